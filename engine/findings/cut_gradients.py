@@ -8,8 +8,8 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from engine.findings.diagnosis import Diagnosis, by_number, line, walk
-from engine.findings.starved_leaves import starved_leaves, unfed, wanting_leaves
-from engine.findings.unrecorded import lost_influence, numbers_collected
+from engine.findings.starved_leaves import is_target, starved_leaves, unfed, wanting_leaves
+from engine.findings.unrecorded import is_off_in_library, lost_influence, numbers_collected
 from engine.ops import COPIES, DETACHES, MAKES_LEAF, READS
 from engine.program.edits import Edits
 from engine.program.names import called, keyword
@@ -42,6 +42,8 @@ def _all_cuts(diagnosis: Diagnosis, lost: Pass | None) -> Iterator[Finding]:
         for cut, behind in _cuts_of(diagnosis, pass_, leaves):
             found.setdefault((cut.reason, cut.op.span), (cut, behind, []))[2].append(pass_)
     for cut, behind, passes in found.values():
+        if cut.reason in ("detach", "data", "no_grad") and is_target(diagnosis, cut.op):
+            continue
         finding = _cut(diagnosis, cut, behind, passes, is_error=lost in passes)
         if not _is_told_better(diagnosis, finding):
             yield finding
@@ -200,7 +202,7 @@ def _cuts_of(diagnosis: Diagnosis, pass_: Pass, starved: set[str]) -> Iterator[t
     for op in (diagnosis.ops[id_] for id_ in sorted(ops, key=diagnosis.op_at.__getitem__)):
         for cut in _cuts_at(diagnosis, op):
             place = (cut.reason, op.span)
-            if place in told or not behind.is_shown(cut.given):
+            if place in told or not (cut.reason == "item" or behind.is_shown(cut.given)):
                 continue
             leaves = sorted(behind.leaves(cut.given.id) & starved, key=by_number)
             if leaves:
@@ -211,6 +213,8 @@ def _cuts_of(diagnosis: Diagnosis, pass_: Pass, starved: set[str]) -> Iterator[t
 def _cuts_at(diagnosis: Diagnosis, op: Op) -> Iterator[_Cut]:
     """The tracked inputs of an op that autograd did not follow."""
     reason = diagnosis.why_unfollowed(op) if not op.nodes else ""
+    if reason == "no_grad" and is_off_in_library(diagnosis, op):
+        return
     for tensor in dict.fromkeys(op.inputs) if reason in CUTS else ():
         if diagnosis.is_tracked(tensor):
             yield _Cut(op, diagnosis.tensors[tensor], "data" if op.name == "data" else reason)
@@ -225,6 +229,7 @@ class _Values:
         earlier = takewhile(lambda other: other.id != pass_.id, diagnosis.trace.passes)
         self.spent = {visit.node for before in earlier for visit in before.visits} - reached
         """Nodes that earlier passes ran: what lies behind them has got its gradient."""
+        self.roots = {root.tensor for root in pass_.roots}
         self._known: dict[str, list[Op]] = {}
 
     def is_shown(self, tensor: Tensor) -> bool:
@@ -247,7 +252,8 @@ class _Values:
         if tensor not in self._known:
             diagnosis = self.diagnosis
             maker = diagnosis.maker.get(tensor)
-            if maker is None or diagnosis.is_tracked_leaf(tensor) or self._ends_at(maker):
+            ends = diagnosis.is_tracked_leaf(tensor) and tensor not in self.roots
+            if maker is None or ends or self._ends_at(maker):
                 self._known[tensor] = []
             else:
                 self._known[tensor] = [maker, *(diagnosis.ops[read] for read in diagnosis.escapes.get(maker.id, ()))]
@@ -264,7 +270,7 @@ class _Values:
         diagnosis = self.diagnosis
         if op.nodes or op.id in diagnosis.escapes:
             return False
-        is_plain = (op.view or op.in_place) and not any(map(diagnosis.is_tracked, op.inputs))
+        is_plain = op.in_place and not any(map(diagnosis.is_tracked, op.inputs))
         return is_source(op) or is_plain or diagnosis.writes_a_leaf(op)
 
 
@@ -317,6 +323,28 @@ def _makes_anew(node: ast.AST) -> bool:
     if isinstance(node, ast.Call):
         return called(node) in ("tensor", "as_tensor", "float", "int", "full")
     return isinstance(node, ast.List | ast.Tuple)
+
+
+def written_to_data(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """`layer.weight.data = w` of a computed `w`: only its numbers are taken over, and what made them learns nothing."""
+    code, starved = diagnosis.code, unfed(diagnosis)
+    for update in diagnosis.trace.updates if starved else ():
+        statement = code.statement_at(update.span) if update.kind == "data" else None
+        if not isinstance(statement, ast.Assign) or not isinstance(statement.targets[0], ast.Attribute):
+            continue
+        bound = diagnosis.bound_to(statement.value)
+        computed = [diagnosis.identity(tensor.id) for tensor in bound if tensor.grad_fn is not None]
+        leaves = [leaf for leaf in diagnosis.leaves_behind(computed) if leaf in starved]
+        if statement.targets[0].attr == "data" and leaves:
+            yield diagnosis.warning(
+                "written_to_data",
+                statement,
+                tensors=leaves,
+                leaf=diagnosis.say_all(leaves),
+                value=code.text(statement.value),
+                target=code.text(statement.targets[0].value),
+            )
+            return
 
 
 def unused_parameters(diagnosis: Diagnosis) -> Iterator[Finding]:

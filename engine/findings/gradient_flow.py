@@ -247,9 +247,10 @@ def symmetric_units(diagnosis: Diagnosis) -> Iterator[Finding]:
     ]
     if told:
         op = diagnosis.trace.ops[use[told[0]]]
+        filled = _filled(diagnosis, told[0], op)
         yield diagnosis.warning(
             "symmetric_units",
-            op.span,
+            (filled or op).span,
             tensors=tuple(told),
             nodes=op.nodes[-1:],
             names=diagnosis.say_all(told),
@@ -257,6 +258,13 @@ def symmetric_units(diagnosis: Diagnosis) -> Iterator[Finding]:
             units=str(diagnosis.tensors[told[0]].shape[_axis(diagnosis, op, told[0])]),
             pass_line=line(last.span),
         )
+
+
+def _filled(diagnosis: Diagnosis, leaf: str, use: Op) -> Op | None:
+    """What last wrote into a weight before it was used, or made it."""
+    before = diagnosis.trace.ops[: diagnosis.op_at[use.id]]
+    writes = (op for op in reversed(before) if op.in_place and leaf in map(diagnosis.identity, op.inputs[:1]))
+    return next((op for op in writes if op.span is not None), diagnosis.maker.get(leaf))
 
 
 def _are_copies(diagnosis: Diagnosis, pass_: Pass, leaf: str, delta: str | None, use: int) -> bool:

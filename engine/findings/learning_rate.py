@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 
 from engine.findings.diagnosis import Diagnosis, grouped, line
-from engine.findings.optimizers import made_by, receiver
+from engine.findings.optimizers import bound_once, made_by, receiver
 from engine.program.edits import Edits
 from engine.program.names import dotted, keyword
 from engine.trace import Finding, Span, Update
@@ -89,6 +89,11 @@ def scheduler_before_step(diagnosis: Diagnosis) -> Iterator[Finding]:
         statement = code.statement_at(warning.span)
         step = next((update for update in diagnosis.trace.updates if update.kind == "step"), None)
         other = code.statement_at(step.span) if step is not None else None
+        is_after = other is not None and statement is not None and other.lineno < statement.lineno
+        strange = _of_another_optimizer(diagnosis, statement) if is_after else None
+        if strange is not None:
+            yield strange
+            return
         yield diagnosis.warning(
             "scheduler_before_step",
             warning.span,
@@ -96,3 +101,34 @@ def scheduler_before_step(diagnosis: Diagnosis) -> Iterator[Finding]:
             step_line=line(step.span if step is not None else None),
         )
         return
+
+
+def _of_another_optimizer(diagnosis: Diagnosis, stepped: ast.stmt | None) -> Finding | None:
+    """A scheduler made for an optimizer that never steps: another one has its name since, or does its work."""
+    code = diagnosis.code
+    call = stepped.value if isinstance(stepped, ast.Expr) else None
+    name = dotted(call.func.value) if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) else ""
+    made = bound_once(diagnosis, name)
+    given = (
+        dotted(made.value.args[0]) if made is not None and isinstance(made.value, ast.Call) and made.value.args else ""
+    )
+    if made is None or not given:
+        return None
+    again = [each for each in code.bindings if dotted(each.targets[0]) == given and code.follows(made, each)]
+    step = diagnosis.steps[0]
+    return diagnosis.warning(
+        "scheduler_of_another_optimizer",
+        again[0] if again else made,
+        fix=code.moved(made, after=again[-1]) if again else (),
+        name=name,
+        optimizer=given,
+        made_line=str(made.lineno),
+        step_line=line(step.span),
+        stepped=receiver(diagnosis, step),
+        lr=_rates(step),
+    )
+
+
+def _rates(step: Update) -> str:
+    rate = _rate(step)
+    return f"{rate:.4g}" if rate is not None else "?"

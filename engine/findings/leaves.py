@@ -228,8 +228,8 @@ def parameters_made_in_forward(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`nn.Parameter(...)` in `forward`: a new leaf at each call, which no optimizer knows."""
     code = diagnosis.code
     loose = {tensor.id for tensor in diagnosis.trace.tensors if tensor.role == "parameter" and tensor.identity is None}
-    leaves = sorted((loose - diagnosis.root_of.keys()) & diagnosis.fed, key=by_number)
-    for call in code.calls if leaves else ():
+    leaves = sorted(loose & diagnosis.fed, key=by_number)
+    for call in code.calls if any(leaf not in diagnosis.root_of for leaf in leaves) else ():
         function = code.function(call)
         if called(call) != "Parameter" or function is None or function.name != "forward":
             continue
@@ -237,4 +237,6 @@ def parameters_made_in_forward(diagnosis: Diagnosis) -> Iterator[Finding]:
         kept = isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Attribute)
         if kept and any(isinstance(above, ast.If) for above in code.around(call)):
             continue  # made at the first call and kept
-        yield diagnosis.warning("parameter_made_in_forward", call, tensors=leaves[:8], count=str(len(leaves)))
+        name = dotted(statement.targets[0]) if isinstance(statement, ast.Assign) else ""
+        own = [leaf for leaf in leaves if leaf not in diagnosis.root_of or name in diagnosis.tensors[leaf].names]
+        yield diagnosis.warning("parameter_made_in_forward", call, tensors=own, count=str(len(own)))

@@ -11,6 +11,8 @@ from engine.trace import Finding, Module, Pass, Update
 
 KEEPERS = frozenset("append add extend insert update put save state_dict deepcopy".split())
 """Calls that keep a model for later: then each one is meant."""
+COPIERS = frozenset("load deepcopy copy clone".split())
+"""Calls that give a model which has learned already."""
 GIVE_THE_MODULE = frozenset("to cuda cpu double float half bfloat16 train eval requires_grad_".split())
 """Methods of `nn.Module` that return the module itself."""
 
@@ -65,7 +67,7 @@ def _makes(binding: ast.Assign, model: Module) -> bool:
     if not isinstance(value, ast.Call):
         return False
     if model.path == name:
-        return called(value) != "load"
+        return called(value) not in COPIERS
     return model.path == f"({model.type})" and called(value) == model.type
 
 

@@ -123,7 +123,7 @@ def evaluated_in_train(diagnosis: Diagnosis) -> Iterator[Finding]:
     trained = {(op.module, op.name): op for op in layers if diagnosis.reaches_a_pass(op)}
     unrecorded = [op for op in layers if op.grad_mode != "grad" and (op.module, op.name) in trained and _takes_part(op)]
     switched = _switch(code, "train") is not None
-    evaluated = in_eval(diagnosis) if unrecorded else set()
+    evaluated = in_eval(diagnosis) | _in_eval_as_a_whole(diagnosis) if unrecorded else set()
     found = [
         op
         for op in unrecorded
@@ -239,6 +239,43 @@ def in_eval(diagnosis: Diagnosis) -> set[int]:
         inside = [diagnosis.op_at[op.id] for op in diagnosis.ops_of(call)]
         (found.difference_update if call.training else found.update)(inside)
     return found
+
+
+def frozen_norms_that_drift(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Batch norm in train mode whose weights are frozen all along: its running statistics go on changing, and with
+    them what the frozen layers give."""
+    run: dict[str, list[Op]] = {}
+    for op in diagnosis.ops_named(NORMS) if diagnosis.steps else ():
+        module = diagnosis.modules.get(op.module or "")
+        weights = [member.tensor for member in module.parameters] if module is not None else []
+        is_frozen = bool(weights) and not any(
+            diagnosis.is_tracked(tensor) or diagnosis.identity(tensor) in diagnosis.moved for tensor in weights
+        )
+        is_for_training = diagnosis.op_step.get(op.id, 0) < diagnosis.trained_until
+        if module is not None and is_frozen and _is_training(op) and op.grad_mode == "grad" and is_for_training:
+            run.setdefault(module.id, []).append(op)
+    often = [ops for ops in run.values() if len(ops) > 1]
+    if not often:
+        return
+    module = diagnosis.modules[often[0][0].module or ""]
+    switch = _switch(diagnosis.code, "train")
+    yield diagnosis.warning(
+        "frozen_norm_drifts",
+        switch if switch is not None else often[0][0],
+        tensors=often[0][0].outputs[:1],
+        nodes=(),
+        module=module.path,
+        type=module.type,
+        model=diagnosis.outermost(module).path,
+        count=str(len(often[0])),
+        more=str(len(often) - 1),
+    )
+
+
+def _in_eval_as_a_whole(diagnosis: Diagnosis) -> set[int]:
+    """Places of the ops of models in eval mode: where a part of one is in train mode, it was put there on purpose."""
+    tops = (call for call in diagnosis.trace.calls if call.parent is None and not call.training)
+    return {diagnosis.op_at[op.id] for call in tops for op in diagnosis.ops_of(call)}
 
 
 def evaluated_with_grad(diagnosis: Diagnosis) -> Iterator[Finding]:

@@ -24,6 +24,8 @@ SAFE_TO_KEEP = frozenset(
 )
 """Those whose result has the shape and the type that the rest of the program counts on."""
 CLIPS = frozenset({"clip_grad_norm_", "clip_grad_value_"})
+INFINITIES = ("float('inf')", 'float("inf")', "torch.inf", "math.inf", "np.inf", "inf")
+"""Norms that clip nothing: the call measures."""
 GRAD_FLAG = "requires_grad"
 
 
@@ -192,7 +194,8 @@ def clipped_at_the_wrong_time(diagnosis: Diagnosis) -> Iterator[Finding]:
         steps = [
             number for number, other in enumerate(block) if _calls(other, "step") and not _calls(other, "backward")
         ]
-        if not passes or not steps or call.lineno in diagnosis.trace.lines_not_run:
+        is_measured = any(code.text(given) in INFINITIES for given in call.args[1:])
+        if not passes or not steps or is_measured or call.lineno in diagnosis.trace.lines_not_run:
             continue
         found: tuple[str, int, Edits] | None = None
         if at < min(passes) and at < min(steps):

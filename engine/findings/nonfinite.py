@@ -4,8 +4,8 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from typing import Literal, NamedTuple
 
-from engine.findings.diagnosis import Diagnosis, argument, by_number, extent, line, numbers_of, walk
-from engine.findings.losses import SOFTMAXES
+from engine.findings.diagnosis import Diagnosis, argument, by_number, extent, line, numbers_of, times, walk
+from engine.findings.losses import LOSS_FUNCTIONS, SOFTMAXES
 from engine.ops import out_of_place
 from engine.program.edits import Edits
 from engine.program.names import called
@@ -25,6 +25,7 @@ ROOTS = frozenset("sqrt sqrt_ rsqrt".split())
 DIVISIONS = frozenset("div div_ rdiv true_divide divide reciprocal rsqrt remainder floor_divide fmod".split())
 EXPONENTIALS = frozenset("exp exp_ expm1 exp2 cosh sinh pow pow_ square rpow".split())
 POWERS = frozenset("pow pow_ square rpow".split())
+AVERAGES = frozenset("mean median nanmean std var".split()) | LOSS_FUNCTIONS
 SPREADS = frozenset("std var".split())
 PRODUCT_NODES = ("MmBackward", "AddmmBackward", "BmmBackward", "MvBackward", "MulBackward", "ConvolutionBackward")
 ROOT_NODES = ("SqrtBackward", "PowBackward")
@@ -73,6 +74,34 @@ def first_nonfinite(diagnosis: Diagnosis) -> Iterator[Finding]:
             yield backward[1]
         else:
             yield from _in_data(diagnosis, troubled)
+    else:
+        yield from _growing(diagnosis)
+
+
+def _growing(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A loss that ends more than ten thousand times as large as it began, of parameters that steps threw off."""
+    for passes in diagnosis.passes_by_place.values():
+        first, last = (diagnosis.tensors.get(each.roots[0].tensor or "") for each in (passes[0], passes[-1]))
+        maker = diagnosis.maker.get(last.id) if last is not None else None
+        ends = [extent(tensor) for tensor in (first, last)]
+        if maker is None or last is None or not all(ends) or last.shape:
+            continue
+        began, ended = (abs(end[0]) for end in ends if end is not None)
+        cause = _diverged(diagnosis, maker) if ended > GROWN * max(began, 1.0) else None
+        if cause is not None and cause.operand is not None:
+            yield diagnosis.warning(
+                "grows_without_end",
+                maker,
+                tensors=(cause.operand.id, last.id),
+                fix=NO_EDITS,
+                name=diagnosis.say(last.id),
+                operand=diagnosis.say(cause.operand.id),
+                value=f"{cause.found:.4g}",
+                first=f"{began:.4g}",
+                last=f"{ended:.4g}",
+                **_advice(diagnosis, maker),
+            )
+            return
 
 
 def _in_data(diagnosis: Diagnosis, troubled: dict[str, Trouble]) -> Iterator[Finding]:
@@ -178,14 +207,17 @@ def _made(diagnosis: Diagnosis, op: Op, made: Trouble, severity: Literal["warnin
         name=name,
         made=made,
         operand=diagnosis.say(operand),
-        value=f"{cause.found:.6g}",
+        value=f"{cause.found:.4g}",
         place=cause.place,
-        **_rate(diagnosis, op),
+        shape=times(cause.operand) if cause.operand is not None else "?",
+        **_advice(diagnosis, op),
     )
 
 
 def _cause(diagnosis: Diagnosis, op: Op, made: Trouble) -> Cause | None:
     first = diagnosis.input_of(op)
+    if made == "nan" and first is not None and 0 in first.shape and op.name in AVERAGES:
+        return Cause("mean_of_nothing", first, 0.0, "")
     if op.name in LOGARITHMS:
         first = diagnosis.input_of(op, 1) if op.name == "xlogy" else first
         return _where(first, "log_of_negative", lambda x: x < 0) or _where(first, "log_of_zero", lambda x: x == 0)
@@ -283,8 +315,8 @@ def _size(tensor: Tensor) -> float:
     return math.sqrt(sum(number * number for number in map(float, tensor.data)))
 
 
-def _rate(diagnosis: Diagnosis, op: Op) -> dict[str, str]:
-    """The step before the op: its line and its learning rate."""
+def _advice(diagnosis: Diagnosis, op: Op) -> dict[str, str]:
+    """The step before the op: its line and its learning rate; and whether the program clips already."""
     now = diagnosis.op_step.get(op.id, 0)
     steps = [move for move in diagnosis.moves if diagnosis.update_step.get(move.id, now) < now]
     settings = steps[-1].settings if steps else ()
@@ -292,6 +324,7 @@ def _rate(diagnosis: Diagnosis, op: Op) -> dict[str, str]:
         "step_line": line(steps[-1].span if steps else None),
         "steps": str(sum(1 for step in steps if step.span == steps[-1].span)),
         "lr": settings[0].get("lr", "?") if settings else "?",
+        "clips": "1" if any(called(call).startswith("clip_grad_") for call in diagnosis.code.calls) else "0",
     }
 
 

@@ -7,8 +7,22 @@ from collections.abc import Iterable, Iterator
 from engine.findings.diagnosis import Diagnosis, by_number, fed_by, is_alike, line
 from engine.program.edits import Edits
 from engine.program.names import called, dotted
+from engine.program.spelling import nearest
+from engine.program.tree import Placed
 from engine.trace import Finding, Pass, Span, Update
 
+_OPTIONS = (
+    "lr weight_decay momentum dampening nesterov betas eps amsgrad alpha centered rho lr_decay lambd t0 etas step_sizes"
+    " initial_accumulator_value momentum_decay max_iter max_eval tolerance_grad tolerance_change history_size"
+    " line_search_fn maximize foreach capturable differentiable fused decoupled_weight_decay initial_lr params"
+    " max_lr min_lr base_momentum max_momentum swa_lr"
+)
+OPTIONS = frozenset(_OPTIONS.split())
+"""Keys of parameter groups that PyTorch's optimizers and schedulers read."""
+ALIASES = {"learning_rate": "lr", "learningRate": "lr", "wd": "weight_decay", "l2": "weight_decay", "beta": "betas"}
+THAWS = ("requires_grad = True", "requires_grad_()", "requires_grad_(True)")
+FREEZES = ("requires_grad = False", "requires_grad_(False)")
+"""How statements end that let parameters learn again, or no longer."""
 PARAMETERS = ("parameters", "named_parameters")
 
 
@@ -99,18 +113,33 @@ def left_out_of_optimizers(diagnosis: Diagnosis) -> Iterator[Finding]:
         made = bound_once(diagnosis, receiver(diagnosis, step))
         for root in {root.id: root for leaf in held if (root := diagnosis.root_of.get(leaf)) is not None}.values():
             left = sorted((leaf for leaf in still if diagnosis.root_of.get(leaf) is root), key=by_number)
-            if not left or not (replaced or root.path in models_given(made)):
+            thawed = _thawed(diagnosis, made)
+            if not left or not (replaced or thawed is not None or root.path in models_given(made)):
                 continue
             yield diagnosis.warning(
-                "not_in_optimizer",
-                span_of(diagnosis, made) or step.span,
+                "not_in_optimizer" if thawed is None else "thawed_too_late",
+                thawed or span_of(diagnosis, made) or step.span,
                 tensors=left,
                 fix=made_later(diagnosis, made),
                 optimizer=step.variable or step.optimizer or "",
                 model=root.path,
                 names=diagnosis.say_all(left),
                 count=str(len(left)),
+                made_line=line(span_of(diagnosis, made) or step.span),
             )
+
+
+def _thawed(diagnosis: Diagnosis, made: ast.Assign | None) -> ast.stmt | None:
+    """Where parameters were told to require a gradient again, after an optimizer was made that leaves out frozen
+    ones."""
+    code = diagnosis.code
+    if made is None or "requires_grad" not in code.text(made):
+        return None
+    asked = (code.statement(node) for node in code.attributes if node.attr.rstrip("_") == "requires_grad")
+    written = [statement for statement in asked if statement is not None and diagnosis.has_run(statement)]
+    is_frozen = any(code.text(each).endswith(FREEZES) and each.lineno < made.lineno for each in written)
+    later = [each for each in written if code.text(each).endswith(THAWS) and each.lineno > made.lineno]
+    return later[0] if later and is_frozen else None
 
 
 def models_without_optimizer(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -139,11 +168,7 @@ def models_without_optimizer(diagnosis: Diagnosis) -> Iterator[Finding]:
             "optimizer_of_another_model" if is_twin else "model_without_optimizer",
             span_of(diagnosis, made) or step.span,
             tensors=tuple(sorted(leaves, key=by_number)),
-            fix=_other_model_given(diagnosis, made, model)
-            if is_twin
-            else _model_given(diagnosis, made, model)
-            if len(optimizers) == 1
-            else (),
+            fix=_other_model_given(diagnosis, made, model) if is_twin else (),
             model=model,
             count=str(len(leaves)),
             passes=str(len(fed)),
@@ -179,24 +204,109 @@ def _was_evaluated(diagnosis: Diagnosis, name: str) -> bool:
     return any(not call.training for call in diagnosis.trace.calls if paths.get(call.module) == name)
 
 
-def _model_given(diagnosis: Diagnosis, made: ast.Assign | None, name: str) -> Edits:
-    """The optimizer made of both models' parameters, where the other one exists by then."""
-    code = diagnosis.code
-    call = made.value if made is not None else None
-    first = call.args[0] if isinstance(call, ast.Call) and call.args else None
-    bound = [binding for binding in code.bindings if dotted(binding.targets[0]) == name]
-    exists = made is not None and len(bound) == 1 and code.follows(bound[0], made)
-    if not exists or first is None or len(models_given(first)) != 1 or not code.text(first).endswith(".parameters()"):
-        return ()
-    return (code.replace(first, f"[*{code.text(first)}, *{name}.parameters()]"),)
-
-
 def _other_model_given(diagnosis: Diagnosis, made: ast.Assign | None, name: str) -> Edits:
     """The optimizer made of this model's parameters in place of another's."""
     functions = (call.func for call in ast.walk(made) if isinstance(call, ast.Call)) if made is not None else ()
     given = [function.value for function in functions if isinstance(function, ast.Attribute) and dotted(function.value)]
     asked = [model for model in given if dotted(model) in models_given(made)]
     return (diagnosis.code.replace(asked[0], name),) if len(asked) == 1 else ()
+
+
+def keys_without_effect(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Options under a key that the optimizer does not read: `learning_rate` in a group, or `defaults["lr"]` written
+    after the groups were made."""
+    code = diagnosis.code
+    own = {definition.name for definition in code.nodes if isinstance(definition, ast.ClassDef)}
+    by_name = {receiver(diagnosis, step): step for step in reversed(diagnosis.steps) if step.optimizer not in own}
+    for step in by_name.values():
+        options = {key for settings in step.settings for key in settings if key in OPTIONS}
+        strange = {key for settings in step.settings for key in settings if key not in OPTIONS}
+        for node in code.nodes:
+            match node:
+                case ast.Constant(value=str(key)) if key in strange and not isinstance(
+                    code.parents.get(node), ast.Expr
+                ):
+                    option = ALIASES.get(key) or nearest(key, sorted(options))[0]
+                    written = [each for each in code.nodes if isinstance(each, ast.Constant) and each.value == key]
+                    if option and len(written) == 1:
+                        yield _key_unread(diagnosis, node, step, key, option, (code.replace(node, f'"{option}"'),))
+                case ast.Assign(targets=[ast.Subscript(value=ast.Attribute(attr="defaults"), slice=at) as target]):
+                    option = at.value if isinstance(at, ast.Constant) and isinstance(at.value, str) else ""
+                    is_late = "add_param_group" not in diagnosis.trace.program.code and diagnosis.has_run(node)
+                    if option in options and is_late and (code.in_loop(node) or code.is_in_function(node)):
+                        yield _key_unread(diagnosis, node, step, code.text(target), option, ())
+
+
+def _key_unread(diagnosis: Diagnosis, node: Placed, step: Update, key: str, option: str, fix: Edits) -> Finding:
+    values = dict.fromkeys(settings.get(option, "?") for settings in step.settings)
+    return diagnosis.finding(
+        "option_not_read",
+        "error",
+        node,
+        fix=fix,
+        optimizer=receiver(diagnosis, step),
+        type=step.optimizer or "",
+        key=key,
+        option=option,
+        value=", ".join(values),
+        step_line=line(step.span),
+    )
+
+
+def parameters_used_up(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """`model.parameters()` kept under a name and gone through a second time: a generator is empty then. PyTorch warns
+    of it."""
+    code = diagnosis.code
+    for warning in diagnosis.trace.warnings:
+        call = code.call_at(warning.span) if "empty generator" in warning.message else None
+        name = dotted(call.args[0]) if call is not None and call.args else ""
+        made = bound_once(diagnosis, name)
+        if (
+            call is None
+            or made is None
+            or not models_asked([value for value in (made.value,) if isinstance(value, ast.Call)])
+        ):
+            continue
+        yield diagnosis.warning(
+            "parameters_used_up",
+            call,
+            tensors=sorted(diagnosis.held, key=by_number),
+            fix=(code.replace(made.value, f"list({code.text(made.value)})"),),
+            name=name,
+            op=called(call),
+            written=code.text(made.value),
+            made_line=str(made.lineno),
+        )
+        return
+
+
+def frozen_from_the_start(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """`Embedding.from_pretrained` given to an optimizer: it freezes its vectors, and no line of the program says so."""
+    code = diagnosis.code
+    if "requires_grad" in diagnosis.trace.program.code or "freeze" in diagnosis.trace.program.code:
+        return
+    waiting = {leaf for step in diagnosis.steps for leaf in step.without_gradient}
+    for call in code.calls:
+        is_made = called(call) == "from_pretrained" and code.text(call.func).rpartition(".")[0].endswith("Embedding")
+        frozen = [
+            diagnosis.identity(member.tensor)
+            for module in diagnosis.trace.modules
+            if module.type == "Embedding"
+            for member in module.parameters
+            if not diagnosis.is_tracked(member.tensor)
+        ]
+        held = [leaf for leaf in frozen if leaf in waiting]
+        if is_made and held and diagnosis.has_run(call):
+            yield diagnosis.finding(
+                "frozen_from_the_start",
+                "note",
+                call,
+                tensors=held,
+                fix=(code.argument_added(call, "freeze=False"),),
+                names=diagnosis.say_all(held),
+                optimizer=receiver(diagnosis, diagnosis.steps[0]),
+            )
+            return
 
 
 def frozen_but_moved(diagnosis: Diagnosis) -> Iterator[Finding]:

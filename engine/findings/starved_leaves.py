@@ -4,9 +4,10 @@ import ast
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from engine.findings.diagnosis import Diagnosis
+from engine.findings.diagnosis import Diagnosis, walk
+from engine.findings.losses import LOSS_FUNCTIONS, PASSING
 from engine.findings.optimizers import models_asked
-from engine.ops import COPIES, READS
+from engine.ops import COPIES, DETACHES, READS
 from engine.trace import Op, Tensor
 from engine.unfollowed import user_of
 
@@ -66,6 +67,21 @@ def _is_among(model: str, asked: Iterable[str]) -> bool:
     return any(f"{name}.".startswith(f"{model}.") or f"{model}.".startswith(f"{name}.") for name in asked)
 
 
+def is_target(diagnosis: Diagnosis, cut: Op) -> bool:
+    """Whether what was taken out of the graph is only held against something that learns: then it was meant."""
+    made = walk(cut.outputs, lambda at: (out for op in _shapers(diagnosis, at) for out in op.outputs))
+    takers = [op for at in made for op in diagnosis.takers.get(at, ()) if op not in _shapers(diagnosis, at)]
+    return bool(takers) and all(
+        (op.name in ("sub", "rsub") or op.name in LOSS_FUNCTIONS) and any(map(diagnosis.is_followed, op.inputs))
+        for op in takers
+    )
+
+
+def _shapers(diagnosis: Diagnosis, tensor: str) -> list[Op]:
+    """The ops that hand a value on in another form."""
+    return [op for op in diagnosis.takers.get(tensor, ()) if op.name in (*PASSING, *DETACHES) or op.view]
+
+
 class Way(NamedTuple):
     """How a leaf's influence came to a tensor or an op."""
 
@@ -74,6 +90,8 @@ class Way(NamedTuple):
     """The first op that autograd did not follow."""
     array: bool = False
     """It went through a NumPy array."""
+    into: Op | None = None
+    """The op of a pass that it ends in."""
 
 
 def arrivals(diagnosis: Diagnosis, starved: set[str]) -> Iterator[Way]:
@@ -96,7 +114,7 @@ def arrivals(diagnosis: Diagnosis, starved: set[str]) -> Iterator[Way]:
             if user is not None:
                 to_op[user] = way._replace(array=way.array or op.name == "numpy")
         if way.cut is not None and (diagnosis.reaches_a_pass(op) or not roots.isdisjoint(op.outputs)):
-            yield way
+            yield way._replace(into=op)
         for output in op.outputs:
             to_tensor.setdefault(output, way if way.cut is not None or diagnosis.is_followed(output) else cut)
 

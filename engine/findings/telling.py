@@ -13,19 +13,25 @@ CUTS = ("cut_", "leaf_", "asked_too_late", "recording_switched_off", "rebound_wi
 """How codes begin that say why leaves get no gradient."""
 CAUSES = {
     "step_moves_nothing": (*CUTS, "zero_grad_before_step", "not_in_optimizer", "model_made_anew"),
+    "not_in_optimizer": ("parameter_made_in_forward",),
     "step_without_backward": ("zero_grad_before_step",),
     "step_without_zero_grad": ("trained_while_evaluating", "trained_in_eval"),
     "first_nan_forward": ("uninitialised_read", "past_hidden"),
     "first_inf_forward": ("uninitialised_read",),
-    "dead_relu": ("diverged", "uphill"),
-    "saturated": ("diverged", "uphill"),
-    "gradient_": ("diverged", "nan_in_data"),
+    "dead_relu": ("diverged", "grows_without_end", "uphill"),
+    "saturated": ("diverged", "grows_without_end", "uphill"),
+    "gradient_added_up": ("loss_computed_once",),
+    "gradient_": ("scaled_and_stepped", "diverged", "nan_in_data"),
+    "grows_": ("scaled_and_stepped", "parameters_used_up", "uphill", "closure_adds_up", "step_without_zero_grad"),
+    "diverged": ("scaled_and_stepped", "parameters_used_up", "closure_adds_up", "step_without_zero_grad"),
     "grad_of_non_leaf": ("grad_none_non_leaf",),
     "root_at_zero": ("anomaly_nan",),
     "softmax_of_masked_row": ("diagonal_hidden",),
     "evaluated_with_grad": ("trained_while_evaluating", "trained_in_eval"),
 }
 """How codes begin, and how those of what they come of; both are about the same tensors, or the place is the same."""
+OF_ALL = ("scaled_and_stepped", "parameters_used_up")
+"""Codes of what concerns all that a training computes."""
 
 SAID_BETTER = {
     "samples_cut_up": "view_for_permute",
@@ -83,7 +89,8 @@ def _cause(diagnosis: Diagnosis, found: Sequence[Finding], at: int) -> int | Non
     mine = _concerned(diagnosis, finding)
     for other, cause in enumerate(found):
         is_same = not mine.isdisjoint(_concerned(diagnosis, cause))
-        if other == at or not (is_same or (finding.span is not None and finding.span == cause.span)):
+        is_here = is_same or (finding.span is not None and finding.span == cause.span) or cause.code in OF_ALL
+        if other == at or not is_here:
             continue
         if cause.code.startswith(prefixes or ("\0",)) or (finding.severity == "note" != cause.severity and is_same):
             return other

@@ -3,7 +3,7 @@ wrong moment, a log-variance in place of a deviation."""
 
 import ast
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -310,8 +310,8 @@ def _compared(diagnosis: Diagnosis, op: Op) -> tuple[Tensor, Tensor] | None:
 
 
 def samples_without_gradient(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """`sample()` of a distribution whose mean is trained, where the loss is computed from the sample: the way through
-    it is missing. What is scored with `log_prob` needs none."""
+    """`sample()` of a distribution whose mean is to be trained, where the loss is computed from the sample: the way
+    through it is missing. What is scored with `log_prob`, or held against its mean by hand, needs none."""
     code = diagnosis.code
     if any(called(call) == "log_prob" for call in code.calls):
         return
@@ -324,9 +324,10 @@ def samples_without_gradient(diagnosis: Diagnosis) -> Iterator[Finding]:
         leaves = sorted(found, key=by_number)
         made = (tensor.grad_fn for tensor in map(diagnosis.tensors.get, behind) if tensor is not None)
         passes = {diagnosis.visited.get(fn.node) for fn in made if fn is not None}
-        takers = (taker for output in op.outputs for taker in diagnosis.takers.get(output, ()))
-        used = {diagnosis.visited.get(node) for taker in takers for node in taker.nodes}
-        if not leaves or not passes & used - {None}:
+        takers = [taker for output in op.outputs for taker in diagnosis.takers.get(output, ())]
+        used = {diagnosis.visited.get(node) for taker in takers for node in taker.nodes} - {None}
+        is_wanted = bool(passes & used) or (bool(used) and diagnosis.held.intersection(leaves) - diagnosis.fed != set())
+        if not leaves or not is_wanted or any(_is_a_distance(diagnosis, taker, op.inputs[:1]) for taker in takers):
             continue
         yield diagnosis.warning(
             "sample_without_gradient",
@@ -337,6 +338,12 @@ def samples_without_gradient(diagnosis: Diagnosis) -> Iterator[Finding]:
             leaves=diagnosis.say_all(leaves),
         )
         return
+
+
+def _is_a_distance(diagnosis: Diagnosis, op: Op, mean: Sequence[str]) -> bool:
+    """Whether a sample is taken from the mean it was drawn around: so a density is written out."""
+    sources = {source for at in mean for source in (at, *diagnosis.made_from(at))}
+    return op.name in ("sub", "rsub") and not sources.isdisjoint(op.inputs)
 
 
 def backward_ignores_gradient(diagnosis: Diagnosis) -> Iterator[Finding]:

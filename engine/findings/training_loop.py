@@ -3,13 +3,17 @@
 import ast
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
-from engine.findings.diagnosis import RESETS, Diagnosis, by_number, fed_by, is_zero, line
-from engine.findings.optimizers import bound_once, changed_after, made_later, span_of
+from engine.findings.diagnosis import RESETS, Diagnosis, by_number, fed_by, is_zero, line, numbers_of
+from engine.findings.optimizers import bound_once, changed_after, made_later, models_given, receiver, span_of
 from engine.program.edits import Edits
-from engine.trace import Finding, Pass, Update
+from engine.program.names import called, dotted
+from engine.trace import Finding, Op, Pass, Update
 
+COPYING = frozenset("clone detach data requires_grad_ to copy deepcopy tensor as_tensor Parameter".split())
+FEWEST = 3
+"""Passes in a row that tell what a loop does in all of its turns."""
 METHODS = frozenset("step zero_grad backward eval train requires_grad_ retain_grad detach_ zero_".split())
 """Methods that are called for what they do, not for what they give."""
 
@@ -139,6 +143,20 @@ def _moves_nothing(diagnosis: Diagnosis, turn: _Turn, since: Sequence[Pass]) -> 
     fed = sorted({leaf for pass_ in since for leaf in fed_by(pass_)}, key=by_number)
     others = [leaf for leaf in fed if diagnosis.is_parameter(leaf)]
     made = bound_once(diagnosis, step.variable)
+    copy = _copy(diagnosis, held, fed)
+    deep = _deep_copy(diagnosis, fed, held) if copy is None else None
+    if copy is not None or deep is not None:
+        return diagnosis.finding(
+            "step_on_copies" if copy is not None else "learns_in_copies",
+            "error",
+            copy or deep,
+            tensors=(*fed, *held),
+            nodes=(),
+            optimizer=step.variable or step.optimizer or "",
+            names=diagnosis.say_all(fed),
+            pass_line=line(since[-1].span if since else None),
+            step_line=line(step.span),
+        )
     is_other = bool(others) and not is_used
     replaced = changed_after(diagnosis, made) if is_other else []
     return diagnosis.finding(
@@ -148,17 +166,41 @@ def _moves_nothing(diagnosis: Diagnosis, turn: _Turn, since: Sequence[Pass]) -> 
         tensors=others if is_other else held,
         fix=made_later(diagnosis, made) if is_other else (),
         optimizer=step.variable or step.optimizer or "",
-        names=diagnosis.say_all(others),
+        names=diagnosis.say_all(fed) or diagnosis.say(since[-1].roots[0].tensor if since else None),
         pass_line=line(since[-1].span if since else None),
         made_line=line(span_of(diagnosis, made) or step.span),
     )
 
 
+def _copy(diagnosis: Diagnosis, copies: Sequence[str], originals: Sequence[str]) -> Op | None:
+    """What made a copy of one of some leaves."""
+    wanted = set(originals)
+    for leaf in copies:
+        maker = last = diagnosis.maker.get(leaf)
+        while maker is not None and maker.name in COPYING and maker.inputs:
+            if diagnosis.identity(maker.inputs[0]) in wanted:
+                return last
+            maker = diagnosis.maker.get(maker.inputs[0])
+    return None
+
+
+def _deep_copy(diagnosis: Diagnosis, copies: Sequence[str], originals: Sequence[str]) -> ast.Assign | None:
+    """The one statement that copies a model, where some leaves have the shapes of the others."""
+    code = diagnosis.code
+    shapes = [
+        {diagnosis.tensors[leaf].shape for leaf in leaves if leaf in diagnosis.tensors}
+        for leaves in (copies, originals)
+    ]
+    made = [each for each in code.bindings if isinstance(each.value, ast.Call) and called(each.value) == "deepcopy"]
+    return made[0] if len(made) == 1 and shapes[0] == shapes[1] and set(copies).isdisjoint(originals) else None
+
+
 def never_stepped(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Passes and `zero_grad` in a loop, and no step."""
+    """Passes and `zero_grad` in a loop, and no step: of any optimizer, or of one that the program never steps nor hands
+    on."""
     code, trace = diagnosis.code, diagnosis.trace
     is_written = any(attribute.attr == "step" for attribute in code.attributes)
-    if diagnosis.steps or is_written or trace.status != "ok":
+    if (is_written and not diagnosis.steps) or trace.status != "ok":
         return
     zeroed = Counter(
         update.variable
@@ -167,6 +209,8 @@ def never_stepped(diagnosis: Diagnosis) -> Iterator[Finding]:
     )
     fed = [pass_ for pass_ in trace.passes if fed_by(pass_)]
     for variable, count in zeroed.items():
+        if diagnosis.steps and not _is_only_zeroed(diagnosis, variable):
+            continue
         if count >= 2 and len(fed) >= 2:
             yield diagnosis.warning(
                 "backward_without_step",
@@ -175,6 +219,145 @@ def never_stepped(diagnosis: Diagnosis) -> Iterator[Finding]:
                 optimizer=variable,
                 count=str(len(fed)),
             )
+
+
+def _is_only_zeroed(diagnosis: Diagnosis, variable: str) -> bool:
+    """Whether all that a program does with an optimizer, whose parameters get gradients, is to zero them."""
+    code = diagnosis.code
+    reads = [node for node in code.nodes if isinstance(node, ast.Name | ast.Attribute) and dotted(node) == variable]
+    above = [code.parents.get(read) for read in reads if isinstance(read.ctx, ast.Load)]
+    made = bound_once(diagnosis, variable)
+    models = models_given(made)
+    fed = {root.path for leaf in diagnosis.fed - diagnosis.moved if (root := diagnosis.root_of.get(leaf)) is not None}
+    is_zeroing = all(isinstance(node, ast.Attribute) and node.attr == "zero_grad" for node in above)
+    return is_zeroing and bool(models) and fed.issuperset(models)
+
+
+def stepped_outside_the_loop(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A step after the loop whose every turn zeroes the gradients: only the last turn's are left for it."""
+    code = diagnosis.code
+    zeros = [update for update in diagnosis.trace.updates if update.kind == "zero_grad"]
+    for step in diagnosis.steps[:1]:
+        written, held = code.statement_at(step.span), set(diagnosis.held_by(step))
+        for passes in diagnosis.passes_by_place.values():
+            backward = code.statement_at(passes[0].span)
+            loop = next(iter(code.loops(backward)), None) if backward is not None else None
+            zero = next((each for each in zeros if code.statement_at(each.span) in getattr(loop, "body", ())), None)
+            own = [pass_ for pass_ in passes if fed_by(pass_) and held.issuperset(fed_by(pass_))]
+            steps = [each for each in diagnosis.steps if each.span == step.span]
+            if loop is None or written is None or backward is None or zero is None or len(own) < 2 * len(steps):
+                continue
+            is_last = code.follows(loop, written) and code.follows(code.statement_at(zero.span), backward)
+            if not is_last or _reads_gradients(loop) or any(each.span != step.span for each in diagnosis.moves):
+                continue
+            yield diagnosis.warning(
+                "stepped_outside_the_loop",
+                step.span,
+                tensors=sorted(held, key=by_number),
+                optimizer=receiver(diagnosis, step),
+                passes=str(len(own)),
+                steps=str(len(steps)),
+                zero_line=line(zero.span),
+                pass_line=line(passes[0].span),
+                loop_line=str(loop.lineno),
+            )
+            return
+
+
+def _reads_gradients(loop: ast.AST) -> bool:
+    """Whether the gradients of each turn are used otherwise than by a step."""
+    return any(isinstance(node, ast.Attribute) and node.attr == "grad" for node in ast.walk(loop))
+
+
+def parts_without_backward(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """`loss = loss / n` in each turn and `if (i + 1) % n == 0: loss.backward()`: of n parts one is walked back."""
+    code = diagnosis.code
+    for passes in diagnosis.passes_by_place.values():
+        backward = code.statement_at(passes[0].span)
+        above = code.enclosing(backward, ast.If)
+        counted = {code.text(node.right) for node in ast.walk(above.test) if _is_of(node, ast.Mod)} if above else set()
+        maker = diagnosis.maker.get(passes[0].roots[0].tensor or "") if passes[0].roots else None
+        made = code.statement_at(maker.span) if maker is not None else None
+        if above is None or maker is None or made is None or not counted or made in ast.walk(above):
+            continue
+        is_part = any(_is_of(node, ast.Div) and code.text(node.right) in counted for node in ast.walk(made))
+        alike = [op for op in diagnosis.ops_at(maker.span) if op.name == maker.name and op.nodes]
+        lost = [op for op in alike if not diagnosis.reaches_a_pass(op)]
+        if is_part and isinstance(made, ast.Assign) and len(lost) >= len(passes):
+            yield diagnosis.warning(
+                "parts_without_backward",
+                passes[0].span,
+                tensors=maker.outputs[:1],
+                name=diagnosis.say(maker.outputs[0]),
+                test=code.short(above.test),
+                count=str(len(alike)),
+                lost=str(len(lost)),
+                passes=str(len(passes)),
+                made_line=line(maker.span),
+            )
+
+
+def _is_of(node: ast.AST, kind: type[ast.operator]) -> TypeGuard[ast.BinOp]:
+    return isinstance(node, ast.BinOp) and isinstance(node.op, kind)
+
+
+def scaled_and_stepped(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Steps of an optimizer along the gradients of `scaler.scale(loss)`, that nobody scaled back."""
+    code = diagnosis.code
+    for pass_ in diagnosis.ended if any(called(call) == "GradScaler" for call in code.calls) else ():
+        makers = (diagnosis.maker.get(root.tensor or "") for root in pass_.roots)
+        scaled = next((maker for maker in makers if maker is not None and maker.name == "mul"), None)
+        call = code.call_at(scaled.span) if scaled is not None else None
+        if scaled is None or call is None or called(call) != "scale" or not isinstance(call.func, ast.Attribute):
+            continue
+        scaler = dotted(call.func.value)
+        undone = {f"{scaler}.step", f"{scaler}.unscale_"}
+        steps = [step for step in diagnosis.steps if not set(diagnosis.changed_by(step)).isdisjoint(fed_by(pass_))]
+        written = code.call_at(steps[0].span) if steps else None
+        if written is None or any(dotted(each.func) in undone for each in code.calls):
+            continue
+        optimizer = receiver(diagnosis, steps[0])
+        updated = code.line_after(code.statement_at(steps[0].span), f"{scaler}.update()")
+        yield diagnosis.finding(
+            "scaled_and_stepped",
+            "error",
+            written,
+            tensors=diagnosis.held_by(steps[0]),
+            fix=(code.replace(written, f"{scaler}.step({optimizer})"), *updated) if optimizer and updated else (),
+            scaler=scaler,
+            optimizer=optimizer,
+            scale=_factor(diagnosis, scaled),
+            scale_line=line(scaled.span),
+        )
+        return
+
+
+def _factor(diagnosis: Diagnosis, op: Op) -> str:
+    numbers = numbers_of(diagnosis.input_of(op, 1))
+    return f"{numbers[0]:.6g}" if len(numbers) == 1 else "?"
+
+
+def losses_of_one_graph(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Pass after pass from one and the same loss, computed once, while steps move what it was computed from."""
+    for passes in diagnosis.passes_by_place.values():
+        roots = {root.tensor for pass_ in passes for root in pass_.roots}
+        at = [diagnosis.pass_step.get(pass_.id, -1) for pass_ in passes]
+        fed = set(fed_by(passes[0]))
+        moved = [step for step in diagnosis.steps if not fed.isdisjoint(diagnosis.changed_by(step))]
+        between = [step for step in moved if at[0] < diagnosis.update_step.get(step.id, -1) < at[-1]]
+        maker = diagnosis.maker.get(next(iter(roots)) or "") if len(roots) == 1 else None
+        if len(passes) < FEWEST or len(between) < len(passes) - 1 or maker is None:
+            continue
+        yield diagnosis.finding(
+            "loss_computed_once",
+            "error",
+            maker,
+            tensors=(*maker.outputs[:1], *sorted(fed, key=by_number)),
+            name=diagnosis.say(maker.outputs[0]),
+            count=str(len(passes)),
+            pass_line=line(passes[0].span),
+            step_line=line(between[0].span),
+        )
 
 
 def methods_not_called(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -253,12 +436,24 @@ def _added(diagnosis: Diagnosis, now: Pass, before: Pass, leaves: list[str], *, 
         names=diagnosis.say_all(leaves),
         first_line=line(before.span),
         count=str(len({pass_.id for pass_, added in diagnosis.accumulations if added.tensor == leaves[0]})),
+        **({"optimizer": _mover(diagnosis, leaves)} if is_mistake or is_closure else {}),
     )
+
+
+def _movers(diagnosis: Diagnosis, leaves: list[str]) -> set[str | None]:
+    """The names of the optimizers that move some leaves; None for what moves them by hand."""
+    moves = (move for move in diagnosis.moves if not set(leaves).isdisjoint(diagnosis.changed_by(move)))
+    return {move.variable for move in moves}
+
+
+def _mover(diagnosis: Diagnosis, leaves: list[str]) -> str:
+    """What the program calls an optimizer that moves some leaves, for a sentence."""
+    return next(iter(filter(None, _movers(diagnosis, leaves))), "optimizer")
 
 
 def _zeroed(diagnosis: Diagnosis, now: Pass, leaves: list[str]) -> Edits:
     """The gradients dropped before the pass: by the one optimizer that moves them, or by hand."""
-    movers = {move.variable for move in diagnosis.moves if not set(leaves).isdisjoint(diagnosis.changed_by(move))}
+    movers = _movers(diagnosis, leaves)
     names = [diagnosis.name(leaf) for leaf in leaves]
     text = ""
     if len(movers) == 1 and (variable := next(iter(movers))):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from engine.findings.diagnosis import Diagnosis, Place, grouped, line, once_a_line
 from engine.findings.leaves import subtraction
-from engine.findings.starved_leaves import arrivals, starved_leaves, unfed, wanting_leaves
+from engine.findings.starved_leaves import Way, arrivals, is_target, starved_leaves, unfed, wanting_leaves
 from engine.ops import COPIES, DETACHES, READS
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, keyword
@@ -16,6 +16,7 @@ from engine.trace import Finding, Op, Pass, Span, Tensor
 from engine.unfollowed import NOT_DIFFERENTIABLE
 
 _SWITCHES = frozenset({"no_grad", "inference_mode"})
+_SWITCH_WORDS = (*_SWITCHES, "set_grad_enabled")
 _TAKEN_OUT = frozenset({"cut_by_numpy", "leaf_recreated", "cut_by_integer"})
 """What may also be why a pass failed that had something to start from."""
 
@@ -33,8 +34,17 @@ def lost_influence(diagnosis: Diagnosis) -> Iterator[Finding]:
         given = [diagnosis.identity(input_) for input_ in op.inputs if diagnosis.is_tracked_leaf(input_)]
         leaves += [leaf for leaf in given if leaf in starved and leaf not in leaves]
         told = _told(diagnosis, op, leaves, is_array=same[-1].array)
-        if told is not None:
+        if told is not None and not is_target(diagnosis, op) and not _is_data_of_another(diagnosis, same):
             yield _finding(diagnosis, op, leaves, told)
+
+
+def _is_data_of_another(diagnosis: Diagnosis, ways: list[Way]) -> bool:
+    """Whether a loss that trains another model was computed from it too: for that one it is data, and meant to be. What
+    the leaf's own loss misses is then elsewhere."""
+    numbers = {diagnosis.visited[node] for way in ways if way.into is not None for node in way.into.nodes
+               if node in diagnosis.visited}  # fmt: skip
+    lines = {line(diagnosis.trace.passes[number].span) for number in numbers}
+    return len(lines) > 1 and len({frozenset(diagnosis.held_by(step)) for step in diagnosis.steps}) > 1
 
 
 class _Told(NamedTuple):
@@ -66,6 +76,8 @@ def _told(diagnosis: Diagnosis, cut: Op, leaves: list[str], *, is_array: bool) -
 
 
 def _switched_off(diagnosis: Diagnosis, cut: Op, leaves: list[str]) -> _Told | None:
+    if is_off_in_library(diagnosis, cut):
+        return None
     rebound = _rebound(diagnosis, cut, leaves)
     if rebound is not None:
         return _Told("rebound_without_graph", cut.span, rebound[1], rebound[0])
@@ -77,6 +89,15 @@ def _switched_off(diagnosis: Diagnosis, cut: Op, leaves: list[str]) -> _Told | N
         return _Told("recording_switched_off", switch, name=diagnosis.say(next(iter(roots), leaves[0])))
     is_parameter = any(map(diagnosis.is_parameter, leaves))  # of other leaves the graph's own cuts tell
     return _Told("cut_by_no_grad", cut.span) if is_parameter else None
+
+
+def is_off_in_library(diagnosis: Diagnosis, op: Op) -> bool:
+    """Whether not the program but the library that it called turned recording off, as `sample()` does."""
+    call = diagnosis.code.call_at(op.span)
+    is_drawn = call is not None and called(call) == "sample"
+    return op.grad_mode != "grad" and (
+        is_drawn or not any(word in diagnosis.trace.program.code for word in _SWITCH_WORDS)
+    )
 
 
 def _dtypes(diagnosis: Diagnosis, op: Op) -> list[str]:

@@ -2,7 +2,7 @@
 
 from engine.compare import Comparison, compare
 from engine.fixes.proof import proof_of
-from engine.fixes.symptoms import gradient_lost, graph_grows, stays_without_gradient
+from engine.fixes.symptoms import gradient_lost, graph_grows, nothing_better, stays_without_gradient
 from engine.fixes.types import Shift, Trial, Verdict
 from engine.program.edits import applied
 from engine.trace import Certainty, Finding, Program, Trace
@@ -11,6 +11,8 @@ _RANK = {"error": 0, "warning": 1, "note": 2}
 _NOT_JUDGED = ("not_finished", "too_long")
 _CUTS = ("cut_", "leaf_recreated", "rebound_without_graph")
 """How codes begin that tell of a gradient cut off: no cure for anything."""
+_OFTEN_MEANT = ("sample_without_gradient", "cut_by_detach")
+"""Codes of what right programs do as well: that the finding is gone proves nothing."""
 
 
 def fixable(trace: Trace) -> list[int]:
@@ -68,6 +70,8 @@ def _verdict(before: Trace, finding: int, after: Trace, told: Comparison) -> Ver
     if _has_new(before, mended, after, told):
         return "new_finding"
     if stays_without_gradient(before, mended, after, told):
+        return "remains"
+    if mended.code in _OFTEN_MEANT and nothing_better(before, after, told):
         return "remains"
     if gradient_lost(before, after, told):
         return "gradient_lost"

@@ -22,6 +22,16 @@ def stays_without_gradient(before: Trace, finding: Finding, after: Trace, told: 
     return any(ours in wanting and theirs not in there.leaves for ours, theirs in _same(told, here, there))
 
 
+def nothing_better(before: Trace, after: Trace, told: Comparison) -> bool:
+    """Whether nothing that was to be seen is better: no leaf that was without gets a gradient, and after several passes
+    the loss is no lower."""
+    here, there = _Fed(before), _Fed(after)
+    newly = any(ours not in here.leaves and theirs in there.leaves for ours, theirs in _same(told, here, there))
+    old, new = told.here.loss, told.there.loss
+    is_lower = old is not None and new is not None and not float(new) >= float(old)
+    return len(before.passes) > 1 and not newly and not is_lower
+
+
 def gradient_lost(before: Trace, after: Trace, told: Comparison) -> bool:
     """Whether a leaf that got gradients, and still asks for them, gets none now."""
     here, there = _Fed(before), _Fed(after)

@@ -686,7 +686,7 @@ for i in range(2):
     h = torch.tanh(torch.ones(3, 2) @ w)
     (h @ v).sum().backward()
 """),
-    Case("symmetric_units", 9, {"name": "net.0.weight", "units": "3"}, """net = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))
+    Case("symmetric_units", 6, {"name": "net.0.weight", "units": "3"}, """net = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))
 for p in net.parameters():
     nn.init.constant_(p, 0.5)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
@@ -695,7 +695,7 @@ for i in range(3):
     opt.step()
     opt.zero_grad()
 """),
-    Case("symmetric_units", 8, {"name": "w1", "units": "4"}, """w1 = torch.zeros(3, 4, requires_grad=True)
+    Case("symmetric_units", 4, {"name": "w1", "units": "4"}, """w1 = torch.zeros(3, 4, requires_grad=True)
 w2 = torch.zeros(4, 1, requires_grad=True)
 x, y = torch.randn(5, 3), torch.randn(5, 1)
 for i in range(2):

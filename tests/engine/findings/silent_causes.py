@@ -119,7 +119,7 @@ for i in range(3):
     if i == 0: kept["model"] = model.state_dict()
 model.load_state_dict(kept["model"])
 """),
-    Case("symmetric_units", 8, {"units": "6"}, """net = nn.Sequential(nn.Linear(3, 6), nn.Sigmoid(), nn.Linear(6, 1))
+    Case("symmetric_units", 6, {"units": "6"}, """net = nn.Sequential(nn.Linear(3, 6), nn.Sigmoid(), nn.Linear(6, 1))
 for layer in (net[0], net[2]):
     nn.init.constant_(layer.weight, 0.5); nn.init.zeros_(layer.bias)
 opt = torch.optim.SGD(net.parameters(), lr=0.5); x = torch.randn(10, 3)

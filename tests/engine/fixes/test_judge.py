@@ -75,6 +75,25 @@ def _swapped(trace: TraceOf) -> tuple[Trace, int, Trace]:
     return msgspec.structs.replace(after, findings=(Finding(code="odd", severity="error"),)), 0, before
 
 
+def test_what_may_be_meant_is_proven_only_by_something_that_is_better(trace: TraceOf) -> None:
+    drawn = """enc, dec = torch.nn.Linear(3, 2), torch.nn.Linear(2, 3)
+opt = torch.optim.SGD([*enc.parameters(), *dec.parameters()], lr=0.1)
+x = torch.randn(5, 3)
+for i in range(2):
+    q = torch.distributions.Normal(enc(x), 1.0)
+    loss = (dec(q.sample()) - x).square().mean() + 0.1 * q.mean.square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+    edited = drawn.replace("sample", "rsample")
+    assert tried(trace, drawn, edited.replace("loss =", "loss = 9 +")).verdict == "remains"
+    starved = drawn.replace(" + 0.1 * q.mean.square().mean()", "")
+    assert (
+        tried(trace, starved, starved.replace("sample", "rsample").replace("loss =", "loss = 9 +")).verdict == "mends"
+    )
+
+
 def test_an_error_that_is_gone_lets_the_program_run_to_its_end(trace: TraceOf) -> None:
     _, trial, _ = mended(trace, MISSPELT)
     assert (trial.verdict, trial.stops_at) == ("mends", None)

@@ -1,0 +1,321 @@
+"""Steps and passes that miss each other, copies for originals, options and statistics nobody minds; and near misses."""
+
+from tests.engine.findings.silent import Case
+
+DATA = "x, y = torch.randn(8, 2), torch.randn(8, 1)\nnet = nn.Linear(2, 1)\n"
+STEP = "    opt.zero_grad()\n    F.mse_loss(net(x), y).backward()\n    opt.step()\n"
+SGD = DATA + "opt = torch.optim.SGD(net.parameters(), lr=0.1)\n"
+SCALED = (
+    SGD
+    + """scaler = torch.amp.GradScaler("cpu", init_scale=8.)
+for i in range(2):
+    opt.zero_grad()
+    scaler.scale(F.mse_loss(net(x), y)).backward()
+    STEP
+"""
+)
+BATCHES = (
+    SGD
+    + """for epoch in range(2):
+    for xb, yb in zip(x.split(2), y.split(2)):
+        opt.zero_grad()
+        F.mse_loss(net(xb), yb).backward()
+    opt.step()
+"""
+)
+PARTS = (
+    SGD
+    + """for i, (xb, yb) in enumerate(zip(x.split(2), y.split(2))):
+    loss = F.mse_loss(net(xb), yb) / 2
+    if (i + 1) % 2 == 0:
+        loss.backward()
+        opt.step()
+        opt.zero_grad()
+"""
+)
+BODY = """x, y = torch.randn(8, 3), torch.randn(8, 1)
+body = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4))
+for p in body.parameters():
+    p.requires_grad = False
+head = nn.Linear(4, 1)
+model = nn.Sequential(body, head)
+opt = torch.optim.SGD(head.parameters(), lr=0.1)
+"""
+WORDS = """class Bag(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.emb = nn.Embedding.from_pretrained(torch.randn(9, 4))
+        self.out = nn.Linear(4, 1)
+    def forward(self, ids):
+        return self.out(self.emb(ids).mean(1))
+bag, y = Bag(), torch.randn(5, 1)
+opt = torch.optim.Adam(bag.parameters())
+for i in range(2):
+    opt.zero_grad()
+    F.mse_loss(bag(torch.randint(9, (5, 3))), y).backward()
+    opt.step()
+"""
+
+TRIGGERS: tuple[Case, ...] = (
+    Case("scaled_and_stepped", 11, {"scale": "8", "optimizer": "opt", "scale_line": "10"}, SCALED.replace("STEP", "opt.step()")),
+    Case("scaled_and_stepped", 10, {"scaler": "s"}, SGD + """s = torch.amp.GradScaler("cpu")
+loss = s.scale(F.l1_loss(net(x), y))
+loss.backward()
+opt.step()
+"""),
+    Case("stepped_outside_the_loop", 11, {"passes": "8", "steps": "2", "loop_line": "8"}, BATCHES),
+    Case("stepped_outside_the_loop", 10, {"zero_line": "8"}, SGD + """for xb, yb in zip(x.split(2), y.split(2)):
+    opt.zero_grad()
+    F.mse_loss(net(xb), yb).backward()
+opt.step()
+"""),
+    Case("parts_without_backward", 10, {"name": "loss", "count": "4", "passes": "2", "lost": "2"}, PARTS),
+    Case("parts_without_backward", 12, {"made_line": "10"}, SGD + """steps = 3
+for epoch in range(2):
+    for i in range(6):
+        part = (net(x) - y).abs().mean() / steps
+        if i % steps == steps - 1:
+            part.backward()
+            opt.step()
+            opt.zero_grad()
+"""),
+    Case("loss_computed_once", 7, {"name": "loss", "count": "3", "pass_line": "10"}, SGD + """loss = F.mse_loss(net.bias * x, y.expand(8, 2))
+for i in range(3):
+    opt.zero_grad()
+    loss.backward(retain_graph=True)
+    opt.step()
+"""),
+    Case("loss_computed_once", 6, {"pass_line": "8"}, """w = torch.ones(3, requires_grad=True)
+opt = torch.optim.SGD([w], lr=0.1)
+total = w.sum()
+for i in range(4):
+    total.backward(retain_graph=True)
+    opt.step()
+    w.grad = None
+"""),
+    Case("step_on_copies", 6, {"names": "net.weight, net.bias"}, DATA + """opt = torch.optim.Adam(list(net.state_dict().values()))
+for i in range(2):
+""" + STEP),
+    Case("step_on_copies", 6, {"names": "img", "step_line": "11"}, """img = torch.rand(4, requires_grad=True)
+goal = torch.rand(4)
+opt = torch.optim.Adam([img.clone().detach().requires_grad_()])
+for i in range(2):
+    opt.zero_grad()
+    (img - goal).square().sum().backward()
+    print(i)
+    opt.step()
+"""),
+    Case("learns_in_copies", 9, {"optimizer": "opt"}, "import copy\n" + SGD + """for i in range(2):
+    inner = copy.deepcopy(net)
+    opt.zero_grad()
+    F.mse_loss(inner(x), y).backward()
+    opt.step()
+"""),
+    Case("learns_in_copies", 8, {"step_line": "11"}, "from copy import deepcopy\n" + SGD + """fast = deepcopy(net)
+for i in range(2):
+    F.mse_loss(fast(x), y).backward()
+    opt.step()
+"""),
+    Case("thawed_too_late", 14, {"optimizer": "opt", "made_line": "9", "count": "2"}, """x, y = torch.randn(8, 2), torch.randn(8, 1)
+net = nn.Sequential(nn.Linear(2, 3), nn.Linear(3, 1))
+body = net[0]
+for p in body.parameters():
+    p.requires_grad = False
+opt = torch.optim.SGD([p for p in net.parameters() if p.requires_grad], lr=0.1)
+for i in range(2):
+""" + STEP + "body.requires_grad_(True)\nfor i in range(2):\n" + STEP),
+    Case("thawed_too_late", 10, {"names": "net.0.weight, net.0.bias"}, """x, y = torch.randn(8, 2), torch.randn(8, 1)
+net = nn.Sequential(nn.Linear(2, 3), nn.Linear(3, 1))
+net[0].requires_grad_(False)
+opt = torch.optim.SGD(filter(lambda p: p.requires_grad, net.parameters()), lr=0.1)
+for epoch in range(4):
+    if epoch == 2:
+        net[0].requires_grad_(True)
+""" + STEP),
+    Case("parameters_used_up", 11, {"name": "params", "op": "clip_grad_norm_"}, DATA + """params = net.parameters()
+opt = torch.optim.SGD(params, lr=0.1)
+for i in range(2):
+    opt.zero_grad()
+    F.mse_loss(net(x), y).backward()
+    nn.utils.clip_grad_norm_(params, 1.0)
+    opt.step()
+"""),
+    Case("parameters_used_up", 9, {"made_line": "6"}, DATA + """all_of_it = net.parameters()
+opt = torch.optim.Adam(all_of_it)
+F.mse_loss(net(x), y).backward()
+total = nn.utils.clip_grad_norm_(all_of_it, 5.0)
+opt.step()
+"""),
+    Case("option_not_read", 6, {"key": "learning_rate", "option": "lr"}, DATA + """opt = torch.optim.SGD([{"params": net.parameters(), "learning_rate": 1.0}], lr=0.1)
+for i in range(2):
+""" + STEP),
+    Case("option_not_read", 8, {"option": "lr", "value": "0.1"}, SGD + """for i in range(2):
+    opt.defaults["lr"] = 0.1 / (i + 1)
+""" + STEP),
+    Case("frozen_from_the_start", 7, {"names": "bag.emb.weight"}, WORDS),
+    Case("frozen_from_the_start", 4, {"optimizer": "opt"}, """emb = nn.Embedding.from_pretrained(torch.eye(4))
+out = nn.Linear(4, 1)
+opt = torch.optim.SGD([*emb.parameters(), *out.parameters()], lr=0.1)
+out(emb(torch.arange(4))).sum().backward()
+opt.step()
+"""),
+    Case("frozen_norm_drifts", 12, {"count": "3"}, BODY + """for i in range(3):
+    model.train()
+    opt.zero_grad()
+    F.mse_loss(model(x), y).backward()
+    opt.step()
+"""),
+    Case("frozen_norm_drifts", 7, {"type": "BatchNorm2d"}, """x = torch.randn(4, 1, 5, 5)
+norm = nn.BatchNorm2d(2).requires_grad_(False)
+net = nn.Sequential(nn.Conv2d(1, 2, 3), norm, nn.Flatten(), nn.Linear(18, 1))
+net.train()
+opt = torch.optim.SGD([p for p in net.parameters() if p.requires_grad], lr=0.1)
+for i in range(2):
+    opt.zero_grad()
+    net(x).mean().backward()
+    opt.step()
+"""),
+    Case("scheduler_of_another_optimizer", 8, {"name": "plan", "optimizer": "opt", "lr": "0.1"}, DATA + """opt = torch.optim.Adam(net.parameters())
+plan = torch.optim.lr_scheduler.StepLR(opt, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for i in range(2):
+""" + STEP + "    plan.step()\n"),
+    Case("scheduler_of_another_optimizer", 8, {"step_line": "12"}, DATA + """first = torch.optim.SGD(net.parameters(), lr=0.1)
+opt = torch.optim.SGD(net.parameters(), lr=0.5)
+plan = torch.optim.lr_scheduler.ExponentialLR(first, 0.5)
+for i in range(2):
+""" + STEP + "    plan.step()\n"),
+    Case("written_to_data", 8, {"leaf": "gen.weight, gen.bias", "value": "w"}, """gen, layer = nn.Linear(2, 3), nn.Linear(3, 1)
+opt = torch.optim.SGD([*gen.parameters(), *layer.parameters()], lr=0.1)
+for i in range(2):
+    w = gen(torch.ones(1, 2))
+    layer.weight.data = w
+    opt.zero_grad()
+    layer(torch.randn(4, 3)).pow(2).mean().backward()
+    opt.step()
+"""),
+    Case("written_to_data", 10, {"target": "self.out.bias"}, """class Hyper(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.make, self.out = nn.Linear(1, 2), nn.Linear(3, 2)
+    def forward(self, x, t):
+        made = self.make(t)
+        self.out.bias.data = made
+        return self.out(x)
+net = Hyper()
+opt = torch.optim.Adam(net.parameters())
+for i in range(2):
+    opt.zero_grad()
+    net(torch.randn(4, 3), torch.ones(1)).sum().backward()
+    opt.step()
+"""),
+    Case("mean_of_nothing", 6, {"shape": "0"}, """p = torch.ones(3, requires_grad=True)
+keep = torch.zeros(3).bool()
+loss = p[keep].mean()
+loss.backward()
+"""),
+    Case("mean_of_nothing", 5, {"op": "mse_loss"}, """p, rows = nn.Linear(2, 1)(torch.randn(4, 2)), torch.zeros(4).bool()
+F.mse_loss(p[rows], torch.zeros(0, 1)).backward()
+"""),
+    Case("grows_without_end", 7, {"name": "loss", "clips": "0"}, """w = torch.tensor([1.0], requires_grad=True)
+opt = torch.optim.SGD([w], lr=5.0)
+for i in range(12):
+    loss = (w * 2).square().sum()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""),
+    Case("grows_without_end", 8, {"operand": "net.weight"}, """net = nn.Linear(1, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for i in range(14):
+    x = torch.full((4, 1), 10.0)
+    err = F.mse_loss(net(x), 3 * x)
+    opt.zero_grad()
+    err.backward()
+    opt.step()
+"""),
+    Case("sample_without_gradient", 7, {}, """enc, dec = nn.Linear(3, 2), nn.Linear(2, 3)
+opt = torch.optim.SGD([*enc.parameters(), *dec.parameters()], lr=0.1)
+x = torch.randn(5, 3)
+z = torch.distributions.Normal(enc(x), 1.0).sample()
+F.mse_loss(dec(z), x).backward()
+opt.step()
+"""),
+    Case("cut_by_item", 8, {"leaf": "net.scale"}, """class Net(nn.Module):
+    def __init__(self):
+        super().__init__(); self.fc = nn.Linear(2, 1); self.scale = nn.Parameter(torch.tensor(0.7))
+    def forward(self, x):
+        return self.fc(x) / self.scale.item()
+net = Net()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+net(torch.randn(3, 2)).sum().backward()
+opt.step()
+"""),
+    Case("cut_by_detach", 8, {"leaf": "net.weight, net.bias"}, SGD + """out = net(x)
+pred = out.detach().squeeze()
+loss = F.mse_loss(pred, y[:, 0])
+loss.requires_grad_(True)
+loss.backward()
+opt.step()
+"""),
+    Case("cut_by_item", 7, {"leaf": "t"}, """w, t = torch.ones(2, requires_grad=True), torch.tensor(0.3, requires_grad=True)
+opt = torch.optim.SGD([w, t], lr=0.1)
+def loss():
+    return (w * t.item()).sum()
+loss().backward()
+opt.step()
+"""),
+    Case("cut_by_detach", 7, {"leaf": "enc.weight, enc.bias"}, """enc, dec = nn.Linear(2, 4), nn.Linear(2, 1)
+opt = torch.optim.SGD([*enc.parameters(), *dec.parameters()], lr=0.1)
+h = enc(torch.randn(3, 2))
+flat = h.detach().view(-1, 2)
+dec(flat).sum().backward()
+opt.step()
+"""),
+    Case("backward_without_step", 10, {"optimizer": "other"}, """enc, dec = nn.Linear(2, 3), nn.Linear(3, 1)
+opt = torch.optim.SGD(enc.parameters(), lr=0.1)
+other = torch.optim.SGD(dec.parameters(), lr=0.1)
+for i in range(3):
+    opt.zero_grad()
+    other.zero_grad()
+    dec(enc(torch.randn(4, 2))).mean().backward()
+    opt.step()
+"""),
+)  # fmt: skip
+
+NEAR_MISSES: tuple[tuple[str, str], ...] = (
+    ("scaled_and_stepped", SCALED.replace("STEP", "scaler.step(opt); scaler.update()")),
+    ("scaled_and_stepped", SCALED.replace("STEP", "scaler.unscale_(opt); opt.step(); scaler.update()")),
+    ("stepped_outside_the_loop", BATCHES.replace("        opt.zero_grad()\n", "").replace("    opt.step()", "    opt.step(); opt.zero_grad()")),
+    ("parts_without_backward", PARTS.replace("    if (", "    loss.backward()\n    if (").replace("        loss.backward()\n", "")),
+    ("loss_computed_once", "w = torch.ones(2, requires_grad=True)\nq = (w ** 2).sum()\nfor i in range(3):\n    q.backward(retain_graph=True)\n"),
+    ("step_on_copies", "start = torch.rand(4)\nimg = start.clone().detach().requires_grad_()\nopt = torch.optim.SGD([img], lr=0.1)\nfor i in range(2):\n"
+     "    opt.zero_grad()\n    (img - start).square().sum().backward()\n    opt.step()\n"),
+    ("learns_in_copies", "import copy\n" + SGD + "for i in range(2):\n    old = copy.deepcopy(net)\n" + STEP),
+    ("thawed_too_late", DATA + "net.requires_grad_(False); net.requires_grad_(True)\nopt = torch.optim.SGD([p for p in net.parameters() if p.requires_grad], lr=0.1)\n"
+     "for i in range(2):\n" + STEP),
+    ("parameters_used_up", DATA + "params = list(net.parameters())\nopt = torch.optim.SGD(params, lr=0.1)\nF.mse_loss(net(x), y).backward()\n"
+     "nn.utils.clip_grad_norm_(params, 1.0)\nopt.step()\n"),
+    ("option_not_read", DATA + "opt = torch.optim.SGD([{'params': net.parameters(), 'name': 'head', 'lr_scale': 2.0}], lr=0.1)\nfor i in range(2):\n" + STEP),
+    ("option_not_read", SGD + "for i in range(2):\n    opt.param_groups[0]['lr'] = 0.1 / (i + 1)\n" + STEP),
+    ("frozen_from_the_start", WORDS.replace("(9, 4))", "(9, 4), freeze=True)")),
+    ("frozen_norm_drifts", BODY + "for i in range(3):\n    model.train(); body.eval()\n    opt.zero_grad()\n    F.mse_loss(model(x), y).backward()\n    opt.step()\n"),
+    ("scheduler_of_another_optimizer", SGD + "plan = torch.optim.lr_scheduler.StepLR(opt, 1)\nfor i in range(2):\n" + STEP + "    plan.step()\n"),
+    ("written_to_data", SGD + "for i in range(2):\n" + STEP + "    with torch.no_grad():\n        w = net.weight.clamp(-1, 1)\n    net.weight.data = w\n"),
+    ("mean_of_nothing", "p = torch.ones(3, requires_grad=True)\np[p > 0].mean().backward()\n"),
+    ("grows_without_end", "w = torch.tensor([1.0], requires_grad=True)\nopt = torch.optim.SGD([w], lr=0.1)\nfor i in range(12):\n"
+     "    loss = (w * 2).square().sum()\n    opt.zero_grad()\n    loss.backward()\n    opt.step()\n"),
+    ("sample_without_gradient", "pi = nn.Linear(2, 1)\nopt = torch.optim.SGD(pi.parameters(), lr=0.1)\nm = pi(torch.randn(6, 2))\na = torch.distributions.Normal(m, 0.5).sample()\n"
+     "logp = -(a - m).pow(2) * 2\n(-logp * -a.abs()).mean().backward()\nopt.step()\n"),
+    ("cut_by_detach", "class Rnd(nn.Module):\n    def __init__(self):\n        super().__init__(); self.goal, self.guess = nn.Linear(2, 3), nn.Linear(2, 3)\n"
+     "    def forward(self, s):\n        return (self.guess(s) - self.goal(s).detach()).pow(2).mean()\nrnd = Rnd()\nopt = torch.optim.Adam(rnd.parameters())\n"
+     "for i in range(2):\n    opt.zero_grad()\n    rnd(torch.randn(4, 2)).backward()\n    opt.step()\n"),
+    ("evaluated_in_train", "net = nn.Sequential(nn.Linear(2, 4), nn.Dropout(0.5), nn.Linear(4, 1))\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\nx, y = torch.randn(6, 2), torch.randn(6, 1)\n"
+     "for i in range(2):\n    opt.zero_grad(); F.mse_loss(net(x), y).backward(); opt.step()\nnet.eval()\nnet[1].train()\nwith torch.no_grad():\n    print(F.mse_loss(net(x), y))\n"),
+    ("clip_after_step", SGD + "for i in range(2):\n" + STEP + "    total = nn.utils.clip_grad_norm_(net.parameters(), float('inf'))\n"),
+    ("number_wrapped", "ids = torch.tensor([200, 7], dtype=torch.uint8)\nprint((ids * 31 + 7) % 16)\n"),
+    ("cut_by_item", SGD + "for i in range(2):\n    opt.zero_grad()\n    loss = F.mse_loss(net(x), y)\n    print(loss.item(), net.bias.item())\n    loss.backward()\n    opt.step()\n"),
+    ("cut_by_no_grad", "actor, critic = nn.Linear(2, 1), nn.Linear(1, 1)\na_opt, c_opt = (torch.optim.SGD(m.parameters(), lr=0.1) for m in (actor, critic))\n"
+     "for i in range(2):\n    with torch.no_grad():\n        a = actor(torch.randn(4, 2))\n    c_opt.zero_grad()\n    critic(a).pow(2).mean().backward()\n    c_opt.step()\n"
+     "    a_opt.zero_grad()\n    loss = -critic(a).mean()\n    loss.backward()\n    a_opt.step()\n"),
+)  # fmt: skip

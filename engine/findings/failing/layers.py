@@ -16,11 +16,11 @@ _FLATTENED = ("view", "reshape", "flatten")
 # Layers
 
 
-def _of_other_size(case: Case, given: Tensor, axis: int, size: str, code: str = "", **said: str) -> Finding:
+def _of_other_size(case: Case, given: Tensor, size: str, code: str = "", **said: str) -> Finding:
     """A layer made for another size of an axis than its input has: the number in the call that made it, and the line
     that made the input."""
     wanted, got = (said.get(name) or case.groups[name] for name in ("wanted", "got"))
-    about = {**case.about(given), **case.origin(given, axis), **said, **case.made_at}
+    about = {**case.about(given), **case.origin(given), **said, **case.made_at}
     tensors = case.inputs()[:2] if given in case.inputs() else [given]
     return case.finding(code, about, tensors=tensors, fix=_number_corrected(case, given, size, int(wanted), got))
 
@@ -39,7 +39,7 @@ def _number_corrected(case: Case, given: Tensor, size: str, wrong: int, right: s
 def linear(case: Case) -> Finding:
     """A linear layer given vectors of another length than it was made for."""
     given, said = _given_to_linear(case)
-    return _of_other_size(case, given, len(given.shape) - 1, "in_features", "linear_shape", **said)
+    return _of_other_size(case, given, "in_features", "linear_shape", **said)
 
 
 def _given_to_linear(case: Case) -> tuple[Tensor, dict[str, str]]:
@@ -60,7 +60,7 @@ def not_flattened(case: Case) -> Finding:
         fix = case.code.method(found.part("GIVEN"), ".flatten(1)")
     else:
         fix = _flattened_before(case)
-    said |= case.origin(given, len(given.shape) - 1)
+    said |= case.origin(given)
     return case.finding("flatten_missing", said, tensors=(given,), fix=fix)
 
 
@@ -85,7 +85,7 @@ def batch_flattened(case: Case) -> Finding:
     found = next((found for shape in shapes if (found := written(case.code, made, shape))), None)
     fix = found.instead("GIVEN.flatten(1)") if found is not None else ()
     where = maker.span if maker is not None and maker.name in _FLATTENED else None
-    said |= {**case.origin(given, 0), "samples": str(got // wanted)}
+    said |= {**case.origin(given), "samples": str(got // wanted)}
     return case.finding("batch_flattened", said, span=where, tensors=(given,), fix=fix)
 
 
@@ -107,14 +107,14 @@ def channels(case: Case) -> Finding:
         return case.finding(code, order=order, fix=case.cast(given, f".permute({order})"))
     if is_image and axes == 3 and wanted == 1:
         return case.finding("channel_axis_missing", fix=case.cast(given, ".unsqueeze(1)"))
-    return _of_other_size(case, given, axes - 3 if is_image else 1, "in_channels")
+    return _of_other_size(case, given, "in_channels")
 
 
 def norm_features(case: Case) -> Finding:
     """A batch norm made for another number of channels."""
     given = case.argument(0, "input")
     only_if(len(given.shape) > 1)
-    return _of_other_size(case, given, 1, "num_features")
+    return _of_other_size(case, given, "num_features")
 
 
 def recurrent_input(case: Case) -> Finding:
@@ -124,7 +124,7 @@ def recurrent_input(case: Case) -> Finding:
     only_if(given.shape[-1:] == (int(case.groups["got"]),))
     case.take_layer(found.part("LAYER"))
     layer = ast.unparse(found.part("LAYER"))
-    return _of_other_size(case, given, len(given.shape) - 1, "input_size", layer=layer)
+    return _of_other_size(case, given, "input_size", layer=layer)
 
 
 def hidden_size(case: Case) -> Finding:
@@ -195,7 +195,7 @@ def _before_flattening(case: Case, tensor: Tensor) -> Tensor:
 def loss_batch(case: Case) -> Finding:
     """Scores and targets of different numbers of samples."""
     only_if(case.pair[0].shape)
-    return case.finding("", case.origin(case.pair[0], 0))
+    return case.finding("", case.origin(case.pair[0]))
 
 
 def batch_squeezed(case: Case) -> Finding:

@@ -21,7 +21,7 @@ def product(case: Case) -> Finding:
     fix = _transposed(case, left, right)
     if right.shape[-1:] == inner and len(left.shape) == len(right.shape) > 1:
         return case.finding("product_turned", said, tensors=pair, fix=fix or case.cast(right, ".transpose(-2, -1)"))
-    return case.finding("", {**said, **case.origin(left, len(left.shape) - 1)}, tensors=pair, fix=fix)
+    return case.finding("", {**said, **case.origin(left)}, tensors=pair, fix=fix)
 
 
 def _transposed(case: Case, left: Tensor, right: Tensor) -> Edits:
@@ -48,7 +48,7 @@ def product_of_batches(case: Case) -> Finding:
 def broadcast(case: Case) -> Finding:
     """Two shapes that no stretching makes equal: the axis, and both sizes there."""
     left, right, back = _clashing(case)
-    origins = [case.origin(one, len(one.shape) - back) for one in (left, right)]
+    origins = [case.origin(one) for one in (left, right)]
     latest = max(origins, key=lambda origin: ("origin_given" in origin, int(origin.get("origin_line", "0"))))
     said = {**case.about(left, right), **latest, "back": str(back)}
     return case.finding("", said, tensors=(left, right), least=str(min(len(left.shape), len(right.shape))))
@@ -90,7 +90,7 @@ def expanded(case: Case) -> Finding:
 def joined(case: Case) -> Finding:
     """`cat` of tensors that differ in another axis than the one they are joined along."""
     first, other, clash = _not_joining(case)
-    said = {**case.about(first, other), "axis": str(clash[0]), **case.origin(other, clash[0])}
+    said = {**case.about(first, other), "axis": str(clash[0]), **case.origin(other)}
     is_one = len(clash) == 1 and len(first.shape) == len(other.shape)
     return case.finding("" if is_one else "cat_sizes", said, tensors=(first, other))
 
@@ -156,7 +156,7 @@ def reshaped(case: Case) -> Finding:
     said = {"given_shape": sizes(given.shape), "wanted": str(count), "shape": str(wanted), "name": case.say(given)}
     if case.groups["count"] == "0" and maker is not None and maker.span is not None:
         return case.finding("reshape_of_nothing", said, made_line=str(maker.span.line))
-    return case.finding("", {**said, **case.origin(given, len(given.shape) - 1)})
+    return case.finding("", {**said, **case.origin(given)})
 
 
 def not_contiguous(case: Case) -> Finding:

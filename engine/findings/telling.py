@@ -20,6 +20,7 @@ CAUSES = {
     "saturated": ("diverged", "uphill"),
     "gradient_": ("diverged", "nan_in_data"),
     "grad_of_non_leaf": ("grad_none_non_leaf",),
+    "grad_none_non_leaf": ("leaf_rebound",),
     "root_at_zero": ("anomaly_nan",),
     "evaluated_with_grad": ("trained_while_evaluating", "trained_in_eval"),
 }

@@ -10,7 +10,7 @@ from typing import TypeAlias, TypeVar
 from engine.findings.diagnosis import Diagnosis, line
 from engine.findings.failing.origins import dtype_origin, layer_call, made_inside, shape_origin
 from engine.program.edits import Edits
-from engine.program.names import called
+from engine.program.names import called, dotted
 from engine.program.rewriting import Written, written
 from engine.program.source import source_of
 from engine.trace import Edit, Failure, Finding, Module, Op, Operand, Span, Tensor
@@ -207,6 +207,13 @@ class Case:
         if maker is not None and maker.span == self.failure.span and module is not None:
             return f"{module.path}(…)"  # of the failing call's own parts, by no name of the program
         return self.diagnosis.say(tensor.id if tensor is not None else None)
+
+    def appended(self, node: ast.expr) -> Written | None:
+        """The call that put things into a list, when one line does that."""
+        name = dotted(node).rpartition(".")[2]
+        calls = [put for one in self.code.calls if (put := written(self.code, one, "LIST.append(VALUE)"))]
+        here = [put for put in calls if name and dotted(put.part("LIST")).rpartition(".")[2] == name]
+        return here[0] if len(here) == 1 else None
 
     def cast(self, tensor: Tensor | None, call: str) -> Edits:
         """A method called on what gave a tensor here."""

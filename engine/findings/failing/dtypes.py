@@ -151,9 +151,22 @@ def numpy_of_tracked(case: Case) -> Finding:
     tensors = [(arg, case.tensor_of(arg)) for arg in known(case.call).args]
     tracked = [arg for arg, tensor in tensors if tensor is not None and tensor.requires_grad]
     only_if(tensors)
+    operand = case.operand(tensors[0][0])
+    if operand is not None and operand.type in ("list", "tuple"):
+        return _list_for_numpy(case, tensors[0][0])
     if len(tracked) != 1:
         return case.finding(name=case.code.short(tensors[0][0]))
     return case.finding(name=case.code.short(tracked[0]), fix=case.code.method(tracked[0], ".detach()"))
+
+
+def _list_for_numpy(case: Case, given: ast.expr) -> Finding:
+    """A list of tensors that are recorded: what NumPy takes are the numbers."""
+    put = known(case.appended(given))
+    value = put.part("VALUE")
+    is_number = {tensor.shape for tensor in case.diagnosis.bound_to(value)} == {()}
+    taken = ".item()" if is_number else ".detach()"
+    said = {"name": case.code.short(given), "value": put.said["value"], "taken": taken}
+    return case.finding("numpy_of_list", said, span=case.code.span(put.node), fix=case.code.method(value, taken))
 
 
 _IN_BOTH = frozenset(

@@ -99,15 +99,16 @@ def channels(case: Case) -> Finding:
     """A convolution given another number of channels than it was made for."""
     given, op = case.argument(0, "input"), known(case.op).name
     wanted = int(case.groups["wanted"])
-    axes, is_image = len(given.shape), op == "conv2d"
+    axes = len(given.shape)
     batch = axes - int(op[4:5]) - 1 if op[4:5].isdecimal() else axes
     if batch in (0, 1) and given.shape[-1] == wanted:
         order = ", ".join(map(str, (*range(batch), axes - 1, *range(batch, axes - 1))))
-        code = "channels_last" if is_image else "features_last"
+        code = "channels_last" if op == "conv2d" else "features_last"
         return case.finding(code, order=order, fix=case.cast(given, f".permute({order})"))
-    if is_image and axes == 3 and wanted == 1:
-        return case.finding("channel_axis_missing", fix=case.cast(given, ".unsqueeze(1)"))
-    return _of_other_size(case, given, "in_channels")
+    if batch == 0 and op[4:5].isdecimal():
+        code = "channel_axis_missing" if wanted == 1 else "batch_axis_missing"
+        return case.finding(code, fix=case.cast(given, ".unsqueeze(1)") if wanted == 1 else ())
+    return _of_other_size(case, given, "in_channels", axis=str(batch))
 
 
 def norm_features(case: Case) -> Finding:

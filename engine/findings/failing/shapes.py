@@ -207,7 +207,8 @@ def gathered(case: Case) -> Finding:
     only_if(len(tensor.shape) != len(index.shape))
     axis = next((one.text for one in known(case.op).arguments if one.tensor is None), None) or "1"
     is_one_less = len(tensor.shape) == len(index.shape) + 1
-    return case.finding(axis=axis, fix=case.cast(index, f".unsqueeze({axis})") if is_one_less else ())
+    fix = case.cast(index, f".unsqueeze({axis})") if is_one_less and case.call is not None else ()
+    return case.finding(axis=axis, fix=(*fix, *case.code.method(known(case.call), f".squeeze({axis})")) if fix else ())
 
 
 def expanded_written(case: Case) -> Finding:

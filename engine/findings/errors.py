@@ -103,6 +103,12 @@ _TABLE: tuple[tuple[str, str, str, *tuple[Rule, ...]], ...] = (
     ("dataset_sizes", "AssertionError", r"^Size mismatch between tensors", plain),
     ("lengths_unsorted", "RuntimeError", r"`lengths` array must be sorted in decreasing order", calls.argument_to_add("enforce_sorted=False")),
     ("einsum_sizes", "RuntimeError", r"einsum\(\): subscript (?P<letter>\w) has size (?P<b>\d+) for operand (?P<at>\d+) which does not broadcast with previously seen size (?P<a>\d+)", of_call),
+    ("einsum_letters", "RuntimeError", r"einsum\(\): the number of subscripts in the equation \((?P<letters>\d+)\) does not match the number of dimensions \((?P<has>\d+)\) for operand (?P<at>\d+)", shapes.einsum_letters),
+    ("padding_mask_shape", "AssertionError", r"Expected key_padded_mask\.shape\[(?P<axis>[01])\] to be (?P<wanted>\d+), but got (?P<got>\d+)", layers.padding_mask),
+    ("attention_mask_shape", "RuntimeError", r"The shape of the \dD attn_mask is torch\.Size\((?P<got>\[[\d, ]*\])\), but should be \((?P<wanted>[\d, ]*)\)", layers.attention_mask),
+    ("ctc_lengths", "RuntimeError", r"Expected (?P<argument>(?:input|target)_lengths) to have value at most (?P<most>\d+), but got value (?P<value>\d+)", of_call),
+    ("not_positive_definite", "", r"linalg\.cholesky.*: .*input is not positive-definite", of_call),
+    ("matrix_singular", "", r"linalg\.\w+: .*(?:input matrix is singular|is zero)", of_call),
     ("batch_squeezed", "RuntimeError", r"size mismatch \(got input: \[(?P<classes>\d+)\], target: \[(?P<targets>\d+)\]\)", layers.batch_squeezed),
     ("class_axis", "RuntimeError", r"Expected target size \[|size mismatch \(got input|only batches of spatial targets supported \(3D tensors\)", layers.class_axis),
     ("target_axes", "RuntimeError", r"only batches of spatial targets supported \(3D tensors\)", dtypes.swapped, layers.target_axes),
@@ -127,18 +133,31 @@ _TABLE: tuple[tuple[str, str, str, *tuple[Rule, ...]], ...] = (
     ("index_not_whole", "IndexError", r"only integers, slices .* are valid indices \(got (?P<type>\w+)\)", instead("NAME[LEFT / RIGHT]", "NAME[LEFT // RIGHT]", index="LEFT / RIGHT"), instead("NAME[INDEX]")),
     ("probs_invalid", "ValueError", r"^Expected (?:parameter|value argument) probs ?\(?.*of distribution \w+\(.*to satisfy the constraint (?P<constraint>\w+)\(", instead("WRITTEN(NAME, ...)", "WRITTEN(logits=NAME, ...)")),
     ("parameter_invalid", "ValueError", r"^Expected (?:parameter|value argument) (?P<parameter>\w*) ?\(?.*of distribution (?P<type>\w+)\(.*to satisfy the constraint (?P<constraint>\w+)\(", instead("WRITTEN(NAME, ...)")),
+    ("numpy_lacks_type", "TypeError", r"Got unsupported ScalarType (?P<type>\w+)", instead("NAME.numpy()", "NAME.float().numpy()")),
     ("device_mismatch", "RuntimeError", r"Expected all tensors to be on the same device|is not on the expected device", dtypes.devices),
     ("tensor_of_tensors", "ValueError", r"only one element tensors can be converted to Python scalars", dtypes.tensors_in_list),
     ("scalar_of_many", "RuntimeError", r"a Tensor with (?P<count>\d+) elements cannot be converted to Scalar", values.class_called, values.maker_called, arguments.joined_tensors, arguments.many_values),
     ("bool_of_many", "RuntimeError", r"Boolean value of Tensor with more than one value is ambiguous", values.class_called, values.maker_called, arguments.joined_tensors, arguments.many_values),
+    # Functions of functions
+    ("vmap_value_asked", "RuntimeError", r"vmap: It looks like you're ", plain),
+    ("vmap_random", "RuntimeError", r"vmap: called random operation while in randomness error mode", plain),
+    ("vmap_sizes", "ValueError", r"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes (?P<sizes>\[.*?\])", of_call),
+    ("functional_parameters", "ValueError", r"Expected all elements of parameter_and_buffer_dicts to be dictionaries", instead("FUNCTION(MODULE, GIVEN, ...)")),
+    ("differentiated_once", "RuntimeError", r"trying to differentiate twice a function that was marked with @once_differentiable", classes.once_differentiable),
+    ("script_types", "RuntimeError", r"Tensor \(inferred\)|because it was not annotated with an explicit type", calls.script_types),
+    ("exported_size", "", r"Guard failed: \w+\.size\(\)\[(?P<axis>\d+)\] == (?P<size>\d+)", of_call),
     # Modules, optimizers, calls
     ("super_init_missing", "AttributeError", r"cannot assign \w+ before Module\.__init__\(\) call|object has no attribute '(?:_backward_hooks|_parameters|_modules|_forward_hooks|training)'", calls.super_init),
     ("super_underscores", "AttributeError", r"'super' object has no attribute '(?P<mangled>_\w+?__(?P<short>\w+?))'$", names.mangled),
     ("forward_missing", "NotImplementedError", r"Module \[(?P<type>\w+)\] is missing the required \"forward\" function", calls.forward_missing),
+    ("sample_not_batched", "TypeError", r"'(?P<type>NoneType)' (?:has no len|object is not (?:iterable|subscriptable))", classes.sample_of_none),
     ("dataset_method_missing", "", r"object of type '(?P<type>\w+)' has no len\(\)|Subclasses of Dataset should implement __getitem__|'(?P<owner>\w+)' object is not subscriptable", classes.dataset_method),
     ("loader_indexed", "TypeError", r"'DataLoader' object is not subscriptable", instead("NAME[0]", "next(iter(NAME))"), instead("NAME[PLACE]")),
     ("not_indexable", "TypeError", r"'(?P<type>\w+)' object is not subscriptable", instead("NAME[PLACE]")),
     ("sample_not_batched", "TypeError", r"batch must contain tensors, numpy arrays, numbers, dicts or lists; found <class '(?P<type>[\w.]+)'>", classes.sample_of_none, plain),
+    ("loader_options", "ValueError", r"^(?P<option>\w+)(?:=None)? option .*mutually exclusive with (?P<others>.*)", classes.loader_options),
+    ("loader_of_stream", "ValueError", r"DataLoader with IterableDataset: expected unspecified (?P<option>\w+) option", classes.loader_option),
+    ("loader_workers", "ValueError", r"^(?P<option>\w+) option (?:could only be specified in multiprocessing|needs num_workers)", classes.loader_option),
     ("modules_in_list", "TypeError", r"^list is not a Module subclass", instead("CONTAINER(WRITTEN)", "CONTAINER(*WRITTEN)")),
     ("function_among_layers", "TypeError", r"^(?P<got>[\w.<>]+) is not a Module subclass", classes.not_a_module),
     ("parameter_overwritten", "TypeError", r"cannot assign '(?P<given>torch[\w.]*Tensor)' as parameter '(?P<attribute>\w+)'", instead("OWNER.ATTRIBUTE = VALUE", "with torch.no_grad(): OWNER.ATTRIBUTE.copy_(VALUE)", name="OWNER.ATTRIBUTE")),
@@ -153,13 +172,17 @@ _TABLE: tuple[tuple[str, str, str, *tuple[Rule, ...]], ...] = (
     ("state_dict_of_path", "TypeError", r"Expected state_dict to be dict-like, got <class '(?P<type>\w+)'>", instead("FUNCTION(GIVEN, ...)")),
     ("state_dict_keys", "RuntimeError", r"Error\(s\) in loading state_dict for (?P<type>\w+):", calls.state_dict),
     ("optimizer_empty", "ValueError", r"optimizer got an empty parameter list", calls.optimizer_empty),
+    ("parameter_in_two_groups", "ValueError", r"some parameters appear in more than one parameter group", calls.groups_given),
+    ("optimizer_state_size", "ValueError", r"loaded state dict (?:contains a parameter group that doesn't match the size|has a different number of parameter groups)", instead("NAME.load_state_dict(GIVEN)")),
     ("not_a_leaf_in_optimizer", "ValueError", r"can't optimize a non-leaf Tensor", calls.optimizer_not_leaf),
     ("optimizer_of_tensor", "TypeError", r"params argument given to the optimizer should be an iterable", instead("FUNCTION(NAME, ...)", "FUNCTION([NAME], ...)")),
     ("not_an_optimizer", "TypeError", r"^(?P<got>[\w.]+) is not an Optimizer", calls.not_an_optimizer),
     ("optimizer_of_module", "TypeError", r"'(?P<module>\w+)' object is not iterable", calls.module_for_parameters),
+    ("saved_to_object", "AttributeError", r"expected 'f' to be string, path, or a file-like object", instead("FUNCTION(FIRST, SECOND)", "FUNCTION(SECOND, FIRST)", right="FUNCTION(SECOND, FIRST)")),
+    ("context_not_made", "TypeError", r"'(?P<type>type|function)' object does not support the context manager protocol", calls.context_not_made),
     ("module_not_callable", "TypeError", r"'module' object is not callable", calls.module_called),
     ("raised_no_exception", "TypeError", r"^exceptions must derive from BaseException", plain),
-    ("not_callable", "TypeError", r"'(?P<type>torch\.Size|Tensor|int|float|bool|torch\.dtype|torch\.device|NoneType)' object is not callable", calls.property_called, calls.value_called),
+    ("not_callable", "TypeError", r"'(?P<type>torch\.Size|Tensor|int|float|bool|torch\.dtype|torch\.device|NoneType)' object is not callable", calls.property_called, calls.name_taken, calls.value_called),
     ("iterator_next", "AttributeError", r"'_\w+DataLoaderIter' object has no attribute 'next'", instead("RECEIVER.next()", "next(RECEIVER)", written="RECEIVER.next()", right="next(RECEIVER)")),
     ("groups_attribute", "AttributeError", r"'list' object has no attribute '(?P<name>lr|momentum|weight_decay|params|betas|eps)'", instead("GROUPS.NAME", "GROUPS[0]['NAME']", right="GROUPS[0]['NAME']")),
     ("scheduler_steps", "ValueError", r"Tried to step (?P<steps>\d+) times\. The specified number of total steps is (?P<total>\d+)", plain),
@@ -191,7 +214,7 @@ _TABLE: tuple[tuple[str, str, str, *tuple[Rule, ...]], ...] = (
     ("attribute_missing", "AttributeError", r"has no attribute '", names.unmade, names.attribute),
     ("key_missing", "KeyError", r"(?P<key>.*)", names.key),
     # The world outside
-    ("division_of_nothing", "ZeroDivisionError", r"division by zero|modulo by zero", instead("LEFT / DIVISOR"), instead("LEFT // DIVISOR"), instead("LEFT % DIVISOR")),
+    ("division_of_nothing", "ZeroDivisionError", r"division by zero|modulo by zero", values.used_up, instead("LEFT / DIVISOR"), instead("LEFT // DIVISOR"), instead("LEFT % DIVISOR")),
     ("distributed", "", r"(?s)torch\.distributed|init_process_group|[Pp]rocess group|server socket has failed", plain),
     ("no_processes", "", r"shared memory|torch_shm_manager|Operation not permitted.*(?:fork|clone)|semaphore|/dev/shm|torch_\d+_\d+", plain),
     ("no_file", "FileNotFoundError", r"No such file or directory: '(?P<path>[^']*)'", plain),
@@ -246,6 +269,6 @@ def explanation(failure: Failure, findings: tuple[Finding, ...]) -> str | None:
     told = [finding.code for finding in findings if finding.severity == "error"]
     if told and (failure.kind in RAISED or failure.kind == "syntax"):
         return told[0]
-    if failure.kind == "exit" and "ended_itself" in told:
-        return "ended_itself"
+    if failure.kind == "exit" and told and told[0].startswith("ended_"):
+        return told[0]
     return failure.kind if failure.kind in ENDS else None

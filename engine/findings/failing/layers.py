@@ -173,6 +173,24 @@ def heads(case: Case) -> Finding:
     return case.finding("", said)
 
 
+def padding_mask(case: Case) -> Finding:
+    """Which words are padding, for another batch or length than the words have."""
+    words = [word.value for word in known(case.call).keywords if (word.arg or "").endswith("padding_mask")]
+    masks = [(node, tensor) for node in words if (tensor := case.tensor_of(node)) is not None]
+    node, mask = known(next((one for one in masks if len(one[1].shape) == 2), None))
+    said = {**case.about(mask), "mask": case.code.short(node), "mask_shape": sizes(mask.shape)}
+    is_turned = mask.shape[1 - int(case.groups["axis"])] == int(case.groups["wanted"])
+    return case.finding("padding_mask_turned" if is_turned else "", said, tensors=(mask,))
+
+
+def attention_mask(case: Case) -> Finding:
+    """Which words see which, for another number of words."""
+    given = (case.diagnosis.tensors.get(one.tensor or "") for one in case.failure.operands)
+    mask = known(next((one for one in given if one is not None and sizes(one.shape) == case.groups["got"]), None))
+    names = (one.text for one in case.failure.operands if one.tensor == mask.id)
+    return case.finding("", case.origin(mask), mask=next(names), tensors=(mask,))
+
+
 # Losses
 
 

@@ -211,6 +211,16 @@ def gathered(case: Case) -> Finding:
     return case.finding(axis=axis, fix=(*fix, *case.code.method(known(case.call), f".squeeze({axis})")) if fix else ())
 
 
+def einsum_letters(case: Case) -> Finding:
+    """An equation with more or fewer letters than a tensor has axes."""
+    given = known(next(iter(case.inputs()[int(case.groups["at"]) :]), None))
+    equation = known(case.call).args[0]
+    terms = str(equation.value).split("->")[0].split(",") if isinstance(equation, ast.Constant) else []
+    term = known(next(iter(terms[int(case.groups["at"]) :]), None)).strip()
+    said = {**case.about(given), **case.origin(given), "term": term}
+    return case.finding("", said, tensors=(given,))
+
+
 def expanded_written(case: Case) -> Finding:
     """Writing into a tensor whose elements are one and the same number in memory."""
     identity = case.diagnosis.identity(case.first.id)

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from engine.findings.diagnosis import Diagnosis
 from engine.findings.failing.case import RAISED, Case, sizes
+from engine.program.names import dotted, names_read
 from engine.trace import Finding, Operand
 
 _MOST_VALUES = 6
@@ -39,7 +40,17 @@ def unfinished(diagnosis: Diagnosis) -> Iterator[Finding]:
     around = case.code.around(case.statement) if case.statement is not None else ()
     loop = next((node for node in around if isinstance(node, ast.While)), None)
     if loop is not None and not isinstance(loop.test, ast.Constant):
-        yield case.finding("loop_unfinished", span=case.code.span(loop.test), condition=case.code.short(loop.test))
+        code = "loop_unchanging" if _is_unchanging(loop) else "loop_unfinished"
+        names = ", ".join(sorted(names_read(loop.test)))
+        said = {"condition": case.code.short(loop.test), "names": names}
+        yield case.finding(code, said, span=case.code.span(loop.test))
+
+
+def _is_unchanging(loop: ast.While) -> bool:
+    """Whether no line of a loop so much as mentions what its condition asks."""
+    inside = {name.id for one in loop.body for name in ast.walk(one) if isinstance(name, ast.Name)}
+    asked = [one for one in ast.walk(loop.test) if isinstance(one, ast.Name | ast.Call | ast.Attribute)]
+    return bool(asked) and all(isinstance(one, ast.Name) and one.id not in inside for one in asked)
 
 
 def ended(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -47,8 +58,12 @@ def ended(diagnosis: Diagnosis) -> Iterator[Finding]:
     failure = diagnosis.trace.failure
     if failure is None or failure.kind != "exit" or failure.type != "SystemExit" or failure.span is None:
         return
-    if failure.message and not failure.message.lstrip("-").isdecimal():
-        yield Case(diagnosis, failure).finding("ended_itself", said=" ".join(failure.message.split()))
+    case, said = Case(diagnosis, failure), " ".join(failure.message.split())
+    if said and not said.lstrip("-").isdecimal():
+        yield case.finding("ended_itself", said=said)
+    else:
+        asks = any(dotted(one) == "sys.argv" for one in case.code.attributes)
+        yield case.finding("ended_for_arguments" if asks else "ended_with_code", said=said)
 
 
 def _values(case: Case) -> list[Operand]:

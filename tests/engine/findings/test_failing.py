@@ -14,15 +14,17 @@ from engine.trace import Finding, Program, Trace
 from tests.engine.findings import failing, near_failing
 from tests.engine.findings.failing import HEAD, Row
 from tests.engine.findings.failing_not_a_tensor import GIVEN, NEAR_GIVEN, TOLD_BY_MESSAGES, TOLD_BY_VALUES
+from tests.engine.findings.failing_unfit import NEAR_UNFIT, UNFIT, UNFIT_MESSAGES
 from tests.engine.findings.quick import first_quick
 from tests.engine.findings.test_words import PARTS, words
 
-TABLES = (failing.TRIGGERS, GIVEN, TOLD_BY_VALUES, TOLD_BY_MESSAGES)
+TABLES = (failing.TRIGGERS, GIVEN, UNFIT, TOLD_BY_VALUES, TOLD_BY_MESSAGES, UNFIT_MESSAGES)
 TRIGGERS: dict[str, list[Row]] = {
     code: [row for table in TABLES for row in table.get(code, [])]
     for code in dict.fromkeys(code for table in TABLES for code in table)
 }
-NEAR_MISSES = [*near_failing.NEAR_MISSES.items(), *NEAR_GIVEN.items()]
+NEAR = near_failing.NEAR_MISSES | NEAR_GIVEN | NEAR_UNFIT
+NEAR_MISSES = [*NEAR.items()]
 
 
 class Runs:
@@ -85,7 +87,7 @@ def test_the_near_miss_is_not(runs: Runs, code: str, program: str) -> None:
 
 
 def test_every_error_has_two_programs_and_a_near_miss() -> None:
-    told = TRIGGERS.keys() - TOLD_BY_MESSAGES.keys()
+    told = TRIGGERS.keys() - TOLD_BY_MESSAGES.keys() - UNFIT_MESSAGES.keys()
     assert [code for code in told if len(TRIGGERS[code]) < 2] == []
     assert told == {code for code, _ in NEAR_MISSES}
 

@@ -59,6 +59,11 @@ def custom_gradient(case: Case) -> Finding:
     at, value = int(case.groups["at"]), known(last.value)
     if isinstance(value, ast.Tuple) and at < len(value.elts):
         value = value.elts[at]
+    made = [
+        one for one in ast.walk(backward) if isinstance(one, ast.Assign) and dotted(one.targets[0]) == dotted(value)
+    ]
+    if dotted(value) and len(made) == 1:
+        value = made[0].value
     names = [arg.arg for arg in forward.args.args[1:]]
     said = {"cls": cls.name, "input": names[at] if at < len(names) else f"#{at}"}
     return case.finding("", said, span=case.code.span(value), code=case.code.short(value))
@@ -185,6 +190,18 @@ def too_many_samples(case: Case) -> Finding:
     by_number = {arg.arg for arg in function.args.args[1:]} & {one.id for one in inside if isinstance(one, ast.Name)}
     only_if(by_number and not any(isinstance(one, ast.Subscript) for one in inside))  # else another number is too large
     return case.finding("dataset_too_long", span=case.code.span(length.body[-1]), cls=cls.name)
+
+
+def split_rest(case: Case) -> Finding:
+    """Parts of a dataset that were each rounded: the last must be what the others leave."""
+    found = known(case.written_as("FUNCTION(DATA, LENGTHS, ...)"))
+    *parts, last = a(ast.List, found.part("LENGTHS")).elts
+    made = known(case.made_last(last))
+    only_if(parts)
+    right = " - ".join([f"len({found.said['data']})", *map(case.code.text, parts)])
+    fix = (case.code.replace(made.value, right),)
+    said = {"data": found.said["data"], "name": case.code.short(last), "right": right}
+    return case.finding("split_rounded", said, span=case.code.span(made), fix=fix)
 
 
 def loader_options(case: Case) -> Finding:

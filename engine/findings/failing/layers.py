@@ -3,13 +3,14 @@
 import ast
 import math
 
+from engine.findings.diagnosis import line
 from engine.findings.failing.case import Case, known, only_if, sizes
 from engine.findings.failing.shapes import numbers
 from engine.findings.losses import logits_loss
 from engine.program.edits import Edits
-from engine.program.names import dotted, keyword
+from engine.program.names import called, dotted, keyword
 from engine.program.rewriting import written
-from engine.trace import Finding, Tensor
+from engine.trace import Finding, Op, Tensor
 
 _FLATTENED = ("view", "reshape", "flatten")
 
@@ -39,6 +40,11 @@ def _number_corrected(case: Case, given: Tensor, size: str, wrong: int, right: s
 def linear(case: Case) -> Finding:
     """A linear layer given vectors of another length than it was made for."""
     given, said = _given_to_linear(case)
+    before = _taken_before(case, int(said["wanted"]))
+    if before is not None:
+        said |= {**case.about(given), **case.origin(given)}
+        where = {"before_line": line(before.span), "before_shape": sizes(known(case.diagnosis.input_of(before)).shape)}
+        return case.finding("linear_shape_changed", {**said, **where}, tensors=(given,))
     return _of_other_size(case, given, "in_features", "linear_shape", **said)
 
 
@@ -47,6 +53,13 @@ def _given_to_linear(case: Case) -> tuple[Tensor, dict[str, str]]:
     given, weight = case.argument(0, "input"), case.argument(1, "weight")
     only_if(len(weight.shape) == 2 and given.shape and given.shape[-1] != weight.shape[1])
     return given, {"got": str(given.shape[-1]), "wanted": str(weight.shape[1])}
+
+
+def _taken_before(case: Case, size: int) -> Op | None:
+    """The op with which the same layer once took what it was made for."""
+    own = (op for op in case.diagnosis.ops_named({"linear"}) if op.module == known(case.op).module and not op.raised)
+    given = ((op, case.diagnosis.input_of(op)) for op in own if known(case.op).module is not None)
+    return next((op for op, tensor in given if tensor is not None and tensor.shape[-1:] == (size,)), None)
 
 
 def not_flattened(case: Case) -> Finding:
@@ -92,7 +105,27 @@ def batch_flattened(case: Case) -> Finding:
 def one_value(case: Case) -> Finding:
     """A batch norm given one sample: its variance is not defined."""
     known(case.first)
-    return case.finding()
+    return _last_batch(case) or case.finding()
+
+
+def _last_batch(case: Case) -> Finding | None:
+    """The same in a loop over a DataLoader, whose last batch is what is left."""
+    loops = [loop for loop in case.code.loops(known(case.statement)) if isinstance(loop, ast.For)]
+    for loop in loops:
+        inner = [one for one in ast.walk(loop.iter) if isinstance(one, ast.Name | ast.Call)]
+        made = [value for one in inner for value in [case.value_of(one)] if isinstance(value, ast.Call)]
+        loaders = [one for one in made if called(one) == "DataLoader" and _may_leave_one(one)]
+        if len(loaders) == 1:
+            fix = (case.code.argument_added(loaders[0], "drop_last=True"),)
+            return case.finding("batch_norm_last_batch", span=case.code.span(loaders[0]), fix=fix)
+    return None
+
+
+def _may_leave_one(loader: ast.Call) -> bool:
+    """Whether a DataLoader makes batches of more than one sample, and keeps the last one whatever its size."""
+    size = keyword(loader, "batch_size")
+    is_many = size is not None and not (isinstance(size.value, ast.Constant) and size.value.value == 1)
+    return is_many and keyword(loader, "drop_last") is None
 
 
 def channels(case: Case) -> Finding:
@@ -133,7 +166,10 @@ def hidden_size(case: Case) -> Finding:
     found = known(case.written_as("LAYER(INPUT, NAME, ...)"))
     given = known(case.tensor_of(found.part("INPUT")))
     said = {"layer": found.said["layer"], "name": found.said["name"], "input_shape": sizes(given.shape)}
-    return case.finding("", said)
+    name = found.part("NAME")
+    states = [case.tensor_of(node) for node in (name.elts if isinstance(name, ast.Tuple) else [name])]
+    state = next((one for one in states if one is not None), None)
+    return case.finding("", said | (case.origin(state) if state is not None else {}))
 
 
 def batch_first_missing(case: Case) -> Finding:
@@ -264,6 +300,9 @@ def target_range(case: Case) -> Finding:
     scores, _ = case.pair
     only_if(scores.shape)
     classes = scores.shape[1] if len(scores.shape) > 1 else scores.shape[0]
+    labels = numbers(case.pair[1])
+    if min(labels, default=0) == 1 and max(labels) == classes:
+        return case.finding("target_from_one", classes=str(classes), last=str(classes - 1))
     return case.finding(classes=str(classes), last=str(classes - 1))
 
 

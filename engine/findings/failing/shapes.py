@@ -51,7 +51,9 @@ def broadcast(case: Case) -> Finding:
     origins = [case.origin(one) for one in (left, right)]
     latest = max(origins, key=lambda origin: ("origin_given" in origin, int(origin.get("origin_line", "0"))))
     said = {**case.about(left, right), **latest, "back": str(back)}
-    return case.finding("", said, tensors=(left, right), least=str(min(len(left.shape), len(right.shape))))
+    is_stretched = 1 in (left.shape[-back], right.shape[-back]) or len(left.shape) != len(right.shape)
+    code = "" if is_stretched else "shape_mismatch_sizes"
+    return case.finding(code, said, tensors=(left, right), least=str(min(len(left.shape), len(right.shape))))
 
 
 def _clashing(case: Case) -> tuple[Tensor, Tensor, int]:
@@ -141,7 +143,13 @@ def joined_axes(case: Case) -> Finding:
 
 def stacked(case: Case) -> Finding:
     """`stack` of tensors of different shapes; in a DataLoader: samples of different shapes."""
-    return case.finding("batch_shapes" if case.is_in_loader else "")
+    if case.is_in_loader:
+        return case.finding("batch_shapes")
+    shapes = [case.groups[name].strip("[]").split(", ") for name in ("first_shape", "other_shape")]
+    is_longer = shapes[0][0] != shapes[1][0] and shapes[0][1:] == shapes[1][1:]
+    call = case.call
+    name = case.code.short(call.args[0]) if call is not None and call.args else "…"
+    return case.finding("stack_lengths" if is_longer else "", name=name)
 
 
 # Reshaping and indices

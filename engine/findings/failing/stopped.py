@@ -1,6 +1,7 @@
 """The sentence for an error that no rule knows: the guilty line, what stood in it, and what refused it."""
 
 import ast
+import re
 from collections.abc import Iterator
 
 from engine.findings.diagnosis import Diagnosis
@@ -9,6 +10,8 @@ from engine.program.names import dotted, names_read
 from engine.trace import Finding, Operand
 
 _MOST_VALUES = 6
+_MOST_NUMBERS = 8
+_LONGEST = 240
 _NOT_VALUES = frozenset({"type", "function", "method", "builtin_function_or_method", "method_descriptor"})
 
 
@@ -19,7 +22,9 @@ def stopped(diagnosis: Diagnosis) -> Iterator[Finding]:
         return
     case = Case(diagnosis, failure)
     values = "; ".join(_said(case, operand) for operand in _values(case)[:_MOST_VALUES])
-    given = {"type": failure.type, "values": values}
+    given = {"type": failure.type, "values": values, "says": _sentence(failure.message) or failure.type}
+    called = case.call.func if case.call is not None else case.node
+    given["called"] = case.code.short(called) if called is not None else failure.type
     if isinstance(case.statement, ast.Raise | ast.Assert):
         asserted = isinstance(case.statement, ast.Assert)
         yield case.finding("assertion_failed" if asserted else "raised_by_program", given)
@@ -71,11 +76,24 @@ def _values(case: Case) -> list[Operand]:
     return [
         operand
         for operand in case.failure.operands
-        if operand.type not in _NOT_VALUES and not operand.type.startswith("torch") and operand.text != operand.type
+        if operand.type not in _NOT_VALUES
+        and not operand.type.startswith("torch")
+        and operand.text not in ("self", operand.type)
+        and not any(one.text.startswith(f"{operand.text}.") for one in case.failure.operands)
     ]
+
+
+def _sentence(message: str) -> str:
+    """What the library says, when its first sentence is one to read: no paths, no program text."""
+    first = re.split(r"(?<=[\w)\]'\"])\.\s|\n", message.strip())[0].rstrip(".")
+    return " ".join(first.split()) if len(first) < _LONGEST and "/" not in first else ""
 
 
 def _said(case: Case, operand: Operand) -> str:
     tensor = case.diagnosis.tensors.get(operand.tensor or "")
-    kind = f"{tensor.dtype} {sizes(tensor.shape)}" if tensor is not None else operand.type
-    return f"{operand.text}: {kind}"
+    if tensor is None:
+        return f"{operand.text}: {operand.type}"
+    numbers = tensor.data or ()
+    is_short = 0 < len(numbers) <= _MOST_NUMBERS and len(tensor.shape) < 2
+    values = f" = {', '.join(map(str, numbers))}" if is_short else ""
+    return f"{operand.text}: {tensor.dtype} {sizes(tensor.shape)}{values}"

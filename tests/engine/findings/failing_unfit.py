@@ -66,7 +66,7 @@ UNFIT: dict[str, list[Row]] = {
     ],
     "differentiated_once": [
         Row(ONCE + W + "(g,) = torch.autograd.grad((Square.apply(w) * w).sum(), w, create_graph=True)\ng.sum().backward()\n", {"cls": "Square"}),
-        Row(ONCE + W + "y = (Square.apply(w * 2) * w).sum()\ng = torch.autograd.grad(y, w, create_graph=True)[0]\ntorch.autograd.grad(g.norm(), w)\n", {"cls": "Square"}),
+        Row(ONCE + W + "y = (Square.apply(w * 2) * w).sum()\ng = torch.autograd.grad(y, w, create_graph=True)[0]\ng.norm().backward()\n", {"cls": "Square"}),
     ],
     "script_types": [
         Row(SCRIPT + "torch.jit.script(Net())\n", {"names": "x, n"}),
@@ -108,11 +108,49 @@ UNFIT: dict[str, list[Row]] = {
         Row("pairs = zip([1., 2.], [3., 4.]) #<\nfor turn in range(2):\n    n = 0\n    for a, b in pairs:\n        n += 1\n    print(2.0 / n)\n", {"name": "pairs"}),
         Row("rows = (i for i in range(3)) #<\nfor turn in range(2):\n    seen = 0\n    for row in rows:\n        seen += 1\n    1 // seen\n", {"loop_line": "8"}),
     ],
+    "linear_shape_changed": [
+        Row("net = nn.Linear(6, 2)\nnet(torch.ones(4, 6))\nnet(torch.ones(4, 8)) #<\n", {"before_line": "6", "before_shape": "[4, 6]"}),
+        Row(NET + INIT + "        self.fc = nn.Linear(6, 2)\n    def forward(self, x):\n        return self.fc(x.flatten(1)) #<\nnet = Net()\nnet(torch.ones(3, 2, 3))\nnet(torch.ones(3, 2, 5))\n", {"wanted": "6", "got": "10"}),
+    ],
+    "target_from_one": [
+        Row("F.cross_entropy(torch.zeros(3, 3), torch.tensor([1, 3, 2])) #<\n", {"classes": "3", "last": "2"}),
+        Row("stars = torch.tensor([2, 1])\nnn.NLLLoss()(torch.zeros(2, 2), stars) #<\n", {"value": "2"}),
+    ],
+    "batch_norm_last_batch": [
+        Row(NUMBERS + "norm = nn.BatchNorm1d(2)\nloader = DataLoader(data, batch_size=7) #<\nfor x, y in loader:\n    norm(x)\n", {"used_line": "10"}, True),
+        Row(NUMBERS + "norm = nn.BatchNorm1d(2)\nfor x, y in DataLoader(data, batch_size=7): #<\n    norm(x)\n", {"shape": "[1, 2]"}, True),
+    ],
+    "split_rounded": [
+        Row(NUMBERS + "from torch.utils.data import random_split\na = int(0.7 * 8)\nb = int(0.3 * 8) #<\nrandom_split(data, [a, b])\n", {"right": "len(data) - a"}, True),
+        Row(NUMBERS + "from torch.utils.data import random_split\nfirst, second = 3, 2\nrest = 2 #<\nparts = random_split(data, [first, second, rest])\n", {"name": "rest"}, True),
+    ],
+    "unused_part_in_grad": [
+        Row(W + "first = w[0] #<\ny = (w * w).sum()\ntorch.autograd.grad(y, first)\n", {"whole": "w", "name": "first"}),
+        Row("net = nn.Linear(2, 1)\nxt = torch.ones(5, 2, requires_grad=True)\nt = xt[:, 1:] #<\nu = net(xt)\ntorch.autograd.grad(u.sum(), t)\n", {"whole": "xt"}),
+    ],
+    "asked_under_no_grad": [
+        Row(W + "with torch.no_grad(): #<\n    y = w * 2\ny.retain_grad()\n", {"name": "y", "made_line": "7"}),
+        Row("net = nn.Linear(2, 1)\nwith torch.no_grad(): #<\n    h = net(torch.ones(1, 2))\n    h.register_hook(print)\n", {"method": "register_hook"}),
+    ],
+    "model_converted": [
+        Row("net = nn.Linear(2, 1)\nnet.double() #<\nnet(torch.ones(3, 2))\n", {"wanted": "float64", "used_line": "7"}),
+        Row("net = nn.Linear(2, 1).to(torch.bfloat16) #<\nx = torch.ones(3, 2)\nnet(x)\n", {"name": "x"}),
+    ],
+    "shape_mismatch_sizes": [
+        Row("torch.ones(2, 3) - torch.ones(2, 4) #<\n", {"a": "3", "b": "4"}),
+        Row("net = nn.Linear(3, 5)\nF.mse_loss(net(torch.ones(2, 3)), torch.ones(2, 6)) #<\n", {"axis": "1"}),
+    ],
+    "stack_lengths": [
+        Row("words = [torch.ones(2), torch.ones(3)]\ntorch.stack(words) #<\n", {"name": "words"}),
+        Row("torch.stack([torch.ones(4, 2), torch.ones(3, 2)]) #<\n", {"first_shape": "[4, 2]"}),
+    ],
     "sample_is_none": [
         Row(DATA + "class Few(Dataset):\n    def __len__(self):\n        return 3\n    def __getitem__(self, i):\n        if i != 1: #<\n            return torch.ones(2), 1\nfor x in DataLoader(Few(), batch_size=3):\n    pass\n", {"cls": "Few"}),
     ],
 }  # fmt: skip
 UNFIT_MESSAGES: dict[str, list[Row]] = {
+    "ended_with_code": [Row("import sys\nif True:\n    sys.exit(3) #<\n", {"said": "3"})],
+    "ended_for_arguments": [Row("import sys\nif len(sys.argv) < 2:\n    sys.exit(1) #<\n", {"said": "1"})],
     "ctc_lengths": [Row("scores = torch.zeros(9, 2, 5).log_softmax(-1)\nF.ctc_loss(scores, torch.ones(2, 3).long(), torch.full((2,), 12), torch.full((2,), 3)) #<\n", {"value": "12", "most": "9", "name": "scores"})],
     "not_positive_definite": [Row("k = torch.ones(3, 3)\ntorch.linalg.cholesky(k - 2) #<\n", {"name": "k - 2"})],
     "matrix_singular": [Row("k = torch.ones(3, 3)\ntorch.linalg.inv(k) #<\n", {"name": "k"})],
@@ -125,6 +163,17 @@ UNFIT_MESSAGES: dict[str, list[Row]] = {
     "saved_to_object": [Row(X + "torch.save('/tmp/x.pt', x) #<\n", {"right": "torch.save(x, '/tmp/x.pt')"}, True)],
 }  # fmt: skip
 NEAR_UNFIT: dict[str, str] = {
+    "linear_shape_changed": "net = nn.Linear(6, 2)\nnn.Linear(6, 2)(torch.ones(4, 6))\nnet(torch.ones(4, 8))\n",
+    "target_from_one": "F.cross_entropy(torch.zeros(3, 3), torch.tensor([0, 3, 2]))\n",
+    "batch_norm_last_batch": NUMBERS
+    + "norm = nn.BatchNorm1d(2)\nfor x, y in DataLoader(data, batch_size=1):\n    norm(x)\n",
+    "split_rounded": NUMBERS + "from torch.utils.data import random_split\nrandom_split(data, [3, 4])\n",
+    "unused_part_in_grad": W
+    + "first = w[0]\ny = torch.ones(2, requires_grad=True).sum()\ntorch.autograd.grad(y, first)\n",
+    "asked_under_no_grad": "with torch.no_grad():\n    z = torch.ones(1)\ny = torch.ones(2) * 2\ny.retain_grad()\n",
+    "model_converted": "net = nn.Linear(2, 1)\nnet(torch.ones(3, 2).double())\n",
+    "shape_mismatch_sizes": "torch.ones(3) + torch.ones(2, 4)\n",
+    "stack_lengths": "torch.stack([torch.ones(2, 4), torch.ones(2, 3)])\n",
     "name_of_other_function": "def f():\n    a = 1\nprint(undefined_here)\n",
     "numpy_of_list": W + "xs = [1.]\nxs.append(w.sum().item())\nnp.mean(xs)\n(w * 2).numpy()\n",
     "list_not_emptied": W

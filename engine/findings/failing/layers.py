@@ -55,6 +55,21 @@ def _given_to_linear(case: Case) -> tuple[Tensor, dict[str, str]]:
     return given, {"got": str(given.shape[-1]), "wanted": str(weight.shape[1])}
 
 
+def joined_along(case: Case) -> Finding:
+    """Parts that were joined one below the other, and fit the layer side by side."""
+    given, said = _given_to_linear(case)
+    op = known(next((op for op in case.makers(given) if op.name in ("cat", "concat", "concatenate")), None))
+    made = known(case.diagnosis.output_of(op))
+    parts = [case.diagnosis.tensors[input_] for input_ in op.inputs if input_ in case.diagnosis.tensors]
+    only_if(made.shape == given.shape and sum(part.shape[-1] for part in parts) == int(said["wanted"]))
+    call = known(case.code.call_at(op.span))
+    axis = keyword(call, "dim")
+    is_default = axis is None and len(call.args) == 1
+    fix = (case.code.argument_added(call, "dim=-1"),) if is_default else ()
+    said |= {"parts": ", ".join(sizes(part.shape) for part in parts), "made": case.code.short(call)}
+    return case.finding("joined_along_batch", said, span=case.code.span(call), tensors=(given,), fix=fix)
+
+
 def _taken_before(case: Case, size: int) -> Op | None:
     """The op with which the same layer once took what it was made for."""
     own = (op for op in case.diagnosis.ops_named({"linear"}) if op.module == known(case.op).module and not op.raised)

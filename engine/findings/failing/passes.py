@@ -36,7 +36,7 @@ def second_time(case: Case) -> Finding:
     if kept is not None:
         code, where, fix = "list_not_emptied", case.code.span(kept.node), found.emptied(kept)
         said |= {"list": kept.said["list"], "value": kept.said["value"]}
-    elif first.kind == "grad" and not first.create_graph and _is_walked_later(case):
+    elif first.kind == "grad" and not first.create_graph and _is_in_loss(case, first, failed):
         code, where, fix = "second_backward_after_grad", first.span, found.recorded()
         said["first"] = case.code.excerpt(first.span)
     elif first.span == failed.span and shared is not None and (is_in_loop or not is_again):
@@ -52,12 +52,14 @@ def second_time(case: Case) -> Finding:
     return replace(told, nodes=_nodes(failed))
 
 
-def _is_walked_later(case: Case) -> bool:
-    """Whether the program calls `backward()` behind the failing line."""
-    here = case.statement
-    return here is not None and any(
-        called(call) == "backward" and call.lineno > here.lineno for call in case.code.calls
-    )
+def _is_in_loss(case: Case, first: Pass, failed: Pass) -> bool:
+    """Whether the gradients of a pass went into what the failed one began at, or `backward()` is yet to come."""
+    results = {case.diagnosis.identity(one) for one in first.results if one is not None}
+    roots = [root.tensor for root in failed.roots if root.tensor is not None]
+    behind = map(case.diagnosis.identity, walk(roots, case.diagnosis.made_from))
+    last = case.statement.lineno if case.statement is not None else 0
+    later = (call.lineno > last for call in case.code.calls if called(call) == "backward")
+    return not results.isdisjoint(behind) or (failed.kind == "grad" and any(later))
 
 
 def _nodes(pass_: Pass) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ import re
 from engine.findings.failing.case import Case, a, known, of_one, only_if, sizes
 from engine.ops import BROADCASTING, VIEWS
 from engine.program.edits import Edits
+from engine.program.names import keyword
 from engine.trace import Finding, Op, Tensor
 
 # Products
@@ -65,6 +66,31 @@ def _clashing(case: Case) -> tuple[Tensor, Tensor, int]:
         if min(len(left.shape), len(right.shape)) >= back and {left.shape[-back], right.shape[-back]} == wanted:
             return left, right, back
     return known(None)
+
+
+def reduced(case: Case) -> Finding:
+    """`x - x.mean(dim=1)`: the axis that went is needed again, as one of size 1."""
+    left, right, _ = _clashing(case)
+    for small, large in ((left, right), (right, left)):
+        op = next((op for op in case.makers(small) if _shape_given(case, op) != small.shape), None)
+        call = case.code.call_at(op.span) if op is not None else None
+        is_one_less = len(small.shape) == len(large.shape) - 1
+        if op is None or call is None or not is_one_less or _shape_given(case, op) != large.shape:
+            continue
+        if op.name in _REDUCING and not any(keyword(call, name) for name in ("keepdim", "keepdims")):
+            said = {**case.about(small, large), "made": case.code.short(call), "given": sizes(large.shape)}
+            fix = (case.code.argument_added(call, "keepdim=True"),)
+            where = case.code.span(call)
+            return case.finding("keepdim_missing", said, span=where, tensors=(small, large), op=op.name, fix=fix)
+    return known(None)
+
+
+_REDUCING = frozenset("mean sum std var norm prod amax amin logsumexp median".split())
+
+
+def _shape_given(case: Case, op: Op) -> tuple[int, ...]:
+    given = case.diagnosis.input_of(op)
+    return given.shape if given is not None else ()
 
 
 def cut_short(case: Case) -> Finding:

@@ -144,6 +144,14 @@ UNFIT: dict[str, list[Row]] = {
         Row("words = [torch.ones(2), torch.ones(3)]\ntorch.stack(words) #<\n", {"name": "words"}),
         Row("torch.stack([torch.ones(4, 2), torch.ones(3, 2)]) #<\n", {"first_shape": "[4, 2]"}),
     ],
+    "keepdim_missing": [
+        Row("x = torch.rand(5, 3)\nmean = x.mean(dim=1) #<\ny = x - mean\n", {"made": "x.mean(dim=1)", "used_line": "7"}, True),
+        Row("def scale(rows):\n    total = rows.sum(1) + 1e-6 #<\n    return rows / total\nscale(torch.rand(4, 6))\n", {"given": "[4, 6]"}, True),
+    ],
+    "joined_along_batch": [
+        Row("a = torch.ones(4, 3)\nnet = nn.Linear(6, 1)\nboth = torch.cat([a, a]) #<\nnet(both)\n", {"wanted": "6", "parts": "[4, 3], [4, 3]"}, True),
+        Row("head = nn.Sequential(nn.Linear(4, 2))\nu = torch.ones(3, 2)\nhead(torch.relu(torch.cat((u, u)))) #<\n", {"got": "2"}, True),
+    ],
     "sample_is_none": [
         Row(DATA + "class Few(Dataset):\n    def __len__(self):\n        return 3\n    def __getitem__(self, i):\n        if i != 1: #<\n            return torch.ones(2), 1\nfor x in DataLoader(Few(), batch_size=3):\n    pass\n", {"cls": "Few"}),
     ],
@@ -163,6 +171,8 @@ UNFIT_MESSAGES: dict[str, list[Row]] = {
     "saved_to_object": [Row(X + "torch.save('/tmp/x.pt', x) #<\n", {"right": "torch.save(x, '/tmp/x.pt')"}, True)],
 }  # fmt: skip
 NEAR_UNFIT: dict[str, str] = {
+    "keepdim_missing": "x = torch.rand(5, 3)\nx - x.mean(dim=1, keepdim=True)\nx - torch.ones(5)\n",
+    "joined_along_batch": "a = torch.ones(4, 3)\nnn.Linear(6, 1)(torch.cat([a, a], 1))\nnn.Linear(5, 1)(torch.cat([a, a]))\n",
     "linear_shape_changed": "net = nn.Linear(6, 2)\nnn.Linear(6, 2)(torch.ones(4, 6))\nnet(torch.ones(4, 8))\n",
     "target_from_one": "F.cross_entropy(torch.zeros(3, 3), torch.tensor([0, 3, 2]))\n",
     "batch_norm_last_batch": NUMBERS

@@ -45,17 +45,21 @@ def unfinished(diagnosis: Diagnosis) -> Iterator[Finding]:
     around = case.code.around(case.statement) if case.statement is not None else ()
     loop = next((node for node in around if isinstance(node, ast.While)), None)
     if loop is not None and not isinstance(loop.test, ast.Constant):
-        code = "loop_unchanging" if _is_unchanging(loop) else "loop_unfinished"
+        code = "loop_unchanging" if _is_unchanging(case, loop) else "loop_unfinished"
         names = ", ".join(sorted(names_read(loop.test)))
         said = {"condition": case.code.short(loop.test), "names": names}
         yield case.finding(code, said, span=case.code.span(loop.test))
 
 
-def _is_unchanging(loop: ast.While) -> bool:
-    """Whether no line of a loop so much as mentions what its condition asks."""
-    inside = {name.id for one in loop.body for name in ast.walk(one) if isinstance(name, ast.Name)}
+def _is_unchanging(case: Case, loop: ast.While) -> bool:
+    """Whether no line of a loop, nor any function, so much as mentions what its condition asks."""
+    functions = [one for one in case.code.functions if loop not in ast.walk(one)]
+    places = (part for one in (*loop.body, *functions) for part in ast.walk(one))
+    mentioned = {part.id for part in places if isinstance(part, ast.Name)}
     asked = [one for one in ast.walk(loop.test) if isinstance(one, ast.Name | ast.Call | ast.Attribute)]
-    return bool(asked) and all(isinstance(one, ast.Name) and one.id not in inside for one in asked)
+    names = [one for one in asked if isinstance(one, ast.Name) and one.id not in mentioned]
+    is_alone = all(tensor.base is None for name in names for tensor in case.diagnosis.bound_to(name))
+    return bool(asked) and names == asked and is_alone
 
 
 def ended(diagnosis: Diagnosis) -> Iterator[Finding]:

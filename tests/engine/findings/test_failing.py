@@ -4,8 +4,10 @@ import re
 from textwrap import indent
 
 import pytest
+from msgspec.structs import replace
 
 from engine.findings.errors import CODES
+from engine.limits import DEFAULT_LIMITS
 from engine.local import LocalEngine
 from engine.program.edits import applied
 from engine.program.tree import parse
@@ -165,3 +167,18 @@ def test_it_is_explained_in_a_function_too(engine: LocalEngine, code: str) -> No
         assert (code, marked(program)) in [
             (finding.code, finding.span.line) for finding in found if finding.span is not None
         ]
+
+
+LOOPS = {
+    "gap = torch.tensor(2.)\nn = 0\nwhile gap > 1:\n    n += 1\n": "loop_unchanging",
+    "def go():\n    gap = 2\n    while gap > 1:\n        pass\ngo()\n": "loop_unchanging",
+    "gap = torch.tensor(2.)\nwhile gap > 1:\n    gap = gap + 1\n": "loop_unfinished",
+    "done = False\ndef step():\n    global done\n    done = 0\nwhile not done:\n    step()\n": "loop_unfinished",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("program", LOOPS)
+def test_a_loop_without_end_is_told_by_its_condition(engine: LocalEngine, program: str) -> None:
+    trace = engine.run(RunRequest(program=Program(code=HEAD + program), limits=replace(DEFAULT_LIMITS, wall_s=2)))
+    assert [finding.code for finding in errors(trace)] == [LOOPS[program]]

@@ -173,7 +173,7 @@ LOOPS = {
     "gap = torch.tensor(2.)\nn = 0\nwhile gap > 1:\n    n += 1\n": "loop_unchanging",
     "def go():\n    gap = 2\n    while gap > 1:\n        pass\ngo()\n": "loop_unchanging",
     "gap = torch.tensor(2.)\nwhile gap > 1:\n    gap = gap + 1\n": "loop_unfinished",
-    "done = False\ndef step():\n    global done\n    done = 0\nwhile not done:\n    step()\n": "loop_unfinished",
+    "done = []\ndef ended():\n    return done\nwhile not done:\n    pass\n": "loop_unfinished",
 }
 
 

@@ -213,7 +213,12 @@ def _updated_in_place(diagnosis: Diagnosis, statement: ast.Assign) -> Edits:
     if not update or statement.lineno != statement.end_lineno:
         return ()
     head = diagnosis.code.indent(statement, "with torch.no_grad():")
-    return (diagnosis.code.replace(statement, head[0].text + update),) if head else ()
+    if not head:
+        return ()
+    name, text = dotted(statement.targets[0]), head[0].text
+    is_reset = any(f"{name}.grad{reset}" in diagnosis.trace.program.code for reset in (".zero_", " = None"))
+    reset = "" if is_reset else f"{text.partition(':')[2]}{name}.grad = None"
+    return (diagnosis.code.replace(statement, text + update + reset),)
 
 
 def subtraction(code: Source, statement: ast.Assign) -> str:

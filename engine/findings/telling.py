@@ -25,6 +25,7 @@ CAUSES = {
     "grows_": ("scaled_and_stepped", "parameters_used_up", "uphill", "closure_adds_up", "step_without_zero_grad"),
     "diverged": ("scaled_and_stepped", "parameters_used_up", "closure_adds_up", "step_without_zero_grad"),
     "grad_of_non_leaf": ("grad_none_non_leaf",),
+    "grad_none_non_leaf": ("leaf_rebound",),
     "root_at_zero": ("anomaly_nan",),
     "softmax_of_masked_row": ("diagonal_hidden",),
     "evaluated_with_grad": ("trained_while_evaluating", "trained_in_eval"),

@@ -57,15 +57,13 @@ def operands(case: Case) -> Finding:
 def element_not_tensor(case: Case) -> Finding:
     """`torch.stack` of a list in which something is no tensor: where it was put in, when one line does that."""
     found = known(case.written_as("FUNCTION(GIVEN, ...)"))
-    name = dotted(found.part("GIVEN")).rpartition(".")[2]
-    calls = [put for one in case.code.calls if (put := written(case.code, one, "LIST.append(VALUE)"))]
-    here = [put for put in calls if name and dotted(put.part("LIST")).rpartition(".")[2] == name]
-    if len(here) != 1:
+    put = case.appended(found.part("GIVEN"))
+    if put is None:
         return case.finding("", found.said)
-    number = written(case.code, here[0].part("VALUE"), "TENSOR.item()")
-    said = {**found.said, "value": here[0].said["value"]}
+    number = written(case.code, put.part("VALUE"), "TENSOR.item()")
+    said = {**found.said, "value": put.said["value"]}
     fix = number.instead("TENSOR") if number is not None else ()
-    return case.finding("element_put_in", said, span=case.code.span(here[0].node), fix=fix)
+    return case.finding("element_put_in", said, span=case.code.span(put.node), fix=fix)
 
 
 def format_refused(case: Case) -> Finding | None:

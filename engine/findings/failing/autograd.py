@@ -3,7 +3,7 @@ anomaly mode."""
 
 import ast
 
-from engine.findings.diagnosis import by_number, line
+from engine.findings.diagnosis import by_number, line, walk
 from engine.findings.failing.case import Case, a, known, only_if
 from engine.findings.nonfinite import trouble
 from engine.program.names import called, dotted
@@ -46,6 +46,28 @@ def unused_in_grad(case: Case) -> Finding:
     here = (one.text for one in case.failure.operands if case.diagnosis.identity(one.tensor or "") == identity)
     name = next(here, "") or case.diagnosis.say(tensor.id)
     return case.finding(span=made, name=name, output=output, tensors=(tensor,))
+
+
+def unused_part(case: Case) -> Finding:
+    """`t = points[:, 1:]` is asked about, and the output was computed from `points`."""
+    tensor, failed = _asked_in_vain(case), known(case.diagnosis.failed_pass())
+    maker = known(case.diagnosis.maker.get(tensor.id))
+    whole = known(case.diagnosis.input_of(maker))
+    roots = [root.tensor for root in failed.roots if root.tensor is not None]
+    behind = set(map(case.diagnosis.identity, walk(roots, case.diagnosis.made_from)))
+    only_if(case.diagnosis.identity(whole.id) in behind)
+    said = {"name": case.diagnosis.say(tensor.id), "whole": case.diagnosis.say(whole.id), "made_line": line(maker.span)}
+    output = case.diagnosis.say(roots[0])
+    return case.finding("unused_part_in_grad", said, span=maker.span, output=output, tensors=(tensor, whole))
+
+
+def asked_without_graph(case: Case) -> Finding:
+    """A hook for what was computed while nothing was recorded."""
+    found = known(case.written_as("NAME.METHOD(...)"))
+    maker = known(case.diagnosis.maker.get(known(case.tensor_of(found.part("NAME"))).id))
+    made = [call for call in case.code.calls if called(call) == "no_grad"]
+    only_if(maker.grad_mode == "no_grad" and len(made) == 1)
+    return case.finding("asked_under_no_grad", found.said, span=case.code.span(made[0]), made_line=line(maker.span))
 
 
 def _asked_in_vain(case: Case) -> Tensor:

@@ -1,13 +1,14 @@
 """Calls that do not fit: wrong arguments, brackets too many or too few, modules put together wrongly."""
 
 import ast
+import builtins
 import re
 
-from engine.findings.failing.case import Case, Rule, known, only_if
+from engine.findings.failing.case import Case, Rule, a, known, only_if
 from engine.findings.failing.classes import forward_inside, renamed
 from engine.findings.leaves import asked_last, meant_as_leaves
 from engine.findings.plain_containers import plain_containers, said_of, wrapped
-from engine.program.names import dotted
+from engine.program.names import called, dotted
 from engine.program.spelling import nearest
 from engine.program.tree import defined_in
 from engine.trace import Finding
@@ -234,6 +235,54 @@ def _quoted(found: re.Match[str] | None) -> list[str]:
 
 def _listed(names: list[str]) -> str:
     return ", ".join(names[:3]) + (f" (+{len(names) - 3})" if len(names) > 3 else "") if names else "–"
+
+
+def groups_given(case: Case) -> Finding:
+    """Parameters in two groups of an optimizer: what each group was given."""
+    inside = [one for one in ast.walk(known(case.call)) if isinstance(one, ast.Dict)]
+    given = [value for group in inside for key, value in zip(group.keys, group.values, strict=True) if _is_params(key)]
+    only_if(len(given) > 1)
+    return case.finding(groups=", ".join(map(case.code.short, given)))
+
+
+def _is_params(key: ast.expr | None) -> bool:
+    return isinstance(key, ast.Constant) and key.value == "params"
+
+
+def script_types(case: Case) -> Finding:
+    """`torch.jit.script` takes arguments without a type for tensors."""
+    found = known(case.written_as("FUNCTION(NAME, ...)"))
+    given, operand = found.part("NAME"), case.operand(found.part("NAME"))
+    made = operand.type if operand is not None else called(a(ast.Call, given))
+    cls = next(iter(case.code.classes(made)), None)
+    forward = known(defined_in(known(cls), "forward"))
+    untyped = [arg.arg for arg in forward.args.args[1:] if arg.annotation is None]
+    only_if(untyped)
+    said = {"names": ", ".join(untyped), "example": f"{untyped[-1]}: int", "cls": known(cls).name}
+    return case.finding("", said, span=case.code.head(forward))
+
+
+def context_not_made(case: Case) -> Finding:
+    """`with torch.no_grad:`: the class itself, where `with` needs an object of it."""
+    items = [item.context_expr for item in a(ast.With, case.statement).items]
+    named = [item for item in items if isinstance(item, ast.Name | ast.Attribute)]
+    only_if(len(named) == 1)
+    fix = (case.code.after(named[0], "()"),)
+    return case.finding(span=case.code.span(named[0]), name=case.code.short(named[0]), fix=fix)
+
+
+def name_taken(case: Case) -> Finding:
+    """A function whose name a line has given to a value: `sum = 0`, `loss = loss(x, y)`."""
+    name = dotted(known(case.call).func)
+    own = [one for one in case.code.bindings if name in [dotted(target) for target in one.targets] and name]
+    given = [one for one in own if not isinstance(one.value, ast.Lambda)]
+    if hasattr(builtins, name) and given:
+        return case.finding("builtin_taken", span=case.code.span(given[0]), name=name)
+    again = [one for one in given if isinstance(one.value, ast.Call) and dotted(one.value.func) == name]
+    only_if(len(given) > len(again) == 1)
+    made = next(one for one in given if one is not again[0])
+    said = {"name": name, "made": case.code.short(made.value), "made_line": str(made.lineno)}
+    return case.finding("function_replaced", said, span=case.code.span(again[0]))
 
 
 def argument_to_add(text: str) -> Rule:

@@ -2,7 +2,7 @@
 
 import ast
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from typing import TypeAlias, TypeVar
@@ -10,7 +10,7 @@ from typing import TypeAlias, TypeVar
 from engine.findings.diagnosis import Diagnosis, line
 from engine.findings.failing.origins import dtype_origin, layer_call, made_inside, shape_origin
 from engine.program.edits import Edits
-from engine.program.names import called
+from engine.program.names import called, dotted
 from engine.program.rewriting import Written, written
 from engine.program.source import source_of
 from engine.trace import Edit, Failure, Finding, Module, Op, Operand, Span, Tensor
@@ -167,8 +167,15 @@ class Case:
         operand = self.operand(node)
         if operand is not None:
             return self.diagnosis.tensors.get(operand.tensor or "")
-        made = [op for op in self.diagnosis.ops_at(self.code.span(node)) if not op.raised]
+        made = [op for op in self._ops_of(node) if not op.raised]
         return self.diagnosis.tensors.get(made[-1].outputs[0]) if made and len(made[-1].outputs) == 1 else None
+
+    def _ops_of(self, node: ast.expr) -> Sequence[Op]:
+        """What ran at an expression; for the call of a module of the program, in its forward."""
+        span = self.code.span(node)
+        ran = [call for call in self.diagnosis.trace.calls if call.span == span and not call.raised]
+        last = self.diagnosis.ops.get(ran[-1].last_op or "") if ran else None
+        return self.diagnosis.ops_at(span) or ((last,) if last is not None else ())
 
     def written(self, tensor: Tensor | None) -> ast.expr | None:
         """The part of the failing expression that gave a tensor; None when there is none or more than one."""
@@ -195,7 +202,18 @@ class Case:
         node = self.written(tensor)
         if node is not None:
             return self.code.short(node)
+        maker = self.diagnosis.maker.get(tensor.id) if tensor is not None else None
+        module = self.diagnosis.modules.get(maker.module or "") if maker is not None else None
+        if maker is not None and maker.span == self.failure.span and module is not None:
+            return f"{module.path}(…)"  # of the failing call's own parts, by no name of the program
         return self.diagnosis.say(tensor.id if tensor is not None else None)
+
+    def appended(self, node: ast.expr) -> Written | None:
+        """The call that put things into a list, when one line does that."""
+        name = dotted(node).rpartition(".")[2]
+        calls = [put for one in self.code.calls if (put := written(self.code, one, "LIST.append(VALUE)"))]
+        here = [put for put in calls if name and dotted(put.part("LIST")).rpartition(".")[2] == name]
+        return here[0] if len(here) == 1 else None
 
     def cast(self, tensor: Tensor | None, call: str) -> Edits:
         """A method called on what gave a tensor here."""
@@ -279,9 +297,9 @@ class Case:
             **self.about(*self.inputs()[:2] or (None,)),
         }
 
-    def origin(self, tensor: Tensor, axis: int) -> dict[str, str]:
-        """The line that gave a tensor its size on an axis, for the sentence about it."""
-        found = shape_origin(self.diagnosis, tensor, axis, self.failure.span)
+    def origin(self, tensor: Tensor) -> dict[str, str]:
+        """The line that gave a tensor its shape, for the sentence about it."""
+        found = shape_origin(self.diagnosis, tensor, self.failure.span)
         return {**found, "origin_name": self.say(tensor)} if found else {}
 
     def dtype_origin(self, tensor: Tensor) -> dict[str, str]:
@@ -349,7 +367,7 @@ def of_call(case: Case) -> Finding:
 
 def of_one(case: Case) -> Finding:
     """All that is to be said is the shape of the first tensor, and where it came from."""
-    return case.finding("", case.origin(case.first, len(case.first.shape) - 1) if case.first.shape else {})
+    return case.finding("", case.origin(case.first) if case.first.shape else {})
 
 
 def of_two(case: Case) -> Finding:

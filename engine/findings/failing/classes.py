@@ -2,10 +2,11 @@
 module."""
 
 import ast
+import re
 
 from engine.findings.failing.case import Case, a, known, only_if
 from engine.program.edits import in_line
-from engine.program.names import called, dotted
+from engine.program.names import called, dotted, keyword
 from engine.program.spelling import nearest
 from engine.program.tree import defined_in
 from engine.trace import Edit, Finding, Span
@@ -58,6 +59,11 @@ def custom_gradient(case: Case) -> Finding:
     at, value = int(case.groups["at"]), known(last.value)
     if isinstance(value, ast.Tuple) and at < len(value.elts):
         value = value.elts[at]
+    made = [
+        one for one in ast.walk(backward) if isinstance(one, ast.Assign) and dotted(one.targets[0]) == dotted(value)
+    ]
+    if dotted(value) and len(made) == 1:
+        value = made[0].value
     names = [arg.arg for arg in forward.args.args[1:]]
     said = {"cls": cls.name, "input": names[at] if at < len(names) else f"#{at}"}
     return case.finding("", said, span=case.code.span(value), code=case.code.short(value))
@@ -83,6 +89,14 @@ def renamed(case: Case, code: str, method: ast.FunctionDef, right: str, cls: ast
     )  # fmt: skip
     edit = (Edit(span=span, text=right),)
     return case.finding(code, span=span, fix=edit, name=method.name, cls=cls.name, method=right)
+
+
+def once_differentiable(case: Case) -> Finding:
+    """A backward that was marked as one that cannot be differentiated itself, and is."""
+    marked = [one for one in case.code.functions if any("once_differentiable" in dotted(d) for d in one.decorator_list)]
+    only_if(len(marked) == 1)
+    cls = a(ast.ClassDef, case.code.enclosing(marked[0], ast.ClassDef))
+    return case.finding(span=case.code.span(marked[0].decorator_list[-1]), cls=cls.name)
 
 
 def saved_nothing(case: Case) -> Finding:
@@ -139,9 +153,9 @@ def sample_of_none(case: Case) -> Finding:
     """A dataset whose `__getitem__` gives None where a way through it has no `return`; or something that holds it."""
     methods = [(cls, defined_in(cls, "__getitem__")) for cls in _datasets(case)]
     found = [(cls, method) for cls, method in methods if method is not None]
-    only_if(len(found) == 1 and case.groups["type"] == "NoneType")
+    only_if(len(found) == 1 and case.groups["type"] == "NoneType" and case.is_in_loader)
     ((cls, method),) = found
-    last = _unreturned(method.body)
+    last = unreturned(method.body)
     if last is not None:
         is_value = isinstance(last, ast.Expr) and not isinstance(last.value, ast.Constant | ast.Call)
         fix = (case.code.before(last, "return "),) if is_value else ()
@@ -151,15 +165,15 @@ def sample_of_none(case: Case) -> Finding:
     return case.finding("sample_holds_none", span=where, cls=cls.name)
 
 
-def _unreturned(block: list[ast.stmt]) -> ast.stmt | None:
+def unreturned(block: list[ast.stmt]) -> ast.stmt | None:
     """The last statement of a way through a block that ends without `return`."""
     match block[-1]:
         case ast.Return(value=value) as last:
             return last if value is None else None
         case ast.If(body=body, orelse=orelse) as last:
-            return _unreturned(body) or (_unreturned(orelse) if orelse else last)
+            return unreturned(body) or (unreturned(orelse) if orelse else last)
         case ast.With(body=body):
-            return _unreturned(body)
+            return unreturned(body)
         case ast.Raise():
             return None
         case last:
@@ -176,6 +190,34 @@ def too_many_samples(case: Case) -> Finding:
     by_number = {arg.arg for arg in function.args.args[1:]} & {one.id for one in inside if isinstance(one, ast.Name)}
     only_if(by_number and not any(isinstance(one, ast.Subscript) for one in inside))  # else another number is too large
     return case.finding("dataset_too_long", span=case.code.span(length.body[-1]), cls=cls.name)
+
+
+def split_rest(case: Case) -> Finding:
+    """Parts of a dataset that were each rounded: the last must be what the others leave."""
+    found = known(case.written_as("FUNCTION(DATA, LENGTHS, ...)"))
+    *parts, last = a(ast.List, found.part("LENGTHS")).elts
+    made = known(case.made_last(last))
+    only_if(parts)
+    right = " - ".join([f"len({found.said['data']})", *map(case.code.text, parts)])
+    fix = (case.code.replace(made.value, right),)
+    said = {"data": found.said["data"], "name": case.code.short(last), "right": right}
+    return case.finding("split_rounded", said, span=case.code.span(made), fix=fix)
+
+
+def loader_options(case: Case) -> Finding:
+    """Options of a DataLoader of which one leaves nothing to the others."""
+    call, others = known(case.call), re.findall(r"\w+", case.groups["others"])
+    clash = [word for word in call.keywords if word.arg in others]
+    only_if(clash)
+    fix = case.code.argument_removed(call, clash[0]) if len(clash) == 1 else ()
+    return case.finding(span=case.code.span(clash[0]), clash=", ".join(str(word.arg) for word in clash), fix=fix)
+
+
+def loader_option(case: Case) -> Finding:
+    """An option that a DataLoader of this kind does not take."""
+    call = known(case.call)
+    word = known(keyword(call, case.groups["option"]))
+    return case.finding(span=case.code.span(word), fix=case.code.argument_removed(call, word))
 
 
 # What is put into a module

@@ -4,7 +4,7 @@ import ast
 
 from engine.findings.failing.case import Case, known, only_if, sizes
 from engine.program.edits import Edits
-from engine.program.names import dotted, keyword
+from engine.program.names import called, dotted, keyword
 from engine.trace import Finding, Tensor
 
 FLOATS = ("float32", "float64", "float16", "bfloat16")
@@ -28,6 +28,19 @@ def mixed(case: Case) -> Finding:
     fix = case.cast(odd, cast) if fits.dtype in ("float32", "float64") else ()
     said = {**case.about(odd, fits), **case.dtype_origin(odd)}
     return case.finding("", said, tensors=(given[0], other), cast=cast, fix=fix)
+
+
+def converted(case: Case) -> Finding:
+    """A model that was converted, and data that was not."""
+    given = case.inputs()
+    weight = known(next((one for one in given[1:] if one.role == "parameter" and one.dtype != given[0].dtype), None))
+    only_if(given[0].dtype == "float32" and weight.dtype in FLOATS)
+    words = {"float16": "half", "bfloat16": "bfloat16", "float64": "double"}
+    asked = [one for one in case.code.calls if called(one) == words[weight.dtype] and not one.args]
+    asked += [one for one in case.code.calls if called(one) == "to" and f"torch.{weight.dtype}" in case.code.text(one)]
+    only_if(len(asked) == 1)
+    said = {**case.about(given[0], weight), "wanted": weight.dtype}
+    return case.finding("model_converted", said, span=case.code.span(asked[0]), tensors=(given[0], weight))
 
 
 def not_for_type(case: Case) -> Finding:
@@ -151,9 +164,22 @@ def numpy_of_tracked(case: Case) -> Finding:
     tensors = [(arg, case.tensor_of(arg)) for arg in known(case.call).args]
     tracked = [arg for arg, tensor in tensors if tensor is not None and tensor.requires_grad]
     only_if(tensors)
+    operand = case.operand(tensors[0][0])
+    if operand is not None and operand.type in ("list", "tuple"):
+        return _list_for_numpy(case, tensors[0][0])
     if len(tracked) != 1:
         return case.finding(name=case.code.short(tensors[0][0]))
     return case.finding(name=case.code.short(tracked[0]), fix=case.code.method(tracked[0], ".detach()"))
+
+
+def _list_for_numpy(case: Case, given: ast.expr) -> Finding:
+    """A list of tensors that are recorded: what NumPy takes are the numbers."""
+    put = known(case.appended(given))
+    value = put.part("VALUE")
+    is_number = {tensor.shape for tensor in case.diagnosis.bound_to(value)} == {()}
+    taken = ".item()" if is_number else ".detach()"
+    said = {"name": case.code.short(given), "value": put.said["value"], "taken": taken}
+    return case.finding("numpy_of_list", said, span=case.code.span(put.node), fix=case.code.method(value, taken))
 
 
 _IN_BOTH = frozenset(

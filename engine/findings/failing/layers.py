@@ -3,24 +3,25 @@
 import ast
 import math
 
+from engine.findings.diagnosis import line
 from engine.findings.failing.case import Case, known, only_if, sizes
 from engine.findings.failing.shapes import numbers
 from engine.findings.losses import logits_loss
 from engine.program.edits import Edits
-from engine.program.names import dotted, keyword
+from engine.program.names import called, dotted, keyword
 from engine.program.rewriting import written
-from engine.trace import Finding, Tensor
+from engine.trace import Finding, Op, Tensor
 
 _FLATTENED = ("view", "reshape", "flatten")
 
 # Layers
 
 
-def _of_other_size(case: Case, given: Tensor, axis: int, size: str, code: str = "", **said: str) -> Finding:
+def _of_other_size(case: Case, given: Tensor, size: str, code: str = "", **said: str) -> Finding:
     """A layer made for another size of an axis than its input has: the number in the call that made it, and the line
     that made the input."""
     wanted, got = (said.get(name) or case.groups[name] for name in ("wanted", "got"))
-    about = {**case.about(given), **case.origin(given, axis), **said, **case.made_at}
+    about = {**case.about(given), **case.origin(given), **said, **case.made_at}
     tensors = case.inputs()[:2] if given in case.inputs() else [given]
     return case.finding(code, about, tensors=tensors, fix=_number_corrected(case, given, size, int(wanted), got))
 
@@ -39,7 +40,12 @@ def _number_corrected(case: Case, given: Tensor, size: str, wrong: int, right: s
 def linear(case: Case) -> Finding:
     """A linear layer given vectors of another length than it was made for."""
     given, said = _given_to_linear(case)
-    return _of_other_size(case, given, len(given.shape) - 1, "in_features", "linear_shape", **said)
+    before = _taken_before(case, int(said["wanted"]))
+    if before is not None:
+        said |= {**case.about(given), **case.origin(given)}
+        where = {"before_line": line(before.span), "before_shape": sizes(known(case.diagnosis.input_of(before)).shape)}
+        return case.finding("linear_shape_changed", {**said, **where}, tensors=(given,))
+    return _of_other_size(case, given, "in_features", "linear_shape", **said)
 
 
 def _given_to_linear(case: Case) -> tuple[Tensor, dict[str, str]]:
@@ -47,6 +53,28 @@ def _given_to_linear(case: Case) -> tuple[Tensor, dict[str, str]]:
     given, weight = case.argument(0, "input"), case.argument(1, "weight")
     only_if(len(weight.shape) == 2 and given.shape and given.shape[-1] != weight.shape[1])
     return given, {"got": str(given.shape[-1]), "wanted": str(weight.shape[1])}
+
+
+def joined_along(case: Case) -> Finding:
+    """Parts that were joined one below the other, and fit the layer side by side."""
+    given, said = _given_to_linear(case)
+    op = known(next((op for op in case.makers(given) if op.name in ("cat", "concat", "concatenate")), None))
+    made = known(case.diagnosis.output_of(op))
+    parts = [case.diagnosis.tensors[input_] for input_ in op.inputs if input_ in case.diagnosis.tensors]
+    only_if(made.shape == given.shape and sum(part.shape[-1] for part in parts) == int(said["wanted"]))
+    call = known(case.code.call_at(op.span))
+    axis = keyword(call, "dim")
+    is_default = axis is None and len(call.args) == 1
+    fix = (case.code.argument_added(call, "dim=-1"),) if is_default else ()
+    said |= {"parts": ", ".join(sizes(part.shape) for part in parts), "made": case.code.short(call)}
+    return case.finding("joined_along_batch", said, span=case.code.span(call), tensors=(given,), fix=fix)
+
+
+def _taken_before(case: Case, size: int) -> Op | None:
+    """The op with which the same layer once took what it was made for."""
+    own = (op for op in case.diagnosis.ops_named({"linear"}) if op.module == known(case.op).module and not op.raised)
+    given = ((op, case.diagnosis.input_of(op)) for op in own if known(case.op).module is not None)
+    return next((op for op, tensor in given if tensor is not None and tensor.shape[-1:] == (size,)), None)
 
 
 def not_flattened(case: Case) -> Finding:
@@ -60,7 +88,7 @@ def not_flattened(case: Case) -> Finding:
         fix = case.code.method(found.part("GIVEN"), ".flatten(1)")
     else:
         fix = _flattened_before(case)
-    said |= case.origin(given, len(given.shape) - 1)
+    said |= case.origin(given)
     return case.finding("flatten_missing", said, tensors=(given,), fix=fix)
 
 
@@ -85,36 +113,57 @@ def batch_flattened(case: Case) -> Finding:
     found = next((found for shape in shapes if (found := written(case.code, made, shape))), None)
     fix = found.instead("GIVEN.flatten(1)") if found is not None else ()
     where = maker.span if maker is not None and maker.name in _FLATTENED else None
-    said |= {**case.origin(given, 0), "samples": str(got // wanted)}
+    said |= {**case.origin(given), "samples": str(got // wanted)}
     return case.finding("batch_flattened", said, span=where, tensors=(given,), fix=fix)
 
 
 def one_value(case: Case) -> Finding:
     """A batch norm given one sample: its variance is not defined."""
     known(case.first)
-    return case.finding()
+    return _last_batch(case) or case.finding()
+
+
+def _last_batch(case: Case) -> Finding | None:
+    """The same in a loop over a DataLoader, whose last batch is what is left."""
+    loops = [loop for loop in case.code.loops(known(case.statement)) if isinstance(loop, ast.For)]
+    for loop in loops:
+        inner = [one for one in ast.walk(loop.iter) if isinstance(one, ast.Name | ast.Call)]
+        made = [value for one in inner for value in [case.value_of(one)] if isinstance(value, ast.Call)]
+        loaders = [one for one in made if called(one) == "DataLoader" and _may_leave_one(one)]
+        if len(loaders) == 1:
+            fix = (case.code.argument_added(loaders[0], "drop_last=True"),)
+            return case.finding("batch_norm_last_batch", span=case.code.span(loaders[0]), fix=fix)
+    return None
+
+
+def _may_leave_one(loader: ast.Call) -> bool:
+    """Whether a DataLoader makes batches of more than one sample, and keeps the last one whatever its size."""
+    size = keyword(loader, "batch_size")
+    is_many = size is not None and not (isinstance(size.value, ast.Constant) and size.value.value == 1)
+    return is_many and keyword(loader, "drop_last") is None
 
 
 def channels(case: Case) -> Finding:
     """A convolution given another number of channels than it was made for."""
     given, op = case.argument(0, "input"), known(case.op).name
     wanted = int(case.groups["wanted"])
-    axes, is_image = len(given.shape), op == "conv2d"
+    axes = len(given.shape)
     batch = axes - int(op[4:5]) - 1 if op[4:5].isdecimal() else axes
     if batch in (0, 1) and given.shape[-1] == wanted:
         order = ", ".join(map(str, (*range(batch), axes - 1, *range(batch, axes - 1))))
-        code = "channels_last" if is_image else "features_last"
+        code = "channels_last" if op == "conv2d" else "features_last"
         return case.finding(code, order=order, fix=case.cast(given, f".permute({order})"))
-    if is_image and axes == 3 and wanted == 1:
-        return case.finding("channel_axis_missing", fix=case.cast(given, ".unsqueeze(1)"))
-    return _of_other_size(case, given, axes - 3 if is_image else 1, "in_channels")
+    if batch == 0 and op[4:5].isdecimal():
+        code = "channel_axis_missing" if wanted == 1 else "batch_axis_missing"
+        return case.finding(code, fix=case.cast(given, ".unsqueeze(1)") if wanted == 1 else ())
+    return _of_other_size(case, given, "in_channels", axis=str(batch))
 
 
 def norm_features(case: Case) -> Finding:
     """A batch norm made for another number of channels."""
     given = case.argument(0, "input")
     only_if(len(given.shape) > 1)
-    return _of_other_size(case, given, 1, "num_features")
+    return _of_other_size(case, given, "num_features")
 
 
 def recurrent_input(case: Case) -> Finding:
@@ -124,7 +173,7 @@ def recurrent_input(case: Case) -> Finding:
     only_if(given.shape[-1:] == (int(case.groups["got"]),))
     case.take_layer(found.part("LAYER"))
     layer = ast.unparse(found.part("LAYER"))
-    return _of_other_size(case, given, len(given.shape) - 1, "input_size", layer=layer)
+    return _of_other_size(case, given, "input_size", layer=layer)
 
 
 def hidden_size(case: Case) -> Finding:
@@ -132,7 +181,10 @@ def hidden_size(case: Case) -> Finding:
     found = known(case.written_as("LAYER(INPUT, NAME, ...)"))
     given = known(case.tensor_of(found.part("INPUT")))
     said = {"layer": found.said["layer"], "name": found.said["name"], "input_shape": sizes(given.shape)}
-    return case.finding("", said)
+    name = found.part("NAME")
+    states = [case.tensor_of(node) for node in (name.elts if isinstance(name, ast.Tuple) else [name])]
+    state = next((one for one in states if one is not None), None)
+    return case.finding("", said | (case.origin(state) if state is not None else {}))
 
 
 def batch_first_missing(case: Case) -> Finding:
@@ -172,6 +224,24 @@ def heads(case: Case) -> Finding:
     return case.finding("", said)
 
 
+def padding_mask(case: Case) -> Finding:
+    """Which words are padding, for another batch or length than the words have."""
+    words = [word.value for word in known(case.call).keywords if (word.arg or "").endswith("padding_mask")]
+    masks = [(node, tensor) for node in words if (tensor := case.tensor_of(node)) is not None]
+    node, mask = known(next((one for one in masks if len(one[1].shape) == 2), None))
+    said = {**case.about(mask), "mask": case.code.short(node), "mask_shape": sizes(mask.shape)}
+    is_turned = mask.shape[1 - int(case.groups["axis"])] == int(case.groups["wanted"])
+    return case.finding("padding_mask_turned" if is_turned else "", said, tensors=(mask,))
+
+
+def attention_mask(case: Case) -> Finding:
+    """Which words see which, for another number of words."""
+    given = (case.diagnosis.tensors.get(one.tensor or "") for one in case.failure.operands)
+    mask = known(next((one for one in given if one is not None and sizes(one.shape) == case.groups["got"]), None))
+    names = (one.text for one in case.failure.operands if one.tensor == mask.id)
+    return case.finding("", case.origin(mask), mask=next(names), tensors=(mask,))
+
+
 # Losses
 
 
@@ -195,7 +265,7 @@ def _before_flattening(case: Case, tensor: Tensor) -> Tensor:
 def loss_batch(case: Case) -> Finding:
     """Scores and targets of different numbers of samples."""
     only_if(case.pair[0].shape)
-    return case.finding("", case.origin(case.pair[0], 0))
+    return case.finding("", case.origin(case.pair[0]))
 
 
 def batch_squeezed(case: Case) -> Finding:
@@ -245,6 +315,9 @@ def target_range(case: Case) -> Finding:
     scores, _ = case.pair
     only_if(scores.shape)
     classes = scores.shape[1] if len(scores.shape) > 1 else scores.shape[0]
+    labels = numbers(case.pair[1])
+    if min(labels, default=0) == 1 and max(labels) == classes:
+        return case.finding("target_from_one", classes=str(classes), last=str(classes - 1))
     return case.finding(classes=str(classes), last=str(classes - 1))
 
 

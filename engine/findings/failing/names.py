@@ -70,7 +70,16 @@ def undefined(case: Case) -> Finding:
         return case.finding("self_undefined")
     if isinstance(node, ast.Name) and _is_attribute_of_self(case, node):
         return case.finding("self_left_out", fix=(case.code.before(node, "self."),))
-    return case.finding("name_not_defined")
+    return _of_other_function(case, name) or case.finding("name_not_defined")
+
+
+def _of_other_function(case: Case, name: str) -> Finding | None:
+    """A name that another function assigns, and so has to itself."""
+    bound = [node for node in case.code.nodes if _binds(node, name)]
+    for node, function in ((node, case.code.function(node)) for node in bound):
+        if isinstance(function, ast.FunctionDef) and function is not case.code.function(known(case.node)):
+            return case.finding("name_of_other_function", function=function.name, bound_line=str(node.lineno))
+    return None
 
 
 def _import_missing(case: Case, statement: str) -> Finding:

@@ -8,11 +8,11 @@ from engine.program.source import source_of
 from engine.trace import Op, Span, Tensor
 
 
-def shape_origin(diagnosis: Diagnosis, tensor: Tensor, axis: int, failing: Span | None) -> dict[str, str]:
-    """What a sentence says of the op that gave a tensor its size on an axis; nothing when that is the failing line's
-    own doing."""
-    op, made = _decided(diagnosis, tensor, axis)
-    if op is None or op.span is None or made is None:
+def shape_origin(diagnosis: Diagnosis, tensor: Tensor, failing: Span | None) -> dict[str, str]:
+    """What a sentence says of the op that gave a tensor its shape; nothing when that is the failing line's own
+    doing."""
+    op = _shaped(diagnosis, tensor)
+    if op is None or op.span is None:
         return {}
     module = diagnosis.modules.get(op.module or "")
     code = diagnosis.code.excerpt(op.span)
@@ -20,7 +20,7 @@ def shape_origin(diagnosis: Diagnosis, tensor: Tensor, axis: int, failing: Span 
         if module is None:
             return {}
         code = module.path
-    said = {"origin_line": str(op.span.line), "origin_code": code, "origin_shape": _sizes(made)}
+    said = {"origin_line": str(op.span.line), "origin_code": code, "origin_shape": _sizes(tensor)}
     given = next((one for one in _given(diagnosis, op)), None)
     return {**said, "origin_given": _sizes(given)} if given is not None else said
 
@@ -43,24 +43,17 @@ def dtype_origin(diagnosis: Diagnosis, tensor: Tensor, failing: Span | None) -> 
     }
 
 
-def _decided(diagnosis: Diagnosis, tensor: Tensor, axis: int) -> tuple[Op | None, Tensor | None]:
-    """Back through the ops that left the size as it was, to the one that made it."""
-    made: Tensor | None = tensor
-    size, behind = tensor.shape[axis], len(tensor.shape) - axis
+def _shaped(diagnosis: Diagnosis, tensor: Tensor) -> Op | None:
+    """Back through the ops that left the whole shape as it was, to the one that made it: a size of one axis may be
+    older, but what was done to the others since is more often what went wrong."""
     op = diagnosis.maker.get(tensor.id)
     while op is not None:
-        kept = next((one for one in _given(diagnosis, op) if _has(one, axis, behind, size)), None)
-        maker = diagnosis.maker.get(kept.id) if kept is not None else None
-        if kept is None or maker is None or maker is op:
-            return op, made
-        axis = axis if axis < len(kept.shape) and kept.shape[axis] == size else len(kept.shape) - behind
-        made, op, behind = kept, maker, len(kept.shape) - axis
-    return op, made
-
-
-def _has(tensor: Tensor, axis: int, behind: int, size: int) -> bool:
-    shape = tensor.shape
-    return (axis < len(shape) and shape[axis] == size) or (behind <= len(shape) and shape[-behind] == size)
+        kept = next((one for one in _given(diagnosis, op) if one.shape == tensor.shape), None)
+        if kept is None:
+            return op
+        maker = diagnosis.maker.get(kept.id)
+        op = maker if maker is not op else None
+    return None
 
 
 def _given(diagnosis: Diagnosis, op: Op) -> list[Tensor]:

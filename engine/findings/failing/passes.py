@@ -4,14 +4,15 @@ import ast
 import math
 import re
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 from msgspec.structs import replace
 
 from engine.findings.diagnosis import Diagnosis, line, times, walk
 from engine.findings.failing.case import Case, known, only_if
 from engine.program.edits import Edits
-from engine.program.names import dotted, keyword
+from engine.program.names import called, dotted, keyword
+from engine.program.rewriting import Written, written
 from engine.program.source import Source
 from engine.trace import Finding, Node, Op, Pass, Saved, Span, Tensor
 
@@ -29,10 +30,16 @@ def second_time(case: Case) -> Finding:
     found = _Shared(diagnosis, first, failed, shared, _carried(diagnosis, shared) if shared is not None else None)
     is_again = {root.node for root in failed.roots} <= {root.node for root in first.roots}
     is_in_loop = case.statement is None or case.code.in_loop(case.statement)
-    use = found.use_to_cut()
+    use, kept = found.use_to_cut(), found.put_in()
     code, where, fix = "", failed.span, found.retained() if len(before) == 1 else ()
     said = {"shared": found.name, "shared_line": line(found.place), "first_line": line(first.span)}
-    if first.span == failed.span and shared is not None and (is_in_loop or not is_again):
+    if kept is not None:
+        code, where, fix = "list_not_emptied", case.code.span(kept.node), found.emptied(kept)
+        said |= {"list": kept.said["list"], "value": kept.said["value"]}
+    elif first.kind == "grad" and not first.create_graph and _is_in_loss(case, first, failed):
+        code, where, fix = "second_backward_after_grad", first.span, found.recorded()
+        said["first"] = case.code.excerpt(first.span)
+    elif first.span == failed.span and shared is not None and (is_in_loop or not is_again):
         is_carried = _in_loop_of(diagnosis, shared, failed)
         code, where = "second_backward_in_loop" if is_carried else "made_before_loop", found.place or failed.span
         fix = found.cut_between_turns() if is_carried else ()
@@ -43,6 +50,16 @@ def second_time(case: Case) -> Finding:
     tensors = [diagnosis.tensors.get(root.tensor or "") for root in failed.roots]
     told = case.finding(code, said, span=where, tensors=tensors, fix=fix, line=line(failed.span))
     return replace(told, nodes=_nodes(failed))
+
+
+def _is_in_loss(case: Case, first: Pass, failed: Pass) -> bool:
+    """Whether the gradients of a pass went into what the failed one began at, or `backward()` is yet to come."""
+    results = {case.diagnosis.identity(one) for one in first.results if one is not None}
+    roots = [root.tensor for root in failed.roots if root.tensor is not None]
+    behind = map(case.diagnosis.identity, walk(roots, case.diagnosis.made_from))
+    last = case.statement.lineno if case.statement is not None else 0
+    later = (call.lineno > last for call in case.code.calls if called(call) == "backward")
+    return not results.isdisjoint(behind) or (failed.kind == "grad" and any(later))
 
 
 def _nodes(pass_: Pass) -> tuple[str, ...]:
@@ -147,6 +164,51 @@ class _Shared(NamedTuple):
             return ()
         return () if self._stepped_between() else (self.diagnosis.code.argument_added(call, "retain_graph=True"),)
 
+    def recorded(self) -> Edits:
+        """Recording the gradients, which keeps the graph too: in both passes, where both give gradients."""
+        spans = {self.first.span, *([self.failed.span] if self.failed.kind == "grad" else ())}
+        calls = [call for span in spans if (call := self.diagnosis.code.call_at(span)) is not None]
+        plain = [call for call in calls if not any(keyword(call, name) for name in ("create_graph", "retain_graph"))]
+        return tuple(self.diagnosis.code.argument_added(call, "create_graph=True") for call in plain)
+
+    def put_in(self) -> Written | None:
+        """The `append` that kept the shared tensor in a list from before the loop that the pass stands in."""
+        code, backward = self.diagnosis.code, self.diagnosis.code.statement_at(self.failed.span)
+        if self.op is None or self.op.span is None or backward is None or self.first.span != self.failed.span:
+            return None
+        loops = set(code.loops(backward))
+        for call in code.calls:
+            put = written(code, call, "LIST.append(VALUE)")
+            if put is None or not loops & set(code.loops(call)) or not self._is_given(put.part("VALUE")):
+                continue
+            name = dotted(put.part("LIST"))
+            made = [one for one in code.bindings if name and name in map(dotted, _bound_by(one))]
+            if (
+                made
+                and not any(loops & set(code.loops(one)) for one in made)
+                and f"{name}.clear(" not in self.diagnosis.trace.program.code
+            ):
+                return put
+        return None
+
+    def _is_given(self, value: ast.expr) -> bool:
+        """Whether an expression gave the shared tensor."""
+        code, op = self.diagnosis.code, self.op
+        made = code.at(op.span) if op is not None else None
+        return (made is not None and made in ast.walk(value)) or dotted(value) == self.name != ""
+
+    def emptied(self, kept: Written) -> Edits:
+        """New lists at the head of the loop, for all that are filled beside this one."""
+        code, backward = self.diagnosis.code, self.diagnosis.code.statement_at(self.failed.span)
+        statement = code.statement(kept.node)
+        loops = code.loops(backward) if backward is not None else []
+        shared = [loop for loop in loops if loop in code.loops(kept.node)]
+        if statement is None or not shared or code.function(statement) is not code.function(shared[0]):
+            return ()
+        beside = (written(code, one.value, "LIST.append(VALUE)") for one in code.block(statement) if _is_call(one))
+        names = [put.said["list"] for put in beside if put is not None]
+        return (code.line_above(shared[0].body[0], f"{', '.join(names)} = {', '.join(['[]'] * len(names))}"),)
+
     def detaching(self) -> str:
         """The statement that cuts the history of what goes from turn to turn: of a tensor, or of a tuple of them."""
         name, bracket, _ = self.name.partition("[")
@@ -170,6 +232,10 @@ class _Shared(NamedTuple):
         return code.line_after(max(last, backward, key=lambda one: one.lineno), cut)
 
 
+def _is_call(statement: ast.stmt) -> TypeGuard[ast.Expr]:
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call)
+
+
 def _bound_by(statement: ast.Assign) -> Iterator[ast.AST]:
     """What an assignment writes to."""
     for target in statement.targets:
@@ -181,7 +247,8 @@ def _carried(diagnosis: Diagnosis, shared: Op) -> str | None:
     own = {diagnosis.identity(output): output for output in shared.outputs}
     for op in reversed(diagnosis.trace.ops[diagnosis.op_at[shared.id] :]):
         for input_ in op.inputs:
-            if diagnosis.identity(input_) in own and op.id != shared.id:
+            is_own = diagnosis.identity(input_) in own and op.id != shared.id
+            if is_own and diagnosis.is_tracked(input_):
                 return input_
     return shared.outputs[0] if shared.outputs else None
 
@@ -320,8 +387,8 @@ def _writers(diagnosis: Diagnosis) -> dict[str, list[_Writer]]:
     for tensor in diagnosis.trace.tensors:
         if tensor.storage is not None:
             by_storage.setdefault(tensor.storage, set()).add(tensor.identity or tensor.id)
-    for written, writer in _writes(diagnosis):
-        for identity in by_storage.get(written.storage or "", {written.identity or written.id}):
+    for record, writer in _writes(diagnosis):
+        for identity in by_storage.get(record.storage or "", {record.identity or record.id}):
             writers.setdefault(identity, []).append(writer)
     return writers
 

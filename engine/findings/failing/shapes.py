@@ -7,6 +7,7 @@ import re
 from engine.findings.failing.case import Case, a, known, of_one, only_if, sizes
 from engine.ops import BROADCASTING, VIEWS
 from engine.program.edits import Edits
+from engine.program.names import keyword
 from engine.trace import Finding, Op, Tensor
 
 # Products
@@ -21,7 +22,7 @@ def product(case: Case) -> Finding:
     fix = _transposed(case, left, right)
     if right.shape[-1:] == inner and len(left.shape) == len(right.shape) > 1:
         return case.finding("product_turned", said, tensors=pair, fix=fix or case.cast(right, ".transpose(-2, -1)"))
-    return case.finding("", {**said, **case.origin(left, len(left.shape) - 1)}, tensors=pair, fix=fix)
+    return case.finding("", {**said, **case.origin(left)}, tensors=pair, fix=fix)
 
 
 def _transposed(case: Case, left: Tensor, right: Tensor) -> Edits:
@@ -48,10 +49,12 @@ def product_of_batches(case: Case) -> Finding:
 def broadcast(case: Case) -> Finding:
     """Two shapes that no stretching makes equal: the axis, and both sizes there."""
     left, right, back = _clashing(case)
-    origins = [case.origin(one, len(one.shape) - back) for one in (left, right)]
+    origins = [case.origin(one) for one in (left, right)]
     latest = max(origins, key=lambda origin: ("origin_given" in origin, int(origin.get("origin_line", "0"))))
     said = {**case.about(left, right), **latest, "back": str(back)}
-    return case.finding("", said, tensors=(left, right), least=str(min(len(left.shape), len(right.shape))))
+    is_stretched = 1 in (left.shape[-back], right.shape[-back]) or len(left.shape) != len(right.shape)
+    code = "" if is_stretched else "shape_mismatch_sizes"
+    return case.finding(code, said, tensors=(left, right), least=str(min(len(left.shape), len(right.shape))))
 
 
 def _clashing(case: Case) -> tuple[Tensor, Tensor, int]:
@@ -63,6 +66,31 @@ def _clashing(case: Case) -> tuple[Tensor, Tensor, int]:
         if min(len(left.shape), len(right.shape)) >= back and {left.shape[-back], right.shape[-back]} == wanted:
             return left, right, back
     return known(None)
+
+
+def reduced(case: Case) -> Finding:
+    """`x - x.mean(dim=1)`: the axis that went is needed again, as one of size 1."""
+    left, right, _ = _clashing(case)
+    for small, large in ((left, right), (right, left)):
+        op = next((op for op in case.makers(small) if _shape_given(case, op) != small.shape), None)
+        call = case.code.call_at(op.span) if op is not None else None
+        is_one_less = len(small.shape) == len(large.shape) - 1
+        if op is None or call is None or not is_one_less or _shape_given(case, op) != large.shape:
+            continue
+        if op.name in _REDUCING and not any(keyword(call, name) for name in ("keepdim", "keepdims")):
+            said = {**case.about(small, large), "made": case.code.short(call), "given": sizes(large.shape)}
+            fix = (case.code.argument_added(call, "keepdim=True"),)
+            where = case.code.span(call)
+            return case.finding("keepdim_missing", said, span=where, tensors=(small, large), op=op.name, fix=fix)
+    return known(None)
+
+
+_REDUCING = frozenset("mean sum std var norm prod amax amin logsumexp median".split())
+
+
+def _shape_given(case: Case, op: Op) -> tuple[int, ...]:
+    given = case.diagnosis.input_of(op)
+    return given.shape if given is not None else ()
 
 
 def cut_short(case: Case) -> Finding:
@@ -90,7 +118,7 @@ def expanded(case: Case) -> Finding:
 def joined(case: Case) -> Finding:
     """`cat` of tensors that differ in another axis than the one they are joined along."""
     first, other, clash = _not_joining(case)
-    said = {**case.about(first, other), "axis": str(clash[0]), **case.origin(other, clash[0])}
+    said = {**case.about(first, other), "axis": str(clash[0]), **case.origin(other)}
     is_one = len(clash) == 1 and len(first.shape) == len(other.shape)
     return case.finding("" if is_one else "cat_sizes", said, tensors=(first, other))
 
@@ -141,7 +169,13 @@ def joined_axes(case: Case) -> Finding:
 
 def stacked(case: Case) -> Finding:
     """`stack` of tensors of different shapes; in a DataLoader: samples of different shapes."""
-    return case.finding("batch_shapes" if case.is_in_loader else "")
+    if case.is_in_loader:
+        return case.finding("batch_shapes")
+    shapes = [case.groups[name].strip("[]").split(", ") for name in ("first_shape", "other_shape")]
+    is_longer = shapes[0][0] != shapes[1][0] and shapes[0][1:] == shapes[1][1:]
+    call = case.call
+    name = case.code.short(call.args[0]) if call is not None and call.args else "…"
+    return case.finding("stack_lengths" if is_longer else "", name=name)
 
 
 # Reshaping and indices
@@ -156,7 +190,7 @@ def reshaped(case: Case) -> Finding:
     said = {"given_shape": sizes(given.shape), "wanted": str(count), "shape": str(wanted), "name": case.say(given)}
     if case.groups["count"] == "0" and maker is not None and maker.span is not None:
         return case.finding("reshape_of_nothing", said, made_line=str(maker.span.line))
-    return case.finding("", {**said, **case.origin(given, len(given.shape) - 1)})
+    return case.finding("", {**said, **case.origin(given)})
 
 
 def not_contiguous(case: Case) -> Finding:
@@ -207,7 +241,18 @@ def gathered(case: Case) -> Finding:
     only_if(len(tensor.shape) != len(index.shape))
     axis = next((one.text for one in known(case.op).arguments if one.tensor is None), None) or "1"
     is_one_less = len(tensor.shape) == len(index.shape) + 1
-    return case.finding(axis=axis, fix=case.cast(index, f".unsqueeze({axis})") if is_one_less else ())
+    fix = case.cast(index, f".unsqueeze({axis})") if is_one_less and case.call is not None else ()
+    return case.finding(axis=axis, fix=(*fix, *case.code.method(known(case.call), f".squeeze({axis})")) if fix else ())
+
+
+def einsum_letters(case: Case) -> Finding:
+    """An equation with more or fewer letters than a tensor has axes."""
+    given = known(next(iter(case.inputs()[int(case.groups["at"]) :]), None))
+    equation = known(case.call).args[0]
+    terms = str(equation.value).split("->")[0].split(",") if isinstance(equation, ast.Constant) else []
+    term = known(next(iter(terms[int(case.groups["at"]) :]), None)).strip()
+    said = {**case.about(given), **case.origin(given), "term": term}
+    return case.finding("", said, tensors=(given,))
 
 
 def expanded_written(case: Case) -> Finding:

@@ -1,13 +1,17 @@
 """The sentence for an error that no rule knows: the guilty line, what stood in it, and what refused it."""
 
 import ast
+import re
 from collections.abc import Iterator
 
 from engine.findings.diagnosis import Diagnosis
 from engine.findings.failing.case import RAISED, Case, sizes
+from engine.program.names import dotted, names_read
 from engine.trace import Finding, Operand
 
 _MOST_VALUES = 6
+_MOST_NUMBERS = 8
+_LONGEST = 240
 _NOT_VALUES = frozenset({"type", "function", "method", "builtin_function_or_method", "method_descriptor"})
 
 
@@ -18,7 +22,9 @@ def stopped(diagnosis: Diagnosis) -> Iterator[Finding]:
         return
     case = Case(diagnosis, failure)
     values = "; ".join(_said(case, operand) for operand in _values(case)[:_MOST_VALUES])
-    given = {"type": failure.type, "values": values}
+    given = {"type": failure.type, "values": values, "says": _sentence(failure.message) or failure.type}
+    called = case.call.func if case.call is not None else case.node
+    given["called"] = case.code.short(called) if called is not None else failure.type
     if isinstance(case.statement, ast.Raise | ast.Assert):
         asserted = isinstance(case.statement, ast.Assert)
         yield case.finding("assertion_failed" if asserted else "raised_by_program", given)
@@ -36,10 +42,24 @@ def unfinished(diagnosis: Diagnosis) -> Iterator[Finding]:
     if failure is None or failure.span is None or failure.kind != "limit" or failure.limit not in ("wall_s", "cpu_s"):
         return
     case = Case(diagnosis, failure)
-    around = case.code.around(case.statement) if case.statement is not None else ()
+    around = (case.statement, *case.code.around(case.statement)) if case.statement is not None else ()
     loop = next((node for node in around if isinstance(node, ast.While)), None)
     if loop is not None and not isinstance(loop.test, ast.Constant):
-        yield case.finding("loop_unfinished", span=case.code.span(loop.test), condition=case.code.short(loop.test))
+        code = "loop_unchanging" if _is_unchanging(case, loop) else "loop_unfinished"
+        names = ", ".join(sorted(names_read(loop.test)))
+        said = {"condition": case.code.short(loop.test), "names": names}
+        yield case.finding(code, said, span=case.code.span(loop.test))
+
+
+def _is_unchanging(case: Case, loop: ast.While) -> bool:
+    """Whether no line of a loop, nor any function, so much as mentions what its condition asks."""
+    functions = [one for one in case.code.functions if loop not in ast.walk(one)]
+    places = (part for one in (*loop.body, *functions) for part in ast.walk(one))
+    mentioned = {part.id for part in places if isinstance(part, ast.Name)}
+    asked = [one for one in ast.walk(loop.test) if isinstance(one, ast.Name | ast.Call | ast.Attribute)]
+    names = [one for one in asked if isinstance(one, ast.Name) and one.id not in mentioned]
+    is_alone = all(tensor.base is None for name in names for tensor in case.diagnosis.bound_to(name))
+    return bool(asked) and names == asked and is_alone
 
 
 def ended(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -47,8 +67,12 @@ def ended(diagnosis: Diagnosis) -> Iterator[Finding]:
     failure = diagnosis.trace.failure
     if failure is None or failure.kind != "exit" or failure.type != "SystemExit" or failure.span is None:
         return
-    if failure.message and not failure.message.lstrip("-").isdecimal():
-        yield Case(diagnosis, failure).finding("ended_itself", said=" ".join(failure.message.split()))
+    case, said = Case(diagnosis, failure), " ".join(failure.message.split())
+    if said and not said.lstrip("-").isdecimal():
+        yield case.finding("ended_itself", said=said)
+    else:
+        asks = any(dotted(one) == "sys.argv" for one in case.code.attributes)
+        yield case.finding("ended_for_arguments" if asks else "ended_with_code", said=said)
 
 
 def _values(case: Case) -> list[Operand]:
@@ -56,11 +80,24 @@ def _values(case: Case) -> list[Operand]:
     return [
         operand
         for operand in case.failure.operands
-        if operand.type not in _NOT_VALUES and not operand.type.startswith("torch") and operand.text != operand.type
+        if operand.type not in _NOT_VALUES
+        and not operand.type.startswith("torch")
+        and operand.text not in ("self", operand.type)
+        and not any(one.text.startswith(f"{operand.text}.") for one in case.failure.operands)
     ]
+
+
+def _sentence(message: str) -> str:
+    """What the library says, when its first sentence is one to read: no paths, no program text."""
+    first = re.split(r"(?<=[\w)\]'\"])\.\s|\n", message.strip())[0].rstrip(".")
+    return " ".join(first.split()) if len(first) < _LONGEST and "/" not in first else ""
 
 
 def _said(case: Case, operand: Operand) -> str:
     tensor = case.diagnosis.tensors.get(operand.tensor or "")
-    kind = f"{tensor.dtype} {sizes(tensor.shape)}" if tensor is not None else operand.type
-    return f"{operand.text}: {kind}"
+    if tensor is None:
+        return f"{operand.text}: {operand.type}"
+    numbers = tensor.data or ()
+    is_short = 0 < len(numbers) <= _MOST_NUMBERS and len(tensor.shape) < 2
+    values = f" = {', '.join(map(str, numbers))}" if is_short else ""
+    return f"{operand.text}: {tensor.dtype} {sizes(tensor.shape)}{values}"

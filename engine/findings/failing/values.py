@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 
 from engine.findings.diagnosis import RESETS, line
 from engine.findings.failing.case import Case, Rule, a, first_told, known, only_if
+from engine.findings.failing.classes import unreturned
 from engine.program.names import called, dotted
 from engine.program.rewriting import written
 from engine.program.tree import defined_in
@@ -119,7 +120,9 @@ def _nothing_returned(case: Case, node: ast.expr, kind: str) -> Finding:
     """None from a function or a `forward` of the program that ends without `return`."""
     only_if(kind in ("", "NoneType") and "NoneType" in case.failure.message)
     function = known(_definition(case, a(ast.Call, case.value_of(node))))
-    only_if(not _returned(function))
+    if _returned(function):
+        branch = known(unreturned(function.body))
+        return case.finding("return_missing_in_branch", span=case.code.span(branch), function=function.name)
     last = function.body[-1]
     fix: tuple[Edit, ...] = ()
     match last:
@@ -128,6 +131,33 @@ def _nothing_returned(case: Case, node: ast.expr, kind: str) -> Finding:
         case ast.Assign(targets=[ast.Name(id=name)]):
             fix = case.code.line_after(last, f"return {name}")
     return case.finding("return_missing", span=case.code.span(last), function=function.name, fix=fix)
+
+
+def used_up(case: Case) -> Finding:
+    """A division by what a loop counted that had nothing to go over: what it went over gives each thing only once."""
+    code, statement = case.code, known(case.statement)
+    rounds = set(code.loops(statement))
+    for loop in (one for one in code.nodes if isinstance(one, ast.For) and rounds & set(code.loops(one))):
+        made = [one for one in code.bindings if dotted(loop.iter) and dotted(one.targets[0]) == dotted(loop.iter)]
+        if len(made) == 1 and not rounds & set(code.loops(made[0])) and _gives_once(case, made[0].value):
+            said = {"name": dotted(loop.iter), "value": code.short(made[0].value), "loop_line": str(loop.lineno)}
+            return case.finding("iterator_used_up", said, span=code.span(made[0]))
+    return known(None)
+
+
+def _gives_once(case: Case, value: ast.expr) -> bool:
+    """Whether an expression makes something that can be gone over only once."""
+    match value:
+        case ast.GeneratorExp():
+            return True
+        case ast.Call(func=ast.Name(id="iter" | "zip" | "map" | "filter" | "enumerate")):
+            return True
+        case ast.Call():
+            function = _definition(case, value)
+            return function is not None and any(
+                isinstance(one, ast.Yield | ast.YieldFrom) for one in ast.walk(function)
+            )
+    return False
 
 
 def _returned(function: ast.FunctionDef) -> list[ast.expr]:

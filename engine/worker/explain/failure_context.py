@@ -262,7 +262,7 @@ def _home(name: str, but: str) -> str:
         module = sys.modules.get(place)
         if module is not None and place != but:
             value = vars(module).get(name, _MISSING)
-            if value is not _MISSING and not isinstance(value, types.ModuleType):
+            if value is not _MISSING and (not isinstance(value, types.ModuleType) or f"{place}.{name}" in sys.modules):
                 return f"{place}.{name}"
     return ""
 

@@ -112,7 +112,8 @@ class _Wrong:
             try:
                 compile(source, "<program>", "exec", dont_inherit=True)
             except SyntaxError as error:
-                return (error.lineno or 0) > max(self.line, self.end_line)
+                is_past = (error.lineno or 0) > max(self.line, self.end_line)
+                return is_past and not isinstance(error, IndentationError)  # a change may cut lines off from their own
             return True
         return False
 

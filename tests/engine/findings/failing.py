@@ -347,8 +347,8 @@ SHAPES: dict[str, list[Row]] = {
             {"name": "x", "other": "b", "axis": "1", "a": "3", "b": "4", "back": "1"},
         ),
         Row(
-            "p = torch.ones(4, 2)\nt = torch.ones(3, 2)\nF.mse_loss(p, t) #<\n",
-            {"name": "p", "other": "t", "axis": "0"},
+            "p = torch.ones(4, 2)\nt = torch.ones(3)\nF.mse_loss(p, t) #<\n",
+            {"name": "p", "other": "t", "axis": "1"},
         ),
     ],
     "in_place_shape": [
@@ -365,7 +365,7 @@ SHAPES: dict[str, list[Row]] = {
     ],
     "stack_shapes": [
         Row(X + "torch.stack([x, torch.ones(3)]) #<\n", {"first_shape": "[2, 3]", "other_shape": "[3]"}),
-        Row("rows = [torch.ones(n) for n in (2, 3)]\nm = torch.stack(rows, 1) #<\n", {"other": "1"}),
+        Row("rows = [torch.ones(2, n) for n in (2, 3)]\nm = torch.stack(rows, 1) #<\n", {"other": "1"}),
     ],
     "batch_shapes": [
         Row(

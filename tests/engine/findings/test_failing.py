@@ -4,8 +4,10 @@ import re
 from textwrap import indent
 
 import pytest
+from msgspec.structs import replace
 
 from engine.findings.errors import CODES
+from engine.limits import DEFAULT_LIMITS
 from engine.local import LocalEngine
 from engine.program.edits import applied
 from engine.program.tree import parse
@@ -14,15 +16,17 @@ from engine.trace import Finding, Program, Trace
 from tests.engine.findings import failing, near_failing
 from tests.engine.findings.failing import HEAD, Row
 from tests.engine.findings.failing_not_a_tensor import GIVEN, NEAR_GIVEN, TOLD_BY_MESSAGES, TOLD_BY_VALUES
+from tests.engine.findings.failing_unfit import NEAR_UNFIT, UNFIT, UNFIT_MESSAGES
 from tests.engine.findings.quick import first_quick
 from tests.engine.findings.test_words import PARTS, words
 
-TABLES = (failing.TRIGGERS, GIVEN, TOLD_BY_VALUES, TOLD_BY_MESSAGES)
+TABLES = (failing.TRIGGERS, GIVEN, UNFIT, TOLD_BY_VALUES, TOLD_BY_MESSAGES, UNFIT_MESSAGES)
 TRIGGERS: dict[str, list[Row]] = {
     code: [row for table in TABLES for row in table.get(code, [])]
     for code in dict.fromkeys(code for table in TABLES for code in table)
 }
-NEAR_MISSES = [*near_failing.NEAR_MISSES.items(), *NEAR_GIVEN.items()]
+NEAR = near_failing.NEAR_MISSES | NEAR_GIVEN | NEAR_UNFIT
+NEAR_MISSES = [*NEAR.items()]
 
 
 class Runs:
@@ -85,7 +89,7 @@ def test_the_near_miss_is_not(runs: Runs, code: str, program: str) -> None:
 
 
 def test_every_error_has_two_programs_and_a_near_miss() -> None:
-    told = TRIGGERS.keys() - TOLD_BY_MESSAGES.keys()
+    told = TRIGGERS.keys() - TOLD_BY_MESSAGES.keys() - UNFIT_MESSAGES.keys()
     assert [code for code in told if len(TRIGGERS[code]) < 2] == []
     assert told == {code for code, _ in NEAR_MISSES}
 
@@ -163,3 +167,18 @@ def test_it_is_explained_in_a_function_too(engine: LocalEngine, code: str) -> No
         assert (code, marked(program)) in [
             (finding.code, finding.span.line) for finding in found if finding.span is not None
         ]
+
+
+LOOPS = {
+    "gap = torch.tensor(2.)\nn = 0\nwhile gap > 1:\n    n += 1\n": "loop_unchanging",
+    "def go():\n    gap = 2\n    while gap > 1:\n        pass\ngo()\n": "loop_unchanging",
+    "gap = torch.tensor(2.)\nwhile gap > 1:\n    gap = gap + 1\n": "loop_unfinished",
+    "done = []\ndef ended():\n    return done\nwhile not done:\n    pass\n": "loop_unfinished",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("program", LOOPS)
+def test_a_loop_without_end_is_told_by_its_condition(engine: LocalEngine, program: str) -> None:
+    trace = engine.run(RunRequest(program=Program(code=HEAD + program), limits=replace(DEFAULT_LIMITS, wall_s=2)))
+    assert [finding.code for finding in errors(trace)] == [LOOPS[program]]

@@ -5,7 +5,9 @@ import { untrack } from 'svelte'
 import { standIn } from '../core/layout/fold'
 import type { Layout, Placed, Rect } from '../core/layout/geometry'
 import type { View } from '../core/paint/view'
-import { firstSight, fitted, fitZoom, opened, overlaps, RAIL, showing, windowOf, zoomAt, type Viewport } from './camera'
+import {
+  firstSight, fitted, fitZoom, opened, overlaps, RAIL, showing, windowOf, zoomAt, type Camera, type Viewport,
+} from './camera'
 import { isAlike } from './steady'
 import type { Motion } from './motion.svelte'
 
@@ -64,8 +66,10 @@ export class Stage {
     if (placed !== old) this.layout = placed
     const { run, root, level } = next.sheet.graph
     const isSteady = old !== null && isAlike(old, placed) && this.isInView(placed)
-    if (isSteady && this.openedRun) this.openedRun = `${run} ${root} ${level}`
-    else if (`${run} ${root} ${level}` !== this.openedRun) {
+    if (isSteady && this.openedRun) {
+      this.openedRun = `${run} ${root} ${level}`
+      motion.jump(standing(camera, old, placed, this.around().focus))
+    } else if (`${run} ${root} ${level}` !== this.openedRun) {
       this.openedRun = `${run} ${root} ${level}`
       this.openView()
     } else if (isSameGraph && old && held && now) {
@@ -143,6 +147,15 @@ export class Stage {
     const [whole, wide] = [fitZoom(this.bounds, this.free), fitZoom({ ...this.bounds, h: 1 }, this.free)]
     return Math.max(0.45, Math.min(0.85, whole > 0.85 * wide ? whole : wide))
   }
+}
+
+/** The camera that shows a box of another layout where it was: the first of those wanted, or else of all. */
+function standing(camera: Camera, old: Layout, placed: Layout, wanted: readonly (string | null)[]): Camera {
+  const before = old.boxes.find(({ id }) => wanted.includes(id)) ?? old.boxes[0]
+  const after = placed.boxes.find(({ id }) => id === before?.id)
+  if (!before || !after) return camera
+  const dx = before.x + before.w / 2 - after.x - after.w / 2
+  return { ...camera, x: camera.x + dx * camera.zoom, y: camera.y + (before.y - after.y) * camera.zoom }
 }
 
 function headerPoint(placed: Layout, group: string): { x: number; y: number } | null {

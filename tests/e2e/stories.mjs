@@ -1,6 +1,6 @@
 // What people do with the page, in a real Chromium: one story after the other, one line of JSON for each.
 // GRADGRAPH_URL is the server, CHROMIUM the browser, GRADGRAPH_SHOTS a folder for screenshots (none are taken without);
-// GRADGRAPH_PICTURES the folder the README's pictures are taken to.
+// PICTURES_OF_THE_PAGE the folder the README's pictures are taken to.
 
 import { createServer } from 'node:http'
 import { createRequire } from 'node:module'
@@ -12,7 +12,7 @@ const axe = require.resolve('axe-core/axe.min.js')
 
 const server = process.env.GRADGRAPH_URL
 const shots = process.env.GRADGRAPH_SHOTS
-const pictures = process.env.GRADGRAPH_PICTURES
+const pictures = process.env.PICTURES_OF_THE_PAGE
 const PICTURE_BYTES = 150_000
 const STORY_MS = 90_000
 

@@ -32,7 +32,7 @@ def judge(before: Trace, finding: int, after: Trace) -> Trial:
     mended = before.findings[finding]
     verdict = _verdict(before, finding, after, told)
     if verdict != "mends":
-        certainty = _doubted(before, finding, told, verdict)
+        certainty = _doubted(before, finding, after, told, verdict)
         return Trial(finding=finding, verdict=verdict, certainty=certainty, run=after.id)
     proof = proof_of(before, mended, after, told)
     return Trial(
@@ -51,11 +51,13 @@ def _proven(before: Trace, mended: Finding, proof: tuple[Shift, ...]) -> Certain
     return "certain" if is_seen and mended.certainty == "certain" else None
 
 
-def _doubted(before: Trace, finding: int, told: Comparison, verdict: Verdict) -> Certainty | None:
+def _doubted(before: Trace, finding: int, after: Trace, told: Comparison, verdict: Verdict) -> Certainty | None:
     """Possible where the trouble outlasted its cause. A program that stops elsewhere, or an experiment that did harm of
     its own, says nothing."""
-    is_harm = before.findings[finding].is_experiment and verdict not in ("remains", "gradient_lost")
-    is_elsewhere = verdict == "stops" and finding in told.findings_here
+    mended = before.findings[finding]
+    is_harm = mended.is_experiment and verdict not in ("remains", "gradient_lost")
+    is_same = any((there.code, there.parameters) == (mended.code, mended.parameters) for there in after.findings)
+    is_elsewhere = verdict == "stops" and (finding in told.findings_here or not is_same)
     return None if verdict in _NOT_JUDGED or is_harm or is_elsewhere else "possible"
 
 

@@ -173,6 +173,11 @@ def recurrent_input(case: Case) -> Finding:
     only_if(given.shape[-1:] == (int(case.groups["got"]),))
     case.take_layer(found.part("LAYER"))
     layer = ast.unparse(found.part("LAYER"))
+    if len(given.shape) == 2 and case.groups["wanted"] == "1":
+        part = found.part("GIVEN")
+        fix = (case.code.replace(part, f"{case.code.text(part)}.unsqueeze(-1)"),) if isinstance(part, ast.Name) else ()
+        said = {**case.about(given), "layer": layer, "size": str(given.shape[1])}
+        return case.finding("features_without_axis", said, tensors=(given,), fix=fix)
     return _of_other_size(case, given, "input_size", layer=layer)
 
 

@@ -146,6 +146,15 @@ def test_a_program_that_leaves_out_what_it_did_is_not_mended(trace: TraceOf) -> 
     assert tried(trace, printing, without_lines).verdict == "lines_lost"
 
 
+def test_a_second_mistake_of_the_kind_on_the_line_casts_no_doubt_on_the_first(trace: TraceOf) -> None:
+    program = """users, items = torch.ones(2), torch.zeros(2)
+table = torch.nn.Embedding(3, 2)
+print(table(users) + table(items))
+"""
+    told = tried(trace, program, program.replace("table(users)", "table(users.long())"))
+    assert (told.verdict, told.certainty) == ("stops", None)
+
+
 def test_a_line_may_print_less_often(trace: TraceOf) -> None:
     often = CUT + "for i in range(2 if loss > 0 else 1):\n    print(i)\n"
     once = often.replace(".detach()", "").replace("2 if", "1 if")

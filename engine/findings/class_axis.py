@@ -131,6 +131,8 @@ def classes_on_the_last_axis(diagnosis: Diagnosis) -> Iterator[Finding]:
         call = diagnosis.code.call_at(op.span)
         moved = ".transpose(1, 2)" if len(given.shape) == 3 else ".movedim(-1, 1)"
         as_probabilities = target.shape == given.shape
+        if given.shape[1] != given.shape[-1] and not as_probabilities:
+            continue  # targets of the time's length fit only what has its classes on axis 1
         yield diagnosis.warning(
             "classes_on_the_last_axis",
             op.span,

@@ -3,7 +3,7 @@ things are called."""
 
 import ast
 import math
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence, Set, Sized
 from functools import cached_property, wraps
 from typing import Literal, TypeAlias, TypeVar
 
@@ -308,6 +308,10 @@ class Diagnosis(TraceIndex):
         """Several tensors: the first names, then how many more."""
         names = list(dict.fromkeys(self.say(tensor) for tensor in tensors))
         return ", ".join(names[:NAMED]) + (f" (+{len(names) - NAMED})" if len(names) > NAMED else "")
+
+    def counted(self, recorded: Sized) -> str:
+        """How many of these there were in a run; of one whose loops are a sample, how many at least."""
+        return f"≥ {len(recorded)}" if self.trace.gaps else str(len(recorded))
 
     def failed_pass(self) -> Pass | None:
         """The pass that ended the program."""

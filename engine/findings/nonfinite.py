@@ -329,8 +329,13 @@ def _advice(diagnosis: Diagnosis, op: Op) -> dict[str, str]:
 
 
 def _kept_away(diagnosis: Diagnosis, op: Op) -> Edits:
-    """The operand clamped, when the code of the call shows it."""
+    """The operand clamped, when the code of the call shows it. Not what a softmax made: no gradient goes through what
+    is clamped, and most of it may be."""
     code = diagnosis.code
+    given = diagnosis.input_of(op)
+    maker = diagnosis.maker.get(given.id) if given is not None else None
+    if maker is not None and maker.name == "softmax":
+        return ()
     call = code.call_at(op.span)
     if call is None or called(call) not in (op.name, out_of_place(op.name)) or op.name.endswith("_") or call.keywords:
         return ()

@@ -101,7 +101,7 @@ def drawn_again(diagnosis: Diagnosis) -> Iterator[Finding]:
             tensors=(first.id,),
             draw=diagnosis.code.excerpt(span),
             draw_line=line(span),
-            count=str(len(ops)),
+            count=diagnosis.counted(ops),
         )
 
 

@@ -13,7 +13,8 @@ CUTS = ("cut_", "leaf_", "asked_too_late", "recording_switched_off", "rebound_wi
 """How codes begin that say why leaves get no gradient."""
 CAUSES = {
     "step_moves_nothing": (*CUTS, "zero_grad_before_step", "not_in_optimizer", "model_made_anew"),
-    "not_in_optimizer": ("parameter_made_in_forward",),
+    "not_in_optimizer": ("parameter_made_in_forward", "optimizer_holds_others"),
+    "samples_share": ("softmax_over_batch", "weights_along_the_wrong_axis"),
     "step_without_backward": ("zero_grad_before_step",),
     "step_without_zero_grad": ("trained_while_evaluating", "trained_in_eval"),
     "first_nan_forward": ("uninitialised_read", "past_hidden"),
@@ -23,7 +24,10 @@ CAUSES = {
     "gradient_added_up": ("loss_computed_once",),
     "gradient_": ("scaled_and_stepped", "diverged", "nan_in_data"),
     "grows_": ("scaled_and_stepped", "parameters_used_up", "uphill", "closure_adds_up", "step_without_zero_grad"),
-    "diverged": ("scaled_and_stepped", "parameters_used_up", "closure_adds_up", "step_without_zero_grad"),
+    "diverged": (
+        *("scaled_and_stepped", "parameters_used_up", "closure_adds_up", "step_without_zero_grad"),
+        "changed_by_reading",
+    ),
     "grad_of_non_leaf": ("grad_none_non_leaf",),
     "grad_none_non_leaf": ("leaf_rebound",),
     "root_at_zero": ("anomaly_nan",),
@@ -31,7 +35,7 @@ CAUSES = {
     "evaluated_with_grad": ("trained_while_evaluating", "trained_in_eval"),
 }
 """How codes begin, and how those of what they come of; both are about the same tensors, or the place is the same."""
-OF_ALL = ("scaled_and_stepped", "parameters_used_up")
+OF_ALL = ("scaled_and_stepped", "parameters_used_up", "changed_by_reading", "diverged")
 """Codes of what concerns all that a training computes."""
 
 SAID_BETTER = {

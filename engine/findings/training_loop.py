@@ -435,7 +435,7 @@ def _added(diagnosis: Diagnosis, now: Pass, before: Pass, leaves: list[str], *, 
         fix=_zeroed(diagnosis, now, leaves) if is_mistake or is_closure else (),
         names=diagnosis.say_all(leaves),
         first_line=line(before.span),
-        count=str(len({pass_.id for pass_, added in diagnosis.accumulations if added.tensor == leaves[0]})),
+        count=diagnosis.counted({pass_.id for pass_, added in diagnosis.accumulations if added.tensor == leaves[0]}),
         **({"optimizer": _mover(diagnosis, leaves)} if is_mistake or is_closure else {}),
     )
 

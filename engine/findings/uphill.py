@@ -219,7 +219,7 @@ def losses_without_floor(diagnosis: Diagnosis) -> Iterator[Finding]:
             continue
         yield diagnosis.warning(
             "loss_without_floor",
-            term.span,
+            term,
             tensors=(*term.inputs[:1], *term.outputs),
             nodes=term.nodes[:1],
             loss=diagnosis.say(root),

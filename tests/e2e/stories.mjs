@@ -312,7 +312,7 @@ const stories = {
   async 'playing halts at a line whose number was clicked, and strides go over a pass'(page) {
     await open(page, '#lesson=accumulation&step=0')
     const count = page.locator('.player .count')
-    await page.locator('.cm-lineNumbers .cm-gutterElement', { hasText: /^9$/ }).click()
+    await page.locator('.cm-lineNumbers .cm-gutterElement:visible', { hasText: /^9$/ }).click()
     await page.locator('.timeline .halt').waitFor({ state: 'attached' })
     await page.getByRole('button', { name: 'Speed: 1×' }).click()
     await page.getByRole('button', { name: 'Speed: 2×' }).click()

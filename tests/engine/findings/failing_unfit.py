@@ -168,7 +168,7 @@ UNFIT_MESSAGES: dict[str, list[Row]] = {
     "functional_parameters": [Row(MAPPED + "net = nn.Linear(2, 1)\nfunctional_call(net, list(net.parameters()), torch.ones(1, 2)) #<\n", {"module": "net"})],
     "exported_size": [Row("net = torch.export.export(nn.Linear(2, 1), (torch.ones(4, 2),)).module()\nnet(torch.ones(3, 2)) #<\n", {"axis": "0", "size": "4"})],
     "optimizer_state_size": [Row(W + "a = torch.optim.SGD([w], lr=.1)\nb = torch.optim.SGD([w, torch.ones(1, requires_grad=True)], lr=.1)\nb.load_state_dict(a.state_dict()) #<\n", {"name": "b"})],
-    "saved_to_object": [Row(X + "torch.save('/tmp/x.pt', x) #<\n", {"right": "torch.save(x, '/tmp/x.pt')"}, True)],
+    "saved_to_object": [Row(X + "torch.save('x.pt', x) #<\n", {"right": "torch.save(x, 'x.pt')"}, True)],
 }  # fmt: skip
 NEAR_UNFIT: dict[str, str] = {
     "keepdim_missing": "x = torch.rand(5, 3)\nx - x.mean(dim=1, keepdim=True)\nx - torch.ones(5)\n",

@@ -8,7 +8,6 @@ from itertools import islice
 
 from engine.findings.diagnosis import Diagnosis, fed_by, is_alike, line, once_a_line, says, times, walk
 from engine.findings.losses import ELEMENTWISE_LOSSES, LOSSES
-from engine.findings.optimizers import receiver
 from engine.program.names import called, dotted, keyword
 from engine.program.tree import Loop, covers
 from engine.trace import Finding, Op, Span, Tensor, Update
@@ -72,49 +71,6 @@ def _stays(diagnosis: Diagnosis, loop: ast.For, node: ast.expr) -> bool:
     names = [name for body in loop.body for name in ast.walk(body) if isinstance(name, ast.Name)]
     read = {name.id for name in names if isinstance(name.ctx, ast.Load)}
     return counter not in read and len(diagnosis.ops_at(diagnosis.code.span(node))) >= LEAST_STEPS
-
-
-def settings_without_effect(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """`opt.lr = 0.01`: Python makes an attribute; the optimizer reads its `param_groups`."""
-    code = diagnosis.code
-    steps = {receiver(diagnosis, step): step for step in reversed(diagnosis.steps)}
-    types = {definition.name for definition in code.nodes if isinstance(definition, ast.ClassDef)}
-    for node in code.nodes:
-        if not isinstance(node, ast.Assign | ast.AugAssign):
-            continue
-        target = node.targets[0] if isinstance(node, ast.Assign) else node.target
-        step = _optimizer(diagnosis, steps, target.value) if isinstance(target, ast.Attribute) else None
-        if step is None or not isinstance(target, ast.Attribute) or step.optimizer in types or not step.settings:
-            continue
-        option = {"learning_rate": "lr"}.get(target.attr, target.attr)
-        if option not in step.settings[0] or not diagnosis.has_run(node):
-            continue
-        name = code.text(target.value)
-        if any(attribute.attr == "param_groups" for attribute in code.attributes) and any(
-            code.text(read) == code.text(target) and isinstance(read.ctx, ast.Load) for read in code.attributes
-        ):
-            continue  # the program hands it on itself
-        yield diagnosis.finding(
-            "setting_without_effect",
-            "error",
-            node,
-            fix=(code.replace(target, f'{name}.param_groups[0]["{option}"]'),) if len(step.settings) == 1 else (),
-            name=name,
-            attribute=target.attr,
-            option=option,
-            value=step.settings[0][option],
-        )
-
-
-def _optimizer(diagnosis: Diagnosis, steps: dict[str, Update], node: ast.expr) -> Update | None:
-    """A step of the optimizer that an expression names, also as a parameter of the function it is in."""
-    name, function = dotted(node), diagnosis.code.function(node)
-    taken = [each.arg for each in function.args.args] if function is not None else []
-    if name in steps or name not in taken or function is None:
-        return steps.get(name)
-    calls = [call for call in diagnosis.code.calls if called(call) == function.name]
-    given = [dotted(call.args[at]) for call in calls if (at := taken.index(name)) < len(call.args)]
-    return next((steps[each] for each in given if each in steps), None)
 
 
 @once_a_line

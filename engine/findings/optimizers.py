@@ -215,26 +215,40 @@ def _other_model_given(diagnosis: Diagnosis, made: ast.Assign | None, name: str)
 def keys_without_effect(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Options under a key that the optimizer does not read: `learning_rate` in a group, or `defaults["lr"]` written
     after the groups were made."""
+    own = {definition.name for definition in diagnosis.code.nodes if isinstance(definition, ast.ClassDef)}
+    steps = {receiver(diagnosis, step): step for step in reversed(diagnosis.steps) if step.optimizer not in own}
+    for step in steps.values():
+        yield from _strange_keys(diagnosis, step)
+    for node in diagnosis.code.nodes if steps else ():
+        yield from _default_written_late(diagnosis, steps, node)
+
+
+def _strange_keys(diagnosis: Diagnosis, step: Update) -> Iterator[Finding]:
+    """Keys of its groups that stand in the program once and are like an option: nobody reads them."""
     code = diagnosis.code
-    own = {definition.name for definition in code.nodes if isinstance(definition, ast.ClassDef)}
-    by_name = {receiver(diagnosis, step): step for step in reversed(diagnosis.steps) if step.optimizer not in own}
-    for step in by_name.values():
-        options = {key for settings in step.settings for key in settings if key in OPTIONS}
-        strange = {key for settings in step.settings for key in settings if key not in OPTIONS}
-        for node in code.nodes:
-            match node:
-                case ast.Constant(value=str(key)) if key in strange and not isinstance(
-                    code.parents.get(node), ast.Expr
-                ):
-                    option = ALIASES.get(key) or nearest(key, sorted(options))[0]
-                    written = [each for each in code.nodes if isinstance(each, ast.Constant) and each.value == key]
-                    if option and len(written) == 1:
-                        yield _key_unread(diagnosis, node, step, key, option, (code.replace(node, f'"{option}"'),))
-                case ast.Assign(targets=[ast.Subscript(value=ast.Attribute(attr="defaults"), slice=at) as target]):
-                    option = at.value if isinstance(at, ast.Constant) and isinstance(at.value, str) else ""
-                    is_late = "add_param_group" not in diagnosis.trace.program.code and diagnosis.has_run(node)
-                    if option in options and is_late and (code.in_loop(node) or code.is_in_function(node)):
-                        yield _key_unread(diagnosis, node, step, code.text(target), option, ())
+    keys = {key for settings in step.settings for key in settings}
+    for key in sorted(keys - OPTIONS):
+        option = ALIASES.get(key) or nearest(key, sorted(keys & OPTIONS))[0]
+        written = [node for node in code.nodes if isinstance(node, ast.Constant) and node.value == key]
+        if option and len(written) == 1 and not isinstance(code.parents.get(written[0]), ast.Expr):
+            fix = (code.replace(written[0], f'"{option}"'),)
+            yield _key_unread(diagnosis, written[0], step, key, option, fix)
+
+
+def _default_written_late(diagnosis: Diagnosis, steps: dict[str, Update], node: ast.AST) -> Iterator[Finding]:
+    """`optimizer.defaults["lr"] = 0.1` in a loop or function; a group that is added later would read it."""
+    match node:
+        case ast.Assign(targets=[ast.Subscript(value=ast.Attribute(value=owner, attr="defaults"), slice=at) as target]):
+            step = _stepped(diagnosis, steps, owner)
+        case _:
+            return
+    code = diagnosis.code
+    option = at.value if isinstance(at, ast.Constant) and isinstance(at.value, str) else ""
+    is_late = code.in_loop(node) or code.is_in_function(node)
+    if step is None or not is_late or "add_param_group" in diagnosis.trace.program.code:
+        return
+    if diagnosis.has_run(node) and any(option in settings for settings in step.settings):
+        yield _key_unread(diagnosis, node, step, code.text(target), option, ())
 
 
 def _key_unread(diagnosis: Diagnosis, node: Placed, step: Update, key: str, option: str, fix: Edits) -> Finding:
@@ -251,6 +265,49 @@ def _key_unread(diagnosis: Diagnosis, node: Placed, step: Update, key: str, opti
         value=", ".join(values),
         step_line=line(step.span),
     )
+
+
+def settings_without_effect(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """`opt.lr = 0.01`: Python makes an attribute; the optimizer reads its `param_groups`."""
+    code = diagnosis.code
+    steps = {receiver(diagnosis, step): step for step in reversed(diagnosis.steps)}
+    types = {definition.name for definition in code.nodes if isinstance(definition, ast.ClassDef)}
+    for node in code.nodes:
+        if not isinstance(node, ast.Assign | ast.AugAssign):
+            continue
+        target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+        step = _stepped(diagnosis, steps, target.value) if isinstance(target, ast.Attribute) else None
+        if step is None or not isinstance(target, ast.Attribute) or step.optimizer in types or not step.settings:
+            continue
+        option = ALIASES.get(target.attr, target.attr)
+        if option not in step.settings[0] or not diagnosis.has_run(node):
+            continue
+        name = code.text(target.value)
+        if any(attribute.attr == "param_groups" for attribute in code.attributes) and any(
+            code.text(read) == code.text(target) and isinstance(read.ctx, ast.Load) for read in code.attributes
+        ):
+            continue  # the program hands it on itself
+        yield diagnosis.finding(
+            "setting_without_effect",
+            "error",
+            node,
+            fix=(code.replace(target, f'{name}.param_groups[0]["{option}"]'),) if len(step.settings) == 1 else (),
+            name=name,
+            attribute=target.attr,
+            option=option,
+            value=step.settings[0][option],
+        )
+
+
+def _stepped(diagnosis: Diagnosis, steps: dict[str, Update], node: ast.expr) -> Update | None:
+    """A step of the optimizer that an expression names, also as a parameter of the function it is in."""
+    name, function = dotted(node), diagnosis.code.function(node)
+    taken = [each.arg for each in function.args.args] if function is not None else []
+    if name in steps or name not in taken or function is None:
+        return steps.get(name)
+    calls = [call for call in diagnosis.code.calls if called(call) == function.name]
+    given = [dotted(call.args[at]) for call in calls if (at := taken.index(name)) < len(call.args)]
+    return next((steps[each] for each in given if each in steps), None)
 
 
 def parameters_used_up(diagnosis: Diagnosis) -> Iterator[Finding]:

@@ -285,6 +285,7 @@ const stories = {
 
   async 'a gradient is explained factor by factor, by mouse and by keys'(page) {
     await open(page, '#lesson=mean_grad')
+    await page.locator('.gg-scene .box').first().waitFor()
     await box(page, 'leaf').click()
     const why = page.locator('.inspector .why')
     const path = await until(() => why.locator('.path').textContent(), (all) => all.includes('4.5'), 'the path to 4.5')
@@ -312,6 +313,7 @@ const stories = {
   async 'playing halts at a line whose number was clicked, and strides go over a pass'(page) {
     await open(page, '#lesson=accumulation&step=0')
     const count = page.locator('.player .count')
+    await page.locator('.gg-scene .box').first().waitFor()
     await page.locator('.cm-lineNumbers .cm-gutterElement:visible', { hasText: /^9$/ }).click()
     await page.locator('.timeline .halt').waitFor({ state: 'attached' })
     await page.getByRole('button', { name: 'Speed: 1×' }).click()

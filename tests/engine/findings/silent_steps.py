@@ -298,6 +298,8 @@ NEAR_MISSES: tuple[tuple[str, str], ...] = (
      "nn.utils.clip_grad_norm_(params, 1.0)\nopt.step()\n"),
     ("option_not_read", DATA + "opt = torch.optim.SGD([{'params': net.parameters(), 'name': 'head', 'lr_scale': 2.0}], lr=0.1)\nfor i in range(2):\n" + STEP),
     ("option_not_read", SGD + "for i in range(2):\n    opt.param_groups[0]['lr'] = 0.1 / (i + 1)\n" + STEP),
+    ("option_not_read", "class Config:\n    def __init__(self):\n        self.defaults = {'lr': 0.1}\nconfig = Config()\n" + SGD + "for i in range(2):\n"
+     "    config.defaults['lr'] = config.defaults['lr'] * 0.9\n    opt.param_groups[0]['lr'] = config.defaults['lr']\n" + STEP),
     ("frozen_from_the_start", WORDS.replace("(9, 4))", "(9, 4), freeze=True)")),
     ("frozen_norm_drifts", BODY + "for i in range(3):\n    model.train(); body.eval()\n    opt.zero_grad()\n    F.mse_loss(model(x), y).backward()\n    opt.step()\n"),
     ("scheduler_of_another_optimizer", SGD + "plan = torch.optim.lr_scheduler.StepLR(opt, 1)\nfor i in range(2):\n" + STEP + "    plan.step()\n"),

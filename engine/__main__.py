@@ -2,10 +2,12 @@
 
 import argparse
 import json
+import os
+import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import get_args
+from typing import NoReturn, get_args
 
 import msgspec
 
@@ -22,23 +24,50 @@ _DEVICES = f"{', '.join(SPELLINGS[:-1])} or {SPELLINGS[-1]}"
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """0 when there is a trace, 1 with `--fail` when its status is not ok, 2 for bad arguments."""
-    parser = _parser()
+    parser = argparse.ArgumentParser(prog="python -m engine", description="Run a PyTorch program, print its trace.")
+    add_arguments(parser)
     given = parser.parse_args(arguments)
+    trace = traced(parser, given)
+    say(trace, given)
+    return status(trace, given)
+
+
+def traced(parser: argparse.ArgumentParser, given: argparse.Namespace) -> Trace:
+    """The trace of the program that the arguments name; ends the process where they are wrong."""
     try:
         program = _program(given)
     except BadInput as wrong:
         parser.error(str(wrong))
-    trace = run(program, checks=tuple(sorted(set(given.check))), sandboxed=not given.unsandboxed)
+    return run(program, checks=tuple(sorted(set(given.check))), sandboxed=not given.unsandboxed)
+
+
+def say(trace: Trace, given: argparse.Namespace) -> None:
+    """Prints the trace as the arguments ask for it."""
     fixes = try_fixes(trace, sandboxed=not given.unsandboxed) if given.try_fixes else None
     if given.summary:
         print(_summary(trace, fixes.trials if fixes is not None else ()))
     else:
-        _print(trace if fixes is None else fixes, pretty=given.pretty)
+        print(json_text(trace if fixes is None else fixes, pretty=given.pretty))
+
+
+def status(trace: Trace, given: argparse.Namespace) -> int:
+    """The exit status: with `--fail` it tells how the program ended."""
     return 1 if given.fail and trace.status != "ok" else 0
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m engine", description="Run a PyTorch program, print its trace.")
+def until_nobody_reads(command: Callable[[], int]) -> NoReturn:
+    """Ends the process with a command's status, or quietly, as other tools do, when whoever read its output left."""
+    try:
+        code = command()
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the interpreter flushes once more
+        code = 128 + signal.SIGPIPE
+    sys.exit(code)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What a run is asked for with."""
     parser.add_argument("file", nargs="?", metavar="FILE", help="the program; - reads it from standard input")
     parser.add_argument("--expression", metavar="E", help="a tensor expression instead of a program")
     parser.add_argument(
@@ -66,7 +95,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--summary", action="store_true", help="a few lines of text instead of JSON")
     parser.add_argument("--pretty", action="store_true", help="indented JSON")
     parser.add_argument("--fail", action="store_true", help="exit with 1 when the program did not end well")
-    return parser
 
 
 def _seed(text: str) -> int:
@@ -108,9 +136,10 @@ def _input(text: str) -> tuple[str, msgspec.Raw]:
     return name.strip(), msgspec.Raw(value.encode())
 
 
-def _print(record: Record, *, pretty: bool) -> None:
+def json_text(record: Record, *, pretty: bool = False) -> str:
+    """A record as JSON, on one line or indented."""
     body = msgspec.json.encode(record)
-    print((msgspec.json.format(body, indent=2) if pretty else body).decode())
+    return (msgspec.json.format(body, indent=2) if pretty else body).decode()
 
 
 def _summary(trace: Trace, trials: Sequence[Trial]) -> str:
@@ -156,4 +185,4 @@ def _checked(check: Check, leaf: Tensor) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    until_nobody_reads(main)

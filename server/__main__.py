@@ -11,6 +11,7 @@ import json
 import logging
 import socket
 import sys
+from collections.abc import Sequence
 
 import uvicorn
 
@@ -22,21 +23,22 @@ PATIENCE_S = 3.0
 """What a run may still take once the server is told to stop."""
 
 
-def main() -> None:
-    """Read the options and serve until told to stop."""
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Read the options and serve until told to stop; 1 for a bad setting, 3 when it could not listen."""
     try:
         settings = Settings.from_environment()
     except BadSetting as wrong:
-        sys.exit(f"gradgraph: {wrong}")
+        print(f"gradgraph: {wrong}", file=sys.stderr)
+        return 1
     parser = argparse.ArgumentParser(prog="python -m server", description="Serve Gradgraph.")
     parser.add_argument("--host", default=settings.host, help="address to listen on")
     parser.add_argument("--port", type=int, default=settings.port, help="port to listen on")
     parser.add_argument("--openapi", action="store_true", help="print the OpenAPI document and serve nothing")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     settings = dataclasses.replace(settings, host=options.host, port=options.port)
     if options.openapi:
         print(json.dumps(create_app(settings).openapi(), indent=1, ensure_ascii=False))
-        return
+        return 0
     hide_memory()
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
     config = uvicorn.Config(
@@ -51,8 +53,7 @@ def main() -> None:
     server = _Server(config)
     with contextlib.suppress(KeyboardInterrupt):
         server.run()
-    if not server.started:
-        sys.exit(3)
+    return 0 if server.started else 3
 
 
 class _Server(uvicorn.Server):
@@ -79,4 +80,4 @@ def hide_memory() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

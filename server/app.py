@@ -118,7 +118,7 @@ def build(settings: Settings, metrics: Metrics) -> Service:
     runner = LocalRunner(settings.workers, settings.slow_workers, settings.memory_bytes, settings.cuda_share)
     drawing = Drawing()
     queue = Queue(runner, traces, metrics, settings)
-    views = Views(traces, drawing, settings.graph_boxes)
+    views = Views(traces.get, drawing, settings.graph_boxes)
     return Service(
         settings=settings,
         versions=versions(),

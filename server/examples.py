@@ -45,9 +45,9 @@ _TRIED = Fixes(
 _MUL = next(rule for rule in texts() if rule.id == rule_of("MulBackward0"))
 
 
-def text(media_type: str, example: str) -> Documented:
-    """An answer that is not JSON."""
-    return _content(media_type, "The file.", {"type": "string"}, example)
+def file(media_type: str, example: object) -> Documented:
+    """An answer to be kept as a file."""
+    return _content(media_type, "The file.", {"type": "object" if media_type == JSON else "string"}, example)
 
 
 def stream(example: str) -> Documented:

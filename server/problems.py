@@ -33,6 +33,10 @@ class Problem(Exception):
     def status(self) -> int:
         return TABLE[self.key].status
 
+    def sentence(self, language: Language) -> str:
+        """The value, the rule and the next step."""
+        return TABLE[self.key].detail[language].format_map(self.values)
+
     def body(self, language: Language, instance: str) -> bytes:
         """The problem document; the values stand beside the sentence for programs that read it."""
         row = TABLE[self.key]
@@ -41,7 +45,7 @@ class Problem(Exception):
                 "type": f"urn:gradgraph:problem:{self.key}",
                 "title": row.title[language],
                 "status": row.status,
-                "detail": row.detail[language].format_map(self.values),
+                "detail": self.sentence(language),
                 "instance": instance,
                 **{name: value for name, value in self.values.items() if isinstance(value, int | float | str)},
             }
@@ -308,12 +312,12 @@ TABLE: dict[str, Row] = {
             "绘制这张图超过了{limit}。请选择一个根或一次反向传播，或改用 .dot、.mmd。",
         ),
     ),
-    "no-png": _row(
+    "no-export": _row(
         503,
-        ("PNG is not installed here", "这里没有安装 PNG 支持"),
+        ("This format is not installed here", "这里没有安装这种格式"),
         (
-            "PNG needs the `png` extra: pip install 'gradgraph[png]'. The same picture is there as .svg.",
-            "PNG 需要安装 `png` 扩展：pip install 'gradgraph[png]'。同一张图可用 .svg 获取。",
+            "{name} needs the `{extra}` extra: pip install 'gradgraph[{extra}]'. The same picture is there as .svg.",
+            "{name} 需要安装 `{extra}` 扩展：pip install 'gradgraph[{extra}]'。同一张图可用 .svg 获取。",
         ),
     ),
     "bug": _row(

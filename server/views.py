@@ -1,9 +1,7 @@
-"""Views of a stored trace: the graph as JSON, laid out, SVG, PNG, DOT or Mermaid, and the values of its tensors."""
+"""Views of a stored trace: the graph as JSON, laid out or in any format of `server/exports.py`; its tensors."""
 
 import asyncio
 import gzip
-import math
-import re
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Literal, TypeVar
@@ -11,8 +9,6 @@ from typing import Literal, TypeVar
 import msgspec
 
 from engine.compare import compare
-from engine.export.dot import dot
-from engine.export.mermaid import mermaid
 from engine.fixes import Trial, judge
 from engine.graph import Graph, Level, NoSuchChoice, view
 from engine.replay import NoSuchPass, engine_view
@@ -20,9 +16,9 @@ from engine.trace import Record, Tensor, Trace
 from engine.what_ifs import what_ifs
 from server.cache import Cache
 from server.drawing import Drawing
+from server.exports import FILES, PICTURES, Look
 from server.problems import Language, Problem
 from server.store import Stored
-from server.traces import Traces
 
 T = TypeVar("T")
 
@@ -35,11 +31,6 @@ MAX_PENDING = 64
 RETRY_AFTER_S = 2
 IN_ONE_BYTES = 64 * 1024
 """Largest trace, compressed, that is sent with its graph: a larger one is read while its graph is made."""
-SHARP = 2.0
-PIXELS = 30_000_000
-"""Most pixels of a PNG: four bytes each while it is painted."""
-
-_SIZE = re.compile(r'\s(?:width|height)="([\d.]+)"')
 
 _decode = msgspec.json.Decoder(Trace).decode
 
@@ -66,17 +57,6 @@ class Shown(Record, frozen=True):
     """The graph that was chosen."""
 
 
-class Look(Record, frozen=True):
-    """How to draw it; the options of the frontend's static bundle."""
-
-    lang: Language = "en"
-    """Language of the words in the picture."""
-    theme: Literal["light", "dark"] = "light"
-    """Colours."""
-    step: int | None = None
-    """Step of the timeline the picture shows; null for the end."""
-
-
 class LayoutOptions(Record, frozen=True):
     """How it is laid out; the options of the frontend's static bundle."""
 
@@ -89,8 +69,8 @@ class LayoutOptions(Record, frozen=True):
 class Views:
     """Computes views off the event loop and remembers the latest."""
 
-    def __init__(self, traces: Traces, drawing: Drawing, max_boxes: int) -> None:
-        self._traces = traces
+    def __init__(self, find: Callable[[str], Awaitable[Stored | None]], drawing: Drawing, max_boxes: int) -> None:
+        self._find = find
         self._drawing = drawing
         self._max_boxes = max_boxes
         self._pending = 0
@@ -113,39 +93,30 @@ class Views:
             return None
         return b'{"trace":%b,"graph":%b}' % (gzip.decompress(stored.body), graph)
 
-    async def dot(self, run: str, choice: Choice, language: Language) -> bytes:
-        """The graph in Graphviz's language."""
+    async def picture(self, run: str, extension: str, choice: Choice, look: Look) -> bytes:
+        """The graph in one of the formats of `PICTURES`."""
+        picture = PICTURES[extension]
+        if picture.drawn == "layout":
+            drawn = await self.layout(run, choice, LayoutOptions(lang=look.lang, room="page"))
+        elif picture.drawn == "svg":
+            drawn = await self._drawn("svg", run, choice, look, self._drawing.svg)
+        else:
+            drawn = b""
+        if (write := picture.write) is None:
+            return drawn
         stored = await self._stored(run)
+        return await self._remembered(
+            (extension, choice, look), stored, lambda: write(*self._graph(stored, choice), look, drawn)
+        )
 
-        def write() -> bytes:
-            trace, graph = self._graph(stored, choice)
-            return dot(graph, trace, language).encode()
-
-        return await self._remembered(("dot", choice, language), stored, write)
-
-    async def mermaid(self, run: str, choice: Choice, language: Language) -> bytes:
-        """The graph in Mermaid's language."""
+    async def file(self, run: str, name: str) -> bytes:
+        """The whole run in one of the formats of `FILES`."""
         stored = await self._stored(run)
-
-        def write() -> bytes:
-            trace, graph = self._graph(stored, choice)
-            return mermaid(graph, trace, language).encode()
-
-        return await self._remembered(("mmd", choice, language), stored, write)
-
-    async def svg(self, run: str, choice: Choice, look: Look) -> bytes:
-        """The picture, as the page draws it."""
-        return await self._drawn("svg", run, choice, look, self._drawing.svg)
+        return await self._remembered((name,), stored, lambda: FILES[name].write(self._trace(stored)[0]))
 
     async def layout(self, run: str, choice: Choice, options: LayoutOptions) -> bytes:
         """Where everything goes when the graph opens, as JSON."""
         return await self._drawn("layout", run, choice, options, self._drawing.layout)
-
-    async def png(self, run: str, choice: Choice, look: Look) -> bytes:
-        """The picture as pixels, twice its size in SVG units."""
-        svg = await self.svg(run, choice, look)
-        stored = await self._stored(run)
-        return await self._remembered(("png", choice, look), stored, lambda: _rasterise(svg.decode()))
 
     async def engine(self, run: str, pass_id: str, start: int, count: int) -> bytes:
         """The engine's steps in a pass, as JSON."""
@@ -214,7 +185,7 @@ class Views:
         return drawn
 
     async def _stored(self, run: str) -> Stored:
-        if (stored := await self._traces.get(run)) is None:
+        if (stored := await self._find(run)) is None:
             raise Problem("no-such-run", run=run)
         return stored
 
@@ -262,17 +233,3 @@ class Views:
 
 def _key(what: tuple[object, ...], stored: Stored) -> str:
     return f"{stored.etag}{what!r}"
-
-
-def _rasterise(svg: str) -> bytes:
-    try:
-        import resvg_py
-    except ModuleNotFoundError:
-        raise Problem("no-png") from None
-    return bytes(resvg_py.svg_to_bytes(svg_string=svg, zoom=zoom_of(svg)))
-
-
-def zoom_of(svg: str) -> float:
-    """Pixels for each unit of an SVG: sharp on a fine screen, less where the picture would take too much memory."""
-    width, height = map(float, _SIZE.findall(svg.partition(">")[0]))
-    return min(SHARP, math.sqrt(PIXELS / max(1.0, width * height)))

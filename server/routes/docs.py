@@ -1,12 +1,15 @@
 """The routes for a reader: a plain page made from the OpenAPI document, without scripts."""
 
 import json
+from functools import cache
 from html import escape
 from typing import Any
 
 from fastapi import APIRouter
 from starlette.requests import Request
-from starlette.responses import HTMLResponse
+from starlette.responses import HTMLResponse, Response
+
+from engine.schema import document
 
 router = APIRouter(include_in_schema=False)
 
@@ -15,6 +18,17 @@ STYLE = (
     "code,pre{font:14px/1.5 ui-monospace,monospace}pre{padding:.8rem;overflow:auto;border:1px solid #8884}"
     "td{padding:.1rem 1rem .1rem 0;vertical-align:top}h2{margin-top:2.5rem}"
 )
+
+
+@router.get("/schema.json")
+async def schema() -> Response:
+    """JSON Schema of the trace and of what is made from it."""
+    return Response(_schema(), media_type="application/schema+json")
+
+
+@cache
+def _schema() -> bytes:
+    return json.dumps(document(), ensure_ascii=False).encode()
 
 
 @router.get("/docs")

@@ -7,9 +7,10 @@ from starlette.responses import Response
 
 from engine.graph import Level
 from server.answers import JSON
-from server.examples import GRAPH, LAYOUT, PROBLEM, Documented, text
+from server.examples import GRAPH, LAYOUT, PROBLEM, Documented, file
+from server.exports import FILES, PICTURES, File, Look, Picture
 from server.service import LanguageOf, ServiceOf
-from server.views import Choice, LayoutOptions, Look
+from server.views import Choice, LayoutOptions
 
 router = APIRouter(prefix="/api/v1/runs/{run}", tags=["graphs"])
 
@@ -68,32 +69,44 @@ async def layout(run: str, choice: ChoiceOf, options: LayoutOptionsOf, service: 
     return Response(await service.views.layout(run, choice, options), media_type=JSON)
 
 
-@router.get(
-    "/graph.svg", response_class=Response, responses={200: text("image/svg+xml", "<svg …"), 503: PROBLEM, **REFUSED}
-)
-async def svg(run: str, choice: ChoiceOf, look: LookOf, service: ServiceOf) -> Response:
-    """The graph as the page draws it."""
-    return picture(await service.views.svg(run, choice, look), "image/svg+xml")
+def _picture_route(extension: str, made: Picture) -> None:
+    """A route for a format of the graph."""
+    refused = {**REFUSED, 503: PROBLEM} if made.drawn else REFUSED
+
+    @router.get(
+        f"/graph.{extension}",
+        name=f"graph_{extension}",
+        description=made.says,
+        response_class=Response,
+        responses={200: file(made.media_type, made.begins), **refused},
+    )
+    async def written(run: str, choice: ChoiceOf, look: LookOf, service: ServiceOf) -> Response:
+        return picture(await service.views.picture(run, extension, choice, look), with_charset(made.media_type))
 
 
-@router.get("/graph.png", response_class=Response, responses={200: text("image/png", "PNG"), 503: PROBLEM, **REFUSED})
-async def png(run: str, choice: ChoiceOf, look: LookOf, service: ServiceOf) -> Response:
-    """The same picture as pixels."""
-    return picture(await service.views.png(run, choice, look), "image/png")
+def _file_route(name: str, made: File) -> None:
+    """A route for a format of the whole run."""
+
+    @router.get(
+        f"/{name}",
+        name=name.partition(".")[0],
+        description=made.says,
+        response_class=Response,
+        responses={200: file(made.media_type, made.begins), **REFUSED},
+    )
+    async def written(run: str, service: ServiceOf) -> Response:
+        return picture(await service.views.file(run, name), with_charset(made.media_type))
 
 
-@router.get("/graph.dot", response_class=Response, responses={200: text("text/vnd.graphviz", "digraph …"), **REFUSED})
-async def dot(run: str, choice: ChoiceOf, look: LookOf, service: ServiceOf) -> Response:
-    """The graph in Graphviz's language."""
-    return picture(await service.views.dot(run, choice, look.lang), "text/vnd.graphviz; charset=utf-8")
+for _extension, _made in PICTURES.items():
+    _picture_route(_extension, _made)
+for _name, _file in FILES.items():
+    _file_route(_name, _file)
 
 
-@router.get(
-    "/graph.mmd", response_class=Response, responses={200: text("text/vnd.mermaid", "flowchart TB …"), **REFUSED}
-)
-async def mermaid(run: str, choice: ChoiceOf, look: LookOf, service: ServiceOf) -> Response:
-    """The graph in Mermaid's language."""
-    return picture(await service.views.mermaid(run, choice, look.lang), "text/vnd.mermaid; charset=utf-8")
+def with_charset(media_type: str) -> str:
+    """A text's type says its encoding."""
+    return f"{media_type}; charset=utf-8" if media_type.startswith("text/") else media_type
 
 
 def picture(body: bytes, media_type: str) -> Response:

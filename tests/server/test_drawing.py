@@ -8,8 +8,8 @@ import pytest
 
 from server import drawing
 from server.drawing import Drawing, DrawingBroken
+from server.exports import zoom_of
 from server.problems import Problem
-from server.views import zoom_of
 
 
 def draw(bundle: Path, *scripts: str, trace: bytes = b'"t"') -> list[str]:

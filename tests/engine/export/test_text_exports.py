@@ -1,19 +1,49 @@
-"""DOT and Mermaid say what the graph says, and user text cannot become syntax."""
+"""DOT, Mermaid and TikZ say what the graph says, and user text cannot become syntax."""
 
 import re
+import shutil
+import subprocess
+from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 import engine
 from engine.export.dot import dot
+from engine.export.labels import Language
 from engine.export.mermaid import mermaid
+from engine.export.tikz import Layout, Place, Wire, tikz
 from engine.graph import Graph, view
 from engine.trace import Accumulation, Broadcast, Trace, Visit
 from tests.engine.traces import Tape
 
 Export = Callable[[Graph, Trace], str]
-EXPORTS = [dot, mermaid]
+
+
+def placed_tikz(graph: Graph, trace: Trace, language: Language = "en") -> str:
+    """TikZ of a graph whose groups are open, everything in one column; signs that TeX writes otherwise put back."""
+    boxes = tuple(Place(box.id, 10.0, 60.0 * at, 140.0, 40.0) for at, box in enumerate(graph.boxes))
+    frames = tuple(Place(group.id, 0.0, 0.0, 200.0, 600.0) for group in graph.groups)
+    seen: Counter[str] = Counter()
+    wires = []
+    for link in graph.links:
+        pair = f"{link.source}>{link.target}"
+        id = f"{pair}#{seen[pair]}" if seen[pair] else pair
+        seen[pair] += 1
+        wires.append(Wire((id,), ((10.0, 0.0), (10.0, 60.0)), True))
+    return tikz(graph, trace, Layout(boxes, frames, tuple(wires)), language)
+
+
+def read_tikz(graph: Graph, trace: Trace, language: Language = "en") -> str:
+    """The same, as it reads on paper."""
+    text = placed_tikz(graph, trace, language)
+    for sign, command in (("∇", "nabla"), ("−", "-"), ("·", "cdot"), ("Σ", "Sigma"), ("×", "times")):
+        text = text.replace(f"\\ensuremath{{{command if command == '-' else chr(92) + command}}}", sign)
+    return text.replace("{-}", "-").replace("\\_", "_").replace("\\#", "#")
+
+
+EXPORTS = [dot, mermaid, read_tikz]
 
 HOSTILE = [
     'a"b',
@@ -100,6 +130,38 @@ def test_mermaid_reads_user_text_as_text(name: str) -> None:
     decoded = re.sub(r"#(\d+);", lambda match: chr(int(match[1])), user_text)
     assert decoded == " ".join(name.split())
     assert not set(re.sub(r"#\d+;", "", user_text)) & set('<>"`\\&%')
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_tikz_reads_user_text_as_text(name: str) -> None:
+    trace = tape(name).trace()
+    source = placed_tikz(view(trace), trace)
+    plain = placed_tikz(view(tape().trace()), tape().trace())
+    assert len(source.splitlines()) == len(plain.splitlines())
+    written = source[source.index("MulBackward0") :].split("\\\\{}")[0].partition(" \\ensuremath{\\cdot} ")[2]
+    known = (
+        r"\\text(backslash|asciicircum|asciitilde|less|greater|quotedbl|quotesingle|asciigrave)\{\}|\\[{}$&#_%]|\{-\}"
+    )
+    assert not set(re.sub(known, "", written)) & set("\\{}$&#_%^~")
+
+
+def test_facts_that_begin_with_a_bracket_are_no_option_of_a_line_break() -> None:
+    trace = tape().trace()
+    assert not re.search(r"\\\\\s*\[", placed_tikz(view(trace), trace))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("xelatex") is None, reason="needs xelatex with TikZ and standalone")
+def test_latex_takes_it(tmp_path: Path) -> None:
+    texts = [placed_tikz(view(trace), trace) for trace in (tape(name).trace() for name in (*HOSTILE, "y"))]
+    begin, end = "\\begin{tikzpicture}", "\\end{document}"
+    pictures = "".join(text[text.index(begin) : text.index(end)] for text in texts)
+    (tmp_path / "all.tex").write_text(f"{texts[0][: texts[0].index(begin)]}{pictures}{end}\n", "utf-8")
+    done = subprocess.run(
+        ["xelatex", "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", "all.tex"],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-2000:]
 
 
 def grouped() -> Trace:

@@ -1,0 +1,118 @@
+"""`gradgraph run FILE.py --svg OUT` and `gradgraph serve`: the product without a browser."""
+
+import argparse
+import asyncio
+import gzip
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import msgspec
+
+from engine import __main__ as engine
+from engine.trace import Trace
+from server import __main__ as serving
+from server.drawing import Drawing
+from server.exports import FILES, PICTURES, Look
+from server.problems import Problem
+from server.settings import Settings
+from server.store import Stored
+from server.views import Choice, Views
+
+NOT_WRITTEN = 3
+STANDARD_OUTPUT = "-"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The engine's status (0, with `--fail` 1, 2 for bad arguments); 3 when a file could not be made or written."""
+    parser = argparse.ArgumentParser(prog="gradgraph", description="See what PyTorch's autograd really did.")
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="run | serve")
+    run = verbs.add_parser("run", help="run a program and write its trace, or its graph in other formats")
+    _add_arguments(run)
+    verbs.add_parser("serve", help="serve the page and the API", add_help=False)
+    given, others = parser.parse_known_args(arguments)
+    if given.verb == "serve":
+        return serving.main(others)
+    if others:
+        run.error(f"unrecognized arguments: {' '.join(others)}")
+    return _run(run, given)
+
+
+def quietly() -> None:
+    """The installed command."""
+    engine.until_nobody_reads(main)
+
+
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
+    engine.add_arguments(parser)
+    outputs = parser.add_argument_group("files", "each takes a path, or - for standard output; without any, JSON")
+    outputs.add_argument("--json", metavar="OUT", help="The trace.")
+    says = {name: made.says for name, made in PICTURES.items()} | {name: made.says for name, made in FILES.items()}
+    for name, sentence in says.items():
+        outputs.add_argument(f"--{_option(name)}", metavar="OUT", help=sentence)
+    look = parser.add_argument_group("the picture")
+    look.add_argument("--step", type=int, metavar="N", help="step of the timeline it shows; else the end")
+    look.add_argument("--lang", choices=("en", "zh"), default="en", help="language of its words")
+    look.add_argument("--theme", choices=("light", "dark"), default="light", help="its colours")
+
+
+def _option(name: str) -> str:
+    """`--py` writes program.py, `--timing` timing.json, `--svg` the picture of that extension."""
+    return {"program.py": "py", "timing.json": "timing"}.get(name, name)
+
+
+def _run(parser: argparse.ArgumentParser, given: argparse.Namespace) -> int:
+    wanted = {name: getattr(given, _option(name)) for name in (*PICTURES, *FILES)}
+    wanted = {name: path for name, path in wanted.items() if path is not None}
+    if [*wanted.values(), given.json].count(STANDARD_OUTPUT) > 1:
+        parser.error("only one file can go to standard output; give the others a path")
+    trace = engine.traced(parser, given)
+    last = len(trace.timeline)
+    if given.step is not None and not 0 <= given.step <= last:
+        parser.error(f"--step {given.step} is not a step of this run; give a whole number from 0 to {last}")
+    try:
+        if given.json is not None:
+            _write(given.json, engine.json_text(trace, pretty=given.pretty).encode() + b"\n")
+        for name, body in asyncio.run(_made(trace, wanted, Look(lang=given.lang, theme=given.theme, step=given.step))):
+            _write(wanted[name], body)
+    except Problem as refused:
+        print(f"gradgraph: {refused.sentence(given.lang)}", file=sys.stderr)
+        return NOT_WRITTEN
+    except BrokenPipeError:
+        raise
+    except OSError as wrong:
+        print(f"gradgraph: cannot write {wrong.filename!r}: {wrong.strerror}; give another path", file=sys.stderr)
+        return NOT_WRITTEN
+    if (not wanted and given.json is None) or given.summary or given.try_fixes:
+        engine.say(trace, given)
+    return engine.status(trace, given)
+
+
+async def _made(trace: Trace, names: Iterable[str], look: Look) -> list[tuple[str, bytes]]:
+    """The files, made as the server makes them."""
+    stored = Stored(body=gzip.compress(msgspec.json.encode(trace), 1, mtime=0), etag=trace.id)
+
+    async def find(_run: str) -> Stored:
+        return stored
+
+    drawing = Drawing()
+    views = Views(find, drawing, Settings().graph_boxes)
+    try:
+        return [
+            (
+                name,
+                await (views.file(trace.id, name) if name in FILES else views.picture(trace.id, name, Choice(), look)),
+            )
+            for name in names
+        ]
+    finally:
+        await views.close()
+        await drawing.close()
+
+
+def _write(path: str, body: bytes) -> None:
+    if path == STANDARD_OUTPUT:
+        sys.stdout.buffer.write(body)
+        sys.stdout.buffer.flush()
+    else:
+        Path(path).write_bytes(body)

@@ -1,0 +1,134 @@
+"""What a run can be taken away as: one row a format, the same for the routes and the command line."""
+
+import math
+import re
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from engine.export.dot import dot
+from engine.export.mermaid import mermaid
+from engine.export.script import script
+from engine.export.tikz import Layout, tikz
+from engine.export.timing import timing
+from engine.graph import Graph
+from engine.trace import Record, Trace
+from server.problems import Language, Problem
+
+SHARP = 2.0
+PIXELS = 30_000_000
+"""Most pixels of a PNG: four bytes each while it is painted."""
+
+_SIZE = re.compile(r'\s(?:width|height)="([\d.]+)"')
+_POINTS_PER_PX = 0.75
+
+_layout = msgspec.json.Decoder(Layout).decode
+
+
+class Look(Record, frozen=True):
+    """How to draw it; the options of the frontend's static bundle."""
+
+    lang: Language = "en"
+    """Language of the words in the picture."""
+    theme: Literal["light", "dark"] = "light"
+    """Colours."""
+    step: int | None = None
+    """Step of the timeline the picture shows; null for the end."""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A format of a graph."""
+
+    media_type: str
+    says: str
+    """What it is, for who reads the documentation."""
+    begins: str
+    """An example's beginning."""
+    drawn: Literal["svg", "layout"] | None = None
+    """What the drawing code makes for it first."""
+    write: Callable[[Trace, Graph, Look, bytes], bytes] | None = None
+    """From trace, graph, look and what was drawn; None: it is what was drawn. Raises Problem."""
+
+
+@dataclass(frozen=True)
+class File:
+    """A format of the whole run."""
+
+    media_type: str
+    says: str
+    begins: object
+    write: Callable[[Trace], bytes]
+
+
+def _png(_trace: Trace, _graph: Graph, _look: Look, svg: bytes) -> bytes:
+    try:
+        import resvg_py
+    except ModuleNotFoundError:
+        raise Problem("no-export", name="PNG", extra="png") from None
+    text = svg.decode()
+    return bytes(resvg_py.svg_to_bytes(svg_string=text, zoom=zoom_of(text)))
+
+
+def _pdf(_trace: Trace, _graph: Graph, _look: Look, svg: bytes) -> bytes:
+    try:
+        import typst
+    except ModuleNotFoundError:
+        raise Problem("no-export", name="PDF", extra="pdf") from None
+    width, height = (_POINTS_PER_PX * side for side in _size(svg.decode()))
+    with tempfile.TemporaryDirectory(prefix="gradgraph-") as folder:
+        Path(folder, "graph.svg").write_bytes(svg)
+        page = f'#set page(width: {width}pt, height: {height}pt, margin: 0pt)\n#image("graph.svg", width: 100%)'
+        document = Path(folder, "graph.typ")
+        document.write_text(page, "utf-8")
+        return bytes(typst.compile(document))
+
+
+def _tikz(trace: Trace, graph: Graph, look: Look, layout: bytes) -> bytes:
+    return tikz(graph, trace, _layout(layout), look.lang).encode()
+
+
+PICTURES = {
+    "svg": Picture("image/svg+xml", "The graph as the page draws it.", "<svg …", "svg"),
+    "png": Picture("image/png", "The same picture as pixels, twice its size in SVG units.", "PNG", "svg", _png),
+    "pdf": Picture("application/pdf", "The same picture as one page of curves and text.", "%PDF-", "svg", _pdf),
+    "dot": Picture(
+        "text/vnd.graphviz", "The graph in Graphviz's language.", "digraph …",
+        write=lambda trace, graph, look, _: dot(graph, trace, look.lang).encode(),
+    ),
+    "mmd": Picture(
+        "text/vnd.mermaid", "The graph in Mermaid's language.", "flowchart TB …",
+        write=lambda trace, graph, look, _: mermaid(graph, trace, look.lang).encode(),
+    ),
+    "tikz": Picture(
+        "text/x-tex", "The graph in TikZ, placed as the page places it: a LaTeX document.", "\\documentclass …",
+        "layout", _tikz,
+    ),
+}  # fmt: skip
+"""Formats of a graph by extension."""
+
+FILES = {
+    "program.py": File(
+        "text/x-python", "The program with its seed, threads and versions in a head: it runs by itself.", "# A run …",
+        lambda trace: script(trace).encode(),
+    ),
+    "timing.json": File(
+        "application/json", "Where the time went, for chrome://tracing and Perfetto.", {"traceEvents": []}, timing
+    ),
+}  # fmt: skip
+"""Formats of the whole run by file name."""
+
+
+def zoom_of(svg: str) -> float:
+    """Pixels for each unit of an SVG: sharp on a fine screen, less where the picture would take too much memory."""
+    width, height = _size(svg)
+    return min(SHARP, math.sqrt(PIXELS / max(1.0, width * height)))
+
+
+def _size(svg: str) -> tuple[float, float]:
+    width, height = map(float, _SIZE.findall(svg.partition(">")[0]))
+    return width, height

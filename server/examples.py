@@ -45,7 +45,7 @@ _TRIED = Fixes(
 _MUL = next(rule for rule in texts() if rule.id == rule_of("MulBackward0"))
 
 
-def file(media_type: str, example: object) -> Documented:
+def download(media_type: str, example: object) -> Documented:
     """An answer to be kept as a file."""
     return _content(media_type, "The file.", {"type": "object" if media_type == JSON else "string"}, example)
 

@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from engine.graph import Level
 from server.answers import JSON
-from server.examples import GRAPH, LAYOUT, PROBLEM, Documented, file
+from server.examples import GRAPH, LAYOUT, PROBLEM, Documented, download
 from server.exports import FILES, PICTURES, File, Look, Picture
 from server.service import LanguageOf, ServiceOf
 from server.views import Choice, LayoutOptions
@@ -78,7 +78,7 @@ def _picture_route(extension: str, made: Picture) -> None:
         name=f"graph_{extension}",
         description=made.says,
         response_class=Response,
-        responses={200: file(made.media_type, made.begins), **refused},
+        responses={200: download(made.media_type, made.begins), **refused},
     )
     async def written(run: str, choice: ChoiceOf, look: LookOf, service: ServiceOf) -> Response:
         return picture(await service.views.picture(run, extension, choice, look), with_charset(made.media_type))
@@ -92,7 +92,7 @@ def _file_route(name: str, made: File) -> None:
         name=name.partition(".")[0],
         description=made.says,
         response_class=Response,
-        responses={200: file(made.media_type, made.begins), **REFUSED},
+        responses={200: download(made.media_type, made.begins), **REFUSED},
     )
     async def written(run: str, service: ServiceOf) -> Response:
         return picture(await service.views.file(run, name), with_charset(made.media_type))

@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from engine.devices import CUDA, kind_of
 from server.answers import NEVER
-from server.examples import HEALTH, file
+from server.examples import HEALTH, download
 from server.service import ServiceOf
 from server.wire import Health, IsolationHealth
 
@@ -42,7 +42,7 @@ async def health(response: Response, service: ServiceOf) -> Health:
     )
 
 
-@router.get("/metrics", responses={200: file("text/plain", "gradgraph_waiting 0")}, response_class=Response)
+@router.get("/metrics", responses={200: download("text/plain", "gradgraph_waiting 0")}, response_class=Response)
 async def metrics(service: ServiceOf) -> Response:
     """Counts and times in the text format of Prometheus."""
     size = await service.traces.size()

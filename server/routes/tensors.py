@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from engine.trace import Number, Tensor
 from server import npy
-from server.examples import PROBLEM, VALUES, file
+from server.examples import PROBLEM, VALUES, download
 from server.problems import Problem
 from server.service import Service, ServiceOf
 from server.wire import ValuesPage
@@ -21,7 +21,9 @@ MAX_PAGE = 10_000
 
 
 @router.get(
-    "/{tensor}.npy", response_class=Response, responses={200: file("application/octet-stream", "NUMPY"), 404: PROBLEM}
+    "/{tensor}.npy",
+    response_class=Response,
+    responses={200: download("application/octet-stream", "NUMPY"), 404: PROBLEM},
 )
 async def file(run: str, tensor: str, service: ServiceOf) -> Response:
     """All values as a NumPy file."""

@@ -189,17 +189,24 @@ def _wrong_count(diagnosis: Diagnosis, node: ast.BinOp, total: str, counted: ast
     if read is None or not loader:
         return
     made = diagnosis.value_of(loader)
-    data = dotted(made.args[0]) if isinstance(made, ast.Call) and called(made) == "DataLoader" and made.args else ""
+    own = made if isinstance(made, ast.Call) and called(made) == "DataLoader" else None
+    data = dotted(own.args[0]) if own is not None and own.args else ""
+    sizes = [
+        _batch_size(diagnosis, call) for call in code.calls if called(call) == "DataLoader" and own in (None, call)
+    ]
     is_samples = dotted(counted) in {f"{loader}.dataset", data} - {""}
     is_mean = read.name in LOSS_FUNCTIONS and argument(read, "reduction") in ("'mean'", "")
-    size = _rows(diagnosis, read)
-    if size < 2 or not (is_samples if is_mean else dotted(counted) == loader and _counts_hits(diagnosis, read)):
+    if (
+        not sizes
+        or min(sizes) < 2
+        or not (is_samples if is_mean else dotted(counted) == loader and _counts_hits(diagnosis, read))
+    ):
         return
     yield diagnosis.warning(
         "means_over_samples" if is_mean else "hits_over_batches",
         node,
         total=total,
-        size=str(size),
+        size=str(min(sizes)),
         loader=loader,
         samples=f"{loader}.dataset",
         added=code.short(added[0]),
@@ -230,6 +237,9 @@ def _counts_hits(diagnosis: Diagnosis, op: Op) -> bool:
     return hit is not None and hit.name == "eq"
 
 
-def _rows(diagnosis: Diagnosis, op: Op) -> int:
-    given = diagnosis.input_of(op)
-    return given.shape[0] if given is not None and given.shape else 0
+def _batch_size(diagnosis: Diagnosis, loader: ast.Call) -> int:
+    """How many samples a loader was told to put together; 1 where that is not written."""
+    word = keyword(loader, "batch_size")
+    written = word.value if word is not None else loader.args[1] if len(loader.args) > 1 else None
+    known = diagnosis.value_of(written.id) if isinstance(written, ast.Name) else written
+    return known.value if isinstance(known, ast.Constant) and isinstance(known.value, int) else 1

@@ -75,12 +75,12 @@ def _zero_from(diagnosis: Diagnosis, step: Update, *, was_zero: bool) -> tuple[S
 
 
 def steps_too_long(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A first step that leaves nothing of how layers were initialised, after which the loss is never lower again."""
+    """A first step that leaves nothing of how layers were initialised, and a loss that is no lower for it."""
     for steps in grouped(diagnosis.steps, lambda step: (receiver(diagnosis, step), step.span)).values():
         step, rate = steps[0], _rate(steps[0])
         grown = [(change, _grown(diagnosis, change)) for change in step.changes]
         sizes = [(change, size) for change, size in grown if size is not None]
-        thrown = [(change, size) for change, size in sizes if size[1] > SIZES_APART * size[0]]
+        thrown = [(change, size) for change, size in sizes if _is_thrown(diagnosis, change, *size)]
         losses = _losses(diagnosis, {leaf for step in steps[:1] for leaf in diagnosis.changed_by(step)})
         if not thrown or 2 * len(thrown) < len(sizes) or len(steps) < LEAST_STEPS or len(losses) < LEAST_STEPS:
             continue
@@ -144,8 +144,19 @@ def losses_summed(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 
 def _explodes(roots: Sequence[Tensor | None]) -> bool:
+    """Whether a loss grew without end, and with the very first step: of gradients left over it would be a later one."""
     values = [float(root.data[0]) for root in roots if root is not None and root.data]
-    return not all(map(math.isfinite, values)) or (bool(values) and values[-1] > 100 * abs(values[0]))
+    if len(values) < LEAST_STEPS or values[1] < abs(values[0]):
+        return False
+    return not all(map(math.isfinite, values)) or values[-1] > 100 * abs(values[0])
+
+
+def _is_thrown(diagnosis: Diagnosis, change: Change, before: float, after: float) -> bool:
+    """Whether weights are far larger than they were made to be, and than keeps what they give at the size of what they
+    are given; those that began near 0 may well grow."""
+    record = diagnosis.tensors.get(change.before or "")
+    given = math.prod(record.shape[1:]) if record is not None else 1
+    return after > SIZES_APART * before and after * math.sqrt(given) > SIZES_APART
 
 
 def _grown(diagnosis: Diagnosis, change: Change) -> tuple[float, float] | None:

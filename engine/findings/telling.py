@@ -31,6 +31,7 @@ CAUSES = {
         *("scaled_and_stepped", "parameters_used_up", "closure_adds_up", "step_without_zero_grad"),
         *("changed_by_reading", "loss_summed", "steps_too_long"),
     ),
+    "loss_summed": ("uphill", "maximize_of", "loss_negated"),
     "steps_too_long": (
         *("scaled_and_stepped", "loss_summed", "parameters_used_up", "changed_by_reading", "uphill", "maximize_of"),
         *("loss_negated", "closure_adds_up", "step_without_zero_grad"),

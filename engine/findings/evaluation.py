@@ -30,31 +30,32 @@ def _is_held_out(name: str) -> bool:
 
 def tested_on_training_data(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A loader called that of the test, of the very dataset that the training's loader draws from."""
-    code = diagnosis.code
-    made = [each for each in code.bindings if isinstance(each.value, ast.Call) and called(each.value) == "DataLoader"]
-    loaders = [(dotted(each.targets[0]).rpartition(".")[2], each.value) for each in made if len(each.targets) == 1]
-    for name, call in loaders:
-        if not isinstance(call, ast.Call) or not call.args or not _is_held_out(name) or not diagnosis.has_run(call):
+    loaders = dict(_loaders(diagnosis))
+    for name, call in loaders.items():
+        data = dotted(call.args[0])
+        twins = [other for other, made in loaders.items() if other != name and dotted(made.args[0]) == data]
+        is_training = TRAINING.search(data.rpartition(".")[2]) is not None and len(diagnosis.code.assignments(data)) < 2
+        if not _is_held_out(name) or not is_training or not twins or _is_held_out(twins[0]):
             continue
-        data, whole = call.args[0], not any(keyword(call, picker) for picker in PICKERS)
-        text = dotted(data)
-        training = [each for each in loaders if each[0] != name and isinstance(each[1], ast.Call) and each[1].args]
-        twin = next(
-            (each for each, other in training if isinstance(other, ast.Call) and dotted(other.args[0]) == text), ""
-        )
-        if not text or not whole or not twin or TRAINING.search(text.rpartition(".")[2]) is None:
-            continue
-        if len(code.assignments(text)) > 1 or _is_held_out(twin):
+        if any(keyword(call, picker) for picker in PICKERS) or not diagnosis.has_run(call):
             continue
         unread = _never_loaded(diagnosis)
         yield diagnosis.warning(
             "tested_on_training_data",
             call,
-            fix=(code.replace(data, unread),) if unread else (),
+            fix=(diagnosis.code.replace(call.args[0], unread),) if unread else (),
             loader=name,
-            data=text,
-            training=twin,
+            data=data,
+            training=twins[0],
         )
+
+
+def _loaders(diagnosis: Diagnosis) -> Iterator[tuple[str, ast.Call]]:
+    """The loaders that names are bound to, by the last part of the name."""
+    for binding in diagnosis.code.bindings:
+        match binding.value:
+            case ast.Call(args=[_, *_]) as call if called(call) == "DataLoader":
+                yield dotted(binding.targets[0]).rpartition(".")[2], call
 
 
 def _never_loaded(diagnosis: Diagnosis) -> str:

@@ -1,17 +1,19 @@
 """Masks of attention that hide what should be seen: the past in place of the future, words in place of padding."""
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 
-from engine.findings.diagnosis import Diagnosis, argument, line, number, numbers_of, once_a_line, times
+from engine.findings.diagnosis import Diagnosis, argument, line, number, once_a_line, times
 from engine.program.edits import Edits
-from engine.program.names import called, dotted, keyword
+from engine.program.names import called, keyword
 from engine.trace import Finding, Op, Tensor
 
-KEY_MASKS = ("src_key_padding_mask", "tgt_key_padding_mask", "memory_key_padding_mask", "key_padding_mask")
-"""Arguments that are True where attention is not to look."""
-ATTENTIONS = ("multi_head_attention_forward", "scaled_dot_product_attention")
-KEEPS_PLACES = frozenset("bool to unsqueeze logical_not bitwise_not invert expand clone eq getitem view detach".split())
+FUSED = "scaled_dot_product_attention"
+ATTENTIONS = ("multi_head_attention_forward", FUSED)
+KEEPS_PLACES = frozenset("bool to long int float unsqueeze expand repeat clone getitem view reshape detach".split())
+TURNS_ROUND = ("logical_not", "bitwise_not", "invert")
+COMPARES = ("eq", "ne", "gt")
+MOST_BACK = 8
 HIDES = -1e3
 """A score below it has no weight after a softmax."""
 
@@ -36,7 +38,7 @@ def diagonal_hidden(diagnosis: Diagnosis) -> Iterator[Finding]:
     for op, mask, hides in _masks(diagnosis):
         if not _hides(mask, hides=hides, is_hidden=lambda row, column: column >= row):
             continue
-        made = diagnosis.origin(mask.id, KEEPS_PLACES)
+        made = diagnosis.origin(mask.id, KEEPS_PLACES | {*TURNS_ROUND, "eq"})
         maker = made if made is not None and made.name in ("triu", "tril") else op
         yield diagnosis.warning(
             "diagonal_hidden",
@@ -66,10 +68,9 @@ def _masks(diagnosis: Diagnosis) -> Iterator[tuple[Op, Tensor, bool]]:
             is_mask = (number(argument(op, "value", 2)) or 0) < HIDES and _goes_into_softmax(diagnosis, op)
             mask = diagnosis.input_of(op, 1) if is_mask else None
         else:
-            given = next((written.tensor for written in op.arguments if written.name == "attn_mask"), None)
-            mask = diagnosis.tensors.get(given or "")
+            mask = diagnosis.tensors.get(_attn_mask(op) or "")
         if mask is not None:  # one of floats is added to the scores
-            yield op, mask, op.name != ATTENTIONS[1] or mask.dtype != "bool"
+            yield op, mask, op.name != FUSED or mask.dtype != "bool"
 
 
 def _goes_into_softmax(diagnosis: Diagnosis, op: Op) -> bool:
@@ -87,33 +88,65 @@ def _hides(mask: Tensor, *, hides: bool, is_hidden: Callable[[int, int], bool]) 
     return all(is_so == is_hidden(at // size % size, at % size) for at, is_so in enumerate(hidden))
 
 
+@once_a_line
 def words_hidden(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """`tokens != PAD` given as a padding mask, which is True where nothing is to be seen."""
-    code = diagnosis.code
-    for word in (word for call in code.calls for word in call.keywords if word.arg in KEY_MASKS):
-        compared = _written(diagnosis, word.value)
-        op = next((op for op in diagnosis.ops_at(code.span(compared)) if op.name == "ne"), None) if compared else None
-        tokens = numbers_of(diagnosis.input_of(op)) if op is not None else ()
-        if op is None or compared is None or len(op.inputs) != 1 or not _are_tokens(tokens):
+    """Masks that hide every token but the padding: True where `tokens != PAD`, and True is not to be seen."""
+    looked_up = {tokens.storage for op in diagnosis.ops_named(("embedding",)) if (tokens := diagnosis.input_of(op))}
+    for op in diagnosis.ops_named(("masked_fill", "masked_fill_", FUSED)) if looked_up else ():
+        hides = op.name != FUSED
+        if (hides and (number(argument(op, "value", 2)) or 0) >= HIDES) or op.iteration:
             continue
-        yield diagnosis.warning(
-            "words_hidden",
-            compared,
-            tensors=op.outputs[:1],
-            mask=word.arg or "",
-            tokens=code.short(compared.left),
-            pad=code.short(compared.comparators[0]),
-            call_line=line(code.span(word.value)),
-        )
-        return
+        mask = op.inputs[1] if hides and len(op.inputs) > 1 else _attn_mask(op)
+        compared, is_hidden = _compared(diagnosis, mask, is_hidden=hides)
+        tokens = diagnosis.input_of(compared) if compared is not None else None
+        padding = number(compared.arguments[-1].text) if compared is not None else None
+        if compared is None or tokens is None or padding is None or tokens.storage not in looked_up:
+            continue
+        if (compared.name == "eq") != is_hidden and (compared.name != "gt" or not padding):
+            yield _words_hidden(diagnosis, op, compared, hides=hides)
 
 
-def _written(diagnosis: Diagnosis, node: ast.expr) -> ast.Compare | None:
-    """The comparison that a mask is, or that the one statement binding its name gives it."""
-    value = diagnosis.value_of(dotted(node)) or node
-    return value if isinstance(value, ast.Compare) and isinstance(value.ops[0], ast.NotEq) else None
+def _attn_mask(op: Op) -> str | None:
+    return next((written.tensor for written in op.arguments if written.name == "attn_mask"), None)
 
 
-def _are_tokens(numbers: Sequence[float]) -> bool:
-    """Whether they are numbers of words, not a mask of zeros and ones."""
-    return len(set(numbers)) > 2 and all(each.is_integer() for each in numbers)
+def _compared(diagnosis: Diagnosis, mask: str | None, *, is_hidden: bool) -> tuple[Op | None, bool]:
+    """The comparison of tokens with a number that a mask is, and whether what it is true of is hidden."""
+    for _ in range(MOST_BACK):
+        op = diagnosis.maker.get(mask or "")
+        given = diagnosis.input_of(op) if op is not None else None
+        if op is None or given is None or op.name not in (*TURNS_ROUND, *COMPARES, *KEEPS_PLACES):
+            break
+        is_of_mask = op.name in COMPARES and (given.dtype == "bool" or _is_of_bool(diagnosis, given))
+        if op.name in COMPARES and not is_of_mask:
+            return (op, is_hidden) if len(op.inputs) == 1 and given.dtype.startswith("int") else (None, is_hidden)
+        if is_of_mask and op.arguments[-1].text not in ("0", "False", "1", "True"):
+            break
+        is_zero = is_of_mask and op.arguments[-1].text in ("0", "False")
+        if op.name in TURNS_ROUND or (is_of_mask and (op.name == "eq") == is_zero):
+            is_hidden = not is_hidden
+        mask = given.id
+    return None, is_hidden
+
+
+def _is_of_bool(diagnosis: Diagnosis, tensor: Tensor) -> bool:
+    maker = diagnosis.origin(tensor.id, KEEPS_PLACES)
+    made = diagnosis.output_of(maker) if maker is not None else None
+    return made is not None and made.dtype == "bool"
+
+
+def _words_hidden(diagnosis: Diagnosis, op: Op, compared: Op, *, hides: bool) -> Finding:
+    code = diagnosis.code
+    node = code.at(compared.span)
+    padding = code.short(node.comparators[0]) if isinstance(node, ast.Compare) else compared.arguments[-1].text or ""
+    tokens = diagnosis.say(compared.inputs[0])
+    return diagnosis.warning(
+        "words_hidden",
+        compared,
+        tensors=(*compared.inputs, *compared.outputs),
+        tokens=tokens,
+        pad=padding,
+        hidden="True" if hides else "False",
+        right=f"{tokens} {'!=' if compared.name == 'eq' else '=='} {padding}",
+        call_line=line(op.span),
+    )

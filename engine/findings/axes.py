@@ -52,7 +52,8 @@ def views_for_permutes(diagnosis: Diagnosis) -> Iterator[Finding]:
         old, new = _long(given.shape), _long(made.shape)
         is_scored = any(taker.name in CLASS_LOSSES and taker.inputs[0] == made.id for taker in takers)
         as_rows = is_scored and len(new) == 2 and len(old) == 3 and new[1] == old[1] != old[2]
-        if not as_rows and not (2 < max(len(old), len(new)) <= MOST_AXES and _is_permuted(old, new)):
+        as_steps = is_scored and len(old) == 3 and new == (old[0], old[2], old[1]) != old
+        if not as_rows and not as_steps and not (2 < max(len(old), len(new)) <= MOST_AXES and _is_permuted(old, new)):
             continue
         told.add((given.shape, made.shape))
         yield diagnosis.warning(

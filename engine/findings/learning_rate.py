@@ -1,15 +1,23 @@
-"""Learning rates: of 0, and schedules in the wrong order."""
+"""Learning rates: of 0, far too large ones, and schedules in the wrong order."""
 
 import ast
+import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from engine.findings.diagnosis import Diagnosis, grouped, line
+from engine.findings.diagnosis import Diagnosis, argument, fed_by, grouped, line, numbers_of, size_of
 from engine.findings.optimizers import bound_once, made_by, receiver
 from engine.program.edits import Edits
-from engine.program.names import dotted, keyword
-from engine.trace import Finding, Span, Update
+from engine.program.names import called, dotted, keyword
+from engine.trace import Change, Finding, Span, Tensor, Update
 
+SIZES_APART = 5
+"""How many times larger one step may make the weights of a layer than they were made to be."""
+ADAPTIVE = ("Adam", "AdamW", "Adamax", "NAdam", "RAdam", "RMSprop", "Rprop", "Adagrad")
+"""Optimizers whose first step is about as long as the learning rate, whatever the gradient."""
+LEAST_STEPS = 3
+NEARLY = 0.9
+MANY = 32
 TOO_EARLY = "before `optimizer.step()`"
 
 
@@ -54,7 +62,7 @@ def _zero_from(diagnosis: Diagnosis, step: Update, *, was_zero: bool) -> tuple[S
     call = made.value if made is not None else None
     is_scheduled = any(setting.get("initial_lr", "0") not in ("0", "0.0") for setting in step.settings)
     if was_zero and not is_scheduled and isinstance(call, ast.Call):
-        return code.span(call), _rate_given(diagnosis, call)
+        return code.span(call), _rate_given(diagnosis, call, "0.01")
     name = dotted(made.targets[0]) if made is not None else ""
     bound = [binding.value for binding in code.bindings if isinstance(binding.value, ast.Call) and binding.value.args]
     schedules = [call for call in bound if isinstance(call, ast.Call) and name and dotted(call.args[0]) == name]
@@ -66,6 +74,106 @@ def _zero_from(diagnosis: Diagnosis, step: Update, *, was_zero: bool) -> tuple[S
     return (code.span(call), ()) if isinstance(call, ast.Call) else (step.span, ())
 
 
+def steps_too_long(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A first step that leaves nothing of how layers were initialised, and a loss that is no lower for it."""
+    for steps in grouped(diagnosis.steps, lambda step: (receiver(diagnosis, step), step.span)).values():
+        step, rate = steps[0], _rate(steps[0])
+        grown = [(change, _grown(diagnosis, change)) for change in step.changes]
+        sizes = [(change, size) for change, size in grown if size is not None]
+        thrown = [(change, size) for change, size in sizes if _is_thrown(diagnosis, change, *size)]
+        losses = _losses(diagnosis, {leaf for step in steps[:1] for leaf in diagnosis.changed_by(step)})
+        if not thrown or 2 * len(thrown) < len(sizes) or len(steps) < LEAST_STEPS or len(losses) < LEAST_STEPS:
+            continue
+        is_clipped = step.optimizer not in ADAPTIVE and any(
+            called(call).startswith("clip_grad_") for call in diagnosis.code.calls
+        )
+        if rate is None or step.optimizer == "LBFGS" or is_clipped or not _is_lost(losses):
+            continue
+        change, (before, after) = max(thrown, key=lambda each: each[1][1] / each[1][0])
+        made = made_by(diagnosis, step)
+        call = made.value if made is not None else None
+        yield diagnosis.warning(
+            "steps_too_long",
+            call if isinstance(call, ast.Call) else step.span,
+            tensors=[each.before for each, _ in thrown if each.before is not None][:8],
+            fix=_rate_given(diagnosis, call, "0.001")
+            if isinstance(call, ast.Call) and step.optimizer in ADAPTIVE
+            else (),
+            optimizer=receiver(diagnosis, step) or step.optimizer or "",
+            lr=f"{rate:.4g}",
+            step_line=line(step.span),
+            name=diagnosis.say(change.before),
+            before=f"{before:.3g}",
+            after=f"{after:.3g}",
+            first=f"{losses[0]:.4g}",
+            most=f"{max(losses):.4g}",
+            last=f"{losses[-1]:.4g}",
+        )
+
+
+def _is_lost(losses: list[float]) -> bool:
+    """Whether a loss was never much lower than at first, or shot up with the first step and did not come back."""
+    first = losses[0]
+    never_lower = first > 0 and min(losses[1:]) > NEARLY * first
+    return never_lower or (losses[1] > 10 * abs(first) and losses[-1] > abs(first) / 2)
+
+
+def losses_summed(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A loss that grew without end and is the sum over all samples: each step is as many times longer."""
+    code = diagnosis.code
+    for passes in diagnosis.passes_by_place.values():
+        roots = [diagnosis.tensors.get(pass_.roots[0].tensor or "") for pass_ in passes if len(pass_.roots) == 1]
+        maker = diagnosis.maker.get(roots[0].id) if len(roots) > 2 and roots[0] is not None else None
+        given = diagnosis.input_of(maker) if maker is not None and argument(maker, "reduction") == "'sum'" else None
+        if maker is None or given is None or not diagnosis.steps or diagnosis.elements(given.id) < MANY:
+            continue
+        if not _explodes(roots):
+            continue
+        written = [word for call in code.calls for word in call.keywords if word.arg == "reduction"]
+        is_one = len(written) == 1 and isinstance(written[0].value, ast.Constant)
+        yield diagnosis.warning(
+            "loss_summed",
+            written[0].value if is_one else maker.span,
+            tensors=maker.outputs,
+            fix=(code.replace(written[0].value, '"mean"'),) if is_one else (),
+            loss=maker.name,
+            loss_line=line(maker.span),
+            count=str(diagnosis.elements(given.id)),
+            lr=_rates(diagnosis.steps[0]),
+        )
+
+
+def _explodes(roots: Sequence[Tensor | None]) -> bool:
+    """Whether a loss grew without end, and with the very first step: of gradients left over it would be a later one."""
+    values = [float(root.data[0]) for root in roots if root is not None and root.data]
+    if len(values) < LEAST_STEPS or values[1] < abs(values[0]):
+        return False
+    return not all(map(math.isfinite, values)) or values[-1] > 100 * abs(values[0])
+
+
+def _is_thrown(diagnosis: Diagnosis, change: Change, before: float, after: float) -> bool:
+    """Whether weights are far larger than they were made to be, and than keeps what they give at the size of what they
+    are given; those that began near 0 may well grow."""
+    record = diagnosis.tensors.get(change.before or "")
+    given = math.prod(record.shape[1:]) if record is not None else 1
+    return after > SIZES_APART * before and after * math.sqrt(given) > SIZES_APART
+
+
+def _grown(diagnosis: Diagnosis, change: Change) -> tuple[float, float] | None:
+    """How large the numbers of a layer's weights were before a step and after it."""
+    before, after = (diagnosis.tensors.get(state or "") for state in (change.before, change.after))
+    old, new = size_of(before), size_of(after)
+    is_layer = before is not None and len(before.shape) > 1 and diagnosis.is_parameter(before.id)
+    return (old, new) if is_layer and old and new is not None else None
+
+
+def _losses(diagnosis: Diagnosis, leaves: set[str]) -> list[float]:
+    """What passes began at that brought gradients to some leaves, turn by turn."""
+    roots = (pass_.roots[0].tensor for pass_ in diagnosis.ended if pass_.roots and not leaves.isdisjoint(fed_by(pass_)))
+    values = (numbers_of(diagnosis.tensors.get(root or "")) for root in roots)
+    return [value[0] for value in values if len(value) == 1]
+
+
 def _sets_rate(statement: ast.Assign | ast.AugAssign) -> bool:
     targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
     return any(
@@ -74,10 +182,10 @@ def _sets_rate(statement: ast.Assign | ast.AugAssign) -> bool:
     )
 
 
-def _rate_given(diagnosis: Diagnosis, call: ast.Call) -> Edits:
+def _rate_given(diagnosis: Diagnosis, call: ast.Call, rate: str) -> Edits:
     word = keyword(call, "lr")
     value = word.value if word is not None else call.args[1] if len(call.args) > 1 else None
-    return (diagnosis.code.replace(value, "0.01"),) if isinstance(value, ast.Constant) else ()
+    return (diagnosis.code.replace(value, rate),) if isinstance(value, ast.Constant) else ()
 
 
 def scheduler_before_step(diagnosis: Diagnosis) -> Iterator[Finding]:

@@ -1,6 +1,7 @@
 """Losses that were given something else than they expect, and shapes that grew by broadcasting."""
 
 import ast
+import math
 from collections.abc import Iterator
 
 from engine.findings.diagnosis import Diagnosis, line, once_a_line, times
@@ -41,8 +42,8 @@ SOFTMAX_LAYERS = frozenset(("Softmax", "LogSoftmax", "Softmin"))
 
 @once_a_line
 def losses_broadcast(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Predictions and targets stretched against each other: PyTorch warns of it in a loss; of (n,) against the (n, 1)
-    of a layer, subtracted or compared, it says nothing."""
+    """Predictions and targets stretched against each other: PyTorch warns of it in a loss, unless its warnings are
+    filtered; of (n,) against the (n, 1) of a layer, subtracted or compared, it says nothing."""
     for op in diagnosis.ops_named((*sorted(ELEMENTWISE_LOSSES), *STRETCHING)):
         first, second = diagnosis.input_of(op), diagnosis.input_of(op, 1)
         if first is None or second is None or first.shape == second.shape:
@@ -51,8 +52,14 @@ def losses_broadcast(diagnosis: Diagnosis) -> Iterator[Finding]:
             column, row = (first, second) if len(first.shape) == 2 else (second, first)
             if _is_stretched_layer(diagnosis, op, column, row):
                 yield _stretched(diagnosis, op, STRETCHING[op.name], column, row)
-        elif any(DIFFERENT_SIZE in warning.message and warning.span == op.span for warning in diagnosis.trace.warnings):
+        elif _is_warned_of(diagnosis, op) or math.prod(_broadcast(first.shape, second.shape)) > max(
+            map(diagnosis.elements, (first.id, second.id))
+        ):
             yield _stretched(diagnosis, op, "loss_broadcast", first, second)
+
+
+def _is_warned_of(diagnosis: Diagnosis, op: Op) -> bool:
+    return any(DIFFERENT_SIZE in warning.message and warning.span == op.span for warning in diagnosis.trace.warnings)
 
 
 def _is_stretched_layer(diagnosis: Diagnosis, op: Op, column: Tensor, row: Tensor) -> bool:

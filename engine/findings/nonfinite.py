@@ -174,7 +174,7 @@ def _is_absorbed(diagnosis: Diagnosis, troubled: dict[str, Trouble], op: Op) -> 
     """Whether all that was computed from an infinity is finite in the end, as behind a softmax: then it is meant."""
     values = list(walk(op.outputs, lambda tensor: _troubled_users(diagnosis, troubled, tensor)))
     roots = {root.tensor for pass_ in diagnosis.trace.passes for root in pass_.roots}
-    return all(troubled[value] == "inf" and value not in roots and diagnosis.takers.get(value) for value in values)
+    return all(troubled.get(value) == "inf" and value not in roots and diagnosis.takers.get(value) for value in values)
 
 
 def _troubled_users(diagnosis: Diagnosis, troubled: dict[str, Trouble], tensor: str) -> Iterator[str]:

@@ -1,28 +1,39 @@
 """Data that is not what it is taken for because it is shared: one tensor kept many times, a dataset changed by being
-read, the same random numbers in every step, inputs that are their own targets."""
+read, the same random numbers in every step, samples sorted by class, rows compared with themselves."""
 
+import ast
 from collections.abc import Iterator
 from itertools import islice, pairwise
 
-from engine.findings.axes import ATTENTION, KEEPS_AXES, RECURRENT, RESHAPES
-from engine.findings.diagnosis import Diagnosis, fed_by, grouped, is_alike, line, numbers_of, once_a_line, size_of, walk
+from engine.findings.diagnosis import (
+    Diagnosis,
+    fed_by,
+    grouped,
+    is_alike,
+    line,
+    numbers_of,
+    once_a_line,
+    says,
+    size_of,
+    walk,
+)
+from engine.findings.losses import CLASS_LOSSES
 from engine.ops import DETACHES
-from engine.program.names import called
+from engine.program.edits import Edits
+from engine.program.names import called, keyword, names_read
 from engine.program.tree import covers
-from engine.trace import Finding, Op, Tensor
+from engine.trace import Finding, Op, Span
 
 JOINS = ("stack", "cat")
 CHANGES = ("add_", "sub_", "mul_", "div_")
 DRAWS = ("rand", "randn", "randint", "randperm", "normal", "multinomial", "bernoulli", "rand_like", "randn_like")
-KEEPS_ORDER = frozenset((*RESHAPES, *DETACHES, "flatten", "contiguous", "clone", "long", "to"))
-LOOKS_ASIDE = frozenset((ATTENTION, *RECURRENT))
-"""Ops by which a place knows of others."""
-KEEPS_PLACES = KEEPS_AXES | KEEPS_ORDER | LOOKS_ASIDE | {"transpose", "permute"}
 TURNS_ROUND = ("t", "T", "mT", "transpose")
 LEAST_KEPT = 4
+LEAST_BATCHES = 8
+LEAST_ROWS = 4
+SHUFFLES = ("shuffle", "sampler", "batch_sampler")
 LEAST_TURNS = 3
 MOST_BACK = 80
-MOST_BEHIND = 400
 
 
 @once_a_line
@@ -82,6 +93,52 @@ def changed_by_reading(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 
 @once_a_line
+def samples_sorted(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Batches that hold one class each, and the same one for a while: the samples are sorted and nothing mixes them."""
+    turns = grouped(diagnosis.ops_named(CLASS_LOSSES), lambda op: op.span)
+    for span, ops in turns.items() if diagnosis.steps else ():
+        batches = [numbers_of(diagnosis.input_of(op, 1)) for op in ops if diagnosis.reaches_a_pass(op)]
+        whole = [set(batch) for batch in batches if len(batch) >= LEAST_ROWS]
+        classes = [next(iter(batch)) for batch in whole if len(batch) == 1]
+        changes = sum(one != other for one, other in pairwise(classes))
+        is_pure = len(classes) >= LEAST_BATCHES and len(classes) >= 0.8 * len(batches)
+        if not is_pure or len(set(classes)) < 2 or 2 * changes > len(classes):
+            continue
+        loader = _unmixed_loader(diagnosis, span)
+        if loader is None:
+            continue
+        yield diagnosis.warning(
+            "samples_sorted",
+            loader,
+            tensors=ops[0].inputs[1:2],
+            fix=_shuffled(diagnosis, loader),
+            loss_line=line(span),
+            pure=str(len(classes)),
+            first=f"{classes[0]:.0f}",
+        )
+
+
+def _unmixed_loader(diagnosis: Diagnosis, span: Span | None) -> ast.Call | None:
+    """The `DataLoader` that neither shuffles nor samples, and that the loop around a place runs over."""
+    code = diagnosis.code
+    made = [call for call in code.calls if called(call) == "DataLoader"]
+    call = code.call_at(span)
+    for loop in code.loops(call) if call is not None else ():
+        read = names_read(loop.iter) if isinstance(loop, ast.For) else ()
+        own = next((maker for maker in made if any(diagnosis.value_of(name) is maker for name in read)), None)
+        if own is not None:
+            return own if all(says(own, word) in ("", "False", "None") for word in SHUFFLES) else None
+    return None
+
+
+def _shuffled(diagnosis: Diagnosis, loader: ast.Call) -> Edits:
+    word = keyword(loader, "shuffle")
+    if word is not None:
+        return (diagnosis.code.replace(word.value, "True"),)
+    return (diagnosis.code.argument_added(loader, "shuffle=True"),) if len(loader.args) < 3 else ()
+
+
+@once_a_line
 def drawn_again(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Random numbers that are the same in every step because the generator is seeded anew before each."""
     seeds = [call for call in diagnosis.code.calls if called(call) == "manual_seed"]
@@ -123,64 +180,6 @@ def _each_trains(diagnosis: Diagnosis, ops: list[Op]) -> bool:
     return bool(frozenset.intersection(*fed)) and any(
         maker is not None and diagnosis.reaches_a_pass(maker) for maker in makers
     )
-
-
-@once_a_line
-def inputs_as_targets(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Tokens scored against themselves at their own places: the model is asked for what it was just given."""
-    for op in diagnosis.ops_named(("cross_entropy",)):
-        target = diagnosis.input_of(op, 1)
-        wanted = _unordered(diagnosis, target)
-        if op.iteration or target is None or wanted is None or len(wanted.shape) != 2 or wanted.shape[1] < 2:
-            continue
-        lookup = _looked_up(diagnosis, op.inputs[0], wanted.shape)
-        given = diagnosis.input_of(lookup) if lookup is not None else None
-        if lookup is None or given is None or _unordered(diagnosis, given) is not wanted or given.shape != wanted.shape:
-            continue
-        yield diagnosis.warning(
-            "input_as_target",
-            op.span,
-            tensors=(given.id, target.id),
-            nodes=op.nodes[-1:],
-            name=diagnosis.say(wanted.id),
-            loss=op.name,
-            lookup_line=line(lookup.span),
-        )
-
-
-def _unordered(diagnosis: Diagnosis, tensor: Tensor | None) -> Tensor | None:
-    """The tensor whose numbers these are, in the same order."""
-    for _ in range(MOST_BACK):
-        maker = diagnosis.maker.get(tensor.id) if tensor is not None else None
-        if maker is None or maker.name not in KEEPS_ORDER:
-            break
-        tensor = diagnosis.input_of(maker)
-    return tensor
-
-
-def _looked_up(diagnosis: Diagnosis, scores: str, shape: tuple[int, ...]) -> Op | None:
-    """The embedding from which a model of sequences leads to scores, each at the place of its token."""
-    tensor, is_placed = scores, False
-    for _ in range(MOST_BACK):
-        maker, record = diagnosis.maker.get(tensor), diagnosis.tensors.get(tensor)
-        if record is not None and len(record.shape) == 3 and not is_placed:
-            if record.shape[:2] != shape:
-                return None
-            is_placed = True
-        if maker is None or maker.name == "embedding":
-            return maker if is_placed and _looks_aside(diagnosis, scores) else None
-        if maker.name not in KEEPS_PLACES or maker.outputs[0] != tensor:
-            return None
-        size = diagnosis.elements(tensor)
-        followed = [given for given in maker.inputs if diagnosis.is_followed(given)]
-        tensor = next((given for given in followed if diagnosis.elements(given) == size), (*followed, "")[0])
-    return None
-
-
-def _looks_aside(diagnosis: Diagnosis, scores: str) -> bool:
-    """Whether a place may know of others."""
-    makers = (diagnosis.maker.get(tensor) for tensor in islice(walk([scores], diagnosis.made_from), MOST_BEHIND))
-    return any(maker is not None and maker.name in LOOKS_ASIDE for maker in makers)
 
 
 @once_a_line

@@ -18,15 +18,23 @@ CAUSES = {
     "step_without_backward": ("zero_grad_before_step",),
     "step_without_zero_grad": ("trained_while_evaluating", "trained_in_eval"),
     "first_nan_forward": ("uninitialised_read", "past_hidden"),
-    "first_inf_forward": ("uninitialised_read",),
-    "dead_relu": ("diverged", "grows_without_end", "uphill"),
-    "saturated": ("diverged", "grows_without_end", "uphill"),
+    "first_inf_forward": ("uninitialised_read", "clip_after_step", "loss_summed"),
+    "dead_relu": ("diverged", "grows_without_end", "uphill", "steps_too_long"),
+    "saturated": ("diverged", "grows_without_end", "uphill", "steps_too_long"),
     "gradient_added_up": ("loss_computed_once",),
-    "gradient_": ("scaled_and_stepped", "diverged", "nan_in_data"),
-    "grows_": ("scaled_and_stepped", "parameters_used_up", "uphill", "closure_adds_up", "step_without_zero_grad"),
+    "gradient_": ("scaled_and_stepped", "loss_summed", "diverged", "nan_in_data", "steps_too_long"),
+    "grows_": (
+        *("scaled_and_stepped", "loss_summed", "parameters_used_up", "uphill", "closure_adds_up"),
+        "step_without_zero_grad",
+    ),
     "diverged": (
         *("scaled_and_stepped", "parameters_used_up", "closure_adds_up", "step_without_zero_grad"),
-        "changed_by_reading",
+        *("changed_by_reading", "loss_summed", "steps_too_long"),
+    ),
+    "loss_summed": ("uphill", "maximize_of", "loss_negated"),
+    "steps_too_long": (
+        *("scaled_and_stepped", "loss_summed", "parameters_used_up", "changed_by_reading", "uphill", "maximize_of"),
+        *("loss_negated", "closure_adds_up", "step_without_zero_grad"),
     ),
     "grad_of_non_leaf": ("grad_none_non_leaf",),
     "grad_none_non_leaf": ("leaf_rebound",),
@@ -35,7 +43,7 @@ CAUSES = {
     "evaluated_with_grad": ("trained_while_evaluating", "trained_in_eval"),
 }
 """How codes begin, and how those of what they come of; both are about the same tensors, or the place is the same."""
-OF_ALL = ("scaled_and_stepped", "parameters_used_up", "changed_by_reading", "diverged")
+OF_ALL = ("scaled_and_stepped", "parameters_used_up", "changed_by_reading", "diverged", "loss_summed", "steps_too_long")
 """Codes of what concerns all that a training computes."""
 
 SAID_BETTER = {

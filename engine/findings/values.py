@@ -19,6 +19,9 @@ WHOLE = {
 }
 WRITES_ITEMS = ("setitem", "index_put_")
 ARITHMETIC = {"add": float.__add__, "sub": float.__sub__, "mul": float.__mul__}
+MOST_AWAY = 0.01
+"""Of a mean, by rounding; one number of 25,000 that wraps moves it as far."""
+LEAST_LOST = 4
 KEEPS_VALUES = (
     LIKES
     | FILLS
@@ -41,7 +44,7 @@ def values_cut(diagnosis: Diagnosis) -> Iterator[Finding]:
         found = (
             _written_into(diagnosis, op)
             if op.name in WRITES_ITEMS
-            else _cast(diagnosis, op) or _overflow(diagnosis, op)
+            else _all_lost(diagnosis, op) or _cast(diagnosis, op) or _overflow(diagnosis, op) or _wrapped(diagnosis, op)
         )
         if found is not None:
             yield found
@@ -58,6 +61,27 @@ def _cast(diagnosis: Diagnosis, op: Op) -> Finding | None:
         if math.trunc(before) != after:
             return _changed(diagnosis, op, "number_wrapped", result, before, after)
     return None
+
+
+def _all_lost(diagnosis: Diagnosis, op: Op) -> Finding | None:
+    """Fractions between −1 and 1 of which a type of whole numbers keeps nothing but 0."""
+    given, result, ends = diagnosis.input_of(op), diagnosis.output_of(op), extent(diagnosis.input_of(op))
+    if given is None or result is None or ends is None or result.dtype not in (*WHOLE, "int64"):
+        return None
+    is_fractional = given.dtype.startswith(("float", "bfloat")) and -1 < ends[0] < ends[1] < 1
+    if not is_fractional or diagnosis.elements(given.id) < LEAST_LOST or not diagnosis.takers.get(result.id):
+        return None
+    return diagnosis.warning(
+        "fractions_lost",
+        op,
+        tensors=(given.id, result.id),
+        nodes=(),
+        name=diagnosis.say(given.id),
+        dtype=result.dtype,
+        count=str(diagnosis.elements(given.id)),
+        low=f"{ends[0]:.3g}",
+        high=f"{ends[1]:.3g}",
+    )
 
 
 def _changed(diagnosis: Diagnosis, op: Op, code: str, result: Tensor, before: float, after: float) -> Finding:
@@ -101,10 +125,8 @@ def _overflow(diagnosis: Diagnosis, op: Op) -> Finding | None:
     result = diagnosis.output_of(op)
     if result is None or result.dtype not in WHOLE or op.name not in ARITHMETIC or len(op.arguments) < 2:
         return None
-    users = list(diagnosis.takers.get(result.id, ()))
-    users += [later for user in users if user.name in ARITHMETIC for later in diagnosis.takers.get(user.outputs[0], ())]
-    if any(user.name in ("remainder", "bitwise_and") for user in users):
-        return None  # counted in a circle on purpose
+    if _is_circular(diagnosis, result):
+        return None
     low, high = WHOLE[result.dtype]
     first, second = (_operand(diagnosis, op, at) for at in (0, 1))
     if len(op.inputs) == 1 and not first and len(second) == 1:
@@ -122,6 +144,49 @@ def _overflow(diagnosis: Diagnosis, op: Op) -> Finding | None:
             kept = numbers_of(result)
             return _changed(diagnosis, op, "number_wrapped", result, exact, kept[at]) if len(kept) == size else None
     return None
+
+
+def _wrapped(diagnosis: Diagnosis, op: Op) -> Finding | None:
+    """A sum or difference of more numbers than are recorded: each one that wrapped moves the mean by as much."""
+    result, sign = diagnosis.output_of(op), {"add": 1, "sub": -1}.get(op.name)
+    means = [_mean(diagnosis.tensors.get(given.tensor or ""), given.text) for given in op.arguments[:2]]
+    made = _mean(result)
+    if result is None or result.dtype not in WHOLE or sign is None or made is None or None in means:
+        return None
+    first, second = (mean for mean in means if mean is not None)
+    low, high = WHOLE[result.dtype]
+    off = made - (first + sign * second)
+    most_away = max(MOST_AWAY, 1e-5 * max(abs(first), abs(second)))
+    if abs(off) < most_away or argument(op, "alpha") not in ("", "1") or _is_circular(diagnosis, result):
+        return None
+    wrapped = round(abs(off) / (high - low + 1) * diagnosis.elements(result.id))
+    return diagnosis.warning(
+        "numbers_wrapped",
+        op,
+        tensors=(*op.inputs, result.id),
+        nodes=(),
+        dtype=result.dtype,
+        name=diagnosis.say(result.id),
+        low=str(low),
+        high=str(high),
+        count=str(wrapped),
+        of=str(diagnosis.elements(result.id)),
+    )
+
+
+def _mean(tensor: Tensor | None, text: str | None = None) -> float | None:
+    """Of all numbers of a tensor, or the one number written."""
+    numbers = numbers_of(tensor)
+    if tensor is None or numbers:
+        return sum(numbers) / len(numbers) if numbers else number(text)
+    return float(tensor.summary.mean) if tensor.summary is not None and tensor.summary.over is None else None
+
+
+def _is_circular(diagnosis: Diagnosis, result: Tensor) -> bool:
+    """Whether what is computed of a result is counted in a circle on purpose."""
+    users = list(diagnosis.takers.get(result.id, ()))
+    users += [later for user in users if user.name in ARITHMETIC for later in diagnosis.takers.get(user.outputs[0], ())]
+    return any(user.name in ("remainder", "bitwise_and") for user in users)
 
 
 def _operand(diagnosis: Diagnosis, op: Op, at: int) -> Sequence[float]:

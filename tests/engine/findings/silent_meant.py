@@ -123,7 +123,7 @@ for i in range(3):
         for a, p in zip(average, model.parameters()): a.mul_(0.9).add_(p, alpha=0.1)
 """),
     Case("past_hidden", 8, {"shape": "5×5"}, CAUSAL.replace("SIGN", "1")),
-    Case("words_hidden", 8, {"mask": "src_key_padding_mask", "pad": "0"}, PADDED.replace("SIGN", "!=")),
+    Case("words_hidden", 8, {"hidden": "True", "pad": "0"}, PADDED.replace("SIGN", "!=")),
     Case("weights_along_the_wrong_axis", 6, {"dim": "0", "other": "1"}, POOLED.replace("DIM", "0")),
     Case("product_of_unnormalised", 5, {"rows": "6"}, SIMILAR.replace("DIM", "0")),
     Case("rows_in_another_order", 7, {"scores": "scores", "targets": "tags"}, TAGGED.replace("SCORES", "scores")),
@@ -153,7 +153,7 @@ q, future = proj(torch.randn(2, T, 4)), torch.ones(T, T).triu(1).bool()
 out = F.scaled_dot_product_attention(q, q, q, attn_mask=future)
 out[:, :-1].sum().backward()
 """),
-    Case("words_hidden", 7, {"mask": "key_padding_mask", "pad": "PAD"}, """PAD = 0
+    Case("words_hidden", 7, {"right": "tokens == PAD", "pad": "PAD"}, """PAD = 0
 tokens, words = torch.tensor([[3, 4, 0, 0], [5, 1, 2, 0]]), nn.Embedding(6, 4)
 h, att = words(tokens), nn.MultiheadAttention(4, 2, batch_first=True)
 att(h, h, h, key_padding_mask=tokens != PAD)[0].sum().backward()

@@ -21,6 +21,7 @@ from tests.engine.findings import (
     silent_causes,
     silent_given,
     silent_meant,
+    silent_measured,
     silent_no_effect,
     silent_steps,
     silent_training,
@@ -39,6 +40,7 @@ TRIGGERS = (
     *silent_values.TRIGGERS,
     *silent_batch.TRIGGERS,
     *silent_given.TRIGGERS,
+    *silent_measured.TRIGGERS,
     *silent_steps.TRIGGERS,
 )
 NEAR_MISSES = (
@@ -50,6 +52,7 @@ NEAR_MISSES = (
     *silent_values.NEAR_MISSES,
     *silent_batch.NEAR_MISSES,
     *silent_given.NEAR_MISSES,
+    *silent_measured.NEAR_MISSES,
     *silent_steps.NEAR_MISSES,
 )
 CASES = first_quick((case.code, case) for case in TRIGGERS)
@@ -67,11 +70,11 @@ MENDED = {
     "softmax_over_batch", "argmax_over_batch", "argmax_over_all", "classes_on_the_last_axis", "last_of_the_pair",
     "learning_rate_zero", "uphill_by_hand", "maximize_of_loss", "setting_without_effect", "batch_taken_for_time",
     "product_of_unnormalised", "sample_without_gradient", "closure_adds_up", "optimizer_of_another_model",
-    "target_learns", "sign_taken_for_addition", "diagonal_hidden", "scaled_and_stepped", "parameters_used_up", "option_not_read", "frozen_from_the_start", "cut_by_item", "cut_by_detach", "scheduler_of_another_optimizer",
+    "target_learns", "sign_taken_for_addition", "diagonal_hidden", "scaled_and_stepped", "parameters_used_up", "option_not_read", "frozen_from_the_start", "answer_seen", "padding_scored", "tested_on_training_data", "scores_cut_at_half", "samples_sorted", "steps_too_long", "loss_summed", "cut_by_item", "cut_by_detach", "scheduler_of_another_optimizer",
 }  # fmt: skip
 """Codes that have a certain fix for all of their programs, or for these."""
 MENDED_PARTLY = {
-    "target_learns": {0},
+    "answer_seen": {2}, "padding_scored": {0}, "scores_cut_at_half": {0}, "target_learns": {0},
     "create_graph_in_backward": {0}, "diagonal_hidden": {0}, "evaluated_in_train": {0, 1, 2, 3}, "evaluated_with_grad": {0}, "leaf_recreated": {0}, "learning_rate_zero": {0, 1},
     "option_not_read": {0}, "scheduler_of_another_optimizer": {0}, "not_in_optimizer": {0, 1}, "optimizer_holds_others": {0}, "result_dropped": {0}, "root_of_negative": {0},
     "step_without_backward": {1}, "tensor_not_parameter": {0}, "uphill_by_hand": {0, 1, 2, 3, 5, 6, 8},

@@ -1,0 +1,275 @@
+"""Sequences of tokens that are scored against what they should not be: against what the model was given, against
+answers it may look up, against padding. The way of places through the graph tells, and the values where it does not."""
+
+import ast
+import re
+from collections.abc import Iterator
+from itertools import islice
+from typing import NamedTuple
+
+from engine.findings.attention_masks import FUSED
+from engine.findings.axes import ATTENTION, KEEPS_AXES, RECURRENT, RESHAPES
+from engine.findings.diagnosis import Diagnosis, argument, line, number, numbers_of, once_a_line, walk
+from engine.findings.losses import CLASS_LOSSES
+from engine.ops import DETACHES
+from engine.program.edits import Edits
+from engine.program.names import called
+from engine.trace import Finding, Op, Tensor
+
+KEEPS_ORDER = frozenset((*RESHAPES, *DETACHES, *"flatten squeeze unsqueeze contiguous clone long to".split()))
+LOOKS_ASIDE = frozenset((ATTENTION, FUSED, *RECURRENT))
+"""Ops by which a place knows of others."""
+TURNS = frozenset(("transpose", "permute"))
+KEEPS_PLACES = KEEPS_AXES | KEEPS_ORDER | LOOKS_ASIDE | TURNS | {"matmul"}
+WEIGHS = frozenset("matmul bmm einsum dropout".split())
+"""Ops that take the weights of attention as they are."""
+MOST_BACK = 80
+MOST_BEHIND = 1000
+FEWEST = 3
+"""Tokens that are compared by value: fewer may be alike by chance."""
+_ALL = "slice(None, None, None)"
+
+
+class _Scored(NamedTuple):
+    """A loss over all places of a sequence, and the tokens that the model was given."""
+
+    loss: Op
+    lookup: Op
+    given: Tensor
+    wanted: Tensor
+    ahead: int
+    """How many places later in the given tokens the target of each place stands."""
+
+
+@once_a_line
+def inputs_as_targets(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Tokens scored against themselves at their own places: the model is asked for what it was just given."""
+    for scored in _all_scored(diagnosis):
+        if scored.ahead or not _looks_aside(diagnosis, scored.loss.inputs[0]):
+            continue
+        yield diagnosis.warning(
+            "input_as_target",
+            scored.loss.span,
+            tensors=(scored.given.id, scored.loss.inputs[1]),
+            nodes=scored.loss.nodes[-1:],
+            name=diagnosis.say(scored.wanted.id),
+            loss=scored.loss.name,
+            lookup_line=line(scored.lookup.span),
+        )
+
+
+@once_a_line
+def answers_seen(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """The next token is asked for, and an op between lets each place see those after it, the answer among them."""
+    for scored in _all_scored(diagnosis):
+        behind = walk(scored.loss.inputs[:1], diagnosis.made_from)
+        makers = (diagnosis.maker.get(tensor) for tensor in islice(behind, MOST_BEHIND)) if scored.ahead > 0 else ()
+        looking = (maker for maker in makers if maker is not None and _sees_all(diagnosis, maker, scored.given))
+        op = next((each for each in looking if _leads_to(diagnosis, scored.lookup, each)), None)
+        if op is None:
+            continue
+        yield diagnosis.warning(
+            "answer_read_backwards" if op.name in RECURRENT else "answer_seen",
+            op,
+            tensors=(scored.given.id, scored.wanted.id, *op.outputs[:1]),
+            fix=_causal(diagnosis, op),
+            name=diagnosis.say(scored.wanted.id),
+            loss_line=line(scored.loss.span),
+            length=str(scored.given.shape[1]),
+        )
+
+
+def _all_scored(diagnosis: Diagnosis) -> Iterator[_Scored]:
+    for op in diagnosis.ops_named(("cross_entropy",)):
+        target = diagnosis.input_of(op, 1)
+        wanted = _unordered(diagnosis, target)
+        if op.iteration or target is None or wanted is None or len(wanted.shape) != 2 or wanted.shape[1] < FEWEST - 1:
+            continue
+        lookup, begin = _looked_up(diagnosis, op.inputs[0], wanted.shape)
+        given = diagnosis.input_of(lookup) if lookup is not None else None
+        if lookup is None or given is None or len(given.shape) != 2:
+            continue
+        ahead = _ahead(diagnosis, given, wanted, begin)
+        if ahead is not None:
+            yield _Scored(op, lookup, given, wanted, ahead)
+
+
+def _unordered(diagnosis: Diagnosis, tensor: Tensor | None) -> Tensor | None:
+    """The rows of tokens that these are, laid out otherwise."""
+    for _ in range(MOST_BACK):
+        maker = diagnosis.maker.get(tensor.id) if tensor is not None else None
+        if tensor is None or maker is None or maker.name not in KEEPS_ORDER or len(tensor.shape) == 2:
+            break
+        tensor = diagnosis.input_of(maker)
+    return tensor
+
+
+def _looked_up(diagnosis: Diagnosis, scores: str, shape: tuple[int, ...]) -> tuple[Op | None, int]:
+    """The embedding from which a model of sequences leads to scores, each at the place of its token, and at which of
+    its places the scores begin."""
+    tensor, begin, is_placed = scores, 0, False
+    for _ in range(MOST_BACK):
+        maker, record = diagnosis.maker.get(tensor), diagnosis.tensors.get(tensor)
+        is_turned = maker is not None and maker.name in TURNS
+        if record is not None and len(record.shape) == 3 and not is_placed and not is_turned:
+            if record.shape[:2] != shape:
+                break
+            is_placed = True
+        if maker is None or maker.name == "embedding":
+            return (maker if is_placed else None), begin
+        cut = _begin(maker, record) if maker.name == "getitem" else 0
+        if cut is None or maker.name not in KEEPS_PLACES | {"getitem"} or maker.outputs[0] != tensor:
+            break
+        begin, size = begin + cut, diagnosis.elements(tensor)
+        followed = [given for given in maker.inputs if diagnosis.is_followed(given)]
+        alike = [given for given in followed if diagnosis.elements(given) == size]
+        tensor = (alike or followed or [""])[-1 if maker.name == "matmul" else 0]
+    return None, 0
+
+
+def _begin(op: Op, made: Tensor | None) -> int | None:
+    """At which place a slice of sequences begins that keeps all the rest; None for what picks otherwise."""
+    parts = re.findall(r"slice\([^()]*\)|[^,()\s]+", op.arguments[-1].text or "") if op.arguments else []
+    axes = len(made.shape) if made is not None else 0
+    if parts[:1] == ["Ellipsis"]:
+        parts[:1] = [_ALL] * (axes + 1 - len(parts))
+    at = min(axes, 2) - 1
+    rest = [part for place, part in enumerate(parts) if place != at]
+    cut = re.fullmatch(r"slice\((None|\d+), (None|-?\d+), None\)", parts[at]) if 0 <= at < len(parts) else None
+    if cut is None or rest != [_ALL] * len(rest):
+        return None
+    return 0 if cut[1] == "None" else int(cut[1])
+
+
+def _ahead(diagnosis: Diagnosis, given: Tensor, wanted: Tensor, begin: int) -> int | None:
+    """How many places later in the given tokens each target stands; None when they are not those tokens."""
+    one, other = _places(diagnosis, given), _places(diagnosis, wanted)
+    steps = {there - here - begin for (_, here), (_, there) in zip(one, other, strict=False)}
+    if len(steps) == 1 and [source for source, _ in one] == [source for source, _ in other]:
+        return steps.pop()
+    return next((ahead for ahead in (0, 1) if _are_shifted(given, wanted, begin + ahead)), None)
+
+
+def _places(diagnosis: Diagnosis, tensor: Tensor) -> list[tuple[str, int]]:
+    """For each row that was stacked, or for all at once, the tensor that they are cut out of and where they begin."""
+    start = 0
+    for _ in range(MOST_BACK):
+        maker = diagnosis.maker.get(tensor.id)
+        if maker is not None and maker.name == "stack":
+            rows = [diagnosis.tensors[row] for row in maker.inputs if row in diagnosis.tensors]
+            cut = [place for row in rows if len(row.shape) == 1 for place in _places(diagnosis, row)]
+            return [(source, start + at) for source, at in cut]
+        begin = _begin(maker, tensor) if maker is not None and maker.name == "getitem" and maker.view else None
+        given = diagnosis.input_of(maker) if maker is not None else None
+        if maker is None or given is None or (maker.name not in KEEPS_ORDER and begin is None):
+            break
+        start, tensor = start + (begin or 0), given
+    return [(diagnosis.identity(tensor.id), start)]
+
+
+def _are_shifted(given: Tensor, wanted: Tensor, by: int) -> bool:
+    """Whether the targets are the given tokens so many places later, as far as those reach."""
+    old, new = numbers_of(given), numbers_of(wanted)
+    width, length = given.shape[1], wanted.shape[1]
+    shared = min(length, width - by)
+    if given.shape[0] != wanted.shape[0] or shared < FEWEST - 1 or len(set(new)) < FEWEST or not old:
+        return False
+    return all(
+        new[row * length : row * length + shared] == old[row * width + by : row * width + by + shared]
+        for row in range(given.shape[0])
+    )
+
+
+def _looks_aside(diagnosis: Diagnosis, scores: str) -> bool:
+    """Whether a place may know of others."""
+    makers = (diagnosis.maker.get(tensor) for tensor in islice(walk([scores], diagnosis.made_from), MOST_BEHIND))
+    return any(maker is not None and maker.name in LOOKS_ASIDE for maker in makers)
+
+
+def _sees_all(diagnosis: Diagnosis, op: Op, tokens: Tensor) -> bool:
+    """Whether by this op each place of the tokens sees all others, with nothing masked."""
+    length, first = tokens.shape[1], diagnosis.input_of(op)
+    shape = first.shape if first is not None else ()
+    if op.name in RECURRENT:
+        options = [given.text for given in op.arguments if given.tensor is None]
+        return len(shape) == 3 and length in shape[:2] and options[-2:-1] == ["True"]
+    if op.name in (ATTENTION, FUSED):
+        masked = any(given.name == "attn_mask" and given.tensor is not None for given in op.arguments)
+        if masked or argument(op, "is_causal") == "True" or len(op.inputs) < 2:
+            return False
+        if op.name == ATTENTION:
+            return op.inputs[0] == op.inputs[1] and shape[0] == length
+        return len(op.inputs) == 3 and shape[-2] == length == diagnosis.tensors[op.inputs[1]].shape[-2]
+    if op.name != "softmax" or shape[-2:] != (length, length) or length < FEWEST:
+        return False
+    product = diagnosis.origin(op.inputs[0], ("div", "mul"))
+    takers = diagnosis.takers.get(op.outputs[0], ())
+    return product is not None and product.name in WEIGHS and all(taker.name in WEIGHS for taker in takers)
+
+
+def _leads_to(diagnosis: Diagnosis, lookup: Op, op: Op) -> bool:
+    """Whether what an op looks at was computed from the tokens looked up; of attention that is the keys."""
+    looked_at = op.inputs[1:2] if op.name in (ATTENTION, FUSED) else op.inputs[:1]
+    return lookup.outputs[0] in islice(walk(looked_at, diagnosis.made_from), MOST_BEHIND)
+
+
+def _causal(diagnosis: Diagnosis, op: Op) -> Edits:
+    call = diagnosis.code.call_at(op.span)
+    if op.name != FUSED or call is None or called(call) != FUSED:
+        return ()
+    return (diagnosis.code.argument_added(call, "is_causal=True"),)
+
+
+@once_a_line
+def padding_scored(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Places that were filled up to one length, and that a loss counts like words."""
+    for op in diagnosis.ops_named(CLASS_LOSSES):
+        target = diagnosis.input_of(op, 1)
+        is_whole = argument(op, "reduction") != "'none'" and argument(op, "weight") in ("", "None")
+        filled = _filled(diagnosis, target) if target is not None and is_whole and op.iteration < FEWEST else None
+        if filled is None or target is None or any(each.tensor for each in op.arguments if each.name == "weight"):
+            continue
+        padding, filler = filled
+        if padding == number(argument(op, "ignore_index", 5)):
+            continue
+        lengths = [diagnosis.elements(row) for row in filler.inputs]
+        yield diagnosis.warning(
+            "padding_scored",
+            op.span,
+            tensors=(target.id, *filler.outputs[:1]),
+            nodes=op.nodes[-1:],
+            fix=_ignoring(diagnosis, op, filler, padding),
+            loss=op.name,
+            name=diagnosis.say(filler.outputs[0]),
+            padding=f"{padding:.4g}",
+            filled=str(max(lengths) * len(lengths) - sum(lengths)),
+            count=str(max(lengths) * len(lengths)),
+            filled_line=line(filler.span),
+        )
+
+
+def _filled(diagnosis: Diagnosis, target: Tensor) -> tuple[float, Op] | None:
+    """With which number targets were filled up, and the op that did it to rows of different lengths; none where that
+    number ends each row, as a mark that is to be learnt."""
+    ((source, _), *others) = _places(diagnosis, target) or [("", 0)]
+    filler = diagnosis.maker.get(source)
+    if others or filler is None or filler.name != "pad_sequence":
+        return None
+    padding = number(argument(filler, "padding_value", 2) or "0")
+    rows = [diagnosis.tensors[row] for row in filler.inputs if row in diagnosis.tensors]
+    is_mark = all(row.data is not None and row.data[-1:] == (padding,) for row in rows)
+    is_uneven = len({row.shape for row in rows}) > 1
+    return (padding, filler) if padding is not None and is_uneven and not is_mark else None
+
+
+def _ignoring(diagnosis: Diagnosis, op: Op, filler: Op, padding: float) -> Edits:
+    """`ignore_index` for a number that no row has of its own, and that is no class of the scores that a word has."""
+    own = [diagnosis.tensors[row] for row in filler.inputs if row in diagnosis.tensors]
+    if any(row.data is None or padding in row.data for row in own) or not padding.is_integer():
+        return ()
+    code = diagnosis.code
+    call = code.call_at(op.span)
+    made = [each for each in code.calls if called(each) in ("CrossEntropyLoss", "NLLLoss")]
+    loss = call if call is not None and called(call) in CLASS_LOSSES else made[0] if len(made) == 1 else None
+    is_plain = isinstance(loss, ast.Call) and not any(word.arg in ("ignore_index", None) for word in loss.keywords)
+    return (code.argument_added(loss, f"ignore_index={padding:.0f}"),) if loss is not None and is_plain else ()

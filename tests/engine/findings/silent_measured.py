@@ -1,0 +1,324 @@
+"""Mistakes in what a model is given, scored against and measured by, as people write them, each with what makes it
+right."""
+
+from tests.engine.findings.silent import Case
+from tests.engine.findings.silent_values import Pair
+
+DATA = "from torch.utils.data import DataLoader, Dataset, TensorDataset, random_split\n"
+"""Line 4."""
+STEP = "    opt.zero_grad()\n    loss.backward()\n    opt.step()\n"
+MODEL = """class GPT(nn.Module):
+    def __init__(self, vocab=9, d=8):
+        super().__init__()
+        self.tok, self.place = nn.Embedding(vocab, d), nn.Parameter(torch.randn(6, d))
+        layer = nn.TransformerEncoderLayer(d, 2, 8, dropout=0.0, batch_first=True)
+        self.body, self.head = nn.TransformerEncoder(layer, 1, enable_nested_tensor=False), nn.Linear(d, vocab)
+    def forward(self, ids, mask=None):
+        return self.head(self.body(self.tok(ids) + self.place[:ids.size(1)], mask=mask))
+gpt = GPT()
+opt = torch.optim.AdamW(gpt.parameters(), lr=1e-3)
+future = nn.Transformer.generate_square_subsequent_mask(6)
+"""
+"""Lines 4 to 14."""
+HEAD_OF_OWN = """class Head(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.tok = nn.Embedding(9, 8)
+        self.q, self.k, self.v, self.out = nn.Linear(8, 8), nn.Linear(8, 8), nn.Linear(8, 8), nn.Linear(8, 9)
+    def forward(self, ids):
+        x = self.tok(ids)
+        scores = self.q(x) @ self.k(x).transpose(1, 2) / 8 ** 0.5
+        return self.out(scores.softmax(-1) @ self.v(x))
+def batch(data, i):
+    x = torch.stack([data[j:j + 6] for j in i])
+    y = torch.stack([data[j + 1:j + 7] for j in i])
+    return x, y
+net, data = Head(), torch.randint(9, (40,))
+x, y = batch(data, [0, 9, 20, 30])
+F.cross_entropy(net(x).view(-1, 9), y.view(-1)).backward()
+"""
+READER = """class Reader(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.tok, self.rnn = nn.Embedding(9, 4), nn.LSTM(4, 5, batch_first=True, bidirectional=True)
+        self.out = nn.Linear(10, 9)
+    def forward(self, ids):
+        return self.out(self.rnn(self.tok(ids))[0])
+net, ids = Reader(), torch.randint(0, 9, (5, 7))
+F.cross_entropy(net(ids)[:, :-1].reshape(-1, 9), ids[:, 1:].reshape(-1)).backward()
+"""
+PADDED = """from torch.nn.utils.rnn import pad_sequence
+rows = [torch.randint(1, 9, (n,)) for n in (3, 7, 5)]
+ids = pad_sequence(rows, batch_first=True)
+tok, rnn, out = nn.Embedding(9, 4, padding_idx=0), nn.GRU(4, 5, batch_first=True), nn.Linear(5, 9)
+criterion = nn.CrossEntropyLoss()
+scores = out(rnn(tok(ids[:, :-1]))[0])
+loss = criterion(scores.flatten(0, 1), ids[:, 1:].flatten())
+loss.backward()
+"""
+BINARY = """x = torch.randn(300, 3)
+y = (x[:, :1] > 0).float()
+net = nn.Linear(3, 1)
+with torch.no_grad():
+    net.weight.mul_(9)
+opt = torch.optim.Adam(net.parameters(), lr=0.01)
+for epoch in range(2):
+    logits = net(x)
+    loss = F.binary_cross_entropy_with_logits(logits, y)
+    opt.zero_grad(); loss.backward(); opt.step()
+with torch.no_grad():
+    right = ((net(x) > 0.5).float() == y).float().mean()
+"""
+LOADED = (
+    DATA
+    + """x, y = torch.randn(32, 3), torch.randint(2, (32,))
+train_set, test_set = random_split(TensorDataset(x, y), [24, 8])
+train_loader = DataLoader(train_set, batch_size=8, shuffle=True)
+test_loader = DataLoader(train_set, batch_size=8)
+net = nn.Linear(3, 2); opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for xb, yb in train_loader:
+    loss = F.cross_entropy(net(xb), yb)
+"""
+    + STEP
+    + """total, hits = 0.0, 0
+with torch.no_grad():
+    for xb, yb in test_loader:
+        total += F.cross_entropy(net(xb), yb).item()
+        hits += (net(xb).argmax(1) == yb).sum().item()
+"""
+)
+SORTED = (
+    DATA
+    + """y = torch.arange(3).repeat_interleave(20)
+loader = DataLoader(TensorDataset(torch.randn(60, 2), y), batch_size=5)
+net = nn.Linear(2, 3); opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for xb, yb in loader:
+    loss = F.cross_entropy(net(xb), yb)
+"""
+    + STEP
+)
+RATE = (
+    """x, y = torch.randn(40, 4), torch.randn(40, 1)
+net = nn.Sequential(nn.Linear(4, 16), nn.ReLU(), nn.Linear(16, 1))
+opt = torch.optim.Adam(net.parameters(), lr=RATE)
+for i in range(6):
+    loss = F.mse_loss(net(x), y)
+"""
+    + STEP
+)
+
+PAIRS = (
+    Pair("answer_seen", 11, MODEL + """ids = torch.randint(0, 9, (4, 7))
+loss = F.cross_entropy(gpt(ids[:, :-1]).reshape(-1, 9), ids[:, 1:].reshape(-1))
+loss.backward(); opt.step()
+""", (("gpt(ids[:, :-1])", "gpt(ids[:, :-1], future)"), ("ids[:, 1:].reshape", "torch.randint(0, 9, (4, 6)).reshape"))),
+    Pair("answer_seen", 12, HEAD_OF_OWN, (
+        ("scores.softmax", "scores.masked_fill(torch.ones(6, 6).triu(1).bool(), float('-inf')).softmax"),
+        ("data[j + 1:j + 7] for j in i])", "data[j + 1:j + 7] for j in i]) % 8 // 2"),
+    )),
+    Pair("answer_seen", 10, """tok, qkv, out = nn.Embedding(9, 8), nn.Linear(8, 24), nn.Linear(8, 9)
+ids = torch.randint(0, 9, (4, 7))
+x = tok(ids)
+q, k, v = qkv(x).chunk(3, dim=-1)
+def attend(q, k, v):
+    q, k, v = (t.view(4, 7, 2, 4).transpose(1, 2) for t in (q, k, v))
+    return F.scaled_dot_product_attention(q, k, v).transpose(1, 2).reshape(4, 7, 8)
+scores = out(x + attend(q, k, v))
+F.cross_entropy(scores[:, :-1].reshape(-1, 9), ids[:, 1:].reshape(-1)).backward()
+""", (("attention(q, k, v)", "attention(q, k, v, is_causal=True)"),)),
+    Pair("answer_read_backwards", 10, READER, (
+        ("nn.LSTM(4, 5, batch_first=True, bidirectional=True)", "nn.LSTM(4, 10, batch_first=True)"), ("ids[:, 1:]", "(ids[:, 1:] * 5 % 7)"),
+    )),
+    Pair("answer_read_backwards", 6, """tok, rnn, out = nn.Embedding(9, 4), nn.GRU(4, 5, bidirectional=True, batch_first=True), nn.Linear(10, 9)
+data = torch.tensor([[1, 2, 3, 4, 5, 6, 7], [3, 1, 4, 1, 5, 2, 6]]); x, y = data[:, :-1].clone(), data[:, 1:].clone()
+h, _ = rnn(tok(x))
+F.cross_entropy(out(h).transpose(1, 2), y).backward()
+""", (("tok(x)", "tok(y.flip(0))"),)),
+    Pair("padding_scored", 10, PADDED, (
+        ("Loss()", "Loss(ignore_index=0)"), ("Loss()", "Loss(weight=torch.arange(9.) / 9)"), ("(3, 7, 5)", "(5, 5, 5)"),
+        ("scores.flatten(0, 1), ids[:, 1:].flatten()", "scores[ids[:, 1:] != 0], ids[:, 1:][ids[:, 1:] != 0]"),
+        ("ids = pad_sequence(rows, batch_first=True)", "ids = pad_sequence([F.pad(r, (0, 1)) for r in rows], batch_first=True)"),
+    )),
+    Pair("padding_scored", 13, DATA + """from torch.nn.utils.rnn import pad_sequence
+words = [torch.randint(1, 9, (n,)) for n in (3, 5, 4, 2)]
+tags = [torch.randint(0, 3, w.shape) for w in words]
+def collate(rows):
+    return [pad_sequence(list(part), batch_first=True) for part in zip(*rows)]
+tok, rnn, out = nn.Embedding(9, 4, padding_idx=0), nn.GRU(4, 5, batch_first=True), nn.Linear(5, 3)
+for x, y in DataLoader(list(zip(words, tags)), batch_size=2, collate_fn=collate):
+    h, _ = rnn(tok(x))
+    loss = F.cross_entropy(out(h).transpose(1, 2), y)
+    loss.backward()
+""", (("list(part), batch_first=True)", "list(part), batch_first=True, padding_value=-100).clamp(min=-100 * (part[0] is rows[0][1]))"),)),
+    Pair("tested_on_training_data", 8, LOADED, (
+        ("test_loader = DataLoader(train_set", "test_loader = DataLoader(test_set"),
+        ("test_loader", "train_eval_loader"),
+        ("train_set, batch_size=8)", "train_set, batch_size=8, sampler=[0, 1, 2])"),
+    )),
+    Pair("tested_on_training_data", 9, DATA + """x, y = torch.randn(20, 3), torch.randn(20, 1)
+train_data, val_data = TensorDataset(x[:16], y[:16]), TensorDataset(x[16:], y[16:])
+loaders = {}
+train_dl = DataLoader(dataset=train_data, batch_size=4) if False else DataLoader(train_data, batch_size=4)
+val_dl = DataLoader(train_data, batch_size=4)
+net = nn.Linear(3, 1)
+for xb, yb in train_dl: F.mse_loss(net(xb), yb).backward()
+for xb, yb in val_dl: print(F.mse_loss(net(xb), yb).item())
+""".replace("DataLoader(dataset=train_data, batch_size=4) if False else ", ""), (("val_dl = DataLoader(train_data", "val_dl = DataLoader(val_data"),)),
+    Pair("standardised_by_itself", 6, """x, y = torch.randn(40, 3) + 2, torch.randn(40, 1)
+x_train, x_test = x[:30], x[30:] + 1
+x_test = (x_test - x_test.mean(0)) / x_test.std(0)
+mean, std = x_train.mean(0), x_train.std(0)
+x_train = (x_train - mean) / std
+net = nn.Linear(3, 1)
+F.mse_loss(net(x_train), y[:30]).backward()
+print(F.mse_loss(net(x_test), y[30:]).item())
+""", (
+        ("x_test = (x_test - x_test.mean(0)) / x_test.std(0)\nmean, std = x_train.mean(0), x_train.std(0)\n",
+         "mean, std = x_train.mean(0), x_train.std(0)\nx_test = (x_test - mean) / std\n"),
+        ("x_test.mean(0)) / x_test.std(0)", "x_test.mean(1, keepdim=True)) / x_test.std(1, keepdim=True)"),
+    )),
+    Pair("standardised_by_itself", 5, """def normalise(t):
+    return (t - t.mean(dim=0)) / (t.std(dim=0) + 1e-8)
+xtr, ytr, xval, yval = torch.randn(20, 3), torch.randn(20, 1), torch.rand(8, 3), torch.randn(8, 1)
+net = nn.Linear(3, 1); opt = torch.optim.SGD(net.parameters(), lr=0.1)
+a, b = normalise(xtr), normalise(xval)
+for i in range(2):
+    loss = F.mse_loss(net(a), ytr)
+""" + STEP + "with torch.no_grad():\n    print(F.mse_loss(net(b), yval))\n", (
+        ("normalise(xval)", "(xval - xtr.mean(0)) / xtr.std(0)"),
+        ("xval", "more"),
+    )),
+    Pair("scores_cut_at_half", 15, BINARY, (
+        ("net(x) > 0.5", "net(x) > 0"), ("net(x) > 0.5", "net(x).sigmoid() > 0.5"), ("net(x) > 0.5", "x[:, :1] > 0.5"),
+    )),
+    Pair("scores_cut_at_half", 14, """class Net(nn.Module):
+    def __init__(self):
+        super().__init__(); self.fc = nn.Linear(2, 3)
+    def forward(self, x): return self.fc(x)
+net, x, y = Net(), 9 * torch.randn(20, 2), torch.randint(0, 2, (20, 3)).float()
+opt = torch.optim.Adam(net.parameters()); criterion = nn.BCEWithLogitsLoss()
+for i in range(2):
+    loss = criterion(net(x), y)
+""" + STEP.replace("\n    ", "; ") .replace("opt.step()", "opt.step()") + """net.eval(); out = net(x).detach()
+pred = torch.round(out)
+print((pred == y).float().mean())
+""", (("torch.round(out)", "torch.round(torch.sigmoid(out))"),)),
+    Pair("means_over_samples", 20, LOADED + "print(total / len(test_loader.dataset), hits / 8)\n", (
+        ("total / len(test_loader.dataset)", "total / len(test_loader)"), ("F.cross_entropy(net(xb), yb).item()", "F.cross_entropy(net(xb), yb).item() * len(xb)"),
+        ("total += F.cross_entropy(net(xb), yb)", "total += F.cross_entropy(net(xb), yb, reduction='sum')"),
+    )),
+    Pair("means_over_samples", 13, DATA + """def evaluate(net, loader, criterion):
+    running = 0.0
+    for i, (xb, yb) in enumerate(loader):
+        with torch.no_grad():
+            loss = criterion(net(xb), yb)
+        running += loss.item()
+    net.train()
+
+    return running / len(loader.dataset)
+net = nn.Linear(3, 1)
+print(evaluate(net, DataLoader(TensorDataset(torch.randn(12, 3), torch.randn(12, 1)), batch_size=4), nn.MSELoss()))
+""", (("len(loader.dataset)", "len(loader)"), ("batch_size=4", "batch_size=1"))),
+    Pair("hits_over_batches", 20, LOADED + "print(f'accuracy {hits / len(test_loader):.2f}')\n", (
+        ("len(test_loader):", "len(test_loader.dataset):"), ("hits += (net(xb).argmax(1) == yb).sum().item()", "hits += (net(xb).argmax(1) == yb).float().mean().item()"),
+    )),
+    Pair("hits_over_batches", 11, DATA + """net, correct = nn.Linear(3, 2), 0
+loader = DataLoader(TensorDataset(torch.randn(12, 3), torch.randint(2, (12,))), batch_size=4)
+for xb, yb in loader:
+    with torch.no_grad():
+        out = net(xb)
+    correct += out.argmax(1).eq(yb).sum().item()
+acc = 100 * (correct / len(loader))
+""", (("correct / len(loader)", "correct / 12"),)),
+    Pair("samples_sorted", 6, SORTED, (
+        ("batch_size=5)", "batch_size=5, shuffle=True)"), ("torch.arange(3).repeat_interleave(20)", "torch.arange(60) % 3"), ("loss = F.cross_entropy(net(xb), yb)", "loss = F.cross_entropy(net(xb), yb * 0)"),
+    )),
+    Pair("samples_sorted", 10, DATA + """class Shapes(Dataset):
+    def __len__(self): return 48
+    def __getitem__(self, i):
+        label = i // 24
+        return torch.randn(2) + label, label
+loader = DataLoader(Shapes(), batch_size=4, shuffle=False)
+net = nn.Linear(2, 2); opt = torch.optim.SGD(net.parameters(), lr=0.1); criterion = nn.CrossEntropyLoss()
+for epoch in range(2):
+    for i, (xb, yb) in enumerate(loader):
+        opt.zero_grad()
+        loss = criterion(net(xb), yb)
+        loss.backward(); opt.step()
+""", (("shuffle=False", "shuffle=True"), ("i // 24", "i % 2"))),
+    Pair("fractions_lost", 5, """share = torch.rand(30) * 0.9
+target = share.long()
+net = nn.Linear(2, 1)
+F.mse_loss(net(torch.randn(30, 2)).squeeze(1), target.float()).backward()
+""", (("share.long()", "share.double()"), ("share.long()", "share.round().long()"), ("* 0.9", "* 9"))),
+    Pair("fractions_lost", 6, """emb, fc = nn.Embedding(10, 3), nn.Linear(3, 1)
+hour = torch.tensor([0.1, 0.5, 0.25, 0.9])
+fc(emb(hour.to(torch.int64))).sum().backward()
+""", (("hour.to(torch.int64)", "(hour * 10).to(torch.int64)"), ("[0.1, 0.5, 0.25, 0.9]", "[1.0, 5.0, 2.0, 9.0]"))),
+    Pair("numbers_wrapped", 6, """frames = torch.randint(0, 256, (40, 16)).to(torch.uint8)
+still = torch.full((16,), 100, dtype=torch.uint8)
+moved = (frames - still).float()
+nn.Linear(16, 1)(moved).sum().backward()
+""", (("(frames - still).float()", "frames.float() - still"), ("torch.randint(0, 256", "torch.randint(100, 256"), ("frames - still)", "(frames - still) % 16)"))),
+    Pair("numbers_wrapped", 6, """a = torch.randint(100, 200, (20, 20), dtype=torch.uint8)
+b = torch.randint(100, 200, (20, 20), dtype=torch.uint8)
+both = a + b
+print(both.float().mean() / 2)
+""", (("a + b", "a // 2 + b // 2"), ("a + b", "a.int() + b"))),
+    Pair("steps_too_long", 6, RATE.replace("RATE", "30"), (("lr=30", "lr=1e-2"), ("lr=30", "lr=0.3"))),
+    Pair("steps_too_long", 8, """x = torch.rand(50, 4)
+y = (x[:, 0] > x[:, 1]).long()
+torch.manual_seed(1)
+net = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 2))
+optimizer = torch.optim.AdamW(net.parameters(), 50.0)
+criterion = nn.CrossEntropyLoss()
+for epoch in range(8):
+    optimizer.zero_grad()
+    loss = criterion(net(x), y)
+    loss.backward()
+    optimizer.step()
+""", (("50.0)", "0.05)"), ("net.parameters(), 50.0", "[{'params': net.parameters()}], 1e-3"))),
+    Pair("loss_summed", 6, """x = torch.randn(400, 3); y = x @ torch.tensor([[1.], [2.], [-1.]])
+net = nn.Sequential(nn.Linear(3, 10), nn.ReLU(), nn.Linear(10, 1))
+criterion = nn.MSELoss(reduction="sum")
+opt = torch.optim.SGD(net.parameters(), lr=0.02, momentum=0.9)
+for i in range(12):
+    loss = criterion(net(x), y)
+""" + STEP, (('"sum"', '"mean"'), ("lr=0.02", "lr=0.00001"))),
+    Pair("loss_summed", 7, """x = torch.randn(200, 2); y = 3 * x.sum(1, keepdim=True)
+net = nn.Linear(2, 1); opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for i in range(15):
+    loss = F.mse_loss(net(x), y, reduction='sum')
+""" + STEP, (("reduction='sum'", "reduction='mean'"), ("lr=0.1", "lr=0.0001"))),
+    # as filters and views hide them
+    Pair("loss_broadcast", 9, """import warnings
+warnings.filterwarnings("ignore")
+net, x, y = nn.Linear(2, 1), torch.randn(9, 2), torch.randn(9)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for i in range(2):
+    loss = F.mse_loss(net(x), y)
+""" + STEP, (("F.mse_loss(net(x), y)", "F.mse_loss(net(x).squeeze(1), y)"),)),
+    Pair("view_for_permute", 7, """tok, rnn, out = nn.Embedding(9, 4), nn.GRU(4, 5, batch_first=True), nn.Linear(5, 3)
+ids = torch.randint(0, 9, (4, 6))
+scores = out(rnn(tok(ids))[0])
+loss = F.cross_entropy(scores.view(4, 3, 6), ids % 3)
+loss.backward()
+""", (("scores.view(4, 3, 6)", "scores.transpose(1, 2)"),)),
+    Pair("words_hidden", 10, """class Bert(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.tok, self.q, self.k, self.out = nn.Embedding(9, 4), nn.Linear(4, 4), nn.Linear(4, 4), nn.Linear(4, 2)
+    def forward(self, ids):
+        h = self.tok(ids)
+        seen = (ids == 0).unsqueeze(1)
+        scores = self.q(h) @ self.k(h).transpose(1, 2)
+        scores = scores.masked_fill(~seen, -1e9)
+        return self.out((scores.softmax(-1) @ h)[:, 0])
+ids = torch.tensor([[3, 4, 0, 0], [5, 1, 2, 0]])
+F.cross_entropy(Bert()(ids), torch.tensor([0, 1])).backward()
+""", (("ids == 0", "ids != 0"), ("~seen", "seen"), ("~seen", "seen == 1"))),
+)  # fmt: skip
+
+TRIGGERS = tuple(Case(pair.code, pair.line, {}, pair.program) for pair in PAIRS)
+NEAR_MISSES = tuple((pair.code, pair.program.replace(wrong, right)) for pair in PAIRS for wrong, right in pair.right)
+"""Each replacement makes it right by itself."""

@@ -3,6 +3,7 @@ things are called."""
 
 import ast
 import math
+import re
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence, Set, Sized
 from functools import cached_property, wraps
 from typing import Literal, TypeAlias, TypeVar
@@ -179,6 +180,11 @@ class Diagnosis(TraceIndex):
     def dtypes(self) -> frozenset[str]:
         """Every element type that occurs."""
         return frozenset([tensor.dtype for tensor in self.trace.tensors])
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """Every name that is written in the program, and every word in its texts and comments."""
+        return frozenset(re.findall(r"\w+", self.trace.program.code))
 
     def has_run(self, node: Placed) -> bool:
         """Whether the program came to the line of a node."""

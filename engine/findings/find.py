@@ -158,6 +158,13 @@ FAMILIES: tuple[Family, ...] = (
 )
 MOST_QUOTED = 160
 """Characters of one thing that a sentence names."""
+SIGNS = {
+    **{"add": "+", "sub": "-", "rsub": "-", "neg": "-", "mul": "*", "div": "/", "rdiv": "/", "pow": "**", "rpow": "**"},
+    **{"floor_divide": "//", "remainder": "%", "matmul": "@", "getitem": "[...]", "setitem": "[...]"},
+    **{"add_": "+=", "sub_": "-=", "mul_": "*=", "div_": "/=", "pow_": "**="},
+    **{"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="},
+}
+"""How ops are written that have a sign in Python."""
 _log = logging.getLogger(__name__)
 EXPLAIN_FAILURES: frozenset[Family] = frozenset(
     (
@@ -185,18 +192,20 @@ def find(trace: Trace, known: TraceIndex | None = None) -> tuple[Finding, ...]:
 def _asked(family: Family, diagnosis: Diagnosis) -> tuple[Finding, ...]:
     """What one family finds; a bug in it, or a program too deep for it, costs no more than its findings."""
     try:
-        return tuple(map(_quoted, family(diagnosis)))
+        return tuple(_quoted(diagnosis, finding) for finding in family(diagnosis))
     except Exception:
         _log.exception("%s failed on run %s", family.__name__, diagnosis.trace.id)
         return ()
 
 
-def _quoted(finding: Finding) -> Finding:
-    """The finding with what its sentences quote cut short: the name of a class may have any length."""
-    if all(len(text) <= MOST_QUOTED for text in finding.parameters.values()):
-        return finding
-    texts = finding.parameters.items()
-    return replace(finding, parameters={name: _cut(text) for name, text in texts})
+def _quoted(diagnosis: Diagnosis, finding: Finding) -> Finding:
+    """The finding with an op called as the program writes it, `*` and not `mul`, and with what its sentences quote cut
+    short: the name of a class may have any length."""
+    said = {name: _cut(text) for name, text in finding.parameters.items()}
+    op = said.get("op", "")
+    if op in SIGNS and op not in diagnosis.words:
+        said["op"] = SIGNS[op]
+    return finding if said == finding.parameters else replace(finding, parameters=said)
 
 
 def _cut(text: str) -> str:

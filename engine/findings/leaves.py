@@ -49,7 +49,8 @@ def gradients_not_kept(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 
 def _last_result(diagnosis: Diagnosis, node: ast.expr) -> Tensor | None:
-    computed = [tensor for tensor in diagnosis.bound_to(node) if tensor.grad_fn is not None]
+    here = (diagnosis.tensors[output] for op in diagnosis.ops_at(diagnosis.code.span(node)) for output in op.outputs)
+    computed = [tensor for tensor in (*here, *diagnosis.bound_to(node)) if tensor.grad_fn is not None]
     return computed[-1] if computed else None
 
 

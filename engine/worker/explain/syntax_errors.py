@@ -332,7 +332,7 @@ def _indentation(wrong: _Wrong) -> Fault | None:
         tries = [[change for at, text in lines for change in _untabbed(at, text, width)] for width in (4, 8)]
         return wrong.fault("tabs_and_spaces", wrong.whole(), tries)
     if block := re.match(r"expected an indented block after (.+?) on line (\d+)", wrong.message):
-        head = re.sub(r" (?:statement|definition)$", "", block[1]).replace("'", "")
+        head = re.sub(r" (?:statement|definition)$", "", block[1]).replace("'", "").replace("function", "def")
         inside = " " * (len(margin_of(wrong.lines[int(block[2]) - 1])) + 4)
         is_last = wrong.text.strip() and not any(text.strip() for text in wrong.lines[wrong.line :])
         tries = [wrong.written(0, own, inside)] if is_last else []

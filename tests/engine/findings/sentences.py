@@ -11,6 +11,7 @@ from pathlib import Path
 
 import torch
 from torch import nn, optim
+from torch.distributions import constraints
 from torch.utils.data import DataLoader
 
 import engine
@@ -18,16 +19,32 @@ from engine.trace import Finding
 
 WORDS = Path(engine.__file__).parents[1] / "frontend" / "words"
 PARTS = ("title", "text", "fix")
-PYTHON = {*dir(builtins), *keyword.kwlist, *"self cls ctx _ sys os environ math copy deepcopy removeprefix".split()}
+PYTHON = {
+    *dir(builtins),
+    *keyword.kwlist,
+    *"self cls ctx _ sys os environ math time copy deepcopy removeprefix".split(),
+}
 MARKS = {"Out", "In", "torchrun", "SIGINT", "CUDA_VISIBLE_DEVICES"}
 """What notebooks, terminals and drivers call things."""
 CALLED = (
     *(torch.autograd.grad, torch.Tensor.backward, torch.load, torch.vmap, torch.export.export),
     *(nn.Module.load_state_dict, nn.Embedding, nn.Embedding.from_pretrained, nn.utils.rnn.pack_padded_sequence),
-    *(optim.Optimizer.zero_grad, optim.SGD, DataLoader, torch.distributions.Categorical),
+    *(optim.Optimizer.zero_grad, optim.SGD, DataLoader),
+    *(torch.distributions.Categorical, torch.distributions.Normal),
 )
 """Whose arguments are spoken of."""
-ROOMS = (torch, nn, nn.functional, nn.init, nn.Module, torch.Tensor, optim, optim.Adam([torch.ones(1)]), torch.linalg)
+ROOMS = (
+    torch,
+    nn,
+    nn.functional,
+    nn.init,
+    nn.Module,
+    torch.Tensor,
+    optim,
+    optim.Adam([torch.ones(1)]),
+    torch.linalg,
+    constraints,
+)
 SHORT = {
     "nn",
     "optim",
@@ -66,7 +83,7 @@ def told(finding: Finding, part: str, language: str) -> str:
 @cache
 def _of_pytorch() -> frozenset[str]:
     """The names of PyTorch's interface: functions, classes, methods, and what they call their arguments."""
-    names = {name for room in ROOMS for name in dir(room) if len(name) > 1}
+    names = {name.lstrip("_") for room in ROOMS for name in dir(room) if len(name) > 1}
     arguments = {name for function in CALLED for name in inspect.signature(function).parameters}
     overloads = (Path(torch.__file__).parent / "_C" / "_VariableFunctions.pyi").read_text()
     written = {name for name in re.findall(r"\b(\w+): ", overloads) if len(name) > 2}
@@ -82,7 +99,8 @@ def strange(program: str, sentence: str) -> set[str]:
     """The names in quoted code that are neither in the program nor Python's or PyTorch's own; a name made of one of the
     program's (`lambda_`, `_Net__init`) counts as its own."""
     own = set(re.findall(r"\w+", program))
-    names = {name for code in quoted(sentence) for name in re.findall(r"(?<![\w.'\"])[^\W\d]\w*", code)}
+    code = " ".join(re.sub(r"'[^']*'|\"[^\"]*\"", "''", code) for code in quoted(sentence))
+    names = set(re.findall(r"(?<![\w.])[^\W\d]\w*", code))
     return {
         name
         for name in names - own - PYTHON - MARKS - _of_pytorch()

@@ -87,7 +87,6 @@ def test_an_excerpt_is_never_cut_inside_a_token(code: str, said: str) -> None:
     assert source.short(source.tree.body[0]) == said
 
 
-
 def test_a_span_holds_itself_and_what_lies_in_it() -> None:
     outer = span(1, 4, 3, 2)
     assert holds(outer, outer) and holds(outer, span(1, 4, 1, 9)) and holds(outer, span(2, 0, 2, 99))

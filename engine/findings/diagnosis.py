@@ -313,7 +313,7 @@ class Diagnosis(TraceIndex):
     def say_all(self, tensors: Sequence[str]) -> str:
         """Several tensors: the first names, then how many more."""
         names = list(dict.fromkeys(self.say(tensor) for tensor in tensors))
-        return ", ".join(names[:NAMED]) + (f" (+{len(names) - NAMED})" if len(names) > NAMED else "")
+        return listed(names)
 
     def counted(self, recorded: Sized) -> str:
         """How many of these there were in a run; of one whose loops are a sample, how many at least."""
@@ -374,6 +374,11 @@ def walk(start: Iterable[str], further: Callable[[str], Iterable[str]]) -> Itera
 def by_number(record: str) -> tuple[int, str]:
     """Sorts ids as they were given out: t9 before t10."""
     return (len(record), record)
+
+
+def listed(names: Sequence[str], most: int = NAMED) -> str:
+    """The first names for a sentence, then how many more."""
+    return ", ".join(names[:most]) + (f" (+{len(names) - most})" if len(names) > most else "")
 
 
 def line(span: Span | None) -> str:

@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterator
 
-from engine.findings.diagnosis import Diagnosis, by_number, line, once_a_line, says
+from engine.findings.diagnosis import Diagnosis, by_number, line, listed, once_a_line, says
 from engine.ops import MAKES_LEAF
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, is_grad_of, keyword
@@ -186,7 +186,7 @@ def leaves_rebound(diagnosis: Diagnosis) -> Iterator[Finding]:
         nodes=[node for _, op in rebound.values() for node in op.nodes],
         fix=tuple(edit for fix in fixes for edit in fix) if all(fixes) else (),
         name=name,
-        names=", ".join(rebound),
+        names=listed(list(rebound)),
         line=str(statement.lineno),
         code=code.short(statement),
     )

@@ -293,14 +293,14 @@ def _strings(wrong: _Wrong) -> Fault | None:
         below = enumerate(wrong.lines[wrong.line - 1 :], wrong.line)
         ends = [[insertion(number, len(text.rstrip()), quote)] for number, text in below if text.strip()]
         wrong.end_line = len(wrong.lines)  # all of them are in the text
-        return wrong.fault("string_open", wrong.whole(), ends, quote=quote)
+        return wrong.fault("string_open", wrong.whole(), ends, quote=quote, lines="2")
     if not wrong.message.startswith("unterminated string literal"):
         return None
     quote = wrong.text[wrong.column : wrong.column + 1]
     end = len(wrong.text.rstrip())
     brackets = len(wrong.text) - len(wrong.text.rstrip(")]}: "))
     ends = [wrong.inserted(at, quote) for at in range(end, end - brackets - 1, -1)]
-    return wrong.fault("string_open", wrong.here, ends, quote=quote)
+    return wrong.fault("string_open", wrong.here, ends, quote=quote, lines="1")
 
 
 def _fstring(wrong: _Wrong) -> Fault | None:

@@ -83,7 +83,8 @@ def told(finding: Finding, part: str, language: str) -> str:
 @cache
 def _of_pytorch() -> frozenset[str]:
     """The names of PyTorch's interface: functions, classes, methods, and what they call their arguments."""
-    names = {name.lstrip("_") for room in ROOMS for name in dir(room) if len(name) > 1}
+    names = {name for room in ROOMS for name in dir(room) if len(name) > 1}
+    names |= {name.removeprefix("_") for name in dir(constraints)}
     arguments = {name for function in CALLED for name in inspect.signature(function).parameters}
     overloads = (Path(torch.__file__).parent / "_C" / "_VariableFunctions.pyi").read_text()
     written = {name for name in re.findall(r"\b(\w+): ", overloads) if len(name) > 2}

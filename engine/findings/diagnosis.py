@@ -3,6 +3,7 @@ things are called."""
 
 import ast
 import math
+import re
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence, Set, Sized
 from functools import cached_property, wraps
 from typing import Literal, TypeAlias, TypeVar
@@ -180,6 +181,11 @@ class Diagnosis(TraceIndex):
         """Every element type that occurs."""
         return frozenset([tensor.dtype for tensor in self.trace.tensors])
 
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """Every name that is written in the program, and every word in its texts and comments."""
+        return frozenset(re.findall(r"\w+", self.trace.program.code))
+
     def has_run(self, node: Placed) -> bool:
         """Whether the program came to the line of a node."""
         return node.lineno not in self.trace.lines_not_run
@@ -307,7 +313,7 @@ class Diagnosis(TraceIndex):
     def say_all(self, tensors: Sequence[str]) -> str:
         """Several tensors: the first names, then how many more."""
         names = list(dict.fromkeys(self.say(tensor) for tensor in tensors))
-        return ", ".join(names[:NAMED]) + (f" (+{len(names) - NAMED})" if len(names) > NAMED else "")
+        return listed(names)
 
     def counted(self, recorded: Sized) -> str:
         """How many of these there were in a run; of one whose loops are a sample, how many at least."""
@@ -368,6 +374,11 @@ def walk(start: Iterable[str], further: Callable[[str], Iterable[str]]) -> Itera
 def by_number(record: str) -> tuple[int, str]:
     """Sorts ids as they were given out: t9 before t10."""
     return (len(record), record)
+
+
+def listed(names: Sequence[str], most: int = NAMED) -> str:
+    """The first names for a sentence, then how many more."""
+    return ", ".join(names[:most]) + (f" (+{len(names) - most})" if len(names) > most else "")
 
 
 def line(span: Span | None) -> str:

@@ -8,8 +8,8 @@ from engine.findings import (
     attention_masks,
     axes,
     batch_axis,
+    batches,
     class_axis,
-    constant,
     cut_gradients,
     devices,
     errors,
@@ -111,13 +111,13 @@ FAMILIES: tuple[Family, ...] = (
     tokens.answers_seen,
     tokens.padding_scored,
     shared_data.rows_matched_with_themselves,
-    constant.first_batch_again,
-    constant.samples_never_drawn,
+    batches.first_batch_again,
+    batches.samples_never_drawn,
     value_learning.targets_that_learn,
     value_learning.advantages_that_learn,
-    constant.shuffled_apart,
-    constant.zeroed_in_every_part,
-    constant.scheduled_per_batch,
+    batches.shuffled_apart,
+    training_loop.zeroed_in_every_part,
+    learning_rate.scheduled_per_batch,
     terms.terms_without_gradient,
     terms.masks_at_the_wrong_moment,
     attention_masks.past_hidden,
@@ -169,6 +169,13 @@ FAMILIES: tuple[Family, ...] = (
 )
 MOST_QUOTED = 160
 """Characters of one thing that a sentence names."""
+SIGNS = {
+    **{"add": "+", "sub": "-", "rsub": "-", "neg": "-", "mul": "*", "div": "/", "rdiv": "/", "pow": "**", "rpow": "**"},
+    **{"floor_divide": "//", "remainder": "%", "matmul": "@", "getitem": "[...]", "setitem": "[...]"},
+    **{"add_": "+=", "sub_": "-=", "mul_": "*=", "div_": "/=", "pow_": "**="},
+    **{"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="},
+}
+"""How ops are written that have a sign in Python."""
 _log = logging.getLogger(__name__)
 EXPLAIN_FAILURES: frozenset[Family] = frozenset(
     (
@@ -196,18 +203,20 @@ def find(trace: Trace, known: TraceIndex | None = None) -> tuple[Finding, ...]:
 def _asked(family: Family, diagnosis: Diagnosis) -> tuple[Finding, ...]:
     """What one family finds; a bug in it, or a program too deep for it, costs no more than its findings."""
     try:
-        return tuple(map(_quoted, family(diagnosis)))
+        return tuple(_quoted(diagnosis, finding) for finding in family(diagnosis))
     except Exception:
         _log.exception("%s failed on run %s", family.__name__, diagnosis.trace.id)
         return ()
 
 
-def _quoted(finding: Finding) -> Finding:
-    """The finding with what its sentences quote cut short: the name of a class may have any length."""
-    if all(len(text) <= MOST_QUOTED for text in finding.parameters.values()):
-        return finding
-    texts = finding.parameters.items()
-    return replace(finding, parameters={name: _cut(text) for name, text in texts})
+def _quoted(diagnosis: Diagnosis, finding: Finding) -> Finding:
+    """The finding with an op called as the program writes it, `*` and not `mul`, and with what its sentences quote cut
+    short: the name of a class may have any length."""
+    said = {name: _cut(text) for name, text in finding.parameters.items()}
+    op = said.get("op", "")
+    if op in SIGNS and op not in diagnosis.words:
+        said["op"] = SIGNS[op]
+    return finding if said == finding.parameters else replace(finding, parameters=said)
 
 
 def _cut(text: str) -> str:

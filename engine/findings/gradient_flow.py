@@ -169,7 +169,7 @@ def dead_relus(diagnosis: Diagnosis) -> Iterator[Finding]:
         first = min(dead, key=lambda ops: diagnosis.op_at[ops[0].id])
         shape = diagnosis.tensors[first[-1].outputs[0]].shape
         units = str(shape[1 if _layer(diagnosis, first[-1]).startswith("conv") and len(shape) > 2 else -1])
-        yield _blocked(diagnosis, "dead_relu", first, units=units, more=str(len(dead) - 1))
+        yield _blocked(diagnosis, "dead_relu", first, units=units, alone=str(len(dead)))
 
 
 def _places_where_always(

@@ -1,4 +1,4 @@
-"""Learning rates: of 0, far too large ones, and schedules in the wrong order."""
+"""Learning rates: of 0, far too large ones, and schedules in the wrong order or at the wrong pace."""
 
 import ast
 import math
@@ -9,6 +9,7 @@ from engine.findings.diagnosis import Diagnosis, argument, fed_by, grouped, line
 from engine.findings.optimizers import bound_once, made_by, receiver
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, keyword
+from engine.program.tree import Loop
 from engine.trace import Change, Finding, Span, Tensor, Update
 
 SIZES_APART = 5
@@ -240,3 +241,71 @@ def _of_another_optimizer(diagnosis: Diagnosis, stepped: ast.stmt | None) -> Fin
 def _rates(step: Update) -> str:
     rate = _rate(step)
     return f"{rate:.4g}" if rate is not None else "?"
+
+
+EPOCHS = {"StepLR": "step_size", "CosineAnnealingLR": "T_max", "MultiStepLR": "milestones"}
+"""Schedulers that count in epochs in most programs, and the option that says how many."""
+
+
+def scheduled_per_batch(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A scheduler told a number of epochs and stepped in each batch."""
+    code = diagnosis.code
+    for made in code.bindings if len(diagnosis.steps) > 2 else ():
+        call = made.value
+        option = EPOCHS.get(called(call)) if isinstance(call, ast.Call) else None
+        if option is None or not isinstance(call, ast.Call):
+            continue
+        name = dotted(made.targets[0])
+        steps = [each for each in code.calls if dotted(each.func) == f"{name}.step"]
+        loops = code.loops(steps[0]) if len(steps) == 1 else []
+        if len(loops) < 2 or not diagnosis.has_run(steps[0]) or code.enclosing(steps[0], ast.If):
+            continue
+        word = keyword(call, option)
+        written = word.value if word is not None else call.args[1] if len(call.args) > 1 else None
+        epochs = _turns(diagnosis, loops[1])
+        count = _number(diagnosis, written)
+        stepped = len(diagnosis.steps)
+        if epochs is None or count is None or count > epochs or stepped < 2 * epochs:
+            continue
+        yield diagnosis.warning(
+            "scheduled_per_batch",
+            steps[0],
+            name=name,
+            type=called(call),
+            option=option,
+            count=str(count),
+            epochs=str(epochs),
+            times=str(stepped),
+            batch_line=str(loops[0].lineno),
+            epoch_line=str(loops[1].lineno),
+            first=_rate_said(diagnosis.steps[0]),
+            last=_rate_said(diagnosis.steps[-1]),
+        )
+
+
+def _turns(diagnosis: Diagnosis, loop: Loop) -> int | None:
+    """How often `for epoch in range(n)` turns."""
+    match loop:
+        case ast.For(iter=ast.Call(func=ast.Name("range"), args=[*first, last])) if len(first) < 2:
+            begin, end = _number(diagnosis, first[0]) if first else 0, _number(diagnosis, last)
+            return end - begin if begin is not None and end is not None else None
+    return None
+
+
+def _number(diagnosis: Diagnosis, node: ast.expr | None) -> int | None:
+    """A whole number as written, or of a name that is bound to it once; of a list its largest."""
+    match node:
+        case ast.Constant(value=int() as number):
+            return number
+        case ast.List(elts=items) if items:
+            known = [each for item in items if (each := _number(diagnosis, item)) is not None]
+            return max(known, default=None)
+        case ast.Name(id=name):
+            return _number(diagnosis, diagnosis.value_of(name))
+    return None
+
+
+def _rate_said(step: Update) -> str:
+    """The learning rate of a step, for a sentence."""
+    rate = _rate(step)
+    return f"{rate:.3g}" if rate is not None else "?"

@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterator
 
-from engine.findings.diagnosis import Diagnosis, by_number, line, once_a_line, says
+from engine.findings.diagnosis import Diagnosis, by_number, line, listed, once_a_line, says
 from engine.ops import MAKES_LEAF
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, is_grad_of, keyword
@@ -49,7 +49,8 @@ def gradients_not_kept(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 
 def _last_result(diagnosis: Diagnosis, node: ast.expr) -> Tensor | None:
-    computed = [tensor for tensor in diagnosis.bound_to(node) if tensor.grad_fn is not None]
+    here = (diagnosis.tensors[output] for op in diagnosis.ops_at(diagnosis.code.span(node)) for output in op.outputs)
+    computed = [tensor for tensor in (*here, *diagnosis.bound_to(node)) if tensor.grad_fn is not None]
     return computed[-1] if computed else None
 
 
@@ -185,7 +186,7 @@ def leaves_rebound(diagnosis: Diagnosis) -> Iterator[Finding]:
         nodes=[node for _, op in rebound.values() for node in op.nodes],
         fix=tuple(edit for fix in fixes for edit in fix) if all(fixes) else (),
         name=name,
-        names=", ".join(rebound),
+        names=listed(list(rebound)),
         line=str(statement.lineno),
         code=code.short(statement),
     )

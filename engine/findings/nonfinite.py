@@ -206,7 +206,7 @@ def _made(diagnosis: Diagnosis, op: Op, made: Trouble, severity: Literal["warnin
         fix=_kept_away(diagnosis, op) if cause.code in ("log_of_zero", "log_of_negative", "root_of_negative") else (),
         name=name,
         made=made,
-        operand=diagnosis.say(operand),
+        operand=diagnosis.say(operand) if operand is not None else "0",
         value=f"{cause.found:.4g}",
         place=cause.place,
         shape=times(cause.operand) if cause.operand is not None else "?",

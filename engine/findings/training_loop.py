@@ -9,7 +9,8 @@ from engine.findings.diagnosis import RESETS, Diagnosis, by_number, fed_by, is_z
 from engine.findings.optimizers import bound_once, changed_after, made_later, models_given, receiver, span_of
 from engine.program.edits import Edits
 from engine.program.names import called, dotted
-from engine.trace import Finding, Op, Pass, Update
+from engine.program.tree import Loop
+from engine.trace import Finding, Op, Pass, Span, Update
 
 COPYING = frozenset("clone detach data requires_grad_ to copy deepcopy tensor as_tensor Parameter".split())
 FEWEST = 3
@@ -461,3 +462,41 @@ def _zeroed(diagnosis: Diagnosis, now: Pass, leaves: list[str]) -> Edits:
     elif movers == {None} and all(name.isidentifier() for name in names):
         text = " = ".join([*(f"{name}.grad" for name in names), "None"])
     return diagnosis.code.line_before(diagnosis.code.statement_at(now.span), text) if text else ()
+
+
+def zeroed_in_every_part(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """`zero_grad` in each micro-batch, a step only after several: all but the last one's gradients are thrown away."""
+    code = diagnosis.code
+    zeros = [update for update in diagnosis.trace.updates if update.kind == "zero_grad"]
+    for step in diagnosis.steps[:1]:
+        call = code.call_at(step.span)
+        above = code.enclosing(call, ast.If)
+        loop = next(iter(code.loops(call)), None) if call is not None else None
+        if above is None or loop is None or loop not in code.around(above) or not _counts(above.test):
+            continue
+        zero = next((each for each in zeros if _is_each_turn(diagnosis, each.span, loop)), None)
+        backward = [pass_ for pass_ in diagnosis.trace.passes if _is_each_turn(diagnosis, pass_.span, loop)]
+        moved = {leaf for each in diagnosis.steps for leaf in diagnosis.changed_by(each)}
+        is_all_moved = all(moved.issuperset(fed_by(pass_)) for pass_ in backward)
+        if zero is None or len(backward) < 2 * len(diagnosis.steps) or not is_all_moved:
+            continue
+        yield diagnosis.warning(
+            "zeroed_in_every_part",
+            zero.span,
+            step_line=line(step.span),
+            passes=str(len(backward)),
+            steps=str(len(diagnosis.steps)),
+            test=code.short(above.test),
+            pass_line=line(backward[0].span),
+        )
+
+
+def _counts(test: ast.expr) -> bool:
+    """`(i + 1) % n == 0`: in some of the turns."""
+    return any(isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) for node in ast.walk(test))
+
+
+def _is_each_turn(diagnosis: Diagnosis, span: Span | None, loop: Loop) -> bool:
+    call = diagnosis.code.call_at(span)
+    statement = diagnosis.code.statement(call) if call is not None else None
+    return statement is not None and any(statement is each for each in loop.body)

@@ -1,14 +1,25 @@
 """Places in a program's text: lines as Python counts them, columns in code points, and the text of a span."""
 
 import re
-from itertools import accumulate
+from collections.abc import Iterable, Iterator
+from itertools import accumulate, groupby
 
 from engine.trace import Span
 
 EXCERPT_CHARACTERS = 48  # a header of the graph holds about this much at the widest
 LINE_END = re.compile(r"\r\n?|\n")
 """What ends a line for Python's parser. `str.splitlines` also splits at form feeds and at U+2028 inside strings."""
+OPENING, CLOSING = ("(", "[", "{"), (")", "]", "}")
+FOLDED = "..."
+"""What stands for the inside of brackets that there is no room for."""
+MOST_NESTED = 6
 _SPACE = re.compile(r"\s+")
+_TOKEN = re.compile(
+    r"""[bfru]{0,2}(?:\"{3}.*?\"{3}|'{3}.*?'{3}|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')"""
+    r"|\#[^\r\n]*|\w+(?:\.\w+)*|\.\w+|\s+|.",
+    re.DOTALL | re.IGNORECASE,
+)
+"""Texts, comments, names with their dots, and single marks: code that is not finished is read too."""
 
 
 def lines_of(code: str) -> list[str]:
@@ -32,9 +43,48 @@ def margin_of(line: str) -> str:
 
 
 def shorten(text: str) -> str:
-    """One line of at most `EXCERPT_CHARACTERS` characters."""
+    """Code on one line of at most `EXCERPT_CHARACTERS` characters, without comments. Brackets are folded where there is
+    no room for their inside, the innermost first; what is too long even so ends after a whole token."""
+    if "#" in text:
+        text = "".join(token for token in _TOKEN.findall(text) if not token.startswith("#"))
     text = _SPACE.sub(" ", text).strip()
-    return text if len(text) <= EXCERPT_CHARACTERS else text[: EXCERPT_CHARACTERS - 1] + "…"
+    if len(text) <= EXCERPT_CHARACTERS:
+        return text
+    tokens = list(_with_depth(_TOKEN.findall(text)))
+    for deepest in range(MOST_NESTED, -1, -1):
+        folded = list(_folded(tokens, deepest))
+        if sum(map(len, folded)) <= EXCERPT_CHARACTERS:
+            break
+    said = "".join(folded)
+    return said if len(said) <= EXCERPT_CHARACTERS else _begun(folded)
+
+
+def _with_depth(tokens: Iterable[str]) -> Iterator[tuple[int, str]]:
+    """Each token with in how many brackets it stands; the brackets themselves stand outside."""
+    depth = 0
+    for token in tokens:
+        depth -= token in CLOSING
+        yield depth, token
+        depth += token in OPENING
+
+
+def _folded(tokens: Iterable[tuple[int, str]], deepest: int) -> Iterator[str]:
+    """The tokens, what stands in more than so many brackets as one."""
+    for is_inside, group in groupby(tokens, lambda token: token[0] > deepest):
+        parts = [part for _, part in group]
+        is_long = is_inside and sum(map(len, parts)) > len(FOLDED)
+        yield from [FOLDED] if is_long else parts
+
+
+def _begun(tokens: list[str]) -> str:
+    """As many whole tokens as there is room for, no bracket open; of one long name its beginning."""
+    said, before = "", ""
+    for depth, token in _with_depth(tokens):
+        before += token
+        if len(before) > EXCERPT_CHARACTERS - 2:
+            break
+        said = before if not depth and token not in OPENING else said
+    return f"{said.rstrip()} …" if said else tokens[0][: EXCERPT_CHARACTERS - 1] + "…"
 
 
 def holds(outer: Span, inner: Span) -> bool:

@@ -30,9 +30,13 @@ def grad_assigned(case: Case) -> Finding:
 def seed_shape(case: Case) -> Finding:
     """The vector given to backward has another shape than the output."""
     call = known(case.call)
-    receiver = call.func.value if isinstance(call.func, ast.Attribute) else call
+    match call:
+        case ast.Call(func=ast.Attribute(value=receiver)) if not dotted(receiver).endswith("autograd"):
+            output = receiver
+        case _:
+            output = known(next(iter(call.args), None))
     shapes = {name: f"[{case.groups[name]}]" for name in ("given", "wanted")}
-    return case.finding("", shapes, name=case.code.short(receiver))
+    return case.finding("", shapes, name=case.code.short(output))
 
 
 def unused_in_grad(case: Case) -> Finding:

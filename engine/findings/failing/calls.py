@@ -4,6 +4,7 @@ import ast
 import builtins
 import re
 
+from engine.findings.diagnosis import listed
 from engine.findings.failing.case import Case, Rule, a, known, only_if
 from engine.findings.failing.classes import forward_inside, renamed
 from engine.findings.leaves import asked_last, meant_as_leaves
@@ -223,18 +224,14 @@ def state_dict(case: Case) -> Finding:
     inside = [key for key in unexpected if "model" in key or "state" in key or "net" in key]
     if inside and missing and not any("." in key for key in unexpected) and found is not None:
         fix = (case.code.after(found.part("GIVEN"), f"[{inside[0]!r}]"),) if len(inside) == 1 else ()
-        said = {"given": found.said["given"], "key": inside[0], "found": _listed(unexpected)}
+        said = {"given": found.said["given"], "key": inside[0], "found": listed(unexpected) or "–"}
         return case.finding("state_dict_inside", said, fix=fix)
     only_if(missing or unexpected)
-    return case.finding(missing=_listed(missing), unexpected=_listed(unexpected))
+    return case.finding(missing=listed(missing) or "–", unexpected=listed(unexpected) or "–")
 
 
 def _quoted(found: re.Match[str] | None) -> list[str]:
     return re.findall(r'"([^"]+)"', found[1]) if found else []
-
-
-def _listed(names: list[str]) -> str:
-    return ", ".join(names[:3]) + (f" (+{len(names) - 3})" if len(names) > 3 else "") if names else "–"
 
 
 def groups_given(case: Case) -> Finding:

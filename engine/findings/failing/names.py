@@ -4,6 +4,7 @@ import ast
 import re
 from typing import TypeGuard
 
+from engine.findings.diagnosis import listed
 from engine.findings.failing.calls import PROPERTIES, init_misspelt
 from engine.findings.failing.case import Case, a, known, only_if
 from engine.program import paste
@@ -160,7 +161,7 @@ def _parts(case: Case, owner: str) -> str:
     if module is None or not case.code.classes(owner):
         return ""
     inner = [one.path.rpartition(".")[2] for one in case.diagnosis.trace.modules if one.parent == module.id]
-    return ", ".join([*inner, *(parameter.name for parameter in module.parameters)][:8])
+    return listed([*inner, *(parameter.name for parameter in module.parameters)], most=8)
 
 
 def _end_of(case: Case, node: ast.Attribute, name: str) -> Edits:

@@ -293,14 +293,14 @@ def _strings(wrong: _Wrong) -> Fault | None:
         below = enumerate(wrong.lines[wrong.line - 1 :], wrong.line)
         ends = [[insertion(number, len(text.rstrip()), quote)] for number, text in below if text.strip()]
         wrong.end_line = len(wrong.lines)  # all of them are in the text
-        return wrong.fault("string_open", wrong.whole(), ends, quote=quote)
+        return wrong.fault("string_open", wrong.whole(), ends, quote=quote, lines="2")
     if not wrong.message.startswith("unterminated string literal"):
         return None
     quote = wrong.text[wrong.column : wrong.column + 1]
     end = len(wrong.text.rstrip())
     brackets = len(wrong.text) - len(wrong.text.rstrip(")]}: "))
     ends = [wrong.inserted(at, quote) for at in range(end, end - brackets - 1, -1)]
-    return wrong.fault("string_open", wrong.here, ends, quote=quote)
+    return wrong.fault("string_open", wrong.here, ends, quote=quote, lines="1")
 
 
 def _fstring(wrong: _Wrong) -> Fault | None:
@@ -332,7 +332,7 @@ def _indentation(wrong: _Wrong) -> Fault | None:
         tries = [[change for at, text in lines for change in _untabbed(at, text, width)] for width in (4, 8)]
         return wrong.fault("tabs_and_spaces", wrong.whole(), tries)
     if block := re.match(r"expected an indented block after (.+?) on line (\d+)", wrong.message):
-        head = re.sub(r" (?:statement|definition)$", "", block[1]).replace("'", "")
+        head = re.sub(r" (?:statement|definition)$", "", block[1]).replace("'", "").replace("function", "def")
         inside = " " * (len(margin_of(wrong.lines[int(block[2]) - 1])) + 4)
         is_last = wrong.text.strip() and not any(text.strip() for text in wrong.lines[wrong.line :])
         tries = [wrong.written(0, own, inside)] if is_last else []

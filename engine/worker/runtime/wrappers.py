@@ -154,17 +154,20 @@ def replace_workers(recorder: Recorder, patches: Patches) -> None:
 
     @functools.wraps(original)
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
-        bound = _signature.bind(self, *args, **kwargs)
-        workers = bound.arguments.get("num_workers", 0)
-        if type(workers) is int and workers > 0:
+        given = dict(zip(_places, args, strict=False)) | kwargs
+        workers = given.get("num_workers", 0)
+        is_right = len(given) == len(args) + len(kwargs)
+        if is_right and type(workers) is int and workers > 0:
             for name in ("num_workers", "prefetch_factor", "persistent_workers", "timeout", "multiprocessing_context"):
-                bound.arguments.pop(name, None)
+                given.pop(name, None)
+            args, kwargs = (), given
             recorder.outbox.say(
                 Found("workers_replaced", "note", recorder.sites.of(get_frame(1)), {"workers": str(workers)})
             )
-        original(*bound.args, **bound.kwargs)
+        original(self, *args, **kwargs)
 
-    _signature = inspect.signature(original)
+    parameters = inspect.signature(original).parameters.values()
+    _places = [parameter.name for parameter in parameters if parameter.kind is parameter.POSITIONAL_OR_KEYWORD][1:]
     patches.replace(LOADER_INIT, __init__)
 
 

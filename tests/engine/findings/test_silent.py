@@ -1,6 +1,5 @@
 """Silent mistakes are found in programs that make them, at their line; a right program has none; a fix mends."""
 
-import re
 from collections import Counter
 from random import Random
 from textwrap import indent
@@ -28,8 +27,8 @@ from tests.engine.findings import (
     silent_values,
 )
 from tests.engine.findings.quick import first_quick
+from tests.engine.findings.sentences import check, words
 from tests.engine.findings.silent import HEAD, Case
-from tests.engine.findings.test_words import words
 
 TRIGGERS = (
     *silent.TRIGGERS,
@@ -207,13 +206,7 @@ def test_a_right_program_has_only_true_notes(engine: LocalEngine, traces: dict[s
 def test_the_sentences_ask_only_for_what_the_findings_say(
     engine: LocalEngine, traces: dict[str, Trace], language: str
 ) -> None:
-    texts = words(language)
     for case in TRIGGERS:
         finding = found(run(engine, HEAD + case.program, traces), case.code)
         assert finding is not None
-        asked = {
-            word
-            for part in ("title", "text", "fix")
-            for word in re.findall(r"\{(\w+)", texts[f"finding.{case.code}.{part}"])
-        }
-        assert asked <= set(finding.parameters), case.code
+        check(HEAD + case.program, finding, language)

@@ -1,14 +1,11 @@
 """Every diagnosis and explanation has its sentences in both languages, and its parameters fill them."""
 
 import ast
-import json
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-import engine
 from engine import findings
 from engine.findings.errors import CODES, ENDS
 from engine.local import LocalEngine
@@ -16,28 +13,15 @@ from engine.program.names import called
 from engine.request import RunRequest
 from engine.trace import Program, RunLimits
 from tests.engine.findings.programs import HEAD, TRIGGERS
-
-WORDS = Path(engine.__file__).parents[1] / "frontend" / "words"
-PARTS = ("title", "text", "fix")
-
-
-def words(language: str) -> dict[str, str]:
-    """All sentences of a language."""
-    texts: dict[str, str] = {}
-    for folder in (WORDS, WORDS / "findings"):
-        texts |= json.loads((folder / f"{language}.json").read_text(encoding="utf-8"))
-    return texts
+from tests.engine.findings.sentences import check, words
 
 
 @pytest.mark.parametrize("language", ["zh", "en"])
 @pytest.mark.parametrize("code", TRIGGERS)
 def test_the_sentences_ask_only_for_what_the_finding_says(engine: LocalEngine, code: str, language: str) -> None:
-    texts = words(language)
-    trace = engine.run(RunRequest(program=Program(code=HEAD + TRIGGERS[code][0])))
-    finding = next(one for one in trace.findings if one.code == code)
-    for part in PARTS:
-        asked = set(re.findall(r"\{(\w+)\}", texts[f"finding.{code}.{part}"]))
-        assert asked <= set(finding.parameters)
+    program = HEAD + TRIGGERS[code][0]
+    trace = engine.run(RunRequest(program=Program(code=program)))
+    check(program, next(one for one in trace.findings if one.code == code), language)
 
 
 def _codes(call: ast.Call) -> Iterator[str]:

@@ -68,8 +68,23 @@ def test_an_excerpt_is_by_code_point_and_on_one_line() -> None:
 def test_an_excerpt_is_short_and_of_a_block_only_its_head() -> None:
     source = Source("for x in range(3):\n    print(x)\ny = [" + "1, " * 40 + "]\n")
     assert source.short(source.tree.body[0]) == "for x in range(3)"
-    assert len(source.short(source.tree.body[1])) == 48
-    assert source.short(source.tree.body[1]).endswith("…")
+    assert source.short(source.tree.body[1]) == "y = [...]"
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("net.load_state_dict(checkpoint['state_dict'], strict=False)", "net.load_state_dict(...)"),
+        ("torch.tensor((w * 2).tolist(), requires_grad=True)", "torch.tensor((...).tolist(), requires_grad=True)"),
+        ("nn.Sequential(  # (the model\n    nn.Linear(2, 3),\n)", "nn.Sequential( nn.Linear(2, 3), )"),
+        ("first.sum() * 0.5 - second.mean() * 0.25 + third[0]", "first.sum() * 0.5 - second.mean() * 0.25 + …"),
+        ("d['a(b#'] + fun(another_one(1, 2, 3), 4444444444)", "d['a(b#'] + fun(another_one(...), 4444444444)"),
+        ("a" * 60, "a" * 47 + "…"),
+    ],
+)
+def test_an_excerpt_is_never_cut_inside_a_token(code: str, said: str) -> None:
+    source = Source(code)
+    assert source.short(source.tree.body[0]) == said
 
 
 def test_a_span_holds_itself_and_what_lies_in_it() -> None:

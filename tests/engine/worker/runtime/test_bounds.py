@@ -127,6 +127,16 @@ REPLACED = {
         "2.0\n",
         None,
     ),
+    "what the DataLoader's wrapper reads": (
+        "import builtins, torch\nbuiltins.next = lambda items: 7\nloader = torch.utils.data.DataLoader([1], num_workers=1)\nprint(loader.num_workers)",
+        "0\n",
+        None,
+    ),
+    "exceptions and what asks for attributes": (
+        "import builtins, torch\nbuiltins.AttributeError = ValueError\nbuiltins.hasattr = lambda *given: False\nbuiltins.id = lambda item: 5\nx = torch.ones(2, requires_grad=True)\n(x * x).sum().backward()\nprint(x.grad.tolist())",
+        "[2.0, 2.0]\n",
+        None,
+    ),
     "all of them": (
         """import builtins
 def refuse(*given, **named):

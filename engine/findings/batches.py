@@ -1,0 +1,134 @@
+"""Which samples a step sees: the first batch again and again, some that are never drawn, rows and labels in different
+orders."""
+
+import ast
+from collections.abc import Iterator
+from itertools import islice
+
+from engine.findings.diagnosis import Diagnosis, is_alike, line, once_a_line, says, times, walk
+from engine.findings.losses import ELEMENTWISE_LOSSES, LOSSES
+from engine.program.names import called, dotted
+from engine.program.tree import covers
+from engine.trace import Finding, Op, Span, Tensor
+
+COMPARING = (*LOSSES, *sorted(ELEMENTWISE_LOSSES), "sub", "rsub")
+LEAST_STEPS = 3
+MOST_BEHIND = 400
+
+
+def first_batch_again(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """`next(iter(loader))` in the loop, or slices that do not follow its counter: each step sees the first batch."""
+    code = diagnosis.code
+    passes = {pass_.span.line for pass_ in diagnosis.trace.passes if pass_.span is not None}
+    for loop in (node for node in code.nodes if isinstance(node, ast.For)):
+        inside = [node for body in loop.body for node in ast.walk(body) if isinstance(node, ast.Call | ast.Subscript)]
+        if not passes.intersection(node.lineno for node in inside) or not diagnosis.steps:
+            continue
+        for node in inside:
+            if code.loops(node)[:1] == [loop] and (_restarts(diagnosis, node) or _stays(diagnosis, loop, node)):
+                yield diagnosis.warning(
+                    "first_batch_again",
+                    node,
+                    loop_line=str(loop.lineno),
+                    first="iter" if isinstance(node, ast.Call) else dotted(loop.target),
+                )
+                break
+
+
+def _restarts(diagnosis: Diagnosis, node: ast.expr) -> bool:
+    """`next(iter(loader))` of a loader that does not shuffle, and has more rows than were ever asked for."""
+    match node:
+        case ast.Call(func=ast.Name("next"), args=[ast.Call(func=ast.Name("iter"), args=[loader])]):
+            made = diagnosis.value_of(dotted(loader))
+            is_loader = isinstance(made, ast.Call) and called(made) == "DataLoader"
+            in_order = is_loader and isinstance(made, ast.Call) and says(made, "shuffle") in ("", "False")
+            return in_order and _leaves_rows(diagnosis, diagnosis.code.span(node))
+    return False
+
+
+def _leaves_rows(diagnosis: Diagnosis, span: Span) -> bool:
+    """Whether a loader at that place took some rows of a tensor and not all; those of a dataset of the program's own
+    are taken in its `__getitem__`."""
+    code = diagnosis.code
+    own = [function for function in code.functions if function.name == "__getitem__"]
+    inside = [op for op in diagnosis.ops_named(("getitem",)) if op.span is not None and own]
+    taken: dict[str, set[str | None]] = {}
+    for op in (*diagnosis.ops_at(span), *(op for op in inside if covers(own[0], op.span.line if op.span else 0))):
+        if op.name == "getitem" and op.inputs:
+            taken.setdefault(op.inputs[0], set()).add(op.arguments[-1].text)
+    return any(len(rows) < diagnosis.tensors[tensor].shape[0] for tensor, rows in taken.items())
+
+
+def _stays(diagnosis: Diagnosis, loop: ast.For, node: ast.expr) -> bool:
+    """A slice of data in a loop over where batches begin, whose counter nothing in it reads."""
+    counter = dotted(loop.target)
+    match loop.iter, node:
+        case ast.Call(func=ast.Name("range"), args=[_, _, _]), ast.Subscript(slice=ast.Slice()) if counter:
+            pass
+        case _:
+            return False
+    names = [name for body in loop.body for name in ast.walk(body) if isinstance(name, ast.Name)]
+    read = {name.id for name in names if isinstance(name.ctx, ast.Load)}
+    return counter not in read and len(diagnosis.ops_at(diagnosis.code.span(node))) >= LEAST_STEPS
+
+
+def samples_never_drawn(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A sampler given a weight for each class: it draws only among as many samples."""
+    code = diagnosis.code
+    makers = [call for call in code.calls if called(call) == "WeightedRandomSampler" and call.args]
+    data = [part for call in code.calls if called(call) == "TensorDataset" for part in call.args]
+    sizes = [tensor.shape[0] for part in data for tensor in diagnosis.bound_to(part) if tensor.shape]
+    for call in makers:
+        weights = [tensor for tensor in diagnosis.bound_to(call.args[0]) if len(tensor.shape) == 1]
+        drawn = [op for op in diagnosis.ops_named(("multinomial",)) if diagnosis.is_inside_library(op)]
+        if len(makers) > 1 or not weights or not drawn or not sizes or min(sizes) <= weights[0].shape[0]:
+            continue
+        yield diagnosis.finding(
+            "samples_never_drawn",
+            "error",
+            call,
+            tensors=(weights[0].id,),
+            name=code.short(call.args[0]),
+            weights=str(weights[0].shape[0]),
+            last=str(weights[0].shape[0] - 1),
+            samples=str(min(sizes)),
+        )
+
+
+@once_a_line
+def shuffled_apart(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Predictions from rows in one random order compared with labels in another."""
+    for op in diagnosis.ops_named(COMPARING) if any(diagnosis.ops_named(("randperm",))) else ():
+        sides = [_orders(diagnosis, side) for side in op.inputs[:2]] if op.iteration < 2 else []
+        if [len(side) for side in sides] != [1, 1] or sum(map(diagnosis.is_tracked, op.inputs[:2])) != 1:
+            continue
+        (first,), (second,) = sides
+        orders = [diagnosis.tensors[drawn.outputs[0]] for drawn in (first, second)]
+        if first.span == second.span or orders[0].shape != orders[1].shape or _is_same(diagnosis, *orders):
+            continue
+        later = max(first, second, key=lambda drawn: diagnosis.op_at[drawn.id])
+        earlier = first if later is second else second
+        yield diagnosis.finding(
+            "shuffled_apart",
+            "error",
+            later.span,
+            tensors=(first.outputs[0], second.outputs[0]),
+            rows=times(orders[0]),
+            first_line=line(earlier.span),
+            second_line=line(later.span),
+            loss_line=line(op.span),
+        )
+
+
+def _is_same(diagnosis: Diagnosis, first: Tensor, second: Tensor) -> bool:
+    """Whether two random orders are the same one, drawn from the same seed; of a long one that is not known."""
+    if first.data is not None:
+        return is_alike(first, second)
+    return sum(called(call) == "manual_seed" for call in diagnosis.code.calls) > 1
+
+
+def _orders(diagnosis: Diagnosis, tensor: str) -> list[Op]:
+    """The random orders that data behind a tensor was put into."""
+    makers = (diagnosis.maker.get(value) for value in islice(walk([tensor], diagnosis.made_from), MOST_BEHIND))
+    drawn = (maker for maker in makers if maker is not None and maker.name == "randperm")
+    return list({maker.id: maker for maker in drawn}.values())

@@ -21,6 +21,7 @@ from engine.what_ifs import what_ifs
 from server.cache import Cache
 from server.drawing import Drawing
 from server.problems import Language, Problem
+from server.snapshots import no_such
 from server.store import Stored
 from server.traces import Traces
 
@@ -75,6 +76,8 @@ class Look(Record, frozen=True):
     """Colours."""
     step: int | None = None
     """Step of the timeline the picture shows; null for the end."""
+    expanded: tuple[str, ...] | None = None
+    """Groups that are open; null for those that open by themselves."""
 
 
 class LayoutOptions(Record, frozen=True):
@@ -215,7 +218,7 @@ class Views:
 
     async def _stored(self, run: str) -> Stored:
         if (stored := await self._traces.get(run)) is None:
-            raise Problem("no-such-run", run=run)
+            raise no_such(run)
         return stored
 
     async def _remembered(self, what: tuple[object, ...], stored: Stored, write: Callable[[], bytes]) -> bytes:

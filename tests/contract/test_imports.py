@@ -36,7 +36,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "engine/fixes": {FACTS, "engine/program", INDEX, "engine/compare"},
     "engine/what_ifs": {FACTS, "engine/program", INDEX},
     "engine/graph": {FACTS, "engine/ops", INDEX},
-    "engine/export": {FACTS, INDEX, "engine/graph"},
+    "engine/export": {FACTS, "engine/program", INDEX, "engine/graph"},
     "engine/local.py": {
         FACTS, "engine/program", "engine/sandbox", "engine/assemble", "engine/graph", "engine/compare", "engine/fixes",
         "engine/what_ifs", "engine/replay",

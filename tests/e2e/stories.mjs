@@ -1256,6 +1256,62 @@ const stories = {
     await shoot(page, 'slice')
   },
 
+  async 'a snapshot opens for others as it was left, without its run, until its maker deletes it'(page) {
+    await open(page, '#lang=en&theme=dark')
+    await run(page, MODEL)
+    const ran = /run=(\w+)/.exec(await until(() => page.url(), (url) => /run=\w+/.test(url), 'the run in the address'))[1]
+    await page.goto(`${server}/#run=${ran}&step=9&open=-&panel=ledger&lang=en&theme=dark`)
+    await page.reload()
+    await page.locator('.gg-scene [data-id]').first().waitFor()
+    await page.locator('.gg-scene [data-id]').filter({ hasText: 'Linear' }).first().press('Enter')
+    await page.locator('.gg-scene g:has(> .box)').filter({ hasText: 'pow' }).first().click()
+    const state = async (of) => ({
+      scene: await of.locator('.gg-scene > g').innerHTML(), count: await count(of).textContent(),
+      inspector: await of.locator('.inspector h3').first().textContent(), dock: await of.locator('.dock .panel').textContent(),
+      lang: await of.locator('html').getAttribute('lang'), theme: await of.locator('html').getAttribute('data-theme'),
+    })
+    await page.getByRole('button', { name: 'Share' }).click()
+    await page.getByRole('button', { name: 'Make a snapshot' }).click()
+    const link = await page.getByLabel('Link').inputValue()
+    const id = /\/s\/(\w{12})$/.exec(link)?.[1]
+    check(id, `the link is ${link}`)
+    check((await page.getByLabel('Embed in a course page').inputValue()).includes(`/embed/${id}"`), 'the frame is not of the snapshot')
+    await until(() => page.getByAltText('The picture of the snapshot').evaluate((image) => image.naturalWidth), (width) => width > 100, 'the picture')
+    await shoot(page, 'share')
+    await page.keyboard.press('Escape')
+    const left = await state(page)
+    const others = await page.context().browser().newContext({ viewport: { width: 1440, height: 900 }, locale: 'zh-CN', colorScheme: 'light' })
+    const reader = await others.newPage()
+    try {
+      await reader.route((url) => url.pathname.includes(ran), (route) => route.abort())
+      await reader.goto(link)
+      await until(() => state(reader), (found) => JSON.stringify(found) === JSON.stringify(left), `what was left: ${JSON.stringify(left).slice(-300)}`)
+      same(reader.url(), link, 'the address')
+      await reader.keyboard.press('ArrowRight')
+      await until(() => reader.url(), (url) => url.startsWith(`${link}#run=${id}&`) && url.includes('step=10'), 'the step in the address')
+      await reader.reload()
+      await until(() => count(reader).textContent(), (text) => text.includes('Step 10'), 'the step after a reload')
+      await reader.goto(`${link}?step=3&lang=zh&theme=light`)
+      await until(() => count(reader).textContent(), (text) => text.includes('第 3 步'), 'the step and language asked for')
+      await reader.goto(`${server}/embed/${id}`)
+      await until(() => count(reader).textContent(), (text) => text.includes('Step 9'), 'the step of the embed')
+      await page.getByRole('button', { name: 'Share' }).click()
+      await page.getByText('Snapshots made in this browser: 1').click()
+      await page.getByRole('button', { name: `Delete snapshot ${id}` }).click()
+      await page.getByText('No longer kept for you').waitFor()
+      same((await reader.goto(link)).status(), 404, 'the status of what is gone')
+      await reader.getByText('没有这个快照').waitFor()
+      await shoot(reader, 'snapshot-gone')
+      await reader.getByRole('link', { name: '了解保存什么' }).click()
+      await reader.getByRole('heading', { name: '保存什么、保存多久、为什么' }).waitFor()
+      await shoot(reader, 'kept')
+      await reader.getByRole('link', { name: '打开 Gradgraph' }).click()
+      await reader.locator('.gg-scene .box').first().waitFor()
+    } finally {
+      await others.close()
+    }
+  },
+
   async 'an embed of a run that is gone says so'(page) {
     await page.goto(`${server}/embed/nosuchrun?lang=en`)
     await page.getByRole('alert').waitFor()

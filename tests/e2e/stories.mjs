@@ -1258,16 +1258,16 @@ const stories = {
 
   async 'a snapshot opens for others as it was left, without its run, until its maker deletes it'(page) {
     await open(page, '#lang=en&theme=dark')
-    await run(page, MODEL)
+    await run(page, `${MODEL}\n# one of its own: ${Date.now()}`) // nobody else keeps the same
     const ran = /run=(\w+)/.exec(await until(() => page.url(), (url) => /run=\w+/.test(url), 'the run in the address'))[1]
-    await page.goto(`${server}/#run=${ran}&step=9&open=-&panel=ledger&lang=en&theme=dark`)
+    await page.goto(`${server}/#run=${ran}&step=60&open=-&panel=ledger&lang=en&theme=dark`)
     await page.reload()
     await page.locator('.gg-scene [data-id]').first().waitFor()
-    await page.locator('.gg-scene [data-id]').filter({ hasText: 'Linear' }).first().press('Enter')
-    await page.locator('.gg-scene g:has(> .box)').filter({ hasText: 'pow' }).first().click()
+    await box(page, 'PowBackward0').click()
+    await page.locator('.inspector h3', { hasText: 'PowBackward0' }).first().waitFor()
     const state = async (of) => ({
-      scene: await of.locator('.gg-scene > g').innerHTML(), count: await count(of).textContent(),
-      inspector: await of.locator('.inspector h3').first().textContent(), dock: await of.locator('.dock .panel').textContent(),
+      boxes: await of.locator('.gg-scene .box').evaluateAll((all) => all.map((one) => [one.dataset.id, one.ariaPressed, one.ariaLabel])), count: await count(of).textContent(),
+      inspector: await of.locator('.inspector h3').first().textContent(), dock: await of.locator('.dock .panel').first().textContent(),
       lang: await of.locator('html').getAttribute('lang'), theme: await of.locator('html').getAttribute('data-theme'),
     })
     await page.getByRole('button', { name: 'Share' }).click()
@@ -1285,16 +1285,16 @@ const stories = {
     try {
       await reader.route((url) => url.pathname.includes(ran), (route) => route.abort())
       await reader.goto(link)
-      await until(() => state(reader), (found) => JSON.stringify(found) === JSON.stringify(left), `what was left: ${JSON.stringify(left).slice(-300)}`)
+      await until(() => state(reader), (found) => JSON.stringify(found) === JSON.stringify(left), `the same as ${JSON.stringify(left)}`)
       same(reader.url(), link, 'the address')
       await reader.keyboard.press('ArrowRight')
-      await until(() => reader.url(), (url) => url.startsWith(`${link}#run=${id}&`) && url.includes('step=10'), 'the step in the address')
+      await until(() => reader.url(), (url) => url.startsWith(`${link}#run=${id}&`) && url.includes('step=61'), 'the step in the address')
       await reader.reload()
-      await until(() => count(reader).textContent(), (text) => text.includes('Step 10'), 'the step after a reload')
+      await until(() => count(reader).textContent(), (text) => text.includes('Step 61'), 'the step after a reload')
       await reader.goto(`${link}?step=3&lang=zh&theme=light`)
       await until(() => count(reader).textContent(), (text) => text.includes('第 3 步'), 'the step and language asked for')
       await reader.goto(`${server}/embed/${id}`)
-      await until(() => count(reader).textContent(), (text) => text.includes('Step 9'), 'the step of the embed')
+      await until(() => count(reader).textContent(), (text) => text.includes('Step 60'), 'the step of the embed')
       await page.getByRole('button', { name: 'Share' }).click()
       await page.getByText('Snapshots made in this browser: 1').click()
       await page.getByRole('button', { name: `Delete snapshot ${id}` }).click()

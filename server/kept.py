@@ -102,8 +102,8 @@ NOTHING_ELSE: Sentences = {
     "and its own errors, no programs. What the operator of this server or a proxy before it writes down besides, "
     "Gradgraph does not know.",
     "zh": "Gradgraph 没有账号，不从其他主机加载任何内容，也不把你的信息告诉任何人。"
-    "它自己的日志只有运行编号和自身的错误，没有程序。此服务器的运营者或其前面的代理另外记录了什么"
-    "（例如请求日志），Gradgraph 并不知道。",
+    "它自己的日志只有运行编号和自身的错误，没有程序。此服务器的运营者或其前面的代理另外记录了什么，"
+    "Gradgraph 并不知道。",
 }
 
 

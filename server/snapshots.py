@@ -34,7 +34,7 @@ MEBIBYTE = 1024**2
 OPENED_BYTES = 32 * 1024**2
 """Bytes of opened snapshots held, compressed."""
 
-_ID = re.compile(f"[{LETTERS}]{{{LENGTHS[0]},{LENGTHS[-1]}}}")
+_ID = re.compile("|".join(f"[{LETTERS}]{{{length}}}" for length in LENGTHS))
 
 
 class Envelope(msgspec.Struct, frozen=True, omit_defaults=True):

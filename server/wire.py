@@ -71,6 +71,8 @@ class RunBody(Body):
 
 Id = Annotated[str, Field(pattern=r"^[ -~]{1,200}$")]
 """An id within a trace, or of one: printable, and no longer than any that is made."""
+MOST_STEPS = 10_000_000
+"""Steps that can be asked for: more than any timeline has."""
 MOST_OPEN = 2_000
 """Groups that can be open: more than a page can show."""
 
@@ -105,7 +107,7 @@ Panel = Literal["ledger", "memory", "training", "engine", "storage", "checks", "
 class SnapshotView(View):
     """Where a reader begins: what a page's address says besides the run."""
 
-    step: Annotated[int, Field(ge=0, le=10_000_000)]
+    step: Annotated[int, Field(ge=0, le=MOST_STEPS)]
     """Steps of the timeline that have happened."""
     lang: Literal["zh", "en"]
     """Language of the words."""

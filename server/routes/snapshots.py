@@ -22,7 +22,7 @@ from server.service import Service, ServiceOf
 from server.snapshot_page import GONE
 from server.snapshots import Opened, is_snapshot, json_of, new_token
 from server.views import Choice, Look
-from server.wire import SnapshotBody, SnapshotMade, SnapshotView
+from server.wire import MOST_STEPS, SnapshotBody, SnapshotMade, SnapshotView
 
 router = APIRouter(tags=["snapshots"])
 
@@ -46,7 +46,9 @@ class Asked:
 
 
 async def asked_of(
-    step: Annotated[int | None, Query(ge=0, description="Step of the timeline; else the snapshot's.")] = None,
+    step: Annotated[
+        int | None, Query(ge=0, le=MOST_STEPS, description="Step of the timeline; else the snapshot's.")
+    ] = None,
     lang: Annotated[Literal["zh", "en"] | None, Query(description="Words; else the snapshot's.")] = None,
     theme: Annotated[Literal["light", "dark"] | None, Query(description="Colours; else the snapshot's.")] = None,
 ) -> Asked:
@@ -71,7 +73,7 @@ OpenedOf = Annotated[Opened, Depends(opened_of)]
 @router.post(
     "/api/v1/snapshots",
     status_code=201,
-    responses={201: MADE, 409: PROBLEM, 413: PROBLEM, 429: PROBLEM, 507: PROBLEM, **REFUSED},
+    responses={201: MADE, 400: PROBLEM, 409: PROBLEM, 413: PROBLEM, 429: PROBLEM, 507: PROBLEM, **REFUSED},
 )
 async def make(
     request: Request, response: Response, body: Annotated[SnapshotBody, SNAPSHOTS], service: ServiceOf

@@ -5,20 +5,24 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import get_args
 
 import httpx
 import msgspec
 import pytest
 
+from engine.trace import FORMAT, Trace
 from server.problems import Problem
 from server.settings import Settings
-from server.snapshots import Envelope, is_snapshot, opened
+from server.snapshots import Envelope, Format, is_snapshot, opened
 from server.wire import SnapshotView
 from tests.server.conftest import Json, Served, serving, wait_until
 
 CODE = (
     "import torch\nx = torch.tensor([1.0, -2.0, 3.0], requires_grad=True)\nx.pow(3).sum().backward()\nprint(x.grad)\n"
 )
+SNAPSHOTS = Path(__file__).parent / "snapshots"
+"""One of every format there was, by its number."""
 VIEW: Json = {
     "step": 4, "lang": "zh", "theme": "dark", "selection": {"kind": "line", "line": 3}, "expanded": ["m2", "m1"],
     "level": "autograd", "panel": "ledger",
@@ -239,6 +243,28 @@ def test_a_snapshot_of_a_foreign_version_is_told(served: Served, run: str, part:
         opened("a" * 12, gzip.compress(msgspec.json.encode(envelope)))
     with pytest.raises(Problem, match="foreign-snapshot"):
         opened("a" * 12, b"no snapshot")
+
+
+def test_snapshots_of_every_format_there_was_open() -> None:
+    formats = get_args(Format)
+    assert {file.stem for file in SNAPSHOTS.glob("*.json")} == {each.rpartition("/")[2] for each in formats}
+    for file in SNAPSHOTS.glob("*.json"):
+        found = opened("a" * 12, gzip.compress(file.read_bytes()))
+        trace = msgspec.json.decode(gzip.decompress(found.stored.body), type=Trace)
+        assert (trace.format, trace.id) == (FORMAT, "a" * 12)
+        leaf = next(tensor for tensor in trace.tensors if tensor.names == ("x",))
+        assert [tensor.data for tensor in trace.tensors if tensor.id == leaf.grad] == [(3.0, 12.0, 27.0)]
+        assert (found.view.step, found.view.panel, found.view.expanded) == (4, "ledger", [])
+
+
+def test_a_picture_is_of_the_pass_that_its_step_belongs_to(served: Served) -> None:
+    again = "import torch\nx = torch.tensor(2.0, requires_grad=True)\n(x * x).backward()\n(3 * x).backward()\n"
+    run = served.run(again)
+    ends = [at for at, step in enumerate(run["timeline"], 1) if step["kind"] == "pass_end"]
+    made = kept(served, run["id"])
+    for step, wanted in ((0, "p1"), (ends[0], "p1"), (ends[0] + 1, "p2"), (len(run["timeline"]), "p2")):
+        drawn = served.http.get(f"{made['url']}.mmd?step={step}").text
+        assert drawn == served.http.get(f"/api/v1/runs/{run['id']}/graph.mmd?pass={wanted}&lang=en").text, step
 
 
 def test_the_room_for_snapshots_and_their_rate_are_the_operator_s(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from starlette.responses import Response
 from engine.keys import versions
 from engine.trace import Isolation
 from server import openapi
-from server.answers import COMPRESSED_FROM_BYTES, IN_A_THREAD_FROM_BYTES
+from server.answers import COMPRESSED_FROM_BYTES, GZIP_LEVEL, IN_A_THREAD_FROM_BYTES
 from server.conditional import ConditionalGet
 from server.drawing import Drawing
 from server.fixes import FixTrials
@@ -30,9 +30,24 @@ from server.local_runner import LocalRunner
 from server.metrics import Metrics
 from server.problems import MEDIA_TYPE, Problem, language_of
 from server.queue import Client, Queue
-from server.routes import comparisons, docs, engine_steps, fixes, gallery, graphs, health, pages, rules, runs, tensors
+from server.routes import (
+    comparisons,
+    docs,
+    engine_steps,
+    fixes,
+    gallery,
+    graphs,
+    health,
+    pages,
+    rules,
+    runs,
+    snapshots,
+    tensors,
+)
 from server.service import Service
 from server.settings import Settings
+from server.snapshots import MEBIBYTE, Snapshots
+from server.sqlite_snapshots import SqliteSnapshots
 from server.sqlite_store import SqliteStore
 from server.store import StoreDown
 from server.traces import OtherFormat, Traces
@@ -41,8 +56,6 @@ from server.views import Views
 WEAK = ("partial", "none")
 IDLE_S = 0.2
 STORE_RETRY_S = 5
-GZIP_LEVEL = 4
-"""5 takes eight times as long for an answer of 400 KB, and saves 4 % of it."""
 
 log = logging.getLogger("gradgraph")
 
@@ -93,7 +106,9 @@ def create_app(settings: Settings, *, ready_first: bool = True) -> FastAPI:
         redoc_url=None,
         redirect_slashes=False,
     )
-    for routes in (runs, graphs, engine_steps, comparisons, fixes, tensors, gallery, rules, health, docs, pages):
+    for routes in (
+        runs, graphs, engine_steps, comparisons, fixes, tensors, snapshots, gallery, rules, health, docs, pages,
+    ):  # fmt: skip
         app.include_router(routes.router)
     app.add_middleware(ConditionalGet)
     app.add_middleware(
@@ -114,7 +129,9 @@ def create_app(settings: Settings, *, ready_first: bool = True) -> FastAPI:
 
 def build(settings: Settings, metrics: Metrics) -> Service:
     """The parts of one server, not started."""
-    traces = Traces(SqliteStore(settings.data_dir, settings.store_bytes), settings.memory_cache_bytes)
+    kept = SqliteSnapshots(settings.data_dir, settings.snapshots_mb * MEBIBYTE)
+    snapshots = Snapshots(kept, settings)
+    traces = Traces(SqliteStore(settings.data_dir, settings.store_bytes), settings.memory_cache_bytes, snapshots)
     runner = LocalRunner(settings.workers, settings.slow_workers, settings.memory_bytes, settings.cuda_share)
     drawing = Drawing()
     queue = Queue(runner, traces, metrics, settings)
@@ -125,6 +142,7 @@ def build(settings: Settings, metrics: Metrics) -> Service:
         metrics=metrics,
         runner=runner,
         traces=traces,
+        snapshots=snapshots,
         queue=queue,
         views=views,
         fixes=FixTrials(queue, traces, views, settings, versions()),

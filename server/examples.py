@@ -20,6 +20,7 @@ from engine.trace import Trace
 from engine.what_ifs import what_ifs
 from server.answers import JSON, SHOWN
 from server.problems import MEDIA_TYPE, Problem
+from server.snapshots import FORMAT as SNAPSHOT_FORMAT
 from server.views import Shown
 from server.wire import Accepted, QueuePlace
 
@@ -142,6 +143,25 @@ HEALTH = shown(
         "limits": msgspec.to_builtins(_RECORDED.limits),
         "pictures": True,
     }
+)
+
+_VIEW = {"step": 5, "lang": "en", "selection": {"kind": "box", "id": "n1"}, "panel": "ledger"}
+SNAPSHOTS = Body(openapi_examples={"snapshot": {"summary": "A run", "value": {"run": _RECORDED.id, "view": _VIEW}}})
+MADE = shown({"id": "k3Jx9Qm2WzbT", "url": "/s/k3Jx9Qm2WzbT", "token": "Zk1…"})
+SNAPSHOT = _content(
+    JSON,
+    "The snapshot.",
+    {
+        "type": "object",
+        "properties": {
+            "format": {"const": SNAPSHOT_FORMAT},
+            "trace": _ref("Trace"),
+            "view": _ref("SnapshotView"),
+            "tensors": {"type": "object", "description": "Values of larger tensors: .npy, gzip, base 64, by id."},
+        },
+        "required": ["format", "trace", "view"],
+    },
+    {"format": SNAPSHOT_FORMAT, "trace": msgspec.to_builtins(_RECORDED), "view": _VIEW},
 )
 
 RUNS = Body(

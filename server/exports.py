@@ -12,7 +12,7 @@ import msgspec
 
 from engine.export.dot import dot
 from engine.export.mermaid import mermaid
-from engine.export.script import script
+from engine.export.script import runnable
 from engine.export.tikz import Layout, tikz
 from engine.export.timing import timing
 from engine.graph import Graph
@@ -38,6 +38,8 @@ class Look(Record, frozen=True):
     """Colours."""
     step: int | None = None
     """Step of the timeline the picture shows; null for the end."""
+    expanded: tuple[str, ...] | None = None
+    """Groups that are open; null for those that open by themselves."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +116,7 @@ PICTURES = {
 FILES = {
     "program.py": File(
         "text/x-python", "The program with its seed, threads and versions in a head: it runs by itself.", "# A run …",
-        lambda trace: script(trace).encode(),
+        lambda trace: runnable(trace, f"Run {trace.id}").encode(),
     ),
     "timing.json": File(
         "application/json", "Where the time went, for chrome://tracing and Perfetto.", {"traceEvents": []}, timing

@@ -17,6 +17,7 @@ from server.cache import Cache
 from server.problems import Problem
 from server.queue import Client, Queue
 from server.settings import Settings
+from server.snapshots import no_such
 from server.store import Stored, StoreDown
 from server.traces import OtherFormat, Traces
 from server.views import Views
@@ -57,7 +58,7 @@ class FixTrials:
         """The fixes of a run as JSON: as far as they are tried when this time has passed. Raises Problem."""
         stored = await self._traces.get(run)
         if stored is None:
-            raise Problem("no-such-run", run=run)
+            raise no_such(run)
         if known := await self._tried(run, stored):
             return known
         trying = self._trying.get(run) or self._begin(run, stored, address)

@@ -8,14 +8,15 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from server.metrics import Metrics
 
-EMBED = "/embed/"
-OPEN = ("/api/v1/runs/", "/api/v1/gallery", "/api/v1/rules", "/assets/", EMBED)
+FRAMED = ("/embed/", "/s/")
+"""Paths that every page may show in a frame: embeds, and snapshots with their pictures."""
+OPEN = ("/api/v1/runs/", "/api/v1/gallery", "/api/v1/rules", "/assets/", *FRAMED)
 """Paths whose answers every page may read: public to those who know the address, the same whoever asks. A frame that a
 course page put into a sandbox has no origin and could not load its own files otherwise."""
 
 
 def policy(path: str, script_hashes: Sequence[str] = ()) -> str:
-    """The content security policy of a path: nothing from other hosts; framed by others only below /embed/."""
+    """The content security policy of a path: nothing from other hosts; framed by others only where that is meant."""
     return "; ".join(
         (
             "default-src 'none'",
@@ -27,7 +28,7 @@ def policy(path: str, script_hashes: Sequence[str] = ()) -> str:
             "worker-src 'self' blob:",
             "base-uri 'none'",
             "form-action 'none'",
-            "frame-ancestors *" if path.startswith(EMBED) else "frame-ancestors 'self'",
+            "frame-ancestors *" if path.startswith(FRAMED) else "frame-ancestors 'self'",
         )
     )
 

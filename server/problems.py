@@ -130,6 +130,69 @@ TABLE: dict[str, Row] = {
             "这里没有运行 {run}：它从未产生，或者已为腾出空间而删除。请用 POST /api/v1/runs 重新提交程序。",
         ),
     ),
+    "no-such-snapshot": _row(
+        404,
+        ("No such snapshot", "没有这个快照"),
+        (
+            "There is no snapshot {snapshot} here: it was never made, or whoever made it has deleted it.",
+            "这里没有快照 {snapshot}：它从未产生，或者制作它的人已将其删除。",
+        ),
+    ),
+    "foreign-snapshot": _row(
+        410,
+        ("The snapshot is of another version", "快照的版本不同"),
+        (
+            "Snapshot {snapshot} is stored as {found}, and this server reads {format}. It was made by a newer "
+            "Gradgraph, or is damaged: ask who runs this server.",
+            "快照 {snapshot} 的存储格式是 {found}，而此服务器读取 {format}。它由更新的 Gradgraph 制作，或者已损坏："
+            "请询问服务的运营者。",
+        ),
+    ),
+    "not-your-snapshot": _row(
+        403,
+        ("Not your snapshot", "不是你的快照"),
+        (
+            "Snapshot {snapshot} is not kept for the owner of this token. Send the token that its making was answered "
+            "with, in the header Owner-Token.",
+            "快照 {snapshot} 并非为持有此令牌的人保存。请在请求头 Owner-Token 中发送制作时得到的令牌。",
+        ),
+    ),
+    "no-such-step": _row(
+        422,
+        ("The run has no such step", "这次运行没有这一步"),
+        (
+            "step = {step}, but {run} has {total} steps. Ask for a step from 0 to {total}.",
+            "step = {step}，但 {run} 只有 {total} 步。请使用 0 到 {total} 之间的步数。",
+        ),
+    ),
+    "snapshot-too-large": _row(
+        413,
+        ("The snapshot is too large", "快照太大"),
+        (
+            "Compressed, the snapshot takes {size} bytes; at most {limit} are kept. Record less: a shorter loop, "
+            "smaller tensors.",
+            "快照压缩后有 {size} 字节，最多保存 {limit} 字节。请减少记录：缩短循环，减小张量。",
+        ),
+    ),
+    "too-many-snapshots": _row(
+        429,
+        ("Too many snapshots", "快照太多"),
+        (
+            "This network address has made {limit} snapshots within an hour, the most it may. Wait as long as "
+            "`Retry-After` says.",
+            "这个网络地址在一小时内制作了 {limit} 个快照，已达上限。请按 `Retry-After` 给出的秒数等待。",
+        ),
+    ),
+    "snapshots-full": _row(
+        507,
+        ("There is no room for snapshots", "快照空间已满"),
+        (
+            "All snapshots together may take {limit} MB here, and they do; none is removed to make room. Delete one of "
+            "yours, or ask who runs this server for more.",
+            "此服务器的快照总共可占 {limit} MB，现已占满；不会为腾出空间而删除任何快照。请删除一个自己的快照，"
+            "或请运营者增加空间。",
+        ),
+    ),
     "other-format": _row(
         410,
         ("The trace is in another format", "轨迹的格式不同"),

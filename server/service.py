@@ -15,6 +15,7 @@ from server.problems import Language, language_of
 from server.queue import Queue
 from server.runner import Runner
 from server.settings import Settings
+from server.snapshots import Snapshots
 from server.traces import Traces
 from server.views import Views
 from server.wire import Lesson
@@ -29,6 +30,7 @@ class Service:
     metrics: Metrics
     runner: Runner
     traces: Traces
+    snapshots: Snapshots
     queue: Queue
     views: Views
     fixes: FixTrials

@@ -46,6 +46,12 @@ class Settings:
     """Folder of the store; made when it does not exist."""
     store_bytes: int = 2 * 1024**3
     """Bytes the stored traces may take; those not asked for longest go first."""
+    snapshot_mb: int = 16
+    """Megabytes one snapshot may take, compressed; a larger one is refused with 413."""
+    snapshots_mb: int = 4096
+    """Megabytes all snapshots may take; they never leave by themselves, so that new ones are then refused with 507."""
+    snapshots_per_hour: int = 600
+    """Snapshots one network address may make in an hour before it is refused with 429; 0 sets no limit."""
     memory_cache_bytes: int = 64 * 1024**2
     """Bytes of finished traces held in memory, compressed."""
     wall_s: float = DEFAULT_LIMITS.wall_s

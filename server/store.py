@@ -16,6 +16,10 @@ class StoreDown(Exception):
     """The store cannot be read or written now; it may be again in a moment."""
 
 
+class StoreFull(Exception):
+    """What never leaves by itself has taken all the room it may."""
+
+
 @dataclass(frozen=True)
 class Stored:
     """One finished trace as it goes out."""
@@ -82,6 +86,26 @@ class Store(Protocol):
 
     async def close(self) -> None:
         """Wait for what is under way and give everything back; no method is called afterwards."""
+
+
+class SnapshotStore(Protocol):
+    """Snapshots by their content's id: never changed, never evicted. (Same rules of concurrency as Store.)"""
+
+    async def snapshot(self, id: str) -> bytes | None:
+        """The packed envelope as it was put; None when there is none. Raises StoreDown."""
+
+    async def keep_snapshot(self, id: str, body: bytes, owner: str) -> bool:
+        """Keep it for one more owner (the SHA-256 hex of the owner's token); whether it is new.
+
+        Raises StoreDown, StoreFull."""
+
+    async def release_snapshot(self, id: str, owner: str) -> bool:
+        """Take one owner away; the snapshot goes with its last owner. False when this owner does not hold it.
+
+        Raises StoreDown."""
+
+    async def snapshots_size(self) -> StoreSize:
+        """What it holds. Raises StoreDown."""
 
 
 def etag(body: bytes) -> str:

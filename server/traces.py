@@ -8,6 +8,7 @@ from engine.formats import UnreadableFormat, migrate
 from engine.trace import FORMAT
 from server.cache import Cache
 from server.problems import Problem
+from server.snapshots import Snapshots, is_snapshot
 from server.store import Store, Stored, StoreSize, etag
 
 
@@ -23,10 +24,12 @@ class Traces:
 
     Runs that must not be stored (a limit stopped them, the worker was lost) live in memory alone, until others push
     them out. What is remembered is given also while the store is down.
+    The id of a snapshot is as good as that of a run, wherever there are snapshots.
     """
 
-    def __init__(self, store: Store, memory_bytes: int) -> None:
+    def __init__(self, store: Store, memory_bytes: int, snapshots: Snapshots | None = None) -> None:
         self._store = store
+        self._snapshots = snapshots
         self._memory: Cache[Stored] = Cache(memory_bytes)
 
     @property
@@ -35,7 +38,12 @@ class Traces:
         return self._store.trouble
 
     async def get(self, run: str) -> Stored | None:
-        """The trace of a run, or None when it was never made or was evicted. Raises StoreDown and OtherFormat."""
+        """The trace of a run or snapshot, or None when it was never made, was evicted or deleted.
+
+        Raises StoreDown, and Problem for one of another version."""
+        if self._snapshots and is_snapshot(run):
+            snapshot = await self._snapshots.open(run)
+            return snapshot and snapshot.stored
         self._store.touch(run)
         if remembered := self._memory.get(run):
             return remembered
@@ -48,6 +56,9 @@ class Traces:
 
     async def tensor(self, run: str, tensor: str) -> bytes | None:
         """The compressed values of a larger tensor, or None when they were not kept. Raises StoreDown."""
+        if self._snapshots and is_snapshot(run):
+            snapshot = await self._snapshots.open(run)
+            return snapshot and snapshot.stored.tensors.get(tensor)
         if (remembered := self._memory.get(run)) and tensor in remembered.tensors:
             return remembered.tensors[tensor]
         return await self._store.part(run, tensor)

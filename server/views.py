@@ -18,6 +18,7 @@ from server.cache import Cache
 from server.drawing import Drawing
 from server.exports import FILES, PICTURES, Look
 from server.problems import Language, Problem
+from server.snapshots import no_such
 from server.store import Stored
 
 T = TypeVar("T")
@@ -186,7 +187,7 @@ class Views:
 
     async def _stored(self, run: str) -> Stored:
         if (stored := await self._find(run)) is None:
-            raise Problem("no-such-run", run=run)
+            raise no_such(run)
         return stored
 
     async def _remembered(self, what: tuple[object, ...], stored: Stored, write: Callable[[], bytes]) -> bytes:

@@ -69,6 +69,93 @@ class RunBody(Body):
         return self
 
 
+Id = Annotated[str, Field(pattern=r"^[ -~]{1,200}$")]
+"""An id within a trace, or of one: printable, and no longer than any that is made."""
+MOST_STEPS = 10_000_000
+"""Steps that can be asked for: more than any timeline has."""
+MOST_OPEN = 2_000
+"""Groups that can be open: more than a page can show."""
+
+
+class View(Body):
+    """Base of what a view says: values are of the type they should have, or refused."""
+
+    model_config = ConfigDict(strict=True, frozen=True)
+
+
+class SelectedPart(View):
+    """A part of the graph that is selected."""
+
+    kind: Literal["box", "edge", "group"]
+    """What it is."""
+    id: Id
+    """Its id in the graph."""
+
+
+class SelectedLine(View):
+    """A line of the program that is selected."""
+
+    kind: Literal["line"]
+    """What it is."""
+    line: Annotated[int, Field(ge=1, le=100_000)]
+    """Its number, from 1."""
+
+
+Panel = Literal["ledger", "memory", "training", "engine", "storage", "checks", "jacobian", "calls", "text", "compare"]
+
+
+class SnapshotView(View):
+    """Where a reader begins: what a page's address says besides the run."""
+
+    step: Annotated[int, Field(ge=0, le=MOST_STEPS)]
+    """Steps of the timeline that have happened."""
+    lang: Literal["zh", "en"]
+    """Language of the words."""
+    theme: Literal["light", "dark", "auto"] = "auto"
+    """Colours; `auto` follows the reader's system."""
+    lesson: Annotated[str, Field(pattern=r"^\w{1,80}$")] | None = None
+    """Gallery program it came from; null for another one."""
+    selection: Annotated[SelectedPart | SelectedLine, Field(discriminator="kind")] | None = None
+    """What is selected."""
+    expanded: Annotated[list[Id], Field(max_length=MOST_OPEN)] | None = None
+    """Groups that are open; null for those that open by themselves."""
+    level: Literal["autograd", "forward", "both"] = "both"
+    """Autograd nodes, recorded operations, or both."""
+    root: Id | None = None
+    """Node to start from; null for the default."""
+    pass_id: Annotated[Id | None, Field(alias="pass")] = None
+    """Chosen pass; null for that of the step."""
+    panel: Panel | None = None
+    """The panel open under the graph."""
+    beside: Annotated[list[Id], Field(max_length=2)] = []
+    """Runs or snapshots that stand beside it; they become snapshots too."""
+
+    def json_bytes(self) -> bytes:
+        """The view as it is stored: the same text for the same view."""
+        expanded = None if self.expanded is None else sorted(set(self.expanded))
+        return self.model_copy(update={"expanded": expanded}).model_dump_json(by_alias=True).encode()
+
+
+class SnapshotBody(Body):
+    """What to keep: a finished run, or another snapshot, as it is looked at."""
+
+    run: Id
+    """Id of the run or snapshot."""
+    view: SnapshotView
+    """Where its reader begins."""
+
+
+class SnapshotMade(Answer):
+    """A snapshot that was kept."""
+
+    id: str
+    """Its id: the same content has the same one."""
+    url: str
+    """Path of its page; `.json`, `.svg`, `.png`, `.dot`, `.mmd` and `.py` after it give its files."""
+    token: str
+    """Deletes it with `DELETE /api/v1/snapshots/{id}`; told this once."""
+
+
 class Text(Answer):
     """A title and a paragraph in one language."""
 

@@ -1,55 +1,60 @@
-"""The program as a file that runs by itself: its head says what it ran on, and sets seed and threads again."""
+"""The program of a trace as a file that anybody can run."""
 
 import ast
 
+from engine.program.spans import lines_of
 from engine.program.tree import parse
-from engine.trace import Environment, Trace
+from engine.trace import Trace
+
+_PREPARED = """\
+def _as_recorded():
+    import random
+{imported}    import torch
+
+    torch.set_num_threads({threads})
+    torch.manual_seed({seed})
+    random.seed({seed})
+{seeded}
+_as_recorded()
+del _as_recorded
+"""
 
 
-def script(trace: Trace) -> str:
-    """Python source; the program's own lines follow the head unchanged.
-
-    Only a docstring and `from __future__` imports stay above what is set, as Python asks for. The names that the head
-    imports begin with an underscore, so a program that forgot an import fails here as it failed there."""
-    code = trace.program.code
-    lines = code.splitlines(keepends=True)
-    above = _opening(code)
-    head = (
-        f"# A run recorded by Gradgraph {trace.environment.engine}: {trace.id}\n",
-        f"# {_versions(trace.environment)}\n",
+def runnable(trace: Trace, link: str) -> str:
+    """The program, and before its first line what Gradgraph does there: seeds and threads, so that the numbers are
+    those of the trace. Above it stands what it ran with."""
+    seed, ran = trace.program.seed, trace.environment
+    numpy = f"NumPy {ran.numpy}, " if ran.numpy else ""
+    header = (
+        link,
+        f"Made by Gradgraph {ran.engine} of a run with PyTorch {ran.torch}, {numpy}Python {ran.python},",
+        f"device {ran.device}, {ran.threads} thread(s), seed {seed}.",
     )
-    end = "" if code.endswith("\n") else "\n"
-    return "".join((*head, *lines[:above], *_settings(trace), *lines[above:], end))
+    prepared = _PREPARED.format(
+        imported="\n    import numpy\n" if ran.numpy else "",
+        threads=ran.threads,
+        seed=seed,
+        seeded=f"    numpy.random.seed({seed})\n" if ran.numpy else "",
+    )
+    first, rest = _split(trace)
+    # the versions are a worker's words: they stay on their line
+    return "".join(f"# {' '.join(line.split())}\n" for line in header) + f"{first}{prepared}\n{rest}"
 
 
-def _opening(code: str) -> int:
-    """Number of lines that must stay first."""
-    tree = parse(code)
-    last = 0
-    for statement in tree.body if tree is not None else ():
-        match statement:
-            case ast.Expr(value=ast.Constant(value=str())) if last == 0:
-                last = statement.end_lineno or 0
-            case ast.ImportFrom(module="__future__"):
-                last = statement.end_lineno or 0
-            case _:
-                break
-    return last
+def _split(trace: Trace) -> tuple[str, str]:
+    """What must stay first in a file, its docstring and `__future__`, and the rest."""
+    code = trace.program.code
+    tree = parse(code) if trace.status != "crashed" else None  # what brought a parser down is not parsed here
+    end = 0
+    for statement in tree.body if tree else ():
+        if not _leads(statement):
+            break
+        end = statement.end_lineno or 0
+    lines = lines_of(code)
+    return "".join(f"{line}\n" for line in lines[:end]), "\n".join(lines[end:])
 
 
-def _versions(environment: Environment) -> str:
-    numpy = f", NumPy {environment.numpy}" if environment.numpy else ""
-    return f"Python {environment.python}, PyTorch {environment.torch}{numpy}, on {environment.device}"
-
-
-def _settings(trace: Trace) -> list[str]:
-    seed, threads = trace.program.seed, trace.environment.threads
-    return [
-        "import random as _random\n",
-        *(["import numpy as _numpy\n"] if trace.environment.numpy else []),
-        "import torch as _torch\n",
-        f"_random.seed({seed})\n",
-        *([f"_numpy.random.seed({seed})\n"] if trace.environment.numpy else []),
-        f"_torch.manual_seed({seed})\n",
-        f"_torch.set_num_threads({threads})\n",
-    ]
+def _leads(statement: ast.stmt) -> bool:
+    if isinstance(statement, ast.ImportFrom):
+        return statement.module == "__future__"
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)

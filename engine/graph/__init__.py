@@ -1,6 +1,6 @@
 """The graph to draw: a trace plus a choice of root, pass and level becomes boxes, links and groups. Pure."""
 
-from engine.graph.choice import NoSuchChoice
+from engine.graph.choice import NoSuchChoice, pass_at
 from engine.graph.types import FORMAT, Box, BoxParameter, Graph, Group, Level, Link, RootChoice
 from engine.graph.view import view
 
@@ -14,5 +14,6 @@ __all__ = [
     "Link",
     "NoSuchChoice",
     "RootChoice",
+    "pass_at",
     "view",
 ]

@@ -53,6 +53,19 @@ def choose(
     return Start((roots[-1].id,), roots[-1].id, ()) if roots else Start((), None, ())
 
 
+def pass_at(trace: Trace, step: int) -> str | None:
+    """The pass that a step belongs to, where there are several: the one it is in, or the next one, whose forward it
+    then is; after the last, the last. As `passOfStep` of the page."""
+    main = {
+        each.id for each in trace.passes if each.parent is None and any(root.node is not None for root in each.roots)
+    }
+    if len(main) < 2:
+        return None
+    ends = [(at, each.pass_id) for at, each in enumerate(trace.timeline, 1) if each.kind == "pass_end"]
+    ended = [(at, pass_id) for at, pass_id in ends if pass_id in main]
+    return next((pass_id for at, pass_id in ended if at >= step), ended[-1][1] if ended else None)
+
+
 def check_level(level: str) -> None:
     """Refuse an unknown level."""
     if level not in LEVELS:

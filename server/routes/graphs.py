@@ -15,6 +15,7 @@ from server.views import Choice, LayoutOptions
 router = APIRouter(prefix="/api/v1/runs/{run}", tags=["graphs"])
 
 SVG_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+PICTURE = {"Content-Security-Policy": SVG_POLICY}
 REFUSED: dict[int | str, Documented] = {404: PROBLEM, 422: PROBLEM}
 
 
@@ -111,4 +112,4 @@ def with_charset(media_type: str) -> str:
 
 def picture(body: bytes, media_type: str) -> Response:
     """A view that a browser may open by itself."""
-    return Response(body, media_type=media_type, headers={"Content-Security-Policy": SVG_POLICY})
+    return Response(body, media_type=media_type, headers=PICTURE)

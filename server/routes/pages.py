@@ -1,16 +1,20 @@
 """The page, the embed and their files."""
 
 import secrets
+from typing import Annotated, Literal
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from server.answers import FOREVER, file_answer
+from server.answers import FOREVER, file_answer, tagged_answer
 from server.frontend_files import NOT_BUILT
 from server.http_policy import policy
+from server.kept import page_of
 from server.problems import Problem
-from server.service import Service, ServiceOf
+from server.service import LanguageOf, Service, ServiceOf
+from server.snapshot_page import title_of, written
+from server.snapshots import Opened, is_snapshot
 
 router = APIRouter(include_in_schema=False)
 
@@ -19,20 +23,23 @@ SESSION = "gradgraph_session"
 
 @router.get("/")
 async def playground(request: Request, service: ServiceOf) -> Response:
-    """The page. Its cookie tells the queue one browser from another; it holds nothing else."""
-    answer = html(request, service, "index.html")
-    if SESSION not in request.cookies:
-        answer.set_cookie(
-            SESSION, secrets.token_urlsafe(12), path="/api/", httponly=True, samesite="strict",
-            secure=request.url.scheme == "https",
-        )  # fmt: skip
-    return answer
+    """The page."""
+    return with_session(request, await html(request, service, "index.html"))
 
 
 @router.get("/embed/{run}")
 async def embed(request: Request, run: str, service: ServiceOf) -> Response:
     """Graph and player of a stored trace, for a frame on a course page."""
-    return html(request, service, "embed.html")
+    snapshot = await service.snapshots.open(run) if is_snapshot(run) else None
+    return await html(request, service, "embed.html", snapshot and (run, snapshot))
+
+
+@router.get("/kept")
+async def kept(
+    service: ServiceOf, preferred: LanguageOf, lang: Annotated[Literal["zh", "en"] | None, Query()] = None
+) -> Response:
+    """What is kept, how long and why."""
+    return HTMLResponse(page_of(service.settings, lang or preferred))
 
 
 @router.get("/assets/{path:path}")
@@ -51,9 +58,24 @@ async def top_file(request: Request, file: str, service: ServiceOf) -> Response:
     return file_answer(request, page)
 
 
-def html(request: Request, service: Service, name: str) -> Response:
-    """A page of the build, or one that says how to build it."""
+async def html(request: Request, service: Service, name: str, of: tuple[str, Opened] | None = None) -> Response:
+    """A page of the build, on a snapshot if one is given; or one that says how to build it."""
     if (page := service.frontend.get(name)) is None:
         return HTMLResponse(NOT_BUILT.format(missing=f"server/assets/{name}"), 503, {"Cache-Control": "no-store"})
-    csp = policy(request.url.path, page.script_hashes)
-    return file_answer(request, page, {"Content-Security-Policy": csp})
+    headers = {"Content-Security-Policy": policy(request.url.path, page.script_hashes)}
+    if of is None:
+        return file_answer(request, page, headers)
+    id, snapshot = of
+    title = title_of(await service.views.trace(snapshot.stored), service.lessons, snapshot.view)
+    text = written(page.body.decode(), str(request.base_url), id, snapshot.view, title)
+    return await tagged_answer(request, text.encode(), "text/html; charset=utf-8", headers)
+
+
+def with_session(request: Request, answer: Response) -> Response:
+    """The page with a cookie that tells the queue one browser from another; it holds nothing else."""
+    if SESSION not in request.cookies:
+        answer.set_cookie(
+            SESSION, secrets.token_urlsafe(12), path="/api/", httponly=True, samesite="strict",
+            secure=request.url.scheme == "https",
+        )  # fmt: skip
+    return answer

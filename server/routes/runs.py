@@ -15,7 +15,7 @@ from engine.keys import run_id
 from engine.program.expression import BadInput, program_of
 from engine.request import RunRequest
 from engine.trace import Program
-from server.answers import FOREVER, JSON, NEVER, SHOWN, accepts_shown, trace_answer
+from server.answers import FOREVER, JSON, NEVER, ONE_DAY, SHOWN, accepts_shown, trace_answer
 from server.examples import ACCEPTED, PLACE, PROBLEM, RUNS, TRACE, TRACE_OR_SHOWN, Documented, stream
 from server.problems import Problem
 from server.queue import Client, LiveRun, Queue
@@ -23,6 +23,7 @@ from server.routes.graphs import ChoiceOf
 from server.routes.pages import SESSION
 from server.runner import Finished, RunEvent
 from server.service import Service, ServiceOf
+from server.snapshots import is_snapshot, no_such
 from server.store import Stored, StoreDown
 from server.traces import OtherFormat
 from server.views import Choice
@@ -94,14 +95,9 @@ async def mine(request: Request, response: Response, service: ServiceOf) -> Queu
 @router.get("/{run}", responses={200: TRACE, 304: {"description": "You have it already."}, 404: PROBLEM, 409: PROBLEM})
 async def trace(request: Request, run: str, service: ServiceOf) -> Response:
     """The trace of a finished run."""
-    stored = await service.traces.get(run)
-    if stored is not None and stored.kept:
-        return await trace_answer(request, stored, FOREVER)
-    if live := service.queue.find(run):
-        raise Problem("run-not-finished", retry_after_s=1, run=run, state=live.state, events=f"{ROOT}{run}/events")
-    if stored is None:
-        raise Problem("no-such-run", run=run)
-    return await trace_answer(request, stored, NEVER)
+    stored = await finished_trace(service, run)
+    kept = ONE_DAY if is_snapshot(run) else FOREVER
+    return await trace_answer(request, stored, kept if stored.kept else NEVER)
 
 
 @router.delete(
@@ -117,7 +113,7 @@ async def cancel(request: Request, run: str, service: ServiceOf) -> Response:
     """End a run, and answer what was recorded so far. One that others asked for too goes on for them."""
     live = service.queue.find(run)
     if live is None:
-        raise Problem("no-such-run", run=run)
+        raise no_such(run)
     if (client := client_of(request)) not in live.askers:
         raise Problem("not-your-run", run=run)
     if not service.queue.stop(live, client):
@@ -130,10 +126,22 @@ async def events(run: str, service: ServiceOf, last_event_id: Annotated[int, Hea
     """What happens to a run, as Server-Sent Events: `waiting`, `started`, `progress`, `output`, then `finished`."""
     live = service.queue.find(run)
     if live is None and await service.traces.get(run) is None:
-        raise Problem("no-such-run", run=run)
+        raise no_such(run)
     told = tell(service.queue, live, last_event_id) if live else over(run)
     headers = {"Cache-Control": NEVER, "X-Accel-Buffering": "no"}
     return StreamingResponse(told, media_type="text/event-stream", headers=headers)
+
+
+async def finished_trace(service: Service, run: str) -> Stored:
+    """The trace of a finished run, or of a snapshot. Raises Problem."""
+    stored = await service.traces.get(run)
+    if stored is not None and stored.kept:
+        return stored
+    if live := service.queue.find(run):
+        raise Problem("run-not-finished", retry_after_s=1, run=run, state=live.state, events=f"{ROOT}{run}/events")
+    if stored is None:
+        raise no_such(run)
+    return stored
 
 
 def request_of(body: RunBody, service: Service) -> RunRequest:

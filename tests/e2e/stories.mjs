@@ -1256,6 +1256,62 @@ const stories = {
     await shoot(page, 'slice')
   },
 
+  async 'a snapshot opens for others as it was left, without its run, until its maker deletes it'(page) {
+    await open(page, '#lang=en&theme=dark')
+    await run(page, `${MODEL}\n# one of its own: ${Date.now()}`) // nobody else keeps the same
+    const ran = /run=(\w+)/.exec(await until(() => page.url(), (url) => /run=\w+/.test(url), 'the run in the address'))[1]
+    await page.goto(`${server}/#run=${ran}&step=60&open=-&panel=ledger&lang=en&theme=dark`)
+    await page.reload()
+    await page.locator('.gg-scene [data-id]').first().waitFor()
+    await box(page, 'PowBackward0').click()
+    await page.locator('.inspector h3', { hasText: 'PowBackward0' }).first().waitFor()
+    const state = async (of) => ({
+      boxes: await of.locator('.gg-scene .box').evaluateAll((all) => all.map((one) => [one.dataset.id, one.ariaPressed, one.ariaLabel])), count: await count(of).textContent(),
+      inspector: await of.locator('.inspector h3').first().textContent(), dock: await of.locator('.dock .panel').first().textContent(),
+      lang: await of.locator('html').getAttribute('lang'), theme: await of.locator('html').getAttribute('data-theme'),
+    })
+    await page.getByRole('button', { name: 'Share' }).click()
+    await page.getByRole('button', { name: 'Make a snapshot' }).click()
+    const link = await page.getByLabel('Link').inputValue()
+    const id = /\/s\/(\w{12})$/.exec(link)?.[1]
+    check(id, `the link is ${link}`)
+    check((await page.getByLabel('Embed in a course page').inputValue()).includes(`/embed/${id}"`), 'the frame is not of the snapshot')
+    await until(() => page.getByAltText('The picture of the snapshot').evaluate((image) => image.naturalWidth), (width) => width > 100, 'the picture')
+    await shoot(page, 'share')
+    await page.keyboard.press('Escape')
+    const left = await state(page)
+    const others = await page.context().browser().newContext({ viewport: { width: 1440, height: 900 }, locale: 'zh-CN', colorScheme: 'light' })
+    const reader = await others.newPage()
+    try {
+      await reader.route((url) => url.pathname.includes(ran), (route) => route.abort())
+      await reader.goto(link)
+      await until(() => state(reader), (found) => JSON.stringify(found) === JSON.stringify(left), `the same as ${JSON.stringify(left)}`)
+      same(reader.url(), link, 'the address')
+      await reader.keyboard.press('ArrowRight')
+      await until(() => reader.url(), (url) => url.startsWith(`${link}#run=${id}&`) && url.includes('step=61'), 'the step in the address')
+      await reader.reload()
+      await until(() => count(reader).textContent(), (text) => text.includes('Step 61'), 'the step after a reload')
+      await reader.goto(`${link}?step=3&lang=zh&theme=light`)
+      await until(() => count(reader).textContent(), (text) => text.includes('第 3 步'), 'the step and language asked for')
+      await reader.goto(`${server}/embed/${id}`)
+      await until(() => count(reader).textContent(), (text) => text.includes('Step 60'), 'the step of the embed')
+      await page.getByRole('button', { name: 'Share' }).click()
+      await page.getByText('Snapshots made in this browser: 1').click()
+      await page.getByRole('button', { name: `Delete snapshot ${id}` }).click()
+      await page.getByText('No longer kept for you').waitFor()
+      same((await reader.goto(link)).status(), 404, 'the status of what is gone')
+      await reader.getByText('没有这个快照').waitFor()
+      await shoot(reader, 'snapshot-gone')
+      await reader.getByRole('link', { name: '了解保存什么' }).click()
+      await reader.getByRole('heading', { name: '保存什么、保存多久、为什么' }).waitFor()
+      await shoot(reader, 'kept')
+      await reader.getByRole('link', { name: '打开 Gradgraph' }).click()
+      await reader.locator('.gg-scene .box').first().waitFor()
+    } finally {
+      await others.close()
+    }
+  },
+
   async 'an embed of a run that is gone says so'(page) {
     await page.goto(`${server}/embed/nosuchrun?lang=en`)
     await page.getByRole('alert').waitFor()
@@ -1278,6 +1334,7 @@ const stories = {
       ['presentation', async () => page.getByRole('button', { name: 'Present' }).click()],
       ['a failing program', async () => (await page.goto(`${server}/?failing#lang=en&theme=dark`), await page.waitForSelector('.cm-content'), run(page, FAILING))],
       ...['ledger', 'text', 'compare', 'memory', 'training', 'engine', 'storage', 'checks', 'jacobian', 'calls'].map((panel) => [`panel ${panel}, dark`, async () => (await page.goto(`${server}/#run=${trained}&lang=en&theme=dark&panel=${panel}`), await page.reload(), page.locator('.dock .panel > *').first().waitFor())]),
+      ['share', async () => (await page.goto(`${server}/?share#run=${made}&lang=en&theme=light`), await page.getByRole('button', { name: 'Share' }).click(), await page.getByRole('button', { name: 'Make a snapshot' }).click(), page.getByLabel('Link').waitFor())],
       ['embed', async () => (await page.goto(`${server}/embed/${made}?lang=en`), page.waitForSelector('.gg-scene .box', { state: 'attached' }))],
     ]
     for (const [name, go] of places) {

@@ -21,13 +21,22 @@ CHECKS = (
 @pytest.mark.parametrize("known", [True, False], ids=["of a run that is there", "of any run"])
 def test_no_request_finds_a_bug(served: Served, tmp_path: Path, known: bool) -> None:
     run = served.run(RECORDED)["id"]
-    there = {"run": run, "other": run, "tensor": "t1", "pass_id": "p1", "node_type": "MulBackward0"}
+    asked = {"run": run, "view": {"step": 0, "lang": "en"}}
+    snapshot = served.http.post("/api/v1/snapshots", json=asked).json()["id"]
+    there = {
+        "snapshot": snapshot,
+        "run": run,
+        "other": run,
+        "tensor": "t1",
+        "pass_id": "p1",
+        "node_type": "MulBackward0",
+    }
     config = "[parameters]\n" + "".join(f'"path.{name}" = "{value}"\n' for name, value in there.items())
     file = tmp_path / "schemathesis.toml"
     file.write_text(config if known else "")
     command = shutil.which("st", path=str(Path(sys.executable).parent))
     assert command is not None
-    asked = subprocess.run(
+    fuzzed = subprocess.run(
         [
             command, "--config-file", str(file), "run", f"{str(served.http.base_url).rstrip('/')}/openapi.json",
             "--checks", CHECKS, "--max-examples", "12", "--seed", "1", "--workers", "2", "--request-timeout", "30",
@@ -39,5 +48,5 @@ def test_no_request_finds_a_bug(served: Served, tmp_path: Path, known: bool) -> 
         cwd=tmp_path,
         check=False,
     )  # fmt: skip
-    assert asked.returncode == 0, asked.stdout[-6000:] + asked.stderr[-2000:]
-    assert " 0 generated" not in asked.stdout
+    assert fuzzed.returncode == 0, fuzzed.stdout[-6000:] + fuzzed.stderr[-2000:]
+    assert " 0 generated" not in fuzzed.stdout

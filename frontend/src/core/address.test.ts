@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { ViewState } from './state'
-import { decodeState, encodeState, START } from './address'
+import { decodeState, encodeState, fromKept, START, toKept } from './address'
 
 const full: ViewState = {
   run: 'k3Jx9',
@@ -22,6 +22,11 @@ test('every field survives the address', () => {
   expect(decodeState(`?${encodeState({ ...full, selection: { kind: 'line', line: 4 } })}`).selection).toEqual({
     kind: 'line', line: 4,
   })
+})
+
+test('every field survives a snapshot', () => {
+  expect(fromKept('k3Jx9', JSON.stringify(toKept(full)))).toEqual(full)
+  expect(fromKept('k3Jx9', JSON.stringify(toKept({ ...START, run: 'k3Jx9' })))).toEqual({ ...START, run: 'k3Jx9' })
 })
 
 test('the start is an empty address', () => {

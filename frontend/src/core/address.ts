@@ -65,6 +65,19 @@ export function decodeState(address: string, defaults: ViewState = START): ViewS
   }
 }
 
+/** The view as a snapshot keeps it: all but the run, which is in the snapshot itself. */
+export type KeptView = Omit<ViewState, 'run' | 'expanded'> & { expanded: readonly string[] | null }
+
+export function toKept({ run: _run, expanded, ...view }: ViewState): KeptView {
+  return { ...view, expanded: expanded && [...expanded].sort() }
+}
+
+/** The view of a snapshot, from the JSON that its page was given. */
+export function fromKept(run: string, json: string): ViewState {
+  const { expanded, ...view } = JSON.parse(json) as KeptView
+  return { ...view, run, expanded: expanded && new Set(expanded) }
+}
+
 function encodeSelection(selection: Selection): string {
   if (selection.kind === 'line') return `l.${selection.line}`
   return `${selection.kind[0]}.${pack(selection.id)}`

@@ -1,24 +1,38 @@
 import { expect, test } from 'vitest'
+import { START } from '../core/address'
 import { embedOptions } from './options'
 
 test('an address names the run and how it opens', () => {
-  expect(embedOptions('/embed/k3jx9', '?step=7&lang=zh&theme=dark&hide=code,timeline&level=forward', 'en-GB')).toEqual({
+  const query = '?step=7&lang=zh&theme=dark&hide=code,timeline&level=forward'
+  expect(embedOptions('/embed/k3jx9', query, 'en-GB', null)).toEqual({
     run: 'k3jx9',
     step: 7,
     lang: 'zh',
     theme: 'dark',
     level: 'forward',
     hideCode: true,
+    expanded: null,
+    selection: null,
   })
 })
 
 test('what makes no sense takes its default', () => {
-  expect(embedOptions('/embed/', '?step=-1&lang=fr&theme=pink', 'zh-CN')).toEqual({
+  expect(embedOptions('/embed/', '?step=-1&lang=fr&theme=pink', 'zh-CN', null)).toEqual({
     run: null,
     step: null,
     lang: 'zh',
     theme: 'auto',
     level: 'both',
     hideCode: false,
+    expanded: null,
+    selection: null,
+  })
+})
+
+test('an embed of a snapshot opens as that says, where the address does not', () => {
+  const view = { ...START, run: 'k3', step: 4, lang: 'en' as const, theme: 'dark' as const, expanded: new Set(['m1']) }
+  expect(embedOptions('/embed/k3', '?theme=light', 'zh-CN', view)).toEqual({
+    run: 'k3', step: 4, lang: 'en', theme: 'light', level: 'both', hideCode: false, expanded: view.expanded,
+    selection: null,
   })
 })

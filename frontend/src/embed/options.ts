@@ -1,6 +1,6 @@
 // What a teacher may say in an embed's address: which run, where it opens, what it hides.
 
-import type { Lang, Level, Theme } from '../core/state'
+import type { Lang, Level, Selection, Theme, ViewState } from '../core/state'
 
 export interface EmbedOptions {
   run: string | null
@@ -9,22 +9,30 @@ export interface EmbedOptions {
   theme: Theme
   level: Level
   hideCode: boolean
+  /** What a snapshot has open and selected. */
+  expanded: ReadonlySet<string> | null
+  selection: Selection | null
 }
 
-/** Reads an embed's path and query; what makes no sense takes its default. */
-export function embedOptions(path: string, search: string, readerLanguage: string): EmbedOptions {
+/** Reads an embed's path and query; what makes no sense takes its default, or what the snapshot says. */
+export function embedOptions(
+  path: string, search: string, readerLanguage: string, snapshot: ViewState | null,
+): EmbedOptions {
   const query = new URLSearchParams(search)
   const run = /^\/embed\/([^/]+)\/?$/.exec(path)?.[1]
   const step = query.get('step')
   const lang = query.get('lang')
   const theme = query.get('theme')
   const level = query.get('level')
+  const own = readerLanguage.toLowerCase().startsWith('zh') ? 'zh' : 'en'
   return {
     run: run ? decodeURIComponent(run) : null,
-    step: step !== null && /^\d{1,9}$/.test(step) ? Number(step) : null,
-    lang: lang === 'zh' || lang === 'en' ? lang : readerLanguage.toLowerCase().startsWith('zh') ? 'zh' : 'en',
-    theme: theme === 'light' || theme === 'dark' ? theme : 'auto',
-    level: level === 'forward' || level === 'autograd' ? level : 'both',
+    step: step !== null && /^\d{1,9}$/.test(step) ? Number(step) : (snapshot?.step ?? null),
+    lang: lang === 'zh' || lang === 'en' ? lang : (snapshot?.lang ?? own),
+    theme: theme === 'light' || theme === 'dark' ? theme : (snapshot?.theme ?? 'auto'),
+    level: level === 'forward' || level === 'autograd' ? level : (snapshot?.level ?? 'both'),
+    expanded: snapshot?.expanded ?? null,
+    selection: snapshot?.selection ?? null,
     hideCode: (query.get('hide') ?? '').split(',').includes('code'),
   }
 }

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import engine
-from engine.export.script import script
+from engine.export.script import runnable
 
 PROGRAMS = {
     "random numbers": "import random, torch, numpy as np\nprint(random.random(), np.random.rand(), torch.rand(3).tolist())\n",
@@ -23,17 +23,17 @@ def test_it_gives_what_the_run_gave(code: str, tmp_path: Path) -> None:
     trace = engine.run(engine.Program(code=code, seed=7))
     assert trace.status == "ok"
     path = tmp_path / "program.py"
-    path.write_text(script(trace), "utf-8")
+    path.write_text(runnable(trace, "from here"), "utf-8")
     done = subprocess.run([sys.executable, path], capture_output=True, text=True, check=True)
     assert done.stdout == "".join(output.text for output in trace.output)
 
 
 def test_the_head_says_what_it_ran_on() -> None:
     trace = engine.run(engine.Program(code="import torch\nprint(x)", seed=3))
-    text = script(trace)
-    assert trace.environment.torch in text and trace.id in text and "_torch.manual_seed(3)\n" in text
+    text = runnable(trace, "from here")
+    assert text.startswith("# from here\n") and trace.environment.torch in text and "torch.manual_seed(3)\n" in text
     assert text.endswith("import torch\nprint(x)\n")
 
 
 def test_a_program_that_python_cannot_parse_is_exported_as_it_was() -> None:
-    assert script(engine.run(engine.Program(code="print("))).endswith("print(\n")
+    assert runnable(engine.run(engine.Program(code="print(")), "from here").endswith("print(\n")

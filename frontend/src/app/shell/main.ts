@@ -5,9 +5,11 @@ import App from './App.svelte'
 import './app.css'
 import { playground } from '../state/playground'
 import { decodeState } from '../../core/address'
+import { openedSnapshot } from '../state/share'
 
 const target = document.getElementById('app')
-const props = playground()
+const snapshot = openedSnapshot(location.pathname, document)
+const props = { ...playground(), snapshot }
 const { view } = props
-view.change(decodeState(location.hash, view.state))
+view.change(snapshot && !location.hash ? snapshot : decodeState(location.hash, view.state))
 void view.speak().then(() => target && mount(App, { target, props }))

@@ -76,6 +76,30 @@ export function tellingLine({ code, seed = 0 }: Told, before: Told): string {
   return (lines.find((line) => !known.has(line)) ?? lines[0] ?? '').trim().slice(0, 60)
 }
 
+/** A snapshot made in this browser, with what deletes it. */
+export interface Owned {
+  id: string
+  token: string
+  at: number
+  line: string
+}
+
+const SNAPSHOTS = 'snapshots'
+
+/** Snapshots made in this browser, newest first. */
+export function ownSnapshots(): readonly Owned[] {
+  try {
+    const owned: unknown = JSON.parse(remembered(SNAPSHOTS) ?? 'null')
+    return Array.isArray(owned) ? (owned as Owned[]) : []
+  } catch {
+    return []
+  }
+}
+
+export function keepOwned(owned: readonly Owned[]): void {
+  remember(SNAPSHOTS, JSON.stringify(owned))
+}
+
 const DRAFT = 'draft'
 
 /** The program as it was edited after a run (null: before any) but not run yet; null when there is none. */

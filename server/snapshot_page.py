@@ -1,0 +1,68 @@
+"""The page of a snapshot: what the built page is told of it, and what other sites and readers without scripts see."""
+
+from html import escape
+from urllib.parse import urlencode
+
+from engine.trace import Trace
+from server.problems import Language
+from server.wire import Lesson, SnapshotView
+
+TITLE_CHARACTERS = 80
+DESCRIPTION: dict[Language, str] = {
+    "en": "The graph that PyTorch's autograd built for this program: every value, every gradient, step by step.",
+    "zh": "PyTorch autograd 为这段程序构建的计算图：每个数值、每个梯度，一步一步。",
+}
+
+GONE = """<!doctype html>
+<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>Gradgraph: no such snapshot</title><style>{style}</style>
+<h1>There is no such snapshot</h1>
+<p>Nothing is kept here under <code>{snapshot}</code>: it was never made, or whoever made it has deleted it.
+If you followed a link, ask its author for another one. <a href="/">Open Gradgraph</a> and run a program of your own,
+or <a href="/kept?lang=en">read what is kept, how long and why</a>.</p>
+<div lang="zh"><h1>没有这个快照</h1>
+<p>这里没有保存 <code>{snapshot}</code>：它从未产生，或者制作它的人已将其删除。
+如果你是通过链接来的，请向作者要一个新的链接。
+<a href="/">打开 Gradgraph</a> 运行自己的程序，或<a href="/kept?lang=zh">了解保存什么、保存多久、为什么</a>。</p></div>
+</html>
+"""
+
+
+def title_of(trace: Trace, lessons: dict[str, Lesson], view: SnapshotView) -> str:
+    """The lesson's title where the program is one; else its first line that does more than import."""
+    lesson = lessons.get(view.lesson or "")
+    if lesson and lesson.code == trace.program.code:
+        return (lesson.zh if view.lang == "zh" else lesson.en).title
+    lines = (line.strip() for line in (trace.program.expression or trace.program.code).splitlines())
+    telling = (line for line in lines if line and not line.startswith(("#", "import ", "from ")))
+    return next(telling, "Gradgraph")[:TITLE_CHARACTERS]
+
+
+def written(page: str, base: str, id: str, view: SnapshotView, title: str) -> str:
+    """A page of the build that opens on a snapshot."""
+    text = DESCRIPTION[view.lang]
+    look = urlencode({"step": view.step, "lang": view.lang} | ({} if view.theme == "auto" else {"theme": view.theme}))
+    link, picture = f"{base}s/{id}", f"{base}s/{id}.png?{look}"
+    told = {
+        "og:type": "website", "og:site_name": "Gradgraph", "og:title": title, "og:description": text,
+        "og:url": link, "og:image": picture,
+    }  # fmt: skip
+    named = {
+        "twitter:card": "summary_large_image", "twitter:title": title, "twitter:description": text,
+        "twitter:image": picture, "gradgraph-view": view.json_bytes().decode(),
+    }  # fmt: skip
+    head = "".join(
+        f'<meta {kind}="{name}" content="{escape(value)}" />\n'
+        for kind, values in (("property", told), ("name", named))
+        for name, value in values.items()
+    )
+    drawn = (
+        f'<noscript><a href="{escape(link)}.svg?{escape(look)}"><img src="/s/{id}.svg?{escape(look)}" '
+        f'alt="{escape(title)}" style="max-width:100%" /></a></noscript>\n'
+    )
+    return (
+        page.replace('<html lang="zh">', f'<html lang="{view.lang}">', 1)
+        .replace("<title>Gradgraph</title>", f"<title>{escape(title)} · Gradgraph</title>", 1)
+        .replace("</head>", f"{head}</head>", 1)
+        .replace("</body>", f"{drawn}</body>", 1)
+    )

@@ -2,10 +2,7 @@
 // for each picture, then one for what the page asked of the server. GRADGRAPH_URL is the server, CHROMIUM the browser,
 // SECONDS how long.
 
-import { createRequire } from 'node:module'
-
-const require = createRequire(new URL('../../frontend/package.json', import.meta.url))
-const { chromium } = require('playwright-core')
+import { onPage } from './page.mjs'
 
 const PROGRAM = `import torch
 x = torch.ones(2, 2, requires_grad=True)
@@ -19,14 +16,7 @@ const FRAME_MS = 16
 const STEP_PX = 4 // a step of the number
 const ROOM_PX = 900
 
-const quiet = '--no-sandbox --disable-gpu --no-first-run --disable-background-networking --disable-component-update --disable-sync'
-const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: quiet.split(' ') })
-try {
-  const page = await browser.newPage({ viewport: { width: 1440, height: 900 } })
-  await page.goto(process.env.GRADGRAPH_URL)
-  await page.locator('.cm-content').fill(PROGRAM)
-  await page.keyboard.press('Control+Enter')
-  await page.locator('.gg-scene text', { hasText: 'AddBackward0' }).first().waitFor()
+await onPage(PROGRAM, async (page) => {
   await page.waitForTimeout(1500) // fixes are asked for, forks are ready
   await page.evaluate(watch)
   const until = Date.now() + 1000 * Number(process.env.SECONDS)
@@ -35,9 +25,7 @@ try {
   const { pictures, asked } = await page.evaluate(() => window.seen())
   for (const picture_ms of pictures) console.log(JSON.stringify({ picture_ms }))
   for (const asked_ms of asked) console.log(JSON.stringify({ asked_ms }))
-} finally {
-  await browser.close()
-}
+})
 
 /** Takes the number and pulls it to the right, a step in each frame; the next stroke goes on from there. */
 async function stroke(page, until) {

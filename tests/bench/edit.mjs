@@ -1,10 +1,7 @@
 // What an edit costs from Ctrl+Enter to the new picture on screen, in a real Chromium: one line of JSON for each edit.
 // GRADGRAPH_URL is the server, CHROMIUM the browser, EDITS how many.
 
-import { createRequire } from 'node:module'
-
-const require = createRequire(new URL('../../frontend/package.json', import.meta.url))
-const { chromium } = require('playwright-core')
+import { onPage } from './page.mjs'
 
 const FIRST = 100 // three digits, so that each edit is one program nobody has run before
 const PROGRAM = `k = ${FIRST}
@@ -16,14 +13,7 @@ out = z.mean()
 out.backward()
 print(x.grad)`
 
-const quiet = '--no-sandbox --disable-gpu --no-first-run --disable-background-networking --disable-component-update --disable-sync'
-const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: quiet.split(' ') })
-try {
-  const page = await browser.newPage({ viewport: { width: 1440, height: 900 } })
-  await page.goto(process.env.GRADGRAPH_URL)
-  await page.locator('.cm-content').fill(PROGRAM)
-  await page.keyboard.press('Control+Enter')
-  await page.locator('.gg-scene .box').first().waitFor()
+await onPage(PROGRAM, async (page) => {
   for (let k = FIRST + 1; k <= FIRST + Number(process.env.EDITS); k++) {
     await page.keyboard.press('Control+Home')
     await page.keyboard.press('End')
@@ -31,9 +21,7 @@ try {
     await page.waitForTimeout(250) // a person looks at what they typed
     console.log(JSON.stringify(await page.evaluate(edited, String(k + 1))))
   }
-} finally {
-  await browser.close()
-}
+})
 
 /** In the page: runs the program and waits until a box shows the number and that has been painted; milliseconds. */
 function edited(number) {

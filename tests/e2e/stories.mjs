@@ -16,6 +16,13 @@ const pictures = process.env.PICTURES_OF_THE_PAGE
 const PICTURE_BYTES = 150_000
 const STORY_MS = 90_000
 
+/** Most of the gradient of x comes by the square. */
+const FORK = `import torch
+x = torch.tensor(1.0, requires_grad=True)
+a = x * 3
+square = a * a
+out = (square + torch.sin(x)).sum()
+out.backward()`
 const PROGRAM = `import torch
 x = torch.ones(2, 2, requires_grad=True)
 y = x + 2
@@ -442,6 +449,24 @@ const stories = {
     check((await inspector.locator('mtable').count()) >= 3, 'the rule lacks its numbers')
     await page.locator('.cm-span-selected').first().waitFor()
     await shoot(page, 'inspect')
+  },
+
+  async 'the ways through a box are lit, by mouse and by keys'(page) {
+    await open(page)
+    await run(page, FORK)
+    await box(page, 'square').click()
+    const ways = page.getByRole('group', { name: 'Light', exact: true })
+    const lit = () => page.locator('.gg-scene .ring-hover').count()
+    await ways.getByRole('button', { name: 'led to it' }).click()
+    await until(lit, (n) => n === 2, 'a and x, which led to the square')
+    await page.keyboard.press('d')
+    await until(lit, (n) => n === 2, 'the sum and its total, which came of it')
+    await page.keyboard.press('g')
+    await until(lit, (n) => n === 5, 'the way from the total over the square to x')
+    await page.locator('.inspector').getByText('largest norm').waitFor()
+    await shoot(page, 'ways')
+    await page.keyboard.press('g')
+    await until(lit, (n) => n === 0, 'that nothing is lit any more')
   },
 
   async 'a click on a line selects its box, and a box lights its line'(page) {

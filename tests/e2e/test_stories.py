@@ -30,6 +30,7 @@ STORIES = (
     "steps go back and forth by button, key and slider",
     "a sum shows each contribution, and nothing moves while stepping",
     "a node explains itself with its numbers",
+    "the ways through a box are lit, by mouse and by keys",
     "a click on a line selects its box, and a box lights its line",
     "the language switches everywhere",
     "the theme switches and is kept",

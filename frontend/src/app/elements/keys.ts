@@ -1,5 +1,7 @@
 // The page's keys. A field that is being typed in keeps its own; the graph and the timeline handle theirs before these.
 
+import type { Way } from '../../core/trace/ways'
+
 export interface PageKeys {
   run(): void
   step(by: number): void
@@ -12,6 +14,8 @@ export interface PageKeys {
   search(): void
   help(): void
   present?(): void
+  /** Lights a way through the selection. */
+  light?(way: Way): void
   escape(): void
 }
 
@@ -44,6 +48,9 @@ export function pageKey(event: KeyboardEvent, keys: PageKeys): void {
     '/': () => keys.search(),
     '?': () => keys.help(),
     p: () => keys.present?.(),
+    a: () => keys.light?.('before'),
+    d: () => keys.light?.('after'),
+    g: () => keys.light?.('gradient'),
     Escape: () => keys.escape(),
   }
   const action = (event.shiftKey && strides[event.key]) || actions[event.key]

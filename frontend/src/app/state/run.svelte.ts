@@ -4,7 +4,7 @@ import type { Fixes, Graph, Trace, Trial } from '../../api/types'
 import { applyEdits } from '../../core/trace/fix'
 import { History } from '../../core/trace/history'
 import { boxFinder } from '../../core/trace/naming'
-import { linesOfGraph, TraceIndex } from '../../core/trace/trace-index'
+import { indexOf, linesOfGraph, type TraceIndex } from '../../core/trace/trace-index'
 import { recentRuns, type Recent } from './browser-storage'
 
 /** What is drawn: a trace and the graph made of it always change together. */
@@ -29,7 +29,7 @@ export class Run {
   readonly trace: Trace | null = $derived(this.shown?.trace ?? null)
   readonly graph: Graph | null = $derived(this.shown?.graph ?? null)
   readonly picture: Shown | null = $derived(this.ahead ?? this.shown)
-  readonly index: TraceIndex | null = $derived(this.trace ? new TraceIndex(this.trace) : null)
+  readonly index: TraceIndex | null = $derived(this.trace ? indexOf(this.trace) : null)
   readonly history: History | null = $derived(this.index ? new History(this.index) : null)
   readonly find = $derived(this.graph && this.index ? boxFinder(this.graph, this.index) : null)
   readonly lines = $derived(this.graph ? linesOfGraph(this.graph) : null)

@@ -4,7 +4,7 @@ import * as api from '../../api/client'
 import type { Fixes, Trace, WhatIf } from '../../api/types'
 import type { ViewState } from '../../core/state'
 import { applyEdits } from '../../core/trace/fix'
-import { TraceIndex } from '../../core/trace/trace-index'
+import { indexOf } from '../../core/trace/trace-index'
 import { isMadeOf } from '../../core/words/made-of'
 import { keepRun, tellingLine } from './browser-storage'
 import type { Catalogue } from './catalogue.svelte'
@@ -269,7 +269,9 @@ export class Runner {
 
   private async load(id: string): Promise<void> {
     await this.attempt(async (signal) => {
-      const trace = await api.trace(id, this.view.state.lang, signal)
+      const { state } = this.view
+      this.graphs.expect(id, choiceAt(null, state, state.step), state.lang, signal)
+      const trace = await api.trace(id, state.lang, signal)
       this.draft.take(trace.id, trace.program)
       await this.show(trace, 'kept', signal)
     }, false)
@@ -365,7 +367,7 @@ export class Runner {
   /** Whether what a number was turned to fails and what is on screen does not: then that stays. */
   private failsNow(trace: Trace): boolean {
     const fails = trace.status !== 'ok' && this.shown.trace?.status === 'ok'
-    this.shown.failing = fails ? new TraceIndex(trace) : null
+    this.shown.failing = fails ? indexOf(trace) : null
     if (fails && this.draft.code === trace.program.code) this.draft.turning = false
     return fails
   }

@@ -6,7 +6,9 @@ import { START } from '../../core/address'
 import { sheetOf } from '../../core/layout/fold'
 import { openingChoice } from '../../core/layout/opening'
 import type { Lang, Level, Panel, Selection, Theme, ViewState } from '../../core/state'
+import { visitAt } from '../../core/trace/inspect'
 import { nodeOfStep } from '../../core/trace/story'
+import { gradientWay, reach, type Way } from '../../core/trace/ways'
 import { loadWords } from '../../core/words/lexicon'
 import { wordsOf, type Words } from '../../core/words/sentences'
 import { remember, remembered } from './browser-storage'
@@ -34,6 +36,8 @@ export class PageView {
   nodeNotes: ReadonlyMap<string, string> = $state.raw(new Map())
   /** Where to go back to from a node that was followed from elsewhere. */
   returning: { id: string; name: string } | null = $state.raw(null)
+  /** Which way through the selected box is lit. */
+  way: Way | null = $state(null)
   /** A line the editor is asked to show, and how often it was asked. */
   shownLine: { line: number; times: number } | null = $state.raw(null)
   /** A run with findings has come: from then on their sentences are fetched with the others. */
@@ -46,6 +50,16 @@ export class PageView {
   readonly selectedBox: Box | undefined = $derived.by(() =>
     this.state.selection?.kind === 'box' ? this.run.find?.byId(this.state.selection.id) : undefined,
   )
+  /** The boxes of that way; null where none is lit, or no gradient came by. */
+  readonly lit: ReadonlySet<string> | null = $derived.by(() => {
+    const { way, selectedBox: box } = this
+    const { graph, index, find } = this.run
+    if (!way || !box || !graph || !index) return null
+    if (way !== 'gradient') return reach(graph, box.id, way)
+    const node = index.node(box.node)
+    const at = node && visitAt(index, node, this.state.step, graph.passes ?? [])
+    return at ? new Set(gradientWay(index, at).flatMap((id) => find?.ofNode(id)?.id ?? [])) : null
+  })
   /** Groups that are open: the reader's choice, or the opening one. */
   readonly open: ReadonlySet<string> = $derived.by(() => {
     const { graph } = this.run
@@ -124,6 +138,10 @@ export class PageView {
   /** Lights lines of the program. */
   light(lines: readonly number[]): void {
     this.litLines = new Set(lines)
+  }
+
+  toggleWay(way: Way): void {
+    this.way = this.way === way ? null : way
   }
 
   /** The line the pointer is on; null for none. */

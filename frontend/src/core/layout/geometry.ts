@@ -39,7 +39,9 @@ export interface LayoutLink {
 }
 
 export interface LayoutInput {
+  /** What stands there as a box, folded groups too, in forward order. */
   boxes: readonly LayoutItem[]
+  /** Groups that are not hidden in others, open or folded. */
   groups: readonly LayoutGroup[]
   links: readonly LayoutLink[]
   expanded: readonly string[]

@@ -59,29 +59,16 @@ class Sheet {
     }
   }
 
-  /** Children on screen of every open level, in the order of the first box. */
+  /** Children of every open level, in the order of the first box. */
   private gather(): void {
     const seen = new Set<string>()
     for (const box of this.input.boxes) {
-      const chain = [box.id]
-      for (let at = this.parents.get(box.id) ?? ''; at !== ''; at = this.parents.get(at) ?? '') chain.push(at)
-      for (let at = chain.length - 1; at >= 0; at--) {
-        const id = chain[at]!
-        if (!seen.has(id)) {
-          seen.add(id)
-          const parent = this.parents.get(id) ?? ''
-          push(this.children, parent, id)
-        }
-        if (at > 0 && !this.open.has(id)) break
+      for (const id of [...this.ancestors(box.id).slice(0, -1).reverse(), box.id]) {
+        if (seen.has(id)) continue
+        seen.add(id)
+        push(this.children, this.parents.get(id) ?? '', id)
       }
     }
-  }
-
-  private standIn(id: string): string {
-    let shown = id
-    for (let at = this.parents.get(id) ?? ''; at !== ''; at = this.parents.get(at) ?? '')
-      if (!this.open.has(at)) shown = at
-    return shown
   }
 
   private ancestors(id: string): string[] {
@@ -92,9 +79,8 @@ class Sheet {
 
   /** A link becomes one hop per level: up through out-ports to the common level, down through in-ports. */
   private split(link: LayoutLink): void {
-    const source = this.standIn(link.source)
-    const target = this.standIn(link.target)
-    if (source === target || !this.items.has(source) || !this.items.has(target)) return
+    const { source, target } = link
+    if (!this.items.has(source) || !this.items.has(target)) return
     const up = this.ancestors(source)
     const down = this.ancestors(target)
     const inside = new Set(down)

@@ -3,7 +3,7 @@
 
 import type { Box, Group } from '../../api/types'
 import { display, MATRIX_ROW, type Display } from '../words/display'
-import { childrenOf, type DrawnLink, type Sheet } from '../layout/fold'
+import { childrenOf, standIn, type DrawnLink } from '../layout/fold'
 import { textWidth } from '../words/format'
 import type { LayoutGroup, LayoutInput, LayoutItem, LayoutLink, Size } from '../layout/geometry'
 import {
@@ -22,30 +22,30 @@ const WIDEST = 380
 /** Names longer than this are cut; the whole name is in the tooltip. */
 const LONGEST_NAME = 168
 
-/** Sizes of everything on one view, ready to lay out; without a choice of groups as it opens. */
+/** Sizes of everything that is drawn while these groups are open, ready to lay out; without a choice of groups as it
+ *  opens. What a folded group hides is not measured. */
 export function layoutInput(measure: Measure, expanded: ReadonlySet<string> | null): LayoutInput {
   const { sheet } = measure
-  const boxes = [...sheet.boxes.values()].map((box) => boxItem(box, measure))
-  const groups = orderedGroups(sheet).map((group) => groupItem(group, measure))
-  const links = sheet.links.map((link) => layoutLink(link, measure))
-  return {
-    boxes, groups, links, expanded: [...(expanded ?? openingChoice(sheet))].sort(),
-    gap: measure.density === 'model' ? 28 : 36,
-  }
-}
-
-function orderedGroups(sheet: Sheet): Group[] {
-  const ordered: Group[] = []
-  const pending = ['']
-  while (pending.length > 0) {
-    for (const child of childrenOf(sheet, pending.pop()!)) {
-      const group = sheet.groups.get(child)
+  const open = expanded ?? openingChoice(sheet)
+  const boxes: LayoutItem[] = []
+  const groups: LayoutGroup[] = []
+  const gather = (parent: string): void => {
+    for (const id of childrenOf(sheet, parent)) {
+      const [box, group] = [sheet.boxes.get(id), sheet.groups.get(id)]
+      if (box) boxes.push(boxItem(box, measure))
       if (!group) continue
-      ordered.push(group)
-      pending.push(child)
+      const item = groupItem(group, measure)
+      groups.push(item)
+      if (open.has(id)) gather(id)
+      else boxes.push(item)
     }
   }
-  return ordered
+  gather('')
+  const links = sheet.links.flatMap((link) => {
+    const [source, target] = [standIn(sheet, link.source, open), standIn(sheet, link.target, open)]
+    return source === target ? [] : [{ ...layoutLink(link, measure), source, target }]
+  })
+  return { boxes, groups, links, expanded: [...open].sort(), gap: measure.density === 'model' ? 28 : 36 }
 }
 
 function boxItem(box: Box, measure: Measure): LayoutItem {
@@ -122,14 +122,12 @@ function sideOf(id: string, measure: Measure): number {
   return Math.max(measure.margins ? MARGIN_SIDE : 6, widest > 0 ? stubGap(measure) + widest : 0)
 }
 
-function layoutLink(link: DrawnLink, measure: Measure): LayoutLink {
+function layoutLink(link: DrawnLink, measure: Measure): Omit<LayoutLink, 'source' | 'target'> {
   const gradients = link.kind === 'data' ? measure.story.gradientsOn(link) : []
   const full = gradients.map((tensor) => labelSize(gradientLabel(tensor, measure.density === 'lesson')))
   const short = gradients.map((tensor) => labelSize(gradientLabel(tensor, false)))
   return {
     id: link.id,
-    source: link.source,
-    target: link.target,
     value: `${link.tensor ?? link.source}/${link.kind}`,
     forward: forwardSizes(link, measure),
     gradient: full.length > 0 ? [largest(full), largest(short)] : [],

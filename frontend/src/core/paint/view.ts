@@ -8,7 +8,7 @@ import type { Layout } from '../layout/geometry'
 import { measureFor, type Measure, type Room, type Say } from './measure'
 import { Story, type Moment } from './moment'
 import { drawFrame, Painter } from './scene'
-import { TraceIndex } from '../trace/trace-index'
+import { indexOf, TraceIndex } from '../trace/trace-index'
 
 /** Everything about one graph that does not depend on the step. */
 export class View {
@@ -18,7 +18,7 @@ export class View {
   private readonly links: ReadonlyMap<string, DrawnLink>
 
   constructor(trace: Trace | TraceIndex, graph: Graph, words: Say, room: Room) {
-    const index = trace instanceof TraceIndex ? trace : new TraceIndex(trace)
+    const index = trace instanceof TraceIndex ? trace : indexOf(trace)
     this.sheet = sheetOf(graph)
     this.story = new Story(index, this.sheet)
     this.measure = measureFor(this.story, this.sheet, words, room)

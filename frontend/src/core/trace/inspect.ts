@@ -1,7 +1,7 @@
 // What the inspector says of a box at a step: what arrived, what left, what was saved, and one plain sentence.
 
 import type { Box, Edge, Graph, HookCall, Node, Reduction, Saved, Sum, Tensor } from '../../api/types'
-import type { TraceIndex, VisitAt } from './trace-index'
+import { push, type TraceIndex, type VisitAt } from './trace-index'
 import type { Words } from '../words/sentences'
 import { elements, nameOf, nodeName, tensorName } from './naming'
 
@@ -32,16 +32,15 @@ export function arrivals(index: TraceIndex, at: VisitAt): Arrival[] {
   }))
 }
 
-function senderOf(index: TraceIndex, at: VisitAt, inputNr: number): Node | null {
-  for (const visit of at.pass.visits) {
-    const node = index.node(visit.node)
-    const slot =
-      node?.edges.findIndex(
-        (edge, slot) => edge.to === at.visit.node && edge.input_nr === inputNr && visit.left[slot] != null,
-      ) ?? -1
-    if (node && slot >= 0) return node
-  }
-  return null
+/** The first to send there in its pass. */
+function senderOf(index: TraceIndex, { pass, visit }: VisitAt, inputNr: number): Node | null {
+  const edges = index.edgesInto(visit.node).filter(({ node, slot }) => node.edges[slot]!.input_nr === inputNr)
+  let first: { node: Node; index: number } | null = null
+  for (const { node, slot } of edges)
+    for (const sent of index.visitsOfNode.get(node.id) ?? [])
+      if (sent.pass === pass && sent.visit.left[slot] != null && sent.index < (first?.index ?? Infinity))
+        first = { node, index: sent.index }
+  return first?.node ?? null
 }
 
 export interface Departure {
@@ -216,11 +215,15 @@ export interface Neighbours {
   consumers: Box[]
 }
 
-export function neighbours(graph: Graph, id: string): Neighbours {
+/** Answers for any box of a graph. */
+export function neighbourFinder(graph: Graph): (id: string) => Neighbours {
   const boxes = new Map(graph.boxes.map((box) => [box.id, box]))
-  const pick = (ids: string[]): Box[] => [...new Set(ids)].flatMap((box) => boxes.get(box) ?? [])
-  return {
-    producers: pick(graph.links.filter((link) => link.target === id).map((link) => link.source)),
-    consumers: pick(graph.links.filter((link) => link.source === id).map((link) => link.target)),
+  const producers = new Map<string, string[]>()
+  const consumers = new Map<string, string[]>()
+  for (const { source, target } of graph.links) {
+    push(producers, target, source)
+    push(consumers, source, target)
   }
+  const pick = (ids: readonly string[] = []): Box[] => [...new Set(ids)].flatMap((box) => boxes.get(box) ?? [])
+  return (id) => ({ producers: pick(producers.get(id)), consumers: pick(consumers.get(id)) })
 }

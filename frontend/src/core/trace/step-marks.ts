@@ -1,9 +1,9 @@
 // What the editor shows of a step besides the state of its lines: marked code, and what stands at the ends of lines.
 
-import type { Box, Span, Trace } from '../../api/types'
+import type { Box, Op, Span, Trace } from '../../api/types'
 import { formatBytes } from '../words/format'
 import type { Words } from '../words/sentences'
-import type { TraceIndex } from './trace-index'
+import { push, type TraceIndex } from './trace-index'
 import { concernedAt, failedAt, linesAt, tellingFindings } from './lines'
 import type { LineBlock, LineNote, Marks, SpanMark } from './line-marks'
 import { briefLine } from './naming'
@@ -34,26 +34,37 @@ function copiesAt(trace: Trace): Map<number, string> {
   return found
 }
 
-/** What each line's statement gave, up to the step: the result of its last op; nothing where that raised. */
-function notesAt(index: TraceIndex, step: number, code: string): Map<number, LineNote> {
-  const last = new Map<number, string>()
-  const refused = new Set<number>()
-  for (let at = 1; at <= step; at += 1) {
-    const event = index.event(at)
-    const op = event?.kind === 'op' ? index.op(event.op) : undefined
-    if (op?.span && op.raised) refused.add(op.span.end_line)
-    else if (op?.span && op.outputs[0]) {
-      last.set(op.span.end_line, op.outputs[0])
-      refused.delete(op.span.end_line)
+interface OpAt {
+  op: Op
+  step: number
+}
+
+const known = new WeakMap<TraceIndex, Map<number, OpAt[]>>()
+
+/** The ops that ended in something, by the line where each stands; made once, a long run has many steps. */
+function tellingOps(index: TraceIndex): ReadonlyMap<number, readonly OpAt[]> {
+  let found = known.get(index)
+  if (!found) {
+    known.set(index, (found = new Map()))
+    for (const [id, step] of index.stepOfOp) {
+      const op = index.op(id)
+      if (op?.span && (op.raised || op.outputs[0])) push(found, op.span.end_line, { op, step })
     }
   }
+  return found
+}
+
+/** What each line's statement gave, up to the step: the result of its last op; nothing where that raised. */
+function notesAt(index: TraceIndex, step: number, code: string): Map<number, LineNote> {
   const sent = copiesAt(index.trace)
   const lines = code.split('\n')
   const notes = new Map<number, LineNote>()
-  for (const [line, text] of sent) if (refused.has(line)) notes.set(line, { text, tone: 'plain' })
-  for (const [line, id] of last) {
-    const tensor = index.tensor(id)
-    if (!tensor || refused.has(line)) continue
+  for (const [line, ops] of tellingOps(index)) {
+    const op = ops.findLast((each) => each.step <= step)?.op
+    const refused = op?.raised && sent.get(line)
+    if (refused) notes.set(line, { text: refused, tone: 'plain' })
+    const tensor = op?.raised ? undefined : index.tensor(op?.outputs[0])
+    if (!tensor) continue
     const room = 44 - [...(lines[line - 1] ?? '')].length
     const full = briefLine(tensor)
     const short = full.split(' · ')[0] ?? full

@@ -52,6 +52,7 @@ export class TraceIndex {
   private readonly startOfPass = new Map<string, number>()
   private readonly endOfPass = new Map<string, number>()
   private readonly opOfOutput = new Map<string, Op>()
+  private senders: Map<string, { node: Node; slot: number }[]> | null = null
 
   constructor(readonly trace: Trace) {
     this.tensors = byId(trace.tensors)
@@ -151,6 +152,16 @@ export class TraceIndex {
     return this.tensors.get(id)?.identity ?? id
   }
 
+  /** The edges that lead to a node, by the nodes they leave. */
+  edgesInto(id: string): readonly { node: Node; slot: number }[] {
+    if (!this.senders) {
+      this.senders = new Map()
+      for (const node of this.trace.nodes)
+        for (const [slot, { to }] of node.edges.entries()) if (to != null) push(this.senders, to, { node, slot })
+    }
+    return this.senders.get(id) ?? []
+  }
+
   /** The op that gave a tensor, for those an op gave. */
   producer(tensor: string): Op | undefined {
     return this.opOfOutput.get(tensor)
@@ -177,6 +188,15 @@ export class TraceIndex {
   event(step: number): Step | undefined {
     return step > 0 ? this.trace.timeline[step - 1] : undefined
   }
+}
+
+const known = new WeakMap<Trace, TraceIndex>()
+
+/** The index of a trace, made once however many look into it. */
+export function indexOf(trace: Trace): TraceIndex {
+  const index = known.get(trace) ?? new TraceIndex(trace)
+  known.set(trace, index)
+  return index
 }
 
 export interface Lines {

@@ -123,9 +123,9 @@ test('the pass that was looked at is not asked of the next run', async () => {
   page.view.choose({ pass: passes.passes[0]!.id, root: 'n1' })
   page.draft.code = trace.program.code
   await page.runner.run()
-  expect(asked.filter((path) => path.includes(`${trace.id}/graph`))).toEqual([
+  await vi.waitFor(() => expect(asked.filter((path) => path.includes(`${trace.id}/graph`))).toEqual([
     `/api/v1/runs/${trace.id}/graph?level=both`,
-  ])
+  ]))
   expect([page.view.state.pass, page.view.state.root]).toEqual([null, null])
 })
 

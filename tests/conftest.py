@@ -1,5 +1,7 @@
 """Fixtures that many tests share."""
 
+import functools
+from collections.abc import Callable
 from typing import Protocol
 
 import msgspec
@@ -31,3 +33,26 @@ def trace(engine: LocalEngine) -> TraceOf:
         )
 
     return run
+
+
+@pytest.fixture(scope="session")
+def once(engine: LocalEngine) -> Callable[[str], Trace]:
+    """The trace of a program that tests of several files look at: it runs once."""
+    return functools.cache(lambda code: engine.run(RunRequest(program=Program(code=code))))
+
+
+LOOK_AT_THE_SAME = {
+    "tests/engine/findings/test_failing.py": "findings",
+    "tests/engine/findings/test_silent.py": "findings",
+    "tests/engine/fixes/test_offered.py": "findings",
+    "tests/oracle/test_evidence.py": "findings",
+}
+"""Files whose tests look at the same traces, so that one process runs them; any other file goes by itself."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Where the tests run in several processes (`--dist loadgroup`), a file's tests stay together."""
+    for item in items:
+        file = item.nodeid.partition("::")[0]
+        item.add_marker(pytest.mark.xdist_group(LOOK_AT_THE_SAME.get(file, file)))

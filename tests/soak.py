@@ -3,7 +3,7 @@
 import itertools
 import os
 import random
-import socket
+import re
 import subprocess
 import sys
 import tempfile
@@ -18,7 +18,8 @@ from typing import Any
 
 import httpx
 
-START_S = 90.0
+PATIENCE_S = 90.0
+"""How long a condition may take to come true on a machine that is much slower than this one."""
 
 PROGRAMS: dict[str, tuple[str, tuple[str, ...]]] = {
     "lesson": (
@@ -38,7 +39,18 @@ PROGRAMS: dict[str, tuple[str, tuple[str, ...]]] = {
 }
 """What people and attackers send, and how it may end."""
 
-MIX = ("lesson",) * 10 + ("loop", "raises", "raises", "exits", "crashes", "hoards", "floods", "never ends")
+HANGS_UP = "hangs up"
+MIX = ("lesson",) * 10 + (
+    "loop",
+    "raises",
+    "raises",
+    "exits",
+    "crashes",
+    "hoards",
+    "floods",
+    "never ends",
+    *[HANGS_UP] * 2,
+)
 MEMORY_BYTES = 256 * 1024**2
 SHORT_S = 1.0
 """For the programs that only a limit ends; the others have the time that a server gives, however busy the machine."""
@@ -72,7 +84,7 @@ class Server:
             folders=sum(1 for _ in self.temporary.rglob("*")),
         )
 
-    def at_rest(self, within_s: float = 20) -> Holding:
+    def at_rest(self) -> Holding:
         """What it holds once it starts and ends no more processes for a second."""
         holding = self.holding()
 
@@ -82,31 +94,43 @@ class Server:
             before, holding = holding, self.holding()
             return before.processes == holding.processes
 
-        wait_for(settled, within_s)
+        wait_for(settled)
         return holding
 
 
 @contextmanager
 def server(data: Path, **settings: object) -> Iterator[Server]:
     """A server process of its own, with its own folder for what is temporary."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
     given = {f"GRADGRAPH_{name.upper()}": str(value) for name, value in settings.items()}
-    with tempfile.TemporaryDirectory() as temporary:
+    with tempfile.TemporaryDirectory() as temporary, tempfile.TemporaryFile() as said:
         environment = {**os.environ, "GRADGRAPH_DATA_DIR": str(data), "TMPDIR": temporary, **given}
         process = subprocess.Popen(
-            [sys.executable, "-m", "server", "--port", str(port)],
+            [sys.executable, "-m", "server", "--port", "0"],
             env=environment,
             stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
+            stderr=said,
         )
         try:
-            address = f"http://127.0.0.1:{port}"
-            wait_for(lambda: answers(address), START_S)
+            address = _address(process, said.fileno())
+            wait_for(lambda: answers(address))
             yield Server(process.pid, address, Path(temporary))
         finally:
             process.terminate()
             process.wait(30)
+
+
+def _address(process: "subprocess.Popen[bytes]", log: int) -> str:
+    """Where a server says that it is."""
+
+    def told() -> re.Match[str] | None:
+        text = os.pread(log, 65_536, 0).decode()
+        assert process.poll() is None, text
+        return re.search(r"Gradgraph is at (\S+)", text)
+
+    wait_for(lambda: told() is not None)
+    found = told()
+    assert found is not None
+    return found[1]
 
 
 def answers(address: str) -> bool:
@@ -116,7 +140,7 @@ def answers(address: str) -> bool:
     return False
 
 
-def wait_for(holds: Callable[[], bool], within_s: float) -> None:
+def wait_for(holds: Callable[[], bool], within_s: float = PATIENCE_S) -> None:
     """Returns when it holds; fails when it does not in time."""
     end = time.monotonic() + within_s
     while not holds():
@@ -124,13 +148,12 @@ def wait_for(holds: Callable[[], bool], within_s: float) -> None:
         time.sleep(0.1)
 
 
-def load(at: Server, seconds: float, clients: int = 6) -> Counter[str]:
-    """Lets clients send the mix for a while, one in eight hanging up early; what came of it, and what was not as
+def load(at: Server, rounds: int, clients: int = 6) -> Counter[str]:
+    """Lets each client send the whole mix so many times, in an order of its own; what came of it, and what was not as
     expected."""
     outcomes: Counter[str] = Counter()
     numbers = itertools.count(2)
-    until = time.monotonic() + seconds
-    threads = [Thread(target=_send, args=(at, until, numbers, seed, outcomes)) for seed in range(clients)]
+    threads = [Thread(target=_send, args=(at, rounds, numbers, seed, outcomes)) for seed in range(clients)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -138,20 +161,19 @@ def load(at: Server, seconds: float, clients: int = 6) -> Counter[str]:
     return outcomes
 
 
-def _send(at: Server, until: float, numbers: Iterator[int], seed: int, outcomes: Counter[str]) -> None:
+def _send(at: Server, rounds: int, numbers: Iterator[int], seed: int, outcomes: Counter[str]) -> None:
     choose = random.Random(seed)
-    with httpx.Client(base_url=at.address, timeout=60) as http:
-        while time.monotonic() < until:
-            name = choose.choice(MIX)
-            code, ends = PROGRAMS[name]
+    with httpx.Client(base_url=at.address, timeout=PATIENCE_S) as http:
+        for name in (name for _ in range(rounds) for name in choose.sample(MIX, len(MIX))):
+            code, ends = PROGRAMS["lesson" if name == HANGS_UP else name]
             limits: dict[str, float] = {"memory_bytes": MEMORY_BYTES}
             if "limited" in ends:
                 limits["wall_s"] = SHORT_S
             body: dict[str, Any] = {"code": code.format(n=next(numbers)), "limits": limits}
-            if choose.random() < 1 / 8:
+            if name == HANGS_UP:
                 with suppress(httpx.TimeoutException):
                     http.post("/api/v1/runs", json=body, timeout=0.02)
-                outcomes["hung up"] += 1
+                outcomes[name] += 1
                 continue
             answer = http.post("/api/v1/runs", json=body)
             status = answer.json()["status"] if answer.status_code == 200 else str(answer.status_code)

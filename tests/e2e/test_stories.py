@@ -3,20 +3,17 @@
 import json
 import os
 import shutil
-import socket
 import subprocess
 import sys
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests import soak
+
 ROOT = Path(__file__).parent.parent.parent
-START_S = 60
-STORIES_S = 600
+STORIES_S = 1500
 
 STORIES = (
     "a first visit finds an example that has run, with its text",
@@ -84,7 +81,7 @@ STORIES = (
     "no accessibility violations: first visit, tour, model, failure, panels, presentation, embed",
 )
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(STORIES_S + START_S + 30)]
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(STORIES_S + 2 * soak.PATIENCE_S)]
 
 Told = dict[str, str | None]
 """What went wrong in each story; None when nothing did."""
@@ -104,23 +101,8 @@ def chromium() -> str:
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A server of its own on a free port, with an empty store."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-    address = f"http://127.0.0.1:{port}"
-    environment = {
-        **os.environ,
-        "GRADGRAPH_DATA_DIR": str(tmp_path_factory.mktemp("data")),
-        "GRADGRAPH_SLOW_WORKERS": "0",  # one story fills the workers
-    }
-    command = [sys.executable, "-m", "server", "--port", str(port)]
-    with subprocess.Popen(command, cwd=ROOT, env=environment) as server:
-        try:
-            _wait(address, server)
-            yield address
-        finally:
-            server.terminate()
-            server.wait(timeout=20)
+    with soak.server(tmp_path_factory.mktemp("data"), slow_workers=0) as server:  # one story fills the workers
+        yield server.address
 
 
 @pytest.fixture(scope="module")
@@ -147,18 +129,3 @@ def test_story(story: str, told: Told) -> None:
 
 def test_every_story_is_a_test(told: Told) -> None:
     assert set(told) == set(STORIES)
-
-
-def _wait(address: str, server: subprocess.Popen[bytes]) -> None:
-    deadline = time.monotonic() + START_S
-    while time.monotonic() < deadline:
-        if server.poll() is not None:
-            raise AssertionError(f"the server ended with {server.returncode}")
-        try:
-            with urllib.request.urlopen(f"{address}/api/v1/health", timeout=5) as answer:
-                if json.load(answer)["status"] == "ok":
-                    return
-        except (urllib.error.URLError, ConnectionError, TimeoutError):
-            pass
-        time.sleep(0.2)
-    raise AssertionError(f"the server was not ready within {START_S} s")

@@ -4,7 +4,6 @@ Each program runs twice: with the namespaces this machine allows, and without an
 """
 
 import os
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from engine import DEFAULT_LIMITS, Program, RunRequest, Trace
 from engine.limits import MIB
 from engine.local import LocalEngine
 from engine.sandbox.pool import Pool
+from tests.soak import wait_for
 
 pytestmark = pytest.mark.slow
 
@@ -289,12 +289,11 @@ def test_no_process_descriptor_or_file_stays() -> None:
     zygote, staging = leftovers(engine)
     for name in ("makes_deep_folders", "exits_at_once", "floods_descriptors", "stops_itself"):
         run(engine, name)
-    assert len(processes_below(zygote)) <= 3  # spares, and one that cleans up
+    wait_for(lambda: len(processes_below(zygote)) <= 3)  # spares, and one that cleans up
     engine.close()
-    assert not processes_below(zygote)
-    assert not Path(f"/proc/{zygote}").exists()
-    assert not staging.exists()
-    assert descriptors() == before
+    wait_for(lambda: not Path(f"/proc/{zygote}").exists())
+    wait_for(lambda: not staging.exists())
+    wait_for(lambda: descriptors() == before)
 
 
 def leftovers(engine: LocalEngine) -> tuple[int, Path]:
@@ -316,5 +315,4 @@ def processes_below(pid: int) -> set[int]:
 
 
 def descriptors() -> set[str]:
-    time.sleep(0.05)
     return {path.name for path in Path("/proc/self/fd").iterdir()}

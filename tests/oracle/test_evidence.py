@@ -1,6 +1,6 @@
 """What the page shows as the proof of a finding: of records that exist, and NaN or infinity only where one holds it."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import msgspec
 import pytest
@@ -33,8 +33,8 @@ def page() -> Iterator[Page]:
 
 
 @pytest.mark.parametrize(("code", "program"), CASES)
-def test_evidence_says_what_was_recorded(code: str, program: str, page: Page) -> None:
-    trace = engine.run(program)
+def test_evidence_says_what_was_recorded(code: str, program: str, page: Page, once: Callable[[str], Trace]) -> None:
+    trace = once(program)
     assert code in {finding.code for finding in trace.findings}
     assert list(unproven(trace, page.shows(trace, []).evidence)) == []
 

@@ -65,7 +65,7 @@ def serving(settings: Settings, *, ready_first: bool = True) -> Iterator[Served]
         assert not thread.is_alive(), "the server did not stop"
 
 
-def wait_until(holds: Callable[[], bool], within_s: float = 10.0) -> None:
+def wait_until(holds: Callable[[], bool], within_s: float = START_S) -> None:
     """Return when a condition holds; fail when it does not in time."""
     end = time.monotonic() + within_s
     while not holds():

@@ -61,12 +61,12 @@ def fresh(at: Server) -> soak.Holding:
 
 def settled(at: Server) -> soak.Holding:
     """What it holds when nothing runs and its spare processes are there again."""
-    wait_for(lambda: len(soak.children(zygote(at))) == SPARES, 20)
+    wait_for(lambda: len(soak.children(zygote(at))) == SPARES)
     return at.holding()
 
 
 def run(at: Server, code: str, **more: object) -> httpx.Response:
-    return httpx.post(f"{at.address}/api/v1/runs", json={"code": code, **more}, timeout=60)
+    return httpx.post(f"{at.address}/api/v1/runs", json={"code": code, **more}, timeout=soak.PATIENCE_S)
 
 
 def works(at: Server, number: int) -> None:
@@ -93,17 +93,27 @@ def held_as_before(at: Server, fresh: soak.Holding, numbers: tuple[int, ...] = (
     """It works, and holds no more than it did."""
     for number in numbers:
         works(at, number)
-    wait_for(lambda: at.holding().processes <= fresh.processes, 20)
-    wait_for(lambda: at.holding().descriptors <= fresh.descriptors + STORE_FILES, 10)
-    assert at.holding().folders <= fresh.folders + 2
-    health = httpx.get(f"{at.address}/api/v1/health").json()
-    assert (health["status"], health["running"], health["waiting"]) == ("ok", 0, 0)
+    wait_for(lambda: at.holding().processes <= fresh.processes)
+    wait_for(lambda: at.holding().descriptors <= fresh.descriptors + STORE_FILES)
+    wait_for(lambda: at.holding().folders <= fresh.folders + 2)
+    wait_for(lambda: [health(at)[name] for name in ("status", "running", "waiting")] == ["ok", 0, 0])
+
+
+def health(at: Server) -> Json:
+    body: Json = httpx.get(f"{at.address}/api/v1/health", timeout=soak.PATIENCE_S).json()
+    return body
 
 
 def zygote(at: Server) -> int:
     """The warm process: the only child of the server that has children."""
-    wait_for(lambda: any(map(soak.descendants, soak.children(at.pid))), 20)
-    return next(pid for pid in soak.children(at.pid) if soak.descendants(pid))
+    found: list[int] = []
+
+    def is_there() -> bool:
+        found.extend(pid for pid in soak.children(at.pid) if soak.descendants(pid))
+        return bool(found)
+
+    wait_for(is_there)
+    return found[0]
 
 
 def kill(pid: int) -> None:
@@ -120,13 +130,13 @@ def test_workers_killed_before_they_get_a_program(at: Server, fresh: soak.Holdin
 
 
 def test_a_worker_killed_in_the_middle_keeps_what_it_said(at: Server, fresh: soak.Holding) -> None:
-    with ThreadPoolExecutor(1) as clients:
-        call = clients.submit(run, at, sleeps(1))
-        wait_for(lambda: httpx.get(f"{at.address}/api/v1/health").json()["running"] == 1, 10)
-        time.sleep(0.5)
-        for child in soak.children(zygote(at)):
-            kill(child)
-        trace = call.result().json()
+    accepted = httpx.post(f"{at.address}/api/v1/runs", json={"code": sleeps(1)}, headers={"Prefer": "respond-async"})
+    with httpx.stream("GET", f"{at.address}{accepted.json()['events']}", timeout=soak.PATIENCE_S) as told:
+        for line in told.iter_lines():
+            if line == "event: output":
+                for child in soak.children(zygote(at)):
+                    kill(child)
+    trace = httpx.get(f"{at.address}{accepted.headers['location']}").json()
     assert (trace["status"], trace["failure"]["kind"], trace["failure"]["type"]) == ("crashed", "crash", "SIGKILL")
     assert trace["output"][0]["text"] == "begun 1\n"
     held_as_before(at, fresh)
@@ -135,10 +145,17 @@ def test_a_worker_killed_in_the_middle_keeps_what_it_said(at: Server, fresh: soa
 def test_workers_killed_at_any_moment(at: Server, fresh: soak.Holding) -> None:
     choose = random.Random(4)
     over = threading.Event()
+    turn = threading.Semaphore(0)
     warm = zygote(at)
 
+    def answered(number: int) -> str:
+        end = outcome(run(at, lesson(number)))
+        if number % 2:
+            turn.release()
+        return end
+
     def murder() -> None:
-        while not over.is_set():
+        while turn.acquire() and not over.is_set():
             time.sleep(choose.uniform(0, 0.04))
             if victims := soak.children(warm):
                 kill(choose.choice(victims))
@@ -147,9 +164,10 @@ def test_workers_killed_at_any_moment(at: Server, fresh: soak.Holding) -> None:
     murderer.start()
     try:
         with ThreadPoolExecutor(4) as clients:
-            came = Counter(map(outcome, clients.map(lambda number: run(at, lesson(number)), range(100, 250))))
+            came = Counter(clients.map(answered, range(100, 250)))
     finally:
         over.set()
+        turn.release()
         murderer.join()
     assert set(came) <= {"ok", "crashed crash SIGKILL", "no-worker", "crashed lost worker"}, came
     assert came["ok"] > 20, came
@@ -185,7 +203,7 @@ def test_clients_that_go_away_in_the_middle(at: Server, fresh: soak.Holding) -> 
 
     with ThreadPoolExecutor(16) as clients:
         list(clients.map(go, range(500, 700)))
-    wait_for(lambda: httpx.get(f"{at.address}/api/v1/health").json()["running"] == 0, 15)
+    wait_for(lambda: health(at)["running"] == 0)
     held_as_before(at, fresh)
 
 
@@ -193,16 +211,16 @@ def test_clients_that_go_away_in_the_middle(at: Server, fresh: soak.Holding) -> 
 def test_a_server_that_is_stopped_leaves_no_process(tmp_path: Path, how: signal.Signals) -> None:
     with soak.server(tmp_path / "store", workers=2, **QUIET) as at, ThreadPoolExecutor(4) as clients:
         calls = [clients.submit(run, at, sleeps(number)) for number in range(4)]
-        wait_for(lambda: httpx.get(f"{at.address}/api/v1/health").json()["running"] >= 2, 20)
+        wait_for(lambda: health(at)["running"] >= 2)
         family = soak.descendants(at.pid)
         assert len(family) > 2
         os.kill(at.pid, how)
-        wait_for(lambda: not any(map(soak.is_alive, family)), 20)
+        wait_for(lambda: not any(map(soak.is_alive, family)))
         for call in calls:
             with suppress(httpx.TransportError):
                 assert call.result().status_code in (200, 503)
         if how != signal.SIGKILL:
-            wait_for(lambda: not soak.is_alive(at.pid), 20)
+            wait_for(lambda: not soak.is_alive(at.pid))
             assert not list(at.temporary.rglob("*"))
 
 
@@ -281,12 +299,12 @@ def test_a_store_that_is_locked(at: Server, tmp_path: Path, fresh: soak.Holding)
     other = sqlite3.connect(tmp_path / "store" / "gradgraph.sqlite3", timeout=1)
     other.execute("BEGIN EXCLUSIVE")
     works(at, 31)
-    wait_for(lambda: httpx.get(f"{at.address}/api/v1/health").json()["store"] != "ok", 10)
+    wait_for(lambda: health(at)["store"] != "ok")
     assert httpx.get(f"{at.address}{stored}").status_code == 200
     other.rollback()
     other.close()
     works(at, 32)
-    wait_for(lambda: httpx.get(f"{at.address}/api/v1/health").json()["store"] == "ok", 10)
+    wait_for(lambda: health(at)["store"] == "ok")
     held_as_before(at, fresh)
 
 
@@ -298,7 +316,7 @@ def test_a_store_that_is_damaged(at: Server, tmp_path: Path, fresh: soak.Holding
             Path(f"{file}{ending}").write_bytes(os.urandom(max(size, 8192)))
     for number in range(40, 44):
         works(at, number)
-    wait_for(lambda: httpx.get(f"{at.address}/api/v1/health").json()["store"] == "ok", 10)
+    wait_for(lambda: health(at)["store"] == "ok")
     assert list(file.parent.glob("*.damaged-*")), "it was not set aside"
     stored = run(at, lesson(44)).headers["content-location"]
     assert httpx.get(f"{at.address}{stored}").json()["status"] == "ok"
@@ -318,7 +336,7 @@ def test_a_full_disk(tmp_path: Path) -> None:
         assert httpx.get(f"{at.address}{stored}").json()["status"] == "ok"
         resource.prlimit(at.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
         works(at, 70)
-        wait_for(lambda: httpx.get(f"{at.address}/api/v1/health").json()["store"] == "ok", 10)
+        wait_for(lambda: health(at)["store"] == "ok")
         held_as_before(at, fresh)
 
 

@@ -134,13 +134,20 @@ class Line:
     async def enter(self, run: str, client: Client) -> LiveRun:
         request = RunRequest(program=Program(code=run))
         live = self.queue.enter(run, request, client, background=client is NOBODY)
-        await asyncio.sleep(0.01)
+        await self.begin()
         return live
 
     async def let_go(self, live: LiveRun) -> None:
         self.runner.begun[live.id].set()
         await self.queue.wait(live)
-        await asyncio.sleep(0.01)
+        while live in self.queue._running:
+            await asyncio.sleep(0)
+        await self.begin()
+
+    async def begin(self) -> None:
+        """Wait until all that have a worker have begun."""
+        while any(live.id not in self.runner.begun for live in self.queue._running):
+            await asyncio.sleep(0)
 
     async def close(self) -> None:
         await self.queue.close()
@@ -169,7 +176,8 @@ def test_where_there_is_no_room_beside_it_makes_way(tmp_path: Path) -> None:
         line = Line(tmp_path, capacity=1, slow_capacity=0)
         background = await line.enter("b1", NOBODY)
         own = await line.enter("own", HERE)
-        assert own.state == "running"
+        while own.state != "running":
+            await asyncio.sleep(0)
         with pytest.raises(Problem, match="cancelled"):
             await line.queue.wait(background)
         await line.close()

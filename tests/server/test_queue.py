@@ -6,6 +6,7 @@ import signal
 import threading
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -25,6 +26,8 @@ from server.traces import Traces
 from tests.server.conftest import Served, serving, wait_until
 
 SLEEP = "import time\ntime.sleep({s})\nprint({n})"
+LONG_S = 9
+"""For a run that is cancelled once it is in nobody's way any more; the most a run may take is ten seconds."""
 
 
 @pytest.fixture(scope="module")
@@ -75,19 +78,33 @@ def post(
     return call
 
 
+@contextmanager
+def held(server: Served, clients: ThreadPoolExecutor, session: str = "") -> Iterator["Future[httpx.Response]"]:
+    """A run that has a worker for as long as the block lasts."""
+    queue = server.service.queue
+    call = post(server, clients, Callers.program(LONG_S), session)
+    wait_until(lambda: queue.running == 1)
+    (live,) = queue._running
+    yield call
+    headers = {"Cookie": f"{SESSION}={session}"} if session else {}
+    assert server.http.delete(f"/api/v1/runs/{live.id}", headers=headers).json()["failure"]["type"] == "cancelled"
+
+
 def test_a_full_queue_is_said_with_the_time_to_wait(narrow: Served, clients: ThreadPoolExecutor) -> None:
-    narrow_queue = narrow.service.queue
-    calls = [post(narrow, clients, Callers.program(0.3)) for _ in range(4)]
-    assert (narrow_queue.running, narrow_queue.waiting) == (1, 3)
-    refused = narrow.http.post("/api/v1/runs", json=Callers.program(0), headers={"X-Forwarded-For": "10.0.0.9"})
+    queue = narrow.service.queue
+    with held(narrow, clients):
+        calls = [post(narrow, clients, Callers.program(0)) for _ in range(3)]
+        assert (queue.running, queue.waiting) == (1, 3)
+        refused = narrow.http.post("/api/v1/runs", json=Callers.program(0), headers={"X-Forwarded-For": "10.0.0.9"})
     assert "3 runs" in narrow.problem(refused, 503, "queue-full")
     assert int(refused.headers["retry-after"]) > 0
-    assert [call.result().json()["status"] for call in calls] == ["ok"] * 4
+    assert [call.result().json()["status"] for call in calls] == ["ok"] * 3
 
 
 def test_one_address_cannot_have_it_all(narrow: Served, clients: ThreadPoolExecutor) -> None:
-    calls = [post(narrow, clients, Callers.program(0.3)) for _ in range(4)]
-    refused = narrow.http.post("/api/v1/runs", json=Callers.program(0))
+    with held(narrow, clients):
+        calls = [post(narrow, clients, Callers.program(0)) for _ in range(3)]
+        refused = narrow.http.post("/api/v1/runs", json=Callers.program(0))
     assert "4" in narrow.problem(refused, 429, "too-many-runs")
     assert int(refused.headers["retry-after"]) > 0
     assert all(call.result().status_code == 200 for call in calls)
@@ -95,24 +112,22 @@ def test_one_address_cannot_have_it_all(narrow: Served, clients: ThreadPoolExecu
 
 def test_a_newer_run_of_a_session_replaces_the_waiting_one(narrow: Served, clients: ThreadPoolExecutor) -> None:
     queue = narrow.service.queue
-    first = post(narrow, clients, Callers.program(0.5), "one")
-    wait_until(lambda: queue.running == 1)
-    second = post(narrow, clients, Callers.program(0), "one")
-    wait_until(lambda: queue.waiting == 1)
-    third = post(narrow, clients, Callers.program(0), "one")
-    narrow.problem(second.result(), 429, "replaced")
+    with held(narrow, clients, "one") as first:
+        second = post(narrow, clients, Callers.program(0), "one")
+        wait_until(lambda: queue.waiting == 1)
+        third = post(narrow, clients, Callers.program(0), "one")
+        narrow.problem(second.result(), 429, "replaced")
     assert (first.result().status_code, third.result().status_code) == (200, 200)
 
 
 def test_a_session_that_runs_lets_others_pass(served: Served, clients: ThreadPoolExecutor) -> None:
     queue = served.service.queue
-    blocker = post(served, clients, Callers.program(0.8), "one")
-    wait_until(lambda: queue.running == 1)
-    waiting = post(served, clients, Callers.program(0), "one")
-    wait_until(lambda: queue.waiting == 1)
-    assert post(served, clients, Callers.program(0), "two").result().status_code == 200
-    assert not blocker.done()
-    assert not waiting.done()
+    with held(served, clients, "one") as blocker:
+        waiting = post(served, clients, Callers.program(0), "one")
+        wait_until(lambda: queue.waiting == 1)
+        assert post(served, clients, Callers.program(0), "two").result().status_code == 200
+        assert not blocker.done()
+        assert not waiting.done()
     assert (blocker.result().status_code, waiting.result().status_code) == (200, 200)
 
 
@@ -125,64 +140,59 @@ def test_the_same_run_asked_for_twice_at_once_is_performed_once(narrow: Served, 
 
 def test_a_waiting_run_of_a_client_that_left_is_never_performed(narrow: Served, clients: ThreadPoolExecutor) -> None:
     queue = narrow.service.queue
-    blocker = post(narrow, clients, Callers.program(0.6))
-    with pytest.raises(httpx.ReadTimeout):
-        narrow.http.post("/api/v1/runs", json=Callers.program(0), timeout=0.2)
-    wait_until(lambda: queue.waiting == 0)
-    assert blocker.result().status_code == 200
+    with held(narrow, clients):
+        with pytest.raises(httpx.ReadTimeout):
+            narrow.http.post("/api/v1/runs", json=Callers.program(0), timeout=0.2)
+        wait_until(lambda: queue.waiting == 0)
 
 
 def test_events_tell_that_a_run_waits(narrow: Served, clients: ThreadPoolExecutor) -> None:
-    blocker = post(narrow, clients, Callers.program(0.3))
-    accepted = narrow.http.post("/api/v1/runs", json=Callers.program(0), headers={"Prefer": "respond-async"}).json()
-    told = narrow.http.get(accepted["events"]).text
-    kinds = [line.removeprefix("event: ") for line in told.splitlines() if line.startswith("event: ")]
+    kinds: list[str] = []
+
+    def hear(events: str) -> None:
+        with narrow.http.stream("GET", events) as told:
+            kinds.extend(line.removeprefix("event: ") for line in told.iter_lines() if line.startswith("event: "))
+
+    with held(narrow, clients):
+        accepted = narrow.http.post("/api/v1/runs", json=Callers.program(0), headers={"Prefer": "respond-async"}).json()
+        hearing = clients.submit(hear, accepted["events"])
+        wait_until(lambda: kinds == ["waiting"])
+    hearing.result()
     assert list(dict.fromkeys(kinds)) == ["waiting", "started", "output", "finished"]
-    assert blocker.result().status_code == 200
 
 
 def test_a_browser_is_told_how_many_runs_are_ahead_of_its_own(narrow: Served, clients: ThreadPoolExecutor) -> None:
-    where = partial(narrow.http.get, "/api/v1/runs/mine", headers={"Cookie": f"{SESSION}=here"})
+    ask = partial(narrow.http.request, headers={"Cookie": f"{SESSION}=here"})
+    where = partial(ask, "GET", "/api/v1/runs/mine")
     assert where().status_code == 404
-    blockers = [post(narrow, clients, Callers.program(0.4)), post(narrow, clients, Callers.program(0.4))]
-    wait_until(lambda: narrow.service.queue.waiting == 1)
-    ours = post(narrow, clients, Callers.program(0.4), "here")
-    wait_until(lambda: narrow.service.queue.waiting == 2)
-    assert (where().json()["state"], where().json()["ahead"]) == ("waiting", 2)
+    with held(narrow, clients):
+        before = post(narrow, clients, Callers.program(0))
+        ours = post(narrow, clients, Callers.program(LONG_S), "here")
+        wait_until(lambda: narrow.service.queue.waiting == 2)
+        assert (where().json()["state"], where().json()["ahead"]) == ("waiting", 2)
     wait_until(lambda: where().json()["state"] == "running")
     assert where().json()["ahead"] == 0
-    assert {call.result().status_code for call in (*blockers, ours)} == {200}
+    ask("DELETE", f"/api/v1/runs/{where().json()['run']}")
+    assert {call.result().status_code for call in (before, ours)} == {200}
 
 
 def test_a_flood_waits_behind_itself(narrow: Served, clients: ThreadPoolExecutor) -> None:
-    over: list[str] = []
-
-    def call(who: str) -> None:
-        headers = {"Cookie": f"{SESSION}={who}"} if who == "light" else {}
-        narrow.http.post("/api/v1/runs", json=Callers.program(0.2), headers=headers)
-        over.append(who)
-
     queue = narrow.service.queue
-    calls = []
-    for waiting, who in enumerate(("heavy", "heavy", "heavy", "light")):
-        calls.append(clients.submit(call, who))
-        wait_until(lambda waiting=waiting: queue.running == 1 and queue.waiting == waiting)  # type: ignore[misc]
-    for each in calls:
-        each.result()
-    assert over.index("light") == 1
+    with held(narrow, clients):
+        calls = []
+        for waiting, who in enumerate(("", "", "light"), 1):
+            calls.append(post(narrow, clients, {"code": f"import time\nprint(time.monotonic_ns())  # {waiting}"}, who))
+            wait_until(lambda waiting=waiting: queue.waiting == waiting)  # type: ignore[misc]
+    *heavy, light = (int(call.result().json()["output"][0]["text"]) for call in calls)
+    assert light < min(heavy)
 
 
 @pytest.mark.slow
 def test_a_short_run_is_answered_while_a_long_one_goes_on(tmp_path: Path) -> None:
     settings = Settings(data_dir=tmp_path, workers=1, slow_workers=1, quick_s=0.1, warm_gallery=False)
-    with serving(settings) as server, ThreadPoolExecutor(1) as clients:
-        endless = clients.submit(
-            server.http.post, "/api/v1/runs", json={"code": "while True:\n    pass", "limits": {"wall_s": 4}}
-        )
-        wait_until(lambda: server.service.queue.running == 1)
+    with serving(settings) as server, ThreadPoolExecutor(1) as clients, held(server, clients) as endless:
         assert server.run("print('short')")["status"] == "ok"
         assert not endless.done()
-        assert endless.result().json()["status"] == "limited"
 
 
 def test_a_cancelled_run_gives_its_trace_so_far(narrow: Served, clients: ThreadPoolExecutor) -> None:
@@ -204,22 +214,23 @@ def test_a_cancelled_run_gives_its_trace_so_far(narrow: Served, clients: ThreadP
 
 def test_a_waiting_run_is_taken_out_of_the_queue(narrow: Served, clients: ThreadPoolExecutor) -> None:
     queue = narrow.service.queue
-    blocker = post(narrow, clients, Callers.program(0.5))
-    waits = post(narrow, clients, Callers.program(0))
-    (live,) = queue._waiting
-    assert narrow.http.delete(f"/api/v1/runs/{live.id}").status_code == 204
-    narrow.problem(waits.result(), 503, "cancelled")
-    assert blocker.result().json()["status"] == "ok"
+    with held(narrow, clients) as blocker:
+        waits = post(narrow, clients, Callers.program(0))
+        (live,) = queue._waiting
+        assert narrow.http.delete(f"/api/v1/runs/{live.id}").status_code == 204
+        narrow.problem(waits.result(), 503, "cancelled")
+        assert not blocker.done()
 
 
 def test_a_run_others_asked_for_too_goes_on(narrow: Served, clients: ThreadPoolExecutor) -> None:
     queue = narrow.service.queue
-    program = Callers.program(0.5)
-    ours = post(narrow, clients, program)
-    theirs = clients.submit(narrow.http.post, "/api/v1/runs", json=program, headers={"Cookie": f"{SESSION}=other"})
-    (live,) = queue._running
-    wait_until(lambda: len(live.askers) == 2)
-    assert narrow.http.delete(f"/api/v1/runs/{live.id}").status_code == 204
+    program = Callers.program(0)
+    with held(narrow, clients):
+        ours = post(narrow, clients, program)
+        theirs = clients.submit(narrow.http.post, "/api/v1/runs", json=program, headers={"Cookie": f"{SESSION}=other"})
+        (live,) = queue._waiting
+        wait_until(lambda: len(live.askers) == 2)
+        assert narrow.http.delete(f"/api/v1/runs/{live.id}").status_code == 204
     assert [call.result().json()["status"] for call in (ours, theirs)] == ["ok", "ok"]
 
 
@@ -269,15 +280,17 @@ def test_a_long_run_yields_only_to_newer_ones(tmp_path: Path) -> None:
     settings = Settings(data_dir=tmp_path, workers=1, slow_workers=1, quick_s=0.1, warm_gallery=False)
     with serving(settings) as server, ThreadPoolExecutor(2) as clients:
         queue = server.service.queue
-        body = {"code": "while True:\n    pass", "limits": {"wall_s": 5}}
-        endless = clients.submit(server.http.post, "/api/v1/runs", json=body)
+        endless = clients.submit(server.http.post, "/api/v1/runs", json={"code": "while True:\n    pass"})
         wait_until(lambda: any(live.slow for live in queue._running))
         (long,) = queue._running
         control = server.service.runner._controls[long.id]  # type: ignore[attr-defined]
         pid = control._child.pid
         assert os.sched_getscheduler(pid) == os.SCHED_OTHER
-        short = clients.submit(server.http.post, "/api/v1/runs", json={"code": "import time\ntime.sleep(0.05)"})
+        newer = post(server, clients, Callers.program(LONG_S))
         wait_until(lambda: os.sched_getscheduler(pid) == os.SCHED_IDLE)
-        assert short.result().json()["status"] == "ok"
+        (other,) = (live for live in queue._running if live is not long)
+        server.http.delete(f"/api/v1/runs/{other.id}")
+        assert newer.result().json()["status"] == "limited"
         wait_until(lambda: os.sched_getscheduler(pid) == os.SCHED_OTHER or os.getuid() != 0)
+        server.http.delete(f"/api/v1/runs/{long.id}")
         assert endless.result().json()["status"] == "limited"

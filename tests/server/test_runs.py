@@ -132,11 +132,15 @@ def test_a_run_that_a_limit_stopped_is_not_stored(served: Served) -> None:
 
 
 def test_a_limited_run_that_runs_again_is_not_finished(served: Served) -> None:
-    program = {"code": "while True: 1", "limits": {"wall_s": 0.4}}
-    place = served.http.post("/api/v1/runs", json=program).headers["content-location"]
-    served.http.post("/api/v1/runs", json=program, headers={"Prefer": "respond-async"})
-    served.problem(served.http.get(place), 409, "run-not-finished")
-    wait_until(lambda: served.http.get(place).status_code == 200)
+    program, later = {"code": "while True: 1"}, {"Prefer": "respond-async"}
+    place = served.http.post("/api/v1/runs", json=program, headers=later).headers["location"]
+    for _ in range(2):
+        wait_until(lambda: served.service.queue.running == 1)
+        served.problem(served.http.get(place), 409, "run-not-finished")
+        assert served.http.delete(place).json()["status"] == "limited"
+        assert served.http.get(place).status_code == 200
+        served.http.post("/api/v1/runs", json=program, headers=later)
+    served.http.delete(place)
 
 
 def test_a_stored_trace_is_sent_as_it_lies_there(served: Served) -> None:
@@ -163,7 +167,7 @@ def test_who_has_a_trace_does_not_get_it_again(served: Served) -> None:
 
 
 def test_respond_async_tells_where_the_trace_will_be(served: Served) -> None:
-    program = {"code": "import time\nprint('slow')\ntime.sleep(0.3)\nprint('done')"}
+    program = {"code": "import time\nprint('slow')\ntime.sleep(1)\nprint('done')"}
     answer = served.http.post("/api/v1/runs", json=program, headers={"Prefer": "respond-async"})
     assert (answer.status_code, answer.headers["preference-applied"]) == (202, "respond-async")
     place = answer.headers["location"]
@@ -175,13 +179,13 @@ def test_respond_async_tells_where_the_trace_will_be(served: Served) -> None:
 
 
 def test_events_tell_what_is_printed_and_when_it_is_over(served: Served) -> None:
-    program = {"code": "import time\nprint('one')\ntime.sleep(0.2)\nprint('two')"}
+    program = {"code": "import time\nprint('one')\ntime.sleep(1)\nprint('two')"}
     answer = served.http.post("/api/v1/runs", json=program, headers={"Prefer": "respond-async"}).json()
     told = served.http.get(answer["events"])
     assert told.headers["content-type"].startswith("text/event-stream")
     events = [dict(line.split(": ", 1) for line in event.splitlines()) for event in told.text.strip().split("\n\n")]
     kinds = [event["event"] for event in events]
-    assert list(dict.fromkeys(kinds)) == ["started", "output", "finished"]
+    assert [kind for kind in dict.fromkeys(kinds) if kind != "progress"] == ["started", "output", "finished"]
     said = [json.loads(event["data"])["text"] for event in events if event["event"] == "output"]
     assert "".join(said) == "one\ntwo\n"
     numbers = [int(event["id"]) for event in events]
@@ -203,7 +207,7 @@ def test_a_client_that_goes_away_takes_its_run_with_it(served: Served) -> None:
         )
         connection.sendall("\r\n".join((*head, "", "")).encode() + body)
         wait_until(lambda: served.service.queue.running == 1)
-    wait_until(lambda: served.service.queue.running == 0, 3)
+    wait_until(lambda: served.service.queue.running == 0, 8)
 
 
 @pytest.mark.parametrize(
@@ -277,12 +281,12 @@ def test_a_byte_order_mark_is_no_part_of_a_program(served: Served) -> None:
 
 
 def test_a_run_that_takes_long_tells_where_it_is(served: Served) -> None:
-    code = "import time\nimport torch\nx = torch.ones(2) * 2\nfor _ in range(8):\n    time.sleep(0.1)\n"
+    code = "import time\nimport torch\nx = torch.ones(2) * 2\ntime.sleep(1.5)\n"
     accepted = served.http.post("/api/v1/runs", json={"code": code}, headers={"Prefer": "respond-async"}).json()
     told = served.http.get(accepted["events"]).text.split("\n\n")
     progress = [json.loads(event.partition("data: ")[2]) for event in told if "event: progress" in event]
     assert progress
-    assert {(word["line"], word["ops"]) for word in progress} == {(5, 2)}
+    assert (progress[-1]["line"], progress[-1]["ops"]) == (4, 2)
     elapsed = [word["elapsed_s"] for word in progress]
     assert elapsed == sorted(elapsed)
 

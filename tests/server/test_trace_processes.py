@@ -79,6 +79,13 @@ def process_of(large: TraceProcesses, number: int) -> int:
     return process.pid
 
 
+async def taken(large: TraceProcesses) -> None:
+    """Wait until the processes have taken what they were given."""
+    await asyncio.sleep(0)
+    while large._waiting:
+        await asyncio.sleep(0)
+
+
 def test_when_one_is_lost_the_next_job_finds_another() -> None:
     async def check() -> None:
         large = TraceProcesses()
@@ -86,7 +93,7 @@ def test_when_one_is_lost_the_next_job_finds_another() -> None:
         process = process_of(large, 0)
         os.kill(process, signal.SIGSTOP)
         job = asyncio.ensure_future(large.finish("run", REQUEST, LINES, OUTCOME, 0.0))
-        await asyncio.sleep(0.1)
+        await taken(large)
         os.kill(process, signal.SIGKILL)
         with pytest.raises(RunnerDown):
             await job
@@ -121,9 +128,10 @@ def test_one_takes_what_is_smallest_and_one_what_is_oldest(going: int, order: li
             ended.append(run)
 
         first = [asyncio.ensure_future(finish("first", 1)) for _ in processes]
-        await asyncio.sleep(0.05)
+        await taken(large)
         others = [asyncio.ensure_future(finish(*job)) for job in (("large", 900), ("small", 90), ("middle", 500))]
-        await asyncio.sleep(0.05)
+        while len(large._waiting) < len(others):
+            await asyncio.sleep(0)
         os.kill(processes[going], signal.SIGCONT)
         await asyncio.gather(*others)
         assert ended == ["first", *order]

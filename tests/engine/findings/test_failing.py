@@ -1,5 +1,6 @@
 """Programs that fail get the right finding on the right line, its fix mends them, and near misses get none."""
 
+from collections.abc import Callable
 from textwrap import indent
 
 import pytest
@@ -28,27 +29,6 @@ NEAR = near_failing.NEAR_MISSES | NEAR_GIVEN | NEAR_UNFIT
 NEAR_MISSES = [*NEAR.items()]
 
 
-class Runs:
-    """The programs of this file, each run once."""
-
-    def __init__(self, engine: LocalEngine) -> None:
-        self._engine = engine
-        self._traces: dict[str, Trace] = {}
-
-    def run(self, code: str) -> Trace:
-        return self._engine.run(RunRequest(program=Program(code=code)))
-
-    def trace(self, code: str) -> Trace:
-        if code not in self._traces:
-            self._traces[code] = self.run(code)
-        return self._traces[code]
-
-
-@pytest.fixture(scope="module")
-def runs(engine: LocalEngine) -> Runs:
-    return Runs(engine)
-
-
 def errors(trace: Trace) -> list[Finding]:
     return [finding for finding in trace.findings if finding.severity == "error"]
 
@@ -64,9 +44,9 @@ ROWS = [(code, row) for code, rows in TRIGGERS.items() for row in rows]
 
 
 @pytest.mark.parametrize(("code", "row"), first_quick(ROWS))
-def test_the_error_is_explained(runs: Runs, code: str, row: Row) -> None:
+def test_the_error_is_explained(once: Callable[[str], Trace], code: str, row: Row) -> None:
     program = HEAD + row.program
-    trace = runs.trace(program)
+    trace = once(program)
     found = errors(trace)
     assert [finding.code for finding in found] == [code]
     (finding,) = found
@@ -77,13 +57,13 @@ def test_the_error_is_explained(runs: Runs, code: str, row: Row) -> None:
     assert trace.failure.explanation == code
     assert (bool(finding.fix) and not finding.is_experiment) == row.mends
     if row.mends:
-        mended = runs.run(applied(program, finding.fix))
+        mended = once(applied(program, finding.fix))
         assert mended.failure is None, mended.program.code
 
 
 @pytest.mark.parametrize(("code", "program"), first_quick(NEAR_MISSES))
-def test_the_near_miss_is_not(runs: Runs, code: str, program: str) -> None:
-    trace = runs.trace(HEAD + program)
+def test_the_near_miss_is_not(once: Callable[[str], Trace], code: str, program: str) -> None:
+    trace = once(HEAD + program)
     assert code not in [finding.code for finding in trace.findings]
 
 
@@ -104,9 +84,11 @@ LEADS_ON = {"not_callable", "forbidden", "read_only_file"}
 @pytest.mark.slow
 @pytest.mark.parametrize("language", ["zh", "en"])
 @pytest.mark.parametrize("code", TRIGGERS)
-def test_the_sentences_ask_only_for_what_the_findings_say(runs: Runs, code: str, language: str) -> None:
+def test_the_sentences_ask_only_for_what_the_findings_say(
+    once: Callable[[str], Trace], code: str, language: str
+) -> None:
     for row in TRIGGERS[code]:
-        (finding,) = errors(runs.trace(HEAD + row.program))
+        (finding,) = errors(once(HEAD + row.program))
         check(HEAD + row.program, finding, language)
 
 
@@ -125,8 +107,10 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_odd_failures_are_told_without_a_bug(runs: Runs, name: str, caplog: pytest.LogCaptureFixture) -> None:
-    trace = runs.run(HEAD + HOSTILE[name])
+def test_odd_failures_are_told_without_a_bug(
+    once: Callable[[str], Trace], name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    trace = once(HEAD + HOSTILE[name])
     assert trace.failure is not None
     assert trace.failure.span is not None
     assert len(errors(trace)) == 1, "there is no error without a sentence"
@@ -135,14 +119,14 @@ def test_odd_failures_are_told_without_a_bug(runs: Runs, name: str, caplog: pyte
     assert printed.count("seen") <= 1
 
 
-def test_a_column_counts_characters_not_bytes(runs: Runs) -> None:
-    (finding,) = errors(runs.run(HEAD + "名字 = 1; torch.one(2)\n"))
+def test_a_column_counts_characters_not_bytes(once: Callable[[str], Trace]) -> None:
+    (finding,) = errors(once(HEAD + "名字 = 1; torch.one(2)\n"))
     assert finding.fix[0].span.column == 8
     assert applied(HEAD + "名字 = 1; torch.one(2)\n", finding.fix).endswith("名字 = 1; torch.ones(2)\n")
 
 
-def test_where_the_server_keeps_its_libraries_is_not_told(runs: Runs) -> None:
-    failure = runs.run("from torch import quickly_please\n").failure
+def test_where_the_server_keeps_its_libraries_is_not_told(once: Callable[[str], Trace]) -> None:
+    failure = once("from torch import quickly_please\n").failure
     assert failure is not None
     assert "(torch/__init__.py)" in failure.message
     assert "site-packages" not in failure.message + failure.traceback

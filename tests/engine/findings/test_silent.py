@@ -1,6 +1,7 @@
 """Silent mistakes are found in programs that make them, at their line; a right program has none; a fix mends."""
 
 from collections import Counter
+from collections.abc import Callable
 from random import Random
 from textwrap import indent
 
@@ -83,17 +84,6 @@ MENDED_PARTLY = {
 HOLES = ("tensors", "ops", "nodes", "passes", "updates", "modules", "variables", "timeline", "calls", "warnings")
 
 
-@pytest.fixture(scope="module")
-def traces() -> dict[str, Trace]:
-    return {}
-
-
-def run(engine: LocalEngine, code: str, traces: dict[str, Trace]) -> Trace:
-    if code not in traces:
-        traces[code] = engine.run(RunRequest(program=Program(code=code)))
-    return traces[code]
-
-
 def is_mended(case: Case) -> bool:
     """Whether its mistake has a certain fix."""
     of_code = [each for each in TRIGGERS if each.code == case.code]
@@ -105,8 +95,8 @@ def found(trace: Trace, code: str) -> Finding | None:
 
 
 @pytest.mark.parametrize(("code", "case"), CASES)
-def test_the_mistake_is_found_at_its_line(engine: LocalEngine, traces: dict[str, Trace], code: str, case: Case) -> None:
-    trace = run(engine, HEAD + case.program, traces)
+def test_the_mistake_is_found_at_its_line(once: Callable[[str], Trace], code: str, case: Case) -> None:
+    trace = once(HEAD + case.program)
     finding = found(trace, code)
     assert trace.status == "ok"
     assert finding is not None
@@ -126,28 +116,28 @@ def test_it_is_found_in_a_function_too(engine: LocalEngine, code: str, case: Cas
 
 
 @pytest.mark.parametrize(("code", "case"), CASES)
-def test_a_fix_mends_the_program(engine: LocalEngine, traces: dict[str, Trace], code: str, case: Case) -> None:
-    finding = found(run(engine, HEAD + case.program, traces), code)
+def test_a_fix_mends_the_program(once: Callable[[str], Trace], code: str, case: Case) -> None:
+    finding = found(once(HEAD + case.program), code)
     assert finding is not None
     assert (bool(finding.fix) and not finding.is_experiment) == is_mended(case)
     if is_mended(case):
-        mended = run(engine, applied(HEAD + case.program, finding.fix), traces)
+        mended = once(applied(HEAD + case.program, finding.fix))
         assert mended.status == "ok"
         assert found(mended, code) is None
 
 
 @pytest.mark.parametrize(("code", "program"), MISSES)
-def test_a_near_miss_is_left_alone(engine: LocalEngine, traces: dict[str, Trace], code: str, program: str) -> None:
-    trace = run(engine, HEAD + program, traces)
+def test_a_near_miss_is_left_alone(once: Callable[[str], Trace], code: str, program: str) -> None:
+    trace = once(HEAD + program)
     assert trace.status == "ok"
     assert found(trace, code) is None
 
 
 @pytest.mark.slow
-def test_a_trace_with_holes_is_read_all_the_same(engine: LocalEngine, traces: dict[str, Trace]) -> None:
+def test_a_trace_with_holes_is_read_all_the_same(once: Callable[[str], Trace]) -> None:
     draw = Random(0)
     for case in TRIGGERS:
-        trace = run(engine, HEAD + case.program, traces)
+        trace = once(HEAD + case.program)
         for _ in range(3):
             shares = {name: draw.choice((0.0, 0.1, 0.5, 1.0)) for name in HOLES}
             kept = {
@@ -159,8 +149,8 @@ def test_a_trace_with_holes_is_read_all_the_same(engine: LocalEngine, traces: di
             assert all(known.issuperset((*finding.tensors, *finding.nodes)) for finding in find(holed))
 
 
-def test_a_graver_cause_stands_above_what_follows_from_it(engine: LocalEngine, traces: dict[str, Trace]) -> None:
-    trace = run(engine, HEAD + silent_causes.TRIGGERS[0].program, traces)
+def test_a_graver_cause_stands_above_what_follows_from_it(once: Callable[[str], Trace]) -> None:
+    trace = once(HEAD + silent_causes.TRIGGERS[0].program)
     assert [(finding.code, finding.follows) for finding in trace.findings if finding.severity != "note"] == [
         ("cut_for_two_passes", None),
         ("step_moves_nothing", 0),
@@ -168,21 +158,21 @@ def test_a_graver_cause_stands_above_what_follows_from_it(engine: LocalEngine, t
     assert trace.findings[0].severity == trace.findings[1].severity == "error"
 
 
-def test_a_note_on_what_a_warning_is_about_comes_of_it(engine: LocalEngine, traces: dict[str, Trace]) -> None:
+def test_a_note_on_what_a_warning_is_about_comes_of_it(once: Callable[[str], Trace]) -> None:
     case = next(case for case in silent_causes.TRIGGERS if case.code == "not_in_optimizer")
-    told = run(engine, HEAD + case.program, traces).findings
+    told = once(HEAD + case.program).findings
     assert [(finding.code, finding.follows) for finding in told] == [
         ("not_in_optimizer", None),
         ("gradient_added_up", 0),
     ]
 
 
-def test_what_is_not_proven_is_marked_and_worded_so(engine: LocalEngine, traces: dict[str, Trace]) -> None:
+def test_what_is_not_proven_is_marked_and_worded_so(once: Callable[[str], Trace]) -> None:
     for code in POSSIBLE:
         assert "seem" in words("en")[f"finding.{code}.title"]
         assert "像" in words("zh")[f"finding.{code}.title"]
     for case in TRIGGERS:
-        if case.code in POSSIBLE and (finding := found(run(engine, HEAD + case.program, traces), case.code)):
+        if case.code in POSSIBLE and (finding := found(once(HEAD + case.program), case.code)):
             assert finding.certainty == "possible"
 
 
@@ -193,9 +183,9 @@ def test_every_code_has_two_programs_and_a_near_miss() -> None:
 
 
 @pytest.mark.parametrize("name", healthy.HEALTHY)
-def test_a_right_program_has_only_true_notes(engine: LocalEngine, traces: dict[str, Trace], name: str) -> None:
+def test_a_right_program_has_only_true_notes(once: Callable[[str], Trace], name: str) -> None:
     program, notes = healthy.HEALTHY[name]
-    trace = run(engine, healthy.HEAD + program.removeprefix("\n"), traces)
+    trace = once(healthy.HEAD + program.removeprefix("\n"))
     assert trace.status == "ok"
     assert {finding.code for finding in trace.findings} == notes
     assert all(finding.severity == "note" for finding in trace.findings)
@@ -203,10 +193,8 @@ def test_a_right_program_has_only_true_notes(engine: LocalEngine, traces: dict[s
 
 @pytest.mark.slow
 @pytest.mark.parametrize("language", ["zh", "en"])
-def test_the_sentences_ask_only_for_what_the_findings_say(
-    engine: LocalEngine, traces: dict[str, Trace], language: str
-) -> None:
+def test_the_sentences_ask_only_for_what_the_findings_say(once: Callable[[str], Trace], language: str) -> None:
     for case in TRIGGERS:
-        finding = found(run(engine, HEAD + case.program, traces), case.code)
+        finding = found(once(HEAD + case.program), case.code)
         assert finding is not None
         check(HEAD + case.program, finding, language)

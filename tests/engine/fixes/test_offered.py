@@ -1,15 +1,13 @@
 """Every fix that the findings offer is judged good: those of the lessons and of the findings' own programs."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 
 import pytest
 
 from engine.fixes import edited, fixable, judge
-from engine.local import LocalEngine
-from engine.request import RunRequest
-from engine.trace import Program, Trace
+from engine.trace import Trace
 from tests.engine.findings.failing import HEAD as FAILING_HEAD
 from tests.engine.findings.silent import HEAD as SILENT_HEAD
 from tests.engine.findings.test_failing import ROWS
@@ -43,25 +41,22 @@ def sampled() -> list[object]:
     ]
 
 
-def verdicts(engine: LocalEngine, code: str) -> dict[str, str]:
+def verdicts(once: Callable[[str], Trace], code: str) -> dict[str, str]:
     """What came of each fix, by the code of its finding."""
-    before = engine.run(RunRequest(program=Program(code=code)))
-    return {before.findings[at].code: _tried(engine, before, at) for at in fixable(before)}
-
-
-def _tried(engine: LocalEngine, before: Trace, finding: int) -> str:
-    after = engine.run(RunRequest(program=edited(before, finding), limits=before.limits))
-    return judge(before, finding, after).verdict
+    before = once(code)
+    return {
+        before.findings[at].code: judge(before, at, once(edited(before, at).code)).verdict for at in fixable(before)
+    }
 
 
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda file: file.stem)
-def test_the_fixes_of_lessons_mend(engine: LocalEngine, lesson: Path) -> None:
-    assert set(verdicts(engine, lesson.with_suffix(".py").read_text("utf-8")).values()) == {"mends"}
+def test_the_fixes_of_lessons_mend(once: Callable[[str], Trace], lesson: Path) -> None:
+    assert set(verdicts(once, lesson.with_suffix(".py").read_text("utf-8")).values()) == {"mends"}
 
 
 @pytest.mark.parametrize("program", sampled())
-def test_the_fixes_of_findings_mend(engine: LocalEngine, program: str) -> None:
-    found = verdicts(engine, program)
+def test_the_fixes_of_findings_mend(once: Callable[[str], Trace], program: str) -> None:
+    found = verdicts(once, program)
     assert found
     for code, verdict in found.items():
         assert verdict in REFUSED.get(code, {"mends"}), code

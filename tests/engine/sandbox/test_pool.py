@@ -55,7 +55,7 @@ def is_alive(pid: int) -> bool:
 
 
 async def until(fact: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 30
     while not fact():
         assert time.monotonic() < deadline
         await asyncio.sleep(0.01)
@@ -79,7 +79,7 @@ def test_events_are_passed_on_while_the_program_runs(on: On) -> None:
                 heard.set()
 
         running = asyncio.create_task(pool.run(SLEEP, hear))
-        await asyncio.wait_for(heard.wait(), 5)
+        await asyncio.wait_for(heard.wait(), 30)
         running.cancel()
         with pytest.raises(asyncio.CancelledError):
             await running
@@ -88,7 +88,7 @@ def test_events_are_passed_on_while_the_program_runs(on: On) -> None:
 
 
 def test_a_program_that_says_it_is_over_is_taken_at_its_word(on: On) -> None:
-    code = "import os\nprint(os.getpid())\nimport time\ntime.sleep(0.1)\nos.write(4, b'\\n')\ntime.sleep(30)\n"
+    code = "import os\nprint(os.getpid())\nimport time\ntime.sleep(1)\nos.write(4, b'\\n')\ntime.sleep(30)\n"
 
     async def check(pool: Pool) -> None:
         lines, outcome = await pool.run(RunRequest(program=Program(code=code)))
@@ -161,8 +161,9 @@ def test_a_waiting_run_can_be_cancelled(on: On) -> None:
 def test_a_lost_warm_process_loses_its_runs_and_is_replaced(on: On) -> None:
     async def check(pool: Pool) -> None:
         zygote = int(printed((await pool.run(WHO))[0]).split()[0])
-        running = asyncio.create_task(pool.run(SLEEP))
-        await asyncio.sleep(0.1)
+        said: list[bytes] = []
+        running = asyncio.create_task(pool.run(SLEEP, said.append))
+        await until(lambda: bool(printed(said)))
         os.kill(zygote, signal.SIGKILL)
         _, outcome = await running
         assert (outcome.exit_code, outcome.signal, outcome.stopped_by) == (None, None, None)
@@ -212,30 +213,48 @@ def test_the_supervisor_kills_what_does_not_stop_itself(on: On) -> None:
     async def check(pool: Pool) -> None:
         _, outcome = await pool.run(request)
         assert (outcome.stopped_by, outcome.signal) == ("wall", signal.SIGKILL)
-        assert outcome.timings.run_ms < 3000
+        assert outcome.timings.run_ms < 10_000
 
     on(check)
+
+
+class Clock:
+    """Time that passes only while somebody sleeps."""
+
+    now = 0.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+    async def sleep(self, seconds: float) -> None:
+        self.now += seconds
 
 
 class Waiting:
     """A process that has no processor for a share of the time."""
 
-    def __init__(self, share: float) -> None:
+    def __init__(self, share: float, clock: Clock) -> None:
         self.share = share
-        self.began = time.monotonic()
+        self.clock = clock
         self.told: list[tuple[str, float]] = []
 
     def waited_s(self) -> float:
-        return self.share * (time.monotonic() - self.began)
+        return self.share * self.clock.now
 
     def tell(self, name: str) -> None:
-        self.told.append((name, time.monotonic() - self.began))
+        self.told.append((name, self.clock.now))
 
 
 @pytest.mark.parametrize(("share", "after_s"), [(2 / 3, 0.6), (0.0, 0.2), (1.0, 0.6)])
-def test_what_a_run_waited_for_a_processor_does_not_count(share: float, after_s: float) -> None:
+def test_what_a_run_waited_for_a_processor_does_not_count(
+    share: float, after_s: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = Clock()
+    monkeypatch.setattr("engine.sandbox.pool.time", clock)
+    monkeypatch.setattr("engine.sandbox.pool.asyncio", clock)
+
     async def wait() -> list[tuple[str, float]]:
-        child = Waiting(share)
+        child = Waiting(share, clock)
         run = Supervision(DEFAULT_LIMITS, lambda: None, None)
         await _watch_time(cast(Process, child), run, wall_s=0.2)
         assert run.is_late
@@ -243,7 +262,7 @@ def test_what_a_run_waited_for_a_processor_does_not_count(share: float, after_s:
 
     (first, at), (second, _) = asyncio.run(wait())
     assert (first, second) == ("SIGXCPU", "SIGALRM")
-    assert after_s <= at < after_s + 0.15
+    assert at == pytest.approx(after_s, abs=0.02)
 
 
 def test_the_kernel_says_how_long_a_process_waited() -> None:
@@ -301,13 +320,18 @@ def test_runs_do_not_share_a_uid_or_see_each_other(on: On) -> None:
     """Where the pool may choose uids, no two live runs have the same."""
 
     async def check(pool: Pool) -> None:
-        code = "import os, time\ntime.sleep(0.3)\nprint(os.getuid())\n"
-        request = RunRequest(program=Program(code=code))
-        first, second = await asyncio.gather(pool.run(request), pool.run(request))
+        code = "import os, time\nprint(os.getuid())\n"
+        first: list[bytes] = []
+        running = asyncio.create_task(
+            pool.run(RunRequest(program=Program(code=f"{code}time.sleep(30)\n")), first.append)
+        )
+        await until(lambda: bool(printed(first)))
+        second, _ = await pool.run(RunRequest(program=Program(code=code)))
+        running.cancel()
         if "uid" in pool.isolation.layers:
-            assert printed(first[0]) != printed(second[0])
+            assert printed(first) != printed(second)
         else:
-            assert printed(first[0]) == f"{os.getuid()}\n"
+            assert printed(first) == f"{os.getuid()}\n"
 
     on(check)
 

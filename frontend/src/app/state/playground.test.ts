@@ -95,6 +95,17 @@ test('a page that was emptied stays empty', async () => {
   expect([page.run.trace, page.run.picture, page.view.state.run]).toEqual([null, null, null])
 })
 
+test('an answer that comes as the page is emptied is not shown', async () => {
+  const asked = slowly()
+  const page = playground()
+  page.draft.code = 'x = 1'
+  const done = page.runner.run()
+  asked[0]!.answer()
+  page.runner.blank()
+  await done
+  expect([page.run.trace, page.run.picture, page.view.state.run]).toEqual([null, null, null])
+})
+
 test('where something else happened, all of the page changes at once', async () => {
   serving({ ...trace, id: 'one' }, { ...trace, id: 'two', timeline: trace.timeline.slice(1) })
   const page = playground()
@@ -194,6 +205,13 @@ test('while one value is under way the newest waits for it, and those between ar
   expect(asked.map(({ code }) => code)).toEqual(['x = 1', 'x = 2', 'x = 4'])
   expect(page.view.state.step).toBe(3)
   vi.restoreAllMocks()
+})
+
+test('a value whose run is stopped is an edit of what is on screen', async () => {
+  const { page } = await turning()
+  page.runner.turn('x = 2', 1)
+  await page.runner.halt()
+  expect([page.draft.edited, page.run.trace?.id]).toEqual([true, 'x = 1'])
 })
 
 test('a value that is overdue is given up for a newer one', async () => {

@@ -17,7 +17,7 @@ import type { PageView } from './view.svelte'
 const FIRST_LESSON = 'diamond'
 const SHOW_RUNNING_MS = 300
 const LOOK_AGAIN_MS = 500
-const HALT_MS = 3000
+const HALT_MS = 10_000
 const AUTO_RUN_MS = 600
 /** How long nothing must be turned before the page looks beyond the picture. */
 const REST_MS = 600
@@ -287,9 +287,15 @@ export class Runner {
   /** The person has seen enough: a run that has begun gives what it recorded so far. */
   async halt(): Promise<void> {
     const { abort, place } = this
-    if (place?.state !== 'running') return this.stop()
+    if (place?.state !== 'running') return this.giveUp()
     await api.cancel(place.run, this.view.state.lang).catch(() => undefined)
-    setTimeout(() => this.abort === abort && this.stop(), HALT_MS) // the answer should be here by then
+    setTimeout(() => this.abort === abort && this.giveUp(), HALT_MS) // the answer should be here by then
+  }
+
+  /** A number that was turned is an edit like any other: no picture of it will come. */
+  private giveUp(): void {
+    this.stop()
+    this.draft.turning = false
   }
 
   /** `queued`: it may have to wait for others' programs. */
@@ -352,6 +358,7 @@ export class Runner {
       this.graphs.of(trace.id, choiceAt(trace, choice, step), state.lang, signal),
       trace.findings.length > 0 && this.view.learnFindings(),
     ])
+    if (signal.aborted) return
     this.graphAbort?.abort()
     const shown = { trace, graph }
     const { root, pass } = choice

@@ -9,18 +9,6 @@ import type { Lang } from '../../core/state'
 const MOST_VALUES = 32 * 32
 const HEATMAP = 32
 
-/** Sizes of the axes before the last two, along which a slice of rows and columns is chosen; none for a single one. */
-export function outerAxes(shape: readonly number[]): readonly number[] {
-  const outer = shape.slice(0, -2)
-  return outer.some((size) => size > 1) ? outer : []
-}
-
-/** How many elements come before the slice at these places of the outer axes. */
-export function sliceStart(shape: readonly number[], places: readonly number[]): number {
-  const slice = places.reduce((flat, place, axis) => flat * shape[axis]! + place, 0)
-  return slice * sliceSize(shape)
-}
-
 function sliceSize(shape: readonly number[]): number {
   return shape.slice(-2).reduce((a, b) => a * b, 1)
 }

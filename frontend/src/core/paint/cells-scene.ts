@@ -153,6 +153,7 @@ export class CellsScene {
 
   /** The first cell that came from somewhere. */
   private get first(): Pointed | null {
+    if (!this.picks) return { side: 'output', at: 0, cell: 0 }
     for (const { input, output, size, of } of this.subject.origins.terms.flat()) {
       if (this.writes && input === 0) continue
       for (let cell = 0; cell < size; cell++) if (of(cell) >= 0) return { side: 'output', at: output, cell }
@@ -287,7 +288,8 @@ export class CellsScene {
   nowhere({ at, cell }: Pointed): string {
     const shape = this.subject.outputs[at]?.tensor?.shape ?? []
     const key = this.writes && this.kept(at).has(cell) ? 'cells.kept' : 'cells.number'
-    return this.t(this.op?.name === 'unfold' ? 'cells.padding' : key, { cell: brackets(positions(shape, cell)) || '()' })
+    const where = brackets(positions(shape, cell)) || '()'
+    return this.t(this.op?.name === 'unfold' ? 'cells.padding' : key, { cell: where })
   }
 
   private indices(sources: readonly number[]): number[] {

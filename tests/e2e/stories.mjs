@@ -304,6 +304,17 @@ const illegible = (page) =>
     ].slice(0, 3).join('; ')
   })
 
+/** Tabs, buttons and heads that something else lies over, or that reach out of the window. */
+const covered = (page) =>
+  page.evaluate(() =>
+    [...document.querySelectorAll('.dock .strip button, section.graph .bar button, .player button, section.graph .head')].flatMap((one) => {
+      const { left, top, width, height } = one.getBoundingClientRect()
+      if (width === 0 || one.matches('.strip *') && left + width > innerWidth) return []
+      const found = document.elementFromPoint(left + Math.min(width / 2, 40), top + height / 2)
+      return found && (one.contains(found) || found.contains(one)) ? [] : [one.textContent.trim().slice(0, 30) || one.ariaLabel]
+    }),
+  )
+
 const WIDTHS = [1400, 1100, 800, 390]
 
 const stories = {
@@ -386,9 +397,11 @@ const stories = {
     await open(page, '#lesson=diamond')
     const size = () => page.locator('.cm-content').evaluate((code) => parseFloat(getComputedStyle(code).fontSize))
     const before = await size()
+    const zoom = () => page.locator('.gg-scene').evaluate((svg) => svg.querySelector('g').getCTM().a)
     await page.keyboard.press('p')
     await page.locator('header').waitFor({ state: 'detached' })
     await until(size, (now) => now > before, 'larger type of the program')
+    await until(zoom, (now) => now > 1.25, 'the graph drawn larger')
     await shoot(page, 'presenting')
     await page.keyboard.press('Escape')
     await page.getByRole('button', { name: 'In words' }).click()
@@ -1282,6 +1295,64 @@ const stories = {
       const picture = await page.screenshot({ path: pictures && `${pictures}/page-${theme}.png` })
       check(picture.length <= PICTURE_BYTES, `the ${theme} picture has ${picture.length} bytes`)
       check(readme.includes(`docs/pictures/page-${theme}.png`), `the README does not show the ${theme} picture`)
+    }
+  },
+
+  async 'broadcasting is drawn with ghost cells, and on the way back the cells that are summed'(page) {
+    await open(page, '#lesson=broadcasting')
+    const inspector = page.locator('.inspector')
+    await box(page, 'prices * discount').click()
+    await until(() => inspector.textContent(), (text) => text.includes('1·0.9 = 0.9'), 'the first cell with its numbers')
+    const cells = inspector.getByRole('group', { name: /Arrow keys/ }).last()
+    same(await inspector.locator('.drawing .ghost').evaluateAll((all) => all.map((one) => one.getAttribute('d').split('z').length - 1).join()), '0,3,0,0,0', 'repeated cells of each tensor')
+    await cells.press('ArrowRight')
+    await until(() => inspector.textContent(), (text) => text.includes('→ discount[1] = 1·2 + 1·5 = 7'), 'the gradients that were summed')
+    await inspector.getByRole('group', { name: /Arrow keys/ }).first().press('ArrowDown')
+    await until(() => inspector.textContent(), (text) => text.includes('[1][0] = 4·0.9 = 3.6'), 'the cell below')
+    await shoot(page, 'ghost-cells')
+  },
+
+  async 'a cell of a convolution shows its window'(page) {
+    await open(page)
+    await run(page, 'import torch\nfrom torch.nn import functional as F\nx = torch.arange(16.).reshape(1, 1, 4, 4).requires_grad_()\nw = torch.ones(2, 1, 3, 3)\ny = F.conv2d(x, w, stride=2, padding=1)\nz = F.max_pool2d(y, 2)\nz.sum().backward()')
+    const inspector = page.locator('.inspector')
+    await box(page, 'ConvolutionBackward0').click()
+    await until(() => inspector.textContent(), (text) => text.includes('y[0][0][0][0] = ') && text.includes('5 of the 9 cells of the window are padding'), 'the window of the first cell')
+    const cells = inspector.getByRole('group', { name: /Arrow keys/ })
+    await cells.press('ArrowRight')
+    await until(() => inspector.textContent(), (text) => text.includes('y[0][0][0][1] = 1·1 + 2·1 + 3·1 + … + 7·1 = 24'), 'the window beside it')
+    await shoot(page, 'window')
+    await box(page, 'MaxPool').click()
+    await until(() => inspector.textContent(), (text) => text.includes('max(10, 24, 51, 90) = 90'), 'the largest in the window')
+  },
+
+  async 'a small view shows itself large under the pointer and by keys, with how its values are spread'(page) {
+    await open(page)
+    await run(page, 'import torch\nx = torch.linspace(-1, 1, 200).reshape(10, 20).requires_grad_()\ny = x * 2\ny.sin().sum().backward()')
+    await box(page, 'y').click()
+    const small = page.locator('.inspector').getByRole('button', { name: /show large/ }).first()
+    await small.hover()
+    const large = page.locator('.large')
+    await until(() => large.textContent(), (text) => text.includes('Histogram of 200 of 200 values'), 'the spread of its values')
+    await page.mouse.move(2, 2)
+    await large.waitFor({ state: 'detached' })
+    await small.focus()
+    await large.waitFor()
+    await shoot(page, 'large-view')
+    await page.keyboard.press('Escape')
+    await large.waitFor({ state: 'detached' })
+  },
+
+  async 'nothing covers the tabs of the panels, at any size'(page) {
+    for (const [width, height] of [[1400, 900], [1100, 600], [800, 800], [800, 600]]) {
+      await page.setViewportSize({ width, height })
+      for (const hash of ['#lesson=accumulation&panel=ledger', '#lesson=mlp_training&panel=training', '#lesson=diamond']) {
+        await page.goto(`${server}/?${width}x${height}${hash}`)
+        await page.locator('.gg-scene .box').first().waitFor()
+        await page.locator('.dock .strip button').first().waitFor()
+        await until(() => covered(page), (all) => all.length === 0, `${width}×${height} ${hash}`)
+        await shoot(page, `size-${width}-${height}-${hash.split(/[=&]/)[1]}`)
+      }
     }
   },
 

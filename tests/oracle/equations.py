@@ -33,13 +33,32 @@ def holds(mathml: str) -> bool:
 
 
 def terms_hold(text: str) -> bool:
-    """The same of `1·4 + 2·(−5) = −6`; one with an ellipsis can't be read."""
+    """The same of the equation of one cell: `1·4 + 2·(−5) = −6`, `max(1, 3) = 3`, `(1 + 2) / 2 = 1.5`, `0.5 − 2 = −1.5`; one
+    with an ellipsis can't be read."""
     if "…" in text:
         return True
     left, sign, right = re.split(r" ([=≈]) ", text)
-    terms = [math.prod(_number(factor.strip("()")) for factor in term.split("·")) for term in left.split(" + ")]
+    value, size = _cell(left)
     result = np.array(_number(right))
-    return _close(np.array(sum(terms)), result, sign, slack=0.002 * sum(map(abs, terms)) if sign == "≈" else 0)
+    return _close(np.array(value), result, sign, slack=0.002 * size if sign == "≈" else 0)
+
+
+def _cell(text: str) -> tuple[float, float]:
+    """What one side comes to, and the sum of the sizes of its terms."""
+    if largest := re.fullmatch(r"max\((.*)\)", text):
+        values = [_number(value) for value in largest[1].split(", ")]
+        return max(values), 0
+    if shared := re.fullmatch(r"\((.*)\) / (\d+)", text):
+        value, size = _cell(shared[1])
+        return value / int(shared[2]), size / int(shared[2])
+    if " / " in text:
+        above, below = (_number(factor.strip("()")) for factor in text.split(" / "))
+        return above / below if below else math.nan, abs(above / below) if below else 0
+    if " − " in text:
+        terms = [_number(term.strip("()")) for term in text.split(" − ")]
+        return terms[0] - sum(terms[1:]), sum(map(abs, terms))
+    terms = [math.prod(_number(factor.strip("()")) for factor in term.split("·")) for term in text.split(" + ")]
+    return sum(terms), sum(map(abs, terms))
 
 
 def letters(mathml: str) -> set[str]:

@@ -17,6 +17,13 @@ export interface Viewport {
 const LEAST_ZOOM = 0.05
 const MOST_ZOOM = 4
 const EDGE = 24
+/** On a phone every pixel counts. */
+const NARROW = 480
+const NARROW_EDGE = 8
+
+function edgeOf({ width }: Viewport): number {
+  return width < NARROW ? NARROW_EDGE : EDGE
+}
 
 export function zoomAt(camera: Camera, zoom: number, x: number, y: number): Camera {
   const next = Math.max(LEAST_ZOOM, Math.min(MOST_ZOOM, zoom))
@@ -25,19 +32,20 @@ export function zoomAt(camera: Camera, zoom: number, x: number, y: number): Came
 }
 
 export function fitZoom(bounds: Rect, view: Viewport): number {
-  return Math.min((view.width - 2 * EDGE) / Math.max(1, bounds.w), (view.height - 2 * EDGE) / Math.max(1, bounds.h))
+  const edge = edgeOf(view)
+  return Math.min((view.width - 2 * edge) / Math.max(1, bounds.w), (view.height - 2 * edge) / Math.max(1, bounds.h))
 }
 
-/** The whole graph, never enlarged. */
-export function fitted(bounds: Rect, view: Viewport): Camera {
-  const zoom = Math.max(LEAST_ZOOM, Math.min(1, fitZoom(bounds, view)))
+/** The whole graph, enlarged no further than `most`. */
+export function fitted(bounds: Rect, view: Viewport, most = 1): Camera {
+  const zoom = Math.max(LEAST_ZOOM, Math.min(most, fitZoom(bounds, view)))
   return centred(bounds, view, zoom)
 }
 
-/** As a graph opens: fitted between `least` and 100 %; one that does not fit shows the focus, or its top. */
-export function opened(bounds: Rect, view: Viewport, focus: Rect | null, least: number): Camera {
+/** As a graph opens: fitted between `least` and `most`; one that does not fit shows the focus, or its top. */
+export function opened(bounds: Rect, view: Viewport, focus: Rect | null, least = 1, most = 1): Camera {
   const fit = fitZoom(bounds, view)
-  const zoom = Math.max(least, Math.min(1, fit))
+  const zoom = Math.max(least, Math.min(most, fit))
   if (fit >= least) return centred(bounds, view, zoom)
   const camera = centred(focus ?? { ...bounds, h: 0 }, view, zoom)
   return { ...camera, ...held(camera, bounds, view, focus) }
@@ -62,7 +70,7 @@ export function firstSight(boxes: readonly Rect[], view: Viewport, zoom: number)
   const top = Math.min(...boxes.map((box) => box.y))
   const first = boxes.filter((box) => box.y < top + view.height / zoom)
   const [left, right] = [Math.min(...first.map((box) => box.x)), Math.max(...first.map((box) => box.x + box.w))]
-  if ((right - left) * zoom <= view.width - 2 * EDGE) return { x: left, y: top, w: right - left, h: 0 }
+  if ((right - left) * zoom <= view.width - 2 * edgeOf(view)) return { x: left, y: top, w: right - left, h: 0 }
   const centres = first.map((box) => box.x + box.w / 2).sort((a, b) => a - b)
   return { x: centres[centres.length >> 1]!, y: top, w: 0, h: 0 }
 }
@@ -71,15 +79,16 @@ export function firstSight(boxes: readonly Rect[], view: Viewport, zoom: number)
 function held(camera: Camera, bounds: Rect, view: Viewport, focus: Rect | null): { x: number; y: number } {
   const width = bounds.w * camera.zoom
   const height = bounds.h * camera.zoom
-  const left = EDGE - bounds.x * camera.zoom
-  const top = EDGE - bounds.y * camera.zoom
-  const x = width <= view.width - 2 * EDGE
+  const edge = edgeOf(view)
+  const left = edge - bounds.x * camera.zoom
+  const top = edge - bounds.y * camera.zoom
+  const x = width <= view.width - 2 * edge
     ? (view.width - width) / 2 - bounds.x * camera.zoom
-    : Math.max(Math.min(camera.x, left), view.width - EDGE - (bounds.x + bounds.w) * camera.zoom)
-  const y = height <= view.height - 2 * EDGE
+    : Math.max(Math.min(camera.x, left), view.width - edge - (bounds.x + bounds.w) * camera.zoom)
+  const y = height <= view.height - 2 * edge
     ? (view.height - height) / 2 - bounds.y * camera.zoom
     : focus
-      ? Math.max(Math.min(camera.y, top), view.height - EDGE - (bounds.y + bounds.h) * camera.zoom)
+      ? Math.max(Math.min(camera.y, top), view.height - edge - (bounds.y + bounds.h) * camera.zoom)
       : top
   return { x, y }
 }

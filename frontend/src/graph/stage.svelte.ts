@@ -13,14 +13,18 @@ import type { Motion } from './motion.svelte'
 
 /** What the component around it knows. */
 export interface Around {
-  readonly embedded: boolean
   /** Whether legend and minimap stand at the right. */
   readonly railed: boolean
   readonly abreast: number
+  /** For an audience: all is drawn larger. */
+  readonly large: boolean
   readonly expanded: ReadonlySet<string> | null
   /** What to open at: the selection, or else the box of the step. */
   readonly focus: readonly (string | null)[]
 }
+
+const LARGE = 1.3
+const LARGEST = 2
 
 export class Stage {
   layout: Layout | null = $state.raw(null)
@@ -33,7 +37,7 @@ export class Stage {
   private anchor: string | null = null
   private openedRun = ''
   private openedSize = ''
-  private openedAbreast = 0
+  private openedAs = ''
 
   readonly viewport: Viewport = $derived.by(() => ({ width: this.width, height: this.height }))
   readonly isPhone: boolean = $derived.by(() => this.width > 0 && this.width < 480)
@@ -84,12 +88,27 @@ export class Stage {
     return boxes.some((box) => overlaps(box, seen))
   }
 
-  /** Opens again where the window came later than the layout, or stands beside others now. */
+  /** In a window of another size: opens again where it came later than the layout, or shows it in another way now; else
+   *  what is told of stays in view. */
   reopen(): void {
-    const { abreast } = this.around()
+    const opensAs = this.opensAs()
     const size = `${this.width}×${this.height}`
-    if (this.width > 0 && size !== this.openedSize && abreast !== this.openedAbreast && this.layout)
-      untrack(() => this.openView())
+    if (this.width === 0 || size === this.openedSize || !this.layout) return
+    untrack(() => {
+      if (opensAs !== this.openedAs) return this.openView()
+      this.openedSize = size
+      this.follow(this.around().focus.slice(0, 2).find((id) => id !== null) ?? null)
+    })
+  }
+
+  private opensAs(): string {
+    const { abreast, large } = this.around()
+    return `${abreast} ${large}`
+  }
+
+  /** All is drawn as large as it is meant to be read, and larger for an audience. */
+  private get scales(): readonly [least: number, most: number] {
+    return this.around().large ? [LARGE, LARGEST] : [1, 1]
   }
 
   /** Keeps a group's header where it is when the next layout comes. */
@@ -123,29 +142,21 @@ export class Stage {
   }
 
   fit(): void {
-    this.motion.slide(fitted(this.bounds, this.free))
+    this.motion.slide(fitted(this.bounds, this.free, this.scales[1]))
   }
 
   private openView(): void {
     const { bounds, free, layout } = this
     if (this.width === 0 || !layout) return
-    const least = this.leastZoom()
+    const [least, most] = this.scales
     const isEnough = (room: Viewport) => fitZoom(bounds, room) >= least || firstSight(layout.boxes, room, least)?.w
     // Legend and minimap fold where only the whole width is enough.
     const room = !isEnough(free) && isEnough(this.viewport) ? this.viewport : free
-    const { focus, abreast } = this.around()
+    const { focus } = this.around()
     const [wanted] = focus.flatMap((id) => this.placeOf(id) ?? [])
-    this.motion.jump(opened(bounds, room, wanted ?? firstSight(layout.boxes, room, least), least))
+    this.motion.jump(opened(bounds, room, wanted ?? firstSight(layout.boxes, room, least), least, most))
     this.openedSize = `${this.width}×${this.height}`
-    this.openedAbreast = abreast
-  }
-
-  /** On a page all is drawn as large as it is meant to be read. A frame in another page has little room: there the
-   *  whole width comes first, and the whole graph where that costs little. */
-  private leastZoom(): number {
-    if (!this.around().embedded) return 1
-    const [whole, wide] = [fitZoom(this.bounds, this.free), fitZoom({ ...this.bounds, h: 1 }, this.free)]
-    return Math.max(0.45, Math.min(0.85, whole > 0.85 * wide ? whole : wide))
+    this.openedAs = this.opensAs()
   }
 }
 

@@ -2,7 +2,10 @@
 
 import type { Rule } from '../core/rules'
 import type { Trace } from '../api/types'
+import { originsOf } from '../core/ops/origins'
+import { count } from '../core/ops/places'
 import { isProduct, productOf, termsOf } from '../core/ops/product'
+import { equationOf, subjectOf, subjectOfSum, type Subject } from '../core/paint/cells-scene'
 import { evidenceOf, type Evidence } from '../core/trace/evidence'
 import { History } from '../core/trace/history'
 import { arrivals, departures, visitAt } from '../core/trace/inspect'
@@ -90,7 +93,7 @@ function toldAt(index: TraceIndex, step: number): Told | null {
 export interface Equations {
   /** What the inspector says of each visited node by its rule. */
   rules: ({ node: string } & RuleShown)[]
-  /** How the cells of a matrix product came about. */
+  /** How cells came about: of matrix products, windows, stretched operands, summed gradients. */
   cells: string[]
 }
 
@@ -112,7 +115,29 @@ export function equationsOf(trace: Trace, table: readonly Rule[]): Equations {
       termsOf(product!, Math.floor(at / columns), at % columns),
     ).flatMap((terms) => terms ?? [])
   })
-  return { rules, cells }
+  const worked = trace.ops.flatMap((op) => {
+    const origins = originsOf(op, (id) => index.tensor(id))
+    return origins && origins.kind !== 'picked' ? [subjectOf(index, op, origins)] : []
+  })
+  return { rules, cells: [...cells, ...[...worked, ...summed(index)].flatMap((subject) => equationsIn(subject))] }
+}
+
+/** The gradients that were summed over axes along which broadcasting had stretched an operand. */
+function summed(index: TraceIndex): Subject[] {
+  return index.trace.passes.flatMap(({ visits }) =>
+    visits.flatMap((visit) =>
+      (visit.reduced ?? []).flatMap(({ slot }) => subjectOfSum(index, index.node(visit.node)!, visit, slot) ?? []),
+    ),
+  )
+}
+
+function equationsIn(subject: Subject): string[] {
+  const size = count(subject.outputs[0]?.tensor?.shape ?? [])
+  return Array.from({ length: Math.min(size, MOST_CELLS) }, (_, nth) => {
+    // From all over the result, its last cell among them.
+    const cell = size <= MOST_CELLS ? nth : Math.round((nth * (size - 1)) / (MOST_CELLS - 1))
+    return equationOf(subject, cell)
+  }).flatMap((equation) => equation ?? [])
 }
 
 /** The evidence of each finding. */

@@ -9,18 +9,6 @@ import type { Lang } from '../../core/state'
 const MOST_VALUES = 32 * 32
 const HEATMAP = 32
 
-/** Sizes of the axes before the last two, along which a slice of rows and columns is chosen; none for a single one. */
-export function outerAxes(shape: readonly number[]): readonly number[] {
-  const outer = shape.slice(0, -2)
-  return outer.some((size) => size > 1) ? outer : []
-}
-
-/** How many elements come before the slice at these places of the outer axes. */
-export function sliceStart(shape: readonly number[], places: readonly number[]): number {
-  const slice = places.reduce((flat, place, axis) => flat * shape[axis]! + place, 0)
-  return slice * sliceSize(shape)
-}
-
 function sliceSize(shape: readonly number[]): number {
   return shape.slice(-2).reduce((a, b) => a * b, 1)
 }
@@ -79,7 +67,15 @@ export interface Figures {
   zeros: number
   nan: number
   inf: number
-  histogram: readonly number[] | null
+}
+
+/** How values are spread: how many lie in each of equal steps from the smallest to the largest. */
+export interface Spread {
+  min: number
+  max: number
+  bins: readonly number[]
+  /** Of how many finite values. */
+  n: number
 }
 
 /** The largest of the finite values, without its sign: what the colours of all slices are measured by. */
@@ -102,7 +98,6 @@ export function figures(tensor: Tensor): Figures | null {
       zeros: summary.zeros ?? 0,
       nan: summary.nan ?? 0,
       inf: summary.inf ?? 0,
-      histogram: null,
     }
   }
   if (!tensor.data || tensor.data.length === 0 || tensor.dtype === 'bool' || tensor.dtype.startsWith('complex'))
@@ -114,9 +109,6 @@ export function figures(tensor: Tensor): Figures | null {
   const max = Math.max(...finite)
   const mean = finite.reduce((a, b) => a + b, 0) / finite.length
   const std = Math.sqrt(finite.reduce((sum, value) => sum + (value - mean) ** 2, 0) / finite.length)
-  const histogram = new Array<number>(BINS).fill(0)
-  if (max > min)
-    for (const value of finite) histogram[Math.min(BINS - 1, Math.floor(((value - min) / (max - min)) * BINS))]! += 1
   return {
     min,
     max,
@@ -126,6 +118,16 @@ export function figures(tensor: Tensor): Figures | null {
     zeros: finite.filter((value) => value === 0).length,
     nan: all.filter(Number.isNaN).length,
     inf: all.filter((value) => Math.abs(value) === Infinity).length,
-    histogram: max > min ? histogram : null,
   }
+}
+
+/** The spread of values that are known; null where they are all one. */
+export function spreadOf(values: readonly number[]): Spread | null {
+  const finite = values.filter(Number.isFinite)
+  const min = finite.reduce((least, value) => Math.min(least, value), Infinity)
+  const max = finite.reduce((most, value) => Math.max(most, value), -Infinity)
+  if (!(max > min)) return null
+  const bins = new Array<number>(BINS).fill(0)
+  for (const value of finite) bins[Math.min(BINS - 1, Math.floor(((value - min) / (max - min)) * BINS))]! += 1
+  return { min, max, bins, n: finite.length }
 }

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import type { Op, Tensor } from '../../api/types'
 import {
-  axisOf, brackets, cellAt, cellsRead, cornerOf, gridOf, instance, outlines, pairsOf, place, rule, sizeOf,
+  axisOf, cellAt, cellsOf, cellsRead, cornerOf, gridOf, instance, outlines, pairsOf, rule, sizeOf, usesOf, type Pair,
 } from './cells'
+import { originsOf, type Origins } from './origins'
+import { brackets, positions, stretchedFrom } from './places'
 
 function tensor(shape: number[], data?: number[]): Tensor {
   return { id: 't1', shape, dtype: 'float32', role: 'result', ...(data ? { data } : {}) }
@@ -16,6 +18,9 @@ function op(name: string, texts: (string | null)[], reads: Op['reads']): Op {
   }
 }
 
+const origins = (of: Op): Origins => originsOf(of, () => tensor([2, 2]))!
+const made = (of: Op, output: number, cell: number): Pair[] => pairsOf(origins(of), output, cell)
+
 const numbers = (n: number): number[] => Array.from({ length: n }, (_, at) => at)
 
 describe('a grid of cells', () => {
@@ -23,7 +28,7 @@ describe('a grid of cells', () => {
     for (const shape of [[], [5], [3, 4], [2, 3, 4], [2, 2, 3, 1], [70], [64, 64], [1, 300]]) {
       const grid = { ...gridOf(tensor(shape), 300), x: 7, y: 11 }
       for (let cell = 0; cell < grid.count; cell++) {
-        const [x, y] = cornerOf(grid, cell)
+        const [x, y] = cornerOf(grid, cell)!
         expect(cellAt(grid, x + grid.cell.w / 2, y + grid.cell.h / 2)).toBe(cell)
       }
       const { w, h } = sizeOf(grid)
@@ -46,6 +51,17 @@ describe('a grid of cells', () => {
     expect(gridOf(tensor([64, 64]), 300).texts).toBeNull()
   })
 
+  it('of many planes draws those asked for', () => {
+    const grid = gridOf(tensor([5, 2, 3]), 300, [1, 4])
+    expect(cellsOf(grid)).toEqual([6, 7, 8, 9, 10, 11, 24, 25, 26, 27, 28, 29])
+    expect(cornerOf(grid, 12)).toBeNull()
+    expect(grid.labels).toEqual(['[1]', '[4]'])
+    for (const cell of cellsOf(grid)) {
+      const [x, y] = cornerOf(grid, cell)!
+      expect(cellAt(grid, x + 1, y + 1)).toBe(cell)
+    }
+  })
+
   it('goes around cells one after the other', () => {
     expect(outlines({ ...gridOf(tensor([2, 2], numbers(4)), 300) }, [0, 3])).toBe('M0 0h24v20h-24zM24 20h24v20h-24z')
   })
@@ -53,9 +69,15 @@ describe('a grid of cells', () => {
 
 describe('places', () => {
   it('counts in row-major order', () => {
-    expect(place([2, 3, 4], 17)).toEqual([1, 1, 1])
-    expect(place([], 0)).toEqual([])
+    expect(positions([2, 3, 4], 17)).toEqual([1, 1, 1])
+    expect(positions([], 0)).toEqual([])
     expect(brackets([1, 0])).toBe('[1][0]')
+  })
+
+  it('are repeated by broadcasting along axes of one cell and in front', () => {
+    expect(numbers(6).map((cell) => stretchedFrom([3], [2, 3], cell))).toEqual([0, 1, 2, 0, 1, 2])
+    expect(numbers(6).map((cell) => stretchedFrom([2, 1], [2, 3], cell))).toEqual([0, 0, 0, 1, 1, 1])
+    expect(numbers(6).map((cell) => stretchedFrom([], [2, 3], cell))).toEqual([0, 0, 0, 0, 0, 0])
   })
 })
 
@@ -65,19 +87,19 @@ describe('cells that were read', () => {
   const names = { made: 'z', read: 'x', index: 'index' }
 
   it('are told of both sides', () => {
-    expect(pairsOf(gather, 'output', 0, 2)).toMatchObject([{ made: 2, read: 7 }])
-    expect(pairsOf(gather, 'input', 0, 7)).toMatchObject([{ made: 2, read: 7 }])
-    expect(pairsOf(gather, 'input', 0, 1)).toEqual([])
-    expect(pairsOf(gather, 'input', 1, 7)).toEqual([])
-    expect([...cellsRead(gather, 0)]).toEqual([0, 2, 7, 5])
+    expect(made(gather, 0, 2)).toMatchObject([{ made: 2, read: 7 }])
+    expect(usesOf(origins(gather), 0, 7)).toMatchObject([{ made: 2, read: 7 }])
+    expect(usesOf(origins(gather), 0, 1)).toEqual([])
+    expect(usesOf(origins(gather), 1, 7)).toEqual([])
+    expect([...cellsRead(origins(gather), 0)]).toEqual([0, 2, 7, 5])
     const one = op('where', [null, null, null], [{ input: 1, cells: [-1, 1] }])
-    expect(pairsOf(one, 'output', 0, 0)).toEqual([])
-    expect([...cellsRead(one, 1)]).toEqual([1])
+    expect(made(one, 0, 0)).toEqual([])
+    expect([...cellsRead(origins(one), 1)]).toEqual([1])
   })
 
   it('of gather have their formula written out', () => {
     expect(rule(gather, names, shapes)).toBe('z[i][j] = x[i][index[i][j]]')
-    expect(instance(gather, names, shapes, pairsOf(gather, 'output', 0, 1)[0]!, '2')).toBe(
+    expect(instance(gather, names, shapes, made(gather, 0, 1)[0]!, '2')).toBe(
       'z[0][1] = x[0][index[0][1]] = x[0][2] = 2',
     )
     expect(rule(op('gather', [null, '-2', null], []), names, shapes)).toBe('z[i][j] = x[index[i][j]][j]')
@@ -91,11 +113,11 @@ describe('cells that were read', () => {
     )
     expect(rule(op('getitem', [null, '1'], []), names, shapes)).toBeNull()
     const take = op('take', [null, null], [{ input: 0, cells: [11] }])
-    expect(instance(take, names, { made: [1], read: [3, 4] }, pairsOf(take, 'output', 0, 0)[0]!, '9')).toBe(
+    expect(instance(take, names, { made: [1], read: [3, 4] }, made(take, 0, 0)[0]!, '9')).toBe(
       'z[0] = x.view(-1)[index[0]] = x.view(-1)[11] = x[2][3] = 9',
     )
     const item = op('getitem', [null, '1'], [{ input: 0, cells: [4] }])
-    expect(instance(item, names, { made: [], read: [3, 4] }, pairsOf(item, 'output', 0, 0)[0]!, '4')).toBe(
+    expect(instance(item, names, { made: [], read: [3, 4] }, made(item, 0, 0)[0]!, '4')).toBe(
       'z = x[1][0] = 4',
     )
   })
@@ -104,21 +126,21 @@ describe('cells that were read', () => {
     const scatter = op('scatter_', [null, '1', null, null], [{ input: 2, cells: [0, -1, -1, 3] }])
     const sizes = { made: [2, 2], read: [2, 2] }
     expect(rule(scatter, names, sizes)).toBe('z[i][index[i][j]] = x[i][j]')
-    expect(instance(scatter, names, sizes, pairsOf(scatter, 'output', 0, 3)[0]!, '7')).toBe(
+    expect(instance(scatter, names, sizes, made(scatter, 0, 3)[0]!, '7')).toBe(
       'z[1][index[1][1]] = z[1][1] = x[1][1] = 7',
     )
   })
 
   it('that are only pointed at say where', () => {
     const nonzero = op('nonzero', [null], [{ input: 0, cells: [9, 9], position: true }])
-    expect(instance(nonzero, names, { made: [1, 2], read: [3, 4] }, pairsOf(nonzero, 'output', 0, 1)[0]!, '5')).toBe(
+    expect(instance(nonzero, names, { made: [1, 2], read: [3, 4] }, made(nonzero, 0, 1)[0]!, '5')).toBe(
       'z[0] = [2, 1]: x[2][1] = 5',
     )
     const max = op('max', [null, '1'], [{ input: 0, cells: [3, 7, 11], output: 1, position: true }])
-    expect(instance(max, names, { made: [3], read: [3, 4] }, pairsOf(max, 'output', 1, 1)[0]!, '7')).toBe(
+    expect(instance(max, names, { made: [3], read: [3, 4] }, made(max, 1, 1)[0]!, '7')).toBe(
       'z[1] = 3: x[1][3] = 7',
     )
-    expect(pairsOf(max, 'output', 0, 1)).toEqual([])
+    expect(made(max, 0, 1)).toEqual([])
   })
 
   it('lie along the axis the op was told, or the last', () => {

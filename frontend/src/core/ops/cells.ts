@@ -1,7 +1,9 @@
-// Tensors as grids of cells, and which cell of an op's input each cell of its result came from.
+// Tensors as grids of cells, and how the cells are told of that an op picked.
 
-import type { Op, Reads, Tensor } from '../../api/types'
+import type { Op, Tensor } from '../../api/types'
 import { formatNumber, textWidth, wireNumber } from '../words/format'
+import type { Origins, Source, Term } from './origins'
+import { brackets, count, positions } from './places'
 
 /** Cells of one tensor on a plane: the last axis across, the one before it down, the others as blocks under each
  *  other. */
@@ -11,7 +13,8 @@ export interface Grid {
   readonly cell: { readonly w: number; readonly h: number }
   readonly columns: number
   readonly rows: number
-  readonly blocks: number
+  /** The blocks that are drawn, in order. */
+  readonly blocks: readonly number[]
   readonly count: number
   /** What stands in each cell; null where cells are too many or too small. */
   readonly texts: readonly string[] | null
@@ -28,26 +31,6 @@ const SMALLEST = 2
 /** A row is broken where it would be longer. */
 const LONGEST_ROW = 32
 
-export function count(shape: readonly number[]): number {
-  return shape.reduce((product, size) => product * size, 1)
-}
-
-/** Where a cell is, axis by axis. */
-export function place(shape: readonly number[], cell: number): number[] {
-  const at: number[] = []
-  for (let axis = shape.length - 1; axis >= 0; axis--) {
-    const size = shape[axis]!
-    at.unshift(cell % size)
-    cell = Math.floor(cell / size)
-  }
-  return at
-}
-
-/** `[1][0]`, as one writes it; nothing for a scalar. */
-export function brackets(at: readonly (number | string)[]): string {
-  return at.map((number) => `[${number}]`).join('')
-}
-
 export function textsOf(tensor: Tensor): string[] | null {
   if (!tensor.data || tensor.dtype.startsWith('complex')) return null
   return tensor.data.map((value) =>
@@ -55,15 +38,25 @@ export function textsOf(tensor: Tensor): string[] | null {
   )
 }
 
-/** The tensor's grid, with numbers where they fit into `room`. */
-export function gridOf(tensor: Tensor, room: number): Grid {
+/** The planes a tensor has, one under the other. */
+export function blocksOf(shape: readonly number[]): number {
+  return count(shape) === 0 ? 0 : shape.length > 2 ? count(shape.slice(0, -2)) : 1
+}
+
+/** The block a cell stands in. */
+export function blockOf(shape: readonly number[], cell: number): number {
+  return shape.length > 2 ? Math.floor(cell / count(shape.slice(-2))) : 0
+}
+
+/** The tensor's grid, with numbers where they fit into `room`; of many blocks only those asked for. */
+export function gridOf(tensor: Tensor, room: number, drawn?: readonly number[]): Grid {
   const { shape } = tensor
   const all = count(shape)
   const last = shape[shape.length - 1] ?? 1
   const broken = shape.length === 1 && last > LONGEST_ROW
   const columns = broken ? LONGEST_ROW : last
   const rows = broken ? Math.ceil(last / LONGEST_ROW) : (shape[shape.length - 2] ?? 1)
-  const blocks = shape.length > 2 ? count(shape.slice(0, -2)) : 1
+  const blocks = drawn ?? Array.from({ length: blocksOf(shape) }, (_, block) => block)
   const texts = textsOf(tensor)
   const widest = Math.max(LEAST_CELL, ...(texts ?? []).map((text) => Math.ceil(textWidth(text, CELL_TEXT)) + 8))
   const numbered = texts !== null && widest * columns <= room
@@ -74,13 +67,11 @@ export function gridOf(tensor: Tensor, room: number): Grid {
     cell: numbered ? { w: widest, h: CELL_HEIGHT } : { w: square, h: square },
     columns,
     rows,
-    blocks: all === 0 ? 0 : blocks,
+    blocks,
     count: all,
     texts: numbered ? texts : null,
     labels:
-      blocks > 1
-        ? Array.from({ length: blocks }, (_, block) => `[${place(shape.slice(0, -2), block).join(', ')}]`)
-        : [],
+      blocksOf(shape) > 1 ? blocks.map((block) => `[${positions(shape.slice(0, -2), block).join(', ')}]`) : [],
   }
 }
 
@@ -89,13 +80,22 @@ function blockHeight(grid: Grid): number {
 }
 
 export function sizeOf(grid: Grid): { w: number; h: number } {
-  return { w: grid.columns * grid.cell.w, h: grid.blocks * blockHeight(grid) }
+  return { w: grid.columns * grid.cell.w, h: grid.blocks.length * blockHeight(grid) }
 }
 
-/** Top left corner of a cell. */
-export function cornerOf(grid: Grid, cell: number): [x: number, y: number] {
+/** The blocks' own cells, in the order they are drawn. */
+export function cellsOf(grid: Grid): number[] {
   const size = grid.columns * grid.rows
-  const block = Math.floor(cell / size)
+  return grid.blocks
+    .flatMap((block) => Array.from({ length: size }, (_, at) => block * size + at))
+    .filter((cell) => cell < grid.count)
+}
+
+/** Top left corner of a cell; null where its block is not drawn. */
+export function cornerOf(grid: Grid, cell: number): [x: number, y: number] | null {
+  const size = grid.columns * grid.rows
+  const block = grid.blocks.indexOf(Math.floor(cell / size))
+  if (block < 0) return null
   const within = cell % size
   const label = grid.labels.length > 0 ? BLOCK_LABEL : 0
   return [
@@ -110,9 +110,9 @@ export function cellAt(grid: Grid, x: number, y: number): number | null {
   const block = Math.floor((y - grid.y) / blockHeight(grid))
   const label = grid.labels.length > 0 ? BLOCK_LABEL : 0
   const row = Math.floor((y - grid.y - block * blockHeight(grid) - label) / grid.cell.h)
-  if (column < 0 || column >= grid.columns || block < 0 || block >= grid.blocks || row < 0 || row >= grid.rows)
-    return null
-  const cell = (block * grid.rows + row) * grid.columns + column
+  const number = grid.blocks[block]
+  if (column < 0 || column >= grid.columns || number === undefined || row < 0 || row >= grid.rows) return null
+  const cell = (number * grid.rows + row) * grid.columns + column
   return cell < grid.count ? cell : null
 }
 
@@ -121,40 +121,49 @@ export function outlines(grid: Grid, cells: Iterable<number>): string {
   const { w, h } = grid.cell
   let path = ''
   for (const cell of cells) {
-    const [x, y] = cornerOf(grid, cell)
+    const corner = cornerOf(grid, cell)
+    if (!corner) continue
+    const [x, y] = corner
     path += `M${x} ${y}h${w}v${h}h${-w}z`
   }
   return path
 }
 
 /** The cells of an input that some cell of a result came from. */
-export function cellsRead(op: Op, input: number): Set<number> {
+export function cellsRead({ terms }: Origins, input: number): Set<number> {
   const read = new Set<number>()
-  for (const reads of op.reads ?? [])
-    if (reads.input === input) for (const cell of reads.cells) if (cell >= 0) read.add(cell)
+  for (const source of terms.flat())
+    if (source.input === input)
+      for (let made = 0; made < source.size; made++) if (source.of(made) >= 0) read.add(source.of(made))
   return read
 }
 
 /** A cell of a result beside the cell of an input it came from. */
 export interface Pair {
-  reads: Reads
+  source: Source
   made: number
   read: number
 }
 
-/** The pairs of one cell: of a result, or of an input. */
-export function pairsOf(op: Op, side: 'input' | 'output', at: number, cell: number): Pair[] {
+/** The pairs of one cell of a result. */
+export function pairsOf({ terms }: Origins, output: number, made: number): Pair[] {
+  return terms.flatMap((term) => pairsIn(term, output, made))
+}
+
+/** What one term takes for a cell of a result. */
+export function pairsIn(term: Term, output: number, made: number): Pair[] {
+  return term.flatMap((source) => {
+    const read = source.output === output && made < source.size ? source.of(made) : -1
+    return read >= 0 ? [{ source, made, read }] : []
+  })
+}
+
+/** The cells of results that one cell of an input went into. */
+export function usesOf({ terms }: Origins, input: number, read: number): Pair[] {
   const found: Pair[] = []
-  for (const reads of op.reads ?? []) {
-    if (side === 'output') {
-      const read = (reads.output ?? 0) === at ? reads.cells[cell] : undefined
-      if (read !== undefined && read >= 0) found.push({ reads, made: cell, read })
-    } else if (reads.input === at) {
-      reads.cells.forEach((read, made) => {
-        if (read === cell) found.push({ reads, made, read })
-      })
-    }
-  }
+  for (const source of terms.flat())
+    if (source.input === input)
+      for (let made = 0; made < source.size; made++) if (source.of(made) === read) found.push({ source, made, read })
   return found
 }
 
@@ -192,10 +201,10 @@ export function rule(op: Op, names: Names, shapes: Shapes): string | null {
 /** The same for one cell, with what the index holds there and what was found: `z[0][1] = x[0][index[0][1]] = x[0][2] =
  *  2`. */
 export function instance(op: Op, names: Names, shapes: Shapes, pair: Pair, value: string): string {
-  const made = place(shapes.made, pair.made)
-  const read = place(shapes.read, pair.read)
+  const made = positions(shapes.made, pair.made)
+  const read = positions(shapes.read, pair.read)
   const found = `${names.read}${brackets(read)}${value === '' ? '' : ` = ${value}`}`
-  if (pair.reads.position) return positioned(op, names, shapes, made, read, found)
+  if (pair.source.position) return positioned(op, names, shapes, made, read, found)
   if (SCATTERS.has(op.name)) {
     const to = scattered(names, read, axisOf(op, shapes.read.length))
     return to === null

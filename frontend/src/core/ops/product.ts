@@ -1,7 +1,9 @@
 // Matrix products as rows times columns: which matrices an op multiplied, and how one cell of the result came about.
 
 import type { Op, Tensor } from '../../api/types'
-import { formatNumber, MINUS, wireNumber } from '../words/format'
+import { wireNumber } from '../words/format'
+import { count } from './places'
+import { written } from './terms'
 
 /** One factor or the result as a matrix: a vector is a row on the left and a column on the right; of a batch the
  *  first. */
@@ -59,7 +61,7 @@ export function productOf(op: Op, tensor: (id: string | undefined) => Tensor | u
   const result = made && !op.raised && left.columns === right.rows ? shaped(made, left.rows, right.columns) : null
   const { axes } = places
   const needs = axes && (first.shape.length !== axes[0] || second.shape.length !== axes[1]) ? axes : null
-  const batch = result ? Math.max(1, elements(made!.shape) / Math.max(1, left.rows * right.columns)) : 1
+  const batch = result ? Math.max(1, count(made!.shape) / Math.max(1, left.rows * right.columns)) : 1
   return {
     left, right, result, added: places.added === undefined ? null : (tensor(op.inputs[places.added]) ?? null), batch,
     needs,
@@ -86,17 +88,7 @@ function shaped(tensor: Tensor, rows: number, columns: number): Matrix {
   }
 }
 
-function elements(shape: readonly number[]): number {
-  return shape.reduce((product, size) => product * size, 1)
-}
-
-const MOST_TERMS = 5
-
-/** How far the rounding of the written numbers may take the sum of its terms from the result. */
-const ROUNDING = 1e-3
-
-/** `1·4 + 2·5 + 3·6 = 32` for one cell; `≈` where rounding keeps the written numbers apart, null where they are missing
- *  or don't come to the result. */
+/** `1·4 + 2·5 + 3·6 = 32` for one cell; null where the numbers are missing or don't come to the result. */
 export function termsOf(product: Product, row: number, column: number): string | null {
   const { left, right, result, added } = product
   if (!left.values || !right.values || !result?.values || left.columns === 0) return null
@@ -104,30 +96,10 @@ export function termsOf(product: Product, row: number, column: number): string |
     { length: left.columns },
     (_, at) => [left.values![row * left.columns + at]!, right.values![at * right.columns + column]!] as const,
   )
-  const terms = factors.map(([a, b]) => `${factor(a)}·${factor(b)}`)
-  const shown = terms.length > MOST_TERMS ? [...terms.slice(0, MOST_TERMS - 2), '…', terms[terms.length - 1]!] : terms
   const extra = addedTo(added, row, column, result)
   if (added && extra === null) return null
-  const made = result.values[row * result.columns + column]!
-  const sign = signOf([...factors, ...(extra === null ? [] : [[extra] as const])], made)
-  return sign && `${[...shown, ...(extra === null ? [] : [factor(extra)])].join(' + ')} ${sign} ${formatNumber(made)}`
-}
-
-/** The sign between the terms as they are written and the result as it is. */
-function signOf(terms: readonly (readonly number[])[], made: number): '=' | '≈' | null {
-  const products = terms.map((term) => term.map(rounded).reduce((a, b) => a * b, 1))
-  const sum = products.reduce((a, b) => a + b, 0)
-  if (formatNumber(sum) === formatNumber(made)) return '='
-  const size = products.reduce((total, product) => total + Math.abs(product), 0)
-  return Math.abs(sum - made) <= ROUNDING * size ? '≈' : null
-}
-
-function rounded(value: number): number {
-  return Number(formatNumber(value).replaceAll(MINUS, '-').replace('Inf', 'Infinity'))
-}
-
-function factor(value: number): string {
-  return value < 0 ? `(${formatNumber(value)})` : formatNumber(value)
+  const terms = [...factors, ...(extra === null ? [] : [[extra] as const])]
+  return written('sum', terms, result.values[row * result.columns + column]!)
 }
 
 /** What is added to a cell: the added tensor is stretched to the result as broadcasting does. */

@@ -1,23 +1,31 @@
-// The tensors of an op that picks, as grids under each other: what was read, what came out of it, by which index.
+// The tensors of an op as grids under each other: what it took, what came out of it, and which cells made which.
 
-import type { Op, Tensor } from '../../api/types'
-import { tensorName } from '../trace/naming'
+import type { Node, Op, Tensor, Visit } from '../../api/types'
+import { element, slopeAt } from '../trace/local'
+import { nodeName, tensorName } from '../trace/naming'
+import { gradientLetter } from '../trace/rule-letters'
 import type { TraceIndex } from '../trace/trace-index'
 import { formatShape, textWidth } from '../words/format'
 import type { Words } from '../words/sentences'
 import {
-  axisOf, brackets, cellsRead, cornerOf, count, gridOf, instance, pairsOf, place, rule, sizeOf, type Grid, type Names,
-  type Pair,
+  axisOf, blockOf, blocksOf, cellsOf, cellsRead, cornerOf, gridOf, instance, pairsIn, pairsOf, rule, sizeOf, usesOf,
+  type Grid, type Names, type Pair,
 } from '../ops/cells'
+import { summedOrigins, type Origins } from '../ops/origins'
+import { brackets, count, positions } from '../ops/places'
+import { written } from '../ops/terms'
 
 export type Side = 'input' | 'output' | 'index'
 
 export interface DrawnTensor {
   side: Side
-  /** Index into the op's inputs or outputs. */
+  /** Index into the inputs or outputs. */
   at: number
   tensor: Tensor
+  /** In the shape of the result where broadcasting stretched it. */
   grid: Grid
+  /** What broadcasting repeated in it. */
+  ghosts: ReadonlySet<number>
   name: string
   caption: string
   note: string
@@ -30,10 +38,67 @@ export interface Pointed {
   cell: number
 }
 
+/** What is drawn: tensors that were taken, tensors that came of them, and how. */
+export interface Subject {
+  /** None, where gradients were summed between two nodes. */
+  readonly op: Op | null
+  readonly inputs: readonly Named[]
+  readonly outputs: readonly Named[]
+  readonly origins: Origins
+  /** By what a cell of the first input was multiplied on the way; absent where it is read as it is. */
+  slope?(read: number): number | null
+}
+
+export interface Named {
+  readonly tensor: Tensor | undefined
+  readonly name: string
+}
+
+/** An op and its tensors. */
+export function subjectOf(index: TraceIndex, op: Op, origins: Origins): Subject {
+  const named = (id: string): Named => {
+    const tensor = index.tensor(id)
+    return { tensor, name: tensorName(index, tensor) }
+  }
+  return { op, inputs: op.inputs.map(named), outputs: op.outputs.map(named), origins }
+}
+
+/** What a node sent through a slot, and the cells of what arrived that were summed for it; null without
+ *  broadcasting. */
+export function subjectOfSum(index: TraceIndex, node: Node, visit: Visit, slot: number): Subject | null {
+  const [arrived, left] = [index.tensor(visit.entered[0]), index.tensor(visit.left[slot])]
+  const origins = left && visit.entered.length === 1 ? summedOrigins(visit, slot, left) : null
+  const whole = visit.reduced?.find((reduced) => reduced.slot === slot)?.shape ?? []
+  if (!arrived || !origins || arrived.shape.join() !== whole.join()) return null
+  return {
+    op: null, inputs: [{ tensor: arrived, name: gradientLetter(index) }],
+    outputs: [{ tensor: left, name: `→ ${nodeName(index, index.node(node.edges[slot]?.to))}` }], origins,
+    slope: (read) => slopeAt(index, visit, slot, read),
+  }
+}
+
+/** A cell of the result with its numbers; null where they are not there or don't come to it. */
+export function equationOf({ inputs, outputs, origins, slope }: Subject, cell: number): string | null {
+  const made = element(outputs[0]?.tensor, cell)
+  if (made === null || origins.way === null) return null
+  const terms: number[][] = []
+  for (const term of origins.terms) {
+    const pairs = pairsIn(term, 0, cell)
+    if (pairs.length < term.length) continue
+    const values = pairs.map(({ source, read }) => element(inputs[source.input]?.tensor, read))
+    const by = slope ? slope(pairs[0]!.read) : 1
+    if (by === null || values.includes(null)) return null
+    terms.push([...values.map((value) => value!), ...(by === 1 ? [] : [by])])
+  }
+  return written(origins.way, terms, made, origins.over?.(cell))
+}
+
 const CAPTION = 17
 const BETWEEN = 12
 const LONGEST_NAME = 14
 const MOST_ARROWS = 16
+/** Planes of one tensor that are drawn at once; of more only those that the cell is made of. */
+const MOST_BLOCKS = 4
 const NAME = /^[\p{L}_][\w.]*$/u
 const ONE_BY_ONE = new Set(['gather', 'take_along_dim', 'take', 'scatter', 'scatter_'])
 const WITH_INDEX = new Set([...ONE_BY_ONE, 'index_select', 'embedding'])
@@ -46,23 +111,31 @@ export class CellsScene {
   readonly width: number
   /** Whether it writes into a tensor whose other cells stay as they were. */
   readonly writes: boolean
+  /** What is told of: the cell that is pointed at, else the first that came from somewhere. */
+  readonly active: Pointed | null
+  readonly pairs: readonly Pair[]
+  private readonly op: Op | null
+  private readonly picks: boolean
 
   constructor(
-    private readonly index: TraceIndex,
-    private readonly op: Op,
+    private readonly subject: Subject,
     private readonly t: Words,
     room: number,
+    pointed: Pointed | null,
   ) {
-    this.writes = WRITES.has(op.name)
-    const reads = op.reads ?? []
-    const sources = numbers(reads.map(({ input }) => input)).filter((at) => !(this.writes && at === 0))
-    const indices = WITH_INDEX.has(op.name) ? this.indices(sources) : []
+    const { op, origins } = subject
+    this.op = op
+    this.picks = origins.kind === 'picked' || origins.kind === 'unfolded'
+    this.writes = this.picks && WRITES.has(op?.name ?? '')
+    this.active = pointed ?? this.first
+    this.pairs = this.pairsAt(this.active)
+    const sources = origins.terms.flat()
+    const inputs = numbers(sources.map(({ input }) => input)).filter((at) => !(this.writes && at === 0))
+    const indices = WITH_INDEX.has(op?.name ?? '') ? this.indices(inputs) : []
     this.drawn = [
-      ...sources.flatMap((at) => this.shown('input', at, op.inputs[at], room)),
-      ...numbers(reads.map(({ output = 0 }) => output)).flatMap((at) =>
-        this.shown('output', at, op.outputs[at], room),
-      ),
-      ...indices.flatMap((at) => this.shown('index', at, op.inputs[at], room)),
+      ...inputs.flatMap((at) => this.shown('input', at, room)),
+      ...numbers(sources.map(({ output }) => output)).flatMap((at) => this.shown('output', at, room)),
+      ...indices.flatMap((at) => this.shown('index', at, room)),
     ]
     let y = 0
     for (const { grid } of this.drawn) {
@@ -79,36 +152,60 @@ export class CellsScene {
   }
 
   /** The first cell that came from somewhere. */
-  get first(): Pointed | null {
-    for (const { input, output = 0, cells } of this.op.reads ?? []) {
-      const cell = this.writes && input === 0 ? -1 : cells.findIndex((read) => read >= 0)
-      if (cell >= 0) return { side: 'output', at: output, cell }
+  private get first(): Pointed | null {
+    if (!this.picks) return { side: 'output', at: 0, cell: 0 }
+    for (const { input, output, size, of } of this.subject.origins.terms.flat()) {
+      if (this.writes && input === 0) continue
+      for (let cell = 0; cell < size; cell++) if (of(cell) >= 0) return { side: 'output', at: output, cell }
     }
     return null
   }
 
-  pairs(pointed: Pointed | null): Pair[] {
-    const found = pointed ? pairsOf(this.op, pointed.side, pointed.at, pointed.cell) : []
-    return found.filter((pair) => !(this.writes && pair.reads.input === 0))
+  private pairsAt(pointed: Pointed | null): Pair[] {
+    if (!pointed) return []
+    const { origins } = this.subject
+    const find = pointed.side === 'output' ? pairsOf : usesOf
+    return find(origins, pointed.at, pointed.cell).filter(({ source }) => !(this.writes && source.input === 0))
+  }
+
+  /** The cell of a tensor that is drawn at a cell of its grid: of one that was stretched the one that was repeated. */
+  cellOf({ side, at }: DrawnTensor, drawn: number): number {
+    const { terms, stretched } = this.subject.origins
+    const source = side === 'input' && stretched.has(at) ? terms.flat().find(({ input }) => input === at) : undefined
+    return source?.of(drawn) ?? drawn
   }
 
   /** Cells with a line around them. */
-  lit(drawn: DrawnTensor, pointed: Pointed | null, pairs: readonly Pair[]): number[] {
+  lit(drawn: DrawnTensor): number[] {
+    const { active, pairs } = this
     if (drawn.side === 'index') {
       const cell = pairs[0] ? this.cellOfIndex(drawn, pairs[0]) : -1
       return cell >= 0 ? [cell] : []
     }
-    const own = pointed && drawn.side === pointed.side && drawn.at === pointed.at ? [pointed.cell] : []
-    const others = pairs.flatMap(({ reads, read, made }) => {
-      if (drawn.side === 'input') return reads.input === drawn.at ? [read] : []
-      return (reads.output ?? 0) === drawn.at ? [made] : []
+    const own = active && drawn.side === active.side && drawn.at === active.at ? [active.cell] : []
+    if (drawn.side === 'input' && drawn.ghosts.size > 0) return this.litCopies(drawn, own)
+    const others = pairs.flatMap(({ source, read, made }) => {
+      if (drawn.side === 'input') return source.input === drawn.at ? [read] : []
+      return source.output === drawn.at ? [made] : []
     })
     return [...new Set([...own, ...others])]
   }
 
+  /** Of a stretched operand: the copy a cell of the result took and the cell it is a copy of, or all copies of a
+   *  cell. */
+  private litCopies(drawn: DrawnTensor, [pointed]: readonly number[]): number[] {
+    const taken = this.pairs.filter(({ source }) => source.input === drawn.at)
+    const wanted = pointed ?? taken[0]?.read
+    const copies = cellsOf(drawn.grid).filter((cell) => this.cellOf(drawn, cell) === wanted)
+    return pointed === undefined
+      ? copies.filter((cell) => !drawn.ghosts.has(cell) || taken.some(({ made }) => made === cell))
+      : copies
+  }
+
   /** Cells that were read, or written. */
   filled({ side, at, grid }: DrawnTensor): number[] {
-    if (side === 'input') return [...cellsRead(this.op, at)]
+    if (!this.picks) return []
+    if (side === 'input') return [...cellsRead(this.subject.origins, at)]
     if (side === 'index' || !this.writes) return []
     const before = this.kept(at)
     return cellsOf(grid).filter((cell) => !before.has(cell))
@@ -116,110 +213,182 @@ export class CellsScene {
 
   /** Cells that a mask leaves out. */
   hatched({ side, at, grid }: DrawnTensor): number[] {
-    if (!MASKED.has(this.op.name) || side !== 'input') return []
-    const read = cellsRead(this.op, at)
+    if (!MASKED.has(this.op?.name ?? '') || side !== 'input') return []
+    const read = cellsRead(this.subject.origins, at)
     return cellsOf(grid).filter((cell) => !read.has(cell))
   }
 
-  isPale({ side, at }: DrawnTensor, cell: number): boolean {
-    if (side === 'input') return !cellsRead(this.op, at).has(cell)
+  isPale({ side, at, ghosts }: DrawnTensor, cell: number): boolean {
+    if (side === 'input') return ghosts.has(cell) || (this.picks && !cellsRead(this.subject.origins, at).has(cell))
     return side === 'output' && this.writes && this.kept(at).has(cell)
   }
 
   /** From cells of the result to the cells they were read from; none where there are too many. */
   arrows(pairs: readonly Pair[]): { path: string; head: string }[] {
-    return pairs.length > MOST_ARROWS ? [] : pairs.flatMap((pair) => this.arrow(pair) ?? [])
+    return pairs.length > MOST_ARROWS || !this.picks ? [] : pairs.flatMap((pair) => this.arrow(pair) ?? [])
   }
 
   /** Every pair, of an op that takes cells one by one. */
   get all(): Pair[] {
-    if (!ONE_BY_ONE.has(this.op.name)) return []
-    const drawn = (this.op.reads ?? []).filter(({ input, position }) => !(this.writes && input === 0) && !position)
-    return drawn.flatMap((reads) => reads.cells.flatMap((read, made) => (read >= 0 ? [{ reads, made, read }] : [])))
+    if (!ONE_BY_ONE.has(this.op?.name ?? '')) return []
+    const sources = this.subject.origins.terms.flat()
+    const drawn = sources.filter(({ input, position }) => !(this.writes && input === 0) && !position)
+    const pairs = drawn.flatMap((source) =>
+      Array.from({ length: source.size }, (_, made) => ({ source, made, read: source.of(made) })),
+    )
+    return pairs.filter(({ read }) => read >= 0)
   }
 
-  /** The rule in letters, where there is one, and for the first of these pairs in numbers. */
-  formulas([first]: readonly Pair[]): string[] {
+  /** How the cell came about: the rule in letters, where there is one, then with its numbers. */
+  get formulas(): string[] {
+    const [first] = this.pairs
     if (!first) return []
-    const { op, index } = this
-    const given = index.tensor(op.inputs[first.reads.input])
-    const result = index.tensor(op.outputs[first.reads.output ?? 0])
-    if (!given || !result) return []
-    const shapes = { made: result.shape, read: given.shape }
-    const source = this.drawn.find(({ side, at }) => side === 'input' && at === first.reads.input)
+    if (!this.picks) return this.active?.side === 'output' ? [this.worked(this.active)] : []
+    const given = this.subject.inputs[first.source.input]
+    const result = this.subject.outputs[first.source.output]
+    if (!given?.tensor || !result?.tensor || !this.op) return []
+    const shapes = { made: result.tensor.shape, read: given.tensor.shape }
+    const source = this.drawn.find(({ side, at }) => side === 'input' && at === first.source.input)
     const names: Names = {
-      made: namedOr(tensorName(index, result), 'out'), read: namedOr(tensorName(index, given), 'input'),
+      made: namedOr(result.name, 'out'), read: namedOr(given.name, 'input'),
       index: this.drawn.find(({ side }) => side === 'index')?.name ?? 'index',
     }
-    const general = rule(op, names, shapes)
+    const general = rule(this.op, names, shapes)
     const text = source?.grid.texts?.[first.read] ?? ''
-    return [...(general ? [general] : []), instance(op, names, shapes, first, text)]
+    return [...(general ? [general] : []), instance(this.op, names, shapes, first, text)]
+  }
+
+  /** `z[0][1] = 1·2 + 3·4 = 14`; only what it is made of where the numbers are not there. */
+  private worked({ at, cell }: Pointed): string {
+    const { outputs, origins } = this.subject
+    const name = outputs[at]?.name ?? ''
+    const where = brackets(positions(outputs[at]?.tensor?.shape ?? [], cell))
+    const made = `${origins.kind === 'summed' ? name : namedOr(name, 'out')}${where}`
+    const equation = equationOf(this.subject, cell)
+    if (equation !== null) return `${made} = ${equation}`
+    if (origins.kind !== 'stretched') return made
+    const read = this.pairs.map(({ source, read }) => {
+      const { tensor, name } = this.subject.inputs[source.input]!
+      return `${namedOr(name, 'input')}${brackets(positions(tensor?.shape ?? [], read))}`
+    })
+    return `${made} ← ${read.join(', ')}`
+  }
+
+  /** How many cells of the window lie outside of the input, and how many it has. */
+  get padded(): { n: number; of: number } {
+    const { terms, kind } = this.subject.origins
+    const { active } = this
+    if (kind !== 'window' || active?.side !== 'output') return { n: 0, of: 0 }
+    const first = terms[0]![0]!.input
+    const inside = terms.flat().filter(({ input }) => input === first)
+    return { n: inside.filter((source) => source.of(active.cell) < 0).length, of: inside.length }
   }
 
   /** Of a cell of a result that nothing was read for: a plain number was put there, or it is as it was. */
   nowhere({ at, cell }: Pointed): string {
-    const shape = this.index.tensor(this.op.outputs[at])?.shape ?? []
+    const shape = this.subject.outputs[at]?.tensor?.shape ?? []
     const key = this.writes && this.kept(at).has(cell) ? 'cells.kept' : 'cells.number'
-    return this.t(key, { cell: brackets(place(shape, cell)) || '()' })
+    const where = brackets(positions(shape, cell)) || '()'
+    return this.t(this.op?.name === 'unfold' ? 'cells.padding' : key, { cell: where })
   }
 
   private indices(sources: readonly number[]): number[] {
-    return this.op.inputs.flatMap((id, at) => {
+    return this.subject.inputs.flatMap(({ tensor }, at) => {
       const isOther = sources.includes(at) || (this.writes && at === 0)
-      return !isOther && /^u?int/.test(this.index.tensor(id)?.dtype ?? '') ? [at] : []
+      return !isOther && /^u?int/.test(tensor?.dtype ?? '') ? [at] : []
     })
   }
 
-  private shown(side: Side, at: number, id: string | undefined, room: number): DrawnTensor[] {
-    const tensor = this.index.tensor(id)
+  private shown(side: Side, at: number, room: number): DrawnTensor[] {
+    const { inputs, outputs, origins } = this.subject
+    const { tensor, name: own = '' } = (side === 'output' ? outputs : inputs)[at] ?? {}
     if (!tensor) return []
-    const own = tensorName(this.index, tensor)
     const name = side === 'index' ? namedOr(own, 'index') : own
     const of = count(tensor.shape)
-    const n = side === 'input' ? cellsRead(this.op, at).size : of - this.kept(at).size
-    const isCounted = side === 'input' || (side === 'output' && this.writes)
+    const n = side === 'input' ? cellsRead(origins, at).size : of - this.kept(at).size
+    const isCounted = this.picks && (side === 'input' || (side === 'output' && this.writes))
     const said = isCounted ? ` · ${this.t(side === 'input' ? 'cells.read' : 'cells.written', { n, of })}` : ''
+    const axes = side === 'input' ? origins.stretched.get(at) : undefined
+    const shape = axes ? `${formatShape(tensor.shape)} → ${formatShape(this.whole)}` : formatShape(tensor.shape)
     const caption = name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME - 1)}…` : name
-    const shape = formatShape(tensor.shape)
     const fits = textWidth(caption, 11) + 8 + textWidth(shape + said, 9.5) <= room
-    return [{ side, at, tensor, grid: gridOf(tensor, room), name, caption, note: fits ? shape + said : shape }]
+    const drawn = axes ? this.stretchedOut(at, tensor) : tensor
+    const grid = gridOf(drawn, room, this.blocks(side, at, drawn.shape))
+    const ghosts = axes
+      ? cellsOf(grid).filter((cell) => axes.some((axis) => positions(drawn.shape, cell)[axis] !== 0))
+      : []
+    return [{ side, at, tensor, grid, ghosts: new Set(ghosts), name, caption, note: fits ? shape + said : shape }]
+  }
+
+  /** The shape operands were stretched to. */
+  private get whole(): readonly number[] {
+    return this.subject.outputs[0]?.tensor?.shape ?? []
+  }
+
+  /** An operand as broadcasting uses it: in the shape of the result, its cells repeated. */
+  private stretchedOut(at: number, tensor: Tensor): Tensor {
+    const shape = [...this.whole]
+    const source = this.subject.origins.terms.flat().find(({ input }) => input === at)
+    const { data } = tensor
+    if (!data || !source) return { ...tensor, shape }
+    return { ...tensor, shape, data: Array.from({ length: count(shape) }, (_, cell) => data[source.of(cell)]!) }
+  }
+
+  /** The planes that are drawn: all of them, or of many those the cell has to do with. */
+  private blocks(side: Side, at: number, shape: readonly number[]): readonly number[] | undefined {
+    if (this.picks || blocksOf(shape) <= MOST_BLOCKS) return undefined
+    const { active, pairs } = this
+    const isStretched = side === 'input' && this.subject.origins.stretched.has(at)
+    const cells = pairs.flatMap(({ source, made, read }) => {
+      if (side === 'output' || isStretched) return [made]
+      return source.input === at ? [read] : []
+    })
+    const own = active?.side === side && active.at === at && !isStretched ? [active.cell] : []
+    return numbers([...own, ...cells].map((cell) => blockOf(shape, cell))).slice(0, MOST_BLOCKS)
+  }
+
+  /** Planes of an input that the cell was made of and that are not drawn. */
+  hiddenBlocks({ at, tensor, grid }: DrawnTensor): number {
+    const read = this.active?.side === 'output' ? this.pairs.filter(({ source }) => source.input === at) : []
+    const blocks = new Set(read.map(({ read }) => blockOf(tensor.shape, read)))
+    return Math.max(0, blocks.size - grid.blocks.length)
   }
 
   /** Of an op that writes: the cells of the result that are as they were. */
   private kept(output: number): Set<number> {
-    const before = (this.op.reads ?? []).find((reads) => (reads.output ?? 0) === output && reads.input === 0)
-    return new Set(this.writes ? (before?.cells ?? []).flatMap((cell, at) => (cell >= 0 ? [at] : [])) : [])
+    const kept = new Set<number>()
+    const sources = this.writes ? this.subject.origins.terms.flat() : []
+    const before = sources.find((source) => source.output === output && source.input === 0)
+    if (before) for (let cell = 0; cell < before.size; cell++) if (before.of(cell) >= 0) kept.add(cell)
+    return kept
   }
 
   /** The cell of the index tensor that a result's cell was found by. */
-  private cellOfIndex({ tensor, grid }: DrawnTensor, { reads, made, read }: Pair): number {
-    const { op, index } = this
-    const shape = index.tensor(op.outputs[reads.output ?? 0])?.shape ?? []
-    if (op.name === 'index_select') return place(shape, made)[axisOf(op, shape.length) ?? 0] ?? 0
-    if (op.name === 'embedding') return Math.floor(made / Math.max(1, shape[shape.length - 1] ?? 1))
-    if (op.name.startsWith('scatter')) {
-      const source = place(index.tensor(op.inputs[reads.input])?.shape ?? [], read)
-      return source.reduce((sum, where, axis) => sum * (tensor.shape[axis] ?? 1) + where, 0)
+  private cellOfIndex({ tensor, grid }: DrawnTensor, { source, made, read }: Pair): number {
+    const name = this.op?.name ?? ''
+    const shape = this.subject.outputs[source.output]?.tensor?.shape ?? []
+    if (name === 'index_select') return positions(shape, made)[axisOf(this.op!, shape.length) ?? 0] ?? 0
+    if (name === 'embedding') return Math.floor(made / Math.max(1, shape[shape.length - 1] ?? 1))
+    if (name.startsWith('scatter')) {
+      const from = positions(this.subject.inputs[source.input]?.tensor?.shape ?? [], read)
+      return from.reduce((sum, where, axis) => sum * (tensor.shape[axis] ?? 1) + where, 0)
     }
     return made < grid.count ? made : -1
   }
 
-  private arrow({ reads, made, read }: Pair): { path: string; head: string } | null {
+  private arrow({ source, made, read }: Pair): { path: string; head: string } | null {
     const find = (wanted: Side, number: number) =>
       this.drawn.find(({ side, at }) => side === wanted && at === number)?.grid
-    const [from, to] = [find('output', reads.output ?? 0), find('input', reads.input)]
-    if (!from || !to) return null
-    const [[mx, my], [rx, ry]] = [cornerOf(from, made), cornerOf(to, read)]
+    const [from, to] = [find('output', source.output), find('input', source.input)]
+    const [below, above] = [from && cornerOf(from, made), to && cornerOf(to, read)]
+    if (!from || !to || !below || !above) return null
+    const [[mx, my], [rx, ry]] = [below, above]
     const [x0, x1, y1] = [mx + from.cell.w / 2, rx + to.cell.w / 2, ry + to.cell.h]
     const bend = (my - y1) / 2
     return {
       path: `M${x0} ${my}C${x0} ${my - bend} ${x1} ${y1 + bend} ${x1} ${y1 + 4}`, head: `M${x1} ${y1}l-3.2 6h6.4z`,
     }
   }
-}
-
-export function cellsOf(grid: Grid): number[] {
-  return Array.from({ length: grid.count }, (_, cell) => cell)
 }
 
 function numbers(all: readonly number[]): number[] {

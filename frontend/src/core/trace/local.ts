@@ -2,6 +2,7 @@
 // element of what it sent depends on a single element of what arrived, and the two recorded numbers agree with it.
 
 import type { Node, Tensor, Visit } from '../../api/types'
+import { flat, positions, stretchedFrom } from '../ops/places'
 import { formatNumber, MINUS, wireNumber } from '../words/format'
 import { elements } from './naming'
 import type { TraceIndex } from './trace-index'
@@ -49,6 +50,17 @@ export function localAt(index: TraceIndex, visit: Visit, slot: number, cell: num
   return factor && isClose(arrived * factor.value, sent, left.dtype) ? { ...factor, from } : null
 }
 
+/** By what a node multiplied an element of what arrived, for a slot whose gradient was then summed over the axes that
+ *  broadcasting had stretched. */
+export function slopeAt(index: TraceIndex, visit: Visit, slot: number, from: number): number | null {
+  const node = index.node(visit.node)
+  const entered = index.tensor(visit.entered[0])
+  const arrived = element(entered, from)
+  if (!node || !entered || arrived === null) return null
+  const factor = factorAt({ index, node, entered, slot }, from, arrived, NaN)
+  return factor && Number.isFinite(factor.value) ? factor.value : null
+}
+
 const KEEPS_ORDER = /^(View|UnsafeView|ReshapeAlias|Unsqueeze|Squeeze|Clone|ToCopy|Alias)Backward\d$/
 const PICKS = /^(Select|Slice)Backward\d$/
 const SPREADS = /^(Sum|Mean)Backward\d$/
@@ -81,20 +93,6 @@ function axesOf(node: Node, field: string, rank: number): number[] | undefined {
     const number = Number(BigInt.asIntN(64, BigInt(axis)))
     return number < 0 ? number + rank : number
   })
-}
-
-/** Where an element stands on each axis. */
-export function positions(shape: readonly number[], cell: number): number[] {
-  const at: number[] = []
-  for (const size of [...shape].reverse()) {
-    at.unshift(cell % size)
-    cell = Math.floor(cell / size)
-  }
-  return at
-}
-
-function flat(shape: readonly number[], at: readonly number[]): number {
-  return shape.reduce((sum, size, axis) => sum * size + at[axis]!, 0)
 }
 
 /** Where an element of the gradient of `x` was in that of `x.permute(axes)`. */
@@ -203,7 +201,5 @@ function savedAt({ index, node, entered }: Place, field: string, from: number): 
   const saved = node.saved?.find((kept) => kept.field === field)
   const tensor = index.tensor(saved?.tensor)
   if (!tensor) return saved?.text == null || !Number.isFinite(Number(saved.text)) ? null : Number(saved.text)
-  const at = positions(entered.shape, from).slice(entered.shape.length - tensor.shape.length)
-  const inside = flat(tensor.shape, at.map((position, axis) => (tensor.shape[axis] === 1 ? 0 : position)))
-  return element(tensor, inside)
+  return element(tensor, stretchedFrom(tensor.shape, entered.shape, from))
 }

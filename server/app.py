@@ -17,6 +17,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from engine.keys import versions
+from engine.limits import MIB
 from engine.trace import Isolation
 from server import openapi
 from server.answers import COMPRESSED_FROM_BYTES, IN_A_THREAD_FROM_BYTES
@@ -33,8 +34,9 @@ from server.queue import Client, Queue
 from server.routes import comparisons, docs, engine_steps, fixes, gallery, graphs, health, pages, rules, runs, tensors
 from server.service import Service
 from server.settings import Settings
-from server.sqlite_store import SqliteStore
 from server.store import StoreDown
+from server.store.database import database
+from server.store.sql_store import SqlStore
 from server.traces import OtherFormat, Traces
 from server.views import Views
 
@@ -114,7 +116,9 @@ def create_app(settings: Settings, *, ready_first: bool = True) -> FastAPI:
 
 def build(settings: Settings, metrics: Metrics) -> Service:
     """The parts of one server, not started."""
-    traces = Traces(SqliteStore(settings.data_dir, settings.store_bytes), settings.memory_cache_bytes)
+    tables = database(settings.store, settings.data_dir)
+    store = SqlStore(tables, settings.store_bytes, settings.snapshots_mb * MIB)
+    traces = Traces(store, settings.memory_cache_bytes)
     runner = LocalRunner(settings.workers, settings.slow_workers, settings.memory_bytes, settings.cuda_share)
     drawing = Drawing()
     queue = Queue(runner, traces, metrics, settings)

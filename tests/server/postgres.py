@@ -47,7 +47,7 @@ class Postgres:
 
     def _do(self, command: str, name: str) -> None:
         with psycopg.connect(self.url.render_as_string(hide_password=False), autocommit=True) as connection:
-            connection.execute(sql.SQL(command).format(sql.Identifier(name)))  # type: ignore[arg-type]
+            connection.execute(sql.SQL(command).format(sql.Identifier(name)))
 
 
 class Cluster:

@@ -51,8 +51,8 @@ class Settings:
     """Folder of the store's file; made when it does not exist."""
     store_bytes: int = 2 * 1024**3
     """Bytes the stored traces may take; those not asked for longest go first."""
-    snapshots_mb: int = 1024
-    """MiB that all snapshots may take; none leaves by itself, so a new one is refused when they are full."""
+    snapshots_mb: int = 4096
+    """Megabytes all snapshots may take; they never leave by themselves, so that new ones are then refused with 507."""
     memory_cache_bytes: int = 64 * 1024**2
     """Bytes of finished traces held in memory, compressed."""
     wall_s: float = DEFAULT_LIMITS.wall_s

@@ -26,7 +26,17 @@ P = ParamSpec("P")
 _TRACE = select(traces.c.body, traces.c.etag, traces.c.format).where(traces.c.id == bindparam("run"))
 _PART = select(parts.c.body).where(parts.c.run == bindparam("run"), parts.c.name == bindparam("name"))
 _SIZE = select(held.c.entries, held.c.bytes).where(held.c.what == bindparam("what"))
+_TAKE_OUT = delete(traces).where(traces.c.id == bindparam("run")).returning(traces.c.bytes, traces.c.pinned)
+_PUT_IN = insert(traces)
+_ASKED_FOR = update(traces).where(traces.c.id == bindparam("run")).values(used=bindparam("at"))
 _OLDEST = select(traces.c.id).where(traces.c.pinned.is_(False)).order_by(traces.c.used).limit(1)
+_EVICT = delete(traces).where(traces.c.id == _OLDEST.scalar_subquery()).returning(traces.c.id, traces.c.bytes)
+_COUNT = (
+    update(held)
+    .where(held.c.what == bindparam("table"))
+    .values(entries=held.c.entries + bindparam("more"), bytes=held.c.bytes + bindparam("grown"))
+    .returning(held.c.bytes)
+)
 _SNAPSHOT = select(snapshots.c.body).where(snapshots.c.id == bindparam("id"))
 _OWNER = select(snapshot_owners.c.owner).where(snapshot_owners.c.snapshot == bindparam("id"))
 
@@ -136,8 +146,7 @@ class SqlStore:
 
     def _write(self, run: str, stored: Stored, pinned: bool) -> tuple[str, ...]:
         with self._database.writing() as connection:
-            earlier = delete(traces).where(traces.c.id == run).returning(traces.c.bytes, traces.c.pinned)
-            replaced = connection.execute(earlier).one_or_none()
+            replaced = connection.execute(_TAKE_OUT, {"run": run}).one_or_none()
             row = {
                 "id": run,
                 "etag": stored.etag,
@@ -147,7 +156,7 @@ class SqlStore:
                 "pinned": pinned or (replaced is not None and replaced.pinned),
                 "body": stored.body,
             }
-            connection.execute(insert(traces), row)
+            connection.execute(_PUT_IN, row)
             if stored.tensors:
                 rows = [{"run": run, "name": name, "body": body} for name, body in stored.tensors.items()]
                 connection.execute(insert(parts), rows)
@@ -158,11 +167,9 @@ class SqlStore:
         """Delete what was not asked for longest, until the rest fits. Reading is noted here, not on every read."""
         used, self._used = self._used, {}
         if used:
-            asked_for = update(traces).where(traces.c.id == bindparam("run")).values(used=bindparam("at"))
-            connection.execute(asked_for, [{"run": run, "at": at} for run, at in list(used.items())])
-        oldest = delete(traces).where(traces.c.id == _OLDEST.scalar_subquery()).returning(traces.c.id, traces.c.bytes)
+            connection.execute(_ASKED_FOR, [{"run": run, "at": at} for run, at in list(used.items())])
         evicted: dict[str, int] = {}
-        while total - sum(evicted.values()) > self._max_bytes and (gone := connection.execute(oldest).one_or_none()):
+        while total - sum(evicted.values()) > self._max_bytes and (gone := connection.execute(_EVICT).one_or_none()):
             evicted[gone.id] = gone.bytes
         if evicted:
             _count(connection, "traces", -len(evicted), -sum(evicted.values()))
@@ -201,6 +208,5 @@ class SqlStore:
 
 def _count(connection: Connection, what: str, entries: int, size_bytes: int) -> int:
     """Note that a table has more or fewer entries and bytes; returns its bytes."""
-    changed = update(held).where(held.c.what == what)
-    changed = changed.values(entries=held.c.entries + entries, bytes=held.c.bytes + size_bytes)
-    return connection.execute(changed.returning(held.c.bytes)).scalar_one()
+    more = {"table": what, "more": entries, "grown": size_bytes}
+    return connection.execute(_COUNT, more).scalar_one()

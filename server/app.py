@@ -17,6 +17,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from engine.keys import versions
+from engine.limits import MIB
 from engine.trace import Isolation
 from server import openapi
 from server.answers import COMPRESSED_FROM_BYTES, GZIP_LEVEL, IN_A_THREAD_FROM_BYTES
@@ -46,10 +47,10 @@ from server.routes import (
 )
 from server.service import Service
 from server.settings import Settings
-from server.snapshots import MEBIBYTE, Snapshots
-from server.sqlite_snapshots import SqliteSnapshots
-from server.sqlite_store import SqliteStore
+from server.snapshots import Snapshots
 from server.store import StoreDown
+from server.store.database import database
+from server.store.sql_store import SqlStore
 from server.traces import OtherFormat, Traces
 from server.views import Views
 
@@ -129,9 +130,10 @@ def create_app(settings: Settings, *, ready_first: bool = True) -> FastAPI:
 
 def build(settings: Settings, metrics: Metrics) -> Service:
     """The parts of one server, not started."""
-    kept = SqliteSnapshots(settings.data_dir, settings.snapshots_mb * MEBIBYTE)
-    snapshots = Snapshots(kept, settings)
-    traces = Traces(SqliteStore(settings.data_dir, settings.store_bytes), settings.memory_cache_bytes, snapshots)
+    tables = database(settings.store, settings.data_dir)
+    store = SqlStore(tables, settings.store_bytes, settings.snapshots_mb * MIB)
+    snapshots = Snapshots(store, settings)
+    traces = Traces(store, settings.memory_cache_bytes, snapshots)
     runner = LocalRunner(settings.workers, settings.slow_workers, settings.memory_bytes, settings.cuda_share)
     drawing = Drawing()
     queue = Queue(runner, traces, metrics, settings)

@@ -2,10 +2,10 @@
 
 from html import escape
 
+from engine.limits import MIB
 from server.problems import Language
 from server.routes.docs import STYLE
 from server.settings import Settings
-from server.snapshots import MEBIBYTE
 
 Sentences = dict[Language, str]
 
@@ -111,8 +111,8 @@ def page_of(settings: Settings, language: Language) -> str:
     """The page."""
     facts = {
         "runs": size(settings.store_bytes),
-        "one": size(settings.snapshot_mb * MEBIBYTE),
-        "all": size(settings.snapshots_mb * MEBIBYTE),
+        "one": size(settings.snapshot_mb * MIB),
+        "all": size(settings.snapshots_mb * MIB),
         "rate": f"{settings.rate_per_s:g}",
         "snapshots": settings.snapshots_per_hour,
         "cookie": "gradgraph_session",

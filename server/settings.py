@@ -7,6 +7,9 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, get_type_hints
 
+from sqlalchemy import make_url
+from sqlalchemy.exc import ArgumentError
+
 from engine.limits import DEFAULT_LIMITS
 from engine.schema import field_sentences
 from engine.trace import RunLimits
@@ -42,8 +45,10 @@ class Settings:
     """Runs one network address may ask for at once before `rate_per_s` holds; then it is refused with 429."""
     fixes: int = 4
     """Fixes and causes of one run that are tried, when somebody asks for them and a worker is idle; 0 tries none."""
+    store: str = ""
+    """Database of the store, `postgresql://USER:PASSWORD@HOST/NAME`; left empty, it is a file in `data_dir`."""
     data_dir: Path = Path("data")
-    """Folder of the store; made when it does not exist."""
+    """Folder of the store's file; made when it does not exist."""
     store_bytes: int = 2 * 1024**3
     """Bytes the stored traces may take; those not asked for longest go first."""
     snapshot_mb: int = 16
@@ -105,17 +110,27 @@ class Settings:
             names = ", ".join(PREFIX + name.upper() for name in unknown)
             raise BadSetting(f"{names}: no such option; see the table of settings in docs/api.md")
         parsed: dict[str, Any] = {name: _parse(name, types[name], text) for name, text in given.items()}
-        return cls(**parsed)
+        settings = cls(**parsed)
+        if settings.store and not _names_postgres(settings.store):
+            raise BadSetting(
+                f"{PREFIX}STORE names no PostgreSQL: write postgresql://USER:PASSWORD@HOST/NAME, or leave it empty"
+            )
+        return settings
 
 
 def table() -> str:
     """All options as a Markdown table, for docs/api.md."""
     sentences = field_sentences(Settings)
     rows = "".join(
-        f"| `{PREFIX}{field.name.upper()}` | {_type_name(field.type)} | `{field.default}` | {sentences[field.name]} |\n"
+        f"| `{PREFIX}{field.name.upper()}` | {_type_name(field.type)} | {_shown(field.default)} "
+        f"| {sentences[field.name]} |\n"
         for field in fields(Settings)
     )
     return f"| Variable | Type | Default | What it sets |\n|---|---|---|---|\n{rows}"
+
+
+def _shown(value: object) -> str:
+    return "empty" if value == "" else f"`{value}`"
 
 
 def _parse(name: str, kind: type, text: str) -> object:
@@ -128,6 +143,13 @@ def _parse(name: str, kind: type, text: str) -> object:
     if kind in (int, float) and not value >= 0:
         raise BadSetting(f"{PREFIX}{name.upper()}={text!r} is below 0")
     return value
+
+
+def _names_postgres(url: str) -> bool:
+    try:
+        return make_url(url).drivername == "postgresql"
+    except (ArgumentError, ValueError):
+        return False
 
 
 def _type_name(kind: object) -> str:

@@ -15,6 +15,7 @@ import msgspec
 import pydantic
 
 from engine.formats import UnreadableFormat, migrate
+from engine.limits import MIB
 from engine.trace import FORMAT as TRACE_FORMAT
 from server.cache import Cache
 from server.problems import Problem
@@ -30,7 +31,6 @@ LETTERS = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 LENGTHS = (12, 16, 22)
 """Letters of an id; a longer one is taken where other content has the shorter already. A run's id has 26."""
 HOUR_S = 3600
-MEBIBYTE = 1024**2
 OPENED_BYTES = 32 * 1024**2
 """Bytes of opened snapshots held, compressed."""
 
@@ -64,7 +64,7 @@ class Snapshots:
 
     def __init__(self, store: SnapshotStore, settings: Settings) -> None:
         self._store = store
-        self._max_bytes = settings.snapshot_mb * MEBIBYTE
+        self._max_bytes = settings.snapshot_mb * MIB
         self._total_mb = settings.snapshots_mb
         self._rate = RateLimit(settings.snapshots_per_hour / HOUR_S, settings.snapshots_per_hour, time.monotonic)
         self._per_hour = settings.snapshots_per_hour

@@ -34,7 +34,7 @@ async def health(response: Response, service: ServiceOf) -> Health:
         running=queue.running,
         waiting=queue.waiting,
         queue=queue.length,
-        stored_traces=size.traces,
+        stored_traces=size.entries,
         stored_bytes=size.size_bytes,
         store=service.traces.trouble or "ok",
         limits=msgspec.to_builtins(service.settings.limits),
@@ -51,7 +51,7 @@ async def metrics(service: ServiceOf) -> Response:
             "gradgraph_workers": ("Runs performed at the same time.", service.runner.capacity),
             "gradgraph_running": ("Runs being performed.", service.queue.running),
             "gradgraph_waiting": ("Runs in the queue.", service.queue.waiting),
-            "gradgraph_stored_traces": ("Traces in the store.", size.traces),
+            "gradgraph_stored_traces": ("Traces in the store.", size.entries),
             "gradgraph_stored_bytes": ("Bytes the stored traces take.", size.size_bytes),
         }
     )

@@ -16,7 +16,7 @@ from server.settings import PREFIX, Settings
 ROOT = Path(__file__).parents[2]
 DOCKERFILE = (ROOT / "Dockerfile").read_text("utf-8")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
-SERVICE: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text("utf-8"))["services"]["gradgraph"]
+SERVICES: dict[str, dict[str, Any]] = yaml.safe_load((ROOT / "docker-compose.yml").read_text("utf-8"))["services"]
 COPIED = re.compile(r"^COPY (?!--from)(.+) \S+$", re.MULTILINE)
 
 
@@ -81,17 +81,30 @@ def test_the_variables_of_the_image_are_settings() -> None:
     assert {name.lower() for name in named} <= set(Settings.__dataclass_fields__)
 
 
+@pytest.mark.parametrize("service", SERVICES.values(), ids=SERVICES)
 @pytest.mark.parametrize(
-    ("key", "value"),
-    [("read_only", True), ("cap_drop", ["ALL"]), ("security_opt", ["no-new-privileges:true"]), ("init", True)],
+    ("key", "value"), [("read_only", True), ("cap_drop", ["ALL"]), ("security_opt", ["no-new-privileges:true"])]
 )
-def test_the_service_is_shut_in(key: str, value: object) -> None:
-    assert SERVICE[key] == value
+def test_the_services_are_shut_in(service: dict[str, Any], key: str, value: object) -> None:
+    assert service[key] == value
 
 
 def test_the_service_is_bounded_and_listens_on_this_machine_only() -> None:
-    assert SERVICE["mem_limit"]
-    assert SERVICE["pids_limit"] >= 64
-    assert all(port.startswith("127.0.0.1:") for port in SERVICE["ports"])
-    assert [mount.split(":")[1] for mount in SERVICE["volumes"]] == ["/data"]
-    assert any(mount.startswith("/tmp:") for mount in SERVICE["tmpfs"])
+    service = SERVICES["gradgraph"]
+    assert service["init"]
+    assert service["mem_limit"]
+    assert service["pids_limit"] >= 64
+    assert all(port.startswith("127.0.0.1:") for port in service["ports"])
+    assert [mount.split(":")[1] for mount in service["volumes"]] == ["/data"]
+    assert any(mount.startswith("/tmp:") for mount in service["tmpfs"])
+
+
+def test_a_postgres_is_started_only_when_asked_for_and_reached_by_the_service_alone() -> None:
+    service = SERVICES["postgres"]
+    assert service["profiles"] == ["postgres"]
+    assert service["mem_limit"] and service["pids_limit"]
+    assert "ports" not in service
+    assert "depends_on" not in SERVICES["gradgraph"], "it waits for its store by itself"
+    variables = SERVICES["gradgraph"]["environment"]
+    assert {name.removeprefix(PREFIX).lower() for name in variables} <= set(Settings.__dataclass_fields__)
+    assert Settings.from_environment(dict.fromkeys(variables, "")) == Settings()

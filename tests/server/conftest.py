@@ -15,6 +15,7 @@ import uvicorn
 from server.app import create_app
 from server.service import Service
 from server.settings import Settings
+from tests.server.postgres import Postgres, postgres
 
 START_S = 50.0
 
@@ -79,3 +80,24 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     folder: Path = tmp_path_factory.mktemp("store")
     with serving(Settings(data_dir=folder, warm_gallery=False)) as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[Postgres]:
+    """The PostgreSQL of all tests."""
+    with postgres() as server:
+        yield server
+
+
+@pytest.fixture
+def postgres_url(postgres_server: Postgres) -> Iterator[str]:
+    """An empty database in it."""
+    with postgres_server.database() as url:
+        yield url
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Path | str:
+    """Where a store may be: in a folder or in a PostgreSQL."""
+    url: str = request.getfixturevalue("postgres_url") if request.param == "postgresql" else ""
+    return url or tmp_path

@@ -15,10 +15,10 @@ from server.problems import Problem
 from server.queue import Client, LiveRun, Queue
 from server.runner import Finished, RunEvent, Started
 from server.settings import Settings
-from server.sqlite_store import SqliteStore
 from server.store import Stored
 from server.traces import Traces
 from tests.server.conftest import Json, Served, serving
+from tests.server.stores import store_in
 
 CUT = """import torch
 w = torch.tensor([1.0, {n}], requires_grad=True)
@@ -75,7 +75,7 @@ def test_an_edited_program_that_never_ends_is_no_fix_and_not_kept(served: Served
     assert [trial["verdict"] for trial in told["trials"]] == ["not_finished"]
 
     async def kept() -> bytes | None:
-        store = SqliteStore(served.service.settings.data_dir, 1 << 30)
+        store = store_in(served.service.settings.data_dir)
         try:
             return await store.part(trace["id"], FORMAT)
         finally:
@@ -128,7 +128,7 @@ class Line:
 
     def __init__(self, folder: Path, capacity: int, slow_capacity: int) -> None:
         self.runner = Held(capacity, slow_capacity)
-        self.traces = Traces(SqliteStore(folder, 1 << 20), 1 << 20)
+        self.traces = Traces(store_in(folder), 1 << 20)
         self.queue = Queue(self.runner, self.traces, Metrics(), Settings())
 
     async def enter(self, run: str, client: Client) -> LiveRun:

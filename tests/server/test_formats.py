@@ -11,9 +11,9 @@ from engine.formats import STEPS, Document, Step, UnreadableFormat, migrate
 from engine.keys import run_id
 from engine.request import RunRequest
 from engine.trace import FORMAT, Program
-from server.sqlite_store import SqliteStore
 from server.store import Stored, etag
 from tests.server.conftest import Json, Served
+from tests.server.stores import store_in
 
 CODE = "import torch\nx = torch.tensor(3.0, requires_grad=True)\n(x * x).backward()\n"
 OLD, OLDER, NEWER = "gradgraph.trace/0", "gradgraph.trace/0-draft", "gradgraph.trace/99"
@@ -48,7 +48,7 @@ def put(served: Served, run: str, body: bytes, form: str) -> None:
     """What another server, which shares the file, has stored."""
 
     async def into_the_file() -> None:
-        store = SqliteStore(served.service.settings.data_dir, 10**9)
+        store = store_in(served.service.settings.data_dir, 10**9)
         zipped = gzip.compress(body)
         await store.put(run, Stored(body=zipped, etag=etag(zipped), format=form))
         await store.close()

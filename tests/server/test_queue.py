@@ -21,9 +21,9 @@ from server.queue import Client, Queue
 from server.routes.pages import SESSION
 from server.runner import Printed
 from server.settings import Settings
-from server.sqlite_store import SqliteStore
 from server.traces import Traces
 from tests.server.conftest import Served, serving, wait_until
+from tests.server.stores import store_in
 
 SLEEP = "import time\ntime.sleep({s})\nprint({n})"
 LONG_S = 9
@@ -241,7 +241,7 @@ def test_a_run_cancelled_in_the_moment_it_is_given_a_worker_frees_its_place(tmp_
         capacity = 1
 
     async def check() -> None:
-        traces = Traces(SqliteStore(tmp_path, 1 << 20), 1 << 20)
+        traces = Traces(store_in(tmp_path), 1 << 20)
         queue = Queue(Busy(1, 0, 1 << 30), traces, Metrics(), Settings())
         live = queue.enter("run", RunRequest(program=Program(code="print(1)")), Client("here", None))
         assert queue.running == 1

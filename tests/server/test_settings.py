@@ -18,12 +18,19 @@ def test_every_kind_of_option_is_read() -> None:
             "GRADGRAPH_PORT": "80",
             "GRADGRAPH_WALL_S": "2.5",
             "GRADGRAPH_DATA_DIR": "/data",
+            "GRADGRAPH_STORE": "postgresql://u:p@host/name",
             "GRADGRAPH_ALLOW_WEAK_ISOLATION": "1",
             "GRADGRAPH_WARM_GALLERY": "false",
         }
     )
     assert read == Settings(
-        host="0.0.0.0", port=80, wall_s=2.5, data_dir=Path("/data"), allow_weak_isolation=True, warm_gallery=False
+        host="0.0.0.0",
+        port=80,
+        wall_s=2.5,
+        data_dir=Path("/data"),
+        store="postgresql://u:p@host/name",
+        allow_weak_isolation=True,
+        warm_gallery=False,
     )
     assert read.limits.wall_s == 2.5
 
@@ -36,12 +43,16 @@ def test_every_kind_of_option_is_read() -> None:
         ("GRADGRAPH_WALL_S", "nan", "below 0"),
         ("GRADGRAPH_WARM_GALLERY", "maybe", "not a 0 or 1"),
         ("GRADGRAPH_PROT", "80", "no such option"),
+        ("GRADGRAPH_STORE", "mysql://host/name", "names no PostgreSQL"),
+        ("GRADGRAPH_STORE", "/data/gradgraph.sqlite3", "names no PostgreSQL"),
+        ("GRADGRAPH_STORE", "postgresql://u:secret@host:port/name", "names no PostgreSQL"),
     ],
 )
 def test_a_bad_variable_is_named(name: str, text: str, words: str) -> None:
     with pytest.raises(BadSetting, match=words) as refused:
         Settings.from_environment({name: text})
     assert name in str(refused.value)
+    assert "secret" not in str(refused.value)
 
 
 @pytest.mark.parametrize(

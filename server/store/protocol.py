@@ -1,7 +1,7 @@
-"""Where finished traces are kept: the seam between the server and whatever holds them.
+"""Where finished traces and snapshots are kept: the seam between the server and whatever holds them.
 
-`server/sqlite_store.py` keeps them in one file; another store may keep them in a database that many servers share. The
-memory in front of a store and the reading of older formats are in `server/traces.py`, the same for all of them.
+`server/store/sql_store.py` keeps both in tables: of one file, or of a database that many servers share. The memory in
+front of a store and the reading of older formats are in `server/traces.py`.
 """
 
 import hashlib
@@ -17,7 +17,7 @@ class StoreDown(Exception):
 
 
 class StoreFull(Exception):
-    """What never leaves by itself has taken all the room it may."""
+    """There is no room for one more snapshot, and none leaves by itself."""
 
 
 @dataclass(frozen=True)
@@ -41,9 +41,9 @@ class Stored:
 
 
 class StoreSize(NamedTuple):
-    """What a store holds."""
+    """How many traces or snapshots a store holds, and their bytes."""
 
-    traces: int
+    entries: int
     size_bytes: int
 
 
@@ -89,15 +89,17 @@ class Store(Protocol):
 
 
 class SnapshotStore(Protocol):
-    """Snapshots by their content's id: never changed, never evicted. (Same rules of concurrency as Store.)"""
+    """Snapshots by their content's id: never changed, never evicted.
+
+    What `Store` says of concurrency goes for this one too."""
 
     async def snapshot(self, id: str) -> bytes | None:
         """The packed envelope as it was put; None when there is none. Raises StoreDown."""
 
     async def keep_snapshot(self, id: str, body: bytes, owner: str) -> bool:
-        """Keep it for one more owner (the SHA-256 hex of the owner's token); whether it is new.
+        """Keep it for one more owner, the SHA-256 in hex of the owner's token; whether it is new.
 
-        Raises StoreDown, StoreFull."""
+        Raises StoreDown and StoreFull, and then nothing has changed."""
 
     async def release_snapshot(self, id: str, owner: str) -> bool:
         """Take one owner away; the snapshot goes with its last owner. False when this owner does not hold it.
@@ -105,7 +107,7 @@ class SnapshotStore(Protocol):
         Raises StoreDown."""
 
     async def snapshots_size(self) -> StoreSize:
-        """What it holds. Raises StoreDown."""
+        """What all snapshots take, as it was when that could last be found out."""
 
 
 def etag(body: bytes) -> str:

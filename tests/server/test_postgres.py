@@ -1,0 +1,140 @@
+"""A PostgreSQL under the store: it may be killed, come late, and belong to several servers."""
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from server.settings import Settings
+from server.store import StoreDown
+from server.store.sql_store import SqlStore
+from tests.server.conftest import Served, serving, wait_until
+from tests.server.postgres import Cluster, cluster
+from tests.server.stores import store_in, trace, use
+
+CODE = "import torch\nx = torch.tensor({n}.0, requires_grad=True)\n(x * x).backward()\n"
+
+
+@pytest.fixture
+def mortal() -> Iterator[Cluster]:
+    """A PostgreSQL that may be killed."""
+    with cluster() as one:
+        yield one
+
+
+def url_of(mortal: Cluster) -> str:
+    return mortal.url.render_as_string(hide_password=False)
+
+
+def test_a_killed_database_costs_what_was_asked_meanwhile(mortal: Cluster) -> None:
+    async def lose(store: SqlStore) -> None:
+        await store.put("a", trace("a"))
+        mortal.kill()
+        for _ in range(3):
+            with pytest.raises(StoreDown):
+                await store.get("a")
+        with pytest.raises(StoreDown):
+            await store.put("b", trace("b"))
+        assert await store.size() == (0, 0), "what was last known"
+        assert store.trouble == "OperationalError: the log of the server says more"
+        mortal.start()
+        assert (await store.get("a")) is not None
+        assert await store.get("b") is None
+        await store.put("b", trace("b"))
+        assert await store.size() == (2, 2_000)
+        assert store.trouble == ""
+
+    use(partial(store_in, url_of(mortal)), lose)
+
+
+def test_a_database_that_was_away_between_two_uses_is_not_noticed(mortal: Cluster) -> None:
+    async def lose(store: SqlStore) -> None:
+        await store.put("a", trace("a"))
+        mortal.kill()
+        mortal.start()
+        await store.put("b", trace("b"))
+        mortal.kill()
+        mortal.start()
+        assert await store.get("a") is not None
+        assert await store.size() == (2, 2_000)
+
+    use(partial(store_in, url_of(mortal)), lose)
+
+
+def test_a_database_may_come_after_the_server(mortal: Cluster) -> None:
+    mortal.kill()
+
+    async def wait(store: SqlStore) -> None:
+        with pytest.raises(StoreDown):
+            await store.get("a")
+        mortal.start()
+        await store.put("a", trace("a"))
+        assert await store.get("a") is not None
+
+    use(partial(store_in, url_of(mortal)), wait)
+
+
+def test_a_writer_that_holds_the_tables_is_not_waited_for_without_end(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("server.store.database.PATIENCE_S", 0.05)
+
+    async def keep(store: SqlStore) -> None:
+        await store.put("a", trace("a"))
+        with psycopg.connect(postgres_url) as other:
+            other.execute("SELECT pg_advisory_xact_lock(7165904)")
+            with pytest.raises(StoreDown, match="lock timeout"):
+                await store.put("b", trace("b"))
+            assert await store.get("a") is not None, "readers do not wait"
+            assert store.trouble.startswith("LockNotAvailable")
+        await store.put("c", trace("c"))
+        assert store.trouble == ""
+
+    use(partial(store_in, postgres_url), keep)
+
+
+@pytest.mark.slow
+def test_two_servers_see_each_other_s_runs(postgres_url: str, tmp_path: Path) -> None:
+    settings = Settings(store=postgres_url, data_dir=tmp_path / "none", workers=1, warm_gallery=False)
+    with serving(settings) as first, serving(settings) as other:
+        made = first.run(CODE.format(n=3))
+        wait_until(lambda: stored(other) == 1)
+        assert other.http.get(f"/api/v1/runs/{made['id']}").json() == made
+        answer = other.http.post("/api/v1/runs", json={"code": CODE.format(n=3)})
+        assert answer.headers["cache-status"] == "gradgraph; hit"
+        assert stored(first) == stored(other) == 1
+    assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.slow
+def test_a_server_goes_on_without_its_database_and_with_it_again(mortal: Cluster, tmp_path: Path) -> None:
+    settings = Settings(store=url_of(mortal), data_dir=tmp_path, workers=1, warm_gallery=False, memory_cache_bytes=0)
+    with serving(settings) as served:
+        kept = served.run(CODE.format(n=4))
+        address = f"/api/v1/runs/{kept['id']}"
+        wait_until(lambda: stored(served) == 1)
+        mortal.kill()
+        assert served.run(CODE.format(n=5))["status"] == "ok", "and takes the place of the other in memory"
+        sentence = served.problem(served.http.get(address), 503, "store-down")
+        assert "new programs still run" in sentence
+        said = health(served)
+        assert said != "ok"
+        assert str(mortal.url.query["host"]) not in said, "where it is concerns nobody"
+        mortal.start()
+        assert served.http.get(address).json() == kept
+        assert served.run(CODE.format(n=6))["status"] == "ok"
+        wait_until(lambda: health(served) == "ok")
+
+
+def stored(served: Served) -> int:
+    """How many traces its store holds."""
+    count: int = served.http.get("/api/v1/health").json()["stored_traces"]
+    return count
+
+
+def health(served: Served) -> str:
+    """What the server says of its store."""
+    said: str = served.http.get("/api/v1/health").json()["store"]
+    return said

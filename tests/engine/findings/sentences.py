@@ -27,6 +27,7 @@ PYTHON = {
 MARKS = {"Out", "In", "torchrun", "SIGINT", "CUDA_VISIBLE_DEVICES"}
 """What notebooks, terminals and drivers call things."""
 CALLED = (
+    *(nn.utils.rnn.pad_sequence, nn.CrossEntropyLoss),
     *(torch.autograd.grad, torch.Tensor.backward, torch.load, torch.vmap, torch.export.export),
     *(nn.Module.load_state_dict, nn.Embedding, nn.Embedding.from_pretrained, nn.utils.rnn.pack_padded_sequence),
     *(optim.Optimizer.zero_grad, optim.SGD, DataLoader),

@@ -78,6 +78,7 @@ STORIES = (
     "the gradient norms of layers lead to their passes, by mouse and by keys",
     "the README shows the page as it is, light and dark",
     "a tensor of three axes is seen slice by slice",
+    "a run in one file plays from disk, in a sandbox, with no network",
     "an embed of a run that is gone says so",
     "no accessibility violations: first visit, tour, model, failure, panels, presentation, embed",
 )

@@ -2,10 +2,13 @@
 
 import { mount } from 'svelte'
 import '../app/shell/base.css'
-import { loadWords } from '../core/words/lexicon'
 import Embed from './Embed.svelte'
 import { embedOptions } from './options'
+import { ServerSource } from './server-source'
 
 const target = document.getElementById('embed')
 const options = embedOptions(location.pathname, location.search, navigator.language)
-void loadWords(options.lang, false).then((spoken) => target && mount(Embed, { target, props: { options, spoken } }))
+const source = new ServerSource(options.run ?? '')
+void source
+  .words(options.lang, false)
+  .then((spoken) => target && mount(Embed, { target, props: { options, source, spoken } }))

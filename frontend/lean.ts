@@ -77,6 +77,23 @@ export const fewWords: Plugin = {
 const SAID =
   /^finding\..*\.title$|^(embed|graph|mark|pass|player|problem|step)\.|^(player|panel\.(program|graph|findings))$/
 
+/** What is loaded later comes at once: in a single script the bundler would wrap each such module, and all it needs. */
+export const atOnce: Plugin = {
+  name: 'at-once',
+  enforce: 'post',
+  transform: {
+    filter: { code: /\bimport\(['"]\./ },
+    handler(code: string) {
+      const paths: string[] = []
+      const body = code.replace(
+        /\bimport\((['"]\.[^'"]+['"])\)/g,
+        (_, path: string) => `Promise.resolve(later${paths.push(path)})`,
+      )
+      return plain(`${paths.map((path, at) => `import * as later${at + 1} from ${path}`).join('\n')}\n${body}`)
+    },
+  },
+}
+
 /** What the bundler has minified, again by Terser, which finds more: a hundredth. */
 export const minifiedAgain: Plugin = {
   name: 'minified-again',

@@ -48,6 +48,10 @@ class Drawing:
         """Where everything of a graph goes, as JSON; all three are JSON. Raises Problem."""
         return await self._ask("gradgraphLayout", trace, graph, options)
 
+    async def inline(self, trace: bytes) -> str:
+        """What a file that holds a run needs besides its graphs, as JSON. Raises Problem."""
+        return await self._ask("gradgraphInline", trace)
+
     async def _ask(self, function: str, *texts: bytes) -> str:
         if not self.ready:
             raise Problem("no-picture", missing=f"server/assets/{self._bundle.name}")

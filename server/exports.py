@@ -18,6 +18,7 @@ from engine.export.timing import timing
 from engine.graph import Graph
 from engine.trace import Record, Trace
 from server.problems import Language, Problem
+from server.standalone import standalone
 
 SHARP = 2.0
 PIXELS = 30_000_000
@@ -51,7 +52,7 @@ class Picture:
     """What it is, for who reads the documentation."""
     begins: str
     """An example's beginning."""
-    drawn: Literal["svg", "layout"] | None = None
+    drawn: Literal["svg", "layout", "parts"] | None = None
     """What the drawing code makes for it first."""
     write: Callable[[Trace, Graph, Look, bytes], bytes] | None = None
     """From trace, graph, look and what was drawn; None: it is what was drawn. Raises Problem."""
@@ -94,6 +95,11 @@ def _tikz(trace: Trace, graph: Graph, look: Look, layout: bytes) -> bytes:
     return tikz(graph, trace, _layout(layout), look.lang).encode()
 
 
+def _html(trace: Trace, _graph: Graph, look: Look, parts: bytes) -> bytes:
+    step = {} if look.step is None else {"step": str(look.step)}
+    return standalone(trace, parts, {"lang": look.lang, "theme": look.theme, **step})
+
+
 PICTURES = {
     "svg": Picture("image/svg+xml", "The graph as the page draws it.", "<svg …", "svg"),
     "png": Picture("image/png", "The same picture as pixels, twice its size in SVG units.", "PNG", "svg", _png),
@@ -109,6 +115,9 @@ PICTURES = {
     "tikz": Picture(
         "text/x-tex", "The graph in TikZ, placed as the page places it: a LaTeX document.", "\\documentclass …",
         "layout", _tikz,
+    ),
+    "html": Picture(
+        "text/html", "The graph with its player in one file that needs no server.", "<!doctype html> …", "parts", _html
     ),
 }  # fmt: skip
 """Formats of a graph by extension."""

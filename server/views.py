@@ -19,6 +19,7 @@ from server.drawing import Drawing
 from server.exports import FILES, PICTURES, Look
 from server.problems import Language, Problem
 from server.snapshots import no_such
+from server.standalone import MOST_PASSES, Around, Part, Parts
 from server.store import Stored
 
 T = TypeVar("T")
@@ -33,7 +34,10 @@ RETRY_AFTER_S = 2
 IN_ONE_BYTES = 64 * 1024
 """Largest trace, compressed, that is sent with its graph: a larger one is read while its graph is made."""
 
+LANGUAGES: tuple[Language, ...] = ("en", "zh")
+
 _decode = msgspec.json.Decoder(Trace).decode
+_decode_around = msgspec.json.Decoder(Around).decode
 
 
 class Choice(Record, frozen=True):
@@ -99,6 +103,8 @@ class Views:
         picture = PICTURES[extension]
         if picture.drawn == "layout":
             drawn = await self.layout(run, choice, LayoutOptions(lang=look.lang, room="page"))
+        elif picture.drawn == "parts":
+            drawn = await self._parts(run, choice)
         elif picture.drawn == "svg":
             drawn = await self._drawn("svg", run, choice, look, self._drawing.svg)
         else:
@@ -109,6 +115,26 @@ class Views:
         return await self._remembered(
             (extension, choice, look), stored, lambda: write(*self._graph(stored, choice), look, drawn)
         )
+
+    async def _parts(self, run: str, choice: Choice) -> bytes:
+        """Each graph that a player of the run needs, laid out in both languages, as JSON."""
+        stored = await self._stored(run)
+        trace = await self._in_thread(lambda: self._trace(stored)[1])
+        around = _decode_around(await self._drawing.inline(trace))
+        chosen = choice.root is not None or choice.pass_id is not None
+        passes = around.passes[-MOST_PASSES:]
+        parts = [
+            Part(
+                pass_=each.pass_id,
+                graph=msgspec.Raw(await self.graph(run, each)),
+                layouts={lang: msgspec.Raw(await self._embed_layout(run, each, lang)) for lang in LANGUAGES},
+            )
+            for each in ([choice] if chosen else [msgspec.structs.replace(choice, pass_id=one) for one in passes])
+        ]
+        return msgspec.json.encode(Parts(parts=parts, titles=around.titles))
+
+    async def _embed_layout(self, run: str, choice: Choice, lang: Language) -> bytes:
+        return await self.layout(run, choice, LayoutOptions(lang=lang, room="embed"))
 
     async def file(self, run: str, name: str) -> bytes:
         """The whole run in one of the formats of `FILES`."""

@@ -15,7 +15,8 @@ from server.views import Choice, LayoutOptions
 router = APIRouter(prefix="/api/v1/runs/{run}", tags=["graphs"])
 
 SVG_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
-PICTURE = {"Content-Security-Policy": SVG_POLICY}
+PLAYER_POLICY = "sandbox allow-scripts; default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
+"""Of a page with the program's texts in it: it has no origin here. Its own head names its scripts by hash."""
 REFUSED: dict[int | str, Documented] = {404: PROBLEM, 422: PROBLEM}
 
 
@@ -110,6 +111,11 @@ def with_charset(media_type: str) -> str:
     return f"{media_type}; charset=utf-8" if media_type.startswith("text/") else media_type
 
 
+def policy_of(media_type: str) -> str:
+    """What a browser lets a file do that it opens by itself."""
+    return PLAYER_POLICY if media_type.startswith("text/html") else SVG_POLICY
+
+
 def picture(body: bytes, media_type: str) -> Response:
     """A view that a browser may open by itself."""
-    return Response(body, media_type=media_type, headers=PICTURE)
+    return Response(body, media_type=media_type, headers={"Content-Security-Policy": policy_of(media_type)})

@@ -16,7 +16,7 @@ from server.examples import MADE, PROBLEM, SNAPSHOT, SNAPSHOTS, Documented, down
 from server.exports import PICTURES, Look, Picture
 from server.problems import Problem
 from server.routes.docs import STYLE
-from server.routes.graphs import PICTURE, with_charset
+from server.routes.graphs import policy_of, with_charset
 from server.routes.pages import html, with_session
 from server.routes.runs import client_of, finished_trace
 from server.service import Service, ServiceOf
@@ -176,4 +176,6 @@ async def drawn(service: Service, opened: Opened) -> tuple[Choice, Look]:
 
 async def picture(request: Request, body: bytes, media_type: str) -> Response:
     """A file made of a snapshot, which a browser may open by itself."""
-    return await tagged_answer(request, body, media_type, {**PICTURE, "Cache-Control": DRAWN_ANEW})
+    return await tagged_answer(
+        request, body, media_type, {"Content-Security-Policy": policy_of(media_type), "Cache-Control": DRAWN_ANEW}
+    )

@@ -4,7 +4,9 @@
 
 import { createServer } from 'node:http'
 import { createRequire } from 'node:module'
-import { mkdir, readFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 
 const require = createRequire(new URL('../../frontend/package.json', import.meta.url))
 const { chromium } = require('playwright-core')
@@ -1422,6 +1424,50 @@ const stories = {
       await reader.locator('.gg-scene .box').first().waitFor()
     } finally {
       await others.close()
+    }
+  },
+
+  async 'a run in one file plays from disk, in a sandbox, with no network'(page) {
+    const hostile = `${PROGRAM.slice(0, -1)}, "</script><script>document.title = 'hacked'</script><img src=x onerror=document.title='hacked'><!--")\n`
+    const { id, tensors, timeline } = await (await page.request.post(`${server}/api/v1/runs`, { data: { code: hostile } })).json()
+    const grouped = (await (await page.request.post(`${server}/api/v1/runs`, { data: { code: MODEL } })).json()).id
+    const folder = await mkdtemp(join(tmpdir(), 'gradgraph-'))
+    const keep = async (run, name, query = '') => writeFile(join(folder, name), await (await page.request.get(`${server}/api/v1/runs/${run}/graph.html${query}`)).body())
+    const asked = []
+    page.on('request', (request) => request.url().startsWith('file:') || request.url().startsWith('data:') || asked.push(request.url()))
+    try {
+      await keep(id, 'run.html', '?lang=zh&step=3')
+      await keep(grouped, 'groups.html', '?lang=en')
+      await writeFile(join(folder, 'page.html'), '<!doctype html><title>book</title><iframe title="graph" sandbox="allow-scripts" width="800" height="460" src="run.html?lang=en&amp;theme=dark"></iframe>')
+      await page.context().setOffline(true)
+      await page.goto(`file://${folder}/run.html`)
+      await page.locator('strong', { hasText: '第 3 步' }).waitFor()
+      await page.getByRole('button', { name: '前进一步' }).click()
+      await page.locator('strong', { hasText: '第 4 步' }).waitFor()
+      await page.keyboard.press('End')
+      await page.locator('strong', { hasText: `第 ${timeline.length} 步` }).waitFor()
+      await box(page, 'mean').click()
+      await page.locator('.gg-scene .box[aria-pressed=true]').waitFor()
+      const value = String(tensors.find((one) => one.names?.includes('out')).data[0])
+      await until(() => page.locator('.gg-scene').textContent(), (text) => text.includes(value), `the value ${value} of out`)
+      same(await page.title(), '计算图', 'title after a hostile program')
+      check((await page.locator('.listing').textContent()).includes('</script>'), 'the program is not shown as it is')
+      await shoot(page, 'standalone')
+      await page.goto(`file://${folder}/page.html`)
+      const frame = page.frameLocator('iframe')
+      await frame.locator('strong', { hasText: 'Step 3' }).waitFor()
+      same(await frame.locator('html').getAttribute('data-theme'), 'dark', 'theme of the file')
+      await page.goto(`file://${folder}/groups.html`)
+      await page.waitForSelector('.gg-scene .box', { state: 'attached' })
+      const open = page.locator('.gg-scene .box[aria-expanded=true]')
+      const before = await open.count()
+      const { x, y } = await open.last().boundingBox()
+      await page.mouse.dblclick(x + 60, y + 10)
+      await until(() => open.count(), (found) => found === before - 1, 'a group folded')
+      same(asked.join(' '), '', 'requests of a file that holds all')
+    } finally {
+      await page.context().setOffline(false)
+      await rm(folder, { recursive: true })
     }
   },
 

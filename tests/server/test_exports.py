@@ -37,7 +37,10 @@ def test_a_picture_is_of_its_kind(served: Served, run: str, extension: str) -> N
     answer = served.http.get(f"{run}/graph.{extension}", params={"lang": "zh"})
     assert answer.status_code == 200, answer.text
     assert answer.headers["content-type"].partition(";")[0] == PICTURES[extension].media_type
-    first = {"png": b"\x89PNG", "pdf": b"%PDF-", "svg": b"<svg", "dot": b"//", "mmd": b"flowchart", "tikz": b"%"}
+    first = {
+        "png": b"\x89PNG", "pdf": b"%PDF-", "svg": b"<svg", "dot": b"//", "mmd": b"flowchart", "tikz": b"%",
+        "html": b"<!doctype html>",
+    }  # fmt: skip
     assert answer.content.startswith(first[extension])
     if extension == "svg":
         ElementTree.fromstring(answer.content)
@@ -77,13 +80,13 @@ def test_a_trace_is_what_the_published_schema_says(served: Served, run: str) -> 
 
 
 def test_the_command_line_gives_what_the_routes_give(served: Served, run: str, program: Path, tmp_path: Path) -> None:
-    names = {"svg": "graph.svg", "dot": "graph.dot", "mmd": "graph.mmd", "tikz": "graph.tikz", "pdf": "graph.pdf"}
+    names = {name: f"graph.{name}" for name in PICTURES if name != "png"}
     outputs = [part for name in (*names, "json", "py") for part in (f"--{name}", str(tmp_path / name))]
     assert main(["run", str(program), *outputs, "--lang", "zh", "--theme", "dark", "--step", "3"]) == 0
     for option, file in names.items():
         asked = served.http.get(f"{run}/{file}", params={"lang": "zh", "theme": "dark", "step": 3}).content
         own = (tmp_path / option).read_bytes()
-        assert own[:5] == asked[:5] if option == "pdf" else own == asked, option
+        assert own[:5] == asked[:5] if option in ("pdf", "html") else own == asked, option
     theirs, ours = served.http.get(run).json(), json.loads((tmp_path / "json").read_text())
     for told in (theirs, ours):
         del told["timings"], told["environment"]

@@ -3,11 +3,14 @@
 import { mount } from 'svelte'
 import '../app/shell/base.css'
 import { openedSnapshot } from '../app/state/share'
-import { loadWords } from '../core/words/lexicon'
 import Embed from './Embed.svelte'
 import { embedOptions } from './options'
+import { ServerSource } from './server-source'
 
 const target = document.getElementById('embed')
 const snapshot = openedSnapshot(location.pathname, document)
 const options = embedOptions(location.pathname, location.search, navigator.language, snapshot)
-void loadWords(options.lang, false).then((spoken) => target && mount(Embed, { target, props: { options, spoken } }))
+const source = new ServerSource(options.run ?? '')
+void source
+  .words(options.lang, false)
+  .then((spoken) => target && mount(Embed, { target, props: { options, source, spoken } }))

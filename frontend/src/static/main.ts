@@ -1,4 +1,5 @@
 // What the server asks V8 for.
 
+import './inline'
 import './layout'
 import './svg'

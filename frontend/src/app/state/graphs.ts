@@ -3,6 +3,7 @@
 import * as api from '../../api/client'
 import type { Graph, Trace } from '../../api/types'
 import type { Lang, ViewState } from '../../core/state'
+import { passOfStep } from '../../core/trace/passes'
 
 /** Graphs that are held: while a number is turned, each value is a run of its own. */
 const MOST = 48
@@ -51,23 +52,4 @@ export function choiceAt(
   trace: Trace | null, { level, root, pass }: Pick<ViewState, 'level' | 'root' | 'pass'>, step: number,
 ): api.GraphChoice {
   return { level, root, pass: pass ?? (trace && !root ? passOfStep(trace, step) : null), alone: pass !== null }
-}
-
-/** The backward pass a step belongs to: the one it is in, or the next one, whose forward it then is; after the last,
- *  the last. */
-export function passOfStep(trace: Trace, step: number): string | null {
-  const main = new Set(
-    trace.passes
-      .filter((pass) => pass.parent == null && pass.roots.some((root) => root.node !== null))
-      .map((pass) => pass.id),
-  )
-  if (main.size < 2) return null
-  let last: string | null = null
-  for (let at = 0; at < trace.timeline.length; at += 1) {
-    const event = trace.timeline[at]
-    if (event?.kind !== 'pass_end' || !event.pass || !main.has(event.pass)) continue
-    last = event.pass
-    if (at + 1 >= step) return last
-  }
-  return last
 }

@@ -7,7 +7,7 @@ import { layoutInput } from '../core/paint/sizes'
 import { View } from '../core/paint/view'
 import { words } from '../core/words/bundled'
 import '../static/layout'
-import { EmbedLayouts } from './server-layouts'
+import { ServerSource } from './server-source'
 
 const { trace, graph } = load('attention')
 const choice = { level: 'both', root: null, pass: null } as const
@@ -34,14 +34,14 @@ function serve(laysOut: boolean): string[] {
 const viewIn = (lang: 'en' | 'zh', drawn = graph) => new View(trace, drawn, words(lang), EMBED)
 const own = (view: View, open: ReadonlySet<string> | null): Layout => layout(layoutInput(view.measure, open))
 
-async function answer(layouts: EmbedLayouts, view: View, open: ReadonlySet<string> | null): Promise<Partial<Layout>> {
+async function answer(layouts: ServerSource, view: View, open: ReadonlySet<string> | null): Promise<Partial<Layout>> {
   const found = await layouts.of(view, open)
   return found && 'layout' in found ? found.layout : {}
 }
 
 test('a graph as it opens is laid out by the server, in the language it is shown in, once', async () => {
   const asked = serve(true)
-  const layouts = new EmbedLayouts('r1')
+  const layouts = new ServerSource('r1')
   for (const lang of ['en', 'zh', 'en'] as const) {
     const view = viewIn(lang, await layouts.graph(choice, lang))
     expect(await answer(layouts, view, null)).toEqual({ format: 'gradgraph.layout/1', ...own(view, null) })
@@ -53,7 +53,7 @@ test('a graph as it opens is laid out by the server, in the language it is shown
 
 test('what a reader opens is laid out here', async () => {
   serve(true)
-  const layouts = new EmbedLayouts('r1')
+  const layouts = new ServerSource('r1')
   const view = viewIn('en', await layouts.graph(choice, 'en'))
   const open = new Set<string>()
   expect(await answer(layouts, view, open)).toEqual(own(view, open))
@@ -62,14 +62,14 @@ test('what a reader opens is laid out here', async () => {
 
 test('a server that does not lay out is not waited for', async () => {
   serve(false)
-  const layouts = new EmbedLayouts('r1')
+  const layouts = new ServerSource('r1')
   const view = viewIn('zh', await layouts.graph(choice, 'zh'))
   expect(await answer(layouts, view, null)).toEqual(own(view, null))
 })
 
 test('an answer that a newer question has overtaken is dropped', async () => {
   serve(true)
-  const layouts = new EmbedLayouts('r1')
+  const layouts = new ServerSource('r1')
   const view = viewIn('en', await layouts.graph(choice, 'en'))
   const [late, newest] = [layouts.of(view, null), layouts.of(view, new Set())]
   expect(await late).toBeNull()

@@ -1,14 +1,17 @@
-// Where everything goes in an embed: its server says it for graphs as they open. The layout code is fetched for the
-// first group that is opened or folded, or where the server did not answer.
+// The run of an embed by its server, which also says where everything goes on graphs as they open. The layout code is
+// fetched for the first group that is opened or folded, or where the server did not answer.
 
 import * as api from '../api/client'
-import type { Graph } from '../api/types'
+import type { Graph, Trace } from '../api/types'
 import type { Layout } from '../core/layout/geometry'
 import type { Lang } from '../core/state'
 import type { View } from '../core/paint/view'
+import { loadWords } from '../core/words/lexicon'
+import type { Words } from '../core/words/sentences'
 import type { Answer, Layouts } from '../graph/layout-source'
+import type { Source } from './source'
 
-export class EmbedLayouts implements Layouts {
+export class ServerSource implements Source {
   private readonly graphs = new Map<string | null, Graph>()
   private readonly placed = new Map<string, Promise<Layout | null>>()
   private readonly choices = new WeakMap<Graph, api.GraphChoice>()
@@ -17,6 +20,14 @@ export class EmbedLayouts implements Layouts {
   private latest = 0
 
   constructor(private readonly run: string) {}
+
+  trace(lang: Lang): Promise<Trace> {
+    return api.trace(this.run, lang)
+  }
+
+  words(lang: Lang, titles: boolean): Promise<Words> {
+    return loadWords(lang, titles)
+  }
 
   /** The graph of a pass. Where its parts go is asked for at the same time; that differs with the language of what is
    *  measured. */

@@ -116,7 +116,12 @@ def _no_second_order(diagnosis: Diagnosis, failed: Pass, first: Pass) -> Finding
     call = code.call_at(first.span)
     fix: Edits = ()
     if call is not None and call.args and keyword(call, "create_graph") is None:
-        fix = (code.argument_added(call, "create_graph=True"),)
+        # a second derivative that is taken beside it goes into the same loss, and would be a plain number there
+        beside = [each for each in code.calls if code.function(each) is code.function(call)]
+        alike = [each for each in beside if code.text(each.func) == code.text(call.func) and each.args]
+        fix = tuple(
+            code.argument_added(each, "create_graph=True") for each in alike if keyword(each, "create_graph") is None
+        )
     return diagnosis.finding(
         "create_graph_missing",
         "error",

@@ -16,6 +16,8 @@ SAID_ELSEWHERE = frozenset((*RELUS, *SQUASHES, *PRODUCTS))
 """Ops that other families look at."""
 OF_SEQUENCES = frozenset((*CELLS, *RECURRENT, ATTENTION, "scaled_dot_product_attention", "softmax"))
 """A sequence of one step has one key and no state before it: their weights are then right to get nothing."""
+OF_ROWS = frozenset(("embedding", "embedding_bag"))
+"""The row of the padding gets no gradient however it is looked at."""
 COMPARING = ("sub", "div", *sorted(ELEMENTWISE_LOSSES))
 LEAST_TURNS = 3
 ROUNDING = 1e-4
@@ -67,7 +69,7 @@ def flattened(diagnosis: Diagnosis) -> Iterator[Finding]:
             op = diagnosis.op_of_node(visit.node)
             if op is None or not leaves or len(leaves) < len(behind):
                 continue
-            if op.name in SAID_ELSEWHERE | OF_SEQUENCES or any(_said_better(diagnosis)):
+            if op.name in SAID_ELSEWHERE | OF_SEQUENCES | OF_ROWS or any(_said_better(diagnosis)):
                 return
             yield diagnosis.warning(
                 "gradient_flattened",

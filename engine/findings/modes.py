@@ -37,7 +37,7 @@ def trained_in_eval(diagnosis: Diagnosis) -> Iterator[Finding]:
             continue
         if _is_training(op):
             before[op.module] = pass_
-        elif op.module in before:
+        elif op.module in before and any(diagnosis.is_parameter(added.tensor) for added in pass_.accumulations):
             switch, is_same = _switch(diagnosis.code, "eval"), before[op.module].span == pass_.span
             step = _step_after(diagnosis, pass_)
             yield diagnosis.warning(

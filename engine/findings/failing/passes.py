@@ -284,7 +284,10 @@ def not_scalar(case: Case) -> Finding:
     count = math.prod(tensor.shape)
     only_if(count != 1)
     said = {"name": found.said["name"], "shape": times(tensor), "count": str(count)}
-    told = case.finding("", said, tensors=(tensor,), fix=case.code.method(found.part("NAME"), ".sum()"))
+    trains = any(called(call) == "step" for call in case.code.calls)
+    # steps along the gradient of a sum are as many times longer as there are numbers in it
+    whole = ".mean()" if trains else ".sum()"
+    told = case.finding("", said, tensors=(tensor,), fix=case.code.method(found.part("NAME"), whole))
     return replace(told, nodes=(tensor.grad_fn.node,) if tensor.grad_fn is not None else ())
 
 

@@ -51,6 +51,12 @@ AUTOGRAD: dict[str, list[Row]] = {
             True,
         ),
         Row(W + "torch.autograd.grad(w * w, w) #<\n", {"name": "w * w", "shape": "2"}, True),
+        Row(
+            X + "net = nn.Linear(3, 1)\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\nfor i in range(3):\n"
+            "    loss = (net(x) - 1.0) ** 2\n    opt.zero_grad()\n    loss.backward() #<\n    opt.step()\n",
+            {"name": "loss"},
+            True,
+        ),
     ],
     "nothing_requires_grad": [
         Row("x = torch.ones(3)\ny = (x * 2).sum()\ny.backward() #<\n", {"name": "y"}, True),
@@ -79,6 +85,12 @@ AUTOGRAD: dict[str, list[Row]] = {
             "x = torch.tensor(2., requires_grad=True)\ny = x**3\nslope = torch.autograd.grad(y, x, retain_graph=True)[0]  #<\n"
             "torch.autograd.grad(slope, x)\n",
             {"name": "slope", "first_line": "7"},
+            True,
+        ),
+        Row(
+            W + "def residual(w):\n    u = w**3\n    first = torch.autograd.grad(u, w, torch.ones_like(u))[0] #<\n"
+            "    return torch.autograd.grad(first, w, torch.ones_like(u))[0]\nloss = residual(w).sum() + w.sum()\nloss.backward()\n",
+            {"first_line": "8"},
             True,
         ),
     ],

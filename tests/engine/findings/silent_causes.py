@@ -133,6 +133,24 @@ NEAR_MISSES: tuple[tuple[str, str], ...] = (
     of_g.zero_grad(); (-D(fake).mean()).backward(); of_g.step()
 """),
     ("step_moves_nothing", TRAIN + "for i in range(2):\n    opt.zero_grad(); F.mse_loss(model(x), y).backward(); opt.step()\n"),
+    ("trained_while_evaluating", DROP + """for i in range(2):
+    opt.zero_grad(); F.mse_loss(model(x), y).backward(); opt.step()
+model.eval()
+model.requires_grad_(False)
+image = torch.zeros(1, 2, requires_grad=True)
+find = torch.optim.SGD([image], lr=0.1)
+for i in range(2):
+    find.zero_grad()
+    (-model(image)).sum().backward()
+    find.step()
+"""),
+    ("gradient_flattened", """table, head = nn.Embedding(5, 3, padding_idx=0), nn.Linear(3, 1)
+opt = torch.optim.SGD([*table.parameters(), *head.parameters()], lr=0.1)
+for i in range(4):
+    opt.zero_grad()
+    head(table(torch.zeros(4, dtype=torch.long))).pow(2).sum().backward()
+    opt.step()
+"""),
     ("trained_while_evaluating", TRAIN_MODE + "model.eval()\nwith torch.no_grad():\n    print(F.mse_loss(model(x), y))\n"),
     ("nan_in_data", TRAIN + "y[0] = float('nan')\nloss = F.mse_loss(model(x)[1:], y[1:])\nloss.backward()\n"),
     ("cut_by_detach", TARGET + """opt = torch.optim.SGD(agent.online.parameters(), lr=0.1)

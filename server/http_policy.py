@@ -9,7 +9,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from server.metrics import Metrics
 
 EMBED = "/embed/"
-OPEN = ("/api/v1/runs/", "/api/v1/gallery", "/api/v1/rules", "/assets/", EMBED)
+OPEN = ("/api/v1/runs/", "/api/v1/gallery", "/api/v1/rules", "/assets/", EMBED, "/embed.js")
 """Paths whose answers every page may read: public to those who know the address, the same whoever asks. A frame that a
 course page put into a sandbox has no origin and could not load its own files otherwise."""
 

@@ -1,6 +1,9 @@
 """The page, the embed and their files."""
 
 import secrets
+from dataclasses import replace
+from html import escape
+from urllib.parse import quote
 
 from fastapi import APIRouter
 from starlette.requests import Request
@@ -32,7 +35,7 @@ async def playground(request: Request, service: ServiceOf) -> Response:
 @router.get("/embed/{run}")
 async def embed(request: Request, run: str, service: ServiceOf) -> Response:
     """Graph and player of a stored trace, for a frame on a course page."""
-    return html(request, service, "embed.html")
+    return html(request, service, "embed.html", _picture_of(run, request.url.query))
 
 
 @router.get("/assets/{path:path}")
@@ -51,9 +54,17 @@ async def top_file(request: Request, file: str, service: ServiceOf) -> Response:
     return file_answer(request, page)
 
 
-def html(request: Request, service: Service, name: str) -> Response:
-    """A page of the build, or one that says how to build it."""
+def _picture_of(run: str, query: str) -> bytes:
+    """What a reader without scripts sees of a run."""
+    address = f"/api/v1/runs/{quote(run, safe='')}/graph.svg?{query}"
+    return f'<noscript><img src="{escape(address)}" alt="{escape(run)}" style="max-width: 100%"></noscript>'.encode()
+
+
+def html(request: Request, service: Service, name: str, besides: bytes = b"") -> Response:
+    """A page of the build with something at the end of its body, or one that says how to build it."""
     if (page := service.frontend.get(name)) is None:
         return HTMLResponse(NOT_BUILT.format(missing=f"server/assets/{name}"), 503, {"Cache-Control": "no-store"})
     csp = policy(request.url.path, page.script_hashes)
+    if besides:
+        page = replace(page, body=page.body.replace(b"</body>", besides + b"</body>"))
     return file_answer(request, page, {"Content-Security-Policy": csp})

@@ -78,6 +78,8 @@ STORIES = (
     "the gradient norms of layers lead to their passes, by mouse and by keys",
     "the README shows the page as it is, light and dark",
     "a tensor of three axes is seen slice by slice",
+    "an element on a page of another site follows its page, and prints a picture",
+    "each snippet for other pages shows its run",
     "a run in one file plays from disk, in a sandbox, with no network",
     "an embed of a run that is gone says so",
     "no accessibility violations: first visit, tour, model, failure, panels, presentation, embed",

@@ -25,3 +25,5 @@ await build({
   configFile: 'vite.config.ts', plugins: [...forEmbeds, atOnce], build: whole('standalone', 'src/embed/standalone.ts'),
 })
 await build({ configFile: 'vite.config.ts', plugins: [minifiedAgain], build: whole('place', 'src/embed/place.ts') })
+// What course pages load.
+await build({ configFile: 'vite.config.ts', plugins: [minifiedAgain], build: whole('embed', 'src/embed/element.ts') })

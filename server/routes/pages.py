@@ -1,7 +1,10 @@
 """The page, the embed and their files."""
 
 import secrets
+from dataclasses import replace
+from html import escape
 from typing import Annotated, Literal
+from urllib.parse import quote
 
 from fastapi import APIRouter, Query
 from starlette.requests import Request
@@ -31,7 +34,8 @@ async def playground(request: Request, service: ServiceOf) -> Response:
 async def embed(request: Request, run: str, service: ServiceOf) -> Response:
     """Graph and player of a stored trace, for a frame on a course page."""
     snapshot = await service.snapshots.open(run) if is_snapshot(run) else None
-    return await html(request, service, "embed.html", snapshot and (run, snapshot))
+    besides = b"" if snapshot else _picture_of(run, request.url.query)
+    return await html(request, service, "embed.html", snapshot and (run, snapshot), besides)
 
 
 @router.get("/kept")
@@ -58,12 +62,17 @@ async def top_file(request: Request, file: str, service: ServiceOf) -> Response:
     return file_answer(request, page)
 
 
-async def html(request: Request, service: Service, name: str, of: tuple[str, Opened] | None = None) -> Response:
-    """A page of the build, on a snapshot if one is given; or one that says how to build it."""
+async def html(
+    request: Request, service: Service, name: str, of: tuple[str, Opened] | None = None, besides: bytes = b""
+) -> Response:
+    """A page of the build, on a snapshot if one is given, with something at the end of its body; or one that says how
+    to build it."""
     if (page := service.frontend.get(name)) is None:
         return HTMLResponse(NOT_BUILT.format(missing=f"server/assets/{name}"), 503, {"Cache-Control": "no-store"})
     headers = {"Content-Security-Policy": policy(request.url.path, page.script_hashes)}
     if of is None:
+        if besides:
+            page = replace(page, body=page.body.replace(b"</body>", besides + b"</body>"))
         return file_answer(request, page, headers)
     id, snapshot = of
     title = title_of(await service.views.trace(snapshot.stored), service.lessons, snapshot.view)
@@ -79,3 +88,9 @@ def with_session(request: Request, answer: Response) -> Response:
             secure=request.url.scheme == "https",
         )  # fmt: skip
     return answer
+
+
+def _picture_of(run: str, query: str) -> bytes:
+    """What a reader without scripts sees of a run."""
+    address = f"/api/v1/runs/{quote(run, safe='')}/graph.svg?{query}"
+    return f'<noscript><img src="{escape(address)}" alt="{escape(run)}" style="max-width: 100%"></noscript>'.encode()

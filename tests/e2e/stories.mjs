@@ -1209,7 +1209,7 @@ const stories = {
       check(asked.some((path) => path.endsWith('/graph/layout')), 'the embed did not ask its server for the layout')
       check(!asked.some((path) => path.startsWith('/assets/layout')), 'the embed fetched layout code')
       const isTold = (all, holds) => all?.some(holds) ?? false
-      await until(() => page.evaluate('window.told'), (all) => isTold(all, (one) => one.type === 'gradgraph.resize') && isTold(all, (one) => one.subject === 'lti.frameResize' && one.height > 100), 'messages to the course page')
+      await until(() => page.evaluate('window.told'), (all) => isTold(all, (one) => one.gradgraph === 1 && one.type === 'resize') && isTold(all, (one) => one.subject === 'lti.frameResize' && one.height > 100), 'messages to the course page')
       check((await page.locator('iframe').getAttribute('src')).includes('step=5'), 'the embed rewrote its address')
       await shoot(page, 'embed')
     } finally {
@@ -1424,6 +1424,70 @@ const stories = {
       await reader.locator('.gg-scene .box').first().waitFor()
     } finally {
       await others.close()
+    }
+  },
+
+  async 'an element on a page of another site follows its page, and prints a picture'(page) {
+    const { id } = await (await page.request.post(`${server}/api/v1/runs`, { data: { code: PROGRAM } })).json()
+    const course = createServer((_request, answer) => {
+      answer.setHeader('Content-Type', 'text/html; charset=utf-8')
+      answer.end(`<!doctype html><html lang="zh-CN" data-theme="dark"><title>course</title><script defer src="${server}/embed.js"></script>
+        <gradgraph-embed run="${id}" step="5"><a href="${server}/#run=${id}"><img alt="graph" src="${server}/api/v1/runs/${id}/graph.svg?step=5"></a></gradgraph-embed>
+        `)
+    })
+    await new Promise((resolve) => course.listen(0, '127.0.0.1', resolve))
+    try {
+      await page.goto(`http://127.0.0.1:${course.address().port}/`)
+      const element = page.locator('gradgraph-embed')
+      const iframe = element.locator('iframe')
+      const frame = page.frameLocator('gradgraph-embed iframe')
+      await frame.locator('strong', { hasText: '第 5 步' }).waitFor()
+      same(await frame.locator('html').getAttribute('data-theme'), 'dark', 'theme of the page')
+      await element.locator('iframe.ready').waitFor()
+      const { height } = await until(() => iframe.boundingBox(), (found) => found.height !== 420, 'a height of its own')
+      check(height >= 320 && height <= 900, `the frame is ${height} px high`)
+      same(await page.getByAltText('graph', { exact: true }).isVisible(), false, 'the picture beside the frame')
+      await page.evaluate("document.querySelector('gradgraph-embed').setAttribute('step', '8')")
+      await frame.locator('strong', { hasText: '第 8 步' }).waitFor()
+      await page.evaluate("(document.documentElement.dataset.theme = 'light', document.documentElement.lang = 'en')")
+      await frame.locator('strong', { hasText: 'Step 8' }).waitFor()
+      await frame.locator('html[data-theme=light]').waitFor({ state: 'attached' })
+      await page.evaluate("postMessage({ gradgraph: 1, type: 'resize', height: 99999 }, '*')")
+      same((await iframe.boundingBox()).height, height, 'height after a message of another window')
+      await page.emulateMedia({ media: 'print' })
+      await page.getByAltText('graph', { exact: true }).waitFor()
+      same(await iframe.isVisible(), false, 'the frame in print')
+    } finally {
+      await page.emulateMedia({ media: null })
+      course.closeAllConnections()
+      course.close()
+    }
+  },
+
+  async 'each snippet for other pages shows its run'(page) {
+    const { id } = await (await page.request.post(`${server}/api/v1/runs`, { data: { code: PROGRAM } })).json()
+    const file = await (await page.request.get(`${server}/api/v1/runs/${id}/graph.html`)).body()
+    const text = await readFile(new URL('../../docs/embedding.md', import.meta.url), 'utf8')
+    const snippets = [...text.matchAll(/<!-- snippet: (\w+) -->\n```html\n([^`]+)```/g)].map(([, name, html]) => [name, html.replaceAll('HOST', server).replaceAll('RUN', id)])
+    same(snippets.map(([name]) => name).join(' '), 'element frame slide file', 'snippets')
+    const course = createServer((request, answer) => {
+      answer.setHeader('Content-Type', 'text/html; charset=utf-8')
+      const [, html] = snippets.find(([name]) => request.url === `/${name}`) ?? []
+      const script = html?.includes('<script') ? '' : `<script defer src="${server}/embed.js"></script>`
+      answer.end(html ? `<!doctype html><html lang="en"><title>course</title>${script}${html}` : file)
+    })
+    await new Promise((resolve) => course.listen(0, '127.0.0.1', resolve))
+    try {
+      for (const [name] of snippets) {
+        await page.goto(`http://127.0.0.1:${course.address().port}/${name}`)
+        await page.frameLocator('iframe').locator('.gg-scene .box').first().waitFor({ state: 'attached' })
+        const step = name === 'slide' ? 'Step 1' : name === 'file' ? '第 7 步' : 'Step 7'
+        await page.frameLocator('iframe').locator('strong', { hasText: step }).waitFor()
+        await shoot(page, `snippet-${name}`)
+      }
+    } finally {
+      course.closeAllConnections()
+      course.close()
     }
   },
 

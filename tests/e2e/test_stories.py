@@ -81,6 +81,8 @@ STORIES = (
     "nothing covers the tabs of the panels, at any size",
     "a tensor of three axes is seen slice by slice",
     "a snapshot opens for others as it was left, without its run, until its maker deletes it",
+    "an element on a page of another site follows its page, and prints a picture",
+    "each snippet for other pages shows its run",
     "a run in one file plays from disk, in a sandbox, with no network",
     "an embed of a run that is gone says so",
     "no accessibility violations: first visit, tour, model, failure, panels, presentation, embed",

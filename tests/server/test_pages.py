@@ -121,3 +121,20 @@ def test_an_answer_made_by_a_route_has_a_tag_and_is_compressed(served: Served) -
         assert same.headers["etag"] == whole.headers["etag"]
     assert served.http.get("/api/v1/gallery", headers={"If-None-Match": '"other"'}).status_code == 200
     assert "etag" not in served.http.get("/api/v1/health").headers, "what is never kept needs none"
+
+
+def test_an_embed_without_scripts_is_a_picture(served: Served) -> None:
+    if not served.service.frontend.get("embed.html"):
+        pytest.skip("the frontend is not built")
+    text = served.http.get('/embed/a"><script>', params={"step": '3"><script>'}).text
+    assert text.count("<script") == 1
+    address = "/api/v1/runs/a%22%3E%3Cscript%3E/graph.svg?step=3%22%3E%3Cscript%3E"
+    assert f'<noscript><img src="{address}"' in text
+
+
+def test_the_element_of_course_pages_is_small(served: Served) -> None:
+    if not served.service.frontend.get("embed.js"):
+        pytest.skip("the frontend is not built")
+    answer = served.http.get("/embed.js")
+    assert answer.headers["access-control-allow-origin"] == "*"
+    assert len(gzip.compress(answer.content, 9)) <= 4096

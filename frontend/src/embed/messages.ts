@@ -4,13 +4,16 @@ import type { Lang, Theme } from '../core/state'
 
 export type Asked = { kind: 'goto'; step: number } | { kind: 'theme'; theme: Theme } | { kind: 'lang'; lang: Lang }
 
-const PREFIX = 'gradgraph.'
+/** Version of the messages, as docs/embedding.md has them; a message of ours carries it. */
+const VERSION = 1
 
 /** Tells the page around; an embed opened by itself has nobody to tell. */
-export function tell(kind: 'ready' | 'resize' | 'step', values: Readonly<Record<string, number>> = {}): void {
+export function tell(
+  type: 'ready' | 'resize' | 'step' | 'select', values: Readonly<Record<string, number | string | null>> = {},
+): void {
   if (window.parent === window) return
-  window.parent.postMessage({ type: PREFIX + kind, version: 1, ...values }, '*')
-  if (kind === 'resize') window.parent.postMessage({ subject: 'lti.frameResize', height: values.height }, '*')
+  window.parent.postMessage({ gradgraph: VERSION, type, ...values }, '*')
+  if (type === 'resize') window.parent.postMessage({ subject: 'lti.frameResize', height: values.height }, '*')
 }
 
 /** Reads a message of the page around; null for anything else that passes by. */
@@ -18,11 +21,12 @@ export function asked(event: MessageEvent): Asked | null {
   const data: unknown = event.data
   if (event.source !== window.parent || typeof data !== 'object' || data === null) return null
   const message = data as Readonly<Record<string, unknown>>
-  if (message.type === `${PREFIX}goto` && typeof message.step === 'number' && Number.isFinite(message.step))
+  if (message.gradgraph !== VERSION) return null
+  if (message.type === 'goto' && typeof message.step === 'number' && Number.isFinite(message.step))
     return { kind: 'goto', step: message.step }
   const { theme, lang } = message
-  if (message.type === `${PREFIX}theme` && (theme === 'light' || theme === 'dark' || theme === 'auto'))
+  if (message.type === 'theme' && (theme === 'light' || theme === 'dark' || theme === 'auto'))
     return { kind: 'theme', theme }
-  if (message.type === `${PREFIX}lang` && (lang === 'zh' || lang === 'en')) return { kind: 'lang', lang }
+  if (message.type === 'lang' && (lang === 'zh' || lang === 'en')) return { kind: 'lang', lang }
   return null
 }

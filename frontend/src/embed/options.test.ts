@@ -3,7 +3,7 @@ import { START } from '../core/address'
 import { embedOptions } from './options'
 
 test('an address names the run and how it opens', () => {
-  const query = '?step=7&lang=zh&theme=dark&hide=code,timeline&level=forward'
+  const query = '?step=7&lang=zh&theme=dark&hide=code,timeline&level=forward&highlight=3'
   expect(embedOptions('/embed/k3jx9', query, 'en-GB', null)).toEqual({
     run: 'k3jx9',
     step: 7,
@@ -13,6 +13,7 @@ test('an address names the run and how it opens', () => {
     hideCode: true,
     expanded: null,
     selection: null,
+    highlight: 3,
   })
 })
 
@@ -26,6 +27,7 @@ test('what makes no sense takes its default', () => {
     hideCode: false,
     expanded: null,
     selection: null,
+    highlight: null,
   })
 })
 
@@ -34,5 +36,6 @@ test('an embed of a snapshot opens as that says, where the address does not', ()
   expect(embedOptions('/embed/k3', '?theme=light', 'zh-CN', view)).toEqual({
     run: 'k3', step: 4, lang: 'en', theme: 'light', level: 'both', hideCode: false, expanded: view.expanded,
     selection: null,
+    highlight: null,
   })
 })

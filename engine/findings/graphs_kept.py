@@ -77,7 +77,7 @@ def _kept(diagnosis: Diagnosis, call: ast.Call, owner: str, kept: list[Tensor]) 
         fix=code.method(call.args[0], ".detach()"),
         list=owner,
         name=code.short(call.args[0]),
-        count=str(len(kept)),
+        count=diagnosis.counted(kept),
     )
 
 
@@ -101,7 +101,7 @@ def totals_kept(diagnosis: Diagnosis) -> Iterator[Finding]:
             fix=code.method(added, ".detach()") if statement is not None else (),
             name=target,
             added=code.short(added),
-            count=str(len(diagnosis.ops_at(op.span))),
+            count=diagnosis.counted(diagnosis.ops_at(op.span)),
         )
 
 

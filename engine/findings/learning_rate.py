@@ -39,8 +39,8 @@ def steps_of_zero(diagnosis: Diagnosis) -> Iterator[Finding]:
             fix=fix,
             optimizer=receiver(diagnosis, first) or first.optimizer or "",
             step_line=line(first.span),
-            count=str(len(steps) - at),
-            of=str(len(steps)),
+            count=diagnosis.counted(steps[at:]),
+            of=diagnosis.counted(steps),
         )
 
 
@@ -264,8 +264,7 @@ def scheduled_per_batch(diagnosis: Diagnosis) -> Iterator[Finding]:
         written = word.value if word is not None else call.args[1] if len(call.args) > 1 else None
         epochs = _turns(diagnosis, loops[1])
         count = _number(diagnosis, written)
-        stepped = len(diagnosis.steps)
-        if epochs is None or count is None or count > epochs or stepped < 2 * epochs:
+        if epochs is None or count is None or count > epochs or len(diagnosis.steps) < 2 * epochs:
             continue
         yield diagnosis.warning(
             "scheduled_per_batch",
@@ -275,7 +274,7 @@ def scheduled_per_batch(diagnosis: Diagnosis) -> Iterator[Finding]:
             option=option,
             count=str(count),
             epochs=str(epochs),
-            times=str(stepped),
+            times=diagnosis.counted(diagnosis.steps),
             batch_line=str(loops[0].lineno),
             epoch_line=str(loops[1].lineno),
             first=_rate_said(diagnosis.steps[0]),

@@ -39,7 +39,7 @@ def models_made_anew(diagnosis: Diagnosis) -> Iterator[Finding]:
             span,
             name=dotted(statement.targets[0]),
             type=models[0].type,
-            count=str(len(models)),
+            count=diagnosis.counted(models),
             pass_line=line(passes[0].span),
         )
 
@@ -129,8 +129,8 @@ def optimizers_made_anew(diagnosis: Diagnosis) -> Iterator[Finding]:
             made,
             name=dotted(made.targets[0]),
             type=kind or "",
-            count=str(len(own)),
-            times=str(len(fresh)),
+            count=diagnosis.counted(own),
+            times=diagnosis.counted(fresh),
         )
 
 

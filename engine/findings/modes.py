@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterator
 
-from engine.findings.diagnosis import Diagnosis, argument, line, walk
+from engine.findings.diagnosis import Diagnosis, argument, line, listed, walk
 from engine.findings.losses import LOSS_FUNCTIONS
 from engine.findings.uphill import squares_differences
 from engine.program.names import called, dotted
@@ -88,7 +88,7 @@ def never_in_train_mode(diagnosis: Diagnosis) -> Iterator[Finding]:
             module=module.path,
             type=module.type,
             used_line=line(op.span),
-            steps=str(len(diagnosis.steps)),
+            steps=diagnosis.counted(diagnosis.steps),
         )
         return
 
@@ -135,11 +135,11 @@ def evaluated_in_train(diagnosis: Diagnosis) -> Iterator[Finding]:
     if not found:
         return
     first = found[0]
-    module = diagnosis.modules[first.module or ""]
+    wrong = [diagnosis.modules[path] for path in dict.fromkeys(op.module or "" for op in found)]
     around = diagnosis.call_around(first)
     span = around.span if around is not None and around.span is not None else first.span
     statement = code.statement_at(span)
-    top = diagnosis.outermost(module).path
+    top = diagnosis.outermost(wrong[0]).path
     above = code.enclosing(statement, ast.With)
     is_safe = above is not None and (code.runs_once(above) or _comes_back(code, above, top))
     known = any(variable.name == top and variable.module is not None for variable in diagnosis.trace.variables)
@@ -148,9 +148,10 @@ def evaluated_in_train(diagnosis: Diagnosis) -> Iterator[Finding]:
         span,
         tensors=first.outputs[:1],
         fix=code.line_before(above, f"{top}.eval()") if above is not None and known and is_safe else (),
-        module=module.path,
-        type=module.type,
         model=top,
+        layers=listed([f"{module.path} ({module.type})" for module in wrong]),
+        drops="1" if any(op.name in DROPOUTS for op in found) else "0",
+        norms="1" if any(op.name in NORMS for op in found) else "0",
     )
 
 
@@ -267,7 +268,7 @@ def frozen_norms_that_drift(diagnosis: Diagnosis) -> Iterator[Finding]:
         module=module.path,
         type=module.type,
         model=diagnosis.outermost(module).path,
-        count=str(len(often[0])),
+        count=diagnosis.counted(often[0]),
         more=str(len(often) - 1),
     )
 
@@ -303,7 +304,7 @@ def evaluated_with_grad(diagnosis: Diagnosis) -> Iterator[Finding]:
             "module": diagnosis.modules[first.module].path if first.module in diagnosis.modules else "",
             "bytes": str(sum(op.saved_bytes for op in ops)),
             "nodes": str(sum(len(op.nodes) for op in ops)),
-            "count": str(len(idle)),
+            "count": diagnosis.counted(idle),
         },
         fix=code.indent(simple, "with torch.no_grad():") if simple is not None and len(idle) == 1 else (),
     )

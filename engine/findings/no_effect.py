@@ -255,6 +255,7 @@ def _state_shared(diagnosis: Diagnosis, op: Op, weight: Tensor, kept: Tensor) ->
 
 def _two_names(diagnosis: Diagnosis, op: Op, target: Tensor) -> Finding | None:
     first, second = _names(diagnosis, op)
+    call = diagnosis.code.call_at(op.span)
     if not first or not second or first == second:
         return None
     bound = ((binding, dotted(binding.targets[0]), dotted(binding.value)) for binding in diagnosis.code.bindings)
@@ -267,6 +268,7 @@ def _two_names(diagnosis: Diagnosis, op: Op, target: Tensor) -> Finding | None:
         second=second,
         copy_line=line(op.span),
         code=diagnosis.code.excerpt(op.span),
+        is_model="1" if call is not None and called(call) == "load_state_dict" else "0",
     )
 
 

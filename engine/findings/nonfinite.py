@@ -1,6 +1,7 @@
 """The first NaN or Inf, and where it came from."""
 
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Literal, NamedTuple
 
@@ -27,6 +28,8 @@ EXPONENTIALS = frozenset("exp exp_ expm1 exp2 cosh sinh pow pow_ square rpow".sp
 POWERS = frozenset("pow pow_ square rpow".split())
 AVERAGES = frozenset("mean median nanmean std var".split()) | LOSS_FUNCTIONS
 SPREADS = frozenset("std var".split())
+IS_ATOM = re.compile(r"[\w.]+(\[[^\[\]]*\]|\([^()]*\))?")
+"""A name, or one call or subscript: what can stand before an index without brackets."""
 PRODUCT_NODES = ("MmBackward", "AddmmBackward", "BmmBackward", "MvBackward", "MulBackward", "ConvolutionBackward")
 ROOT_NODES = ("SqrtBackward", "PowBackward")
 NO_EDITS: Edits = ()
@@ -209,6 +212,7 @@ def _made(diagnosis: Diagnosis, op: Op, made: Trouble, severity: Literal["warnin
         operand=diagnosis.say(operand) if operand is not None else "0",
         value=f"{cause.found:.4g}",
         place=cause.place,
+        cell=_cell(diagnosis.say(operand) if operand is not None else "0", cause.place),
         shape=times(cause.operand) if cause.operand is not None else "?",
         **_advice(diagnosis, op),
     )
@@ -272,6 +276,11 @@ def _largest(tensor: Tensor | None) -> Cause | None:
         return None
     largest = max(ends, key=abs)
     return Cause("overflow", tensor, largest, _index(tensor, numbers.index(largest)) if numbers else "")
+
+
+def _cell(written: str, place: str) -> str:
+    """One number of a tensor, as a program would write it: `x[0]`, `(x - y)[0]`."""
+    return f"({written}){place}" if place and not IS_ATOM.fullmatch(written) else f"{written}{place}"
 
 
 def _index(tensor: Tensor, at: int) -> str:

@@ -171,7 +171,7 @@ def models_without_optimizer(diagnosis: Diagnosis) -> Iterator[Finding]:
             fix=_other_model_given(diagnosis, made, model) if is_twin else (),
             model=model,
             count=str(len(leaves)),
-            passes=str(len(fed)),
+            passes=diagnosis.counted(fed),
             optimizer=step.variable or step.optimizer or "",
             other=twin or "",
             trained=next((name for name in trained if models[name] & held), trained[0]),

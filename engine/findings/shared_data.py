@@ -59,7 +59,7 @@ def one_tensor_many_times(diagnosis: Diagnosis) -> Iterator[Finding]:
             name=diagnosis.say(op.inputs[0]),
             count=str(len(op.inputs)),
             join_line=line(op.span),
-            times=str(len(writes)),
+            times=diagnosis.counted(writes),
         )
 
 

@@ -218,7 +218,7 @@ def never_stepped(diagnosis: Diagnosis) -> Iterator[Finding]:
                 fed[-1].span,
                 fix=code.line_after(code.statement_at(fed[-1].span), f"{variable}.step()"),
                 optimizer=variable,
-                count=str(len(fed)),
+                count=diagnosis.counted(fed),
             )
 
 
@@ -256,8 +256,8 @@ def stepped_outside_the_loop(diagnosis: Diagnosis) -> Iterator[Finding]:
                 step.span,
                 tensors=sorted(held, key=by_number),
                 optimizer=receiver(diagnosis, step),
-                passes=str(len(own)),
-                steps=str(len(steps)),
+                passes=diagnosis.counted(own),
+                steps=diagnosis.counted(steps),
                 zero_line=line(zero.span),
                 pass_line=line(passes[0].span),
                 loop_line=str(loop.lineno),
@@ -291,9 +291,9 @@ def parts_without_backward(diagnosis: Diagnosis) -> Iterator[Finding]:
                 tensors=maker.outputs[:1],
                 name=diagnosis.say(maker.outputs[0]),
                 test=code.short(above.test),
-                count=str(len(alike)),
-                lost=str(len(lost)),
-                passes=str(len(passes)),
+                count=diagnosis.counted(alike),
+                lost=diagnosis.counted(lost),
+                passes=diagnosis.counted(passes),
                 made_line=line(maker.span),
             )
 
@@ -355,7 +355,7 @@ def losses_of_one_graph(diagnosis: Diagnosis) -> Iterator[Finding]:
             maker,
             tensors=(*maker.outputs[:1], *sorted(fed, key=by_number)),
             name=diagnosis.say(maker.outputs[0]),
-            count=str(len(passes)),
+            count=diagnosis.counted(passes),
             pass_line=line(passes[0].span),
             step_line=line(between[0].span),
         )
@@ -484,8 +484,8 @@ def zeroed_in_every_part(diagnosis: Diagnosis) -> Iterator[Finding]:
             "zeroed_in_every_part",
             zero.span,
             step_line=line(step.span),
-            passes=str(len(backward)),
-            steps=str(len(diagnosis.steps)),
+            passes=diagnosis.counted(backward),
+            steps=diagnosis.counted(diagnosis.steps),
             test=code.short(above.test),
             pass_line=line(backward[0].span),
         )

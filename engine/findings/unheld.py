@@ -241,7 +241,7 @@ def untrained_evaluated(diagnosis: Diagnosis) -> Iterator[Finding]:
             type=module.type,
             model=module.path,
             trained=twin.path,
-            steps=str(len(diagnosis.steps)),
+            steps=diagnosis.counted(diagnosis.steps),
         )
         return
 

@@ -125,6 +125,7 @@ def _finding(diagnosis: Diagnosis, cut: Op, leaves: list[str], told: _Told) -> F
         value=diagnosis.say(cut.inputs[0] if cut.inputs else None),
         dtype=next(iter(dtypes), "?"),
         decorator=told.decorator,
+        is_number="0",
         used_line=line(lost.span if lost is not None else cut.span),
     )
 
@@ -230,6 +231,7 @@ def losses_made_anew(diagnosis: Diagnosis) -> Iterator[Finding]:
                 leaf=diagnosis.say_all(leaves),
                 name=name,
                 line=str(statement.lineno),
+                is_number="1" if inner.name in READS else "0",
             )
             break
 

@@ -225,7 +225,7 @@ def losses_without_floor(diagnosis: Diagnosis) -> Iterator[Finding]:
             loss=diagnosis.say(root),
             first=f"{values[0]:.4g}",
             last=f"{values[-1]:.4g}",
-            count=str(len(passes)),
+            count=diagnosis.counted(passes),
             pass_line=line(passes[0].span),
         )
 
@@ -300,7 +300,7 @@ def _finding(diagnosis: Diagnosis, aim: _Aim, passes: Sequence[Pass], wrong: dic
         loss=diagnosis.say(loss),
         first=f"{known[0]:.4g}" if known else "?",
         last=f"{known[-1]:.4g}" if known else "?",
-        count=str(len(passes)),
+        count=diagnosis.counted(passes),
     )
 
 

@@ -55,7 +55,9 @@ def custom_gradient(case: Case) -> Finding:
     forward, backward = known(defined_in(cls, "forward")), known(defined_in(cls, "backward"))
     last = known(next((node for node in reversed([*ast.walk(backward)]) if isinstance(node, ast.Return)), None))
     if "at" not in case.groups:
-        return case.finding(span=case.code.span(last), cls=cls.name)
+        few = "1" if int(case.groups["got"]) < int(case.groups["expected"]) else "0"
+        inputs = ", ".join(f"`{name}`" for name in _inputs(cls, forward)) or "?"
+        return case.finding(span=case.code.span(last), cls=cls.name, inputs=inputs, few=few)
     at, value = int(case.groups["at"]), known(last.value)
     if isinstance(value, ast.Tuple) and at < len(value.elts):
         value = value.elts[at]
@@ -64,9 +66,16 @@ def custom_gradient(case: Case) -> Finding:
     ]
     if dotted(value) and len(made) == 1:
         value = made[0].value
-    names = [arg.arg for arg in forward.args.args[1:]]
+    names = _inputs(cls, forward)
     said = {"cls": cls.name, "input": names[at] if at < len(names) else f"#{at}"}
     return case.finding("", said, span=case.code.span(value), code=case.code.short(value))
+
+
+def _inputs(cls: ast.ClassDef, forward: ast.FunctionDef) -> list[str]:
+    """What a custom forward is given. One with a `setup_context` has no `ctx`."""
+    has_context = defined_in(cls, "setup_context") is None
+    names = [arg.arg for arg in forward.args.args[1 if has_context else 0 :]]
+    return [*names, f"*{forward.args.vararg.arg}"] if forward.args.vararg is not None else names
 
 
 def custom_backward_missing(case: Case) -> Finding:

@@ -194,12 +194,12 @@ AUTOGRAD: dict[str, list[Row]] = {
         Row(
             W
             + "class Twice(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, a):\n        return a * 2\n    @staticmethod\n    def backward(ctx, g):\n        return g, g #<\nTwice.apply(w).sum().backward()\n",
-            {"cls": "Twice", "expected": "1", "got": "2"},
+            {"cls": "Twice", "expected": "1", "got": "2", "few": "0"},
         ),
         Row(
             W
             + "class Mul(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, a, b):\n        return a * b\n    @staticmethod\n    def backward(ctx, g):\n        return g #<\nMul.apply(w, w).sum().backward()\n",
-            {"expected": "2", "got": "1"},
+            {"expected": "2", "got": "1", "inputs": "`a`, `b`", "few": "1"},
         ),
     ],
     "custom_backward_missing": [

@@ -436,10 +436,10 @@ for i in range(2):
     net(torch.randn(4, 2)).sum().backward()
     opt.step()
 """),
-    Case("evaluated_in_train", 13, {"module": "model.1", "type": "Dropout"}, DROP + LOOP + """with torch.no_grad():
+    Case("evaluated_in_train", 13, {"layers": "model.1 (Dropout)", "norms": "0"}, DROP + LOOP + """with torch.no_grad():
     print(model(x).mean())
 """),
-    Case("evaluated_in_train", 9, {"module": "net.1", "type": "BatchNorm1d"}, """net = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3), nn.Linear(3, 1))
+    Case("evaluated_in_train", 9, {"layers": "net.1 (BatchNorm1d)", "drops": "0"}, """net = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3), nn.Linear(3, 1))
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 net(torch.randn(8, 2)).pow(2).mean().backward()
 opt.step()

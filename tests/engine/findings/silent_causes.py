@@ -94,7 +94,7 @@ p = torch.softmax(net(torch.ones(2, 2)) * 0 + torch.tensor([300.0, 0.0, 0.0]), 1
 loss = -torch.log(p[:, 1]).mean()
 loss.backward()
 """),
-    Case("dead_relu", 8, {"units": "4", "more": "1"}, """net = nn.Sequential(nn.Conv2d(1, 4, 3), nn.ReLU(), nn.Conv2d(4, 6, 1), nn.ReLU())
+    Case("dead_relu", 8, {"units": "4", "alone": "2"}, """net = nn.Sequential(nn.Conv2d(1, 4, 3), nn.ReLU(), nn.Conv2d(4, 6, 1), nn.ReLU())
 for layer in (net[0], net[2]):
     nn.init.constant_(layer.bias, -50.0)
 x = torch.randn(2, 1, 5, 7)

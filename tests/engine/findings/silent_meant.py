@@ -113,7 +113,7 @@ for xb, yb in DataLoader(TensorDataset(x, labels), batch_size=10, sampler=sample
 """
 
 TRIGGERS: tuple[Case, ...] = (
-    Case("copied_onto_itself", 7, {"first": "target", "second": "model"}, LINEAR + f"""target = model
+    Case("copied_onto_itself", 7, {"first": "target", "second": "model", "is_model": "1"}, LINEAR + f"""target = model
 for i in range(3):
     {STEP}    target.load_state_dict(model.state_dict())
 """),

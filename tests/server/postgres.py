@@ -111,9 +111,12 @@ def _programs() -> Path:
         return installed / "bin"
     folder = Path(tempfile.mkdtemp(prefix="gradgraph-pg-", dir=_REACHED_BY_ALL))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    shutil.copytree(installed, folder / "programs", symlinks=True)
+    package = installed.parent
+    libraries = package.with_name(f"{package.name}.libs")  # where its programs look for them, beside the package
+    for part in (installed, *([libraries] if libraries.exists() else [])):
+        shutil.copytree(part, folder / part.relative_to(package.parent), symlinks=True)
     folder.chmod(0o755)
-    return folder / "programs" / "bin"
+    return folder / installed.relative_to(package.parent) / "bin"
 
 
 @contextmanager

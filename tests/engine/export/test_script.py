@@ -32,8 +32,8 @@ def test_the_head_says_what_it_ran_on() -> None:
     trace = engine.run(engine.Program(code="import torch\nprint(x)", seed=3))
     text = runnable(trace, "from here")
     assert text.startswith("# from here\n") and trace.environment.torch in text and "torch.manual_seed(3)\n" in text
-    assert text.endswith("import torch\nprint(x)\n")
+    assert text.endswith("import torch\nprint(x)")
 
 
 def test_a_program_that_python_cannot_parse_is_exported_as_it_was() -> None:
-    assert runnable(engine.run(engine.Program(code="print(")), "from here").endswith("print(\n")
+    assert runnable(engine.run(engine.Program(code="print(")), "from here").endswith("\nprint(")

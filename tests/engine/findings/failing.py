@@ -75,7 +75,7 @@ AUTOGRAD: dict[str, list[Row]] = {
     ],
     "cut_by_integer": [
         Row(W + "y = w.argmax().float() #<\ny.backward()\n", {"op": "argmax", "dtype": "int64", "value": "w"}),
-        Row(W + "right = (w > 1) #<\nright.float().mean().backward()\n", {"op": "gt", "dtype": "bool"}),
+        Row(W + "right = (w > 1) #<\nright.float().mean().backward()\n", {"op": ">", "dtype": "bool"}),
     ],
     "create_graph_missing": [
         Row(
@@ -110,7 +110,7 @@ AUTOGRAD: dict[str, list[Row]] = {
         Row(W + "a = w.exp()\na += 1 #<\na.sum().backward()\n", {"name": "a", "saved_line": "6", "version": "1"}, True),
         Row(
             W + "h = w * 1\ny = h * h\nh[0] = 5 #<\ny.sum().backward()\n",
-            {"name": "h", "op": "mul", "change": "setitem"},
+            {"name": "h", "op": "*", "change": "setitem"},
             True,
         ),
     ],
@@ -240,7 +240,7 @@ AUTOGRAD: dict[str, list[Row]] = {
     "grad_none_non_leaf": [
         Row(
             W + "w = w * 2\nw.sum().backward()\nw.data -= w.grad * .1 #<\n",
-            {"name": "w", "made_line": "6", "op": "mul"},
+            {"name": "w", "made_line": "6", "op": "*"},
         ),
         Row(
             "x = torch.ones(2, requires_grad=True).double()\nx.sum().backward()\nprint(x.grad.sum()) #<\n",
@@ -762,7 +762,7 @@ MODULES: dict[str, list[Row]] = {
             {"name": "w", "op": "double", "used_line": "6"},
             True,
         ),
-        Row(W + "v = w * 0.1 #<\nopt = torch.optim.Adam([v])\n", {"name": "v", "op": "mul"}),
+        Row(W + "v = w * 0.1 #<\nopt = torch.optim.Adam([v])\n", {"name": "v", "op": "*"}),
     ],
     "optimizer_of_tensor": [
         Row(W + "opt = torch.optim.SGD(w, lr=.1) #<\n", {"name": "w"}, True),

@@ -352,7 +352,7 @@ TOLD_BY_VALUES: dict[str, list[Row]] = {
     ],
     "grad_none_made_untracked": [
         Row("ws = [torch.ones(2, requires_grad=True)]\nws[0].sum().backward()\nwith torch.no_grad():\n    ws[0] = ws[0] - ws[0].grad #<\n    ws[0].grad.zero_()\n", {"name": "ws[0]"}),
-        Row(W + "w.sum().backward()\nwith torch.no_grad():\n    w = w * 2 #<\nprint(w.grad.sum())\n", {"op": "mul"}),
+        Row(W + "w.sum().backward()\nwith torch.no_grad():\n    w = w * 2 #<\nprint(w.grad.sum())\n", {"op": "*"}),
     ],
     "grad_not_a_tensor": [
         Row(W + "w.sum().backward()\nw.grad = 0 #<\n", {"value": "0", "got": "int"}, True),

@@ -133,7 +133,7 @@ k = (w * 2).long()
 loss = (k * b).sum()
 loss.backward()
 """),
-    Case("cut_by_integer", 6, {"leaf": "limit", "op": "gt", "dtype": "bool"}, """limit = torch.tensor(1.5, requires_grad=True)
+    Case("cut_by_integer", 6, {"leaf": "limit", "op": ">", "dtype": "bool"}, """limit = torch.tensor(1.5, requires_grad=True)
 x = torch.tensor([1., 2.], requires_grad=True)
 mask = x > limit
 (mask.float() * x).sum().backward()
@@ -168,7 +168,7 @@ loss = (v * b).sum()
 loss.backward()
 """),
     # Leaves
-    Case("leaf_made_non_leaf", 4, {"name": "w", "op": "mul"}, """w = torch.randn(3, requires_grad=True) * 0.01
+    Case("leaf_made_non_leaf", 4, {"name": "w", "op": "*"}, """w = torch.randn(3, requires_grad=True) * 0.01
 (w ** 2).sum().backward()
 print(w.grad)
 """),
@@ -176,7 +176,7 @@ print(w.grad)
 w.sum().backward()
 g = w.grad
 """),
-    Case("grad_of_non_leaf", 7, {"name": "y", "op": "mul", "made_line": "5"}, """x = torch.ones(2, requires_grad=True)
+    Case("grad_of_non_leaf", 7, {"name": "y", "op": "*", "made_line": "5"}, """x = torch.ones(2, requires_grad=True)
 y = x * 2
 y.sum().backward()
 print(y.grad)
@@ -549,7 +549,7 @@ y = x.squeeze()
     Case("squeeze_without_effect", 5, {"name": "x", "shape": "2×1×3", "axis": "0"}, """x = torch.zeros(2, 1, 3)
 y = torch.squeeze(x, 0)
 """),
-    Case("uninitialised_read", 5, {"name": "e", "op": "add", "made_line": "4"}, """e = torch.empty(3)
+    Case("uninitialised_read", 5, {"name": "e", "op": "+", "made_line": "4"}, """e = torch.empty(3)
 f = e + 1
 """),
     Case("uninitialised_read", 5, {"name": "w", "made_line": "4"}, """w = torch.empty(2, 2)

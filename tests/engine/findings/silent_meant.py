@@ -131,7 +131,7 @@ for i in range(3):
     Case("targets_out_of_reach", 6, {"op": "sigmoid"}, REGRESSION.replace("SCALE", "+ 200")),
     Case("sample_without_gradient", 8, {"leaves": "enc.weight, enc.bias"}, DRAWN.replace("SAMPLE", "sample")),
     Case("backward_ignores_gradient", 12, {"function": "Cube", "given": "coming"}, CUBE.replace("SLOPE", "3 * x ** 2")),
-    Case("term_of_choices", 7, {"op": "gt"}, OVERLAP.replace("PREDICTED", "(p > 0.5).float()")),
+    Case("term_of_choices", 7, {"op": ">"}, OVERLAP.replace("PREDICTED", "(p > 0.5).float()")),
     Case("closure_adds_up", 9, {"names": "w"}, CLOSURE.replace("ZERO", "pass")),
     Case("past_hidden", 11, {"shape": "4×4"}, """class Head(nn.Module):
     def __init__(self):

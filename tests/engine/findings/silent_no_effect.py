@@ -28,7 +28,7 @@ TRIGGERS: tuple[Case, ...] = (
     Case("dropout_ignores_eval", 9, {"model": "net"}, FUNCTIONAL.format(more="") + "net.eval()\nwith torch.no_grad():\n    print(net(torch.ones(1, 2)))\n"),
     Case("dropout_ignores_eval", 6, {"model": "m"}, "class M(nn.Module):\n    def forward(self, x):\n        return nn.functional.dropout(x, 0.3)\nm = M().eval()\nprint(m(torch.ones(4)))\n"),
     Case("comparison_broadcast", 7, {"first": "pred", "shape": "8×8"}, "net, x = nn.Linear(3, 1), torch.randn(8, 3)\ny = torch.ones(8)\npred = (torch.sigmoid(net(x)) > 0.5).float()\nprint((pred == y).float().mean())\n"),
-    Case("comparison_broadcast", 6, {"op": "ne", "first_shape": "5×1"}, "net, y = nn.Linear(3, 1), torch.ones(5)\nout = net(torch.randn(5, 3)).round()\nwrong = (out != y).sum()\n"),
+    Case("comparison_broadcast", 6, {"op": "!=", "first_shape": "5×1"}, "net, y = nn.Linear(3, 1), torch.ones(5)\nout = net(torch.randn(5, 3)).round()\nwrong = (out != y).sum()\n"),
     Case("relu_before_logits_loss", 6, {"loss": "cross_entropy"}, "net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 3), nn.ReLU())\nx, y = torch.randn(9, 4), torch.arange(9) % 3\nF.cross_entropy(net(x), y).backward()\n"),
     Case("relu_before_logits_loss", 6, {"loss": "binary_cross_entropy_with_logits", "op_line": "5"}, "net, y = nn.Linear(4, 1), torch.ones(9, 1)\nscores = F.relu(net(torch.randn(9, 4)))\nF.binary_cross_entropy_with_logits(scores, y).backward()\n"),
     Case("too_large", 5, {"op": "**", "value": "1e+30"}, "x = torch.tensor([1e30], requires_grad=True)\ny = x ** 2\ny.backward()\n"),

@@ -59,7 +59,7 @@ def test_every_diagnosis_has_two_programs_and_a_near_miss() -> None:
             5,
             {"name": "a", "op": "exp", "saved_line": "4", "change": "add_", "changed_line": "5", "version": "1"},
         ),
-        ("saved_value_edited", 0, 6, {"name": "x", "op": "mul", "saved_line": "5", "used_line": "7"}),
+        ("saved_value_edited", 0, 6, {"name": "x", "op": "*", "saved_line": "5", "used_line": "7"}),
         ("gradient_added_up", 0, 5, {"names": "x", "first_line": "4"}),
         ("first_nan_forward", 0, 4, {"op": "acos", "name": "y"}),
         ("first_inf_backward", 0, 4, {"node": "AcosBackward0", "pass_line": "5"}),

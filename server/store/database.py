@@ -85,11 +85,11 @@ class Database(ABC):
             version = connection.execute(text("SELECT version_num FROM alembic_version")).scalar() if noted else None
         if version == HEAD:
             return
+        logging.getLogger("alembic").setLevel(logging.WARNING)  # it tells of its plugins while it is imported
         from alembic import command
         from alembic.config import Config
         from alembic.util import CommandError
 
-        logging.getLogger("alembic").setLevel(logging.WARNING)
         config = Config()
         config.set_main_option("script_location", str(Path(__file__).with_name("migrations")).replace("%", "%%"))
         try:

@@ -123,7 +123,7 @@ def _picture_route(extension: str, made: Picture) -> None:
         responses={200: download(made.media_type, made.begins), **REFUSED},
     )
     async def drawn_anew(request: Request, snapshot: str, opened: OpenedOf, service: ServiceOf) -> Response:
-        choice, look = await drawn(service, opened)
+        choice, look = await drawn(service, opened, plays=made.drawn == "parts")
         body = await service.views.picture(snapshot, extension, choice, look)
         return await picture(request, body, with_charset(made.media_type))
 
@@ -162,11 +162,12 @@ async def keep(service: Service, run: str, view: SnapshotView, token: str) -> st
     return await service.snapshots.keep(stored, values, view, token)
 
 
-async def drawn(service: Service, opened: Opened) -> tuple[Choice, Look]:
-    """What of a snapshot is drawn, and how: what its page would show."""
+async def drawn(service: Service, opened: Opened, *, plays: bool) -> tuple[Choice, Look]:
+    """What of a snapshot is drawn, and how: what its page would show. A player chooses by its step, as the page does;
+    a picture is of the step's pass."""
     view = opened.view
     chosen = view.pass_id
-    if chosen is None and view.root is None:
+    if chosen is None and view.root is None and not plays:
         chosen = pass_at(await service.views.trace(opened.stored), view.step)
     choice = Choice(root=view.root, pass_id=chosen, level=view.level, layers=view.pass_id is None)
     expanded = None if view.expanded is None else tuple(sorted(view.expanded))

@@ -34,6 +34,17 @@ def data_of(text: str) -> dict[str, object]:
     return read
 
 
+def test_the_file_of_a_snapshot_has_every_pass_too(served: Served) -> None:
+    run = served.run(LOOP)
+    last = {"step": len(run["timeline"]), "lang": "en"}
+    made = served.http.post("/api/v1/snapshots", json={"run": run["id"], "view": last}).json()
+    data = data_of(served.http.get(f"{made['url']}.html").text)
+    opens, parts = data["opens"], data["parts"]
+    assert isinstance(opens, dict) and isinstance(parts, list)
+    assert opens["step"] == str(last["step"])
+    assert {part["pass"] for part in parts} == {pass_["id"] for pass_ in run["passes"]}
+
+
 def test_a_hostile_program_is_text(served: Served) -> None:
     code = f"import torch\ntext = {HOSTILE!r}\nx = torch.ones(1, requires_grad=True)\n(x * 2).sum().backward()\n"
     text = page(served, code)

@@ -107,15 +107,15 @@ NOTHING_ELSE: Sentences = {
 }
 
 
-def page_of(settings: Settings, language: Language) -> str:
-    """The page."""
+def page_of(settings: Settings, language: Language, cookie: str) -> str:
+    """The page; `cookie` is the name of the session's."""
     facts = {
         "runs": size(settings.store_bytes),
         "one": size(settings.snapshot_mb * MIB),
         "all": size(settings.snapshots_mb * MIB),
         "rate": f"{settings.rate_per_s:g}",
         "snapshots": settings.snapshots_per_hour,
-        "cookie": "gradgraph_session",
+        "cookie": cookie,
     }
     rows = "".join(
         f"<tr>{''.join(f'<td>{escape(cell.format_map(facts))}</td>' for cell in row[language])}</tr>" for row in ROWS

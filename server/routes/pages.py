@@ -42,7 +42,7 @@ async def kept(
     service: ServiceOf, preferred: LanguageOf, lang: Annotated[Literal["zh", "en"] | None, Query()] = None
 ) -> Response:
     """What is kept, how long and why."""
-    return HTMLResponse(page_of(service.settings, lang or preferred))
+    return HTMLResponse(page_of(service.settings, lang or preferred, SESSION))
 
 
 @router.get("/assets/{path:path}")

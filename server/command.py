@@ -4,7 +4,7 @@ import argparse
 import asyncio
 import gzip
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -14,7 +14,7 @@ from engine.trace import Trace
 from server import __main__ as serving
 from server.drawing import Drawing
 from server.exports import FILES, PICTURES, Look
-from server.problems import Problem
+from server.problems import Language, Problem
 from server.settings import Settings
 from server.store import Stored
 from server.views import Choice, Views
@@ -70,44 +70,51 @@ def _run(parser: argparse.ArgumentParser, given: argparse.Namespace) -> int:
     last = len(trace.timeline)
     if given.step is not None and not 0 <= given.step <= last:
         parser.error(f"--step {given.step} is not a step of this run; give a whole number from 0 to {last}")
-    try:
-        if given.json is not None:
-            _write(given.json, engine.json_text(trace, pretty=given.pretty).encode() + b"\n")
-        for name, body in asyncio.run(_made(trace, wanted, Look(lang=given.lang, theme=given.theme, step=given.step))):
-            _write(wanted[name], body)
-    except Problem as refused:
-        print(f"gradgraph: {refused.sentence(given.lang)}", file=sys.stderr)
-        return NOT_WRITTEN
-    except BrokenPipeError:
-        raise
-    except OSError as wrong:
-        print(f"gradgraph: cannot write {wrong.filename!r}: {wrong.strerror}; give another path", file=sys.stderr)
-        return NOT_WRITTEN
+    look = Look(lang=given.lang, theme=given.theme, step=given.step)
+    is_all_written = asyncio.run(_write_all(trace, wanted, look, given))
     if (not wanted and given.json is None) or given.summary or given.try_fixes:
         engine.say(trace, given)
-    return engine.status(trace, given)
+    return engine.status(trace, given) if is_all_written else NOT_WRITTEN
 
 
-async def _made(trace: Trace, names: Iterable[str], look: Look) -> list[tuple[str, bytes]]:
-    """The files, made as the server makes them."""
+async def _write_all(trace: Trace, paths: Mapping[str, str], look: Look, given: argparse.Namespace) -> bool:
+    """Makes the files as the server makes them; one that cannot be made or written is told, and takes no other with
+    it."""
     stored = Stored(body=gzip.compress(msgspec.json.encode(trace), 1, mtime=0), etag=trace.id)
 
     async def find(_run: str) -> Stored:
         return stored
 
+    async def trace_text() -> bytes:
+        return engine.json_text(trace, pretty=given.pretty).encode() + b"\n"
+
     drawing = Drawing()
     views = Views(find, drawing, Settings().graph_boxes)
     try:
-        return [
-            (
-                name,
-                await (views.file(trace.id, name) if name in FILES else views.picture(trace.id, name, Choice(), look)),
-            )
-            for name in names
-        ]
+        written = [await _written(given.json, trace_text())] if given.json is not None else []
+        for name, path in paths.items():
+            is_file = name in FILES
+            made = views.file(trace.id, name) if is_file else views.picture(trace.id, name, Choice(), look)
+            written.append(await _written(path, made, look.lang))
     finally:
         await views.close()
         await drawing.close()
+    return all(written)
+
+
+async def _written(path: str, made: Awaitable[bytes], language: Language = "en") -> bool:
+    """Whether a file could be made and written; else a sentence says why not."""
+    try:
+        _write(path, await made)
+    except BrokenPipeError:
+        raise
+    except Problem as refused:
+        print(f"gradgraph: {refused.sentence(language)}", file=sys.stderr)
+    except OSError as wrong:
+        print(f"gradgraph: cannot write {path!r}: {wrong.strerror}; give another path", file=sys.stderr)
+    else:
+        return True
+    return False
 
 
 def _write(path: str, body: bytes) -> None:

@@ -124,9 +124,11 @@ def test_what_cannot_be_written_ends_with_3(
     assert main(["run", str(program), "--dot", str(tmp_path / "no" / "x.dot")]) == 3
     assert "No such file or directory; give another path" in capsys.readouterr().err
     monkeypatch.setitem(sys.modules, "typst", None)
-    assert main(["run", str(program), "--pdf", str(tmp_path / "x.pdf"), "--lang", "zh"]) == 3
+    files = ["--pdf", str(tmp_path / "x.pdf"), "--mmd", str(tmp_path / "x.mmd"), "--dot", str(tmp_path / "x.dot")]
+    assert main(["run", str(program), *files, "--lang", "zh"]) == 3
     assert "PDF 需要安装" in capsys.readouterr().err
     assert not (tmp_path / "x.pdf").exists()
+    assert (tmp_path / "x.mmd").exists() and (tmp_path / "x.dot").exists()
 
 
 def test_a_reader_that_leaves_ends_it_quietly(program: Path) -> None:

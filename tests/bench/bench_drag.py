@@ -4,11 +4,11 @@ Values that a newer one overtook have no picture and are not in the figures; how
 machine is meant to have two quiet processors; elsewhere the share of the server tells more than the sum."""
 
 import json
-import shutil
 from typing import TypedDict
 
 from tests.bench.bench_edit import row, told
 from tests.bench.bench_http import serving
+from tests.e2e.browser import browser
 
 SECONDS = 10
 
@@ -22,8 +22,7 @@ class Said(TypedDict, total=False):
 
 def main() -> None:
     """Prints the figures."""
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if chromium is None:
+    if (chromium := browser()) is None:
         print("no chromium on this machine: not measured")
         return
     with serving() as http:

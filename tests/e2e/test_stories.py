@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests import soak
+from tests.e2e.browser import browser
 
 ROOT = Path(__file__).parent.parent.parent
 STORIES_S = 1500
@@ -97,8 +97,7 @@ Told = dict[str, str | None]
 @pytest.fixture(scope="module")
 def chromium() -> str:
     """The browser. Where CI promises one, its absence is a failure."""
-    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if found is None:
+    if (found := browser()) is None:
         if os.environ.get("CI"):
             pytest.fail("no chromium on this machine, and CI is set: the stories must be told")
         pytest.skip("no chromium on this machine")

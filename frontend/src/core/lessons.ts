@@ -7,7 +7,7 @@ interface Tagged {
 /** Groups in their order, by the tag a lesson comes under first. */
 const GROUPS = {
   basics: ['basics'],
-  tensors: ['indexing', 'pitfalls', 'dynamic', 'views', 'storage'],
+  tensors: ['tensors', 'indexing', 'pitfalls', 'dynamic', 'views', 'storage'],
   training: ['training', 'module'],
   models: ['models', 'memory'],
   advanced: ['advanced', 'engine'],

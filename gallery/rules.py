@@ -1,0 +1,25 @@
+import torch
+
+a = torch.tensor([6.0, -8.0], requires_grad=True)
+b = torch.tensor([2.0, 4.0], requires_grad=True)
+
+difference = a - b
+product = a * b
+quotient = a / b
+size = a.abs()
+passed = (a + 2 * b - 5).relu()
+
+for name, result in [
+    ("a - b", difference),
+    ("a * b", product),
+    ("a / b", quotient),
+    ("|a|", size),
+    ("relu", passed),
+]:
+    used = (a, b) if name != "|a|" else (a,)
+    grads = torch.autograd.grad(result.sum(), used)
+    print(f"{name:5} =", result.tolist(), "gradients", [grad.tolist() for grad in grads])
+
+zero = torch.zeros(1, requires_grad=True)
+(zero.relu() + zero.abs()).backward()
+print("slope of relu + abs at 0:", zero.grad.item())

@@ -1,0 +1,27 @@
+import torch
+from torch import nn
+
+torch.manual_seed(1)
+points = torch.randn(8, 2)
+targets = (points[:, :1] * points[:, 1:]).sign()
+
+
+def trained(start):
+    net = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))
+    for parameter in net.parameters():
+        nn.init.constant_(parameter, start)
+    for step in range(3):
+        loss = nn.functional.mse_loss(net(points), targets)
+        net.zero_grad()
+        loss.backward()
+        with torch.no_grad():
+            for parameter in net.parameters():
+                parameter -= 0.5 * parameter.grad
+    return net
+
+
+zero, alike = trained(0.0), trained(0.5)
+print("from zero, hidden gradient:", zero[0].weight.grad.abs().max().item())
+print("from zero, output gradient:", zero[2].weight.grad.abs().max().item())
+print("from 0.5, rows of the hidden weight:")
+print(alike[0].weight.data)

@@ -17,7 +17,7 @@ print("b.grad", b.grad)
 print("cube.grad", cube.grad)
 print("noise.grad", noise.grad)
 
-late = noise * 2
+late = torch.tensor([0.25, 0.5]) * 4
 late.requires_grad_()
 (late * late).sum().backward()
 print("late is a leaf:", late.is_leaf, "- late.grad", late.grad)

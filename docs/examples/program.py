@@ -1,6 +1,7 @@
 import torch
 
-x = torch.ones(2, 2, requires_grad=True)
-y = x + 2
-out = (3 * y * y).mean()
-out.backward()
+x = torch.tensor(3.0, requires_grad=True)
+left = x * 2
+right = x ** 2
+y = left * right
+y.backward()

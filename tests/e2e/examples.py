@@ -29,7 +29,7 @@ PAGES = {
 TOOLS = {"jekyll": "jekyll", "latex": "xelatex"}
 """Programs that pip does not bring."""
 IN_CHINESE = ("moodle", "jekyll", "sphinx", "book")
-STEP = 9
+STEP = 10
 """At which they all open."""
 BUILD_S = 300
 

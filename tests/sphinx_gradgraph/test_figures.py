@@ -200,7 +200,7 @@ def test_what_is_wrong_is_a_warning_at_its_line_and_the_page_is_built(tmp_path: 
         "index.md:3: WARNING: gradgraph: the program ended in its line 3 with RuntimeError: a leaf Variable that requires"
         " grad is being used in an in-place operation. [gradgraph]",
         "index.md:12: WARNING: gradgraph: :fails: is said of a program that reached its end [gradgraph]",
-        "index.md:12: WARNING: gradgraph: :step: 99 is not a step of this run; give a whole number from 0 to 5"
+        "index.md:12: WARNING: gradgraph: :step: 99 is not a step of this run; give a whole number from 0 to 9"
         " [gradgraph]",
         "index.md:17: WARNING: gradgraph: cannot read 'nowhere.py': No such file or directory [gradgraph]",
         "index.md:20: WARNING: gradgraph: 'https://example.org/#run=abc' is not the address of a snapshot; give one such"
@@ -221,14 +221,12 @@ def test_a_program_that_a_limit_stopped_runs_again_at_the_next_build(
     floods = ".. gradgraph::\n\n   while True:\n       print('x' * 1000)\n"
     first = build(tmp_path, {"index.rst": f"Loop\n====\n\n{floods}"})
     assert len(first.warnings) == 1 and "the program ended" in first.warnings[0]
-    engine.run.cache_clear()
-    again = build(tmp_path)
-    assert again.warnings == first.warnings
-    ran: list[str] = []
-    monkeypatch.setattr(engine, "run", lambda code, _sandboxed: ran.append(code) or pytest.fail("as hoped"))
-    with pytest.raises(BaseException, match="as hoped"):
-        build(tmp_path)
-    assert ran
+
+    def refuse(_code: str, _sandboxed: bool) -> None:
+        raise engine.CannotRun("asked again")
+
+    monkeypatch.setattr(engine, "run", refuse)
+    assert "asked again" in build(tmp_path).warnings[0]
 
 
 def test_without_a_sandbox_the_program_stands_there_and_a_warning_says_why(

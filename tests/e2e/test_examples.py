@@ -12,6 +12,10 @@ from tests.e2e.examples import EXAMPLES, PAGES, ROOT, TOOLS, Example, is_buildab
 DOCUMENT = (ROOT / "docs" / "embedding.md").read_text("utf-8")
 QUOTES = re.findall(r"^<!-- from: (\S+) -->\n````?\w*\n(.*?)^````?$", DOCUMENT, re.MULTILINE | re.DOTALL)
 PICTURE_BYTES = 60_000
+TOP = """#set page(width: 400pt, height: 320pt, margin: 0pt)
+#box(width: 400pt, height: 320pt, clip: true, move(dx: -106pt, dy: -105pt, image("handout.pdf", width: 612pt)))
+"""
+"""What there is on the first page, without its margins."""
 
 build = pytest.mark.timeout(900)
 
@@ -47,9 +51,8 @@ def test_an_example_is_built(name: str, examples: dict[str, Example]) -> None:
 def test_the_handout_holds_the_picture(examples: dict[str, Example]) -> None:
     folder = examples["latex"].page.parent
     assert "graph.pdf" in (folder / "handout.log").read_text("utf-8", errors="replace")
-    top = '#set page(width: 595pt, height: 470pt, margin: 0pt)\n#place(dy: -40pt, image("handout.pdf", width: 595pt))'
-    (folder / "top.typ").write_text(top, "utf-8")
-    picture = bytes(typst.compile(folder / "top.typ", format="png", ppi=100))
+    (folder / "top.typ").write_text(TOP, "utf-8")
+    picture = bytes(typst.compile(folder / "top.typ", format="png", ppi=130))
     if pictures := os.environ.get("PICTURES_OF_THE_PAGE"):
         Path(pictures, "embed-latex.png").write_bytes(picture)
     assert len(picture) <= PICTURE_BYTES

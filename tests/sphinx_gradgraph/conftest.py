@@ -32,7 +32,7 @@ class Build(Protocol):
     """Builds the files of a project, or what is there already."""
 
     def __call__(
-        self, place: Path, files: Mapping[str, str] = ..., builder: str = ..., **settings: object
+        self, place: Path, files: Mapping[str, str] | None = ..., builder: str = ..., **settings: str
     ) -> Built: ...
 
 
@@ -40,7 +40,7 @@ class Build(Protocol):
 def build() -> Build:
     """Builds a project in this process."""
 
-    def built(place: Path, files: Mapping[str, str] | None = None, builder: str = "html", **settings: object) -> Built:
+    def built(place: Path, files: Mapping[str, str] | None = None, builder: str = "html", **settings: str) -> Built:
         for name, text in (files or {}).items():
             if not (place / name).exists() or (place / name).read_text("utf-8") != text:
                 (place / name).write_text(text, "utf-8")

@@ -49,6 +49,8 @@ CHINESE = """# 平方
 ```
 """
 PROJECT = {"conf.py": f"{CONF}numfig = True\n", "index.rst": INDEX, "chinese.md": CHINESE, "square.py": SQUARE}
+EPUB = {"epub_copyright": "all", "version": "1"}
+"""What an EPUB has to say of itself."""
 ALL = ("html", "dirhtml", "singlehtml", "epub", "latex", "text", "man", "texinfo")
 
 
@@ -119,8 +121,7 @@ def test_myst_has_the_directive_too(html: Built) -> None:
 @pytest.mark.usefixtures("nothing_runs")
 @pytest.mark.parametrize("builder", ALL)
 def test_each_builder_shows_what_it_can_and_runs_nothing_again(place: Path, build: Build, builder: str) -> None:
-    settings: dict[str, object] = {"epub_copyright": "all", "version": "1"} if builder == "epub" else {}
-    built = build(place, builder=builder, **settings)
+    built = build(place, None, builder, **EPUB)
     assert built.warnings == []
     told = {
         "html": ("index.html", r"<gradgraph-embed .*y = x|<gradgraph-embed "),

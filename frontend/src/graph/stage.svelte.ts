@@ -40,6 +40,7 @@ export class Stage {
   private openedAs = ''
   /** The camera that a part of the graph was opened with, for lack of room; the reader's moves make another. */
   private openedPart: Camera | null = null
+  private openedHeight = 0
 
   readonly viewport: Viewport = $derived.by(() => ({ width: this.width, height: this.height }))
   readonly isPhone: boolean = $derived.by(() => this.width > 0 && this.width < 480)
@@ -91,20 +92,20 @@ export class Stage {
   }
 
   /** In a window of another size: opens again where it came later than the layout, shows it in another way now, or has
-   *  become large enough for what opened in part; else what is told of stays in view. */
+   *  become higher under a graph that opened in part; else what is told of stays in view. */
   reopen(): void {
     const opensAs = this.opensAs()
     const size = `${this.width}×${this.height}`
     if (this.width === 0 || size === this.openedSize || !this.layout) return
     untrack(() => {
-      if (opensAs !== this.openedAs || this.hasRoomNow) return this.openView()
+      if (opensAs !== this.openedAs || this.showsMoreNow) return this.openView()
       this.openedSize = size
       this.follow(this.around().focus.slice(0, 2).find((id) => id !== null) ?? null)
     })
   }
 
-  private get hasRoomNow(): boolean {
-    return this.motion.camera === this.openedPart && fitZoom(this.bounds, this.free) >= this.scales[0]
+  private get showsMoreNow(): boolean {
+    return this.motion.camera === this.openedPart && this.height > this.openedHeight
   }
 
   private opensAs(): string {
@@ -163,6 +164,7 @@ export class Stage {
     const camera = opened(bounds, room, wanted ?? firstSight(layout.boxes, room, least), least, most)
     this.motion.jump(camera)
     this.openedPart = fitZoom(bounds, room) < least ? camera : null
+    this.openedHeight = this.height
     this.openedSize = `${this.width}×${this.height}`
     this.openedAs = this.opensAs()
   }

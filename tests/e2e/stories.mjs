@@ -1489,7 +1489,7 @@ const stories = {
         const element = page.locator('gradgraph-embed').first()
         if (await element.count()) await element.locator('iframe.ready').waitFor()
         await page.evaluate('scrollTo(0, 0)')
-        const { y, height } = await page.locator('iframe').first().boundingBox()
+        const { y, height } = await page.locator('figure.gradgraph, gradgraph-embed, iframe').first().boundingBox()
         await page.setViewportSize({ width: 860, height: Math.ceil(Math.min(900, y + height + 8)) })
         await still(await (await page.locator('iframe').first().elementHandle()).contentFrame())
         const picture = await page.screenshot({ path: pictures && `${pictures}/embed-${name}.png` })

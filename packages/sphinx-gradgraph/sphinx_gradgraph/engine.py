@@ -14,6 +14,8 @@ class CannotRun(Exception):
     """There is no sandbox, or the engine was lost."""
 
 
+_OWN = "programs of your own can do without a sandbox: gradgraph_sandboxed = False in conf.py"
+
 _engines: dict[tuple[int, bool], LocalEngine] = {}
 """By process, for one that Sphinx forks cannot use its parent's, and by whether programs are sandboxed."""
 
@@ -26,8 +28,10 @@ def run(code: str, sandboxed: bool) -> Trace:
         if key not in _engines:
             _engines[key] = LocalEngine(Pool(capacity=1, spares=1 if sandboxed else 0, sandboxed=sandboxed))
         return _engines[key].run(RunRequest(program=Program(code=code)))
-    except (SandboxBroken, ZygoteLost) as broken:
-        raise CannotRun(str(broken)) from broken
+    except SandboxBroken as broken:
+        raise CannotRun(f"{broken}; {_OWN}") from broken
+    except ZygoteLost as lost:
+        raise CannotRun(str(lost)) from lost
 
 
 def close(*_of_sphinx: object) -> None:

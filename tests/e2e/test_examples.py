@@ -72,4 +72,4 @@ def test_where_scripts_are_stripped_the_frame_stays_and_the_element_leaves_a_pic
     assert 'src="HOST/embed/RUN?step=10&amp;lang=zh' in cleaned and 'sandbox="allow-scripts allow-popups"' in cleaned
     element = without_scripts((EXAMPLES / "plain" / "index.html").read_text("utf-8"))
     assert "gradgraph-embed" not in element
-    assert re.search(r'<a href="HOST/#run=RUN"><img .*alt="Graph of mean\(3y²\)"', element)
+    assert re.search(r'<a href="HOST/#run=RUN"><img .*alt="Graph of 2x · x²"', element)

@@ -2,22 +2,16 @@
 
 import argparse
 import asyncio
-import gzip
 import sys
 from collections.abc import Awaitable, Mapping, Sequence
 from pathlib import Path
 
-import msgspec
-
 from engine import __main__ as engine
 from engine.trace import Trace
 from server import __main__ as serving
-from server.drawing import Drawing
 from server.exports import FILES, PICTURES, Look
 from server.problems import Language, Problem
-from server.settings import Settings
-from server.store import Stored
-from server.views import Choice, Views
+from server.views import Choice, views_of
 
 NOT_WRITTEN = 3
 STANDARD_OUTPUT = "-"
@@ -80,25 +74,16 @@ def _run(parser: argparse.ArgumentParser, given: argparse.Namespace) -> int:
 async def _write_all(trace: Trace, paths: Mapping[str, str], look: Look, given: argparse.Namespace) -> bool:
     """Makes the files as the server makes them; one that cannot be made or written is told, and takes no other with
     it."""
-    stored = Stored(body=gzip.compress(msgspec.json.encode(trace), 1, mtime=0), etag=trace.id)
-
-    async def find(_run: str) -> Stored:
-        return stored
 
     async def trace_text() -> bytes:
         return engine.json_text(trace, pretty=given.pretty).encode() + b"\n"
 
-    drawing = Drawing()
-    views = Views(find, drawing, Settings().graph_boxes)
-    try:
-        written = [await _written(given.json, trace_text())] if given.json is not None else []
+    written = [await _written(given.json, trace_text())] if given.json is not None else []
+    async with views_of(trace) as views:
         for name, path in paths.items():
             is_file = name in FILES
             made = views.file(trace.id, name) if is_file else views.picture(trace.id, name, Choice(), look)
             written.append(await _written(path, made, look.lang))
-    finally:
-        await views.close()
-        await drawing.close()
     return all(written)
 
 

@@ -2,8 +2,9 @@
 
 import asyncio
 import gzip
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
 from typing import Literal, TypeVar
 
 import msgspec
@@ -18,6 +19,7 @@ from server.cache import Cache
 from server.drawing import Drawing
 from server.exports import FILES, PICTURES, Look
 from server.problems import Language, Problem
+from server.settings import Settings
 from server.snapshots import no_such
 from server.standalone import MOST_PASSES, Around, Part, Parts
 from server.store import Stored
@@ -256,6 +258,23 @@ class Views:
         if len(graph.boxes) > self._max_boxes:
             raise Problem("graph-too-large", boxes=len(graph.boxes), limit=self._max_boxes)
         return self._trace(stored)[1], msgspec.json.encode(graph)
+
+
+@asynccontextmanager
+async def views_of(trace: Trace) -> AsyncIterator[Views]:
+    """Views of one trace that is in no store, under its run id."""
+    stored = Stored(body=gzip.compress(msgspec.json.encode(trace), 1, mtime=0), etag=trace.id)
+
+    async def find(_run: str) -> Stored:
+        return stored
+
+    drawing = Drawing()
+    views = Views(find, drawing, Settings().graph_boxes)
+    try:
+        yield views
+    finally:
+        await views.close()
+        await drawing.close()
 
 
 def _key(what: tuple[object, ...], stored: Stored) -> str:

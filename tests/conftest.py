@@ -46,8 +46,10 @@ LOOK_AT_THE_SAME = {
     "tests/engine/findings/test_silent.py": "findings",
     "tests/engine/fixes/test_offered.py": "findings",
     "tests/oracle/test_evidence.py": "findings",
+    "tests/e2e/test_examples.py": "browser",
+    "tests/e2e/test_stories.py": "browser",
 }
-"""Files whose tests look at the same traces, so that one process runs them; any other file goes by itself."""
+"""Files whose tests look at the same traces, or at one server with a browser, so that one process runs them; any other file goes by itself."""
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -26,6 +26,10 @@ ALONE = {
 """Files that lie beside the rooms, and the file that their room is called after; the others are the facts of
 `trace.py`."""
 
+SPHINX = "packages/sphinx-gradgraph"
+OURS = {"engine": "", "server": "", "sphinx_gradgraph": SPHINX}
+"""The folder that each of our packages lies in."""
+
 Graph = Mapping[str, Iterable[str]]
 
 _IMPORT = re.compile(r"""(?:from|import)\s*\(?["'](\.{1,2}/[^"']+)["']""")
@@ -35,6 +39,8 @@ def room_of(file: str) -> str:
     """The room a file lies in: a folder of the engine or of the page, the server, or the files that belong together."""
     if file.startswith("server/"):
         return "server"
+    if file.startswith(SPHINX):
+        return SPHINX
     if file.startswith("frontend/src/"):
         return "/".join(file.split("/")[:3])
     parts = file.split("/")
@@ -44,7 +50,7 @@ def room_of(file: str) -> str:
 @cache
 def files() -> Mapping[str, frozenset[str]]:
     """Each file of ours with those it imports anywhere in it, for types alone too."""
-    python = {path for folder in ("engine", "server") for path in (ROOT / folder).rglob("*.py")}
+    python = {path for folder in ("engine", "server", SPHINX) for path in (ROOT / folder).rglob("*.py")}
     page = {path for path in (ROOT / "frontend" / "src").rglob("*") if path.suffix in (".ts", ".svelte")}
     own = {str(path.relative_to(ROOT)) for path in python | page}
     found = {_name(path): _python_imports(path) for path in python}
@@ -65,11 +71,11 @@ def _python_imports(path: Path) -> set[str]:
             inner = {f"{node.module}.{alias.name}" for alias in node.names}
             of_files = {name for name in inner if _file_of(name).exists()}
             modules |= of_files if len(of_files) == len(inner) else {*of_files, node.module}
-    return {_name(_file_of(module)) for module in modules if module.partition(".")[0] in ("engine", "server")}
+    return {_name(_file_of(module)) for module in modules if module.partition(".")[0] in OURS}
 
 
 def _file_of(module: str) -> Path:
-    path = ROOT.joinpath(*module.split("."))
+    path = ROOT.joinpath(OURS.get(module.partition(".")[0], ""), *module.split("."))
     return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
 
 

@@ -1,12 +1,13 @@
 // What people do with the page, in a real Chromium: one story after the other, one line of JSON for each.
 // GRADGRAPH_URL is the server, CHROMIUM the browser, GRADGRAPH_SHOTS a folder for screenshots (none are taken without);
-// PICTURES_OF_THE_PAGE the folder the README's pictures are taken to.
+// PICTURES_OF_THE_PAGE the folder the pictures of README and documents are taken to, GRADGRAPH_EXAMPLES that of the built
+// examples (`python -m tests.e2e.examples FOLDER` builds them).
 
 import { createServer } from 'node:http'
 import { createRequire } from 'node:module'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { extname, join } from 'node:path'
 
 const require = createRequire(new URL('../../frontend/package.json', import.meta.url))
 const { chromium } = require('playwright-core')
@@ -15,7 +16,10 @@ const axe = require.resolve('axe-core/axe.min.js')
 const server = process.env.GRADGRAPH_URL
 const shots = process.env.GRADGRAPH_SHOTS
 const pictures = process.env.PICTURES_OF_THE_PAGE
+const examples = process.env.GRADGRAPH_EXAMPLES
 const PICTURE_BYTES = 150_000
+const EXAMPLE_BYTES = 60_000
+const TYPES = { '.html': 'text/html; charset=utf-8', '.js': 'text/javascript', '.css': 'text/css', '.svg': 'image/svg+xml' }
 const STORY_MS = 300_000
 
 /** Most of the gradient of x comes by the square. */
@@ -1446,6 +1450,8 @@ const stories = {
       await element.locator('iframe.ready').waitFor()
       const { height } = await until(() => iframe.boundingBox(), (found) => found.height !== 420, 'a height of its own')
       check(height >= 320 && height <= 900, `the frame is ${height} px high`)
+      const ends = () => frame.locator('.gg-scene .box').evaluateAll((all) => { const places = all.map((one) => one.getBoundingClientRect()); return { top: Math.min(...places.map(({ top }) => top)), below: innerHeight - Math.max(...places.map(({ bottom }) => bottom)) } })
+      await until(ends, ({ top, below }) => top >= 0 || below < 150, 'no room left under a graph that is cut at its top')
       same(await page.getByAltText('graph', { exact: true }).isVisible(), false, 'the picture beside the frame')
       await page.evaluate("document.querySelector('gradgraph-embed').setAttribute('step', '8')")
       await frame.locator('strong', { hasText: '第 8 步' }).waitFor()
@@ -1464,26 +1470,31 @@ const stories = {
     }
   },
 
-  async 'each snippet for other pages shows its run'(page) {
-    const { id } = await (await page.request.post(`${server}/api/v1/runs`, { data: { code: PROGRAM } })).json()
-    const file = await (await page.request.get(`${server}/api/v1/runs/${id}/graph.html`)).body()
-    const text = await readFile(new URL('../../docs/embedding.md', import.meta.url), 'utf8')
-    const snippets = [...text.matchAll(/<!-- snippet: (\w+) -->\n```html\n([^`]+)```/g)].map(([, name, html]) => [name, html.replaceAll('HOST', server).replaceAll('RUN', id)])
-    same(snippets.map(([name]) => name).join(' '), 'element frame slide file', 'snippets')
-    const course = createServer((request, answer) => {
-      answer.setHeader('Content-Type', 'text/html; charset=utf-8')
-      const [, html] = snippets.find(([name]) => request.url === `/${name}`) ?? []
-      const script = html?.includes('<script') ? '' : `<script defer src="${server}/embed.js"></script>`
-      answer.end(html ? `<!doctype html><html lang="en"><title>course</title>${script}${html}` : file)
+  async 'each example for other pages shows its run'(page) {
+    const course = createServer(async (request, answer) => {
+      const path = decodeURIComponent(new URL(request.url, server).pathname)
+      const body = await readFile(join(examples, path)).catch(() => null)
+      answer.writeHead(body ? 200 : 404, { 'Content-Type': TYPES[extname(path)] ?? 'application/octet-stream' }).end(body)
     })
     await new Promise((resolve) => course.listen(0, '127.0.0.1', resolve))
+    await page.route((url) => url.hostname !== '127.0.0.1', (route) => route.abort())
     try {
-      for (const [name] of snippets) {
-        await page.goto(`http://127.0.0.1:${course.address().port}/${name}`)
-        await page.frameLocator('iframe').locator('.gg-scene .box').first().waitFor({ state: 'attached' })
-        const step = name === 'slide' ? 'Step 1' : name === 'file' ? '第 7 步' : 'Step 7'
-        await page.frameLocator('iframe').locator('strong', { hasText: step }).waitFor()
-        await shoot(page, `snippet-${name}`)
+      for (const { name, page: path, step } of JSON.parse(await readFile(join(examples, 'pages.json'), 'utf8'))) {
+        await page.setViewportSize({ width: 860, height: 640 })
+        await page.goto(`http://127.0.0.1:${course.address().port}/${path}`)
+        await page.locator('iframe').first().scrollIntoViewIfNeeded()
+        const frame = page.frameLocator('iframe').first()
+        await frame.locator('.gg-scene .box').first().waitFor({ state: 'attached' })
+        await frame.locator('strong', { hasText: step }).waitFor()
+        const element = page.locator('gradgraph-embed').first()
+        if (await element.count()) await element.locator('iframe.ready').waitFor()
+        await page.evaluate('scrollTo(0, 0)')
+        const { y, height } = await page.locator('figure.gradgraph, gradgraph-embed, iframe').first().boundingBox()
+        await page.setViewportSize({ width: 860, height: Math.ceil(Math.min(900, y + height + 8)) })
+        await still(await (await page.locator('iframe').first().elementHandle()).contentFrame())
+        const picture = await page.screenshot({ path: pictures && `${pictures}/embed-${name}.png` })
+        check(!pictures || picture.length <= EXAMPLE_BYTES, `the picture of ${name} has ${picture.length} bytes`)
+        await shoot(page, `example-${name}`)
       }
     } finally {
       course.closeAllConnections()

@@ -4,16 +4,16 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests import soak
-from tests.e2e.browser import browser
 
 ROOT = Path(__file__).parent.parent.parent
 STORIES_S = 1500
+
+EXAMPLES_STORY = "each example for other pages shows its run"
 
 STORIES = (
     "a first visit finds an example that has run, with its text",
@@ -82,7 +82,7 @@ STORIES = (
     "a tensor of three axes is seen slice by slice",
     "a snapshot opens for others as it was left, without its run, until its maker deletes it",
     "an element on a page of another site follows its page, and prints a picture",
-    "each snippet for other pages shows its run",
+    EXAMPLES_STORY,
     "a run in one file plays from disk, in a sandbox, with no network",
     "an embed of a run that is gone says so",
     "no accessibility violations: first visit, tour, model, failure, panels, presentation, embed",
@@ -95,30 +95,15 @@ Told = dict[str, str | None]
 
 
 @pytest.fixture(scope="module")
-def chromium() -> str:
-    """The browser. Where CI promises one, its absence is a failure."""
-    if (found := browser()) is None:
-        if os.environ.get("CI"):
-            pytest.fail("no chromium on this machine, and CI is set: the stories must be told")
-        pytest.skip("no chromium on this machine")
-    return found
-
-
-@pytest.fixture(scope="module")
-def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A server of its own on a free port, with an empty store."""
-    with soak.server(tmp_path_factory.mktemp("data"), slow_workers=0) as server:  # one story fills the workers
-        yield server.address
-
-
-@pytest.fixture(scope="module")
-def told(chromium: str, url: str, request: pytest.FixtureRequest) -> Told:
+def told(chromium: str, url: str, course: Path, request: pytest.FixtureRequest) -> Told:
     """The chosen stories, told in one browser."""
     items = [item for item in request.session.items if isinstance(item, pytest.Function)]
     chosen = [item.callspec.params["story"] for item in items if item.originalname == test_story.__name__]
     names = chosen if 0 < len(chosen) < len(STORIES) else ()
+    if EXAMPLES_STORY in chosen or not names:
+        request.getfixturevalue("examples")
     command = [sys.executable, "build_frontend.py", "run", "--silent", "stories", "--", *names]
-    environment = {**os.environ, "GRADGRAPH_URL": url, "CHROMIUM": chromium}
+    environment = {**os.environ, "GRADGRAPH_URL": url, "CHROMIUM": chromium, "GRADGRAPH_EXAMPLES": str(course)}
     done = subprocess.run(
         command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=STORIES_S, check=False
     )

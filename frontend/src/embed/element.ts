@@ -78,6 +78,7 @@ class GradgraphEmbed extends HTMLElement {
     const address = src ? new URL(src, document.baseURI) : new URL(`/embed/${encodeURIComponent(id)}`, HOST)
     for (const [name, value] of query) if (!address.searchParams.has(name)) address.searchParams.set(name, value)
     const { frame } = this
+    if (src) frame.setAttribute('sandbox', 'allow-scripts allow-popups')
     frame.className = ''
     frame.style.height = `${Number(this.getAttribute('height')) || 420}px`
     if (frame.src !== address.href) frame.src = address.href

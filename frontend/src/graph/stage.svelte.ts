@@ -38,6 +38,9 @@ export class Stage {
   private openedRun = ''
   private openedSize = ''
   private openedAs = ''
+  /** The camera that a part of the graph was opened with, for lack of room; the reader's moves make another. */
+  private openedPart: Camera | null = null
+  private openedHeight = 0
 
   readonly viewport: Viewport = $derived.by(() => ({ width: this.width, height: this.height }))
   readonly isPhone: boolean = $derived.by(() => this.width > 0 && this.width < 480)
@@ -88,17 +91,21 @@ export class Stage {
     return boxes.some((box) => overlaps(box, seen))
   }
 
-  /** In a window of another size: opens again where it came later than the layout, or shows it in another way now; else
-   *  what is told of stays in view. */
+  /** In a window of another size: opens again where it came later than the layout, shows it in another way now, or has
+   *  become higher under a graph that opened in part; else what is told of stays in view. */
   reopen(): void {
     const opensAs = this.opensAs()
     const size = `${this.width}×${this.height}`
     if (this.width === 0 || size === this.openedSize || !this.layout) return
     untrack(() => {
-      if (opensAs !== this.openedAs) return this.openView()
+      if (opensAs !== this.openedAs || this.showsMoreNow) return this.openView()
       this.openedSize = size
       this.follow(this.around().focus.slice(0, 2).find((id) => id !== null) ?? null)
     })
+  }
+
+  private get showsMoreNow(): boolean {
+    return this.motion.camera === this.openedPart && this.height > this.openedHeight
   }
 
   private opensAs(): string {
@@ -154,7 +161,10 @@ export class Stage {
     const room = !isEnough(free) && isEnough(this.viewport) ? this.viewport : free
     const { focus } = this.around()
     const [wanted] = focus.flatMap((id) => this.placeOf(id) ?? [])
-    this.motion.jump(opened(bounds, room, wanted ?? firstSight(layout.boxes, room, least), least, most))
+    const camera = opened(bounds, room, wanted ?? firstSight(layout.boxes, room, least), least, most)
+    this.motion.jump(camera)
+    this.openedPart = fitZoom(bounds, room) < least ? camera : null
+    this.openedHeight = this.height
     this.openedSize = `${this.width}×${this.height}`
     this.openedAs = this.opensAs()
   }

@@ -1,0 +1,1 @@
+gradgraph run ../program.py --html run.html

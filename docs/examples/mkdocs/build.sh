@@ -1,0 +1,1 @@
+mkdocs build --strict

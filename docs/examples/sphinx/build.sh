@@ -1,0 +1,1 @@
+sphinx-build -W -b html . _build/html

@@ -1,9 +1,11 @@
 """The page of a snapshot: what the built page is told of it, and what other sites and readers without scripts see."""
 
+from collections.abc import Mapping
 from html import escape
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from engine.trace import Trace
+from server.oembed import discovery, opens_in
 from server.problems import Language
 from server.wire import Lesson, SnapshotView
 
@@ -38,8 +40,14 @@ def title_of(trace: Trace, lessons: dict[str, Lesson], view: SnapshotView) -> st
     return next(telling, "Gradgraph")[:TITLE_CHARACTERS]
 
 
-def written(page: str, base: str, id: str, view: SnapshotView, title: str) -> str:
-    """A page of the build that opens on a snapshot."""
+def opening(view: SnapshotView, opens: Mapping[str, str]) -> SnapshotView:
+    """A view with what an address says of it otherwise."""
+    otherwise: dict[str, object] = {name: opens[name] for name in ("lang", "theme", "level") if name in opens}
+    return view.model_copy(update=otherwise | ({"step": int(opens["step"])} if "step" in opens else {}))
+
+
+def written(page: str, base: str, path: str, id: str, view: SnapshotView, title: str) -> str:
+    """A page of the build that opens on a snapshot; `path` leads to it and ends before the id."""
     text = DESCRIPTION[view.lang]
     look = urlencode({"step": view.step, "lang": view.lang} | ({} if view.theme == "auto" else {"theme": view.theme}))
     link, picture = f"{base}s/{id}", f"{base}s/{id}.png?{look}"
@@ -60,9 +68,20 @@ def written(page: str, base: str, id: str, view: SnapshotView, title: str) -> st
         f'<noscript><a href="{escape(link)}.svg?{escape(look)}"><img src="/s/{id}.svg?{escape(look)}" '
         f'alt="{escape(title)}" style="max-width:100%" /></a></noscript>\n'
     )
-    return (
-        page.replace('<html lang="zh">', f'<html lang="{view.lang}">', 1)
-        .replace("<title>Gradgraph</title>", f"<title>{escape(title)} · Gradgraph</title>", 1)
-        .replace("</head>", f"{head}</head>", 1)
-        .replace("</body>", f"{drawn}</body>", 1)
+    found = discovery(base, f"{base}{path}{id}?{look}", title)
+    named_page = page.replace('<html lang="zh">', f'<html lang="{view.lang}">', 1).replace(
+        "<title>Gradgraph</title>", f"<title>{escape(title)} · Gradgraph</title>", 1
     )
+    return _with(named_page, f"{head}{found}", drawn)
+
+
+def written_of_run(page: str, base: str, run: str, query: str) -> str:
+    """The embed of a run, with what a reader without scripts and another site see of it."""
+    address = f"/api/v1/runs/{quote(run, safe='')}/graph.svg?{query}"
+    picture = f'<noscript><img src="{escape(address)}" alt="{escape(run)}" style="max-width: 100%"></noscript>'
+    found = discovery(base, f"{base}embed/{quote(run, safe='')}?{urlencode(opens_in(query))}", "Gradgraph")
+    return _with(page, found, picture)
+
+
+def _with(page: str, head: str, body: str) -> str:
+    return page.replace("</head>", f"{head}</head>", 1).replace("</body>", f"{body}</body>", 1)

@@ -267,6 +267,37 @@ def test_a_picture_is_of_the_pass_that_its_step_belongs_to(served: Served) -> No
         assert drawn == served.http.get(f"/api/v1/runs/{run['id']}/graph.mmd?pass={wanted}&lang=en").text, step
 
 
+def test_a_selection_has_its_ring_in_every_picture(served: Served, run: str) -> None:
+    if not served.service.drawing.ready:
+        pytest.skip("the drawing code is not built")
+    box = next(each["id"] for each in served.http.get(f"/api/v1/runs/{run}/graph").json()["boxes"])
+    plain, chosen = (kept(served, run, selection=part)["url"] for part in (None, {"kind": "box", "id": box}))
+    assert 'class="ring"' not in served.http.get(f"{plain}.svg").text
+    assert served.http.get(f"{chosen}.svg").text.count('class="ring"') == 1
+    for ending in (".png", ".pdf"):
+        assert served.http.get(f"{chosen}{ending}").content != served.http.get(f"{plain}{ending}").content
+    for part in ({"kind": "box", "id": "nosuchbox"}, {"kind": "line", "line": 99_999}):
+        drawn = served.http.get(f"{kept(served, run, selection=part)['url']}.svg")
+        assert (drawn.status_code, 'class="ring"' in drawn.text) == (200, False)
+
+
+def test_a_reader_s_wish_wins_on_every_route(served: Served, run: str) -> None:
+    url = kept(served, run, step=4, lang="zh")["url"]
+    for ending in (".svg", ".png", ".pdf", ".html", ".json", ".dot", ".mmd", ".tikz", ".py"):
+        if ending in (".svg", ".png", ".pdf", ".html", ".tikz") and not served.service.drawing.ready:
+            continue
+        for name, wish, changes in (
+            ("lang", "en", ending != ".py"),
+            ("step", "1", ending in (".svg", ".png", ".pdf", ".html", ".json")),
+            ("theme", "dark", ending in (".svg", ".png", ".pdf", ".html", ".json")),
+        ):
+            plain, wished = (served.http.get(f"{url}{ending}{query}") for query in ("", f"?{name}={wish}"))
+            assert plain.status_code == wished.status_code == 200
+            assert not changes or plain.content != wished.content, (ending, name)
+        for query in ("step=-1", "step=x", "step=1e9", "lang=fr", "theme=pink"):
+            served.problem(served.http.get(f"{url}{ending}?{query}"), 422, "bad-request")
+
+
 def test_the_room_for_snapshots_and_their_rate_are_the_operator_s(tmp_path: Path) -> None:
     settings = Settings(data_dir=tmp_path, warm_gallery=False, snapshots_mb=0, snapshots_per_hour=2)
     with serving(settings) as served:

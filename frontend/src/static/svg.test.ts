@@ -43,7 +43,8 @@ describe('a selection has its ring', () => {
 
   test('around a box, a wire, a group', () => {
     expect(rings('scalar_expression', 'box', load('scalar_expression').graph.boxes[0]!.id)).toEqual(['ring'])
-    const wires = sheetOf(load('scalar_expression').graph).links.flatMap(({ id }) => rings('scalar_expression', 'edge', id))
+    const { links } = sheetOf(load('scalar_expression').graph)
+    const wires = links.flatMap(({ id }) => rings('scalar_expression', 'edge', id))
     expect(new Set(wires)).toEqual(new Set(['edge-ring']))
     expect(rings('attention', 'group', graph.groups[0]!.id)).toEqual(['ring'])
   })

@@ -371,8 +371,10 @@ TABLE: dict[str, Row] = {
         503,
         ("The store cannot be used", "存储暂时不可用"),
         (
-            "The stored traces cannot be read at the moment; new programs still run. Ask again in a few seconds.",
-            "目前读不到存储的记录；新的程序仍可运行。请过几秒再试。",
+            "Stored runs and snapshots cannot be read, or no more can be kept, at the moment; new programs still run. "
+            "Ask again in a few seconds; if it lasts, ask who runs this server.",
+            "目前无法读取已存储的运行和快照，或者无法再保存；新的程序仍可运行。请过几秒再试；"
+            "如果一直如此，请询问服务的运营者。",
         ),
     ),
     "no-picture": _row(

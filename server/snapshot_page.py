@@ -6,9 +6,10 @@ from urllib.parse import quote, urlencode
 
 from engine.trace import Trace
 from server.oembed import discovery, opens_in
-from server.problems import Language
+from server.problems import TABLE, Language, Problem
 from server.wire import Lesson, SnapshotView
 
+LANGUAGES: tuple[Language, ...] = ("en", "zh")
 TITLE_CHARACTERS = 80
 DESCRIPTION: dict[Language, str] = {
     "en": "The graph that PyTorch's autograd built for this program: every value, every gradient, step by step.",
@@ -28,6 +29,22 @@ or <a href="/kept?lang=en">read what is kept, how long and why</a>.</p>
 <a href="/">打开 Gradgraph</a> 运行自己的程序，或<a href="/kept?lang=zh">了解保存什么、保存多久、为什么</a>。</p></div>
 </html>
 """
+
+
+REFUSED = """<!doctype html>
+<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>Gradgraph: {en_title}</title><style>{style}</style>
+<h1>{en_title}</h1><p>{en}</p><p><a href="/">Open Gradgraph</a></p>
+<div lang="zh"><h1>{zh_title}</h1><p>{zh}</p><p><a href="/">打开 Gradgraph</a></p></div>
+</html>
+"""
+
+
+def refused(problem: Problem, style: str) -> str:
+    """A page for who opens a snapshot that cannot be shown."""
+    told = {each: escape(problem.sentence(each)) for each in LANGUAGES}
+    titles = {f"{each}_title": TABLE[problem.key].title[each] for each in LANGUAGES}
+    return REFUSED.format(style=style, **told, **titles)
 
 
 def title_of(trace: Trace, lessons: dict[str, Lesson], view: SnapshotView) -> str:

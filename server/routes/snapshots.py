@@ -20,7 +20,7 @@ from server.routes.graphs import Width, policy_of, with_charset
 from server.routes.pages import html_of, with_session
 from server.routes.runs import client_of, finished_trace
 from server.service import Service, ServiceOf
-from server.snapshot_page import GONE
+from server.snapshot_page import GONE, refused
 from server.snapshots import Opened, is_snapshot, json_of, new_token
 from server.views import Choice
 from server.wire import MOST_STEPS, SelectedPart, SnapshotBody, SnapshotMade, SnapshotView
@@ -146,7 +146,10 @@ async def program(request: Request, snapshot: str, opened: OpenedOf, service: Se
 @router.get("/s/{snapshot}", include_in_schema=False)
 async def page(request: Request, snapshot: str, asked: AskedOf, service: ServiceOf) -> Response:
     """The page as the one who shared it saw it."""
-    found = await service.snapshots.open(snapshot) if is_snapshot(snapshot) else None
+    try:
+        found = await service.snapshots.open(snapshot) if is_snapshot(snapshot) else None
+    except Problem as problem:
+        return HTMLResponse(refused(problem, STYLE), problem.status, {"Cache-Control": NEVER})
     if found is None:
         return HTMLResponse(GONE.format(snapshot=escape(snapshot), style=STYLE), 404, {"Cache-Control": NEVER})
     opening = found._replace(view=asked.of(found.view))

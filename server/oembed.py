@@ -25,7 +25,8 @@ _OPENS = {
     "lang": "zh|en",
     "theme": "light|dark",
     "level": "both|forward|autograd",
-    "hide": "code",
+    "hide": "[a-z,]{1,40}",
+    "mode": "read|slides",
     "highlight": "[0-9]{1,7}",
 }
 """What an address may say of how an embed opens; nothing else of it is repeated."""

@@ -77,7 +77,7 @@ async def html(request: Request, service: Service, name: str, write: Callable[[s
 async def html_of(request: Request, service: Service, name: str, id: str, opened: Opened) -> Response:
     """A page of the build that opens on a snapshot."""
     title = title_of(await service.views.trace(opened.stored), service.lessons, opened.view)
-    base, path = str(request.base_url), "embed/" if name == "embed.html" else "s/"
+    base, path = str(request.base_url), "embed/" if request.url.path.startswith("/embed/") else "s/"
     return await html(request, service, name, lambda page: written(page, base, path, id, opened.view, title))
 
 

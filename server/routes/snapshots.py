@@ -179,8 +179,8 @@ async def drawn(
     choice = Choice(root=view.root, pass_id=chosen, level=view.level, layers=view.pass_id is None)
     expanded = None if view.expanded is None else tuple(sorted(view.expanded))
     theme = view.theme if view.theme != "auto" else "light"
-    part = view.selection if isinstance(view.selection, SelectedPart) else None
-    selection = part and Selected(kind=part.kind, id=part.id)
+    part = view.selection
+    selection = Selected(kind=part.kind, id=part.id) if isinstance(part, SelectedPart) else None
     return choice, Look(
         lang=view.lang, theme=theme, step=view.step, expanded=expanded, selection=selection, width=width
     )

@@ -154,9 +154,9 @@ def test_what_is_not_there_and_other_formats_are_told(served: Served, id: str) -
 
 
 def test_a_proxy_may_speak_https_to_the_world() -> None:
-    found = asked_in("https://Graph.example/s/abc#run=abc&step=5&lang=fr", "http://graph.example/")
+    found = asked_in("https://Graph.example/s/abc?mode=edit&hide=code#run=abc&step=5&lang=fr", "http://graph.example/")
     assert found is not None
-    assert (found.id, found.opens) == ("abc", {"step": "5"})
+    assert (found.id, found.opens) == ("abc", {"step": "5", "hide": "code"})
     assert asked_in("https://graph.example:8443/s/abc", "http://graph.example/") is None
 
 

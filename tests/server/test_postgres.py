@@ -72,7 +72,8 @@ def test_a_database_killed_in_the_middle_of_a_write_has_all_of_it_or_nothing(mor
         assert written.is_set()
         mortal.start()
         assert await store.snapshot("new") is None
-        assert await store.get("new") is await store.part("new", "t1") is None
+        assert await store.get("new") is None
+        assert await store.part("new", "t1") is None
         assert (await store.size(), await store.snapshots_size()) == ((1, 1_000), (1, 5))
         assert await store.keep_snapshot("new", b"new", "owner"), "as if nothing had been"
         await store.put("new", trace("n"))

@@ -96,7 +96,7 @@ def test_what_cannot_be_read_says_what_it_is(body: bytes, found: str) -> None:
     with pytest.raises(Problem, match="foreign-snapshot") as told:
         opened(ID, body)
     for language in ("en", "zh"):
-        sentence = told.value.sentence(language)  # type: ignore[arg-type]
+        sentence = told.value.sentence(language)
         assert all(part in sentence for part in (ID, found, FORMAT, snapshots.FORMAT))
 
 

@@ -109,6 +109,10 @@ NOTHING_ELSE: Sentences = {
     "它自己的日志只有运行编号和自身的错误，没有程序。此服务器的运营者或其前面的代理另外记录了什么，"
     "Gradgraph 并不知道。",
 }
+LOOK = (
+    "table{table-layout:fixed;width:100%}th{text-align:start}"
+    "td{padding-block:.5rem;border-top:1px solid #8884;overflow-wrap:anywhere}"
+)
 
 
 def page_of(settings: Settings, language: Language, cookie: str) -> str:
@@ -129,7 +133,7 @@ def page_of(settings: Settings, language: Language, cookie: str) -> str:
     return (
         f'<!doctype html><html lang="{language}"><meta charset="utf-8">'
         f'<meta name="viewport" content="width=device-width"><title>Gradgraph: {TITLE[language]}</title>'
-        f"<style>{STYLE}th{{text-align:start}}td{{padding-block:.5rem;border-top:1px solid #8884}}</style>"
+        f"<style>{STYLE}{LOOK}</style>"
         f"<h1>{TITLE[language]}</h1><table><thead><tr>{columns}</tr></thead><tbody>{rows}</tbody></table>"
         f'<p>{NOTHING_ELSE[language]}</p><p><a href="/">{BACK[language]}</a> · '
         f'<a href="/kept?lang={other}" lang="{other}">{name}</a></p></html>'

@@ -1,5 +1,7 @@
 """A PostgreSQL under the store: it may be killed, come late, and belong to several servers."""
 
+import os
+import signal
 import threading
 from collections.abc import Iterator
 from functools import partial
@@ -7,7 +9,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from sqlalchemy import event
+from sqlalchemy import Connection, event
 
 from server.settings import Settings
 from server.store import StoreDown
@@ -59,9 +61,12 @@ def test_a_database_killed_in_the_middle_of_a_write_has_all_of_it_or_nothing(mor
         written = threading.Event()
 
         @event.listens_for(store._database._engine, "after_cursor_execute")
-        def kill(_connection: object, _cursor: object, statement: str, *_: object) -> None:
+        def kill(connection: Connection, _cursor: object, statement: str, *_: object) -> None:
             if statement.startswith((f"INSERT INTO {table} ", f"UPDATE {table} ")) and not written.is_set():
                 written.set()
+                driver = connection.connection.dbapi_connection
+                assert isinstance(driver, psycopg.Connection)
+                os.kill(driver.info.backend_pid, signal.SIGKILL)  # else it may still take the end of the transaction
                 mortal.kill()
 
         with pytest.raises(StoreDown):

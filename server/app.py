@@ -39,6 +39,7 @@ from server.routes import (
     gallery,
     graphs,
     health,
+    oembed,
     pages,
     rules,
     runs,
@@ -108,7 +109,7 @@ def create_app(settings: Settings, *, ready_first: bool = True) -> FastAPI:
         redirect_slashes=False,
     )
     for routes in (
-        runs, graphs, engine_steps, comparisons, fixes, tensors, snapshots, gallery, rules, health, docs, pages,
+        runs, graphs, engine_steps, comparisons, fixes, tensors, snapshots, oembed, gallery, rules, health, docs, pages,
     ):  # fmt: skip
         app.include_router(routes.router)
     app.add_middleware(ConditionalGet)

@@ -22,7 +22,7 @@ from server.answers import JSON, SHOWN
 from server.problems import MEDIA_TYPE, Problem
 from server.snapshots import FORMAT as SNAPSHOT_FORMAT
 from server.views import Shown
-from server.wire import Accepted, QueuePlace
+from server.wire import Accepted, OEmbed, QueuePlace
 
 Documented = dict[str, Any]
 """One entry of FastAPI's `responses`."""
@@ -163,6 +163,19 @@ SNAPSHOT = _content(
     },
     {"format": SNAPSHOT_FORMAT, "trace": msgspec.to_builtins(_RECORDED), "view": _VIEW},
 )
+
+_OEMBED = OEmbed(
+    title="y = 3 * x", provider_url="https://example.org/", cache_age=3600, width=600, height=460,
+    html='<iframe src="https://example.org/embed/k3Jx9Qm2WzbT" …></iframe>',
+    thumbnail_url="https://example.org/s/k3Jx9Qm2WzbT.png?width=600", thumbnail_width=600, thumbnail_height=410,
+)  # fmt: skip
+OEMBED: Documented = {
+    "description": "Title, frame and picture, in the format that was asked for.",
+    "content": {
+        **_content(JSON, "", _ref("OEmbed"), _OEMBED.model_dump())["content"],
+        **_content("text/xml", "", {"type": "string"}, "<oembed>…</oembed>")["content"],
+    },
+}
 
 RUNS = Body(
     openapi_examples={

@@ -30,6 +30,15 @@ _POINTS_PER_PX = 0.75
 _layout = msgspec.json.Decoder(Layout).decode
 
 
+class Selected(Record, frozen=True):
+    """What has a ring around it."""
+
+    kind: Literal["box", "edge", "group"]
+    """What it is."""
+    id: str
+    """Its id in the graph."""
+
+
 class Look(Record, frozen=True):
     """How to draw it; the options of the frontend's static bundle."""
 
@@ -41,6 +50,10 @@ class Look(Record, frozen=True):
     """Step of the timeline the picture shows; null for the end."""
     expanded: tuple[str, ...] | None = None
     """Groups that are open; null for those that open by themselves."""
+    selection: Selected | None = None
+    """What is selected."""
+    width: int | None = None
+    """Pixels across; null for as large as it is drawn."""
 
 
 @dataclass(frozen=True)
@@ -68,13 +81,13 @@ class File:
     write: Callable[[Trace], bytes]
 
 
-def _png(_trace: Trace, _graph: Graph, _look: Look, svg: bytes) -> bytes:
+def _png(_trace: Trace, _graph: Graph, look: Look, svg: bytes) -> bytes:
     try:
         import resvg_py
     except ModuleNotFoundError:
         raise Problem("no-export", name="PNG", extra="png") from None
     text = svg.decode()
-    return bytes(resvg_py.svg_to_bytes(svg_string=text, zoom=zoom_of(text)))
+    return bytes(resvg_py.svg_to_bytes(svg_string=text, zoom=zoom_of(text, 1.0 if look.width else SHARP)))
 
 
 def _pdf(_trace: Trace, _graph: Graph, _look: Look, svg: bytes) -> bytes:
@@ -82,7 +95,7 @@ def _pdf(_trace: Trace, _graph: Graph, _look: Look, svg: bytes) -> bytes:
         import typst
     except ModuleNotFoundError:
         raise Problem("no-export", name="PDF", extra="pdf") from None
-    width, height = (_POINTS_PER_PX * side for side in _size(svg.decode()))
+    width, height = (_POINTS_PER_PX * side for side in size_of(svg.decode()))
     with tempfile.TemporaryDirectory(prefix="gradgraph-") as folder:
         Path(folder, "graph.svg").write_bytes(svg)
         page = f'#set page(width: {width}pt, height: {height}pt, margin: 0pt)\n#image("graph.svg", width: 100%)'
@@ -134,12 +147,13 @@ FILES = {
 """Formats of the whole run by file name."""
 
 
-def zoom_of(svg: str) -> float:
+def zoom_of(svg: str, most: float = SHARP) -> float:
     """Pixels for each unit of an SVG: sharp on a fine screen, less where the picture would take too much memory."""
-    width, height = _size(svg)
-    return min(SHARP, math.sqrt(PIXELS / max(1.0, width * height)))
+    width, height = size_of(svg)
+    return min(most, math.sqrt(PIXELS / max(1.0, width * height)))
 
 
-def _size(svg: str) -> tuple[float, float]:
+def size_of(svg: str) -> tuple[float, float]:
+    """Width and height that an SVG says of itself."""
     width, height = map(float, _SIZE.findall(svg.partition(">")[0]))
     return width, height

@@ -20,28 +20,30 @@ BACK: Sentences = {"en": "Open Gradgraph", "zh": "打开 Gradgraph"}
 ROWS: tuple[dict[Language, tuple[str, str, str]], ...] = (
     {
         "en": (
-            "A run: the program, its output and all recorded numbers",
+            "A run: the program, its output and all recorded numbers, and what came of trying the fixes it was offered",
             "Until room is needed: all runs together may take {runs}, and those not asked for longest go first. "
             "Runs of the lessons stay",
             "So that its link opens, and the same program is answered at once. Whoever knows the link can read it; "
             "whoever runs the same program gets the same link",
         ),
         "zh": (
-            "一次运行：程序、输出和所有记录的数值",
+            "一次运行：程序、输出和所有记录的数值，以及试用所提供的修复的结果",
             "直到需要空间：所有运行总共可占 {runs}，最久没人查看的先被删除。示例的运行一直保留",
             "为了能打开它的链接，并让相同的程序立即得到回答。知道链接的人都能读到它；运行相同程序的人得到相同的链接",
         ),
     },
     {
         "en": (
-            "A snapshot: a run as above, the step, what was selected and open, language and colours",
+            "A snapshot: a run as above, the step, what was selected and open, language and colours; with a comparison "
+            "the runs beside it, as snapshots of their own",
             "Until whoever made it deletes it. One may take {one}, all together {all}; when they are full, new ones "
-            "are refused and none is removed",
+            "are refused and none is removed. Backups that the operator made before keep what was deleted since",
             "A link in course material has to open in years. Whoever knows the link can read it",
         ),
         "zh": (
-            "一个快照：上述的一次运行，以及步骤、选中和展开的部分、语言和颜色",
-            "直到制作者将其删除。单个最多 {one}，总共最多 {all}；满了以后拒绝新的快照，不会删除已有的",
+            "一个快照：上述的一次运行，以及步骤、选中和展开的部分、语言和颜色；如果是比较，并排的运行也各自成为快照",
+            "直到制作者将其删除。单个最多 {one}，总共最多 {all}；满了以后拒绝新的快照，不会删除已有的。"
+            "运营者在此之前做的备份里仍有后来删除的内容",
             "课程材料里的链接多年后仍要能打开。知道链接的人都能读到它",
         ),
     },
@@ -74,24 +76,26 @@ ROWS: tuple[dict[Language, tuple[str, str, str]], ...] = (
     {
         "en": (
             "Network addresses",
-            "In memory, while they count: {rate} runs a second and {snapshots} snapshots an hour for each",
+            "In memory only, until the server ends at the latest: it counts {rate} runs a second and {snapshots} "
+            "snapshots an hour for each",
             "So that nobody takes the service from others. 0 stands for no limit",
         ),
         "zh": (
             "网络地址",
-            "只在内存中，计数期间：每个地址每秒 {rate} 次运行，每小时 {snapshots} 个快照",
+            "只在内存中，最长到服务器停止：为每个地址计数，每秒 {rate} 次运行，每小时 {snapshots} 个快照",
             "为了没有人独占服务。0 表示不设限制",
         ),
     },
     {
         "en": (
-            "In your browser: language, colours, widths of columns, the runs of the tab, your edits, the tokens of "
-            "your snapshots",
+            "In your browser: language, colours, speed, widths of columns, what you folded and have seen of the tour, "
+            "whether edits run by themselves, the runs of the tab, your edits, your snapshots with their tokens",
             "Until you clear the browser's storage; runs and edits until the tab is closed",
             "So that the page is as you left it, and you can delete your snapshots",
         ),
         "zh": (
-            "在你的浏览器中：语言、颜色、各栏宽度、该标签页的运行、你的修改、你的快照的令牌",
+            "在你的浏览器中：语言、颜色、速度、各栏宽度、折叠了什么、是否看过导览、修改后是否自动运行、"
+            "该标签页的运行、你的修改、你的快照及其令牌",
             "直到你清除浏览器存储；运行和修改保留到标签页关闭",
             "为了页面与你离开时一样，并让你能删除自己的快照",
         ),
@@ -105,6 +109,10 @@ NOTHING_ELSE: Sentences = {
     "它自己的日志只有运行编号和自身的错误，没有程序。此服务器的运营者或其前面的代理另外记录了什么，"
     "Gradgraph 并不知道。",
 }
+LOOK = (
+    "table{table-layout:fixed;width:100%}th{text-align:start}"
+    "td{padding-block:.5rem;border-top:1px solid #8884;overflow-wrap:anywhere}"
+)
 
 
 def page_of(settings: Settings, language: Language, cookie: str) -> str:
@@ -125,7 +133,7 @@ def page_of(settings: Settings, language: Language, cookie: str) -> str:
     return (
         f'<!doctype html><html lang="{language}"><meta charset="utf-8">'
         f'<meta name="viewport" content="width=device-width"><title>Gradgraph: {TITLE[language]}</title>'
-        f"<style>{STYLE}th{{text-align:start}}td{{padding-block:.5rem;border-top:1px solid #8884}}</style>"
+        f"<style>{STYLE}{LOOK}</style>"
         f"<h1>{TITLE[language]}</h1><table><thead><tr>{columns}</tr></thead><tbody>{rows}</tbody></table>"
         f'<p>{NOTHING_ELSE[language]}</p><p><a href="/">{BACK[language]}</a> · '
         f'<a href="/kept?lang={other}" lang="{other}">{name}</a></p></html>'

@@ -17,7 +17,7 @@ from engine.trace import Trace
 from engine.what_ifs import WhatIfs
 from server.examples import PROBLEM, WITH_NULLS
 from server.views import Shown
-from server.wire import ProblemBody
+from server.wire import OEmbed, ProblemBody
 
 REF = "#/components/schemas/"
 DESCRIPTION = """Paste PyTorch, see what autograd really did: a program goes in, it runs on the real PyTorch in a
@@ -32,7 +32,7 @@ def document(app: FastAPI) -> dict[str, Any]:
         made = get_openapi(title=app.title, version=app.version, description=DESCRIPTION, routes=app.routes)
         schemas = made["components"]["schemas"]
         schemas |= wire_schemas((Trace, Graph, Shown, Engine, Comparison, Fixes, WhatIfs, RuleText, Derivative), REF)
-        schemas["ProblemBody"] = ProblemBody.model_json_schema()
+        schemas |= {model.__name__: model.model_json_schema() for model in (OEmbed, ProblemBody)}
         _say_problem(made)
         _keep_nulls(made)
         app.openapi_schema = made

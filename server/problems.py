@@ -280,6 +280,23 @@ TABLE: dict[str, Row] = {
             "没有名为 {name} 的示例；GET /api/v1/gallery 列出了全部示例。",
         ),
     ),
+    "not-embeddable": _row(
+        404,
+        ("Nothing here can be shown elsewhere", "这里没有可嵌入的内容"),
+        (
+            "{url} is no page of this server that other sites can show. "
+            "Ask for {host}s/… (a snapshot) or {host}embed/… (a snapshot or run).",
+            "{url} 不是此服务器上可以嵌入其他网站的页面。请使用 {host}s/…（快照）或 {host}embed/…（快照或运行）。",
+        ),
+    ),
+    "no-such-oembed-format": _row(
+        501,
+        ("There is no such oEmbed format", "没有这种 oEmbed 格式"),
+        (
+            "format = {asked}, but oEmbed is answered as `json` and as `xml` here.",
+            "format = {asked}，但这里的 oEmbed 只有 `json` 和 `xml` 两种格式。",
+        ),
+    ),
     "no-such-page": _row(
         404,
         ("No such page", "没有这个页面"),
@@ -354,8 +371,10 @@ TABLE: dict[str, Row] = {
         503,
         ("The store cannot be used", "存储暂时不可用"),
         (
-            "The stored traces cannot be read at the moment; new programs still run. Ask again in a few seconds.",
-            "目前读不到存储的记录；新的程序仍可运行。请过几秒再试。",
+            "Stored runs and snapshots cannot be read, or no more can be kept, at the moment; new programs still run. "
+            "Ask again in a few seconds; if it lasts, ask who runs this server.",
+            "目前无法读取已存储的运行和快照，或者无法再保存；新的程序仍可运行。请过几秒再试；"
+            "如果一直如此，请询问服务的运营者。",
         ),
     ),
     "no-picture": _row(

@@ -1,12 +1,15 @@
 """The page of a snapshot: what the built page is told of it, and what other sites and readers without scripts see."""
 
+from collections.abc import Mapping
 from html import escape
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from engine.trace import Trace
-from server.problems import Language
+from server.oembed import discovery, opens_in
+from server.problems import TABLE, Language, Problem
 from server.wire import Lesson, SnapshotView
 
+LANGUAGES: tuple[Language, ...] = ("en", "zh")
 TITLE_CHARACTERS = 80
 DESCRIPTION: dict[Language, str] = {
     "en": "The graph that PyTorch's autograd built for this program: every value, every gradient, step by step.",
@@ -28,6 +31,22 @@ or <a href="/kept?lang=en">read what is kept, how long and why</a>.</p>
 """
 
 
+REFUSED = """<!doctype html>
+<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>Gradgraph: {en_title}</title><style>{style}</style>
+<h1>{en_title}</h1><p>{en}</p><p><a href="/">Open Gradgraph</a></p>
+<div lang="zh"><h1>{zh_title}</h1><p>{zh}</p><p><a href="/">打开 Gradgraph</a></p></div>
+</html>
+"""
+
+
+def refused(problem: Problem, style: str) -> str:
+    """A page for who opens a snapshot that cannot be shown."""
+    told = {each: escape(problem.sentence(each)) for each in LANGUAGES}
+    titles = {f"{each}_title": TABLE[problem.key].title[each] for each in LANGUAGES}
+    return REFUSED.format(style=style, **told, **titles)
+
+
 def title_of(trace: Trace, lessons: dict[str, Lesson], view: SnapshotView) -> str:
     """The lesson's title where the program is one; else its first line that does more than import."""
     lesson = lessons.get(view.lesson or "")
@@ -38,8 +57,14 @@ def title_of(trace: Trace, lessons: dict[str, Lesson], view: SnapshotView) -> st
     return next(telling, "Gradgraph")[:TITLE_CHARACTERS]
 
 
-def written(page: str, base: str, id: str, view: SnapshotView, title: str) -> str:
-    """A page of the build that opens on a snapshot."""
+def opening(view: SnapshotView, opens: Mapping[str, str]) -> SnapshotView:
+    """A view with what an address says of it otherwise."""
+    otherwise: dict[str, object] = {name: opens[name] for name in ("lang", "theme", "level") if name in opens}
+    return view.model_copy(update=otherwise | ({"step": int(opens["step"])} if "step" in opens else {}))
+
+
+def written(page: str, base: str, path: str, id: str, view: SnapshotView, title: str) -> str:
+    """A page of the build that opens on a snapshot; `path` leads to it and ends before the id."""
     text = DESCRIPTION[view.lang]
     look = urlencode({"step": view.step, "lang": view.lang} | ({} if view.theme == "auto" else {"theme": view.theme}))
     link, picture = f"{base}s/{id}", f"{base}s/{id}.png?{look}"
@@ -60,9 +85,20 @@ def written(page: str, base: str, id: str, view: SnapshotView, title: str) -> st
         f'<noscript><a href="{escape(link)}.svg?{escape(look)}"><img src="/s/{id}.svg?{escape(look)}" '
         f'alt="{escape(title)}" style="max-width:100%" /></a></noscript>\n'
     )
-    return (
-        page.replace('<html lang="zh">', f'<html lang="{view.lang}">', 1)
-        .replace("<title>Gradgraph</title>", f"<title>{escape(title)} · Gradgraph</title>", 1)
-        .replace("</head>", f"{head}</head>", 1)
-        .replace("</body>", f"{drawn}</body>", 1)
+    found = discovery(base, f"{base}{path}{id}?{look}", title)
+    named_page = page.replace('<html lang="zh">', f'<html lang="{view.lang}">', 1).replace(
+        "<title>Gradgraph</title>", f"<title>{escape(title)} · Gradgraph</title>", 1
     )
+    return _with(named_page, f"{head}{found}", drawn)
+
+
+def written_of_run(page: str, base: str, run: str, query: str) -> str:
+    """The embed of a run, with what a reader without scripts and another site see of it."""
+    address = f"/api/v1/runs/{quote(run, safe='')}/graph.svg?{query}"
+    picture = f'<noscript><img src="{escape(address)}" alt="{escape(run)}" style="max-width: 100%"></noscript>'
+    found = discovery(base, f"{base}embed/{quote(run, safe='')}?{urlencode(opens_in(query))}", "Gradgraph")
+    return _with(page, found, picture)
+
+
+def _with(page: str, head: str, body: str) -> str:
+    return page.replace("</head>", f"{head}</head>", 1).replace("</body>", f"{body}</body>", 1)

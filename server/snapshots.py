@@ -14,9 +14,10 @@ from typing import Final, Literal, NamedTuple
 import msgspec
 import pydantic
 
-from engine.formats import UnreadableFormat, migrate
+from engine.formats import Step, UnreadableFormat, advanced, migrate
 from engine.limits import MIB
 from engine.trace import FORMAT as TRACE_FORMAT
+from engine.trace import Trace
 from server.cache import Cache
 from server.problems import Problem
 from server.rate_limit import RateLimit
@@ -26,6 +27,8 @@ from server.wire import SnapshotView
 
 Format = Literal["gradgraph.snapshot/1"]
 FORMAT: Final[Format] = "gradgraph.snapshot/1"
+STEPS: dict[str, Step] = {}
+"""Ways from older envelopes, by the format that a step starts from; the traces in them have their own."""
 LETTERS = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 """Of base 58: none looks like another."""
 LENGTHS = (12, 16, 22)
@@ -35,6 +38,12 @@ OPENED_BYTES = 32 * 1024**2
 """Bytes of opened snapshots held, compressed."""
 
 _ID = re.compile("|".join(f"[{LETTERS}]{{{length}}}" for length in LENGTHS))
+
+
+class _Named(msgspec.Struct, frozen=True):
+    """What stored things of all versions begin with."""
+
+    format: str
 
 
 class Envelope(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -145,21 +154,28 @@ def packed(stored: Stored, tensors: Mapping[str, bytes], view: SnapshotView) -> 
 
 def opened(id: str, body: bytes) -> Opened:
     """A stored snapshot as this version reads it. Raises Problem for one of a foreign version."""
+    found = "damaged"
     try:
-        envelope = msgspec.json.decode(gzip.decompress(body), type=Envelope)
-    except (msgspec.MsgspecError, OSError, EOFError, zlib.error):
-        raise Problem("foreign-snapshot", snapshot=id, found="damaged", format=FORMAT) from None
-    try:
-        if envelope.format != FORMAT:
-            raise UnreadableFormat(envelope.format)
+        text = gzip.decompress(body)
+        found = msgspec.json.decode(text, type=_Named).format
+        envelope = _current(text, found)
         view = SnapshotView.model_validate_json(bytes(envelope.view))
         trace = _with_id(bytes(envelope.trace), id)
-        if not trace.startswith(_CURRENT):
+        found = msgspec.json.decode(trace, type=_Named).format
+        if found != TRACE_FORMAT:
             trace = migrate(trace)
-    except (UnreadableFormat, msgspec.MsgspecError, pydantic.ValidationError):
-        raise Problem("foreign-snapshot", snapshot=id, found=envelope.format, format=FORMAT) from None
+        msgspec.json.decode(trace, type=Trace)  # what is damaged is told now, and not by every view of it
+    except (OSError, EOFError, zlib.error, UnreadableFormat, msgspec.MsgspecError, pydantic.ValidationError):
+        raise Problem("foreign-snapshot", snapshot=id, found=found, format=f"{FORMAT}, {TRACE_FORMAT}") from None
     zipped = gzip.compress(trace, mtime=0)
     return Opened(Stored(body=zipped, etag=etag(zipped), tensors=envelope.tensors), view)
+
+
+def _current(text: bytes, found: str) -> Envelope:
+    """An envelope of the current format. Raises UnreadableFormat."""
+    if found != FORMAT:
+        text = msgspec.json.encode(advanced(text, STEPS, FORMAT))
+    return msgspec.json.decode(text, type=Envelope)
 
 
 def json_of(snapshot: Opened) -> bytes:
@@ -167,9 +183,6 @@ def json_of(snapshot: Opened) -> bytes:
     stored = snapshot.stored
     trace, view = msgspec.Raw(gzip.decompress(stored.body)), msgspec.Raw(snapshot.view.json_bytes())
     return msgspec.json.encode(Envelope(FORMAT, trace, view, dict(stored.tensors)))
-
-
-_CURRENT = b'{"format":' + msgspec.json.encode(TRACE_FORMAT) + b","
 
 
 def _with_id(trace: bytes, id: str) -> bytes:

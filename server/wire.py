@@ -156,6 +156,35 @@ class SnapshotMade(Answer):
     """Deletes it with `DELETE /api/v1/snapshots/{id}`; told this once."""
 
 
+class OEmbed(Answer):
+    """How another site shows a page of ours (oEmbed 1.0)."""
+
+    type: Literal["rich"] = "rich"
+    """Kind of content: HTML."""
+    version: Literal["1.0"] = "1.0"
+    """Of oEmbed."""
+    title: str
+    """What the graph is of, as plain text."""
+    provider_name: Literal["Gradgraph"] = "Gradgraph"
+    """Whose it is."""
+    provider_url: str
+    """This server."""
+    cache_age: int
+    """Seconds it may be kept."""
+    html: str
+    """The frame."""
+    width: int
+    """Its pixels across."""
+    height: int
+    """Its pixels down."""
+    thumbnail_url: str | None = None
+    """A picture; absent, with its sizes, where none can be drawn."""
+    thumbnail_width: int | None = None
+    """Its pixels across."""
+    thumbnail_height: int | None = None
+    """Its pixels down."""
+
+
 class Text(Answer):
     """A title and a paragraph in one language."""
 

@@ -14,7 +14,8 @@ from engine.schema import document
 router = APIRouter(include_in_schema=False)
 
 STYLE = (
-    "body{font:16px/1.6 system-ui,sans-serif;max-width:52rem;margin:3rem auto;padding:0 1rem;color-scheme:light dark}"
+    ":root{color-scheme:light dark}"
+    "body{font:16px/1.6 system-ui,sans-serif;max-width:52rem;margin:3rem auto;padding:0 1rem}"
     "code,pre{font:14px/1.5 ui-monospace,monospace}pre{padding:.8rem;overflow:auto;border:1px solid #8884}"
     "td{padding:.1rem 1rem .1rem 0;vertical-align:top}h2{margin-top:2.5rem}"
 )

@@ -32,14 +32,18 @@ async def choice_of(
     return Choice(root=root, pass_id=pass_id, level=level, layers=layers)
 
 
+Width = Annotated[int | None, Query(ge=16, le=4_000, description="Pixels across; else as large as it is drawn.")]
+
+
 async def look_of(
     preferred: LanguageOf,
     lang: Annotated[Literal["zh", "en"] | None, Query(description="Words; else by Accept-Language.")] = None,
     theme: Annotated[Literal["light", "dark"], Query(description="Colours.")] = "light",
     step: Annotated[int | None, Query(ge=0, description="Step of the timeline; else the end.")] = None,
+    width: Width = None,
 ) -> Look:
     """How to draw it, from the query."""
-    return Look(lang=lang or preferred, theme=theme, step=step)
+    return Look(lang=lang or preferred, theme=theme, step=step, width=width)
 
 
 async def layout_options_of(

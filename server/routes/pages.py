@@ -1,9 +1,8 @@
 """The page, the embed and their files."""
 
 import secrets
-from html import escape
+from collections.abc import Callable
 from typing import Annotated, Literal
-from urllib.parse import quote
 
 from fastapi import APIRouter, Query
 from starlette.requests import Request
@@ -13,9 +12,10 @@ from server.answers import FOREVER, file_answer, tagged_answer
 from server.frontend_files import NOT_BUILT
 from server.http_policy import policy
 from server.kept import page_of
+from server.oembed import opens_in
 from server.problems import Problem
 from server.service import LanguageOf, Service, ServiceOf
-from server.snapshot_page import title_of, written
+from server.snapshot_page import opening, title_of, written, written_of_run
 from server.snapshots import Opened, is_snapshot
 
 router = APIRouter(include_in_schema=False)
@@ -32,9 +32,12 @@ async def playground(request: Request, service: ServiceOf) -> Response:
 @router.get("/embed/{run}")
 async def embed(request: Request, run: str, service: ServiceOf) -> Response:
     """Graph and player of a stored trace, for a frame on a course page."""
-    snapshot = await service.snapshots.open(run) if is_snapshot(run) else None
-    besides = b"" if snapshot else _picture_of(run, request.url.query)
-    return await html(request, service, "embed.html", snapshot and (run, snapshot), besides)
+    query = request.url.query
+    if found := await service.snapshots.open(run) if is_snapshot(run) else None:
+        found = found._replace(view=opening(found.view, opens_in(query)))
+        return await html_of(request, service, "embed.html", run, found)
+    base = str(request.base_url)
+    return await html(request, service, "embed.html", lambda page: written_of_run(page, base, run, query))
 
 
 @router.get("/kept")
@@ -61,23 +64,21 @@ async def top_file(request: Request, file: str, service: ServiceOf) -> Response:
     return file_answer(request, page)
 
 
-async def html(
-    request: Request, service: Service, name: str, of: tuple[str, Opened] | None = None, besides: bytes = b""
-) -> Response:
-    """A page of the build, on a snapshot if one is given, with something at the end of its body; or one that says how
-    to build it."""
+async def html(request: Request, service: Service, name: str, write: Callable[[str], str] | None = None) -> Response:
+    """A page of the build, with something written into it; or one that says how to build it."""
     if (page := service.frontend.get(name)) is None:
         return HTMLResponse(NOT_BUILT.format(missing=f"server/assets/{name}"), 503, {"Cache-Control": "no-store"})
     headers = {"Content-Security-Policy": policy(request.url.path, page.script_hashes)}
-    if of is None and not besides:
+    if write is None:
         return file_answer(request, page, headers)
-    if of is None:
-        body = page.body.replace(b"</body>", besides + b"</body>")
-        return await tagged_answer(request, body, "text/html; charset=utf-8", headers)
-    id, snapshot = of
-    title = title_of(await service.views.trace(snapshot.stored), service.lessons, snapshot.view)
-    text = written(page.body.decode(), str(request.base_url), id, snapshot.view, title)
-    return await tagged_answer(request, text.encode(), "text/html; charset=utf-8", headers)
+    return await tagged_answer(request, write(page.body.decode()).encode(), "text/html; charset=utf-8", headers)
+
+
+async def html_of(request: Request, service: Service, name: str, id: str, opened: Opened) -> Response:
+    """A page of the build that opens on a snapshot."""
+    title = title_of(await service.views.trace(opened.stored), service.lessons, opened.view)
+    base, path = str(request.base_url), "embed/" if request.url.path.startswith("/embed/") else "s/"
+    return await html(request, service, name, lambda page: written(page, base, path, id, opened.view, title))
 
 
 def with_session(request: Request, answer: Response) -> Response:
@@ -88,9 +89,3 @@ def with_session(request: Request, answer: Response) -> Response:
             secure=request.url.scheme == "https",
         )  # fmt: skip
     return answer
-
-
-def _picture_of(run: str, query: str) -> bytes:
-    """What a reader without scripts sees of a run."""
-    address = f"/api/v1/runs/{quote(run, safe='')}/graph.svg?{query}"
-    return f'<noscript><img src="{escape(address)}" alt="{escape(run)}" style="max-width: 100%"></noscript>'.encode()

@@ -13,17 +13,17 @@ from engine.export.script import runnable
 from engine.graph import pass_at
 from server.answers import JSON, NEVER, ONE_DAY, tagged_answer
 from server.examples import MADE, PROBLEM, SNAPSHOT, SNAPSHOTS, Documented, download
-from server.exports import PICTURES, Look, Picture
+from server.exports import PICTURES, Look, Picture, Selected
 from server.problems import Problem
 from server.routes.docs import STYLE
-from server.routes.graphs import policy_of, with_charset
-from server.routes.pages import html, with_session
+from server.routes.graphs import Width, policy_of, with_charset
+from server.routes.pages import html_of, with_session
 from server.routes.runs import client_of, finished_trace
 from server.service import Service, ServiceOf
-from server.snapshot_page import GONE
+from server.snapshot_page import GONE, refused
 from server.snapshots import Opened, is_snapshot, json_of, new_token
 from server.views import Choice
-from server.wire import MOST_STEPS, SnapshotBody, SnapshotMade, SnapshotView
+from server.wire import MOST_STEPS, SelectedPart, SnapshotBody, SnapshotMade, SnapshotView
 
 router = APIRouter(tags=["snapshots"])
 
@@ -122,8 +122,10 @@ def _picture_route(extension: str, made: Picture) -> None:
         response_class=Response,
         responses={200: download(made.media_type, made.begins), **REFUSED},
     )
-    async def drawn_anew(request: Request, snapshot: str, opened: OpenedOf, service: ServiceOf) -> Response:
-        choice, look = await drawn(service, opened, plays=made.drawn == "parts")
+    async def drawn_anew(
+        request: Request, snapshot: str, opened: OpenedOf, service: ServiceOf, width: Width = None
+    ) -> Response:
+        choice, look = await drawn(service, opened, plays=made.drawn == "parts", width=width)
         body = await service.views.picture(snapshot, extension, choice, look)
         return await picture(request, body, with_charset(made.media_type))
 
@@ -144,11 +146,14 @@ async def program(request: Request, snapshot: str, opened: OpenedOf, service: Se
 @router.get("/s/{snapshot}", include_in_schema=False)
 async def page(request: Request, snapshot: str, asked: AskedOf, service: ServiceOf) -> Response:
     """The page as the one who shared it saw it."""
-    found = await service.snapshots.open(snapshot) if is_snapshot(snapshot) else None
+    try:
+        found = await service.snapshots.open(snapshot) if is_snapshot(snapshot) else None
+    except Problem as problem:
+        return HTMLResponse(refused(problem, STYLE), problem.status, {"Cache-Control": NEVER})
     if found is None:
         return HTMLResponse(GONE.format(snapshot=escape(snapshot), style=STYLE), 404, {"Cache-Control": NEVER})
     opening = found._replace(view=asked.of(found.view))
-    return with_session(request, await html(request, service, "index.html", (snapshot, opening)))
+    return with_session(request, await html_of(request, service, "index.html", snapshot, opening))
 
 
 async def keep(service: Service, run: str, view: SnapshotView, token: str) -> str:
@@ -162,7 +167,9 @@ async def keep(service: Service, run: str, view: SnapshotView, token: str) -> st
     return await service.snapshots.keep(stored, values, view, token)
 
 
-async def drawn(service: Service, opened: Opened, *, plays: bool) -> tuple[Choice, Look]:
+async def drawn(
+    service: Service, opened: Opened, *, plays: bool = False, width: int | None = None
+) -> tuple[Choice, Look]:
     """What of a snapshot is drawn, and how: what its page would show. A player chooses by its step, as the page does;
     a picture is of the step's pass."""
     view = opened.view
@@ -172,7 +179,11 @@ async def drawn(service: Service, opened: Opened, *, plays: bool) -> tuple[Choic
     choice = Choice(root=view.root, pass_id=chosen, level=view.level, layers=view.pass_id is None)
     expanded = None if view.expanded is None else tuple(sorted(view.expanded))
     theme = view.theme if view.theme != "auto" else "light"
-    return choice, Look(lang=view.lang, theme=theme, step=view.step, expanded=expanded)
+    part = view.selection
+    selection = Selected(kind=part.kind, id=part.id) if isinstance(part, SelectedPart) else None
+    return choice, Look(
+        lang=view.lang, theme=theme, step=view.step, expanded=expanded, selection=selection, width=width
+    )
 
 
 async def picture(request: Request, body: bytes, media_type: str) -> Response:

@@ -1394,7 +1394,7 @@ const stories = {
     const link = await page.getByLabel('Link').inputValue()
     const id = /\/s\/(\w{12})$/.exec(link)?.[1]
     check(id, `the link is ${link}`)
-    check((await page.getByLabel('Embed in a course page').inputValue()).includes(`/embed/${id}"`), 'the frame is not of the snapshot')
+    check((await page.getByLabel('Text to paste').inputValue()).includes(`snapshot="${id}" step="60" lang="en"`), 'the element is not of the snapshot')
     await until(() => page.getByAltText('The picture of the snapshot').evaluate((image) => image.naturalWidth), (width) => width > 100, 'the picture')
     await shoot(page, 'share')
     await page.keyboard.press('Escape')
@@ -1465,6 +1465,60 @@ const stories = {
       same(await iframe.isVisible(), false, 'the frame in print')
     } finally {
       await page.emulateMedia({ media: null })
+      course.closeAllConnections()
+      course.close()
+    }
+  },
+
+  async 'what the share box gives to paste shows the snapshot where it is pasted'(page) {
+    const { id: ran } = await (await page.request.post(`${server}/api/v1/runs`, { data: { code: PROGRAM } })).json()
+    await page.goto(`${server}/#run=${ran}&step=3&lang=zh&theme=light`)
+    await page.locator('.gg-scene [data-id]').first().waitFor()
+    await page.getByRole('button', { name: '分享' }).focus()
+    await page.keyboard.press('Enter') // all of it by keyboard, as far as the platform's own list
+    await page.getByRole('button', { name: '制作快照' }).focus()
+    await page.keyboard.press('Enter')
+    const link = await page.getByLabel('链接').inputValue()
+    const id = link.split('/').at(-1)
+    await until(() => page.getByAltText('快照的图').evaluate((image) => image.naturalWidth), (width) => width > 100, 'the picture')
+    const places = page.getByLabel('展示在')
+    const texts = {}
+    for (const place of await places.locator('option').evaluateAll((all) => all.map((one) => one.value))) {
+      await places.selectOption(place)
+      texts[place] = await page.getByLabel('要粘贴的内容').inputValue()
+      check(await page.getByLabel('要粘贴的内容').evaluate((field) => field.ariaDescribedByElements[0].textContent.length > 5), `no advice for ${place}`)
+    }
+    same(Object.keys(texts).join(' '), 'element frame markdown sphinx jekyll latex file', 'places')
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+    await page.getByRole('button', { name: '复制', exact: true }).press('Enter')
+    await page.getByRole('status').getByText('已复制').waitFor()
+    same(await page.evaluate('navigator.clipboard.readText()'), texts.file, 'what is copied')
+    await shoot(page, 'share-paste')
+    same(texts.sphinx, `\`\`\`{gradgraph} ${link}\n:step: 3\n\`\`\``, 'the directive')
+    const [, picture, leads] = /^\[!\[.*\]\((.*)\)\]\((.*)\)$/.exec(texts.markdown)
+    same(leads, link, 'where the Markdown leads')
+    const [, pdf] = /^% curl -o \w+\.pdf '(.*)'$/m.exec(texts.latex)
+    for (const [address, type] of [[picture, 'image/svg+xml'], [pdf, 'application/pdf'], [`${link}.html`, 'text/html; charset=utf-8']]) {
+      const answer = await page.request.get(address)
+      same(`${answer.status()} ${answer.headers()['content-type']}`, `200 ${type}`, address)
+    }
+    const file = await (await page.request.get(`${link}.html`)).body()
+    const course = createServer((request, answer) => {
+      answer.setHeader('Content-Type', 'text/html; charset=utf-8')
+      const html = texts[request.url.slice(1)]
+      answer.end(html ? `<!doctype html><html lang="en"><title>course</title><body>${html}` : file)
+    })
+    await new Promise((resolve) => course.listen(0, '127.0.0.1', resolve))
+    try {
+      for (const place of ['element', 'frame', 'jekyll', 'file']) {
+        await page.goto(`http://127.0.0.1:${course.address().port}/${place}`)
+        const frame = page.frameLocator('iframe')
+        await frame.locator('.gg-scene .box').first().waitFor({ state: 'attached' })
+        await frame.locator('strong', { hasText: '第 3 步' }).waitFor()
+        same(await frame.locator('html').getAttribute('data-theme'), 'light', `colours of ${place}`)
+        await shoot(page, `pasted-${place}`)
+      }
+    } finally {
       course.closeAllConnections()
       course.close()
     }

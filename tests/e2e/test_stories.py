@@ -82,6 +82,7 @@ STORIES = (
     "a tensor of three axes is seen slice by slice",
     "a snapshot opens for others as it was left, without its run, until its maker deletes it",
     "an element on a page of another site follows its page, and prints a picture",
+    "what the share box gives to paste shows the snapshot where it is pasted",
     EXAMPLES_STORY,
     "a run in one file plays from disk, in a sandbox, with no network",
     "an embed of a run that is gone says so",

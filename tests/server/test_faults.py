@@ -8,8 +8,10 @@ import json
 import os
 import random
 import resource
+import secrets
 import signal
 import sqlite3
+import subprocess
 import threading
 import time
 from collections import Counter
@@ -338,6 +340,40 @@ def test_a_full_disk(tmp_path: Path) -> None:
         works(at, 70)
         wait_for(lambda: health(at)["store"] == "ok")
         held_as_before(at, fresh)
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk of 4 MiB, where this user may make one."""
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", tmp_path], check=False).returncode:
+        pytest.skip("this user may not make a disk")
+    yield tmp_path
+    subprocess.run(["umount", tmp_path], check=True)
+
+
+def test_a_snapshot_that_the_disk_has_no_room_for_is_refused_and_those_there_open(small_disk: Path) -> None:
+    with soak.server(small_disk, workers=1, **QUIET) as at:
+
+        def keep(run_id: str) -> httpx.Response:
+            body = {"run": run_id, "view": {"step": 0, "lang": "en"}}
+            return httpx.post(f"{at.address}/api/v1/snapshots", json=body, timeout=60)
+
+        here = run(at, lesson(90)).json()["id"]
+        kept = keep(here)
+        assert kept.status_code == 201, kept.text
+        filling = small_disk / "filling"
+        with suppress(OSError), filling.open("wb", buffering=0) as file:
+            while file.write(b"x" * 4096):
+                pass
+        large = run(at, f"{lesson(91)}\n# {secrets.token_hex(30_000)}").json()["id"]
+        refused = keep(large)
+        assert (refused.status_code, refused.json()["type"]) == (503, "urn:gradgraph:problem:store-down")
+        assert "no more can be kept" in refused.json()["detail"]
+        assert httpx.get(f"{at.address}{kept.json()['url']}.json").status_code == 200
+        filling.unlink()
+        assert keep(large).status_code == 201
+        works(at, 92)
+        wait_for(lambda: health(at)["store"] == "ok")
 
 
 def test_no_place_for_temporary_files(at: Server, fresh: soak.Holding) -> None:

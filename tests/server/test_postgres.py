@@ -1,11 +1,15 @@
 """A PostgreSQL under the store: it may be killed, come late, and belong to several servers."""
 
+import os
+import signal
+import threading
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
 import psycopg
 import pytest
+from sqlalchemy import Connection, event
 
 from server.settings import Settings
 from server.store import StoreDown
@@ -44,6 +48,41 @@ def test_a_killed_database_costs_what_was_asked_meanwhile(mortal: Cluster) -> No
         assert await store.get("b") is None
         await store.put("b", trace("b"))
         assert await store.size() == (2, 2_000)
+        assert store.trouble == ""
+
+    use(partial(store_in, url_of(mortal)), lose)
+
+
+@pytest.mark.parametrize("table", ["snapshots", "snapshot_owners", "traces", "held"])
+def test_a_database_killed_in_the_middle_of_a_write_has_all_of_it_or_nothing(mortal: Cluster, table: str) -> None:
+    async def lose(store: SqlStore) -> None:
+        await store.put("there", trace("t"))
+        assert await store.keep_snapshot("there", b"there", "owner")
+        written = threading.Event()
+
+        @event.listens_for(store._database._engine, "after_cursor_execute")
+        def kill(connection: Connection, _cursor: object, statement: str, *_: object) -> None:
+            if statement.startswith((f"INSERT INTO {table} ", f"UPDATE {table} ")) and not written.is_set():
+                written.set()
+                driver = connection.connection.dbapi_connection
+                assert isinstance(driver, psycopg.Connection)
+                os.kill(driver.info.backend_pid, signal.SIGKILL)  # else it may still take the end of the transaction
+                mortal.kill()
+
+        with pytest.raises(StoreDown):
+            if table.startswith("snapshot"):
+                await store.keep_snapshot("new", b"new" * 10**5, "owner")
+            else:
+                await store.put("new", trace("n", tensors={"t1": b"values"}))
+        assert written.is_set()
+        mortal.start()
+        assert await store.snapshot("new") is None
+        assert await store.get("new") is None
+        assert await store.part("new", "t1") is None
+        assert (await store.size(), await store.snapshots_size()) == ((1, 1_000), (1, 5))
+        assert await store.keep_snapshot("new", b"new", "owner"), "as if nothing had been"
+        await store.put("new", trace("n"))
+        assert (await store.size(), await store.snapshots_size()) == ((2, 2_000), (2, 8))
         assert store.trouble == ""
 
     use(partial(store_in, url_of(mortal)), lose)
@@ -109,13 +148,44 @@ def test_two_servers_see_each_other_s_runs(postgres_url: str, tmp_path: Path) ->
 
 
 @pytest.mark.slow
+def test_two_servers_share_snapshots(postgres_url: str, tmp_path: Path) -> None:
+    settings = Settings(store=postgres_url, data_dir=tmp_path / "none", workers=1, warm_gallery=False)
+    with serving(settings) as first, serving(settings) as other:
+        run = first.run(CODE.format(n=7))["id"]
+        body = {"run": run, "view": {"step": 2, "lang": "en"}}
+        made = first.http.post("/api/v1/snapshots", json=body).json()
+        assert other.http.post("/api/v1/snapshots", json=body).json()["id"] == made["id"], "the same content"
+        for server in (first, other):
+            assert server.http.get(f"{made['url']}.json").json()["view"]["step"] == 2
+        for token, status in (("stranger", 403), (made["token"], 204), (made["token"], 403)):
+            gone = other.http.delete(f"/api/v1/snapshots/{made['id']}", headers={"Owner-Token": token})
+            assert gone.status_code == status
+        assert first.http.get(f"{made['url']}.json").status_code == 200, "its other owner keeps it"
+
+
+@pytest.mark.slow
+def test_a_snapshot_deleted_at_one_server_is_gone_at_the_other_at_once(postgres_url: str, tmp_path: Path) -> None:
+    settings = Settings(store=postgres_url, data_dir=tmp_path / "none", workers=1, warm_gallery=False)
+    with serving(settings) as first, serving(settings) as other:
+        body = {"run": first.run(CODE.format(n=8))["id"], "view": {"step": 1, "lang": "zh"}}
+        made = first.http.post("/api/v1/snapshots", json=body).json()
+        assert first.http.get(f"{made['url']}.json").status_code == 200, "now it remembers it"
+        gone = other.http.delete(f"/api/v1/snapshots/{made['id']}", headers={"Owner-Token": made["token"]})
+        assert gone.status_code == 204
+        for server in (first, other):
+            server.problem(server.http.get(f"{made['url']}.json"), 404, "no-such-snapshot")
+
+
+@pytest.mark.slow
 def test_a_server_goes_on_without_its_database_and_with_it_again(mortal: Cluster, tmp_path: Path) -> None:
     settings = Settings(store=url_of(mortal), data_dir=tmp_path, workers=1, warm_gallery=False, memory_cache_bytes=0)
     with serving(settings) as served:
         kept = served.run(CODE.format(n=4))
         address = f"/api/v1/runs/{kept['id']}"
         wait_until(lambda: stored(served) == 1)
+        body = {"run": kept["id"], "view": {"step": 1, "lang": "en"}}
         mortal.kill()
+        served.problem(served.http.post("/api/v1/snapshots", json=body), 503, "store-down")
         assert served.run(CODE.format(n=5))["status"] == "ok", "and takes the place of the other in memory"
         sentence = served.problem(served.http.get(address), 503, "store-down")
         assert "new programs still run" in sentence
@@ -124,6 +194,7 @@ def test_a_server_goes_on_without_its_database_and_with_it_again(mortal: Cluster
         assert str(mortal.url.query["host"]) not in said, "where it is concerns nobody"
         mortal.start()
         assert served.http.get(address).json() == kept
+        assert served.http.post("/api/v1/snapshots", json=body).status_code == 201
         assert served.run(CODE.format(n=6))["status"] == "ok"
         wait_until(lambda: health(served) == "ok")
 

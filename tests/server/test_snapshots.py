@@ -1,28 +1,20 @@
 """Snapshots: what is kept stays as it was, opens without its run, is given up by its owner, and nothing hostile runs."""
 
-import gzip
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import get_args
 
 import httpx
-import msgspec
 import pytest
 
-from engine.trace import FORMAT, Trace
-from server.problems import Problem
 from server.settings import Settings
-from server.snapshots import Envelope, Format, is_snapshot, opened
-from server.wire import SnapshotView
+from server.snapshots import is_snapshot
 from tests.server.conftest import Json, Served, serving, wait_until
 
 CODE = (
     "import torch\nx = torch.tensor([1.0, -2.0, 3.0], requires_grad=True)\nx.pow(3).sum().backward()\nprint(x.grad)\n"
 )
-SNAPSHOTS = Path(__file__).parent / "snapshots"
-"""One of every format there was, by its number."""
 VIEW: Json = {
     "step": 4, "lang": "zh", "theme": "dark", "selection": {"kind": "line", "line": 3}, "expanded": ["m2", "m1"],
     "level": "autograd", "panel": "ledger",
@@ -159,6 +151,70 @@ def test_a_hostile_view_is_refused(served: Served, run: str, view: Json, field: 
     assert rule in sentence
 
 
+@pytest.mark.parametrize(
+    "view",
+    [
+        '{"step": NaN, "lang": "en"}',
+        '{"step": Infinity, "lang": "en"}',
+        '{"step": 1e400, "lang": "en"}',
+        '{"step": 0.5, "lang": "en"}',
+        '{"step": %s, "lang": "en"}' % ("9" * 5_000),
+        '{"step": true, "lang": "en"}',
+        '{"step": [0], "lang": "en"}',
+        '{"step": {"$gt": 0}, "lang": "en"}',
+        '{"step": 0, "lang": "<script>alert(1)</script>"}',
+        '{"step": 0, "lang": ["en"]}',
+        '{"step": 0, "lang": null}',
+        '{"step": 0, "lang": "en", "selection": {"kind": "box", "id": "\\ud800"}}',
+        '{"step": 0, "lang": "en", "selection": {"kind": "box", "id": "n1\\n"}}',
+        '{"step": 0, "lang": "en", "selection": {"kind": "line", "line": 1e999}}',
+        '{"step": 0, "lang": "en", "selection": %s}' % ("[" * 50_000 + "]" * 50_000),
+        '{"step": 0, "lang": "en", "expanded": %s}' % ('{"a":' * 50_000 + "1" + "}" * 50_000),
+        "[" * 200_000,
+        "NaN",
+        '"view"',
+        "",
+    ],
+    ids=lambda view: view[:40],
+)
+def test_a_view_that_is_no_view_is_told_and_never_a_bug(served: Served, run: str, view: str) -> None:
+    body = f'{{"run": "{run}", "view": {view}}}'
+    for language in ("en", "zh"):
+        headers = {"Content-Type": "application/json", "Accept-Language": language}
+        answer = served.http.post("/api/v1/snapshots", content=body.encode(), headers=headers)
+        assert answer.status_code in (400, 413, 422), answer.text
+        assert "<script>" not in answer.text or answer.headers["content-type"] == "application/problem+json"
+        assert len(answer.json()["detail"]) > 20
+
+
+def test_what_stands_in_a_selection_is_text_on_every_page(served: Served, run: str) -> None:
+    hostile = """"><script>alert(1)</script>{0}${alert(1)}"""
+    made = kept(served, run, selection={"kind": "box", "id": hostile}, expanded=[hostile])
+    for path in (made["url"], f"/embed/{made['id']}", f"{made['url']}.svg", f"{made['url']}.html"):
+        answer = served.http.get(path)
+        assert answer.status_code in (200, 503)
+        assert "<script>alert(1)" not in answer.text, path
+
+
+@pytest.mark.parametrize("id", ["<img src=x onerror=alert(1)>", "a" * 12, "{snapshot}", "a" * 5_000, "%00"])
+def test_an_unknown_id_is_told_as_text(served: Served, id: str) -> None:
+    page = served.http.get(f"/s/{id}")
+    assert page.status_code == 404
+    assert page.headers["content-type"] == "text/html; charset=utf-8"
+    assert "<img" not in page.text
+    sentence = served.problem(
+        served.http.get(f"/s/{id}.json", headers={"Accept-Language": "zh"}), 404, "no-such-snapshot"
+    )
+    assert "没有" in sentence
+
+
+@pytest.mark.parametrize("token", ["x" * 5_000, "' OR 1=1 --", "../..", "null"])
+def test_a_wrong_token_deletes_nothing(served: Served, run: str, token: str) -> None:
+    made = kept(served, run, step=2)
+    served.problem(given_up(served, made["id"], token), 403, "not-your-snapshot")
+    assert served.http.get(f"{made['url']}.json").status_code == 200
+
+
 def test_a_step_beyond_the_end_is_refused(served: Served, run: str) -> None:
     body = {"run": run, "view": {"step": 4_000, "lang": "en"}}
     assert "4000" in served.problem(served.http.post("/api/v1/snapshots", json=body), 422, "no-such-step")
@@ -234,29 +290,6 @@ def test_the_program_runs_as_a_file_with_the_numbers_of_the_snapshot(served: Ser
     assert ran.stdout == run["output"][0]["text"]
 
 
-@pytest.mark.parametrize("part", [{"format": "gradgraph.snapshot/9"}, {"trace": {"format": "gradgraph.trace/9"}}])
-def test_a_snapshot_of_a_foreign_version_is_told(served: Served, run: str, part: Json) -> None:
-    trace = msgspec.json.encode(part.get("trace", {"format": "gradgraph.trace/1"}))
-    view = SnapshotView(step=0, lang="en").json_bytes()
-    envelope = Envelope(part.get("format", "gradgraph.snapshot/1"), msgspec.Raw(trace), msgspec.Raw(view))
-    with pytest.raises(Problem, match="foreign-snapshot"):
-        opened("a" * 12, gzip.compress(msgspec.json.encode(envelope)))
-    with pytest.raises(Problem, match="foreign-snapshot"):
-        opened("a" * 12, b"no snapshot")
-
-
-def test_snapshots_of_every_format_there_was_open() -> None:
-    formats = get_args(Format)
-    assert {file.stem for file in SNAPSHOTS.glob("*.json")} == {each.rpartition("/")[2] for each in formats}
-    for file in SNAPSHOTS.glob("*.json"):
-        found = opened("a" * 12, gzip.compress(file.read_bytes()))
-        trace = msgspec.json.decode(gzip.decompress(found.stored.body), type=Trace)
-        assert (trace.format, trace.id) == (FORMAT, "a" * 12)
-        leaf = next(tensor for tensor in trace.tensors if tensor.names == ("x",))
-        assert [tensor.data for tensor in trace.tensors if tensor.id == leaf.grad] == [(3.0, 12.0, 27.0)]
-        assert (found.view.step, found.view.panel, found.view.expanded) == (4, "ledger", [])
-
-
 def test_a_picture_is_of_the_pass_that_its_step_belongs_to(served: Served) -> None:
     again = "import torch\nx = torch.tensor(2.0, requires_grad=True)\n(x * x).backward()\n(3 * x).backward()\n"
     run = served.run(again)
@@ -265,6 +298,37 @@ def test_a_picture_is_of_the_pass_that_its_step_belongs_to(served: Served) -> No
     for step, wanted in ((0, "p1"), (ends[0], "p1"), (ends[0] + 1, "p2"), (len(run["timeline"]), "p2")):
         drawn = served.http.get(f"{made['url']}.mmd?step={step}").text
         assert drawn == served.http.get(f"/api/v1/runs/{run['id']}/graph.mmd?pass={wanted}&lang=en").text, step
+
+
+def test_a_selection_has_its_ring_in_every_picture(served: Served, run: str) -> None:
+    if not served.service.drawing.ready:
+        pytest.skip("the drawing code is not built")
+    box = next(each["id"] for each in served.http.get(f"/api/v1/runs/{run}/graph").json()["boxes"])
+    plain, chosen = (kept(served, run, selection=part)["url"] for part in (None, {"kind": "box", "id": box}))
+    assert 'class="ring"' not in served.http.get(f"{plain}.svg").text
+    assert served.http.get(f"{chosen}.svg").text.count('class="ring"') == 1
+    for ending in (".png", ".pdf"):
+        assert served.http.get(f"{chosen}{ending}").content != served.http.get(f"{plain}{ending}").content
+    for part in ({"kind": "box", "id": "nosuchbox"}, {"kind": "line", "line": 99_999}):
+        drawn = served.http.get(f"{kept(served, run, selection=part)['url']}.svg")
+        assert (drawn.status_code, 'class="ring"' in drawn.text) == (200, False)
+
+
+def test_a_reader_s_wish_wins_on_every_route(served: Served, run: str) -> None:
+    url = kept(served, run, step=4, lang="zh")["url"]
+    for ending in (".svg", ".png", ".pdf", ".html", ".json", ".dot", ".mmd", ".tikz", ".py"):
+        if ending in (".svg", ".png", ".pdf", ".html", ".tikz") and not served.service.drawing.ready:
+            continue
+        for name, wish, changes in (
+            ("lang", "en", ending != ".py"),
+            ("step", "1", ending in (".svg", ".png", ".pdf", ".html", ".json")),
+            ("theme", "dark", ending in (".svg", ".png", ".pdf", ".html", ".json")),
+        ):
+            plain, wished = (served.http.get(f"{url}{ending}{query}") for query in ("", f"?{name}={wish}"))
+            assert plain.status_code == wished.status_code == 200
+            assert not changes or plain.content != wished.content, (ending, name)
+        for query in ("step=-1", "step=x", "step=1e9", "lang=fr", "theme=pink"):
+            served.problem(served.http.get(f"{url}{ending}?{query}"), 422, "bad-request")
 
 
 def test_the_room_for_snapshots_and_their_rate_are_the_operator_s(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 // @vitest-environment happy-dom
 import { describe, expect, test } from 'vitest'
 import { load, NAMES } from '../core/fixtures/load'
+import { sheetOf } from '../core/layout/fold'
 import './svg'
 
 function draw(name: (typeof NAMES)[number], options: object = {}): string {
@@ -31,6 +32,32 @@ test('every class that is drawn has its look', () => {
       for (const one of used) if (!one.startsWith('gg-')) expect(styled, one).toContain(one)
     }
   }
+})
+
+describe('a selection has its ring', () => {
+  const rings = (name: (typeof NAMES)[number], kind: 'box' | 'edge' | 'group', id: string, more: object = {}) => {
+    const drawn = new DOMParser().parseFromString(draw(name, { selection: { kind, id }, ...more }), 'image/svg+xml')
+    return [...drawn.querySelectorAll('.ring, .edge-ring')].map((element) => element.getAttribute('class'))
+  }
+  const { graph } = load('attention')
+
+  test('around a box, a wire, a group', () => {
+    expect(rings('scalar_expression', 'box', load('scalar_expression').graph.boxes[0]!.id)).toEqual(['ring'])
+    const { links } = sheetOf(load('scalar_expression').graph)
+    const wires = links.flatMap(({ id }) => rings('scalar_expression', 'edge', id))
+    expect(new Set(wires)).toEqual(new Set(['edge-ring']))
+    expect(rings('attention', 'group', graph.groups[0]!.id)).toEqual(['ring'])
+  })
+
+  test('around the folded group that a box is in', () => {
+    const inside = graph.boxes.find((box) => box.group)!
+    expect(rings('attention', 'box', inside.id, { expanded: [] })).toEqual(['ring'])
+  })
+
+  test('but not around what is not there', () => {
+    expect(rings('attention', 'box', 'n99999')).toEqual([])
+    expect(draw('attention', { selection: { kind: 'line', line: 1 } })).toBe(draw('attention'))
+  })
 })
 
 test("the user's text is escaped", () => {

@@ -3,7 +3,10 @@
 import type { Graph, Trace } from '../api/types'
 import { TOKENS, type Shade } from '../core/paint/colour'
 import { ICONS, type IconName } from '../core/paint/icons'
+import { standIn } from '../core/layout/fold'
+import type { Layout, Placed, Wire } from '../core/layout/geometry'
 import { layout } from '../core/layout/layout'
+import { lanePath } from '../core/layout/route'
 import { EMBED } from '../core/paint/measure'
 import { PAGE } from '../core/paint/annotations'
 import { pictureUri } from '../core/paint/picture'
@@ -11,6 +14,7 @@ import type { Item, Mark } from '../core/paint/marks'
 import { layoutInput } from '../core/paint/sizes'
 import { rootStyle, styleSheet } from '../core/paint/style'
 import { drawAll, View } from '../core/paint/view'
+import type { Selection } from '../core/state'
 import { words } from '../core/words/bundled'
 
 export interface SvgOptions {
@@ -22,6 +26,8 @@ export interface SvgOptions {
   width?: number
   /** Groups that are open; left out: the opening choice. */
   expanded?: string[]
+  /** What has a ring around it. */
+  selection?: Selection | null
   /** Boxes as in an embed: short titles, no step numbers. */
   embedded?: boolean
 }
@@ -38,7 +44,9 @@ export function drawSvg(trace: Trace, graph: Graph, options: SvgOptions = {}): s
   const lang = options.lang ?? 'en'
   const shade = options.theme ?? 'light'
   const view = new View(trace, graph, words(lang), options.embedded ? EMBED : PAGE)
-  const placed = layout(layoutInput(view.measure, options.expanded ? new Set(options.expanded) : null))
+  const input = layoutInput(view.measure, options.expanded ? new Set(options.expanded) : null)
+  const placed = layout(input)
+  const selected = selectedIn(view, placed, new Set(input.expanded), options.selection ?? null)
   const moment = view.at(options.step ?? trace.timeline.length)
   const items = drawAll(view, placed, moment, view.painter(shade))
   const root = `gg-${trace.id.replace(/[^\w-]/g, '').slice(0, 12)}-${shade}`
@@ -57,11 +65,32 @@ export function drawSvg(trace: Trace, graph: Graph, options: SvgOptions = {}): s
     `<rect x="${placed.x - PADDING}" y="${placed.y - PADDING}" width="${w}" height="${h}" ` +
     `fill="${TOKENS[shade].paper}"/>` +
     items.filter((item) => item.kind === 'frame').map((item) => group(item, shade)).join('') +
+    selected.wires.map(wireRing).join('') +
     items.filter((item) => item.kind === 'wire').map((item) => group(item, shade)).join('') +
     dots +
     items.filter((item) => item.kind === 'box' || item.kind === 'group').map((item) => group(item, shade)).join('') +
+    selected.places.map(ring).join('') +
     '</svg>'
   )
+}
+
+/** What the page would draw rings around; a selected line of the program has none. */
+function selectedIn(
+  view: View, placed: Layout, open: ReadonlySet<string>, selection: Selection | null,
+): { places: readonly Placed[]; wires: readonly Wire[] } {
+  if (selection === null || selection.kind === 'line') return { places: [], wires: [] }
+  const { id } = selection
+  if (selection.kind === 'edge') return { places: [], wires: placed.wires.filter(({ links }) => links.includes(id)) }
+  const shown = standIn(view.sheet, id, open)
+  return { places: [...placed.boxes, ...placed.frames].filter((place) => place.id === shown), wires: [] }
+}
+
+function ring({ x, y, w, h }: Placed): string {
+  return `<rect class="ring" x="${n(x - 4)}" y="${n(y - 4)}" width="${n(w + 8)}" height="${n(h + 8)}" rx="7"/>`
+}
+
+function wireRing({ knots, upward }: Wire): string {
+  return `<path class="edge-ring" d="${lanePath(knots, upward, 0)}"/>`
 }
 
 function titleOf(trace: Trace, lang: 'zh' | 'en'): string {

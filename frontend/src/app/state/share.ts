@@ -1,4 +1,4 @@
-// What is handed on: the address that shows what is on screen, and the HTML a teacher pastes into a course page.
+// What is handed on: the address that shows what is on screen.
 
 import * as api from '../../api/client'
 import type { ViewState } from '../../core/state'
@@ -23,9 +23,4 @@ export function placeOf(view: ViewState, snapshot: ViewState | null): string {
   if (snapshot === null || view.run !== snapshot.run) return `/${address}`
   const path = api.snapshotUrl(snapshot.run!)
   return address === addressOf(snapshot) ? path : path + address
-}
-
-/** A plain frame that works alone, without scripts on the course page. */
-export function embedCode(origin: string, snapshot: string, title: string): string {
-  return `<iframe src="${origin}${api.embedUrl(snapshot)}" title="${title}" width="100%" height="460" style="border:0" loading="lazy"></iframe>`
 }

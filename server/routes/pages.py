@@ -1,9 +1,10 @@
 """The page, the embed and their files."""
 
 import secrets
+from collections.abc import Sequence
 from html import escape
 from typing import Annotated, Literal
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 from fastapi import APIRouter, Query
 from starlette.requests import Request
@@ -21,6 +22,8 @@ from server.snapshots import Opened, is_snapshot
 router = APIRouter(include_in_schema=False)
 
 SESSION = "gradgraph_session"
+EDITS = b'<meta name="gradgraph-edit" content="yes">'
+"""Tells an embed that its reader may change the program and run it."""
 
 
 @router.get("/")
@@ -30,11 +33,27 @@ async def playground(request: Request, service: ServiceOf) -> Response:
 
 
 @router.get("/embed/{run}")
-async def embed(request: Request, run: str, service: ServiceOf) -> Response:
+async def embed(
+    request: Request, run: str, service: ServiceOf, mode: Annotated[str | None, Query()] = None
+) -> Response:
     """Graph and player of a stored trace, for a frame on a course page."""
     snapshot = await service.snapshots.open(run) if is_snapshot(run) else None
     besides = b"" if snapshot else _picture_of(run, request.url.query)
-    return await html(request, service, "embed.html", snapshot and (run, snapshot), besides)
+    edits = mode == "edit" and may_edit(request, service.settings.edit_origins)
+    return await html(
+        request, service, "embed.html", snapshot and (run, snapshot), besides + (EDITS if edits else b""),
+        ("'self'", *service.settings.edit_origins) if edits else ("*",),
+    )  # fmt: skip
+
+
+def may_edit(request: Request, origins: Sequence[str]) -> bool:
+    """Whether the page around, if any, may let its readers run programs. What it says of itself only chooses what they
+    see; which pages are allowed to frame it, the browser is told by the policy."""
+    if not origins or "*" in origins or request.headers.get("sec-fetch-dest") == "document":
+        return bool(origins)
+    around = urlsplit(request.headers.get("referer", ""))
+    own = (request.url.scheme, request.url.netloc)
+    return (around.scheme, around.netloc) == own or f"{around.scheme}://{around.netloc}" in origins
 
 
 @router.get("/kept")
@@ -62,21 +81,26 @@ async def top_file(request: Request, file: str, service: ServiceOf) -> Response:
 
 
 async def html(
-    request: Request, service: Service, name: str, of: tuple[str, Opened] | None = None, besides: bytes = b""
+    request: Request,
+    service: Service,
+    name: str,
+    of: tuple[str, Opened] | None = None,
+    besides: bytes = b"",
+    framed_by: Sequence[str] = ("*",),
 ) -> Response:
     """A page of the build, on a snapshot if one is given, with something at the end of its body; or one that says how
-    to build it."""
+    to build it. `framed_by`: the pages that may frame an embed or snapshot."""
     if (page := service.frontend.get(name)) is None:
         return HTMLResponse(NOT_BUILT.format(missing=f"server/assets/{name}"), 503, {"Cache-Control": "no-store"})
-    headers = {"Content-Security-Policy": policy(request.url.path, page.script_hashes)}
+    headers = {"Content-Security-Policy": policy(request.url.path, page.script_hashes, framed_by)}
     if of is None and not besides:
         return file_answer(request, page, headers)
+    body = page.body.replace(b"</body>", besides + b"</body>")
     if of is None:
-        body = page.body.replace(b"</body>", besides + b"</body>")
         return await tagged_answer(request, body, "text/html; charset=utf-8", headers)
     id, snapshot = of
     title = title_of(await service.views.trace(snapshot.stored), service.lessons, snapshot.view)
-    text = written(page.body.decode(), str(request.base_url), id, snapshot.view, title)
+    text = written(body.decode(), str(request.base_url), id, snapshot.view, title)
     return await tagged_answer(request, text.encode(), "text/html; charset=utf-8", headers)
 
 

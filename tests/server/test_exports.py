@@ -39,7 +39,7 @@ def test_a_picture_is_of_its_kind(served: Served, run: str, extension: str) -> N
     assert answer.headers["content-type"].partition(";")[0] == PICTURES[extension].media_type
     first = {
         "png": b"\x89PNG", "pdf": b"%PDF-", "svg": b"<svg", "dot": b"//", "mmd": b"flowchart", "tikz": b"%",
-        "html": b"<!doctype html>",
+        "html": b"<!doctype html>", "player": b"{",
     }  # fmt: skip
     assert answer.content.startswith(first[extension])
     if extension == "svg":

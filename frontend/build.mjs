@@ -6,8 +6,8 @@ const forEmbeds = [noDeepState, noPreload, fewWords, minifiedAgain]
 
 // Each page by itself: pages built together share small chunks, which are more requests and do not compress as well.
 // For the same reason their scripts do not await at the top: with that the bundler merges no chunks.
-for (const page of ['index', 'embed']) {
-  const isEmbed = page === 'embed'
+for (const page of ['index', 'embed', 'edit']) {
+  const isEmbed = page !== 'index'
   await build({
     configFile: 'vite.config.ts',
     plugins: isEmbed ? forEmbeds : [],

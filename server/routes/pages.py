@@ -22,8 +22,6 @@ from server.snapshots import Opened, is_snapshot
 router = APIRouter(include_in_schema=False)
 
 SESSION = "gradgraph_session"
-EDITS = b'<meta name="gradgraph-edit" content="yes">'
-"""Tells an embed that its reader may change the program and run it."""
 
 
 @router.get("/")
@@ -41,7 +39,7 @@ async def embed(
     besides = b"" if snapshot else _picture_of(run, request.url.query)
     edits = mode == "edit" and may_edit(request, service.settings.edit_origins)
     return await html(
-        request, service, "embed.html", snapshot and (run, snapshot), besides + (EDITS if edits else b""),
+        request, service, "edit.html" if edits else "embed.html", snapshot and (run, snapshot), besides,
         ("'self'", *service.settings.edit_origins) if edits else ("*",),
     )  # fmt: skip
 
@@ -95,12 +93,12 @@ async def html(
     headers = {"Content-Security-Policy": policy(request.url.path, page.script_hashes, framed_by)}
     if of is None and not besides:
         return file_answer(request, page, headers)
-    body = page.body.replace(b"</body>", besides + b"</body>")
     if of is None:
+        body = page.body.replace(b"</body>", besides + b"</body>")
         return await tagged_answer(request, body, "text/html; charset=utf-8", headers)
     id, snapshot = of
     title = title_of(await service.views.trace(snapshot.stored), service.lessons, snapshot.view)
-    text = written(body.decode(), str(request.base_url), id, snapshot.view, title)
+    text = written(page.body.decode(), str(request.base_url), id, snapshot.view, title)
     return await tagged_answer(request, text.encode(), "text/html; charset=utf-8", headers)
 
 

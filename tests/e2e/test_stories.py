@@ -84,6 +84,12 @@ STORIES = (
     "an element on a page of another site follows its page, and prints a picture",
     "each snippet for other pages shows its run",
     "a run in one file plays from disk, in a sandbox, with no network",
+    "a run in one file has what presses make of its groups, and says what it leaves out",
+    "the module shows a run on a site of its own, with no server",
+    "on slides a press or a key is a step, and past the last one the page is told",
+    "a reader changes the program of an embed where the operator lets them, and has it back",
+    "ten embeds on a page are fetched as they come near, and without scripts they are pictures",
+    "an embed opens with the box of its step in view, at any width and level",
     "an embed of a run that is gone says so",
     "no accessibility violations: first visit, tour, model, failure, panels, presentation, embed",
 )
@@ -107,7 +113,8 @@ def chromium() -> str:
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A server of its own on a free port, with an empty store."""
-    with soak.server(tmp_path_factory.mktemp("data"), slow_workers=0) as server:  # one story fills the workers
+    data = tmp_path_factory.mktemp("data")
+    with soak.server(data, slow_workers=0, embed_edit="*") as server:  # one story fills the workers
         yield server.address
 
 

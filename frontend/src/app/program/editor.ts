@@ -17,7 +17,6 @@ import { tags } from '@lezer/highlight'
 import type { Span } from '../../api/types'
 import { isRetuned, literalAt, literals, type Literal } from '../../core/trace/literals'
 import { dragNumber, turnByKey, type Turn } from '../elements/turning'
-import marksSheet from './editor-marks.css?inline'
 import { signOf, type LineBlock, type LineNote, type Marks, type Sign } from '../../core/trace/line-marks'
 
 export interface EditorEvents {
@@ -363,19 +362,8 @@ function selectedAfter(state: EditorState, { from, to, insert }: ChangedStretch)
   return EditorSelection.single(held.from, held.to + insert.length - (to - from))
 }
 
-let hasSheet = false
-
-function adoptMarksSheet(): void {
-  if (hasSheet) return
-  hasSheet = true
-  const sheet = new CSSStyleSheet()
-  sheet.replaceSync(marksSheet)
-  document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet]
-}
-
 /** Opens the editor inside `parent`. Marks are dropped by the caller when the program no longer is the one that ran. */
 export function openEditor(parent: HTMLElement, code: string, label: string, events: EditorEvents): EditorHandle {
-  adoptMarksSheet()
   const field = marksField(events)
   const labels = new Compartment()
   const halts = new Compartment()

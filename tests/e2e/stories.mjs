@@ -1560,8 +1560,9 @@ const stories = {
       const groups = page.locator('.gg-scene .box[aria-expanded]')
       const open = () => groups.evaluateAll((all) => all.filter((one) => one.ariaExpanded === 'true').map((one) => one.dataset.id).join(' '))
       const press = async (id) => {
-        await page.locator(`.gg-scene [data-id="${id}"]`).focus()
-        await page.keyboard.press('Enter')
+        await still(page)
+        const { x, y } = await page.locator(`.gg-scene .box[data-id="${id}"]`).boundingBox()
+        await page.mouse.dblclick(x + 60, y + 10)
       }
       const [outer, inner] = (await open()).split(' ')
       check(inner, 'no group stands open in another')
@@ -1709,7 +1710,7 @@ const stories = {
   },
 
   async 'an embed opens with the box of its step in view, at any width and level'(page) {
-    const { id, timeline } = await (await page.request.post(`${server}/api/v1/runs`, { data: { code: MODEL } })).json()
+    const { id, timeline } = await (await page.request.post(`${server}/api/v1/runs`, { data: { code: LOOP } })).json()
     const backward = timeline.flatMap((event, at) => (event.kind === 'visit' ? [at + 1] : []))
     for (const width of [390, 800]) {
       await page.setViewportSize({ width, height: 460 })

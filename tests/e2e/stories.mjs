@@ -1494,7 +1494,7 @@ const stories = {
         await page.goto(`http://127.0.0.1:${course.address().port}/${name}`)
         await page.frameLocator('iframe').locator('.gg-scene .box').first().waitFor({ state: 'attached' })
         const step = name === 'slide' ? 'Step 1' : name === 'file' ? '第 7 步' : 'Step 7'
-        await page.frameLocator('iframe').locator('strong', { hasText: step }).waitFor()
+        await page.frameLocator('iframe').locator('strong, .told').filter({ hasText: step }).waitFor()
         await shoot(page, `snippet-${name}`)
       }
     } finally {
@@ -1573,7 +1573,7 @@ const stories = {
       await press(outer)
       await until(open, (found) => found.startsWith(outer), 'the outer group opened again')
       await page.goto(`file://${folder}/long.html?step=3`)
-      await page.getByRole('alert').filter({ hasText: 'the last 64 backward passes' }).waitFor()
+      await page.getByRole('alert').filter({ hasText: 'its last 64 backward passes' }).waitFor()
       await page.goto(`file://${folder}/long.html`)
       await page.waitForSelector('.gg-scene[aria-busy=false] .box', { state: 'attached' })
     } finally {

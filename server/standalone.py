@@ -17,9 +17,9 @@ PLAYER = "embed.mjs"
 """The player, which is a module for other pages too."""
 MOST_PASSES = 64
 """Backward passes whose graphs a file holds: the last ones."""
-MOST_FOLDINGS = 64
-"""Layouts of a file in one language: the graph of each pass as it opens, and what groups opened and folded make of
-it."""
+MOST_FOLDINGS = 24
+"""Layouts of a file in one language, beyond one for each pass: what groups opened and folded make of its graph. One of
+a large model is 40 KB and takes 60 ms."""
 
 _PAGE = """<!doctype html>
 <html lang="{lang}">

@@ -132,7 +132,7 @@ class Views:
         around = _decode_around(await self._drawing.inline(trace))
         passes = [msgspec.structs.replace(choice, pass_id=one) for one in around.passes[-MOST_PASSES:]]
         choices = passes if choice.root is None and choice.pass_id is None else [choice]
-        foldings = MOST_FOLDINGS // len(choices)
+        foldings = max(1, MOST_FOLDINGS // len(choices))
         parts = [
             Part(
                 pass_=each.pass_id,

@@ -1,5 +1,5 @@
-// /embed.mjs, the player of a run that stands in the page itself. In a file that holds its run (server/standalone.py) it
-// starts by itself: with no server, in any sandbox. As a module it puts such a file into an element of any page.
+// /embed.mjs, the player of a run that stands in the page itself. In a file that holds its run (server/standalone.py)
+// it starts by itself: with no server, in any sandbox. As a module it puts such a file into an element of any page.
 
 import { mount as draw } from 'svelte'
 import '../app/shell/base.css'

@@ -15,7 +15,7 @@ ROOT = Path(__file__).parent
 FRONTEND = ROOT / "frontend"
 ASSETS = ROOT / "server" / "assets"
 STAMP = ASSETS / ".sources"
-COMPRESSED = (".js", ".css", ".html", ".svg")
+COMPRESSED = (".js", ".mjs", ".css", ".html", ".svg")
 SOURCES = ("src", "words", "*.html", "*.json", "*.mjs", "*.ts", "public")
 
 

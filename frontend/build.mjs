@@ -1,13 +1,13 @@
 // Builds everything the server serves into server/assets: the pages, then the bundle that the server runs itself.
 import { build } from 'vite'
-import { atOnce, fewWords, minifiedAgain, noDeepState, noPreload } from './lean.ts'
+import { atOnce, fewWords, minifiedAgain, noDeepState, noPreload, stylesInside } from './lean.ts'
 
 const forEmbeds = [noDeepState, noPreload, fewWords, minifiedAgain]
 
 // Each page by itself: pages built together share small chunks, which are more requests and do not compress as well.
 // For the same reason their scripts do not await at the top: with that the bundler merges no chunks.
-for (const page of ['index', 'embed']) {
-  const isEmbed = page === 'embed'
+for (const page of ['index', 'embed', 'edit']) {
+  const isEmbed = page !== 'index'
   await build({
     configFile: 'vite.config.ts',
     plugins: isEmbed ? forEmbeds : [],
@@ -16,14 +16,16 @@ for (const page of ['index', 'embed']) {
 }
 await build({ configFile: 'vite.static.config.ts' })
 
-// The parts of a file that holds its run, each whole and classic: such a file loads nothing.
-const whole = (name, entry) => ({
+// Single scripts, each whole: the player of a run that stands in its page, which loads nothing, and what course pages
+// load.
+const whole = (format, file, entry) => ({
   emptyOutDir: false,
-  lib: { entry, name: 'gradgraphInline', formats: ['iife'], fileName: () => `${name}.js`, cssFileName: name },
+  lib: { entry, name: 'gradgraphEmbed', formats: [format], fileName: () => file, cssFileName: 'player' },
 })
 await build({
-  configFile: 'vite.config.ts', plugins: [...forEmbeds, atOnce], build: whole('standalone', 'src/embed/standalone.ts'),
+  configFile: 'vite.config.ts', plugins: [...forEmbeds, atOnce, stylesInside],
+  build: whole('es', 'embed.mjs', 'src/embed/player.ts'),
 })
-await build({ configFile: 'vite.config.ts', plugins: [minifiedAgain], build: whole('place', 'src/embed/place.ts') })
-// What course pages load.
-await build({ configFile: 'vite.config.ts', plugins: [minifiedAgain], build: whole('embed', 'src/embed/element.ts') })
+await build({
+  configFile: 'vite.config.ts', plugins: [minifiedAgain], build: whole('iife', 'embed.js', 'src/embed/element.ts'),
+})

@@ -77,6 +77,20 @@ export const fewWords: Plugin = {
 const SAID =
   /^finding\..*\.title$|^(embed|graph|mark|pass|player|problem|step)\.|^(player|panel\.(program|graph|findings))$/
 
+/** The style sheet as a text of the one script, in the place of `__STYLES__`: what holds it loads nothing. */
+export const stylesInside: Plugin = {
+  name: 'styles-inside',
+  apply: 'build',
+  enforce: 'post',
+  generateBundle(_, bundle) {
+    const sheets = Object.values(bundle).filter((part) => part.type === 'asset' && part.fileName.endsWith('.css'))
+    const text = sheets.map((sheet) => String('source' in sheet && sheet.source).trim()).join('')
+    for (const part of Object.values(bundle))
+      if (part.type === 'chunk') part.code = part.code.replace('__STYLES__', () => JSON.stringify(text))
+    for (const sheet of sheets) delete bundle[sheet.fileName]
+  },
+}
+
 /** What is loaded later comes at once: in a single script the bundler would wrap each such module, and all it needs. */
 export const atOnce: Plugin = {
   name: 'at-once',

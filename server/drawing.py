@@ -48,6 +48,11 @@ class Drawing:
         """Where everything of a graph goes, as JSON; all three are JSON. Raises Problem."""
         return await self._ask("gradgraphLayout", trace, graph, options)
 
+    async def layouts(self, trace: bytes, graph: bytes, options: bytes) -> str:
+        """Where everything of a graph goes as it opens, then as its groups are opened and folded, as JSON. Raises
+        Problem."""
+        return await self._ask("gradgraphLayouts", trace, graph, options)
+
     async def inline(self, trace: bytes) -> str:
         """What a file that holds a run needs besides its graphs, as JSON. Raises Problem."""
         return await self._ask("gradgraphInline", trace)

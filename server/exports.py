@@ -18,7 +18,7 @@ from engine.export.timing import timing
 from engine.graph import Graph
 from engine.trace import Record, Trace
 from server.problems import Language, Problem
-from server.standalone import standalone
+from server.standalone import Parts, Player, standalone
 
 SHARP = 2.0
 PIXELS = 30_000_000
@@ -28,6 +28,7 @@ _SIZE = re.compile(r'\s(?:width|height)="([\d.]+)"')
 _POINTS_PER_PX = 0.75
 
 _layout = msgspec.json.Decoder(Layout).decode
+_parts = msgspec.json.Decoder(Parts).decode
 
 
 class Selected(Record, frozen=True):
@@ -63,7 +64,7 @@ class Picture:
     media_type: str
     says: str
     """What it is, for who reads the documentation."""
-    begins: str
+    begins: object
     """An example's beginning."""
     drawn: Literal["svg", "layout", "parts"] | None = None
     """What the drawing code makes for it first."""
@@ -108,9 +109,11 @@ def _tikz(trace: Trace, graph: Graph, look: Look, layout: bytes) -> bytes:
     return tikz(graph, trace, _layout(layout), look.lang).encode()
 
 
-def _html(trace: Trace, _graph: Graph, look: Look, parts: bytes) -> bytes:
+def _player(trace: Trace, look: Look, parts: bytes) -> Player:
     step = {} if look.step is None else {"step": str(look.step)}
-    return standalone(trace, parts, {"lang": look.lang, "theme": look.theme, **step})
+    made = _parts(parts)
+    opens = {"lang": look.lang, "theme": look.theme, **step}
+    return Player(format="gradgraph.player/1", trace=trace, opens=opens, parts=made.parts, titles=made.titles)
 
 
 PICTURES = {
@@ -130,7 +133,13 @@ PICTURES = {
         "layout", _tikz,
     ),
     "html": Picture(
-        "text/html", "The graph with its player in one file that needs no server.", "<!doctype html> …", "parts", _html
+        "text/html", "The graph with its player in one file that needs no server.", "<!doctype html> …", "parts",
+        lambda trace, _graph, look, parts: standalone(_player(trace, look, parts)),
+    ),
+    "player": Picture(
+        "application/json", "All that a player shows of the run, for the module `/embed.mjs`.",
+        {"format": "gradgraph.player/1"}, "parts",
+        lambda trace, _graph, look, parts: msgspec.json.encode(_player(trace, look, parts)),
     ),
 }  # fmt: skip
 """Formats of a graph by extension."""

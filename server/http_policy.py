@@ -10,13 +10,14 @@ from server.metrics import Metrics
 
 FRAMED = ("/embed/", "/s/")
 """Paths that every page may show in a frame: embeds, and snapshots with their pictures."""
-OPEN = ("/api/v1/runs/", "/api/v1/gallery", "/api/v1/rules", "/assets/", *FRAMED, "/embed.js", "/oembed")
+OPEN = ("/api/v1/runs/", "/api/v1/gallery", "/api/v1/rules", "/assets/", *FRAMED, "/embed.js", "/embed.mjs", "/oembed")
 """Paths whose answers every page may read: public to those who know the address, the same whoever asks. A frame that a
 course page put into a sandbox has no origin and could not load its own files otherwise."""
 
 
-def policy(path: str, script_hashes: Sequence[str] = ()) -> str:
-    """The content security policy of a path: nothing from other hosts; framed by others only where that is meant."""
+def policy(path: str, script_hashes: Sequence[str] = (), framed_by: Sequence[str] = ("*",)) -> str:
+    """The content security policy of a path: nothing from other hosts; framed by others only where that is meant, and
+    then by those of `framed_by`."""
     return "; ".join(
         (
             "default-src 'none'",
@@ -28,7 +29,7 @@ def policy(path: str, script_hashes: Sequence[str] = ()) -> str:
             "worker-src 'self' blob:",
             "base-uri 'none'",
             "form-action 'none'",
-            "frame-ancestors *" if path.startswith(FRAMED) else "frame-ancestors 'self'",
+            " ".join(("frame-ancestors", *(framed_by if path.startswith(FRAMED) else ("'self'",)))),
         )
     )
 

@@ -1,6 +1,7 @@
 """Every option of the server: type, unit, default, one sentence. The only reader of the environment."""
 
 import os
+import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -15,6 +16,7 @@ from engine.schema import field_sentences
 from engine.trace import RunLimits
 
 PREFIX = "GRADGRAPH_"
+_ORIGIN = re.compile(r"\*|https?://[\w.-]+(:\d+)?", re.ASCII)
 
 
 class BadSetting(ValueError):
@@ -81,6 +83,8 @@ class Settings:
     """Largest graph that is drawn as SVG or PNG, in boxes before folding."""
     warm_gallery: bool = True
     """Run the gallery programs after the start, so that embeds of them can be played."""
+    embed_edit: str = ""
+    """Origins, with spaces between, whose pages may have embeds with `mode=edit`, `*` for all; empty: none may."""
     allow_weak_isolation: bool = False
     """Serve other machines although the self-tests found the isolation `partial` or `none`."""
 
@@ -88,6 +92,11 @@ class Settings:
     def limits(self) -> RunLimits:
         """The operator's limits; a caller may only lower them."""
         return RunLimits(**{name: getattr(self, name) for name in RunLimits.__struct_fields__})
+
+    @property
+    def edit_origins(self) -> tuple[str, ...]:
+        """Origins whose pages may let readers change and run programs in embeds."""
+        return tuple(self.embed_edit.split())
 
     @property
     def body_bytes(self) -> int:
@@ -114,6 +123,11 @@ class Settings:
         if settings.store and not _names_postgres(settings.store):
             raise BadSetting(
                 f"{PREFIX}STORE names no PostgreSQL: write postgresql://USER:PASSWORD@HOST/NAME, or leave it empty"
+            )
+        if strange := [origin for origin in settings.edit_origins if not _ORIGIN.fullmatch(origin)]:
+            raise BadSetting(
+                f"{PREFIX}EMBED_EDIT: {strange[0]!r} is no origin: write https://HOST or https://HOST:PORT, "
+                "with spaces between several, or *"
             )
         return settings
 

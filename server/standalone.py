@@ -1,11 +1,11 @@
-"""A run in one HTML file: the embed's player with trace, graphs and layouts inside. It needs no server and loads
-nothing."""
+"""A run that needs no server: trace, graphs and layouts in one, and the HTML file that holds them with the player."""
 
 import base64
 import hashlib
 import html
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
@@ -13,9 +13,13 @@ from engine.trace import Record, Trace
 from server.problems import Language, Problem
 
 ASSETS = Path(__file__).parent / "assets"
-PLAYER, STYLES, PLACE = "standalone.js", "standalone.css", "place.js"
+PLAYER = "embed.mjs"
+"""The player, which is a module for other pages too."""
 MOST_PASSES = 64
 """Backward passes whose graphs a file holds: the last ones."""
+MOST_FOLDINGS = 24
+"""Layouts of a file in one language, beyond one for each pass: what groups opened and folded make of its graph. One of
+a large model is 40 KB and takes 60 ms."""
 
 _PAGE = """<!doctype html>
 <html lang="{lang}">
@@ -25,19 +29,16 @@ _PAGE = """<!doctype html>
 <meta name="generator" content="Gradgraph">
 <meta http-equiv="Content-Security-Policy" content="{policy}">
 <title>{title}</title>
-<style>{styles}</style>
 </head>
 <body>
 <div id="embed"></div>
 <noscript><pre>{program}</pre></noscript>
-<script type="application/json" id="run">{data}</script>
-{scripts}
+<script type="application/json" id="gradgraph-run">{data}</script>
+<script type="module">{player}</script>
 </body>
 </html>
 """
 _TITLES: Mapping[Language, str] = {"en": "Computation graph", "zh": "计算图"}
-_GROUPS = b'"groups":[{'
-"""In JSON with any group to open. No text of the program reads so: quotes in it are escaped."""
 
 
 class Around(Record, frozen=True):
@@ -55,6 +56,7 @@ class Part(Record, frozen=True):
     pass_: str | None = msgspec.field(name="pass")
     graph: msgspec.Raw = msgspec.field()
     layouts: dict[Language, msgspec.Raw] = msgspec.field()
+    """As it opens, then as groups are opened and folded."""
 
 
 class Parts(Record, frozen=True):
@@ -64,19 +66,26 @@ class Parts(Record, frozen=True):
     titles: dict[Language, dict[str, str]]
 
 
-def standalone(trace: Trace, parts: bytes, opens: Mapping[str, str]) -> bytes:
-    """The file. `opens` says how it opens, in the words of an embed's address. Raises Problem."""
-    scripts = [_built(name) for name in ((PLACE, PLAYER) if _GROUPS in parts else (PLAYER,))]
-    lang: Language = "zh" if opens["lang"] == "zh" else "en"
-    data = b'{"trace":%b,"opens":%b,%b' % (msgspec.json.encode(trace), msgspec.json.encode(opens), parts[1:])
+class Player(Parts, frozen=True):
+    """All that a player shows; the document of docs/embedding.md."""
+
+    trace: Trace
+    opens: dict[str, str]
+    """How it opens, in the words of an embed's address."""
+    format: Literal["gradgraph.player/1"]
+
+
+def standalone(run: Player) -> bytes:
+    """The file. Raises Problem."""
+    player = _built(PLAYER)
+    lang: Language = "zh" if run.opens["lang"] == "zh" else "en"
     return _PAGE.format(
         lang=lang,
         title=_TITLES[lang],
-        policy=f"default-src 'none'; style-src 'unsafe-inline'; script-src {' '.join(map(_hash, scripts))}",
-        styles=_built(STYLES),
-        program=html.escape(trace.program.code),
-        data=data.decode().replace("<", "\\u003c"),  # else a text of the program could end the element
-        scripts="\n".join(f"<script>{script}</script>" for script in scripts),
+        policy=f"default-src 'none'; style-src 'unsafe-inline'; script-src {_hash(player)}",
+        program=html.escape(run.trace.program.code),
+        data=msgspec.json.encode(run).decode().replace("<", "\\u003c"),  # else a text could end the element
+        player=player,
     ).encode()
 
 

@@ -21,7 +21,7 @@ from server.exports import FILES, PICTURES, Look
 from server.problems import Language, Problem
 from server.settings import Settings
 from server.snapshots import no_such
-from server.standalone import MOST_PASSES, Around, Part, Parts
+from server.standalone import MOST_FOLDINGS, MOST_PASSES, Around, Part, Parts
 from server.store import Stored
 
 T = TypeVar("T")
@@ -71,6 +71,15 @@ class LayoutOptions(Record, frozen=True):
     """Language of the words that are measured."""
     room: Literal["page", "embed", "phone"]
     """Where it is shown: embeds and phones have shorter titles and no step numbers."""
+
+
+class FoldingOptions(Record, frozen=True):
+    """How a graph is laid out for who cannot do so; the options of the frontend's static bundle."""
+
+    lang: Language
+    """Language of the words that are measured."""
+    most: int
+    """Choices of open groups."""
 
 
 class Views:
@@ -123,20 +132,22 @@ class Views:
         stored = await self._stored(run)
         trace = await self._in_thread(lambda: self._trace(stored)[1])
         around = _decode_around(await self._drawing.inline(trace))
-        chosen = choice.root is not None or choice.pass_id is not None
-        passes = around.passes[-MOST_PASSES:]
+        passes = [msgspec.structs.replace(choice, pass_id=one) for one in around.passes[-MOST_PASSES:]]
+        choices = passes if choice.root is None and choice.pass_id is None else [choice]
+        foldings = max(1, MOST_FOLDINGS // len(choices))
         parts = [
             Part(
                 pass_=each.pass_id,
                 graph=msgspec.Raw(await self.graph(run, each)),
-                layouts={lang: msgspec.Raw(await self._embed_layout(run, each, lang)) for lang in LANGUAGES},
+                layouts={lang: msgspec.Raw(await self._foldings(run, each, lang, foldings)) for lang in LANGUAGES},
             )
-            for each in ([choice] if chosen else [msgspec.structs.replace(choice, pass_id=one) for one in passes])
+            for each in choices
         ]
         return msgspec.json.encode(Parts(parts=parts, titles=around.titles))
 
-    async def _embed_layout(self, run: str, choice: Choice, lang: Language) -> bytes:
-        return await self.layout(run, choice, LayoutOptions(lang=lang, room="embed"))
+    async def _foldings(self, run: str, choice: Choice, lang: Language, most: int) -> bytes:
+        options = FoldingOptions(lang=lang, most=most)
+        return await self._drawn("layouts", run, choice, options, self._drawing.layouts)
 
     async def file(self, run: str, name: str) -> bytes:
         """The whole run in one of the formats of `FILES`."""
@@ -200,7 +211,7 @@ class Views:
         what: str,
         run: str,
         choice: Choice,
-        options: Look | LayoutOptions,
+        options: Look | LayoutOptions | FoldingOptions,
         draw: Callable[[bytes, bytes, bytes], Awaitable[str]],
     ) -> bytes:
         """What the drawing code makes of a graph, remembered."""

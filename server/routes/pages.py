@@ -1,8 +1,9 @@
 """The page, the embed and their files."""
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Annotated, Literal
+from urllib.parse import urlsplit
 
 from fastapi import APIRouter, Query
 from starlette.requests import Request
@@ -30,14 +31,28 @@ async def playground(request: Request, service: ServiceOf) -> Response:
 
 
 @router.get("/embed/{run}")
-async def embed(request: Request, run: str, service: ServiceOf) -> Response:
+async def embed(
+    request: Request, run: str, service: ServiceOf, mode: Annotated[str | None, Query()] = None
+) -> Response:
     """Graph and player of a stored trace, for a frame on a course page."""
+    edits = mode == "edit" and may_edit(request, service.settings.edit_origins)
+    page, framed_by = ("edit.html", ("'self'", *service.settings.edit_origins)) if edits else ("embed.html", ("*",))
     query = request.url.query
     if found := await service.snapshots.open(run) if is_snapshot(run) else None:
         found = found._replace(view=opening(found.view, opens_in(query)))
-        return await html_of(request, service, "embed.html", run, found)
+        return await html_of(request, service, page, run, found, framed_by)
     base = str(request.base_url)
-    return await html(request, service, "embed.html", lambda page: written_of_run(page, base, run, query))
+    return await html(request, service, page, lambda text: written_of_run(text, base, run, query), framed_by)
+
+
+def may_edit(request: Request, origins: Sequence[str]) -> bool:
+    """Whether the page around, if any, may let its readers run programs. What it says of itself only chooses what they
+    see; which pages are allowed to frame it, the browser is told by the policy."""
+    if not origins or "*" in origins or request.headers.get("sec-fetch-dest") == "document":
+        return bool(origins)
+    around = urlsplit(request.headers.get("referer", ""))
+    own = (request.url.scheme, request.url.netloc)
+    return (around.scheme, around.netloc) == own or f"{around.scheme}://{around.netloc}" in origins
 
 
 @router.get("/kept")
@@ -64,21 +79,30 @@ async def top_file(request: Request, file: str, service: ServiceOf) -> Response:
     return file_answer(request, page)
 
 
-async def html(request: Request, service: Service, name: str, write: Callable[[str], str] | None = None) -> Response:
-    """A page of the build, with something written into it; or one that says how to build it."""
+async def html(
+    request: Request,
+    service: Service,
+    name: str,
+    write: Callable[[str], str] | None = None,
+    framed_by: Sequence[str] = ("*",),
+) -> Response:
+    """A page of the build, with something written into it; or one that says how to build it. `framed_by`: the pages
+    that may frame an embed or snapshot."""
     if (page := service.frontend.get(name)) is None:
         return HTMLResponse(NOT_BUILT.format(missing=f"server/assets/{name}"), 503, {"Cache-Control": "no-store"})
-    headers = {"Content-Security-Policy": policy(request.url.path, page.script_hashes)}
+    headers = {"Content-Security-Policy": policy(request.url.path, page.script_hashes, framed_by)}
     if write is None:
         return file_answer(request, page, headers)
     return await tagged_answer(request, write(page.body.decode()).encode(), "text/html; charset=utf-8", headers)
 
 
-async def html_of(request: Request, service: Service, name: str, id: str, opened: Opened) -> Response:
+async def html_of(
+    request: Request, service: Service, name: str, id: str, opened: Opened, framed_by: Sequence[str] = ("*",)
+) -> Response:
     """A page of the build that opens on a snapshot."""
     title = title_of(await service.views.trace(opened.stored), service.lessons, opened.view)
     base, path = str(request.base_url), "embed/" if request.url.path.startswith("/embed/") else "s/"
-    return await html(request, service, name, lambda page: written(page, base, path, id, opened.view, title))
+    return await html(request, service, name, lambda page: written(page, base, path, id, opened.view, title), framed_by)
 
 
 def with_session(request: Request, answer: Response) -> Response:

@@ -24,7 +24,8 @@ def chromium() -> str:
 @pytest.fixture(scope="session")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A server of its own on a free port, with an empty store."""
-    with soak.server(tmp_path_factory.mktemp("data"), slow_workers=0) as server:  # one story fills the workers
+    data = tmp_path_factory.mktemp("data")
+    with soak.server(data, slow_workers=0, embed_edit="*") as server:  # one story fills the workers
         yield server.address
 
 

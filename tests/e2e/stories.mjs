@@ -286,6 +286,18 @@ const boxesInView = (page) =>
     return boxes.filter((box) => box.right > window.left && box.left < window.right && box.bottom > window.top && box.top < window.bottom).length
   })
 
+/** A site of somebody else: what it answers by path. */
+async function site(files) {
+  const types = { html: 'text/html', mjs: 'text/javascript', json: 'application/json' }
+  const web = createServer((request, answer) => {
+    const name = new URL(request.url, 'http://site').pathname.slice(1) || 'index.html'
+    answer.writeHead(name in files ? 200 : 404, { 'Content-Type': `${types[name.split('.').pop()]}; charset=utf-8` })
+    answer.end(files[name] ?? '')
+  })
+  await new Promise((resolve) => web.listen(0, '127.0.0.1', resolve))
+  return { url: `http://127.0.0.1:${web.address().port}/`, close: () => (web.closeAllConnections(), web.close()) }
+}
+
 async function shoot(page, name) {
   if (!shots) return
   await still(page)
@@ -1597,6 +1609,184 @@ const stories = {
     } finally {
       await page.context().setOffline(false)
       await rm(folder, { recursive: true })
+    }
+  },
+
+  async 'a run in one file has what presses make of its groups, and says what it leaves out'(page) {
+    const made = async (code) => (await (await page.request.post(`${server}/api/v1/runs`, { data: { code } })).json()).id
+    const folder = await mkdtemp(join(tmpdir(), 'gradgraph-'))
+    const long = `import torch\nx = torch.ones(2, requires_grad=True)\nfor _ in range(66):\n    (x * x).sum().backward()`
+    try {
+      for (const [name, code] of [['groups', MODEL], ['long', long]])
+        await writeFile(join(folder, `${name}.html`), await (await page.request.get(`${server}/api/v1/runs/${await made(code)}/graph.html?lang=en`)).body())
+      await page.context().setOffline(true)
+      await page.goto(`file://${folder}/groups.html`)
+      await page.waitForSelector('.gg-scene[aria-busy=false] .box', { state: 'attached' })
+      const groups = page.locator('.gg-scene .box[aria-expanded]')
+      const open = () => groups.evaluateAll((all) => all.filter((one) => one.ariaExpanded === 'true').map((one) => one.dataset.id).join(' '))
+      const press = async (id) => {
+        await still(page)
+        const { x, y } = await page.locator(`.gg-scene .box[data-id="${id}"]`).boundingBox()
+        await page.mouse.dblclick(x + 60, y + 10)
+      }
+      const [outer, inner] = (await open()).split(' ')
+      check(inner, 'no group stands open in another')
+      await press(inner)
+      await until(open, (found) => found === outer, 'the inner group folded')
+      await press(outer)
+      await until(open, (found) => found === '', 'the outer group folded')
+      await press(outer)
+      await until(open, (found) => found.startsWith(outer), 'the outer group opened again')
+      await page.goto(`file://${folder}/long.html?step=3`)
+      await page.getByRole('alert').filter({ hasText: 'its last 64 backward passes' }).waitFor()
+      await page.goto(`file://${folder}/long.html`)
+      await page.waitForSelector('.gg-scene[aria-busy=false] .box', { state: 'attached' })
+    } finally {
+      await page.context().setOffline(false)
+      await rm(folder, { recursive: true })
+    }
+  },
+
+  async 'the module shows a run on a site of its own, with no server'(page) {
+    const { id } = await (await page.request.post(`${server}/api/v1/runs`, { data: { code: PROGRAM } })).json()
+    const fetched = async (path) => (await page.request.get(`${server}${path}`)).body()
+    const web = await site({
+      'embed.mjs': await fetched('/embed.mjs'), 'run.json': await fetched(`/api/v1/runs/${id}/graph.player`),
+      'index.html': `<!doctype html><title>book</title><h1>Book</h1><div id="here"></div><p id="embed">mine</p>
+        <script type="module">import { mount } from './embed.mjs'
+        const run = await (await fetch('run.json')).json()
+        mount(document.getElementById('here'), run, { step: 5, lang: 'zh', theme: 'dark' })
+        try { mount(document.body, { ...run, format: 'gradgraph.player/9' }) } catch (error) { document.title = error.message }</script>`,
+    })
+    try {
+      await page.route(`${server}/**`, (route) => route.abort())
+      await page.goto(web.url)
+      const frame = page.frameLocator('iframe')
+      await frame.locator('strong', { hasText: '第 5 步' }).waitFor()
+      same(await frame.locator('html').getAttribute('data-theme'), 'dark', 'theme')
+      await until(() => page.locator('iframe').boundingBox(), (found) => found.height !== 420, 'a height of its own')
+      await page.evaluate("document.querySelector('iframe').contentWindow.postMessage({ gradgraph: 1, type: 'goto', step: 7 }, '*')")
+      await frame.locator('strong', { hasText: '第 7 步' }).waitFor()
+      same(await page.locator('#embed').textContent(), 'mine', 'an element of the page')
+      check((await page.title()).includes('gradgraph.player/9'), 'a foreign format is not refused')
+      await shoot(page, 'module')
+    } finally {
+      await page.unroute(`${server}/**`)
+      web.close()
+    }
+  },
+
+  async 'on slides a press or a key is a step, and past the last one the page is told'(page) {
+    const { id, timeline } = await (await page.request.post(`${server}/api/v1/runs`, { data: { code: PROGRAM } })).json()
+    const web = await site({ 'index.html': `<!doctype html><html lang="en"><title>talk</title><script defer src="${server}/embed.js"></script>
+      <gradgraph-embed run="${id}" step="1" height="420" mode="slides"></gradgraph-embed>
+      <script>addEventListener('gradgraph-leave', ({ detail }) => (document.title = 'leave ' + detail.by), true)</script>` })
+    try {
+      await page.goto(web.url)
+      const frame = page.frameLocator('iframe')
+      const at = (step) => frame.locator('.told', { hasText: `Step ${step} of` }).waitFor()
+      await at(1)
+      await frame.locator('.gg-scene[aria-busy=false] .box').first().waitFor()
+      same(await frame.locator('.player, .listing').count(), 0, 'controls on a slide')
+      await frame.getByRole('button', { name: 'Step forward' }).click()
+      await at(2)
+      await page.keyboard.press('PageDown')
+      await at(3)
+      await page.keyboard.press('PageUp')
+      await at(2)
+      await page.keyboard.press('End')
+      await at(timeline.length)
+      await shoot(page, 'slides')
+      await page.keyboard.press('ArrowRight')
+      await until(() => page.title(), (title) => title === 'leave 1', 'a word on the end')
+      await page.evaluate("document.querySelector('gradgraph-embed').setAttribute('step', '4')")
+      await at(4)
+    } finally {
+      web.close()
+    }
+  },
+
+  async 'a reader changes the program of an embed where the operator lets them, and has it back'(page) {
+    const { id } = await (await page.request.post(`${server}/api/v1/runs`, { data: { code: TURNED } })).json()
+    const frameOf = (more) => `<!doctype html><title>course</title><iframe ${more} width="900" height="500" title="graph" src="${server}/embed/${id}?lang=en&amp;mode=edit"></iframe>`
+    const web = await site({ 'index.html': frameOf(''), 'boxed.html': frameOf('sandbox="allow-scripts"') })
+    const frame = page.frameLocator('iframe')
+    const text = frame.locator('.cm-content')
+    const button = (name) => frame.getByRole('button', { name, exact: true })
+    const holds = (words) => until(() => frame.locator('.gg-scene').textContent(), (found) => found.includes(words), `a picture with ${words}`)
+    try {
+      await page.goto(web.url)
+      await holds('18')
+      await frame.locator('.cm-line', { hasText: 'k = 3.0' }).locator('.cm-number').click()
+      await page.keyboard.press('ArrowUp')
+      await until(() => text.textContent(), (found) => !found.includes('k = 3.0'), 'a number that is turned')
+      await until(() => frame.locator('.gg-scene').textContent(), (found) => !found.includes('18'), 'another gradient')
+      await button('Restore the original').click()
+      await holds('18')
+      await until(() => text.textContent(), (found) => found.includes('k = 3.0'), 'the program as it was')
+      await text.click()
+      await page.keyboard.press('Control+a')
+      await page.keyboard.insertText(FAILING)
+      await frame.getByText('Changed, not run yet.').waitFor()
+      await page.keyboard.press('Control+Enter')
+      await frame.locator('.cm-finding', { hasText: 'shape' }).or(frame.locator('.cm-finding', { hasText: '2, 3' })).first().waitFor()
+      await frame.locator('.cm-line-failed', { hasText: 'd = a @ b' }).waitFor()
+      await shoot(page, 'embed-edit')
+      await page.route('**/api/v1/runs?*', (route) => route.fulfill({ status: 429, contentType: 'application/problem+json', body: JSON.stringify({ detail: 'Too many.' }) }))
+      await button('Run').click()
+      await frame.getByRole('alert').filter({ hasText: 'Too many.' }).waitFor()
+      await page.unroute('**/api/v1/runs?*')
+      await button('Restore the original').click()
+      await holds('18')
+      await page.goto(`${web.url}boxed.html`)
+      await frame.getByRole('link', { name: 'Open in Gradgraph' }).waitFor()
+      same(await text.count(), 0, 'editors in a frame without an origin')
+    } finally {
+      web.close()
+    }
+  },
+
+  async 'ten embeds on a page are fetched as they come near, and without scripts they are pictures'(page) {
+    const { id } = await (await page.request.post(`${server}/api/v1/runs`, { data: { code: PROGRAM } })).json()
+    const frames = Array.from({ length: 10 }, (_, at) => `<iframe loading="lazy" title="graph ${at}" width="600" height="900" src="${server}/embed/${id}?step=${at + 1}&amp;lang=${at % 2 ? 'zh' : 'en'}"></iframe>`)
+    const web = await site({
+      'index.html': `<!doctype html><title>course</title>${frames.join('<br>')}`,
+      'element.html': `<!doctype html><title>course</title><script defer src="${server}/embed.js"></script><gradgraph-embed run="${id}"><a href="${server}/#run=${id}"><img alt="picture" src="${server}/api/v1/runs/${id}/graph.svg"></a></gradgraph-embed>`,
+    })
+    const plain = await page.context().browser().newContext({ javaScriptEnabled: false })
+    try {
+      await page.goto(web.url)
+      const strong = (at) => page.frameLocator(`iframe[title="graph ${at}"]`).locator('strong', { hasText: at % 2 ? `第 ${at + 1} 步` : `Step ${at + 1}` })
+      await strong(0).waitFor()
+      check(page.frames().length < 11 || !page.frames().some((frame) => frame.url().includes('step=10&')), 'a frame far away was fetched')
+      await page.locator('iframe').last().scrollIntoViewIfNeeded()
+      await strong(9).waitFor()
+      const reader = await plain.newPage()
+      const pictures = async (address, image) => {
+        await reader.goto(address)
+        await until(() => image.boundingBox(), (found) => found && found.width > 100 && found.height > 60, `a picture at ${address}`)
+      }
+      await pictures(`${server}/embed/${id}?step=3&lang=zh`, reader.locator('img'))
+      await pictures(`${web.url}element.html`, reader.getByAltText('picture'))
+    } finally {
+      await plain.close()
+      web.close()
+    }
+  },
+
+  async 'an embed opens with the box of its step in view, at any width and level'(page) {
+    const { id, timeline } = await (await page.request.post(`${server}/api/v1/runs`, { data: { code: LOOP } })).json()
+    const backward = timeline.flatMap((event, at) => (event.kind === 'visit' ? [at + 1] : []))
+    for (const width of [390, 800]) {
+      await page.setViewportSize({ width, height: 460 })
+      for (const level of ['both', 'autograd'])
+        for (const step of [backward[0], backward[backward.length >> 1], backward.at(-1)]) {
+          await page.goto(`${server}/embed/${id}?lang=en&level=${level}&step=${step}`)
+          await page.waitForSelector('.gg-scene[aria-busy=false] .box', { state: 'attached' })
+          await still(page)
+          const [now, room] = [await page.locator('.gg-scene .o-current').first().boundingBox(), await page.locator('.gg-scene').boundingBox()]
+          check(now && now.x + now.width > room.x && now.x < room.x + room.width && now.y + now.height > room.y && now.y < room.y + room.height, `step ${step} of level ${level} at ${width} px: its box is at ${JSON.stringify(now)}`)
+        }
     }
   },
 

@@ -85,6 +85,12 @@ STORIES = (
     "what the share box gives to paste shows the snapshot where it is pasted",
     EXAMPLES_STORY,
     "a run in one file plays from disk, in a sandbox, with no network",
+    "a run in one file has what presses make of its groups, and says what it leaves out",
+    "the module shows a run on a site of its own, with no server",
+    "on slides a press or a key is a step, and past the last one the page is told",
+    "a reader changes the program of an embed where the operator lets them, and has it back",
+    "ten embeds on a page are fetched as they come near, and without scripts they are pictures",
+    "an embed opens with the box of its step in view, at any width and level",
     "an embed of a run that is gone says so",
     "no accessibility violations: first visit, tour, model, failure, panels, presentation, embed",
 )

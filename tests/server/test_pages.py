@@ -4,8 +4,12 @@ import gzip
 from pathlib import Path
 
 import pytest
+from starlette.requests import Request
 
 from server.frontend_files import FrontendFiles
+from server.http_policy import policy
+from server.routes.pages import may_edit
+from server.settings import Settings
 from tests.server.conftest import Served
 
 EVERYWHERE = [
@@ -33,6 +37,43 @@ def test_only_embeds_may_be_framed_by_others(served: Served, path: str) -> None:
     assert "unsafe-eval" not in policy
     assert (headers["x-content-type-options"], "x-frame-options" in headers) == ("nosniff", False)
     assert headers["referrer-policy"] == "strict-origin-when-cross-origin"
+
+
+PAGE = "https://course.example"
+
+
+@pytest.mark.parametrize(
+    ("allowed", "headers", "edits"),
+    [
+        ("", {"Referer": f"{PAGE}/"}, False),
+        ("", {"Sec-Fetch-Dest": "document"}, False),
+        (PAGE, {}, False),
+        (PAGE, {"Referer": f"{PAGE}/"}, True),
+        (PAGE, {"Referer": "https://course.example.evil/"}, False),
+        (PAGE, {"Referer": "http://testserver/page"}, True),
+        (PAGE, {"Sec-Fetch-Dest": "document"}, True),
+        (f"https://other.example {PAGE}", {"Referer": f"{PAGE}/"}, True),
+        ("*", {}, True),
+    ],
+)
+def test_programs_change_only_where_the_operator_allows_it(allowed: str, headers: dict[str, str], edits: bool) -> None:
+    scope = {
+        "type": "http", "method": "GET", "path": "/embed/none", "scheme": "http", "server": ("testserver", 80),
+        "headers": [(name.lower().encode(), value.encode()) for name, value in headers.items()],
+    }  # fmt: skip
+    assert may_edit(Request(scope), Settings(embed_edit=allowed).edit_origins) is edits
+
+
+def test_an_embed_that_edits_is_framed_by_those_pages_alone() -> None:
+    assert policy("/embed/none", framed_by=("'self'", PAGE)).endswith(f"frame-ancestors 'self' {PAGE}")
+    assert policy("/", framed_by=("*",)).endswith("frame-ancestors 'self'")
+
+
+def test_an_embed_that_may_not_edit_plays(served: Served) -> None:
+    plays = served.http.get("/embed/none")
+    asked = served.http.get("/embed/none", params={"mode": "edit"}, headers={"Referer": PAGE})
+    assert asked.headers["content-security-policy"] == plays.headers["content-security-policy"]
+    assert "/assets/edit-" not in asked.text
 
 
 @pytest.mark.parametrize(

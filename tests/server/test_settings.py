@@ -43,6 +43,8 @@ def test_every_kind_of_option_is_read() -> None:
         ("GRADGRAPH_WALL_S", "nan", "below 0"),
         ("GRADGRAPH_WARM_GALLERY", "maybe", "not a 0 or 1"),
         ("GRADGRAPH_PROT", "80", "no such option"),
+        ("GRADGRAPH_EMBED_EDIT", "https://a.example https://b.example/course", "is no origin"),
+        ("GRADGRAPH_EMBED_EDIT", "'self'; script-src *", "is no origin"),
         ("GRADGRAPH_STORE", "mysql://host/name", "names no PostgreSQL"),
         ("GRADGRAPH_STORE", "/data/gradgraph.sqlite3", "names no PostgreSQL"),
         ("GRADGRAPH_STORE", "postgresql://u:secret@host:port/name", "names no PostgreSQL"),

@@ -3,10 +3,11 @@
 import gzip
 import json
 import re
+from typing import Any
 
 import pytest
 
-from server.standalone import ASSETS, MOST_PASSES, PLAYER, STYLES
+from server.standalone import ASSETS, MOST_FOLDINGS, MOST_PASSES, PLAYER
 from tests.server.conftest import Served
 
 HOSTILE = """</script><script>alert(1)</script><!--<img src=x onerror="alert(1)">"""
@@ -15,7 +16,18 @@ x = torch.ones(2, requires_grad=True)
 for _ in range(3):
     (x * x).sum().backward()
 """
+GROUPS = """import torch
+from torch import nn
+model = nn.Sequential(nn.Linear(4, 8), nn.Sequential(nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 8)), nn.Linear(8, 1))
+model(torch.ones(3, 4)).pow(2).mean().backward()
+"""
+LONG = """import torch
+x = torch.ones(2, requires_grad=True)
+for _ in range(66):
+    (x * x).sum().backward()
+"""
 CODE_BYTES = 60_000
+"""Of all that is not the run itself, compressed."""
 
 
 def page(served: Served, code: str, **query: str) -> str:
@@ -28,10 +40,16 @@ def page(served: Served, code: str, **query: str) -> str:
 
 
 def data_of(text: str) -> dict[str, object]:
-    found = re.search(r'<script type="application/json" id="run">(.*?)</script>', text)
+    found = re.search(r'<script type="application/json" id="gradgraph-run">(.*?)</script>', text)
     assert found
     read: dict[str, object] = json.loads(found[1])
     return read
+
+
+def parts_of(text: str) -> list[dict[str, Any]]:
+    parts = data_of(text)["parts"]
+    assert isinstance(parts, list)
+    return parts
 
 
 def test_the_file_of_a_snapshot_has_every_pass_too(served: Served) -> None:
@@ -64,12 +82,38 @@ def test_its_policy_names_each_script_and_nothing_else(served: Served) -> None:
 
 
 def test_every_pass_has_its_graph_in_both_languages(served: Served) -> None:
-    parts = data_of(page(served, LOOP, lang="zh", step="2"))["parts"]
-    assert isinstance(parts, list)
+    parts = parts_of(page(served, LOOP, lang="zh", step="2"))
     assert len(parts) == len({part["pass"] for part in parts}) == 3 < MOST_PASSES
     for part in parts:
         assert set(part["layouts"]) == {"en", "zh"}
-        assert {box["id"] for box in part["layouts"]["en"]["boxes"]} <= {box["id"] for box in part["graph"]["boxes"]}
+        opening = part["layouts"]["en"][0]
+        assert {box["id"] for box in opening["boxes"]} <= {box["id"] for box in part["graph"]["boxes"]}
+
+
+def test_of_many_passes_the_last_are_in_it(served: Served) -> None:
+    run = served.run(LONG)
+    parts = parts_of(page(served, LONG))
+    assert [part["pass"] for part in parts] == [one["id"] for one in run["passes"][-MOST_PASSES:]]
+
+
+def test_groups_are_laid_out_opened_and_folded(served: Served) -> None:
+    (part,) = parts_of(page(served, GROUPS))
+    for layouts in part["layouts"].values():
+        opening, *others = [set(layout["open"]) for layout in layouts]
+        assert opening and len(layouts) <= MOST_FOLDINGS
+        assert all(any(group not in other for other in others) for group in opening), "each can be folded"
+    assert [one["open"] for one in part["layouts"]["en"]] == [one["open"] for one in part["layouts"]["zh"]]
+
+
+def test_the_module_gets_what_the_file_holds(served: Served) -> None:
+    data = data_of(page(served, LOOP, step="2"))
+    answer = served.http.get(f"/api/v1/runs/{served.run(LOOP)['id']}/graph.player", params={"step": "2"})
+    assert answer.headers["content-type"] == "application/json"
+    assert answer.json() == data
+    assert data["format"] == "gradgraph.player/1"
+    module = served.http.get("/embed.mjs")
+    assert module.headers["content-type"].startswith("text/javascript")
+    assert module.headers["access-control-allow-origin"] == "*"
 
 
 def test_how_it_opens_is_in_it(served: Served) -> None:
@@ -77,9 +121,10 @@ def test_how_it_opens_is_in_it(served: Served) -> None:
     assert opens == {"lang": "zh", "theme": "dark", "step": "2"}
 
 
-def test_its_code_stays_small() -> None:
-    files = [ASSETS / name for name in (PLAYER, STYLES)]
-    if not all(file.exists() for file in files):
+def test_its_code_stays_small(served: Served) -> None:
+    if not (ASSETS / PLAYER).exists():
         pytest.skip("the frontend is not built")
-    assert sum(len(gzip.compress(file.read_bytes(), 9)) for file in files) <= CODE_BYTES
-    assert "</script" not in files[0].read_text("utf-8")
+    assert "</script" not in (ASSETS / PLAYER).read_text("utf-8")
+    for code in (LOOP, GROUPS):
+        around = re.sub(r'(id="gradgraph-run">).*?(</script>)', r"\1\2", page(served, code))
+        assert len(gzip.compress(around.encode(), 9)) <= CODE_BYTES

@@ -13,7 +13,7 @@ iframe:not(.ready){position:absolute;inset:0;opacity:0;pointer-events:none}.read
 
 class GradgraphEmbed extends HTMLElement {
   static readonly observedAttributes = [
-    'src', 'run', 'snapshot', 'step', 'theme', 'lang', 'height', 'hide', 'highlight',
+    'src', 'run', 'snapshot', 'step', 'theme', 'lang', 'height', 'hide', 'highlight', 'mode',
   ]
 
   private readonly frame = document.createElement('iframe')
@@ -69,7 +69,7 @@ class GradgraphEmbed extends HTMLElement {
 
   private open(): void {
     const query = new URLSearchParams({ lang: this.language, theme: this.shade })
-    for (const name of ['step', 'hide', 'highlight']) {
+    for (const name of ['step', 'hide', 'highlight', 'mode']) {
       const value = this.getAttribute(name)
       if (value) query.set(name, value)
     }

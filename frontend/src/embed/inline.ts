@@ -2,8 +2,8 @@
 
 import { Problem, type GraphChoice } from '../api/client'
 import type { Graph, Trace } from '../api/types'
-import type { Layout, LayoutInput } from '../core/layout/geometry'
-import { layoutInput } from '../core/paint/sizes'
+import { nearest } from '../core/layout/foldings'
+import type { Layout } from '../core/layout/geometry'
 import type { View } from '../core/paint/view'
 import type { Lang } from '../core/state'
 import { wordsOf, type Words } from '../core/words/sentences'
@@ -12,26 +12,24 @@ import en from '../../words/en.json'
 import zh from '../../words/zh.json'
 import type { Source } from './source'
 
-/** The graph of one pass, with where everything on it goes as it opens. */
+export const FORMAT = 'gradgraph.player/1'
+
+/** The graph of one pass, with where everything on it goes: as it opens, then as groups are opened and folded. */
 interface Part {
-  pass: string | null
+  pass?: string | null
   graph: Graph
-  layouts: Readonly<Record<Lang, Layout>>
+  layouts: Readonly<Record<Lang, readonly Layout[]>>
 }
 
 /** What server/standalone.py puts into the file. */
 export interface Inline {
+  format: string
   trace: Trace
   parts: readonly Part[]
   /** Titles of the findings that are errors. */
   titles: Readonly<Record<Lang, Readonly<Record<string, string>>>>
   /** How it opens, in the words of an embed's address. */
   opens: Readonly<Record<string, string>>
-}
-
-declare global {
-  /** Lays out what a reader opens or folds; a file whose graphs have no groups comes without. */
-  var gradgraphPlace: ((input: LayoutInput) => Layout) | undefined
 }
 
 export class InlineSource implements Source {
@@ -50,7 +48,7 @@ export class InlineSource implements Source {
 
   graph({ pass }: GraphChoice, lang: Lang): Promise<Graph> {
     const { parts } = this.given
-    const part = parts.length === 1 ? parts[0] : parts.find((one) => one.pass === pass)
+    const part = parts.length === 1 ? parts[0] : parts.find((one) => (one.pass ?? null) === pass)
     if (part) return Promise.resolve(part.graph)
     return Promise.reject(new Problem('refused', 404, this.spoken[lang]('embed.pass_left_out', { n: parts.length })))
   }
@@ -60,12 +58,23 @@ export class InlineSource implements Source {
   }
 
   of(view: View, expanded: ReadonlySet<string> | null): Promise<Answer> {
-    const lang = view.measure.words === this.spoken.zh ? 'zh' : 'en'
-    const place = globalThis.gradgraphPlace
-    const opening = this.partOf.get(view.sheet.graph)?.layouts[lang]
-    const layout = expanded && place ? place(layoutInput(view.measure, expanded)) : opening
+    const layouts = this.layouts(view.sheet.graph, view.measure.words === this.spoken.zh ? 'zh' : 'en')
+    const layout = layouts[expanded ? nearest(layouts.map(({ open }) => open), expanded, expanded) : 0]
     return Promise.resolve(layout ? { id: 0, layout } : { id: 0, failure: 'no layout' })
   }
 
+  /** Of what the file has, the nearest in which the groups that were pressed stand as wanted. */
+  settle(
+    graph: Graph, before: ReadonlySet<string> | null, wanted: ReadonlySet<string>,
+  ): ReadonlySet<string> | null {
+    const choices = this.layouts(graph, 'en').map(({ open }) => open)
+    const found = choices[nearest(choices, before ?? new Set(choices[0]), wanted)]
+    return found ? new Set(found) : null
+  }
+
   close(): void {}
+
+  private layouts(graph: Graph, lang: Lang): readonly Layout[] {
+    return this.partOf.get(graph)?.layouts[lang] ?? []
+  }
 }

@@ -1,16 +1,5 @@
-// Starts the embed: graph and player of a stored run, in a frame on a course page.
+// The embed that plays.
 
-import { mount } from 'svelte'
-import '../app/shell/base.css'
-import { openedSnapshot } from '../app/state/share'
-import Embed from './Embed.svelte'
-import { embedOptions } from './options'
-import { ServerSource } from './server-source'
+import { start } from './start'
 
-const target = document.getElementById('embed')
-const snapshot = openedSnapshot(location.pathname, document)
-const options = embedOptions(location.pathname, location.search, navigator.language, snapshot)
-const source = new ServerSource(options.run ?? '')
-void source
-  .words(options.lang, false)
-  .then((spoken) => target && mount(Embed, { target, props: { options, source, spoken } }))
+start()

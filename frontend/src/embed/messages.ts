@@ -9,7 +9,7 @@ const VERSION = 1
 
 /** Tells the page around; an embed opened by itself has nobody to tell. */
 export function tell(
-  type: 'ready' | 'resize' | 'step' | 'select', values: Readonly<Record<string, number | string | null>> = {},
+  type: 'ready' | 'resize' | 'step' | 'select' | 'leave', values: Readonly<Record<string, number | string | null>> = {},
 ): void {
   if (window.parent === window) return
   window.parent.postMessage({ gradgraph: VERSION, type, ...values }, '*')

@@ -2,13 +2,19 @@
 
 import type { Lang, Level, Selection, Theme, ViewState } from '../core/state'
 
+/** `slides`: nothing but the graph, larger, a press a step; `edit`: the reader may change the program, where the
+ *  operator lets them. */
+export type Mode = 'read' | 'slides' | 'edit'
+
 export interface EmbedOptions {
   run: string | null
   step: number | null
   lang: Lang
   theme: Theme
   level: Level
+  mode: Mode
   hideCode: boolean
+  hidePlayer: boolean
   /** What a snapshot has open and selected. */
   expanded: ReadonlySet<string> | null
   selection: Selection | null
@@ -25,6 +31,8 @@ export function embedOptions(
   const lang = query.get('lang')
   const theme = query.get('theme')
   const level = query.get('level')
+  const mode = query.get('mode')
+  const hidden = (query.get('hide') ?? '').split(',')
   const own = readerLanguage.toLowerCase().startsWith('zh') ? 'zh' : 'en'
   return {
     run: run ? decodeURIComponent(run) : null,
@@ -34,7 +42,9 @@ export function embedOptions(
     level: level === 'forward' || level === 'autograd' ? level : (snapshot?.level ?? 'both'),
     expanded: snapshot?.expanded ?? null,
     selection: snapshot?.selection ?? null,
-    hideCode: (query.get('hide') ?? '').split(',').includes('code'),
+    mode: mode === 'slides' || mode === 'edit' ? mode : 'read',
+    hideCode: mode === 'slides' || hidden.includes('code'),
+    hidePlayer: mode === 'slides' || hidden.includes('player'),
     highlight: numberIn(query.get('highlight')),
   }
 }

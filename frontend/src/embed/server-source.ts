@@ -54,6 +54,10 @@ export class ServerSource implements Source {
     }
   }
 
+  settle(_graph: Graph, _before: unknown, wanted: ReadonlySet<string>): ReadonlySet<string> {
+    return wanted
+  }
+
   close(): void {
     void this.own?.then((own) => own.close())
   }

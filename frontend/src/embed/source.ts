@@ -11,4 +11,8 @@ export interface Source extends Layouts {
   graph(choice: GraphChoice, lang: Lang): Promise<Graph>
   /** The words of a language; without the titles of findings those come as their keys. */
   words(lang: Lang, titles: boolean): Promise<Words>
+  /** Which groups are open once some were pressed; null where that cannot be shown. */
+  settle(
+    graph: Graph, before: ReadonlySet<string> | null, wanted: ReadonlySet<string>,
+  ): ReadonlySet<string> | null
 }

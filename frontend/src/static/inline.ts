@@ -1,21 +1,46 @@
-// What a file that holds its run needs besides graphs and layouts: which passes its steps lead to, and what its errors
-// are called.
+// What a file that holds its run needs besides graphs: which passes its steps lead to, where everything goes as a
+// reader opens and folds groups, and what its errors are called.
 
-import type { Trace } from '../api/types'
+import type { Graph, Trace } from '../api/types'
+import { foldings } from '../core/layout/foldings'
+import type { Layout } from '../core/layout/geometry'
+import { layout } from '../core/layout/layout'
+import { EMBED } from '../core/paint/measure'
+import { layoutInput } from '../core/paint/sizes'
+import { View } from '../core/paint/view'
+import type { Lang } from '../core/state'
 import { passesShown } from '../core/trace/passes'
 import { words } from '../core/words/bundled'
 
-function titles(trace: Trace, lang: 'en' | 'zh'): Record<string, string> {
+function titles(trace: Trace, lang: Lang): Record<string, string> {
   const errors = trace.findings.filter((finding) => finding.severity === 'error')
   const keys = errors.map((finding) => `finding.${finding.code}.title`)
   return Object.fromEntries(keys.map((key) => [key, words(lang)(key)]))
 }
 
+export interface FoldingOptions {
+  /** Language of the words that are measured. */
+  lang: Lang
+  /** Layouts at most. */
+  most: number
+}
+
+function layouts(trace: Trace, graph: Graph, { lang, most }: FoldingOptions): Layout[] {
+  const { measure } = new View(trace, graph, words(lang), EMBED)
+  return foldings(measure.sheet, most).map((open) => layout(layoutInput(measure, open)))
+}
+
 declare global {
   var gradgraphInline: (traceJson: string) => string
+  var gradgraphLayouts: (traceJson: string, graphJson: string, optionsJson: string) => string
 }
 
 globalThis.gradgraphInline = (traceJson) => {
   const trace = JSON.parse(traceJson) as Trace
   return JSON.stringify({ passes: passesShown(trace), titles: { en: titles(trace, 'en'), zh: titles(trace, 'zh') } })
 }
+
+globalThis.gradgraphLayouts = (traceJson, graphJson, optionsJson) =>
+  JSON.stringify(
+    layouts(JSON.parse(traceJson) as Trace, JSON.parse(graphJson) as Graph, JSON.parse(optionsJson) as FoldingOptions),
+  )

@@ -242,3 +242,21 @@ test('where a value fails the last good picture stays, until one does not', asyn
   expect([page.run.failing, page.draft.edited]).toEqual([null, false])
   vi.restoreAllMocks()
 })
+
+test('while values follow each other the rest of the page comes after the pictures, at the latest soon', async () => {
+  vi.useFakeTimers()
+  vi.spyOn(document, 'hidden', 'get').mockReturnValue(true)
+  const { page, asked } = await turning()
+  const shown = () => [page.run.picture?.trace.id, page.run.trace?.id]
+  for (const code of ['x = 2', 'x = 3']) page.runner.turn(code, 1)
+  asked[1]!.answer()
+  await vi.advanceTimersByTimeAsync(60)
+  expect(shown()).toEqual(['x = 2', 'x = 1'])
+  await vi.advanceTimersByTimeAsync(100)
+  expect(shown()).toEqual(['x = 2', 'x = 2'])
+  asked[2]!.answer()
+  await vi.advanceTimersByTimeAsync(1)
+  expect(shown()).toEqual(['x = 3', 'x = 3'])
+  vi.restoreAllMocks()
+  vi.useRealTimers()
+})

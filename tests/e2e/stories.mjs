@@ -183,6 +183,17 @@ while True:
     y = y * 1.01
     time.sleep(0.02)`
 
+/** In the page: what a picture of it shows on any machine, a line for each thing. Not what fonts make of it, nor when and
+ *  by which PyTorch the program ran. */
+function seenOnPage() {
+  const shapes = [...document.querySelectorAll('.gg-scene path, .gg-scene rect, .gg-scene text')].map((shape) =>
+    [shape.tagName, ...['x', 'y', 'width', 'height', 'd'].flatMap((name) => shape.getAttribute(name) ?? []), shape.childElementCount ? '' : shape.textContent].join(' ').trim())
+  const elements = [...document.querySelectorAll('header, section, aside, .player')].filter((each) => !each.parentElement.closest('section, aside, .player'))
+  const texts = elements.flatMap((each) => each.innerText.split('\n')).map((text) => text.replace(/\s+/g, ' ').trim())
+  const { color, backgroundColor } = getComputedStyle(document.body)
+  return [`${color} on ${backgroundColor}`, ...texts.filter((text) => text && !text.startsWith('torch ')), ...shapes]
+}
+
 function check(claim, sentence) {
   if (!claim) throw new Error(sentence)
 }
@@ -1287,6 +1298,7 @@ const stories = {
   async 'the README shows the page as it is, light and dark'(page) {
     await page.setViewportSize({ width: 1180, height: 700 })
     const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8')
+    const seen = []
     for (const theme of ['light', 'dark']) {
       await page.goto(`${server}/?${theme}#lang=en&theme=${theme}`)
       await until(() => page.locator('.player .value').textContent({ timeout: 20_000 }), (text) => text.includes('36 + 18 → 54'), 'the sum of the diamond')
@@ -1297,7 +1309,13 @@ const stories = {
       const picture = await page.screenshot({ path: pictures && `${pictures}/page-${theme}.png` })
       check(picture.length <= PICTURE_BYTES, `the ${theme} picture has ${picture.length} bytes`)
       check(readme.includes(`docs/pictures/page-${theme}.png`), `the README does not show the ${theme} picture`)
+      seen.push(`${theme}:`, ...(await page.evaluate(seenOnPage)))
     }
+    const told = seen.join('\n') + '\n'
+    if (pictures) await writeFile(`${pictures}/page.txt`, told)
+    const shown = await readFile(new URL('../../docs/pictures/page.txt', import.meta.url), 'utf8')
+    const at = seen.findIndex((line, number) => line !== shown.split('\n')[number])
+    check(told === shown, `the README's pictures are older than the page (\`./run pictures\` takes them anew): ${JSON.stringify(shown.split('\n')[at])} is now ${JSON.stringify(seen[at])}`)
   },
 
   async 'broadcasting is drawn with ghost cells, and on the way back the cells that are summed'(page) {

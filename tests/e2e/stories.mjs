@@ -1318,6 +1318,21 @@ const stories = {
     check(told === shown, `the README's pictures are older than the page (\`./run pictures\` takes them anew): ${JSON.stringify(shown.split('\n')[at])} is now ${JSON.stringify(seen[at])}`)
   },
 
+  async 'a small graph opens whole on a phone, what stands beside its boxes too'(page) {
+    await page.setViewportSize({ width: 390, height: 844 })
+    for (const lesson of ['scalar_expression', 'diamond', 'hooks']) {
+      await open(page, `#lesson=${lesson}`)
+      const cut = () => page.locator('.gg-scene').evaluate((scene) => {
+        const { left, right } = scene.getBoundingClientRect()
+        return [...scene.querySelectorAll('text, rect')].filter((each) => {
+          const box = each.getBoundingClientRect()
+          return box.left < left || box.right > right
+        }).map((each) => each.textContent)
+      })
+      await until(cut, (all) => all.length === 0, `what is cut of ${lesson}`)
+    }
+  },
+
   async 'broadcasting is drawn with ghost cells, and on the way back the cells that are summed'(page) {
     await open(page, '#lesson=broadcasting')
     const inspector = page.locator('.inspector')

@@ -521,6 +521,22 @@ const stories = {
     await until(lit, (n) => n === 0, 'that nothing is lit any more')
   },
 
+  async 'views and aliases light up together'(page) {
+    await open(page)
+    await run(page, 'import torch\nx = torch.arange(6., requires_grad=True)\nm = x.view(2, 3)\nt = m.transpose(0, 1)\nrow = m[0]\ny = (t * 2).sum() + row.sum()\ny.backward()')
+    const lit = () => page.locator('.gg-scene .ring-hover').count()
+    await page.locator('.cm-line').nth(2).click()
+    await page.mouse.move(0, 0) // a line under the pointer lights its own boxes
+    await until(lit, (n) => n === 3, 'x, its transpose and its row')
+    await page.locator('.inspector').getByText('3 other boxes in the same memory').waitFor()
+    await page.getByRole('group', { name: 'Light', exact: true }).getByRole('button', { name: 'led to it' }).click()
+    await until(lit, (n) => n === 1, 'x alone, which led to the view')
+    await page.getByRole('group', { name: 'Light', exact: true }).getByRole('button', { name: 'led to it' }).click()
+    await page.locator('.cm-line').nth(5).click()
+    await page.mouse.move(0, 0) // a line under the pointer lights its own boxes
+    await until(lit, (n) => n === 0, 'that the sum has its memory for itself')
+  },
+
   async 'a click on a line selects its box, and a box lights its line'(page) {
     await open(page)
     await run(page, PROGRAM)

@@ -123,7 +123,7 @@ test('the pass that was looked at is not asked of the next run', async () => {
   const answers = [passes, trace]
   vi.stubGlobal('fetch', (path: string) => {
     asked.push(path)
-    if (path.endsWith('/fixes')) return Promise.reject(new TypeError('not here')) // a page of an earlier test asks again
+    if (path.endsWith('/fixes')) return Promise.reject(new TypeError('not here')) // an earlier page asks again
     if (path.includes('/graph')) return Promise.resolve(new Response(JSON.stringify(graph)))
     const next = answers.shift()!
     const headers = { 'Content-Location': `/api/v1/runs/${next.id}` }

@@ -187,6 +187,17 @@ while True:
     y = y * 1.01
     time.sleep(0.02)`
 
+/** In the page: what a picture of it shows on any machine, a line for each thing. Not what fonts make of it, nor when and
+ *  by which PyTorch the program ran. */
+function seenOnPage() {
+  const shapes = [...document.querySelectorAll('.gg-scene path, .gg-scene rect, .gg-scene text')].map((shape) =>
+    [shape.tagName, ...['x', 'y', 'width', 'height', 'd'].flatMap((name) => shape.getAttribute(name) ?? []), shape.childElementCount ? '' : shape.textContent].join(' ').trim())
+  const elements = [...document.querySelectorAll('header, section, aside, .player')].filter((each) => !each.parentElement.closest('section, aside, .player'))
+  const texts = elements.flatMap((each) => each.innerText.split('\n')).map((text) => text.replace(/\s+/g, ' ').trim())
+  const { color, backgroundColor } = getComputedStyle(document.body)
+  return [`${color} on ${backgroundColor}`, ...texts.filter((text) => text && !text.startsWith('torch ')), ...shapes]
+}
+
 function check(claim, sentence) {
   if (!claim) throw new Error(sentence)
 }
@@ -524,6 +535,22 @@ const stories = {
     await shoot(page, 'ways')
     await page.keyboard.press('g')
     await until(lit, (n) => n === 0, 'that nothing is lit any more')
+  },
+
+  async 'views and aliases light up together'(page) {
+    await open(page)
+    await run(page, 'import torch\nx = torch.arange(6., requires_grad=True)\nm = x.view(2, 3)\nt = m.transpose(0, 1)\nrow = m[0]\ny = (t * 2).sum() + row.sum()\ny.backward()')
+    const lit = () => page.locator('.gg-scene .ring-hover').count()
+    await page.locator('.cm-line').nth(2).click()
+    await page.mouse.move(0, 0) // a line under the pointer lights its own boxes
+    await until(lit, (n) => n === 3, 'x, its transpose and its row')
+    await page.locator('.inspector').getByText('3 other boxes in the same memory').waitFor()
+    await page.getByRole('group', { name: 'Light', exact: true }).getByRole('button', { name: 'led to it' }).click()
+    await until(lit, (n) => n === 1, 'x alone, which led to the view')
+    await page.getByRole('group', { name: 'Light', exact: true }).getByRole('button', { name: 'led to it' }).click()
+    await page.locator('.cm-line').nth(5).click()
+    await page.mouse.move(0, 0) // a line under the pointer lights its own boxes
+    await until(lit, (n) => n === 0, 'that the sum has its memory for itself')
   },
 
   async 'a click on a line selects its box, and a box lights its line'(page) {
@@ -1303,6 +1330,7 @@ const stories = {
   async 'the README shows the page as it is, light and dark'(page) {
     await page.setViewportSize({ width: 1180, height: 700 })
     const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8')
+    const seen = []
     for (const theme of ['light', 'dark']) {
       await page.goto(`${server}/?${theme}#lang=en&theme=${theme}`)
       await until(() => page.locator('.player .value').textContent({ timeout: 20_000 }), (text) => text.includes('36 + 18 → 54'), 'the sum of the diamond')
@@ -1313,6 +1341,27 @@ const stories = {
       const picture = await page.screenshot({ path: pictures && `${pictures}/page-${theme}.png` })
       check(picture.length <= PICTURE_BYTES, `the ${theme} picture has ${picture.length} bytes`)
       check(readme.includes(`docs/pictures/page-${theme}.png`), `the README does not show the ${theme} picture`)
+      seen.push(`${theme}:`, ...(await page.evaluate(seenOnPage)))
+    }
+    const told = seen.join('\n') + '\n'
+    if (pictures) await writeFile(`${pictures}/page.txt`, told)
+    const shown = await readFile(new URL('../../docs/pictures/page.txt', import.meta.url), 'utf8')
+    const at = seen.findIndex((line, number) => line !== shown.split('\n')[number])
+    check(told === shown, `the README's pictures are older than the page (\`./run pictures\` takes them anew): ${JSON.stringify(shown.split('\n')[at])} is now ${JSON.stringify(seen[at])}`)
+  },
+
+  async 'a small graph opens whole on a phone, what stands beside its boxes too'(page) {
+    await page.setViewportSize({ width: 390, height: 844 })
+    for (const lesson of ['scalar_expression', 'diamond', 'hooks']) {
+      await open(page, `#lesson=${lesson}`)
+      const cut = () => page.locator('.gg-scene').evaluate((scene) => {
+        const { left, right } = scene.getBoundingClientRect()
+        return [...scene.querySelectorAll('text, rect')].filter((each) => {
+          const box = each.getBoundingClientRect()
+          return box.left < left || box.right > right
+        }).map((each) => each.textContent)
+      })
+      await until(cut, (all) => all.length === 0, `what is cut of ${lesson}`)
     }
   },
 

@@ -4,7 +4,8 @@ import { LayoutClient } from './layout-client'
 
 // No worker here: the client falls back to its own thread, as in a sandboxed frame.
 const one: LayoutInput = {
-  boxes: [{ id: 'a', parent: '', w: 140, h: 60, side: 6, tail: 0 }], groups: [], links: [], expanded: [], gap: 36,
+  boxes: [{ id: 'a', parent: '', w: 140, h: 60, side: 6, tail: 0 }], groups: [], links: [], expanded: [],
+  gap: 36, beside: 6,
 }
 
 test('the newest question is answered, an overtaken one is dropped', async () => {

@@ -123,6 +123,7 @@ test('the pass that was looked at is not asked of the next run', async () => {
   const answers = [passes, trace]
   vi.stubGlobal('fetch', (path: string) => {
     asked.push(path)
+    if (path.endsWith('/fixes')) return Promise.reject(new TypeError('not here')) // an earlier page asks again
     if (path.includes('/graph')) return Promise.resolve(new Response(JSON.stringify(graph)))
     const next = answers.shift()!
     const headers = { 'Content-Location': `/api/v1/runs/${next.id}` }
@@ -241,4 +242,22 @@ test('where a value fails the last good picture stays, until one does not', asyn
   await vi.waitFor(() => expect(page.run.trace?.id).toBe('x = 3'))
   expect([page.run.failing, page.draft.edited]).toEqual([null, false])
   vi.restoreAllMocks()
+})
+
+test('while values follow each other the rest of the page comes after the pictures, at the latest soon', async () => {
+  vi.useFakeTimers()
+  vi.spyOn(document, 'hidden', 'get').mockReturnValue(true)
+  const { page, asked } = await turning()
+  const shown = () => [page.run.picture?.trace.id, page.run.trace?.id]
+  for (const code of ['x = 2', 'x = 3']) page.runner.turn(code, 1)
+  asked[1]!.answer()
+  await vi.advanceTimersByTimeAsync(60)
+  expect(shown()).toEqual(['x = 2', 'x = 1'])
+  await vi.advanceTimersByTimeAsync(100)
+  expect(shown()).toEqual(['x = 2', 'x = 2'])
+  asked[2]!.answer()
+  await vi.advanceTimersByTimeAsync(1)
+  expect(shown()).toEqual(['x = 3', 'x = 3'])
+  vi.restoreAllMocks()
+  vi.useRealTimers()
 })

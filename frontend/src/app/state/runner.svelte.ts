@@ -21,6 +21,8 @@ const HALT_MS = 10_000
 const AUTO_RUN_MS = 600
 /** How long nothing must be turned before the page looks beyond the picture. */
 const REST_MS = 600
+/** How long the rest of the page may stay behind the picture while a number is turned on and on. */
+const BEHIND_MS = 120
 /** A run of a turned number is overdue when it takes this much longer than the one before. */
 const OVERDUE = 3
 const QUICK_MS = 50
@@ -57,6 +59,9 @@ export class Runner {
   private autoTimer: ReturnType<typeof setTimeout> | undefined
   private noticeTimer: ReturnType<typeof setTimeout> | undefined
   private restTimer: ReturnType<typeof setTimeout> | undefined
+  private behindTimer: ReturnType<typeof setTimeout> | undefined
+  /** When all of the page last said the same. */
+  private settledAt = 0
   /** The request for what a number was turned to last; null while none is under way. */
   private asked: { since: number; abort: AbortController } | null = null
   /** How long the latest of these took. */
@@ -141,7 +146,7 @@ export class Runner {
 
   private async follow(): Promise<void> {
     const { draft } = this
-    await this.attempt(async (signal) => {
+    await this.perform(async (signal) => {
       let shown = Promise.resolve()
       for (let ran: string | null = null; draft.turning && !signal.aborted && draft.code !== ran; ) {
         ran = draft.code
@@ -298,10 +303,15 @@ export class Runner {
     this.draft.turning = false
   }
 
-  /** `queued`: it may have to wait for others' programs. */
-  private async attempt(work: (signal: AbortSignal) => Promise<void>, queued = true): Promise<void> {
-    this.stop()
+  /** Something else than turning a number on, from a page that says the same everywhere. */
+  private attempt(work: (signal: AbortSignal) => Promise<void>, queued = true): Promise<void> {
     this.catchUp?.()
+    return this.perform(work, queued)
+  }
+
+  /** `queued`: it may have to wait for others' programs. */
+  private async perform(work: (signal: AbortSignal) => Promise<void>, queued = true): Promise<void> {
+    this.stop()
     const abort = (this.abort = new AbortController())
     this.problem = null
     this.notice(queued)
@@ -368,7 +378,16 @@ export class Runner {
       this.shown.ahead = shown
       await painted()
     }
-    this.catchUp?.()
+    const isOvertaken = same && manner === 'turned' && this.draft.code !== trace.program.code
+    this.follows(isOvertaken ? BEHIND_MS - (performance.now() - this.settledAt) : 0)
+  }
+
+  /** The rest of the page says what the picture does, at once or soon: where the next picture is on its way, that comes
+   *  first. */
+  private follows(ms: number): void {
+    clearTimeout(this.behindTimer)
+    if (ms > 0) this.behindTimer = setTimeout(() => this.catchUp?.(), ms)
+    else this.catchUp?.()
   }
 
   /** Whether what a number was turned to fails and what is on screen does not: then that stays. */
@@ -386,6 +405,7 @@ export class Runner {
     const { selection } = view.state
     const before = run.trace
     this.catchUp = null
+    this.settledAt = performance.now()
     run.shown = shown
     run.ahead = null
     run.failing = null

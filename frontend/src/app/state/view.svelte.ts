@@ -8,7 +8,7 @@ import { openingChoice } from '../../core/layout/opening'
 import type { Lang, Level, Panel, Selection, Theme, ViewState } from '../../core/state'
 import { visitAt } from '../../core/trace/inspect'
 import { nodeOfStep } from '../../core/trace/story'
-import { gradientWay, reach, type Way } from '../../core/trace/ways'
+import { gradientWay, reach, sharing, type Way } from '../../core/trace/ways'
 import { loadWords } from '../../core/words/lexicon'
 import { wordsOf, type Words } from '../../core/words/sentences'
 import { remember, remembered } from './browser-storage'
@@ -50,11 +50,16 @@ export class PageView {
   readonly selectedBox: Box | undefined = $derived.by(() =>
     this.state.selection?.kind === 'box' ? this.run.find?.byId(this.state.selection.id) : undefined,
   )
-  /** The boxes of that way; null where none is lit, or no gradient came by. */
+  /** The boxes of that way, or without one those that share the memory of the selected box; null where there are none,
+   *  or no gradient came by. */
   readonly lit: ReadonlySet<string> | null = $derived.by(() => {
     const { way, selectedBox: box } = this
     const { graph, index, find } = this.run
-    if (!way || !box || !graph || !index) return null
+    if (!box || !graph || !index) return null
+    if (!way) {
+      const others = sharing(graph, index, box.id)
+      return others.size > 0 ? others : null
+    }
     if (way !== 'gradient') return reach(graph, box.id, way)
     const node = index.node(box.node)
     const at = node && visitAt(index, node, this.state.step, graph.passes ?? [])

@@ -47,6 +47,8 @@ export interface LayoutInput {
   expanded: readonly string[]
   /** Between ranks joined by wires with one-line labels. */
   gap: number
+  /** What the widest thing at the right of a box takes: step numbers. */
+  beside: number
 }
 
 export interface LabelPlace extends Rect {

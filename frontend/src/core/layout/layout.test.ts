@@ -64,7 +64,7 @@ function random(seed: number): LayoutInput {
     }
   })
   return {
-    boxes, groups, links, expanded: open.map((group) => group.id), gap: next(2) ? 28 : 36,
+    boxes, groups, links, expanded: open.map((group) => group.id), gap: next(2) ? 28 : 36, beside: 46,
   }
 }
 
@@ -199,7 +199,8 @@ test('parallel edges stand at 76 from the centre or a third of the width', () =>
   const box = (id: string, w: number) => ({ id, parent: '', w, h: 60, side: 6, tail: 0 })
   const link = (id: string) => ({ id, source: 'a', target: 'b', value: 'a', forward: [], gradient: [], badge: null })
   const placed = layout({
-    boxes: [box('a', 252), box('b', 180)], groups: [], links: [link('e1'), link('e2')], expanded: [], gap: 36,
+    boxes: [box('a', 252), box('b', 180)], groups: [], links: [link('e1'), link('e2')], expanded: [],
+    gap: 36, beside: 46,
   })
   const centre = placed.boxes[0]!.x + 126
   expect(placed.wires.map((wire) => wire.knots[0]![0] - centre)).toEqual([-76, 76])

@@ -14,9 +14,6 @@ import { push } from '../trace/trace-index'
 
 const PIN: Size = { w: 14, h: 2 }
 
-/** Width of the step numbers at the right of a box. */
-const NUMBERS = 46
-
 export function layout(input: LayoutInput): Layout {
   return new Sheet(input).result()
 }
@@ -173,7 +170,8 @@ class Sheet {
     }))
   }
 
-  /** What surrounds the boxes too: stubs stand at the left, at the right only step numbers. */
+  /** What surrounds the boxes too: stubs stand at the left, at the right only
+   *  what the input says. */
   private bounds(): { x: number; y: number; width: number; height: number } {
     const all = [
       ...this.placed.map((box) => ({ ...box, side: this.items.get(box.id)!.side, tail: this.items.get(box.id)!.tail })),
@@ -183,7 +181,7 @@ class Sheet {
     let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity]
     for (const box of all) {
       left = Math.min(left, box.x - box.side)
-      right = Math.max(right, box.x + box.w + Math.min(box.side, NUMBERS))
+      right = Math.max(right, box.x + box.w + Math.min(box.side, this.input.beside))
       top = Math.min(top, box.y)
       bottom = Math.max(bottom, box.y + box.h + box.tail)
     }

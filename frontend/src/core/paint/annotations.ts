@@ -10,6 +10,7 @@ import type { Mark } from './marks'
 
 const SPACIOUS: Spacious = {
   narrowest: (sheet) => (isChain(sheet) ? COLUMN : 180),
+  widest: 380,
   aside: (box, measure) => promotionOf(box, measure) || reasonOf(box, measure),
   margins,
   caption,
@@ -18,7 +19,7 @@ const SPACIOUS: Spacious = {
 export const PAGE: Room = () => SPACIOUS
 
 /** All but chains need the little room a phone has. */
-export const PHONE: Room = (sheet) => (isChain(sheet) ? SPACIOUS : null)
+export const PHONE: Room = (sheet) => (isChain(sheet) ? { ...SPACIOUS, widest: COLUMN } : null)
 
 /** Whether most boxes stand one under the other. */
 function isChain(sheet: Sheet): boolean {

@@ -42,6 +42,8 @@ export type Say = (key: string, values?: Values) => string
 export interface Spacious {
   /** Least width of a box in a small graph without groups. */
   narrowest(sheet: Sheet): number
+  /** As wide as names make a box at most; what else stands in it may make it wider. */
+  widest: number
   /** What stands beside the title of a box. */
   aside(box: Box, measure: Measure): string
   /** Step numbers beside a box. */

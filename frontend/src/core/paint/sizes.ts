@@ -18,6 +18,7 @@ const STRIP_SIZE = 11
 const GHOST = 112
 const TAIL = 30
 const MARGIN_SIDE = 46
+const LEAST_SIDE = 6
 const WIDEST = 380
 /** Names longer than this are cut; the whole name is in the tooltip. */
 const LONGEST_NAME = 168
@@ -45,7 +46,10 @@ export function layoutInput(measure: Measure, expanded: ReadonlySet<string> | nu
     const [source, target] = [standIn(sheet, link.source, open), standIn(sheet, link.target, open)]
     return source === target ? [] : [{ ...layoutLink(link, measure), source, target }]
   })
-  return { boxes, groups, links, expanded: [...open].sort(), gap: measure.density === 'model' ? 28 : 36 }
+  return {
+    boxes, groups, links, expanded: [...open].sort(), gap: measure.density === 'model' ? 28 : 36,
+    beside: measure.margins ? MARGIN_SIDE : LEAST_SIDE,
+  }
 }
 
 function boxItem(box: Box, measure: Measure): LayoutItem {
@@ -71,7 +75,8 @@ function boxItem(box: Box, measure: Measure): LayoutItem {
   const w = upTo4(
     Math.max(
       ghost && measure.narrowest < COLUMN ? GHOST : measure.narrowest,
-      Math.min(WIDEST, Math.max(head, widestStrip, returned)), (ghost ? 1 : 2) * (widestCell + 20),
+      Math.min(measure.spacious?.widest ?? WIDEST, Math.max(head, widestStrip, returned)),
+      (ghost ? 1 : 2) * (widestCell + 20),
     ),
   )
   const h = HEAD + bodyHeight(shown) + strip
@@ -119,7 +124,7 @@ function groupItem(group: Group, measure: Measure): LayoutGroup {
 function sideOf(id: string, measure: Measure): number {
   const stubs = measure.sheet.stubs.get(id) ?? []
   const widest = Math.max(0, ...stubs.map((stub) => stubWidth(stub, measure)))
-  return Math.max(measure.margins ? MARGIN_SIDE : 6, widest > 0 ? stubGap(measure) + widest : 0)
+  return Math.max(measure.margins ? MARGIN_SIDE : LEAST_SIDE, widest > 0 ? stubGap(measure) + widest : 0)
 }
 
 function layoutLink(link: DrawnLink, measure: Measure): Omit<LayoutLink, 'source' | 'target'> {

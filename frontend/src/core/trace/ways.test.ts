@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Graph, Tensor } from '../../api/types'
 import { load, NAMES } from '../fixtures/load'
 import { TraceIndex } from './trace-index'
-import { gradientWay, reach } from './ways'
+import { gradientWay, reach, sharing } from './ways'
 
 /** Whether one box leads to another, by squaring the matrix of links until nothing is new. */
 function closure({ boxes, links }: Graph): (from: string, to: string) => boolean {
@@ -65,4 +65,14 @@ describe.each(NAMES)('%s', (name) => {
       }
     }
   })
+})
+
+test('boxes share memory where their tensors do', () => {
+  const { trace, graph } = load('hooks')
+  const [leaf, ...rest] = graph.boxes.filter(({ tensor }) => tensor != null)
+  const inOne = new Set([leaf!.tensor, rest[0]!.tensor])
+  const tensors = trace.tensors.map((tensor) => ({ ...tensor, storage: inOne.has(tensor.id) ? 's1' : null }))
+  const index = new TraceIndex({ ...trace, tensors })
+  expect([...sharing(graph, index, leaf!.id)]).toEqual([rest[0]!.id])
+  expect([...sharing(graph, index, rest[1]!.id)]).toEqual([])
 })

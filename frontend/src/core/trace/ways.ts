@@ -74,3 +74,10 @@ function norm(index: TraceIndex, tensor: string | null | undefined): number {
   const known = index.tensor(tensor)
   return known ? normOf(known) : NaN
 }
+
+/** The other boxes whose tensors lie in the same memory: views and aliases of each other. */
+export function sharing(graph: Graph, index: TraceIndex, id: string): ReadonlySet<string> {
+  const memory = new Map(graph.boxes.map((box) => [box.id, index.tensor(box.tensor)?.storage ?? null]))
+  const own = memory.get(id) ?? null
+  return new Set([...memory].flatMap(([other, its]) => (own !== null && its === own && other !== id ? [other] : [])))
+}

@@ -108,7 +108,7 @@ def _key(*parts: object) -> str:
 
 @cache
 def _drawing_code() -> str:
-    files = (BUNDLE, *(standalone.ASSETS / name for name in (standalone.PLACE, standalone.PLAYER, standalone.STYLES)))
+    files = (BUNDLE, standalone.ASSETS / standalone.PLAYER)
     return hashlib.sha256(b"\0".join(file.read_bytes() for file in files if file.exists())).hexdigest()
 
 

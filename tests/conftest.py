@@ -1,6 +1,7 @@
 """Fixtures that many tests share."""
 
 import functools
+import os
 from collections.abc import Callable
 from typing import Protocol
 
@@ -9,6 +10,12 @@ import pytest
 
 from engine import DEFAULT_LIMITS, Program, RunRequest, Trace
 from engine.local import LocalEngine, _shared
+from engine.sandbox import pool
+
+
+def pytest_configure() -> None:
+    """Beside other processes with tests none has the machine to itself: no fork makes itself readier than it must be."""
+    pool.AT_LEISURE //= int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
 
 
 class TraceOf(Protocol):

@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from itertools import count, islice
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,8 @@ QUIET = {"warm_gallery": 0, "rate_per_s": 0}
 SPARES = 2
 STORE_FILES = 12
 """The store opens its file for each of its four threads when the thread is first needed, with two files beside it."""
+NUMBERS = count(1)
+"""Each makes a program that the server has not met, whose trace is in no store."""
 REFUSALS = {429: ("too-many-runs",), 503: ("queue-full", "no-worker", "cancelled")}
 
 
@@ -45,17 +48,24 @@ def sleeps(number: int, seconds: float = 30) -> str:
     return f"import time\nprint('begun', {number}, flush=True)\ntime.sleep({seconds})\n"
 
 
-@pytest.fixture
-def at(tmp_path: Path) -> Iterator[Server]:
-    with soak.server(tmp_path / "store", workers=2, **QUIET) as started:
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the server's store."""
+    return tmp_path_factory.mktemp("faults") / "store"
+
+
+@pytest.fixture(scope="module")
+def at(store: Path) -> Iterator[Server]:
+    """One server for all the faults that it outlives."""
+    with soak.server(store, workers=2, **QUIET) as started:
         yield started
 
 
 @pytest.fixture
 def fresh(at: Server) -> soak.Holding:
-    """What the server holds after its first runs."""
-    for number in range(4):
-        works(at, number)
+    """What the server holds after some runs and before the fault."""
+    for _ in range(4):
+        works(at)
     return settled(at)
 
 
@@ -69,8 +79,9 @@ def run(at: Server, code: str, **more: object) -> httpx.Response:
     return httpx.post(f"{at.address}/api/v1/runs", json={"code": code, **more}, timeout=soak.PATIENCE_S)
 
 
-def works(at: Server, number: int) -> None:
-    """A lesson gets its right answer."""
+def works(at: Server) -> None:
+    """A lesson that the server has not met gets its right answer."""
+    number = next(NUMBERS)
     answer = run(at, lesson(number))
     assert answer.status_code == 200, answer.text
     assert answer.json()["output"][0]["text"] == f"{6.0 * number}\n", answer.json()["failure"]
@@ -89,10 +100,10 @@ def outcome(answer: httpx.Response) -> str:
     return str(key)
 
 
-def held_as_before(at: Server, fresh: soak.Holding, numbers: tuple[int, ...] = (1001, 1002)) -> None:
+def held_as_before(at: Server, fresh: soak.Holding) -> None:
     """It works, and holds no more than it did."""
-    for number in numbers:
-        works(at, number)
+    works(at)
+    works(at)
     wait_for(lambda: at.holding().processes <= fresh.processes)
     wait_for(lambda: at.holding().descriptors <= fresh.descriptors + STORE_FILES)
     wait_for(lambda: at.holding().folders <= fresh.folders + 2)
@@ -122,15 +133,17 @@ def kill(pid: int) -> None:
 
 
 def test_workers_killed_before_they_get_a_program(at: Server, fresh: soak.Holding) -> None:
-    for number in range(6):
+    for _ in range(6):
         for child in soak.children(zygote(at)):
             kill(child)
-        works(at, number + 10)
+        works(at)
     held_as_before(at, fresh)
 
 
 def test_a_worker_killed_in_the_middle_keeps_what_it_said(at: Server, fresh: soak.Holding) -> None:
-    accepted = httpx.post(f"{at.address}/api/v1/runs", json={"code": sleeps(1)}, headers={"Prefer": "respond-async"})
+    number = next(NUMBERS)
+    body = {"code": sleeps(number)}
+    accepted = httpx.post(f"{at.address}/api/v1/runs", json=body, headers={"Prefer": "respond-async"})
     with httpx.stream("GET", f"{at.address}{accepted.json()['events']}", timeout=soak.PATIENCE_S) as told:
         for line in told.iter_lines():
             if line == "event: output":
@@ -138,7 +151,7 @@ def test_a_worker_killed_in_the_middle_keeps_what_it_said(at: Server, fresh: soa
                     kill(child)
     trace = httpx.get(f"{at.address}{accepted.headers['location']}").json()
     assert (trace["status"], trace["failure"]["kind"], trace["failure"]["type"]) == ("crashed", "crash", "SIGKILL")
-    assert trace["output"][0]["text"] == "begun 1\n"
+    assert trace["output"][0]["text"] == f"begun {number}\n"
     held_as_before(at, fresh)
 
 
@@ -164,7 +177,7 @@ def test_workers_killed_at_any_moment(at: Server, fresh: soak.Holding) -> None:
     murderer.start()
     try:
         with ThreadPoolExecutor(4) as clients:
-            came = Counter(clients.map(answered, range(100, 250)))
+            came = Counter(clients.map(answered, islice(NUMBERS, 150)))
     finally:
         over.set()
         turn.release()
@@ -175,15 +188,15 @@ def test_workers_killed_at_any_moment(at: Server, fresh: soak.Holding) -> None:
 
 
 def test_the_warm_process_killed_while_nothing_runs(at: Server, fresh: soak.Holding) -> None:
-    for number in range(3):
+    for _ in range(3):
         kill(zygote(at))
-        works(at, number + 20)
+        works(at)
     held_as_before(at, fresh)
 
 
 def test_the_warm_process_killed_under_load(at: Server, fresh: soak.Holding) -> None:
     with ThreadPoolExecutor(6) as clients:
-        calls = [clients.submit(run, at, lesson(number)) for number in range(300, 420)]
+        calls = [clients.submit(run, at, lesson(number)) for number in islice(NUMBERS, 120)]
         for _ in range(2):
             time.sleep(0.4)
             kill(zygote(at))
@@ -202,7 +215,7 @@ def test_clients_that_go_away_in_the_middle(at: Server, fresh: soak.Holding) -> 
             httpx.post(f"{at.address}/api/v1/runs", json={"code": code}, timeout=choose.uniform(0.005, 0.3))
 
     with ThreadPoolExecutor(16) as clients:
-        list(clients.map(go, range(500, 700)))
+        list(clients.map(go, islice(NUMBERS, 200)))
     wait_for(lambda: health(at)["running"] == 0)
     held_as_before(at, fresh)
 
@@ -210,7 +223,7 @@ def test_clients_that_go_away_in_the_middle(at: Server, fresh: soak.Holding) -> 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
 def test_a_server_that_is_stopped_leaves_no_process(tmp_path: Path, how: signal.Signals) -> None:
     with soak.server(tmp_path / "store", workers=2, **QUIET) as at, ThreadPoolExecutor(4) as clients:
-        calls = [clients.submit(run, at, sleeps(number)) for number in range(4)]
+        calls = [clients.submit(run, at, sleeps(number)) for number in islice(NUMBERS, 4)]
         wait_for(lambda: health(at)["running"] >= 2)
         family = soak.descendants(at.pid)
         assert len(family) > 2
@@ -227,7 +240,7 @@ def test_a_server_that_is_stopped_leaves_no_process(tmp_path: Path, how: signal.
 def test_a_burst_of_thousands(tmp_path: Path) -> None:
     """2,400 runs at once for a queue of 64."""
     with soak.server(tmp_path / "store", workers=2, queue=64, per_address=10**6, **QUIET) as at:
-        works(at, 1)
+        works(at)
         before = settled(at)
         came, wrong = asyncio.run(burst(at, 2_400, 300))
         assert not wrong, wrong[:3]
@@ -243,7 +256,7 @@ async def burst(at: Server, count: int, connections: int) -> tuple[Counter[str],
     host, port = at.address.removeprefix("http://").split(":")
     came: Counter[str] = Counter()
     wrong: list[str] = []
-    numbers = iter(range(10_000, 10_000 + count))
+    numbers = islice(NUMBERS, count)
 
     async def press() -> None:
         reader, writer = await asyncio.open_connection(host, int(port))
@@ -275,13 +288,13 @@ async def burst(at: Server, count: int, connections: int) -> tuple[Counter[str],
 def test_more_connections_than_descriptors(tmp_path: Path) -> None:
     """While they are all taken, runs wait or are refused; afterwards it goes on."""
     with soak.server(tmp_path / "store", workers=2, **QUIET) as at:
-        works(at, 1)
+        works(at)
         fresh = settled(at)
         used = fresh.descriptors or 60
         resource.prlimit(at.pid, resource.RLIMIT_NOFILE, (used + 12, used + 12))
         open_connections = []
         with ThreadPoolExecutor(4) as clients:
-            calls = [clients.submit(run, at, sleeps(number, 0.2)) for number in range(8)]
+            calls = [clients.submit(run, at, sleeps(number, 0.2)) for number in islice(NUMBERS, 8)]
             for _ in range(40):
                 client = httpx.Client()
                 with suppress(httpx.TransportError):
@@ -294,31 +307,31 @@ def test_more_connections_than_descriptors(tmp_path: Path) -> None:
         held_as_before(at, fresh)
 
 
-def test_a_store_that_is_locked(at: Server, tmp_path: Path, fresh: soak.Holding) -> None:
-    stored = run(at, lesson(30)).headers["content-location"]
-    other = sqlite3.connect(tmp_path / "store" / "gradgraph.sqlite3", timeout=1)
+def test_a_store_that_is_locked(at: Server, store: Path, fresh: soak.Holding) -> None:
+    stored = run(at, lesson(next(NUMBERS))).headers["content-location"]
+    other = sqlite3.connect(store / "gradgraph.sqlite3", timeout=1)
     other.execute("BEGIN EXCLUSIVE")
-    works(at, 31)
+    works(at)
     wait_for(lambda: health(at)["store"] != "ok")
     assert httpx.get(f"{at.address}{stored}").status_code == 200
     other.rollback()
     other.close()
-    works(at, 32)
+    works(at)
     wait_for(lambda: health(at)["store"] == "ok")
     held_as_before(at, fresh)
 
 
-def test_a_store_that_is_damaged(at: Server, tmp_path: Path, fresh: soak.Holding) -> None:
-    file = tmp_path / "store" / "gradgraph.sqlite3"
+def test_a_store_that_is_damaged(at: Server, store: Path, fresh: soak.Holding) -> None:
+    file = store / "gradgraph.sqlite3"
     for ending in ("-wal", "-shm", ""):
         with suppress(FileNotFoundError):
             size = Path(f"{file}{ending}").stat().st_size
             Path(f"{file}{ending}").write_bytes(os.urandom(max(size, 8192)))
-    for number in range(40, 44):
-        works(at, number)
+    for _ in range(4):
+        works(at)
     wait_for(lambda: health(at)["store"] == "ok")
     assert list(file.parent.glob("*.damaged-*")), "it was not set aside"
-    stored = run(at, lesson(44)).headers["content-location"]
+    stored = run(at, lesson(next(NUMBERS))).headers["content-location"]
     assert httpx.get(f"{at.address}{stored}").json()["status"] == "ok"
     held_as_before(at, fresh)
 
@@ -326,16 +339,16 @@ def test_a_store_that_is_damaged(at: Server, tmp_path: Path, fresh: soak.Holding
 def test_a_full_disk(tmp_path: Path) -> None:
     """No file of the server may grow beyond what the store has."""
     with soak.server(tmp_path / "store", workers=2, memory_cache_bytes=0, **QUIET) as at:
-        stored = run(at, lesson(50)).headers["content-location"]
-        works(at, 51)
+        stored = run(at, lesson(next(NUMBERS))).headers["content-location"]
+        works(at)
         fresh = settled(at)
         largest = max(file.stat().st_size for file in (tmp_path / "store").iterdir())
         resource.prlimit(at.pid, resource.RLIMIT_FSIZE, (largest, resource.RLIM_INFINITY))
-        for number in range(60, 70):
-            works(at, number)
+        for _ in range(10):
+            works(at)
         assert httpx.get(f"{at.address}{stored}").json()["status"] == "ok"
         resource.prlimit(at.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-        works(at, 70)
+        works(at)
         wait_for(lambda: health(at)["store"] == "ok")
         held_as_before(at, fresh)
 
@@ -345,6 +358,6 @@ def test_no_place_for_temporary_files(at: Server, fresh: soak.Holding) -> None:
     moved = at.temporary.with_name(at.temporary.name + "-moved")
     at.temporary.rename(moved)
     kill(zygote(at))
-    assert outcome(run(at, lesson(80))) == "no-worker"
+    assert outcome(run(at, lesson(next(NUMBERS)))) == "no-worker"
     moved.rename(at.temporary)
     held_as_before(at, fresh)

@@ -51,15 +51,35 @@ def once(engine: LocalEngine) -> Callable[[str], Trace]:
 LOOK_AT_THE_SAME = {
     "tests/engine/findings/test_failing.py": "findings",
     "tests/engine/findings/test_silent.py": "findings",
+    "tests/engine/findings/test_words.py": "findings",
     "tests/engine/fixes/test_offered.py": "findings",
     "tests/oracle/test_evidence.py": "findings",
 }
 """Files whose tests look at the same traces, so that one process runs them; any other file goes by itself."""
+LONGEST = (
+    "tests/e2e/test_stories.py",
+    "findings",
+    "tests/server/test_faults.py",
+    "tests/oracle/test_oracle.py",
+    "tests/hostile/test_hostile.py",
+    "tests/oracle/test_page.py",
+    "tests/hostile/test_soak.py",
+    "tests/server/test_schema.py",
+    "tests/server/test_queue.py",
+    "tests/engine/worker/compact/test_sampling.py",
+    "tests/engine/sandbox/test_pool.py",
+)
+"""What takes long begins first: begun last it would keep one process at work when the others are through."""
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Where the tests run in several processes (`--dist loadgroup`), a file's tests stay together."""
+    groups = {}
     for item in items:
         file = item.nodeid.partition("::")[0]
-        item.add_marker(pytest.mark.xdist_group(LOOK_AT_THE_SAME.get(file, file)))
+        groups[item] = LOOK_AT_THE_SAME.get(file, file)
+        item.add_marker(pytest.mark.xdist_group(groups[item]))
+    if config.getoption("dist", "no") != "no":
+        place = {group: at for at, group in enumerate(LONGEST)}
+        items.sort(key=lambda item: place.get(groups[item], len(LONGEST)))

@@ -1,6 +1,7 @@
 """Tries every private name of PyTorch and CPython that the worker stands on, and says what breaks without it."""
 
 import ast
+import functools
 import gc
 import platform
 import subprocess
@@ -596,6 +597,7 @@ def _() -> None:
 
 
 @canary("what a program registered for its end would not run", "forget_exit_functions", "run_exit_functions")
+@functools.cache
 def _() -> None:
     code = (
         "import atexit, sys\n"

@@ -243,20 +243,6 @@ def test_every_program_has_its_end() -> None:
     assert {path.stem for path in PROGRAMS.glob("*.py")} == {*ENDS, *HARMLESS}
 
 
-def test_no_process_descriptor_or_file_stays() -> None:
-    """Before there is a pool for the other tests, which may be making a process at any moment."""
-    before = descriptors()
-    engine = LocalEngine(Pool(2, spares=2, namespaces=False))
-    zygote, staging = leftovers(engine)
-    for name in ("makes_deep_folders", "exits_at_once", "floods_descriptors", "stops_itself"):
-        run(engine, name)
-    wait_for(lambda: len(processes_below(zygote)) <= 3)  # spares, and one that cleans up
-    engine.close()
-    wait_for(lambda: not Path(f"/proc/{zygote}").exists())
-    wait_for(lambda: not staging.exists())
-    wait_for(lambda: descriptors() == before)
-
-
 @pytest.mark.parametrize("name", ENDS)
 def test_ends_in_a_clear_failure(pool: LocalEngine, name: str) -> None:
     trace, end = run(pool, name), ENDS[name]
@@ -295,6 +281,19 @@ def test_runs_find_an_empty_folder_of_their_own(pool: LocalEngine) -> None:
     for _ in range(8):
         trace = pool.run(RunRequest(program=Program(code=code)))
         assert trace.output[0].text == "[]\n"
+
+
+def test_no_process_descriptor_or_file_stays() -> None:
+    before = descriptors()
+    engine = LocalEngine(Pool(2, spares=2, namespaces=False))
+    zygote, staging = leftovers(engine)
+    for name in ("makes_deep_folders", "exits_at_once", "floods_descriptors", "stops_itself"):
+        run(engine, name)
+    wait_for(lambda: len(processes_below(zygote)) <= 3)  # spares, and one that cleans up
+    engine.close()
+    wait_for(lambda: not Path(f"/proc/{zygote}").exists())
+    wait_for(lambda: not staging.exists())
+    wait_for(lambda: descriptors() == before)
 
 
 def leftovers(engine: LocalEngine) -> tuple[int, Path]:

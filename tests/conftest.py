@@ -1,6 +1,7 @@
 """Fixtures that many tests share."""
 
 import functools
+import os
 from collections.abc import Callable
 from typing import Protocol
 
@@ -9,6 +10,12 @@ import pytest
 
 from engine import DEFAULT_LIMITS, Program, RunRequest, Trace
 from engine.local import LocalEngine, _shared
+from engine.sandbox import pool
+
+
+def pytest_configure() -> None:
+    """Beside other processes with tests none has the machine to itself: no fork makes itself readier than it must be."""
+    pool.AT_LEISURE //= int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
 
 
 class TraceOf(Protocol):
@@ -44,17 +51,37 @@ def once(engine: LocalEngine) -> Callable[[str], Trace]:
 LOOK_AT_THE_SAME = {
     "tests/engine/findings/test_failing.py": "findings",
     "tests/engine/findings/test_silent.py": "findings",
+    "tests/engine/findings/test_words.py": "findings",
     "tests/engine/fixes/test_offered.py": "findings",
     "tests/oracle/test_evidence.py": "findings",
     "tests/e2e/test_examples.py": "browser",
     "tests/e2e/test_stories.py": "browser",
 }
 """Files whose tests look at the same traces, or at one server with a browser, so that one process runs them; any other file goes by itself."""
+LONGEST = (
+    "browser",
+    "findings",
+    "tests/server/test_faults.py",
+    "tests/oracle/test_oracle.py",
+    "tests/hostile/test_hostile.py",
+    "tests/oracle/test_page.py",
+    "tests/hostile/test_soak.py",
+    "tests/server/test_schema.py",
+    "tests/server/test_queue.py",
+    "tests/engine/worker/compact/test_sampling.py",
+    "tests/engine/sandbox/test_pool.py",
+)
+"""What takes long begins first: begun last it would keep one process at work when the others are through."""
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Where the tests run in several processes (`--dist loadgroup`), a file's tests stay together."""
+    groups = {}
     for item in items:
         file = item.nodeid.partition("::")[0]
-        item.add_marker(pytest.mark.xdist_group(LOOK_AT_THE_SAME.get(file, file)))
+        groups[item] = LOOK_AT_THE_SAME.get(file, file)
+        item.add_marker(pytest.mark.xdist_group(groups[item]))
+    if config.getoption("dist", "no") != "no":
+        place = {group: at for at, group in enumerate(LONGEST)}
+        items.sort(key=lambda item: place.get(groups[item], len(LONGEST)))

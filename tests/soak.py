@@ -20,6 +20,7 @@ import httpx
 
 PATIENCE_S = 90.0
 """How long a condition may take to come true on a machine that is much slower than this one."""
+ONCE_EACH = httpx.Limits(max_connections=None, max_keepalive_connections=0)
 
 PROGRAMS: dict[str, tuple[str, tuple[str, ...]]] = {
     "lesson": (
@@ -73,6 +74,8 @@ class Server:
     pid: int
     address: str
     temporary: Path
+    http: httpx.Client
+    """Each request has a connection of its own, so that the server holds none for it afterwards."""
 
     def holding(self) -> Holding:
         """What it holds now."""
@@ -112,8 +115,9 @@ def server(data: Path, **settings: object) -> Iterator[Server]:
         )
         try:
             address = _address(process, said.fileno())
-            wait_for(lambda: answers(address))
-            yield Server(process.pid, address, Path(temporary))
+            with httpx.Client(base_url=address, timeout=PATIENCE_S, limits=ONCE_EACH, verify=False) as http:
+                wait_for(lambda: answers(http))
+                yield Server(process.pid, address, Path(temporary), http)
         finally:
             process.terminate()
             process.wait(30)
@@ -133,10 +137,10 @@ def _address(process: "subprocess.Popen[bytes]", log: int) -> str:
     return found[1]
 
 
-def answers(address: str) -> bool:
+def answers(http: httpx.Client) -> bool:
     """Whether the server is ready."""
     with suppress(httpx.TransportError):
-        return bool(httpx.get(f"{address}/api/v1/health", timeout=5).json()["status"] == "ok")
+        return bool(http.get("/api/v1/health", timeout=5).json()["status"] == "ok")
     return False
 
 
@@ -163,7 +167,7 @@ def load(at: Server, rounds: int, clients: int = 6) -> Counter[str]:
 
 def _send(at: Server, rounds: int, numbers: Iterator[int], seed: int, outcomes: Counter[str]) -> None:
     choose = random.Random(seed)
-    with httpx.Client(base_url=at.address, timeout=PATIENCE_S) as http:
+    with httpx.Client(base_url=at.address, timeout=PATIENCE_S, verify=False) as http:
         for name in (name for _ in range(rounds) for name in choose.sample(MIX, len(MIX))):
             code, ends = PROGRAMS["lesson" if name == HANGS_UP else name]
             limits: dict[str, float] = {"memory_bytes": MEMORY_BYTES}

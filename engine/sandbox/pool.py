@@ -29,6 +29,8 @@ from engine.trace import Isolation, Program, Timings
 
 _WATCH_S = 0.03
 _SHORTEST_S = 0.01
+AT_LEISURE = max(2, os.cpu_count() or 1)
+"""With fewer runs than this the machine has time to make the next process readier than it must be."""
 _CANARY_S = 20.0
 _LULL_S = 0.05
 """After a run that did not follow another so soon, nobody hurries: the next process is made when this has passed."""
@@ -113,8 +115,6 @@ class Pool:
         self._refilling: asyncio.Task[None] | None = None
         self._performing = 0
         self._latest_end = -math.inf
-        self._at_leisure = max(2, os.cpu_count() or 1)
-        """With fewer runs than this the machine has time to make the next process readier than it must be."""
 
     async def start(self) -> None:
         """Warm up and find out, by attacks from inside, which layers hold on this machine."""
@@ -276,7 +276,7 @@ class Pool:
 
     def _refill(self) -> None:
         if self._refilling is None or self._refilling.done():
-            prefault = self._performing < self._at_leisure
+            prefault = self._performing < AT_LEISURE
             self._refilling = asyncio.get_running_loop().create_task(self._fill_spares(prefault))
 
     async def _fill_spares(self, prefault: bool) -> None:

@@ -105,6 +105,7 @@ def test_a_run_that_ends_badly_keeps_what_came_before(trace: TraceOf, name: str)
     assert found.output[0].text.startswith("said\n")
 
 
+@pytest.mark.slow
 def test_native_code_that_is_stuck_before_anything_was_said_is_stopped_at_its_line(trace: TraceOf) -> None:
     """The recorder's own thread may not have had its second turn by then: chance decides, so it is tried more than
     once."""

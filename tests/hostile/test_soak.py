@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import httpx
 import pytest
 
 from tests import soak
@@ -23,5 +22,5 @@ def test_mixed_load_leaves_nothing_behind(tmp_path: Path) -> None:
         soak.wait_for(lambda: at.holding().descriptors <= before.descriptors + 4)
         soak.wait_for(lambda: at.holding().folders <= before.folders + 4)
         assert at.holding().rss_bytes - before.rss_bytes < 40 * MIB
-        last = httpx.post(f"{at.address}/api/v1/runs", json={"code": "print('and on')"}, timeout=soak.PATIENCE_S).json()
+        last = at.http.post("/api/v1/runs", json={"code": "print('and on')"}).json()
         assert last["status"] == "ok"

@@ -25,13 +25,6 @@ CASES = [
 ]
 
 
-@pytest.fixture(scope="module")
-def page() -> Iterator[Page]:
-    process = Page()
-    yield process
-    process.close()
-
-
 @pytest.mark.parametrize(("code", "program"), CASES)
 def test_evidence_says_what_was_recorded(code: str, program: str, page: Page, once: Callable[[str], Trace]) -> None:
     trace = once(program)

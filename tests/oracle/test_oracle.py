@@ -3,7 +3,6 @@ that neither another run nor a check changes anything."""
 
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -79,13 +78,6 @@ class Plain:
     def close(self) -> None:
         """End the process and its pipes."""
         self.process.communicate(timeout=20)
-
-
-@pytest.fixture(scope="module")
-def plain() -> Iterator[Plain]:
-    process = Plain()
-    yield process
-    process.close()
 
 
 def _read(path: Path) -> str:

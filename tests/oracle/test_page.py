@@ -159,20 +159,6 @@ class Page:
         self.process.communicate(timeout=20)
 
 
-@pytest.fixture(scope="module")
-def plain() -> Iterator[Plain]:
-    process = Plain()
-    yield process
-    process.close()
-
-
-@pytest.fixture(scope="module")
-def page() -> Iterator[Page]:
-    process = Page()
-    yield process
-    process.close()
-
-
 @pytest.mark.parametrize("path", EVERY)
 def test_the_page_shows_the_numbers_pytorch_has(path: Path, plain: Plain, page: Page) -> None:
     code = _read(path)

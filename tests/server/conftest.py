@@ -58,7 +58,7 @@ def serving(settings: Settings, *, ready_first: bool = True) -> Iterator[Served]
         wait_until(lambda: server.started or not thread.is_alive(), START_S)
         assert server.started, "the server did not start; its log says why"
         port = server.servers[0].sockets[0].getsockname()[1]
-        with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=30) as http:
+        with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=30, verify=False) as http:
             yield Served(http, app.state.service)
     finally:
         server.should_exit = True

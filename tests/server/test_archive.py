@@ -174,6 +174,7 @@ def test_what_is_no_archive_is_refused(tmp_path: Path) -> None:
     assert [row[0] for row in rows(tmp_path / "mine")["traces"]] == ["mine"]
 
 
+@pytest.mark.slow
 def test_a_damaged_archive_is_refused_or_does_no_harm(tmp_path: Path) -> None:
     file, bad, chance = tmp_path / "archive", tmp_path / "bad", random.Random(0)
     use(partial(store_in, tmp_path / "first"), fill)

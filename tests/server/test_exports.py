@@ -79,6 +79,7 @@ def test_a_trace_is_what_the_published_schema_says(served: Served, run: str) -> 
     assert not validator.is_valid({"format": "gradgraph.trace/1"})
 
 
+@pytest.mark.slow
 def test_the_command_line_gives_what_the_routes_give(served: Served, run: str, program: Path, tmp_path: Path) -> None:
     names = {name: f"graph.{name}" for name in PICTURES if name != "png"}
     outputs = [part for name in (*names, "json", "py") for part in (f"--{name}", str(tmp_path / name))]
@@ -131,6 +132,7 @@ def test_what_cannot_be_written_ends_with_3(
     assert (tmp_path / "x.mmd").exists() and (tmp_path / "x.dot").exists()
 
 
+@pytest.mark.slow
 def test_a_reader_that_leaves_ends_it_quietly(program: Path) -> None:
     reader, writer = os.pipe()
     os.close(reader)

@@ -15,9 +15,10 @@ import subprocess
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from itertools import count, islice
 from pathlib import Path
 from typing import Any
 
@@ -33,8 +34,12 @@ Json = dict[str, Any]
 
 QUIET = {"warm_gallery": 0, "rate_per_s": 0}
 SPARES = 2
+SPARE_FILES = 4
+"""A pidfd and three pipes, which the server closes when it hears that a spare process is gone."""
 STORE_FILES = 12
 """The store opens its file for each of its four threads when the thread is first needed, with two files beside it."""
+NUMBERS = count(1)
+"""Each makes a program that the server has not met, whose trace is in no store."""
 REFUSALS = {429: ("too-many-runs",), 503: ("queue-full", "no-worker", "cancelled")}
 
 
@@ -47,17 +52,24 @@ def sleeps(number: int, seconds: float = 30) -> str:
     return f"import time\nprint('begun', {number}, flush=True)\ntime.sleep({seconds})\n"
 
 
-@pytest.fixture
-def at(tmp_path: Path) -> Iterator[Server]:
-    with soak.server(tmp_path / "store", workers=2, **QUIET) as started:
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the server's store."""
+    return tmp_path_factory.mktemp("faults") / "store"
+
+
+@pytest.fixture(scope="module")
+def at(store: Path) -> Iterator[Server]:
+    """One server for all the faults that it outlives."""
+    with soak.server(store, workers=2, **QUIET) as started:
         yield started
 
 
 @pytest.fixture
 def fresh(at: Server) -> soak.Holding:
-    """What the server holds after its first runs."""
-    for number in range(4):
-        works(at, number)
+    """What the server holds after some runs and before the fault."""
+    for _ in range(4):
+        works(at)
     return settled(at)
 
 
@@ -68,11 +80,12 @@ def settled(at: Server) -> soak.Holding:
 
 
 def run(at: Server, code: str, **more: object) -> httpx.Response:
-    return httpx.post(f"{at.address}/api/v1/runs", json={"code": code, **more}, timeout=soak.PATIENCE_S)
+    return at.http.post("/api/v1/runs", json={"code": code, **more})
 
 
-def works(at: Server, number: int) -> None:
-    """A lesson gets its right answer."""
+def works(at: Server) -> None:
+    """A lesson that the server has not met gets its right answer."""
+    number = next(NUMBERS)
     answer = run(at, lesson(number))
     assert answer.status_code == 200, answer.text
     assert answer.json()["output"][0]["text"] == f"{6.0 * number}\n", answer.json()["failure"]
@@ -91,10 +104,10 @@ def outcome(answer: httpx.Response) -> str:
     return str(key)
 
 
-def held_as_before(at: Server, fresh: soak.Holding, numbers: tuple[int, ...] = (1001, 1002)) -> None:
+def held_as_before(at: Server, fresh: soak.Holding) -> None:
     """It works, and holds no more than it did."""
-    for number in numbers:
-        works(at, number)
+    works(at)
+    works(at)
     wait_for(lambda: at.holding().processes <= fresh.processes)
     wait_for(lambda: at.holding().descriptors <= fresh.descriptors + STORE_FILES)
     wait_for(lambda: at.holding().folders <= fresh.folders + 2)
@@ -102,7 +115,7 @@ def held_as_before(at: Server, fresh: soak.Holding, numbers: tuple[int, ...] = (
 
 
 def health(at: Server) -> Json:
-    body: Json = httpx.get(f"{at.address}/api/v1/health", timeout=soak.PATIENCE_S).json()
+    body: Json = at.http.get("/api/v1/health").json()
     return body
 
 
@@ -123,24 +136,34 @@ def kill(pid: int) -> None:
         os.kill(pid, signal.SIGKILL)
 
 
+def spares_lost(at: Server, killed: Callable[[], list[int]]) -> None:
+    """Kills them when all spare processes are there; these end with them, and the server has heard of it."""
+    before = settled(at).descriptors
+    for pid in killed():
+        kill(pid)
+    wait_for(lambda: soak.descriptors(at.pid) <= max(0, before - SPARES * SPARE_FILES))
+    health(at)  # its turn to hear of it, where descriptors are not to be seen
+
+
 def test_workers_killed_before_they_get_a_program(at: Server, fresh: soak.Holding) -> None:
-    for number in range(6):
-        for child in soak.children(zygote(at)):
-            kill(child)
-        works(at, number + 10)
+    for _ in range(6):
+        spares_lost(at, lambda: soak.children(zygote(at)))
+        works(at)
     held_as_before(at, fresh)
 
 
 def test_a_worker_killed_in_the_middle_keeps_what_it_said(at: Server, fresh: soak.Holding) -> None:
-    accepted = httpx.post(f"{at.address}/api/v1/runs", json={"code": sleeps(1)}, headers={"Prefer": "respond-async"})
-    with httpx.stream("GET", f"{at.address}{accepted.json()['events']}", timeout=soak.PATIENCE_S) as told:
+    number = next(NUMBERS)
+    body = {"code": sleeps(number)}
+    accepted = at.http.post("/api/v1/runs", json=body, headers={"Prefer": "respond-async"})
+    with at.http.stream("GET", accepted.json()["events"]) as told:
         for line in told.iter_lines():
             if line == "event: output":
                 for child in soak.children(zygote(at)):
                     kill(child)
-    trace = httpx.get(f"{at.address}{accepted.headers['location']}").json()
+    trace = at.http.get(accepted.headers["location"]).json()
     assert (trace["status"], trace["failure"]["kind"], trace["failure"]["type"]) == ("crashed", "crash", "SIGKILL")
-    assert trace["output"][0]["text"] == "begun 1\n"
+    assert trace["output"][0]["text"] == f"begun {number}\n"
     held_as_before(at, fresh)
 
 
@@ -166,7 +189,7 @@ def test_workers_killed_at_any_moment(at: Server, fresh: soak.Holding) -> None:
     murderer.start()
     try:
         with ThreadPoolExecutor(4) as clients:
-            came = Counter(clients.map(answered, range(100, 250)))
+            came = Counter(clients.map(answered, islice(NUMBERS, 150)))
     finally:
         over.set()
         turn.release()
@@ -177,15 +200,15 @@ def test_workers_killed_at_any_moment(at: Server, fresh: soak.Holding) -> None:
 
 
 def test_the_warm_process_killed_while_nothing_runs(at: Server, fresh: soak.Holding) -> None:
-    for number in range(3):
-        kill(zygote(at))
-        works(at, number + 20)
+    for _ in range(3):
+        spares_lost(at, lambda: [zygote(at)])
+        works(at)
     held_as_before(at, fresh)
 
 
 def test_the_warm_process_killed_under_load(at: Server, fresh: soak.Holding) -> None:
     with ThreadPoolExecutor(6) as clients:
-        calls = [clients.submit(run, at, lesson(number)) for number in range(300, 420)]
+        calls = [clients.submit(run, at, lesson(number)) for number in islice(NUMBERS, 120)]
         for _ in range(2):
             time.sleep(0.4)
             kill(zygote(at))
@@ -201,10 +224,10 @@ def test_clients_that_go_away_in_the_middle(at: Server, fresh: soak.Holding) -> 
     def go(number: int) -> None:
         code = sleeps(number) if number % 2 else lesson(number)
         with suppress(httpx.TransportError):
-            httpx.post(f"{at.address}/api/v1/runs", json={"code": code}, timeout=choose.uniform(0.005, 0.3))
+            at.http.post("/api/v1/runs", json={"code": code}, timeout=choose.uniform(0.005, 0.3))
 
     with ThreadPoolExecutor(16) as clients:
-        list(clients.map(go, range(500, 700)))
+        list(clients.map(go, islice(NUMBERS, 200)))
     wait_for(lambda: health(at)["running"] == 0)
     held_as_before(at, fresh)
 
@@ -212,7 +235,7 @@ def test_clients_that_go_away_in_the_middle(at: Server, fresh: soak.Holding) -> 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
 def test_a_server_that_is_stopped_leaves_no_process(tmp_path: Path, how: signal.Signals) -> None:
     with soak.server(tmp_path / "store", workers=2, **QUIET) as at, ThreadPoolExecutor(4) as clients:
-        calls = [clients.submit(run, at, sleeps(number)) for number in range(4)]
+        calls = [clients.submit(run, at, sleeps(number)) for number in islice(NUMBERS, 4)]
         wait_for(lambda: health(at)["running"] >= 2)
         family = soak.descendants(at.pid)
         assert len(family) > 2
@@ -229,7 +252,7 @@ def test_a_server_that_is_stopped_leaves_no_process(tmp_path: Path, how: signal.
 def test_a_burst_of_thousands(tmp_path: Path) -> None:
     """2,400 runs at once for a queue of 64."""
     with soak.server(tmp_path / "store", workers=2, queue=64, per_address=10**6, **QUIET) as at:
-        works(at, 1)
+        works(at)
         before = settled(at)
         came, wrong = asyncio.run(burst(at, 2_400, 300))
         assert not wrong, wrong[:3]
@@ -245,7 +268,7 @@ async def burst(at: Server, count: int, connections: int) -> tuple[Counter[str],
     host, port = at.address.removeprefix("http://").split(":")
     came: Counter[str] = Counter()
     wrong: list[str] = []
-    numbers = iter(range(10_000, 10_000 + count))
+    numbers = islice(NUMBERS, count)
 
     async def press() -> None:
         reader, writer = await asyncio.open_connection(host, int(port))
@@ -277,15 +300,15 @@ async def burst(at: Server, count: int, connections: int) -> tuple[Counter[str],
 def test_more_connections_than_descriptors(tmp_path: Path) -> None:
     """While they are all taken, runs wait or are refused; afterwards it goes on."""
     with soak.server(tmp_path / "store", workers=2, **QUIET) as at:
-        works(at, 1)
+        works(at)
         fresh = settled(at)
         used = fresh.descriptors or 60
         resource.prlimit(at.pid, resource.RLIMIT_NOFILE, (used + 12, used + 12))
         open_connections = []
         with ThreadPoolExecutor(4) as clients:
-            calls = [clients.submit(run, at, sleeps(number, 0.2)) for number in range(8)]
+            calls = [clients.submit(run, at, sleeps(number, 0.2)) for number in islice(NUMBERS, 8)]
             for _ in range(40):
-                client = httpx.Client()
+                client = httpx.Client(verify=False)
                 with suppress(httpx.TransportError):
                     client.get(f"{at.address}/api/v1/health", timeout=0.2)
                 open_connections.append(client)
@@ -296,48 +319,48 @@ def test_more_connections_than_descriptors(tmp_path: Path) -> None:
         held_as_before(at, fresh)
 
 
-def test_a_store_that_is_locked(at: Server, tmp_path: Path, fresh: soak.Holding) -> None:
-    stored = run(at, lesson(30)).headers["content-location"]
-    other = sqlite3.connect(tmp_path / "store" / "gradgraph.sqlite3", timeout=1)
+def test_a_store_that_is_locked(at: Server, store: Path, fresh: soak.Holding) -> None:
+    stored = run(at, lesson(next(NUMBERS))).headers["content-location"]
+    other = sqlite3.connect(store / "gradgraph.sqlite3", timeout=1)
     other.execute("BEGIN EXCLUSIVE")
-    works(at, 31)
+    works(at)
     wait_for(lambda: health(at)["store"] != "ok")
-    assert httpx.get(f"{at.address}{stored}").status_code == 200
+    assert at.http.get(stored).status_code == 200
     other.rollback()
     other.close()
-    works(at, 32)
+    works(at)
     wait_for(lambda: health(at)["store"] == "ok")
     held_as_before(at, fresh)
 
 
-def test_a_store_that_is_damaged(at: Server, tmp_path: Path, fresh: soak.Holding) -> None:
-    file = tmp_path / "store" / "gradgraph.sqlite3"
+def test_a_store_that_is_damaged(at: Server, store: Path, fresh: soak.Holding) -> None:
+    file = store / "gradgraph.sqlite3"
     for ending in ("-wal", "-shm", ""):
         with suppress(FileNotFoundError):
             size = Path(f"{file}{ending}").stat().st_size
             Path(f"{file}{ending}").write_bytes(os.urandom(max(size, 8192)))
-    for number in range(40, 44):
-        works(at, number)
+    for _ in range(4):
+        works(at)
     wait_for(lambda: health(at)["store"] == "ok")
     assert list(file.parent.glob("*.damaged-*")), "it was not set aside"
-    stored = run(at, lesson(44)).headers["content-location"]
-    assert httpx.get(f"{at.address}{stored}").json()["status"] == "ok"
+    stored = run(at, lesson(next(NUMBERS))).headers["content-location"]
+    assert at.http.get(stored).json()["status"] == "ok"
     held_as_before(at, fresh)
 
 
 def test_a_full_disk(tmp_path: Path) -> None:
     """No file of the server may grow beyond what the store has."""
     with soak.server(tmp_path / "store", workers=2, memory_cache_bytes=0, **QUIET) as at:
-        stored = run(at, lesson(50)).headers["content-location"]
-        works(at, 51)
+        stored = run(at, lesson(next(NUMBERS))).headers["content-location"]
+        works(at)
         fresh = settled(at)
         largest = max(file.stat().st_size for file in (tmp_path / "store").iterdir())
         resource.prlimit(at.pid, resource.RLIMIT_FSIZE, (largest, resource.RLIM_INFINITY))
-        for number in range(60, 70):
-            works(at, number)
-        assert httpx.get(f"{at.address}{stored}").json()["status"] == "ok"
+        for _ in range(10):
+            works(at)
+        assert at.http.get(stored).json()["status"] == "ok"
         resource.prlimit(at.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-        works(at, 70)
+        works(at)
         wait_for(lambda: health(at)["store"] == "ok")
         held_as_before(at, fresh)
 
@@ -380,7 +403,7 @@ def test_no_place_for_temporary_files(at: Server, fresh: soak.Holding) -> None:
     """The warm process is lost and another cannot get its folder: a clear refusal, until there is room again."""
     moved = at.temporary.with_name(at.temporary.name + "-moved")
     at.temporary.rename(moved)
-    kill(zygote(at))
-    assert outcome(run(at, lesson(80))) == "no-worker"
+    spares_lost(at, lambda: [zygote(at)])
+    assert outcome(run(at, lesson(next(NUMBERS)))) == "no-worker"
     moved.rename(at.temporary)
     held_as_before(at, fresh)

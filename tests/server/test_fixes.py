@@ -60,6 +60,7 @@ def test_fixes_of_no_run_are_refused(served: Served) -> None:
     assert "nothing" in served.problem(served.http.get("/api/v1/runs/nothing/fixes"), 404, "no-such-run")
 
 
+@pytest.mark.slow
 def test_what_came_of_them_outlives_the_server(tmp_path: Path) -> None:
     with serving(Settings(data_dir=tmp_path, warm_gallery=False)) as server:
         first = tried(server, server.run(CUT.format(n=3.0))["id"])
@@ -69,6 +70,7 @@ def test_what_came_of_them_outlives_the_server(tmp_path: Path) -> None:
         assert (other["done"], "trials" in other) == (True, False)
 
 
+@pytest.mark.slow
 def test_an_edited_program_that_never_ends_is_no_fix_and_not_kept(served: Served) -> None:
     trace = served.run(ENDLESS, limits={"wall_s": 1.0})
     told = tried(served, trace["id"])

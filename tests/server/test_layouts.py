@@ -43,6 +43,7 @@ def answers(served: Served) -> list[tuple[Asked, str]]:
     return found
 
 
+@pytest.mark.slow
 def test_the_server_lays_out_as_a_browser_would(answers: list[tuple[Asked, str]]) -> None:
     npm = Path(npm_command()[0])
     node = npm if npm.name == "node" else npm.with_name("node")

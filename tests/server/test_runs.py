@@ -121,6 +121,7 @@ def test_a_check_nobody_knows_is_refused(served: Served, check: object) -> None:
     served.problem(served.http.post("/api/v1/runs", json={**EXPRESSION, "check": check}), 422, "bad-request")
 
 
+@pytest.mark.slow
 def test_a_run_that_a_limit_stopped_is_not_stored(served: Served) -> None:
     trace = served.run("while True: pass", limits={"wall_s": 0.5})
     assert (trace["status"], trace["failure"]["limit"]) == ("limited", "wall_s")

@@ -47,6 +47,7 @@ def test_health_says_how_runs_are_kept_apart(served: Served) -> None:
     assert (health["workers"] > 0, health["waiting"]) == (True, 0)
 
 
+@pytest.mark.slow
 def test_the_page_is_there_before_pytorch_is_and_runs_wait_for_it(tmp_path: Path) -> None:
     with serving(Settings(data_dir=tmp_path, warm_gallery=False), ready_first=False) as served:
         assert served.http.get("/").status_code == 200

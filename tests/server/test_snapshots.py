@@ -93,6 +93,7 @@ def test_a_snapshot_is_read_wherever_a_run_is(served: Served) -> None:
     assert served.http.get(f"/api/v1/runs/{run['id']}/compare/{id}").json()["there"]["run"] == id
 
 
+@pytest.mark.slow
 def test_a_snapshot_opens_when_its_run_is_gone_and_no_worker_is_there(tmp_path: Path) -> None:
     with serving(Settings(data_dir=tmp_path, warm_gallery=False)) as first:
         run = first.run(CODE)
@@ -277,6 +278,7 @@ def test_files_have_strong_tags_and_are_sent_once(served: Served, run: str) -> N
     assert served.http.get(f"{url}.json?step=2&lang=zh").json()["view"]["lang"] == "zh"
 
 
+@pytest.mark.slow
 def test_the_program_runs_as_a_file_with_the_numbers_of_the_snapshot(served: Served, tmp_path: Path) -> None:
     code = '"""Text."""\nfrom __future__ import annotations\nimport torch, random, numpy\nprint(torch.rand(3), random.random(), numpy.random.rand())\n'
     run = served.run(code, seed=7)
@@ -331,6 +333,7 @@ def test_a_reader_s_wish_wins_on_every_route(served: Served, run: str) -> None:
             served.problem(served.http.get(f"{url}{ending}?{query}"), 422, "bad-request")
 
 
+@pytest.mark.slow
 def test_the_room_for_snapshots_and_their_rate_are_the_operator_s(tmp_path: Path) -> None:
     settings = Settings(data_dir=tmp_path, warm_gallery=False, snapshots_mb=0, snapshots_per_hour=2)
     with serving(settings) as served:

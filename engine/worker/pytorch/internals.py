@@ -98,9 +98,6 @@ HAS_TORCH_FUNCTION = EntryPoint(torch.overrides, "has_torch_function")
 tracing_state: Callable[[], object] = torch._C._get_tracing_state
 """None unless `torch.jit.trace` runs (torch/csrc/jit/python/python_tracer.cpp)."""
 
-functorch_level: Callable[[], object] = torch._C._functorch.maybe_current_level
-"""None outside `torch.func` transforms (torch/csrc/functorch/init.cpp)."""
-
 is_functorch_wrapped: Callable[[torch.Tensor], bool] = torch._C._functorch.is_functorch_wrapped_tensor
 """Whether a tensor stands for another one inside a transform (torch/csrc/functorch/init.cpp)."""
 

@@ -89,6 +89,7 @@ def test_a_long_line_that_is_no_event_ends_the_reading(line: bytes) -> None:
     assert read([line]).damage
 
 
+@pytest.mark.slow
 def test_a_tree_of_twenty_thousand_modules() -> None:
     trace = engine.run(START + f"model = nn.Sequential(*[nn.Identity() for _ in range(20_000)])\n{END}")
     assert trace.status == "ok", trace.failure

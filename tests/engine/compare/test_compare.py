@@ -1,5 +1,6 @@
 """Two runs beside each other: sizes, names, and where they part, against plain PyTorch and by hand."""
 
+import functools
 import itertools
 from pathlib import Path
 
@@ -7,12 +8,13 @@ import msgspec
 import pytest
 import torch
 
-from engine import run
+import engine
 from engine.compare import Comparison, Split, compare
 from engine.trace import Trace
 from tests.golden import programs
 
 LESSONS = programs()
+run = functools.cache(engine.run)
 
 BASE = """import torch
 x = torch.tensor([1.0, 2.0], requires_grad=True)

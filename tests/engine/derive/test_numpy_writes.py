@@ -113,6 +113,7 @@ MANY = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("count", "lines"), MANY.values(), ids=MANY.keys())
 def test_many_writes_cost_four_times_what_a_quarter_of_them_does(count: int, lines: str) -> None:
     few, many = (

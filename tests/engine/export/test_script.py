@@ -18,6 +18,7 @@ PROGRAMS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("code", PROGRAMS.values(), ids=PROGRAMS.keys())
 def test_it_gives_what_the_run_gave(code: str, tmp_path: Path) -> None:
     trace = engine.run(engine.Program(code=code, seed=7))

@@ -1,27 +1,26 @@
 """Every diagnosis and explanation has its sentences in both languages, and its parameters fill them."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from engine import findings
 from engine.findings.errors import CODES, ENDS
-from engine.local import LocalEngine
 from engine.program.names import called
-from engine.request import RunRequest
-from engine.trace import Program, RunLimits
+from engine.trace import RunLimits, Trace
 from tests.engine.findings.programs import HEAD, TRIGGERS
 from tests.engine.findings.sentences import check, words
 
 
 @pytest.mark.parametrize("language", ["zh", "en"])
 @pytest.mark.parametrize("code", TRIGGERS)
-def test_the_sentences_ask_only_for_what_the_finding_says(engine: LocalEngine, code: str, language: str) -> None:
+def test_the_sentences_ask_only_for_what_the_finding_says(
+    once: Callable[[str], Trace], code: str, language: str
+) -> None:
     program = HEAD + TRIGGERS[code][0]
-    trace = engine.run(RunRequest(program=Program(code=program)))
-    check(program, next(one for one in trace.findings if one.code == code), language)
+    check(program, next(one for one in once(program).findings if one.code == code), language)
 
 
 def _codes(call: ast.Call) -> Iterator[str]:

@@ -112,8 +112,10 @@ def test_a_second_mistake_further_on_does_not_count_against_a_fix(trace: TraceOf
         ("stops", CUT.replace(".detach()", ".detached()")),
         ("stops", "x = (\n"),
         ("new_finding", CUT.replace("(w * 2).detach()", "torch.tensor((w * 2).tolist())")),
-        ("not_finished", CUT.replace(".detach()", "") + "while True: pass\n"),
-        ("not_finished", CUT.replace(".detach()", "") + "while True: print('x' * 10_000)\n"),
+        pytest.param("not_finished", CUT.replace(".detach()", "") + "while True: pass\n", marks=pytest.mark.slow),
+        pytest.param(
+            "not_finished", CUT.replace(".detach()", "") + "while True: print('x' * 10_000)\n", marks=pytest.mark.slow
+        ),
     ],
 )
 def test_an_edit_that_does_not_mend_says_why(trace: TraceOf, verdict: str, edited: str) -> None:

@@ -135,6 +135,7 @@ def test_the_test_that_ends_a_while_is_no_turn_of_it() -> None:
     assert graph_of(DOUBLED.format(norm=10)).groups == ()
 
 
+@pytest.mark.slow
 def test_a_run_stopped_in_an_endless_loop_is_drawn_from_its_last_result() -> None:
     code = "import torch\nx = torch.ones(1, requires_grad=True)\nwhile True:\n    x = x * 1.01\n"
     trace = engine.run(code, msgspec.structs.replace(engine.DEFAULT_LIMITS, wall_s=1.0, ops=50))

@@ -205,6 +205,7 @@ def test_what_the_sandbox_did_not_parse_is_not_parsed_here() -> None:
     assert Source("x = 1", parsed_in_sandbox=False).line(1) == "x = 1"
 
 
+@pytest.mark.slow
 def test_a_long_text_is_read_in_linear_time() -> None:
     line = "y = f('名前🙂', x).sum()\n"
     times = []

@@ -194,7 +194,7 @@ def test_a_lost_gpu_process_is_replaced_and_the_cpu_s_is_not() -> None:
 
 
 def test_a_process_practises_while_the_machine_has_time_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    monkeypatch.setattr("engine.sandbox.pool.AT_LEISURE", 2)
 
     async def check(pool: FakePool) -> None:
         runs = []

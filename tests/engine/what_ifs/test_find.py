@@ -1,5 +1,6 @@
 """What-ifs against plain PyTorch: each edited program runs, and does otherwise what its switch says."""
 
+from collections.abc import Callable
 from contextlib import redirect_stdout
 from io import StringIO
 from pathlib import Path
@@ -11,7 +12,6 @@ import torch
 from engine.program.edits import applied
 from engine.trace import Trace
 from engine.what_ifs import WhatIf, what_ifs
-from tests.conftest import TraceOf
 
 GALLERY = sorted((Path(__file__).parents[3] / "gallery").glob("*.py"))
 
@@ -61,67 +61,67 @@ def after(trace: Trace, chosen: WhatIf) -> SimpleNamespace:
     return ran(applied(trace.program.code, chosen.edits), chosen.seed or 0)
 
 
-def test_a_detach_is_gone(trace: TraceOf) -> None:
-    recorded = trace(LEAVES)
+def test_a_detach_is_gone(once: Callable[[str], Trace]) -> None:
+    recorded = once(LEAVES)
     got = after(recorded, offered(recorded, "not_detached"))
     assert ran(LEAVES).w.grad is None
     assert got.w.grad.tolist() == [2.0, 4.0]
     assert got.z.tolist() == ran(LEAVES).z.tolist()
 
 
-def test_a_gradient_is_doubled_at_one_operation(trace: TraceOf) -> None:
-    recorded = trace(LEAVES)
+def test_a_gradient_is_doubled_at_one_operation(once: Callable[[str], Trace]) -> None:
+    recorded = once(LEAVES)
     plain = ran(LEAVES)
     doubled = after(recorded, offered(recorded, "gradient_doubled", "x * x"))
     assert plain.x.grad.tolist() == [4.0, 8.0]
     assert (doubled.x.grad.tolist(), doubled.z.tolist()) == ([8.0, 16.0], plain.z.tolist())
 
 
-def test_a_cut_operation_keeps_its_value(trace: TraceOf) -> None:
-    recorded = trace(LEAVES.replace("x * x", "x * x + w.exp()"))
+def test_a_cut_operation_keeps_its_value(once: Callable[[str], Trace]) -> None:
+    recorded = once(LEAVES.replace("x * x", "x * x + w.exp()"))
     cut = after(recorded, offered(recorded, "gradient_cut", "w.exp()"))
     plain = ran(recorded.program.code)
     assert plain.w.grad is not None
     assert (cut.w.grad, cut.z.tolist(), cut.x.grad.tolist()) == (None, plain.z.tolist(), plain.x.grad.tolist())
 
 
-def test_a_reset_is_left_out(trace: TraceOf) -> None:
-    recorded = trace(TRAINING)
+def test_a_reset_is_left_out(once: Callable[[str], Trace]) -> None:
+    recorded = once(TRAINING)
     plain, got = ran(TRAINING), after(recorded, offered(recorded, "not_reset"))
     assert torch.allclose(got.model[1].bias.grad, 2 * plain.model[1].bias.grad)
 
 
-def test_a_block_without_recording_records(trace: TraceOf) -> None:
-    recorded = trace(TRAINING)
+def test_a_block_without_recording_records(once: Callable[[str], Trace]) -> None:
+    recorded = once(TRAINING)
     got = after(recorded, offered(recorded, "recorded"))
     assert ran(TRAINING).quiet.grad_fn is None
     assert got.quiet.grad_fn is not None
 
 
-def test_a_seed_is_another(trace: TraceOf) -> None:
-    recorded = trace(TRAINING)
+def test_a_seed_is_another(once: Callable[[str], Trace]) -> None:
+    recorded = once(TRAINING)
     chosen = offered(recorded, "other_seed")
     assert (chosen.seed, chosen.name) == (None, "2")
     assert after(recorded, chosen).quiet.tolist() != ran(TRAINING).quiet.tolist()
-    unseeded = trace("import torch\nx = torch.randn(3)\n")
+    unseeded = once("import torch\nx = torch.randn(3)\n")
     other = offered(unseeded, "other_seed")
     assert (other.seed, other.edits) == (1, ())
     assert after(unseeded, other).x.tolist() != ran(unseeded.program.code).x.tolist()
 
 
-def test_numbers_are_double(trace: TraceOf) -> None:
-    recorded = trace(TRAINING)
+def test_numbers_are_double(once: Callable[[str], Trace]) -> None:
+    recorded = once(TRAINING)
     got = after(recorded, offered(recorded, "float64"))
     assert ran(TRAINING).loss.dtype == torch.float32
     assert got.loss.dtype == got.model[0].weight.grad.dtype == torch.float64
 
 
-def test_leaves_are_frozen(trace: TraceOf) -> None:
+def test_leaves_are_frozen(once: Callable[[str], Trace]) -> None:
     code = LEAVES.replace(".detach()", "")
-    recorded = trace(code)
+    recorded = once(code)
     got = after(recorded, offered(recorded, "frozen", "w"))
     assert (got.w.grad, got.x.grad.tolist()) == (None, ran(code).x.grad.tolist())
-    training = trace(TRAINING)
+    training = once(TRAINING)
     weights = after(training, offered(training, "frozen", "model.0.weight")).model
     assert weights[0].weight.grad is None
     assert weights[0].bias.grad is not None
@@ -140,13 +140,13 @@ def test_leaves_are_frozen(trace: TraceOf) -> None:
         ("gradient_cut", "import torch\nx = torch.ones(2)\nx.requires_grad_()\ny = f'{x * 2}'\n"),
     ],
 )
-def test_nothing_is_offered_where_it_is_not_certain(trace: TraceOf, code: str, program: str) -> None:
-    assert code not in {each.code for each in what_ifs(trace(program)).what_ifs}
+def test_nothing_is_offered_where_it_is_not_certain(once: Callable[[str], Trace], code: str, program: str) -> None:
+    assert code not in {each.code for each in what_ifs(once(program)).what_ifs}
 
 
 @pytest.mark.parametrize("lesson", GALLERY, ids=lambda file: file.stem)
-def test_the_edited_lessons_are_python(trace: TraceOf, lesson: Path) -> None:
-    recorded = trace(lesson.read_text("utf-8"))
+def test_the_edited_lessons_are_python(once: Callable[[str], Trace], lesson: Path) -> None:
+    recorded = once(lesson.read_text("utf-8"))
     told = what_ifs(recorded)
     for each in told.what_ifs:
         compile(applied(recorded.program.code, each.edits), "<program>", "exec")

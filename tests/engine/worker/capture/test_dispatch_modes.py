@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 from tests.engine.worker.forked import record
 
 CODE = """
@@ -35,6 +37,7 @@ with Log():
 """
 
 
+@pytest.mark.slow
 def test_a_dispatch_mode_sees_no_work_of_recordings() -> None:
     plain = subprocess.run([sys.executable, "-c", CODE], capture_output=True, text=True, check=True).stdout
     trace = record(CODE)

@@ -81,6 +81,7 @@ PATHOLOGICAL = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PATHOLOGICAL)
 def test_what_parsing_gives_is_bounded_by_the_length_of_the_text_on_a_small_stack(name: str) -> None:
     """A stack that were not enough would end the whole test process."""

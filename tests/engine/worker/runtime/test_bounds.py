@@ -61,6 +61,7 @@ def test_names_beyond_the_limit_are_counted(trace: TraceOf) -> None:
     assert [(cut.what, cut.omitted) for cut in told.truncated] == [("variables", 20_001 - MOST_VARIABLES)]
 
 
+@pytest.mark.slow
 def test_modules_beyond_the_limit_are_not_said() -> None:
     lines = said("from torch import nn\nmodel = nn.Sequential(*[nn.Linear(1, 1) for _ in range(3_000)])")
     told = [event for event in map(decode, lines) if isinstance(event, ModuleSeen)]

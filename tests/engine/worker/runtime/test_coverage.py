@@ -191,6 +191,7 @@ def test_a_program_that_looks_at_its_own_code_has_it_as_written(looks: str) -> N
     assert lines.not_run() == ()
 
 
+@pytest.mark.slow
 def test_a_loop_stopped_by_its_time_says_what_it_never_reached(trace: Callable[..., Trace]) -> None:
     stopped = trace("i = 0\nwhile True:\n    i += 1\nprint(i)\n", wall_s=1.0)
     assert stopped.status == "limited"

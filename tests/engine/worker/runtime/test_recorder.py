@@ -21,6 +21,7 @@ def pieces() -> list[list[bytes]]:
     return [part.split(b"\n") for part in done.stdout.split(b"\n\n") if part]
 
 
+@pytest.mark.slow
 def test_two_recordings_in_one_process_tell_the_same(pieces: list[list[bytes]]) -> None:
     first, second = (traced("", lines) for lines in pieces)
     for trace in (first, second):

@@ -18,7 +18,6 @@ from starlette.responses import Response
 
 from engine.keys import versions
 from engine.limits import MIB
-from engine.trace import Isolation
 from server import openapi
 from server.answers import COMPRESSED_FROM_BYTES, GZIP_LEVEL, IN_A_THREAD_FROM_BYTES
 from server.conditional import ConditionalGet
@@ -26,6 +25,7 @@ from server.drawing import Drawing
 from server.fixes import FixTrials
 from server.frontend_files import FrontendFiles
 from server.http_policy import HttpPolicy
+from server.isolation import check_isolation
 from server.lessons import lessons, request_of
 from server.local_runner import LocalRunner
 from server.metrics import Metrics
@@ -54,15 +54,10 @@ from server.store.sql_store import SqlStore
 from server.traces import OtherFormat, Traces
 from server.views import Views
 
-WEAK = ("partial", "none")
 IDLE_S = 0.2
 STORE_RETRY_S = 5
 
 log = logging.getLogger("gradgraph")
-
-
-class WeakIsolation(RuntimeError):
-    """The sandbox does not hold on this machine and strangers could reach it."""
 
 
 def create_app(settings: Settings, *, ready_first: bool = True) -> FastAPI:
@@ -166,18 +161,6 @@ def end_if_it_failed(starting: asyncio.Task[None]) -> None:
     if not starting.cancelled() and (why := starting.exception()):
         log.critical("the runner cannot start", exc_info=why)
         signal.raise_signal(signal.SIGTERM)
-
-
-def check_isolation(isolation: Isolation | None, settings: Settings) -> None:
-    """Refuse to serve other machines behind a sandbox that does not hold."""
-    profile = isolation.profile if isolation else "none"
-    log.info("isolation: %s", profile)
-    if profile in WEAK and not settings.is_local and not settings.allow_weak_isolation:
-        raise WeakIsolation(
-            f"isolation is {profile!r} and {settings.host} can be reached by other machines: strangers' programs would "
-            "not be held. Listen on 127.0.0.1, give the process the kernel features that are missing (docs/api.md), "
-            "or set GRADGRAPH_ALLOW_WEAK_ISOLATION=1 if everyone who can reach it may run programs on this machine."
-        )
 
 
 async def warm_gallery(service: Service, starting: Awaitable[None]) -> None:

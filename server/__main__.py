@@ -66,7 +66,7 @@ class _Server(uvicorn.Server):
             print(f"Gradgraph is at http://{host}:{port} (Ctrl+C stops it)", file=sys.stderr, flush=True)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        ending = asyncio.create_task(self.config.app.state.service.queue.wind_down(PATIENCE_S))  # type: ignore[union-attr]
+        ending = asyncio.create_task(self.config.app.state.service.runs.wind_down(PATIENCE_S))  # type: ignore[union-attr]
         await super().shutdown(sockets)
         ending.cancel()
 

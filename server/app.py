@@ -45,6 +45,7 @@ from server.routes import (
     snapshots,
     tensors,
 )
+from server.runs import LocalRuns
 from server.service import Service
 from server.settings import Settings
 from server.snapshots import Snapshots
@@ -87,7 +88,7 @@ def create_app(settings: Settings, *, ready_first: bool = True) -> FastAPI:
                 task.cancel()
             await asyncio.gather(*background, return_exceptions=True)
             await service.fixes.close()
-            await service.queue.close()
+            await service.runs.close()
             await service.runner.close()
             await service.views.close()
             await service.drawing.close()
@@ -132,6 +133,7 @@ def build(settings: Settings, metrics: Metrics) -> Service:
     runner = LocalRunner(settings.workers, settings.slow_workers, settings.memory_bytes, settings.cuda_share)
     drawing = Drawing()
     queue = Queue(runner, traces, metrics, settings)
+    runs = LocalRuns(queue)
     views = Views(traces.get, drawing, settings.graph_boxes)
     return Service(
         settings=settings,
@@ -141,8 +143,9 @@ def build(settings: Settings, metrics: Metrics) -> Service:
         traces=traces,
         snapshots=snapshots,
         queue=queue,
+        runs=runs,
         views=views,
-        fixes=FixTrials(queue, traces, views, settings, versions()),
+        fixes=FixTrials(runs, traces, views, settings, versions()),
         drawing=drawing,
         frontend=FrontendFiles(),
         lessons=lessons(settings.limits, versions()),
@@ -167,15 +170,15 @@ async def warm_gallery(service: Service, starting: Awaitable[None]) -> None:
     """Run the gallery programs whose traces are missing, while nobody else needs the workers; embeds play them."""
     await starting
     for lesson in service.lessons.values():
-        while service.queue.running or service.queue.waiting:
+        while service.runs.load.running or service.runs.load.waiting:
             await asyncio.sleep(IDLE_S)
         with contextlib.suppress(StoreDown):
             with contextlib.suppress(OtherFormat):
                 if await service.traces.get(lesson.run) is not None:
                     continue
             request = request_of(lesson.code, service.settings.limits)
-            live = service.queue.enter(lesson.run, request, Client("gallery", None), pinned=True)
-            await asyncio.gather(service.queue.wait(live), return_exceptions=True)
+            live = await service.runs.enter(lesson.run, request, Client("gallery", None), pinned=True)
+            await asyncio.gather(live.wait(), return_exceptions=True)
 
 
 async def refuse(request: Request, why: Exception) -> Response:

@@ -18,7 +18,7 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
@@ -50,44 +50,31 @@ class Client:
     """One browser; None for programs."""
 
 
-@dataclass(eq=False)
-class LiveRun:
-    """A run that waits or is being performed."""
+class Telling:
+    """What has happened to a run, for all who follow it to its end."""
 
-    id: str
-    request: RunRequest
-    client: Client
-    pinned: bool
-    """Its trace is never evicted."""
-    background: bool
-    """Nobody asked for it: it is performed while the machine has nothing else to do."""
-    answer: asyncio.Future[Stored]
-    """The finished run, or the Problem that kept it from being performed."""
-    detached: bool = False
-    """It goes on although nobody waits for the answer."""
-    readers: int = 0
-    """Callers that wait for the answer."""
-    askers: set[Client] = field(default_factory=set)
-    """All who asked for it and have not cancelled it."""
-    state: Literal["waiting", "running", "finished"] = "waiting"
-    slow: bool = False
-    """It has taken long and goes on beside the workers."""
-    yielded: bool = False
-    """It has only the processor time that newer runs leave."""
-    overdue: bool = False
-    """It has taken long, and would yield if there were room beside the workers."""
-    since: float = field(default_factory=time.monotonic)
-    said: list[tuple[int, RunEvent]] = field(default_factory=list)
-    """What happened so far, numbered."""
-    news: asyncio.Event = field(default_factory=asyncio.Event)
+    def __init__(self, answer: asyncio.Future[Stored]) -> None:
+        self.answer = answer
+        """The finished run, or the Problem that kept it from being performed."""
+        self.said: list[tuple[int, RunEvent]] = []
+        """What happened so far, numbered."""
+        self._news = asyncio.Event()
 
     def say(self, event: RunEvent) -> None:
-        """Tell all who follow the run; of progress only the latest is kept."""
-        number = self.said[-1][0] + 1 if self.said else 1
+        """Tell all who follow the run what happens next."""
+        self.say_as(self.last + 1, event)
+
+    def say_as(self, number: int, event: RunEvent) -> None:
+        """Tell it under its number; of progress only the latest is kept."""
         if self.said and isinstance(event, Progressed) and isinstance(self.said[-1][1], Progressed):
             self.said.pop()
         self.said.append((number, event))
         self.wake()
+
+    @property
+    def last(self) -> int:
+        """Number of the latest that was said."""
+        return self.said[-1][0] if self.said else 0
 
     @property
     def progress(self) -> Progressed:
@@ -95,21 +82,61 @@ class LiveRun:
         words = (event for _, event in reversed(self.said) if isinstance(event, Progressed))
         return next(words, Progressed(elapsed_s=0.0, line=0, ops=0))
 
+    @property
+    def refusal(self) -> BaseException | None:
+        """Why it was not performed; None for one that was, and while it may be yet."""
+        return self.answer.exception() if self.answer.done() else None
+
+    def refuse(self, why: Exception) -> None:
+        """It is not performed."""
+        if not self.answer.done():
+            self.answer.set_exception(why)
+            self.answer.exception()  # it may be that nobody reads it
+        self.wake()
+
     def wake(self) -> None:
         """Let followers look again."""
-        news, self.news = self.news, asyncio.Event()
+        news, self._news = self._news, asyncio.Event()
         news.set()
 
     async def follow(self, after: int = 0) -> AsyncIterator[tuple[int, RunEvent]]:
         """What happened after number `after`, and what happens until the run is over."""
         while True:
-            news, over = self.news, self.answer.done()
+            news, over = self._news, self.answer.done()
             for number, event in [each for each in self.said if each[0] > after]:
                 after = number
                 yield number, event
             if over:
                 return
             await news.wait()
+
+
+class LiveRun(Telling):
+    """A run that waits or is being performed."""
+
+    def __init__(self, run: str, request: RunRequest, client: Client, *, pinned: bool, background: bool) -> None:
+        super().__init__(asyncio.get_running_loop().create_future())
+        self.id = run
+        self.request = request
+        self.client = client
+        self.pinned = pinned
+        """Its trace is never evicted."""
+        self.background = background
+        """Nobody asked for it: it is performed while the machine has nothing else to do."""
+        self.detached = False
+        """It goes on although nobody waits for the answer."""
+        self.readers = 0
+        """Callers that wait for the answer."""
+        self.askers = {client}
+        """All who asked for it and have not cancelled it."""
+        self.state: Literal["waiting", "running", "finished"] = "waiting"
+        self.slow = False
+        """It has taken long and goes on beside the workers."""
+        self.yielded = False
+        """It has only the processor time that newer runs leave."""
+        self.overdue = False
+        """It has taken long, and would yield if there were room beside the workers."""
+        self.since = time.monotonic()
 
 
 class Queue:
@@ -139,6 +166,12 @@ class Queue:
     @property
     def running(self) -> int:
         return len(self._running)
+
+    @property
+    def oldest_s(self) -> float:
+        """How long the run has waited that came first; 0 when none does."""
+        now = time.monotonic()
+        return max((now - live.since for live in self._wanted), default=0.0)
 
     @property
     def _wanted(self) -> list[LiveRun]:
@@ -178,8 +211,7 @@ class Queue:
             self._make_room(client)
         elif len(self._waiting) >= self.length:
             raise Problem("cancelled", run=run)
-        answer = asyncio.get_running_loop().create_future()
-        live = LiveRun(run, request, client, pinned, background, answer, askers={client})
+        live = LiveRun(run, request, client, pinned=pinned, background=background)
         self._waiting.append(live)
         self.dispatch()
         return live
@@ -404,10 +436,7 @@ class Queue:
     def _refuse(self, live: LiveRun, why: Exception) -> None:
         if live in self._waiting:
             self._waiting.remove(live)
-        if not live.answer.done():
-            live.answer.set_exception(why)
-            live.answer.exception()  # it may be that nobody reads it
-        live.wake()
+        live.refuse(why)
 
     def _cancel(self, live: LiveRun) -> None:
         if task := self._running.get(live):

@@ -18,7 +18,7 @@ router = APIRouter(tags=["service"])
 @router.get("/api/v1/health", responses={200: HEALTH})
 async def health(response: Response, service: ServiceOf) -> Health:
     """Isolation, workers, queue, devices and versions."""
-    runner, queue = service.runner, service.queue
+    runner, load = service.runner, service.runs.load
     size = await service.traces.size()
     isolation = runner.isolation
     response.headers["Cache-Control"] = NEVER
@@ -31,9 +31,9 @@ async def health(response: Response, service: ServiceOf) -> Health:
         cuda=any(kind_of(device) is CUDA for device in runner.devices),
         isolation=IsolationHealth(profile=isolation.profile, layers=isolation.layers) if isolation else None,
         workers=runner.capacity,
-        running=queue.running,
-        waiting=queue.waiting,
-        queue=queue.length,
+        running=load.running,
+        waiting=load.waiting,
+        queue=load.length,
         stored_traces=size.entries,
         stored_bytes=size.size_bytes,
         store=service.traces.trouble or "ok",
@@ -49,8 +49,8 @@ async def metrics(service: ServiceOf) -> Response:
     body = service.metrics.text(
         {
             "gradgraph_workers": ("Runs performed at the same time.", service.runner.capacity),
-            "gradgraph_running": ("Runs being performed.", service.queue.running),
-            "gradgraph_waiting": ("Runs in the queue.", service.queue.waiting),
+            "gradgraph_running": ("Runs being performed.", service.runs.load.running),
+            "gradgraph_waiting": ("Runs in the queue.", service.runs.load.waiting),
             "gradgraph_stored_traces": ("Traces in the store.", size.entries),
             "gradgraph_stored_bytes": ("Bytes the stored traces take.", size.size_bytes),
         }

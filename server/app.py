@@ -25,7 +25,6 @@ from server.drawing import Drawing
 from server.fixes import FixTrials
 from server.frontend_files import FrontendFiles
 from server.http_policy import HttpPolicy
-from server.isolation import check_isolation
 from server.lessons import lessons, request_of
 from server.local_runner import LocalRunner
 from server.metrics import Metrics
@@ -45,7 +44,8 @@ from server.routes import (
     snapshots,
     tensors,
 )
-from server.runs import LocalRuns
+from server.runner import Runner
+from server.runs import LocalRuns, Runs
 from server.service import Service
 from server.settings import Settings
 from server.snapshots import Snapshots
@@ -71,7 +71,7 @@ def create_app(settings: Settings, *, ready_first: bool = True) -> FastAPI:
     async def life(app: FastAPI) -> AsyncIterator[None]:
         service = build(settings, metrics)
         app.state.service = service
-        starting = asyncio.create_task(start(service))
+        starting = asyncio.create_task(service.runs.start())
         background = [starting]
         try:
             if ready_first:
@@ -89,7 +89,6 @@ def create_app(settings: Settings, *, ready_first: bool = True) -> FastAPI:
             await asyncio.gather(*background, return_exceptions=True)
             await service.fixes.close()
             await service.runs.close()
-            await service.runner.close()
             await service.views.close()
             await service.drawing.close()
             await service.traces.close()
@@ -130,11 +129,9 @@ def build(settings: Settings, metrics: Metrics) -> Service:
     store = SqlStore(tables, settings.store_bytes, settings.snapshots_mb * MIB)
     snapshots = Snapshots(store, settings)
     traces = Traces(store, settings.memory_cache_bytes, snapshots)
-    runner = LocalRunner(settings.workers, settings.slow_workers, settings.memory_bytes, settings.cuda_share)
     drawing = Drawing()
-    queue = Queue(runner, traces, metrics, settings)
-    runs = LocalRuns(queue)
-    views = Views(traces.get, drawing, settings.graph_boxes)
+    runner, queue, runs = performing(settings, traces, metrics)
+    views = Views(traces.get_anywhere, drawing, settings.graph_boxes)
     return Service(
         settings=settings,
         versions=versions(),
@@ -152,11 +149,16 @@ def build(settings: Settings, metrics: Metrics) -> Service:
     )
 
 
-async def start(service: Service) -> None:
-    """Bring the runner to life, and let it have what waits."""
-    await service.runner.start()
-    check_isolation(service.runner.isolation, service.settings)
-    service.queue.dispatch()
+def performing(settings: Settings, traces: Traces, metrics: Metrics) -> tuple[Runner, Queue, Runs]:
+    """What performs runs: the workers of this machine, or the cluster that the settings name."""
+    if settings.runner:
+        from server.cluster.node import WebNode
+
+        node = WebNode(settings, traces, metrics, versions())
+        return node.runner, node.queue, node
+    runner = LocalRunner(settings.workers, settings.slow_workers, settings.memory_bytes, settings.cuda_share)
+    queue = Queue(runner, traces, metrics, settings)
+    return runner, queue, LocalRuns(queue, runner, settings)
 
 
 def end_if_it_failed(starting: asyncio.Task[None]) -> None:

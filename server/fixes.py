@@ -57,7 +57,7 @@ class FixTrials:
 
     async def of(self, run: str, address: str, patience_s: float) -> bytes:
         """The fixes of a run as JSON: as far as they are tried when this time has passed. Raises Problem."""
-        stored = await self._traces.get(run)
+        stored = await self._traces.get_anywhere(run)
         if stored is None:
             raise no_such(run)
         if known := await self._tried(run, stored):

@@ -16,7 +16,7 @@ import logging
 import math
 import time
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
@@ -199,16 +199,26 @@ class Queue:
         return round(self.ahead(live) * self._turn_s / max(1, self._runner.capacity), 2)
 
     def enter(
-        self, run: str, request: RunRequest, client: Client, *, pinned: bool = False, background: bool = False
+        self,
+        run: str,
+        request: RunRequest,
+        client: Client,
+        *,
+        pinned: bool = False,
+        background: bool = False,
+        is_back: bool = False,
     ) -> LiveRun:
-        """The live run for a request: a new one at the end of the queue, or the one already there. Raises Problem."""
+        """The live run for a request: a new one at the end of the queue, or the one already there. Raises Problem.
+
+        One that is back was let in by another queue, which is no more: the rules were kept then."""
         if live := self.find(run):
             live.askers.add(client)
             if live.background and not background:
                 self._promote(live, client)
             return live
         if not background:
-            self._make_room(client)
+            if not is_back:
+                self._make_room(client)
         elif len(self._waiting) >= self.length:
             raise Problem("cancelled", run=run)
         live = LiveRun(run, request, client, pinned=pinned, background=background)
@@ -227,21 +237,28 @@ class Queue:
                 self._cancel(live)
 
     def stop(self, live: LiveRun, client: Client) -> bool:
-        """End a run that only this client asked for; whether it had begun, and gives its trace so far."""
+        """End a run that only this client asked for; whether it had begun, and gives its trace so far. Raises Problem
+        where this client did not ask for it."""
+        if client not in live.askers:
+            raise Problem("not-your-run", run=live.id)
         live.askers.discard(client)
         if live.askers:
             return False
         if live.state == "waiting":
-            self._refuse(live, Problem("cancelled", run=live.id))
+            self._refuse(live, _cancelled(live.id))
             return False
         self._runner.cancel(live.id)
         return True
 
+    def turn_away(self, why: Callable[[str], Problem]) -> None:
+        """Refuse those who wait."""
+        for live in list(self._waiting):
+            self._refuse(live, why(live.id))
+
     async def wind_down(self, patience_s: float) -> None:
         """The server is to stop: refuse those who wait, end those who run longer than this with what they recorded."""
         self.length = 0
-        for live in list(self._waiting):
-            self._refuse(live, Problem("cancelled", run=live.id))
+        self.turn_away(_cancelled)
         if self._running:
             await asyncio.wait(self._running.values(), timeout=patience_s)
         for live in self._running:
@@ -249,8 +266,7 @@ class Queue:
 
     async def close(self) -> None:
         """Refuse those who wait, cancel those who run."""
-        for live in list(self._waiting):
-            self._refuse(live, Problem("cancelled", run=live.id))
+        self.turn_away(_cancelled)
         tasks = list(self._running.values())
         for task in tasks:
             task.cancel()
@@ -394,7 +410,7 @@ class Queue:
                 with contextlib.suppress(StoreDown):  # it is remembered, and the log tells
                     await self._traces.keep(live.id, finished.stored, pinned=live.pinned)
         except asyncio.CancelledError:
-            self._refuse(live, Problem("cancelled", run=live.id))
+            self._refuse(live, _cancelled(live.id))
             raise
         except Problem as problem:
             self._refuse(live, problem)
@@ -409,7 +425,7 @@ class Queue:
     def _over(self, live: LiveRun, task: "asyncio.Task[None]") -> None:
         """Its task has ended, in whatever way."""
         if task.cancelled():
-            self._refuse(live, Problem("cancelled", run=live.id))
+            self._refuse(live, _cancelled(live.id))
         live.wake()
         self._left(live)
 
@@ -442,4 +458,8 @@ class Queue:
         if task := self._running.get(live):
             task.cancel()
         else:
-            self._refuse(live, Problem("cancelled", run=live.id))
+            self._refuse(live, _cancelled(live.id))
+
+
+def _cancelled(run: str) -> Problem:
+    return Problem("cancelled", run=run)

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from engine.request import RunRequest
-from server.problems import Problem
+from server.isolation import check_isolation
 from server.queue import Client, LiveRun, Queue
-from server.runner import Progressed, RunEvent
+from server.runner import Progressed, RunEvent, Runner
+from server.settings import Settings
 from server.store import Stored
 
 State = Literal["waiting", "running", "finished"]
@@ -26,6 +27,28 @@ class Load:
     """Most runs that may wait."""
     oldest_s: float
     """How long the one has waited that came first; 0 when none does."""
+
+
+@dataclass(frozen=True)
+class WorkerLoad:
+    """A worker node and what it does."""
+
+    name: str
+    pool: str
+    """Kind of its processors: `cpu` or `cuda`."""
+    slots: int
+    running: int
+
+
+@dataclass(frozen=True)
+class ClusterLoad:
+    """The nodes of a cluster."""
+
+    leader: str | None
+    """The web node whose queue is everybody's; None while there is none."""
+    redelivered: int
+    """Runs that were given to another worker, since that node leads."""
+    workers: tuple[WorkerLoad, ...]
 
 
 class Live(Protocol):
@@ -68,6 +91,9 @@ class Live(Protocol):
 class Runs(Protocol):
     """The runs of a service that are not over."""
 
+    async def start(self) -> None:
+        """Get ready; returns when runs can be performed, or will be."""
+
     async def enter(
         self,
         run: str,
@@ -92,6 +118,10 @@ class Runs(Protocol):
     @property
     def load(self) -> Load: ...
 
+    @property
+    def cluster(self) -> ClusterLoad | None:
+        """The other nodes; None for a service of one process."""
+
     async def wind_down(self, patience_s: float) -> None:
         """The server is to stop: nobody is to wait in vain."""
 
@@ -102,8 +132,15 @@ class Runs(Protocol):
 class LocalRuns:
     """The runs of a queue in this process."""
 
-    def __init__(self, queue: Queue) -> None:
+    def __init__(self, queue: Queue, runner: Runner, settings: Settings) -> None:
         self._queue = queue
+        self._runner = runner
+        self._settings = settings
+
+    async def start(self) -> None:
+        await self._runner.start()
+        check_isolation(self._runner.isolation, self._settings)
+        self._queue.dispatch()
 
     async def enter(
         self,
@@ -130,11 +167,16 @@ class LocalRuns:
         queue = self._queue
         return Load(queue.running, queue.waiting, queue.length, queue.oldest_s)
 
+    @property
+    def cluster(self) -> ClusterLoad | None:
+        return None
+
     async def wind_down(self, patience_s: float) -> None:
         await self._queue.wind_down(patience_s)
 
     async def close(self) -> None:
         await self._queue.close()
+        await self._runner.close()
 
     def _held(self, live: LiveRun | None) -> Live | None:
         return LocalLive(self._queue, live) if live else None
@@ -178,6 +220,4 @@ class LocalLive:
         return await self._queue.wait(self._live)
 
     async def stop(self, client: Client) -> bool:
-        if client not in self._live.askers:
-            raise Problem("not-your-run", run=self.id)
         return self._queue.stop(self._live, client)

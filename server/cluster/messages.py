@@ -190,6 +190,8 @@ class Enter(Record, frozen=True, tag="enter"):
     pinned: bool
     background: bool
     detached: bool
+    is_back: bool
+    """An earlier leader has let it in."""
     after: int
     """Number of the last event that was heard."""
 

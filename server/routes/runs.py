@@ -122,7 +122,7 @@ async def cancel(request: Request, run: str, service: ServiceOf) -> Response:
 async def events(run: str, service: ServiceOf, last_event_id: Annotated[int, Header(ge=0)] = 0) -> StreamingResponse:
     """What happens to a run, as Server-Sent Events: `waiting`, `started`, `progress`, `output`, then `finished`."""
     live = await service.runs.find(run)
-    if live is None and await service.traces.get(run) is None:
+    if live is None and await service.traces.get_anywhere(run) is None:
         raise no_such(run)
     told = tell(live, last_event_id) if live else over(run)
     headers = {"Cache-Control": NEVER, "X-Accel-Buffering": "no"}
@@ -136,7 +136,7 @@ async def finished_trace(service: Service, run: str) -> Stored:
         return stored
     if live := await service.runs.find(run):
         raise Problem("run-not-finished", retry_after_s=1, run=run, state=live.state, events=f"{ROOT}{run}/events")
-    if stored is None:
+    if stored is None and (stored := await service.traces.get_anywhere(run)) is None:
         raise no_such(run)
     return stored
 

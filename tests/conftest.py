@@ -46,8 +46,10 @@ LOOK_AT_THE_SAME = {
     "tests/engine/findings/test_silent.py": "findings",
     "tests/engine/fixes/test_offered.py": "findings",
     "tests/oracle/test_evidence.py": "findings",
+    "tests/cluster/test_cluster.py": "cluster",
+    "tests/cluster/test_loss.py": "cluster",
 }
-"""Files whose tests look at the same traces, so that one process runs them; any other file goes by itself."""
+"""Files whose tests look at the same traces, or at the same cluster, so that one process runs them; any other file goes by itself."""
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -23,6 +23,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from server.cluster.broker import WEB, WorkerUser, configuration
+from tests.server.postgres import Cluster as PostgresServer
 from tests.server.postgres import Postgres
 from tests.server.postgres import cluster as postgres_server
 
@@ -79,6 +80,9 @@ class Node:
 
 class Cluster:
     """Its processes; what is not told otherwise by `settings` is as an operator gets it."""
+
+    postgres: PostgresServer
+    """What the store is in, to be killed and started again."""
 
     def __init__(
         self, folder: Path, store: str, web: int, workers: int, slots: int, settings: Mapping[str, str]
@@ -157,6 +161,7 @@ def cluster(
         server = held.enter_context(postgres_server())
         store = held.enter_context(Postgres(server.url).database())
         made = Cluster(folder, store, web, workers, slots, settings or {})
+        made.postgres = server
         held.callback(made.stop)
         yield made
 

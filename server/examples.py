@@ -142,6 +142,8 @@ HEALTH = shown(
         "store": "ok",
         "limits": msgspec.to_builtins(_RECORDED.limits),
         "pictures": True,
+        "oldest_s": 0.0,
+        "cluster": None,
     }
 )
 

@@ -1,0 +1,56 @@
+"""A whole cluster that the tests of this folder share: broker, PostgreSQL, two web nodes, two workers."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+import httpx
+import pytest
+
+from tools.cluster import Cluster, cluster
+
+PATIENCE_S = 90.0
+"""What an answer may take on a machine that is much slower than this one."""
+
+Json = dict[str, Any]
+
+_NUMBERS = count(1)
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """The cluster, and a client of each web node."""
+
+    cluster: Cluster
+    web: tuple[httpx.Client, ...]
+
+    def run(self, code: str, node: int = 0, **more: object) -> Json:
+        """The trace of a program, asked of one of the web nodes."""
+        answer = self.web[node].post("/api/v1/runs", json={"code": code, **more})
+        assert answer.status_code == 200, answer.text
+        trace: Json = answer.json()
+        return trace
+
+    def health(self, node: int = 0) -> Json:
+        body: Json = self.web[node].get("/api/v1/health").json()
+        return body
+
+
+@pytest.fixture(scope="session")
+def nodes() -> Iterator[Nodes]:
+    """The cluster; a test that kills something brings it back."""
+    with cluster(web=2, workers=2, slots=1, settings={"GRADGRAPH_WARM_GALLERY": "0"}) as running:
+        running.await_workers()
+        clients = tuple(httpx.Client(base_url=address, timeout=PATIENCE_S) for address in running.addresses)
+        try:
+            yield Nodes(running, clients)
+        finally:
+            for client in clients:
+                client.close()
+
+
+@pytest.fixture
+def number() -> int:
+    """Makes a program another one."""
+    return next(_NUMBERS)

@@ -5,6 +5,8 @@ import logging
 import secrets
 import socket
 
+from nats.js.kv import KeyValue
+
 from engine.keys import Versions
 from server.cluster.connection import Connection, prepare
 from server.cluster.leader import Leader
@@ -34,6 +36,7 @@ class WebNode(RemoteRuns):
         self.queue = Queue(self.runner, traces, metrics, settings)
         self._name = f"{socket.gethostname().replace('.', '-')}-{secrets.token_hex(4)}"
         self._contending: asyncio.Task[None] | None = None
+        self._preparing: asyncio.Task[KeyValue] | None = None
         super().__init__(self._name, self._connection, traces, 2 * settings.trace_bytes)
         traces.elsewhere = self.remembered
 
@@ -41,6 +44,7 @@ class WebNode(RemoteRuns):
         """Connect, listen, and try to lead; returns when the broker is there."""
         await self._connection.open()
         bucket = await prepare(self._connection)
+        self._connection.on_return = self._prepare_again
         await super().start()
         lease = Lease(bucket, self._name)
         leader = Leader(
@@ -75,9 +79,17 @@ class WebNode(RemoteRuns):
 
     async def close(self) -> None:
         await self._stop_contending()
+        if self._preparing is not None:
+            self._preparing.cancel()
+            await asyncio.gather(self._preparing, return_exceptions=True)
         await super().close()
         await self._workers.close()
         await self._connection.close()
+
+    def _prepare_again(self) -> None:
+        """A broker that comes back may have lost its files."""
+        if self._preparing is None or self._preparing.done():
+            self._preparing = asyncio.create_task(prepare(self._connection))
 
     async def _contend(self, lease: Lease, leader: Leader) -> None:
         await asyncio.sleep(HEARD_S)

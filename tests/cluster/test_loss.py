@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import httpx
@@ -86,6 +87,11 @@ def check(answer: httpx.Response, says: str) -> bool:
     assert answer.status_code == 503 and key in TOLD, body
     assert body["detail"] and int(answer.headers["retry-after"]) > 0
     return False
+
+
+def is_right(nodes: Nodes, code: str, node: int, says: str) -> bool:
+    """Whether a run asked of this node is answered rightly now."""
+    return check(asked(nodes, code, node), says)
 
 
 def worker_of(nodes: Nodes, run: str, besides: Node | None = None) -> Node:
@@ -181,7 +187,6 @@ def test_every_run_is_answered_while_a_process_is_killed(
     for run, body in right.items():
         for web in living:
             assert web.get(f"/api/v1/runs/{run}").content == body, "it has two answers"
-    assert whole.cluster.workers, number
 
 
 def test_slots_are_free_again_after_all_that(whole: Nodes, callers: ThreadPoolExecutor, number: int) -> None:
@@ -198,7 +203,7 @@ def test_a_run_that_costs_two_workers_is_lost_and_refused_for_a_while(
     first.kill()
     worker_of(whole, run, besides=first).kill()
     answer = call.result()
-    assert (answer.status_code, answer.json()["status"]) == (200, "lost"), answer.text
+    assert answer.json()["failure"]["kind"] == "lost", answer.text
     for node in (first, *whole.cluster.workers):
         if node.process.poll() is not None:
             node.start_again()
@@ -207,7 +212,7 @@ def test_a_run_that_costs_two_workers_is_lost_and_refused_for_a_while(
     assert refused.status_code == 503, refused.text
     assert refused.json()["type"] == "urn:gradgraph:problem:costs-workers"
     assert 0 < int(refused.headers["retry-after"]) <= 60
-    assert check(asked(whole, TURN.format(n=1000 * number), 0), f"{6000.0 * number}\n")
+    assert is_right(whole, TURN.format(n=1000 * number), 0, f"{6000.0 * number}\n")
 
 
 def test_a_worker_that_is_cut_off_is_replaced_and_its_late_answer_is_nobody_s(
@@ -236,7 +241,7 @@ def test_a_leader_that_is_cut_off_leads_no_more_when_it_is_back(
     with halted(whole.cluster.web[led]):
         wait_until(lambda: whole.health(1 - led)["cluster"]["leader"] not in (None, before), PATIENCE_S)
         assert check(call.result(), f"cut leader {number}\ndone\n")
-        assert check(asked(whole, TURN.format(n=1000 * number), 1 - led), f"{6000.0 * number}\n")
+        assert is_right(whole, TURN.format(n=1000 * number), 1 - led, f"{6000.0 * number}\n")
     wait_until(lambda: is_whole(whole, led), PATIENCE_S)
     assert whole.health(led)["cluster"]["leader"] == whole.health(1 - led)["cluster"]["leader"] != before
     for node in range(len(whole.web)):
@@ -250,9 +255,9 @@ def test_a_broker_that_comes_back_without_its_files_has_them_made_again(whole: N
     store = whole.cluster.folder / "jetstream"
     store.rename(store.with_name(f"jetstream-{number}"))
     whole.cluster.broker.start_again()
-    wait_until(lambda: all(is_whole(whole, node) for node in range(len(whole.web))), PATIENCE_S)
     for node in range(len(whole.web)):
-        assert check(asked(whole, TURN.format(n=1000 * number + node), node), f"{6.0 * (1000 * number + node)}\n")
+        n = 1000 * number + node
+        wait_until(partial(is_right, whole, TURN.format(n=n), node, f"{6.0 * n}\n"), PATIENCE_S)
 
 
 def test_a_worker_knows_no_store(whole: Nodes) -> None:

@@ -43,10 +43,14 @@ KINDS = (
 )
 REQUEST_MS = 1.3
 """What an answer that is known takes of the process that serves it; measured."""
-BROKER_MS = 1000 / 2897
-"""What a run takes of NATS JetStream, which passed on 2,897 runs a second; measured."""
-LEADER_MS = 2.0
-"""What a run takes of the web node that keeps the queue, beside its request; assumed."""
+ASK_MS = 3.6
+"""What a run that is new takes of the web node it was asked of, beside that; measured."""
+LEADER_MS = 5.9
+"""What it takes of the web node that leads: queue, handing over, checking and passing on; measured."""
+BROKER_MS = 3.3
+"""What it takes of NATS, over both its cores; measured."""
+SEND_MS = 9.0
+"""What a worker node takes to have it and to send its result, beside what it takes embedded; measured."""
 KEEP_MS, FIND_MS = 3.1, 0.95
 """What PostgreSQL takes to keep a trace and to find one, by the clock, over one connection, without waiting for a disk;
 measured."""
@@ -177,7 +181,7 @@ class Simulated:
         self._parts = {
             "web nodes": Part(self._world, cell.webs),
             "leader": Part(self._world, 1),
-            "broker": Part(self._world, 1),
+            "broker": Part(self._world, BROKER[0]),
             "workers": Part(self._world, cell.workers * cell.slots),
             "store": Part(self._world, cell.connections),
         }
@@ -211,12 +215,13 @@ class Simulated:
             self.seen.refused += 1
             return
         (kind,) = self._random.choices(KINDS, [kind.share for kind in KINDS])
+        yield from parts["web nodes"].take(ASK_MS)
         yield from parts["leader"].take(LEADER_MS)
         yield from parts["broker"].take(BROKER_MS)
         turn = workers.place.request()
         yield turn
         self.seen.waited.append(self._world.now - asked)
-        seconds = (kind.worker_ms + kind.server_ms - REQUEST_MS) / 1000
+        seconds = (kind.worker_ms + kind.server_ms - REQUEST_MS + SEND_MS) / 1000
         quick_s = min(seconds, Settings.quick_s)
         workers.busy_s += min(seconds, WINDOW_S - self._world.now)
         yield self._world.timeout(quick_s)
@@ -262,7 +267,7 @@ def mean(name: str) -> float:
 
 def worker_s() -> float:
     """Processor seconds an average run takes of a worker node, which also assembles."""
-    return (mean("worker_ms") + mean("server_ms") - REQUEST_MS) / 1000
+    return (mean("worker_ms") + mean("server_ms") - REQUEST_MS + SEND_MS) / 1000
 
 
 def plan(load: Load) -> Plan:
@@ -270,7 +275,8 @@ def plan(load: Load) -> Plan:
     burst_per_s = load.classes * load.class_size / load.class_s
     new_per_s = (load.per_s + burst_per_s) * (1 - load.hits)
     cells = math.ceil(new_per_s * LEADER_MS / 1000 / FULL)
-    webs = max(2, math.ceil((load.per_s + burst_per_s) / cells * REQUEST_MS / 1000 / FULL))
+    web_s = (REQUEST_MS + ASK_MS * (1 - load.hits)) / 1000
+    webs = max(2, math.ceil((load.per_s + burst_per_s) / cells * web_s / FULL))
     cell = Cell(webs, math.ceil(load.per_s / cells * (1 - load.hits) * worker_s() / Cell.slots / FULL))
     while True:
         seen = Simulated(cell).run(load.per_s / cells, load.classes / cells, load)
@@ -382,8 +388,8 @@ def _figures(prices: Prices) -> Iterator[str]:
         )
         yield f"{kind.says}: share of the runs | {kind.share:.0%} | assumed"
     yield f"an answer that is known, of the web node | {REQUEST_MS:g} ms | measured"
-    yield f"a run, of the leader | {LEADER_MS:g} ms | assumed"
-    yield f"a run, of the broker | {BROKER_MS:.2f} ms | measured"
+    yield f"a new one besides, of its web node, of the leader | {ASK_MS:g} ms, {LEADER_MS:g} ms | measured"
+    yield f"of the broker; of a worker node, beside the embedded | {BROKER_MS:g} ms, {SEND_MS:g} ms | measured"
     yield f"a trace kept, a trace looked for, of a connection | {KEEP_MS:g} ms, {FIND_MS:g} ms | measured"
     load = Load(0)
     yield f"runs of a learner a day | {load.runs_each} | assumed"

@@ -34,9 +34,9 @@ def test_shared_time_is_as_much_as_time_in_a_row() -> None:
 
 def test_parts_are_as_busy_as_what_comes_in() -> None:
     load = Load(100_000, hits=0.0)
-    seen = Simulated(Cell(webs=2, workers=50)).run(per_s=200.0, classes=0, load=load)
-    assert seen.used["leader"] == pytest.approx(200 * scaling.LEADER_MS / 1000, rel=0.05)
-    assert seen.used["web nodes"] == pytest.approx(200 * scaling.REQUEST_MS / 1000 / 2, rel=0.05)
+    seen = Simulated(Cell(webs=2, workers=50)).run(per_s=100.0, classes=0, load=load)
+    assert seen.used["leader"] == pytest.approx(100 * scaling.LEADER_MS / 1000, rel=0.05)
+    assert seen.used["web nodes"] == pytest.approx(100 * (scaling.REQUEST_MS + scaling.ASK_MS) / 1000 / 2, rel=0.05)
     assert seen.refused == 0
 
 

@@ -91,7 +91,7 @@ class Cluster:
         self._settings = {"GRADGRAPH_SLOW_WORKERS": "2", **settings}
         self.broker_port = free_port()
         self._configure(users)
-        self.broker = Node("broker", [_nats_server(), "-c", str(folder / "nats.conf")], folder, os.environ)
+        self.broker = Node("broker", [nats_server(), "-c", str(folder / "nats.conf")], folder, os.environ)
         self.broker.await_word(re.compile(rb"Server is ready"))
         self.workers = [self.worker(user.name, slots) for user in users]
         self.web = [self.web_node(f"web-{number}") for number in range(1, web + 1)]
@@ -168,7 +168,7 @@ def free_port() -> int:
         return port
 
 
-def _nats_server() -> str:
+def nats_server() -> str:
     """The program of the wheel, or the operator's own."""
     beside = Path(sys.executable).with_name("nats-server")
     found = str(beside) if beside.exists() else shutil.which("nats-server")

@@ -98,7 +98,7 @@ class Cluster:
 
     @property
     def addresses(self) -> list[str]:
-        """Where each web node listens; returns when all do."""
+        """Where each web node listens; returns when all do. One that is started again listens there again."""
         return [f"http://127.0.0.1:{int(node.await_word(_ADDRESS)[1])}" for node in self.web]
 
     @property
@@ -121,7 +121,7 @@ class Cluster:
     def web_node(self, name: str) -> Node:
         """One more web node."""
         own = {"GRADGRAPH_RUNNER": self.broker_url, "GRADGRAPH_STORE": self._store}
-        return self._node(name, ["server", "--port", "0"], own)
+        return self._node(name, ["server", "--port", str(free_port())], own)
 
     def await_workers(self) -> None:
         """Returns when all workers take runs."""

@@ -143,7 +143,11 @@ HEALTH = shown(
         "limits": msgspec.to_builtins(_RECORDED.limits),
         "pictures": True,
         "oldest_s": 0.0,
-        "cluster": None,
+        "cluster": {
+            "leader": "web-1-6f0c2a1b",
+            "redelivered": 0,
+            "workers": [{"name": "worker-1", "pool": "cpu", "slots": 2, "running": 0}],
+        },
     }
 )
 

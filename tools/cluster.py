@@ -95,14 +95,14 @@ class Cluster:
         self._settings = {"GRADGRAPH_SLOW_WORKERS": "2", **settings}
         self.broker_port = free_port()
         self._configure(users)
-        self.broker = Node("broker", [_nats_server(), "-c", str(folder / "nats.conf")], folder, os.environ)
+        self.broker = Node("broker", [nats_server(), "-c", str(folder / "nats.conf")], folder, os.environ)
         self.broker.await_word(re.compile(rb"Server is ready"))
         self.workers = [self.worker(user.name, slots) for user in users]
         self.web = [self.web_node(f"web-{number}") for number in range(1, web + 1)]
 
     @property
     def addresses(self) -> list[str]:
-        """Where each web node listens; returns when all do."""
+        """Where each web node listens; returns when all do. One that is started again listens there again."""
         return [f"http://127.0.0.1:{int(node.await_word(_ADDRESS)[1])}" for node in self.web]
 
     @property
@@ -125,7 +125,7 @@ class Cluster:
     def web_node(self, name: str) -> Node:
         """One more web node."""
         own = {"GRADGRAPH_RUNNER": self.broker_url, "GRADGRAPH_STORE": self._store}
-        return self._node(name, ["server", "--port", "0"], own)
+        return self._node(name, ["server", "--port", str(free_port())], own)
 
     def await_workers(self) -> None:
         """Returns when all workers take runs."""
@@ -173,7 +173,7 @@ def free_port() -> int:
         return port
 
 
-def _nats_server() -> str:
+def nats_server() -> str:
     """The program of the wheel, or the operator's own."""
     beside = Path(sys.executable).with_name("nats-server")
     found = str(beside) if beside.exists() else shutil.which("nats-server")

@@ -122,7 +122,7 @@ class NatsRunner:
                 if self._note_loss(run) < DEADLY:
                     raise
                 log.warning("run %s has cost %d workers: %s", run, DEADLY, lost)
-                yield finish(run, request, [], _LOST, waited_ms)
+                yield finish(run, request, [], LOST, waited_ms)
                 return
         raise RunnerDown(f"{MOST_GIVEN_BACK} workers in a row gave it back")
 
@@ -301,7 +301,7 @@ class _Handed:
             sending.add_done_callback(self._orders.discard)
 
 
-_LOST = Outcome(
+LOST = Outcome(
     exit_code=None,
     signal=None,
     stopped_by=None,

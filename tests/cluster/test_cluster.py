@@ -15,6 +15,8 @@ from tools.cluster import Node
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
 LEAF = "import torch\nx = torch.tensor(3.0, requires_grad=True)\n(x * x * {n}).backward()\nprint(x.grad.item())\n"
+PLACES = 4
+"""Runs that go on at once: of each worker one has a slot and one has yielded."""
 SLEEP = "import time\nprint('begun', {n}, flush=True)\ntime.sleep({s})\nprint('done')\n"
 
 
@@ -127,13 +129,14 @@ def test_who_asked_may_cancel_on_another_node(nodes: Nodes, number: int, callers
 
 
 def test_who_waits_may_cancel(nodes: Nodes, number: int) -> None:
-    held = [accepted(nodes, SLEEP.format(n=f"{number}, {each}", s=9)) for each in range(2)]
+    held = [accepted(nodes, SLEEP.format(n=f"{number}, {each}", s=9)) for each in range(PLACES)]
     for run in held:
         told(nodes, run, 0, until="output")
     waiting = accepted(nodes, SLEEP.format(n=f"{number}, 'waits'", s=0), node=1)
-    state = nodes.web[0].get(f"/api/v1/runs/{waiting}")
-    if state.status_code == 409:
-        nodes.web[0].delete(f"/api/v1/runs/{waiting}")
+    (kind, place), *_ = told(nodes, waiting, 0, until="waiting")
+    assert (kind, place["run"]) == ("waiting", waiting)
+    assert nodes.web[0].get(f"/api/v1/runs/{waiting}").status_code == 409
+    assert nodes.web[0].delete(f"/api/v1/runs/{waiting}").status_code == 204
     for run in held:
         assert nodes.web[1].delete(f"/api/v1/runs/{run}").status_code == 200
 
@@ -161,6 +164,20 @@ def test_a_run_outlives_the_leader(nodes: Nodes, number: int, callers: ThreadPoo
     nodes.cluster.web[led].kill()
     assert call.result().json()["status"] == "ok"
     assert nodes.web[other].get(f"/api/v1/runs/{run}").json()["status"] == "ok"
+    nodes.cluster.web[led].start_again()
+    wait_until(lambda: len(nodes.cluster.addresses) == len(nodes.web), PATIENCE_S)
+    assert nodes.run(code, node=led)["id"] == run
+
+
+def test_a_run_outlives_the_broker(nodes: Nodes, number: int, callers: ThreadPoolExecutor) -> None:
+    code = SLEEP.format(n=number, s=3)
+    run = accepted(nodes, code)
+    told(nodes, run, 1, until="output")
+    call = begin(nodes, callers, code, 1)
+    nodes.cluster.broker.kill()
+    nodes.cluster.broker.start_again()
+    assert call.result().json()["status"] == "ok"
+    assert nodes.run(LEAF.format(n=number))["status"] == "ok"
 
 
 def _has_begun(node: Node) -> bool:

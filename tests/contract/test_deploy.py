@@ -77,7 +77,7 @@ def test_the_configurations_of_the_broker_are_those_the_code_writes(
 def test_the_broker_takes_its_configuration_once_every_user_has_a_password(file: Path) -> None:
     passwords = dict.fromkeys(re.findall(r"\$(\w+_PASSWORD)", file.read_text("utf-8")), "letters1")
     assert len(passwords) == len(users(file))
-    command = [NATS_SERVER, "-t", "-c", str(file)]
+    command = [str(NATS_SERVER), "-t", "-c", str(file)]
     checked = subprocess.run(command, env=passwords, capture_output=True, text=True, timeout=30, check=False)
     assert checked.returncode == 0, checked.stderr
     passwords.popitem()

@@ -14,7 +14,7 @@ COPY engine engine
 COPY server server
 COPY gallery gallery
 COPY frontend frontend
-RUN /opt/gradgraph/bin/pip install -c constraints.txt '.[png,pdf]'
+RUN /opt/gradgraph/bin/pip install -c constraints.txt '.[png,pdf,cluster]'
 
 FROM python:3.11-slim-bookworm
 RUN apt-get update \

@@ -5,7 +5,6 @@
 import argparse
 import asyncio
 import contextlib
-import ctypes
 import dataclasses
 import json
 import logging
@@ -16,9 +15,9 @@ from collections.abc import Sequence
 import uvicorn
 
 from server.app import create_app
+from server.process import hide_memory
 from server.settings import BadSetting, Settings
 
-PR_SET_DUMPABLE = 4
 PATIENCE_S = 3.0
 """What a run may still take once the server is told to stop."""
 
@@ -67,16 +66,9 @@ class _Server(uvicorn.Server):
             print(f"Gradgraph is at http://{host}:{port} (Ctrl+C stops it)", file=sys.stderr, flush=True)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        ending = asyncio.create_task(self.config.app.state.service.queue.wind_down(PATIENCE_S))  # type: ignore[union-attr]
+        ending = asyncio.create_task(self.config.app.state.service.runs.wind_down(PATIENCE_S))  # type: ignore[union-attr]
         await super().shutdown(sockets)
         ending.cancel()
-
-
-def hide_memory() -> None:
-    """Let no other process of this user read the server's memory or environment, and let no core be dumped."""
-    if sys.platform == "linux":
-        with contextlib.suppress(OSError, AttributeError):
-            ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,6 @@ from starlette.responses import Response
 
 from engine.keys import versions
 from engine.limits import MIB
-from engine.trace import Isolation
 from server import openapi
 from server.answers import COMPRESSED_FROM_BYTES, GZIP_LEVEL, IN_A_THREAD_FROM_BYTES
 from server.conditional import ConditionalGet
@@ -46,6 +45,8 @@ from server.routes import (
     snapshots,
     tensors,
 )
+from server.runner import Runner
+from server.runs import LocalRuns, Runs
 from server.service import Service
 from server.settings import Settings
 from server.snapshots import Snapshots
@@ -55,15 +56,10 @@ from server.store.sql_store import SqlStore
 from server.traces import OtherFormat, Traces
 from server.views import Views
 
-WEAK = ("partial", "none")
 IDLE_S = 0.2
 STORE_RETRY_S = 5
 
 log = logging.getLogger("gradgraph")
-
-
-class WeakIsolation(RuntimeError):
-    """The sandbox does not hold on this machine and strangers could reach it."""
 
 
 def create_app(settings: Settings, *, ready_first: bool = True) -> FastAPI:
@@ -76,7 +72,7 @@ def create_app(settings: Settings, *, ready_first: bool = True) -> FastAPI:
     async def life(app: FastAPI) -> AsyncIterator[None]:
         service = build(settings, metrics)
         app.state.service = service
-        starting = asyncio.create_task(start(service))
+        starting = asyncio.create_task(service.runs.start())
         background = [starting]
         try:
             if ready_first:
@@ -93,8 +89,7 @@ def create_app(settings: Settings, *, ready_first: bool = True) -> FastAPI:
                 task.cancel()
             await asyncio.gather(*background, return_exceptions=True)
             await service.fixes.close()
-            await service.queue.close()
-            await service.runner.close()
+            await service.runs.close()
             await service.views.close()
             await service.drawing.close()
             await service.traces.close()
@@ -135,10 +130,9 @@ def build(settings: Settings, metrics: Metrics) -> Service:
     store = SqlStore(tables, settings.store_bytes, settings.snapshots_mb * MIB)
     snapshots = Snapshots(store, settings)
     traces = Traces(store, settings.memory_cache_bytes, snapshots)
-    runner = LocalRunner(settings.workers, settings.slow_workers, settings.memory_bytes, settings.cuda_share)
     drawing = Drawing()
-    queue = Queue(runner, traces, metrics, settings)
-    views = Views(traces.get, drawing, settings.graph_boxes)
+    runner, queue, runs = performing(settings, traces, metrics)
+    views = Views(traces.get_anywhere, drawing, settings.graph_boxes)
     return Service(
         settings=settings,
         versions=versions(),
@@ -147,19 +141,25 @@ def build(settings: Settings, metrics: Metrics) -> Service:
         traces=traces,
         snapshots=snapshots,
         queue=queue,
+        runs=runs,
         views=views,
-        fixes=FixTrials(queue, traces, views, settings, versions()),
+        fixes=FixTrials(runs, traces, views, settings, versions()),
         drawing=drawing,
         frontend=FrontendFiles(),
         lessons=lessons(settings.limits, versions()),
     )
 
 
-async def start(service: Service) -> None:
-    """Bring the runner to life, and let it have what waits."""
-    await service.runner.start()
-    check_isolation(service.runner.isolation, service.settings)
-    service.queue.dispatch()
+def performing(settings: Settings, traces: Traces, metrics: Metrics) -> tuple[Runner, Queue, Runs]:
+    """What performs runs: the workers of this machine, or the cluster that the settings name."""
+    if settings.runner:
+        from server.cluster.node import WebNode
+
+        node = WebNode(settings, traces, metrics, versions())
+        return node.runner, node.queue, node
+    runner = LocalRunner(settings.workers, settings.slow_workers, settings.memory_bytes, settings.cuda_share)
+    queue = Queue(runner, traces, metrics, settings)
+    return runner, queue, LocalRuns(queue, runner, settings)
 
 
 def end_if_it_failed(starting: asyncio.Task[None]) -> None:
@@ -169,31 +169,19 @@ def end_if_it_failed(starting: asyncio.Task[None]) -> None:
         signal.raise_signal(signal.SIGTERM)
 
 
-def check_isolation(isolation: Isolation | None, settings: Settings) -> None:
-    """Refuse to serve other machines behind a sandbox that does not hold."""
-    profile = isolation.profile if isolation else "none"
-    log.info("isolation: %s", profile)
-    if profile in WEAK and not settings.is_local and not settings.allow_weak_isolation:
-        raise WeakIsolation(
-            f"isolation is {profile!r} and {settings.host} can be reached by other machines: strangers' programs would "
-            "not be held. Listen on 127.0.0.1, give the process the kernel features that are missing (docs/api.md), "
-            "or set GRADGRAPH_ALLOW_WEAK_ISOLATION=1 if everyone who can reach it may run programs on this machine."
-        )
-
-
 async def warm_gallery(service: Service, starting: Awaitable[None]) -> None:
     """Run the gallery programs whose traces are missing, while nobody else needs the workers; embeds play them."""
     await starting
     for lesson in service.lessons.values():
-        while service.queue.running or service.queue.waiting:
+        while service.runs.load.running or service.runs.load.waiting:
             await asyncio.sleep(IDLE_S)
         with contextlib.suppress(StoreDown):
             with contextlib.suppress(OtherFormat):
                 if await service.traces.get(lesson.run) is not None:
                     continue
             request = request_of(lesson.code, service.settings.limits)
-            live = service.queue.enter(lesson.run, request, Client("gallery", None), pinned=True)
-            await asyncio.gather(service.queue.wait(live), return_exceptions=True)
+            live = await service.runs.enter(lesson.run, request, Client("gallery", None), pinned=True)
+            await asyncio.gather(live.wait(), return_exceptions=True)
 
 
 async def refuse(request: Request, why: Exception) -> Response:

@@ -1,4 +1,4 @@
-"""`gradgraph run FILE.py --svg OUT` and `gradgraph serve`: the product without a browser."""
+"""`gradgraph run FILE.py --svg OUT`, `gradgraph serve` and `gradgraph worker`: the product without a browser."""
 
 import argparse
 import asyncio
@@ -9,6 +9,7 @@ from pathlib import Path
 from engine import __main__ as engine
 from engine.trace import Trace
 from server import __main__ as serving
+from server import worker
 from server.exports import FILES, PICTURES, Look
 from server.problems import Language, Problem
 from server.views import Choice, views_of
@@ -20,13 +21,16 @@ STANDARD_OUTPUT = "-"
 def main(arguments: Sequence[str] | None = None) -> int:
     """The engine's status (0, with `--fail` 1, 2 for bad arguments); 3 when a file could not be made or written."""
     parser = argparse.ArgumentParser(prog="gradgraph", description="See what PyTorch's autograd really did.")
-    verbs = parser.add_subparsers(dest="verb", required=True, metavar="run | serve")
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="run | serve | worker")
     run = verbs.add_parser("run", help="run a program and write its trace, or its graph in other formats")
     _add_arguments(run)
     verbs.add_parser("serve", help="serve the page and the API", add_help=False)
+    verbs.add_parser("worker", help="perform the runs of a cluster", add_help=False)
     given, others = parser.parse_known_args(arguments)
     if given.verb == "serve":
         return serving.main(others)
+    if given.verb == "worker":
+        return worker.main(others)
     if others:
         run.error(f"unrecognized arguments: {' '.join(others)}")
     return _run(run, given)

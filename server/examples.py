@@ -142,6 +142,12 @@ HEALTH = shown(
         "store": "ok",
         "limits": msgspec.to_builtins(_RECORDED.limits),
         "pictures": True,
+        "oldest_s": 0.0,
+        "cluster": {
+            "leader": "web-1-6f0c2a1b",
+            "redelivered": 0,
+            "workers": [{"name": "worker-1", "pool": "cpu", "slots": 2, "running": 0}],
+        },
     }
 )
 

@@ -15,7 +15,8 @@ from engine.request import RunRequest
 from engine.trace import Trace
 from server.cache import Cache
 from server.problems import Problem
-from server.queue import Client, Queue
+from server.queue import Client
+from server.runs import Runs
 from server.settings import Settings
 from server.snapshots import no_such
 from server.store import Stored, StoreDown
@@ -43,8 +44,8 @@ class _Trying:
 class FixTrials:
     """Tries the fixes of a run when they are first asked for, and keeps what came of them beside its trace."""
 
-    def __init__(self, queue: Queue, traces: Traces, views: Views, settings: Settings, versions: Versions) -> None:
-        self._queue = queue
+    def __init__(self, runs: Runs, traces: Traces, views: Views, settings: Settings, versions: Versions) -> None:
+        self._runs = runs
         self._traces = traces
         self._views = views
         self._most = settings.fixes
@@ -56,7 +57,7 @@ class FixTrials:
 
     async def of(self, run: str, address: str, patience_s: float) -> bytes:
         """The fixes of a run as JSON: as far as they are tried when this time has passed. Raises Problem."""
-        stored = await self._traces.get(run)
+        stored = await self._traces.get_anywhere(run)
         if stored is None:
             raise no_such(run)
         if known := await self._tried(run, stored):
@@ -119,7 +120,7 @@ class FixTrials:
             if (stored := await self._traces.get(run)) is not None and stored.kept:
                 return stored
         client = Client(f"fixes for {address}", None)
-        return await self._queue.wait(self._queue.enter(run, request, client, background=True))
+        return await (await self._runs.enter(run, request, client, background=True)).wait()
 
     async def _keep(self, run: str, stored: Stored, trials: list[Trial]) -> None:
         """For good, unless a limit stopped one: it may end otherwise the next time."""

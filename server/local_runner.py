@@ -79,7 +79,8 @@ class LocalRunner:
         except (ZygoteLost, SandboxBroken) as lost:
             raise RunnerDown(str(lost)) from lost
         finally:
-            self._controls.pop(run, None)
+            if self._controls.get(run) is control:  # the same run may be here once more, this one abandoned
+                del self._controls[run]
             work.cancel()
             await asyncio.gather(work, return_exceptions=True)
         if is_large(request, lines):

@@ -359,6 +359,32 @@ TABLE: dict[str, Row] = {
             "执行进程在程序结束前两次丢失。请在 {retry} 秒后重试。",
         ),
     ),
+    "no-node": _row(
+        503,
+        ("No worker could take the run", "没有能执行这次运行的机器"),
+        (
+            "No worker node is here that could run a program on device = {device}. Try again in {retry} s, or ask who "
+            "runs this service.",
+            "目前没有能在 device = {device} 上运行程序的工作节点。请在 {retry} 秒后重试，或询问服务的运营者。",
+        ),
+    ),
+    "no-leader": _row(
+        503,
+        ("The queue cannot be reached", "暂时无法连接队列"),
+        (
+            "The queue of this service does not answer. Stored traces are still there; try a new program again in "
+            "{retry} s.",
+            "服务的队列没有回应。已存储的轨迹仍可查看；请在 {retry} 秒后重新提交新程序。",
+        ),
+    ),
+    "costs-workers": _row(
+        503,
+        ("The run costs workers", "这次运行会使执行机器丢失"),
+        (
+            "{count} workers were lost while they performed run {run}. It is not tried again for {retry} s.",
+            "执行运行 {run} 时已有 {count} 台工作节点丢失。{retry} 秒内不会再次尝试。",
+        ),
+    ),
     "cancelled": _row(
         503,
         ("The run was cancelled", "运行已取消"),

@@ -16,9 +16,9 @@ import logging
 import math
 import time
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
@@ -50,44 +50,31 @@ class Client:
     """One browser; None for programs."""
 
 
-@dataclass(eq=False)
-class LiveRun:
-    """A run that waits or is being performed."""
+class Telling:
+    """What has happened to a run, for all who follow it to its end."""
 
-    id: str
-    request: RunRequest
-    client: Client
-    pinned: bool
-    """Its trace is never evicted."""
-    background: bool
-    """Nobody asked for it: it is performed while the machine has nothing else to do."""
-    answer: asyncio.Future[Stored]
-    """The finished run, or the Problem that kept it from being performed."""
-    detached: bool = False
-    """It goes on although nobody waits for the answer."""
-    readers: int = 0
-    """Callers that wait for the answer."""
-    askers: set[Client] = field(default_factory=set)
-    """All who asked for it and have not cancelled it."""
-    state: Literal["waiting", "running", "finished"] = "waiting"
-    slow: bool = False
-    """It has taken long and goes on beside the workers."""
-    yielded: bool = False
-    """It has only the processor time that newer runs leave."""
-    overdue: bool = False
-    """It has taken long, and would yield if there were room beside the workers."""
-    since: float = field(default_factory=time.monotonic)
-    said: list[tuple[int, RunEvent]] = field(default_factory=list)
-    """What happened so far, numbered."""
-    news: asyncio.Event = field(default_factory=asyncio.Event)
+    def __init__(self, answer: asyncio.Future[Stored]) -> None:
+        self.answer = answer
+        """The finished run, or the Problem that kept it from being performed."""
+        self.said: list[tuple[int, RunEvent]] = []
+        """What happened so far, numbered."""
+        self._news = asyncio.Event()
 
     def say(self, event: RunEvent) -> None:
-        """Tell all who follow the run; of progress only the latest is kept."""
-        number = self.said[-1][0] + 1 if self.said else 1
+        """Tell all who follow the run what happens next."""
+        self.say_as(self.last + 1, event)
+
+    def say_as(self, number: int, event: RunEvent) -> None:
+        """Tell it under its number; of progress only the latest is kept."""
         if self.said and isinstance(event, Progressed) and isinstance(self.said[-1][1], Progressed):
             self.said.pop()
         self.said.append((number, event))
         self.wake()
+
+    @property
+    def last(self) -> int:
+        """Number of the latest that was said."""
+        return self.said[-1][0] if self.said else 0
 
     @property
     def progress(self) -> Progressed:
@@ -95,21 +82,61 @@ class LiveRun:
         words = (event for _, event in reversed(self.said) if isinstance(event, Progressed))
         return next(words, Progressed(elapsed_s=0.0, line=0, ops=0))
 
+    @property
+    def refusal(self) -> BaseException | None:
+        """Why it was not performed; None for one that was, and while it may be yet."""
+        return self.answer.exception() if self.answer.done() else None
+
+    def refuse(self, why: Exception) -> None:
+        """It is not performed."""
+        if not self.answer.done():
+            self.answer.set_exception(why)
+            self.answer.exception()  # it may be that nobody reads it
+        self.wake()
+
     def wake(self) -> None:
         """Let followers look again."""
-        news, self.news = self.news, asyncio.Event()
+        news, self._news = self._news, asyncio.Event()
         news.set()
 
     async def follow(self, after: int = 0) -> AsyncIterator[tuple[int, RunEvent]]:
         """What happened after number `after`, and what happens until the run is over."""
         while True:
-            news, over = self.news, self.answer.done()
+            news, over = self._news, self.answer.done()
             for number, event in [each for each in self.said if each[0] > after]:
                 after = number
                 yield number, event
             if over:
                 return
             await news.wait()
+
+
+class LiveRun(Telling):
+    """A run that waits or is being performed."""
+
+    def __init__(self, run: str, request: RunRequest, client: Client, *, pinned: bool, background: bool) -> None:
+        super().__init__(asyncio.get_running_loop().create_future())
+        self.id = run
+        self.request = request
+        self.client = client
+        self.pinned = pinned
+        """Its trace is never evicted."""
+        self.background = background
+        """Nobody asked for it: it is performed while the machine has nothing else to do."""
+        self.detached = False
+        """It goes on although nobody waits for the answer."""
+        self.readers = 0
+        """Callers that wait for the answer."""
+        self.askers = {client}
+        """All who asked for it and have not cancelled it."""
+        self.state: Literal["waiting", "running", "finished"] = "waiting"
+        self.slow = False
+        """It has taken long and goes on beside the workers."""
+        self.yielded = False
+        """It has only the processor time that newer runs leave."""
+        self.overdue = False
+        """It has taken long, and would yield if there were room beside the workers."""
+        self.since = time.monotonic()
 
 
 class Queue:
@@ -141,6 +168,12 @@ class Queue:
         return len(self._running)
 
     @property
+    def oldest_s(self) -> float:
+        """How long the run has waited that came first; 0 when none does."""
+        now = time.monotonic()
+        return max((now - live.since for live in self._wanted), default=0.0)
+
+    @property
     def _wanted(self) -> list[LiveRun]:
         """Those that wait and that somebody asked for."""
         return [live for live in self._waiting if not live.background]
@@ -166,20 +199,29 @@ class Queue:
         return round(self.ahead(live) * self._turn_s / max(1, self._runner.capacity), 2)
 
     def enter(
-        self, run: str, request: RunRequest, client: Client, *, pinned: bool = False, background: bool = False
+        self,
+        run: str,
+        request: RunRequest,
+        client: Client,
+        *,
+        pinned: bool = False,
+        background: bool = False,
+        is_back: bool = False,
     ) -> LiveRun:
-        """The live run for a request: a new one at the end of the queue, or the one already there. Raises Problem."""
+        """The live run for a request: a new one at the end of the queue, or the one already there. Raises Problem.
+
+        One that is back was let in by another queue, which is no more: the rules were kept then."""
         if live := self.find(run):
             live.askers.add(client)
             if live.background and not background:
                 self._promote(live, client)
             return live
         if not background:
-            self._make_room(client)
+            if not is_back:
+                self._make_room(client)
         elif len(self._waiting) >= self.length:
             raise Problem("cancelled", run=run)
-        answer = asyncio.get_running_loop().create_future()
-        live = LiveRun(run, request, client, pinned, background, answer, askers={client})
+        live = LiveRun(run, request, client, pinned=pinned, background=background)
         self._waiting.append(live)
         self.dispatch()
         return live
@@ -195,21 +237,28 @@ class Queue:
                 self._cancel(live)
 
     def stop(self, live: LiveRun, client: Client) -> bool:
-        """End a run that only this client asked for; whether it had begun, and gives its trace so far."""
+        """End a run that only this client asked for; whether it had begun, and gives its trace so far. Raises Problem
+        where this client did not ask for it."""
+        if client not in live.askers:
+            raise Problem("not-your-run", run=live.id)
         live.askers.discard(client)
         if live.askers:
             return False
         if live.state == "waiting":
-            self._refuse(live, Problem("cancelled", run=live.id))
+            self._refuse(live, _cancelled(live.id))
             return False
         self._runner.cancel(live.id)
         return True
 
+    def turn_away(self, why: Callable[[str], Problem]) -> None:
+        """Refuse those who wait."""
+        for live in list(self._waiting):
+            self._refuse(live, why(live.id))
+
     async def wind_down(self, patience_s: float) -> None:
         """The server is to stop: refuse those who wait, end those who run longer than this with what they recorded."""
         self.length = 0
-        for live in list(self._waiting):
-            self._refuse(live, Problem("cancelled", run=live.id))
+        self.turn_away(_cancelled)
         if self._running:
             await asyncio.wait(self._running.values(), timeout=patience_s)
         for live in self._running:
@@ -217,8 +266,7 @@ class Queue:
 
     async def close(self) -> None:
         """Refuse those who wait, cancel those who run."""
-        for live in list(self._waiting):
-            self._refuse(live, Problem("cancelled", run=live.id))
+        self.turn_away(_cancelled)
         tasks = list(self._running.values())
         for task in tasks:
             task.cancel()
@@ -362,7 +410,7 @@ class Queue:
                 with contextlib.suppress(StoreDown):  # it is remembered, and the log tells
                     await self._traces.keep(live.id, finished.stored, pinned=live.pinned)
         except asyncio.CancelledError:
-            self._refuse(live, Problem("cancelled", run=live.id))
+            self._refuse(live, _cancelled(live.id))
             raise
         except Problem as problem:
             self._refuse(live, problem)
@@ -377,7 +425,7 @@ class Queue:
     def _over(self, live: LiveRun, task: "asyncio.Task[None]") -> None:
         """Its task has ended, in whatever way."""
         if task.cancelled():
-            self._refuse(live, Problem("cancelled", run=live.id))
+            self._refuse(live, _cancelled(live.id))
         live.wake()
         self._left(live)
 
@@ -404,13 +452,14 @@ class Queue:
     def _refuse(self, live: LiveRun, why: Exception) -> None:
         if live in self._waiting:
             self._waiting.remove(live)
-        if not live.answer.done():
-            live.answer.set_exception(why)
-            live.answer.exception()  # it may be that nobody reads it
-        live.wake()
+        live.refuse(why)
 
     def _cancel(self, live: LiveRun) -> None:
         if task := self._running.get(live):
             task.cancel()
         else:
-            self._refuse(live, Problem("cancelled", run=live.id))
+            self._refuse(live, _cancelled(live.id))
+
+
+def _cancelled(run: str) -> Problem:
+    return Problem("cancelled", run=run)

@@ -14,6 +14,7 @@ from server.metrics import Metrics
 from server.problems import Language, language_of
 from server.queue import Queue
 from server.runner import Runner
+from server.runs import Runs
 from server.settings import Settings
 from server.snapshots import Snapshots
 from server.traces import Traces
@@ -32,6 +33,8 @@ class Service:
     traces: Traces
     snapshots: Snapshots
     queue: Queue
+    """The queue of this process; in a cluster it is in use on one node."""
+    runs: Runs
     views: Views
     fixes: FixTrials
     drawing: Drawing

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, get_type_hints
+from urllib.parse import urlsplit
 
 from sqlalchemy import make_url
 from sqlalchemy.exc import ArgumentError
@@ -47,6 +48,10 @@ class Settings:
     """Runs one network address may ask for at once before `rate_per_s` holds; then it is refused with 429."""
     fixes: int = 4
     """Fixes and causes of one run that are tried, when somebody asks for them and a worker is idle; 0 tries none."""
+    runner: str = ""
+    """Broker of a cluster, `nats://USER:PASSWORD@HOST:4222`, or `tls:` for TLS; left empty, runs are performed here."""
+    runner_ca: str = ""
+    """File with the certificates that the broker's TLS certificate is checked against; left empty, the system's."""
     store: str = ""
     """Database of the store, `postgresql://USER:PASSWORD@HOST/NAME`; left empty, it is a file in `data_dir`."""
     data_dir: Path = Path("data")
@@ -104,9 +109,14 @@ class Settings:
         return self.code_bytes * 8
 
     @property
+    def reached_at(self) -> str:
+        """The host over which programs come: the broker's, where there is one."""
+        return urlsplit(self.runner.split(",")[0]).hostname or "" if self.runner else self.host
+
+    @property
     def is_local(self) -> bool:
-        """Whether only this machine can connect."""
-        return self.host in ("localhost", "::1") or self.host.startswith("127.")
+        """Whether programs come from this machine only."""
+        return self.reached_at in ("localhost", "::1") or self.reached_at.startswith("127.")
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] = os.environ) -> "Settings":
@@ -129,6 +139,8 @@ class Settings:
                 f"{PREFIX}EMBED_EDIT: {strange[0]!r} is no origin: write https://HOST or https://HOST:PORT, "
                 "with spaces between several, or *"
             )
+        if settings.runner and not all(map(_names_broker, settings.runner.split(","))):
+            raise BadSetting(f"{PREFIX}RUNNER names no broker: write nats://USER:PASSWORD@HOST:4222, or leave it empty")
         return settings
 
 
@@ -164,6 +176,11 @@ def _names_postgres(url: str) -> bool:
         return make_url(url).drivername == "postgresql"
     except (ArgumentError, ValueError):
         return False
+
+
+def _names_broker(url: str) -> bool:
+    parts = urlsplit(url)
+    return parts.scheme in ("nats", "tls") and bool(parts.hostname) and bool(parts.username)
 
 
 def _type_name(kind: object) -> str:

@@ -3,6 +3,7 @@
 import asyncio
 import gzip
 import zlib
+from collections.abc import Awaitable, Callable
 
 from engine.formats import UnreadableFormat, migrate
 from engine.trace import FORMAT
@@ -31,6 +32,8 @@ class Traces:
         self._store = store
         self._snapshots = snapshots
         self._memory: Cache[Stored] = Cache(memory_bytes)
+        self.elsewhere: Callable[[str], Awaitable[Stored | None]] | None = None
+        """Asks other servers for what they remember."""
 
     @property
     def trouble(self) -> str:
@@ -54,6 +57,15 @@ class Traces:
             self.remember(run, stored)
         return stored
 
+    async def get_anywhere(self, run: str) -> Stored | None:
+        """The same, also of a run that is not stored and that another server remembers."""
+        stored = await self.get(run)
+        if stored is None and self.elsewhere and not is_snapshot(run):
+            stored = await self.elsewhere(run)
+            if stored is not None:
+                self.remember(run, stored)
+        return stored
+
     async def tensor(self, run: str, tensor: str) -> bytes | None:
         """The compressed values of a larger tensor, or None when they were not kept. Raises StoreDown."""
         if self._snapshots and is_snapshot(run):
@@ -62,6 +74,10 @@ class Traces:
         if (remembered := self._memory.get(run)) and tensor in remembered.tensors:
             return remembered.tensors[tensor]
         return await self._store.part(run, tensor)
+
+    def remembered(self, run: str) -> Stored | None:
+        """A trace that is at hand."""
+        return self._memory.get(run)
 
     def remember(self, run: str, stored: Stored) -> None:
         """Have a trace at hand, in place of an earlier one of the same run."""

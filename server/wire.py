@@ -222,6 +222,30 @@ class IsolationHealth(Answer):
     """Active layers, in the order they are applied."""
 
 
+class WorkerHealth(Answer):
+    """A worker node."""
+
+    name: str
+    """Its name at the broker."""
+    pool: str
+    """Runs it takes: `cpu`, or `cuda` where it has a GPU."""
+    slots: int
+    """Runs it performs at the same time."""
+    running: int
+    """Runs it performs now."""
+
+
+class ClusterHealth(Answer):
+    """The nodes of a cluster."""
+
+    leader: str | None
+    """The web node whose queue is everybody's; null while there is none."""
+    redelivered: int
+    """Runs that were given to another worker since that node leads."""
+    workers: tuple[WorkerHealth, ...]
+    """Worker nodes that take runs."""
+
+
 class Health(Answer):
     """How the service is doing."""
 
@@ -257,6 +281,10 @@ class Health(Answer):
     """The operator's limits of one run."""
     pictures: bool
     """Whether SVG can be drawn."""
+    oldest_s: float
+    """Seconds the run has waited that came first; 0 when none does."""
+    cluster: ClusterHealth | None
+    """The other nodes; null for a service of one process."""
 
 
 class Accepted(Answer):

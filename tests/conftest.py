@@ -54,13 +54,17 @@ LOOK_AT_THE_SAME = {
     "tests/engine/findings/test_words.py": "findings",
     "tests/engine/fixes/test_offered.py": "findings",
     "tests/oracle/test_evidence.py": "findings",
+    "tests/cluster/test_cluster.py": "cluster",
+    "tests/cluster/test_loss.py": "cluster",
     "tests/e2e/test_examples.py": "browser",
     "tests/e2e/test_stories.py": "browser",
 }
-"""Files whose tests look at the same traces, or at one server with a browser, so that one process runs them; any other file goes by itself."""
+"""Files whose tests look at the same traces, at one cluster, or at one server with a browser, so that one process runs
+them; any other file goes by itself."""
 LONGEST = (
     "browser",
     "findings",
+    "cluster",
     "tests/server/test_faults.py",
     "tests/oracle/test_oracle.py",
     "tests/hostile/test_hostile.py",

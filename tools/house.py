@@ -22,6 +22,10 @@ ALONE = {
     "engine/broadcasting.py": "engine/trace_index.py",
     "engine/trace_index.py": "engine/trace_index.py",
     "engine/unfollowed.py": "engine/trace_index.py",
+    "server/__main__.py": "server/app.py",
+    "server/app.py": "server/app.py",
+    "server/command.py": "server/app.py",
+    "server/worker.py": "server/app.py",
 }
 """Files that lie beside the rooms, and the file that their room is called after; the others are the facts of
 `trace.py`."""
@@ -38,7 +42,7 @@ _IMPORT = re.compile(r"""(?:from|import)\s*\(?["'](\.{1,2}/[^"']+)["']""")
 def room_of(file: str) -> str:
     """The room a file lies in: a folder of the engine or of the page, the server, or the files that belong together."""
     if file.startswith("server/"):
-        return "server"
+        return "server/cluster" if file.startswith("server/cluster/") else ALONE.get(file, "server")
     if file.startswith(SPHINX):
         return SPHINX
     if file.startswith("frontend/src/"):

@@ -18,10 +18,11 @@ from engine.trace import Program
 from server.answers import FOREVER, JSON, NEVER, ONE_DAY, SHOWN, accepts_shown, trace_answer
 from server.examples import ACCEPTED, PLACE, PROBLEM, RUNS, TRACE, TRACE_OR_SHOWN, Documented, stream
 from server.problems import Problem
-from server.queue import Client, LiveRun, Queue
+from server.queue import Client
 from server.routes.graphs import ChoiceOf
 from server.routes.pages import SESSION
 from server.runner import Finished, RunEvent
+from server.runs import Live
 from server.service import Service, ServiceOf
 from server.snapshots import is_snapshot, no_such
 from server.store import Stored, StoreDown
@@ -65,11 +66,10 @@ async def run(
         service.metrics.store["hit"] += 1
         return accepted(run) if detached else await shown(request, run, service, stored, choice, "gradgraph; hit")
     service.metrics.store["miss"] += 1
-    live = service.queue.enter(run, asked, client_of(request))
+    live = await service.runs.enter(run, asked, client_of(request), detached=detached)
     if detached:
-        live.detached = True
         return accepted(run)
-    stored = await unless_gone(request, service, live)
+    stored = await unless_gone(request, live)
     if stored is None:
         return Response(status_code=499)
     return await shown(request, run, service, stored, choice, "gradgraph; fwd=miss")
@@ -78,16 +78,15 @@ async def run(
 @router.get("/mine", responses={200: PLACE, 404: PROBLEM})
 async def mine(request: Request, response: Response, service: ServiceOf) -> QueuePlace:
     """Where the newest run of this browser stands in the queue; 404 when none waits or is being performed."""
-    live = service.queue.newest_of(client_of(request).session)
+    live = await service.runs.newest_of(client_of(request).session)
     if live is None:
         raise Problem("no-such-run", run="mine")
-    waits = live.state == "waiting"
     response.headers["Cache-Control"] = NEVER
     return QueuePlace(
         run=live.id,
         state=live.state,
-        ahead=service.queue.ahead(live) if waits else 0,
-        expected_s=service.queue.expected_s(live) if waits else 0.0,
+        ahead=live.ahead,
+        expected_s=live.expected_s,
         **msgspec.structs.asdict(live.progress),
     )
 
@@ -111,23 +110,21 @@ async def trace(request: Request, run: str, service: ServiceOf) -> Response:
 )
 async def cancel(request: Request, run: str, service: ServiceOf) -> Response:
     """End a run, and answer what was recorded so far. One that others asked for too goes on for them."""
-    live = service.queue.find(run)
+    live = await service.runs.find(run)
     if live is None:
         raise no_such(run)
-    if (client := client_of(request)) not in live.askers:
-        raise Problem("not-your-run", run=run)
-    if not service.queue.stop(live, client):
+    if not await live.stop(client_of(request)):
         return Response(status_code=204, headers={"Cache-Control": NEVER})
-    return await finished(request, run, await service.queue.wait(live), "gradgraph; fwd=request")
+    return await finished(request, run, await live.wait(), "gradgraph; fwd=request")
 
 
 @router.get("/{run}/events", response_class=Response, responses={200: EVENTS, 404: PROBLEM})
 async def events(run: str, service: ServiceOf, last_event_id: Annotated[int, Header(ge=0)] = 0) -> StreamingResponse:
     """What happens to a run, as Server-Sent Events: `waiting`, `started`, `progress`, `output`, then `finished`."""
-    live = service.queue.find(run)
-    if live is None and await service.traces.get(run) is None:
+    live = await service.runs.find(run)
+    if live is None and await service.traces.get_anywhere(run) is None:
         raise no_such(run)
-    told = tell(service.queue, live, last_event_id) if live else over(run)
+    told = tell(live, last_event_id) if live else over(run)
     headers = {"Cache-Control": NEVER, "X-Accel-Buffering": "no"}
     return StreamingResponse(told, media_type="text/event-stream", headers=headers)
 
@@ -137,9 +134,9 @@ async def finished_trace(service: Service, run: str) -> Stored:
     stored = await service.traces.get(run)
     if stored is not None and stored.kept:
         return stored
-    if live := service.queue.find(run):
+    if live := await service.runs.find(run):
         raise Problem("run-not-finished", retry_after_s=1, run=run, state=live.state, events=f"{ROOT}{run}/events")
-    if stored is None:
+    if stored is None and (stored := await service.traces.get_anywhere(run)) is None:
         raise no_such(run)
     return stored
 
@@ -186,9 +183,9 @@ def client_of(request: Request) -> Client:
     return Client(request.client.host if request.client else "local", request.cookies.get(SESSION))
 
 
-async def unless_gone(request: Request, service: Service, live: LiveRun) -> Stored | None:
+async def unless_gone(request: Request, live: Live) -> Stored | None:
     """The finished run; None when the client went away first, which cancels it unless others wait for it too."""
-    answer = asyncio.ensure_future(service.queue.wait(live))
+    answer = asyncio.ensure_future(live.wait())
     gone = asyncio.ensure_future(until_gone(request))
     try:
         await asyncio.wait({answer, gone}, return_when=asyncio.FIRST_COMPLETED)
@@ -228,32 +225,30 @@ def headers_of(run: str, status: str) -> dict[str, str]:
     return {"Content-Location": ROOT + run, "Cache-Status": status}
 
 
-async def tell(queue: Queue, live: LiveRun, after: int) -> AsyncIterator[bytes]:
+async def tell(live: Live, after: int) -> AsyncIterator[bytes]:
     """A live run's events in the format of Server-Sent Events, with a comment now and then to keep the line open."""
     run = live.id
     if live.state == "waiting":
-        yield waiting(queue, live)
+        yield waiting(live)
     told = live.follow(after)
     pending = asyncio.ensure_future(anext(told, None))
     try:
         while not pending.done() or pending.result():
             patience = WAITING_S if live.state == "waiting" else HEARTBEAT_S
             if not (await asyncio.wait({pending}, timeout=patience))[0]:
-                yield waiting(queue, live) if live.state == "waiting" else b": still here\n\n"
+                yield waiting(live) if live.state == "waiting" else b": still here\n\n"
             elif item := pending.result():
                 yield sent_event(run, *item)
                 pending = asyncio.ensure_future(anext(told, None))
     finally:
         pending.cancel()
-    if problem := live.answer.exception():
+    if problem := live.refusal:
         yield sent(0, "refused", {"run": run, "problem": problem.key if isinstance(problem, Problem) else "bug"})
 
 
-def waiting(queue: Queue, live: LiveRun) -> bytes:
+def waiting(live: Live) -> bytes:
     """Where a run stands in the queue."""
-    place: dict[str, str | int | float] = {"run": live.id, "ahead": queue.ahead(live)}
-    place["expected_s"] = queue.expected_s(live)
-    return sent(0, "waiting", place)
+    return sent(0, "waiting", {"run": live.id, "ahead": live.ahead, "expected_s": live.expected_s})
 
 
 async def over(run: str) -> AsyncIterator[bytes]:

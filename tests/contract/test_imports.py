@@ -47,6 +47,8 @@ MAY_IMPORT: dict[str, set[str]] = {
         "engine/local.py",
     },
     "packages/sphinx-gradgraph": {FACTS, "engine/sandbox", "engine/graph", "engine/local.py", "server"},
+    "server/cluster": {FACTS, "server"},
+    "server/app.py": {FACTS, "engine/local.py", "server", "server/cluster"},
 }  # fmt: skip
 """The rooms in the order in which data passes them, and which others each may import."""
 
@@ -152,6 +154,12 @@ def test_the_server_parses_and_unpickles_nothing() -> None:
         }
         assert not forbidden & imports(file), file
         assert not {"eval", "exec", "compile", "__import__"} & called, file
+
+
+def test_a_service_of_one_process_knows_no_broker() -> None:
+    command = [sys.executable, "-c", "import server.command, server.app, sys; print(*sys.modules)"]
+    loaded = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True, timeout=30).stdout.split()
+    assert not {"nats", "server.cluster"} & set(loaded)
 
 
 def test_no_torch_is_loaded_with_engine_and_server() -> None:

@@ -101,7 +101,7 @@ def test_the_service_is_bounded_and_listens_on_this_machine_only() -> None:
 
 def test_a_postgres_is_started_only_when_asked_for_and_reached_by_the_service_alone() -> None:
     service = SERVICES["postgres"]
-    assert service["profiles"] == ["postgres"]
+    assert service["profiles"] == ["postgres", "cluster"]
     assert service["mem_limit"] and service["pids_limit"]
     assert "ports" not in service
     assert "depends_on" not in SERVICES["gradgraph"], "it waits for its store by itself"

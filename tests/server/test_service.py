@@ -9,7 +9,7 @@ import pytest
 from fastapi.routing import APIRoute
 
 from engine.trace import Isolation
-from server.app import WeakIsolation, check_isolation
+from server.isolation import WeakIsolation, check_isolation
 from server.lessons import FOLDER
 from server.routes import docs, engine_steps, gallery, graphs, health, pages, rules, runs, tensors
 from server.settings import Settings
@@ -107,7 +107,7 @@ def test_a_node_without_a_readable_rule_has_pytorchs_own_formula(served: Served)
 
 @pytest.mark.slow
 def test_the_servers_memory_is_hidden_from_its_user() -> None:
-    hide = "import ctypes; from server.__main__ import hide_memory; hide_memory(); "
+    hide = "import ctypes; from server.process import hide_memory; hide_memory(); "
     code = f"{hide}print(ctypes.CDLL(None).prctl(3, 0, 0, 0, 0))"
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert said.stdout == "0\n"

@@ -1,0 +1,101 @@
+"""A whole cluster that the tests of this folder share: broker, PostgreSQL, two web nodes, two workers."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+import httpx
+import pytest
+
+from server.cluster.broker import WEB, WorkerUser, configuration
+from server.local_runner import LocalRunner
+from tests.cluster.parts import Broker, Loop
+from tools.cluster import Cluster, Node, cluster, free_port, nats_server
+
+PATIENCE_S = 90.0
+"""What an answer may take on a machine that is much slower than this one."""
+
+Json = dict[str, Any]
+
+SETTINGS = {
+    "GRADGRAPH_WARM_GALLERY": "0",
+    "GRADGRAPH_SLOW_WORKERS": "1",
+    "GRADGRAPH_MEMORY_BYTES": str(256 * 1024**2),
+}
+_NUMBERS = count(1)
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """The cluster, and a client of each web node."""
+
+    cluster: Cluster
+    web: tuple[httpx.Client, ...]
+
+    def run(self, code: str, node: int = 0, **more: object) -> Json:
+        """The trace of a program, asked of one of the web nodes."""
+        answer = self.web[node].post("/api/v1/runs", json={"code": code, **more})
+        assert answer.status_code == 200, answer.text
+        trace: Json = answer.json()
+        return trace
+
+    def health(self, node: int = 0) -> Json:
+        body: Json = self.web[node].get("/api/v1/health").json()
+        return body
+
+
+@pytest.fixture(scope="session")
+def nodes() -> Iterator[Nodes]:
+    """The cluster; a test that kills something brings it back."""
+    with cluster(web=2, workers=2, slots=1, settings=SETTINGS) as running:
+        running.await_workers()
+        clients = tuple(httpx.Client(base_url=address, timeout=PATIENCE_S) for address in running.addresses)
+        try:
+            yield Nodes(running, clients)
+        finally:
+            for client in clients:
+                client.close()
+
+
+@pytest.fixture
+def number() -> int:
+    """Makes a program another one."""
+    return next(_NUMBERS)
+
+
+@pytest.fixture(scope="module")
+def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
+    folder = tmp_path_factory.mktemp("broker")
+    port = free_port()
+    users = [WorkerUser(name, name) for name in ("worker-1", "worker-2")]
+    text = configuration(WEB, users, listen=f"127.0.0.1:{port}", store=folder / "jetstream")
+    (folder / "nats.conf").write_text(text)
+    node = Node("broker", [nats_server(), "-c", str(folder / "nats.conf")], folder, {})
+    node.await_word(re.compile(rb"Server is ready"))
+    try:
+        yield Broker(node, port)
+    finally:
+        node.stop()
+
+
+@pytest.fixture(scope="module")
+def loop() -> Iterator[Loop]:
+    one = Loop()
+    yield one
+    one.close()
+
+
+@pytest.fixture(scope="module")
+def local(loop: Loop) -> Iterator[LocalRunner]:
+    """The machine."""
+
+    async def started() -> LocalRunner:
+        runner = LocalRunner(2, 2, 256 * 1024**2)
+        await runner.start()
+        return runner
+
+    runner = loop.run(started())
+    yield runner
+    loop.run(runner.close())

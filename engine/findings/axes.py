@@ -24,6 +24,7 @@ KEEPS_AXES = frozenset(
 )
 REDUCES = frozenset("mean sum max amax min amin logsumexp".split())
 PRODUCTS = frozenset(("matmul", "bmm"))
+SWAPS = ("transpose", "swapaxes", "swapdims")
 MOST_AXES = 5
 MOST_TURNS = 8
 """Of one place; what comes later is like it."""
@@ -168,27 +169,27 @@ def _moved(diagnosis: Diagnosis, op: Op, tensor: str, axes: Axes) -> Axes | None
     if op.name in KEEPS_AXES and (op.name != "linear" or op.inputs[0] == tensor):
         return axes if given.shape[:-1] == made.shape[:-1] else None
     count = len(given.shape)
-    if op.name in ("transpose", "permute"):
-        order = _order(op, count)
+    if op.name in (*SWAPS, "permute"):
+        order = order_of(op, count)
         return tuple(map(order.index, axes)) if order is not None else None
-    gone = _gone(op, count)
+    gone = gone_of(op, count)
     if gone is None or len(made.shape) != count - len(gone):
         return None
     return tuple(-1 if axis in gone else axis - sum(other < axis for other in gone) for axis in axes)
 
 
-def _order(op: Op, count: int) -> list[int] | None:
+def order_of(op: Op, count: int) -> list[int] | None:
     """The old place of each axis of a transposed tensor."""
     written = [number for given in op.arguments for number in re.findall(r"-?\d+", given.text or "")]
     numbers, order = [int(number) % count for number in written], list(range(count))
-    if op.name == "transpose" and len(numbers) == 2:
+    if op.name in SWAPS and len(numbers) == 2:
         first, second = numbers
         order[first], order[second] = second, first
         return order
     return numbers if sorted(numbers) == order else None
 
 
-def _gone(op: Op, count: int) -> list[int] | None:
+def gone_of(op: Op, count: int) -> list[int] | None:
     """The axes that an index with whole numbers or a reduction takes away."""
     if op.name == "getitem":
         text = _SLICE.sub(":", op.arguments[-1].text or "")
@@ -257,62 +258,9 @@ def _sums(diagnosis: Diagnosis, made: Tensor) -> Iterator[tuple[Op, int]]:
             count = len(made.shape) + added
             if taker.name in PRODUCTS:
                 yield taker, len(made.shape) - 1
-            elif taker.name == "sum" and is_weighing and len(gone := _gone(taker, count) or []) == 1:
+            elif taker.name == "sum" and is_weighing and len(gone := gone_of(taker, count) or []) == 1:
                 yield taker, gone[0]
             elif taker.name == "unsqueeze" and argument(taker, "dim", 1) == "1":
                 pending.append((taker.outputs[0], 1, is_weighing))
             elif taker.name == "dropout" or (taker.name == "mul" and made.shape[-1] == 1):
                 pending.append((taker.outputs[0], added, is_weighing or taker.name == "mul"))
-
-
-@once_a_line
-def products_of_unnormalised(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Similarities `z @ z.T` of rows, where it is the columns that were brought to length 1."""
-    for op in diagnosis.ops_named(("normalize",)):
-        made = diagnosis.output_of(op)
-        if made is None or len(made.shape) != 2 or argument(op, "dim", 2) not in ("0", "-2"):
-            continue
-        product = next((t for t in diagnosis.takers.get(made.id, ()) if t.name in ("matmul", "mm")), None)
-        if product is None or product.inputs[0] != made.id or made.id not in diagnosis.made_from(product.inputs[-1]):
-            continue
-        call = diagnosis.code.call_at(op.span)
-        word = keyword(call, "dim") if call is not None else None
-        yield diagnosis.warning(
-            "product_of_unnormalised",
-            op,
-            tensors=(made.id,),
-            fix=(diagnosis.code.replace(word.value, "1"),) if word is not None else (),
-            shape=times(made),
-            rows=str(made.shape[0]),
-            product=diagnosis.code.excerpt(product.span),
-            product_line=line(product.span),
-        )
-
-
-@once_a_line
-def rows_in_another_order(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Scores flattened from (time, batch) against targets flattened from (batch, time)."""
-    for op in diagnosis.ops_named(CLASS_LOSSES):
-        scores, targets = (_unflattened(diagnosis, diagnosis.input_of(op, at)) for at in (0, 1))
-        if scores is None or targets is None or len(scores.shape) != 3 or len(targets.shape) != 2:
-            continue
-        if scores.shape[:2] != targets.shape[::-1] or scores.shape[0] == scores.shape[1] or 1 in scores.shape[:2]:
-            continue
-        yield diagnosis.finding(
-            "rows_in_another_order",
-            "error",
-            op.span,
-            tensors=(scores.id, targets.id),
-            nodes=op.nodes[-1:],
-            loss=op.name,
-            scores=diagnosis.say(scores.id),
-            targets=diagnosis.say(targets.id),
-            shape=times(scores),
-            target_shape=times(targets),
-        )
-
-
-def _unflattened(diagnosis: Diagnosis, tensor: Tensor | None) -> Tensor | None:
-    """What a tensor was before it was flattened."""
-    maker = diagnosis.maker.get(tensor.id) if tensor is not None else None
-    return diagnosis.input_of(maker) if maker is not None and maker.name in (*RESHAPES, "flatten") else None

@@ -1,13 +1,12 @@
-"""Values that a type could not hold, and calls that changed nothing."""
+"""Values that a type could not hold, and memory that nothing was written into."""
 
 import ast
 import math
 from collections.abc import Iterator, Sequence
 
-from engine.findings.diagnosis import Diagnosis, argument, extent, line, number, numbers_of, once_a_line, times
+from engine.findings.diagnosis import Diagnosis, argument, extent, line, number, numbers_of, once_a_line
 from engine.ops import DETACHES, FILLS, LIKES, MOVES, SETS
 from engine.program.edits import Edits
-from engine.program.names import called, dotted
 from engine.trace import Finding, Op, Tensor
 
 CASTS = ("to", "type", "int", "long", "short", "char", "byte", "tensor", "as_tensor", "full", "fill_")
@@ -197,38 +196,6 @@ def _operand(diagnosis: Diagnosis, op: Op, at: int) -> Sequence[float]:
     return [written] if written is not None else ()
 
 
-def squeezes_without_effect(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A `squeeze` that never found an axis of size 1."""
-    code = diagnosis.code
-    effective: set[str] = set()
-    idle: dict[str, Op] = {}
-    for op in diagnosis.ops_named(("squeeze",)):
-        given, result = diagnosis.input_of(op), diagnosis.output_of(op)
-        if given is None or result is None:
-            continue
-        if given.shape != result.shape:
-            effective.add(line(op.span))
-        elif given.shape:
-            idle.setdefault(line(op.span), op)
-    for at, op in idle.items():
-        call = code.call_at(op.span)
-        given = diagnosis.input_of(op)
-        if at in effective or call is None or called(call) != "squeeze" or given is None:
-            continue
-        axis = argument(op, "dim", 1)
-        yield diagnosis.finding(
-            "squeeze_without_effect",
-            "note",
-            op.span,
-            tensors=op.inputs[:1],
-            nodes=op.nodes,
-            name=diagnosis.say(given.id),
-            shape=times(given),
-            line=at,
-            axis=axis,
-        )
-
-
 def uninitialised_reads(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A result computed from memory that nothing had been written into."""
     blank = {
@@ -246,13 +213,15 @@ def uninitialised_reads(diagnosis: Diagnosis) -> Iterator[Finding]:
         if written.issuperset(read):
             continue
         made = _viewed(diagnosis, read[0])
+        maker = diagnosis.maker.get(made)
         yield diagnosis.warning(
             "uninitialised_read",
             op,
             tensors=(made, *op.outputs[:1]),
-            fix=_filled(diagnosis, made),
+            fix=_filled(diagnosis, maker),
             name=diagnosis.say(made),
-            **_origin(diagnosis, made),
+            maker=maker.name if maker is not None else "?",
+            made_line=line(maker.span if maker is not None else None),
         )
         return
 
@@ -266,48 +235,11 @@ def _viewed(diagnosis: Diagnosis, tensor: str) -> str:
     return tensor
 
 
-def _origin(diagnosis: Diagnosis, tensor: str) -> dict[str, str]:
-    """What made a tensor without contents, and where: an op, or `torch.Tensor(3)`, which is none."""
-    maker, call = _blank_maker(diagnosis, tensor), _constructor(diagnosis, tensor)
-    if maker is None and call is not None:
-        return {"made_line": str(call.lineno), "maker": called(call)}
-    return {
-        "made_line": line(maker.span if maker is not None else None),
-        "maker": maker.name if maker is not None else "?",
-    }
-
-
-def _blank_maker(diagnosis: Diagnosis, tensor: str) -> Op | None:
-    """The op that gave the memory; a parameter was made of the only such result of its form that nothing else took."""
-    record, maker = diagnosis.tensors.get(tensor), diagnosis.maker.get(tensor)
-    if record is None or maker is not None:
-        return maker
-    blank = (other for other in diagnosis.trace.tensors if other.contents == "uninitialised")
-    alike = (other.id for other in blank if other.shape == record.shape and other.id not in diagnosis.takers)
-    makers = [diagnosis.maker[other] for other in alike if other in diagnosis.maker]
-    return makers[0] if len({made.span for made in makers}) == 1 else None
-
-
-def _constructor(diagnosis: Diagnosis, tensor: str) -> ast.Call | None:
-    """`torch.Tensor(3)` or the like behind the tensor's name, when it is written once."""
-    names = diagnosis.tensors[tensor].names if tensor in diagnosis.tensors else ()
-    call = next((made for name in names if (made := diagnosis.value_of(name)) is not None), None)
-    return call if isinstance(call, ast.Call) and called(call).endswith("Tensor") else None
-
-
-def _filled(diagnosis: Diagnosis, tensor: str) -> Edits:
-    """`torch.zeros` in place of `torch.empty`, or of `torch.Tensor` with sizes."""
-    maker, constructor = _blank_maker(diagnosis, tensor), _constructor(diagnosis, tensor)
-    sizes = constructor.args if constructor is not None else []
-    is_float = constructor is not None and dotted(constructor.func) in ("torch.Tensor", "torch.FloatTensor")
-    if maker is None and is_float and constructor is not None and all(isinstance(size, ast.Constant) for size in sizes):
-        return (diagnosis.code.replace(constructor.func, "torch.zeros"),)
+def _filled(diagnosis: Diagnosis, maker: Op | None) -> Edits:
+    """`torch.zeros` in place of `torch.empty`."""
     call = diagnosis.code.call_at(maker.span) if maker is not None else None
-    if (
-        call is None
-        or called(call) not in ("empty", "empty_like", "new_empty")
-        or not isinstance(call.func, ast.Attribute)
-    ):
-        return ()
-    text = diagnosis.code.text(call.func)
-    return (diagnosis.code.replace(call.func, text[: -len(call.func.attr)] + call.func.attr.replace("empty", "zeros")),)
+    match call:
+        case ast.Call(func=ast.Attribute(attr="empty" | "empty_like" | "new_empty" as name) as function):
+            text = diagnosis.code.text(function)
+            return (diagnosis.code.replace(function, text[: -len(name)] + name.replace("empty", "zeros")),)
+    return ()

@@ -14,6 +14,16 @@ for i in range(2):
     STEP
 """
 )
+CLIPPED = "nn.utils.clip_grad_norm_(net.parameters(), 1.0)\n    scaler.step(opt)\n    scaler.update()"
+NARROW = """net = nn.Linear(8, 1).to(torch.bfloat16)
+opt = torch.optim.SGD(net.parameters(), lr=RATE)
+x, y = torch.randn(16, 8).bfloat16(), torch.randn(16, 1).bfloat16()
+for i in range(4):
+    loss = F.mse_loss(net(x), y)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
 BATCHES = (
     SGD
     + """for epoch in range(2):
@@ -58,6 +68,21 @@ for i in range(2):
 
 TRIGGERS: tuple[Case, ...] = (
     Case("scaled_and_stepped", 11, {"scale": "8", "optimizer": "opt", "scale_line": "10"}, SCALED.replace("STEP", "opt.step()")),
+    Case("clipped_while_scaled", 11, {"scale": "8", "optimizer": "opt", "scale_line": "10"}, SCALED.replace("STEP", CLIPPED)),
+    Case("clipped_while_scaled", 9, {"scaler": "s", "optimizer": "opt"}, SGD + """s = torch.amp.GradScaler("cpu")
+s.scale(F.mse_loss(net(x), y)).backward()
+nn.utils.clip_grad_value_(net.parameters(), 0.1)
+s.step(opt)
+s.update()
+"""),
+    Case("steps_rounded_away", 11, {"dtype": "bfloat16", "lr": "1e-05"}, NARROW.replace("RATE", "1e-5")),
+    Case("steps_rounded_away", 10, {"names": "w", "share": "100%"}, """w = torch.full((6,), 1.5, dtype=torch.bfloat16, requires_grad=True)
+opt = torch.optim.Adam([w], lr=1e-4)
+for i in range(4):
+    opt.zero_grad()
+    (w - torch.arange(6.)).square().mean().backward()
+    opt.step()
+"""),
     Case("scaled_and_stepped", 10, {"scaler": "s"}, SGD + """s = torch.amp.GradScaler("cpu")
 loss = s.scale(F.l1_loss(net(x), y))
 loss.backward()
@@ -152,13 +177,6 @@ for i in range(2):
     Case("option_not_read", 8, {"option": "lr", "value": "0.1"}, SGD + """for i in range(2):
     opt.defaults["lr"] = 0.1 / (i + 1)
 """ + STEP),
-    Case("frozen_from_the_start", 7, {"names": "bag.emb.weight"}, WORDS),
-    Case("frozen_from_the_start", 4, {"optimizer": "opt"}, """emb = nn.Embedding.from_pretrained(torch.eye(4))
-out = nn.Linear(4, 1)
-opt = torch.optim.SGD([*emb.parameters(), *out.parameters()], lr=0.1)
-out(emb(torch.arange(4))).sum().backward()
-opt.step()
-"""),
     Case("frozen_norm_drifts", 12, {"count": "3"}, BODY + """for i in range(3):
     model.train()
     opt.zero_grad()
@@ -284,6 +302,14 @@ for i in range(3):
 )  # fmt: skip
 
 NEAR_MISSES: tuple[tuple[str, str], ...] = (
+    ("clipped_while_scaled", SCALED.replace("STEP", "scaler.unscale_(opt)\n    " + CLIPPED)),
+    ("steps_rounded_away", NARROW.replace("RATE", "0.5")),
+    ("cut_by_detach", "G, D = nn.Linear(2, 2), nn.Linear(2, 1)\ng, d = (torch.optim.SGD(m.parameters(), lr=0.1) for m in (G, D))\nfor i in range(2):\n"
+     "    fake = G(torch.randn(4, 2))\n    d.zero_grad(); D(fake.detach()).mean().backward(); d.step()\n    with torch.no_grad():\n        print(D(fake).mean())\n"
+     "    g.zero_grad(); D(fake.data).mean().backward(); g.step()\n"),
+    ("cut_by_item", "from torch.utils.data import DataLoader, TensorDataset\nbody, head = nn.Linear(2, 3), nn.Linear(3, 1)\nopt = torch.optim.SGD([*body.parameters(), *head.parameters()], lr=0.1)\n"
+     "rows = DataLoader(TensorDataset(torch.randn(8, 2), torch.randn(8, 1)), batch_size=4, shuffle=True)\nfor epoch in range(2):\n    total = 0\n    for x, y in rows:\n"
+     "        with torch.no_grad():\n            h = body(x)\n        loss = F.mse_loss(head(h), y)\n        opt.zero_grad(); loss.backward(); opt.step()\n        total += loss.item()\n"),
     ("scaled_and_stepped", SCALED.replace("STEP", "scaler.step(opt); scaler.update()")),
     ("scaled_and_stepped", SCALED.replace("STEP", "scaler.unscale_(opt); opt.step(); scaler.update()")),
     ("stepped_outside_the_loop", BATCHES.replace("        opt.zero_grad()\n", "").replace("    opt.step()", "    opt.step(); opt.zero_grad()")),
@@ -300,7 +326,6 @@ NEAR_MISSES: tuple[tuple[str, str], ...] = (
     ("option_not_read", SGD + "for i in range(2):\n    opt.param_groups[0]['lr'] = 0.1 / (i + 1)\n" + STEP),
     ("option_not_read", "class Config:\n    def __init__(self):\n        self.defaults = {'lr': 0.1}\nconfig = Config()\n" + SGD + "for i in range(2):\n"
      "    config.defaults['lr'] = config.defaults['lr'] * 0.9\n    opt.param_groups[0]['lr'] = config.defaults['lr']\n" + STEP),
-    ("frozen_from_the_start", WORDS.replace("(9, 4))", "(9, 4), freeze=True)")),
     ("frozen_norm_drifts", BODY + "for i in range(3):\n    model.train(); body.eval()\n    opt.zero_grad()\n    F.mse_loss(model(x), y).backward()\n    opt.step()\n"),
     ("scheduler_of_another_optimizer", SGD + "plan = torch.optim.lr_scheduler.StepLR(opt, 1)\nfor i in range(2):\n" + STEP + "    plan.step()\n"),
     ("written_to_data", SGD + "for i in range(2):\n" + STEP + "    with torch.no_grad():\n        w = net.weight.clamp(-1, 1)\n    net.weight.data = w\n"),

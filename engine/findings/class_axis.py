@@ -1,4 +1,4 @@
-"""Classes looked for along the wrong axis: a softmax that runs over the batch instead, or over the one score there is."""
+"""Classes looked for along the wrong axis: a softmax that runs over the batch instead, or over one score alone."""
 
 import ast
 from collections.abc import Iterator

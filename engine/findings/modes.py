@@ -156,11 +156,7 @@ def _is_asked_for(diagnosis: Diagnosis, op: Op) -> bool:
 
 
 def _is_learnt_from(diagnosis: Diagnosis, op: Op) -> bool:
-    def through(tensor: str) -> Iterator[str]:
-        for taker in diagnosis.takers.get(tensor, ()):
-            yield from taker.outputs
-
-    made = walk(op.outputs, through)
+    made = walk(op.outputs, diagnosis.made_of)
     return any(taker.grad_mode == "grad" and taker.nodes for value in made for taker in diagnosis.takers.get(value, ()))
 
 

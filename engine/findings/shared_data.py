@@ -182,12 +182,7 @@ def _each_trains(diagnosis: Diagnosis, ops: list[Op]) -> bool:
         frozenset[str]().union(*(leaves for at, leaves in passes if begin < at < end))
         for begin, end in pairwise(moments)
     ]
-
-    def taken(tensor: str) -> Iterator[str]:
-        for taker in diagnosis.takers.get(tensor, ()):
-            yield from taker.outputs
-
-    used = islice(walk(ops[0].outputs, taken), MOST_BACK)
+    used = islice(walk(ops[0].outputs, diagnosis.made_of), MOST_BACK)
     makers = (diagnosis.maker.get(tensor) for tensor in used)
     return bool(frozenset.intersection(*fed)) and any(
         maker is not None and diagnosis.reaches_a_pass(maker) for maker in makers

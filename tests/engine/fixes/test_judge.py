@@ -221,10 +221,10 @@ def test_the_right_cures_of_the_same_programs_mend(trace: TraceOf) -> None:
 
 def test_a_model_made_anew_behind_the_failing_line_has_lost_no_gradient(trace: TraceOf) -> None:
     program = """x = torch.ones(3, 2)
-model = nn.Linear(2, 1)
+model = torch.nn.Linear(2, 1)
 model(x).sum().backward()
 print(torch.ones(2) @ torch.ones(3))
-model = nn.Linear(2, 1)
+model = torch.nn.Linear(2, 1)
 print(model(x))
 """
     assert tried(trace, program, program.replace("ones(3))", "ones(2))")).verdict == "mends"

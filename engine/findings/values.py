@@ -4,9 +4,10 @@ import ast
 import math
 from collections.abc import Iterator, Sequence
 
-from engine.findings.diagnosis import Diagnosis, argument, extent, line, number, numbers_of, once_a_line
+from engine.findings.diagnosis import Diagnosis, argument, extent, number, numbers_of, once_a_line
 from engine.ops import DETACHES, FILLS, LIKES, MOVES, SETS
 from engine.program.edits import Edits
+from engine.program.names import called, dotted
 from engine.trace import Finding, Op, Tensor
 
 CASTS = ("to", "type", "int", "long", "short", "char", "byte", "tensor", "as_tensor", "full", "fill_")
@@ -213,15 +214,17 @@ def uninitialised_reads(diagnosis: Diagnosis) -> Iterator[Finding]:
         if written.issuperset(read):
             continue
         made = _viewed(diagnosis, read[0])
-        maker = diagnosis.maker.get(made)
+        call = _reserving(diagnosis, made)
+        if call is None:
+            continue
         yield diagnosis.warning(
             "uninitialised_read",
             op,
             tensors=(made, *op.outputs[:1]),
-            fix=_filled(diagnosis, maker),
+            fix=_filled(diagnosis, call),
             name=diagnosis.say(made),
-            maker=maker.name if maker is not None else "?",
-            made_line=line(maker.span if maker is not None else None),
+            maker=called(call),
+            made_line=str(call.lineno),
         )
         return
 
@@ -235,11 +238,21 @@ def _viewed(diagnosis: Diagnosis, tensor: str) -> str:
     return tensor
 
 
-def _filled(diagnosis: Diagnosis, maker: Op | None) -> Edits:
-    """`torch.zeros` in place of `torch.empty`."""
-    call = diagnosis.code.call_at(maker.span) if maker is not None else None
+def _reserving(diagnosis: Diagnosis, tensor: str) -> ast.Call | None:
+    """The call that gave the memory: an op's, or `torch.Tensor(3)`, which is none."""
+    maker, names = diagnosis.maker.get(tensor), diagnosis.tensors[tensor].names
+    bound = next((value for name in names if (value := diagnosis.value_of(name)) is not None), None)
+    call = diagnosis.code.call_at(maker.span) if maker is not None else bound
+    return call if isinstance(call, ast.Call) else None
+
+
+def _filled(diagnosis: Diagnosis, call: ast.Call) -> Edits:
+    """`torch.zeros` in place of `torch.empty`, or of `torch.Tensor` with sizes."""
+    code = diagnosis.code
     match call:
         case ast.Call(func=ast.Attribute(attr="empty" | "empty_like" | "new_empty" as name) as function):
-            text = diagnosis.code.text(function)
-            return (diagnosis.code.replace(function, text[: -len(name)] + name.replace("empty", "zeros")),)
+            return (code.replace(function, code.text(function)[: -len(name)] + name.replace("empty", "zeros")),)
+        case ast.Call(args=sizes) if all(isinstance(size, ast.Constant) for size in sizes):
+            is_float = dotted(call.func) in ("torch.Tensor", "torch.FloatTensor")
+            return (code.replace(call.func, "torch.zeros"),) if is_float else ()
     return ()

@@ -1,10 +1,10 @@
-"""Values that a type could not hold, and memory that nothing was written into."""
+"""Values that a type could not hold, memory that nothing was written into, and calls that changed nothing."""
 
 import ast
 import math
 from collections.abc import Iterator, Sequence
 
-from engine.findings.diagnosis import Diagnosis, argument, extent, number, numbers_of, once_a_line
+from engine.findings.diagnosis import Diagnosis, argument, extent, line, number, numbers_of, once_a_line, times
 from engine.ops import DETACHES, FILLS, LIKES, MOVES, SETS
 from engine.program.edits import Edits
 from engine.program.names import called, dotted
@@ -195,6 +195,38 @@ def _operand(diagnosis: Diagnosis, op: Op, at: int) -> Sequence[float]:
         return numbers_of(diagnosis.tensors.get(given.tensor))
     written = number(given.text)
     return [written] if written is not None else ()
+
+
+def squeezes_without_effect(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A `squeeze` that never found an axis of size 1."""
+    code = diagnosis.code
+    effective: set[str] = set()
+    idle: dict[str, Op] = {}
+    for op in diagnosis.ops_named(("squeeze",)):
+        given, result = diagnosis.input_of(op), diagnosis.output_of(op)
+        if given is None or result is None:
+            continue
+        if given.shape != result.shape:
+            effective.add(line(op.span))
+        elif given.shape:
+            idle.setdefault(line(op.span), op)
+    for at, op in idle.items():
+        call = code.call_at(op.span)
+        given = diagnosis.input_of(op)
+        if at in effective or call is None or called(call) != "squeeze" or given is None:
+            continue
+        axis = argument(op, "dim", 1)
+        yield diagnosis.finding(
+            "squeeze_without_effect",
+            "note",
+            op.span,
+            tensors=op.inputs[:1],
+            nodes=op.nodes,
+            name=diagnosis.say(given.id),
+            shape=times(given),
+            line=at,
+            axis=axis,
+        )
 
 
 def uninitialised_reads(diagnosis: Diagnosis) -> Iterator[Finding]:

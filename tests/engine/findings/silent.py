@@ -510,6 +510,12 @@ b = a.to(torch.int8)
 b = torch.tensor([100, 10], dtype=torch.uint8)
 c = a + b
 """),
+    Case("squeeze_without_effect", 5, {"name": "x", "shape": "4×4"}, """x = torch.zeros(4, 4)
+y = x.squeeze()
+"""),
+    Case("squeeze_without_effect", 5, {"name": "x", "shape": "2×1×3", "axis": "0"}, """x = torch.zeros(2, 1, 3)
+y = torch.squeeze(x, 0)
+"""),
     Case("uninitialised_read", 5, {"name": "e", "op": "+", "made_line": "4"}, """e = torch.empty(3)
 f = e + 1
 """),
@@ -517,6 +523,33 @@ f = e + 1
 s = torch.matmul(w, torch.ones(2, 2)).sum()
 """),
     # Devices
+    Case("test_without_call", 4, {"function": "is_available"}, """device = "cuda:1" if torch.cuda.is_available else "cpu"
+print(device)
+"""),
+    Case("test_without_call", 5, {"function": "is_available"}, """device = "cpu"
+if not torch.backends.mps.is_available:
+    device = "cpu"
+x = torch.ones(2, device=device)
+"""),
+    Case("visible_devices_misspelt", 5, {"written": "CUDA_VISIBLE_DEVICE"}, """import os
+os.environ["CUDA_VISIBLE_DEVICE"] = "0"
+x = torch.ones(2)
+"""),
+    Case("visible_devices_misspelt", 5, {"written": "CUDA_VISBLE_DEVICES"}, """import os
+os.environ.setdefault('CUDA_VISBLE_DEVICES', '0,1')
+x = torch.ones(2)
+"""),
+    Case("visible_devices_too_late", 6, {"asked_line": "5"}, """import os
+has_gpu = torch.cuda.is_available()
+os.environ["CUDA_VISIBLE_DEVICES"] = "0"
+x = torch.ones(2)
+"""),
+    Case("visible_devices_too_late", 7, {"asked_line": "5"}, """import os
+n = torch.cuda.device_count()
+x = torch.ones(n + 1)
+os.environ["CUDA_VISIBLE_DEVICES"] = "1"
+"""),
+    # Graphs kept
     Case("losses_kept", 13, {"list": "losses", "name": "loss", "count": "3"}, "losses = []\n" + TRAIN + LOOP + "    losses.append(loss)\n"),
     Case("losses_kept", 9, {"list": "kept", "count": "2"}, """w = torch.ones(2, requires_grad=True)
 kept = []
@@ -533,6 +566,7 @@ for i in range(4):
     loss.backward()
     s = s + loss
 """),
+    # Flow
     Case("gradient_vanishes", 5, {"count": "11", "first": "net.0.weight"}, """net = nn.Sequential(*[layer for _ in range(12) for layer in (nn.Linear(8, 8), nn.Sigmoid())])
 net(torch.randn(4, 8)).sum().backward()
 """),
@@ -701,8 +735,12 @@ NEAR_MISSES: tuple[tuple[str, str], ...] = (
     ("softmax_without_dim", "z = torch.randn(4, 3)\nprint(F.softmax(z, dim=-1), nn.Softmax(1)(z))\n"),
     ("fraction_lost_in_place", "t = torch.tensor([1., 2., 3.])\nt[0] = 0.5\nn = torch.zeros(2, dtype=torch.long)\nn[0] = 3\n"),
     ("number_wrapped", "a = torch.tensor([100, 27], dtype=torch.int8)\nb = a + 0\nc = a.int() * 100\n"),
+    ("squeeze_without_effect", "for n in (1, 3):\n    y = torch.zeros(n, 2).squeeze(0)\n"),
     ("uninitialised_read", "e = torch.empty(3).uniform_()\nf = e + 1\nz = torch.zeros_like(torch.empty(2))\n"),
     ("uninitialised_read", "Y = torch.empty(2, 2)\nfor i in range(2):\n    for j in range(2):\n        Y[i, j] = i + j\nprint(Y.sum())\n"),
+    ("test_without_call", "check = torch.cuda.is_available\ndevice = 'cuda' if torch.cuda.is_available() else 'cpu'\nprint(check())\n"),
+    ("visible_devices_misspelt", "import os\nos.environ['CUDA_VISIBLE_DEVICES'] = '0'\nos.environ['CUDA_LAUNCH_BLOCKING'] = '1'\nx = torch.ones(2)\n"),
+    ("visible_devices_too_late", "import os\nos.environ['CUDA_VISIBLE_DEVICES'] = '0'\nprint(torch.cuda.is_available())\n"),
     ("losses_kept", "losses = []\n" + TRAIN + LOOP + "    losses.append(loss.item())\n"),
     ("losses_kept", "w = torch.ones(2, requires_grad=True)\nlosses = []\nfor i in range(3):\n    losses.append((w * i).sum())\ntorch.stack(losses).sum().backward()\n"),
     ("total_kept", "total = 0\n" + TRAIN + LOOP + "    total += loss.item()\n"),

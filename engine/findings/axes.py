@@ -264,3 +264,56 @@ def _sums(diagnosis: Diagnosis, made: Tensor) -> Iterator[tuple[Op, int]]:
                 pending.append((taker.outputs[0], 1, is_weighing))
             elif taker.name == "dropout" or (taker.name == "mul" and made.shape[-1] == 1):
                 pending.append((taker.outputs[0], added, is_weighing or taker.name == "mul"))
+
+
+@once_a_line
+def products_of_unnormalised(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Similarities `z @ z.T` of rows, where it is the columns that were brought to length 1."""
+    for op in diagnosis.ops_named(("normalize",)):
+        made = diagnosis.output_of(op)
+        if made is None or len(made.shape) != 2 or argument(op, "dim", 2) not in ("0", "-2"):
+            continue
+        product = next((t for t in diagnosis.takers.get(made.id, ()) if t.name in ("matmul", "mm")), None)
+        if product is None or product.inputs[0] != made.id or made.id not in diagnosis.made_from(product.inputs[-1]):
+            continue
+        call = diagnosis.code.call_at(op.span)
+        word = keyword(call, "dim") if call is not None else None
+        yield diagnosis.warning(
+            "product_of_unnormalised",
+            op,
+            tensors=(made.id,),
+            fix=(diagnosis.code.replace(word.value, "1"),) if word is not None else (),
+            shape=times(made),
+            rows=str(made.shape[0]),
+            product=diagnosis.code.excerpt(product.span),
+            product_line=line(product.span),
+        )
+
+
+@once_a_line
+def rows_in_another_order(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Scores flattened from (time, batch) against targets flattened from (batch, time)."""
+    for op in diagnosis.ops_named(CLASS_LOSSES):
+        scores, targets = (_unflattened(diagnosis, diagnosis.input_of(op, at)) for at in (0, 1))
+        if scores is None or targets is None or len(scores.shape) != 3 or len(targets.shape) != 2:
+            continue
+        if scores.shape[:2] != targets.shape[::-1] or scores.shape[0] == scores.shape[1] or 1 in scores.shape[:2]:
+            continue
+        yield diagnosis.finding(
+            "rows_in_another_order",
+            "error",
+            op.span,
+            tensors=(scores.id, targets.id),
+            nodes=op.nodes[-1:],
+            loss=op.name,
+            scores=diagnosis.say(scores.id),
+            targets=diagnosis.say(targets.id),
+            shape=times(scores),
+            target_shape=times(targets),
+        )
+
+
+def _unflattened(diagnosis: Diagnosis, tensor: Tensor | None) -> Tensor | None:
+    """What a tensor was before it was flattened."""
+    maker = diagnosis.maker.get(tensor.id) if tensor is not None else None
+    return diagnosis.input_of(maker) if maker is not None and maker.name in (*RESHAPES, "flatten") else None

@@ -566,6 +566,11 @@ for i in range(4):
     loss.backward()
     s = s + loss
 """),
+    Case("retain_graph_needless", 6, {"count": "1"}, """x = torch.ones(2, requires_grad=True)
+y = (x * x).sum()
+y.backward(retain_graph=True)
+"""),
+    Case("retain_graph_needless", 10, {"count": "3"}, TRAIN + LOOP.replace("backward()", "backward(retain_graph=True)")),
     # Flow
     Case("gradient_vanishes", 5, {"count": "11", "first": "net.0.weight"}, """net = nn.Sequential(*[layer for _ in range(12) for layer in (nn.Linear(8, 8), nn.Sigmoid())])
 net(torch.randn(4, 8)).sum().backward()
@@ -745,6 +750,7 @@ NEAR_MISSES: tuple[tuple[str, str], ...] = (
     ("losses_kept", "w = torch.ones(2, requires_grad=True)\nlosses = []\nfor i in range(3):\n    losses.append((w * i).sum())\ntorch.stack(losses).sum().backward()\n"),
     ("total_kept", "total = 0\n" + TRAIN + LOOP + "    total += loss.item()\n"),
     ("total_kept", "w = torch.ones(2, requires_grad=True)\ntotal = 0\nfor i in range(4):\n    loss = (w ** 2).sum()\n    total = total + loss\ntotal.backward()\n"),
+    ("retain_graph_needless", "x = torch.ones(2, requires_grad=True)\nh = x * x\nh.sum().backward(retain_graph=True)\n(h * h).sum().backward()\n"),
     ("gradient_vanishes", "net = nn.Sequential(*[layer for _ in range(12) for layer in (nn.Linear(8, 8), nn.LayerNorm(8), nn.ReLU())])\n"
      "net(torch.randn(4, 8)).sum().backward()\n"),
     ("gradient_explodes", "net = nn.Sequential(*[nn.Linear(8, 8) for _ in range(10)])\nnet(torch.randn(4, 8)).sum().backward()\n"),

@@ -150,6 +150,44 @@ for x, y in DataLoader(list(zip(words, tags)), batch_size=2, collate_fn=collate)
     loss = F.cross_entropy(out(h).transpose(1, 2), y)
     loss.backward()
 """, (("list(part), batch_first=True)", "list(part), batch_first=True, padding_value=-100).clamp(min=-100 * (part[0] is rows[0][1]))"),)),
+    Pair("tested_on_training_data", 8, LOADED, (
+        ("test_loader = DataLoader(train_set", "test_loader = DataLoader(test_set"),
+        ("test_loader", "train_eval_loader"),
+        ("train_set, batch_size=8)", "train_set, batch_size=8, sampler=[0, 1, 2])"),
+    )),
+    Pair("tested_on_training_data", 9, DATA + """x, y = torch.randn(20, 3), torch.randn(20, 1)
+train_data, val_data = TensorDataset(x[:16], y[:16]), TensorDataset(x[16:], y[16:])
+loaders = {}
+train_dl = DataLoader(dataset=train_data, batch_size=4) if False else DataLoader(train_data, batch_size=4)
+val_dl = DataLoader(train_data, batch_size=4)
+net = nn.Linear(3, 1)
+for xb, yb in train_dl: F.mse_loss(net(xb), yb).backward()
+for xb, yb in val_dl: print(F.mse_loss(net(xb), yb).item())
+""".replace("DataLoader(dataset=train_data, batch_size=4) if False else ", ""), (("val_dl = DataLoader(train_data", "val_dl = DataLoader(val_data"),)),
+    Pair("standardised_by_itself", 6, """x, y = torch.randn(40, 3) + 2, torch.randn(40, 1)
+x_train, x_test = x[:30], x[30:] + 1
+x_test = (x_test - x_test.mean(0)) / x_test.std(0)
+mean, std = x_train.mean(0), x_train.std(0)
+x_train = (x_train - mean) / std
+net = nn.Linear(3, 1)
+F.mse_loss(net(x_train), y[:30]).backward()
+print(F.mse_loss(net(x_test), y[30:]).item())
+""", (
+        ("x_test = (x_test - x_test.mean(0)) / x_test.std(0)\nmean, std = x_train.mean(0), x_train.std(0)\n",
+         "mean, std = x_train.mean(0), x_train.std(0)\nx_test = (x_test - mean) / std\n"),
+        ("x_test.mean(0)) / x_test.std(0)", "x_test.mean(1, keepdim=True)) / x_test.std(1, keepdim=True)"),
+    )),
+    Pair("standardised_by_itself", 5, """def normalise(t):
+    return (t - t.mean(dim=0)) / (t.std(dim=0) + 1e-8)
+xtr, ytr, xval, yval = torch.randn(20, 3), torch.randn(20, 1), torch.rand(8, 3), torch.randn(8, 1)
+net = nn.Linear(3, 1); opt = torch.optim.SGD(net.parameters(), lr=0.1)
+a, b = normalise(xtr), normalise(xval)
+for i in range(2):
+    loss = F.mse_loss(net(a), ytr)
+""" + STEP + "with torch.no_grad():\n    print(F.mse_loss(net(b), yval))\n", (
+        ("normalise(xval)", "(xval - xtr.mean(0)) / xtr.std(0)"),
+        ("xval", "more"),
+    )),
     Pair("scores_cut_at_half", 15, BINARY, (
         ("net(x) > 0.5", "net(x) > 0"), ("net(x) > 0.5", "net(x).sigmoid() > 0.5"), ("net(x) > 0.5", "x[:, :1] > 0.5"),
     )),
@@ -165,6 +203,22 @@ for i in range(2):
 pred = torch.round(out)
 print((pred == y).float().mean())
 """, (("torch.round(out)", "torch.round(torch.sigmoid(out))"),)),
+    Pair("means_over_samples", 20, LOADED + "print(total / len(test_loader.dataset), hits / 8)\n", (
+        ("total / len(test_loader.dataset)", "total / len(test_loader)"), ("F.cross_entropy(net(xb), yb).item()", "F.cross_entropy(net(xb), yb).item() * len(xb)"),
+        ("total += F.cross_entropy(net(xb), yb)", "total += F.cross_entropy(net(xb), yb, reduction='sum')"),
+    )),
+    Pair("means_over_samples", 13, DATA + """def evaluate(net, loader, criterion):
+    running = 0.0
+    for i, (xb, yb) in enumerate(loader):
+        with torch.no_grad():
+            loss = criterion(net(xb), yb)
+        running += loss.item()
+    net.train()
+
+    return running / len(loader.dataset)
+net = nn.Linear(3, 1)
+print(evaluate(net, DataLoader(TensorDataset(torch.randn(12, 3), torch.randn(12, 1)), batch_size=4), nn.MSELoss()))
+""", (("len(loader.dataset)", "len(loader)"), ("batch_size=4", "batch_size=1"))),
     Pair("samples_sorted", 6, SORTED, (
         ("batch_size=5)", "batch_size=5, shuffle=True)"), ("torch.arange(3).repeat_interleave(20)", "torch.arange(60) % 3"), ("loss = F.cross_entropy(net(xb), yb)", "loss = F.cross_entropy(net(xb), yb * 0)"),
     )),

@@ -8,7 +8,7 @@ from engine.ops import PASSES, READS
 from engine.program.names import plain_names
 from engine.program.source import Source, source_of
 from engine.program.spans import holds
-from engine.program.tree import covers
+from engine.program.tree import Loop, covers
 from engine.trace import Op, Span, Trace
 
 NOT_DIFFERENTIABLE = ("int", "uint", "bool")
@@ -45,7 +45,7 @@ def user_of(trace: Trace, at: int, read: Op) -> str | None:
     names = _bound_names(source, read.span.line)
     mention = re.compile(rf"\b(?:{'|'.join(map(re.escape, names))})\b") if names else None
     for op in trace.ops[at + 1 : at + 1 + LOOK_AHEAD]:
-        if op.span is None or op.name in READS:
+        if op.span is None or op.name in READS or op.span in _loops(source):
             continue
         if op.span != read.span and holds(op.span, read.span):
             return op.id
@@ -75,6 +75,12 @@ def _choices(source: Source) -> tuple[Span, ...]:
             case ast.keyword(arg="key", value=value):
                 found.append(value)
     return tuple(map(source.span, found))
+
+
+@lru_cache(maxsize=16)
+def _loops(source: Source) -> frozenset[Span]:
+    """Loops: what runs at the head of one is given nothing that its body computes."""
+    return frozenset(source.span(node) for node in source.nodes if isinstance(node, Loop))
 
 
 @lru_cache(maxsize=256)

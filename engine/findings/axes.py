@@ -24,6 +24,7 @@ KEEPS_AXES = frozenset(
 )
 REDUCES = frozenset("mean sum max amax min amin logsumexp".split())
 PRODUCTS = frozenset(("matmul", "bmm"))
+SWAPS = ("transpose", "swapaxes", "swapdims")
 MOST_AXES = 5
 MOST_TURNS = 8
 """Of one place; what comes later is like it."""
@@ -168,27 +169,27 @@ def _moved(diagnosis: Diagnosis, op: Op, tensor: str, axes: Axes) -> Axes | None
     if op.name in KEEPS_AXES and (op.name != "linear" or op.inputs[0] == tensor):
         return axes if given.shape[:-1] == made.shape[:-1] else None
     count = len(given.shape)
-    if op.name in ("transpose", "permute"):
-        order = _order(op, count)
+    if op.name in (*SWAPS, "permute"):
+        order = order_of(op, count)
         return tuple(map(order.index, axes)) if order is not None else None
-    gone = _gone(op, count)
+    gone = gone_of(op, count)
     if gone is None or len(made.shape) != count - len(gone):
         return None
     return tuple(-1 if axis in gone else axis - sum(other < axis for other in gone) for axis in axes)
 
 
-def _order(op: Op, count: int) -> list[int] | None:
+def order_of(op: Op, count: int) -> list[int] | None:
     """The old place of each axis of a transposed tensor."""
     written = [number for given in op.arguments for number in re.findall(r"-?\d+", given.text or "")]
     numbers, order = [int(number) % count for number in written], list(range(count))
-    if op.name == "transpose" and len(numbers) == 2:
+    if op.name in SWAPS and len(numbers) == 2:
         first, second = numbers
         order[first], order[second] = second, first
         return order
     return numbers if sorted(numbers) == order else None
 
 
-def _gone(op: Op, count: int) -> list[int] | None:
+def gone_of(op: Op, count: int) -> list[int] | None:
     """The axes that an index with whole numbers or a reduction takes away."""
     if op.name == "getitem":
         text = _SLICE.sub(":", op.arguments[-1].text or "")
@@ -257,7 +258,7 @@ def _sums(diagnosis: Diagnosis, made: Tensor) -> Iterator[tuple[Op, int]]:
             count = len(made.shape) + added
             if taker.name in PRODUCTS:
                 yield taker, len(made.shape) - 1
-            elif taker.name == "sum" and is_weighing and len(gone := _gone(taker, count) or []) == 1:
+            elif taker.name == "sum" and is_weighing and len(gone := gone_of(taker, count) or []) == 1:
                 yield taker, gone[0]
             elif taker.name == "unsqueeze" and argument(taker, "dim", 1) == "1":
                 pending.append((taker.outputs[0], 1, is_weighing))

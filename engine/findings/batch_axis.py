@@ -8,12 +8,21 @@ with axes is not known ends the walk, so that nothing is said.
 import math
 import re
 from collections.abc import Iterator
-from itertools import accumulate, islice, pairwise
+from itertools import accumulate, islice
 from operator import mul
 from typing import NamedTuple
 
-from engine.findings.diagnosis import Diagnosis, argument, line, once_a_line, size_of, times
-from engine.findings.losses import AFTER_LAYERS, ELEMENTWISE_LOSSES, LOSSES, MADE_BY_LAYERS, SOFTMAXES, last_maker
+from engine.findings.axes import ATTENTION, RECURRENT, SWAPS, axis_of, gone_of, order_of
+from engine.findings.diagnosis import Diagnosis, line, once_a_line, size_of, times
+from engine.findings.losses import (
+    AFTER_LAYERS,
+    CLASS_LOSSES,
+    ELEMENTWISE_LOSSES,
+    LOSSES,
+    MADE_BY_LAYERS,
+    SOFTMAXES,
+    last_maker,
+)
 from engine.ops import family_of
 from engine.trace import Finding, Op, Tensor
 
@@ -22,10 +31,7 @@ CUTS_ANEW = frozenset(
     "view reshape flatten unflatten unsqueeze squeeze view_as reshape_as contiguous clone to float".split()
 )
 """Ops that leave the numbers in their order."""
-TURNS = frozenset(("transpose", "permute", "swapaxes", "swapdims"))
-RECURRENT = frozenset("lstm gru rnn_tanh rnn_relu".split())
-ATTENTION = "multi_head_attention_forward"
-CLASS_LOSSES = ("cross_entropy", "nll_loss")
+TURNS = frozenset((*SWAPS, "permute"))
 SHARES = frozenset((*SOFTMAXES, "normalize"))
 """Ops that make numbers depend on all others along an axis."""
 RUNS_ALONG = SHARES | {"cumsum", "cumprod", "glu", "outer", "prod"}
@@ -34,7 +40,6 @@ POINTWISE = frozenset("add mul div pow act".split())
 """Families of ops that compute each number from those at its place."""
 FIRST_AXIS = re.compile(r"conv|max_pool|avg_pool|adaptive_|batch_norm|instance_norm|group_norm|interpolate|pad")
 """Ops that keep axis 0."""
-SLICE = re.compile(r"slice\([^()]*\)")
 SQUARES = frozenset("pow square abs".split())
 MOST_BACK = 6
 MOST_OPS = 2_000
@@ -163,19 +168,17 @@ class _Walk:
         return self._said(code, op, given, place) if not behind.isdisjoint(op.nodes) else None
 
     def _mixes(self, op: Op, given: Tensor, place: Place) -> str:
-        made = self.diagnosis.output_of(op)
-        if op.name in CUTS_ANEW:
-            is_cut = made is not None and _scrambles(given, made, place, self.batch.size)
-            return "samples_cut_up" if is_cut else ""
         if op.module is None or not self._is_one_answer_each(given):
             return ""
-        if op.name in REDUCES and _takes_away(op, given, place.axis) and len(self._users(given)) == 1:
+        gone = gone_of(op, len(given.shape)) or [] if op.name in REDUCES else []
+        if place.axis in gone and len(gone) < len(given.shape) and len(self._users(given)) == 1:
             return "samples_averaged" if place == Place(place.axis) else ""
         if op.name == "add" and place == Place(place.axis) and self._differs_along(op, given, place.axis):
             return "samples_told_apart"
-        if op.name in SHARES and _dim(op, given) == place.axis and given.shape.count(given.shape[place.axis]) == 1:
+        dim = axis_of(op, given, 2 if op.name == "normalize" else 1)
+        if op.name in SHARES and dim == place.axis and given.shape.count(given.shape[place.axis]) == 1:
             return "samples_share" if self.batch.is_of_classes else ""
-        return "samples_as_steps" if place == Place(_takes_for_steps(op, given)) else ""
+        return ""
 
     def _is_one_answer_each(self, given: Tensor) -> bool:
         """Whether the loss wants answers for samples, and not for each of their steps."""
@@ -240,7 +243,7 @@ def _after(op: Op, given: Tensor, made: Tensor, place: Place, at: int, size: int
     if name in CUTS_ANEW:
         return _cut_anew(given, made, place, size)
     if name in TURNS:
-        order = _order(op, count)
+        order = order_of(op, count)
         return place._replace(axis=order.index(place.axis)) if order is not None else None
     if name in RECURRENT:
         is_states = at > 0 and len(made.shape) == 3
@@ -282,63 +285,9 @@ def _cut_anew(given: Tensor, made: Tensor, place: Place, size: int) -> Place | N
     return None
 
 
-def _scrambles(given: Tensor, made: Tensor, place: Place, size: int) -> bool:
-    """Whether no axis of a view holds the samples any more, though one is as long as they are many, and some axis has
-    parts of samples beside other numbers."""
-    if 0 in given.shape or _cut_anew(given, made, place, size) is not None:
-        return False
-    step, end = _stretch(given.shape, place, size)
-    bounds, kept = _bounds(made.shape), set(pairwise(_bounds(given.shape)))
-    axes = [(low, high) for low, high in pairwise(bounds) if low < high]
-    is_taken_for_batch = any(high == low * size and (low, high) not in kept for low, high in axes)
-    is_mixed = any(low < end and high > step and (low < step or high > end) for low, high in axes)
-    return is_taken_for_batch and is_mixed
-
-
-def _takes_for_steps(op: Op, given: Tensor) -> int:
-    """The axis that a layer for sequences takes for time; -1 for none."""
-    if len(given.shape) != 3 or min(given.shape[:2]) < 2 or op.name not in {*RECURRENT, ATTENTION}:
-        return -1
-    return 1 if op.name in RECURRENT and op.arguments[-1].text == "True" else 0
-
-
-def _takes_away(op: Op, given: Tensor, axis: int) -> bool:
-    """Whether a reduction runs over an axis, and not over all there are."""
-    gone = {int(number) % len(given.shape) for number in re.findall(r"-?\d+", argument(op, "dim", 1))}
-    return axis in gone and len(gone) < len(given.shape)
-
-
-def _dim(op: Op, given: Tensor) -> int | None:
-    text = argument(op, "dim", 2 if op.name == "normalize" else 1)
-    return int(text) % len(given.shape) if re.fullmatch(r"-?\d+", text) else None
-
-
-def _order(op: Op, count: int) -> list[int] | None:
-    """The old place of each axis of a turned tensor."""
-    texts = (written.text or "" for written in op.arguments)
-    numbers = [int(number) % count for text in texts for number in re.findall(r"-?\d+", text)]
-    order = list(range(count))
-    if op.name == "permute":
-        return numbers if sorted(numbers) == order else None
-    if len(numbers) != 2:
-        return None
-    first, second = numbers
-    order[first], order[second] = second, first
-    return order
-
-
 def _reduced(op: Op, given: Tensor, made: Tensor, place: Place) -> Place | None:
     """After an index or a sum over other axes than that of the samples."""
-    if op.name == "getitem":
-        parts = [part.strip() for part in SLICE.sub(":", op.arguments[-1].text or "").strip("()").split(",")]
-        parts = [part for part in parts if part]
-        if not all(part == ":" or re.fullmatch(r"-?\d+", part) for part in parts):
-            return None
-        gone = {at for at, part in enumerate(parts) if part != ":"}
-    elif argument(op, "keepdim", 2) in ("", "False"):
-        gone = {int(number) % len(given.shape) for number in re.findall(r"-?\d+", argument(op, "dim", 1))}
-    else:
-        return None
+    gone = gone_of(op, len(given.shape)) or []
     axis = place.axis - sum(other < place.axis for other in gone)
     is_sure = bool(gone) and place.axis not in gone and len(made.shape) == len(given.shape) - len(gone)
     return place._replace(axis=axis) if is_sure and made.shape[axis] == given.shape[place.axis] else None

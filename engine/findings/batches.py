@@ -3,9 +3,8 @@ orders."""
 
 import ast
 from collections.abc import Iterator
-from itertools import islice
 
-from engine.findings.diagnosis import Diagnosis, is_alike, line, once_a_line, says, times, walk
+from engine.findings.diagnosis import Diagnosis, is_alike, line, once_a_line, says, times
 from engine.findings.losses import ELEMENTWISE_LOSSES, LOSSES
 from engine.program.names import called, dotted
 from engine.program.tree import covers
@@ -129,6 +128,5 @@ def _is_same(diagnosis: Diagnosis, first: Tensor, second: Tensor) -> bool:
 
 def _orders(diagnosis: Diagnosis, tensor: str) -> list[Op]:
     """The random orders that data behind a tensor was put into."""
-    makers = (diagnosis.maker.get(value) for value in islice(walk([tensor], diagnosis.made_from), MOST_BEHIND))
-    drawn = (maker for maker in makers if maker is not None and maker.name == "randperm")
+    drawn = (maker for maker in diagnosis.makers_behind([tensor], MOST_BEHIND) if maker.name == "randperm")
     return list({maker.id: maker for maker in drawn}.values())

@@ -1,12 +1,11 @@
-"""Classes looked for along the wrong axis: a softmax, an argmax or a loss that runs over the batch instead, or over
-the one score there is."""
+"""Classes looked for along the wrong axis: a softmax that runs over the batch instead, or over one score alone."""
 
 import ast
 from collections.abc import Iterator
 from itertools import islice
 
 from engine.findings.axes import RECURRENT, axis_of
-from engine.findings.diagnosis import Diagnosis, line, numbers_of, once_a_line, times, walk
+from engine.findings.diagnosis import Diagnosis, numbers_of, once_a_line, times, walk
 from engine.findings.losses import CLASS_LOSSES, LOSSES, MADE_BY_LAYERS, PASSING, SOFTMAX_LAYERS, SOFTMAXES
 from engine.program.edits import Edits
 from engine.program.names import called, keyword
@@ -27,7 +26,6 @@ READS_CLASSES = frozenset(
 )
 """What is done with the probabilities of classes; a product with other values makes them weights, and those may run
 over any axis."""
-PICKS = frozenset("__getitem__ getitem gather index_select embedding take take_along_dim index_add scatter".split())
 ITEMS = ("__getitem__", "getitem")
 CHOICES = ("argmax", "max")
 MOST_STEPS = 8
@@ -84,70 +82,6 @@ def softmax_over_batch(diagnosis: Diagnosis) -> Iterator[Finding]:
             batch=str(given.shape[axis_of(op, given) or 0]),
             classes=str(given.shape[axis]),
             dim=str(axis),
-        )
-
-
-@once_a_line
-def argmax_over_batch(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """The best row for each class, where the best class for each row was meant; or one place in the whole batch."""
-    for op in diagnosis.ops_named(CHOICES):
-        given = diagnosis.input_of(op)
-        if given is None or len(op.inputs) != 1:
-            continue
-        over_all = op.name == "argmax" and len(op.arguments) == 1
-        if not (over_all or ((len(op.outputs) == 2 or op.name == "argmax") and axis_of(op, given) == 0)):
-            continue
-        layer = _layer(diagnosis, given)
-        axis = _class_axis(diagnosis, given)
-        if layer is None or len(given.shape) != 2 or min(given.shape) < 2 or _decided_as_meant(diagnosis, op, given):
-            continue
-        if over_all and not _is_compared(diagnosis, op):
-            continue
-        yield diagnosis.warning(
-            "argmax_over_all" if over_all else "argmax_over_batch",
-            op.span,
-            tensors=(given.id, *op.outputs[-1:]),
-            fix=_other_axis(diagnosis, _written(diagnosis, op), axis),
-            op=op.name,
-            name=diagnosis.say(given.id),
-            shape=times(given),
-            batch=str(given.shape[0]),
-            classes=str(given.shape[1]),
-            dim=str(axis),
-        )
-
-
-@once_a_line
-def classes_on_the_last_axis(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Cross entropy takes axis 1 for the classes; of (batch, time, classes) that is the time, and no error comes when
-    both are equal."""
-    for op in diagnosis.ops_named(CLASS_LOSSES):
-        given, target = diagnosis.input_of(op), diagnosis.input_of(op, 1)
-        if given is None or target is None or len(given.shape) < 3 or op.span is None:
-            continue
-        maker = _layer(diagnosis, given)
-        if maker is None or maker.name in CONVOLUTIONS or min(given.shape[1], given.shape[-1]) < 2:
-            continue
-        call = diagnosis.code.call_at(op.span)
-        moved = ".transpose(1, 2)" if len(given.shape) == 3 else ".movedim(-1, 1)"
-        as_probabilities = target.shape == given.shape
-        if given.shape[1] != given.shape[-1] and not as_probabilities:
-            continue  # targets of the time's length fit only what has its classes on axis 1
-        yield diagnosis.warning(
-            "classes_on_the_last_axis",
-            op.span,
-            tensors=(given.id, target.id),
-            nodes=op.nodes[-1:],
-            fix=diagnosis.code.method(call.args[0], moved)
-            if call is not None and call.args and not as_probabilities
-            else (),
-            loss=op.name,
-            name=diagnosis.say(given.id),
-            shape=times(given),
-            steps=str(given.shape[1]),
-            classes=str(given.shape[-1]),
-            maker_line=line(maker.span),
-            moved=moved,
         )
 
 
@@ -243,37 +177,6 @@ def _also_over_classes(diagnosis: Diagnosis, op: Op) -> bool:
     return any(
         other.name in SOFTMAXES and given is not None and axis_of(other, given) not in (axis_of(op, given), None)
         for other in others
-    )
-
-
-def _decided_as_meant(diagnosis: Diagnosis, op: Op, given: Tensor) -> bool:
-    """Whether the place is used to pick rows; or nothing says that it is taken for a class."""
-    places = op.outputs[-1] if op.outputs else ""
-    if op.name == "max" and diagnosis.takers.get(op.outputs[0]):
-        return True  # the largest values are what is wanted: pooling
-    users = [] if not places else list(_users(diagnosis, places))
-    if any(user.name in PICKS and places in user.inputs[1:] for user in users):
-        return True
-    return not (_is_compared(diagnosis, op) or _has_class_loss(diagnosis, given))
-
-
-def _is_compared(diagnosis: Diagnosis, op: Op) -> bool:
-    """Whether the result is held against whole numbers, one for each row."""
-    given = diagnosis.input_of(op)
-    for user in diagnosis.takers.get(op.outputs[-1] if op.outputs else "", ()):
-        others = [diagnosis.tensors.get(input_) for input_ in user.inputs if input_ not in op.outputs]
-        if user.name in ("eq", "ne") and given is not None:
-            return any(
-                other is not None and len(other.shape) == 1 and other.shape[0] == given.shape[0] for other in others
-            )
-    return False
-
-
-def _has_class_loss(diagnosis: Diagnosis, given: Tensor) -> bool:
-    scores = (diagnosis.input_of(op) for op in diagnosis.ops_named(CLASS_LOSSES))
-    return any(
-        score is not None and len(score.shape) == 2 and score.shape[0] > 1 and score.shape[1] == given.shape[1]
-        for score in scores
     )
 
 

@@ -1,6 +1,7 @@
 """Leaves that got no gradient, and the line that cut them off."""
 
 import ast
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from functools import partial
@@ -42,11 +43,21 @@ def _all_cuts(diagnosis: Diagnosis, lost: Pass | None) -> Iterator[Finding]:
         for cut, behind in _cuts_of(diagnosis, pass_, leaves):
             found.setdefault((cut.reason, cut.op.span), (cut, behind, []))[2].append(pass_)
     for cut, behind, passes in found.values():
-        if cut.reason in ("detach", "data", "no_grad") and is_target(diagnosis, cut.op):
+        is_meant = cut.reason in ("detach", "data", "no_grad") and is_target(diagnosis, cut.op)
+        if is_meant or all(_is_for_others(diagnosis, pass_, behind) for pass_ in passes):
             continue
         finding = _cut(diagnosis, cut, behind, passes, is_error=lost in passes)
         if not _is_told_better(diagnosis, finding):
             yield finding
+
+
+def _is_for_others(diagnosis: Diagnosis, pass_: Pass, leaves: list[str]) -> bool:
+    """Whether the steps that follow a pass move other things than these leaves: then it was not to reach them, as the
+    discriminator's pass is not to reach the generator."""
+    begin = diagnosis.pass_step.get(pass_.id, -1)
+    end = min((at for at in diagnosis.pass_step.values() if at > begin), default=math.inf)
+    steps = [step for step in diagnosis.steps if begin < diagnosis.update_step.get(step.id, -1) < end]
+    return bool(steps) and all(set(leaves).isdisjoint(diagnosis.held_by(step)) for step in steps)
 
 
 def _is_told_better(diagnosis: Diagnosis, finding: Finding) -> bool:

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence, Set, Sized
 from functools import cached_property, wraps
+from itertools import islice
 from typing import Literal, TypeAlias, TypeVar
 
 from engine.program.edits import Edits
@@ -239,6 +240,15 @@ class Diagnosis(TraceIndex):
         """What the op that made a tensor was given."""
         maker = self.maker.get(tensor)
         return maker.inputs if maker is not None else ()
+
+    def makers_behind(self, tensors: Iterable[str], most: int) -> Iterator[Op]:
+        """The ops that led to some tensors, followed by autograd or not; of very many the nearest."""
+        makers = (self.maker.get(tensor) for tensor in islice(walk(tensors, self.made_from), most))
+        return (maker for maker in makers if maker is not None)
+
+    def made_of(self, tensor: str) -> Iterator[str]:
+        """What ops gave that took a tensor."""
+        return (output for taker in self.takers.get(tensor, ()) for output in taker.outputs)
 
     def next_nodes(self, node: str) -> list[str]:
         """Where gradient goes from a node."""

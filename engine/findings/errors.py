@@ -48,6 +48,7 @@ _TABLE: tuple[tuple[str, str, str, *tuple[Rule, ...]], ...] = (
     ("", "TypeError", r"must be (?:a )?(?:Tensor|tuple of Tensors|integers)|unsupported operand|can only concatenate|can't multiply sequence|indices must be|not callable|not iterable|not subscriptable|(?P<nothing>NoneType)|'(?:\w+_)?method", values.odd_value),
     # Autograd
     ("leaf_view_in_place", "RuntimeError", r"a view of a leaf Variable that requires grad", autograd.leaf_written),
+    ("hooked_layer_in_place", "RuntimeError", r"Output \d+ of BackwardHookFunction is a view and is being modified inplace", autograd.hooked_in_place),
     ("leaf_in_place", "RuntimeError", r"a leaf Variable that requires grad is being used in an in-place", autograd.leaf_written),
     ("only_floats_require_grad", "RuntimeError", r"[Oo]nly Tensors of floating point", dtypes.cannot_require),
     ("numpy_of_tracked", "RuntimeError", r"Can't call numpy\(\) on Tensor that requires grad", dtypes.of_numpy, instead("NAME.numpy()", "NAME.detach().numpy()"), dtypes.numpy_of_tracked),

@@ -1,15 +1,14 @@
 """What a model is measured by and is not what it is taken for: test data that were trained on, data standardised by
-their own figures, thresholds of probabilities on scores, totals divided by the wrong count."""
+their own figures, means of batches divided by the number of samples."""
 
 import ast
 import re
 from collections.abc import Iterator
 from itertools import islice
 
-from engine.findings.diagnosis import Diagnosis, argument, extent, line, number, once_a_line, walk
-from engine.findings.losses import LOSS_FUNCTIONS, MADE_BY_LAYERS, PASSING
+from engine.findings.diagnosis import Diagnosis, argument, line, once_a_line, walk
+from engine.findings.losses import LOSS_FUNCTIONS, PASSING
 from engine.ops import DETACHES
-from engine.program.edits import Edits
 from engine.program.names import called, dotted, keyword
 from engine.program.tree import Loop, covers
 from engine.trace import Finding, Op, Tensor
@@ -17,9 +16,6 @@ from engine.trace import Finding, Op, Tensor
 HELD_OUT = re.compile(r"(^|_)([xy]_?)?(te|test|testing|val|valid|validation|holdout)(_|\d|$)", re.IGNORECASE)
 TRAINING = re.compile(r"(^|_)([xy]_?)?(tr|train|training)(_|\d|$)", re.IGNORECASE)
 PICKERS = ("sampler", "batch_sampler")
-CUTS = frozenset("gt ge lt le round".split())
-MIDDLE = 0.5
-CONVOLUTIONS = frozenset(("conv1d", "conv2d", "conv3d"))
 KEEPS_SCALE = PASSING | {"add", "clamp", "clamp_min", "maximum", "where"}
 MOST_AHEAD = 200
 
@@ -118,58 +114,13 @@ def _called(diagnosis: Diagnosis, op: Op, given: Tensor) -> str:
 
 def _is_trained_on(diagnosis: Diagnosis, op: Op) -> bool:
     """Whether a pass went back through something that was computed from it."""
-
-    def taken(tensor: str) -> Iterator[str]:
-        for taker in diagnosis.takers.get(tensor, ()):
-            yield from taker.outputs
-
-    used = islice(walk(op.outputs, taken), MOST_AHEAD)
+    used = islice(walk(op.outputs, diagnosis.made_of), MOST_AHEAD)
     makers = (diagnosis.maker.get(tensor) for tensor in used)
     return any(maker is not None and diagnosis.reaches_a_pass(maker) for maker in makers)
 
 
-@once_a_line
-def scores_cut_at_half(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Scores from below 0 to above 1, that a loss takes for logits, decided at 0.5 as if they were probabilities."""
-    losses = list(diagnosis.ops_named(("binary_cross_entropy_with_logits",)))
-    layers = {_weights(diagnosis, loss.inputs[0]): loss for loss in losses}
-    for op in diagnosis.ops_named(CUTS) if layers else ():
-        given, at = diagnosis.input_of(op), MIDDLE if op.name == "round" else number(argument(op, "other", 1))
-        weights = _weights(diagnosis, given.id) if given is not None else frozenset()
-        ends = extent(given)
-        if given is None or not weights or weights not in layers or at != MIDDLE or len(op.inputs) > 1:
-            continue
-        if ends is None or ends[0] >= 0 or op.span is None:
-            continue
-        yield diagnosis.warning(
-            "scores_cut_at_half",
-            op.span,
-            tensors=op.inputs[:1],
-            fix=_at_zero(diagnosis, op),
-            name=diagnosis.say(given.id),
-            low=f"{ends[0]:.3g}",
-            high=f"{ends[1]:.3g}",
-            loss_line=line(layers[weights].span),
-        )
-
-
-def _weights(diagnosis: Diagnosis, scores: str) -> frozenset[str]:
-    """The weights of the layer whose bare results these are."""
-    maker = diagnosis.origin(scores, PASSING | DETACHES | {"getitem"})
-    if maker is None or maker.name not in MADE_BY_LAYERS | CONVOLUTIONS:
-        return frozenset()
-    return frozenset(diagnosis.identity(given) for given in maker.inputs[1:] if diagnosis.is_parameter(given))
-
-
-def _at_zero(diagnosis: Diagnosis, op: Op) -> Edits:
-    match diagnosis.code.at(op.span):
-        case ast.Compare(comparators=[ast.Constant() as bound]):
-            return (diagnosis.code.replace(bound, "0"),)
-    return ()
-
-
-def totals_over_the_wrong_count(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """The sum of a mean for each batch over the number of samples, or of hits in each batch over that of batches."""
+def means_over_samples(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """The sum of a mean for each batch over the number of samples."""
     code = diagnosis.code
     for node in code.nodes:
         match node:
@@ -178,10 +129,10 @@ def totals_over_the_wrong_count(diagnosis: Diagnosis) -> Iterator[Finding]:
                 op=ast.Div(),
                 right=ast.Call(func=ast.Name("len"), args=[counted]),
             ) if diagnosis.has_run(node):
-                yield from _wrong_count(diagnosis, node, dotted(total), counted)
+                yield from _over_samples(diagnosis, node, dotted(total), counted)
 
 
-def _wrong_count(diagnosis: Diagnosis, node: ast.BinOp, total: str, counted: ast.expr) -> Iterator[Finding]:
+def _over_samples(diagnosis: Diagnosis, node: ast.BinOp, total: str, counted: ast.expr) -> Iterator[Finding]:
     code = diagnosis.code
     added = [each for each in code.nodes if isinstance(each, ast.AugAssign) and dotted(each.target) == total]
     loop = next(iter(code.loops(added[0])), None) if len(added) == 1 and isinstance(added[0].op, ast.Add) else None
@@ -197,19 +148,14 @@ def _wrong_count(diagnosis: Diagnosis, node: ast.BinOp, total: str, counted: ast
     ]
     is_samples = dotted(counted) in {f"{loader}.dataset", data} - {""}
     is_mean = read.name in LOSS_FUNCTIONS and argument(read, "reduction") in ("'mean'", "")
-    if (
-        not sizes
-        or min(sizes) < 2
-        or not (is_samples if is_mean else dotted(counted) == loader and _counts_hits(diagnosis, read))
-    ):
+    if not sizes or min(sizes) < 2 or not is_samples or not is_mean:
         return
     yield diagnosis.warning(
-        "means_over_samples" if is_mean else "hits_over_batches",
+        "means_over_samples",
         node,
         total=total,
         size=str(min(sizes)),
         loader=loader,
-        samples=f"{loader}.dataset",
         added=code.short(added[0]),
         added_line=str(added[0].lineno),
     )
@@ -231,11 +177,6 @@ def _read_at(diagnosis: Diagnosis, statement: ast.AugAssign) -> Op | None:
         if op.span is not None and covers(statement, op.span.line, op.span.end_line):
             return diagnosis.origin(op.inputs[0], DETACHES)
     return None
-
-
-def _counts_hits(diagnosis: Diagnosis, op: Op) -> bool:
-    hit = diagnosis.origin(op.inputs[0], PASSING) if op.name == "sum" and op.inputs else None
-    return hit is not None and hit.name == "eq"
 
 
 def _batch_size(diagnosis: Diagnosis, loader: ast.Call) -> int:

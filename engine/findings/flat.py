@@ -41,7 +41,7 @@ def compared_with_themselves(diagnosis: Diagnosis) -> Iterator[Finding]:
             name=diagnosis.say(op.inputs[0]),
             other=diagnosis.say(op.inputs[1]),
             value="1" if op.name == "div" else "0",
-            count=str(len(ops)),
+            count=diagnosis.counted(ops),
         )
 
 
@@ -78,7 +78,7 @@ def flattened(diagnosis: Diagnosis) -> Iterator[Finding]:
                 nodes=(visit.node,),
                 name=diagnosis.say(op.outputs[0] if op.outputs else None),
                 leaves=diagnosis.say_all(leaves),
-                count=str(counts[leaves[0]]),
+                count=diagnosis.counted([added for _, added in diagnosis.accumulations if added.tensor == leaves[0]]),
                 shape="×".join(map(str, _shape(diagnosis.input_of(op)))),
             )
             return

@@ -1,7 +1,6 @@
 """How gradient flows through layers: where it fades, grows, is blocked, or is the same for all."""
 
 import math
-import statistics
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -13,8 +12,6 @@ LAYERS = 5
 FADED = 1e-4
 """Ratio of gradients between the first and the last layer."""
 LOOKED_AT = 5
-ROUNDS = 10
-"""Fewer runs of one weight say little about time."""
 PRODUCTS = ("linear", "matmul", "mm", "addmm", "bmm", "mv", "einsum", "conv1d", "conv2d", "conv3d")
 FLAT = ("RoundBackward", "FloorBackward", "CeilBackward", "SignBackward", "TruncBackward")
 RELUS = ("relu", "relu_", "relu6")
@@ -32,13 +29,12 @@ def _sampled(passes: Sequence[Pass]) -> list[Pass]:
 
 
 def gradients_over_depth(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """The gradient that enters the products of weights: over the layers, and over the rounds of one weight."""
+    """The gradient that enters the products of weights, over the layers."""
     if not any(True for _ in diagnosis.ops_named(PRODUCTS)):
         return
     looked_at = [_entering(diagnosis, pass_) for pass_ in _sampled(diagnosis.ended)]
     if looked_at and any(len(products) >= LAYERS for products in looked_at):
         yield from _over_layers(diagnosis, looked_at, diagnosis.ended[-1])
-        yield from _over_time(diagnosis, looked_at)
 
 
 class _Product(NamedTuple):
@@ -104,31 +100,6 @@ def _most(diagnosis: Diagnosis, pass_: Pass, weight: str) -> str:
     )
     ends = extent(diagnosis.tensors.get(given.get(weight) or ""))
     return f"{max(map(abs, ends)):.2g}" if ends is not None else "?"
-
-
-def _over_time(diagnosis: Diagnosis, looked_at: list[list[_Product]]) -> Iterator[Finding]:
-    ratios: dict[str, list[float]] = {}
-    rounds: dict[str, list[_Product]] = {}
-    for products in looked_at:
-        for weight, own in grouped(products, lambda product: product.weight).items():
-            early, late = own[0].size, own[-1].size
-            is_long = len(own) >= ROUNDS and early > 0 and late > 0
-            ratios.setdefault(weight, []).append(early / late if is_long else 1.0)
-            rounds[weight] = own
-    for weight, found in ratios.items():
-        code = _verdict(found, "gradient_vanishes_in_time", "gradient_explodes_in_time")
-        if code:
-            first = rounds[weight][0].op
-            yield diagnosis.warning(
-                code,
-                first.span,
-                tensors=(weight,),
-                nodes=first.nodes[-1:],
-                name=diagnosis.say(weight),
-                rounds=str(len(rounds[weight])),
-                ratio=_rounded(statistics.median(found)),
-            )
-            return
 
 
 def _verdict(ratios: list[float], vanishes: str, explodes: str) -> str:

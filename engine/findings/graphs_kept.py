@@ -5,12 +5,9 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from engine.findings.diagnosis import Diagnosis, grouped, line
-from engine.program.edits import Edits
 from engine.program.names import called, dotted, keyword
 from engine.program.source import Source
 from engine.trace import Finding, Op, Pass, Tensor
-
-CREATES = "create_graph=True"
 
 
 def losses_kept(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -166,28 +163,3 @@ def _is_used_again(diagnosis: Diagnosis, pass_: Pass, number: int) -> bool:
         and node.variable is None
         for visit in pass_.visits
     )
-
-
-def graphs_of_gradients(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """`backward(create_graph=True)`: parameters and their gradients hold each other, as PyTorch warns."""
-    for warning in diagnosis.trace.warnings:
-        if CREATES not in warning.message or "backward()" not in warning.message:
-            continue
-        pass_ = next((pass_ for pass_ in diagnosis.trace.passes if pass_.span == warning.span), None)
-        yield diagnosis.warning(
-            "create_graph_in_backward",
-            warning.span,
-            nodes=tuple(root.node for root in pass_.roots if root.node is not None) if pass_ is not None else (),
-            fix=_not_created(diagnosis, pass_),
-        )
-        return
-
-
-def _not_created(diagnosis: Diagnosis, pass_: Pass | None) -> Edits:
-    """Without the word, when no pass went through the gradients' own graph."""
-    call = diagnosis.code.call_at(pass_.span) if pass_ is not None else None
-    word = keyword(call, "create_graph") if call is not None else None
-    is_used = any(node.made_by is not None and node.id in diagnosis.visited for node in diagnosis.trace.nodes)
-    if call is None or word is None or is_used:
-        return ()
-    return diagnosis.code.argument_removed(call, word)

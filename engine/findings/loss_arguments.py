@@ -1,17 +1,23 @@
 """Losses held against what each of their arguments has to be: log-probabilities, probabilities, signs, logarithms of
-rates. The recorded values tell, whatever the program calls them."""
+rates; and scores cut as if they were probabilities. The recorded values tell, whatever the program calls them."""
 
+import ast
 from collections.abc import Callable, Iterator
 from typing import NamedTuple, TypeAlias
 
 from engine.findings.diagnosis import Diagnosis, argument, extent, line, number, numbers_of, once_a_line
-from engine.findings.losses import CLASS_LOSSES, PASSING, last_maker, logarithms
+from engine.findings.losses import CLASS_LOSSES, MADE_BY_LAYERS, PASSING, last_maker, logarithms
+from engine.ops import DETACHES
+from engine.program.edits import Edits
 from engine.trace import Finding, Op, Tensor
 
 NEARLY = 1e-6
 ABOVE_ZERO = ("exp", "softplus")
 """Ops whose results are rates or scales, and no logarithms of them."""
 PICKS = PASSING | {"getitem", "stack", "index_select", "long"}
+CUTS = frozenset("gt ge lt le round".split())
+MIDDLE = 0.5
+CONVOLUTIONS = frozenset(("conv1d", "conv2d", "conv3d"))
 Test: TypeAlias = "Callable[[Diagnosis, Op, Tensor], bool]"
 
 
@@ -152,3 +158,43 @@ def _said(diagnosis: Diagnosis, op: Op, rule: _Rule, given: Tensor) -> Finding:
         op_line=line(maker.span if maker is not None else None),
         ignored=argument(op, "ignore_index", 5),
     )
+
+
+@once_a_line
+def scores_cut_at_half(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Scores from below 0 to above 1, that a loss takes for logits, decided at 0.5 as if they were probabilities."""
+    losses = list(diagnosis.ops_named(("binary_cross_entropy_with_logits",)))
+    layers = {_weights(diagnosis, loss.inputs[0]): loss for loss in losses}
+    for op in diagnosis.ops_named(CUTS) if layers else ():
+        given, at = diagnosis.input_of(op), MIDDLE if op.name == "round" else number(argument(op, "other", 1))
+        weights = _weights(diagnosis, given.id) if given is not None else frozenset()
+        ends = extent(given)
+        if given is None or not weights or weights not in layers or at != MIDDLE or len(op.inputs) > 1:
+            continue
+        if ends is None or ends[0] >= 0 or op.span is None:
+            continue
+        yield diagnosis.warning(
+            "scores_cut_at_half",
+            op.span,
+            tensors=op.inputs[:1],
+            fix=_at_zero(diagnosis, op),
+            name=diagnosis.say(given.id),
+            low=f"{ends[0]:.3g}",
+            high=f"{ends[1]:.3g}",
+            loss_line=line(layers[weights].span),
+        )
+
+
+def _weights(diagnosis: Diagnosis, scores: str) -> frozenset[str]:
+    """The weights of the layer whose bare results these are."""
+    maker = diagnosis.origin(scores, PASSING | DETACHES | {"getitem"})
+    if maker is None or maker.name not in MADE_BY_LAYERS | CONVOLUTIONS:
+        return frozenset()
+    return frozenset(diagnosis.identity(given) for given in maker.inputs[1:] if diagnosis.is_parameter(given))
+
+
+def _at_zero(diagnosis: Diagnosis, op: Op) -> Edits:
+    match diagnosis.code.at(op.span):
+        case ast.Compare(comparators=[ast.Constant() as bound]):
+            return (diagnosis.code.replace(bound, "0"),)
+    return ()

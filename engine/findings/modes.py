@@ -60,39 +60,6 @@ def _step_after(diagnosis: Diagnosis, pass_: Pass) -> Update | None:
     return next((step for step in diagnosis.steps if diagnosis.update_step.get(step.id, -1) > at), None)
 
 
-def never_in_train_mode(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A model put into eval mode before training, as a whole, and never back: its dropout and batch norm take no
-    part."""
-    code = diagnosis.code
-    if len(diagnosis.steps) < 2 or _switch(code, "train") is not None:
-        return
-    layers = _layers(diagnosis)
-    trained = {op.module for op in layers if _is_training(op)}
-    for op in layers:
-        module = diagnosis.modules.get(op.module or "")
-        if module is None or op.grad_mode != "grad" or op.module in trained or not _takes_part(op):
-            continue
-        root = diagnosis.outermost(module)
-        top, leaves = root.path, diagnosis.leaves_of.get(root.id, set())
-        evals = [call for call in code.calls if dotted(call.func) == f"{top}.eval" and not call.args]
-        if len(evals) != 1 or leaves.isdisjoint(diagnosis.stepped) or _trained_by(diagnosis, op) is None:
-            continue
-        evaluated = any(other.module == op.module and other.grad_mode != "grad" for other in layers)
-        yield diagnosis.warning(
-            "never_in_train_mode",
-            evals[0],
-            tensors=op.outputs[:1],
-            nodes=op.nodes[:1],
-            fix=() if evaluated else (code.replace(evals[0], f"{top}.train()"),),
-            model=top,
-            module=module.path,
-            type=module.type,
-            used_line=line(op.span),
-            steps=diagnosis.counted(diagnosis.steps),
-        )
-        return
-
-
 def _takes_part(op: Op) -> bool:
     """Whether its mode makes a difference."""
     return op.name in NORMS or argument(op, "p", 1) not in ("0", "0.0")
@@ -189,11 +156,7 @@ def _is_asked_for(diagnosis: Diagnosis, op: Op) -> bool:
 
 
 def _is_learnt_from(diagnosis: Diagnosis, op: Op) -> bool:
-    def through(tensor: str) -> Iterator[str]:
-        for taker in diagnosis.takers.get(tensor, ()):
-            yield from taker.outputs
-
-    made = walk(op.outputs, through)
+    made = walk(op.outputs, diagnosis.made_of)
     return any(taker.grad_mode == "grad" and taker.nodes for value in made for taker in diagnosis.takers.get(value, ()))
 
 

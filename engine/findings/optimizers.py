@@ -4,7 +4,7 @@ ones among them."""
 import ast
 from collections.abc import Iterable, Iterator
 
-from engine.findings.diagnosis import Diagnosis, by_number, fed_by, is_alike, line
+from engine.findings.diagnosis import Diagnosis, by_number, fed_by, grouped, line
 from engine.program.edits import Edits
 from engine.program.names import called, dotted
 from engine.program.spelling import nearest
@@ -366,18 +366,39 @@ def frozen_from_the_start(diagnosis: Diagnosis) -> Iterator[Finding]:
             return
 
 
-def frozen_but_moved(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A frozen parameter that a step moved all the same."""
-    for update, change in ((step, change) for step in diagnosis.steps for change in step.changes):
-        before, after = diagnosis.tensors.get(change.before or ""), diagnosis.tensors.get(change.after or "")
-        if before is None or after is None or before.requires_grad:
+def optimizers_made_anew(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """An optimizer with a memory that is made again while the same parameters are trained: its memory is gone each
+    time."""
+    whole = (step for step in diagnosis.steps if step.optimizer and not step.raised)
+    for (name, kind), own in grouped(whole, lambda step: (receiver(diagnosis, step), step.optimizer)).items():
+        fresh = [step for step in own if _starts_without_memory(step)]
+        made = _optimizer_maker(diagnosis, name, kind)
+        if len(fresh) < 2 or made is None or not _is_same_beginning(diagnosis, fresh):
             continue
-        if not is_alike(before, after):
-            yield diagnosis.warning(
-                "frozen_but_moved",
-                update.span,
-                tensors=(before.id, after.id),
-                name=diagnosis.say(before.id),
-                optimizer=update.variable or update.optimizer or "",
-            )
-            return
+        yield diagnosis.warning(
+            "optimizer_made_anew",
+            made,
+            name=dotted(made.targets[0]),
+            type=kind or "",
+            count=diagnosis.counted(own),
+            times=diagnosis.counted(fresh),
+        )
+
+
+def _starts_without_memory(step: Update) -> bool:
+    return bool(step.state) and all(change.before is None and change.before_text is None for change in step.state)
+
+
+def _optimizer_maker(diagnosis: Diagnosis, name: str, kind: str | None) -> ast.Assign | None:
+    """The one statement that makes it, when that runs anew each time."""
+    code = diagnosis.code
+    alike = calls_bound(diagnosis, kind)
+    made = [binding for binding in alike if dotted(binding.targets[0]) == name] or alike
+    return made[0] if len(made) == 1 and (code.in_loop(made[0]) or code.is_in_function(made[0])) else None
+
+
+def _is_same_beginning(diagnosis: Diagnosis, fresh: list[Update]) -> bool:
+    """Whether all begin with the same parameters and options; a new beginning with others is meant."""
+    first = fresh[0]
+    moved = set(diagnosis.changed_by(first))
+    return all(step.settings == first.settings and set(diagnosis.changed_by(step)) == moved for step in fresh)

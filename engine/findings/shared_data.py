@@ -20,7 +20,7 @@ from engine.findings.diagnosis import (
 from engine.findings.losses import CLASS_LOSSES
 from engine.ops import DETACHES
 from engine.program.edits import Edits
-from engine.program.names import called, keyword, names_read
+from engine.program.names import called, dotted, keyword, names_read
 from engine.program.tree import covers
 from engine.trace import Finding, Op, Span
 
@@ -70,13 +70,15 @@ def _undetached(diagnosis: Diagnosis, tensor: str) -> str:
 
 @once_a_line
 def changed_by_reading(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A `__getitem__` that writes into a view of the data it keeps: each epoch reads what the one before left."""
+    """A `__getitem__` that writes into a view of the data it keeps, or into a tensor that shares the memory of a NumPy
+    array: each epoch reads what the one before left."""
     readers = [function for function in diagnosis.code.functions if function.name == "__getitem__"]
     taken: dict[tuple[str, str | None], int] = {}
-    for op in diagnosis.ops_named(("getitem",) if readers else ()):
-        if not op.view or op.span is None or not any(covers(reader, op.span.line) for reader in readers):
+    for op in diagnosis.ops_named(("getitem", "from_numpy") if readers else ()):
+        array = _shared_array(diagnosis, op)
+        if op.span is None or not any(covers(reader, op.span.line) for reader in readers) or not (op.view or array):
             continue
-        row = (diagnosis.identity(op.inputs[0]), op.arguments[-1].text)
+        row = (array or diagnosis.identity(op.inputs[0]), op.arguments[-1].text)
         taken[row] = taken.get(row, 0) + 1
         writes = (taker for taker in diagnosis.takers.get(op.outputs[0], ()) if taker.inputs[0] == op.outputs[0])
         write = next((taker for taker in writes if taker.name in CHANGES and taker.in_place), None)
@@ -85,11 +87,21 @@ def changed_by_reading(diagnosis: Diagnosis) -> Iterator[Finding]:
         yield diagnosis.warning(
             "changed_by_reading",
             write,
-            tensors=(op.inputs[0], *write.outputs[:1]),
-            name=diagnosis.say(op.inputs[0]),
+            tensors=(*op.inputs[:1], *write.outputs[:1]),
+            name=array or diagnosis.say(op.inputs[0]),
             view=diagnosis.say(op.outputs[0]),
             row_line=line(op.span),
         )
+
+
+def _shared_array(diagnosis: Diagnosis, op: Op) -> str:
+    """The array of which `torch.from_numpy(self.images[i])` takes one part without a copy."""
+    match diagnosis.code.call_at(op.span):
+        case ast.Call(args=[ast.Subscript(value=ast.Attribute() as array, slice=ast.Name())]) if (
+            op.name == "from_numpy"
+        ):
+            return dotted(array)
+    return ""
 
 
 @once_a_line
@@ -170,12 +182,7 @@ def _each_trains(diagnosis: Diagnosis, ops: list[Op]) -> bool:
         frozenset[str]().union(*(leaves for at, leaves in passes if begin < at < end))
         for begin, end in pairwise(moments)
     ]
-
-    def taken(tensor: str) -> Iterator[str]:
-        for taker in diagnosis.takers.get(tensor, ()):
-            yield from taker.outputs
-
-    used = islice(walk(ops[0].outputs, taken), MOST_BACK)
+    used = islice(walk(ops[0].outputs, diagnosis.made_of), MOST_BACK)
     makers = (diagnosis.maker.get(tensor) for tensor in used)
     return bool(frozenset.intersection(*fed)) and any(
         maker is not None and diagnosis.reaches_a_pass(maker) for maker in makers

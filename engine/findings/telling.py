@@ -12,7 +12,7 @@ RANK = {"error": 0, "warning": 1, "note": 2}
 CUTS = ("cut_", "leaf_", "asked_too_late", "recording_switched_off", "rebound_without_graph", "parameters_frozen")
 """How codes begin that say why leaves get no gradient."""
 CAUSES = {
-    "step_moves_nothing": (*CUTS, "zero_grad_before_step", "not_in_optimizer", "model_made_anew"),
+    "step_moves_nothing": (*CUTS, "zero_grad_before_step", "not_in_optimizer"),
     "not_in_optimizer": ("parameter_made_in_forward", "optimizer_holds_others"),
     "samples_share": ("softmax_over_batch", "weights_along_the_wrong_axis"),
     "step_without_backward": ("zero_grad_before_step",),
@@ -47,9 +47,7 @@ OF_ALL = ("scaled_and_stepped", "parameters_used_up", "changed_by_reading", "div
 """Codes of what concerns all that a training computes."""
 
 SAID_BETTER = {
-    "samples_cut_up": "view_for_permute",
     "samples_share": "softmax_over_batch",
-    "samples_as_steps": "batch_taken_for_time",
 }
 """Codes that say less than others of the same tensors do."""
 

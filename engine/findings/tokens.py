@@ -62,9 +62,8 @@ def inputs_as_targets(diagnosis: Diagnosis) -> Iterator[Finding]:
 def answers_seen(diagnosis: Diagnosis) -> Iterator[Finding]:
     """The next token is asked for, and an op between lets each place see those after it, the answer among them."""
     for scored in _all_scored(diagnosis):
-        behind = walk(scored.loss.inputs[:1], diagnosis.made_from)
-        makers = (diagnosis.maker.get(tensor) for tensor in islice(behind, MOST_BEHIND)) if scored.ahead > 0 else ()
-        looking = (maker for maker in makers if maker is not None and _sees_all(diagnosis, maker, scored.given))
+        makers = diagnosis.makers_behind(scored.loss.inputs[:1], MOST_BEHIND) if scored.ahead > 0 else ()
+        looking = (maker for maker in makers if _sees_all(diagnosis, maker, scored.given))
         op = next((each for each in looking if _leads_to(diagnosis, scored.lookup, each)), None)
         if op is None:
             continue
@@ -182,8 +181,7 @@ def _are_shifted(given: Tensor, wanted: Tensor, by: int) -> bool:
 
 def _looks_aside(diagnosis: Diagnosis, scores: str) -> bool:
     """Whether a place may know of others."""
-    makers = (diagnosis.maker.get(tensor) for tensor in islice(walk([scores], diagnosis.made_from), MOST_BEHIND))
-    return any(maker is not None and maker.name in LOOKS_ASIDE for maker in makers)
+    return any(maker.name in LOOKS_ASIDE for maker in diagnosis.makers_behind([scores], MOST_BEHIND))
 
 
 def _sees_all(diagnosis: Diagnosis, op: Op, tokens: Tensor) -> bool:

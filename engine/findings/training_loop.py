@@ -302,35 +302,60 @@ def _is_of(node: ast.AST, kind: type[ast.operator]) -> TypeGuard[ast.BinOp]:
     return isinstance(node, ast.BinOp) and isinstance(node.op, kind)
 
 
-def scaled_and_stepped(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Steps of an optimizer along the gradients of `scaler.scale(loss)`, that nobody scaled back."""
+class _Scaled(NamedTuple):
+    """A pass that began at `scaler.scale(loss)`, and the first step along its gradients."""
+
+    op: Op
+    scaler: str
+    step: Update
+
+
+def _scaled(diagnosis: Diagnosis) -> Iterator[_Scaled]:
+    """The first pass of a scaled loss whose gradients nobody scaled back before they were used."""
     code = diagnosis.code
     for pass_ in diagnosis.ended if any(called(call) == "GradScaler" for call in code.calls) else ():
         makers = (diagnosis.maker.get(root.tensor or "") for root in pass_.roots)
-        scaled = next((maker for maker in makers if maker is not None and maker.name == "mul"), None)
-        call = code.call_at(scaled.span) if scaled is not None else None
-        if scaled is None or call is None or called(call) != "scale" or not isinstance(call.func, ast.Attribute):
+        op = next((maker for maker in makers if maker is not None and maker.name == "mul"), None)
+        call = code.call_at(op.span) if op is not None else None
+        if op is None or call is None or called(call) != "scale" or not isinstance(call.func, ast.Attribute):
             continue
         scaler = dotted(call.func.value)
-        undone = {f"{scaler}.step", f"{scaler}.unscale_"}
         steps = [step for step in diagnosis.steps if not set(diagnosis.changed_by(step)).isdisjoint(fed_by(pass_))]
-        written = code.call_at(steps[0].span) if steps else None
-        if written is None or any(dotted(each.func) in undone for each in code.calls):
+        if steps and not any(dotted(each.func) == f"{scaler}.unscale_" for each in code.calls):
+            yield _Scaled(op, scaler, steps[0])
+            return
+
+
+def scaled_and_stepped(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Steps along the gradients of a scaled loss, or gradients clipped, before they were scaled back."""
+    code = diagnosis.code
+    for op, scaler, step in _scaled(diagnosis):
+        through = any(dotted(each.func) == f"{scaler}.step" for each in code.calls)
+        clips = [each for each in code.calls if called(each).startswith("clip_grad_") and diagnosis.has_run(each)]
+        written = next(iter(clips), None) if through else code.call_at(step.span)
+        optimizer = receiver(diagnosis, step) or _stepped_with(diagnosis, scaler)
+        if written is None or not optimizer:
             continue
-        optimizer = receiver(diagnosis, steps[0])
-        updated = code.line_after(code.statement_at(steps[0].span), f"{scaler}.update()")
+        updated = code.line_after(code.statement_at(step.span), f"{scaler}.update()")
+        stepped = (code.replace(written, f"{scaler}.step({optimizer})"), *updated) if updated else ()
+        unscaled = code.line_before(code.statement(written), f"{scaler}.unscale_({optimizer})")
         yield diagnosis.finding(
-            "scaled_and_stepped",
+            "clipped_while_scaled" if through else "scaled_and_stepped",
             "error",
             written,
-            tensors=diagnosis.held_by(steps[0]),
-            fix=(code.replace(written, f"{scaler}.step({optimizer})"), *updated) if optimizer and updated else (),
+            tensors=diagnosis.held_by(step),
+            fix=unscaled if through else stepped,
             scaler=scaler,
             optimizer=optimizer,
-            scale=_factor(diagnosis, scaled),
-            scale_line=line(scaled.span),
+            scale=_factor(diagnosis, op),
+            scale_line=line(op.span),
         )
-        return
+
+
+def _stepped_with(diagnosis: Diagnosis, scaler: str) -> str:
+    """The optimizer that `scaler.step(optimizer)` is given."""
+    calls = [call for call in diagnosis.code.calls if dotted(call.func) == f"{scaler}.step" and call.args]
+    return dotted(calls[0].args[0]) if len(calls) == 1 else ""
 
 
 def _factor(diagnosis: Diagnosis, op: Op) -> str:

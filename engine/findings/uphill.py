@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from engine.findings.diagnosis import Diagnosis, argument, by_number, fed_by, line, numbers_of, once_a_line, walk
+from engine.findings.diagnosis import Diagnosis, argument, by_number, fed_by, line, numbers_of, once_a_line
 from engine.findings.losses import LOSS_FUNCTIONS, PASSING
 from engine.findings.optimizers import made_by
 from engine.program.edits import Edits
@@ -188,8 +188,7 @@ def _is_log_probability(diagnosis: Diagnosis, op: Op) -> bool:
 def _is_of_a_sample(diagnosis: Diagnosis, op: Op) -> bool:
     """Whether the value that is scored may have been drawn by the program itself, not come as data."""
     given = {tensor for each in diagnosis.ops_at(op.span) for tensor in each.inputs if not diagnosis.is_tracked(tensor)}
-    makers = (diagnosis.maker.get(tensor) for tensor in islice(walk(given, diagnosis.made_from), MOST_BEHIND))
-    calls = (diagnosis.code.call_at(maker.span) for maker in makers if maker is not None)
+    calls = (diagnosis.code.call_at(maker.span) for maker in diagnosis.makers_behind(given, MOST_BEHIND))
     return any(call is not None and called(call) in ("sample", "rsample", "multinomial") for call in calls)
 
 

@@ -101,6 +101,5 @@ def advantages_that_learn(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 def _is_log_prob(diagnosis: Diagnosis, tensor: str) -> bool:
     """Whether a value comes from `log_prob`, perhaps as a ratio."""
-    makers = (diagnosis.maker.get(behind) for behind in islice(walk([tensor], diagnosis.made_from), MOST_BEHIND))
-    calls = (diagnosis.code.call_at(maker.span) for maker in makers if maker is not None)
+    calls = (diagnosis.code.call_at(maker.span) for maker in diagnosis.makers_behind([tensor], MOST_BEHIND))
     return any(call is not None and called(call) == "log_prob" for call in calls)

@@ -1,4 +1,4 @@
-"""Values that a type could not hold, and calls that changed nothing."""
+"""Values that a type could not hold, memory that nothing was written into, and calls that changed nothing."""
 
 import ast
 import math
@@ -246,13 +246,17 @@ def uninitialised_reads(diagnosis: Diagnosis) -> Iterator[Finding]:
         if written.issuperset(read):
             continue
         made = _viewed(diagnosis, read[0])
+        call = _reserving(diagnosis, made)
+        if call is None:
+            continue
         yield diagnosis.warning(
             "uninitialised_read",
             op,
             tensors=(made, *op.outputs[:1]),
-            fix=_filled(diagnosis, made),
+            fix=_filled(diagnosis, call),
             name=diagnosis.say(made),
-            **_origin(diagnosis, made),
+            maker=called(call),
+            made_line=str(call.lineno),
         )
         return
 
@@ -266,48 +270,21 @@ def _viewed(diagnosis: Diagnosis, tensor: str) -> str:
     return tensor
 
 
-def _origin(diagnosis: Diagnosis, tensor: str) -> dict[str, str]:
-    """What made a tensor without contents, and where: an op, or `torch.Tensor(3)`, which is none."""
-    maker, call = _blank_maker(diagnosis, tensor), _constructor(diagnosis, tensor)
-    if maker is None and call is not None:
-        return {"made_line": str(call.lineno), "maker": called(call)}
-    return {
-        "made_line": line(maker.span if maker is not None else None),
-        "maker": maker.name if maker is not None else "?",
-    }
+def _reserving(diagnosis: Diagnosis, tensor: str) -> ast.Call | None:
+    """The call that gave the memory: an op's, or `torch.Tensor(3)`, which is none."""
+    maker, names = diagnosis.maker.get(tensor), diagnosis.tensors[tensor].names
+    bound = next((value for name in names if (value := diagnosis.value_of(name)) is not None), None)
+    call = diagnosis.code.call_at(maker.span) if maker is not None else bound
+    return call if isinstance(call, ast.Call) else None
 
 
-def _blank_maker(diagnosis: Diagnosis, tensor: str) -> Op | None:
-    """The op that gave the memory; a parameter was made of the only such result of its form that nothing else took."""
-    record, maker = diagnosis.tensors.get(tensor), diagnosis.maker.get(tensor)
-    if record is None or maker is not None:
-        return maker
-    blank = (other for other in diagnosis.trace.tensors if other.contents == "uninitialised")
-    alike = (other.id for other in blank if other.shape == record.shape and other.id not in diagnosis.takers)
-    makers = [diagnosis.maker[other] for other in alike if other in diagnosis.maker]
-    return makers[0] if len({made.span for made in makers}) == 1 else None
-
-
-def _constructor(diagnosis: Diagnosis, tensor: str) -> ast.Call | None:
-    """`torch.Tensor(3)` or the like behind the tensor's name, when it is written once."""
-    names = diagnosis.tensors[tensor].names if tensor in diagnosis.tensors else ()
-    call = next((made for name in names if (made := diagnosis.value_of(name)) is not None), None)
-    return call if isinstance(call, ast.Call) and called(call).endswith("Tensor") else None
-
-
-def _filled(diagnosis: Diagnosis, tensor: str) -> Edits:
+def _filled(diagnosis: Diagnosis, call: ast.Call) -> Edits:
     """`torch.zeros` in place of `torch.empty`, or of `torch.Tensor` with sizes."""
-    maker, constructor = _blank_maker(diagnosis, tensor), _constructor(diagnosis, tensor)
-    sizes = constructor.args if constructor is not None else []
-    is_float = constructor is not None and dotted(constructor.func) in ("torch.Tensor", "torch.FloatTensor")
-    if maker is None and is_float and constructor is not None and all(isinstance(size, ast.Constant) for size in sizes):
-        return (diagnosis.code.replace(constructor.func, "torch.zeros"),)
-    call = diagnosis.code.call_at(maker.span) if maker is not None else None
-    if (
-        call is None
-        or called(call) not in ("empty", "empty_like", "new_empty")
-        or not isinstance(call.func, ast.Attribute)
-    ):
-        return ()
-    text = diagnosis.code.text(call.func)
-    return (diagnosis.code.replace(call.func, text[: -len(call.func.attr)] + call.func.attr.replace("empty", "zeros")),)
+    code = diagnosis.code
+    match call:
+        case ast.Call(func=ast.Attribute(attr="empty" | "empty_like" | "new_empty" as name) as function):
+            return (code.replace(function, code.text(function)[: -len(name)] + name.replace("empty", "zeros")),)
+        case ast.Call(args=sizes) if all(isinstance(size, ast.Constant) for size in sizes):
+            is_float = dotted(call.func) in ("torch.Tensor", "torch.FloatTensor")
+            return (code.replace(call.func, "torch.zeros"),) if is_float else ()
+    return ()

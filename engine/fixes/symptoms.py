@@ -33,10 +33,14 @@ def nothing_better(before: Trace, after: Trace, told: Comparison) -> bool:
 
 
 def gradient_lost(before: Trace, after: Trace, told: Comparison) -> bool:
-    """Whether a leaf that got gradients, and still asks for them, gets none now."""
+    """Whether a leaf that got gradients, and still asks for them, gets none now. Another of its name may have got them
+    before: what a program that goes on loads or makes anew lost nothing."""
     here, there = _Fed(before), _Fed(after)
     asking = {leaf for leaf, last in there.index.last_states.items() if last.requires_grad and last.grad_fn is None}
-    return any(ours in here.leaves and theirs in asking - there.leaves for ours, theirs in _same(told, here, there))
+    named = {name for leaf in there.leaves for name in there.index.tensors[leaf].names if leaf in there.index.tensors}
+    lost = asking - there.leaves
+    alike = ((ours, theirs) for ours, theirs in _same(told, here, there) if ours in here.leaves and theirs in lost)
+    return any(named.isdisjoint(there.index.tensors[theirs].names) for _, theirs in alike)
 
 
 def graph_grows(trace: Trace) -> bool:

@@ -6,7 +6,7 @@ import ast
 from engine.findings.diagnosis import by_number, line, walk
 from engine.findings.failing.case import Case, a, known, only_if
 from engine.findings.nonfinite import trouble
-from engine.program.names import called, dotted
+from engine.program.names import called, dotted, keyword
 from engine.trace import Finding, Tensor
 
 
@@ -16,6 +16,13 @@ def leaf_written(case: Case) -> Finding:
     fix = case.code.indent(statement, "with torch.no_grad():") if case.has_torch else ()
     leaf = case.diagnosis.say(base if base in case.diagnosis.tensors else case.first.id)
     return case.finding("", {"name": leaf}, tensors=(case.first,), fix=fix)
+
+
+def hooked_in_place(case: Case) -> Finding:
+    """What a layer with a full backward hook gave, written over: the hook made it a view."""
+    made = known(case.layer_made)
+    word = known(keyword(made, "inplace"))
+    return case.finding(span=case.code.span(made), fix=case.code.argument_removed(made, word))
 
 
 def grad_assigned(case: Case) -> Finding:

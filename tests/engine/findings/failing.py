@@ -129,6 +129,19 @@ AUTOGRAD: dict[str, list[Row]] = {
         Row(W + "w -= 0.1 #<\n", {"name": "w"}, True),
         Row(W + "for i in range(2):\n    w.mul_(0.5) #<\n", {"name": "w", "op": "mul_"}, True),
     ],
+    "hooked_layer_in_place": [
+        Row(
+            "net = nn.Sequential(nn.Linear(2, 3), nn.ReLU(inplace=True)) #<\nnet[0].register_full_backward_hook(lambda m, i, o: None)\nnet(torch.ones(1, 2)).sum().backward()\n",
+            {"code": "nn.ReLU(inplace=True)"},
+            True,
+        ),
+        Row(
+            "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.fc = nn.Linear(2, 2)\n        self.act = nn.ELU(1.0, inplace=True) #<\n    def forward(self, x):\n        return self.act(self.fc(x))\n"
+            "net = Net()\nnet.fc.register_full_backward_hook(lambda m, i, o: None)\nnet(torch.ones(1, 2)).sum().backward()\n",
+            {},
+            True,
+        ),
+    ],
     "leaf_view_in_place": [
         Row(W + "w[0] = 3. #<\n", {"name": "w"}, True),
         Row(W + "w[:1].add_(1) #<\n", {"op": "add_"}, True),

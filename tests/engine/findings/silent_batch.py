@@ -4,67 +4,6 @@ from tests.engine.findings.silent import Case
 from tests.engine.findings.silent_values import Pair
 
 PAIRS = (
-    Pair("samples_as_steps", 10, """class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.rnn = nn.LSTM(5, 7)
-        self.fc = nn.Linear(7 * 6, 2)
-    def forward(self, x):
-        out, _ = self.rnn(x)
-        return self.fc(out.reshape(x.size(0), -1))
-net = Net(); opt = torch.optim.Adam(net.parameters())
-x, y = torch.randn(8, 6, 5), torch.randint(0, 2, (8,))
-for _ in range(3):
-    opt.zero_grad(); F.cross_entropy(net(x), y).backward(); opt.step()
-""", (
-        ("nn.LSTM(5, 7)", "nn.LSTM(5, 7, batch_first=True)"),
-    )),
-    Pair("samples_as_steps", 9, """net = nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, 16), 2)
-head = nn.Linear(8 * 5, 3)
-opt = torch.optim.Adam([*net.parameters(), *head.parameters()])
-x, y = torch.randn(4, 5, 8), torch.randint(0, 3, (4,))
-for _ in range(3):
-    opt.zero_grad(); F.cross_entropy(head(net(x).flatten(1)), y).backward(); opt.step()
-""", (
-        ("8, 2, 16)", "8, 2, 16, batch_first=True)"),
-    )),
-    Pair("samples_cut_up", 12, """class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.enc = nn.Linear(5, 7)
-        self.fc = nn.Linear(7, 2)
-    def forward(self, x):
-        b, t, c = x.shape
-        h = self.enc(x.reshape(b * t, c)).relu()
-        h = h.view(t, b, 7)
-        return self.fc(h.mean(0))
-net = Net(); opt = torch.optim.Adam(net.parameters())
-x, y = torch.randn(4, 6, 5), torch.randint(0, 2, (4,))
-for _ in range(3):
-    opt.zero_grad(); F.cross_entropy(net(x), y).backward(); opt.step()
-""", (
-        ("h.view(t, b, 7)", "h.view(b, t, 7)"),
-        ("h.mean(0)", "h.mean(1)"),
-    )),
-    Pair("samples_cut_up", 13, """class Frames(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.conv = nn.Conv2d(3, 4, 3, padding=1)
-        self.gru = nn.GRU(4, 6)
-        self.fc = nn.Linear(6, 2)
-    def forward(self, video):
-        b, t = video.shape[:2]
-        f = self.conv(video.flatten(0, 1)).mean((2, 3))
-        f = f.view(t, b, 4)
-        _, h = self.gru(f)
-        return self.fc(h[-1])
-net = Frames(); opt = torch.optim.Adam(net.parameters())
-x, y = torch.randn(3, 5, 3, 8, 8), torch.randint(0, 2, (3,))
-for _ in range(3):
-    opt.zero_grad(); F.cross_entropy(net(x), y).backward(); opt.step()
-""", (
-        ("f.view(t, b, 4)", "f.view(b, t, 4).transpose(0, 1)"),
-    )),
     Pair("samples_share", 9, """class Gate(nn.Module):
     def __init__(self):
         super().__init__()

@@ -214,6 +214,21 @@ for epoch in range(2):
     for rows in DataLoader(data, batch_size=4):
         net(rows).sum().backward()
 """, ((".sub_(5)", " - 5"), ("(data, batch", "(Rows(), batch"))),
+    Pair("changed_by_reading", 13, """import numpy as np
+from torch.utils.data import DataLoader, Dataset
+class Rows(Dataset):
+    def __init__(self):
+        self.rows = np.ones((8, 3), dtype=np.float32)
+    def __len__(self):
+        return 8
+    def __getitem__(self, at):
+        row = torch.from_numpy(self.rows[at])
+        row.add_(torch.randn(3))
+        return row
+net = nn.Linear(3, 1)
+for rows in DataLoader(Rows(), batch_size=4):
+    net(rows).sum().backward()
+""", (("row.add_(torch", "row = row.add(torch"), ("self.rows[at])", "self.rows[at].copy())"))),
     Pair("changed_by_reading", 11, """class Scaled(torch.utils.data.Dataset):
     def __init__(self):
         self.x, self.y = torch.rand(6, 2) * 255, torch.zeros(6)

@@ -219,17 +219,6 @@ print((pred == y).float().mean())
 net = nn.Linear(3, 1)
 print(evaluate(net, DataLoader(TensorDataset(torch.randn(12, 3), torch.randn(12, 1)), batch_size=4), nn.MSELoss()))
 """, (("len(loader.dataset)", "len(loader)"), ("batch_size=4", "batch_size=1"))),
-    Pair("hits_over_batches", 20, LOADED + "print(f'accuracy {hits / len(test_loader):.2f}')\n", (
-        ("len(test_loader):", "len(test_loader.dataset):"), ("hits += (net(xb).argmax(1) == yb).sum().item()", "hits += (net(xb).argmax(1) == yb).float().mean().item()"),
-    )),
-    Pair("hits_over_batches", 11, DATA + """net, correct = nn.Linear(3, 2), 0
-loader = DataLoader(TensorDataset(torch.randn(12, 3), torch.randint(2, (12,))), batch_size=4)
-for xb, yb in loader:
-    with torch.no_grad():
-        out = net(xb)
-    correct += out.argmax(1).eq(yb).sum().item()
-acc = 100 * (correct / len(loader))
-""", (("correct / len(loader)", "correct / 12"),)),
     Pair("samples_sorted", 6, SORTED, (
         ("batch_size=5)", "batch_size=5, shuffle=True)"), ("torch.arange(3).repeat_interleave(20)", "torch.arange(60) % 3"), ("loss = F.cross_entropy(net(xb), yb)", "loss = F.cross_entropy(net(xb), yb * 0)"),
     )),

@@ -14,6 +14,16 @@ for i in range(2):
     STEP
 """
 )
+CLIPPED = "nn.utils.clip_grad_norm_(net.parameters(), 1.0)\n    scaler.step(opt)\n    scaler.update()"
+NARROW = """net = nn.Linear(8, 1).to(torch.bfloat16)
+opt = torch.optim.SGD(net.parameters(), lr=RATE)
+x, y = torch.randn(16, 8).bfloat16(), torch.randn(16, 1).bfloat16()
+for i in range(4):
+    loss = F.mse_loss(net(x), y)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
 BATCHES = (
     SGD
     + """for epoch in range(2):
@@ -58,6 +68,21 @@ for i in range(2):
 
 TRIGGERS: tuple[Case, ...] = (
     Case("scaled_and_stepped", 11, {"scale": "8", "optimizer": "opt", "scale_line": "10"}, SCALED.replace("STEP", "opt.step()")),
+    Case("clipped_while_scaled", 11, {"scale": "8", "optimizer": "opt", "scale_line": "10"}, SCALED.replace("STEP", CLIPPED)),
+    Case("clipped_while_scaled", 9, {"scaler": "s", "optimizer": "opt"}, SGD + """s = torch.amp.GradScaler("cpu")
+s.scale(F.mse_loss(net(x), y)).backward()
+nn.utils.clip_grad_value_(net.parameters(), 0.1)
+s.step(opt)
+s.update()
+"""),
+    Case("steps_rounded_away", 11, {"dtype": "bfloat16", "lr": "1e-05"}, NARROW.replace("RATE", "1e-5")),
+    Case("steps_rounded_away", 9, {"names": "w", "share": "100%"}, """w = torch.full((6,), 1.5, dtype=torch.bfloat16, requires_grad=True)
+opt = torch.optim.Adam([w], lr=1e-4)
+for i in range(4):
+    opt.zero_grad()
+    (w - torch.arange(6.)).square().mean().backward()
+    opt.step()
+"""),
     Case("scaled_and_stepped", 10, {"scaler": "s"}, SGD + """s = torch.amp.GradScaler("cpu")
 loss = s.scale(F.l1_loss(net(x), y))
 loss.backward()
@@ -284,6 +309,11 @@ for i in range(3):
 )  # fmt: skip
 
 NEAR_MISSES: tuple[tuple[str, str], ...] = (
+    ("clipped_while_scaled", SCALED.replace("STEP", "scaler.unscale_(opt)\n    " + CLIPPED)),
+    ("steps_rounded_away", NARROW.replace("RATE", "0.5")),
+    ("cut_by_item", "from torch.utils.data import DataLoader, TensorDataset\nbody, head = nn.Linear(2, 3), nn.Linear(3, 1)\nopt = torch.optim.SGD([*body.parameters(), *head.parameters()], lr=0.1)\n"
+     "rows = DataLoader(TensorDataset(torch.randn(8, 2), torch.randn(8, 1)), batch_size=4, shuffle=True)\nfor epoch in range(2):\n    total = 0\n    for x, y in rows:\n"
+     "        with torch.no_grad():\n            h = body(x)\n        loss = F.mse_loss(head(h), y)\n        opt.zero_grad(); loss.backward(); opt.step()\n        total += loss.item()\n"),
     ("scaled_and_stepped", SCALED.replace("STEP", "scaler.step(opt); scaler.update()")),
     ("scaled_and_stepped", SCALED.replace("STEP", "scaler.unscale_(opt); opt.step(); scaler.update()")),
     ("stepped_outside_the_loop", BATCHES.replace("        opt.zero_grad()\n", "").replace("    opt.step()", "    opt.step(); opt.zero_grad()")),

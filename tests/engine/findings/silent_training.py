@@ -50,28 +50,6 @@ def ce(z):
     return -(t * F.log_softmax(z, dim=0)).sum(1).mean()
 ce(lin(torch.randn(5, 4))).backward()
 """),
-    Case("argmax_over_batch", 6, {"shape": "3×3"}, """net = nn.Linear(5, 3)
-x, y = torch.randn(3, 5), torch.tensor([0, 1, 2])
-pred = net(x).argmax(dim=0)
-print((pred == y).float().mean())
-"""),
-    Case("argmax_over_batch", 7, {"op": "max", "name": "out"}, """def accuracy(model, inputs, labels):
-    with torch.no_grad():
-        out = model(inputs)
-        _, guess = torch.max(out, 0)
-    return (guess == labels).sum().item() / len(labels)
-m = nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 4))
-print(accuracy(m, torch.randn(4, 2), torch.tensor([3, 2, 1, 0])))
-"""),
-    Case("argmax_over_batch", 7, {}, """net = nn.Linear(2, 3)
-x, y = torch.randn(5, 2), torch.tensor([0, 1, 2, 0, 1])
-F.cross_entropy(net(x), y).backward()
-print(torch.argmax(F.softmax(net(x), 1), axis=0))
-"""),
-    Case("argmax_over_all", 6, {"shape": "5×3"}, """net = nn.Linear(2, 3)
-x, y = torch.randn(5, 2), torch.tensor([0, 1, 2, 0, 1])
-acc = (net(x).argmax() == y).float().mean()
-"""),
     Case("learning_rate_zero", 5, {"optimizer": "opt", "count": "3"}, """model = nn.Linear(2, 1)
 opt = torch.optim.SGD(model.parameters(), lr=0)
 for _ in range(3):
@@ -208,37 +186,6 @@ for i in range(4):
         x += 0.1 * x.grad
     x.grad = None
 """),
-    Case("model_made_anew", 6, {"name": "net", "type": "Sequential", "count": "3"}, """x, y = torch.randn(8, 2), torch.randn(8, 1)
-for epoch in range(3):
-    net = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))
-    opt = torch.optim.SGD(net.parameters(), lr=0.1)
-    loss = F.mse_loss(net(x), y)
-    loss.backward()
-    opt.step()
-"""),
-    Case("model_made_anew", 11, {"name": "model", "type": "Net", "count": "4"}, """class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.l = nn.Linear(2, 1)
-    def forward(self, x):
-        return self.l(x)
-def train_step(x, y):
-    model = Net()
-    opt = torch.optim.SGD(model.parameters(), lr=0.1)
-    loss = F.mse_loss(model(x), y)
-    loss.backward()
-    opt.step()
-    return loss.item()
-for i in range(4):
-    print(train_step(torch.randn(5, 2), torch.randn(5, 1)))
-"""),
-    Case("model_made_anew", 6, {}, """data = [(torch.randn(4, 2), torch.randn(4, 1)) for _ in range(3)]
-for xb, yb in data:
-    model = nn.Linear(2, 1).double().float()
-    opt = torch.optim.Adam(model.parameters(), lr=0.1)
-    F.mse_loss(model(xb), yb).backward()
-    opt.step()
-"""),
     Case("optimizer_made_anew", 6, {"times": "4"}, """net = nn.Linear(2, 1)
 def epoch(x, y):
     optimizer = torch.optim.Adam(net.parameters(), lr=0.1)
@@ -256,47 +203,6 @@ for ep in range(3):
         opt.zero_grad()
         F.mse_loss(net(x), y).backward()
         opt.step()
-"""),
-    Case("last_of_the_pair", 11, {"name": "hidden", "shape": "1×4×5"}, """class Clf(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.rnn = nn.LSTM(3, 5, batch_first=True)
-        self.out = nn.Linear(5, 2)
-    def forward(self, seq):
-        _, hidden = self.rnn(seq)
-        return self.out(hidden[-1])
-print(Clf()(torch.randn(4, 6, 3)).shape)
-"""),
-    Case("last_of_the_pair", 6, {"pair_line": "5"}, """lstm = nn.LSTM(3, 5)
-state = lstm(torch.randn(6, 4, 3))[1]
-last = state[-1]
-last.sum().backward()
-"""),
-    Case("classes_on_the_last_axis", 7, {"name": "logits", "shape": "2×7×7"}, """emb, head = nn.Embedding(7, 8), nn.Linear(8, 7)
-tok = torch.randint(7, (2, 7))
-logits = head(emb(tok))
-loss = F.cross_entropy(logits, torch.randint(7, (2, 7)))
-loss.backward()
-"""),
-    Case("classes_on_the_last_axis", 13, {"steps": "5"}, """class Tagger(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.rnn = nn.GRU(3, 6, batch_first=True)
-        self.fc = nn.Linear(6, 5)
-    def forward(self, x):
-        return self.fc(self.rnn(x)[0])
-criterion = nn.CrossEntropyLoss()
-tagger = Tagger()
-loss = criterion(
-    tagger(torch.randn(3, 5, 3)),
-    torch.randint(5, (3, 5)),
-)
-loss.backward()
-"""),
-    Case("argmax_over_all", 5, {}, """def score(net, x, y):
-    guess = torch.argmax(net(x))
-    return (y == guess).float().mean()
-print(score(nn.Linear(3, 4), torch.randn(6, 3), torch.randint(4, (6,))))
 """),
     Case("maximize_of_loss", 8, {}, """def main():
     w = torch.randn(3, requires_grad=True)
@@ -371,39 +277,6 @@ for _ in range(4):
     with torch.no_grad():
         w += 0.1 * g
 """),
-    Case("last_of_the_pair", 13, {}, """class M(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.enc = nn.LSTM(3, 4, num_layers=2, batch_first=True)
-        self.fc = nn.Linear(4, 1)
-    def forward(self, x):
-        _, self.hidden = self.enc(
-            x)
-        y = self.fc(
-            self.hidden[-1]
-        )
-        return y
-M()(torch.randn(5, 2, 3)).sum().backward()
-"""),
-    Case("classes_on_the_last_axis", 9, {}, """model = nn.Sequential(nn.Embedding(6, 8), nn.Linear(8, 6))
-opt = torch.optim.Adam(model.parameters())
-x = torch.randint(6, (3, 6))
-for _ in range(2):
-    logp = F.log_softmax(model(x), dim=-1)
-    loss = nn.NLLLoss()(logp, x)
-    opt.zero_grad(); loss.backward(); opt.step()
-"""),
-    Case("model_made_anew", 8, {}, """x, y = torch.randn(8, 2), torch.randn(8, 1)
-step = 0
-while step < 3:
-    step += 1
-    lin = nn.Linear(2, 1)
-    optim = torch.optim.Adam(lin.parameters())
-    out = lin(x)
-    l = ((out - y) ** 2).mean()
-    l.backward()
-    optim.step()
-"""),
     Case("optimizer_made_anew", 8, {}, """class Tr:
     def __init__(self):
         self.net = nn.Linear(2, 1)
@@ -447,23 +320,6 @@ p = torch.softmax(W @ X, dim=0)
     ("softmax_over_batch", """lin = nn.Linear(3, 2)
 s = lin(torch.randn(2, 3))
 print(F.softmax(s, dim=0), F.softmax(s, dim=1))
-"""),
-    ("argmax_over_batch", """net = nn.Linear(2, 3)
-x = torch.randn(5, 2)
-best = net(x).argmax(0)
-print(x[best])
-"""),
-    ("argmax_over_batch", """net = nn.Linear(2, 3)
-pred = net(torch.randn(2)).argmax(0)
-print(pred == 1)
-"""),
-    ("argmax_over_batch", """net = nn.Linear(2, 3)
-v, where = net(torch.randn(5, 2)).max(dim=0)
-print(v)
-"""),
-    ("argmax_over_all", """net = nn.Linear(2, 3)
-v, where = net(torch.randn(5, 2)).max(dim=0)
-print(v)
 """),
     ("learning_rate_zero", """w = torch.randn(2, requires_grad=True)
 opt = torch.optim.SGD([w], 0.1)
@@ -522,10 +378,6 @@ def log():
 train()
 log()
 """),
-    ("argmax_over_batch", """net = nn.Linear(5, 3)
-pred = net(torch.randn(4, 5)).argmax(0)
-print(pred)
-"""),
     ("loss_negated", """policy = nn.Linear(4, 2)
 opt = torch.optim.Adam(policy.parameters(), lr=0.01)
 for _ in range(3):
@@ -579,32 +431,6 @@ for _ in range(3):
         for p, s in zip(net.parameters(), e): p.sub_(s)
     opt.step(); opt.zero_grad()
 """),
-    ("model_made_anew", """x, y = torch.randn(8, 2), torch.randn(8, 1)
-models = []
-for k in range(3):
-    m = nn.Linear(2, 1)
-    opt = torch.optim.SGD(m.parameters(), lr=0.1)
-    F.mse_loss(m(x), y).backward()
-    opt.step()
-    models.append(m)
-"""),
-    ("model_made_anew", """x, y = torch.randn(8, 2), torch.randn(8, 1)
-for lr in (0.1, 0.01):
-    m = nn.Linear(2, 1)
-    opt = torch.optim.SGD(m.parameters(), lr=lr)
-    F.mse_loss(m(x), y).backward()
-    opt.step()
-    print(F.mse_loss(m(x), y).item())
-"""),
-    ("model_made_anew", """x, y = torch.randn(8, 2), torch.randn(8, 1)
-for fold in range(3):
-    m = nn.Linear(2, 1)
-    opt = torch.optim.Adam(m.parameters(), lr=0.1)
-    for e in range(3):
-        opt.zero_grad()
-        F.mse_loss(m(x), y).backward()
-        opt.step()
-"""),
     ("optimizer_made_anew", """a, b = nn.Linear(2, 2), nn.Linear(2, 1)
 x, y = torch.randn(8, 2), torch.randn(8, 1)
 for stage in (0, 1):
@@ -622,40 +448,6 @@ for lr in (0.1, 0.01):
     opt.zero_grad()
     F.mse_loss(net(x), y).backward()
     opt.step()
-"""),
-    ("last_of_the_pair", """class Clf(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.rnn = nn.GRU(3, 5, batch_first=True)
-        self.out = nn.Linear(5, 2)
-    def forward(self, seq):
-        _, hidden = self.rnn(seq)
-        return self.out(hidden[-1])
-print(Clf()(torch.randn(4, 6, 3)).shape)
-"""),
-    ("last_of_the_pair", """lstm = nn.LSTM(3, 5)
-out, (h, c) = lstm(torch.randn(6, 4, 3))
-h[-1].sum().backward()
-"""),
-    ("last_of_the_pair", """lstm = nn.LSTM(3, 5)
-out, h = lstm(torch.randn(6, 4, 3))
-h, c = h
-h[-1].sum().backward()
-"""),
-    ("last_of_the_pair", """lstm = nn.LSTM(3, 5)
-out, h = lstm(torch.randn(6, 4, 3))
-h[0][-1].sum().backward()
-"""),
-    ("classes_on_the_last_axis", """head = nn.Linear(8, 7)
-logits = head(torch.randn(2, 7, 8))
-F.cross_entropy(logits.transpose(1, 2), torch.randint(7, (2, 7))).backward()
-"""),
-    ("classes_on_the_last_axis", """head = nn.Linear(8, 7)
-logits = head(torch.randn(2, 7, 8))
-F.cross_entropy(logits.view(-1, 7), torch.randint(7, (2, 7)).view(-1)).backward()
-"""),
-    ("classes_on_the_last_axis", """net = nn.Conv1d(3, 6, 1)
-F.cross_entropy(net(torch.randn(2, 3, 6)), torch.randint(6, (2, 6))).backward()
 """),
     ("uphill_by_hand", """x = torch.tensor(1.0, requires_grad=True)
 lam = torch.tensor(0.5, requires_grad=True)
@@ -719,62 +511,9 @@ experts = [nn.Linear(4, 2) for _ in range(3)]
 y = sum(p[:, i:i+1] * e(x) for i, e in enumerate(experts))
 y.sum().backward()
 """),
-    ("argmax_over_batch", """rnn, head = nn.RNN(3, 5), nn.Linear(5, 4)
-out, _ = rnn(torch.randn(6, 2, 3))
-logits = head(out)
-p = logits.softmax(-1)
-pred = logits[-1].argmax(-1)
-print(pred, p.shape)
-"""),
-    ("last_of_the_pair", """class M(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.lstm = nn.LSTM(3, 4, num_layers=2)
-    def forward(self, x):
-        out, state = self.lstm(x)
-        h = state[0]
-        return h[-1]
-M()(torch.randn(5, 2, 3)).sum().backward()
-"""),
-    ("classes_on_the_last_axis", """conv = nn.Sequential(nn.Conv1d(5, 5, 1), nn.ReLU(), nn.Conv1d(5, 4, 1))
-F.cross_entropy(conv(torch.randn(2, 5, 4)), torch.randint(4, (2, 4))).backward()
-"""),
-    ("model_made_anew", """x, y = torch.randn(8, 2), torch.randn(8, 1)
-for seed in range(3):
-    torch.manual_seed(seed)
-    lin = nn.Linear(2, 1)
-    opt = torch.optim.SGD(lin.parameters(), 0.1)
-    F.mse_loss(lin(x), y).backward(); opt.step()
-"""),
-    ("model_made_anew", """x, y = torch.randn(8, 2), torch.randn(8, 1)
-for act in (nn.ReLU, nn.Tanh):
-    net = nn.Sequential(nn.Linear(2, 4), act(), nn.Linear(4, 1))
-    opt = torch.optim.SGD(net.parameters(), 0.1)
-    F.mse_loss(net(x), y).backward(); opt.step()
-"""),
-    ("model_made_anew", """x = torch.randn(8, 2)
-ms = {}
-for c in 'ab':
-    ms[c] = nn.Linear(2, 1)
-    opt = torch.optim.SGD(ms[c].parameters(), 0.1)
-    ms[c](x).pow(2).mean().backward(); opt.step()
-"""),
     ("optimizer_made_anew", """net = nn.Linear(2, 1)
 for i in range(3):
     opt = torch.optim.SGD(net.parameters(), lr=0.1)
     opt.zero_grad(); net(torch.ones(4, 2)).pow(2).mean().backward(); opt.step()
-"""),
-    ("argmax_over_batch", """score = nn.Linear(3, 4)
-parts = score(torch.randn(6, 3))
-bag, where = parts.max(dim=0)
-loss = F.cross_entropy(bag[None], torch.tensor([1]))
-loss.backward()
-print(where)
-"""),
-    ("argmax_over_batch", """score = nn.Linear(3, 4)
-parts = score(torch.randn(6, 3))
-loss = F.cross_entropy(parts.mean(0, keepdim=True), torch.tensor([1]))
-loss.backward()
-print(parts.argmax(0))
 """),
 )  # fmt: skip

@@ -132,6 +132,22 @@ def test_a_bug_in_one_family_costs_only_its_own_findings(
     assert "a bug" in caplog.text
 
 
+def test_a_detach_for_another_optimizers_step_is_not_blamed(engine: LocalEngine) -> None:
+    program = """G, D = nn.Linear(2, 2), nn.Linear(2, 1)
+of_g, of_d = torch.optim.SGD(G.parameters(), lr=0.1), torch.optim.SGD(D.parameters(), lr=0.1)
+for i in range(2):
+    fake = G(torch.ones(3, 2))
+    of_d.zero_grad()
+    D(fake.detach()).mean().backward()
+    of_d.step()
+    of_g.zero_grad()
+    D(fake.data).mean().backward()
+    of_g.step()
+"""
+    told = [finding for finding in find(run(engine, program)) if finding.code == "cut_by_detach"]
+    assert [finding.span.line for finding in told if finding.span is not None] == [11]
+
+
 def test_a_cut_by_data_is_mended_by_the_tensor_itself(engine: LocalEngine) -> None:
     [edit] = findings(engine, TRIGGERS["cut_by_detach"][1])["cut_by_detach"].fix
     assert (edit.span.line, edit.text) == (6, "h")

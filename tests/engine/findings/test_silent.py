@@ -60,22 +60,21 @@ MISSES = first_quick(NEAR_MISSES)
 MENDED = {
     "leaf_recreated", "step_without_zero_grad", "log_of_zero", "log_of_negative", "root_of_negative", "root_at_zero", "leaf_made_non_leaf", "grad_of_non_leaf",
     "grad_of_untracked", "leaf_rebound", "modules_in_plain_list", "zero_grad_before_step", "step_without_backward",
-    "optimizer_holds_others", "not_in_optimizer", "never_in_train_mode", "backward_without_step", "method_not_called", "scheduler_before_step",
+    "optimizer_holds_others", "not_in_optimizer", "backward_without_step", "method_not_called", "scheduler_before_step",
     "evaluated_in_train", "evaluated_with_grad", "loss_broadcast", "difference_broadcast",
     "softmax_before_cross_entropy", "sigmoid_before_logits_loss", "nll_without_log_softmax", "bce_without_sigmoid",
     "softmax_without_dim", "uninitialised_read", "test_without_call", "visible_devices_misspelt", "losses_kept",
-    "total_kept", "retain_graph_needless", "create_graph_in_backward", "result_dropped", "requires_grad_misspelt",
+    "total_kept", "retain_graph_needless", "result_dropped", "requires_grad_misspelt",
     "requires_grad_of_module", "clip_before_backward", "clip_after_step", "state_dict_shared", "tensor_not_parameter",
     "dropout_ignores_eval", "comparison_broadcast", "relu_before_logits_loss", "update_lost",
-    "softmax_over_batch", "argmax_over_batch", "argmax_over_all", "classes_on_the_last_axis", "last_of_the_pair",
-    "learning_rate_zero", "uphill_by_hand", "maximize_of_loss", "setting_without_effect", "batch_taken_for_time",
+    "softmax_over_batch", "learning_rate_zero", "uphill_by_hand", "maximize_of_loss", "setting_without_effect", "batch_taken_for_time",
     "product_of_unnormalised", "sample_without_gradient", "closure_adds_up", "optimizer_of_another_model",
-    "target_learns", "sign_taken_for_addition", "diagonal_hidden", "scaled_and_stepped", "parameters_used_up", "option_not_read", "frozen_from_the_start", "answer_seen", "padding_scored", "tested_on_training_data", "scores_cut_at_half", "samples_sorted", "steps_too_long", "loss_summed", "cut_by_item", "cut_by_detach", "scheduler_of_another_optimizer",
+    "target_learns", "sign_taken_for_addition", "diagonal_hidden", "scaled_and_stepped", "clipped_while_scaled", "parameters_used_up", "option_not_read", "frozen_from_the_start", "answer_seen", "padding_scored", "tested_on_training_data", "scores_cut_at_half", "samples_sorted", "steps_too_long", "loss_summed", "cut_by_item", "cut_by_detach", "scheduler_of_another_optimizer",
 }  # fmt: skip
 """Codes that have a certain fix for all of their programs, or for these."""
 MENDED_PARTLY = {
     "answer_seen": {2}, "padding_scored": {0}, "scores_cut_at_half": {0}, "target_learns": {0},
-    "create_graph_in_backward": {0}, "diagonal_hidden": {0}, "evaluated_in_train": {0, 1, 2, 3}, "evaluated_with_grad": {0}, "leaf_recreated": {0}, "learning_rate_zero": {0, 1},
+    "diagonal_hidden": {0}, "evaluated_in_train": {0, 1, 2, 3}, "evaluated_with_grad": {0}, "leaf_recreated": {0}, "learning_rate_zero": {0, 1},
     "option_not_read": {0}, "scheduler_of_another_optimizer": {0}, "not_in_optimizer": {0, 1}, "optimizer_holds_others": {0}, "result_dropped": {0}, "root_of_negative": {0},
     "step_without_backward": {1}, "tensor_not_parameter": {0}, "uphill_by_hand": {0, 1, 2, 3, 5, 6, 8},
 }  # fmt: skip

@@ -221,6 +221,17 @@ def test_the_right_cures_of_the_same_programs_mend(trace: TraceOf) -> None:
     assert tried(trace, STRETCHED, squeezed).verdict == "mends"
 
 
+def test_a_model_made_anew_behind_the_failing_line_has_lost_no_gradient(trace: TraceOf) -> None:
+    program = """x = torch.ones(3, 2)
+model = torch.nn.Linear(2, 1)
+model(x).sum().backward()
+print(torch.ones(2) @ torch.ones(3))
+model = torch.nn.Linear(2, 1)
+print(model(x))
+"""
+    assert tried(trace, program, program.replace("ones(3))", "ones(2))")).verdict == "mends"
+
+
 def test_a_loop_over_one_graph_does_not_grow(trace: TraceOf) -> None:
     rows = """x = torch.ones(4, requires_grad=True)
 y = x.exp() * 2

@@ -41,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     hide_memory()
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
     config = uvicorn.Config(
-        create_app(settings, ready_first=not settings.is_local),
+        create_app(settings, ready_first=not settings.is_local and not settings.runner),
         host=settings.host,
         port=settings.port,
         log_level="warning",

@@ -20,7 +20,7 @@ def check_isolation(isolation: Isolation | None, settings: Settings) -> None:
     log.info("isolation: %s", profile)
     if profile in WEAK and not settings.is_local and not settings.allow_weak_isolation:
         raise WeakIsolation(
-            f"isolation is {profile!r} and {settings.reached_at} can be reached by other machines: strangers' programs "
+            f"isolation is {profile!r} and programs may come from other machines: strangers' programs "
             "would not be held. Listen on 127.0.0.1, give the process the kernel features that are missing "
             "(docs/api.md), or set GRADGRAPH_ALLOW_WEAK_ISOLATION=1 if everyone who can reach it may run programs on "
             "this machine."

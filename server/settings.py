@@ -109,14 +109,9 @@ class Settings:
         return self.code_bytes * 8
 
     @property
-    def reached_at(self) -> str:
-        """The host over which programs come: the broker's, where there is one."""
-        return urlsplit(self.runner.split(",")[0]).hostname or "" if self.runner else self.host
-
-    @property
     def is_local(self) -> bool:
-        """Whether programs come from this machine only."""
-        return self.reached_at in ("localhost", "::1") or self.reached_at.startswith("127.")
+        """Whether programs come from this machine only; of a cluster no node knows that."""
+        return not self.runner and (self.host in ("localhost", "::1") or self.host.startswith("127."))
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] = os.environ) -> "Settings":

@@ -45,6 +45,8 @@ def test_every_kind_of_option_is_read() -> None:
         ("GRADGRAPH_PROT", "80", "no such option"),
         ("GRADGRAPH_EMBED_EDIT", "https://a.example https://b.example/course", "is no origin"),
         ("GRADGRAPH_EMBED_EDIT", "'self'; script-src *", "is no origin"),
+        ("GRADGRAPH_RUNNER", "http://web:secret@host", "names no broker"),
+        ("GRADGRAPH_RUNNER", "nats://host:4222", "names no broker"),
         ("GRADGRAPH_STORE", "mysql://host/name", "names no PostgreSQL"),
         ("GRADGRAPH_STORE", "/data/gradgraph.sqlite3", "names no PostgreSQL"),
         ("GRADGRAPH_STORE", "postgresql://u:secret@host:port/name", "names no PostgreSQL"),
@@ -62,3 +64,7 @@ def test_a_bad_variable_is_named(name: str, text: str, words: str) -> None:
 )
 def test_local_means_no_other_machine(host: str, local: bool) -> None:
     assert Settings(host=host).is_local is local
+
+
+def test_no_node_of_a_cluster_knows_who_asks() -> None:
+    assert not Settings(host="127.0.0.1", runner="nats://worker-1:secret@127.0.0.1:4222").is_local

@@ -142,8 +142,12 @@ class LiveRun(Telling):
 class Queue:
     """Takes runs in, lets the runner perform them, puts their traces into the store."""
 
-    def __init__(self, runner: Runner, traces: Traces, metrics: Metrics, settings: Settings) -> None:
+    def __init__(
+        self, runner: Runner, traces: Traces, metrics: Metrics, settings: Settings, *, stores_first: bool = False
+    ) -> None:
+        """With `stores_first` a trace is in the store before it is an answer: this process may go and others stay."""
         self.length = settings.queue
+        self._stores_first = stores_first
         self._runner = runner
         self._traces = traces
         self._metrics = metrics
@@ -405,10 +409,12 @@ class Queue:
             if not live.background:
                 self._metrics.run_took(time.monotonic() - live.since)
             self._traces.remember(live.id, finished.stored)
-            self._end(live, finished)
-            if finished.stored.kept:
-                with contextlib.suppress(StoreDown):  # it is remembered, and the log tells
-                    await self._traces.keep(live.id, finished.stored, pinned=live.pinned)
+            if self._stores_first:
+                await self._store(live, finished)
+                self._end(live, finished)
+            else:
+                self._end(live, finished)
+                await self._store(live, finished)
         except asyncio.CancelledError:
             self._refuse(live, _cancelled(live.id))
             raise
@@ -421,6 +427,11 @@ class Queue:
             patience.cancel()
             if not live.background:
                 self._turn_s += (min(time.monotonic() - began, self._quick_s) - self._turn_s) / 20
+
+    async def _store(self, live: LiveRun, finished: Finished) -> None:
+        if finished.stored.kept:
+            with contextlib.suppress(StoreDown):  # it is remembered, and the log tells
+                await self._traces.keep(live.id, finished.stored, pinned=live.pinned)
 
     def _over(self, live: LiveRun, task: "asyncio.Task[None]") -> None:
         """Its task has ended, in whatever way."""

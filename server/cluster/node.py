@@ -33,7 +33,7 @@ class WebNode(RemoteRuns):
         self._connection = Connection(settings.runner, settings.runner_ca)
         self._workers = Workers(self._connection)
         self.runner = NatsRunner(self._connection, self._workers, versions.engine, settings.trace_bytes)
-        self.queue = Queue(self.runner, traces, metrics, settings)
+        self.queue = Queue(self.runner, traces, metrics, settings, stores_first=True)
         self._name = f"{socket.gethostname().replace('.', '-')}-{secrets.token_hex(4)}"
         self._contending: asyncio.Task[None] | None = None
         self._preparing: asyncio.Task[KeyValue] | None = None

@@ -145,7 +145,7 @@ def test_a_run_whose_worker_is_killed_is_done_elsewhere(nodes: Nodes, number: in
     before = nodes.health()["cluster"]["redelivered"]
     code = SLEEP.format(n=number, s=3)
     call = begin(nodes, callers, code)
-    wait_until(lambda: nodes.health()["running"] == 1, PATIENCE_S)
+    wait_until(lambda: any(map(_has_begun, nodes.cluster.workers)), PATIENCE_S)
     killed = next(node for node in nodes.cluster.workers if _has_begun(node))
     killed.kill()
     trace = call.result().json()

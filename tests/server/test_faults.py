@@ -34,8 +34,6 @@ Json = dict[str, Any]
 
 QUIET = {"warm_gallery": 0, "rate_per_s": 0}
 SPARES = 2
-SPARE_FILES = 4
-"""A pidfd and three pipes, which the server closes when it hears that a spare process is gone."""
 STORE_FILES = 12
 """The store opens its file for each of its four threads when the thread is first needed, with two files beside it."""
 NUMBERS = count(1)
@@ -137,19 +135,15 @@ def kill(pid: int) -> None:
 
 
 def spares_lost(at: Server, killed: Callable[[], list[int]]) -> None:
-    """Kills them when all spare processes are there; these end with them, and the server has heard of it: it has closed
-    their files, or has others already."""
-    before = settled(at).descriptors
-    family = set(soak.descendants(at.pid))
-    for pid in killed():
+    """Kills them when all spare processes are there; these end with them, and the server has heard of it."""
+    settled(at)
+    family = soak.descendants(zygote(at))
+    gone = killed()
+    for pid in gone:
         kill(pid)
-
-    def is_heard() -> bool:
-        others = set(soak.descendants(at.pid)) - family
-        return soak.descriptors(at.pid) <= max(0, before - SPARES * SPARE_FILES) or len(others) >= SPARES
-
-    wait_for(is_heard)
-    health(at)  # its turn to hear of it, where descriptors are not to be seen
+    wait_for(lambda: not any(map(soak.is_alive, {*gone, *family})))
+    for _ in range(2):
+        health(at)  # turns of the server, in which it hears
 
 
 def test_workers_killed_before_they_get_a_program(at: Server, fresh: soak.Holding) -> None:

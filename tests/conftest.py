@@ -7,6 +7,7 @@ from typing import Protocol
 
 import msgspec
 import pytest
+from xdist.scheduler import LoadScopeScheduling
 
 from engine import DEFAULT_LIMITS, Program, RunRequest, Trace
 from engine.local import LocalEngine, _shared
@@ -78,14 +79,22 @@ LONGEST = (
 """What takes long begins first: begun last it would keep one process at work when the others are through."""
 
 
-@pytest.hookimpl(tryfirst=True)
+def group_of(nodeid: str) -> str:
+    """What a test belongs to, of which one process runs all."""
+    file = nodeid.partition("::")[0]
+    return LOOK_AT_THE_SAME.get(file, file)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> LoadScopeScheduling:
+    """Hands out whole files, and files that look at the same together."""
+    scheduler = LoadScopeScheduling(config, log)
+    scheduler._split_scope = group_of
+    return scheduler
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Where the tests run in several processes (`--dist loadgroup`), a file's tests stay together."""
-    groups = {}
-    for item in items:
-        file = item.nodeid.partition("::")[0]
-        groups[item] = LOOK_AT_THE_SAME.get(file, file)
-        item.add_marker(pytest.mark.xdist_group(groups[item]))
-    if config.getoption("dist", "no") != "no":
+    """Where the tests run in several processes, the longest groups begin first."""
+    if hasattr(config, "workerinput"):
         place = {group: at for at, group in enumerate(LONGEST)}
-        items.sort(key=lambda item: place.get(groups[item], len(LONGEST)))
+        items.sort(key=lambda item: place.get(group_of(item.nodeid), len(LONGEST)))

@@ -354,7 +354,7 @@ const stories = {
     await until(() => text.textContent(), (all) => all.includes('They meet at x'), 'the text of the lesson')
     await shoot(page, 'first-visit')
     await page.getByRole('button', { name: 'Next', exact: true }).click()
-    await until(() => text.textContent(), (all) => all.includes('three components'), 'the text of the next lesson')
+    await until(() => text.textContent(), (all) => all.includes('The chain rule says'), 'the text of the next lesson')
     await page.getByRole('button', { name: 'Previous', exact: true }).click()
     await until(() => text.textContent(), (all) => all.includes('They meet at x'), 'the text of the lesson before')
   },

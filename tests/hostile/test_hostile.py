@@ -3,8 +3,10 @@
 Each program runs twice: with the namespaces this machine allows, and without any, as in an ordinary container.
 """
 
+import multiprocessing
 import os
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -284,6 +286,12 @@ def test_runs_find_an_empty_folder_of_their_own(pool: LocalEngine) -> None:
 
 
 def test_no_process_descriptor_or_file_stays() -> None:
+    """In a process of its own, where no other pool opens or closes anything."""
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as alone:
+        alone.submit(_leave_nothing).result()
+
+
+def _leave_nothing() -> None:
     before = descriptors()
     engine = LocalEngine(Pool(2, spares=2, namespaces=False))
     zygote, staging = leftovers(engine)

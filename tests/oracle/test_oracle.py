@@ -104,10 +104,17 @@ def ran(request: pytest.FixtureRequest) -> Ran:
     return Ran(path.stem, code, engine.run(code))
 
 
+FROM_BELOW = "stdout_from_below"
+"""What is written past Python's stream is noticed some milliseconds later, perhaps after a line printed meanwhile."""
+
+
 def test_trace_says_what_pytorch_does_to_the_bit(ran: Ran, plain: Plain) -> None:
     threads = ran.trace.environment.threads
     facts = plain.run(Question(code=ran.code, threads=threads))
     hooked = plain.run(Question(code=ran.code, threads=threads, hooks=True))
+    said = "".join(each.text for each in ran.trace.output if each.stream == "stdout")
+    if ran.name == FROM_BELOW and sorted(said.splitlines()) == sorted(facts.stdout.splitlines()):
+        facts = msgspec.structs.replace(facts, stdout=said)
     assert list(differences(ran.trace, facts, hooked)) == []
 
 
@@ -127,7 +134,7 @@ UNLIKE_ITSELF = {
     "error_recursion": "the depth at which the stack ends counts frames of ours",
     "grad_fn_printed": "prints addresses",
     "threads": "prints the numbers of threads",
-    "stdout_from_below": "what is written past Python's stream is noticed some milliseconds later",
+    FROM_BELOW: "what is written past Python's stream is noticed some milliseconds later",
     "more_losses": "shows memory nobody wrote",
     "typed_constructors": "shows memory nobody wrote",
     "model_lstm": "shows memory nobody wrote",

@@ -42,7 +42,8 @@ def unfinished(diagnosis: Diagnosis) -> Iterator[Finding]:
     if failure is None or failure.span is None or failure.kind != "limit" or failure.limit not in ("wall_s", "cpu_s"):
         return
     case = Case(diagnosis, failure)
-    around = (case.statement, *case.code.around(case.statement)) if case.statement is not None else ()
+    statement = case.code.statement_on(failure.span.line)  # it may have been between two expressions
+    around = (statement, *case.code.around(statement)) if statement is not None else ()
     loop = next((node for node in around if isinstance(node, ast.While)), None)
     if loop is not None and not isinstance(loop.test, ast.Constant):
         code = "loop_unchanging" if _is_unchanging(case, loop) else "loop_unfinished"

@@ -57,7 +57,7 @@ class Lines:
                 warnings.simplefilter("ignore")  # those of the program were shown just now
                 tree = ast.parse(source, PROGRAM)
                 wrap_constructors(tree, source)
-                self._mark(tree)
+                self._mark(tree, source.encode().splitlines())
                 return self._bind(compile(tree, PROGRAM, "exec", dont_inherit=True))
         except (RecursionError, MemoryError, SyntaxError, ValueError):  # nested too deep for a tree
             self.marks = []
@@ -68,7 +68,7 @@ class Lines:
         marks = tuple(self.marks)
         return tuple(sorted({mark.line for mark in marks} - {mark.line for mark in marks if mark.ran}))
 
-    def _mark(self, tree: ast.Module) -> None:
+    def _mark(self, tree: ast.Module, lines: list[bytes]) -> None:
         todo: list[ast.AST] = [tree]
         while todo:
             node = todo.pop()
@@ -77,28 +77,28 @@ class Lines:
                     continue
                 todo.extend(item for item in value if isinstance(item, ast.stmt | ast.excepthandler | ast.match_case))
                 if value and isinstance(value[0], ast.stmt):
-                    setattr(node, name, self._marked(value, _has_docstring(node, name)))
+                    setattr(node, name, self._marked(value, _has_docstring(node, name), lines))
 
-    def _marked(self, body: list[ast.stmt], has_docstring: bool) -> list[ast.stmt]:
+    def _marked(self, body: list[ast.stmt], has_docstring: bool, lines: list[bytes]) -> list[ast.stmt]:
         made: list[ast.stmt] = body[:1] if has_docstring else []
         for statement in body[len(made) :]:
             if not isinstance(statement, ast.Global | ast.Nonlocal) and not _is_future(statement):
-                made.append(self._store(statement))
+                made.append(self._store(statement, lines))
             made.append(statement)
         return made
 
-    def _store(self, statement: ast.stmt) -> ast.stmt:
+    def _store(self, statement: ast.stmt, lines: list[bytes]) -> ast.stmt:
+        """The mark stands where its statement does, or the first line of one of several: a program may be stopped at
+        it, and that line must be the one it counts as."""
         first = _first(statement)
         number: Any = (_KEY, len(self.marks))
         self.marks.append(Mark(first.lineno))
         target = ast.Attribute(value=ast.Constant(value=number), attr=_ATTRIBUTE, ctx=ast.Store())
         store = ast.Assign(targets=[target], value=ast.Constant(value=True))
+        end = first.end_col_offset if first.end_lineno == first.lineno else len(lines[first.lineno - 1])
         for part in (store, target, target.value, store.value):
             ast.copy_location(part, first)
-            part.end_lineno, part.end_col_offset = (
-                part.lineno,
-                part.col_offset,
-            )  # else the store counts as the last line
+            part.end_lineno, part.end_col_offset = first.lineno, end  # a store counts as the last line of its target
         return store
 
     def _bind(self, code: CodeType) -> CodeType:

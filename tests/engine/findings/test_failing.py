@@ -7,12 +7,13 @@ import pytest
 from msgspec.structs import replace
 
 from engine.findings.errors import CODES
+from engine.findings.find import find
 from engine.limits import DEFAULT_LIMITS
 from engine.local import LocalEngine
 from engine.program.edits import applied
 from engine.program.tree import parse
 from engine.request import RunRequest
-from engine.trace import Finding, Program, Trace
+from engine.trace import Failure, Finding, Program, Span, Trace
 from tests.engine.findings import failing, near_failing
 from tests.engine.findings.failing import HEAD, Row
 from tests.engine.findings.failing_not_a_tensor import GIVEN, NEAR_GIVEN, TOLD_BY_MESSAGES, TOLD_BY_VALUES
@@ -165,3 +166,10 @@ def test_a_loop_without_end_is_told_by_its_condition(engine: LocalEngine, progra
         if trace.failure is not None and trace.failure.span is not None:
             break
     assert [finding.code for finding in errors(trace)] == [LOOPS[program]], trace.failure
+
+
+@pytest.mark.parametrize("span", [Span(3, 4, 0, 8), Span(3, 3, 6, 14), Span(4, 4, 4, 8), Span(4, 4, 4, 4)])
+def test_a_loop_is_told_wherever_in_it_the_program_was(once: Callable[[str], Trace], span: Span) -> None:
+    trace = once("import torch\ngap = torch.tensor(2.)\nwhile gap < 1:\n    pass\n")
+    stopped = Failure("limit", "wall_s", "time limit of 2 s reached", span=span, limit="wall_s")
+    assert [finding.code for finding in find(replace(trace, failure=stopped))] == ["loop_unchanging"]

@@ -1,13 +1,14 @@
 """Lines that never ran, beside what Python's own tracer saw."""
 
 import ast
+import dis
 import os
 import sys
 import tempfile
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any
 
 import pytest
@@ -233,3 +234,21 @@ def test_programs_of_the_corpus(path: Path) -> None:
     except SyntaxError:
         expected = set()
     assert set(record(source).lines_not_run) == expected
+
+
+def test_a_mark_stands_where_its_statement_does() -> None:
+    """A stopped program may be at one, and is then shown there."""
+    found: set[str] = set()
+    todo = [Lines().compile(EVERYTHING)]
+    text = EVERYTHING.splitlines()
+    while todo:
+        code = todo.pop()
+        todo += [one for one in code.co_consts if isinstance(one, CodeType)]
+        for instruction in dis.get_instructions(code):
+            place = instruction.positions
+            if instruction.opname == "STORE_ATTR" and place is not None and place.lineno is not None:
+                assert place.end_lineno == place.lineno
+                found.add(text[place.lineno - 1][place.col_offset : place.end_col_offset])
+    assert {"return 1", "total = (", "marked", "first = next(numbers())", "while True: break"} <= found
+    assert {"ended = 5", "done = 6"} <= found
+    assert all(found)

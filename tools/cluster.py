@@ -228,14 +228,25 @@ async def _serve(running: Cluster, port: int) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Start all of it, print one address, and take all down again when told to stop."""
     parser = argparse.ArgumentParser(prog="./run cluster", description="A whole cluster on this machine.")
-    parser.add_argument("--web", type=int, default=2, help="web nodes")
-    parser.add_argument("--workers", type=int, default=3, help="worker nodes")
-    parser.add_argument("--slots", type=int, default=2, help="runs at the same time on each of these")
+    parser.add_argument("--web", type=_count, default=2, help="web nodes")
+    parser.add_argument("--workers", type=_count, default=3, help="worker nodes")
+    parser.add_argument("--slots", type=_count, default=2, help="runs at the same time on each of these")
     parser.add_argument("--port", type=int, default=8000, help="port of the one address; 0 takes a free one")
     options = parser.parse_args(arguments)
+    try:
+        socket.create_server(("127.0.0.1", options.port)).close()
+    except (OSError, OverflowError) as wrong:
+        parser.error(f"--port {options.port} cannot be listened on: {wrong}; give another one, or 0 for a free one")
     with cluster(options.web, options.workers, options.slots) as running:
         asyncio.run(_serve(running, options.port))
     return 0
+
+
+def _count(text: str) -> int:
+    """How many of something."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of them: give 1 or more")
+    return int(text)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """The queue in front of one worker: bounded, fair, never performing a run twice."""
 
 import asyncio
+import json
 import os
 import signal
 import threading
@@ -146,19 +147,34 @@ def test_a_waiting_run_of_a_client_that_left_is_never_performed(narrow: Served, 
         wait_until(lambda: queue.waiting == 0)
 
 
-def test_events_tell_that_a_run_waits(narrow: Served, clients: ThreadPoolExecutor) -> None:
-    kinds: list[str] = []
+def test_events_tell_that_a_run_waits_what_it_prints_and_when_it_is_over(
+    narrow: Served, clients: ThreadPoolExecutor
+) -> None:
+    told: list[str] = []
 
     def hear(events: str) -> None:
-        with narrow.http.stream("GET", events) as told:
-            kinds.extend(line.removeprefix("event: ") for line in told.iter_lines() if line.startswith("event: "))
+        with narrow.http.stream("GET", events) as answer:
+            assert answer.headers["content-type"].startswith("text/event-stream")
+            told.extend(answer.iter_lines())
 
+    def heard(field: str) -> list[str]:
+        return [line.removeprefix(f"{field}: ") for line in told if line.startswith(f"{field}: ")]
+
+    program = {"code": "print('one')\nprint('two')"}
     with held(narrow, clients):
-        accepted = narrow.http.post("/api/v1/runs", json=Callers.program(0), headers={"Prefer": "respond-async"}).json()
+        accepted = narrow.http.post("/api/v1/runs", json=program, headers={"Prefer": "respond-async"}).json()
         hearing = clients.submit(hear, accepted["events"])
-        wait_until(lambda: kinds == ["waiting"])
+        wait_until(lambda: "waiting" in heard("event"))
     hearing.result()
-    assert list(dict.fromkeys(kinds)) == ["waiting", "started", "output", "finished"]
+    assert [kind for kind in dict.fromkeys(heard("event")) if kind != "progress"] == [
+        "waiting", "started", "output", "finished",
+    ]  # fmt: skip
+    said = [json.loads(data) for data in heard("data")]
+    assert "".join(each.get("text", "") for each in said) == "one\ntwo\n"
+    assert said[-1]["location"] == accepted["location"]
+    numbers = [int(number) for number in heard("id")]
+    assert numbers == sorted(set(numbers))
+    assert narrow.http.get(accepted["events"]).text.startswith("event: finished\n")
 
 
 def test_a_browser_is_told_how_many_runs_are_ahead_of_its_own(narrow: Served, clients: ThreadPoolExecutor) -> None:

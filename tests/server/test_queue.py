@@ -46,6 +46,14 @@ def narrow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         yield server
 
 
+@pytest.fixture(scope="module")
+def yielding(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A server on which a second run may go on beside a long one."""
+    folder = tmp_path_factory.mktemp("yielding")
+    with serving(Settings(data_dir=folder, workers=1, slow_workers=1, quick_s=0.1, warm_gallery=False)) as server:
+        yield server
+
+
 @pytest.fixture
 def clients(narrow: Served) -> Iterator[ThreadPoolExecutor]:
     """Callers at the same time; the queue is empty again afterwards."""
@@ -204,10 +212,9 @@ def test_a_flood_waits_behind_itself(narrow: Served, clients: ThreadPoolExecutor
 
 
 @pytest.mark.slow
-def test_a_short_run_is_answered_while_a_long_one_goes_on(tmp_path: Path) -> None:
-    settings = Settings(data_dir=tmp_path, workers=1, slow_workers=1, quick_s=0.1, warm_gallery=False)
-    with serving(settings) as server, ThreadPoolExecutor(1) as clients, held(server, clients) as endless:
-        assert server.run("print('short')")["status"] == "ok"
+def test_a_short_run_is_answered_while_a_long_one_goes_on(yielding: Served) -> None:
+    with ThreadPoolExecutor(1) as clients, held(yielding, clients) as endless:
+        assert yielding.run("print('short')")["status"] == "ok"
         assert not endless.done()
 
 
@@ -292,10 +299,10 @@ def test_a_run_whose_worker_was_lost_is_tried_once_more(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_long_run_yields_only_to_newer_ones(tmp_path: Path) -> None:
-    settings = Settings(data_dir=tmp_path, workers=1, slow_workers=1, quick_s=0.1, warm_gallery=False)
-    with serving(settings) as server, ThreadPoolExecutor(2) as clients:
-        queue = server.service.queue
+def test_a_long_run_yields_only_to_newer_ones(yielding: Served) -> None:
+    server, queue = yielding, yielding.service.queue
+    wait_until(lambda: not queue._running)
+    with ThreadPoolExecutor(2) as clients:
         endless = clients.submit(server.http.post, "/api/v1/runs", json={"code": "while True:\n    pass"})
         wait_until(lambda: any(live.slow for live in queue._running))
         (long,) = queue._running

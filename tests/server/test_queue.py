@@ -277,25 +277,15 @@ def test_a_run_cancelled_in_the_moment_it_is_given_a_worker_frees_its_place(tmp_
     asyncio.run(check())
 
 
-def children() -> set[int]:
-    """Processes this one has started."""
-    return {int(pid) for file in Path("/proc/self/task").glob("*/children") for pid in file.read_text().split()}
-
-
 @pytest.mark.slow
-def test_a_run_whose_worker_was_lost_is_tried_once_more(tmp_path: Path) -> None:
-    before = children()
-    settings = Settings(data_dir=tmp_path, workers=1, warm_gallery=False)
-    with serving(settings) as server, ThreadPoolExecutor(1) as clients:
-        zygotes = children() - before
-        assert zygotes
-        call = post(server, clients, Callers.program(0.5))
-        wait_until(lambda: server.service.queue.running == 1)
-        for zygote in zygotes:
-            os.kill(zygote, signal.SIGKILL)
-        trace = call.result().json()
-        assert (trace["status"], trace.get("failure")) == ("ok", None)
-        assert server.run("print('and on')")["status"] == "ok"
+def test_a_run_whose_worker_was_lost_is_tried_once_more(narrow: Served, clients: ThreadPoolExecutor) -> None:
+    zygote = int(narrow.run("import os\nprint(os.getppid())")["output"][0]["text"])
+    call = post(narrow, clients, Callers.program(0.5))
+    wait_until(lambda: narrow.service.queue.running == 1)
+    os.kill(zygote, signal.SIGKILL)
+    trace = call.result().json()
+    assert (trace["status"], trace.get("failure")) == ("ok", None)
+    assert narrow.run("print('and on')")["status"] == "ok"
 
 
 @pytest.mark.slow

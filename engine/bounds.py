@@ -47,6 +47,11 @@ class Texts:
             return lines
         return [self._bounded(line) if len(line) > MOST_CHARACTERS else line for line in lines]
 
+    def of_failure(self, text: str) -> str:
+        """A text of a failure before it is encoded: a message of 50 MB must not be copied on its way."""
+        self.cut += len(text) > MOST_OF_A_FAILURE
+        return shortened(text, MOST_OF_A_FAILURE)
+
     def _bounded(self, line: bytes) -> bytes:
         if line.startswith(_OWN_BOUNDS) or _LONG_TEXT.search(line) is None:
             return line

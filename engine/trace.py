@@ -6,6 +6,7 @@ Optional fields that hold their default value are left out of the JSON. Ids are 
 functions.
 """
 
+import math
 from typing import Final, Literal, get_args
 
 import msgspec
@@ -16,6 +17,13 @@ FORMAT: Final[Format] = get_args(Format)[0]
 
 Number = bool | int | float | str
 """A JSON number. Non-finite floats are "nan", "inf", "-inf"; whole numbers beyond 2**53 are decimal strings."""
+
+
+def spoken(value: float) -> float | str:
+    """A float as a trace has it."""
+    if math.isfinite(value):
+        return value
+    return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True, gc=False):

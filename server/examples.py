@@ -131,7 +131,6 @@ HEALTH = shown(
         "torch": "2.13.0+cpu",
         "python": "3.11.7",
         "devices": ["cpu"],
-        "cuda": False,
         "isolation": {"profile": "full", "layers": ["rlimits", "mount", "net", "landlock", "seccomp"]},
         "workers": 2,
         "running": 0,

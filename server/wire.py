@@ -259,8 +259,6 @@ class Health(Answer):
     """Python version."""
     devices: tuple[str, ...]
     """Devices a program can have."""
-    cuda: bool
-    """Whether there is a CUDA device."""
     isolation: IsolationHealth | None
     """How runs are kept apart; null while starting."""
     workers: int

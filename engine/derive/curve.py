@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Mapping
 
-from engine.trace import CurvePoint, Pass, Tensor
+from engine.trace import CurvePoint, Pass, Tensor, spoken
 from engine.trace_index import TraceIndex
 
 MOST_POINTS = 2_000
@@ -51,7 +51,7 @@ def _norm(deltas: Iterable[Tensor | None]) -> float | str | None:
         if norm is None:
             return None
         square += norm * norm
-    return said(math.sqrt(square)) if not math.isnan(square) else "nan"
+    return spoken(math.sqrt(square))
 
 
 def norm_of(tensor: Tensor) -> float | None:
@@ -63,10 +63,3 @@ def norm_of(tensor: Tensor) -> float | None:
     if tensor.summary.nan:
         return math.nan
     return math.inf if tensor.summary.inf else float(tensor.summary.norm)
-
-
-def said(value: float) -> float | str:
-    """A float, or the string a trace has for a non-finite pass_."""
-    if math.isfinite(value):
-        return value
-    return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"

@@ -6,7 +6,6 @@ import msgspec
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from engine.devices import CUDA, kind_of
 from server.answers import NEVER
 from server.examples import HEALTH, download
 from server.runs import ClusterLoad
@@ -29,7 +28,6 @@ async def health(response: Response, service: ServiceOf) -> Health:
         torch=service.versions.torch,
         python=platform.python_version(),
         devices=runner.devices,
-        cuda=any(kind_of(device) is CUDA for device in runner.devices),
         isolation=IsolationHealth(profile=isolation.profile, layers=isolation.layers) if isolation else None,
         workers=runner.capacity,
         running=load.running,

@@ -21,7 +21,7 @@ from tools.cluster import Node
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 TURN = "import time\nimport torch\ntime.sleep(0.1)\nx = torch.tensor(3.0, requires_grad=True)\n(x * x * {n}).backward()\nprint(x.grad.item())\n"
-LONG = "import time\nprint({n}, flush=True)\nfor _ in range(80):\n    time.sleep(0.1)\nprint('done')\n"
+LONG = "import time\nprint({n}, flush=True)\nfor _ in range(60):\n    time.sleep(0.1)\nprint('done')\n"
 LOAD = 40
 TOLD = ("no-leader", "no-worker", "no-node", "store-down", "cancelled", "queue-full")
 """Sentences of which each says that nothing is wrong with the program."""

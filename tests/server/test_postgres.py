@@ -15,7 +15,7 @@ from server.settings import Settings
 from server.store import StoreDown
 from server.store.sql_store import SqlStore
 from tests.server.conftest import Served, serving, wait_until
-from tests.server.postgres import Cluster, cluster
+from tests.server.postgres import Cluster, Postgres, cluster
 from tests.server.stores import store_in, trace, use
 
 CODE = "import torch\nx = torch.tensor({n}.0, requires_grad=True)\n(x * x).backward()\n"
@@ -134,46 +134,54 @@ def test_a_writer_that_holds_the_tables_is_not_waited_for_without_end(
     use(partial(store_in, postgres_url), keep)
 
 
-@pytest.mark.slow
-def test_two_servers_see_each_other_s_runs(postgres_url: str, tmp_path: Path) -> None:
-    settings = Settings(store=postgres_url, data_dir=tmp_path / "none", workers=1, warm_gallery=False)
-    with serving(settings) as first, serving(settings) as other:
-        made = first.run(CODE.format(n=3))
-        wait_until(lambda: stored(other) == 1)
-        assert other.http.get(f"/api/v1/runs/{made['id']}").json() == made
-        answer = other.http.post("/api/v1/runs", json={"code": CODE.format(n=3)})
-        assert answer.headers["cache-status"] == "gradgraph; hit"
-        assert stored(first) == stored(other) == 1
-    assert not (tmp_path / "none").exists()
+@pytest.fixture(scope="module")
+def two(postgres_server: Postgres, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Served, Served]]:
+    """Two servers that share a store."""
+    nowhere = tmp_path_factory.mktemp("two") / "none"
+    with postgres_server.database() as url:
+        settings = Settings(store=url, data_dir=nowhere, workers=1, warm_gallery=False)
+        with serving(settings) as first, serving(settings) as other:
+            yield first, other
+    assert not nowhere.exists()
 
 
 @pytest.mark.slow
-def test_two_servers_share_snapshots(postgres_url: str, tmp_path: Path) -> None:
-    settings = Settings(store=postgres_url, data_dir=tmp_path / "none", workers=1, warm_gallery=False)
-    with serving(settings) as first, serving(settings) as other:
-        run = first.run(CODE.format(n=7))["id"]
-        body = {"run": run, "view": {"step": 2, "lang": "en"}}
-        made = first.http.post("/api/v1/snapshots", json=body).json()
-        assert other.http.post("/api/v1/snapshots", json=body).json()["id"] == made["id"], "the same content"
-        for server in (first, other):
-            assert server.http.get(f"{made['url']}.json").json()["view"]["step"] == 2
-        for token, status in (("stranger", 403), (made["token"], 204), (made["token"], 403)):
-            gone = other.http.delete(f"/api/v1/snapshots/{made['id']}", headers={"Owner-Token": token})
-            assert gone.status_code == status
-        assert first.http.get(f"{made['url']}.json").status_code == 200, "its other owner keeps it"
+def test_two_servers_see_each_other_s_runs(two: tuple[Served, Served]) -> None:
+    first, other = two
+    before = stored(first)
+    made = first.run(CODE.format(n=3))
+    wait_until(lambda: stored(other) == before + 1)
+    assert other.http.get(f"/api/v1/runs/{made['id']}").json() == made
+    answer = other.http.post("/api/v1/runs", json={"code": CODE.format(n=3)})
+    assert answer.headers["cache-status"] == "gradgraph; hit"
+    assert stored(first) == stored(other) == before + 1
 
 
 @pytest.mark.slow
-def test_a_snapshot_deleted_at_one_server_is_gone_at_the_other_at_once(postgres_url: str, tmp_path: Path) -> None:
-    settings = Settings(store=postgres_url, data_dir=tmp_path / "none", workers=1, warm_gallery=False)
-    with serving(settings) as first, serving(settings) as other:
-        body = {"run": first.run(CODE.format(n=8))["id"], "view": {"step": 1, "lang": "zh"}}
-        made = first.http.post("/api/v1/snapshots", json=body).json()
-        assert first.http.get(f"{made['url']}.json").status_code == 200, "now it remembers it"
-        gone = other.http.delete(f"/api/v1/snapshots/{made['id']}", headers={"Owner-Token": made["token"]})
-        assert gone.status_code == 204
-        for server in (first, other):
-            server.problem(server.http.get(f"{made['url']}.json"), 404, "no-such-snapshot")
+def test_two_servers_share_snapshots(two: tuple[Served, Served]) -> None:
+    first, other = two
+    run = first.run(CODE.format(n=7))["id"]
+    body = {"run": run, "view": {"step": 2, "lang": "en"}}
+    made = first.http.post("/api/v1/snapshots", json=body).json()
+    assert other.http.post("/api/v1/snapshots", json=body).json()["id"] == made["id"], "the same content"
+    for server in (first, other):
+        assert server.http.get(f"{made['url']}.json").json()["view"]["step"] == 2
+    for token, status in (("stranger", 403), (made["token"], 204), (made["token"], 403)):
+        gone = other.http.delete(f"/api/v1/snapshots/{made['id']}", headers={"Owner-Token": token})
+        assert gone.status_code == status
+    assert first.http.get(f"{made['url']}.json").status_code == 200, "its other owner keeps it"
+
+
+@pytest.mark.slow
+def test_a_snapshot_deleted_at_one_server_is_gone_at_the_other_at_once(two: tuple[Served, Served]) -> None:
+    first, other = two
+    body = {"run": first.run(CODE.format(n=8))["id"], "view": {"step": 1, "lang": "zh"}}
+    made = first.http.post("/api/v1/snapshots", json=body).json()
+    assert first.http.get(f"{made['url']}.json").status_code == 200, "now it remembers it"
+    gone = other.http.delete(f"/api/v1/snapshots/{made['id']}", headers={"Owner-Token": made["token"]})
+    assert gone.status_code == 204
+    for server in two:
+        server.problem(server.http.get(f"{made['url']}.json"), 404, "no-such-snapshot")
 
 
 @pytest.mark.slow

@@ -1,6 +1,7 @@
 """The queue in front of one worker: bounded, fair, never performing a run twice."""
 
 import asyncio
+import json
 import os
 import signal
 import threading
@@ -42,6 +43,14 @@ def narrow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         warm_gallery=False,
     )
     with serving(settings) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def yielding(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A server on which a second run may go on beside a long one."""
+    folder = tmp_path_factory.mktemp("yielding")
+    with serving(Settings(data_dir=folder, workers=1, slow_workers=1, quick_s=0.1, warm_gallery=False)) as server:
         yield server
 
 
@@ -146,19 +155,34 @@ def test_a_waiting_run_of_a_client_that_left_is_never_performed(narrow: Served, 
         wait_until(lambda: queue.waiting == 0)
 
 
-def test_events_tell_that_a_run_waits(narrow: Served, clients: ThreadPoolExecutor) -> None:
-    kinds: list[str] = []
+def test_events_tell_that_a_run_waits_what_it_prints_and_when_it_is_over(
+    narrow: Served, clients: ThreadPoolExecutor
+) -> None:
+    told: list[str] = []
 
     def hear(events: str) -> None:
-        with narrow.http.stream("GET", events) as told:
-            kinds.extend(line.removeprefix("event: ") for line in told.iter_lines() if line.startswith("event: "))
+        with narrow.http.stream("GET", events) as answer:
+            assert answer.headers["content-type"].startswith("text/event-stream")
+            told.extend(answer.iter_lines())
 
+    def heard(field: str) -> list[str]:
+        return [line.removeprefix(f"{field}: ") for line in told if line.startswith(f"{field}: ")]
+
+    program = {"code": "print('one')\nprint('two')"}
     with held(narrow, clients):
-        accepted = narrow.http.post("/api/v1/runs", json=Callers.program(0), headers={"Prefer": "respond-async"}).json()
+        accepted = narrow.http.post("/api/v1/runs", json=program, headers={"Prefer": "respond-async"}).json()
         hearing = clients.submit(hear, accepted["events"])
-        wait_until(lambda: kinds == ["waiting"])
+        wait_until(lambda: "waiting" in heard("event"))
     hearing.result()
-    assert list(dict.fromkeys(kinds)) == ["waiting", "started", "output", "finished"]
+    assert [kind for kind in dict.fromkeys(heard("event")) if kind != "progress"] == [
+        "waiting", "started", "output", "finished",
+    ]  # fmt: skip
+    said = [json.loads(data) for data in heard("data")]
+    assert "".join(each.get("text", "") for each in said) == "one\ntwo\n"
+    assert said[-1]["location"] == accepted["location"]
+    numbers = [int(number) for number in heard("id")]
+    assert numbers == sorted(set(numbers))
+    assert narrow.http.get(accepted["events"]).text.startswith("event: finished\n")
 
 
 def test_a_browser_is_told_how_many_runs_are_ahead_of_its_own(narrow: Served, clients: ThreadPoolExecutor) -> None:
@@ -188,10 +212,9 @@ def test_a_flood_waits_behind_itself(narrow: Served, clients: ThreadPoolExecutor
 
 
 @pytest.mark.slow
-def test_a_short_run_is_answered_while_a_long_one_goes_on(tmp_path: Path) -> None:
-    settings = Settings(data_dir=tmp_path, workers=1, slow_workers=1, quick_s=0.1, warm_gallery=False)
-    with serving(settings) as server, ThreadPoolExecutor(1) as clients, held(server, clients) as endless:
-        assert server.run("print('short')")["status"] == "ok"
+def test_a_short_run_is_answered_while_a_long_one_goes_on(yielding: Served) -> None:
+    with ThreadPoolExecutor(1) as clients, held(yielding, clients) as endless:
+        assert yielding.run("print('short')")["status"] == "ok"
         assert not endless.done()
 
 
@@ -254,32 +277,22 @@ def test_a_run_cancelled_in_the_moment_it_is_given_a_worker_frees_its_place(tmp_
     asyncio.run(check())
 
 
-def children() -> set[int]:
-    """Processes this one has started."""
-    return {int(pid) for file in Path("/proc/self/task").glob("*/children") for pid in file.read_text().split()}
+@pytest.mark.slow
+def test_a_run_whose_worker_was_lost_is_tried_once_more(narrow: Served, clients: ThreadPoolExecutor) -> None:
+    zygote = int(narrow.run("import os\nprint(os.getppid())")["output"][0]["text"])
+    call = post(narrow, clients, Callers.program(0.5))
+    wait_until(lambda: narrow.service.queue.running == 1)
+    os.kill(zygote, signal.SIGKILL)
+    trace = call.result().json()
+    assert (trace["status"], trace.get("failure")) == ("ok", None)
+    assert narrow.run("print('and on')")["status"] == "ok"
 
 
 @pytest.mark.slow
-def test_a_run_whose_worker_was_lost_is_tried_once_more(tmp_path: Path) -> None:
-    before = children()
-    settings = Settings(data_dir=tmp_path, workers=1, warm_gallery=False)
-    with serving(settings) as server, ThreadPoolExecutor(1) as clients:
-        zygotes = children() - before
-        assert zygotes
-        call = post(server, clients, Callers.program(0.5))
-        wait_until(lambda: server.service.queue.running == 1)
-        for zygote in zygotes:
-            os.kill(zygote, signal.SIGKILL)
-        trace = call.result().json()
-        assert (trace["status"], trace.get("failure")) == ("ok", None)
-        assert server.run("print('and on')")["status"] == "ok"
-
-
-@pytest.mark.slow
-def test_a_long_run_yields_only_to_newer_ones(tmp_path: Path) -> None:
-    settings = Settings(data_dir=tmp_path, workers=1, slow_workers=1, quick_s=0.1, warm_gallery=False)
-    with serving(settings) as server, ThreadPoolExecutor(2) as clients:
-        queue = server.service.queue
+def test_a_long_run_yields_only_to_newer_ones(yielding: Served) -> None:
+    server, queue = yielding, yielding.service.queue
+    wait_until(lambda: not queue._running)
+    with ThreadPoolExecutor(2) as clients:
         endless = clients.submit(server.http.post, "/api/v1/runs", json={"code": "while True:\n    pass"})
         wait_until(lambda: any(live.slow for live in queue._running))
         (long,) = queue._running

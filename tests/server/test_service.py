@@ -43,7 +43,6 @@ def test_health_says_how_runs_are_kept_apart(served: Served) -> None:
     assert health["status"] == "ok"
     assert health["isolation"] == trace["environment"]["isolation"]
     assert health["torch"] == trace["environment"]["torch"]
-    assert health["cuda"] is any(device.startswith("cuda") for device in health["devices"])
     assert (health["workers"] > 0, health["waiting"]) == (True, 0)
 
 

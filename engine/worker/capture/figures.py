@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.events import Figures
+from engine.trace import spoken
 
 _AT_A_TIME = 8192
 _ROW = 2048
@@ -20,13 +21,6 @@ _MOST = 1 << 28
 _least, _greatest, _total = np.minimum.reduce, np.maximum.reduce, np.add.reduce  # the methods add a Python call to each
 
 Array = NDArray[np.generic]
-
-
-def spoken(value: float) -> float | str:
-    """A float, or the string a trace has for a non-finite one."""
-    if math.isfinite(value):
-        return value
-    return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
 
 
 def figures(array: Array) -> Figures:

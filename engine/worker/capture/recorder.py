@@ -8,6 +8,7 @@ import contextlib
 import threading
 from collections.abc import Iterable
 
+from engine.bounds import Texts
 from engine.events import Found
 from engine.trace import RunLimits
 from engine.worker.capture.counts import Counts
@@ -41,6 +42,7 @@ class Recorder:
         self.raised_in_pass: Raised = (None, 0)
         """By the last call of the engine that raised."""
         self._troubles = 0
+        self.texts = Texts()
         self.counts = counts = Counts(limits)
         self.outbox = outbox = Outbox()
         self.sites = Sites(files)

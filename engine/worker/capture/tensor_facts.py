@@ -13,7 +13,8 @@ import torch
 from msgspec.structs import astuple
 
 from engine.events import Contents, Data, Figures, Role, TensorBrief, TensorSeen
-from engine.worker.capture.figures import Array, figures, spoken
+from engine.trace import spoken
+from engine.worker.capture.figures import Array, figures
 from engine.worker.capture.pictures import Pooled, picture
 from engine.worker.pytorch.internals import is_functional_tensor, is_functorch_wrapped
 

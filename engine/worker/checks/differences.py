@@ -18,7 +18,7 @@ from torch.autograd.graph import GradientEdge, get_gradient_edge
 
 from engine.events import LeafChecked
 from engine.request import RunRequest
-from engine.worker.capture.figures import spoken
+from engine.trace import spoken
 from engine.worker.capture.passes import Backward
 from engine.worker.capture.recorder import Recorder
 from engine.worker.checks.jacobian import jacobians

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from engine.events import JacobianSeen
-from engine.worker.capture.figures import spoken
+from engine.trace import spoken
 from engine.worker.capture.recorder import Recorder
 from engine.worker.checks.tape import Leaf
 from engine.worker.checks.tape_replay import Player, Problem, ReplayMode

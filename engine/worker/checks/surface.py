@@ -13,7 +13,7 @@ import torch
 from torch.autograd.graph import GradientEdge
 
 from engine.events import SurfaceSeen
-from engine.worker.capture.figures import spoken
+from engine.trace import spoken
 from engine.worker.capture.recorder import Recorder
 from engine.worker.checks.tape import Impossible, Leaf, Operand, Tape, Value, spread
 from engine.worker.checks.tape_replay import Player, Problem, ReplayMode, dependent, playing

@@ -45,8 +45,8 @@ from engine.events import (
     Warned,
     as_read,
 )
+from engine.trace import spoken
 from engine.worker.capture.counts import Counts
-from engine.worker.capture.figures import spoken
 from engine.worker.capture.nodes import Nodes
 from engine.worker.capture.op_names import Called
 from engine.worker.capture.outbox import Outbox

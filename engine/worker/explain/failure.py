@@ -41,7 +41,8 @@ def failure(error: BaseException, recorder: Recorder, source: str) -> Failed | N
     raised, op = recorder.raised
     failing, pass_id = recorder.raised_in_pass
     kind: Literal["exception", "exit", "memory", "forbidden"] = "exception"
-    name, message, printed = class_name(error), _text(error), ""
+    text = _text(error)
+    name, message, printed = class_name(error), recorder.texts.of_failure(text), ""
     if isinstance(error, SystemExit):
         kind = "exit"
         printed = "" if isinstance(error.code, int) else f"{error.code}\n"
@@ -58,6 +59,8 @@ def failure(error: BaseException, recorder: Recorder, source: str) -> Failed | N
         message = message or f"memory ran out: a program may add {limit:,} bytes; make its data smaller"
     elif _is_refused(error, message):
         kind = "forbidden"
+    if message != text:
+        printed = recorder.texts.of_failure(printed)
     operands, facts = (
         ((), asked) if kind == "memory" or innermost is None else _clues(error, recorder, source, *innermost)
     )

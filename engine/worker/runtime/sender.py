@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import astuple, replace
 
-from engine.bounds import MOST_CHARACTERS, Texts
+from engine.bounds import MOST_CHARACTERS
 from engine.events import (
     Ended,
     Failed,
@@ -65,7 +65,7 @@ class Sender:
         self._positions: dict[int, list[Position]] = {}
         """By id of the code, which `sites` holds."""
         self.full = False
-        self._texts = Texts()
+        self._cuts_told = 0
 
     def flush(self) -> None:
         """Sends everything said so far. Several events go out as one piece of newline-separated lines."""
@@ -90,10 +90,11 @@ class Sender:
 
     def _encoded(self, rows: list[Said]) -> bytes:
         """The lines of some events, and a word of the texts that were cut."""
-        before = self._texts.cut
-        lines = self._texts.bounded(_encode(rows).split(b"\n"))
-        if self._texts.cut > before:
-            lines.append(_encoder.encode(Omitted("texts", "texts", MOST_CHARACTERS, self._texts.cut)))
+        texts = self.recorder.texts
+        lines = texts.bounded(_encode(rows).split(b"\n"))
+        if texts.cut > self._cuts_told:
+            self._cuts_told = texts.cut
+            lines.append(_encoder.encode(Omitted("texts", "texts", MOST_CHARACTERS, texts.cut)))
         return b"\n".join(lines)
 
     def _sites(self) -> list[Said]:

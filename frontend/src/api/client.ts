@@ -36,7 +36,6 @@ export interface Lesson {
 export interface Health {
   torch: string
   devices: string[]
-  cuda: boolean
 }
 
 export interface GraphChoice {

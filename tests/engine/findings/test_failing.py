@@ -162,7 +162,7 @@ LOOPS = {
 @pytest.mark.parametrize("program", LOOPS)
 def test_a_loop_without_end_is_told_by_its_condition(engine: LocalEngine, program: str) -> None:
     for _ in range(3):  # on a busy machine a stopped worker may not come to say where it was: nothing is told then
-        trace = engine.run(RunRequest(program=Program(code=HEAD + program), limits=replace(DEFAULT_LIMITS, wall_s=2)))
+        trace = engine.run(RunRequest(program=Program(code=HEAD + program), limits=replace(DEFAULT_LIMITS, wall_s=1)))
         if trace.failure is not None and trace.failure.span is not None:
             break
     assert [finding.code for finding in errors(trace)] == [LOOPS[program]], trace.failure

@@ -6,6 +6,9 @@ const WORDS = [
   ['nvidia-smi', /nvidia-smi/],
 ] as const
 
+/** Ops that only bring a tensor to a device. */
+export const MOVES = new Set(['to', 'cuda', 'cpu'])
+
 /** Whether a line speaks of GPUs. */
 export function isAboutDevices(code: string): boolean {
   return glossary(code).length > 0

@@ -403,7 +403,7 @@ def test_the_time_limit_shows_the_latest_turn(monkeypatch: pytest.MonkeyPatch) -
     assert trace.status == "limited"
     assert laws.broken(trace) == []
     kept = len(trace.passes) + sum(gap.passes for gap in trace.gaps)
-    assert abs(trace.curve[-1].number - kept) <= 20  # the loop goes on while another thread says where it is
+    assert kept == pytest.approx(trace.curve[-1].number, rel=0.2)  # the loop goes on while another thread tells
     assert trace.curve[-1].number > len(trace.passes), "the latest turn comes after ones that were left out"
 
 
@@ -464,7 +464,7 @@ for i in range(150):
 """
     quick, slow = (
         record(HEAD + loop + f"    time.sleep({pause})\n", msgspec.structs.replace(DEFAULT_LIMITS, wall_s=wall_s))
-        for pause, wall_s in ((0, 60.0), (0.008, 4.0))
+        for pause, wall_s in ((0, 60.0), (0.004, 6.0))
     )
     assert slow.status == "ok", slow.failure
     assert slow.gaps == quick.gaps != ()

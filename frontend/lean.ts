@@ -92,7 +92,7 @@ export const fewWords: Plugin = {
 
 /** Of a finding an embed says the title: that of an error stands on its box. */
 const SAID =
-  /^finding\..*\.title$|^(embed|graph|mark|pass|player|problem|step)\.|^(player|panel\.(program|graph|findings))$/
+  /^finding\..*\.title$|^(embed|graph|mark|pass|player|problem|step)\.|^state\.(at|running|waiting)$|^(player|panel\.(program|graph|findings))$/
 
 /** The style sheet as a text of the one script, in the place of `__STYLES__`: what holds it loads nothing. */
 export const stylesInside: Plugin = {

@@ -288,6 +288,23 @@ async function pull(page, number, way) {
   await page.mouse.up()
 }
 
+/** Gives every worker a program to run, until the answer is called. */
+async function blocked() {
+  const { workers } = await (await fetch(`${server}/api/v1/health`)).json()
+  const blockers = await Promise.all(Array.from({ length: workers }, (_, number) =>
+    fetch(`${server}/api/v1/runs`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', Prefer: 'respond-async' },
+      body: JSON.stringify({ code: `import time\ntime.sleep(9)\nprint(${number}, ${Date.now()})` }),
+    }),
+  ))
+  await until(async () => (await (await fetch(`${server}/api/v1/health`)).json()).running, (running) => running === workers, 'programs being run')
+  const free = async () => {
+    for (const { headers } of blockers) await fetch(`${server}${headers.get('Location')}`, { method: 'DELETE' })
+  }
+  return { free, told: new RegExp(`${workers} ${workers === 1 ? 'program' : 'programs'} ahead of yours, about \\d+ s`) }
+}
+
 /** The trace of a program, run anew. */
 async function answered(code) {
   const headers = { 'Content-Type': 'application/json', 'Cache-Control': 'no-cache' }
@@ -713,19 +730,11 @@ const stories = {
 
   async 'a run that waits says how many are ahead'(page) {
     await open(page)
-    const { workers } = await (await fetch(`${server}/api/v1/health`)).json()
-    const blockers = await Promise.all(Array.from({ length: workers }, (_, number) =>
-      fetch(`${server}/api/v1/runs`, {
-        method: 'POST',
-        headers: { 'Content-Type': 'application/json', Prefer: 'respond-async' },
-        body: JSON.stringify({ code: `import time\ntime.sleep(9)\nprint(${number}, ${Date.now()})` }),
-      }),
-    ))
-    await until(async () => (await (await fetch(`${server}/api/v1/health`)).json()).running, (running) => running === workers, 'programs being run')
+    const { free, told } = await blocked()
     await write(page, `${PROGRAM}\nprint(${Date.now()})`)
     await page.keyboard.press('Control+Enter')
-    await page.getByText(new RegExp(`${workers} ${workers === 1 ? 'program' : 'programs'} ahead of yours`)).waitFor()
-    for (const { headers } of blockers) await fetch(`${server}${headers.get('Location')}`, { method: 'DELETE' })
+    await page.getByText(told).waitFor()
+    await free()
     await box(page, 'MeanBackward0').waitFor()
   },
 
@@ -1796,6 +1805,15 @@ const stories = {
       await frame.locator('.cm-finding', { hasText: 'shape' }).or(frame.locator('.cm-finding', { hasText: '2, 3' })).first().waitFor()
       await frame.locator('.cm-line-failed', { hasText: 'd = a @ b' }).waitFor()
       await shoot(page, 'embed-edit')
+      const { free, told } = await blocked()
+      await text.click()
+      await page.keyboard.press('Control+a')
+      await page.keyboard.insertText(`${PROGRAM}\nprint(${Date.now()})`)
+      await page.keyboard.press('Control+Enter')
+      await frame.getByRole('status').filter({ hasText: told }).waitFor()
+      await shoot(page, 'embed-edit-waits')
+      await free()
+      await holds('MeanBackward0')
       await page.route('**/api/v1/runs?*', (route) => route.fulfill({ status: 429, contentType: 'application/problem+json', body: JSON.stringify({ detail: 'Too many.' }) }))
       await button('Run').click()
       await frame.getByRole('alert').filter({ hasText: 'Too many.' }).waitFor()
@@ -1892,7 +1910,7 @@ const stories = {
       ['a failing program', async () => (await page.goto(`${server}/?failing#lang=en&theme=dark`), await page.waitForSelector('.cm-content'), run(page, FAILING))],
       ...['ledger', 'text', 'compare', 'memory', 'training', 'engine', 'storage', 'checks', 'jacobian', 'calls'].map((panel) => [`panel ${panel}, dark`, async () => (await page.goto(`${server}/#run=${trained}&lang=en&theme=dark&panel=${panel}`), await page.reload(), page.locator('.dock .panel > *').first().waitFor())]),
       ['share', async () => (await page.goto(`${server}/?share#run=${made}&lang=en&theme=light`), await page.getByRole('button', { name: 'Share' }).click(), await page.getByRole('button', { name: 'Make a snapshot' }).click(), page.getByLabel('Link').waitFor())],
-      ['embed', async () => (await page.goto(`${server}/embed/${made}?lang=en`), page.waitForSelector('.gg-scene .box', { state: 'attached' }))],
+      ...['', '&mode=slides', '&mode=edit', '&mode=edit&theme=dark'].map((mode) => [`embed${mode}`, async () => (await page.goto(`${server}/embed/${made}?lang=en${mode}`), page.waitForSelector(mode.includes('edit') ? 'main:has(.cm-content) .gg-scene .box' : '.gg-scene .box', { state: 'attached' }))]),
     ]
     for (const [name, go] of places) {
       await go()

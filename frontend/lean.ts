@@ -31,6 +31,23 @@ export const noAsync: Plugin = {
   },
 }
 
+/** The boundary around what is mounted, which waits and catches errors: nothing of ours says what to show then. */
+export const noBoundary: Plugin = {
+  name: 'no-boundary',
+  apply: 'build',
+  transform: {
+    filter: { id: /svelte\/src\/internal\/client\/render\.js$/ },
+    handler: (code: string) =>
+      plain(
+        swapped(
+          swapped(code, "import { boundary } from './dom/blocks/boundary.js'", UNBOUNDED),
+          'import { component_root',
+          'import { branch, component_root',
+        ),
+      ),
+  },
+}
+
 /** State that is written into, not replaced: an embed has none. Where it is given some it says so at once. */
 export const noDeepState: Plugin = {
   name: 'no-deep-state',
@@ -75,7 +92,7 @@ export const fewWords: Plugin = {
 
 /** Of a finding an embed says the title: that of an error stands on its box. */
 const SAID =
-  /^finding\..*\.title$|^(embed|graph|mark|pass|player|problem|step)\.|^(player|panel\.(program|graph|findings))$/
+  /^finding\..*\.title$|^(embed|graph|mark|pass|player|problem|step)\.|^state\.(at|running|waiting)$|^(player|panel\.(program|graph|findings))$/
 
 /** The style sheet as a text of the one script, in the place of `__STYLES__`: what holds it loads nothing. */
 export const stylesInside: Plugin = {
@@ -120,6 +137,7 @@ export const minifiedAgain: Plugin = {
   },
 }
 
+const UNBOUNDED = 'const boundary = (place, _, draw) => branch(() => draw(place))'
 const PROXY = 'export function proxy(value) {'
 const REFUSE = "if (Array.isArray(value) || value?.constructor === Object) throw new Error('use $state.raw');"
 

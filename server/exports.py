@@ -18,7 +18,7 @@ from engine.export.timing import timing
 from engine.graph import Graph
 from engine.trace import Record, Trace
 from server.problems import Language, Problem
-from server.standalone import Parts, Player, standalone
+from server.standalone import Parts, Player, Selected, standalone
 
 SHARP = 2.0
 PIXELS = 30_000_000
@@ -31,22 +31,13 @@ _layout = msgspec.json.Decoder(Layout).decode
 _parts = msgspec.json.Decoder(Parts).decode
 
 
-class Selected(Record, frozen=True):
-    """What has a ring around it."""
-
-    kind: Literal["box", "edge", "group"]
-    """What it is."""
-    id: str
-    """Its id in the graph."""
-
-
 class Look(Record, frozen=True):
     """How to draw it; the options of the frontend's static bundle."""
 
     lang: Language = "en"
     """Language of the words in the picture."""
-    theme: Literal["light", "dark"] = "light"
-    """Colours."""
+    theme: Literal["light", "dark", "auto"] = "light"
+    """Colours; `auto` follows the reader's system, which only a player can."""
     step: int | None = None
     """Step of the timeline the picture shows; null for the end."""
     expanded: tuple[str, ...] | None = None
@@ -113,7 +104,10 @@ def _player(trace: Trace, look: Look, parts: bytes) -> Player:
     step = {} if look.step is None else {"step": str(look.step)}
     made = _parts(parts)
     opens = {"lang": look.lang, "theme": look.theme, **step}
-    return Player(format="gradgraph.player/1", trace=trace, opens=opens, parts=made.parts, titles=made.titles)
+    return Player(
+        format="gradgraph.player/1", trace=trace, opens=opens, selection=look.selection, parts=made.parts,
+        titles=made.titles,
+    )  # fmt: skip
 
 
 PICTURES = {

@@ -1,6 +1,7 @@
 """Snapshots: a trace with the view of it that somebody shared. Named by their content, immutable, never evicted."""
 
 import asyncio
+import contextlib
 import gzip
 import hashlib
 import math
@@ -86,20 +87,17 @@ class Snapshots:
 
     async def open(self, id: str) -> Opened | None:
         """The snapshot, or None when there is none. Raises StoreDown, and Problem for one of a foreign version."""
-        known = self._opened.get(id)
-        try:
-            body = await self._store.snapshot(id)
-        except StoreDown:
-            if known is None:
-                raise
+        if known := self._opened.get(id):
+            with contextlib.suppress(StoreDown):
+                if not await self._store.has_snapshot(id):
+                    self._opened.drop(id)
+                    return None
             return known
-        if body is None:
-            self._opened.drop(id)
+        if (body := await self._store.snapshot(id)) is None:
             return None
-        if known is None:
-            known = await asyncio.to_thread(opened, id, body)
-            self._opened.put(id, known, known.stored.size_bytes)
-        return known
+        read = await asyncio.to_thread(opened, id, body)
+        self._opened.put(id, read, read.stored.size_bytes)
+        return read
 
     async def keep(self, stored: Stored, tensors: Mapping[str, bytes], view: SnapshotView, token: str) -> str:
         """Keep a finished trace with a view, for the owner of a token; its id. Raises StoreDown and Problem."""
@@ -120,7 +118,7 @@ class Snapshots:
     async def release(self, id: str, token: str) -> None:
         """Give a snapshot up for the owner of a token. Raises StoreDown and Problem."""
         if not await self._store.release_snapshot(id, owner_of(token)):
-            there = await self._store.snapshot(id) is not None
+            there = await self._store.has_snapshot(id)
             raise Problem("not-your-snapshot" if there else "no-such-snapshot", snapshot=id)
 
 

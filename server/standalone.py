@@ -66,6 +66,15 @@ class Parts(Record, frozen=True):
     titles: dict[Language, dict[str, str]]
 
 
+class Selected(Record, frozen=True):
+    """What has a ring around it."""
+
+    kind: Literal["box", "edge", "group"]
+    """What it is."""
+    id: str
+    """Its id in the graph."""
+
+
 class Player(Parts, frozen=True):
     """All that a player shows; the document of docs/embedding.md."""
 
@@ -73,6 +82,8 @@ class Player(Parts, frozen=True):
     opens: dict[str, str]
     """How it opens, in the words of an embed's address."""
     format: Literal["gradgraph.player/1"]
+    selection: Selected | None = None
+    """What is selected then."""
 
 
 def standalone(run: Player) -> bytes:

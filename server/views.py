@@ -80,6 +80,8 @@ class FoldingOptions(Record, frozen=True):
     """Language of the words that are measured."""
     most: int
     """Choices of open groups."""
+    expanded: tuple[str, ...] | None = None
+    """Those that are open at first; null for those that open by themselves."""
 
 
 class Views:
@@ -115,7 +117,7 @@ class Views:
         if picture.drawn == "layout":
             drawn = await self.layout(run, choice, LayoutOptions(lang=look.lang, room="page"))
         elif picture.drawn == "parts":
-            drawn = await self._parts(run, choice)
+            drawn = await self._parts(run, choice, look.expanded)
         elif picture.drawn == "svg":
             drawn = await self._drawn("svg", run, choice, look, self._drawing.svg)
         else:
@@ -127,27 +129,27 @@ class Views:
             (extension, choice, look), stored, lambda: write(*self._graph(stored, choice), look, drawn)
         )
 
-    async def _parts(self, run: str, choice: Choice) -> bytes:
+    async def _parts(self, run: str, choice: Choice, expanded: tuple[str, ...] | None) -> bytes:
         """Each graph that a player of the run needs, laid out in both languages, as JSON."""
         stored = await self._stored(run)
         trace = await self._in_thread(lambda: self._trace(stored)[1])
         around = _decode_around(await self._drawing.inline(trace))
         passes = [msgspec.structs.replace(choice, pass_id=one) for one in around.passes[-MOST_PASSES:]]
         choices = passes if choice.root is None and choice.pass_id is None else [choice]
-        foldings = max(1, MOST_FOLDINGS // len(choices))
+        most = max(1, MOST_FOLDINGS // len(choices))
+        options = [FoldingOptions(lang=lang, most=most, expanded=expanded) for lang in LANGUAGES]
         parts = [
             Part(
                 pass_=each.pass_id,
                 graph=msgspec.Raw(await self.graph(run, each)),
-                layouts={lang: msgspec.Raw(await self._foldings(run, each, lang, foldings)) for lang in LANGUAGES},
+                layouts={
+                    one.lang: msgspec.Raw(await self._drawn("layouts", run, each, one, self._drawing.layouts))
+                    for one in options
+                },
             )
             for each in choices
         ]
         return msgspec.json.encode(Parts(parts=parts, titles=around.titles))
-
-    async def _foldings(self, run: str, choice: Choice, lang: Language, most: int) -> bytes:
-        options = FoldingOptions(lang=lang, most=most)
-        return await self._drawn("layouts", run, choice, options, self._drawing.layouts)
 
     async def file(self, run: str, name: str) -> bytes:
         """The whole run in one of the formats of `FILES`."""

@@ -13,7 +13,7 @@ from engine.export.script import runnable
 from engine.graph import pass_at
 from server.answers import JSON, NEVER, ONE_DAY, tagged_answer
 from server.examples import MADE, PROBLEM, SNAPSHOT, SNAPSHOTS, Documented, download
-from server.exports import PICTURES, Look, Picture, Selected
+from server.exports import PICTURES, Look, Picture
 from server.problems import Problem
 from server.routes.docs import STYLE
 from server.routes.graphs import Width, policy_of, with_charset
@@ -22,6 +22,7 @@ from server.routes.runs import client_of, finished_trace
 from server.service import Service, ServiceOf
 from server.snapshot_page import GONE, refused
 from server.snapshots import Opened, is_snapshot, json_of, new_token
+from server.standalone import Selected
 from server.views import Choice
 from server.wire import MOST_STEPS, SelectedPart, SnapshotBody, SnapshotMade, SnapshotView
 
@@ -178,7 +179,7 @@ async def drawn(
         chosen = pass_at(await service.views.trace(opened.stored), view.step)
     choice = Choice(root=view.root, pass_id=chosen, level=view.level, layers=view.pass_id is None)
     expanded = None if view.expanded is None else tuple(sorted(view.expanded))
-    theme = view.theme if view.theme != "auto" else "light"
+    theme = "light" if view.theme == "auto" and not plays else view.theme
     part = view.selection
     selection = Selected(kind=part.kind, id=part.id) if isinstance(part, SelectedPart) else None
     return choice, Look(

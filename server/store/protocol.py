@@ -96,6 +96,9 @@ class SnapshotStore(Protocol):
     async def snapshot(self, id: str) -> bytes | None:
         """The packed envelope as it was put; None when there is none. Raises StoreDown."""
 
+    async def has_snapshot(self, id: str) -> bool:
+        """Whether there is one; its bytes are not read. Raises StoreDown."""
+
     async def keep_snapshot(self, id: str, body: bytes, owner: str) -> bool:
         """Keep it for one more owner, the SHA-256 in hex of the owner's token; whether it is new.
 

@@ -38,6 +38,7 @@ _COUNT = (
     .returning(held.c.bytes)
 )
 _SNAPSHOT = select(snapshots.c.body).where(snapshots.c.id == bindparam("id"))
+_HAS_SNAPSHOT = select(exists().where(snapshots.c.id == bindparam("id")))
 _OWNER = select(snapshot_owners.c.owner).where(snapshot_owners.c.snapshot == bindparam("id"))
 
 
@@ -83,6 +84,9 @@ class SqlStore:
 
     async def snapshot(self, id: str) -> bytes | None:
         return await self._in_thread(self._read_snapshot, id)
+
+    async def has_snapshot(self, id: str) -> bool:
+        return await self._in_thread(self._look_for_snapshot, id)
 
     async def keep_snapshot(self, id: str, body: bytes, owner: str) -> bool:
         return await self._in_thread(self._keep_snapshot, id, body, owner)
@@ -179,10 +183,14 @@ class SqlStore:
         with self._database.connection() as connection:
             return connection.execute(_SNAPSHOT, {"id": id}).scalar_one_or_none()
 
+    def _look_for_snapshot(self, id: str) -> bool:
+        with self._database.connection() as connection:
+            return connection.execute(_HAS_SNAPSHOT, {"id": id}).scalar_one()
+
     def _keep_snapshot(self, id: str, body: bytes, owner: str) -> bool:
         now = time.time()
         with self._database.writing() as connection:
-            is_new = connection.execute(select(snapshots.c.id).where(snapshots.c.id == id)).one_or_none() is None
+            is_new = not connection.execute(_HAS_SNAPSHOT, {"id": id}).scalar_one()
             if is_new:
                 if _count(connection, "snapshots", 1, len(body)) > self._max_snapshots_bytes:
                     raise StoreFull

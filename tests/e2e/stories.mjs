@@ -52,6 +52,10 @@ model = nn.Sequential(nn.Linear(4, 8), nn.Sequential(nn.Linear(8, 8), nn.ReLU(),
 loss = model(torch.ones(3, 4)).pow(2).mean()
 loss.backward()`
 
+const LAYERS = `import torch
+from torch import nn
+model = nn.Sequential(*[nn.Sequential(nn.Linear(4, 4), nn.ReLU()) for _ in range(6)], nn.Linear(4, 1))
+model(torch.ones(3, 4)).pow(2).mean().backward()`
 const LOOP = `import torch
 x = torch.tensor([1.0, 1.0], requires_grad=True)
 y = x * 2
@@ -282,6 +286,23 @@ async function pull(page, number, way) {
     await page.evaluate(() => new Promise(requestAnimationFrame))
   }
   await page.mouse.up()
+}
+
+/** Gives every worker a program to run, until the answer is called. */
+async function blocked() {
+  const { workers } = await (await fetch(`${server}/api/v1/health`)).json()
+  const blockers = await Promise.all(Array.from({ length: workers }, (_, number) =>
+    fetch(`${server}/api/v1/runs`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', Prefer: 'respond-async' },
+      body: JSON.stringify({ code: `import time\ntime.sleep(9)\nprint(${number}, ${Date.now()})` }),
+    }),
+  ))
+  await until(async () => (await (await fetch(`${server}/api/v1/health`)).json()).running, (running) => running === workers, 'programs being run')
+  const free = async () => {
+    for (const { headers } of blockers) await fetch(`${server}${headers.get('Location')}`, { method: 'DELETE' })
+  }
+  return { free, told: new RegExp(`${workers} ${workers === 1 ? 'program' : 'programs'} ahead of yours, about \\d+ s`) }
 }
 
 /** The trace of a program, run anew. */
@@ -709,19 +730,11 @@ const stories = {
 
   async 'a run that waits says how many are ahead'(page) {
     await open(page)
-    const { workers } = await (await fetch(`${server}/api/v1/health`)).json()
-    const blockers = await Promise.all(Array.from({ length: workers }, (_, number) =>
-      fetch(`${server}/api/v1/runs`, {
-        method: 'POST',
-        headers: { 'Content-Type': 'application/json', Prefer: 'respond-async' },
-        body: JSON.stringify({ code: `import time\ntime.sleep(9)\nprint(${number}, ${Date.now()})` }),
-      }),
-    ))
-    await until(async () => (await (await fetch(`${server}/api/v1/health`)).json()).running, (running) => running === workers, 'programs being run')
+    const { free, told } = await blocked()
     await write(page, `${PROGRAM}\nprint(${Date.now()})`)
     await page.keyboard.press('Control+Enter')
-    await page.getByText(new RegExp(`${workers} ${workers === 1 ? 'program' : 'programs'} ahead of yours`)).waitFor()
-    for (const { headers } of blockers) await fetch(`${server}${headers.get('Location')}`, { method: 'DELETE' })
+    await page.getByText(told).waitFor()
+    await free()
     await box(page, 'MeanBackward0').waitFor()
   },
 
@@ -1450,6 +1463,11 @@ const stories = {
       inspector: await of.locator('.inspector h3').first().textContent(), dock: await of.locator('.dock .panel').first().textContent(),
       lang: await of.locator('html').getAttribute('lang'), theme: await of.locator('html').getAttribute('data-theme'),
     })
+    const shown = (of) => of.evaluate(() => JSON.stringify({
+      boxes: [...document.querySelectorAll('.gg-scene .box')].map((one) => [one.dataset.id, one.ariaPressed, one.ariaExpanded]).sort(),
+      step: Number(document.querySelector('[role=slider]')?.ariaValueNow), lang: document.documentElement.lang, theme: document.documentElement.dataset.theme,
+    }))
+    const seen = await shown(page)
     await page.getByRole('button', { name: 'Share' }).click()
     await page.getByRole('button', { name: 'Make a snapshot' }).click()
     const link = await page.getByLabel('Link').inputValue()
@@ -1462,6 +1480,7 @@ const stories = {
     const left = await state(page)
     const others = await page.context().browser().newContext({ viewport: { width: 1440, height: 900 }, locale: 'zh-CN', colorScheme: 'light' })
     const reader = await others.newPage()
+    const folder = await mkdtemp(join(tmpdir(), 'gradgraph-'))
     try {
       await reader.route((url) => url.pathname.includes(ran), (route) => route.abort())
       await reader.goto(link)
@@ -1473,8 +1492,12 @@ const stories = {
       await until(() => count(reader).textContent(), (text) => text.includes('Step 61'), 'the step after a reload')
       await reader.goto(`${link}?step=3&lang=zh&theme=light`)
       await until(() => count(reader).textContent(), (text) => text.includes('第 3 步'), 'the step and language asked for')
-      await reader.goto(`${server}/embed/${id}`)
-      await until(() => count(reader).textContent(), (text) => text.includes('Step 60'), 'the step of the embed')
+      const file = join(folder, 'snapshot.html')
+      await writeFile(file, await (await page.request.get(`${link}.html`)).body())
+      for (const place of [`${server}/embed/${id}`, `file://${file}`]) {
+        await reader.goto(place)
+        await until(() => shown(reader), (found) => found === seen, `${place}: as it was left, ${seen}`)
+      }
       await page.getByRole('button', { name: 'Share' }).click()
       await page.getByText('Snapshots made in this browser: 1').click()
       await page.getByRole('button', { name: `Delete snapshot ${id}` }).click()
@@ -1488,6 +1511,7 @@ const stories = {
       await reader.getByRole('link', { name: '打开 Gradgraph' }).click()
       await reader.locator('.gg-scene .box').first().waitFor()
     } finally {
+      await rm(folder, { recursive: true })
       await others.close()
     }
   },
@@ -1781,6 +1805,15 @@ const stories = {
       await frame.locator('.cm-finding', { hasText: 'shape' }).or(frame.locator('.cm-finding', { hasText: '2, 3' })).first().waitFor()
       await frame.locator('.cm-line-failed', { hasText: 'd = a @ b' }).waitFor()
       await shoot(page, 'embed-edit')
+      const { free, told } = await blocked()
+      await text.click()
+      await page.keyboard.press('Control+a')
+      await page.keyboard.insertText(`${PROGRAM}\nprint(${Date.now()})`)
+      await page.keyboard.press('Control+Enter')
+      await frame.getByRole('status').filter({ hasText: told }).waitFor()
+      await shoot(page, 'embed-edit-waits')
+      await free()
+      await holds('MeanBackward0')
       await page.route('**/api/v1/runs?*', (route) => route.fulfill({ status: 429, contentType: 'application/problem+json', body: JSON.stringify({ detail: 'Too many.' }) }))
       await button('Run').click()
       await frame.getByRole('alert').filter({ hasText: 'Too many.' }).waitFor()
@@ -1824,18 +1857,34 @@ const stories = {
   },
 
   async 'an embed opens with the box of its step in view, at any width and level'(page) {
-    const { id, timeline } = await (await page.request.post(`${server}/api/v1/runs`, { data: { code: LOOP } })).json()
-    const backward = timeline.flatMap((event, at) => (event.kind === 'visit' ? [at + 1] : []))
-    for (const width of [390, 800]) {
-      await page.setViewportSize({ width, height: 460 })
-      for (const level of ['both', 'autograd'])
+    const folder = await mkdtemp(join(tmpdir(), 'gradgraph-'))
+    const isInView = async (place) => {
+      await page.goto('about:blank')
+      await page.goto(place)
+      await page.waitForSelector('.gg-scene[aria-busy=false] .box', { state: 'attached' })
+      await still(page)
+      const [now, room] = [await page.locator('.gg-scene .o-current').first().boundingBox({ timeout: 1000 }).catch(() => null), await page.locator('.gg-scene').boundingBox()]
+      const { width } = page.viewportSize()
+      check(now && now.x + now.width > room.x && now.x < room.x + room.width && now.y + now.height > room.y && now.y < room.y + room.height, `${place} at ${width} px: its box is at ${JSON.stringify(now)}`)
+    }
+    try {
+      for (const [code, levels, types] of [[LOOP, ['both', 'autograd'], ['MulBackward0']], [LAYERS, ['both'], ['TBackward0', 'AccumulateGrad']]]) {
+        const { id, timeline, nodes, passes } = await (await page.request.post(`${server}/api/v1/runs`, { data: { code } })).json()
+        const typeOf = (event) => nodes.find((node) => node.id === passes.find((pass) => pass.id === event.pass).visits[event.visit].node).type
+        const backward = timeline.flatMap((event, at) => (event.kind === 'visit' && types.includes(typeOf(event)) ? [at + 1] : []))
+        const file = join(folder, `${id}.html`)
+        await writeFile(file, await (await page.request.get(`${server}/api/v1/runs/${id}/graph.html`)).body())
         for (const step of [backward[0], backward[backward.length >> 1], backward.at(-1)]) {
-          await page.goto(`${server}/embed/${id}?lang=en&level=${level}&step=${step}`)
-          await page.waitForSelector('.gg-scene[aria-busy=false] .box', { state: 'attached' })
-          await still(page)
-          const [now, room] = [await page.locator('.gg-scene .o-current').first().boundingBox(), await page.locator('.gg-scene').boundingBox()]
-          check(now && now.x + now.width > room.x && now.x < room.x + room.width && now.y + now.height > room.y && now.y < room.y + room.height, `step ${step} of level ${level} at ${width} px: its box is at ${JSON.stringify(now)}`)
+          for (const width of [390, 800]) {
+            await page.setViewportSize({ width, height: 460 })
+            for (const level of levels) await isInView(`${server}/embed/${id}?lang=en&level=${level}&step=${step}`)
+            await isInView(`file://${file}?step=${step}`)
+          }
+          await isInView(`${server}/#run=${id}&step=${step}`)
         }
+      }
+    } finally {
+      await rm(folder, { recursive: true })
     }
   },
 
@@ -1861,7 +1910,7 @@ const stories = {
       ['a failing program', async () => (await page.goto(`${server}/?failing#lang=en&theme=dark`), await page.waitForSelector('.cm-content'), run(page, FAILING))],
       ...['ledger', 'text', 'compare', 'memory', 'training', 'engine', 'storage', 'checks', 'jacobian', 'calls'].map((panel) => [`panel ${panel}, dark`, async () => (await page.goto(`${server}/#run=${trained}&lang=en&theme=dark&panel=${panel}`), await page.reload(), page.locator('.dock .panel > *').first().waitFor())]),
       ['share', async () => (await page.goto(`${server}/?share#run=${made}&lang=en&theme=light`), await page.getByRole('button', { name: 'Share' }).click(), await page.getByRole('button', { name: 'Make a snapshot' }).click(), page.getByLabel('Link').waitFor())],
-      ['embed', async () => (await page.goto(`${server}/embed/${made}?lang=en`), page.waitForSelector('.gg-scene .box', { state: 'attached' }))],
+      ...['', '&mode=slides', '&mode=edit', '&mode=edit&theme=dark'].map((mode) => [`embed${mode}`, async () => (await page.goto(`${server}/embed/${made}?lang=en${mode}`), page.waitForSelector(mode.includes('edit') ? 'main:has(.cm-content) .gg-scene .box' : '.gg-scene .box', { state: 'attached' }))]),
     ]
     for (const [name, go] of places) {
       await go()

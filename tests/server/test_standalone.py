@@ -63,6 +63,24 @@ def test_the_file_of_a_snapshot_has_every_pass_too(served: Served) -> None:
     assert {part["pass"] for part in parts} == {pass_["id"] for pass_ in run["passes"]}
 
 
+def test_the_file_of_a_snapshot_opens_as_the_snapshot(served: Served) -> None:
+    if not served.service.drawing.ready:
+        pytest.skip("the drawing code is not built")
+    run = served.run(GROUPS)
+    ids = {group["title"]: group["id"] for group in served.http.get(f"/api/v1/runs/{run['id']}/graph").json()["groups"]}
+    selected, opened = {"kind": "group", "id": ids["1"]}, [ids["model"]]
+    view = {"step": 3, "lang": "zh", "selection": selected, "expanded": opened}
+    made = served.http.post("/api/v1/snapshots", json={"run": run["id"], "view": view}).json()
+    text = served.http.get(f"{made['url']}.html").text
+    data = data_of(text)
+    assert data["opens"] == {"lang": "zh", "theme": "auto", "step": "3"}, "its colours are the reader's, as on the page"
+    assert data["selection"] == selected
+    for layouts in parts_of(text)[0]["layouts"].values():
+        assert layouts[0]["open"] == opened
+    wished = data_of(served.http.get(f"{made['url']}.html?theme=dark&step=4&lang=en").text)
+    assert wished["opens"] == {"lang": "en", "theme": "dark", "step": "4"}
+
+
 def test_a_hostile_program_is_text(served: Served) -> None:
     code = f"import torch\ntext = {HOSTILE!r}\nx = torch.ones(1, requires_grad=True)\n(x * 2).sum().backward()\n"
     text = page(served, code)

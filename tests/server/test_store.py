@@ -153,8 +153,10 @@ def test_a_snapshot_stays_until_its_last_owner_lets_it_go(place: Place) -> None:
         assert await store.release_snapshot("s", "one")
         assert not await store.release_snapshot("s", "one")
         assert await store.snapshot("s") == b"body"
+        assert await store.has_snapshot("s") and not await store.has_snapshot("S")
         assert await store.release_snapshot("s", "other")
         assert await store.snapshot("s") is None
+        assert not await store.has_snapshot("s")
         assert await store.snapshots_size() == (0, 0)
         assert await store.keep_snapshot("s", b"body", "one")
 

@@ -79,8 +79,16 @@ async function problemOf(answer: Response): Promise<Problem> {
   }
 }
 
+let session = ''
+
+/** From now on requests say whose they are by a name that nobody else has, where the page's cookie is not sent. */
+export function nameSession(name: string): void {
+  session = name
+}
+
 async function ask(path: string, init: RequestInit, lang: Lang): Promise<Response> {
   const headers = new Headers(init.headers)
+  if (session) headers.set('Gradgraph-Session', session)
   headers.set('Accept-Language', lang)
   let answer: Response
   try {

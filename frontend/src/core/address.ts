@@ -112,8 +112,8 @@ function unpack(text: string): string {
   }
 }
 
-function wholeNumber(text: string | undefined): number | null {
-  return text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : null
+export function wholeNumber(text: string | null | undefined): number | null {
+  return text != null && /^\d{1,9}$/.test(text) ? Number(text) : null
 }
 
 function oneOf<T extends string>(allowed: readonly T[], value: string | undefined): T | null {

@@ -5,7 +5,7 @@ import type { Graph, Trace } from '../api/types'
 import { nearest } from '../core/layout/foldings'
 import type { Layout } from '../core/layout/geometry'
 import type { View } from '../core/paint/view'
-import type { Lang } from '../core/state'
+import type { Lang, Selection } from '../core/state'
 import { wordsOf, type Words } from '../core/words/sentences'
 import type { Answer } from '../graph/layout-source'
 import en from '../../words/en.json'
@@ -30,6 +30,7 @@ export interface Inline {
   titles: Readonly<Record<Lang, Readonly<Record<string, string>>>>
   /** How it opens, in the words of an embed's address. */
   opens: Readonly<Record<string, string>>
+  selection?: Selection | null
 }
 
 export class InlineSource implements Source {

@@ -2,9 +2,12 @@ import { expect, test } from 'vitest'
 import { START } from '../core/address'
 import { embedOptions } from './options'
 
+const END = { ...START, step: Infinity, mode: 'read', hideCode: false, hidePlayer: false, highlight: null }
+
 test('an address names the run and how it opens', () => {
-  const query = '?step=7&lang=zh&theme=dark&hide=code,player&mode=edit&level=forward&highlight=3'
+  const query = '?step=7&lang=zh&theme=dark&hide=code,player&mode=edit&level=forward&highlight=3&sel=b.n4&open=m1.m2'
   expect(embedOptions('/embed/k3jx9', query, 'en-GB', null)).toEqual({
+    ...END,
     run: 'k3jx9',
     step: 7,
     lang: 'zh',
@@ -13,36 +16,22 @@ test('an address names the run and how it opens', () => {
     mode: 'edit',
     hideCode: true,
     hidePlayer: true,
-    expanded: null,
-    selection: null,
+    expanded: new Set(['m1', 'm2']),
+    selection: { kind: 'box', id: 'n4' },
     highlight: 3,
   })
 })
 
 test('what makes no sense takes its default', () => {
-  expect(embedOptions('/embed/', '?step=-1&lang=fr&theme=pink&mode=loud&hide=all', 'zh-CN', null)).toEqual({
-    run: null,
-    step: null,
-    lang: 'zh',
-    theme: 'auto',
-    level: 'both',
-    mode: 'read',
-    hideCode: false,
-    hidePlayer: false,
-    expanded: null,
-    selection: null,
-    highlight: null,
-  })
+  const query = '?step=-1&lang=fr&theme=pink&mode=loud&hide=all&run=other&sel=n4&highlight=1e9'
+  expect(embedOptions('/embed/', query, 'zh-CN', null)).toEqual({ ...END, lang: 'zh' })
 })
 
 test('an embed of a snapshot opens as that says, where the address does not', () => {
-  const view = { ...START, run: 'k3', step: 4, lang: 'en' as const, theme: 'dark' as const, expanded: new Set(['m1']) }
-  expect(embedOptions('/embed/k3', '?theme=light', 'zh-CN', view)).toEqual({
-    run: 'k3', step: 4, lang: 'en', theme: 'light', level: 'both', mode: 'read',
-    hideCode: false, hidePlayer: false, expanded: view.expanded,
-    selection: null,
-    highlight: null,
-  })
+  const view = {
+    ...START, run: 'k3', step: 4, lang: 'en' as const, theme: 'dark' as const, expanded: new Set(['m1']), root: 'n9',
+  }
+  expect(embedOptions('/embed/k3', '?theme=light', 'zh-CN', view)).toEqual({ ...END, ...view, theme: 'light' })
 })
 
 test('slides show the graph alone', () => {

@@ -5,7 +5,7 @@ import { mount as draw } from 'svelte'
 import '../app/shell/base.css'
 import Embed from './Embed.svelte'
 import { FORMAT, InlineSource, type Inline } from './inline'
-import { embedOptions } from './options'
+import { embedOptions, END } from './options'
 
 /** The build puts the style sheet in here: nothing else is loaded. */
 declare const __STYLES__: string
@@ -64,7 +64,8 @@ function start(target: Element, given: Inline): void {
   styles.textContent = __STYLES__
   document.head.append(styles)
   const query = new URLSearchParams({ ...given.opens, ...Object.fromEntries(new URLSearchParams(location.search)) })
-  const options = embedOptions('', `?${query.toString()}`, navigator.language, null)
+  const view = { ...END, selection: given.selection ?? null }
+  const options = embedOptions('', `?${query.toString()}`, navigator.language, view)
   const source = new InlineSource(given)
   void source.words(options.lang).then((spoken) => draw(Embed, { target, props: { options, source, spoken } }))
 }

@@ -23,11 +23,13 @@ export interface FoldingOptions {
   lang: Lang
   /** Layouts at most. */
   most: number
+  /** Groups that are open at first; left out: the opening choice. */
+  expanded?: string[]
 }
 
-function layouts(trace: Trace, graph: Graph, { lang, most }: FoldingOptions): Layout[] {
+function layouts(trace: Trace, graph: Graph, { lang, most, expanded }: FoldingOptions): Layout[] {
   const { measure } = new View(trace, graph, words(lang), EMBED)
-  return foldings(measure.sheet, most).map((open) => layout(layoutInput(measure, open)))
+  return foldings(measure.sheet, most, expanded).map((open) => layout(layoutInput(measure, open)))
 }
 
 declare global {

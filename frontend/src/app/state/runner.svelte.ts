@@ -10,13 +10,12 @@ import { keepRun, tellingLine } from './browser-storage'
 import type { Catalogue } from './catalogue.svelte'
 import type { Draft } from './draft.svelte'
 import { choiceAt, Graphs } from './graphs'
+import { followPlace, SHOW_RUNNING_MS } from './place'
 import type { Playback } from './playback.svelte'
 import type { Run, Shown } from './run.svelte'
 import type { PageView } from './view.svelte'
 
 const FIRST_LESSON = 'diamond'
-const SHOW_RUNNING_MS = 300
-const LOOK_AGAIN_MS = 500
 const HALT_MS = 10_000
 const AUTO_RUN_MS = 600
 /** How long nothing must be turned before the page looks beyond the picture. */
@@ -334,23 +333,11 @@ export class Runner {
     this.noticeTimer = setTimeout(() => {
       if (this.abort !== abort || !abort) return
       this.running = 'shown'
-      if (queued) void this.followQueue(abort)
+      if (!queued) return
+      this.place = null
+      const isWanted = () => this.abort === abort
+      void followPlace(this.view.state.lang, abort.signal, isWanted, (place) => (this.place = place))
     }, SHOW_RUNNING_MS)
-  }
-
-  /** Looks now and then where the run stands: how many are ahead, then which line it is at. */
-  private async followQueue(abort: AbortController): Promise<void> {
-    this.place = null
-    try {
-      while (this.abort === abort) {
-        const place = await api.place(this.view.state.lang, abort.signal)
-        if (this.abort !== abort) return
-        this.place = place
-        await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS))
-      }
-    } catch {
-      // The run itself says what is wrong, or is over by now.
-    }
   }
 
   /** `kept`: at the step and selection that the address says; `turned`: where the reader is, as far as that is still

@@ -16,6 +16,12 @@ test('first stands how the graph opens, then what one press makes of it', () => 
   expect(new Set(rest.map((open) => [...open].sort().join(' '))).size).toBe(rest.length)
 })
 
+test('where others are wanted open, those stand first', () => {
+  expect(foldings(sheet, 100, [top!])[0]).toEqual(new Set([top]))
+  const [, folded] = foldings(sheet, 2, [top!])
+  expect(folded).toEqual(new Set())
+})
+
 test('there are no more than asked for', () => {
   expect(foldings(sheet, 1)).toEqual([opening])
   expect(foldings(sheet, 2)).toHaveLength(2)

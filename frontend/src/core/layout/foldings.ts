@@ -3,10 +3,10 @@
 import { childrenOf, toggled, type Sheet } from './fold'
 import { openingChoice } from './opening'
 
-/** Sets of open groups, at most so many: as the graph opens, then what one press makes of it, then two. Groups inside a
- *  folded one are not told apart. */
-export function foldings(sheet: Sheet, most: number): ReadonlySet<string>[] {
-  const found: ReadonlySet<string>[] = [openingChoice(sheet)]
+/** Sets of open groups, at most so many: as the graph opens, or as was wanted, then what one press makes of it, then
+ *  two. Groups inside a folded one are not told apart. */
+export function foldings(sheet: Sheet, most: number, wanted?: readonly string[]): ReadonlySet<string>[] {
+  const found: ReadonlySet<string>[] = [wanted ? new Set(wanted) : openingChoice(sheet)]
   const known = new Set(found.map(keyOf))
   for (let at = 0; at < found.length; at += 1) {
     for (const open of presses(sheet, found[at]!)) {

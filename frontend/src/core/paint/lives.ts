@@ -2,6 +2,7 @@
 
 import type { Accumulation, Box, Pass, Step, Tensor } from '../../api/types'
 import type { DrawnLink, Sheet } from '../layout/fold'
+import { nodeOfStep } from '../trace/story'
 import { push, type TraceIndex, type VisitAt } from '../trace/trace-index'
 
 export interface Dated<T> {
@@ -33,6 +34,7 @@ export class Lives {
   readonly linksInto = new Map<string, DrawnLink[]>()
   private readonly shown: ReadonlySet<string>
   private readonly boxOfNode = new Map<string, string[]>()
+  private readonly boxWith = new Map<string, string>()
   private readonly boxOfOp = new Map<string, string>()
   private readonly linksFrom = new Map<string, DrawnLink[]>()
 
@@ -48,6 +50,8 @@ export class Lives {
     for (const box of sheet.boxes.values()) {
       if (box.node != null) push(this.boxOfNode, box.node, box.id)
       if (box.op != null && !this.boxOfOp.has(box.op)) this.boxOfOp.set(box.op, box.id)
+      const inside = [...(box.folded ?? []), ...(box.parameters ?? []).map(({ node }) => node)]
+      for (const node of inside) if (node != null && !this.boxWith.has(node)) this.boxWith.set(node, box.id)
     }
     for (const box of sheet.boxes.values()) this.byBox.set(box.id, this.life(box))
     this.readSeeds()
@@ -86,6 +90,13 @@ export class Lives {
     if (event.kind === 'seed')
       return this.boxOf(pass.roots[event.root ?? -1]?.node ?? '', pass.roots[event.root ?? -1]?.input_nr ?? 0) ?? null
     return this.boxOf(pass.visits[event.visit ?? -1]?.node ?? '', event.input_nr ?? 0) ?? null
+  }
+
+  /** The box inside which the node of an event is drawn, where it has none of its own: that of a layer for its weights
+   *  and their transposes. */
+  boxAround(event: Step | undefined): string | null {
+    const node = nodeOfStep(this.index, event)?.id ?? ''
+    return this.boxOfNode.has(node) ? null : (this.boxWith.get(node) ?? null)
   }
 
   linksOut(id: string): readonly DrawnLink[] {

@@ -216,3 +216,25 @@ test('a value that is infinite is trouble only where a finding stands', () => {
     new View({ ...trace, tensors, findings }, graph, words('en'), PAGE).at(trace.timeline.length).box(square.id).trouble
   expect([troubleWith([]), troubleWith([finding as Trace['findings'][number]])]).toEqual(['', 'nonfinite'])
 })
+
+test.each(NAMES)('every node that %s visits is in a box, its own or that of its layer, which is lit', (name) => {
+  const view = viewOf(name)
+  view.story.index.trace.timeline.forEach((event, at) => {
+    if (event.kind !== 'visit' || !view.sheet.graph.passes!.includes(event.pass!)) return
+    const { currentBox, progress } = view.at(at + 1)
+    expect(currentBox, `step ${at + 1}`).not.toBeNull()
+    expect(progress(currentBox!)).toBe('current')
+  })
+})
+
+test('a box is lit for a node inside it, and its own sum is not', () => {
+  const view = viewOf('attention')
+  const layer = [...view.sheet.boxes.values()].find((box) => box.folded?.length)!
+  const { index } = view.story
+  const visited = (node: string) => index.visitsOfNode.get(node)![0]!
+  for (const node of [...layer.folded!, ...layer.parameters!.flatMap((one) => one.node ?? [])]) {
+    const moment = view.at(visited(node).step)
+    expect(moment.currentBox).toBe(layer.id)
+    expect(moment.box(layer.id).strip?.now).not.toBe(true)
+  }
+})

@@ -54,7 +54,7 @@ export interface Moment {
   progress(id: string): Progress
   link(link: DrawnLink): LinkPaint
   seed(box: string): SeedPaint | null
-  /** Box of the current event, to follow. */
+  /** Box of the current event, or the one that its node is drawn inside of, to follow. */
   currentBox: string | null
   currentLine: number | null
 }
@@ -166,7 +166,7 @@ export class Story {
 
   at(step: number): Moment {
     const event = this.index.event(step)
-    const currentBox = this.lives.currentBox(event)
+    const currentBox = this.lives.currentBox(event) ?? this.lives.boxAround(event)
     return {
       step,
       event,
@@ -194,7 +194,7 @@ export class Story {
       value:
         step < life.forwardStep ? { kind: 'waiting' } : value ? { kind: 'tensor', tensor: value } : { kind: 'unknown' },
       gradient: this.gradientCell(life, visit, step),
-      strip: this.strips.at(life, step, event, isCurrent),
+      strip: this.strips.at(life, step, event, isCurrent && this.lives.boxAround(event) === null),
       trouble: this.trouble(life, step),
       leftOut: this.isLeftOut(life, step) && !this.isReturned(life, step),
       returned: this.isReturned(life, step),

@@ -1,4 +1,7 @@
-"""The broker's configuration: one user for all web nodes, one for each worker, each with only its own subjects.
+"""The broker's configuration: an account of the web nodes and one of the workers, each user with only its own subjects.
+
+All that is kept belongs to the web nodes' account. A worker reaches of it what is exported to the workers: their consumers, and
+the leader that waits for their words. What it asks for comes back into the workers' account, whatever address it names.
 
 `python -m server.cluster.broker --workers 3` prints it with the passwords left to environment variables.
 """
@@ -51,13 +54,42 @@ ping_interval: "2s"
 ping_max: 2
 jetstream {{ store_dir: {json.dumps(str(store))} }}
 {_tls(tls) if tls else ""}accounts {{
-  GRADGRAPH {{
+  WEB {{
     jetstream: enabled
     users: [
-{_user(WEB, web_password, _WEB_PUBLISHES, _WEB_HEARS, answers=True)}{users}    ]
+{_user(WEB, web_password, _WEB_PUBLISHES, _WEB_HEARS, answers=True)}    ]
+    exports: [
+{"".join(map(_export, _FOR_WORKERS))}    ]
+  }}
+  WORKERS {{
+    users: [
+{users}    ]
+    imports: [
+{"".join(map(_import, _FOR_WORKERS))}    ]
   }}
 }}
 """
+
+
+_FOR_WORKERS = (
+    *(("service", subjects.next_run(pool)) for pool in POOLS),
+    *(("service", subjects.taken(pool)) for pool in POOLS),
+    ("service", subjects.said("*")),
+    ("service", subjects.beats("*")),
+    ("stream", subjects.orders("*")),
+    ("stream", subjects.CALL),
+)
+"""What passes between the accounts: services are spoken to by workers, streams are heard by them."""
+
+
+def _export(way: tuple[str, str]) -> str:
+    kind, subject = way
+    return f"      {{{kind}: {json.dumps(subject)}, accounts: [WORKERS]}}\n"
+
+
+def _import(way: tuple[str, str]) -> str:
+    kind, subject = way
+    return f"      {{{kind}: {{account: WEB, subject: {json.dumps(subject)}}}}}\n"
 
 
 _WEB_PUBLISHES = (

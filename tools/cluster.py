@@ -197,12 +197,12 @@ class Front:
         for port in (self._ports[(turn + more) % len(self._ports)] for more in range(len(self._ports))):
             with contextlib.suppress(OSError):
                 there, here = await asyncio.open_connection("127.0.0.1", port)
-                await asyncio.gather(_pump(reader, here), _pump(there, writer))
+                await asyncio.gather(pump(reader, here), pump(there, writer))
                 return
         writer.close()
 
 
-async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     """Everything from one side to the other."""
     with contextlib.suppress(OSError):
         while data := await reader.read(65536):

@@ -1,7 +1,8 @@
 """The broker's configuration: an account of the web nodes and one of the workers, each user with only its own subjects.
 
-All that is kept belongs to the web nodes' account. A worker reaches of it what is exported to the workers: their consumers, and
-the leader that waits for their words. What it asks for comes back into the workers' account, whatever address it names.
+All that is kept belongs to the account of the web nodes. A worker reaches of it what is exported to the workers: their
+consumers, and the leader that waits for their words. What it asks for comes back into the workers' account, whatever
+address it names.
 
 `python -m server.cluster.broker --workers 3` prints it with the passwords left to environment variables.
 """
@@ -139,7 +140,9 @@ def _user(name: str, password: str, publishes: Iterable[str], hears: Iterable[st
 
 
 def _tls(tls: Tls) -> str:
-    return f"tls {{ cert_file: {json.dumps(str(tls.certificate))}, key_file: {json.dumps(str(tls.key))} }}\n"
+    """Nothing is said before it, so that nobody between can leave it out."""
+    files = f"cert_file: {json.dumps(str(tls.certificate))}, key_file: {json.dumps(str(tls.key))}"
+    return f"tls {{ {files}, handshake_first: true }}\n"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

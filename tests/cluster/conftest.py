@@ -1,6 +1,5 @@
 """A whole cluster that the tests of this folder share: broker, PostgreSQL, two web nodes, two workers."""
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count
@@ -9,10 +8,9 @@ from typing import Any
 import httpx
 import pytest
 
-from server.cluster.broker import WEB, WorkerUser, configuration
 from server.local_runner import LocalRunner
-from tests.cluster.parts import Broker, Loop
-from tools.cluster import Cluster, Node, cluster, free_port, nats_server
+from tests.cluster.parts import Broker, Loop, broker_in
+from tools.cluster import Cluster, cluster
 
 PATIENCE_S = 90.0
 """What an answer may take on a machine that is much slower than this one."""
@@ -67,17 +65,8 @@ def number() -> int:
 
 @pytest.fixture(scope="module")
 def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
-    folder = tmp_path_factory.mktemp("broker")
-    port = free_port()
-    users = [WorkerUser(name, name) for name in ("worker-1", "worker-2")]
-    text = configuration(WEB, users, listen=f"127.0.0.1:{port}", store=folder / "jetstream")
-    (folder / "nats.conf").write_text(text)
-    node = Node("broker", [nats_server(), "-c", str(folder / "nats.conf")], folder, {})
-    node.await_word(re.compile(rb"Server is ready"))
-    try:
-        yield Broker(node, port)
-    finally:
-        node.stop()
+    with broker_in(tmp_path_factory.mktemp("broker")) as one:
+        yield one
 
 
 @pytest.fixture(scope="module")

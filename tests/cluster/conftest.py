@@ -7,9 +7,11 @@ from typing import Any
 
 import httpx
 import pytest
+from sqlalchemy import make_url
 
 from server.local_runner import LocalRunner
 from tests.cluster.parts import Broker, Loop, broker_in
+from tests.cluster.wires import Wire
 from tools.cluster import Cluster, cluster
 
 PATIENCE_S = 90.0
@@ -31,6 +33,8 @@ class Nodes:
 
     cluster: Cluster
     web: tuple[httpx.Client, ...]
+    wires: dict[tuple[str, str], Wire]
+    """Between a node and the `broker` or the `store`."""
 
     def run(self, code: str, node: int = 0, **more: object) -> Json:
         """The trace of a program, asked of one of the web nodes."""
@@ -46,15 +50,29 @@ class Nodes:
 
 @pytest.fixture(scope="session")
 def nodes() -> Iterator[Nodes]:
-    """The cluster; a test that kills something brings it back."""
-    with cluster(web=2, workers=2, slots=1, settings=SETTINGS) as running:
+    """The cluster; a test that kills or cuts something brings it back."""
+    network, wires = Loop(), dict[tuple[str, str], Wire]()
+
+    def way(node: str, address: str) -> str:
+        url = make_url(address)
+        is_store = url.drivername == "postgresql"
+        wire = wires.setdefault(
+            (node, "store" if is_store else "broker"),
+            Wire(network, f"{url.query['host']}/.s.PGSQL.5432" if is_store else url.port or 0),
+        )
+        return url.set(host="127.0.0.1", port=wire.port, query={}).render_as_string(hide_password=False)
+
+    with cluster(web=2, workers=2, slots=1, settings=SETTINGS, way=way) as running:
         running.await_workers()
         clients = tuple(httpx.Client(base_url=address, timeout=PATIENCE_S) for address in running.addresses)
         try:
-            yield Nodes(running, clients)
+            yield Nodes(running, clients, wires)
         finally:
             for client in clients:
                 client.close()
+    for wire in wires.values():
+        wire.close()
+    network.close()
 
 
 @pytest.fixture

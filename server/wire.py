@@ -250,7 +250,7 @@ class Health(Answer):
     """How the service is doing."""
 
     status: str
-    """`ok`, or `starting` while no worker is ready."""
+    """`ok`, or `down` while no program could be run: no worker is ready, or in a cluster nobody leads."""
     gradgraph: str
     """Version of Gradgraph, with a digest of the engine's source."""
     torch: str

@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -78,6 +78,10 @@ class Node:
             )
 
 
+Way = Callable[[str, str], str]
+"""What a node is told in place of the address of the broker or the store: tests cut what lies between."""
+
+
 class Cluster:
     """Its processes; what is not told otherwise by `settings` is as an operator gets it."""
 
@@ -85,9 +89,10 @@ class Cluster:
     """What the store is in, to be killed and started again."""
 
     def __init__(
-        self, folder: Path, store: str, web: int, workers: int, slots: int, settings: Mapping[str, str]
+        self, folder: Path, store: str, web: int, workers: int, slots: int, settings: Mapping[str, str], way: Way
     ) -> None:
         self.folder = folder
+        self._way = way
         self._store = store
         self._web_password = secrets.token_urlsafe(16)
         users = [WorkerUser(f"worker-{number}", secrets.token_urlsafe(16)) for number in range(1, workers + 1)]
@@ -120,12 +125,15 @@ class Cluster:
 
     def worker(self, name: str, slots: int) -> Node:
         """One more worker node."""
-        own = {"GRADGRAPH_RUNNER": self.worker_url(name), "GRADGRAPH_WORKERS": str(slots)}
+        own = {"GRADGRAPH_RUNNER": self._way(name, self.worker_url(name)), "GRADGRAPH_WORKERS": str(slots)}
         return self._node(name, ["server.worker"], own)
 
     def web_node(self, name: str) -> Node:
         """One more web node."""
-        own = {"GRADGRAPH_RUNNER": self.broker_url, "GRADGRAPH_STORE": self._store}
+        own = {
+            "GRADGRAPH_RUNNER": self._way(name, self.broker_url),
+            "GRADGRAPH_STORE": self._way(name, self._store),
+        }
         return self._node(name, ["server", "--port", str(free_port())], own)
 
     def await_workers(self) -> None:
@@ -154,14 +162,18 @@ class Cluster:
 
 @contextmanager
 def cluster(
-    web: int = 2, workers: int = 3, slots: int = 2, settings: Mapping[str, str] | None = None
+    web: int = 2,
+    workers: int = 3,
+    slots: int = 2,
+    settings: Mapping[str, str] | None = None,
+    way: Way = lambda _, address: address,
 ) -> Iterator[Cluster]:
     """A cluster for as long as the block lasts."""
     with ExitStack() as held:
         folder = Path(held.enter_context(tempfile.TemporaryDirectory(prefix="gradgraph-cluster-")))
         server = held.enter_context(postgres_server())
         store = held.enter_context(Postgres(server.url).database())
-        made = Cluster(folder, store, web, workers, slots, settings or {})
+        made = Cluster(folder, store, web, workers, slots, settings or {}, way)
         made.postgres = server
         held.callback(made.stop)
         yield made
@@ -197,12 +209,12 @@ class Front:
         for port in (self._ports[(turn + more) % len(self._ports)] for more in range(len(self._ports))):
             with contextlib.suppress(OSError):
                 there, here = await asyncio.open_connection("127.0.0.1", port)
-                await asyncio.gather(_pump(reader, here), _pump(there, writer))
+                await asyncio.gather(pump(reader, here), pump(there, writer))
                 return
         writer.close()
 
 
-async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     """Everything from one side to the other."""
     with contextlib.suppress(OSError):
         while data := await reader.read(65536):

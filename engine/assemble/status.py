@@ -12,7 +12,7 @@ from engine.supervisor_failures import ended_by_signal, line_span, stopped_by
 from engine.trace import Failure, Frame, Operand, Output, Span
 
 _Status = Literal["ok", "failed", "limited", "crashed"]
-_LOST = "the process that ran the program was lost, through no fault of the program; run it again"
+_LOST = "the process that ran the program was lost, through no fault of the program; run it again in a minute"
 
 
 def ending(

@@ -1,4 +1,8 @@
-"""The broker's configuration: one user for all web nodes, one for each worker, each with only its own subjects.
+"""The broker's configuration: an account of the web nodes and one of the workers, each user with only its own subjects.
+
+All that is kept belongs to the account of the web nodes. A worker reaches of it what is exported to the workers: their
+consumers, and the leader that waits for their words. What it asks for comes back into the workers' account, whatever
+address it names.
 
 `python -m server.cluster.broker --workers 3` prints it with the passwords left to environment variables.
 """
@@ -51,13 +55,42 @@ ping_interval: "2s"
 ping_max: 2
 jetstream {{ store_dir: {json.dumps(str(store))} }}
 {_tls(tls) if tls else ""}accounts {{
-  GRADGRAPH {{
+  WEB {{
     jetstream: enabled
     users: [
-{_user(WEB, web_password, _WEB_PUBLISHES, _WEB_HEARS, answers=True)}{users}    ]
+{_user(WEB, web_password, _WEB_PUBLISHES, _WEB_HEARS, answers=True)}    ]
+    exports: [
+{"".join(map(_export, _FOR_WORKERS))}    ]
+  }}
+  WORKERS {{
+    users: [
+{users}    ]
+    imports: [
+{"".join(map(_import, _FOR_WORKERS))}    ]
   }}
 }}
 """
+
+
+_FOR_WORKERS = (
+    *(("service", subjects.next_run(pool)) for pool in POOLS),
+    *(("service", subjects.taken(pool)) for pool in POOLS),
+    ("service", subjects.said("*")),
+    ("service", subjects.beats("*")),
+    ("stream", subjects.orders("*")),
+    ("stream", subjects.CALL),
+)
+"""What passes between the accounts: services are spoken to by workers, streams are heard by them."""
+
+
+def _export(way: tuple[str, str]) -> str:
+    kind, subject = way
+    return f"      {{{kind}: {json.dumps(subject)}, accounts: [WORKERS]}}\n"
+
+
+def _import(way: tuple[str, str]) -> str:
+    kind, subject = way
+    return f"      {{{kind}: {{account: WEB, subject: {json.dumps(subject)}}}}}\n"
 
 
 _WEB_PUBLISHES = (
@@ -107,7 +140,9 @@ def _user(name: str, password: str, publishes: Iterable[str], hears: Iterable[st
 
 
 def _tls(tls: Tls) -> str:
-    return f"tls {{ cert_file: {json.dumps(str(tls.certificate))}, key_file: {json.dumps(str(tls.key))} }}\n"
+    """Nothing is said before it, so that nobody between can leave it out."""
+    files = f"cert_file: {json.dumps(str(tls.certificate))}, key_file: {json.dumps(str(tls.key))}"
+    return f"tls {{ {files}, handshake_first: true }}\n"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -53,14 +53,15 @@ class Connection:
         self._tls = ssl.create_default_context(cafile=ca or None) if first.scheme == "tls" or ca else None
         self._nats = Nats()
         self._since = 0.0
+        self._trouble = ""
         self.on_return: Callable[[], None] = lambda: None
         """Called when the connection was lost and is there again."""
 
     async def open(self) -> None:
-        """Returns when the broker answers; until then it says now and then that it does not."""
+        """Returns when the broker answers; until then it says why it does not, each reason once."""
 
         async def returned() -> None:
-            self._since = time.monotonic()
+            self._since, self._trouble = time.monotonic(), ""
             log.warning("the broker is there again")
             self.on_return()
 
@@ -68,7 +69,9 @@ class Connection:
             log.warning("the broker is lost")
 
         async def wrong(why: Exception) -> None:
-            log.log(logging.DEBUG if isinstance(why, OSError) else logging.WARNING, "broker: %s", why or type(why))
+            if (told := self._told(why)) != self._trouble:
+                self._trouble = told
+                log.warning("broker: %s", told)
 
         while True:
             try:
@@ -77,6 +80,7 @@ class Connection:
                     user=self.user,
                     password=self._password,
                     tls=self._tls,
+                    tls_handshake_first=self._tls is not None,  # else whoever stands between could have it left out
                     name=self.user,
                     inbox_prefix=subjects.inbox(self.user),
                     connect_timeout=2,
@@ -90,11 +94,20 @@ class Connection:
                     reconnected_cb=returned,
                 )
             except (Error, OSError) as why:
-                log.warning("the broker does not answer: %s", why or type(why).__name__)
+                await wrong(why)
                 await asyncio.sleep(RETRY_S)
             else:
                 break
-        self._since = time.monotonic()
+        self._since, self._trouble = time.monotonic(), ""
+
+    def _told(self, why: Exception) -> str:
+        """What is in the way, and what an operator can do about it."""
+        if isinstance(why, ssl.SSLCertVerificationError):
+            believe = "GRADGRAPH_RUNNER_CA names a file of those to believe"
+            return f"its certificate is not believed ({why.verify_message}); {believe}"
+        if isinstance(why, ssl.SSLError) or (self._tls and isinstance(why, TimeoutError)):
+            return "it does not answer with TLS; its configuration needs tls with handshake_first"
+        return str(why) or type(why).__name__
 
     @property
     def connected_s(self) -> float:

@@ -15,7 +15,7 @@ from engine.devices import CPU
 from engine.request import RunRequest
 from engine.trace import Record
 from server.cluster import subjects
-from server.cluster.connection import Connection
+from server.cluster.connection import PATIENCE_S, Connection
 from server.cluster.messages import (
     Ask,
     Ended,
@@ -45,7 +45,7 @@ from server.problems import Problem
 from server.queue import LiveRun, Queue, Telling
 from server.runner import Finished, Progressed
 from server.snapshots import no_such
-from server.store import Stored
+from server.store import Stored, StoreDown
 from server.traces import Traces
 
 TELL_S = 0.5
@@ -165,6 +165,9 @@ class Leader:
 
     async def _enter(self, enter: Enter) -> Reply:
         asked = self._asked.get(enter.ask)
+        if asked is None and enter.is_back and (stored := await self._kept(enter.run)):
+            self._follow(enter, _told(stored))
+            return _over(enter.run)
         if asked is None or not asked.telling.answer.done():
             live = self._let_in(enter)
             live.detached |= enter.detached
@@ -188,15 +191,19 @@ class Leader:
             is_back=enter.is_back,
         )
 
+    async def _kept(self, run: str) -> Stored | None:
+        """What an earlier leader made of a run, and could not tell any more: it is not to have a second answer."""
+        with contextlib.suppress(StoreDown, Problem, TimeoutError):
+            return await asyncio.wait_for(self._traces.get(run), PATIENCE_S)
+        return None
+
     async def _watch(self, watch: Watch) -> Reply:
         if (known := self._asked.get(watch.ask)) is not None:
             telling = known.telling
         elif live := self._queue.find(watch.run):
             telling = live
         elif (stored := self._traces.remembered(watch.run)) is not None:
-            telling = Telling(asyncio.get_running_loop().create_future())
-            telling.answer.set_result(stored)
-            telling.say(Finished(status="", lost=False, stored=stored))
+            telling = _told(stored)
         else:
             return Nothing()
         self._follow(watch, telling)
@@ -292,6 +299,14 @@ class Leader:
             )
             await self._connection.say(subjects.LEADER, leading)
             await asyncio.sleep(TELL_S)
+
+
+def _told(stored: Stored) -> Telling:
+    """What there is to tell of a run that is over."""
+    telling = Telling(asyncio.get_running_loop().create_future())
+    telling.answer.set_result(stored)
+    telling.say(Finished(status="", lost=False, stored=stored))
+    return telling
 
 
 def _over(run: str) -> Standing:

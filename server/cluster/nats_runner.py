@@ -17,7 +17,7 @@ from nats.js.errors import APIError
 from engine.outcome import Outcome
 from engine.request import RunRequest
 from engine.trace import FORMAT as TRACE_FORMAT
-from engine.trace import Isolation, Record, Timings
+from engine.trace import Isolation, Timings
 from server.cluster import messages, subjects
 from server.cluster.connection import PATIENCE_S, Connection
 from server.cluster.messages import (
@@ -258,11 +258,11 @@ class _Handed:
 
     async def _on_claim(self, claim: Claim, reply: str) -> None:
         if self._by not in ("", claim.by):
-            await self._answer(reply, Denied())
+            await self._connection.say(reply, Denied())
             return
         self._by, self._worker, self._heard = claim.by, claim.worker, time.monotonic()
         log.info("run %s is with %s", self._run, claim.worker)
-        await self._answer(reply, Granted(yields=self._yields, cancelled=self._cancelled))
+        await self._connection.say(reply, Granted(yields=self._yields, cancelled=self._cancelled))
 
     async def _on_made(self, made: Made, reply: str) -> None:
         try:
@@ -271,15 +271,10 @@ class _Handed:
         except Damaged as damaged:
             log.warning("run %s: its result is damaged: %s", self._run, damaged)
             self._pieces.clear()
-            await self._answer(reply, Incomplete())
+            await self._connection.say(reply, Incomplete())
             return
-        await self._answer(reply, Received())
+        await self._connection.say(reply, Received())
         self._end(finished)
-
-    async def _answer(self, reply: str, message: Record) -> None:
-        """Only where answers are heard: a worker that names another subject would have the leader speak there."""
-        if reply.startswith(subjects.inbox("")):
-            await self._connection.say(reply, message)
 
     def _end(self, how: Finished | Exception) -> None:
         self._is_over = True

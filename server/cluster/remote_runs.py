@@ -50,6 +50,8 @@ from server.traces import Traces
 
 ANSWER_S = 10.0
 """How long a leader is waited for: longer than it takes until another node leads."""
+UNLED_S = 30.0
+"""How long callers go on waiting for a run that no leader can be asked about."""
 RENEW_S = 1.0
 STALE_S = 3.0
 """A leader that has told nothing for so long leads no more."""
@@ -297,11 +299,16 @@ class RemoteRuns:
             await asyncio.sleep(RENEW_S)
             if not self._asks:
                 continue
-            with contextlib.suppress(Problem):
-                reply = await self._ask(Renew(node=self._node, asks=tuple(self._asks)))
-                if isinstance(reply, Unknown):
-                    for ask in reply.asks:
-                        await self._ask_anew(ask)
+            try:
+                reply = await self._ask(Renew(node=self._node, asks=tuple(self._asks)), UNLED_S)
+            except Problem as unled:
+                for live in list(self._asks.values()):
+                    live.refuse(unled)
+                    self._let_go(live)
+                continue
+            if isinstance(reply, Unknown):
+                for ask in reply.asks:
+                    await self._ask_anew(ask)
 
     async def _ask_anew(self, ask: str) -> None:
         live = self._asks.get(ask)

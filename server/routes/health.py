@@ -20,10 +20,10 @@ async def health(response: Response, service: ServiceOf) -> Health:
     """Isolation, workers, queue, devices and versions."""
     runner, load = service.runner, service.runs.load
     size = await service.traces.size()
-    isolation = runner.isolation
+    isolation, cluster = runner.isolation, service.runs.cluster
     response.headers["Cache-Control"] = NEVER
     return Health(
-        status="ok" if runner.capacity else "down",
+        status="ok" if runner.capacity and (cluster is None or cluster.leader) else "down",
         gradgraph=service.versions.engine,
         torch=service.versions.torch,
         python=platform.python_version(),
@@ -39,7 +39,7 @@ async def health(response: Response, service: ServiceOf) -> Health:
         limits=msgspec.to_builtins(service.settings.limits),
         pictures=service.drawing.ready,
         oldest_s=round(load.oldest_s, 3),
-        cluster=_nodes(service.runs.cluster),
+        cluster=_nodes(cluster),
     )
 
 

@@ -8,7 +8,7 @@ import contextlib
 import logging
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import ParamSpec, TypeVar
 
 from sqlalchemy import Connection, bindparam, delete, exists, insert, literal, select, update
@@ -19,6 +19,11 @@ from server.store.protocol import Stored, StoreDown, StoreFull, StoreSize
 from server.store.schema import held, parts, snapshot_owners, snapshots, traces
 
 log = logging.getLogger("gradgraph.store")
+
+ANSWER_S = 8.0
+"""How long a database may take: one behind a network that was cut takes what is said to it and is silent."""
+SIZE_S = 1.0
+"""The same for its size, which nobody is to wait for."""
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -54,6 +59,8 @@ class SqlStore:
         self._sizes: dict[str, StoreSize] = {}
         self._used: dict[str, float] = {}
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="store")
+        self._overdue: set[Future[object]] = set()
+        """Uses that nobody waits for any more, of which each holds a thread until its connection is given up."""
         try:
             self._safely(database.prepare)
         except StoreDown:
@@ -103,13 +110,26 @@ class SqlStore:
 
     async def _last_size(self, what: str) -> StoreSize:
         with contextlib.suppress(StoreDown):
-            self._sizes[what] = await self._in_thread(self._measure, what)
+            self._sizes[what] = await self._within(SIZE_S, self._measure, what)
         return self._sizes.get(what, StoreSize(0, 0))
 
     async def _in_thread(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        return await asyncio.get_running_loop().run_in_executor(
-            self._threads, lambda: self._safely(work, *args, **kwargs)
-        )
+        return await self._within(ANSWER_S, work, *args, **kwargs)
+
+    async def _within(self, patience_s: float, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        self._overdue = {use for use in self._overdue if not use.done()}
+        if len(self._overdue) >= THREADS:
+            raise StoreDown("it does not answer")
+        use = self._threads.submit(lambda: self._safely(work, *args, **kwargs))
+        try:
+            return await asyncio.wait_for(asyncio.wrap_future(use), patience_s)
+        except TimeoutError:
+            log.warning("the store does not answer")
+            self._troubles[work.__name__] = "it does not answer"
+            raise StoreDown("it does not answer") from None
+        finally:
+            if not use.done():
+                self._overdue.add(use)
 
     def _safely(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """The work; a second time when the database could be mended. Raises StoreDown."""

@@ -1,6 +1,5 @@
 """A whole cluster that the tests of this folder share: broker, PostgreSQL, two web nodes, two workers."""
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count
@@ -8,11 +7,12 @@ from typing import Any
 
 import httpx
 import pytest
+from sqlalchemy import make_url
 
-from server.cluster.broker import WEB, WorkerUser, configuration
 from server.local_runner import LocalRunner
-from tests.cluster.parts import Broker, Loop
-from tools.cluster import Cluster, Node, cluster, free_port, nats_server
+from tests.cluster.parts import Broker, Loop, broker_in
+from tests.cluster.wires import Wire
+from tools.cluster import Cluster, cluster
 
 PATIENCE_S = 90.0
 """What an answer may take on a machine that is much slower than this one."""
@@ -33,6 +33,8 @@ class Nodes:
 
     cluster: Cluster
     web: tuple[httpx.Client, ...]
+    wires: dict[tuple[str, str], Wire]
+    """Between a node and the `broker` or the `store`."""
 
     def run(self, code: str, node: int = 0, **more: object) -> Json:
         """The trace of a program, asked of one of the web nodes."""
@@ -48,15 +50,29 @@ class Nodes:
 
 @pytest.fixture(scope="session")
 def nodes() -> Iterator[Nodes]:
-    """The cluster; a test that kills something brings it back."""
-    with cluster(web=2, workers=2, slots=1, settings=SETTINGS) as running:
+    """The cluster; a test that kills or cuts something brings it back."""
+    network, wires = Loop(), dict[tuple[str, str], Wire]()
+
+    def way(node: str, address: str) -> str:
+        url = make_url(address)
+        is_store = url.drivername == "postgresql"
+        wire = wires.setdefault(
+            (node, "store" if is_store else "broker"),
+            Wire(network, f"{url.query['host']}/.s.PGSQL.5432" if is_store else url.port or 0),
+        )
+        return url.set(host="127.0.0.1", port=wire.port, query={}).render_as_string(hide_password=False)
+
+    with cluster(web=2, workers=2, slots=1, settings=SETTINGS, way=way) as running:
         running.await_workers()
         clients = tuple(httpx.Client(base_url=address, timeout=PATIENCE_S) for address in running.addresses)
         try:
-            yield Nodes(running, clients)
+            yield Nodes(running, clients, wires)
         finally:
             for client in clients:
                 client.close()
+    for wire in wires.values():
+        wire.close()
+    network.close()
 
 
 @pytest.fixture
@@ -67,17 +83,8 @@ def number() -> int:
 
 @pytest.fixture(scope="module")
 def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
-    folder = tmp_path_factory.mktemp("broker")
-    port = free_port()
-    users = [WorkerUser(name, name) for name in ("worker-1", "worker-2")]
-    text = configuration(WEB, users, listen=f"127.0.0.1:{port}", store=folder / "jetstream")
-    (folder / "nats.conf").write_text(text)
-    node = Node("broker", [nats_server(), "-c", str(folder / "nats.conf")], folder, {})
-    node.await_word(re.compile(rb"Server is ready"))
-    try:
-        yield Broker(node, port)
-    finally:
-        node.stop()
+    with broker_in(tmp_path_factory.mktemp("broker")) as one:
+        yield one
 
 
 @pytest.fixture(scope="module")

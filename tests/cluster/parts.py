@@ -2,24 +2,26 @@
 
 import asyncio
 import gzip
+import re
 import threading
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from concurrent.futures import Future
-from contextlib import aclosing, asynccontextmanager
+from contextlib import aclosing, asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
 
 from engine import DEFAULT_LIMITS, Program, RunRequest, Trace
 from engine.keys import run_id, versions
-from server.cluster.broker import WEB
+from server.cluster.broker import WEB, Tls, WorkerUser, configuration
 from server.cluster.connection import Connection, prepare
 from server.cluster.nats_runner import NatsRunner
 from server.cluster.worker import WorkerNode
 from server.cluster.workers import Workers
 from server.runner import Finished, RunEvent, Runner
-from tools.cluster import Node
+from tools.cluster import Node, free_port, nats_server
 
 R = TypeVar("R")
 PATIENCE_S = 90.0
@@ -49,9 +51,26 @@ class Broker:
 
     node: Node
     port: int
+    ca: str = ""
+    """File of the certificate it is believed by, if it speaks TLS."""
 
     def connection(self, user: str) -> Connection:
-        return Connection(f"nats://{user}:{user}@127.0.0.1:{self.port}")
+        return Connection(f"{'tls' if self.ca else 'nats'}://{user}:{user}@127.0.0.1:{self.port}", self.ca)
+
+
+@contextmanager
+def broker_in(folder: Path, tls: Tls | None = None, ca: str = "") -> Iterator[Broker]:
+    """A real broker, with its files in a folder."""
+    port = free_port()
+    users = [WorkerUser(name, name) for name in ("worker-1", "worker-2")]
+    text = configuration(WEB, users, listen=f"127.0.0.1:{port}", store=folder / "jetstream", tls=tls)
+    (folder / "nats.conf").write_text(text)
+    node = Node("broker", [nats_server(), "-c", str(folder / "nats.conf")], folder, {})
+    node.await_word(re.compile(rb"Server is ready"))
+    try:
+        yield Broker(node, port, ca)
+    finally:
+        node.stop()
 
 
 @asynccontextmanager

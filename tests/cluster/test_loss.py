@@ -189,6 +189,52 @@ def test_every_run_is_answered_while_a_process_is_killed(
             assert web.get(f"/api/v1/runs/{run}").content == body, "it has two answers"
 
 
+CUTS = ("leader broker", "follower broker", "worker broker", "leader store", "follower store")
+
+
+@pytest.mark.parametrize("cut", CUTS)
+def test_every_run_is_answered_while_the_network_between_two_is_cut(
+    whole: Nodes, callers: ThreadPoolExecutor, number: int, cut: str
+) -> None:
+    who, there = cut.split()
+    led = leading(whole)
+    cluster = whole.cluster
+    node = {"leader": cluster.web[led], "follower": cluster.web[1 - led], "worker": cluster.workers[0]}[who]
+    codes = [TURN.format(n=1000 * number + each) for each in range(LOAD)]
+    says = [f"{6.0 * (1000 * number + each)}\n" for each in range(LOAD)]
+    before = [begin(whole, callers, code, each % 2) for each, code in enumerate(codes[: LOAD // 2])]
+    next(as_completed(before))
+    with whole.wires[node.name, there].cut():
+        calls = before + [begin(whole, callers, code, each % 2) for each, code in enumerate(codes[LOAD // 2 :])]
+        answers = [call.result() for call in calls]  # all of them while it is cut
+    right = [answer for answer, text in zip(answers, says, strict=True) if check(answer, text)]
+    assert len(right) >= LOAD // 4, "the other nodes go on"
+    wait_until(lambda: all(is_whole(whole, each) for each in range(2)), PATIENCE_S)
+    for answer in right:
+        for web in whole.web:
+            again = web.get(f"/api/v1/runs/{answer.json()['id']}")
+            assert again.status_code != 200 or again.content == answer.content, "it has two answers"
+    all_slots_are_free(whole, callers, f"{cut} {number}")
+
+
+def test_a_node_without_its_queue_says_so_and_gives_what_is_kept(whole: Nodes, number: int) -> None:
+    follower = 1 - leading(whole)
+    run = whole.run(TURN.format(n=1000 * number), node=1 - follower)["id"]
+    with whole.wires[whole.cluster.web[follower].name, "broker"].cut():
+        wait_until(lambda: bool(whole.health(follower)["status"] == "down"), PATIENCE_S)
+        for path in ("/api/v1/health", f"/api/v1/runs/{run}", f"/api/v1/runs/{run}/graph"):
+            assert whole.web[follower].get(path).status_code == 200
+        assert whole.health(1 - follower)["status"] == "ok"
+
+
+def test_a_node_without_its_store_says_so_and_runs_what_is_new(whole: Nodes, number: int) -> None:
+    node = leading(whole)
+    with whole.wires[whole.cluster.web[node].name, "store"].cut():
+        wait_until(lambda: bool(whole.health(node)["store"] == "it does not answer"), PATIENCE_S)
+        assert whole.health(node)["status"] == "ok"
+        assert is_right(whole, TURN.format(n=1000 * number), node, f"{6000.0 * number}\n")
+
+
 def test_slots_are_free_again_after_all_that(whole: Nodes, callers: ThreadPoolExecutor, number: int) -> None:
     all_slots_are_free(whole, callers, f"after {number}")
 

@@ -82,6 +82,21 @@ CANNOT_HEAR = {
     "what the broker tells of itself": "$JS.EVENT.>",
 }
 
+ELSEWHERE = (
+    *map(subjects.runs, subjects.POOLS),
+    subjects.ASK,
+    subjects.LEADER,
+    subjects.CALL,
+    subjects.told("web-1"),
+    subjects.orders(OTHER),
+    subjects.beats(OTHER),
+    subjects.next_run("cuda"),
+    f"{subjects.inbox('web')}.1",
+    f"$KV.{LEADER_BUCKET}.{LEADER_KEY}",
+    f"$JS.API.STREAM.PURGE.{RUNS}",
+)
+"""Where a worker may want a run delivered: the broker does not look at that, but it is a place of the workers' account."""
+
 
 @pytest.fixture(scope="module")
 def shared() -> Iterator[Broker]:
@@ -296,13 +311,31 @@ def test_a_run_is_answered_by_nobody_who_did_not_take_it(one: Broker) -> None:
     obeys(attempt)
 
 
-def test_a_worker_can_have_waiting_runs_repeated_but_none_changed(one: Broker) -> None:
+def test_a_worker_cannot_have_waiting_runs_repeated_or_brought_to_a_web_node(one: Broker) -> None:
     async def attempt() -> None:
         async with connected(one, "web") as web, connected(one, ROGUE) as rogue, connected(one, OTHER) as honest:
-            await hand_over(web, "token-of-a-copy")
-            await ask_for_a_run(rogue, subjects.runs("cpu"))
-            copy = messages.decode((await taken(honest, OTHER)).data, Task)
-            assert (copy.token, copy.request) == ("token-of-a-copy", msgspec.json.encode(REQUEST))
+            brought: list[str] = []
+
+            async def hear(message: Msg) -> None:
+                brought.append(message.subject)
+
+            for subject in (subjects.ASK, subjects.LEADER, subjects.told("*"), subjects.beats("*")):
+                await web.nats.subscribe(subject, cb=hear)
+            await hand_over(web, "mine")
+            mine = await taken(rogue, ROGUE)
+            tokens = {f"token-{number}" for number in range(len(ELSEWHERE) + 1)}
+            for token in tokens:
+                await hand_over(web, token)
+            before = (await web.nats.jetstream().stream_info(RUNS)).state.last_seq
+            await rogue.nats.publish(mine.reply, b"+NXT", reply=subjects.runs("cpu"))
+            for place in ELSEWHERE:
+                await rogue.nats.publish(subjects.next_run("cpu"), b'{"batch": 1, "no_wait": true}', reply=place)
+            await rogue.nats.flush()
+            copies = [messages.decode((await taken(honest, OTHER)).data, Task) for _ in tokens]
+            assert {copy.token for copy in copies} == tokens
+            assert {copy.request for copy in copies} == {msgspec.json.encode(REQUEST)}
+            assert (await web.nats.jetstream().stream_info(RUNS)).state.last_seq == before
+            assert not brought
 
     obeys(attempt)
 

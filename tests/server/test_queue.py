@@ -168,7 +168,8 @@ def test_events_tell_that_a_run_waits_what_it_prints_and_when_it_is_over(
     def heard(field: str) -> list[str]:
         return [line.removeprefix(f"{field}: ") for line in told if line.startswith(f"{field}: ")]
 
-    program = {"code": "print('one')\nprint('two')"}
+    program = {"code": f"{Callers.program(0)['code']}\nprint('two')"}
+    printed = f"{Callers.count}\ntwo\n"
     with held(narrow, clients):
         accepted = narrow.http.post("/api/v1/runs", json=program, headers={"Prefer": "respond-async"}).json()
         hearing = clients.submit(hear, accepted["events"])
@@ -178,7 +179,7 @@ def test_events_tell_that_a_run_waits_what_it_prints_and_when_it_is_over(
         "waiting", "started", "output", "finished",
     ]  # fmt: skip
     said = [json.loads(data) for data in heard("data")]
-    assert "".join(each.get("text", "") for each in said) == "one\ntwo\n"
+    assert "".join(each.get("text", "") for each in said) == printed
     assert said[-1]["location"] == accepted["location"]
     numbers = [int(number) for number in heard("id")]
     assert numbers == sorted(set(numbers))

@@ -282,6 +282,7 @@ class Job:
         sys.modules["__main__"] = self.module
         sys.argv = [PROGRAM]
         self.instruments.enter()
+        self.instruments.take_ranks()
         be_main_thread()
         sys.stdin = io.StringIO()
         below = self.below = RawStdout(self.recorder)
@@ -346,9 +347,13 @@ class Job:
 
 
 def _join() -> None:
-    """Waits for the program's threads."""
-    for thread in threading.enumerate():
-        if thread is threading.current_thread() or thread.daemon or thread.name == "engine":
-            continue
-        if thread.ident != threading.main_thread().ident:
+    """Waits for the program's threads, and for those that they start."""
+    while waited := [thread for thread in threading.enumerate() if _is_waited_for(thread)]:
+        for thread in waited:
             thread.join()
+
+
+def _is_waited_for(thread: threading.Thread) -> bool:
+    if thread is threading.current_thread() or thread.daemon or thread.name == "engine":
+        return False
+    return thread.ident != threading.main_thread().ident

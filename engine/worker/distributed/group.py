@@ -11,6 +11,7 @@ from typing import Any, Protocol, TypeAlias
 import torch
 import torch.distributed as dist
 
+from engine.worker.distributed.told import Told
 from engine.worker.distributed.turns import Turns
 from engine.worker.pytorch.internals import ThreadedGroup, reductions, work_done
 from engine.worker.pytorch.modes import unseen
@@ -56,8 +57,9 @@ class Reduce:
 class _Meeting:
     """One collective of a group."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, number: int) -> None:
         self.name = name
+        self.number = number
         self.given: dict[int, Given] = {}
         self.is_over = False
         self.trouble = ""
@@ -66,12 +68,13 @@ class _Meeting:
 class Table:
     """What the ranks of one group have in common."""
 
-    def __init__(self, turns: Turns) -> None:
+    def __init__(self, turns: Turns, told: Told) -> None:
         self.turns = turns
+        self.told = told
         self.meetings: dict[int, _Meeting] = {}
         """By their number in the order of each rank."""
-        self.sent: defaultdict[tuple[int, int, int], deque[torch.Tensor]] = defaultdict(deque)
-        """Tensors on their way, by who sent them, who gets them and their tag."""
+        self.sent: defaultdict[tuple[int, int, int], deque[tuple[int, torch.Tensor]]] = defaultdict(deque)
+        """Tensors on their way with the numbers of their meetings, by who sent them, who gets them and their tag."""
 
 
 class RankGroup(ThreadedGroup):  # type: ignore[misc]
@@ -84,8 +87,13 @@ class RankGroup(ThreadedGroup):  # type: ignore[misc]
 
     def meet(self, collective: Collective, given: Given) -> Any:
         """Waits for all ranks; the last one moves the tensors."""
+        return self._table.told.run(name_of(collective), given, lambda: self._met_by_all(collective, given))
+
+    def _met_by_all(self, collective: Collective, given: Given) -> tuple[Any, int]:
         name, table, rank = name_of(collective), self._table, self.rank()
-        meeting = table.meetings.setdefault(self._met, _Meeting(name))
+        if self._met not in table.meetings:
+            table.meetings[self._met] = _Meeting(name, table.told.next_number())
+        meeting = table.meetings[self._met]
         number, self._met = self._met, self._met + 1
         meeting.given[rank] = given
         if meeting.name != name:
@@ -99,7 +107,7 @@ class RankGroup(ThreadedGroup):  # type: ignore[misc]
         table.turns.wait(lambda: meeting.is_over, name)
         if meeting.trouble:
             raise RuntimeError(meeting.trouble)
-        return work_done(given)
+        return work_done(given), meeting.number
 
     def barrier(self, *args: Any, **kwargs: Any) -> Any:
         """Waits until all ranks are there."""
@@ -111,8 +119,10 @@ class RankGroup(ThreadedGroup):  # type: ignore[misc]
 
     def send(self, tensors: list[torch.Tensor], to: int, tag: int = 0) -> Any:
         """Does not wait: what is sent is kept for who gets it."""
+        number = self._table.told.next_number()
         with unseen():
-            self._table.sent[self.rank(), to, tag].append(tensors[0].detach().clone())
+            self._table.sent[self.rank(), to, tag].append((number, tensors[0].detach().clone()))
+        self._table.told.met(number)
         return work_done(tensors)
 
     def recv(self, tensors: list[torch.Tensor], source: int, tag: int = 0) -> Any:
@@ -145,7 +155,9 @@ class Receiving(dist.Work):
         self._table.turns.wait(self.is_completed, "recv")
         way = next(way for way in self._ways if self._table.sent[way])
         with unseen(), torch.no_grad():
-            self._tensor.detach().copy_(self._table.sent[way].popleft())
+            number, sent = self._table.sent[way].popleft()
+            self._tensor.detach().copy_(sent)
+        self._table.told.met(number)
         self._source = way[0]
         return True
 

@@ -15,9 +15,11 @@ import torch.distributed as dist
 import torch.multiprocessing as mp
 
 from engine.events import Found
-from engine.worker.capture.recorder import Recorder
+from engine.worker.capture.ops import Recording
+from engine.worker.capture.passes import Backward
 from engine.worker.distributed.group import RankGroup, Table, joining
 from engine.worker.distributed.processes import Process, Queue, Spawned, spawn_with
+from engine.worker.distributed.told import Told
 from engine.worker.distributed.turns import Turns
 from engine.worker.pytorch.internals import (
     CREATE_GROUP,
@@ -62,11 +64,12 @@ class _World:
 class Ranks:
     """The ranks of one run."""
 
-    def __init__(self, recorder: Recorder, patches: Patches) -> None:
+    def __init__(self, mode: Recording, backward: Backward, patches: Patches) -> None:
         self.turns = Turns()
         self.worlds: dict[Any, _World] = {}
         """The world each seat is in."""
-        self._recorder = recorder
+        self.told = Told(mode, backward)
+        self._recorder = mode.recorder
         self._patches = patches
         self._waiting: _World | None = None
         self._has_begun = False
@@ -117,7 +120,8 @@ class Ranks:
                 raise RuntimeError(f"two ranks say rank={rank}: of {world.size} ranks each has a number of its own")
             world.ranks.add(rank)
             seat.name = f"rank {rank}"
-        table = world.tables.setdefault(options.group_id, Table(self.turns))
+            self.told.rank(rank, world.size)
+        table = world.tables.setdefault(options.group_id, Table(self.turns, self.told))
         return RankGroup(rank, options.group_size, table)
 
     def claim(self, model: object) -> None:
@@ -133,9 +137,9 @@ class Ranks:
                 )
 
 
-def replace_ranks(recorder: Recorder, patches: Patches) -> None:
+def replace_ranks(mode: Recording, backward: Backward, patches: Patches) -> None:
     """Ranks are threads in this process from here on."""
-    ranks = Ranks(recorder, patches)
+    ranks = Ranks(mode, backward, patches)
     _replace_processes(ranks, patches)
     _replace_meeting(ranks, patches)
     init: Callable[..., None] = PARALLEL_INIT.get()
@@ -144,6 +148,7 @@ def replace_ranks(recorder: Recorder, patches: Patches) -> None:
     def __init__(self: Any, module: object, *args: Any, **kwargs: Any) -> None:  # noqa: N807
         ranks.claim(module)
         init(self, module, *args, **kwargs)
+        ranks.told.parallel(self)
 
     patches.replace(PARALLEL_INIT, __init__)
 

@@ -83,7 +83,7 @@ class Instrumentation:
 
     def take_ranks(self) -> None:
         """Processes and process groups of the program's are threads from here on: in a process made for one run."""
-        replace_ranks(self.recorder, self._patches)
+        replace_ranks(self.mode, self.backward, self._patches)
 
     def uninstall(self) -> None:
         """Puts back all that was replaced."""

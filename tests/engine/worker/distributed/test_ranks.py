@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 import engine
-from engine.trace import Trace
+from engine.laws import broken
+from engine.trace import Op, Tensor, Trace
 
 TWO_RANKS = Path(__file__).parents[3] / "programs" / "ranks" / "two_ranks.py"
 HEAD = """import os
@@ -163,3 +164,92 @@ def test_runs_go_the_same_way_each_time() -> None:
     first, second = run(code), run(code)
     assert [(step.kind) for step in first.timeline] == [(step.kind) for step in second.timeline]
     assert said(first) == said(second)
+
+
+# What is recorded
+
+TWO_STEPS = (
+    HEAD
+    + """
+def work(rank, size):
+    begin(rank, size)
+    torch.manual_seed(rank)
+    model = DDP(nn.Linear(2, 1, bias=False))
+    x = torch.tensor([[1.0, 2.0]]) * (rank + 1)
+    model(x).sum().backward()
+    total = torch.tensor([rank + 1.0])
+    dist.all_reduce(total)
+    torch.optim.SGD(model.parameters(), lr=0.1).step()
+"""
+    + TAIL
+)
+
+
+def tensor(trace: Trace, id_: str | None) -> Tensor:
+    return next(tensor for tensor in trace.tensors if tensor.id == id_)
+
+
+def values(trace: Trace, id_: str | None) -> list[float]:
+    given = tensor(trace, id_).data
+    assert given is not None
+    return [float(value) for value in given]
+
+
+def collectives(trace: Trace) -> dict[str, list[Op]]:
+    found: dict[str, list[Op]] = {}
+    for op in trace.ops:
+        if op.collective is not None:
+            found.setdefault(op.collective, []).append(op)
+    return found
+
+
+def test_every_op_pass_and_update_is_a_ranks() -> None:
+    trace = run(TWO_STEPS)
+    assert broken(trace) == []
+    assert {op.rank for op in trace.ops} == {0, 1}
+    assert sorted(str(pass_.rank) for pass_ in trace.passes) == ["0", "1"]
+    assert {update.rank for update in trace.updates if update.kind == "step"} == {0, 1}
+
+
+def test_a_collective_is_an_op_of_each_rank_with_what_it_gave_and_got() -> None:
+    trace = run(TWO_STEPS)
+    met = list(collectives(trace).values())
+    assert [[(op.name, op.rank) for op in ops] for ops in met] == [
+        [("broadcast", 0), ("broadcast", 1)],
+        [("all_reduce", 0), ("all_reduce", 1)],
+        [("all_reduce", 0), ("all_reduce", 1)],
+    ]
+    gave = [values(trace, op.inputs[0]) for op in met[2]]
+    got = [values(trace, op.outputs[0]) for op in met[2]]
+    assert (gave, got) == ([[1.0], [2.0]], [[3.0], [3.0]])
+
+
+def test_a_bucket_is_reduced_in_the_pass_after_its_last_gradient() -> None:
+    trace = run(TWO_STEPS)
+    for pass_ in trace.passes:
+        (bucket,) = [op for op in trace.ops if op.pass_id == pass_.id and op.collective]
+        steps = [(step.kind, step.op or step.update) for step in trace.timeline]
+        start = steps.index(("op", bucket.id))
+        before = [step.kind for step in trace.timeline[:start] if step.pass_id == pass_.id]
+        assert before[-1] == "accumulate"
+
+
+def test_gradients_before_and_after_the_all_reduce_are_told() -> None:
+    trace = run(TWO_STEPS)
+    for pass_ in trace.passes:
+        assert pass_.rank is not None
+        (added,) = pass_.accumulations
+        (reduced,) = [update for update in trace.updates if update.kind == "collective" and update.pass_id == pass_.id]
+        (change,) = reduced.changes
+        assert change.before == added.after
+        assert values(trace, change.before) == [1.0 + pass_.rank, 2.0 + 2 * pass_.rank]
+        assert values(trace, change.after) == [1.5, 3.0]
+
+
+def test_a_program_of_all_there_is_keeps_the_laws() -> None:
+    assert broken(run(TWO_RANKS.read_text())) == []
+
+
+def test_a_program_without_ranks_says_nothing_of_them() -> None:
+    trace = run("import torch\nx = torch.ones(2, requires_grad=True)\n(x * 2).sum().backward()\n")
+    assert {op.rank for op in trace.ops} == {None}

@@ -562,7 +562,7 @@ def _() -> None:
 
 @canary(
     "ranks that are threads would have no group to meet in",
-    "ThreadedGroup", "START_COLLECTIVE", "work_done", "isolate_ranks", "join_ranks", "name_backend",
+    "ThreadedGroup", "START_COLLECTIVE", "HashStore", "work_done", "isolate_ranks", "join_ranks", "name_backend",
 )  # fmt: skip
 def _() -> None:
     dist.Backend.register_backend(

@@ -811,7 +811,7 @@ export interface Graph {
    */
   pass_id: string | null;
   /**
-   * Passes drawn together, in the order they ran: the chosen one, and those whose layers hang together with it.
+   * Passes drawn together, in the order they ran: the chosen one, and those whose layers hang together with it, or with which its rank exchanged gradients.
    */
   passes?: string[];
   /**
@@ -956,7 +956,7 @@ export interface Span {
   line: number;
 }
 /**
- * Boxes shown as one because they share a module path or a loop, or because one pass made them.
+ * Boxes shown as one because they share a module path or a loop, or because one pass or one rank made them.
  *
  * This interface was referenced by `Wire`'s JSON-Schema
  * via the `definition` "Group".
@@ -967,9 +967,9 @@ export interface Group {
    */
   id: string;
   /**
-   * Why they belong together; `layer`: one pass with `create_graph=True` made them.
+   * Why they belong together; `layer`: one pass with `create_graph=True` made them; `rank`: one rank did.
    */
-  kind: "layer" | "line" | "loop" | "module";
+  kind: "layer" | "line" | "loop" | "module" | "rank";
   /**
    * Module id.
    */
@@ -1007,7 +1007,7 @@ export interface Group {
    */
   tensor?: string | null;
   /**
-   * Last part of the module path, the loop's line, what a function's call belongs to (`net[0][3]`) or its number, or the call that made a layer.
+   * Last part of the module path, the loop's line, what a function's call belongs to (`net[0][3]`) its number, the call that made a layer, or `rank 0`.
    */
   title: string;
   /**

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import engine
+from engine.graph import view
 from engine.laws import broken
 from engine.trace import Op, Tensor, Trace
 
@@ -244,6 +245,21 @@ def test_gradients_before_and_after_the_all_reduce_are_told() -> None:
         assert change.before == added.after
         assert values(trace, change.before) == [1.0 + pass_.rank, 2.0 + 2 * pass_.rank]
         assert values(trace, change.after) == [1.5, 3.0]
+
+
+def test_passes_that_exchanged_gradients_are_drawn_in_lanes() -> None:
+    trace = run(TWO_STEPS)
+    drawn = view(trace)
+    assert drawn.passes == tuple(pass_.id for pass_ in trace.passes)
+    lanes = {group.id: group.title for group in drawn.groups if group.kind == "rank"}
+    assert sorted(lanes.values()) == ["rank 0", "rank 1"]
+    around = {group.id: group.parent for group in drawn.groups}
+    for box in drawn.boxes:
+        assert box.group is not None
+        lane = box.group
+        while around[lane] is not None:
+            lane = str(around[lane])
+        assert lane in lanes
 
 
 def test_a_program_of_all_there_is_keeps_the_laws() -> None:

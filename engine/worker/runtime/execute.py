@@ -24,6 +24,7 @@ from engine.trace import Program
 from engine.worker.capture.python_calls import Follower
 from engine.worker.capture.recorder import Recorder
 from engine.worker.checks.differences import CHECKED, Checker
+from engine.worker.distributed.launched import be_launched
 from engine.worker.explain.failure import failure, syntax_failure, syntax_finding
 from engine.worker.pytorch.internals import (
     be_main_thread,
@@ -283,6 +284,7 @@ class Job:
         sys.argv = [PROGRAM]
         self.instruments.enter()
         self.instruments.take_ranks()
+        be_launched(self.program.code, self.recorder)
         be_main_thread()
         sys.stdin = io.StringIO()
         below = self.below = RawStdout(self.recorder)

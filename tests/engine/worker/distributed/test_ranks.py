@@ -160,6 +160,23 @@ def test_no_ranks_are_remarked_on() -> None:
     assert [finding.code for finding in trace.findings] == ["no_ranks"]
 
 
+def test_a_program_for_a_launcher_is_the_only_rank() -> None:
+    code = (
+        HEAD
+        + """
+rank, size = int(os.environ["LOCAL_RANK"]), int(os.environ["WORLD_SIZE"])
+dist.init_process_group("nccl")
+model = DDP(nn.Linear(2, 1))
+model(torch.ones(1, 2)).sum().backward()
+print(rank, size, dist.get_rank(), model.module.weight.grad.tolist())
+"""
+    )
+    code = code.replace(HEAD[HEAD.index("def begin") :], "\n")
+    trace = run(code)
+    assert said(trace) == "0 1 0 [[1.0, 1.0]]\n"
+    assert "launched_alone" in [finding.code for finding in trace.findings]
+
+
 def test_runs_go_the_same_way_each_time() -> None:
     code = TWO_RANKS.read_text()
     first, second = run(code), run(code)

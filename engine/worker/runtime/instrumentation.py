@@ -74,6 +74,7 @@ class Instrumentation:
         wrappers.wrap_saved_hooks(recorder, patches)
         wrappers.replace_compile(recorder, patches)
         wrappers.replace_workers(recorder, patches)
+        wrappers.note_data_parallel(recorder, patches)
         self.backward.install()
 
     def enter(self) -> None:

@@ -177,6 +177,11 @@ print(rank, size, dist.get_rank(), model.module.weight.grad.tolist())
     assert "launched_alone" in [finding.code for finding in trace.findings]
 
 
+def test_data_parallel_without_a_gpu_says_what_it_would_do() -> None:
+    trace = run("import torch\nmodel = torch.nn.DataParallel(torch.nn.Linear(2, 1))\nmodel(torch.ones(1, 2))\n")
+    assert ("data_parallel_alone", 2) in [(it.code, it.span and it.span.line) for it in trace.findings]
+
+
 def test_runs_go_the_same_way_each_time() -> None:
     code = TWO_RANKS.read_text()
     first, second = run(code), run(code)

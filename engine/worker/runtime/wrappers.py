@@ -173,7 +173,7 @@ def replace_workers(recorder: Recorder, patches: Patches) -> None:
 
 
 def note_data_parallel(recorder: Recorder, patches: Patches) -> None:
-    """`nn.DataParallel` without a GPU hands everything to the model it was given (torch/nn/parallel/data_parallel.py)."""
+    """`nn.DataParallel` without a GPU hands all to the model it was given (torch/nn/parallel/data_parallel.py)."""
     original: Callable[..., None] = DATA_PARALLEL_INIT.get()
 
     @functools.wraps(original)

@@ -140,6 +140,15 @@ class OpRan(_Event, frozen=True, tag="o"):
     thread: int = 0
     gone: tuple[int, ...] = ()
     """First records of tensors that had ceased to exist by then."""
+    collective: int = 0
+    """Which meeting of ranks it was; the same in all of them."""
+
+
+class RankSeen(_Event, frozen=True, tag="rk"):
+    """A thread of the program is a rank of several."""
+
+    thread: int
+    rank: int
 
 
 class CellsRead(_Event, frozen=True, tag="r"):
@@ -227,6 +236,7 @@ class PassStarted(_Event, frozen=True, tag="p"):
     module: int
     omitted: int = 0
     """Nodes that run unseen."""
+    thread: int = 0
 
 
 class Visited(_Event, frozen=True, tag="v"):
@@ -274,7 +284,7 @@ class ChangeWord(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fi
 
 StateWord = tuple[int, int, str, int, str, str]
 """before, after, name, parameter, text before, text after."""
-UpdateKind = Literal["step", "zero_grad", "grad_reset", "grad_set", "data", "in_place", "hook", "outside"]
+UpdateKind = Literal["step", "zero_grad", "grad_reset", "grad_set", "data", "in_place", "hook", "collective", "outside"]
 
 
 class Updated(_Event, frozen=True, tag="u"):
@@ -297,6 +307,7 @@ class Updated(_Event, frozen=True, tag="u"):
     hook: int = 0
     without_gradient: tuple[int, ...] = ()
     """First records of what an optimizer holds and passed over."""
+    thread: int = 0
 
 
 CheckedWord = tuple[tuple[int, ...], float | str, float | str]
@@ -611,6 +622,7 @@ Event = (
     | Named
     | GradKept
     | OpRan
+    | RankSeen
     | CellsRead
     | Gone
     | Held

@@ -474,6 +474,11 @@ class Op(Record, frozen=True):
     """Time of the call in microseconds, the modules' own code not included."""
     saved_bytes: int = 0
     """Bytes its nodes keep for backward that nothing else keeps."""
+    rank: int | None = None
+    """The rank whose it is, in a program of several ranks; absent for what the program did that started them."""
+    collective: str | None = None
+    """Collective id, the same for the ops of all ranks that met: `inputs` are what this one gave, and `outputs` what it
+    got by writes into them. Of the ops that `DistributedDataParallel` makes itself, only those of floating point."""
 
 
 class Edge(Record, frozen=True):
@@ -681,6 +686,8 @@ class Pass(Record, frozen=True):
     """The node that raised."""
     omitted: int = 0
     """Nodes that ran but were left out by the limit `nodes`; what they sent on arrives from nowhere."""
+    rank: int | None = None
+    """The rank whose it is, in a program of several ranks; absent for what the program did that started them."""
 
 
 class Change(Record, frozen=True):
@@ -712,10 +719,11 @@ class Update(Record, frozen=True):
 
     id: str
     """Update id."""
-    kind: Literal["step", "zero_grad", "grad_reset", "grad_set", "data", "in_place", "hook", "outside"]
+    kind: Literal["step", "zero_grad", "grad_reset", "grad_set", "data", "in_place", "hook", "collective", "outside"]
     """`step` of an optimizer; `zero_grad`; a `.grad` zeroed (`grad_reset`) or assigned (`grad_set`) by hand; a write
-    through `.data` or under no_grad; an `in_place` op; a `hook` that changed a gradient; a write from `outside`
-    PyTorch, such as through a numpy array."""
+    through `.data` or under no_grad; an `in_place` op; a `hook` that changed a gradient; parameters or
+    gradients that `DistributedDataParallel` made the same in all ranks (`collective`); a write from `outside` PyTorch,
+    such as through a numpy array."""
     changes: tuple[Change, ...]
     """What changed."""
     state: tuple[Change, ...] = ()
@@ -739,9 +747,11 @@ class Update(Record, frozen=True):
     raised: bool = False
     """For an optimizer step: it raised; the changes are those that had happened by then."""
     pass_id: str | None = msgspec.field(default=None, name="pass")
-    """For a hook that changed a gradient: the pass during which it did."""
+    """For a hook that changed a gradient, or a `collective`: the pass during which it did."""
     hook: str | None = None
     """For a hook that changed a gradient: its call."""
+    rank: int | None = None
+    """The rank whose it is, in a program of several ranks; absent for what the program did that started them."""
 
 
 class HookCall(Record, frozen=True):

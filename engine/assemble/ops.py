@@ -116,6 +116,12 @@ class _Ops:
             time_us=event.time_us,
             saved_bytes=self._newly_saved(nodes) if nodes else 0,
         )
+        if self.recorded.ranks:
+            op = msgspec.structs.replace(
+                op,
+                rank=self.recorded.ranks.get(event.thread),
+                collective=f"g{event.collective}" if event.collective else None,
+            )
         if not event.flags and not event.pass_id:
             return op
         return msgspec.structs.replace(

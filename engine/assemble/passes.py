@@ -100,6 +100,7 @@ class _Engine:
             module=ids.module.among(start.module, self.recorded.modules),
             failed=end is None or end.failed,
             omitted=start.omitted,
+            rank=self.recorded.ranks.get(start.thread),
         )
 
     def _started(self, event: ev.PassStarted) -> None:

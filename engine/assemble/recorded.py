@@ -66,6 +66,8 @@ class Recorded:
     later_words: Mapping[int, LaterWords]
     """By tensor."""
     ops: Mapping[int, ev.OpRan]
+    ranks: Mapping[int, int]
+    """By number of the thread."""
     reads: Mapping[int, Sequence[ev.CellsRead]]
     """By op."""
     nodes: Mapping[int, ev.NodeSeen]

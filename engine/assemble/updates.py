@@ -36,6 +36,7 @@ def updates(
             raised=event.raised,
             pass_id=ids.pass_.optional(event.pass_id),
             hook=ids.hook.optional(event.hook),
+            rank=recorded.ranks.get(event.thread),
         )
 
 

@@ -252,7 +252,7 @@ class _Ledger:
                     self._let_go(held)
 
     def _update(self, update: Update) -> None:
-        if update.kind in ("zero_grad", "grad_reset", "grad_set"):
+        if update.kind in ("zero_grad", "grad_reset", "grad_set", "collective"):
             for change in update.changes:
                 self._gradient(change.after)
         for change in update.state:

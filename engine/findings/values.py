@@ -240,6 +240,8 @@ def uninitialised_reads(diagnosis: Diagnosis) -> Iterator[Finding]:
         read = [input_ for input_ in op.inputs if input_ in blank]
         if not read or op.view or op.raised or op.name in KEEPS_VALUES or not op.outputs:
             continue
+        if op.collective is not None and "reduce" not in op.name:
+            continue  # what others gave is written into it
         written = {given.tensor for given in op.arguments if given.name == "out"}
         if op.in_place and (op.name in SETS or written):
             written.add(op.inputs[0])

@@ -1,5 +1,5 @@
-"""Groups of boxes: layers of derivatives, calls of modules and functions, loops inside them, alike blocks, and chunks
-of lists too long to lay out."""
+"""Groups of boxes: ranks, layers of derivatives, calls of modules and functions, loops inside them, alike blocks, and
+chunks of lists too long to lay out."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -19,9 +19,11 @@ LONG = 300  # children beyond which laying out one level gets slow
 
 def bundle(index: TraceIndex, drafts: Sequence[Draft], links: Sequence[Link]) -> Bundle:
     """All groups under one that stands for the whole view; `drafts` in forward order."""
-    whole = _by_layer(index, drafts)
-    whole.items = find_calls(index, whole.items, links)
-    pending = [whole]
+    lanes = _by_rank(index, drafts, links)
+    for lane in lanes:
+        lane.items = find_calls(index, lane.items, links)
+    whole = lanes[0] if len(lanes) == 1 else Bundle("rank", items=[*lanes])
+    pending = list(lanes)
     while pending:
         group = pending.pop()
         if group.repeat == 1:
@@ -35,6 +37,22 @@ def bundle(index: TraceIndex, drafts: Sequence[Draft], links: Sequence[Link]) ->
     for group in list(bundles_in(whole)):
         _chunk(group)
     return whole
+
+
+def _by_rank(index: TraceIndex, drafts: Sequence[Draft], links: Sequence[Link]) -> list[Bundle]:
+    """A group for each rank, or one for all where there are not several: a leaf is the rank's that uses it."""
+    of = {draft.id: draft.op.rank for draft in drafts if draft.op is not None}
+    ranks = sorted({rank for rank in of.values() if rank is not None})
+    if len(ranks) < 2:
+        return [_by_layer(index, drafts)]
+    for link in links:
+        of.setdefault(link.source, of.get(link.target))
+    lanes = []
+    for rank in ranks:
+        lane = _by_layer(index, [draft for draft in drafts if (of.get(draft.id) or 0) == rank])
+        lane.kind, lane.title = "rank", f"rank {rank}"
+        lanes.append(lane)
+    return lanes
 
 
 def _by_layer(index: TraceIndex, drafts: Sequence[Draft]) -> Bundle:

@@ -1,5 +1,5 @@
 """Where passes start. What a pass with `create_graph=True` computed is a graph itself, a layer, which later passes
-differentiate: such passes start together."""
+differentiate: such passes start together, as those do whose ranks exchanged gradients."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -38,9 +38,10 @@ def start_of(index: TraceIndex, pass_: Pass, *, layers: bool = True) -> Start:
 
 def _joined(index: TraceIndex, chosen: Pass) -> tuple[Pass, ...]:
     """The passes that hang together with one through layers, in the order they ran: it, those that made nodes it ran
-    over, those that ran over nodes it made, and so on. One that has nothing to do with layers stays alone."""
+    over, those that ran over nodes it made, and so on. One that has nothing to do with layers stays alone, or with
+    those of other ranks that it met in a collective."""
     if not index.layered:
-        return (chosen,)
+        return _met(index, chosen)
     above: dict[str, str] = {}
 
     def first(pass_: str) -> str:
@@ -54,6 +55,15 @@ def _joined(index: TraceIndex, chosen: Pass) -> tuple[Pass, ...]:
                 above[first(pass_.id)] = first(made_in)
     family = first(chosen.id)
     return tuple(pass_ for pass_ in index.trace.passes if first(pass_.id) == family)
+
+
+def _met(index: TraceIndex, chosen: Pass) -> tuple[Pass, ...]:
+    """A pass and those of other ranks whose gradients were exchanged with its own."""
+    if chosen.rank is None:
+        return (chosen,)
+    collectives = {op.collective for op in index.trace.ops if op.pass_id == chosen.id} - {None}
+    met = {op.pass_id for op in index.trace.ops if op.collective in collectives} | {chosen.id}
+    return tuple(pass_ for pass_ in index.trace.passes if pass_.id in met)
 
 
 def _results(index: TraceIndex, passes: Sequence[Pass]) -> tuple[str, ...]:

@@ -94,17 +94,17 @@ class Link(Record, frozen=True):
 
 
 class Group(Record, frozen=True):
-    """Boxes shown as one because they share a module path or a loop, or because one pass made them."""
+    """Boxes shown as one because they share a module path or a loop, or because one pass or one rank made them."""
 
     id: str
     """Group id."""
     title: str
-    """Last part of the module path, the loop's line, what a function's call belongs to (`net[0][3]`) or its number, or
-    the call that made a layer."""
+    """Last part of the module path, the loop's line, what a function's call belongs to (`net[0][3]`) its number, the
+    call that made a layer, or `rank 0`."""
     type: str
     """Module class, of calls the function, else empty."""
-    kind: Literal["module", "loop", "line", "layer"]
-    """Why they belong together; `layer`: one pass with `create_graph=True` made them."""
+    kind: Literal["module", "loop", "line", "layer", "rank"]
+    """Why they belong together; `layer`: one pass with `create_graph=True` made them; `rank`: one rank did."""
     parent: str | None = None
     """The group around it."""
     module: str | None = None
@@ -160,4 +160,5 @@ class Graph(Record, frozen=True):
     omitted: int = 0
     """Boxes left out by the limit."""
     passes: tuple[str, ...] = ()
-    """Passes drawn together, in the order they ran: the chosen one, and those whose layers hang together with it."""
+    """Passes drawn together, in the order they ran: the chosen one, and those whose layers hang together with it, or
+    with which its rank exchanged gradients."""

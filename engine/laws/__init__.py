@@ -10,6 +10,7 @@ from engine.laws.memory import memory
 from engine.laws.modules import modules
 from engine.laws.on_request import on_request
 from engine.laws.ops import ops
+from engine.laws.ranks import ranks
 from engine.laws.replay import replay
 from engine.laws.source import source
 from engine.laws.structure import structure
@@ -22,5 +23,5 @@ __all__ = ["broken"]
 def broken(trace: Trace) -> list[str]:
     """Every breach of every law; empty for a right trace."""
     index = TraceIndex(trace)
-    laws = (structure, checks, replay, accumulation, modules, ops, memory, source, on_request)
+    laws = (structure, checks, replay, accumulation, modules, ops, memory, source, on_request, ranks)
     return [breach for law in laws for breach in law(index)]

@@ -98,6 +98,6 @@ def _ever_gradients(trace: Trace) -> set[str | None]:
     """All that were the `.grad` of a leaf: the program may hold them still."""
     kept: set[str | None] = {added.after for pass_ in trace.passes for added in pass_.accumulations}
     for update in trace.updates:
-        if update.kind in ("zero_grad", "grad_reset", "grad_set"):
+        if update.kind in ("zero_grad", "grad_reset", "grad_set", "collective"):
             kept.update(change.after for change in update.changes)
     return kept

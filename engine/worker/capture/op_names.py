@@ -44,7 +44,7 @@ class Called:
         self.function = function
         self.special = special
         """How it is handled when it is not an ordinary op."""
-        self.quiet = name not in READS
+        self.quiet = name not in READS and not function.startswith("torch.distributed.")
         """Not worth an op when no tensor comes out."""
         self.lends = name in LENDS
         """Shares memory with code that PyTorch does not see."""
@@ -81,7 +81,7 @@ def _property(func: Any, access: str) -> Called | None:
 def _qualified(func: Any, raw: str) -> str:
     if hasattr(func, "__objclass__"):
         return f"torch.Tensor.{raw}"
-    module = getattr(func, "__module__", None) or "torch"
+    module = (getattr(func, "__module__", None) or "torch").removesuffix(".distributed_c10d")
     if module == TENSOR_MODULE:
         return f"torch.Tensor.{raw}"
     return f"{module}.{raw}"

@@ -286,6 +286,7 @@ class Recording(TorchFunctionMode):
             modules[-1] if modules else 0, flags, passes[-1] if passes else 0,
             (call.ended_ns - call.started_ns) / 1000, thread["number"],
             recorder.lifetimes.take() if recorder.lifetimes.dead else (),
+            self.thread.take_collective() if thread["collective"] else 0,
         ))  # fmt: skip
         return op
 

@@ -48,6 +48,11 @@ class Outbox:
         before, self.rows = self.rows, rows
         return before
 
+    def release(self, held: list[Said]) -> None:
+        """Adds events of a moment that waited in a list of their own."""
+        self.rows.extend(held)
+        held.clear()
+
     def take(self) -> list[Said]:
         """The queue, which is empty then; another thread may add to it meanwhile."""
         count = len(self.queue)

@@ -72,7 +72,7 @@ class _Pass:
     """One running call of the engine."""
 
     __slots__ = (
-        "arrived", "before", "entering", "id", "last_ns", "leaving", "omitted", "roots", "sequence_nr", "sums",
+        "arrived", "before", "entering", "id", "last_ns", "leaving", "left", "omitted", "roots", "sequence_nr", "sums",
     )  # fmt: skip
 
     def __init__(self, number: int) -> None:
@@ -87,6 +87,8 @@ class _Pass:
         """Record of each leaf's `.grad` before this pass adds to it; a hook of the user's may meet the sum first."""
         self.sums: dict[int, Arrival] = {}
         """A leaf's `.grad` before the user's hooks could change it again."""
+        self.left: dict[int, int] = {}
+        """Record of the `.grad` that each leaf was left with, by the leaf's first record."""
         self.roots: list[Node] = []
         """Held: nobody else may hold the AccumulateGrad of a leaf that is a root, and another would have no hook."""
         self.last_ns = 0
@@ -239,7 +241,7 @@ class Backward:
             create,
             tuple(self._input_tensor(item) for item in inputs) if inputs else None,
             tuple(edges) if inputs else None,
-            stack[-1] if stack else 0, modules[-1] if modules else 0, running.omitted,
+            stack[-1] if stack else 0, modules[-1] if modules else 0, running.omitted, recorder.thread.number,
         ))  # fmt: skip
         recorder.outbox.publish()
         stack.append(running.id)
@@ -457,6 +459,8 @@ class Backward:
             self._accumulated(number, node.variable, said[id(entered[0])], running)
         running.leaving.clear()
         recorder.outbox.publish()
+        if recorder.thread.after_visit:
+            recorder.outbox.release(recorder.thread.after_visit)
         nodes.end_visit()
         running.last_ns = perf_counter_ns()
 
@@ -558,6 +562,7 @@ class Backward:
             after = total[0]
         elif last != after:
             before = last  # another thread, or a hook of another node, may have changed it since the pass began
+        running.left[state.first] = after
         recorder.outbox.add(Accumulated(running.id, number, state.first, before, delta[0], after))
 
     # End
@@ -573,6 +578,9 @@ class Backward:
                 results = tuple([self._result(item, running) for item in result])
         except Exception as trouble:
             recorder.trouble("backward", trouble)
+        recorder.outbox.release(recorder.thread.after_visit)
+        if recorder.thread.parallel:
+            self._tell_reduced(running)
         if (until := next_sequence_nr()) > running.sequence_nr:
             recorder.nodes.made_aside(running.sequence_nr, until, 0, running.id)
         recorder.nodes.begin(0, NEVER)
@@ -580,6 +588,19 @@ class Backward:
         recorder.lifetimes.flush()
         recorder.outbox.add(PassEnded(running.id, failed, results))
         recorder.outbox.publish()
+
+    def _tell_reduced(self, running: _Pass) -> None:
+        """Says which gradients the ranks have made the same in this pass: C++ has written them."""
+        changes = []
+        for leaf in self.recorder.thread.parallel:
+            state = self.recorder.tensors.meet(leaf, "leaf")
+            before = running.left.get(state.first, 0 if state.grad is None else state.grad.id)
+            after = self.sync_grad(leaf, state)
+            if before != after:
+                changes.append(ChangeWord(before, after, leaf=state.first))
+        if changes:
+            site = self.recorder.sites.of(get_frame())
+            self.recorder.updates.add(Updated(0, "collective", tuple(changes), site=site, pass_id=running.id))
 
     def _result(self, item: Any, running: _Pass) -> int:
         if not isinstance(item, torch.Tensor):

@@ -49,7 +49,7 @@ class Recorder:
         self.thread = thread = ThreadState()
         self.lifetimes = Lifetimes(counts, outbox)
         self.storages = Storages(outbox)
-        self.updates = Updates(counts, outbox, self.lifetimes)
+        self.updates = Updates(counts, outbox, self.lifetimes, thread)
         self.saved_hooks = SavedHooks()
         self.tensors = Tensors(counts, outbox, self.lifetimes, self.storages, self.updates, thread)
         self.nodes = Nodes(

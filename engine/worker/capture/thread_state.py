@@ -3,6 +3,10 @@
 import threading
 from typing import Any
 
+import torch
+
+from engine.events import Said
+
 
 class ThreadState(threading.local):
     """A state for each thread; all of them empty at first."""
@@ -22,10 +26,21 @@ class ThreadState(threading.local):
         """The hook that is being registered is recording's, not the program's."""
         self.number = 0
         """Which of the program's own threads; 0 for the first."""
+        self.collective = 0
+        """The meeting of ranks that the running op was."""
+        self.after_visit: list[Said] = []
+        """What happened at a node whose visit is told next: hooks of C++ come before ours."""
+        self.parallel: list[torch.Tensor] = []
+        """Parameters whose gradients PyTorch makes the same in all ranks."""
 
     def begin(self, number: int) -> None:
         """One of the program's own threads begins."""
         self.number = number
+
+    def take_collective(self) -> int:
+        """The meeting of ranks that the op was which is recorded now; 0 for none."""
+        met, self.collective = self.collective, 0
+        return met
 
     def mute(self) -> None:
         """Nothing is recorded until `unmute`."""

@@ -7,6 +7,7 @@ from types import FrameType, TracebackType
 from typing import Literal
 
 import torch
+from torch.multiprocessing.spawn import ProcessRaisedException
 
 from engine.events import Failed, Found
 from engine.worker.capture.recorder import Recorder
@@ -33,6 +34,8 @@ def failure(error: BaseException, recorder: Recorder, source: str) -> Failed | N
     """The event for an exception that ended the program; None for an exit with code 0."""
     if isinstance(error, SystemExit) and error.code in (None, 0):
         return None
+    printed = _printed(error)
+    error = _origin(error)
     entries = plain(_entries(error.__traceback__))
     frames = tuple([_frame(entry, recorder) for entry in entries[:_MOST_FRAMES]])
     users = (entry for entry in reversed(entries) if recorder.sites.is_users(entry[0].f_code))
@@ -42,15 +45,9 @@ def failure(error: BaseException, recorder: Recorder, source: str) -> Failed | N
     failing, pass_id = recorder.raised_in_pass
     kind: Literal["exception", "exit", "memory", "forbidden"] = "exception"
     text = _text(error)
-    name, message, printed = class_name(error), recorder.texts.of_failure(text), ""
+    name, message = class_name(error), recorder.texts.of_failure(text)
     if isinstance(error, SystemExit):
         kind = "exit"
-        printed = "" if isinstance(error.code, int) else f"{error.code}\n"
-    else:
-        try:
-            printed = "".join(traceback.format_exception(error, limit=-_DEEPEST if len(entries) > _DEEPEST else None))
-        except BaseException as trouble:
-            printed = f"{name}: {message}\n({type(trouble).__name__} while printing the traceback)\n"
     asked: dict[str, str] = {}
     if _is_out_of_memory(error, message):
         kind = "memory"
@@ -68,6 +65,21 @@ def failure(error: BaseException, recorder: Recorder, source: str) -> Failed | N
         kind, name, message, site, frames, printed,
         op if raised is error else 0, pass_id if failing is error else 0, "", operands, facts,
     )  # fmt: skip
+
+
+def _origin(error: BaseException) -> BaseException:
+    """What a rank raised, where the program that waits for it passes that on."""
+    return error.__cause__ or error if isinstance(error, ProcessRaisedException) else error
+
+
+def _printed(error: BaseException) -> str:
+    if isinstance(error, SystemExit):
+        return "" if isinstance(error.code, int) else f"{error.code}\n"
+    deep = len(_entries(error.__traceback__)) > _DEEPEST
+    try:
+        return "".join(traceback.format_exception(error, limit=-_DEEPEST if deep else None))
+    except BaseException as trouble:
+        return f"{class_name(error)}: {_text(error)}\n({type(trouble).__name__} while printing the traceback)\n"
 
 
 def _frame(entry: Entry, recorder: Recorder) -> tuple[str, int, str, int]:

@@ -23,7 +23,9 @@ from typing import Any, Final, TypeAlias
 import numpy
 import torch
 import torch.nn.modules.module as _module
+import torch.testing._internal.distributed.multi_threaded_pg as _threaded
 import torch.utils.checkpoint as _checkpoint
+from torch.distributed import distributed_c10d as _c10d
 from torch.utils._python_dispatch import _disable_current_modes
 from torch.utils.hooks import RemovableHandle
 
@@ -231,6 +233,62 @@ SWAP_WEAKREF = EntryPoint(torch.utils, "weakref")
 
 WRAP_STEP = EntryPoint(torch.optim.Optimizer, "profile_hook_step")
 """Wraps the `step` of each class of optimizers, once, and marks what it made as `hooked` (torch/optim/optimizer.py)."""
+
+
+# Ranks that are threads (torch/testing/_internal/distributed/multi_threaded_pg.py)
+
+ThreadedGroup: Any = _threaded.ProcessLocalGroup
+"""A process group whose ranks are threads: its methods make a collective of tensors and hand it to `_start_coll`."""
+
+START_COLLECTIVE = EntryPoint(_threaded.ProcessLocalGroup, "_start_coll")
+"""Called by each rank with what the collective does and its group; what it gives back is asked to `join`."""
+
+reductions: Mapping[Any, Callable[[list[torch.Tensor]], torch.Tensor]] = _threaded._reduce_ops
+"""What a reduction makes of one tensor of each rank."""
+
+work_done: Callable[[object], Any] = _threaded.ret_work
+"""A `Work` that is over and gave this."""
+
+SPAWN_PROCESSES = EntryPoint(sys.modules["torch.multiprocessing.spawn"], "start_processes")
+"""What `mp.spawn` calls (torch/multiprocessing/spawn.py); the function has taken the name of its module."""
+
+CREATE_STORE = EntryPoint(sys.modules["torch.distributed.rendezvous"], "_create_c10d_store")
+"""Called by `env://` and `tcp://` to meet the other ranks (torch/distributed/rendezvous.py)."""
+
+FILE_STORE = EntryPoint(sys.modules["torch.distributed.rendezvous"], "FileStore")
+"""The same by `file://`."""
+
+Store: TypeAlias = Any
+"""Where ranks leave what others are to find."""
+
+HashStore: Callable[[], Store] = vars(torch._C._distributed_c10d)["HashStore"]
+"""One for the threads of a process (torch/csrc/distributed/c10d/HashStore.cpp)."""
+
+CREATE_GROUP = EntryPoint(_c10d, "_new_process_group_helper")
+"""The one place where process groups are made (torch/distributed/distributed_c10d.py)."""
+
+
+_isolate_threads: Callable[[bool], None] = vars(torch._C._distributed_c10d)["_set_thread_isolation_mode"]
+_install_threads: Callable[[], object] = _threaded._install_threaded_pg
+_uninstall_threads: Callable[[], None] = _threaded._uninstall_threaded_pg
+
+
+def isolate_ranks() -> None:
+    """From here on each thread has its own default group and its own names of groups (torch/csrc/distributed/c10d)."""
+    _isolate_threads(True)
+    _install_threads()
+
+
+def join_ranks() -> None:
+    """Takes that back."""
+    _uninstall_threads()
+    _isolate_threads(False)
+
+
+def name_backend(group: Any, backend: str) -> None:
+    """What `get_backend` says of a group, and what groups made from it are (torch/distributed/distributed_c10d.py)."""
+    groups = _c10d._world.pg_map
+    groups[group] = (backend, groups[group][1])
 
 
 # CPython

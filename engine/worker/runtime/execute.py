@@ -24,6 +24,7 @@ from engine.trace import Program
 from engine.worker.capture.python_calls import Follower
 from engine.worker.capture.recorder import Recorder
 from engine.worker.checks.differences import CHECKED, Checker
+from engine.worker.distributed.launched import be_launched
 from engine.worker.explain.failure import failure, syntax_failure, syntax_finding
 from engine.worker.pytorch.internals import (
     be_main_thread,
@@ -282,6 +283,8 @@ class Job:
         sys.modules["__main__"] = self.module
         sys.argv = [PROGRAM]
         self.instruments.enter()
+        self.instruments.take_ranks()
+        be_launched(self.program.code, self.recorder)
         be_main_thread()
         sys.stdin = io.StringIO()
         below = self.below = RawStdout(self.recorder)
@@ -346,9 +349,13 @@ class Job:
 
 
 def _join() -> None:
-    """Waits for the program's threads."""
-    for thread in threading.enumerate():
-        if thread is threading.current_thread() or thread.daemon or thread.name == "engine":
-            continue
-        if thread.ident != threading.main_thread().ident:
+    """Waits for the program's threads, and for those that they start."""
+    while waited := [thread for thread in threading.enumerate() if _is_waited_for(thread)]:
+        for thread in waited:
             thread.join()
+
+
+def _is_waited_for(thread: threading.Thread) -> bool:
+    if thread is threading.current_thread() or thread.daemon or thread.name == "engine":
+        return False
+    return thread.ident != threading.main_thread().ident

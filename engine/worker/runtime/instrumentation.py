@@ -22,6 +22,7 @@ from engine.worker.capture.ops import Recording
 from engine.worker.capture.optimizers import Optimizers
 from engine.worker.capture.passes import Backward
 from engine.worker.capture.recorder import Recorder
+from engine.worker.distributed.replacements import replace_ranks
 from engine.worker.pytorch.modes import unseen
 from engine.worker.pytorch.patching import Patches
 from engine.worker.pytorch.tracebacks import clean_tracebacks
@@ -73,12 +74,17 @@ class Instrumentation:
         wrappers.wrap_saved_hooks(recorder, patches)
         wrappers.replace_compile(recorder, patches)
         wrappers.replace_workers(recorder, patches)
+        wrappers.note_data_parallel(recorder, patches)
         self.backward.install()
 
     def enter(self) -> None:
         """The same for what belongs to the thread of the program: called there, before its first line."""
         watch_warnings(self.recorder, self._patches)
         wrappers.wrap_threads(self.mode, self._patches)
+
+    def take_ranks(self) -> None:
+        """Processes and process groups of the program's are threads from here on: in a process made for one run."""
+        replace_ranks(self.mode, self.backward, self._patches)
 
     def uninstall(self) -> None:
         """Puts back all that was replaced."""

@@ -57,6 +57,7 @@ SET = EntryPoint(torch.Tensor, "set_")
 SWAP_TENSORS = EntryPoint(torch.utils, "swap_tensors")
 COMPILE = EntryPoint(torch, "compile")
 LOADER_INIT = EntryPoint(torch.utils.data.DataLoader, "__init__")
+DATA_PARALLEL_INIT = EntryPoint(torch.nn.DataParallel, "__init__")
 THREAD_START = EntryPoint(threading.Thread, "start")
 
 
@@ -169,6 +170,19 @@ def replace_workers(recorder: Recorder, patches: Patches) -> None:
     parameters = inspect.signature(original).parameters.values()
     _places = [parameter.name for parameter in parameters if parameter.kind is parameter.POSITIONAL_OR_KEYWORD][1:]
     patches.replace(LOADER_INIT, __init__)
+
+
+def note_data_parallel(recorder: Recorder, patches: Patches) -> None:
+    """`nn.DataParallel` without a GPU hands all to the model it was given (torch/nn/parallel/data_parallel.py)."""
+    original: Callable[..., None] = DATA_PARALLEL_INIT.get()
+
+    @functools.wraps(original)
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
+        original(self, *args, **kwargs)
+        if not self.device_ids:
+            recorder.outbox.say(Found("data_parallel_alone", "note", recorder.sites.of(get_frame(1)), {}))
+
+    patches.replace(DATA_PARALLEL_INIT, __init__)
 
 
 def wrap_saved_hooks(recorder: Recorder, patches: Patches) -> None:

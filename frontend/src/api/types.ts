@@ -811,7 +811,7 @@ export interface Graph {
    */
   pass_id: string | null;
   /**
-   * Passes drawn together, in the order they ran: the chosen one, and those whose layers hang together with it.
+   * Passes drawn together, in the order they ran: the chosen one, and those whose layers hang together with it, or with which its rank exchanged gradients.
    */
   passes?: string[];
   /**
@@ -956,7 +956,7 @@ export interface Span {
   line: number;
 }
 /**
- * Boxes shown as one because they share a module path or a loop, or because one pass made them.
+ * Boxes shown as one because they share a module path or a loop, or because one pass or one rank made them.
  *
  * This interface was referenced by `Wire`'s JSON-Schema
  * via the `definition` "Group".
@@ -967,9 +967,9 @@ export interface Group {
    */
   id: string;
   /**
-   * Why they belong together; `layer`: one pass with `create_graph=True` made them.
+   * Why they belong together; `layer`: one pass with `create_graph=True` made them; `rank`: one rank did.
    */
-  kind: "layer" | "line" | "loop" | "module";
+  kind: "layer" | "line" | "loop" | "module" | "rank";
   /**
    * Module id.
    */
@@ -1007,7 +1007,7 @@ export interface Group {
    */
   tensor?: string | null;
   /**
-   * Last part of the module path, the loop's line, what a function's call belongs to (`net[0][3]`) or its number, or the call that made a layer.
+   * Last part of the module path, the loop's line, what a function's call belongs to (`net[0][3]`) its number, the call that made a layer, or `rank 0`.
    */
   title: string;
   /**
@@ -2017,6 +2017,10 @@ export interface Op {
    */
   broadcast?: Broadcast[];
   /**
+   * Collective id, the same for the ops of all ranks that met: `inputs` are what this one gave, and `outputs` what it got by writes into them. Of the ops that `DistributedDataParallel` makes itself, only those of floating point.
+   */
+  collective?: string | null;
+  /**
    * Qualified name, such as `torch.Tensor.add`.
    */
   function: string;
@@ -2068,6 +2072,10 @@ export interface Op {
    * It raised instead of returning.
    */
   raised?: boolean;
+  /**
+   * The rank whose it is, in a program of several ranks; absent for what the program did that started them.
+   */
+  rank?: number | null;
   /**
    * Which cells of its inputs an op that picks has read or, in place, kept; for tensors of at most 4,096 elements, and of a run only the first 1,000 such ops and 100,000 cells.
    */
@@ -2338,6 +2346,10 @@ export interface Pass {
    * The pass during which this one was called.
    */
   parent?: string | null;
+  /**
+   * The rank whose it is, in a program of several ranks; absent for what the program did that started them.
+   */
+  rank?: number | null;
   /**
    * What `autograd.grad` returned.
    */
@@ -2996,9 +3008,9 @@ export interface Update {
    */
   id: string;
   /**
-   * `step` of an optimizer; `zero_grad`; a `.grad` zeroed (`grad_reset`) or assigned (`grad_set`) by hand; a write through `.data` or under no_grad; an `in_place` op; a `hook` that changed a gradient; a write from `outside` PyTorch, such as through a numpy array.
+   * `step` of an optimizer; `zero_grad`; a `.grad` zeroed (`grad_reset`) or assigned (`grad_set`) by hand; a write through `.data` or under no_grad; an `in_place` op; a `hook` that changed a gradient; parameters or gradients that `DistributedDataParallel` made the same in all ranks (`collective`); a write from `outside` PyTorch, such as through a numpy array.
    */
-  kind: "data" | "grad_reset" | "grad_set" | "hook" | "in_place" | "outside" | "step" | "zero_grad";
+  kind: "collective" | "data" | "grad_reset" | "grad_set" | "hook" | "in_place" | "outside" | "step" | "zero_grad";
   /**
    * The op that wrote.
    */
@@ -3012,13 +3024,17 @@ export interface Update {
    */
   owner?: string | null;
   /**
-   * For a hook that changed a gradient: the pass during which it did.
+   * For a hook that changed a gradient, or a `collective`: the pass during which it did.
    */
   pass?: string | null;
   /**
    * For an optimizer step: it raised; the changes are those that had happened by then.
    */
   raised?: boolean;
+  /**
+   * The rank whose it is, in a program of several ranks; absent for what the program did that started them.
+   */
+  rank?: number | null;
   /**
    * For `zero_grad`: to None instead of zero.
    */

@@ -9,7 +9,6 @@ PROCESSES = {
     "a queue": "import multiprocessing\nmultiprocessing.Queue()",
     "a process": "import multiprocessing\nmultiprocessing.Process(target=print).start()",
     "an executor": "import concurrent.futures\nconcurrent.futures.ProcessPoolExecutor(2).map(print, [1])",
-    "PyTorch's spawn": "import torch.multiprocessing\ntorch.multiprocessing.spawn(print, nprocs=2)",
 }
 
 

@@ -51,6 +51,20 @@ export function nodeOfStep(index: TraceIndex, step: Step | undefined): Node | un
 export function tell(index: TraceIndex, number: number, t: Words): Told {
   const step = index.event(number)
   if (!step) return told(t('step.start'))
+  const rank = rankOf(index, step)
+  const happened = tellStep(index, step, t)
+  return rank == null ? happened : { ...happened, text: `rank ${rank} · ${happened.text}` }
+}
+
+/** The rank whose step it is, in a program of several. */
+function rankOf(index: TraceIndex, step: Step): number | null | undefined {
+  if (step.op) return index.op(step.op)?.rank
+  if (step.update) return index.updates.get(step.update)?.rank
+  if (step.pass) return index.passes.get(step.pass)?.rank
+  return step.call ? index.op(index.calls.get(step.call)?.first_op)?.rank : undefined
+}
+
+function tellStep(index: TraceIndex, step: Step, t: Words): Told {
   switch (step.kind) {
     case 'op':
       return tellOp(index, step, t)
@@ -111,6 +125,10 @@ function tellOp(index: TraceIndex, step: Step, t: Words): Told {
   if (isEnough(index, op)) return told(t('step.call_enough', { name }), '', 'plain')
   if (op.raised) return told(t('step.op_raised', { name }), '', 'error')
   const result = index.tensor(op.outputs[0] ?? (op.name === 'item' ? op.inputs[0] : undefined))
+  if (op.collective) {
+    const ends = [op.inputs[0], op.outputs[0]].map((id) => index.tensor(id))
+    return told(t('step.op', { name: op.name }), ends.map((tensor) => (tensor ? briefTerm(tensor) : '')).join(' → '))
+  }
   const recorded = op.nodes.length > 0 || !op.inputs.some((id) => index.tensor(id)?.requires_grad)
   const text = t(recorded ? 'step.op' : 'step.op_ghost', { name })
   return result ? told(text, brief(result)) : told(text.replace(/[:：]$/, ''))

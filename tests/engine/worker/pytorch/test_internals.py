@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 import traceback
+import types
 import warnings
 import weakref
 from collections.abc import Callable, Iterator
@@ -18,6 +19,7 @@ from typing import Any
 import numpy
 import pytest
 import torch
+import torch.distributed as dist
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.checkpoint import checkpoint
@@ -511,6 +513,96 @@ def _() -> None:
 def _() -> None:
     assert torch._efficientzerotensor(2)._is_zerotensor()
     assert not torch.zeros(2)._is_zerotensor()
+
+
+# Ranks that are threads
+
+
+@canary("ranks would open sockets to meet", "CREATE_STORE", "FILE_STORE", "CREATE_GROUP")
+def _() -> None:
+    init = functools.partial(dist.init_process_group, "gloo", rank=0, world_size=1)
+    met: list[tuple[Any, ...]] = []
+
+    def meet(*args: Any, **kwargs: Any) -> Any:
+        met.append(args)
+        raise LookupError
+
+    for entry, method in (
+        (internals.CREATE_STORE, "tcp://127.0.0.1:29500"),
+        (internals.FILE_STORE, "file:///nowhere"),
+    ):
+        patches = Patches()
+        patches.replace(entry, meet)
+        try:
+            with pytest.raises(LookupError):
+                init(init_method=method)
+        finally:
+            patches.undo()
+    patches = Patches()
+    patches.replace(internals.CREATE_GROUP, meet)
+    try:
+        with pytest.raises(LookupError):
+            init(store=internals.HashStore())
+    finally:
+        patches.undo()
+    assert (met[0][3], met[1][1], met[2][:4]) == (1, 1, (1, 0, [], "gloo"))
+
+
+@canary("`mp.spawn` would ask for processes", "SPAWN_PROCESSES")
+def _() -> None:
+    assert (
+        replaced(
+            internals.SPAWN_PROCESSES,
+            lambda: vars(torch.multiprocessing)["spawn"](print, nprocs=2),
+            lambda *args, **kwargs: None,
+        )
+        == 1
+    )
+
+
+@canary(
+    "ranks that are threads would have no group to meet in",
+    "ThreadedGroup", "START_COLLECTIVE", "HashStore", "work_done", "isolate_ranks", "join_ranks", "name_backend",
+)  # fmt: skip
+def _() -> None:
+    dist.Backend.register_backend(
+        "canary", lambda options, more: internals.ThreadedGroup(0, 1), extended_api=True, devices=["cpu"]
+    )
+    internals.isolate_ranks()
+    tensor = torch.ones(2)
+    joined: list[tuple[str, Any]] = []
+
+    def start(collective: Any, group: Any) -> Any:
+        def join(rank: int, given: Any) -> Any:
+            joined.append((type(collective).__name__, given))
+            collective.work([given])
+            return internals.work_done(given)
+
+        return types.SimpleNamespace(join=join)
+
+    patches = Patches()
+    patches.replace(internals.START_COLLECTIVE, staticmethod(start))
+    try:
+        dist.init_process_group("canary", rank=0, world_size=1, store=internals.HashStore())
+        internals.name_backend(dist.group.WORLD, "gloo")
+        assert dist.get_backend() == "gloo"
+        dist.all_reduce(tensor)
+        elsewhere: list[bool] = []
+        thread = threading.Thread(target=lambda: elsewhere.append(dist.is_initialized()))
+        thread.start()
+        thread.join()
+        assert (dist.is_initialized(), elsewhere) == (True, [False])
+        dist.destroy_process_group()
+    finally:
+        patches.undo()
+        internals.join_ranks()
+    assert joined == [("AllReduce", [tensor])]
+
+
+@canary("`reduce` would have no sum to give", "reductions")
+def _() -> None:
+    made = internals.reductions[dist.ReduceOp.SUM]([torch.ones(2), torch.ones(2)])
+    assert made.tolist() == [2.0, 2.0]
 
 
 # CPython

@@ -1,0 +1,107 @@
+"""Collectives as ops: with what each rank gave and got."""
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from engine.events import ChangeWord, RankSeen, Updated
+from engine.worker.capture.op_names import Called
+from engine.worker.capture.ops import Recording, tensors_in
+from engine.worker.capture.passes import Backward
+from engine.worker.pytorch.internals import current_node, function_mode_enabled, get_frame
+from engine.worker.pytorch.modes import unseen
+
+
+class Told:
+    """Says what ranks do. A call such as `dist.all_reduce` is an op already, for PyTorch hands it to the mode; those
+    that `DistributedDataParallel` makes by itself, and `barrier`, come past it."""
+
+    def __init__(self, mode: Recording, backward: Backward) -> None:
+        self._mode = mode
+        self._backward = backward
+        self._called: dict[str, Called] = {}
+        self._numbers = itertools.count(1)
+
+    def next_number(self) -> int:
+        """Of a meeting."""
+        return next(self._numbers)
+
+    def met(self, number: int) -> None:
+        """The op that runs in this thread was this meeting."""
+        thread = self._mode.thread
+        if not thread.muted and not function_mode_enabled():
+            thread.collective = number
+
+    def rank(self, rank: int, size: int) -> None:
+        """This thread is one of several ranks."""
+        if size > 1:
+            self._mode.recorder.outbox.say(RankSeen(self._mode.thread.number, rank))
+
+    def run(self, name: str, given: object, meet: Callable[[], tuple[Any, int]]) -> Any:
+        """Runs a collective, as an op of its own where it is not part of one; `meet` gives the number of the
+        meeting too."""
+        mode, tensors = self._mode, tensors_in(given)
+        if not function_mode_enabled():
+            work, number = meet()
+            self.met(number)
+            return work
+        if mode.thread.muted or mode.over or not all(tensor.is_floating_point() for tensor in tensors):
+            return meet()[0]
+        if name not in self._called:
+            self._called[name] = mode.introduce(Called(name, f"torch.distributed.{name}"))
+        return self._told(self._called[name], tensors, meet)
+
+    def _told(self, called: Called, tensors: list[torch.Tensor], meet: Callable[[], tuple[Any, int]]) -> Any:
+        recorder, thread = self._mode.recorder, self._mode.thread
+        at_node = current_node() is not None
+        kept: list[Any] = []
+
+        def run(*given: torch.Tensor) -> None:
+            work, thread.collective = meet()
+            kept.append(work)
+            if at_node:
+                kept.append(recorder.outbox.divert(thread.after_visit))
+
+        try:
+            self._mode.call(called, run, tuple(tensors), {}, get_frame(1))
+        finally:
+            if len(kept) > 1:
+                recorder.outbox.divert(kept[1])
+        return kept[0]
+
+    def parallel(self, module: torch.nn.Module) -> None:
+        """A parallel model was made: the parameters of all ranks are those of the first, and their gradients will be
+        made the same."""
+        recorder = self._mode.recorder
+        changes = []
+        with recorder.lock, unseen():
+            for parameter in module.parameters():
+                known = recorder.tensors.state(parameter)
+                before = 0 if known is None else known.id
+                state = recorder.tensors.meet(parameter)
+                if before not in (0, state.id):
+                    changes.append(ChangeWord(before, state.id))
+            if changes:
+                recorder.updates.add(Updated(0, "collective", tuple(changes), site=recorder.sites.of(get_frame(1))))
+            recorder.outbox.publish()
+        shared = [parameter for parameter in module.parameters() if parameter.requires_grad]
+        recorder.thread.parallel += shared
+        recorder.thread.is_internal = True
+        try:
+            for parameter in shared:
+                watch: Callable[[Callable[[torch.Tensor], None]], object] = parameter.register_post_accumulate_grad_hook
+                watch(self._added)
+        finally:
+            recorder.thread.is_internal = False
+
+    def _added(self, leaf: torch.Tensor) -> None:
+        """Notes a leaf's `.grad` as the node leaves it: hooks of C++ that come before ours write into it."""
+        recorder = self._mode.recorder
+        if recorder.thread.muted or not recorder.thread.passes:
+            return
+        with recorder.lock, unseen():
+            number = recorder.nodes.known(current_node())
+            if number is not None:
+                self._backward.summed(number)

@@ -1,0 +1,293 @@
+"""Ranks that are threads do what ranks that are processes do; where those would hang, a sentence says why."""
+
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import engine
+from engine.graph import view
+from engine.laws import broken
+from engine.trace import Op, Tensor, Trace
+
+TWO_RANKS = Path(__file__).parents[3] / "programs" / "ranks" / "two_ranks.py"
+HEAD = """import os
+import torch
+import torch.distributed as dist
+import torch.multiprocessing as mp
+from torch import nn
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+def begin(rank, size):
+    dist.init_process_group("gloo", init_method="tcp://127.0.0.1:29500", rank=rank, world_size=size)
+
+"""
+TAIL = '\nif __name__ == "__main__":\n    mp.spawn(work, args=(2,), nprocs=2)\n'
+
+
+def run(code: str) -> Trace:
+    return engine.run(code)
+
+
+def said(trace: Trace) -> str:
+    return "".join(each.text for each in trace.output if each.stream == "stdout")
+
+
+def why(work: str, tail: str = TAIL) -> str:
+    """The message of the failure that a function of two ranks ends with."""
+    failure = run(HEAD + work + tail).failure
+    assert failure is not None
+    return failure.message
+
+
+def _free_port() -> int:
+    try:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            return int(probe.getsockname()[1])
+    except OSError as error:
+        pytest.skip(f"no sockets for a real group: {error}")
+
+
+def test_threads_say_what_two_processes_with_gloo_say() -> None:
+    environment = os.environ | {"FREE_PORT": str(_free_port()), "GLOO_SOCKET_IFNAME": "lo", "OMP_NUM_THREADS": "1"}
+    real = subprocess.run([sys.executable, TWO_RANKS], env=environment, capture_output=True, text=True, check=False)
+    if "Cannot resolve" in real.stderr or "Unable to find" in real.stderr:
+        pytest.skip("gloo finds no network here")
+    assert real.returncode == 0, real.stderr
+    trace = run(TWO_RANKS.read_text())
+    assert trace.failure is None
+    assert sorted(said(trace).splitlines()) == sorted(real.stdout.splitlines())
+    assert [finding.code for finding in trace.findings].count("ranks_are_threads") == 1
+
+
+def test_gradients_are_those_of_the_whole_batch() -> None:
+    lines = [line for line in said(run(TWO_RANKS.read_text())).splitlines() if line.startswith("whole")]
+    assert len(lines) == 8
+    assert all(line.endswith("True") for line in lines)
+
+
+def test_a_rank_that_waits_for_one_that_has_ended_says_so() -> None:
+    message = why("def work(rank, size):\n    begin(rank, size)\n    if rank == 0:\n        dist.barrier()\n")
+    assert message.startswith("rank 0 waits in barrier, line 14 for ever: rank 1 has ended.")
+
+
+def test_a_rank_that_never_comes_is_missed() -> None:
+    message = why("def work(rank, size):\n    begin(rank, 3)\n")
+    assert "waits in init_process_group, line 9 for ever" in message
+
+
+def test_other_calls_of_other_ranks_are_told_apart() -> None:
+    work = "def work(rank, size):\n    begin(rank, size)\n    t = torch.ones(1)\n"
+    work += "    dist.all_reduce(t) if rank == 0 else dist.broadcast(t, src=0)\n"
+    assert why(work).startswith("rank 1 calls broadcast where rank 0 calls all_reduce: ")
+
+
+def test_tensors_of_different_shapes_do_not_meet() -> None:
+    message = why("def work(rank, size):\n    begin(rank, size)\n    dist.all_reduce(torch.ones(rank + 1))\n")
+    assert "all_reduce of tensors that do not fit together (rank 0: (1,) of torch.float32; rank 1: (2,)" in message
+
+
+@pytest.mark.parametrize(
+    ("work", "tail", "words"),
+    [
+        ("def work(rank, size):\n    begin(rank, 5)\n", TAIL, "world_size=5: ranks are threads of one process here"),
+        ("def work(rank, size):\n    begin(rank, size + rank)\n", TAIL, "this rank says world_size=3, another says 2"),
+        ("def work(rank, size):\n    begin(0, size)\n", TAIL, "two ranks say rank=0"),
+        ("def work(rank, size):\n    pass\n", TAIL.replace("nprocs=2", "nprocs=8"), "nprocs=8: ranks are threads"),
+        (
+            "net = nn.Linear(2, 1)\ndef work(rank, size):\n    begin(rank, size)\n    DDP(net)\n",
+            TAIL,
+            "rank 1 wraps the parameters that rank 0 has wrapped",
+        ),
+    ],
+)
+def test_what_cannot_be_is_said(work: str, tail: str, words: str) -> None:
+    assert words in why(work, tail)
+
+
+def test_the_line_of_a_failure_is_the_ranks_own() -> None:
+    trace = run(HEAD + "def work(rank, size):\n    begin(rank, size)\n    torch.ones(2) @ torch.ones(3)\n" + TAIL)
+    assert trace.failure is not None and trace.failure.span is not None
+    assert (trace.failure.type, trace.failure.span.line) == ("RuntimeError", 13)
+    assert "-- Process 0 terminated with the following error:" in trace.failure.traceback
+
+
+def test_processes_one_by_one_pass_what_they_made_through_a_queue() -> None:
+    code = (
+        HEAD
+        + """
+def work(rank, size, queue):
+    begin(rank, size)
+    total = torch.tensor([1.0 + rank])
+    dist.all_reduce(total)
+    queue.put((rank, total.item()))
+
+if __name__ == "__main__":
+    mp.set_start_method("spawn")
+    queue = mp.Queue()
+    processes = [mp.Process(target=work, args=(rank, 2, queue)) for rank in range(2)]
+    for process in processes:
+        process.start()
+    print(sorted(queue.get() for _ in processes))
+    for process in processes:
+        process.join()
+    print([process.exitcode for process in processes])
+"""
+    )
+    trace = run(code)
+    assert said(trace) == "[(0, 3.0), (1, 3.0)]\n[0, 0]\n"
+
+
+def test_what_a_process_of_its_own_raises_is_printed_and_the_program_goes_on() -> None:
+    code = HEAD + "def work():\n    raise ValueError('mine')\np = mp.Process(target=work)\np.start()\np.join()\n"
+    trace = run(code + "print(p.exitcode)\n")
+    assert (trace.failure, said(trace)) == (None, "1\n")
+    assert "ValueError: mine" in "".join(each.text for each in trace.output if each.stream == "stderr")
+
+
+def test_one_process_may_be_a_group() -> None:
+    code = HEAD + "begin(0, 1)\nt = torch.ones(2)\ndist.all_reduce(t)\nprint(t, dist.get_world_size())\n"
+    assert said(run(code)) == "tensor([1., 1.]) 1\n"
+
+
+def test_no_ranks_are_remarked_on() -> None:
+    code = HEAD + "def work(rank):\n    pass\nmp.spawn(work, nprocs=torch.cuda.device_count())\n"
+    trace = run(code)
+    assert [finding.code for finding in trace.findings] == ["no_ranks"]
+
+
+def test_a_program_for_a_launcher_is_the_only_rank() -> None:
+    code = (
+        HEAD
+        + """
+rank, size = int(os.environ["LOCAL_RANK"]), int(os.environ["WORLD_SIZE"])
+dist.init_process_group("nccl")
+model = DDP(nn.Linear(2, 1))
+model(torch.ones(1, 2)).sum().backward()
+print(rank, size, dist.get_rank(), model.module.weight.grad.tolist())
+"""
+    )
+    code = code.replace(HEAD[HEAD.index("def begin") :], "\n")
+    trace = run(code)
+    assert said(trace) == "0 1 0 [[1.0, 1.0]]\n"
+    assert "launched_alone" in [finding.code for finding in trace.findings]
+
+
+def test_data_parallel_without_a_gpu_says_what_it_would_do() -> None:
+    trace = run("import torch\nmodel = torch.nn.DataParallel(torch.nn.Linear(2, 1))\nmodel(torch.ones(1, 2))\n")
+    assert ("data_parallel_alone", 2) in [(it.code, it.span and it.span.line) for it in trace.findings]
+
+
+def test_runs_go_the_same_way_each_time() -> None:
+    code = TWO_RANKS.read_text()
+    first, second = run(code), run(code)
+    assert [(step.kind) for step in first.timeline] == [(step.kind) for step in second.timeline]
+    assert said(first) == said(second)
+
+
+# What is recorded
+
+TWO_STEPS = (
+    HEAD
+    + """
+def work(rank, size):
+    begin(rank, size)
+    torch.manual_seed(rank)
+    model = DDP(nn.Linear(2, 1, bias=False))
+    x = torch.tensor([[1.0, 2.0]]) * (rank + 1)
+    model(x).sum().backward()
+    total = torch.tensor([rank + 1.0])
+    dist.all_reduce(total)
+    torch.optim.SGD(model.parameters(), lr=0.1).step()
+"""
+    + TAIL
+)
+
+
+def tensor(trace: Trace, id_: str | None) -> Tensor:
+    return next(tensor for tensor in trace.tensors if tensor.id == id_)
+
+
+def values(trace: Trace, id_: str | None) -> list[float]:
+    given = tensor(trace, id_).data
+    assert given is not None
+    return [float(value) for value in given]
+
+
+def collectives(trace: Trace) -> dict[str, list[Op]]:
+    found: dict[str, list[Op]] = {}
+    for op in trace.ops:
+        if op.collective is not None:
+            found.setdefault(op.collective, []).append(op)
+    return found
+
+
+def test_every_op_pass_and_update_is_a_ranks() -> None:
+    trace = run(TWO_STEPS)
+    assert broken(trace) == []
+    assert {op.rank for op in trace.ops} == {0, 1}
+    assert sorted(str(pass_.rank) for pass_ in trace.passes) == ["0", "1"]
+    assert {update.rank for update in trace.updates if update.kind == "step"} == {0, 1}
+
+
+def test_a_collective_is_an_op_of_each_rank_with_what_it_gave_and_got() -> None:
+    trace = run(TWO_STEPS)
+    met = list(collectives(trace).values())
+    assert [[(op.name, op.rank) for op in ops] for ops in met] == [
+        [("broadcast", 0), ("broadcast", 1)],
+        [("all_reduce", 0), ("all_reduce", 1)],
+        [("all_reduce", 0), ("all_reduce", 1)],
+    ]
+    gave = [values(trace, op.inputs[0]) for op in met[2]]
+    got = [values(trace, op.outputs[0]) for op in met[2]]
+    assert (gave, got) == ([[1.0], [2.0]], [[3.0], [3.0]])
+
+
+def test_a_bucket_is_reduced_in_the_pass_after_its_last_gradient() -> None:
+    trace = run(TWO_STEPS)
+    for pass_ in trace.passes:
+        (bucket,) = [op for op in trace.ops if op.pass_id == pass_.id and op.collective]
+        steps = [(step.kind, step.op or step.update) for step in trace.timeline]
+        start = steps.index(("op", bucket.id))
+        before = [step.kind for step in trace.timeline[:start] if step.pass_id == pass_.id]
+        assert before[-1] == "accumulate"
+
+
+def test_gradients_before_and_after_the_all_reduce_are_told() -> None:
+    trace = run(TWO_STEPS)
+    for pass_ in trace.passes:
+        assert pass_.rank is not None
+        (added,) = pass_.accumulations
+        (reduced,) = [update for update in trace.updates if update.kind == "collective" and update.pass_id == pass_.id]
+        (change,) = reduced.changes
+        assert change.before == added.after
+        assert values(trace, change.before) == [1.0 + pass_.rank, 2.0 + 2 * pass_.rank]
+        assert values(trace, change.after) == [1.5, 3.0]
+
+
+def test_passes_that_exchanged_gradients_are_drawn_in_lanes() -> None:
+    trace = run(TWO_STEPS)
+    drawn = view(trace)
+    assert drawn.passes == tuple(pass_.id for pass_ in trace.passes)
+    lanes = {group.id: group.title for group in drawn.groups if group.kind == "rank"}
+    assert sorted(lanes.values()) == ["rank 0", "rank 1"]
+    around = {group.id: group.parent for group in drawn.groups}
+    for box in drawn.boxes:
+        assert box.group is not None
+        lane = box.group
+        while around[lane] is not None:
+            lane = str(around[lane])
+        assert lane in lanes
+
+
+def test_a_program_of_all_there_is_keeps_the_laws() -> None:
+    assert broken(run(TWO_RANKS.read_text())) == []
+
+
+def test_a_program_without_ranks_says_nothing_of_them() -> None:
+    trace = run("import torch\nx = torch.ones(2, requires_grad=True)\n(x * 2).sum().backward()\n")
+    assert {op.rank for op in trace.ops} == {None}

@@ -425,7 +425,8 @@ def gradients_added_up(diagnosis: Diagnosis) -> Iterator[Finding]:
             if any(diagnosis.pass_step.get(latest[leaf].id, 0) < step < now for step in stepped.get(leaf, ()))
             and _is_used(now, stepped.get(leaf, []), reset.get(leaf, []))
         ]
-        leaves = sorted(mistaken or (added if pass_.parent is None else []), key=by_number)
+        told = [leaf for leaf in added if leaf not in stepped or _is_used(now, stepped[leaf], reset.get(leaf, []))]
+        leaves = sorted(mistaken or (told if pass_.parent is None else []), key=by_number)
         if leaves:
             yield _added(diagnosis, pass_, latest[leaves[0]], leaves, is_mistake=bool(mistaken))
             return

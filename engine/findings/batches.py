@@ -1,5 +1,4 @@
-"""Which samples a step sees: the first batch again and again, some that are never drawn, rows and labels in different
-orders."""
+"""Which samples a step sees: the first batch again and again; rows and labels in different orders."""
 
 import ast
 from collections.abc import Iterator
@@ -70,29 +69,6 @@ def _stays(diagnosis: Diagnosis, loop: ast.For, node: ast.expr) -> bool:
     names = [name for body in loop.body for name in ast.walk(body) if isinstance(name, ast.Name)]
     read = {name.id for name in names if isinstance(name.ctx, ast.Load)}
     return counter not in read and len(diagnosis.ops_at(diagnosis.code.span(node))) >= LEAST_STEPS
-
-
-def samples_never_drawn(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A sampler given a weight for each class: it draws only among as many samples."""
-    code = diagnosis.code
-    makers = [call for call in code.calls if called(call) == "WeightedRandomSampler" and call.args]
-    data = [part for call in code.calls if called(call) == "TensorDataset" for part in call.args]
-    sizes = [tensor.shape[0] for part in data for tensor in diagnosis.bound_to(part) if tensor.shape]
-    for call in makers:
-        weights = [tensor for tensor in diagnosis.bound_to(call.args[0]) if len(tensor.shape) == 1]
-        drawn = [op for op in diagnosis.ops_named(("multinomial",)) if diagnosis.is_inside_library(op)]
-        if len(makers) > 1 or not weights or not drawn or not sizes or min(sizes) <= weights[0].shape[0]:
-            continue
-        yield diagnosis.finding(
-            "samples_never_drawn",
-            "error",
-            call,
-            tensors=(weights[0].id,),
-            name=code.short(call.args[0]),
-            weights=str(weights[0].shape[0]),
-            last=str(weights[0].shape[0] - 1),
-            samples=str(min(sizes)),
-        )
 
 
 @once_a_line

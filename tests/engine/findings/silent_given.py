@@ -426,18 +426,6 @@ F.cross_entropy(net(torch.randint(0, 9, (6, 7))), torch.randint(0, 2, (6,))).bac
 net = Coded()
 F.mse_loss(net(torch.randn(8, 5, 3)), torch.zeros(8)).backward()
 """, (("arange(8.0).view(8, 1, 1)", "arange(5.0).view(1, 5, 1)"),)),
-    Pair("means_compared", 8, """net = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 1))
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-x, y = torch.randn(9, 3), torch.randn(9, 1)
-for _ in range(2):
-    loss = F.mse_loss(net(x).mean(), y.mean())
-""" + STEP, (("net(x).mean(), y.mean()", "net(x), y"), ("y.mean())", "y.mean()) + F.mse_loss(net(x), y)"))),
-    Pair("means_compared", 7, """net = nn.Linear(3, 1)
-x, price = torch.randn(9, 3), torch.randn(9, 1)
-guess = net(x).mean()
-loss = (guess - price.mean()) ** 2
-loss.backward()
-""", (("(guess - price.mean()) ** 2", "((net(x) - price) ** 2).mean()"),)),
 )  # fmt: skip
 
 TRIGGERS = tuple(Case(pair.code, pair.line, {}, pair.program) for pair in PAIRS)

@@ -3,10 +3,10 @@ along the wrong axis. Sizes and the way of the axes through the graph tell, not 
 
 import re
 from collections.abc import Iterator
-from itertools import accumulate, pairwise, permutations
+from itertools import accumulate, islice, pairwise, permutations
 from operator import mul
 
-from engine.findings.diagnosis import Diagnosis, argument, line, once_a_line, times
+from engine.findings.diagnosis import Diagnosis, argument, line, once_a_line, times, walk
 from engine.findings.losses import CLASS_LOSSES, SOFTMAXES
 from engine.program.edits import Edits
 from engine.program.names import called, keyword
@@ -24,6 +24,8 @@ KEEPS_AXES = frozenset(
 )
 REDUCES = frozenset("mean sum max amax min amin logsumexp".split())
 PRODUCTS = frozenset(("matmul", "bmm"))
+HANDED_ON = frozenset("stack cat div mul sub add float to contiguous".split())
+"""What is done to samples before a model gets them."""
 SWAPS = ("transpose", "swapaxes", "swapdims")
 MOST_AXES = 5
 MOST_TURNS = 8
@@ -48,13 +50,13 @@ def views_for_permutes(diagnosis: Diagnosis) -> Iterator[Finding]:
         if given is None or made is None or (given.shape, made.shape) in told:
             continue
         takers = diagnosis.takers.get(made.id, ())
-        if not any(taker.module is not None or taker.name in CLASS_LOSSES for taker in takers):
-            continue  # no model computes with it: the places of its numbers mean nothing
+        if not _is_computed_with(diagnosis, made):
+            continue  # the places of its numbers mean nothing
         old, new = _long(given.shape), _long(made.shape)
         is_scored = any(taker.name in CLASS_LOSSES and taker.inputs[0] == made.id for taker in takers)
         as_rows = is_scored and len(new) == 2 and len(old) == 3 and new[1] == old[1] != old[2]
         as_steps = is_scored and len(old) == 3 and new == (old[0], old[2], old[1]) != old
-        if not as_rows and not as_steps and not (2 < max(len(old), len(new)) <= MOST_AXES and _is_permuted(old, new)):
+        if not as_rows and not as_steps and not is_permuted(old, new):
             continue
         told.add((given.shape, made.shape))
         yield diagnosis.warning(
@@ -67,13 +69,26 @@ def views_for_permutes(diagnosis: Diagnosis) -> Iterator[Finding]:
         )
 
 
+def _is_computed_with(diagnosis: Diagnosis, made: Tensor) -> bool:
+    """Whether a model or a loss takes a tensor, or a batch that it was put into."""
+
+    def handed_on(tensor: str) -> Iterator[str]:
+        takers = (op for op in diagnosis.takers.get(tensor, ()) if op.module is None)
+        return (output for op in takers if op.name in HANDED_ON for output in op.outputs)
+
+    values = islice(walk([made.id], handed_on), MOST_VALUES)
+    takers = (taker for value in values for taker in diagnosis.takers.get(value, ()))
+    return any(taker.module is not None or taker.name in CLASS_LOSSES for taker in takers)
+
+
 def _long(shape: Axes) -> Axes:
     return tuple(size for size in shape if size != 1)
 
 
-def _is_permuted(old: Axes, new: Axes) -> bool:
+def is_permuted(given: Axes, made: Axes) -> bool:
     """Whether a view mixes axes, and some other order of them, before or after it, leads there without mixing any."""
-    if not _scrambles(old, new):
+    old, new = _long(given), _long(made)
+    if not 2 < max(len(old), len(new)) <= MOST_AXES or not _scrambles(old, new):
         return False
     return any(not _scrambles(order, new) for order in permutations(old) if order != old) or any(
         not _scrambles(old, order) for order in permutations(new) if order != new
@@ -264,56 +279,3 @@ def _sums(diagnosis: Diagnosis, made: Tensor) -> Iterator[tuple[Op, int]]:
                 pending.append((taker.outputs[0], 1, is_weighing))
             elif taker.name == "dropout" or (taker.name == "mul" and made.shape[-1] == 1):
                 pending.append((taker.outputs[0], added, is_weighing or taker.name == "mul"))
-
-
-@once_a_line
-def products_of_unnormalised(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Similarities `z @ z.T` of rows, where it is the columns that were brought to length 1."""
-    for op in diagnosis.ops_named(("normalize",)):
-        made = diagnosis.output_of(op)
-        if made is None or len(made.shape) != 2 or argument(op, "dim", 2) not in ("0", "-2"):
-            continue
-        product = next((t for t in diagnosis.takers.get(made.id, ()) if t.name in ("matmul", "mm")), None)
-        if product is None or product.inputs[0] != made.id or made.id not in diagnosis.made_from(product.inputs[-1]):
-            continue
-        call = diagnosis.code.call_at(op.span)
-        word = keyword(call, "dim") if call is not None else None
-        yield diagnosis.warning(
-            "product_of_unnormalised",
-            op,
-            tensors=(made.id,),
-            fix=(diagnosis.code.replace(word.value, "1"),) if word is not None else (),
-            shape=times(made),
-            rows=str(made.shape[0]),
-            product=diagnosis.code.excerpt(product.span),
-            product_line=line(product.span),
-        )
-
-
-@once_a_line
-def rows_in_another_order(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Scores flattened from (time, batch) against targets flattened from (batch, time)."""
-    for op in diagnosis.ops_named(CLASS_LOSSES):
-        scores, targets = (_unflattened(diagnosis, diagnosis.input_of(op, at)) for at in (0, 1))
-        if scores is None or targets is None or len(scores.shape) != 3 or len(targets.shape) != 2:
-            continue
-        if scores.shape[:2] != targets.shape[::-1] or scores.shape[0] == scores.shape[1] or 1 in scores.shape[:2]:
-            continue
-        yield diagnosis.finding(
-            "rows_in_another_order",
-            "error",
-            op.span,
-            tensors=(scores.id, targets.id),
-            nodes=op.nodes[-1:],
-            loss=op.name,
-            scores=diagnosis.say(scores.id),
-            targets=diagnosis.say(targets.id),
-            shape=times(scores),
-            target_shape=times(targets),
-        )
-
-
-def _unflattened(diagnosis: Diagnosis, tensor: Tensor | None) -> Tensor | None:
-    """What a tensor was before it was flattened."""
-    maker = diagnosis.maker.get(tensor.id) if tensor is not None else None
-    return diagnosis.input_of(maker) if maker is not None and maker.name in (*RESHAPES, "flatten") else None

@@ -15,13 +15,10 @@ from typing import NamedTuple
 from engine.findings.axes import ATTENTION, RECURRENT, SWAPS, axis_of, gone_of, order_of
 from engine.findings.diagnosis import Diagnosis, line, once_a_line, size_of, times
 from engine.findings.losses import (
-    AFTER_LAYERS,
     CLASS_LOSSES,
     ELEMENTWISE_LOSSES,
     LOSSES,
-    MADE_BY_LAYERS,
     SOFTMAXES,
-    last_maker,
 )
 from engine.ops import family_of
 from engine.trace import Finding, Op, Tensor
@@ -40,7 +37,6 @@ POINTWISE = frozenset("add mul div pow act".split())
 """Families of ops that compute each number from those at its place."""
 FIRST_AXIS = re.compile(r"conv|max_pool|avg_pool|adaptive_|batch_norm|instance_norm|group_norm|interpolate|pad")
 """Ops that keep axis 0."""
-SQUARES = frozenset("pow square abs".split())
 MOST_BACK = 6
 MOST_OPS = 2_000
 MOST_LOSSES = 4
@@ -203,37 +199,6 @@ class _Walk:
             batch=str(self.batch.size),
             data=diagnosis.say(self.given[given.id]),
             loss_line=line(self.batch.loss.span),
-        )
-
-
-@once_a_line
-def means_compared(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A loss of the mean prediction against the mean target: no sample is held against its own."""
-    roots = {root.tensor for pass_ in diagnosis.ended for root in pass_.roots}
-    for op in diagnosis.trace.ops:
-        if not roots.intersection(op.outputs) or (op.name not in ELEMENTWISE_LOSSES and op.name not in SQUARES):
-            continue
-        pair = diagnosis.maker.get(op.inputs[0]) if op.name in SQUARES else op
-        means = [diagnosis.maker.get(tensor) for tensor in pair.inputs[:2]] if pair is not None else []
-        sides = [diagnosis.input_of(mean) for mean in means if mean is not None and mean.name == "mean"]
-        if pair is None or pair.name not in (*ELEMENTWISE_LOSSES, "sub") or len(sides) != 2:
-            continue
-        given, target = sorted(
-            (side for side in sides if side is not None), key=lambda side: not diagnosis.is_tracked(side.id)
-        )
-        maker = last_maker(diagnosis, given)
-        is_layer = maker is not None and maker.name in MADE_BY_LAYERS | AFTER_LAYERS
-        is_cut = any(size > 1 for made in pair.inputs[:2] for size in diagnosis.tensors[made].shape)
-        if is_cut or not is_layer or diagnosis.is_tracked(target.id) or given.shape[:1] != target.shape[:1]:
-            continue
-        yield diagnosis.warning(
-            "means_compared",
-            op,
-            tensors=(given.id, target.id),
-            name=diagnosis.say(given.id),
-            target=diagnosis.say(target.id),
-            shape=times(given),
-            batch=str(given.shape[0]) if given.shape else "1",
         )
 
 

@@ -1,10 +1,10 @@
-"""Which samples a step sees: the first batch again and again, some that are never drawn, rows and labels in different
-orders."""
+"""Which samples a step sees: the first batch again and again; rows and labels in different orders."""
 
 import ast
 from collections.abc import Iterator
+from itertools import islice
 
-from engine.findings.diagnosis import Diagnosis, is_alike, line, once_a_line, says, times
+from engine.findings.diagnosis import Diagnosis, extent, is_alike, line, once_a_line, says, times, walk
 from engine.findings.losses import ELEMENTWISE_LOSSES, LOSSES
 from engine.program.names import called, dotted
 from engine.program.tree import covers
@@ -71,34 +71,12 @@ def _stays(diagnosis: Diagnosis, loop: ast.For, node: ast.expr) -> bool:
     return counter not in read and len(diagnosis.ops_at(diagnosis.code.span(node))) >= LEAST_STEPS
 
 
-def samples_never_drawn(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A sampler given a weight for each class: it draws only among as many samples."""
-    code = diagnosis.code
-    makers = [call for call in code.calls if called(call) == "WeightedRandomSampler" and call.args]
-    data = [part for call in code.calls if called(call) == "TensorDataset" for part in call.args]
-    sizes = [tensor.shape[0] for part in data for tensor in diagnosis.bound_to(part) if tensor.shape]
-    for call in makers:
-        weights = [tensor for tensor in diagnosis.bound_to(call.args[0]) if len(tensor.shape) == 1]
-        drawn = [op for op in diagnosis.ops_named(("multinomial",)) if diagnosis.is_inside_library(op)]
-        if len(makers) > 1 or not weights or not drawn or not sizes or min(sizes) <= weights[0].shape[0]:
-            continue
-        yield diagnosis.finding(
-            "samples_never_drawn",
-            "error",
-            call,
-            tensors=(weights[0].id,),
-            name=code.short(call.args[0]),
-            weights=str(weights[0].shape[0]),
-            last=str(weights[0].shape[0] - 1),
-            samples=str(min(sizes)),
-        )
-
-
 @once_a_line
 def shuffled_apart(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Predictions from rows in one random order compared with labels in another."""
     for op in diagnosis.ops_named(COMPARING) if any(diagnosis.ops_named(("randperm",))) else ():
         sides = [_orders(diagnosis, side) for side in op.inputs[:2]] if op.iteration < 2 else []
+        yield from _shuffled_alone(diagnosis, op)
         if [len(side) for side in sides] != [1, 1] or sum(map(diagnosis.is_tracked, op.inputs[:2])) != 1:
             continue
         (first,), (second,) = sides
@@ -117,6 +95,36 @@ def shuffled_apart(diagnosis: Diagnosis) -> Iterator[Finding]:
             second_line=line(later.span),
             loss_line=line(op.span),
         )
+
+
+def _shuffled_alone(diagnosis: Diagnosis, op: Op) -> Iterator[Finding]:
+    """Predictions from rows that were put into another order, held against targets that were made of the same rows, or
+    of as many, in the old one."""
+    given, targets = sorted(op.inputs[:2], key=diagnosis.is_tracked, reverse=True) if len(op.inputs) > 1 else ("", "")
+    drawn = _orders(diagnosis, given) if diagnosis.is_tracked(given) and not diagnosis.is_tracked(targets) else []
+    if len(drawn) != 1 or _orders(diagnosis, targets):
+        return
+    order, made = drawn[0].outputs[0], list(diagnosis.makers_behind([given], MOST_BEHIND))
+    sorts = [each for each in made if each.name in ("getitem", "index_select") and each.inputs[1:] == (order,)]
+    size = diagnosis.elements(order)
+    if len(sorts) != 1 or diagnosis.tensors[sorts[0].inputs[0]].shape[:1] != (size,):
+        return
+    rows = sorts[0].inputs[0]
+    is_read_too = any(rows in each.inputs for each in made if each is not sorts[0])
+    behind = set(islice(walk([targets], diagnosis.made_from), MOST_BEHIND))
+    labels = [diagnosis.tensors[each] for each in behind if each in diagnosis.tensors]
+    ranges = (extent(each) for each in labels if each.shape[:1] == (size,))
+    if is_read_too or not any(known is not None and known[0] < known[1] for known in ranges):
+        return
+    yield diagnosis.warning(
+        "shuffled_alone",
+        sorts[0],
+        tensors=(rows, targets),
+        name=diagnosis.say(rows),
+        targets=diagnosis.say(targets),
+        rows=str(size),
+        loss_line=line(op.span),
+    )
 
 
 def _is_same(diagnosis: Diagnosis, first: Tensor, second: Tensor) -> bool:

@@ -143,7 +143,10 @@ def _users(diagnosis: Diagnosis, tensor: str) -> Iterator[Op]:
 
     def through(value: str) -> Iterator[str]:
         for op in diagnosis.takers.get(value, ()):
-            if _keeps_places(diagnosis, op) or op.name in ITEMS:  # a column of weights is still a weight
+            is_column = (
+                op.name in ITEMS and len(op.inputs) == 1
+            )  # of weights it is still a weight; no class of each row
+            if _keeps_places(diagnosis, op) or is_column:
                 yield from op.outputs
 
     for value in islice(walk([tensor], through), MOST_VALUES):

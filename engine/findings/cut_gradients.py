@@ -100,9 +100,12 @@ def _untracked(diagnosis: Diagnosis, failed: Pass) -> Iterator[Finding]:
             line=line(failed.span),
         )
         return
-    made = [call for source in sources if (call := _made(diagnosis, source)) is not None]
+    apart = bool(wanting_leaves(diagnosis))  # a gradient for the loss itself would silence PyTorch and train nothing
+    made = [call for source in sources if not apart and (call := _made(diagnosis, source)) is not None]
     fix = (diagnosis.code.argument_added(made[0], "requires_grad=True"),) if len(made) == 1 else ()
-    yield diagnosis.finding("nothing_requires_grad", "error", failed.span, tensors=tensors, fix=fix, name=name)
+    yield diagnosis.finding(
+        "nothing_requires_grad", "error", failed.span, tensors=tensors, fix=fix, name=name, is_apart=str(int(apart))
+    )
 
 
 def _frozen_at(diagnosis: Diagnosis) -> Span | None:

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from engine.findings.diagnosis import Diagnosis
 from engine.program.edits import Edits
-from engine.program.names import called
+from engine.program.names import called, dotted
 from engine.trace import Edit, Finding
 
 SWITCHES = frozenset(("no_grad", "inference_mode"))
@@ -42,7 +42,7 @@ def _without_cause(diagnosis: Diagnosis, finding: Finding) -> Edits:
         return (code.replace(statement, "pass"),)
     if not isinstance(statement, Simple) or not finding.code.startswith(CUT):
         return ()
-    uncut = ast.unparse(_Uncut().visit(copy.deepcopy(statement)))
+    uncut = ast.unparse(_Uncut(_lists(diagnosis)).visit(copy.deepcopy(statement)))
     return (code.replace(statement, uncut),) if uncut != ast.unparse(statement) else ()
 
 
@@ -63,8 +63,17 @@ def _switched_on(diagnosis: Diagnosis, finding: Finding) -> Iterator[Edit]:
                 yield code.replace(off, "True")
 
 
+def _lists(diagnosis: Diagnosis) -> frozenset[str]:
+    """The names that stand for lists."""
+    bound = ((dotted(binding.targets[0]), binding.value) for binding in diagnosis.code.bindings)
+    return frozenset(name for name, value in bound if name and isinstance(value, ast.List | ast.ListComp))
+
+
 class _Uncut(ast.NodeTransformer):
     """Leaves out of an expression what keeps gradient from coming back through it."""
+
+    def __init__(self, lists: frozenset[str]) -> None:
+        self.lists = lists
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
@@ -76,7 +85,8 @@ class _Uncut(ast.NodeTransformer):
             case ast.Call(args=[value, *_]) if called(node) in MADE_ANEW and not isinstance(
                 value, ast.List | ast.Tuple | ast.Constant
             ):
-                return value
+                stack = ast.Attribute(ast.Name("torch", ast.Load()), "stack", ast.Load())
+                return ast.Call(stack, [value], []) if dotted(value) in self.lists else value
         return node
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:

@@ -337,35 +337,6 @@ def parameters_used_up(diagnosis: Diagnosis) -> Iterator[Finding]:
         return
 
 
-def frozen_from_the_start(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """`Embedding.from_pretrained` given to an optimizer: it freezes its vectors, and no line of the program says so."""
-    code = diagnosis.code
-    if "requires_grad" in diagnosis.trace.program.code or "freeze" in diagnosis.trace.program.code:
-        return
-    waiting = {leaf for step in diagnosis.steps for leaf in step.without_gradient}
-    for call in code.calls:
-        is_made = called(call) == "from_pretrained" and code.text(call.func).rpartition(".")[0].endswith("Embedding")
-        frozen = [
-            diagnosis.identity(member.tensor)
-            for module in diagnosis.trace.modules
-            if module.type == "Embedding"
-            for member in module.parameters
-            if not diagnosis.is_tracked(member.tensor)
-        ]
-        held = [leaf for leaf in frozen if leaf in waiting]
-        if is_made and held and diagnosis.has_run(call):
-            yield diagnosis.finding(
-                "frozen_from_the_start",
-                "note",
-                call,
-                tensors=held,
-                fix=(code.argument_added(call, "freeze=False"),),
-                names=diagnosis.say_all(held),
-                optimizer=receiver(diagnosis, diagnosis.steps[0]),
-            )
-            return
-
-
 def optimizers_made_anew(diagnosis: Diagnosis) -> Iterator[Finding]:
     """An optimizer with a memory that is made again while the same parameters are trained: its memory is gone each
     time."""

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from engine.findings.diagnosis import Diagnosis
+from engine.findings.diagnosis import Diagnosis, by_number
 from engine.program.edits import Edits
 from engine.program.names import called, dotted
 from engine.program.source import Source
@@ -18,10 +18,15 @@ REGISTERS = frozenset("ModuleList ModuleDict ParameterList ParameterDict Sequent
 def modules_in_plain_containers(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`self.layers = [nn.Linear(...)]`: a plain list hides its layers from `parameters()`."""
     types = {module.type for module in diagnosis.trace.modules}
-    for container in plain_containers(diagnosis):
-        if container.model in types and _hides(diagnosis):
+    hidden = _hidden(diagnosis)
+    for container in plain_containers(diagnosis) if hidden else ():
+        if container.model in types:
             yield diagnosis.warning(
-                "modules_in_plain_list", container.value, fix=wrapped(diagnosis, container), **said_of(container)
+                "modules_in_plain_list",
+                container.value,
+                tensors=hidden,
+                fix=wrapped(diagnosis, container),
+                **said_of(container),
             )
 
 
@@ -66,7 +71,7 @@ def plain_containers(diagnosis: Diagnosis) -> Iterator[Container]:
         owner = code.enclosing(statement, ast.ClassDef)
         if owner is None or not target.startswith("self.") or (owner, target) in registered:
             continue
-        held = _held(statement.value) or _put_in_later(code, owner, target, statement.value)
+        held = _held(code, owner, statement.value) or _put_in_later(code, owner, target, statement.value)
         is_parameter = bool(held) and called(held[0]) == "Parameter"
         better = (PARAMETER_CONTAINERS if is_parameter else CONTAINERS).get(_kind(statement.value))
         if held and better is not None:
@@ -82,7 +87,7 @@ def _kind(value: ast.expr) -> type[ast.expr]:
     )
 
 
-def _held(node: ast.expr) -> list[ast.Call]:
+def _held(code: Source, owner: ast.ClassDef, node: ast.expr) -> list[ast.Call]:
     """The layers or parameters that a list, comprehension or dict is made of."""
     items: list[ast.expr | None] = []
     if isinstance(node, ast.List):
@@ -91,7 +96,7 @@ def _held(node: ast.expr) -> list[ast.Call]:
         items = [node.elt]
     elif isinstance(node, ast.Dict):
         items = [*node.values]
-    made = [item for item in items if isinstance(item, ast.Call) and dotted(item.func).startswith(("nn.", "torch.nn."))]
+    made = [call for item in items if (call := _layer(code, owner, item)) is not None]
     return made if len(made) == len(items) else []
 
 
@@ -102,19 +107,30 @@ def _put_in_later(code: Source, owner: ast.ClassDef, target: str, value: ast.exp
     found: list[ast.Call] = []
     for node in ast.walk(owner):
         match node:
-            case ast.Call(func=ast.Attribute(value=kept, attr="append"), args=[ast.Call() as made]):
+            case ast.Call(func=ast.Attribute(value=kept, attr="append"), args=[made]):
                 pass
-            case ast.Assign(targets=[ast.Subscript(value=kept)], value=ast.Call() as made):
+            case ast.Assign(targets=[ast.Subscript(value=kept)], value=made):
                 pass
             case _:
                 continue
-        if dotted(kept) == target and dotted(made.func).startswith(("nn.", "torch.nn.")):
-            found.append(made)
+        layer = _layer(code, owner, made) if dotted(kept) == target else None
+        found += [layer] if layer is not None else []
     return found
 
 
-def _hides(diagnosis: Diagnosis) -> bool:
-    """Whether parameters that are in no module's tree got gradient."""
+def _layer(code: Source, owner: ast.ClassDef, node: ast.expr | None) -> ast.Call | None:
+    """The call that makes a layer or a parameter, be it given a name first."""
+    if isinstance(node, ast.Name):
+        inside = (part for part in ast.walk(owner) if isinstance(part, ast.Assign))
+        node = next((part.value for part in inside if dotted(part.targets[0]) == node.id), None)
+    if not isinstance(node, ast.Call):
+        return None
+    is_own = any(base.endswith("Module") for own in code.classes(called(node)) for base in map(dotted, own.bases))
+    return node if is_own or dotted(node.func).startswith(("nn.", "torch.nn.")) else None
+
+
+def _hidden(diagnosis: Diagnosis) -> list[str]:
+    """Parameters in no module's tree that got gradient."""
     trees = (module for module in diagnosis.trace.modules if "(" not in module.path)
     members = {diagnosis.identity(parameter.tensor) for module in trees for parameter in module.parameters}
-    return any(map(diagnosis.is_parameter, diagnosis.fed - members))
+    return sorted(filter(diagnosis.is_parameter, diagnosis.fed - members), key=by_number)

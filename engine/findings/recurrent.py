@@ -1,11 +1,13 @@
-"""States of recurrent cells that are lost on their way from step to step."""
+"""States of recurrent layers: lost on their way from step to step, or read after the padding."""
 
+import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
-from engine.findings.diagnosis import Diagnosis, is_zero, line
+from engine.findings.axes import RECURRENT
+from engine.findings.diagnosis import Diagnosis, argument, is_zero, line, number, numbers_of, once_a_line
 from engine.ops import DETACHES
-from engine.trace import Finding, Op
+from engine.trace import Finding, Op, Tensor
 
 CELLS = ("gru_cell", "lstm_cell", "rnn_tanh_cell", "rnn_relu_cell")
 FEW_STEPS = 3
@@ -57,3 +59,52 @@ def _cut_state(diagnosis: Diagnosis, op: Op) -> Op | None:
     before = diagnosis.maker.get(maker.inputs[0]) if maker is not None and maker.inputs else None
     is_own = before is not None and (before.name, before.module) == (op.name, op.module)
     return maker if maker is not None and maker.name in DETACHES and is_own else None
+
+
+@once_a_line
+def padding_read_last(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """The state after the last step of sequences that were filled up at their ends: of the shorter ones it has run over
+    padding."""
+    for op in diagnosis.ops_named(RECURRENT):
+        lookup = diagnosis.origin(op.inputs[0], ("dropout",)) if op.outputs and op.iteration < FEW_STEPS else None
+        words = diagnosis.input_of(lookup) if lookup is not None and lookup.name == "embedding" else None
+        is_first = op.arguments[-1].text == "True"
+        if lookup is None or words is None or len(words.shape) != 2:
+            continue
+        rows, length = words.shape if is_first else words.shape[::-1]
+        ended = _ended_in_padding(diagnosis, lookup, words, is_first=is_first)
+        picked = next(_last_picked(diagnosis, op, length, is_first=is_first), None) if 0 < ended < rows else None
+        if picked is None:
+            continue
+        yield diagnosis.warning(
+            "padding_read_last",
+            picked,
+            tensors=(words.id, *picked.outputs[:1]),
+            name=diagnosis.say(words.id),
+            ended=str(ended),
+            rows=str(rows),
+            length=str(length),
+            layer_line=line(op.span),
+        )
+
+
+def _ended_in_padding(diagnosis: Diagnosis, lookup: Op, words: Tensor, *, is_first: bool) -> int:
+    """How many sequences end in padding: those that `pad_sequence` was given shorter, or that end in the number which
+    the embedding was told stands for nothing."""
+    filler = diagnosis.maker.get(words.id)
+    if filler is not None and filler.name == "pad_sequence":
+        lengths = [diagnosis.elements(row) for row in filler.inputs]
+        is_at_end = all(given.text != "'left'" for given in filler.arguments)
+        return sum(length < max(lengths) for length in lengths) if is_at_end else 0
+    width, ids = words.shape[1], numbers_of(words)
+    return (ids[width - 1 :: width] if is_first else ids[-width:]).count(number(argument(lookup, "padding_idx")))
+
+
+def _last_picked(diagnosis: Diagnosis, op: Op, length: int, *, is_first: bool) -> Iterator[Op]:
+    """What takes the last step alone of what a layer gave."""
+    before = r"slice\(None, None, None\), " if is_first else ""
+    place = re.compile(rf"\(?{before}(-1|{length - 1})\b")
+    for taker in diagnosis.takers.get(op.outputs[0], ()):
+        is_picked = taker.name == "getitem" and place.match(taker.arguments[-1].text or "") is not None
+        if is_picked and diagnosis.reaches_a_pass(taker):
+            yield taker

@@ -23,7 +23,7 @@ from engine.findings.losses import ELEMENTWISE_LOSSES, last_maker
 from engine.findings.uphill import squares_differences
 from engine.ops import PASSES
 from engine.program.names import called, names_read
-from engine.trace import Finding, Op, Span, Tensor
+from engine.trace import Finding, Op, Pass, Span, Tensor
 
 SUMS = frozenset("add sub rsub".split())
 CHOICES = frozenset("gt ge lt le eq ne argmax".split())
@@ -47,13 +47,13 @@ class _Cut(NamedTuple):
 
 @once_a_line
 def terms_without_gradient(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A term added to the loss that was made of parameters, and that autograd takes for a number."""
+    """A part of the loss that was made of parameters, and that autograd takes for a number."""
     first = {pass_.span: pass_ for pass_ in reversed(diagnosis.trace.passes) if pass_.kind == "backward"}
     for root in (root.tensor for pass_ in first.values() for root in pass_.roots):
         if root is None or diagnosis.elements(root) != 1:
             continue
-        for op, term in _terms(diagnosis, root):
-            cut = _cut(diagnosis, op, term)
+        cuts = ((op, term, _cut(diagnosis, op, term)) for op, term in _terms(diagnosis, root))
+        for op, term, cut in (*cuts, *_slopes(diagnosis, root)):
             if cut is None:
                 continue
             yield diagnosis.warning(
@@ -93,6 +93,31 @@ def _terms(diagnosis: Diagnosis, root: str) -> Iterator[tuple[Op, str | None]]:
         yield from ((maker, given) for given in maker.inputs if not diagnosis.is_tracked(given))
 
 
+def _parameters_of(diagnosis: Diagnosis, pass_: Pass) -> list[str]:
+    """Those that the roots of a pass were computed from."""
+    leaves = diagnosis.leaves_behind(root.tensor for root in pass_.roots if root.tensor is not None)
+    return [leaf for leaf in leaves if diagnosis.is_parameter(leaf)]
+
+
+def _slopes(diagnosis: Diagnosis, root: str) -> Iterator[tuple[Op, str, _Cut]]:
+    """Derivatives by the data that a loss is computed from outside of any model, as a differential equation is, taken
+    as numbers: of parameters that the same loss trains."""
+
+    def outside(tensor: str) -> tuple[str, ...]:
+        maker = diagnosis.maker.get(tensor)
+        is_free = maker is not None and maker.module is None and not any(map(diagnosis.is_parameter, maker.inputs))
+        return maker.inputs if maker is not None and is_free else ()
+
+    for tensor in islice(walk([root], outside), MOST_BEHIND if diagnosis.given_by else 0):
+        pass_ = diagnosis.given_by.get(diagnosis.identity(tensor))
+        if pass_ is None or pass_.create_graph or any(map(diagnosis.is_parameter, filter(None, pass_.inputs or ()))):
+            continue
+        trained = set(diagnosis.leaves_behind([root])).intersection(_parameters_of(diagnosis, pass_)) & diagnosis.held
+        taker = next((taker for taker in diagnosis.takers.get(tensor, ()) if diagnosis.reaches_a_pass(taker)), None)
+        if trained and taker is not None:
+            yield taker, tensor, _Cut("grad", min(trained, key=by_number), pass_.span)
+
+
 def _cut(diagnosis: Diagnosis, op: Op, term: str | None) -> _Cut | None:
     """What keeps the gradient of a term from the parameters that it was made of."""
     if term is None:
@@ -106,8 +131,7 @@ def _cut(diagnosis: Diagnosis, op: Op, term: str | None) -> _Cut | None:
         maker = diagnosis.maker.get(tensor)
         pass_ = diagnosis.given_by.get(diagnosis.identity(tensor))
         if pass_ is not None and not pass_.create_graph:
-            leaves = diagnosis.leaves_behind(root.tensor for root in pass_.roots if root.tensor is not None)
-            fed = [leaf for leaf in leaves if diagnosis.is_parameter(leaf)]
+            fed = _parameters_of(diagnosis, pass_)
             return _Cut("grad", fed[0], pass_.span) if fed else None
         if maker is None or maker.name in PASSES or diagnosis.is_followed(tensor) or maker.in_place:
             continue

@@ -427,7 +427,9 @@ def gradients_added_up(diagnosis: Diagnosis) -> Iterator[Finding]:
         ]
         leaves = sorted(mistaken or (added if pass_.parent is None else []), key=by_number)
         if leaves:
-            yield _added(diagnosis, pass_, latest[leaves[0]], leaves, is_mistake=bool(mistaken))
+            used = any(leaf not in stepped or _is_used(now, stepped[leaf], reset.get(leaf, [])) for leaf in leaves)
+            if used:  # a GAN adds to gradients that nobody reads
+                yield _added(diagnosis, pass_, latest[leaves[0]], leaves, is_mistake=bool(mistaken))
             return
         latest.update((leaf, pass_) for leaf in fed_by(pass_))
 
@@ -445,7 +447,7 @@ def _times(diagnosis: Diagnosis, kinds: tuple[str, ...], leaf_of: Callable[[str]
 
 
 def _is_used(now: int, steps: list[int], resets: list[int]) -> bool:
-    """Whether a step took the sum before anything zeroed it; a GAN adds to gradients that nobody reads."""
+    """Whether a step took the sum before anything zeroed it."""
     next_step = next((step for step in steps if step > now), None)
     next_reset = next((step for step in resets if step > now), None)
     return next_step is not None and (next_reset is None or next_step < next_reset)

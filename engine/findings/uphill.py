@@ -22,10 +22,6 @@ MOST_STEPS = 8
 MOST_BEHIND = 60
 REWARD = re.compile(r"(\w+\.)*(\w*(reward|return|advantage)s?|rets?|[RG]t?)(\[.*\])?")
 """What a program calls what it wants more of."""
-CURVED = frozenset(("exp", "square"))
-RUNAWAY = 10
-"""How many times further below 0 than a loss began it has to end."""
-LEAST_VALUES = 5
 
 
 @once_a_line
@@ -203,46 +199,44 @@ def _weighed_by_reward(diagnosis: Diagnosis, op: Op) -> str | None:
 
 
 @once_a_line
-def losses_without_floor(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A loss that falls further and further below 0, with a curved term that enters it with the wrong sign."""
-    players = {span for span, turns in diagnosis.passes_by_place.items() if turns[0].kind == "backward"}
-    for passes in diagnosis.passes_by_place.values() if len(players) == 1 else ():
-        values = [value[0] for value in _losses(diagnosis, passes) if value]
-        if len(values) < LEAST_VALUES or not values[0] > values[len(values) // 2] > values[-1]:
-            continue
-        if values[-1] > -RUNAWAY * max(abs(values[0]), 1.0):
-            continue
-        root = passes[0].roots[0].tensor
-        term = next(_downward(diagnosis, root), None) if root is not None else None
-        if term is None:
-            continue
-        yield diagnosis.warning(
-            "loss_without_floor",
-            term,
-            tensors=(*term.inputs[:1], *term.outputs),
-            nodes=term.nodes[:1],
-            loss=diagnosis.say(root),
-            first=f"{values[0]:.4g}",
-            last=f"{values[-1]:.4g}",
-            count=diagnosis.counted(passes),
-            pass_line=line(passes[0].span),
-        )
+def divergences_negated(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A logarithm of variances added to a loss that the variances themselves are taken off: −σ² + log σ² has no lower
+    bound, its negative is the divergence that was meant."""
+    for passes in diagnosis.passes_by_place.values():
+        for root in (root.tensor for root in passes[0].roots if root.tensor is not None):
+            enters = dict(_signed(diagnosis, root))
+            terms = (diagnosis.maker[tensor] for tensor, sign in enters.items() if sign < 0)
+            for term in (term for term in terms if term.name == "exp"):
+                if enters.get(term.inputs[0], 0) > 0:
+                    yield diagnosis.warning(
+                        "divergence_negated",
+                        term.span,
+                        tensors=(term.inputs[0], *term.outputs),
+                        nodes=term.nodes[:1],
+                        name=diagnosis.say(term.inputs[0]),
+                        term=diagnosis.say(term.outputs[0]),
+                        loss=diagnosis.say(root),
+                        pass_line=line(passes[0].span),
+                    )
 
 
-def _downward(diagnosis: Diagnosis, root: str) -> Iterator[Op]:
-    """The squares and exponentials that are taken off a loss."""
+def _signed(diagnosis: Diagnosis, root: str) -> Iterator[tuple[str, int]]:
+    """What a loss is the sum of, and parts of it: 1 with its sign, −1 with the other."""
     pending = [(root, 1)]
     for tensor, sign in islice(pending, MOST_BEHIND):
         maker = diagnosis.maker.get(tensor)
         if maker is None or not diagnosis.is_followed(tensor):
             continue
-        if maker.name in CURVED or (maker.name == "pow" and argument(maker, "exponent", 1) in ("2", "2.0")):
-            if sign < 0:
-                yield maker
-            continue
-        if maker.name in ("add", "sub", "rsub") or (len(maker.inputs) == 1 and maker.name in KEEPS_SIGN | BY_NUMBERS):
+        yield tensor, sign
+        if maker.name in ("add", "sub", "rsub", "add_", "sub_") or (
+            len(maker.inputs) == 1 and maker.name in KEEPS_SIGN | BY_NUMBERS
+        ):
             turned = -sign if _negates(maker) else sign
-            flips = {"sub": (1, -1), "rsub": (-1, 1)}.get(maker.name, (1, 1)) if len(maker.inputs) == 2 else (1,)
+            flips = (
+                {"sub": (1, -1), "sub_": (1, -1), "rsub": (-1, 1)}.get(maker.name, (1, 1))
+                if len(maker.inputs) == 2
+                else (1,)
+            )
             pending += [(given, turned * flip) for given, flip in zip(maker.inputs, flips, strict=False)]
 
 

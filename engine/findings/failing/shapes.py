@@ -4,6 +4,7 @@ import ast
 import math
 import re
 
+from engine.findings.axes import is_permuted
 from engine.findings.failing.case import Case, a, known, of_one, only_if, sizes
 from engine.ops import BROADCASTING, VIEWS
 from engine.program.edits import Edits
@@ -195,9 +196,18 @@ def reshaped(case: Case) -> Finding:
 
 def not_contiguous(case: Case) -> Finding:
     """`view` of a tensor whose elements do not lie in order."""
-    found = known(case.written_as("NAME.view(...)"))
-    strides = str(list(case.argument(0).strides or ()))
-    return case.finding(strides=strides, fix=found.instead("NAME.reshape(...)"))
+    found, given = known(case.written_as("NAME.view(...)")), case.argument(0)
+    is_mixed = is_permuted(given.shape, _asked_for(case, given))
+    fix = () if is_mixed else found.instead("NAME.reshape(...)")
+    return case.finding(strides=str(list(given.strides or ())), is_mixed=str(int(is_mixed)), fix=fix)
+
+
+def _asked_for(case: Case, given: Tensor) -> tuple[int, ...]:
+    """The shape that a `view` was to give."""
+    texts = (argument.text or "" for argument in (case.op.arguments if case.op is not None else ()))
+    sizes_asked = [int(size) for text in texts for size in re.findall(r"-?\d+", text)]
+    rest = math.prod(given.shape) // max(math.prod(size for size in sizes_asked if size != -1), 1)
+    return tuple(rest if size == -1 else size for size in sizes_asked)
 
 
 def axis_out_of_range(case: Case) -> Finding:

@@ -61,6 +61,11 @@ AUTOGRAD: dict[str, list[Row]] = {
     "nothing_requires_grad": [
         Row("x = torch.ones(3)\ny = (x * 2).sum()\ny.backward() #<\n", {"name": "y"}, True),
         Row("a, b = torch.ones(3), torch.ones(3)\n(a * b).sum().backward() #<\n", {"line": "6"}),
+        Row(
+            "policy = nn.Linear(2, 3)\nchosen = torch.distributions.Categorical(logits=policy(torch.ones(2))).sample()\n"
+            "rewards = torch.tensor([float(chosen.item() == 1)])\nloss = -rewards.sum()\nloss.backward() #<\n",
+            {"name": "loss", "is_apart": "1"},
+        ),
     ],
     "parameters_frozen": [
         Row(
@@ -413,6 +418,7 @@ SHAPES: dict[str, list[Row]] = {
     "view_not_contiguous": [
         Row(X + "y = x.t()\nz = y.view(6) #<\n", {"name": "y", "strides": "[1, 3]"}, True),
         Row("x = torch.ones(2, 3, 4)\nx.permute(2, 0, 1).view(24) #<\n", {"shape": "[4, 2, 3]"}, True),
+        Row("q = torch.ones(2, 5, 24).chunk(3, dim=-1)[0]\nq.view(2, 4, -1, 2) #<\n", {"is_mixed": "1"}),
     ],
     "expand_size": [
         Row(X + "x.expand(4, 3) #<\n", {"name": "x", "axis": "0", "wanted": "4", "got": "2"}),

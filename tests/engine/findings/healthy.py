@@ -76,7 +76,7 @@ for _ in range(3):
     loss_g = bce(D(fake), torch.ones(4, 1))
     loss_g.backward()
     opt_g.step()
-""", frozenset({"gradient_added_up"})),
+""", frozenset()),
     "wgan with penalty": ("""
 D = nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 1))
 opt = torch.optim.Adam(D.parameters())
@@ -620,7 +620,7 @@ og, od = torch.optim.SGD(G.parameters(), lr=.1), torch.optim.SGD(D.parameters(),
 for i in range(3):
     step(od, D(torch.randn(3, 2)).mean() - D(G(torch.randn(3, 2)).detach()).mean())
     step(og, -D(G(torch.randn(3, 2))).mean())
-""", frozenset({"gradient_added_up"})),
+""", frozenset()),
     "two optimizers in turn": ("""
 class Trainer:
     def __init__(self):
@@ -1091,7 +1091,7 @@ def main():
         g_loss = bce(D(G(z)), torch.ones(8, 1))
         og.zero_grad(); g_loss.backward(); og.step()
 main()
-""", frozenset({"gradient_added_up"})),
+""", frozenset()),
     "fine-tuning in a class": ("""
 class FT:
     def __init__(self):

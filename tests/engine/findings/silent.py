@@ -420,17 +420,6 @@ print(model(x).mean().item())
 for part in x.split(4):
     print(model(part).mean().item())
 """),
-    Case("switch_without_with", 5, {"code": "torch.no_grad()"}, """x = torch.ones(2, requires_grad=True)
-torch.no_grad()
-y = x * 2
-"""),
-    Case("switch_without_with", 6, {"code": "torch.inference_mode()"}, """def shown(x):
-    # values only
-    torch.inference_mode()
-    return x * 2
-shown(torch.ones(2, requires_grad=True))
-"""),
-    # Losses and shapes
     Case("loss_broadcast", 6, {"shape": "4×4", "first_shape": "4×1", "second_shape": "4"}, """model = nn.Linear(2, 1)
 x, y = torch.randn(4, 2), torch.randn(4)
 loss = F.mse_loss(model(x), y)
@@ -697,6 +686,8 @@ NEAR_MISSES: tuple[tuple[str, str], ...] = (
      "        self.layers = nn.ModuleList([nn.Linear(2, 2), nn.Linear(2, 1)])\n        self.sizes = [1, 2]\n"
      "    def forward(self, x):\n        for layer in self.layers:\n            x = layer(x)\n        return x\n"
      "net = Net()\nnet(torch.ones(3, 2)).sum().backward()\n"),
+    ("gradient_added_up", "G, D = nn.Linear(2, 3), nn.Linear(3, 1)\ng_opt, d_opt = (torch.optim.SGD(m.parameters(), lr=0.1) for m in (G, D))\nfor i in range(3):\n"
+     "    fake = G(torch.randn(4, 2))\n    d_opt.zero_grad(); D(fake.detach()).mean().backward(); d_opt.step()\n    g_opt.zero_grad(); D(fake).mean().neg().backward(); g_opt.step()\n"),
     ("zero_grad_before_step", TRAIN + "for i in range(3):\n    loss = F.mse_loss(model(x), y)\n    loss.backward()\n    opt.step()\n    opt.zero_grad()\n"),
     ("zero_grad_before_step", TRAIN + "for i in range(4):\n    (F.mse_loss(model(x), y) / 2).backward()\n    if i % 2:\n        opt.step()\n        model.zero_grad()\n"),
     ("step_without_backward", TRAIN + LOOP),
@@ -726,8 +717,6 @@ NEAR_MISSES: tuple[tuple[str, str], ...] = (
      "    F.mse_loss(model(x), target).backward()\n    opt.step()\n"),
     ("evaluated_with_grad", TRAIN + LOOP + "model.eval()\nwith torch.no_grad():\n    print(model(x).mean().item())\n"),
     ("evaluated_with_grad", TRAIN + LOOP + "model.eval()\nz = x.clone().requires_grad_()\nmodel(z).sum().backward()\n"),
-    ("switch_without_with", "x = torch.ones(2, requires_grad=True)\nwith torch.no_grad():\n    y = x * 2\ntorch.set_grad_enabled(True)\n"),
-    ("switch_without_with", "@torch.no_grad()\ndef shown(x):\n    return x * 2\nguard = torch.no_grad()\nwith guard:\n    shown(torch.ones(2))\n"),
     ("loss_broadcast", "model = nn.Linear(2, 1)\nx, y = torch.randn(4, 2), torch.randn(4)\nF.mse_loss(model(x).squeeze(1), y).backward()\n"),
     ("difference_broadcast", "model = nn.Linear(2, 1)\nx, y = torch.randn(4, 2), torch.randn(4)\n((model(x)[:, 0] - y) ** 2).mean().backward()\n"),
     ("difference_broadcast", "z = torch.randn(4, requires_grad=True)\npairs = z.unsqueeze(1) - z\npairs.pow(2).mean().backward()\n"),

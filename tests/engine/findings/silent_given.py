@@ -97,19 +97,94 @@ for _ in range(3):
         terms.append(d.log_prob(a) * returns)
     loss = torch.cat(terms).sum()
 """ + STEP, (("(d.log_prob(a) *", "(-d.log_prob(a) *"),)),
-    Pair("loss_without_floor", 9, """enc, dec = nn.Linear(6, 4), nn.Linear(2, 6)
+    Pair("divergence_negated", 9, """enc, dec = nn.Linear(6, 4), nn.Linear(2, 6)
 opt = torch.optim.Adam([*enc.parameters(), *dec.parameters()], lr=0.2)
 x = torch.randn(30, 6)
-for _ in range(30):
+for _ in range(3):
     mean, logvar = enc(x).chunk(2, 1)
     loss = F.mse_loss(dec(mean + (logvar / 2).exp()), x) + 0.5 * (1 + logvar - mean ** 2 - logvar.exp()).sum()
 """ + STEP, (("+ 0.5", "- 0.5"),)),
-    Pair("loss_without_floor", 8, """net = nn.Linear(3, 1)
-opt = torch.optim.SGD(net.parameters(), lr=0.3)
-x, y = torch.randn(40, 3), torch.randn(40, 1)
-for _ in range(40):
-    loss = F.mse_loss(net(x), y) - 2 * net.weight.square().sum()
-""" + STEP, (("- 2 *", "+ 2 *"),)),
+    Pair("divergence_negated", 7, """mu, log_var = nn.Linear(3, 2), nn.Linear(3, 2)
+opt = torch.optim.SGD([*mu.parameters(), *log_var.parameters()], lr=0.1)
+def divergence(mean, spread):
+    return torch.mean(torch.sum(spread - torch.exp(spread) - mean.pow(2), dim=1)) / 2
+x, y = torch.randn(8, 3), torch.randn(8, 2)
+for _ in range(2):
+    m, s = mu(x), log_var(x)
+    loss = F.mse_loss(m + torch.exp(s / 2) * torch.randn(8, 2), y)
+    loss += 0.1 * divergence(m, s)
+""" + STEP, (("+= 0.1", "-= 0.1"),)),
+    Pair("padding_read_last", 11, """from torch.nn.utils.rnn import pad_sequence
+words = [torch.tensor(ids) for ids in ([3, 1, 4], [1, 5], [2, 6, 5, 3])]
+x, y = pad_sequence(words, batch_first=True), torch.tensor([0, 1, 1])
+emb, rnn, out = nn.Embedding(9, 4), nn.LSTM(4, 5, batch_first=True), nn.Linear(5, 2)
+opt = torch.optim.Adam([*emb.parameters(), *rnn.parameters(), *out.parameters()])
+for _ in range(2):
+    h, _ = rnn(F.dropout(emb(x), 0.1))
+    last = h[:, -1]
+    loss = F.cross_entropy(out(last), y)
+""" + STEP, (("h[:, -1]", "h[torch.arange(3), torch.tensor([2, 1, 3])]"),)),
+    Pair("padding_read_last", 9, """x, y = torch.tensor([[3, 1], [1, 5], [2, 0], [7, 0]]), torch.tensor([0, 1])
+emb, rnn, out = nn.Embedding(9, 4, padding_idx=0), nn.GRU(4, 5), nn.Linear(5, 2)
+opt = torch.optim.Adam([*emb.parameters(), *rnn.parameters(), *out.parameters()])
+for _ in range(2):
+    h, _ = rnn(emb(x))
+    loss = F.cross_entropy(out(h[-1]), y)
+""" + STEP, (("[2, 0], [7, 0]", "[2, 8], [7, 8]"),)),
+    Pair("shuffled_alone", 8, """X = torch.randn(20, 3); y = X.sum(1, keepdim=True)
+net = nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for epoch in range(3):
+    X = X[torch.randperm(len(X))]
+    loss = F.mse_loss(net(X), y)
+""" + STEP, (("    X = X[torch.randperm(len(X))]", "    order = torch.randperm(len(X)); X, y = X[order], y[order]"),)),
+    Pair("shuffled_alone", 8, """data, labels = torch.randn(20, 3), torch.arange(20) % 2
+net = nn.Linear(3, 2)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+order = torch.randperm(20)
+batches = data[order].split(5)
+for xb, yb in zip(batches, labels.split(5)):
+    loss = F.cross_entropy(net(xb), yb)
+""" + STEP, (("labels.split", "labels[order].split"),)),
+    # the same mistakes spelled otherwise
+    Pair("penalty_without_graph", 8, """net = nn.Sequential(nn.Linear(1, 5), nn.Tanh(), nn.Linear(5, 1))
+opt = torch.optim.Adam(net.parameters())
+x = torch.rand(9, 1, requires_grad=True)
+for _ in range(2):
+    slope, = torch.autograd.grad(net(x).sum(), x)
+    loss = (slope + net(x)).pow(2).mean()
+""" + STEP, ((".sum(), x)", ".sum(), x, create_graph=True)"),)),
+    Pair("softmax_over_batch", 8, """net = nn.Linear(4, 3)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+x, chosen, reward = torch.randn(6, 4), torch.tensor([0, 2, 1, 1, 0, 2]), torch.randn(6)
+for _ in range(2):
+    p = torch.softmax(net(x), 0)
+    loss = -(p[torch.arange(6), chosen].log() * reward).mean()
+""" + STEP, (("net(x), 0)", "net(x), 1)"),)),
+    Pair("view_for_permute", 9, """pictures, y = torch.rand(6, 5, 5, 3), torch.tensor([0, 1, 0, 1, 1, 0])
+conv, out = nn.Conv2d(3, 4, 3), nn.Linear(36, 2)
+opt = torch.optim.SGD([*conv.parameters(), *out.parameters()], lr=0.1)
+for _ in range(2):
+    rows = [picture / 255 for picture in pictures]
+    x = torch.stack([row.view(3, 5, 5) for row in rows])
+    loss = F.cross_entropy(out(conv(x).flatten(1)), y)
+""" + STEP, (("row.view(3, 5, 5)", "row.permute(2, 0, 1)"),)),
+    Pair("modules_in_plain_list", 7, """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = []
+        for _ in range(2):
+            layer = nn.Linear(3, 3)
+            self.layers.append(layer)
+        self.out = nn.Linear(3, 1)
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x).tanh()
+        return self.out(x)
+net = Net(); opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(2):
+    loss = net(torch.randn(5, 3)).square().mean()
+""" + STEP, (("self.layers = []", "self.layers = nn.ModuleList()"),)),
     # results that cannot change
     Pair("compared_with_itself", 8, """net = nn.Linear(4, 2)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
@@ -351,18 +426,6 @@ F.cross_entropy(net(torch.randint(0, 9, (6, 7))), torch.randint(0, 2, (6,))).bac
 net = Coded()
 F.mse_loss(net(torch.randn(8, 5, 3)), torch.zeros(8)).backward()
 """, (("arange(8.0).view(8, 1, 1)", "arange(5.0).view(1, 5, 1)"),)),
-    Pair("means_compared", 8, """net = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 1))
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-x, y = torch.randn(9, 3), torch.randn(9, 1)
-for _ in range(2):
-    loss = F.mse_loss(net(x).mean(), y.mean())
-""" + STEP, (("net(x).mean(), y.mean()", "net(x), y"), ("y.mean())", "y.mean()) + F.mse_loss(net(x), y)"))),
-    Pair("means_compared", 7, """net = nn.Linear(3, 1)
-x, price = torch.randn(9, 3), torch.randn(9, 1)
-guess = net(x).mean()
-loss = (guess - price.mean()) ** 2
-loss.backward()
-""", (("(guess - price.mean()) ** 2", "((net(x) - price) ** 2).mean()"),)),
 )  # fmt: skip
 
 TRIGGERS = tuple(Case(pair.code, pair.line, {}, pair.program) for pair in PAIRS)

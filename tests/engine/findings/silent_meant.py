@@ -125,8 +125,6 @@ for i in range(3):
     Case("past_hidden", 8, {"shape": "5×5"}, CAUSAL.replace("SIGN", "1")),
     Case("words_hidden", 8, {"hidden": "True", "pad": "0"}, PADDED.replace("SIGN", "!=")),
     Case("weights_along_the_wrong_axis", 6, {"dim": "0", "other": "1"}, POOLED.replace("DIM", "0")),
-    Case("product_of_unnormalised", 5, {"rows": "6"}, SIMILAR.replace("DIM", "0")),
-    Case("rows_in_another_order", 7, {"scores": "scores", "targets": "tags"}, TAGGED.replace("SCORES", "scores")),
     Case("state_detached_each_step", 7, {"count": "6"}, CELL.replace("STATE", "h.detach()")),
     Case("targets_out_of_reach", 6, {"op": "sigmoid"}, REGRESSION.replace("SCALE", "+ 200")),
     Case("sample_without_gradient", 8, {"leaves": "enc.weight, enc.bias"}, DRAWN.replace("SAMPLE", "sample")),
@@ -165,18 +163,6 @@ att(h, h, h, key_padding_mask=tokens != PAD)[0].sum().backward()
         w = F.softmax(scores, 1)
         return torch.sum(w * x, 0)
 Pool()(torch.randn(5, 3, 4)).pow(2).sum().backward()
-"""),
-    Case("product_of_unnormalised", 6, {"rows": "5"}, """enc = nn.Linear(4, 3)
-def similarity(h):
-    h = F.normalize(h, dim=0)
-    return torch.matmul(h, h.T)
-similarity(enc(torch.randn(5, 4))).fill_diagonal_(0).sum().backward()
-"""),
-    Case("rows_in_another_order", 7, {"scores": "out", "targets": "words"}, """table, rnn, head = nn.Embedding(9, 4), nn.GRU(4, 6), nn.Linear(6, 9)
-words = torch.randint(0, 9, (2, 7))
-out = head(rnn(table(words).permute(1, 0, 2))[0])
-loss = nn.CrossEntropyLoss()(out.view(-1, 9), words.reshape(-1))
-loss.backward()
 """),
     Case("state_detached_each_step", 7, {"count": "5"}, """cell, out = nn.RNNCell(2, 3), nn.Linear(3, 1)
 h, made = torch.zeros(4, 3), []
@@ -260,14 +246,6 @@ b = baseline(s)[:, 0]
 loss = -(lp * (returns - b)).sum()
 loss.backward()
 """),
-    Case("samples_never_drawn", 7, {"weights": "2", "samples": "40"}, SAMPLED.replace("WEIGHTS", "weights")),
-    Case("samples_never_drawn", 8, {"weights": "3", "samples": "20"}, """import torch.utils.data as data
-rows, kinds = torch.randn(20, 2), torch.randint(0, 3, (20,))
-rows = (rows - rows.mean(0)) / rows.std(0)
-share = torch.tensor([0.2, 0.3, 0.5])
-draw = data.WeightedRandomSampler(share, len(kinds))
-for x, y in data.DataLoader(data.TensorDataset(rows, kinds), batch_size=5, sampler=draw): print(y)
-"""),
     Case("optimizer_of_another_model", 5, {"optimizer": "of_g", "model": "G"}, TWO_OPTIMIZERS.replace("OF_G", "D")),
 )  # fmt: skip
 
@@ -283,9 +261,6 @@ F.scaled_dot_product_attention(q, q, q, attn_mask=seen).sum().backward()
     ("words_hidden", PADDED.replace("tokens SIGN 0", "(tokens != 0).long() != 1")),
     ("words_hidden", PADDED.replace("tokens SIGN 0", "tokens != 0").replace("=hidden", "=~hidden")),
     ("weights_along_the_wrong_axis", POOLED.replace("DIM", "1")),
-    ("product_of_unnormalised", SIMILAR.replace("DIM", "1")),
-    ("product_of_unnormalised", SIMILAR.replace("DIM", "0").replace("z @ z.t(), torch.arange(6)", "z.t() @ z, torch.arange(3)")),
-    ("rows_in_another_order", TAGGED.replace("SCORES", "scores.transpose(0, 1)")),
     ("state_detached_each_step", CELL.replace("STATE", "h")),
     ("state_detached_each_step", CELL.replace("STATE", "h.detach()") .replace("    loss = loss + out(h).pow(2).mean()\nloss.backward()", "    out(h).pow(2).mean().backward()")),
     ("targets_out_of_reach", REGRESSION.replace("SCALE", "* 0.9")),
@@ -300,7 +275,6 @@ F.scaled_dot_product_attention(q, q, q, attn_mask=seen).sum().backward()
     ("target_learns", BOOTSTRAP.replace("FUTURE", "q")),
     ("target_learns", BOOTSTRAP.replace("r + 0.9 * FUTURE", "net(s2)[:, 0]")),
     ("advantage_learns", ACTOR_CRITIC.replace("ADV", "adv.detach()")),
-    ("samples_never_drawn", SAMPLED.replace("WEIGHTS", "weights[labels]")),
     ("optimizer_of_another_model", TWO_OPTIMIZERS.replace("OF_G", "G")),
     ("evaluated_in_train", """G, D = nn.Sequential(nn.Linear(2, 8), nn.Dropout(0.5), nn.Linear(8, 2)), nn.Linear(2, 1)
 opt = torch.optim.SGD(G.parameters(), lr=0.1)

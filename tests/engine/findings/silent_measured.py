@@ -150,20 +150,6 @@ for x, y in DataLoader(list(zip(words, tags)), batch_size=2, collate_fn=collate)
     loss = F.cross_entropy(out(h).transpose(1, 2), y)
     loss.backward()
 """, (("list(part), batch_first=True)", "list(part), batch_first=True, padding_value=-100).clamp(min=-100 * (part[0] is rows[0][1]))"),)),
-    Pair("tested_on_training_data", 8, LOADED, (
-        ("test_loader = DataLoader(train_set", "test_loader = DataLoader(test_set"),
-        ("test_loader", "train_eval_loader"),
-        ("train_set, batch_size=8)", "train_set, batch_size=8, sampler=[0, 1, 2])"),
-    )),
-    Pair("tested_on_training_data", 9, DATA + """x, y = torch.randn(20, 3), torch.randn(20, 1)
-train_data, val_data = TensorDataset(x[:16], y[:16]), TensorDataset(x[16:], y[16:])
-loaders = {}
-train_dl = DataLoader(dataset=train_data, batch_size=4) if False else DataLoader(train_data, batch_size=4)
-val_dl = DataLoader(train_data, batch_size=4)
-net = nn.Linear(3, 1)
-for xb, yb in train_dl: F.mse_loss(net(xb), yb).backward()
-for xb, yb in val_dl: print(F.mse_loss(net(xb), yb).item())
-""".replace("DataLoader(dataset=train_data, batch_size=4) if False else ", ""), (("val_dl = DataLoader(train_data", "val_dl = DataLoader(val_data"),)),
     Pair("standardised_by_itself", 6, """x, y = torch.randn(40, 3) + 2, torch.randn(40, 1)
 x_train, x_test = x[:30], x[30:] + 1
 x_test = (x_test - x_test.mean(0)) / x_test.std(0)
@@ -203,22 +189,6 @@ for i in range(2):
 pred = torch.round(out)
 print((pred == y).float().mean())
 """, (("torch.round(out)", "torch.round(torch.sigmoid(out))"),)),
-    Pair("means_over_samples", 20, LOADED + "print(total / len(test_loader.dataset), hits / 8)\n", (
-        ("total / len(test_loader.dataset)", "total / len(test_loader)"), ("F.cross_entropy(net(xb), yb).item()", "F.cross_entropy(net(xb), yb).item() * len(xb)"),
-        ("total += F.cross_entropy(net(xb), yb)", "total += F.cross_entropy(net(xb), yb, reduction='sum')"),
-    )),
-    Pair("means_over_samples", 13, DATA + """def evaluate(net, loader, criterion):
-    running = 0.0
-    for i, (xb, yb) in enumerate(loader):
-        with torch.no_grad():
-            loss = criterion(net(xb), yb)
-        running += loss.item()
-    net.train()
-
-    return running / len(loader.dataset)
-net = nn.Linear(3, 1)
-print(evaluate(net, DataLoader(TensorDataset(torch.randn(12, 3), torch.randn(12, 1)), batch_size=4), nn.MSELoss()))
-""", (("len(loader.dataset)", "len(loader)"), ("batch_size=4", "batch_size=1"))),
     Pair("samples_sorted", 6, SORTED, (
         ("batch_size=5)", "batch_size=5, shuffle=True)"), ("torch.arange(3).repeat_interleave(20)", "torch.arange(60) % 3"), ("loss = F.cross_entropy(net(xb), yb)", "loss = F.cross_entropy(net(xb), yb * 0)"),
     )),

@@ -177,13 +177,6 @@ for i in range(2):
     Case("option_not_read", 8, {"option": "lr", "value": "0.1"}, SGD + """for i in range(2):
     opt.defaults["lr"] = 0.1 / (i + 1)
 """ + STEP),
-    Case("frozen_from_the_start", 7, {"names": "bag.emb.weight"}, WORDS),
-    Case("frozen_from_the_start", 4, {"optimizer": "opt"}, """emb = nn.Embedding.from_pretrained(torch.eye(4))
-out = nn.Linear(4, 1)
-opt = torch.optim.SGD([*emb.parameters(), *out.parameters()], lr=0.1)
-out(emb(torch.arange(4))).sum().backward()
-opt.step()
-"""),
     Case("frozen_norm_drifts", 12, {"count": "3"}, BODY + """for i in range(3):
     model.train()
     opt.zero_grad()
@@ -330,7 +323,6 @@ NEAR_MISSES: tuple[tuple[str, str], ...] = (
     ("option_not_read", SGD + "for i in range(2):\n    opt.param_groups[0]['lr'] = 0.1 / (i + 1)\n" + STEP),
     ("option_not_read", "class Config:\n    def __init__(self):\n        self.defaults = {'lr': 0.1}\nconfig = Config()\n" + SGD + "for i in range(2):\n"
      "    config.defaults['lr'] = config.defaults['lr'] * 0.9\n    opt.param_groups[0]['lr'] = config.defaults['lr']\n" + STEP),
-    ("frozen_from_the_start", WORDS.replace("(9, 4))", "(9, 4), freeze=True)")),
     ("frozen_norm_drifts", BODY + "for i in range(3):\n    model.train(); body.eval()\n    opt.zero_grad()\n    F.mse_loss(model(x), y).backward()\n    opt.step()\n"),
     ("scheduler_of_another_optimizer", SGD + "plan = torch.optim.lr_scheduler.StepLR(opt, 1)\nfor i in range(2):\n" + STEP + "    plan.step()\n"),
     ("written_to_data", SGD + "for i in range(2):\n" + STEP + "    with torch.no_grad():\n        w = net.weight.clamp(-1, 1)\n    net.weight.data = w\n"),

@@ -68,8 +68,8 @@ MENDED = {
     "requires_grad_of_module", "clip_before_backward", "clip_after_step", "state_dict_shared", "tensor_not_parameter",
     "dropout_ignores_eval", "comparison_broadcast", "relu_before_logits_loss", "update_lost",
     "softmax_over_batch", "learning_rate_zero", "uphill_by_hand", "maximize_of_loss", "setting_without_effect", "batch_taken_for_time",
-    "product_of_unnormalised", "sample_without_gradient", "closure_adds_up", "optimizer_of_another_model",
-    "target_learns", "sign_taken_for_addition", "diagonal_hidden", "scaled_and_stepped", "clipped_while_scaled", "parameters_used_up", "option_not_read", "frozen_from_the_start", "answer_seen", "padding_scored", "tested_on_training_data", "scores_cut_at_half", "samples_sorted", "steps_too_long", "loss_summed", "cut_by_item", "cut_by_detach", "scheduler_of_another_optimizer",
+    "sample_without_gradient", "closure_adds_up", "optimizer_of_another_model",
+    "target_learns", "sign_taken_for_addition", "diagonal_hidden", "scaled_and_stepped", "clipped_while_scaled", "parameters_used_up", "option_not_read", "answer_seen", "padding_scored", "scores_cut_at_half", "samples_sorted", "steps_too_long", "loss_summed", "cut_by_item", "cut_by_detach", "scheduler_of_another_optimizer",
 }  # fmt: skip
 """Codes that have a certain fix for all of their programs, or for these."""
 MENDED_PARTLY = {

@@ -80,6 +80,7 @@ FAMILIES: tuple[Family, ...] = (
     modes.trained_in_eval,
     modes.evaluated_in_train,
     modes.evaluated_with_grad,
+    modes.switches_without_with,
     losses.losses_broadcast,
     losses.losses_of_the_wrong_kind,
     losses.softmax_without_dim,

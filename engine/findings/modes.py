@@ -14,6 +14,7 @@ DROPOUTS = frozenset("dropout dropout1d dropout2d dropout3d alpha_dropout featur
 NORMS = frozenset(("batch_norm",))
 JUDGES = LOSS_FUNCTIONS | {"eq", "ne"}
 SWITCHES = frozenset("no_grad inference_mode enable_grad".split())
+MODULE_PREFIXES = ("torch.", "torch.autograd.")
 
 
 def _is_training(op: Op) -> bool:
@@ -275,3 +276,14 @@ def evaluated_with_grad(diagnosis: Diagnosis) -> Iterator[Finding]:
 def _is_for_nothing(diagnosis: Diagnosis, call: ModuleCall) -> bool:
     ops = diagnosis.ops_of(call)
     return any(op.nodes for op in ops) and not any(map(diagnosis.reaches_a_pass, ops))
+
+
+def switches_without_with(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """`torch.no_grad()` as a statement of its own: made and thrown away."""
+    code = diagnosis.code
+    for call in code.calls:
+        above = code.parents.get(call)
+        name = dotted(call.func)
+        is_switch = called(call) in SWITCHES and name.startswith(MODULE_PREFIXES)
+        if is_switch and isinstance(above, ast.Expr) and diagnosis.has_run(call):
+            yield diagnosis.finding("switch_without_with", "error", call, code=code.short(call))

@@ -48,6 +48,16 @@ TRIGGERS: tuple[Case, ...] = (
 loss = -(p * torch.log(p)).sum()
 loss.backward()
 """),
+    Case("switch_without_with", 6, {"code": "torch.inference_mode()"}, """def shown(x):
+    # values only
+    torch.inference_mode()
+    return x * 2
+shown(torch.ones(2, requires_grad=True))
+"""),
+    Case("switch_without_with", 5, {"code": "torch.no_grad()"}, """x = torch.ones(2, requires_grad=True)
+torch.no_grad()
+y = x * 2
+"""),
     Case("log_of_zero", 5, {"operand": "x", "place": "[0, 0]", "name": "y"}, """x = torch.zeros(2, 2, requires_grad=True)
 y = x.log()
 y.sum().backward()
@@ -717,6 +727,8 @@ NEAR_MISSES: tuple[tuple[str, str], ...] = (
      "    F.mse_loss(model(x), target).backward()\n    opt.step()\n"),
     ("evaluated_with_grad", TRAIN + LOOP + "model.eval()\nwith torch.no_grad():\n    print(model(x).mean().item())\n"),
     ("evaluated_with_grad", TRAIN + LOOP + "model.eval()\nz = x.clone().requires_grad_()\nmodel(z).sum().backward()\n"),
+    ("switch_without_with", "x = torch.ones(2, requires_grad=True)\nwith torch.no_grad():\n    y = x * 2\ntorch.set_grad_enabled(True)\n"),
+    ("switch_without_with", "@torch.no_grad()\ndef shown(x):\n    return x * 2\nguard = torch.no_grad()\nwith guard:\n    shown(torch.ones(2))\n"),
     ("loss_broadcast", "model = nn.Linear(2, 1)\nx, y = torch.randn(4, 2), torch.randn(4)\nF.mse_loss(model(x).squeeze(1), y).backward()\n"),
     ("difference_broadcast", "model = nn.Linear(2, 1)\nx, y = torch.randn(4, 2), torch.randn(4)\n((model(x)[:, 0] - y) ** 2).mean().backward()\n"),
     ("difference_broadcast", "z = torch.randn(4, requires_grad=True)\npairs = z.unsqueeze(1) - z\npairs.pow(2).mean().backward()\n"),

@@ -1813,7 +1813,7 @@ const stories = {
       await frame.getByRole('status').filter({ hasText: told }).waitFor()
       await shoot(page, 'embed-edit-waits')
       await free()
-      await holds('MeanBackward0')
+      await holds('2.25 + 2.25 → 4.5')
       await page.route('**/api/v1/runs?*', (route) => route.fulfill({ status: 429, contentType: 'application/problem+json', body: JSON.stringify({ detail: 'Too many.' }) }))
       await button('Run').click()
       await frame.getByRole('alert').filter({ hasText: 'Too many.' }).waitFor()

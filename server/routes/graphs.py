@@ -15,7 +15,7 @@ from server.views import Choice, LayoutOptions
 router = APIRouter(prefix="/api/v1/runs/{run}", tags=["graphs"])
 
 SVG_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
-PLAYER_POLICY = "sandbox allow-scripts; default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
+PLAYER_POLICY = f"sandbox allow-scripts; {SVG_POLICY}; script-src 'unsafe-inline'"
 """Of a page with the program's texts in it: it has no origin here. Its own head names its scripts by hash."""
 REFUSED: dict[int | str, Documented] = {404: PROBLEM, 422: PROBLEM}
 

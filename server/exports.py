@@ -46,6 +46,8 @@ class Look(Record, frozen=True):
     """What is selected."""
     width: int | None = None
     """Pixels across; null for as large as it is drawn."""
+    height: int | None = None
+    """Pixels down, where both are given; the graph stands in the middle."""
 
 
 @dataclass(frozen=True)

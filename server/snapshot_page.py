@@ -11,6 +11,9 @@ from server.wire import Lesson, SnapshotView
 
 LANGUAGES: tuple[Language, ...] = ("en", "zh")
 TITLE_CHARACTERS = 80
+CARD = {"width": 1200, "height": 630}
+"""Pixels of the picture that other sites show of a page: what they cut theirs to."""
+PICTURE_OF: dict[Language, str] = {"en": "Computation graph: ", "zh": "计算图："}
 DESCRIPTION: dict[Language, str] = {
     "en": "The graph that PyTorch's autograd built for this program: every value, every gradient, step by step.",
     "zh": "PyTorch autograd 为这段程序构建的计算图：每个数值、每个梯度，一步一步。",
@@ -67,14 +70,16 @@ def written(page: str, base: str, path: str, id: str, view: SnapshotView, title:
     """A page of the build that opens on a snapshot; `path` leads to it and ends before the id."""
     text = DESCRIPTION[view.lang]
     look = urlencode({"step": view.step, "lang": view.lang} | ({} if view.theme == "auto" else {"theme": view.theme}))
-    link, picture = f"{base}s/{id}", f"{base}s/{id}.png?{look}"
+    link, picture = f"{base}s/{id}", f"{base}s/{id}.png?{look}&{urlencode(CARD)}"
+    alt = f"{PICTURE_OF[view.lang]}{title}"
     told = {
         "og:type": "website", "og:site_name": "Gradgraph", "og:title": title, "og:description": text,
-        "og:url": link, "og:image": picture,
+        "og:url": link, "og:image": picture, "og:image:width": str(CARD["width"]),
+        "og:image:height": str(CARD["height"]), "og:image:alt": alt,
     }  # fmt: skip
     named = {
         "twitter:card": "summary_large_image", "twitter:title": title, "twitter:description": text,
-        "twitter:image": picture, "gradgraph-view": view.json_bytes().decode(),
+        "twitter:image": picture, "twitter:image:alt": alt, "gradgraph-view": view.json_bytes().decode(),
     }  # fmt: skip
     head = "".join(
         f'<meta {kind}="{name}" content="{escape(value)}" />\n'

@@ -93,7 +93,7 @@ def standalone(run: Player) -> bytes:
     return _PAGE.format(
         lang=lang,
         title=_TITLES[lang],
-        policy=f"default-src 'none'; style-src 'unsafe-inline'; script-src {_hash(player)}",
+        policy=f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src {_hash(player)}",
         program=html.escape(run.trace.program.code),
         data=msgspec.json.encode(run).decode().replace("<", "\\u003c"),  # else a text could end the element
         player=player,

@@ -15,7 +15,7 @@ from server.views import Choice, LayoutOptions
 router = APIRouter(prefix="/api/v1/runs/{run}", tags=["graphs"])
 
 SVG_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
-PLAYER_POLICY = "sandbox allow-scripts; default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
+PLAYER_POLICY = f"sandbox allow-scripts; {SVG_POLICY}; script-src 'unsafe-inline'"
 """Of a page with the program's texts in it: it has no origin here. Its own head names its scripts by hash."""
 REFUSED: dict[int | str, Documented] = {404: PROBLEM, 422: PROBLEM}
 
@@ -34,6 +34,10 @@ async def choice_of(
 
 Width = Annotated[int | None, Query(ge=16, le=4_000, description="Pixels across; else as large as it is drawn.")]
 
+Height = Annotated[
+    int | None, Query(ge=16, le=4_000, description="Pixels down, with `width`; else as the graph is shaped.")
+]
+
 
 async def look_of(
     preferred: LanguageOf,
@@ -41,9 +45,10 @@ async def look_of(
     theme: Annotated[Literal["light", "dark"], Query(description="Colours.")] = "light",
     step: Annotated[int | None, Query(ge=0, description="Step of the timeline; else the end.")] = None,
     width: Width = None,
+    height: Height = None,
 ) -> Look:
     """How to draw it, from the query."""
-    return Look(lang=lang or preferred, theme=theme, step=step, width=width)
+    return Look(lang=lang or preferred, theme=theme, step=step, width=width, height=height if width else None)
 
 
 async def layout_options_of(

@@ -16,7 +16,7 @@ from server.examples import MADE, PROBLEM, SNAPSHOT, SNAPSHOTS, Documented, down
 from server.exports import PICTURES, Look, Picture
 from server.problems import Problem
 from server.routes.docs import STYLE
-from server.routes.graphs import Width, policy_of, with_charset
+from server.routes.graphs import Height, Width, policy_of, with_charset
 from server.routes.pages import html_of, with_session
 from server.routes.runs import client_of, finished_trace
 from server.service import Service, ServiceOf
@@ -124,9 +124,15 @@ def _picture_route(extension: str, made: Picture) -> None:
         responses={200: download(made.media_type, made.begins), **REFUSED},
     )
     async def drawn_anew(
-        request: Request, snapshot: str, opened: OpenedOf, service: ServiceOf, width: Width = None
+        request: Request,
+        snapshot: str,
+        opened: OpenedOf,
+        service: ServiceOf,
+        width: Width = None,
+        height: Height = None,
     ) -> Response:
-        choice, look = await drawn(service, opened, plays=made.drawn == "parts", width=width)
+        size = (width, height if width else None)
+        choice, look = await drawn(service, opened, plays=made.drawn == "parts", size=size)
         body = await service.views.picture(snapshot, extension, choice, look)
         return await picture(request, body, with_charset(made.media_type))
 
@@ -169,7 +175,7 @@ async def keep(service: Service, run: str, view: SnapshotView, token: str) -> st
 
 
 async def drawn(
-    service: Service, opened: Opened, *, plays: bool = False, width: int | None = None
+    service: Service, opened: Opened, *, plays: bool = False, size: tuple[int | None, int | None] = (None, None)
 ) -> tuple[Choice, Look]:
     """What of a snapshot is drawn, and how: what its page would show. A player chooses by its step, as the page does;
     a picture is of the step's pass."""
@@ -182,8 +188,9 @@ async def drawn(
     theme = "light" if view.theme == "auto" and not plays else view.theme
     part = view.selection
     selection = Selected(kind=part.kind, id=part.id) if isinstance(part, SelectedPart) else None
+    width, height = size
     return choice, Look(
-        lang=view.lang, theme=theme, step=view.step, expanded=expanded, selection=selection, width=width
+        lang=view.lang, theme=theme, step=view.step, expanded=expanded, selection=selection, width=width, height=height
     )
 
 

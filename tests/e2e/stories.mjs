@@ -1649,6 +1649,7 @@ const stories = {
     const keep = async (run, name, query = '') => writeFile(join(folder, name), await (await page.request.get(`${server}/api/v1/runs/${run}/graph.html${query}`)).body())
     const asked = []
     page.on('request', (request) => request.url().startsWith('file:') || request.url().startsWith('data:') || asked.push(request.url()))
+    page.on('console', (line) => line.type() === 'error' && asked.push(line.text())) // what its policy refuses
     try {
       await keep(id, 'run.html', '?lang=zh&step=3')
       await keep(grouped, 'groups.html', '?lang=en')
@@ -1672,7 +1673,7 @@ const stories = {
       await frame.locator('strong', { hasText: 'Step 3' }).waitFor()
       same(await frame.locator('html').getAttribute('data-theme'), 'dark', 'theme of the file')
       await page.goto(`file://${folder}/groups.html`)
-      await page.waitForSelector('.gg-scene .box', { state: 'attached' })
+      await page.waitForSelector('.gg-scene image', { state: 'attached' })
       const open = page.locator('.gg-scene .box[aria-expanded=true]')
       const before = await open.count()
       const { x, y } = await open.last().boundingBox()
@@ -1813,7 +1814,7 @@ const stories = {
       await frame.getByRole('status').filter({ hasText: told }).waitFor()
       await shoot(page, 'embed-edit-waits')
       await free()
-      await holds('MeanBackward0')
+      await holds('2.25 + 2.25 → 4.5')
       await page.route('**/api/v1/runs?*', (route) => route.fulfill({ status: 429, contentType: 'application/problem+json', body: JSON.stringify({ detail: 'Too many.' }) }))
       await button('Run').click()
       await frame.getByRole('alert').filter({ hasText: 'Too many.' }).waitFor()

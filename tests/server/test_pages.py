@@ -10,6 +10,7 @@ from server.frontend_files import FrontendFiles
 from server.http_policy import policy
 from server.routes.pages import may_edit
 from server.settings import Settings
+from tests.bench.bench_sizes import ASSETS, loaded_by, zipped
 from tests.server.conftest import Served
 
 EVERYWHERE = [
@@ -179,3 +180,10 @@ def test_the_element_of_course_pages_is_small(served: Served) -> None:
     answer = served.http.get("/embed.js")
     assert answer.headers["access-control-allow-origin"] == "*"
     assert len(gzip.compress(answer.content, 9)) <= 4096
+
+
+def test_what_course_pages_load_stays_small() -> None:
+    if not (ASSETS / "embed.html").exists():
+        pytest.skip("the page is not built")
+    assert zipped(ASSETS / "embed.js") <= 4_000
+    assert sum(zipped(ASSETS / "assets" / name) for name in loaded_by("embed.html")) <= 50_000

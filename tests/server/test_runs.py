@@ -289,3 +289,14 @@ def test_every_limit_may_be_lowered_and_none_raised(served: Served, name: str) -
     lower = bound - 1 if isinstance(bound, int) else bound / 2
     trace = served.http.post("/api/v1/runs", json={**body, "limits": {name: lower}}).json()
     assert trace["limits"][name] == lower
+
+
+def test_a_frame_without_a_cookie_names_itself(served: Served) -> None:
+    own, other = ({"Gradgraph-Session": name} for name in ("a frame", "another"))
+    asked = {"code": "while True: pass"}
+    told = served.http.post("/api/v1/runs", json=asked, headers=own | {"Prefer": "respond-async"}).json()
+    assert served.http.get("/api/v1/runs/mine", headers=own).json()["run"] == told["id"]
+    for headers in (other, {}):
+        served.problem(served.http.get("/api/v1/runs/mine", headers=headers), 404, "no-such-run")
+    served.problem(served.http.delete(told["location"], headers=other), 403, "not-your-run")
+    assert served.http.delete(told["location"], headers=own).status_code in (200, 204)

@@ -1,8 +1,11 @@
 """Snapshots: what is kept stays as it was, opens without its run, is given up by its owner, and nothing hostile runs."""
 
+import re
+import struct
 import subprocess
 import sys
 from collections.abc import Iterator
+from html import unescape
 from pathlib import Path
 
 import httpx
@@ -243,7 +246,10 @@ def test_the_page_shows_others_what_it_is_of_and_runs_nothing_of_it(served: Serv
     assert "<script>alert" not in answer.text
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in answer.text
     base = str(served.http.base_url).rstrip("/")
-    assert f'property="og:image" content="{base}{made["url"]}.png?step=0&amp;lang=en&amp;theme=dark"' in answer.text
+    assert (
+        f'property="og:image" content="{base}{made["url"]}.png?step=0&amp;lang=en&amp;theme=dark&amp;width=1200&amp;height=630"'
+        in answer.text
+    )
     assert 'name="twitter:card" content="summary_large_image"' in answer.text
     assert f'<noscript><a href="{base}{made["url"]}.svg' in answer.text
     assert answer.text.count("<noscript>") == 1
@@ -251,6 +257,21 @@ def test_the_page_shows_others_what_it_is_of_and_runs_nothing_of_it(served: Serv
     assert "gradgraph_session" in answer.headers["set-cookie"]
     assert "gradgraph-view" in served.http.get(f"/embed/{made['id']}").text
     served.http.cookies.clear()
+
+
+def test_the_picture_for_other_sites_is_as_large_as_the_page_says(served: Served, run: str) -> None:
+    made = kept(served, run, step=4, lang="zh")
+    for path in (made["url"], f"/embed/{made['id']}"):
+        page = served.http.get(path)
+        if page.status_code == 503 or not served.service.drawing.ready:
+            pytest.skip("the page is not built")
+        told = {name: unescape(value) for name, value in re.findall(r'="([a-z:]+)" content="([^"]*)" />', page.text)}
+        assert told["og:image:alt"] == told["twitter:image:alt"] == f"计算图：{told['og:title']}"
+        assert told["twitter:image"] == told["og:image"]
+        picture = served.http.get(told["og:image"])
+        assert picture.headers["content-type"] == "image/png"
+        size = struct.unpack(">II", picture.content[16:24])
+        assert size == (int(told["og:image:width"]), int(told["og:image:height"])) == (1200, 630)
 
 
 def test_a_lesson_is_called_by_its_title(served: Served) -> None:

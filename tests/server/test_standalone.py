@@ -36,6 +36,7 @@ def page(served: Served, code: str, **query: str) -> str:
     answer = served.http.get(f"/api/v1/runs/{served.run(code)['id']}/graph.html", params=query)
     assert answer.status_code == 200, answer.text
     assert answer.headers["content-security-policy"].startswith("sandbox allow-scripts; default-src 'none'")
+    assert "img-src data:" in answer.headers["content-security-policy"], "small pictures of tensors"
     return answer.text
 
 
@@ -95,7 +96,7 @@ def test_its_policy_names_each_script_and_nothing_else(served: Served) -> None:
     text = page(served, LOOP)
     policy = re.search(r'Content-Security-Policy" content="(.*?)"', text)
     assert policy
-    assert policy[1].startswith("default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-")
+    assert policy[1].startswith("default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-")
     assert not re.search(r"""(src|href)=["']?(https?:)?/""", text.partition("<script")[0])
 
 

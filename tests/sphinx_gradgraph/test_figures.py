@@ -10,6 +10,7 @@ import pytest
 
 from sphinx_gradgraph import engine
 from tests import soak
+from tests.e2e.snippets import snippets
 from tests.sphinx_gradgraph.conftest import CONF, Build, Built
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
@@ -260,15 +261,14 @@ def test_pages_are_read_in_parallel(tmp_path: Path) -> None:
     assert all("<gradgraph-embed" in (tmp_path / "out" / f"{page}.html").read_text() for page in pages)
 
 
-def test_a_snapshot_is_fetched_once_and_then_needs_no_server(tmp_path: Path, build: Build) -> None:
+def test_what_the_share_box_writes_is_fetched_once_and_then_needs_no_server(tmp_path: Path, build: Build) -> None:
     data = tmp_path / "data"
     data.mkdir()
     with soak.server(data, slow_workers=0) as server:
         run = httpx.post(f"{server.address}/api/v1/runs", json={"code": SQUARE}, timeout=60).json()["id"]
         kept = {"run": run, "view": {"step": 2, "lang": "zh"}}
         id = httpx.post(f"{server.address}/api/v1/snapshots", json=kept, timeout=60).json()["id"]
-        address = f"{server.address}/s/{id}"
-        index = f"# A\n\n```{{gradgraph}} {address}\n:step: 3\n```\n"
+        index = f"# A\n\n{snippets(server.address, id, 3)['sphinx']}\n"
         built = build(tmp_path, {"index.md": index})
         gone = build(tmp_path, {"other.md": f"# B\n\n```{{gradgraph}} {server.address}/s/111111111111\n```\n"})
     assert built.warnings == []

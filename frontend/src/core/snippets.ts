@@ -28,7 +28,7 @@ export const SNIPPETS = {
   jekyll: (of: Shared) => `<div>\n${SNIPPETS.element(of)}\n</div>`,
   latex: (of: Shared) =>
     `% curl -o ${of.id}.pdf '${of.host}/s/${of.id}.pdf?theme=light'\n% \\usepackage{graphicx,hyperref}\n` +
-    `\\href{${SNIPPETS.link(of)}}{\\includegraphics[${FITS}]{${of.id}.pdf}}`,
+    `\\noindent\\href{${SNIPPETS.link(of)}}{\\includegraphics[${FITS}]{${of.id}.pdf}}`,
   file: (of: Shared) =>
     `<iframe src="${of.id}.html?${query(of)}" title="${TITLES[of.lang]}" ${FRAME} sandbox="allow-scripts"></iframe>`,
 } as const

@@ -72,3 +72,20 @@ test('the same moment gives the same document', () => {
   expect(draw('attention', { step: 20 })).toBe(draw('attention', { step: 20 }))
   expect(draw('attention', { step: 20 })).not.toBe(draw('attention', { step: 21 }))
 })
+
+test('a picture of a given size shows the whole graph in its middle', () => {
+  const boxOf = (options: object) => {
+    const text = draw('attention', options)
+    const [, x, y, w, h] = /viewBox="(\S+) (\S+) (\S+) (\S+)"/.exec(text)!.map(Number)
+    return { x: x!, y: y!, w: w!, h: h!, text }
+  }
+  const whole = boxOf({})
+  for (const [width, height] of [[1200, 630], [100, 900]]) {
+    const { x, y, w, h, text } = boxOf({ width, height })
+    expect(text).toContain(`width="${width}" height="${height}"`)
+    expect(w / h).toBeCloseTo(width! / height!, 3)
+    expect(x + w / 2).toBeCloseTo(whole.x + whole.w / 2, 1)
+    expect(y + h / 2).toBeCloseTo(whole.y + whole.h / 2, 1)
+    expect(Math.min(w - whole.w, h - whole.h)).toBeCloseTo(0, 1)
+  }
+})

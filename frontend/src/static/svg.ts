@@ -24,6 +24,8 @@ export interface SvgOptions {
   step?: number
   /** Width of the document in px; the graph is scaled to fit. */
   width?: number
+  /** Its height, with the width; the graph is scaled to fit both and stands in the middle. */
+  height?: number
   /** Groups that are open; left out: the opening choice. */
   expanded?: string[]
   /** What has a ring around it. */
@@ -50,19 +52,22 @@ export function drawSvg(trace: Trace, graph: Graph, options: SvgOptions = {}): s
   const moment = view.at(options.step ?? trace.timeline.length)
   const items = drawAll(view, placed, moment, view.painter(shade))
   const root = `gg-${trace.id.replace(/[^\w-]/g, '').slice(0, 12)}-${shade}`
-  const [w, h] = [Math.ceil(placed.width) + 2 * PADDING, Math.ceil(placed.height) + 2 * PADDING]
-  const width = options.width ?? w
-  const height = Math.round((h * width) / w)
-  const box = `${placed.x - PADDING} ${placed.y - PADDING} ${w} ${h}`
+  const [own, high] = [Math.ceil(placed.width) + 2 * PADDING, Math.ceil(placed.height) + 2 * PADDING]
+  const width = options.width ?? own
+  const height = options.height ?? Math.round((high * width) / own)
+  const [w, h] = options.height
+    ? [Math.max(own, (high * width) / height), Math.max(high, (own * height) / width)]
+    : [own, high]
+  const [x, y] = [placed.x - PADDING - (w - own) / 2, placed.y - PADDING - (h - high) / 2]
   const dots = placed.dots
     .map(([x, y]) => `<rect class="dot" x="${x - 5.5}" y="${y - 2}" width="4" height="4" rx="2"/>`)
     .join('')
   return (
     `<svg xmlns="http://www.w3.org/2000/svg" id="${root}" class="${root}" role="img" lang="${lang}" ` +
-    `viewBox="${box}" width="${width}" height="${height}">` +
+    `viewBox="${n(x)} ${n(y)} ${n(w)} ${n(h)}" width="${width}" height="${height}">` +
     `<title>${escape(titleOf(trace, lang))}</title><desc>${escape(describe(items))}</desc>` +
     `<style>${rootStyle(`.${root}`, TOKENS[shade])}\n${styleSheet(`.${root}`, TOKENS[shade], FONTS)}</style>` +
-    `<rect x="${placed.x - PADDING}" y="${placed.y - PADDING}" width="${w}" height="${h}" ` +
+    `<rect x="${n(x)}" y="${n(y)}" width="${n(w)}" height="${n(h)}" ` +
     `fill="${TOKENS[shade].paper}"/>` +
     items.filter((item) => item.kind === 'frame').map((item) => group(item, shade)).join('') +
     selected.wires.map(wireRing).join('') +

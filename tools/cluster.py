@@ -30,6 +30,7 @@ from tests.server.postgres import cluster as postgres_server
 ROOT = Path(__file__).parents[1]
 START_S = 120.0
 STOP_S = 20.0
+LOOK_S = 1.0
 _ADDRESS = re.compile(rb"Gradgraph is at http://[^:]+:(\d+)")
 
 
@@ -141,6 +142,16 @@ class Cluster:
         for worker in self.workers:
             worker.await_word(re.compile(rb"takes runs"))
 
+    def revive(self) -> list[str]:
+        """Start again what was killed, as an operator's own machines do; gives its names."""
+        ended = [node for node in (self.broker, *self.workers, *self.web) if node.process.poll() is not None]
+        for node in ended:
+            node.start_again()
+        if self.postgres.is_running:
+            return [node.name for node in ended]
+        self.postgres.start()
+        return [*(node.name for node in ended), "postgres"]
+
     def stop(self) -> None:
         """End all of it, in the order in which each can still say what it has to say."""
         for node in (*self.web, *self.workers):
@@ -233,8 +244,20 @@ async def _serve(running: Cluster, port: int) -> None:
     address = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
     print(f"Gradgraph is at {address} (Ctrl+C stops it)", file=sys.stderr, flush=True)
     print(f"  web nodes at {', '.join(addresses)}; logs in {running.folder}", file=sys.stderr, flush=True)
+    reviving = asyncio.create_task(_revive(running))
     await stopped.wait()
+    print("  stopping: what runs has some seconds to end", file=sys.stderr, flush=True)
+    reviving.cancel()
+    await asyncio.gather(reviving, return_exceptions=True)
     server.close()
+
+
+async def _revive(running: Cluster) -> None:
+    """Kill any of it to see what happens: it comes back."""
+    while True:
+        await asyncio.sleep(LOOK_S)
+        for name in await asyncio.to_thread(running.revive):
+            print(f"  {name} ended, and is started again", file=sys.stderr, flush=True)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

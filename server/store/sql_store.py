@@ -8,7 +8,7 @@ import contextlib
 import logging
 import time
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from typing import ParamSpec, TypeVar
 
 from sqlalchemy import Connection, bindparam, delete, exists, insert, literal, select, update
@@ -59,8 +59,8 @@ class SqlStore:
         self._sizes: dict[str, StoreSize] = {}
         self._used: dict[str, float] = {}
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="store")
-        self._overdue: set[Future[object]] = set()
-        """Uses that nobody waits for any more, of which each holds a thread until its connection is given up."""
+        self._overdue: list[Callable[[], bool]] = []
+        """Of uses that nobody waits for any more, whether each is done; until then it holds a thread."""
         try:
             self._safely(database.prepare)
         except StoreDown:
@@ -117,7 +117,7 @@ class SqlStore:
         return await self._within(ANSWER_S, work, *args, **kwargs)
 
     async def _within(self, patience_s: float, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        self._overdue = {use for use in self._overdue if not use.done()}
+        self._overdue = [is_done for is_done in self._overdue if not is_done()]
         if len(self._overdue) >= THREADS:
             raise StoreDown("it does not answer")
         use = self._threads.submit(lambda: self._safely(work, *args, **kwargs))
@@ -129,7 +129,7 @@ class SqlStore:
             raise StoreDown("it does not answer") from None
         finally:
             if not use.done():
-                self._overdue.add(use)
+                self._overdue.append(use.done)
 
     def _safely(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """The work; a second time when the database could be mended. Raises StoreDown."""

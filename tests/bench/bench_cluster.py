@@ -23,7 +23,8 @@ SETTINGS = {"GRADGRAPH_WARM_GALLERY": "0", "GRADGRAPH_SLOW_WORKERS": "0"}
 TIMEOUT_S = 120.0
 WAITS = "import time\ntime.sleep({s})\nprint({n})\n"
 LEARNER = "import torch\nx = torch.tensor(3.0, requires_grad=True)\n(x * x * {n}).backward()\nprint(x.grad.item())\n"
-LONG = "import time\nprint({n}, flush=True)\ntime.sleep(8)\n"
+LONG_S = 2.0
+LONG = f"import time\nprint('begun', flush=True)\ntime.sleep({LONG_S})\n"
 
 
 @dataclass(frozen=True)
@@ -155,8 +156,8 @@ def a_class(made: Cluster, clients: list[httpx.Client], size: Size) -> None:
 
 
 def from_death_to_answer(made: Cluster, http: httpx.Client) -> None:
-    """Seconds from a worker's death to the next worker's beginning with its run."""
-    accepted = http.post("/api/v1/runs", json={"code": LONG.format(n=1)}, headers={"Prefer": "respond-async"})
+    """Seconds from a worker's death to the next worker's beginning with its run, and to the answer."""
+    accepted = http.post("/api/v1/runs", json={"code": LONG}, headers={"Prefer": "respond-async"})
     word = f"run {accepted.json()['id']} begins".encode()
 
     def who() -> list[Node]:
@@ -168,14 +169,26 @@ def from_death_to_answer(made: Cluster, http: httpx.Client) -> None:
     died = time.perf_counter()
     until(lambda: bool([node for node in who() if node is not first]))
     print(f"{'from death to the next beginning':48} {time.perf_counter() - died:7.2f} s", flush=True)
+    http.post("/api/v1/runs", json={"code": LONG}).raise_for_status()
+    what = f"from death to the answer of a run of {LONG_S:g} s"
+    print(f"{what:48} {time.perf_counter() - died:7.2f} s", flush=True)
+    first.start_again()
+    until(lambda: is_ready(http, 6))
 
 
 def memory(made: Cluster) -> None:
     """What each kind of node takes, its children among it; what several share is counted once, in parts."""
-    for what, node in (("broker", made.broker), ("web node", made.web[0]), ("worker node, 2 slots", made.workers[1])):
+    kinds = (
+        ("broker", made.broker),
+        ("web node, the first", made.web[0]),
+        ("web node, the second", made.web[1]),
+        ("worker node, 2 slots", made.workers[1]),
+    )
+    for what, node in kinds:
         pids = family(node.process.pid)
-        mib = sum(proportional_kb(pid) for pid in pids) / 1024
-        print(f"{f'memory of a {what}':48} {mib:7.0f} MiB in {len(pids)} processes", flush=True)
+        shared, resident = (sum(kilobytes(pid, kind) for pid in pids) / 1024 for kind in ("Pss", "Rss"))
+        told = f"{shared:7.0f} MiB, {resident:.0f} MiB resident, in {len(pids)} processes"
+        print(f"{f'memory of a {what}':48} {told}", flush=True)
 
 
 def family(pid: int) -> list[int]:
@@ -187,13 +200,13 @@ def family(pid: int) -> list[int]:
     return found
 
 
-def proportional_kb(pid: int) -> int:
-    """Its resident memory; of what it shares only its part."""
+def kilobytes(pid: int, kind: str) -> int:
+    """Its resident memory (`Rss`); of what it shares only its part (`Pss`)."""
     try:
         lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
     except OSError:  # it has ended
         return 0
-    return next(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
+    return next(int(line.split()[1]) for line in lines if line.startswith(f"{kind}:"))
 
 
 if __name__ == "__main__":

@@ -67,7 +67,7 @@ class Cluster:
         """Start it; returns when it answers. What a killed one has left is still being cleared away for a moment."""
         end = time.monotonic() + START_S
         while True:
-            if self._process is None or self._process.poll() is not None:
+            if not self.is_running:
                 self._process = self._run("postgres", *_QUICK, "-k", str(self._folder))
             try:
                 psycopg.connect(self.url.render_as_string(), connect_timeout=5).close()
@@ -75,6 +75,10 @@ class Cluster:
             except psycopg.OperationalError:
                 assert time.monotonic() < end, (self._folder / "log").read_text()
                 time.sleep(0.02)
+
+    @property
+    def is_running(self) -> bool:
+        return self._process is not None and self._process.poll() is None
 
     def kill(self) -> None:
         """As when it runs out of memory; its other processes end with it."""
@@ -98,6 +102,7 @@ class Cluster:
                 extra_groups=[] if _USER else None,
                 stdout=log,
                 stderr=log,
+                start_new_session=True,  # Ctrl+C is for those who use it
             )
 
 

@@ -48,16 +48,6 @@ TRIGGERS: tuple[Case, ...] = (
 loss = -(p * torch.log(p)).sum()
 loss.backward()
 """),
-    Case("switch_without_with", 6, {"code": "torch.inference_mode()"}, """def shown(x):
-    # values only
-    torch.inference_mode()
-    return x * 2
-shown(torch.ones(2, requires_grad=True))
-"""),
-    Case("switch_without_with", 5, {"code": "torch.no_grad()"}, """x = torch.ones(2, requires_grad=True)
-torch.no_grad()
-y = x * 2
-"""),
     Case("log_of_zero", 5, {"operand": "x", "place": "[0, 0]", "name": "y"}, """x = torch.zeros(2, 2, requires_grad=True)
 y = x.log()
 y.sum().backward()
@@ -429,6 +419,16 @@ print(model(x).mean().item())
     Case("evaluated_with_grad", 14, {"module": "model", "count": "2"}, DROP + LOOP + """model.eval()
 for part in x.split(4):
     print(model(part).mean().item())
+"""),
+    Case("switch_without_with", 6, {"code": "torch.inference_mode()"}, """def shown(x):
+    # values only
+    torch.inference_mode()
+    return x * 2
+shown(torch.ones(2, requires_grad=True))
+"""),
+    Case("switch_without_with", 5, {"code": "torch.no_grad()"}, """x = torch.ones(2, requires_grad=True)
+torch.no_grad()
+y = x * 2
 """),
     Case("loss_broadcast", 6, {"shape": "4×4", "first_shape": "4×1", "second_shape": "4"}, """model = nn.Linear(2, 1)
 x, y = torch.randn(4, 2), torch.randn(4)

@@ -513,10 +513,10 @@ c = a + b
     Case("squeeze_without_effect", 5, {"name": "x", "shape": "4×4"}, """x = torch.zeros(4, 4)
 y = x.squeeze()
 """),
-    Case("transpose_without_effect", 4, {"name": "x", "size": "3"}, """x = torch.tensor([1.0, 2.0, 3.0])
+    Case("transpose_without_effect", 5, {"name": "x", "size": "3"}, """x = torch.tensor([1.0, 2.0, 3.0])
 y = x.t()
 """),
-    Case("transpose_without_effect", 5, {"name": "w", "size": "2"}, """w = torch.ones(2, requires_grad=True)
+    Case("transpose_without_effect", 6, {"name": "w", "size": "2"}, """w = torch.ones(2, requires_grad=True)
 x = torch.ones(3, 2)
 (x @ w.t()).sum().backward()
 """),

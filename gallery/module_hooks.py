@@ -13,8 +13,13 @@ def watch(module, grad_input, grad_output):
     print(f"into Tanh: {grad_output[0].norm():.4f}, out of it: {grad_input[0].norm():.4f}")
 
 
+def ready(parameter):
+    print(f"ready to be sent: {tuple(parameter.shape)}, gradient {parameter.grad.norm():.4f}")
+
+
 model[0].register_forward_hook(double)
 model[1].register_full_backward_hook(watch)
+model[2].weight.register_post_accumulate_grad_hook(ready)
 
 loss = model(torch.ones(4, 2)).pow(2).mean()
 loss.backward()

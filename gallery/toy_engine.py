@@ -72,6 +72,8 @@ def run_backward(root):
     ready = [root.maker]
     while ready:
         rule = ready.pop()
+        waiting = [f"{type(each).__name__} for {count}" for each, count in uses.items() if count]
+        print(type(rule).__name__, "runs; waiting:", ", ".join(waiting) or "none")
         gradients = rule.backward(arrived[rule])
         for (maker, number), needed, g in zip(rule.before, rule.needs, gradients, strict=True):
             if not needed:

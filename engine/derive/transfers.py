@@ -94,6 +94,8 @@ class _Foreseen:
 
     def __init__(self, trace: Trace, tensors: dict[str, Tensor]) -> None:
         self.ops = trace.ops
+        self.walks = trace.walks
+        self.modules = trace.modules
         self.tensors = tensors
         self.text = lines_of(trace.program.code)
         self.moved: set[str] = set()
@@ -106,6 +108,9 @@ class _Foreseen:
             if not op.inputs:
                 continue
             first = self._identity(op.inputs[0])
+            if op.raised and op.name in MOVES and (members := self._walked(op.span)):
+                yield from ((op, member, "cuda", True) for member in members)
+                continue
             if op.name in MOVES and (to := self._target(op)) is not None:
                 if to == "cuda" and first not in self.moved:
                     yield op, op.inputs[0], to, True
@@ -118,6 +123,19 @@ class _Foreseen:
                     yield op, op.inputs[0], "cpu", True
             elif any(self._is_there(number) for number in op.inputs):
                 self.moved.update(self._identity(number) for number in op.outputs)
+
+    def _walked(self, span: Span | None) -> Iterable[str]:
+        """What `model.cuda()` would have moved, had its walk not ended at the first tensor."""
+        walk = next((walk for walk in self.walks if walk.raised and walk.span == span), None)
+        if walk is None:
+            return ()
+        modules, roots = self.modules, {visit.module for visit in walk.visits if visit.parent is None}
+        inside = set(roots)
+        for module in modules:  # parents first
+            if module.parent in inside:
+                inside.add(module.id)
+        held = (part for module in modules if module.id in inside for part in (*module.parameters, *module.buffers))
+        return tuple(dict.fromkeys(part.tensor for part in held))
 
     def _identity(self, number: str) -> str:
         tensor = self.tensors.get(number)

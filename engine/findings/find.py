@@ -133,6 +133,7 @@ FAMILIES: tuple[Family, ...] = (
     uphill.divergences_negated,
     values.values_cut,
     values.squeezes_without_effect,
+    values.transposes_without_effect,
     values.uninitialised_reads,
     devices.tests_without_call,
     devices.visible_devices,

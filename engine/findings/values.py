@@ -229,6 +229,23 @@ def squeezes_without_effect(diagnosis: Diagnosis) -> Iterator[Finding]:
         )
 
 
+@once_a_line
+def transposes_without_effect(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A `t()` of a tensor with one axis, which gives the tensor as it is."""
+    for op in diagnosis.ops_named(("t",)):
+        given = diagnosis.input_of(op)
+        if given is not None and len(given.shape) == 1 and not diagnosis.is_inside_library(op):
+            yield diagnosis.finding(
+                "transpose_without_effect",
+                "note",
+                op.span,
+                tensors=op.inputs[:1],
+                nodes=op.nodes,
+                name=diagnosis.say(given.id),
+                size=str(given.shape[0]),
+            )
+
+
 def uninitialised_reads(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A result computed from memory that nothing had been written into."""
     blank = {

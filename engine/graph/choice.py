@@ -17,7 +17,8 @@ class NoSuchChoice(ValueError):
 
 
 def root_choices(index: TraceIndex) -> tuple[RootChoice, ...]:
-    """Every root: results nobody consumed in the order they were made, then roots of passes, the latest last."""
+    """Every root: results nobody consumed in the order they were made, then roots of passes, the latest last. Where
+    there are neither, results that were recorded and that nobody kept."""
     passes: dict[str, list[str]] = {}
     named: dict[str, str] = {}
     for pass_ in index.trace.passes:
@@ -27,6 +28,8 @@ def root_choices(index: TraceIndex) -> tuple[RootChoice, ...]:
                 passes[root.node] = [*started, pass_.id] if pass_.id not in started else started
                 named.setdefault(root.node, _root_name(index, root.tensor, root.node))
     loose = {node: tensor for node, tensor in _loose_ends(index).items() if node not in passes}
+    if not loose and not passes:
+        loose = _dropped(index)
     return (
         *(RootChoice(id=node, name=_root_name(index, tensor, node)) for node, tensor in loose.items()),
         *(RootChoice(id=node, name=named[node], passes=tuple(ids)) for node, ids in passes.items()),
@@ -91,6 +94,13 @@ def _loose_ends(index: TraceIndex) -> dict[str, str]:
         op = index.nodes[made.node].op
         ends.append((index.op_at.get(op, -1) if op is not None else -1, made.node, record.id))
     return {node: tensor for _, node, tensor in sorted(ends)}
+
+
+def _dropped(index: TraceIndex) -> dict[str, str]:
+    """Results of recorded ops that no node leads to, by node: `net(x)` as the last line of a cell."""
+    ends = [node for node in index.trace.nodes if node.variable is None and node.id not in index.led_to]
+    kept = {node.id: index.values.get((node.id, 0)) for node in ends}
+    return {node: tensor for node, tensor in kept.items() if tensor is not None}
 
 
 def _last_tensors(trace: Trace) -> Iterable[str]:

@@ -5,7 +5,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from engine.graph.start import Start
-from engine.ops import PASSES
+from engine.ops import PASSES, READS
 from engine.trace import Op, Tensor
 from engine.trace_index import TraceIndex
 from engine.unfollowed import is_source
@@ -181,7 +181,7 @@ def _without_roots(index: TraceIndex) -> Visible:
     hidden = {op.id for op in leaves}
     identities = dict.fromkeys(index.identity(tensor) for op in leaves for tensor in op.outputs)
     ghosts = tuple(op for op in ops if op.id not in hidden)
-    computed = tuple(op for op in ghosts if not _is_initialisation(index, op))
+    computed = tuple(op for op in ghosts if not _is_initialisation(index, op) and not _is_drawn_inside(index, op))
     return Visible(frozenset(), frozenset(), computed or ghosts, tuple(identities))
 
 
@@ -191,6 +191,15 @@ def _is_initialisation(index: TraceIndex, op: Op) -> bool:
         return all(map(index.is_parameter, op.outputs))
     blank = (tensor for tensor in map(index.tensors.get, op.outputs) if tensor is not None)
     return is_source(op) and all(tensor.contents == "uninitialised" and not tensor.names for tensor in blank)
+
+
+def _is_drawn_inside(index: TraceIndex, op: Op) -> bool:
+    """Whether a call into library code drew a number that only it read: the seed of a `DataLoader`, its order."""
+    if not index.is_inside_library(op) or not (is_source(op) or op.in_place):
+        return False
+    used = [taker for tensor in op.outputs for taker in index.takers.get(tensor, ())]
+    read = [taker for taker in used if taker.name in READS or _is_drawn_inside(index, taker)]
+    return used == read != [] and not any(map(index.has_names, op.outputs))
 
 
 def _everything(index: TraceIndex) -> tuple[Op, ...]:

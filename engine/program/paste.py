@@ -146,11 +146,17 @@ def terminal(code: str, line: int) -> list[Edit]:
     return [_commented(line, text)] if _TERMINAL.match(text) else []
 
 
+_COUNTED = re.compile(r"\d+(?:\s*[,，、]\s*\d+)*\s*[\u4e00-\u9fff]")
+"""The rest of a comment that was broken in two: no expression goes on like this."""
+
+
 def is_prose(text: str) -> bool:
     """Whether a line is a sentence in Chinese or Japanese rather than code."""
     body = text.strip()
     if not body or body.startswith("#"):
         return False
+    if _COUNTED.match(body):
+        return True
     letters = sum("\u3040" <= letter <= "\u30ff" or "\u4e00" <= letter <= "\u9fff" for letter in body)
     return letters >= 4 and letters * 2 >= len(body.replace(" ", "")) and not re.search(r"[=()\"'\[\]]", body)
 

@@ -191,6 +191,8 @@ class Case:
         found = [part for part in parts if tensor is not None and self._is(part, tensor)]
         if not found and isinstance(self.node, ast.BinOp):  # a call without an op of its own hands its argument on
             found = [part for part in parts if self.tensor_of(part) is None]
+        if not found and tensor is not None and not tensor.names and tensor.id not in self.diagnosis.maker:
+            found = [part for part in parts if isinstance(part, ast.Call) and self.tensor_of(part) is None]
         return found[0] if len(found) == 1 else None
 
     def _is(self, part: ast.expr, tensor: Tensor) -> bool:

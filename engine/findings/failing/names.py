@@ -9,6 +9,7 @@ from engine.findings.failing.calls import PROPERTIES, init_misspelt
 from engine.findings.failing.case import Case, a, known, only_if
 from engine.program import paste
 from engine.program.edits import Edits
+from engine.program.names import dotted
 from engine.program.tree import defined_in
 from engine.trace import Finding
 
@@ -218,7 +219,33 @@ def no_module(case: Case) -> Finding:
         return case.finding("module_misspelt", name=package, suggestion=right, fix=_imported_as(case, package, right))
     is_near = suggestion and "." not in suggestion and case.is_only and suggestion not in ABSENT
     fix = _imported_as(case, name, suggestion) if is_near and isinstance(case.node, ast.Import) else ()
-    return case.finding("module_misspelt", suggestion=suggestion, fix=fix) if fix else case.finding(name=package)
+    if fix:
+        return case.finding("module_misspelt", suggestion=suggestion, fix=fix)
+    sets = _sample_sets(case) if package == "torchvision" else ()
+    return case.finding("sample_set_missing", name=package, fix=sets) if sets else case.finding(name=package)
+
+
+SAMPLE_SETS = dict.fromkeys(("MNIST", "FashionMNIST", "KMNIST"), "1, 28, 28") | dict.fromkeys(
+    ("CIFAR10", "ImageFolder", "FakeData", "SVHN"), "3, 32, 32"
+)
+"""Sets of pictures that `torchvision.datasets` reads from files, and the size of one picture."""
+
+
+def _sample_sets(case: Case) -> Edits:
+    """Pictures made here in place of those in files: the import, and each call that reads a set."""
+    code, statement = case.code, case.node
+    calls = [call for call in code.calls if dotted(call.func).rpartition(".")[2] in SAMPLE_SETS]
+    if not calls or not isinstance(statement, ast.Import | ast.ImportFrom):
+        return ()
+    made = [
+        code.replace(
+            call,
+            "torch.utils.data.TensorDataset("
+            f"torch.rand(100, {SAMPLE_SETS[dotted(call.func).rpartition('.')[2]]}), torch.randint(10, (100,)))",
+        )
+        for call in calls
+    ]
+    return (code.replace(statement, "import torch.utils.data"), *made)
 
 
 def _imported_as(case: Case, name: str, right: str) -> Edits:

@@ -189,8 +189,9 @@ def reshaped(case: Case) -> Finding:
     wanted = [int(text) for text in re.findall(r"-?\d+", case.groups["shape"])]
     count = math.prod(size for size in wanted if size != -1)
     said = {"given_shape": sizes(given.shape), "wanted": str(count), "shape": str(wanted), "name": case.say(given)}
-    if case.groups["count"] == "0" and maker is not None and maker.span is not None:
-        return case.finding("reshape_of_nothing", said, made_line=str(maker.span.line))
+    made = maker.span if maker is not None else case.failure.span
+    if case.groups["count"] == "0" and made is not None:
+        return case.finding("reshape_of_nothing", said, made_line=str(made.line))
     return case.finding("", {**said, **case.origin(given)})
 
 

@@ -921,6 +921,18 @@ NAMES: dict[str, list[Row]] = {
         Row("import torchvision #<\n", {"name": "torchvision"}),
         Row("from pandas import DataFrame #<\n", {"name": "pandas"}),
     ],
+    "sample_set_missing": [
+        Row(
+            "from torchvision import datasets #<\nseen = datasets.MNIST('data', train=True)\n",
+            {"name": "torchvision"},
+            True,
+        ),
+        Row(
+            "import torchvision #<\nseen = torchvision.datasets.ImageFolder('pictures')\n",
+            {"name": "torchvision"},
+            True,
+        ),
+    ],
     "module_misspelt": [
         Row("import nmpy #<\n", {"suggestion": "numpy"}, True),
         Row("import troch as t #<\n", {"suggestion": "torch"}, True),

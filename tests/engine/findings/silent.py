@@ -512,6 +512,13 @@ c = a + b
     Case("squeeze_without_effect", 5, {"name": "x", "shape": "4×4"}, """x = torch.zeros(4, 4)
 y = x.squeeze()
 """),
+    Case("transpose_without_effect", 5, {"name": "x", "size": "3"}, """x = torch.tensor([1.0, 2.0, 3.0])
+y = x.t()
+"""),
+    Case("transpose_without_effect", 6, {"name": "w", "size": "2"}, """w = torch.ones(2, requires_grad=True)
+x = torch.ones(3, 2)
+(x @ w.t()).sum().backward()
+"""),
     Case("squeeze_without_effect", 5, {"name": "x", "shape": "2×1×3", "axis": "0"}, """x = torch.zeros(2, 1, 3)
 y = torch.squeeze(x, 0)
 """),
@@ -741,6 +748,7 @@ NEAR_MISSES: tuple[tuple[str, str], ...] = (
     ("softmax_without_dim", "z = torch.randn(4, 3)\nprint(F.softmax(z, dim=-1), nn.Softmax(1)(z))\n"),
     ("fraction_lost_in_place", "t = torch.tensor([1., 2., 3.])\nt[0] = 0.5\nn = torch.zeros(2, dtype=torch.long)\nn[0] = 3\n"),
     ("number_wrapped", "a = torch.tensor([100, 27], dtype=torch.int8)\nb = a + 0\nc = a.int() * 100\n"),
+    ("transpose_without_effect", "x = torch.ones(1, 3)\ny = x @ x.t()\n"),
     ("squeeze_without_effect", "for n in (1, 3):\n    y = torch.zeros(n, 2).squeeze(0)\n"),
     ("uninitialised_read", "e = torch.empty(3).uniform_()\nf = e + 1\nz = torch.zeros_like(torch.empty(2))\n"),
     ("uninitialised_read", "Y = torch.empty(2, 2)\nfor i in range(2):\n    for j in range(2):\n        Y[i, j] = i + j\nprint(Y.sum())\n"),

@@ -47,15 +47,27 @@ const MAKERS: Readonly<Record<string, readonly Known[]>> = {
     GRAD,
   ],
 }
+const LIKE_DTYPE = part('dtype', 'None', 'dtype_like')
+const LIKE_DEVICE = part('device', 'None', 'device_like')
+/** Made after a tensor: `torch.zeros_like(x)`. */
+const LIKE = [part('input', null, 'like'), LIKE_DTYPE, LIKE_DEVICE, GRAD]
+/** Made by a method of a tensor, which stands first among its arguments: `x.new_ones(2, 3)`. */
+const NEW = [part('self', null, 'like_method'), part('size'), LIKE_DTYPE, LIKE_DEVICE, GRAD]
 const KEYWORD_ONLY = new Set(['dtype', 'device', 'requires_grad', 'pin_memory', 'generator'])
 
 export function isMaking(op: Op): boolean {
-  return op.name in MAKERS && /^torch\.[a-z]+$/.test(op.function)
+  return knownOf(op) !== undefined
+}
+
+function knownOf({ name, function: called }: Op): readonly Known[] | undefined {
+  if (/^torch\.(zeros|ones|empty|rand|randn)_like$/.test(called)) return LIKE
+  if (/^torch\.Tensor\.new_(zeros|ones|empty)$/.test(called)) return NEW
+  return /^torch\.[a-z]+$/.test(called) ? MAKERS[name] : undefined
 }
 
 /** Its parameters in the order of the documentation. */
 export function parameters(op: Op, made: Tensor | undefined): Parameter[] {
-  const known = MAKERS[op.name] ?? []
+  const known = knownOf(op) ?? []
   const given = givenTo(op, known)
   return known.map(({ name, about, usual }) => ({
     name, about, usual, given: given.get(name) ?? null, became: given.has(name) ? null : became(name, made),

@@ -8,10 +8,12 @@ import type { BoxPaint, Moment } from './moment'
 import { promotionText } from '../ops/promotion'
 import type { Mark } from './marks'
 
+const CASTS = new Set(['to', 'type', 'float', 'double', 'half', 'bfloat16', 'int', 'long', 'short', 'bool'])
+
 const SPACIOUS: Spacious = {
   narrowest: (sheet) => (isChain(sheet) ? COLUMN : 180),
   widest: 380,
-  aside: (box, measure) => promotionOf(box, measure) || reasonOf(box, measure),
+  aside: (box, measure) => promotionOf(box, measure) || castOf(box, measure) || reasonOf(box, measure),
   margins,
   caption,
 }
@@ -36,6 +38,15 @@ function isChain(sheet: Sheet): boolean {
 function promotionOf(box: Box, { story }: Measure): string {
   const op = story.index.op(box.op)
   return op?.promotion ? promotionText(op) : ''
+}
+
+/** The dtype that a call changed, and where its result lies when that is not the main memory. */
+function castOf(box: Box, { story }: Measure): string {
+  const op = story.index.op(box.op)
+  const [given, made] = [story.index.tensor(op?.inputs[0]), story.index.tensor(op?.outputs[0])]
+  const cast = op && CASTS.has(op.name) && given && made && given.dtype !== made.dtype
+  const device = made?.device && made.device !== 'cpu' ? made.device : ''
+  return [cast ? `${given.dtype} → ${made.dtype}` : '', device].filter(Boolean).join(' · ')
 }
 
 /** Why a ghost was not recorded, where its title does not say so. */

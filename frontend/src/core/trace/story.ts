@@ -267,7 +267,13 @@ function tellUpdate(index: TraceIndex, step: Step, t: Words): Told {
   const optimizer = update.variable ?? update.optimizer ?? 'optimizer'
   if (update.kind === 'step') return told(t('step.update.step', { optimizer, n }), n === 1 ? values : '')
   if (update.kind === 'zero_grad') return told(t('step.update.zero_grad', { n }), n === 1 ? values : '')
-  return told(t(`step.update.${update.kind}`, { name }), values)
+  return told(t(`step.update.${isCounted(index, update) ? 'in_place' : update.kind}`, { name }), values)
+}
+
+/** Whether autograd's count of versions saw the write. */
+function isCounted(index: TraceIndex, { kind, changes: [change] }: Update): boolean {
+  const version = (id: string | null | undefined): number => index.tensor(id)?.version ?? 0
+  return kind === 'data' && version(change?.after) > version(change?.before)
 }
 
 /** What an update is of: `w`, also where it edits `w.grad`. */

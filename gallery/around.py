@@ -1,0 +1,24 @@
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+torch.manual_seed(0)
+x = torch.linspace(-1, 1, 8).view(8, 1)
+samples = TensorDataset(x, 3 * x)
+
+model = nn.Linear(1, 1)
+loss_fn = nn.MSELoss()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.2)
+
+for inputs, wanted in DataLoader(samples, batch_size=4, shuffle=True):
+    loss = loss_fn(model(inputs), wanted)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    print(f"loss {loss.item():.3f}")
+
+kept = model.state_dict()
+copy = nn.Linear(1, 1)
+copy.load_state_dict(kept)
+with torch.no_grad():
+    print("the copy agrees:", torch.equal(copy(x), model(x)), "- kept:", list(kept))

@@ -3,3 +3,4 @@
 export { default as Legend } from './Legend.svelte'
 export { default as Minimap } from './Minimap.svelte'
 export { gripAt } from './grip'
+export { thumbAt } from './thumb'

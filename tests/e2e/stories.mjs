@@ -537,6 +537,17 @@ const stories = {
     await until(lit, (n) => n === 0, 'that nothing is lit any more')
   },
 
+  async 'on paper the whole program stands above the picture'(page) {
+    await page.goto(`${server}/#lesson=diamond&lang=en`)
+    await page.locator('.cm-line', { hasText: 'x.grad.item()' }).waitFor({ state: 'attached' })
+    await page.emulateMedia({ media: 'print' })
+    const cut = () => page.evaluate(() => {
+      const [last, next] = [[...document.querySelectorAll('.cm-line')].at(-1), document.querySelector('.program .variables')]
+      return last.getBoundingClientRect().bottom - next.getBoundingClientRect().top
+    })
+    await until(cut, (px) => px <= 1, 'what of the program lies under what follows')
+  },
+
   async 'views and aliases light up together'(page) {
     await open(page)
     await run(page, 'import torch\nx = torch.arange(6., requires_grad=True)\nm = x.view(2, 3)\nt = m.transpose(0, 1)\nrow = m[0]\ny = (t * 2).sum() + row.sum()\ny.backward()')

@@ -558,6 +558,17 @@ const stories = {
     await until(lit, (n) => n === 0, 'that nothing is lit any more')
   },
 
+  async 'on paper the whole program stands above the picture'(page) {
+    await page.goto(`${server}/#lesson=diamond&lang=en`)
+    await page.locator('.cm-line', { hasText: 'x.grad.item()' }).waitFor({ state: 'attached' })
+    await page.emulateMedia({ media: 'print' })
+    const cut = () => page.evaluate(() => {
+      const [last, next] = [[...document.querySelectorAll('.cm-line')].at(-1), document.querySelector('.program .variables')]
+      return last.getBoundingClientRect().bottom - next.getBoundingClientRect().top
+    })
+    await until(cut, (px) => px <= 1, 'what of the program lies under what follows')
+  },
+
   async 'views and aliases light up together'(page) {
     await open(page)
     await run(page, 'import torch\nx = torch.arange(6., requires_grad=True)\nm = x.view(2, 3)\nt = m.transpose(0, 1)\nrow = m[0]\ny = (t * 2).sum() + row.sum()\ny.backward()')
@@ -999,6 +1010,33 @@ const stories = {
     }
   },
 
+  async 'a step changes what it tells of and nothing else in the picture, however long the run'(page) {
+    for (const file of ['scalar_mlp', 'ten_thousand_ops']) {
+      const { id } = await (await page.request.post(`${server}/api/v1/runs`, { data: { code: await readFile(new URL(`programs/${file}.py`, import.meta.url), 'utf8') } })).json()
+      await page.goto('about:blank')
+      await page.goto(`${server}/#run=${id}&lang=en&step=600`)
+      await page.locator('.gg-scene .box').first().waitFor()
+      await still(page)
+      const parts = await page.locator('.gg-scene g:has(> .box)').count()
+      await page.evaluate(() => {
+        window.changed = new Set()
+        new MutationObserver((all) => all.forEach(({ target }) => {
+          const element = target.nodeType === Node.TEXT_NODE ? target.parentElement : target
+          const part = element.closest('.gg-scene > g > g, .gg-scene > g > g > g[role=img]')
+          if (part) window.changed.add(part)
+        })).observe(document.querySelector('.gg-scene'), { subtree: true, childList: true, attributes: true, characterData: true })
+      })
+      for (let step = 601; step <= 610; step += 1) {
+        await page.evaluate(() => window.changed.clear())
+        await page.getByRole('button', { name: 'Step forward' }).click()
+        await until(() => page.getByRole('slider', { name: 'Timeline' }).getAttribute('aria-valuenow'), (now) => Number(now) === step, `step ${step}`)
+        await still(page)
+        const changed = await page.evaluate(() => window.changed.size)
+        check(changed <= 8 && changed < parts, `step ${step} of ${file} changes ${changed} parts of a picture of ${parts}`)
+      }
+    }
+  },
+
   async 'parts that nothing joins stand on lines'(page) {
     await open(page)
     await run(page, MANY)
@@ -1412,7 +1450,7 @@ const stories = {
     await box(page, 'y').click()
     const small = page.locator('.inspector').getByRole('button', { name: /show large/ }).first()
     await small.hover()
-    const large = page.locator('.large')
+    const large = page.locator('.popover:popover-open')
     await until(() => large.textContent(), (text) => text.includes('Histogram of 200 of 200 values'), 'the spread of its values')
     await page.mouse.move(2, 2)
     await large.waitFor({ state: 'detached' })
@@ -1420,6 +1458,11 @@ const stories = {
     await large.waitFor()
     await shoot(page, 'large-view')
     await page.keyboard.press('Escape')
+    await large.waitFor({ state: 'detached' })
+    const [picture] = await page.locator('.gg-scene g:has(> .box[data-id]) image').all()
+    await picture.hover({ force: true })
+    await until(() => large.textContent(), (text) => text.includes('Histogram of 200'), 'the picture in the graph, large')
+    await page.mouse.move(2, 2)
     await large.waitFor({ state: 'detached' })
   },
 

@@ -4,7 +4,7 @@ import { extent } from '../core/layout/extent'
 import type { Frame, Layout, Placed, Wire } from '../core/layout/geometry'
 import type { Item } from '../core/paint/marks'
 import type { Moment } from '../core/paint/moment'
-import { drawFrame, type Painter } from '../core/paint/scene'
+import type { Painter } from '../core/paint/scene'
 import type { View } from '../core/paint/view'
 import { overlaps, windowOf, type Camera, type Viewport } from './camera'
 import { detailFor } from './detail'
@@ -50,7 +50,7 @@ export function drawnIn(layout: Layout, camera: Camera, viewport: Viewport, focu
 
 /** The marks of all that is drawn in full. */
 export function itemsOf(drawn: Drawn, view: View, painter: Painter, moment: Moment): Items {
-  const { sheet, measure } = view
+  const { sheet } = view
   const ofBox = (place: Placed): Item => {
     const box = sheet.boxes.get(place.id)
     return box
@@ -58,7 +58,7 @@ export function itemsOf(drawn: Drawn, view: View, painter: Painter, moment: Mome
       : painter.group(place, sheet.groups.get(place.id)!, moment)
   }
   return {
-    frames: drawn.frames.map((frame) => drawFrame(frame, sheet.groups.get(frame.id)!, measure)),
+    frames: drawn.frames.map((frame) => painter.frame(frame, sheet.groups.get(frame.id)!)),
     wires: drawn.wires.map((wire) => painter.wire(wire, wire.links.map((id) => view.link(id)!), moment)),
     boxes: drawn.boxes.map(ofBox),
   }

@@ -38,7 +38,8 @@ export interface EditorEvents {
 export interface EditorHandle {
   /** What belongs to one stroke (0: nothing) is undone in one step. */
   setCode(code: string, stroke: number): void
-  setMarks(marks: Marks | null): void
+  /** With the line to bring into view, if any. */
+  setMarks(marks: Marks | null, line?: number | null): void
   /** Marks the numbers of lines at which playing halts. */
   setHalts(lines: ReadonlySet<number>): void
   setLabel(label: string): void
@@ -438,6 +439,10 @@ export function openEditor(parent: HTMLElement, code: string, label: string, eve
       ],
     }),
   })
+  const sight = (line: number | null): StateEffect<unknown>[] =>
+    line === null || line < 1 || line > view.state.doc.lines
+      ? []
+      : [EditorView.scrollIntoView(view.state.doc.line(line).from, { y: 'nearest', yMargin: 40 })]
   return {
     setCode(next, of) {
       const change = difference(view.state.doc.toString(), next)
@@ -453,7 +458,7 @@ export function openEditor(parent: HTMLElement, code: string, label: string, eve
       })
       quiet = false
     },
-    setMarks: (marks) => view.dispatch({ effects: showMarks.of(marks) }),
+    setMarks: (marks, line = null) => view.dispatch({ effects: [showMarks.of(marks), ...sight(line)] }),
     setHalts(lines) {
       const { doc } = view.state
       const marked = [...lines].filter((line) => line <= doc.lines).sort((a, b) => a - b)
@@ -461,12 +466,7 @@ export function openEditor(parent: HTMLElement, code: string, label: string, eve
       view.dispatch({ effects: halts.reconfigure(lineNumberMarkers.of(marks)) })
     },
     setLabel: (next) => view.dispatch({ effects: labels.reconfigure(labelled(next)) }),
-    showLine(line) {
-      if (line < 1 || line > view.state.doc.lines) return
-      view.dispatch({
-        effects: EditorView.scrollIntoView(view.state.doc.line(line).from, { y: 'nearest', yMargin: 40 }),
-      })
-    },
+    showLine: (line) => view.dispatch({ effects: sight(line) }),
     focus: () => view.focus(),
     destroy: () => view.destroy(),
   }

@@ -4,7 +4,7 @@ import type { Box } from '../../api/types'
 import type { Sheet, Stub } from '../layout/fold'
 import { textWidth } from '../words/format'
 import { COLUMN, SMALLEST, type Measure, type Room, type Spacious } from './measure'
-import type { BoxPaint, Moment } from './moment'
+import type { BoxPaint, StepNumbers } from './moment'
 import { promotionText } from '../ops/promotion'
 import type { Mark } from './marks'
 
@@ -56,11 +56,10 @@ function reasonOf(box: Box, measure: Measure): string {
 }
 
 function margins(
-  box: Box, paint: BoxPaint, moment: Moment, { w, h, strip }: { w: number; h: number; strip: number },
-  { story, words }: Measure,
+  paint: BoxPaint, { forward, backward, reached, now }: StepNumbers,
+  { w, h, strip }: { w: number; h: number; strip: number }, { words }: Measure,
 ): Mark[] {
   const marks: Mark[] = []
-  const { forward, backward } = story.steps(box.id, moment.step)
   if (forward > 0) {
     marks.push(
       { k: 'text', c: 'step-f', x: -19, y: 15, s: String(forward), a: 'end', step: forward },
@@ -68,15 +67,14 @@ function margins(
     )
   }
   if (backward > 0) {
-    const reached = backward <= moment.step
     marks.push({ k: 'path', c: reached ? 'mark-b' : 'mark-w', d: `M${w + 9} 14h7l-3.5 -5z` })
     marks.push({ k: 'text', c: reached ? 'step-b' : 'step-w', x: w + 20, y: 15, s: String(backward), step: backward })
   }
-  if (paint.progress === 'current' && moment.event?.kind !== 'seed') {
-    const under = backward > 0 && moment.step !== backward ? 25 : 11.5 // the number of its own visit stands above
+  if (now > 0) {
+    const under = backward > 0 && now !== backward ? 25 : 11.5 // the number of its own visit stands above
     const y = paint.strip?.now ? h - strip / 2 : under
-    const here = moment.step === backward && !paint.strip?.now
-    const text = here ? words('graph.now') : `${moment.step} ${words('graph.now')}`
+    const here = now === backward && !paint.strip?.now
+    const text = here ? words('graph.now') : `${now} ${words('graph.now')}`
     const x = here ? w + 24 + textWidth(String(backward), SMALLEST) : w + 20
     if (!here) marks.push({ k: 'path', c: 'mark-b', d: `M${w + 9} ${y + 2.5}h7l-3.5 -5z` })
     marks.push({ k: 'text', c: 'step-b', x, y: y + 3.5, s: text })

@@ -4,7 +4,7 @@ import type { Box, Group, Tensor } from '../../api/types'
 import { brief, display, normOf, type Display } from '../words/display'
 import { groupTitle, type DrawnLink, type Sheet, type Stub } from '../layout/fold'
 import { formatCount, formatNumber, formatShape, textWidth } from '../words/format'
-import type { BoxPaint, Moment, Story } from './moment'
+import type { BoxPaint, StepNumbers, Story } from './moment'
 import type { Strip } from './strips'
 import type { Mark } from './marks'
 import type { Values } from '../words/bundled'
@@ -48,7 +48,7 @@ export interface Spacious {
   aside(box: Box, measure: Measure): string
   /** Step numbers beside a box. */
   margins(
-    box: Box, paint: BoxPaint, moment: Moment, size: { w: number; h: number; strip: number }, measure: Measure,
+    paint: BoxPaint, steps: StepNumbers, size: { w: number; h: number; strip: number }, measure: Measure,
   ): Mark[]
   /** What a stub is. */
   caption(stub: Stub, x: number, y: number, w: number, measure: Measure): Mark

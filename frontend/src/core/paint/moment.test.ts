@@ -203,7 +203,7 @@ describe('derivatives of derivatives', () => {
     expect(first.progress(boxNamed(view, 'y'))).toBe('visited')
     expect(first.progress(slope.id)).not.toBe('visited')
     expect(view.at(visits[0]!.step).currentBox).toBe(slope.id)
-    expect(view.story.steps(slope.id, trace.timeline.length).backward).toBe(visits[0]!.step)
+    expect(view.at(trace.timeline.length).steps(slope.id).backward).toBe(visits[0]!.step)
   })
 })
 

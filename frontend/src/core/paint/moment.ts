@@ -32,6 +32,16 @@ export interface BoxPaint {
   returned: boolean
 }
 
+/** The step numbers in the margins of a box; 0 for none. */
+export interface StepNumbers {
+  forward: number
+  /** Its latest visit, or else its first. */
+  backward: number
+  reached: boolean
+  /** The step on show, where it is one of this box. */
+  now: number
+}
+
 export interface LinkPaint {
   forward: 'waiting' | 'current' | 'done'
   gradient: LaneState
@@ -48,6 +58,7 @@ export interface Moment {
   step: number
   event: Step | undefined
   box(id: string): BoxPaint
+  steps(id: string): StepNumbers
   /** A folded group: the cells of its last box, and how far all of it is. */
   group(group: Group): BoxPaint
   /** Only how far a box or a folded group is, for drawing many of them small. */
@@ -91,15 +102,6 @@ export class Story {
 
   linksOut(id: string): readonly DrawnLink[] {
     return this.lives.linksOut(id)
-  }
-
-  /** Step numbers for the margins of a box, of its latest visit or else its first; 0 when there is none. */
-  steps(id: string, step: number): { forward: number; backward: number } {
-    const life = this.lives.byBox.get(id)
-    if (!life) return { forward: 0, backward: 0 }
-    const all = life.box.kind === 'leaf' ? life.additions.filter(({ at }) => this.lives.shows(at.pass)) : life.visits
-    const reached = all.findLast((visit) => visit.step <= step) ?? all[0]
-    return { forward: life.forwardStep, backward: reached?.step ?? 0 }
   }
 
   hasSeed(id: string): boolean {
@@ -173,6 +175,7 @@ export class Story {
       currentBox,
       currentLine: event?.span?.line ?? null,
       box: (id) => this.paintBox(id, step, event, currentBox === id),
+      steps: (id) => this.steps(id, step, currentBox === id ? event : undefined),
       group: (group) => this.paintGroup(group, step, event, currentBox),
       progress: (id) => {
         const life = this.lives.byBox.get(id)
@@ -183,6 +186,14 @@ export class Story {
       link: (link) => this.paintLink(link, step, event, currentBox),
       seed: (box) => this.paintSeed(box, step, event),
     }
+  }
+
+  private steps(id: string, step: number, now: Step | undefined): StepNumbers {
+    const life = this.lives.byBox.get(id)!
+    const all = life.box.kind === 'leaf' ? life.additions.filter(({ at }) => this.lives.shows(at.pass)) : life.visits
+    const { step: backward = 0 } = all.findLast((visit) => visit.step <= step) ?? all[0] ?? {}
+    const isTold = now !== undefined && now.kind !== 'op' && now.kind !== 'seed'
+    return { forward: life.forwardStep, backward, reached: backward <= step, now: isTold ? step : 0 }
   }
 
   private paintBox(id: string, step: number, event: Step | undefined, isCurrent: boolean): BoxPaint {

@@ -15,12 +15,11 @@ import {
   ASIDE, gradientLabel, HEAD, headOf, headOfGroup, isShared, keepsStrip, LABEL, STRIP, stripLabel, stripText, STUB,
   stubGap, stubWidth, typeOf, type Measure,
 } from './measure'
-import type { BoxPaint, Cell, Moment } from './moment'
+import type { BoxPaint, Cell, Moment, SeedPaint, StepNumbers } from './moment'
 import { arrowUp, displayMarks, headText, iconMark, sayCell, type Tone } from './small-marks'
 import { WirePainter } from './wires'
 
-/** Lanes lie below every box; what waits lies below what has come. */
-export function drawFrame(frame: Frame, group: Group, measure: Measure): Item {
+function drawFrame(frame: Frame, group: Group, measure: Measure): Item {
   const head = headOfGroup(group, measure)
   const x = frame.title_x - frame.x
   const marks: Mark[] = [
@@ -39,8 +38,10 @@ export function drawFrame(frame: Frame, group: Group, measure: Measure): Item {
 export class Painter {
   /** Smallest and largest gradient norm of the view, for the tint; null in lesson-size graphs. */
   private readonly norms: readonly [number, number] | null
-  private readonly ends = new Map<string, boolean>()
+  private readonly roots = new Map<string, string | null>()
   private readonly wires: WirePainter
+  /** By its place, what each thing looked like when it was last drawn: a step draws only what it changes. */
+  private readonly drawn = new WeakMap<object, { look: string; item: Item }>()
 
   constructor(
     readonly measure: Measure,
@@ -54,12 +55,36 @@ export class Painter {
     return this.norms
   }
 
+  frame(frame: Frame, group: Group): Item {
+    return this.again(frame, group, () => drawFrame(frame, group, this.measure))
+  }
+
   wire(wire: Wire, links: readonly DrawnLink[], moment: Moment): Item {
-    return this.wires.wire(wire, links, moment)
+    const paints = links.map((link) => moment.link(link))
+    return this.again(wire, paints, () => this.wires.wire(wire, links, paints))
   }
 
   box(place: Placed, box: Box, moment: Moment): Item {
     const paint = moment.box(box.id)
+    const [seed, steps] = [moment.seed(box.id), moment.steps(box.id)]
+    return this.again(place, [paint, seed, steps], () => this.drawBox(place, box, paint, seed, steps))
+  }
+
+  /** A group drawn folded. */
+  group(place: Placed, group: Group, moment: Moment): Item {
+    const paint = moment.group(group)
+    const seed = this.seedUnder(group, moment)
+    return this.again(place, [paint, seed], () => this.drawGroup(place, group, paint, seed))
+  }
+
+  private again(place: object, look: unknown, draw: () => Item): Item {
+    const said = JSON.stringify(look, byId)
+    let last = this.drawn.get(place)
+    if (last?.look !== said) this.drawn.set(place, (last = { look: said, item: draw() }))
+    return last.item
+  }
+
+  private drawBox(place: Placed, box: Box, paint: BoxPaint, seed: SeedPaint | null, steps: StepNumbers): Item {
     const marks: Mark[] = []
     const ghost = box.kind === 'ghost'
     const { w, h } = place
@@ -82,22 +107,20 @@ export class Painter {
     if (box.kind === 'leaf' && box.node != null) this.gradCell(marks, paint, right)
     else if (!ghost) this.cell(marks, paint.gradient, right, this.norms ? 'value' : 'gradient')
     if (this.measure.margins)
-      marks.push(...this.measure.spacious!.margins(box, paint, moment, { w, h, strip }, this.measure))
+      marks.push(...this.measure.spacious!.margins(paint, steps, { w, h, strip }, this.measure))
     this.stubs(marks, box, body)
-    if (this.measure.story.hasSeed(box.id)) this.seed(marks, box.id, moment, w, h)
+    if (seed) this.seed(marks, seed, w, h)
     return { ...place, kind: 'box', marks, label: this.say(box, paint) }
   }
 
-  /** A group drawn folded: two sheets behind, the value and gradient of its last box. */
-  group(place: Placed, group: Group, moment: Moment): Item {
+  /** Two sheets behind, the value and gradient of its last box. */
+  private drawGroup(place: Placed, group: Group, paint: BoxPaint, seed: SeedPaint | null): Item {
     const { w, h } = place
     const marks: Mark[] = [
       { k: 'rect', c: 'sheet', x: 6, y: 6, w, h, r: 4 },
       { k: 'rect', c: 'sheet', x: 3, y: 3, w, h, r: 4 },
       { k: 'rect', c: 'body', x: 0, y: 0, w, h, r: 4 },
     ]
-    const paint = moment.group(group)
-    const { inside } = this.measure.story.group(group.id)
     const body = { x: 0, y: HEAD, w, h: h - HEAD }
     this.tint(marks, paint.gradient, body, true)
     this.rules(marks, w, h, 0, false)
@@ -105,23 +128,25 @@ export class Painter {
     headText(marks, headOfGroup(group, this.measure), 25, 15.5, w - 33, false, false)
     this.cell(marks, paint.value, { ...body, w: w / 2 }, 'value')
     this.cell(marks, paint.gradient, { ...body, x: w / 2, w: w / 2 }, this.norms ? 'value' : 'gradient')
-    const root = inside.find((box) => this.measure.story.hasSeed(box.id))
-    if (root && this.isEnd(group, inside)) this.seed(marks, root.id, moment, w, h)
+    if (seed) this.seed(marks, seed, w, h)
     const head = headOfGroup(group, this.measure)
     return { ...place, kind: 'group', marks, label: `${head.title} ${head.aside}` }
   }
 
-  /** Whether no wire leaves a folded group, so that there is room for a seed under it. */
-  private isEnd(group: Group, inside: readonly Box[]): boolean {
-    let end = this.ends.get(group.id)
-    if (end === undefined) {
-      const own = new Set(inside.map((box) => box.id))
-      this.ends.set(
-        group.id,
-        (end = inside.every((box) => this.measure.story.linksOut(box.id).every((link) => own.has(link.target)))),
-      )
+  /** What a pass starts with in a folded group; where no wire leaves it there is room for that under it. */
+  private seedUnder(group: Group, moment: Moment): SeedPaint | null {
+    let root = this.roots.get(group.id)
+    if (root === undefined) {
+      const { inside } = this.measure.story.group(group.id)
+      const found = inside.find((box) => this.measure.story.hasSeed(box.id))
+      this.roots.set(group.id, (root = found && this.isEnd(inside) ? found.id : null))
     }
-    return end
+    return root === null ? null : moment.seed(root)
+  }
+
+  private isEnd(inside: readonly Box[]): boolean {
+    const own = new Set(inside.map((box) => box.id))
+    return inside.every((box) => this.measure.story.linksOut(box.id).every((link) => own.has(link.target)))
   }
 
   private tint(marks: Mark[], gradient: Cell, body: Area, roundsBottom: boolean): void {
@@ -260,9 +285,7 @@ export class Painter {
     if (this.measure.captions && isLowest) marks.push(this.measure.spacious!.caption(stub, x, y, w, this.measure))
   }
 
-  private seed(marks: Mark[], box: string, moment: Moment, w: number, h: number): void {
-    const seed = moment.seed(box)
-    if (!seed) return
+  private seed(marks: Mark[], seed: SeedPaint, w: number, h: number): void {
     const x = w / 2 + LANE
     const shown = seed.state === 'waiting' ? 'g-waiting' : seed.state === 'current' ? 'g-current' : 'g-passed'
     marks.push({ k: 'path', c: shown, d: `M${x} ${h + 26}V${h + (seed.state === 'waiting' ? 1 : 6)}` })
@@ -300,6 +323,11 @@ interface Area {
   y: number
   w: number
   h: number
+}
+
+/** Records of the trace are told by their ids. */
+function byId(_: string, value: { id?: string } | null): unknown {
+  return value?.id ?? value
 }
 
 function outline(paint: BoxPaint, ghost: boolean, w: number, h: number): Mark {

@@ -7,7 +7,7 @@ import { sheetOf, type DrawnLink, type Sheet } from '../layout/fold'
 import type { Layout } from '../layout/geometry'
 import { measureFor, type Measure, type Room, type Say } from './measure'
 import { Story, type Moment } from './moment'
-import { drawFrame, Painter } from './scene'
+import { Painter } from './scene'
 import { indexOf, TraceIndex } from '../trace/trace-index'
 
 /** Everything about one graph that does not depend on the step. */
@@ -16,6 +16,7 @@ export class View {
   readonly story: Story
   readonly measure: Measure
   private readonly links: ReadonlyMap<string, DrawnLink>
+  private toldAt: string | null | undefined
 
   constructor(trace: Trace | TraceIndex, graph: Graph, words: Say, room: Room) {
     const index = trace instanceof TraceIndex ? trace : indexOf(trace)
@@ -33,6 +34,10 @@ export class View {
   /** Where the story of this graph is: what its first diagnosis is about, else the root that a pass starts from, else
    *  its end. */
   get storyBox(): string | null {
+    return (this.toldAt ??= this.findStory())
+  }
+
+  private findStory(): string | null {
     const { index } = this.story
     const boxes = [...this.sheet.boxes.values()]
     for (const { severity, nodes = [], tensors = [] } of index.trace.findings) {
@@ -65,7 +70,7 @@ export function drawAll(
 ): Item[] {
   const items: Item[] = []
   for (const frame of layout.frames)
-    if (shows(frame.id)) items.push(drawFrame(frame, view.sheet.groups.get(frame.id)!, view.measure))
+    if (shows(frame.id)) items.push(painter.frame(frame, view.sheet.groups.get(frame.id)!))
   for (const wire of layout.wires) {
     if (!shows(wire.id)) continue
     const links = wire.links.map((id) => view.link(id)!)

@@ -8,14 +8,13 @@ import { normOf } from '../words/display'
 import { formatNumber, formatShape } from '../words/format'
 import type { Item, Mark } from './marks'
 import { capsuleText, capsuleWidth, cutText, forwardLabel, gradientLabel, LABEL, type Measure } from './measure'
-import type { LinkPaint, Moment } from './moment'
+import type { LinkPaint } from './moment'
 import { arrowDown, arrowUp, displayMarks, iconMark, matrixMarks, sayCell } from './small-marks'
 
 export class WirePainter {
   constructor(private readonly measure: Measure) {}
 
-  wire(wire: Wire, links: readonly DrawnLink[], moment: Moment): Item {
-    const paints = links.map((link) => moment.link(link))
+  wire(wire: Wire, links: readonly DrawnLink[], paints: readonly LinkPaint[]): Item {
     const first = links[0]!
     const paint = together(paints)
     const marks: Mark[] = []

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import type { Trace } from '../../api/types'
+import type { Node, Trace } from '../../api/types'
 import { load } from '../fixtures/load'
-import { amount, contributions, isHooked, pathsOf } from './contributions'
+import { amount, contributions, inRuns, isHooked, pathsOf } from './contributions'
 import { element, isClose } from './local'
 import { elements } from './naming'
 import { TraceIndex } from './trace-index'
@@ -25,6 +25,11 @@ function told(index: TraceIndex, leaf: string, cell = 0): string[] {
     }),
   )
 }
+
+test('factors of 1 in a long row are told as one', () => {
+  const factors = ['2', '1', '1', '3', '1', '1', '1', '4'].map((text) => ({ node: {} as Node, value: 0, text }))
+  expect(inRuns(factors).map((run) => run.map(({ text }) => text).join(''))).toEqual(['2', '1', '1', '3', '111', '4'])
+})
 
 test('the factors along a path lead from the seed to the gradient', () => {
   expect(told(lesson('mean_grad'), 'x')).toEqual(['seed 1 → ×¼ (Mean) → ×3 (Mul) → ×2·3 (Pow) → ×1 (Add) → 4.5'])

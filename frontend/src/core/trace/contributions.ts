@@ -25,6 +25,20 @@ export interface Path {
   value: number
 }
 
+/** Fewer factors of 1 in a row are told one by one. */
+const LEAST_RUN = 3
+
+/** Factors as they are told: those of 1 in a long row, which change nothing, as one. */
+export function inRuns(factors: readonly Factor[]): Factor[][] {
+  const runs: Factor[][] = []
+  for (const factor of factors) {
+    const last = runs.at(-1)
+    if (factor.text === '1' && last?.[0]!.text === '1') last.push(factor)
+    else runs.push([factor])
+  }
+  return runs.flatMap((run) => (run.length < LEAST_RUN ? run.map((factor) => [factor]) : [run]))
+}
+
 /** What one node sent to a leaf in one pass, by one edge or several. */
 export interface Contribution {
   /** Null for the gradient that was put in at the leaf itself. */

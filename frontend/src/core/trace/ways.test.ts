@@ -67,11 +67,14 @@ describe.each(NAMES)('%s', (name) => {
   })
 })
 
-test('boxes share memory where their tensors do', () => {
+test('boxes share memory where their tensors do, and the program has names for both', () => {
   const { trace, graph } = load('hooks')
   const [leaf, ...rest] = graph.boxes.filter(({ tensor }) => tensor != null)
-  const inOne = new Set([leaf!.tensor, rest[0]!.tensor])
-  const tensors = trace.tensors.map((tensor) => ({ ...tensor, storage: inOne.has(tensor.id) ? 's1' : null }))
+  const names = new Map([[leaf!.tensor, ['x']], [rest[0]!.tensor, ['view']], [rest[1]!.tensor, ['x[0]']]])
+  const tensors = trace.tensors.map((tensor) => {
+    const called = names.get(tensor.id)
+    return { ...tensor, storage: called ? 's1' : null, names: called ?? [] }
+  })
   const index = new TraceIndex({ ...trace, tensors })
   expect([...sharing(graph, index, leaf!.id)]).toEqual([rest[0]!.id])
   expect([...sharing(graph, index, rest[1]!.id)]).toEqual([])

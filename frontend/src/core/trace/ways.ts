@@ -1,6 +1,6 @@
 // Ways through a graph: all that led to a box, all that came of it, and where the largest gradients went.
 
-import type { Graph } from '../../api/types'
+import type { Box, Graph } from '../../api/types'
 import { normOf } from '../words/display'
 import { push, type TraceIndex, type VisitAt } from './trace-index'
 
@@ -75,9 +75,16 @@ function norm(index: TraceIndex, tensor: string | null | undefined): number {
   return known ? normOf(known) : NaN
 }
 
-/** The other boxes whose tensors lie in the same memory: views and aliases of each other. */
+const NAME = /^[\p{L}_]\w*$/u
+
+/** The other boxes whose tensors lie in the same memory, where the program has names for both: views that no name holds
+ *  are the library's own business. */
 export function sharing(graph: Graph, index: TraceIndex, id: string): ReadonlySet<string> {
-  const memory = new Map(graph.boxes.map((box) => [box.id, index.tensor(box.tensor)?.storage ?? null]))
+  const memoryOf = ({ tensor }: Box): string | null => {
+    const { storage, names } = index.tensor(tensor) ?? {}
+    return names?.some((name) => NAME.test(name)) ? (storage ?? null) : null
+  }
+  const memory = new Map(graph.boxes.map((box) => [box.id, memoryOf(box)]))
   const own = memory.get(id) ?? null
   return new Set([...memory].flatMap(([other, its]) => (own !== null && its === own && other !== id ? [other] : [])))
 }

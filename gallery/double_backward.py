@@ -5,7 +5,7 @@ y = x ** 3
 
 (slope,) = torch.autograd.grad(y, x, create_graph=True)
 (curvature,) = torch.autograd.grad(slope, x, create_graph=True)
-curvature.backward()
+curvature.backward()  # ? x.grad
 
 print("y    =", y.item())
 print("y'   =", slope.item())

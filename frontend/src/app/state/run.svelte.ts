@@ -30,6 +30,8 @@ export class Run {
   /** Runs of this tab, newest first. */
   recent: readonly Recent[] = $state.raw(recentRuns())
 
+  /** All of the run, what is not shown yet too. */
+  readonly whole: Trace | null = $derived(this.shown?.trace ?? null)
   private readonly seen: Shown | null = $derived.by(() => this.until(this.shown))
   readonly trace: Trace | null = $derived(this.seen?.trace ?? null)
   readonly graph: Graph | null = $derived(this.seen?.graph ?? null)

@@ -164,7 +164,7 @@ export class Runner {
     const { state } = this.view
     const asked = (this.asked = { since: performance.now(), abort: new AbortController() })
     const both = AbortSignal.any([signal, asked.abort.signal])
-    const choice = choiceAt(this.shown.trace, state, state.step)
+    const choice = choiceAt(this.shown.whole, state, state.step)
     this.notice()
     try {
       const { trace, graph } = await api.run(this.draft.order, choice, state.lang, both, () => undefined)
@@ -259,7 +259,7 @@ export class Runner {
    *  been edited. */
   private likely(): api.GraphChoice {
     const { state } = this.view
-    return choiceAt(this.shown.trace, { ...state, root: null, pass: null }, state.step)
+    return choiceAt(this.shown.whole, { ...state, root: null, pass: null }, state.step)
   }
 
   /** Runs the program again, this time with a check. */
@@ -356,7 +356,7 @@ export class Runner {
   /** `kept`: at the step and selection that the address says; `turned`: where the reader is, as far as that is still
    *  there. */
   private async show(trace: Trace, manner: 'new' | 'kept' | 'turned', signal: AbortSignal): Promise<void> {
-    const before = this.shown.shown?.trace ?? null
+    const before = this.shown.whole
     const { state } = this.view
     if (manner === 'turned' && this.failsNow(trace)) return
     const total = this.shown.endOf(trace)
@@ -443,14 +443,14 @@ export class Runner {
 
   /** Fetches the graph that is wanted now; the old picture stays until it is here. */
   async redraw(wanted: api.GraphChoice): Promise<void> {
-    const trace = this.shown.shown?.trace
+    const trace = this.shown.whole
     this.graphAbort?.abort()
     if (!trace || this.isDrawn(wanted)) return
     const abort = (this.graphAbort = new AbortController())
     try {
       const graph = await this.graphs.of(trace.id, wanted, this.view.state.lang, abort.signal)
-      if (abort.signal.aborted || this.shown.shown?.trace !== trace) return
-      if (graph !== this.shown.shown.graph) this.shown.shown = { trace, graph }
+      if (abort.signal.aborted || this.shown.whole !== trace) return
+      if (graph !== this.shown.shown?.graph) this.shown.shown = { trace, graph }
     } catch (error) {
       if (!abort.signal.aborted) this.problem = this.view.sentenceOf(error)
     }

@@ -17,6 +17,8 @@ export interface Shown {
 
 export class Run {
   private readonly questions: Questions
+  /** Pictures that end at a question: each is the same one as long as the question is. */
+  private readonly cuts = new WeakMap<Shown, Shown>()
   /** What came of the program. What the page shows of it ends at the first open question. */
   shown: Shown | null = $state.raw(null)
   /** A picture that is drawn before the rest of the page says the same: where only a number was edited, it is what the
@@ -50,7 +52,11 @@ export class Run {
   private until(shown: Shown | null): Shown | null {
     if (!shown) return null
     const trace = cutTrace(shown.trace, this.questions.endOf(shown.trace))
-    return trace === shown.trace ? shown : { trace, graph: cutGraph(shown.graph, trace) }
+    if (trace === shown.trace) return shown
+    const last = this.cuts.get(shown)
+    const cut = last?.trace === trace ? last : { trace, graph: cutGraph(shown.graph, trace) }
+    this.cuts.set(shown, cut)
+    return cut
   }
 
   /** How many steps of a run the page may show. */

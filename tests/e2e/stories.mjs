@@ -1844,6 +1844,36 @@ const stories = {
     await page.getByRole('alert').filter({ hasText: 'nosuchrun' }).waitFor()
   },
 
+  async 'questions: a lesson stops before its answer is anywhere on the page, by keys and on a phone'(page) {
+    const said = () => page.evaluate(() => document.documentElement.innerText + [...document.querySelectorAll('[title], [aria-label], [aria-valuetext]')].map((one) => `${one.title} ${one.ariaLabel} ${one.ariaValueText}`).join(' ') + [...document.querySelectorAll('svg text')].map((one) => one.textContent).join(' '))
+    const asked = () => page.locator('.question .asked').innerText()
+    await page.goto(`${server}/?questions#lesson=diamond&lang=en&theme=light`)
+    await page.locator('.question input').waitFor()
+    await page.locator('.gg-scene .box').first().waitFor()
+    const first = await asked()
+    await page.locator('.question input').fill('9')
+    await page.keyboard.press('Enter')
+    await page.waitForFunction((before) => document.querySelector('.question .asked')?.textContent !== before, first)
+    for (const panel of ['text', 'ledger', 'memory', 'engine', 'storage']) {
+      await page.goto(`${server}/?${panel}#lesson=diamond&lang=en&theme=light&step=99&panel=${panel}`)
+      await page.locator('.question input').waitFor()
+      await page.locator('.gg-scene .box').first().waitFor()
+      await page.keyboard.press('End')
+      check(!/\b54\b/.test(await said()), `${panel} tells the answer`)
+    }
+    await page.locator('.question input').fill('3')
+    await page.keyboard.press('Enter')
+    await page.locator('.question .verdict', { hasText: 'value of the tensor' }).waitFor()
+    await page.setViewportSize({ width: 390, height: 800 })
+    await page.locator('.question input').fill(' 108 / 2 ')
+    await page.locator('.question button', { hasText: 'Check' }).click()
+    await page.locator('.question .told', { hasText: '54' }).waitFor()
+    await page.reload()
+    await page.locator('.question', { hasText: 'All questions here are answered' }).waitFor()
+    await page.locator('.question button', { hasText: 'Ask again' }).click()
+    await page.locator('.question input').waitFor()
+    check(!/\b54\b/.test(await said()), 'asked again, the answer is still there')
+  },
   async 'no accessibility violations: first visit, tour, model, failure, panels, presentation, embed'(page) {
     await open(page)
     await run(page, PROGRAM)

@@ -373,7 +373,8 @@ export class Runner {
     const shown = { trace, graph }
     const { root, pass } = choice
     const anew = manner === 'new' && !same ? { selection: null, expanded: null } : {}
-    this.catchUp = () => this.settle(shown, manner, { root, pass, ...(same && state.step <= total ? {} : { step }), ...anew })
+    const moved = same && state.step <= total ? {} : { step }
+    this.catchUp = () => this.settle(shown, manner, { root, pass, ...moved, ...anew })
     if (same) {
       this.shown.ahead = shown
       await painted()

@@ -51,16 +51,15 @@ def _question(moments: "_Moments", asked: Asked) -> Question:
         span=asked.span, text=asked.text, line=line, step=place.step, until=place.until, kind="number", why=asked.why
     )
     try:
-        return _answered(moments, asked, _checked(moments, asked, where), bare)
+        return _answered(moments, asked, _checked(asked, where), bare)
     except _Unanswerable as refused:
         return _replaced(bare, problem=refused.why)
 
 
-def _checked(moments: "_Moments", asked: Asked, where: _Stretch | None) -> _Stretch:
-    source = moments.index.code
+def _checked(asked: Asked, where: _Stretch | None) -> _Stretch:
     if not asked.name:
         raise _Unanswerable("form")
-    if asked.statement is not None and (source.in_loop(asked.statement) or source.is_in_function(asked.statement)):
+    if asked.may_repeat:
         raise _Unanswerable("repeated")
     if where is None:
         raise _Unanswerable("place")

@@ -36,6 +36,8 @@ class Asked(NamedTuple):
     """Words for after the answer, by language; under "" those for every language."""
     statement: ast.stmt | None
     """The statement that the comment stands beside or under: its effect is what the reader foresees."""
+    may_repeat: bool
+    """Whether that stands in a loop or function."""
 
 
 def questions_in(code: str) -> list[Asked]:
@@ -65,6 +67,7 @@ def _comments(code: str) -> Iterator[tokenize.TokenInfo]:
 def _asked(source: Source, token: tokenize.TokenInfo, asks: re.Match[str]) -> Asked:
     line, column = token.start
     name, attribute, is_none = _parts(asks["what"])
+    statement = _statement(source, line, None if token.line[:column].strip() else column)
     return Asked(
         span=Span(line=line, end_line=line, column=column, end_column=token.end[1]),
         text=asks["what"],
@@ -73,7 +76,8 @@ def _asked(source: Source, token: tokenize.TokenInfo, asks: re.Match[str]) -> As
         is_none=is_none,
         choices=tuple(choice.strip() for choice in (asks["choices"] or "").split("|") if choice.strip()),
         why={},
-        statement=_statement(source, line, None if token.line[:column].strip() else column),
+        statement=statement,
+        may_repeat=statement is not None and (source.in_loop(statement) or source.is_in_function(statement)),
     )
 
 

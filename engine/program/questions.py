@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from engine.program.source import Source, source_of
+from engine.program.tree import parse
 from engine.trace import Span
 
 MOST_QUESTIONS = 40
@@ -83,11 +84,12 @@ def _asked(source: Source, token: tokenize.TokenInfo, asks: re.Match[str]) -> As
 
 def _parts(text: str) -> tuple[str, str, bool]:
     """The variable, what of it, and whether only None matters; empty names for every other form."""
-    try:
-        node = ast.parse(text, mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return "", "", False
-    is_none = False
+    tree = parse(text)
+    match tree.body if tree is not None else []:
+        case [ast.Expr(value=node)]:
+            is_none = False
+        case _:
+            return "", "", False
     match node:
         case ast.Compare(left=left, ops=[ast.Is()], comparators=[ast.Constant(value=None)]):
             node, is_none = left, True

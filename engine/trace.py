@@ -1263,6 +1263,53 @@ class Finding(Record, frozen=True):
     """The edits of `fix` only take the suspected cause out, to see whether this ends with it; they are no cure."""
 
 
+class Mistake(Record, frozen=True):
+    """A wrong answer whose reason is known: what one mistake would make of these numbers."""
+
+    code: Literal["last_alone", "value", "sign", "transposed", "mean_factor"]
+    """`last_alone`: what the last pass added, without what was there; `value`: the tensor instead of its gradient;
+    `sign`: everything negated; `transposed`; `mean_factor`: not divided by the number of elements of a mean."""
+    data: tuple[Number, ...]
+    """The numbers it gives."""
+
+
+class Question(Record, frozen=True):
+    """What the program asks its reader, as a comment `# ? x.grad`, with the answer that this run gave."""
+
+    span: Span
+    """The comment."""
+    text: str
+    """What is asked for, as written."""
+    line: int
+    """The line whose effect is to be foreseen."""
+    step: int
+    """Steps that have happened when it is asked: none of them, nor any tensor they tell of, gives the answer away."""
+    until: int
+    """Steps that have happened where the answer holds."""
+    kind: Literal["number", "shape", "choice"]
+    """`number`: elements of a tensor; `shape`; `choice`: one of `choices`."""
+    shape: tuple[int, ...] = ()
+    """Shape of the answer, for `number`."""
+    data: tuple[Number, ...] = ()
+    """Elements of the answer in row-major order, for `shape` its sizes."""
+    may_be_none: bool = False
+    """Whether None is a possible answer."""
+    is_none: bool = False
+    """Whether it is the answer."""
+    choices: tuple[str, ...] = ()
+    """What to choose from."""
+    answer: str = ""
+    """The right one of these."""
+    mistakes: tuple[Mistake, ...] = ()
+    """Wrong answers whose reason is known; none equals the answer or another."""
+    why: dict[str, str] = {}
+    """Words of its author for after the answer, by language; under "" those for every language."""
+    problem: Literal["", "form", "place", "repeated", "unknown", "before", "large", "choices"] = ""
+    """Why it cannot be asked, for its author: `form`: not of a known form; `place`: no step of the run belongs to its
+    line; `repeated`: its line is in a loop or function; `unknown`: the trace does not tell what it asks for; `before`:
+    that was so before the line; `large`: more than 16 numbers; `choices`: the right one is not among them."""
+
+
 class Truncation(Record, frozen=True):
     """Something that was left out."""
 
@@ -1349,5 +1396,7 @@ class Trace(Record, frozen=True, kw_only=True):
     """All of it in the order it happened."""
     findings: tuple[Finding, ...]
     """Diagnoses."""
+    questions: tuple[Question, ...] = ()
+    """What its comments ask the reader, in order; at most 40."""
     truncated: tuple[Truncation, ...]
     """What was left out."""

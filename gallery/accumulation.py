@@ -7,10 +7,10 @@ first.backward()
 print("after one backward: ", w.grad)
 
 second = (3 * w).sum()
-second.backward()
+second.backward()  # ? w.grad
 print("after two:          ", w.grad)
 
-w.grad.zero_()
+w.grad.zero_()  # ? w.grad
 third = (3 * w).sum()
-third.backward()
+third.backward()  # ? w.grad
 print("zeroed, then three: ", w.grad)

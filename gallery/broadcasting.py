@@ -4,8 +4,8 @@ prices = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
 discount = torch.tensor([0.9, 0.8, 0.5], requires_grad=True)
 shipping = torch.tensor([[10.0], [20.0]], requires_grad=True)
 
-cost = prices * discount + shipping
-cost.sum().backward()
+cost = prices * discount + shipping  # ? cost.shape
+cost.sum().backward()  # ? shipping.grad
 
 print(cost)
 print("discount.grad", discount.grad)

@@ -13,5 +13,5 @@ torch.autograd.backward(outer, retain_graph=True)
 print("autograd.backward:", u.grad.item())
 
 u.grad = None
-(slope,) = torch.autograd.grad(outer, u)
+(slope,) = torch.autograd.grad(outer, u)  # ? u.grad is None
 print("autograd.grad    :", slope.item(), "- u.grad:", u.grad)

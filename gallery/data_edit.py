@@ -4,7 +4,7 @@ x = torch.tensor([1.0], requires_grad=True)
 y = x ** 2
 
 x.data *= 100
-y.backward()
+y.backward()  # ? x.grad
 
 print("x =", x.data)
 print("y =", y.data)

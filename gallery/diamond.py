@@ -2,9 +2,9 @@ import torch
 
 x = torch.tensor(3.0, requires_grad=True)
 left = x * 2
-right = x ** 2
+right = x ** 2  # ? right
 y = left * right
 
-y.backward()
+y.backward()  # ? x.grad
 print("y =", y.item())
 print("x.grad =", x.grad.item())

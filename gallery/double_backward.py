@@ -4,8 +4,8 @@ x = torch.tensor(2.0, requires_grad=True)
 y = x ** 3
 
 (slope,) = torch.autograd.grad(y, x, create_graph=True)
-(curvature,) = torch.autograd.grad(slope, x, create_graph=True)
-curvature.backward()
+(curvature,) = torch.autograd.grad(slope, x, create_graph=True)  # ? curvature
+curvature.backward()  # ? x.grad
 
 print("y    =", y.item())
 print("y'   =", slope.item())

@@ -7,7 +7,7 @@ rows = x.index_select(0, torch.tensor([2, 0]))
 large = x.masked_select(x > 9)
 where = (x > 9).nonzero()
 best, at = x.max(1)
-chosen = x.gather(1, torch.tensor([[3], [0], [2]]))
+chosen = x.gather(1, torch.tensor([[3], [0], [2]]))  # ? chosen
 
 read = torch.cat([column, rows.flatten(), large, best, chosen.flatten()])
 read.sum().backward()

@@ -3,8 +3,8 @@ import torch
 x = torch.ones(2, 2, requires_grad=True)
 y = x + 2
 z = 3 * y ** 2
-out = z.mean()
+out = z.mean()  # ? out
 
-out.backward()
+out.backward()  # ? x.grad.shape
 print(out)
 print(x.grad)

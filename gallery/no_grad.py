@@ -6,11 +6,11 @@ x = torch.tensor([3.0, 4.0])
 score = (w * x).sum()
 
 with torch.no_grad():
-    preview = (w * x).sum()
+    preview = (w * x).sum()  # ? preview.requires_grad
 
 print("score requires grad:  ", score.requires_grad)
 print("preview requires grad:", preview.requires_grad)
 print("w still requires grad:", w.requires_grad)
 
-score.backward()
+score.backward()  # ? w.grad
 print("w.grad", w.grad)

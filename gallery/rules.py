@@ -5,7 +5,7 @@ b = torch.tensor([2.0, 4.0], requires_grad=True)
 
 difference = a - b
 product = a * b
-quotient = a / b
+quotient = a / b  # ? quotient
 size = a.abs()
 passed = (a + 2 * b - 5).relu()
 
@@ -21,5 +21,5 @@ for name, result in [
     print(f"{name:5} =", result.tolist(), "gradients", [grad.tolist() for grad in grads])
 
 zero = torch.zeros(1, requires_grad=True)
-(zero.relu() + zero.abs()).backward()
+(zero.relu() + zero.abs()).backward()  # ? zero.grad
 print("slope of relu + abs at 0:", zero.grad.item())

@@ -1,8 +1,8 @@
 import torch
 
 x = torch.tensor(2.0, requires_grad=True)
-y = x ** 2 + 3 * x + 1
+y = x ** 2 + 3 * x + 1  # ? y
 
-y.backward()
+y.backward()  # ? x.grad
 print("y =", y.item())
 print("dy/dx =", x.grad.item())

@@ -10,12 +10,12 @@ print("unsqueeze(1)", column.shape, "- squeeze()", column.squeeze().shape)
 print("squeeze(0) changes nothing:", column.squeeze(0).shape)
 
 flat = video.view(2, -1)
-turned = video.permute(2, 0, 1)
+turned = video.permute(2, 0, 1)  # ? turned.shape
 print("view(2, -1)", flat.shape, "- permute(2, 0, 1)", turned.shape)
 print("strides", video.stride(), turned.stride())
 
 x = torch.arange(6.0, requires_grad=True)
 table = x.view(2, 3).unsqueeze(0)
 weights = torch.tensor([1.0, 10.0, 100.0])
-(table * weights).sum().backward()
+(table * weights).sum().backward()  # ? x.grad
 print("x.grad", x.grad, x.grad.shape)

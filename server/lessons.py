@@ -7,7 +7,7 @@ from typing import Any
 from engine.keys import Versions, run_id
 from engine.request import RunRequest
 from engine.trace import Program, RunLimits
-from server.wire import Lesson, Text
+from server.wire import Lesson, QuestionWords, Text
 
 FOLDER = Path(__file__).parent.parent / "gallery"
 
@@ -38,4 +38,8 @@ def _lesson(file: Path, limits: RunLimits, of: Versions) -> Lesson:
 
 
 def _text(words: dict[str, Any], language: str) -> Text:
-    return Text(title=words["title"][language], text=words["text"][language])
+    asked = tuple(
+        QuestionWords(ask=question["ask"][language], why=question["why"][language])
+        for question in words.get("questions", ())
+    )
+    return Text(title=words["title"][language], text=words["text"][language], questions=asked)

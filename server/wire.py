@@ -192,6 +192,17 @@ class Text(Answer):
     """One line."""
     text: str
     """One paragraph."""
+    questions: tuple["QuestionWords", ...] = ()
+    """The lesson's own words for the questions of its program, in their order."""
+
+
+class QuestionWords(Answer):
+    """What a lesson says around one of its questions, in one language."""
+
+    ask: str
+    """The question."""
+    why: str
+    """What is said after the answer."""
 
 
 class Lesson(Answer):

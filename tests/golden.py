@@ -44,8 +44,17 @@ def main(names: list[str]) -> None:
     """Write the canonical traces of the programs named, or of all."""
     for path in programs():
         if not names or path.stem in names:
-            golden_path(path).write_text(
-                render(canonical(engine.run(path.read_text(encoding="utf-8")))), encoding="utf-8"
+            trace = engine.run(path.read_text(encoding="utf-8"))
+            _check_questions(path, trace)
+            golden_path(path).write_text(render(canonical(trace)), encoding="utf-8")
+
+
+def _check_questions(path: Path, trace: Trace) -> None:
+    for question in trace.questions:
+        if question.problem:
+            raise SystemExit(
+                f"{path.name}, line {question.span.line}: the run cannot answer "
+                f"“{question.text}” ({question.problem}; docs/lessons.md says what can be asked)"
             )
 
 

@@ -37,6 +37,15 @@ def test_program_is_short_and_explained_in_both_languages(path: Path) -> None:
     assert "\n" not in lesson["text"]["zh"] + lesson["text"]["en"]
 
 
+@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+def test_each_question_can_be_asked_and_has_words_in_both_languages(path: Path) -> None:
+    questions = json.loads(golden_path(path).read_text(encoding="utf-8")).get("questions", [])
+    assert not any("problem" in question for question in questions)
+    words = tomllib.loads(path.with_suffix(".toml").read_text(encoding="utf-8")).get("questions", [])
+    assert len(words) == len(questions)
+    assert all(question[part][language] for question in words for part in ("ask", "why") for language in ("zh", "en"))
+
+
 def test_lessons_have_one_order() -> None:
     orders = [_lesson(path)["order"] for path in LESSONS]
     assert len(set(map(str, orders))) == len(orders)

@@ -9,6 +9,7 @@ from engine.derive.lines import lines_that_exist
 from engine.derive.memory import memory
 from engine.derive.numpy_writes import with_lines_outside
 from engine.derive.promotion import with_promotions
+from engine.derive.questions import questions
 from engine.derive.reruns import with_reruns
 from engine.derive.side_facts import SideFacts
 from engine.derive.storage_sizes import StorageSizes
@@ -33,6 +34,7 @@ def derive(trace: Trace, facts: SideFacts) -> TraceIndex:
         curve=curve(index, facts.points),
         lines_not_run=lines_that_exist(facts.lines_not_run, trace.program.code),
         memory=memory(index, facts, sizes),
+        questions=questions(index),
         ops=with_windows(with_promotions(with_reruns(trace), index.tensors), index.tensors),
         storages=shared[:MOST_STORAGES],
         transfers=transfers(index),

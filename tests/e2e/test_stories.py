@@ -94,6 +94,7 @@ STORIES = (
     "ten embeds on a page are fetched as they come near, and without scripts they are pictures",
     "an embed opens with the box of its step in view, at any width and level",
     "an embed of a run that is gone says so",
+    "questions: a lesson stops before its answer is anywhere on the page, by keys and on a phone",
     "no accessibility violations: first visit, tour, model, failure, panels, presentation, embed",
 )
 

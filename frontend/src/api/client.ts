@@ -20,6 +20,8 @@ export type CheckKind = 'finite-difference' | 'jacobian' | 'surface' | 'calls'
 export interface LessonText {
   title: string
   text: string
+  /** Its own words for the questions that its program asks, in their order. */
+  questions?: { ask: string; why: string }[]
 }
 
 export interface Lesson {

@@ -1166,6 +1166,10 @@ export interface Trace {
    */
   python_calls?: PythonCall[];
   /**
+   * What its comments ask the reader, in order; at most 40.
+   */
+  questions?: Question[];
+  /**
    * `ok`; `failed`: the user's program raised; `limited`: a limit stopped it; `crashed`: the process died.
    */
   status: "crashed" | "failed" | "limited" | "ok";
@@ -2655,6 +2659,110 @@ export interface Statement {
   line: number;
 }
 /**
+ * What the program asks its reader, as a comment `# ? x.grad`, with the answer that this run gave.
+ *
+ * This interface was referenced by `Wire`'s JSON-Schema
+ * via the `definition` "Question".
+ */
+export interface Question {
+  /**
+   * The right one of these.
+   */
+  answer?: string;
+  /**
+   * What to choose from.
+   */
+  choices?: string[];
+  /**
+   * Elements of the answer in row-major order, for `shape` its sizes.
+   */
+  data?: (boolean | number | string)[];
+  /**
+   * Whether it is the answer.
+   */
+  is_none?: boolean;
+  /**
+   * `number`: elements of a tensor; `shape`; `choice`: one of `choices`.
+   */
+  kind: "choice" | "number" | "shape";
+  /**
+   * The line whose effect is to be foreseen.
+   */
+  line: number;
+  /**
+   * Whether None is a possible answer.
+   */
+  may_be_none?: boolean;
+  /**
+   * Wrong answers whose reason is known; none equals the answer or another.
+   */
+  mistakes?: Mistake[];
+  /**
+   * Why it cannot be asked, for its author: `form`: not of a known form; `place`: no step of the run belongs to its line; `repeated`: its line is in a loop or function; `unknown`: the trace does not tell what it asks for; `before`: that was so before the line; `large`: more than 16 numbers; `choices`: the right one is not among them.
+   */
+  problem?: "" | "before" | "choices" | "form" | "large" | "place" | "repeated" | "unknown";
+  /**
+   * Shape of the answer, for `number`.
+   */
+  shape?: number[];
+  span: Span2;
+  /**
+   * Steps that have happened when it is asked: none of them, nor any tensor they tell of, gives the answer away.
+   */
+  step: number;
+  /**
+   * What is asked for, as written.
+   */
+  text: string;
+  /**
+   * Steps that have happened where the answer holds.
+   */
+  until: number;
+  /**
+   * Words of its author for after the answer, by language; under "" those for every language.
+   */
+  why?: {
+    [k: string]: string;
+  };
+}
+/**
+ * A wrong answer whose reason is known: what one mistake would make of these numbers.
+ *
+ * This interface was referenced by `Wire`'s JSON-Schema
+ * via the `definition` "Mistake".
+ */
+export interface Mistake {
+  /**
+   * `last_alone`: what the last pass added, without what was there; `value`: the tensor instead of its gradient; `sign`: everything negated; `transposed`; `mean_factor`: not divided by the number of elements of a mean.
+   */
+  code: "last_alone" | "mean_factor" | "sign" | "transposed" | "value";
+  /**
+   * The numbers it gives.
+   */
+  data: (boolean | number | string)[];
+}
+/**
+ * A stretch of the user's source. Lines from 1; columns from 0, in Unicode code points, end exclusive.
+ */
+export interface Span2 {
+  /**
+   * Column where the first line's part begins.
+   */
+  column: number;
+  /**
+   * Column after the last line's part.
+   */
+  end_column: number;
+  /**
+   * Last line.
+   */
+  end_line: number;
+  /**
+   * First line.
+   */
+  line: number;
+}
+/**
  * Memory and all that shares it: an alias group.
  *
  * This interface was referenced by `Wire`'s JSON-Schema
@@ -2709,12 +2817,12 @@ export interface Parted {
    * The name.
    */
   name: string;
-  span: Span2;
+  span: Span3;
 }
 /**
  * A stretch of the user's source. Lines from 1; columns from 0, in Unicode code points, end exclusive.
  */
-export interface Span2 {
+export interface Span3 {
   /**
    * Column where the first line's part begins.
    */

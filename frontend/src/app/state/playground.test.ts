@@ -40,7 +40,10 @@ async function between(): Promise<{ page: Playground; done: Promise<void> }> {
   return { page, done }
 }
 
-beforeEach(() => vi.stubGlobal('requestAnimationFrame', (frame: FrameRequestCallback) => frames.push(frame)))
+beforeEach(() => {
+  localStorage.setItem('gradgraph.questions', 'off')
+  vi.stubGlobal('requestAnimationFrame', (frame: FrameRequestCallback) => frames.push(frame))
+})
 
 afterEach(() => {
   frames = []

@@ -1,11 +1,13 @@
 // The run on screen: its trace, the graph made of it, and what is looked up in both.
 
 import type { Fixes, Graph, Trace, Trial } from '../../api/types'
+import { cutGraph, cutTrace } from '../../core/trace/cut'
 import { applyEdits } from '../../core/trace/fix'
 import { History } from '../../core/trace/history'
 import { boxFinder } from '../../core/trace/naming'
 import { indexOf, linesOfGraph, type TraceIndex } from '../../core/trace/trace-index'
 import { recentRuns, type Recent } from './browser-storage'
+import type { Questions } from './questions.svelte'
 
 /** What is drawn: a trace and the graph made of it always change together. */
 export interface Shown {
@@ -14,6 +16,10 @@ export interface Shown {
 }
 
 export class Run {
+  private readonly questions: Questions
+  /** Pictures that end at a question: each is the same one as long as the question is. */
+  private readonly cuts = new WeakMap<Shown, Shown>()
+  /** What came of the program. What the page shows of it ends at the first open question. */
   shown: Shown | null = $state.raw(null)
   /** A picture that is drawn before the rest of the page says the same: where only a number was edited, it is what the
    *  eye waits for. */
@@ -26,14 +32,37 @@ export class Run {
   /** Runs of this tab, newest first. */
   recent: readonly Recent[] = $state.raw(recentRuns())
 
-  readonly trace: Trace | null = $derived(this.shown?.trace ?? null)
-  readonly graph: Graph | null = $derived(this.shown?.graph ?? null)
-  readonly picture: Shown | null = $derived(this.ahead ?? this.shown)
+  /** All of the run, what is not shown yet too. */
+  readonly whole: Trace | null = $derived(this.shown?.trace ?? null)
+  private readonly seen: Shown | null = $derived.by(() => this.until(this.shown))
+  readonly trace: Trace | null = $derived(this.seen?.trace ?? null)
+  readonly graph: Graph | null = $derived(this.seen?.graph ?? null)
+  readonly picture: Shown | null = $derived.by(() => this.until(this.ahead) ?? this.seen)
   readonly index: TraceIndex | null = $derived(this.trace ? indexOf(this.trace) : null)
   readonly history: History | null = $derived(this.index ? new History(this.index) : null)
   readonly find = $derived(this.graph && this.index ? boxFinder(this.graph, this.index) : null)
   readonly lines = $derived(this.graph ? linesOfGraph(this.graph) : null)
   readonly total: number = $derived(this.trace?.timeline.length ?? 0)
+
+  constructor(questions: Questions) {
+    this.questions = questions
+  }
+
+  /** A picture as it was before the first open question. */
+  private until(shown: Shown | null): Shown | null {
+    if (!shown) return null
+    const trace = cutTrace(shown.trace, this.questions.endOf(shown.trace))
+    if (trace === shown.trace) return shown
+    const last = this.cuts.get(shown)
+    const cut = last?.trace === trace ? last : { trace, graph: cutGraph(shown.graph, trace) }
+    this.cuts.set(shown, cut)
+    return cut
+  }
+
+  /** How many steps of a run the page may show. */
+  endOf(trace: Trace): number {
+    return this.questions.endOf(trace)
+  }
 
   /** What came of the fix of a finding; null until it was tried. */
   trialOf(at: number): Trial | null {

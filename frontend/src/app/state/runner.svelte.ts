@@ -163,7 +163,7 @@ export class Runner {
     const { state } = this.view
     const asked = (this.asked = { since: performance.now(), abort: new AbortController() })
     const both = AbortSignal.any([signal, asked.abort.signal])
-    const choice = choiceAt(this.shown.trace, state, state.step)
+    const choice = choiceAt(this.shown.whole, state, state.step)
     this.notice()
     try {
       const { trace, graph } = await api.run(this.draft.order, choice, state.lang, both, () => undefined)
@@ -258,7 +258,7 @@ export class Runner {
    *  been edited. */
   private likely(): api.GraphChoice {
     const { state } = this.view
-    return choiceAt(this.shown.trace, { ...state, root: null, pass: null }, state.step)
+    return choiceAt(this.shown.whole, { ...state, root: null, pass: null }, state.step)
   }
 
   /** Runs the program again, this time with a check. */
@@ -343,13 +343,13 @@ export class Runner {
   /** `kept`: at the step and selection that the address says; `turned`: where the reader is, as far as that is still
    *  there. */
   private async show(trace: Trace, manner: 'new' | 'kept' | 'turned', signal: AbortSignal): Promise<void> {
-    const { trace: before } = this.shown
+    const before = this.shown.whole
     const { state } = this.view
     if (manner === 'turned' && this.failsNow(trace)) return
-    const total = trace.timeline.length
+    const total = this.shown.endOf(trace)
     const same = before !== null && sameStory(before, trace)
     const isHeld = manner === 'turned' && state.step < (before?.timeline.length ?? 0)
-    const step = manner === 'kept' || isHeld ? Math.min(state.step, total) : same ? state.step : total
+    const step = manner === 'kept' || isHeld ? Math.min(state.step, total) : same ? Math.min(state.step, total) : total
     const choice = manner === 'kept' || (manner === 'turned' && same) ? state : { ...state, root: null, pass: null }
     const [graph] = await Promise.all([
       this.graphs.of(trace.id, choiceAt(trace, choice, step), state.lang, signal),
@@ -360,7 +360,8 @@ export class Runner {
     const shown = { trace, graph }
     const { root, pass } = choice
     const anew = manner === 'new' && !same ? { selection: null, expanded: null } : {}
-    this.catchUp = () => this.settle(shown, manner, { root, pass, ...(same ? {} : { step }), ...anew })
+    const moved = same && state.step <= total ? {} : { step }
+    this.catchUp = () => this.settle(shown, manner, { root, pass, ...moved, ...anew })
     if (same) {
       this.shown.ahead = shown
       await painted()
@@ -409,8 +410,8 @@ export class Runner {
     // address selects.
     const isAsked = manner === 'kept' && selection !== null
     const isWide = matchMedia('(min-width: 1280px)').matches
-    const isWrong = trace.findings.some((finding) => finding.severity !== 'note')
-    view.findingOpen = !isAsked && isWide && isWrong ? 0 : null
+    const isWrong = run.trace?.findings.some((finding) => finding.severity !== 'note')
+    view.findingOpen = !isAsked && isWide && isWrong === true ? 0 : null
     view.change({ run: trace.id, ...change })
   }
 
@@ -430,14 +431,14 @@ export class Runner {
 
   /** Fetches the graph that is wanted now; the old picture stays until it is here. */
   async redraw(wanted: api.GraphChoice): Promise<void> {
-    const { trace } = this.shown
+    const trace = this.shown.whole
     this.graphAbort?.abort()
     if (!trace || this.isDrawn(wanted)) return
     const abort = (this.graphAbort = new AbortController())
     try {
       const graph = await this.graphs.of(trace.id, wanted, this.view.state.lang, abort.signal)
-      if (abort.signal.aborted || this.shown.trace !== trace) return
-      if (graph !== this.shown.graph) this.shown.shown = { trace, graph }
+      if (abort.signal.aborted || this.shown.whole !== trace) return
+      if (graph !== this.shown.shown?.graph) this.shown.shown = { trace, graph }
     } catch (error) {
       if (!abort.signal.aborted) this.problem = this.view.sentenceOf(error)
     }

@@ -71,7 +71,7 @@ export class PageView {
     return this.state.expanded ?? (graph ? openingChoice(sheetOf(graph)) : new Set<string>())
   })
   /** The graph to draw: by the reader's choice, or else that of the pass the step belongs to. */
-  readonly wanted: string = $derived.by(() => JSON.stringify(choiceAt(this.run.trace, this.state, this.state.step)))
+  readonly wanted: string = $derived.by(() => JSON.stringify(choiceAt(this.run.whole, this.state, this.state.step)))
   /** What the inspector follows while nothing is selected: the box the step concerns, or the latest one before it. */
   readonly followedBox: Box | undefined = $derived.by(() => {
     const { index, find } = this.run

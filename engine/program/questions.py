@@ -1,0 +1,115 @@
+"""Questions that a program asks its reader, written as comments: `# ? x.grad` and, below it, `# ! why`.
+
+The grammar stands in docs/lessons.md; it is read here and nowhere else."""
+
+import ast
+import io
+import re
+import tokenize
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from engine.program.source import Source, source_of
+from engine.program.tree import parse
+from engine.trace import Span
+
+MOST_QUESTIONS = 40
+_ASKS = re.compile(r"#\s*\?\s*(?P<what>[^:]+?)\s*(?::\s*(?P<choices>.+?))?\s*$")
+_TELLS = re.compile(r"#\s*!\s*(?:(?P<lang>zh|en)\s*[:：]\s*)?(?P<words>.+?)\s*$")
+_ATTRIBUTES = frozenset(("", "grad", "shape", "grad.shape", "dtype", "requires_grad", "is_leaf", "_version"))
+
+
+class Asked(NamedTuple):
+    """One question as its author wrote it."""
+
+    span: Span
+    """The comment."""
+    text: str
+    """What is asked for."""
+    name: str
+    """The variable, empty when what is asked for is none of the forms."""
+    attribute: str
+    """What of it: empty for its value, `grad`, `grad.shape` …"""
+    is_none: bool
+    """Whether the question is only if that is None."""
+    choices: tuple[str, ...]
+    why: dict[str, str]
+    """Words for after the answer, by language; under "" those for every language."""
+    statement: ast.stmt | None
+    """The statement that the comment stands beside or under: its effect is what the reader foresees."""
+    may_repeat: bool
+    """Whether that stands in a loop or function."""
+
+
+def questions_in(code: str) -> list[Asked]:
+    """All questions of a program, in order."""
+    if "?" not in code:
+        return []
+    source = source_of(code)
+    found: list[Asked] = []
+    for token in _comments(code):
+        asks, tells = _ASKS.match(token.string), _TELLS.match(token.string)
+        if asks is not None and len(found) < MOST_QUESTIONS:
+            found.append(_asked(source, token, asks))
+        elif tells is not None and found:
+            found[-1].why.setdefault(tells["lang"] or "", tells["words"])
+    return found
+
+
+def _comments(code: str) -> Iterator[tokenize.TokenInfo]:
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(code).readline):
+            if token.type == tokenize.COMMENT:
+                yield token
+    except (tokenize.TokenError, SyntaxError):
+        return  # the program did not compile either: its failure says so
+
+
+def _asked(source: Source, token: tokenize.TokenInfo, asks: re.Match[str]) -> Asked:
+    line, column = token.start
+    name, attribute, is_none = _parts(asks["what"])
+    statement = _statement(source, line, None if token.line[:column].strip() else column)
+    return Asked(
+        span=Span(line=line, end_line=line, column=column, end_column=token.end[1]),
+        text=asks["what"],
+        name=name,
+        attribute=attribute,
+        is_none=is_none,
+        choices=tuple(choice.strip() for choice in (asks["choices"] or "").split("|") if choice.strip()),
+        why={},
+        statement=statement,
+        may_repeat=statement is not None and (source.in_loop(statement) or source.is_in_function(statement)),
+    )
+
+
+def _parts(text: str) -> tuple[str, str, bool]:
+    """The variable, what of it, and whether only None matters; empty names for every other form."""
+    tree = parse(text)
+    match tree.body if tree is not None else []:
+        case [ast.Expr(value=node)]:
+            is_none = False
+        case _:
+            return "", "", False
+    match node:
+        case ast.Compare(left=left, ops=[ast.Is()], comparators=[ast.Constant(value=None)]):
+            node, is_none = left, True
+    names: list[str] = []
+    while isinstance(node, ast.Attribute):
+        names.insert(0, node.attr)
+        node = node.value
+    attribute = ".".join(names)
+    if not isinstance(node, ast.Name) or attribute not in _ATTRIBUTES or (is_none and attribute != "grad"):
+        return "", "", False
+    return node.id, attribute, is_none
+
+
+def _statement(source: Source, line: int, column: int | None) -> ast.stmt | None:
+    """The one that ends on a comment's line, or for a comment with a line of its own the one above, in the same
+    block."""
+    ended = [
+        node
+        for node in source.nodes
+        if isinstance(node, ast.stmt)
+        and (node.end_lineno == line if column is None else (node.end_lineno or 0) < line and node.col_offset == column)
+    ]
+    return max(ended, key=lambda node: (node.end_lineno or 0, node.lineno), default=None)

@@ -1,0 +1,66 @@
+// Which questions of programs were answered in this browser; what comes after the first open one is not shown.
+
+import type { Question, Trace } from '../../api/types'
+import { askable, keyOf } from '../../core/trace/questions'
+import { remember, remembered } from './browser-storage'
+
+/** How a question was closed: found, or given up. */
+export type Closed = 'found' | 'given up'
+
+const MOST = 1000
+const ANSWERED = 'answered'
+
+function kept(): Readonly<Record<string, Closed>> {
+  try {
+    return (JSON.parse(remembered(ANSWERED) ?? '{}') ?? {}) as Record<string, Closed>
+  } catch {
+    return {}
+  }
+}
+
+export class Questions {
+  private answered: Readonly<Record<string, Closed>> = $state.raw(kept())
+  /** Whether questions are asked at all. */
+  on = $state(remembered('questions') !== 'off')
+
+  closed(trace: Trace, question: Question): Closed | undefined {
+    return this.answered[keyOf(trace, question)]
+  }
+
+  /** The first question that is still open. */
+  openOf(trace: Trace): Question | undefined {
+    return this.on ? askable(trace).find((question) => !this.closed(trace, question)) : undefined
+  }
+
+  /** How many steps of a run may be shown. */
+  endOf(trace: Trace): number {
+    const open = this.on ? askable(trace).filter((question) => !this.closed(trace, question)) : []
+    return Math.min(trace.timeline.length, ...open.map(({ step }) => step))
+  }
+
+  close(trace: Trace, question: Question, how: Closed): void {
+    const all = Object.entries({ ...this.answered, [keyOf(trace, question)]: how }).slice(-MOST)
+    this.keep(Object.fromEntries(all))
+  }
+
+  /** Asks the questions of a program once more. */
+  again(trace: Trace): void {
+    const keys = new Set(askable(trace).map((question) => keyOf(trace, question)))
+    this.keep(Object.fromEntries(Object.entries(this.answered).filter(([key]) => !keys.has(key))))
+  }
+
+  turn(on: boolean): void {
+    this.on = on
+    remember('questions', on ? 'on' : 'off')
+  }
+
+  /** All that is kept of answers, as JSON for a file. */
+  get progress(): string {
+    return JSON.stringify(this.answered, null, 1)
+  }
+
+  private keep(answered: Readonly<Record<string, Closed>>): void {
+    this.answered = answered
+    remember(ANSWERED, JSON.stringify(answered))
+  }
+}

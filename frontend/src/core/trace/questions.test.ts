@@ -1,0 +1,83 @@
+import { expect, test } from 'vitest'
+import type { Question, Trace } from '../../api/types'
+import { load } from '../fixtures/load'
+import { cutGraph, cutTrace } from './cut'
+import { answerOf, askable, judge, numbersIn } from './questions'
+import { TraceIndex } from './trace-index'
+import { History } from './history'
+
+const fixtures = ['accumulation', 'broadcasting', 'detach', 'double_backward', 'scalar_expression'] as const
+const span = { line: 1, end_line: 1, column: 0, end_column: 1 }
+const asked: Question = {
+  span, text: 'x.grad', line: 1, step: 0, until: 1, kind: 'number', shape: [2, 2], data: [1, 2, 3, 4],
+  mistakes: [{ code: 'transposed', data: [1, 3, 2, 4] }],
+}
+
+/** Whether the next step is the first of its line: a question is asked before a statement. */
+function isBetween({ timeline, passes }: Trace, step: number): boolean {
+  const line = (at: number) => {
+    const { pass, span } = timeline[at]!
+    return (passes.find(({ id }) => id === pass)?.span ?? span)?.line
+  }
+  return step === 0 || (line(step) !== undefined && line(step) !== line(step - 1))
+}
+
+test('numbers are read as they are typed', () => {
+  expect(numbersIn('[[1, 2],[3, 1/2]]')).toEqual([1, 2, 3, 0.5])
+  expect(numbersIn(' torch.Size([2, 3]) ')).toEqual([2, 3])
+  expect(numbersIn('−1.5e2 .5 - 3')).toEqual([-150, 0.5, -3])
+  expect(numbersIn('（１）')).toBeNull()
+  expect(['', 'two', '1/', '1..2'].map(numbersIn)).toEqual([null, null, null, null])
+  expect(numbersIn('()')).toEqual([])
+})
+
+test('a wrong answer is told why where that is known', () => {
+  expect(judge(asked, '1 2 3 4')).toBe('right')
+  expect(judge(asked, '1.001, 2, 3, 4')).toBe('right')
+  expect(judge(asked, '[[1,3],[2,4]]')).toBe('transposed')
+  expect(judge(asked, '[1, 2]')).toBe('shape')
+  expect(judge(asked, '5 5 5 5')).toBe('wrong')
+  expect(judge(asked, 'None')).toBe('wrong')
+  expect(judge(asked, 'many')).toBe('unread')
+  expect(judge({ ...asked, data: [], is_none: true }, 'none')).toBe('right')
+  expect(judge({ ...asked, kind: 'choice', answer: 'True' }, 'False')).toBe('wrong')
+})
+
+test('an answer is written as it would be typed', () => {
+  expect(answerOf(asked)).toBe('[[1, 2], [3, 4]]')
+  expect(answerOf({ ...asked, shape: [], data: [0.5] })).toBe('0.5')
+  expect(answerOf({ ...asked, kind: 'shape', data: [2, 3] })).toBe('(2, 3)')
+})
+
+test.each(fixtures)('a cut of %s holds nothing that came later, before any line', (name) => {
+  const { trace, graph } = load(name)
+  const whole = new History(new TraceIndex(trace))
+  for (let step = 0; step < trace.timeline.length; step += 1) {
+    if (!isBetween(trace, step)) continue
+    const cut = cutTrace(trace, step)
+    const ids = new Set(cut.tensors.map(({ id }) => id))
+    for (const id of ids) expect(whole.birth(id)).toBeLessThanOrEqual(step)
+    const { questions: _asked, ...rest } = cut
+    for (const [id] of JSON.stringify(rest).matchAll(/(?<=")t\d+(?=")/g)) expect(ids, `${id} at ${step}`).toContain(id)
+    const then = new History(new TraceIndex(cut))
+    const names = ({ name: of, tensor }: { name: string; tensor: { id: string } | undefined }) => `${of} ${tensor?.id}`
+    expect(then.variablesAt(step).map(names)).toEqual(whole.variablesAt(step).map(names))
+    const nodes = new Set(cut.nodes.map(({ id }) => id))
+    const drawn = cutGraph(graph, cut)
+    expect(drawn.boxes.every(({ node }) => !node || nodes.has(node))).toBe(true)
+  }
+})
+
+test.each(fixtures)('before a question of %s is answered its answer is in no tensor it asks for', (name) => {
+  const { trace } = load(name)
+  const questions = askable(trace)
+  expect(questions.length).toBeGreaterThan(0)
+  for (const question of questions) {
+    const cut = cutTrace(trace, question.step)
+    const then = new History(new TraceIndex(cut))
+    const [variable = '', what] = question.text.split('.')
+    const found = then.variablesAt(question.step).find((one) => one.name === variable)?.tensor
+    const told = what === 'grad' && found ? then.gradShownAt(found, question.step) : found
+    if (question.kind === 'number') expect(told?.data ?? null).not.toEqual(question.data)
+  }
+})

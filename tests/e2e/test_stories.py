@@ -95,6 +95,7 @@ STORIES = (
     "an embed opens with the box of its step in view, at any width and level",
     "an embed of a run that is gone says so",
     "questions: a lesson stops before its answer is anywhere on the page, by keys and on a phone",
+    "questions: a first visit finds its example whole, and is asked when it wants to be",
     "no accessibility violations: first visit, tour, model, failure, panels, presentation, embed",
 )
 

@@ -21,7 +21,14 @@ function kept(): Readonly<Record<string, Closed>> {
 export class Questions {
   private answered: Readonly<Record<string, Closed>> = $state.raw(kept())
   /** Whether questions are asked at all. */
-  on = $state(remembered('questions') !== 'off')
+  private on = $state(remembered('questions') !== 'off')
+  /** A program that is shown whole, whatever it asks: the finished example of a first visit. */
+  resting: string | null = $state(null)
+
+  /** Whether what a program asks is asked. */
+  asks({ program }: Trace): boolean {
+    return this.on && program.code !== this.resting
+  }
 
   closed(trace: Trace, question: Question): Closed | undefined {
     return this.answered[keyOf(trace, question)]
@@ -29,12 +36,12 @@ export class Questions {
 
   /** The first question that is still open. */
   openOf(trace: Trace): Question | undefined {
-    return this.on ? askable(trace).find((question) => !this.closed(trace, question)) : undefined
+    return this.asks(trace) ? askable(trace).find((question) => !this.closed(trace, question)) : undefined
   }
 
   /** How many steps of a run may be shown. */
   endOf(trace: Trace): number {
-    const open = this.on ? askable(trace).filter((question) => !this.closed(trace, question)) : []
+    const open = this.asks(trace) ? askable(trace).filter((question) => !this.closed(trace, question)) : []
     return Math.min(trace.timeline.length, ...open.map(({ step }) => step))
   }
 
@@ -51,6 +58,7 @@ export class Questions {
 
   turn(on: boolean): void {
     this.on = on
+    this.resting = null
     remember('questions', on ? 'on' : 'off')
   }
 

@@ -16,7 +16,7 @@ export interface Shown {
 }
 
 export class Run {
-  private readonly questions: Questions
+  readonly questions: Questions
   /** Pictures that end at a question: each is the same one as long as the question is. */
   private readonly cuts = new WeakMap<Shown, Shown>()
   /** What came of the program. What the page shows of it ends at the first open question. */

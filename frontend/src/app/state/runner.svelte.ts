@@ -95,6 +95,7 @@ export class Runner {
     await this.catalogue.fetchLessons()
     const lesson = this.catalogue.lessons.find(({ name }) => name === FIRST_LESSON)
     if (!lesson || this.draft.code.trim() || this.running !== 'no') return
+    this.shown.questions.resting = lesson.code
     await this.openLesson(lesson)
     const { trace } = this.shown
     const sum = trace?.timeline.findLastIndex(({ kind }) => kind === 'sum') ?? -1

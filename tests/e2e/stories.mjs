@@ -346,6 +346,7 @@ const illegible = (page) =>
     const overlap = (a, b) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1
     const places = (all) => [...all].map((one) => one.getBoundingClientRect())
     const boxes = places(svg.querySelectorAll('.box:not([aria-expanded="true"])')).filter((box) => overlap(box, window))
+      .map(({ left, right, top, bottom }) => ({ left, right, top: Math.max(top, window.top), bottom: Math.min(bottom, window.bottom) }))
     const small = [...svg.querySelectorAll('text')].filter((text) => text.textContent && parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a < 10.99)
     const over = [...document.querySelectorAll('section.graph .legend, section.graph .minimap, section.graph .zoom')].filter((aid) => boxes.some((box) => overlap(aid.getBoundingClientRect(), box)))
     return [

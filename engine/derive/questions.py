@@ -8,6 +8,8 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Literal, NamedTuple
 
+from msgspec.structs import replace
+
 from engine.program.questions import Asked, questions_in
 from engine.trace import Mistake, Number, Question, Span, Tensor
 from engine.trace_index import TraceIndex
@@ -53,7 +55,7 @@ def _question(moments: "_Moments", asked: Asked) -> Question:
     try:
         return _answered(moments, asked, _checked(asked, where), bare)
     except _Unanswerable as refused:
-        return _replaced(bare, problem=refused.why)
+        return replace(bare, problem=refused.why)
 
 
 def _checked(asked: Asked, where: _Stretch | None) -> _Stretch:
@@ -78,18 +80,18 @@ def _answered(moments: "_Moments", asked: Asked, where: _Stretch, bare: Question
     if target is None:
         return _none(bare, asked)
     if asked.attribute in ("shape", "grad.shape"):
-        return _replaced(bare, kind="shape", data=target.shape)
+        return replace(bare, kind="shape", data=target.shape)
     if asked.attribute == "dtype":
         return _choice(bare, target.dtype, tuple(dict.fromkeys((*_DTYPES, target.dtype))), asked.choices)
     if asked.attribute in ("requires_grad", "is_leaf"):
         return _choice(bare, str(getattr(target, asked.attribute)), _YES_NO, asked.choices)
     if asked.attribute == "_version":
-        return _replaced(bare, data=(target.version,))
-    shown = _replaced(bare, shape=target.shape, data=_numbers(target), may_be_none=wants_grad)
+        return replace(bare, data=(target.version,))
+    shown = replace(bare, shape=target.shape, data=_numbers(target), may_be_none=wants_grad)
     if asked.choices:
         return _choice(bare, _written(shown.data), (), asked.choices)
     mistakes = _mistakes(moments, state, target, where.until) if wants_grad else _of_any(target)
-    return _replaced(shown, mistakes=tuple(_told_apart(mistakes, shown.data)))
+    return replace(shown, mistakes=tuple(_told_apart(mistakes, shown.data)))
 
 
 def _none(bare: Question, asked: Asked) -> Question:
@@ -97,19 +99,14 @@ def _none(bare: Question, asked: Asked) -> Question:
         raise _Unanswerable("unknown")
     if asked.choices:
         return _choice(bare, "None", (), asked.choices)
-    return _replaced(bare, may_be_none=True, is_none=True)
+    return replace(bare, may_be_none=True, is_none=True)
 
 
 def _choice(bare: Question, answer: str, usual: tuple[str, ...], given: tuple[str, ...]) -> Question:
     choices = given or usual
     if answer not in choices:
         raise _Unanswerable("choices")
-    return _replaced(bare, kind="choice", answer=answer, choices=choices)
-
-
-def _replaced(question: Question, **fields: object) -> Question:
-    known = {name: getattr(question, name) for name in question.__struct_fields__}
-    return Question(**{**known, **fields})
+    return replace(bare, kind="choice", answer=answer, choices=choices)
 
 
 def _numbers(tensor: Tensor) -> tuple[Number, ...]:

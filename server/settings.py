@@ -138,7 +138,8 @@ class Settings:
         if settings.runner and not all(map(_names_broker, settings.runner.split(","))):
             raise BadSetting(f"{PREFIX}RUNNER names no broker: write nats://USER:PASSWORD@HOST:4222, or leave it empty")
         try:
-            ssl.create_default_context(cafile=settings.runner_ca or None)
+            if settings.runner_ca:
+                ssl.create_default_context(cafile=settings.runner_ca)
         except OSError as wrong:
             raise BadSetting(f"{PREFIX}RUNNER_CA={settings.runner_ca!r} has no certificates: {wrong}") from None
         return settings

@@ -16,13 +16,6 @@ export interface LargeViews extends Parts<'run' | 'view'> {
   View(): Promise<{ default: Component<Props> }>
 }
 
-/** Where something stands in the window. */
-export interface Around {
-  left: number
-  top: number
-  bottom: number
-}
-
 const KEY = 'large views'
 
 export function offerLargeViews(views: LargeViews): void {

@@ -12,6 +12,13 @@ export interface Rect {
   h: number
 }
 
+/** Where something stands in the window. */
+export interface Sides {
+  left: number
+  top: number
+  bottom: number
+}
+
 /** A box, or a group as it looks folded. `side` is room kept on both sides, `tail` room below. */
 export interface LayoutItem extends Size {
   id: string

@@ -99,8 +99,8 @@ class Group(Record, frozen=True):
     id: str
     """Group id."""
     title: str
-    """Last part of the module path, the loop's line, what a function's call belongs to (`net[0][3]`) its number, the
-    call that made a layer, or `rank 0`."""
+    """Last part of the module path, the loop's line, what a function's call belongs to (`net[0][3]`) or its number,
+    the call that made a layer, or `rank 0`."""
     type: str
     """Module class, of calls the function, else empty."""
     kind: Literal["module", "loop", "line", "layer", "rank"]

@@ -1946,6 +1946,7 @@ const stories = {
       await page.locator('.gg-scene .box').first().waitFor()
       await page.keyboard.press('End')
       check(!/2\.01|1\.41/.test(await said()), `${panel} tells the answer`)
+      check(!/prints nothing|did not pass/.test(await said()), `${panel} says that what is not shown never happens`)
     }
     await page.locator('.question input').fill('1, 2, 3')
     await page.keyboard.press('Enter')

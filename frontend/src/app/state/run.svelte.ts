@@ -36,6 +36,8 @@ export class Run {
   readonly whole: Trace | null = $derived(this.shown?.trace ?? null)
   private readonly seen: Shown | null = $derived.by(() => this.until(this.shown))
   readonly trace: Trace | null = $derived(this.seen?.trace ?? null)
+  /** Whether an open question ends it: what is not in it may come yet. */
+  readonly isCut: boolean = $derived(this.trace !== this.whole)
   readonly graph: Graph | null = $derived(this.seen?.graph ?? null)
   readonly picture: Shown | null = $derived.by(() => this.until(this.ahead) ?? this.seen)
   readonly index: TraceIndex | null = $derived(this.trace ? indexOf(this.trace) : null)

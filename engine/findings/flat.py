@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from engine.findings.axes import ATTENTION, RECURRENT
 from engine.findings.class_axis import one_class_alone
-from engine.findings.diagnosis import Diagnosis, grouped, is_alike, is_zero, once_a_line, size_of
+from engine.findings.diagnosis import Diagnosis, extent, grouped, is_alike, is_zero, once_a_line, size_of
 from engine.findings.gradient_flow import PRODUCTS, RELUS, SQUASHES, flat_ops
 from engine.findings.losses import ELEMENTWISE_LOSSES
 from engine.findings.recurrent import CELLS
@@ -19,6 +19,9 @@ OF_SEQUENCES = frozenset((*CELLS, *RECURRENT, ATTENTION, "scaled_dot_product_att
 OF_ROWS = frozenset(("embedding", "embedding_bag"))
 """The row of the padding gets no gradient however it is looked at."""
 COMPARING = ("sub", "div", *sorted(ELEMENTWISE_LOSSES))
+DRAWS = frozenset(("normal", "bernoulli", "poisson"))
+"""Ops whose numbers come by chance: PyTorch sends zeros back through them."""
+SHRINKS = frozenset(("prod", "exp", "pow"))
 LEAST_TURNS = 3
 ROUNDING = 1e-4
 """Of the largest gradient: a normalisation over one number gives not quite 0."""
@@ -72,7 +75,7 @@ def flattened(diagnosis: Diagnosis) -> Iterator[Finding]:
             if op.name in SAID_ELSEWHERE | OF_SEQUENCES | OF_ROWS or any(_said_better(diagnosis)):
                 return
             yield diagnosis.warning(
-                "gradient_flattened",
+                _why_flat(diagnosis, op),
                 op,
                 tensors=(*op.outputs[:1], *leaves[:8]),
                 nodes=(visit.node,),
@@ -82,6 +85,15 @@ def flattened(diagnosis: Diagnosis) -> Iterator[Finding]:
                 shape="×".join(map(str, _shape(diagnosis.input_of(op)))),
             )
             return
+
+
+def _why_flat(diagnosis: Diagnosis, op: Op) -> str:
+    """What is known of the reason why only zeros go back through an op."""
+    if op.name in DRAWS:
+        return "drawn_by_chance"
+    low, high = extent(diagnosis.input_of(op)) or (0.0, 0.0)
+    is_rounded = op.name in SHRINKS and is_zero(diagnosis.output_of(op)) and (op.name == "exp" or low > 0 or high < 0)
+    return "rounded_to_zero" if is_rounded else "gradient_flattened"
 
 
 def _alive(diagnosis: Diagnosis) -> set[str]:

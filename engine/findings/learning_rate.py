@@ -233,11 +233,12 @@ def scheduler_before_step(diagnosis: Diagnosis) -> Iterator[Finding]:
         statement = code.statement_at(warning.span)
         step = next((update for update in diagnosis.trace.updates if update.kind == "step"), None)
         other = code.statement_at(step.span) if step is not None else None
-        is_after = other is not None and statement is not None and other.lineno < statement.lineno
-        strange = _of_another_optimizer(diagnosis, statement) if is_after else None
+        strange = _of_another_optimizer(diagnosis, statement)
         if strange is not None:
             yield strange
             return
+        if code.follows(other, statement):
+            return  # what PyTorch misses is a step that a GradScaler skipped, or another optimizer's
         yield diagnosis.warning(
             "scheduler_before_step",
             warning.span,
@@ -253,19 +254,21 @@ def _of_another_optimizer(diagnosis: Diagnosis, stepped: ast.stmt | None) -> Fin
     call = stepped.value if isinstance(stepped, ast.Expr) else None
     name = dotted(call.func.value) if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) else ""
     made = bound_once(diagnosis, name)
-    given = (
-        dotted(made.value.args[0]) if made is not None and isinstance(made.value, ast.Call) and made.value.args else ""
-    )
-    if made is None or not given:
+    given = made.value.args[0] if made is not None and isinstance(made.value, ast.Call) and made.value.args else None
+    if made is None or given is None or not diagnosis.steps:
         return None
-    again = [each for each in code.bindings if dotted(each.targets[0]) == given and code.follows(made, each)]
+    again = [each for each in code.bindings if dotted(given) and dotted(each.targets[0]) == dotted(given)]
+    again = [each for each in again if code.follows(made, each)]
+    is_another = isinstance(given, ast.Call) or bound_once(diagnosis, dotted(given)) is not None
+    if not again and (not is_another or dotted(given) in {receiver(diagnosis, step) for step in diagnosis.steps}):
+        return None
     step = diagnosis.steps[0]
     return diagnosis.warning(
         "scheduler_of_another_optimizer",
         again[0] if again else made,
         fix=code.moved(made, after=again[-1]) if again else (),
         name=name,
-        optimizer=given,
+        optimizer=code.short(given),
         made_line=str(made.lineno),
         step_line=line(step.span),
         stepped=receiver(diagnosis, step),

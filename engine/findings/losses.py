@@ -4,7 +4,7 @@ import ast
 import math
 from collections.abc import Iterator
 
-from engine.findings.diagnosis import Diagnosis, line, once_a_line, times
+from engine.findings.diagnosis import Diagnosis, argument, line, numbers_of, once_a_line, times
 from engine.program.edits import Edits
 from engine.program.names import called, dotted
 from engine.trace import Finding, Op, Tensor
@@ -211,6 +211,32 @@ def _renamed(diagnosis: Diagnosis, op: Op, functions: dict[str, str], layers: di
         function = made[0].func
         return (code.replace(function, code.text(function)[: -len(function.attr)] + layers[function.attr]),)
     return ()
+
+
+@once_a_line
+def weights_after_the_mean(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Weights of samples times a loss that is one number already: only their mean counts, for all samples alike."""
+    for op in diagnosis.ops_named(("mul",)):
+        operands = [diagnosis.tensors[each] for each in op.inputs if each in diagnosis.tensors]
+        loss, weights = sorted(operands, key=lambda each: len(each.shape)) if len(operands) == 2 else (None, None)
+        maker = diagnosis.maker.get(loss.id) if loss is not None and not loss.shape else None
+        target = diagnosis.input_of(maker, 1) if maker is not None and maker.name in LOSS_FUNCTIONS else None
+        if maker is None or target is None or weights is None or argument(maker, "reduction") != "'mean'":
+            continue
+        takers = {taker.name for taker in diagnosis.takers.get(op.outputs[0], ())} if op.outputs else set()
+        is_of_samples = weights.shape == target.shape[:1] and len(set(numbers_of(weights))) > 1
+        if not is_of_samples or weights.requires_grad or not takers <= {"mean", "sum"}:
+            continue
+        if diagnosis.reaches_a_pass(op):
+            yield diagnosis.warning(
+                "weights_after_the_mean",
+                op,
+                tensors=(weights.id, *maker.outputs[:1]),
+                name=diagnosis.say(weights.id),
+                loss=maker.name,
+                loss_line=line(maker.span),
+                count=str(weights.shape[0]),
+            )
 
 
 def softmax_without_dim(diagnosis: Diagnosis) -> Iterator[Finding]:

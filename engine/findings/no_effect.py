@@ -2,7 +2,7 @@
 early or late."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 
 from engine.findings.diagnosis import Diagnosis, argument, line
 from engine.findings.leaves import subtraction
@@ -24,6 +24,8 @@ SAFE_TO_KEEP = frozenset(
 )
 """Those whose result has the shape and the type that the rest of the program counts on."""
 CLIPS = frozenset({"clip_grad_norm_", "clip_grad_value_"})
+SIGNS = frozenset("add sub mul div".split())
+"""Ops that are written as signs between two operands."""
 INFINITIES = ("float('inf')", 'float("inf")', "torch.inf", "math.inf", "np.inf", "inf")
 """Norms that clip nothing: the call measures."""
 GRAD_FLAG = "requires_grad"
@@ -48,11 +50,11 @@ def _shows_values(diagnosis: Diagnosis) -> bool:
 
 def _dropped(diagnosis: Diagnosis) -> Iterator[Finding]:
     code = diagnosis.code
-    for call in code.calls:
-        statement, name = code.parents.get(call), _worked_on(code, call)
-        if called(call) not in MAKES_NEW or not isinstance(statement, ast.Expr) or keyword(call, "out"):
+    for statement in code.nodes:
+        if not isinstance(statement, ast.Expr):
             continue
-        op = next((ran for ran in diagnosis.ops_at(code.span(call)) if ran.name == called(call)), None)
+        name, making = _worked_on(code, statement.value)
+        op = next((ran for ran in diagnosis.ops_at(code.span(statement.value)) if ran.name in making), None)
         if op is None or op.in_place or op.raised or op.pass_id is not None or diagnosis.is_inside_library(op):
             continue
         given = diagnosis.input_of(op)
@@ -64,10 +66,12 @@ def _dropped(diagnosis: Diagnosis) -> Iterator[Finding]:
             "note" if code.runs_once(statement) else "warning",
             op.span,
             tensors=(given.id,),
-            fix=(code.before(call, f"{name} = "),) if name.isidentifier() and op.name in SAFE_TO_KEEP else (),
+            fix=(code.before(statement.value, f"{name} = "),)
+            if name.isidentifier() and op.name in SAFE_TO_KEEP
+            else (),
             name=name,
             op=op.name,
-            code=code.short(call),
+            code=code.short(statement.value),
         )
 
 
@@ -93,9 +97,15 @@ def signs_taken_for_additions(diagnosis: Diagnosis) -> Iterator[Finding]:
         )
 
 
-def _worked_on(code: Source, call: ast.Call) -> str:
-    """The tensor that a method or function was called with, as it is written."""
-    return dotted(code.receiver(call)) or (dotted(call.args[0]) if call.args else "")
+def _worked_on(code: Source, value: ast.expr) -> tuple[str, Container[str]]:
+    """The tensor that an expression computes something new of, as it is written, and the ops that may do it: a call
+    with it, or, where no result is shown by being named, a sum or product."""
+    match value:
+        case ast.Call() as call if called(call) in MAKES_NEW and not keyword(call, "out"):
+            return dotted(code.receiver(call)) or (dotted(call.args[0]) if call.args else ""), (called(call),)
+        case ast.BinOp(left=ast.Name(id=name)) if code.is_in_function(value) or code.in_loop(value):
+            return name, SIGNS
+    return "", ()
 
 
 def _is_used_later(diagnosis: Diagnosis, name: str, statement: ast.stmt) -> bool:

@@ -70,13 +70,16 @@ def _undetached(diagnosis: Diagnosis, tensor: str) -> str:
 
 @once_a_line
 def changed_by_reading(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A `__getitem__` that writes into a view of the data it keeps, or into a tensor that shares the memory of a NumPy
-    array: each epoch reads what the one before left."""
+    """A `__getitem__` or a loop over batches that writes into a view of the data, or into a tensor that shares the
+    memory of a NumPy array: each epoch reads what the one before left."""
     readers = [function for function in diagnosis.code.functions if function.name == "__getitem__"]
     taken: dict[tuple[str, str | None], int] = {}
-    for op in diagnosis.ops_named(("getitem", "from_numpy") if readers else ()):
+    for op in diagnosis.ops_named(("getitem", "from_numpy")):
         array = _shared_array(diagnosis, op)
-        if op.span is None or not any(covers(reader, op.span.line) for reader in readers) or not (op.view or array):
+        if op.span is None or not (op.view or array):
+            continue
+        is_read = any(covers(reader, op.span.line) for reader in readers)
+        if not is_read and (op.name == "from_numpy" or not _is_cut_with_targets(diagnosis, op)):
             continue
         row = (array or diagnosis.identity(op.inputs[0]), op.arguments[-1].text)
         taken[row] = taken.get(row, 0) + 1
@@ -92,6 +95,15 @@ def changed_by_reading(diagnosis: Diagnosis) -> Iterator[Finding]:
             view=diagnosis.say(op.outputs[0]),
             row_line=line(op.span),
         )
+
+
+def _is_cut_with_targets(diagnosis: Diagnosis, op: Op) -> bool:
+    """Whether the line takes the same rows of another tensor too, as batches are cut: `x[i:j], y[i:j]`."""
+    rows, at = op.arguments[-1].text, diagnosis.op_at[op.id]
+    near = diagnosis.trace.ops[max(0, at - 1) : at + 2]
+    cut = [each for each in near if each.name == "getitem" and each.arguments[-1].text == rows]
+    sources = {diagnosis.identity(each.inputs[0]) for each in cut}
+    return "slice" in (rows or "") and len(sources) > 1
 
 
 def _shared_array(diagnosis: Diagnosis, op: Op) -> str:

@@ -236,13 +236,39 @@ def padding_scored(diagnosis: Diagnosis) -> Iterator[Finding]:
             op.span,
             tensors=(target.id, *filler.outputs[:1]),
             nodes=op.nodes[-1:],
-            fix=_ignoring(diagnosis, op, filler, padding),
+            fix=_ignoring(diagnosis, op, padding) if _is_no_class(diagnosis, filler, padding) else (),
             loss=op.name,
             name=diagnosis.say(filler.outputs[0]),
             padding=f"{padding:.4g}",
             filled=str(max(lengths) * len(lengths) - sum(lengths)),
             count=str(max(lengths) * len(lengths)),
             filled_line=line(filler.span),
+        )
+
+
+@once_a_line
+def padding_of_lookup_scored(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Targets that end in the number which the embedding of the same tokens was told to be padding."""
+    for scored in _all_scored(diagnosis):
+        padding = number(argument(scored.lookup, "padding_idx", 2))
+        wanted, width = numbers_of(scored.wanted), scored.wanted.shape[1]
+        ends = [row for row in range(0, len(wanted), width) if wanted[row + width - 1] == padding]
+        is_loose = any(each.tensor for each in scored.loss.arguments if each.name == "weight")
+        is_ignored = padding == number(argument(scored.loss, "ignore_index", 5))
+        if padding is None or padding < 0 or is_ignored or is_loose or not 0 < width * len(ends) < len(wanted):
+            continue
+        yield diagnosis.warning(
+            "padding_of_lookup_scored",
+            scored.loss.span,
+            tensors=(scored.wanted.id, scored.given.id),
+            nodes=scored.loss.nodes[-1:],
+            fix=_ignoring(diagnosis, scored.loss, padding),
+            loss=scored.loss.name,
+            name=diagnosis.say(scored.wanted.id),
+            padding=f"{padding:.0f}",
+            filled=str(wanted.count(padding)),
+            count=str(len(wanted)),
+            lookup_line=line(scored.lookup.span),
         )
 
 
@@ -260,11 +286,14 @@ def _filled(diagnosis: Diagnosis, target: Tensor) -> tuple[float, Op] | None:
     return (padding, filler) if padding is not None and is_uneven and not is_mark else None
 
 
-def _ignoring(diagnosis: Diagnosis, op: Op, filler: Op, padding: float) -> Edits:
-    """`ignore_index` for a number that no row has of its own, and that is no class of the scores that a word has."""
+def _is_no_class(diagnosis: Diagnosis, filler: Op, padding: float) -> bool:
+    """Whether no row has that number of its own."""
     own = [diagnosis.tensors[row] for row in filler.inputs if row in diagnosis.tensors]
-    if any(row.data is None or padding in row.data for row in own) or not padding.is_integer():
-        return ()
+    return all(row.data is not None and padding not in row.data for row in own) and padding.is_integer()
+
+
+def _ignoring(diagnosis: Diagnosis, op: Op, padding: float) -> Edits:
+    """`ignore_index` where the loss is called, or made."""
     code = diagnosis.code
     call = code.call_at(op.span)
     made = [each for each in code.calls if called(each) in ("CrossEntropyLoss", "NLLLoss")]

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, TypeGuard
 
-from engine.findings.diagnosis import RESETS, Diagnosis, by_number, fed_by, is_zero, line, numbers_of
+from engine.findings.diagnosis import RESETS, Diagnosis, by_number, fed_by, is_zero, line, numbers_of, once_a_line
 from engine.findings.optimizers import bound_once, changed_after, made_later, models_given, receiver, span_of
 from engine.program.edits import Edits
 from engine.program.names import called, dotted
@@ -298,6 +298,37 @@ def parts_without_backward(diagnosis: Diagnosis) -> Iterator[Finding]:
             )
 
 
+def backward_after_the_loop(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A loss computed for each batch of a loop, and a backward below the loop: it sees the last batch alone."""
+    code = diagnosis.code
+    for passes in diagnosis.passes_by_place.values():
+        backward = code.statement_at(passes[0].span)
+        maker = diagnosis.maker.get(passes[0].roots[0].tensor or "") if passes[0].roots else None
+        made = code.statement_at(maker.span) if maker is not None else None
+        loop = next((each for each in code.loops(made) if code.follows(each, backward)), None) if made else None
+        alike = [op for op in diagnosis.ops_at(maker.span) if op.name == maker.name and op.nodes] if maker else []
+        lost = [op for op in alike if not diagnosis.reaches_a_pass(op)]
+        if maker is None or loop is None or len(lost) < FEWEST or not all(_is_alone(diagnosis, op) for op in lost):
+            continue
+        yield diagnosis.warning(
+            "backward_after_the_loop",
+            passes[0].span,
+            tensors=maker.outputs[:1],
+            name=diagnosis.say(maker.outputs[0]),
+            count=diagnosis.counted(alike),
+            lost=diagnosis.counted(lost),
+            made_line=line(maker.span),
+            loop_line=str(loop.lineno),
+        )
+
+
+def _is_alone(diagnosis: Diagnosis, loss: Op) -> bool:
+    """Whether nothing was computed from a loss, and no pass saw anything between it and the leaves."""
+    behind = diagnosis.reached_from(loss.nodes) & diagnosis.visited.keys()
+    is_used = any(taker.nodes for output in loss.outputs for taker in diagnosis.takers.get(output, ()))
+    return not is_used and all(diagnosis.nodes[node].variable is not None for node in behind)
+
+
 def _is_of(node: ast.AST, kind: type[ast.operator]) -> TypeGuard[ast.BinOp]:
     return isinstance(node, ast.BinOp) and isinstance(node.op, kind)
 
@@ -489,6 +520,49 @@ def _zeroed(diagnosis: Diagnosis, now: Pass, leaves: list[str]) -> Edits:
     elif movers == {None} and all(name.isidentifier() for name in names):
         text = " = ".join([*(f"{name}.grad" for name in names), "None"])
     return diagnosis.code.line_before(diagnosis.code.statement_at(now.span), text) if text else ()
+
+
+@once_a_line
+def passes_thrown_away(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A pass of which every gradient was zeroed before anything used it, and another one before the step: of two losses
+    only the last counts."""
+    if _reads_gradients(diagnosis.code.tree) or "clip_grad" in diagnosis.trace.program.code:
+        return
+    waiting: dict[str, Pass] = {}
+    lost: dict[str, _Wasted] = {}
+    for moment in _moments(diagnosis):
+        if isinstance(moment, Pass):
+            waiting.update((leaf, moment) for leaf in fed_by(moment))
+        elif moment.kind == "step":
+            yield from _only_the_last(diagnosis, moment, waiting, lost)
+            for leaf in diagnosis.held_by(moment):
+                waiting.pop(leaf, None)
+                lost.pop(leaf, None)
+        else:
+            owners = (diagnosis.gradient_owner.get(gradient) for gradient in diagnosis.changed_by(moment))
+            lost.update((leaf, _Wasted(moment, waiting.pop(leaf))) for leaf in owners if leaf in waiting)
+
+
+def _only_the_last(
+    diagnosis: Diagnosis, step: Update, waiting: dict[str, Pass], lost: dict[str, _Wasted]
+) -> Iterator[Finding]:
+    """What a step tells when its gradients are those of another line's pass than the one that was zeroed whole."""
+    held = [leaf for leaf in diagnosis.held_by(step) if leaf in lost]
+    for wasted in [lost[leaf] for leaf in held[:1]]:
+        fed = fed_by(wasted.of)
+        used = {waiting[leaf].span: waiting[leaf] for leaf in held if leaf in waiting}
+        is_whole = all(lost[leaf].of is wasted.of for leaf in fed if leaf in lost) and lost.keys() >= set(fed)
+        if not is_whole or not used or wasted.of.span in used:
+            continue
+        yield diagnosis.warning(
+            "pass_thrown_away",
+            wasted.by.span,
+            tensors=fed[:8],
+            optimizer=step.variable or step.optimizer or "",
+            first_line=line(wasted.of.span),
+            pass_line=line(next(iter(used))),
+            step_line=line(step.span),
+        )
 
 
 def zeroed_in_every_part(diagnosis: Diagnosis) -> Iterator[Finding]:

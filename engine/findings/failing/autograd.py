@@ -69,7 +69,8 @@ def unused_part(case: Case) -> Finding:
     only_if(case.diagnosis.identity(whole.id) in behind)
     said = {"name": case.diagnosis.say(tensor.id), "whole": case.diagnosis.say(whole.id), "made_line": line(maker.span)}
     output = case.diagnosis.say(roots[0])
-    return case.finding("unused_part_in_grad", said, span=maker.span, output=output, tensors=(tensor, whole))
+    code = "asked_after_rebinding" if said["name"] == said["whole"] else "unused_part_in_grad"
+    return case.finding(code, said, span=maker.span, output=output, tensors=(tensor, whole))
 
 
 def asked_without_graph(case: Case) -> Finding:

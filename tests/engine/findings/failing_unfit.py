@@ -128,6 +128,10 @@ UNFIT: dict[str, list[Row]] = {
         Row(W + "first = w[0] #<\ny = (w * w).sum()\ntorch.autograd.grad(y, first)\n", {"whole": "w", "name": "first"}),
         Row("net = nn.Linear(2, 1)\nxt = torch.ones(5, 2, requires_grad=True)\nt = xt[:, 1:] #<\nu = net(xt)\ntorch.autograd.grad(u.sum(), t)\n", {"whole": "xt"}),
     ],
+    "asked_after_rebinding": [
+        Row(W + "y = (w * w).sum()\nw = w * 1.0 #<\ntorch.autograd.grad(y, w)\n", {"name": "w", "output": "y"}),
+        Row(W + "loss = w.exp().sum()\nfor i in range(2):\n    w = w - 0.1 #<\n    torch.autograd.grad(loss, w)\n", {"code": "w - 0.1"}),
+    ],
     "asked_under_no_grad": [
         Row(W + "with torch.no_grad(): #<\n    y = w * 2\ny.retain_grad()\n", {"name": "y", "made_line": "7"}),
         Row("net = nn.Linear(2, 1)\nwith torch.no_grad(): #<\n    h = net(torch.ones(1, 2))\n    h.register_hook(print)\n", {"method": "register_hook"}),
@@ -180,6 +184,7 @@ NEAR_UNFIT: dict[str, str] = {
     "split_rounded": NUMBERS + "from torch.utils.data import random_split\nrandom_split(data, [3, 4])\n",
     "unused_part_in_grad": W
     + "first = w[0]\ny = torch.ones(2, requires_grad=True).sum()\ntorch.autograd.grad(y, first)\n",
+    "asked_after_rebinding": W + "y = (w * w).sum()\nv = w * 1.0\ntorch.autograd.grad(y, v)\n",
     "asked_under_no_grad": "with torch.no_grad():\n    z = torch.ones(1)\ny = torch.ones(2) * 2\ny.retain_grad()\n",
     "model_converted": "net = nn.Linear(2, 1)\nnet(torch.ones(3, 2).double())\n",
     "shape_mismatch_sizes": "torch.ones(3) + torch.ones(2, 4)\n",

@@ -203,6 +203,80 @@ opt = torch.optim.SGD(net.parameters(), lr=0.5)
 plan = torch.optim.lr_scheduler.ExponentialLR(first, 0.5)
 for i in range(2):
 """ + STEP + "    plan.step()\n"),
+    Case("scheduler_of_another_optimizer", 7, {"optimizer": "torch.optim.SGD(net.parameters(), lr=0.1)"}, SGD + """plan = torch.optim.lr_scheduler.StepLR(torch.optim.SGD(net.parameters(), lr=0.1), 1)
+for i in range(2):
+""" + STEP + "    plan.step()\n"),
+    Case("drawn_by_chance", 9, {"op": "normal", "count": "3"}, """net, out = nn.Linear(2, 4), nn.Linear(2, 1)
+opt = torch.optim.SGD([*net.parameters(), *out.parameters()], lr=0.1)
+for i in range(3):
+    opt.zero_grad()
+    mean, spread = net(torch.ones(3, 2)).chunk(2, 1)
+    z = torch.normal(mean, spread.exp())
+    out(z).pow(2).mean().backward()
+    opt.step()
+"""),
+    Case("rounded_to_zero", 8, {"op": "prod", "shape": "300"}, """p = nn.Parameter(torch.tensor(0.5))
+opt = torch.optim.SGD([p], lr=0.1)
+for i in range(3):
+    opt.zero_grad()
+    likelihood = torch.prod(p.expand(300))
+    (-likelihood).backward()
+    opt.step()
+"""),
+    Case("result_dropped", 9, {"name": "x", "code": "x + self.place"}, """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.place, self.out = nn.Parameter(torch.ones(2)), nn.Linear(2, 1)
+    def forward(self, x):
+        x + self.place
+        return self.out(x)
+net = Net()
+net(torch.ones(3, 2)).mean().backward()
+"""),
+    Case("pass_thrown_away", 10, {"first_line": "9", "pass_line": "11", "step_line": "12"}, SGD + """for i in range(2):
+    opt.zero_grad()
+    F.mse_loss(net(x), y).backward()
+    opt.zero_grad()
+    net(x).abs().mean().backward()
+    opt.step()
+"""),
+    Case("backward_after_the_loop", 11, {"count": "8", "lost": "6", "loop_line": "8"}, SGD + """for epoch in range(2):
+    for xb, yb in zip(x.split(2), y.split(2)):
+        loss = F.mse_loss(net(xb), yb)
+        opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""),
+    Case("weights_after_the_mean", 9, {"name": "weights", "loss": "mse_loss", "count": "8"}, """x, y, weights = torch.randn(8, 2), torch.randn(8), torch.rand(8)
+net = nn.Linear(2, 1)
+for i in range(2):
+    predicted = net(x).squeeze(1)
+    loss = F.mse_loss(predicted, y)
+    (loss * weights).mean().backward()
+"""),
+    Case("compared_along_another_axis", 5, {"dim": "0", "other": "1"}, """net = nn.Linear(3, 4)
+a, b = F.normalize(net(torch.randn(5, 3)), dim=0), F.normalize(net(torch.randn(5, 3)), dim=0)
+(1 - (a * b).sum(1)).mean().backward()
+"""),
+    Case("compared_along_another_axis", 5, {"dim": "0", "sum_line": "6"}, """net = nn.Linear(3, 4)
+a, b = F.normalize(net(torch.randn(5, 3)), dim=0), torch.randn(5, 4)
+F.cross_entropy(a @ b.t(), torch.arange(5)).backward()
+"""),
+    Case("changed_by_reading", 9, {"name": "x", "view": "xb"}, SGD + """for epoch in range(2):
+    xb, yb = x[0:4], y[0:4]
+    xb += 0.1 * torch.randn(4, 2)
+    opt.zero_grad()
+    F.mse_loss(net(xb), yb).backward()
+    opt.step()
+"""),
+    Case("padding_of_lookup_scored", 9, {"padding": "0", "filled": "4", "count": "10"}, """ids = torch.tensor([[3, 4, 5, 6, 7, 8], [2, 9, 0, 0, 0, 0]])
+emb, rnn, out = nn.Embedding(10, 4, padding_idx=0), nn.GRU(4, 8, batch_first=True), nn.Linear(8, 10)
+for i in range(2):
+    h, _ = rnn(emb(ids[:, :-1]))
+    scores = out(h).reshape(-1, 10)
+    loss = F.cross_entropy(scores, ids[:, 1:].reshape(-1))
+    loss.backward()
+"""),
     Case("written_to_data", 8, {"leaf": "gen.weight, gen.bias", "value": "w"}, """gen, layer = nn.Linear(2, 3), nn.Linear(3, 1)
 opt = torch.optim.SGD([*gen.parameters(), *layer.parameters()], lr=0.1)
 for i in range(2):
@@ -324,6 +398,83 @@ NEAR_MISSES: tuple[tuple[str, str], ...] = (
     ("option_not_read", "class Config:\n    def __init__(self):\n        self.defaults = {'lr': 0.1}\nconfig = Config()\n" + SGD + "for i in range(2):\n"
      "    config.defaults['lr'] = config.defaults['lr'] * 0.9\n    opt.param_groups[0]['lr'] = config.defaults['lr']\n" + STEP),
     ("frozen_norm_drifts", BODY + "for i in range(3):\n    model.train(); body.eval()\n    opt.zero_grad()\n    F.mse_loss(model(x), y).backward()\n    opt.step()\n"),
+    ("scheduler_of_another_optimizer", SGD + """plan = torch.optim.lr_scheduler.StepLR(opt, 1)
+def turn(optimizer):
+    optimizer.zero_grad()
+    F.mse_loss(net(x), y).backward()
+    optimizer.step()
+for i in range(2):
+    plan.step()
+    turn(opt)
+"""),
+    ("scheduler_before_step", SGD + """plan = torch.optim.lr_scheduler.StepLR(torch.optim.SGD(net.parameters(), lr=0.1), 1)
+for i in range(2):
+""" + STEP + "    plan.step()\n"),
+    ("drawn_by_chance", """net, out = nn.Linear(2, 4), nn.Linear(2, 1)
+for i in range(3):
+    mean, spread = net(torch.ones(3, 2)).chunk(2, 1)
+    z = mean + spread.exp() * torch.normal(torch.zeros(3, 2), 1.0)
+    out(z).pow(2).mean().backward()
+"""),
+    ("rounded_to_zero", "p = nn.Parameter(torch.tensor(0.5))\nfor i in range(3):\n    torch.prod(p.expand(30)).backward()\n"),
+    ("result_dropped", "x = torch.ones(2, requires_grad=True)\n(x * 2).sum().backward()\nx + 1\n"),
+    ("pass_thrown_away", SGD + """for i in range(2):
+    opt.zero_grad()
+    F.mse_loss(net(x), y).backward(retain_graph=True)
+    net(x).abs().mean().backward()
+    opt.step()
+"""),
+    ("pass_thrown_away", """G, D = nn.Linear(2, 2), nn.Linear(2, 1)
+of_g, of_d = torch.optim.SGD(G.parameters(), lr=0.1), torch.optim.SGD(D.parameters(), lr=0.1)
+for i in range(2):
+    of_g.zero_grad()
+    D(G(torch.randn(4, 2))).mean().backward()
+    of_g.step()
+    of_d.zero_grad()
+    (D(torch.randn(4, 2)) - D(G(torch.randn(4, 2)).detach())).mean().backward()
+    of_d.step()
+"""),
+    ("pass_thrown_away", SGD + """for i in range(2):
+    opt.zero_grad()
+    F.mse_loss(net(x), y).backward()
+    print(net.weight.grad.norm())
+    opt.zero_grad()
+    net(x).abs().mean().backward()
+    opt.step()
+"""),
+    ("backward_after_the_loop", """cell, out = nn.GRUCell(2, 4), nn.Linear(4, 1)
+h = torch.zeros(3, 4)
+for step in torch.randn(6, 3, 2):
+    h = cell(step, h)
+    loss = out(h).pow(2).mean()
+loss.backward()
+"""),
+    ("backward_after_the_loop", SGD + """total = 0.0
+for xb, yb in zip(x.split(2), y.split(2)):
+    loss = F.mse_loss(net(xb), yb)
+    total = total + loss
+total.backward()
+"""),
+    ("weights_after_the_mean", """x, y, weights = torch.randn(8, 2), torch.randn(8), torch.rand(8)
+net = nn.Linear(2, 1)
+(F.mse_loss(net(x).squeeze(1), y, reduction="none") * weights).mean().backward()
+"""),
+    ("compared_along_another_axis", """net = nn.Linear(3, 4)
+a, b = F.normalize(net(torch.randn(5, 3)), dim=1), F.normalize(net(torch.randn(5, 3)), dim=1)
+((a * b).sum(1) + (a @ b.t()).mean(1)).mean().backward()
+"""),
+    ("changed_by_reading", SGD + """for epoch in range(2):
+    xb, yb = x[0:4].clone(), y[0:4]
+    xb += 0.1 * torch.randn(4, 2)
+    opt.zero_grad()
+    F.mse_loss(net(xb), yb).backward()
+    opt.step()
+"""),
+    ("padding_of_lookup_scored", """ids = torch.tensor([[3, 4, 5, 6, 7, 8], [2, 9, 0, 0, 0, 0]])
+emb, rnn, out = nn.Embedding(10, 4, padding_idx=0), nn.GRU(4, 8, batch_first=True), nn.Linear(8, 10)
+h, _ = rnn(emb(ids[:, :-1]))
+F.cross_entropy(out(h).reshape(-1, 10), ids[:, 1:].reshape(-1), ignore_index=0).backward()
+"""),
     ("scheduler_of_another_optimizer", SGD + "plan = torch.optim.lr_scheduler.StepLR(opt, 1)\nfor i in range(2):\n" + STEP + "    plan.step()\n"),
     ("written_to_data", SGD + "for i in range(2):\n" + STEP + "    with torch.no_grad():\n        w = net.weight.clamp(-1, 1)\n    net.weight.data = w\n"),
     ("mean_of_nothing", "p = torch.ones(3, requires_grad=True)\np[p > 0].mean().backward()\n"),

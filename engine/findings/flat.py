@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from engine.findings.axes import ATTENTION, RECURRENT
 from engine.findings.class_axis import one_class_alone
-from engine.findings.diagnosis import Diagnosis, extent, grouped, is_alike, is_zero, once_a_line, size_of
+from engine.findings.diagnosis import Diagnosis, extent, grouped, is_alike, is_zero, once_a_line, size_of, times
 from engine.findings.gradient_flow import PRODUCTS, RELUS, SQUASHES, flat_ops
 from engine.findings.losses import ELEMENTWISE_LOSSES
 from engine.findings.recurrent import CELLS
-from engine.trace import Finding, Op, Tensor, Visit
+from engine.trace import Finding, Op, Visit
 
 SAID_ELSEWHERE = frozenset((*RELUS, *SQUASHES, *PRODUCTS))
 """Ops that other families look at."""
@@ -82,7 +82,7 @@ def flattened(diagnosis: Diagnosis) -> Iterator[Finding]:
                 name=diagnosis.say(op.outputs[0] if op.outputs else None),
                 leaves=diagnosis.say_all(leaves),
                 count=diagnosis.counted([added for _, added in diagnosis.accumulations if added.tensor == leaves[0]]),
-                shape="×".join(map(str, _shape(diagnosis.input_of(op)))),
+                shape=times(given) if (given := diagnosis.input_of(op)) is not None else "?",
             )
             return
 
@@ -117,7 +117,3 @@ def _behind_zeros(diagnosis: Diagnosis, visit: Visit) -> list[str]:
     zeros = [edge.to for edge, left in sent if edge.to is not None and is_zero(diagnosis.tensors.get(left or ""))]
     leaves = (diagnosis.nodes[node].variable for node in diagnosis.reached_from(zeros))
     return [leaf for leaf in leaves if leaf is not None]
-
-
-def _shape(tensor: Tensor | None) -> tuple[int, ...]:
-    return tensor.shape if tensor is not None else ()

@@ -15,6 +15,9 @@ NEARLY = 1e-6
 ABOVE_ZERO = ("exp", "softplus")
 """Ops whose results are rates or scales, and no logarithms of them."""
 PICKS = PASSING | {"getitem", "stack", "index_select", "long"}
+CHOICES = ("argmax", "max")
+GUESSES = frozenset((*DETACHES, "softmax", "log_softmax"))
+"""Ops that leave the highest score the highest."""
 CUTS = frozenset("gt ge lt le round".split())
 MIDDLE = 0.5
 CONVOLUTIONS = frozenset(("conv1d", "conv2d", "conv3d"))
@@ -99,15 +102,23 @@ def _ignores_a_class(diagnosis: Diagnosis, op: Op, target: Tensor) -> bool:
     return is_whole and classes > 1 and list(numbers).count(ignored) * 2 * classes >= len(numbers)
 
 
+def _is_own_guess(diagnosis: Diagnosis, op: Op, target: Tensor) -> bool:
+    """The class with the highest score, asked for as if it were the right one."""
+    picked = diagnosis.origin(target.id, PICKS | DETACHES)
+    scores = diagnosis.origin(picked.inputs[0], GUESSES) if picked is not None and picked.name in CHOICES else None
+    return picked is not None and op.inputs[0] in (*picked.inputs[:1], *(scores.outputs[:1] if scores else ()))
+
+
 _LOGARITHMS = _Rule("nll_without_log_softmax", 0, _above_zero)
 _LABELS = (_Rule("loss_arguments_swapped", 1, _is_swapped), _Rule("bce_target_outside", 1, _no_fraction))
 _ONE_CLASS = _Rule("softmax_of_several_labels", 1, _shares_one)
+_GUESSED = _Rule("guess_as_target", 1, _is_own_guess)
 _IGNORED = _Rule("real_class_ignored", 1, _ignores_a_class)
 
 RULES: dict[str, tuple[_Rule, ...]] = {
     "nll_loss": (_LOGARITHMS, _IGNORED),
     "ctc_loss": (_LOGARITHMS,),
-    "cross_entropy": (_ONE_CLASS, _IGNORED),
+    "cross_entropy": (_ONE_CLASS, _GUESSED, _IGNORED),
     "kl_div": (_Rule("kl_of_probabilities", 0, _above_zero), _Rule("kl_target_logarithms", 1, _below_zero)),
     "binary_cross_entropy": (*_LABELS, _ONE_CLASS),
     "binary_cross_entropy_with_logits": _LABELS,

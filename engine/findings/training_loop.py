@@ -395,26 +395,36 @@ def _factor(diagnosis: Diagnosis, op: Op) -> str:
 
 
 def losses_of_one_graph(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Pass after pass from one and the same loss, computed once, while steps move what it was computed from."""
+    """Pass after pass through what was computed once, the loss or a part of it, while steps move what it was computed
+    from."""
     for passes in diagnosis.passes_by_place.values():
-        roots = {root.tensor for pass_ in passes for root in pass_.roots}
+        op = _computed_once(diagnosis, passes) if len(passes) >= FEWEST else None
+        if op is None:
+            continue
         at = [diagnosis.pass_step.get(pass_.id, -1) for pass_ in passes]
-        fed = set(fed_by(passes[0]))
+        fed = {diagnosis.nodes[node].variable for node in diagnosis.reached_from(op.nodes)} & set(fed_by(passes[0]))
         moved = [step for step in diagnosis.steps if not fed.isdisjoint(diagnosis.changed_by(step))]
         between = [step for step in moved if at[0] < diagnosis.update_step.get(step.id, -1) < at[-1]]
-        maker = diagnosis.maker.get(next(iter(roots)) or "") if len(roots) == 1 else None
-        if len(passes) < FEWEST or len(between) < len(passes) - 1 or maker is None:
+        if len(between) < len(passes) - 1:
             continue
         yield diagnosis.finding(
             "loss_computed_once",
             "error",
-            maker,
-            tensors=(*maker.outputs[:1], *sorted(fed, key=by_number)),
-            name=diagnosis.say(maker.outputs[0]),
+            op,
+            tensors=(*op.outputs[:1], *sorted(filter(None, fed), key=by_number)),
+            name=diagnosis.say(op.outputs[0]),
             count=diagnosis.counted(passes),
             pass_line=line(passes[0].span),
             step_line=line(between[0].span),
         )
+
+
+def _computed_once(diagnosis: Diagnosis, passes: Sequence[Pass]) -> Op | None:
+    """The last op that all passes went through."""
+    shared = set.intersection(*({visit.node for visit in pass_.visits} for pass_ in passes))
+    own = (visit.node for visit in passes[0].visits if visit.node in shared)
+    first = next((node for node in own if diagnosis.nodes[node].variable is None), None)
+    return diagnosis.op_of_node(first) if first is not None else None
 
 
 def methods_not_called(diagnosis: Diagnosis) -> Iterator[Finding]:

@@ -206,6 +206,18 @@ for i in range(2):
     Case("scheduler_of_another_optimizer", 7, {"optimizer": "torch.optim.SGD(net.parameters(), lr=0.1)"}, SGD + """plan = torch.optim.lr_scheduler.StepLR(torch.optim.SGD(net.parameters(), lr=0.1), 1)
 for i in range(2):
 """ + STEP + "    plan.step()\n"),
+    Case("loss_computed_once", 5, {"name": "gate", "count": "3"}, """raw = nn.Parameter(torch.zeros(2))
+gate = torch.sigmoid(raw)
+opt = torch.optim.SGD([raw], lr=0.1)
+for i in range(3):
+    opt.zero_grad()
+    (torch.randn(4, 2) * gate).pow(2).mean().backward(retain_graph=True)
+    opt.step()
+"""),
+    Case("guess_as_target", 10, {"name": "guess", "loss": "cross_entropy"}, SGD + """head = nn.Linear(2, 3)
+for i in range(2):
+    guess = head(x).argmax(1)
+""".replace("guess = head(x)", "scores = head(x); guess = scores.detach()") + "    F.cross_entropy(scores, guess).backward()\n"),
     Case("drawn_by_chance", 9, {"op": "normal", "count": "3"}, """net, out = nn.Linear(2, 4), nn.Linear(2, 1)
 opt = torch.optim.SGD([*net.parameters(), *out.parameters()], lr=0.1)
 for i in range(3):
@@ -410,6 +422,17 @@ for i in range(2):
     ("scheduler_before_step", SGD + """plan = torch.optim.lr_scheduler.StepLR(torch.optim.SGD(net.parameters(), lr=0.1), 1)
 for i in range(2):
 """ + STEP + "    plan.step()\n"),
+    ("loss_computed_once", """raw, other = nn.Parameter(torch.zeros(2)), nn.Parameter(torch.ones(2))
+gate = torch.sigmoid(raw)
+opt = torch.optim.SGD([other], lr=0.1)
+for i in range(3):
+    opt.zero_grad()
+    (torch.randn(4, 2) * gate * other).pow(2).mean().backward(retain_graph=True)
+    opt.step()
+"""),
+    ("guess_as_target", """student, teacher, x = nn.Linear(2, 3), nn.Linear(2, 3), torch.randn(8, 2)
+F.cross_entropy(student(x), teacher(x).argmax(1)).backward()
+"""),
     ("drawn_by_chance", """net, out = nn.Linear(2, 4), nn.Linear(2, 1)
 for i in range(3):
     mean, spread = net(torch.ones(3, 2)).chunk(2, 1)

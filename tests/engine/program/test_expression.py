@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.local import LocalEngine
@@ -134,6 +134,7 @@ def test_what_is_not_json_is_refused() -> None:
         program_of("x", {"x": msgspec.Raw(b"[1,")})
 
 
+@settings(deadline=None)
 @given(st.lists(st.lists(st.floats(width=32, allow_nan=False), min_size=3, max_size=3), min_size=1, max_size=60))
 def test_any_matrix_arrives_as_it_was(rows: list[list[float]]) -> None:
     finite: list[Json] = [

@@ -47,6 +47,7 @@ function watch() {
   const turned = new Map()
   const pictures = []
   const began = performance.now()
+  performance.setResourceTimingBufferSize(10_000) // requests beyond 250 would not be in the figures
   addEventListener('pointermove', (event) => setTimeout(() => {
     const line = [...document.querySelectorAll('.cm-line')].find((each) => each.textContent.startsWith('k = '))
     const value = parseFloat(line.textContent.slice(4))

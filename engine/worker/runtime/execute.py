@@ -64,7 +64,7 @@ def make_ready() -> "Job":
     """Does all that recording needs before the program is known. Forks of this process have it done."""
     _rehearse()
     job = Job()
-    job.instruments.install()
+    job.take_over()
     stand_by()
     gc.freeze()  # what is here now stays: the collector need not walk it again and again while events pile up
     gc.set_threshold(_COLLECTED)
@@ -76,7 +76,7 @@ def prefault(job: "Job") -> None:
     its program can spend while it waits."""
     job.instruments.uninstall()
     _rehearse()
-    job.instruments.install()
+    job.take_over()
     gc.freeze()
 
 
@@ -225,6 +225,11 @@ class Job:
         """Where everything is said."""
         return self.instruments.recorder
 
+    def take_over(self) -> None:
+        """Stands between programs and PyTorch in a process made for one run."""
+        self.instruments.install()
+        self.instruments.take_ranks()
+
     def take(self, request: RunRequest) -> None:
         """Learns what to run and what to look at."""
         self.program = request.program
@@ -283,7 +288,6 @@ class Job:
         sys.modules["__main__"] = self.module
         sys.argv = [PROGRAM]
         self.instruments.enter()
-        self.instruments.take_ranks()
         be_launched(self.program.code, self.recorder)
         be_main_thread()
         sys.stdin = io.StringIO()

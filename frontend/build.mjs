@@ -1,6 +1,8 @@
 // Builds everything the server serves into server/assets: the pages, then the bundle that the server runs itself.
 import { build } from 'vite'
-import { atOnce, fewWords, minifiedAgain, noDeepState, noForks, noPreload, noTransitions, stylesInside } from './lean.ts'
+import {
+  atOnce, fewWords, minifiedAgain, noDeepState, noForks, noPreload, noTransitions, stylesInside,
+} from './lean.ts'
 
 const forEmbeds = [noDeepState, noForks, noTransitions, noPreload, fewWords, minifiedAgain]
 

@@ -18,7 +18,7 @@ const EDGE = 10
 
 type Span = readonly [from: number, to: number]
 
-/** What is printed, in the order it is read; `frame` is the room that a page around gives, which is the same on paper. */
+/** What is printed, in the order it is read; `frame` is the room in a page around, which is the same on paper. */
 export function piecesOf({ boxes, wires, ...layout }: Layout, frame: Viewport | null): Piece[] {
   const [w, h] = [layout.width + 2 * EDGE, layout.height + 2 * EDGE]
   const turned = !frame && w > h && w > ACROSS
@@ -31,7 +31,7 @@ export function piecesOf({ boxes, wires, ...layout }: Layout, frame: Viewport | 
   )
 }
 
-/** Sizes of the pieces that are largest in a frame: beside each other if the graph is high, else on top of each other. */
+/** Sizes of pieces that fill a frame: beside each other where the graph is high, else on top of each other. */
 function filling(w: number, h: number, { width, height }: Viewport): [number, number] {
   if (Math.min(width / w, height / h) >= LEGIBLE) return [w, h]
   const many = Math.sqrt((h * width) / (w * height))

@@ -578,7 +578,7 @@ const stories = {
   },
 
   async 'a graph that its window cuts is whole on paper, in light colours'(page) {
-    await page.setViewportSize({ width: 560, height: 420 })
+    await page.setViewportSize({ width: 820, height: 420 })
     const { id } = await (await page.request.post(`${server}/api/v1/runs`, { data: { code: WIDE } })).json()
     const { boxes } = await (await page.request.get(`${server}/api/v1/runs/${id}/graph/layout?lang=en&room=embed`)).json()
     const folder = await mkdtemp(join(tmpdir(), 'gradgraph-'))

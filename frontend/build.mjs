@@ -1,8 +1,10 @@
 // Builds everything the server serves into server/assets: the pages, then the bundle that the server runs itself.
 import { build } from 'vite'
-import { atOnce, fewWords, minifiedAgain, noDeepState, noPreload, stylesInside } from './lean.ts'
+import {
+  atOnce, fewWords, minifiedAgain, noDeepState, noForks, noPreload, noTransitions, stylesInside,
+} from './lean.ts'
 
-const forEmbeds = [noDeepState, noPreload, fewWords, minifiedAgain]
+const forEmbeds = [noDeepState, noForks, noTransitions, noPreload, fewWords, minifiedAgain]
 
 // Each page by itself: pages built together share small chunks, which are more requests and do not compress as well.
 // For the same reason their scripts do not await at the top: with that the bundler merges no chunks.

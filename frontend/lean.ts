@@ -48,6 +48,34 @@ export const noBoundary: Plugin = {
   },
 }
 
+/** Parts of a page that come and go slowly: those of an embed come and go at once. */
+export const noTransitions: Plugin = {
+  name: 'no-transitions',
+  apply: 'build',
+  transform: {
+    filter: { id: /svelte\/src\/internal\/client\/(reactivity\/effects|dom\/blocks\/(each|branches))\.js$/ },
+    handler(code: string, id: string) {
+      if (id.endsWith('branches.js')) return plain(ended(code, 'export class BranchManager {', BRANCHES))
+      if (id.endsWith('each.js')) return plain(swapped(code, '(flags & EACH_IS_ANIMATED) !== 0', 'false'))
+      const paused = swapped(code, PAUSE, `${PAUSE} if (destroy) destroy_effect(effect); callback?.(); return;`)
+      return plain(swapped(paused, RESUME, `${RESUME} return;`))
+    },
+  },
+}
+
+/** What is drawn ahead, or beside what waits: in an embed each change is drawn before the next. */
+export const noForks: Plugin = {
+  name: 'no-forks',
+  apply: 'build',
+  transform: {
+    filter: { id: /svelte\/src\/internal\/client\/reactivity\/batch\.js$/ },
+    handler(code: string) {
+      const alone = FORKED.reduce((left, [from, to]) => swapped(left, from, to), code)
+      return plain(FORKING.reduce((left, name) => swapped(left, methodOf(left, name), ''), alone))
+    },
+  },
+}
+
 /** State that is written into, not replaced: an embed has none. Where it is given some it says so at once. */
 export const noDeepState: Plugin = {
   name: 'no-deep-state',
@@ -141,10 +169,46 @@ const UNBOUNDED = 'const boundary = (place, _, draw) => branch(() => draw(place)
 const PROXY = 'export function proxy(value) {'
 const REFUSE = "if (Array.isArray(value) || value?.constructor === Object) throw new Error('use $state.raw');"
 
+const FORKED = [
+  ['if (!this.#is_deferred()) this.discard()', 'this.#unlink()'],
+  ['if (this.#is_deferred())', 'if (false)'],
+  ['this.#find_earlier_batch()', 'null'],
+  [' || this.#skipped_branches.has(effect)', ''],
+  ['this.#deferred?.resolve()', ''],
+  ['if (this.#pending === 0 && ', 'if ('],
+] as const
+const FORKING = [
+  'skip_effect', 'unskip_effect', 'discard', 'increment', 'decrement', 'transfer_reactions', 'ondiscard', 'settled',
+]
+
+/** A method of Svelte's classes, whose lines begin with tabs. */
+function methodOf(code: string, name: string): string {
+  return new RegExp(`\\n\\t${name}\\([^]*?\\n\\t\\}\\n`).exec(code)?.[0] ?? name
+}
+
+const PAUSE = 'export function pause_effect(effect, callback, destroy = true) {'
+const RESUME = 'export function resume_effect(effect) {'
+/** What of an `{#if}` is there, for the key of that part. */
+const BRANCHES = `export class BranchManager {
+  constructor(anchor) { this.anchor = anchor; this.key = this }
+  ensure(key, fn) {
+    if (key === this.key) return
+    const last = this.shown
+    this.key = key
+    this.shown = fn && branch(() => fn(this.anchor))
+    if (last) destroy_effect(last)
+  }
+}`
+
 /** Text of a version of Svelte that reads differently is not passed over. */
 function swapped(code: string, from: string, to: string): string {
   if (!code.includes(from)) throw new Error(`no longer in Svelte: ${from}`)
   return code.replace(from, to)
+}
+
+/** From a line on other code. */
+function ended(code: string, line: string, end: string): string {
+  return swapped(code, code.slice(code.indexOf(line)), end)
 }
 
 function plain(code: string) {

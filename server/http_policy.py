@@ -15,7 +15,11 @@ OPEN = ("/api/v1/runs/", "/api/v1/gallery", "/api/v1/rules", "/assets/", *FRAMED
 course page put into a sandbox has no origin and could not load its own files otherwise."""
 
 
-def policy(path: str, script_hashes: Sequence[str] = (), framed_by: Sequence[str] = ("*",)) -> str:
+ANYWHERE = ("*", "file:")
+"""Pages of every site, and those opened from a disk, which `*` leaves out: slides, handouts."""
+
+
+def policy(path: str, script_hashes: Sequence[str] = (), framed_by: Sequence[str] = ANYWHERE) -> str:
     """The content security policy of a path: nothing from other hosts; framed by others only where that is meant, and
     then by those of `framed_by`."""
     return "; ".join(

@@ -11,7 +11,7 @@ from starlette.responses import HTMLResponse, Response
 
 from server.answers import FOREVER, file_answer, tagged_answer
 from server.frontend_files import NOT_BUILT
-from server.http_policy import policy
+from server.http_policy import ANYWHERE, policy
 from server.kept import page_of
 from server.oembed import opens_in
 from server.problems import Problem
@@ -36,7 +36,7 @@ async def embed(
 ) -> Response:
     """Graph and player of a stored trace, for a frame on a course page."""
     edits = mode == "edit" and may_edit(request, service.settings.edit_origins)
-    page, framed_by = ("edit.html", ("'self'", *service.settings.edit_origins)) if edits else ("embed.html", ("*",))
+    page, framed_by = ("edit.html", ("'self'", *service.settings.edit_origins)) if edits else ("embed.html", ANYWHERE)
     query = request.url.query
     if found := await service.snapshots.open(run) if is_snapshot(run) else None:
         found = found._replace(view=opening(found.view, opens_in(query)))
@@ -84,7 +84,7 @@ async def html(
     service: Service,
     name: str,
     write: Callable[[str], str] | None = None,
-    framed_by: Sequence[str] = ("*",),
+    framed_by: Sequence[str] = ANYWHERE,
 ) -> Response:
     """A page of the build, with something written into it; or one that says how to build it. `framed_by`: the pages
     that may frame an embed or snapshot."""
@@ -97,7 +97,7 @@ async def html(
 
 
 async def html_of(
-    request: Request, service: Service, name: str, id: str, opened: Opened, framed_by: Sequence[str] = ("*",)
+    request: Request, service: Service, name: str, id: str, opened: Opened, framed_by: Sequence[str] = ANYWHERE
 ) -> Response:
     """A page of the build that opens on a snapshot."""
     title = title_of(await service.views.trace(opened.stored), service.lessons, opened.view)

@@ -112,6 +112,13 @@ y = x * torch.tensor([1, 2, 3, 4])
 z = nn.Conv1d(1, 1, 3, stride=2, padding=1)(y[:1])
 (chosen.sum() + z.sum()).backward()`
 
+const WIDE = `import torch
+x = torch.arange(8.0, requires_grad=True)
+a, b, c = x[:2], x.exp(), x.sin()
+d, e, f = x.cos(), x.tanh(), x.sigmoid()
+g, h = x.abs(), x.sqrt()
+torch.cat([a, b, c, d, e, f, g, h]).sum().backward()`
+
 const MOVES = `import torch
 device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 x = torch.ones(4, 4)
@@ -568,6 +575,61 @@ const stories = {
       return last.getBoundingClientRect().bottom - next.getBoundingClientRect().top
     })
     await until(cut, (px) => px <= 1, 'what of the program lies under what follows')
+  },
+
+  async 'a graph that its window cuts is whole on paper, in light colours'(page) {
+    await page.setViewportSize({ width: 820, height: 420 })
+    const { id } = await (await page.request.post(`${server}/api/v1/runs`, { data: { code: WIDE } })).json()
+    const { boxes } = await (await page.request.get(`${server}/api/v1/runs/${id}/graph/layout?lang=en&room=embed`)).json()
+    const folder = await mkdtemp(join(tmpdir(), 'gradgraph-'))
+    await writeFile(join(folder, 'run.html'), await (await page.request.get(`${server}/api/v1/runs/${id}/graph.html`)).body())
+    await writeFile(join(folder, 'page.html'), `<!doctype html><iframe sandbox="allow-scripts" width="420" height="400" title="graph" src="${server}/embed/${id}?lang=en&theme=dark"></iframe>`)
+    /** Boxes that leave the paper of what is printed, and how many there are; as the browser asks for the page. */
+    const hear = () => addEventListener('beforeprint', () => {
+      const pieces = [...document.querySelectorAll('.gg-paper svg')]
+      const inside = new Set(pieces.flatMap((piece) => {
+        const [x, y, w, h] = piece.getAttribute('viewBox').split(' ').map(Number)
+        const turned = piece.querySelector('g').hasAttribute('transform')
+        return [...piece.querySelectorAll('.box:not([aria-expanded=true])')].flatMap((box) => {
+          const [at, down] = box.parentElement.getAttribute('transform').match(/-?[\d.]+/g).map(Number)
+          const [width, height] = [Number(box.getAttribute('width')), Number(box.getAttribute('height'))]
+          const [left, top, wide, high] = turned ? [down, -at - width, height, width] : [at, down, width, height]
+          return left >= x && top >= y && left + wide <= x + w && top + high <= y + h ? [box.dataset.id] : []
+        })
+      }))
+      window.printed = { whole: inside.size, turned: pieces.some((piece) => piece.querySelector('g').hasAttribute('transform')), texts: pieces.flatMap((piece) => [...piece.querySelectorAll('text')]).length }
+    })
+    try {
+      for (const place of [`${server}/embed/${id}?lang=en&theme=dark`, `file://${folder}/run.html?theme=dark`, `${server}/#run=${id}&lang=en&theme=dark`, `file://${folder}/page.html`]) {
+        await page.goto(place)
+        const isFramed = place.endsWith('page.html')
+        const frame = isFramed ? await (await page.waitForSelector('iframe')).contentFrame() : page
+        await frame.waitForSelector('.gg-scene[aria-busy=false] [data-id]', { state: 'attached' })
+        await frame.evaluate(hear)
+        const camera = () => frame.locator('.field .gg-scene > g').getAttribute('transform')
+        await still(frame)
+        const before = await camera()
+        const printed = async () => {
+          await page.pdf()
+          return frame.evaluate('window.printed')
+        }
+        const found = await until(printed, ({ whole }) => whole === boxes.length, `${place}: ${boxes.length} whole boxes on paper`)
+        same(found.turned, !isFramed, `${place}: turned on its sheet`)
+        check(found.texts > boxes.length, `${place}: ${found.texts} texts`)
+        await until(() => frame.locator('.gg-paper').count(), (n) => n === 0, 'what was printed is gone')
+        same(await camera(), before, `${place}: where the reader was`)
+        await page.emulateMedia({ media: 'print' })
+        await frame.evaluate("dispatchEvent(new Event('beforeprint'))")
+        same(await frame.evaluate("getComputedStyle(document.documentElement).getPropertyValue('--paper')"), '#FBFAF7', 'colour of paper')
+        same(await frame.locator('.field').isVisible(), false, `${place}: the window beside it`)
+        const room = await frame.evaluate(() => [...document.querySelectorAll('.gg-paper svg')].every((svg) => { const { left, right, width, height } = svg.getBoundingClientRect(); return width > 100 && height > 100 && left >= 0 && right <= innerWidth }))
+        check(room, `${place}: a piece is wider than the paper`)
+        await page.emulateMedia({ media: null })
+      }
+    } finally {
+      await page.emulateMedia({ media: null })
+      await rm(folder, { recursive: true })
+    }
   },
 
   async 'views and aliases light up together'(page) {
@@ -1631,6 +1693,9 @@ const stories = {
       const answer = await page.request.get(address)
       same(`${answer.status()} ${answer.headers()['content-type']}`, `200 ${type}`, address)
     }
+    const files = await page.locator('.box a[download]').evaluateAll((all) => all.map(({ href, textContent }) => ({ href, name: textContent })))
+    same(files.map(({ name }) => name).join(' '), 'SVG PNG PDF HTML JSON PY DOT MMD TIKZ Chrome trace', 'what can be taken away')
+    for (const { href } of files) same((await page.request.get(href)).status(), 200, href)
     const file = await (await page.request.get(`${link}.html`)).body()
     const course = createServer((request, answer) => {
       answer.setHeader('Content-Type', 'text/html; charset=utf-8')

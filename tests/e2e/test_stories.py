@@ -98,6 +98,7 @@ STORIES = (
     "questions: a first visit finds its example whole, and is asked when it wants to be",
     "a step changes what it tells of and nothing else in the picture, however long the run",
     "on paper the whole program stands above the picture",
+    "a graph that its window cuts is whole on paper, in light colours",
     "no accessibility violations: first visit, tour, model, failure, panels, presentation, embed",
 )
 

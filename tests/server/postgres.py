@@ -23,6 +23,8 @@ import psycopg
 from psycopg import sql
 from sqlalchemy import URL, make_url
 
+from tests import soak
+
 OWN = "GRADGRAPH_TEST_POSTGRES"
 """URL of an operator's PostgreSQL whose user may create databases; each test makes one and drops it."""
 START_S = 30.0
@@ -81,8 +83,14 @@ class Cluster:
         return self._process is not None and self._process.poll() is None
 
     def kill(self) -> None:
-        """As when it runs out of memory; its other processes end with it."""
+        """As when it runs out of memory; returns when its other processes have ended with it, and none answers."""
+        assert self._process is not None
+        others = soak.children(self._process.pid)
         self._end(signal.SIGKILL)
+        end = time.monotonic() + START_S
+        while any(soak.is_alive(pid) for pid in others):
+            assert time.monotonic() < end, (self._folder / "log").read_text()
+            time.sleep(0.01)
 
     def stop(self) -> None:
         """At once, with nothing left behind."""

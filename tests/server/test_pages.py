@@ -33,7 +33,7 @@ def test_only_embeds_may_be_framed_by_others(served: Served, path: str) -> None:
     headers = served.http.get(path).headers
     policy = headers["content-security-policy"]
     ancestors = policy.split("frame-ancestors ")[1]
-    assert ancestors == ("*" if path.startswith(("/embed/", "/s/")) else "'self'")
+    assert ancestors == ("* file:" if path.startswith(("/embed/", "/s/")) else "'self'")
     assert policy.startswith("default-src 'none'; script-src 'self'")
     assert "unsafe-eval" not in policy
     assert (headers["x-content-type-options"], "x-frame-options" in headers) == ("nosniff", False)

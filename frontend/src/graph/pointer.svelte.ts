@@ -42,11 +42,11 @@ export class Pointer {
     return this.drag?.moved ?? false
   }
 
-  /** Listens to the picture. */
-  readonly listen = (svg: SVGSVGElement) => {
+  /** Listens to the picture; the answer stops that. */
+  listen(svg: SVGSVGElement): () => void {
     this.svg = svg
     svg.addEventListener('wheel', this.wheel, { passive: false })
-    return { destroy: () => svg.removeEventListener('wheel', this.wheel) }
+    return () => svg.removeEventListener('wheel', this.wheel)
   }
 
   /** The point of the graph under an event. */

@@ -1,4 +1,4 @@
-// Puts a theme's colours on the page's root, where the style sheets of every panel read them.
+// Puts a theme's colours on the page, where the style sheets of every panel read them.
 
 import { TOKENS, type Shade } from '../../core/paint/colour'
 import type { Theme } from '../../core/state'
@@ -10,10 +10,17 @@ export function shadeOf(theme: Theme): Shade {
   return matchMedia(darkWanted).matches ? 'dark' : 'light'
 }
 
+let colours: CSSStyleSheet | undefined
+
+/** Paper is light. */
 export function applyShade(shade: Shade): void {
-  const root = document.documentElement
-  root.dataset.theme = shade
-  for (const [name, colour] of Object.entries(TOKENS[shade])) root.style.setProperty(`--${name}`, colour)
+  document.documentElement.dataset.theme = shade
+  if (!colours) document.adoptedStyleSheets.push((colours = new CSSStyleSheet()))
+  colours.replaceSync(`${rootOf('light')}@media screen{${rootOf(shade)}}`)
+}
+
+function rootOf(shade: Shade): string {
+  return `:root{${Object.entries(TOKENS[shade]).map(([name, colour]) => `--${name}:${colour}`).join(';')}}`
 }
 
 /** Calls back when the reader's system changes between light and dark; the answer stops that. */

@@ -2,7 +2,7 @@
 
 import type { Accumulation, Box, Pass, Step, Tensor } from '../../api/types'
 import type { DrawnLink, Sheet } from '../layout/fold'
-import { nodeOfStep } from '../trace/story'
+import { nodeOfStep } from '../trace/steps'
 import { push, type TraceIndex, type VisitAt } from '../trace/trace-index'
 
 export interface Dated<T> {

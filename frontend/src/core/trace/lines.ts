@@ -3,7 +3,7 @@
 import type { Span, Trace } from '../../api/types'
 import type { TraceIndex } from './trace-index'
 import type { Words } from '../words/sentences'
-import { nodeOfStep } from './story'
+import { nodeOfStep } from './steps'
 import type { LineMarks } from './line-marks'
 
 /** Lines that hold a statement: neither blank nor only a comment. */

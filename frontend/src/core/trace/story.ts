@@ -1,11 +1,12 @@
-// The timeline in words: what happened at a step, which line it was, which node it concerns.
+// The timeline in words: what happened at a step.
 
-import type { Gap, HookCall, Node, Op, Reduction, Step, Tensor, Update, Visit } from '../../api/types'
+import type { Gap, HookCall, Node, Reduction, Step, Tensor, Update, Visit } from '../../api/types'
 import { brief as briefTerm } from '../words/display'
 import { formatShape } from '../words/format'
 import type { TraceIndex } from './trace-index'
 import type { Words } from '../words/sentences'
 import { brief, codeAt, nodeName, opName, passName, tensorName } from './naming'
+import { isEnough } from './steps'
 
 export interface Told {
   /** The sentence, without its value. */
@@ -27,25 +28,6 @@ function sumText(
   if (terms.length > 3) parts.push(t('graph.more', { n: terms.length - 2 }))
   const sum = index.tensor(total)
   return `${parts.join(' + ')}${sum ? ` → ${briefTerm(sum)}` : ''}`
-}
-
-/** The node a step concerns, for those that concern one. */
-export function nodeOfStep(index: TraceIndex, step: Step | undefined): Node | undefined {
-  if (!step) return undefined
-  const hooked = step.hook ? index.hooks.get(step.hook)?.node : undefined
-  if (hooked != null) return index.node(hooked)
-  const pass = step.pass ? index.passes.get(step.pass) : undefined
-  if (step.kind === 'op') {
-    const nodes = index.op(step.op)?.nodes
-    return nodes?.length ? index.node(nodes[nodes.length - 1]) : undefined
-  }
-  if (step.kind === 'seed') return index.node(pass?.roots[step.root ?? 0]?.node)
-  if (step.kind === 'visit' || step.kind === 'sum' || step.kind === 'reduce' || step.kind === 'hook')
-    return index.node(step.visit == null ? null : pass?.visits[step.visit]?.node)
-  if (step.kind === 'accumulate')
-    return index.node(step.accumulation == null ? null : pass?.accumulations[step.accumulation]?.node)
-  if (step.kind === 'failure') return index.node(index.trace.failure?.node)
-  return undefined
 }
 
 export function tell(index: TraceIndex, number: number, t: Words): Told {
@@ -111,11 +93,6 @@ function failureLine(index: TraceIndex): string {
 function oneLine(text: string): string {
   const line = text.trim().split('\n')[0] ?? ''
   return line.length > 120 ? `${line.slice(0, 119)}…` : line
-}
-
-/** Whether a checkpoint stopped computing again at this op, which raised nothing of the program's. */
-export function isEnough(index: TraceIndex, op: Op): boolean {
-  return !!op.raised && op.rerun_of != null && index.trace.failure?.op !== op.id
 }
 
 function tellOp(index: TraceIndex, step: Step, t: Words): Told {

@@ -6,7 +6,8 @@ import { textWidth } from '../words/format'
 import type { Words } from '../words/sentences'
 import type { TraceIndex } from './trace-index'
 import { opName, shortType, tensorName } from './naming'
-import { nodeOfStep, reductionOf, updateName } from './story'
+import { nodeOfStep } from './steps'
+import { reductionOf, updateName } from './story'
 import { place } from './timeline'
 
 export interface Band {

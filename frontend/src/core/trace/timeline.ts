@@ -3,7 +3,7 @@
 import type { Step } from '../../api/types'
 import { textWidth } from '../words/format'
 import type { TraceIndex } from './trace-index'
-import { isEnough } from './story'
+import { isEnough } from './steps'
 
 export interface TimelineMark {
   step: number

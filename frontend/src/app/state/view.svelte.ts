@@ -30,6 +30,8 @@ export class PageView {
   presenting = $state(false)
   hoveredLine: number | null = $state(null)
   litLines: ReadonlySet<number> = $state.raw(new Set())
+  /** Boxes that the lesson's words speak of, under the pointer. */
+  spokenOf: ReadonlySet<string> | null = $state.raw(null)
   /** Which finding the inspector shows; null for none. */
   findingOpen: number | null = $state(null)
   /** What the engine panel writes beside nodes of the graph. */

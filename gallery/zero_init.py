@@ -1,6 +1,10 @@
 import torch
 from torch import nn
 
+at = torch.zeros(2, requires_grad=True)
+(at[0].tanh() + at[1].sigmoid()).backward()
+print("slopes of tanh and sigmoid at 0:", at.grad)
+
 torch.manual_seed(1)
 points = torch.randn(8, 2)
 targets = (points[:, :1] * points[:, 1:]).sign()
@@ -24,7 +28,3 @@ zero, alike = trained(0.0), trained(0.5)
 print("from zero, hidden gradient:", zero[0].weight.grad.abs().max().item())
 print("from zero, output gradient:", zero[2].weight.grad.abs().max().item())
 print("from 0.5, rows of the hidden weight:", alike[0].weight.data)
-
-at = torch.zeros(2, requires_grad=True)
-(at[0].tanh() + at[1].sigmoid()).backward()
-print("slopes of tanh and sigmoid at 0:", at.grad)

@@ -387,7 +387,7 @@ const stories = {
     await words.locator('math').first().waitFor()
     const phrase = words.getByRole('button', { name: 'TanhBackward0' })
     await phrase.hover()
-    await number(page.locator('.gg-scene .aside-lit'), 1, 'the box that is lit')
+    await number(page.locator('svg .ring-hover'), 1, 'the box that is lit')
     await phrase.click()
     await page.locator('.inspector', { hasText: 'TanhBackward0' }).waitFor()
     await words.getByRole('button', { name: 'gradient', exact: true }).click()

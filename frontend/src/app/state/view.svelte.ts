@@ -52,9 +52,10 @@ export class PageView {
   readonly selectedBox: Box | undefined = $derived.by(() =>
     this.state.selection?.kind === 'box' ? this.run.find?.byId(this.state.selection.id) : undefined,
   )
-  /** The boxes of that way, or without one those that share the memory of the selected box; null where there are none,
-   *  or no gradient came by. */
+  /** The boxes that a lesson speaks of, or of that way, or without one those that share the memory of the selected box;
+   *  null where there are none, or no gradient came by. */
   readonly lit: ReadonlySet<string> | null = $derived.by(() => {
+    if (this.spokenOf) return this.spokenOf
     const { way, selectedBox: box } = this
     const { graph, index, find } = this.run
     if (!box || !graph || !index) return null

@@ -40,7 +40,7 @@ function promotionOf(box: Box, { story }: Measure): string {
   return op?.promotion ? promotionText(op) : ''
 }
 
-/** The dtype that a call changed to (never cut: what is left would name the wrong one), and where its result lies when that is not the main memory. */
+/** The dtype that a call changed to, whole or not at all, and where its result lies when not in main memory. */
 function castOf(box: Box, { story }: Measure): string {
   const op = story.index.op(box.op)
   const [given, made] = [story.index.tensor(op?.inputs[0]), story.index.tensor(op?.outputs[0])]

@@ -19,7 +19,8 @@ export function pointed(at: string, index: TraceIndex, find: BoxFinder, lines: L
   if (boxes.length > 0)
     return { boxes: new Set(boxes.map(({ id }) => id)), lines: boxes.flatMap(({ span }) => linesOfSpan(span)) }
   const found = linesWith(at, index.trace.program.code)
-  return found.length > 0 ? { boxes: new Set(found.flatMap((line) => lines.boxesOf.get(line) ?? [])), lines: found } : null
+  if (found.length === 0) return null
+  return { boxes: new Set(found.flatMap((line) => lines.boxesOf.get(line) ?? [])), lines: found }
 }
 
 function linesWith(text: string, code: string): number[] {

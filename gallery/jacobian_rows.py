@@ -10,4 +10,9 @@ for i in range(len(y)):
 
 jacobian = torch.stack(rows)
 print(jacobian)
+
+v = torch.tensor([1.0, 10.0, 100.0])
+(in_one_walk,) = torch.autograd.grad(y, x, v)
+print("v times the matrix", v @ jacobian)
+print("in one walk       ", in_one_walk)
 print("x.grad is", x.grad)

@@ -1,17 +1,24 @@
 import torch
 from torch import nn
 
-torch.manual_seed(0)
-points = torch.tensor([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
-xor = torch.tensor([[0.0], [1.0], [1.0], [0.0]])
+epochs, batch_size, rate = 4, 10, 1.0
 
-model = nn.Sequential(nn.Linear(2, 8), nn.Tanh(), nn.Linear(8, 1))
-loss_fn = nn.MSELoss()
-optimizer = torch.optim.SGD(model.parameters(), lr=0.05, momentum=0.5)
+torch.manual_seed(1)
+points = 2 * torch.rand(40, 2) - 1
+wanted = (points[:, :1] * points[:, 1:] > 0).float()
+known, unseen = torch.randperm(40).split([30, 10])
 
-for step in range(4):
-    loss = loss_fn(model(points), xor)
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
-    print(f"step {step}: loss {loss.item():.4f}")
+model = nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 1))
+loss_fn = nn.BCEWithLogitsLoss()
+optimizer = torch.optim.SGD(model.parameters(), lr=rate, momentum=0.9)
+
+for epoch in range(epochs):
+    for rows in known[torch.randperm(30)].split(batch_size):
+        loss = loss_fn(model(points[rows]), wanted[rows])
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    with torch.no_grad():
+        answers = (model(points[unseen]) > 0).float()
+        right = (answers == wanted[unseen]).sum().item()
+    print(f"epoch {epoch}: loss {loss.item():.4f}, {right} of 10 unseen points right")

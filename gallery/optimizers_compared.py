@@ -12,11 +12,15 @@ def descend(optimizer_class, **settings):
         optimizer.zero_grad()
         valley(point).backward()
         optimizer.step()
-    print(f"{optimizer_class.__name__:8}", point.data, f"height {valley(point):.4f}")
+    kept = list(optimizer.state[point])
+    print(f"{optimizer_class.__name__:8} height {valley(point):7.4f} keeps", kept)
     return optimizer
 
 
 plain = descend(torch.optim.SGD, lr=0.045)
 momentum = descend(torch.optim.SGD, lr=0.02, momentum=0.8)
+nesterov = descend(torch.optim.SGD, lr=0.02, momentum=0.8, nesterov=True)
+adagrad = descend(torch.optim.Adagrad, lr=0.5)
+adadelta = descend(torch.optim.Adadelta, lr=1.0)
 rmsprop = descend(torch.optim.RMSprop, lr=0.05)
 adam = descend(torch.optim.Adam, lr=0.3)

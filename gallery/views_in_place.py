@@ -12,3 +12,11 @@ loss.backward()
 print("table", table)
 print("row shares memory:", row.data_ptr() == table.data_ptr())
 print("x.grad", x.grad)
+
+try:
+    x.mul_(2)
+except RuntimeError as refused:
+    print("refused:", refused)
+with torch.no_grad():
+    x.mul_(2)
+print("x", x)

@@ -1,6 +1,10 @@
 import torch
 from torch import nn
 
+at = torch.zeros(2, requires_grad=True)
+(at[0].tanh() + at[1].sigmoid()).backward()
+print("slopes of tanh and sigmoid at 0:", at.grad)
+
 torch.manual_seed(1)
 points = torch.randn(8, 2)
 targets = (points[:, :1] * points[:, 1:]).sign()
@@ -10,7 +14,7 @@ def trained(start):
     net = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))
     for parameter in net.parameters():
         nn.init.constant_(parameter, start)
-    for step in range(3):
+    for step in range(5):
         loss = nn.functional.mse_loss(net(points), targets)
         net.zero_grad()
         loss.backward()
@@ -23,5 +27,4 @@ def trained(start):
 zero, alike = trained(0.0), trained(0.5)
 print("from zero, hidden gradient:", zero[0].weight.grad.abs().max().item())
 print("from zero, output gradient:", zero[2].weight.grad.abs().max().item())
-print("from 0.5, rows of the hidden weight:")
-print(alike[0].weight.data)
+print("from 0.5, rows of the hidden weight:", alike[0].weight.data)

@@ -120,8 +120,12 @@ LESSON: Documented = {
     "run": _RECORDED.id,
     "order": 50,
     "tags": ["basics"],
-    "zh": {"title": "一个值用两次", "text": "两条路的梯度相加。"},
-    "en": {"title": "One value used twice", "text": "The gradients of both paths add up."},
+    "chapter": "gradients",
+    "zh": {"title": "一个值用两次", "text": [[{"kind": "text", "text": "两条路的梯度相加。"}]]},
+    "en": {
+        "title": "One value used twice",
+        "text": [[{"kind": "text", "text": "Both gradients add up."}]],
+    },
     "code": _RECORDED.program.code,
 }
 HEALTH = shown(

@@ -7,6 +7,7 @@ from typing import Any
 from engine.keys import Versions, run_id
 from engine.request import RunRequest
 from engine.trace import Program, RunLimits
+from server.lesson_text import Glossary, paragraphs
 from server.wire import Lesson, QuestionWords, Text
 
 FOLDER = Path(__file__).parent.parent / "gallery"
@@ -14,7 +15,8 @@ FOLDER = Path(__file__).parent.parent / "gallery"
 
 def lessons(limits: RunLimits, of: Versions, folder: Path = FOLDER) -> dict[str, Lesson]:
     """All lessons by name, in the order of the menu."""
-    found = [_lesson(file, limits, of) for file in folder.glob("*.toml")]
+    glossaries = {language: Glossary(language) for language in ("zh", "en")}
+    found = [_lesson(file, limits, of, glossaries) for file in folder.glob("*.toml")]
     return {lesson.name: lesson for lesson in sorted(found, key=lambda lesson: (lesson.order, lesson.name))}
 
 
@@ -23,7 +25,7 @@ def request_of(code: str, limits: RunLimits) -> RunRequest:
     return RunRequest(program=Program(code=code), limits=limits)
 
 
-def _lesson(file: Path, limits: RunLimits, of: Versions) -> Lesson:
+def _lesson(file: Path, limits: RunLimits, of: Versions, glossaries: dict[str, Glossary]) -> Lesson:
     words = tomllib.loads(file.read_text("utf-8"))
     code = file.with_suffix(".py").read_text("utf-8")
     return Lesson(
@@ -31,15 +33,17 @@ def _lesson(file: Path, limits: RunLimits, of: Versions) -> Lesson:
         run=run_id(request_of(code, limits), of),
         order=words["order"],
         tags=tuple(words.get("tags", ())),
-        zh=_text(words, "zh"),
-        en=_text(words, "en"),
+        chapter=words["chapter"],
+        zh=_text(words, "zh", glossaries["zh"]),
+        en=_text(words, "en", glossaries["en"]),
         code=code,
     )
 
 
-def _text(words: dict[str, Any], language: str) -> Text:
+def _text(words: dict[str, Any], language: str, glossary: Glossary) -> Text:
     asked = tuple(
         QuestionWords(ask=question["ask"][language], why=question["why"][language])
         for question in words.get("questions", ())
     )
-    return Text(title=words["title"][language], text=words["text"][language], questions=asked)
+    said = paragraphs(words["text"][language], glossary)
+    return Text(title=words["title"][language], text=said, questions=asked)

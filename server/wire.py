@@ -185,13 +185,25 @@ class OEmbed(Answer):
     """Its pixels down."""
 
 
+class Piece(Answer):
+    """A part of a paragraph."""
+
+    kind: Literal["text", "code", "math", "phrase", "term"]
+    text: str
+    """Its words; of a formula the LaTeX."""
+    at: str | None = None
+    """What a phrase speaks of: a name or code of the program, or the type of a node."""
+    says: str | None = None
+    """Of a term its meaning, of a formula its MathML."""
+
+
 class Text(Answer):
-    """A title and a paragraph in one language."""
+    """What a lesson is called and says, in one language."""
 
     title: str
     """One line."""
-    text: str
-    """One paragraph."""
+    text: tuple[tuple[Piece, ...], ...]
+    """Paragraphs."""
     questions: tuple["QuestionWords", ...] = ()
     """The lesson's own words for the questions of its program, in their order."""
 
@@ -216,6 +228,8 @@ class Lesson(Answer):
     """Place in the menu."""
     tags: tuple[str, ...]
     """What it is about."""
+    chapter: str
+    """Part of the course it belongs to."""
     zh: Text
     """Chinese."""
     en: Text

@@ -8,6 +8,7 @@ import json
 import math
 import re
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TypeAlias, cast
@@ -16,6 +17,8 @@ import msgspec
 
 import engine
 from engine.trace import Trace
+from server.lesson_text import Glossary, paragraphs
+from server.wire import Piece
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
@@ -47,6 +50,8 @@ def main(names: list[str]) -> None:
             trace = engine.run(path.read_text(encoding="utf-8"))
             _check_questions(path, trace)
             golden_path(path).write_text(render(canonical(trace)), encoding="utf-8")
+            if empty := empty_phrases(path):
+                raise SystemExit(f"{path.stem}.toml: the run has nothing that “{empty[0]}” names")
 
 
 def _check_questions(path: Path, trace: Trace) -> None:
@@ -56,6 +61,22 @@ def _check_questions(path: Path, trace: Trace) -> None:
                 f"{path.name}, line {question.span.line}: the run cannot answer "
                 f"“{question.text}” ({question.problem}; docs/lessons.md says what can be asked)"
             )
+
+
+def pieces(text: str, language: str) -> Iterator[Piece]:
+    """What a lesson says, in one row."""
+    for paragraph in paragraphs(text, Glossary(language)):
+        yield from paragraph
+
+
+def empty_phrases(program: Path) -> list[str]:
+    """What phrases of a lesson speak of without it being there: neither a tensor or its gradient, nor a node, nor code."""
+    code, trace = program.read_text(encoding="utf-8"), json.loads(golden_path(program).read_text(encoding="utf-8"))
+    names = {node["type"] for node in trace["nodes"]}
+    names |= {name for tensor in trace["tensors"] for name in tensor.get("names", ())}
+    said = tomllib.loads(program.with_suffix(".toml").read_text(encoding="utf-8"))["text"]
+    spoken = (piece.at for language, text in said.items() for piece in pieces(text, language) if piece.at)
+    return [at for at in spoken if at.removesuffix(".grad") not in names and at not in names and at not in code]
 
 
 def programs() -> list[Path]:

@@ -2,11 +2,13 @@
 
 import json
 import tomllib
+from itertools import groupby
 from pathlib import Path
 
 import pytest
 
 import engine
+from tests.curriculum.seen import words
 from tests.golden import canonical, differences, golden_path, programs
 
 LONGER = {"toy_engine": 110}
@@ -33,8 +35,7 @@ def test_program_is_short_and_explained_in_both_languages(path: Path) -> None:
     for part in ("title", "text"):
         assert lesson[part].keys() == {"zh", "en"}
         assert any("\u4e00" <= letter <= "\u9fff" for letter in lesson[part]["zh"])
-        assert lesson[part]["en"].isprintable()
-    assert "\n" not in lesson["text"]["zh"] + lesson["text"]["en"]
+        assert lesson[part]["en"].replace("\n", "").isprintable()
 
 
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
@@ -49,6 +50,13 @@ def test_each_question_can_be_asked_and_has_words_in_both_languages(path: Path) 
 def test_lessons_have_one_order() -> None:
     orders = [_lesson(path)["order"] for path in LESSONS]
     assert len(set(map(str, orders))) == len(orders)
+
+
+def test_chapters_follow_each_other_and_have_names_in_both_languages() -> None:
+    lessons = sorted((_lesson(path) for path in LESSONS), key=lambda lesson: int(str(lesson["order"])))
+    chapters = [name for name, _ in groupby(str(lesson["chapter"]) for lesson in lessons)]
+    assert len(set(chapters)) == len(chapters)
+    words(*(f"lesson.chapter.{chapter}" for chapter in chapters))
 
 
 def test_a_wrong_number_or_shape_is_found() -> None:

@@ -4,22 +4,34 @@ import json
 import math
 import re
 import tomllib
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from tests.golden import GALLERY
+from server.lesson_text import Glossary, paragraphs
+from server.wire import Piece
+from tests.golden import GALLERY, empty_phrases, pieces
 
 LESSONS = sorted(GALLERY.glob("*.toml"), key=lambda path: path.stem)
+GLOSSARY: dict[str, dict[str, dict[str, object]]] = tomllib.loads(
+    (GALLERY / "words" / "glossary.toml").read_text(encoding="utf-8")
+)
+EVERYDAY = frozenset((Path(__file__).parent / "everyday_words.txt").read_text(encoding="utf-8").split())
+"""English words that a text may use without a word about them; a new one is either added here or to the glossary."""
 MOST_WORDS = 40
 MOST_LETTERS = 110
 """Of a sentence in Chinese."""
+MOST_IN_PARAGRAPH = 100
+"""Words of English."""
 SMALL = 20
 """Counts up to it are read by eye."""
 _END_EN = re.compile(r"(?<=[.!?:;])\s+")
 _END_ZH = re.compile(r"[。！？；：]")
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?!\w)")
 _NAME = re.compile(r"(?<![\w.])[a-z]+(?:_[a-z]+)+(?!\w)")
+_WORD = re.compile(r"[A-Za-z]+(?:[-’'][A-Za-z]+)*")
+_BARE_FORMULA = re.compile(r"[²³⁶ᵀ√∂Σ·]")
 _TORCHS = re.compile(
     r"^(?:retain_graph|create_graph|requires_grad|zero_grad|no_grad|grad_fn|next_functions|is_available|is_leaf"
     r"|retain_grad|state_dict|register_buffer|numpy_|from_numpy|enable_grad|cuda_visible_devices)"
@@ -27,8 +39,21 @@ _TORCHS = re.compile(
 """Names of PyTorch's that a text explains though its program does without."""
 
 
-def _text(path: Path, language: str) -> str:
+def _marked(path: Path, language: str) -> str:
     return str(tomllib.loads(path.read_text(encoding="utf-8"))["text"][language])
+
+
+def _pieces(path: Path, language: str) -> list[Piece]:
+    return list(pieces(_marked(path, language), language))
+
+
+def _paragraphs(path: Path, language: str) -> list[str]:
+    said = paragraphs(_marked(path, language), Glossary(language))
+    return ["".join(piece.text for piece in paragraph) for paragraph in said]
+
+
+def _text(path: Path, language: str) -> str:
+    return " ".join(_paragraphs(path, language))
 
 
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
@@ -36,6 +61,54 @@ def test_sentences_are_short(path: Path) -> None:
     english = [sentence for sentence in _END_EN.split(_text(path, "en")) if len(sentence.split()) > MOST_WORDS]
     chinese = [sentence for sentence in _END_ZH.split(_text(path, "zh")) if len(sentence) > MOST_LETTERS]
     assert english + chinese == []
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+def test_paragraphs_are_short(path: Path) -> None:
+    assert [text for text in _paragraphs(path, "en") if len(text.split()) > MOST_IN_PARAGRAPH] == []
+    assert [text for text in _paragraphs(path, "zh") if len(text) > 2.5 * MOST_IN_PARAGRAPH] == []
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+def test_formulas_are_formulas_and_the_same_in_both_languages(path: Path) -> None:
+    said = [_pieces(path, language) for language in ("zh", "en")]
+    assert not any(_BARE_FORMULA.search(piece.text) for piece in said[0] + said[1] if piece.kind != "math")
+    formulas = [Counter(piece.text for piece in piece_row if piece.kind == "math") for piece_row in said]
+    assert formulas[0] == formulas[1]
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+def test_phrases_speak_of_something(path: Path) -> None:
+    assert empty_phrases(path.with_suffix(".py")) == []
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+def test_every_term_is_everyday_or_in_the_glossary(path: Path) -> None:
+    prose = " ".join(piece.text for piece in _pieces(path, "en") if piece.kind == "text")
+    known = EVERYDAY | {form.lower() for form in _forms("en")}
+    unknown = {word for word in _WORD.findall(prose) if word.lower() not in known}
+    assert sorted(word for word in unknown if not (word.endswith("'s") and word[:-2].lower() in known)) == []
+
+
+def test_every_term_is_used_and_explained_in_both_languages() -> None:
+    for language in ("zh", "en"):
+        all_of_it = "\n".join(_text(path, language) for path in LESSONS).lower()
+        unused = [
+            name
+            for name, term in GLOSSARY.items()
+            if not any(form.lower() in all_of_it for form in _of(term, language))
+        ]
+        assert unused == []
+
+
+def _of(term: dict[str, dict[str, object]], language: str) -> list[str]:
+    forms = term[language]["forms"]
+    assert isinstance(forms, list)
+    return [str(form) for form in forms]
+
+
+def _forms(language: str) -> set[str]:
+    return {form for term in GLOSSARY.values() for form in _of(term, language)}
 
 
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)

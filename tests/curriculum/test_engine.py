@@ -1,6 +1,7 @@
 """Several devices, the engine inside, the fields of a tensor, what lies around PyTorch. Rows 135 to 156."""
 
 from tests.curriculum.seen import Seen, same, words
+from tests.golden import GALLERY
 
 NN = "import torch\nfrom torch import nn\n"
 
@@ -183,7 +184,8 @@ def test_153_what_needs_no_gradient_is_left_out() -> None:
 def test_154_a_map_of_the_modules() -> None:
     seen = Seen("import torch.nn, torch.optim, torch.utils.data, torch.autograd\n")
     assert seen.trace.status == "ok"
-    words("field.grad_fn")
+    around = _said_in("around")
+    assert all(f"torch.{module}" in around for module in ("utils.data", "nn", "autograd", "optim"))
 
 
 def test_155_what_a_closed_room_has_no_part_in() -> None:
@@ -192,6 +194,11 @@ def test_155_what_a_closed_room_has_no_part_in() -> None:
         Seen("import torch\nexport = torch.jit.trace(torch.nn.Linear(2, 2), torch.ones(1, 2))\n").trace.status == "ok"
     )
     words("share.json", "share.svg")
+    assert all(name in _said_in("around") for name in ("TorchServe", "Hub", "Lightning"))
+
+
+def _said_in(lesson: str) -> str:
+    return (GALLERY / f"{lesson}.toml").read_text(encoding="utf-8")
 
 
 def test_156_nothing_has_to_be_installed() -> None:

@@ -1,10 +1,14 @@
 """Modules, layers by hand, initialisation, data, training, memory. Rows 95 to 134 of the curriculum."""
 
+import re
+from collections import Counter
+
 import numpy as np
 import pytest
 
 from engine.program.edits import applied
-from tests.curriculum.seen import Seen, same, words
+from tests.curriculum.seen import Seen, numbers, same, words
+from tests.golden import GALLERY
 
 NN = "import torch\nfrom torch import nn\n"
 MLP = """
@@ -269,6 +273,7 @@ def test_115_116_batches_are_stacked_from_samples() -> None:
         DATA
         + "for pictures, labels in DataLoader(Samples(), batch_size=2, shuffle=True):\n    print(labels.tolist())\n",
         imports=LOADER,
+        checks=("calls",),
     )
     shapes = [seen.index.tensors[op.outputs[0]].shape for op in seen.trace.ops if op.name == "stack"]
     assert shapes == [(2, 1), (2, 1), (1, 1)]
@@ -276,15 +281,27 @@ def test_115_116_batches_are_stacked_from_samples() -> None:
     assert all(float(number) < 5 for tensor in drawn for number in tensor.data or ()), (
         "the loader's seeds are not drawn"
     )
+    stacked = [numbers(seen.index.tensors[op.outputs[0]]) for op in seen.trace.ops if op.name == "stack"]
+    printed = [float(number) for number in re.findall(r"\d+", seen.printed)]
+    assert [float(number) for batch in stacked for number in batch.ravel()] == printed
+    assert _asked_for(seen) == printed, "the calls say which sample was taken when"
 
 
 def test_117_drop_last_and_workers() -> None:
     seen = Seen(
         DATA + "sizes = [len(p) for p, _ in DataLoader(Samples(), batch_size=2, drop_last=True, num_workers=2)]\n",
         imports=LOADER,
+        checks=("calls",),
     )
     assert seen.variable("sizes").text == "[2, 2]"
+    assert _asked_for(seen) == [0, 1, 2, 3], "the last sample is dropped: nobody asks for it"
     assert "workers_replaced" in seen.told
+
+
+def _asked_for(seen: Seen) -> list[float]:
+    """The indices that `__getitem__` was called with, in order."""
+    calls = [call for call in seen.trace.python_calls if call.function.endswith("__getitem__")]
+    return [float(argument.text or "nan") for call in calls for argument in call.arguments if argument.target == "index"]
 
 
 def test_118_transforms_of_a_sample() -> None:
@@ -313,8 +330,23 @@ def test_119_pictures_from_files_become_pictures_made_here(line: str) -> None:
 
 
 def test_120_a_whole_workflow_in_one_lesson() -> None:
-    seen = Seen("from sklearn.model_selection import train_test_split\n")
-    assert "no_module" in seen.told
+    seen = Seen((GALLERY / "mlp_training.py").read_text(encoding="utf-8"), imports="")
+    assert [seen.variable(name).text for name in ("epochs", "batch_size", "rate")] == ["4", "10", "1.0"]
+    assert seen.tensor("known").shape == (30,)
+    assert seen.tensor("unseen").shape == (10,)
+    assert len(seen.updates("step")) == 12
+    assert "10 of 10 unseen points right" in seen.printed
+
+
+def test_120_a_split_written_for_another_library_runs() -> None:
+    seen = Seen(
+        "from sklearn.model_selection import train_test_split\nx = torch.arange(10.0)\n"
+        "known, unseen = train_test_split(x, test_size=0.2)\n"
+    )
+    assert "split_missing" in seen.told
+    mended = Seen(_fixed(seen), imports="")
+    assert sorted([*mended.value("known"), *mended.value("unseen")]) == list(range(10))
+    assert mended.tensor("unseen").shape == (2,)
 
 
 TRAIN = """
@@ -357,6 +389,35 @@ def test_123_124_125_how_many_samples_a_step_takes(size: int, updates: int) -> N
     seen = Seen(TRAIN + f"w = descend({size})\n")
     steps = [point for point in seen.trace.curve if point.loss is not None]
     assert len(steps) == updates
+
+
+SKETCH = """
+for i in range(nb_epochs):
+    np.random.shuffle(data)
+    for {rows}:
+        params_grad = evaluate_gradient(loss_function, {part}, params)
+        params = params - learning_rate * params_grad
+"""
+
+
+@pytest.mark.parametrize(
+    ("rows", "part", "passes"),
+    [("example in data", "example", 400), ("batch in get_batches(data, batch_size=8)", "batch", 50)],
+)
+def test_123_124_125_a_sketch_of_them_runs_once_its_names_are_given(rows: str, part: str, passes: int) -> None:
+    seen = Seen(SKETCH.format(rows=rows, part=part), imports="")
+    assert "sketch" in seen.told
+    mended = Seen(_fixed(seen), imports="")
+    assert mended.trace.status == "ok"
+    assert mended.trace.curve[-1].number == passes
+    assert 2 < mended.value("params")[0] < 4
+
+
+def test_124_125_runs_of_an_optimizer_are_told_apart() -> None:
+    seen = Seen(TRAIN + "whole = descend(40, 2)\nfew = descend(8, 2)\none = descend(1, 2)\n")
+    steps = Counter(seen.index.identity(update.changes[0].before or "") for update in seen.updates("step"))
+    assert list(steps.values()) == [2, 10, 80]
+    assert [point.number for point in seen.trace.curve][-1] == 2 + 10 + 80
 
 
 def test_126_a_step_that_is_too_long() -> None:

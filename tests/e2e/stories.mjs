@@ -379,13 +379,27 @@ const stories = {
   async 'a first visit finds an example that has run, with its text'(page) {
     await open(page)
     await until(() => page.locator('.player .value').textContent({ timeout: 20_000 }), (text) => text.includes('36 + 18 → 54'), 'the sum of the diamond')
-    const text = page.locator('.lesson p')
+    const text = page.locator('.lesson .words')
     await until(() => text.textContent(), (all) => all.includes('They meet at x'), 'the text of the lesson')
     await shoot(page, 'first-visit')
     await page.getByRole('button', { name: 'Next', exact: true }).click()
-    await until(() => text.textContent(), (all) => all.includes('The chain rule says'), 'the text of the next lesson')
+    await until(() => page.locator('.lesson .title').textContent(), (all) => all === 'Leaf or not', 'the next lesson')
     await page.getByRole('button', { name: 'Previous', exact: true }).click()
     await until(() => text.textContent(), (all) => all.includes('They meet at x'), 'the text of the lesson before')
+  },
+
+  async "a lesson's phrases light what they speak of, and its terms are explained"(page) {
+    await open(page, '#lesson=zero_init&lang=en')
+    const words = page.locator('.lesson .words')
+    await words.locator('math').first().waitFor()
+    const phrase = words.getByRole('button', { name: 'TanhBackward0' })
+    await phrase.hover()
+    await number(page.locator('svg .ring-hover'), 1, 'the box that is lit')
+    await phrase.click()
+    await page.locator('.inspector', { hasText: 'TanhBackward0' }).waitFor()
+    await words.getByRole('button', { name: 'gradient', exact: true }).click()
+    await page.locator('.lesson .says', { hasText: 'The derivative of a result' }).waitFor()
+    await shoot(page, 'lesson-words')
   },
 
   async 'a gradient is explained factor by factor, by mouse and by keys'(page) {
@@ -996,10 +1010,10 @@ const stories = {
   async 'optimizers are compared on one picture'(page) {
     await open(page, '#lesson=optimizers_compared&lang=en&panel=training')
     const dock = page.locator('.dock')
-    await until(() => dock.locator('.key li').allTextContents(), (all) => all.length === 4, 'four optimizers in the key')
+    await until(() => dock.locator('.key li').allTextContents(), (all) => all.length === 7, 'seven optimizers in the key')
     const key = (await dock.locator('.key').textContent()).replace(/\s+/g, ' ')
-    for (const name of ['SGD lr=0.045 momentum=0', 'SGD lr=0.02 momentum=0.8', 'RMSprop', 'Adam']) check(key.includes(name), `${name} is not in the key: ${key}`)
-    await until(() => dock.locator('figure .line.passed').count(), (n) => n >= 4, 'four paths')
+    for (const name of ['SGD lr=0.045 momentum=0', 'SGD lr=0.02 momentum=0.8', 'Adagrad', 'Adadelta', 'RMSprop', 'Adam']) check(key.includes(name), `${name} is not in the key: ${key}`)
+    await until(() => dock.locator('figure .line.passed').count(), (n) => n >= 7, 'seven paths')
     await until(() => dock.locator('.state').textContent(), (text) => text.includes('exp_avg_sq'), "Adam's state")
     await shoot(page, 'optimizers')
   },

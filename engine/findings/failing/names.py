@@ -7,9 +7,9 @@ from typing import TypeGuard
 from engine.findings.diagnosis import listed
 from engine.findings.failing.calls import PROPERTIES, init_misspelt
 from engine.findings.failing.case import Case, a, known, only_if
+from engine.findings.failing.stand_ins import sample_sets, sketch, split
 from engine.program import paste
 from engine.program.edits import Edits
-from engine.program.names import dotted
 from engine.program.tree import defined_in
 from engine.trace import Finding
 
@@ -54,6 +54,8 @@ def pasted(case: Case) -> Finding:
 def undefined(case: Case) -> Finding:
     """A name that nothing was bound to."""
     name, node = case.groups["name"], case.node
+    if stand_ins := sketch(case, name):
+        return case.finding("sketch", fix=stand_ins)
     if name in IMPORTS and not case.code.is_bound(name):
         return _import_missing(case, IMPORTS[name])
     later = _defined_later(case, name)
@@ -221,31 +223,11 @@ def no_module(case: Case) -> Finding:
     fix = _imported_as(case, name, suggestion) if is_near and isinstance(case.node, ast.Import) else ()
     if fix:
         return case.finding("module_misspelt", suggestion=suggestion, fix=fix)
-    sets = _sample_sets(case) if package == "torchvision" else ()
-    return case.finding("sample_set_missing", name=package, fix=sets) if sets else case.finding(name=package)
-
-
-SAMPLE_SETS = dict.fromkeys(("MNIST", "FashionMNIST", "KMNIST"), "1, 28, 28") | dict.fromkeys(
-    ("CIFAR10", "ImageFolder", "FakeData", "SVHN"), "3, 32, 32"
-)
-"""Sets of pictures that `torchvision.datasets` reads from files, and the size of one picture."""
-
-
-def _sample_sets(case: Case) -> Edits:
-    """Pictures made here in place of those in files: the import, and each call that reads a set."""
-    code, statement = case.code, case.node
-    calls = [call for call in code.calls if dotted(call.func).rpartition(".")[2] in SAMPLE_SETS]
-    if not calls or not isinstance(statement, ast.Import | ast.ImportFrom):
-        return ()
-    made = [
-        code.replace(
-            call,
-            "torch.utils.data.TensorDataset("
-            f"torch.rand(100, {SAMPLE_SETS[dotted(call.func).rpartition('.')[2]]}), torch.randint(10, (100,)))",
-        )
-        for call in calls
-    ]
-    return (code.replace(statement, "import torch.utils.data"), *made)
+    if sets := sample_sets(case) if package == "torchvision" else ():
+        return case.finding("sample_set_missing", name=package, fix=sets)
+    if written := split(case):
+        return case.finding("split_missing", name=package, fix=written)
+    return case.finding(name=package)
 
 
 def _imported_as(case: Case, name: str, right: str) -> Edits:

@@ -2,6 +2,7 @@
 
 import type { Layout } from '../core/layout/geometry'
 import type { KeptView } from '../core/address'
+import type { Piece } from '../core/lessons'
 import type { Rule } from '../core/rules'
 import type { Lang, Level } from '../core/state'
 import type { Comparison, Engine, Fixes, Graph, Trace, WhatIfs } from './types'
@@ -19,7 +20,8 @@ export type CheckKind = 'finite-difference' | 'jacobian' | 'surface' | 'calls'
 /** What a lesson is called and about, in one language. */
 export interface LessonText {
   title: string
-  text: string
+  /** Paragraphs. */
+  text: Piece[][]
   /** Its own words for the questions that its program asks, in their order. */
   questions?: { ask: string; why: string }[]
 }
@@ -29,8 +31,8 @@ export interface Lesson {
   /** Its run, which may not have been made yet. */
   run: string
   code: string
-  /** What it is about, first of all the first. */
-  tags: string[]
+  /** Part of the course it belongs to. */
+  chapter: string
   zh: LessonText
   en: LessonText
 }

@@ -1,31 +1,25 @@
-// The lessons as a menu offers them: in groups, each with its first sentence.
+// What lessons say: paragraphs in pieces.
 
-interface Tagged {
-  tags: readonly string[]
+export interface Piece {
+  kind: 'text' | 'code' | 'math' | 'phrase' | 'term'
+  /** Its words; of a formula the LaTeX. */
+  text: string
+  /** What a phrase speaks of: a name or code of the program, or the type of a node. */
+  at?: string
+  /** Of a term its meaning, of a formula its MathML. */
+  says?: string
 }
 
-/** Groups in their order, by the tag a lesson comes under first. */
-const GROUPS = {
-  basics: ['basics'],
-  tensors: ['tensors', 'indexing', 'pitfalls', 'dynamic', 'views', 'storage'],
-  training: ['training', 'module'],
-  models: ['models', 'memory'],
-  advanced: ['advanced', 'engine'],
-  errors: ['errors'],
-} as const
+/** A full stop in a number ends no sentence. */
+const END = /^.*?(?:。|[.!?](?=\s|$))/su
 
-export type LessonGroup = keyof typeof GROUPS
-const ORDER = Object.keys(GROUPS) as LessonGroup[]
-
-export function groupOf({ tags: [first = ''] }: Tagged): LessonGroup {
-  return ORDER.find((group) => (GROUPS[group] as readonly string[]).includes(first)) ?? 'advanced'
-}
-
-/** Lessons group by group; within one they keep their order. */
-export function inGroups<Lesson extends Tagged>(lessons: readonly Lesson[]): Lesson[] {
-  return [...lessons].sort((a, b) => ORDER.indexOf(groupOf(a)) - ORDER.indexOf(groupOf(b)))
-}
-
-export function firstSentence(text: string): string {
-  return /^.+?(?:。|[.!?](?=\s+[A-Z“]|$))/su.exec(text)?.[0] ?? text
+/** The first sentence of the first paragraph. */
+export function firstSentence([pieces = []]: readonly (readonly Piece[])[]): Piece[] {
+  const found: Piece[] = []
+  for (const piece of pieces) {
+    const end = piece.kind === 'text' ? END.exec(piece.text)?.[0] : undefined
+    found.push(end === undefined ? piece : { ...piece, text: end })
+    if (end !== undefined) break
+  }
+  return found
 }

@@ -921,6 +921,29 @@ NAMES: dict[str, list[Row]] = {
         Row("import torchvision #<\n", {"name": "torchvision"}),
         Row("from pandas import DataFrame #<\n", {"name": "pandas"}),
     ],
+    "split_missing": [
+        Row(
+            "from sklearn.model_selection import train_test_split #<\nx, y = torch.rand(10, 2), torch.rand(10)\n"
+            "a, b, c, d = train_test_split(x, y, test_size=0.2)\n",
+            {"name": "sklearn"},
+            True,
+        ),
+        Row("from sklearn.model_selection import train_test_split #<\n", {"name": "sklearn"}, True),
+    ],
+    "sketch": [
+        Row(
+            "for i in range(nb_epochs): #<\n    g = evaluate_gradient(loss_function, data, params)\n"
+            "    params = params - learning_rate * g\n",
+            {"name": "nb_epochs"},
+            True,
+        ),
+        Row(
+            "for i in range(2):\n    np.random.shuffle(data) #<\n    for example in data:\n"
+            "        g = evaluate_gradient(loss_function, example, params)\n        params = params - learning_rate * g\n",
+            {"name": "data"},
+            True,
+        ),
+    ],
     "sample_set_missing": [
         Row(
             "from torchvision import datasets #<\nseen = datasets.MNIST('data', train=True)\n",

@@ -141,6 +141,8 @@ NEAR_MISSES: dict[str, str] = {
     "self_undefined": NET + "    def forward(self, x):\n        return self.w * x\nNet()(torch.ones(2))\n",
     "name_not_defined": "loss = torch.ones(1)\nprint(los)\n",
     "no_module": "import json, collections\n",
+    "split_missing": "from sklearn.model_selection import KFold\n",
+    "sketch": "def evaluate_gradient(data):\n    return data\nevaluate_gradient(nb_epochs)\n",
     "sample_set_missing": "import torchvision\npictures = torch.rand(4, 3, 8, 8)\n",
     "module_misspelt": "import pandas\n",
     "import_misspelt": "from torch.nn import Linear\n",

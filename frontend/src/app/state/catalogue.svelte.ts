@@ -2,7 +2,6 @@
 
 import * as api from '../../api/client'
 import type { Rule } from '../../core/rules'
-import { inGroups } from '../../core/lessons'
 import type { PageView } from './view.svelte'
 
 export class Catalogue {
@@ -37,7 +36,7 @@ export class Catalogue {
   async fetchLessons(): Promise<void> {
     if (this.lessons.length > 0) return
     try {
-      this.lessons = inGroups(await api.gallery(this.view.state.lang))
+      this.lessons = await api.gallery(this.view.state.lang)
       this.lessonsMissing = false
     } catch {
       this.lessonsMissing = true

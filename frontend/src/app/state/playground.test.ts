@@ -147,8 +147,8 @@ test('the pass that was looked at is not asked of the next run', async () => {
 test('another program leaves the lesson, an edit of it does not', async () => {
   serving({ ...trace, id: 'one' }, { ...trace, id: 'two' }, { ...trace, id: 'three' })
   const page = playground()
-  const said = { title: 'A lesson', text: '' }
-  const lesson = { name: 'lesson', run: 'one', code: trace.program.code, tags: [], zh: said, en: said }
+  const said = { title: 'A lesson', text: [] }
+  const lesson = { name: 'lesson', run: 'one', code: trace.program.code, chapter: '', zh: said, en: said }
   page.catalogue.lessons = [lesson]
   await page.runner.openLesson(lesson)
   page.draft.code = `${trace.program.code}\nprint(1)`

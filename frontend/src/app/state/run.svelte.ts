@@ -92,7 +92,7 @@ export class Run {
     return (
       updates.some(({ span }) => span?.line === line) ||
       ops.some((op) => op.span?.line === line && (op.outputs.length > 0 || op.raised)) ||
-      /cuda|cudnn/i.test(program?.code.split('\n')[line - 1] ?? '')
+      /cuda|CUDA|cudnn|[a-z]Tensor\s*\(/.test(program?.code.split('\n')[line - 1] ?? '')
     )
   }
 }

@@ -30,6 +30,8 @@ export class PageView {
   presenting = $state(false)
   hoveredLine: number | null = $state(null)
   litLines: ReadonlySet<number> = $state.raw(new Set())
+  /** Boxes that the lesson's words speak of, under the pointer. */
+  spokenOf: ReadonlySet<string> | null = $state.raw(null)
   /** Which finding the inspector shows; null for none. */
   findingOpen: number | null = $state(null)
   /** What the engine panel writes beside nodes of the graph. */
@@ -50,9 +52,10 @@ export class PageView {
   readonly selectedBox: Box | undefined = $derived.by(() =>
     this.state.selection?.kind === 'box' ? this.run.find?.byId(this.state.selection.id) : undefined,
   )
-  /** The boxes of that way, or without one those that share the memory of the selected box; null where there are none,
-   *  or no gradient came by. */
+  /** The boxes that a lesson speaks of, or of that way, or without one those that share the memory of the selected box;
+   *  null where there are none, or no gradient came by. */
   readonly lit: ReadonlySet<string> | null = $derived.by(() => {
+    if (this.spokenOf) return this.spokenOf
     const { way, selectedBox: box } = this
     const { graph, index, find } = this.run
     if (!box || !graph || !index) return null

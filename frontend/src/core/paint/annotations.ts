@@ -40,13 +40,13 @@ function promotionOf(box: Box, { story }: Measure): string {
   return op?.promotion ? promotionText(op) : ''
 }
 
-/** The dtype that a call changed, and where its result lies when that is not the main memory. */
+/** The dtype that a call changed to, whole or not at all, and where its result lies when not in main memory. */
 function castOf(box: Box, { story }: Measure): string {
   const op = story.index.op(box.op)
   const [given, made] = [story.index.tensor(op?.inputs[0]), story.index.tensor(op?.outputs[0])]
   const cast = op && CASTS.has(op.name) && given && made && given.dtype !== made.dtype
   const device = made?.device && made.device !== 'cpu' ? made.device : ''
-  return [cast ? `${given.dtype} → ${made.dtype}` : '', device].filter(Boolean).join(' · ')
+  return [cast ? `→\u00a0${made.dtype}` : '', device].filter(Boolean).join(' · ')
 }
 
 /** Why a ghost was not recorded, where its title does not say so. */

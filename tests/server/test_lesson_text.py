@@ -1,0 +1,44 @@
+"""Texts of lessons become pieces: words, code, formulas, phrases and terms."""
+
+from server.lesson_text import Glossary, paragraphs
+from server.wire import Piece
+
+
+def _pieces(text: str, language: str = "en") -> list[list[Piece]]:
+    return [list(paragraph) for paragraph in paragraphs(text, Glossary(language))]
+
+
+def test_blank_lines_part_paragraphs() -> None:
+    assert [[piece.text for piece in paragraph] for paragraph in _pieces("One.\n\nTwo.\n")] == [["One."], ["Two."]]
+
+
+def test_code_and_phrases_are_told_apart() -> None:
+    (paragraph,) = _pieces("`x.grad` is [the sum](<y * y>) of <b>both</b>.")
+    assert [(piece.kind, piece.text, piece.at) for piece in paragraph] == [
+        ("code", "x.grad", None),
+        ("text", " is ", None),
+        ("phrase", "the sum", "y * y"),
+        ("text", " of <b>both</b>.", None),
+    ]
+
+
+def test_a_formula_becomes_mathml() -> None:
+    ((formula,),) = _pieces("$y = x^2$")
+    assert (formula.kind, formula.text) == ("math", "y = x^2")
+    assert "<msup><mi>x</mi><mn>2</mn></msup>" in (formula.says or "")
+
+
+def test_a_formula_cannot_hold_elements_of_a_page() -> None:
+    ((formula,),) = _pieces("$<img src=x>$")
+    assert "<img" not in (formula.says or "")
+
+
+def test_a_term_is_explained_where_it_first_stands() -> None:
+    first, second = _pieces("Leaves keep a gradient.\n\nA leaf has one.")
+    assert [piece.text for piece in first if piece.kind == "term"] == ["Leaves", "gradient"]
+    assert [piece.kind for piece in second] == ["text"]
+    assert [piece.text for piece in _pieces("叶子留下梯度。", "zh")[0] if piece.kind == "term"] == ["叶子", "梯度"]
+
+
+def test_part_of_a_word_is_no_term() -> None:
+    assert [piece.kind for piece in _pieces("leafy edged")[0]] == ["text"]

@@ -689,13 +689,13 @@ const stories = {
   },
 
   async 'any program after any other is in view, and red only where a diagnosis stands'(page) {
-    // Failing, large and small programs take turns, then those of the corpus as they are drawn.
+    // Failing, large and small programs take turns, then lessons as they are drawn.
     const programs = { PROGRAM, FAILING, MODEL, INSIDE, LOOP, CHANGED, CUT, MASKED, TWICE, SILENT, TRAINING, PICKS, HOOKED }
-    const corpus = new URL('../programs/', import.meta.url)
-    const names = (await readdir(corpus)).filter((name) => /^(model|error)_.*\.py$/.test(name)).sort()
-    for (let drawn = 7; Object.keys(programs).length < 25; drawn = (drawn * 75 + 74) % 65537) {
+    const gallery = new URL('../../gallery/', import.meta.url)
+    const names = (await readdir(gallery)).filter((name) => name.endsWith('.py')).sort()
+    for (let drawn = 7; Object.keys(programs).length < 19; drawn = (drawn * 75 + 74) % 65537) {
       const name = names[drawn % names.length]
-      programs[name] = await readFile(new URL(name, corpus), 'utf8')
+      programs[name] = await readFile(new URL(name, gallery), 'utf8')
     }
     let found
     page.on('response', (answer) => {
@@ -1017,17 +1017,18 @@ const stories = {
       await shoot(page, file)
       if (file === 'rnn60') {
         const steps = graph.groups.filter(({ parent }) => parent === graph.groups.find(({ hands_on }) => hands_on).id)
-        for (const { id } of steps) await page.locator(`.gg-scene [data-id="${id}"]`).waitFor({ state: 'attached' })
+        await page.locator(`.gg-scene [data-id="${steps.at(-1).id}"]`).waitFor({ state: 'attached' })
       }
       if (file !== 'scalar_mlp') continue
       await page.setViewportSize({ width: 1400, height: 850 })
       await page.goto('about:blank')
       await page.goto(`${server}/#run=${id}&lang=en&open=${graph.groups.map((group) => group.id).join('.')}`)
-      await page.locator('.gg-scene[aria-busy=false] path.frame').waitFor({ state: 'attached' })
+      await drawn(page)
       await page.getByRole('button', { name: 'Fit' }).click()
       const all = () => page.locator('.gg-scene').evaluate((svg) => {
-        const [window, picture] = [svg, svg.querySelector('path.frame')].map((one) => one.getBoundingClientRect())
-        return picture.left >= window.left && picture.right <= window.right && picture.height > picture.width / 5
+        const picture = svg.querySelector('path.frame')?.getBoundingClientRect()
+        const window = svg.getBoundingClientRect()
+        return picture && picture.left >= window.left && picture.right <= window.right && picture.height > picture.width / 5
       })
       await until(all, (isPicture) => isPicture, 'all of a scalar network as a picture')
     }

@@ -19,6 +19,7 @@ class Bundle:
     module: str | None = None
     pass_id: str | None = None
     repeat: int = 1
+    hands_on: bool = False
     span: Span | None = None
     items: "list[Item]" = field(default_factory=list)
 

@@ -10,6 +10,7 @@ from engine.graph.calls import find_calls
 from engine.graph.draft import Draft
 from engine.graph.leaves import name_calls, settle_leaves
 from engine.graph.loops import REPEATS, find_loops
+from engine.graph.recurrences import ENDS, WHOLE, find_recurrences, fold_middle
 from engine.graph.types import Group, Link
 from engine.trace_index import TraceIndex
 
@@ -34,8 +35,12 @@ def bundle(index: TraceIndex, drafts: Sequence[Draft], links: Sequence[Link]) ->
         _join_alike(index, group)
     settle_leaves(whole, links)
     name_calls(whole)
+    find_recurrences(whole, links)
     for group in list(bundles_in(whole)):
-        _chunk(group)
+        if group.hands_on and len(group.items) > WHOLE:
+            _chunk(fold_middle(group), ENDS)
+        else:
+            _chunk(group)
     return whole
 
 
@@ -146,12 +151,13 @@ def _join_alike(index: TraceIndex, around: Bundle) -> None:
     around.items = items
 
 
-def _chunk(group: Bundle) -> None:
+def _chunk(group: Bundle, before: int = 0) -> None:
+    """`before`: how many of its kind stand before its first."""
     while len(group.items) > LONG:
         chunks: list[Bundle | Draft] = []
         for start in range(0, len(group.items), CHUNK):
             items = group.items[start : start + CHUNK]
-            title = f"{start + 1}–{start + len(items)}"
+            title = f"{before + start + 1}–{before + start + len(items)}"
             chunks.append(Bundle("line", title=title, span=first_draft(items[0]).span, items=items))
         group.items = chunks
 
@@ -226,6 +232,7 @@ def _finish(index: TraceIndex, made: Bundle, id_: str, parent: str | None, count
         module=made.module,
         size=count.size,
         repeat=made.repeat,
+        hands_on=made.hands_on,
         parameters=sum(index.elements(tensor) for tensor in identities),
         tensor=count.last.tensor if count.last is not None else None,
         node=count.last.node if count.last is not None else None,

@@ -9,6 +9,7 @@ from engine.trace_index import TraceIndex
 
 REPEATS = 3
 FEW = 24  # nodes of one op; what repeats among more is a loop inside PyTorch, as in an unrolled LSTM
+MOST_HEADS = 16  # times that the node an iteration begins with may come again within it
 
 Key = Hashable
 
@@ -28,7 +29,9 @@ def find_loops(index: TraceIndex, items: list[Bundle | Draft]) -> list[Bundle | 
             found.append(items[at])
             at += 1
             continue
-        starts, end = _iterations(keys, [place for place in places[key] if place >= at])
+        heads = [place for place in places[key] if place >= at]
+        inside = [place for place in heads[: MOST_HEADS + 1] if _is_one_call(items[at], items[place])]
+        starts, end = _periods(keys, inside) if len(inside) > 1 else _iterations(keys, heads)
         if _is_test_that_ended(index, items, starts, end):
             end = starts.pop()
         if len(starts) < REPEATS or _are_different_modules(items, starts, end):
@@ -45,14 +48,19 @@ def find_loops(index: TraceIndex, items: list[Bundle | Draft]) -> list[Bundle | 
 def _loop(index: TraceIndex, iterations: list[list[Bundle | Draft]]) -> Bundle:
     first = first_draft(iterations[0][0])
     line = first.span.line if first.span is not None else 0
-    second = first_draft(iterations[1][0])
-    inside_one_call = first.op is not None and second.op is not None and first.op.id == second.op.id
+    inside_one_call = _is_one_call(iterations[0][0], iterations[1][0])
     title = first.op.name if first.op is not None and inside_one_call else index.code.loop_head(line)
     loop = Bundle("loop", title=title, repeat=len(iterations), span=first.span)
     for number, items in enumerate(iterations, 1):
         only = items[0] if len(items) == 1 else None
         loop.items.append(only or Bundle("loop", title=str(number), span=first_draft(items[0]).span, items=items))
     return loop
+
+
+def _is_one_call(first: Bundle | Draft, second: Bundle | Draft) -> bool:
+    """Whether PyTorch made both within one op, where no text says what an iteration is."""
+    op, other = first_draft(first).op, first_draft(second).op
+    return op is not None and other is not None and op.id == other.id
 
 
 def _is_test_that_ended(index: TraceIndex, items: Sequence[Bundle | Draft], starts: list[int], end: int) -> bool:
@@ -121,6 +129,23 @@ def _iterations(keys: Sequence[Key], starts: list[int]) -> tuple[list[int], int]
         kept.append(start)
         body |= run
     return kept, _end(keys, kept[-1], body)
+
+
+def _periods(keys: Sequence[Key], heads: Sequence[int]) -> tuple[list[int], int]:
+    """As `_iterations`, of what comes again in the same order: the period that holds for longest, the shortest of
+    such. The last iteration may lack its end."""
+    start = heads[0]
+    best, held = 1, 0
+    for head in heads[1:]:
+        period = head - start
+        again = 0
+        while head + again < len(keys) and keys[head + again] == keys[start + again]:
+            again += 1
+        if period + again > best + held:
+            best, held = period, again
+    rest = held % best
+    count = 1 + held // best + (2 * rest >= best)
+    return [start + best * number for number in range(count)], start + best + held - (0 if 2 * rest >= best else rest)
 
 
 def _end(keys: Sequence[Key], start: int, body: set[Key]) -> int:

@@ -113,6 +113,8 @@ class Group(Record, frozen=True):
     """Boxes in it, at any depth."""
     repeat: int = 1
     """How many times a loop's body or a function ran, or how many alike modules these are."""
+    hands_on: bool = False
+    """Whether each step of a loop takes in what the one before it made, with the same weights: an unrolled RNN."""
     parameters: int = 0
     """Parameter elements in it."""
     tensor: str | None = None

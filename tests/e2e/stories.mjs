@@ -5,7 +5,7 @@
 
 import { createServer } from 'node:http'
 import { createRequire } from 'node:module'
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { extname, join } from 'node:path'
 
@@ -765,8 +765,14 @@ const stories = {
   },
 
   async 'any program after any other is in view, and red only where a diagnosis stands'(page) {
-    // No two follow each other twice, and failing, large and small programs take turns.
+    // Failing, large and small programs take turns, then lessons as they are drawn.
     const programs = { PROGRAM, FAILING, MODEL, INSIDE, LOOP, CHANGED, CUT, MASKED, TWICE, SILENT, TRAINING, PICKS, HOOKED }
+    const gallery = new URL('../../gallery/', import.meta.url)
+    const names = (await readdir(gallery)).filter((name) => name.endsWith('.py')).sort()
+    for (let drawn = 7; Object.keys(programs).length < 19; drawn = (drawn * 75 + 74) % 65537) {
+      const name = names[drawn % names.length]
+      programs[name] = await readFile(new URL(name, gallery), 'utf8')
+    }
     let found
     page.on('response', (answer) => {
       if (answer.status() === 422) found = 'refused'
@@ -779,14 +785,15 @@ const stories = {
       const answer = page.waitForResponse((sent) => sent.request().method() === 'POST' && /\/api\/v1\/runs(\?|$)/.test(sent.url()))
       await run(page, program)
       const body = await (await answer).json()
-      const { findings } = body.trace ?? body
-      await until(() => boxesInView(page), (count) => count > 0, `boxes in view after ${order}`)
+      const { findings, nodes } = body.trace ?? body
+      if (nodes.length > 0) await until(() => boxesInView(page), (count) => count > 0, `boxes in view after ${order}`)
       const passes = page.locator('select[title=Pass]')
       await until(() => page.url(), (url) => !/pass=|root=/.test(url), `an address without a choice after ${order}`)
       check(found !== 'refused', `a request was refused after ${order}`)
       const red = await page.locator('.gg-scene .o-trouble, .gg-scene .scissors').count()
       if (!findings.some(({ severity }) => severity !== 'note')) same(red, 0, `red without a diagnosis after ${order}`)
       if ((await passes.count()) > 0) await passes.selectOption({ index: 1 })
+      if (nodes.length === 0) continue
       await page.locator('.gg-scene').hover()
       await page.mouse.wheel(-3000, -3000)
     }
@@ -1084,6 +1091,22 @@ const stories = {
         await until(() => illegible(page), (said) => said === '', `${file} at ${width}`)
       }
       await shoot(page, file)
+      if (file === 'rnn60') {
+        const steps = graph.groups.filter(({ parent }) => parent === graph.groups.find(({ hands_on }) => hands_on).id)
+        await page.locator(`.gg-scene [data-id="${steps.at(-1).id}"]`).waitFor({ state: 'attached' })
+      }
+      if (file !== 'scalar_mlp') continue
+      await page.setViewportSize({ width: 1400, height: 850 })
+      await page.goto('about:blank')
+      await page.goto(`${server}/#run=${id}&lang=en&open=${graph.groups.map((group) => group.id).join('.')}`)
+      await drawn(page)
+      await page.getByRole('button', { name: 'Fit' }).click()
+      const all = () => page.locator('.gg-scene').evaluate((svg) => {
+        const picture = svg.querySelector('path.frame')?.getBoundingClientRect()
+        const window = svg.getBoundingClientRect()
+        return picture && picture.left >= window.left && picture.right <= window.right && picture.height > picture.width / 5
+      })
+      await until(all, (isPicture) => isPicture, 'all of a scalar network as a picture')
     }
   },
 
@@ -2060,6 +2083,10 @@ const stories = {
       ['page, dark', async () => page.getByRole('button', { name: 'Switch between light and dark' }).click()],
       ['first visit', async () => (await page.evaluate('localStorage.clear()'), await page.goto(`${server}/?first#lang=en&theme=light`), page.waitForSelector('.gg-scene .box', { state: 'attached' }))],
       ['tour', async () => (await page.getByRole('button', { name: 'Take the 20-second tour' }).click(), page.getByRole('button', { name: 'Next', exact: true }).last().waitFor())],
+      ['help', async () => (await page.goto(`${server}/?help#lesson=accumulation&lang=en`), await drawn(page), await page.keyboard.press('?'), page.getByRole('dialog').waitFor())],
+      ['after help', async () => (await page.keyboard.press('Escape'), page.getByRole('dialog').waitFor({ state: 'detached' }))],
+      ['lessons', async () => (await page.getByTitle('Choose a lesson').click(), page.locator('.popover.list li').first().waitFor())],
+      ['search', async () => (await page.keyboard.press('Escape'), await page.keyboard.press('/'), page.getByPlaceholder('name, type').waitFor())],
       ['a model and its modules', async () => (await open(page, '#lang=en&theme=light'), await run(page, MODEL), page.getByRole('tab', { name: 'Modules' }).click())],
       ['presentation', async () => page.getByRole('button', { name: 'Present' }).click()],
       ['a failing program', async () => (await page.goto(`${server}/?failing#lang=en&theme=dark`), await page.waitForSelector('.cm-content'), run(page, FAILING))],

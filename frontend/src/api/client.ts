@@ -281,7 +281,3 @@ export function derivative(type: string, lang: Lang): Promise<Derivative> {
   known.catch(() => derivatives.delete(type)) // asked again the next time
   return known
 }
-
-export function embedUrl(id: string): string {
-  return `/embed/${encodeURIComponent(id)}`
-}

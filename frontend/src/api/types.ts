@@ -963,6 +963,10 @@ export interface Span {
  */
 export interface Group {
   /**
+   * Whether each step of a loop takes in what the one before it made, with the same weights: an unrolled RNN.
+   */
+  hands_on?: boolean;
+  /**
    * Group id.
    */
   id: string;

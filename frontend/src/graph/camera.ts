@@ -14,7 +14,7 @@ export interface Viewport {
   height: number
 }
 
-const LEAST_ZOOM = 0.05
+const LEAST_ZOOM = 0.01
 const MOST_ZOOM = 4
 const EDGE = 24
 /** On a phone every pixel counts. */

@@ -47,6 +47,35 @@ def test_alike_blocks_are_one_group() -> None:
     assert [group.title for group in inside] == [f"blocks.{number}" for number in range(12)]
 
 
+@pytest.mark.parametrize(
+    ("program", "title", "repeat"),
+    [("recurrent", "for x in xs", 12), ("of_pytorch", "gru", 9), ("of_functions", "step", 5)],
+)
+def test_an_unrolled_network_hands_its_state_on(program: str, title: str, repeat: int) -> None:
+    graph = view(engine.run(RECURRENT[program]))
+    loop = next(group for group in graph.groups if group.repeat > 1)
+    steps = [group for group in graph.groups if group.parent == loop.id]
+    assert (loop.title, loop.repeat, loop.hands_on) == (title, repeat, True)
+    assert [step.title for step in steps] == [str(number + 1) for number in range(repeat)]
+    assert len({step.size for step in steps}) == 1
+
+
+def test_the_middle_of_a_long_one_is_one_box() -> None:
+    graph = folded("rnn60")
+    loop = next(group for group in graph.groups if group.hands_on)
+    steps = [group for group in graph.groups if group.parent == loop.id]
+    assert [(step.title, step.repeat) for step in steps] == [
+        *((str(number), 1) for number in (1, 2, 3, 4)),
+        ("5–56", 52),
+        *((str(number), 1) for number in (57, 58, 59, 60)),
+    ]
+
+
+@pytest.mark.parametrize("name", ["gpt12", "resnet18", "scalar_mlp"])
+def test_blocks_with_weights_of_their_own_hand_nothing_on(name: str) -> None:
+    assert not any(group.hands_on for group in folded(name).groups)
+
+
 def test_what_a_loop_starts_from_stays_outside() -> None:
     graph = view(engine.run(CHAIN))
     leaves = {box.name: box.group for box in graph.boxes if box.kind == "leaf"}
@@ -76,6 +105,38 @@ for i in range(5):
     y = (y * 1.5).sin()
 y.backward()
 """
+
+RECURRENT = {
+    "recurrent": """
+import torch
+from torch import nn
+cell = nn.RNNCell(2, 3)
+xs = torch.randn(12, 1, 2)
+h = torch.zeros(1, 3)
+for x in xs:
+    h = cell(x, h)
+h.sum().backward()
+""",
+    "of_pytorch": """
+import torch
+from torch import nn
+states, last = nn.GRU(3, 4)(torch.randn(9, 1, 3))
+states.sum().backward()
+""",
+    "of_functions": """
+import torch
+
+def step(w, h):
+    wh = w @ h
+    return torch.tanh(wh)
+
+w = torch.eye(2, requires_grad=True)
+h = torch.ones(2)
+for _ in range(5):
+    h = step(w, h)
+h.sum().backward()
+""",
+}
 
 WEIGHTS = """
 import torch

@@ -378,10 +378,12 @@ def test_a_cell_called_in_a_loop_is_one_group_for_each_call() -> None:
 
 
 def test_long_flat_lists_are_cut_into_lines() -> None:
-    graph = view(loop_of(1000).trace())
+    graph = view(loop_of(1008).trace())
+    middle = next(group for group in graph.groups if group.title == "5–1004")
     chunks = [group for group in graph.groups if group.kind == "line"]
-    assert len(chunks) == 10
-    assert all(chunk.size == 100 and chunk.parent == "g1" for chunk in chunks)
+    assert (middle.parent, middle.repeat) == ("g1", 1000)
+    assert [chunk.title for chunk in chunks] == [f"{first}–{first + 99}" for first in range(5, 1005, 100)]
+    assert all(chunk.size == 100 and chunk.parent == middle.id for chunk in chunks)
 
 
 def test_roots_are_unconsumed_globals_then_roots_of_passes() -> None:
@@ -576,7 +578,9 @@ def test_the_nodes_of_one_small_op_are_no_loop() -> None:
 
 
 def test_what_repeats_inside_one_large_op_is_a_loop_named_after_it() -> None:
-    assert [(group.title, group.repeat) for group in view(many_nodes(40).trace()).groups] == [("matmul", 40)]
+    loop, *inside = view(many_nodes(40).trace()).groups
+    assert (loop.title, loop.repeat) == ("matmul", 40)
+    assert [(group.title, group.repeat, group.parent) for group in inside] == [("5–36", 32, loop.id)]
 
 
 def test_thousands_of_numbers_read_for_a_log_cost_little() -> None:

@@ -1,11 +1,12 @@
 // Which groups are open when a graph opens.
 
 import { childrenOf, signature, type Sheet } from './fold'
+import type { Group } from '../../api/types'
 import { push } from '../trace/trace-index'
 
 /** Boxes on screen when a graph opens. */
 const OPENING_BOXES = 30
-/** What ran more often than this is one box. */
+/** What ran more often than this is one box, unless its steps hand a state on. */
 const MOST_REPEATED = 8
 /** From this many on, groups that are alike (iterations, layers) stay folded unless they are small. */
 const MANY_ALIKE = 3
@@ -20,7 +21,7 @@ export function openingChoice(sheet: Sheet): Set<string> {
     for (const alike of setsAlike(sheet, level)) {
       const inside = alike.flatMap((group) => childrenOf(sheet, group))
       const total = count - alike.length + inside.length
-      if (alike.some((group) => (sheet.groups.get(group)?.repeat ?? 1) > MOST_REPEATED)) continue
+      if (alike.some((group) => isOne(sheet.groups.get(group)!))) continue
       if (total > (alike.length >= MANY_ALIKE ? OPENING_BOXES / 2 : OPENING_BOXES)) continue
       count = total
       for (const group of alike) open.add(group)
@@ -29,6 +30,10 @@ export function openingChoice(sheet: Sheet): Set<string> {
     level = next
   }
   return open
+}
+
+function isOne({ repeat = 1, hands_on }: Group): boolean {
+  return repeat > MOST_REPEATED && !hands_on
 }
 
 function setsAlike(sheet: Sheet, level: readonly string[]): string[][] {

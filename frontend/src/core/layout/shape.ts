@@ -20,6 +20,8 @@ const LABEL_LINE = 14
 const known = new Map<string, Shape>()
 const MOST_KNOWN = 2000
 
+type Centre = Readonly<{ x: number; y: number }>
+
 interface Pair {
   from: number
   to: number
@@ -139,12 +141,12 @@ class Shaper {
   }
 
   private read(graph: Graph, level: Level, pairs: readonly Pair[]): Shape {
-    const centres = level.nodes.map((_, at) => graph.node(String(at)) as { x: number; y: number })
-    const rawPairs = pairs.map(({ from, to }) =>
-      (
-        (graph.edge(String(from), String(to)) as { points: { x: number; y: number }[] } | undefined)?.points ?? []
-      ).slice(1, -1),
-    )
+    const ranked = level.nodes.map((_, at) => graph.node(String(at)) as Centre)
+    const centres = gathered(level, pairs, ranked)
+    const rawPairs = pairs.map(({ from, to }) => {
+      const edge = graph.edge(String(from), String(to)) as { points: Centre[] } | undefined
+      return centres[from] === ranked[from] ? (edge?.points ?? []).slice(1, -1) : []
+    })
     const bands = merged(
       level.nodes.flatMap((node, at) =>
         node.role === 'item'
@@ -191,7 +193,7 @@ class Shaper {
   }
 
   /** Room before the first rank, between ranks, and after the last. */
-  private gaps(level: Level, bands: readonly Band[], centres: readonly { x: number; y: number }[]): number[] {
+  private gaps(level: Level, bands: readonly Band[], centres: readonly Centre[]): number[] {
     const gaps: number[] = bands.map((_, at) => (at === 0 ? 0 : LEAST_GAP))
     gaps.push(0)
     const bandOf = (at: number) =>
@@ -236,4 +238,17 @@ function thinned<T extends Pair>(pairs: readonly T[], level: Level): T[] {
     const isFan = feeding.length > TELLING && feeding.every(({ from }) => level.nodes[from]!.role === 'in')
     return isFan ? [feeding[0]!, feeding[feeding.length >> 1]!, feeding.at(-1)!] : feeding
   })
+}
+
+/** Many ports that all lead to one box stand over it, closer together than boxes would. */
+function gathered(level: Level, pairs: readonly Pair[], centres: readonly Centre[]): readonly Centre[] {
+  const isPort = (at: number) => level.nodes[at]!.role === 'in'
+  const fed = new Set(pairs.flatMap(({ from, to }) => (isPort(from) ? [to] : [])))
+  const ports = [...level.nodes.keys()].filter(isPort).sort((a, b) => centres[a]!.x - centres[b]!.x)
+  const [only] = fed
+  const box = only === undefined ? null : level.nodes[only]!.box
+  if (ports.length <= TELLING || fed.size > 1 || !box) return centres
+  const step = Math.min(NODE_SEP, (box.w - NODE_SEP) / (ports.length - 1))
+  const left = centres[only!]!.x - (step * (ports.length - 1)) / 2
+  return centres.map((centre, at) => (isPort(at) ? { x: left + step * ports.indexOf(at), y: centre.y } : centre))
 }

@@ -5,7 +5,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Literal, NamedTuple
 
 from msgspec.structs import replace
@@ -80,6 +80,10 @@ def _rest(moments: "_Moments", asked: Asked) -> _Stretch:
         raise _Unanswerable("place")
     first = asked.statement.lineno if asked.is_beside and asked.statement is not None else asked.span.line
     step, until = moments.from_line(first), len(moments.index.trace.timeline)
+    failure = moments.index.trace.failure
+    spans = [frame.span for frame in failure.frames if frame.span is not None] if failure is not None else []
+    if spans and spans[0].line < first:
+        raise _Unanswerable("before")
     if step == until:
         raise _Unanswerable("place")
     return _Stretch(step, until)
@@ -285,7 +289,7 @@ class _Moments:
         starts = self._starts(statement, inside)
         gap = next((at for at, step in enumerate(self.index.trace.timeline) if step.kind == "gap"), len(inside))
         found: list[_Stretch] = []
-        for first, following in zip(starts, [*starts[1:], len(inside)], strict=True):
+        for first, following in pairwise([*starts, len(inside)]):
             if len(found) == most or first > gap:
                 break
             until = next((at for at in range(first, following) if inside[at] is False), following)

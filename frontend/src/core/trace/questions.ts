@@ -1,7 +1,9 @@
 // What a program asks its reader, and what an answer is worth.
 
 import type { Box, Mistake, Question, Trace } from '../../api/types'
+import type { Lang } from '../state'
 import { formatNumber } from '../words/format'
+import type { Words } from '../words/sentences'
 
 /** What came of an answer: right, wrong for a reason that is known, wrong, or not understood. */
 export type Verdict = 'right' | Mistake['code'] | 'shape' | 'missing' | 'extra' | 'wrong' | 'unread'
@@ -95,6 +97,30 @@ function same(given: readonly number[], wanted: readonly (boolean | number | str
 
 function allowed(wanted: number): number {
   return Math.max(OFF * Math.abs(wanted), OFF_AT_ALL)
+}
+
+/** What a lesson's own words say of a question. */
+export interface Written {
+  ask: string
+  why: string
+}
+
+/** Those of a question, where the program still has as many. */
+export function writtenOf(
+  { questions = [] }: Trace, question: Question, written: readonly Written[],
+): Written | undefined {
+  return written.length === questions.length ? written[questions.indexOf(question)] : undefined
+}
+
+/** The question in words. */
+export function askOf({ kind, text: what, line, visit: n }: Question, t: Words): string {
+  if (kind === 'line' || kind === 'flow') return t(`question.ask.${kind}`, { line })
+  return n ? t('question.ask.visit', { what, line, n }) : t('question.ask', { what, line })
+}
+
+/** What its author says after it; empty for nothing. */
+export function whyOf({ why = {} }: Question, lang: Lang): string {
+  return why[lang] ?? why[''] ?? ''
 }
 
 /** The answer as one would type it. */

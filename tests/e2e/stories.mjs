@@ -2003,13 +2003,17 @@ const stories = {
     await page.goto(`${server}/#run=${flow.id}&lang=en`)
     const [asked] = flow.questions
     const { boxes } = await (await fetch(`${server}/api/v1/runs/${flow.id}/graph?until=${asked.step}`)).json()
-    for (const label of asked.answer.split(', ')) {
-      const part = asked.parts[asked.choices.indexOf(label)]
-      const box = boxes.find(({ op, tensor }) => op === part || tensor === part)
-      await page.locator(`[data-id="${box.id}"]`).focus()
-      await page.keyboard.press('Enter')
-      await page.locator('.question button[aria-pressed="true"]').getByText(label, { exact: true }).waitFor()
-    }
+    const pressed = (label) => page.locator('.question').getByRole('button', { name: label, exact: true, pressed: true })
+    const [first, second, ...others] = asked.answer.split(', ')
+    await page.locator('.question').getByRole('button', { name: first, exact: true }).click()
+    const part = asked.parts[asked.choices.indexOf(second)]
+    const box = page.locator(`.gg-scene [data-id="${boxes.find(({ op }) => op === part).id}"]`)
+    await box.waitFor()
+    const { x, y, width } = await box.boundingBox()
+    await page.mouse.click(x + width / 2, y + 10)
+    await pressed(second).waitFor()
+    for (const label of others) await page.locator('.question').getByRole('button', { name: label, exact: true }).click()
+    await pressed(first).waitFor()
     await page.locator('.question button', { hasText: 'Check' }).click()
     await page.locator('.question .told', { hasText: 'grad.flow' }).waitFor()
     await page.locator('.question input').fill('[10.5, 17.5]')

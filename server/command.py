@@ -52,8 +52,8 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     look.add_argument("--step", type=int, metavar="N", help="step of the timeline it shows; else the end")
     look.add_argument("--lang", choices=("en", "zh"), default="en", help="language of its words")
     look.add_argument("--theme", choices=("light", "dark"), default="light", help="its colours")
-    says = "off: all of a program that asks its reader, not only what was there before its first question"
-    look.add_argument("--questions", choices=("on", "off"), default="on", help=says)
+    whole = "off: all of a program that asks its reader, not only what was there before its first question"
+    look.add_argument("--questions", choices=("on", "off"), default="on", help=whole)
 
 
 def _option(name: str) -> str:

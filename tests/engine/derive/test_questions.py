@@ -3,8 +3,10 @@
 import ast
 import re
 import traceback
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -59,10 +61,10 @@ def reached(code: str) -> set[str]:
     """Variables that the last `backward()` of a program sends a gradient to."""
     names: dict[str, object] = {"print": lambda *_: None}
     found: set[str] = set()
-    backward = torch.Tensor.backward
+    backward: Callable[[torch.Tensor], None] = torch.Tensor.backward
 
     def watched(root: torch.Tensor) -> None:
-        nodes = [root.grad_fn]
+        nodes: list[Any] = [root.grad_fn]
         for node in nodes:
             nodes += [following for following, _ in node.next_functions if following and following not in nodes]
         leaves = [node.variable for node in nodes if hasattr(node, "variable")]
@@ -91,7 +93,7 @@ def check(question: Question, truth: object) -> None:
         assert {choice for choice in named if choice in question.answer.split(", ")} == truth & set(named)
     elif question.kind == "line" and not question.is_none:
         assert isinstance(truth, int)
-        first, last = question.data
+        first, last = map(int, question.data)
         assert first <= truth <= last
     elif question.kind == "choice":
         assert question.answer == str(truth).removeprefix("torch.")

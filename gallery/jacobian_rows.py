@@ -8,7 +8,8 @@ for i in range(len(y)):
     (row,) = torch.autograd.grad(y[i], x, retain_graph=True)
     rows.append(row)
 
-jacobian = torch.stack(rows)
+jacobian = torch.stack(rows)  # ? jacobian.shape
+# ? jacobian
 print(jacobian)
 
 v = torch.tensor([1.0, 10.0, 100.0])

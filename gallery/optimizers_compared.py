@@ -10,7 +10,7 @@ def descend(optimizer_class, **settings):
     optimizer = optimizer_class([point], **settings)
     for _ in range(8):
         optimizer.zero_grad()
-        valley(point).backward()
+        valley(point).backward()  # ? point.grad
         optimizer.step()
     kept = list(optimizer.state[point])
     print(f"{optimizer_class.__name__:8} height {valley(point):7.4f} keeps", kept)

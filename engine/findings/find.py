@@ -24,6 +24,7 @@ from engine.findings import (
     modes,
     no_effect,
     nonfinite,
+    opponents,
     optimizers,
     plain_containers,
     recurrent,
@@ -85,6 +86,7 @@ FAMILIES: tuple[Family, ...] = (
     losses.losses_of_the_wrong_kind,
     losses.softmax_without_dim,
     class_axis.softmax_over_batch,
+    class_axis.choices_over_batch,
     axes.views_for_permutes,
     axes.batch_taken_for_time,
     axes.weights_along_the_wrong_axis,
@@ -130,7 +132,8 @@ FAMILIES: tuple[Family, ...] = (
     learning_rate.steps_rounded_away,
     learning_rate.losses_summed,
     uphill.uphill,
-    uphill.divergences_negated,
+    uphill.terms_without_floor,
+    opponents.opponents_helped,
     values.values_cut,
     values.squeezes_without_effect,
     values.transposes_without_effect,
@@ -154,6 +157,7 @@ FAMILIES: tuple[Family, ...] = (
     gradient_flow.saturated_units,
     gradient_flow.symmetric_units,
     gradient_flow.flat_ops,
+    gradient_flow.layers_that_are_one,
 )
 MOST_QUOTED = 160
 """Characters of one thing that a sentence names."""

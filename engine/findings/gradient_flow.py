@@ -296,7 +296,6 @@ def layers_that_are_one(diagnosis: Diagnosis) -> Iterator[Finding]:
             tensors=(*_weights(diagnosis, first), *_weights(diagnosis, last)),
             first=diagnosis.module_path(first),
             last=diagnosis.module_path(last),
-            first_line=line(first.span),
         )
 
 

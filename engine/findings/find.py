@@ -55,7 +55,6 @@ FAMILIES: tuple[Family, ...] = (
     cut_gradients.written_to_data,
     saved_values.data_edits,
     training_loop.gradients_added_up,
-    unrecorded.lost_influence,
     unrecorded.losses_made_anew,
     loss_arguments.losses_given_something_else,
     nonfinite.first_nonfinite,
@@ -173,7 +172,6 @@ EXPLAIN_FAILURES: frozenset[Family] = frozenset(
     (
         errors.errors,
         cut_gradients.cut_gradients,
-        unrecorded.lost_influence,
     )
 )
 """Whose errors tell why the program failed; those of the others stood in it as well."""

@@ -2,12 +2,12 @@
 late, or because what they gave was taken out of the graph."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from engine.findings.diagnosis import Diagnosis, Place, grouped, line, once_a_line
+from engine.findings.diagnosis import Diagnosis, Place, line
 from engine.findings.leaves import subtraction
-from engine.findings.starved_leaves import Way, arrivals, is_target, starved_leaves, unfed, wanting_leaves
+from engine.findings.ways import Cut, is_target, starved_leaves
 from engine.ops import COPIES, DETACHES, READS
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, keyword
@@ -21,29 +21,19 @@ _TAKEN_OUT = frozenset({"cut_by_numpy", "leaf_recreated", "cut_by_integer"})
 """What may also be why a pass failed that had something to start from."""
 
 
-@once_a_line
-def lost_influence(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Where what a leaf gave stopped being followed on its way to what a pass started from: recording was off, the leaf
-    was asked too late, or it went through whole numbers, a NumPy array or a leaf made anew."""
-    starved = unfed(diagnosis) if diagnosis.lost_pass is None else wanting_leaves(diagnosis)
-    ways = arrivals(diagnosis, starved) if starved and diagnosis.trace.passes else ()
-    for cut, same in grouped(ways, lambda way: way.cut.id if way.cut is not None else "").items():
-        op, leaves = diagnosis.ops.get(cut), list(dict.fromkeys(way.leaf for way in same))
-        if op is None:
-            continue
-        given = [diagnosis.identity(input_) for input_ in op.inputs if diagnosis.is_tracked_leaf(input_)]
-        leaves += [leaf for leaf in given if leaf in starved and leaf not in leaves]
-        told = _told(diagnosis, op, leaves, is_array=same[-1].array)
-        if told is not None and not is_target(diagnosis, op) and not _is_data_of_another(diagnosis, same):
-            yield _finding(diagnosis, op, leaves, told)
+def lost_influence(diagnosis: Diagnosis, cut: Cut) -> Finding | None:
+    """What is said of a cut where recording was off, the leaf was asked too late, or its value went through whole
+    numbers, a NumPy array or a leaf made anew; None where the graph's own cuts tell."""
+    told = _told(diagnosis, cut)
+    if told is None or is_target(diagnosis, cut.op) or _is_data_of_another(diagnosis, cut):
+        return None
+    return _finding(diagnosis, cut, told)
 
 
-def _is_data_of_another(diagnosis: Diagnosis, ways: list[Way]) -> bool:
+def _is_data_of_another(diagnosis: Diagnosis, cut: Cut) -> bool:
     """Whether a loss that trains another model was computed from it too: for that one it is data, and meant to be. What
     the leaf's own loss misses is then elsewhere."""
-    numbers = {diagnosis.visited[node] for way in ways if way.into is not None for node in way.into.nodes
-               if node in diagnosis.visited}  # fmt: skip
-    lines = {line(diagnosis.trace.passes[number].span) for number in numbers}
+    lines = {line(pass_.span) for pass_ in cut.passes}
     return len(lines) > 1 and len({frozenset(diagnosis.held_by(step)) for step in diagnosis.steps}) > 1
 
 
@@ -57,11 +47,11 @@ class _Told(NamedTuple):
     decorator: str = ""
 
 
-def _told(diagnosis: Diagnosis, cut: Op, leaves: list[str], *, is_array: bool) -> _Told | None:
-    """Why autograd did not follow an op; None where the graph's own cuts tell."""
+def _told(diagnosis: Diagnosis, found: Cut) -> _Told | None:
+    cut, leaves = found.op, found.leaves
     result, call = diagnosis.output_of(cut), diagnosis.code.call_at(cut.span)
     is_taken_out = cut.name in DETACHES | COPIES | READS
-    if is_array:
+    if found.is_array:
         return _Told("cut_by_numpy", cut.span)
     if result is not None and diagnosis.is_tracked_leaf(result.id) and is_taken_out:
         if call is None or called(call) != cut.name:
@@ -75,7 +65,7 @@ def _told(diagnosis: Diagnosis, cut: Op, leaves: list[str], *, is_array: bool) -
     return _Told("asked_too_late", asked) if asked is not None else None
 
 
-def _switched_off(diagnosis: Diagnosis, cut: Op, leaves: list[str]) -> _Told | None:
+def _switched_off(diagnosis: Diagnosis, cut: Op, leaves: Sequence[str]) -> _Told | None:
     if is_off_in_library(diagnosis, cut):
         return None
     rebound = _rebound(diagnosis, cut, leaves)
@@ -108,7 +98,8 @@ def _is_whole(dtype: str) -> bool:
     return dtype.startswith(NOT_DIFFERENTIABLE)
 
 
-def _finding(diagnosis: Diagnosis, cut: Op, leaves: list[str], told: _Told) -> Finding:
+def _finding(diagnosis: Diagnosis, found: Cut, told: _Told) -> Finding:
+    cut, leaves = found.op, found.leaves
     lost = diagnosis.lost_pass
     blamed = diagnosis.failed_pass() if told.code in _TAKEN_OUT else lost
     dtypes = sorted(_dtypes(diagnosis, cut), key=_is_whole, reverse=True)
@@ -145,7 +136,7 @@ def _kept(diagnosis: Diagnosis, cut: Op) -> Edits:
     return ()
 
 
-def _rebound(diagnosis: Diagnosis, cut: Op, leaves: list[str]) -> tuple[str, Edits] | None:
+def _rebound(diagnosis: Diagnosis, cut: Op, leaves: Sequence[str]) -> tuple[str, Edits] | None:
     """`w = w - lr * w.grad` under no_grad: the name, and the same update in place."""
     statement = diagnosis.code.statement_at(cut.span)
     if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
@@ -191,7 +182,7 @@ def _left_off(diagnosis: Diagnosis, cut: Op) -> ast.Call | None:
     return calls[0] if len(calls) == 1 else None
 
 
-def _asked_after(diagnosis: Diagnosis, cut: Op, leaves: list[str]) -> Span | None:
+def _asked_after(diagnosis: Diagnosis, cut: Op, leaves: Sequence[str]) -> Span | None:
     """Where one of the leaves was told to require a gradient, when that was after the op."""
     code, now = diagnosis.code, diagnosis.op_at[cut.id]
     for op in diagnosis.ops_named(("requires_grad_",)):

@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 from engine.findings.diagnosis import Diagnosis, Place, line
 from engine.findings.leaves import subtraction
-from engine.findings.ways import Cut, is_target, starved_leaves
+from engine.findings.ways import Cut, is_target
 from engine.ops import COPIES, DETACHES, READS
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, keyword
 from engine.program.tree import Function
-from engine.trace import Finding, Op, Pass, Span, Tensor
+from engine.trace import Finding, Op, Span
 from engine.unfollowed import NOT_DIFFERENTIABLE
 
 _SWITCHES = frozenset({"no_grad", "inference_mode"})
@@ -53,6 +53,9 @@ def _told(diagnosis: Diagnosis, found: Cut) -> _Told | None:
     is_taken_out = cut.name in DETACHES | COPIES | READS
     if found.is_array:
         return _Told("cut_by_numpy", cut.span)
+    statement = diagnosis.code.statement_at(cut.span)
+    if found.root is not None and isinstance(statement, ast.Assign) and _asks(statement.value):
+        return _Told("leaf_recreated", statement.value, _kept(diagnosis, cut), diagnosis.say(found.root))
     if result is not None and diagnosis.is_tracked_leaf(result.id) and is_taken_out:
         if call is None or called(call) != cut.name:
             return None
@@ -63,6 +66,13 @@ def _told(diagnosis: Diagnosis, found: Cut) -> _Told | None:
         return None if diagnosis.is_inside_library(cut) else _Told("cut_by_integer", cut.span)
     asked = _asked_after(diagnosis, cut, leaves) if not is_taken_out else None
     return _Told("asked_too_late", asked) if asked is not None else None
+
+
+def _asks(node: ast.expr) -> bool:
+    """Whether an expression makes a leaf of its own."""
+    return isinstance(node, ast.Call) and (
+        keyword(node, "requires_grad") is not None or called(node) in ("requires_grad_", "Variable")
+    )
 
 
 def _switched_off(diagnosis: Diagnosis, cut: Op, leaves: Sequence[str]) -> _Told | None:
@@ -112,11 +122,11 @@ def _finding(diagnosis: Diagnosis, found: Cut, told: _Told) -> Finding:
         leaf=diagnosis.say_all(leaves),
         name=told.name or diagnosis.say(leaves[0]),
         op=cut.name,
-        code=diagnosis.code.excerpt(cut.span),
+        **({} if told.code == "leaf_recreated" else {"code": diagnosis.code.excerpt(cut.span)}),
         value=diagnosis.say(cut.inputs[0] if cut.inputs else None),
         dtype=next(iter(dtypes), "?"),
         decorator=told.decorator,
-        is_number="0",
+        is_number=str(int(not any(map(diagnosis.is_tracked, cut.inputs)))),
         used_line=line(lost.span if lost is not None else cut.span),
     )
 
@@ -200,62 +210,6 @@ def _asked_after(diagnosis: Diagnosis, cut: Op, leaves: Sequence[str]) -> Span |
         if not meant.isdisjoint(leaves):
             return code.span(statement)
     return None
-
-
-def losses_made_anew(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A pass that starts from `Variable(loss.data, requires_grad=True)` or the like ends where it starts."""
-    code = diagnosis.code
-    told: set[str] = set()
-    for pass_, record in _leaf_roots(diagnosis):
-        name = _written_root(diagnosis, pass_, record)
-        made = [binding for binding in code.bindings if dotted(binding.targets[0]) == name and _asks(binding.value)]
-        for statement in made if name not in told else ():
-            inner = _tracked_reading(diagnosis, statement.value) or _read_before(diagnosis, record.id)
-            if inner is None:
-                continue
-            told.add(name)
-            leaves = diagnosis.leaves_behind(inner.inputs)
-            yield diagnosis.warning(
-                "leaf_recreated",
-                statement.value,
-                tensors=(record.id, *leaves),
-                leaf=diagnosis.say_all(leaves),
-                name=name,
-                line=str(statement.lineno),
-                is_number="1" if inner.name in READS else "0",
-            )
-            break
-
-
-def _leaf_roots(diagnosis: Diagnosis) -> Iterator[tuple[Pass, Tensor]]:
-    for pass_ in diagnosis.trace.passes:
-        leaves = (root.tensor for root in pass_.roots if root.tensor and diagnosis.is_tracked_leaf(root.tensor))
-        yield from ((pass_, diagnosis.tensors[leaf]) for leaf in leaves)
-
-
-def _written_root(diagnosis: Diagnosis, pass_: Pass, record: Tensor) -> str:
-    """What a pass was called on, as it is written, else what its root is called."""
-    call = diagnosis.code.call_at(pass_.span)
-    written = call.func.value if call is not None and isinstance(call.func, ast.Attribute) else None
-    return dotted(written) or next(iter(record.names), "")
-
-
-def _read_before(diagnosis: Diagnosis, tensor: str) -> Op | None:
-    """The last number read, before a tensor was made of numbers, from leaves that never got a gradient."""
-    maker = diagnosis.maker.get(tensor)
-    if maker is None or maker.name not in COPIES or maker.inputs:
-        return None
-    starved = starved_leaves(diagnosis)
-    for op in reversed(diagnosis.trace.ops[: diagnosis.op_at[maker.id]]):
-        if op.name in READS and any(map(diagnosis.is_tracked, op.inputs)):
-            return op if set(diagnosis.leaves_behind(op.inputs)) <= starved else None
-    return None
-
-
-def _asks(node: ast.expr) -> bool:
-    return isinstance(node, ast.Call) and (
-        keyword(node, "requires_grad") is not None or called(node) == "requires_grad_" or called(node) == "Variable"
-    )
 
 
 def _tracked_reading(diagnosis: Diagnosis, node: ast.AST) -> Op | None:

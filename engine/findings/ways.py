@@ -2,15 +2,15 @@
 autograd did not follow. All that says why a leaf got none reads them here."""
 
 import ast
-from collections.abc import Iterable, Iterator
-from itertools import takewhile
-from operator import itemgetter
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice, takewhile
 from typing import NamedTuple
 
-from engine.findings.diagnosis import Diagnosis, by_number, grouped, walk
+from engine.findings.diagnosis import Diagnosis, by_number, walk
 from engine.findings.losses import LOSS_FUNCTIONS, PASSING
 from engine.findings.optimizers import models_asked
-from engine.ops import DETACHES, READS
+from engine.ops import COPIES, DETACHES, READS
 from engine.trace import Op, Pass, Span, Tensor
 from engine.unfollowed import is_source, user_of
 
@@ -100,6 +100,8 @@ class Cut(NamedTuple):
     """Its value goes on as a NumPy array."""
     is_open: bool
     """No earlier pass brought a gradient to what it was given, and that is no parameter."""
+    root: str | None
+    """The leaf made anew that the pass starts from, where it lies behind one."""
 
 
 def cuts(diagnosis: Diagnosis) -> list[Cut]:
@@ -108,10 +110,12 @@ def cuts(diagnosis: Diagnosis) -> list[Cut]:
     if not (starved or lost is not None) or not any(_may_cut(diagnosis, op) for op in diagnosis.trace.ops):
         return []
     found: dict[tuple[str, Span | None], Cut] = {}
-    reads = grouped(_untracked_reads(diagnosis), itemgetter(0))
+    reads: dict[str, list[Op]] = defaultdict(list)
+    for user, read in _untracked_reads(diagnosis):
+        reads[user].append(read)
     ended = [pass_ for pass_ in diagnosis.trace.passes if pass_.parent is None and (pass_ is lost or not pass_.failed)]
     for pass_ in ended[-PASSES_LOOKED_AT:]:
-        behind = _Behind(diagnosis, pass_, {user: [read for _, read in own] for user, own in reads.items()})
+        behind = _Behind(diagnosis, pass_, reads)
         for cut in behind.cuts(wanting_leaves(diagnosis) if lost is not None else starved):
             found.setdefault((cut.op.name, cut.op.span), cut).passes.append(pass_)
     return sorted(found.values(), key=lambda cut: diagnosis.op_at[cut.op.id])
@@ -134,9 +138,10 @@ def _may_cut(diagnosis: Diagnosis, op: Op) -> bool:
 class _Behind:
     """What the values of a pass were computed from, followed by autograd or not."""
 
-    def __init__(self, diagnosis: Diagnosis, pass_: Pass, reads: dict[str, list[Op]]) -> None:
+    def __init__(self, diagnosis: Diagnosis, pass_: Pass, reads: Mapping[str, list[Op]]) -> None:
         self.diagnosis = diagnosis
         self.reads = reads
+        self.begin = diagnosis.pass_step.get(pass_.id, 0)
         reached = diagnosis.reached_from(root.node for root in pass_.roots if root.node is not None)
         earlier = takewhile(lambda other: other.id != pass_.id, diagnosis.trace.passes)
         self.spent = {visit.node for before in earlier for visit in before.visits} - reached
@@ -147,7 +152,8 @@ class _Behind:
     def cuts(self, starved: set[str]) -> Iterator[Cut]:
         """The ops with tracked inputs that autograd did not follow, and starved leaves behind those."""
         diagnosis = self.diagnosis
-        direct = {op.id for tensor in walk(self.roots, self._given) for op in self._makers(tensor)}
+        roots = {op: root for root in self.roots if diagnosis.is_tracked_leaf(root) for op in self._before(root)}
+        direct = {op for root in self.roots for op in self._before(root)}
         met = list(walk(self.roots, self._further))
         ops = {op.id: op for tensor in met for op in self._unfollowed(tensor)}
         arrays = [given for tensor in met for op in self._remakers(tensor) if op.name == "numpy" for given in op.inputs]
@@ -162,7 +168,12 @@ class _Behind:
                 open_ = [tensor for tensor in fed if op.name in READS or self._is_open(tensor)]
                 is_array = op.name == "numpy" or not arrayed.isdisjoint(op.outputs)
                 leaves = tuple(sorted(set().union(*ways.values()), key=by_number))
-                yield Cut(op, (open_ or fed)[0], leaves, [], is_array, bool(open_) and op.id in direct)
+                yield Cut(
+                    op, (open_ or fed)[0], leaves, [], is_array, bool(open_) and op.id in direct, roots.get(op.id)
+                )
+
+    def _before(self, root: str) -> Iterator[str]:
+        return (op.id for tensor in walk([root], self._given) for op in self._makers(tensor))
 
     def _unfollowed(self, tensor: str) -> Iterator[Op]:
         """Of the ops that made it, or read the numbers it was made of, those that autograd did not follow."""
@@ -192,11 +203,23 @@ class _Behind:
     def _remakers(self, tensor: str) -> list[Op]:
         """The same, also of a leaf that stands for what it was made of."""
         maker = self.diagnosis.maker.get(tensor)
-        return [] if maker is None or self._ends_at(maker) else [maker, *self._reads_for(maker)]
+        if maker is None:
+            is_anew = tensor in self.roots and self.diagnosis.is_tracked_leaf(tensor)
+            return self._read_last() if is_anew else []
+        return [] if self._ends_at(maker) else [maker, *self._reads_for(maker)]
 
     def _reads_for(self, op: Op) -> list[Op]:
-        known = (self.diagnosis.ops[read] for read in self.diagnosis.escapes.get(op.id, ()))
-        return [*known, *self.reads.get(op.id, ())]
+        """What was read for an op; for one that made a root of numbers alone what was read last."""
+        known = [*(self.diagnosis.ops[read] for read in self.diagnosis.escapes.get(op.id, ())), *self.reads[op.id]]
+        is_root = not op.inputs and op.name in COPIES and not set(self.roots).isdisjoint(op.outputs)
+        return known or (self._read_last() if is_root else [])
+
+    def _read_last(self) -> list[Op]:
+        """The last value that was taken out of a graph before the pass."""
+        begin, index = self.begin, self.diagnosis
+        earlier = (op for op in reversed(index.trace.ops) if index.op_step.get(op.id, 0) < begin)
+        read = (op for op in earlier if op.name in READS | DETACHES and _may_cut(index, op))
+        return list(islice(read, 1))
 
     def _given(self, tensor: str) -> Iterator[str]:
         yield from self._inputs(self._makers(tensor))
@@ -212,7 +235,7 @@ class _Behind:
     def _ends_at(self, op: Op) -> bool:
         """Whether an op that was not recorded made plain data, or updated weights by hand."""
         diagnosis = self.diagnosis
-        if op.nodes or op.id in diagnosis.escapes or op.id in self.reads:
+        if op.nodes or self._reads_for(op):
             return False
         is_plain = op.in_place and not any(map(diagnosis.is_tracked, op.inputs))
         return is_source(op) or is_plain or diagnosis.writes_a_leaf(op)

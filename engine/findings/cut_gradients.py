@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from engine.findings.diagnosis import Diagnosis, by_number, line, once_a_line, walk
-from engine.findings.unrecorded import is_off_in_library, lost_influence, numbers_collected
-from engine.findings.ways import Cut, cuts, is_target, starved_leaves, unfed, wanting_leaves
+from engine.findings.unrecorded import is_off_in_library, lost_influence
+from engine.findings.ways import Cut, collected_reads, cuts, is_target, starved_leaves, unfed, wanting_leaves
 from engine.ops import MAKES_LEAF
 from engine.program.edits import Edits
 from engine.program.names import called, keyword
@@ -74,10 +74,6 @@ def _untracked(diagnosis: Diagnosis, failed: Pass) -> Iterator[Finding]:
             yield _not_differentiable(diagnosis, last[0])
         return
     frozen = [source for source in sources if diagnosis.is_parameter(source)]
-    collected = list(numbers_collected(diagnosis, sources))
-    if collected:
-        yield from collected
-        return
     name = diagnosis.say(tensors[0] if tensors else None)
     if frozen:
         yield diagnosis.finding(
@@ -224,6 +220,8 @@ def _uncut(diagnosis: Diagnosis, cut: Op, reason: str) -> Edits:
         case _:
             return ()
     if node is None or (reason == "item" and any(_makes_anew(above) for above in code.around(node))):
+        return ()
+    if any(read is cut for _, read in collected_reads(diagnosis)):
         return ()
     text = code.text(inner)
     return (code.replace(node, f"({text})" if isinstance(inner, ast.BinOp | ast.UnaryOp) else text),)

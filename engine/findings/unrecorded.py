@@ -2,7 +2,7 @@
 late, or because what they gave was taken out of the graph."""
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from engine.findings.diagnosis import Diagnosis, Place, line
@@ -210,49 +210,3 @@ def _asked_after(diagnosis: Diagnosis, cut: Op, leaves: Sequence[str]) -> Span |
         if not meant.isdisjoint(leaves):
             return code.span(statement)
     return None
-
-
-def _tracked_reading(diagnosis: Diagnosis, node: ast.AST) -> Op | None:
-    """The op in an expression that took the value of a tracked tensor out of the graph."""
-    parts = (part for part in ast.walk(node) if isinstance(part, ast.Call | ast.Attribute))
-    ops = (op for part in parts for op in diagnosis.ops_at(diagnosis.code.span(part)))
-    out = (op for op in ops if op.name in READS | DETACHES)
-    return next((op for op in out if any(map(diagnosis.is_tracked, op.inputs))), None)
-
-
-def numbers_collected(diagnosis: Diagnosis, sources: list[str]) -> Iterator[Finding]:
-    """`losses.append(loss.item())` and `total += loss.item()`, made into a tensor at the end: where the first was
-    read."""
-    code = diagnosis.code
-    for source in sources:
-        maker = diagnosis.maker.get(source)
-        call = code.call_at(maker.span) if maker is not None and maker.name in COPIES else None
-        op = next(_read_into(diagnosis, call.args[0]), None) if call is not None and call.args else None
-        if op is not None:
-            leaves = diagnosis.leaves_behind(op.inputs)
-            yield diagnosis.finding(
-                "cut_by_item",
-                "error",
-                op.span,
-                tensors=tuple(leaves),
-                leaf=diagnosis.say_all(leaves),
-                value=diagnosis.say(op.inputs[0]),
-                op=op.name,
-            )
-            return
-
-
-def _read_into(diagnosis: Diagnosis, collected: ast.expr) -> Iterator[Op]:
-    """The ops that read a tracked tensor on its way into a list or number, in the function that it is used in."""
-    code, name = diagnosis.code, dotted(collected)
-    for node in code.nodes if name else ():
-        match node:
-            case ast.Call(func=ast.Attribute(value=owner, attr="append"), args=[value]):
-                pass
-            case ast.AugAssign(target=owner, value=value) | ast.Assign(targets=[owner], value=value):
-                pass
-            case _:
-                continue
-        is_it = dotted(owner) == name and code.function(node) is code.function(collected)
-        if is_it and (op := _tracked_reading(diagnosis, value)) is not None:
-            yield op

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice, takewhile
 from typing import NamedTuple
 
-from engine.findings.diagnosis import Diagnosis, by_number, walk
+from engine.findings.diagnosis import Diagnosis, by_number, grouped, walk
 from engine.findings.losses import LOSS_FUNCTIONS, PASSING
 from engine.findings.optimizers import models_asked
 from engine.ops import COPIES, DETACHES, READS
+from engine.program.names import dotted
 from engine.trace import Op, Pass, Span, Tensor
 from engine.unfollowed import is_source, user_of
 
@@ -111,7 +112,7 @@ def cuts(diagnosis: Diagnosis) -> list[Cut]:
         return []
     found: dict[tuple[str, Span | None], Cut] = {}
     reads: dict[str, list[Op]] = defaultdict(list)
-    for user, read in _untracked_reads(diagnosis):
+    for user, read in (*_untracked_reads(diagnosis), *collected_reads(diagnosis)):
         reads[user].append(read)
     ended = [pass_ for pass_ in diagnosis.trace.passes if pass_.parent is None and (pass_ is lost or not pass_.failed)]
     for pass_ in ended[-PASSES_LOOKED_AT:]:
@@ -128,6 +129,39 @@ def _untracked_reads(diagnosis: Diagnosis) -> Iterator[tuple[str, Op]]:
         user = user_of(diagnosis.trace, at, op) if maker is not None and _may_cut(diagnosis, maker) else None
         if user is not None:
             yield user, op
+
+
+def collected_reads(diagnosis: Diagnosis) -> Iterator[tuple[str, Op]]:
+    """What was read of tracked tensors into a list or a number, with the ops that later made a tensor of that."""
+    made = (op for op in diagnosis.ops_named(COPIES) if not op.inputs)
+    for span, ops in grouped(made, lambda op: op.span).items():
+        call = diagnosis.code.call_at(span)
+        reads = list(_read_into(diagnosis, call.args[0])) if call is not None and call.args else []
+        yield from ((op.id, read) for op in ops for read in reads)
+
+
+def _read_into(diagnosis: Diagnosis, collected: ast.expr) -> Iterator[Op]:
+    """The ops that read a tracked tensor on its way into a list or number, in the function that it is used in."""
+    code, name = diagnosis.code, dotted(collected)
+    for node in code.nodes if name else ():
+        match node:
+            case ast.Call(func=ast.Attribute(value=owner, attr="append"), args=[value]):
+                pass
+            case ast.AugAssign(target=owner, value=value) | ast.Assign(targets=[owner], value=value):
+                pass
+            case _:
+                continue
+        is_it = dotted(owner) == name and code.function(node) is code.function(collected)
+        if is_it and (op := _tracked_reading(diagnosis, value)) is not None:
+            yield op
+
+
+def _tracked_reading(diagnosis: Diagnosis, node: ast.AST) -> Op | None:
+    """The op in an expression that took the value of a tracked tensor out of the graph."""
+    parts = (part for part in ast.walk(node) if isinstance(part, ast.Call | ast.Attribute))
+    ops = (op for part in parts for op in diagnosis.ops_at(diagnosis.code.span(part)))
+    out = (op for op in ops if op.name in READS | DETACHES)
+    return next((op for op in out if any(map(diagnosis.is_tracked, op.inputs))), None)
 
 
 def _may_cut(diagnosis: Diagnosis, op: Op) -> bool:

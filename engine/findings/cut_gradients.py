@@ -64,14 +64,12 @@ def _is_for_others(diagnosis: Diagnosis, pass_: Pass, leaves: Sequence[str]) -> 
 def _untracked(diagnosis: Diagnosis, failed: Pass) -> Iterator[Finding]:
     """Nothing was cut: nothing that the root was made of is tracked."""
     tensors = tuple(root.tensor for root in failed.roots if root.tensor is not None and root.node is None)
-    sources, last = _sources(diagnosis, tensors)
+    sources = _sources(diagnosis, tensors)
     graphless = _pass_without_graph(diagnosis, tensors)
     if graphless is not None:
         yield _no_second_order(diagnosis, failed, graphless)
         return
-    if last:
-        if len(last) == 1 and last[0].grad_mode == "grad" and diagnosis.why_unfollowed(last[0]) == "integer":
-            yield _not_differentiable(diagnosis, last[0])
+    if sources is None:
         return
     frozen = [source for source in sources if diagnosis.is_parameter(source)]
     name = diagnosis.say(tensors[0] if tensors else None)
@@ -134,32 +132,16 @@ def _no_second_order(diagnosis: Diagnosis, failed: Pass, first: Pass) -> Finding
     )
 
 
-def _not_differentiable(diagnosis: Diagnosis, op: Op) -> Finding:
-    """An op whose result is whole numbers or truth values: no slope leads back from them."""
-    tracked = [input_ for input_ in op.inputs if diagnosis.is_tracked(input_)]
-    output = diagnosis.tensors.get(op.outputs[0]) if op.outputs else None
-    return diagnosis.finding(
-        "cut_by_integer",
-        "error",
-        op.span,
-        tensors=tuple(tracked),
-        op=op.name,
-        value=diagnosis.say_all(tracked),
-        dtype=output.dtype if output is not None else "?",
-    )
-
-
-def _sources(diagnosis: Diagnosis, tensors: tuple[str, ...]) -> tuple[list[str], list[Op]]:
-    """The tensors that others were computed from and that no op computed; and the ops that took a tracked tensor."""
+def _sources(diagnosis: Diagnosis, tensors: tuple[str, ...]) -> list[str] | None:
+    """The tensors that others were computed from and that no op computed; None where an op took a tracked tensor."""
     found: dict[str, None] = {}
-    last: dict[str, Op] = {}
     for tensor in walk(tensors, partial(_untracked_inputs, diagnosis)):
         given = _inputs_of_result(diagnosis, tensor)
+        if any(map(diagnosis.is_tracked, given)):
+            return None
         if not given:
             found[diagnosis.identity(tensor)] = None
-        elif any(map(diagnosis.is_tracked, given)):
-            last[diagnosis.maker[tensor].id] = diagnosis.maker[tensor]
-    return list(found), list(last.values())
+    return list(found)
 
 
 def _inputs_of_result(diagnosis: Diagnosis, tensor: str) -> tuple[str, ...]:

@@ -62,7 +62,7 @@ def _told(diagnosis: Diagnosis, found: Cut) -> _Told | None:
         return _Told("leaf_recreated", cut.span, _kept(diagnosis, cut), diagnosis.say(result.id))
     if cut.grad_mode != "grad":
         return _switched_off(diagnosis, cut, leaves)
-    if any(map(_is_whole, _dtypes(diagnosis, cut))) and diagnosis.failed_pass() is None:
+    if any(map(_is_whole, _dtypes(diagnosis, cut))):
         return None if diagnosis.is_inside_library(cut) else _Told("cut_by_integer", cut.span)
     asked = _asked_after(diagnosis, cut, leaves) if not is_taken_out else None
     return _Told("asked_too_late", asked) if asked is not None else None

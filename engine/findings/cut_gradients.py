@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from engine.findings.diagnosis import Diagnosis, by_number, line, once_a_line, walk
-from engine.findings.unrecorded import is_off_in_library, lost_influence
+from engine.findings.unrecorded import is_off_in_library, lost_influence, switch_of
 from engine.findings.ways import Cut, collected_reads, cuts, is_target, starved_leaves, unfed, wanting_leaves
 from engine.ops import MAKES_LEAF
 from engine.program.edits import Edits
@@ -184,6 +184,7 @@ def _cut(diagnosis: Diagnosis, cut: Cut, reason: str, passes: list[Pass]) -> Fin
         leaf=diagnosis.say_all(leaves),
         value=diagnosis.say(given.id),
         op=cut.op.name,
+        **({"switch": switch_of(diagnosis, cut.op)} if reason == "no_grad" else {}),
         **({"first_line": lines[0], "pass_line": lines[-1]} if is_shared else {}),
     )
 

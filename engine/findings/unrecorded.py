@@ -126,6 +126,7 @@ def _finding(diagnosis: Diagnosis, found: Cut, told: _Told) -> Finding:
         value=diagnosis.say(cut.inputs[0] if cut.inputs else None),
         dtype=next(iter(dtypes), "?"),
         decorator=told.decorator,
+        **({"switch": switch_of(diagnosis, cut)} if told.code == "cut_by_no_grad" else {}),
         is_number=str(int(not any(map(diagnosis.is_tracked, cut.inputs)))),
         used_line=line(lost.span if lost is not None else cut.span),
     )
@@ -162,9 +163,9 @@ def _rebound(diagnosis: Diagnosis, cut: Op, leaves: Sequence[str]) -> tuple[str,
 def _decorator(diagnosis: Diagnosis, cut: Op) -> ast.expr | None:
     """`@torch.no_grad()` of the function that an op ran in."""
     statement = diagnosis.code.statement_at(cut.span)
-    around = list(diagnosis.code.around(statement)) if statement is not None else []
-    if any(isinstance(above, ast.With) and _is_switch_of(above) for above in around):
+    if statement is None or _block(diagnosis, cut) is not None:
         return None
+    around = list(diagnosis.code.around(statement))
     decorators = (expression for above in around if isinstance(above, Function) for expression in above.decorator_list)
     return next((expression for expression in decorators if _name_of(expression) in _SWITCHES), None)
 
@@ -173,18 +174,24 @@ def _name_of(decorator: ast.expr) -> str:
     return called(decorator) if isinstance(decorator, ast.Call) else dotted(decorator).rpartition(".")[2]
 
 
-def _is_switch_of(node: ast.With) -> bool:
-    return any(
-        isinstance(item.context_expr, ast.Call) and called(item.context_expr) in _SWITCHES | {"set_grad_enabled"}
-        for item in node.items
-    )
+def _block(diagnosis: Diagnosis, cut: Op) -> ast.Call | None:
+    """`torch.no_grad()` of the block that an op ran in."""
+    statement = diagnosis.code.statement_at(cut.span)
+    around = diagnosis.code.around(statement) if statement is not None else ()
+    calls = (item.context_expr for above in around if isinstance(above, ast.With) for item in above.items)
+    return next((call for call in calls if isinstance(call, ast.Call) and called(call) in _SWITCH_WORDS), None)
+
+
+def switch_of(diagnosis: Diagnosis, cut: Op) -> str:
+    """What switched recording off for an op, as the program writes it."""
+    block = _block(diagnosis, cut)
+    return diagnosis.code.short(block) if block is not None else "torch.no_grad()"
 
 
 def _left_off(diagnosis: Diagnosis, cut: Op) -> ast.Call | None:
     """`torch.set_grad_enabled(False)` as a statement of its own, with nothing around the op that explains it better."""
     code = diagnosis.code
-    statement = code.statement_at(cut.span)
-    if statement is None or any(isinstance(node, ast.With) and _is_switch_of(node) for node in code.around(statement)):
+    if code.statement_at(cut.span) is None or _block(diagnosis, cut) is not None:
         return None
     statements = (call for call in code.calls if isinstance(code.parents.get(call), ast.Expr))
     off = [call for call in statements if code.text(call).endswith("set_grad_enabled(False)")]

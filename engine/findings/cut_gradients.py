@@ -8,7 +8,16 @@ from functools import partial
 
 from engine.findings.diagnosis import Diagnosis, by_number, line, once_a_line, walk
 from engine.findings.unrecorded import is_off_in_library, lost_influence, switch_of
-from engine.findings.ways import Cut, collected_reads, cuts, is_target, starved_leaves, unfed, wanting_leaves
+from engine.findings.ways import (
+    Cut,
+    collected_reads,
+    cuts,
+    is_target,
+    reads_inside,
+    starved_leaves,
+    unfed,
+    wanting_leaves,
+)
 from engine.ops import MAKES_LEAF
 from engine.program.edits import Edits
 from engine.program.names import called, keyword
@@ -36,7 +45,7 @@ def _told(diagnosis: Diagnosis) -> Iterator[Finding]:
         reason = _reason(diagnosis, cut)
         if told is not None:
             yield told
-        elif reason in (*CUTS, "data") and cut.is_open:
+        elif reason in (*CUTS, "data") and cut.is_open and cut.is_direct:
             places.setdefault((reason, cut.op.span), []).append(cut)
     for (reason, _), alike in places.items():
         cut, passes = alike[0], list({pass_.id: pass_ for cut in alike for pass_ in cut.passes}.values())
@@ -49,6 +58,8 @@ def _reason(diagnosis: Diagnosis, cut: Cut) -> str:
     reason = diagnosis.why_unfollowed(cut.op)
     if cut.op.name == "data":
         return "data"
+    if any(cut.op in reads for reads in reads_inside(diagnosis).values()):
+        return "tensor"
     return "" if reason == "no_grad" and is_off_in_library(diagnosis, cut.op) else reason
 
 
@@ -183,7 +194,7 @@ def _cut(diagnosis: Diagnosis, cut: Cut, reason: str, passes: list[Pass]) -> Fin
         fix=() if is_shared else _uncut(diagnosis, cut.op, reason),
         leaf=diagnosis.say_all(leaves),
         value=diagnosis.say(given.id),
-        op=cut.op.name,
+        op=called(call) if reason == "tensor" and (call := diagnosis.code.call_at(span)) else cut.op.name,
         **({"switch": switch_of(diagnosis, cut.op)} if reason == "no_grad" else {}),
         **({"first_line": lines[0], "pass_line": lines[-1]} if is_shared else {}),
     )

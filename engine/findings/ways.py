@@ -11,10 +11,11 @@ from engine.findings.diagnosis import Diagnosis, by_number, grouped, walk
 from engine.findings.losses import LOSS_FUNCTIONS, PASSING
 from engine.findings.optimizers import models_asked
 from engine.ops import COPIES, DETACHES, READS
-from engine.program.names import dotted
+from engine.program.names import called, dotted
 from engine.trace import Op, Pass, Span, Tensor
 from engine.unfollowed import is_source, user_of
 
+PYTHON_NUMBERS = ("float", "int", "bool", "round", "len")
 PASSES_LOOKED_AT = 3  # of a training loop, the last ones say what the others say
 
 
@@ -101,6 +102,8 @@ class Cut(NamedTuple):
     """Its value goes on as a NumPy array."""
     is_open: bool
     """No earlier pass brought a gradient to what it was given, and that is no parameter."""
+    is_direct: bool
+    """No leaf made anew lies between it and the root."""
     root: str | None
     """The leaf made anew that the pass starts from, where it lies behind one."""
 
@@ -164,6 +167,18 @@ def _tracked_reading(diagnosis: Diagnosis, node: ast.AST) -> Op | None:
     return next((op for op in out if any(map(diagnosis.is_tracked, op.inputs))), None)
 
 
+def reads_inside(diagnosis: Diagnosis) -> dict[str, list[Op]]:
+    """What calls read of tracked tensors that make a tensor and are no ops, such as `torch.FloatTensor(losses)`, by the
+    names that they are bound to."""
+    found: dict[str, list[Op]] = defaultdict(list)
+    for op in diagnosis.ops_named(READS):
+        call, statement = diagnosis.code.call_at(op.span), diagnosis.code.statement_at(op.span)
+        is_told = call is None or called(call) in (op.name, *PYTHON_NUMBERS)
+        if not is_told and isinstance(statement, ast.Assign) and statement.value is call and _may_cut(diagnosis, op):
+            found[dotted(statement.targets[0])].append(op)
+    return found
+
+
 def _may_cut(diagnosis: Diagnosis, op: Op) -> bool:
     is_followed = bool(op.outputs) and all(map(diagnosis.is_followed, op.outputs))
     return not is_followed and not op.in_place and any(map(diagnosis.is_tracked, op.inputs))
@@ -182,6 +197,7 @@ class _Behind:
         """Nodes that earlier passes ran: what lies behind them has got its gradient."""
         self.roots = [root.tensor for root in pass_.roots if root.tensor is not None]
         self._known: dict[str, list[Op]] = {}
+        self.inside = reads_inside(diagnosis)
 
     def cuts(self, starved: set[str]) -> Iterator[Cut]:
         """The ops with tracked inputs that autograd did not follow, and starved leaves behind those."""
@@ -194,26 +210,26 @@ class _Behind:
         arrayed = {tensor for tensor in walk(arrays, self._given) if not diagnosis.is_tracked(tensor)}
         for op in ops.values():
             reads = self._reads_for(op) if any(map(diagnosis.is_tracked_leaf, op.outputs)) else ()
-            given = (tensor for each in (op, *reads) for tensor in each.inputs)
-            tracked = [diagnosis.tensors[tensor] for tensor in dict.fromkeys(given) if diagnosis.is_tracked(tensor)]
+            taken = dict.fromkeys(tensor for each in (op, *reads) for tensor in each.inputs)
+            tracked = [diagnosis.tensors[tensor] for tensor in taken if diagnosis.is_tracked(tensor)]
             ways = {tensor.id: self.leaves(tensor.id) & starved for tensor in tracked}
             fed = [tensor for tensor in tracked if ways[tensor.id]]
             if fed:
                 open_ = [tensor for tensor in fed if op.name in READS or self._is_open(tensor)]
                 is_array = op.name == "numpy" or not arrayed.isdisjoint(op.outputs)
                 leaves = tuple(sorted(set().union(*ways.values()), key=by_number))
-                yield Cut(
-                    op, (open_ or fed)[0], leaves, [], is_array, bool(open_) and op.id in direct, roots.get(op.id)
-                )
+                given = (open_ or fed)[0]
+                yield Cut(op, given, leaves, [], is_array, bool(open_), op.id in direct, roots.get(op.id))
 
     def _before(self, root: str) -> Iterator[str]:
         return (op.id for tensor in walk([root], self._given) for op in self._makers(tensor))
 
     def _unfollowed(self, tensor: str) -> Iterator[Op]:
         """Of the ops that made it, or read the numbers it was made of, those that autograd did not follow."""
-        for op in self._makers(tensor) or self._remakers(tensor):
+        ops = self._makers(tensor) or self._remakers(tensor)
+        for op in ops:
             is_followed = tensor in op.outputs and self.diagnosis.is_followed(tensor)
-            is_said = op.name in READS and self.diagnosis.is_tracked_leaf(tensor)
+            is_said = op is not ops[0] and op.name in READS and self.diagnosis.is_tracked_leaf(tensor)
             if not is_followed and not is_said and not op.in_place and not op.raised:
                 yield op
 
@@ -237,7 +253,9 @@ class _Behind:
     def _remakers(self, tensor: str) -> list[Op]:
         """The same, also of a leaf that stands for what it was made of."""
         maker = self.diagnosis.maker.get(tensor)
-        if maker is None:
+        if maker is None or maker.inputs == (tensor,):
+            if inside := self.inside.get(next(iter(self.diagnosis.tensors[tensor].names), "")):
+                return inside
             is_anew = tensor in self.roots and self.diagnosis.is_tracked_leaf(tensor)
             return self._read_last() if is_anew else []
         return [] if self._ends_at(maker) else [maker, *self._reads_for(maker)]

@@ -13,7 +13,6 @@ from engine.findings.ways import (
     collected_reads,
     cuts,
     is_target,
-    reads_inside,
     starved_leaves,
     unfed,
     wanting_leaves,
@@ -58,7 +57,7 @@ def _reason(diagnosis: Diagnosis, cut: Cut) -> str:
     reason = diagnosis.why_unfollowed(cut.op)
     if cut.op.name == "data":
         return "data"
-    if any(cut.op in reads for reads in reads_inside(diagnosis).values()):
+    if cut.name:
         return "tensor"
     return "" if reason == "no_grad" and is_off_in_library(diagnosis, cut.op) else reason
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from engine.findings.diagnosis import Diagnosis, Place, line
 from engine.findings.leaves import subtraction
-from engine.findings.ways import Cut, is_target, reads_inside
+from engine.findings.ways import Cut, is_target
 from engine.ops import COPIES, DETACHES, READS
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, keyword
@@ -60,9 +60,8 @@ def _told(diagnosis: Diagnosis, found: Cut) -> _Told | None:
         if call is None or called(call) != cut.name:
             return None
         return _Told("leaf_recreated", cut.span, _kept(diagnosis, cut), diagnosis.say(result.id))
-    anew = next((name for name, reads in reads_inside(diagnosis).items() if cut in reads), "")
-    if anew and not found.is_direct:
-        return _Told("leaf_recreated", cut.span, (), anew)
+    if found.name and not found.is_direct:
+        return _Told("leaf_recreated", cut.span, (), found.name)
     if cut.grad_mode != "grad":
         return _switched_off(diagnosis, cut, leaves)
     if any(map(_is_whole, _dtypes(diagnosis, cut))):

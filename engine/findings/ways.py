@@ -106,6 +106,8 @@ class Cut(NamedTuple):
     """No leaf made anew lies between it and the root."""
     root: str | None
     """The leaf made anew that the pass starts from, where it lies behind one."""
+    name: str
+    """What the tensor is called that it was read for, inside a call that is no op."""
 
 
 def cuts(diagnosis: Diagnosis) -> list[Cut]:
@@ -114,12 +116,12 @@ def cuts(diagnosis: Diagnosis) -> list[Cut]:
     if not (starved or lost is not None) or not any(_may_cut(diagnosis, op) for op in diagnosis.trace.ops):
         return []
     found: dict[tuple[str, Span | None], Cut] = {}
-    reads: dict[str, list[Op]] = defaultdict(list)
+    inside, reads = _reads_inside(diagnosis), defaultdict[str, list[Op]](list)
     for user, read in (*_untracked_reads(diagnosis), *collected_reads(diagnosis)):
         reads[user].append(read)
     ended = [pass_ for pass_ in diagnosis.trace.passes if pass_.parent is None and (pass_ is lost or not pass_.failed)]
     for pass_ in ended[-PASSES_LOOKED_AT:]:
-        behind = _Behind(diagnosis, pass_, reads)
+        behind = _Behind(diagnosis, pass_, reads, inside)
         for cut in behind.cuts(wanting_leaves(diagnosis) if lost is not None else starved):
             found.setdefault((cut.op.name, cut.op.span), cut).passes.append(pass_)
     return sorted(found.values(), key=lambda cut: diagnosis.op_at[cut.op.id])
@@ -167,7 +169,7 @@ def _tracked_reading(diagnosis: Diagnosis, node: ast.AST) -> Op | None:
     return next((op for op in out if any(map(diagnosis.is_tracked, op.inputs))), None)
 
 
-def reads_inside(diagnosis: Diagnosis) -> dict[str, list[Op]]:
+def _reads_inside(diagnosis: Diagnosis) -> dict[str, list[Op]]:
     """What calls read of tracked tensors that make a tensor and are no ops, such as `torch.FloatTensor(losses)`, by the
     names that they are bound to."""
     found: dict[str, list[Op]] = defaultdict(list)
@@ -187,7 +189,9 @@ def _may_cut(diagnosis: Diagnosis, op: Op) -> bool:
 class _Behind:
     """What the values of a pass were computed from, followed by autograd or not."""
 
-    def __init__(self, diagnosis: Diagnosis, pass_: Pass, reads: Mapping[str, list[Op]]) -> None:
+    def __init__(
+        self, diagnosis: Diagnosis, pass_: Pass, reads: Mapping[str, list[Op]], inside: Mapping[str, list[Op]]
+    ) -> None:
         self.diagnosis = diagnosis
         self.reads = reads
         self.begin = diagnosis.pass_step.get(pass_.id, 0)
@@ -197,7 +201,7 @@ class _Behind:
         """Nodes that earlier passes ran: what lies behind them has got its gradient."""
         self.roots = [root.tensor for root in pass_.roots if root.tensor is not None]
         self._known: dict[str, list[Op]] = {}
-        self.inside = reads_inside(diagnosis)
+        self.inside = inside
 
     def cuts(self, starved: set[str]) -> Iterator[Cut]:
         """The ops with tracked inputs that autograd did not follow, and starved leaves behind those."""
@@ -218,8 +222,9 @@ class _Behind:
                 open_ = [tensor for tensor in fed if op.name in READS or self._is_open(tensor)]
                 is_array = op.name == "numpy" or not arrayed.isdisjoint(op.outputs)
                 leaves = tuple(sorted(set().union(*ways.values()), key=by_number))
-                given = (open_ or fed)[0]
-                yield Cut(op, given, leaves, [], is_array, bool(open_), op.id in direct, roots.get(op.id))
+                given, is_direct = (open_ or fed)[0], op.id in direct
+                name = next((name for name, reads in self.inside.items() if op in reads), "")
+                yield Cut(op, given, leaves, [], is_array, bool(open_), is_direct, roots.get(op.id), name)
 
     def _before(self, root: str) -> Iterator[str]:
         return (op.id for tensor in walk([root], self._given) for op in self._makers(tensor))

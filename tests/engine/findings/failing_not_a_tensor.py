@@ -482,7 +482,6 @@ TOLD_BY_MESSAGES: dict[str, list[Row]] = {
 """Errors whose message alone decides: one program each is enough."""
 
 NEAR_GIVEN: dict[str, str] = {
-    "group_attribute": "rates = {}\nrates.append(0.1)\n",
     "class_not_made": LAYERS + "    def forward(self, x):\n        return self.fc1(x)\nkind = Net\nmodel = kind()\nmodel(torch.ones(3, 4))\n",
     "loss_swapped": "F.cross_entropy(torch.ones(2, 3).long(), torch.tensor([0, 1]))\n",
     "joined_tensors": "a, n = torch.ones(3), 2\nif a > 0 and n > 1:\n    pass\n",

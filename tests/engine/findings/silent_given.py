@@ -111,6 +111,15 @@ for _ in range(4):
     error = ((x @ w - y) ** 2).mean()
     loss = error - w.abs().sum() / 10
 """ + STEP, (("error - w", "error + w"), ("w.abs().sum() / 10", "(x @ w).abs().mean() / 10"))),
+    # numbers that a constructor reads without being an op
+    Pair("leaf_recreated", 8, """net, x = nn.Linear(3, 1), torch.randn(5, 3)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(2):
+    errors = [net(row).pow(2).sum() for row in x]
+    total = torch.FloatTensor(errors)
+    total.requires_grad_()
+    loss = total.mean()
+""" + STEP, (("torch.FloatTensor(errors)", "torch.stack(errors)"),)),
     # one model's loss pulls the way of another's
     Pair("opponent_helped", 13, """G, D = nn.Linear(2, 2), nn.Sequential(nn.Linear(2, 1), nn.Sigmoid())
 og, od = torch.optim.SGD(G.parameters(), lr=0.1), torch.optim.SGD(D.parameters(), lr=0.1)

@@ -3,24 +3,44 @@
 A program may say `builtins.len = mine`, and all code of its process then calls that, as in plain Python. What records
 it runs in the same process, and must go on. A function looks its builtins up where its module's `__builtins__` pointed
 when the function was made (`func.__builtins__`, CPython 3.10), so the modules that are imported after this one get a
-copy before they run.
+copy before they run. Python's own `contextlib` is the program's, and calls `next`: these modules import one of theirs.
 """
 
 import builtins
+import contextlib
 import sys
 from collections.abc import Sequence
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from importlib.util import module_from_spec
 from types import ModuleType
 
-_COPY = dict(vars(builtins))
+_PYTHONS = dict(vars(builtins))
 _OURS = (f"{__package__}.", "torch.overrides", "torch.nn.parameter")
 """Modules that recording runs: the engine's, the way of a call to a function mode, what makes a parameter one."""
+
+
+def _import(name: str, *given: object) -> object:
+    return _CONTEXTLIB if name == "contextlib" else _PYTHONS["__import__"](name, *given)
+
+
+_COPY = _PYTHONS | {"__import__": _import}
 
 
 class _Loader(SourceFileLoader):
     def exec_module(self, module: ModuleType) -> None:
         vars(module)["__builtins__"] = _COPY
         super().exec_module(module)
+
+
+def _with_own_builtins(module: ModuleType) -> ModuleType:
+    """A second one of a module of Python's."""
+    loader = _Loader(module.__name__, str(module.__file__))
+    again = module_from_spec(ModuleSpec(module.__name__, loader, origin=module.__file__))
+    loader.exec_module(again)
+    return again
+
+
+_CONTEXTLIB = _with_own_builtins(contextlib)
 
 
 class _Finder(PathFinder):
@@ -39,4 +59,4 @@ sys.meta_path.insert(0, _Finder)
 
 def restore() -> None:
     """Undoes what the program did to Python's: it has ended."""
-    builtins.__dict__.update(_COPY)
+    builtins.__dict__.update(_PYTHONS)

@@ -1,7 +1,7 @@
 """Classes looked for along the wrong axis: a softmax that runs over the batch instead, or over one score alone."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from engine.findings.axes import RECURRENT, axis_of
@@ -83,6 +83,34 @@ def softmax_over_batch(diagnosis: Diagnosis) -> Iterator[Finding]:
             classes=str(given.shape[axis]),
             dim=str(axis),
         )
+
+
+@once_a_line
+def choices_over_batch(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """The best row for each class, held against the class of each row: of as many rows as classes the sizes fit."""
+    for op in diagnosis.ops_named(CHOICES):
+        given = diagnosis.input_of(op)
+        if given is None or len(given.shape) != 2 or not _over_batch(diagnosis, op, given):
+            continue
+        labels = next(_held_against(diagnosis, op.outputs[-1:]), None)
+        if labels is None or labels.shape != given.shape[:1] or given.shape[0] != given.shape[1]:
+            continue
+        yield diagnosis.warning(
+            "choice_over_batch",
+            op,
+            tensors=(given.id, *op.outputs[-1:], labels.id),
+            fix=_other_axis(diagnosis, _written(diagnosis, op), 1),
+            name=diagnosis.say(given.id),
+            shape=times(given),
+            labels=diagnosis.say(labels.id),
+        )
+
+
+def _held_against(diagnosis: Diagnosis, choice: Sequence[str]) -> Iterator[Tensor]:
+    """The whole numbers that a choice is compared with."""
+    for user in (user for tensor in choice for user in _users(diagnosis, tensor) if user.name in ("eq", "ne")):
+        others = (diagnosis.tensors[given] for given in user.inputs if given not in choice)
+        yield from (other for other in others if other.dtype.startswith("int"))
 
 
 def _over_batch(diagnosis: Diagnosis, op: Op, given: Tensor) -> bool:

@@ -3,55 +3,66 @@
 import ast
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import takewhile
-from typing import NamedTuple
 
-from engine.findings.diagnosis import Diagnosis, by_number, line, walk
-from engine.findings.starved_leaves import is_target, starved_leaves, unfed, wanting_leaves
-from engine.findings.unrecorded import is_off_in_library, lost_influence, numbers_collected
-from engine.ops import COPIES, DETACHES, MAKES_LEAF, READS
+from engine.findings.diagnosis import Diagnosis, by_number, line, once_a_line, walk
+from engine.findings.unrecorded import is_off_in_library, lost_influence, switch_of
+from engine.findings.ways import (
+    Cut,
+    collected_reads,
+    cuts,
+    is_target,
+    starved_leaves,
+    unfed,
+    wanting_leaves,
+)
+from engine.ops import MAKES_LEAF
 from engine.program.edits import Edits
 from engine.program.names import called, keyword
-from engine.trace import Finding, Op, Pass, Span, Tensor
-from engine.unfollowed import CUTS, is_source
+from engine.trace import Finding, Op, Pass, Span
+from engine.unfollowed import CUTS
 
 REACHES_ALL = frozenset("getattr children named_children modules named_modules get_submodule vars".split())
 """Calls through which a layer may run that is named nowhere."""
-PASSES_LOOKED_AT = 3  # of a training loop, the last ones say what the others say
 
 
+@once_a_line
 def cut_gradients(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Each cut between a leaf without gradient and the root of a pass."""
-    lost = diagnosis.lost_pass
-    found = list(_all_cuts(diagnosis, lost))
-    yield from found
-    if lost is not None and not found and not any(lost_influence(diagnosis)):
-        yield from _untracked(diagnosis, lost)
+    """Each cut between a leaf without gradient and the root of a pass; where there is none, why nothing was tracked."""
+    told = [*_told(diagnosis)]
+    yield from told
+    if diagnosis.lost_pass is not None and not told:
+        yield from _untracked(diagnosis, diagnosis.lost_pass)
 
 
-def _all_cuts(diagnosis: Diagnosis, lost: Pass | None) -> Iterator[Finding]:
+def _told(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Those of the last passes, each told once; an error where they left a pass without anything to start from."""
-    starved = unfed(diagnosis)
-    if not (starved or lost is not None) or not any(_may_cut(diagnosis, op) for op in diagnosis.trace.ops):
-        return
-    found: dict[tuple[str, Span | None], tuple[_Cut, list[str], list[Pass]]] = {}
-    ended = [pass_ for pass_ in diagnosis.trace.passes if pass_.parent is None and (pass_ is lost or not pass_.failed)]
-    for pass_ in ended[-PASSES_LOOKED_AT:]:
-        leaves = wanting_leaves(diagnosis) if pass_ is lost else starved
-        for cut, behind in _cuts_of(diagnosis, pass_, leaves):
-            found.setdefault((cut.reason, cut.op.span), (cut, behind, []))[2].append(pass_)
-    for cut, behind, passes in found.values():
-        is_meant = cut.reason in ("detach", "data", "no_grad") and is_target(diagnosis, cut.op)
-        if is_meant or all(_is_for_others(diagnosis, pass_, behind) for pass_ in passes):
-            continue
-        finding = _cut(diagnosis, cut, behind, passes, is_error=lost in passes)
-        if not _is_told_better(diagnosis, finding):
-            yield finding
+    places: dict[tuple[str, Span | None], list[Cut]] = {}
+    for cut in cuts(diagnosis):
+        told = lost_influence(diagnosis, cut)
+        reason = _reason(diagnosis, cut)
+        if told is not None:
+            yield told
+        elif reason in (*CUTS, "data") and cut.is_open and cut.is_direct:
+            places.setdefault((reason, cut.op.span), []).append(cut)
+    for (reason, _), alike in places.items():
+        cut, passes = alike[0], list({pass_.id: pass_ for cut in alike for pass_ in cut.passes}.values())
+        is_meant = reason in ("detach", "data", "no_grad") and is_target(diagnosis, cut.op)
+        if not is_meant and not all(_is_for_others(diagnosis, pass_, cut.leaves) for pass_ in passes):
+            yield _cut(diagnosis, cut, reason, passes)
 
 
-def _is_for_others(diagnosis: Diagnosis, pass_: Pass, leaves: list[str]) -> bool:
+def _reason(diagnosis: Diagnosis, cut: Cut) -> str:
+    reason = diagnosis.why_unfollowed(cut.op)
+    if cut.op.name == "data":
+        return "data"
+    if cut.name:
+        return "tensor"
+    return "" if reason == "no_grad" and is_off_in_library(diagnosis, cut.op) else reason
+
+
+def _is_for_others(diagnosis: Diagnosis, pass_: Pass, leaves: Sequence[str]) -> bool:
     """Whether the steps that follow a pass move other things than these leaves: then it was not to reach them, as the
     discriminator's pass is not to reach the generator."""
     begin = diagnosis.pass_step.get(pass_.id, -1)
@@ -60,34 +71,17 @@ def _is_for_others(diagnosis: Diagnosis, pass_: Pass, leaves: list[str]) -> bool
     return bool(steps) and all(set(leaves).isdisjoint(diagnosis.held_by(step)) for step in steps)
 
 
-def _is_told_better(diagnosis: Diagnosis, finding: Finding) -> bool:
-    """Whether a more exact finding tells of the same place."""
-    if finding.code != "cut_by_no_grad" or finding.span is None:
-        return False
-    return any(
-        other.code in ("recording_switched_off", "cut_by_decorator")
-        or (other.span is not None and other.span.line == finding.span.line)
-        for other in lost_influence(diagnosis)
-    )
-
-
 def _untracked(diagnosis: Diagnosis, failed: Pass) -> Iterator[Finding]:
     """Nothing was cut: nothing that the root was made of is tracked."""
     tensors = tuple(root.tensor for root in failed.roots if root.tensor is not None and root.node is None)
-    sources, last = _sources(diagnosis, tensors)
+    sources = _sources(diagnosis, tensors)
     graphless = _pass_without_graph(diagnosis, tensors)
     if graphless is not None:
         yield _no_second_order(diagnosis, failed, graphless)
         return
-    if last:
-        if len(last) == 1 and last[0].grad_mode == "grad" and diagnosis.why_unfollowed(last[0]) == "integer":
-            yield _not_differentiable(diagnosis, last[0])
+    if sources is None:
         return
     frozen = [source for source in sources if diagnosis.is_parameter(source)]
-    collected = list(numbers_collected(diagnosis, sources))
-    if collected:
-        yield from collected
-        return
     name = diagnosis.say(tensors[0] if tensors else None)
     if frozen:
         yield diagnosis.finding(
@@ -148,32 +142,16 @@ def _no_second_order(diagnosis: Diagnosis, failed: Pass, first: Pass) -> Finding
     )
 
 
-def _not_differentiable(diagnosis: Diagnosis, op: Op) -> Finding:
-    """An op whose result is whole numbers or truth values: no slope leads back from them."""
-    tracked = [input_ for input_ in op.inputs if diagnosis.is_tracked(input_)]
-    output = diagnosis.tensors.get(op.outputs[0]) if op.outputs else None
-    return diagnosis.finding(
-        "cut_by_integer",
-        "error",
-        op.span,
-        tensors=tuple(tracked),
-        op=op.name,
-        value=diagnosis.say_all(tracked),
-        dtype=output.dtype if output is not None else "?",
-    )
-
-
-def _sources(diagnosis: Diagnosis, tensors: tuple[str, ...]) -> tuple[list[str], list[Op]]:
-    """The tensors that others were computed from and that no op computed; and the ops that took a tracked tensor."""
+def _sources(diagnosis: Diagnosis, tensors: tuple[str, ...]) -> list[str] | None:
+    """The tensors that others were computed from and that no op computed; None where an op took a tracked tensor."""
     found: dict[str, None] = {}
-    last: dict[str, Op] = {}
     for tensor in walk(tensors, partial(_untracked_inputs, diagnosis)):
         given = _inputs_of_result(diagnosis, tensor)
+        if any(map(diagnosis.is_tracked, given)):
+            return None
         if not given:
             found[diagnosis.identity(tensor)] = None
-        elif any(map(diagnosis.is_tracked, given)):
-            last[diagnosis.maker[tensor].id] = diagnosis.maker[tensor]
-    return list(found), list(last.values())
+    return list(found)
 
 
 def _inputs_of_result(diagnosis: Diagnosis, tensor: str) -> tuple[str, ...]:
@@ -200,129 +178,32 @@ def _made(diagnosis: Diagnosis, tensor: str) -> ast.Call | None:
     return None if any(word.arg in ("requires_grad", None) for word in call.keywords) else call
 
 
-def _may_cut(diagnosis: Diagnosis, op: Op) -> bool:
-    cuts = op.grad_mode != "grad" or op.name in DETACHES or op.name in READS or op.name in COPIES
-    return cuts and any(diagnosis.is_tracked(input_) for input_ in op.inputs)
-
-
-class _Cut(NamedTuple):
-    """An op that autograd did not follow, and the tracked tensor it was given."""
-
-    op: Op
-    given: Tensor
-    reason: str
-
-
-def _cuts_of(diagnosis: Diagnosis, pass_: Pass, starved: set[str]) -> Iterator[tuple[_Cut, list[str]]]:
-    """Cuts that a leaf without gradient lies behind, in the order their ops ran; of each place the first."""
-    behind = _Values(diagnosis, pass_)
-    ops = behind.made_from(root.tensor for root in pass_.roots if root.tensor is not None)
-    told: set[tuple[str, Span | None]] = set()
-    for op in (diagnosis.ops[id_] for id_ in sorted(ops, key=diagnosis.op_at.__getitem__)):
-        for cut in _cuts_at(diagnosis, op):
-            place = (cut.reason, op.span)
-            if place in told or not (cut.reason == "item" or behind.is_shown(cut.given)):
-                continue
-            leaves = sorted(behind.leaves(cut.given.id) & starved, key=by_number)
-            if leaves:
-                told.add(place)
-                yield cut, leaves
-
-
-def _cuts_at(diagnosis: Diagnosis, op: Op) -> Iterator[_Cut]:
-    """The tracked inputs of an op that autograd did not follow."""
-    reason = diagnosis.why_unfollowed(op) if not op.nodes else ""
-    if reason == "no_grad" and is_off_in_library(diagnosis, op):
-        return
-    for tensor in dict.fromkeys(op.inputs) if reason in CUTS else ():
-        if diagnosis.is_tracked(tensor):
-            yield _Cut(op, diagnosis.tensors[tensor], "data" if op.name == "data" else reason)
-
-
-class _Values:
-    """What the values of a pass were computed from, followed by autograd or not."""
-
-    def __init__(self, diagnosis: Diagnosis, pass_: Pass) -> None:
-        self.diagnosis = diagnosis
-        reached = diagnosis.reached_from(root.node for root in pass_.roots if root.node is not None)
-        earlier = takewhile(lambda other: other.id != pass_.id, diagnosis.trace.passes)
-        self.spent = {visit.node for before in earlier for visit in before.visits} - reached
-        """Nodes that earlier passes ran: what lies behind them has got its gradient."""
-        self.roots = {root.tensor for root in pass_.roots}
-        self._known: dict[str, list[Op]] = {}
-
-    def is_shown(self, tensor: Tensor) -> bool:
-        """Whether a cut there keeps gradient from something: modules' own parameters are told of elsewhere."""
-        if tensor.grad_fn is None:
-            return not self.diagnosis.is_parameter(tensor.id)
-        return tensor.grad_fn.node not in self.spent
-
-    def made_from(self, tensors: Iterable[str]) -> set[str]:
-        """The ops that led to some tensors."""
-        return {op.id for tensor in walk(tensors, self._given) for op in self._makers(tensor)}
-
-    def leaves(self, tensor: str) -> set[str]:
-        """The leaves that led to a tensor."""
-        behind = walk([tensor], self._given)
-        return {self.diagnosis.identity(before) for before in behind if self.diagnosis.is_tracked_leaf(before)}
-
-    def _makers(self, tensor: str) -> list[Op]:
-        """The op that made it, and those that read the numbers which that op was given."""
-        if tensor not in self._known:
-            diagnosis = self.diagnosis
-            maker = diagnosis.maker.get(tensor)
-            ends = diagnosis.is_tracked_leaf(tensor) and tensor not in self.roots
-            if maker is None or ends or self._ends_at(maker):
-                self._known[tensor] = []
-            else:
-                self._known[tensor] = [maker, *(diagnosis.ops[read] for read in diagnosis.escapes.get(maker.id, ()))]
-        return self._known[tensor]
-
-    def _given(self, tensor: str) -> Iterator[str]:
-        records = self.diagnosis.tensors
-        for op in self._makers(tensor):
-            known = (given for given in op.inputs if given in records)
-            yield from (given for given in known if _carries(records[given]))
-
-    def _ends_at(self, op: Op) -> bool:
-        """Whether an op that was not recorded made plain data, or updated weights by hand."""
-        diagnosis = self.diagnosis
-        if op.nodes or op.id in diagnosis.escapes:
-            return False
-        is_plain = op.in_place and not any(map(diagnosis.is_tracked, op.inputs))
-        return is_source(op) or is_plain or diagnosis.writes_a_leaf(op)
-
-
-def _carries(record: Tensor) -> bool:
-    """Whether gradient may be wanted behind it; running statistics lead nowhere."""
-    return record.requires_grad or record.role != "buffer"
-
-
-def _cut(diagnosis: Diagnosis, cut: _Cut, leaves: list[str], passes: list[Pass], *, is_error: bool) -> Finding:
-    given, span = cut.given, cut.op.span
+def _cut(diagnosis: Diagnosis, cut: Cut, reason: str, passes: list[Pass]) -> Finding:
+    given, leaves, span = cut.given, cut.leaves, cut.op.span
     leaf_node = diagnosis.leaf_nodes.get(diagnosis.identity(given.id))
     node = given.grad_fn.node if given.grad_fn is not None else leaf_node
     lines = sorted({line(pass_.span) for pass_ in passes}, key=by_number)
-    is_shared = len(lines) > 1 and cut.reason in ("detach", "data")
+    is_shared = len(lines) > 1 and reason in ("detach", "data")
     return diagnosis.finding(
-        "cut_for_two_passes" if is_shared else "cut_by_detach" if cut.reason == "data" else f"cut_by_{cut.reason}",
-        "error" if is_error else "warning",
+        "cut_for_two_passes" if is_shared else "cut_by_detach" if reason == "data" else f"cut_by_{reason}",
+        "error" if diagnosis.lost_pass in passes else "warning",
         span,
-        tensors=tuple(leaves),
+        tensors=leaves,
         nodes=() if node is None else (node,),
-        fix=() if is_shared else _uncut(diagnosis, cut),
+        fix=() if is_shared else _uncut(diagnosis, cut.op, reason),
         leaf=diagnosis.say_all(leaves),
         value=diagnosis.say(given.id),
-        op=cut.op.name,
+        op=called(call) if reason == "tensor" and (call := diagnosis.code.call_at(span)) else cut.op.name,
+        **({"switch": switch_of(diagnosis, cut.op)} if reason == "no_grad" else {}),
         **({"first_line": lines[0], "pass_line": lines[-1]} if is_shared else {}),
     )
 
 
-def _uncut(diagnosis: Diagnosis, cut: _Cut) -> Edits:
+def _uncut(diagnosis: Diagnosis, cut: Op, reason: str) -> Edits:
     """Takes the cut out of its expression, when the expression is the cut and nothing else."""
     code = diagnosis.code
-    node = code.at(cut.op.span)
-    match cut.reason, node:
+    node = code.at(cut.span)
+    match reason, node:
         case "data", ast.Attribute(attr="data", value=inner):
             pass
         case "detach" | "item", ast.Call(func=ast.Attribute(attr="detach" | "item", value=inner), args=[], keywords=[]):
@@ -331,7 +212,9 @@ def _uncut(diagnosis: Diagnosis, cut: _Cut) -> Edits:
             pass
         case _:
             return ()
-    if node is None or (cut.reason == "item" and any(_makes_anew(above) for above in code.around(node))):
+    if node is None or (reason == "item" and any(_makes_anew(above) for above in code.around(node))):
+        return ()
+    if any(read is cut for _, read in collected_reads(diagnosis)):
         return ()
     text = code.text(inner)
     return (code.replace(node, f"({text})" if isinstance(inner, ast.BinOp | ast.UnaryOp) else text),)

@@ -24,6 +24,7 @@ from engine.findings import (
     modes,
     no_effect,
     nonfinite,
+    opponents,
     optimizers,
     plain_containers,
     recurrent,
@@ -33,7 +34,6 @@ from engine.findings import (
     tokens,
     training_loop,
     unheld,
-    unrecorded,
     uphill,
     value_learning,
     values,
@@ -54,8 +54,6 @@ FAMILIES: tuple[Family, ...] = (
     cut_gradients.written_to_data,
     saved_values.data_edits,
     training_loop.gradients_added_up,
-    unrecorded.lost_influence,
-    unrecorded.losses_made_anew,
     loss_arguments.losses_given_something_else,
     nonfinite.first_nonfinite,
     leaves.gradients_not_kept,
@@ -87,6 +85,7 @@ FAMILIES: tuple[Family, ...] = (
     losses.softmax_without_dim,
     losses.weights_after_the_mean,
     class_axis.softmax_over_batch,
+    class_axis.choices_over_batch,
     axes.views_for_permutes,
     axes.batch_taken_for_time,
     axes.weights_along_the_wrong_axis,
@@ -135,7 +134,8 @@ FAMILIES: tuple[Family, ...] = (
     learning_rate.steps_rounded_away,
     learning_rate.losses_summed,
     uphill.uphill,
-    uphill.divergences_negated,
+    uphill.terms_without_floor,
+    opponents.opponents_helped,
     values.values_cut,
     values.squeezes_without_effect,
     values.transposes_without_effect,
@@ -159,6 +159,7 @@ FAMILIES: tuple[Family, ...] = (
     gradient_flow.saturated_units,
     gradient_flow.symmetric_units,
     gradient_flow.flat_ops,
+    gradient_flow.layers_that_are_one,
 )
 MOST_QUOTED = 160
 """Characters of one thing that a sentence names."""
@@ -174,7 +175,6 @@ EXPLAIN_FAILURES: frozenset[Family] = frozenset(
     (
         errors.errors,
         cut_gradients.cut_gradients,
-        unrecorded.lost_influence,
     )
 )
 """Whose errors tell why the program failed; those of the others stood in it as well."""

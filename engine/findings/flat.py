@@ -6,7 +6,17 @@ from collections.abc import Iterator
 
 from engine.findings.axes import ATTENTION, RECURRENT
 from engine.findings.class_axis import one_class_alone
-from engine.findings.diagnosis import Diagnosis, extent, grouped, is_alike, is_zero, once_a_line, size_of, times
+from engine.findings.diagnosis import (
+    Diagnosis,
+    by_number,
+    extent,
+    grouped,
+    is_alike,
+    is_zero,
+    once_a_line,
+    size_of,
+    times,
+)
 from engine.findings.gradient_flow import PRODUCTS, RELUS, SQUASHES, flat_ops
 from engine.findings.losses import ELEMENTWISE_LOSSES
 from engine.findings.recurrent import CELLS
@@ -116,4 +126,4 @@ def _behind_zeros(diagnosis: Diagnosis, visit: Visit) -> list[str]:
     sent = zip(edges, visit.left, strict=False)
     zeros = [edge.to for edge, left in sent if edge.to is not None and is_zero(diagnosis.tensors.get(left or ""))]
     leaves = (diagnosis.nodes[node].variable for node in diagnosis.reached_from(zeros))
-    return [leaf for leaf in leaves if leaf is not None]
+    return sorted((leaf for leaf in leaves if leaf is not None), key=by_number)

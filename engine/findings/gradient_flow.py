@@ -18,6 +18,10 @@ RELUS = ("relu", "relu_", "relu6")
 SQUASHES = {"sigmoid": (0.02, 0.98), "tanh": (-0.98, 0.98), "sigmoid_": (0.02, 0.98), "tanh_": (-0.98, 0.98)}
 SATURATED = 0.95
 ROUNDING = 1e-5
+VIEWS = ("view", "reshape", "flatten", "squeeze", "unsqueeze", "contiguous")
+LONG = 20
+"""Passes of a training that says how far it comes."""
+HARDLY = 0.8
 FEW = 8  # elements; a lesson about `relu(-2)` is no dead layer
 
 
@@ -274,6 +278,50 @@ def _has_equal_units(tensor: Tensor, axis: int) -> bool:
     )
     nearly = ROUNDING * max(map(abs, numbers))
     return all(abs(one - other) <= nearly for unit in others for one, other in zip(first, unit, strict=True))
+
+
+def layers_that_are_one(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Trained layers with nothing between them but views: together they are one, and a loss that hardly falls may want
+    more than that. One that makes fewer numbers than either side has is meant."""
+    found = grouped(_joined(diagnosis), lambda pair: pair[0].module)
+    behind = any(map(_stays_behind, _losses_by_place(diagnosis))) if found else False
+    pairs = [pairs[0] for pairs in found.values()] if behind else []
+    if pairs:
+        (first, _), last = pairs[0], pairs[0][1]
+        while (after := next((op for op, later in pairs if op is last), None)) is not None:
+            last = next(later for op, later in pairs if op is after)
+        yield diagnosis.warning(
+            "layers_are_one",
+            last,
+            tensors=(*_weights(diagnosis, first), *_weights(diagnosis, last)),
+            first=diagnosis.module_path(first),
+            last=diagnosis.module_path(last),
+        )
+
+
+def _joined(diagnosis: Diagnosis) -> Iterator[tuple[Op, Op]]:
+    """Each two layers of which the second takes what the first made, and nothing else does."""
+    for op in diagnosis.ops_named(("linear",)) if diagnosis.stepped else ():
+        before = diagnosis.origin(op.inputs[0], VIEWS) if not op.iteration and diagnosis.reaches_a_pass(op) else None
+        if before is None or before.name != "linear" or before.module in (None, op.module):
+            continue
+        shapes = [diagnosis.tensors[weight].shape for each in (before, op) for weight in each.inputs[1:2]]
+        is_alone = len(diagnosis.takers.get(before.outputs[0], ())) == 1
+        is_trained = all(diagnosis.identity(each.inputs[1]) in diagnosis.stepped for each in (before, op))
+        if is_alone and is_trained and shapes[0][0] >= min(shapes[0][1], shapes[1][0]):
+            yield before, op
+
+
+def _losses_by_place(diagnosis: Diagnosis) -> Iterator[list[float]]:
+    for passes in diagnosis.passes_by_place.values():
+        roots = (diagnosis.tensors.get(root.tensor or "") for pass_ in passes for root in pass_.roots)
+        yield [number for root in roots for number in numbers_of(root)]
+
+
+def _stays_behind(losses: Sequence[float]) -> bool:
+    """Whether the last quarter of many is hardly smaller than the first."""
+    quarter = len(losses) // 4
+    return quarter >= LONG // 4 and sum(losses[-quarter:]) > HARDLY * sum(losses[:quarter]) > 0
 
 
 def flat_ops(diagnosis: Diagnosis) -> Iterator[Finding]:

@@ -2,17 +2,17 @@
 late, or because what they gave was taken out of the graph."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from engine.findings.diagnosis import Diagnosis, Place, grouped, line, once_a_line
+from engine.findings.diagnosis import Diagnosis, Place, line
 from engine.findings.leaves import subtraction
-from engine.findings.starved_leaves import Way, arrivals, is_target, starved_leaves, unfed, wanting_leaves
+from engine.findings.ways import Cut, is_target
 from engine.ops import COPIES, DETACHES, READS
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, keyword
 from engine.program.tree import Function
-from engine.trace import Finding, Op, Pass, Span, Tensor
+from engine.trace import Finding, Op, Span
 from engine.unfollowed import NOT_DIFFERENTIABLE
 
 _SWITCHES = frozenset({"no_grad", "inference_mode"})
@@ -21,29 +21,19 @@ _TAKEN_OUT = frozenset({"cut_by_numpy", "leaf_recreated", "cut_by_integer"})
 """What may also be why a pass failed that had something to start from."""
 
 
-@once_a_line
-def lost_influence(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Where what a leaf gave stopped being followed on its way to what a pass started from: recording was off, the leaf
-    was asked too late, or it went through whole numbers, a NumPy array or a leaf made anew."""
-    starved = unfed(diagnosis) if diagnosis.lost_pass is None else wanting_leaves(diagnosis)
-    ways = arrivals(diagnosis, starved) if starved and diagnosis.trace.passes else ()
-    for cut, same in grouped(ways, lambda way: way.cut.id if way.cut is not None else "").items():
-        op, leaves = diagnosis.ops.get(cut), list(dict.fromkeys(way.leaf for way in same))
-        if op is None:
-            continue
-        given = [diagnosis.identity(input_) for input_ in op.inputs if diagnosis.is_tracked_leaf(input_)]
-        leaves += [leaf for leaf in given if leaf in starved and leaf not in leaves]
-        told = _told(diagnosis, op, leaves, is_array=same[-1].array)
-        if told is not None and not is_target(diagnosis, op) and not _is_data_of_another(diagnosis, same):
-            yield _finding(diagnosis, op, leaves, told)
+def lost_influence(diagnosis: Diagnosis, cut: Cut) -> Finding | None:
+    """What is said of a cut where recording was off, the leaf was asked too late, or its value went through whole
+    numbers, a NumPy array or a leaf made anew; None where the graph's own cuts tell."""
+    told = _told(diagnosis, cut)
+    if told is None or is_target(diagnosis, cut.op) or _is_data_of_another(diagnosis, cut):
+        return None
+    return _finding(diagnosis, cut, told)
 
 
-def _is_data_of_another(diagnosis: Diagnosis, ways: list[Way]) -> bool:
+def _is_data_of_another(diagnosis: Diagnosis, cut: Cut) -> bool:
     """Whether a loss that trains another model was computed from it too: for that one it is data, and meant to be. What
     the leaf's own loss misses is then elsewhere."""
-    numbers = {diagnosis.visited[node] for way in ways if way.into is not None for node in way.into.nodes
-               if node in diagnosis.visited}  # fmt: skip
-    lines = {line(diagnosis.trace.passes[number].span) for number in numbers}
+    lines = {line(pass_.span) for pass_ in cut.passes}
     return len(lines) > 1 and len({frozenset(diagnosis.held_by(step)) for step in diagnosis.steps}) > 1
 
 
@@ -57,25 +47,37 @@ class _Told(NamedTuple):
     decorator: str = ""
 
 
-def _told(diagnosis: Diagnosis, cut: Op, leaves: list[str], *, is_array: bool) -> _Told | None:
-    """Why autograd did not follow an op; None where the graph's own cuts tell."""
+def _told(diagnosis: Diagnosis, found: Cut) -> _Told | None:
+    cut, leaves = found.op, found.leaves
     result, call = diagnosis.output_of(cut), diagnosis.code.call_at(cut.span)
     is_taken_out = cut.name in DETACHES | COPIES | READS
-    if is_array:
+    if found.is_array:
         return _Told("cut_by_numpy", cut.span)
+    statement = diagnosis.code.statement_at(cut.span)
+    if found.root is not None and isinstance(statement, ast.Assign) and _asks(statement.value):
+        return _Told("leaf_recreated", statement.value, _kept(diagnosis, cut), diagnosis.say(found.root))
     if result is not None and diagnosis.is_tracked_leaf(result.id) and is_taken_out:
         if call is None or called(call) != cut.name:
             return None
         return _Told("leaf_recreated", cut.span, _kept(diagnosis, cut), diagnosis.say(result.id))
+    if found.name and not found.is_direct:
+        return _Told("leaf_recreated", cut.span, (), found.name)
     if cut.grad_mode != "grad":
         return _switched_off(diagnosis, cut, leaves)
-    if any(map(_is_whole, _dtypes(diagnosis, cut))) and diagnosis.failed_pass() is None:
+    if any(map(_is_whole, _dtypes(diagnosis, cut))):
         return None if diagnosis.is_inside_library(cut) else _Told("cut_by_integer", cut.span)
     asked = _asked_after(diagnosis, cut, leaves) if not is_taken_out else None
     return _Told("asked_too_late", asked) if asked is not None else None
 
 
-def _switched_off(diagnosis: Diagnosis, cut: Op, leaves: list[str]) -> _Told | None:
+def _asks(node: ast.expr) -> bool:
+    """Whether an expression makes a leaf of its own."""
+    return isinstance(node, ast.Call) and (
+        keyword(node, "requires_grad") is not None or called(node) in ("requires_grad_", "Variable")
+    )
+
+
+def _switched_off(diagnosis: Diagnosis, cut: Op, leaves: Sequence[str]) -> _Told | None:
     if is_off_in_library(diagnosis, cut):
         return None
     rebound = _rebound(diagnosis, cut, leaves)
@@ -108,7 +110,8 @@ def _is_whole(dtype: str) -> bool:
     return dtype.startswith(NOT_DIFFERENTIABLE)
 
 
-def _finding(diagnosis: Diagnosis, cut: Op, leaves: list[str], told: _Told) -> Finding:
+def _finding(diagnosis: Diagnosis, found: Cut, told: _Told) -> Finding:
+    cut, leaves = found.op, found.leaves
     lost = diagnosis.lost_pass
     blamed = diagnosis.failed_pass() if told.code in _TAKEN_OUT else lost
     dtypes = sorted(_dtypes(diagnosis, cut), key=_is_whole, reverse=True)
@@ -121,11 +124,12 @@ def _finding(diagnosis: Diagnosis, cut: Op, leaves: list[str], told: _Told) -> F
         leaf=diagnosis.say_all(leaves),
         name=told.name or diagnosis.say(leaves[0]),
         op=cut.name,
-        code=diagnosis.code.excerpt(cut.span),
+        **({} if told.code == "leaf_recreated" else {"code": diagnosis.code.excerpt(cut.span)}),
         value=diagnosis.say(cut.inputs[0] if cut.inputs else None),
         dtype=next(iter(dtypes), "?"),
         decorator=told.decorator,
-        is_number="0",
+        **({"switch": switch_of(diagnosis, cut)} if told.code == "cut_by_no_grad" else {}),
+        is_number=str(int(not any(map(diagnosis.is_tracked, cut.inputs)))),
         used_line=line(lost.span if lost is not None else cut.span),
     )
 
@@ -145,7 +149,7 @@ def _kept(diagnosis: Diagnosis, cut: Op) -> Edits:
     return ()
 
 
-def _rebound(diagnosis: Diagnosis, cut: Op, leaves: list[str]) -> tuple[str, Edits] | None:
+def _rebound(diagnosis: Diagnosis, cut: Op, leaves: Sequence[str]) -> tuple[str, Edits] | None:
     """`w = w - lr * w.grad` under no_grad: the name, and the same update in place."""
     statement = diagnosis.code.statement_at(cut.span)
     if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
@@ -161,9 +165,9 @@ def _rebound(diagnosis: Diagnosis, cut: Op, leaves: list[str]) -> tuple[str, Edi
 def _decorator(diagnosis: Diagnosis, cut: Op) -> ast.expr | None:
     """`@torch.no_grad()` of the function that an op ran in."""
     statement = diagnosis.code.statement_at(cut.span)
-    around = list(diagnosis.code.around(statement)) if statement is not None else []
-    if any(isinstance(above, ast.With) and _is_switch_of(above) for above in around):
+    if statement is None or _block(diagnosis, cut) is not None:
         return None
+    around = list(diagnosis.code.around(statement))
     decorators = (expression for above in around if isinstance(above, Function) for expression in above.decorator_list)
     return next((expression for expression in decorators if _name_of(expression) in _SWITCHES), None)
 
@@ -172,18 +176,24 @@ def _name_of(decorator: ast.expr) -> str:
     return called(decorator) if isinstance(decorator, ast.Call) else dotted(decorator).rpartition(".")[2]
 
 
-def _is_switch_of(node: ast.With) -> bool:
-    return any(
-        isinstance(item.context_expr, ast.Call) and called(item.context_expr) in _SWITCHES | {"set_grad_enabled"}
-        for item in node.items
-    )
+def _block(diagnosis: Diagnosis, cut: Op) -> ast.Call | None:
+    """`torch.no_grad()` of the block that an op ran in."""
+    statement = diagnosis.code.statement_at(cut.span)
+    around = diagnosis.code.around(statement) if statement is not None else ()
+    calls = (item.context_expr for above in around if isinstance(above, ast.With) for item in above.items)
+    return next((call for call in calls if isinstance(call, ast.Call) and called(call) in _SWITCH_WORDS), None)
+
+
+def switch_of(diagnosis: Diagnosis, cut: Op) -> str:
+    """What switched recording off for an op, as the program writes it."""
+    block = _block(diagnosis, cut)
+    return diagnosis.code.short(block) if block is not None else "torch.no_grad()"
 
 
 def _left_off(diagnosis: Diagnosis, cut: Op) -> ast.Call | None:
     """`torch.set_grad_enabled(False)` as a statement of its own, with nothing around the op that explains it better."""
     code = diagnosis.code
-    statement = code.statement_at(cut.span)
-    if statement is None or any(isinstance(node, ast.With) and _is_switch_of(node) for node in code.around(statement)):
+    if code.statement_at(cut.span) is None or _block(diagnosis, cut) is not None:
         return None
     statements = (call for call in code.calls if isinstance(code.parents.get(call), ast.Expr))
     off = [call for call in statements if code.text(call).endswith("set_grad_enabled(False)")]
@@ -191,7 +201,7 @@ def _left_off(diagnosis: Diagnosis, cut: Op) -> ast.Call | None:
     return calls[0] if len(calls) == 1 else None
 
 
-def _asked_after(diagnosis: Diagnosis, cut: Op, leaves: list[str]) -> Span | None:
+def _asked_after(diagnosis: Diagnosis, cut: Op, leaves: Sequence[str]) -> Span | None:
     """Where one of the leaves was told to require a gradient, when that was after the op."""
     code, now = diagnosis.code, diagnosis.op_at[cut.id]
     for op in diagnosis.ops_named(("requires_grad_",)):
@@ -209,105 +219,3 @@ def _asked_after(diagnosis: Diagnosis, cut: Op, leaves: list[str]) -> Span | Non
         if not meant.isdisjoint(leaves):
             return code.span(statement)
     return None
-
-
-def losses_made_anew(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A pass that starts from `Variable(loss.data, requires_grad=True)` or the like ends where it starts."""
-    code = diagnosis.code
-    told: set[str] = set()
-    for pass_, record in _leaf_roots(diagnosis):
-        name = _written_root(diagnosis, pass_, record)
-        made = [binding for binding in code.bindings if dotted(binding.targets[0]) == name and _asks(binding.value)]
-        for statement in made if name not in told else ():
-            inner = _tracked_reading(diagnosis, statement.value) or _read_before(diagnosis, record.id)
-            if inner is None:
-                continue
-            told.add(name)
-            leaves = diagnosis.leaves_behind(inner.inputs)
-            yield diagnosis.warning(
-                "leaf_recreated",
-                statement.value,
-                tensors=(record.id, *leaves),
-                leaf=diagnosis.say_all(leaves),
-                name=name,
-                line=str(statement.lineno),
-                is_number="1" if inner.name in READS else "0",
-            )
-            break
-
-
-def _leaf_roots(diagnosis: Diagnosis) -> Iterator[tuple[Pass, Tensor]]:
-    for pass_ in diagnosis.trace.passes:
-        leaves = (root.tensor for root in pass_.roots if root.tensor and diagnosis.is_tracked_leaf(root.tensor))
-        yield from ((pass_, diagnosis.tensors[leaf]) for leaf in leaves)
-
-
-def _written_root(diagnosis: Diagnosis, pass_: Pass, record: Tensor) -> str:
-    """What a pass was called on, as it is written, else what its root is called."""
-    call = diagnosis.code.call_at(pass_.span)
-    written = call.func.value if call is not None and isinstance(call.func, ast.Attribute) else None
-    return dotted(written) or next(iter(record.names), "")
-
-
-def _read_before(diagnosis: Diagnosis, tensor: str) -> Op | None:
-    """The last number read, before a tensor was made of numbers, from leaves that never got a gradient."""
-    maker = diagnosis.maker.get(tensor)
-    if maker is None or maker.name not in COPIES or maker.inputs:
-        return None
-    starved = starved_leaves(diagnosis)
-    for op in reversed(diagnosis.trace.ops[: diagnosis.op_at[maker.id]]):
-        if op.name in READS and any(map(diagnosis.is_tracked, op.inputs)):
-            return op if set(diagnosis.leaves_behind(op.inputs)) <= starved else None
-    return None
-
-
-def _asks(node: ast.expr) -> bool:
-    return isinstance(node, ast.Call) and (
-        keyword(node, "requires_grad") is not None or called(node) == "requires_grad_" or called(node) == "Variable"
-    )
-
-
-def _tracked_reading(diagnosis: Diagnosis, node: ast.AST) -> Op | None:
-    """The op in an expression that took the value of a tracked tensor out of the graph."""
-    parts = (part for part in ast.walk(node) if isinstance(part, ast.Call | ast.Attribute))
-    ops = (op for part in parts for op in diagnosis.ops_at(diagnosis.code.span(part)))
-    out = (op for op in ops if op.name in READS | DETACHES)
-    return next((op for op in out if any(map(diagnosis.is_tracked, op.inputs))), None)
-
-
-def numbers_collected(diagnosis: Diagnosis, sources: list[str]) -> Iterator[Finding]:
-    """`losses.append(loss.item())` and `total += loss.item()`, made into a tensor at the end: where the first was
-    read."""
-    code = diagnosis.code
-    for source in sources:
-        maker = diagnosis.maker.get(source)
-        call = code.call_at(maker.span) if maker is not None and maker.name in COPIES else None
-        op = next(_read_into(diagnosis, call.args[0]), None) if call is not None and call.args else None
-        if op is not None:
-            leaves = diagnosis.leaves_behind(op.inputs)
-            yield diagnosis.finding(
-                "cut_by_item",
-                "error",
-                op.span,
-                tensors=tuple(leaves),
-                leaf=diagnosis.say_all(leaves),
-                value=diagnosis.say(op.inputs[0]),
-                op=op.name,
-            )
-            return
-
-
-def _read_into(diagnosis: Diagnosis, collected: ast.expr) -> Iterator[Op]:
-    """The ops that read a tracked tensor on its way into a list or number, in the function that it is used in."""
-    code, name = diagnosis.code, dotted(collected)
-    for node in code.nodes if name else ():
-        match node:
-            case ast.Call(func=ast.Attribute(value=owner, attr="append"), args=[value]):
-                pass
-            case ast.AugAssign(target=owner, value=value) | ast.Assign(targets=[owner], value=value):
-                pass
-            case _:
-                continue
-        is_it = dotted(owner) == name and code.function(node) is code.function(collected)
-        if is_it and (op := _tracked_reading(diagnosis, value)) is not None:
-            yield op

@@ -199,25 +199,42 @@ def _weighed_by_reward(diagnosis: Diagnosis, op: Op) -> str | None:
 
 
 @once_a_line
-def divergences_negated(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A logarithm of variances added to a loss that the variances themselves are taken off: −σ² + log σ² has no lower
-    bound, its negative is the divergence that was meant."""
+def terms_without_floor(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """What a loss is the smaller for the larger it is, without end: −σ² + log σ², whose negative is the divergence that
+    was meant, and the square of a weight, whose penalty was subtracted."""
     for passes in diagnosis.passes_by_place.values():
         for root in (root.tensor for root in passes[0].roots if root.tensor is not None):
             enters = dict(_signed(diagnosis, root))
-            terms = (diagnosis.maker[tensor] for tensor, sign in enters.items() if sign < 0)
-            for term in (term for term in terms if term.name == "exp"):
-                if enters.get(term.inputs[0], 0) > 0:
-                    yield diagnosis.warning(
-                        "divergence_negated",
-                        term.span,
-                        tensors=(term.inputs[0], *term.outputs),
-                        nodes=term.nodes[:1],
-                        name=diagnosis.say(term.inputs[0]),
-                        term=diagnosis.say(term.outputs[0]),
-                        loss=diagnosis.say(root),
-                        pass_line=line(passes[0].span),
-                    )
+            terms = [diagnosis.maker[tensor] for tensor, sign in enters.items() if sign < 0]
+            added = [diagnosis.maker[tensor] for tensor, sign in enters.items() if sign > 0]
+            has_aim = any(op.name in LOSS_FUNCTIONS or squares_differences(diagnosis, op) for op in added)
+            for term in terms:
+                given = term.inputs[0]
+                is_divergence = term.name == "exp" and enters.get(given, 0) > 0
+                if not is_divergence and not (has_aim and _is_penalty(diagnosis, term)):
+                    continue
+                yield diagnosis.warning(
+                    "divergence_negated" if is_divergence else "penalty_negated",
+                    term.span,
+                    tensors=(given, *term.outputs),
+                    nodes=term.nodes[:1],
+                    name=diagnosis.say(given),
+                    term=diagnosis.say(term.outputs[0]) if is_divergence else diagnosis.code.excerpt(term.span),
+                    loss=diagnosis.say(root),
+                    pass_line=line(passes[0].span),
+                )
+
+
+def _is_penalty(diagnosis: Diagnosis, op: Op) -> bool:
+    """Whether it grows with the size of a weight, which every step of an optimizer is to make its loss smaller by."""
+    leaf = diagnosis.identity(op.inputs[0]) if op.inputs and diagnosis.is_tracked_leaf(op.inputs[0]) else ""
+    steps = [step for step in diagnosis.steps if leaf in diagnosis.held_by(step)] if _is_size(op) else []
+    return bool(steps) and all(group.get("maximize") != "True" for step in steps for group in step.settings)
+
+
+def _is_size(op: Op) -> bool:
+    """Whether it is 0 for zeros and grows without end away from them."""
+    return is_square(op) or op.name in ("abs", "norm", "vector_norm", "linalg_norm", "linalg_vector_norm")
 
 
 def _signed(diagnosis: Diagnosis, root: str) -> Iterator[tuple[str, int]]:
@@ -256,14 +273,18 @@ def _summand(diagnosis: Diagnosis, op: Op) -> str | None:
     return op.inputs[0] if op.inputs and op.name in KEEPS_SIGN else None
 
 
-def squares_differences(diagnosis: Diagnosis, op: Op) -> bool:
-    """`(y_hat - y) ** 2`, in any of its spellings, with a target that is not trained or a number."""
-    is_square = (
+def is_square(op: Op) -> bool:
+    """Whether it squares each number, in any spelling."""
+    return (
         (op.name == "pow" and argument(op, "exponent", 1) in ("2", "2.0"))
         or op.name == "square"
         or (op.name == "mul" and len(op.inputs) == 2 and op.inputs[0] == op.inputs[1])
     )
-    if not is_square and op.name != "abs":
+
+
+def squares_differences(diagnosis: Diagnosis, op: Op) -> bool:
+    """`(y_hat - y) ** 2`, in any of its spellings, with a target that is not trained or a number."""
+    if not is_square(op) and op.name != "abs":
         return False
     maker = diagnosis.maker.get(op.inputs[0]) if op.inputs else None
     if maker is None or maker.name not in ("sub", "rsub"):

@@ -450,6 +450,10 @@ TOLD_BY_MESSAGES: dict[str, list[Row]] = {
     "not_an_optimizer": [Row("net = nn.Linear(1, 1)\nopt = torch.optim.SGD(net.parameters(), lr=.1)\ntorch.optim.lr_scheduler.StepLR(net, 2) #<\n", {"right": "opt"}, True)],
     "iterator_next": [Row(DATA + "batches = iter(DataLoader([1, 2]))\nbatches.next() #<\n", {"right": "next(batches)"}, True)],
     "groups_attribute": [Row(W + "opt = torch.optim.SGD([w], lr=.1)\nopt.param_groups.lr = 0.2 #<\n", {"groups": "opt.param_groups"}, True)],
+    "group_attribute": [
+        Row(W + "opt = torch.optim.SGD([w], lr=.1)\nfor group in opt.param_groups:\n    group.lr = 0.2 #<\n", {"right": "group['lr']"}, True),
+        Row(W + "opt = torch.optim.Adam([w])\nprint(opt.param_groups[0].betas) #<\n", {"group": "opt.param_groups[0]"}, True),
+    ],
     "metric_missing": [Row(W + "opt = torch.optim.SGD([w], lr=.1)\nplateau = torch.optim.lr_scheduler.ReduceLROnPlateau(opt)\nplateau.step() #<\n", {"line": "8"})],
     "anomaly_nan": [Row(W + "with torch.autograd.detect_anomaly(check_nan=True):\n    y = torch.sqrt(w * 0) * 0 #<\n    y.sum().backward()\n", {"op": "sqrt", "pass_line": "8"})],
     "distributed": [Row("import torch.distributed as dist\ndist.TCPStore('127.0.0.1', 29500, 1, True) #<\n", {"line": "6"})],

@@ -618,7 +618,7 @@ def step(opt, loss):
     opt.step()
 og, od = torch.optim.SGD(G.parameters(), lr=.1), torch.optim.SGD(D.parameters(), lr=.1)
 for i in range(3):
-    step(od, D(torch.randn(3, 2)).mean() - D(G(torch.randn(3, 2)).detach()).mean())
+    step(od, D(G(torch.randn(3, 2)).detach()).mean() - D(torch.randn(3, 2)).mean())
     step(og, -D(G(torch.randn(3, 2))).mean())
 """, frozenset()),
     "two optimizers in turn": ("""

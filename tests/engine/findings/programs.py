@@ -42,6 +42,7 @@ TRIGGERS: dict[str, list[str]] = {
     "cut_by_tensor": [
         LEAVES + "s = torch.tensor((w * 2).sum())\nloss = s * b\nloss.backward()\n",
         LEAVES + "s = torch.tensor(w) * b\ns.sum().backward()\n",
+        LEAVES + "terms = [(w * 2).sum(), w.prod()]\nboth = torch.FloatTensor(terms)\n(both * b).sum().backward()\n",
     ],
     "nothing_requires_grad": [
         "x = torch.ones(3)\ny = (x * 2).sum()\ny.backward()\n",

@@ -97,6 +97,88 @@ for _ in range(3):
         terms.append(d.log_prob(a) * returns)
     loss = torch.cat(terms).sum()
 """ + STEP, (("(d.log_prob(a) *", "(-d.log_prob(a) *"),)),
+    Pair("penalty_negated", 8, """net = nn.Linear(3, 1)
+opt = torch.optim.Adam(net.parameters(), lr=0.01)
+x, y = torch.randn(20, 3), torch.randn(20, 1)
+for _ in range(4):
+    penalty = sum(p.pow(2).sum() for p in net.parameters())
+    loss = F.mse_loss(net(x), y) - 1e-3 * penalty
+""" + STEP, (("- 1e-3", "+ 1e-3"), ("- 1e-3", "- -1e-3"))),
+    Pair("penalty_negated", 9, """w = nn.Parameter(torch.randn(4))
+opt = torch.optim.SGD([w], lr=0.05)
+x, y = torch.randn(20, 4), torch.randn(20)
+for _ in range(4):
+    error = ((x @ w - y) ** 2).mean()
+    loss = error - w.abs().sum() / 10
+""" + STEP, (("error - w", "error + w"), ("w.abs().sum() / 10", "(x @ w).abs().mean() / 10"))),
+    # numbers that a constructor reads without being an op
+    Pair("leaf_recreated", 8, """net, x = nn.Linear(3, 1), torch.randn(5, 3)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(2):
+    errors = [net(row).pow(2).sum() for row in x]
+    total = torch.FloatTensor(errors)
+    total.requires_grad_()
+    loss = total.mean()
+""" + STEP, (("torch.FloatTensor(errors)", "torch.stack(errors)"),)),
+    # one model's loss pulls the way of another's
+    Pair("opponent_helped", 13, """G, D = nn.Linear(2, 2), nn.Sequential(nn.Linear(2, 1), nn.Sigmoid())
+og, od = torch.optim.SGD(G.parameters(), lr=0.1), torch.optim.SGD(D.parameters(), lr=0.1)
+real, fake = torch.ones(6, 1), torch.zeros(6, 1)
+for _ in range(3):
+    made = G(torch.randn(6, 2))
+    F.binary_cross_entropy(D(torch.randn(6, 2) + 3), real).backward()
+    F.binary_cross_entropy(D(made.detach()), fake).backward()
+    od.step(); od.zero_grad()
+    guess = D(made)
+    F.binary_cross_entropy(guess, fake).backward()
+    og.step(); og.zero_grad(); od.zero_grad()
+""", (("guess, fake", "guess, real"),)),
+    Pair("opponent_helped", 15, """class Critic(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.score = nn.Linear(2, 1)
+    def forward(self, x):
+        return self.score(x).squeeze(1)
+actor, critic = nn.Linear(3, 2), Critic()
+oa, oc = torch.optim.Adam(actor.parameters()), torch.optim.Adam(critic.parameters())
+for _ in range(3):
+    oc.zero_grad(); z = torch.randn(8, 3)
+    (critic(actor(z).detach()).mean() - critic(torch.randn(8, 2)).mean()).backward(); oc.step()
+    oa.zero_grad(); loss = critic(actor(z)).mean(); loss.backward(); oa.step()
+""", (("loss = critic", "loss = -critic"), ("actor(z).detach()).mean() - critic", "actor(z).detach()).mean() + critic"))),
+    # layers that can do no more than one
+    Pair("layers_are_one", 11, """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b, self.c = nn.Linear(2, 8), nn.Linear(8, 8), nn.Linear(8, 1)
+    def forward(self, x):
+        h = self.a(x)
+        h = self.b(h)
+        return self.c(h)
+net = Net(); opt = torch.optim.Adam(net.parameters(), lr=0.01)
+x = torch.rand(64, 2) * 2 - 1; y = (x[:, :1] * x[:, 1:] > 0).float()
+for _ in range(24):
+    loss = F.binary_cross_entropy_with_logits(net(x), y)
+""" + STEP, (("h = self.b(h)", "h = self.b(h.relu()).relu()"), ("range(24)", "range(6)"), ("(x[:, :1] * x[:, 1:] > 0).float()", "(x[:, :1] > 0).float()"))),
+    Pair("layers_are_one", 8, """net = nn.Sequential(nn.Conv2d(1, 2, 3), nn.ReLU(), nn.Flatten(), nn.Linear(8, 6), nn.Linear(6, 4))
+opt = torch.optim.SGD(net.parameters(), lr=1e-3)
+x, y = torch.randn(16, 1, 4, 4), torch.randint(0, 4, (16,))
+for _ in range(20):
+    loss = F.cross_entropy(net(x), y)
+""" + STEP, (("nn.Linear(8, 6)", "nn.Linear(8, 6), nn.Tanh()"), ("nn.Linear(8, 6), nn.Linear(6, 4)", "nn.Linear(8, 2), nn.Linear(2, 4)"))),
+    Pair("choice_over_batch", 9, """net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 3))
+x, y = torch.randn(30, 4), torch.arange(30) % 3
+right = 0
+for i in range(0, 30, 3):
+    out = net(x[i:i + 3])
+    guess = out.argmax(0)
+    right += (guess == y[i:i + 3]).sum().item()
+""", (("argmax(0)", "argmax(1)"), ("guess == y[i:i + 3]", "x[guess, 0] == x[i:i + 3, 0]"))),
+    Pair("choice_over_batch", 6, """net, x, y = nn.Linear(5, 4), torch.randn(4, 5), torch.tensor([3, 0, 2, 1])
+with torch.no_grad():
+    values, best = torch.max(net(x), 0)
+print((best == y).float().mean())
+""", (("net(x), 0", "net(x), 1"), ("best == y", "values == y.float()"))),
     Pair("divergence_negated", 9, """enc, dec = nn.Linear(6, 4), nn.Linear(2, 6)
 opt = torch.optim.Adam([*enc.parameters(), *dec.parameters()], lr=0.2)
 x = torch.randn(30, 6)

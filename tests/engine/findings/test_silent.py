@@ -69,7 +69,7 @@ MENDED = {
     "dropout_ignores_eval", "comparison_broadcast", "relu_before_logits_loss", "update_lost",
     "softmax_over_batch", "learning_rate_zero", "uphill_by_hand", "maximize_of_loss", "setting_without_effect", "batch_taken_for_time",
     "sample_without_gradient", "closure_adds_up", "optimizer_of_another_model",
-    "target_learns", "sign_taken_for_addition", "diagonal_hidden", "scaled_and_stepped", "clipped_while_scaled", "parameters_used_up", "option_not_read", "answer_seen", "padding_scored", "scores_cut_at_half", "samples_sorted", "steps_too_long", "loss_summed", "cut_by_item", "cut_by_detach", "scheduler_of_another_optimizer", "padding_of_lookup_scored",
+    "target_learns", "sign_taken_for_addition", "diagonal_hidden", "scaled_and_stepped", "clipped_while_scaled", "parameters_used_up", "option_not_read", "answer_seen", "padding_scored", "scores_cut_at_half", "samples_sorted", "steps_too_long", "loss_summed", "cut_by_item", "cut_by_detach", "scheduler_of_another_optimizer", "padding_of_lookup_scored", "choice_over_batch",
 }  # fmt: skip
 """Codes that have a certain fix for all of their programs, or for these."""
 MENDED_PARTLY = {

@@ -138,6 +138,11 @@ REPLACED = {
         "[2.0, 2.0]\n",
         None,
     ),
+    "what context managers call": (
+        "import builtins, torch\nbuiltins.next = lambda *given: 5\nbuiltins.StopIteration = ValueError\nx = torch.ones(2, requires_grad=True)\n(x * x).sum().backward()\nprint(x.grad.tolist())",
+        "[2.0, 2.0]\n",
+        None,
+    ),
     "all of them": (
         """import builtins
 def refuse(*given, **named):

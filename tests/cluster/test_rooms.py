@@ -40,7 +40,7 @@ def heard(web: httpx.Client, path: str, headers: dict[str, str]) -> Iterator[Hea
 
 
 def spread_of(state: Json) -> dict[str, int]:
-    return {answer: count for answer, count in state["answers"]}
+    return dict(state["answers"])
 
 
 def test_learners_of_another_node_are_asked_and_counted(nodes: Nodes, number: int) -> None:

@@ -1266,11 +1266,12 @@ class Finding(Record, frozen=True):
 class Mistake(Record, frozen=True):
     """A wrong answer whose reason is known: what one mistake would make of these numbers."""
 
-    code: Literal["last_alone", "value", "sign", "transposed", "mean_factor"]
+    code: Literal["last_alone", "value", "sign", "transposed", "mean_factor", "caller"]
     """`last_alone`: what the last pass added, without what was there; `value`: the tensor instead of its gradient;
-    `sign`: everything negated; `transposed`; `mean_factor`: not divided by the number of elements of a mean."""
+    `sign`: everything negated; `transposed`; `mean_factor`: not divided by the number of elements of a mean; `caller`:
+    a line that called the function in which the failing one stands."""
     data: tuple[Number, ...]
-    """The numbers it gives."""
+    """The numbers it gives; for `caller` each of these lines."""
 
 
 class Question(Record, frozen=True):
@@ -1286,28 +1287,35 @@ class Question(Record, frozen=True):
     """Steps that have happened when it is asked: none of them, nor any tensor they tell of, gives the answer away."""
     until: int
     """Steps that have happened where the answer holds."""
-    kind: Literal["number", "shape", "choice"]
-    """`number`: elements of a tensor; `shape`; `choice`: one of `choices`."""
+    kind: Literal["number", "shape", "choice", "line", "flow"]
+    """`number`: elements of a tensor; `shape`; `choice`: one of `choices`; `line`: that of the program which fails;
+    `flow`: those of `choices` that a gradient comes to."""
+    visit: int = 0
+    """Which time its line runs, from 1; 0 where it runs once."""
     shape: tuple[int, ...] = ()
     """Shape of the answer, for `number`."""
     data: tuple[Number, ...] = ()
-    """Elements of the answer in row-major order, for `shape` its sizes."""
+    """Elements of the answer in row-major order; for `shape` its sizes, for `line` the first and last line of the
+    statement."""
     may_be_none: bool = False
-    """Whether None is a possible answer."""
+    """Whether None is a possible answer; of `line` the program that does not fail has it."""
     is_none: bool = False
     """Whether it is the answer."""
     choices: tuple[str, ...] = ()
     """What to choose from."""
     answer: str = ""
-    """The right one of these."""
+    """The right one of these; for `flow` all that are right, with `, ` between."""
+    parts: tuple[str, ...] = ()
+    """For `flow`: the op or leaf that each of `choices` names."""
     mistakes: tuple[Mistake, ...] = ()
     """Wrong answers whose reason is known; none equals the answer or another."""
     why: dict[str, str] = {}
     """Words of its author for after the answer, by language; under "" those for every language."""
-    problem: Literal["", "form", "place", "repeated", "unknown", "before", "large", "choices"] = ""
+    problem: Literal["", "form", "place", "visit", "unknown", "before", "large", "choices"] = ""
     """Why it cannot be asked, for its author: `form`: not of a known form; `place`: no step of the run belongs to its
-    line; `repeated`: its line is in a loop or function; `unknown`: the trace does not tell what it asks for; `before`:
-    that was so before the line; `large`: more than 16 numbers; `choices`: the right one is not among them."""
+    line; `visit`: its line did not run that often, or that turn of a long loop was not kept; `unknown`: the trace does
+    not tell what it asks for; `before`: that was so before the line; `large`: more than 16 numbers or boxes; `choices`:
+    the right one is not among them."""
 
 
 class Truncation(Record, frozen=True):

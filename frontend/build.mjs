@@ -16,16 +16,18 @@ for (const page of ['index', 'embed', 'edit']) {
 }
 await build({ configFile: 'vite.static.config.ts' })
 
-// Single scripts, each whole: the player of a run that stands in its page, which loads nothing, and what course pages
+// Single scripts, each whole: the players of a run that stands in its page, which load nothing, and what course pages
 // load.
 const whole = (format, file, entry) => ({
   emptyOutDir: false,
   lib: { entry, name: 'gradgraphEmbed', formats: [format], fileName: () => file, cssFileName: 'player' },
 })
-await build({
-  configFile: 'vite.config.ts', plugins: [...forEmbeds, atOnce, stylesInside],
-  build: whole('es', 'embed.mjs', 'src/embed/player.ts'),
-})
+for (const [file, entry] of [['embed.mjs', 'player.ts'], ['embed-questions.mjs', 'player-questions.ts']]) {
+  await build({
+    configFile: 'vite.config.ts', plugins: [...forEmbeds, atOnce, stylesInside],
+    build: whole('es', file, `src/embed/${entry}`),
+  })
+}
 await build({
   configFile: 'vite.config.ts', plugins: [minifiedAgain], build: whole('iife', 'embed.js', 'src/embed/element.ts'),
 })

@@ -57,6 +57,10 @@ class Drawing:
         """What a file that holds a run needs besides its graphs, as JSON. Raises Problem."""
         return await self._ask("gradgraphInline", trace)
 
+    async def cut(self, trace: bytes, step: int) -> str:
+        """A trace, as JSON, as it was after so many steps. Raises Problem."""
+        return await self._ask("gradgraphCut", trace, str(step).encode())
+
     async def _ask(self, function: str, *texts: bytes) -> str:
         if not self.ready:
             raise Problem("no-picture", missing=f"server/assets/{self._bundle.name}")

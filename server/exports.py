@@ -20,6 +20,8 @@ from engine.trace import Record, Trace
 from server.problems import Language, Problem
 from server.standalone import Parts, Player, Selected, standalone
 
+Asking = Literal["on", "off"]
+
 SHARP = 2.0
 PIXELS = 30_000_000
 """Most pixels of a PNG: four bytes each while it is painted."""
@@ -48,6 +50,8 @@ class Look(Record, frozen=True):
     """Pixels across; null for as large as it is drawn."""
     height: int | None = None
     """Pixels down, where both are given; the graph stands in the middle."""
+    questions: Asking = "on"
+    """Whether what the program asks is asked: a picture shows what was there before the first question."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +109,8 @@ def _tikz(trace: Trace, graph: Graph, look: Look, layout: bytes) -> bytes:
 def _player(trace: Trace, look: Look, parts: bytes) -> Player:
     step = {} if look.step is None else {"step": str(look.step)}
     made = _parts(parts)
-    opens = {"lang": look.lang, "theme": look.theme, **step}
+    asking = {} if look.questions == "on" else {"questions": "off"}
+    opens = {"lang": look.lang, "theme": look.theme, **step, **asking}
     return Player(
         format="gradgraph.player/1", trace=trace, opens=opens, selection=look.selection, parts=made.parts,
         titles=made.titles,

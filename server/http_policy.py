@@ -10,7 +10,8 @@ from server.metrics import Metrics
 
 FRAMED = ("/embed/", "/s/")
 """Paths that every page may show in a frame: embeds, and snapshots with their pictures."""
-OPEN = ("/api/v1/runs/", "/api/v1/gallery", "/api/v1/rules", "/assets/", *FRAMED, "/embed.js", "/embed.mjs", "/oembed")
+_EMBEDS = ("/embed.js", "/embed.mjs", "/embed-questions.mjs")
+OPEN = ("/api/v1/runs/", "/api/v1/gallery", "/api/v1/rules", "/assets/", *FRAMED, *_EMBEDS, "/oembed")
 """Paths whose answers every page may read: public to those who know the address, the same whoever asks. A frame that a
 course page put into a sandbox has no origin and could not load its own files otherwise."""
 

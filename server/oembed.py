@@ -28,6 +28,7 @@ _OPENS = {
     "hide": "[a-z,]{1,40}",
     "mode": "read|slides",
     "highlight": "[0-9]{1,7}",
+    "questions": "on|off",
 }
 """What an address may say of how an embed opens; nothing else of it is repeated."""
 _PATH = re.compile(r"/(?:s|embed)/(\w{1,80})/?")

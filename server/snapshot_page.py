@@ -66,10 +66,15 @@ def opening(view: SnapshotView, opens: Mapping[str, str]) -> SnapshotView:
     return view.model_copy(update=otherwise | ({"step": int(opens["step"])} if "step" in opens else {}))
 
 
-def written(page: str, base: str, path: str, id: str, view: SnapshotView, title: str) -> str:
-    """A page of the build that opens on a snapshot; `path` leads to it and ends before the id."""
+def written(
+    page: str, base: str, path: str, id: str, view: SnapshotView, title: str, opens: Mapping[str, str] = {}
+) -> str:
+    """A page of the build that opens on a snapshot; `path` leads to it and ends before the id. Of `opens` only whether
+    it asks is not in the view."""
     text = DESCRIPTION[view.lang]
-    look = urlencode({"step": view.step, "lang": view.lang} | ({} if view.theme == "auto" else {"theme": view.theme}))
+    theme = {} if view.theme == "auto" else {"theme": view.theme}
+    asking = {"questions": opens["questions"]} if "questions" in opens else {}
+    look = urlencode({"step": view.step, "lang": view.lang} | theme | asking)
     link, picture = f"{base}s/{id}", f"{base}s/{id}.png?{look}&{urlencode(CARD)}"
     alt = f"{PICTURE_OF[view.lang]}{title}"
     told = {

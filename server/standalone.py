@@ -13,8 +13,8 @@ from engine.trace import Record, Trace
 from server.problems import Language, Problem
 
 ASSETS = Path(__file__).parent / "assets"
-PLAYER = "embed.mjs"
-"""The player, which is a module for other pages too."""
+PLAYER, ASKING_PLAYER = "embed.mjs", "embed-questions.mjs"
+"""The player, which is a module for other pages too; and the same with what asks its reader."""
 MOST_PASSES = 64
 """Backward passes whose graphs a file holds: the last ones."""
 MOST_FOLDINGS = 24
@@ -57,6 +57,8 @@ class Part(Record, frozen=True):
     graph: msgspec.Raw = msgspec.field()
     layouts: dict[Language, msgspec.Raw] = msgspec.field()
     """As it opens, then as groups are opened and folded."""
+    until: int | None = None
+    """Steps after which a question ends the run; null for all of it."""
 
 
 class Parts(Record, frozen=True):
@@ -88,7 +90,7 @@ class Player(Parts, frozen=True):
 
 def standalone(run: Player) -> bytes:
     """The file. Raises Problem."""
-    player = _built(PLAYER)
+    player = _built(ASKING_PLAYER if stages(run.trace) and run.opens.get("questions") != "off" else PLAYER)
     lang: Language = "zh" if run.opens["lang"] == "zh" else "en"
     return _PAGE.format(
         lang=lang,
@@ -98,6 +100,12 @@ def standalone(run: Player) -> bytes:
         data=msgspec.json.encode(run).decode().replace("<", "\\u003c"),  # else a text could end the element
         player=player,
     ).encode()
+
+
+def stages(trace: Trace) -> tuple[int, ...]:
+    """The steps before which the program's questions end what is shown of a run, the first first."""
+    asked = {question.step for question in trace.questions if not question.problem}
+    return tuple(sorted(step for step in asked if step < len(trace.timeline)))
 
 
 def _built(name: str) -> str:

@@ -21,7 +21,7 @@ from server.exports import FILES, PICTURES, Look
 from server.problems import Language, Problem
 from server.settings import Settings
 from server.snapshots import no_such
-from server.standalone import MOST_FOLDINGS, MOST_PASSES, Around, Part, Parts
+from server.standalone import MOST_FOLDINGS, MOST_PASSES, Around, Part, Parts, stages
 from server.store import Stored
 
 T = TypeVar("T")
@@ -53,6 +53,9 @@ class Choice(Record, frozen=True):
     """Level of detail."""
     layers: bool = True
     """Whether passes that differentiate what another one made are drawn together with it."""
+    until: int | None = None
+    """Steps after which the run ends, as before a question; null for all of it. Of a root or pass that came later
+    nothing is said."""
 
 
 class Shown(Record, frozen=True):
@@ -98,7 +101,7 @@ class Views:
 
     async def graph(self, run: str, choice: Choice) -> bytes:
         """The graph to draw, as JSON."""
-        stored = await self._stored(run)
+        stored = await self._stored(run, choice)
         return await self._remembered(("json", choice), stored, lambda: self._graph_json(stored, choice))
 
     async def shown(self, stored: Stored, choice: Choice) -> bytes | None:
@@ -112,35 +115,39 @@ class Views:
         return b'{"trace":%b,"graph":%b}' % (gzip.decompress(stored.body), graph)
 
     async def picture(self, run: str, extension: str, choice: Choice, look: Look) -> bytes:
-        """The graph in one of the formats of `PICTURES`."""
+        """The graph in one of the formats of `PICTURES`: of a program that asks, before its first question."""
         picture = PICTURES[extension]
+        whole = await self._stored(run)
+        asked = stages(await self.trace(whole)) if look.questions == "on" else ()
+        if asked and choice.until is None and picture.drawn != "parts":
+            choice = msgspec.structs.replace(choice, until=asked[0])
         if picture.drawn == "layout":
             drawn = await self.layout(run, choice, LayoutOptions(lang=look.lang, room="page"))
         elif picture.drawn == "parts":
-            drawn = await self._parts(run, choice, look.expanded)
+            drawn = await self._parts(run, choice, look.expanded, asked)
         elif picture.drawn == "svg":
             drawn = await self._drawn("svg", run, choice, look, self._drawing.svg)
         else:
             drawn = b""
         if (write := picture.write) is None:
             return drawn
-        stored = await self._stored(run)
+        stored = await self._stored(run, choice)
         return await self._remembered(
             (extension, choice, look), stored, lambda: write(*self._graph(stored, choice), look, drawn)
         )
 
-    async def _parts(self, run: str, choice: Choice, expanded: tuple[str, ...] | None) -> bytes:
-        """Each graph that a player of the run needs, laid out in both languages, as JSON."""
-        stored = await self._stored(run)
-        trace = await self._in_thread(lambda: self._trace(stored)[1])
-        around = _decode_around(await self._drawing.inline(trace))
-        passes = [msgspec.structs.replace(choice, pass_id=one) for one in around.passes[-MOST_PASSES:]]
-        choices = passes if choice.root is None and choice.pass_id is None else [choice]
+    async def _parts(self, run: str, choice: Choice, expanded: tuple[str, ...] | None, asked: tuple[int, ...]) -> bytes:
+        """Each graph that a player of the run needs, laid out in both languages, as JSON: those of the whole run, and
+        those before each question."""
+        titles, choices = await self._played(run, choice)
+        for step in asked:
+            choices += (await self._played(run, msgspec.structs.replace(choice, until=step)))[1]
         most = max(1, MOST_FOLDINGS // len(choices))
         options = [FoldingOptions(lang=lang, most=most, expanded=expanded) for lang in LANGUAGES]
         parts = [
             Part(
                 pass_=each.pass_id,
+                until=each.until,
                 graph=msgspec.Raw(await self.graph(run, each)),
                 layouts={
                     one.lang: msgspec.Raw(await self._drawn("layouts", run, each, one, self._drawing.layouts))
@@ -149,7 +156,15 @@ class Views:
             )
             for each in choices
         ]
-        return msgspec.json.encode(Parts(parts=parts, titles=around.titles))
+        return msgspec.json.encode(Parts(parts=parts, titles=titles))
+
+    async def _played(self, run: str, choice: Choice) -> tuple[dict[Language, dict[str, str]], list[Choice]]:
+        """What the errors of a run are called, and the choices that its steps lead to."""
+        stored = await self._stored(run, choice)
+        trace = await self._in_thread(lambda: self._trace(stored)[1])
+        around = _decode_around(await self._drawing.inline(trace))
+        passes = [msgspec.structs.replace(choice, pass_id=one) for one in around.passes[-MOST_PASSES:]]
+        return around.titles, passes if choice.root is None and choice.pass_id is None else [choice]
 
     async def file(self, run: str, name: str) -> bytes:
         """The whole run in one of the formats of `FILES`."""
@@ -217,7 +232,7 @@ class Views:
         draw: Callable[[bytes, bytes, bytes], Awaitable[str]],
     ) -> bytes:
         """What the drawing code makes of a graph, remembered."""
-        stored = await self._stored(run)
+        stored = await self._stored(run, choice)
         key = _key((what, choice, options), stored)
         if done := self._done.get(key):
             return done
@@ -226,10 +241,18 @@ class Views:
         self._done.put(key, drawn, len(drawn))
         return drawn
 
-    async def _stored(self, run: str) -> Stored:
+    async def _stored(self, run: str, choice: Choice | None = None) -> Stored:
+        """The run, or what there was of it when a choice ends it."""
         if (stored := await self._find(run)) is None:
             raise no_such(run)
-        return stored
+        if choice is None or choice.until is None:
+            return stored
+        trace = await self._in_thread(lambda: self._trace(stored)[1])
+        key = _key(("until", choice.until), stored)
+        if (cut := self._done.get(key)) is None:
+            cut = gzip.compress((await self._drawing.cut(trace, choice.until)).encode(), 1, mtime=0)
+            self._done.put(key, cut, len(cut))
+        return Stored(body=cut, etag=key)
 
     async def _remembered(self, what: tuple[object, ...], stored: Stored, write: Callable[[], bytes]) -> bytes:
         key = _key(what, stored)
@@ -256,10 +279,12 @@ class Views:
 
     def _graph(self, stored: Stored, choice: Choice) -> tuple[Trace, Graph]:
         trace, _ = self._trace(stored)
+        root, pass_id = choice.root, choice.pass_id
+        if choice.until is not None:
+            root = root if any(node.id == root for node in trace.nodes) else None
+            pass_id = pass_id if any(each.id == pass_id for each in trace.passes) else None
         try:
-            return trace, view(
-                trace, root=choice.root, pass_id=choice.pass_id, level=choice.level, layers=choice.layers
-            )
+            return trace, view(trace, root=root, pass_id=pass_id, level=choice.level, layers=choice.layers)
         except NoSuchChoice as missing:
             raise Problem("no-such-choice", reason=str(missing)) from None
 

@@ -2,10 +2,10 @@
 
 import ast
 import math
-from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from itertools import chain
 from typing import Literal, NamedTuple
 
 from msgspec.structs import replace
@@ -17,8 +17,9 @@ from engine.trace_index import TraceIndex
 MOST_NUMBERS = 16
 _DTYPES = ("float32", "float64", "int64", "bool")
 _YES_NO = ("True", "False")
+_REPEATING = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Lambda)
 _MEANS = frozenset(("mean", "mse_loss", "l1_loss"))
-Problem = Literal["form", "place", "repeated", "unknown", "before", "large", "choices"]
+Problem = Literal["form", "place", "visit", "unknown", "before", "large", "choices"]
 
 
 class _Unanswerable(Exception):
@@ -46,29 +47,49 @@ def questions(index: TraceIndex) -> tuple[Question, ...]:
 
 
 def _question(moments: "_Moments", asked: Asked) -> Question:
-    where = moments.stretch(asked.statement)
-    place = where or _Stretch(0, 0)
     line = asked.statement.lineno if asked.statement is not None else asked.span.line
     bare = Question(
-        span=asked.span, text=asked.text, line=line, step=place.step, until=place.until, kind="number", why=asked.why
-    )
+        span=asked.span, text=asked.text, line=line, step=0, until=0, kind="number", why=asked.why,
+        visit=asked.visit if asked.may_repeat else 0,
+    )  # fmt: skip
     try:
-        return _answered(moments, asked, _checked(asked, where), bare)
+        where = _place(moments, asked)
+        return _answered(moments, asked, where, replace(bare, step=where.step, until=where.until))
     except _Unanswerable as refused:
         return replace(bare, problem=refused.why)
 
 
-def _checked(asked: Asked, where: _Stretch | None) -> _Stretch:
-    if not asked.name:
+def _place(moments: "_Moments", asked: Asked) -> _Stretch:
+    if not asked.name and not asked.attribute:
         raise _Unanswerable("form")
-    if asked.may_repeat:
-        raise _Unanswerable("repeated")
-    if where is None:
+    if asked.attribute == "line":
+        return _rest(moments, asked)
+    if asked.visit > 1 and not asked.may_repeat:
+        raise _Unanswerable("visit")
+    visits = moments.visits(asked.statement, asked.visit)
+    if not visits:
         raise _Unanswerable("place")
-    return where
+    if len(visits) < asked.visit:
+        raise _Unanswerable("visit")
+    return visits[asked.visit - 1]
+
+
+def _rest(moments: "_Moments", asked: Asked) -> _Stretch:
+    """All from the statement a comment stands beside; from the next one where it has a line of its own."""
+    if asked.may_repeat:
+        raise _Unanswerable("place")
+    first = asked.statement.lineno if asked.is_beside and asked.statement is not None else asked.span.line
+    step, until = moments.from_line(first), len(moments.index.trace.timeline)
+    if step == until:
+        raise _Unanswerable("place")
+    return _Stretch(step, until)
 
 
 def _answered(moments: "_Moments", asked: Asked, where: _Stretch, bare: Question) -> Question:
+    if asked.attribute == "line":
+        return _failing_line(moments.index, where, bare)
+    if asked.attribute == "flow":
+        return _flow(moments, where, bare)
     identity = moments.bound(asked, where.until)
     state = moments.state(identity, where.until)
     wants_grad = asked.attribute.startswith("grad")
@@ -92,6 +113,61 @@ def _answered(moments: "_Moments", asked: Asked, where: _Stretch, bare: Question
         return _choice(bare, _written(shown.data), (), asked.choices)
     mistakes = _mistakes(moments, state, target, where.until) if wants_grad else _of_any(target)
     return replace(shown, mistakes=tuple(_told_apart(mistakes, shown.data)))
+
+
+def _failing_line(index: TraceIndex, where: _Stretch, bare: Question) -> Question:
+    shown = replace(bare, kind="line", may_be_none=True)
+    failure = index.trace.failure
+    if failure is None:
+        return replace(shown, is_none=True)
+    if failure.span is None or index.trace.timeline[-1].kind != "failure":
+        raise _Unanswerable("unknown")
+    statement = index.code.statement_at(failure.span)
+    is_whole = statement is not None and not hasattr(statement, "body")
+    first = statement.lineno if is_whole and statement is not None else failure.span.line
+    last = statement.end_lineno or first if is_whole and statement is not None else failure.span.end_line
+    callers = tuple(frame.span.line for frame in failure.frames if frame.span and not first <= frame.span.line <= last)
+    mistakes = (Mistake(code="caller", data=callers),) if callers else ()
+    return replace(shown, data=(first, last), mistakes=mistakes)
+
+
+def _flow(moments: "_Moments", where: _Stretch, bare: Question) -> Question:
+    """The ops and leaves on the picture before the passes of a statement, and those that their gradient comes to."""
+    index = moments.index
+    between = index.trace.timeline[where.step : where.until]
+    passes = [index.passes[step.pass_id] for step in between if step.kind == "pass" and step.pass_id in index.passes]
+    if not passes:
+        raise _Unanswerable("place")
+    reached = {visit.node for each in passes for visit in each.visits}
+    leaves = [node.variable for node in index.trace.nodes if node.id in reached and node.variable is not None]
+    reached |= {index.identity(leaf) for leaf in leaves}
+    reached |= {index.identity(tensor) for each in passes for tensor in each.inputs or () if tensor is not None}
+    parts = list(moments.parts(where.step))
+    if not 2 <= len(parts) <= MOST_NUMBERS:
+        raise _Unanswerable("large")
+    labels = _labels(index, parts)
+    right = [label for label, part in zip(labels, parts, strict=True) if reached & _known_as(index, part)]
+    return replace(bare, kind="flow", choices=tuple(labels), parts=tuple(parts), answer=", ".join(right))
+
+
+def _known_as(index: TraceIndex, part: str) -> set[str]:
+    """An op by its nodes, a leaf by its object."""
+    return set(index.ops[part].nodes) if part in index.ops else {index.identity(part)}
+
+
+def _labels(index: TraceIndex, parts: Sequence[str]) -> list[str]:
+    """What each is called: its variable, else the op and its line; none twice."""
+    found: list[str] = []
+    for part in parts:
+        op = index.ops.get(part)
+        tensor = index.tensors[op.outputs[0] if op is not None else part]
+        name = tensor.names[-1] if tensor.names else op.name if op is not None else part
+        place = f"{name} ({op.span.line})" if op is not None and op.span is not None else name
+        choices = chain(
+            (name,) if tensor.names else (), (place,), (f"{place} {again}" for again in range(2, len(parts) + 2))
+        )
+        found.append(next(label for label in choices if label not in found))
+    return found
 
 
 def _none(bare: Question, asked: Asked) -> Question:
@@ -166,11 +242,16 @@ class _Moments:
     def __init__(self, index: TraceIndex) -> None:
         self.index = index
         self.births: dict[str, int] = {}
+        self._known: dict[int, frozenset[ast.stmt]] = {}
         self.grads: dict[str, list[tuple[int, str | None, str | None]]] = defaultdict(list)
         """By leaf: after which step its `.grad` was what, and what had arrived."""
+        self.visited: dict[str, list[int]] = defaultdict(list)
+        """By node: the steps after which it had run."""
         for at, step in enumerate(index.trace.timeline, 1):
             self._read(at, step.op, step.update, step.hook)
             pass_ = index.passes.get(step.pass_id or "")
+            if pass_ is not None and step.kind == "visit" and step.visit is not None:
+                self.visited[pass_.visits[step.visit].node].append(at)
             if pass_ is not None and step.kind == "pass_end":
                 self._bear(at, *pass_.results)
             if pass_ is not None and step.accumulation is not None:
@@ -194,40 +275,91 @@ class _Moments:
             if tensor is not None:
                 self.births.setdefault(tensor, at)
 
-    def stretch(self, statement: ast.stmt | None) -> _Stretch | None:
-        """The steps of a statement. What its calls of functions do belongs to it; where such steps may be of the
-        statement before as well, they count to both, so that nothing is shown too early."""
+    def visits(self, statement: ast.stmt | None, most: int) -> list[_Stretch]:
+        """The steps of a statement, each time it ran, in order; what its calls of functions do belongs to it. Where
+        such steps may be of the statement before as well, they count to both, so that nothing is shown too early. At
+        most so many, and none after turns of a loop that were not kept."""
         if statement is None:
-            return None
+            return []
         inside = [self._is_in(statement, span) for span in self._spans]
-        if True not in inside:
-            return None
-        first = inside.index(True)
-        until = next((at for at in range(first, len(inside)) if inside[at] is False), len(inside))
-        while first > 0 and inside[first - 1] is None:
+        starts = self._starts(statement, inside)
+        gap = next((at for at, step in enumerate(self.index.trace.timeline) if step.kind == "gap"), len(inside))
+        found: list[_Stretch] = []
+        for first, following in zip(starts, [*starts[1:], len(inside)], strict=True):
+            if len(found) == most or first > gap:
+                break
+            until = next((at for at in range(first, following) if inside[at] is False), following)
+            found.append(_Stretch(next((at for at in range(first, 0, -1) if inside[at - 1] is not None), 0), until))
+        return found
+
+    def _starts(self, statement: ast.stmt, inside: list[bool | None]) -> list[int]:
+        """Where a statement begins to run: after others, or at its first op once more."""
+        is_compound = hasattr(statement, "body") or any(isinstance(node, _REPEATING) for node in ast.walk(statement))
+        found: list[int] = []
+        runs = False
+        for at, here in enumerate(inside):
+            if here is True and (not runs or (not is_compound and self._what(at) == self._what(found[-1]))):
+                found.append(at)
+            runs = here is True or (runs and here is None)
+        return found
+
+    def _what(self, at: int) -> tuple[str, str, Span | None]:
+        """What a step does and where."""
+        step = self.index.trace.timeline[at]
+        op = self.index.ops.get(step.op or "")
+        return step.kind, op.name if op is not None else "", self._spans[at]
+
+    def from_line(self, line: int) -> int:
+        """How many steps there were before any of a line of the module or a later one."""
+        later = [span is not None and span.line >= line and not self._around(span.line) for span in self._spans]
+        failed = [step.kind == "failure" for step in self.index.trace.timeline]
+        first = next((at for at in range(len(later)) if later[at] or failed[at]), len(later))
+        while first > 0 and (self._spans[first - 1] is None or self._around(self._line(first - 1))):
             first -= 1
-        return _Stretch(first, until)
+        return first
+
+    def _line(self, at: int) -> int:
+        span = self._spans[at]
+        return span.line if span is not None else 0
+
+    def parts(self, step: int) -> Iterator[str]:
+        """The leaves that were used until then, and the ops that used something, in order."""
+        index = self.index
+        used: set[str] = set()
+        for each in index.trace.timeline[:step]:
+            op = index.ops.get(each.op or "")
+            if op is None or each.kind != "op" or op.raised or op.in_place or not op.inputs or not op.outputs:
+                continue
+            for tensor in op.inputs:
+                maker = index.maker.get(tensor)
+                identity = index.identity(tensor)
+                is_leaf = maker is None or not maker.inputs or maker.in_place
+                if identity not in used and is_leaf and index.tensors[tensor].names and index.tensors[tensor].is_leaf:
+                    used.add(identity)
+                    yield tensor
+            yield op.id
 
     def _is_in(self, statement: ast.stmt, span: Span | None) -> bool | None:
-        """Whether a place lies in a statement; None where it does not tell, as in a function or within a pass."""
+        """Whether a place lies in a statement; None where it does not tell, as in another function or within a pass."""
         if span is None:
             return None
         if statement.lineno <= span.line <= (statement.end_lineno or statement.lineno):
             return True
-        at = bisect_right(self._defined_from, span.line) - 1
-        return None if at >= 0 and span.line <= self._defined_to[at] else False
+        return None if self._around(span.line) - self._around(statement.lineno) else False
+
+    def _around(self, line: int) -> frozenset[ast.stmt]:
+        """The functions and classes that a line stands in."""
+        found = self._known.get(line)
+        if found is None:
+            found = frozenset(
+                each for each in self._definitions if each.lineno <= line <= (each.end_lineno or each.lineno)
+            )
+            self._known[line] = found
+        return found
 
     @cached_property
     def _definitions(self) -> list[ast.stmt]:
-        return [node for node in self.index.code.tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
-
-    @cached_property
-    def _defined_from(self) -> list[int]:
-        return [node.lineno for node in self._definitions]
-
-    @cached_property
-    def _defined_to(self) -> list[int]:
-        return [node.end_lineno or node.lineno for node in self._definitions]
+        return [node for node in self.index.code.nodes if isinstance(node, ast.FunctionDef | ast.ClassDef)]
 
     @cached_property
     def _spans(self) -> list[Span | None]:
@@ -243,20 +375,20 @@ class _Moments:
         return found
 
     def bound(self, asked: Asked, until: int) -> str:
-        """The identity of what a name of the module stands for, by the last statement that bound it."""
+        """The identity of what a name stands for, by the last statement that bound it."""
         index = self.index
         found = [
-            index.identity(tensor.id)
+            (self.births.get(tensor.id, 0), index.identity(tensor.id))
             for tensor in index.trace.tensors
             if asked.name in tensor.names and self.births.get(tensor.id, 0) <= until
         ]
-        statement = self._binding(asked)
-        made = [tensor for tensor in found if self._is_made_by(statement, tensor)]
+        bound = [visit for visit in self.visits(self._binding(asked), until) if visit.step < until]
+        made = [each for each in found if bound and bound[-1].step < each[0] <= bound[-1].until]
         if made:
-            return made[-1]
-        if len(set(found)) != 1:
+            return max(made, key=lambda each: each[0])[1]
+        if len({identity for _, identity in found}) != 1:
             raise _Unanswerable("unknown")
-        return found[0]
+        return found[0][1]
 
     def _binding(self, asked: Asked) -> ast.stmt | None:
         source = self.index.code
@@ -268,13 +400,9 @@ class _Moments:
             and isinstance(node.ctx, ast.Store)
             and node.id == asked.name
             and node.lineno <= last
-            and not source.is_in_function(node)
+            and (asked.may_repeat or not source.is_in_function(node))
         ]
         return source.statement(max(stored, key=lambda node: node.lineno)) if stored else None
-
-    def _is_made_by(self, statement: ast.stmt | None, tensor: str) -> bool:
-        op = self.index.maker.get(tensor)
-        return statement is not None and op is not None and self._is_in(statement, op.span) is True
 
     def state(self, identity: str, until: int) -> Tensor:
         """What a tensor object was after so many steps; refused where a state has no date."""
@@ -291,12 +419,36 @@ class _Moments:
         return found
 
     def grad(self, state: Tensor, until: int) -> Tensor | None:
-        """Its `.grad` then. What `retain_grad` kept is told at the end alone."""
-        last = self.index.last_states[self.index.identity(state.id)]
-        if not state.is_leaf and last.grad is not None:
-            raise _Unanswerable("unknown")
+        """Its `.grad` then."""
+        if not state.is_leaf:
+            return self._retained(state, until)
         then = [after for at, after, _ in self.grads[self.index.identity(state.id)] if at <= until]
         return self.index.tensors[then[-1]] if then and then[-1] is not None else None
+
+    def _retained(self, state: Tensor, until: int) -> Tensor | None:
+        """What `retain_grad` kept: told at the end alone, it is that of the last pass through its node."""
+        identity = self.index.identity(state.id)
+        last = self.index.last_states[identity]
+        if last.grad is None:
+            if "retain_grad" in self.index.trace.program.code and identity not in self._held:
+                raise _Unanswerable("unknown")
+            return None
+        maker = self.index.maker.get(state.id)
+        passed = [at for node in (maker.nodes if maker is not None else ()) for at in self.visited[node]]
+        if not passed or min(passed) <= until < max(passed):
+            raise _Unanswerable("unknown")
+        self._bear(max(passed), last.grad)
+        return self.index.tensors[last.grad] if until >= max(passed) else None
+
+    @cached_property
+    def _held(self) -> set[str]:
+        """Tensors that variables held at the end."""
+        return {
+            self.index.identity(tensor)
+            for variable in self.index.trace.variables
+            for tensor in (variable.tensor, *variable.tensors)
+            if tensor is not None
+        }
 
     def last_delta(self, state: Tensor, until: int) -> Tensor | None:
         """What arrived last at a leaf."""

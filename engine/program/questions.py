@@ -14,9 +14,12 @@ from engine.program.tree import parse
 from engine.trace import Span
 
 MOST_QUESTIONS = 40
-_ASKS = re.compile(r"#\s*\?\s*(?P<what>[^:]+?)\s*(?::\s*(?P<choices>.+?))?\s*$")
-_TELLS = re.compile(r"#\s*!\s*(?:(?P<lang>zh|en)\s*[:：]\s*)?(?P<words>.+?)\s*$")
+_ASKS = re.compile(
+    r"#\s*[?？]\s*(?P<what>[^:：@＠]+?)\s*(?:[@＠]\s*(?P<visit>[1-9]\d{0,3})\s*)?(?:[:：]\s*(?P<choices>.+?))?\s*$"
+)
+_TELLS = re.compile(r"#\s*[!！]\s*(?:(?P<lang>zh|en)\s*[:：]\s*)?(?P<words>.+?)\s*$")
 _ATTRIBUTES = frozenset(("", "grad", "shape", "grad.shape", "dtype", "requires_grad", "is_leaf", "_version"))
+_OF_THE_RUN = {"error.line": "line", "grad.flow": "flow"}
 
 
 class Asked(NamedTuple):
@@ -29,7 +32,8 @@ class Asked(NamedTuple):
     name: str
     """The variable, empty when what is asked for is none of the forms."""
     attribute: str
-    """What of it: empty for its value, `grad`, `grad.shape` …"""
+    """What of it: empty for its value, `grad`, `grad.shape` …; without a variable `line` for that which fails, `flow`
+    for where the gradient goes."""
     is_none: bool
     """Whether the question is only if that is None."""
     choices: tuple[str, ...]
@@ -39,11 +43,15 @@ class Asked(NamedTuple):
     """The statement that the comment stands beside or under: its effect is what the reader foresees."""
     may_repeat: bool
     """Whether that stands in a loop or function."""
+    visit: int
+    """Which time the statement runs, from 1."""
+    is_beside: bool
+    """Whether the comment stands beside its statement, not under it."""
 
 
 def questions_in(code: str) -> list[Asked]:
     """All questions of a program, in order."""
-    if "?" not in code:
+    if "?" not in code and "？" not in code:
         return []
     source = source_of(code)
     found: list[Asked] = []
@@ -68,22 +76,27 @@ def _comments(code: str) -> Iterator[tokenize.TokenInfo]:
 def _asked(source: Source, token: tokenize.TokenInfo, asks: re.Match[str]) -> Asked:
     line, column = token.start
     name, attribute, is_none = _parts(asks["what"])
-    statement = _statement(source, line, None if token.line[:column].strip() else column)
+    is_beside = bool(token.line[:column].strip())
+    statement = _statement(source, line, None if is_beside else column)
     return Asked(
         span=Span(line=line, end_line=line, column=column, end_column=token.end[1]),
         text=asks["what"],
         name=name,
         attribute=attribute,
         is_none=is_none,
-        choices=tuple(choice.strip() for choice in (asks["choices"] or "").split("|") if choice.strip()),
+        choices=tuple(choice.strip() for choice in re.split("[|｜]", asks["choices"] or "") if choice.strip()),
         why={},
         statement=statement,
         may_repeat=statement is not None and (source.in_loop(statement) or source.is_in_function(statement)),
+        visit=int(asks["visit"] or 1),
+        is_beside=is_beside,
     )
 
 
 def _parts(text: str) -> tuple[str, str, bool]:
     """The variable, what of it, and whether only None matters; empty names for every other form."""
+    if text in _OF_THE_RUN:
+        return "", _OF_THE_RUN[text], False
     tree = parse(text)
     match tree.body if tree is not None else []:
         case [ast.Expr(value=node)]:

@@ -8,7 +8,7 @@ from starlette.responses import Response
 from engine.graph import Level
 from server.answers import JSON
 from server.examples import GRAPH, LAYOUT, PROBLEM, Documented, download
-from server.exports import FILES, PICTURES, File, Look, Picture
+from server.exports import FILES, PICTURES, Asking, File, Look, Picture
 from server.service import LanguageOf, ServiceOf
 from server.views import Choice, LayoutOptions
 
@@ -27,15 +27,23 @@ async def choice_of(
     layers: Annotated[
         bool, Query(description="Together with the passes that made, with create_graph=True, what a pass ran over.")
     ] = True,
+    until: Annotated[
+        int | None, Query(ge=0, description="Steps after which the run ends, as before a question; else all.")
+    ] = None,
 ) -> Choice:
     """What to draw, from the query."""
-    return Choice(root=root, pass_id=pass_id, level=level, layers=layers)
+    return Choice(root=root, pass_id=pass_id, level=level, layers=layers, until=until)
 
 
 Width = Annotated[int | None, Query(ge=16, le=4_000, description="Pixels across; else as large as it is drawn.")]
 
 Height = Annotated[
     int | None, Query(ge=16, le=4_000, description="Pixels down, with `width`; else as the graph is shaped.")
+]
+
+
+Questions = Annotated[
+    Asking, Query(description="`off`: show all of a program that asks, not only what was there before its questions.")
 ]
 
 
@@ -46,9 +54,11 @@ async def look_of(
     step: Annotated[int | None, Query(ge=0, description="Step of the timeline; else the end.")] = None,
     width: Width = None,
     height: Height = None,
+    questions: Questions = "on",
 ) -> Look:
     """How to draw it, from the query."""
-    return Look(lang=lang or preferred, theme=theme, step=step, width=width, height=height if width else None)
+    high = height if width else None
+    return Look(lang=lang or preferred, theme=theme, step=step, width=width, height=high, questions=questions)
 
 
 async def layout_options_of(

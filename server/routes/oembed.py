@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 
 import msgspec
 from fastapi import APIRouter, Query
+from msgspec.structs import replace
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -68,6 +69,8 @@ async def thumbnail(service: Service, asked: Asked, opened: Opened, base: str, b
     if find_spec("resvg_py") is None:
         return None
     choice, look = await drawn(service, opened)
+    if asked.opens.get("questions") == "off":
+        look = replace(look, questions="off")
     try:
         size = within((await service.views.picture(asked.id, "svg", choice, look)).decode(), bounds)
     except Problem:  # asked for by itself, it tells
@@ -76,6 +79,6 @@ async def thumbnail(service: Service, asked: Asked, opened: Opened, base: str, b
         return None
     is_known = is_snapshot(asked.id)
     path = f"s/{asked.id}.png" if is_known else f"api/v1/runs/{asked.id}/graph.png"
-    shown = {name: said for name, said in asked.opens.items() if name in ("step", "lang", "theme")}
+    shown = {name: said for name, said in asked.opens.items() if name in ("step", "lang", "theme", "questions")}
     look_of_run = {} if is_known else {"lang": opened.view.lang}
     return Thumbnail(f"{base}{path}?{urlencode(look_of_run | shown | {'width': size[0]})}", *size)

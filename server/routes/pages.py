@@ -102,7 +102,12 @@ async def html_of(
     """A page of the build that opens on a snapshot."""
     title = title_of(await service.views.trace(opened.stored), service.lessons, opened.view)
     base, path = str(request.base_url), "embed/" if request.url.path.startswith("/embed/") else "s/"
-    return await html(request, service, name, lambda page: written(page, base, path, id, opened.view, title), framed_by)
+    opens = opens_in(request.url.query)
+
+    def write(page: str) -> str:
+        return written(page, base, path, id, opened.view, title, opens)
+
+    return await html(request, service, name, write, framed_by)
 
 
 def with_session(request: Request, answer: Response) -> Response:

@@ -6,6 +6,7 @@ from html import escape
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Header, Query
+from msgspec.structs import replace
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
@@ -16,7 +17,7 @@ from server.examples import MADE, PROBLEM, SNAPSHOT, SNAPSHOTS, Documented, down
 from server.exports import PICTURES, Look, Picture
 from server.problems import Problem
 from server.routes.docs import STYLE
-from server.routes.graphs import Height, Width, policy_of, with_charset
+from server.routes.graphs import Height, Questions, Width, policy_of, with_charset
 from server.routes.pages import html_of, with_session
 from server.routes.runs import client_of, finished_trace
 from server.service import Service, ServiceOf
@@ -130,9 +131,11 @@ def _picture_route(extension: str, made: Picture) -> None:
         service: ServiceOf,
         width: Width = None,
         height: Height = None,
+        questions: Questions = "on",
     ) -> Response:
         size = (width, height if width else None)
         choice, look = await drawn(service, opened, plays=made.drawn == "parts", size=size)
+        look = replace(look, questions=questions)
         body = await service.views.picture(snapshot, extension, choice, look)
         return await picture(request, body, with_charset(made.media_type))
 

@@ -46,6 +46,8 @@ export interface GraphChoice {
   pass: string | null
   /** The pass as if no other one hung together with it through layers of derivatives. */
   alone?: boolean
+  /** Steps after which a question ends the run. */
+  until?: number
 }
 
 /** Values of one tensor in row-major order. */
@@ -170,6 +172,7 @@ function graphQuery(choice: GraphChoice): string {
   if (choice.root) query.set('root', choice.root)
   if (choice.pass) query.set('pass', choice.pass)
   if (choice.alone) query.set('layers', 'false')
+  if (choice.until !== undefined) query.set('until', String(choice.until))
   return query.toString()
 }
 

@@ -2666,7 +2666,7 @@ export interface Statement {
  */
 export interface Question {
   /**
-   * The right one of these.
+   * The right one of these; for `flow` all that are right, with `, ` between.
    */
   answer?: string;
   /**
@@ -2674,7 +2674,7 @@ export interface Question {
    */
   choices?: string[];
   /**
-   * Elements of the answer in row-major order, for `shape` its sizes.
+   * Elements of the answer in row-major order; for `shape` its sizes, for `line` the first and last line of the statement.
    */
   data?: (boolean | number | string)[];
   /**
@@ -2682,15 +2682,15 @@ export interface Question {
    */
   is_none?: boolean;
   /**
-   * `number`: elements of a tensor; `shape`; `choice`: one of `choices`.
+   * `number`: elements of a tensor; `shape`; `choice`: one of `choices`; `line`: that of the program which fails; `flow`: those of `choices` that a gradient comes to.
    */
-  kind: "choice" | "number" | "shape";
+  kind: "choice" | "flow" | "line" | "number" | "shape";
   /**
    * The line whose effect is to be foreseen.
    */
   line: number;
   /**
-   * Whether None is a possible answer.
+   * Whether None is a possible answer; of `line` the program that does not fail has it.
    */
   may_be_none?: boolean;
   /**
@@ -2698,9 +2698,13 @@ export interface Question {
    */
   mistakes?: Mistake[];
   /**
-   * Why it cannot be asked, for its author: `form`: not of a known form; `place`: no step of the run belongs to its line; `repeated`: its line is in a loop or function; `unknown`: the trace does not tell what it asks for; `before`: that was so before the line; `large`: more than 16 numbers; `choices`: the right one is not among them.
+   * For `flow`: the op or leaf that each of `choices` names.
    */
-  problem?: "" | "before" | "choices" | "form" | "large" | "place" | "repeated" | "unknown";
+  parts?: string[];
+  /**
+   * Why it cannot be asked, for its author: `form`: not of a known form; `place`: no step of the run belongs to its line; `visit`: its line did not run that often, or that turn of a long loop was not kept; `unknown`: the trace does not tell what it asks for; `before`: that was so before the line; `large`: more than 16 numbers or boxes; `choices`: the right one is not among them.
+   */
+  problem?: "" | "before" | "choices" | "form" | "large" | "place" | "unknown" | "visit";
   /**
    * Shape of the answer, for `number`.
    */
@@ -2719,6 +2723,10 @@ export interface Question {
    */
   until: number;
   /**
+   * Which time its line runs, from 1; 0 where it runs once.
+   */
+  visit?: number;
+  /**
    * Words of its author for after the answer, by language; under "" those for every language.
    */
   why?: {
@@ -2733,11 +2741,11 @@ export interface Question {
  */
 export interface Mistake {
   /**
-   * `last_alone`: what the last pass added, without what was there; `value`: the tensor instead of its gradient; `sign`: everything negated; `transposed`; `mean_factor`: not divided by the number of elements of a mean.
+   * `last_alone`: what the last pass added, without what was there; `value`: the tensor instead of its gradient; `sign`: everything negated; `transposed`; `mean_factor`: not divided by the number of elements of a mean; `caller`: a line that called the function in which the failing one stands.
    */
-  code: "last_alone" | "mean_factor" | "sign" | "transposed" | "value";
+  code: "caller" | "last_alone" | "mean_factor" | "sign" | "transposed" | "value";
   /**
-   * The numbers it gives.
+   * The numbers it gives; for `caller` each of these lines.
    */
   data: (boolean | number | string)[];
 }

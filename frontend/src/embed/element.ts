@@ -13,7 +13,7 @@ iframe:not(.ready){position:absolute;inset:0;opacity:0;pointer-events:none}.read
 
 class GradgraphEmbed extends HTMLElement {
   static readonly observedAttributes = [
-    'src', 'run', 'snapshot', 'step', 'theme', 'lang', 'height', 'hide', 'highlight', 'mode',
+    'src', 'run', 'snapshot', 'step', 'theme', 'lang', 'height', 'hide', 'highlight', 'mode', 'questions',
   ]
 
   private readonly frame = document.createElement('iframe')
@@ -68,11 +68,7 @@ class GradgraphEmbed extends HTMLElement {
   }
 
   private open(): void {
-    const query = new URLSearchParams({ lang: this.language, theme: this.shade })
-    for (const name of ['step', 'hide', 'highlight', 'mode']) {
-      const value = this.getAttribute(name)
-      if (value) query.set(name, value)
-    }
+    const query = this.query({ theme: this.shade }, ['step', 'hide', 'highlight', 'mode', 'questions'])
     const id = this.getAttribute('snapshot') ?? this.getAttribute('run') ?? ''
     const src = this.getAttribute('src')
     const address = src ? new URL(src, document.baseURI) : new URL(`/embed/${encodeURIComponent(id)}`, HOST)
@@ -84,6 +80,16 @@ class GradgraphEmbed extends HTMLElement {
     if (frame.src !== address.href) frame.src = address.href
   }
 
+  /** The language, what else is given, and those attributes that the element has. */
+  private query(given: Readonly<Record<string, string>>, names: readonly string[]): URLSearchParams {
+    const query = new URLSearchParams({ lang: this.language, ...given })
+    for (const name of names) {
+      const value = this.getAttribute(name)
+      if (value) query.set(name, value)
+    }
+    return query
+  }
+
   /** A picture for a page that gives none: what print and PDF show. */
   private picture(): HTMLElement {
     const slot = document.createElement('slot')
@@ -93,10 +99,9 @@ class GradgraphEmbed extends HTMLElement {
     const path = snapshot
       ? `/s/${encodeURIComponent(snapshot)}.svg`
       : `/api/v1/runs/${encodeURIComponent(run ?? '')}/graph.svg`
-    const step = this.getAttribute('step')
     img.loading = 'lazy'
     img.alt = this.frame.title
-    img.src = `${HOST}${path}?lang=${this.language}${step ? `&step=${encodeURIComponent(step)}` : ''}`
+    img.src = `${HOST}${path}?${this.query({}, ['step', 'questions'])}`
     slot.append(img)
     return slot
   }

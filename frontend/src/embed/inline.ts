@@ -17,6 +17,8 @@ export const FORMAT = 'gradgraph.player/1'
 /** The graph of one pass, with where everything on it goes: as it opens, then as groups are opened and folded. */
 interface Part {
   pass?: string | null
+  /** Steps after which a question ends the run; absent for all of it. */
+  until?: number | null
   graph: Graph
   layouts: Readonly<Record<Lang, readonly Layout[]>>
 }
@@ -47,8 +49,8 @@ export class InlineSource implements Source {
     return Promise.resolve(this.given.trace)
   }
 
-  graph({ pass }: GraphChoice, lang: Lang): Promise<Graph> {
-    const { parts } = this.given
+  graph({ pass, until }: GraphChoice, lang: Lang): Promise<Graph> {
+    const parts = this.given.parts.filter((one) => (one.until ?? undefined) === until)
     const part = parts.length === 1 ? parts[0] : parts.find((one) => (one.pass ?? null) === pass)
     if (part) return Promise.resolve(part.graph)
     return Promise.reject(new Problem('refused', 404, this.spoken[lang]('embed.pass_left_out', { n: parts.length })))

@@ -12,6 +12,8 @@ export interface EmbedOptions extends ViewState {
   mode: Mode
   hideCode: boolean
   hidePlayer: boolean
+  /** Whether what the program asks is asked. */
+  asks: boolean
   /** Line of the program whose boxes stand out. */
   highlight: number | null
 }
@@ -35,6 +37,7 @@ export function embedOptions(
     mode: mode === 'slides' || mode === 'edit' ? mode : 'read',
     hideCode: mode === 'slides' || hidden.includes('code'),
     hidePlayer: mode === 'slides' || hidden.includes('player'),
+    asks: query.get('questions') !== 'off',
     highlight: wholeNumber(query.get('highlight')),
   }
 }

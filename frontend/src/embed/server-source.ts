@@ -12,7 +12,7 @@ import type { Answer, Layouts } from '../graph/layout-source'
 import type { Source } from './source'
 
 export class ServerSource implements Source {
-  private readonly graphs = new Map<string | null, Graph>()
+  private readonly graphs = new Map<string, Graph>()
   private readonly placed = new Map<string, Promise<Layout | null>>()
   private readonly choices = new WeakMap<Graph, api.GraphChoice>()
   private lang: Lang = 'en'
@@ -34,8 +34,9 @@ export class ServerSource implements Source {
   async graph(choice: api.GraphChoice, lang: Lang): Promise<Graph> {
     this.lang = lang
     void this.places(choice)
-    const graph = this.graphs.get(choice.pass) ?? (await api.graph(this.run, choice, lang))
-    this.graphs.set(choice.pass, graph)
+    const key = `${choice.pass} ${choice.until}`
+    const graph = this.graphs.get(key) ?? (await api.graph(this.run, choice, lang))
+    this.graphs.set(key, graph)
     this.choices.set(graph, choice)
     return graph
   }
@@ -64,7 +65,7 @@ export class ServerSource implements Source {
 
   /** Null where the server gave none. */
   private places(choice: api.GraphChoice): Promise<Layout | null> {
-    const key = `${choice.pass} ${this.lang}`
+    const key = `${choice.pass} ${choice.until} ${this.lang}`
     let placed = this.placed.get(key)
     if (!placed) this.placed.set(key, (placed = api.layout(this.run, choice, this.lang).catch(() => null)))
     return placed

@@ -3,9 +3,14 @@
 import { mount, type ComponentProps } from 'svelte'
 import '../app/shell/base.css'
 import { openedSnapshot } from '../app/state/share'
+import type { Asking } from './asking'
 import Embed from './Embed.svelte'
 import { embedOptions } from './options'
 import { ServerSource } from './server-source'
+
+async function ask(): Promise<Asking> {
+  return new (await import('./asking')).Asking()
+}
 
 /** `Edit`: what lets the reader change the program. */
 export function start(Edit?: ComponentProps<typeof Embed>['Edit']): void {
@@ -15,5 +20,5 @@ export function start(Edit?: ComponentProps<typeof Embed>['Edit']): void {
   const source = new ServerSource(options.run ?? '')
   void source
     .words(options.lang, false)
-    .then((spoken) => target && mount(Embed, { target, props: { options, source, spoken, Edit } }))
+    .then((spoken) => target && mount(Embed, { target, props: { options, source, spoken, Edit, ask } }))
 }

@@ -24,6 +24,8 @@ export class Questions {
   private on = $state(remembered('questions') !== 'off')
   /** A program that is shown whole, whatever it asks: the finished example of a first visit. */
   resting: string | null = $state(null)
+  /** Boxes that the reader has chosen as an answer: lit on the graph. */
+  drawn: ReadonlySet<string> | null = $state.raw(null)
 
   /** Whether what a program asks is asked. */
   asks({ program }: Trace): boolean {

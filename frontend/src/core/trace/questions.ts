@@ -1,10 +1,10 @@
 // What a program asks its reader, and what an answer is worth.
 
-import type { Mistake, Question, Trace } from '../../api/types'
+import type { Box, Mistake, Question, Trace } from '../../api/types'
 import { formatNumber } from '../words/format'
 
 /** What came of an answer: right, wrong for a reason that is known, wrong, or not understood. */
-export type Verdict = 'right' | Mistake['code'] | 'shape' | 'wrong' | 'unread'
+export type Verdict = 'right' | Mistake['code'] | 'shape' | 'missing' | 'extra' | 'wrong' | 'unread'
 
 /** How far a number may be off, of itself and at all: nobody is asked for more digits than the page shows. */
 const OFF = 0.005
@@ -24,23 +24,55 @@ export function keyOf({ program }: Trace, question: Question): string {
 
 export function judge(question: Question, given: string): Verdict {
   if (question.kind === 'choice') return given === question.answer ? 'right' : 'wrong'
+  if (question.kind === 'flow') return judgeFlow(question, given)
   if (/^\s*none\s*$/i.test(given)) return question.is_none ? 'right' : 'wrong'
   const numbers = numbersIn(given)
   if (!numbers) return 'unread'
   if (question.is_none) return 'wrong'
   const { data = [], mistakes = [] } = question
+  if (question.kind === 'line') return judgeLine(question, numbers)
   if (same(numbers, data)) return 'right'
   const known = mistakes.find((mistake) => same(numbers, mistake.data))
   return known?.code ?? (numbers.length === data.length ? 'wrong' : 'shape')
+}
+
+/** Any line of the statement is right. */
+function judgeLine({ data = [], mistakes = [] }: Question, [line = 0, ...more]: readonly number[]): Verdict {
+  if (more.length > 0) return 'unread'
+  if (Number(data[0]) <= line && line <= Number(data[1])) return 'right'
+  return mistakes.find((mistake) => mistake.data.includes(line))?.code ?? 'wrong'
+}
+
+function judgeFlow(question: Question, given: string): Verdict {
+  const [chosen, wanted] = [chosenIn(question, given), chosenIn(question, question.answer ?? '')]
+  const [missing, extra] = [wanted.some((one) => !chosen.includes(one)), chosen.some((one) => !wanted.includes(one))]
+  return missing ? (extra ? 'wrong' : 'missing') : extra ? 'extra' : 'right'
+}
+
+/** Those of a question's choices that a text names, with `, ` between. */
+export function chosenIn({ choices = [] }: Question, text: string): readonly string[] {
+  const named = new Set(text.split(/\s*[,，、]\s*/))
+  return choices.filter((choice) => named.has(choice))
+}
+
+/** Choices as one text: the same for the same ones. */
+export function together({ choices = [] }: Question, chosen: readonly string[]): string {
+  return choices.filter((choice) => chosen.includes(choice)).join(', ')
+}
+
+/** The choice that a box of the graph stands for. */
+export function partOf({ choices = [], parts = [] }: Question, { op, tensor }: Box): string | undefined {
+  return choices[parts.indexOf(op ?? '')] ?? choices[parts.indexOf(tensor ?? '')]
 }
 
 /** The numbers of `[[1, 2], [3, 1/2]]`, `(2, 3)`, `torch.Size([2, 3])`, `1 2 3` …; null where something else stands
  *  there too. */
 export function numbersIn(text: string): readonly number[] | null {
   const plain = text
+    .normalize('NFKC')
     .replace(/^\s*(?:torch\.size|tensor|size)\s*\(/i, '(')
     .replace(/[−–—]/g, '-')
-    .replace(/[()[\]{}（）【】,，;；、×x]/g, ' ')
+    .replace(/[()[\]{}【】,;、×x]/g, ' ')
     .replace(/\s*\/\s*/g, '/')
     .replace(/-\s+/g, '-')
     .trim()
@@ -67,8 +99,9 @@ function allowed(wanted: number): number {
 
 /** The answer as one would type it. */
 export function answerOf({ kind, data = [], shape = [], answer = '', is_none }: Question): string {
-  if (kind === 'choice') return answer
+  if (kind === 'choice' || kind === 'flow') return answer || '∅'
   if (is_none) return 'None'
+  if (kind === 'line') return [...new Set(data)].join('–')
   if (kind === 'shape') return `(${data.join(', ')})`
   return bracketed(data.map((value) => formatNumber(Number(value))), shape)
 }

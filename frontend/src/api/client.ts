@@ -90,7 +90,7 @@ export function nameSession(name: string): void {
   session = name
 }
 
-async function ask(path: string, init: RequestInit, lang: Lang): Promise<Response> {
+export async function ask(path: string, init: RequestInit, lang: Lang): Promise<Response> {
   const headers = new Headers(init.headers)
   if (session) headers.set('Gradgraph-Session', session)
   headers.set('Accept-Language', lang)
@@ -105,7 +105,7 @@ async function ask(path: string, init: RequestInit, lang: Lang): Promise<Respons
   return answer
 }
 
-async function json<T>(path: string, lang: Lang, init: RequestInit = {}): Promise<T> {
+export async function json<T>(path: string, lang: Lang, init: RequestInit = {}): Promise<T> {
   return read(await ask(path, init, lang))
 }
 

@@ -1,6 +1,7 @@
 // What a program asks its reader, and what an answer is worth.
 
 import type { Box, Mistake, Question, Trace } from '../../api/types'
+import type { Lang } from '../state'
 import { formatNumber } from '../words/format'
 
 /** What came of an answer: right, wrong for a reason that is known, wrong, or not understood. */
@@ -86,6 +87,11 @@ function numberIn(word: string): number {
   return above === '' ? NaN : Number(above) / Number(below ?? 1)
 }
 
+/** Whether two answers in numbers say the same. */
+export function saysSame(given: readonly number[], other: readonly number[]): boolean {
+  return same(given, other) || same(other, given)
+}
+
 function same(given: readonly number[], wanted: readonly (boolean | number | string)[]): boolean {
   return (
     given.length === wanted.length &&
@@ -95,6 +101,16 @@ function same(given: readonly number[], wanted: readonly (boolean | number | str
 
 function allowed(wanted: number): number {
   return Math.max(OFF * Math.abs(wanted), OFF_AT_ALL)
+}
+
+/** A lesson's own words for a question, where the program still has as many. */
+export function ownWords<Own>({ questions = [] }: Trace, question: Question, written: readonly Own[]): Own | undefined {
+  return written.length === questions.length ? written[questions.indexOf(question)] : undefined
+}
+
+/** What is said after the answer. */
+export function whyOf(trace: Trace, question: Question, lang: Lang, written: readonly { why: string }[]): string {
+  return ownWords(trace, question, written)?.why ?? question.why?.[lang] ?? question.why?.[''] ?? ''
 }
 
 /** The answer as one would type it. */

@@ -43,7 +43,9 @@ export function roomState(code: string, lang: Lang): Promise<RoomState> {
   return json(pathOf(code), lang)
 }
 
-export async function askQuestion({ code, token }: Opened, question: number, shows: boolean, lang: Lang): Promise<void> {
+export async function askQuestion(
+  { code, token }: Opened, question: number, shows: boolean, lang: Lang,
+): Promise<void> {
   const { headers, body } = bodyOf({ question, is_revealed: shows })
   await ask(`${pathOf(code)}/question`, { method: 'PUT', headers: { ...headers, 'Owner-Token': token }, body }, lang)
 }

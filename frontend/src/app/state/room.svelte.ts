@@ -2,7 +2,7 @@
 
 import { Problem } from '../../api/client'
 import * as api from '../../api/rooms'
-import type { PageView } from './view.svelte'
+import type { Lang } from '../../core/state'
 
 const AGAIN_MS = 1000
 const OPENED = 'gradgraph.room'
@@ -22,10 +22,16 @@ function tokenOf(code: string): string | null {
   return opened?.code === code ? opened.token : null
 }
 
+/** How the page speaks to its reader. */
+interface Voice {
+  readonly state: { readonly lang: Lang }
+  sentenceOf: (error: unknown) => string
+}
+
 export class Room {
   readonly code: string
   private readonly token: string | null
-  private readonly view: PageView
+  private readonly view: Voice
   state: api.RoomState = $state.raw({ run: '', lesson: null, question: null, is_revealed: false })
   /** What this learner answered to the question that is asked. */
   given: string | null = $state(null)
@@ -33,7 +39,7 @@ export class Room {
   /** What is in the way. */
   problem = $state('')
 
-  constructor(code: string, view: PageView) {
+  constructor(code: string, view: Voice) {
     this.code = code.toUpperCase()
     this.token = tokenOf(this.code)
     this.view = view
@@ -104,7 +110,7 @@ export class Room {
     return { code: this.code, token: this.token ?? '' }
   }
 
-  private async attempt(work: (lang: 'zh' | 'en') => Promise<void>): Promise<void> {
+  private async attempt(work: (lang: Lang) => Promise<void>): Promise<void> {
     this.problem = ''
     try {
       await work(this.view.state.lang)

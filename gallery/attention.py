@@ -22,8 +22,8 @@ torch.manual_seed(0)
 words = torch.randn(3, 4, requires_grad=True)
 attention = Attention(4)
 
-mixed, weights = attention(words)
-mixed[0].sum().backward()
+mixed, weights = attention(words)  # ? weights.shape
+mixed[0].sum().backward()  # ? words.grad.shape
 
 print("the first word looks at", weights[0].data)
 print("gradient for each word", words.grad.norm(dim=1))

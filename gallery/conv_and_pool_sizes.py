@@ -14,7 +14,7 @@ for padding, stride in [(0, 1), (1, 1), (1, 2)]:
     result = layer(image)
     print(f"padding {padding}, stride {stride}:", tuple(result.shape[2:]), expected(6, 3, padding, stride))
 
-biggest = nn.MaxPool2d(2)(image)
+biggest = nn.MaxPool2d(2)(image)  # ? biggest.shape
 average = nn.AvgPool2d(2)(image)
 print("largest of each window", biggest.flatten().tolist())
 print("mean of each window", average.flatten().tolist())

@@ -14,8 +14,8 @@ def correlate(image, kernel):
 image = torch.tensor([[0.0, 0.0, 1.0, 1.0]] * 3)
 kernel = torch.tensor([[-1.0, 1.0], [-1.0, 1.0]], requires_grad=True)
 
-edges = correlate(image, kernel)
-edges.sum().backward()
+edges = correlate(image, kernel)  # ? edges.shape
+edges.sum().backward()  # ? kernel.grad
 print(edges)
 print("kernel.grad", kernel.grad)
 

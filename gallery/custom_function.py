@@ -17,9 +17,9 @@ class ClippedStep(torch.autograd.Function):
 x = torch.tensor([-2.0, -0.5, 0.5, 2.0], requires_grad=True)
 weights = torch.tensor([1.0, 2.0, 3.0, 4.0])
 
-fired = ClippedStep.apply(x)
+fired = ClippedStep.apply(x)  # ? fired
 loss = (fired * weights).sum()
-loss.backward()
+loss.backward()  # ? x.grad
 
 print("fired", fired)
 print("x.grad", x.grad)

@@ -5,12 +5,12 @@ print("computing on", device.type)
 
 x = torch.ones(1000, device=device, requires_grad=True)
 same = x.to(device)
-other_type = x.to(device, torch.float64)
+other_type = x.to(device, torch.float64)  # ? other_type.dtype
 print("to the same device: the same object?", same is x)
 print("to another dtype:", other_type.dtype, "a new tensor:", other_type is not x)
 
 total = (x * 2).sum()
-total.backward()
+total.backward()  # ? x.grad.shape
 print("results stay where their inputs are:", total.device == x.device == x.grad.device)
 
 moved = 0

@@ -3,12 +3,12 @@ import torch
 halves = torch.tensor([0.5, 1.5, 2.5])
 counts = torch.tensor([1, 2, 3])
 
-total = halves + counts
-ratio = counts / 2
+total = halves + counts  # ? total.dtype
+ratio = counts / 2  # ? ratio.dtype
 print("float32 + int64 =", total.dtype, "- int64 / 2 =", ratio.dtype)
 
 price = torch.tensor([2.9, -2.9, 127.0])
-short = price.to(torch.int8)
+short = price.to(torch.int8)  # ? short
 exact = price.double()
 print("as int8", short)
 for tensor in (short, price, exact):

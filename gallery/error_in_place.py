@@ -1,4 +1,4 @@
-import torch
+import torch  # ? error.line
 
 x = torch.tensor([0.0, 1.0, 2.0], requires_grad=True)
 

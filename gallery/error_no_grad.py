@@ -1,4 +1,4 @@
-import torch
+import torch  # ? error.line
 
 w = torch.tensor([1.0, 2.0], requires_grad=True)
 x = torch.tensor([3.0, 4.0])

@@ -3,8 +3,8 @@ import torch
 x = torch.tensor([1.0, 2.0], requires_grad=True)
 loss = (x ** 2).sum()
 
-loss.backward()
-print("first:", x.grad)
+loss.backward()  # ? x.grad
+print("first:", x.grad)  # ? error.line
 
 loss.backward()
 print("second:", x.grad)

@@ -6,7 +6,8 @@ hidden.retain_grad()
 hidden.register_hook(lambda grad: grad.clamp(max=2.5))
 
 loss = (hidden * torch.tensor([1.0, 2.0, 4.0])).sum()
-loss.backward()
+loss.backward()  # ? hidden.grad
+# ? x.grad
 
 print("hidden.grad", hidden.grad)
 print("x.grad     ", x.grad)

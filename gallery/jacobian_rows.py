@@ -8,6 +8,7 @@ for i in range(len(y)):
     (row,) = torch.autograd.grad(y[i], x, retain_graph=True)
     rows.append(row)
 
-jacobian = torch.stack(rows)
+jacobian = torch.stack(rows)  # ? jacobian.shape
+# ? jacobian
 print(jacobian)
 print("x.grad is", x.grad)

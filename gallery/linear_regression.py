@@ -9,10 +9,10 @@ offset = torch.tensor(0.0, requires_grad=True)
 for epoch in range(5):
     predicted = slope * hours + offset
     loss = ((predicted - score) ** 2).mean()
-    loss.backward()
+    loss.backward()  # ? slope.grad
 
     with torch.no_grad():
-        slope -= 0.05 * slope.grad
+        slope -= 0.05 * slope.grad  # ? slope @ 2
         offset -= 0.05 * offset.grad
     slope.grad = None
     offset.grad = None

@@ -4,8 +4,8 @@ from torch import nn
 predicted = torch.tensor([2.0, -1.0, 4.0], requires_grad=True)
 wanted = torch.tensor([1.0, 1.0, 1.0])
 for loss_fn in (nn.MSELoss(), nn.L1Loss(), nn.HuberLoss()):
-    loss = loss_fn(predicted, wanted)
-    (grad,) = torch.autograd.grad(loss, predicted)
+    loss = loss_fn(predicted, wanted)  # ? loss
+    (grad,) = torch.autograd.grad(loss, predicted)  # ? grad @ 2
     print(type(loss_fn).__name__, round(loss.item(), 4), grad, type(loss.grad_fn).__name__)
 
 logits = torch.tensor([[2.0, 1.0, 0.0], [0.0, 0.0, 3.0]], requires_grad=True)

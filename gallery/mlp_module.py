@@ -20,7 +20,7 @@ for name, parameter in net.named_parameters():
     print(f"{name:14} {tuple(parameter.shape)} = {parameter.numel()} numbers")
 print("together", sum(parameter.numel() for parameter in net.parameters()))
 
-result = net(torch.ones(5, 3))
+result = net(torch.ones(5, 3))  # ? result.shape
 print(result.shape, type(result.grad_fn).__name__)
 result.sum().backward()
 print("output.bias.grad", net.output.bias.grad)

@@ -12,5 +12,6 @@ print("score requires grad:  ", score.requires_grad)
 print("preview requires grad:", preview.requires_grad)
 print("w still requires grad:", w.requires_grad)
 
-score.backward()  # ? w.grad
+score.backward()  # ? grad.flow
+# ? w.grad
 print("w.grad", w.grad)

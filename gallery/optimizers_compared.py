@@ -10,7 +10,7 @@ def descend(optimizer_class, **settings):
     optimizer = optimizer_class([point], **settings)
     for _ in range(8):
         optimizer.zero_grad()
-        valley(point).backward()
+        valley(point).backward()  # ? point.grad
         optimizer.step()
     print(f"{optimizer_class.__name__:8}", point.data, f"height {valley(point):.4f}")
     return optimizer

@@ -10,8 +10,8 @@ def descend(optimizer_class, lr):
     optimizer = optimizer_class([point], lr=lr)
     for _ in range(3):
         optimizer.zero_grad()
-        ravine(point).backward()
-        optimizer.step()
+        ravine(point).backward()  # ? point.grad
+        optimizer.step()  # ? point @ 4
     return point, optimizer
 
 

@@ -6,8 +6,8 @@ shared = torch.from_numpy(array)
 copied = torch.tensor(array)
 
 np.multiply(array, 10, out=array)
-row = shared.view(1, 3)
-row[0, 0] = -1
+row = shared.view(1, 3)  # ? row.shape
+row[0, 0] = -1  # ? shared
 
 moved = array + 1
 print("shared", shared)

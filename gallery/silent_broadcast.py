@@ -5,8 +5,8 @@ target = torch.tensor([3.0, 5.0, 7.0, 9.0])
 slope = torch.tensor(2.0, requires_grad=True)
 shift = torch.tensor(1.0, requires_grad=True)
 
-prediction = slope * x + shift
-loss = ((prediction - target) ** 2).mean()
+prediction = slope * x + shift  # ? prediction.shape
+loss = ((prediction - target) ** 2).mean()  # ? loss
 loss.backward()
 
 print("loss", loss.item())

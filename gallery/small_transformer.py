@@ -21,8 +21,8 @@ embed = nn.Embedding(10, 8)
 blocks = nn.Sequential(Block(8, 2), Block(8, 2))
 tokens = torch.tensor([[1, 5, 2, 7]])
 
-hidden = blocks(embed(tokens))
-logits = hidden @ embed.weight.T
+hidden = blocks(embed(tokens))  # ? hidden.shape
+logits = hidden @ embed.weight.T  # ? logits.shape
 loss = nn.functional.cross_entropy(logits[0, :-1], tokens[0, 1:])
 loss.backward()
 print(f"loss {loss.item():.4f}")

@@ -16,12 +16,12 @@ hidden.retain_grad()
 print("over the cut, forward:", hidden.nbytes, "bytes")
 
 loss = upper(hidden.to(two)).pow(2).mean()
-loss.backward()
+loss.backward()  # ? hidden.grad.shape
 print("over the cut, backward:", hidden.grad.nbytes, "bytes")
 
 whole = nn.Linear(4, 6, bias=False)
 top, bottom = whole.weight.detach().chunk(2)
 parts = [x.cpu() @ half.t() for half in (top, bottom)]
-joined = torch.cat(parts, dim=1)
+joined = torch.cat(parts, dim=1)  # ? joined.shape
 print("one layer cut in two:", [tuple(part.shape) for part in parts], "->", tuple(joined.shape))
 print("the same as uncut:", torch.allclose(joined, whole(x.cpu())))

@@ -20,7 +20,7 @@ except fx.proxy.TraceError as error:
     print("program:", error)
 
 x = torch.tensor(-2.0, requires_grad=True)
-y = program(x)
+y = program(x)  # ? y
 z = fixed(x)
-(y + z).backward()
+(y + z).backward()  # ? x.grad
 print("y", y.item(), "z", z.item(), "x.grad", x.grad.item())

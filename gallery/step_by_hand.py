@@ -10,7 +10,7 @@ given = torch.tensor(0.0, requires_grad=True)
 optimizer = torch.optim.SGD([given], lr=lr)
 
 for step in range(3):
-    ((then * x - y) ** 2).mean().backward()
+    ((then * x - y) ** 2).mean().backward()  # ? then.grad
     then.data -= lr * then.grad.data
     then.grad.data.zero_()
 
@@ -21,7 +21,7 @@ for step in range(3):
 
     optimizer.zero_grad()
     ((given * x - y) ** 2).mean().backward()
-    optimizer.step()
+    optimizer.step()  # ? given
     print(f"step {step}: {then.item():.4f} {now.item():.4f} {given.item():.4f}")
 
 print("versions:", then._version, now._version, given._version, "- still leaves:", now.is_leaf)

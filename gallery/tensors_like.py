@@ -3,9 +3,9 @@ import torch
 torch.manual_seed(0)
 pattern = torch.ones(2, 3, dtype=torch.float64)
 
-same = torch.zeros_like(pattern)
+same = torch.zeros_like(pattern)  # ? same.dtype
 other = torch.randn_like(pattern, dtype=torch.float32)
-wider = pattern.new_full((2, 4), 7.0)
+wider = pattern.new_full((2, 4), 7.0)  # ? wider.dtype
 print("zeros_like", same.shape, same.dtype)
 print("randn_like", other.shape, other.dtype)
 print("new_full", wider.shape, wider.dtype)

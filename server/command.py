@@ -52,6 +52,8 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     look.add_argument("--step", type=int, metavar="N", help="step of the timeline it shows; else the end")
     look.add_argument("--lang", choices=("en", "zh"), default="en", help="language of its words")
     look.add_argument("--theme", choices=("light", "dark"), default="light", help="its colours")
+    says = "off: all of a program that asks its reader, not only what was there before its first question"
+    look.add_argument("--questions", choices=("on", "off"), default="on", help=says)
 
 
 def _option(name: str) -> str:
@@ -68,7 +70,7 @@ def _run(parser: argparse.ArgumentParser, given: argparse.Namespace) -> int:
     last = len(trace.timeline)
     if given.step is not None and not 0 <= given.step <= last:
         parser.error(f"--step {given.step} is not a step of this run; give a whole number from 0 to {last}")
-    look = Look(lang=given.lang, theme=given.theme, step=given.step)
+    look = Look(lang=given.lang, theme=given.theme, step=given.step, questions=given.questions)
     is_all_written = asyncio.run(_write_all(trace, wanted, look, given))
     if (not wanted and given.json is None) or given.summary or given.try_fixes:
         engine.say(trace, given)

@@ -5,7 +5,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Literal, NamedTuple
 
 from msgspec.structs import replace
@@ -18,6 +18,7 @@ MOST_NUMBERS = 16
 _DTYPES = ("float32", "float64", "int64", "bool")
 _YES_NO = ("True", "False")
 _REPEATING = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Lambda)
+_DEFINITIONS = (ast.FunctionDef, ast.ClassDef, ast.Lambda)
 _MEANS = frozenset(("mean", "mse_loss", "l1_loss"))
 Problem = Literal["form", "place", "visit", "unknown", "before", "large", "choices"]
 
@@ -80,6 +81,10 @@ def _rest(moments: "_Moments", asked: Asked) -> _Stretch:
         raise _Unanswerable("place")
     first = asked.statement.lineno if asked.is_beside and asked.statement is not None else asked.span.line
     step, until = moments.from_line(first), len(moments.index.trace.timeline)
+    failure = moments.index.trace.failure
+    spans = [frame.span for frame in failure.frames if frame.span is not None] if failure is not None else []
+    if spans and spans[0].line < first:
+        raise _Unanswerable("before")
     if step == until:
         raise _Unanswerable("place")
     return _Stretch(step, until)
@@ -102,7 +107,7 @@ def _answered(moments: "_Moments", asked: Asked, where: _Stretch, bare: Question
         return _none(bare, asked)
     if asked.attribute in ("shape", "grad.shape"):
         return replace(bare, kind="shape", data=target.shape)
-    if asked.attribute == "dtype":
+    if asked.attribute in ("dtype", "grad.dtype"):
         return _choice(bare, target.dtype, tuple(dict.fromkeys((*_DTYPES, target.dtype))), asked.choices)
     if asked.attribute in ("requires_grad", "is_leaf"):
         return _choice(bare, str(getattr(target, asked.attribute)), _YES_NO, asked.choices)
@@ -242,7 +247,7 @@ class _Moments:
     def __init__(self, index: TraceIndex) -> None:
         self.index = index
         self.births: dict[str, int] = {}
-        self._known: dict[int, frozenset[ast.stmt]] = {}
+        self._known: dict[int, frozenset[ast.AST]] = {}
         self.grads: dict[str, list[tuple[int, str | None, str | None]]] = defaultdict(list)
         """By leaf: after which step its `.grad` was what, and what had arrived."""
         self.visited: dict[str, list[int]] = defaultdict(list)
@@ -283,14 +288,28 @@ class _Moments:
             return []
         inside = [self._is_in(statement, span) for span in self._spans]
         starts = self._starts(statement, inside)
+        if not starts:
+            return self._in_functions(statement)
         gap = next((at for at, step in enumerate(self.index.trace.timeline) if step.kind == "gap"), len(inside))
         found: list[_Stretch] = []
-        for first, following in zip(starts, [*starts[1:], len(inside)], strict=True):
+        for first, following in pairwise([*starts, len(inside)]):
             if len(found) == most or first > gap:
                 break
             until = next((at for at in range(first, following) if inside[at] is False), following)
             found.append(_Stretch(next((at for at in range(first, 0, -1) if inside[at - 1] is not None), 0), until))
         return found
+
+    def _in_functions(self, statement: ast.stmt) -> list[_Stretch]:
+        """The steps of a statement of the module whose calls of functions do all it does: those between what certainly
+        comes before and after it."""
+        lines = [self._line(at) for at in range(len(self._spans))]
+        certain = [at for at, line in enumerate(lines) if line and not self._around(line)]
+        before = max((at for at in certain if lines[at] < statement.lineno), default=-1)
+        after = min((at for at in certain if lines[at] > (statement.end_lineno or 0)), default=len(lines))
+        code = self.index.code
+        if self._around(statement.lineno) or code.in_loop(statement) or before + 1 >= after:
+            return []
+        return [_Stretch(before + 1, after)]
 
     def _starts(self, statement: ast.stmt, inside: list[bool | None]) -> list[int]:
         """Where a statement begins to run: after others, or at its first op once more."""
@@ -347,7 +366,7 @@ class _Moments:
             return True
         return None if self._around(span.line) - self._around(statement.lineno) else False
 
-    def _around(self, line: int) -> frozenset[ast.stmt]:
+    def _around(self, line: int) -> frozenset[ast.AST]:
         """The functions and classes that a line stands in."""
         found = self._known.get(line)
         if found is None:
@@ -358,20 +377,23 @@ class _Moments:
         return found
 
     @cached_property
-    def _definitions(self) -> list[ast.stmt]:
-        return [node for node in self.index.code.nodes if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+    def _definitions(self) -> list[ast.FunctionDef | ast.ClassDef | ast.Lambda]:
+        return [node for node in self.index.code.nodes if isinstance(node, _DEFINITIONS)]
 
     @cached_property
     def _spans(self) -> list[Span | None]:
+        """Where each step comes from: all of a pass, hooks and ops in it too, from the call of it."""
         index = self.index
         found: list[Span | None] = []
+        passes: dict[str, Span | None] = {}
         for step in index.trace.timeline:
-            owner = (
-                index.passes.get(step.pass_id or "")
-                or index.ops.get(step.op or "")
-                or index.updates.get(step.update or "")
-            )
-            found.append(step.span or (owner.span if owner is not None else None))
+            if step.kind == "pass" and step.pass_id is not None:
+                passes[step.pass_id] = index.passes[step.pass_id].span if step.pass_id in index.passes else step.span
+            owner = index.ops.get(step.op or "") or index.updates.get(step.update or "")
+            own = step.span or (owner.span if owner is not None else None)
+            found.append(next(iter(passes.values()), own))
+            if step.kind == "pass_end":
+                passes.pop(step.pass_id or "", None)
         return found
 
     def bound(self, asked: Asked, until: int) -> str:

@@ -18,7 +18,7 @@ _ASKS = re.compile(
     r"#\s*[?？]\s*(?P<what>[^:：@＠]+?)\s*(?:[@＠]\s*(?P<visit>[1-9]\d{0,3})\s*)?(?:[:：]\s*(?P<choices>.+?))?\s*$"
 )
 _TELLS = re.compile(r"#\s*[!！]\s*(?:(?P<lang>zh|en)\s*[:：]\s*)?(?P<words>.+?)\s*$")
-_ATTRIBUTES = frozenset(("", "grad", "shape", "grad.shape", "dtype", "requires_grad", "is_leaf", "_version"))
+_ATTRIBUTES = frozenset(("", *"grad shape grad.shape dtype grad.dtype requires_grad is_leaf _version".split()))
 _OF_THE_RUN = {"error.line": "line", "grad.flow": "flow"}
 
 

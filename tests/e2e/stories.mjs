@@ -1975,6 +1975,86 @@ const stories = {
     await page.locator('.question input').waitFor()
     check(!/2\.01|1\.41/.test(await said()), 'asked again, the answer is still there')
   },
+  async 'questions: embeds, slides and single files ask, and count no further than the question'(page) {
+    const code = 'import torch\nx = torch.tensor([1.5, 2.5], requires_grad=True)\ny = x * 3.0\n' +
+      'z = (y * y).sum()  # ? z\nz.backward()  # ? x.grad\n'
+    const { id, timeline } = await answered(code)
+    const file = await (await fetch(`${server}/api/v1/runs/${id}/graph.html?lang=en`)).text()
+    await page.route('**/asking.html', (route) => route.fulfill({ contentType: 'text/html', body: file }))
+    const address = `${server}/embed/${id}?lang=en`
+    for (const place of [address, `${address}&mode=slides`, `${server}/asking.html`]) {
+      await page.goto(place)
+      await page.locator('.question input').waitFor()
+      check(!(await page.locator('body').innerText()).includes('76.5'), `${place} tells the answer`)
+      await page.locator('.question input').fill('７６．５')
+      await page.keyboard.press('Enter')
+      await page.locator('.question .told', { hasText: '76.5' }).waitFor()
+      await page.locator('.question', { hasText: '2 / 2' }).waitFor()
+      await page.locator('.question button', { hasText: 'Show the answer' }).click()
+      await page.locator('.question .told', { hasText: '[27, 45]' }).waitFor()
+      if (!place.includes('slides')) await page.locator('.player .count', { hasText: `/ ${timeline.length}` }).waitFor()
+      await page.locator('.question button', { hasText: 'Ask again' }).click()
+      await page.locator('.question', { hasText: '1 / 2' }).waitFor()
+      if (!place.includes('slides')) await page.locator('.player .count', { hasText: '/ ?' }).waitFor()
+    }
+    await page.goto(`${address}&questions=off`)
+    await page.locator('.player .count', { hasText: `/ ${timeline.length}` }).waitFor()
+    check((await page.locator('.question').count()) === 0, 'an embed asks though questions are off')
+  },
+
+  async 'questions: which line fails is pressed, where a gradient flows drawn, another number asked again'(page) {
+    const failing = await answered('import torch\nx = torch.ones(3)  # ? error.line\ny = x * 2\nz = y @ torch.ones(4)\n')
+    await page.goto(`${server}/#run=${failing.id}&lang=en`)
+    await page.locator('.question input').waitFor()
+    check((await page.locator('.status .err').count()) === 0, 'the head of the page says that it fails')
+    await page.locator('.cm-line').nth(3).click()
+    await page.locator('.question button', { hasText: 'Check' }).click()
+    await page.locator('.question .told', { hasText: 'error.line = 4' }).waitFor()
+    await page.locator('.status .err').waitFor()
+
+    const flow = await answered('import torch\nx = torch.tensor([1.5, 2.5], requires_grad=True)\n' +
+      'cut = x.detach() * 3.5\ny = (x * cut).sum()\ny.backward()  # ? grad.flow\n# ? x.grad\n')
+    await page.goto(`${server}/#run=${flow.id}&lang=en`)
+    const [asked] = flow.questions
+    const { boxes } = await (await fetch(`${server}/api/v1/runs/${flow.id}/graph?until=${asked.step}`)).json()
+    const pressed = (label) => page.locator('.question').getByRole('button', { name: label, exact: true, pressed: true })
+    const [first, second, ...others] = asked.answer.split(', ')
+    await page.locator('.question').getByRole('button', { name: first, exact: true }).click()
+    const part = asked.parts[asked.choices.indexOf(second)]
+    const box = page.locator(`.gg-scene [data-id="${boxes.find(({ op }) => op === part).id}"]`)
+    await box.waitFor()
+    const { x, y, width } = await box.boundingBox()
+    await page.mouse.click(x + width / 2, y + 10)
+    await pressed(second).waitFor()
+    for (const label of others) await page.locator('.question').getByRole('button', { name: label, exact: true }).click()
+    await pressed(first).waitFor()
+    await page.locator('.question button', { hasText: 'Check' }).click()
+    await page.locator('.question .told', { hasText: 'grad.flow' }).waitFor()
+    await page.locator('.question input').fill('[10.5, 17.5]')
+    await page.keyboard.press('Enter')
+    await page.locator('.question .verdict', { hasText: 'Not yet' }).waitFor()
+    await page.locator('.question input').fill('[5.25, 8.75]')
+    await page.keyboard.press('Enter')
+    await page.locator('.question .told', { hasText: 'x.grad' }).waitFor()
+    const number = await page.locator('.cm-line').nth(2).getByText('3.5').boundingBox()
+    await page.mouse.move(number.x + number.width / 2, number.y + number.height / 2)
+    await page.mouse.down()
+    await page.mouse.move(number.x + number.width / 2 + 14, number.y + number.height / 2, { steps: 4 })
+    await page.mouse.up()
+    await page.locator('.question', { hasText: '1 / 2' }).waitFor()
+  },
+
+  async 'questions: the sheet has questions first and answers on a page of their own'(page) {
+    await page.addInitScript(() => { window.print = () => { window.top.printed = document.body.innerText } })
+    for (const [lang, print, answers] of [['en', 'Print the questions', 'answers'], ['zh', '打印题目', '答案']]) {
+      await page.goto(`${server}/?lesson=accumulation#lang=${lang}`)
+      await page.goto(`${server}/#lesson=accumulation&lang=${lang}`)
+      await page.locator('.question button', { hasText: print }).click()
+      const text = await (await page.waitForFunction(() => window.printed)).jsonValue()
+      check(text.indexOf('[5, −1]', text.indexOf('w.grad')) > text.lastIndexOf(answers), `a sheet in ${lang} tells answers early`)
+    }
+  },
+
   async 'questions: a first visit finds its example whole, and is asked when it wants to be'(page) {
     await page.goto(`${server}/?first#lang=en&theme=light`)
     await box(page, 'y').waitFor()
@@ -2080,7 +2160,7 @@ async function tellAll() {
         try {
           localStorage.setItem('gradgraph.questions', 'off')
         } catch {
-          // a frame without an origin asks nothing
+          // a frame without an origin remembers nothing
         }
       })
     }

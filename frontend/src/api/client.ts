@@ -1,7 +1,6 @@
 // The server's routes: the only file that knows URLs.
 
 import type { Layout } from '../core/layout/geometry'
-import type { KeptView } from '../core/address'
 import type { Rule } from '../core/rules'
 import type { Lang, Level } from '../core/state'
 import type { Comparison, Engine, Fixes, Graph, Trace, WhatIfs } from './types'
@@ -214,30 +213,6 @@ export function svgUrl(
   id: string, choice: GraphChoice, look: { lang: Lang; theme: 'light' | 'dark'; step: number },
 ): string {
   return `${traceUrl(id)}/graph.svg?${graphQuery(choice)}&lang=${look.lang}&theme=${look.theme}&step=${look.step}`
-}
-
-/** A snapshot of this browser; the token deletes it. */
-export interface Made {
-  id: string
-  token: string
-}
-
-/** Keeps a run, or another snapshot, as it is looked at. */
-export function keepSnapshot(run: string, view: KeptView, lang: Lang): Promise<Made> {
-  const headers = { 'Content-Type': 'application/json' }
-  return json('/api/v1/snapshots', lang, { method: 'POST', headers, body: JSON.stringify({ run, view }) })
-}
-
-/** Gives a snapshot up; whether it was still kept for this owner. */
-export async function releaseSnapshot({ id, token }: Made, lang: Lang): Promise<boolean> {
-  const init = { method: 'DELETE', headers: { 'Owner-Token': token } }
-  try {
-    await ask(`/api/v1/snapshots/${id}`, init, lang)
-    return true
-  } catch (error) {
-    if (error instanceof Problem && (error.status === 403 || error.status === 404)) return false
-    throw error
-  }
 }
 
 /** The page of a snapshot; with an ending, one of its files. */

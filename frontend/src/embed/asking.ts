@@ -1,7 +1,7 @@
 // What an embed needs besides where its program asks its reader: fetched for such programs alone.
 
 import type { Trace } from '../api/types'
-import QuestionCard from '../app/graph/QuestionCard.svelte'
+import QuestionCard from '../app/elements/QuestionCard.svelte'
 import { Questions } from '../app/state/questions.svelte'
 import { cutTrace } from '../core/trace/cut'
 

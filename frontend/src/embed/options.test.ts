@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { START } from '../core/address'
 import { embedOptions } from './options'
 
-const END = { ...START, step: Infinity, mode: 'read', hideCode: false, hidePlayer: false, highlight: null }
+const END = { ...START, step: Infinity, mode: 'read', hideCode: false, hidePlayer: false, asks: true, highlight: null }
 
 test('an address names the run and how it opens', () => {
   const query = '?step=7&lang=zh&theme=dark&hide=code,player&mode=edit&level=forward&highlight=3&sel=b.n4&open=m1.m2'

@@ -89,7 +89,7 @@ def folder(doctrees: Path, key: str) -> Path:
 def of_program(code: str, look: Options, doctrees: Path, *, sandboxed: bool) -> Figure:
     """The figure of a program, which runs unless it is known. Raises NotMade."""
     run = run_id(RunRequest(program=Program(code=code)), versions())
-    key = _key(run, sandboxed, look.step, look.lang, _drawing_code())
+    key = _key(run, sandboxed, look.step, look.lang, look.questions, _drawing_code())
     return _kept(doctrees, key, lambda: _run(key, code, look, sandboxed=sandboxed))
 
 
@@ -98,7 +98,7 @@ def of_snapshot(address: str, look: Options, doctrees: Path) -> Figure:
     NotMade."""
     if not _SNAPSHOT.fullmatch(address):
         raise NotMade(f"{address!r} is not the address of a snapshot; give one such as https://HOST/s/3kTMd9u2Xy7Q")
-    key = _key(address, look.step, look.lang)
+    key = _key(address, look.step, look.lang, look.questions)
     return _kept(doctrees, key, lambda: _fetch(key, address, look))
 
 
@@ -156,12 +156,12 @@ async def _drawn(key: str, trace: Trace, look: Options) -> dict[str, bytes]:
     last = len(trace.timeline)
     step = None if look.step is None or look.step > last else look.step
     shown = Choice(pass_id=pass_at(trace, last if step is None else step))
-    light, dark = (Look(lang=look.lang, theme=theme, step=step) for theme in _THEMES)
+    light, dark = (Look(lang=look.lang, theme=theme, step=step, questions=look.questions) for theme in _THEMES)
     async with views_of(trace) as views:
         return {
             **{graph(key, each): await views.picture(trace.id, each, shown, light) for each in GRAPHS},
             DARK: await views.picture(trace.id, "svg", shown, dark),
-            PLAYER: await views.picture(trace.id, "html", Choice(), Look(lang=look.lang)),
+            PLAYER: await views.picture(trace.id, "html", Choice(), Look(lang=look.lang, questions=look.questions)),
         }
 
 
@@ -175,7 +175,9 @@ def _ended(trace: Trace) -> str:
 def _fetch(key: str, address: str, look: Options) -> _Made:
     kept = msgspec.json.decode(_get(f"{address}.json"), type=_Snapshot)
     steps = len(kept.trace.timeline)
-    query = {"lang": look.lang} | ({} if look.step is None or look.step > steps else {"step": str(look.step)})
+    query = {"lang": look.lang, "questions": look.questions} | (
+        {} if look.step is None or look.step > steps else {"step": str(look.step)}
+    )
     light, dark = (f"?{urlencode({**query, 'theme': theme})}" for theme in _THEMES)
     files = {
         graph(key, "svg"): _get(f"{address}.svg{light}"),

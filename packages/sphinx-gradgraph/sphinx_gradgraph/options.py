@@ -19,6 +19,7 @@ _RULES: Mapping[str, _Rule] = {
     "theme": _Rule("auto|light|dark", "auto, light or dark"),
     "height": _Rule(r"[1-9]\d{1,3}", "a height in pixels, such as 420"),
     "hide": _Rule("code", "code"),
+    "questions": _Rule("off", "off"),
     "fails": _Rule("", "a flag without a value"),
 }
 FREE = ("alt", "caption", "class", "name", "title")
@@ -38,6 +39,8 @@ class Options:
     height: int | None = None
     """Pixels; None for as high as it wants to be."""
     hides_code: bool = False
+    questions: Literal["on", "off"] = "on"
+    """`off`: all of a program that asks its reader is shown."""
     fails: bool = False
     """Whether the program is to raise."""
 
@@ -61,5 +64,6 @@ def read(given: Mapping[str, str | None], language: str, warn: Callable[[str], N
         theme="light" if theme == "light" else "dark" if theme == "dark" else "auto",
         height=int(right["height"]) if "height" in right else None,
         hides_code="hide" in right,
+        questions="off" if "questions" in right else "on",
         fails="fails" in right,
     )

@@ -2,6 +2,8 @@
 
 import ast
 import re
+import traceback
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -12,8 +14,11 @@ from engine.trace import Question
 from tests.golden import programs
 
 ASKING = [path for path in programs() if "# ?" in path.read_text(encoding="utf-8")]
-SAME_WHATEVER_THE_NUMBERS = {"broadcasting", "chain_rule", "indexing", "leaf_or_not", "mean_grad"}
-"""Lessons that ask for shapes, for None, or for sums of ones, or that have no number but sizes."""
+SAME_WHATEVER_THE_NUMBERS = set(
+    "attention broadcasting chain_rule conv_and_pool_sizes devices error_in_place error_no_grad error_shape indexing "
+    "leaf_or_not mean_grad mlp_module small_transformer split_model tensors_like tensors_made".split()
+)
+"""Lessons that ask for shapes, for None, for a line, or for sums of ones, or that have no number but sizes."""
 
 
 def asked(code: str) -> tuple[Question, ...]:
@@ -24,13 +29,53 @@ def in_plain_pytorch(code: str, questions: tuple[Question, ...]) -> list[object]
     """What PyTorch itself says at the places of the questions."""
     lines = code.splitlines()
     statements = {node.lineno: node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.stmt)}
-    for question in reversed(questions):
+    said: list[list[object]] = [[] for _ in questions]
+    for at, question in reversed(list(enumerate(questions))):
+        if question.kind in ("line", "flow"):
+            continue
         statement = statements[question.line]
-        ask = f"{' ' * statement.col_offset}_said.append(_kept({question.text}))"
+        ask = f"{' ' * statement.col_offset}_said[{at}].append(_kept({question.text}))"
         lines.insert(statement.end_lineno or 0, ask)
-    said: list[object] = []
-    exec("\n".join(lines), {"_said": said, "_kept": kept, "print": lambda *_: None})
-    return said
+    with suppress(Exception):
+        exec("\n".join(lines), {"_said": said, "_kept": kept, "print": lambda *_: None})
+    others = {"line": failing_line, "flow": reached}
+    return [
+        others[question.kind](code) if question.kind in others else said[at][max(0, question.visit - 1)]
+        for at, question in enumerate(questions)
+    ]
+
+
+def failing_line(code: str) -> int | None:
+    """The line of the program at which plain PyTorch raises."""
+    try:
+        exec(compile(code, "lesson", "exec"), {"print": lambda *_: None})
+    except Exception as error:
+        frames = traceback.extract_tb(error.__traceback__)
+        return [frame.lineno for frame in frames if frame.filename == "lesson"][-1]
+    return None
+
+
+def reached(code: str) -> set[str]:
+    """Variables that the last `backward()` of a program sends a gradient to."""
+    names: dict[str, object] = {"print": lambda *_: None}
+    found: set[str] = set()
+    backward = torch.Tensor.backward
+
+    def watched(root: torch.Tensor) -> None:
+        nodes = [root.grad_fn]
+        for node in nodes:
+            nodes += [following for following, _ in node.next_functions if following and following not in nodes]
+        leaves = [node.variable for node in nodes if hasattr(node, "variable")]
+        found.clear()
+        for name, value in names.items():
+            if isinstance(value, torch.Tensor) and (value.grad_fn in nodes or any(value is leaf for leaf in leaves)):
+                found.add(name)
+        backward(root)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(torch.Tensor, "backward", watched)
+        exec(code, names)
+    return found
 
 
 def kept(value: object) -> object:
@@ -40,7 +85,15 @@ def kept(value: object) -> object:
 
 def check(question: Question, truth: object) -> None:
     assert question.problem == ""
-    if question.kind == "choice":
+    if question.kind == "flow":
+        assert isinstance(truth, set)
+        named = [choice for choice in question.choices if choice.isidentifier()]
+        assert {choice for choice in named if choice in question.answer.split(", ")} == truth & set(named)
+    elif question.kind == "line" and not question.is_none:
+        assert isinstance(truth, int)
+        first, last = question.data
+        assert first <= truth <= last
+    elif question.kind == "choice":
         assert question.answer == str(truth).removeprefix("torch.")
     elif question.is_none:
         assert truth is None
@@ -74,8 +127,8 @@ def test_answers_are_those_of_pytorch_and_follow_the_numbers(path: Path) -> None
     assert (answers[0] == answers[1]) == (path.stem in SAME_WHATEVER_THE_NUMBERS)
 
 
-def test_fifteen_lessons_ask() -> None:
-    assert len(ASKING) >= 15
+def test_forty_lessons_ask() -> None:
+    assert len(ASKING) >= 40
 
 
 def test_the_question_is_asked_before_the_statement_it_stands_at() -> None:
@@ -102,7 +155,12 @@ def test_words_for_after_the_answer_are_kept_by_language() -> None:
     [
         ("x = torch.ones(2)  # ? x + 1", "form"),
         ("n = 3  # ? n", "place"),
-        ("for _ in range(2):\n    x = torch.ones(2)  # ? x", "repeated"),
+        ("for _ in range(2):\n    x = torch.ones(2)  # ? x @ 3", "visit"),
+        ("x = torch.ones(2)  # ? x @ 2", "visit"),
+        ("x = torch.ones(2) @ torch.ones(3)\n# ? error.line", "before"),
+        ("for _ in range(2):\n    x = torch.ones(2)  # ? error.line", "place"),
+        ("x = torch.ones(2)\ny = x * 2  # ? grad.flow", "place"),
+        ("y = torch.ones(2, requires_grad=True).sum()\ny.backward()  # ? y.flow", "form"),
         ("x = torch.ones(2)  # ? z", "unknown"),
         ("x = torch.ones(2)\ny = x * 2  # ? x", "before"),
         ("x = torch.ones(20)  # ? x", "large"),
@@ -144,3 +202,101 @@ m = torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
 
 def test_a_question_mark_in_a_text_asks_nothing() -> None:
     assert asked('print("# ? x")\n# why?\nx = torch.ones(1)') == ()
+
+
+LOOP = """import torch
+def line(a, b):
+    c = a * 2.0  # ? c @ 3
+    return c + b
+x = torch.tensor([1.5, -2.0])
+w = torch.tensor([0.5, 0.25], requires_grad=True)
+b = torch.tensor(0.5, requires_grad=True)
+for i in range(4):
+    y = line(x * w, b)  # ? y @ 2
+    loss = (y * y).sum()
+    loss.backward()  # ? w.grad @ 4
+    with torch.no_grad():
+        w -= 0.125 * w.grad  # ? w
+        w.grad.zero_()
+for i in range(3):
+    b = b * 1.5  # ? b @ 2
+# ? b
+"""
+FAILING = """import torch
+# ? error.line
+def product(a, b):
+    return (
+        a @ b
+    )
+x = torch.tensor([1.5, 2.5])
+y = x * 2.5
+z = product(y, torch.tensor([1.5, 2.5, 3.5]))
+"""
+FLOW = """import torch
+x = torch.tensor([1.5, 2.5], requires_grad=True)
+w = torch.tensor(3.5, requires_grad=True)
+fixed = torch.tensor(0.5)
+y = x * w
+cut = y.detach()
+side = w * fixed
+unused = x + 1.5
+loss = (cut * side).sum() + fixed
+loss.backward()  # ? grad.flow
+"""
+RETAINED = """import torch
+x = torch.tensor([1.5, 2.5], requires_grad=True)
+y = x * 2.5
+z = y * y
+y.retain_grad()
+z.sum().backward()  # ？ y.grad
+# ！ zh: 保留了
+w = y * 1.5  # ? y.grad is None
+"""
+
+
+@pytest.mark.parametrize(
+    "code", [LOOP, FAILING, FLOW, RETAINED.rpartition("w =")[0]], ids=["loop", "line", "flow", "retain"]
+)
+def test_each_kind_of_answer_is_that_of_pytorch_and_follows_the_numbers(code: str) -> None:
+    answers = []
+    for program in (code, with_other_numbers(code)):
+        questions = engine.run(program).questions
+        for question, truth in zip(questions, in_plain_pytorch(program, questions), strict=True):
+            check(question, truth)
+        answers.append([question.data for question in questions])
+    assert (answers[0] == answers[1]) == (code in (FAILING, FLOW))
+
+
+def test_a_line_may_be_any_of_a_statement_or_none_and_a_caller_is_a_known_mistake() -> None:
+    (question,) = engine.run(FAILING).questions
+    assert (question.step, question.data, question.mistakes[0].data) == (0, (4, 6), (9,))
+    (question,) = asked("x = torch.ones(2)\n# ? error.line\ny = x * 2")
+    assert question.is_none and question.step == 1
+
+
+def test_which_line_fails_is_asked_before_the_lines_below_it() -> None:
+    trace = engine.run("import torch\nx = torch.ones(2)\n# ? error.line\ny = x * 2\nz = y @ torch.ones(3)\n")
+    (question,) = trace.questions
+    assert question.step == 1
+
+
+def test_where_a_gradient_flows_names_what_it_does_not_reach_too() -> None:
+    (question,) = engine.run(FLOW).questions
+    assert question.answer == "w, side, mul (9), sum (9), loss"
+    assert {"x", "y", "cut", "fixed", "unused"} < set(question.choices)
+    assert len(question.parts) == len(question.choices)
+
+
+def test_a_retained_gradient_is_told_from_its_pass_on() -> None:
+    first, second = engine.run(RETAINED).questions
+    assert (first.data, first.why, second.problem) == ((7.5, 12.5), {"zh": "保留了"}, "before")
+    (lost,) = asked(
+        "x = torch.ones(1, requires_grad=True)\nfor _ in range(2):\n    y = x * 2\n    y.retain_grad()\n    y.backward()  # ? y.grad"
+    )
+    assert lost.problem == "unknown"
+
+
+def test_a_turn_of_a_loop_that_was_not_kept_is_not_asked_for() -> None:
+    code = "w = torch.ones(1, requires_grad=True)\nfor i in range(3000):\n    l = (w * i).sum()\n    l.backward()  # ? w.grad @ 2999"
+    (question,) = asked(code)
+    assert question.problem == "visit"

@@ -18,5 +18,15 @@ def test_a_line_of_its_own_belongs_to_the_statement_above_in_its_block() -> None
     assert [asked.statement and asked.statement.lineno for asked in questions_in(code)] == [2, 1]
 
 
+def test_full_width_marks_are_read_as_the_others() -> None:
+    (asked,) = questions_in("y.backward()  #？ x.grad ＠ 2：2｜None\n# ！zh：因为")
+    assert (asked.name, asked.visit, asked.choices, asked.why) == ("x", 2, ("2", "None"), {"zh": "因为"})
+
+
+def test_questions_of_the_run_have_no_variable() -> None:
+    asked = questions_in("# ? error.line\nz.backward()  # ? grad.flow")
+    assert [(each.name, each.attribute) for each in asked] == [("", "line"), ("", "flow")]
+
+
 def test_a_program_that_does_not_compile_asks_what_was_read() -> None:
     assert questions_in("x = (  # ? x\n") is not None

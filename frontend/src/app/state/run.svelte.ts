@@ -66,6 +66,11 @@ export class Run {
     return this.questions.endOf(trace)
   }
 
+  /** Whether the open question is which line fails. */
+  get asksForLine(): boolean {
+    return this.trace !== null && this.questions.openOf(this.trace)?.kind === 'line'
+  }
+
   /** What came of the fix of a finding; null until it was tried. */
   trialOf(at: number): Trial | null {
     const { trials = [], run } = this.fixes ?? {}

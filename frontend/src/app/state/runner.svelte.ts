@@ -381,7 +381,7 @@ export class Runner {
 
   /** Whether what a number was turned to fails and what is on screen does not: then that stays. */
   private failsNow(trace: Trace): boolean {
-    const fails = trace.status !== 'ok' && this.shown.trace?.status === 'ok'
+    const fails = this.statusOf(trace) !== 'ok' && this.shown.trace?.status === 'ok'
     this.shown.failing = fails ? indexOf(trace) : null
     if (fails && this.draft.code === trace.program.code) this.draft.turning = false
     return fails
@@ -424,7 +424,14 @@ export class Runner {
     this.draft.keep()
   }
 
-  private list({ id, program, status }: Trace, before: Trace | null): void {
+  /** How a run ended, which an open question keeps. */
+  private statusOf(trace: Trace): Trace['status'] {
+    return this.shown.endOf(trace) < trace.timeline.length ? 'ok' : trace.status
+  }
+
+  private list(trace: Trace, before: Trace | null): void {
+    const { id, program } = trace
+    const status = this.statusOf(trace)
     const line = tellingLine(program, before?.program ?? { code: '' })
     const { lesson } = this.view.state
     this.shown.recent = keepRun(this.shown.recent, { id, at: Date.now(), lesson, line, status })

@@ -78,7 +78,8 @@ export function cutGraph(graph: Graph, cut: Trace): Graph {
   const index = indexOf(cut)
   const isThere = ({ node, op, tensor }: Box): boolean =>
     (!node || index.nodes.has(node)) && (!op || index.ops.has(op)) && (!tensor || index.tensors.has(tensor))
-  const boxes = graph.boxes.filter(isThere)
+  // Whether an edge leads to a box from the root is known with the root alone.
+  const boxes = graph.boxes.filter(isThere).map((box) => (box.reason === 'unreached' ? { ...box, reason: '' } : box))
   const left = new Set(boxes.map(({ id }) => id))
   const parents = new Map(graph.groups.map(({ id, parent }) => [id, parent]))
   const held = new Set<string>()

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Question, Trace } from '../../api/types'
 import { load } from '../fixtures/load'
 import { cutGraph, cutTrace } from './cut'
-import { answerOf, askable, judge, numbersIn } from './questions'
+import { answerOf, askable, judge, numbersIn, partOf, together } from './questions'
 import { TraceIndex } from './trace-index'
 import { History } from './history'
 
@@ -26,7 +26,7 @@ test('numbers are read as they are typed', () => {
   expect(numbersIn('[[1, 2],[3, 1/2]]')).toEqual([1, 2, 3, 0.5])
   expect(numbersIn(' torch.Size([2, 3]) ')).toEqual([2, 3])
   expect(numbersIn('−1.5e2 .5 - 3')).toEqual([-150, 0.5, -3])
-  expect(numbersIn('（１）')).toBeNull()
+  expect(numbersIn('（１，−２．５）')).toEqual([1, -2.5])
   expect(['', 'two', '1/', '1..2'].map(numbersIn)).toEqual([null, null, null, null])
   expect(numbersIn('()')).toEqual([])
 })
@@ -41,6 +41,32 @@ test('a wrong answer is told why where that is known', () => {
   expect(judge(asked, 'many')).toBe('unread')
   expect(judge({ ...asked, data: [], is_none: true }, 'none')).toBe('right')
   expect(judge({ ...asked, kind: 'choice', answer: 'True' }, 'False')).toBe('wrong')
+})
+
+test('a failing line is any of its statement, and its caller a known mistake', () => {
+  const line: Question = { ...asked, kind: 'line', shape: [], data: [4, 6], mistakes: [{ code: 'caller', data: [9] }] }
+  expect(['4', ' 6 ', '9', '3', '4 5', 'None', 'x'].map((given) => judge(line, given))).toEqual([
+    'right', 'right', 'caller', 'wrong', 'unread', 'wrong', 'unread',
+  ])
+  expect(judge({ ...line, data: [], mistakes: [], is_none: true }, 'none')).toBe('right')
+  expect(judge({ ...line, data: [], mistakes: [], is_none: true }, '4')).toBe('wrong')
+  expect([answerOf(line), answerOf({ ...line, data: [4, 4] })]).toEqual(['4–6', '4'])
+})
+
+test('where a gradient flows is right with all it reaches and nothing else', () => {
+  const flow: Question = {
+    ...asked, kind: 'flow', data: [], mistakes: [], choices: ['x', 'w', 'mul (3)', 'loss'], answer: 'w, mul (3), loss',
+    parts: ['t1', 't2', 'o3', 'o4'],
+  }
+  expect(['loss, w, mul (3)', 'w，loss', 'x, w, mul (3), loss', 'x, w', ''].map((given) => judge(flow, given))).toEqual([
+    'right', 'missing', 'extra', 'wrong', 'missing',
+  ])
+  expect(together(flow, ['loss', 'w'])).toBe('w, loss')
+  const [box] = load('scalar_expression').graph.boxes
+  const choices = [{ op: 'o3', tensor: 't9' }, { op: 'o9', tensor: 't2' }, { op: null }, { op: 'o9', tensor: 't9' }]
+  expect(choices.map((ids) => partOf(flow, { ...box!, tensor: null, ...ids }))).toEqual([
+    'mul (3)', 'w', undefined, undefined,
+  ])
 })
 
 test('an answer is written as it would be typed', () => {

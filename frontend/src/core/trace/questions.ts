@@ -3,6 +3,7 @@
 import type { Box, Mistake, Question, Trace } from '../../api/types'
 import type { Lang } from '../state'
 import { formatNumber } from '../words/format'
+import type { Words } from '../words/sentences'
 
 /** What came of an answer: right, wrong for a reason that is known, wrong, or not understood. */
 export type Verdict = 'right' | Mistake['code'] | 'shape' | 'missing' | 'extra' | 'wrong' | 'unread'
@@ -103,14 +104,28 @@ function allowed(wanted: number): number {
   return Math.max(OFF * Math.abs(wanted), OFF_AT_ALL)
 }
 
-/** A lesson's own words for a question, where the program still has as many. */
-export function ownWords<Own>({ questions = [] }: Trace, question: Question, written: readonly Own[]): Own | undefined {
+/** What a lesson's own words say of a question. */
+export interface Written {
+  ask: string
+  why: string
+}
+
+/** Those of a question, where the program still has as many. */
+export function writtenOf(
+  { questions = [] }: Trace, question: Question, written: readonly Written[],
+): Written | undefined {
   return written.length === questions.length ? written[questions.indexOf(question)] : undefined
 }
 
-/** What is said after the answer. */
-export function whyOf(trace: Trace, question: Question, lang: Lang, written: readonly { why: string }[]): string {
-  return ownWords(trace, question, written)?.why ?? question.why?.[lang] ?? question.why?.[''] ?? ''
+/** The question in words. */
+export function askOf({ kind, text: what, line, visit: n }: Question, t: Words): string {
+  if (kind === 'line' || kind === 'flow') return t(`question.ask.${kind}`, { line })
+  return n ? t('question.ask.visit', { what, line, n }) : t('question.ask', { what, line })
+}
+
+/** What its author says after it; empty for nothing. */
+export function whyOf({ why = {} }: Question, lang: Lang): string {
+  return why[lang] ?? why[''] ?? ''
 }
 
 /** The answer as one would type it. */

@@ -16,6 +16,7 @@ import uvicorn
 
 from server.app import create_app
 from server.process import hide_memory
+from server.service import Service
 from server.settings import BadSetting, Settings
 
 PATIENCE_S = 3.0
@@ -66,7 +67,9 @@ class _Server(uvicorn.Server):
             print(f"Gradgraph is at http://{host}:{port} (Ctrl+C stops it)", file=sys.stderr, flush=True)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        ending = asyncio.create_task(self.config.app.state.service.runs.wind_down(PATIENCE_S))  # type: ignore[union-attr]
+        service: Service = self.config.app.state.service  # type: ignore[union-attr]
+        service.rooms.wind_down()
+        ending = asyncio.create_task(service.runs.wind_down(PATIENCE_S))
         await super().shutdown(sockets)
         ending.cancel()
 

@@ -30,6 +30,7 @@ from server.local_runner import LocalRunner
 from server.metrics import Metrics
 from server.problems import MEDIA_TYPE, Problem, language_of
 from server.queue import Client, Queue
+from server.rooms import Board, OwnBoard, Rooms
 from server.routes import (
     comparisons,
     docs,
@@ -40,6 +41,7 @@ from server.routes import (
     health,
     oembed,
     pages,
+    rooms,
     rules,
     runs,
     snapshots,
@@ -73,7 +75,7 @@ def create_app(settings: Settings, *, ready_first: bool = True) -> FastAPI:
         service = build(settings, metrics)
         app.state.service = service
         starting = asyncio.create_task(service.runs.start())
-        background = [starting]
+        background = [starting, asyncio.create_task(service.rooms.sweep())]
         try:
             if ready_first:
                 await starting
@@ -104,7 +106,8 @@ def create_app(settings: Settings, *, ready_first: bool = True) -> FastAPI:
         redirect_slashes=False,
     )
     for routes in (
-        runs, graphs, engine_steps, comparisons, fixes, tensors, snapshots, oembed, gallery, rules, health, docs, pages,
+        runs, graphs, engine_steps, comparisons, fixes, tensors, snapshots, rooms, oembed, gallery, rules, health, docs,
+        pages,
     ):  # fmt: skip
         app.include_router(routes.router)
     app.add_middleware(ConditionalGet)
@@ -131,7 +134,7 @@ def build(settings: Settings, metrics: Metrics) -> Service:
     snapshots = Snapshots(store, settings)
     traces = Traces(store, settings.memory_cache_bytes, snapshots)
     drawing = Drawing()
-    runner, queue, runs = performing(settings, traces, metrics)
+    runner, queue, runs, board = performing(settings, traces, metrics)
     views = Views(traces.get_anywhere, drawing, settings.graph_boxes)
     return Service(
         settings=settings,
@@ -144,22 +147,23 @@ def build(settings: Settings, metrics: Metrics) -> Service:
         runs=runs,
         views=views,
         fixes=FixTrials(runs, traces, views, settings, versions()),
+        rooms=Rooms(board, settings),
         drawing=drawing,
         frontend=FrontendFiles(),
         lessons=lessons(settings.limits, versions()),
     )
 
 
-def performing(settings: Settings, traces: Traces, metrics: Metrics) -> tuple[Runner, Queue, Runs]:
-    """What performs runs: the workers of this machine, or the cluster that the settings name."""
+def performing(settings: Settings, traces: Traces, metrics: Metrics) -> tuple[Runner, Queue, Runs, Board]:
+    """What performs runs and knows of rooms: this machine, or the cluster that the settings name."""
     if settings.runner:
         from server.cluster.node import WebNode
 
         node = WebNode(settings, traces, metrics, versions())
-        return node.runner, node.queue, node
+        return node.runner, node.queue, node, node.board
     runner = LocalRunner(settings.workers, settings.slow_workers, settings.memory_bytes, settings.cuda_share)
     queue = Queue(runner, traces, metrics, settings)
-    return runner, queue, LocalRuns(queue, runner, settings)
+    return runner, queue, LocalRuns(queue, runner, settings), OwnBoard()
 
 
 def end_if_it_failed(starting: asyncio.Task[None]) -> None:

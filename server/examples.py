@@ -173,6 +173,13 @@ SNAPSHOT = _content(
     {"format": SNAPSHOT_FORMAT, "trace": msgspec.to_builtins(_RECORDED), "view": _VIEW},
 )
 
+_ROOM = {"run": _RECORDED.id, "lesson": "accumulate", "question": 0, "is_revealed": False}
+ROOMS = Body(openapi_examples={"room": {"summary": "A run", "value": {"run": _RECORDED.id, "lesson": "accumulate"}}})
+ROOM_MADE = shown({"code": "KDWMT", "url": "/r/KDWMT", "token": "Zk1…"})
+ROOM = shown(_ROOM)
+_SPREAD = msgspec.json.encode({**_ROOM, "learners": 3, "answers": [["3", 1], ["5", 1]]}).decode()
+ROOM_EVENTS = stream(f"event: room\ndata: {_SPREAD}\n\n")
+
 _OEMBED = OEmbed(
     title="y = 3 * x", provider_url="https://example.org/", cache_age=3600, width=600, height=460,
     html='<iframe src="https://example.org/embed/k3Jx9Qm2WzbT" …></iframe>',

@@ -88,15 +88,29 @@ ROWS: tuple[dict[Language, tuple[str, str, str]], ...] = (
     },
     {
         "en": (
+            "A room of a class: which question is asked, and the last answer of each learner under a digest of the "
+            "cookie above, another one in each room",
+            "In memory only, until the teacher closes the room; without the teacher 3 hours, 8 at most",
+            "So that the teacher sees how the answers spread. Nobody is told who gave which",
+        ),
+        "zh": (
+            "一个课堂：正在问的问题，以及每个学生最后的答案，以上述 cookie 的摘要区分，每个课堂的摘要都不同",
+            "只在内存中，直到老师关闭课堂；老师不在时最多 3 小时，总共最多 8 小时",
+            "为了让老师看到答案的分布。不告诉任何人哪个答案是谁给的",
+        ),
+    },
+    {
+        "en": (
             "In your browser: language, colours, speed, widths of columns, what you folded and have seen of the tour, "
-            "whether edits run by themselves, the runs of the tab, your edits, your snapshots with their tokens",
-            "Until you clear the browser's storage; runs and edits until the tab is closed",
+            "whether edits run by themselves, the runs of the tab, your edits, the token of a room "
+            "you opened, your snapshots with their tokens",
+            "Until you clear the browser's storage; runs, edits and the room's token until the tab is closed",
             "So that the page is as you left it, and you can delete your snapshots",
         ),
         "zh": (
             "在你的浏览器中：语言、颜色、速度、各栏宽度、折叠了什么、是否看过导览、修改后是否自动运行、"
-            "该标签页的运行、你的修改、你的快照及其令牌",
-            "直到你清除浏览器存储；运行和修改保留到标签页关闭",
+            "该标签页的运行、你的修改、你开设的课堂的令牌、你的快照及其令牌",
+            "直到你清除浏览器存储；运行、修改和课堂的令牌保留到标签页关闭",
             "为了页面与你离开时一样，并让你能删除自己的快照",
         ),
     },

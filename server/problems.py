@@ -193,6 +193,103 @@ TABLE: dict[str, Row] = {
             "或请运营者增加空间。",
         ),
     ),
+    "no-such-room": _row(
+        404,
+        ("No such room", "没有这个课堂"),
+        (
+            "There is no open room {room}: the code is another one, or the room was closed. Ask your teacher for the "
+            "code.",
+            "没有开放的课堂 {room}：代码有误，或者课堂已经关闭。请向老师确认代码。",
+        ),
+    ),
+    "not-your-room": _row(
+        403,
+        ("Not your room", "不是你的课堂"),
+        (
+            "Only the teacher who opened room {room} can do this. Send the token that its opening was answered with, "
+            "in the header Owner-Token.",
+            "只有开设课堂 {room} 的老师可以这样做。请在请求头 Owner-Token 中发送开设时得到的令牌。",
+        ),
+    ),
+    "question-not-open": _row(
+        409,
+        ("The question is not asked now", "现在没有问这个问题"),
+        (
+            "Question {question} is not being asked in room {room}: its answer is shown already, or its turn has not "
+            "come. Answer the one on your page.",
+            "课堂 {room} 现在没有问第 {question} 题：答案已经公布，或者还没有轮到它。请回答页面上的问题。",
+        ),
+    ),
+    "room-full": _row(
+        409,
+        ("The room is full", "课堂已满"),
+        (
+            "Room {room} has {limit} learners, the most it takes. Follow on the teacher's screen, or ask the teacher "
+            "for another room.",
+            "课堂 {room} 已有 {limit} 名学生，达到上限。请看老师的屏幕，或请老师另开一个课堂。",
+        ),
+    ),
+    "answer-too-long": _row(
+        422,
+        ("The answer is too long", "答案太长"),
+        (
+            "The answer has {length} characters; at most {limit} are taken. Shorten it and send it again.",
+            "答案有 {length} 个字符，最多接受 {limit} 个。请缩短后重新发送。",
+        ),
+    ),
+    "nothing-asked": _row(
+        422,
+        ("The program asks nothing", "程序没有提问"),
+        (
+            "The program of {run} has no question that can be answered; a room needs one. Write one as a comment, such "
+            "as `# ? x.grad`, and run it.",
+            "{run} 的程序没有可以回答的问题，而课堂至少需要一个。请用注释写一个问题，例如 `# ? x.grad`，然后运行。",
+        ),
+    ),
+    "nameless": _row(
+        422,
+        ("The learner has no name", "学生没有名称"),
+        (
+            "A room counts each browser once, by the cookie of its page. Allow cookies and load the page again; a "
+            "program sends any name of its own in the header Gradgraph-Session.",
+            "课堂按页面的 cookie 识别浏览器，每个只计一次。请允许 cookie 并重新打开页面；程序可以在请求头 "
+            "Gradgraph-Session 中发送任意名称。",
+        ),
+    ),
+    "too-many-answers": _row(
+        429,
+        ("Too many answers", "回答太频繁"),
+        (
+            "You have changed your answer too often. It stays as it is; try again in {retry} s.",
+            "你修改答案太频繁。当前的答案不变；请在 {retry} 秒后重试。",
+        ),
+    ),
+    "too-many-rooms": _row(
+        429,
+        ("Too many rooms", "课堂太多"),
+        (
+            "This network address has opened {limit} rooms within an hour, the most it may. Wait as long as "
+            "`Retry-After` says.",
+            "这个网络地址在一小时内开设了 {limit} 个课堂，已达上限。请按 `Retry-After` 给出的秒数等待。",
+        ),
+    ),
+    "rooms-full": _row(
+        503,
+        ("No more rooms can be opened", "无法再开设课堂"),
+        (
+            "{limit} rooms are all that may be open here at the same time. Try again when one has closed, or ask who "
+            "runs this server for more.",
+            "此服务器最多同时开放 {limit} 个课堂。请等其中一个关闭后重试，或请运营者增加数量。",
+        ),
+    ),
+    "rooms-down": _row(
+        503,
+        ("Rooms cannot be reached", "暂时无法连接课堂"),
+        (
+            "What is said in rooms cannot be passed on at the moment. Try again in {retry} s.",
+            "课堂里的消息目前无法传递。请在 {retry} 秒后重试。",
+        ),
+    ),
     "other-format": _row(
         410,
         ("The trace is in another format", "轨迹的格式不同"),

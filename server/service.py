@@ -13,6 +13,7 @@ from server.frontend_files import FrontendFiles
 from server.metrics import Metrics
 from server.problems import Language, language_of
 from server.queue import Queue
+from server.rooms import Rooms
 from server.runner import Runner
 from server.runs import Runs
 from server.settings import Settings
@@ -37,6 +38,7 @@ class Service:
     runs: Runs
     views: Views
     fixes: FixTrials
+    rooms: Rooms
     drawing: Drawing
     frontend: FrontendFiles
     lessons: dict[str, Lesson]

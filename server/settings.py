@@ -65,6 +65,12 @@ class Settings:
     """Megabytes all snapshots may take; they never leave by themselves, so that new ones are then refused with 507."""
     snapshots_per_hour: int = 600
     """Snapshots one network address may make in an hour before it is refused with 429; 0 sets no limit."""
+    rooms: int = 300
+    """Rooms of classes that may be open at the same time; 0 opens none."""
+    rooms_per_hour: int = 60
+    """Rooms one network address may open in an hour before it is refused with 429; 0 sets no limit."""
+    room_learners: int = 400
+    """Learners one room takes."""
     memory_cache_bytes: int = 64 * 1024**2
     """Bytes of finished traces held in memory, compressed."""
     wall_s: float = DEFAULT_LIMITS.wall_s

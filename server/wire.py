@@ -5,6 +5,7 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, model_validator
 
 from engine.devices import CPU, PATTERN, checked
+from engine.program.questions import MOST_QUESTIONS
 from engine.request import CheckKind
 from engine.trace import RunLimits
 
@@ -154,6 +155,67 @@ class SnapshotMade(Answer):
     """Path of its page; `.json`, `.svg`, `.png`, `.dot`, `.mmd` and `.py` after it give its files."""
     token: str
     """Deletes it with `DELETE /api/v1/snapshots/{id}`; told this once."""
+
+
+def _in_characters(text: str) -> str:
+    if any("\ud800" <= letter <= "\udfff" for letter in text):
+        raise ValueError("half of a surrogate pair is no character")
+    return text
+
+
+class RoomBody(Body):
+    """A room to open."""
+
+    run: Id
+    """Id of a finished run or snapshot whose program asks questions."""
+    lesson: Annotated[str, Field(pattern=r"^\w{1,80}$")] | None = None
+    """Gallery program it came from; null for another one."""
+
+
+class RoomMade(Answer):
+    """A room that was opened."""
+
+    code: str
+    """What its learners are told; letters of either case name it."""
+    url: str
+    """Path of its page."""
+    token: str
+    """Makes who has it the teacher, in the header `Owner-Token`; told this once."""
+
+
+Asked = Annotated[int, Field(ge=0, lt=MOST_QUESTIONS, strict=True)]
+"""A question of a program: its number among those that can be answered, from 0."""
+
+
+class RoomNow(Answer):
+    """How a room stands."""
+
+    run: str
+    """Id of the run or snapshot."""
+    lesson: str | None
+    """Gallery program it came from."""
+    question: int | None
+    """Number of the question that is asked, from 0; null before the first."""
+    is_revealed: bool
+    """Whether its answer is shown."""
+
+
+class RoomAsks(Body):
+    """What the teacher wants asked."""
+
+    question: Asked
+    """Number of the question, from 0."""
+    is_revealed: bool = False
+    """Whether its answer is shown: it is answered no more."""
+
+
+class AnswerBody(Body):
+    """A learner's answer."""
+
+    question: Asked
+    """Number of the question it is to."""
+    answer: Annotated[str, AfterValidator(_in_characters)]
+    """As it was typed."""
 
 
 class OEmbed(Answer):

@@ -102,6 +102,8 @@ _WEB_PUBLISHES = (
     subjects.CALL,
     "$JS.API.>",
     subjects.leader_values(),
+    subjects.room_values(),
+    subjects.room_flow(),
 )
 _WEB_HEARS = (
     subjects.said("*"),

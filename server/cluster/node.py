@@ -13,6 +13,7 @@ from server.cluster.leader import Leader
 from server.cluster.lease import Lease
 from server.cluster.nats_runner import NatsRunner
 from server.cluster.remote_runs import RemoteRuns
+from server.cluster.rooms import SharedBoard
 from server.cluster.workers import Workers
 from server.metrics import Metrics
 from server.queue import Queue
@@ -32,6 +33,7 @@ class WebNode(RemoteRuns):
     def __init__(self, settings: Settings, traces: Traces, metrics: Metrics, versions: Versions) -> None:
         self._connection = Connection(settings.runner, settings.runner_ca)
         self._workers = Workers(self._connection)
+        self.board = SharedBoard(self._connection)
         self.runner = NatsRunner(self._connection, self._workers, versions.engine, settings.trace_bytes)
         self.queue = Queue(self.runner, traces, metrics, settings, stores_first=True)
         self._name = f"{socket.gethostname().replace('.', '-')}-{secrets.token_hex(4)}"
@@ -45,6 +47,7 @@ class WebNode(RemoteRuns):
         await self._connection.open()
         bucket = await prepare(self._connection)
         self._connection.on_return = self._prepare_again
+        self.board.follow()
         await super().start()
         lease = Lease(bucket, self._name)
         leader = Leader(
@@ -83,11 +86,13 @@ class WebNode(RemoteRuns):
             self._preparing.cancel()
             await asyncio.gather(self._preparing, return_exceptions=True)
         await super().close()
+        await self.board.close()
         await self._workers.close()
         await self._connection.close()
 
     def _prepare_again(self) -> None:
-        """A broker that comes back may have lost its files."""
+        """A broker that comes back may have lost its files, and has lost its memory."""
+        self.board.follow()
         if self._preparing is None or self._preparing.done():
             self._preparing = asyncio.create_task(prepare(self._connection))
 

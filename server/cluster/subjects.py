@@ -11,6 +11,8 @@ RUNS = "GRADGRAPH_RUNS"
 LEADER_BUCKET = "GRADGRAPH_LEADER"
 """Key-value bucket that holds the lease of the web node whose queue is everybody's."""
 LEADER_KEY = "leader"
+ROOMS_BUCKET = "GRADGRAPH_ROOMS"
+"""Key-value bucket of what is said in the rooms of classes, in the broker's memory."""
 
 ASK = "gradgraph.ask"
 """Web nodes ask the leader."""
@@ -63,3 +65,13 @@ def taken(pool: Pool) -> str:
 def leader_values() -> str:
     """The subjects under which JetStream keeps the lease."""
     return f"$KV.{LEADER_BUCKET}.>"
+
+
+def room_values() -> str:
+    """The subjects under which JetStream keeps what is said in rooms."""
+    return f"$KV.{ROOMS_BUCKET}.>"
+
+
+def room_flow() -> str:
+    """A web node that reads them tells JetStream that it keeps up."""
+    return f"$JS.FC.KV_{ROOMS_BUCKET}.>"

@@ -265,7 +265,7 @@ def sent_event(run: str, number: int, event: RunEvent) -> bytes:
     return sent(number, data.pop("type"), {"run": run, **data})
 
 
-def sent(number: int, kind: str, data: Mapping[str, str | int | float]) -> bytes:
+def sent(number: int, kind: str, data: Mapping[str, object]) -> bytes:
     """One event as text; number 0 stands for none."""
     label = f"id: {number}\n" if number else ""
     return f"{label}event: {kind}\ndata: {msgspec.json.encode(data).decode()}\n\n".encode()

@@ -22,7 +22,7 @@ from server.cluster import messages, subjects
 from server.cluster.connection import Connection, prepare
 from server.cluster.messages import TASK_FORMAT, Beat, Claim, Down, Granted, Said, Task
 from server.cluster.nats_runner import NatsRunner
-from server.cluster.subjects import LEADER_BUCKET, LEADER_KEY, RUNS
+from server.cluster.subjects import LEADER_BUCKET, LEADER_KEY, ROOMS_BUCKET, RUNS
 from server.cluster.workers import Workers
 from server.runner import Printed, RunEvent, RunnerDown
 from tests.cluster.brokers import Broker, broker
@@ -43,6 +43,8 @@ CANNOT_SAY = {
     "an answer in a web node's place": f"{subjects.inbox('web')}.1",
     "a run into another worker's hands": f"{subjects.inbox(OTHER)}.1",
     "who leads": f"$KV.{LEADER_BUCKET}.{LEADER_KEY}",
+    "an answer in a class": f"$KV.{ROOMS_BUCKET}.KDWMT.by.ann",
+    "forget a class": f"$JS.API.STREAM.PURGE.KV_{ROOMS_BUCKET}",
     "take a run meant for a GPU": subjects.next_run("cuda"),
     "that a run meant for a GPU was taken": subjects.taken("cuda").replace(">", "1.1.1.1.0"),
     "read a message of the stream": f"$JS.API.STREAM.MSG.GET.{RUNS}",
@@ -78,6 +80,7 @@ CANNOT_HEAR = {
     "deliveries of whoever has no place of its own": "_INBOX.>",
     "everybody's deliveries": "*.>",
     "who leads": f"$KV.{LEADER_BUCKET}.>",
+    "what is said in classes": f"$KV.{ROOMS_BUCKET}.>",
     "who took what": "$JS.ACK.>",
     "what the broker tells of itself": "$JS.EVENT.>",
 }

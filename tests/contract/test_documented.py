@@ -26,7 +26,18 @@ from server.problems import table
 from server.settings import Settings
 from server.settings import table as settings_table
 from server.views import Shown
-from server.wire import Accepted, Health, Lesson, OEmbed, ProblemBody, QueuePlace, SnapshotMade, ValuesPage
+from server.wire import (
+    Accepted,
+    Health,
+    Lesson,
+    OEmbed,
+    ProblemBody,
+    QueuePlace,
+    RoomMade,
+    RoomNow,
+    SnapshotMade,
+    ValuesPage,
+)
 
 ROOT = Path(__file__).parents[2]
 API = (ROOT / "docs" / "api.md").read_text("utf-8")
@@ -83,7 +94,18 @@ def test_every_example_is_of_the_type_it_shows() -> None:
         "Derivative": lambda value: msgspec.convert(value, Derivative),
         **{
             model.__name__: model.model_validate
-            for model in (Accepted, Health, Lesson, OEmbed, QueuePlace, ProblemBody, SnapshotMade, ValuesPage)
+            for model in (
+                Accepted,
+                Health,
+                Lesson,
+                OEmbed,
+                QueuePlace,
+                ProblemBody,
+                RoomMade,
+                RoomNow,
+                SnapshotMade,
+                ValuesPage,
+            )
         },
     }
     shown = set()

@@ -190,6 +190,12 @@ print(x.grad)`
 const MANY = `import torch
 ${Array.from('abcdefghij', (name) => `${name} = torch.arange(4.)`).join('\n')}`
 
+const CLASS = `import torch
+x = torch.tensor(2.0, requires_grad=True)
+(x * x).backward()
+(3 * x).backward()  # ? x.grad
+y = x.detach() * 21  # ? y`
+
 const ENDLESS = `import time
 import torch
 x = torch.ones(2, requires_grad=True)
@@ -335,6 +341,14 @@ async function site(files) {
   })
   await new Promise((resolve) => web.listen(0, '127.0.0.1', resolve))
   return { url: `http://127.0.0.1:${web.address().port}/`, close: () => (web.closeAllConnections(), web.close()) }
+}
+
+/** Nothing on the page is out of reach of who cannot see it or has no mouse. */
+async function faultless(page, name) {
+  await still(page)
+  await page.evaluate(await readFile(axe, 'utf8'))
+  const found = await page.evaluate('axe.run(document, { resultTypes: ["violations"] })')
+  check(found.violations.length === 0, `${name}: ${found.violations.map((one) => `${one.id}: ${one.nodes.map((node) => node.target.join(' ')).slice(0, 4).join(' | ')}`).join('; ')}`)
 }
 
 async function shoot(page, name) {
@@ -2151,6 +2165,60 @@ const stories = {
     await page.locator('.question input').waitFor()
   },
 
+  async 'questions: a class answers together, and its teacher sees the spread and shows the answer'(page) {
+    const asked = (who, name) => who.locator('.room').getByRole('button', { name })
+    await open(page)
+    await run(page, CLASS)
+    await page.getByRole('button', { name: 'Share' }).click()
+    await page.getByRole('button', { name: 'Ask a class' }).click()
+    await page.waitForURL(/\/r\/[A-Z]{5}/)
+    const enter = async (locale, width) => {
+      const context = await page.context().browser().newContext({ viewport: { width, height: 800 }, locale })
+      const learner = await context.newPage()
+      await learner.goto(page.url().replace(/#.*/, ''))
+      await learner.locator('.room [role=status]').waitFor()
+      check((await learner.locator('.room button').count()) === 0, 'a learner is offered what is the teacher’s')
+      return learner
+    }
+    const [ann, ben] = [await enter('en-GB', 390), await enter('zh-CN', 1100)]
+    await page.locator('.room', { hasText: 'Learners: 2' }).waitFor()
+    await asked(page, 'Ask question 1 of 2').click()
+    for (const [learner, answer] of [[ann, '7.0'], [ben, '3']]) {
+      await learner.locator('.room input').fill(answer)
+      await learner.keyboard.press('Enter')
+      await learner.locator('.room [role=status]', { hasText: answer }).waitFor()
+    }
+    await page.locator('.room', { hasText: 'Answered: 2 of 2' }).waitFor()
+    check((await page.locator('.room li.right').count()) === 0, 'the right answer is marked before it is shown')
+    await faultless(page, 'the teacher of a class')
+    await faultless(ann, 'a learner')
+    await shoot(page, 'class asked')
+    await shoot(ann, 'class learner')
+    await page.locator('.room h2').click()
+    await page.keyboard.press('p')
+    await page.locator('.room .asked', { hasText: 'What is x.grad after line 4?' }).waitFor()
+    await shoot(page, 'class presented')
+    await asked(page, 'Show the answer').click()
+    await page.locator('.room li.right', { hasText: '7.0' }).waitFor()
+    await page.locator('.room li', { hasText: 'forgot what .grad already held' }).waitFor()
+    await ann.locator('.room', { hasText: 'Your answer: 7.0' }).waitFor()
+    await ben.locator('.room', { hasText: '忘了 .grad 里原有的数' }).waitFor()
+    await shoot(page, 'class revealed')
+    await shoot(ben, 'class learner revealed')
+    await page.keyboard.press('Escape')
+    await faultless(page, 'the spread')
+    await faultless(ben, 'a learner who was shown the answer')
+    await ann.reload()
+    await ann.locator('.room .answer', { hasText: '7' }).waitFor()
+    await asked(page, 'Ask question 2 of 2').click()
+    await ann.locator('.room input').waitFor()
+    check(!(await ann.evaluate(() => document.body.innerText)).includes('42'), 'the next answer is on the page')
+    await asked(page, 'Close the room').click()
+    for (const [learner, words] of [[ann, 'This room is closed'], [ben, '这个课堂已经关闭']]) await learner.locator('.room', { hasText: words }).waitFor()
+    await ann.reload()
+    await ann.getByText('There is no open room').waitFor()
+  },
+
   async 'no accessibility violations: first visit, tour, model, failure, panels, presentation, embed'(page) {
     await open(page)
     await run(page, PROGRAM)
@@ -2176,10 +2244,7 @@ const stories = {
     ]
     for (const [name, go] of places) {
       await go()
-      await still(page)
-      await page.evaluate(await readFile(axe, 'utf8'))
-      const found = await page.evaluate('axe.run(document, { resultTypes: ["violations"] })')
-      check(found.violations.length === 0, `${name}: ${found.violations.map((one) => `${one.id}: ${one.nodes.map((node) => node.target.join(' ')).slice(0, 4).join(' | ')}`).join('; ')}`)
+      await faultless(page, name)
     }
   },
 }

@@ -96,6 +96,7 @@ STORIES = (
     "an embed of a run that is gone says so",
     "questions: a lesson stops before its answer is anywhere on the page, by keys and on a phone",
     "questions: a first visit finds its example whole, and is asked when it wants to be",
+    "questions: a class answers together, and its teacher sees the spread and shows the answer",
     "a step changes what it tells of and nothing else in the picture, however long the run",
     "on paper the whole program stands above the picture",
     "a graph that its window cuts is whole on paper, in light colours",

@@ -1,7 +1,6 @@
 // The server's routes: the only file that knows URLs.
 
 import type { Layout } from '../core/layout/geometry'
-import type { KeptView } from '../core/address'
 import type { Piece } from '../core/lessons'
 import type { Rule } from '../core/rules'
 import type { Lang, Level } from '../core/state'
@@ -92,7 +91,7 @@ export function nameSession(name: string): void {
   session = name
 }
 
-async function ask(path: string, init: RequestInit, lang: Lang): Promise<Response> {
+export async function ask(path: string, init: RequestInit, lang: Lang): Promise<Response> {
   const headers = new Headers(init.headers)
   if (session) headers.set('Gradgraph-Session', session)
   headers.set('Accept-Language', lang)
@@ -107,7 +106,7 @@ async function ask(path: string, init: RequestInit, lang: Lang): Promise<Respons
   return answer
 }
 
-async function json<T>(path: string, lang: Lang, init: RequestInit = {}): Promise<T> {
+export async function json<T>(path: string, lang: Lang, init: RequestInit = {}): Promise<T> {
   return read(await ask(path, init, lang))
 }
 
@@ -216,30 +215,6 @@ export function svgUrl(
   id: string, choice: GraphChoice, look: { lang: Lang; theme: 'light' | 'dark'; step: number },
 ): string {
   return `${traceUrl(id)}/graph.svg?${graphQuery(choice)}&lang=${look.lang}&theme=${look.theme}&step=${look.step}`
-}
-
-/** A snapshot of this browser; the token deletes it. */
-export interface Made {
-  id: string
-  token: string
-}
-
-/** Keeps a run, or another snapshot, as it is looked at. */
-export function keepSnapshot(run: string, view: KeptView, lang: Lang): Promise<Made> {
-  const headers = { 'Content-Type': 'application/json' }
-  return json('/api/v1/snapshots', lang, { method: 'POST', headers, body: JSON.stringify({ run, view }) })
-}
-
-/** Gives a snapshot up; whether it was still kept for this owner. */
-export async function releaseSnapshot({ id, token }: Made, lang: Lang): Promise<boolean> {
-  const init = { method: 'DELETE', headers: { 'Owner-Token': token } }
-  try {
-    await ask(`/api/v1/snapshots/${id}`, init, lang)
-    return true
-  } catch (error) {
-    if (error instanceof Problem && (error.status === 403 || error.status === 404)) return false
-    throw error
-  }
 }
 
 /** The page of a snapshot; with an ending, one of its files. */

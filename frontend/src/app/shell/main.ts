@@ -12,4 +12,6 @@ const snapshot = openedSnapshot(location.pathname, document)
 const props = { ...playground(), snapshot }
 const { view } = props
 view.change(snapshot && !location.hash ? snapshot : decodeState(location.hash, view.state))
-void view.speak().then(() => target && mount(App, { target, props }))
+const [, code] = /^\/r\/(\w+)/.exec(location.pathname) ?? []
+const entered = code && import('./enter-room').then(({ enterRoom }) => enterRoom(code, props))
+void Promise.all([view.speak(), entered]).then(() => target && mount(App, { target, props }))

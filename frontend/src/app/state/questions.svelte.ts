@@ -3,6 +3,7 @@
 import type { Question, Trace } from '../../api/types'
 import { askable, keyOf } from '../../core/trace/questions'
 import { remember, remembered } from './browser-storage'
+import type { Room } from './room.svelte'
 
 /** How a question was closed: found, or given up. */
 export type Closed = 'found' | 'given up'
@@ -24,6 +25,8 @@ export class Questions {
   private on = $state(remembered('questions') !== 'off')
   /** A program that is shown whole, whatever it asks: the finished example of a first visit. */
   resting: string | null = $state(null)
+  /** The class that answers together. */
+  room: Room | null = $state.raw(null)
   /** Boxes that the reader has chosen as an answer: lit on the graph. */
   drawn: ReadonlySet<string> | null = $state.raw(null)
 

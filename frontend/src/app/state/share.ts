@@ -16,10 +16,11 @@ export function openedSnapshot(path: string, page: Document): ViewState | null {
   return id && view ? fromKept(id, view) : null
 }
 
-/** The path and hash of a view: a snapshot has its own as long as its run is on screen, and nothing after it as it was
- *  opened. */
+/** The path and hash of a view: a class stays in its room; a snapshot has its own as long as its run is on screen, and
+ *  nothing after it as it was opened. */
 export function placeOf(view: ViewState, snapshot: ViewState | null): string {
   const address = addressOf(view)
+  if (location.pathname.startsWith('/r/')) return location.pathname + address
   if (snapshot === null || view.run !== snapshot.run) return `/${address}`
   const path = api.snapshotUrl(snapshot.run!)
   return address === addressOf(snapshot) ? path : path + address

@@ -88,6 +88,11 @@ function numberIn(word: string): number {
   return above === '' ? NaN : Number(above) / Number(below ?? 1)
 }
 
+/** Whether two answers in numbers say the same. */
+export function saysSame(given: readonly number[], other: readonly number[]): boolean {
+  return same(given, other) || same(other, given)
+}
+
 function same(given: readonly number[], wanted: readonly (boolean | number | string)[]): boolean {
   return (
     given.length === wanted.length &&

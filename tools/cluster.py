@@ -19,10 +19,11 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 from server.cluster.broker import WEB, WorkerUser, configuration
+from server.store.database import database
 from tests.server.postgres import Cluster as PostgresServer
 from tests.server.postgres import Postgres
 from tests.server.postgres import cluster as postgres_server
@@ -184,6 +185,8 @@ def cluster(
         folder = Path(held.enter_context(tempfile.TemporaryDirectory(prefix="gradgraph-cluster-")))
         server = held.enter_context(postgres_server())
         store = held.enter_context(Postgres(server.url).database())
+        with closing(database(store, folder)) as tables:
+            tables.prepare()  # else each web node would load Alembic for it
         made = Cluster(folder, store, web, workers, slots, settings or {}, way)
         made.postgres = server
         held.callback(made.stop)

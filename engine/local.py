@@ -9,7 +9,6 @@ from typing import TypeVar
 from engine.fixes import FORMAT, Fixes, edited, fixable, judge
 from engine.keys import run_id, versions
 from engine.limits import DEFAULT_LIMITS
-from engine.pipeline import trace_of
 from engine.request import CheckKind, RunRequest
 from engine.sandbox.pool import Pool
 from engine.trace import Program, RunLimits, Trace
@@ -33,6 +32,8 @@ class LocalEngine:
 
     def run(self, request: RunRequest) -> Trace:
         """Run one program to its end, whatever that is, and give its trace. Blocks."""
+        from engine.pipeline import trace_of  # not before it is needed: a web node of a cluster assembles nothing
+
         lines, outcome = self._wait(self._pool.run(request))
         return trace_of(run_id(request, versions()), request, lines, outcome)
 

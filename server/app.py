@@ -26,7 +26,6 @@ from server.fixes import FixTrials
 from server.frontend_files import FrontendFiles
 from server.http_policy import HttpPolicy
 from server.lessons import lessons, request_of
-from server.local_runner import LocalRunner
 from server.metrics import Metrics
 from server.problems import MEDIA_TYPE, Problem, language_of
 from server.queue import Client, Queue
@@ -161,6 +160,8 @@ def performing(settings: Settings, traces: Traces, metrics: Metrics) -> tuple[Ru
 
         node = WebNode(settings, traces, metrics, versions())
         return node.runner, node.queue, node, node.board
+    from server.local_runner import LocalRunner
+
     runner = LocalRunner(settings.workers, settings.slow_workers, settings.memory_bytes, settings.cuda_share)
     queue = Queue(runner, traces, metrics, settings)
     return runner, queue, LocalRuns(queue, runner, settings), OwnBoard()

@@ -50,7 +50,7 @@ class Settings:
     fixes: int = 4
     """Fixes and causes of one run that are tried, when somebody asks for them and a worker is idle; 0 tries none."""
     runner: str = ""
-    """Broker of a cluster, `nats://USER:PASSWORD@HOST:4222`, or `tls:` for TLS; left empty, runs are performed here."""
+    """Broker of a cluster, `nats://USER:PASSWORD@HOST` or `nats://TOKEN@HOST`, `tls:` for TLS; left empty, none."""
     runner_ca: str = ""
     """File with the certificates that the broker's TLS certificate is checked against; left empty, the system's."""
     store: str = ""

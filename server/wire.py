@@ -114,7 +114,7 @@ class SnapshotView(View):
     """Language of the words."""
     theme: Literal["light", "dark", "auto"] = "auto"
     """Colours; `auto` follows the reader's system."""
-    lesson: Annotated[str, Field(pattern=r"^\w{1,80}$")] | None = None
+    lesson: Annotated[str, Field(pattern=r"^\w+$", max_length=80)] | None = None
     """Gallery program it came from; null for another one."""
     selection: Annotated[SelectedPart | SelectedLine, Field(discriminator="kind")] | None = None
     """What is selected."""

@@ -19,10 +19,11 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 from server.cluster.broker import WEB, WorkerUser, configuration
+from server.store.database import database
 from tests.server.postgres import Cluster as PostgresServer
 from tests.server.postgres import Postgres
 from tests.server.postgres import cluster as postgres_server
@@ -81,6 +82,8 @@ class Node:
 
 Way = Callable[[str, str], str]
 """What a node is told in place of the address of the broker or the store: tests cut what lies between."""
+Within = Callable[[str], Sequence[str]]
+"""What begins the command of a node, by its name: tests put it into a network of its own."""
 
 
 class Cluster:
@@ -90,10 +93,19 @@ class Cluster:
     """What the store is in, to be killed and started again."""
 
     def __init__(
-        self, folder: Path, store: str, web: int, workers: int, slots: int, settings: Mapping[str, str], way: Way
+        self,
+        folder: Path,
+        store: str,
+        web: int,
+        workers: int,
+        slots: int,
+        settings: Mapping[str, str],
+        way: Way,
+        within: Within,
     ) -> None:
         self.folder = folder
         self._way = way
+        self._within = within
         self._store = store
         self._web_password = secrets.token_urlsafe(16)
         users = [WorkerUser(f"worker-{number}", secrets.token_urlsafe(16)) for number in range(1, workers + 1)]
@@ -161,7 +173,7 @@ class Cluster:
 
     def _node(self, name: str, module: Sequence[str], own: Mapping[str, str]) -> Node:
         environment = {**os.environ, **self._settings, **own}
-        return Node(name, [sys.executable, "-m", *module], self.folder, environment)
+        return Node(name, [*self._within(name), sys.executable, "-m", *module], self.folder, environment)
 
     def _configure(self, users: Sequence[WorkerUser]) -> None:
         text = configuration(
@@ -178,13 +190,16 @@ def cluster(
     slots: int = 2,
     settings: Mapping[str, str] | None = None,
     way: Way = lambda _, address: address,
+    within: Within = lambda _: (),
 ) -> Iterator[Cluster]:
     """A cluster for as long as the block lasts."""
     with ExitStack() as held:
         folder = Path(held.enter_context(tempfile.TemporaryDirectory(prefix="gradgraph-cluster-")))
         server = held.enter_context(postgres_server())
         store = held.enter_context(Postgres(server.url).database())
-        made = Cluster(folder, store, web, workers, slots, settings or {}, way)
+        with closing(database(store, folder)) as tables:
+            tables.prepare()  # else each web node would load Alembic for it
+        made = Cluster(folder, store, web, workers, slots, settings or {}, way, within)
         made.postgres = server
         held.callback(made.stop)
         yield made

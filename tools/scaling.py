@@ -5,7 +5,7 @@ figures, and a burst on this machine beside the simulated one. Time is in second
 
 import math
 import random
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -290,7 +290,7 @@ LOADS = (Load(300), Load(30_000), Load(3_000_000))
 
 @dataclass(frozen=True)
 class Burst:
-    """Runs asked for at the same moment of one machine with the embedded queue."""
+    """Runs asked for at the same moment of one machine, all its parts on it."""
 
     runs: int
     cores: float
@@ -302,23 +302,56 @@ class Burst:
 
 BURST = Burst(runs=120, cores=1.02, all_s=4.48, p50_s=2.18, p95_s=3.88)
 """As measured."""
+CLUSTER_BURST = Burst(runs=120, cores=0.44, all_s=19.03, p50_s=14.61, p95_s=18.11)
+"""The same over two web nodes and two workers of one slot."""
 CLIENT_MS = 2.7
 """What a request takes of the process that asks, on the same machine; measured."""
 
 
-def simulated_burst(runs: int, cores: float) -> Burst:
-    """The same runs simulated: client, server and workers share the cores."""
+@dataclass(frozen=True)
+class Way:
+    """What a run of (a) passes on one machine, one after the other."""
+
+    sizes: Mapping[str, int]
+    """How many runs a part does something for at once."""
+    stages: tuple[tuple[str, float], ...]
+    """The parts, with the milliseconds the run takes of them."""
+
+
+_KIND = KINDS[0]
+EMBEDDED = Way(
+    {"client": 1, "server": 1, "slots": 2},
+    (
+        ("client", CLIENT_MS),
+        ("server", REQUEST_MS),
+        ("slots", _KIND.worker_ms),
+        ("server", _KIND.server_ms - REQUEST_MS),
+    ),
+)
+CLUSTER = Way(
+    {"client": 1, "web nodes": 2, "leader": 1, "broker": BROKER[0], "slots": 2, "store": Cell.connections},
+    (
+        ("client", CLIENT_MS),
+        ("web nodes", REQUEST_MS + ASK_MS),
+        ("leader", LEADER_MS),
+        ("broker", BROKER_MS),
+        ("slots", _KIND.worker_ms + _KIND.server_ms - REQUEST_MS + SEND_MS),
+        ("store", KEEP_MS),
+    ),
+)
+
+
+def simulated_burst(runs: int, cores: float, way: Way) -> Burst:
+    """The same runs simulated: all parts share the cores."""
     whole = math.ceil(cores)
     world = simpy.Environment()
     machine = Part(world, whole, cores / whole)
-    client, server, slots = (simpy.Resource(world, size) for size in (1, 1, whole))
+    parts = {name: simpy.Resource(world, size) for name, size in way.sizes.items()}
     answered: list[float] = []
 
     def one() -> Step:
-        kind = KINDS[0]
-        before, after = REQUEST_MS, kind.server_ms - REQUEST_MS
-        for part, work_ms in ((client, CLIENT_MS), (server, before), (slots, kind.worker_ms), (server, after)):
-            with part.request() as turn:
+        for name, work_ms in way.stages:
+            with parts[name].request() as turn:
                 yield turn
                 yield from machine.share(work_ms)
         answered.append(world.now)
@@ -376,8 +409,10 @@ def _busiest(seen: Seen) -> str:
 
 
 def _checked() -> Iterator[str]:
-    for says, burst in (("measured", BURST), ("simulated", simulated_burst(BURST.runs, BURST.cores))):
-        yield f"{burst.runs} at once, {says} | {burst.all_s:.2f} s | {burst.p50_s:.2f} s | {burst.p95_s:.2f} s"
+    for of, measured, way in (("of the embedded server", BURST, EMBEDDED), ("of a cluster", CLUSTER_BURST, CLUSTER)):
+        for says, burst in (("measured", measured), ("simulated", simulated_burst(measured.runs, measured.cores, way))):
+            times = f"{burst.all_s:.2f} s | {burst.p50_s:.2f} s | {burst.p95_s:.2f} s"
+            yield f"{burst.runs} at once {of}, {says} | {times}"
 
 
 def _figures(prices: Prices) -> Iterator[str]:

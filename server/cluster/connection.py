@@ -2,6 +2,8 @@
 
 import asyncio
 import logging
+import secrets
+import socket
 import ssl
 import time
 from collections.abc import Awaitable, Callable
@@ -42,11 +44,14 @@ class Connection:
     """One node's connection; it comes back by itself when the broker does."""
 
     def __init__(self, url: str, ca: str = "") -> None:
-        """`url` is `nats://USER:PASSWORD@HOST:PORT`, several with commas between them; `tls://` asks for TLS, by the
-        certificates of the system or those in the file `ca`."""
+        """`url` is `nats://USER:PASSWORD@HOST:PORT` or `nats://TOKEN@HOST:PORT`, several with commas between them;
+        `tls://` asks for TLS, by the certificates of the system or those in the file `ca`."""
         first = urlsplit(url.split(",", maxsplit=1)[0])
-        self.user = unquote(first.username or "")
-        self._password = unquote(first.password or "")
+        given = unquote(first.username or "")
+        is_token = first.password is None
+        self.user = name_of_its_own() if is_token else given
+        self._token = given if is_token else None
+        self._password = None if first.password is None else unquote(first.password)
         self._servers = [
             f"{each.scheme}://{each.hostname}:{each.port or 4222}" for each in map(urlsplit, url.split(","))
         ]
@@ -79,6 +84,7 @@ class Connection:
                     self._servers,
                     user=self.user,
                     password=self._password,
+                    token=self._token,
                     tls=self._tls,
                     tls_handshake_first=self._tls is not None,  # else whoever stands between could have it left out
                     name=self.user,
@@ -143,6 +149,11 @@ class Connection:
         if self._nats.is_connected:
             await self._nats.flush()
         await self._nats.close()
+
+
+def name_of_its_own() -> str:
+    """A name that no other node of the cluster has."""
+    return f"{socket.gethostname().replace('.', '-')}-{secrets.token_hex(4)}"
 
 
 async def prepare(connection: Connection) -> KeyValue:

@@ -40,7 +40,6 @@ from server.cluster.messages import (
 )
 from server.cluster.pieces import Damaged, Joining, check
 from server.cluster.workers import Workers
-from server.packing import finish
 from server.problems import Problem
 from server.runner import Finished, RunEvent, RunnerDown
 
@@ -122,6 +121,8 @@ class NatsRunner:
                 if self._note_loss(run) < DEADLY:
                     raise
                 log.warning("run %s has cost %d workers: %s", run, DEADLY, lost)
+                from server.packing import finish  # with it comes all that assembles traces, which web nodes do not
+
                 yield finish(run, request, [], LOST, waited_ms)
                 return
         raise RunnerDown(f"{MOST_GIVEN_BACK} workers in a row gave it back")

@@ -2,13 +2,11 @@
 
 import asyncio
 import logging
-import secrets
-import socket
 
 from nats.js.kv import KeyValue
 
 from engine.keys import Versions
-from server.cluster.connection import Connection, prepare
+from server.cluster.connection import Connection, name_of_its_own, prepare
 from server.cluster.leader import Leader
 from server.cluster.lease import Lease
 from server.cluster.nats_runner import NatsRunner
@@ -36,7 +34,7 @@ class WebNode(RemoteRuns):
         self.board = SharedBoard(self._connection)
         self.runner = NatsRunner(self._connection, self._workers, versions.engine, settings.trace_bytes)
         self.queue = Queue(self.runner, traces, metrics, settings, stores_first=True)
-        self._name = f"{socket.gethostname().replace('.', '-')}-{secrets.token_hex(4)}"
+        self._name = name_of_its_own()
         self._contending: asyncio.Task[None] | None = None
         self._preparing: asyncio.Task[KeyValue] | None = None
         super().__init__(self._name, self._connection, traces, 2 * settings.trace_bytes)

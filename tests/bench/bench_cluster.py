@@ -17,10 +17,14 @@ from pathlib import Path
 import httpx
 
 from tests.bench.bench_http import MEAN, row, run, serving, timed
+from tests.bench.bench_scaling import burst
 from tools.cluster import Cluster, Node, cluster
+from tools.scaling import BURST, CLUSTER
 
-SETTINGS = {"GRADGRAPH_WARM_GALLERY": "0", "GRADGRAPH_SLOW_WORKERS": "0"}
+SETTINGS = {"GRADGRAPH_WARM_GALLERY": "0", "GRADGRAPH_SLOW_WORKERS": "0", "GRADGRAPH_WALL_S": "60"}
 TIMEOUT_S = 120.0
+ALL_STAY = httpx.Limits(max_connections=None, max_keepalive_connections=None, keepalive_expiry=None)
+"""A client of many threads else closes idle connections that another thread asks with: "Bad file descriptor"."""
 WAITS = "import time\ntime.sleep({s})\nprint({n})\n"
 LEARNER = "import torch\nx = torch.tensor(3.0, requires_grad=True)\n(x * x * {n}).backward()\nprint(x.grad.item())\n"
 LONG_S = 2.0
@@ -34,12 +38,15 @@ class Size:
     calls: int = 60
     series: int = 120
     workers: tuple[int, ...] = (1, 2, 4)
-    waiting_slots: tuple[int, ...] = (25, 50, 100, 200)
+    waiting_slots: tuple[int, ...] = (50, 200)
+    waiting_s: float = 20.0
+    """So long that the beginnings and ends of all runs leave the processors time."""
+    burst: int = BURST.runs
     learners: int = 300
     class_s: float = 10.0
 
 
-SMALL = Size(calls=5, series=8, workers=(1, 2), waiting_slots=(2, 4), learners=20, class_s=1.0)
+SMALL = Size(calls=5, series=8, workers=(1, 2), waiting_slots=(2, 4), waiting_s=1, burst=8, learners=20, class_s=1)
 
 
 def main(size: Size) -> None:
@@ -48,12 +55,20 @@ def main(size: Size) -> None:
     for workers in size.workers:
         with running(web=2, workers=workers, slots=1) as (_, clients):
             row_of_rate(f"(a), runs/s, {workers} workers of 1 slot", rate(clients, 2 * workers, size.series))
+            if workers == CLUSTER.sizes["slots"]:
+                burst(clients, size.burst, CLUSTER)
     for slots in size.waiting_slots:
         with running(web=2, workers=2, slots=slots // 2) as (_, clients):
-            row_of_rate(f"sleeping 1 s, runs/s, {slots} slots", waiting(clients, slots))
+            most = slots / size.waiting_s
+            told = f"sleeping {size.waiting_s:g} s, runs/s, {slots} slots of at most {most:g}"
+            row_of_rate(told, waiting(clients, slots, size.waiting_s))
     with running(web=2, workers=3, slots=2) as (made, clients):
         a_class(made, clients, size)
         from_death_to_answer(made, clients[0])
+        memory(made)
+        for http in clients:
+            picture(http)
+        print("and when each web node has drawn a picture:")
         memory(made)
 
 
@@ -62,7 +77,7 @@ def running(web: int, workers: int, slots: int) -> Iterator[tuple[Cluster, list[
     """A cluster that is ready, and a client of each web node."""
     with cluster(web, workers, slots, {**SETTINGS, "GRADGRAPH_PER_ADDRESS": "1000"}) as made:
         made.await_workers()
-        clients = [httpx.Client(base_url=each, timeout=TIMEOUT_S) for each in made.addresses]
+        clients = [httpx.Client(base_url=each, timeout=TIMEOUT_S, limits=ALL_STAY) for each in made.addresses]
         try:
             for http in clients:
                 until(partial(is_ready, http, workers * slots))
@@ -115,17 +130,20 @@ def rate(clients: list[httpx.Client], callers: int, series: int) -> float:
     return series / (time.perf_counter() - began)
 
 
-def waiting(clients: list[httpx.Client], slots: int) -> float:
-    """Runs a second that only wait, a second each: as many as there are slots, were the rest for nothing."""
+def waiting(clients: list[httpx.Client], slots: int, wait_s: float) -> float:
+    """Runs a second that only wait: as many as there are slots for, were the rest for nothing."""
 
-    def one(n: int) -> None:
-        answer = clients[n % len(clients)].post("/api/v1/runs", json={"code": WAITS.format(s=1.0, n=n)})
-        answer.raise_for_status()
+    def one(n: int) -> str:
+        answer = clients[n % len(clients)].post("/api/v1/runs", json={"code": WAITS.format(s=wait_s, n=n)})
+        says: str = answer.json()["status" if answer.status_code == 200 else "type"]
+        return says.rpartition(":")[2]
 
     began = time.perf_counter()
     with ThreadPoolExecutor(slots) as pool:
-        list(pool.map(one, range(3 * slots)))
-    return 3 * slots / (time.perf_counter() - began)
+        came = Counter(pool.map(one, range(2 * slots)))
+    if came["ok"] < came.total():
+        print(f"  {dict(came)}", flush=True)
+    return came["ok"] / (time.perf_counter() - began)
 
 
 def a_class(made: Cluster, clients: list[httpx.Client], size: Size) -> None:
@@ -176,6 +194,11 @@ def from_death_to_answer(made: Cluster, http: httpx.Client) -> None:
     until(lambda: is_ready(http, 6))
 
 
+def picture(http: httpx.Client) -> None:
+    """The first one makes the node load V8."""
+    http.get(f"/api/v1/runs/{run(http, MEAN, seed=1)['id']}/graph.svg").raise_for_status()
+
+
 def memory(made: Cluster) -> None:
     """What each kind of node takes, its children among it; what several share is counted once, in parts."""
     kinds = (
@@ -186,8 +209,8 @@ def memory(made: Cluster) -> None:
     )
     for what, node in kinds:
         pids = family(node.process.pid)
-        shared, resident = (sum(kilobytes(pid, kind) for pid in pids) / 1024 for kind in ("Pss", "Rss"))
-        told = f"{shared:7.0f} MiB, {resident:.0f} MiB resident, in {len(pids)} processes"
+        shared, resident = (sum(kibibytes(pid, kind) for pid in pids) * 1024 / 1e6 for kind in ("Pss", "Rss"))
+        told = f"{shared:7.0f} MB, {resident:.0f} MB resident, in {len(pids)} processes"
         print(f"{f'memory of a {what}':48} {told}", flush=True)
 
 
@@ -200,7 +223,7 @@ def family(pid: int) -> list[int]:
     return found
 
 
-def kilobytes(pid: int, kind: str) -> int:
+def kibibytes(pid: int, kind: str) -> int:
     """Its resident memory (`Rss`); of what it shares only its part (`Pss`)."""
     try:
         lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()

@@ -7,7 +7,7 @@ import os
 import statistics
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -15,7 +15,7 @@ import httpx
 
 from tests.bench.bench_http import MEAN, run, serving
 from tests.bench.bench_recording import HEAD, MODELS
-from tools.scaling import BURST, Burst, simulated_burst
+from tools.scaling import BURST, EMBEDDED, Burst, Way, simulated_burst
 
 SERIES = 60
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -34,7 +34,7 @@ def main() -> None:
             runs(http, body, range(5))
             row(name, server, http, body, range(100, 100 + SERIES))
             row(f"{name}, again", server, http, body, range(100, 100 + SERIES))
-        compare(http, server, BURST.runs)
+        burst([http], BURST.runs, EMBEDDED)
 
 
 def row(name: str, server: int, http: httpx.Client, body: Mapping[str, object], seeds: range) -> None:
@@ -59,26 +59,25 @@ def runs(http: httpx.Client, body: Mapping[str, object], seeds: range) -> tuple[
     return times, sizes
 
 
-def compare(http: httpx.Client, server: int, count: int) -> None:
-    """A burst of runs that nobody asked for before, all at once, measured and simulated."""
+def burst(clients: Sequence[httpx.Client], count: int, way: Way) -> None:
+    """Runs that nobody asked for before, all at once, measured and simulated with the cores that others left."""
 
     def one(seed: int) -> float:
         began = time.perf_counter()
-        run(http, MEAN, seed)
+        run(clients[seed % len(clients)], MEAN, seed)
         return time.perf_counter() - began
 
-    others, ours, began = machine_s(), spent(server), time.perf_counter()
+    others, client, began = machine_s() - ours_s(), time.process_time(), time.perf_counter()
     with ThreadPoolExecutor(count) as learners:
         answered = sorted(learners.map(one, range(50_000, 50_000 + count)))
     took = time.perf_counter() - began
-    used = sum(spent(server).values()) - sum(ours.values())
-    elsewhere = max(0.0, machine_s() - others - used) / took
+    elsewhere = max(0.0, machine_s() - ours_s() - others) / took
     cores = (os.cpu_count() or 1) - elsewhere
     measured = Burst(
         runs=count, cores=round(cores, 2), all_s=took, p50_s=answered[count // 2], p95_s=answered[int(count * 0.95)]
     )
-    print(f"client {(time.process_time() - ours['client']) * 1000 / count:.1f} ms a request")
-    print(f"measured   {measured}\nsimulated  {simulated_burst(count, measured.cores)}")
+    print(f"client {(time.process_time() - client) * 1000 / count:.1f} ms a request")
+    print(f"measured   {measured}\nsimulated  {simulated_burst(count, measured.cores, way)}")
 
 
 def server_of(http: httpx.Client) -> int:
@@ -87,18 +86,26 @@ def server_of(http: httpx.Client) -> int:
 
 
 def spent(server: int) -> dict[str, float]:
-    """Processor seconds of the server, and of all that it started, the ended ones among them; and this client's."""
-    children = defaultdict(list)
-    times = {}
+    """Processor seconds of the server, and of all that it started, the ended ones among them."""
+    own, ended = next(times for pid, _, times in processes() if pid == server)
+    return {"server": own, "workers": ended + below_s(server)}
+
+
+def ours_s() -> float:
+    """Processor seconds of this process and of all that it started, the ended ones among them."""
+    return time.process_time() + sum(os.times()[2:4]) + below_s(os.getpid())
+
+
+def below_s(root: int) -> float:
+    """Processor seconds of all processes below one."""
+    children, times = defaultdict(list), {}
     for pid, parent, seconds in processes():
         children[parent].append(pid)
-        times[pid] = seconds
-    pending, workers = list(children[server]), times[server][1]
-    while pending:
-        pid = pending.pop()
-        workers += sum(times[pid])
+        times[pid] = sum(seconds)
+    pending = list(children[root])
+    for pid in pending:
         pending += children[pid]
-    return {"server": times[server][0], "workers": workers, "client": time.process_time()}
+    return sum(times[pid] for pid in pending)
 
 
 def processes() -> Iterator[tuple[int, int, tuple[float, float]]]:

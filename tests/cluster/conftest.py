@@ -1,6 +1,6 @@
 """A whole cluster that the tests of this folder share: broker, PostgreSQL, two web nodes, two workers."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import count
 from typing import Any
@@ -11,7 +11,7 @@ from sqlalchemy import make_url
 
 from server.local_runner import LocalRunner
 from tests.cluster.parts import Broker, Loop, broker_in
-from tests.cluster.wires import Wire
+from tests.cluster.wires import Cut, Wire
 from tools.cluster import Cluster, cluster
 
 PATIENCE_S = 90.0
@@ -33,7 +33,7 @@ class Nodes:
 
     cluster: Cluster
     web: tuple[httpx.Client, ...]
-    wires: dict[tuple[str, str], Wire]
+    wires: Mapping[tuple[str, str], Cut]
     """Between a node and the `broker` or the `store`."""
 
     def run(self, code: str, node: int = 0, **more: object) -> Json:

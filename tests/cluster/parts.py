@@ -53,22 +53,28 @@ class Broker:
     port: int
     ca: str = ""
     """File of the certificate it is believed by, if it speaks TLS."""
+    token: str = ""
+    """What it asks everybody for, if it knows no users."""
 
     def connection(self, user: str) -> Connection:
-        return Connection(f"{'tls' if self.ca else 'nats'}://{user}:{user}@127.0.0.1:{self.port}", self.ca)
+        by = self.token or f"{user}:{user}"
+        return Connection(f"{'tls' if self.ca else 'nats'}://{by}@127.0.0.1:{self.port}", self.ca)
 
 
 @contextmanager
-def broker_in(folder: Path, tls: Tls | None = None, ca: str = "") -> Iterator[Broker]:
+def broker_in(folder: Path, tls: Tls | None = None, ca: str = "", token: str = "") -> Iterator[Broker]:
     """A real broker, with its files in a folder."""
     port = free_port()
     users = [WorkerUser(name, name) for name in ("worker-1", "worker-2")]
-    text = configuration(WEB, users, listen=f"127.0.0.1:{port}", store=folder / "jetstream", tls=tls)
+    listen, store = f"127.0.0.1:{port}", folder / "jetstream"
+    text = configuration(WEB, users, listen=listen, store=store, tls=tls)
+    if token:
+        text = f'listen: "{listen}"\njetstream {{ store_dir: "{store}" }}\nauthorization {{ token: "{token}" }}\n'
     (folder / "nats.conf").write_text(text)
     node = Node("broker", [nats_server(), "-c", str(folder / "nats.conf")], folder, {})
     node.await_word(re.compile(rb"Server is ready"))
     try:
-        yield Broker(node, port, ca)
+        yield Broker(node, port, ca, token)
     finally:
         node.stop()
 

@@ -4,11 +4,16 @@ import json
 import re
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
 
 import httpx
+import msgspec
 import pytest
 
+import engine
+from engine import Trace
 from tests.cluster.conftest import PATIENCE_S, Json, Nodes
+from tests.golden import canonical, programs
 from tests.server.conftest import wait_until
 from tools.cluster import Node
 
@@ -97,6 +102,14 @@ def test_each_node_gives_what_another_one_ran(nodes: Nodes, number: int) -> None
         here, there = (web.get(f"/api/v1/runs/{trace['id']}{path}") for web in nodes.web)
         assert (here.status_code, here.content) == (there.status_code, there.content)
         assert here.status_code == 200
+
+
+@pytest.mark.parametrize("program", programs()[::9], ids=lambda program: str(program.stem))
+def test_a_web_node_gives_the_trace_that_the_engine_gives(nodes: Nodes, program: Path) -> None:
+    code = program.read_text("utf-8")
+    got = msgspec.json.decode(json.dumps(nodes.run(code, node=1)), type=Trace)
+    alone = engine.run(code, got.limits)
+    assert (alone.id, canonical(alone)) == (got.id, canonical(got))
 
 
 def test_each_node_gives_what_is_only_remembered(nodes: Nodes, number: int) -> None:

@@ -196,6 +196,11 @@ CUTS = ("leader broker", "follower broker", "worker broker", "leader store", "fo
 def test_every_run_is_answered_while_the_network_between_two_is_cut(
     whole: Nodes, callers: ThreadPoolExecutor, number: int, cut: str
 ) -> None:
+    answered_while_cut(whole, callers, number, cut)
+
+
+def answered_while_cut(whole: Nodes, callers: ThreadPoolExecutor, number: int, cut: str) -> None:
+    """The network between two is cut in the middle of a load, and comes back when all are answered."""
     who, there = cut.split()
     led = leading(whole)
     cluster = whole.cluster

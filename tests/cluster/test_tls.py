@@ -1,4 +1,4 @@
-"""Nodes, their broker and their store with certificates of one's own: none is believed that should not be, and why is said."""
+"""Nodes, broker and store with certificates and tokens: none is believed that should not be, and why is said."""
 
 import asyncio
 import contextlib
@@ -125,6 +125,32 @@ def test_no_password_is_told_to_who_does_not_begin_with_tls(
 
         asyncio.run(tries())
     assert b"a-secret" not in heard
+
+
+@pytest.fixture(scope="module")
+def by_token(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
+    """An operator's own broker, which knows no users."""
+    with broker_in(tmp_path_factory.mktemp("by_token"), token="the-token-of-all") as one:
+        yield one
+
+
+def test_a_run_passes_a_broker_that_asks_for_a_token(
+    by_token: Broker, loop: Loop, local: LocalRunner, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def ran() -> tuple[str, set[str]]:
+        async with leading(by_token) as (runner, workers), working(by_token, local), working(by_token, local):
+            await until(lambda: workers.slots == 2 * local.capacity)
+            names = {beat.worker for beat in workers}
+            return trace_of(await events_of(runner, *asked("print('by token')"))).output[0].text, names
+
+    text, names = loop.run(ran())
+    assert (text, len(names)) == ("by token\n", 2)
+    assert by_token.token not in caplog.text + "".join(names)
+
+
+def test_a_wrong_token_is_refused(by_token: Broker, caplog: pytest.LogCaptureFixture) -> None:
+    said(f"nats://another-token@127.0.0.1:{by_token.port}", "", caplog, "Authorization Violation")
+    assert "another-token" not in caplog.text
 
 
 def test_a_node_says_that_no_broker_is_there(caplog: pytest.LogCaptureFixture) -> None:

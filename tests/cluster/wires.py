@@ -3,20 +3,27 @@
 import asyncio
 import contextlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from typing import Protocol
 
 from tests.cluster.parts import Loop
+
+
+class Cut(Protocol):
+    """What lies between two."""
+
+    def cut(self) -> AbstractContextManager[None]: ...
 
 
 class Wire:
     """A port of this machine that leads to another port, or to a socket's file."""
 
-    def __init__(self, loop: Loop, to: int | str) -> None:
+    def __init__(self, loop: Loop, to: int | str, host: str = "127.0.0.1") -> None:
         self._loop = loop
         self._to = to
         self._is_whole = asyncio.Event()
         self._is_whole.set()
-        self._listening = loop.run(asyncio.start_server(self._on_connection, "127.0.0.1", 0))
+        self._listening = loop.run(asyncio.start_server(self._on_connection, host, 0))
         self.port: int = self._listening.sockets[0].getsockname()[1]
 
     @contextmanager

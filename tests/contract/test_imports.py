@@ -157,13 +157,25 @@ def test_the_server_parses_and_unpickles_nothing() -> None:
 
 
 def test_a_service_of_one_process_knows_no_broker() -> None:
-    command = [sys.executable, "-c", "import server.command, server.app, sys; print(*sys.modules)"]
-    loaded = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True, timeout=30).stdout.split()
-    assert not {"nats", "server.cluster"} & set(loaded)
+    assert not {"nats", "server.cluster"} & loaded("server.command", "server.app")
 
 
 def test_no_torch_is_loaded_with_engine_and_server() -> None:
-    command = [sys.executable, "-c", f"import {', '.join(DOORS)}, sys; print(*sys.modules)"]
-    loaded = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True, timeout=30).stdout.split()
-    assert {*DOORS, "engine.sandbox.pool"} <= set(loaded)
-    assert "torch" not in loaded
+    found = loaded(*DOORS)
+    assert {*DOORS, "engine.sandbox.pool"} <= found
+    assert "torch" not in found
+
+
+def test_a_web_node_loads_nothing_that_makes_traces_or_tables() -> None:
+    found = loaded("server.__main__", "server.cluster.node")
+    assert "server.cluster.nats_runner" in found
+    assert not found & {
+        "torch", "numpy", "alembic", "engine.worker", "engine.assemble", "engine.findings", "engine.derive",
+        "server.local_runner", "server.packing", "server.trace_processes",
+    }  # fmt: skip
+
+
+def loaded(*modules: str) -> set[str]:
+    """What a fresh interpreter has of modules once it has imported these."""
+    command = [sys.executable, "-c", f"import {', '.join(modules)}, sys; print(*sys.modules)"]
+    return {*subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True, timeout=60).stdout.split()}

@@ -23,7 +23,9 @@ COPIED = re.compile(r"^COPY (?!--from)(.+) \S+$", re.MULTILINE)
 def pinned() -> dict[str, str]:
     """Version by name, as constraints.txt has them."""
     lines = (ROOT / "constraints.txt").read_text("utf-8").splitlines()
-    return dict(line.split("==") for line in lines if line and not line.startswith("#"))
+    pins = [Requirement(line) for line in lines if line and not line.startswith("#")]
+    of_this_python = [pin for pin in pins if pin.marker is None or pin.marker.evaluate()]
+    return {pin.name: str(pin.specifier).removeprefix("==") for pin in of_this_python}
 
 
 def spelled(name: str) -> str:

@@ -4,7 +4,23 @@ import pytest
 import simpy
 
 from tools import scaling
-from tools.scaling import BURST, WAITING_S, Cell, Load, Part, Prices, Simulated, plan, quantile, simulated_burst
+from tools.scaling import (
+    BURST,
+    CLUSTER,
+    CLUSTER_BURST,
+    EMBEDDED,
+    WAITING_S,
+    Burst,
+    Cell,
+    Load,
+    Part,
+    Prices,
+    Simulated,
+    Way,
+    plan,
+    quantile,
+    simulated_burst,
+)
 
 
 @pytest.mark.slow
@@ -59,10 +75,11 @@ def test_a_plan_keeps_its_promise_with_a_node_to_spare() -> None:
     assert planned.per_million(Prices()) > planned.per_million(Prices(core_hour=0.01)) > 0
 
 
-def test_the_simulated_burst_is_like_the_measured_one() -> None:
-    simulated = simulated_burst(BURST.runs, BURST.cores)
-    assert simulated.all_s == pytest.approx(BURST.all_s, rel=0.2)
-    assert simulated.p95_s == pytest.approx(BURST.p95_s, rel=0.3)
+@pytest.mark.parametrize(("measured", "way"), [(BURST, EMBEDDED), (CLUSTER_BURST, CLUSTER)])
+def test_the_simulated_burst_is_like_the_measured_one(measured: Burst, way: Way) -> None:
+    simulated = simulated_burst(measured.runs, measured.cores, way)
+    assert simulated.all_s == pytest.approx(measured.all_s, rel=0.2)
+    assert simulated.p95_s == pytest.approx(measured.p95_s, rel=0.3)
 
 
 def test_a_quantile_of_nothing_is_nothing() -> None:

@@ -63,7 +63,8 @@ class Cluster:
         self._folder = folder
         self._process: subprocess.Popen[bytes] | None = None
         self.url = URL.create("postgresql", "gradgraph", database="postgres", query={"host": str(folder)})
-        self._run("initdb", "-U", "gradgraph", "--auth=trust", "--encoding=utf8", "--no-sync").wait(START_S)
+        made = self._run("initdb", "-U", "gradgraph", "--auth=trust", "--encoding=utf8", "--no-sync").wait(START_S)
+        assert made == 0, (folder / "log").read_text()
 
     def start(self) -> None:
         """Start it; returns when it answers. What a killed one has left is still being cleared away for a moment."""

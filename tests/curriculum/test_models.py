@@ -301,7 +301,9 @@ def test_117_drop_last_and_workers() -> None:
 def _asked_for(seen: Seen) -> list[float]:
     """The indices that `__getitem__` was called with, in order."""
     calls = [call for call in seen.trace.python_calls if call.function.endswith("__getitem__")]
-    return [float(argument.text or "nan") for call in calls for argument in call.arguments if argument.target == "index"]
+    return [
+        float(argument.text or "nan") for call in calls for argument in call.arguments if argument.target == "index"
+    ]
 
 
 def test_118_transforms_of_a_sample() -> None:

@@ -133,9 +133,11 @@ export class PageView {
   /** Selects what a line of the program made, by its last box, or the line when it did something that has none; another
    *  one leaves the selection alone, unless a question asks for a line. */
   clickLine(line: number): void {
-    const last = this.draft.edited ? undefined : this.run.lines?.boxesOf.get(line)?.at(-1)
-    if (last) this.select({ kind: 'box', id: last })
-    else if (!this.draft.edited && (this.run.isTelling(line) || this.run.asksForLine)) this.select({ kind: 'line', line })
+    if (!this.draft.edited) {
+      const last = this.run.lines?.boxesOf.get(line)?.at(-1)
+      if (last) this.select({ kind: 'box', id: last })
+      else if (this.run.isTelling(line) || this.run.asksForLine) this.select({ kind: 'line', line })
+    }
     this.showLine(line)
   }
 

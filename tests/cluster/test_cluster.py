@@ -118,6 +118,22 @@ def test_each_node_gives_what_is_only_remembered(nodes: Nodes, number: int) -> N
     assert [web.get(f"/api/v1/runs/{trace['id']}").json()["status"] for web in nodes.web] == ["limited"] * 2
 
 
+def test_a_snapshot_of_one_node_is_each_node_s(nodes: Nodes, number: int) -> None:
+    run = nodes.run(LEAF.format(n=number), node=0)["id"]
+    made = nodes.web[0].post("/api/v1/snapshots", json={"run": run, "view": {"step": 0, "lang": "en"}}).json()
+    for path in (*(f"/s/{made['id']}{ending}" for ending in ("", ".json", ".py")), f"/embed/{run}"):
+        here, there = (web.get(path) for web in nodes.web)
+        assert (here.status_code, there.status_code) == (200, 200)
+        assert _anywhere(here) == _anywhere(there)
+    assert nodes.web[1].delete(f"/api/v1/snapshots/{made['id']}", headers={"Owner-Token": made["token"]}).is_success
+    assert [web.get(f"/s/{made['id']}.json").is_success for web in nodes.web] == [False, False]
+
+
+def _anywhere(answer: httpx.Response) -> str:
+    """An answer without the address of the node that gave it."""
+    return answer.text.replace(str(answer.url.port), "")
+
+
 @pytest.mark.parametrize("node", [0, 1])
 def test_each_node_tells_what_happens_to_a_run(nodes: Nodes, number: int, node: int) -> None:
     run = accepted(nodes, SLEEP.format(n=number, s=2), node=1 - node)
@@ -165,6 +181,18 @@ def test_a_run_whose_worker_is_killed_is_done_elsewhere(nodes: Nodes, number: in
     assert (trace["status"], [each["text"] for each in trace["output"]]) == ("ok", [f"begun {number}\n", "done\n"])
     assert nodes.health()["cluster"]["redelivered"] == before + 1
     again(nodes, killed)
+
+
+def test_a_worker_told_to_stop_ends_what_it_has(nodes: Nodes, number: int) -> None:
+    before = nodes.health()["cluster"]["redelivered"]
+    run = accepted(nodes, SLEEP.format(n=number, s=3))
+    stopped = worker_of(nodes, run)
+    stopped.process.terminate()
+    assert stopped.process.wait(PATIENCE_S) == 0
+    told(nodes, run, 1)
+    assert nodes.web[1].get(f"/api/v1/runs/{run}").json()["status"] == "ok"
+    assert nodes.health()["cluster"]["redelivered"] == before
+    again(nodes, stopped)
 
 
 def test_a_run_outlives_the_leader(nodes: Nodes, number: int, callers: ThreadPoolExecutor) -> None:

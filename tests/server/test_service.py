@@ -93,6 +93,8 @@ def test_a_weak_sandbox_serves_this_machine_only() -> None:
     check_isolation(Isolation(profile="container", layers=("seccomp",)), Settings(host="0.0.0.0"))
     with pytest.raises(WeakIsolation, match="GRADGRAPH_ALLOW_WEAK_ISOLATION=1"):
         check_isolation(weak, Settings(host="0.0.0.0"))
+    with pytest.raises(WeakIsolation, match="from other machines"):
+        check_isolation(weak, Settings(host="127.0.0.1", runner="nats://127.0.0.1:4222"))
 
 
 def test_a_node_without_a_readable_rule_has_pytorchs_own_formula(served: Served) -> None:

@@ -25,7 +25,7 @@ router = APIRouter(tags=["rooms"])
 
 TELL_S = 0.25
 """Least time between two words to one listener: a class that answers at once is told of in few."""
-REFUSED: dict[int | str, Documented] = dict.fromkeys((403, 404, 409, 422, 429, 503), PROBLEM)
+REFUSED: dict[int | str, Documented] = dict.fromkeys((400, 403, 404, 409, 422, 429, 503), PROBLEM)
 TokenOf = Annotated[str, Header(alias="Owner-Token", description="The teacher's, as the opening told it.")]
 
 

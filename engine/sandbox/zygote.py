@@ -3,6 +3,7 @@
 Started by the server as `python -m engine.sandbox.zygote CONFIG` with a control socket on descriptor 0.
 """
 
+import contextlib
 import faulthandler
 import gc
 import logging
@@ -194,7 +195,8 @@ def main() -> None:
     logging._at_fork_reinit_lock_weakset.clear()  # type: ignore[attr-defined]
     gc.collect()
     gc.freeze()  # a collection in a child would write to, and so copy, every page
-    zygote.serve()
+    with contextlib.suppress(ConnectionError):  # the server hung up with words of this process unread
+        zygote.serve()
 
 
 if __name__ == "__main__":

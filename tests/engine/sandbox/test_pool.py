@@ -4,7 +4,10 @@ import asyncio
 import contextlib
 import os
 import resource
+import select
 import signal
+import socket
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Coroutine, Iterator
@@ -16,9 +19,17 @@ import pytest
 
 from engine import DEFAULT_LIMITS, Program, RunRequest
 from engine.outcome import Outcome
-from engine.sandbox.messages import FromZygote, Spawned
+from engine.sandbox.messages import Config, FromZygote, Spawned, encode
 from engine.sandbox.pool import Pool, _watch_time
-from engine.sandbox.processes import Process, SandboxBroken, ZygoteLost, threads_of, waited_s
+from engine.sandbox.processes import (
+    ENGINE_PARENT,
+    ENVIRONMENT,
+    Process,
+    SandboxBroken,
+    ZygoteLost,
+    threads_of,
+    waited_s,
+)
 from engine.sandbox.supervision import Supervision
 from engine.sandbox.zygote_client import ZygoteClient
 
@@ -345,6 +356,21 @@ def test_this_machine_has_at_least_a_container_s_isolation(on: On) -> None:
 
 
 @pytest.mark.slow
+def test_a_zygote_ends_in_silence_when_its_server_is_gone(tmp_path: Path) -> None:
+    """Also when the server had not yet read what it said."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    config = encode(Config(staging=str(tmp_path), slots=1, import_path=ENGINE_PARENT, namespaces=False))
+    command = [sys.executable, "-m", "engine.sandbox.zygote", config.decode()]
+    with theirs:
+        process = subprocess.Popen(
+            command, stdin=theirs.fileno(), stderr=subprocess.PIPE, env=ENVIRONMENT, cwd="/", start_new_session=True
+        )
+    select.select([ours], [], [])
+    ours.close()
+    assert process.communicate()[1] == b""
+    assert process.returncode == 0
+
+
 def test_without_a_zygote_programs_still_run() -> None:
     async def check(pool: Pool) -> None:
         lines, outcome = await pool.run(QUICK)

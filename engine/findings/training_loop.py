@@ -545,9 +545,8 @@ def passes_thrown_away(diagnosis: Diagnosis) -> Iterator[Finding]:
             waiting.update((leaf, moment) for leaf in fed_by(moment))
         elif moment.kind == "step":
             yield from _only_the_last(diagnosis, moment, waiting, lost)
-            for leaf in diagnosis.held_by(moment):
-                waiting.pop(leaf, None)
-                lost.pop(leaf, None)
+            waiting.clear()
+            lost.clear()
         else:
             owners = (diagnosis.gradient_owner.get(gradient) for gradient in diagnosis.changed_by(moment))
             lost.update((leaf, _Wasted(moment, waiting.pop(leaf))) for leaf in owners if leaf in waiting)

@@ -289,6 +289,60 @@ for i in range(2):
     loss = F.cross_entropy(scores, ids[:, 1:].reshape(-1))
     loss.backward()
 """),
+    Case("drawn_by_chance", 8, {"op": "bernoulli"}, """net = nn.Linear(2, 3)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for i in range(3):
+    opt.zero_grad()
+    mask = torch.bernoulli(torch.sigmoid(net(torch.ones(4, 2))))
+    (mask * torch.randn(4, 3)).sum().backward()
+    opt.step()
+"""),
+    Case("rounded_to_zero", 8, {"op": "exp"}, """a = nn.Parameter(torch.tensor([30.0, 40.0]))
+opt = torch.optim.SGD([a], lr=0.1)
+for i in range(3):
+    opt.zero_grad()
+    chance = torch.exp(-a.square())
+    chance.sum().backward()
+    opt.step()
+"""),
+    Case("pass_thrown_away", 11, {"first_line": "10", "pass_line": "12"}, """x, y = torch.randn(8, 2), torch.randn(8, 1)
+net, other = nn.Linear(2, 1), nn.Linear(2, 1)
+opt = torch.optim.Adam([*net.parameters(), *other.parameters()])
+for i in range(2):
+    opt.zero_grad()
+    both = net(x) + other(x)
+    F.mse_loss(both, y).backward(retain_graph=True)
+    opt.zero_grad()
+    (both ** 2).mean().backward()
+    opt.step()
+"""),
+    Case("backward_after_the_loop", 10, {"made_line": "8", "count": "4", "lost": "3"}, SGD + """for xb, yb in zip(x.split(2), y.split(2)):
+    loss = (net(xb) - yb).abs().mean()
+opt.zero_grad()
+loss.backward()
+opt.step()
+"""),
+    Case("weights_after_the_mean", 7, {"name": "rare", "loss": "cross_entropy"}, """x, y = torch.randn(6, 2), torch.tensor([0, 1, 2, 0, 1, 2])
+net = nn.Linear(2, 3)
+rare = torch.tensor([1., 5., 1., 1., 5., 1.])
+(rare * F.cross_entropy(net(x), y)).sum().backward()
+"""),
+    Case("padding_of_lookup_scored", 12, {"padding": "9", "filled": "3", "count": "8"}, """rows = torch.tensor([[3, 4, 5, 6, 7], [2, 8, 9, 9, 9]])
+class Tagger(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.emb, self.rnn, self.out = nn.Embedding(10, 4, padding_idx=9), nn.LSTM(4, 8, batch_first=True), nn.Linear(8, 10)
+    def forward(self, ids):
+        return self.out(self.rnn(self.emb(ids))[0])
+net = Tagger()
+F.cross_entropy(net(rows[:, :-1]).flatten(0, 1), rows[:, 1:].flatten()).backward()
+"""),
+    Case("guess_as_target", 8, {"name": "guess"}, """net = nn.Linear(2, 3)
+x = torch.randn(8, 2)
+scores = net(x)
+_, guess = F.softmax(scores, 1).max(1)
+F.cross_entropy(scores, guess).backward()
+"""),
     Case("written_to_data", 8, {"leaf": "gen.weight, gen.bias", "value": "w"}, """gen, layer = nn.Linear(2, 3), nn.Linear(3, 1)
 opt = torch.optim.SGD([*gen.parameters(), *layer.parameters()], lr=0.1)
 for i in range(2):

@@ -75,12 +75,12 @@ async def run(
     return await shown(request, run, service, stored, choice, "gradgraph; fwd=miss")
 
 
-@router.get("/mine", responses={200: PLACE, 404: PROBLEM})
-async def mine(request: Request, response: Response, service: ServiceOf) -> QueuePlace:
-    """Where the newest run of this browser stands in the queue; 404 when none waits or is being performed."""
+@router.get("/mine", response_model=QueuePlace, responses={200: PLACE, 204: {"description": "None waits or runs."}})
+async def mine(request: Request, response: Response, service: ServiceOf) -> QueuePlace | Response:
+    """Where the newest run of this browser stands in the queue; nothing when none waits or is being performed."""
     live = await service.runs.newest_of(client_of(request).session)
     if live is None:
-        raise Problem("no-such-run", run="mine")
+        return Response(status_code=204, headers={"Cache-Control": NEVER})
     response.headers["Cache-Control"] = NEVER
     return QueuePlace(
         run=live.id,

@@ -504,7 +504,7 @@ const stories = {
     await page.getByRole('button', { name: 'Empty program' }).click()
     await page.getByText('Paste a PyTorch program and press Run').waitFor()
     await page.locator('.empty li button').first().waitFor()
-    await page.locator('.empty').getByText('Common mistakes').waitFor()
+    await page.locator('.empty').getByText('What is recorded').waitFor()
     await until(() => page.locator('.empty li button').count(), (n) => n >= 16, 'lessons that are offered')
   },
 
@@ -2128,10 +2128,14 @@ const stories = {
     const { x, y, width } = await box.boundingBox()
     await page.mouse.click(x + width / 2, y + 10)
     await pressed(second).waitFor()
+    await page.locator('aside.inspector', { hasText: 'after the question' }).waitFor()
+    const told = await page.locator('body').innerText()
+    for (const hint of ['detach() cuts', 'Backward0', 'no gradient', '1 cut']) check(!told.includes(hint), `${hint} tells the flow`)
     for (const label of others) await page.locator('.question').getByRole('button', { name: label, exact: true }).click()
     await pressed(first).waitFor()
     await page.locator('.question button', { hasText: 'Check' }).click()
     await page.locator('.question .told', { hasText: 'grad.flow' }).waitFor()
+    await page.locator('section.graph', { hasText: 'MulBackward0' }).waitFor()
     await page.locator('.question input').fill('[10.5, 17.5]')
     await page.keyboard.press('Enter')
     await page.locator('.question .verdict', { hasText: 'Not yet' }).waitFor()

@@ -189,7 +189,7 @@ def test_events_tell_that_a_run_waits_what_it_prints_and_when_it_is_over(
 def test_a_browser_is_told_how_many_runs_are_ahead_of_its_own(narrow: Served, clients: ThreadPoolExecutor) -> None:
     ask = partial(narrow.http.request, headers={"Cookie": f"{SESSION}=here"})
     where = partial(ask, "GET", "/api/v1/runs/mine")
-    assert where().status_code == 404
+    assert where().status_code == 204
     with held(narrow, clients):
         before = post(narrow, clients, Callers.program(0))
         ours = post(narrow, clients, Callers.program(LONG_S), "here")

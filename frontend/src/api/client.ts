@@ -156,8 +156,10 @@ export async function cancel(run: string, lang: Lang): Promise<void> {
   await fetch(traceUrl(run), { method: 'DELETE', headers: { 'Accept-Language': lang } })
 }
 
-export function place(lang: Lang, signal: AbortSignal): Promise<Place> {
-  return json('/api/v1/runs/mine', lang, { signal })
+/** Null where none waits or runs. */
+export async function place(lang: Lang, signal: AbortSignal): Promise<Place | null> {
+  const answer = await ask('/api/v1/runs/mine', { signal }, lang)
+  return answer.status === 204 ? null : read(answer)
 }
 
 export function trace(id: string, lang: Lang, signal?: AbortSignal): Promise<Trace> {

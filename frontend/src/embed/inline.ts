@@ -36,11 +36,12 @@ export interface Inline {
 }
 
 export class InlineSource implements Source {
-  private readonly partOf: WeakMap<Graph, Part>
+  /** By the groups of their graphs: a graph of which a question hides something still has them. */
+  private readonly partOf: WeakMap<Graph['groups'], Part>
   private readonly spoken: Readonly<Record<Lang, Words>>
 
   constructor(private readonly given: Inline) {
-    this.partOf = new WeakMap(given.parts.map((part) => [part.graph, part]))
+    this.partOf = new WeakMap(given.parts.map((part) => [part.graph.groups, part]))
     const { titles } = given
     this.spoken = { en: wordsOf({ ...en, ...titles.en }), zh: wordsOf({ ...zh, ...titles.zh }) }
   }
@@ -78,6 +79,6 @@ export class InlineSource implements Source {
   close(): void {}
 
   private layouts(graph: Graph, lang: Lang): readonly Layout[] {
-    return this.partOf.get(graph)?.layouts[lang] ?? []
+    return this.partOf.get(graph.groups)?.layouts[lang] ?? []
   }
 }

@@ -54,11 +54,14 @@ export function opened(bounds: Rect, view: Viewport, focus: Rect | null, least =
 /** Width at the right that legend and minimap take. */
 export const RAIL = 156
 
-/** Whether any of the boxes on screen lies under a rectangle of the window. */
+/** Room of the steps that stand beside a box. */
+const BESIDE = 32
+
+/** Whether any of the boxes on screen, or a step beside it, lies under a rectangle of the window. */
 export function covers(place: Rect, boxes: readonly Rect[], camera: Camera): boolean {
   const under = {
-    x: (place.x - camera.x) / camera.zoom, y: (place.y - camera.y) / camera.zoom, w: place.w / camera.zoom,
-    h: place.h / camera.zoom,
+    x: (place.x - camera.x) / camera.zoom - BESIDE, y: (place.y - camera.y) / camera.zoom,
+    w: place.w / camera.zoom + 2 * BESIDE, h: place.h / camera.zoom,
   }
   return boxes.some((box) => overlaps(box, under))
 }

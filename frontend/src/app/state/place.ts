@@ -15,7 +15,7 @@ export async function followPlace(
   try {
     while (isWanted()) {
       const place = await api.place(lang, signal)
-      if (!isWanted()) return
+      if (!place || !isWanted()) return
       tell(place)
       await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS))
     }

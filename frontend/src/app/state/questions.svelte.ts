@@ -50,6 +50,12 @@ export class Questions {
     return Math.min(trace.timeline.length, ...open.map(({ step }) => step))
   }
 
+  /** Whether nothing may tell what autograd recorded: where a gradient flows is asked still, and none has flowed. */
+  hidesFlow(trace: Trace): boolean {
+    const isOpen = (question: Question): boolean => question.kind === 'flow' && !this.closed(trace, question)
+    return this.asks(trace) && trace.passes.length === 0 && askable(trace).some(isOpen)
+  }
+
   close(trace: Trace, question: Question, how: Closed): void {
     const all = Object.entries({ ...this.answered, [keyOf(trace, question)]: how }).slice(-MOST)
     this.keep(Object.fromEntries(all))

@@ -12,9 +12,9 @@ const GONE = 404
 const later = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, AGAIN_MS))
 
 /** Makes this tab the teacher of a room, and goes there. */
-export function teach(opened: api.Opened): void {
+export function teach(opened: api.Opened, lang: Lang): void {
   sessionStorage.setItem(OPENED, JSON.stringify(opened))
-  location.assign(api.roomUrl(opened.code))
+  location.assign(`${api.roomUrl(opened.code)}#lang=${lang}`)
 }
 
 function tokenOf(code: string): string | null {

@@ -6,6 +6,7 @@ import { applyEdits } from '../../core/trace/fix'
 import { History } from '../../core/trace/history'
 import { boxFinder } from '../../core/trace/naming'
 import { indexOf, linesOfGraph, type TraceIndex } from '../../core/trace/trace-index'
+import { drawnUnrecorded, unrecorded } from '../../core/trace/unrecorded'
 import { recentRuns, type Recent } from './browser-storage'
 import type { Questions } from './questions.svelte'
 
@@ -53,12 +54,21 @@ export class Run {
   /** A picture as it was before the first open question. */
   private until(shown: Shown | null): Shown | null {
     if (!shown) return null
-    const trace = cutTrace(shown.trace, this.questions.endOf(shown.trace))
-    if (trace === shown.trace) return shown
+    const before = cutTrace(shown.trace, this.questions.endOf(shown.trace))
+    if (before === shown.trace) return shown
+    const hides = this.questions.hidesFlow(before)
+    const trace = hides ? unrecorded(before) : before
     const last = this.cuts.get(shown)
-    const cut = last?.trace === trace ? last : { trace, graph: cutGraph(shown.graph, trace) }
+    if (last?.trace === trace) return last
+    const graph = cutGraph(shown.graph, before)
+    const cut = { trace, graph: hides ? drawnUnrecorded(graph, trace) : graph }
     this.cuts.set(shown, cut)
     return cut
+  }
+
+  /** Whether nothing on the page may tell what autograd recorded. */
+  get hidesFlow(): boolean {
+    return this.trace !== null && this.questions.hidesFlow(this.trace)
   }
 
   /** How many steps of a run the page may show. */

@@ -74,7 +74,10 @@ export class PageView {
     return this.state.expanded ?? (graph ? openingChoice(sheetOf(graph)) : new Set<string>())
   })
   /** The graph to draw: by the reader's choice, or else that of the pass the step belongs to. */
-  readonly wanted: string = $derived.by(() => JSON.stringify(choiceAt(this.run.whole, this.state, this.state.step)))
+  readonly wanted: string = $derived.by(() => {
+    const level = this.run.hidesFlow ? 'both' : this.state.level
+    return JSON.stringify(choiceAt(this.run.whole, { ...this.state, level }, this.state.step))
+  })
   /** What the inspector follows while nothing is selected: the box the step concerns, or the latest one before it. */
   readonly followedBox: Box | undefined = $derived.by(() => {
     const { index, find } = this.run

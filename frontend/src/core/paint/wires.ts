@@ -23,7 +23,8 @@ export class WirePainter {
     const knots = wire.knots.map(([kx, ky]): Knot => [kx - x, ky - y])
     marks.push({ k: 'path', c: 'edge-hit', d: lanePath(knots, wire.upward, 0) })
     marks.push(...this.lanes(wire, knots, paint, first, ghost))
-    if (wire.badge) this.badge(marks, wire, first, x, y)
+    // A place without a mark is left by a layout of the same graph before something in it was hidden.
+    if (wire.badge && (first.kind === 'cut' || first.broadcast?.length)) this.badge(marks, wire, first, x, y)
     if (wire.forward) this.forwardText(marks, first, wire.forward, x, y, paint)
     if (wire.gradient) this.gradientText(marks, links, paints, wire.gradient, x, y)
     const box = extent(wire)

@@ -5,6 +5,7 @@ import { cutGraph, cutTrace } from './cut'
 import { answerOf, askable, judge, numbersIn, partOf, together } from './questions'
 import { TraceIndex } from './trace-index'
 import { History } from './history'
+import { drawnUnrecorded, unrecorded } from './unrecorded'
 
 const fixtures = ['accumulation', 'broadcasting', 'detach', 'double_backward', 'scalar_expression'] as const
 const span = { line: 1, end_line: 1, column: 0, end_column: 1 }
@@ -106,4 +107,16 @@ test.each(fixtures)('before a question of %s is answered its answer is in no ten
     const told = what === 'grad' && found ? then.gradShownAt(found, question.step) : found
     if (question.kind === 'number') expect(told?.data ?? null).not.toEqual(question.data)
   }
+})
+
+test.each(fixtures)('while the flow in %s is asked nothing tells what autograd recorded', (name) => {
+  const { trace, graph } = load(name)
+  const cut = cutTrace(trace, trace.timeline.findIndex(({ kind }) => kind === 'pass'))
+  const hidden = unrecorded(cut)
+  expect(unrecorded(cut)).toBe(hidden)
+  const drawn = drawnUnrecorded(cutGraph(graph, cut), hidden)
+  expect(drawn.boxes.map(({ op }) => op)).toEqual(cutGraph(graph, cut).boxes.map(({ op }) => op))
+  const told = JSON.stringify([hidden.ops, hidden.tensors, drawn.boxes, drawn.links])
+  for (const hint of ['grad_fn', 'Backward0', '"cut"', '"requires_grad":true', 'unreached'])
+    expect(told).not.toContain(hint)
 })

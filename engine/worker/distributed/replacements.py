@@ -81,7 +81,9 @@ class Ranks:
         if self._has_begun:
             return
         self._has_begun = True
-        self._recorder.outbox.say(Found("ranks_are_threads", "note", self._recorder.sites.of(frame), {}))
+        site = self._recorder.sites.of(frame)
+        if site:  # else a launcher starts them, and has said so
+            self._recorder.outbox.say(Found("ranks_are_threads", "note", site, {}))
         dist.Backend.register_backend(BACKEND, self._group, extended_api=True, devices=["cpu", "cuda"])
         isolate_ranks()
         self._patches.after_undo(join_ranks)

@@ -177,6 +177,62 @@ print(rank, size, dist.get_rank(), model.module.weight.grad.tolist())
     assert "launched_alone" in [finding.code for finding in trace.findings]
 
 
+LAUNCHED = """import os
+import torch
+import torch.distributed as dist
+from torch import nn
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+dist.init_process_group("nccl")
+rank = int(os.environ["LOCAL_RANK"])
+torch.manual_seed(rank)
+model = DDP(nn.Linear(2, 1))
+model(torch.ones(1, 2) * (rank + 1)).sum().backward()
+print(rank, os.environ["WORLD_SIZE"], model.module.weight.grad.tolist())
+"""
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "# torchrun --nproc_per_node=2 train.py",
+        "#!/usr/bin/env python\n# $ torchrun --standalone --nnodes 1 --nproc-per-node 2 train.py",
+        "\n# python -m torch.distributed.launch --nproc_per_node=2 train.py",
+    ],
+)
+def test_the_command_of_a_launcher_says_how_many_ranks_run_the_program(command: str) -> None:
+    trace = run(f"{command}\n{LAUNCHED}")
+    assert trace.failure is None
+    assert sorted(said(trace).splitlines()) == ["0 2 [[1.5, 1.5]]", "1 2 [[1.5, 1.5]]"]
+    (finding,) = trace.findings
+    assert (finding.code, finding.span and finding.span.line) == ("launched_ranks", 1 + command.count("\n"))
+    assert broken(trace) == []
+    assert {group.title for group in view(trace).groups if group.kind == "rank"} == {"rank 0", "rank 1"}
+    assert next(one.text for one in trace.variables if one.name == "rank") == "0"
+
+
+def test_more_ranks_than_there_can_be_are_as_many_as_can() -> None:
+    trace = run(f"# torchrun --nproc_per_node=8 train.py\n{LAUNCHED}")
+    assert len(said(trace).splitlines()) == 4
+    (finding,) = trace.findings
+    assert finding.parameters == {"asked": "8", "ranks": "4"}
+
+
+@pytest.mark.parametrize("command", ["# torchrun train.py", "x = 1  # torchrun --nproc_per_node=2 train.py"])
+def test_without_a_number_above_the_first_statement_the_program_is_the_only_rank(command: str) -> None:
+    trace = run(f"{command}\n{LAUNCHED}")
+    assert said(trace) == "0 1 [[1.0, 1.0]]\n"
+    assert "launched_alone" in [finding.code for finding in trace.findings]
+
+
+def test_a_launched_rank_that_fails_says_where() -> None:
+    trace = run(f"# torchrun --nproc_per_node=2 train.py\n{LAUNCHED}torch.ones(2) @ torch.ones(rank + 2)\n")
+    assert trace.failure is not None and trace.failure.span is not None
+    assert (trace.failure.type, trace.failure.span.line) == ("RuntimeError", 14)
+    assert "-- Process 1 terminated with the following error:" in trace.failure.traceback
+    assert "launched.py" not in trace.failure.traceback
+
+
 def test_data_parallel_without_a_gpu_says_what_it_would_do() -> None:
     trace = run("import torch\nmodel = torch.nn.DataParallel(torch.nn.Linear(2, 1))\nmodel(torch.ones(1, 2))\n")
     assert ("data_parallel_alone", 2) in [(it.code, it.span and it.span.line) for it in trace.findings]

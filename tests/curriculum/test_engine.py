@@ -63,6 +63,22 @@ def test_139_140_hooks_on_accumulators_can_average() -> None:
     assert same(seen.value("mean"), [[1, 1]])
 
 
+def test_139_ranks_name_the_bucket_whose_gradients_they_exchange() -> None:
+    seen = Seen(
+        "import os\nimport torch.distributed as dist\ndist.init_process_group('gloo')\n"
+        "net = nn.parallel.DistributedDataParallel(nn.Linear(2, 1))\n"
+        "net(torch.ones(1, 2) * (dist.get_rank() + 1)).sum().backward()\n"
+        "grad = net.module.weight.grad\n",
+        imports="# torchrun --nproc_per_node=2 train.py\n" + NN,
+    )
+    exchanges = [op for op in seen.trace.ops if op.bucket]
+    assert [op.rank for op in exchanges] == [0, 1]
+    assert len({op.collective for op in exchanges}) == 1
+    added = {one.tensor for pass_ in seen.trace.passes for one in pass_.accumulations}
+    assert {id_ for op in exchanges for id_ in op.bucket} == added
+    assert same(seen.value("grad"), [[1.5, 1.5]])
+
+
 TOY = """
 class Number:
     def __init__(self, data, maker=None):

@@ -5,11 +5,9 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-import torch.multiprocessing as mp
-
 from engine.events import Found
 from engine.worker.capture.recorder import Recorder
-from engine.worker.distributed.replacements import MOST_RANKS
+from engine.worker.distributed.replacements import MOST_RANKS, START_PROCESSES
 
 _ASKS = re.compile(
     r"""\b(?:environ\.get\(|getenv\(|environ\[)\s*["'](?:LOCAL_RANK|RANK|WORLD_SIZE)["']"""
@@ -61,7 +59,8 @@ def launch(ranks: int, names: dict[str, Any], run: Callable[[dict[str, Any]], No
         os.environ.update(_environment(rank, ranks))
         run(globals_of[rank])
 
-    mp.start_processes(run_rank, nprocs=ranks)
+    start: Callable[..., object] = START_PROCESSES.get()
+    start(run_rank, nprocs=ranks)
 
 
 def _environment(rank: int, ranks: int) -> dict[str, str]:

@@ -44,6 +44,7 @@ SIMPLE_QUEUE = EntryPoint(mp, "SimpleQueue")
 GET_CONTEXT = EntryPoint(mp, "get_context")
 START_PROCESSES = EntryPoint(mp, "start_processes")
 PARALLEL_INIT = EntryPoint(torch.nn.parallel.DistributedDataParallel, "__init__")
+PARALLEL_FORWARD = EntryPoint(torch.nn.parallel.DistributedDataParallel, "forward")
 
 
 class _World:
@@ -153,6 +154,15 @@ def replace_ranks(mode: Recording, backward: Backward, patches: Patches) -> None
         ranks.told.parallel(self)
 
     patches.replace(PARALLEL_INIT, __init__)
+    run: Callable[..., Any] = PARALLEL_FORWARD.get()
+
+    @functools.wraps(run)
+    def forward(self: Any, *inputs: Any, **kwargs: Any) -> Any:
+        result = run(self, *inputs, **kwargs)
+        ranks.told.forwarded(self)
+        return result
+
+    patches.replace(PARALLEL_FORWARD, forward)
 
 
 def _replace_processes(ranks: Ranks, patches: Patches) -> None:

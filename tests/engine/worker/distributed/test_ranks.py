@@ -325,6 +325,44 @@ def test_gradients_before_and_after_the_all_reduce_are_told() -> None:
         assert values(trace, change.after) == [1.5, 3.0]
 
 
+BUCKETS = (
+    HEAD
+    + """
+def work(rank, size):
+    begin(rank, size)
+    net = DDP(nn.Sequential(nn.Linear(2, 3), nn.Linear(3, 1)), bucket_cap_mb=1e-5)
+    for _ in range(3):
+        net(torch.ones(1, 2)).sum().backward()
+"""
+    + TAIL
+)
+
+
+def test_every_all_reduce_of_a_pass_names_its_parameters() -> None:
+    trace = run(BUCKETS)
+    assert broken(trace) == []
+    for pass_ in trace.passes:
+        reduced = [op for op in trace.ops if op.pass_id == pass_.id and op.collective]
+        shapes = [tensor(trace, id_).shape for op in reduced for id_ in op.bucket]
+        assert sorted(shapes) == [(1,), (1, 3), (3,), (3, 2)]
+
+
+def test_buckets_made_anew_hold_what_was_ready_first() -> None:
+    trace = run(BUCKETS)
+    for pass_ in trace.passes[2:]:
+        reduced = [op.bucket for op in trace.ops if op.pass_id == pass_.id and op.collective]
+        assert len(reduced) > 1
+        added = [tensor(trace, one.tensor).identity or one.tensor for one in pass_.accumulations]
+        assert [id_ for bucket in reduced for id_ in bucket] == added
+
+
+def test_of_two_parallel_models_no_bucket_is_told() -> None:
+    code = BUCKETS.replace("    for _", "    other = DDP(nn.Linear(2, 1))\n    for _")
+    trace = run(code)
+    assert trace.failure is None
+    assert {op.bucket for op in trace.ops} == {()}
+
+
 def test_passes_that_exchanged_gradients_are_drawn_in_lanes() -> None:
     trace = run(TWO_STEPS)
     drawn = view(trace)

@@ -63,6 +63,15 @@ def test_139_140_hooks_on_accumulators_can_average() -> None:
     assert same(seen.value("mean"), [[1, 1]])
 
 
+def test_140_threads_share_one_lock_and_replicas_are_copied_in_each_step() -> None:
+    seen = Seen((GALLERY / "global_lock.py").read_text(), imports="")
+    named = [line.split(":")[0] for line in seen.printed.splitlines()]
+    assert named[:2] == ["two loops, one after the other", "two loops in two threads"]
+    assert named[3:] == ["scatter", "replicate", "two forwards", "gather"]
+    assert seen.tensor("joined").shape == (4, 1)
+    assert {op.rank for op in seen.trace.ops} == {None}
+
+
 def test_139_ranks_name_the_bucket_whose_gradients_they_exchange() -> None:
     seen = Seen(
         "import os\nimport torch.distributed as dist\ndist.init_process_group('gloo')\n"

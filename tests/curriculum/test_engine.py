@@ -16,6 +16,23 @@ def test_135_a_model_cut_in_two() -> None:
     assert seen.variable("same").text == "True"
 
 
+def test_135_a_model_cut_between_ranks_that_stand_for_devices() -> None:
+    seen = Seen(
+        "import torch.distributed as dist\ndist.init_process_group('gloo')\n"
+        "if dist.get_rank() == 0:\n"
+        "    hidden = nn.Linear(4, 3)(torch.ones(2, 4))\n    dist.send(hidden.detach(), dst=1)\n"
+        "    back = torch.empty(2, 3)\n    dist.recv(back, src=1)\n    hidden.backward(back)\n"
+        "else:\n"
+        "    here = torch.empty(2, 3)\n    dist.recv(here, src=0)\n    here.requires_grad_()\n"
+        "    nn.Linear(3, 1)(here).sum().backward()\n    dist.send(here.grad, dst=0)\n",
+        imports="# torchrun --nproc_per_node=2 pipeline.py\n" + NN,
+    )
+    assert "launched_ranks" in seen.told
+    assert [group.title for group in seen.graph.groups if group.kind == "rank"] == ["rank 0", "rank 1"]
+    sent = [seen.index.tensors[op.inputs[0]] for op in seen.trace.ops if op.name == "send"]
+    assert [4 * tensor.shape[0] * tensor.shape[1] for tensor in sent] == [24, 24]
+
+
 def test_136_a_layer_cut_in_two() -> None:
     seen = Seen(
         "whole = nn.Linear(4, 6, bias=False)\nx = torch.randn(2, 4)\nupper, lower = whole.weight.chunk(2)\n"

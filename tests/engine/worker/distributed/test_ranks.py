@@ -378,6 +378,46 @@ def test_passes_that_exchanged_gradients_are_drawn_in_lanes() -> None:
         assert lane in lanes
 
 
+CUT = """# torchrun --nproc_per_node=2 pipeline.py
+import torch
+import torch.distributed as dist
+from torch import nn
+
+dist.init_process_group("gloo")
+torch.manual_seed(0)
+if dist.get_rank() == 0:
+    lower = nn.Sequential(nn.Linear(4, 3), nn.Tanh())
+    hidden = lower(torch.ones(2, 4))
+    dist.send(hidden.detach(), dst=1)
+    back = torch.empty(2, 3)
+    dist.recv(back, src=1)
+    hidden.backward(back)
+else:
+    upper = nn.Linear(3, 1)
+    received = torch.empty(2, 3)
+    dist.recv(received, src=0)
+    received.requires_grad_()
+    loss = upper(received).pow(2).mean()
+    loss.backward()
+    dist.send(received.grad, dst=0)
+"""
+
+
+def test_passes_of_a_model_cut_between_two_ranks_are_drawn_in_lanes() -> None:
+    trace = run(CUT)
+    drawn = view(trace)
+    assert [trace.passes[at].rank for at in range(2)] == [1, 0]
+    assert drawn.passes == tuple(pass_.id for pass_ in trace.passes)
+    assert {group.title for group in drawn.groups if group.kind == "rank"} == {"rank 0", "rank 1"}
+    forward, back = (ops[0].inputs[0] for ops in collectives(trace).values())
+    assert tensor(trace, forward).shape == tensor(trace, back).shape == (2, 3)
+
+
+def test_a_pass_that_began_with_a_gradient_of_its_own_stays_alone() -> None:
+    trace = run(CUT.replace("hidden.backward(back)", "hidden.backward(torch.ones(2, 3))"))
+    assert [len(view(trace, pass_id=pass_.id).passes) for pass_ in trace.passes] == [1, 1]
+
+
 def test_a_program_of_all_there_is_keeps_the_laws() -> None:
     assert broken(run(TWO_RANKS.read_text())) == []
 

@@ -144,6 +144,14 @@ class OpRan(_Event, frozen=True, tag="o"):
     """Which meeting of ranks it was; the same in all of them."""
 
 
+class BucketReduced(_Event, frozen=True, tag="bk"):
+    """What a rank gave to a collective were the gradients of these parameters (their first records)."""
+
+    collective: int
+    thread: int
+    parameters: tuple[int, ...]
+
+
 class RankSeen(_Event, frozen=True, tag="rk"):
     """A thread of the program is a rank of several."""
 
@@ -622,6 +630,7 @@ Event = (
     | Named
     | GradKept
     | OpRan
+    | BucketReduced
     | RankSeen
     | CellsRead
     | Gone

@@ -479,6 +479,9 @@ class Op(Record, frozen=True):
     collective: str | None = None
     """Collective id, the same for the ops of all ranks that met: `inputs` are what this one gave, and `outputs` what it
     got by writes into them. Of the ops that `DistributedDataParallel` makes itself, only those of floating point."""
+    bucket: tuple[str, ...] = ()
+    """For an all-reduce of `DistributedDataParallel`: the parameters (their identities) whose gradients were in its
+    bucket, as they lie there. Absent where a rank has several such models."""
 
 
 class Edge(Record, frozen=True):

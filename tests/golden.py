@@ -1,6 +1,6 @@
 """Canonical traces of the gallery: `python -m tests.golden [NAME ...]` writes `gallery/NAME.json` anew.
 
-A canonical trace holds no time, address, path or version; floats have four significant digits. Structure is compared
+A canonical trace holds no time (of those that a program prints, “… ms”), address, path or version; floats have four significant digits. Structure is compared
 exactly, numbers with a tolerance that holds on any CPU.
 """
 
@@ -40,6 +40,8 @@ RTOL = 1e-3
 ATOL = 1e-5
 TEXT_ATOL = 2e-4
 """Printed numbers have four decimals."""
+TIME = re.compile(r"\d+(?:\.\d+)?(?= ms\b)")
+"""Measured by a program and printed by it."""
 NUMBER = re.compile(r"-?\d+\.\d*(?:e[-+]?\d+)?|-?\d+")
 
 
@@ -103,6 +105,8 @@ def _reduced(value: Json) -> Json:
         }
     if isinstance(value, list):
         return [_reduced(item) for item in value]
+    if isinstance(value, str):
+        return TIME.sub("…", value)
     if isinstance(value, float):
         return float(f"{value:.4g}")
     return value

@@ -121,6 +121,7 @@ class _Ops:
                 op,
                 rank=self.recorded.ranks.get(event.thread),
                 collective=f"g{event.collective}" if event.collective else None,
+                bucket=tuple(map(tensor_id, self.recorded.buckets.get((event.collective, event.thread), ()))),
             )
         if not event.flags and not event.pass_id:
             return op

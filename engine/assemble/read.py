@@ -119,6 +119,7 @@ class _Reading:
             tensors=self.tensors,
             later_words=dict(self._later_words),
             ops=self._ops,
+            buckets={(seen.collective, seen.thread): seen.parameters for seen in listed(ev.BucketReduced)},
             ranks={seen.thread: seen.rank for seen in listed(ev.RankSeen)},
             reads=_by_op(listed(ev.CellsRead)),
             nodes=self._nodes,

@@ -66,6 +66,8 @@ class Recorded:
     later_words: Mapping[int, LaterWords]
     """By tensor."""
     ops: Mapping[int, ev.OpRan]
+    buckets: Mapping[tuple[int, int], tuple[int, ...]]
+    """Parameters, by collective and thread."""
     ranks: Mapping[int, int]
     """By number of the thread."""
     reads: Mapping[int, Sequence[ev.CellsRead]]

@@ -1,7 +1,7 @@
 """Where passes start. What a pass with `create_graph=True` computed is a graph itself, a layer, which later passes
-differentiate: such passes start together, as those do whose ranks exchanged gradients."""
+differentiate: such passes start together, as those do whose ranks exchanged gradients or handed one on."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from engine.trace import Pass
@@ -58,12 +58,37 @@ def _joined(index: TraceIndex, chosen: Pass) -> tuple[Pass, ...]:
 
 
 def _met(index: TraceIndex, chosen: Pass) -> tuple[Pass, ...]:
-    """A pass and those of other ranks whose gradients were exchanged with its own."""
+    """A pass and those of other ranks whose gradients were exchanged with its own, or that it got its first gradient
+    from, and so on."""
     if chosen.rank is None:
         return (chosen,)
     collectives = {op.collective for op in index.trace.ops if op.pass_id == chosen.id} - {None}
     met = {op.pass_id for op in index.trace.ops if op.collective in collectives} | {chosen.id}
+    pairs = [{giver, taker} for giver, taker in _handed_on(index)]
+    while more := {pass_ for pair in pairs if pair & met for pass_ in pair} - met:
+        met |= more
     return tuple(pass_ for pass_ in index.trace.passes if pass_.id in met)
+
+
+def _handed_on(index: TraceIndex) -> Iterator[tuple[str, str]]:
+    """Passes of two ranks of which the second begins with a gradient that the first had left and its rank sent, as
+    where a model is cut."""
+    left = {added.after: pass_.id for pass_ in index.trace.passes for added in pass_.accumulations}
+    givers: dict[str, str] = {}
+    arrived: dict[str, str] = {}
+    for step in index.trace.timeline:
+        op = index.ops.get(step.op or "")
+        if op is not None and op.collective is not None:
+            for tensor in op.inputs:
+                if op.name.endswith("send") and tensor in left:
+                    givers[op.collective] = left[tensor]
+                elif op.name.endswith("recv"):
+                    arrived[index.identity(tensor)] = op.collective
+        elif step.kind == "pass" and step.pass_id is not None:
+            for root in index.passes[step.pass_id].roots:
+                met = arrived.get(index.identity(root.seed)) if root.seed is not None else None
+                if met in givers:
+                    yield givers[met], step.pass_id
 
 
 def _results(index: TraceIndex, passes: Sequence[Pass]) -> tuple[str, ...]:

@@ -16,6 +16,23 @@ def test_135_a_model_cut_in_two() -> None:
     assert seen.variable("same").text == "True"
 
 
+def test_135_a_model_cut_between_ranks_that_stand_for_devices() -> None:
+    seen = Seen(
+        "import torch.distributed as dist\ndist.init_process_group('gloo')\n"
+        "if dist.get_rank() == 0:\n"
+        "    hidden = nn.Linear(4, 3)(torch.ones(2, 4))\n    dist.send(hidden.detach(), dst=1)\n"
+        "    back = torch.empty(2, 3)\n    dist.recv(back, src=1)\n    hidden.backward(back)\n"
+        "else:\n"
+        "    here = torch.empty(2, 3)\n    dist.recv(here, src=0)\n    here.requires_grad_()\n"
+        "    nn.Linear(3, 1)(here).sum().backward()\n    dist.send(here.grad, dst=0)\n",
+        imports="# torchrun --nproc_per_node=2 pipeline.py\n" + NN,
+    )
+    assert "launched_ranks" in seen.told
+    assert [group.title for group in seen.graph.groups if group.kind == "rank"] == ["rank 0", "rank 1"]
+    sent = [seen.index.tensors[op.inputs[0]] for op in seen.trace.ops if op.name == "send"]
+    assert [4 * tensor.shape[0] * tensor.shape[1] for tensor in sent] == [24, 24]
+
+
 def test_136_a_layer_cut_in_two() -> None:
     seen = Seen(
         "whole = nn.Linear(4, 6, bias=False)\nx = torch.randn(2, 4)\nupper, lower = whole.weight.chunk(2)\n"
@@ -61,6 +78,31 @@ def test_139_140_hooks_on_accumulators_can_average() -> None:
     )
     assert [hook.kind for hook in seen.trace.hooks] == ["accumulate", "accumulate"]
     assert same(seen.value("mean"), [[1, 1]])
+
+
+def test_140_threads_share_one_lock_and_replicas_are_copied_in_each_step() -> None:
+    seen = Seen((GALLERY / "global_lock.py").read_text(), imports="")
+    named = [line.split(":")[0] for line in seen.printed.splitlines()]
+    assert named[:2] == ["two loops, one after the other", "two loops in two threads"]
+    assert named[3:] == ["scatter", "replicate", "two forwards", "gather"]
+    assert seen.tensor("joined").shape == (4, 1)
+    assert {op.rank for op in seen.trace.ops} == {None}
+
+
+def test_139_ranks_name_the_bucket_whose_gradients_they_exchange() -> None:
+    seen = Seen(
+        "import os\nimport torch.distributed as dist\ndist.init_process_group('gloo')\n"
+        "net = nn.parallel.DistributedDataParallel(nn.Linear(2, 1))\n"
+        "net(torch.ones(1, 2) * (dist.get_rank() + 1)).sum().backward()\n"
+        "grad = net.module.weight.grad\n",
+        imports="# torchrun --nproc_per_node=2 train.py\n" + NN,
+    )
+    exchanges = [op for op in seen.trace.ops if op.bucket]
+    assert [op.rank for op in exchanges] == [0, 1]
+    assert len({op.collective for op in exchanges}) == 1
+    added = {one.tensor for pass_ in seen.trace.passes for one in pass_.accumulations}
+    assert {id_ for op in exchanges for id_ in op.bucket} == added
+    assert same(seen.value("grad"), [[1.5, 1.5]])
 
 
 TOY = """

@@ -1,11 +1,19 @@
 """What one thread of the program is in the middle of."""
 
 import threading
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
 from engine.events import Said
+
+
+class Bucket(NamedTuple):
+    """Gradients that are reduced together."""
+
+    elements: int
+    parameters: tuple[int, ...]
+    """Their first records."""
 
 
 class ThreadState(threading.local):
@@ -32,6 +40,10 @@ class ThreadState(threading.local):
         """What happened at a node whose visit is told next: hooks of C++ come before ours."""
         self.parallel: list[torch.Tensor] = []
         """Parameters whose gradients PyTorch makes the same in all ranks."""
+        self.buckets: list[Bucket] | None = []
+        """Those of the rank's parallel model, in the order they are reduced; None where it has several models."""
+        self.reduced = 0, 0
+        """A pass, and how many buckets it has reduced."""
 
     def begin(self, number: int) -> None:
         """One of the program's own threads begins."""

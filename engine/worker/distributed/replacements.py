@@ -44,6 +44,7 @@ SIMPLE_QUEUE = EntryPoint(mp, "SimpleQueue")
 GET_CONTEXT = EntryPoint(mp, "get_context")
 START_PROCESSES = EntryPoint(mp, "start_processes")
 PARALLEL_INIT = EntryPoint(torch.nn.parallel.DistributedDataParallel, "__init__")
+PARALLEL_FORWARD = EntryPoint(torch.nn.parallel.DistributedDataParallel, "forward")
 
 
 class _World:
@@ -81,7 +82,9 @@ class Ranks:
         if self._has_begun:
             return
         self._has_begun = True
-        self._recorder.outbox.say(Found("ranks_are_threads", "note", self._recorder.sites.of(frame), {}))
+        site = self._recorder.sites.of(frame)
+        if site:  # else a launcher starts them, and has said so
+            self._recorder.outbox.say(Found("ranks_are_threads", "note", site, {}))
         dist.Backend.register_backend(BACKEND, self._group, extended_api=True, devices=["cpu", "cuda"])
         isolate_ranks()
         self._patches.after_undo(join_ranks)
@@ -151,6 +154,15 @@ def replace_ranks(mode: Recording, backward: Backward, patches: Patches) -> None
         ranks.told.parallel(self)
 
     patches.replace(PARALLEL_INIT, __init__)
+    run: Callable[..., Any] = PARALLEL_FORWARD.get()
+
+    @functools.wraps(run)
+    def forward(self: Any, *inputs: Any, **kwargs: Any) -> Any:
+        result = run(self, *inputs, **kwargs)
+        ranks.told.forwarded(self)
+        return result
+
+    patches.replace(PARALLEL_FORWARD, forward)
 
 
 def _replace_processes(ranks: Ranks, patches: Patches) -> None:

@@ -6,11 +6,12 @@ from typing import Any
 
 import torch
 
-from engine.events import ChangeWord, RankSeen, Updated
+from engine.events import BucketReduced, ChangeWord, RankSeen, Updated
 from engine.worker.capture.op_names import Called
 from engine.worker.capture.ops import Recording, tensors_in
 from engine.worker.capture.passes import Backward
-from engine.worker.pytorch.internals import current_node, function_mode_enabled, get_frame
+from engine.worker.capture.thread_state import Bucket
+from engine.worker.pytorch.internals import buckets_of, current_node, function_mode_enabled, get_frame
 from engine.worker.pytorch.modes import unseen
 
 
@@ -60,6 +61,8 @@ class Told:
 
         def run(*given: torch.Tensor) -> None:
             work, thread.collective = meet()
+            if at_node and called.name == "all_reduce":
+                self._tell_bucket(thread.collective, tensors)
             kept.append(work)
             if at_node:
                 kept.append(recorder.outbox.divert(thread.after_visit))
@@ -70,6 +73,29 @@ class Told:
             if len(kept) > 1:
                 recorder.outbox.divert(kept[1])
         return kept[0]
+
+    def _tell_bucket(self, number: int, tensors: list[torch.Tensor]) -> None:
+        """Buckets are reduced in their order, whatever was ready first."""
+        recorder, thread = self._mode.recorder, self._mode.thread
+        pass_, before = thread.reduced
+        at = before if pass_ == thread.running_pass else 0
+        thread.reduced = thread.running_pass, at + 1
+        bucket = thread.buckets[at] if thread.buckets is not None and at < len(thread.buckets) else None
+        if bucket is not None and bucket.elements == sum(tensor.numel() for tensor in tensors):
+            recorder.outbox.say(BucketReduced(number, thread.number, bucket.parameters))
+
+    def forwarded(self, module: Any) -> None:
+        """A parallel model has run: PyTorch makes other buckets in the second forward, by what was ready first."""
+        thread = self._mode.thread
+        if thread.buckets is None or thread.muted or not torch.is_grad_enabled():
+            return
+        state = self._mode.recorder.tensors.state
+        with unseen():
+            thread.buckets = [
+                Bucket(sum(map(torch.Tensor.numel, parameters)), tuple([known.first for known in states if known]))
+                for parameters in buckets_of(module)
+                for states in [[state(parameter) for parameter in parameters]]
+            ]
 
     def parallel(self, module: torch.nn.Module) -> None:
         """A parallel model was made: the parameters of all ranks are those of the first, and their gradients will be
@@ -87,6 +113,8 @@ class Told:
                 recorder.updates.add(Updated(0, "collective", tuple(changes), site=recorder.sites.of(get_frame(1))))
             recorder.outbox.publish()
         shared = [parameter for parameter in module.parameters() if parameter.requires_grad]
+        if recorder.thread.parallel:
+            recorder.thread.buckets = None
         recorder.thread.parallel += shared
         recorder.thread.is_internal = True
         try:

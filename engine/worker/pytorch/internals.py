@@ -291,6 +291,12 @@ def name_backend(group: Any, backend: str) -> None:
     groups[group] = (backend, groups[group][1])
 
 
+def buckets_of(model: Any) -> list[list[torch.Tensor]]:
+    """The parameters of each bucket of a `DistributedDataParallel`, in the order they are reduced. Makes zeros as large
+    as the gradients, and waits for ever within a backward pass (torch/csrc/distributed/c10d/reducer.cpp)."""
+    return [bucket.parameters() for bucket in model.reducer._get_zeros_like_grad_buckets()]
+
+
 # CPython
 
 get_frame: Callable[..., FrameType] = sys._getframe

@@ -2,6 +2,7 @@
 
 import builtins
 import contextlib
+import functools
 import gc
 import io
 import linecache
@@ -24,7 +25,7 @@ from engine.trace import Program
 from engine.worker.capture.python_calls import Follower
 from engine.worker.capture.recorder import Recorder
 from engine.worker.checks.differences import CHECKED, Checker
-from engine.worker.distributed.launched import be_launched
+from engine.worker.distributed.launched import launch, launched_ranks
 from engine.worker.explain.failure import failure, syntax_failure, syntax_finding
 from engine.worker.pytorch.internals import (
     be_main_thread,
@@ -216,6 +217,8 @@ class Job:
         self.streams: tuple[Stream, ...] = ()
         self.checker: Checker | None = None
         self.follower: Follower | None = None
+        self.ranks = 0
+        """How many a launcher runs it as; 0 where it asks for no launcher."""
         self.ended = False
         self.broken: BaseException | None = None
         """What kept it from saying all: most often there was no memory left to say it."""
@@ -288,7 +291,7 @@ class Job:
         sys.modules["__main__"] = self.module
         sys.argv = [PROGRAM]
         self.instruments.enter()
-        be_launched(self.program.code, self.recorder)
+        self.ranks = launched_ranks(self.program.code, self.recorder)
         be_main_thread()
         sys.stdin = io.StringIO()
         below = self.below = RawStdout(self.recorder)
@@ -302,7 +305,10 @@ class Job:
             with self.instruments.mode:
                 if self.follower is not None:
                     self.follower.begin()
-                exec(code, self.names)
+                if self.ranks:
+                    launch(self.ranks, self.names, functools.partial(exec, code))
+                else:
+                    exec(code, self.names)
         except BaseException as error:
             return error
         finally:

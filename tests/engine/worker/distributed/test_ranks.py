@@ -177,6 +177,62 @@ print(rank, size, dist.get_rank(), model.module.weight.grad.tolist())
     assert "launched_alone" in [finding.code for finding in trace.findings]
 
 
+LAUNCHED = """import os
+import torch
+import torch.distributed as dist
+from torch import nn
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+dist.init_process_group("nccl")
+rank = int(os.environ["LOCAL_RANK"])
+torch.manual_seed(rank)
+model = DDP(nn.Linear(2, 1))
+model(torch.ones(1, 2) * (rank + 1)).sum().backward()
+print(rank, os.environ["WORLD_SIZE"], model.module.weight.grad.tolist())
+"""
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "# torchrun --nproc_per_node=2 train.py",
+        "#!/usr/bin/env python\n# $ torchrun --standalone --nnodes 1 --nproc-per-node 2 train.py",
+        "\n# python -m torch.distributed.launch --nproc_per_node=2 train.py",
+    ],
+)
+def test_the_command_of_a_launcher_says_how_many_ranks_run_the_program(command: str) -> None:
+    trace = run(f"{command}\n{LAUNCHED}")
+    assert trace.failure is None
+    assert sorted(said(trace).splitlines()) == ["0 2 [[1.5, 1.5]]", "1 2 [[1.5, 1.5]]"]
+    (finding,) = trace.findings
+    assert (finding.code, finding.span and finding.span.line) == ("launched_ranks", 1 + command.count("\n"))
+    assert broken(trace) == []
+    assert {group.title for group in view(trace).groups if group.kind == "rank"} == {"rank 0", "rank 1"}
+    assert next(one.text for one in trace.variables if one.name == "rank") == "0"
+
+
+def test_more_ranks_than_there_can_be_are_as_many_as_can() -> None:
+    trace = run(f"# torchrun --nproc_per_node=8 train.py\n{LAUNCHED}")
+    assert len(said(trace).splitlines()) == 4
+    (finding,) = trace.findings
+    assert finding.parameters == {"asked": "8", "ranks": "4"}
+
+
+@pytest.mark.parametrize("command", ["# torchrun train.py", "x = 1  # torchrun --nproc_per_node=2 train.py"])
+def test_without_a_number_above_the_first_statement_the_program_is_the_only_rank(command: str) -> None:
+    trace = run(f"{command}\n{LAUNCHED}")
+    assert said(trace) == "0 1 [[1.0, 1.0]]\n"
+    assert "launched_alone" in [finding.code for finding in trace.findings]
+
+
+def test_a_launched_rank_that_fails_says_where() -> None:
+    trace = run(f"# torchrun --nproc_per_node=2 train.py\n{LAUNCHED}torch.ones(2) @ torch.ones(rank + 2)\n")
+    assert trace.failure is not None and trace.failure.span is not None
+    assert (trace.failure.type, trace.failure.span.line) == ("RuntimeError", 14)
+    assert "-- Process 1 terminated with the following error:" in trace.failure.traceback
+    assert "launched.py" not in trace.failure.traceback
+
+
 def test_data_parallel_without_a_gpu_says_what_it_would_do() -> None:
     trace = run("import torch\nmodel = torch.nn.DataParallel(torch.nn.Linear(2, 1))\nmodel(torch.ones(1, 2))\n")
     assert ("data_parallel_alone", 2) in [(it.code, it.span and it.span.line) for it in trace.findings]
@@ -269,6 +325,44 @@ def test_gradients_before_and_after_the_all_reduce_are_told() -> None:
         assert values(trace, change.after) == [1.5, 3.0]
 
 
+BUCKETS = (
+    HEAD
+    + """
+def work(rank, size):
+    begin(rank, size)
+    net = DDP(nn.Sequential(nn.Linear(2, 3), nn.Linear(3, 1)), bucket_cap_mb=1e-5)
+    for _ in range(3):
+        net(torch.ones(1, 2)).sum().backward()
+"""
+    + TAIL
+)
+
+
+def test_every_all_reduce_of_a_pass_names_its_parameters() -> None:
+    trace = run(BUCKETS)
+    assert broken(trace) == []
+    for pass_ in trace.passes:
+        reduced = [op for op in trace.ops if op.pass_id == pass_.id and op.collective]
+        shapes = [tensor(trace, id_).shape for op in reduced for id_ in op.bucket]
+        assert sorted(shapes) == [(1,), (1, 3), (3,), (3, 2)]
+
+
+def test_buckets_made_anew_hold_what_was_ready_first() -> None:
+    trace = run(BUCKETS)
+    for pass_ in trace.passes[2:]:
+        reduced = [op.bucket for op in trace.ops if op.pass_id == pass_.id and op.collective]
+        assert len(reduced) > 1
+        added = [tensor(trace, one.tensor).identity or one.tensor for one in pass_.accumulations]
+        assert [id_ for bucket in reduced for id_ in bucket] == added
+
+
+def test_of_two_parallel_models_no_bucket_is_told() -> None:
+    code = BUCKETS.replace("    for _", "    other = DDP(nn.Linear(2, 1))\n    for _")
+    trace = run(code)
+    assert trace.failure is None
+    assert {op.bucket for op in trace.ops} == {()}
+
+
 def test_passes_that_exchanged_gradients_are_drawn_in_lanes() -> None:
     trace = run(TWO_STEPS)
     drawn = view(trace)
@@ -282,6 +376,46 @@ def test_passes_that_exchanged_gradients_are_drawn_in_lanes() -> None:
         while around[lane] is not None:
             lane = str(around[lane])
         assert lane in lanes
+
+
+CUT = """# torchrun --nproc_per_node=2 pipeline.py
+import torch
+import torch.distributed as dist
+from torch import nn
+
+dist.init_process_group("gloo")
+torch.manual_seed(0)
+if dist.get_rank() == 0:
+    lower = nn.Sequential(nn.Linear(4, 3), nn.Tanh())
+    hidden = lower(torch.ones(2, 4))
+    dist.send(hidden.detach(), dst=1)
+    back = torch.empty(2, 3)
+    dist.recv(back, src=1)
+    hidden.backward(back)
+else:
+    upper = nn.Linear(3, 1)
+    received = torch.empty(2, 3)
+    dist.recv(received, src=0)
+    received.requires_grad_()
+    loss = upper(received).pow(2).mean()
+    loss.backward()
+    dist.send(received.grad, dst=0)
+"""
+
+
+def test_passes_of_a_model_cut_between_two_ranks_are_drawn_in_lanes() -> None:
+    trace = run(CUT)
+    drawn = view(trace)
+    assert [trace.passes[at].rank for at in range(2)] == [1, 0]
+    assert drawn.passes == tuple(pass_.id for pass_ in trace.passes)
+    assert {group.title for group in drawn.groups if group.kind == "rank"} == {"rank 0", "rank 1"}
+    forward, back = (ops[0].inputs[0] for ops in collectives(trace).values())
+    assert tensor(trace, forward).shape == tensor(trace, back).shape == (2, 3)
+
+
+def test_a_pass_that_began_with_a_gradient_of_its_own_stays_alone() -> None:
+    trace = run(CUT.replace("hidden.backward(back)", "hidden.backward(torch.ones(2, 3))"))
+    assert [len(view(trace, pass_id=pass_.id).passes) for pass_ in trace.passes] == [1, 1]
 
 
 def test_a_program_of_all_there_is_keeps_the_laws() -> None:

@@ -599,6 +599,24 @@ def _() -> None:
     assert joined == [("AllReduce", [tensor])]
 
 
+@canary("buckets would be told without their parameters, or wrongly", "buckets_of")
+def _() -> None:
+    dist.init_process_group("gloo", rank=0, world_size=1, store=internals.HashStore())
+    try:
+        net = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Linear(3, 1))
+        model = torch.nn.parallel.DistributedDataParallel(net, bucket_cap_mb=1e-5)
+        for _ in range(2):
+            model(torch.ones(1, 2)).sum().backward()
+        model(torch.ones(1, 2))
+        first, *others = internals.buckets_of(model)
+        last_made = (net[1].bias, net[1].weight)
+        assert others
+        assert any(first[0] is parameter for parameter in last_made)
+        assert len([parameter for bucket in [first, *others] for parameter in bucket]) == 4
+    finally:
+        dist.destroy_process_group()
+
+
 @canary("`reduce` would have no sum to give", "reductions")
 def _() -> None:
     made = internals.reductions[dist.ReduceOp.SUM]([torch.ones(2), torch.ones(2)])

@@ -122,7 +122,7 @@ def test_a_snapshot_of_one_node_is_each_node_s(nodes: Nodes, number: int) -> Non
     run = nodes.run(LEAF.format(n=number), node=0)["id"]
     made = nodes.web[0].post("/api/v1/snapshots", json={"run": run, "view": {"step": 0, "lang": "en"}}).json()
     for path in (*(f"/s/{made['id']}{ending}" for ending in ("", ".json", ".py")), f"/embed/{run}"):
-        here, there = (web.get(path) for web in nodes.web)
+        here, there = (httpx.get(web.base_url.join(path), timeout=PATIENCE_S) for web in nodes.web)  # as a stranger
         assert (here.status_code, there.status_code) == (200, 200)
         assert _anywhere(here) == _anywhere(there)
     assert nodes.web[1].delete(f"/api/v1/snapshots/{made['id']}", headers={"Owner-Token": made["token"]}).is_success

@@ -76,6 +76,8 @@ MOST_STEPS = 10_000_000
 """Steps that can be asked for: more than any timeline has."""
 MOST_OPEN = 2_000
 """Groups that can be open: more than a page can show."""
+LessonName = Annotated[str, Field(pattern=r"^\w+$", max_length=80)]
+"""Of a gallery program. The count stands beside the pattern: `\\w{1,80}` takes pydantic 7 MB."""
 
 
 class View(Body):
@@ -114,7 +116,7 @@ class SnapshotView(View):
     """Language of the words."""
     theme: Literal["light", "dark", "auto"] = "auto"
     """Colours; `auto` follows the reader's system."""
-    lesson: Annotated[str, Field(pattern=r"^\w+$", max_length=80)] | None = None
+    lesson: LessonName | None = None
     """Gallery program it came from; null for another one."""
     selection: Annotated[SelectedPart | SelectedLine, Field(discriminator="kind")] | None = None
     """What is selected."""
@@ -168,7 +170,7 @@ class RoomBody(Body):
 
     run: Id
     """Id of a finished run or snapshot whose program asks questions."""
-    lesson: Annotated[str, Field(pattern=r"^\w{1,80}$")] | None = None
+    lesson: LessonName | None = None
     """Gallery program it came from; null for another one."""
 
 

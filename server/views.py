@@ -247,9 +247,9 @@ class Views:
             raise no_such(run)
         if choice is None or choice.until is None:
             return stored
-        trace = await self._in_thread(lambda: self._trace(stored)[1])
         key = _key(("until", choice.until), stored)
         if (cut := self._done.get(key)) is None:
+            trace = await self._in_thread(lambda: self._trace(stored)[1])
             cut = gzip.compress((await self._drawing.cut(trace, choice.until)).encode(), 1, mtime=0)
             self._done.put(key, cut, len(cut))
         return Stored(body=cut, etag=key)

@@ -183,7 +183,9 @@ const FORKING = [
 
 /** A method of Svelte's classes, whose lines begin with tabs. */
 function methodOf(code: string, name: string): string {
-  return new RegExp(`\\n\\t${name}\\([^]*?\\n\\t\\}\\n`).exec(code)?.[0] ?? name
+  const found = new RegExp(`\\n\\t${name}\\([^]*?\\n\\t\\}\\n`).exec(code)
+  if (!found) throw new Error(`no longer in Svelte: ${name}()`)
+  return found[0]
 }
 
 const PAUSE = 'export function pause_effect(effect, callback, destroy = true) {'

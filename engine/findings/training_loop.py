@@ -557,19 +557,19 @@ def _only_the_last(
 ) -> Iterator[Finding]:
     """What a step tells when its gradients are those of another line's pass than the one that was zeroed whole."""
     held = [leaf for leaf in diagnosis.held_by(step) if leaf in lost]
-    for wasted in [lost[leaf] for leaf in held[:1]]:
-        fed = fed_by(wasted.of)
-        used = {waiting[leaf].span: waiting[leaf] for leaf in held if leaf in waiting}
-        is_whole = all(lost[leaf].of is wasted.of for leaf in fed if leaf in lost) and lost.keys() >= set(fed)
-        if not is_whole or not used or wasted.of.span in used:
-            continue
+    used = {waiting[leaf].span for leaf in held if leaf in waiting}
+    if not held or not used or lost[held[0]].of.span in used:
+        return
+    wasted = lost[held[0]]
+    fed = fed_by(wasted.of)
+    if all(leaf in lost and lost[leaf].of is wasted.of for leaf in fed):
         yield diagnosis.warning(
             "pass_thrown_away",
             wasted.by.span,
             tensors=fed[:8],
             optimizer=step.variable or step.optimizer or "",
             first_line=line(wasted.of.span),
-            pass_line=line(next(iter(used))),
+            pass_line=line(min(used, key=lambda span: span.line if span is not None else 0)),
             step_line=line(step.span),
         )
 

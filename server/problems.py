@@ -246,6 +246,15 @@ TABLE: dict[str, Row] = {
             "{run} 的程序没有可以回答的问题，而课堂至少需要一个。请用注释写一个问题，例如 `# ? x.grad`，然后运行。",
         ),
     ),
+    "no-such-question": _row(
+        422,
+        ("No such question", "没有这个问题"),
+        (
+            "The room's program has {count} questions that can be answered, and number {question} is none of them. "
+            "They count from 0 to {last}.",
+            "课堂的程序有 {count} 个可以回答的问题，没有编号为 {question} 的。编号从 0 到 {last}。",
+        ),
+    ),
     "nameless": _row(
         422,
         ("The learner has no name", "学生没有名称"),

@@ -47,6 +47,8 @@ class Plan(msgspec.Struct, frozen=True):
 
     run: str
     lesson: str | None
+    questions: int
+    """How many of its questions can be answered."""
     owner: str
     """Digest of the teacher's token."""
     opened: float
@@ -177,7 +179,7 @@ class Rooms:
         """The server is to stop: those who listen are to ask another node."""
         board.heard = self._hear
 
-    async def open(self, run: str, lesson: str | None, address: str) -> tuple[str, str]:
+    async def open(self, run: str, lesson: str | None, questions: int, address: str) -> tuple[str, str]:
         """Open a room; its code, and the token of its teacher. Raises Problem."""
         if len(self._rooms) >= self._settings.rooms:
             raise Problem("rooms-full", limit=self._settings.rooms)
@@ -185,7 +187,7 @@ class Rooms:
             raise Problem("too-many-rooms", retry_after_s=int(wait_s) + 1, limit=self._settings.rooms_per_hour)
         code = next(code for code in iter(_new_code, None) if code not in self._rooms)
         token, now = new_token(), time.time()
-        await self._write(code, Plan(run=run, lesson=lesson, owner=owner_of(token), opened=now, seen=now))
+        await self._write(code, Plan(run, lesson, questions, owner_of(token), opened=now, seen=now))
         return code, token
 
     async def find(self, code: str, *, anew: bool = False) -> Room:
@@ -209,6 +211,8 @@ class Rooms:
     async def ask(self, code: str, token: str, question: int, is_revealed: bool) -> None:
         """Have a question asked, or its answer shown. Raises Problem."""
         room, plan = await self.owned(code, token)
+        if question >= plan.questions:
+            raise Problem("no-such-question", question=question, count=plan.questions, last=plan.questions - 1)
         is_same = question == plan.question and (is_revealed or not plan.is_revealed)
         asking = plan.asking if is_same else secrets.token_urlsafe(6)
         changed = {"question": question, "is_revealed": is_revealed, "asking": asking, "seen": time.time()}

@@ -35,9 +35,10 @@ async def open_room(
 ) -> RoomMade:
     """Open a room for a finished run, or a snapshot, whose program asks questions."""
     trace = await service.views.trace(await finished_trace(service, body.run))
-    if all(question.problem for question in trace.questions):
+    questions = sum(not question.problem for question in trace.questions)
+    if not questions:
         raise Problem("nothing-asked", run=body.run)
-    code, token = await service.rooms.open(body.run, body.lesson, client_of(request).address)
+    code, token = await service.rooms.open(body.run, body.lesson, questions, client_of(request).address)
     response.headers.update({"Location": f"/r/{code}", "Cache-Control": NEVER})
     return RoomMade(code=code, url=f"/r/{code}", token=token)
 

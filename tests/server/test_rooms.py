@@ -317,6 +317,11 @@ def test_a_room_needs_a_run_that_asks(school: Served) -> None:
     assert school.problem(school.http.post("/api/v1/rooms", json={"run": "nothing"}), 404, "no-such-run")
 
 
+def test_only_a_question_of_the_program_can_be_asked(school: Served, room: Class) -> None:
+    assert "number 30" in school.problem(room.ask(30), 422, "no-such-question")
+    assert room.spread.get("question") is None
+
+
 def test_a_snapshot_can_be_asked_about(school: Served, run: str) -> None:
     made = school.http.post("/api/v1/snapshots", json={"run": run, "view": {"step": 0, "lang": "en"}}).json()
     room = opened(school, made["id"])

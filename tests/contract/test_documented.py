@@ -146,11 +146,27 @@ def test_every_file_that_the_documents_name_is_there() -> None:
     roots = (ROOT, ROOT / "frontend", ROOT / "frontend" / "src", ROOT / "frontend" / "src" / "core")
     gone = [
         f"{page.name}: {path}"
-        for page in (ROOT / "README.md", *(ROOT / "docs").rglob("*.md"))
+        for page in (*ROOT.glob("README*.md"), *(ROOT / "docs").rglob("*.md"))
         for path in re.findall(r"`([\w./-]+/[\w.-]+\.(?:py|ts|svelte|md|toml|json|mjs))`", page.read_text("utf-8"))
         if "NAME" not in path and not any((root / path).exists() for root in roots)
     ]
     assert gone == []
+
+
+def test_both_readmes_give_the_same_commands() -> None:
+    english, chinese = (
+        [re.sub(r" +# .*", "", block) for block in re.findall(r"^```.*?^```", text, re.DOTALL | re.MULTILINE)]
+        for text in ((ROOT / name).read_text("utf-8") for name in ("README.md", "README.zh.md"))
+    )
+    assert chinese == english
+
+
+def test_both_readmes_lead_to_the_same_documents() -> None:
+    english, chinese = (
+        set(re.findall(r"\]\((docs/[^)]+)\)", (ROOT / name).read_text("utf-8")))
+        for name in ("README.md", "README.zh.md")
+    )
+    assert chinese == english
 
 
 @pytest.mark.parametrize("language", ["zh", "en"])

@@ -1492,27 +1492,27 @@ const stories = {
     await shoot(page, 'layers')
   },
 
-  async 'the README shows the page as it is, light and dark'(page) {
+  async 'the READMEs show the page as it is, light and dark'(page) {
     await page.setViewportSize({ width: 1180, height: 700 })
-    const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8')
     const seen = []
-    for (const theme of ['light', 'dark']) {
-      await page.goto(`${server}/?${theme}#lang=en&theme=${theme}`)
+    for (const [file, language, name] of [['README', 'en', 'page'], ['README.zh', 'zh', 'page-zh']]) for (const theme of ['light', 'dark']) {
+      const readme = await readFile(new URL(`../../${file}.md`, import.meta.url), 'utf8')
+      await page.goto(`${server}/?${theme}#lang=${language}&theme=${theme}`)
       await until(() => page.locator('.player .value').textContent({ timeout: 20_000 }), (text) => text.includes('36 + 18 → 54'), 'the sum of the diamond')
-      const refuse = page.getByRole('button', { name: 'No, thanks' })
+      const refuse = page.getByRole('button', { name: language === 'en' ? 'No, thanks' : '不用了' })
       if (await refuse.isVisible()) await refuse.click()
       await page.mouse.move(0, 0)
       await still(page)
-      const picture = await page.screenshot({ path: pictures && `${pictures}/page-${theme}.png` })
-      check(picture.length <= PICTURE_BYTES, `the ${theme} picture has ${picture.length} bytes`)
-      check(readme.includes(`docs/pictures/page-${theme}.png`), `the README does not show the ${theme} picture`)
-      seen.push(`${theme}:`, ...(await page.evaluate(seenOnPage)))
+      const picture = await page.screenshot({ path: pictures && `${pictures}/${name}-${theme}.png` })
+      check(picture.length <= PICTURE_BYTES, `the ${language} ${theme} picture has ${picture.length} bytes`)
+      check(readme.includes(`docs/pictures/${name}-${theme}.png`), `${file}.md does not show the ${theme} picture`)
+      seen.push(`${language}, ${theme}:`, ...(await page.evaluate(seenOnPage)))
     }
     const told = seen.join('\n') + '\n'
     if (pictures) await writeFile(`${pictures}/page.txt`, told)
     const shown = await readFile(new URL('../../docs/pictures/page.txt', import.meta.url), 'utf8')
     const at = seen.findIndex((line, number) => line !== shown.split('\n')[number])
-    check(told === shown, `the README's pictures are older than the page (\`./run pictures\` takes them anew): ${JSON.stringify(shown.split('\n')[at])} is now ${JSON.stringify(seen[at])}`)
+    check(told === shown, `the READMEs' pictures are older than the page (\`./run pictures\` takes them anew): ${JSON.stringify(shown.split('\n')[at])} is now ${JSON.stringify(seen[at])}`)
   },
 
   async 'a small graph opens whole on a phone, what stands beside its boxes too'(page) {

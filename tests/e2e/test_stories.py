@@ -74,7 +74,7 @@ STORIES = (
     "an embed lays out as its server does, and itself when a group is opened",
     "a lesson that does not exist is said, and others are offered",
     "the gradient norms of layers lead to their passes, by mouse and by keys",
-    "the README shows the page as it is, light and dark",
+    "the READMEs show the page as it is, light and dark",
     "views and aliases light up together",
     "a small graph opens whole on a phone, what stands beside its boxes too",
     "broadcasting is drawn with ghost cells, and on the way back the cells that are summed",

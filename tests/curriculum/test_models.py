@@ -474,6 +474,7 @@ def test_129_an_update_outside_the_graph() -> None:
     assert len([box for box in seen.graph.boxes if box.kind == "op"]) == 4
 
 
+@pytest.mark.slow
 def test_130_141_thousands_of_passes_are_a_sample_and_a_curve() -> None:
     seen = Seen(BY_HAND.format(passes=2000))
     assert seen.trace.status == "ok"

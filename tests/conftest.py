@@ -59,26 +59,27 @@ LOOK_AT_THE_SAME = {
     "tests/cluster/test_cluster.py": "cluster",
     "tests/cluster/test_loss.py": "cluster",
     "tests/cluster/test_namespaces.py": "cluster",
-    "tests/e2e/test_examples.py": "browser",
-    "tests/e2e/test_stories.py": "browser",
+    "tests/e2e": "browser",
+    "tests/server": "server",
+    "tests/server/test_faults.py": "faults",
+    "tests/server/test_postgres.py": "postgres",
 }
-"""Files whose tests look at the same traces, at one server with a browser, at one cluster or at cables of the same
-addresses, so that one process runs them; any other file goes by itself."""
+"""Files and folders whose tests look at the same traces, at one server, at one cluster or at cables of the same addresses,
+so that one process runs them; any other file goes by itself."""
 LONGEST = (
     "browser",
-    "findings",
     "cluster",
-    "tests/server/test_faults.py",
-    "tests/oracle/test_oracle.py",
+    "findings",
+    "server",
+    "faults",
     "tests/hostile/test_hostile.py",
+    "tests/oracle/test_oracle.py",
     "tests/oracle/test_page.py",
-    "tests/server/test_schema.py",
     "tests/sphinx_gradgraph/test_figures.py",
-    "tests/server/test_snapshots.py",
-    "tests/hostile/test_soak.py",
-    "tests/engine/sandbox/test_pool.py",
-    "tests/server/test_queue.py",
     "tests/engine/worker/compact/test_sampling.py",
+    "tests/engine/sandbox/test_pool.py",
+    "tests/hostile/test_soak.py",
+    "postgres",
 )
 """What takes long begins first: begun last it would keep one process at work when the others are through."""
 
@@ -86,7 +87,7 @@ LONGEST = (
 def group_of(nodeid: str) -> str:
     """What a test belongs to, of which one process runs all."""
     file = nodeid.partition("::")[0]
-    return LOOK_AT_THE_SAME.get(file, file)
+    return LOOK_AT_THE_SAME.get(file) or LOOK_AT_THE_SAME.get(file.rpartition("/")[0], file)
 
 
 @pytest.hookimpl(optionalhook=True)

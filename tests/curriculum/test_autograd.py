@@ -4,6 +4,8 @@ import pytest
 
 from tests.curriculum.seen import Seen, same, words
 
+pytestmark = pytest.mark.slow
+
 MEAN = "x = torch.ones(2, 2, requires_grad=True)\ny = x + 2\nz = y * y * 3\nout = z.mean()\nout.backward()\n"
 
 
@@ -335,7 +337,6 @@ def test_093_a_branch_not_taken_has_no_node() -> None:
     assert seen.trace.lines_not_run == (6,)
 
 
-@pytest.mark.slow
 def test_094_a_loop_without_end_is_stopped() -> None:
     seen = Seen("x = torch.zeros(3, requires_grad=True)\ny = x * 2\nwhile y.norm() < 1000:\n    y = y * 2\n", wall_s=2)
     assert seen.trace.status == "limited"

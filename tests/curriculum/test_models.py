@@ -10,6 +10,7 @@ from engine.program.edits import applied
 from tests.curriculum.seen import Seen, numbers, same, words
 from tests.golden import GALLERY
 
+pytestmark = pytest.mark.slow
 NN = "import torch\nfrom torch import nn\n"
 MLP = """
 class MLP(nn.Module):
@@ -474,7 +475,6 @@ def test_129_an_update_outside_the_graph() -> None:
     assert len([box for box in seen.graph.boxes if box.kind == "op"]) == 4
 
 
-@pytest.mark.slow
 def test_130_141_thousands_of_passes_are_a_sample_and_a_curve() -> None:
     seen = Seen(BY_HAND.format(passes=2000))
     assert seen.trace.status == "ok"

@@ -16,7 +16,8 @@ from engine.sandbox import pool
 
 def pytest_configure() -> None:
     """Beside other processes with tests none has the machine to itself: no fork makes itself readier than it must be."""
-    pool.AT_LEISURE //= int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    if int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")) > 1:
+        pool.AT_LEISURE = 0
 
 
 class TraceOf(Protocol):
@@ -57,24 +58,28 @@ LOOK_AT_THE_SAME = {
     "tests/oracle/test_evidence.py": "findings",
     "tests/cluster/test_cluster.py": "cluster",
     "tests/cluster/test_loss.py": "cluster",
-    "tests/e2e/test_examples.py": "browser",
-    "tests/e2e/test_stories.py": "browser",
+    "tests/cluster/test_namespaces.py": "cluster",
+    "tests/e2e": "browser",
+    "tests/server": "server",
+    "tests/server/test_faults.py": "faults",
+    "tests/server/test_postgres.py": "postgres",
 }
-"""Files whose tests look at the same traces, at one cluster, or at one server with a browser, so that one process runs
-them; any other file goes by itself."""
+"""Files and folders whose tests look at the same traces, at one server, at one cluster or at cables of the same addresses,
+so that one process runs them; any other file goes by itself."""
 LONGEST = (
     "browser",
-    "findings",
     "cluster",
-    "tests/server/test_faults.py",
-    "tests/oracle/test_oracle.py",
+    "findings",
+    "server",
+    "faults",
     "tests/hostile/test_hostile.py",
+    "tests/oracle/test_oracle.py",
     "tests/oracle/test_page.py",
-    "tests/hostile/test_soak.py",
-    "tests/server/test_schema.py",
-    "tests/server/test_queue.py",
+    "tests/sphinx_gradgraph/test_figures.py",
     "tests/engine/worker/compact/test_sampling.py",
     "tests/engine/sandbox/test_pool.py",
+    "tests/hostile/test_soak.py",
+    "postgres",
 )
 """What takes long begins first: begun last it would keep one process at work when the others are through."""
 
@@ -82,7 +87,7 @@ LONGEST = (
 def group_of(nodeid: str) -> str:
     """What a test belongs to, of which one process runs all."""
     file = nodeid.partition("::")[0]
-    return LOOK_AT_THE_SAME.get(file, file)
+    return LOOK_AT_THE_SAME.get(file) or LOOK_AT_THE_SAME.get(file.rpartition("/")[0], file)
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -3,7 +3,7 @@
 import os
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 
 BETWEEN = f"gg{os.getpid()}"
@@ -84,3 +84,13 @@ class Namespaces:
 
     def _name(self, node: str) -> str:
         return f"{BETWEEN}-{node}"
+
+
+def are_possible() -> bool:
+    """Whether this machine lets us make nodes with cables."""
+    try:
+        with closing(Namespaces()) as made:
+            made.cable("tried")
+    except NoNamespaces:
+        return False
+    return True

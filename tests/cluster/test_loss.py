@@ -15,6 +15,7 @@ import httpx
 import pytest
 
 from tests.cluster.conftest import PATIENCE_S, Json, Nodes
+from tests.cluster.namespaces import are_possible
 from tests.server.conftest import wait_until
 from tools.cluster import Node
 
@@ -192,9 +193,16 @@ def test_every_run_is_answered_while_a_process_is_killed(
 CUTS = ("leader broker", "follower broker", "worker broker", "leader store", "follower store")
 
 
+@pytest.fixture(scope="module")
+def no_cables() -> None:
+    """Skips where real cables are cut."""
+    if are_possible():
+        pytest.skip("test_namespaces.py cuts the kernel's own network")
+
+
 @pytest.mark.parametrize("cut", CUTS)
 def test_every_run_is_answered_while_the_network_between_two_is_cut(
-    whole: Nodes, callers: ThreadPoolExecutor, number: int, cut: str
+    no_cables: None, whole: Nodes, callers: ThreadPoolExecutor, number: int, cut: str
 ) -> None:
     answered_while_cut(whole, callers, number, cut)
 

@@ -1,4 +1,6 @@
-"""What `test_loss.py` tries with wires inside one process, with the kernel's own: each node in a network namespace."""
+"""A cluster with each node in a network namespace: what the kernel does when a cable is cut is real.
+
+Where nobody may make namespaces, `test_loss.py` cuts wires inside one process instead."""
 
 import os
 from collections.abc import Iterator

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 from tools import house
 
 ROOT = Path(__file__).parents[2]
@@ -107,6 +109,7 @@ def test_the_picture_of_the_house_is_of_today() -> None:
     assert house.drawn() == house.DOCUMENT.read_text("utf-8"), "run `python -m tools.house`"
 
 
+@pytest.mark.slow
 def test_the_engine_does_not_know_the_server() -> None:
     assert importers("engine", "server") == set()
 
@@ -156,6 +159,7 @@ def test_the_server_parses_and_unpickles_nothing() -> None:
         assert not {"eval", "exec", "compile", "__import__"} & called, file
 
 
+@pytest.mark.slow
 def test_a_service_of_one_process_knows_no_broker() -> None:
     assert not {"nats", "server.cluster"} & loaded("server.command", "server.app")
 
@@ -166,6 +170,7 @@ def test_no_torch_is_loaded_with_engine_and_server() -> None:
     assert "torch" not in found
 
 
+@pytest.mark.slow
 def test_a_web_node_loads_nothing_that_makes_traces_or_tables() -> None:
     found = loaded("server.__main__", "server.cluster.node")
     assert "server.cluster.nats_runner" in found

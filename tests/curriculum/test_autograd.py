@@ -4,6 +4,8 @@ import pytest
 
 from tests.curriculum.seen import Seen, same, words
 
+pytestmark = pytest.mark.slow
+
 MEAN = "x = torch.ones(2, 2, requires_grad=True)\ny = x + 2\nz = y * y * 3\nout = z.mean()\nout.backward()\n"
 
 

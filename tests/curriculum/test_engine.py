@@ -1,7 +1,11 @@
 """Several devices, the engine inside, the fields of a tensor, what lies around PyTorch. Rows 135 to 156."""
 
+import pytest
+
 from tests.curriculum.seen import Seen, same, words
 from tests.golden import GALLERY
+
+pytestmark = pytest.mark.slow
 
 NN = "import torch\nfrom torch import nn\n"
 

@@ -10,6 +10,7 @@ from engine.program.edits import applied
 from tests.curriculum.seen import Seen, numbers, same, words
 from tests.golden import GALLERY
 
+pytestmark = pytest.mark.slow
 NN = "import torch\nfrom torch import nn\n"
 MLP = """
 class MLP(nn.Module):

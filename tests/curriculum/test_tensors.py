@@ -3,8 +3,11 @@
 Each test's name begins with the rows it holds; `test_every_row.py` counts them."""
 
 import numpy as np
+import pytest
 
 from tests.curriculum.seen import Seen, same, words
+
+pytestmark = pytest.mark.slow
 
 
 def test_001_rand_and_randn_repeat_with_the_seed() -> None:

@@ -12,6 +12,8 @@ from server.drawing import BUNDLE
 from tests.golden import programs
 from tests.server.conftest import Served
 
+pytestmark = pytest.mark.slow
+
 LESSONS = programs()
 PLACES = [{"lang": lang, "room": room} for lang, room in product(("en", "zh"), ("page", "embed", "phone"))]
 SCRIPT = """
@@ -43,7 +45,6 @@ def answers(served: Served) -> list[tuple[Asked, str]]:
     return found
 
 
-@pytest.mark.slow
 def test_the_server_lays_out_as_a_browser_would(answers: list[tuple[Asked, str]]) -> None:
     npm = Path(npm_command()[0])
     node = npm if npm.name == "node" else npm.with_name("node")

@@ -213,6 +213,7 @@ def test_a_flood_waits_behind_itself(narrow: Served, clients: ThreadPoolExecutor
 
 
 @pytest.mark.slow
+@pytest.mark.slow
 def test_a_short_run_is_answered_while_a_long_one_goes_on(yielding: Served) -> None:
     with ThreadPoolExecutor(1) as clients, held(yielding, clients) as endless:
         assert yielding.run("print('short')")["status"] == "ok"

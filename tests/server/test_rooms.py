@@ -339,6 +339,7 @@ def test_a_room_closes_by_itself(school: Served, run: str, monkeypatch: pytest.M
         assert school.problem(school.http.get(each.path), 404, "no-such-room")
 
 
+@pytest.mark.slow
 def test_rooms_are_few_for_one_address_and_for_all(tmp_path: Path) -> None:
     with serving(Settings(data_dir=tmp_path, warm_gallery=False, rooms=2, rooms_per_hour=3)) as served:
         run = str(served.run(ASKS.format(number=3))["id"])
@@ -351,21 +352,17 @@ def test_rooms_are_few_for_one_address_and_for_all(tmp_path: Path) -> None:
         assert int(refused.headers["retry-after"]) > 1
 
 
-def test_nothing_of_a_room_is_written_to_disk(tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_a_server_that_stops_lets_its_listeners_go_and_has_written_nothing_of_a_room(tmp_path: Path) -> None:
     with serving(Settings(data_dir=tmp_path, warm_gallery=False)) as served:
         room = opened(served, str(served.run(ASKS.format(number=4))["id"]))
         room.ask(0)
         assert room.answer("a name to look for", "an answer to look for").status_code == 204
         token = room.token
-    written = b"".join(file.read_bytes() for file in tmp_path.rglob("*") if file.is_file())
-    for secret in (b"to look for", token.encode(), room.code.encode()):
-        assert secret not in written
-
-
-def test_a_server_that_stops_lets_its_listeners_go(tmp_path: Path) -> None:
-    with serving(Settings(data_dir=tmp_path, warm_gallery=False)) as served:
-        room = opened(served, str(served.run(ASKS.format(number=5))["id"]))
         with room.heard(**{"Gradgraph-Session": "ann"}) as ann:
             ann.until(lambda _: True)
             served.service.rooms.wind_down()
             assert not ann.is_closed(), "another node may know the room"
+    written = b"".join(file.read_bytes() for file in tmp_path.rglob("*") if file.is_file())
+    for secret in (b"to look for", token.encode(), room.code.encode()):
+        assert secret not in written

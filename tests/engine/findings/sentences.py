@@ -42,7 +42,6 @@ ROOMS = (
     nn.Module,
     torch.Tensor,
     optim,
-    optim.Adam([torch.ones(1)]),
     torch.linalg,
     constraints,
 )
@@ -84,7 +83,8 @@ def told(finding: Finding, part: str, language: str) -> str:
 @cache
 def _of_pytorch() -> frozenset[str]:
     """The names of PyTorch's interface: functions, classes, methods, and what they call their arguments."""
-    names = {name for room in ROOMS for name in dir(room) if len(name) > 1}
+    optimizer = optim.Adam([torch.ones(1)])  # not at the top: the first one loads torch._dynamo, for a second
+    names = {name for room in (*ROOMS, optimizer) for name in dir(room) if len(name) > 1}
     names |= {name.removeprefix("_") for name in dir(constraints)}
     arguments = {name for function in CALLED for name in inspect.signature(function).parameters}
     overloads = (Path(torch.__file__).parent / "_C" / "_VariableFunctions.pyi").read_text()

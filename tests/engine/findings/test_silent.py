@@ -166,6 +166,7 @@ def test_a_note_on_what_a_warning_is_about_comes_of_it(once: Callable[[str], Tra
     ]
 
 
+@pytest.mark.slow
 def test_what_is_not_proven_is_marked_and_worded_so(once: Callable[[str], Trace]) -> None:
     for code in POSSIBLE:
         assert "seem" in words("en")[f"finding.{code}.title"]

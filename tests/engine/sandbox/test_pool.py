@@ -371,6 +371,7 @@ def test_a_zygote_ends_in_silence_when_its_server_is_gone(tmp_path: Path) -> Non
     assert process.returncode == 0
 
 
+@pytest.mark.slow
 def test_without_a_zygote_programs_still_run() -> None:
     async def check(pool: Pool) -> None:
         lines, outcome = await pool.run(QUICK)

@@ -52,6 +52,7 @@ def _free_port() -> int:
         pytest.skip(f"no sockets for a real group: {error}")
 
 
+@pytest.mark.slow
 def test_threads_say_what_two_processes_with_gloo_say() -> None:
     environment = os.environ | {"FREE_PORT": str(_free_port()), "GLOO_SOCKET_IFNAME": "lo", "OMP_NUM_THREADS": "1"}
     real = subprocess.run([sys.executable, TWO_RANKS], env=environment, capture_output=True, text=True, check=False)

@@ -1,24 +1,46 @@
-"""Layouts and static SVG by the frontend's own code, run in V8 inside this process on a thread of its own."""
+"""Layouts and pictures by the frontend's own code and by libraries, all made in one process beside this one.
+
+V8 takes 60 MB and what writes PDF as much again: that process is begun by the first who wants a picture and ends when
+nobody has wanted one for a while. What takes too long or too much ends it, and it alone."""
 
 import asyncio
-from concurrent.futures import ThreadPoolExecutor
+import math
+import re
+import signal
+from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
-from py_mini_racer import JSEvalException, JSOOMException, JSTimeoutException, MiniRacer
+import msgspec
 
+from server.child import Child, ChildLost
+from server.drawing_jobs import OUT_OF_MEMORY, Broken, Job, Made, Pdf, Png, Script
 from server.problems import Problem
 
 BUNDLE = Path(__file__).parent / "assets" / "static-svg.js"
-TIME_LIMIT_S = 10.0
-HEAP_BYTES = 512 * 1024**2
-SVG_BYTES = 20 * 1024**2
-"""Most characters of a picture, or of a layout as JSON."""
 MAX_PENDING = 16
 """Pictures and layouts that may be made or wait for it."""
-RETRY_AFTER_S = 5
-MESSAGE_CHARACTERS = 200
-PRELUDE = "globalThis.structuredClone = (value) => value && JSON.parse(JSON.stringify(value))"
-"""dagre 3.1 copies its options, plain data, with a function that browsers have and V8 alone has not."""
+BUSY_RETRY_S = 5
+LOST_RETRY_S = 1
+SHARP = 2.0
+PIXELS = 30_000_000
+"""Most pixels of a PNG: four bytes each while it is painted."""
+
+_SIZE = re.compile(r'\s(?:width|height)="([\d.]+)"')
+_POINTS_PER_PX = 0.75
+
+
+@dataclass(frozen=True)
+class DrawingLimits:
+    """What one picture or layout may take."""
+
+    wall_s: float = 10.0
+    heap_bytes: int = 512 * 1024**2
+    """Of V8; all memory of the process is held to `drawing_process.DATA_BYTES` by the kernel."""
+    made_bytes: int = 20 * 1024**2
+    """Of a picture, or of a layout as JSON."""
+    idle_s: float = 60.0
+    """How long the process stays without work."""
 
 
 class DrawingBroken(Exception):
@@ -26,84 +48,123 @@ class DrawingBroken(Exception):
 
 
 class Drawing:
-    """One V8 context, used by one thread, made anew when its memory was used up or the bundle was built again."""
+    """The process that draws, one picture after the other."""
 
-    def __init__(self, bundle: Path = BUNDLE) -> None:
+    def __init__(self, bundle: Path = BUNDLE, limits: DrawingLimits = DrawingLimits()) -> None:
         self._bundle = bundle
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="drawing")
-        self._context: MiniRacer | None = None
-        self._built = 0.0
+        self._limits = limits
+        self._child = Child("server.drawing_process")
+        self._turn = asyncio.Lock()
         self._pending = 0
+        self._resting: asyncio.Task[None] | None = None
 
     @property
     def ready(self) -> bool:
         """Whether the bundle is built."""
         return self._bundle.exists()
 
-    async def svg(self, trace: bytes, graph: bytes, options: bytes) -> str:
+    @property
+    def pid(self) -> int | None:
+        """The process, if there is one."""
+        return self._child.pid
+
+    async def svg(self, trace: bytes, graph: bytes, options: bytes) -> bytes:
         """The picture of a graph; all three are JSON. Raises Problem."""
-        return await self._ask("gradgraphSvg", trace, graph, options)
+        return await self._call("gradgraphSvg", trace, graph, options)
 
-    async def layout(self, trace: bytes, graph: bytes, options: bytes) -> str:
+    async def layout(self, trace: bytes, graph: bytes, options: bytes) -> bytes:
         """Where everything of a graph goes, as JSON; all three are JSON. Raises Problem."""
-        return await self._ask("gradgraphLayout", trace, graph, options)
+        return await self._call("gradgraphLayout", trace, graph, options)
 
-    async def layouts(self, trace: bytes, graph: bytes, options: bytes) -> str:
+    async def layouts(self, trace: bytes, graph: bytes, options: bytes) -> bytes:
         """Where everything of a graph goes as it opens, then as its groups are opened and folded, as JSON. Raises
         Problem."""
-        return await self._ask("gradgraphLayouts", trace, graph, options)
+        return await self._call("gradgraphLayouts", trace, graph, options)
 
-    async def inline(self, trace: bytes) -> str:
+    async def inline(self, trace: bytes) -> bytes:
         """What a file that holds a run needs besides its graphs, as JSON. Raises Problem."""
-        return await self._ask("gradgraphInline", trace)
+        return await self._call("gradgraphInline", trace)
 
-    async def cut(self, trace: bytes, step: int) -> str:
+    async def cut(self, trace: bytes, step: int) -> bytes:
         """A trace, as JSON, as it was after so many steps. Raises Problem."""
-        return await self._ask("gradgraphCut", trace, str(step).encode())
+        return await self._call("gradgraphCut", trace, str(step).encode())
 
-    async def _ask(self, function: str, *texts: bytes) -> str:
-        if not self.ready:
-            raise Problem("no-picture", missing=f"server/assets/{self._bundle.name}")
-        if self._pending >= MAX_PENDING:
-            raise Problem("busy", retry_after_s=RETRY_AFTER_S, count=self._pending, retry=RETRY_AFTER_S)
-        self._pending += 1
-        try:
-            return await asyncio.get_running_loop().run_in_executor(self._thread, self._draw, function, texts)
-        finally:
-            self._pending -= 1
+    async def png(self, svg: bytes, sharpness: float = SHARP) -> bytes:
+        """A picture as pixels, at most so many for each of its units across. Raises Problem."""
+        if find_spec("resvg_py") is None:
+            raise Problem("no-export", name="PNG", extra="png")
+        text = svg.decode()
+        return await self._ask(Png(text, zoom_of(text, sharpness)))
+
+    async def pdf(self, svg: bytes) -> bytes:
+        """A picture as one page. Raises Problem."""
+        if find_spec("typst") is None:
+            raise Problem("no-export", name="PDF", extra="pdf")
+        text = svg.decode()
+        width, height = (_POINTS_PER_PX * side for side in size_of(text))
+        return await self._ask(Pdf(text, width, height))
 
     async def close(self) -> None:
-        """Give V8 back."""
-        await asyncio.to_thread(self._thread.shutdown, wait=True, cancel_futures=True)
-        self._forget()
+        """End the process."""
+        if self._resting is not None:
+            self._resting.cancel()
+        await self._child.end()
 
-    def _draw(self, function: str, texts: tuple[bytes, ...]) -> str:
+    async def _call(self, function: str, *texts: bytes) -> bytes:
+        if not self.ready:
+            raise Problem("no-picture", missing=f"server/assets/{self._bundle.name}")
+        arguments = tuple(text.decode() for text in texts)
+        return await self._ask(Script(str(self._bundle), function, arguments, self._limits.heap_bytes))
+
+    async def _ask(self, what: Script | Png | Pdf) -> bytes:
+        if self._pending >= MAX_PENDING:
+            raise Problem("busy", retry_after_s=BUSY_RETRY_S, count=self._pending, retry=BUSY_RETRY_S)
+        self._pending += 1
         try:
-            drawn = self._ready_context().call(function, *(text.decode() for text in texts), timeout_sec=TIME_LIMIT_S)
-        except JSTimeoutException:
-            self._ready_context().eval("0")  # returns when V8 has really stopped
-            raise Problem("drawing-failed", limit=f" {TIME_LIMIT_S:g} s") from None
-        except JSOOMException:
-            self._forget()
-            raise Problem("drawing-failed", limit=f" {HEAP_BYTES >> 20} MiB") from None
-        except JSEvalException as failed:  # its whole text holds the call, and with it the user's program
-            raise DrawingBroken(str(failed).partition("\n")[0][:MESSAGE_CHARACTERS]) from None
-        if not isinstance(drawn, str) or len(drawn) > SVG_BYTES:
-            raise Problem("drawing-failed", limit=f" {SVG_BYTES >> 20} MiB")
-        return drawn
+            async with self._turn:
+                return await self._made(Job(what, self._limits.wall_s))
+        finally:
+            self._pending -= 1
+            self._rest_later()
 
-    def _ready_context(self) -> MiniRacer:
-        built = self._bundle.stat().st_mtime
-        if self._context is None or built != self._built:
-            self._forget()
-            self._context = MiniRacer()
-            self._context.set_hard_memory_limit(HEAP_BYTES)
-            self._context.eval(PRELUDE)
-            self._context.eval(self._bundle.read_text("utf-8"))
-            self._built = built
-        return self._context
+    async def _made(self, job: Job) -> bytes:
+        try:
+            said = await self._child.ask(msgspec.msgpack.encode(job))
+        except (OSError, ChildLost) as lost:
+            raise self._problem(lost) from None
+        answer: Made | Broken = msgspec.msgpack.decode(said, type=Made | Broken)
+        if isinstance(answer, Broken):
+            raise DrawingBroken(answer.why)
+        if len(answer.body) > self._limits.made_bytes:
+            raise Problem("drawing-failed", limit=f" {self._limits.made_bytes >> 20} MiB")
+        return answer.body
 
-    def _forget(self) -> None:
-        if self._context is not None:
-            self._context.close()
-            self._context = None
+    def _problem(self, lost: OSError | ChildLost) -> Problem:
+        status = lost.status if isinstance(lost, ChildLost) else None
+        if status == -signal.SIGALRM:
+            return Problem("drawing-failed", limit=f" {self._limits.wall_s:g} s")
+        if status == OUT_OF_MEMORY:
+            return Problem("drawing-failed", limit=f" {self._limits.heap_bytes >> 20} MiB")
+        return Problem("drawing-lost", retry_after_s=LOST_RETRY_S)
+
+    def _rest_later(self) -> None:
+        if self._resting is not None:
+            self._resting.cancel()
+        self._resting = asyncio.create_task(self._rest())
+
+    async def _rest(self) -> None:
+        await asyncio.sleep(self._limits.idle_s)
+        async with self._turn:
+            await self._child.end()
+
+
+def zoom_of(svg: str, most: float = SHARP) -> float:
+    """Pixels for each unit of an SVG: sharp on a fine screen, less where the picture would take too much memory."""
+    width, height = size_of(svg)
+    return min(most, math.sqrt(PIXELS / max(1.0, width * height)))
+
+
+def size_of(svg: str) -> tuple[float, float]:
+    """Width and height that an SVG says of itself."""
+    width, height = map(float, _SIZE.findall(svg.partition(">")[0]))
+    return width, height

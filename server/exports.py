@@ -1,11 +1,7 @@
 """What a run can be taken away as: one row a format, the same for the routes and the command line."""
 
-import math
-import re
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
 import msgspec
@@ -17,17 +13,10 @@ from engine.export.tikz import Layout, tikz
 from engine.export.timing import timing
 from engine.graph import Graph
 from engine.trace import Record, Trace
-from server.problems import Language, Problem
+from server.problems import Language
 from server.standalone import Parts, Player, Selected, standalone
 
 Asking = Literal["on", "off"]
-
-SHARP = 2.0
-PIXELS = 30_000_000
-"""Most pixels of a PNG: four bytes each while it is painted."""
-
-_SIZE = re.compile(r'\s(?:width|height)="([\d.]+)"')
-_POINTS_PER_PX = 0.75
 
 _layout = msgspec.json.Decoder(Layout).decode
 _parts = msgspec.json.Decoder(Parts).decode
@@ -63,10 +52,10 @@ class Picture:
     """What it is, for who reads the documentation."""
     begins: object
     """An example's beginning."""
-    drawn: Literal["svg", "layout", "parts"] | None = None
-    """What the drawing code makes for it first."""
+    drawn: Literal["svg", "png", "pdf", "layout", "parts"] | None = None
+    """What the process that draws makes for it first."""
     write: Callable[[Trace, Graph, Look, bytes], bytes] | None = None
-    """From trace, graph, look and what was drawn; None: it is what was drawn. Raises Problem."""
+    """From trace, graph, look and what was drawn; None: it is what was drawn."""
 
 
 @dataclass(frozen=True)
@@ -77,29 +66,6 @@ class File:
     says: str
     begins: object
     write: Callable[[Trace], bytes]
-
-
-def _png(_trace: Trace, _graph: Graph, look: Look, svg: bytes) -> bytes:
-    try:
-        import resvg_py
-    except ModuleNotFoundError:
-        raise Problem("no-export", name="PNG", extra="png") from None
-    text = svg.decode()
-    return bytes(resvg_py.svg_to_bytes(svg_string=text, zoom=zoom_of(text, 1.0 if look.width else SHARP)))
-
-
-def _pdf(_trace: Trace, _graph: Graph, _look: Look, svg: bytes) -> bytes:
-    try:
-        import typst
-    except ModuleNotFoundError:
-        raise Problem("no-export", name="PDF", extra="pdf") from None
-    width, height = (_POINTS_PER_PX * side for side in size_of(svg.decode()))
-    with tempfile.TemporaryDirectory(prefix="gradgraph-") as folder:
-        Path(folder, "graph.svg").write_bytes(svg)
-        page = f'#set page(width: {width}pt, height: {height}pt, margin: 0pt)\n#image("graph.svg", width: 100%)'
-        document = Path(folder, "graph.typ")
-        document.write_text(page, "utf-8")
-        return bytes(typst.compile(document))
 
 
 def _tikz(trace: Trace, graph: Graph, look: Look, layout: bytes) -> bytes:
@@ -119,8 +85,8 @@ def _player(trace: Trace, look: Look, parts: bytes) -> Player:
 
 PICTURES = {
     "svg": Picture("image/svg+xml", "The graph as the page draws it.", "<svg …", "svg"),
-    "png": Picture("image/png", "The same picture as pixels, twice its size in SVG units.", "PNG", "svg", _png),
-    "pdf": Picture("application/pdf", "The same picture as one page of curves and text.", "%PDF-", "svg", _pdf),
+    "png": Picture("image/png", "The same picture as pixels, twice its size in SVG units.", "PNG", "png"),
+    "pdf": Picture("application/pdf", "The same picture as one page of curves and text.", "%PDF-", "pdf"),
     "dot": Picture(
         "text/vnd.graphviz", "The graph in Graphviz's language.", "digraph …",
         write=lambda trace, graph, look, _: dot(graph, trace, look.lang).encode(),
@@ -155,15 +121,3 @@ FILES = {
     ),
 }  # fmt: skip
 """Formats of the whole run by file name."""
-
-
-def zoom_of(svg: str, most: float = SHARP) -> float:
-    """Pixels for each unit of an SVG: sharp on a fine screen, less where the picture would take too much memory."""
-    width, height = size_of(svg)
-    return min(most, math.sqrt(PIXELS / max(1.0, width * height)))
-
-
-def size_of(svg: str) -> tuple[float, float]:
-    """Width and height that an SVG says of itself."""
-    width, height = map(float, _SIZE.findall(svg.partition(">")[0]))
-    return width, height

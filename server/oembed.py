@@ -7,7 +7,7 @@ from typing import NamedTuple
 from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit
 from xml.sax import saxutils
 
-from server.exports import size_of
+from server.drawing import size_of
 from server.wire import OEmbed
 
 Size = tuple[int, int]

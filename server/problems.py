@@ -526,6 +526,16 @@ TABLE: dict[str, Row] = {
             "绘制这张图超过了{limit}。请选择一个根或一次反向传播，或改用 .dot、.mmd。",
         ),
     ),
+    "drawing-lost": _row(
+        503,
+        ("The picture was lost", "图片未能画完"),
+        (
+            "The process that draws ended before the picture was there: it was killed, or needed more memory than it "
+            "may have. Ask again in a second; if it happens again, choose one root or pass, or ask for .dot or .mmd.",
+            "绘图进程在图片完成之前就结束了：它被终止，或者需要的内存超出了允许的上限。请过一秒再试；"
+            "如果再次发生，请选择一个根或一次反向传播，或改用 .dot、.mmd。",
+        ),
+    ),
     "no-export": _row(
         503,
         ("This format is not installed here", "这里没有安装这种格式"),

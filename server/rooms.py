@@ -9,6 +9,7 @@ import contextlib
 import hashlib
 import hmac
 import secrets
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -38,17 +39,17 @@ CHANGES_PER_S = 0.5
 CHANGES_AT_ONCE = 20
 """Answers of one learner to all questions of a room."""
 
+RETRY_AFTER_S = 3
+
 PLAN = "plan"
 """Ends the key of a room's plan; that of a learner's answer ends with `by.` and who it is."""
 
 
 class Plan(msgspec.Struct, frozen=True):
-    """What a teacher has decided."""
+    """What a teacher has decided. A new field has a default: nodes of the version before write plans without it."""
 
     run: str
     lesson: str | None
-    questions: int
-    """How many of its questions can be answered."""
     owner: str
     """Digest of the teacher's token."""
     opened: float
@@ -59,6 +60,8 @@ class Plan(msgspec.Struct, frozen=True):
     is_revealed: bool = False
     asking: str = ""
     """Names this time of asking it: answers to any other count no more."""
+    questions: int = sys.maxsize
+    """How many of its questions can be answered."""
 
 
 class Given(msgspec.Struct, frozen=True):
@@ -187,7 +190,7 @@ class Rooms:
             raise Problem("too-many-rooms", retry_after_s=int(wait_s) + 1, limit=self._settings.rooms_per_hour)
         code = next(code for code in iter(_new_code, None) if code not in self._rooms)
         token, now = new_token(), time.time()
-        await self._write(code, Plan(run, lesson, questions, owner_of(token), opened=now, seen=now))
+        await self._write(code, Plan(run, lesson, owner_of(token), opened=now, seen=now, questions=questions))
         return code, token
 
     async def find(self, code: str, *, anew: bool = False) -> Room:
@@ -195,7 +198,10 @@ class Rooms:
         code = code.upper()
         room = self._rooms.get(code)
         if (anew or room is None) and _is_code(code) and (word := await self._board.get(_key_of_plan(code))):
-            self._hear(_key_of_plan(code), word)
+            try:
+                self._hear(_key_of_plan(code), word)
+            except msgspec.MsgspecError:  # a node of another version wrote it, and can answer
+                raise Problem("rooms-down", retry_after_s=RETRY_AFTER_S, retry=RETRY_AFTER_S) from None
             room = self._rooms[code]
         if room is None or room.plan is None or room.is_over(time.time()):
             raise Problem("no-such-room", room=code[: 2 * CODE_LENGTH])

@@ -1,19 +1,13 @@
 """Traces of large runs are made in processes of their own, so that the server goes on answering meanwhile.
 
 Python parses and assembles with its lock held: half a second of that would be half a second for everybody.
-`python -m server.trace_processes` takes jobs on stdin and gives what it made on stdout, each a length and a message.
 """
 
 import asyncio
-import contextlib
 import logging
 import os
-import struct
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import BinaryIO
 
 import msgspec
 
@@ -22,15 +16,14 @@ from engine.outcome import Outcome
 from engine.pipeline import trace_of
 from engine.request import RunRequest
 from engine.trace import Record
+from server.child import Child, ChildLost, jobs
 from server.packing import packed
 from server.runner import Finished, RunnerDown
 from server.store import Stored
 
-_LENGTH = struct.Struct("!Q")
 _LINES_BYTES = 128 * 1024
 _CODE_CHARACTERS = 8_000
 _NICE = 10
-_ROOT = str(Path(__file__).resolve().parents[1])
 
 
 class Job(Record, frozen=True):
@@ -115,15 +108,12 @@ class _TraceProcess:
 
     def __init__(self, choice: _Choice) -> None:
         self._choice = choice
-        self._process: asyncio.subprocess.Process | None = None
+        self._child = Child("server.trace_processes")
         self._work: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
         """Have it ready."""
-        self._process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "server.trace_processes", stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE, cwd=_ROOT, start_new_session=True,
-        )  # fmt: skip
+        await self._child.start()
 
     def work_on(self, waiting: list[_Queued]) -> None:
         """See that it works as long as somebody waits."""
@@ -135,7 +125,7 @@ class _TraceProcess:
         if self._work is not None:
             self._work.cancel()
             await asyncio.gather(self._work, return_exceptions=True)
-        await self._end()
+        await self._child.end()
 
     async def _all(self, waiting: list[_Queued]) -> None:
         while waiting:
@@ -154,39 +144,20 @@ class _TraceProcess:
 
     async def _make(self, job: bytes) -> Made:
         try:
-            if self._process is None or self._process.returncode is not None:
-                await self.start()
-            process = self._process
-            assert process is not None
-            assert process.stdin is not None
-            assert process.stdout is not None
-            process.stdin.writelines((_LENGTH.pack(len(job)), job))
-            await process.stdin.drain()
-            (length,) = _LENGTH.unpack(await process.stdout.readexactly(_LENGTH.size))
-            return msgspec.msgpack.decode(await process.stdout.readexactly(length), type=Made)
-        except (OSError, asyncio.IncompleteReadError, msgspec.MsgspecError) as lost:
-            await self._end()
+            return msgspec.msgpack.decode(await self._child.ask(job), type=Made)
+        except (OSError, ChildLost) as lost:
             raise RunnerDown("the process that makes large traces was lost") from lost
-
-    async def _end(self) -> None:
-        if self._process is not None:
-            with contextlib.suppress(ProcessLookupError):
-                self._process.kill()
-            await self._process.wait()
-            self._process = None
 
 
 def main() -> None:
     """Make traces until the server hangs up."""
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     os.nice(_NICE)
-    given, made = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
-    while job := _read(given):
-        _answer(msgspec.msgpack.decode(job, type=Job), made)
+    for job, answer in jobs():
+        _answer(msgspec.msgpack.decode(job, type=Job), answer)
 
 
-def _answer(job: Job, made: BinaryIO) -> None:
+def _answer(job: Job, answer: Callable[[bytes], None]) -> None:
     """Makes a trace and gives it; only then its records are let go, which takes a while too."""
     with uncollected():
         outcome = msgspec.json.decode(job.outcome, type=Outcome)
@@ -194,18 +165,8 @@ def _answer(job: Job, made: BinaryIO) -> None:
         trace = trace_of(job.run, msgspec.json.decode(job.request, type=RunRequest), lines, outcome, job.waited_ms)
         finished = packed(trace, lines, outcome)
         stored = finished.stored
-        answer = msgspec.msgpack.encode(
-            Made(finished.status, finished.lost, stored.body, stored.etag, dict(stored.tensors), stored.kept)
-        )
-        with contextlib.suppress(BrokenPipeError):
-            made.write(_LENGTH.pack(len(answer)) + answer)
-            made.flush()
-
-
-def _read(given: BinaryIO) -> bytes:
-    """The next job; empty when there is none any more."""
-    head = given.read(_LENGTH.size)
-    return given.read(_LENGTH.unpack(head)[0]) if len(head) == _LENGTH.size else b""
+        made = Made(finished.status, finished.lost, stored.body, stored.etag, dict(stored.tensors), stored.kept)
+        answer(msgspec.msgpack.encode(made))
 
 
 if __name__ == "__main__":

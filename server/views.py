@@ -16,7 +16,7 @@ from engine.replay import NoSuchPass, engine_view
 from engine.trace import Record, Tensor, Trace
 from engine.what_ifs import what_ifs
 from server.cache import Cache
-from server.drawing import Drawing
+from server.drawing import SHARP, Drawing
 from server.exports import FILES, PICTURES, Look
 from server.problems import Language, Problem
 from server.settings import Settings
@@ -125,13 +125,18 @@ class Views:
             drawn = await self.layout(run, choice, LayoutOptions(lang=look.lang, room="page"))
         elif picture.drawn == "parts":
             drawn = await self._parts(run, choice, look.expanded, asked)
-        elif picture.drawn == "svg":
+        elif picture.drawn is not None:
             drawn = await self._drawn("svg", run, choice, look, self._drawing.svg)
         else:
             drawn = b""
+        stored = await self._stored(run, choice)
+        if picture.drawn == "png":
+            sharpness = SHARP if look.width is None else 1.0
+            return await self._kept(("png", choice, look), stored, lambda: self._drawing.png(drawn, sharpness))
+        if picture.drawn == "pdf":
+            return await self._kept(("pdf", choice, look), stored, lambda: self._drawing.pdf(drawn))
         if (write := picture.write) is None:
             return drawn
-        stored = await self._stored(run, choice)
         return await self._remembered(
             (extension, choice, look), stored, lambda: write(*self._graph(stored, choice), look, drawn)
         )
@@ -229,35 +234,38 @@ class Views:
         run: str,
         choice: Choice,
         options: Look | LayoutOptions | FoldingOptions,
-        draw: Callable[[bytes, bytes, bytes], Awaitable[str]],
+        draw: Callable[[bytes, bytes, bytes], Awaitable[bytes]],
     ) -> bytes:
         """What the drawing code makes of a graph, remembered."""
         stored = await self._stored(run, choice)
-        key = _key((what, choice, options), stored)
-        if done := self._done.get(key):
-            return done
-        trace, graph = await self._in_thread(lambda: self._drawable(stored, choice))
-        drawn = (await draw(trace, graph, msgspec.json.encode(options))).encode()
-        self._done.put(key, drawn, len(drawn))
-        return drawn
+
+        async def made() -> bytes:
+            trace, graph = await self._in_thread(lambda: self._drawable(stored, choice))
+            return await draw(trace, graph, msgspec.json.encode(options))
+
+        return await self._kept((what, choice, options), stored, made)
 
     async def _stored(self, run: str, choice: Choice | None = None) -> Stored:
         """The run, or what there was of it when a choice ends it."""
         if (stored := await self._find(run)) is None:
             raise no_such(run)
-        if choice is None or choice.until is None:
+        if choice is None or (until := choice.until) is None:
             return stored
-        key = _key(("until", choice.until), stored)
-        if (cut := self._done.get(key)) is None:
+
+        async def cut() -> bytes:
             trace = await self._in_thread(lambda: self._trace(stored)[1])
-            cut = gzip.compress((await self._drawing.cut(trace, choice.until)).encode(), 1, mtime=0)
-            self._done.put(key, cut, len(cut))
-        return Stored(body=cut, etag=key)
+            return gzip.compress(await self._drawing.cut(trace, until), 1, mtime=0)
+
+        what = ("until", until)
+        return Stored(body=await self._kept(what, stored, cut), etag=_key(what, stored))
 
     async def _remembered(self, what: tuple[object, ...], stored: Stored, write: Callable[[], bytes]) -> bytes:
+        return await self._kept(what, stored, lambda: self._in_thread(write))
+
+    async def _kept(self, what: tuple[object, ...], stored: Stored, make: Callable[[], Awaitable[bytes]]) -> bytes:
         key = _key(what, stored)
         if (done := self._done.get(key)) is None:
-            done = await self._in_thread(write)
+            done = await make()
             self._done.put(key, done, len(done))
         return done
 

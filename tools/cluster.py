@@ -24,8 +24,8 @@ from pathlib import Path
 
 from server.cluster.broker import WEB, WorkerUser, configuration
 from server.store.database import database
+from tests.server.postgres import CannotMake, Postgres
 from tests.server.postgres import Cluster as PostgresServer
-from tests.server.postgres import Postgres
 from tests.server.postgres import cluster as postgres_server
 
 ROOT = Path(__file__).parents[1]
@@ -287,8 +287,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         socket.create_server(("127.0.0.1", options.port)).close()
     except (OSError, OverflowError) as wrong:
         parser.error(f"--port {options.port} cannot be listened on: {wrong}; give another one, or 0 for a free one")
-    with cluster(options.web, options.workers, options.slots) as running:
-        asyncio.run(_serve(running, options.port))
+    try:
+        with cluster(options.web, options.workers, options.slots) as running:
+            asyncio.run(_serve(running, options.port))
+    except CannotMake as why:
+        print(f"./run cluster: {why}", file=sys.stderr)
+        return 1
     return 0
 
 

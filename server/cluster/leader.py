@@ -130,12 +130,10 @@ class Leader:
             return
         try:
             ask: Ask = msgspec.msgpack.decode(message.data, type=Ask)
-        except msgspec.MsgspecError as wrong:
+            reply: Reply = await self._answer(ask)
+        except msgspec.MsgspecError as wrong:  # it goes on asking: the next leader may be of its version
             log.warning("a node of another version asks: %s", wrong)
             return
-        reply: Reply
-        try:
-            reply = await self._answer(ask)
         except Problem as problem:
             reply = Refused.of(problem)
         except Exception:

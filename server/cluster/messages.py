@@ -35,7 +35,8 @@ class Task(Record, frozen=True):
     """The request as JSON: what a program may choose in it stays as it was said."""
     waited_ms: float
     engine: str
-    """Version of the engine that the run's id was made with; what another one makes of it is not kept."""
+    """Version of the engine that the run's id was made with; empty where a web node of another version than the leader
+    made it. What another engine makes of the run is not kept."""
     trace: str
     """Format the trace is to have."""
     format: str

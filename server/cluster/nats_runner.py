@@ -14,6 +14,7 @@ from nats.aio.msg import Msg
 from nats.errors import Error
 from nats.js.errors import APIError
 
+from engine.keys import Versions, run_id
 from engine.outcome import Outcome
 from engine.request import RunRequest
 from engine.trace import FORMAT as TRACE_FORMAT
@@ -64,10 +65,10 @@ class WorkerLost(RunnerDown):
 class NatsRunner:
     """Performs runs on the workers of a cluster."""
 
-    def __init__(self, connection: Connection, workers: Workers, engine: str, trace_bytes: int) -> None:
+    def __init__(self, connection: Connection, workers: Workers, versions: Versions, trace_bytes: int) -> None:
         self._connection = connection
         self._workers = workers
-        self._engine = engine
+        self._versions = versions
         self._most_bytes = 2 * trace_bytes
         self._handed: dict[str, _Handed] = {}
         self._losses: dict[str, tuple[int, float]] = {}
@@ -138,7 +139,7 @@ class NatsRunner:
             token=handed.token,
             request=msgspec.json.encode(request),
             waited_ms=waited_ms,
-            engine=self._engine,
+            engine=self._versions.engine if run_id(request, self._versions) == run else "",
             trace=TRACE_FORMAT,
             format=TASK_FORMAT,
         )

@@ -32,7 +32,7 @@ class WebNode(RemoteRuns):
         self._connection = Connection(settings.runner, settings.runner_ca)
         self._workers = Workers(self._connection)
         self.board = SharedBoard(self._connection)
-        self.runner = NatsRunner(self._connection, self._workers, versions.engine, settings.trace_bytes)
+        self.runner = NatsRunner(self._connection, self._workers, versions, settings.trace_bytes)
         self.queue = Queue(self.runner, traces, metrics, settings, stores_first=True)
         self._name = name_of_its_own()
         self._contending: asyncio.Task[None] | None = None

@@ -12,11 +12,10 @@ from nats.js.kv import KeyValue
 from server.cluster import subjects
 from server.cluster.connection import RETRY_S, Connection
 from server.problems import Problem
-from server.rooms import ROOM_S, Heard
+from server.rooms import RETRY_AFTER_S, ROOM_S, Heard
 
 MOST_BYTES = 256 * 1024 * 1024
 """All rooms together, each with as many learners as it takes."""
-RETRY_AFTER_S = 3
 
 log = logging.getLogger("gradgraph.cluster")
 

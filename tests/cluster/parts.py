@@ -102,7 +102,7 @@ async def leading(broker: Broker) -> AsyncIterator[tuple[NatsRunner, Workers]]:
     workers = Workers(connection)
     await workers.start()
     try:
-        yield NatsRunner(connection, workers, versions().engine, 10**8), workers
+        yield NatsRunner(connection, workers, versions(), 10**8), workers
     finally:
         await workers.close()
         await connection.close()

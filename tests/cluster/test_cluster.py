@@ -4,7 +4,6 @@ import json
 import re
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from pathlib import Path
 
 import httpx
 import msgspec
@@ -13,7 +12,7 @@ import pytest
 import engine
 from engine import Trace
 from tests.cluster.conftest import PATIENCE_S, Json, Nodes
-from tests.golden import canonical, programs
+from tests.golden import GALLERY
 from tests.server.conftest import wait_until
 from tools.cluster import Node
 
@@ -104,12 +103,28 @@ def test_each_node_gives_what_another_one_ran(nodes: Nodes, number: int) -> None
         assert here.status_code == 200
 
 
-@pytest.mark.parametrize("program", programs()[::9], ids=lambda program: str(program.stem))
-def test_a_web_node_gives_the_trace_that_the_engine_gives(nodes: Nodes, program: Path) -> None:
-    code = program.read_text("utf-8")
-    got = msgspec.json.decode(json.dumps(nodes.run(code, node=1)), type=Trace)
-    alone = engine.run(code, got.limits)
-    assert (alone.id, canonical(alone)) == (got.id, canonical(got))
+KINDS = {
+    "a lesson": (GALLERY / "mlp_module.py").read_text("utf-8"),
+    "an error": (GALLERY / "error_in_place.py").read_text("utf-8"),
+    "ranks": (GALLERY / "distributed_data_parallel.py").read_text("utf-8"),
+    "random": "import torch, random\nx = torch.randn(4, requires_grad=True)\n(x * random.random()).sum().backward()\n",
+    "no number": "import torch\nx = torch.tensor([0.0, -1.0, 9e99], requires_grad=True)\n(x.sqrt() / x).sum().backward()\n",
+    "any letter": "import torch\n张量 = torch.ones(2, requires_grad=True)\nprint('é🎉\\u2028\\x00\\ud83d')\n(张量 * 2).sum().backward()\n",
+    "no Python": "import torch\nx = (\n",
+    "a crash": "import ctypes, torch\nx = torch.ones(2, requires_grad=True)\n(x * 2).sum().backward()\nctypes.string_at(0)\n",
+    "a limit": "print('x' * 300_000)\n",
+    "many nodes": "import torch\nx = torch.ones(2, requires_grad=True)\nfor _ in range(900):\n    x = x * 1.01\nx.sum().backward()\n",
+}
+TIMES = re.compile(r'"time_us":-?[\d.e+-]+|"timings":\{[^}]*\}')
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_web_node_gives_the_trace_that_the_engine_gives_byte_for_byte(nodes: Nodes, kind: str) -> None:
+    answer = nodes.web[1].post("/api/v1/runs", json={"code": KINDS[kind]})
+    assert answer.status_code == 200, answer.text
+    got = msgspec.json.decode(answer.content, type=Trace)
+    alone = msgspec.json.encode(engine.run(KINDS[kind], got.limits)).decode()
+    assert TIMES.sub("", answer.text) == TIMES.sub("", alone)
 
 
 def test_each_node_gives_what_is_only_remembered(nodes: Nodes, number: int) -> None:

@@ -14,6 +14,7 @@ import pytest
 from nats.aio.client import Client as Nats
 from nats.aio.msg import Msg
 
+from engine.keys import Versions
 from engine.limits import DEFAULT_LIMITS
 from engine.request import RunRequest
 from engine.trace import FORMAT as TRACE_FORMAT
@@ -282,7 +283,7 @@ async def leading(started: Broker, honest: User) -> AsyncIterator[Leading]:
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(there.wait(), 0.2)
     try:
-        yield Leading(connection, NatsRunner(connection, workers, "1", 10**6))
+        yield Leading(connection, NatsRunner(connection, workers, Versions(torch="1", engine="1"), 10**6))
     finally:
         await workers.close()
         await connection.close()

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from engine import RunRequest
-from engine.keys import versions
+from engine.keys import Versions, run_id, versions
 from engine.trace import FORMAT, Isolation, Record
 from server.cluster import messages, nats_runner, pieces, subjects
 from server.cluster.broker import WEB
@@ -228,6 +228,22 @@ def test_a_worker_gives_back_a_task_of_another_version(broker: Broker, local: Lo
             return is_there
 
     assert loop.run(seen())
+
+
+@pytest.mark.parametrize("web", [versions(), Versions(torch=versions().torch, engine="of another web node")])
+def test_what_a_web_node_of_another_version_named_is_answered_and_not_kept(
+    broker: Broker, local: LocalRunner, loop: Loop, web: Versions
+) -> None:
+    async def finished() -> Finished:
+        async with working(broker, local), leading(broker) as (runner, workers):
+            await until(lambda: workers.slots > 0)
+            _, request = asked("print('by two versions')")
+            last = (await events_of(runner, run_id(request, web), request))[-1]
+            assert isinstance(last, Finished)
+            return last
+
+    last = loop.run(finished())
+    assert (last.status, last.stored.kept) == ("ok", web == versions())
 
 
 def _have(workers: Workers, told: dict[str, object]) -> bool:

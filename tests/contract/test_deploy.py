@@ -257,6 +257,13 @@ def test_the_balancer_knows_every_web_node() -> None:
     assert (ROOT / mounted[0]).is_file() and mounted[1] in CLUSTER["balancer"]["entrypoint"]
 
 
+def test_web_nodes_know_each_learner_behind_the_balancer() -> None:
+    for name in CLUSTER:
+        if name.startswith("web"):
+            assert CLUSTER[name]["environment"]["FORWARDED_ALLOW_IPS"] == "*"
+    assert "FORWARDED_ALLOW_IPS" in NODES["Deployment-web"], "who puts something before it has to say so"
+
+
 def test_the_image_has_what_a_cluster_needs() -> None:
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
     (installed,) = re.findall(r"'\.\[([\w,]+)\]'", (ROOT / "Dockerfile").read_text("utf-8"))

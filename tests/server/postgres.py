@@ -6,12 +6,13 @@ its programs are used; PostgreSQL refuses to be root, so root starts it as `nobo
 
 import atexit
 import os
+import pwd
 import shutil
 import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
@@ -28,10 +29,16 @@ from tests import soak
 OWN = "GRADGRAPH_TEST_POSTGRES"
 """URL of an operator's PostgreSQL whose user may create databases; each test makes one and drops it."""
 START_S = 30.0
-_USER = "nobody" if os.geteuid() == 0 else None
+_USER: str | int | None = "nobody" if os.geteuid() == 0 else None
+_BORROWED_NAME = ("unshare", "--user", "--map-user=nobody")
+"""`initdb` asks what its user is called, of whom the system need know no more than a number; PostgreSQL itself does not."""
 _REACHED_BY_ALL = "/tmp"
 """`TMPDIR` may be a folder that only root enters."""
 _QUICK = ("-F", "-c", "shared_buffers=16MB", "-c", "max_connections=60", "-c", "listen_addresses=")
+
+
+class CannotMake(Exception):
+    """Why no PostgreSQL can be made here."""
 
 
 @dataclass(frozen=True)
@@ -63,8 +70,14 @@ class Cluster:
         self._folder = folder
         self._process: subprocess.Popen[bytes] | None = None
         self.url = URL.create("postgresql", "gradgraph", database="postgres", query={"host": str(folder)})
-        made = self._run("initdb", "-U", "gradgraph", "--auth=trust", "--encoding=utf8", "--no-sync").wait(START_S)
-        assert made == 0, (folder / "log").read_text()
+        asked = ("-U", "gradgraph", "--auth=trust", "--encoding=utf8", "--no-sync")
+        is_named = _is_named(os.geteuid() if _USER is None else _USER)
+        within = () if is_named or not shutil.which(_BORROWED_NAME[0]) else _BORROWED_NAME
+        if self._run("initdb", *asked, within=within).wait(START_S) != 0:
+            why = (folder / "log").read_text()
+            if not is_named:
+                why = f"who starts it has no name on this system, only a number. Add a line to /etc/passwd\n{why}"
+            raise CannotMake(f"PostgreSQL cannot be set up: {why}")
 
     def start(self) -> None:
         """Start it; returns when it answers. What a killed one has left is still being cleared away for a moment."""
@@ -102,10 +115,10 @@ class Cluster:
         self._process.send_signal(way)
         self._process.wait(START_S)
 
-    def _run(self, program: str, *arguments: str) -> subprocess.Popen[bytes]:
+    def _run(self, program: str, *arguments: str, within: Sequence[str] = ()) -> subprocess.Popen[bytes]:
         with (self._folder / "log").open("ab") as log:
             return subprocess.Popen(
-                [_programs() / program, "-D", str(self._folder / "data"), *arguments],
+                [*within, _programs() / program, "-D", str(self._folder / "data"), *arguments],
                 cwd=self._folder,
                 user=_USER,
                 extra_groups=[] if _USER else None,
@@ -113,6 +126,13 @@ class Cluster:
                 stderr=log,
                 start_new_session=True,  # Ctrl+C is for those who use it
             )
+
+
+def _is_named(user: str | int) -> bool:
+    try:
+        return bool(user if isinstance(user, str) else pwd.getpwuid(user))
+    except KeyError:
+        return False
 
 
 @cache

@@ -14,8 +14,9 @@ from sqlalchemy import Connection, event
 from server.settings import Settings
 from server.store import StoreDown
 from server.store.sql_store import SqlStore
+from tests.server import postgres
 from tests.server.conftest import Served, serving, wait_until
-from tests.server.postgres import Cluster, Postgres, cluster
+from tests.server.postgres import CannotMake, Cluster, Postgres, cluster
 from tests.server.stores import store_in, trace, use
 
 CODE = "import torch\nx = torch.tensor({n}.0, requires_grad=True)\n(x * x).backward()\n"
@@ -217,3 +218,20 @@ def health(served: Served) -> str:
     """What the server says of its store."""
     said: str = served.http.get("/api/v1/health").json()["store"]
     return said
+
+
+NAMELESS = 4242
+"""A user whom only containers know, by this number."""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root starts processes as somebody else")
+@pytest.mark.parametrize("borrows", [True, False], ids=["borrowed", "none to borrow"])
+def test_a_user_without_a_name_borrows_one_or_is_told(monkeypatch: pytest.MonkeyPatch, borrows: bool) -> None:
+    monkeypatch.setattr(postgres, "_USER", NAMELESS)
+    if borrows:
+        with cluster() as one:
+            assert one.is_running
+    else:
+        monkeypatch.setattr(postgres, "_BORROWED_NAME", ("false",))
+        with pytest.raises(CannotMake, match="no name on this system"), cluster():
+            pass

@@ -1,5 +1,6 @@
 """Rooms: answers spread as they were given and count once, only the teacher leads, and nothing stays."""
 
+import asyncio
 import json
 import time
 from collections.abc import Callable, Iterator
@@ -9,9 +10,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import httpx
+import msgspec
 import pytest
 
 from server import rooms
+from server.problems import Problem
 from server.settings import Settings
 from tests.server.conftest import Json, Served, serving
 
@@ -366,3 +369,24 @@ def test_a_server_that_stops_lets_its_listeners_go_and_has_written_nothing_of_a_
     written = b"".join(file.read_bytes() for file in tmp_path.rglob("*") if file.is_file())
     for secret in (b"to look for", token.encode(), room.code.encode()):
         assert secret not in written
+
+
+class Written(rooms.OwnBoard):
+    """A board on which a node of another version has written a plan."""
+
+    def __init__(self, plan: dict[str, object]) -> None:
+        super().__init__()
+        self._plan = plan
+
+    async def get(self, key: str) -> bytes:
+        return msgspec.json.encode(self._plan)
+
+
+def test_a_plan_by_a_node_of_another_version_is_read_or_left_to_that_node() -> None:
+    now = time.time()
+    before = {"run": "a", "lesson": None, "owner": "o", "opened": now, "seen": now}
+    found = asyncio.run(rooms.Rooms(Written(before), Settings()).find("BCDFG"))
+    assert found.plan is not None and found.plan.run == "a"
+    with pytest.raises(Problem) as why:
+        asyncio.run(rooms.Rooms(Written({**before, "run": 7}), Settings()).find("BCDFG"))
+    assert (why.value.key, why.value.retry_after_s) == ("rooms-down", rooms.RETRY_AFTER_S)

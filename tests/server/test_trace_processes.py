@@ -74,9 +74,9 @@ def test_the_trace_is_the_same() -> None:
 
 
 def process_of(large: TraceProcesses, number: int) -> int:
-    process = large._processes[number]._process
-    assert process is not None
-    return process.pid
+    pid = large._processes[number]._child.pid
+    assert pid is not None
+    return pid
 
 
 async def taken(large: TraceProcesses) -> None:

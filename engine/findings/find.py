@@ -51,6 +51,7 @@ FAMILIES: tuple[Family, ...] = (
     stopped.ended,
     cut_gradients.cut_gradients,
     cut_gradients.unused_parameters,
+    cut_gradients.results_overwritten,
     cut_gradients.written_to_data,
     saved_values.data_edits,
     training_loop.gradients_added_up,
@@ -64,6 +65,8 @@ FAMILIES: tuple[Family, ...] = (
     training_loop.idle_steps,
     optimizers.left_out_of_optimizers,
     optimizers.models_without_optimizer,
+    optimizers.fed_and_never_moved,
+    optimizers.embeddings_frozen,
     training_loop.never_stepped,
     training_loop.methods_not_called,
     training_loop.stepped_outside_the_loop,
@@ -76,6 +79,7 @@ FAMILIES: tuple[Family, ...] = (
     optimizers.keys_without_effect,
     optimizers.settings_without_effect,
     modes.frozen_norms_that_drift,
+    modes.norms_that_never_learned,
     modes.trained_in_eval,
     modes.evaluated_in_train,
     modes.evaluated_with_grad,
@@ -95,6 +99,7 @@ FAMILIES: tuple[Family, ...] = (
     recurrent.padding_read_last,
     class_axis.one_class_alone,
     flat.compared_with_themselves,
+    flat.positives_that_are_anchors,
     flat.flattened,
     shared_data.one_tensor_many_times,
     shared_data.changed_by_reading,
@@ -104,6 +109,7 @@ FAMILIES: tuple[Family, ...] = (
     tokens.answers_seen,
     tokens.padding_scored,
     tokens.padding_of_lookup_scored,
+    shared_data.inputs_all_alike,
     shared_data.rows_matched_with_themselves,
     batches.first_batch_again,
     value_learning.targets_that_learn,
@@ -121,16 +127,24 @@ FAMILIES: tuple[Family, ...] = (
     terms.targets_out_of_reach,
     terms.backward_ignores_gradient,
     terms.variances_taken_for_deviations,
+    terms.noise_of_all_samples,
+    terms.penalties_that_drown_the_loss,
+    terms.overlaps_made_small,
     terms.backward_does_not_fit,
     evaluation.standardised_by_themselves,
+    evaluation.scores_compared_with_classes,
+    evaluation.totals_never_reset,
+    evaluation.schedules_of_the_wrong_end,
     loss_arguments.scores_cut_at_half,
     unheld.layers_made_in_forward,
     unheld.layers_repeated,
     unheld.tied_by_copy,
+    unheld.names_of_one_memory,
     unheld.untrained_evaluated,
     unheld.nothing_loaded,
     learning_rate.steps_of_zero,
     learning_rate.steps_too_long,
+    learning_rate.weights_decayed_away,
     learning_rate.steps_rounded_away,
     learning_rate.losses_summed,
     uphill.uphill,
@@ -207,7 +221,7 @@ def _quoted(diagnosis: Diagnosis, finding: Finding) -> Finding:
     short: the name of a class may have any length."""
     said = {name: _cut(text) for name, text in finding.parameters.items()}
     op = said.get("op", "")
-    if op in SIGNS and op not in diagnosis.words:
+    if op in SIGNS and f"{op}(" not in diagnosis.trace.program.code:
         said["op"] = SIGNS[op]
     return finding if said == finding.parameters else replace(finding, parameters=said)
 

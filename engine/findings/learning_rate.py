@@ -17,6 +17,9 @@ SIZES_APART = 5
 ADAPTIVE = ("Adam", "AdamW", "Adamax", "NAdam", "RAdam", "RMSprop", "Rprop", "Adagrad")
 """Optimizers whose first step is about as long as the learning rate, whatever the gradient."""
 LEAST_STEPS = 3
+LEFT = 0.05
+"""Of the size of weights, where a decay has taken the rest."""
+HARDER = 3
 NEARLY = 0.9
 MANY = 32
 SOME = 0.25
@@ -112,6 +115,37 @@ def steps_too_long(diagnosis: Diagnosis) -> Iterator[Finding]:
             most=f"{max(losses):.4g}",
             last=f"{losses[-1]:.4g}",
         )
+
+
+def weights_decayed_away(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A weight decay that pulls to 0 harder than any gradient pulls away: nothing of the weights is left."""
+    for steps in grouped(diagnosis.steps, lambda step: (receiver(diagnosis, step), step.span)).values():
+        decays = [float(group.get("weight_decay", "0") or 0) for group in steps[0].settings]
+        first, last = (
+            _weights_of(diagnosis, step, when) for step, when in ((steps[0], "before"), (steps[-1], "after"))
+        )
+        pull = _weights_of(diagnosis, steps[0], "gradient")
+        if not decays or max(decays) <= 0 or not first or last > LEFT * first or max(decays) * first < HARDER * pull:
+            continue
+        made = made_by(diagnosis, steps[0])
+        word = keyword(made.value, "weight_decay") if made is not None and isinstance(made.value, ast.Call) else None
+        yield diagnosis.warning(
+            "weights_decayed_away",
+            word.value if word is not None else steps[0].span,
+            tensors=diagnosis.changed_by(steps[0])[:8],
+            fix=(diagnosis.code.replace(word.value, "1e-4"),) if word is not None else (),
+            decay=f"{max(decays):g}",
+            first=f"{first:.3g}",
+            last=f"{last:.3g}",
+            count=diagnosis.counted(steps),
+        )
+
+
+def _weights_of(diagnosis: Diagnosis, step: Update, when: str) -> float:
+    """How large all that a step changed was at some moment, or its gradient."""
+    states = (getattr(change, when) for change in step.changes)
+    sizes = [(size_of(diagnosis.tensors.get(state or "")) or 0.0, diagnosis.elements(state or "")) for state in states]
+    return math.sqrt(sum(size**2 * count for size, count in sizes))
 
 
 def _is_lost(losses: list[float]) -> bool:

@@ -299,7 +299,7 @@ def _tensor(node: ast.expr) -> str:
     """The name of the tensor that methods are called on in turn."""
     while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         node = node.func.value
-    return dotted(node).removesuffix(".data")
+    return ast.unparse(node).removesuffix(".data")
 
 
 def _moved_between(diagnosis: Diagnosis, weight: Tensor, first: Op, last: Op) -> bool:

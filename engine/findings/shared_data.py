@@ -7,6 +7,7 @@ from itertools import islice, pairwise
 
 from engine.findings.diagnosis import (
     Diagnosis,
+    extent,
     fed_by,
     grouped,
     is_alike,
@@ -17,7 +18,7 @@ from engine.findings.diagnosis import (
     size_of,
     walk,
 )
-from engine.findings.losses import CLASS_LOSSES
+from engine.findings.losses import CLASS_LOSSES, ELEMENTWISE_LOSSES, LOSSES
 from engine.ops import DETACHES
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, keyword, names_read
@@ -166,7 +167,7 @@ def _shuffled(diagnosis: Diagnosis, loader: ast.Call) -> Edits:
 def drawn_again(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Random numbers that are the same in every step because the generator is seeded anew before each."""
     seeds = [call for call in diagnosis.code.calls if called(call) == "manual_seed"]
-    seeds = [call for call in seeds if diagnosis.code.in_loop(call) or diagnosis.code.function(call) is not None]
+    seeds = [call for call in seeds if diagnosis.code.in_loop(call) or _is_in_function_called_often(diagnosis, call)]
     turns = grouped(diagnosis.ops_named(DRAWS) if seeds and diagnosis.steps else (), lambda op: op.span)
     for span, ops in turns.items():
         first = diagnosis.output_of(ops[0])
@@ -186,6 +187,12 @@ def drawn_again(diagnosis: Diagnosis) -> Iterator[Finding]:
         )
 
 
+def _is_in_function_called_often(diagnosis: Diagnosis, seed: ast.Call) -> bool:
+    """Whether a function seeds that may run in each turn; what a constructor draws is the data of its object."""
+    function = diagnosis.code.function(seed)
+    return function is not None and function.name != "__init__"
+
+
 def _each_trains(diagnosis: Diagnosis, ops: list[Op]) -> bool:
     """Whether what each draw gave went into a pass for the same leaves before the next one."""
     moments = [diagnosis.op_step.get(op.id, -1) for op in ops]
@@ -199,6 +206,48 @@ def _each_trains(diagnosis: Diagnosis, ops: list[Op]) -> bool:
     return bool(frozenset.intersection(*fed)) and any(
         maker is not None and diagnosis.reaches_a_pass(maker) for maker in makers
     )
+
+
+@once_a_line
+def inputs_all_alike(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A model to which every sample of each batch is the same, though the data were not and the targets are not."""
+    losses = [op for op in diagnosis.ops_named((*LOSSES, *sorted(ELEMENTWISE_LOSSES))) if diagnosis.reaches_a_pass(op)]
+    targets = [target for op in losses if (target := diagnosis.input_of(op, 1)) is not None and target.shape]
+    ranges = [extent(target) for target in targets if not target.requires_grad]
+    if not ranges or any(ends is None or ends[0] == ends[1] for ends in ranges):
+        return
+    given: list[str] = []
+    model = ""
+    for call in (call for call in diagnosis.trace.calls if call.parent is None and call.training):
+        ops = diagnosis.ops_of(call)
+        own = {output for op in ops for output in op.outputs}
+        taken = dict.fromkeys(tensor for op in ops for tensor in op.inputs if tensor not in own)
+        data = [tensor for tensor in taken if diagnosis.tensors[tensor].role not in ("parameter", "buffer")]
+        if not data or not all(map(diagnosis.has_like_rows, data)):
+            return
+        given += data
+        model = diagnosis.modules[call.module].path
+    lost = next((op for tensor in given for op in _where_rows_became_alike(diagnosis, tensor)), None)
+    if lost is not None:
+        yield diagnosis.warning(
+            "inputs_all_alike",
+            lost,
+            tensors=(*lost.inputs[:1], given[0]),
+            nodes=(),
+            model=model,
+            source=diagnosis.say(lost.inputs[0]),
+            count=str(diagnosis.tensors[given[0]].shape[0]),
+            loss_line=line(losses[0].span),
+        )
+
+
+def _where_rows_became_alike(diagnosis: Diagnosis, tensor: str) -> Iterator[Op]:
+    """The op that made the same of rows that were not, on the way to a tensor."""
+    for maker in diagnosis.makers_behind([tensor], MOST_BACK):
+        taken = diagnosis.input_of(maker)
+        is_joined = maker.name in JOINS or taken is None or taken.shape[:1] < (2,)
+        if not is_joined and size_of(taken) and not diagnosis.has_like_rows(maker.inputs[0]):
+            yield maker
 
 
 @once_a_line

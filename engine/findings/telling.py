@@ -53,7 +53,7 @@ SAID_BETTER = {
 
 POSSIBLE = frozenset(
     "model_without_optimizer trained_while_evaluating evaluated_in_train target_learns real_class_ignored"
-    " reward_minimised shuffled_alone standardised_by_itself layers_are_one".split()
+    " reward_minimised shuffled_alone standardised_by_itself layers_are_one noise_of_all_samples".split()
 )
 """Codes of what may be meant, or may come of something else; their sentences say so."""
 

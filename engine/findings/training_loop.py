@@ -201,7 +201,10 @@ def never_stepped(diagnosis: Diagnosis) -> Iterator[Finding]:
     on."""
     code, trace = diagnosis.code, diagnosis.trace
     is_written = any(attribute.attr == "step" for attribute in code.attributes)
-    if (is_written and not diagnosis.steps) or trace.status != "ok":
+    if trace.status != "ok":
+        return
+    if is_written and not diagnosis.steps:
+        yield from _never_reached(diagnosis)
         return
     zeroed = Counter(
         update.variable
@@ -220,6 +223,29 @@ def never_stepped(diagnosis: Diagnosis) -> Iterator[Finding]:
                 optimizer=variable,
                 count=diagnosis.counted(fed),
             )
+
+
+def _never_reached(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A step that stands under a condition which held in no turn of the loop, while its passes ran."""
+    code = diagnosis.code
+    for call in (call for call in code.calls if called(call) == "step" and not diagnosis.has_run(call)):
+        test, loops = code.enclosing(call, ast.If), set(code.loops(call))
+        turns = [
+            pass_
+            for pass_ in diagnosis.ended
+            if (backward := code.statement_at(pass_.span)) is not None and loops.intersection(code.loops(backward))
+        ]
+        if test is not None and diagnosis.has_run(test) and len(turns) > 1:
+            yield diagnosis.warning(
+                "step_never_reached",
+                call,
+                tensors=fed_by(turns[-1])[:8],
+                test=code.short(test.test),
+                test_line=str(test.lineno),
+                count=diagnosis.counted(turns),
+                pass_line=line(turns[0].span),
+            )
+            return
 
 
 def _is_only_zeroed(diagnosis: Diagnosis, variable: str) -> bool:

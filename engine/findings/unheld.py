@@ -4,9 +4,10 @@ copies taken for ties, one layer put into several places, a model that was never
 import ast
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import TypeGuard
 
-from engine.findings.diagnosis import Diagnosis, by_number, is_alike, numbers_of, says, times
+from engine.findings.diagnosis import Diagnosis, by_number, is_alike, line, numbers_of, says, times, walk
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, is_reference, keyword
 from engine.trace import Finding, Module, ModuleCall, Op, Span, Tensor
@@ -14,6 +15,7 @@ from engine.trace import Finding, Module, ModuleCall, Op, Span, Tensor
 MODES = ("Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout", "BatchNorm1d", "BatchNorm2d", "BatchNorm3d")
 """Layers that eval mode changes."""
 COPIES_VALUES = ("data", "copy_", "clone")
+MOST_AHEAD = 60
 OVERWRITES = ("copy_", "lerp_", "add_", "mul_")
 
 
@@ -219,6 +221,58 @@ def _copied_at(diagnosis: Diagnosis, leaves: set[str]) -> Span | None:
         given = diagnosis.input_of(op)
         if given is not None and given.storage in storages and op.pass_id is None:
             return op.span
+    return None
+
+
+def names_of_one_memory(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A model that a loss takes for a teacher, a target or an older one, whose weights are those that are trained."""
+    calls: dict[str, list[ModuleCall]] = {}
+    for call in diagnosis.trace.calls if diagnosis.steps else ():
+        written = diagnosis.code.call_at(call.span) if call.parent is None and not call.raised else None
+        if written is not None and (name := dotted(written.func)):
+            calls.setdefault(name, []).append(call)
+    memory = {name: _memory(diagnosis, own[-1]) for name, own in calls.items()}
+    pairs = ((quiet, loud) for quiet in calls for loud in calls if quiet != loud)
+    for quiet, loud in pairs:
+        is_one = bool(memory[quiet]) and memory[quiet] == memory[loud]
+        if not is_one or not all(_is_aimed_at(diagnosis, call) for call in calls[quiet]):
+            continue
+        if any(call.grad_mode != "grad" for call in calls[loud]):
+            continue
+        yield diagnosis.warning(
+            "one_memory_for_two",
+            _shared_at(diagnosis, quiet, loud) or calls[quiet][0].span,
+            first=quiet,
+            second=loud,
+            call_line=line(calls[quiet][0].span),
+            steps=diagnosis.counted(diagnosis.steps),
+        )
+        return
+
+
+def _memory(diagnosis: Diagnosis, call: ModuleCall) -> frozenset[str | None]:
+    """The storages of the weights that a call computed with."""
+    given = {tensor for op in diagnosis.ops_of(call) for tensor in op.inputs if diagnosis.is_parameter(tensor)}
+    return frozenset(diagnosis.tensors[tensor].storage for tensor in given)
+
+
+def _is_aimed_at(diagnosis: Diagnosis, call: ModuleCall) -> bool:
+    """Whether what it gave is untracked, and goes into what a pass came back through."""
+    made = [output for op in diagnosis.ops_of(call)[-1:] for output in op.outputs]
+    later = (diagnosis.maker.get(tensor) for tensor in islice(walk(made, diagnosis.made_of), MOST_AHEAD))
+    is_used = any(op is not None and diagnosis.reaches_a_pass(op) for op in later)
+    return call.grad_mode != "grad" and is_used
+
+
+def _shared_at(diagnosis: Diagnosis, quiet: str, loud: str) -> Span | None:
+    """The line that gave one the weights of the other."""
+    code = diagnosis.code
+    for statement in code.bindings:
+        target, value = dotted(statement.targets[0]), dotted(statement.value)
+        if {target, value} == {quiet, loud} or (target.startswith(f"{quiet}.") and value.startswith(f"{loud}.")):
+            return code.span(statement)
+        if target.endswith(".data") and value.endswith(".data") and diagnosis.has_run(statement):
+            return code.span(statement)
     return None
 
 

@@ -157,11 +157,8 @@ def _share_of_one_turn(
     inner, epoch = loops[-2:]
     within = list(ast.walk(epoch))
     grown = {other for other in totals if not any(made in within for made in diagnosis.code.assignments(other))}
-    grown |= (
-        {node.id for node in ast.walk(epoch.target) if isinstance(node, ast.Name)}
-        if isinstance(epoch, ast.For)
-        else set()
-    )
+    if isinstance(epoch, ast.For):
+        grown.update(node.id for node in ast.walk(epoch.target) if isinstance(node, ast.Name))
     for share in (node for node in within if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div)):
         divisor = names_read(share.right)
         is_below = share.lineno > (inner.end_lineno or inner.lineno)

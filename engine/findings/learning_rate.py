@@ -3,7 +3,7 @@
 import ast
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from engine.findings.diagnosis import Diagnosis, argument, fed_by, grouped, line, numbers_of, size_of
 from engine.findings.optimizers import bound_once, made_by, receiver
@@ -121,10 +121,9 @@ def weights_decayed_away(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A weight decay that pulls to 0 harder than any gradient pulls away: nothing of the weights is left."""
     for steps in grouped(diagnosis.steps, lambda step: (receiver(diagnosis, step), step.span)).values():
         decays = [float(group.get("weight_decay", "0") or 0) for group in steps[0].settings]
-        first, last = (
-            _weights_of(diagnosis, step, when) for step, when in ((steps[0], "before"), (steps[-1], "after"))
-        )
-        pull = _weights_of(diagnosis, steps[0], "gradient")
+        first = _length(diagnosis, (change.before for change in steps[0].changes))
+        pull = _length(diagnosis, (change.gradient for change in steps[0].changes))
+        last = _length(diagnosis, (change.after for change in steps[-1].changes))
         if not decays or max(decays) <= 0 or not first or last > LEFT * first or max(decays) * first < HARDER * pull:
             continue
         made = made_by(diagnosis, steps[0])
@@ -141,9 +140,8 @@ def weights_decayed_away(diagnosis: Diagnosis) -> Iterator[Finding]:
         )
 
 
-def _weights_of(diagnosis: Diagnosis, step: Update, when: str) -> float:
-    """How large all that a step changed was at some moment, or its gradient."""
-    states = (getattr(change, when) for change in step.changes)
+def _length(diagnosis: Diagnosis, states: Iterable[str | None]) -> float:
+    """How long all numbers of some tensors are, taken for one vector."""
     sizes = [(size_of(diagnosis.tensors.get(state or "")) or 0.0, diagnosis.elements(state or "")) for state in states]
     return math.sqrt(sum(size**2 * count for size, count in sizes))
 

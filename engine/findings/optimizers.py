@@ -140,13 +140,16 @@ def fed_and_never_moved(diagnosis: Diagnosis) -> Iterator[Finding]:
         for module in diagnosis.trace.modules
         for member in module.parameters
     }
-    split = {layer[leaf] for leaf in diagnosis.held if leaf in layer}
+    split = {layer[leaf] for leaf in diagnosis.held if leaf in layer and len(diagnosis.tensors[leaf].shape) > 1}
     still = [
         leaf
         for leaf, count in counts.items()
         if count > 1 and leaf not in diagnosis.held | diagnosis.moved and diagnosis.is_parameter(leaf)
     ]
-    found = sorted((leaf for leaf in still if layer.get(leaf) in split or leaf not in layer), key=by_number)
+    found = sorted(
+        (leaf for leaf in still if layer.get(leaf, "") in split or (leaf not in layer and diagnosis.has_names(leaf))),
+        key=by_number,
+    )
     is_read = any(node.attr == "grad" and isinstance(node.ctx, ast.Load) for node in diagnosis.code.attributes)
     for step in diagnosis.steps[:1] if found and not is_read else ():
         made = made_by(diagnosis, step)

@@ -36,6 +36,8 @@ CAUSES = {
         *("scaled_and_stepped", "loss_summed", "parameters_used_up", "changed_by_reading", "uphill", "maximize_of"),
         *("loss_negated", "closure_adds_up", "step_without_zero_grad"),
     ),
+    "copied_onto_itself": ("one_memory_for_two",),
+    "inputs_all_alike": ("one_tensor_many_times",),
     "grad_of_non_leaf": ("grad_none_non_leaf",),
     "grad_none_non_leaf": ("leaf_rebound",),
     "root_at_zero": ("anomaly_nan",),

@@ -366,7 +366,7 @@ def _divides_by_both(diagnosis: Diagnosis, op: Op, pair: Sequence[Tensor]) -> bo
 
 
 def _is_noise(diagnosis: Diagnosis, tensor: str) -> bool:
-    maker = diagnosis.maker.get(tensor)
+    maker = diagnosis.origin(tensor, ("mul", "div"))
     return maker is not None and maker.name in NOISES and not diagnosis.is_tracked(tensor)
 
 

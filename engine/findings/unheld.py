@@ -242,6 +242,7 @@ def names_of_one_memory(diagnosis: Diagnosis) -> Iterator[Finding]:
         yield diagnosis.warning(
             "one_memory_for_two",
             _shared_at(diagnosis, quiet, loud) or calls[quiet][0].span,
+            tensors=sorted(_weights_of(diagnosis, calls[quiet][0]), key=by_number),
             first=quiet,
             second=loud,
             call_line=line(calls[quiet][0].span),
@@ -252,8 +253,11 @@ def names_of_one_memory(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 def _memory(diagnosis: Diagnosis, call: ModuleCall) -> frozenset[str | None]:
     """The storages of the weights that a call computed with."""
-    given = {tensor for op in diagnosis.ops_of(call) for tensor in op.inputs if diagnosis.is_parameter(tensor)}
-    return frozenset(diagnosis.tensors[tensor].storage for tensor in given)
+    return frozenset(diagnosis.tensors[tensor].storage for tensor in _weights_of(diagnosis, call))
+
+
+def _weights_of(diagnosis: Diagnosis, call: ModuleCall) -> set[str]:
+    return {tensor for op in diagnosis.ops_of(call) for tensor in op.inputs if diagnosis.is_parameter(tensor)}
 
 
 def _is_aimed_at(diagnosis: Diagnosis, call: ModuleCall) -> bool:

@@ -120,7 +120,7 @@ for _ in range(12):
     loss = net(x).square().mean() * 1e-6
 """ + STEP, (("lr=0.5", "lr=0.001"),)),
     Pair("penalty_drowns_loss", 8, """net = nn.Linear(5, 1)
-opt = torch.optim.SGD(net.parameters(), lr=1e-6)
+opt = torch.optim.SGD(net.parameters(), lr=1e-9)
 x = torch.randn(20, 5); y = x.sum(1, keepdim=True)
 for _ in range(4):
     penalty = 1e5 * net.weight.abs().sum()
@@ -220,7 +220,7 @@ for _ in range(4):
     opt.zero_grad(); loss.backward(); opt.step()
 print(net.eval()(x).mean())
 """, (("momentum=0", "momentum=0.5"),)),
-    Pair("norm_never_learned", 15, """class Net(nn.Module):
+    Pair("norm_never_learned", 11, """class Net(nn.Module):
     def __init__(self):
         super().__init__()
         self.conv = nn.Conv2d(1, 2, 1)

@@ -14,7 +14,6 @@ from engine.findings.ways import (
     cuts,
     is_target,
     starved_leaves,
-    unfed,
     wanting_leaves,
 )
 from engine.ops import MAKES_LEAF
@@ -225,28 +224,6 @@ def _makes_anew(node: ast.AST) -> bool:
     if isinstance(node, ast.Call):
         return called(node) in ("tensor", "as_tensor", "float", "int", "full")
     return isinstance(node, ast.List | ast.Tuple)
-
-
-def written_to_data(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """`layer.weight.data = w` of a computed `w`: only its numbers are taken over, and what made them learns nothing."""
-    code, starved = diagnosis.code, unfed(diagnosis)
-    for update in diagnosis.trace.updates if starved else ():
-        statement = code.statement_at(update.span) if update.kind == "data" else None
-        if not isinstance(statement, ast.Assign) or not isinstance(statement.targets[0], ast.Attribute):
-            continue
-        bound = diagnosis.bound_to(statement.value)
-        computed = [diagnosis.identity(tensor.id) for tensor in bound if tensor.grad_fn is not None]
-        leaves = [leaf for leaf in diagnosis.leaves_behind(computed) if leaf in starved]
-        if statement.targets[0].attr == "data" and leaves:
-            yield diagnosis.warning(
-                "written_to_data",
-                statement,
-                tensors=leaves,
-                leaf=diagnosis.say_all(leaves),
-                value=code.text(statement.value),
-                target=code.text(statement.targets[0].value),
-            )
-            return
 
 
 def unused_parameters(diagnosis: Diagnosis) -> Iterator[Finding]:

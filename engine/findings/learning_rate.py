@@ -22,7 +22,6 @@ LEFT = 0.05
 HARDER = 3
 NEARLY = 0.9
 MANY = 32
-SOME = 0.25
 NARROW = ("bfloat16", "float16")
 TOO_EARLY = "before `optimizer.step()`"
 
@@ -151,39 +150,6 @@ def _is_lost(losses: list[float]) -> bool:
     first = losses[0]
     never_lower = first > 0 and min(losses[1:]) > NEARLY * first
     return never_lower or (losses[1] > 10 * abs(first) and losses[-1] > abs(first) / 2)
-
-
-def steps_rounded_away(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Steps that are shorter than what tells two neighbouring numbers of a narrow type apart: the weights stay."""
-    for steps in grouped(diagnosis.steps, lambda step: (receiver(diagnosis, step), step.span)).values():
-        still = [_unmoved(diagnosis, step) for step in steps]
-        known = [(step, share) for step, share in zip(steps, still, strict=True) if share is not None]
-        if len(known) < LEAST_STEPS or min(share for _, share in known) < SOME or known[-1][1] < NEARLY:
-            continue
-        step = known[-1][0]
-        weights = [change.before for change in step.changes if change.before is not None]
-        yield diagnosis.warning(
-            "steps_rounded_away",
-            step.span,
-            tensors=weights[:8],
-            names=diagnosis.say_all(weights),
-            dtype=diagnosis.tensors[weights[0]].dtype,
-            share=f"{known[-1][1]:.0%}",
-            lr=_rates(step),
-        )
-
-
-def _unmoved(diagnosis: Diagnosis, step: Update) -> float | None:
-    """Which share of the numbers of narrow weights a step left as they were, though their gradients were not 0."""
-    left = count = 0
-    for change in step.changes:
-        before, after, gradient = (
-            diagnosis.tensors.get(state or "") for state in (change.before, change.after, change.gradient)
-        )
-        if before is not None and before.dtype in NARROW and size_of(gradient):
-            pairs = list(zip(numbers_of(before), numbers_of(after), strict=False))
-            left, count = left + sum(old == new for old, new in pairs), count + len(pairs)
-    return left / count if count else None
 
 
 def losses_summed(diagnosis: Diagnosis) -> Iterator[Finding]:

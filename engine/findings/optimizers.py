@@ -261,14 +261,11 @@ def embeddings_frozen(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 
 def keys_without_effect(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Options under a key that the optimizer does not read: `learning_rate` in a group, or `defaults["lr"]` written
-    after the groups were made."""
+    """Options under a key that the optimizer does not read, such as `learning_rate` in a group."""
     own = {definition.name for definition in diagnosis.code.nodes if isinstance(definition, ast.ClassDef)}
     steps = {receiver(diagnosis, step): step for step in reversed(diagnosis.steps) if step.optimizer not in own}
     for step in steps.values():
         yield from _strange_keys(diagnosis, step)
-    for node in diagnosis.code.nodes if steps else ():
-        yield from _default_written_late(diagnosis, steps, node)
 
 
 def _strange_keys(diagnosis: Diagnosis, step: Update) -> Iterator[Finding]:
@@ -281,22 +278,6 @@ def _strange_keys(diagnosis: Diagnosis, step: Update) -> Iterator[Finding]:
         if option and len(written) == 1 and not isinstance(code.parents.get(written[0]), ast.Expr):
             fix = (code.replace(written[0], f'"{option}"'),)
             yield _key_unread(diagnosis, written[0], step, key, option, fix)
-
-
-def _default_written_late(diagnosis: Diagnosis, steps: dict[str, Update], node: ast.AST) -> Iterator[Finding]:
-    """`optimizer.defaults["lr"] = 0.1` in a loop or function; a group that is added later would read it."""
-    match node:
-        case ast.Assign(targets=[ast.Subscript(value=ast.Attribute(value=owner, attr="defaults"), slice=at) as target]):
-            step = _stepped(diagnosis, steps, owner)
-        case _:
-            return
-    code = diagnosis.code
-    option = at.value if isinstance(at, ast.Constant) and isinstance(at.value, str) else ""
-    is_late = code.in_loop(node) or code.is_in_function(node)
-    if step is None or not is_late or "add_param_group" in diagnosis.trace.program.code:
-        return
-    if diagnosis.has_run(node) and any(option in settings for settings in step.settings):
-        yield _key_unread(diagnosis, node, step, code.text(target), option, ())
 
 
 def _key_unread(diagnosis: Diagnosis, node: Placed, step: Update, key: str, option: str, fix: Edits) -> Finding:

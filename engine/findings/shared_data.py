@@ -14,25 +14,20 @@ from engine.findings.diagnosis import (
     line,
     numbers_of,
     once_a_line,
-    says,
     size_of,
     walk,
 )
-from engine.findings.losses import CLASS_LOSSES, ELEMENTWISE_LOSSES, LOSSES
+from engine.findings.losses import ELEMENTWISE_LOSSES, LOSSES
 from engine.ops import DETACHES
-from engine.program.edits import Edits
-from engine.program.names import called, dotted, keyword, names_read
+from engine.program.names import called, dotted
 from engine.program.tree import covers
-from engine.trace import Finding, Op, Span
+from engine.trace import Finding, Op
 
 JOINS = ("stack", "cat")
 CHANGES = ("add_", "sub_", "mul_", "div_")
 DRAWS = ("rand", "randn", "randint", "randperm", "normal", "multinomial", "bernoulli", "rand_like", "randn_like")
 TURNS_ROUND = ("t", "T", "mT", "transpose")
 LEAST_KEPT = 4
-LEAST_BATCHES = 8
-LEAST_ROWS = 4
-SHUFFLES = ("shuffle", "sampler", "batch_sampler")
 LEAST_TURNS = 3
 MOST_BACK = 80
 
@@ -115,52 +110,6 @@ def _shared_array(diagnosis: Diagnosis, op: Op) -> str:
         ):
             return dotted(array)
     return ""
-
-
-@once_a_line
-def samples_sorted(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Batches that hold one class each, and the same one for a while: the samples are sorted and nothing mixes them."""
-    turns = grouped(diagnosis.ops_named(CLASS_LOSSES), lambda op: op.span)
-    for span, ops in turns.items() if diagnosis.steps else ():
-        batches = [numbers_of(diagnosis.input_of(op, 1)) for op in ops if diagnosis.reaches_a_pass(op)]
-        whole = [set(batch) for batch in batches if len(batch) >= LEAST_ROWS]
-        classes = [next(iter(batch)) for batch in whole if len(batch) == 1]
-        changes = sum(one != other for one, other in pairwise(classes))
-        is_pure = len(classes) >= LEAST_BATCHES and len(classes) >= 0.8 * len(batches)
-        if not is_pure or len(set(classes)) < 2 or 2 * changes > len(classes):
-            continue
-        loader = _unmixed_loader(diagnosis, span)
-        if loader is None:
-            continue
-        yield diagnosis.warning(
-            "samples_sorted",
-            loader,
-            tensors=ops[0].inputs[1:2],
-            fix=_shuffled(diagnosis, loader),
-            loss_line=line(span),
-            pure=str(len(classes)),
-            first=f"{classes[0]:.0f}",
-        )
-
-
-def _unmixed_loader(diagnosis: Diagnosis, span: Span | None) -> ast.Call | None:
-    """The `DataLoader` that neither shuffles nor samples, and that the loop around a place runs over."""
-    code = diagnosis.code
-    made = [call for call in code.calls if called(call) == "DataLoader"]
-    call = code.call_at(span)
-    for loop in code.loops(call) if call is not None else ():
-        read = names_read(loop.iter) if isinstance(loop, ast.For) else ()
-        own = next((maker for maker in made if any(diagnosis.value_of(name) is maker for name in read)), None)
-        if own is not None:
-            return own if all(says(own, word) in ("", "False", "None") for word in SHUFFLES) else None
-    return None
-
-
-def _shuffled(diagnosis: Diagnosis, loader: ast.Call) -> Edits:
-    word = keyword(loader, "shuffle")
-    if word is not None:
-        return (diagnosis.code.replace(word.value, "True"),)
-    return (diagnosis.code.argument_added(loader, "shuffle=True"),) if len(loader.args) < 3 else ()
 
 
 @once_a_line

@@ -16,7 +16,6 @@ MODES = ("Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout", "Batc
 """Layers that eval mode changes."""
 COPIES_VALUES = ("data", "copy_", "clone")
 MOST_AHEAD = 60
-OVERWRITES = ("copy_", "lerp_", "add_", "mul_")
 
 
 def layers_made_in_forward(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -278,48 +277,6 @@ def _shared_at(diagnosis: Diagnosis, quiet: str, loud: str) -> Span | None:
         if target.endswith(".data") and value.endswith(".data") and diagnosis.has_run(statement):
             return code.span(statement)
     return None
-
-
-def untrained_evaluated(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A model evaluated after training that no step and no loading ever changed, while the one of the same class that
-    was trained is not looked at again."""
-    tops = (call for call in diagnosis.trace.calls if diagnosis.steps and call.parent is None and not call.raised)
-    later = [call for call in tops if diagnosis.op_step.get(call.first_op or "", -1) > diagnosis.trained_until]
-    leaves = diagnosis.leaves_of if later else {}
-    seen = {call.module for call in later}
-    trained = [root for root, own in leaves.items() if own & diagnosis.stepped and root not in seen]
-    for call in later if trained else ():
-        module, own = diagnosis.modules[call.module], leaves.get(call.module, set())
-        twin = next((diagnosis.modules[root] for root in trained if _are_alike(diagnosis, root, module, leaves)), None)
-        if twin is None or call.training or not _is_fresh(diagnosis, module, own):
-            continue
-        yield diagnosis.warning(
-            "untrained_evaluated",
-            call.span,
-            type=module.type,
-            model=module.path,
-            trained=twin.path,
-            steps=diagnosis.counted(diagnosis.steps),
-        )
-        return
-
-
-def _are_alike(diagnosis: Diagnosis, trained: str, other: Module, leaves: dict[str, set[str]]) -> bool:
-    """Whether two models of one class have parameters of the same sizes."""
-    first, second = (
-        sorted(diagnosis.tensors[leaf].shape for leaf in leaves.get(root, ())) for root in (trained, other.id)
-    )
-    return other.id != trained and diagnosis.modules[trained].type == other.type and first == second
-
-
-def _is_fresh(diagnosis: Diagnosis, module: Module, leaves: set[str]) -> bool:
-    """Whether its parameters are what their class drew: no step, no loading, no gradient."""
-    if any(dotted(call.func) == f"{module.path}.load_state_dict" for call in diagnosis.code.calls):
-        return False  # that it loaded nothing is another finding
-    written = [update for update in diagnosis.trace.updates if leaves.intersection(diagnosis.changed_by(update))]
-    writers = {op.name if (op := diagnosis.ops.get(update.op or "")) is not None else "" for update in written}
-    is_drawn = leaves <= {leaf for update in written for leaf in diagnosis.changed_by(update)}
-    return is_drawn and writers.isdisjoint(("", *OVERWRITES)) and leaves.isdisjoint(diagnosis.fed)
 
 
 def nothing_loaded(diagnosis: Diagnosis) -> Iterator[Finding]:

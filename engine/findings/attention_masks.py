@@ -4,8 +4,6 @@ import ast
 from collections.abc import Callable, Iterator
 
 from engine.findings.diagnosis import Diagnosis, argument, line, number, once_a_line, times
-from engine.program.edits import Edits
-from engine.program.names import called, keyword
 from engine.trace import Finding, Op, Tensor
 
 FUSED = "scaled_dot_product_attention"
@@ -30,35 +28,6 @@ def past_hidden(diagnosis: Diagnosis) -> Iterator[Finding]:
             tensors=(mask.id, *op.outputs[:1]),
             shape=times(mask),
         )
-
-
-@once_a_line
-def diagonal_hidden(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A mask of the future that hides each place from itself too, so that the first sees nothing at all."""
-    for op, mask, hides in _masks(diagnosis):
-        if not _hides(mask, hides=hides, is_hidden=lambda row, column: column >= row):
-            continue
-        made = diagnosis.origin(mask.id, KEEPS_PLACES | {*TURNS_ROUND, "eq"})
-        maker = made if made is not None and made.name in ("triu", "tril") else op
-        yield diagnosis.warning(
-            "diagonal_hidden",
-            maker,
-            tensors=(mask.id, *op.outputs[:1]),
-            fix=_above_the_diagonal(diagnosis, maker),
-            shape=times(mask),
-            mask_line=line(op.span),
-        )
-
-
-def _above_the_diagonal(diagnosis: Diagnosis, op: Op) -> Edits:
-    """`diagonal=1` for a `triu` that begins at the diagonal itself."""
-    code = diagnosis.code
-    call = code.call_at(op.span)
-    if call is None or called(call) != "triu" or argument(op, "diagonal", 1) not in ("", "0"):
-        return ()
-    at = keyword(call, "diagonal")
-    written = at.value if at is not None else call.args[1] if len(call.args) > 1 else None
-    return (code.replace(written, "1") if written is not None else code.argument_added(call, "diagonal=1"),)
 
 
 def _masks(diagnosis: Diagnosis) -> Iterator[tuple[Op, Tensor, bool]]:

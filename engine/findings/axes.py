@@ -54,7 +54,7 @@ def views_for_permutes(diagnosis: Diagnosis) -> Iterator[Finding]:
             continue  # the places of its numbers mean nothing
         old, new = _long(given.shape), _long(made.shape)
         is_scored = any(taker.name in CLASS_LOSSES and taker.inputs[0] == made.id for taker in takers)
-        as_rows = is_scored and len(new) == 2 and len(old) == 3 and new[1] == old[1] != old[2]
+        as_rows = is_scored and len(new) == 2 and len(old) > 2 and new[1] == old[1] != old[-1]
         as_steps = is_scored and len(old) == 3 and new == (old[0], old[2], old[1]) != old
         if not as_rows and not as_steps and not is_permuted(old, new):
             continue

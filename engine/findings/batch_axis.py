@@ -12,8 +12,8 @@ from itertools import accumulate, islice
 from operator import mul
 from typing import NamedTuple
 
-from engine.findings.axes import ATTENTION, RECURRENT, SWAPS, axis_of, gone_of, order_of
-from engine.findings.diagnosis import Diagnosis, line, once_a_line, size_of, times
+from engine.findings.axes import ATTENTION, BATCH_FIRST, RECURRENT, SWAPS, axis_of, gone_of, order_of
+from engine.findings.diagnosis import Diagnosis, line, once_a_line, says, size_of, times
 from engine.findings.losses import (
     CLASS_LOSSES,
     ELEMENTWISE_LOSSES,
@@ -21,6 +21,7 @@ from engine.findings.losses import (
     SOFTMAXES,
 )
 from engine.ops import family_of
+from engine.program.names import called
 from engine.trace import Finding, Op, Tensor
 
 Shape = tuple[int, ...]
@@ -164,17 +165,23 @@ class _Walk:
         return self._said(code, op, given, place) if not behind.isdisjoint(op.nodes) else None
 
     def _mixes(self, op: Op, given: Tensor, place: Place) -> str:
+        is_apart = op.name == "add" and place == Place(place.axis) and self._differs_along(op, given, place.axis)
+        if op.module is not None and is_apart and (self._is_batch_first() or self._is_one_answer_each(given)):
+            return "samples_told_apart"
         if op.module is None or not self._is_one_answer_each(given):
             return ""
         gone = gone_of(op, len(given.shape)) or [] if op.name in REDUCES else []
         if place.axis in gone and len(gone) < len(given.shape) and len(self._users(given)) == 1:
             return "samples_averaged" if place == Place(place.axis) else ""
-        if op.name == "add" and place == Place(place.axis) and self._differs_along(op, given, place.axis):
-            return "samples_told_apart"
         dim = axis_of(op, given, 2 if op.name == "normalize" else 1)
         if op.name in SHARES and dim == place.axis and given.shape.count(given.shape[place.axis]) == 1:
             return "samples_share" if self.batch.is_of_classes else ""
         return ""
+
+    def _is_batch_first(self) -> bool:
+        """Whether all layers for sequences were told that axis 0 holds the samples."""
+        made = [call for call in self.diagnosis.code.calls if called(call) in BATCH_FIRST]
+        return bool(made) and all(says(call, "batch_first") == "True" for call in made)
 
     def _is_one_answer_each(self, given: Tensor) -> bool:
         """Whether the loss wants answers for samples, and not for each of their steps."""

@@ -14,12 +14,11 @@ from engine.findings.ways import (
     cuts,
     is_target,
     starved_leaves,
-    unfed,
     wanting_leaves,
 )
 from engine.ops import MAKES_LEAF
 from engine.program.edits import Edits
-from engine.program.names import called, keyword
+from engine.program.names import called, dotted, keyword, names_read
 from engine.trace import Finding, Op, Pass, Span
 from engine.unfollowed import CUTS
 
@@ -227,28 +226,6 @@ def _makes_anew(node: ast.AST) -> bool:
     return isinstance(node, ast.List | ast.Tuple)
 
 
-def written_to_data(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """`layer.weight.data = w` of a computed `w`: only its numbers are taken over, and what made them learns nothing."""
-    code, starved = diagnosis.code, unfed(diagnosis)
-    for update in diagnosis.trace.updates if starved else ():
-        statement = code.statement_at(update.span) if update.kind == "data" else None
-        if not isinstance(statement, ast.Assign) or not isinstance(statement.targets[0], ast.Attribute):
-            continue
-        bound = diagnosis.bound_to(statement.value)
-        computed = [diagnosis.identity(tensor.id) for tensor in bound if tensor.grad_fn is not None]
-        leaves = [leaf for leaf in diagnosis.leaves_behind(computed) if leaf in starved]
-        if statement.targets[0].attr == "data" and leaves:
-            yield diagnosis.warning(
-                "written_to_data",
-                statement,
-                tensors=leaves,
-                leaf=diagnosis.say_all(leaves),
-                value=code.text(statement.value),
-                target=code.text(statement.targets[0].value),
-            )
-            return
-
-
 def unused_parameters(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Layers of a trained model that nothing in the program ever asks for; one that some other input would have used
     is no mistake."""
@@ -266,12 +243,12 @@ def unused_parameters(diagnosis: Diagnosis) -> Iterator[Finding]:
         for member in module.parameters:
             leaf = diagnosis.identity(member.tensor)
             below = f"{module.path}.{member.name}"[len(root.path) + 1 :].split(".")[0]
-            if leaf in diagnosis.fed:
+            if leaf in diagnosis.fed | diagnosis.held:
                 trained.add(root.path)
-            elif leaf in starved and leaf not in used and below not in asked:
+            if leaf in starved and leaf not in used and below not in asked:
                 idle[root.path, root.type, below].append(leaf)
     for (top, kind, attribute), leaves in idle.items():
-        span = _defined(diagnosis, attribute, kind)
+        span = _defined(diagnosis, attribute, kind, top)
         if top in trained and span is not None:
             yield diagnosis.warning(
                 "unused_parameters",
@@ -283,14 +260,55 @@ def unused_parameters(diagnosis: Diagnosis) -> Iterator[Finding]:
             )
 
 
-def _defined(diagnosis: Diagnosis, attribute: str, kind: str) -> Span | None:
-    """Where the class of a module gives it that attribute."""
+@once_a_line
+def results_overwritten(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """`h = self.fc2(x)` right after `h = self.fc1(x)`: what a layer gave is gone before anything has read it."""
+    starved = starved_leaves(diagnosis)
+    for statement in diagnosis.code.bindings if starved else ():
+        name = dotted(statement.targets[0])
+        again = _overwritten_at(diagnosis, statement, name) if name.isidentifier() else None
+        ops = [op for node in ast.walk(statement) if isinstance(node, ast.Call) for op in _ops_inside(diagnosis, node)]
+        given = (tensor for op in ops if not op.in_place for tensor in op.inputs)
+        leaves = sorted(starved.intersection(map(diagnosis.identity, given)), key=by_number)
+        if again is not None and leaves and not any(map(diagnosis.reaches_a_pass, ops)):
+            yield diagnosis.warning(
+                "result_overwritten",
+                statement,
+                tensors=leaves,
+                name=name,
+                again_line=str(again.lineno),
+                again=diagnosis.code.short(again),
+                leaves=diagnosis.say_all(leaves),
+            )
+
+
+def _ops_inside(diagnosis: Diagnosis, node: ast.Call) -> Iterator[Op]:
+    """What ran at a call, in the library's layers too."""
+    span = diagnosis.code.span(node)
+    yield from diagnosis.ops_at(span)
+    yield from (op for call in diagnosis.trace.calls if call.span == span for op in diagnosis.ops_of(call))
+
+
+def _overwritten_at(diagnosis: Diagnosis, statement: ast.Assign, name: str) -> ast.Assign | None:
+    """The statement below in the same block that binds the name anew before anything reads it."""
+    block = diagnosis.code.block(statement)
+    for later in block[block.index(statement) + 1 :] if statement in block else ():
+        if name in names_read(later):
+            return None
+        if isinstance(later, ast.Assign) and dotted(later.targets[0]) == name:
+            return later
+    return None
+
+
+def _defined(diagnosis: Diagnosis, attribute: str, kind: str, model: str) -> Span | None:
+    """Where the class of a module gives it that attribute, or a line beside it does."""
     code = diagnosis.code
     for binding in code.bindings:
         for target, value in _pairs(binding):
             owner = code.enclosing(value, ast.ClassDef)
             is_of_kind = isinstance(owner, ast.ClassDef) and owner.name == kind
-            if is_of_kind and isinstance(target, ast.Attribute) and target.attr == attribute:
+            is_own = is_of_kind and isinstance(target, ast.Attribute) and target.attr == attribute
+            if is_own or dotted(target) == f"{model}.{attribute}":
                 return code.span(value)
     return None
 

@@ -3,7 +3,6 @@ things are called."""
 
 import ast
 import math
-import re
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence, Set, Sized
 from functools import cached_property, wraps
 from itertools import islice
@@ -182,11 +181,6 @@ class Diagnosis(TraceIndex):
         """Every element type that occurs."""
         return frozenset([tensor.dtype for tensor in self.trace.tensors])
 
-    @cached_property
-    def words(self) -> frozenset[str]:
-        """Every name that is written in the program, and every word in its texts and comments."""
-        return frozenset(re.findall(r"\w+", self.trace.program.code))
-
     def has_run(self, node: Placed) -> bool:
         """Whether the program came to the line of a node."""
         return node.lineno not in self.trace.lines_not_run
@@ -259,6 +253,17 @@ class Diagnosis(TraceIndex):
         """The tracked leaves that tensors were computed from."""
         behind = walk(tensors, lambda tensor: () if self.is_tracked_leaf(tensor) else self.made_from(tensor))
         return sorted({self.identity(tensor) for tensor in behind if self.is_tracked_leaf(tensor)}, key=by_number)
+
+    def has_like_rows(self, tensor: str) -> bool:
+        """Whether it has several rows along its first axis, known to be all the same."""
+        record = self.tensors.get(tensor)
+        if record is None or len(record.shape) < 1 or record.shape[0] < 2:
+            return False
+        numbers, size = numbers_of(record), math.prod(record.shape[1:])
+        if numbers:
+            return all(numbers[at : at + size] == numbers[:size] for at in range(size, len(numbers), size or 1))
+        ends = extent(record)
+        return ends is not None and ends[0] == ends[1]
 
     def module_path(self, op: Op) -> str:
         """Path of the module whose forward was running."""

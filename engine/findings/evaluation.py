@@ -1,74 +1,132 @@
-"""What a model is measured by and is not what it is taken for: data standardised by their own figures."""
+"""What a model is measured by and is not what it is taken for: data standardised by their own figures, scores compared
+with classes, counts that go on from epoch to epoch, schedules that wait for the wrong end."""
 
+import ast
 import re
 from collections.abc import Iterator
-from itertools import islice
 
-from engine.findings.diagnosis import Diagnosis, argument, line, once_a_line, walk
+from engine.findings.diagnosis import Diagnosis, numbers_of, once_a_line, says
 from engine.findings.losses import PASSING
-from engine.trace import Finding, Op, Tensor
+from engine.findings.optimizers import bound_once
+from engine.program.edits import Edits
+from engine.program.names import called, dotted, names_read
+from engine.program.tree import Loop
+from engine.trace import Finding, Op
 
-HELD_OUT = re.compile(r"(^|_)([xy]_?)?(te|test|testing|val|valid|validation|holdout)(_|\d|$)", re.IGNORECASE)
-TRAINING = re.compile(r"(^|_)([xy]_?)?(tr|train|training)(_|\d|$)", re.IGNORECASE)
-KEEPS_SCALE = PASSING | {"add", "clamp", "clamp_min", "maximum", "where"}
-MOST_AHEAD = 200
-
-
-def _is_held_out(name: str) -> bool:
-    return HELD_OUT.search(name) is not None and TRAINING.search(name) is None
+PICKS_LARGEST = ("max", "topk", "sort")
+FALLS = re.compile(r"loss|err|mse|mae|rmse|ppl|perplexity", re.IGNORECASE)
+RISES = re.compile(r"acc|auc|f1|score|iou|dice|bleu|precision|recall|reward|return", re.IGNORECASE)
+"""How a measure is called that is to fall, or to rise."""
 
 
 @once_a_line
-def standardised_by_themselves(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Test data less their own mean over their own deviation, where those of the training have figures of their own."""
-    scaled = [(op, of) for op in diagnosis.ops_named(("div",)) if (of := _standardised(diagnosis, op)) is not None]
-    trained = [
-        each for each in scaled if not _is_named_held_out(diagnosis, *each) and _is_trained_on(diagnosis, each[0])
-    ]
-    for op, given in scaled if trained else ():
-        first, of = trained[0]
-        if not _is_named_held_out(diagnosis, op, given) or _is_trained_on(diagnosis, op) or of.id == given.id:
+def scores_compared_with_classes(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Fractions held against whole numbers: never equal. Often the largest scores, where their places were meant."""
+    for op in diagnosis.ops_named(("eq", "ne")):
+        pair = [given for given in (diagnosis.input_of(op), diagnosis.input_of(op, 1)) if given is not None]
+        pair.sort(key=lambda given: given.dtype.startswith("int"))
+        if len(pair) < 2 or pair[0].dtype.startswith("int") or not pair[1].dtype.startswith("int"):
             continue
-        if of.shape[1:] != given.shape[1:]:
+        maker = diagnosis.origin(pair[0].id, PASSING)
+        is_largest = maker is not None and maker.name in PICKS_LARGEST and len(maker.outputs) == 2
+        numbers = numbers_of(pair[0])
+        if len(numbers) < 2 or any(number.is_integer() for number in numbers):
             continue
-        test, train = (_called(diagnosis, each, tensor) for each, tensor in ((op, given), (first, of)))
         yield diagnosis.warning(
-            "standardised_by_itself",
+            "scores_compared_with_classes",
             op.span,
-            tensors=(given.id, *op.outputs[:1]),
-            name=test,
-            train=train,
-            train_line=line(first.span),
+            tensors=(pair[0].id, pair[1].id),
+            fix=_second_taken(diagnosis, maker) if is_largest else (),
+            name=diagnosis.say(pair[0].id),
+            classes=diagnosis.say(pair[1].id),
+            first=f"{numbers[0]:.4g}",
+            largest=str(int(is_largest)),
         )
 
 
-def _standardised(diagnosis: Diagnosis, op: Op) -> Tensor | None:
-    """The samples that an op gives less their own mean over their own deviation, column by column."""
-    less, scale = (diagnosis.maker.get(tensor) for tensor in op.inputs[:2]) if len(op.inputs) == 2 else (None, None)
-    if less is None or scale is None or less.name != "sub" or len(less.inputs) != 2 or op.inputs[0] not in less.outputs:
-        return None
-    spread = diagnosis.origin(op.inputs[1], KEEPS_SCALE) if scale.name != "std" else scale
-    mean, given = diagnosis.maker.get(less.inputs[1]), diagnosis.input_of(less)
-    if spread is None or mean is None or given is None or (mean.name, spread.name) != ("mean", "std"):
-        return None
-    over = {argument(each, "dim", 1) or argument(each, "axis") for each in (mean, spread)}
-    is_own = mean.inputs[:1] == spread.inputs[:1] == less.inputs[:1]
-    is_data = not diagnosis.is_followed(given.id) and len(given.shape) > 0 and given.shape[0] > 1
-    return given if is_own and is_data and over <= {"0", "(0,)", "", "None"} else None
+def _second_taken(diagnosis: Diagnosis, maker: Op | None) -> Edits:
+    """The places, where the values were picked: `torch.max(x, 1)[1]` for `[0]`, `.indices` for `.values`."""
+    call = diagnosis.code.call_at(maker.span if maker is not None else None)
+    match diagnosis.code.parents.get(call) if call is not None else None:
+        case ast.Subscript(slice=ast.Constant(value=0) as at):
+            return (diagnosis.code.replace(at, "1"),)
+        case ast.Attribute(value=value, attr="values") as whole:
+            return (diagnosis.code.replace(whole, f"{diagnosis.code.text(value)}.indices"),)
+        case ast.Assign(targets=[ast.Tuple(elts=[ast.Name(id=kept) as first, ast.Name(id="_") as second])]):
+            return diagnosis.code.replace(first, "_"), diagnosis.code.replace(second, kept)
+    return ()
 
 
-def _is_named_held_out(diagnosis: Diagnosis, op: Op, given: Tensor) -> bool:
-    made = diagnosis.output_of(op)
-    return any(_is_held_out(name) for tensor in (given, made) if tensor is not None for name in tensor.names)
+def totals_never_reset(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A count that begins before the loop over epochs, grows inside, and is divided by what one epoch has."""
+    code = diagnosis.code
+    totals = {
+        dotted(node.target): node
+        for node in code.nodes
+        if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add) and diagnosis.has_run(node)
+    }
+    for name, added in totals.items():
+        loops, begins = code.loops(added), code.assignments(name) if name.isidentifier() else []
+        if len(loops) < 2 or len(begins) != 1 or not isinstance(begins[0].value, ast.Constant):
+            continue
+        epoch = loops[-1]
+        share = _share_of_one_turn(diagnosis, name, loops, totals)
+        if begins[0] in ast.walk(epoch) or share is None or not code.follows(begins[0], epoch):
+            continue
+        yield diagnosis.warning(
+            "total_never_reset",
+            added,
+            fix=(code.line_above(epoch.body[0], code.text(begins[0])),),
+            name=name,
+            start_line=str(begins[0].lineno),
+            loop_line=str(epoch.lineno),
+            share=code.short(share),
+            read_line=str(share.lineno),
+        )
 
 
-def _called(diagnosis: Diagnosis, op: Op, given: Tensor) -> str:
-    made = diagnosis.output_of(op)
-    return next((name for name in (*(made.names if made else ()), *given.names)), diagnosis.say(given.id))
+def _share_of_one_turn(
+    diagnosis: Diagnosis, name: str, loops: list[Loop], totals: dict[str, ast.AugAssign]
+) -> ast.BinOp | None:
+    """Where a count is divided, in the outer loop and below the inner one, by something that does not grow with it."""
+    inner, epoch = loops[-2:]
+    within = list(ast.walk(epoch))
+    grown = {other for other in totals if not any(made in within for made in diagnosis.code.assignments(other))}
+    if isinstance(epoch, ast.For):
+        grown.update(node.id for node in ast.walk(epoch.target) if isinstance(node, ast.Name))
+    for share in (node for node in within if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div)):
+        divisor = names_read(share.right)
+        is_below = share.lineno > (inner.end_lineno or inner.lineno)
+        if name in names_read(share.left) and is_below and divisor and divisor.isdisjoint(grown):
+            return share
+    return None
 
 
-def _is_trained_on(diagnosis: Diagnosis, op: Op) -> bool:
-    """Whether a pass went back through something that was computed from it."""
-    used = islice(walk(op.outputs, diagnosis.made_of), MOST_AHEAD)
-    makers = (diagnosis.maker.get(tensor) for tensor in used)
-    return any(maker is not None and diagnosis.reaches_a_pass(maker) for maker in makers)
+def schedules_of_the_wrong_end(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """`ReduceLROnPlateau` that waits for a loss to rise, or for an accuracy to fall."""
+    code = diagnosis.code
+    for call in code.calls:
+        owner = call.func.value if isinstance(call.func, ast.Attribute) and call.func.attr == "step" else None
+        made = bound_once(diagnosis, dotted(owner))
+        value = made.value if made is not None else None
+        if not isinstance(value, ast.Call) or called(value) != "ReduceLROnPlateau" or not call.args:
+            continue
+        mode = (says(value, "mode") or (code.text(value.args[1]) if len(value.args) > 1 else "min")).strip("'\"")
+        name = code.short(call.args[0])
+        falls, rises = FALLS.search(name) is not None, RISES.search(name) is not None
+        wrong = (mode == "max" and falls > rises) or (mode == "min" and rises > falls)
+        if wrong and diagnosis.has_run(call) and made is not None:
+            right = "min" if falls else "max"
+            word = next((word.value for word in value.keywords if word.arg == "mode"), None)
+            asked = code.argument_added(value, f'mode="{right}"')
+            yield diagnosis.warning(
+                "schedule_of_the_wrong_end",
+                value,
+                fix=(code.replace(word, f'"{right}"') if word is not None else asked,) if len(value.args) < 2 else (),
+                name=name,
+                mode=mode,
+                is_max=str(int(mode == "max")),
+                right=right,
+                scheduler=dotted(made.targets[0]),
+                step_line=str(call.lineno),
+            )

@@ -18,7 +18,7 @@ from engine.findings.diagnosis import (
     times,
 )
 from engine.findings.gradient_flow import PRODUCTS, RELUS, SQUASHES, flat_ops
-from engine.findings.losses import ELEMENTWISE_LOSSES
+from engine.findings.losses import ELEMENTWISE_LOSSES, said_at
 from engine.findings.recurrent import CELLS
 from engine.trace import Finding, Op, Visit
 
@@ -56,6 +56,21 @@ def compared_with_themselves(diagnosis: Diagnosis) -> Iterator[Finding]:
             value="1" if op.name == "div" else "0",
             count=diagnosis.counted(ops),
         )
+
+
+@once_a_line
+def positives_that_are_anchors(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Triplets of which the first two are the same numbers in every turn: only the distance to the third is left."""
+    turns = grouped(diagnosis.ops_named(("triplet_margin_loss",)), lambda op: op.span)
+    for ops in turns.values():
+        if len(ops) >= LEAST_TURNS and all(_is_of_equals(diagnosis, op) for op in ops):
+            yield diagnosis.warning(
+                "positive_is_anchor",
+                ops[0],
+                tensors=ops[0].inputs[:2],
+                name=said_at(diagnosis, ops[0], diagnosis.tensors[ops[0].inputs[1]]),
+                count=diagnosis.counted(ops),
+            )
 
 
 def _is_of_equals(diagnosis: Diagnosis, op: Op) -> bool:

@@ -4,8 +4,8 @@ import ast
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
-from engine.findings.diagnosis import Diagnosis, grouped, line
-from engine.program.names import called, dotted, keyword
+from engine.findings.diagnosis import Diagnosis, line
+from engine.program.names import called, dotted
 from engine.program.source import Source
 from engine.trace import Finding, Op, Pass, Tensor
 
@@ -128,38 +128,4 @@ def _adds_a_root(diagnosis: Diagnosis, op: Op) -> bool:
     return any(
         (record := diagnosis.tensors.get(input_)) and record.grad_fn and record.grad_fn.node in roots
         for input_ in op.inputs
-    )
-
-
-def graphs_retained(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """`retain_graph=True` where no later pass went through the graph again."""
-    if diagnosis.trace.status != "ok" or diagnosis.trace.truncated:
-        return
-    asked = grouped(
-        (pass_ for pass_ in diagnosis.trace.passes if pass_.retain_graph and not pass_.create_graph),
-        lambda pass_: line(pass_.span),
-    )
-    numbers = {pass_.id: number for number, pass_ in enumerate(diagnosis.trace.passes)}
-    for passes in asked.values():
-        if any(_is_used_again(diagnosis, pass_, numbers[pass_.id]) for pass_ in passes):
-            continue
-        call = diagnosis.code.call_at(passes[0].span)
-        if call is None or (word := keyword(call, "retain_graph")) is None:
-            continue
-        yield diagnosis.finding(
-            "retain_graph_needless",
-            "note",
-            passes[0].span,
-            nodes=tuple(root.node for root in passes[0].roots if root.node is not None),
-            fix=diagnosis.code.argument_removed(call, word),
-            count=str(len(passes)),
-        )
-
-
-def _is_used_again(diagnosis: Diagnosis, pass_: Pass, number: int) -> bool:
-    return any(
-        diagnosis.visited[visit.node] > number
-        and (node := diagnosis.nodes.get(visit.node)) is not None
-        and node.variable is None
-        for visit in pass_.visits
     )

@@ -3,7 +3,7 @@
 import ast
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from engine.findings.diagnosis import Diagnosis, argument, fed_by, grouped, line, numbers_of, size_of
 from engine.findings.optimizers import bound_once, made_by, receiver
@@ -17,9 +17,11 @@ SIZES_APART = 5
 ADAPTIVE = ("Adam", "AdamW", "Adamax", "NAdam", "RAdam", "RMSprop", "Rprop", "Adagrad")
 """Optimizers whose first step is about as long as the learning rate, whatever the gradient."""
 LEAST_STEPS = 3
+LEFT = 0.05
+"""Of the size of weights, where a decay has taken the rest."""
+HARDER = 3
 NEARLY = 0.9
 MANY = 32
-SOME = 0.25
 NARROW = ("bfloat16", "float16")
 TOO_EARLY = "before `optimizer.step()`"
 
@@ -114,44 +116,40 @@ def steps_too_long(diagnosis: Diagnosis) -> Iterator[Finding]:
         )
 
 
+def weights_decayed_away(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A weight decay that pulls to 0 harder than any gradient pulls away: nothing of the weights is left."""
+    for steps in grouped(diagnosis.steps, lambda step: (receiver(diagnosis, step), step.span)).values():
+        decays = [float(group.get("weight_decay", "0") or 0) for group in steps[0].settings]
+        first = _length(diagnosis, (change.before for change in steps[0].changes))
+        pull = _length(diagnosis, (change.gradient for change in steps[0].changes))
+        last = _length(diagnosis, (change.after for change in steps[-1].changes))
+        if not decays or max(decays) <= 0 or not first or last > LEFT * first or max(decays) * first < HARDER * pull:
+            continue
+        made = made_by(diagnosis, steps[0])
+        word = keyword(made.value, "weight_decay") if made is not None and isinstance(made.value, ast.Call) else None
+        yield diagnosis.warning(
+            "weights_decayed_away",
+            word.value if word is not None else steps[0].span,
+            tensors=diagnosis.changed_by(steps[0])[:8],
+            fix=(diagnosis.code.replace(word.value, "1e-4"),) if word is not None else (),
+            decay=f"{max(decays):g}",
+            first=f"{first:.3g}",
+            last=f"{last:.3g}",
+            count=diagnosis.counted(steps),
+        )
+
+
+def _length(diagnosis: Diagnosis, states: Iterable[str | None]) -> float:
+    """How long all numbers of some tensors are, taken for one vector."""
+    sizes = [(size_of(diagnosis.tensors.get(state or "")) or 0.0, diagnosis.elements(state or "")) for state in states]
+    return math.sqrt(sum(size**2 * count for size, count in sizes))
+
+
 def _is_lost(losses: list[float]) -> bool:
     """Whether a loss was never much lower than at first, or shot up with the first step and did not come back."""
     first = losses[0]
     never_lower = first > 0 and min(losses[1:]) > NEARLY * first
     return never_lower or (losses[1] > 10 * abs(first) and losses[-1] > abs(first) / 2)
-
-
-def steps_rounded_away(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Steps that are shorter than what tells two neighbouring numbers of a narrow type apart: the weights stay."""
-    for steps in grouped(diagnosis.steps, lambda step: (receiver(diagnosis, step), step.span)).values():
-        still = [_unmoved(diagnosis, step) for step in steps]
-        known = [(step, share) for step, share in zip(steps, still, strict=True) if share is not None]
-        if len(known) < LEAST_STEPS or min(share for _, share in known) < SOME or known[-1][1] < NEARLY:
-            continue
-        step = known[-1][0]
-        weights = [change.before for change in step.changes if change.before is not None]
-        yield diagnosis.warning(
-            "steps_rounded_away",
-            step.span,
-            tensors=weights[:8],
-            names=diagnosis.say_all(weights),
-            dtype=diagnosis.tensors[weights[0]].dtype,
-            share=f"{known[-1][1]:.0%}",
-            lr=_rates(step),
-        )
-
-
-def _unmoved(diagnosis: Diagnosis, step: Update) -> float | None:
-    """Which share of the numbers of narrow weights a step left as they were, though their gradients were not 0."""
-    left = count = 0
-    for change in step.changes:
-        before, after, gradient = (
-            diagnosis.tensors.get(state or "") for state in (change.before, change.after, change.gradient)
-        )
-        if before is not None and before.dtype in NARROW and size_of(gradient):
-            pairs = list(zip(numbers_of(before), numbers_of(after), strict=False))
-            left, count = left + sum(old == new for old, new in pairs), count + len(pairs)
-    return left / count if count else None
 
 
 def losses_summed(diagnosis: Diagnosis) -> Iterator[Finding]:

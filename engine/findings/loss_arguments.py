@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple, TypeAlias
 
 from engine.findings.diagnosis import Diagnosis, argument, extent, line, number, numbers_of, once_a_line
-from engine.findings.losses import CLASS_LOSSES, MADE_BY_LAYERS, PASSING, last_maker, logarithms
+from engine.findings.losses import CLASS_LOSSES, MADE_BY_LAYERS, PASSING, last_maker, logarithms, said_at
 from engine.ops import DETACHES
 from engine.program.edits import Edits
 from engine.trace import Finding, Op, Tensor
@@ -161,7 +161,7 @@ def _said(diagnosis: Diagnosis, op: Op, rule: _Rule, given: Tensor) -> Finding:
         nodes=op.nodes[-1:],
         fix=logarithms(diagnosis, op) if rule is _LOGARITHMS else (),
         loss=op.name,
-        name=diagnosis.say(shown.id),
+        name=said_at(diagnosis, op, shown),
         other=diagnosis.say(other.id if other is not None else None),
         low=f"{low:.4g}",
         high=f"{high:.4g}",

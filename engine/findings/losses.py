@@ -73,7 +73,10 @@ def _is_stretched_layer(diagnosis: Diagnosis, op: Op, column: Tensor, row: Tenso
     maker = diagnosis.maker.get(column.id)
     is_own = diagnosis.identity(column.id) in map(diagnosis.identity, diagnosis.made_from(row.id)[:1])
     is_given = maker is not None and maker.name in MADE_BY_LAYERS | AFTER_LAYERS
-    return is_given and diagnosis.reaches_a_pass(op) and not is_own
+    is_used = diagnosis.reaches_a_pass(op) or (
+        op.grad_mode != "grad" and maker is not None and maker.module is not None
+    )
+    return is_given and is_used and not is_own
 
 
 def _stretched(diagnosis: Diagnosis, op: Op, code: str, first: Tensor, second: Tensor) -> Finding:
@@ -117,6 +120,14 @@ def _squeezed(diagnosis: Diagnosis, op: Op, first: Tensor, second: Tensor) -> Ed
 def last_maker(diagnosis: Diagnosis, tensor: Tensor | None) -> Op | None:
     """The op a value comes from, seen through ops that hand values on."""
     return diagnosis.origin(tensor.id, PASSING, 3) if tensor is not None else None
+
+
+def said_at(diagnosis: Diagnosis, op: Op, target: Tensor) -> str:
+    """What the call of a loss calls its target: a batch of a loader is made in the head of a loop."""
+    call = diagnosis.code.call_at(op.span)
+    at = op.inputs.index(target.id) if target.id in op.inputs else 0
+    is_written = call is not None and 0 < at < len(call.args)
+    return diagnosis.code.short(call.args[at]) if call is not None and is_written else diagnosis.say(target.id)
 
 
 @once_a_line

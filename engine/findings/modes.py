@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterator
 
-from engine.findings.diagnosis import Diagnosis, argument, line, listed, walk
+from engine.findings.diagnosis import Diagnosis, argument, extent, is_zero, line, listed, size_of, walk
 from engine.findings.losses import LOSS_FUNCTIONS
 from engine.findings.uphill import squares_differences
 from engine.program.names import called, dotted
@@ -234,6 +234,21 @@ def frozen_norms_that_drift(diagnosis: Diagnosis) -> Iterator[Finding]:
         count=diagnosis.counted(often[0]),
         more=str(len(often) - 1),
     )
+
+
+def norms_that_never_learned(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Batch norm that was trained and is evaluated with the statistics it was made with, 0 and 1: on other numbers."""
+    trained = {op.module for op in diagnosis.ops_named(NORMS) if _is_training(op) and diagnosis.reaches_a_pass(op)}
+    for op in diagnosis.ops_named(NORMS):
+        given, mean, variance = (diagnosis.input_of(op, at) for at in range(3))
+        module = diagnosis.modules.get(op.module or "")
+        if _is_training(op) or op.module not in trained or module is None or not is_zero(mean):
+            continue
+        if extent(variance) == (1.0, 1.0) and abs((size_of(given) or 1.0) - 1.0) > 1.0:
+            yield diagnosis.warning(
+                "norm_never_learned", op, nodes=(), module=module.path, type=module.type, size=f"{size_of(given):.3g}"
+            )
+            return
 
 
 def _in_eval_as_a_whole(diagnosis: Diagnosis) -> set[int]:

@@ -75,28 +75,6 @@ def _dropped(diagnosis: Diagnosis) -> Iterator[Finding]:
         )
 
 
-def signs_taken_for_additions(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """`loss =+ part`: the plus is the sign of the part, and what the name stood for is gone."""
-    code = diagnosis.code
-    for statement in code.bindings:
-        target, value = statement.targets[0], statement.value
-        name, line_ = dotted(target), code.lines[statement.lineno - 1] if statement.lineno <= len(code.lines) else ""
-        if not name or not isinstance(value, ast.UnaryOp) or not isinstance(value.op, ast.UAdd | ast.USub):
-            continue
-        before, after = line_.encode()[: value.col_offset], line_.encode()[value.col_offset + 1 :]
-        is_bound = any(dotted(other.targets[0]) == name and other.lineno < statement.lineno for other in code.bindings)
-        if not before.endswith(b"=") or not after.startswith(b" ") or not is_bound or not diagnosis.has_run(statement):
-            continue
-        sign = "+" if isinstance(value.op, ast.UAdd) else "-"
-        yield diagnosis.warning(
-            "sign_taken_for_addition",
-            statement,
-            fix=(code.replace(statement, f"{code.text(target)} {sign}= {code.text(value.operand)}"),),
-            name=name,
-            sign=sign,
-        )
-
-
 def _worked_on(code: Source, value: ast.expr) -> tuple[str, Container[str]]:
     """The tensor that an expression computes something new of, as it is written, and the ops that may do it: a call
     with it, or, where no result is shown by being named, a sum or product."""
@@ -299,7 +277,7 @@ def _tensor(node: ast.expr) -> str:
     """The name of the tensor that methods are called on in turn."""
     while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         node = node.func.value
-    return dotted(node).removesuffix(".data")
+    return ast.unparse(node).removesuffix(".data")
 
 
 def _moved_between(diagnosis: Diagnosis, weight: Tensor, first: Op, last: Op) -> bool:

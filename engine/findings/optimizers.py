@@ -2,11 +2,12 @@
 ones among them."""
 
 import ast
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from engine.findings.diagnosis import Diagnosis, by_number, fed_by, grouped, line
 from engine.program.edits import Edits
-from engine.program.names import called, dotted
+from engine.program.names import called, dotted, keyword
 from engine.program.spelling import nearest
 from engine.program.tree import Placed
 from engine.trace import Finding, Pass, Span, Update
@@ -129,6 +130,39 @@ def left_out_of_optimizers(diagnosis: Diagnosis) -> Iterator[Finding]:
             )
 
 
+def fed_and_never_moved(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Parameters that get a gradient in pass after pass and that nothing moves or reads: of no model, or of a layer the
+    rest of which an optimizer holds."""
+    passes = _passes_before_the_last_step(diagnosis)
+    counts = Counter(leaf for pass_ in passes for leaf in fed_by(pass_))
+    layer = {
+        diagnosis.identity(member.tensor): module.id
+        for module in diagnosis.trace.modules
+        for member in module.parameters
+    }
+    split = {layer[leaf] for leaf in diagnosis.held if leaf in layer and len(diagnosis.tensors[leaf].shape) > 1}
+    still = [
+        leaf
+        for leaf, count in counts.items()
+        if count > 1 and leaf not in diagnosis.held | diagnosis.moved and diagnosis.is_parameter(leaf)
+    ]
+    found = sorted(
+        (leaf for leaf in still if layer.get(leaf, "") in split or (leaf not in layer and diagnosis.has_names(leaf))),
+        key=by_number,
+    )
+    is_read = any(node.attr == "grad" and isinstance(node.ctx, ast.Load) for node in diagnosis.code.attributes)
+    for step in diagnosis.steps[:1] if found and not is_read else ():
+        made = made_by(diagnosis, step)
+        yield diagnosis.warning(
+            "fed_and_never_moved",
+            span_of(diagnosis, made) or step.span,
+            tensors=found[:8],
+            names=diagnosis.say_all(found),
+            count=str(counts[found[0]]),
+            optimizer=receiver(diagnosis, step) or step.optimizer or "",
+        )
+
+
 def _thawed(diagnosis: Diagnosis, made: ast.Assign | None) -> ast.stmt | None:
     """Where parameters were told to require a gradient again, after an optimizer was made that leaves out frozen
     ones."""
@@ -162,8 +196,9 @@ def models_without_optimizer(diagnosis: Diagnosis) -> Iterator[Finding]:
         step = next(step for step in steps if diagnosis.update_step[step.id] > diagnosis.pass_step[fed[0].id])
         held = set(diagnosis.held_by(step))
         made = bound_once(diagnosis, step.variable)
-        twin = next((name for name, other in optimizers.items() if set(diagnosis.held_by(other)) == held), None)
-        is_twin = twin not in (None, step.variable)
+        others = (name for name, other in optimizers.items() if set(diagnosis.held_by(other)) == held)
+        twin = next((name for name in others if name != step.variable), None)
+        is_twin = twin is not None
         yield diagnosis.warning(
             "optimizer_of_another_model" if is_twin else "model_without_optimizer",
             span_of(diagnosis, made) or step.span,
@@ -212,15 +247,25 @@ def _other_model_given(diagnosis: Diagnosis, made: ast.Assign | None, name: str)
     return (diagnosis.code.replace(asked[0], name),) if len(asked) == 1 else ()
 
 
+def embeddings_frozen(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """`from_pretrained` without a word on `freeze`, whose table an optimizer holds and never moves."""
+    idle = {leaf for step in diagnosis.steps for leaf in step.without_gradient} - diagnosis.moved
+    for call in diagnosis.code.calls if idle else ():
+        if called(call) != "from_pretrained" or len(call.args) != 1 or keyword(call, "freeze") is not None:
+            continue
+        tables = [module for module in diagnosis.trace.modules if module.type in ("Embedding", "EmbeddingBag")]
+        leaves = [diagnosis.identity(member.tensor) for module in tables for member in module.parameters]
+        frozen = [leaf for leaf in leaves if leaf in idle and not diagnosis.is_tracked(leaf)]
+        if frozen and diagnosis.has_run(call):
+            yield diagnosis.finding("embedding_frozen", "note", call, tensors=frozen, names=diagnosis.say_all(frozen))
+
+
 def keys_without_effect(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Options under a key that the optimizer does not read: `learning_rate` in a group, or `defaults["lr"]` written
-    after the groups were made."""
+    """Options under a key that the optimizer does not read, such as `learning_rate` in a group."""
     own = {definition.name for definition in diagnosis.code.nodes if isinstance(definition, ast.ClassDef)}
     steps = {receiver(diagnosis, step): step for step in reversed(diagnosis.steps) if step.optimizer not in own}
     for step in steps.values():
         yield from _strange_keys(diagnosis, step)
-    for node in diagnosis.code.nodes if steps else ():
-        yield from _default_written_late(diagnosis, steps, node)
 
 
 def _strange_keys(diagnosis: Diagnosis, step: Update) -> Iterator[Finding]:
@@ -233,22 +278,6 @@ def _strange_keys(diagnosis: Diagnosis, step: Update) -> Iterator[Finding]:
         if option and len(written) == 1 and not isinstance(code.parents.get(written[0]), ast.Expr):
             fix = (code.replace(written[0], f'"{option}"'),)
             yield _key_unread(diagnosis, written[0], step, key, option, fix)
-
-
-def _default_written_late(diagnosis: Diagnosis, steps: dict[str, Update], node: ast.AST) -> Iterator[Finding]:
-    """`optimizer.defaults["lr"] = 0.1` in a loop or function; a group that is added later would read it."""
-    match node:
-        case ast.Assign(targets=[ast.Subscript(value=ast.Attribute(value=owner, attr="defaults"), slice=at) as target]):
-            step = _stepped(diagnosis, steps, owner)
-        case _:
-            return
-    code = diagnosis.code
-    option = at.value if isinstance(at, ast.Constant) and isinstance(at.value, str) else ""
-    is_late = code.in_loop(node) or code.is_in_function(node)
-    if step is None or not is_late or "add_param_group" in diagnosis.trace.program.code:
-        return
-    if diagnosis.has_run(node) and any(option in settings for settings in step.settings):
-        yield _key_unread(diagnosis, node, step, code.text(target), option, ())
 
 
 def _key_unread(diagnosis: Diagnosis, node: Placed, step: Update, key: str, option: str, fix: Edits) -> Finding:

@@ -7,31 +7,27 @@ from itertools import islice, pairwise
 
 from engine.findings.diagnosis import (
     Diagnosis,
+    extent,
     fed_by,
     grouped,
     is_alike,
     line,
     numbers_of,
     once_a_line,
-    says,
     size_of,
     walk,
 )
-from engine.findings.losses import CLASS_LOSSES
+from engine.findings.losses import ELEMENTWISE_LOSSES, LOSSES
 from engine.ops import DETACHES
-from engine.program.edits import Edits
-from engine.program.names import called, dotted, keyword, names_read
+from engine.program.names import called, dotted
 from engine.program.tree import covers
-from engine.trace import Finding, Op, Span
+from engine.trace import Finding, Op
 
 JOINS = ("stack", "cat")
 CHANGES = ("add_", "sub_", "mul_", "div_")
 DRAWS = ("rand", "randn", "randint", "randperm", "normal", "multinomial", "bernoulli", "rand_like", "randn_like")
 TURNS_ROUND = ("t", "T", "mT", "transpose")
 LEAST_KEPT = 4
-LEAST_BATCHES = 8
-LEAST_ROWS = 4
-SHUFFLES = ("shuffle", "sampler", "batch_sampler")
 LEAST_TURNS = 3
 MOST_BACK = 80
 
@@ -117,56 +113,10 @@ def _shared_array(diagnosis: Diagnosis, op: Op) -> str:
 
 
 @once_a_line
-def samples_sorted(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Batches that hold one class each, and the same one for a while: the samples are sorted and nothing mixes them."""
-    turns = grouped(diagnosis.ops_named(CLASS_LOSSES), lambda op: op.span)
-    for span, ops in turns.items() if diagnosis.steps else ():
-        batches = [numbers_of(diagnosis.input_of(op, 1)) for op in ops if diagnosis.reaches_a_pass(op)]
-        whole = [set(batch) for batch in batches if len(batch) >= LEAST_ROWS]
-        classes = [next(iter(batch)) for batch in whole if len(batch) == 1]
-        changes = sum(one != other for one, other in pairwise(classes))
-        is_pure = len(classes) >= LEAST_BATCHES and len(classes) >= 0.8 * len(batches)
-        if not is_pure or len(set(classes)) < 2 or 2 * changes > len(classes):
-            continue
-        loader = _unmixed_loader(diagnosis, span)
-        if loader is None:
-            continue
-        yield diagnosis.warning(
-            "samples_sorted",
-            loader,
-            tensors=ops[0].inputs[1:2],
-            fix=_shuffled(diagnosis, loader),
-            loss_line=line(span),
-            pure=str(len(classes)),
-            first=f"{classes[0]:.0f}",
-        )
-
-
-def _unmixed_loader(diagnosis: Diagnosis, span: Span | None) -> ast.Call | None:
-    """The `DataLoader` that neither shuffles nor samples, and that the loop around a place runs over."""
-    code = diagnosis.code
-    made = [call for call in code.calls if called(call) == "DataLoader"]
-    call = code.call_at(span)
-    for loop in code.loops(call) if call is not None else ():
-        read = names_read(loop.iter) if isinstance(loop, ast.For) else ()
-        own = next((maker for maker in made if any(diagnosis.value_of(name) is maker for name in read)), None)
-        if own is not None:
-            return own if all(says(own, word) in ("", "False", "None") for word in SHUFFLES) else None
-    return None
-
-
-def _shuffled(diagnosis: Diagnosis, loader: ast.Call) -> Edits:
-    word = keyword(loader, "shuffle")
-    if word is not None:
-        return (diagnosis.code.replace(word.value, "True"),)
-    return (diagnosis.code.argument_added(loader, "shuffle=True"),) if len(loader.args) < 3 else ()
-
-
-@once_a_line
 def drawn_again(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Random numbers that are the same in every step because the generator is seeded anew before each."""
     seeds = [call for call in diagnosis.code.calls if called(call) == "manual_seed"]
-    seeds = [call for call in seeds if diagnosis.code.in_loop(call) or diagnosis.code.function(call) is not None]
+    seeds = [call for call in seeds if diagnosis.code.in_loop(call) or _is_in_function_called_often(diagnosis, call)]
     turns = grouped(diagnosis.ops_named(DRAWS) if seeds and diagnosis.steps else (), lambda op: op.span)
     for span, ops in turns.items():
         first = diagnosis.output_of(ops[0])
@@ -186,6 +136,12 @@ def drawn_again(diagnosis: Diagnosis) -> Iterator[Finding]:
         )
 
 
+def _is_in_function_called_often(diagnosis: Diagnosis, seed: ast.Call) -> bool:
+    """Whether a function seeds that may run in each turn; what a constructor draws is the data of its object."""
+    function = diagnosis.code.function(seed)
+    return function is not None and function.name != "__init__"
+
+
 def _each_trains(diagnosis: Diagnosis, ops: list[Op]) -> bool:
     """Whether what each draw gave went into a pass for the same leaves before the next one."""
     moments = [diagnosis.op_step.get(op.id, -1) for op in ops]
@@ -199,6 +155,48 @@ def _each_trains(diagnosis: Diagnosis, ops: list[Op]) -> bool:
     return bool(frozenset.intersection(*fed)) and any(
         maker is not None and diagnosis.reaches_a_pass(maker) for maker in makers
     )
+
+
+@once_a_line
+def inputs_all_alike(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A model to which every sample of each batch is the same, though the data were not and the targets are not."""
+    losses = [op for op in diagnosis.ops_named((*LOSSES, *sorted(ELEMENTWISE_LOSSES))) if diagnosis.reaches_a_pass(op)]
+    targets = [target for op in losses if (target := diagnosis.input_of(op, 1)) is not None and target.shape]
+    ranges = [extent(target) for target in targets if not target.requires_grad]
+    if not ranges or any(ends is None or ends[0] == ends[1] for ends in ranges):
+        return
+    given: list[str] = []
+    model = ""
+    for call in (call for call in diagnosis.trace.calls if call.parent is None and call.training):
+        ops = diagnosis.ops_of(call)
+        own = {output for op in ops for output in op.outputs}
+        taken = dict.fromkeys(tensor for op in ops for tensor in op.inputs if tensor not in own)
+        data = [tensor for tensor in taken if diagnosis.tensors[tensor].role not in ("parameter", "buffer")]
+        if not data or not all(map(diagnosis.has_like_rows, data)):
+            return
+        given += data
+        model = diagnosis.modules[call.module].path
+    lost = next((op for tensor in given for op in _where_rows_became_alike(diagnosis, tensor)), None)
+    if lost is not None:
+        yield diagnosis.warning(
+            "inputs_all_alike",
+            lost,
+            tensors=(*lost.inputs[:1], given[0]),
+            nodes=(),
+            model=model,
+            source=diagnosis.say(lost.inputs[0]),
+            count=str(diagnosis.tensors[given[0]].shape[0]),
+            loss_line=line(losses[0].span),
+        )
+
+
+def _where_rows_became_alike(diagnosis: Diagnosis, tensor: str) -> Iterator[Op]:
+    """The op that made the same of rows that were not, on the way to a tensor."""
+    for maker in diagnosis.makers_behind([tensor], MOST_BACK):
+        taken = diagnosis.input_of(maker)
+        is_joined = maker.name in JOINS or taken is None or taken.shape[:1] < (2,)
+        if not is_joined and size_of(taken) and not diagnosis.has_like_rows(maker.inputs[0]):
+            yield maker
 
 
 @once_a_line

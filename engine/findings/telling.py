@@ -36,10 +36,11 @@ CAUSES = {
         *("scaled_and_stepped", "loss_summed", "parameters_used_up", "changed_by_reading", "uphill", "maximize_of"),
         *("loss_negated", "closure_adds_up", "step_without_zero_grad"),
     ),
+    "copied_onto_itself": ("one_memory_for_two",),
+    "inputs_all_alike": ("one_tensor_many_times",),
     "grad_of_non_leaf": ("grad_none_non_leaf",),
     "grad_none_non_leaf": ("leaf_rebound",),
     "root_at_zero": ("anomaly_nan",),
-    "softmax_of_masked_row": ("diagonal_hidden",),
     "evaluated_with_grad": ("trained_while_evaluating", "trained_in_eval"),
 }
 """How codes begin, and how those of what they come of; both are about the same tensors, or the place is the same."""
@@ -53,7 +54,7 @@ SAID_BETTER = {
 
 POSSIBLE = frozenset(
     "model_without_optimizer trained_while_evaluating evaluated_in_train target_learns real_class_ignored"
-    " reward_minimised shuffled_alone standardised_by_itself layers_are_one".split()
+    " reward_minimised shuffled_alone layers_are_one noise_of_all_samples".split()
 )
 """Codes of what may be meant, or may come of something else; their sentences say so."""
 

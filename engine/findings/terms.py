@@ -14,12 +14,13 @@ from engine.findings.diagnosis import (
     extent,
     is_alike,
     line,
+    numbers_of,
     once_a_line,
     share_outside,
     times,
     walk,
 )
-from engine.findings.losses import ELEMENTWISE_LOSSES, last_maker
+from engine.findings.losses import ELEMENTWISE_LOSSES, last_maker, said_at
 from engine.findings.uphill import squares_differences
 from engine.ops import PASSES
 from engine.program.names import called, names_read
@@ -33,6 +34,10 @@ NOISES = frozenset("randn randn_like normal normal_".split())
 PRODUCTS = ("matmul", "bmm")
 MOST_BEHIND = 300
 NEARLY = 1e-3
+LEAST_PASSES = 3
+DROWNS = 100
+"""How many times as large as the rest of a loss a penalty is that leaves nothing else to train."""
+NOT_LEARNT = 0.9
 HIDDEN = -1000.0
 """Scores below it were masked before the softmax."""
 
@@ -232,8 +237,136 @@ def variances_taken_for_deviations(diagnosis: Diagnosis) -> Iterator[Finding]:
         )
 
 
+@once_a_line
+def noise_of_all_samples(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Noise drawn without the axis of the batch: every sample of it gets the same."""
+    for op in diagnosis.ops_named(("mul", "add")):
+        noise = [given for given in op.inputs if _is_noise(diagnosis, given)]
+        others = [diagnosis.tensors[given] for given in op.inputs if given not in noise]
+        if len(noise) != 1 or len(others) != 1 or not op.broadcast or not diagnosis.reaches_a_pass(op):
+            continue
+        drawn, other = diagnosis.tensors[noise[0]], others[0]
+        is_short = drawn.shape in (other.shape[1:], (1, *other.shape[1:])) and len(other.shape) > 1
+        if is_short and other.shape[0] > 1 and not other.is_leaf and diagnosis.elements(drawn.id) > 1:
+            yield diagnosis.warning(
+                "noise_of_all_samples",
+                op,
+                tensors=(drawn.id, other.id),
+                name=diagnosis.say(drawn.id),
+                other=diagnosis.say(other.id),
+                shape=times(drawn),
+                other_shape=times(other),
+                batch=str(other.shape[0]),
+                draw_line=line(diagnosis.maker[drawn.id].span),
+            )
+
+
+@once_a_line
+def penalties_that_drown_the_loss(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A term of the weights alone, so much larger than the one of the data in every pass that only it is trained."""
+    for passes in diagnosis.passes_by_place.values():
+        sums = [_data_and_weights(diagnosis, pass_.roots[0].tensor) for pass_ in passes if len(pass_.roots) == 1]
+        shares = [each for each in sums if each is not None and each.data > 0]
+        if len(shares) < LEAST_PASSES or len(shares) < len(passes):
+            continue
+        if any(each.weights < DROWNS * each.data for each in shares) or shares[-1].data < NOT_LEARNT * shares[0].data:
+            continue
+        yield diagnosis.warning(
+            "penalty_drowns_loss",
+            shares[0].term,
+            tensors=shares[0].term.outputs[:1],
+            loss=diagnosis.say(passes[0].roots[0].tensor),
+            term=diagnosis.say(shares[0].term.outputs[0]),
+            weights=f"{shares[0].weights:.4g}",
+            first=f"{shares[0].data:.4g}",
+            last=f"{shares[-1].data:.4g}",
+            count=diagnosis.counted(passes),
+        )
+
+
+class _Shares(NamedTuple):
+    """What the weights alone and what the data give to a loss, and the largest term of the former."""
+
+    weights: float
+    data: float
+    term: Op
+
+
+def _data_and_weights(diagnosis: Diagnosis, root: str | None) -> _Shares | None:
+    """Of a sum of single numbers; None where one is not known or nothing is a penalty."""
+
+    def parts(tensor: str) -> Iterator[str]:
+        maker = diagnosis.maker.get(tensor)
+        if maker is not None and maker.name == "add" and all(diagnosis.elements(each) == 1 for each in maker.inputs):
+            yield from maker.inputs
+
+    terms = [each for each in islice(walk([root or ""], parts), MOST_BEHIND) if not any(parts(each))]
+    values = {term: numbers_of(diagnosis.tensors.get(term)) for term in terms}
+    if len(terms) < 2 or not all(values.values()) or not all(term in diagnosis.maker for term in terms):
+        return None
+    penalties = [term for term in terms if _is_of_weights(diagnosis, term)]
+    sizes = {term: abs(values[term][0]) for term in terms}
+    if not penalties or len(penalties) == len(terms):
+        return None
+    largest = max(penalties, key=lambda term: sizes[term])
+    data = sum(size for term, size in sizes.items() if term not in penalties)
+    return _Shares(sum(map(sizes.__getitem__, penalties)), data, diagnosis.maker[largest])
+
+
+def _is_of_weights(diagnosis: Diagnosis, term: str) -> bool:
+    """Whether it was computed from parameters and from nothing else."""
+
+    def given(tensor: str) -> tuple[str, ...]:
+        return () if diagnosis.is_parameter(tensor) else diagnosis.made_from(tensor)
+
+    ends = [tensor for tensor in islice(walk([term], given), MOST_BEHIND) if not given(tensor)]
+    return bool(ends) and all(map(diagnosis.is_parameter, ends))
+
+
+@once_a_line
+def overlaps_made_small(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A share of overlap of probabilities and targets, as of Dice and IoU, that a pass makes smaller."""
+    entered = {visit.node: visit.entered for pass_ in diagnosis.ended for visit in pass_.visits}
+    for op in diagnosis.ops_named(("mul",)) if len({step.span for step in diagnosis.steps}) == 1 else ():
+        pair = [diagnosis.tensors[given] for given in op.inputs]
+        pair.sort(key=lambda given: not diagnosis.is_tracked(given.id))
+        slopes = entered.get(op.nodes[-1], ()) if op.nodes else ()
+        ends = extent(diagnosis.tensors.get(slopes[0] or "")) if slopes else None
+        if len(pair) != 2 or ends is None or ends[0] < 0 or ends[1] == 0 or pair[1].requires_grad:
+            continue
+        maker = last_maker(diagnosis, pair[0])
+        if maker is None or maker.name not in ("sigmoid", "softmax") or extent(pair[1]) != (0.0, 1.0):
+            continue
+        share = next((later for later in _later(diagnosis, op) if _divides_by_both(diagnosis, later, pair)), None)
+        if share is None or any(group.get("maximize") == "True" for group in diagnosis.steps[0].settings):
+            continue
+        yield diagnosis.warning(
+            "overlap_made_small",
+            share,
+            tensors=(pair[0].id, pair[1].id),
+            name=diagnosis.say(pair[0].id),
+            targets=diagnosis.say(pair[1].id),
+            product=diagnosis.code.excerpt(op.span),
+            product_line=line(op.span),
+        )
+
+
+def _later(diagnosis: Diagnosis, op: Op) -> Iterator[Op]:
+    """What was computed from an op, the nearest first."""
+    later = islice(walk(op.outputs, diagnosis.made_of), MOST_BEHIND)
+    return (maker for tensor in later if (maker := diagnosis.maker.get(tensor)) is not None)
+
+
+def _divides_by_both(diagnosis: Diagnosis, op: Op, pair: Sequence[Tensor]) -> bool:
+    """Whether an op divides by something that was computed from both."""
+    if op.name != "div" or len(op.inputs) != 2:
+        return False
+    behind = set(islice(walk(op.inputs[1:], diagnosis.made_from), MOST_BEHIND))
+    return all(tensor.id in behind for tensor in pair)
+
+
 def _is_noise(diagnosis: Diagnosis, tensor: str) -> bool:
-    maker = diagnosis.maker.get(tensor)
+    maker = diagnosis.origin(tensor, ("mul", "div"))
     return maker is not None and maker.name in NOISES and not diagnosis.is_tracked(tensor)
 
 
@@ -304,21 +437,13 @@ def targets_out_of_reach(diagnosis: Diagnosis) -> Iterator[Finding]:
             "targets_out_of_reach",
             maker,
             tensors=(pair[0].id, pair[1].id),
-            name=_written(diagnosis, op, pair[1]),
+            name=said_at(diagnosis, op, pair[1]),
             least=f"{least:.4g}",
             most=f"{most:.4g}",
             low=f"{low:g}",
             high="∞" if math.isinf(high) else f"{high:g}",
             loss_line=line(op.span),
         )
-
-
-def _written(diagnosis: Diagnosis, op: Op, target: Tensor) -> str:
-    """What a loss calls its target: a batch of a loader is made in the head of a loop."""
-    call = diagnosis.code.call_at(op.span)
-    at = op.inputs.index(target.id) if target.id in op.inputs else 0
-    is_written = call is not None and 0 < at < len(call.args)
-    return diagnosis.code.short(call.args[at]) if call is not None and is_written else diagnosis.say(target.id)
 
 
 def _compared(diagnosis: Diagnosis, op: Op) -> tuple[Tensor, Tensor] | None:

@@ -219,34 +219,6 @@ def _causal(diagnosis: Diagnosis, op: Op) -> Edits:
 
 
 @once_a_line
-def padding_scored(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Places that were filled up to one length, and that a loss counts like words."""
-    for op in diagnosis.ops_named(CLASS_LOSSES):
-        target = diagnosis.input_of(op, 1)
-        is_whole = argument(op, "reduction") != "'none'" and argument(op, "weight") in ("", "None")
-        filled = _filled(diagnosis, target) if target is not None and is_whole and op.iteration < FEWEST else None
-        if filled is None or target is None or any(each.tensor for each in op.arguments if each.name == "weight"):
-            continue
-        padding, filler = filled
-        if padding == number(argument(op, "ignore_index", 5)):
-            continue
-        lengths = [diagnosis.elements(row) for row in filler.inputs]
-        yield diagnosis.warning(
-            "padding_scored",
-            op.span,
-            tensors=(target.id, *filler.outputs[:1]),
-            nodes=op.nodes[-1:],
-            fix=_ignoring(diagnosis, op, padding) if _is_no_class(diagnosis, filler, padding) else (),
-            loss=op.name,
-            name=diagnosis.say(filler.outputs[0]),
-            padding=f"{padding:.4g}",
-            filled=str(max(lengths) * len(lengths) - sum(lengths)),
-            count=str(max(lengths) * len(lengths)),
-            filled_line=line(filler.span),
-        )
-
-
-@once_a_line
 def padding_of_lookup_scored(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Targets that end in the number which the embedding of the same tokens was told to be padding."""
     for scored in _all_scored(diagnosis):
@@ -270,26 +242,6 @@ def padding_of_lookup_scored(diagnosis: Diagnosis) -> Iterator[Finding]:
             count=str(len(wanted)),
             lookup_line=line(scored.lookup.span),
         )
-
-
-def _filled(diagnosis: Diagnosis, target: Tensor) -> tuple[float, Op] | None:
-    """With which number targets were filled up, and the op that did it to rows of different lengths; none where that
-    number ends each row, as a mark that is to be learnt."""
-    ((source, _), *others) = _places(diagnosis, target) or [("", 0)]
-    filler = diagnosis.maker.get(source)
-    if others or filler is None or filler.name != "pad_sequence":
-        return None
-    padding = number(argument(filler, "padding_value", 2) or "0")
-    rows = [diagnosis.tensors[row] for row in filler.inputs if row in diagnosis.tensors]
-    is_mark = all(row.data is not None and row.data[-1:] == (padding,) for row in rows)
-    is_uneven = len({row.shape for row in rows}) > 1
-    return (padding, filler) if padding is not None and is_uneven and not is_mark else None
-
-
-def _is_no_class(diagnosis: Diagnosis, filler: Op, padding: float) -> bool:
-    """Whether no row has that number of its own."""
-    own = [diagnosis.tensors[row] for row in filler.inputs if row in diagnosis.tensors]
-    return all(row.data is not None and padding not in row.data for row in own) and padding.is_integer()
 
 
 def _ignoring(diagnosis: Diagnosis, op: Op, padding: float) -> Edits:

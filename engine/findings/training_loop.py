@@ -3,7 +3,7 @@
 import ast
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple, TypeGuard
+from typing import NamedTuple
 
 from engine.findings.diagnosis import RESETS, Diagnosis, by_number, fed_by, is_zero, line, numbers_of, once_a_line
 from engine.findings.optimizers import bound_once, changed_after, made_later, models_given, receiver, span_of
@@ -201,7 +201,10 @@ def never_stepped(diagnosis: Diagnosis) -> Iterator[Finding]:
     on."""
     code, trace = diagnosis.code, diagnosis.trace
     is_written = any(attribute.attr == "step" for attribute in code.attributes)
-    if (is_written and not diagnosis.steps) or trace.status != "ok":
+    if trace.status != "ok":
+        return
+    if is_written and not diagnosis.steps:
+        yield from _never_reached(diagnosis)
         return
     zeroed = Counter(
         update.variable
@@ -220,6 +223,29 @@ def never_stepped(diagnosis: Diagnosis) -> Iterator[Finding]:
                 optimizer=variable,
                 count=diagnosis.counted(fed),
             )
+
+
+def _never_reached(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A step that stands under a condition which held in no turn of the loop, while its passes ran."""
+    code = diagnosis.code
+    for call in (call for call in code.calls if called(call) == "step" and not diagnosis.has_run(call)):
+        test, loops = code.enclosing(call, ast.If), set(code.loops(call))
+        turns = [
+            pass_
+            for pass_ in diagnosis.ended
+            if (backward := code.statement_at(pass_.span)) is not None and loops.intersection(code.loops(backward))
+        ]
+        if test is not None and diagnosis.has_run(test) and len(turns) > 1:
+            yield diagnosis.warning(
+                "step_never_reached",
+                call,
+                tensors=fed_by(turns[-1])[:8],
+                test=code.short(test.test),
+                test_line=str(test.lineno),
+                count=diagnosis.counted(turns),
+                pass_line=line(turns[0].span),
+            )
+            return
 
 
 def _is_only_zeroed(diagnosis: Diagnosis, variable: str) -> bool:
@@ -270,34 +296,6 @@ def _reads_gradients(loop: ast.AST) -> bool:
     return any(isinstance(node, ast.Attribute) and node.attr == "grad" for node in ast.walk(loop))
 
 
-def parts_without_backward(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """`loss = loss / n` in each turn and `if (i + 1) % n == 0: loss.backward()`: of n parts one is walked back."""
-    code = diagnosis.code
-    for passes in diagnosis.passes_by_place.values():
-        backward = code.statement_at(passes[0].span)
-        above = code.enclosing(backward, ast.If)
-        counted = {code.text(node.right) for node in ast.walk(above.test) if _is_of(node, ast.Mod)} if above else set()
-        maker = diagnosis.maker.get(passes[0].roots[0].tensor or "") if passes[0].roots else None
-        made = code.statement_at(maker.span) if maker is not None else None
-        if above is None or maker is None or made is None or not counted or made in ast.walk(above):
-            continue
-        is_part = any(_is_of(node, ast.Div) and code.text(node.right) in counted for node in ast.walk(made))
-        alike = [op for op in diagnosis.ops_at(maker.span) if op.name == maker.name and op.nodes]
-        lost = [op for op in alike if not diagnosis.reaches_a_pass(op)]
-        if is_part and isinstance(made, ast.Assign) and len(lost) >= len(passes):
-            yield diagnosis.warning(
-                "parts_without_backward",
-                passes[0].span,
-                tensors=maker.outputs[:1],
-                name=diagnosis.say(maker.outputs[0]),
-                test=code.short(above.test),
-                count=diagnosis.counted(alike),
-                lost=diagnosis.counted(lost),
-                passes=diagnosis.counted(passes),
-                made_line=line(maker.span),
-            )
-
-
 def backward_after_the_loop(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A loss computed for each batch of a loop, and a backward below the loop: it sees the last batch alone."""
     code = diagnosis.code
@@ -327,10 +325,6 @@ def _is_alone(diagnosis: Diagnosis, loss: Op) -> bool:
     behind = diagnosis.reached_from(loss.nodes) & diagnosis.visited.keys()
     is_used = any(taker.nodes for output in loss.outputs for taker in diagnosis.takers.get(output, ()))
     return not is_used and all(diagnosis.nodes[node].variable is not None for node in behind)
-
-
-def _is_of(node: ast.AST, kind: type[ast.operator]) -> TypeGuard[ast.BinOp]:
-    return isinstance(node, ast.BinOp) and isinstance(node.op, kind)
 
 
 class _Scaled(NamedTuple):

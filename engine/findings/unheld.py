@@ -4,9 +4,10 @@ copies taken for ties, one layer put into several places, a model that was never
 import ast
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import TypeGuard
 
-from engine.findings.diagnosis import Diagnosis, by_number, is_alike, numbers_of, says, times
+from engine.findings.diagnosis import Diagnosis, by_number, is_alike, line, numbers_of, says, times, walk
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, is_reference, keyword
 from engine.trace import Finding, Module, ModuleCall, Op, Span, Tensor
@@ -14,7 +15,7 @@ from engine.trace import Finding, Module, ModuleCall, Op, Span, Tensor
 MODES = ("Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout", "BatchNorm1d", "BatchNorm2d", "BatchNorm3d")
 """Layers that eval mode changes."""
 COPIES_VALUES = ("data", "copy_", "clone")
-OVERWRITES = ("copy_", "lerp_", "add_", "mul_")
+MOST_AHEAD = 60
 
 
 def layers_made_in_forward(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -222,46 +223,60 @@ def _copied_at(diagnosis: Diagnosis, leaves: set[str]) -> Span | None:
     return None
 
 
-def untrained_evaluated(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A model evaluated after training that no step and no loading ever changed, while the one of the same class that
-    was trained is not looked at again."""
-    tops = (call for call in diagnosis.trace.calls if diagnosis.steps and call.parent is None and not call.raised)
-    later = [call for call in tops if diagnosis.op_step.get(call.first_op or "", -1) > diagnosis.trained_until]
-    leaves = diagnosis.leaves_of if later else {}
-    seen = {call.module for call in later}
-    trained = [root for root, own in leaves.items() if own & diagnosis.stepped and root not in seen]
-    for call in later if trained else ():
-        module, own = diagnosis.modules[call.module], leaves.get(call.module, set())
-        twin = next((diagnosis.modules[root] for root in trained if _are_alike(diagnosis, root, module, leaves)), None)
-        if twin is None or call.training or not _is_fresh(diagnosis, module, own):
+def names_of_one_memory(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A model that a loss takes for a teacher, a target or an older one, whose weights are those that are trained."""
+    calls: dict[str, list[ModuleCall]] = {}
+    for call in diagnosis.trace.calls if diagnosis.steps else ():
+        written = diagnosis.code.call_at(call.span) if call.parent is None and not call.raised else None
+        if written is not None and (name := dotted(written.func)):
+            calls.setdefault(name, []).append(call)
+    memory = {name: _memory(diagnosis, own[-1]) for name, own in calls.items()}
+    pairs = ((quiet, loud) for quiet in calls for loud in calls if quiet != loud)
+    for quiet, loud in pairs:
+        is_one = bool(memory[quiet]) and memory[quiet] == memory[loud]
+        if not is_one or not all(_is_aimed_at(diagnosis, call) for call in calls[quiet]):
+            continue
+        if any(call.grad_mode != "grad" for call in calls[loud]):
             continue
         yield diagnosis.warning(
-            "untrained_evaluated",
-            call.span,
-            type=module.type,
-            model=module.path,
-            trained=twin.path,
+            "one_memory_for_two",
+            _shared_at(diagnosis, quiet, loud) or calls[quiet][0].span,
+            tensors=sorted(_weights_of(diagnosis, calls[quiet][0]), key=by_number),
+            first=quiet,
+            second=loud,
+            call_line=line(calls[quiet][0].span),
             steps=diagnosis.counted(diagnosis.steps),
         )
         return
 
 
-def _are_alike(diagnosis: Diagnosis, trained: str, other: Module, leaves: dict[str, set[str]]) -> bool:
-    """Whether two models of one class have parameters of the same sizes."""
-    first, second = (
-        sorted(diagnosis.tensors[leaf].shape for leaf in leaves.get(root, ())) for root in (trained, other.id)
-    )
-    return other.id != trained and diagnosis.modules[trained].type == other.type and first == second
+def _memory(diagnosis: Diagnosis, call: ModuleCall) -> frozenset[str | None]:
+    """The storages of the weights that a call computed with."""
+    return frozenset(diagnosis.tensors[tensor].storage for tensor in _weights_of(diagnosis, call))
 
 
-def _is_fresh(diagnosis: Diagnosis, module: Module, leaves: set[str]) -> bool:
-    """Whether its parameters are what their class drew: no step, no loading, no gradient."""
-    if any(dotted(call.func) == f"{module.path}.load_state_dict" for call in diagnosis.code.calls):
-        return False  # that it loaded nothing is another finding
-    written = [update for update in diagnosis.trace.updates if leaves.intersection(diagnosis.changed_by(update))]
-    writers = {op.name if (op := diagnosis.ops.get(update.op or "")) is not None else "" for update in written}
-    is_drawn = leaves <= {leaf for update in written for leaf in diagnosis.changed_by(update)}
-    return is_drawn and writers.isdisjoint(("", *OVERWRITES)) and leaves.isdisjoint(diagnosis.fed)
+def _weights_of(diagnosis: Diagnosis, call: ModuleCall) -> set[str]:
+    return {tensor for op in diagnosis.ops_of(call) for tensor in op.inputs if diagnosis.is_parameter(tensor)}
+
+
+def _is_aimed_at(diagnosis: Diagnosis, call: ModuleCall) -> bool:
+    """Whether what it gave is untracked, and goes into what a pass came back through."""
+    made = [output for op in diagnosis.ops_of(call)[-1:] for output in op.outputs]
+    later = (diagnosis.maker.get(tensor) for tensor in islice(walk(made, diagnosis.made_of), MOST_AHEAD))
+    is_used = any(op is not None and diagnosis.reaches_a_pass(op) for op in later)
+    return call.grad_mode != "grad" and is_used
+
+
+def _shared_at(diagnosis: Diagnosis, quiet: str, loud: str) -> Span | None:
+    """The line that gave one the weights of the other."""
+    code = diagnosis.code
+    for statement in code.bindings:
+        target, value = dotted(statement.targets[0]), dotted(statement.value)
+        if {target, value} == {quiet, loud} or (target.startswith(f"{quiet}.") and value.startswith(f"{loud}.")):
+            return code.span(statement)
+        if target.endswith(".data") and value.endswith(".data") and diagnosis.has_run(statement):
+            return code.span(statement)
+    return None
 
 
 def nothing_loaded(diagnosis: Diagnosis) -> Iterator[Finding]:

@@ -17,10 +17,7 @@ WHOLE = {
     "int16": (-32768, 32767),
     "int32": (-(2**31), 2**31 - 1),
 }
-WRITES_ITEMS = ("setitem", "index_put_")
 ARITHMETIC = {"add": float.__add__, "sub": float.__sub__, "mul": float.__mul__}
-MOST_AWAY = 0.01
-"""Of a mean, by rounding; one number of 25,000 that wraps moves it as far."""
 LEAST_LOST = 4
 KEEPS_VALUES = (
     LIKES
@@ -40,12 +37,8 @@ def values_cut(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Fractions dropped and numbers wrapped round when a type of whole numbers took them."""
     if diagnosis.dtypes.isdisjoint((*WHOLE, "int64")):
         return
-    for op in diagnosis.ops_named((*CASTS, *WRITES_ITEMS, *(ARITHMETIC if diagnosis.dtypes & WHOLE.keys() else ()))):
-        found = (
-            _written_into(diagnosis, op)
-            if op.name in WRITES_ITEMS
-            else _all_lost(diagnosis, op) or _cast(diagnosis, op) or _overflow(diagnosis, op) or _wrapped(diagnosis, op)
-        )
+    for op in diagnosis.ops_named((*CASTS, *(ARITHMETIC if diagnosis.dtypes & WHOLE.keys() else ()))):
+        found = _all_lost(diagnosis, op) or _cast(diagnosis, op) or _overflow(diagnosis, op)
         if found is not None:
             yield found
 
@@ -89,7 +82,7 @@ def _changed(diagnosis: Diagnosis, op: Op, code: str, result: Tensor, before: fl
     return diagnosis.warning(
         code,
         op,
-        tensors=(result.id,) if op.name in WRITES_ITEMS else (*op.inputs, result.id),
+        tensors=(*op.inputs, result.id),
         nodes=(),
         before=f"{before:.7g}",
         after=f"{after:.7g}",
@@ -98,26 +91,6 @@ def _changed(diagnosis: Diagnosis, op: Op, code: str, result: Tensor, before: fl
         low=str(low),
         high=str(high),
     )
-
-
-def _written_into(diagnosis: Diagnosis, op: Op) -> Finding | None:
-    """`t[0] = 2.9` into whole numbers: PyTorch drops the fraction without a word."""
-    result = diagnosis.input_of(op)
-    if result is None or result.dtype not in (*WHOLE, "int64"):
-        return None
-    last = op.arguments[-1] if op.arguments else None
-    values: Sequence[float] = ()
-    if last is not None and last.tensor is not None and len(op.inputs) > 1:
-        source = diagnosis.tensors.get(last.tensor)
-        values = numbers_of(source) if source is not None and source.dtype.startswith("float") else ()
-    elif last is not None and last.text is not None:
-        written = number(last.text)
-        values = [written] if written is not None else []
-    low, high = WHOLE.get(result.dtype, (-(2**63), 2**63 - 1))
-    for value in values:
-        if math.isfinite(value) and (value != math.trunc(value)) and low <= value <= high:
-            return _changed(diagnosis, op, "fraction_lost_in_place", result, value, math.trunc(value))
-    return None
 
 
 def _overflow(diagnosis: Diagnosis, op: Op) -> Finding | None:
@@ -144,42 +117,6 @@ def _overflow(diagnosis: Diagnosis, op: Op) -> Finding | None:
             kept = numbers_of(result)
             return _changed(diagnosis, op, "number_wrapped", result, exact, kept[at]) if len(kept) == size else None
     return None
-
-
-def _wrapped(diagnosis: Diagnosis, op: Op) -> Finding | None:
-    """A sum or difference of more numbers than are recorded: each one that wrapped moves the mean by as much."""
-    result, sign = diagnosis.output_of(op), {"add": 1, "sub": -1}.get(op.name)
-    means = [_mean(diagnosis.tensors.get(given.tensor or ""), given.text) for given in op.arguments[:2]]
-    made = _mean(result)
-    if result is None or result.dtype not in WHOLE or sign is None or made is None or None in means:
-        return None
-    first, second = (mean for mean in means if mean is not None)
-    low, high = WHOLE[result.dtype]
-    off = made - (first + sign * second)
-    most_away = max(MOST_AWAY, 1e-5 * max(abs(first), abs(second)))
-    if abs(off) < most_away or argument(op, "alpha") not in ("", "1") or _is_circular(diagnosis, result):
-        return None
-    wrapped = round(abs(off) / (high - low + 1) * diagnosis.elements(result.id))
-    return diagnosis.warning(
-        "numbers_wrapped",
-        op,
-        tensors=(*op.inputs, result.id),
-        nodes=(),
-        dtype=result.dtype,
-        name=diagnosis.say(result.id),
-        low=str(low),
-        high=str(high),
-        count=str(wrapped),
-        of=str(diagnosis.elements(result.id)),
-    )
-
-
-def _mean(tensor: Tensor | None, text: str | None = None) -> float | None:
-    """Of all numbers of a tensor, or the one number written."""
-    numbers = numbers_of(tensor)
-    if tensor is None or numbers:
-        return sum(numbers) / len(numbers) if numbers else number(text)
-    return float(tensor.summary.mean) if tensor.summary is not None and tensor.summary.over is None else None
 
 
 def _is_circular(diagnosis: Diagnosis, result: Tensor) -> bool:

@@ -121,31 +121,6 @@ for _ in range(2):
     loss = total.mean()
 """ + STEP, (("torch.FloatTensor(errors)", "torch.stack(errors)"),)),
     # one model's loss pulls the way of another's
-    Pair("opponent_helped", 13, """G, D = nn.Linear(2, 2), nn.Sequential(nn.Linear(2, 1), nn.Sigmoid())
-og, od = torch.optim.SGD(G.parameters(), lr=0.1), torch.optim.SGD(D.parameters(), lr=0.1)
-real, fake = torch.ones(6, 1), torch.zeros(6, 1)
-for _ in range(3):
-    made = G(torch.randn(6, 2))
-    F.binary_cross_entropy(D(torch.randn(6, 2) + 3), real).backward()
-    F.binary_cross_entropy(D(made.detach()), fake).backward()
-    od.step(); od.zero_grad()
-    guess = D(made)
-    F.binary_cross_entropy(guess, fake).backward()
-    og.step(); og.zero_grad(); od.zero_grad()
-""", (("guess, fake", "guess, real"),)),
-    Pair("opponent_helped", 15, """class Critic(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.score = nn.Linear(2, 1)
-    def forward(self, x):
-        return self.score(x).squeeze(1)
-actor, critic = nn.Linear(3, 2), Critic()
-oa, oc = torch.optim.Adam(actor.parameters()), torch.optim.Adam(critic.parameters())
-for _ in range(3):
-    oc.zero_grad(); z = torch.randn(8, 3)
-    (critic(actor(z).detach()).mean() - critic(torch.randn(8, 2)).mean()).backward(); oc.step()
-    oa.zero_grad(); loss = critic(actor(z)).mean(); loss.backward(); oa.step()
-""", (("loss = critic", "loss = -critic"), ("actor(z).detach()).mean() - critic", "actor(z).detach()).mean() + critic"))),
     # layers that can do no more than one
     Pair("layers_are_one", 11, """class Net(nn.Module):
     def __init__(self):
@@ -330,19 +305,6 @@ for step in x:
     state = cell(step, state)
 head(state).pow(2).mean().backward()
 """, (("    state = state.detach()\n", ""),)),
-    Pair("sign_taken_for_addition", 9, """net, box = nn.Linear(3, 2), nn.Linear(3, 4)
-x = torch.randn(5, 3)
-for _ in range(2):
-    loss = F.cross_entropy(net(x), torch.zeros(5).long())
-    parts = 2
-    loss =+ F.mse_loss(box(x), torch.zeros(5, 4))
-    loss.backward()
-""", (("=+", "+="), ("=+ F", "= +F"))),
-    Pair("sign_taken_for_addition", 6, """w = torch.ones(3, requires_grad=True)
-total = (w ** 2).sum()
-total =- w.sum()
-total.backward()
-""", (("=-", "-="),)),
     Pair("one_tensor_many_times", 7, """state, memory = torch.zeros(3), []
 for _ in range(6):
     memory.append(state)
@@ -447,21 +409,6 @@ loss.backward()
 net = nn.Linear(4, 3)
 contrast(net(torch.randn(4, 4)), net(torch.randn(4, 4))).backward()
 """, (("torch.matmul(both, both.t())", "torch.matmul(both, both.t()).fill_diagonal_(-9.)"),)),
-    Pair("diagonal_hidden", 9, """class Head(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.q, self.k = nn.Linear(3, 3), nn.Linear(3, 3)
-    def forward(self, x):
-        future = torch.triu(torch.ones(5, 5), diagonal=0).bool()
-        scores = self.q(x) @ self.k(x).transpose(1, 2)
-        return scores.masked_fill(future, -1e9).softmax(-1) @ x
-Head()(torch.randn(2, 5, 3)).sum().backward()
-""", (("diagonal=0", "diagonal=1"),)),
-    Pair("diagonal_hidden", 7, """attend = nn.MultiheadAttention(4, 2, batch_first=True)
-x = torch.randn(2, 5, 4)
-seen = torch.tril(torch.ones(5, 5), diagonal=-1) == 1
-attend(x, x, x, attn_mask=~seen)[0][:, 1:].sum().backward()
-""", (("diagonal=-1", "diagonal=0"),)),
     # the axis of the samples
     Pair("samples_averaged", 9, """class Bag(nn.Module):
     def __init__(self):

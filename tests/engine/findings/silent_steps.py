@@ -75,14 +75,6 @@ nn.utils.clip_grad_value_(net.parameters(), 0.1)
 s.step(opt)
 s.update()
 """),
-    Case("steps_rounded_away", 11, {"dtype": "bfloat16", "lr": "1e-05"}, NARROW.replace("RATE", "1e-5")),
-    Case("steps_rounded_away", 9, {"names": "w", "share": "100%"}, """w = torch.full((6,), 1.5, dtype=torch.bfloat16, requires_grad=True)
-opt = torch.optim.Adam([w], lr=1e-4)
-for i in range(4):
-    opt.zero_grad()
-    (w - torch.arange(6.)).square().mean().backward()
-    opt.step()
-"""),
     Case("scaled_and_stepped", 10, {"scaler": "s"}, SGD + """s = torch.amp.GradScaler("cpu")
 loss = s.scale(F.l1_loss(net(x), y))
 loss.backward()
@@ -93,16 +85,6 @@ opt.step()
     opt.zero_grad()
     F.mse_loss(net(xb), yb).backward()
 opt.step()
-"""),
-    Case("parts_without_backward", 10, {"name": "loss", "count": "4", "passes": "2", "lost": "2"}, PARTS),
-    Case("parts_without_backward", 12, {"made_line": "10"}, SGD + """steps = 3
-for epoch in range(2):
-    for i in range(6):
-        part = (net(x) - y).abs().mean() / steps
-        if i % steps == steps - 1:
-            part.backward()
-            opt.step()
-            opt.zero_grad()
 """),
     Case("loss_computed_once", 7, {"name": "loss", "count": "3", "pass_line": "10"}, SGD + """loss = F.mse_loss(net.bias * x, y.expand(8, 2))
 for i in range(3):
@@ -174,8 +156,8 @@ opt.step()
     Case("option_not_read", 6, {"key": "learning_rate", "option": "lr"}, DATA + """opt = torch.optim.SGD([{"params": net.parameters(), "learning_rate": 1.0}], lr=0.1)
 for i in range(2):
 """ + STEP),
-    Case("option_not_read", 8, {"option": "lr", "value": "0.1"}, SGD + """for i in range(2):
-    opt.defaults["lr"] = 0.1 / (i + 1)
+    Case("option_not_read", 6, {"key": "wd", "option": "weight_decay"}, DATA + """opt = torch.optim.AdamW([{"params": net.parameters(), "wd": 0.1}])
+for i in range(2):
 """ + STEP),
     Case("frozen_norm_drifts", 12, {"count": "3"}, BODY + """for i in range(3):
     model.train()
@@ -343,30 +325,6 @@ scores = net(x)
 _, guess = F.softmax(scores, 1).max(1)
 F.cross_entropy(scores, guess).backward()
 """),
-    Case("written_to_data", 8, {"leaf": "gen.weight, gen.bias", "value": "w"}, """gen, layer = nn.Linear(2, 3), nn.Linear(3, 1)
-opt = torch.optim.SGD([*gen.parameters(), *layer.parameters()], lr=0.1)
-for i in range(2):
-    w = gen(torch.ones(1, 2))
-    layer.weight.data = w
-    opt.zero_grad()
-    layer(torch.randn(4, 3)).pow(2).mean().backward()
-    opt.step()
-"""),
-    Case("written_to_data", 10, {"target": "self.out.bias"}, """class Hyper(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.make, self.out = nn.Linear(1, 2), nn.Linear(3, 2)
-    def forward(self, x, t):
-        made = self.make(t)
-        self.out.bias.data = made
-        return self.out(x)
-net = Hyper()
-opt = torch.optim.Adam(net.parameters())
-for i in range(2):
-    opt.zero_grad()
-    net(torch.randn(4, 3), torch.ones(1)).sum().backward()
-    opt.step()
-"""),
     Case("mean_of_nothing", 6, {"shape": "0"}, """p = torch.ones(3, requires_grad=True)
 keep = torch.zeros(3).bool()
 loss = p[keep].mean()
@@ -443,14 +401,12 @@ for i in range(3):
 
 NEAR_MISSES: tuple[tuple[str, str], ...] = (
     ("clipped_while_scaled", SCALED.replace("STEP", "scaler.unscale_(opt)\n    " + CLIPPED)),
-    ("steps_rounded_away", NARROW.replace("RATE", "0.5")),
     ("cut_by_item", "from torch.utils.data import DataLoader, TensorDataset\nbody, head = nn.Linear(2, 3), nn.Linear(3, 1)\nopt = torch.optim.SGD([*body.parameters(), *head.parameters()], lr=0.1)\n"
      "rows = DataLoader(TensorDataset(torch.randn(8, 2), torch.randn(8, 1)), batch_size=4, shuffle=True)\nfor epoch in range(2):\n    total = 0\n    for x, y in rows:\n"
      "        with torch.no_grad():\n            h = body(x)\n        loss = F.mse_loss(head(h), y)\n        opt.zero_grad(); loss.backward(); opt.step()\n        total += loss.item()\n"),
     ("scaled_and_stepped", SCALED.replace("STEP", "scaler.step(opt); scaler.update()")),
     ("scaled_and_stepped", SCALED.replace("STEP", "scaler.unscale_(opt); opt.step(); scaler.update()")),
     ("stepped_outside_the_loop", BATCHES.replace("        opt.zero_grad()\n", "").replace("    opt.step()", "    opt.step(); opt.zero_grad()")),
-    ("parts_without_backward", PARTS.replace("    if (", "    loss.backward()\n    if (").replace("        loss.backward()\n", "")),
     ("loss_computed_once", "w = torch.ones(2, requires_grad=True)\nq = (w ** 2).sum()\nfor i in range(3):\n    q.backward(retain_graph=True)\n"),
     ("step_on_copies", "start = torch.rand(4)\nimg = start.clone().detach().requires_grad_()\nopt = torch.optim.SGD([img], lr=0.1)\nfor i in range(2):\n"
      "    opt.zero_grad()\n    (img - start).square().sum().backward()\n    opt.step()\n"),
@@ -553,7 +509,6 @@ h, _ = rnn(emb(ids[:, :-1]))
 F.cross_entropy(out(h).reshape(-1, 10), ids[:, 1:].reshape(-1), ignore_index=0).backward()
 """),
     ("scheduler_of_another_optimizer", SGD + "plan = torch.optim.lr_scheduler.StepLR(opt, 1)\nfor i in range(2):\n" + STEP + "    plan.step()\n"),
-    ("written_to_data", SGD + "for i in range(2):\n" + STEP + "    with torch.no_grad():\n        w = net.weight.clamp(-1, 1)\n    net.weight.data = w\n"),
     ("mean_of_nothing", "p = torch.ones(3, requires_grad=True)\np[p > 0].mean().backward()\n"),
     ("grows_without_end", "w = torch.tensor([1.0], requires_grad=True)\nopt = torch.optim.SGD([w], lr=0.1)\nfor i in range(12):\n"
      "    loss = (w * 2).square().sum()\n    opt.zero_grad()\n    loss.backward()\n    opt.step()\n"),

@@ -506,26 +506,6 @@ for _ in range(5):
         ("nn.Parameter(torch.randn(a, b)) * 0.1", "nn.Parameter(torch.randn(a, b) * 0.1)"),
         ("retain_graph=True", ""),
     )),
-    Pair("untrained_evaluated", 16, """def make():
-    return nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2))
-X = torch.randn(60, 4); y = (X[:, 0] > 0).long()
-def train(model, epochs=5):
-    opt = torch.optim.Adam(model.parameters(), lr=0.01)
-    for _ in range(epochs):
-        loss = F.cross_entropy(model(X), y)
-        opt.zero_grad(); loss.backward(); opt.step()
-def evaluate():
-    model = make()
-    model.eval()
-    with torch.no_grad():
-        return (model(X).argmax(1) == y).float().mean()
-model = make()
-train(model)
-print(evaluate())
-""", (
-        ("def evaluate():\n    model = make()\n", "def evaluate(model):\n"),
-        ("evaluate())", "evaluate(model))"),
-    )),
     Pair("evaluated_in_train", 20, """class Net(nn.Module):
     def __init__(self):
         super().__init__()
@@ -1053,28 +1033,6 @@ print(loss.item())
         ("torch.randn(3, 8, requires_grad=True) / 3 ** 0.5", "(torch.randn(3, 8) / 3 ** 0.5).requires_grad_()"),
         ("SGD([b1", "SGD([W1, b1"),
         ("retain_graph=True", ""),
-    )),
-    Pair("untrained_evaluated", 22, """class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.fc = nn.Linear(3, 2)
-    def forward(self, x):
-        return self.fc(x)
-X = torch.randn(30, 3); y = (X[:, 0] > 0).long()
-model = Net()
-def train():
-    model = Net()
-    opt = torch.optim.Adam(model.parameters(), lr=0.1)
-    for _ in range(5):
-        loss = F.cross_entropy(model(X), y)
-        opt.zero_grad(); loss.backward(); opt.step()
-    return model
-train()
-model.eval()
-with torch.no_grad():
-    print((model(X).argmax(1) == y).float().mean().item())
-""", (
-        ("\ntrain()\n", "\nmodel = train()\n"),
     )),
     Pair("penalty_without_graph", 9, """net = nn.Sequential(nn.Linear(1, 16), nn.Tanh(), nn.Linear(16, 1))
 opt = torch.optim.Adam(net.parameters(), lr=1e-2)

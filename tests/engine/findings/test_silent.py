@@ -25,6 +25,7 @@ from tests.engine.findings import (
     silent_no_effect,
     silent_steps,
     silent_training,
+    silent_unmoved,
     silent_values,
 )
 from tests.engine.findings.quick import first_quick
@@ -42,6 +43,7 @@ TRIGGERS = (
     *silent_given.TRIGGERS,
     *silent_measured.TRIGGERS,
     *silent_steps.TRIGGERS,
+    *silent_unmoved.TRIGGERS,
 )
 NEAR_MISSES = (
     *silent.NEAR_MISSES,
@@ -54,6 +56,7 @@ NEAR_MISSES = (
     *silent_given.NEAR_MISSES,
     *silent_measured.NEAR_MISSES,
     *silent_steps.NEAR_MISSES,
+    *silent_unmoved.NEAR_MISSES,
 )
 CASES = first_quick((case.code, case) for case in TRIGGERS)
 MISSES = first_quick(NEAR_MISSES)
@@ -64,18 +67,20 @@ MENDED = {
     "evaluated_in_train", "evaluated_with_grad", "loss_broadcast", "difference_broadcast",
     "softmax_before_cross_entropy", "sigmoid_before_logits_loss", "nll_without_log_softmax", "bce_without_sigmoid",
     "softmax_without_dim", "uninitialised_read", "test_without_call", "visible_devices_misspelt", "losses_kept",
-    "total_kept", "retain_graph_needless", "result_dropped", "requires_grad_misspelt",
+    "total_kept", "result_dropped", "requires_grad_misspelt",
     "requires_grad_of_module", "clip_before_backward", "clip_after_step", "state_dict_shared", "tensor_not_parameter",
     "dropout_ignores_eval", "comparison_broadcast", "relu_before_logits_loss", "update_lost",
     "softmax_over_batch", "learning_rate_zero", "uphill_by_hand", "maximize_of_loss", "setting_without_effect", "batch_taken_for_time",
     "sample_without_gradient", "closure_adds_up", "optimizer_of_another_model",
-    "target_learns", "sign_taken_for_addition", "diagonal_hidden", "scaled_and_stepped", "clipped_while_scaled", "parameters_used_up", "option_not_read", "answer_seen", "padding_scored", "scores_cut_at_half", "samples_sorted", "steps_too_long", "loss_summed", "cut_by_item", "cut_by_detach", "scheduler_of_another_optimizer", "padding_of_lookup_scored", "choice_over_batch",
+    "target_learns", "scaled_and_stepped", "clipped_while_scaled", "parameters_used_up", "option_not_read", "answer_seen", "scores_cut_at_half", "steps_too_long", "loss_summed", "cut_by_item", "cut_by_detach", "scheduler_of_another_optimizer", "padding_of_lookup_scored", "choice_over_batch",
+    "scores_compared_with_classes", "total_never_reset", "schedule_of_the_wrong_end", "weights_decayed_away",
 }  # fmt: skip
 """Codes that have a certain fix for all of their programs, or for these."""
 MENDED_PARTLY = {
-    "answer_seen": {2}, "padding_scored": {0}, "scores_cut_at_half": {0}, "target_learns": {0},
-    "diagonal_hidden": {0}, "evaluated_in_train": {0, 1, 2, 3}, "evaluated_with_grad": {0}, "leaf_recreated": {0}, "learning_rate_zero": {0, 1},
-    "option_not_read": {0}, "scheduler_of_another_optimizer": {0}, "not_in_optimizer": {0, 1}, "optimizer_holds_others": {0}, "result_dropped": {0, 3}, "root_of_negative": {0},
+    "scores_compared_with_classes": {0},
+    "answer_seen": {2}, "scores_cut_at_half": {0}, "target_learns": {0},
+    "evaluated_in_train": {0, 1, 2, 3}, "evaluated_with_grad": {0}, "leaf_recreated": {0}, "learning_rate_zero": {0, 1},
+    "scheduler_of_another_optimizer": {0}, "not_in_optimizer": {0, 1}, "optimizer_holds_others": {0}, "result_dropped": {0, 3}, "root_of_negative": {0},
     "step_without_backward": {1}, "tensor_not_parameter": {0}, "uphill_by_hand": {0, 1, 2, 3, 5, 6, 8},
 }  # fmt: skip
 """Which programs of a code have one."""

@@ -1,0 +1,274 @@
+"""Training that runs and does not move what it should, or is judged by numbers that say something else; each with what
+makes it right."""
+
+from tests.engine.findings.silent import Case
+from tests.engine.findings.silent_values import Pair
+
+STEP = "    opt.zero_grad(); loss.backward(); opt.step()\n"
+PAIRS = (
+    # what is never moved
+    Pair("step_never_reached", 10, """net = nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for i in range(5):
+    loss = net(torch.randn(4, 3)).pow(2).mean() / 8
+    loss.backward()
+    if (i + 1) % 8 == 0:
+        opt.step()
+        opt.zero_grad()
+""", (("% 8", "% 5"),)),
+    Pair("step_never_reached", 11, """def fit(model, opt, batches, warm):
+    for n, x in enumerate(batches):
+        loss = model(x).square().mean()
+        loss.backward()
+        if n > warm:
+            print(n)
+            print(loss.item())
+            opt.step()
+            opt.zero_grad()
+model = nn.Linear(2, 2)
+fit(model, torch.optim.Adam(model.parameters()), torch.randn(3, 4, 2), 10)
+""", (("4, 2), 10)", "4, 2), 1)"),)),
+    Pair("fed_and_never_moved", 6, """net = nn.Linear(4, 2)
+scale = nn.Parameter(torch.ones(2))
+opt = torch.optim.Adam(net.parameters(), lr=0.01)
+x, y = torch.randn(8, 4), torch.randn(8, 2)
+for _ in range(3):
+    loss = F.mse_loss(net(x) * scale, y)
+""" + STEP, (("Adam(net.parameters()", "Adam([*net.parameters(), scale]"), ("nn.Parameter(torch.ones(2))", "torch.ones(2)"))),
+    Pair("fed_and_never_moved", 6, """mlp = nn.Sequential(nn.Linear(3, 5), nn.Tanh(), nn.Linear(5, 1))
+weights = [p for p in mlp.parameters() if p.dim() > 1]
+opt = torch.optim.SGD(weights, lr=0.1)
+for _ in range(4):
+    loss = (mlp(torch.randn(6, 3)) - 5).square().mean()
+""" + STEP, (("if p.dim() > 1", "if p.dim() > 0"),)),
+    Pair("result_overwritten", 11, """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(6, 6)
+        self.second = nn.Linear(6, 6)
+        self.last = nn.Linear(6, 1)
+    def forward(self, x):
+        h = torch.tanh(self.first(x))
+        h = torch.tanh(self.second(x))
+        return self.last(h)
+net = Net()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+x, y = torch.randn(9, 6), torch.randn(9, 1)
+for _ in range(2):
+    loss = F.mse_loss(net(x), y)
+""" + STEP, (("self.second(x)", "self.second(h)"),)),
+    Pair("result_overwritten", 7, """enc, mix = nn.Linear(4, 4), nn.Linear(4, 4)
+opt = torch.optim.Adam([*enc.parameters(), *mix.parameters()])
+def run(x):
+    z = enc(x).relu()
+    x = x * 2
+    z = mix(x)
+    return z.mean()
+for _ in range(3):
+    loss = run(torch.randn(5, 4))
+""" + STEP, (("z = mix(x)", "z = mix(x) + z"),)),
+    Pair("embedding_frozen", 5, """vectors = torch.randn(10, 4)
+table = nn.Embedding.from_pretrained(vectors)
+model = nn.Sequential(table, nn.Flatten(), nn.Linear(12, 2))
+opt = torch.optim.Adam(model.parameters())
+words, y = torch.randint(10, (6, 3)), torch.randint(2, (6,))
+for _ in range(2):
+    loss = F.cross_entropy(model(words), y)
+""" + STEP, (("pretrained(vectors)", "pretrained(vectors, freeze=False)"), ("pretrained(vectors)", "pretrained(vectors, freeze=True)"))),
+    Pair("embedding_frozen", 7, """class Bag(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.words = nn.EmbeddingBag.from_pretrained(torch.randn(8, 3))
+        self.out = nn.Linear(3, 1)
+    def forward(self, ids):
+        return self.out(self.words(ids))
+bag = Bag()
+opt = torch.optim.SGD(bag.parameters(), lr=0.1)
+loss = bag(torch.randint(8, (4, 2))).pow(2).mean()
+opt.zero_grad(); loss.backward(); opt.step()
+""", (("SGD(bag.parameters()", "SGD(bag.out.parameters()"),)),
+    Pair("one_memory_for_two", 5, """student = nn.Linear(4, 3)
+teacher = student
+opt = torch.optim.SGD(student.parameters(), lr=0.1)
+x, y = torch.randn(8, 4), torch.randint(3, (8,))
+for _ in range(3):
+    with torch.no_grad():
+        aim = teacher(x).softmax(1)
+    scores = student(x)
+    loss = F.cross_entropy(scores, y) + F.kl_div(scores.log_softmax(1), aim, reduction="batchmean")
+""" + STEP, (("teacher = student", "teacher = nn.Linear(4, 3)"),)),
+    Pair("one_memory_for_two", 6, """fast, slow = nn.Linear(3, 2), nn.Linear(3, 2)
+for a, b in zip(slow.parameters(), fast.parameters()):
+    a.data = b.data
+opt = torch.optim.Adam(fast.parameters())
+for _ in range(4):
+    now, later, reward = torch.randn(5, 3), torch.randn(5, 3), torch.randn(5)
+    with torch.no_grad():
+        target = reward + 0.9 * slow(later).amax(1)
+    loss = F.mse_loss(fast(now)[:, 0], target)
+""" + STEP, (("a.data = b.data", "a.data = b.data.clone()"),)),
+    Pair("weights_decayed_away", 5, """net = nn.Sequential(nn.Linear(5, 9), nn.ReLU(), nn.Linear(9, 2))
+opt = torch.optim.SGD(net.parameters(), lr=0.1, weight_decay=8)
+x, y = torch.randn(20, 5), torch.randint(2, (20,))
+for _ in range(9):
+    loss = F.cross_entropy(net(x), y)
+""" + STEP, (("weight_decay=8", "weight_decay=0.01"),)),
+    Pair("weights_decayed_away", 5, """net = nn.Linear(6, 1)
+opt = torch.optim.AdamW(net.parameters(), lr=0.5, weight_decay=1.9)
+x = torch.zeros(8, 6)
+for _ in range(12):
+    loss = net(x).square().mean() * 1e-6
+""" + STEP, (("lr=0.5", "lr=0.001"),)),
+    Pair("penalty_drowns_loss", 8, """net = nn.Linear(5, 1)
+opt = torch.optim.SGD(net.parameters(), lr=1e-9)
+x = torch.randn(20, 5); y = x.sum(1, keepdim=True)
+for _ in range(4):
+    penalty = 1e5 * net.weight.abs().sum()
+    loss = F.mse_loss(net(x), y) + penalty
+""" + STEP, (("1e5", "1e-3"),)),
+    Pair("penalty_drowns_loss", 8, """a, b = nn.Linear(3, 4), nn.Linear(4, 2)
+opt = torch.optim.Adam([*a.parameters(), *b.parameters()], lr=1e-5)
+x, y = torch.randn(12, 3), torch.randint(2, (12,))
+for _ in range(3):
+    size = a.weight.pow(2).sum().mul(5000)
+    loss = F.cross_entropy(b(a(x).tanh()), y)
+    loss = loss + size
+""" + STEP, (("5000", "0.01"),)),
+    # what is judged by other numbers
+    Pair("positive_is_anchor", 8, """net = nn.Linear(4, 3)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+x = torch.randn(6, 4)
+for _ in range(3):
+    loss = F.triplet_margin_loss(net(x), net(x), net(x.flip(0)))
+""" + STEP, (("net(x), net(x)", "net(x), net(x + 0.1 * torch.randn(6, 4))"),)),
+    Pair("positive_is_anchor", 9, """f = nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 2))
+opt, criterion = torch.optim.Adam(f.parameters()), nn.TripletMarginLoss(0.3)
+for _ in range(4):
+    rows = torch.randn(7, 2)
+    others = rows.clone()
+    loss = criterion(f(rows), f(others), f(torch.randn(7, 2)))
+""" + STEP, (("rows.clone()", "rows * 1.1"),)),
+    Pair("scores_compared_with_classes", 6, """net, x, y = nn.Linear(4, 3), torch.randn(9, 4), torch.randint(3, (9,))
+best = torch.max(net(x), 1)[0]
+print((best == y).float().mean())
+""", (("1)[0]", "1)[1]"),)),
+    Pair("scores_compared_with_classes", 7, """net, x, y = nn.Linear(4, 1), torch.randn(9, 4), torch.randint(2, (9,))
+with torch.no_grad():
+    p = torch.sigmoid(net(x)).squeeze(1)
+    hits = (p == y).sum()
+print(hits / len(y))
+""", (("(p == y)", "((p > 0.5) == y)"),)),
+    Pair("total_never_reset", 11, """net = nn.Linear(3, 2)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+x, y = torch.randn(12, 3), torch.randint(2, (12,))
+right = 0
+for epoch in range(3):
+    for i in range(0, 12, 4):
+        loss = F.cross_entropy(net(x[i:i + 4]), y[i:i + 4])
+        right += (net(x[i:i + 4]).argmax(1) == y[i:i + 4]).sum().item()
+        opt.zero_grad(); loss.backward(); opt.step()
+    print(epoch, right / len(x))
+""", (("    for i in", "    right = 0\n    for i in"),)),
+    Pair("total_never_reset", 10, """def run(net, batches):
+    opt = torch.optim.Adam(net.parameters())
+    total = 0.0
+    for epoch in range(4):
+        for x in batches:
+            loss = net(x).pow(2).mean()
+            total += loss.item()
+            opt.zero_grad(); loss.backward(); opt.step()
+        mean = total / len(batches)
+        print(mean)
+run(nn.Linear(2, 1), [torch.randn(3, 2), torch.randn(3, 2)])
+""", (("len(batches)\n", "(len(batches) * (epoch + 1))\n"),)),
+    Pair("schedule_of_the_wrong_end", 6, """net = nn.Linear(2, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+plan = torch.optim.lr_scheduler.ReduceLROnPlateau(opt, mode="max", patience=0)
+for _ in range(3):
+    loss = net(torch.ones(4, 2)).pow(2).mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+    plan.step(loss)
+""", (('mode="max"', 'mode="min"'),)),
+    Pair("schedule_of_the_wrong_end", 6, """net, x, y = nn.Linear(2, 2), torch.randn(8, 2), torch.randint(2, (8,))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+plan = torch.optim.lr_scheduler.ReduceLROnPlateau(opt)
+for _ in range(3):
+    loss = F.cross_entropy(net(x), y)
+    opt.zero_grad(); loss.backward(); opt.step()
+    accuracy = (net(x).argmax(1) == y).float().mean().item()
+    plan.step(accuracy)
+""", (("plan.step(accuracy)", "plan.step(loss.item())"),)),
+    Pair("inputs_all_alike", 5, """pictures, y = torch.randint(0, 255, (20, 6)), torch.randint(3, (20,))
+x = (pictures // 255).float()
+net = nn.Linear(6, 3)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(2):
+    loss = F.cross_entropy(net(x), y)
+""" + STEP, (("//", "/"),)),
+    Pair("inputs_all_alike", 8, """table, y = torch.randn(30, 4), torch.randn(30, 1)
+net = nn.Linear(4, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for i in range(0, 30, 10):
+    rows = torch.stack([table[0] for k in range(i, i + 10)])
+    loss = F.mse_loss(net(rows), y[i:i + 10])
+""" + STEP, (("table[0]", "table[k]"),)),
+    Pair("norm_never_learned", 10, """net = nn.Sequential(nn.BatchNorm1d(3, momentum=0), nn.Linear(3, 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.01)
+x, y = torch.randn(16, 3) * 9 + 30, torch.randn(16, 1)
+for _ in range(4):
+    loss = F.mse_loss(net(x), y)
+    opt.zero_grad(); loss.backward(); opt.step()
+print(net.eval()(x).mean())
+""", (("momentum=0", "momentum=0.5"),)),
+    Pair("norm_never_learned", 11, """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(1, 2, 1)
+        self.norm = nn.BatchNorm2d(2, momentum=0.0)
+        nn.init.constant_(self.conv.weight, 50.0)
+    def forward(self, x):
+        return self.norm(self.conv(x)).mean((1, 2, 3))
+net = Net()
+opt = torch.optim.Adam(net.parameters())
+x, y = torch.rand(5, 1, 4, 4), torch.randn(5)
+loss = F.mse_loss(net(x), y)
+loss.backward(); opt.step()
+net.eval()
+with torch.no_grad():
+    print(net(x))
+""", (("momentum=0.0", "momentum=None"),)),
+    Pair("noise_of_all_samples", 8, """enc, dec = nn.Linear(6, 4), nn.Linear(4, 6)
+opt = torch.optim.Adam([*enc.parameters(), *dec.parameters()])
+x = torch.rand(10, 6)
+for _ in range(2):
+    z = enc(x) + 0.1 * torch.randn(4) * enc(x)
+    loss = F.mse_loss(dec(z), x)
+""" + STEP, (("torch.randn(4)", "torch.randn(10, 4)"),)),
+    Pair("noise_of_all_samples", 7, """mean, log = nn.Linear(5, 2), nn.Linear(5, 2)
+def draw(x):
+    noise = torch.randn(1, 2)
+    return mean(x) + (log(x) / 2).exp() * noise
+draw(torch.randn(8, 5)).pow(2).sum().backward()
+""", (("torch.randn(1, 2)", "torch.randn(8, 2)"),)),
+    Pair("overlap_made_small", 8, """net, x = nn.Linear(4, 6), torch.randn(5, 4)
+t = (torch.rand(5, 6) > 0.5).float()
+def overlap(p):
+    both = (p * t).sum()
+    return 2 * both / (p.sum() + t.sum() + 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    loss = overlap(torch.sigmoid(net(x)))
+""" + STEP, (("loss = overlap", "loss = 1 - overlap"),)),
+    Pair("overlap_made_small", 10, """seg, x = nn.Conv2d(1, 1, 3, padding=1), torch.rand(3, 1, 6, 6)
+mask = (x > 0.5).float()
+opt = torch.optim.Adam(seg.parameters())
+for _ in range(2):
+    p = seg(x).sigmoid()
+    shared = (p * mask).sum((1, 2, 3))
+    iou = shared / (p.sum((1, 2, 3)) + mask.sum((1, 2, 3)) - shared + 1e-6)
+    loss = iou.mean()
+""" + STEP, (("loss = iou.mean()", "loss = -iou.mean().log()"),)),
+)  # fmt: skip
+TRIGGERS = tuple(Case(pair.code, pair.line, {}, pair.program) for pair in PAIRS)
+NEAR_MISSES = tuple((pair.code, pair.program.replace(wrong, right)) for pair in PAIRS for wrong, right in pair.right)
+"""Each replacement makes it right by itself."""

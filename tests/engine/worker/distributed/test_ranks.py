@@ -413,6 +413,21 @@ def test_passes_of_a_model_cut_between_two_ranks_are_drawn_in_lanes() -> None:
     assert tensor(trace, forward).shape == tensor(trace, back).shape == (2, 3)
 
 
+def test_what_a_rank_received_came_out_of_the_call_that_waited_for_it() -> None:
+    asked = "work = dist.irecv(received, src=0)\n    work.wait()"
+    for code in (CUT, CUT.replace("dist.recv(received, src=0)", asked)):
+        trace = run(code)
+        assert broken(trace) == []
+        for sent, received in collectives(trace).values():
+            assert (sent.name, received.name) == ("send", "recv")
+            assert values(trace, received.outputs[0]) == values(trace, sent.inputs[0])
+
+
+def test_how_a_collective_reduces_is_told() -> None:
+    told = {argument.text for op in run(TWO_STEPS).ops for argument in op.arguments if argument.name == "op"}
+    assert told == {"ReduceOp.SUM"}
+
+
 def test_a_pass_that_began_with_a_gradient_of_its_own_stays_alone() -> None:
     trace = run(CUT.replace("hidden.backward(back)", "hidden.backward(torch.ones(2, 3))"))
     assert [len(view(trace, pass_id=pass_.id).passes) for pass_ in trace.passes] == [1, 1]

@@ -1,7 +1,8 @@
 """Groups of boxes: ranks, layers of derivatives, calls of modules and functions, loops inside them, alike blocks, and
 chunks of lists too long to lay out."""
 
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -20,10 +21,10 @@ LONG = 300  # children beyond which laying out one level gets slow
 
 def bundle(index: TraceIndex, drafts: Sequence[Draft], links: Sequence[Link]) -> Bundle:
     """All groups under one that stands for the whole view; `drafts` in forward order."""
-    lanes = _by_rank(index, drafts, links)
+    lanes, across = _by_rank(index, drafts, links)
     for lane in lanes:
         lane.items = find_calls(index, lane.items, links)
-    whole = lanes[0] if len(lanes) == 1 else Bundle("rank", items=[*lanes])
+    whole = lanes[0] if len(lanes) == 1 else Bundle("rank", items=[*lanes, *across])
     pending = list(lanes)
     while pending:
         group = pending.pop()
@@ -44,20 +45,46 @@ def bundle(index: TraceIndex, drafts: Sequence[Draft], links: Sequence[Link]) ->
     return whole
 
 
-def _by_rank(index: TraceIndex, drafts: Sequence[Draft], links: Sequence[Link]) -> list[Bundle]:
-    """A group for each rank, or one for all where there are not several: a leaf is the rank's that uses it."""
-    of = {draft.id: draft.op.rank for draft in drafts if draft.op is not None}
-    ranks = sorted({rank for rank in of.values() if rank is not None})
-    if len(ranks) < 2:
-        return [_by_layer(index, drafts)]
+def _by_rank(index: TraceIndex, drafts: Sequence[Draft], links: Sequence[Link]) -> tuple[list[Bundle], list[Draft]]:
+    """A lane for each rank, or one for all where there are not several, and the collectives across them. What comes
+    before a collective and what comes after it are two stretches of a lane; a leaf is the rank's that uses it."""
+    across = {draft.id: draft for draft in drafts if draft.kind == "collective"}
+    of = {draft.id: draft.op.rank for draft in drafts if draft.op is not None and draft.id not in across}
+    if len({rank for rank in of.values() if rank is not None}) < 2:
+        return [_by_layer(index, drafts)], []
     for link in links:
-        of.setdefault(link.source, of.get(link.target))
-    lanes = []
-    for rank in ranks:
-        lane = _by_layer(index, [draft for draft in drafts if (of.get(draft.id) or 0) == rank])
+        if link.source not in across:
+            of.setdefault(link.source, of.get(link.target))
+    after = _collectives_above(drafts, links, across)
+    lanes: dict[tuple[int, int], list[Draft]] = {}
+    for draft in drafts:
+        if draft.id not in across:
+            lanes.setdefault((after[draft.id], of.get(draft.id) or 0), []).append(draft)
+    found = []
+    for (_, rank), inside in sorted(lanes.items(), key=lambda lane: lane[0]):
+        lane = _by_layer(index, inside)
         lane.kind, lane.title = "rank", f"rank {rank}"
-        lanes.append(lane)
-    return lanes
+        found.append(lane)
+    return found, list(across.values())
+
+
+def _collectives_above(drafts: Sequence[Draft], links: Sequence[Link], across: Container[str]) -> dict[str, int]:
+    """How many collectives lead to a box, one after the other; one that nothing leads to stands above all. What no
+    collective leads to stands with what uses it."""
+    above: defaultdict[str, list[str]] = defaultdict(list)
+    below: defaultdict[str, list[str]] = defaultdict(list)
+    for link in links:
+        above[link.target].append(link.source)
+        below[link.source].append(link.target)
+    after: dict[str, int] = {}
+    for draft in drafts:
+        after[draft.id] = max(
+            (after.get(source, 0) + (source in across and bool(above[source])) for source in above[draft.id]), default=0
+        )
+    for draft in reversed(drafts):
+        if draft.id not in across and below[draft.id]:
+            after[draft.id] = max(after[draft.id], min(after[user] for user in below[draft.id]))
+    return after
 
 
 def _by_layer(index: TraceIndex, drafts: Sequence[Draft]) -> Bundle:

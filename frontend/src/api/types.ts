@@ -811,7 +811,7 @@ export interface Graph {
    */
   pass_id: string | null;
   /**
-   * Passes drawn together, in the order they ran: the chosen one, and those whose layers hang together with it, or with which its rank exchanged gradients.
+   * Passes drawn together, in the order they ran: the chosen one, and those whose layers hang together with it, or with which its rank exchanged values or gradients.
    */
   passes?: string[];
   /**
@@ -859,11 +859,11 @@ export interface Box {
    */
   id: string;
   /**
-   * `op`: an autograd node (or a recorded op at level `forward`); `leaf`: a tensor with AccumulateGrad, or an input; `ghost`: an operation or tensor that is not in the autograd graph.
+   * `op`: an autograd node (or a recorded op at level `forward`); `leaf`: a tensor with AccumulateGrad, or an input; `ghost`: an operation or tensor that is not in the autograd graph; `collective`: the calls of all ranks that met.
    */
-  kind: "ghost" | "leaf" | "op";
+  kind: "collective" | "ghost" | "leaf" | "op";
   /**
-   * The user's name for the result, or the sub-expression (`y * y`).
+   * The user's name for the result, or the sub-expression (`y * y`); of a collective what it makes of the tensors: `sum`, `avg`, `max` …, `mean` of gradients that DDP gives divided by the number of ranks, `copy`.
    */
   name: string;
   /**
@@ -874,6 +874,10 @@ export interface Box {
    * Op id.
    */
   op?: string | null;
+  /**
+   * Of a collective: its op in each rank that met, by rank; `op` is the first of them.
+   */
+  ops?: string[];
   /**
    * Position in forward order.
    */
@@ -1027,13 +1031,17 @@ export interface Group {
  */
 export interface Link {
   /**
+   * Of an exchange what goes up: what a rank gave to the collective above, or got of the one below.
+   */
+  back?: string | null;
+  /**
    * Axes over which the gradient is summed on the way back.
    */
   broadcast?: number[];
   /**
-   * `data`: gradient can flow back; `ghost`: it cannot; `cut`: it stops here because of `reason`.
+   * `data`: gradient can flow back; `ghost`: it cannot; `cut`: it stops here because of `reason`; `exchange`: a collective took or wrote a leaf, its gradient, or the first gradient of a pass.
    */
-  kind: "cut" | "data" | "ghost";
+  kind: "cut" | "data" | "exchange" | "ghost";
   /**
    * Slot name, when two edges join the same boxes.
    */
@@ -1063,7 +1071,7 @@ export interface Link {
    */
   target: string;
   /**
-   * The forward value on it.
+   * The forward value on it; of an exchange what a rank got of the collective above.
    */
   tensor?: string | null;
 }

@@ -11,8 +11,9 @@ from engine.trace import Op
 
 
 class _End(NamedTuple):
-    """A box whose leaf, or whose first gradient, a collective took or wrote."""
+    """A box whose leaf, or whose first gradient, a rank's call of a collective took or wrote."""
 
+    op: Op
     box: str
     got: str | None
     gave: str | None
@@ -26,15 +27,15 @@ def exchange(drawing: Drawing, start: Start) -> None:
     ends = _Ends(drawing, start)
     for met in drawing.index.met.values():
         found = [end for op in met for end in ends.of(op, is_drawn=op.id in drawing.box_of_op)]
-        if not found:
-            continue
-        box = drawing.add_collective(met)
-        for end in found:
-            drawing.links.append(
-                Link(source=end.box, target=box, kind="exchange", back=end.got)
-                if end.is_seed
-                else Link(source=box, target=end.box, kind="exchange", tensor=end.got, back=end.gave)
-            )
+        if found:
+            box = drawing.add_collective(met)
+            drawing.links += [_link(box, end) for end in found]
+
+
+def _link(collective: str, end: _End) -> Link:
+    if end.is_seed:
+        return Link(source=end.box, target=collective, kind="exchange", op=end.op.id, back=end.got)
+    return Link(source=collective, target=end.box, kind="exchange", op=end.op.id, tensor=end.got, back=end.gave)
 
 
 class _Ends:
@@ -62,24 +63,33 @@ class _Ends:
                 if state is not None:
                     self._box_of_state.setdefault(state, draft.id)
         self._box_of_leaf = {index.identity(state): box for state, box in self._box_of_state.items()}
+        self._written = {update.op: update.changes for update in index.trace.updates if update.op is not None}
 
     def of(self, op: Op, *, is_drawn: bool) -> Iterator[_End]:
         """Where one rank's call of a collective ends. One that is drawn already says itself what it was given."""
         if op.bucket and op.pass_id in self._passes:
             boxes = dict.fromkeys(self._box_of_leaf[leaf] for leaf in op.bucket if leaf in self._box_of_leaf)
-            yield from (_End(box, op.outputs[0], op.inputs[0]) for box in boxes)
+            yield from (_End(op, box, op.outputs[0], op.inputs[0]) for box in boxes)
             return
-        index = self._index
-        written = {index.identity(tensor): tensor for tensor in op.outputs}
-        for tensor in () if is_drawn else index.gave(op):
-            got = written.pop(index.identity(tensor), None)
-            states = origins(index, tensor, self._leaf_of).gradients
-            found = [self._box_of_leaf.get(self._leaf_of[state]) for state in states]
-            found = found or [self._box_of_state.get(tensor)]
-            yield from (_End(box, got, tensor) for box in found if box is not None)
-        for identity, tensor in written.items():
-            root = self._drawing.box_of_node.get(self._seeds.get(identity, ""))
+        if not is_drawn:
+            for tensor in self._index.gave(op):
+                yield from self._given(op, tensor)
+        for tensor in op.outputs:
+            root = self._drawing.box_of_node.get(self._seeds.get(self._index.identity(tensor), ""))
             if root is not None:
-                yield _End(root, tensor, None, is_seed=True)
-            elif tensor in self._box_of_state:
-                yield _End(self._box_of_state[tensor], tensor, None)
+                yield _End(op, root, tensor, None, is_seed=True)
+        after = [change.after for change in self._written.get(op.id, ()) if change.after is not None]
+        for state in dict.fromkeys((*op.outputs, *after)):
+            if state in self._box_of_state:
+                yield _End(op, self._box_of_state[state], state, None)
+
+    def _given(self, op: Op, tensor: str) -> Iterator[_End]:
+        """A gradient, which the collective may have written into too; a leaf, which it then wrote another state of."""
+        index = self._index
+        got = next((made for made in op.outputs if index.identity(made) == index.identity(tensor)), None)
+        for state in origins(index, tensor, {*self._leaf_of, *self._box_of_state}).states:
+            leaf = self._leaf_of.get(state)
+            if leaf in self._box_of_leaf:
+                yield _End(op, self._box_of_leaf[leaf], got, tensor)
+            elif state in self._box_of_state and index.tensors[state].storage == index.tensors[tensor].storage:
+                yield _End(op, self._box_of_state[state], None, state)

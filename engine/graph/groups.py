@@ -1,8 +1,9 @@
 """Groups of boxes: ranks, layers of derivatives, calls of modules and functions, loops inside them, alike blocks, and
 chunks of lists too long to lay out."""
 
+from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -45,9 +46,9 @@ def bundle(index: TraceIndex, drafts: Sequence[Draft], links: Sequence[Link]) ->
     return whole
 
 
-def _by_rank(index: TraceIndex, drafts: Sequence[Draft], links: Sequence[Link]) -> tuple[list[Bundle], list[Draft]]:
-    """A lane for each rank, or one for all where there are not several, and the collectives across them. What comes
-    before a collective and what comes after it are two stretches of a lane; a leaf is the rank's that uses it."""
+def _by_rank(index: TraceIndex, drafts: Sequence[Draft], links: Sequence[Link]) -> tuple[list[Bundle], list[Item]]:
+    """A lane for each rank, or one for all where there are not several, and the collectives across them. What ran
+    before a collective and what ran after it are two stretches of a lane; a leaf is the rank's that uses it."""
     across = {draft.id: draft for draft in drafts if draft.kind == "collective"}
     of = {draft.id: draft.op.rank for draft in drafts if draft.op is not None and draft.id not in across}
     if len({rank for rank in of.values() if rank is not None}) < 2:
@@ -55,7 +56,9 @@ def _by_rank(index: TraceIndex, drafts: Sequence[Draft], links: Sequence[Link]) 
     for link in links:
         if link.source not in across:
             of.setdefault(link.source, of.get(link.target))
-    after = _collectives_above(drafts, links, across)
+    fed = {link.target for link in links}
+    between = [draft for draft in across.values() if draft.id in fed]
+    after = _collectives_before(index, drafts, links, between, of)
     lanes: dict[tuple[int, int], list[Draft]] = {}
     for draft in drafts:
         if draft.id not in across:
@@ -65,25 +68,36 @@ def _by_rank(index: TraceIndex, drafts: Sequence[Draft], links: Sequence[Link]) 
         lane = _by_layer(index, inside)
         lane.kind, lane.title = "rank", f"rank {rank}"
         found.append(lane)
-    return found, list(across.values())
+    above = [draft for draft in across.values() if draft.id not in fed]
+    return found, [*find_loops(index, list[Item](above)), *between]
 
 
-def _collectives_above(drafts: Sequence[Draft], links: Sequence[Link], across: Container[str]) -> dict[str, int]:
-    """How many collectives lead to a box, one after the other; one that nothing leads to stands above all. What no
-    collective leads to stands with what uses it."""
-    above: defaultdict[str, list[str]] = defaultdict(list)
-    below: defaultdict[str, list[str]] = defaultdict(list)
+def _collectives_before(
+    index: TraceIndex,
+    drafts: Sequence[Draft],
+    links: Sequence[Link],
+    between: Sequence[Draft],
+    of: Mapping[str, int | None],
+) -> dict[str, int]:
+    """How many of the collectives that stand between boxes a rank had been in when it ran a box's op. What has no op,
+    or is only used later, stands with what uses it."""
+    met: defaultdict[int | None, list[int]] = defaultdict(list)
+    for at in sorted(index.op_at[op] for draft in between for op in draft.ops):
+        met[index.trace.ops[at].rank].append(at)
+    calls = {
+        (draft.id, op.rank): met[op.rank].index(index.op_at[op.id])
+        for draft in between
+        for op in map(index.ops.__getitem__, draft.ops)
+    }
+    users: defaultdict[str, list[str]] = defaultdict(list)
     for link in links:
-        above[link.target].append(link.source)
-        below[link.source].append(link.target)
+        users[link.source].append(link.target)
     after: dict[str, int] = {}
-    for draft in drafts:
-        after[draft.id] = max(
-            (after.get(source, 0) + (source in across and bool(above[source])) for source in above[draft.id]), default=0
-        )
     for draft in reversed(drafts):
-        if draft.id not in across and below[draft.id]:
-            after[draft.id] = max(after[draft.id], min(after[user] for user in below[draft.id]))
+        op, rank = draft.op, of.get(draft.id)
+        ran = bisect_left(met[rank], index.op_at[op.id]) if op is not None else 0
+        used = [calls.get((user, rank), after.get(user, ran)) for user in users[draft.id]]
+        after[draft.id] = max(ran, min(used, default=0))
     return after
 
 

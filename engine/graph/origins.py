@@ -1,4 +1,4 @@
-"""Where tensors come from that autograd did not follow: the nodes and the gradients behind them."""
+"""Where tensors come from that autograd did not follow: the nodes, leaves and gradients behind them."""
 
 from collections.abc import Container
 from typing import NamedTuple
@@ -14,12 +14,12 @@ class Origins(NamedTuple):
 
     nodes: dict[str, tuple[Op, ...]]
     """Nodes, each with the ops between that autograd did not follow."""
-    gradients: tuple[str, ...]
-    """States of `.grad`."""
+    states: tuple[str, ...]
+    """Leaves and gradients, in the states that were asked for."""
 
 
-def origins(index: TraceIndex, tensor: str, gradients: Container[str]) -> Origins:
-    """Walks back from a tensor as far as to the first nodes, and to the first of these states of `.grad`."""
+def origins(index: TraceIndex, tensor: str, asked: Container[str]) -> Origins:
+    """Walks back from a tensor to the first nodes, and to the first of the states of leaves and gradients asked for."""
     nodes: dict[str, tuple[Op, ...]] = {}
     found: list[str] = []
     pending: list[tuple[str, tuple[Op, ...]]] = [(tensor, ())]
@@ -31,7 +31,7 @@ def origins(index: TraceIndex, tensor: str, gradients: Container[str]) -> Origin
         seen.add(at)
         record = index.tensors.get(at)
         maker = index.maker.get(at)
-        if at in gradients:
+        if at in asked:
             found.append(at)
         elif record is not None and record.grad_fn is not None:
             nodes.setdefault(record.grad_fn.node, way)

@@ -102,7 +102,7 @@ class _Meeting:
         for tensor in self._index.gave(op):
             found = origins(self._index, tensor, self._left)
             numbers += [self._index.visited[node] for node in found.nodes if node in self._index.visited]
-            numbers += [self._left[state] for state in found.gradients]
+            numbers += [self._left[state] for state in found.states]
         return self._index.trace.passes[max(numbers)].id if max(numbers) >= 0 else None
 
     def _taken_by(self, op: Op) -> Iterator[str]:

@@ -83,6 +83,8 @@ class Link(Record, frozen=True):
     collective took or wrote a leaf, its gradient, or the first gradient of a pass."""
     tensor: str | None = None
     """The forward value on it; of an exchange what a rank got of the collective above."""
+    op: str | None = None
+    """Of an exchange the op by which a rank took part in the collective."""
     back: str | None = None
     """Of an exchange what goes up: what a rank gave to the collective above, or got of the one below."""
     node: str | None = None

@@ -1051,6 +1051,10 @@ export interface Link {
    */
   node?: string | null;
   /**
+   * Of an exchange the op by which a rank took part in the collective.
+   */
+  op?: string | null;
+  /**
    * What cut it: `detach`, `data`, `item`, `no_grad`, `tensor`.
    */
   reason?: string;

@@ -1,6 +1,6 @@
 // The life of every box of one view: all that will ever be shown on it, dated.
 
-import type { Accumulation, Box, Op, Pass, Step, Tensor } from '../../api/types'
+import type { Accumulation, Box, Pass, Step, Tensor } from '../../api/types'
 import type { DrawnLink, Sheet } from '../layout/fold'
 import { nodeOfStep } from '../trace/steps'
 import { push, type TraceIndex, type VisitAt } from '../trace/trace-index'
@@ -98,15 +98,6 @@ export class Lives {
   boxAround(event: Step | undefined): string | null {
     const node = nodeOfStep(this.index, event)?.id ?? ''
     return this.boxOfNode.has(node) ? null : (this.boxWith.get(node) ?? null)
-  }
-
-  /** The op by which a rank took part in a collective at one end of a link. */
-  exchangeOn(link: DrawnLink): Op | undefined {
-    const moved = link.back ?? link.tensor ?? ''
-    return [link.source, link.target]
-      .flatMap((id) => this.sheet.boxes.get(id)?.ops ?? [])
-      .flatMap((id) => this.index.op(id) ?? [])
-      .find(({ inputs, outputs }) => inputs.includes(moved) || outputs.includes(moved))
   }
 
   linksOut(id: string): readonly DrawnLink[] {

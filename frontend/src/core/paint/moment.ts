@@ -348,7 +348,7 @@ export class Story {
   }
 
   private paintExchange(link: DrawnLink, step: number, event: Step | undefined): LinkPaint {
-    const op = this.lives.exchangeOn(link)
+    const op = this.index.op(link.op)
     const [isDone, isNow] = [op && step >= (this.index.stepOfOp.get(op.id) ?? 0), op && event?.op === op.id]
     const value = isDone ? (this.index.tensor(link.back) ?? null) : null
     const state = !isDone ? 'waiting' : isNow ? 'current' : 'passed'

@@ -2041,7 +2041,7 @@ export interface Op {
    */
   bucket?: string[];
   /**
-   * Collective id, the same for the ops of all ranks that met: `inputs` are what this one gave, and `outputs` what it got by writes into them. Of the ops that `DistributedDataParallel` makes itself, only those of floating point.
+   * Collective id, the same for the ops of all ranks that met: `inputs` are what this one gave and what was written into, and `outputs` what it got by that. Of the ops that `DistributedDataParallel` makes itself, only those of floating point.
    */
   collective?: string | null;
   /**

@@ -76,6 +76,7 @@ class Shaper {
       const width = reserve + (count > 1 ? 152 : 0)
       graph.setEdge(String(from), String(to), { weight: 1, minlen: 1, width, height: 0, labelpos: 'c' })
     }
+    this.stack(graph, pairs)
     this.holdPins(graph, level, 'in')
     this.holdPins(graph, level, 'out')
     dagre(graph)
@@ -127,6 +128,15 @@ class Shaper {
       nodes: shape.nodes.map((knot, at) => move(knot, partOf[at]!)),
       pairs: shape.pairs.map((points, at) => points.map((knot) => move(knot, partOf[pairs[at]!.from]!))),
     }
+  }
+
+  /** Collectives above the lanes stand under each other: side by side they would push the lanes apart. */
+  private stack(graph: Graph, pairs: readonly Pair[]): void {
+    const fed = new Set(pairs.map(({ to }) => to))
+    const above = this.level.nodes.flatMap((node, at) => (node.across && !fed.has(at) ? [at] : []))
+    above.slice(1).forEach((under, at) => graph.setEdge(
+      String(above[at]), String(under), { weight: 0, minlen: 1, width: 0, height: 0, labelpos: 'c' },
+    ))
   }
 
   /** Keeps all in-ports on the first rank and all out-ports on the last. */

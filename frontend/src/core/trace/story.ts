@@ -105,14 +105,15 @@ function tellOp(index: TraceIndex, step: Step, t: Words): Told {
   if (isEnough(index, op)) return told(t('step.call_enough', { name }), '', 'plain')
   if (op.raised) return told(t('step.op_raised', { name }), '', 'error')
   const result = index.tensor(op.outputs[0] ?? (op.name === 'item' ? op.inputs[0] : undefined))
-  if (op.collective) return tellCollective(index, op, name, t)
+  if (op.collective) return tellCollective(index, op, t)
   const recorded = op.nodes.length > 0 || !op.inputs.some((id) => index.tensor(id)?.requires_grad)
   const text = t(recorded ? 'step.op' : 'step.op_ghost', { name })
   return result ? told(text, brief(result)) : told(text.replace(/[:：]$/, ''))
 }
 
 /** Told once, at the first rank's step; a message at both ends. */
-function tellCollective(index: TraceIndex, op: Op, name: string, t: Words): Told {
+function tellCollective(index: TraceIndex, op: Op, t: Words): Told {
+  const { name } = op
   const ends = ({ gave, got }: Exchanged): string =>
     [gave, got].map((tensors) => tensors.map(briefTerm).join(', ') || '·').join(' → ')
   if (!isMeeting(index, op)) return told(t('step.op', { name }), ends(exchangedBy(index, op)))

@@ -12,6 +12,8 @@ from engine.unfollowed import NOT_DIFFERENTIABLE, escapes
 CONTAINERS = frozenset(("ModuleList", "ModuleDict", "ParameterList", "ParameterDict"))
 """Modules that hold others and are never called."""
 
+REDUCES_IN_PLACE = frozenset(("all_reduce", "reduce"))
+
 _BUILT_FROM = {
     "tensors": ("tensors", "values", "last_states", "_first_names"),
     "nodes": ("nodes", "leaf_nodes", "led_to"),
@@ -224,6 +226,22 @@ class TraceIndex:
         dtypes = [self.tensors[tensor].dtype for tensor in op.outputs if tensor in self.tensors]
         is_whole = all(dtype.startswith(NOT_DIFFERENTIABLE) for dtype in dtypes)
         return "integer" if is_whole and any(map(self.is_tracked, op.inputs)) else "untracked"
+
+    @cached_property
+    def met(self) -> dict[str, list[Op]]:
+        """The calls of each collective, by rank; not of one that a single rank was in."""
+        met: dict[str, list[Op]] = {}
+        for op in self.trace.ops:
+            if op.collective is not None:
+                met.setdefault(op.collective, []).append(op)
+        return {id_: sorted(ops, key=lambda op: op.rank or 0) for id_, ops in met.items() if len(ops) > 1}
+
+    def gave(self, op: Op) -> tuple[str, ...]:
+        """What a rank gave to a collective: not what was only written into."""
+        if op.name in REDUCES_IN_PLACE:
+            return op.inputs
+        written = set(map(self.identity, op.outputs))
+        return tuple(tensor for tensor in op.inputs if self.identity(tensor) not in written)
 
     def writes_a_leaf(self, op: Op) -> bool:
         """Whether it updates weights by hand."""

@@ -8,11 +8,12 @@ from engine.export.labels import Labels, Language
 from engine.graph import Box, Graph, Group, Link
 from engine.trace import Trace
 
-_STYLES = {"op": "solid", "leaf": "bold", "ghost": "dashed"}
+_STYLES = {"op": "solid", "leaf": "bold", "ghost": "dashed", "collective": "bold"}
 _EDGES = {
     "data": {"style": "solid"},
     "ghost": {"style": "dashed", "color": "#6C6F74"},
     "cut": {"style": "dashed", "color": "#B3261E", "fontcolor": "#B3261E"},
+    "exchange": {"style": "dashed"},
 }
 
 

@@ -4,7 +4,7 @@ import math
 from typing import Literal
 
 from engine.graph import Box, Graph, Group, Link
-from engine.trace import Number, Tensor, Trace
+from engine.trace import Number, Op, Tensor, Trace
 from engine.trace_index import TraceIndex
 
 Language = Literal["en", "zh"]
@@ -21,7 +21,7 @@ _WORDS: dict[Language, dict[str, str]] = {
         "item": "cut by item()",
         "no_grad": "cut by no_grad",
         "tensor": "cut by torch.tensor()",
-        "sum": "Σ over axes",
+        "axes": "Σ over axes",
         "times": "×{}",
         "omitted": "{} more boxes are not drawn",
         "layer": "what {} computed, as a graph",
@@ -34,10 +34,13 @@ _WORDS: dict[Language, dict[str, str]] = {
         "item": "被 item() 剪断",
         "no_grad": "被 no_grad 剪断",
         "tensor": "被 torch.tensor() 剪断",
-        "sum": "沿轴求和",
+        "axes": "沿轴求和",
+        "sum": "求和",
         "times": "×{}",
         "omitted": "还有 {} 个方框没有画出",
         "layer": "{} 自己的计算，也是一张图",
+        "mean": "平均",
+        "copy": "原样传递",
     },
 }
 
@@ -48,7 +51,8 @@ class Labels:
     """Texts for one graph; each label is a list of lines without line breaks."""
 
     def __init__(self, graph: Graph, trace: Trace, language: Language = "en") -> None:
-        self._tensors = TraceIndex(trace).tensors
+        self._index = TraceIndex(trace)
+        self._tensors = self._index.tensors
         self._words = _WORDS[language]
         shown = [pass_ for pass_ in trace.passes if pass_.id in graph.passes]
         self._calls = {pass_.id: f"{_CALLS[pass_.kind]} #{pass_.id[1:]}" for pass_ in trace.passes}
@@ -57,6 +61,9 @@ class Labels:
 
     def box(self, box: Box) -> list[str]:
         """Title and name, then value and gradient."""
+        if box.kind == "collective":
+            ops = [self._index.ops[op] for op in box.ops]
+            return [f"{box.title} · {self._words.get(box.name, box.name)}", *map(self._exchanged, ops)]
         title = self._words.get(box.title, box.title)
         head = " · ".join(_one_line(part) for part in (title, box.name) if part)
         facts = [self._value(box.tensor), self._gradient_of(box)]
@@ -70,11 +77,18 @@ class Labels:
         visit = self._visits.get(link.node or "")
         if visit is not None and link.slot is not None and link.slot < len(visit.left):
             lines.append(f"∇ {self._value(visit.left[link.slot])}" if visit.left[link.slot] is not None else "∇ None")
+        if link.back is not None:
+            lines.append(f"↑ {self._value(link.back)}")
         if link.broadcast:
-            lines.append(f"{self._words['sum']} {', '.join(map(str, link.broadcast))}")
+            lines.append(f"{self._words['axes']} {', '.join(map(str, link.broadcast))}")
         if link.kind == "cut":
             lines.append(self._words.get(link.reason, link.reason))
         return [line for line in lines if line]
+
+    def _exchanged(self, op: Op) -> str:
+        """What one rank gave to a collective, and what it got."""
+        gave, got = (" ".join(map(self._value, tensors)) for tensors in (self._index.gave(op), op.outputs))
+        return f"rank {op.rank}: {gave or '·'} → {got or '·'}"
 
     def group(self, group: Group) -> str:
         """Title, class and repetition; of a layer the pass that made it."""

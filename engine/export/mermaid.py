@@ -6,7 +6,7 @@ from engine.export.labels import Labels, Language
 from engine.graph import Box, Graph, Group, Link
 from engine.trace import Trace
 
-_ARROWS = {"data": "-->", "ghost": "-.->", "cut": "-.-x"}
+_ARROWS = {"data": "-->", "ghost": "-.->", "cut": "-.-x", "exchange": "<-.->"}
 _SPECIAL = '&#"<>`\\%;'
 
 
@@ -41,7 +41,7 @@ def _groups(groups: tuple[Group, ...], boxes: dict[str | None, list[Box]], label
 
 
 def _box(box: Box, labels: Labels) -> list[str]:
-    style = "" if box.kind == "op" else f":::{box.kind}"
+    style = "" if box.kind in ("op", "collective") else f":::{box.kind}"
     lines = [f"  {box.id}[{_quoted(labels.box(box))}]{style}"]
     for number, constant in enumerate(box.constants):
         lines.append(f"  {box.id}_c{number}([{_quoted([constant])}]):::ghost -.-> {box.id}")

@@ -27,8 +27,8 @@ _HEAD = r"""% By itself: xelatex or lualatex; pdflatex where all text is Latin.
 """
 _TAIL = "\\end{tikzpicture}\n\\end{document}\n"
 
-_STYLES = {"op": "box", "leaf": "leaf", "ghost": "ghost"}
-_WIRES = {"data": "data", "ghost": "back", "cut": "cut"}
+_STYLES = {"op": "box", "leaf": "leaf", "ghost": "ghost", "collective": "box"}
+_WIRES = {"data": "data", "ghost": "back", "cut": "cut", "exchange": "back"}
 _POINTS_PER_PX = 0.75
 _BETWEEN_FACTS = "   "
 _LATEX = str.maketrans(

@@ -1,6 +1,6 @@
 """Boxes and links of a view: what both ways of drawing share, and the ghosts around them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from engine.graph.draft import Draft, ForwardOrder
 from engine.graph.operands import label, numbers
@@ -56,7 +56,28 @@ class Drawing:
         for identity in self.visible.leaves:
             self.add_leaf(identity, None, identity, (-1, 0))
         for op in self.visible.ghosts:
-            self._add_ghost(op)
+            if op.collective in self.index.met:
+                self.add_collective(self.index.met[op.collective])
+            else:
+                self._add_ghost(op)
+
+    def add_collective(self, met: Sequence[Op]) -> str:
+        """The one box of the calls of all ranks that met."""
+        first = met[0]
+        if first.id not in self.drafts:
+            self.box_of_op.update((op.id, first.id) for op in met)
+            self.drafts[first.id] = Draft(
+                id=first.id,
+                kind="collective",
+                title=" → ".join(dict.fromkeys(op.name for op in sorted(met, key=lambda op: bool(op.outputs)))),
+                family="collective",
+                place=(self.index.op_at[first.id], 0),
+                name=_made_of(met),
+                op=first,
+                span=first.span,
+                ops=tuple(op.id for op in met),
+            )
+        return first.id
 
     def _add_ghost(self, op: Op) -> None:
         tensor = op.outputs[0] if op.outputs else None
@@ -96,26 +117,29 @@ class Drawing:
                 self._join_untracked(made_by, draft)
 
     def _join_ghost(self, op: Op) -> None:
-        draft = self.drafts[op.id]
-        for number in numbers(op):
+        draft = self.drafts[self.box_of_op[op.id]]
+        is_met = draft.kind == "collective"
+        for number in () if is_met else numbers(op):
             draft.give(number)
         self._join_reads(op, draft)
-        for tensor in dict.fromkeys(op.inputs):
+        for tensor in dict.fromkeys(self.index.gave(op) if is_met else op.inputs):
             record = self.index.tensors.get(tensor)
             source = self.source_of(record) if record is not None else None
-            if record is None or source == op.id:
+            if record is None or source == draft.id:
                 continue
             if source is None:
-                draft.give(label(self.index, record), tensor)
+                if not is_met:
+                    draft.give(label(self.index, record), tensor)
                 continue
-            cut = record.requires_grad and draft.reason in CUTS
+            reason = self.index.why_unfollowed(op) if is_met else draft.reason
+            cut = record.requires_grad and reason in CUTS
             self.links.append(
                 Link(
                     source=source,
-                    target=op.id,
+                    target=draft.id,
                     kind="cut" if cut else "ghost",
                     tensor=tensor,
-                    reason=("data" if op.name == "data" else draft.reason) if cut else "",
+                    reason=("data" if op.name == "data" else reason) if cut else "",
                     span=op.span if cut else None,
                 )
             )
@@ -151,6 +175,14 @@ def add_loose_leaves(drawing: Drawing) -> None:
             continue
         if node in drawing.roots or not index.is_parameter(leaf):
             drawing.box_of_node[node] = drawing.add_leaf(leaf, node, leaf, (-1, 0))
+
+
+def _made_of(met: Sequence[Op]) -> str:
+    op = met[0]
+    if op.bucket:
+        return "mean"
+    said = next((argument.text for argument in op.arguments if argument.name == "op" and argument.text), "copy")
+    return said.removeprefix("ReduceOp.").lower()
 
 
 class Inputs:

@@ -15,7 +15,7 @@ class Draft(msgspec.Struct, eq=False, gc=False):
     """One box to be; it refers to no other draft, so it needs no garbage collector."""
 
     id: str
-    kind: Literal["op", "leaf", "ghost"]
+    kind: Literal["op", "leaf", "ghost", "collective"]
     title: str
     family: str
     place: ForwardOrder
@@ -31,6 +31,7 @@ class Draft(msgspec.Struct, eq=False, gc=False):
     constants: list[str] = []
     constant_tensors: list[str | None] = []
     folded: list[str] = []
+    ops: tuple[str, ...] = ()
 
     def give(self, constant: str, tensor: str | None = None) -> None:
         """Adds a stub: a plain number, or an untracked tensor."""
@@ -55,7 +56,7 @@ def freeze(draft: Draft, group: str | None, order: int) -> Box:
         order=order,
     )
     of_tensors = any(draft.constant_tensors)
-    if not (draft.output_nr or draft.parameters or draft.folded or draft.reason or of_tensors):
+    if not (draft.output_nr or draft.parameters or draft.folded or draft.reason or of_tensors or draft.ops):
         return box
     return msgspec.structs.replace(
         box,
@@ -64,4 +65,5 @@ def freeze(draft: Draft, group: str | None, order: int) -> Box:
         constant_tensors=tuple(draft.constant_tensors) if of_tensors else (),
         folded=tuple(draft.folded),
         reason=draft.reason,
+        ops=draft.ops,
     )

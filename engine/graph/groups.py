@@ -1,7 +1,9 @@
 """Groups of boxes: ranks, layers of derivatives, calls of modules and functions, loops inside them, alike blocks, and
 chunks of lists too long to lay out."""
 
-from collections.abc import Iterable, Sequence
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -20,10 +22,10 @@ LONG = 300  # children beyond which laying out one level gets slow
 
 def bundle(index: TraceIndex, drafts: Sequence[Draft], links: Sequence[Link]) -> Bundle:
     """All groups under one that stands for the whole view; `drafts` in forward order."""
-    lanes = _by_rank(index, drafts, links)
+    lanes, across = _by_rank(index, drafts, links)
     for lane in lanes:
         lane.items = find_calls(index, lane.items, links)
-    whole = lanes[0] if len(lanes) == 1 else Bundle("rank", items=[*lanes])
+    whole = lanes[0] if len(lanes) == 1 else Bundle("rank", items=[*lanes, *across])
     pending = list(lanes)
     while pending:
         group = pending.pop()
@@ -44,20 +46,59 @@ def bundle(index: TraceIndex, drafts: Sequence[Draft], links: Sequence[Link]) ->
     return whole
 
 
-def _by_rank(index: TraceIndex, drafts: Sequence[Draft], links: Sequence[Link]) -> list[Bundle]:
-    """A group for each rank, or one for all where there are not several: a leaf is the rank's that uses it."""
-    of = {draft.id: draft.op.rank for draft in drafts if draft.op is not None}
-    ranks = sorted({rank for rank in of.values() if rank is not None})
-    if len(ranks) < 2:
-        return [_by_layer(index, drafts)]
+def _by_rank(index: TraceIndex, drafts: Sequence[Draft], links: Sequence[Link]) -> tuple[list[Bundle], list[Item]]:
+    """A lane for each rank, or one for all where there are not several, and the collectives across them. What ran
+    before a collective and what ran after it are two stretches of a lane; a leaf is the rank's that uses it."""
+    across = {draft.id: draft for draft in drafts if draft.kind == "collective"}
+    of = {draft.id: draft.op.rank for draft in drafts if draft.op is not None and draft.id not in across}
+    if len({rank for rank in of.values() if rank is not None}) < 2:
+        return [_by_layer(index, drafts)], []
     for link in links:
-        of.setdefault(link.source, of.get(link.target))
-    lanes = []
-    for rank in ranks:
-        lane = _by_layer(index, [draft for draft in drafts if (of.get(draft.id) or 0) == rank])
+        if link.source not in across:
+            of.setdefault(link.source, of.get(link.target))
+    fed = {link.target for link in links}
+    between = [draft for draft in across.values() if draft.id in fed]
+    after = _collectives_before(index, drafts, links, between, of)
+    lanes: dict[tuple[int, int], list[Draft]] = {}
+    for draft in drafts:
+        if draft.id not in across:
+            lanes.setdefault((after[draft.id], of.get(draft.id) or 0), []).append(draft)
+    found = []
+    for (_, rank), inside in sorted(lanes.items(), key=lambda lane: lane[0]):
+        lane = _by_layer(index, inside)
         lane.kind, lane.title = "rank", f"rank {rank}"
-        lanes.append(lane)
-    return lanes
+        found.append(lane)
+    above = [draft for draft in across.values() if draft.id not in fed]
+    return found, [*find_loops(index, list[Item](above)), *between]
+
+
+def _collectives_before(
+    index: TraceIndex,
+    drafts: Sequence[Draft],
+    links: Sequence[Link],
+    between: Sequence[Draft],
+    of: Mapping[str, int | None],
+) -> dict[str, int]:
+    """How many of the collectives that stand between boxes a rank had been in when it ran a box's op. What has no op,
+    or is only used later, stands with what uses it."""
+    met: defaultdict[int | None, list[int]] = defaultdict(list)
+    for at in sorted(index.op_at[op] for draft in between for op in draft.ops):
+        met[index.trace.ops[at].rank].append(at)
+    calls = {
+        (draft.id, op.rank): met[op.rank].index(index.op_at[op.id])
+        for draft in between
+        for op in map(index.ops.__getitem__, draft.ops)
+    }
+    users: defaultdict[str, list[str]] = defaultdict(list)
+    for link in links:
+        users[link.source].append(link.target)
+    after: dict[str, int] = {}
+    for draft in reversed(drafts):
+        op, rank = draft.op, of.get(draft.id)
+        ran = bisect_left(met[rank], index.op_at[op.id]) if op is not None else 0
+        used = [calls.get((user, rank), after.get(user, ran)) for user in users[draft.id]]
+        after[draft.id] = max(ran, min(used, default=0))
+    return after
 
 
 def _by_layer(index: TraceIndex, drafts: Sequence[Draft]) -> Bundle:

@@ -1,10 +1,11 @@
 """Where passes start. What a pass with `create_graph=True` computed is a graph itself, a layer, which later passes
-differentiate: such passes start together, as those do whose ranks exchanged gradients or handed one on."""
+differentiate: such passes start together, as those do whose ranks exchanged values or gradients."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from engine.trace import Pass
+from engine.graph.origins import origins
+from engine.trace import Op, Pass
 from engine.trace_index import TraceIndex
 
 
@@ -58,37 +59,61 @@ def _joined(index: TraceIndex, chosen: Pass) -> tuple[Pass, ...]:
 
 
 def _met(index: TraceIndex, chosen: Pass) -> tuple[Pass, ...]:
-    """A pass and those of other ranks whose gradients were exchanged with its own, or that it got its first gradient
-    from, and so on."""
+    """A pass and those of other ranks whose values or gradients were exchanged with its own, and so on."""
     if chosen.rank is None:
         return (chosen,)
-    collectives = {op.collective for op in index.trace.ops if op.pass_id == chosen.id} - {None}
-    met = {op.pass_id for op in index.trace.ops if op.collective in collectives} | {chosen.id}
-    pairs = [{giver, taker} for giver, taker in _handed_on(index)]
-    while more := {pass_ for pair in pairs if pair & met for pass_ in pair} - met:
+    meeting = _Meeting(index)
+    ties = [meeting.passes(ops) for ops in index.met.values()]
+    met = {chosen.id}
+    while more := {pass_ for tie in ties if tie & met for pass_ in tie} - met:
         met |= more
     return tuple(pass_ for pass_ in index.trace.passes if pass_.id in met)
 
 
-def _handed_on(index: TraceIndex) -> Iterator[tuple[str, str]]:
-    """Passes of two ranks of which the second begins with a gradient that the first had left and its rank sent, as
-    where a model is cut."""
-    left = {added.after: pass_.id for pass_ in index.trace.passes for added in pass_.accumulations}
-    givers: dict[str, str] = {}
-    arrived: dict[str, str] = {}
-    for step in index.trace.timeline:
-        op = index.ops.get(step.op or "")
-        if op is not None and op.collective is not None:
-            for tensor in op.inputs:
-                if op.name.endswith("send") and tensor in left:
-                    givers[op.collective] = left[tensor]
-                elif op.name.endswith("recv"):
-                    arrived[index.identity(tensor)] = op.collective
-        elif step.kind == "pass" and step.pass_id is not None:
-            for root in index.passes[step.pass_id].roots:
-                met = arrived.get(index.identity(root.seed)) if root.seed is not None else None
-                if met in givers:
-                    yield givers[met], step.pass_id
+class _Meeting:
+    """Which passes a collective joins: those whose graphs or gradients it was given something of, and those that go on
+    with what their ranks only got."""
+
+    def __init__(self, index: TraceIndex) -> None:
+        self._index = index
+        self._left = {
+            kept.after: at
+            for at, pass_ in enumerate(index.trace.passes)
+            for kept in pass_.accumulations
+            if kept.after is not None
+        }
+        """The state of a `.grad` to the number of the pass that left it."""
+        self._seeded = {
+            index.identity(root.seed): pass_.id
+            for pass_ in index.trace.passes
+            for root in pass_.roots
+            if root.seed is not None
+        }
+
+    def passes(self, ops: Sequence[Op]) -> set[str]:
+        """None where what was given was of no pass."""
+        givers = {pass_ for op in ops if (pass_ := op.pass_id or self._given_by(op)) is not None}
+        takers = {pass_ for op in ops if givers and not self._index.gave(op) for pass_ in self._taken_by(op)}
+        return givers | takers
+
+    def _given_by(self, op: Op) -> str | None:
+        """The latest of them."""
+        numbers = [-1]
+        for tensor in self._index.gave(op):
+            found = origins(self._index, tensor, self._left)
+            numbers += [self._index.visited[node] for node in found.nodes if node in self._index.visited]
+            numbers += [self._left[state] for state in found.states]
+        return self._index.trace.passes[max(numbers)].id if max(numbers) >= 0 else None
+
+    def _taken_by(self, op: Op) -> Iterator[str]:
+        for tensor in op.outputs:
+            seeded = self._seeded.get(self._index.identity(tensor))
+            if seeded is not None:
+                yield seeded
+            for taker in self._index.takers.get(tensor, ()):
+                for node in taker.nodes:
+                    if node in self._index.visited:
+                        yield self._index.trace.passes[self._index.visited[node]].id
 
 
 def _results(index: TraceIndex, passes: Sequence[Pass]) -> tuple[str, ...]:

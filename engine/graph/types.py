@@ -31,13 +31,14 @@ class Box(Record, frozen=True):
 
     id: str
     """Node id, op id or tensor id it stands for; unique in the view."""
-    kind: Literal["op", "leaf", "ghost"]
+    kind: Literal["op", "leaf", "ghost", "collective"]
     """`op`: an autograd node (or a recorded op at level `forward`); `leaf`: a tensor with AccumulateGrad, or an input;
-    `ghost`: an operation or tensor that is not in the autograd graph."""
+    `ghost`: an operation or tensor that is not in the autograd graph; `collective`: the calls of all ranks that met."""
     title: str
     """Node type, op name or leaf's role."""
     name: str
-    """The user's name for the result, or the sub-expression (`y * y`)."""
+    """The user's name for the result, or the sub-expression (`y * y`); of a collective what it makes of the tensors:
+    `sum`, `avg`, `max` …, `mean` of gradients that DDP gives divided by the number of ranks, `copy`."""
     family: str
     """Icon: `leaf param add mul div pow mean sum mat norm act emb attn loss acc view ghost op`."""
     op: str | None = None
@@ -62,6 +63,8 @@ class Box(Record, frozen=True):
     """For a ghost: `no_grad`, `function` (inside the forward of a custom Function), `detach`, `item`, `tensor`,
     `integer`, `untracked`; `unused` for leaves that took part in nothing. For another box `unreached`: no edge leads to
     it from the root, only a cut."""
+    ops: tuple[str, ...] = ()
+    """Of a collective: its op in each rank that met, by rank; `op` is the first of them."""
     span: Span | None = None
     """The user's code."""
     order: int = 0
@@ -75,10 +78,15 @@ class Link(Record, frozen=True):
     """Box that made the value."""
     target: str
     """Box that uses it."""
-    kind: Literal["data", "ghost", "cut"]
-    """`data`: gradient can flow back; `ghost`: it cannot; `cut`: it stops here because of `reason`."""
+    kind: Literal["data", "ghost", "cut", "exchange"]
+    """`data`: gradient can flow back; `ghost`: it cannot; `cut`: it stops here because of `reason`; `exchange`: a
+    collective took or wrote a leaf, its gradient, or the first gradient of a pass."""
     tensor: str | None = None
-    """The forward value on it."""
+    """The forward value on it; of an exchange what a rank got of the collective above."""
+    op: str | None = None
+    """Of an exchange the op by which a rank took part in the collective."""
+    back: str | None = None
+    """Of an exchange what goes up: what a rank gave to the collective above, or got of the one below."""
     node: str | None = None
     """The consumer's node, whose slot sends the gradient; absent for ghosts."""
     slot: int | None = None
@@ -163,4 +171,4 @@ class Graph(Record, frozen=True):
     """Boxes left out by the limit."""
     passes: tuple[str, ...] = ()
     """Passes drawn together, in the order they ran: the chosen one, and those whose layers hang together with it, or
-    with which its rank exchanged gradients."""
+    with which its rank exchanged values or gradients."""

@@ -11,6 +11,7 @@ from engine.graph.boxes import Drawing
 from engine.graph.by_node import draw_nodes
 from engine.graph.by_op import draw_ops
 from engine.graph.choice import check_level, choose, root_choices
+from engine.graph.collectives import exchange
 from engine.graph.draft import Draft, freeze
 from engine.graph.groups import bundle, number_groups
 from engine.graph.types import Graph, Level, Link
@@ -55,6 +56,8 @@ def _graph(trace: Trace, root: str | None, pass_id: str | None, level: Level, *,
         draw_nodes(drawing, fold_weights=level == "both")
     drawing.add_ghosts()
     drawing.join_ghosts()
+    if level != "autograd":
+        exchange(drawing, chosen)
     if level == "both" and drawing.drafts:
         add_unused(drawing)
     _mark_shared(drawing.drafts.values())

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import NamedTuple
 
+from engine.graph.origins import origins
 from engine.graph.start import Start
 from engine.ops import PASSES, READS
 from engine.trace import Op, Tensor
@@ -49,6 +50,7 @@ def see(index: TraceIndex, start: Start) -> Visible:
     search.begin_at(start.tensors)
     search.climb(index.nodes[node].op for node in reached)
     search.descend()
+    search.meet()
     return Visible(
         frozenset(reached),
         frozenset(search.nodes - reached),
@@ -95,6 +97,8 @@ class _Search:
                 continue
             above: list[str] = []
             is_ghost = op.id in self.ghosts
+            if is_ghost and op.collective in self.index.met:
+                above.extend(self._others_in(op.collective))
             for tensor in op.inputs:
                 if is_ghost or tensor in self._unrecorded:
                     above.extend(self._above(tensor, is_ghost=is_ghost))
@@ -110,6 +114,20 @@ class _Search:
         self.ghosts.update((read, self.index.ops[read]) for read in reads)
         return reads
 
+    def _others_in(self, collective: str) -> Iterable[str]:
+        met = self.index.met[collective]
+        self.ghosts.update((op.id, op) for op in met)
+        return [op.id for op in met]
+
+    def meet(self) -> None:
+        """Add the collectives that were given something visible, and what stands between."""
+        for met in self.index.met.values():
+            for op in met:
+                for tensor in self.index.gave(op):
+                    for node, way in origins(self.index, tensor, ()).nodes.items():
+                        if node in self.nodes:
+                            self.ghosts.update((between.id, between) for between in (*way, *met))
+
     def _above(self, tensor: str, *, is_ghost: bool) -> Iterable[str]:
         """Ops to look at next above one input; notes the ghost or the cut-off nodes on the way."""
         record = self.index.tensors.get(tensor)
@@ -124,7 +142,8 @@ class _Search:
         maker = self.index.maker.get(tensor)
         if maker is None or maker.nodes or is_source(maker) or self.index.writes_a_leaf(maker):
             return ()
-        if (maker.view or maker.in_place) and not any(self.index.is_tracked(tensor) for tensor in maker.inputs):
+        is_filled = (maker.view or maker.in_place) and maker.collective is None
+        if is_filled and not any(self.index.is_tracked(tensor) for tensor in maker.inputs):
             return ()  # a piece of plain data, or a filled buffer, is shown by its name
         self.ghosts[maker.id] = maker
         return (maker.id,)
@@ -203,7 +222,8 @@ def _is_drawn_inside(index: TraceIndex, op: Op) -> bool:
 
 
 def _everything(index: TraceIndex) -> tuple[Op, ...]:
-    return tuple(op for op in index.trace.ops if op.outputs and op.pass_id is None and op.name not in PASSES)
+    ops = (op for op in index.trace.ops if op.outputs or (op.inputs and op.collective in index.met))
+    return tuple(op for op in ops if op.pass_id is None and op.name not in PASSES)
 
 
 def _era(index: TraceIndex, start: Start, reached: set[str]) -> Era:

@@ -307,7 +307,7 @@ class Recording(TorchFunctionMode):
             if shared and not (told or changed) and _lies_in(tensor, storage, taken):
                 flags = VIEW
             told.append(state.id)
-        outputs = tuple(told) if result is not None else tuple([state.id for _, state, _, _ in changed])
+        outputs = tuple(told) if made else tuple([state.id for _, state, _, _ in changed])
         nodes.end()
         if called.lends:
             recorder.tensors.lend(taken, made)

@@ -3,6 +3,7 @@
 import types
 
 import torch
+from torch.distributed import ReduceOp
 
 _REPR = (
     int, float, bool, complex, str, bytes, type(None), type(...), slice, range,
@@ -33,6 +34,8 @@ def plain_text(value: object, longest: int = _LONGEST) -> str:
         text = f"[{inner}]" if kind is list else f"({inner}{lone})"
     elif isinstance(value, torch.Tensor):
         text = f"tensor{tuple(value.shape)}"
+    elif kind is ReduceOp.RedOpType:
+        text = f"ReduceOp.{value.name}"  # type: ignore[attr-defined]
     elif isinstance(value, type):
         text = _name_of(value)
     else:

@@ -6,7 +6,7 @@ That one waits without end where ranks do not fit together, and has neither `sen
 import re
 from collections import defaultdict, deque
 from collections.abc import Callable
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import torch
 import torch.distributed as dist
@@ -26,6 +26,13 @@ class Collective(Protocol):
 
     def work(self, data: list[Given]) -> None:
         """Writes into the tensors that take something."""
+
+
+@runtime_checkable
+class Reducing(Protocol):
+    """A collective that makes one tensor of those of all ranks."""
+
+    op: Any
 
 
 def name_of(collective: Collective) -> str:
@@ -87,7 +94,8 @@ class RankGroup(ThreadedGroup):  # type: ignore[misc]
 
     def meet(self, collective: Collective, given: Given) -> Any:
         """Waits for all ranks; the last one moves the tensors."""
-        return self._table.told.run(name_of(collective), given, lambda: self._met_by_all(collective, given))
+        keywords = {"op": collective.op} if isinstance(collective, Reducing) else {}
+        return self._table.told.run(name_of(collective), given, lambda: self._met_by_all(collective, given), keywords)
 
     def _met_by_all(self, collective: Collective, given: Given) -> tuple[Any, int]:
         name, table, rank = name_of(collective), self._table, self.rank()
@@ -153,13 +161,16 @@ class Receiving(dist.Work):
         if self._source >= 0:
             return True
         self._table.turns.wait(self.is_completed, "recv")
+        self._table.told.run("recv", self._tensor, self._taken)
+        return True
+
+    def _taken(self) -> tuple[None, int]:
         way = next(way for way in self._ways if self._table.sent[way])
         with unseen(), torch.no_grad():
             number, sent = self._table.sent[way].popleft()
             self._tensor.detach().copy_(sent)
-        self._table.told.met(number)
         self._source = way[0]
-        return True
+        return None, number
 
     def _source_rank(self) -> int:
         return self._source

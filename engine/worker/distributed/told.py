@@ -40,7 +40,9 @@ class Told:
         if size > 1:
             self._mode.recorder.outbox.say(RankSeen(self._mode.thread.number, rank))
 
-    def run(self, name: str, given: object, meet: Callable[[], tuple[Any, int]]) -> Any:
+    def run(
+        self, name: str, given: object, meet: Callable[[], tuple[Any, int]], keywords: dict[str, Any] | None = None
+    ) -> Any:
         """Runs a collective, as an op of its own where it is not part of one; `meet` gives the number of the
         meeting too."""
         mode, tensors = self._mode, tensors_in(given)
@@ -52,14 +54,16 @@ class Told:
             return meet()[0]
         if name not in self._called:
             self._called[name] = mode.introduce(Called(name, f"torch.distributed.{name}"))
-        return self._told(self._called[name], tensors, meet)
+        return self._told(self._called[name], tensors, meet, keywords or {})
 
-    def _told(self, called: Called, tensors: list[torch.Tensor], meet: Callable[[], tuple[Any, int]]) -> Any:
+    def _told(
+        self, called: Called, tensors: list[torch.Tensor], meet: Callable[[], tuple[Any, int]], keywords: dict[str, Any]
+    ) -> Any:
         recorder, thread = self._mode.recorder, self._mode.thread
         at_node = current_node() is not None
         kept: list[Any] = []
 
-        def run(*given: torch.Tensor) -> None:
+        def run(*given: torch.Tensor, **_: object) -> None:
             work, thread.collective = meet()
             if at_node and called.name == "all_reduce":
                 self._tell_bucket(thread.collective, tensors)
@@ -68,7 +72,7 @@ class Told:
                 kept.append(recorder.outbox.divert(thread.after_visit))
 
         try:
-            self._mode.call(called, run, tuple(tensors), {}, get_frame(1))
+            self._mode.call(called, run, tuple(tensors), keywords, get_frame(1))
         finally:
             if len(kept) > 1:
                 recorder.outbox.divert(kept[1])

@@ -811,7 +811,7 @@ export interface Graph {
    */
   pass_id: string | null;
   /**
-   * Passes drawn together, in the order they ran: the chosen one, and those whose layers hang together with it, or with which its rank exchanged gradients.
+   * Passes drawn together, in the order they ran: the chosen one, and those whose layers hang together with it, or with which its rank exchanged values or gradients.
    */
   passes?: string[];
   /**
@@ -859,11 +859,11 @@ export interface Box {
    */
   id: string;
   /**
-   * `op`: an autograd node (or a recorded op at level `forward`); `leaf`: a tensor with AccumulateGrad, or an input; `ghost`: an operation or tensor that is not in the autograd graph.
+   * `op`: an autograd node (or a recorded op at level `forward`); `leaf`: a tensor with AccumulateGrad, or an input; `ghost`: an operation or tensor that is not in the autograd graph; `collective`: the calls of all ranks that met.
    */
-  kind: "ghost" | "leaf" | "op";
+  kind: "collective" | "ghost" | "leaf" | "op";
   /**
-   * The user's name for the result, or the sub-expression (`y * y`).
+   * The user's name for the result, or the sub-expression (`y * y`); of a collective what it makes of the tensors: `sum`, `avg`, `max` …, `mean` of gradients that DDP gives divided by the number of ranks, `copy`.
    */
   name: string;
   /**
@@ -874,6 +874,10 @@ export interface Box {
    * Op id.
    */
   op?: string | null;
+  /**
+   * Of a collective: its op in each rank that met, by rank; `op` is the first of them.
+   */
+  ops?: string[];
   /**
    * Position in forward order.
    */
@@ -1027,13 +1031,17 @@ export interface Group {
  */
 export interface Link {
   /**
+   * Of an exchange what goes up: what a rank gave to the collective above, or got of the one below.
+   */
+  back?: string | null;
+  /**
    * Axes over which the gradient is summed on the way back.
    */
   broadcast?: number[];
   /**
-   * `data`: gradient can flow back; `ghost`: it cannot; `cut`: it stops here because of `reason`.
+   * `data`: gradient can flow back; `ghost`: it cannot; `cut`: it stops here because of `reason`; `exchange`: a collective took or wrote a leaf, its gradient, or the first gradient of a pass.
    */
-  kind: "cut" | "data" | "ghost";
+  kind: "cut" | "data" | "exchange" | "ghost";
   /**
    * Slot name, when two edges join the same boxes.
    */
@@ -1042,6 +1050,10 @@ export interface Link {
    * The consumer's node, whose slot sends the gradient; absent for ghosts.
    */
   node?: string | null;
+  /**
+   * Of an exchange the op by which a rank took part in the collective.
+   */
+  op?: string | null;
   /**
    * What cut it: `detach`, `data`, `item`, `no_grad`, `tensor`.
    */
@@ -1063,7 +1075,7 @@ export interface Link {
    */
   target: string;
   /**
-   * The forward value on it.
+   * The forward value on it; of an exchange what a rank got of the collective above.
    */
   tensor?: string | null;
 }
@@ -2029,7 +2041,7 @@ export interface Op {
    */
   bucket?: string[];
   /**
-   * Collective id, the same for the ops of all ranks that met: `inputs` are what this one gave, and `outputs` what it got by writes into them. Of the ops that `DistributedDataParallel` makes itself, only those of floating point.
+   * Collective id, the same for the ops of all ranks that met: `inputs` are what this one gave and what was written into, and `outputs` what it got by that. Of the ops that `DistributedDataParallel` makes itself, only those of floating point.
    */
   collective?: string | null;
   /**

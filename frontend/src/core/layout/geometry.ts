@@ -25,6 +25,8 @@ export interface LayoutItem extends Size {
   parent: string
   side: number
   tail: number
+  /** Stretches over what it is joined to. */
+  across?: boolean
 }
 
 export interface LayoutGroup extends LayoutItem {

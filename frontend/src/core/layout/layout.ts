@@ -6,9 +6,9 @@ import type {
   Frame, Knot, Layout, LayoutGroup, LayoutInput, LayoutItem, LayoutLink, Placed, Size, Wire,
 } from './geometry'
 import { placeLabels } from './labels'
-import { bundle, type Hop, type Level } from './level'
+import { bundle, nodeOf, type Hop, type Level } from './level'
 import { round } from './round'
-import { shapeOf } from './shape'
+import { NODE_SEP, shapeOf } from './shape'
 import { Wiring } from './wiring'
 import { push } from '../trace/trace-index'
 
@@ -16,6 +16,23 @@ const PIN: Size = { w: 14, h: 2 }
 
 export function layout(input: LayoutInput): Layout {
   return new Sheet(input).result()
+}
+
+/** Makes collectives as wide as all that stands above them, or below. */
+function stretch(level: Level, hops: readonly Hop[]): void {
+  for (const node of level.nodes) {
+    if (!node.across) continue
+    const [above, below] = [new Set<string>(), new Set<string>()]
+    for (const { from, to } of hops) {
+      if (to === node.key) above.add(nodeOf(from, level))
+      if (from === node.key) below.add(nodeOf(to, level))
+    }
+    const wide = [above, below].map((keys) =>
+      [...keys].reduce((sum, key) => sum + (level.nodes[level.at.get(key)!]?.size.w ?? 0) + NODE_SEP, -NODE_SEP),
+    )
+    node.box = { ...node.box!, w: Math.max(node.box!.w, ...wide) }
+    node.size = { ...node.size, w: node.box.w + 2 * node.side }
+  }
 }
 
 class Sheet {
@@ -121,8 +138,11 @@ class Sheet {
       const box = open ? { w: open.shape.w, h: open.shape.h } : { w: own.w, h: own.h }
       const side = open ? 8 : own.side
       const tail = open ? 0 : own.tail
-      add(item, { size: { w: box.w + 2 * side, h: box.h + tail }, box, side, tail, role: 'item' })
+      add(item, {
+        size: { w: box.w + 2 * side, h: box.h + tail }, box, side, tail, role: 'item', across: own.across ?? false,
+      })
     }
+    stretch(level, hops)
     for (const hop of hops)
       if (hop.to.startsWith('out ')) add(hop.to, { size: PIN, box: null, side: 0, tail: 0, role: 'out' })
     bundle(level, hops, this.groups)

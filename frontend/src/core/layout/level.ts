@@ -29,7 +29,15 @@ export interface Shape {
 
 export interface Level {
   id: string
-  nodes: { key: string; size: Size; box: Size | null; side: number; tail: number; role: 'item' | 'in' | 'out' }[]
+  nodes: {
+    key: string
+    size: Size
+    box: Size | null
+    side: number
+    tail: number
+    role: 'item' | 'in' | 'out'
+    across?: boolean
+  }[]
   at: Map<string, number>
   bundles: Bundle[]
   shape: Shape

@@ -22,7 +22,8 @@ export function openingChoice(sheet: Sheet): Set<string> {
       const inside = alike.flatMap((group) => childrenOf(sheet, group))
       const total = count - alike.length + inside.length
       if (alike.some((group) => isOne(sheet.groups.get(group)!))) continue
-      if (total > (alike.length >= MANY_ALIKE ? OPENING_BOXES / 2 : OPENING_BOXES)) continue
+      const isMany = alike.length >= MANY_ALIKE && sheet.groups.get(alike[0]!)!.kind !== 'rank'
+      if (total > (isMany ? OPENING_BOXES / 2 : OPENING_BOXES)) continue
       count = total
       for (const group of alike) open.add(group)
       next.push(...inside.filter((id) => sheet.groups.has(id)))

@@ -15,14 +15,20 @@ const CORNER = 14
 /** A lone wire rather leaves a little off the centre than with a kink. */
 const STRAIGHTEN = 30
 
-/** One x per wish, in the order of the wishes. Parallel wires stand at ±76 from the centre, or width / 3. */
-export function portsAlong(wishes: readonly PortWish[], centre: number, width: number): number[] {
-  if (wishes.length === 1) return [Math.abs(wishes[0]!.towards - centre) <= STRAIGHTEN ? wishes[0]!.towards : centre]
+/** One x per wish, in the order of the wishes. Parallel wires stand at ±76 from the centre, or width / 3; those of a
+ *  box across lanes right over or under what they lead to. */
+export function portsAlong(
+  wishes: readonly PortWish[], centre: number, width: number, across = false,
+): number[] {
+  const [first] = wishes
+  if (wishes.length === 1 && !across)
+    return [Math.abs(first!.towards - centre) <= STRAIGHTEN ? first!.towards : centre]
   const limit = Math.min(PARALLEL, width / 3)
   const order = wishes
     .map((_, at) => at)
     .sort((a, b) => wishes[a]!.towards - wishes[b]!.towards || wishes[a]!.pair - wishes[b]!.pair || a - b)
-  const wanted = order.map((at) => Math.max(centre - limit, Math.min(centre + limit, wishes[at]!.towards)))
+  const reach = across ? width / 2 - CORNER : limit
+  const wanted = order.map((at) => Math.max(centre - reach, Math.min(centre + reach, wishes[at]!.towards)))
   const roomy = order.map((at, place) => {
     if (place === 0) return 0
     const parallel = wishes[at]!.pair === wishes[order[place - 1]!]!.pair

@@ -11,7 +11,7 @@ import { partsOf, shelve } from './shelves'
 
 const PAD_X = 20
 const PAD_BOTTOM = 14
-const NODE_SEP = 28
+export const NODE_SEP = 28
 /** Between ranks whose wires say nothing. */
 const LEAST_GAP = 28
 const LABEL_LINE = 14
@@ -76,6 +76,7 @@ class Shaper {
       const width = reserve + (count > 1 ? 152 : 0)
       graph.setEdge(String(from), String(to), { weight: 1, minlen: 1, width, height: 0, labelpos: 'c' })
     }
+    this.stack(graph, pairs)
     this.holdPins(graph, level, 'in')
     this.holdPins(graph, level, 'out')
     dagre(graph)
@@ -129,6 +130,15 @@ class Shaper {
     }
   }
 
+  /** Collectives above the lanes stand under each other: side by side they would push the lanes apart. */
+  private stack(graph: Graph, pairs: readonly Pair[]): void {
+    const fed = new Set(pairs.map(({ to }) => to))
+    const above = this.level.nodes.flatMap((node, at) => (node.across && !fed.has(at) ? [at] : []))
+    above.slice(1).forEach((under, at) => graph.setEdge(
+      String(above[at]), String(under), { weight: 0, minlen: 1, width: 0, height: 0, labelpos: 'c' },
+    ))
+  }
+
   /** Keeps all in-ports on the first rank and all out-ports on the last. */
   private holdPins(graph: Graph, level: Level, role: 'in' | 'out'): void {
     const pins = level.nodes.flatMap((node, at) => (node.role === role ? [at] : []))
@@ -141,7 +151,7 @@ class Shaper {
   }
 
   private read(graph: Graph, level: Level, pairs: readonly Pair[]): Shape {
-    const ranked = level.nodes.map((_, at) => graph.node(String(at)) as Centre)
+    const ranked = abreast(level, pairs, level.nodes.map((_, at) => graph.node(String(at)) as Centre))
     const centres = gathered(level, pairs, ranked)
     const rawPairs = pairs.map(({ from, to }) => {
       const edge = graph.edge(String(from), String(to)) as { points: Centre[] } | undefined
@@ -237,6 +247,40 @@ function thinned<T extends Pair>(pairs: readonly T[], level: Level): T[] {
   return [...into.values()].flatMap((feeding) => {
     const isFan = feeding.length > TELLING && feeding.every(({ from }) => level.nodes[from]!.role === 'in')
     return isFan ? [feeding[0]!, feeding[feeding.length >> 1]!, feeding.at(-1)!] : feeding
+  })
+}
+
+/** What a collective joins stands in the order of the level where it stands side by side. */
+function abreast(level: Level, pairs: readonly Pair[], centres: readonly Centre[]): readonly Centre[] {
+  const placed = [...centres]
+  for (const [across, node] of level.nodes.entries()) {
+    if (!node.across) continue
+    const rows = new Map<string, Set<number>>()
+    for (const { from, to } of pairs) {
+      if (from !== across && to !== across) continue
+      const key = `${from === across} ${placed[from === across ? to : from]!.y}`
+      rows.set(key, (rows.get(key) ?? new Set()).add(from === across ? to : from))
+    }
+    for (const row of rows.values()) setInOrder([...row], level, placed)
+  }
+  return placed
+}
+
+function setInOrder(row: readonly number[], level: Level, placed: Centre[]): void {
+  const half = (at: number): number => level.nodes[at]!.size.w / 2
+  const now = [...row].sort((a, b) => placed[a]!.x - placed[b]!.x)
+  const wanted = [...row].sort((a, b) => a - b)
+  const { y } = placed[row[0]!]!
+  const [left, right] = [placed[now[0]!]!.x, placed[now.at(-1)!]!.x]
+  const isMixed = placed.some(
+    (centre, at) => !row.includes(at) && centre.y === y && centre.x > left && centre.x < right,
+  )
+  if (isMixed || now.every((at, place) => at === wanted[place])) return
+  const gaps = now.slice(1).map((at, place) => placed[at]!.x - half(at) - (placed[now[place]!]!.x + half(now[place]!)))
+  let x = left - half(now[0]!)
+  wanted.forEach((at, place) => {
+    placed[at] = { x: x + half(at), y }
+    x += 2 * half(at) + (gaps[place] ?? 0)
   })
 }
 

@@ -14,6 +14,7 @@ interface End {
   centre: number
   width: number
   isBox: boolean
+  across: boolean
   /** On a box or an open group, not on a port of the level itself. */
   onItem: boolean
   reach: number
@@ -106,7 +107,7 @@ export class Wiring {
     const [cx, top] = level.shape.nodes[level.at.get(node.key)!]!
     if (node.role !== 'item')
       return {
-        key: node.key, x: x + cx, y: y + top, centre: x + cx, width: 0, isBox: false, onItem: false,
+        key: node.key, x: x + cx, y: y + top, centre: x + cx, width: 0, isBox: false, across: false, onItem: false,
         reach: level.shape.reaches[level.at.get(node.key)!]!,
       }
     const inner = this.inner(node.key)
@@ -115,10 +116,14 @@ export class Wiring {
       const pin = key.slice(node.key.length + 1)
       const left = x + cx - node.box!.w / 2
       const [px] = inner.shape.nodes[inner.at.get(pin)!]!
-      return { key, x: left + px, y: edge, centre: left + px, width: 0, isBox: false, onItem: true, reach: 0 }
+      return {
+        key, x: left + px, y: edge, centre: left + px, width: 0, isBox: false, across: false, onItem: true,
+        reach: 0,
+      }
     }
     return {
-      key: node.key, x: x + cx, y: edge, centre: x + cx, width: node.box!.w, isBox: true, onItem: true, reach: 0,
+      key: node.key, x: x + cx, y: edge, centre: x + cx, width: node.box!.w, isBox: true,
+      across: node.across ?? false, onItem: true, reach: 0,
     }
   }
 
@@ -130,8 +135,8 @@ export class Wiring {
       push(sides, end.key, { at, towards: towards[at]!, pair: bundles[at]!.pair })
     })
     for (const wishes of sides.values()) {
-      const { centre, width } = ends[wishes[0]!.at]!
-      portsAlong(wishes, centre, width).forEach((port, at) => (ends[wishes[at]!.at]!.x = round(port)))
+      const { centre, width, across } = ends[wishes[0]!.at]!
+      portsAlong(wishes, centre, width, across).forEach((port, at) => (ends[wishes[at]!.at]!.x = round(port)))
     }
   }
 }

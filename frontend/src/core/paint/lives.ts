@@ -49,7 +49,8 @@ export class Lives {
     }
     for (const box of sheet.boxes.values()) {
       if (box.node != null) push(this.boxOfNode, box.node, box.id)
-      if (box.op != null && !this.boxOfOp.has(box.op)) this.boxOfOp.set(box.op, box.id)
+      for (const op of [box.op, ...(box.ops ?? [])])
+        if (op != null && !this.boxOfOp.has(op)) this.boxOfOp.set(op, box.id)
       const inside = [...(box.folded ?? []), ...(box.parameters ?? []).map(({ node }) => node)]
       for (const node of inside) if (node != null && !this.boxWith.has(node)) this.boxWith.set(node, box.id)
     }

@@ -98,6 +98,8 @@ export function headOf(box: Box, measure: Measure): Head {
       title: box.name || box.title, aside: '',
       right: measure.words(box.family === 'param' ? 'graph.parameter' : 'graph.leaf'),
     }
+  if (box.kind === 'collective')
+    return { title: box.title, aside: box.name && measure.words(`collective.${box.name}`), right: '' }
   const unused = box.reason === 'unused' ? (box.parameters ?? []) : null
   if (unused?.length === 0)
     return {

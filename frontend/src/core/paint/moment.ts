@@ -4,6 +4,8 @@ import type { Box, Group, Pass, Step, Tensor } from '../../api/types'
 import { childrenOf, type DrawnLink, type Sheet } from '../layout/fold'
 import { nonFinite } from '../words/display'
 import type { TraceIndex, VisitAt } from '../trace/trace-index'
+import type { Exchanged } from '../trace/collectives'
+import { exchangesOf } from './collective'
 import { groupLife, type GroupLife } from './group-life'
 import { lastVisit, latest, Lives, type Life } from './lives'
 import { Strips, type Strip } from './strips'
@@ -30,6 +32,8 @@ export interface BoxPaint {
   leftOut: boolean
   /** Gradient came here, but `autograd.grad()` returned it instead of adding it to `.grad`. */
   returned: boolean
+  /** For a collective the ranks that have met so far. */
+  exchanged: readonly Exchanged[]
 }
 
 /** The step numbers in the margins of a box; 0 for none. */
@@ -135,6 +139,7 @@ export class Story {
 
   /** Every gradient a link will ever carry. */
   gradientsOn(link: DrawnLink): Tensor[] {
+    if (link.kind === 'exchange') return [this.index.tensor(link.back)].filter((tensor) => tensor !== undefined)
     return this.lives.crossings(link)
       .map((visit) => this.index.tensor(visit.visit.left[link.slot ?? -1]))
       .filter((tensor): tensor is Tensor => tensor != null)
@@ -209,6 +214,7 @@ export class Story {
       trouble: this.trouble(life, step),
       leftOut: this.isLeftOut(life, step) && !this.isReturned(life, step),
       returned: this.isReturned(life, step),
+      exchanged: exchangesOf(this.index, life.box).filter(({ op }) => (this.index.stepOfOp.get(op.id) ?? 0) <= step),
     }
   }
 
@@ -222,6 +228,7 @@ export class Story {
       strip: null,
       leftOut: false,
       returned: false,
+      exchanged: [],
       trouble: inside.suspects.map((life) => this.trouble(life, step)).find((trouble) => trouble !== '') ?? '',
     }
   }
@@ -332,11 +339,20 @@ export class Story {
     const target = this.lives.byBox.get(link.target)!
     const isForward = step >= target.forwardStep
     const forward = !isForward ? 'waiting' : event?.kind === 'op' && currentBox === link.target ? 'current' : 'done'
+    if (link.kind === 'exchange') return this.paintExchange(link, step, event)
     if (link.kind !== 'data') return { forward, gradient: 'absent', value: null }
     const visit = lastVisit(this.lives.crossings(link), step)
     const value = visit ? (this.index.tensor(visit.visit.left[link.slot ?? -1]) ?? null) : null
     if (!visit || !value) return { forward, gradient: this.lives.isOver(step) ? 'absent' : 'waiting', value: null }
     return { forward, gradient: this.isCrossing(link, visit, event) ? 'current' : 'passed', value }
+  }
+
+  private paintExchange(link: DrawnLink, step: number, event: Step | undefined): LinkPaint {
+    const op = this.index.op(link.op)
+    const [isDone, isNow] = [op && step >= (this.index.stepOfOp.get(op.id) ?? 0), op && event?.op === op.id]
+    const value = isDone ? (this.index.tensor(link.back) ?? null) : null
+    const state = !isDone ? 'waiting' : isNow ? 'current' : 'passed'
+    return { forward: state === 'passed' ? 'done' : state, gradient: link.back ? state : 'absent', value }
   }
 
   /** Whether the current event is this gradient leaving its consumer, or being taken in by its producer. */

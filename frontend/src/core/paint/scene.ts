@@ -5,8 +5,9 @@ import type { Frame, Placed, Wire } from '../layout/geometry'
 import type { DrawnLink, Stub } from '../layout/fold'
 import { LANE } from '../layout/route'
 import {
-  display, NONE, normOf, THUMB_HEIGHT, THUMB_WIDTH, UNKNOWN, WAITING, word, type Display,
+  brief, display, NONE, normOf, THUMB_HEIGHT, THUMB_WIDTH, UNKNOWN, WAITING, word, type Display,
 } from '../words/display'
+import { columnMarks, isGradient } from './collective'
 import { cutEnd, cutMiddle, textWidth } from '../words/format'
 import { gradientTint, type Shade } from './colour'
 import { icon, type IconName } from './icons'
@@ -85,6 +86,7 @@ export class Painter {
   }
 
   private drawBox(place: Placed, box: Box, paint: BoxPaint, seed: SeedPaint | null, steps: StepNumbers): Item {
+    if (box.kind === 'collective') return this.drawCollective(place, box, paint)
     const marks: Mark[] = []
     const ghost = box.kind === 'ghost'
     const { w, h } = place
@@ -111,6 +113,22 @@ export class Painter {
     this.stubs(marks, box, body)
     if (seed) this.seed(marks, seed, w, h)
     return { ...place, kind: 'box', marks, label: this.say(box, paint) }
+  }
+
+  private drawCollective(place: Placed, box: Box, paint: BoxPaint): Item {
+    const { w, h } = place
+    const { story } = this.measure
+    const carries = story.linksOut(box.id).some((link) => isGradient(link, this.measure.sheet.boxes.get(link.target)))
+    const head = headOf(box, this.measure)
+    const marks: Mark[] = [
+      { k: 'rect', c: 'body', x: 0, y: 0, w, h, r: 4 }, { k: 'path', c: 'hair', d: `M0 ${HEAD}H${w}` },
+      outline(paint, false, w, h), iconMark('icon', icon(box.family), 7, 5, 13),
+    ]
+    headText(marks, head, 25, 15.5, w - 33, false, false)
+    marks.push(...columnMarks(box, paint.exchanged, place, carries ? 'gradient' : 'value'))
+    const told = paint.exchanged.map(({ op, gave, got }) =>
+      `rank ${op.rank} ${[gave, got].map((tensors) => tensors.map(brief).join(', ') || '·').join(' → ')}`)
+    return { ...place, kind: 'box', marks, label: [head.title, head.aside, ...told].filter(Boolean).join(' · ') }
   }
 
   /** Two sheets behind, the value and gradient of its last box. */

@@ -3,6 +3,7 @@
 
 import type { Box, Group } from '../../api/types'
 import { display, MATRIX_ROW, type Display } from '../words/display'
+import { collectiveSize } from './collective'
 import { childrenOf, standIn, type DrawnLink } from '../layout/fold'
 import { textWidth } from '../words/format'
 import type { LayoutGroup, LayoutInput, LayoutItem, LayoutLink, Size } from '../layout/geometry'
@@ -54,6 +55,11 @@ export function layoutInput(measure: Measure, expanded: ReadonlySet<string> | nu
 
 function boxItem(box: Box, measure: Measure): LayoutItem {
   const { story, sheet } = measure
+  if (box.kind === 'collective')
+    return {
+      ...collectiveSize(box, measure, headWidth(headOf(box, measure))), id: box.id, across: true,
+      parent: sheet.parents.get(box.id) ?? '', side: sideOf(box.id, measure), tail: 0,
+    }
   const { values, gradients, strips, hasGrad } = story.contents(box.id)
   const shown = [...values.map(display), ...gradients.map(display)]
   const strip = keepsStrip(box, measure) ? STRIP : 0
@@ -128,12 +134,12 @@ function sideOf(id: string, measure: Measure): number {
 }
 
 function layoutLink(link: DrawnLink, measure: Measure): Omit<LayoutLink, 'source' | 'target'> {
-  const gradients = link.kind === 'data' ? measure.story.gradientsOn(link) : []
+  const gradients = link.kind === 'data' || link.kind === 'exchange' ? measure.story.gradientsOn(link) : []
   const full = gradients.map((tensor) => labelSize(gradientLabel(tensor, measure.density === 'lesson')))
   const short = gradients.map((tensor) => labelSize(gradientLabel(tensor, false)))
   return {
     id: link.id,
-    value: `${link.tensor ?? link.source}/${link.kind}`,
+    value: `${link.tensor ?? link.back ?? link.source}/${link.kind}`,
     forward: forwardSizes(link, measure),
     gradient: full.length > 0 ? [largest(full), largest(short)] : [],
     badge: badgeSize(link, measure),

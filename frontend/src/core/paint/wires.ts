@@ -6,6 +6,7 @@ import { extent } from '../layout/extent'
 import { LANE, lanePath, lanePathUp } from '../layout/route'
 import { normOf } from '../words/display'
 import { formatNumber, formatShape } from '../words/format'
+import { isGradient } from './collective'
 import type { Item, Mark } from './marks'
 import { capsuleText, capsuleWidth, cutText, forwardLabel, gradientLabel, LABEL, type Measure } from './measure'
 import type { LinkPaint } from './moment'
@@ -22,7 +23,8 @@ export class WirePainter {
     const [x, y] = originOf(wire)
     const knots = wire.knots.map(([kx, ky]): Knot => [kx - x, ky - y])
     marks.push({ k: 'path', c: 'edge-hit', d: lanePath(knots, wire.upward, 0) })
-    marks.push(...this.lanes(wire, knots, paint, first, ghost))
+    marks.push(...(first.kind === 'exchange'
+      ? this.exchange(wire, knots, paint, first) : this.lanes(wire, knots, paint, first, ghost)))
     // A place without a mark is left by a layout of the same graph before something in it was hidden.
     if (wire.badge && (first.kind === 'cut' || first.broadcast?.length)) this.badge(marks, wire, first, x, y)
     if (wire.forward) this.forwardText(marks, first, wire.forward, x, y, paint)
@@ -55,6 +57,29 @@ export class WirePainter {
     marks.push({ k: 'path', c: `g-${paint.gradient}`, d: hasHead ? shorten(up, startY, current ? -7 : -5) : up })
     if (hasHead)
       marks.push({ k: 'path', c: current ? 'head-now' : 'head-passed', d: arrowUp(startX + LANE, startY, current) })
+    return marks
+  }
+
+  /** What a rank gave to a collective goes up, what it got comes down; of gradients both as gradients. */
+  private exchange(wire: Wire, knots: readonly Knot[], paint: LinkPaint, link: DrawnLink): Mark[] {
+    const both = link.tensor != null && link.back != null
+    const carries = isGradient(link, this.measure.sheet.boxes.get(link.target))
+    const state = carries && paint.forward === 'done' ? 'passed' : paint.forward
+    const lane = `${carries ? 'g' : 'f'}-${state}`
+    const head = `head-${carries && state === 'current' ? 'now' : state}`
+    const [[startX, startY], [endX, endY]] = [knots[0]!, knots[knots.length - 1]!]
+    const side = both ? 1 : 0
+    const marks: Mark[] = []
+    if (link.tensor != null) {
+      const down = lanePath(knots, wire.upward, both ? -1 : 0)
+      marks.push({ k: 'path', c: lane, d: wire.ends_at_box ? shorten(down, endY, 4) : down })
+      if (wire.ends_at_box) marks.push({ k: 'path', c: head, d: arrowDown(endX - side * LANE, endY) })
+    }
+    if (link.back != null) {
+      const up = lanePathUp(knots, wire.upward, side)
+      marks.push({ k: 'path', c: lane, d: wire.starts_at_box ? shorten(up, startY, -5) : up })
+      if (wire.starts_at_box) marks.push({ k: 'path', c: head, d: arrowUp(startX + side * LANE, startY, false) })
+    }
     return marks
   }
 
@@ -117,7 +142,7 @@ export class WirePainter {
       marks.push({ k: 'rect', c: 'dot-g', x, y, w: place.w, h: place.h, r: place.w / 2 })
       return
     }
-    if (links.length > 1) {
+    if (links.length > 1 && links[0]!.kind !== 'exchange') {
       const sum = this.sumOf(links, paints)
       if (sum !== null) marks.push({ k: 'text', c: 'label-g', x, y: y + 10.5, s: sum })
       return

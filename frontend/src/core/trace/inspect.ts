@@ -107,6 +107,11 @@ const BACKWARD_HOOK = 'BackwardHookFunctionBackward'
 export function sentence(index: TraceIndex, box: Box, ruleWords: string | null, t: Words): string {
   const name = box.name || box.title
   if (box.kind === 'ghost') return ghostSentence(index, box, t)
+  if (box.kind === 'collective') {
+    const how = t(`collective.${name}`)
+    const isTold = t.has(`say.collective.${name}`)
+    return isTold ? t(`say.collective.${name}`, { name: box.title }) : t('say.collective', { name: box.title, how })
+  }
   if (box.kind === 'leaf') {
     const tensor = index.tensor(box.tensor)
     const computed =

@@ -127,7 +127,7 @@ export function boxFinder(graph: Graph, index: TraceIndex): BoxFinder {
   for (const box of graph.boxes) {
     ids.set(box.id, box)
     if (box.node) nodes.set(box.node, box)
-    if (box.op) ops.set(box.op, box)
+    for (const op of [box.op, ...(box.ops ?? [])]) if (op) ops.set(op, box)
     if (box.tensor) tensors.set(index.identity(box.tensor), box)
   }
   for (const box of graph.boxes) {

@@ -1,6 +1,7 @@
 // The timeline in words: what happened at a step.
 
-import type { Gap, HookCall, Node, Reduction, Step, Tensor, Update, Visit } from '../../api/types'
+import type { Gap, HookCall, Node, Op, Reduction, Step, Tensor, Update, Visit } from '../../api/types'
+import { exchangedBy, exchangedIn, type Exchanged } from './collectives'
 import { brief as briefTerm } from '../words/display'
 import { formatShape } from '../words/format'
 import type { TraceIndex } from './trace-index'
@@ -33,7 +34,9 @@ function sumText(
 export function tell(index: TraceIndex, number: number, t: Words): Told {
   const step = index.event(number)
   if (!step) return told(t('step.start'))
-  const rank = rankOf(index, step)
+  const op = index.op(step.op)
+  const isAll = op?.collective != null && isMeeting(index, op) && isFirst(index, op)
+  const rank = isAll ? null : rankOf(index, step)
   const happened = tellStep(index, step, t)
   return rank == null ? happened : { ...happened, text: `rank ${rank} · ${happened.text}` }
 }
@@ -102,13 +105,29 @@ function tellOp(index: TraceIndex, step: Step, t: Words): Told {
   if (isEnough(index, op)) return told(t('step.call_enough', { name }), '', 'plain')
   if (op.raised) return told(t('step.op_raised', { name }), '', 'error')
   const result = index.tensor(op.outputs[0] ?? (op.name === 'item' ? op.inputs[0] : undefined))
-  if (op.collective) {
-    const ends = [op.inputs[0], op.outputs[0]].map((id) => index.tensor(id))
-    return told(t('step.op', { name: op.name }), ends.map((tensor) => (tensor ? briefTerm(tensor) : '')).join(' → '))
-  }
+  if (op.collective) return tellCollective(index, op, t)
   const recorded = op.nodes.length > 0 || !op.inputs.some((id) => index.tensor(id)?.requires_grad)
   const text = t(recorded ? 'step.op' : 'step.op_ghost', { name })
   return result ? told(text, brief(result)) : told(text.replace(/[:：]$/, ''))
+}
+
+/** Told once, at the first rank's step; a message at both ends. */
+function tellCollective(index: TraceIndex, op: Op, t: Words): Told {
+  const { name } = op
+  const ends = ({ gave, got }: Exchanged): string =>
+    [gave, got].map((tensors) => tensors.map(briefTerm).join(', ') || '·').join(' → ')
+  if (!isMeeting(index, op)) return told(t('step.op', { name }), ends(exchangedBy(index, op)))
+  if (!isFirst(index, op)) return told(t('step.collective_over', { name }))
+  const met = exchangedIn(index, op)
+  return told(t('step.collective', { name }), met.map((one) => `rank ${one.op.rank}: ${ends(one)}`).join('; '))
+}
+
+function isMeeting(index: TraceIndex, { collective, name }: Op): boolean {
+  return index.trace.ops.every((other) => other.collective !== collective || other.name === name)
+}
+
+function isFirst(index: TraceIndex, op: Op): boolean {
+  return index.trace.ops.find(({ collective }) => collective === op.collective) === op
 }
 
 function tellBackward(index: TraceIndex, step: Step, t: Words): Told {

@@ -25,7 +25,8 @@ export function chapters(index: TraceIndex, t: Words): Chapter[] {
   let depth = 0
   index.trace.timeline.forEach(({ kind, pass }, at) => {
     const begun = kind === 'pass' ? index.passes.get(pass ?? '') : undefined
-    if (begun && depth++ === 0) begin(passName(begun, t), at + 1)
+    // Passes of ranks run into each other; one within another belongs to it.
+    if (begun && (depth++ === 0 || begun.rank != null)) begin(passName(begun, t), at + 1)
     if (kind === 'pass_end' && --depth === 0) begin(t('walk.after'), at + 2)
   })
   const last = found.at(-1)!

@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 import engine
-from engine.graph import view
+from engine.export.dot import dot
+from engine.export.mermaid import mermaid
+from engine.graph import Level, view
 from engine.laws import broken
 from engine.trace import Op, Tensor, Trace
 
@@ -372,6 +374,8 @@ def test_passes_that_exchanged_gradients_are_drawn_in_lanes() -> None:
     assert sorted(lanes.values()) == ["rank 0", "rank 1"]
     around = {group.id: group.parent for group in drawn.groups}
     for box in drawn.boxes:
+        if box.kind == "collective":
+            continue
         assert box.group is not None
         lane = box.group
         while around[lane] is not None:
@@ -414,9 +418,127 @@ def test_passes_of_a_model_cut_between_two_ranks_are_drawn_in_lanes() -> None:
     assert tensor(trace, forward).shape == tensor(trace, back).shape == (2, 3)
 
 
-def test_a_pass_that_began_with_a_gradient_of_its_own_stays_alone() -> None:
-    trace = run(CUT.replace("hidden.backward(back)", "hidden.backward(torch.ones(2, 3))"))
+def test_what_a_rank_received_came_out_of_the_call_that_waited_for_it() -> None:
+    asked = "work = dist.irecv(received, src=0)\n    work.wait()"
+    for code in (CUT, CUT.replace("dist.recv(received, src=0)", asked)):
+        trace = run(code)
+        assert broken(trace) == []
+        for sent, received in collectives(trace).values():
+            assert (sent.name, received.name) == ("send", "recv")
+            assert values(trace, received.outputs[0]) == values(trace, sent.inputs[0])
+
+
+def test_how_a_collective_reduces_is_told() -> None:
+    told = {argument.text for op in run(TWO_STEPS).ops for argument in op.arguments if argument.name == "op"}
+    assert told == {"ReduceOp.SUM"}
+
+
+def test_a_pass_that_met_no_other_stays_alone() -> None:
+    alone = "upper(torch.ones(2, 3, requires_grad=True))"
+    trace = run(
+        CUT.replace("hidden.backward(back)", "hidden.backward(torch.ones(2, 3))")
+        .replace("upper(received)", alone)
+        .replace("dist.send(received.grad, dst=0)", "dist.send(torch.ones(2, 3), dst=0)")
+    )
+    assert trace.failure is None
     assert [len(view(trace, pass_id=pass_.id).passes) for pass_ in trace.passes] == [1, 1]
+
+
+# Collectives as boxes
+
+
+def exchanged(trace: Trace, level: Level = "both") -> dict[str, list[tuple[str, str, str]]]:
+    """For each collective of the picture its links, each with the rank, and what goes down and up."""
+    drawn = view(trace, level=level)
+    ranks = {op.id: op.rank for op in trace.ops}
+    numbers = {one.id: str([round(float(value), 3) for value in one.data or ()]) for one in trace.tensors}
+    return {
+        f"{box.title} {box.name}": [
+            (f"rank {ranks[link.op]}", numbers.get(link.tensor or "", ""), numbers.get(link.back or "", ""))
+            for link in drawn.links
+            if link.op is not None and box.id in (link.source, link.target)
+        ]
+        for box in drawn.boxes
+        if box.kind == "collective"
+    }
+
+
+def test_a_bucket_is_one_box_above_the_lanes_that_gradients_go_up_to_and_come_down_from() -> None:
+    trace = run(TWO_STEPS)
+    assert exchanged(trace) == {
+        "all_reduce mean": [("rank 0", "[1.5, 3.0]", "[0.5, 1.0]"), ("rank 1", "[1.5, 3.0]", "[1.0, 2.0]")]
+    }
+    (box,) = [box for box in view(trace).boxes if box.kind == "collective"]
+    assert box.group is None
+    assert [op.rank for id_ in box.ops for op in trace.ops if op.id == id_] == [0, 1]
+
+
+def test_only_nodes_are_drawn_where_nodes_were_asked_for() -> None:
+    assert exchanged(run(TWO_STEPS), level="autograd") == {}
+
+
+def test_what_is_sent_goes_through_a_box_and_its_gradient_back_through_another() -> None:
+    drawn = view(run(CUT))
+    boxes = {box.id: box for box in drawn.boxes}
+    met = [box for box in drawn.boxes if box.kind == "collective"]
+    assert [(box.title, box.name) for box in met] == [("send → recv", "copy")] * 2
+    ends = [(boxes[link.source].title, boxes[link.target].title, bool(link.tensor)) for link in drawn.links]
+    assert ("detach", "send → recv", True) in ends
+    assert ("send → recv", "leaf", True) in ends
+    assert ("TanhBackward0", "send → recv", False) in ends
+    assert ("send → recv", "leaf", False) in ends
+
+
+BY_HAND = """# torchrun --nproc_per_node=2 by_hand.py
+import torch
+import torch.distributed as dist
+from torch import nn
+
+dist.init_process_group("gloo")
+rank = dist.get_rank()
+layer = nn.Linear(2, 1, bias=False)
+layer.weight.data.fill_(rank + 1.0)
+dist.broadcast(layer.weight.data, src=1)
+loss = layer(torch.tensor([1.0, rank + 2.0])).sum()
+loss.backward()
+dist.all_reduce(layer.weight.grad)
+losses = [torch.zeros(()) for _ in range(2)]
+dist.all_gather(losses, loss.detach())
+print(torch.stack(losses))
+"""
+
+
+def test_weights_gradients_and_losses_exchanged_by_hand_join_the_passes() -> None:
+    trace = run(BY_HAND)
+    assert broken(trace) == []
+    assert exchanged(trace) == {
+        "broadcast copy": [("rank 0", "[2.0, 2.0]", ""), ("rank 1", "", "[2.0, 2.0]")],
+        "all_reduce sum": [("rank 0", "[2.0, 5.0]", "[1.0, 2.0]"), ("rank 1", "[2.0, 5.0]", "[1.0, 3.0]")],
+        "all_gather copy": [],
+    }
+    drawn = view(trace)
+    assert drawn.passes == tuple(pass_.id for pass_ in trace.passes)
+    (gathered,) = [box.id for box in drawn.boxes if box.title == "all_gather"]
+    given = [link.tensor for link in drawn.links if link.target == gathered]
+    assert [values(trace, id_) for id_ in given] == [[6.0], [8.0]]
+
+
+def test_what_runs_after_a_collective_is_another_stretch_of_its_lane() -> None:
+    mean = "mean = loss.detach().clone()\ndist.all_reduce(mean)\nmean = mean / 2\nloss.backward()"
+    drawn = view(run(BY_HAND.replace("loss.backward()", mean)))
+    group = {box.title: box.group for box in drawn.boxes}
+    titles = [each.title for each in drawn.groups if each.parent is None]
+    assert titles == ["rank 0", "rank 1", "rank 0", "rank 1"]
+    assert group["div"] != group["SumBackward0"]
+
+
+def test_exports_draw_the_box_once() -> None:
+    trace = run(TWO_STEPS)
+    drawn = view(trace)
+    for text in (dot(drawn, trace), mermaid(drawn, trace)):
+        assert text.count("all_reduce · mean") == 1
+        assert "rank 1: [1 2] → [1.5 3]" in text
+    assert "all_reduce · 平均" in dot(drawn, trace, "zh")
 
 
 def test_a_program_of_all_there_is_keeps_the_laws() -> None:

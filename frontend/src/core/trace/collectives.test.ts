@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest'
+import { load } from '../fixtures/load'
+import { exchangesOf, isGradient } from '../paint/collective'
+import { PAGE } from '../paint/annotations'
+import { View } from '../paint/view'
+import { words } from '../words/bundled'
+import { exchangedIn } from './collectives'
+import { cutGraph, cutTrace } from './cut'
+import { tell } from './story'
+import { TraceIndex } from './trace-index'
+
+const { trace, graph } = load('distributed_data_parallel')
+const index = new TraceIndex(trace)
+const t = words('en')
+const box = graph.boxes.find(({ kind }) => kind === 'collective')!
+const steps = (box.ops ?? []).map((op) => index.stepOfOp.get(op)!)
+
+test('each rank gave its own and all got the same', () => {
+  const [first, second] = exchangedIn(index, index.op(box.op)!)
+  expect(first!.gave[0]!.data).not.toEqual(second!.gave[0]!.data)
+  expect(first!.got[0]!.data).toEqual(second!.got[0]!.data)
+})
+
+test('a rank gave nothing where it was only written into', () => {
+  const broadcast = trace.ops.find(({ name }) => name === 'broadcast')!
+  expect(exchangedIn(index, broadcast).map(({ gave, got }) => [gave.length, got.length])).toEqual([[1, 0], [0, 1]])
+})
+
+test('a meeting is told once, at the step of the first rank', () => {
+  const [first, second] = steps.map((step) => tell(index, step, t))
+  expect(first!.text).toBe('All ranks have met in all_reduce:')
+  expect(first!.value).toMatch(/^rank 0: .+ → .+; rank 1: .+ → .+$/)
+  expect(second!.text).toBe('rank 1 · goes on after all_reduce')
+})
+
+test('a box shows the ranks that have met by its step, and is now at the step of each', () => {
+  const view = new View(index, graph, t, PAGE)
+  const at = (step: number) => view.at(step).box(box.id).exchanged.map(({ op }) => op.rank)
+  expect(at(steps[0]! - 1)).toEqual([])
+  expect(at(steps[0]!)).toEqual([0])
+  expect(at(steps[1]!)).toEqual([0, 1])
+  for (const step of steps) expect(view.at(step).currentBox).toBe(box.id)
+})
+
+test('gradients go up its links, and nothing does before', () => {
+  const view = new View(index, graph, t, PAGE)
+  const links = view.measure.sheet.links.filter(({ kind }) => kind === 'exchange')
+  expect(links).toHaveLength(2)
+  for (const link of links) {
+    expect(isGradient(link, view.measure.sheet.boxes.get(link.target))).toBe(true)
+    expect(view.at(steps[0]! - 1).link(link).value).toBeNull()
+    expect(view.at(steps[1]!).link(link).value?.id).toBe(link.back)
+  }
+})
+
+test('a run that is cut before it knows nothing of what was exchanged', () => {
+  const before = cutTrace(trace, steps[0]! - 1)
+  expect(cutGraph(graph, before).boxes.some(({ kind }) => kind === 'collective')).toBe(false)
+  const between = new TraceIndex(cutTrace(trace, steps[0]!))
+  expect(exchangesOf(between, box).map(({ op }) => op.rank)).toEqual([0])
+})

@@ -56,7 +56,9 @@ export function tensorName(index: TraceIndex, tensor: Tensor | undefined): strin
 
 export function opName(index: TraceIndex, op: Op): string {
   const result = index.tensor(op.outputs[0])
-  return result?.names?.[0] ?? (codeAt(index.trace.program.code, op.span, 28) || op.name)
+  const code = codeAt(index.trace.program.code, op.span, 28)
+  // What a loader does for a loop's line has no code of its own.
+  return result?.names?.[0] ?? (code && !/^(async )?for\b/.test(code) ? code : op.name)
 }
 
 /** What a node computed, in the program's words: `y`, `y * y`; for a sink the leaf. */

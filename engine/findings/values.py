@@ -280,6 +280,34 @@ def uninitialised_reads(diagnosis: Diagnosis) -> Iterator[Finding]:
         return
 
 
+def uninitialised_prints(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Memory that nothing has been written into, shown by `print`: the numbers look like any others."""
+    blank = {
+        name.name: name.tensor
+        for name in diagnosis.trace.variables
+        if name.tensor is not None
+        and diagnosis.tensors[name.tensor].contents == "uninitialised"
+        and 0 not in diagnosis.tensors[name.tensor].shape
+    }
+    ran = {piece.span.line for piece in diagnosis.trace.output if piece.span is not None}
+    for call in diagnosis.code.calls if blank else ():
+        shown = [name for name in map(dotted, call.args) if name in blank]
+        maker = diagnosis.value_of(shown[0]) if shown else None
+        if not isinstance(maker, ast.Call) or dotted(call.func) != "print" or call.lineno not in ran:
+            continue
+        yield diagnosis.finding(
+            "uninitialised_print",
+            "note",
+            call,
+            tensors=[blank[name] for name in shown],
+            fix=_filled(diagnosis, maker),
+            names=", ".join(f"`{name}`" for name in shown),
+            maker=diagnosis.code.short(maker),
+            made_line=str(maker.lineno),
+        )
+        return
+
+
 def _viewed(diagnosis: Diagnosis, tensor: str) -> str:
     """The tensor whose memory a view shows."""
     maker = diagnosis.maker.get(tensor)

@@ -1,7 +1,7 @@
 """Batches of a `DataLoader`: which samples of its dataset each one took, and which `drop_last` left out.
 
-PyTorch's own samplers draw seeds and an order as tensors. Those are the loader's business and go unrecorded: the indices
-say what came of them. Nothing of the program's is asked anything, not even `len(dataset)`, for it may print."""
+PyTorch's own samplers draw seeds and an order as tensors. Those are the loader's business and go unrecorded: the
+indices say what came of them. Nothing of the program's is asked anything, not even `len(dataset)`, for it may print."""
 
 import functools
 import itertools

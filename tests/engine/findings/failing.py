@@ -1069,7 +1069,11 @@ SYNTAX: dict[str, list[Row]] = {
             True,
         ),
         Row("In [None]: #<\nx = 1\nOut[2]: tensor([1.,\n        2.])\n", {}, True),
-        Row("In [8]: #<\nx = 1\nMLP(\n  (act): ReLU()\n)\n\n\ntensor([[1., 2.],\n        [3., 4.]])\nIn [9]:\ny = x\n", {}, True),
+        Row(
+            "In [8]: #<\nx = 1\nMLP(\n  (act): ReLU()\n)\n\n\ntensor([[1., 2.],\n        [3., 4.]])\nIn [9]:\ny = x\n",
+            {},
+            True,
+        ),
     ],
     "shell_line": [
         Row("!pip install torch #<\nx = 1\n", {"word": "!pip"}, True),
@@ -1087,7 +1091,11 @@ SYNTAX: dict[str, list[Row]] = {
         Row("tensor([1., 2.]) #<\n", {"name": "tensor"}, True),
         Row("x = 1\ntensor([[0., 0.],\n        [0., 0.]]) \n tensor([1, 0]) #<\n tensor(2)\n", {}, True),
         Row("x = 1\n[[1 2 3] #<\n [4 5 6]]\n", {}, True),
-        Row("x = 1\nMLP( #<\n  (hidden): Linear(in_features=4, bias=True)\n)\n\n\ntensor([[1., 2.],\n        [3., 4.]], grad_fn=<AddmmBackward0>)\n", {}, True),
+        Row(
+            "x = 1\nMLP( #<\n  (hidden): Linear(in_features=4, bias=True)\n)\n\n\ntensor([[1., 2.],\n        [3., 4.]], grad_fn=<AddmmBackward0>)\n",
+            {},
+            True,
+        ),
     ],
     "full_width": [
         Row(

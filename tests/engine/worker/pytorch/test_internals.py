@@ -430,7 +430,7 @@ def _() -> None:
 
 @canary("batches of a DataLoader would not be told", "LOADER_NEXT", "LOADER_INDICES")
 def _() -> None:
-    loader = torch.utils.data.DataLoader([1, 2, 3], batch_size=2)
+    loader = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(torch.ones(3)), batch_size=2)
     assert replaced(internals.LOADER_NEXT, lambda: list(loader)) == 3
     assert next(getattr(iter(loader), internals.LOADER_INDICES)) == [0, 1]
 

@@ -17,7 +17,7 @@ PRINTED = re.compile(
     r"^\s*(?:[\[(]?tensor\((?=[\[\-\d.]|nan|inf|True|False)|array\(\[|Parameter containing:|torch\.Size\(\["
     r"|<\w+Backward\w* object|OrderedDict\(\[|\[+ *-?[\d.]+(?:e[+-]?\d+)? +-?[\d.])"
 )
-_MODULE = re.compile(r"^\w+\(\n +\(\w+\): \w+")
+_MODULE = re.compile(r"^\w+\( *(?:#.*)?\n +\(\w+\): \w+")
 """How a module prints itself: its class, and below it the first of its parts."""
 _TERMINAL = re.compile(
     r"^\s*(?:\$ |[!%]|(?:sudo +)?"

@@ -135,7 +135,7 @@ class FailureContext:
             return {"name": name, "owner": "None"} if name else {}
         facts = _near(name, _type_of(owner), _names_of(owner))
         if hasattr(type(owner), meant := _CALLED.get(name, "")):
-            return {**facts, "suggestion": meant, "only": "yes"}
+            return {"name": name, "owner": facts["owner"], "suggestion": meant}
         if isinstance(owner, types.ModuleType | torch.Tensor):
             facts["place"] = _home(name, owner.__name__ if isinstance(owner, types.ModuleType) else "")
         if not facts.get("place") and hasattr(torch.Tensor, name):

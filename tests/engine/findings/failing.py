@@ -1089,7 +1089,7 @@ SYNTAX: dict[str, list[Row]] = {
         Row("x = torch.ones(2)\ntensor(5., grad_fn=<AddBackward0>) #<\n", {}, True),
         Row("x = torch.ones(2)\ntensor([[1., 1.], #<\n        [1., 1.]], grad_fn=<AddBackward0>)\ny = x\n", {}, True),
         Row("tensor([1., 2.]) #<\n", {"name": "tensor"}, True),
-        Row("x = 1\ntensor([[0., 0.],\n        [0., 0.]]) \n tensor([1, 0]) #<\n tensor(2)\n", {}, True),
+        Row("x = 1\n tensor([[0., 0.], #<\n        [0., 0.]]) \n tensor([1, 0])\n tensor(2)\n", {}, True),
         Row("x = 1\n[[1 2 3] #<\n [4 5 6]]\n", {}, True),
         Row(
             "x = 1\nMLP( #<\n  (hidden): Linear(in_features=4, bias=True)\n)\n\n\ntensor([[1., 2.],\n        [3., 4.]], grad_fn=<AddmmBackward0>)\n",

@@ -528,8 +528,8 @@ f = e + 1
     Case("uninitialised_read", 5, {"name": "w", "made_line": "4"}, """w = torch.empty(2, 2)
 s = torch.matmul(w, torch.ones(2, 2)).sum()
 """),
-    Case("uninitialised_print", 6, {"names": "`d`, `e`", "made_line": "4"}, """d = torch.FloatTensor(2, 3)
-e = torch.IntTensor(3)
+    Case("uninitialised_print", 6, {"names": "`d`, `e`", "made_line": "4"}, """d = torch.empty(2, 3)
+e = torch.empty(3, dtype=torch.int32)
 print(d, e)
 """),
     Case("uninitialised_print", 5, {"names": "`x`", "maker": "torch.empty(2, 2)"}, """x = torch.empty(2, 2)

@@ -318,6 +318,23 @@ class Updated(_Event, frozen=True, tag="u"):
     thread: int = 0
 
 
+Index = int | str
+"""Of a sample in its dataset; the text of one that is no number."""
+
+
+class BatchTaken(_Event, frozen=True, tag="b"):
+    """A `DataLoader` handed a batch out; as number 0, it had no other, and these are the samples it dropped."""
+
+    loader: int
+    epoch: int
+    number: int
+    indices: tuple[Index, ...]
+    count: int
+    tensors: tuple[int, ...]
+    site: int
+    thread: int = 0
+
+
 CheckedWord = tuple[tuple[int, ...], float | str, float | str]
 """place, what autograd gave, difference quotient."""
 Verdict = Literal["agrees", "kink", "float32", "cut", "random", "differs", "not_checked"]
@@ -649,6 +666,7 @@ Event = (
     | StatementRan
     | FunctionLeft
     | Updated
+    | BatchTaken
     | Printed
     | Warned
     | ModuleSeen

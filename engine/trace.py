@@ -757,6 +757,27 @@ class Update(Record, frozen=True):
     """The rank whose it is, in a program of several ranks; absent for what the program did that started them."""
 
 
+class Batch(Record, frozen=True):
+    """A batch that a `DataLoader` handed out, or the samples it dropped at the end of an epoch."""
+
+    loader: int
+    """Which of the program's loaders, from 1 in the order of first use."""
+    epoch: int
+    """Which iteration over it, from 1."""
+    number: int
+    """Which batch of the epoch, from 1; 0 for samples that were dropped because no full batch came of them."""
+    indices: tuple[int | str, ...]
+    """Which samples of the dataset, in the order of the batch; at most 128. The text of an index that is no number."""
+    count: int
+    """How many they are."""
+    tensors: tuple[str, ...] = ()
+    """What was handed out, at most 16."""
+    rank: int | None = None
+    """The rank whose it is, in a program of several ranks."""
+    span: Span | None = None
+    """The line that asked for it."""
+
+
 class HookCall(Record, frozen=True):
     """One firing of a hook the user registered."""
 
@@ -1190,6 +1211,7 @@ class Step(Record, frozen=True):
         "hook",
         "call",
         "call_end",
+        "batch",
         "output",
         "warning",
         "failure",
@@ -1198,8 +1220,8 @@ class Step(Record, frozen=True):
     """`op`: a forward operation; `pass`: backward was called; `seed`: a gradient was put in at a root; `visit`: a node
     ran; `sum`: gradients met; `reduce`: a gradient was summed over broadcast axes; `accumulate`: a leaf's `.grad`
     changed; `pass_end`; `update` / `reset`: values changed outside the graph; `hook`: a hook fired or changed a
-    gradient; `call` and `call_end`: a module's forward; `output`, `warning`, `failure`; `gap`: turns of a long loop
-    were left out here."""
+    gradient; `call` and `call_end`: a module's forward; `batch`: a `DataLoader` handed one out or dropped samples;
+    `output`, `warning`, `failure`; `gap`: turns of a long loop were left out here."""
     op: str | None = None
     """Op id."""
     pass_id: str | None = msgspec.field(default=None, name="pass")
@@ -1221,7 +1243,7 @@ class Step(Record, frozen=True):
     update: str | None = None
     """Update id."""
     index: int | None = None
-    """Index into `output`, `warnings` or `gaps`."""
+    """Index into `output`, `warnings`, `gaps` or `batches`."""
     span: Span | None = None
     """The user's line that was running."""
 
@@ -1377,6 +1399,8 @@ class Trace(Record, frozen=True, kw_only=True):
     """Every run of a module's forward."""
     hooks: tuple[HookCall, ...] = ()
     """Every firing of a hook."""
+    batches: tuple[Batch, ...] = ()
+    """What a `DataLoader` handed out, and what it dropped; not of a dataset without indices."""
     storages: tuple[Storage, ...] = ()
     """Memory that more than one tensor or array shares, or that was written into."""
     transfers: tuple[Transfer, ...] = ()

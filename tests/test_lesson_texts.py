@@ -5,6 +5,7 @@ import math
 import re
 import tomllib
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ LESSONS = sorted(GALLERY.glob("*.toml"), key=lambda path: path.stem)
 GLOSSARY: dict[str, dict[str, dict[str, object]]] = tomllib.loads(
     (GALLERY / "words" / "glossary.toml").read_text(encoding="utf-8")
 )
+_WORDS = GALLERY.parent / "frontend" / "words"
 EVERYDAY = frozenset((Path(__file__).parent / "everyday_words.txt").read_text(encoding="utf-8").split())
 """English words that a text may use without a word about them; a new one is either added here or to the glossary."""
 MOST_WORDS = 40
@@ -31,6 +33,8 @@ _END_ZH = re.compile(r"[。！？；：]")
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?!\w)")
 _NAME = re.compile(r"(?<![\w.])[a-z]+(?:_[a-z]+)+(?!\w)")
 _WORD = re.compile(r"[A-Za-z]+(?:[-’'][A-Za-z]+)*")
+_QUOTED = re.compile(r"`[^`]*`|\{[^}]*\}|\$[^$]*\$|\b\w+_\w+\b")
+"""Code, values, formulas and names."""
 _BARE_FORMULA = re.compile(r"[²³⁶ᵀ√∂Σ·]")
 _TORCHS = re.compile(
     r"^(?:retain_graph|create_graph|requires_grad|zero_grad|no_grad|grad_fn|next_functions|is_available|is_leaf"
@@ -88,6 +92,34 @@ def test_every_term_is_everyday_or_in_the_glossary(path: Path) -> None:
     known = EVERYDAY | {form.lower() for form in _forms("en")}
     unknown = {word for word in _WORD.findall(prose) if word.lower() not in known}
     assert sorted(word for word in unknown if not (word.endswith("'s") and word[:-2].lower() in known)) == []
+
+
+def _other_words(language: str) -> Iterator[tuple[str, str, str]]:
+    """Where it stands, what is said there, and the program it is said of: glossary, questions and rooms."""
+    for name, term in GLOSSARY.items():
+        yield name, str(term[language]["says"]), ""
+    for kind in ("questions", "rooms"):
+        words = json.loads((_WORDS / kind / f"{language}.json").read_text(encoding="utf-8"))
+        yield from ((key, text, "") for key, text in words.items())
+    for path in LESSONS:
+        code = path.with_suffix(".py").read_text(encoding="utf-8")
+        for question in tomllib.loads(path.read_text(encoding="utf-8")).get("questions", ()):
+            yield from ((path.stem, str(words[language]), code) for words in question.values())
+
+
+def test_glossary_questions_and_rooms_are_said_in_short_sentences() -> None:
+    for where, text, _ in _other_words("en"):
+        assert [sentence for sentence in _END_EN.split(text) if len(sentence.split()) > MOST_WORDS] == [], where
+    for where, text, _ in _other_words("zh"):
+        assert [sentence for sentence in _END_ZH.split(text) if len(sentence) > MOST_LETTERS] == [], where
+
+
+def test_they_use_terms_that_are_everyday_or_in_the_glossary_or_names_of_the_program() -> None:
+    known = EVERYDAY | {form.lower() for form in _forms("en")} | {"torch", "nn"}
+    for where, text, code in _other_words("en"):
+        names = {word.lower() for word in re.findall(r"[A-Za-z]+", code)}
+        words = {word.lower().removesuffix("'s") for word in _WORD.findall(_QUOTED.sub(" ", text))}
+        assert sorted(word for word in words - known - names if len(word) > 1) == [], where
 
 
 def test_every_term_is_used_and_explained_in_both_languages() -> None:

@@ -82,6 +82,7 @@ def assembled(run: str, request: RunRequest, recorded: Recorded, outcome: Outcom
         hooks=tuple(hook_calls(recorded, ids, engine.by_number)),
         memory=(),
         gaps=tuple(happened.gaps),
+        batches=tuple(happened.batches),
         timeline=(*happened.steps, *_failure_step(failure)),
         findings=tuple(_findings(recorded)),
         truncated=tuple(_truncated(recorded, engine.by_number, happened)),

@@ -162,7 +162,7 @@ class _Engine:
         sums = []
         for input_nr, entered in enumerate(event.entered):
             arrived = running.arrived.pop((event.node, input_nr), None)
-            if arrived is None or (arrived[0][0] == entered and len(arrived) == 1):
+            if arrived is None or (len(arrived) == 1 and self._is_alike(arrived[0][0], entered)):
                 continue
             total, hooked = self._total(running, (event.node, input_nr), arrived, entered)
             sums.append(
@@ -176,6 +176,12 @@ class _Engine:
             )
         running.given.clear()
         return tuple(sums)
+
+    def _is_alike(self, arrived: int, entered: int) -> bool:
+        """Whether no hook changed it: the engine itself casts a gradient to its node's dtype, which no hook may."""
+        tensors = self.recorded.tensors
+        before, after = tensors.get(arrived), tensors.get(entered)
+        return arrived == entered or (before is not None and after is not None and before.dtype != after.dtype)
 
     def _term(self, arrival: _Arrival) -> Term:
         number, node, slot = arrival

@@ -14,6 +14,7 @@ TimedEvent = (
     EngineEvent
     | ev.OpRan
     | ev.Updated
+    | ev.BatchTaken
     | ev.HookFired
     | ev.ModuleCalled
     | ev.ModuleLeft

@@ -11,7 +11,7 @@ from engine.assemble.hooks import AFTER, BEFORE
 from engine.assemble.ids import Ids
 from engine.assemble.recorded import Recorded
 from engine.bounds import MOST_WARNINGS
-from engine.trace import Gap, Output, Pass, Step, Visit, Warning
+from engine.trace import Batch, Gap, Output, Pass, Step, Visit, Warning
 
 MOST_OUTPUTS = 10_000
 """Prints that are told apart; what follows on them at once is joined to the last."""
@@ -28,6 +28,7 @@ class Timeline:
     warnings: Sequence[Warning]
     warnings_omitted: int
     gaps: Sequence[Gap]
+    batches: Sequence[Batch]
     gone: Sequence[tuple[int, tuple[str, ...]]]
     """What ceased to exist, by the end of which step."""
     held: Sequence[tuple[int, str, tuple[str, ...]]]
@@ -41,7 +42,9 @@ def timeline(recorded: Recorded, ids: Ids, passes: Mapping[int, Pass]) -> Timeli
     for event in recorded.timed_events:
         takers[type(event)](event)
     walk.end_print()
-    return Timeline(walk.steps, walk.outputs, walk.warnings, walk.warnings_omitted, walk.gaps, walk.gone, walk.held)
+    return Timeline(
+        walk.steps, walk.outputs, walk.warnings, walk.warnings_omitted, walk.gaps, walk.batches, walk.gone, walk.held
+    )
 
 
 @dataclass(slots=True)
@@ -72,6 +75,7 @@ class _Walk:
         self.warnings: list[Warning] = []
         self.warnings_omitted = 0
         self.gaps: list[Gap] = []
+        self.batches: list[Batch] = []
         self.gone: list[tuple[int, tuple[str, ...]]] = []
         self.held: list[tuple[int, str, tuple[str, ...]]] = []
         self.held_by_nodes: set[int] = set()
@@ -100,6 +104,7 @@ class _Walk:
                 ev.Printed: self._printed,
                 ev.Warned: self._warned,
                 ev.Skipped: self._skipped,
+                ev.BatchTaken: self._batch_taken,
                 ev.Gone: self._gone,
                 ev.Held: self._held,
             },
@@ -273,6 +278,22 @@ class _Walk:
                 ops=event.ops,
                 first=event.first or None,
                 last=event.last or None,
+            )
+        )
+
+    def _batch_taken(self, event: ev.BatchTaken) -> None:
+        span = self.recorded.spans.get(event.site)
+        self.steps.append(Step(kind="batch", index=len(self.batches), span=span))
+        self.batches.append(
+            Batch(
+                loader=event.loader,
+                epoch=event.epoch,
+                number=event.number,
+                indices=event.indices,
+                count=event.count,
+                tensors=tuple([self.ids.tensor[one] for one in event.tensors if one in self.recorded.tensors]),
+                rank=self.recorded.ranks.get(event.thread),
+                span=span,
             )
         )
 

@@ -144,6 +144,7 @@ FAMILIES: tuple[Family, ...] = (
     values.squeezes_without_effect,
     values.transposes_without_effect,
     values.uninitialised_reads,
+    values.uninitialised_prints,
     devices.tests_without_call,
     devices.visible_devices,
     graphs_kept.losses_kept,

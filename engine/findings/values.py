@@ -217,6 +217,37 @@ def uninitialised_reads(diagnosis: Diagnosis) -> Iterator[Finding]:
         return
 
 
+def uninitialised_prints(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Memory that nothing has been written into, shown by `print`: the numbers look like any others."""
+    if not any(tensor.contents == "uninitialised" for tensor in diagnosis.trace.tensors):
+        return
+    ran = {piece.span.line for piece in diagnosis.trace.output if piece.span is not None}
+    for call in diagnosis.code.calls:
+        if dotted(call.func) != "print" or call.lineno not in ran:
+            continue
+        shown = [name for name in call.args if isinstance(name, ast.Name) and _is_blank(diagnosis, name)]
+        makers = [maker for name in shown if isinstance(maker := diagnosis.value_of(name.id), ast.Call)]
+        if not shown or len(makers) < len(shown):
+            continue
+        fixes = [_filled(diagnosis, maker) for maker in makers]
+        yield diagnosis.finding(
+            "uninitialised_print",
+            "note",
+            call,
+            tensors=[diagnosis.bound_to(name)[-1].id for name in shown],
+            fix=tuple(edit for fix in fixes for edit in fix) if all(fixes) else (),
+            names=", ".join(f"`{name.id}`" for name in shown),
+            maker=diagnosis.code.short(makers[0]),
+            made_line=str(makers[0].lineno),
+        )
+        return
+
+
+def _is_blank(diagnosis: Diagnosis, name: ast.Name) -> bool:
+    held = diagnosis.bound_to(name)
+    return held != [] and all(tensor.contents == "uninitialised" and 0 not in tensor.shape for tensor in held)
+
+
 def _viewed(diagnosis: Diagnosis, tensor: str) -> str:
     """The tensor whose memory a view shows."""
     maker = diagnosis.maker.get(tensor)

@@ -155,6 +155,7 @@ def _timeline(index: TraceIndex) -> Iterator[str]:
             for at, count in counts:
                 if at is not None and at >= count:
                     yield f"{where} counts to {at}, of {count}"
-        printed = len({"output": trace.output, "gap": trace.gaps}.get(step.kind, trace.warnings))
+        parts = {"output": trace.output, "gap": trace.gaps, "batch": trace.batches}
+        printed = len(parts.get(step.kind, trace.warnings))
         if step.index is not None and step.index >= printed:
             yield f"{where} names part {step.index} of {printed}"

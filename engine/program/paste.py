@@ -15,8 +15,10 @@ CONTINUED = re.compile(r"^ {2,}\.\.\.: ?")
 PROMPT = re.compile(r"^\s*(?:>>>|\.\.\.)(?: |$)")
 PRINTED = re.compile(
     r"^\s*(?:[\[(]?tensor\((?=[\[\-\d.]|nan|inf|True|False)|array\(\[|Parameter containing:|torch\.Size\(\["
-    r"|<\w+Backward\w* object|OrderedDict\(\[)"
+    r"|<\w+Backward\w* object|OrderedDict\(\[|\[+ *-?[\d.]+(?:e[+-]?\d+)? +-?[\d.])"
 )
+_MODULE = re.compile(r"^\w+\( *(?:#.*)?\n +\(\w+\): \w+")
+"""How a module prints itself: its class, and below it the first of its parts."""
 _TERMINAL = re.compile(
     r"^\s*(?:\$ |[!%]|(?:sudo +)?"
     r"(?:pip3?|conda|python3?|cd|ls|wget|curl|git|nvidia-smi|export|apt(?:-get)?|mkdir|unzip|source)"
@@ -102,6 +104,7 @@ def prompts(code: str) -> list[Edit]:
     session = any(line.lstrip().startswith(">>>") for line in lines)
     changes: list[Edit] = []
     inside_result = begun = False
+    done = 0
     for number, line in enumerate(lines, 1):
         begun = begun or PROMPT.match(line) is not None
         prompt = IPYTHON.match(line) or CONTINUED.match(line) or (PROMPT.match(line) if session else None)
@@ -111,7 +114,12 @@ def prompts(code: str) -> list[Edit]:
         elif RESULT.match(line):
             changes.append(_commented(number, line))
             inside_result = True
-        elif (inside_result and (line.startswith((" ", ")", "]")) or PRINTED.match(line))) or (
+        elif block := printed(code, number):
+            changes += [edit for edit in block if edit.span.line > done]
+            done = max(done, block[-1].span.line)
+        elif number <= done:
+            continue
+        elif (inside_result and line.startswith((" ", ")", "]"))) or (
             session and begun and line.strip() and line[0] != "#"
         ):
             changes.append(_commented(number, line))
@@ -121,18 +129,25 @@ def prompts(code: str) -> list[Edit]:
 
 
 def printed(code: str, line: int) -> list[Edit]:
-    """Turns a printed tensor or the like that begins on a line into a comment, to its last bracket."""
+    """Turns a printed tensor, module or the like that begins on a line into a comment, to its last bracket, and those
+    that follow at once."""
     lines = lines_of(code)
-    if not 1 <= line <= len(lines) or not PRINTED.match(lines[line - 1]):
-        return []
-    changes, depth = [], 0
-    for number in range(line, len(lines) + 1):
-        text = lines[number - 1]
-        depth += sum(map(text.count, "([{")) - sum(map(text.count, ")]}"))
-        changes.append(_commented(number, text))
-        if depth <= 0 and not text.rstrip().endswith(":"):
-            break
+    changes: list[Edit] = []
+    while 1 <= line <= len(lines) and _begins_printed(lines, line):
+        depth = 0
+        for number in range(line, len(lines) + 1):
+            text = lines[number - 1]
+            depth += sum(map(text.count, "([{")) - sum(map(text.count, ")]}"))
+            if text.strip():
+                changes.append(_commented(number, text))
+            if depth <= 0 and not text.rstrip().endswith(":"):
+                break
+        line = next((later for later in range(number + 1, len(lines) + 1) if lines[later - 1].strip()), 0)
     return changes
+
+
+def _begins_printed(lines: list[str], line: int) -> bool:
+    return bool(PRINTED.match(lines[line - 1]) or _MODULE.match("\n".join(lines[line - 1 : line + 1])))
 
 
 def terminal(code: str, line: int) -> list[Edit]:

@@ -286,6 +286,8 @@ def test_115_116_batches_are_stacked_from_samples() -> None:
     printed = [float(number) for number in re.findall(r"\d+", seen.printed)]
     assert [float(number) for batch in stacked for number in batch.ravel()] == printed
     assert _asked_for(seen) == printed, "the calls say which sample was taken when"
+    assert [list(batch.indices) for batch in seen.trace.batches] == [batch.ravel().tolist() for batch in stacked[::1]]
+    words("step.batch", "batch.say")
 
 
 def test_117_drop_last_and_workers() -> None:
@@ -297,6 +299,8 @@ def test_117_drop_last_and_workers() -> None:
     assert seen.variable("sizes").text == "[2, 2]"
     assert _asked_for(seen) == [0, 1, 2, 3], "the last sample is dropped: nobody asks for it"
     assert "workers_replaced" in seen.told
+    assert [(batch.number, batch.indices) for batch in seen.trace.batches] == [(1, (0, 1)), (2, (2, 3)), (0, (4,))]
+    words("step.batch_dropped", "batch.dropped")
 
 
 def _asked_for(seen: Seen) -> list[float]:
@@ -341,10 +345,11 @@ def test_120_a_whole_workflow_in_one_lesson() -> None:
     assert "10 of 10 unseen points right" in seen.printed
 
 
-def test_120_a_split_written_for_another_library_runs() -> None:
+@pytest.mark.parametrize("name", ["train_test_split", "test_train_split"])
+def test_120_a_split_written_for_another_library_runs(name: str) -> None:
     seen = Seen(
-        "from sklearn.model_selection import train_test_split\nx = torch.arange(10.0)\n"
-        "known, unseen = train_test_split(x, test_size=0.2)\n"
+        f"from sklearn.model_selection import {name}\nx = torch.arange(10.0)\n"
+        f"known, unseen = {name}(x, test_size=0.2)\n"
     )
     assert "split_missing" in seen.told
     mended = Seen(_fixed(seen), imports="")

@@ -66,6 +66,8 @@ def test_007_typed_constructors_take_sizes_or_data() -> None:
     assert [seen.tensor(name).contents for name in "def"] == ["uninitialised", "uninitialised", "known"]
     assert same(seen.value("f"), [1, 2, 3, 4])
     words("make.typed", "inspect.uninitialised")
+    printed = Seen("d = torch.FloatTensor(2, 3)\ne = torch.IntTensor(3)\nprint(d, '\\n', e)\n")
+    assert printed.told["uninitialised_print"]["names"] == "`d`, `e`"
 
 
 def test_008_arange_stops_before_its_end_and_linspace_reaches_it() -> None:

@@ -179,7 +179,8 @@ def _method_on_module(case: Case, node: ast.Attribute, common: dict[str, str]) -
     fix: Edits = ()
     if found is not None and isinstance(first, ast.Name) and case.diagnosis.bound_to(first):
         fix = found.instead("FIRST.METHOD" if node.attr in PROPERTIES else "FIRST.METHOD(...)")
-    return case.finding("tensor_method", common, fix=fix)
+    call = node.attr if node.attr in PROPERTIES else f"{node.attr}(...)"
+    return case.finding("tensor_method", common, call=call, fix=fix)
 
 
 _OF_SEVERAL = frozenset(

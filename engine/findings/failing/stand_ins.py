@@ -60,8 +60,10 @@ def split(case: Case) -> Edits:
     statement = case.node
     if not isinstance(statement, ast.ImportFrom) or statement.module != "sklearn.model_selection":
         return ()
-    is_alone = [(alias.name, alias.asname) for alias in statement.names] == [("train_test_split", None)]
-    return (case.code.replace(statement, _SPLIT.rstrip()),) if is_alone else ()
+    (first, *others) = statement.names
+    if others or first.asname or first.name not in ("train_test_split", "test_train_split"):
+        return ()
+    return (case.code.replace(statement, _SPLIT.rstrip().replace("train_test_split", first.name)),)
 
 
 def sketch(case: Case, name: str) -> Edits:

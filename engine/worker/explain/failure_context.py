@@ -42,6 +42,8 @@ _KNOWN = {
     "raw_input": "input", "unicode": "str", "unichr": "chr", "basestring": "str",
 }  # fmt: skip
 """Names of other languages, and of Python 2."""
+_CALLED = {"gpu": "cuda"}
+"""Attributes of PyTorch's things by the names that people expect."""
 
 
 class FailureContext:
@@ -132,6 +134,8 @@ class FailureContext:
         if owner is None or not name:
             return {"name": name, "owner": "None"} if name else {}
         facts = _near(name, _type_of(owner), _names_of(owner))
+        if hasattr(type(owner), meant := _CALLED.get(name, "")):
+            return {"name": name, "owner": facts["owner"], "suggestion": meant}
         if isinstance(owner, types.ModuleType | torch.Tensor):
             facts["place"] = _home(name, owner.__name__ if isinstance(owner, types.ModuleType) else "")
         if not facts.get("place") and hasattr(torch.Tensor, name):

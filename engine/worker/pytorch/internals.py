@@ -25,6 +25,7 @@ import torch
 import torch.nn.modules.module as _module
 import torch.testing._internal.distributed.multi_threaded_pg as _threaded
 import torch.utils.checkpoint as _checkpoint
+import torch.utils.data.dataloader as _dataloader
 from torch.distributed import distributed_c10d as _c10d
 from torch.utils._python_dispatch import _disable_current_modes
 from torch.utils.hooks import RemovableHandle
@@ -220,6 +221,11 @@ MODULE_TABLES: Final = ("_parameters", "_buffers", "_modules")
 
 MODULE_APPLY = EntryPoint(torch.nn.Module, "_apply")
 """The walk of `to`, `half`, `cuda`… over a tree: each module calls it of its children."""
+
+LOADER_NEXT = EntryPoint(_dataloader._SingleProcessDataLoaderIter, "_next_data")
+LOADER_INDICES: Final = "_sampler_iter"
+"""What fetches the next batch of a `DataLoader`, and where it holds the indices it goes by, an iterator
+(torch/utils/data/dataloader.py)."""
 
 COLLECT_BACKWARD_HOOKS = EntryPoint(torch.nn.Module, "_get_backward_hooks")
 COLLECT_BACKWARD_PRE_HOOKS = EntryPoint(torch.nn.Module, "_get_backward_pre_hooks")

@@ -12,6 +12,7 @@ import torch
 
 from engine.events import BlobSaid, Ended, Started
 from engine.limits import DEFAULT_LIMITS
+from engine.worker.capture.batches import Batches
 from engine.worker.capture.checkpoints import watch_checkpoints
 from engine.worker.capture.edits_by_hand import Observer
 from engine.worker.capture.final_state import FinalState
@@ -74,6 +75,7 @@ class Instrumentation:
         wrappers.wrap_saved_hooks(recorder, patches)
         wrappers.replace_compile(recorder, patches)
         wrappers.replace_workers(recorder, patches)
+        Batches(recorder).install(patches)
         wrappers.note_data_parallel(recorder, patches)
         self.backward.install()
 

@@ -1107,6 +1107,10 @@ export interface RootChoice {
  */
 export interface Trace {
   /**
+   * What a `DataLoader` handed out, and what it dropped; not of a dataset without indices.
+   */
+  batches?: Batch[];
+  /**
    * Every run of a module's forward.
    */
   calls?: ModuleCall[];
@@ -1230,6 +1234,46 @@ export interface Trace {
    * What it was warned of.
    */
   warnings: Warning[];
+}
+/**
+ * A batch that a `DataLoader` handed out, or the samples it dropped at the end of an epoch.
+ *
+ * This interface was referenced by `Wire`'s JSON-Schema
+ * via the `definition` "Batch".
+ */
+export interface Batch {
+  /**
+   * How many they are.
+   */
+  count: number;
+  /**
+   * Which iteration over it, from 1.
+   */
+  epoch: number;
+  /**
+   * Which samples of the dataset, in the order of the batch; at most 128. The text of an index that is no number.
+   */
+  indices: (number | string)[];
+  /**
+   * Which of the program's loaders, from 1 in the order of first use.
+   */
+  loader: number;
+  /**
+   * Which batch of the epoch, from 1; 0 for samples that were dropped because no full batch came of them.
+   */
+  number: number;
+  /**
+   * The rank whose it is, in a program of several ranks.
+   */
+  rank?: number | null;
+  /**
+   * The line that asked for it.
+   */
+  span?: Span | null;
+  /**
+   * What was handed out, at most 16.
+   */
+  tensors?: string[];
 }
 /**
  * One run of a module's forward.
@@ -2986,7 +3030,7 @@ export interface Step {
    */
   hook?: string | null;
   /**
-   * Index into `output`, `warnings` or `gaps`.
+   * Index into `output`, `warnings`, `gaps` or `batches`.
    */
   index?: number | null;
   /**
@@ -2994,10 +3038,11 @@ export interface Step {
    */
   input_nr?: number | null;
   /**
-   * `op`: a forward operation; `pass`: backward was called; `seed`: a gradient was put in at a root; `visit`: a node ran; `sum`: gradients met; `reduce`: a gradient was summed over broadcast axes; `accumulate`: a leaf's `.grad` changed; `pass_end`; `update` / `reset`: values changed outside the graph; `hook`: a hook fired or changed a gradient; `call` and `call_end`: a module's forward; `output`, `warning`, `failure`; `gap`: turns of a long loop were left out here.
+   * `op`: a forward operation; `pass`: backward was called; `seed`: a gradient was put in at a root; `visit`: a node ran; `sum`: gradients met; `reduce`: a gradient was summed over broadcast axes; `accumulate`: a leaf's `.grad` changed; `pass_end`; `update` / `reset`: values changed outside the graph; `hook`: a hook fired or changed a gradient; `call` and `call_end`: a module's forward; `batch`: a `DataLoader` handed one out or dropped samples; `output`, `warning`, `failure`; `gap`: turns of a long loop were left out here.
    */
   kind:
     | "accumulate"
+    | "batch"
     | "call"
     | "call_end"
     | "failure"

@@ -969,8 +969,8 @@ NAMES: dict[str, list[Row]] = {
         Row(X + "print(x.names) #<\n", {"name": "names"}),
     ],
     "tensor_method": [
-        Row(X + "s = torch.shape(x)  #<\n", {"name": "shape"}, True),
-        Row("y = torch.new_ones(5, 3) #<\n", {"name": "new_ones"}),
+        Row(X + "s = torch.shape(x)  #<\n", {"name": "shape", "call": "shape"}, True),
+        Row("y = torch.new_ones(5, 3) #<\n", {"name": "new_ones", "call": "new_ones(...)"}),
         Row(X + "y = torch.view(x, 6) #<\n", {"name": "view"}, True),
         Row(X + "s = torch.size(x) #<\n", {"name": "size"}, True),
     ],
@@ -984,6 +984,7 @@ NAMES: dict[str, list[Row]] = {
     ],
     "attribute_misspelt": [
         Row("x = torch.one(2, 3) #<\n", {"suggestion": "ones"}, True),
+        Row("x = torch.ones(2).gpu() #<\n", {"suggestion": "cuda"}),
         Row("layer = nn.linear(2, 3) #<\n", {"suggestion": "Linear"}, True),
         Row("y = F.softmx(torch.ones(2), 0) #<\n", {"owner": "torch.nn.functional"}, True),
         Row(
@@ -1060,6 +1061,11 @@ SYNTAX: dict[str, list[Row]] = {
             True,
         ),
         Row("In [None]: #<\nx = 1\nOut[2]: tensor([1.,\n        2.])\n", {}, True),
+        Row(
+            "In [8]: #<\nx = 1\nMLP(\n  (act): ReLU()\n)\n\n\ntensor([[1., 2.],\n        [3., 4.]])\nIn [9]:\ny = x\n",
+            {},
+            True,
+        ),
     ],
     "shell_line": [
         Row("!pip install torch #<\nx = 1\n", {"word": "!pip"}, True),
@@ -1075,6 +1081,13 @@ SYNTAX: dict[str, list[Row]] = {
         Row("x = torch.ones(2)\ntensor(5., grad_fn=<AddBackward0>) #<\n", {}, True),
         Row("x = torch.ones(2)\ntensor([[1., 1.], #<\n        [1., 1.]], grad_fn=<AddBackward0>)\ny = x\n", {}, True),
         Row("tensor([1., 2.]) #<\n", {"name": "tensor"}, True),
+        Row("x = 1\n tensor([[0., 0.], #<\n        [0., 0.]]) \n tensor([1, 0])\n tensor(2)\n", {}, True),
+        Row("x = 1\n[[1 2 3] #<\n [4 5 6]]\n", {}, True),
+        Row(
+            "x = 1\nMLP( #<\n  (hidden): Linear(in_features=4, bias=True)\n)\n\n\ntensor([[1., 2.],\n        [3., 4.]], grad_fn=<AddmmBackward0>)\n",
+            {},
+            True,
+        ),
     ],
     "full_width": [
         Row(

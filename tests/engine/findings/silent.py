@@ -521,6 +521,13 @@ f = e + 1
     Case("uninitialised_read", 5, {"name": "w", "made_line": "4"}, """w = torch.empty(2, 2)
 s = torch.matmul(w, torch.ones(2, 2)).sum()
 """),
+    Case("uninitialised_print", 6, {"names": "`d`, `e`", "made_line": "4"}, """d = torch.empty(2, 3)
+e = torch.empty(3, dtype=torch.int32)
+print(d, e)
+"""),
+    Case("uninitialised_print", 5, {"names": "`x`", "maker": "torch.empty(2, 2)"}, """x = torch.empty(2, 2)
+print('x', x)
+"""),
     # Devices
     Case("test_without_call", 4, {"function": "is_available"}, """device = "cuda:1" if torch.cuda.is_available else "cpu"
 print(device)
@@ -739,6 +746,7 @@ NEAR_MISSES: tuple[tuple[str, str], ...] = (
     ("squeeze_without_effect", "for n in (1, 3):\n    y = torch.zeros(n, 2).squeeze(0)\n"),
     ("uninitialised_read", "e = torch.empty(3).uniform_()\nf = e + 1\nz = torch.zeros_like(torch.empty(2))\n"),
     ("uninitialised_read", "Y = torch.empty(2, 2)\nfor i in range(2):\n    for j in range(2):\n        Y[i, j] = i + j\nprint(Y.sum())\n"),
+    ("uninitialised_print", "e = torch.empty(3)\nprint(e.shape)\ne.zero_()\nprint(e)\nf = torch.IntTensor([1, 2])\nprint(f)\n"),
     ("test_without_call", "check = torch.cuda.is_available\ndevice = 'cuda' if torch.cuda.is_available() else 'cpu'\nprint(check())\n"),
     ("visible_devices_misspelt", "import os\nos.environ['CUDA_VISIBLE_DEVICES'] = '0'\nos.environ['CUDA_LAUNCH_BLOCKING'] = '1'\nx = torch.ones(2)\n"),
     ("visible_devices_too_late", "import os\nos.environ['CUDA_VISIBLE_DEVICES'] = '0'\nprint(torch.cuda.is_available())\n"),

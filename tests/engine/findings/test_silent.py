@@ -66,7 +66,7 @@ MENDED = {
     "optimizer_holds_others", "not_in_optimizer", "backward_without_step", "method_not_called", "scheduler_before_step",
     "evaluated_in_train", "evaluated_with_grad", "loss_broadcast", "difference_broadcast",
     "softmax_before_cross_entropy", "sigmoid_before_logits_loss", "nll_without_log_softmax", "bce_without_sigmoid",
-    "softmax_without_dim", "uninitialised_read", "test_without_call", "visible_devices_misspelt", "losses_kept",
+    "softmax_without_dim", "uninitialised_read", "uninitialised_print", "test_without_call", "visible_devices_misspelt", "losses_kept",
     "total_kept", "result_dropped", "requires_grad_misspelt",
     "requires_grad_of_module", "clip_before_backward", "clip_after_step", "state_dict_shared", "tensor_not_parameter",
     "dropout_ignores_eval", "comparison_broadcast", "relu_before_logits_loss", "update_lost",

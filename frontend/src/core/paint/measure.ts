@@ -198,7 +198,27 @@ export function forwardLabel(link: DrawnLink, measure: Measure, withSlot: boolea
         ? measure.words('graph.scalar')
         : ''
       : formatShape(tensor.shape)
-  return [shape, withSlot && measure.spacious ? (link.label ?? '') : ''].filter((row) => row !== '')
+  const become = tensor ? becomeOf(link, tensor, measure) : ''
+  return [become ? `${shape} → ${become}`.trim() : shape, withSlot && measure.spacious ? (link.label ?? '') : ''].filter((row) => row !== '')
+}
+
+const CASTS = new Set(
+  ['to', 'type', 'float', 'double', 'half', 'bfloat16', 'int', 'long', 'short', 'bool', 'cpu', 'cuda'],
+)
+
+/** What an op only makes another form of: the dtype it casts to, where it takes it, the shape it stretches it to where
+ *  no gradient is summed back. */
+function becomeOf(link: DrawnLink, tensor: Tensor, { story, sheet }: Measure): string {
+  const op = story.index.op(sheet.boxes.get(link.target)?.op)
+  const made = story.index.tensor(op?.outputs[0])
+  if (!op || !made) return ''
+  const { dtype, device = 'cpu', shape } = made
+  if (CASTS.has(op.name)) {
+    const changed = [dtype === tensor.dtype ? '' : dtype, device === (tensor.device ?? 'cpu') ? '' : device]
+    return changed.filter((word) => word !== '').join(' · ')
+  }
+  const input = op.inputs.indexOf(tensor.id)
+  return link.kind !== 'data' && op.broadcast?.some((one) => one.input === input) ? formatShape(shape) : ''
 }
 
 /** A gradient beside its lane: in full when it is small, else one number. */
@@ -218,8 +238,9 @@ function shortLabel(tensor: Tensor): Display {
 
 const CAUSES: Readonly<Record<string, string>> = { no_grad: 'no_grad', data: '.data', tensor: 'torch.tensor()' }
 
-export function cutText(link: DrawnLink, { words }: Measure): string[] {
-  const cause = CAUSES[link.reason ?? ''] ?? `${link.reason || 'detach'}()`
+export function cutText(link: DrawnLink, { words, sheet, story }: Measure): string[] {
+  const { grad_mode: mode } = story.index.op(sheet.boxes.get(link.target)?.op) ?? {}
+  const cause = mode === 'inference' ? 'inference_mode' : CAUSES[link.reason ?? ''] ?? `${link.reason || 'detach'}()`
   const line = link.span?.line
   return [words('graph.cut', { reason: cause }), ...(line ? [words('graph.cut_line', { line })] : [])]
 }

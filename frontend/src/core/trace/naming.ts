@@ -36,13 +36,19 @@ function memberName(index: TraceIndex, tensor: Tensor): string | undefined {
   return names.get(index.identity(tensor.id))
 }
 
+/** The code of a call; what a loader does at the head of a loop has none. */
+function madeBy(index: TraceIndex, op: Op): string {
+  const code = codeAt(index.trace.program.code, op.span, 28)
+  return code && !/^(async )?for\b/.test(code) ? code : op.name
+}
+
 /** What the program calls a tensor, or the code that made it; nothing where it has neither. */
 export function nameOf(index: TraceIndex, tensor: Tensor | undefined): string {
   if (!tensor) return ''
   const named = tensor.names?.[0] ?? index.tensor(tensor.identity)?.names?.[0] ?? memberName(index, tensor)
   if (named) return named
   const made = index.producer(tensor.id)
-  if (made) return codeAt(index.trace.program.code, made.span, 28) || made.name
+  if (made) return madeBy(index, made)
   return tensor.role === 'constant' || tensor.role === 'seed' ? brief(tensor) : ''
 }
 
@@ -56,7 +62,7 @@ export function tensorName(index: TraceIndex, tensor: Tensor | undefined): strin
 
 export function opName(index: TraceIndex, op: Op): string {
   const result = index.tensor(op.outputs[0])
-  return result?.names?.[0] ?? (codeAt(index.trace.program.code, op.span, 28) || op.name)
+  return result?.names?.[0] ?? madeBy(index, op)
 }
 
 /** What a node computed, in the program's words: `y`, `y * y`; for a sink the leaf. */

@@ -1,12 +1,13 @@
 // The timeline in words: what happened at a step.
 
-import type { Gap, HookCall, Node, Op, Reduction, Step, Tensor, Update, Visit } from '../../api/types'
+import type { Batch, Gap, HookCall, Node, Op, Reduction, Step, Tensor, Update, Visit } from '../../api/types'
 import { exchangedBy, exchangedIn, type Exchanged } from './collectives'
 import { brief as briefTerm } from '../words/display'
 import { formatShape } from '../words/format'
 import type { TraceIndex } from './trace-index'
 import type { Words } from '../words/sentences'
 import { brief, codeAt, nodeName, opName, passName, tensorName } from './naming'
+import { batchAt, samplesOf } from './batches'
 import { isEnough } from './steps'
 
 export interface Told {
@@ -46,6 +47,7 @@ function rankOf(index: TraceIndex, step: Step): number | null | undefined {
   if (step.op) return index.op(step.op)?.rank
   if (step.update) return index.updates.get(step.update)?.rank
   if (step.pass) return index.passes.get(step.pass)?.rank
+  if (step.kind === 'batch') return batchAt(index.trace, step)?.rank
   return step.call ? index.op(index.calls.get(step.call)?.first_op)?.rank : undefined
 }
 
@@ -69,6 +71,8 @@ function tellStep(index: TraceIndex, step: Step, t: Words): Told {
     case 'update':
     case 'reset':
       return tellUpdate(index, step, t)
+    case 'batch':
+      return tellBatch(batchAt(index.trace, step), t)
     case 'output':
       return told(t('step.output'), oneLine(index.trace.output[step.index ?? 0]?.text ?? ''))
     case 'warning':
@@ -78,6 +82,13 @@ function tellStep(index: TraceIndex, step: Step, t: Words): Told {
     case 'gap':
       return tellGap(index.trace.gaps?.[step.index ?? -1], t)
   }
+}
+
+/** Samples that a batch is made of, or that were dropped. */
+function tellBatch(batch: Batch | undefined, t: Words): Told {
+  if (!batch) return told('')
+  const { epoch, number } = batch
+  return told(t(number === 0 ? 'step.batch_dropped' : 'step.batch', { epoch, number }), samplesOf(batch, 10))
 }
 
 /** Turns of a long loop that were left out. */

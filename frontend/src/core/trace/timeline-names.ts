@@ -5,6 +5,7 @@ import { brief as briefTerm } from '../words/display'
 import { textWidth } from '../words/format'
 import type { Words } from '../words/sentences'
 import type { TraceIndex } from './trace-index'
+import { batchAt, samplesOf } from './batches'
 import { opName, shortType, tensorName } from './naming'
 import { nodeOfStep } from './steps'
 import { reductionOf, updateName } from './story'
@@ -43,6 +44,10 @@ export function markLabel(index: TraceIndex, step: Step, t: Words): string {
       return index.modules.get(index.calls.get(step.call ?? '')?.module ?? '')?.path.split('.').at(-1) ?? ''
     case 'accumulate':
       return `${tensorName(index, index.tensor(pass?.accumulations[step.accumulation ?? 0]?.tensor))}.grad`
+    case 'batch': {
+      const batch = batchAt(index.trace, step)
+      return batch ? `batch [${samplesOf(batch, 4)}]` : ''
+    }
     case 'output':
       return 'print'
     case 'update':

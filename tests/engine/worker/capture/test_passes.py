@@ -35,6 +35,13 @@ def test_a_caught_call_that_failed_before_the_engine_began_is_a_failed_pass() ->
     assert (refused.visits, refused.accumulations, refused.failed_node) == ((), (), None)
 
 
+def test_a_seed_that_the_engine_casts_was_changed_by_no_hook() -> None:
+    trace = record("import torch\nx = torch.ones(2, requires_grad=True)\nx.sum().backward(torch.tensor(1))\n")
+    (first, *_) = trace.passes[0].visits
+    assert first.sums == ()
+    assert "hook" not in [step.kind for step in trace.timeline]
+
+
 def test_a_program_that_ends_there_names_the_pass() -> None:
     trace = record("import torch\nx = torch.ones(3, requires_grad=True)\n(x * 2).backward()\n")
     assert trace.failure is not None

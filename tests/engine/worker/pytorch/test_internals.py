@@ -428,6 +428,13 @@ def _() -> None:
     assert replaced(internals.MODULE_APPLY, lambda: torch.nn.Sequential(torch.nn.Linear(1, 1)).double()) == 2
 
 
+@canary("batches of a DataLoader would not be told", "LOADER_NEXT", "LOADER_INDICES")
+def _() -> None:
+    loader = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(torch.ones(3)), batch_size=2)
+    assert replaced(internals.LOADER_NEXT, lambda: list(loader)) == 3
+    assert next(getattr(iter(loader), internals.LOADER_INDICES)) == [0, 1]
+
+
 @canary("backward hooks of modules would go unseen", "COLLECT_BACKWARD_HOOKS", "COLLECT_BACKWARD_PRE_HOOKS")
 def _() -> None:
     module = torch.nn.Identity()

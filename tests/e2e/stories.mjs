@@ -2150,6 +2150,39 @@ const stories = {
     await page.locator('.question', { hasText: '1 / 2' }).waitFor()
   },
 
+  async 'questions: numbers to play with turn by keys within their range, and are asked anew'(page) {
+    await page.goto(`${server}/#lesson=scalar_expression&lang=en`)
+    const slider = page.getByRole('slider', { name: 'x, line 3' })
+    const shown = (text) => page.locator('.sliders output', { hasText: text }).waitFor()
+    await page.locator('.question', { hasText: 'x is 2. What is y?' }).waitFor()
+    await page.locator('.question input').fill('11')
+    await page.keyboard.press('Enter')
+    await page.locator('.question', { hasText: '2 / 2' }).waitFor()
+    await slider.focus()
+    await page.keyboard.press('End')
+    await shown('4.0')
+    await page.keyboard.press('ArrowRight')
+    await page.locator('.question', { hasText: '1 / 2' }).waitFor()
+    await page.locator('.question', { hasText: 'What is y after line 4?' }).waitFor()
+    await page.locator('.cm-content', { hasText: 'torch.tensor(4.0,' }).waitFor()
+    const number = await page.locator('.cm-line').nth(2).getByText('4.0').boundingBox()
+    await page.mouse.move(number.x + number.width / 2, number.y + number.height / 2)
+    await page.mouse.down()
+    await page.mouse.move(number.x + number.width / 2 - 900, number.y + number.height / 2, { steps: 4 })
+    await page.mouse.up()
+    await shown('-4.0')
+    await page.locator('.question input').fill('5')
+    await page.keyboard.press('Enter')
+    await page.locator('.question .told', { hasText: 'y = 5' }).waitFor()
+    await page.getByRole('button', { name: "The lesson's numbers" }).click()
+    await shown('2.0')
+    await page.locator('.question', { hasText: '2 / 2' }).waitFor()
+
+    const broken = await answered('import torch\nx = torch.tensor(2.0)  # ~ 5..9\ny = x * 2\n')
+    await page.goto(`${server}/#run=${broken.id}&lang=zh`)
+    await page.locator('.sliders', { hasText: '第 2 行的数在“5..9”之外' }).waitFor()
+  },
+
   async 'questions: the sheet has questions first and answers on a page of their own'(page) {
     await page.addInitScript(() => { window.print = () => { window.top.printed = document.body.innerText } })
     for (const [lang, print, answers] of [['en', 'Print the questions', 'answers'], ['zh', '打印题目', '答案']]) {

@@ -4,6 +4,7 @@ import type { Fixes, Graph, Trace, Trial } from '../../api/types'
 import { cutGraph, cutTrace } from '../../core/trace/cut'
 import { applyEdits } from '../../core/trace/fix'
 import { History } from '../../core/trace/history'
+import { playedIn, type Played } from '../../core/trace/literals'
 import { boxFinder } from '../../core/trace/naming'
 import { indexOf, linesOfGraph, type TraceIndex } from '../../core/trace/trace-index'
 import { drawnUnrecorded, unrecorded } from '../../core/trace/unrecorded'
@@ -45,6 +46,8 @@ export class Run {
   readonly history: History | null = $derived(this.index ? new History(this.index) : null)
   readonly find = $derived(this.graph && this.index ? boxFinder(this.graph, this.index) : null)
   readonly lines = $derived(this.graph ? linesOfGraph(this.graph) : null)
+  /** Its numbers to play with. */
+  readonly played: readonly Played[] = $derived(this.trace ? playedIn(this.trace) : [])
   readonly total: number = $derived(this.trace?.timeline.length ?? 0)
 
   constructor(questions: Questions) {

@@ -2183,6 +2183,32 @@ const stories = {
     await page.locator('.sliders', { hasText: '第 2 行的数在“5..9”之外' }).waitFor()
   },
 
+  async 'questions: a presented lesson walks through its questions and its words, with a remote or a finger'(page) {
+    await page.goto(`${server}/#lesson=tensor_expression&lang=en`)
+    await page.locator('.question input').waitFor()
+    await page.keyboard.press('p')
+    const walk = page.locator('.walk')
+    await walk.locator('.question', { hasText: '1 / 2' }).waitFor()
+    check(await page.locator('.question').count() === 1, 'a question is asked twice')
+    await walk.locator('input').focus()
+    await page.keyboard.press('PageDown')
+    await walk.locator('.told', { hasText: '[[1.5, 0], [6.5, 0]]' }).waitFor()
+    await walk.locator('input').fill('[[0.5, 2], [0.5, 2]]')
+    await page.keyboard.press('Enter')
+    await walk.locator('.told', { hasText: '[[0.5, 2], [0.5, 2]]' }).waitFor()
+    await page.keyboard.press('ArrowRight')
+    await walk.locator('p', { hasText: 'Two 2×2 matrices' }).waitFor()
+    await page.keyboard.press(' ')
+    await walk.locator('.current').waitFor()
+    await page.keyboard.press('PageUp')
+    await walk.locator('.current').waitFor({ state: 'detached' })
+    for (let tries = 0; !(await walk.locator('.current', { hasText: 'b.grad' }).count()) && tries < 9; tries += 1)
+      await walk.getByRole('button', { name: 'Next' }).click()
+    await page.locator('.player', { hasText: 'Add to b.grad' }).waitFor()
+    await page.keyboard.press('Escape')
+    await page.locator('.lesson .words').waitFor()
+  },
+
   async 'questions: the sheet has questions first and answers on a page of their own'(page) {
     await page.addInitScript(() => { window.print = () => { window.top.printed = document.body.innerText } })
     for (const [lang, print, answers] of [['en', 'Print the questions', 'answers'], ['zh', '打印题目', '答案']]) {

@@ -6,6 +6,7 @@ import { applyEdits } from '../../core/trace/fix'
 import { History } from '../../core/trace/history'
 import { playedIn, type Played } from '../../core/trace/literals'
 import { boxFinder } from '../../core/trace/naming'
+import { pointed, type Pointed } from '../../core/trace/pointing'
 import { indexOf, linesOfGraph, type TraceIndex } from '../../core/trace/trace-index'
 import { drawnUnrecorded, unrecorded } from '../../core/trace/unrecorded'
 import { recentRuns, type Recent } from './browser-storage'
@@ -82,6 +83,12 @@ export class Run {
   /** Whether the open question is which line fails. */
   get asksForLine(): boolean {
     return this.trace !== null && this.questions.openOf(this.trace)?.kind === 'line'
+  }
+
+  /** What a phrase of a lesson speaks of; null where the run has nothing of it. */
+  pointed(at: string): Pointed | null {
+    const { index, find, lines } = this
+    return index && find && lines ? pointed(at, index, find, lines) : null
   }
 
   /** What came of the fix of a finding; null until it was tried. */

@@ -90,7 +90,8 @@ test('a value is placed on the nearest step', () => {
 
 test('the numbers to play with are found by their place, also once they were turned', () => {
   const code = 'n = 4\nx = [1.0, -2.0]  # ~ -3..3'
-  const slider = { span: { line: 2, end_line: 2, column: 10, end_column: 14 }, name: 'x[1]', least: -3, most: 3, step: 0.1 }
+  const span = { line: 2, end_line: 2, column: 10, end_column: 14 }
+  const slider = { span, name: 'x[1]', least: -3, most: 3, step: 0.1 }
   const broken = { ...slider, problem: 'outside' as const }
   const played = playedIn({ ...load('detach').trace, program: { code }, sliders: [slider, broken] } as Trace)
   expect(played).toEqual([{ at: 2, of: 3, slider }])

@@ -2183,6 +2183,28 @@ const stories = {
     await page.locator('.sliders', { hasText: '第 2 行的数在“5..9”之外' }).waitFor()
   },
 
+  async 'questions: an embed tells the words of a lesson once its questions are answered, in either language'(page) {
+    const { run } = await (await fetch(`${server}/api/v1/gallery/diamond`)).json()
+    for (const [lang, ask, word] of [['en', 'The gradients of both paths meet', 'goes two ways'], ['zh', '两条路的梯度', '分成两路']]) {
+      for (const mode of ['read', 'slides']) {
+        await page.goto(`${server}/embed/${run}?lesson=diamond&lang=${lang}&mode=${mode}`)
+        const again = page.locator('.question button', { hasText: /Ask again|再问一遍/ })
+        await again.or(page.locator('.question input')).waitFor()
+        if (await again.count()) await again.click()
+        await page.locator('.question input').fill('9')
+        await page.keyboard.press('Enter')
+        await page.locator('.question', { hasText: ask }).waitFor()
+        check((await page.locator('.lesson').count()) === 0, 'the words stand there before the last answer')
+        await page.locator('.question input').fill('54')
+        await page.keyboard.press('Enter')
+        await page.locator('.lesson', { hasText: word }).waitFor()
+      }
+    }
+    await page.goto(`${server}/embed/${run}?lang=en`)
+    await page.locator('.gg-scene .box').first().waitFor()
+    check((await page.locator('.lesson').count()) === 0, 'words that nobody asked for')
+  },
+
   async 'questions: a presented lesson walks through its questions and its words, with a remote or a finger'(page) {
     await page.goto(`${server}/#lesson=tensor_expression&lang=en`)
     await page.locator('.question input').waitFor()

@@ -4,9 +4,7 @@ import type { Fixes, Graph, Trace, Trial } from '../../api/types'
 import { cutGraph, cutTrace } from '../../core/trace/cut'
 import { applyEdits } from '../../core/trace/fix'
 import { History } from '../../core/trace/history'
-import { playedIn, type Played } from '../../core/trace/literals'
 import { boxFinder } from '../../core/trace/naming'
-import { pointed, type Pointed } from '../../core/trace/pointing'
 import { indexOf, linesOfGraph, type TraceIndex } from '../../core/trace/trace-index'
 import { drawnUnrecorded, unrecorded } from '../../core/trace/unrecorded'
 import { recentRuns, type Recent } from './browser-storage'
@@ -47,8 +45,6 @@ export class Run {
   readonly history: History | null = $derived(this.index ? new History(this.index) : null)
   readonly find = $derived(this.graph && this.index ? boxFinder(this.graph, this.index) : null)
   readonly lines = $derived(this.graph ? linesOfGraph(this.graph) : null)
-  /** Its numbers to play with. */
-  readonly played: readonly Played[] = $derived(this.trace ? playedIn(this.trace) : [])
   readonly total: number = $derived(this.trace?.timeline.length ?? 0)
 
   constructor(questions: Questions) {
@@ -83,12 +79,6 @@ export class Run {
   /** Whether the open question is which line fails. */
   get asksForLine(): boolean {
     return this.trace !== null && this.questions.openOf(this.trace)?.kind === 'line'
-  }
-
-  /** What a phrase of a lesson speaks of; null where the run has nothing of it. */
-  pointed(at: string): Pointed | null {
-    const { index, find, lines } = this
-    return index && find && lines ? pointed(at, index, find, lines) : null
   }
 
   /** What came of the fix of a finding; null until it was tried. */

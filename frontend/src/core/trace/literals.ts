@@ -94,8 +94,17 @@ function placesOf(value: number): number {
   return String(value).split('.')[1]?.length ?? 0
 }
 
+const known = new WeakMap<Trace, readonly Played[]>()
+
 /** The numbers of a run's program that its author wants played with. */
-export function playedIn(trace: Trace): readonly Played[] {
+export function playedIn(trace: Trace | null): readonly Played[] {
+  if (!trace) return []
+  const found = known.get(trace) ?? readPlayed(trace)
+  known.set(trace, found)
+  return found
+}
+
+function readPlayed(trace: Trace): Played[] {
   const sliders = (trace.sliders ?? []).filter(({ problem }) => !problem)
   if (sliders.length === 0) return []
   const { code } = trace.program

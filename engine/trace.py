@@ -1343,6 +1343,28 @@ class Question(Record, frozen=True):
     the right one is not among them."""
 
 
+SliderProblem = Literal["", "form", "none", "which", "number", "whole", "outside", "step"]
+
+
+class Slider(Record, frozen=True):
+    """A number to play with and how far, as the program's author says beside it: `# ~ -3..3`."""
+
+    span: Span
+    """The number; the comment where the range does not hold."""
+    name: str
+    """What it is given to, with its place in a list: `lr`, `w[1]`; of a range that does not hold the words of it."""
+    least: float
+    """The lowest value."""
+    most: float
+    """The highest."""
+    step: float
+    """What lies between one value and the next."""
+    problem: SliderProblem = ""
+    """Why the range does not hold, for its author: `form`: it cannot be read; `none`: there is no number of that name
+    or none at all; `which`: several numbers, and no name; `number`: not a plain decimal number; `whole`: bounds or step
+    of a whole number are not whole; `outside`: the number is outside; `step`: number or end lie between two steps."""
+
+
 class Truncation(Record, frozen=True):
     """Something that was left out."""
 
@@ -1433,5 +1455,7 @@ class Trace(Record, frozen=True, kw_only=True):
     """Diagnoses."""
     questions: tuple[Question, ...] = ()
     """What its comments ask the reader, in order; at most 40."""
+    sliders: tuple[Slider, ...] = ()
+    """The numbers that its comments want played with, in order; at most 12."""
     truncated: tuple[Truncation, ...]
     """What was left out."""

@@ -1,6 +1,6 @@
 import torch
 
-w = torch.tensor([1.0, -2.0], requires_grad=True)
+w = torch.tensor([1.0, -2.0], requires_grad=True)  # ~ -3..3
 
 first = (w ** 2).sum()
 first.backward()

@@ -8,7 +8,7 @@ samples = TensorDataset(x, 3 * x)
 
 model = nn.Linear(1, 1)
 loss_fn = nn.MSELoss()
-optimizer = torch.optim.SGD(model.parameters(), lr=0.2)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.2)  # ~ lr 0.05..0.5 by 0.05
 
 for inputs, wanted in DataLoader(samples, batch_size=4, shuffle=True):
     loss = loss_fn(model(inputs), wanted)

@@ -1,6 +1,6 @@
 import torch
 
-u = torch.tensor(0.5, requires_grad=True)
+u = torch.tensor(0.5, requires_grad=True)  # ~ -2..2
 inner = u**2
 outer = inner.sin()
 

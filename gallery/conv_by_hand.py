@@ -12,7 +12,7 @@ def correlate(image, kernel):
 
 
 image = torch.tensor([[0.0, 0.0, 1.0, 1.0]] * 3)
-kernel = torch.tensor([[-1.0, 1.0], [-1.0, 1.0]], requires_grad=True)
+kernel = torch.tensor([[-1.0, 1.0], [-1.0, 1.0]], requires_grad=True)  # ~ -2..2
 
 edges = correlate(image, kernel)  # ? edges.shape
 edges.sum().backward()  # ? kernel.grad

@@ -14,7 +14,7 @@ class ClippedStep(torch.autograd.Function):
         return grad_output * inside
 
 
-x = torch.tensor([-2.0, -0.5, 0.5, 2.0], requires_grad=True)
+x = torch.tensor([-2.0, -0.5, 0.5, 2.0], requires_grad=True)  # ~ -3..3
 weights = torch.tensor([1.0, 2.0, 3.0, 4.0])
 
 fired = ClippedStep.apply(x)  # ? fired

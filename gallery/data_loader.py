@@ -21,7 +21,7 @@ for drop_last in (False, True):
 
 torch.manual_seed(0)
 w = torch.tensor(0.0, requires_grad=True)
-for numbers, squares in DataLoader(samples, batch_size=3, shuffle=True):
+for numbers, squares in DataLoader(samples, batch_size=3, shuffle=True):  # ~ batch_size 1..7
     loss = ((w * numbers - squares) ** 2).mean()
     loss.backward()
     print("batch", numbers.tolist(), "loss", round(loss.item(), 2))

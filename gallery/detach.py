@@ -1,6 +1,6 @@
 import torch
 
-x = torch.tensor(3.0, requires_grad=True)
+x = torch.tensor(3.0, requires_grad=True)  # ~ -4..4
 
 square = x ** 2
 frozen = square.detach()

@@ -1,6 +1,6 @@
 import torch
 
-x = torch.tensor(3.0, requires_grad=True)
+x = torch.tensor(3.0, requires_grad=True)  # ~ -5..5
 left = x * 2
 right = x ** 2  # ? right
 y = left * right

@@ -1,7 +1,7 @@
 import torch
 
-x = torch.tensor(2.0, requires_grad=True)
-y = x ** 3
+x = torch.tensor(2.0, requires_grad=True)  # ~ -3..3
+y = x ** 3  # ~ 3..6
 
 (slope,) = torch.autograd.grad(y, x, create_graph=True)
 (curvature,) = torch.autograd.grad(slope, x, create_graph=True)  # ? curvature

@@ -7,7 +7,7 @@ total = halves + counts  # ? total.dtype
 ratio = counts / 2  # ? ratio.dtype
 print("float32 + int64 =", total.dtype, "- int64 / 2 =", ratio.dtype)
 
-price = torch.tensor([2.9, -2.9, 127.0])
+price = torch.tensor([2.9, -2.9, 127.0])  # ~ -128..127
 short = price.to(torch.int8)  # ? short
 exact = price.double()
 print("as int8", short)

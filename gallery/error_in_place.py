@@ -1,6 +1,6 @@
 import torch  # ? error.line
 
-x = torch.tensor([0.0, 1.0, 2.0], requires_grad=True)
+x = torch.tensor([0.0, 1.0, 2.0], requires_grad=True)  # ~ -2..2
 
 grown = torch.exp(x)
 grown += 1

@@ -1,6 +1,6 @@
 import torch  # ? error.line
 
-w = torch.tensor([1.0, 2.0], requires_grad=True)
+w = torch.tensor([1.0, 2.0], requires_grad=True)  # ~ -3..3
 x = torch.tensor([3.0, 4.0])
 
 prediction = (w * x).sum()

@@ -1,6 +1,6 @@
 import torch
 
-x = torch.tensor([1.0, 2.0])
+x = torch.tensor([1.0, 2.0])  # ~ -5..5
 y = torch.tensor([10.0, 20.0])
 room = torch.empty(2)
 

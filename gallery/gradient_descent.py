@@ -5,7 +5,7 @@ x = torch.linspace(-1, 1, 12)
 y = 2 * x + 1 + 0.1 * torch.randn(12)
 
 
-def descend(batch_size, epochs=1, lr=0.2):
+def descend(batch_size, epochs=1, lr=0.2):  # ~ epochs 1..5, lr 0.05..0.6 by 0.05
     w = torch.zeros(2, requires_grad=True)
     updates = 0
     for epoch in range(epochs):

@@ -1,6 +1,6 @@
 import torch
 
-x = torch.tensor([1.0, 2.0], requires_grad=True)
+x = torch.tensor([1.0, 2.0], requires_grad=True)  # ~ -3..3
 y = torch.stack([x[0] * x[1], x[0] + x[1], x[1] ** 3])
 
 rows = []

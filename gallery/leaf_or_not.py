@@ -1,6 +1,6 @@
 import torch
 
-a = torch.tensor([2.0, 3.0], requires_grad=True)
+a = torch.tensor([2.0, 3.0], requires_grad=True)  # ~ -3..3
 b = torch.tensor([6.0, 4.0], requires_grad=True)
 noise = torch.tensor([0.5, 0.5])
 

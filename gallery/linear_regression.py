@@ -1,12 +1,12 @@
 import torch
 
 hours = torch.tensor([1.0, 2.0, 3.0, 4.0])
-score = torch.tensor([3.0, 5.0, 7.0, 9.0])
+score = torch.tensor([3.0, 5.0, 7.0, 9.0])  # ~ 0..12
 
 slope = torch.tensor(0.0, requires_grad=True)
 offset = torch.tensor(0.0, requires_grad=True)
 
-for epoch in range(5):
+for epoch in range(5):  # ~ 2..20
     predicted = slope * hours + offset
     loss = ((predicted - score) ** 2).mean()
     loss.backward()  # ? slope.grad

@@ -1,7 +1,7 @@
 import torch
 from torch import nn
 
-predicted = torch.tensor([2.0, -1.0, 4.0], requires_grad=True)
+predicted = torch.tensor([2.0, -1.0, 4.0], requires_grad=True)  # ~ -4..4
 wanted = torch.tensor([1.0, 1.0, 1.0])
 for loss_fn in (nn.MSELoss(), nn.L1Loss(), nn.HuberLoss()):
     loss = loss_fn(predicted, wanted)  # ? loss

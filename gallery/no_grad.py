@@ -1,6 +1,6 @@
 import torch
 
-w = torch.tensor([2.0, -1.0], requires_grad=True)
+w = torch.tensor([2.0, -1.0], requires_grad=True)  # ~ -3..3
 x = torch.tensor([3.0, 4.0])
 
 score = (w * x).sum()

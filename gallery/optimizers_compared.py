@@ -17,10 +17,10 @@ def descend(optimizer_class, **settings):
     return optimizer
 
 
-plain = descend(torch.optim.SGD, lr=0.045)
-momentum = descend(torch.optim.SGD, lr=0.02, momentum=0.8)
+plain = descend(torch.optim.SGD, lr=0.045)  # ~ lr 0.005..0.06 by 0.005
+momentum = descend(torch.optim.SGD, lr=0.02, momentum=0.8)  # ~ lr 0.01..0.05, momentum 0..0.9
 nesterov = descend(torch.optim.SGD, lr=0.02, momentum=0.8, nesterov=True)
 adagrad = descend(torch.optim.Adagrad, lr=0.5)
 adadelta = descend(torch.optim.Adadelta, lr=1.0)
 rmsprop = descend(torch.optim.RMSprop, lr=0.05)
-adam = descend(torch.optim.Adam, lr=0.3)
+adam = descend(torch.optim.Adam, lr=0.3)  # ~ lr 0.1..1

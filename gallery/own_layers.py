@@ -23,7 +23,7 @@ net = nn.Sequential(Centred(), Scaled(3))
 print("parameters:", [name for name, _ in net.named_parameters()])
 print("buffers:", [name for name, _ in net.named_buffers()])
 
-net(torch.tensor([1.0, 2.0, 6.0])).sum().backward()
+net(torch.tensor([1.0, 2.0, 6.0])).sum().backward()  # ~ -5..9
 print("weight.grad", net[1].weight.grad)
 print("offset.grad", net[1].offset.grad, "- but no optimizer will see it")
 print("calls", net[1].calls.item(), "saved with the model:", list(net.state_dict()))

@@ -1,8 +1,8 @@
 import torch
 
 inputs = torch.tensor([1.0, 0.0, -1.0, 0.5])
-w_in = torch.tensor(0.8, requires_grad=True)
-w_state = torch.tensor(0.5, requires_grad=True)
+w_in = torch.tensor(0.8, requires_grad=True)  # ~ -2..2
+w_state = torch.tensor(0.5, requires_grad=True)  # ~ -2..2
 
 state = torch.tensor(0.0)
 for x in inputs:

@@ -1,7 +1,7 @@
 import torch
 
-a = torch.tensor([6.0, -8.0], requires_grad=True)
-b = torch.tensor([2.0, 4.0], requires_grad=True)
+a = torch.tensor([6.0, -8.0], requires_grad=True)  # ~ -9..9
+b = torch.tensor([2.0, 4.0], requires_grad=True)  # ~ 1..9
 
 difference = a - b
 product = a * b

@@ -1,6 +1,6 @@
 import torch
 
-x = torch.tensor(2.0, requires_grad=True)
+x = torch.tensor(2.0, requires_grad=True)  # ~ -4..4
 y = x ** 2 + 3 * x + 1  # ? y
 
 y.backward()  # ? x.grad

@@ -15,8 +15,8 @@ def descend(optimizer_class, lr):
     return point, optimizer
 
 
-by_sgd, sgd = descend(torch.optim.SGD, lr=0.03)
-by_adam, adam = descend(torch.optim.Adam, lr=0.3)
+by_sgd, sgd = descend(torch.optim.SGD, lr=0.03)  # ~ lr 0.01..0.04
+by_adam, adam = descend(torch.optim.Adam, lr=0.3)  # ~ lr 0.1..1
 
 print("SGD: ", by_sgd.data, "remembers", list(sgd.state[by_sgd]))
 print("Adam:", by_adam.data, "remembers", list(adam.state[by_adam]))

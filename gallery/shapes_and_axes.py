@@ -16,6 +16,6 @@ print("strides", video.stride(), turned.stride())
 
 x = torch.arange(6.0, requires_grad=True)
 table = x.view(2, 3).unsqueeze(0)
-weights = torch.tensor([1.0, 10.0, 100.0])
+weights = torch.tensor([1.0, 10.0, 100.0])  # ~ 0..100 by 1
 (table * weights).sum().backward()  # ? x.grad
 print("x.grad", x.grad, x.grad.shape)

@@ -1,7 +1,7 @@
 import numpy as np
 import torch
 
-array = np.array([1.0, 2.0, 3.0])
+array = np.array([1.0, 2.0, 3.0])  # ~ -5..5
 shared = torch.from_numpy(array)
 copied = torch.tensor(array)
 

@@ -19,7 +19,7 @@ try:
 except fx.proxy.TraceError as error:
     print("program:", error)
 
-x = torch.tensor(-2.0, requires_grad=True)
+x = torch.tensor(-2.0, requires_grad=True)  # ~ -3..3
 y = program(x)  # ? y
 z = fixed(x)
 (y + z).backward()  # ? x.grad

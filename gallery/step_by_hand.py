@@ -2,7 +2,7 @@ import torch
 
 x = torch.tensor([1.0, 2.0, 3.0])
 y = 3 * x
-lr = 0.05
+lr = 0.05  # ~ 0.01..0.2
 
 then = torch.tensor(0.0, requires_grad=True)
 now = torch.tensor(0.0, requires_grad=True)

@@ -1,7 +1,7 @@
 import torch
 
 a = torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
-b = torch.tensor([[0.5, -1.0], [2.0, 0.0]], requires_grad=True)
+b = torch.tensor([[0.5, -1.0], [2.0, 0.0]], requires_grad=True)  # ~ -3..3
 
 product = a @ b
 activated = torch.relu(product - 3)  # ? activated

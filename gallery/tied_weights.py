@@ -14,7 +14,7 @@ class TiedAutoencoder(nn.Module):
 
 
 model = TiedAutoencoder()
-x = torch.tensor([[1.0, 2.0, 3.0]])
+x = torch.tensor([[1.0, 2.0, 3.0]])  # ~ -3..3
 
 error = (model(x) - x).pow(2).sum()
 error.backward()

@@ -7,7 +7,7 @@ again = rows.reshape(3, 2)
 copied = turned.reshape(6)
 own = rows.clone()
 
-grid[0] = 9
+grid[0] = 9  # ~ 0..20
 for name, tensor in {"rows": rows, "turned": turned, "again": again, "copied": copied, "own": own}.items():
     shared = tensor.data_ptr() == grid.data_ptr()
     print(f"{name:7} first cell {tensor.flatten()[0].item()}, contiguous {tensor.is_contiguous()}, shared {shared}")

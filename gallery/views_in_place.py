@@ -4,7 +4,7 @@ x = torch.tensor([1.0, 2.0, 3.0, 4.0], requires_grad=True)
 
 table = x * 10
 row = table.view(2, 2)[0]
-row.mul_(5)
+row.mul_(5)  # ~ 1..10
 
 loss = table.sum()
 loss.backward()

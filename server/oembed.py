@@ -29,6 +29,7 @@ _OPENS = {
     "mode": "read|slides",
     "highlight": "[0-9]{1,7}",
     "questions": "on|off",
+    "lesson": "[a-z0-9_]{1,40}",
 }
 """What an address may say of how an embed opens; nothing else of it is repeated."""
 _PATH = re.compile(r"/(?:s|embed)/(\w{1,80})/?")

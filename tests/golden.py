@@ -51,6 +51,7 @@ def main(names: list[str]) -> None:
         if not names or path.stem in names:
             trace = engine.run(path.read_text(encoding="utf-8"))
             _check_questions(path, trace)
+            _check_sliders(path, trace)
             golden_path(path).write_text(render(canonical(trace)), encoding="utf-8")
             if empty := empty_phrases(path):
                 raise SystemExit(f"{path.stem}.toml: the run has nothing that “{empty[0]}” names")
@@ -62,6 +63,15 @@ def _check_questions(path: Path, trace: Trace) -> None:
             raise SystemExit(
                 f"{path.name}, line {question.span.line}: the run cannot answer "
                 f"“{question.text}” ({question.problem}; docs/lessons.md says what can be asked)"
+            )
+
+
+def _check_sliders(path: Path, trace: Trace) -> None:
+    for slider in trace.sliders:
+        if slider.problem:
+            raise SystemExit(
+                f"{path.name}, line {slider.span.line}: nothing can be played with by “{slider.name}” "
+                f"({slider.problem}; docs/lessons.md says which numbers a range can name)"
             )
 
 

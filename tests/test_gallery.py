@@ -8,12 +8,16 @@ from pathlib import Path
 import pytest
 
 import engine
+from engine.program.edits import applied
+from engine.program.source import source_of
+from engine.trace import Edit, Slider, Trace
 from tests.curriculum.seen import words
 from tests.golden import canonical, differences, golden_path, programs
 
 LONGER = {"toy_engine": 110, "global_lock": 41}
 """An engine of one's own with three rules does not fit into thirty lines, nor do a stop-watch and two threads."""
 LESSONS = programs()
+PLAYED = [path for path in LESSONS if "# ~" in path.read_text(encoding="utf-8")]
 
 
 def _lesson(path: Path) -> dict[str, dict[str, str]]:
@@ -45,6 +49,34 @@ def test_each_question_can_be_asked_and_has_words_in_both_languages(path: Path) 
     words = tomllib.loads(path.with_suffix(".toml").read_text(encoding="utf-8")).get("questions", [])
     assert len(words) == len(questions)
     assert all(question[part][language] for question in words for part in ("ask", "why") for language in ("zh", "en"))
+
+
+@pytest.mark.parametrize("path", PLAYED, ids=lambda path: path.stem)
+def test_numbers_can_be_played_with_from_end_to_end(path: Path) -> None:
+    """At both ends of each range the lesson ends as it does, and its questions can be asked."""
+    code = path.read_text(encoding="utf-8")
+    lesson = engine.run(code)
+    assert lesson.sliders
+    for slider in lesson.sliders:
+        assert slider.problem == ""
+        for end in (slider.least, slider.most):
+            played = engine.run(applied(code, [Edit(span=slider.span, text=_written(code, slider, end))]))
+            assert _ending(played) == _ending(lesson), (slider.name, end)
+
+
+def _written(code: str, slider: Slider, value: float) -> str:
+    """A number as it is written in place of another."""
+    is_whole = source_of(code).written(slider.span).lstrip("-").isdecimal()
+    return str(int(value)) if is_whole else str(value)
+
+
+def _ending(trace: Trace) -> tuple[str, str | None, list[str]]:
+    failure = trace.failure
+    return trace.status, failure and failure.type, [question.problem for question in trace.questions]
+
+
+def test_forty_lessons_have_numbers_to_play_with() -> None:
+    assert len(PLAYED) >= 40
 
 
 def test_lessons_have_one_order() -> None:

@@ -17,6 +17,7 @@ from engine.derive.storages import MOST_STORAGES, storages
 from engine.derive.transfers import transfers
 from engine.derive.views_made_anew import with_regrown_linked
 from engine.derive.windows import with_windows
+from engine.program.sliders import sliders_in
 from engine.trace import Trace, Truncation
 from engine.trace_index import TraceIndex
 
@@ -35,6 +36,7 @@ def derive(trace: Trace, facts: SideFacts) -> TraceIndex:
         lines_not_run=lines_that_exist(facts.lines_not_run, trace.program.code),
         memory=memory(index, facts, sizes),
         questions=questions(index),
+        sliders=sliders_in(trace.program.code),
         ops=with_windows(with_promotions(with_reruns(trace), index.tensors), index.tensors),
         storages=shared[:MOST_STORAGES],
         transfers=transfers(index),

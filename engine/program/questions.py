@@ -55,7 +55,7 @@ def questions_in(code: str) -> list[Asked]:
         return []
     source = source_of(code)
     found: list[Asked] = []
-    for token in _comments(code):
+    for token in comments(code):
         asks, tells = _ASKS.match(token.string), _TELLS.match(token.string)
         if asks is not None and len(found) < MOST_QUESTIONS:
             found.append(_asked(source, token, asks))
@@ -64,7 +64,8 @@ def questions_in(code: str) -> list[Asked]:
     return found
 
 
-def _comments(code: str) -> Iterator[tokenize.TokenInfo]:
+def comments(code: str) -> Iterator[tokenize.TokenInfo]:
+    """All comments of a program, in order."""
     try:
         for token in tokenize.generate_tokens(io.StringIO(code).readline):
             if token.type == tokenize.COMMENT:
@@ -77,7 +78,7 @@ def _asked(source: Source, token: tokenize.TokenInfo, asks: re.Match[str]) -> As
     line, column = token.start
     name, attribute, is_none = _parts(asks["what"])
     is_beside = bool(token.line[:column].strip())
-    statement = _statement(source, line, None if is_beside else column)
+    statement = _statement_ending(source, line) if is_beside else statement_under(source, line, column)
     return Asked(
         span=Span(line=line, end_line=line, column=column, end_column=token.end[1]),
         text=asks["what"],
@@ -116,13 +117,16 @@ def _parts(text: str) -> tuple[str, str, bool]:
     return node.id, attribute, is_none
 
 
-def _statement(source: Source, line: int, column: int | None) -> ast.stmt | None:
-    """The one that ends on a comment's line, or for a comment with a line of its own the one above, in the same
-    block."""
-    ended = [
-        node
-        for node in source.nodes
-        if isinstance(node, ast.stmt)
-        and (node.end_lineno == line if column is None else (node.end_lineno or 0) < line and node.col_offset == column)
-    ]
-    return max(ended, key=lambda node: (node.end_lineno or 0, node.lineno), default=None)
+def _statement_ending(source: Source, line: int) -> ast.stmt | None:
+    """The one that ends on a line."""
+    return _last(node for node in source.nodes if isinstance(node, ast.stmt) and node.end_lineno == line)
+
+
+def statement_under(source: Source, line: int, column: int) -> ast.stmt | None:
+    """The one above a comment that has a line of its own, in the same block."""
+    statements = (node for node in source.nodes if isinstance(node, ast.stmt) and node.col_offset == column)
+    return _last(node for node in statements if (node.end_lineno or 0) < line)
+
+
+def _last(statements: Iterator[ast.stmt]) -> ast.stmt | None:
+    return max(statements, key=lambda node: (node.end_lineno or 0, node.lineno), default=None)

@@ -2150,6 +2150,87 @@ const stories = {
     await page.locator('.question', { hasText: '1 / 2' }).waitFor()
   },
 
+  async 'questions: numbers to play with turn by keys within their range, and are asked anew'(page) {
+    await page.goto(`${server}/#lesson=scalar_expression&lang=en`)
+    const slider = page.getByRole('slider', { name: 'x, line 3' })
+    const shown = (text) => page.locator('.sliders output', { hasText: text }).waitFor()
+    await page.locator('.question', { hasText: 'x is 2. What is y?' }).waitFor()
+    await page.locator('.question input').fill('11')
+    await page.keyboard.press('Enter')
+    await page.locator('.question', { hasText: '2 / 2' }).waitFor()
+    await slider.focus()
+    await page.keyboard.press('End')
+    await shown('4.0')
+    await page.keyboard.press('ArrowRight')
+    await page.locator('.question', { hasText: '1 / 2' }).waitFor()
+    await page.locator('.question', { hasText: 'What is y after line 4?' }).waitFor()
+    await page.locator('.cm-content', { hasText: 'torch.tensor(4.0,' }).waitFor()
+    const number = await page.locator('.cm-line').nth(2).getByText('4.0').boundingBox()
+    await page.mouse.move(number.x + number.width / 2, number.y + number.height / 2)
+    await page.mouse.down()
+    await page.mouse.move(number.x + number.width / 2 - 900, number.y + number.height / 2, { steps: 4 })
+    await page.mouse.up()
+    await shown('-4.0')
+    await page.locator('.question input').fill('5')
+    await page.keyboard.press('Enter')
+    await page.locator('.question .told', { hasText: 'y = 5' }).waitFor()
+    await page.getByRole('button', { name: "The lesson's numbers" }).click()
+    await shown('2.0')
+    await page.locator('.question', { hasText: '2 / 2' }).waitFor()
+
+    const broken = await answered('import torch\nx = torch.tensor(2.0)  # ~ 5..9\ny = x * 2\n')
+    await page.goto(`${server}/#run=${broken.id}&lang=zh`)
+    await page.locator('.sliders', { hasText: '第 2 行的数在“5..9”之外' }).waitFor()
+  },
+
+  async 'questions: an embed tells the words of a lesson once its questions are answered, in either language'(page) {
+    const { run } = await (await fetch(`${server}/api/v1/gallery/diamond`)).json()
+    for (const [lang, ask, word] of [['en', 'The gradients of both paths meet', 'goes two ways'], ['zh', '两条路的梯度', '分成两路']]) {
+      for (const mode of ['read', 'slides']) {
+        await page.goto(`${server}/embed/${run}?lesson=diamond&lang=${lang}&mode=${mode}`)
+        const again = page.locator('.question button', { hasText: /Ask again|再问一遍/ })
+        await again.or(page.locator('.question input')).waitFor()
+        if (await again.count()) await again.click()
+        await page.locator('.question input').fill('9')
+        await page.keyboard.press('Enter')
+        await page.locator('.question', { hasText: ask }).waitFor()
+        check((await page.locator('.lesson').count()) === 0, 'the words stand there before the last answer')
+        await page.locator('.question input').fill('54')
+        await page.keyboard.press('Enter')
+        await page.locator('.lesson', { hasText: word }).waitFor()
+      }
+    }
+    await page.goto(`${server}/embed/${run}?lang=en`)
+    await page.locator('.gg-scene .box').first().waitFor()
+    check((await page.locator('.lesson').count()) === 0, 'words that nobody asked for')
+  },
+
+  async 'questions: a presented lesson walks through its questions and its words, with a remote or a finger'(page) {
+    await page.goto(`${server}/#lesson=tensor_expression&lang=en`)
+    await page.locator('.question input').waitFor()
+    await page.keyboard.press('p')
+    const walk = page.locator('.walk')
+    await walk.locator('.question', { hasText: '1 / 2' }).waitFor()
+    check(await page.locator('.question').count() === 1, 'a question is asked twice')
+    await walk.locator('input').focus()
+    await page.keyboard.press('PageDown')
+    await walk.locator('.told', { hasText: '[[1.5, 0], [6.5, 0]]' }).waitFor()
+    await walk.locator('input').fill('[[0.5, 2], [0.5, 2]]')
+    await page.keyboard.press('Enter')
+    await walk.locator('.told', { hasText: '[[0.5, 2], [0.5, 2]]' }).waitFor()
+    await page.keyboard.press('ArrowRight')
+    await walk.locator('p', { hasText: 'Two 2×2 matrices' }).waitFor()
+    await page.keyboard.press(' ')
+    await walk.locator('.current').waitFor()
+    await page.keyboard.press('PageUp')
+    await walk.locator('.current').waitFor({ state: 'detached' })
+    for (let tries = 0; !(await walk.locator('.current', { hasText: 'b.grad' }).count()) && tries < 9; tries += 1)
+      await walk.getByRole('button', { name: 'Next' }).click()
+    await page.locator('.player', { hasText: 'Add to b.grad' }).waitFor()
+    await page.keyboard.press('Escape')
+    await page.locator('.lesson .words').waitFor()
+  },
+
   async 'questions: the sheet has questions first and answers on a page of their own'(page) {
     await page.addInitScript(() => { window.print = () => { window.top.printed = document.body.innerText } })
     for (const [lang, print, answers] of [['en', 'Print the questions', 'answers'], ['zh', '打印题目', '答案']]) {

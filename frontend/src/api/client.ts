@@ -237,6 +237,10 @@ export function gallery(lang: Lang): Promise<Lesson[]> {
   return json('/api/v1/gallery', lang)
 }
 
+export function lesson(name: string, lang: Lang): Promise<Lesson> {
+  return json(`/api/v1/gallery/${encodeURIComponent(name)}`, lang)
+}
+
 export function health(lang: Lang): Promise<Health> {
   return json('/api/v1/health', lang)
 }

@@ -1190,6 +1190,10 @@ export interface Trace {
    */
   questions?: Question[];
   /**
+   * The numbers that its comments want played with, in order; at most 12.
+   */
+  sliders?: Slider[];
+  /**
    * `ok`; `failed`: the user's program raised; `limited`: a limit stopped it; `crashed`: the process died.
    */
   status: "crashed" | "failed" | "limited" | "ok";
@@ -2835,6 +2839,56 @@ export interface Span2 {
   line: number;
 }
 /**
+ * A number to play with and how far, as the program's author says beside it: `# ~ -3..3`.
+ *
+ * This interface was referenced by `Wire`'s JSON-Schema
+ * via the `definition` "Slider".
+ */
+export interface Slider {
+  /**
+   * The lowest value.
+   */
+  least: number;
+  /**
+   * The highest.
+   */
+  most: number;
+  /**
+   * What it is given to, with its place in a list: `lr`, `w[1]`; of a range that does not hold the words of it.
+   */
+  name: string;
+  /**
+   * Why the range does not hold, for its author: `form`: it cannot be read; `none`: there is no number of that name or none at all; `which`: several numbers, and no name; `number`: not a plain decimal number; `whole`: bounds or step of a whole number are not whole; `outside`: the number is outside; `step`: number or end lie between two steps.
+   */
+  problem?: "" | "form" | "none" | "number" | "outside" | "step" | "which" | "whole";
+  span: Span3;
+  /**
+   * What lies between one value and the next.
+   */
+  step: number;
+}
+/**
+ * A stretch of the user's source. Lines from 1; columns from 0, in Unicode code points, end exclusive.
+ */
+export interface Span3 {
+  /**
+   * Column where the first line's part begins.
+   */
+  column: number;
+  /**
+   * Column after the last line's part.
+   */
+  end_column: number;
+  /**
+   * Last line.
+   */
+  end_line: number;
+  /**
+   * First line.
+   */
+  line: number;
+}
+/**
  * Memory and all that shares it: an alias group.
  *
  * This interface was referenced by `Wire`'s JSON-Schema
@@ -2889,12 +2943,12 @@ export interface Parted {
    * The name.
    */
   name: string;
-  span: Span3;
+  span: Span4;
 }
 /**
  * A stretch of the user's source. Lines from 1; columns from 0, in Unicode code points, end exclusive.
  */
-export interface Span3 {
+export interface Span4 {
   /**
    * Column where the first line's part begins.
    */

@@ -13,7 +13,7 @@ iframe:not(.ready){position:absolute;inset:0;opacity:0;pointer-events:none}.read
 
 class GradgraphEmbed extends HTMLElement {
   static readonly observedAttributes = [
-    'src', 'run', 'snapshot', 'step', 'theme', 'lang', 'height', 'hide', 'highlight', 'mode', 'questions',
+    'src', 'run', 'snapshot', 'step', 'theme', 'lang', 'height', 'hide', 'highlight', 'mode', 'questions', 'lesson',
   ]
 
   private readonly frame = document.createElement('iframe')
@@ -68,7 +68,7 @@ class GradgraphEmbed extends HTMLElement {
   }
 
   private open(): void {
-    const query = this.query({ theme: this.shade }, ['step', 'hide', 'highlight', 'mode', 'questions'])
+    const query = this.query({ theme: this.shade }, ['step', 'hide', 'highlight', 'mode', 'questions', 'lesson'])
     const id = this.getAttribute('snapshot') ?? this.getAttribute('run') ?? ''
     const src = this.getAttribute('src')
     const address = src ? new URL(src, document.baseURI) : new URL(`/embed/${encodeURIComponent(id)}`, HOST)

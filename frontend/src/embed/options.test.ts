@@ -2,7 +2,9 @@ import { expect, test } from 'vitest'
 import { START } from '../core/address'
 import { embedOptions } from './options'
 
-const END = { ...START, step: Infinity, mode: 'read', hideCode: false, hidePlayer: false, asks: true, highlight: null }
+const END = {
+  ...START, step: Infinity, mode: 'read', hideCode: false, hidePlayer: false, asks: true, tells: false, highlight: null,
+}
 
 test('an address names the run and how it opens', () => {
   const query = '?step=7&lang=zh&theme=dark&hide=code,player&mode=edit&level=forward&highlight=3&sel=b.n4&open=m1.m2'
@@ -38,4 +40,10 @@ test('slides show the graph alone', () => {
   expect(embedOptions('/embed/k3', '?mode=slides', 'en', null)).toMatchObject({
     mode: 'slides', hideCode: true, hidePlayer: true,
   })
+})
+
+test('the words of a lesson are told where the address asks for them, not because a snapshot was made of one', () => {
+  const snapshot = { ...START, lesson: 'diamond' }
+  expect(embedOptions('/embed/a', '?step=1', 'en', snapshot)).toMatchObject({ lesson: 'diamond', tells: false })
+  expect(embedOptions('/embed/a', '?lesson=hooks', 'en', null)).toMatchObject({ lesson: 'hooks', tells: true })
 })

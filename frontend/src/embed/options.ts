@@ -14,6 +14,8 @@ export interface EmbedOptions extends ViewState {
   hidePlayer: boolean
   /** Whether what the program asks is asked. */
   asks: boolean
+  /** Whether the words of its lesson stand with it. */
+  tells: boolean
   /** Line of the program whose boxes stand out. */
   highlight: number | null
 }
@@ -38,6 +40,7 @@ export function embedOptions(
     hideCode: mode === 'slides' || hidden.includes('code'),
     hidePlayer: mode === 'slides' || hidden.includes('player'),
     asks: query.get('questions') !== 'off',
+    tells: query.has('lesson'),
     highlight: wholeNumber(query.get('highlight')),
   }
 }

@@ -3,13 +3,21 @@
 import { mount, type ComponentProps } from 'svelte'
 import '../app/shell/base.css'
 import { openedSnapshot } from '../app/state/share'
+import * as api from '../api/client'
+import type { Lang } from '../core/state'
 import type { Asking } from './asking'
 import Embed from './Embed.svelte'
 import { embedOptions } from './options'
 import { ServerSource } from './server-source'
+import type { Telling } from './telling'
 
 async function ask(): Promise<Asking> {
   return new (await import('./asking')).Asking()
+}
+
+async function tell(name: string, lang: Lang): Promise<Telling> {
+  const [{ Telling }, lesson] = await Promise.all([import('./telling'), api.lesson(name, lang)])
+  return new Telling(lesson)
 }
 
 /** `Edit`: what lets the reader change the program. */
@@ -20,5 +28,5 @@ export function start(Edit?: ComponentProps<typeof Embed>['Edit']): void {
   const source = new ServerSource(options.run ?? '')
   void source
     .words(options.lang, false)
-    .then((spoken) => target && mount(Embed, { target, props: { options, source, spoken, Edit, ask } }))
+    .then((spoken) => target && mount(Embed, { target, props: { options, source, spoken, Edit, ask, tell } }))
 }

@@ -14,6 +14,8 @@ export interface PageKeys {
   search(): void
   help(): void
   present?(): void
+  /** Where a lesson is presented: a big step on or back, in place of steps of the run. */
+  walk?: ((by: number) => void) | undefined
   /** Lights a way through the selection. */
   light?(way: Way): void
   escape(): void
@@ -30,7 +32,9 @@ export function pageKey(event: KeyboardEvent, keys: PageKeys): void {
     event.preventDefault()
     return
   }
-  if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return
+  const { walk } = keys
+  const isOfRemote = walk !== undefined && event.key.startsWith('Page') && event.target instanceof HTMLInputElement
+  if (event.ctrlKey || event.metaKey || event.altKey || (isTyping(event.target) && !isOfRemote)) return
   if (event.key === ' ' && event.target instanceof HTMLElement && event.target.closest('button, a, summary')) return
   const strides: Record<string, () => void> = {
     ArrowLeft: () => keys.over?.(true),
@@ -38,13 +42,14 @@ export function pageKey(event: KeyboardEvent, keys: PageKeys): void {
     ArrowDown: () => keys.out?.(),
   }
   const actions: Record<string, () => void> = {
-    ArrowLeft: () => keys.step(-1),
-    ArrowRight: () => keys.step(1),
+    ArrowLeft: () => (walk ? walk(-1) : keys.step(-1)),
+    ArrowRight: () => (walk ? walk(1) : keys.step(1)),
+    ...(walk && { PageUp: () => walk(-1), PageDown: () => walk(1) }),
     '[': () => keys.step(-1),
     ']': () => keys.step(1),
     Home: () => keys.end(false),
     End: () => keys.end(true),
-    ' ': () => keys.play(),
+    ' ': () => (walk ? walk(1) : keys.play()),
     '/': () => keys.search(),
     '?': () => keys.help(),
     p: () => keys.present?.(),

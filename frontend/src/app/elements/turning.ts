@@ -1,6 +1,6 @@
 // A number under the hand: the pointer or the arrow keys turn it, and the program runs with what it is turned to.
 
-import { put, turned, type Literal } from '../../core/trace/literals'
+import { put, turnedOn, type Literal } from '../../core/trace/literals'
 
 /** Turns the program into another one; all of one stroke is undone in one step. */
 export type Turn = (code: string, stroke: number) => void
@@ -19,6 +19,11 @@ interface Modifiers {
   altKey: boolean
 }
 
+/** A movement of its own begins. */
+export function newStroke(): number {
+  return (stroke += 1)
+}
+
 /** Tenths of a step that one step is worth: Shift takes ten of them, Alt a tenth. */
 function worth({ shiftKey, altKey }: Modifiers): number {
   return shiftKey ? 100 : altKey ? 1 : 10
@@ -26,8 +31,7 @@ function worth({ shiftKey, altKey }: Modifiers): number {
 
 /** Follows the pointer with a number until it is let go; a press that stays in place is told as such. */
 export function dragNumber(down: PointerEvent, code: string, literal: Literal, turn: Turn, pressed: () => void): void {
-  stroke += 1
-  const own = stroke
+  const own = newStroke()
   const target = down.target as Element
   let [x, way, tenths, text] = [down.clientX, 0, 0, literal.text]
   let isMoved = false
@@ -41,7 +45,7 @@ export function dragNumber(down: PointerEvent, code: string, literal: Literal, t
     const steps = Math.trunc(way / STEP_PX)
     way -= steps * STEP_PX
     tenths += steps * worth(event)
-    const next = turned(literal.text, tenths)
+    const next = turnedOn(literal, tenths)
     if (next !== text) turn(put(code, literal, (text = next)), own)
   }
   const up = (event: PointerEvent): void => {
@@ -63,6 +67,6 @@ export function turnByKey(
   if (sign === undefined) return false
   if (event.timeStamp - pressedAt > TOGETHER_MS) stroke += 1
   pressedAt = event.timeStamp
-  turn(put(code, literal, turned(literal.text, sign * worth(event))), stroke)
+  turn(put(code, literal, turnedOn(literal, sign * worth(event))), stroke)
   return true
 }

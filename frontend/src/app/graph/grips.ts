@@ -1,6 +1,6 @@
 // Elements of leaves in the graph, as handles of the program's numbers.
 
-import { elementLiterals, literals, type Literal } from '../../core/trace/literals'
+import { elementLiterals, literals, playedAt, playedIn, type Literal } from '../../core/trace/literals'
 import type { Grips } from '../../graph/grip'
 import { dragNumber } from '../elements/turning'
 import type { Parts } from '../state/playground'
@@ -9,7 +9,7 @@ export function gripsOf({ run, draft, runner }: Parts<'run' | 'draft' | 'runner'
   function literalOf(tensor: string, element: number): Literal | undefined {
     const found = run.index?.tensor(tensor)
     const at = run.index && found && !draft.edited ? elementLiterals(run.index, found)?.[element] : undefined
-    return at === undefined ? undefined : literals(draft.code)[at]
+    return at === undefined ? undefined : playedAt(literals(draft.code), at, playedIn(run.trace))
   }
   return {
     has: (tensor, element) => literalOf(tensor, element) !== undefined,

@@ -1,7 +1,7 @@
 // A program's questions on paper, and their answers on a page of their own.
 
 import type { Trace } from '../../api/types'
-import { answerOf, askable, askOf, whyOf, writtenOf, type Written } from '../../core/trace/questions'
+import { answerOf, askable, askedAs, reasonOf, type Written } from '../../core/trace/questions'
 import type { Lang } from '../../core/state'
 import type { Words } from '../../core/words/sentences'
 
@@ -23,12 +23,12 @@ export interface Sheet {
 export function sheetOf({ trace, title, written, lang, t }: Sheet): HTMLElement[] {
   const all = askable(trace)
   const questions = all.map((question) => {
-    const ask = writtenOf(trace, question, written)?.ask ?? askOf(question, t)
+    const ask = askedAs(trace, question, written, t)
     const choices = (question.choices ?? []).map((choice) => element('span', `☐ ${choice}`, 'choice'))
     return listed(element('p', ask), ...(choices.length > 0 ? choices : [element('div', '', 'room')]))
   })
   const answers = all.map((question) => {
-    const why = writtenOf(trace, question, written)?.why ?? whyOf(question, lang)
+    const why = reasonOf(trace, question, written, lang)
     return listed(element('code', `${question.text} = ${answerOf(question)}`), element('p', why))
   })
   return [

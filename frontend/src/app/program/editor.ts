@@ -15,7 +15,7 @@ import {
 } from '@codemirror/view'
 import { tags } from '@lezer/highlight'
 import type { Span } from '../../api/types'
-import { isRetuned, literalAt, literals, type Literal } from '../../core/trace/literals'
+import { isRetuned, literalAt, literals, playedAt, type Literal, type Played } from '../../core/trace/literals'
 import { dragNumber, turnByKey, type Turn } from '../elements/turning'
 import { signOf, type LineBlock, type LineNote, type Marks, type Sign } from '../../core/trace/line-marks'
 
@@ -23,6 +23,8 @@ export interface EditorEvents {
   /** What was typed, and whether it changed one number and nothing else. */
   change(code: string, isRetuned: boolean): void
   turn: Turn
+  /** Numbers with a range. */
+  played(): readonly Played[]
   hover(line: number | null): void
   click(line: number): void
   /** The number of a line was clicked. */
@@ -268,7 +270,12 @@ function holdNext(view: EditorView, back: boolean): boolean {
 }
 
 /** Numbers turn under the pointer, and by the arrow keys once they are held. */
-function handles(turn: Turn): Extension {
+function handles({ turn, played }: Pick<EditorEvents, 'turn' | 'played'>): Extension {
+  function ranged(state: EditorState, literal: Literal): Literal {
+    const { found } = state.field(numbersField)
+    return playedAt(found, found.indexOf(literal), played()) ?? literal
+  }
+
   return [
     numbersField,
     EditorView.domEventHandlers({
@@ -278,7 +285,7 @@ function handles(turn: Turn): Extension {
         const { found } = view.state.field(numbersField)
         const literal = literalAt(found, view.posAtDOM(number))
         if (!literal || literal === heldIn(view.state)) return false
-        dragNumber(event, view.state.doc.toString(), literal, turn, () => {
+        dragNumber(event, view.state.doc.toString(), ranged(view.state, literal), turn, () => {
           view.focus()
           hold(view, literal)
         })
@@ -293,7 +300,7 @@ function handles(turn: Turn): Extension {
       keydown: (event, view) => {
         const literal = heldIn(view.state)
         const turns = !!literal && !event.ctrlKey && !event.metaKey
-        return turns && turnByKey(event, view.state.doc.toString(), literal, turn)
+        return turns && turnByKey(event, view.state.doc.toString(), ranged(view.state, literal), turn)
       },
     }),
     keymap.of([
@@ -412,7 +419,7 @@ export function openEditor(parent: HTMLElement, code: string, label: string, eve
           markers: (of) => of.state.field(field).signs,
           initialSpacer: () => new SignMarker('done', ''),
         }),
-        handles(events.turn),
+        handles(events),
         field,
         look,
         labels.of(labelled(label)),

@@ -25,6 +25,8 @@ export class Questions {
   private on = $state(remembered('questions') !== 'off')
   /** A program that is shown whole, whatever it asks: the finished example of a first visit. */
   resting: string | null = $state(null)
+  /** The one that was closed last, told until the next is. */
+  private latest: { run: string; question: Question } | null = $state.raw(null)
   /** The class that answers together. */
   room: Room | null = $state.raw(null)
   /** Boxes that the reader has chosen as an answer: lit on the graph. */
@@ -56,7 +58,14 @@ export class Questions {
     return this.asks(trace) && trace.passes.length === 0 && askable(trace).some(isOpen)
   }
 
+  /** The question of a run that was closed last, while it is. */
+  lastOf(trace: Trace): Question | null {
+    const { run, question } = this.latest ?? {}
+    return question && run === trace.id && this.closed(trace, question) ? question : null
+  }
+
   close(trace: Trace, question: Question, how: Closed): void {
+    this.latest = { run: trace.id, question }
     const all = Object.entries({ ...this.answered, [keyOf(trace, question)]: how }).slice(-MOST)
     this.keep(Object.fromEntries(all))
   }

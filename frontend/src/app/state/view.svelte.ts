@@ -7,6 +7,7 @@ import { sheetOf } from '../../core/layout/fold'
 import { openingChoice } from '../../core/layout/opening'
 import type { Lang, Level, Panel, Selection, Theme, ViewState } from '../../core/state'
 import { visitAt } from '../../core/trace/inspect'
+import type { Pointed } from '../../core/trace/pointing'
 import { nodeOfStep } from '../../core/trace/steps'
 import { gradientWay, reach, sharing, type Way } from '../../core/trace/ways'
 import { loadWords } from '../../core/words/lexicon'
@@ -151,6 +152,12 @@ export class PageView {
   /** Lights lines of the program. */
   light(lines: readonly number[]): void {
     this.litLines = new Set(lines)
+  }
+
+  /** Lights what a lesson speaks of. */
+  speakOf(at: Pointed | null): void {
+    this.spokenOf = at && at.boxes.size > 0 ? at.boxes : null
+    this.light(at?.lines ?? [])
   }
 
   toggleWay(way: Way): void {

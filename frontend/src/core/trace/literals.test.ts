@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
 import type { Trace } from '../../api/types'
 import { load } from '../fixtures/load'
-import { elementLiterals, isRetuned, literalAt, literals, put, turned } from './literals'
+import {
+  elementLiterals, isRetuned, literalAt, literals, placed, playedAt, playedIn, put, turned, turnedOn, type Literal,
+} from './literals'
 import { TraceIndex } from './trace-index'
 
 const texts = (code: string): string[] => literals(code).map(({ text }) => text)
@@ -70,4 +72,31 @@ test('a tensor that was made of anything else has no handles', () => {
   expect(made('torch.tensor([2 * 1.0, 3.0][1:])', [1, 3])).toBeNull()
   expect(made('torch.ones(2)', [1, 1])).toBeNull()
   expect(made('torch.tensor([1.0, 2.0])', [1, 5])).toBeNull()
+})
+
+test.each([
+  ['2.0', 10, [-3, 3, 0.1], '2.1'], ['2.0', 400, [-3, 3, 0.1], '3.0'], ['-2.9', -100, [-3, 3, 0.1], '-3.0'],
+  ['2.0', 1, [-3, 3, 0.1], '2.0'], ['0.05', 10, [0.01, 0.2, 0.01], '0.06'], ['2.', -10, [0, 3, 0.5], '1.5'],
+  ['4', 30, [1, 5, 1], '5'], ['10', 10, [5, 30, 5], '15'], ['.5', 10, [0, 2, 1], '2.0'],
+] as const)('%s turned by %i tenths stays on the steps of %j: %s', (text, tenths, [least, most, step], expected) => {
+  const literal: Literal = { from: 0, to: text.length, text, range: { least, most, step } }
+  expect(turnedOn(literal, tenths)).toBe(expected)
+})
+
+test('a value is placed on the nearest step', () => {
+  expect(placed('1.0', 0.3000004, { least: 0, most: 1, step: 0.1 })).toBe('0.3')
+  expect(placed('1', 2.6, { least: 1, most: 9, step: 1 })).toBe('3')
+})
+
+test('the numbers to play with are found by their place, also once they were turned', () => {
+  const code = 'n = 4\nx = [1.0, -2.0]  # ~ -3..3'
+  const span = { line: 2, end_line: 2, column: 10, end_column: 14 }
+  const slider = { span, name: 'x[1]', least: -3, most: 3, step: 0.1 }
+  const broken = { ...slider, problem: 'outside' as const }
+  const played = playedIn({ ...load('detach').trace, program: { code }, sliders: [slider, broken] } as Trace)
+  expect(played).toEqual([{ at: 2, of: 3, slider }])
+  const turnedCode = literals(code.replace('4', '40'))
+  expect(playedAt(turnedCode, 2, played)).toMatchObject({ text: '-2.0', range: { least: -3, most: 3 } })
+  expect(playedAt(turnedCode, 1, played)?.range).toBeUndefined()
+  expect(playedAt(literals(`m = 3\n${code}`), 2, played)?.range).toBeUndefined()
 })

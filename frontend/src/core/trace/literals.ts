@@ -1,6 +1,6 @@
 // Numbers written in a program: where they stand, what one is turned into, and which of them a tensor was made of.
 
-import type { Op, Tensor } from '../../api/types'
+import type { Op, Slider, Tensor, Trace } from '../../api/types'
 import type { TraceIndex } from './trace-index'
 import { rangeOf } from './fix'
 import { wireNumber } from '../words/format'
@@ -11,6 +11,20 @@ export interface Literal {
   from: number
   to: number
   text: string
+  /** How far it may be turned, where its author says so. */
+  range?: Range | undefined
+}
+
+/** The lowest and the highest value of a number, and what lies between two. */
+export type Range = Pick<Slider, 'least' | 'most' | 'step'>
+
+/** A number to play with. */
+export interface Played {
+  /** Its place among all numbers of the program. */
+  at: number
+  /** How many these are: in an edited program with more or fewer, another number may stand there. */
+  of: number
+  slider: Slider
 }
 
 /** Decimal numbers; what is written in another base, with `_` or `j`, is left alone. */
@@ -62,6 +76,50 @@ export function turned(text: string, tenths: number): string {
   const digits = String(Math.abs(units)).padStart(places + 1, '0')
   const split = digits.length - places
   return `${units < 0 ? '-' : ''}${digits.slice(0, split)}${isWhole ? '' : `.${digits.slice(split)}`}${power}`
+}
+
+/** The same for any number: one with a range stays inside, on its steps. */
+export function turnedOn({ text, range }: Literal, tenths: number): string {
+  return range ? placed(text, Number(text) + Math.round(tenths / 10) * range.step, range) : turned(text, tenths)
+}
+
+/** A value in the place of a number: the nearest one of its range, written as the number is. */
+export function placed(text: string, value: number, { least, most, step }: Range): string {
+  const bounded = Math.max(least, Math.min(most, value))
+  const places = Math.max(/[.e]/i.test(text) ? 1 : 0, ...[least, step].map(placesOf))
+  return (least + Math.round((bounded - least) / step) * step).toFixed(places)
+}
+
+function placesOf(value: number): number {
+  return String(value).split('.')[1]?.length ?? 0
+}
+
+const known = new WeakMap<Trace, readonly Played[]>()
+
+/** The numbers of a run's program that its author wants played with. */
+export function playedIn(trace: Trace | null): readonly Played[] {
+  if (!trace) return []
+  const found = known.get(trace) ?? readPlayed(trace)
+  known.set(trace, found)
+  return found
+}
+
+function readPlayed(trace: Trace): Played[] {
+  const sliders = (trace.sliders ?? []).filter(({ problem }) => !problem)
+  if (sliders.length === 0) return []
+  const { code } = trace.program
+  const all = literals(code)
+  return sliders.flatMap((slider) => {
+    const { from } = rangeOf(code, slider.span)
+    const at = all.findIndex((literal) => literal.from === from)
+    return at < 0 ? [] : [{ at, of: all.length, slider }]
+  })
+}
+
+/** One of a program's numbers, with its range. */
+export function playedAt(all: readonly Literal[], at: number, played: readonly Played[]): Literal | undefined {
+  const literal = all[at]
+  return literal && { ...literal, range: played.find((one) => one.at === at && one.of === all.length)?.slider }
 }
 
 /** Whether two programs differ in nothing but one number. */

@@ -23,6 +23,13 @@ export function pointed(at: string, index: TraceIndex, find: BoxFinder, lines: L
   return { boxes: new Set(found.flatMap((line) => lines.boxesOf.get(line) ?? [])), lines: found }
 }
 
+/** The same in what is on show, once it is. */
+export function pointedIn(
+  { index, find, lines }: { index: TraceIndex | null; find: BoxFinder | null; lines: Lines | null }, at: string,
+): Pointed | null {
+  return index && find && lines ? pointed(at, index, find, lines) : null
+}
+
 function linesWith(text: string, code: string): number[] {
   const whole = new RegExp(`(?<![\\w.])${text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}(?!\\w)`)
   return code.split('\n').flatMap((line, at) => (whole.test(line.replace(/#.*/, '')) ? at + 1 : []))

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Question, Trace } from '../../api/types'
 import { load } from '../fixtures/load'
 import { cutGraph, cutTrace } from './cut'
-import { answerOf, askable, judge, numbersIn, partOf, together } from './questions'
+import { answerOf, askable, judge, numbersIn, partOf, reasonOf, together, writtenFor } from './questions'
 import { TraceIndex } from './trace-index'
 import { History } from './history'
 import { drawnUnrecorded, unrecorded } from './unrecorded'
@@ -119,4 +119,14 @@ test.each(fixtures)('while the flow in %s is asked nothing tells what autograd r
   const told = JSON.stringify([hidden.ops, hidden.tensors, drawn.boxes, drawn.links])
   for (const hint of ['grad_fn', 'Backward0', '"cut"', '"requires_grad":true', 'unreached'])
     expect(told).not.toContain(hint)
+})
+
+test('words that name numbers are those of the lesson alone', () => {
+  const words = [{ ask: 'x is 3. What is y?', why: 'It is the square.' }, { ask: 'float32 or None?', why: '那是 −2。' }]
+  const trace = { program: { code: 'x = 4' }, questions: [asked, asked] } as unknown as Trace
+  expect(writtenFor(trace, 'x = 4', words)).toBe(words)
+  const left = writtenFor(trace, 'x = 3', words)
+  expect(left).toEqual([{ ask: '', why: 'It is the square.' }, { ask: 'float32 or None?', why: '' }])
+  expect(reasonOf(trace, { ...asked, why: { '': 'its own' } }, [], 'en')).toBe('its own')
+  expect(reasonOf(trace, trace.questions![0]!, left, 'en')).toBe('It is the square.')
 })

@@ -110,22 +110,37 @@ export interface Written {
   why: string
 }
 
+const NUMBER = /(?<![\w.])[-−]?\d/
+
+/** A lesson's words for a run of what its program has become: with other numbers, those that name numbers are none. */
+export function writtenFor({ program }: Trace, own: string, written: readonly Written[] = []): readonly Written[] {
+  if (program.code === own) return written
+  const still = (words: string): string => (NUMBER.test(words) ? '' : words)
+  return written.map(({ ask, why }) => ({ ask: still(ask), why: still(why) }))
+}
+
 /** Those of a question, where the program still has as many. */
-export function writtenOf(
+function writtenOf(
   { questions = [] }: Trace, question: Question, written: readonly Written[],
 ): Written | undefined {
   return written.length === questions.length ? written[questions.indexOf(question)] : undefined
 }
 
-/** The question in words. */
-export function askOf({ kind, text: what, line, visit: n }: Question, t: Words): string {
-  if (kind === 'line' || kind === 'flow') return t(`question.ask.${kind}`, { line })
-  return n ? t('question.ask.visit', { what, line, n }) : t('question.ask', { what, line })
+/** The question: in a lesson's words, where it has some. */
+export function askedAs(trace: Trace, question: Question, written: readonly Written[], t: Words): string {
+  return writtenOf(trace, question, written)?.ask || askOf(question, t)
 }
 
-/** What its author says after it; empty for nothing. */
-export function whyOf({ why = {} }: Question, lang: Lang): string {
-  return why[lang] ?? why[''] ?? ''
+/** What is said after the answer: by the lesson, or else by the program's author; empty for nothing. */
+export function reasonOf(trace: Trace, question: Question, written: readonly Written[], lang: Lang): string {
+  const { why = {} } = question
+  return writtenOf(trace, question, written)?.why || (why[lang] ?? why[''] ?? '')
+}
+
+/** The question in words. */
+function askOf({ kind, text: what, line, visit: n }: Question, t: Words): string {
+  if (kind === 'line' || kind === 'flow') return t(`question.ask.${kind}`, { line })
+  return n ? t('question.ask.visit', { what, line, n }) : t('question.ask', { what, line })
 }
 
 /** The answer as one would type it. */

@@ -2197,8 +2197,18 @@ const stories = {
     await page.goto(`${server}/?first#lang=en&theme=light`)
     await box(page, 'y').waitFor()
     check((await page.locator('.question input').count()) === 0, 'a newcomer is asked before anything is there to look at')
+    const steps = page.getByRole('slider', { name: 'Timeline' })
+    const isAtEnd = () => steps.evaluate((one) => one.ariaValueNow === one.ariaValueMax && !one.closest('.player').textContent.includes('Nothing has run'))
     await page.locator('.question button', { hasText: 'Ask me first' }).click()
     await page.locator('.question input').waitFor()
+    await until(isAtEnd, (isThere) => isThere, 'the step of the question')
+    for (const asked of ['1 / 2', '2 / 2']) {
+      await says(page.locator('.question .count'), asked)
+      await page.locator('.question button', { hasText: 'Show the answer' }).click()
+    }
+    await steps.press('End')
+    await page.locator('.question button', { hasText: 'Ask again' }).click()
+    await until(isAtEnd, (isThere) => isThere, 'the step of the question that is asked again')
   },
 
   async 'questions: a class answers together, and its teacher sees the spread and shows the answer'(page) {

@@ -55,7 +55,7 @@ def _graph(trace: Trace, root: str | None, pass_id: str | None, level: Level, *,
         draw_nodes(drawing, fold_weights=level == "both")
     drawing.add_ghosts()
     drawing.join_ghosts()
-    if level == "both" and drawing.drafts and trace.failure is None:
+    if level == "both" and drawing.drafts:
         add_unused(drawing)
     _mark_shared(drawing.drafts.values())
     drafts = _in_forward_order(drawing)

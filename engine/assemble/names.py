@@ -75,6 +75,8 @@ class SourceNames:
                 waiting = None
             if span is None:
                 continue
+            if op.raised:
+                waiting = None  # nothing was assigned
             key = (span, op.name, len(op.outputs))
             plan = self._plans.get(key)
             if plan is None:

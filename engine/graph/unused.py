@@ -14,7 +14,8 @@ MOST_BOXES = 6
 def add_unused(drawing: Drawing) -> None:
     """A ghost for each module whose parameters nothing used, and for each unused leaf; beyond a few one for all the
     rest."""
-    idle = unused_leaves(drawing.index)
+    ahead = _ahead_of_failures(drawing.index)
+    idle = [leaf for leaf in unused_leaves(drawing.index) if leaf.id not in ahead]
     names = _names(drawing.index, idle)
     groups = _by_module(drawing.index, idle)
     shown = groups if len(groups) <= MOST_BOXES else groups[: MOST_BOXES - 1]
@@ -23,6 +24,14 @@ def add_unused(drawing: Drawing) -> None:
     rest = [leaf for _, leaves in groups[len(shown) :] for leaf in leaves]
     if rest:
         _add(drawing, "parameters", "", rest, names)
+
+
+def _ahead_of_failures(index: TraceIndex) -> set[str]:
+    """Parameters inside modules whose call failed: it may just not have come to them."""
+    paths = {module.id: module.path for module in index.trace.modules}
+    failed = tuple(f"{paths[call.module]}." for call in index.trace.calls if call.raised)
+    inside = (module for module in index.trace.modules if failed and module.path.startswith(failed))
+    return {index.identity(member.tensor) for module in inside for member in module.parameters}
 
 
 def unused_leaves(index: TraceIndex) -> list[Tensor]:

@@ -51,6 +51,7 @@ def see(index: TraceIndex, start: Start) -> Visible:
     search.climb(index.nodes[node].op for node in reached)
     search.descend()
     search.meet()
+    search.add_failed()
     return Visible(
         frozenset(reached),
         frozenset(search.nodes - reached),
@@ -190,6 +191,21 @@ class _Search:
                 wanted.update(op.inputs)
         self.ghosts.update((op.id, op) for op in kept)
         self.climb(op.id for op in kept)
+
+
+    def add_failed(self) -> None:
+        """Add the op that ended the program, where it was given something visible."""
+        failure = self.index.trace.failure
+        op = self.index.ops.get(failure.op) if failure is not None and failure.op is not None else None
+        if op is None or op.outputs or op.nodes or op.pass_id is not None or op.name in PASSES:
+            return
+        if self.index.op_at[op.id] >= self.era.until:
+            return
+        given = [tensor for tensor in map(self.index.tensors.get, op.inputs) if tensor is not None]
+        made = {tensor.grad_fn.node for tensor in given if tensor.grad_fn is not None}
+        if made & self.nodes:
+            self.ghosts[op.id] = op
+            self.climb([op.id])
 
 
 def _without_roots(index: TraceIndex) -> Visible:

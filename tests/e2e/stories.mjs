@@ -358,7 +358,7 @@ async function shoot(page, name) {
 }
 
 /** What stands in the way of reading a graph as it opens: text below 11 px, no box in view, too many boxes, or something
- *  over a box. */
+ *  over a box, a constant or a label. */
 const illegible = (page) =>
   page.evaluate(() => {
     const svg = document.querySelector('.gg-scene[aria-busy=false]')
@@ -366,12 +366,14 @@ const illegible = (page) =>
     const window = svg.getBoundingClientRect()
     const overlap = (a, b) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1
     const places = (all) => [...all].map((one) => one.getBoundingClientRect())
-    const boxes = places(svg.querySelectorAll('.box:not([aria-expanded="true"])')).filter((box) => overlap(box, window))
+    const inWindow = (selector) => places(svg.querySelectorAll(selector)).filter((box) => overlap(box, window))
       .map(({ left, right, top, bottom }) => ({ left, right, top: Math.max(top, window.top), bottom: Math.min(bottom, window.bottom) }))
+    const boxes = inWindow('.box:not([aria-expanded="true"])')
+    const readable = [...boxes, ...inWindow('.stub, text:not(:empty)')]
     const small = [...svg.querySelectorAll('text')].filter((text) => text.textContent && parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a < 10.99)
-    const over = [...document.querySelectorAll('section.graph .legend, section.graph .minimap, section.graph .zoom')].filter((aid) => boxes.some((box) => overlap(aid.getBoundingClientRect(), box)))
+    const over = [...document.querySelectorAll('section.graph .legend, section.graph .minimap, section.graph .zoom')].filter((aid) => readable.some((box) => overlap(aid.getBoundingClientRect(), box)))
     return [
-      ...small.map((text) => `"${text.textContent}" is small`), ...over.map((aid) => `${aid.className} covers a box`),
+      ...small.map((text) => `"${text.textContent}" is small`), ...over.map((aid) => `${aid.className} covers something`),
       ...(boxes.length === 0 ? ['no box is in view'] : boxes.length > 30 ? [`${boxes.length} boxes`] : []),
     ].slice(0, 3).join('; ')
   })
@@ -400,6 +402,36 @@ const stories = {
     await until(() => page.locator('.lesson .title').textContent(), (all) => all === 'Leaf or not', 'the next lesson')
     await page.getByRole('button', { name: 'Previous', exact: true }).click()
     await until(() => text.textContent(), (all) => all.includes('They meet at x'), 'the text of the lesson before')
+  },
+
+  async "a lesson's graph has its share of a small window beside its story and its question"(page) {
+    const share = (selector) => page.locator(selector).evaluate((one) => one.getBoundingClientRect().height / innerHeight)
+    const leaks = () => page.evaluate(() =>
+      [...document.querySelectorAll('.lesson, .question, .question button, .graph .head button')]
+        .filter((one) => one.scrollWidth > one.clientWidth + 1 || one.getBoundingClientRect().right > innerWidth)
+        .map((one) => one.textContent.trim().slice(0, 40)).join('; '))
+    for (const [width, height, least] of [[800, 900, 0.38], [800, 700, 0.28], [390, 800, 0.38], [390, 664, 0.25]]) {
+      for (const lang of ['zh', 'en']) {
+        for (const [lesson, asks] of [['diamond', 'off'], ['rnn_loop', 'on'], ['accumulation', 'on'], ['attention', 'off']]) {
+          await page.setViewportSize({ width, height })
+          await page.goto('about:blank')
+          await page.goto(`${server}/?${asks}#lesson=${lesson}&lang=${lang}`)
+          if (asks === 'on') await page.locator('.question').getByRole('button', { name: /^Ask me first|先问我$/ }).click()
+          await drawn(page)
+          await page.locator(asks === 'on' ? '.question .asked' : '.lesson .words p').first().waitFor()
+          const name = `${lesson} at ${width}×${height} in ${lang}`
+          await until(() => share('.graph .field'), (found) => found >= least, `${name}: the graph's share`)
+          await until(leaks, (all) => all === '', `${name}: what has no room`)
+          await until(() => illegible(page), (said) => said === '', name)
+          if (asks === 'on') await page.locator('.question').getByRole('button', { name: /^Show everything|不提问，全部显示$/ }).click()
+        }
+      }
+    }
+    await shoot(page, 'small-window')
+    await page.getByRole('button', { name: 'more', exact: true }).click()
+    await page.getByRole('button', { name: 'less', exact: true }).waitFor()
+    await page.locator('.question').getByRole('button', { name: 'Next', exact: true }).click()
+    await page.getByRole('button', { name: 'more', exact: true }).waitFor()
   },
 
   async "a lesson's phrases light what they speak of, and its terms are explained"(page) {
@@ -2233,7 +2265,7 @@ const stories = {
 
   async 'questions: the sheet has questions first and answers on a page of their own'(page) {
     await page.addInitScript(() => { window.print = () => { window.top.printed = document.body.innerText } })
-    for (const [lang, print, answers] of [['en', 'Print the questions', 'answers'], ['zh', '打印题目', '答案']]) {
+    for (const [lang, print, answers] of [['en', 'Print', 'answers'], ['zh', '打印', '答案']]) {
       await page.goto(`${server}/?lesson=accumulation#lang=${lang}`)
       await page.goto(`${server}/#lesson=accumulation&lang=${lang}`)
       await page.locator('.question button', { hasText: print }).click()
@@ -2246,8 +2278,18 @@ const stories = {
     await page.goto(`${server}/?first#lang=en&theme=light`)
     await box(page, 'y').waitFor()
     check((await page.locator('.question input').count()) === 0, 'a newcomer is asked before anything is there to look at')
+    const steps = page.getByRole('slider', { name: 'Timeline' })
+    const isAtEnd = () => steps.evaluate((one) => one.ariaValueNow === one.ariaValueMax && !one.closest('.player').textContent.includes('Nothing has run'))
     await page.locator('.question button', { hasText: 'Ask me first' }).click()
     await page.locator('.question input').waitFor()
+    await until(isAtEnd, (isThere) => isThere, 'the step of the question')
+    for (const asked of ['1 / 2', '2 / 2']) {
+      await says(page.locator('.question .count'), asked)
+      await page.locator('.question button', { hasText: 'Show the answer' }).click()
+    }
+    await steps.press('End')
+    await page.locator('.question button', { hasText: 'Ask again' }).click()
+    await until(isAtEnd, (isThere) => isThere, 'the step of the question that is asked again')
   },
 
   async 'questions: a class answers together, and its teacher sees the spread and shows the answer'(page) {

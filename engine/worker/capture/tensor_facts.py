@@ -243,7 +243,8 @@ def look(tensor: torch.Tensor, uninitialised: bool = False, like: TensorFacts | 
     try:
         kind = DTYPE_KINDS.get(tensor.dtype) or dtype_kind_of(tensor.dtype)
         plain = type(tensor) in _USUAL or not is_fake(tensor)
-        if plain and kind.code and not uninitialised and tensor.is_contiguous() and tensor.is_cpu:
+        unknown = uninitialised and tensor.numel() > 0
+        if plain and kind.code and not unknown and tensor.is_contiguous() and tensor.is_cpu:
             count = tensor.numel()
             address = tensor.data_ptr()
             turned = tensor.is_neg() or (kind.parts == 2 and tensor.is_conj())

@@ -3,11 +3,13 @@ import { covers, firstSight, opened } from './camera'
 
 const box = (x: number, y: number) => ({ x, y, w: 100, h: 40 })
 
-test('a place of the window covers what stands under it at this zoom, and steps beside it', () => {
+test('a place of the window covers what stands under it at this zoom, and what stands beside it', () => {
   const camera = { x: 10, y: 20, zoom: 0.5 }
   const place = { x: 60, y: 20, w: 50, h: 50 }
   expect(covers(place, [box(90, 10)], camera)).toBe(true)
   expect(covers(place, [box(-10, 0)], camera)).toBe(true) // its right edge is at 55, its step under the place
+  expect(covers(place, [box(260, 0)], camera)).toBe(true) // its left edge is at 140, its constants under the place
+  expect(covers(place, [box(300, 0)], camera)).toBe(false)
   expect(covers(place, [box(-40, 0)], camera)).toBe(false)
   expect(covers(place, [], camera)).toBe(false)
 })

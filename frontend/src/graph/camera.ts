@@ -51,17 +51,17 @@ export function opened(bounds: Rect, view: Viewport, focus: Rect | null, least =
   return { ...camera, ...held(camera, bounds, view, focus) }
 }
 
-/** Width at the right that legend and minimap take. */
+/** Width at the right that the minimap takes. */
 export const RAIL = 156
 
-/** Room of the steps that stand beside a box. */
-const BESIDE = 32
+/** Room of the steps at the right of a box, and of the constants at its left. */
+const BESIDE = { right: 36, left: 92 }
 
-/** Whether any of the boxes on screen, or a step beside it, lies under a rectangle of the window. */
+/** Whether any of the things on screen, or what stands beside it, lies under a rectangle of the window. */
 export function covers(place: Rect, boxes: readonly Rect[], camera: Camera): boolean {
   const under = {
-    x: (place.x - camera.x) / camera.zoom - BESIDE, y: (place.y - camera.y) / camera.zoom,
-    w: place.w / camera.zoom + 2 * BESIDE, h: place.h / camera.zoom,
+    x: (place.x - camera.x) / camera.zoom - BESIDE.right, y: (place.y - camera.y) / camera.zoom,
+    w: place.w / camera.zoom + BESIDE.right + BESIDE.left, h: place.h / camera.zoom,
   }
   return boxes.some((box) => overlaps(box, under))
 }

@@ -13,7 +13,7 @@ import type { Motion } from './motion.svelte'
 
 /** What the component around it knows. */
 export interface Around {
-  /** Whether legend and minimap stand at the right. */
+  /** Whether a minimap stands at the right of what does not fit. */
   readonly railed: boolean
   readonly abreast: number
   /** For an audience: all is drawn larger. */
@@ -25,6 +25,8 @@ export interface Around {
 
 const LARGE = 1.3
 const LARGEST = 2
+/** What a line over the graph takes: nothing moves for it. */
+const NOTICE = 32
 
 export class Stage {
   layout: Layout | null = $state.raw(null)
@@ -38,13 +40,13 @@ export class Stage {
   private openedRun = ''
   private openedSize = ''
   private openedAs = ''
-  /** The camera that a part of the graph was opened with, for lack of room; the reader's moves make another. */
-  private openedPart: Camera | null = null
-  private openedHeight = 0
+  /** The camera that the graph was opened with; the reader's moves make another. */
+  private openedAt: Camera | null = null
+  private openedIn: Viewport = { width: 0, height: 0 }
 
   readonly viewport: Viewport = $derived.by(() => ({ width: this.width, height: this.height }))
   readonly isPhone: boolean = $derived.by(() => this.width > 0 && this.width < 480)
-  /** Wide enough for what stands at its right. */
+  /** Wide enough for palettes and a minimap. */
   readonly roomy: boolean = $derived.by(() => this.width >= 560)
   readonly open: ReadonlySet<string> = $derived.by(() => this.around().expanded ?? new Set(this.layout?.open))
   readonly bounds: Rect = $derived.by(() => {
@@ -57,7 +59,7 @@ export class Stage {
     this.around = around
   }
 
-  /** What legend and minimap leave of the window. */
+  /** What a minimap leaves of the window. */
   private get free(): Viewport {
     return { width: this.width - (this.around().railed && this.roomy ? RAIL : 0), height: this.height }
   }
@@ -91,21 +93,23 @@ export class Stage {
     return boxes.some((box) => overlaps(box, seen))
   }
 
-  /** In a window of another size: opens again where it came later than the layout, shows it in another way now, or has
-   *  become higher under a graph that opened in part; else what is told of stays in view. */
+  /** In a window of another size: opens again where it came later than the layout, shows it in another way now, or
+   *  nobody has moved the graph since it opened; else what is told of stays in view. */
   reopen(): void {
     const opensAs = this.opensAs()
     const size = `${this.width}×${this.height}`
     if (this.width === 0 || size === this.openedSize || !this.layout) return
     untrack(() => {
-      if (opensAs !== this.openedAs || this.showsMoreNow) return this.openView()
+      if (opensAs !== this.openedAs || this.isAnotherRoom) return this.openView()
       this.openedSize = size
       this.follow(this.around().focus.slice(0, 2).find((id) => id !== null) ?? null)
     })
   }
 
-  private get showsMoreNow(): boolean {
-    return this.motion.camera === this.openedPart && this.height > this.openedHeight
+  private get isAnotherRoom(): boolean {
+    const { width, height } = this.openedIn
+    return this.motion.camera === this.openedAt &&
+      Math.max(Math.abs(this.width - width), Math.abs(this.height - height)) > NOTICE
   }
 
   private opensAs(): string {
@@ -149,7 +153,7 @@ export class Stage {
   }
 
   fit(): void {
-    this.motion.slide(fitted(this.bounds, this.free, this.scales[1]))
+    this.motion.slide(fitted(this.bounds, this.viewport, this.scales[1]))
   }
 
   private openView(): void {
@@ -157,14 +161,15 @@ export class Stage {
     if (this.width === 0 || !layout) return
     const [least, most] = this.scales
     const isEnough = (room: Viewport) => fitZoom(bounds, room) >= least || firstSight(layout.boxes, room, least)?.w
-    // Legend and minimap fold where only the whole width is enough.
-    const room = !isEnough(free) && isEnough(this.viewport) ? this.viewport : free
+    // What fits has no minimap; the minimap folds where only the whole width is enough.
+    const fits = fitZoom(bounds, this.viewport) >= least
+    const room = fits || (!isEnough(free) && isEnough(this.viewport)) ? this.viewport : free
     const { focus } = this.around()
     const [wanted] = focus.flatMap((id) => this.placeOf(id) ?? [])
     const camera = opened(bounds, room, wanted ?? firstSight(layout.boxes, room, least), least, most)
     this.motion.jump(camera)
-    this.openedPart = fitZoom(bounds, room) < least ? camera : null
-    this.openedHeight = this.height
+    this.openedAt = camera
+    this.openedIn = this.viewport
     this.openedSize = `${this.width}×${this.height}`
     this.openedAs = this.opensAs()
   }

@@ -25,6 +25,12 @@ def test_only_the_result_of_a_model_has_the_name_it_is_assigned_to(engine: Local
     assert names(trace, "relu") == [("out",)]
 
 
+def test_a_call_that_fails_names_nothing(engine: LocalEngine) -> None:
+    trace = run(engine, "net = nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.Linear(4, 2))\nout = net(torch.ones(2))\n")
+    assert names(trace, "relu") == [()]
+    assert trace.ops[-1].raised
+
+
 def test_each_turn_of_a_loop_names_its_own_result(engine: LocalEngine) -> None:
     trace = run(
         engine,

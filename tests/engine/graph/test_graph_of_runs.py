@@ -327,8 +327,13 @@ def test_a_model_that_fails_inside_is_drawn_up_to_there_in_forward_order() -> No
     linear, relu = (
         next(box for box in graph.boxes if box.title == title) for title in ("AddmmBackward0", "ReluBackward0")
     )
-    assert linear.order < relu.order
-    assert [(link.source, link.target) for link in graph.links] == [(linear.id, relu.id)]
+    failed = next(box for box in graph.boxes if box.title == "linear")
+    assert linear.order < relu.order < failed.order
+    assert len(graph.boxes) == 3
+    assert [(link.source, link.target, link.kind) for link in graph.links] == [
+        (linear.id, relu.id, "data"),
+        (relu.id, failed.id, "ghost"),
+    ]
 
 
 def test_initialisation_is_drawn_only_where_there_is_nothing_else() -> None:

@@ -66,7 +66,7 @@ export interface LabelPlace extends Rect {
 }
 
 /** Whether a label found room for some of its words. */
-export function isSaid(place: LabelPlace | null): boolean {
+export function isSaid(place: LabelPlace | null): place is LabelPlace {
   return place !== null && place.variant >= 0
 }
 

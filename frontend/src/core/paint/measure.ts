@@ -18,8 +18,8 @@ export const LABEL = SMALLEST
 export const LABEL_ROW = 14
 export const HEAD = 23
 export const STRIP = 19
-/** Among thumbnails and where there is little room stubs stand nearer; long names are cut. */
-export const STUB = { height: 20, gap: 26, widest: 78 }
+/** Among thumbnails and where there is little room stubs stand nearer. Long names are cut. */
+export const STUB = { height: 20, gap: 26, widest: { lesson: 160, model: 78 } }
 export const NARROWEST = 140
 const NARROWEST_LESSON = 116
 /** Boxes that stand one under the other are all as wide as this. */
@@ -180,7 +180,7 @@ export function keepsStrip(box: Box, { story }: Measure): boolean {
 
 export function stubWidth(stub: Stub, measure: Measure): number {
   const text = Math.ceil(textWidth(stub.text, LABEL)) + 12
-  return Math.max(24, measure.density === 'model' ? Math.min(STUB.widest, text) : text)
+  return Math.max(24, Math.min(STUB.widest[measure.density], text))
 }
 
 /** From a stub to its box. */

@@ -252,12 +252,12 @@ export class Story {
 
   private gradientCell(life: Life, visit: VisitAt | undefined, step: number): Cell {
     const { box } = life
-    if (this.lives.raisedHere(life, step)) return { kind: 'raised', text: this.index.trace.failure?.type ?? 'Error' }
-    if (box.kind === 'ghost' || box.node == null) return { kind: 'blank' }
-    if (box.kind === 'leaf') {
+    if (box.kind === 'leaf' && box.node != null) {
       const grad = latest(life.grads, step)
       return grad ? { kind: 'tensor', tensor: grad } : { kind: 'none' }
     }
+    if (this.lives.raisedHere(life, step)) return { kind: 'raised', text: this.index.trace.failure?.type ?? 'Error' }
+    if (box.kind === 'ghost' || box.node == null) return { kind: 'blank' }
     const next = life.visits.find(
       (candidate) =>
         this.strips.summedAt(box, candidate) <= step && candidate.step > step && this.strips.hasSum(box, candidate),

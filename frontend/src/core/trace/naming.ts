@@ -1,6 +1,6 @@
 // What a reader calls the things of a trace: the program's own names first, then its own code.
 
-import type { Box, Graph, Node, Op, Pass, Span, Tensor } from '../../api/types'
+import type { Box, Graph, ModuleCall, Node, Op, Pass, Span, Tensor } from '../../api/types'
 import { display, uniform, normOf } from '../words/display'
 import { formatNumber, formatShape } from '../words/format'
 import type { Lang } from '../state'
@@ -36,9 +36,32 @@ function memberName(index: TraceIndex, tensor: Tensor): string | undefined {
   return names.get(index.identity(tensor.id))
 }
 
+/** What is written for ops that end a module inside a call: `net.0(…)` within `net(x)`, whose own result is another. */
+const innerCodes = new WeakMap<TraceIndex, ReadonlyMap<string, string>>()
+
+function innerCode(index: TraceIndex, op: Op): string | undefined {
+  let codes = innerCodes.get(index)
+  if (!codes) {
+    const outermost = new Map<string, ModuleCall>()
+    const inner = (index.trace.calls ?? []).flatMap((call): [string, string][] => {
+      const around = outermost.get(call.parent ?? '')
+      const outer = around && isSamePlace(around.span, call.span) ? around : call
+      outermost.set(call.id, outer)
+      const ends = outer !== call && call.last_op != null && (outer.raised || call.last_op !== outer.last_op)
+      return ends ? [[call.last_op!, `${index.modules.get(call.module)?.path}(…)`]] : []
+    })
+    innerCodes.set(index, (codes = new Map(inner)))
+  }
+  return codes.get(op.id)
+}
+
+function isSamePlace(a: Span | null | undefined, b: Span | null | undefined): boolean {
+  return a != null && b != null && a.line === b.line && a.column === b.column && a.end_column === b.end_column
+}
+
 /** The code of a call; what a loader does at the head of a loop has none. */
-function madeBy(index: TraceIndex, op: Op): string {
-  const code = codeAt(index.trace.program.code, op.span, 28)
+function codeOf(index: TraceIndex, op: Op): string {
+  const code = innerCode(index, op) ?? codeAt(index.trace.program.code, op.span, 28)
   return code && !/^(async )?for\b/.test(code) ? code : op.name
 }
 
@@ -48,7 +71,7 @@ export function nameOf(index: TraceIndex, tensor: Tensor | undefined): string {
   const named = tensor.names?.[0] ?? index.tensor(tensor.identity)?.names?.[0] ?? memberName(index, tensor)
   if (named) return named
   const made = index.producer(tensor.id)
-  if (made) return madeBy(index, made)
+  if (made) return codeOf(index, made)
   return tensor.role === 'constant' || tensor.role === 'seed' ? brief(tensor) : ''
 }
 
@@ -62,7 +85,7 @@ export function tensorName(index: TraceIndex, tensor: Tensor | undefined): strin
 
 export function opName(index: TraceIndex, op: Op): string {
   const result = index.tensor(op.outputs[0])
-  return result?.names?.[0] ?? madeBy(index, op)
+  return result?.names?.[0] ?? codeOf(index, op)
 }
 
 /** What a node computed, in the program's words: `y`, `y * y`; for a sink the leaf. */

@@ -274,6 +274,8 @@ function tellUpdate(index: TraceIndex, step: Step, t: Words): Told {
   const optimizer = update.variable ?? update.optimizer ?? 'optimizer'
   if (update.kind === 'step') return told(t('step.update.step', { optimizer, n }), n === 1 ? values : '')
   if (update.kind === 'zero_grad') return told(t('step.update.zero_grad', { n }), n === 1 ? values : '')
+  if (n > 1 && /^grad_/.test(update.kind)) return told(t(`step.update.${update.kind}.several`, { n }))
+  if (update.kind === 'grad_set' && update.op) return told(t('step.update.in_place', { name: `${name}.grad` }), values)
   return told(t(`step.update.${isCounted(index, update) ? 'in_place' : update.kind}`, { name }), values)
 }
 

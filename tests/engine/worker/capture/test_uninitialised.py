@@ -42,6 +42,12 @@ def test_uninitialised_memory_is_marked(made: str) -> None:
     assert (tensor.contents, tensor.data, tensor.summary) == ("uninitialised", None, None)
 
 
+def test_a_tensor_without_elements_is_not_unknown_and_never_changes() -> None:
+    trace = record(HEAD + "x = torch.empty(0, 4, requires_grad=True)\nx.sum().backward()\n")
+    assert (_last(trace, "x").contents, _last(trace, "x").data) == ("known", ())
+    assert not trace.updates
+
+
 @pytest.mark.parametrize(
     "made",
     [

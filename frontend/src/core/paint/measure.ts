@@ -199,7 +199,8 @@ export function forwardLabel(link: DrawnLink, measure: Measure, withSlot: boolea
         : ''
       : formatShape(tensor.shape)
   const become = tensor ? becomeOf(link, tensor, measure) : ''
-  return [become ? `${shape} → ${become}`.trim() : shape, withSlot && measure.spacious ? (link.label ?? '') : ''].filter((row) => row !== '')
+  const slot = withSlot && measure.spacious ? (link.label ?? '') : ''
+  return [become ? `${shape} → ${become}`.trim() : shape, slot].filter((row) => row !== '')
 }
 
 const CASTS = new Set(

@@ -3,7 +3,7 @@
 import type { Box } from '../../api/types'
 import type { Sheet, Stub } from '../layout/fold'
 import { textWidth } from '../words/format'
-import { COLUMN, SMALLEST, type Measure, type Room, type Spacious } from './measure'
+import { CASTS, COLUMN, SMALLEST, type Measure, type Room, type Spacious } from './measure'
 import type { BoxPaint, StepNumbers } from './moment'
 import { promotionText } from '../ops/promotion'
 import type { Mark } from './marks'
@@ -11,7 +11,7 @@ import type { Mark } from './marks'
 const SPACIOUS: Spacious = {
   narrowest: (sheet) => (isChain(sheet) ? COLUMN : 180),
   widest: 380,
-  aside: (box, measure) => promotionOf(box, measure) || deviceOf(box, measure) || reasonOf(box, measure),
+  aside: (box, measure) => promotionOf(box, measure) || castOf(box, measure) || reasonOf(box, measure),
   margins,
   caption,
 }
@@ -38,10 +38,13 @@ function promotionOf(box: Box, { story }: Measure): string {
   return op?.promotion ? promotionText(op) : ''
 }
 
-/** Where its result lies when not in main memory. */
-function deviceOf(box: Box, { story }: Measure): string {
-  const device = story.index.tensor(story.index.op(box.op)?.outputs[0])?.device
-  return device && device !== 'cpu' ? device : ''
+/** The dtype that a call changed to, whole or not at all, and where its result lies when not in main memory. */
+function castOf(box: Box, { story }: Measure): string {
+  const op = story.index.op(box.op)
+  const [given, made] = [story.index.tensor(op?.inputs[0]), story.index.tensor(op?.outputs[0])]
+  const cast = op && CASTS.has(op.name) && given && made && given.dtype !== made.dtype
+  const device = made?.device && made.device !== 'cpu' ? made.device : ''
+  return [cast ? `→\u00a0${made.dtype}` : '', device].filter(Boolean).join(' · ')
 }
 
 /** Why a ghost was not recorded, where its title does not say so. */

@@ -199,11 +199,11 @@ export function forwardLabel(link: DrawnLink, measure: Measure, withSlot: boolea
         : ''
       : formatShape(tensor.shape)
   const become = tensor ? becomeOf(link, tensor, measure) : ''
-  const slot = withSlot && measure.spacious ? (link.label ?? '') : ''
-  return [become ? `${shape} → ${become}`.trim() : shape, slot].filter((row) => row !== '')
+  const row = become ? `${shape} → ${become}`.trim() : shape
+  return [row, withSlot && measure.spacious ? (link.label ?? '') : ''].filter((text) => text !== '')
 }
 
-const CASTS = new Set(
+export const CASTS: ReadonlySet<string> = new Set(
   ['to', 'type', 'float', 'double', 'half', 'bfloat16', 'int', 'long', 'short', 'bool', 'cpu', 'cuda'],
 )
 

@@ -1,0 +1,47 @@
+import { expect, it } from 'vitest'
+import type { Op, Tensor } from '../../api/types'
+import type { DrawnLink } from '../layout/fold'
+import { cutText, forwardLabel, type Measure } from './measure'
+
+const tensor = (id: string, shape: number[], more: Partial<Tensor> = {}): Tensor =>
+  ({ id, shape, dtype: 'float32', role: 'result', ...more }) as Tensor
+
+/** A label of the edge from `given` to the box of an op that made another tensor of it. */
+function measureOf(op: Partial<Op>, made: Tensor): Measure {
+  const given = tensor('t1', [1, 2])
+  return {
+    words: (key: string, values: object) => `${key} ${JSON.stringify(values)}`,
+    sheet: { boxes: new Map([['b', { op: 'o1' }]]) },
+    story: {
+      index: {
+        tensor: (id: string) => ({ t1: given, t2: made })[id],
+        op: (id: string) => (id === 'o1' ? { inputs: ['t1'], outputs: ['t2'], ...op } : undefined),
+      },
+    },
+  } as unknown as Measure
+}
+
+const link = (kind: string, more: object = {}): DrawnLink => ({ kind, target: 'b', tensor: 't1', ...more }) as DrawnLink
+
+it('says what a cast or a move makes of what it takes', () => {
+  expect(forwardLabel(link('data'), measureOf({ name: 'to' }, tensor('t2', [1, 2], { dtype: 'float64' })), false))
+    .toEqual(['1×2 → float64'])
+  expect(forwardLabel(link('data'), measureOf({ name: 'cuda' }, tensor('t2', [1, 2], { device: 'cuda:0' })), false))
+    .toEqual(['1×2 → cuda:0'])
+  expect(forwardLabel(link('data'), measureOf({ name: 'mul' }, tensor('t2', [1, 2], { dtype: 'bool' })), false))
+    .toEqual(['1×2'])
+})
+
+it('says how far an untracked operand is stretched; of a tracked one the capsule of its sum does', () => {
+  const added = measureOf({ name: 'add', broadcast: [{ input: 0, axes: [0] }] }, tensor('t2', [3, 2]))
+  expect(forwardLabel(link('ghost'), added, false)).toEqual(['1×2 → 3×2'])
+  expect(forwardLabel(link('data', { broadcast: [0] }), added, false)).toEqual(['1×2'])
+})
+
+it('calls what cut a path by its name', () => {
+  const cut = (mode: Op['grad_mode']): string =>
+    cutText(link('cut', { reason: 'no_grad' }), measureOf({ name: 'mul', grad_mode: mode }, tensor('t2', [1])))[0]!
+  expect([cut('no_grad'), cut('inference')]).toEqual([
+    'graph.cut {"reason":"no_grad"}', 'graph.cut {"reason":"inference_mode"}',
+  ])
+})

@@ -173,7 +173,6 @@ class _Search:
         self.ghosts.update((op.id, op) for op in kept)
         self.climb(op.id for op in kept)
 
-
     def add_failed(self) -> None:
         """Add the op that ended the program, where it was given something visible."""
         failure = self.index.trace.failure

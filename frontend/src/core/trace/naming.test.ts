@@ -15,3 +15,13 @@ test('a tensor that the program never named is told by its base or its shape, ne
   expect(tensorName(index, nameless)).toBe('float32 2×3')
   expect(tensorName(index, view)).toBe('y')
 })
+
+test('what a module within a call gave is told by the module: the call is the name of its own result', () => {
+  const { trace } = load('attention')
+  const [around, inner] = trace.calls!
+  const op = trace.ops.find(({ id }) => id === inner!.last_op)!
+  const index = new TraceIndex({ ...trace, calls: [around!, { ...inner!, span: around!.span }] })
+  const nameless = { ...index.tensor(op.outputs[0])!, names: [], identity: null }
+  expect(nameOf(index, nameless)).toBe(`${index.modules.get(inner!.module)!.path}(…)`)
+  expect(nameOf(new TraceIndex(trace), nameless)).not.toContain('…')
+})

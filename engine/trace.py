@@ -478,7 +478,8 @@ class Op(Record, frozen=True):
     """The rank whose it is, in a program of several ranks; absent for what the program did that started them."""
     collective: str | None = None
     """Collective id, the same for the ops of all ranks that met: `inputs` are what this one gave and what was written
-    into, and `outputs` what it got by that. Of the ops that `DistributedDataParallel` makes itself, only those of floating point."""
+    into, and `outputs` what it got by that. Of the ops that `DistributedDataParallel` makes itself, only those of
+    floating point."""
     bucket: tuple[str, ...] = ()
     """For an all-reduce of `DistributedDataParallel`: the parameters (their identities) whose gradients were in its
     bucket, as they lie there. Absent where a rank has several such models."""

@@ -1,10 +1,8 @@
 // A collective as a box across the lanes: for each rank a column, with what it gave and what it got.
 
 import type { Box, Tensor } from '../../api/types'
-import type { DrawnLink } from '../layout/fold'
 import type { Size } from '../layout/geometry'
-import { exchangedBy, type Exchanged } from '../trace/collectives'
-import type { TraceIndex } from '../trace/trace-index'
+import { exchangesOf, type Exchanged } from '../trace/collectives'
 import { brief, display, WAITING, word, type Display } from '../words/display'
 import { textWidth } from '../words/format'
 import type { Mark } from './marks'
@@ -16,20 +14,6 @@ const ARROW = 26
 const PAD = 12
 /** Tensors of one rank that are named one by one. */
 const MOST = 4
-
-/** What each rank that has come that far gave and got. */
-export function exchangesOf(index: TraceIndex, box: Box): Exchanged[] {
-  return (box.ops ?? []).flatMap((id) => {
-    const op = index.op(id)
-    return op ? [exchangedBy(index, op)] : []
-  })
-}
-
-/** Whether what goes up a link is a gradient, and not the value of the leaf below. */
-export function isGradient(link: DrawnLink, target: Box | undefined): boolean {
-  const values = [target?.tensor, ...(target?.parameters ?? []).map(({ tensor }) => tensor)]
-  return link.kind === 'exchange' && link.back != null && !values.includes(link.back)
-}
 
 function shownOf(tensors: readonly Tensor[]): Display {
   if (tensors.length === 0) return WAITING

@@ -7,7 +7,8 @@ import { LANE } from '../layout/route'
 import {
   brief, display, NONE, normOf, THUMB_HEIGHT, THUMB_WIDTH, UNKNOWN, WAITING, word, type Display,
 } from '../words/display'
-import { columnMarks, isGradient } from './collective'
+import { isGradient } from '../trace/collectives'
+import { columnMarks } from './collective'
 import { cutEnd, cutMiddle, textWidth } from '../words/format'
 import { gradientTint, type Shade } from './colour'
 import { icon, type IconName } from './icons'

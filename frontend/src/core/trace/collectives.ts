@@ -1,6 +1,6 @@
 // Meetings of ranks: what each of them gave and got.
 
-import type { Op, Tensor } from '../../api/types'
+import type { Box, Link, Op, Tensor } from '../../api/types'
 import type { TraceIndex } from './trace-index'
 
 export interface Exchanged {
@@ -25,4 +25,18 @@ export function exchangedIn(index: TraceIndex, { collective }: Op): Exchanged[] 
     .filter((op) => op.collective === collective)
     .sort((a, b) => (a.rank ?? 0) - (b.rank ?? 0))
     .map((op) => exchangedBy(index, op))
+}
+
+/** What each rank that has come that far gave and got. */
+export function exchangesOf(index: TraceIndex, box: Box): Exchanged[] {
+  return (box.ops ?? []).flatMap((id) => {
+    const op = index.op(id)
+    return op ? [exchangedBy(index, op)] : []
+  })
+}
+
+/** Whether what goes up a link is a gradient, and not the value of the leaf below. */
+export function isGradient(link: Link, target: Box | undefined): boolean {
+  const values = [target?.tensor, ...(target?.parameters ?? []).map(({ tensor }) => tensor)]
+  return link.kind === 'exchange' && link.back != null && !values.includes(link.back)
 }

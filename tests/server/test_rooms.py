@@ -387,7 +387,7 @@ class Written(rooms.OwnBoard):
 
 def test_a_plan_by_a_node_of_another_version_is_read_or_left_to_that_node() -> None:
     now = time.time()
-    before = {"run": "a", "lesson": None, "owner": "o", "opened": now, "seen": now}
+    before: dict[str, object] = {"run": "a", "lesson": None, "owner": "o", "opened": now, "seen": now}
     found = asyncio.run(rooms.Rooms(Written(before), Settings()).find("BCDFG"))
     assert found.plan is not None and found.plan.run == "a"
     with pytest.raises(Problem) as why:

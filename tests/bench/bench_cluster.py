@@ -17,9 +17,9 @@ from pathlib import Path
 import httpx
 
 from tests.bench.bench_http import MEAN, row, run, serving, timed
-from tests.bench.bench_scaling import burst
+from tests.bench.bench_scaling import CALLERS, burst, new_seeds, taken_s
 from tools.cluster import Cluster, Node, cluster
-from tools.scaling import BURST, CLUSTER
+from tools.scaling import BURST, SLOTS, cluster_way
 
 SETTINGS = {"GRADGRAPH_WARM_GALLERY": "0", "GRADGRAPH_SLOW_WORKERS": "0", "GRADGRAPH_WALL_S": "60"}
 TIMEOUT_S = 120.0
@@ -53,10 +53,10 @@ def main(size: Size) -> None:
     """Prints the figures."""
     overhead(size)
     for workers in size.workers:
-        with running(web=2, workers=workers, slots=1) as (_, clients):
+        with running(web=2, workers=workers, slots=1) as (made, clients):
             row_of_rate(f"(a), runs/s, {workers} workers of 1 slot", rate(clients, 2 * workers, size.series))
-            if workers == CLUSTER.sizes["slots"]:
-                burst(clients, size.burst, CLUSTER)
+            if workers == SLOTS:
+                burst(clients, size.burst, partial(costs, made, clients), cluster_way)
     for slots in size.waiting_slots:
         with running(web=2, workers=2, slots=slots // 2) as (_, clients):
             most = slots / size.waiting_s
@@ -128,6 +128,27 @@ def rate(clients: list[httpx.Client], callers: int, series: int) -> float:
     with ThreadPoolExecutor(callers) as pool:
         list(pool.map(lambda n: run(clients[n % len(clients)], MEAN, seed=20_000 + n), range(series)))
     return series / (time.perf_counter() - began)
+
+
+def costs(made: Cluster, clients: list[httpx.Client], series: int) -> list[float]:
+    """Milliseconds that a run takes of the client, its web node, the leader beside that, broker, workers and store."""
+
+    def taken() -> list[float]:
+        ours = (*made.web, made.broker, *made.workers)
+        nodes = [taken_s(node.process.pid) for node in ours]
+        return [time.process_time(), *nodes[:3], sum(nodes[3:]), taken_s(made.postgres.pid)]
+
+    def one(seed: int) -> None:
+        run(clients[seed % len(clients)], MEAN, seed)
+
+    before = taken()
+    with ThreadPoolExecutor(CALLERS) as callers:
+        list(callers.map(one, new_seeds(series)))
+    client, *webs, broker, workers, store = (
+        (after - began) * 1000 / series for after, began in zip(taken(), before, strict=True)
+    )
+    follower, leader = sorted(webs)
+    return [client, len(webs) * follower, leader - follower, broker, workers, store]
 
 
 def waiting(clients: list[httpx.Client], slots: int, wait_s: float) -> float:

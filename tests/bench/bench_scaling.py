@@ -3,11 +3,12 @@ fed with the first and checked by the second.
 
 Processor time is what counts here, read from the kernel for each process: it is the same on a busy machine."""
 
+import itertools
 import os
 import statistics
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -15,9 +16,12 @@ import httpx
 
 from tests.bench.bench_http import MEAN, run, serving
 from tests.bench.bench_recording import HEAD, MODELS
-from tools.scaling import BURST, EMBEDDED, Burst, Way, simulated_burst
+from tools.scaling import BURST, Burst, Way, embedded_way, simulated_burst
 
 SERIES = 60
+CALLERS = 3
+"""So that there always is something to do: of a machine that waits between runs each one takes half as much again."""
+_SEEDS = itertools.count(50)
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -29,55 +33,79 @@ def main() -> None:
         bodies[name[0]] = {"code": HEAD + build + step}
     with serving() as http:
         server = server_of(http)
-        print(f"{'':12}{'server ms':>12}{'worker ms':>12}{'alone ms':>12}{'KB kept':>10}")
+        print(f"{'':12}{'server ms':>12}{'worker ms':>12}{'clock ms':>12}{'KB kept':>10}")
         for name, body in bodies.items():
             runs(http, body, range(5))
             row(name, server, http, body, range(100, 100 + SERIES))
             row(f"{name}, again", server, http, body, range(100, 100 + SERIES))
-        burst([http], BURST.runs, EMBEDDED)
+
+        def costs(series: int) -> list[float]:
+            client, before = time.process_time(), spent(server)
+            runs(http, MEAN, new_seeds(series))
+            taken = [time.process_time() - client, *(spent(server)[part] - before[part] for part in before)]
+            return [each * 1000 / series for each in taken]
+
+        burst([http], BURST.runs, costs, embedded_way)
+
+
+def new_seeds(count: int) -> range:
+    """Seeds that no run had before."""
+    begin = next(_SEEDS) * 1000
+    return range(begin, begin + count)
 
 
 def row(name: str, server: int, http: httpx.Client, body: Mapping[str, object], seeds: range) -> None:
-    """One line: processor milliseconds a run takes of the server and of the workers, one run after the other."""
+    """One line: processor milliseconds a run takes of the server and of the workers."""
     before = spent(server)
-    times, sizes = runs(http, body, seeds)
+    times, sizes = zip(*runs(http, body, seeds), strict=True)
     after = spent(server)
     own, workers = ((after[part] - before[part]) * 1000 / len(seeds) for part in ("server", "workers"))
     kept = statistics.mean(sizes) / 1000
     print(f"{name:12}{own:12.2f}{workers:12.2f}{statistics.median(times):12.2f}{kept:10.1f}", flush=True)
 
 
-def runs(http: httpx.Client, body: Mapping[str, object], seeds: range) -> tuple[list[float], list[int]]:
-    """Milliseconds and bytes on the wire of each run."""
-    times, sizes = [], []
-    for seed in seeds:
+def runs(http: httpx.Client, body: Mapping[str, object], seeds: range) -> list[tuple[float, int]]:
+    """Milliseconds and bytes on the wire of each run, a few at once."""
+
+    def one(seed: int) -> tuple[float, int]:
         began = time.perf_counter()
         answer = http.post("/api/v1/runs", json={**body, "seed": seed})
-        times.append((time.perf_counter() - began) * 1000)
         answer.raise_for_status()
-        sizes.append(int(answer.headers["content-length"]))
-    return times, sizes
+        return (time.perf_counter() - began) * 1000, int(answer.headers["content-length"])
+
+    with ThreadPoolExecutor(CALLERS) as callers:
+        return list(callers.map(one, seeds))
 
 
-def burst(clients: Sequence[httpx.Client], count: int, way: Way) -> None:
-    """Runs that nobody asked for before, all at once, measured and simulated with the cores that others left."""
+def burst(
+    clients: Sequence[httpx.Client], count: int, costs: Callable[[int], Sequence[float]], way: Callable[..., Way]
+) -> None:
+    """Runs that nobody asked for before, all at once, measured and simulated: with the cores that others left, and with
+    what a run took of each part just before and just after."""
 
     def one(seed: int) -> float:
         began = time.perf_counter()
         run(clients[seed % len(clients)], MEAN, seed)
         return time.perf_counter() - began
 
-    others, client, began = machine_s() - ours_s(), time.process_time(), time.perf_counter()
+    before = costs(count // 2)
+    others, began = machine_s() - ours_s(), time.perf_counter()
     with ThreadPoolExecutor(count) as learners:
-        answered = sorted(learners.map(one, range(50_000, 50_000 + count)))
+        answered = sorted(learners.map(one, new_seeds(count)))
     took = time.perf_counter() - began
     elsewhere = max(0.0, machine_s() - ours_s() - others) / took
-    cores = (os.cpu_count() or 1) - elsewhere
+    after = costs(count // 2)
+    taken = [round((one + other) / 2, 1) for one, other in zip(before, after, strict=True)]
     measured = Burst(
-        runs=count, cores=round(cores, 2), all_s=took, p50_s=answered[count // 2], p95_s=answered[int(count * 0.95)]
+        count, round((os.cpu_count() or 1) - elsewhere, 2), way(*taken), all_s=took, p50_s=answered[count // 2],
+        p95_s=answered[int(count * 0.95)],
+    )  # fmt: skip
+    simulated = simulated_burst(count, measured.cores, measured.way)
+    print(
+        f"a burst of {count}, a load of {os.getloadavg()[0]:.1f}, {measured.cores} cores left; ms of each part: {taken}"
     )
-    print(f"client {(time.process_time() - client) * 1000 / count:.1f} ms a request")
-    print(f"measured   {measured}\nsimulated  {simulated_burst(count, measured.cores, way)}")
+    for says, each in (("measured", measured), ("simulated", simulated)):
+        print(f"{says:12}all {each.all_s:.2f} s   p50 {each.p50_s:.2f} s   p95 {each.p95_s:.2f} s", flush=True)
 
 
 def server_of(http: httpx.Client) -> int:
@@ -89,6 +117,11 @@ def spent(server: int) -> dict[str, float]:
     """Processor seconds of the server, and of all that it started, the ended ones among them."""
     own, ended = next(times for pid, _, times in processes() if pid == server)
     return {"server": own, "workers": ended + below_s(server)}
+
+
+def taken_s(pid: int) -> float:
+    """Processor seconds of a process and of all that it started, the ended ones among them."""
+    return sum(next(times for each, _, times in processes() if each == pid)) + below_s(pid)
 
 
 def ours_s() -> float:

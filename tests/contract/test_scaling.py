@@ -6,9 +6,7 @@ import simpy
 from tools import scaling
 from tools.scaling import (
     BURST,
-    CLUSTER,
     CLUSTER_BURST,
-    EMBEDDED,
     WAITING_S,
     Burst,
     Cell,
@@ -16,7 +14,6 @@ from tools.scaling import (
     Part,
     Prices,
     Simulated,
-    Way,
     plan,
     quantile,
     simulated_burst,
@@ -75,11 +72,11 @@ def test_a_plan_keeps_its_promise_with_a_node_to_spare() -> None:
     assert planned.per_million(Prices()) > planned.per_million(Prices(core_hour=0.01)) > 0
 
 
-@pytest.mark.parametrize(("measured", "way"), [(BURST, EMBEDDED), (CLUSTER_BURST, CLUSTER)])
-def test_the_simulated_burst_is_like_the_measured_one(measured: Burst, way: Way) -> None:
-    simulated = simulated_burst(measured.runs, measured.cores, way)
-    assert simulated.all_s == pytest.approx(measured.all_s, rel=0.2)
-    assert simulated.p95_s == pytest.approx(measured.p95_s, rel=0.3)
+@pytest.mark.parametrize("measured", [BURST, CLUSTER_BURST], ids=["embedded", "cluster"])
+def test_the_simulated_burst_is_like_the_measured_one(measured: Burst) -> None:
+    simulated = simulated_burst(measured.runs, measured.cores, measured.way)
+    assert (simulated.all_s, simulated.p95_s) == pytest.approx((measured.all_s, measured.p95_s), rel=0.2)
+    assert simulated.p50_s == pytest.approx(measured.p50_s, rel=0.3)
 
 
 def test_a_quantile_of_nothing_is_nothing() -> None:

@@ -93,6 +93,12 @@ class Cluster:
                 time.sleep(0.02)
 
     @property
+    def pid(self) -> int:
+        """Its process, while there is one."""
+        assert self._process is not None
+        return self._process.pid
+
+    @property
     def is_running(self) -> bool:
         return self._process is not None and self._process.poll() is None
 

@@ -19,6 +19,8 @@ from tests.server.conftest import Served, serving, wait_until
 from tests.server.postgres import CannotMake, Cluster, Postgres, cluster
 from tests.server.stores import store_in, trace, use
 
+pytestmark = pytest.mark.slow
+
 CODE = "import torch\nx = torch.tensor({n}.0, requires_grad=True)\n(x * x).backward()\n"
 
 
@@ -146,7 +148,6 @@ def two(postgres_server: Postgres, tmp_path_factory: pytest.TempPathFactory) -> 
     assert not nowhere.exists()
 
 
-@pytest.mark.slow
 def test_two_servers_see_each_other_s_runs(two: tuple[Served, Served]) -> None:
     first, other = two
     before = stored(first)
@@ -158,7 +159,6 @@ def test_two_servers_see_each_other_s_runs(two: tuple[Served, Served]) -> None:
     assert stored(first) == stored(other) == before + 1
 
 
-@pytest.mark.slow
 def test_two_servers_share_snapshots(two: tuple[Served, Served]) -> None:
     first, other = two
     run = first.run(CODE.format(n=7))["id"]
@@ -173,7 +173,6 @@ def test_two_servers_share_snapshots(two: tuple[Served, Served]) -> None:
     assert first.http.get(f"{made['url']}.json").status_code == 200, "its other owner keeps it"
 
 
-@pytest.mark.slow
 def test_a_snapshot_deleted_at_one_server_is_gone_at_the_other_at_once(two: tuple[Served, Served]) -> None:
     first, other = two
     body = {"run": first.run(CODE.format(n=8))["id"], "view": {"step": 1, "lang": "zh"}}
@@ -185,7 +184,6 @@ def test_a_snapshot_deleted_at_one_server_is_gone_at_the_other_at_once(two: tupl
         server.problem(server.http.get(f"{made['url']}.json"), 404, "no-such-snapshot")
 
 
-@pytest.mark.slow
 def test_a_server_goes_on_without_its_database_and_with_it_again(mortal: Cluster, tmp_path: Path) -> None:
     settings = Settings(store=url_of(mortal), data_dir=tmp_path, workers=1, warm_gallery=False, memory_cache_bytes=0)
     with serving(settings) as served:

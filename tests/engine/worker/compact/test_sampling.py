@@ -13,6 +13,8 @@ from engine.trace import RunLimits, Trace
 from engine.worker.compact import sampling as thin
 from tests.engine.worker.forked import record
 
+pytestmark = pytest.mark.slow
+
 HEAD = "import torch\nfrom torch import nn\ntorch.manual_seed(3)\n"
 
 LOOPS = {
@@ -214,7 +216,6 @@ def value(trace: Trace, name: str) -> list[Any]:
     return list(data or ())
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", LOOPS)
 def test_long_loops_keep_every_law(name: str, small: str) -> None:
     code = HEAD + LOOPS[name]
@@ -283,7 +284,6 @@ def test_norms_of_the_curve_are_those_of_the_gradients(small: str) -> None:
     assert [point.gradient_norm for point in trace.curve] == pytest.approx(norms, rel=1e-5)
 
 
-@pytest.mark.slow
 def test_the_curve_is_whole_up_to_two_thousand_passes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(thin, "FULL", 200)
     monkeypatch.setattr(thin, "EFFORT", 0)
@@ -294,7 +294,6 @@ def test_the_curve_is_whole_up_to_two_thousand_passes(monkeypatch: pytest.Monkey
     assert [point.loss for point in trace.curve] == list(range(2000))
 
 
-@pytest.mark.slow
 def test_the_curve_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(thin, "FULL", 200)
     monkeypatch.setattr(thin, "EFFORT", 0)

@@ -100,28 +100,29 @@ def shuffled_apart(diagnosis: Diagnosis) -> Iterator[Finding]:
 def _shuffled_alone(diagnosis: Diagnosis, op: Op) -> Iterator[Finding]:
     """Predictions from rows that were put into another order, held against targets that were made of the same rows, or
     of as many, in the old one."""
-    given, targets = sorted(op.inputs[:2], key=diagnosis.is_tracked, reverse=True) if len(op.inputs) > 1 else ("", "")
-    drawn = _orders(diagnosis, given) if diagnosis.is_tracked(given) and not diagnosis.is_tracked(targets) else []
-    if len(drawn) != 1 or _orders(diagnosis, targets):
+    sides = sorted(op.inputs[:2], key=diagnosis.is_tracked, reverse=True) if len(op.inputs) > 1 else ["", ""]
+    drawn = [_orders(diagnosis, side) for side in sides]
+    at = next((at for at in (0, 1) if len(drawn[at]) == 1 and not drawn[1 - at]), None)
+    if at is None or not diagnosis.is_tracked(sides[0]) or diagnosis.is_tracked(sides[1]):
         return
-    order, made = drawn[0].outputs[0], list(diagnosis.makers_behind([given], MOST_BEHIND))
+    order, made = drawn[at][0].outputs[0], list(diagnosis.makers_behind([sides[at]], MOST_BEHIND))
     sorts = [each for each in made if each.name in ("getitem", "index_select") and each.inputs[1:] == (order,)]
     size = diagnosis.elements(order)
     if len(sorts) != 1 or diagnosis.tensors[sorts[0].inputs[0]].shape[:1] != (size,):
         return
     rows = sorts[0].inputs[0]
     is_read_too = any(rows in each.inputs for each in made if each is not sorts[0])
-    behind = set(islice(walk([targets], diagnosis.made_from), MOST_BEHIND))
-    labels = [diagnosis.tensors[each] for each in behind if each in diagnosis.tensors]
-    ranges = (extent(each) for each in labels if each.shape[:1] == (size,))
+    behind = set(islice(walk([sides[1 - at]], diagnosis.made_from), MOST_BEHIND))
+    others = [diagnosis.tensors[each] for each in behind if each in diagnosis.tensors]
+    ranges = (extent(each) for each in others if each.shape[:1] == (size,))
     if is_read_too or not any(known is not None and known[0] < known[1] for known in ranges):
         return
     yield diagnosis.warning(
         "shuffled_alone",
         sorts[0],
-        tensors=(rows, targets),
+        tensors=(rows, sides[1 - at]),
         name=diagnosis.say(rows),
-        targets=diagnosis.say(targets),
+        targets=diagnosis.say(sides[1 - at]),
         rows=str(size),
         loss_line=line(op.span),
     )

@@ -137,6 +137,7 @@ FAMILIES: tuple[Family, ...] = (
     learning_rate.steps_of_zero,
     learning_rate.steps_too_long,
     learning_rate.weights_decayed_away,
+    learning_rate.steps_too_short,
     learning_rate.losses_summed,
     uphill.uphill,
     uphill.terms_without_floor,

@@ -4,8 +4,9 @@ import ast
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
-from engine.findings.diagnosis import Diagnosis, argument, fed_by, grouped, line, numbers_of, size_of
+from engine.findings.diagnosis import Diagnosis, argument, by_number, fed_by, grouped, line, numbers_of, size_of
 from engine.findings.optimizers import bound_once, made_by, receiver
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, keyword
@@ -17,6 +18,11 @@ SIZES_APART = 5
 ADAPTIVE = ("Adam", "AdamW", "Adamax", "NAdam", "RAdam", "RMSprop", "Rprop", "Adagrad")
 """Optimizers whose first step is about as long as the learning rate, whatever the gradient."""
 LEAST_STEPS = 3
+MANY_STEPS = 8
+STAYED = 0.999
+STEEP = 1e-2
+"""Length of a gradient that has somewhere to go."""
+HARDLY = 1e-4
 LEFT = 0.05
 """Of the size of weights, where a decay has taken the rest."""
 HARDER = 3
@@ -114,6 +120,40 @@ def steps_too_long(diagnosis: Diagnosis) -> Iterator[Finding]:
             most=f"{max(losses):.4g}",
             last=f"{losses[-1]:.4g}",
         )
+
+
+def steps_too_short(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Steps that together moved next to nothing, along gradients that were none too small, and a loss that stayed."""
+    for steps in grouped(diagnosis.steps, lambda step: (receiver(diagnosis, step), step.span)).values():
+        leaves = set(diagnosis.changed_by(steps[0]))
+        losses, rate = _losses(diagnosis, leaves), _rate(steps[0])
+        size = _length(diagnosis, (change.before for change in steps[0].changes))
+        given = (added.delta for _, added in diagnosis.accumulations if added.tensor in leaves)
+        gradient = _length(diagnosis, islice(given, len(leaves)))
+        moved = sum(_moved(diagnosis, step) for step in steps)
+        is_still = len(losses) >= MANY_STEPS and losses[-1] > STAYED * losses[0] > 0
+        if len(steps) < MANY_STEPS or not rate or not is_still or gradient < STEEP or moved > HARDLY * size:
+            continue
+        made = made_by(diagnosis, steps[0])
+        yield diagnosis.warning(
+            "steps_too_short",
+            made.value if made is not None else steps[0].span,
+            tensors=sorted(leaves, key=by_number)[:8],
+            optimizer=receiver(diagnosis, steps[0]) or steps[0].optimizer or "",
+            lr=f"{rate:.4g}",
+            count=diagnosis.counted(steps),
+            moved=f"{moved:.2g}",
+            size=f"{size:.3g}",
+            gradient=f"{gradient:.2g}",
+            first=f"{losses[0]:.6g}",
+            last=f"{losses[-1]:.6g}",
+        )
+
+
+def _moved(diagnosis: Diagnosis, step: Update) -> float:
+    """How far a step moved the weights whose numbers are all known."""
+    states = [[numbers_of(diagnosis.tensors.get(at or "")) for at in (c.before, c.after)] for c in step.changes]
+    return math.sqrt(sum((new - old) ** 2 for pair in states for old, new in zip(*pair, strict=False)))
 
 
 def weights_decayed_away(diagnosis: Diagnosis) -> Iterator[Finding]:

@@ -158,6 +158,17 @@ def _moves_nothing(diagnosis: Diagnosis, turn: _Turn, since: Sequence[Pass]) -> 
             pass_line=line(since[-1].span if since else None),
             step_line=line(step.span),
         )
+    if _are_frozen(diagnosis, held):
+        return diagnosis.finding(
+            "optimizer_holds_frozen",
+            "error",
+            made.value if made is not None else step.span,
+            tensors=held[:8],
+            optimizer=receiver(diagnosis, step) or step.optimizer or "",
+            held=diagnosis.say_all(held),
+            names=diagnosis.say_all(fed),
+            step_line=line(step.span),
+        )
     is_other = bool(others) and not is_used
     replaced = changed_after(diagnosis, made) if is_other else []
     return diagnosis.finding(
@@ -171,6 +182,13 @@ def _moves_nothing(diagnosis: Diagnosis, turn: _Turn, since: Sequence[Pass]) -> 
         pass_line=line(since[-1].span if since else None),
         made_line=line(span_of(diagnosis, made) or step.span),
     )
+
+
+def _are_frozen(diagnosis: Diagnosis, held: Sequence[str]) -> bool:
+    """Whether a loss is computed from all of them as from numbers: they require no gradient there."""
+    last = {record.storage: record for record in diagnosis.trace.tensors if diagnosis.takers.get(record.id)}
+    states = [last.get(diagnosis.tensors[leaf].storage) for leaf in held if leaf in diagnosis.tensors]
+    return bool(states) and all(state is not None and not state.requires_grad for state in states)
 
 
 def _copy(diagnosis: Diagnosis, copies: Sequence[str], originals: Sequence[str]) -> Op | None:

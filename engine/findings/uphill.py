@@ -12,7 +12,7 @@ from engine.findings.diagnosis import Diagnosis, argument, by_number, fed_by, li
 from engine.findings.losses import LOSS_FUNCTIONS, PASSING
 from engine.findings.optimizers import made_by
 from engine.program.edits import Edits
-from engine.program.names import called, keyword
+from engine.program.names import called, dotted, keyword
 from engine.trace import Finding, Op, Pass, Span, Update
 
 KEEPS_SIGN = PASSING | frozenset("mean sum __getitem__ getitem sqrt detach stack cat".split())
@@ -62,7 +62,7 @@ class _Move(NamedTuple):
 def _moves(diagnosis: Diagnosis) -> dict[str, list[_Move]]:
     """For each leaf the moves whose direction is known."""
     moves: dict[str, list[_Move]] = {}
-    for leaf, move in _updates(diagnosis):
+    for leaf, move in (*_updates(diagnosis), *_rebindings(diagnosis)):
         if move.direction:
             moves.setdefault(leaf, []).append(move)
     return moves
@@ -85,6 +85,27 @@ def _updates(diagnosis: Diagnosis) -> Iterator[tuple[str, _Move]]:
             elif latest is not None:
                 step = update if update.kind == "step" else None
                 yield leaf, _Move(update.span, _along(diagnosis, change.before, change.after, latest), step)
+
+
+def _rebindings(diagnosis: Diagnosis) -> Iterator[tuple[str, _Move]]:
+    """`w = w + lr * w.grad`: a new leaf under the old one's name."""
+    is_by_hand = any(attribute.attr == "grad" for attribute in diagnosis.code.attributes)
+    for op in diagnosis.ops_named(("add", "sub")) if is_by_hand else ():
+        leaf = diagnosis.leaf_of(op.inputs[0]) if len(op.inputs) == 2 and op.outputs else None
+        latest = _latest_gradient(diagnosis, leaf, diagnosis.op_step.get(op.id, -1))
+        if leaf is not None and latest is not None and _is_bound_anew(diagnosis, op):
+            yield leaf, _Move(op.span, _along(diagnosis, op.inputs[0], op.outputs[0], latest), None)
+
+
+def _is_bound_anew(diagnosis: Diagnosis, op: Op) -> bool:
+    """Whether the statement gives the result to the very name that its first operand was read from."""
+    code = diagnosis.code
+    statement, node = code.statement_at(op.span), code.at(op.span)
+    operand = node.left if isinstance(node, ast.BinOp) else None
+    if isinstance(node, ast.Call):
+        operand = code.receiver(node) or next(iter(node.args), None)
+    name = dotted(operand)
+    return isinstance(statement, ast.Assign) and bool(name) and dotted(statement.targets[0]) == name
 
 
 def _latest_gradient(diagnosis: Diagnosis, leaf: str | None, now: int) -> str | None:

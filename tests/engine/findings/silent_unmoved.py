@@ -134,6 +134,45 @@ for _ in range(3):
     loss = F.cross_entropy(b(a(x).tanh()), y)
     loss = loss + size
 """ + STEP, (("5000", "0.01"),)),
+    Pair("optimizer_holds_frozen", 7, """body, head = nn.Linear(4, 5), nn.Linear(5, 2)
+for p in head.parameters():
+    p.requires_grad = False
+opt = torch.optim.SGD(head.parameters(), lr=0.1)
+x, y = torch.randn(8, 4), torch.randint(2, (8,))
+for _ in range(3):
+    loss = F.cross_entropy(head(body(x)), y)
+""" + STEP, (("SGD(head", "SGD(body"),)),
+    Pair("optimizer_holds_frozen", 9, """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.low, self.high = nn.Linear(3, 4), nn.Linear(4, 1).requires_grad_(False)
+net = Net()
+opt = torch.optim.Adam(net.high.parameters())
+for _ in range(3):
+    loss = net.high(net.low(torch.randn(6, 3)).relu()).mean()
+""" + STEP, ((".requires_grad_(False)", ""),)),
+    Pair("steps_too_short", 5, """net = nn.Sequential(nn.Linear(4, 6), nn.Tanh(), nn.Linear(6, 1))
+opt = torch.optim.SGD(net.parameters(), lr=1e-9)
+x, y = torch.randn(9, 4), torch.randn(9, 1) + 3
+for _ in range(10):
+    loss = F.mse_loss(net(x), y)
+""" + STEP, (("lr=1e-9", "lr=1e-2"),)),
+    Pair("steps_too_short", 5, """net = nn.Linear(5, 2)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+x, y = torch.randn(12, 5), torch.randint(2, (12,))
+for _ in range(9):
+    loss = F.cross_entropy(net(x) * 3, y)
+    opt.zero_grad(); loss.backward()
+    nn.utils.clip_grad_norm_(net.parameters(), 1e-7)
+    opt.step()
+""", (("1e-7", "1.0"),)),
+    Pair("shuffled_alone", 5, """x, y = torch.randn(20, 4), torch.randn(20, 1)
+y = y[torch.randperm(20)]
+net = nn.Linear(4, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    loss = F.mse_loss(net(x), y)
+""" + STEP, (("y[torch.randperm(20)]", "y * 1.0"),)),
     # what is judged by other numbers
     Pair("positive_is_anchor", 8, """net = nn.Linear(4, 3)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)

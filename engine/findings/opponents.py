@@ -1,0 +1,107 @@
+"""Two models trained against each other, as the two of a GAN are, when one is trained to help the other instead.
+
+The gradients tell, not how a loss is written: an opponent that pulls its score of what a model makes one way, and its
+score of all else the other, is to be fooled. So the model's own loss pulls that score back.
+"""
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import NamedTuple
+
+from engine.findings.diagnosis import Diagnosis, extent, line, once_a_line
+from engine.trace import Finding, ModuleCall, Op, Pass, Tensor, Update
+
+MOST_ROUNDS = 8
+
+
+class _Round(NamedTuple):
+    """A step, and the passes since the step before it."""
+
+    step: Update
+    held: frozenset[str]
+    passes: list[Pass]
+
+
+class _Score(NamedTuple):
+    """What a model gave in one call, and the direction in which its passes pull it: 1 up, −1 down."""
+
+    made: Tensor
+    pull: int
+
+
+@once_a_line
+def opponents_helped(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A model whose loss pulls the score of what it makes the way that the one who gives the score pulls it."""
+    rounds = list(islice(_rounds(diagnosis), MOST_ROUNDS))
+    holders = {round_.held for round_ in rounds}
+    for other in holders if len(holders) > 1 else ():
+        for judge in (judge for judge, leaves in diagnosis.leaves_of.items() if leaves <= other):
+            for own in (own for own in holders if own.isdisjoint(other)):
+                found = _helped(diagnosis, judge, [each for each in rounds if each.held in (own, other)], own)
+                if found is not None:
+                    yield found
+
+
+def _rounds(diagnosis: Diagnosis) -> Iterator[_Round]:
+    begin = -1
+    for step in diagnosis.steps:
+        end = diagnosis.update_step.get(step.id, -1)
+        passes = [pass_ for pass_ in diagnosis.ended if begin < diagnosis.pass_step.get(pass_.id, -1) < end]
+        begin = end
+        yield _Round(step, frozenset(diagnosis.held_by(step)), passes)
+
+
+def _helped(diagnosis: Diagnosis, judge: str, rounds: list[_Round], own: frozenset[str]) -> Finding | None:
+    """Where all rounds agree: the opponent's pull what the model makes one way and the rest the other, the model's pull
+    it that same way."""
+    calls = [call for call in diagnosis.trace.calls if call.module == judge and call.parent is None]
+    judged: dict[bool, list[_Score]] = {True: [], False: []}
+    scored: list[_Score] = []
+    for round_ in rounds:
+        for score in _scores(diagnosis, calls, round_):
+            if round_.held == own:
+                scored.append(score)
+            else:
+                is_made = not own.isdisjoint(diagnosis.leaves_behind([score.made.id]))
+                judged[is_made].append(score)
+    pulls = {is_made: {score.pull for score in scores} for is_made, scores in judged.items()}
+    pull = next(iter(pulls[True]), 0)
+    if not pull or pulls != {True: {pull}, False: {-pull}} or {score.pull for score in scored} != {pull}:
+        return None
+    loss, against = _taker(diagnosis, scored[0].made), _taker(diagnosis, judged[True][0].made)
+    if loss is None or against is None:
+        return None
+    model = diagnosis.root_of.get(min(own))
+    return diagnosis.warning(
+        "opponent_helped",
+        loss,
+        tensors=(scored[0].made.id,),
+        model=model.path if model is not None else diagnosis.say(min(own)),
+        opponent=diagnosis.modules[judge].path,
+        is_up=str(int(pull > 0)),
+        other_line=line(against.span),
+    )
+
+
+def _scores(diagnosis: Diagnosis, calls: list[ModuleCall], round_: _Round) -> Iterator[_Score]:
+    """What the calls gave that passes of a round came back through."""
+    visits = (visit for pass_ in round_.passes if pass_.kind == "backward" for visit in pass_.visits)
+    entered = {visit.node: visit.entered for visit in visits}
+    for call in calls:
+        made = next((diagnosis.output_of(op) for op in reversed(diagnosis.ops_of(call)) if op.nodes), None)
+        if made is not None and made.grad_fn is not None and made.grad_fn.node in entered:
+            slopes = dict(enumerate(entered[made.grad_fn.node]))
+            yield _Score(made, _pull(diagnosis.tensors.get(slopes.get(made.grad_fn.output_nr) or "")))
+
+
+def _pull(slope: Tensor | None) -> int:
+    """The direction that is downhill for all; 0 where it differs or is not known."""
+    ends = extent(slope)
+    if ends is None or ends == (0, 0):
+        return 0
+    return -1 if ends[0] >= 0 else int(ends[1] <= 0)
+
+
+def _taker(diagnosis: Diagnosis, made: Tensor) -> Op | None:
+    """What a loss first does with a score."""
+    return next((op for op in diagnosis.takers.get(made.id, ()) if diagnosis.reaches_a_pass(op)), None)

@@ -72,7 +72,7 @@ def _written(code: str, slider: Slider, value: float) -> str:
 
 def _ending(trace: Trace) -> tuple[str, str | None, list[str]]:
     failure = trace.failure
-    return trace.status, failure and failure.type, [question.problem for question in trace.questions]
+    return trace.status, failure.type if failure else None, [question.problem for question in trace.questions]
 
 
 def test_forty_lessons_have_numbers_to_play_with() -> None:

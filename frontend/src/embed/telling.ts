@@ -2,7 +2,7 @@
 
 import type { Lesson } from '../api/client'
 import type { Graph, Trace } from '../api/types'
-import LessonWords from '../app/graph/LessonWords.svelte'
+import LessonWords from '../app/elements/LessonWords.svelte'
 import type { Lang } from '../core/state'
 import { boxFinder } from '../core/trace/naming'
 import { pointed, type Pointed } from '../core/trace/pointing'

@@ -52,10 +52,10 @@ export class Questions {
     return Math.min(trace.timeline.length, ...open.map(({ step }) => step))
   }
 
-  /** Whether nothing may tell what autograd recorded: where a gradient flows is asked still, and none has flowed. */
+  /** Whether nothing more may tell what autograd recorded: where a gradient flows is asked still. */
   hidesFlow(trace: Trace): boolean {
     const isOpen = (question: Question): boolean => question.kind === 'flow' && !this.closed(trace, question)
-    return this.asks(trace) && trace.passes.length === 0 && askable(trace).some(isOpen)
+    return this.asks(trace) && askable(trace).some(isOpen)
   }
 
   /** The question of a run that was closed last, while it is. */

@@ -121,6 +121,24 @@ test.each(fixtures)('while the flow in %s is asked nothing tells what autograd r
     expect(told).not.toContain(hint)
 })
 
+test('after a pass, what it walked is told and nothing that was computed since', () => {
+  const { trace, graph } = load('accumulation')
+  const second = trace.timeline.findIndex(({ kind, pass }) => kind === 'pass' && pass !== trace.passes[0]!.id)
+  const cut = cutTrace(trace, second)
+  expect(cut.passes).toHaveLength(1)
+  const hidden = unrecorded(cut)
+  const walked = new Set(cut.passes[0]!.visits.map(({ node }) => node))
+  expect(new Set(hidden.nodes.map(({ id }) => id))).toEqual(walked)
+  const since = hidden.ops.filter(({ span }) => span && span.line > cut.passes[0]!.span!.line)
+  expect(since.length).toBeGreaterThan(0)
+  expect(since.flatMap(({ nodes }) => nodes)).toEqual([])
+  const outputs = new Set(since.flatMap((op) => op.outputs))
+  for (const tensor of hidden.tensors) if (outputs.has(tensor.id)) expect(tensor.grad_fn).toBeUndefined()
+  const drawn = drawnUnrecorded(cutGraph(graph, cut), hidden)
+  for (const { node, kind } of drawn.boxes) if (node) expect([walked.has(node), kind]).toEqual([true, kind])
+  new History(new TraceIndex(hidden)).variablesAt(second)
+})
+
 test('words that name numbers are those of the lesson alone', () => {
   const words = [{ ask: 'x is 3. What is y?', why: 'It is the square.' }, { ask: 'float32 or None?', why: '那是 −2。' }]
   const trace = { program: { code: 'x = 4' }, questions: [asked, asked] } as unknown as Trace

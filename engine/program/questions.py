@@ -56,7 +56,8 @@ def questions_in(code: str) -> list[Asked]:
     source = source_of(code)
     found: list[Asked] = []
     for token in comments(code):
-        asks, tells = _ASKS.match(token.string), _TELLS.match(token.string)
+        text = plain(token)
+        asks, tells = _ASKS.match(text), _TELLS.match(text)
         if asks is not None and len(found) < MOST_QUESTIONS:
             found.append(_asked(source, token, asks))
         elif tells is not None and found:
@@ -72,6 +73,11 @@ def comments(code: str) -> Iterator[tokenize.TokenInfo]:
                 yield token
     except (tokenize.TokenError, SyntaxError):
         return  # the program did not compile either: its failure says so
+
+
+def plain(comment: tokenize.TokenInfo) -> str:
+    """Its text without the width of its gaps, which a pattern would try again and again."""
+    return " ".join(comment.string.split())
 
 
 def _asked(source: Source, token: tokenize.TokenInfo, asks: re.Match[str]) -> Asked:

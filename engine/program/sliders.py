@@ -3,23 +3,25 @@
 The grammar stands in docs/lessons.md; it is read here and nowhere else."""
 
 import ast
+import math
 import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from engine.program.questions import comments, statement_under
+from engine.program.questions import comments, plain, statement_under
 from engine.program.source import Source, source_of
 from engine.program.tree import Placed, blocks_of, covers
 from engine.trace import Slider, SliderProblem, Span
 
 MOST_SLIDERS = 12
+NAME_CHARACTERS = 80
 _MARK = re.compile(r"#\s*[~～]\s*(?P<ranges>.+(?:\.\.|…).+)")
-_BOUND = r"[-−]?(?:\d+\.?\d*|\.\d+)"
+_SIZE = r"(?:\d+(?:\.\d*)?|\.\d+)"
 _RANGE = re.compile(
-    rf"\s*(?:(?P<name>[^\W\d]\w*)\s+)?(?P<least>{_BOUND})\s*(?:\.\.+|…+)\s*(?P<most>{_BOUND})"
-    rf"(?:\s+by\s+(?P<step>\d+\.?\d*|\.\d+))?\s*"
+    rf"\s*(?:(?P<name>[^\W\d]\w*)\s+)?(?P<least>[-−]?{_SIZE})\s*(?:\.\.+|…+)\s*(?P<most>[-−]?{_SIZE})"
+    rf"(?:\s+by\s+(?P<step>{_SIZE}))?\s*"
 )
-_WRITTEN = re.compile(r"-?(?:\d+\.?(?P<places>\d*)|\.(?P<part>\d+))(?:[eE][-+]?\d+)?")
+_WRITTEN = re.compile(r"-?(?:\d+(?:\.(?P<places>\d*))?|\.(?P<part>\d+))(?:[eE][-+]?\d+)?")
 """Numbers that can be turned: decimal ones."""
 _Number = ast.Constant | ast.UnaryOp
 _LISTS = (ast.List, ast.Tuple)
@@ -42,7 +44,7 @@ def sliders_in(code: str) -> tuple[Slider, ...]:
     source = source_of(code)
     found: list[Slider] = []
     for token in comments(code):
-        mark = _MARK.match(token.string)
+        mark = _MARK.match(plain(token))
         if mark is None:
             continue
         line, column = token.start
@@ -52,7 +54,11 @@ def sliders_in(code: str) -> tuple[Slider, ...]:
             try:
                 found += _sliders(source, numbers, written)
             except _Refused as refused:
-                found.append(Slider(span=here, name=written.strip(), least=0, most=0, step=0, problem=refused.why))
+                found.append(
+                    Slider(
+                        span=here, name=written.strip()[:NAME_CHARACTERS], least=0, most=0, step=0, problem=refused.why
+                    )
+                )
     return tuple(found[:MOST_SLIDERS])
 
 
@@ -72,14 +78,16 @@ def _slider(source: Source, number: _Number, parts: re.Match[str]) -> Slider:
     bounds = [part.replace("−", "-") for part in (parts["least"], parts["most"], parts["step"] or "0")]
     if is_whole and any("." in bound for bound in bounds):
         raise _Refused("whole")
-    value, (least, most, step) = float(text[0]), map(float, bounds)
+    value, least, most, step = map(float, (text[0], *bounds))
+    if not all(map(math.isfinite, (value, least, most, step))):
+        raise _Refused("outside")
     places = max(1, len(text["places"] or text["part"] or ""))
     step = step or (1.0 if is_whole else 10.0**-places)
     if not least <= value <= most:
         raise _Refused("outside")
     if not all(_is_whole((end - least) / step) for end in (value, most)):
         raise _Refused("step")
-    name = parts["name"] or _called(source, number)
+    name = (parts["name"] or _called(source, number))[:NAME_CHARACTERS]
     return Slider(span=source.span(number), name=name, least=least, most=most, step=step)
 
 
@@ -104,7 +112,7 @@ def _named(source: Source, numbers: list[_Number], name: str | None) -> list[_Nu
 
 def _numbers(source: Source, line: int, margin: int | None) -> list[_Number]:
     """All of the statement that a comment stands beside, or under where it has a margin of its own; of one with a
-    block those above the block. Places in brackets are none."""
+    block those above the block. Places in brackets and parts of f-strings are none."""
     if margin is not None:
         statement = statement_under(source, line, margin)
     else:
@@ -113,7 +121,11 @@ def _numbers(source: Source, line: int, margin: int | None) -> list[_Number]:
     if statement is None:
         return []
     parts: list[ast.AST] = [child for block in blocks_of(statement) for child in block]
-    parts += [node.slice for node in ast.walk(statement) if isinstance(node, ast.Subscript)]
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Subscript):
+            parts.append(node.slice)
+        elif isinstance(node, ast.JoinedStr):  # whose parts have no place of their own before Python 3.12
+            parts.append(node)
     elsewhere = {node for part in parts for node in ast.walk(part)}
     numbers = [
         _signed(source, node)

@@ -30,3 +30,9 @@ def test_questions_of_the_run_have_no_variable() -> None:
 
 def test_a_program_that_does_not_compile_asks_what_was_read() -> None:
     assert questions_in("x = (  # ? x\n") is not None
+
+
+def test_a_comment_with_a_wide_gap_is_read_once() -> None:
+    """Had it to be read anew from each space on, this would take minutes."""
+    (asked,) = questions_in(f"x = 1  # ?{' ' * 100_000}x :{' ' * 100_000}1 |{' ' * 100_000}2")
+    assert (asked.name, asked.choices) == ("x", ("1", "2"))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.program.sliders import MOST_SLIDERS, sliders_in
+from engine.program.sliders import MOST_SLIDERS, NAME_CHARACTERS, sliders_in
 from engine.program.source import source_of
 
 
@@ -52,6 +52,10 @@ def test_a_range_speaks_of_the_numbers_of_its_statement(
         ("n = 5  # ~ 0.5..9", "whole"),
         ("n = 5  # ~ 6..9", "outside"),
         ("n = 5.0  # ~ 9..1", "outside"),
+        (f"n = 5  # ~ 0..{'9' * 400}", "outside"),
+        (f"n = 5.0  # ~ 0..9 by {'9' * 400}", "outside"),
+        (f"n = {'9' * 400}  # ~ 0..9", "outside"),
+        ("n = f'{5}'  # ~ 0..9", "none"),
         ("n = 5  # ~ 1..9 by 3", "step"),
         ("n = 4  # ~ 1..9 by 3", "step"),
     ],
@@ -76,3 +80,11 @@ def test_a_program_has_so_many_and_no_more() -> None:
 
 def test_what_cannot_be_parsed_has_none() -> None:
     assert [slider.problem for slider in sliders_in("x = = 3  # ~ 1..5")] == ["none"]
+
+
+def test_a_comment_as_long_as_a_program_is_read_once() -> None:
+    """Had it to be read anew from each digit or space on, this would take minutes."""
+    assert sliders_in(f"n = 5  # {' ' * 100_000}~ 1{' ' * 100_000}.") == ()
+    (slider,) = sliders_in(f"n = 5  # ~ {'1' * 100_000}..{'2' * 100_000}x")
+    assert slider.problem == "form"
+    assert len(slider.name) == NAME_CHARACTERS

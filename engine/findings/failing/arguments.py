@@ -3,10 +3,10 @@
 import ast
 
 from engine.findings.failing.case import Case, a, known, only_if, sizes
-from engine.findings.failing.values import METHODS, RECURRENT
+from engine.findings.failing.values import METHODS, RECURRENT, is_tensor
 from engine.program.names import dotted
 from engine.program.rewriting import written
-from engine.trace import Edit, Finding
+from engine.trace import Edit, Finding, Tensor
 
 
 def not_a_tensor(case: Case) -> Finding:
@@ -118,3 +118,27 @@ def many_values(case: Case) -> Finding:
     name = case.code.short(shown) if shown is not None else case.say(given)
     span = case.code.span(shown) if shown is not None else None
     return case.finding(span=span, name=name, shape=sizes(given.shape), tensors=(given,))
+
+
+def joined_tensors(case: Case) -> Finding:
+    """`a > 0 and b > 0` of tensors."""
+    node = known(case.node)
+    node = node.test if isinstance(node, ast.While | ast.If) else node
+    near = (one for one in (*ast.walk(node), *case.code.around(node)) if isinstance(one, ast.BoolOp))
+    joined = known(next(near, None))
+    only_if(all(_holds_tensor(case, one) for one in joined.values))
+    tensors = [*case.inputs(), *(case.tensor_of(one) for one in joined.values)]
+    tensor: Tensor = known(next((one for one in tensors if one is not None), None))
+    sign, word = ("&", "and") if isinstance(joined.op, ast.And) else ("|", "or")
+    parts = [(one, case.code.text(one)) for one in joined.values]
+    right = f" {sign} ".join(text if isinstance(one, ast.Name) else f"({text})" for one, text in parts)
+    is_value = isinstance(case.code.parents.get(joined), ast.Assign | ast.Attribute | ast.Return | ast.Call)
+    is_known = is_value and all(isinstance(one, ast.Name | ast.Compare) for one in joined.values)
+    said = {"sign": sign, "word": word, "shape": sizes(tensor.shape), "code": case.code.short(joined)}
+    fix = (case.code.replace(joined, right),) if is_known else ()
+    return case.finding("joined_tensors", said, tensors=(tensor,), fix=fix)
+
+
+def _holds_tensor(case: Case, node: ast.expr) -> bool:
+    """Whether a part of a condition names a tensor."""
+    return any(is_tensor(case, name) for name in ast.walk(node) if isinstance(name, ast.Name))

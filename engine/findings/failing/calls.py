@@ -5,11 +5,11 @@ import builtins
 import re
 
 from engine.findings.diagnosis import listed
-from engine.findings.failing.case import Case, Rule, known, only_if
+from engine.findings.failing.case import Case, Rule, a, known, only_if
 from engine.findings.failing.classes import forward_inside, renamed
 from engine.findings.leaves import asked_last, meant_as_leaves
 from engine.findings.plain_containers import plain_containers, said_of, wrapped
-from engine.program.names import dotted
+from engine.program.names import called, dotted
 from engine.program.spelling import nearest
 from engine.program.tree import defined_in
 from engine.trace import Finding
@@ -244,6 +244,28 @@ def groups_given(case: Case) -> Finding:
 
 def _is_params(key: ast.expr | None) -> bool:
     return isinstance(key, ast.Constant) and key.value == "params"
+
+
+def script_types(case: Case) -> Finding:
+    """`torch.jit.script` takes arguments without a type for tensors."""
+    found = known(case.written_as("FUNCTION(NAME, ...)"))
+    given, operand = found.part("NAME"), case.operand(found.part("NAME"))
+    made = operand.type if operand is not None else called(a(ast.Call, given))
+    cls = next(iter(case.code.classes(made)), None)
+    forward = known(defined_in(known(cls), "forward"))
+    untyped = [arg.arg for arg in forward.args.args[1:] if arg.annotation is None]
+    only_if(untyped)
+    said = {"names": ", ".join(untyped), "example": f"{untyped[-1]}: int", "cls": known(cls).name}
+    return case.finding("", said, span=case.code.head(forward))
+
+
+def context_not_made(case: Case) -> Finding:
+    """`with torch.no_grad:`: the class itself, where `with` needs an object of it."""
+    items = [item.context_expr for item in a(ast.With, case.statement).items]
+    named = [item for item in items if isinstance(item, ast.Name | ast.Attribute)]
+    only_if(len(named) == 1)
+    fix = (case.code.after(named[0], "()"),)
+    return case.finding(span=case.code.span(named[0]), name=case.code.short(named[0]), fix=fix)
 
 
 def name_taken(case: Case) -> Finding:

@@ -2,10 +2,11 @@
 module."""
 
 import ast
+import re
 
 from engine.findings.failing.case import Case, a, known, only_if
 from engine.program.edits import in_line
-from engine.program.names import dotted
+from engine.program.names import called, dotted, keyword
 from engine.program.spelling import nearest
 from engine.program.tree import defined_in
 from engine.trace import Edit, Finding, Span
@@ -99,6 +100,35 @@ def renamed(case: Case, code: str, method: ast.FunctionDef, right: str, cls: ast
     return case.finding(code, span=span, fix=edit, name=method.name, cls=cls.name, method=right)
 
 
+def once_differentiable(case: Case) -> Finding:
+    """A backward that was marked as one that cannot be differentiated itself, and is."""
+    marked = [one for one in case.code.functions if any("once_differentiable" in dotted(d) for d in one.decorator_list)]
+    only_if(len(marked) == 1)
+    cls = a(ast.ClassDef, case.code.enclosing(marked[0], ast.ClassDef))
+    return case.finding(span=case.code.span(marked[0].decorator_list[-1]), cls=cls.name)
+
+
+def saved_nothing(case: Case) -> Finding:
+    """`ctx.saved_tensors` with another number of tensors than `forward` saved."""
+    taken = known(case.written_as("NAMES = CONTEXT.saved_tensors"))
+    cls = a(ast.ClassDef, case.code.enclosing(taken.node, ast.ClassDef))
+    forward, names = known(defined_in(cls, "forward")), taken.part("NAMES")
+    only_if(forward.args.args)
+    context, *given = [arg.arg for arg in forward.args.args]
+    calls = (node for node in ast.walk(forward) if isinstance(node, ast.Call))
+    saving = next((call for call in calls if called(call) == "save_for_backward"), None)
+    wanted = [ast.unparse(part) for part in names.elts] if isinstance(names, ast.Tuple | ast.List) else []
+    right = f"{context}.save_for_backward({', '.join(wanted)})"
+    said = {"cls": cls.name, "names": ", ".join(wanted), "right": right}
+    if saving is not None:
+        where = case.code.span(case.code.statement(saving) or saving)
+        return case.finding("saved_count", said, span=where, got=str(len(saving.args)))
+    last = forward.body[-1]
+    is_certain = wanted and set(wanted) <= set(given) and isinstance(last, ast.Return)
+    fix = (case.code.line_above(last, right),) if is_certain else ()
+    return case.finding("saved_count", said, span=case.code.head(forward), got="0", fix=fix)
+
+
 # Datasets
 
 
@@ -169,6 +199,34 @@ def too_many_samples(case: Case) -> Finding:
     by_number = {arg.arg for arg in function.args.args[1:]} & {one.id for one in inside if isinstance(one, ast.Name)}
     only_if(by_number and not any(isinstance(one, ast.Subscript) for one in inside))  # else another number is too large
     return case.finding("dataset_too_long", span=case.code.span(length.body[-1]), cls=cls.name)
+
+
+def split_rest(case: Case) -> Finding:
+    """Parts of a dataset that were each rounded: the last must be what the others leave."""
+    found = known(case.written_as("FUNCTION(DATA, LENGTHS, ...)"))
+    *parts, last = a(ast.List, found.part("LENGTHS")).elts
+    made = known(case.made_last(last))
+    only_if(parts)
+    right = " - ".join([f"len({found.said['data']})", *map(case.code.text, parts)])
+    fix = (case.code.replace(made.value, right),)
+    said = {"data": found.said["data"], "name": case.code.short(last), "right": right}
+    return case.finding("split_rounded", said, span=case.code.span(made), fix=fix)
+
+
+def loader_options(case: Case) -> Finding:
+    """Options of a DataLoader of which one leaves nothing to the others."""
+    call, others = known(case.call), re.findall(r"\w+", case.groups["others"])
+    clash = [word for word in call.keywords if word.arg in others]
+    only_if(clash)
+    fix = case.code.argument_removed(call, clash[0]) if len(clash) == 1 else ()
+    return case.finding(span=case.code.span(clash[0]), clash=", ".join(str(word.arg) for word in clash), fix=fix)
+
+
+def loader_option(case: Case) -> Finding:
+    """An option that a DataLoader of this kind does not take."""
+    call = known(case.call)
+    word = known(keyword(call, case.groups["option"]))
+    return case.finding(span=case.code.span(word), fix=case.code.argument_removed(call, word))
 
 
 # What is put into a module

@@ -4,7 +4,7 @@ import ast
 
 from engine.findings.failing.case import Case, known, only_if, sizes
 from engine.program.edits import Edits
-from engine.program.names import keyword
+from engine.program.names import called, dotted, keyword
 from engine.trace import Finding, Tensor
 
 FLOATS = ("float32", "float64", "float16", "bfloat16")
@@ -13,6 +13,7 @@ _WORDS = {
     "Float": "float32", "Double": "float64", "Half": "float16", "BFloat16": "bfloat16",
 }  # fmt: skip
 _CASTS = {"float32": ".float()", "float64": ".double()", "int64": ".long()", "bool": ".bool()"}
+_SIGNS: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**"}
 _LAYERS = ("linear", "conv1d", "conv2d", "conv3d", "bilinear")
 _LOSSES_OF_CLASSES = ("cross_entropy", "nll_loss")
 
@@ -27,6 +28,19 @@ def mixed(case: Case) -> Finding:
     fix = case.cast(odd, cast) if fits.dtype in ("float32", "float64") else ()
     said = {**case.about(odd, fits), **case.dtype_origin(odd)}
     return case.finding("", said, tensors=(given[0], other), cast=cast, fix=fix)
+
+
+def converted(case: Case) -> Finding:
+    """A model that was converted, and data that was not."""
+    given = case.inputs()
+    weight = known(next((one for one in given[1:] if one.role == "parameter" and one.dtype != given[0].dtype), None))
+    only_if(given[0].dtype == "float32" and weight.dtype in FLOATS)
+    words = {"float16": "half", "bfloat16": "bfloat16", "float64": "double"}
+    asked = [one for one in case.code.calls if called(one) == words[weight.dtype] and not one.args]
+    asked += [one for one in case.code.calls if called(one) == "to" and f"torch.{weight.dtype}" in case.code.text(one)]
+    only_if(len(asked) == 1)
+    said = {**case.about(given[0], weight), "wanted": weight.dtype}
+    return case.finding("model_converted", said, span=case.code.span(asked[0]), tensors=(given[0], weight))
 
 
 def not_for_type(case: Case) -> Finding:
@@ -51,6 +65,27 @@ def _exchanged(case: Case, first: Tensor, second: Tensor) -> Edits:
     if one is None or other is None:
         return ()
     return case.code.replace(one, case.code.text(other)), case.code.replace(other, case.code.text(one))
+
+
+def cannot_store(case: Case) -> Finding:
+    """An in-place result that the tensor's own type cannot hold."""
+    own, result = (_WORDS.get(case.groups[name], "") for name in ("own", "result"))
+    only_if(case.first.dtype == own)
+    said = {"own": own, "result": result}
+    if not isinstance(case.node, ast.AugAssign):
+        return case.finding("", said, tensors=(case.first,))
+    name, fix = case.code.short(case.node.target), _not_in_place(case, case.node)
+    return case.finding("", said, tensors=(case.first,), name=name, fix=fix)
+
+
+def _not_in_place(case: Case, node: ast.AugAssign) -> Edits:
+    """`x = x + y` for `x += y`."""
+    sign, value = _SIGNS.get(type(node.op)), case.code.text(node.value)
+    if sign is None or not isinstance(node.target, ast.Name):
+        return ()
+    is_plain = isinstance(node.value, ast.Name | ast.Constant | ast.Call | ast.Attribute)
+    name = node.target.id
+    return (case.code.replace(node, f"{name} = {name} {sign} {value if is_plain else f'({value})'}"),)
 
 
 def target_whole(case: Case) -> Finding:
@@ -122,6 +157,46 @@ def devices(case: Case) -> Finding:
     """Tensors on two devices in one operation."""
     other = known(next((tensor for tensor in case.inputs() if tensor.device != case.first.device), None))
     return case.finding("", case.about(case.first, other), tensors=(case.first, other))
+
+
+def numpy_of_tracked(case: Case) -> Finding:
+    """A NumPy array of a tensor whose operations are being recorded."""
+    tensors = [(arg, case.tensor_of(arg)) for arg in known(case.call).args]
+    tracked = [arg for arg, tensor in tensors if tensor is not None and tensor.requires_grad]
+    only_if(tensors)
+    operand = case.operand(tensors[0][0])
+    if operand is not None and operand.type in ("list", "tuple"):
+        return _list_for_numpy(case, tensors[0][0])
+    if len(tracked) != 1:
+        return case.finding(name=case.code.short(tensors[0][0]))
+    return case.finding(name=case.code.short(tracked[0]), fix=case.code.method(tracked[0], ".detach()"))
+
+
+def _list_for_numpy(case: Case, given: ast.expr) -> Finding:
+    """A list of tensors that are recorded: what NumPy takes are the numbers."""
+    put = known(case.appended(given))
+    value = put.part("VALUE")
+    is_number = {tensor.shape for tensor in case.diagnosis.bound_to(value)} == {()}
+    taken = ".item()" if is_number else ".detach()"
+    said = {"name": case.code.short(given), "value": put.said["value"], "taken": taken}
+    return case.finding("numpy_of_list", said, span=case.code.span(put.node), fix=case.code.method(value, taken))
+
+
+_IN_BOTH = frozenset(
+    "exp log log2 log10 log1p expm1 sqrt sin cos tan sinh cosh tanh abs square maximum minimum sum mean sign floor ceil"
+    " clip matmul where".split()
+)
+"""Functions that NumPy and PyTorch call by one name."""
+
+
+def of_numpy(case: Case) -> Finding:
+    """`np.exp(w)`: a computation that PyTorch has too."""
+    call = known(case.call)
+    module, _, function = dotted(call.func).rpartition(".")
+    only_if(module in ("np", "numpy") and function in _IN_BOTH)
+    known(case.tensor_of(known(next(iter(call.args), None))))
+    fix = (case.code.replace(call.func, f"torch.{function}"),) if case.has_torch else ()
+    return case.finding("numpy_function", name=f"{module}.{function}", function=function, fix=fix)
 
 
 def tensors_in_list(case: Case) -> Finding:

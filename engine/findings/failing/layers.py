@@ -12,6 +12,8 @@ from engine.program.names import called, dotted, keyword
 from engine.program.rewriting import written
 from engine.trace import Finding, Op, Tensor
 
+_FLATTENED = ("view", "reshape", "flatten")
+
 # Layers
 
 
@@ -53,6 +55,21 @@ def _given_to_linear(case: Case) -> tuple[Tensor, dict[str, str]]:
     return given, {"got": str(given.shape[-1]), "wanted": str(weight.shape[1])}
 
 
+def joined_along(case: Case) -> Finding:
+    """Parts that were joined one below the other, and fit the layer side by side."""
+    given, said = _given_to_linear(case)
+    op = known(next((op for op in case.makers(given) if op.name in ("cat", "concat", "concatenate")), None))
+    made = known(case.diagnosis.output_of(op))
+    parts = [case.diagnosis.tensors[input_] for input_ in op.inputs if input_ in case.diagnosis.tensors]
+    only_if(made.shape == given.shape and sum(part.shape[-1] for part in parts) == int(said["wanted"]))
+    call = known(case.code.call_at(op.span))
+    axis = keyword(call, "dim")
+    is_default = axis is None and len(call.args) == 1
+    fix = (case.code.argument_added(call, "dim=-1"),) if is_default else ()
+    said |= {"parts": ", ".join(sizes(part.shape) for part in parts), "made": case.code.short(call)}
+    return case.finding("joined_along_batch", said, span=case.code.span(call), tensors=(given,), fix=fix)
+
+
 def _taken_before(case: Case, size: int) -> Op | None:
     """The op with which the same layer once took what it was made for."""
     own = (op for op in case.diagnosis.ops_named({"linear"}) if op.module == known(case.op).module and not op.raised)
@@ -83,6 +100,21 @@ def _flattened_before(case: Case) -> Edits:
         return ()
     prefix = case.code.text(made.func).rpartition(".")[0]
     return (case.code.before(made, f"{prefix}.Flatten(), "),) if prefix else ()
+
+
+def batch_flattened(case: Case) -> Finding:
+    """`x.view(-1)`: all samples in one long row."""
+    given, said = _given_to_linear(case)
+    got, wanted = int(said["got"]), int(said["wanted"])
+    only_if(len(given.shape) == 1 and wanted > 1 and got % wanted == 0)
+    maker = case.diagnosis.maker.get(given.id)
+    made = case.code.at(maker.span) if maker is not None else None
+    shapes = ("GIVEN.view(-1)", "GIVEN.reshape(-1)", "GIVEN.flatten()")
+    found = next((found for shape in shapes if (found := written(case.code, made, shape))), None)
+    fix = found.instead("GIVEN.flatten(1)") if found is not None else ()
+    where = maker.span if maker is not None and maker.name in _FLATTENED else None
+    said |= {**case.origin(given), "samples": str(got // wanted)}
+    return case.finding("batch_flattened", said, span=where, tensors=(given,), fix=fix)
 
 
 def one_value(case: Case) -> Finding:
@@ -140,7 +172,13 @@ def recurrent_input(case: Case) -> Finding:
     given = known(case.tensor_of(found.part("GIVEN")))
     only_if(given.shape[-1:] == (int(case.groups["got"]),))
     case.take_layer(found.part("LAYER"))
-    return _of_other_size(case, given, "input_size", layer=ast.unparse(found.part("LAYER")))
+    layer = ast.unparse(found.part("LAYER"))
+    if len(given.shape) == 2 and case.groups["wanted"] == "1":
+        part = found.part("GIVEN")
+        fix = (case.code.replace(part, f"{case.code.text(part)}.unsqueeze(-1)"),) if isinstance(part, ast.Name) else ()
+        said = {**case.about(given), "layer": layer, "size": str(given.shape[1])}
+        return case.finding("features_without_axis", said, tensors=(given,), fix=fix)
+    return _of_other_size(case, given, "input_size", layer=layer)
 
 
 def hidden_size(case: Case) -> Finding:
@@ -210,6 +248,23 @@ def attention_mask(case: Case) -> Finding:
 
 
 # Losses
+
+
+def loss_lengths(case: Case) -> Finding:
+    """Scores and targets that differ in an axis which an earlier line has joined with the batch."""
+    scores, targets = (_before_flattening(case, one) for one in case.pair)
+    left, right = scores.shape[: len(targets.shape)], targets.shape
+    clash = [axis for axis, (here, there) in enumerate(zip(left, right, strict=False)) if here != there]
+    only_if(len(left) == len(right) > 1 and len(clash) == 1)
+    said = {"axis": str(clash[0]), "given": sizes(scores.shape), "other_given": sizes(targets.shape)}
+    return case.finding("loss_lengths", said, here=str(left[clash[0]]), there=str(right[clash[0]]))
+
+
+def _before_flattening(case: Case, tensor: Tensor) -> Tensor:
+    """What a tensor was before its first axes were put into one."""
+    maker = known(case.diagnosis.maker.get(tensor.id))
+    only_if(maker.name in _FLATTENED)
+    return known(case.diagnosis.input_of(maker))
 
 
 def loss_batch(case: Case) -> Finding:

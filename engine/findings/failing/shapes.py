@@ -8,6 +8,7 @@ from engine.findings.axes import is_permuted
 from engine.findings.failing.case import Case, a, known, of_one, only_if, sizes
 from engine.ops import BROADCASTING, VIEWS
 from engine.program.edits import Edits
+from engine.program.names import keyword
 from engine.trace import Finding, Op, Tensor
 
 # Products
@@ -66,6 +67,44 @@ def _clashing(case: Case) -> tuple[Tensor, Tensor, int]:
         if min(len(left.shape), len(right.shape)) >= back and {left.shape[-back], right.shape[-back]} == wanted:
             return left, right, back
     return known(None)
+
+
+def reduced(case: Case) -> Finding:
+    """`x - x.mean(dim=1)`: the axis that went is needed again, as one of size 1."""
+    left, right, _ = _clashing(case)
+    for small, large in ((left, right), (right, left)):
+        op = next((op for op in case.makers(small) if _shape_given(case, op) != small.shape), None)
+        call = case.code.call_at(op.span) if op is not None else None
+        is_one_less = len(small.shape) == len(large.shape) - 1
+        if op is None or call is None or not is_one_less or _shape_given(case, op) != large.shape:
+            continue
+        if op.name in _REDUCING and not any(keyword(call, name) for name in ("keepdim", "keepdims")):
+            said = {**case.about(small, large), "made": case.code.short(call), "given": sizes(large.shape)}
+            fix = (case.code.argument_added(call, "keepdim=True"),)
+            where = case.code.span(call)
+            return case.finding("keepdim_missing", said, span=where, tensors=(small, large), op=op.name, fix=fix)
+    return known(None)
+
+
+_REDUCING = frozenset("mean sum std var norm prod amax amin logsumexp median".split())
+
+
+def _shape_given(case: Case, op: Op) -> tuple[int, ...]:
+    given = case.diagnosis.input_of(op)
+    return given.shape if given is not None else ()
+
+
+def cut_short(case: Case) -> Finding:
+    """`pe[:, :x.size(1)]`: a slice goes no further than the tensor, and says nothing of it."""
+    left, right, back = _clashing(case)
+    small, large = sorted((left, right), key=lambda one: one.shape[-back])
+    node = a(ast.Subscript, case.written(small))
+    base, axis = known(case.tensor_of(node.value)), len(small.shape) - back
+    only_if(len(base.shape) == len(small.shape) and base.shape[axis] == small.shape[axis])
+    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    known(a(ast.Slice, next(iter(parts[axis:]), None)).upper)
+    said = {"base": case.code.short(node.value), "has": str(small.shape[axis]), "wanted": str(large.shape[-back])}
+    return case.finding("slice_too_short", {**case.about(small, large), **said}, tensors=(small, large), at=str(axis))
 
 
 def expanded(case: Case) -> Finding:
@@ -215,6 +254,16 @@ def gathered(case: Case) -> Finding:
     is_one_less = len(tensor.shape) == len(index.shape) + 1
     fix = case.cast(index, f".unsqueeze({axis})") if is_one_less and case.call is not None else ()
     return case.finding(axis=axis, fix=(*fix, *case.code.method(known(case.call), f".squeeze({axis})")) if fix else ())
+
+
+def einsum_letters(case: Case) -> Finding:
+    """An equation with more or fewer letters than a tensor has axes."""
+    given = known(next(iter(case.inputs()[int(case.groups["at"]) :]), None))
+    equation = known(case.call).args[0]
+    terms = str(equation.value).split("->")[0].split(",") if isinstance(equation, ast.Constant) else []
+    term = known(next(iter(terms[int(case.groups["at"]) :]), None)).strip()
+    said = {**case.about(given), **case.origin(given), "term": term}
+    return case.finding("", said, tensors=(given,))
 
 
 def expanded_written(case: Case) -> Finding:

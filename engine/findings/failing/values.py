@@ -133,6 +133,33 @@ def _nothing_returned(case: Case, node: ast.expr, kind: str) -> Finding:
     return case.finding("return_missing", span=case.code.span(last), function=function.name, fix=fix)
 
 
+def used_up(case: Case) -> Finding:
+    """A division by what a loop counted that had nothing to go over: what it went over gives each thing only once."""
+    code, statement = case.code, known(case.statement)
+    rounds = set(code.loops(statement))
+    for loop in (one for one in code.nodes if isinstance(one, ast.For) and rounds & set(code.loops(one))):
+        made = [one for one in code.bindings if dotted(loop.iter) and dotted(one.targets[0]) == dotted(loop.iter)]
+        if len(made) == 1 and not rounds & set(code.loops(made[0])) and _gives_once(case, made[0].value):
+            said = {"name": dotted(loop.iter), "value": code.short(made[0].value), "loop_line": str(loop.lineno)}
+            return case.finding("iterator_used_up", said, span=code.span(made[0]))
+    return known(None)
+
+
+def _gives_once(case: Case, value: ast.expr) -> bool:
+    """Whether an expression makes something that can be gone over only once."""
+    match value:
+        case ast.GeneratorExp():
+            return True
+        case ast.Call(func=ast.Name(id="iter" | "zip" | "map" | "filter" | "enumerate")):
+            return True
+        case ast.Call():
+            function = _definition(case, value)
+            return function is not None and any(
+                isinstance(one, ast.Yield | ast.YieldFrom) for one in ast.walk(function)
+            )
+    return False
+
+
 def _returned(function: ast.FunctionDef) -> list[ast.expr]:
     """What the `return`s of a function give."""
     found = (inner.value for inner in ast.walk(function) if isinstance(inner, ast.Return))

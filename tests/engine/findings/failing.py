@@ -505,6 +505,14 @@ SHAPES: dict[str, list[Row]] = {
             True,
         ),
     ],
+    "features_without_axis": [
+        Row(
+            "seq = torch.ones(8, 24)\nlstm = nn.LSTM(1, 4, batch_first=True)\nlstm(seq) #<\n",
+            {"name": "seq", "layer": "lstm", "size": "24"},
+            True,
+        ),
+        Row("rnn = nn.RNN(1, 2)\nrnn(torch.ones(6, 5)) #<\n", {"layer": "rnn", "size": "5"}),
+    ],
     "loss_batch": [
         Row(
             X + "t = torch.tensor([0, 1, 2])\nF.cross_entropy(x, t) #<\n",

@@ -141,6 +141,13 @@ GIVEN: dict[str, list[Row]] = {
             {"input": "b", "got": "[4]"},
         ),
     ],
+    "saved_count": [
+        Row(SQUARE.format(mark=" #<", saved="") + W + "Square.apply(w).sum().backward()\n", {"names": "x", "got": "0"}, True),
+        Row(
+            SQUARE.format(mark="", saved="        ctx.save_for_backward(x, x * 2) #<\n") + W + "Square.apply(w).sum().backward()\n",
+            {"expected": "1", "got": "2"},
+        ),
+    ],
     "dataset_method_missing": [
         Row(DATA + "class DS(Dataset): #<\n    def __getitem__(self, i):\n        return i\nfor b in DataLoader(DS(), batch_size=2, shuffle=True):\n    pass\n", {"method": "__len__", "cls": "DS"}),
         Row(DATA + "class DS(Dataset): #<\n    def __len__(self):\n        return 4\nnext(iter(DataLoader(DS())))\n", {"method": "__getitem__"}),
@@ -220,6 +227,10 @@ GIVEN: dict[str, list[Row]] = {
     "target_one_hot": [
         Row("logits = torch.randn(4, 3)\ny = F.one_hot(torch.tensor([0, 1, 2, 1]), 3)\nF.cross_entropy(logits, y) #<\n", {"target": "y", "op": "cross_entropy"}, True),
         Row("crit = nn.CrossEntropyLoss()\nrows = torch.eye(3).long()\nloss = crit(torch.randn(3, 3), rows) #<\n", {"target": "rows", "shape": "[3, 3]"}, True),
+    ],
+    "batch_flattened": [
+        Row("net = nn.Linear(784, 10)\nx = torch.rand(32, 1, 28, 28)\nnet(x.view(-1)) #<\n", {"samples": "32", "wanted": "784"}, True),
+        Row("net = nn.Linear(4, 1)\nx = torch.rand(3, 2, 2)\nflat = x.flatten() #<\nnet(flat)\n", {"samples": "3", "layer": "net"}, True),
     ],
     "channel_axis_missing": [
         Row("conv = nn.Conv2d(1, 4, 3)\nconv(torch.rand(8, 28, 28)) #<\n", {"shape": "[8, 28, 28]", "got": "8"}, True),
@@ -306,6 +317,10 @@ TOLD_BY_VALUES: dict[str, list[Row]] = {
     "loss_swapped": [
         Row("y, p = torch.tensor([0, 1]), torch.ones(2, 3)\nF.cross_entropy(y, p) #<\n", {"name": "y", "other": "p"}, True),
         Row("crit = nn.NLLLoss()\ny, p = torch.tensor([0, 1]), torch.ones(2, 3)\ncrit(y, p) #<\n", {"dtype": "int64"}, True),
+    ],
+    "joined_tensors": [
+        Row("a, b = torch.ones(3) > 0, torch.ones(3) > 1\nboth = (a and b).sum() #<\n", {"word": "and", "sign": "&"}, True),
+        Row("x = torch.ones(3)\nif x > 0 or x < -1: #<\n    pass\n", {"sign": "|", "shape": "[3]"}),
     ],
     "second_backward_detach": [
         Row(
@@ -403,6 +418,14 @@ TOLD_BY_VALUES: dict[str, list[Row]] = {
         Row("x = torch.ones(1, 1, 4, requires_grad=True)\ns = x.squeeze() * 2 #<\nF.cross_entropy(s, torch.tensor([1])).backward()\n", {"name": "s", "given": "[1, 1, 4]"}, True),
         Row("x = torch.ones(1, 4, 1, requires_grad=True)\ns = x.squeeze() #<\nF.nll_loss(F.log_softmax(s, -1), torch.tensor([1])).backward()\n", {"classes": "4"}),
     ],
+    "slice_too_short": [
+        Row("pe, x = torch.zeros(1, 4, 2), torch.ones(3, 6, 2)\nx + pe[:, :x.size(1)] #<\n", {"base": "pe", "has": "4", "wanted": "6"}),
+        Row("pe, x = torch.zeros(4, 2), torch.ones(3, 6, 2)\ny = pe[:6] + x #<\n", {"at": "0"}),
+    ],
+    "loss_lengths": [
+        Row("scores, words = torch.ones(2, 4, 3), torch.zeros(2, 5).long()\nF.cross_entropy(scores.reshape(-1, 3), words.reshape(-1)) #<\n", {"here": "4", "there": "5", "axis": "1"}),
+        Row("scores, words = torch.ones(2, 4, 3), torch.zeros(3, 4).long()\nF.cross_entropy(scores.flatten(0, 1), words.flatten()) #<\n", {"axis": "0"}),
+    ],
 }  # fmt: skip
 
 TOLD_BY_MESSAGES: dict[str, list[Row]] = {
@@ -446,6 +469,7 @@ TOLD_BY_MESSAGES: dict[str, list[Row]] = {
     "loader_indexed": [Row(DATA + "loader = DataLoader([1, 2])\nloader[0] #<\n", {"name": "loader"}, True)],
     "scheduler_steps": [Row(W + "opt = torch.optim.SGD([w], lr=.1)\nplan = torch.optim.lr_scheduler.OneCycleLR(opt, .1, total_steps=1)\nfor i in range(3):\n    plan.step() #<\n", {"total": "1"})],
     "hook_result": [Row(W + "h = w * 2\nh.register_hook(lambda g: g.sum()) #<\nh.sum().backward()\n", {"what": "size"})],
+    "numpy_function": [Row(W + "np.exp(w) #<\n", {"name": "np.exp"}, True)],
     "written_shape": [Row("x = torch.zeros(4, 3)\nx[:, 1:] = torch.ones(4, 3) #<\n", {"target_name": "x[:, 1:]", "value": "torch.ones(4, 3)"})],
     "index_tensor_out_of_range": [Row(X + "rows = torch.tensor([0, 2])\nx[rows] #<\n", {"place": "rows", "index": "2"})],
     "cat_sizes": [Row("torch.cat([torch.ones(1, 2, 4, 4), torch.ones(1, 2, 5, 5)], 1) #<\n", {"axis": "2"})],
@@ -460,6 +484,7 @@ TOLD_BY_MESSAGES: dict[str, list[Row]] = {
 NEAR_GIVEN: dict[str, str] = {
     "class_not_made": LAYERS + "    def forward(self, x):\n        return self.fc1(x)\nkind = Net\nmodel = kind()\nmodel(torch.ones(3, 4))\n",
     "loss_swapped": "F.cross_entropy(torch.ones(2, 3).long(), torch.tensor([0, 1]))\n",
+    "joined_tensors": "a, n = torch.ones(3), 2\nif a > 0 and n > 1:\n    pass\n",
     "second_backward_detach": "trunk, p, v = nn.Linear(2, 2), nn.Linear(2, 1), nn.Linear(2, 1)\nopt = torch.optim.SGD([*trunk.parameters(), *p.parameters(), *v.parameters()], lr=.1)\nh = trunk(torch.ones(3, 2))\na, b = p(h).mean(), v(h).exp().mean()\na.backward()\nopt.step()\nb.backward()\nnet, head = nn.Linear(2, 2), nn.Linear(2, 1)\nh = net(torch.ones(3, 2))\nhead(h).mean().backward()\nh.exp().sum().backward()\n",
     "none_asked": "best = torch.ones(1)\nbest.item()\nbest.items\n",
     "cat_scalars": "torch.cat([torch.ones(1), torch.ones(1, 1)])\n",
@@ -503,6 +528,7 @@ NEAR_GIVEN: dict[str, str] = {
     "function_not_static": SQUARE.format(mark="", saved=SAVES) + W + "Square.apply(w).sum().backward()\n",
     "function_not_applied": NET + INIT + "    def forward(self, x):\n        return x\nNet().forward()\n",
     "custom_backward_shape": SQUARE.format(mark="", saved=SAVES) + W + "Square.apply(w).sum().backward()\n",
+    "saved_count": "a, b = (1, 2, 3)\n",
     "dataset_method_missing": "class Bag:\n    pass\nlen(Bag())\n",
     "dataset_method_misspelt": DATA + "class DS(Dataset):\n    def __len__(self):\n        return 2\n    def __getitem__(self, i):\n        return i\nfor b in DataLoader(DS()):\n    pass\nlen(3)\n",
     "turn_parts": DATA + "for x, y in DataLoader(TensorDataset(torch.ones(4, 2), torch.ones(4))):\n    a, b = x.unbind(1)\n    c, d, e = x\n",
@@ -522,6 +548,7 @@ NEAR_GIVEN: dict[str, str] = {
     "rebound_without_graph": W + "(w * w).sum().backward()\nwith torch.no_grad():\n    w -= 0.1 * w.grad\n    old = w - 1\n(w * w).sum().backward()\n",
     "clip_of_nothing": "net = nn.Linear(2, 1)\nnn.utils.clip_grad_norm_(net.parameters(), 1.0)\nnet(torch.ones(1, 2)).sum().backward()\nnn.utils.clip_grad_value_(net.parameters(), 1.0)\n",
     "target_one_hot": "F.cross_entropy(torch.randn(4, 3), F.one_hot(torch.tensor([0, 1, 2, 1]), 3).float())\nF.binary_cross_entropy(torch.ones(2), torch.ones(2).long())\n",
+    "batch_flattened": "net = nn.Linear(784, 10)\nnet(torch.rand(32, 784).flatten(1))\nnet(torch.rand(783))\n",
     "channel_axis_missing": "conv = nn.Conv2d(1, 4, 3)\nconv(torch.rand(1, 28, 28))\nconv(torch.rand(2, 3, 9, 9))\n",
     "lstm_state": "lstm = nn.LSTM(3, 5)\nh = torch.zeros(1, 2, 5)\nlstm(torch.randn(7, 2, 3), (h, h))\nh[3]\n",
     "hidden_size": "rnn = nn.RNN(3, 5)\nrnn(torch.randn(7, 2, 3), torch.zeros(1, 2, 5))\n",
@@ -543,5 +570,7 @@ NEAR_GIVEN: dict[str, str] = {
     "batch_first_missing": "rnn = nn.GRU(3, 4)\nrnn(torch.ones(5, 7, 3), torch.zeros(1, 6, 4))\n",
     "cat_rounded": "e = torch.ones(1, 2, 15, 15)\nd = F.max_pool2d(torch.ones(1, 2, 14, 14), 2)\ntorch.cat([F.interpolate(d, scale_factor=2), e], 1)\n",
     "batch_squeezed": "s = torch.ones(3, requires_grad=True)\nF.cross_entropy(s, torch.tensor([1])).backward()\n",
+    "slice_too_short": "pe, x = torch.zeros(9, 2), torch.ones(3, 6, 2)\nx + pe[:4]\n",
+    "loss_lengths": "F.cross_entropy(torch.ones(8, 3), torch.zeros(10).long())\n",
     "asked_too_late": "x = torch.ones(3)\nprint(x.sum())\nx.requires_grad_()\n(x * 2).sum().backward()\n",
 }  # fmt: skip

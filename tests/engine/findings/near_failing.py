@@ -79,6 +79,7 @@ NEAR_MISSES: dict[str, str] = {
     "kernel_too_large": "conv = nn.Conv2d(1, 6, 5, padding=1)\nconv(torch.ones(1, 1, 3, 3))\n",
     "batch_norm_one_value": "bn = nn.BatchNorm1d(3).eval()\nbn(torch.ones(1, 3))\n",
     "recurrent_input": "lstm = nn.LSTM(3, 4)\nlstm(torch.ones(5, 2, 3))\n",
+    "features_without_axis": "lstm = nn.LSTM(1, 4, batch_first=True)\nlstm(torch.ones(8, 24, 1))\nlstm(torch.ones(24, 1))\n",
     "loss_batch": X + "F.cross_entropy(x, torch.tensor([0, 1]))\n",
     "target_axes": X + "F.cross_entropy(x, torch.ones(2, 3))\n",
     "target_shape": "p = torch.full((2,), .5)\nF.binary_cross_entropy(p, torch.ones(2))\n",

@@ -186,7 +186,7 @@ def test_what_course_pages_load_stays_small() -> None:
     if not (ASSETS / "embed.html").exists():
         pytest.skip("the page is not built")
     assert zipped(ASSETS / "embed.js") <= 4_000
-    assert sum(zipped(ASSETS / "assets" / name) for name in loaded_by("embed.html")) <= 50_000
+    assert sum(zipped(ASSETS / "assets" / name) for name in loaded_by("embed.html")) <= 50 * 1024
 
 
 def test_the_first_script_of_the_playground_stays_small() -> None:

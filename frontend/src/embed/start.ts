@@ -3,7 +3,6 @@
 import { mount, type ComponentProps } from 'svelte'
 import '../app/shell/base.css'
 import { openedSnapshot } from '../app/state/share'
-import * as api from '../api/client'
 import type { Lang } from '../core/state'
 import type { Asking } from './asking'
 import Embed from './Embed.svelte'
@@ -16,8 +15,7 @@ async function ask(): Promise<Asking> {
 }
 
 async function tell(name: string, lang: Lang): Promise<Telling> {
-  const [{ Telling }, lesson] = await Promise.all([import('./telling'), api.lesson(name, lang)])
-  return new Telling(lesson)
+  return (await import('./telling')).telling(name, lang)
 }
 
 /** `Edit`: what lets the reader change the program. */

@@ -1,16 +1,13 @@
 // What an embed needs besides where its address asks for the words of a lesson: fetched for such embeds alone.
 
-import type { Lesson } from '../api/client'
-import type { Graph, Trace } from '../api/types'
-import LessonWords from '../app/elements/LessonWords.svelte'
+import { lesson, type Lesson } from '../api/client'
+import type { Trace } from '../api/types'
 import type { Lang } from '../core/state'
-import { boxFinder } from '../core/trace/naming'
-import { pointed, type Pointed } from '../core/trace/pointing'
 import { writtenFor, type Written } from '../core/trace/questions'
-import { indexOf, linesOfGraph } from '../core/trace/trace-index'
+import LessonTold from './LessonTold.svelte'
 
 export class Telling {
-  readonly Words = LessonWords
+  readonly Told = LessonTold
 
   constructor(readonly lesson: Lesson) {}
 
@@ -18,10 +15,8 @@ export class Telling {
   written(trace: Trace, lang: Lang): readonly Written[] {
     return writtenFor(trace, this.lesson.code, this.lesson[lang].questions)
   }
+}
 
-  /** What a phrase speaks of. */
-  pointed(at: string, trace: Trace, graph: Graph): Pointed | null {
-    const index = indexOf(trace)
-    return pointed(at, index, boxFinder(graph, index), linesOfGraph(graph))
-  }
+export async function telling(name: string, lang: Lang): Promise<Telling> {
+  return new Telling(await lesson(name, lang))
 }

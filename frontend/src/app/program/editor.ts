@@ -315,7 +315,7 @@ const ink = HighlightStyle.define([
     tag: [tags.keyword, tags.controlKeyword, tags.definitionKeyword, tags.moduleKeyword, tags.operatorKeyword],
     fontWeight: '700',
   },
-  { tag: [tags.comment], color: 'var(--ink3)' },
+  { tag: [tags.comment], color: 'var(--comment, var(--ink3))' },
   { tag: [tags.string, tags.special(tags.string)], color: 'var(--ink2)' },
 ])
 

@@ -1,7 +1,7 @@
 // What stands on boxes, groups and links, how wide it is, and what a view is measured for.
 
 import type { Box, Group, Tensor } from '../../api/types'
-import { brief, display, normOf, type Display } from '../words/display'
+import { brief, display, normOf, WAITING, word, type Display } from '../words/display'
 import { groupTitle, type DrawnLink, type Sheet, type Stub } from '../layout/fold'
 import { formatCount, formatNumber, formatShape, textWidth } from '../words/format'
 import type { BoxPaint, StepNumbers, Story } from './moment'
@@ -273,4 +273,19 @@ function stretches(from: readonly number[], to: readonly number[], axes: readonl
       axes.includes(axis) ? axis < missing || from[axis - missing] === 1 : from[axis - missing] === size,
     )
   )
+}
+
+/** Of a collective: the caption of a column, the arrow in it, tensors of one rank that are named one by one. */
+export const CAPTION = 18
+export const ARROW = 26
+const MOST_EXCHANGED = 4
+
+/** What one rank gave to a collective, or got from it. */
+export function exchangedText(tensors: readonly Tensor[]): Display {
+  if (tensors.length === 0) return WAITING
+  const [only] = tensors
+  const shown = tensors.length === 1 ? display(only!) : null
+  if (shown && shown.kind !== 'thumb') return shown
+  const more = tensors.length > MOST_EXCHANGED ? ', …' : ''
+  return word(tensors.slice(0, MOST_EXCHANGED).map(brief).join(', ') + more, 'plain')
 }

@@ -3,14 +3,14 @@
 
 import type { Box, Group } from '../../api/types'
 import { display, MATRIX_ROW, type Display } from '../words/display'
-import { collectiveSize } from './collective'
+import { exchangesOf } from '../trace/collectives'
 import { childrenOf, standIn, type DrawnLink } from '../layout/fold'
 import { textWidth } from '../words/format'
 import type { LayoutGroup, LayoutInput, LayoutItem, LayoutLink, Size } from '../layout/geometry'
 import {
-  ASIDE, capsuleText, capsuleWidth, COLUMN, cutText, forwardLabel, gradientLabel, HEAD, headOf, headOfGroup,
-  keepsStrip, LABEL, LABEL_ROW, NAME, NARROWEST, STRIP, stripLabel, stripText, stubGap, stubWidth, TITLE, type Head,
-  type Measure,
+  ARROW, ASIDE, capsuleText, capsuleWidth, CAPTION, COLUMN, cutText, exchangedText, forwardLabel, gradientLabel, HEAD,
+  headOf, headOfGroup, keepsStrip, LABEL, LABEL_ROW, NAME, NARROWEST, STRIP, stripLabel, stripText, stubGap,
+  stubWidth, TITLE, type Head, type Measure,
 } from './measure'
 import { openingChoice } from '../layout/opening'
 
@@ -50,6 +50,19 @@ export function layoutInput(measure: Measure, expanded: ReadonlySet<string> | nu
   return {
     boxes, groups, links, expanded: [...open].sort(), gap: measure.density === 'model' ? 28 : 36,
     beside: measure.margins ? MARGIN_SIDE : LEAST_SIDE,
+  }
+}
+
+const COLLECTIVE_PAD = 12
+
+/** A collective has a column for each rank. */
+function collectiveSize(box: Box, measure: Measure, head: number): Size {
+  const exchanges = exchangesOf(measure.story.index, box)
+  const columns = exchanges.map(({ gave, got }) => [exchangedText(gave), exchangedText(got)] as const)
+  const widths = columns.map(([gave, got]) => Math.max(textWidth('rank 0', ASIDE), gave.width + ARROW + got.width))
+  const tallest = Math.max(16, ...columns.flat().map(({ height }) => height))
+  return {
+    w: Math.max(head, columns.length * (Math.max(0, ...widths) + 2 * COLLECTIVE_PAD)), h: HEAD + CAPTION + tallest + 12,
   }
 }
 

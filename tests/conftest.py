@@ -58,14 +58,15 @@ LOOK_AT_THE_SAME = {
     "tests/oracle/test_evidence.py": "findings",
     "tests/cluster/test_cluster.py": "cluster",
     "tests/cluster/test_loss.py": "cluster",
-    "tests/cluster/test_namespaces.py": "cluster",
+    "tests/cluster/test_namespaces.py": "browser",
     "tests/e2e": "browser",
     "tests/server": "server",
     "tests/server/test_faults.py": "faults",
     "tests/server/test_postgres.py": "postgres",
 }
-"""Files and folders whose tests look at the same traces, at one server, at one cluster or at cables of the same addresses,
-so that one process runs them; any other file goes by itself."""
+"""Files and folders whose tests look at the same traces, at one server or at one cluster, so that one process runs them;
+any other file goes by itself. Cables are laid while no browser runs: it gives up what it was fetching when the machine's
+network changes."""
 LONGEST = (
     "browser",
     "cluster",

@@ -2203,6 +2203,7 @@ const stories = {
     await page.mouse.move(number.x + number.width / 2 - 900, number.y + number.height / 2, { steps: 4 })
     await page.mouse.up()
     await shown('-4.0')
+    await page.locator('.program .variables tr', { hasText: /^\s*x.*[-−]4\s*$/s }).waitFor() // else the run before it is answered
     await page.locator('.question input').fill('5')
     await page.keyboard.press('Enter')
     await page.locator('.question .told', { hasText: 'y = 5' }).waitFor()

@@ -54,12 +54,11 @@ def sliders_in(code: str) -> tuple[Slider, ...]:
             try:
                 found += _sliders(source, numbers, written)
             except _Refused as refused:
-                found.append(
-                    Slider(
-                        span=here, name=written.strip()[:NAME_CHARACTERS], least=0, most=0, step=0, problem=refused.why
-                    )
-                )
-    return tuple(found[:MOST_SLIDERS])
+                name = written.strip()[:NAME_CHARACTERS]
+                found.append(Slider(span=here, name=name, least=0, most=0, step=0, problem=refused.why))
+            if len(found) >= MOST_SLIDERS:  # to find the statement of each comment is work
+                return tuple(found[:MOST_SLIDERS])
+    return tuple(found)
 
 
 def _sliders(source: Source, numbers: list[_Number], written: str) -> list[Slider]:
@@ -67,7 +66,7 @@ def _sliders(source: Source, numbers: list[_Number], written: str) -> list[Slide
     parts = _RANGE.fullmatch(written)
     if parts is None:
         raise _Refused("form")
-    return [_slider(source, number, parts) for number in _named(source, numbers, parts["name"])]
+    return [_slider(source, number, parts) for number in _named(source, numbers, parts["name"])[:MOST_SLIDERS]]
 
 
 def _slider(source: Source, number: _Number, parts: re.Match[str]) -> Slider:

@@ -76,6 +76,9 @@ def test_comments_that_say_something_else_are_left_alone() -> None:
 def test_a_program_has_so_many_and_no_more() -> None:
     code = f"x = [{', '.join(['1.0'] * 20)}]  # ~ 0..2"
     assert len(sliders_in(code)) == MOST_SLIDERS
+    # the rest is not even looked at: this would take minutes
+    assert len(sliders_in(f"w = [{'1, ' * 15_000}]  # ~ {', '.join(['0..9'] * 9_000)}")) == MOST_SLIDERS
+    assert len(sliders_in("x = 1  # ~ 0..2\n" * 9_000)) == MOST_SLIDERS
 
 
 def test_what_cannot_be_parsed_has_none() -> None:

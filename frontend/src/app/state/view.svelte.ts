@@ -1,6 +1,5 @@
 // What the reader looks at: the one view state that the address keeps, and what the panels show each other.
 
-import * as api from '../../api/client'
 import type { Box } from '../../api/types'
 import { START } from '../../core/address'
 import { sheetOf } from '../../core/layout/fold'
@@ -15,6 +14,7 @@ import { wordsOf, type Words } from '../../core/words/sentences'
 import { remember, remembered } from './browser-storage'
 import type { Draft } from './draft.svelte'
 import { choiceAt } from './graphs'
+import { problemText } from './problem'
 import type { Run } from './run.svelte'
 
 export type Tab = 'program' | 'modules' | 'variables'
@@ -29,6 +29,7 @@ export class PageView {
   phone: PhoneView = $state('graph')
   /** Large type and nothing to press, for a projector. */
   presenting = $state(false)
+  /** The line the pointer is on; null for none. */
   hoveredLine: number | null = $state(null)
   litLines: ReadonlySet<number> = $state.raw(new Set())
   /** Boxes that the lesson's words speak of, under the pointer. */
@@ -164,23 +165,10 @@ export class PageView {
     this.way = this.way === way ? null : way
   }
 
-  /** The line the pointer is on; null for none. */
-  hoverLine(line: number | null): void {
-    this.hoveredLine = line
-  }
-
   /** Writes a few letters beside nodes, until the answer is called. */
   note(notes: ReadonlyMap<string, string>): () => void {
     this.nodeNotes = notes
     return () => (this.nodeNotes = new Map())
-  }
-
-  showTab(tab: Tab): void {
-    this.tab = tab
-  }
-
-  showPhone(phone: PhoneView): void {
-    this.phone = phone
   }
 
   showFindings(at = 0): void {
@@ -224,11 +212,7 @@ export class PageView {
   }
 
   sentenceOf(error: unknown): string {
-    if (!(error instanceof api.Problem))
-      return this.t('problem.view', { message: error instanceof Error ? error.message : String(error) })
-    if (error.kind === 'network') return this.t('problem.network')
-    if (error.kind === 'unreadable') return this.t('problem.unreadable', { status: error.status })
-    return error.sentence
+    return problemText(error, this.t)
   }
 }
 

@@ -17,7 +17,7 @@ import { tags } from '@lezer/highlight'
 import type { Span } from '../../api/types'
 import { isRetuned, literalAt, literals, playedAt, type Literal, type Played } from '../../core/trace/literals'
 import { dragNumber, turnByKey, type Turn } from '../elements/turning'
-import { signOf, type LineBlock, type LineNote, type Marks, type Sign } from '../../core/trace/line-marks'
+import { signOf, type LineBlock, type Marks, type Sign } from '../../core/trace/line-marks'
 
 export interface EditorEvents {
   /** What was typed, and whether it changed one number and nothing else. */
@@ -67,16 +67,16 @@ function offset(doc: Text, line: number, column: number): number {
 }
 
 class Note extends WidgetType {
-  constructor(readonly note: LineNote) {
+  constructor(readonly note: string) {
     super()
   }
   override eq(other: Note): boolean {
-    return other.note.text === this.note.text && other.note.tone === this.note.tone
+    return other.note === this.note
   }
   toDOM(): HTMLElement {
     const element = document.createElement('span')
-    element.className = `cm-note cm-note-${this.note.tone}`
-    element.textContent = this.note.text
+    element.className = 'cm-note'
+    element.textContent = this.note
     return element
   }
   override ignoreEvent(): boolean {
@@ -196,7 +196,7 @@ function draw(doc: Text, marks: Marks, events: BlockEvents): Shown {
     const note = marks.notes.get(number)
     if (note) {
       decorations.push(
-        Decoration.line({ attributes: { style: `padding-right:calc(${note.text.length}ch + 12px)` } }).range(line.from),
+        Decoration.line({ attributes: { style: `padding-right:calc(${note.length}ch + 12px)` } }).range(line.from),
       )
       decorations.push(Decoration.widget({ widget: new Note(note), side: 1 }).range(line.to))
     }

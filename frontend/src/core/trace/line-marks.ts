@@ -2,13 +2,6 @@
 
 import type { Span } from '../../api/types'
 
-export type Tone = 'plain' | 'gradient' | 'error'
-
-export interface LineNote {
-  text: string
-  tone: Tone
-}
-
 export interface SpanMark {
   span: Span
   kind: 'gradient' | 'selected' | 'failed' | 'finding'
@@ -53,7 +46,7 @@ export interface LineMarks {
 }
 
 export interface Marks extends LineMarks {
-  notes: ReadonlyMap<number, LineNote>
+  notes: ReadonlyMap<number, string>
   spans: readonly SpanMark[]
   blocks: readonly LineBlock[]
 }

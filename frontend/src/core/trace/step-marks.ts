@@ -5,7 +5,7 @@ import { formatBytes } from '../words/format'
 import type { Words } from '../words/sentences'
 import { push, type TraceIndex } from './trace-index'
 import { concernedAt, failedAt, linesAt, tellingFindings } from './lines'
-import type { LineBlock, LineNote, Marks, SpanMark } from './line-marks'
+import type { LineBlock, Marks, SpanMark } from './line-marks'
 import { briefLine } from './naming'
 
 export interface Choice {
@@ -55,14 +55,14 @@ function tellingOps(index: TraceIndex): ReadonlyMap<number, readonly OpAt[]> {
 }
 
 /** What each line's statement gave, up to the step: the result of its last op; nothing where that raised. */
-function notesAt(index: TraceIndex, step: number, code: string): Map<number, LineNote> {
+function notesAt(index: TraceIndex, step: number, code: string): Map<number, string> {
   const sent = copiesAt(index.trace)
   const lines = code.split('\n')
-  const notes = new Map<number, LineNote>()
+  const notes = new Map<number, string>()
   for (const [line, ops] of tellingOps(index)) {
     const op = ops.findLast((each) => each.step <= step)?.op
     const refused = op?.raised && sent.get(line)
-    if (refused) notes.set(line, { text: refused, tone: 'plain' })
+    if (refused) notes.set(line, refused)
     const tensor = op?.raised ? undefined : index.tensor(op?.outputs[0])
     if (!tensor) continue
     const room = 44 - [...(lines[line - 1] ?? '')].length
@@ -71,7 +71,7 @@ function notesAt(index: TraceIndex, step: number, code: string): Map<number, Lin
     const text = full.length <= room ? full : short.length <= room ? short : ''
     const moved = sent.get(line)
     const both = [text, moved].filter(Boolean).join(' · ')
-    if (both) notes.set(line, { text: both.length <= room || !moved ? both : moved, tone: 'plain' })
+    if (both) notes.set(line, both.length <= room || !moved ? both : moved)
   }
   return notes
 }

@@ -44,6 +44,7 @@ _WORDS: dict[Language, dict[str, str]] = {
     },
 }
 
+_LEAVES = ("leaf", "parameter")
 _CALLS = {"backward": "backward()", "grad": "autograd.grad()"}
 
 
@@ -64,7 +65,7 @@ class Labels:
         if box.kind == "collective":
             ops = [self._index.ops[op] for op in box.ops]
             return [f"{box.title} · {self._words.get(box.name, box.name)}", *map(self._exchanged, ops)]
-        title = self._words.get(box.title, box.title)
+        title = self._words[box.title] if box.kind != "op" and box.title in _LEAVES else box.title
         head = " · ".join(_one_line(part) for part in (title, box.name) if part)
         facts = [self._value(box.tensor), self._gradient_of(box)]
         lines = [head, "   ".join(fact for fact in facts if fact)]

@@ -114,8 +114,11 @@ class Telling:
 class LiveRun(Telling):
     """A run that waits or is being performed."""
 
-    def __init__(self, run: str, request: RunRequest, client: Client, *, pinned: bool, background: bool) -> None:
+    def __init__(
+        self, queue: "Queue", run: str, request: RunRequest, client: Client, *, pinned: bool, background: bool
+    ) -> None:
         super().__init__(asyncio.get_running_loop().create_future())
+        self._queue = queue
         self.id = run
         self.request = request
         self.client = client
@@ -137,6 +140,31 @@ class LiveRun(Telling):
         self.overdue = False
         """It has taken long, and would yield if there were room beside the workers."""
         self.since = time.monotonic()
+
+    @property
+    def ahead(self) -> int:
+        """Runs whose turn is before its own; 0 once it is being performed."""
+        return self._queue.ahead(self) if self.state == "waiting" else 0
+
+    @property
+    def expected_s(self) -> float:
+        """Seconds until it begins, if runs go on taking as long as of late; 0 once it is being performed."""
+        return self._queue.expected_s(self) if self.state == "waiting" else 0.0
+
+    async def wait(self) -> Stored:
+        """The finished run. When every caller that waits is cancelled, so is the run. Raises Problem."""
+        self.readers += 1
+        try:
+            return await asyncio.shield(self.answer)
+        finally:
+            self.readers -= 1
+            if not self.readers and not self.detached and not self.answer.done():
+                self._queue.cancel(self)
+
+    async def stop(self, client: Client) -> bool:
+        """End it, if only this client asked for it; whether it had begun, and gives its trace so far. Raises Problem
+        where this client has not asked for it."""
+        return self._queue.stop(self, client)
 
 
 class Queue:
@@ -225,20 +253,10 @@ class Queue:
                 self._make_room(client)
         elif len(self._waiting) >= self.length:
             raise Problem("cancelled", run=run)
-        live = LiveRun(run, request, client, pinned=pinned, background=background)
+        live = LiveRun(self, run, request, client, pinned=pinned, background=background)
         self._waiting.append(live)
         self.dispatch()
         return live
-
-    async def wait(self, live: LiveRun) -> Stored:
-        """The finished run. When every caller that waits is cancelled, so is the run. Raises Problem."""
-        live.readers += 1
-        try:
-            return await asyncio.shield(live.answer)
-        finally:
-            live.readers -= 1
-            if not live.readers and not live.detached and not live.answer.done():
-                self._cancel(live)
 
     def stop(self, live: LiveRun, client: Client) -> bool:
         """End a run that only this client asked for; whether it had begun, and gives its trace so far. Raises Problem
@@ -465,7 +483,8 @@ class Queue:
             self._waiting.remove(live)
         live.refuse(why)
 
-    def _cancel(self, live: LiveRun) -> None:
+    def cancel(self, live: LiveRun) -> None:
+        """Nobody wants it any more."""
         if task := self._running.get(live):
             task.cancel()
         else:

@@ -9,7 +9,7 @@ from typing import Literal, Protocol
 
 from engine.request import RunRequest
 from server.isolation import check_isolation
-from server.queue import Client, LiveRun, Queue
+from server.queue import Client, Queue
 from server.runner import Progressed, RunEvent, Runner
 from server.settings import Settings
 from server.store import Stored
@@ -154,13 +154,13 @@ class LocalRuns:
     ) -> Live:
         live = self._queue.enter(run, request, client, pinned=pinned, background=background)
         live.detached |= detached
-        return LocalLive(self._queue, live)
+        return live
 
     async def find(self, run: str) -> Live | None:
-        return self._held(self._queue.find(run))
+        return self._queue.find(run)
 
     async def newest_of(self, session: str | None) -> Live | None:
-        return self._held(self._queue.newest_of(session))
+        return self._queue.newest_of(session)
 
     @property
     def load(self) -> Load:
@@ -177,47 +177,3 @@ class LocalRuns:
     async def close(self) -> None:
         await self._queue.close()
         await self._runner.close()
-
-    def _held(self, live: LiveRun | None) -> Live | None:
-        return LocalLive(self._queue, live) if live else None
-
-
-class LocalLive:
-    """A live run of a queue in this process."""
-
-    def __init__(self, queue: Queue, live: LiveRun) -> None:
-        self._queue = queue
-        self._live = live
-
-    @property
-    def id(self) -> str:
-        return self._live.id
-
-    @property
-    def state(self) -> State:
-        return self._live.state
-
-    @property
-    def ahead(self) -> int:
-        return self._queue.ahead(self._live) if self.state == "waiting" else 0
-
-    @property
-    def expected_s(self) -> float:
-        return self._queue.expected_s(self._live) if self.state == "waiting" else 0.0
-
-    @property
-    def progress(self) -> Progressed:
-        return self._live.progress
-
-    @property
-    def refusal(self) -> BaseException | None:
-        return self._live.refusal
-
-    def follow(self, after: int) -> AsyncIterator[tuple[int, RunEvent]]:
-        return self._live.follow(after)
-
-    async def wait(self) -> Stored:
-        return await self._queue.wait(self._live)
-
-    async def stop(self, client: Client) -> bool:
-        return self._queue.stop(self._live, client)

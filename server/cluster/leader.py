@@ -153,13 +153,13 @@ class Leader:
                 self._forget(ask.ask)
                 return Nothing()
             case Find():
-                return self._standing_of(self._queue.find(ask.run))
+                return _standing_of(self._queue.find(ask.run))
             case Newest():
-                return self._standing_of(self._queue.newest_of(ask.session))
+                return _standing_of(self._queue.newest_of(ask.session))
             case Stop():
                 if (live := self._queue.find(ask.run)) is None:
                     raise no_such(ask.run)
-                return Stopped(begun=self._queue.stop(live, ask.caller.client))
+                return Stopped(begun=await live.stop(ask.caller.client))
 
     async def _enter(self, enter: Enter) -> Reply:
         asked = self._asked.get(enter.ask)
@@ -171,9 +171,9 @@ class Leader:
             live.detached |= enter.detached
             asked = self._follow(enter, live)
             if asked.reading is None and not live.detached:
-                asked.reading = asyncio.create_task(self._queue.wait(live))
+                asked.reading = asyncio.create_task(live.wait())
                 asked.reading.add_done_callback(_read)
-            return self._standing(live)
+            return _standing(live)
         self._follow(enter, asked.telling)
         return _over(enter.run)
 
@@ -205,7 +205,7 @@ class Leader:
         else:
             return Nothing()
         self._follow(watch, telling)
-        return self._standing(telling) if isinstance(telling, LiveRun) else _over(watch.run)
+        return _standing(telling) if isinstance(telling, LiveRun) else _over(watch.run)
 
     def _follow(self, ask: Enter | Watch, telling: Telling) -> _Asked:
         """Tell a node all that happens after what it has heard."""
@@ -231,19 +231,6 @@ class Leader:
     def _forget(self, ask: str) -> None:
         if asked := self._asked.pop(ask, None):
             asked.end()
-
-    def _standing(self, live: LiveRun) -> Standing:
-        waits = live.state == "waiting"
-        return Standing(
-            run=live.id,
-            state=live.state,
-            ahead=self._queue.ahead(live) if waits else 0,
-            expected_s=self._queue.expected_s(live) if waits else 0.0,
-            progress=live.progress,
-        )
-
-    def _standing_of(self, live: LiveRun | None) -> Standing | Nothing:
-        return self._standing(live) if live else Nothing()
 
     async def _forward(self, asked: _Asked, after: int) -> None:
         """Tell a node what happens to a run, to its end."""
@@ -283,7 +270,7 @@ class Leader:
             for asked in list(self._asked.values()):
                 live = asked.telling
                 if isinstance(live, LiveRun) and live.state == "waiting" and not live.answer.done():
-                    await self._say(asked, Stands(ask=asked.ask, standing=self._standing(live)))
+                    await self._say(asked, Stands(ask=asked.ask, standing=_standing(live)))
                 if time.monotonic() - asked.heard > FORGOTTEN_S and self._connection.connected_s > FORGOTTEN_S:
                     self._forget(asked.ask)
             self._turn_away()
@@ -297,6 +284,14 @@ class Leader:
             )
             await self._connection.say(subjects.LEADER, leading)
             await asyncio.sleep(TELL_S)
+
+
+def _standing(live: LiveRun) -> Standing:
+    return Standing(run=live.id, state=live.state, ahead=live.ahead, expected_s=live.expected_s, progress=live.progress)
+
+
+def _standing_of(live: LiveRun | None) -> Standing | Nothing:
+    return _standing(live) if live else Nothing()
 
 
 def _told(stored: Stored) -> Telling:

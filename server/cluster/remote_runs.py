@@ -124,7 +124,6 @@ class RemoteRuns:
         self._leading_at = 0.0
         self._renewing: asyncio.Task[None] | None = None
         self._sending: set[asyncio.Task[None]] = set()
-        self._is_ending = False
 
     async def start(self) -> None:
         """Listen to the leader, whoever it is."""
@@ -224,7 +223,6 @@ class RemoteRuns:
 
     async def wind_down(self, patience_s: float) -> None:
         """Let those who wait have what comes in this time, and refuse the others."""
-        self._is_ending = True
         waiting = [live.answer for live in self._lives.values()]
         if waiting:
             await asyncio.wait(waiting, timeout=patience_s)

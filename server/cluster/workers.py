@@ -67,9 +67,6 @@ class Workers:
         """How the one isolates that isolates least."""
         return min((beat.isolation for beat in self), key=lambda each: _WEAKEST.index(each.profile), default=None)
 
-    def has(self, worker: str) -> bool:
-        return worker in self._beats
-
     def pool_for(self, request: RunRequest) -> Pool:
         """Where a run goes: to the workers without a GPU, unless it asks for one or there are no others. Raises
         Problem where no worker could take it."""

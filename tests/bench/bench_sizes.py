@@ -64,7 +64,7 @@ def bundles() -> None:
         size = max(zipped(file) for file in rest if file.name.startswith(f"{part}-"))  # each page has its own, the same
         print(f"{part + ' chunk':14} {size / 1000:7.1f} KB")
     for language in ("en", "zh"):
-        few, titles, words, findings = sorted(zipped(file) for file in rest if file.name.startswith(f"{language}-"))
+        *_, few, titles, words, findings = sorted(zipped(file) for file in rest if file.name.startswith(f"{language}-"))
         print(
             f"{'words ' + language:14} {words / 1000:7.1f} KB, of findings {findings / 1000:.1f} KB; "
             f"of embeds {few / 1000:.1f} and {titles / 1000:.1f} KB"

@@ -103,7 +103,7 @@ def test_many_at_once_are_all_performed(runner: Runner, loop: Loop, tmp_path: Pa
         traces = Traces(store_in(tmp_path), 1 << 24)
         queue = Queue(runner, traces, Metrics(), Settings())
         lives = [queue.enter(*asked(f"print({number % 60})"), Client(f"a{number % 7}", None)) for number in range(120)]
-        stored = await asyncio.gather(*(queue.wait(live) for live in lives))
+        stored = await asyncio.gather(*(live.wait() for live in lives))
         await queue.close()
         await traces.close()
         return [msgspec.json.decode(gzip.decompress(each.body), type=Trace).output[0].text for each in stored]

@@ -141,7 +141,7 @@ class Line:
 
     async def let_go(self, live: LiveRun) -> None:
         self.runner.begun[live.id].set()
-        await self.queue.wait(live)
+        await live.wait()
         while live in self.queue._running:
             await asyncio.sleep(0)
         await self.begin()
@@ -181,7 +181,7 @@ def test_where_there_is_no_room_beside_it_makes_way(tmp_path: Path) -> None:
         while own.state != "running":
             await asyncio.sleep(0)
         with pytest.raises(Problem, match="cancelled"):
-            await line.queue.wait(background)
+            await background.wait()
         await line.close()
 
     asyncio.run(check())

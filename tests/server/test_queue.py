@@ -270,9 +270,9 @@ def test_a_run_cancelled_in_the_moment_it_is_given_a_worker_frees_its_place(tmp_
         queue = Queue(Busy(1, 0, 1 << 30), traces, Metrics(), Settings())
         live = queue.enter("run", RunRequest(program=Program(code="print(1)")), Client("here", None))
         assert queue.running == 1
-        queue._cancel(live)
+        queue.cancel(live)
         with pytest.raises(Problem, match="cancelled"):
-            await queue.wait(live)
+            await live.wait()
         assert (queue.running, queue.waiting) == (0, 0)
         await traces.close()
 

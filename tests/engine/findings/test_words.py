@@ -26,7 +26,7 @@ def test_the_sentences_ask_only_for_what_the_finding_says(
 def _codes(call: ast.Call) -> Iterator[str]:
     """The codes that a call which makes a finding may give it."""
     named = [word.value for word in call.keywords if word.arg == "code"] if called(call) == "Finding" else []
-    first = call.args[:1] if called(call) == "finding" else []
+    first = call.args[:1] if called(call) in ("finding", "warning") else []
     pending = [*named, *first]
     while pending:
         match pending.pop():

@@ -7,7 +7,6 @@ import type { Parts } from '../state/playground'
 interface Props extends Parts<'run' | 'view'> {
   tensor: Tensor
   tone: 'ink' | 'grad'
-  shade: 'light' | 'dark'
   facts: boolean
 }
 

@@ -2,6 +2,7 @@
 
 import * as api from '../../api/client'
 import type { Tensor } from '../../api/types'
+import { count } from '../../core/ops/places'
 import { cells, type Cells } from '../../core/words/display'
 import { wireNumber } from '../../core/words/format'
 import type { Lang } from '../../core/state'
@@ -9,16 +10,12 @@ import type { Lang } from '../../core/state'
 const MOST_VALUES = 32 * 32
 const HEATMAP = 32
 
-function sliceSize(shape: readonly number[]): number {
-  return shape.slice(-2).reduce((a, b) => a * b, 1)
-}
-
 /** Values of a kept tensor from an element on: enough for a picture of its last two axes. */
 export async function valuesFrom(
   start: number, run: string, tensor: Tensor, lang: Lang, signal: AbortSignal,
 ): Promise<number[]> {
   const width = tensor.shape[tensor.shape.length - 1] ?? 1
-  const wanted = Math.min(sliceSize(tensor.shape), Math.max(MOST_VALUES, width * HEATMAP))
+  const wanted = Math.min(count(tensor.shape.slice(-2)), Math.max(MOST_VALUES, width * HEATMAP))
   const values: number[] = []
   let offset: number | null = start
   while (offset !== null && values.length < wanted) {
@@ -31,7 +28,7 @@ export async function valuesFrom(
 
 /** The values of a slice of a tensor that came with the trace. */
 export function dataOf({ shape, data }: Tensor, start: number): NonNullable<Tensor['data']> {
-  return (data ?? []).slice(start, start + sliceSize(shape))
+  return (data ?? []).slice(start, start + count(shape.slice(-2)))
 }
 
 /** Top left 32×32 of a slice, one cell per element, in shares of a number. */

@@ -1,6 +1,7 @@
 // Formulas of derivative rules, computed from the numbers that stand in them: what is shown is checked with it.
 
 import type { Terms } from '../rules'
+import { count } from './places'
 
 /** Numbers in row-major order; one number has no axes. */
 export interface Grid {
@@ -73,10 +74,6 @@ export function evaluate(terms: Terms, at: (name: string) => Grid | null, into: 
   if (!grids.every((grid) => grid !== null)) return null
   const each = ELEMENTWISE[name]
   return each ? elementwise(each, grids) : (SHAPED[name]?.(into, ...grids) ?? null)
-}
-
-export function count(shape: readonly number[]): number {
-  return shape.reduce((product, size) => product * size, 1)
 }
 
 /** The shape two operands are stretched to; null where they don't fit. */

@@ -2,6 +2,7 @@
 // vector that the engine really passed, and what the matrices would cost.
 
 import type { Jacobian, Node, Pass } from '../../api/types'
+import { count } from '../ops/places'
 import { elementsOf, rowsOf } from './jacobian'
 import type { TraceIndex } from './trace-index'
 
@@ -90,10 +91,6 @@ function outputShape(index: TraceIndex, node: Node, output: number): readonly nu
 /** Several outputs would need a matrix for each. */
 function single(node: Node): boolean {
   return (node.outputs?.length ?? 1) <= 1
-}
-
-function count(shape: readonly number[]): number {
-  return shape.reduce((product, size) => product * size, 1)
 }
 
 function identity(size: number): Matrix | null {

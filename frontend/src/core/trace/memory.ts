@@ -15,13 +15,7 @@ export function totalOf(bytes: Bytes): number {
 
 /** What is held once `step` steps have happened. Points come in the order of their steps. */
 export function bytesAt(points: readonly MemoryPoint[], step: number): Bytes {
-  let [low, high] = [0, points.length]
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if (points[middle]!.step + 1 <= step) low = middle + 1
-    else high = middle
-  }
-  return points[low - 1] ?? EMPTY
+  return points.findLast((point) => point.step < step) ?? EMPTY
 }
 
 /** The first step after which the most bytes are held. */

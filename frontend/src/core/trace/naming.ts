@@ -119,7 +119,7 @@ export function brief(tensor: Tensor): string {
 /** As `brief`, but says that all elements are the same: `全为 3`. */
 export function briefValue(tensor: Tensor, t: Words): string {
   const same = uniform(tensor)
-  if (same !== null && tensor.shape.length > 0 && tensor.shape.reduce((a, b) => a * b, 1) > 1)
+  if (same !== null && tensor.shape.length > 0 && elements(tensor) > 1)
     return t('vars.all', { value: formatNumber(same) })
   return brief(tensor)
 }

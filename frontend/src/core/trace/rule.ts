@@ -1,7 +1,8 @@
 // A derivative rule beside one visit: in letters that the program leaves free, and with the numbers that were there.
 
 import type { Node, Reduction } from '../../api/types'
-import { count, evaluate, sum, type Grid } from '../ops/formula'
+import { evaluate, sum, type Grid } from '../ops/formula'
+import { count } from '../ops/places'
 import type { Rule, RuleSlot } from '../rules'
 import { formatNumber } from '../words/format'
 import { nameOf } from './naming'

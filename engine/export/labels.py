@@ -25,6 +25,7 @@ _WORDS: dict[Language, dict[str, str]] = {
         "times": "×{}",
         "omitted": "{} more boxes are not drawn",
         "layer": "what {} computed, as a graph",
+        "start": "DDP starts",
     },
     "zh": {
         "leaf": "叶子",
@@ -41,6 +42,7 @@ _WORDS: dict[Language, dict[str, str]] = {
         "layer": "{} 自己的计算，也是一张图",
         "mean": "平均",
         "copy": "原样传递",
+        "start": "DDP 起点",
     },
 }
 
@@ -88,7 +90,7 @@ class Labels:
 
     def _exchanged(self, op: Op) -> str:
         """What one rank gave to a collective, and what it got."""
-        gave, got = (" ".join(map(self._value, tensors)) for tensors in (self._index.gave(op), op.outputs))
+        gave, got = (" ".join(map(self._value, tensors)) for tensors in (op.gave, op.outputs))
         return f"rank {op.rank}: {gave or '·'} → {got or '·'}"
 
     def group(self, group: Group) -> str:

@@ -342,7 +342,7 @@ class Recording(TorchFunctionMode):
                 and not look(tensor).tells_the_same(was)
             ):
                 self.recorder.tensors.renew(tensor, state)
-                if state.grad_of is not None:
+                if state.grad_of is not None or call.called.special:
                     changed.append((tensor, state, before, was))
         return changed
 

@@ -297,6 +297,14 @@ def name_backend(group: Any, backend: str) -> None:
     groups[group] = (backend, groups[group][1])
 
 
+SYNC_STATES = EntryPoint(sys.modules["torch.nn.parallel.distributed"], "_sync_module_states")
+"""Gives parameters and buffers of a module to all ranks; called with keywords alone when a `DistributedDataParallel` is
+made (torch/nn/parallel/distributed.py)."""
+
+SYNC_BUFFERS = EntryPoint(torch.nn.parallel.DistributedDataParallel, "_sync_buffers")
+"""Gives the buffers to all ranks, in each forward."""
+
+
 def buckets_of(model: Any) -> list[list[torch.Tensor]]:
     """The parameters of each bucket of a `DistributedDataParallel`, in the order they are reduced. Makes zeros as large
     as the gradients, and waits for ever within a backward pass (torch/csrc/distributed/c10d/reducer.cpp)."""

@@ -66,6 +66,9 @@ class Twice(torch.autograd.Function):
         return grads[0] * 2
 
 
+parallel: Any = torch.nn.parallel.DistributedDataParallel
+
+
 def leaf() -> Any:
     return torch.ones(2, requires_grad=True)
 
@@ -611,7 +614,7 @@ def _() -> None:
     dist.init_process_group("gloo", rank=0, world_size=1, store=internals.HashStore())
     try:
         net = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Linear(3, 1))
-        model = torch.nn.parallel.DistributedDataParallel(net, bucket_cap_mb=1e-5)
+        model = parallel(net, bucket_cap_mb=1e-5)
         for _ in range(2):
             model(torch.ones(1, 2)).sum().backward()
         model(torch.ones(1, 2))
@@ -622,6 +625,23 @@ def _() -> None:
         assert len([parameter for bucket in [first, *others] for parameter in bucket]) == 4
     finally:
         dist.destroy_process_group()
+
+
+@canary("what a parallel model gives to all ranks would be told as nameless pieces", "SYNC_STATES", "SYNC_BUFFERS")
+def _() -> None:
+    dist.init_process_group("gloo", rank=0, world_size=1, store=internals.HashStore())
+    seen: list[set[str]] = []
+    try:
+        net = torch.nn.BatchNorm1d(2)
+        entry = internals.SYNC_STATES
+        made = replaced(entry, lambda: parallel(net), lambda **given: seen.append({*given}))
+        model = parallel(net)
+        assert (made, replaced(internals.SYNC_BUFFERS, lambda: model(torch.ones(2, 2)))) == (1, 1)
+        assert len(model.modules_buffers) == 3 and not model._join_config.enable
+    finally:
+        dist.destroy_process_group()
+    used = {"module", "process_group", "src", "params_and_buffers_to_ignore", "broadcast_buffers"}
+    assert used <= seen[0]
 
 
 @canary("`reduce` would have no sum to give", "reductions")

@@ -20,6 +20,7 @@ import numpy
 import pytest
 import torch
 import torch.distributed as dist
+from torch.multiprocessing.reductions import StorageWeakRef
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.checkpoint import checkpoint
@@ -164,6 +165,33 @@ def _() -> None:
 
 
 # Transforms
+
+
+@canary("a simulated device would be another storage's", "storage_key")
+def _() -> None:
+    storage = torch.ones(2).untyped_storage()
+    reference: Any = StorageWeakRef(storage)  # type: ignore[no-untyped-call]
+    assert internals.storage_key(storage) == reference.cdata
+    del storage
+    assert reference.expired()
+
+
+@canary("a default device would reach PyTorch, which lacks it", "default_device", "device_constructors")
+def _() -> None:
+    assert internals.default_device() is None
+    torch.set_default_device("meta")
+    try:
+        assert internals.default_device() == torch.device("meta")
+    finally:
+        torch.set_default_device(None)
+    assert {torch.ones, torch.tensor, torch.as_tensor} <= internals.device_constructors()
+
+
+@canary("tensors on simulated devices would print as if on the CPU", "tensor_text")
+def _() -> None:
+    with Seen() as mode:
+        assert internals.tensor_text(torch.ones(2)) == "tensor([1., 1.])"
+        assert mode.calls > 2
 
 
 @canary("`torch.jit.trace` would trace the recorder", "tracing_state")

@@ -164,6 +164,7 @@ def test_words_for_after_the_answer_are_kept_by_language() -> None:
         ("x = torch.ones(2)\ny = x * 2  # ? grad.flow", "place"),
         ("y = torch.ones(2, requires_grad=True).sum()\ny.backward()  # ? y.flow", "form"),
         ("x = torch.ones(2)  # ? z", "unknown"),
+        ("many = [torch.ones(1)] * 3\nfor _ in range(2):\n    x = sum(many)  # ? x @ 2", "unknown"),
         ("x = torch.ones(2)\ny = x * 2  # ? x", "before"),
         ("x = torch.ones(20)  # ? x", "large"),
         ("x = torch.ones(2)\ny = x.sum()  # ? y: 3 | 4", "choices"),
@@ -224,6 +225,20 @@ for i in range(3):
     b = b * 1.5  # ? b @ 2
 # ? b
 """
+CALLS = """import torch
+from torch import nn
+net = nn.Sequential(nn.Sequential(nn.Linear(2, 2)), nn.Identity())
+for p in net.parameters():
+    nn.init.constant_(p, 0.5)
+parts = [torch.tensor(1.5), torch.tensor(2.5), torch.tensor(4.5)]
+total = sum(parts)  # ? total
+x = torch.ones(2)
+for i in range(3):
+    x = net(x)  # ? x @ 2
+for i in range(2):
+    sums = sum(parts)  # ? sums @ 2
+    x = x * sums
+"""
 FAILING = """import torch
 # ? error.line
 def product(a, b):
@@ -257,7 +272,7 @@ w = y * 1.5  # ? y.grad is None
 
 
 @pytest.mark.parametrize(
-    "code", [LOOP, FAILING, FLOW, RETAINED.rpartition("w =")[0]], ids=["loop", "line", "flow", "retain"]
+    "code", [LOOP, CALLS, FAILING, FLOW, RETAINED.rpartition("w =")[0]], ids=["loop", "calls", "line", "flow", "retain"]
 )
 def test_each_kind_of_answer_is_that_of_pytorch_and_follows_the_numbers(code: str) -> None:
     answers = []

@@ -2,6 +2,7 @@
 
 import ast
 import math
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cached_property
@@ -198,6 +199,11 @@ def _numbers(tensor: Tensor) -> tuple[Number, ...]:
     if not tensor.data or tensor.contents != "known" or not all(_is_number(value) for value in tensor.data):
         raise _Unanswerable("unknown")
     return tensor.data
+
+
+def _as_path(name: str) -> str:
+    """`net.0.weight` of `net[0].weight`."""
+    return re.sub(r"""\[['"]?(\w+)['"]?\]""", r".\1", name)
 
 
 def _is_number(value: Number) -> bool:
@@ -430,14 +436,14 @@ class _Moments:
         found = [
             (self.births.get(tensor.id, 0), index.identity(tensor.id))
             for tensor in index.trace.tensors
-            if asked.name in tensor.names and self.births.get(tensor.id, 0) <= until
+            if asked.name in map(_as_path, tensor.names) and self.births.get(tensor.id, 0) <= until
         ]
         bound = [visit for visit in self.visits(self._binding(asked), until) if visit.until <= until]
         made = [each for each in found if bound and bound[-1].step < each[0] <= bound[-1].until]
         if made:
             return max(made, key=lambda each: each[0])[1]
         if len({identity for _, identity in found}) != 1:
-            raise _Unanswerable("unknown")
+            raise _Unanswerable("unknown" if found or asked.attribute or "." not in asked.name else "form")
         return found[0][1]
 
     def _binding(self, asked: Asked) -> ast.stmt | None:
@@ -448,7 +454,7 @@ class _Moments:
             for node in source.nodes
             if isinstance(node, ast.Name)
             and isinstance(node.ctx, ast.Store)
-            and node.id == asked.name
+            and node.id == asked.name.partition(".")[0]
             and node.lineno <= last
             and (asked.may_repeat or not source.is_in_function(node))
         ]

@@ -164,6 +164,7 @@ def test_words_for_after_the_answer_are_kept_by_language() -> None:
         ("x = torch.ones(2)\ny = x * 2  # ? grad.flow", "place"),
         ("y = torch.ones(2, requires_grad=True).sum()\ny.backward()  # ? y.flow", "form"),
         ("x = torch.ones(2)  # ? z", "unknown"),
+        ("x = torch.ones(2)  # ? x.device", "form"),
         ("many = [torch.ones(1)] * 3\nfor _ in range(2):\n    x = sum(many)  # ? x @ 2", "unknown"),
         ("x = torch.ones(2)\ny = x * 2  # ? x", "before"),
         ("x = torch.ones(20)  # ? x", "large"),
@@ -239,6 +240,18 @@ for i in range(2):
     sums = sum(parts)  # ? sums @ 2
     x = x * sums
 """
+PATHS = """import torch
+from torch import nn
+net = nn.Sequential(nn.Sequential(nn.Linear(2, 2)), nn.Identity())
+for p in net.parameters():
+    nn.init.constant_(p, 0.5)
+net(torch.tensor([1.5, 2.5])).sum().backward()  # ? net[0][0].weight.grad
+# ? net[0][0].bias.grad.shape
+copy = nn.Linear(2, 2)
+copy.load_state_dict(net[0][0].state_dict())  # ? copy.bias
+pair = [torch.tensor(each, requires_grad=True) for each in (1.5, 2.5)]
+(pair[0] * pair[1]).backward()  # ? pair[1].grad
+"""
 FAILING = """import torch
 # ? error.line
 def product(a, b):
@@ -272,7 +285,9 @@ w = y * 1.5  # ? y.grad is None
 
 
 @pytest.mark.parametrize(
-    "code", [LOOP, CALLS, FAILING, FLOW, RETAINED.rpartition("w =")[0]], ids=["loop", "calls", "line", "flow", "retain"]
+    "code",
+    [LOOP, CALLS, PATHS, FAILING, FLOW, RETAINED.rpartition("w =")[0]],
+    ids=["loop", "calls", "paths", "line", "flow", "retain"],
 )
 def test_each_kind_of_answer_is_that_of_pytorch_and_follows_the_numbers(code: str) -> None:
     answers = []

@@ -62,6 +62,9 @@ KINDS = (CPU, CUDA)
 ACCELERATORS = tuple(kind for kind in KINDS if kind is not CPU)
 _BY_NAME = {kind.name: kind for kind in KINDS}
 
+MOST_SIMULATED = 4
+"""Devices that a program may ask for in a comment where there are none."""
+
 AUTO = "auto"
 """The first accelerator there is, else the CPU."""
 PATTERN = "^(auto|{})$".format("|".join(kind.name + "(:[0-9]{1,2})?" * kind.is_indexed for kind in KINDS))

@@ -479,7 +479,9 @@ class Op(Record, frozen=True):
     collective: str | None = None
     """Collective id, the same for the ops of all ranks that met: `inputs` are what this one gave and what was written
     into, and `outputs` what it got by that. Of the ops that `DistributedDataParallel` makes itself, only those of
-    floating point."""
+    floating point; what it broadcasts at once is one op, with the parameters and buffers themselves."""
+    gave: tuple[str, ...] = ()
+    """For a collective: the inputs that this rank gave, without those that were only written into."""
     bucket: tuple[str, ...] = ()
     """For an all-reduce of `DistributedDataParallel`: the parameters (their identities) whose gradients were in its
     bucket, as they lie there. Absent where a rank has several such models."""

@@ -12,8 +12,6 @@ from engine.unfollowed import NOT_DIFFERENTIABLE, escapes
 CONTAINERS = frozenset(("ModuleList", "ModuleDict", "ParameterList", "ParameterDict"))
 """Modules that hold others and are never called."""
 
-REDUCES_IN_PLACE = frozenset(("all_reduce", "reduce"))
-
 _BUILT_FROM = {
     "tensors": ("tensors", "values", "last_states", "_first_names"),
     "nodes": ("nodes", "leaf_nodes", "led_to"),
@@ -235,13 +233,6 @@ class TraceIndex:
             if op.collective is not None:
                 met.setdefault(op.collective, []).append(op)
         return {id_: sorted(ops, key=lambda op: op.rank or 0) for id_, ops in met.items() if len(ops) > 1}
-
-    def gave(self, op: Op) -> tuple[str, ...]:
-        """What a rank gave to a collective: not what was only written into."""
-        if op.name in REDUCES_IN_PLACE:
-            return op.inputs
-        written = set(map(self.identity, op.outputs))
-        return tuple(tensor for tensor in op.inputs if self.identity(tensor) not in written)
 
     def writes_a_leaf(self, op: Op) -> bool:
         """Whether it updates weights by hand."""

@@ -1,7 +1,7 @@
 // Builds everything the server serves into server/assets: the pages, then the bundle that the server runs itself.
 import { build } from 'vite'
 import {
-  atOnce, fewWords, minifiedAgain, noDeepState, noForks, noPreload, noTransitions, stylesInside,
+  atOnce, fetchedBy, fewWords, minifiedAgain, noDeepState, noForks, noPreload, noTransitions, stylesInside,
 } from './lean.ts'
 
 const forEmbeds = [noDeepState, noForks, noTransitions, noPreload, fewWords, minifiedAgain]
@@ -12,7 +12,7 @@ for (const page of ['index', 'embed', 'edit']) {
   const isEmbed = page !== 'index'
   await build({
     configFile: 'vite.config.ts',
-    plugins: isEmbed ? forEmbeds : [],
+    plugins: isEmbed ? forEmbeds : [fetchedBy('part', 'app/shell/part.ts')],
     build: { emptyOutDir: !isEmbed, rolldownOptions: { input: { [page]: `${page}.html` } } },
   })
 }

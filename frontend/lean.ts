@@ -85,14 +85,19 @@ export const noDeepState: Plugin = {
   },
 }
 
-/** Loading styles and further scripts of a chunk ahead of it: the chunks of an embed have none. */
-export const noPreload: Plugin = {
-  name: 'no-preload',
+/** Chunks are fetched by a module of ours, again where the network fails; Vite's does it once. */
+export const fetchedBy = (name: string, module: string): Plugin => ({
+  name: 'fetched-by',
   enforce: 'post',
   transform: {
     filter: { id: /vite\/preload-helper/ },
-    handler: () => plain('export const __vitePreload = (load) => load()'),
+    handler: () => plain(`export { ${name} as __vitePreload } from '${import.meta.dirname}/src/${module}'`),
   },
+})
+
+/** Nothing loads styles and further scripts of a chunk ahead of it: the chunks of an embed have none. */
+export const noPreload: Plugin = {
+  ...fetchedBy('again', 'core/again.ts'),
   generateBundle(_, bundle) {
     if (Object.keys(bundle).filter((file) => file.endsWith('.css')).length > 1)
       this.error('a chunk that is loaded later has styles')

@@ -12,6 +12,8 @@ from engine.assemble.recorded import Recorded
 from engine.ops import BROADCASTING
 from engine.trace import Argument, Broadcast, Op, Reads, Span
 
+REDUCES_IN_PLACE = frozenset(("all_reduce", "reduce"))
+
 _Key = tuple[int, int, int]
 """Site, function and module."""
 
@@ -117,9 +119,11 @@ class _Ops:
             saved_bytes=self._newly_saved(nodes) if nodes else 0,
         )
         if self.recorded.ranks:
+            rank = self.recorded.ranks.get(event.thread)
             op = msgspec.structs.replace(
                 op,
-                rank=self.recorded.ranks.get(event.thread),
+                rank=rank,
+                gave=tuple(map(tensor_id, self._gave(op, rank, inputs, event))) if event.collective else (),
                 collective=f"g{event.collective}" if event.collective else None,
                 bucket=tuple(map(tensor_id, self.recorded.buckets.get((event.collective, event.thread), ()))),
             )
@@ -133,6 +137,19 @@ class _Ops:
             pass_id=self.ids.pass_.optional(event.pass_id),
             raised=bool(event.flags & ev.RAISED),
         )
+
+    def _gave(self, op: Op, rank: int | None, inputs: Sequence[int], event: ev.OpRan) -> Sequence[int]:
+        """What a rank gave to a collective: not what was only written into."""
+        if op.name in REDUCES_IN_PLACE:
+            return inputs
+        if op.name == "broadcast" and event.keywords is not None and "src" in event.keywords:
+            return inputs if event.keywords["src"] == str(rank) else ()  # DDP writes into the source as well
+        written = {self._identity(number) for number in event.outputs}
+        return [number for number in inputs if self._identity(number) not in written]
+
+    def _identity(self, number: int) -> int:
+        seen = self.recorded.tensors.get(number)
+        return number if seen is None else seen.identity or number
 
     def _argument(self, name: str, word: ev.Word, inputs: list[int]) -> Argument:
         """The argument; its tensors are added to `inputs`."""

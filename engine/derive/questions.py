@@ -2,6 +2,7 @@
 
 import ast
 import math
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cached_property
@@ -70,6 +71,8 @@ def _place(moments: "_Moments", asked: Asked) -> _Stretch:
     visits = moments.visits(asked.statement, asked.visit)
     if not visits:
         raise _Unanswerable("place")
+    if asked.statement in moments.unclear:
+        raise _Unanswerable("unknown")
     if len(visits) < asked.visit:
         raise _Unanswerable("visit")
     return visits[asked.visit - 1]
@@ -198,6 +201,11 @@ def _numbers(tensor: Tensor) -> tuple[Number, ...]:
     return tensor.data
 
 
+def _as_path(name: str) -> str:
+    """`net.0.weight` of `net[0].weight`."""
+    return re.sub(r"""\[['"]?(\w+)['"]?\]""", r".\1", name)
+
+
 def _is_number(value: Number) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
@@ -247,6 +255,8 @@ class _Moments:
     def __init__(self, index: TraceIndex) -> None:
         self.index = index
         self.births: dict[str, int] = {}
+        self.unclear: set[ast.stmt] = set()
+        """Statements of which nothing tells one run from the next."""
         self._known: dict[int, frozenset[ast.AST]] = {}
         self.grads: dict[str, list[tuple[int, str | None, str | None]]] = defaultdict(list)
         """By leaf: after which step its `.grad` was what, and what had arrived."""
@@ -313,14 +323,36 @@ class _Moments:
 
     def _starts(self, statement: ast.stmt, inside: list[bool | None]) -> list[int]:
         """Where a statement begins to run: after others, or at its first op once more."""
+        code = self.index.code
         is_compound = hasattr(statement, "body") or any(isinstance(node, _REPEATING) for node in ast.walk(statement))
+        may_repeat = not is_compound and (code.in_loop(statement) or code.is_in_function(statement))
         found: list[int] = []
-        runs = False
+        runs = hidden = False
         for at, here in enumerate(inside):
-            if here is True and (not runs or (not is_compound and self._what(at) == self._what(found[-1]))):
+            again = here is True and runs and may_repeat and self._what(at) == self._what(found[-1])
+            if again and not self._is_called_within(found[-1], at):
+                if self._tells_runs_apart(at):
+                    found.append(at)
+                else:
+                    hidden = True
+            elif here is True and not runs:
                 found.append(at)
             runs = here is True or (runs and here is None)
+        if hidden and len(found) == 1 and code.in_loop(statement):
+            self.unclear.add(statement)
         return found
+
+    def _is_called_within(self, first: int, at: int) -> bool:
+        """Whether a step belongs to the call of a module that an earlier one began."""
+        between = self.index.trace.timeline[first:at]
+        return sum((step.kind == "call") - (step.kind == "call_end") for step in between) > 0
+
+    def _tells_runs_apart(self, at: int) -> bool:
+        """Whether a step comes once in each run of its expression; the ops of another call, as `sum(tensors)`, may come
+        several times."""
+        op = self.index.ops.get(self.index.trace.timeline[at].op or "")
+        call = self.index.code.call_at(op.span) if op is not None else None
+        return op is None or call is None or ast.unparse(call.func).split(".")[-1] == op.name
 
     def _what(self, at: int) -> tuple[str, str, Span | None]:
         """What a step does and where."""
@@ -382,16 +414,18 @@ class _Moments:
 
     @cached_property
     def _spans(self) -> list[Span | None]:
-        """Where each step comes from: all of a pass, hooks and ops in it too, from the call of it."""
+        """Where each step comes from: all of a pass, hooks and ops of its rank in it too, from the call of it."""
         index = self.index
         found: list[Span | None] = []
-        passes: dict[str, Span | None] = {}
+        passes: dict[str, tuple[int | None, Span | None]] = {}
         for step in index.trace.timeline:
             if step.kind == "pass" and step.pass_id is not None:
-                passes[step.pass_id] = index.passes[step.pass_id].span if step.pass_id in index.passes else step.span
+                pass_ = index.passes.get(step.pass_id)
+                passes[step.pass_id] = (pass_.rank, pass_.span) if pass_ is not None else (None, step.span)
             owner = index.ops.get(step.op or "") or index.updates.get(step.update or "")
             own = step.span or (owner.span if owner is not None else None)
-            found.append(next(iter(passes.values()), own))
+            rank = owner.rank if owner is not None else passes.get(step.pass_id or "", (None,))[0]
+            found.append(next((span for its, span in passes.values() if its == rank), own))
             if step.kind == "pass_end":
                 passes.pop(step.pass_id or "", None)
         return found
@@ -402,14 +436,14 @@ class _Moments:
         found = [
             (self.births.get(tensor.id, 0), index.identity(tensor.id))
             for tensor in index.trace.tensors
-            if asked.name in tensor.names and self.births.get(tensor.id, 0) <= until
+            if asked.name in map(_as_path, tensor.names) and self.births.get(tensor.id, 0) <= until
         ]
-        bound = [visit for visit in self.visits(self._binding(asked), until) if visit.step < until]
+        bound = [visit for visit in self.visits(self._binding(asked), until) if visit.until <= until]
         made = [each for each in found if bound and bound[-1].step < each[0] <= bound[-1].until]
         if made:
             return max(made, key=lambda each: each[0])[1]
         if len({identity for _, identity in found}) != 1:
-            raise _Unanswerable("unknown")
+            raise _Unanswerable("unknown" if found or asked.attribute or "." not in asked.name else "form")
         return found[0][1]
 
     def _binding(self, asked: Asked) -> ast.stmt | None:
@@ -420,7 +454,7 @@ class _Moments:
             for node in source.nodes
             if isinstance(node, ast.Name)
             and isinstance(node.ctx, ast.Store)
-            and node.id == asked.name
+            and node.id == asked.name.partition(".")[0]
             and node.lineno <= last
             and (asked.may_repeat or not source.is_in_function(node))
         ]

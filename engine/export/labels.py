@@ -25,6 +25,7 @@ _WORDS: dict[Language, dict[str, str]] = {
         "times": "×{}",
         "omitted": "{} more boxes are not drawn",
         "layer": "what {} computed, as a graph",
+        "start": "DDP starts",
     },
     "zh": {
         "leaf": "叶子",
@@ -41,9 +42,11 @@ _WORDS: dict[Language, dict[str, str]] = {
         "layer": "{} 自己的计算，也是一张图",
         "mean": "平均",
         "copy": "原样传递",
+        "start": "DDP 起点",
     },
 }
 
+_LEAVES = ("leaf", "parameter")
 _CALLS = {"backward": "backward()", "grad": "autograd.grad()"}
 
 
@@ -64,7 +67,7 @@ class Labels:
         if box.kind == "collective":
             ops = [self._index.ops[op] for op in box.ops]
             return [f"{box.title} · {self._words.get(box.name, box.name)}", *map(self._exchanged, ops)]
-        title = self._words.get(box.title, box.title)
+        title = self._words[box.title] if box.kind != "op" and box.title in _LEAVES else box.title
         head = " · ".join(_one_line(part) for part in (title, box.name) if part)
         facts = [self._value(box.tensor), self._gradient_of(box)]
         lines = [head, "   ".join(fact for fact in facts if fact)]
@@ -87,7 +90,7 @@ class Labels:
 
     def _exchanged(self, op: Op) -> str:
         """What one rank gave to a collective, and what it got."""
-        gave, got = (" ".join(map(self._value, tensors)) for tensors in (self._index.gave(op), op.outputs))
+        gave, got = (" ".join(map(self._value, tensors)) for tensors in (op.gave, op.outputs))
         return f"rank {op.rank}: {gave or '·'} → {got or '·'}"
 
     def group(self, group: Group) -> str:

@@ -164,6 +164,7 @@ _TABLE: tuple[tuple[str, str, str, *tuple[Rule, ...]], ...] = (
     ("parameter_overwritten", "TypeError", r"cannot assign '(?P<given>torch[\w.]*Tensor)' as parameter '(?P<attribute>\w+)'", instead("OWNER.ATTRIBUTE = VALUE", "with torch.no_grad(): OWNER.ATTRIBUTE.copy_(VALUE)", name="OWNER.ATTRIBUTE")),
     ("parameter_overwritten", "TypeError", r"cannot assign '(?P<given>[\w.]+)' as parameter '(?P<attribute>\w+)'", instead("OWNER.ATTRIBUTE = VALUE", name="OWNER.ATTRIBUTE")),
     ("layer_overwritten", "TypeError", r"cannot assign '(?P<given>[\w.]+)' as child module '(?P<attribute>\w+)'", instead("OWNER.ATTRIBUTE = VALUE", name="OWNER.ATTRIBUTE")),
+    ("no_cuda_several", "", r"Torch not compiled with CUDA enabled|No CUDA GPUs|Found no NVIDIA driver|accelerator device when none", calls.several_devices),
     ("no_cuda", "", r"Torch not compiled with CUDA enabled|No CUDA GPUs|Found no NVIDIA driver", instead("VALUE.cuda(...)", "VALUE"), calls.no_device),
     ("device_absent", "", r"(?:Torch not compiled with |with arguments from the '|No module named 'torch\.)(?P<name>XPU|MPS|HPU|MTIA|MAIA|xpu|mps|hpu|mtia|maia)\b", instead("VALUE.cuda(...)", "VALUE"), calls.no_device),
     ("device_unknown", "RuntimeError", r"device type at start of device string: (?P<name>\w+)", instead("VALUE.cuda(...)", "VALUE"), calls.no_device),

@@ -11,6 +11,7 @@ from engine.trace_index import TraceIndex
 from engine.unfollowed import CUTS
 
 LARGE = 256  # elements; a leaf whose values the trace holds in full is small enough for a box of its own
+PARALLEL = "torch.nn.parallel.DistributedDataParallel"
 WEIGHT_SLOTS = frozenset({"weight", "bias"})
 
 
@@ -122,7 +123,7 @@ class Drawing:
         for number in () if is_met else numbers(op):
             draft.give(number)
         self._join_reads(op, draft)
-        for tensor in dict.fromkeys(self.index.gave(op) if is_met else op.inputs):
+        for tensor in dict.fromkeys(op.gave if is_met else op.inputs):
             record = self.index.tensors.get(tensor)
             source = self.source_of(record) if record is not None else None
             if record is None or source == draft.id:
@@ -181,6 +182,8 @@ def _made_of(met: Sequence[Op]) -> str:
     op = met[0]
     if op.bucket:
         return "mean"
+    if op.function == PARALLEL:
+        return "start"
     said = next((argument.text for argument in op.arguments if argument.name == "op" and argument.text), "copy")
     return said.removeprefix("ReduceOp.").lower()
 

@@ -21,7 +21,7 @@ class _End(NamedTuple):
 
 
 def exchange(drawing: Drawing, start: Start) -> None:
-    """Joins collectives to the leaves and roots whose values or gradients they took or wrote: gradients go up."""
+    """Joins collectives to leaves, buffers and roots whose values or gradients they took or wrote: gradients go up."""
     if not drawing.index.met:
         return
     ends = _Ends(drawing, start)
@@ -59,6 +59,7 @@ class _Ends:
         self._box_of_state: dict[str, str] = {}
         for draft in drawing.drafts.values():
             states = [parameter.tensor for parameter in draft.parameters]
+            states += [given for given in draft.op.inputs if self._is_buffer(given)] if draft.op is not None else []
             for state in (*states, draft.tensor if draft.kind == "leaf" else None):
                 if state is not None:
                     self._box_of_state.setdefault(state, draft.id)
@@ -72,7 +73,7 @@ class _Ends:
             yield from (_End(op, box, op.outputs[0], op.inputs[0]) for box in boxes)
             return
         if not is_drawn:
-            for tensor in self._index.gave(op):
+            for tensor in op.gave:
                 yield from self._given(op, tensor)
         for tensor in op.outputs:
             root = self._drawing.box_of_node.get(self._seeds.get(self._index.identity(tensor), ""))
@@ -82,6 +83,10 @@ class _Ends:
         for state in dict.fromkeys((*op.outputs, *after)):
             if state in self._box_of_state:
                 yield _End(op, self._box_of_state[state], state, None)
+
+    def _is_buffer(self, tensor: str) -> bool:
+        record = self._index.tensors.get(tensor)
+        return record is not None and record.role == "buffer"
 
     def _given(self, op: Op, tensor: str) -> Iterator[_End]:
         """A gradient, which the collective may have written into too; a leaf, which it then wrote another state of."""

@@ -93,13 +93,13 @@ class _Meeting:
     def passes(self, ops: Sequence[Op]) -> set[str]:
         """None where what was given was of no pass."""
         givers = {pass_ for op in ops if (pass_ := op.pass_id or self._given_by(op)) is not None}
-        takers = {pass_ for op in ops if givers and not self._index.gave(op) for pass_ in self._taken_by(op)}
+        takers = {pass_ for op in ops if givers and not op.gave for pass_ in self._taken_by(op)}
         return givers | takers
 
     def _given_by(self, op: Op) -> str | None:
         """The latest of them."""
         numbers = [-1]
-        for tensor in self._index.gave(op):
+        for tensor in op.gave:
             found = origins(self._index, tensor, self._left)
             numbers += [self._index.visited[node] for node in found.nodes if node in self._index.visited]
             numbers += [self._left[state] for state in found.states]

@@ -38,7 +38,8 @@ class Box(Record, frozen=True):
     """Node type, op name or leaf's role."""
     name: str
     """The user's name for the result, or the sub-expression (`y * y`); of a collective what it makes of the tensors:
-    `sum`, `avg`, `max` …, `mean` of gradients that DDP gives divided by the number of ranks, `copy`."""
+    `sum`, `avg`, `max` …, `mean` of gradients that DDP gives divided by the number of ranks, `copy`, `start` where
+    making a DDP gives all ranks the parameters and buffers of one."""
     family: str
     """Icon: `leaf param add mul div pow mean sum mat norm act emb attn loss acc view ghost op`."""
     op: str | None = None

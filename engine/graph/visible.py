@@ -124,7 +124,7 @@ class _Search:
         """Add the collectives that were given something visible, and what stands between."""
         for met in self.index.met.values():
             for op in met:
-                for tensor in self.index.gave(op):
+                for tensor in op.gave:
                     for node, way in origins(self.index, tensor, ()).nodes.items():
                         if node in self.nodes:
                             self.ghosts.update((between.id, between) for between in (*way, *met))
@@ -143,8 +143,9 @@ class _Search:
         maker = self.index.maker.get(tensor)
         if maker is None or maker.nodes or is_source(maker) or self.index.writes_a_leaf(maker):
             return ()
+        is_spread = record.role == "buffer" and maker.collective is not None  # `exchange` joins it
         is_filled = (maker.view or maker.in_place) and maker.collective is None
-        if is_filled and not any(self.index.is_tracked(tensor) for tensor in maker.inputs):
+        if is_spread or (is_filled and not any(self.index.is_tracked(tensor) for tensor in maker.inputs)):
             return ()  # a piece of plain data, or a filled buffer, is shown by its name
         self.ghosts[maker.id] = maker
         return (maker.id,)

@@ -114,11 +114,11 @@ def prompts(code: str) -> list[Edit]:
         elif RESULT.match(line):
             changes.append(_commented(number, line))
             inside_result = True
-        elif block := printed(code, number):
-            changes += [edit for edit in block if edit.span.line > done]
-            done = max(done, block[-1].span.line)
         elif number <= done:
             continue
+        elif block := _printed(lines, number):
+            changes += block
+            done = block[-1].span.line
         elif (inside_result and line.startswith((" ", ")", "]"))) or (
             session and begun and line.strip() and line[0] != "#"
         ):
@@ -131,7 +131,10 @@ def prompts(code: str) -> list[Edit]:
 def printed(code: str, line: int) -> list[Edit]:
     """Turns a printed tensor, module or the like that begins on a line into a comment, to its last bracket, and those
     that follow at once."""
-    lines = lines_of(code)
+    return _printed(lines_of(code), line)
+
+
+def _printed(lines: list[str], line: int) -> list[Edit]:
     changes: list[Edit] = []
     while 1 <= line <= len(lines) and _begins_printed(lines, line):
         depth = 0

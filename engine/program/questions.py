@@ -18,7 +18,7 @@ _ASKS = re.compile(
     r"#\s*[?？]\s*(?P<what>[^:：@＠]+?)\s*(?:[@＠]\s*(?P<visit>[1-9]\d{0,3})\s*)?(?:[:：]\s*(?P<choices>.+?))?\s*$"
 )
 _TELLS = re.compile(r"#\s*[!！]\s*(?:(?P<lang>zh|en)\s*[:：]\s*)?(?P<words>.+?)\s*$")
-_ATTRIBUTES = frozenset(("", *"grad shape grad.shape dtype grad.dtype requires_grad is_leaf _version".split()))
+_ATTRIBUTES = ("grad.shape", "grad.dtype", *"grad shape dtype requires_grad is_leaf _version".split())
 _OF_THE_RUN = {"error.line": "line", "grad.flow": "flow"}
 
 
@@ -30,7 +30,7 @@ class Asked(NamedTuple):
     text: str
     """What is asked for."""
     name: str
-    """The variable, empty when what is asked for is none of the forms."""
+    """The variable, or a parameter by its path (`net.0.weight`); empty when what is asked for is none of the forms."""
     attribute: str
     """What of it: empty for its value, `grad`, `grad.shape` …; without a variable `line` for that which fails, `flow`
     for where the gradient goes."""
@@ -113,14 +113,24 @@ def _parts(text: str) -> tuple[str, str, bool]:
     match node:
         case ast.Compare(left=left, ops=[ast.Is()], comparators=[ast.Constant(value=None)]):
             node, is_none = left, True
-    names: list[str] = []
-    while isinstance(node, ast.Attribute):
-        names.insert(0, node.attr)
-        node = node.value
-    attribute = ".".join(names)
-    if not isinstance(node, ast.Name) or attribute not in _ATTRIBUTES or (is_none and attribute != "grad"):
+    path = _path(node) if not isinstance(node, ast.Subscript) else ""
+    attribute = next((each for each in _ATTRIBUTES if path.endswith(f".{each}")), "")
+    if not path or (is_none and attribute != "grad"):
         return "", "", False
-    return node.id, attribute, is_none
+    return path.removesuffix(f".{attribute}"), attribute, is_none
+
+
+def _path(node: ast.AST) -> str:
+    """`net.0.weight` of `net[0].weight`, empty for what is no path."""
+    match node:
+        case ast.Name(id=name):
+            return name
+        case (
+            ast.Attribute(value=inner, attr=str(last))
+            | ast.Subscript(value=inner, slice=ast.Constant(value=int() | str() as last))
+        ):
+            return f"{before}.{last}" if (before := _path(inner)) else ""
+    return ""
 
 
 def _statement_ending(source: Source, line: int) -> ast.stmt | None:

@@ -144,9 +144,13 @@ def _arguments(call: ast.Call) -> list[ast.expr | ast.keyword]:
     return sorted(arguments, key=lambda argument: (argument.lineno, argument.col_offset))
 
 
-@lru_cache(maxsize=16)
 def source_of(code: str, *, parsed_in_sandbox: bool = True) -> Source:
     """The source of a text, made once for all who look at the same program.
 
     Without its tree when the sandbox has not parsed the text: see `engine.program.tree.parse`."""
+    return _made(code, parsed_in_sandbox)
+
+
+@lru_cache(maxsize=16)
+def _made(code: str, parsed_in_sandbox: bool) -> Source:
     return Source(code, parsed_in_sandbox=parsed_in_sandbox)

@@ -845,6 +845,29 @@ const stories = {
     }
   },
 
+  async 'a part of the page that a network loses is fetched again, or when the reader says so'(page) {
+    const lost = new Map()
+    const lose = (files, times) => page.route(files, (route) => {
+      const file = new URL(route.request().url()).pathname
+      lost.set(file, (lost.get(file) ?? 0) + 1)
+      return lost.get(file) > times() ? route.continue() : route.abort()
+    })
+    await lose(/assets\/(editor|Inspector|drawn|en)-/, () => 1)
+    await open(page, '#lang=en')
+    check([...lost.values()].length >= 4 && [...lost.values()].every((times) => times > 1), `not lost and fetched again: ${[...lost]}`)
+    check(!(await page.locator('#missing').isVisible()), 'what came in the end is said to be missing')
+    let isOffline = true
+    await lose(/assets\/Help-/, () => (isOffline ? Infinity : 0))
+    await page.keyboard.press('?')
+    await page.locator('#missing', { hasText: '页面有一部分没有取到' }).filter({ hasText: 'part of this page did not arrive' }).waitFor()
+    await faultless(page, 'a page with a part missing')
+    await shoot(page, 'part missing')
+    isOffline = false
+    await page.getByRole('button', { name: 'Fetch it again' }).click()
+    await page.getByRole('dialog').waitFor()
+    check(!(await page.locator('#missing').isVisible()), 'what came is still said to be missing')
+  },
+
   async 'an edit marks the graph as from before it'(page) {
     await open(page)
     await run(page, PROGRAM)

@@ -37,6 +37,7 @@ STORIES = (
     "the graph follows the pass the step belongs to",
     "a second run keeps nothing of the first",
     "any program after any other is in view, and red only where a diagnosis stands",
+    "a part of the page that a network loses is fetched again, or when the reader says so",
     "an edit marks the graph as from before it",
     "an edit that was not run survives a reload",
     "a run that waits says how many are ahead",

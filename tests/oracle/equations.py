@@ -15,6 +15,8 @@ import numpy as np
 Array: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 CLOSE = 0.01
 """How far `≈` may be off."""
+LEFTOVER = 1e-9
+"""What arithmetic with floating-point numbers leaves of `=`."""
 MOST_READINGS = 243
 
 
@@ -40,7 +42,7 @@ def terms_hold(text: str) -> bool:
     left, sign, right = re.split(r" ([=≈]) ", text)
     value, size = _cell(left)
     result = np.array(_number(right))
-    return _close(np.array(value), result, sign, slack=0.002 * size if sign == "≈" else 0)
+    return _close(np.array(value), result, sign, slack=(0.002 if sign == "≈" else LEFTOVER) * size)
 
 
 def _cell(text: str) -> tuple[float, float]:
@@ -91,12 +93,9 @@ def _reading_holds(
 
 
 def _close(got: Array, result: Array, sign: str, slack: float = 0) -> bool:
-    size = np.minimum(np.abs(got), np.abs(result))
     with np.errstate(all="ignore"):
-        unit = np.where(size > 0, 10.0 ** (np.floor(np.log10(size)) - 3), 0)
-        unit = np.where((size >= 1000) & (size < 1e7), 1, unit)
-    allowed = 0.51 * unit if sign == "=" else CLOSE * np.abs(result) + slack
-    return bool(np.all((got == result) | (np.abs(got - result) <= allowed) | (np.isnan(got) & np.isnan(result))))
+        allowed = (LEFTOVER if sign == "=" else CLOSE) * np.abs(result) + slack
+        return bool(np.all((got == result) | (np.abs(got - result) <= allowed) | (np.isnan(got) & np.isnan(result))))
 
 
 class _Unread(Exception):

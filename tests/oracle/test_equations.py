@@ -23,6 +23,8 @@ SUM = "<munder><mo>∑</mo><mn>0</mn></munder>"
         ("<mn>2</mn><mo>⊙</mo><mn>0.3333</mn>", "<mo>=</mo><mn>0.6667</mn>", False),
         ("<mn>2</mn><mo>⊙</mo><mn>0.3333</mn>", "<mo>≈</mo><mn>0.6667</mn>", True),
         ("<mn>2</mn><mo>⊙</mo><mn>0.3333</mn>", "<mo>≈</mo><mn>0.7</mn>", False),
+        ("<mn>2.458e−5</mn><mo>+</mo><mn>2</mn>", "<mo>=</mo><mn>2</mn>", False),
+        ("<mn>2.458e−5</mn><mo>+</mo><mn>2</mn>", "<mo>≈</mo><mn>2</mn>", True),
         ("<mn>1</mn><mo>−</mo><mrow><mn>2</mn><mo>−</mo><mn>3</mn></mrow>", "<mo>=</mo><mn>2</mn>", False),
         ("<mn>1</mn><mo>⊙</mo><mi>b</mi>", "<mo>=</mo><mn>1</mn>", False),
     ],
@@ -36,6 +38,7 @@ def test_a_sum_of_products_is_added_up() -> None:
     assert not terms_hold("1·4 + 2·5 = 15")
     assert terms_hold("0.3333·3 ≈ 1")
     assert not terms_hold("0.3333·3 = 1")
+    assert not terms_hold("2.458e−5 + 2 = 2")
 
 
 def test_names_of_functions_are_no_letters() -> None:

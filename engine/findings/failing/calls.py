@@ -4,11 +4,13 @@ import ast
 import builtins
 import re
 
+from engine.devices import MOST_SIMULATED
 from engine.findings.diagnosis import listed
 from engine.findings.failing.case import Case, Rule, a, known, only_if
 from engine.findings.failing.classes import forward_inside, renamed
 from engine.findings.leaves import asked_last, meant_as_leaves
 from engine.findings.plain_containers import plain_containers, said_of, wrapped
+from engine.program.edits import insertion
 from engine.program.names import called, dotted
 from engine.program.spelling import nearest
 from engine.program.tree import defined_in
@@ -16,6 +18,7 @@ from engine.trace import Finding
 
 PROPERTIES = frozenset("shape dtype device T H mT mH grad data ndim is_leaf grad_fn requires_grad".split())
 OPTIMIZERS = ("torch.optim.", "optim.")
+_CUDA = re.compile(r"cuda:(?P<string>\d)|.*\.cuda\((?P<call>\d)\)")
 NOT_MODULES = frozenset("int float bool complex type function method builtin_function_or_method".split())
 
 
@@ -160,6 +163,16 @@ def no_device(case: Case) -> Finding:
     choice = '"cuda" if torch.cuda.is_available() else "cpu"'
     is_certain = len(written) == 1 and case.has_torch
     return case.finding(fix=(case.code.replace(written[0], choice),) if is_certain else ())
+
+
+def several_devices(case: Case) -> Finding:
+    """A program for several GPUs where there is none: a comment has them simulated."""
+    inside = [node for node in case.code.nodes if isinstance(node, ast.Constant | ast.Call)]
+    asked = [_CUDA.fullmatch(str(one.value) if isinstance(one, ast.Constant) else ast.unparse(one)) for one in inside]
+    last = max((int(found["string"] or found["call"]) for found in asked if found), default=0)
+    only_if(0 < last < MOST_SIMULATED and "# devices" not in case.diagnosis.trace.program.code)
+    devices = ", ".join(f"cuda:{index}" for index in range(last + 1))
+    return case.finding(fix=(insertion(1, 0, f"# devices: {devices}\n"),), devices=devices)
 
 
 def module_for_parameters(case: Case) -> Finding:

@@ -18,6 +18,7 @@ from engine.worker.capture.modules import Modules
 from engine.worker.capture.recorder import Recorder
 from engine.worker.capture.safe_repr import class_name
 from engine.worker.capture.tensor_facts import start_of
+from engine.worker.devices.labels import device_of
 from engine.worker.pytorch.internals import MODULE_APPLY, get_frame
 from engine.worker.pytorch.modes import unseen
 from engine.worker.pytorch.patching import Patches
@@ -56,8 +57,8 @@ class _Visit:
             same = after is before and start_of(after) == address
             if not (raised and same):
                 self.moved.append((
-                    kind, name, tuple(after.shape), dtype, device, _dtype(after), str(after.device), after is before,
-                    start_of(after) == address, id(after),
+                    kind, name, tuple(after.shape), dtype, device, _dtype(after), str(device_of(after)),
+                    after is before, start_of(after) == address, id(after),
                 ))  # fmt: skip
         self.kept.clear()
 
@@ -194,7 +195,7 @@ def _own(module: torch.nn.Module) -> Iterator[Kept]:
 
 
 def _kept(kind: str, name: str, tensor: torch.Tensor) -> Kept:
-    return kind, name, tensor, _dtype(tensor), str(tensor.device), start_of(tensor)
+    return kind, name, tensor, _dtype(tensor), str(device_of(tensor)), start_of(tensor)
 
 
 def _held(module: torch.nn.Module, kind: str, name: str) -> torch.Tensor | None:

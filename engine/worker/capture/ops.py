@@ -31,6 +31,8 @@ from engine.worker.pytorch.internals import (
     dispatch_mode_count,
     get_frame,
     next_sequence_nr,
+    pop_function_mode,
+    push_function_mode,
     tracing_state,
 )
 from engine.worker.pytorch.modes import unseen
@@ -82,6 +84,19 @@ class Recording(TorchFunctionMode):
         """Stands around every call for one who checks what comes out."""
         self.over = False
         """The program has ended, though threads of its own may go on."""
+        self.beneath: TorchFunctionMode | None = None
+        """Runs what is recorded, where devices are simulated."""
+
+    def __enter__(self) -> "Recording":
+        if self.beneath is not None:
+            push_function_mode(self.beneath)
+        push_function_mode(self)
+        return self
+
+    def __exit__(self, *raised: Any) -> None:
+        pop_function_mode()
+        if self.beneath is not None:
+            pop_function_mode()
 
     def finish(self) -> None:
         """The program has ended."""
@@ -342,7 +357,7 @@ class Recording(TorchFunctionMode):
                 and not look(tensor).tells_the_same(was)
             ):
                 self.recorder.tensors.renew(tensor, state)
-                if state.grad_of is not None:
+                if state.grad_of is not None or call.called.special:
                     changed.append((tensor, state, before, was))
         return changed
 

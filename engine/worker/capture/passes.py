@@ -30,6 +30,7 @@ from engine.worker.capture.ops import Recording
 from engine.worker.capture.recorder import Recorder
 from engine.worker.capture.tensor_facts import TensorFacts, is_fake, look, version_of
 from engine.worker.capture.tensor_state import State
+from engine.worker.devices.labels import follow, labelled
 from engine.worker.pytorch.internals import (
     MAKE_GRADS,
     REGISTER_NODE_HOOK,
@@ -276,6 +277,8 @@ class Backward:
             grad = grads[index] if grads is not None and index < len(grads) else None
             seed = 0
             if isinstance(grad, torch.Tensor):
+                if labelled and isinstance(output, torch.Tensor):
+                    follow(grad, output)
                 state = recorder.tensors.state(grad)
                 if state is None or state.version != version_of(grad):
                     state = self._keep(grad, "seed")
@@ -354,6 +357,8 @@ class Backward:
         if grad is None:
             state.grad = None
         else:
+            if labelled:
+                follow(grad, leaf)
             kept = self.recorder.tensors.meet(grad, "gradient")
             # an op that was left out may have written through `.data`
             if self.recorder.counts.ops_omitted and not look(grad).tells_the_same(kept.look):
@@ -549,6 +554,8 @@ class Backward:
         grad = leaf.grad
         after = 0
         if grad is not None:
+            if labelled:
+                follow(grad, leaf)
             kept = recorder.tensors.state(grad)
             if kept is None:
                 seen = delta[3] if address_of(grad) == delta[1] else look(grad)

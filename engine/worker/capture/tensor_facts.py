@@ -16,6 +16,7 @@ from engine.events import Contents, Data, Figures, Role, TensorBrief, TensorSeen
 from engine.trace import spoken
 from engine.worker.capture.figures import Array, figures
 from engine.worker.capture.pictures import Pooled, picture
+from engine.worker.devices.labels import device_of, labelled
 from engine.worker.pytorch.internals import is_functional_tensor, is_functorch_wrapped
 
 INLINE = 256
@@ -244,7 +245,7 @@ def look(tensor: torch.Tensor, uninitialised: bool = False, like: TensorFacts | 
         kind = DTYPE_KINDS.get(tensor.dtype) or dtype_kind_of(tensor.dtype)
         plain = type(tensor) in _USUAL or not is_fake(tensor)
         unknown = uninitialised and tensor.numel() > 0
-        if plain and kind.code and not unknown and tensor.is_contiguous() and tensor.is_cpu:
+        if plain and kind.code and not unknown and tensor.is_contiguous() and tensor.is_cpu and not labelled:
             count = tensor.numel()
             address = tensor.data_ptr()
             turned = tensor.is_neg() or (kind.parts == 2 and tensor.is_conj())
@@ -281,7 +282,7 @@ def _long_look(tensor: torch.Tensor, uninitialised: bool, like: TensorFacts | No
     address = size = 0
     reason = ""
     try:
-        device, layout = str(tensor.device), str(tensor.layout).removeprefix("torch.")
+        device, layout = str(device_of(tensor)), str(tensor.layout).removeprefix("torch.")
         shape = () if tensor.is_nested else tuple(int(n) for n in tensor.shape)
         if tensor._is_zerotensor():  # the derivative where there is none: zeros without memory
             return _contents(torch.zeros(shape, dtype=tensor.dtype), shape, dtype, 0, 0, None, "cpu")

@@ -27,6 +27,8 @@ from engine.worker.pytorch.internals import (
     FILE_STORE,
     SPAWN_PROCESSES,
     START_COLLECTIVE,
+    SYNC_BUFFERS,
+    SYNC_STATES,
     HashStore,
     Store,
     get_frame,
@@ -163,6 +165,26 @@ def replace_ranks(mode: Recording, backward: Backward, patches: Patches) -> None
         return result
 
     patches.replace(PARALLEL_FORWARD, forward)
+    sync_states: Callable[..., None] = SYNC_STATES.get()
+
+    @functools.wraps(sync_states)
+    def sync_module_states(**kwargs: Any) -> None:
+        module, ignored = kwargs["module"], kwargs["params_and_buffers_to_ignore"]
+        buffers = module.named_buffers() if kwargs["broadcast_buffers"] else ()
+        states = [state for name, state in (*module.named_parameters(), *buffers) if name not in ignored]
+        run = functools.partial(sync_states, **kwargs)
+        ranks.told.spread(states, kwargs["process_group"], kwargs["src"], "", run)
+
+    patches.replace(SYNC_STATES, sync_module_states)
+    sync: Callable[..., None] = SYNC_BUFFERS.get()
+
+    @functools.wraps(sync)
+    def sync_buffers(self: Any) -> None:
+        is_rank_0s = not self._join_config.enable  # else the ranks agree on another first
+        buffers = self.modules_buffers if is_rank_0s else []
+        ranks.told.spread(buffers, self.process_group, 0, "._sync_buffers", functools.partial(sync, self))
+
+    patches.replace(SYNC_BUFFERS, sync_buffers)
 
 
 def _replace_processes(ranks: Ranks, patches: Patches) -> None:

@@ -5,14 +5,17 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+import torch.distributed as dist
 
-from engine.events import BucketReduced, ChangeWord, RankSeen, Updated
+from engine.events import BucketReduced, RankSeen
 from engine.worker.capture.op_names import Called
 from engine.worker.capture.ops import Recording, tensors_in
 from engine.worker.capture.passes import Backward
 from engine.worker.capture.thread_state import Bucket
 from engine.worker.pytorch.internals import buckets_of, current_node, function_mode_enabled, get_frame
 from engine.worker.pytorch.modes import unseen
+
+PARALLEL = "torch.nn.parallel.DistributedDataParallel"
 
 
 class Told:
@@ -30,7 +33,7 @@ class Told:
         return next(self._numbers)
 
     def met(self, number: int) -> None:
-        """The op that runs in this thread was this meeting."""
+        """The op that runs in this thread was this meeting, the last one where it was several."""
         thread = self._mode.thread
         if not thread.muted and not function_mode_enabled():
             thread.collective = number
@@ -101,21 +104,26 @@ class Told:
                 for states in [[state(parameter) for parameter in parameters]]
             ]
 
+    def spread(self, tensors: list[torch.Tensor], group: Any, source: int, name: str, run: Callable[[], Any]) -> None:
+        """Runs what makes parameters or buffers of all ranks those of one: an op, however many broadcasts that is."""
+        mode = self._mode
+        if mode.thread.muted or mode.over or not tensors or not function_mode_enabled():
+            run()
+            return
+        if name not in self._called:
+            called = self._called[name] = mode.introduce(Called("broadcast", f"{PARALLEL}{name}", "spread"))
+            called.writes_silently, called.quiet = True, False
+
+        def spread(*_: object, **__: object) -> None:
+            with unseen():
+                run()
+
+        source = dist.get_global_rank(group, source)
+        mode.call(self._called[name], spread, (tensors,), {"src": source}, get_frame(1))
+
     def parallel(self, module: torch.nn.Module) -> None:
-        """A parallel model was made: the parameters of all ranks are those of the first, and their gradients will be
-        made the same."""
+        """A parallel model was made: the gradients of its parameters will be made the same in all ranks."""
         recorder = self._mode.recorder
-        changes = []
-        with recorder.lock, unseen():
-            for parameter in module.parameters():
-                known = recorder.tensors.state(parameter)
-                before = 0 if known is None else known.id
-                state = recorder.tensors.meet(parameter)
-                if before not in (0, state.id):
-                    changes.append(ChangeWord(before, state.id))
-            if changes:
-                recorder.updates.add(Updated(0, "collective", tuple(changes), site=recorder.sites.of(get_frame(1))))
-            recorder.outbox.publish()
         shared = [parameter for parameter in module.parameters() if parameter.requires_grad]
         if recorder.thread.parallel:
             recorder.thread.buckets = None

@@ -12,6 +12,7 @@ for what their sentences say. PyTorch itself was not tried there.
 import atexit
 import ctypes
 import dis
+import operator
 import sys
 import threading
 import traceback
@@ -27,6 +28,7 @@ import torch.testing._internal.distributed.multi_threaded_pg as _threaded
 import torch.utils.checkpoint as _checkpoint
 import torch.utils.data.dataloader as _dataloader
 from torch.distributed import distributed_c10d as _c10d
+from torch.utils import _device
 from torch.utils._python_dispatch import _disable_current_modes
 from torch.utils.hooks import RemovableHandle
 
@@ -106,6 +108,24 @@ is_functorch_wrapped: Callable[[torch.Tensor], bool] = torch._C._functorch.is_fu
 
 is_functional_tensor: Callable[[torch.Tensor], bool] = torch._is_functional_tensor
 """The same of functionalization (torch/csrc/autograd/python_torch_functions_manual.cpp)."""
+
+
+# Devices
+
+storage_key: Callable[[torch.UntypedStorage], int] = operator.attrgetter("_cdata")
+"""The address of a storage, which a weak reference to it has as `cdata` (torch/csrc/Storage.cpp)."""
+
+device_constructors: Callable[[], set[Any]] = _device._device_constructors
+"""The functions that make tensors on the default device (torch/utils/_device.py)."""
+
+tensor_text: Callable[[torch.Tensor], str] = torch._tensor_str._str
+"""What a tensor prints as; asks for its device as programs do (torch/_tensor_str.py)."""
+
+
+def default_device() -> torch.device | None:
+    """What `torch.set_default_device` set, for `with torch.device(...)` is a mode above all others
+    (torch/utils/_device.py)."""
+    return _device.CURRENT_DEVICE
 
 
 # The autograd engine and its nodes
@@ -295,6 +315,14 @@ def name_backend(group: Any, backend: str) -> None:
     """What `get_backend` says of a group, and what groups made from it are (torch/distributed/distributed_c10d.py)."""
     groups = _c10d._world.pg_map
     groups[group] = (backend, groups[group][1])
+
+
+SYNC_STATES = EntryPoint(sys.modules["torch.nn.parallel.distributed"], "_sync_module_states")
+"""Gives parameters and buffers of a module to all ranks; called with keywords alone when a `DistributedDataParallel` is
+made (torch/nn/parallel/distributed.py)."""
+
+SYNC_BUFFERS = EntryPoint(torch.nn.parallel.DistributedDataParallel, "_sync_buffers")
+"""Gives the buffers to all ranks, in each forward."""
 
 
 def buckets_of(model: Any) -> list[list[torch.Tensor]]:

@@ -292,6 +292,7 @@ class Job:
         sys.argv = [PROGRAM]
         self.instruments.enter()
         self.ranks = launched_ranks(self.program.code, self.recorder)
+        self.instruments.take_devices(self.program.code)
         be_main_thread()
         sys.stdin = io.StringIO()
         below = self.below = RawStdout(self.recorder)

@@ -23,6 +23,7 @@ from engine.worker.capture.ops import Recording
 from engine.worker.capture.optimizers import Optimizers
 from engine.worker.capture.passes import Backward
 from engine.worker.capture.recorder import Recorder
+from engine.worker.devices.asked import simulate_devices
 from engine.worker.distributed.replacements import replace_ranks
 from engine.worker.pytorch.modes import unseen
 from engine.worker.pytorch.patching import Patches
@@ -87,6 +88,10 @@ class Instrumentation:
     def take_ranks(self) -> None:
         """Processes and process groups of the program's are threads from here on: in a process made for one run."""
         replace_ranks(self.mode, self.backward, self._patches)
+
+    def take_devices(self, source: str) -> None:
+        """The devices that the program asks for in a comment are there from here on: in a process made for one run."""
+        simulate_devices(source, self.mode, self._patches)
 
     def uninstall(self) -> None:
         """Puts back all that was replaced."""

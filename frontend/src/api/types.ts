@@ -863,7 +863,7 @@ export interface Box {
    */
   kind: "collective" | "ghost" | "leaf" | "op";
   /**
-   * The user's name for the result, or the sub-expression (`y * y`); of a collective what it makes of the tensors: `sum`, `avg`, `max` …, `mean` of gradients that DDP gives divided by the number of ranks, `copy`.
+   * The user's name for the result, or the sub-expression (`y * y`); of a collective what it makes of the tensors: `sum`, `avg`, `max` …, `mean` of gradients that DDP gives divided by the number of ranks, `copy`, `start` where making a DDP gives all ranks the parameters and buffers of one.
    */
   name: string;
   /**
@@ -2089,13 +2089,17 @@ export interface Op {
    */
   bucket?: string[];
   /**
-   * Collective id, the same for the ops of all ranks that met: `inputs` are what this one gave and what was written into, and `outputs` what it got by that. Of the ops that `DistributedDataParallel` makes itself, only those of floating point.
+   * Collective id, the same for the ops of all ranks that met: `inputs` are what this one gave and what was written into, and `outputs` what it got by that. Of the ops that `DistributedDataParallel` makes itself, only those of floating point; what it broadcasts at once is one op, with the parameters and buffers themselves.
    */
   collective?: string | null;
   /**
    * Qualified name, such as `torch.Tensor.add`.
    */
   function: string;
+  /**
+   * For a collective: the inputs that this rank gave, without those that were only written into.
+   */
+  gave?: string[];
   /**
    * Whether autograd was recording.
    */

@@ -6,6 +6,7 @@ import { originsOf } from '../core/ops/origins'
 import { count } from '../core/ops/places'
 import { isProduct, productOf, termsOf } from '../core/ops/product'
 import { equationOf, subjectOf, subjectOfSum, type Subject } from '../core/paint/cells-scene'
+import { contributions, sumOf } from '../core/trace/contributions'
 import { evidenceOf, type Evidence } from '../core/trace/evidence'
 import { History } from '../core/trace/history'
 import { arrivals, departures, visitAt } from '../core/trace/inspect'
@@ -93,7 +94,7 @@ function toldAt(index: TraceIndex, step: number): Told | null {
 export interface Equations {
   /** What the inspector says of each visited node by its rule. */
   rules: ({ node: string } & RuleShown)[]
-  /** How cells came about: of matrix products, windows, stretched operands, summed gradients. */
+  /** How cells came about: of matrix products, windows, stretched operands, summed gradients, gradients of leaves. */
   cells: string[]
 }
 
@@ -119,7 +120,20 @@ export function equationsOf(trace: Trace, table: readonly Rule[]): Equations {
     const origins = originsOf(op, (id) => index.tensor(id))
     return origins && origins.kind !== 'picked' ? [subjectOf(index, op, origins)] : []
   })
-  return { rules, cells: [...cells, ...[...worked, ...summed(index)].flatMap((subject) => equationsIn(subject))] }
+  const drawn = [...worked, ...summed(index)].flatMap((subject) => equationsIn(subject))
+  return { rules, cells: [...cells, ...sums(index), ...drawn] }
+}
+
+/** What came together at leaves. */
+function sums(index: TraceIndex): string[] {
+  return index.trace.passes.flatMap((pass) =>
+    pass.accumulations.flatMap((accumulation) => {
+      const [parts, delta] = [contributions(index, pass, accumulation), index.tensor(accumulation.delta)]
+      return Array.from({ length: Math.min(MOST_CELLS, delta?.data?.length ?? 0) }, (_, cell) =>
+        sumOf(parts, delta, cell),
+      ).flatMap((equation) => equation ?? [])
+    }),
+  )
 }
 
 /** The gradients that were summed over axes along which broadcasting had stretched an operand. */

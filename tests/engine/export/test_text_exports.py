@@ -100,6 +100,15 @@ def test_chinese_words(export: Callable[[Graph, Trace, str], str]) -> None:
     assert "被 detach() 剪断" in text
 
 
+@pytest.mark.parametrize("export", EXPORTS)
+def test_an_operation_keeps_its_name(export: Callable[[Graph, Trace, str], str]) -> None:
+    trace = engine.run("import torch\nx = torch.ones(2, requires_grad=True)\n(x.mean() * x.norm()).backward()")
+    text = export(view(trace, level="forward"), trace, "zh")
+    for operation, word in (("mean", "平均"), ("norm", "范数")):
+        assert operation in text
+        assert word not in text
+
+
 @pytest.mark.parametrize("name", HOSTILE)
 def test_dot_reads_user_text_as_text(name: str) -> None:
     trace = tape(name).trace()

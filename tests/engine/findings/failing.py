@@ -727,6 +727,10 @@ MODULES: dict[str, list[Row]] = {
             {"missing": "y", "defined_line": "6"},
         ),
     ],
+    "no_cuda_several": [
+        Row(X + "y = x.to('cuda:0').sum().to('cuda:1') #<\n", {"devices": "cuda:0, cuda:1"}, True),
+        Row("net = nn.Linear(2, 1).cuda(2) #<\n", {"devices": "cuda:0, cuda:1, cuda:2"}, True),
+    ],
     "no_cuda": [
         Row(X + "y = x.cuda() #<\n", {"line": "6"}, True),
         Row("device = torch.device('cuda')\nx = torch.ones(2, device=device) #<\n", {"line": "6"}, True),

@@ -110,6 +110,7 @@ NEAR_MISSES: dict[str, str] = {
     "arguments_many_own": NET + "    def forward(self, x, y=None):\n        return x\nNet()(torch.ones(2), 3)\n",
     "arguments_many": "def f(a, *rest):\n    return a\nf(1, 2)\n",
     "arguments_missing": "def f():\n    raise TypeError('f() is missing something')\nf()\n",
+    "no_cuda_several": "torch.ones(2).to('cuda:0')\n",
     "no_cuda": "device = 'cuda' if torch.cuda.is_available() else 'cpu'\ntorch.ones(2).to(device)\n",
     "device_unknown": "torch.device('cuda:1')\n",
     "pin_memory": "torch.tensor([1.], pin_memory=False)\n",

@@ -24,8 +24,8 @@ PYTHON = {
     *keyword.kwlist,
     *"self cls ctx _ sys os environ math time copy deepcopy removeprefix".split(),
 }
-MARKS = {"Out", "In", "torchrun", "SIGINT", "CUDA_VISIBLE_DEVICES"}
-"""What notebooks, terminals and drivers call things."""
+MARKS = {"Out", "In", "torchrun", "SIGINT", "CUDA_VISIBLE_DEVICES", "devices"}
+"""What notebooks, terminals, drivers and comments call things."""
 CALLED = (
     *(nn.utils.rnn.pad_sequence, nn.CrossEntropyLoss),
     *(torch.autograd.grad, torch.Tensor.backward, torch.load, torch.vmap, torch.export.export),

@@ -2,6 +2,7 @@
 
 import pytest
 
+from engine.program import paste
 from engine.program.edits import applied
 from engine.program.paste import characters, has_prompts, printed, prompts, prose, terminal
 
@@ -10,6 +11,15 @@ def test_prompts_are_taken_off_and_results_become_comments() -> None:
     session = ">>> x = torch.ones(2)\n>>> for _ in x:\n...     print(_)\ntensor(1.)\n"
     assert has_prompts(session)
     assert applied(session, prompts(session)) == "x = torch.ones(2)\nfor _ in x:\n    print(_)\n# tensor(1.)\n"
+
+
+def test_a_long_session_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[int] = []
+    begins = paste._begins_printed
+    monkeypatch.setattr(paste, "lines_of", lambda code: looked.append(0) or code.split("\n"))
+    monkeypatch.setattr(paste, "_begins_printed", lambda lines, line: looked.append(line) or begins(lines, line))
+    assert len(prompts(">>> x\n" + "x = 1\n" * 200 + "tensor([1\n" * 200)) == 401
+    assert len(looked) == len(set(looked)) <= 402
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])

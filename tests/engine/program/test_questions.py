@@ -13,6 +13,15 @@ def test_what_is_no_form_has_no_name() -> None:
     assert [asked.name for asked in questions_in("x = 1  # ? f(x)\nx = 2  # ? x.grad[0]\nx = 3  # ? (")] == ["", "", ""]
 
 
+def test_a_parameter_is_named_by_its_path() -> None:
+    asked = questions_in(
+        "y.backward()  # ? net[0].fc.weight.grad.shape\n# ? state['fc.weight'].dtype\n# ? net[i].weight"
+    )
+    assert [(each.name, each.attribute) for each in asked] == [
+        ("net.0.fc.weight", "grad.shape"), ("state.fc.weight", "dtype"), ("", ""),
+    ]  # fmt: skip
+
+
 def test_a_line_of_its_own_belongs_to_the_statement_above_in_its_block() -> None:
     code = "with a:\n    b = 1\n    # ? b\n# ? c\n"
     assert [asked.statement and asked.statement.lineno for asked in questions_in(code)] == [2, 1]

@@ -94,6 +94,7 @@ def seeds(rank):
     torch.manual_seed(rank)
     first = torch.rand(1).item()
     dist.barrier()
+    dist.monitored_barrier()
     tell("random", rank, first, torch.rand(1).item(), os.environ["OWN"])
 
 

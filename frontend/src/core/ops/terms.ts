@@ -1,6 +1,7 @@
 // How one cell of a result came about, written with its numbers: `1·4 + 2·5 = 14`, `max(1, 3) = 3`.
 
-import { formatNumber, MINUS } from '../words/format'
+import { asWritten, signBetween } from '../words/equation'
+import { formatNumber } from '../words/format'
 
 /** What becomes of the terms of a cell: their sum, their mean, the largest; or the factors of the only one taken
  *  together by an operator. */
@@ -23,7 +24,9 @@ export function written(
 }
 
 function text(way: Way, terms: readonly (readonly number[])[], over: number): string {
-  const products = terms.map((term) => term.map(factor).join('·'))
+  const products = terms.map((term, at) =>
+    at === 0 && term.length === 1 ? formatNumber(term[0]!) : term.map(factor).join('·'),
+  )
   switch (way) {
     case 'sum':
       return shortened(products, MOST_TERMS).join(' + ')
@@ -44,13 +47,12 @@ function shortened(texts: readonly string[], most: number): readonly string[] {
 
 /** The sign between the terms as they are written and the result as it is. */
 function signOf(way: Way, terms: readonly (readonly number[])[], made: number, over: number): '=' | '≈' | null {
-  const products = terms.map((term) => together(way, term.map(rounded)))
+  const products = terms.map((term) => together(way, term.map(asWritten)))
   const sum = products.reduce((a, b) => a + b, 0)
   const value = way === 'max' ? Math.max(...products) : way === 'mean' ? sum / over : sum
-  if (formatNumber(value) === formatNumber(made)) return '='
   const added = way === '+' || way === '−' ? terms[0]! : products
   const size = added.reduce((total, part) => total + Math.abs(part), 0)
-  return Math.abs(value - made) <= ROUNDING * size ? '≈' : null
+  return signBetween(value, asWritten(made), ROUNDING * size)
 }
 
 function together(way: Way, [first = 0, ...others]: readonly number[]): number {
@@ -60,10 +62,6 @@ function together(way: Way, [first = 0, ...others]: readonly number[]): number {
     case '/': return others.reduce((a, b) => a / b, first)
     default: return others.reduce((a, b) => a * b, first)
   }
-}
-
-function rounded(value: number): number {
-  return Number(formatNumber(value).replaceAll(MINUS, '-').replace('Inf', 'Infinity'))
 }
 
 function factor(value: number): string {

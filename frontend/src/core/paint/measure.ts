@@ -4,6 +4,7 @@ import type { Box, Group, Tensor } from '../../api/types'
 import { brief, display, normOf, WAITING, word, type Display } from '../words/display'
 import { groupTitle, type DrawnLink, type Sheet, type Stub } from '../layout/fold'
 import { formatCount, formatNumber, formatShape, textWidth } from '../words/format'
+import { exchangesOf } from '../trace/collectives'
 import type { BoxPaint, StepNumbers, Story } from './moment'
 import type { Strip } from './strips'
 import type { Mark } from './marks'
@@ -98,8 +99,11 @@ export function headOf(box: Box, measure: Measure): Head {
       title: box.name || box.title, aside: '',
       right: measure.words(box.family === 'param' ? 'graph.parameter' : 'graph.leaf'),
     }
-  if (box.kind === 'collective')
-    return { title: box.title, aside: box.name && measure.words(`collective.${box.name}`), right: '' }
+  if (box.kind === 'collective') {
+    const source = exchangesOf(measure.story.index, box).find(({ gave }) => gave.length > 0)
+    const told = { rank: `${source?.op.rank}`, n: source?.gave.length ?? 0 }
+    return { title: box.title, aside: box.name && measure.words(`collective.${box.name}`, told), right: '' }
+  }
   const unused = box.reason === 'unused' ? (box.parameters ?? []) : null
   if (unused?.length === 0)
     return {

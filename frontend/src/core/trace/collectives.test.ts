@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { load } from '../fixtures/load'
 import { PAGE } from '../paint/annotations'
+import { headOf } from '../paint/measure'
 import { View } from '../paint/view'
 import { words } from '../words/bundled'
 import { exchangedIn, exchangesOf, isGradient } from './collectives'
@@ -11,7 +12,7 @@ import { TraceIndex } from './trace-index'
 const { trace, graph } = load('distributed_data_parallel')
 const index = new TraceIndex(trace)
 const t = words('en')
-const box = graph.boxes.find(({ kind }) => kind === 'collective')!
+const box = graph.boxes.find(({ title }) => title === 'all_reduce')!
 const steps = (box.ops ?? []).map((op) => index.stepOfOp.get(op)!)
 
 test('each rank gave its own and all got the same', () => {
@@ -22,7 +23,13 @@ test('each rank gave its own and all got the same', () => {
 
 test('a rank gave nothing where it was only written into', () => {
   const broadcast = trace.ops.find(({ name }) => name === 'broadcast')!
-  expect(exchangedIn(index, broadcast).map(({ gave, got }) => [gave.length, got.length])).toEqual([[1, 0], [0, 1]])
+  expect(exchangedIn(index, broadcast).map(({ gave, got }) => [gave.length, got.length])).toEqual([[2, 2], [0, 2]])
+})
+
+test('the start of a parallel model says whose tensors all ranks got, and how many', () => {
+  const start = graph.boxes.find(({ name }) => name === 'start')!
+  const { measure } = new View(index, graph, t, PAGE)
+  expect(headOf(start, measure).aside).toBe('DDP start: 2 tensors from rank 0')
 })
 
 test('a meeting is told once, at the step of the first rank', () => {
@@ -43,7 +50,7 @@ test('a box shows the ranks that have met by its step, and is now at the step of
 
 test('gradients go up its links, and nothing does before', () => {
   const view = new View(index, graph, t, PAGE)
-  const links = view.measure.sheet.links.filter(({ kind }) => kind === 'exchange')
+  const links = view.measure.sheet.links.filter(({ kind, source }) => kind === 'exchange' && source === box.id)
   expect(links).toHaveLength(2)
   for (const link of links) {
     expect(isGradient(link, view.measure.sheet.boxes.get(link.target))).toBe(true)
@@ -54,7 +61,7 @@ test('gradients go up its links, and nothing does before', () => {
 
 test('a run that is cut before it knows nothing of what was exchanged', () => {
   const before = cutTrace(trace, steps[0]! - 1)
-  expect(cutGraph(graph, before).boxes.some(({ kind }) => kind === 'collective')).toBe(false)
+  expect(cutGraph(graph, before).boxes.some(({ id }) => id === box.id)).toBe(false)
   const between = new TraceIndex(cutTrace(trace, steps[0]!))
   expect(exchangesOf(between, box).map(({ op }) => op.rank)).toEqual([0])
 })

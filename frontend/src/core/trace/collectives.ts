@@ -9,14 +9,10 @@ export interface Exchanged {
   got: readonly Tensor[]
 }
 
-const REDUCES_IN_PLACE: ReadonlySet<string> = new Set(['all_reduce', 'reduce'])
-
-/** Of one rank; what was only written into it did not give. */
+/** Of one rank. */
 export function exchangedBy(index: TraceIndex, op: Op): Exchanged {
-  const written = new Set(op.outputs.map((id) => index.identity(id)))
-  const gave = REDUCES_IN_PLACE.has(op.name) ? op.inputs : op.inputs.filter((id) => !written.has(index.identity(id)))
-  const tensors = (ids: readonly string[]): Tensor[] => ids.flatMap((id) => index.tensor(id) ?? [])
-  return { op, gave: tensors(gave), got: tensors(op.outputs) }
+  const tensors = (ids: readonly string[] = []): Tensor[] => ids.flatMap((id) => index.tensor(id) ?? [])
+  return { op, gave: tensors(op.gave), got: tensors(op.outputs) }
 }
 
 /** Of all ranks that met in the collective of an op, by rank. */

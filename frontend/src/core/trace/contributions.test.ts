@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Node, Trace } from '../../api/types'
 import { load } from '../fixtures/load'
-import { amount, contributions, inRuns, isHooked, pathsOf } from './contributions'
+import { amount, contributions, inRuns, isHooked, pathsOf, sumOf } from './contributions'
 import { element, isClose } from './local'
 import { elements } from './naming'
 import { TraceIndex } from './trace-index'
@@ -81,6 +81,16 @@ test('a factor that is not of one element alone is not told', () => {
 
 test('a write that autograd could not see leaves the factor it used, not the one it saw', () => {
   for (const path of told(lesson('data_edit'), 'x')) expect(path).not.toContain('2·1 ')
+})
+
+test('what came together is told as a sum only where it is what the leaf got', () => {
+  const { trace } = load('accumulation')
+  const delta = { ...trace.tensors[0]!, shape: [], data: [2] }
+  const part = (value: number) => ({ node: null, tensors: [{ ...delta, data: [value] }], visit: 0, slots: [0] })
+  expect(sumOf([part(-3), part(5)], delta, 0)).toBe('−3 + 5 = 2')
+  expect(sumOf([part(2.458e-5), part(2)], delta, 0)).toBe('2.458e−5 + 2 ≈ 2')
+  expect(sumOf([part(3), part(5)], delta, 0)).toBeNull()
+  expect(sumOf([part(2)], delta, 0)).toBeNull()
 })
 
 test.each(Object.entries(lessons))('contributions and paths of %s make up its gradients', (_, trace) => {

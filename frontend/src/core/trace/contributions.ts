@@ -1,6 +1,7 @@
 // Why a leaf's gradient is what it is: the contributions that met there, and the factors along the paths they came by.
 
 import type { Accumulation, Node, Pass, Sum, Tensor, Term, Visit } from '../../api/types'
+import { written } from '../ops/terms'
 import { element, localAt } from './local'
 import type { TraceIndex } from './trace-index'
 
@@ -103,6 +104,14 @@ export function isHooked(pass: Pass, { visit }: Accumulation): boolean {
 export function amount({ tensors }: Contribution, cell: number): number | null {
   const values = tensors.map((tensor) => element(tensor, cell))
   return values.every((value) => value !== null) ? values.reduce((sum, value) => sum + value, 0) : null
+}
+
+/** `18 + 36 = 54`: how one element of what came together adds up; null for one part alone, and where the sum is not
+ *  what the leaf got, as after a hook. */
+export function sumOf(parts: readonly Contribution[], delta: Tensor | undefined, cell: number): string | null {
+  const [values, made] = [parts.flatMap((part) => amount(part, cell) ?? []), element(delta, cell)]
+  if (values.length < 2 || values.length < parts.length || made === null) return null
+  return written('sum', values.map((value) => [value]), made)
 }
 
 /** The paths by which one element of a contribution came, each with the factors that are known. Where too many paths

@@ -4,6 +4,7 @@ import type { Node, Reduction, Tensor } from '../../api/types'
 import type { Grid } from '../ops/formula'
 import type { Rule, RuleSlot } from '../rules'
 import { display } from '../words/display'
+import { readNumber } from '../words/equation'
 import { formatNumber, MINUS } from '../words/format'
 import { elements, nameOf, nodeName } from './naming'
 import { CONSTANT, escape } from './rule-letters'
@@ -88,11 +89,6 @@ export interface Written {
 
 function grid(shape: readonly number[], texts: readonly string[]): Grid {
   return { shape, values: texts.map(readNumber) }
-}
-
-function readNumber(text: string): number {
-  if (text === 'True' || text === 'False') return Number(text === 'True')
-  return Number(text.replaceAll(MINUS, '-').replace('Inf', 'Infinity'))
 }
 
 /** A small tensor or a few numbers; null for a tensor too large to write out. */

@@ -4,7 +4,7 @@ import type { Node, Reduction } from '../../api/types'
 import { evaluate, sum, type Grid } from '../ops/formula'
 import { count } from '../ops/places'
 import type { Rule, RuleSlot } from '../rules'
-import { formatNumber } from '../words/format'
+import { signBetween } from '../words/equation'
 import { nameOf } from './naming'
 import { CONSTANT, lettered, lettersFor, PLACE, place, type Letters } from './rule-letters'
 import { bracketed, Values, written, type Written } from './rule-values'
@@ -97,14 +97,11 @@ const CLOSE = 0.01
 /** `=` where the written numbers come to the written result, `≈` where only their rounding keeps them apart. */
 function sign(computed: Grid | null, { texts, grid }: Written): '=' | '≈' | null {
   if (!computed || count(computed.shape) !== texts.length || !alike(computed.shape, grid.shape)) return null
-  const same = computed.values.map((value, at) =>
-    Number.isNaN(value) ? texts[at] === 'NaN' || texts[at] === '…' : formatNumber(value) === texts[at],
-  )
-  if (same.every(Boolean)) return '='
-  const close = computed.values.every(
-    (value, at) => same[at] || Math.abs(value - grid.values[at]!) <= CLOSE * Math.abs(grid.values[at]!),
-  )
-  return close ? '≈' : null
+  const signs = computed.values.map((value, at) => {
+    const right = grid.values[at]!
+    return texts[at] === '…' && Number.isNaN(value) ? '=' : signBetween(value, right, CLOSE * Math.abs(right))
+  })
+  return signs.includes(null) ? null : signs.includes('≈') ? '≈' : '='
 }
 
 /** The same shape, apart from leading axes of one element. */

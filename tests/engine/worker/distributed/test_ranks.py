@@ -465,12 +465,56 @@ def exchanged(trace: Trace, level: Level = "both") -> dict[str, list[tuple[str, 
 
 def test_a_bucket_is_one_box_above_the_lanes_that_gradients_go_up_to_and_come_down_from() -> None:
     trace = run(TWO_STEPS)
-    assert exchanged(trace) == {
-        "all_reduce mean": [("rank 0", "[1.5, 3.0]", "[0.5, 1.0]"), ("rank 1", "[1.5, 3.0]", "[1.0, 2.0]")]
-    }
-    (box,) = [box for box in view(trace).boxes if box.kind == "collective"]
+    assert exchanged(trace)["all_reduce mean"] == [
+        ("rank 0", "[1.5, 3.0]", "[0.5, 1.0]"),
+        ("rank 1", "[1.5, 3.0]", "[1.0, 2.0]"),
+    ]
+    box = next(box for box in view(trace).boxes if box.title == "all_reduce")
     assert box.group is None
     assert [op.rank for id_ in box.ops for op in trace.ops if op.id == id_] == [0, 1]
+
+
+BUFFERS = (
+    HEAD
+    + """
+def work(rank, size):
+    begin(rank, size)
+    torch.manual_seed(rank)
+    model = DDP(nn.BatchNorm1d(2))
+    for _ in range(2):
+        model(torch.randn(4, 2)).pow(3).sum().backward()
+"""
+    + TAIL
+)
+
+
+def test_the_start_of_a_parallel_model_is_one_box_with_what_rank_0_gave() -> None:
+    trace = run(BUFFERS)
+    assert broken(trace) == []
+    start = [op for op in trace.ops if op.function == "torch.nn.parallel.DistributedDataParallel"]
+    assert [(op.name, op.rank, len(op.gave), len(op.outputs)) for op in start] == [
+        ("broadcast", 0, 5, 5),
+        ("broadcast", 1, 0, 5),
+    ]
+    got = [[tensor(trace, id_).data for id_ in op.outputs] for op in start]
+    assert got[0] == got[1] == [tensor(trace, id_).data for id_ in start[0].gave]
+    drawn = view(trace, pass_id=trace.passes[0].id)
+    (box,) = [box for box in drawn.boxes if box.name == "start"]
+    assert box.ops == tuple(op.id for op in start)
+    assert {link.tensor for link in drawn.links if link.source == box.id} <= {id_ for op in start for id_ in op.outputs}
+
+
+def test_buffers_that_a_forward_takes_over_come_through_a_box() -> None:
+    trace = run(BUFFERS)
+    spread = [op for op in trace.ops if op.function.endswith("._sync_buffers")]
+    first, second = spread[2:]
+    assert [tensor(trace, id_).data for id_ in second.outputs] == [tensor(trace, id_).data for id_ in first.gave[:2]]
+    drawn = view(trace, pass_id=trace.passes[-1].id)
+    (box,) = [box for box in drawn.boxes if box.name == "copy"]
+    ends = [(link.op, link.tensor, link.back) for link in drawn.links if link.source == box.id]
+    assert ends == [(first.id, None, id_) for id_ in first.gave[:2]] + [
+        (second.id, id_, None) for id_ in second.outputs
+    ]
 
 
 def test_only_nodes_are_drawn_where_nodes_were_asked_for() -> None:

@@ -9,7 +9,7 @@ import pytest
 from engine import Trace
 from engine.graph import view
 from engine.program import tree as syntax
-from engine.program.source import source_of
+from engine.program.source import _made
 
 BROKEN = "x = (1,\nfor\n"
 LONGEST = 100_000
@@ -18,7 +18,7 @@ RUNS = "import torch\nx = torch.ones(2, requires_grad=True)\nfor _ in range(3):\
 
 def parsed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What reaches Python's parser from now on."""
-    source_of.cache_clear()
+    _made.cache_clear()
     seen: list[str] = []
     real = ast.parse
 

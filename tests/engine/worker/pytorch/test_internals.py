@@ -20,6 +20,7 @@ import numpy
 import pytest
 import torch
 import torch.distributed as dist
+from torch.multiprocessing.reductions import StorageWeakRef
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.checkpoint import checkpoint
@@ -64,6 +65,9 @@ class Twice(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *grads: torch.Tensor) -> torch.Tensor:
         return grads[0] * 2
+
+
+parallel: Any = torch.nn.parallel.DistributedDataParallel
 
 
 def leaf() -> Any:
@@ -161,6 +165,33 @@ def _() -> None:
 
 
 # Transforms
+
+
+@canary("a simulated device would be another storage's", "storage_key")
+def _() -> None:
+    storage = torch.ones(2).untyped_storage()
+    reference: Any = StorageWeakRef(storage)  # type: ignore[no-untyped-call]
+    assert internals.storage_key(storage) == reference.cdata
+    del storage
+    assert reference.expired()
+
+
+@canary("a default device would reach PyTorch, which lacks it", "default_device", "device_constructors")
+def _() -> None:
+    assert internals.default_device() is None
+    torch.set_default_device("meta")
+    try:
+        assert internals.default_device() == torch.device("meta")
+    finally:
+        torch.set_default_device(None)
+    assert {torch.ones, torch.tensor, torch.as_tensor} <= internals.device_constructors()
+
+
+@canary("tensors on simulated devices would print as if on the CPU", "tensor_text")
+def _() -> None:
+    with Seen() as mode:
+        assert internals.tensor_text(torch.ones(2)) == "tensor([1., 1.])"
+        assert mode.calls > 2
 
 
 @canary("`torch.jit.trace` would trace the recorder", "tracing_state")
@@ -611,7 +642,7 @@ def _() -> None:
     dist.init_process_group("gloo", rank=0, world_size=1, store=internals.HashStore())
     try:
         net = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Linear(3, 1))
-        model = torch.nn.parallel.DistributedDataParallel(net, bucket_cap_mb=1e-5)
+        model = parallel(net, bucket_cap_mb=1e-5)
         for _ in range(2):
             model(torch.ones(1, 2)).sum().backward()
         model(torch.ones(1, 2))
@@ -622,6 +653,23 @@ def _() -> None:
         assert len([parameter for bucket in [first, *others] for parameter in bucket]) == 4
     finally:
         dist.destroy_process_group()
+
+
+@canary("what a parallel model gives to all ranks would be told as nameless pieces", "SYNC_STATES", "SYNC_BUFFERS")
+def _() -> None:
+    dist.init_process_group("gloo", rank=0, world_size=1, store=internals.HashStore())
+    seen: list[set[str]] = []
+    try:
+        net = torch.nn.BatchNorm1d(2)
+        entry = internals.SYNC_STATES
+        made = replaced(entry, lambda: parallel(net), lambda **given: seen.append({*given}))
+        model = parallel(net)
+        assert (made, replaced(internals.SYNC_BUFFERS, lambda: model(torch.ones(2, 2)))) == (1, 1)
+        assert len(model.modules_buffers) == 3 and not model._join_config.enable
+    finally:
+        dist.destroy_process_group()
+    used = {"module", "process_group", "src", "params_and_buffers_to_ignore", "broadcast_buffers"}
+    assert used <= seen[0]
 
 
 @canary("`reduce` would have no sum to give", "reductions")

@@ -1,0 +1,49 @@
+// Fetches parts of the page when they are first shown (the build calls it for each `import()`): with their styles and
+// scripts at once, again where the network fails, and where it still does when the reader says so.
+
+import { again } from '../../core/again'
+
+const styles = new Map<string, Promise<unknown>>()
+
+export async function part<Part>(load: () => Promise<Part>, files: readonly string[] = []): Promise<Part> {
+  for (;;) {
+    try {
+      return await again(async () => (await Promise.all([load(), ...files.map(linked)]))[0])
+    } catch {
+      await wanted()
+    }
+  }
+}
+
+/** A style sheet is waited for; a script is only begun. */
+function linked(file: string): Promise<unknown> | undefined {
+  const href = `/${file}`
+  if (!styles.has(file) && !document.querySelector(`link[href="${href}"]`)) {
+    const rel = file.endsWith('.css') ? 'stylesheet' : 'modulepreload'
+    const link = Object.assign(document.createElement('link'), { rel, href, crossOrigin: '' })
+    const come = new Promise((done, failed) => {
+      link.onload = done
+      link.onerror = () => {
+        link.remove()
+        styles.delete(file)
+        failed(new Error(href))
+      }
+    })
+    if (rel === 'stylesheet') styles.set(file, come)
+    else come.catch(() => 0)
+    document.head.append(link)
+  }
+  return styles.get(file)
+}
+
+/** Until the reader presses the button of a sentence in index.html, which needs no words that are fetched, or is online
+ *  again. */
+async function wanted(): Promise<void> {
+  const said = document.getElementById('missing')!
+  said.hidden = false
+  await new Promise((go) => {
+    said.lastElementChild!.addEventListener('click', go, { once: true })
+    addEventListener('online', go, { once: true })
+  })
+  said.hidden = true
+}

@@ -16,8 +16,17 @@ def test_prompts_are_taken_off_and_results_become_comments() -> None:
 def test_a_long_session_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     looked: list[int] = []
     begins = paste._begins_printed
-    monkeypatch.setattr(paste, "lines_of", lambda code: looked.append(0) or code.split("\n"))
-    monkeypatch.setattr(paste, "_begins_printed", lambda lines, line: looked.append(line) or begins(lines, line))
+
+    def lines_of(code: str) -> list[str]:
+        looked.append(0)
+        return code.split("\n")
+
+    def begins_printed(lines: list[str], line: int) -> bool:
+        looked.append(line)
+        return begins(lines, line)
+
+    monkeypatch.setattr(paste, "lines_of", lines_of)
+    monkeypatch.setattr(paste, "_begins_printed", begins_printed)
     assert len(prompts(">>> x\n" + "x = 1\n" * 200 + "tensor([1\n" * 200)) == 401
     assert len(looked) == len(set(looked)) <= 402
 

@@ -1067,10 +1067,18 @@ const stories = {
     await gone.click()
     await until(() => page.locator('.dock').textContent(), (text) => text.includes('A and B') && text.includes('.grad'), 'both runs side by side')
     await until(() => gone.getAttribute('aria-checked'), (on) => on === 'true', 'the switch')
+    await says(page.locator('section.graph .panes'), 'this detach() were gone')
     check((await page.locator('.cm-content').textContent()).includes('.detach()'), 'the program was changed')
     await shoot(page, 'what-if')
     await gone.click()
     await until(() => gone.getAttribute('aria-checked'), (on) => on === 'false', 'the switch turned back')
+    await gone.click()
+    await until(() => gone.getAttribute('aria-checked'), (on) => on === 'true', 'the switch once more')
+    await run(page, CUT.replace('2.0]', '3.0]'))
+    check(/with=/.test(page.url()), 'an edit of a number takes the run beside it away')
+    await run(page, LOOP)
+    await page.locator('.beside-pane').waitFor({ state: 'detached' })
+    check(!/with=|panel=/.test(page.url()), `another program stands beside a run of the last one: ${page.url()}`)
   },
 
   async 'a write that autograd cannot see is red in its memory'(page) {

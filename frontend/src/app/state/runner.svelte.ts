@@ -193,7 +193,7 @@ export class Runner {
   }
 
   /** Runs the program on screen with one thing otherwise, and shows it beside; the id of that run. */
-  async aside({ edits = [], seed }: WhatIf): Promise<string | null> {
+  async aside({ code: change, edits = [], name = '', seed }: WhatIf): Promise<string | null> {
     const { trace: before } = this.shown
     if (!before || this.draft.edited) return null
     const { code, device = 'cpu', seed: own = 0 } = before.program
@@ -201,7 +201,7 @@ export class Runner {
     let made: Trace | null = null
     await this.attempt(async (signal) => {
       made = (await api.run(order, this.likely(), this.view.state.lang, signal, () => undefined)).trace
-      this.list(made, before)
+      this.list(made, this.view.t(`whatif.${change}`, { name }).replaceAll('`', ''))
       this.view.besides([made.id])
     })
     return made && (made as Trace).id
@@ -232,7 +232,7 @@ export class Runner {
     clearTimeout(this.autoTimer)
     this.playback.play(false)
     this.view.phone = 'graph'
-    this.leaveLesson()
+    this.leaveBehind()
     const { order } = this.draft
     await this.attempt(async (signal) => {
       const choice = this.likely()
@@ -249,10 +249,13 @@ export class Runner {
     })
   }
 
-  /** A program that has little of the lesson left is not called by its name. */
-  private leaveLesson(): void {
-    const { lesson } = this.catalogue
-    if (lesson && !isMadeOf(this.draft.code, lesson.code)) this.view.change({ lesson: null })
+  /** A program that has little of the lesson left is not called by its name, and one that has little of the program
+   *  before is not seen beside what that was compared with. */
+  private leaveBehind(): void {
+    const { catalogue: { lesson }, draft: { code }, shown: { trace }, view } = this
+    if (lesson && !isMadeOf(code, lesson.code)) view.change({ lesson: null })
+    if (view.state.beside.length > 0 && trace && !isMadeOf(code, trace.program.code))
+      view.change({ beside: [], panel: view.state.panel === 'compare' ? null : view.state.panel })
   }
 
   /** The graph that the next run will probably be shown by: that of the same pass as the last one, as if a number had
@@ -419,7 +422,7 @@ export class Runner {
   /** What can wait until the reader looks: the list of runs, and what came of fixes. */
   private rest(trace: Trace, before: Trace | null): void {
     void this.learnFixes(trace)
-    this.list(trace, before)
+    this.list(trace, tellingLine(trace.program, before?.program ?? { code: '' }))
     this.draft.turning = false
     this.draft.keep()
   }
@@ -429,12 +432,11 @@ export class Runner {
     return this.shown.endOf(trace) < trace.timeline.length ? 'ok' : trace.status
   }
 
-  private list(trace: Trace, before: Trace | null): void {
-    const { id, program } = trace
+  /** Keeps a run among the latest; `line` is what tells it from others. */
+  private list(trace: Trace, line: string): void {
     const status = this.statusOf(trace)
-    const line = tellingLine(program, before?.program ?? { code: '' })
     const { lesson } = this.view.state
-    this.shown.recent = keepRun(this.shown.recent, { id, at: Date.now(), lesson, line, status })
+    this.shown.recent = keepRun(this.shown.recent, { id: trace.id, at: Date.now(), lesson, line, status })
   }
 
   /** Fetches the graph that is wanted now; the old picture stays until it is here. */

@@ -3,7 +3,7 @@
 
 import type { Box, Graph, Tensor } from '../../api/types'
 import { groupTitle } from './fold'
-import { nonFinite, normOf } from '../words/display'
+import { brief, nonFinite, normOf, uniform } from '../words/display'
 import { formatNumber, formatShape } from '../words/format'
 import type { Words } from '../words/sentences'
 import type { Selection } from '../state'
@@ -16,23 +16,27 @@ export interface Match {
   selection: Selection
 }
 
-const MOST = 60
-
-/** What a query asks of a box besides words: `nan`, `inf`, `grad = 0`, `norm > 50`, `4x16`. */
+/** What a query asks of a box besides words: `nan`, `inf`, `norm > 50`, `4x16`, and `grad = 0`, which means the number
+ *  all elements are, else their norm. */
 type Condition = (value: Tensor | undefined, gradient: Tensor | undefined) => boolean
 
 const COMPARED = /(?<![\p{L}\p{N}_.])(grad|norm)\s*(<=|>=|<|>|=)=?\s*([-+]?[\d.]+(?:e[-+]?\d+)?)/giu
+/** A number is equal to what it is written as. */
 const HOLDS: Readonly<Record<string, (a: number, b: number) => boolean>> = {
-  '<': (a, b) => a < b, '>': (a, b) => a > b, '<=': (a, b) => a <= b, '>=': (a, b) => a >= b, '=': (a, b) => a === b,
+  '<': (a, b) => a < b, '>': (a, b) => a > b, '<=': (a, b) => a <= b, '>=': (a, b) => a >= b,
+  '=': (a, b) => a === b || formatNumber(a) === formatNumber(b),
 }
+
+const ASCII: Readonly<Record<string, string>> = { '≤': '<=', '≥': '>=', '−': '-' }
 
 /** The conditions of a query, and the words that are left. */
 function conditionsOf(query: string): { conditions: Condition[]; words: string[] } {
   const conditions: Condition[] = []
-  const rest = query.replace(COMPARED, (_, what: string, sign: string, number: string) => {
-    const holds = (tensor: Tensor | undefined) =>
-      tensor !== undefined && HOLDS[sign]!(Math.abs(normOf(tensor)), Math.abs(Number(number)))
+  const plain = query.normalize('NFKC').replace(/[≤≥−]/g, (sign) => ASCII[sign]!)
+  const rest = plain.replace(COMPARED, (_, what: string, sign: string, number: string) => {
     const isGradient = what.toLowerCase() === 'grad'
+    const holds = (tensor: Tensor | undefined) =>
+      tensor !== undefined && HOLDS[sign]!((isGradient ? uniform(tensor) : null) ?? normOf(tensor), Number(number))
     conditions.push((value, gradient) => holds(gradient) || (!isGradient && holds(value)))
     return ' '
   })
@@ -46,10 +50,13 @@ function conditionsOf(query: string): { conditions: Condition[]; words: string[]
   return { conditions, words }
 }
 
+function leafGradient(tensor: string, index: TraceIndex): Tensor | undefined {
+  return index.tensor(index.accumulationsOf.get(index.identity(tensor))?.at(-1)?.accumulation.after)
+}
+
 /** The gradient last shown on a box: what came to its node, of a leaf its `.grad`. */
 function gradientOf(box: Box, index: TraceIndex): Tensor | undefined {
-  if (box.kind === 'leaf' && box.tensor != null)
-    return index.tensor(index.accumulationsOf.get(index.identity(box.tensor))?.at(-1)?.accumulation.after)
+  if (box.kind === 'leaf' && box.tensor != null) return leafGradient(box.tensor, index)
   return index.tensor(index.visitsOfNode.get(box.node ?? '')?.at(-1)?.visit.entered[box.output_nr ?? 0])
 }
 
@@ -72,23 +79,28 @@ export function search(graph: Graph, index: TraceIndex, query: string, t: Words)
     const path = index.trace.modules.find((module) => module.id === group.module)?.path ?? groupTitle(group, t)
     add(group.id, path, group.type, '', { kind: 'group', id: group.id })
   }
+  const isLike = (tensor: Tensor | undefined, gradient: Tensor | undefined): boolean =>
+    conditions.every((holds) => holds(tensor, gradient))
+  const sizes = (...tensors: (Tensor | undefined)[]): string =>
+    conditions.length === 0 ? '' : tensors.map((tensor) => (tensor ? brief(tensor) : '–')).join(' ▴ ')
   for (const box of graph.boxes) {
     const tensor = index.tensor(box.tensor)
     const shape = tensor ? formatShape(tensor.shape) : ''
     const names = tensor?.names?.join(' ') ?? ''
     const selection: Selection = { kind: 'box', id: box.id }
-    const gradient = conditions.length > 0 ? gradientOf(box, index) : undefined
-    if (!conditions.every((holds) => holds(tensor, gradient))) continue
-    const norms = conditions.length > 0 ? [tensor, gradient].map((one) => (one ? formatNumber(normOf(one)) : '–')) : []
-    add(
-      box.id, box.name || box.title,
-      [box.kind === 'leaf' ? '' : box.title, shape, norms.join(' ▴ ')].filter(Boolean).join(' '),
-      `${box.family} ${names} ${tensor?.dtype ?? ''}`, selection,
-    )
-    for (const parameter of conditions.length > 0 ? [] : (box.parameters ?? [])) {
-      const of = index.tensor(parameter.tensor)
-      add(`${box.id} ${parameter.tensor}`, parameter.name, of ? formatShape(of.shape) : '', 'parameter', selection)
+    const gradient = gradientOf(box, index)
+    if (isLike(tensor, gradient))
+      add(
+        box.id, box.name || box.title,
+        [box.kind === 'leaf' ? '' : box.title, shape, sizes(tensor, gradient)].filter(Boolean).join(' '),
+        `${box.family} ${names} ${tensor?.dtype ?? ''}`, selection,
+      )
+    for (const parameter of box.parameters ?? []) {
+      const [of, gradient] = [index.tensor(parameter.tensor), leafGradient(parameter.tensor, index)]
+      if (!of || !isLike(of, gradient)) continue
+      const detail = [formatShape(of.shape), sizes(of, gradient)].filter(Boolean).join(' ')
+      add(`${box.id} ${parameter.tensor}`, parameter.name, detail, `parameter ${of.dtype}`, selection)
     }
   }
-  return found.slice(0, MOST)
+  return found
 }

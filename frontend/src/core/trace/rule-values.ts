@@ -33,12 +33,11 @@ export class Values {
     const kept = saved?.text
     if (kept != null) return axes(kept) ? kept : undefined
     const op = index.op(node.op)
-    if (name === 'result') return index.tensor(op?.outputs[0])
+    if (name === 'result') return this.made(node, 0)
     const slot = node.edges.findIndex((edge) => edge.name === name)
     const next = index.node(node.edges[slot]?.to)
     if (next?.variable) return index.tensor(next.variable)
-    if (next && next.op !== node.op)
-      return index.tensor(index.op(next.op)?.outputs[node.edges[slot]?.input_nr ?? 0])
+    if (next && next.op !== node.op) return this.made(next, node.edges[slot]?.input_nr ?? 0)
     // Without an edge, the call's own arguments say it, as long as the call is the operation: `x * 3`, but not a layer.
     const given =
       op && op.nodes.length === 1 && op.arguments.length === node.edges.length ? op.arguments[slot] : undefined
@@ -46,9 +45,15 @@ export class Values {
     return given?.text != null && axes(given.text) ? given.text : undefined
   }
 
+  /** What a node made, as long as it is the last of its call: what is made on the way has no record and no name. */
+  private made(node: Node, nr: number): Tensor | undefined {
+    const found = this.index.tensor(this.index.op(node.op)?.outputs[nr])
+    return found?.grad_fn?.node === node.id ? found : undefined
+  }
+
   name(place: string): string {
     const own = nodeName(this.index, this.node)
-    if (place === 'result') return own === this.node.type ? '' : own
+    if (place === 'result') return own === this.node.type || !this.made(this.node, 0) ? '' : own
     const value = this.of(place)
     if (value === undefined) return ''
     if (typeof value === 'string') return axes(value)!.map(formatNumber).join(', ')

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import type { Rule } from '../rules'
 import type { Trace } from '../../api/types'
 import { load } from '../fixtures/load'
+import { opName } from './naming'
 import { ruleShown } from './rule'
 import { gradientLetter } from './rule-letters'
 import { TraceIndex } from './trace-index'
@@ -24,9 +25,9 @@ const rule: Rule = {
   source: '',
 }
 
-function shown(trace: Trace) {
+function shown(trace: Trace, type = 'MulBackward0') {
   const index = new TraceIndex(trace)
-  const node = trace.nodes.find(({ type }) => type === 'MulBackward0')!
+  const node = trace.nodes.find((node) => node.type === type)!
   return ruleShown(index, rule, node, index.visitsOfNode.get(node.id)![0]!, true)
 }
 
@@ -45,6 +46,13 @@ test('the sum over broadcast axes stands in the equation', () => {
   const [slot] = shown(load('broadcasting').trace).slots
   expect(text(slot!.formula)).toBe('∂L∂b=∑0(g⊙a)')
   expect(text(slot!.numbers)).toBe('∑0(1 1 1  1 1 1  ⊙1 2 3  4 5 6  )=5 7 9  ')
+})
+
+test('what is made on the way inside a call has not the name of the call', () => {
+  const { trace } = load('attention')
+  const names = (type: string) => shown(trace, type).stands.map(({ name }) => name)
+  const call = opName(new TraceIndex(trace), trace.ops.find(({ nodes }) => nodes.length === 2)!)
+  expect([names('MmBackward0').includes(call), names('TBackward0').includes(call)]).toEqual([true, false])
 })
 
 test('letters that the program uses are left to it', () => {

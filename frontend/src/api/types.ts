@@ -2355,6 +2355,10 @@ export interface WindowAxis {
  */
 export interface Output {
   /**
+   * The rank whose it is, in a program of several ranks.
+   */
+  rank?: number | null;
+  /**
    * The call that printed it.
    */
   span?: Span | null;
@@ -3504,6 +3508,10 @@ export interface Warning {
    * Its text.
    */
   message: string;
+  /**
+   * The rank whose it is, in a program of several ranks.
+   */
+  rank?: number | null;
   /**
    * The user's line that caused it.
    */

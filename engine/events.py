@@ -447,6 +447,7 @@ class Printed(_Event, frozen=True, tag="out"):
     text: str
     site: int
     truncated: bool = False
+    thread: int = 0
 
 
 class Warned(_Event, frozen=True, tag="w"):
@@ -455,6 +456,7 @@ class Warned(_Event, frozen=True, tag="w"):
     category: str
     message: str
     site: int
+    thread: int = 0
 
 
 TRAINING = 32

@@ -196,6 +196,8 @@ class Output(Record, frozen=True):
     """The call that printed it."""
     truncated: bool = False
     """Whether the output limit cut it."""
+    rank: int | None = None
+    """The rank whose it is, in a program of several ranks."""
 
 
 class Warning(Record, frozen=True):
@@ -207,6 +209,8 @@ class Warning(Record, frozen=True):
     """Its text."""
     span: Span | None = None
     """The user's line that caused it."""
+    rank: int | None = None
+    """The rank whose it is, in a program of several ranks."""
 
 
 class OutputOf(Record, frozen=True):

@@ -1,16 +1,21 @@
 """One index of a trace, for every room that looks things up in it."""
 
+import ast
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
 from engine.ops import COPIES, DETACHES, READS
+from engine.program.names import called
 from engine.program.source import Source, source_of
 from engine.trace import HookCall, Module, ModuleCall, Node, Op, Pass, Span, Tensor, Trace, Update
 from engine.unfollowed import NOT_DIFFERENTIABLE, escapes
 
 CONTAINERS = frozenset(("ModuleList", "ModuleDict", "ParameterList", "ParameterDict"))
 """Modules that hold others and are never called."""
+
+SWITCHES = ("no_grad", "inference_mode", "set_grad_enabled")
+"""What keeps autograd from recording."""
 
 _BUILT_FROM = {
     "tensors": ("tensors", "values", "last_states", "_first_names"),
@@ -224,6 +229,21 @@ class TraceIndex:
         dtypes = [self.tensors[tensor].dtype for tensor in op.outputs if tensor in self.tensors]
         is_whole = all(dtype.startswith(NOT_DIFFERENTIABLE) for dtype in dtypes)
         return "integer" if is_whole and any(map(self.is_tracked, op.inputs)) else "untracked"
+
+    def switch_around(self, op: Op) -> ast.Call | None:
+        """`torch.no_grad()`, or another switch of recording, of the block that an op stands in."""
+        statement = self.code.statement_at(op.span)
+        around = self.code.around(statement) if statement is not None else ()
+        calls = (item.context_expr for above in around if isinstance(above, ast.With) for item in above.items)
+        return next((call for call in calls if isinstance(call, ast.Call) and called(call) in SWITCHES), None)
+
+    def switched_off_by(self, op: Op) -> str:
+        """Which of them kept autograd from recording an op; `no_grad` where the text does not tell."""
+        if op.grad_mode == "inference":
+            return "inference_mode"
+        around, text = self.switch_around(op), self.trace.program.code
+        is_other = "no_grad" not in text if around is None else called(around) == "set_grad_enabled"
+        return "set_grad_enabled" if is_other and "set_grad_enabled" in text else "no_grad"
 
     @cached_property
     def met(self) -> dict[str, list[Op]]:

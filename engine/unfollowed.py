@@ -12,8 +12,8 @@ from engine.program.tree import Loop, covers
 from engine.trace import Op, Span, Trace
 
 NOT_DIFFERENTIABLE = ("int", "uint", "bool")
-CUTS = frozenset({"detach", "item", "no_grad", "tensor"})
-"""Reasons for which gradient that could have flowed does not; see `TraceIndex.why_unfollowed`."""
+CUTS = frozenset({"detach", "item", "no_grad", "inference_mode", "set_grad_enabled", "tensor"})
+"""Reasons for which gradient that could have flowed does not; see `why_unfollowed` and `switched_off_by`."""
 
 LOOK_AHEAD = 200  # ops; a number used later than that is another story
 

@@ -245,7 +245,7 @@ class _Walk:
         """Pieces of one `print` follow each other from one place; the last ends the line."""
         if self.printing and self.steps[-1].kind == "output":
             last = self.printing[-1]
-            goes_on = last.site == event.site and not last.text.endswith("\n")
+            goes_on = (last.site, last.thread) == (event.site, event.thread) and not last.text.endswith("\n")
             if last.stream == event.stream and (goes_on or len(self.outputs) >= MOST_OUTPUTS):
                 self.printing.append(event)
                 return
@@ -253,7 +253,8 @@ class _Walk:
         self.printing = [event]
         span = self.recorded.spans.get(event.site)
         self.steps.append(Step(kind="output", index=len(self.outputs), span=span))
-        self.outputs.append(Output(stream=event.stream, text=event.text, span=span, truncated=event.truncated))
+        rank = self.recorded.ranks.get(event.thread)
+        self.outputs.append(Output(event.stream, event.text, span, event.truncated, rank))
 
     def end_print(self) -> None:
         """Joins the pieces of the print told last."""
@@ -268,7 +269,8 @@ class _Walk:
             return
         span = self.recorded.spans.get(event.site)
         self.steps.append(Step(kind="warning", index=len(self.warnings), span=span))
-        self.warnings.append(Warning(category=event.category, message=event.message, span=span))
+        rank = self.recorded.ranks.get(event.thread)
+        self.warnings.append(Warning(category=event.category, message=event.message, span=span, rank=rank))
 
     def _skipped(self, event: ev.Skipped) -> None:
         self.steps.append(Step(kind="gap", index=len(self.gaps)))

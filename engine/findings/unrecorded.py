@@ -13,10 +13,10 @@ from engine.program.edits import Edits
 from engine.program.names import called, dotted, keyword
 from engine.program.tree import Function
 from engine.trace import Finding, Op, Span
+from engine.trace_index import SWITCHES
 from engine.unfollowed import NOT_DIFFERENTIABLE
 
 _SWITCHES = frozenset({"no_grad", "inference_mode"})
-_SWITCH_WORDS = (*_SWITCHES, "set_grad_enabled")
 _TAKEN_OUT = frozenset({"cut_by_numpy", "leaf_recreated", "cut_by_integer"})
 """What may also be why a pass failed that had something to start from."""
 
@@ -97,9 +97,7 @@ def is_off_in_library(diagnosis: Diagnosis, op: Op) -> bool:
     """Whether not the program but the library that it called turned recording off, as `sample()` does."""
     call = diagnosis.code.call_at(op.span)
     is_drawn = call is not None and called(call) == "sample"
-    return op.grad_mode != "grad" and (
-        is_drawn or not any(word in diagnosis.trace.program.code for word in _SWITCH_WORDS)
-    )
+    return op.grad_mode != "grad" and (is_drawn or not any(word in diagnosis.trace.program.code for word in SWITCHES))
 
 
 def _dtypes(diagnosis: Diagnosis, op: Op) -> list[str]:
@@ -165,7 +163,7 @@ def _rebound(diagnosis: Diagnosis, cut: Op, leaves: Sequence[str]) -> tuple[str,
 def _decorator(diagnosis: Diagnosis, cut: Op) -> ast.expr | None:
     """`@torch.no_grad()` of the function that an op ran in."""
     statement = diagnosis.code.statement_at(cut.span)
-    if statement is None or _block(diagnosis, cut) is not None:
+    if statement is None or diagnosis.switch_around(cut) is not None:
         return None
     around = list(diagnosis.code.around(statement))
     decorators = (expression for above in around if isinstance(above, Function) for expression in above.decorator_list)
@@ -176,24 +174,16 @@ def _name_of(decorator: ast.expr) -> str:
     return called(decorator) if isinstance(decorator, ast.Call) else dotted(decorator).rpartition(".")[2]
 
 
-def _block(diagnosis: Diagnosis, cut: Op) -> ast.Call | None:
-    """`torch.no_grad()` of the block that an op ran in."""
-    statement = diagnosis.code.statement_at(cut.span)
-    around = diagnosis.code.around(statement) if statement is not None else ()
-    calls = (item.context_expr for above in around if isinstance(above, ast.With) for item in above.items)
-    return next((call for call in calls if isinstance(call, ast.Call) and called(call) in _SWITCH_WORDS), None)
-
-
 def switch_of(diagnosis: Diagnosis, cut: Op) -> str:
     """What switched recording off for an op, as the program writes it."""
-    block = _block(diagnosis, cut)
+    block = diagnosis.switch_around(cut)
     return diagnosis.code.short(block) if block is not None else "torch.no_grad()"
 
 
 def _left_off(diagnosis: Diagnosis, cut: Op) -> ast.Call | None:
     """`torch.set_grad_enabled(False)` as a statement of its own, with nothing around the op that explains it better."""
     code = diagnosis.code
-    if code.statement_at(cut.span) is None or _block(diagnosis, cut) is not None:
+    if code.statement_at(cut.span) is None or diagnosis.switch_around(cut) is not None:
         return None
     statements = (call for call in code.calls if isinstance(code.parents.get(call), ast.Expr))
     off = [call for call in statements if code.text(call).endswith("set_grad_enabled(False)")]

@@ -82,7 +82,7 @@ class Drawing:
 
     def _add_ghost(self, op: Op) -> None:
         tensor = op.outputs[0] if op.outputs else None
-        reason = self.index.why_unfollowed(op)
+        reason = self._reason(op)
         text = "" if reason in ("detach", "item", "tensor") else self.index.text_of(op)
         self.box_of_op[op.id] = op.id
         self.drafts[op.id] = Draft(
@@ -98,6 +98,10 @@ class Drawing:
             span=op.span,
             module=op.module,
         )
+
+    def _reason(self, op: Op) -> str:
+        reason = self.index.why_unfollowed(op)
+        return self.index.switched_off_by(op) if reason == "no_grad" else reason
 
     def source_of(self, tensor: Tensor) -> str | None:
         """The box a tensor comes from."""
@@ -132,7 +136,7 @@ class Drawing:
                 if not is_met:
                     draft.give(label(self.index, record), tensor)
                 continue
-            reason = self.index.why_unfollowed(op) if is_met else draft.reason
+            reason = self._reason(op) if is_met else draft.reason
             cut = record.requires_grad and reason in CUTS
             self.links.append(
                 Link(

@@ -61,9 +61,9 @@ class Box(Record, frozen=True):
     folded: tuple[str, ...] = ()
     """Nodes drawn inside this box, such as the transpose of a folded weight."""
     reason: str = ""
-    """For a ghost: `no_grad`, `function` (inside the forward of a custom Function), `detach`, `item`, `tensor`,
-    `integer`, `untracked`; `unused` for leaves that took part in nothing. For another box `unreached`: no edge leads to
-    it from the root, only a cut."""
+    """For a ghost: `no_grad`, `inference_mode`, `set_grad_enabled`, `function` (inside the forward of a custom
+    Function), `detach`, `item`, `tensor`, `integer`, `untracked`; `unused` for leaves that took part in nothing. For
+    another box `unreached`: no edge leads to it from the root, only a cut."""
     ops: tuple[str, ...] = ()
     """Of a collective: its op in each rank that met, by rank; `op` is the first of them."""
     span: Span | None = None
@@ -97,7 +97,7 @@ class Link(Record, frozen=True):
     broadcast: tuple[int, ...] = ()
     """Axes over which the gradient is summed on the way back."""
     reason: str = ""
-    """What cut it: `detach`, `data`, `item`, `no_grad`, `tensor`."""
+    """What cut it: `detach`, `data`, `item`, `no_grad`, `inference_mode`, `set_grad_enabled`, `tensor`."""
     span: Span | None = None
     """The code that cut it."""
 

@@ -144,7 +144,8 @@ class Stream(io.TextIOBase):
                 self.below.drain_before_text()
             kept = keep(recorder, text)
             if kept is not None:
-                recorder.outbox.say(Printed(self.kind, kept[0], recorder.sites.of(get_frame(1)), kept[1]))
+                site, thread = recorder.sites.of(get_frame(1)), recorder.thread.number
+                recorder.outbox.say(Printed(self.kind, kept[0], site, kept[1], thread))
         return len(text)
 
     def pass_on(self) -> None:
@@ -169,7 +170,8 @@ def watch_warnings(recorder: Recorder, patches: Patches) -> None:
             return
         if counts.new_warning() <= MOST_WARNINGS:
             site = recorder.sites.of(_warned(message, get_frame(1)))
-            recorder.outbox.say(Warned(message.category.__name__, str(message.message), site))
+            said = Warned(message.category.__name__, str(message.message), site, recorder.thread.number)
+            recorder.outbox.say(said)
         elif counts.warnings == MOST_WARNINGS + 1:
             recorder.outbox.send(Omitted("warnings", "warnings", MOST_WARNINGS, 0))  # should the run be killed
         shown(message)

@@ -891,7 +891,7 @@ export interface Box {
    */
   parameters?: BoxParameter[];
   /**
-   * For a ghost: `no_grad`, `function` (inside the forward of a custom Function), `detach`, `item`, `tensor`, `integer`, `untracked`; `unused` for leaves that took part in nothing. For another box `unreached`: no edge leads to it from the root, only a cut.
+   * For a ghost: `no_grad`, `inference_mode`, `set_grad_enabled`, `function` (inside the forward of a custom Function), `detach`, `item`, `tensor`, `integer`, `untracked`; `unused` for leaves that took part in nothing. For another box `unreached`: no edge leads to it from the root, only a cut.
    */
   reason?: string;
   /**
@@ -1055,7 +1055,7 @@ export interface Link {
    */
   op?: string | null;
   /**
-   * What cut it: `detach`, `data`, `item`, `no_grad`, `tensor`.
+   * What cut it: `detach`, `data`, `item`, `no_grad`, `inference_mode`, `set_grad_enabled`, `tensor`.
    */
   reason?: string;
   /**
@@ -2355,6 +2355,10 @@ export interface WindowAxis {
  */
 export interface Output {
   /**
+   * The rank whose it is, in a program of several ranks.
+   */
+  rank?: number | null;
+  /**
    * The call that printed it.
    */
   span?: Span | null;
@@ -3504,6 +3508,10 @@ export interface Warning {
    * Its text.
    */
   message: string;
+  /**
+   * The rank whose it is, in a program of several ranks.
+   */
+  rank?: number | null;
   /**
    * The user's line that caused it.
    */

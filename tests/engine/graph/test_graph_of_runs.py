@@ -347,3 +347,22 @@ def test_initialisation_is_drawn_only_where_there_is_nothing_else() -> None:
         "relu",
     }
     assert "kaiming_uniform_" in titles(SEQUENTIAL)
+
+
+@pytest.mark.parametrize(
+    ("switch", "reason"),
+    [
+        ("with torch.no_grad():\n    z = x * 3", "no_grad"),
+        ("with torch.inference_mode():\n    z = x * 3", "inference_mode"),
+        ("with torch.set_grad_enabled(False):\n    z = x * 3", "set_grad_enabled"),
+        ("torch.set_grad_enabled(False)\nz = x * 3\ntorch.set_grad_enabled(True)", "set_grad_enabled"),
+        ("with torch.no_grad():\n    pass\nwith torch.set_grad_enabled(False):\n    z = x * 3", "set_grad_enabled"),
+        ("torch.set_grad_enabled(True)\nwith torch.no_grad():\n    z = x * 3", "no_grad"),
+    ],
+)
+def test_what_was_not_recorded_says_what_kept_it_from_that(switch: str, reason: str) -> None:
+    graph = graph_of(
+        f"import torch\nx = torch.ones(2, requires_grad=True)\ny = (x * 2).sum()\n{switch}\ny.backward()\n"
+    )
+    assert [box.reason for box in graph.boxes if box.name == "z"] == [reason]
+    assert [link.reason for link in graph.links if link.kind == "cut"] == [reason]

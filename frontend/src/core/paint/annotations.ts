@@ -5,6 +5,7 @@ import type { Sheet, Stub } from '../layout/fold'
 import { textWidth } from '../words/format'
 import { CASTS, COLUMN, SMALLEST, type Measure, type Room, type Spacious } from './measure'
 import type { BoxPaint, StepNumbers } from './moment'
+import { SWITCHES } from '../trace/naming'
 import { promotionText } from '../ops/promotion'
 import type { Mark } from './marks'
 
@@ -50,7 +51,7 @@ function castOf(box: Box, { story }: Measure): string {
 /** Why a ghost was not recorded, where its title does not say so. */
 function reasonOf(box: Box, measure: Measure): string {
   if (box.kind !== 'ghost') return ''
-  return box.reason === 'no_grad' || box.reason === 'integer' ? measure.words(`graph.reason.${box.reason}`) : ''
+  return SWITCHES[box.reason ?? ''] ?? (box.reason === 'integer' ? measure.words('graph.reason.integer') : '')
 }
 
 function margins(

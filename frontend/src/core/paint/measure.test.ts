@@ -39,9 +39,11 @@ it('says how far an untracked operand is stretched; of a tracked one the capsule
 })
 
 it('calls what cut a path by its name', () => {
-  const cut = (mode: Op['grad_mode']): string =>
-    cutText(link('cut', { reason: 'no_grad' }), measureOf({ name: 'mul', grad_mode: mode }, tensor('t2', [1])))[0]!
-  expect([cut('no_grad'), cut('inference')]).toEqual([
-    'graph.cut {"reason":"no_grad"}', 'graph.cut {"reason":"inference_mode"}',
-  ])
+  const measure = measureOf({ name: 'mul' }, tensor('t2', [1]))
+  const told = ['set_grad_enabled', 'inference_mode', 'item'].map(
+    (reason) => cutText(link('cut', { reason }), measure)[0],
+  )
+  expect(told).toEqual(['set_grad_enabled(False)', 'inference_mode', 'item()'].map(
+    (reason) => `graph.cut ${JSON.stringify({ reason })}`,
+  ))
 })

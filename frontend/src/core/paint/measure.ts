@@ -4,6 +4,7 @@ import type { Box, Group, Tensor } from '../../api/types'
 import { brief, display, normOf, WAITING, word, type Display } from '../words/display'
 import { groupTitle, type DrawnLink, type Sheet, type Stub } from '../layout/fold'
 import { formatCount, formatNumber, formatShape, textWidth } from '../words/format'
+import { SWITCHES } from '../trace/naming'
 import { exchangesOf } from '../trace/collectives'
 import type { BoxPaint, StepNumbers, Story } from './moment'
 import type { Strip } from './strips'
@@ -241,11 +242,10 @@ function shortLabel(tensor: Tensor): Display {
   return { kind: 'number', text, width: textWidth(text, LABEL), height: LABEL_ROW }
 }
 
-const CAUSES: Readonly<Record<string, string>> = { no_grad: 'no_grad', data: '.data', tensor: 'torch.tensor()' }
+const CAUSES: Readonly<Record<string, string>> = { ...SWITCHES, data: '.data', tensor: 'torch.tensor()' }
 
-export function cutText(link: DrawnLink, { words, sheet, story }: Measure): string[] {
-  const { grad_mode: mode } = story.index.op(sheet.boxes.get(link.target)?.op) ?? {}
-  const cause = mode === 'inference' ? 'inference_mode' : CAUSES[link.reason ?? ''] ?? `${link.reason || 'detach'}()`
+export function cutText(link: DrawnLink, { words }: Measure): string[] {
+  const cause = CAUSES[link.reason ?? ''] ?? `${link.reason || 'detach'}()`
   const line = link.span?.line
   return [words('graph.cut', { reason: cause }), ...(line ? [words('graph.cut_line', { line })] : [])]
 }

@@ -43,11 +43,13 @@ export function tell(index: TraceIndex, number: number, t: Words): Told {
 }
 
 /** The rank whose step it is, in a program of several. */
-function rankOf(index: TraceIndex, step: Step): number | null | undefined {
+export function rankOf(index: TraceIndex, step: Step): number | null | undefined {
   if (step.op) return index.op(step.op)?.rank
   if (step.update) return index.updates.get(step.update)?.rank
   if (step.pass) return index.passes.get(step.pass)?.rank
   if (step.kind === 'batch') return batchAt(index.trace, step)?.rank
+  if (step.kind === 'output') return index.trace.output[step.index ?? -1]?.rank
+  if (step.kind === 'warning') return index.trace.warnings[step.index ?? -1]?.rank
   return step.call ? index.op(index.calls.get(step.call)?.first_op)?.rank : undefined
 }
 

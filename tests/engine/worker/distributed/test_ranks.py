@@ -293,6 +293,14 @@ def test_every_op_pass_and_update_is_a_ranks() -> None:
     assert {update.rank for update in trace.updates if update.kind == "step"} == {0, 1}
 
 
+def test_what_is_printed_and_warned_is_a_ranks() -> None:
+    body = "def work(rank, size):\n    begin(rank, size)\n    print('mine', rank)\n"
+    trace = run(HEAD + body + "    import warnings; warnings.warn(f'of {rank}')\n" + TAIL + "    print('over')\n")
+    said = {one.text.strip(): one.rank for one in trace.output if one.stream == "stdout"}
+    assert said == {"mine 0": 0, "mine 1": 1, "over": None}
+    assert {one.message: one.rank for one in trace.warnings} == {"of 0": 0, "of 1": 1}
+
+
 def test_a_collective_is_an_op_of_each_rank_with_what_it_gave_and_got() -> None:
     trace = run(TWO_STEPS)
     met = list(collectives(trace).values())

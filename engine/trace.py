@@ -822,7 +822,7 @@ class Transfer(Record, frozen=True):
     """Copies from one device to another that one place made."""
 
     to: str
-    """Kind of device they went to: `cuda`, `cpu`."""
+    """Device they went to; of foretold ones its kind, `cuda` or `cpu`."""
     size_bytes: int
     """Bytes of all of them."""
     times: int = 1
@@ -833,6 +833,10 @@ class Transfer(Record, frozen=True):
     """The call."""
     predicted: bool = False
     """No GPU took part; on one, this program's line would copy that much."""
+    origin: str = ""
+    """Device they came from, told as `to` is."""
+    back: bool = False
+    """They are gradients of what this place copied, on their way back."""
 
 
 class Write(Record, frozen=True):

@@ -975,9 +975,9 @@ export interface Group {
    */
   id: string;
   /**
-   * Why they belong together; `layer`: one pass with `create_graph=True` made them; `rank`: one rank did.
+   * Why they belong together; `layer`: one pass with `create_graph=True` made them; `rank`: one rank did; `device`: they are on one of several.
    */
-  kind: "layer" | "line" | "loop" | "module" | "rank";
+  kind: "device" | "layer" | "line" | "loop" | "module" | "rank";
   /**
    * Module id.
    */
@@ -3175,6 +3175,14 @@ export interface Timings {
  */
 export interface Transfer {
   /**
+   * They are gradients of what this place copied, on their way back.
+   */
+  back?: boolean;
+  /**
+   * Device they came from, told as `to` is.
+   */
+  origin?: string;
+  /**
    * No GPU took part; on one, this program's line would copy that much.
    */
   predicted?: boolean;
@@ -3195,7 +3203,7 @@ export interface Transfer {
    */
   times?: number;
   /**
-   * Kind of device they went to: `cuda`, `cpu`.
+   * Device they went to; of foretold ones its kind, `cuda` or `cpu`.
    */
   to: string;
 }

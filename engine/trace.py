@@ -86,6 +86,8 @@ class Environment(Record, frozen=True):
     """CUDA version, when a CUDA device exists."""
     threads: int = 1
     """Threads PyTorch computes with."""
+    simulated_devices: tuple[str, ...] = ()
+    """Devices that the program asked for in a comment, and whose part the CPU played."""
     isolation: Isolation | None = None
     """Layers of isolation; absent when the engine ran the program in its own process."""
 

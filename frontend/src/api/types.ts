@@ -1454,6 +1454,10 @@ export interface Environment {
    */
   python: string;
   /**
+   * Devices that the program asked for in a comment, and whose part the CPU played.
+   */
+  simulated_devices?: string[];
+  /**
    * Threads PyTorch computes with.
    */
   threads?: number;
@@ -3628,6 +3632,10 @@ export interface Environment1 {
    * Python version.
    */
   python: string;
+  /**
+   * Devices that the program asked for in a comment, and whose part the CPU played.
+   */
+  simulated_devices?: string[];
   /**
    * Threads PyTorch computes with.
    */

@@ -76,6 +76,7 @@ def test_each_state_says_its_device_and_a_finding_says_that_it_is_simulated() ->
     assert {device_of[change.after] for change in trace.updates[-1].state if change.after} == {"cpu", "cuda:1"}
     (told,) = [finding for finding in trace.findings if finding.code == "devices_simulated"]
     assert (told.span and told.span.line, told.parameters) == (1, {"devices": "cuda:0, cuda:1"})
+    assert trace.environment.simulated_devices == ("cuda:0", "cuda:1")
 
 
 @pytest.mark.parametrize(
@@ -189,6 +190,7 @@ def test_each_stretch_on_a_device_is_a_lane(level: Level) -> None:
 
     lane = {box.id: lane_of(box.group) for box in graph.boxes}
     assert None not in lane.values()
+    assert not [box for box in graph.boxes if box.kind == "ghost"]
     order = [group.id for group in lanes]
     crossed = [(order.index(lane[one.source] or ""), order.index(lane[one.target] or "")) for one in graph.links]
     assert crossed and all(target in (source, source + 1) for source, target in crossed)

@@ -86,6 +86,8 @@ class Environment(Record, frozen=True):
     """CUDA version, when a CUDA device exists."""
     threads: int = 1
     """Threads PyTorch computes with."""
+    simulated_devices: tuple[str, ...] = ()
+    """Devices that the program asked for in a comment, and whose part the CPU played."""
     isolation: Isolation | None = None
     """Layers of isolation; absent when the engine ran the program in its own process."""
 
@@ -828,7 +830,7 @@ class Transfer(Record, frozen=True):
     """Copies from one device to another that one place made."""
 
     to: str
-    """Kind of device they went to: `cuda`, `cpu`."""
+    """Device they went to; of foretold ones its kind, `cuda` or `cpu`."""
     size_bytes: int
     """Bytes of all of them."""
     times: int = 1
@@ -839,6 +841,10 @@ class Transfer(Record, frozen=True):
     """The call."""
     predicted: bool = False
     """No GPU took part; on one, this program's line would copy that much."""
+    origin: str = ""
+    """Device they came from, told as `to` is."""
+    back: bool = False
+    """They are gradients of what this place copied, on their way back."""
 
 
 class Write(Record, frozen=True):

@@ -99,6 +99,7 @@ def _environment(recorded: Recorded, outcome: Outcome) -> Environment:
     started = recorded.started
     if started is None:
         return Environment(python="", torch="", engine=versions().engine, device="cpu", isolation=outcome.isolation)
+    simulated = [found.parameters["devices"] for found in recorded.found if found.code == "devices_simulated"]
     return Environment(
         python=started.python,
         torch=started.torch,
@@ -107,6 +108,7 @@ def _environment(recorded: Recorded, outcome: Outcome) -> Environment:
         numpy=started.numpy,
         cuda=started.cuda,
         threads=started.threads,
+        simulated_devices=tuple(name for names in simulated for name in names.split(", ")),
         isolation=outcome.isolation,
     )
 

@@ -1,4 +1,5 @@
-"""What was copied from one device to another; for a program that chooses a GPU and had none, what it would copy on one.
+"""What was copied from one device to another, and its gradient back; for a program that chooses a GPU and had none,
+what it would copy on one.
 
 The prediction follows the run: what is computed from tensors on the GPU is there too, and what comes back for `item()`,
 `print` of a number or NumPy is copied. Whether a copy replaced the variable (`x = x.to(device)`) is read off the
@@ -29,8 +30,10 @@ class _Line:
     """The copies that one place made."""
 
     span: Span | None
+    origin: str
     to: str
     predicted: bool
+    back: bool
     times: int = 0
     size_bytes: int = 0
     tensors: set[str] = field(default_factory=set)
@@ -42,13 +45,13 @@ def transfers(index: TraceIndex) -> tuple[Transfer, ...]:
     ops = trace.ops
     if not any(op.name in MOVES for op in ops):
         return ()
-    lines: dict[tuple[Span | None, str, bool], _Line] = {}
+    lines: dict[_Way, _Line] = {}
     really = any(is_accelerator(tensor.device) for tensor in trace.tensors)
-    copies = _made(ops, tensors) if really or "cuda" not in trace.program.code else _Foreseen(trace, tensors).copies()
-    for op, number, to, predicted in copies:
+    foreseen = not really and "cuda" in trace.program.code
+    for way, number in _Foreseen(trace, tensors).copies() if foreseen else _made(index):
         if (tensor := tensors.get(number)) is None:
             continue
-        line = lines.setdefault((op.span, to, predicted), _Line(op.span, to, predicted))
+        line = lines.setdefault(way, _Line(*way))
         line.times += 1
         line.size_bytes += _bytes(tensor)
         line.tensors.add(tensor.identity or tensor.id)
@@ -57,6 +60,8 @@ def transfers(index: TraceIndex) -> tuple[Transfer, ...]:
             span=line.span,
             to=line.to,
             predicted=line.predicted,
+            origin=line.origin,
+            back=line.back,
             times=line.times,
             tensors=len(line.tensors),
             size_bytes=line.size_bytes,
@@ -65,8 +70,10 @@ def transfers(index: TraceIndex) -> tuple[Transfer, ...]:
     )
 
 
-_Copy = tuple[Op, str, str, bool]
-"""The op, the tensor that was copied, to which kind of device, whether this is foretold."""
+_Way = tuple[Span | None, str, str, bool, bool]
+"""The place, from where, to where, whether this is foretold, whether it is a gradient on its way back."""
+_Copy = tuple[_Way, str]
+"""The way, and the tensor that was copied."""
 
 
 def _bytes(tensor: Tensor) -> int:
@@ -76,17 +83,31 @@ def _bytes(tensor: Tensor) -> int:
     return count * _SIZES.get(tensor.dtype, 1)
 
 
-def _made(ops: Iterable[Op], tensors: dict[str, Tensor]) -> Iterable[_Copy]:
-    for op in ops:
-        if op.name not in MOVES | READS or not op.inputs:
+def _made(index: TraceIndex) -> Iterable[_Copy]:
+    tensors = index.tensors
+    moves: dict[str, Span | None] = {}
+    for op in index.trace.ops:
+        if op.name not in MOVES | READS or not op.inputs or op.raised:
             continue
         given = tensors.get(op.inputs[0])
         made = tensors.get(op.outputs[0]) if op.outputs else None
         if given is None:
             continue
         to = "cpu" if op.name in READS else made.device if made is not None else given.device
-        if to.partition(":")[0] != given.device.partition(":")[0]:
-            yield op, given.id, to.partition(":")[0], False
+        if to != given.device:
+            moves.update(dict.fromkeys(op.nodes, op.span))
+            yield (op.span, given.device, to, False, False), given.id
+    for pass_ in index.trace.passes:
+        for visit in pass_.visits:
+            if visit.node in moves:
+                for came, gave in zip(visit.entered, visit.left, strict=False):
+                    enters, leaves = tensors.get(came or ""), tensors.get(gave or "")
+                    if enters is not None and leaves is not None and enters.device != leaves.device:
+                        yield (moves[visit.node], enters.device, leaves.device, False, True), enters.id
+
+
+def _foretold(op: Op, to: str) -> _Way:
+    return op.span, "cuda" if to == "cpu" else "cpu", to, True, False
 
 
 class _Foreseen:
@@ -109,18 +130,18 @@ class _Foreseen:
                 continue
             first = self._identity(op.inputs[0])
             if op.raised and op.name in MOVES and (members := self._walked(op.span)):
-                yield from ((op, member, "cuda", True) for member in members)
+                yield from ((_foretold(op, "cuda"), member) for member in members)
                 continue
             if op.name in MOVES and (to := self._target(op)) is not None:
                 if to == "cuda" and first not in self.moved:
-                    yield op, op.inputs[0], to, True
+                    yield _foretold(op, to), op.inputs[0]
                     self._arrive(op, first)
                 elif to == "cpu" and self._is_there(op.inputs[0]):
-                    yield op, op.inputs[0], to, True
+                    yield _foretold(op, to), op.inputs[0]
                     self._leave(first)
             elif op.name in READS:
                 if self._is_there(op.inputs[0]):
-                    yield op, op.inputs[0], "cpu", True
+                    yield _foretold(op, "cpu"), op.inputs[0]
             elif any(self._is_there(number) for number in op.inputs):
                 self.moved.update(self._identity(number) for number in op.outputs)
 

@@ -1,5 +1,5 @@
-"""Groups of boxes: ranks, layers of derivatives, calls of modules and functions, loops inside them, alike blocks, and
-chunks of lists too long to lay out."""
+"""Groups of boxes: ranks, devices, layers of derivatives, calls of modules and functions, loops inside them, alike
+blocks, and chunks of lists too long to lay out."""
 
 from bisect import bisect_left
 from collections import defaultdict
@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from engine.devices import is_accelerator
 from engine.graph.bundles import Bundle, Item, bundles_in, drafts_in, first_draft
 from engine.graph.calls import find_calls
 from engine.graph.draft import Draft
@@ -52,7 +53,7 @@ def _by_rank(index: TraceIndex, drafts: Sequence[Draft], links: Sequence[Link]) 
     across = {draft.id: draft for draft in drafts if draft.kind == "collective"}
     of = {draft.id: draft.op.rank for draft in drafts if draft.op is not None and draft.id not in across}
     if len({rank for rank in of.values() if rank is not None}) < 2:
-        return [_by_layer(index, drafts)], []
+        return _by_device(index, drafts, links), []
     for link in links:
         if link.source not in across:
             of.setdefault(link.source, of.get(link.target))
@@ -70,6 +71,43 @@ def _by_rank(index: TraceIndex, drafts: Sequence[Draft], links: Sequence[Link]) 
         found.append(lane)
     above = [draft for draft in across.values() if draft.id not in fed]
     return found, [*find_loops(index, list[Item](above)), *between]
+
+
+def _by_device(index: TraceIndex, drafts: Sequence[Draft], links: Sequence[Link]) -> list[Bundle]:
+    """A lane for each stretch on one of several accelerators, or one lane for all. A stretch ends where a tensor goes
+    from one device to another; what nothing goes into stands with what uses it first."""
+    at = {draft.id: _device(index, draft) for draft in drafts}
+    devices = set(at.values())
+    if sum(map(is_accelerator, devices)) < 2:
+        return [_by_layer(index, drafts)]
+    into: defaultdict[str, list[str]] = defaultdict(list)
+    for link in links:
+        if link.source in at:
+            into[link.target].append(link.source)
+    cuts: dict[str, int] = {}
+    users: defaultdict[str, list[int]] = defaultdict(list)
+    for draft in drafts:
+        cuts[draft.id] = max((cuts.get(one, 0) + (at[one] != at[draft.id]) for one in into[draft.id]), default=0)
+        for one in into[draft.id]:
+            users[one].append(cuts[draft.id] - (at[one] != at[draft.id]))
+    joined = [one for one in at if into[one] or users[one]]
+    first = {device: min((cuts[one] for one in joined if at[one] == device), default=0) for device in devices}
+    lanes: dict[tuple[int, str], list[Draft]] = {}
+    for draft in drafts:
+        cut = cuts[draft.id] if into[draft.id] else min(users[draft.id], default=first[at[draft.id]])
+        lanes.setdefault((cut, at[draft.id]), []).append(draft)
+    found = []
+    for (_, device), inside in sorted(lanes.items(), key=lambda lane: lane[0]):
+        lane = _by_layer(index, inside)
+        lane.kind, lane.title = "device", device
+        found.append(lane)
+    return found
+
+
+def _device(index: TraceIndex, draft: Draft) -> str:
+    of_op = () if draft.op is None else draft.op.outputs or draft.op.inputs
+    tensor = index.tensors.get(draft.tensor or next(iter(of_op), ""))
+    return "cpu" if tensor is None else tensor.device
 
 
 def _collectives_before(

@@ -112,8 +112,9 @@ class Group(Record, frozen=True):
     the call that made a layer, or `rank 0`."""
     type: str
     """Module class, of calls the function, else empty."""
-    kind: Literal["module", "loop", "line", "layer", "rank"]
-    """Why they belong together; `layer`: one pass with `create_graph=True` made them; `rank`: one rank did."""
+    kind: Literal["module", "loop", "line", "layer", "rank", "device"]
+    """Why they belong together; `layer`: one pass with `create_graph=True` made them; `rank`: one rank did;
+    `device`: they are on one of several."""
     parent: str | None = None
     """The group around it."""
     module: str | None = None

@@ -175,9 +175,12 @@ class _Search:
         touched = {tensor for (node, _), tensor in index.values.items() if node in self.nodes}
         touched.update(tensor for op in self.ghosts.values() for tensor in op.outputs)
         leaves = {index.nodes[node].variable for node in self.nodes} | set(self.leaves)
+        walked = {walk.span for walk in index.trace.walks}  # `model.to(…)`: what it made became the parameters
         candidates: list[Op] = []
         for op in index.trace.ops[era.since : era.until]:
             if op.nodes or op.pass_id is not None or op.id in self.ghosts or op.name in PASSES:
+                continue
+            if op.span is not None and op.span in walked:
                 continue
             if self.index.writes_a_leaf(op) or any(self.index.is_tracked(tensor) for tensor in op.outputs):
                 continue

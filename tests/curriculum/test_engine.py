@@ -20,6 +20,16 @@ def test_135_a_model_cut_in_two() -> None:
     assert seen.variable("same").text == "True"
 
 
+def test_135_the_parts_of_a_model_lie_in_a_lane_for_each_device() -> None:
+    seen = Seen((GALLERY / "split_model.py").read_text(encoding="utf-8"), imports="")
+    assert "devices_simulated" in seen.told
+    assert [group.title for group in seen.graph.groups if group.kind == "device"] == ["cuda:0", "cuda:1"]
+    cut = [one for one in seen.trace.transfers if one.span and one.span.line == 16]
+    assert [(one.origin, one.to, one.size_bytes, one.back) for one in cut] == [
+        ("cuda:0", "cuda:1", 24, False), ("cuda:1", "cuda:0", 24, True)
+    ]  # fmt: skip
+
+
 def test_135_a_model_cut_between_ranks_that_stand_for_devices() -> None:
     seen = Seen(
         "import torch.distributed as dist\ndist.init_process_group('gloo')\n"

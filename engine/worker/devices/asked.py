@@ -21,16 +21,18 @@ _REFUSED = """memory_allocated max_memory_allocated memory_reserved max_memory_r
 
 
 def simulate_devices(source: str, mode: Recording, patches: Patches) -> None:
-    """Simulates the devices that a comment above the first statement names, where there are none of CUDA."""
+    """Simulates the devices that a comment above the first statement names, where there are fewer GPUs."""
     for line, text in enumerate(source.splitlines(), 1):
         if text.strip() and not text.startswith("#"):
             return
         asked = _LINE.match(text)
-        if asked is not None and not torch.cuda.is_available():
+        if asked is not None:
             names = re.split(r"[,，、\s]+", asked["names"].strip())
             right = [f"cuda:{index}" for index in range(max(1, min(len(names), MOST_SIMULATED)))]
             site = mode.recorder.sites.fixed((line, line, 0, len(text)))
             facts = {"devices": ", ".join(right)}
+            if torch.cuda.device_count() >= len(right):
+                return
             if names != right:
                 mode.recorder.outbox.say(Found("devices_misread", "warning", site, facts))
                 return

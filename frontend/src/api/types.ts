@@ -975,9 +975,9 @@ export interface Group {
    */
   id: string;
   /**
-   * Why they belong together; `layer`: one pass with `create_graph=True` made them; `rank`: one rank did.
+   * Why they belong together; `layer`: one pass with `create_graph=True` made them; `rank`: one rank did; `device`: they are on one of several.
    */
-  kind: "layer" | "line" | "loop" | "module" | "rank";
+  kind: "device" | "layer" | "line" | "loop" | "module" | "rank";
   /**
    * Module id.
    */
@@ -1453,6 +1453,10 @@ export interface Environment {
    * Python version.
    */
   python: string;
+  /**
+   * Devices that the program asked for in a comment, and whose part the CPU played.
+   */
+  simulated_devices?: string[];
   /**
    * Threads PyTorch computes with.
    */
@@ -3183,6 +3187,14 @@ export interface Timings {
  */
 export interface Transfer {
   /**
+   * They are gradients of what this place copied, on their way back.
+   */
+  back?: boolean;
+  /**
+   * Device they came from, told as `to` is.
+   */
+  origin?: string;
+  /**
    * No GPU took part; on one, this program's line would copy that much.
    */
   predicted?: boolean;
@@ -3203,7 +3215,7 @@ export interface Transfer {
    */
   times?: number;
   /**
-   * Kind of device they went to: `cuda`, `cpu`.
+   * Device they went to; of foretold ones its kind, `cuda` or `cpu`.
    */
   to: string;
 }
@@ -3632,6 +3644,10 @@ export interface Environment1 {
    * Python version.
    */
   python: string;
+  /**
+   * Devices that the program asked for in a comment, and whose part the CPU played.
+   */
+  simulated_devices?: string[];
   /**
    * Threads PyTorch computes with.
    */

@@ -92,7 +92,7 @@ def test_copies_that_were_made_are_told_as_such() -> None:
     ops = tuple(replace(op, outputs=("t99",)) if op.name == "cpu" else op for op in trace.ops)
     made = transfers(TraceIndex(replace(trace, tensors=(*tensors, home), ops=ops)))
     assert [(transfer.to, transfer.size_bytes, transfer.predicted) for transfer in made] == [
-        ("cuda", 16, False),
+        ("cuda:0", 16, False),
         ("cpu", 16, False),
         ("cpu", 4, False),
     ]

@@ -1,5 +1,7 @@
 // Lines of a program that choose devices, and which words of that world they use.
 
+import type { Transfer } from '../../api/types'
+
 const WORDS = [
   ['CUDA', /cuda/i],
   ['cuDNN', /cudnn/i],
@@ -8,6 +10,15 @@ const WORDS = [
 
 /** Ops that only bring a tensor to a device. */
 export const MOVES = new Set(['to', 'cuda', 'cpu'])
+
+/** From where to where a copy went. */
+export function wayOf({ origin, to }: Transfer): string {
+  return `${deviceName(origin || (to === 'cpu' ? 'cuda' : 'cpu'))} → ${deviceName(to)}`
+}
+
+export function deviceName(device: string): string {
+  return device === 'cpu' ? 'CPU' : device === 'cuda' ? 'GPU' : device
+}
 
 /** Whether a line speaks of GPUs. */
 export function isAboutDevices(code: string): boolean {

@@ -1,8 +1,8 @@
 // What a page has room for and an embed has not: step numbers beside boxes, captions, what operands became.
 
-import type { Box } from '../../api/types'
+import type { Box, Tensor } from '../../api/types'
 import type { Sheet, Stub } from '../layout/fold'
-import { textWidth } from '../words/format'
+import { formatBytes, textWidth } from '../words/format'
 import { CASTS, COLUMN, SMALLEST, type Measure, type Room, type Spacious } from './measure'
 import type { BoxPaint, StepNumbers } from './moment'
 import { SWITCHES } from '../trace/naming'
@@ -39,13 +39,24 @@ function promotionOf(box: Box, { story }: Measure): string {
   return op?.promotion ? promotionText(op) : ''
 }
 
-/** The dtype that a call changed to, whole or not at all, and where its result lies when not in main memory. */
+/** The dtype that a call changed to, whole or not at all; the device of its result when not in main memory, with the
+ *  bytes that went there and those of the gradient that came back. */
 function castOf(box: Box, { story }: Measure): string {
   const op = story.index.op(box.op)
   const [given, made] = [story.index.tensor(op?.inputs[0]), story.index.tensor(op?.outputs[0])]
   const cast = op && CASTS.has(op.name) && given && made && given.dtype !== made.dtype
+  if (op && CASTS.has(op.name) && given && made && (given.device ?? 'cpu') !== (made.device ?? 'cpu')) {
+    const back = box.node && story.index.visitsOfNode.has(box.node)
+    const bytes = `↓\u00a0${bytesOf(given)}${back ? ` ↑\u00a0${bytesOf(made)}` : ''}`
+    return `${cast ? `→\u00a0${made.dtype} · ` : ''}${made.device ?? 'cpu'} · ${bytes}`
+  }
   const device = made?.device && made.device !== 'cpu' ? made.device : ''
   return [cast ? `→\u00a0${made.dtype}` : '', device].filter(Boolean).join(' · ')
+}
+
+function bytesOf({ dtype, shape }: Tensor): string {
+  const bits = Number(/\d+$/.exec(dtype)?.[0] ?? 8)
+  return formatBytes((shape.reduce((count, size) => count * size, 1) * bits) / 8)
 }
 
 /** Why a ghost was not recorded, where its title does not say so. */

@@ -143,8 +143,10 @@ export function headOfGroup(group: Group, measure: Measure): Head {
   const count = group.repeat && group.repeat > 1
     ? measure.words('graph.times', { n: group.repeat })
     : measure.words('graph.nodes', { n: group.size ?? 0 })
+  const simulated = measure.story.index.trace.environment.simulated_devices?.includes(group.title)
+  const type = group.kind === 'device' && simulated ? measure.words('graph.simulated') : group.type
   return {
-    title: groupTitle(group, measure.words), aside: [group.type, count].filter(Boolean).join(' · '),
+    title: groupTitle(group, measure.words), aside: [type, count].filter(Boolean).join(' · '),
     right: group.parameters ? formatCount(group.parameters) : '',
   }
 }

@@ -95,6 +95,15 @@ test.each(fixtures)('a cut of %s holds nothing that came later, before any line'
   }
 })
 
+test('gradients that went between devices are told once the passes are over', () => {
+  const { trace } = load(fixtures[0]!)
+  const there = { to: 'cuda:1', size_bytes: 4 }
+  const moved = { ...trace, transfers: [there, { ...there, to: 'cuda:0', back: true }] }
+  const first = trace.timeline.findIndex(({ kind }) => kind === 'pass')
+  expect(cutTrace(moved, first).transfers).toEqual([there])
+  expect(cutTrace(moved, trace.timeline.length).transfers).toHaveLength(2)
+})
+
 test.each(fixtures)('before a question of %s is answered its answer is in no tensor it asks for', (name) => {
   const { trace } = load(name)
   const questions = askable(trace)

@@ -1,6 +1,7 @@
 // What the editor shows of a step besides the state of its lines: marked code, and what stands at the ends of lines.
 
 import type { Box, Op, Span, Trace } from '../../api/types'
+import { deviceName } from '../ops/devices'
 import { formatBytes } from '../words/format'
 import type { Words } from '../words/sentences'
 import { push, type TraceIndex } from './trace-index'
@@ -29,8 +30,12 @@ export function marksAt(index: TraceIndex, { step, selected, lit, blocks }: Choi
 /** What each line copies between devices, or would copy on a GPU. */
 function copiesAt(trace: Trace): Map<number, string> {
   const found = new Map<number, string>()
-  for (const { span, to, size_bytes } of trace.transfers ?? [])
-    if (span) found.set(span.end_line, `→ ${to === 'cpu' ? 'CPU' : 'GPU'} ${formatBytes(size_bytes)}`)
+  for (const { span, to, back, size_bytes } of trace.transfers ?? []) {
+    if (!span) continue
+    const before = found.get(span.end_line)
+    if (!back) found.set(span.end_line, `→ ${deviceName(to)} ${formatBytes(size_bytes)}`)
+    else if (before !== undefined) found.set(span.end_line, `${before} ↑ ${formatBytes(size_bytes)}`)
+  }
   return found
 }
 

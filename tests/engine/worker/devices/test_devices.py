@@ -5,6 +5,7 @@ import re
 import pytest
 
 import engine
+from engine.graph import Level, view
 from engine.laws import broken
 from engine.trace import Trace
 
@@ -75,6 +76,7 @@ def test_each_state_says_its_device_and_a_finding_says_that_it_is_simulated() ->
     assert {device_of[change.after] for change in trace.updates[-1].state if change.after} == {"cpu", "cuda:1"}
     (told,) = [finding for finding in trace.findings if finding.code == "devices_simulated"]
     assert (told.span and told.span.line, told.parameters) == (1, {"devices": "cuda:0, cuda:1"})
+    assert trace.environment.simulated_devices == ("cuda:0", "cuda:1")
 
 
 @pytest.mark.parametrize(
@@ -145,6 +147,58 @@ def test_what_pytorch_refuses_is_refused_in_its_words(code: str, message: str) -
 )  # fmt: skip
 def test_tensors_are_where_pytorch_has_them(code: str, printed: str) -> None:
     assert said(X + code) == printed.splitlines()
+
+
+CUT = (
+    HEAD
+    + """lower = nn.Linear(4, 3).to('cuda:0')
+upper = nn.Linear(3, 1).to('cuda:1')
+x = torch.ones(2, 4, device='cuda:0')
+for turn in range(2):
+    loss = upper(lower(x).to('cuda:1')).to('cuda:0').mean()
+    loss.backward()
+"""
+)
+
+
+def test_bytes_across_each_cut_are_told_both_ways() -> None:
+    told = [(one.span and one.span.line, one.origin, one.to, one.times, one.size_bytes, one.back, one.predicted)
+            for one in run(CUT).transfers]  # fmt: skip
+    assert told == [
+        (4, "cpu", "cuda:0", 2, 60, False, False),
+        (5, "cpu", "cuda:1", 2, 16, False, False),
+        (8, "cuda:0", "cuda:1", 2, 48, False, False),
+        (8, "cuda:1", "cuda:0", 2, 16, False, False),
+        (8, "cuda:0", "cuda:1", 2, 16, True, False),
+        (8, "cuda:1", "cuda:0", 2, 48, True, False),
+    ]
+
+
+@pytest.mark.parametrize("level", ["both", "forward", "autograd"])
+def test_each_stretch_on_a_device_is_a_lane(level: Level) -> None:
+    graph = view(run(CUT), level=level)
+    lanes = [group for group in graph.groups if group.parent is None]
+    assert [(lane.kind, lane.title) for lane in lanes] == [
+        ("device", "cuda:0"), ("device", "cuda:1"), ("device", "cuda:0")
+    ]  # fmt: skip
+    around = {group.id: group.parent for group in graph.groups}
+
+    def lane_of(group: str | None) -> str | None:
+        while group is not None and around[group] is not None:
+            group = around[group]
+        return group
+
+    lane = {box.id: lane_of(box.group) for box in graph.boxes}
+    assert None not in lane.values()
+    assert not [box for box in graph.boxes if box.kind == "ghost"]
+    order = [group.id for group in lanes]
+    crossed = [(order.index(lane[one.source] or ""), order.index(lane[one.target] or "")) for one in graph.links]
+    assert crossed and all(target in (source, source + 1) for source, target in crossed)
+
+
+def test_one_device_has_no_lanes() -> None:
+    graph = view(run(CUT.replace("cuda:1'", "cuda:0'")))
+    assert all(group.kind != "device" for group in graph.groups)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """Fixtures that many tests share."""
 
-import functools
 import os
 from collections.abc import Callable
 from typing import Protocol
@@ -12,6 +11,7 @@ from xdist.scheduler import LoadScopeScheduling
 from engine import DEFAULT_LIMITS, Program, RunRequest, Trace
 from engine.local import LocalEngine, _shared
 from engine.sandbox import pool
+from tests.once import run
 
 
 def pytest_configure() -> None:
@@ -45,9 +45,9 @@ def trace(engine: LocalEngine) -> TraceOf:
 
 
 @pytest.fixture(scope="session")
-def once(engine: LocalEngine) -> Callable[[str], Trace]:
+def once() -> Callable[[str], Trace]:
     """The trace of a program that tests of several files look at: it runs once."""
-    return functools.cache(lambda code: engine.run(RunRequest(program=Program(code=code))))
+    return run
 
 
 LOOK_AT_THE_SAME = {
@@ -56,6 +56,10 @@ LOOK_AT_THE_SAME = {
     "tests/engine/findings/test_words.py": "findings",
     "tests/engine/fixes/test_offered.py": "findings",
     "tests/oracle/test_evidence.py": "findings",
+    "tests/test_gallery.py": "lessons",
+    "tests/engine/compare/test_compare.py": "lessons",
+    "tests/engine/derive/test_questions.py": "lessons",
+    "tests/engine/what_ifs/test_find.py": "lessons",
     "tests/cluster/test_cluster.py": "cluster",
     "tests/cluster/test_loss.py": "cluster",
     "tests/cluster/test_namespaces.py": "browser",
@@ -75,7 +79,6 @@ LONGEST = (
     "faults",
     "tests/hostile/test_hostile.py",
     "tests/oracle/test_oracle.py",
-    "tests/oracle/test_page.py",
     "tests/sphinx_gradgraph/test_figures.py",
     "tests/engine/worker/compact/test_sampling.py",
     "tests/engine/sandbox/test_pool.py",

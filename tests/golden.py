@@ -16,7 +16,7 @@ from typing import TypeAlias, cast
 import msgspec
 
 import engine
-from engine.trace import Trace
+from engine.trace import Question, Slider, Trace
 from server.lesson_text import Glossary, paragraphs
 from server.wire import Piece
 
@@ -50,28 +50,25 @@ def main(names: list[str]) -> None:
     for path in programs():
         if not names or path.stem in names:
             trace = engine.run(path.read_text(encoding="utf-8"))
-            _check_questions(path, trace)
-            _check_sliders(path, trace)
+            _check_comments(path, trace)
             golden_path(path).write_text(render(canonical(trace)), encoding="utf-8")
             if empty := empty_phrases(path):
                 raise SystemExit(f"{path.stem}.toml: the run has nothing that “{empty[0]}” names")
 
 
-def _check_questions(path: Path, trace: Trace) -> None:
-    for question in trace.questions:
-        if question.problem:
+def _check_comments(path: Path, trace: Trace) -> None:
+    """Ends where a question or a range of the program is one that its run can do nothing with."""
+    told: tuple[tuple[Question | Slider, str, str], ...] = (
+        *((each, f"the run cannot answer “{each.text}”", "what can be asked") for each in trace.questions),
+        *(
+            (each, f"nothing can be played with by “{each.name}”", "which numbers a range can name")
+            for each in trace.sliders
+        ),
+    )
+    for each, what, rule in told:
+        if each.problem:
             raise SystemExit(
-                f"{path.name}, line {question.span.line}: the run cannot answer "
-                f"“{question.text}” ({question.problem}; docs/lessons.md says what can be asked)"
-            )
-
-
-def _check_sliders(path: Path, trace: Trace) -> None:
-    for slider in trace.sliders:
-        if slider.problem:
-            raise SystemExit(
-                f"{path.name}, line {slider.span.line}: nothing can be played with by “{slider.name}” "
-                f"({slider.problem}; docs/lessons.md says which numbers a range can name)"
+                f"{path.name}, line {each.span.line}: {what} ({each.problem}; docs/lessons.md says {rule})"
             )
 
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-import engine
 from engine.program.edits import applied
 from engine.program.source import source_of
 from engine.trace import Edit, Slider, Trace
 from tests.curriculum.seen import words
 from tests.golden import canonical, differences, golden_path, programs
+from tests.once import run
 
 LONGER = {"toy_engine": 110, "global_lock": 41}
 """An engine of one's own with three rules does not fit into thirty lines, nor do a stop-watch and two threads."""
@@ -27,7 +27,7 @@ def _lesson(path: Path) -> dict[str, dict[str, str]]:
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
 def test_trace_is_the_golden_one(path: Path) -> None:
     expected = json.loads(golden_path(path).read_text(encoding="utf-8"))
-    got = json.loads(json.dumps(canonical(engine.run(path.read_text(encoding="utf-8")))))
+    got = json.loads(json.dumps(canonical(run(path.read_text(encoding="utf-8")))))
     assert list(differences(expected, got)) == []
 
 
@@ -55,12 +55,12 @@ def test_each_question_can_be_asked_and_has_words_in_both_languages(path: Path) 
 def test_numbers_can_be_played_with_from_end_to_end(path: Path) -> None:
     """At both ends of each range the lesson ends as it does, and its questions can be asked."""
     code = path.read_text(encoding="utf-8")
-    lesson = engine.run(code)
+    lesson = run(code)
     assert lesson.sliders
     for slider in lesson.sliders:
         assert slider.problem == ""
         for end in (slider.least, slider.most):
-            played = engine.run(applied(code, [Edit(span=slider.span, text=_written(code, slider, end))]))
+            played = run(applied(code, [Edit(span=slider.span, text=_written(code, slider, end))]))
             assert _ending(played) == _ending(lesson), (slider.name, end)
 
 

@@ -16,7 +16,6 @@ from engine.request import RunRequest
 from engine.trace import Program, Timings
 from server.frontend_files import FrontendFiles
 from server.packing import packed
-from tests.bench.bench_recording import HEAD, MODELS
 from tests.engine.worker.forked import said
 
 ASSETS = Path(__file__).parents[2] / "server" / "assets"
@@ -74,6 +73,8 @@ def bundles() -> None:
 
 def traces() -> None:
     """Prints the traces."""
+    from tests.bench.bench_recording import HEAD, MODELS  # not for who counts bytes: it imports PyTorch
+
     for name, (build, step, _) in MODELS.items():
         if name[0] not in "def":
             continue
@@ -87,6 +88,8 @@ def traces() -> None:
 
 def finishing() -> None:
     """Prints what is left to do when a run has ended: processor time, the least of seven."""
+    from tests.bench.bench_recording import HEAD, MODELS
+
     ended = Outcome(
         exit_code=0, signal=None, stopped_by=None, stderr_tail="", timings=Timings(total_ms=1.0),
         isolation=None, blobs=0,

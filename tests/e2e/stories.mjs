@@ -410,21 +410,21 @@ const stories = {
       [...document.querySelectorAll('.lesson, .question, .question button, .graph .head button')]
         .filter((one) => one.scrollWidth > one.clientWidth + 1 || one.getBoundingClientRect().right > innerWidth)
         .map((one) => one.textContent.trim().slice(0, 40)).join('; '))
-    for (const [width, height, least] of [[800, 900, 0.38], [800, 700, 0.28], [390, 800, 0.38], [390, 664, 0.25]]) {
-      for (const lang of ['zh', 'en']) {
-        for (const [lesson, asks] of [['diamond', 'off'], ['rnn_loop', 'on'], ['accumulation', 'on'], ['attention', 'off']]) {
+    for (const lang of ['zh', 'en']) {
+      for (const [lesson, asks] of [['diamond', 'off'], ['rnn_loop', 'on'], ['accumulation', 'on'], ['attention', 'off']]) {
+        await page.goto('about:blank')
+        await page.goto(`${server}/?${asks}#lesson=${lesson}&lang=${lang}`)
+        if (asks === 'on') await page.locator('.question').getByRole('button', { name: /^Ask me first|先问我$/ }).click()
+        await drawn(page)
+        await page.locator(asks === 'on' ? '.question .asked' : '.lesson .words p').first().waitFor()
+        for (const [width, height, least] of [[800, 900, 0.38], [800, 700, 0.28], [390, 800, 0.38], [390, 664, 0.25]]) {
           await page.setViewportSize({ width, height })
-          await page.goto('about:blank')
-          await page.goto(`${server}/?${asks}#lesson=${lesson}&lang=${lang}`)
-          if (asks === 'on') await page.locator('.question').getByRole('button', { name: /^Ask me first|先问我$/ }).click()
-          await drawn(page)
-          await page.locator(asks === 'on' ? '.question .asked' : '.lesson .words p').first().waitFor()
           const name = `${lesson} at ${width}×${height} in ${lang}`
           await until(() => share('.graph .field'), (found) => found >= least, `${name}: the graph's share`)
           await until(leaks, (all) => all === '', `${name}: what has no room`)
           await until(() => illegible(page), (said) => said === '', name)
-          if (asks === 'on') await page.locator('.question').getByRole('button', { name: /^Show everything|不提问，全部显示$/ }).click()
         }
+        if (asks === 'on') await page.locator('.question').getByRole('button', { name: /^Show everything|不提问，全部显示$/ }).click()
       }
     }
     await shoot(page, 'small-window')

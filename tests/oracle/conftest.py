@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.oracle.page import Page
 from tests.oracle.test_oracle import Plain
-from tests.oracle.test_page import Page
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,7 @@ from tests.engine.findings.failing import HEAD
 from tests.engine.findings.quick import first_quick
 from tests.engine.findings.test_failing import ROWS
 from tests.engine.findings.test_silent import TRIGGERS
-from tests.oracle.test_page import EvidenceShown, Page
+from tests.oracle.page import EvidenceShown, Page
 
 CASES = [
     *first_quick(

@@ -1,9 +1,10 @@
-"""Every program of the corpus and the gallery, run once: what plain PyTorch does, how its engine took the nodes, and
-that neither another run nor a check changes anything."""
+"""Every program of the corpus and the gallery, run once: what plain PyTorch does, how its engine took the nodes, the numbers
+that the page shows of it, and that neither another run nor a check changes anything."""
 
 import subprocess
 import sys
 from pathlib import Path
+from random import Random
 from typing import NamedTuple
 
 import msgspec
@@ -14,6 +15,7 @@ from engine.replay import Replay
 from engine.request import CheckKind
 from engine.trace import Trace
 from tests.golden import TIME
+from tests.oracle import page as shown
 from tests.oracle.compare import differences
 from tests.oracle.facts import Facts, Question
 
@@ -49,7 +51,8 @@ QUICK = frozenset(
     detach_catches error_in_module error_saved_in_place error_second_time exception_chain exit_with_code
     function_in_place function_two_outputs func_grad_and_vmap grad_none_and_unused hook_raises in_place_on_views index_put
     is_grads_batched module_hooks_change_things nan_gradient no_grad_region node_hooks numpy_copies_and_shares
-    packed_sequences print_inside_backward random_streams saved_tensor_hooks stdout_redirected tensor_subclass threads
+    packed_sequences print_inside_backward random_streams same_names_arguments same_names_attributes same_names_modules
+    same_names_recursion same_names_two_optimizers saved_tensor_hooks stdout_redirected tensor_subclass threads
     traceback_whole truncated_backprop warnings_caught
 """.split()
 )
@@ -97,19 +100,33 @@ def test_the_quick_ones_exist() -> None:
 
 
 class Ran(NamedTuple):
-    """One program and its trace."""
+    """One program, its trace, and what plain PyTorch with hooks says of some of its moments."""
 
     name: str
+    program: str
     code: str
+    """The program and the digest after it, which both ran."""
     trace: Trace
+    moments: list[shown.Asked]
+    hooked: Facts
+    chance: Random
 
 
 @pytest.fixture(scope="module", params=EVERY)
-def ran(request: pytest.FixtureRequest) -> Ran:
+def ran(request: pytest.FixtureRequest, plain: Plain) -> Ran:
     """One after the other: all tests of a program come before the next program."""
     path: Path = request.param
-    code = _read(path) + DIGEST
-    return Ran(path.stem, code, engine.run(code))
+    program = _read(path)
+    trace = engine.run(program + DIGEST)
+    chance = Random(path.stem)
+    moments = shown.asked(trace, program, chance)
+    question = Question(
+        code=program + DIGEST,
+        threads=trace.environment.threads,
+        hooks=True,
+        moments=tuple(end for end, _ in moments),
+    )
+    return Ran(path.stem, program, program + DIGEST, trace, moments, plain.run(question), chance)
 
 
 FROM_BELOW = "stdout_from_below"
@@ -117,14 +134,17 @@ FROM_BELOW = "stdout_from_below"
 
 
 def test_trace_says_what_pytorch_does_to_the_bit(ran: Ran, plain: Plain) -> None:
-    threads = ran.trace.environment.threads
-    facts = plain.run(Question(code=ran.code, threads=threads))
-    hooked = plain.run(Question(code=ran.code, threads=threads, hooks=True))
+    facts = plain.run(Question(code=ran.code, threads=ran.trace.environment.threads))
     said = "".join(each.text for each in ran.trace.output if each.stream == "stdout")
     is_other_order = ran.name == FROM_BELOW and sorted(said.splitlines()) == sorted(facts.stdout.splitlines())
     if is_other_order or TIME.sub("", said) == TIME.sub("", facts.stdout):
         facts = msgspec.structs.replace(facts, stdout=said)
-    assert list(differences(ran.trace, facts, hooked)) == []
+    assert list(differences(ran.trace, facts, ran.hooked)) == []
+
+
+def test_the_page_shows_the_numbers_pytorch_has(ran: Ran, page: shown.Page) -> None:
+    found = shown.differences(ran.trace, ran.program, ran.moments, ran.hooked, page, ran.chance)
+    assert list(found) == []
 
 
 def test_pytorch_took_the_nodes_the_model_takes(ran: Ran) -> None:

@@ -1,6 +1,5 @@
 """Two runs beside each other: sizes, names, and where they part, against plain PyTorch and by hand."""
 
-import functools
 import itertools
 from pathlib import Path
 
@@ -8,13 +7,12 @@ import msgspec
 import pytest
 import torch
 
-import engine
 from engine.compare import Comparison, Split, compare
 from engine.trace import Trace
 from tests.golden import programs
+from tests.once import run
 
 LESSONS = programs()
-run = functools.cache(engine.run)
 
 BASE = """import torch
 x = torch.tensor([1.0, 2.0], requires_grad=True)

@@ -14,6 +14,7 @@ import torch
 import engine
 from engine.trace import Question
 from tests.golden import programs
+from tests.once import run
 
 ASKING = [path for path in programs() if path.stem != "distributed_data_parallel"]
 """Lessons that run in one process."""
@@ -127,7 +128,7 @@ def test_answers_are_those_of_pytorch_and_follow_the_numbers(path: Path) -> None
     code = path.read_text(encoding="utf-8")
     answers = []
     for program in (code, with_other_numbers(code)):
-        questions = engine.run(program).questions
+        questions = run(program).questions
         assert questions
         for question, truth in zip(questions, in_plain_pytorch(program, questions), strict=True):
             check(question, truth)

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Literal, TypeAlias, TypeVar
 
 from engine.program.edits import Edits
-from engine.program.names import dotted, keyword
+from engine.program.names import called, dotted, keyword
 from engine.program.tree import Function, Placed, covers
 from engine.trace import Accumulation, Finding, Module, ModuleCall, Op, Pass, Span, Tensor, Trace, Update
 from engine.trace_index import TraceIndex
@@ -63,6 +63,11 @@ class Diagnosis(TraceIndex):
     def passes_by_place(self) -> dict[Span | None, list[Pass]]:
         """Those of each line of the program: the turns of a loop."""
         return grouped(self.ended, lambda pass_: pass_.span)
+
+    def begun_at(self, passes: Iterable[Pass]) -> list[float]:
+        """The numbers that passes began at, pass by pass."""
+        roots = (self.tensors.get(root.tensor or "") for pass_ in passes for root in pass_.roots)
+        return [number for root in roots for number in numbers_of(root)]
 
     @cached_property
     def moves(self) -> list[Update]:
@@ -323,7 +328,22 @@ class Diagnosis(TraceIndex):
             return "?"
         maker = self.maker.get(tensor)
         named = self.name(tensor) or self._members.get(self.identity(tensor), "")
-        return named or (self.code.excerpt(maker.span) if maker is not None else "") or tensor
+        return (
+            named or (self._name_beside(maker) or self.code.excerpt(maker.span) if maker is not None else "") or tensor
+        )
+
+    def _name_beside(self, op: Op) -> str:
+        """What a loop that takes batches apart calls what an op gives, where what its like gave in other turns has
+        kept such names."""
+        loop = self.code.at(op.span)
+        if not isinstance(loop, ast.For):
+            return ""
+        counted = isinstance(loop.iter, ast.Call) and called(loop.iter) == "enumerate"
+        parts = [node.id for node in ast.walk(loop.target) if isinstance(node, ast.Name)][counted:]
+        alike = [other for other in self.ops_at(op.span) if other.name == op.name and other.outputs]
+        known = [(parts[other.iteration % len(parts)], self.name(other.outputs[0])) for other in alike if parts]
+        is_so = any(name for _, name in known) and all(name in ("", part) for part, name in known)
+        return parts[op.iteration % len(parts)] if is_so else ""
 
     def say_all(self, tensors: Sequence[str]) -> str:
         """Several tensors: the first names, then how many more."""

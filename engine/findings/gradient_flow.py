@@ -284,7 +284,8 @@ def layers_that_are_one(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Trained layers with nothing between them but views: together they are one, and a loss that hardly falls may want
     more than that. One that makes fewer numbers than either side has is meant."""
     found = grouped(_joined(diagnosis), lambda pair: pair[0].module)
-    behind = any(map(_stays_behind, _losses_by_place(diagnosis))) if found else False
+    losses = map(diagnosis.begun_at, diagnosis.passes_by_place.values() if found else ())
+    behind = any(map(stays_behind, losses))
     pairs = [pairs[0] for pairs in found.values()] if behind else []
     if pairs:
         (first, _), last = pairs[0], pairs[0][1]
@@ -312,13 +313,7 @@ def _joined(diagnosis: Diagnosis) -> Iterator[tuple[Op, Op]]:
             yield before, op
 
 
-def _losses_by_place(diagnosis: Diagnosis) -> Iterator[list[float]]:
-    for passes in diagnosis.passes_by_place.values():
-        roots = (diagnosis.tensors.get(root.tensor or "") for pass_ in passes for root in pass_.roots)
-        yield [number for root in roots for number in numbers_of(root)]
-
-
-def _stays_behind(losses: Sequence[float]) -> bool:
+def stays_behind(losses: Sequence[float]) -> bool:
     """Whether the last quarter of many is hardly smaller than the first."""
     quarter = len(losses) // 4
     return quarter >= LONG // 4 and sum(losses[-quarter:]) > HARDLY * sum(losses[:quarter]) > 0

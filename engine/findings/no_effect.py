@@ -2,15 +2,18 @@
 early or late."""
 
 import ast
+import re
 from collections.abc import Container, Iterator
 
+from engine.findings.cut_gradients import REACHES_ALL
 from engine.findings.diagnosis import Diagnosis, argument, line
 from engine.findings.leaves import subtraction
-from engine.findings.modes import in_eval
+from engine.findings.modes import DROPOUTS, in_eval
 from engine.program.edits import Edits
-from engine.program.names import called, dotted, is_grad_of, keyword
+from engine.program.names import called, dotted, is_grad_of, keyword, names_read
 from engine.program.source import Source
 from engine.program.spelling import nearest
+from engine.program.tree import defined_in
 from engine.trace import Finding, Op, Tensor
 
 MAKES_NEW = frozenset(
@@ -29,6 +32,7 @@ SIGNS = frozenset("add sub mul div".split())
 INFINITIES = ("float('inf')", 'float("inf")', "torch.inf", "math.inf", "np.inf", "inf")
 """Norms that clip nothing: the call measures."""
 GRAD_FLAG = "requires_grad"
+SCHEDULES = re.compile(r"(^|\.)(\w+LR|ReduceLROnPlateau|CosineAnnealingWarmRestarts)$")
 
 
 def results_dropped(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -328,3 +332,56 @@ def dropouts_ignoring_eval(diagnosis: Diagnosis) -> Iterator[Finding]:
             model=diagnosis.module_path(op),
         )
         return
+
+
+def never_used(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """What is made or given for its effect and no line reads: tensors that a forward takes, weights that were loaded
+    before a model is called, a schedule, a dropout."""
+    code = diagnosis.code
+    if any(called(call) in REACHES_ALL for call in code.calls):
+        return
+    for node, name, giver in (*_unread_arguments(diagnosis), *_unread_names(diagnosis)):
+        span = code.head(node) if isinstance(node, ast.FunctionDef) else node
+        yield diagnosis.warning(
+            "argument_never_used" if giver else "never_used",
+            span,
+            name=name,
+            given=code.short(giver[0]) if giver else "",
+            call_line=str(giver[0].lineno) if giver else "",
+            function=f"{giver[1]}.forward" if giver else "",
+        )
+
+
+_Unread = tuple[ast.FunctionDef | ast.Assign, str, tuple[ast.expr, str] | None]
+"""Where it is, its name, and what a call gave for it, to the forward of which class."""
+
+
+def _unread_arguments(diagnosis: Diagnosis) -> Iterator[_Unread]:
+    code = diagnosis.code
+    types = {module.id: module.type for module in diagnosis.trace.modules}
+    ran = {types.get(call.module): call for call in diagnosis.trace.calls if not call.raised}
+    for kind, call in ran.items():
+        classes, written = code.classes(kind or ""), code.call_at(call.span)
+        forward = defined_in(classes[0], "forward") if len(classes) == 1 else None
+        if forward is None or written is None:
+            continue
+        named = {word.arg: word.value for word in written.keywords}
+        given = dict(zip([arg.arg for arg in forward.args.args[1:]], written.args, strict=False)) | named
+        read = names_read(forward)
+        for name, node in given.items():
+            if name is not None and name not in read and diagnosis.bound_to(node):
+                yield forward, name, (node, classes[0].name)
+
+
+def _unread_names(diagnosis: Diagnosis) -> Iterator[_Unread]:
+    code = diagnosis.code
+    names = {node.id for node in code.nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+    names |= {f"self.{node.attr}" for node in code.attributes if isinstance(node.ctx, ast.Load)}
+    for statement in code.bindings if diagnosis.steps else ():
+        name, value = dotted(statement.targets[0]), statement.value
+        kind = dotted(value.func) if isinstance(value, ast.Call) and diagnosis.has_run(statement) else ""
+        calls = (call.span.line for call in diagnosis.trace.calls if call.parent is None and call.span is not None)
+        is_dropout = kind.startswith("nn.Dropout") and not any(diagnosis.ops_named(DROPOUTS))
+        is_load = kind == "torch.load" and any(at > statement.lineno for at in calls)
+        if name and name not in names and (is_load or is_dropout or SCHEDULES.search(kind)):
+            yield statement, name, None

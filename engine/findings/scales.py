@@ -39,8 +39,10 @@ def inputs_of_another_size(diagnosis: Diagnosis) -> Iterator[Finding]:
             tensors=(usual.id, data.id),
             name=diagnosis.say(data.id),
             model=diagnosis.modules[call.module].path,
-            **_ends("", data),
-            **_ends("usual_", usual),
+            low=_end(data, 0),
+            high=_end(data, 1),
+            usual_low=_end(usual, 0),
+            usual_high=_end(usual, 1),
         )
 
 
@@ -57,9 +59,10 @@ def _is_judged(diagnosis: Diagnosis, call: ModuleCall) -> bool:
     return any(op.outputs and is_judged(diagnosis, op) for op in diagnosis.ops_of(call)[-1:])
 
 
-def _ends(prefix: str, tensor: Tensor) -> dict[str, str]:
-    low, high = extent(tensor) or (0.0, 0.0)
-    return {f"{prefix}low": f"{low:.3g}", f"{prefix}high": f"{high:.3g}"}
+def _end(tensor: Tensor | None, at: int) -> str:
+    """Its smallest number, or its largest, for a sentence."""
+    ends = extent(tensor)
+    return f"{ends[at]:.3g}" if ends is not None else "?"
 
 
 @once_a_line
@@ -77,16 +80,16 @@ def targets_in_other_units(diagnosis: Diagnosis) -> Iterator[Finding]:
     ops = sorted(diagnosis.ops_named(ELEMENTWISE_LOSSES), key=lambda op: diagnosis.op_at[op.id])
     for op in ops if diagnosis.steps else ():
         predicted, target, model = _compared(diagnosis, op)
-        sizes = size_of(predicted), size_of(target)
-        if predicted is None or target is None or not sizes[0] or not sizes[1]:
+        near, far = size_of(predicted), size_of(target)
+        if predicted is None or target is None or not near or not far:
             continue
         is_trained = diagnosis.reaches_a_pass(op)
-        if is_trained and not (sizes[1] >= APART * sizes[0] and stuck.intersection(op.outputs)):
+        if is_trained and not (far >= APART * near and stuck.intersection(op.outputs)):
             usual[model] = target
             continue
         before = usual.get(model)
         was = size_of(before)
-        if not is_trained and not (was and _are_apart(was, sizes[1]) and _are_apart(*sizes)):
+        if not is_trained and not (was and _are_apart(was, far) and _are_apart(near, far)):
             continue
         yield diagnosis.warning(
             "targets_too_far" if is_trained else "targets_in_other_units",
@@ -95,9 +98,12 @@ def targets_in_other_units(diagnosis: Diagnosis) -> Iterator[Finding]:
             name=said_at(diagnosis, op, target),
             predicted=diagnosis.say(predicted.id),
             shape=times(target),
-            **_ends("", target),
-            **_ends("given_", predicted),
-            **(_ends("usual_", before) if before is not None else {}),
+            low=_end(target, 0),
+            high=_end(target, 1),
+            given_low=_end(predicted, 0),
+            given_high=_end(predicted, 1),
+            usual_low=_end(before, 0),
+            usual_high=_end(before, 1),
         )
 
 

@@ -283,12 +283,7 @@ def compared_along_another_axis(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 def _are_products(diagnosis: Diagnosis, scores: Tensor) -> bool:
     """Whether they were computed as products of queries and keys."""
-    maker = diagnosis.maker.get(scores.id)
-    for _ in range(MOST_BACK):
-        if maker is None or maker.name in PRODUCTS:
-            break
-        maker = diagnosis.maker.get(maker.inputs[0]) if maker.inputs else None
-    return maker is not None and maker.name in PRODUCTS
+    return any(maker.name in PRODUCTS for maker in diagnosis.back(scores.id, MOST_BACK + 1))
 
 
 def _sums(diagnosis: Diagnosis, made: Tensor) -> Iterator[tuple[Op, int]]:

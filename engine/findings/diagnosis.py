@@ -228,12 +228,17 @@ class Diagnosis(TraceIndex):
         passes = [pass_ for pass_ in self.trace.passes if pass_.kind == "grad"]
         return {self.identity(result): pass_ for pass_ in passes for result in pass_.results if result is not None}
 
+    def back(self, tensor: str | None, most: int) -> Iterator[Op]:
+        """The op that made a value, then the one that made its first input, and so on."""
+        maker = self.maker.get(tensor or "")
+        while maker is not None and most:
+            yield maker
+            maker, most = self.maker.get(maker.inputs[0]) if maker.inputs else None, most - 1
+
     def origin(self, tensor: str | None, through: Container[str], most: int = 8) -> Op | None:
         """The op that a value comes from, seen through ops of some names back to their first inputs."""
-        maker = self.maker.get(tensor or "")
-        while maker is not None and maker.name in through and maker.inputs and most:
-            maker, most = self.maker.get(maker.inputs[0]), most - 1
-        return maker
+        ways = enumerate(self.back(tensor, most + 1))
+        return next((op for at, op in ways if op.name not in through or not op.inputs or at == most), None)
 
     def made_from(self, tensor: str) -> tuple[str, ...]:
         """What the op that made a tensor was given."""

@@ -4,7 +4,17 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from engine.findings.diagnosis import Diagnosis, extent, grouped, is_zero, line, numbers_of, share_outside, size_of
+from engine.findings.diagnosis import (
+    Diagnosis,
+    extent,
+    grouped,
+    is_zero,
+    line,
+    numbers_of,
+    once_a_line,
+    share_outside,
+    size_of,
+)
 from engine.trace import Finding, Op, Pass, Span, Tensor
 
 LAYERS = 5
@@ -186,12 +196,8 @@ def _place(diagnosis: Diagnosis, op: Op) -> str:
 
 def _layer(diagnosis: Diagnosis, op: Op) -> str:
     """The kind of layer an op lies behind; empty when it is behind none."""
-    maker = diagnosis.maker.get(op.inputs[0]) if op.inputs else None
-    for _ in range(3):
-        if maker is None or maker.name in PRODUCTS:
-            break
-        maker = diagnosis.maker.get(maker.inputs[0]) if maker.inputs else None
-    return maker.name if maker is not None and maker.name in PRODUCTS else ""
+    makers = diagnosis.back(op.inputs[0] if op.inputs else None, 4)
+    return next((maker.name for maker in makers if maker.name in PRODUCTS), "")
 
 
 def saturated_units(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -319,27 +325,16 @@ def stays_behind(losses: Sequence[float]) -> bool:
     return quarter >= LONG // 4 and sum(losses[-quarter:]) > HARDLY * sum(losses[:quarter]) > 0
 
 
+@once_a_line
 def flat_ops(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`round` and its like, through which a pass sent a gradient of zeros only."""
-    told: set[str] = set()
     for node in diagnosis.trace.nodes:
-        if not node.type.startswith(FLAT) or node.id not in diagnosis.visited:
-            continue
-        op = diagnosis.op_of_node(node.id)
-        if op is None or line(op.span) in told:
-            continue
-        starved = _starved_by(diagnosis, node.id)
-        if not starved:
-            continue
-        told.add(line(op.span))
-        yield diagnosis.warning(
-            "flat_op",
-            op.span,
-            tensors=starved[:8],
-            nodes=(node.id,),
-            op=op.name,
-            leaf=diagnosis.say_all(starved),
-        )
+        is_met = node.type.startswith(FLAT) and node.id in diagnosis.visited
+        op = diagnosis.op_of_node(node.id) if is_met else None
+        starved = _starved_by(diagnosis, node.id) if op is not None else []
+        if op is not None and starved:
+            leaf = diagnosis.say_all(starved)
+            yield diagnosis.warning("flat_op", op, tensors=starved[:8], nodes=(node.id,), leaf=leaf)
 
 
 def _starved_by(diagnosis: Diagnosis, node: str) -> list[str]:

@@ -134,6 +134,7 @@ FAMILIES: tuple[Family, ...] = (
     reported.averages_of_the_wrong_count,
     scales.inputs_of_another_size,
     scales.targets_in_other_units,
+    no_effect.arguments_never_used,
     no_effect.never_used,
     loss_arguments.scores_cut_at_half,
     unheld.layers_made_in_forward,

@@ -87,8 +87,8 @@ def _over_layers(diagnosis: Diagnosis, looked_at: list[list[_Product]], last: Pa
         if not (first.size > 0 and final.size > 0):
             return
         ratios.append(first.size / final.size)
-    code = _verdict(ratios, "gradient_vanishes", "gradient_explodes")
-    if code:
+    code = "gradient_vanishes" if max(ratios) < FADED else "gradient_explodes" if min(ratios) > 1 / FADED else ""
+    if code:  # it holds in every pass that was looked at
         yield diagnosis.warning(
             code,
             first.op.span,
@@ -114,11 +114,6 @@ def _most(diagnosis: Diagnosis, pass_: Pass, weight: str) -> str:
     )
     ends = extent(diagnosis.tensors.get(given.get(weight) or ""))
     return f"{max(map(abs, ends)):.2g}" if ends is not None else "?"
-
-
-def _verdict(ratios: list[float], vanishes: str, explodes: str) -> str:
-    """Only what holds in every pass that was looked at."""
-    return vanishes if max(ratios) < FADED else explodes if min(ratios) > 1 / FADED else ""
 
 
 def _rounded(ratio: float) -> str:

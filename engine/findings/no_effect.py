@@ -334,54 +334,41 @@ def dropouts_ignoring_eval(diagnosis: Diagnosis) -> Iterator[Finding]:
         return
 
 
-def never_used(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """What is made or given for its effect and no line reads: tensors that a forward takes, weights that were loaded
-    before a model is called, a schedule, a dropout."""
-    code = diagnosis.code
-    if any(called(call) in REACHES_ALL for call in code.calls):
-        return
-    for node, name, giver in (*_unread_arguments(diagnosis), *_unread_names(diagnosis)):
-        span = code.head(node) if isinstance(node, ast.FunctionDef) else node
-        yield diagnosis.warning(
-            "argument_never_used" if giver else "never_used",
-            span,
-            name=name,
-            given=code.short(giver[0]) if giver else "",
-            call_line=str(giver[0].lineno) if giver else "",
-            function=f"{giver[1]}.forward" if giver else "",
-        )
-
-
-_Unread = tuple[ast.FunctionDef | ast.Assign, str, tuple[ast.expr, str] | None]
-"""Where it is, its name, and what a call gave for it, to the forward of which class."""
-
-
-def _unread_arguments(diagnosis: Diagnosis) -> Iterator[_Unread]:
+def arguments_never_used(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Tensors, as a mask, that a forward is given and that no line of it reads."""
     code = diagnosis.code
     types = {module.id: module.type for module in diagnosis.trace.modules}
-    ran = {types.get(call.module): call for call in diagnosis.trace.calls if not call.raised}
+    ran = {types.get(call.module, ""): call for call in diagnosis.trace.calls if not call.raised}
     for kind, call in ran.items():
-        classes, written = code.classes(kind or ""), code.call_at(call.span)
+        classes, written = code.classes(kind), code.call_at(call.span)
         forward = defined_in(classes[0], "forward") if len(classes) == 1 else None
         if forward is None or written is None:
             continue
-        named = {word.arg: word.value for word in written.keywords}
-        given = dict(zip([arg.arg for arg in forward.args.args[1:]], written.args, strict=False)) | named
-        read = names_read(forward)
-        for name, node in given.items():
-            if name is not None and name not in read and diagnosis.bound_to(node):
-                yield forward, name, (node, classes[0].name)
+        places = zip([arg.arg for arg in forward.args.args[1:]], written.args, strict=False)
+        for name, node in (*places, *((word.arg, word.value) for word in written.keywords)):
+            if name is not None and name not in names_read(forward) and diagnosis.bound_to(node):
+                yield diagnosis.warning(
+                    "argument_never_used",
+                    code.head(forward),
+                    name=name,
+                    given=code.short(node),
+                    call_line=str(node.lineno),
+                    function=f"{kind}.forward",
+                )
 
 
-def _unread_names(diagnosis: Diagnosis) -> Iterator[_Unread]:
+def never_used(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """What is made for its effect and no line reads: weights that were loaded before a model is called, a schedule, a
+    dropout."""
     code = diagnosis.code
     names = {node.id for node in code.nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
     names |= {f"self.{node.attr}" for node in code.attributes if isinstance(node.ctx, ast.Load)}
-    for statement in code.bindings if diagnosis.steps else ():
+    is_open = diagnosis.steps and not any(called(call) in REACHES_ALL for call in code.calls)
+    for statement in code.bindings if is_open else ():
         name, value = dotted(statement.targets[0]), statement.value
         kind = dotted(value.func) if isinstance(value, ast.Call) and diagnosis.has_run(statement) else ""
         calls = (call.span.line for call in diagnosis.trace.calls if call.parent is None and call.span is not None)
         is_dropout = kind.startswith("nn.Dropout") and not any(diagnosis.ops_named(DROPOUTS))
         is_load = kind == "torch.load" and any(at > statement.lineno for at in calls)
         if name and name not in names and (is_load or is_dropout or SCHEDULES.search(kind)):
-            yield statement, name, None
+            yield diagnosis.warning("never_used", statement, name=name)

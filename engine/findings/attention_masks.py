@@ -118,7 +118,6 @@ def _words_hidden(diagnosis: Diagnosis, op: Op, compared: Op, *, hides: bool) ->
         "words_hidden",
         compared,
         tensors=(*compared.inputs, *compared.outputs),
-        tokens=tokens,
         pad=padding,
         hidden="True" if hides else "False",
         right=f"{tokens} {'!=' if compared.name == 'eq' else '=='} {padding}",

@@ -121,19 +121,16 @@ class _Walk:
             return
         wanted = _cut_anew(target, rows, Place(0), self.batch.size)
         if wanted is not None and place != wanted and rows.shape[0] > self.batch.size:
-            maker = self.diagnosis.maker.get(scores.id)
             yield self.diagnosis.warning(
                 "rows_out_of_step",
                 loss,
                 tensors=(scores.id, rows.id),
                 name=self.diagnosis.say(scores.id),
                 targets=said_at(self.diagnosis, loss, rows),
-                shape=times(scores),
                 given=times(target),
                 batch=str(self.batch.size),
                 steps=str(rows.shape[0] // self.batch.size),
                 by_steps=str(int(place.outer > 1)),
-                scores_line=line(maker.span if maker is not None else None),
             )
 
     def _is_data(self, given: Tensor) -> bool:

@@ -229,7 +229,6 @@ def symmetric_units(diagnosis: Diagnosis) -> Iterator[Finding]:
             (filled or op).span,
             tensors=tuple(told),
             nodes=op.nodes[-1:],
-            names=diagnosis.say_all(told),
             name=diagnosis.say(told[0]),
             units=str(diagnosis.tensors[told[0]].shape[_axis(diagnosis, op, told[0])]),
             pass_line=line(last.span),

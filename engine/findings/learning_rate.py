@@ -309,7 +309,6 @@ def _of_another_optimizer(diagnosis: Diagnosis, stepped: ast.stmt | None) -> Fin
         optimizer=code.short(given),
         made_line=str(made.lineno),
         step_line=line(step.span),
-        stepped=receiver(diagnosis, step),
         lr=_rates(step),
     )
 

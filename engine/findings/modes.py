@@ -230,9 +230,7 @@ def frozen_norms_that_drift(diagnosis: Diagnosis) -> Iterator[Finding]:
         nodes=(),
         module=module.path,
         type=module.type,
-        model=diagnosis.outermost(module).path,
         count=diagnosis.counted(often[0]),
-        more=str(len(often) - 1),
     )
 
 

@@ -4,7 +4,7 @@ predictions held against targets in other units. The recorded values tell, howev
 from collections.abc import Iterator
 from itertools import islice
 
-from engine.findings.diagnosis import Diagnosis, extent, grouped, once_a_line, size_of, times
+from engine.findings.diagnosis import Diagnosis, extent, grouped, once_a_line, size_of
 from engine.findings.gradient_flow import stays_behind
 from engine.findings.losses import ELEMENTWISE_LOSSES, last_maker, said_at
 from engine.findings.modes import is_judged
@@ -97,7 +97,6 @@ def targets_in_other_units(diagnosis: Diagnosis) -> Iterator[Finding]:
             tensors=(predicted.id, target.id),
             name=said_at(diagnosis, op, target),
             predicted=diagnosis.say(predicted.id),
-            shape=times(target),
             low=_end(target, 0),
             high=_end(target, 1),
             given_low=_end(predicted, 0),

@@ -53,7 +53,6 @@ def inputs_as_targets(diagnosis: Diagnosis) -> Iterator[Finding]:
             tensors=(scored.given.id, scored.loss.inputs[1]),
             nodes=scored.loss.nodes[-1:],
             name=diagnosis.say(scored.wanted.id),
-            loss=scored.loss.name,
             lookup_line=line(scored.lookup.span),
         )
 

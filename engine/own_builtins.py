@@ -12,11 +12,13 @@ import sys
 from collections.abc import Sequence
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from importlib.util import module_from_spec
-from types import ModuleType
+from types import FunctionType, ModuleType
 
 _PYTHONS = dict(vars(builtins))
 _OURS = (f"{__package__}.", "torch.overrides", "torch.nn.parameter")
 """Modules that recording runs: the engine's, the way of a call to a function mode, what makes a parameter one."""
+_NOT_RUN = {"torch.overrides": ("is_tensor_like",), "torch.nn.parameter": ("Parameter.__new__",)}
+"""What of these is for the program's own calls alone, and finds the program's builtins, as all of PyTorch does."""
 
 
 def _import(name: str, *given: object) -> object:
@@ -28,8 +30,18 @@ _COPY = _PYTHONS | {"__import__": _import}
 
 class _Loader(SourceFileLoader):
     def exec_module(self, module: ModuleType) -> None:
-        vars(module)["__builtins__"] = _COPY
+        names = vars(module)
+        names["__builtins__"] = _COPY
         super().exec_module(module)
+        names["__builtins__"] = builtins
+        for place in _NOT_RUN.get(module.__name__, ()):
+            owner, _, name = place.rpartition(".")
+            holder = names[owner] if owner else module
+            function: FunctionType = getattr(holder, name)
+            again = FunctionType(function.__code__, names, name, function.__defaults__, function.__closure__)
+            again.__qualname__, again.__doc__ = function.__qualname__, function.__doc__
+            setattr(holder, name, staticmethod(again) if owner else again)
+        names["__builtins__"] = _COPY
 
 
 def _with_own_builtins(module: ModuleType) -> ModuleType:

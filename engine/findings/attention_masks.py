@@ -1,7 +1,7 @@
 """Masks of attention that hide what should be seen: the past in place of the future, words in place of padding."""
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from engine.findings.diagnosis import Diagnosis, argument, line, number, once_a_line, times
 from engine.trace import Finding, Op, Tensor
@@ -20,7 +20,8 @@ HIDES = -1e3
 def past_hidden(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Scores whose mask hides each place and all before it, and shows what comes after."""
     for op, mask, hides in _masks(diagnosis):
-        if not _hides(mask, hides=hides, is_hidden=lambda row, column: column <= row):
+        hidden = hidden_places(mask, hides=hides) or {}
+        if not hidden or any(is_so != (column <= row) for (row, column), is_so in hidden.items()):
             continue
         yield diagnosis.warning(
             "past_hidden",
@@ -37,7 +38,7 @@ def _masks(diagnosis: Diagnosis) -> Iterator[tuple[Op, Tensor, bool]]:
             is_mask = (number(argument(op, "value", 2)) or 0) < HIDES and _goes_into_softmax(diagnosis, op)
             mask = diagnosis.input_of(op, 1) if is_mask else None
         else:
-            mask = diagnosis.tensors.get(_attn_mask(op) or "")
+            mask = diagnosis.tensors.get(attn_mask(op) or "")
         if mask is not None:  # one of floats is added to the scores
             yield op, mask, op.name != FUSED or mask.dtype != "bool"
 
@@ -47,14 +48,17 @@ def _goes_into_softmax(diagnosis: Diagnosis, op: Op) -> bool:
     return any(taker.name == "softmax" and argument(taker, "dim", 1) in ("-1", "3") for taker in takers)
 
 
-def _hides(mask: Tensor, *, hides: bool, is_hidden: Callable[[int, int], bool]) -> bool:
-    """Whether a mask hides just these places, told by row and column."""
+def hidden_places(mask: Tensor, *, hides: bool) -> dict[tuple[int, int], bool] | None:
+    """For each row and column of a square mask whether it is hidden there, in one batch or head at least; None where
+    that is not known. One of floats is added to the scores, whatever True means."""
     if len(mask.shape) < 2 or mask.shape[-1] != mask.shape[-2] or mask.shape[-1] < 3 or not mask.data:
-        return False
-    size = mask.shape[-1]
-    is_added = mask.dtype.startswith(("float", "bfloat"))
-    hidden = (float(each) < HIDES if is_added else bool(each) == hides for each in mask.data)
-    return all(is_so == is_hidden(at // size % size, at % size) for at, is_so in enumerate(hidden))
+        return None
+    size, is_added = mask.shape[-1], mask.dtype.startswith(("float", "bfloat"))
+    found: dict[tuple[int, int], bool] = {}
+    for at, each in enumerate(mask.data):
+        place = (at // size % size, at % size)
+        found[place] = found.get(place, False) or (float(each) < HIDES if is_added else bool(each) == hides)
+    return found
 
 
 @once_a_line
@@ -65,7 +69,7 @@ def words_hidden(diagnosis: Diagnosis) -> Iterator[Finding]:
         hides = op.name != FUSED
         if (hides and (number(argument(op, "value", 2)) or 0) >= HIDES) or op.iteration:
             continue
-        mask = op.inputs[1] if hides and len(op.inputs) > 1 else _attn_mask(op)
+        mask = op.inputs[1] if hides and len(op.inputs) > 1 else attn_mask(op)
         compared, is_hidden = _compared(diagnosis, mask, is_hidden=hides)
         tokens = diagnosis.input_of(compared) if compared is not None else None
         padding = number(compared.arguments[-1].text) if compared is not None else None
@@ -75,7 +79,8 @@ def words_hidden(diagnosis: Diagnosis) -> Iterator[Finding]:
             yield _words_hidden(diagnosis, op, compared, hides=hides)
 
 
-def _attn_mask(op: Op) -> str | None:
+def attn_mask(op: Op) -> str | None:
+    """The mask that attention was given."""
     return next((written.tensor for written in op.arguments if written.name == "attn_mask"), None)
 
 
@@ -113,7 +118,6 @@ def _words_hidden(diagnosis: Diagnosis, op: Op, compared: Op, *, hides: bool) ->
         "words_hidden",
         compared,
         tensors=(*compared.inputs, *compared.outputs),
-        tokens=tokens,
         pad=padding,
         hidden="True" if hides else "False",
         right=f"{tokens} {'!=' if compared.name == 'eq' else '=='} {padding}",

@@ -26,7 +26,7 @@ REDUCES = frozenset("mean sum max amax min amin logsumexp".split())
 PRODUCTS = frozenset(("matmul", "bmm"))
 HANDED_ON = frozenset("stack cat div mul sub add float to contiguous".split())
 """What is done to samples before a model gets them."""
-SWAPS = ("transpose", "swapaxes", "swapdims")
+SWAPS = ("transpose", "swapaxes", "swapdims", "t", "T", "mT")
 MOST_AXES = 5
 MOST_TURNS = 8
 """Of one place; what comes later is like it."""
@@ -197,6 +197,8 @@ def order_of(op: Op, count: int) -> list[int] | None:
     """The old place of each axis of a transposed tensor."""
     written = [number for given in op.arguments for number in re.findall(r"-?\d+", given.text or "")]
     numbers, order = [int(number) % count for number in written], list(range(count))
+    if op.name in ("t", "T", "mT"):
+        return order[::-1] if count == 2 else None
     if op.name in SWAPS and len(numbers) == 2:
         first, second = numbers
         order[first], order[second] = second, first
@@ -281,12 +283,7 @@ def compared_along_another_axis(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 def _are_products(diagnosis: Diagnosis, scores: Tensor) -> bool:
     """Whether they were computed as products of queries and keys."""
-    maker = diagnosis.maker.get(scores.id)
-    for _ in range(MOST_BACK):
-        if maker is None or maker.name in PRODUCTS:
-            break
-        maker = diagnosis.maker.get(maker.inputs[0]) if maker.inputs else None
-    return maker is not None and maker.name in PRODUCTS
+    return any(maker.name in PRODUCTS for maker in diagnosis.back(scores.id, MOST_BACK + 1))
 
 
 def _sums(diagnosis: Diagnosis, made: Tensor) -> Iterator[tuple[Op, int]]:

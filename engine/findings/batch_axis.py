@@ -19,6 +19,7 @@ from engine.findings.losses import (
     ELEMENTWISE_LOSSES,
     LOSSES,
     SOFTMAXES,
+    said_at,
 )
 from engine.ops import family_of
 from engine.program.names import called
@@ -109,6 +110,28 @@ class _Walk:
                     yield finding
                     return
                 self._follow(op, given, self.places[given.id])
+        yield from self._out_of_step()
+
+    def _out_of_step(self) -> Iterator[Finding]:
+        """Scores and targets of several numbers for each sample that were put into rows in different orders."""
+        loss, target = self.batch.loss, self.batch.target
+        scores, rows = self.diagnosis.input_of(loss), self.diagnosis.input_of(loss, 1)
+        place = self.places.get(scores.id) if scores is not None else None
+        if scores is None or rows is None or place is None or len(rows.shape) != 1 or scores.shape[:1] != rows.shape:
+            return
+        wanted = _cut_anew(target, rows, Place(0), self.batch.size)
+        if wanted is not None and place != wanted and rows.shape[0] > self.batch.size:
+            yield self.diagnosis.warning(
+                "rows_out_of_step",
+                loss,
+                tensors=(scores.id, rows.id),
+                name=self.diagnosis.say(scores.id),
+                targets=said_at(self.diagnosis, loss, rows),
+                given=times(target),
+                batch=str(self.batch.size),
+                steps=str(rows.shape[0] // self.batch.size),
+                by_steps=str(int(place.outer > 1)),
+            )
 
     def _is_data(self, given: Tensor) -> bool:
         """Whether a module was given it as it is, one row for each sample."""

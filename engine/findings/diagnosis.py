@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Literal, TypeAlias, TypeVar
 
 from engine.program.edits import Edits
-from engine.program.names import dotted, keyword
+from engine.program.names import called, dotted, keyword
 from engine.program.tree import Function, Placed, covers
 from engine.trace import Accumulation, Finding, Module, ModuleCall, Op, Pass, Span, Tensor, Trace, Update
 from engine.trace_index import TraceIndex
@@ -63,6 +63,11 @@ class Diagnosis(TraceIndex):
     def passes_by_place(self) -> dict[Span | None, list[Pass]]:
         """Those of each line of the program: the turns of a loop."""
         return grouped(self.ended, lambda pass_: pass_.span)
+
+    def begun_at(self, passes: Iterable[Pass]) -> list[float]:
+        """The numbers that passes began at, pass by pass."""
+        roots = (self.tensors.get(root.tensor or "") for pass_ in passes for root in pass_.roots)
+        return [number for root in roots for number in numbers_of(root)]
 
     @cached_property
     def moves(self) -> list[Update]:
@@ -223,12 +228,17 @@ class Diagnosis(TraceIndex):
         passes = [pass_ for pass_ in self.trace.passes if pass_.kind == "grad"]
         return {self.identity(result): pass_ for pass_ in passes for result in pass_.results if result is not None}
 
+    def back(self, tensor: str | None, most: int) -> Iterator[Op]:
+        """The op that made a value, then the one that made its first input, and so on."""
+        maker = self.maker.get(tensor or "")
+        while maker is not None and most:
+            yield maker
+            maker, most = self.maker.get(maker.inputs[0]) if maker.inputs else None, most - 1
+
     def origin(self, tensor: str | None, through: Container[str], most: int = 8) -> Op | None:
         """The op that a value comes from, seen through ops of some names back to their first inputs."""
-        maker = self.maker.get(tensor or "")
-        while maker is not None and maker.name in through and maker.inputs and most:
-            maker, most = self.maker.get(maker.inputs[0]), most - 1
-        return maker
+        ways = enumerate(self.back(tensor, most + 1))
+        return next((op for at, op in ways if op.name not in through or not op.inputs or at == most), None)
 
     def made_from(self, tensor: str) -> tuple[str, ...]:
         """What the op that made a tensor was given."""
@@ -323,7 +333,22 @@ class Diagnosis(TraceIndex):
             return "?"
         maker = self.maker.get(tensor)
         named = self.name(tensor) or self._members.get(self.identity(tensor), "")
-        return named or (self.code.excerpt(maker.span) if maker is not None else "") or tensor
+        return (
+            named or (self._name_beside(maker) or self.code.excerpt(maker.span) if maker is not None else "") or tensor
+        )
+
+    def _name_beside(self, op: Op) -> str:
+        """What a loop that takes batches apart calls what an op gives, where what its like gave in other turns has
+        kept such names."""
+        loop = self.code.at(op.span)
+        if not isinstance(loop, ast.For):
+            return ""
+        counted = isinstance(loop.iter, ast.Call) and called(loop.iter) == "enumerate"
+        parts = [node.id for node in ast.walk(loop.target) if isinstance(node, ast.Name)][counted:]
+        alike = [other for other in self.ops_at(op.span) if other.name == op.name and other.outputs]
+        known = [(parts[other.iteration % len(parts)], self.name(other.outputs[0])) for other in alike if parts]
+        is_so = any(name for _, name in known) and all(name in ("", part) for part, name in known)
+        return parts[op.iteration % len(parts)] if is_so else ""
 
     def say_all(self, tensors: Sequence[str]) -> str:
         """Several tensors: the first names, then how many more."""

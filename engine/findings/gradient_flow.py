@@ -4,7 +4,17 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from engine.findings.diagnosis import Diagnosis, extent, grouped, is_zero, line, numbers_of, share_outside, size_of
+from engine.findings.diagnosis import (
+    Diagnosis,
+    extent,
+    grouped,
+    is_zero,
+    line,
+    numbers_of,
+    once_a_line,
+    share_outside,
+    size_of,
+)
 from engine.trace import Finding, Op, Pass, Span, Tensor
 
 LAYERS = 5
@@ -77,8 +87,8 @@ def _over_layers(diagnosis: Diagnosis, looked_at: list[list[_Product]], last: Pa
         if not (first.size > 0 and final.size > 0):
             return
         ratios.append(first.size / final.size)
-    code = _verdict(ratios, "gradient_vanishes", "gradient_explodes")
-    if code:
+    code = "gradient_vanishes" if max(ratios) < FADED else "gradient_explodes" if min(ratios) > 1 / FADED else ""
+    if code:  # it holds in every pass that was looked at
         yield diagnosis.warning(
             code,
             first.op.span,
@@ -104,11 +114,6 @@ def _most(diagnosis: Diagnosis, pass_: Pass, weight: str) -> str:
     )
     ends = extent(diagnosis.tensors.get(given.get(weight) or ""))
     return f"{max(map(abs, ends)):.2g}" if ends is not None else "?"
-
-
-def _verdict(ratios: list[float], vanishes: str, explodes: str) -> str:
-    """Only what holds in every pass that was looked at."""
-    return vanishes if max(ratios) < FADED else explodes if min(ratios) > 1 / FADED else ""
 
 
 def _rounded(ratio: float) -> str:
@@ -186,12 +191,8 @@ def _place(diagnosis: Diagnosis, op: Op) -> str:
 
 def _layer(diagnosis: Diagnosis, op: Op) -> str:
     """The kind of layer an op lies behind; empty when it is behind none."""
-    maker = diagnosis.maker.get(op.inputs[0]) if op.inputs else None
-    for _ in range(3):
-        if maker is None or maker.name in PRODUCTS:
-            break
-        maker = diagnosis.maker.get(maker.inputs[0]) if maker.inputs else None
-    return maker.name if maker is not None and maker.name in PRODUCTS else ""
+    makers = diagnosis.back(op.inputs[0] if op.inputs else None, 4)
+    return next((maker.name for maker in makers if maker.name in PRODUCTS), "")
 
 
 def saturated_units(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -228,7 +229,6 @@ def symmetric_units(diagnosis: Diagnosis) -> Iterator[Finding]:
             (filled or op).span,
             tensors=tuple(told),
             nodes=op.nodes[-1:],
-            names=diagnosis.say_all(told),
             name=diagnosis.say(told[0]),
             units=str(diagnosis.tensors[told[0]].shape[_axis(diagnosis, op, told[0])]),
             pass_line=line(last.span),
@@ -284,7 +284,8 @@ def layers_that_are_one(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Trained layers with nothing between them but views: together they are one, and a loss that hardly falls may want
     more than that. One that makes fewer numbers than either side has is meant."""
     found = grouped(_joined(diagnosis), lambda pair: pair[0].module)
-    behind = any(map(_stays_behind, _losses_by_place(diagnosis))) if found else False
+    losses = map(diagnosis.begun_at, diagnosis.passes_by_place.values() if found else ())
+    behind = any(map(stays_behind, losses))
     pairs = [pairs[0] for pairs in found.values()] if behind else []
     if pairs:
         (first, _), last = pairs[0], pairs[0][1]
@@ -312,39 +313,22 @@ def _joined(diagnosis: Diagnosis) -> Iterator[tuple[Op, Op]]:
             yield before, op
 
 
-def _losses_by_place(diagnosis: Diagnosis) -> Iterator[list[float]]:
-    for passes in diagnosis.passes_by_place.values():
-        roots = (diagnosis.tensors.get(root.tensor or "") for pass_ in passes for root in pass_.roots)
-        yield [number for root in roots for number in numbers_of(root)]
-
-
-def _stays_behind(losses: Sequence[float]) -> bool:
+def stays_behind(losses: Sequence[float]) -> bool:
     """Whether the last quarter of many is hardly smaller than the first."""
     quarter = len(losses) // 4
     return quarter >= LONG // 4 and sum(losses[-quarter:]) > HARDLY * sum(losses[:quarter]) > 0
 
 
+@once_a_line
 def flat_ops(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`round` and its like, through which a pass sent a gradient of zeros only."""
-    told: set[str] = set()
     for node in diagnosis.trace.nodes:
-        if not node.type.startswith(FLAT) or node.id not in diagnosis.visited:
-            continue
-        op = diagnosis.op_of_node(node.id)
-        if op is None or line(op.span) in told:
-            continue
-        starved = _starved_by(diagnosis, node.id)
-        if not starved:
-            continue
-        told.add(line(op.span))
-        yield diagnosis.warning(
-            "flat_op",
-            op.span,
-            tensors=starved[:8],
-            nodes=(node.id,),
-            op=op.name,
-            leaf=diagnosis.say_all(starved),
-        )
+        is_met = node.type.startswith(FLAT) and node.id in diagnosis.visited
+        op = diagnosis.op_of_node(node.id) if is_met else None
+        starved = _starved_by(diagnosis, node.id) if op is not None else []
+        if op is not None and starved:
+            leaf = diagnosis.say_all(starved)
+            yield diagnosis.warning("flat_op", op, tensors=starved[:8], nodes=(node.id,), leaf=leaf)
 
 
 def _starved_by(diagnosis: Diagnosis, node: str) -> list[str]:

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
-from engine.findings.diagnosis import Diagnosis, line
+from engine.findings.diagnosis import Diagnosis, once_a_line
 from engine.program.names import called, dotted
 from engine.program.source import Source
 from engine.trace import Finding, Op, Pass, Tensor
@@ -78,24 +78,22 @@ def _kept(diagnosis: Diagnosis, call: ast.Call, owner: str, kept: list[Tensor]) 
     )
 
 
+@once_a_line
 def totals_kept(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`total += loss`: a running sum whose graph grows by one iteration each time and that nothing goes back
     through."""
     code = diagnosis.code
-    told: set[str] = set()
     for op in diagnosis.ops_named(("add", "add_", "iadd")):
-        if op.iteration < 1 or line(op.span) in told or diagnosis.reaches_a_pass(op) or not op.nodes:
+        if op.iteration < 1 or diagnosis.reaches_a_pass(op) or not op.nodes:
             continue
-        statement = code.at(op.span)
         target, added = _running_sum(diagnosis, op)
         if added is None or not _adds_to_itself(diagnosis, op) or not _adds_a_root(diagnosis, op):
             continue
-        told.add(line(op.span))
         yield diagnosis.warning(
             "total_kept",
             op,
             tensors=op.outputs[:1],
-            fix=code.method(added, ".detach()") if statement is not None else (),
+            fix=code.method(added, ".detach()"),
             name=target,
             added=code.short(added),
             count=diagnosis.counted(diagnosis.ops_at(op.span)),

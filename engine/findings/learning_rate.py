@@ -309,12 +309,12 @@ def _of_another_optimizer(diagnosis: Diagnosis, stepped: ast.stmt | None) -> Fin
         optimizer=code.short(given),
         made_line=str(made.lineno),
         step_line=line(step.span),
-        stepped=receiver(diagnosis, step),
         lr=_rates(step),
     )
 
 
 def _rates(step: Update) -> str:
+    """The learning rate of a step, for a sentence."""
     rate = _rate(step)
     return f"{rate:.4g}" if rate is not None else "?"
 
@@ -353,8 +353,8 @@ def scheduled_per_batch(diagnosis: Diagnosis) -> Iterator[Finding]:
             times=diagnosis.counted(diagnosis.steps),
             batch_line=str(loops[0].lineno),
             epoch_line=str(loops[1].lineno),
-            first=_rate_said(diagnosis.steps[0]),
-            last=_rate_said(diagnosis.steps[-1]),
+            first=_rates(diagnosis.steps[0]),
+            last=_rates(diagnosis.steps[-1]),
         )
 
 
@@ -378,9 +378,3 @@ def _number(diagnosis: Diagnosis, node: ast.expr | None) -> int | None:
         case ast.Name(id=name):
             return _number(diagnosis, diagnosis.value_of(name))
     return None
-
-
-def _rate_said(step: Update) -> str:
-    """The learning rate of a step, for a sentence."""
-    rate = _rate(step)
-    return f"{rate:.3g}" if rate is not None else "?"

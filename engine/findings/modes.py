@@ -96,7 +96,7 @@ def evaluated_in_train(diagnosis: Diagnosis) -> Iterator[Finding]:
         for op in unrecorded
         if diagnosis.op_at[op.id] not in evaluated
         and not _is_learnt_from(diagnosis, op)
-        and (_is_judged(diagnosis, op) or (not switched and _predicts(diagnosis, op, trained[op.module, op.name])))
+        and (is_judged(diagnosis, op) or (not switched and _predicts(diagnosis, op, trained[op.module, op.name])))
         and not (switched and _is_asked_for(diagnosis, op))
     ]
     if not found:
@@ -160,7 +160,7 @@ def _is_learnt_from(diagnosis: Diagnosis, op: Op) -> bool:
     return any(taker.grad_mode == "grad" and taker.nodes for value in made for taker in diagnosis.takers.get(value, ()))
 
 
-def _is_judged(diagnosis: Diagnosis, op: Op) -> bool:
+def is_judged(diagnosis: Diagnosis, op: Op) -> bool:
     """Whether what its model made of it is held against targets, unlike a sample that is only looked at."""
     takers = (taker for value in _made_of(diagnosis, op) for taker in diagnosis.takers.get(value, ()))
     return any(taker.name in JUDGES or squares_differences(diagnosis, taker) for taker in takers)
@@ -230,9 +230,7 @@ def frozen_norms_that_drift(diagnosis: Diagnosis) -> Iterator[Finding]:
         nodes=(),
         module=module.path,
         type=module.type,
-        model=diagnosis.outermost(module).path,
         count=diagnosis.counted(often[0]),
-        more=str(len(often) - 1),
     )
 
 

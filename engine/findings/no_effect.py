@@ -2,15 +2,18 @@
 early or late."""
 
 import ast
+import re
 from collections.abc import Container, Iterator
 
+from engine.findings.cut_gradients import REACHES_ALL
 from engine.findings.diagnosis import Diagnosis, argument, line
 from engine.findings.leaves import subtraction
-from engine.findings.modes import in_eval
+from engine.findings.modes import DROPOUTS, in_eval
 from engine.program.edits import Edits
-from engine.program.names import called, dotted, is_grad_of, keyword
+from engine.program.names import called, dotted, is_grad_of, keyword, names_read
 from engine.program.source import Source
 from engine.program.spelling import nearest
+from engine.program.tree import defined_in
 from engine.trace import Finding, Op, Tensor
 
 MAKES_NEW = frozenset(
@@ -29,6 +32,7 @@ SIGNS = frozenset("add sub mul div".split())
 INFINITIES = ("float('inf')", 'float("inf")', "torch.inf", "math.inf", "np.inf", "inf")
 """Norms that clip nothing: the call measures."""
 GRAD_FLAG = "requires_grad"
+SCHEDULES = re.compile(r"(^|\.)(\w+LR|ReduceLROnPlateau|CosineAnnealingWarmRestarts)$")
 
 
 def results_dropped(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -328,3 +332,43 @@ def dropouts_ignoring_eval(diagnosis: Diagnosis) -> Iterator[Finding]:
             model=diagnosis.module_path(op),
         )
         return
+
+
+def arguments_never_used(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Tensors, as a mask, that a forward is given and that no line of it reads."""
+    code = diagnosis.code
+    types = {module.id: module.type for module in diagnosis.trace.modules}
+    ran = {types.get(call.module, ""): call for call in diagnosis.trace.calls if not call.raised}
+    for kind, call in ran.items():
+        classes, written = code.classes(kind), code.call_at(call.span)
+        forward = defined_in(classes[0], "forward") if len(classes) == 1 else None
+        if forward is None or written is None:
+            continue
+        places = zip([arg.arg for arg in forward.args.args[1:]], written.args, strict=False)
+        for name, node in (*places, *((word.arg, word.value) for word in written.keywords)):
+            if name is not None and name not in names_read(forward) and diagnosis.bound_to(node):
+                yield diagnosis.warning(
+                    "argument_never_used",
+                    code.head(forward),
+                    name=name,
+                    given=code.short(node),
+                    call_line=str(node.lineno),
+                    function=f"{kind}.forward",
+                )
+
+
+def never_used(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """What is made for its effect and no line reads: weights that were loaded before a model is called, a schedule, a
+    dropout."""
+    code = diagnosis.code
+    names = {node.id for node in code.nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+    names |= {f"self.{node.attr}" for node in code.attributes if isinstance(node.ctx, ast.Load)}
+    is_open = diagnosis.steps and not any(called(call) in REACHES_ALL for call in code.calls)
+    for statement in code.bindings if is_open else ():
+        name, value = dotted(statement.targets[0]), statement.value
+        kind = dotted(value.func) if isinstance(value, ast.Call) and diagnosis.has_run(statement) else ""
+        calls = (call.span.line for call in diagnosis.trace.calls if call.parent is None and call.span is not None)
+        is_dropout = kind.startswith("nn.Dropout") and not any(diagnosis.ops_named(DROPOUTS))
+        is_load = kind == "torch.load" and any(at > statement.lineno for at in calls)
+        if name and name not in names and (is_load or is_dropout or SCHEDULES.search(kind)):
+            yield diagnosis.warning("never_used", statement, name=name)

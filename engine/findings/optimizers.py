@@ -182,7 +182,8 @@ def models_without_optimizer(diagnosis: Diagnosis) -> Iterator[Finding]:
     steps = diagnosis.steps
     if len(steps) < 2:
         return
-    models = _models(diagnosis)
+    roots = {diagnosis.modules[root].path: leaves for root, leaves in diagnosis.leaves_of.items()}
+    models = {path: leaves for path, leaves in roots.items() if "(" not in path}
     trained = [model for model, leaves in models.items() if leaves & diagnosis.stepped]
     handed_out = [call.func for call in diagnosis.code.calls if called(call) in (*PARAMETERS, "state_dict")]
     passes = _passes_before_the_last_step(diagnosis)
@@ -217,15 +218,6 @@ def models_without_optimizer(diagnosis: Diagnosis) -> Iterator[Finding]:
 def _optimizers(diagnosis: Diagnosis) -> dict[frozenset[str], Update]:
     """A step of each optimizer, by what it holds."""
     return {frozenset(diagnosis.held_by(step)): step for step in reversed(diagnosis.steps)}
-
-
-def _models(diagnosis: Diagnosis) -> dict[str, set[str]]:
-    """The parameters of each model that the program has a name for."""
-    models: dict[str, set[str]] = {}
-    for leaf, root in diagnosis.root_of.items():
-        if "(" not in root.path:
-            models.setdefault(root.path, set()).add(leaf)
-    return models
 
 
 def _passes_before_the_last_step(diagnosis: Diagnosis) -> list[Pass]:

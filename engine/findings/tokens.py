@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple
 
-from engine.findings.attention_masks import FUSED
+from engine.findings.attention_masks import FUSED, attn_mask, hidden_places
 from engine.findings.axes import ATTENTION, KEEPS_AXES, RECURRENT, RESHAPES
 from engine.findings.diagnosis import Diagnosis, argument, line, number, numbers_of, once_a_line, walk
 from engine.findings.losses import CLASS_LOSSES
@@ -53,7 +53,6 @@ def inputs_as_targets(diagnosis: Diagnosis) -> Iterator[Finding]:
             tensors=(scored.given.id, scored.loss.inputs[1]),
             nodes=scored.loss.nodes[-1:],
             name=diagnosis.say(scored.wanted.id),
-            loss=scored.loss.name,
             lookup_line=line(scored.lookup.span),
         )
 
@@ -63,10 +62,13 @@ def answers_seen(diagnosis: Diagnosis) -> Iterator[Finding]:
     """The next token is asked for, and an op between lets each place see those after it, the answer among them."""
     for scored in _all_scored(diagnosis):
         makers = diagnosis.makers_behind(scored.loss.inputs[:1], MOST_BEHIND) if scored.ahead > 0 else ()
-        looking = (maker for maker in makers if _sees_all(diagnosis, maker, scored.given))
+        looking = (maker for maker in makers if _sees_the_answer(diagnosis, maker, scored))
         op = next((each for each in looking if _leads_to(diagnosis, scored.lookup, each)), None)
         if op is None:
             continue
+        mask = diagnosis.tensors.get(attn_mask(op) or "")
+        product = diagnosis.origin(op.inputs[0], ("div", "mul"))
+        is_bare = mask is None and (op.name != "softmax" or (product is not None and product.name in WEIGHS))
         yield diagnosis.warning(
             "answer_read_backwards" if op.name in RECURRENT else "answer_seen",
             op,
@@ -75,6 +77,8 @@ def answers_seen(diagnosis: Diagnosis) -> Iterator[Finding]:
             name=diagnosis.say(scored.wanted.id),
             loss_line=line(scored.loss.span),
             length=str(scored.given.shape[1]),
+            is_masked=str(int(not is_bare)),
+            is_added=str(int(mask is not None and mask.dtype.startswith("float"))),
         )
 
 
@@ -184,25 +188,42 @@ def _looks_aside(diagnosis: Diagnosis, scores: str) -> bool:
     return any(maker.name in LOOKS_ASIDE for maker in diagnosis.makers_behind([scores], MOST_BEHIND))
 
 
-def _sees_all(diagnosis: Diagnosis, op: Op, tokens: Tensor) -> bool:
-    """Whether by this op each place of the tokens sees all others, with nothing masked."""
-    length, first = tokens.shape[1], diagnosis.input_of(op)
+def _sees_the_answer(diagnosis: Diagnosis, op: Op, scored: _Scored) -> bool:
+    """Whether by this op each place sees the one whose token it is to predict: its mask leaves that open, or the
+    weights that came out give it a share."""
+    length, first = scored.given.shape[1], diagnosis.input_of(op)
     shape = first.shape if first is not None else ()
     if op.name in RECURRENT:
         options = [given.text for given in op.arguments if given.tensor is None]
         return len(shape) == 3 and length in shape[:2] and options[-2:-1] == ["True"]
     if op.name in (ATTENTION, FUSED):
-        masked = any(given.name == "attn_mask" and given.tensor is not None for given in op.arguments)
-        if masked or argument(op, "is_causal") == "True" or len(op.inputs) < 2:
+        if argument(op, "is_causal") == "True" or len(op.inputs) < 2:
             return False
-        if op.name == ATTENTION:
-            return op.inputs[0] == op.inputs[1] and shape[0] == length
-        return len(op.inputs) == 3 and shape[-2] == length == diagnosis.tensors[op.inputs[1]].shape[-2]
+        keys = diagnosis.tensors[op.inputs[1]].shape
+        is_own = op.inputs[0] == op.inputs[1] and shape[0] == length if op.name == ATTENTION else shape[-2] == length
+        return (
+            is_own and keys[0 if op.name == ATTENTION else -2] == length and _leaves_open(diagnosis, op, scored.ahead)
+        )
     if op.name != "softmax" or shape[-2:] != (length, length) or length < FEWEST:
         return False
-    product = diagnosis.origin(op.inputs[0], ("div", "mul"))
-    takers = diagnosis.takers.get(op.outputs[0], ())
-    return product is not None and product.name in WEIGHS and all(taker.name in WEIGHS for taker in takers)
+    made = diagnosis.tensors[op.outputs[0]]
+    weights, row = numbers_of(made), length + 1  # from one number of a diagonal to the next
+    ahead = [
+        share
+        for begin in range(0, len(weights), length * length)
+        for share in weights[begin + scored.ahead : begin + length * (length - scored.ahead) : row]
+    ]
+    is_open = min(ahead) > 0 if ahead else made.summary is not None and not made.summary.zeros
+    return is_open and all(taker.name in WEIGHS for taker in diagnosis.takers.get(made.id, ()))
+
+
+def _leaves_open(diagnosis: Diagnosis, op: Op, ahead: int) -> bool:
+    """Whether no mask, or one that is known, keeps the places of attention from themselves and from those ahead."""
+    mask = diagnosis.tensors.get(attn_mask(op) or "")
+    if mask is None:
+        return attn_mask(op) is None
+    hidden = hidden_places(mask, hides=op.name != FUSED)
+    return hidden is not None and not any(is_so for (row, at), is_so in hidden.items() if at - row in (0, ahead))
 
 
 def _leads_to(diagnosis: Diagnosis, lookup: Op, op: Op) -> bool:
@@ -213,7 +234,7 @@ def _leads_to(diagnosis: Diagnosis, lookup: Op, op: Op) -> bool:
 
 def _causal(diagnosis: Diagnosis, op: Op) -> Edits:
     call = diagnosis.code.call_at(op.span)
-    if op.name != FUSED or call is None or called(call) != FUSED:
+    if op.name != FUSED or call is None or called(call) != FUSED or attn_mask(op) is not None:
         return ()
     return (diagnosis.code.argument_added(call, "is_causal=True"),)
 

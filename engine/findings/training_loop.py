@@ -299,7 +299,6 @@ def stepped_outside_the_loop(diagnosis: Diagnosis) -> Iterator[Finding]:
                 "stepped_outside_the_loop",
                 step.span,
                 tensors=sorted(held, key=by_number),
-                optimizer=receiver(diagnosis, step),
                 passes=diagnosis.counted(own),
                 steps=diagnosis.counted(steps),
                 zero_line=line(zero.span),
@@ -579,7 +578,6 @@ def _only_the_last(
             "pass_thrown_away",
             wasted.by.span,
             tensors=fed[:8],
-            optimizer=step.variable or step.optimizer or "",
             first_line=line(wasted.of.span),
             pass_line=line(min(used, key=lambda span: span.line if span is not None else 0)),
             step_line=line(step.span),
@@ -609,7 +607,6 @@ def zeroed_in_every_part(diagnosis: Diagnosis) -> Iterator[Finding]:
             passes=diagnosis.counted(backward),
             steps=diagnosis.counted(diagnosis.steps),
             test=code.short(above.test),
-            pass_line=line(backward[0].span),
         )
 
 

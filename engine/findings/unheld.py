@@ -138,7 +138,6 @@ def layers_repeated(diagnosis: Diagnosis) -> Iterator[Finding]:
                 "layer_repeated",
                 node,
                 layer=alike[0].path,
-                type=layer,
                 count=str(often[alike[0].id]),
                 made=text,
             )

@@ -350,12 +350,8 @@ def _maximized_at(diagnosis: Diagnosis, step: Update) -> tuple[Span | None, Edit
 
 
 def _negated_at(diagnosis: Diagnosis, tensor: str | None) -> Span | None:
-    for _ in range(MOST_STEPS):
-        maker = diagnosis.maker.get(tensor or "")
-        if maker is None or maker.name in ("neg", "mul", "div", "rsub"):
-            return maker.span if maker is not None else None
-        tensor = maker.inputs[0] if maker.inputs else None
-    return None
+    makers = diagnosis.back(tensor, MOST_STEPS)
+    return next((maker.span for maker in makers if maker.name in ("neg", "mul", "div", "rsub")), None)
 
 
 def _turned(diagnosis: Diagnosis, span: Span | None) -> Edits:

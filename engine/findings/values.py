@@ -134,53 +134,30 @@ def _operand(diagnosis: Diagnosis, op: Op, at: int) -> Sequence[float]:
     return [written] if written is not None else ()
 
 
-def squeezes_without_effect(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A `squeeze` that never found an axis of size 1."""
-    code = diagnosis.code
-    effective: set[str] = set()
-    idle: dict[str, Op] = {}
-    for op in diagnosis.ops_named(("squeeze",)):
-        given, result = diagnosis.input_of(op), diagnosis.output_of(op)
-        if given is None or result is None:
+@once_a_line
+def axes_left_as_they_are(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A `squeeze` that never found an axis of size 1, and a `t()` of a tensor with one axis: both give the tensor as it
+    is."""
+    pairs = ((op, diagnosis.input_of(op), diagnosis.output_of(op)) for op in diagnosis.ops_named(("squeeze", "t")))
+    known = [(op, given, made) for op, given, made in pairs if given is not None and made is not None and given.shape]
+    effective = {line(op.span) for op, given, made in known if op.name == "squeeze" and given.shape != made.shape}
+    for op, given, _ in known:
+        call = diagnosis.code.call_at(op.span)
+        if op.name == "squeeze" and (line(op.span) in effective or call is None or called(call) != "squeeze"):
             continue
-        if given.shape != result.shape:
-            effective.add(line(op.span))
-        elif given.shape:
-            idle.setdefault(line(op.span), op)
-    for at, op in idle.items():
-        call = code.call_at(op.span)
-        given = diagnosis.input_of(op)
-        if at in effective or call is None or called(call) != "squeeze" or given is None:
+        if op.name == "t" and (len(given.shape) != 1 or diagnosis.is_inside_library(op)):
             continue
-        axis = argument(op, "dim", 1)
         yield diagnosis.finding(
-            "squeeze_without_effect",
+            "squeeze_without_effect" if op.name == "squeeze" else "transpose_without_effect",
             "note",
             op.span,
             tensors=op.inputs[:1],
             nodes=op.nodes,
             name=diagnosis.say(given.id),
             shape=times(given),
-            line=at,
-            axis=axis,
+            size=str(given.shape[0]),
+            axis=argument(op, "dim", 1),
         )
-
-
-@once_a_line
-def transposes_without_effect(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A `t()` of a tensor with one axis, which gives the tensor as it is."""
-    for op in diagnosis.ops_named(("t",)):
-        given = diagnosis.input_of(op)
-        if given is not None and len(given.shape) == 1 and not diagnosis.is_inside_library(op):
-            yield diagnosis.finding(
-                "transpose_without_effect",
-                "note",
-                op.span,
-                tensors=op.inputs[:1],
-                nodes=op.nodes,
-                name=diagnosis.say(given.id),
-                size=str(given.shape[0]),
-            )
 
 
 def uninitialised_reads(diagnosis: Diagnosis) -> Iterator[Finding]:

@@ -266,13 +266,7 @@ class Case:
 
     def makers(self, tensor: Tensor) -> Iterator[Op]:
         """The ops that a tensor comes from, each by the first input of the one before."""
-        at: Tensor | None = tensor
-        for _ in range(_FAR):
-            op = self.diagnosis.maker.get(at.id) if at is not None else None
-            if op is None:
-                return
-            yield op
-            at = self.diagnosis.input_of(op)
+        return self.diagnosis.back(tensor.id, _FAR)
 
     @property
     def made_at(self) -> dict[str, str]:

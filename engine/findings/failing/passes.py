@@ -166,7 +166,7 @@ class _Shared(NamedTuple):
 
     def recorded(self) -> Edits:
         """Recording the gradients, which keeps the graph too: in both passes, where both give gradients."""
-        spans = {self.first.span, *([self.failed.span] if self.failed.kind == "grad" else ())}
+        spans = dict.fromkeys((self.first.span, *([self.failed.span] if self.failed.kind == "grad" else ())))
         calls = [call for span in spans if (call := self.diagnosis.code.call_at(span)) is not None]
         plain = [call for call in calls if not any(keyword(call, name) for name in ("create_graph", "retain_graph"))]
         return tuple(self.diagnosis.code.argument_added(call, "create_graph=True") for call in plain)

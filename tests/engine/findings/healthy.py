@@ -1151,4 +1151,144 @@ for e in range(3):
     l.sum().backward()
     sgd([w, b], 0.03, 10)
 """, frozenset()),
+    "causal softmax with float -inf mask": ("""
+torch.manual_seed(0)
+tok, q, k, v, out = nn.Embedding(9, 8), nn.Linear(8, 8), nn.Linear(8, 8), nn.Linear(8, 8), nn.Linear(8, 9)
+params = [p for m in (tok, q, k, v, out) for p in m.parameters()]
+opt = torch.optim.Adam(params, lr=1e-2)
+ids = torch.randint(0, 9, (4, 7))
+mask = torch.full((6, 6), float('-inf')).triu(1)
+for _ in range(3):
+    h = tok(ids[:, :-1])
+    att = (q(h) @ k(h).transpose(1, 2) / 8 ** 0.5 + mask).softmax(-1)
+    loss = F.cross_entropy(out(h + att @ v(h)).flatten(0, 1), ids[:, 1:].flatten())
+    opt.zero_grad(); loss.backward(); opt.step()
+    again = F.scaled_dot_product_attention(q(h), k(h), v(h), attn_mask=torch.ones(6, 6).tril().bool())
+""", frozenset()),
+    "time-major tagger, both turned": ("""
+class Tagger(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.emb, self.rnn, self.out = nn.Embedding(12, 8), nn.GRU(8, 16), nn.Linear(16, 5)
+    def forward(self, x):
+        return self.out(self.rnn(self.emb(x.t()))[0])
+model = Tagger()
+opt = torch.optim.Adam(model.parameters())
+src, tags = torch.randint(0, 12, (5, 7)), torch.randint(0, 5, (5, 7))
+for _ in range(3):
+    opt.zero_grad()
+    F.cross_entropy(model(src).transpose(0, 1).reshape(-1, 5), tags.reshape(-1)).backward()
+    opt.step()
+""", frozenset()),
+    "time-major tagger, targets turned": ("""
+class Tagger(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.emb, self.rnn, self.out = nn.Embedding(12, 8), nn.GRU(8, 16), nn.Linear(16, 5)
+    def forward(self, x):
+        return self.out(self.rnn(self.emb(x.t()))[0])
+model = Tagger()
+opt = torch.optim.Adam(model.parameters())
+src, tags = torch.randint(0, 12, (5, 7)), torch.randint(0, 5, (5, 7))
+for _ in range(3):
+    opt.zero_grad()
+    F.cross_entropy(model(src).view(-1, 5), tags.t().reshape(-1)).backward()
+    opt.step()
+""", frozenset()),
+    "test data scaled with the training figures": ("""
+x = torch.rand(300, 4) * 100 + 50
+y = (x[:, 0] > x[:, 1]).long()
+mean, std = x[:200].mean(0), x[:200].std(0)
+net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2))
+opt = torch.optim.Adam(net.parameters(), lr=0.01)
+for epoch in range(3):
+    for i in range(0, 200, 50):
+        opt.zero_grad()
+        F.cross_entropy(net((x[i:i + 50] - mean) / std), y[i:i + 50]).backward()
+        opt.step()
+with torch.no_grad():
+    print((net((x[200:] - mean) / std).argmax(1) == y[200:]).float().mean().item())
+    print(net((torch.tensor([[120., 60, 70, 80]]) - mean) / std).argmax(1))
+""", frozenset()),
+    "predictions scaled back before they are compared": ("""
+x = torch.randn(120, 2)
+y = 3000 * x[:, :1] + 20000 + 100 * torch.randn(120, 1)
+mean, std = y[:100].mean(), y[:100].std()
+net = nn.Linear(2, 1)
+opt = torch.optim.Adam(net.parameters(), lr=0.05)
+for epoch in range(40):
+    loss = F.mse_loss(net(x[:100]), (y[:100] - mean) / std)
+    opt.zero_grad(); loss.backward(); opt.step()
+with torch.no_grad():
+    print(F.l1_loss(net(x[100:]) * std + mean, y[100:]).item())
+""", frozenset()),
+    "far targets that are being reached": ("""
+x = torch.randn(64, 2)
+y = x @ torch.tensor([[300.], [-200.]]) + 900
+net = nn.Linear(2, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for epoch in range(30):
+    loss = F.mse_loss(net(x), y)
+    opt.zero_grad(); loss.backward(); opt.step()
+""", frozenset()),
+    "means over batches and sums over samples": ("""
+from torch.utils.data import DataLoader, TensorDataset
+data = TensorDataset(torch.randn(64, 3), torch.randint(0, 3, (64,)))
+loader = DataLoader(data, batch_size=16, shuffle=True)
+net = nn.Linear(3, 3)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for epoch in range(3):
+    means, total, hits = 0.0, 0.0, 0
+    for xb, yb in loader:
+        out = net(xb)
+        loss = F.cross_entropy(out, yb)
+        opt.zero_grad(); loss.backward(); opt.step()
+        means += loss.item()
+        total += F.cross_entropy(out, yb, reduction='sum').item()
+        hits += (out.argmax(1) == yb).sum().item()
+    print(f"{means / len(loader):.4f} {total / len(data):.4f} {hits / len(data):.4f}")
+""", frozenset()),
+    "mask and lengths that are used": ("""
+class Pool(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.emb, self.fc, self.drop = nn.Embedding(9, 4), nn.Linear(4, 2), nn.Dropout(0.1)
+    def forward(self, ids, mask, temperature=None):
+        e = self.emb(ids) * mask.unsqueeze(-1)
+        return self.fc(self.drop(e.sum(1) / mask.sum(1, keepdim=True)))
+ids = torch.tensor([[1, 2, 3], [4, 5, 0]])
+net = Pool()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+sched = torch.optim.lr_scheduler.StepLR(opt, 1)
+for _ in range(2):
+    opt.zero_grad()
+    F.cross_entropy(net(ids, (ids != 0).float()), torch.tensor([0, 1])).backward()
+    opt.step(); sched.step()
+""", frozenset()),
+    "weights saved and loaded": ("""
+import io
+net = nn.Linear(3, 2)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    opt.zero_grad(); F.cross_entropy(net(torch.randn(8, 3)), torch.randint(0, 2, (8,))).backward(); opt.step()
+file = io.BytesIO()
+torch.save(net.state_dict(), file)
+file.seek(0)
+state = torch.load(file)
+again = nn.Linear(3, 2)
+again.load_state_dict(state)
+again.eval()
+with torch.no_grad():
+    print(again(torch.randn(2, 3)).argmax(1))
+""", frozenset()),
+    "language model without attention over time of one batch": ("""
+emb, rnn, out = nn.Embedding(10, 8), nn.LSTM(8, 16), nn.Linear(16, 10)
+opt = torch.optim.Adam([*emb.parameters(), *rnn.parameters(), *out.parameters()])
+data = torch.randint(0, 10, (9, 4))
+for _ in range(3):
+    x, y = data[:-1], data[1:]
+    opt.zero_grad()
+    F.cross_entropy(out(rnn(emb(x))[0]).view(-1, 10), y.reshape(-1)).backward()
+    opt.step()
+""", frozenset()),
 }  # fmt: skip

@@ -23,6 +23,7 @@ from tests.engine.findings import (
     silent_meant,
     silent_measured,
     silent_no_effect,
+    silent_scales,
     silent_steps,
     silent_training,
     silent_unmoved,
@@ -42,6 +43,7 @@ TRIGGERS = (
     *silent_batch.TRIGGERS,
     *silent_given.TRIGGERS,
     *silent_measured.TRIGGERS,
+    *silent_scales.TRIGGERS,
     *silent_steps.TRIGGERS,
     *silent_unmoved.TRIGGERS,
 )
@@ -55,6 +57,7 @@ NEAR_MISSES = (
     *silent_batch.NEAR_MISSES,
     *silent_given.NEAR_MISSES,
     *silent_measured.NEAR_MISSES,
+    *silent_scales.NEAR_MISSES,
     *silent_steps.NEAR_MISSES,
     *silent_unmoved.NEAR_MISSES,
 )

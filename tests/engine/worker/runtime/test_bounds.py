@@ -138,6 +138,16 @@ REPLACED = {
         "[2.0, 2.0]\n",
         None,
     ),
+    "what a pass and a parameter ask of a tensor": (
+        "import builtins, torch\nx = torch.ones(2, requires_grad=True)\nbuiltins.type = lambda *given: 1 / 0\ntry:\n    torch.nn.Parameter(x)\nexcept ZeroDivisionError:\n    print((x * x).sum().item())\n(x * x).sum().backward()",
+        "2.0\n",
+        "ZeroDivisionError",
+    ),
+    "what sets attributes": (
+        "import builtins, torch\nbuiltins.setattr = None\nx = torch.ones(2, requires_grad=True)\n(x * x).sum().backward()\nprint(x.grad.tolist())",
+        "[2.0, 2.0]\n",
+        None,
+    ),
     "what context managers call": (
         "import builtins, torch\nbuiltins.next = lambda *given: 5\nbuiltins.StopIteration = ValueError\nx = torch.ones(2, requires_grad=True)\n(x * x).sum().backward()\nprint(x.grad.tolist())",
         "[2.0, 2.0]\n",

@@ -1,0 +1,121 @@
+"""Numbers of another size than a model was trained with: inputs that were not scaled as the training data were, and
+predictions held against targets in other units. The recorded values tell, however they were scaled."""
+
+from collections.abc import Iterator
+from itertools import islice
+
+from engine.findings.diagnosis import Diagnosis, extent, grouped, once_a_line, size_of
+from engine.findings.gradient_flow import stays_behind
+from engine.findings.losses import ELEMENTWISE_LOSSES, last_maker, said_at
+from engine.findings.modes import is_judged
+from engine.trace import Finding, ModuleCall, Op, Tensor
+
+APART = 20
+"""How many times larger or smaller numbers are of other units, and not only of other samples."""
+ALIKE = 2
+LEAST = 8
+"""Numbers in a batch whose size says something."""
+MOST_CALLS = 200
+
+
+@once_a_line
+def inputs_of_another_size(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A model judged on data far larger or smaller than all that it was trained on."""
+    tops = [call for call in diagnosis.trace.calls if call.parent is None and not call.raised]
+    for calls in grouped(tops if diagnosis.steps else (), lambda call: call.module).values():
+        given = [(call, data) for call in islice(calls, MOST_CALLS) if (data := _data(diagnosis, call)) is not None]
+        trained = [data for call, data in given if any(map(diagnosis.reaches_a_pass, diagnosis.ops_of(call)))]
+        judged = [(call, data) for call, data in given if data not in trained and _is_judged(diagnosis, call)]
+        sizes = [size_of(data) or 0.0 for data in trained]
+        if not judged or not sizes or not 0 < max(sizes) <= ALIKE * min(sizes):
+            continue
+        ratios = [(size_of(data) or 0.0) / max(sizes) for _, data in judged]
+        if not min(ratios) >= APART and not 0 < max(ratios) <= 1 / APART:
+            continue
+        (call, data), usual = judged[0], trained[0]
+        yield diagnosis.warning(
+            "inputs_of_another_size",
+            call.span,
+            tensors=(usual.id, data.id),
+            name=diagnosis.say(data.id),
+            model=diagnosis.modules[call.module].path,
+            low=_end(data, 0),
+            high=_end(data, 1),
+            usual_low=_end(usual, 0),
+            usual_high=_end(usual, 1),
+        )
+
+
+def _data(diagnosis: Diagnosis, call: ModuleCall) -> Tensor | None:
+    """The batch of fractions that a model was given."""
+    ops = diagnosis.ops_of(call)
+    made = {output for op in ops for output in op.outputs}
+    taken = (diagnosis.tensors[tensor] for op in ops for tensor in op.inputs[:1] if tensor not in made)
+    data = (each for each in taken if each.role not in ("parameter", "buffer") and each.dtype.startswith("float"))
+    return next((each for each in data if len(each.shape) > 1 and diagnosis.elements(each.id) >= LEAST), None)
+
+
+def _is_judged(diagnosis: Diagnosis, call: ModuleCall) -> bool:
+    return any(op.outputs and is_judged(diagnosis, op) for op in diagnosis.ops_of(call)[-1:])
+
+
+def _end(tensor: Tensor | None, at: int) -> str:
+    """Its smallest number, or its largest, for a sentence."""
+    ends = extent(tensor)
+    return f"{ends[at]:.3g}" if ends is not None else "?"
+
+
+@once_a_line
+def targets_in_other_units(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Distances between predictions and targets far larger or smaller than those that the same model was trained to
+    give; or than it has come to give in a training that hardly got nearer."""
+    usual: dict[str, Tensor] = {}
+    stuck = {
+        root.tensor
+        for passes in diagnosis.passes_by_place.values()
+        if stays_behind(diagnosis.begun_at(passes))
+        for pass_ in passes
+        for root in pass_.roots
+    }
+    ops = sorted(diagnosis.ops_named(ELEMENTWISE_LOSSES), key=lambda op: diagnosis.op_at[op.id])
+    for op in ops if diagnosis.steps else ():
+        predicted, target, model = _compared(diagnosis, op)
+        near, far = size_of(predicted), size_of(target)
+        if predicted is None or target is None or not near or not far:
+            continue
+        is_trained = diagnosis.reaches_a_pass(op)
+        if is_trained and not (far >= APART * near and stuck.intersection(op.outputs)):
+            usual[model] = target
+            continue
+        before = usual.get(model)
+        was = size_of(before)
+        if not is_trained and not (was and _are_apart(was, far) and _are_apart(near, far)):
+            continue
+        yield diagnosis.warning(
+            "targets_too_far" if is_trained else "targets_in_other_units",
+            op,
+            tensors=(predicted.id, target.id),
+            name=said_at(diagnosis, op, target),
+            predicted=diagnosis.say(predicted.id),
+            low=_end(target, 0),
+            high=_end(target, 1),
+            given_low=_end(predicted, 0),
+            given_high=_end(predicted, 1),
+            usual_low=_end(before, 0),
+            usual_high=_end(before, 1),
+        )
+
+
+def _are_apart(one: float, other: float) -> bool:
+    return max(one / other, other / one) >= APART
+
+
+def _compared(diagnosis: Diagnosis, op: Op) -> tuple[Tensor | None, Tensor | None, str]:
+    """What a model gave, what it is held against, and the model."""
+    for at in (0, 1):
+        predicted, target = diagnosis.input_of(op, at), diagnosis.input_of(op, 1 - at)
+        maker = last_maker(diagnosis, predicted)
+        call = diagnosis.call_around(maker) if maker is not None and maker.module is not None else None
+        if call is not None and target is not None and not target.requires_grad:
+            return predicted, target, call.module
+    return None, None, ""

@@ -1,0 +1,152 @@
+"""Mistakes that numbers show whatever they are written like: other scales, other orders, other counts, no effect."""
+
+from tests.engine.findings.silent import Case
+from tests.engine.findings.silent_values import Pair
+
+STEP = "    opt.zero_grad()\n    loss.backward()\n    opt.step()\n"
+CLASSES = (
+    """x = torch.rand(60, 4) * 100 + 50
+y = (x[:, 0] > x[:, 1]).long()
+def scaled(x): return (x - 100) / 30
+net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2))
+opt = torch.optim.Adam(net.parameters())
+for i in range(0, 40, 10):
+    loss = F.cross_entropy(net(scaled(x[i:i + 10])), y[i:i + 10])
+"""
+    + STEP
+    + """net.eval()
+with torch.no_grad():
+    hits = (net(x[40:]).argmax(1) == y[40:]).float().mean()
+"""
+)
+PICTURES = (
+    """from torch.utils.data import DataLoader, TensorDataset
+images, labels = torch.randint(0, 256, (24, 1, 4, 4)).float(), torch.randint(0, 3, (24,))
+train = DataLoader(TensorDataset(images[:16], labels[:16]), batch_size=8)
+net = nn.Sequential(nn.Flatten(), nn.Linear(16, 3)); opt = torch.optim.SGD(net.parameters(), lr=1e-4)
+for xb, yb in train:
+    loss = F.cross_entropy(net(xb), yb)
+"""
+    + STEP
+    + """with torch.no_grad():
+    wrong = F.cross_entropy(net(images[16:] / 255), labels[16:]).item()
+"""
+)
+PRICES = (
+    """x = torch.randn(50, 2)
+price = 3000 * x[:, :1] + 20000 + 100 * torch.randn(50, 1)
+y, unseen = (price[:40] - price[:40].mean()) / price[:40].std(), price[40:]
+net = nn.Linear(2, 1); opt = torch.optim.Adam(net.parameters(), lr=0.05)
+for epoch in range(5):
+    loss = F.mse_loss(net(x[:40]), y)
+"""
+    + STEP
+    + """with torch.no_grad():
+    pred = net(x[40:])
+    error = F.l1_loss(pred, unseen)
+"""
+)
+FAR = (
+    """x = torch.randn(50, 2)
+y = 3000 * x[:, :1] + 250000
+net = nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 1))
+opt = torch.optim.Adam(net.parameters(), lr=1e-3)
+for epoch in range(24):
+    pred = net(x)
+    loss = F.mse_loss(pred, y)
+"""
+    + STEP
+)
+COUNTED = (
+    """from torch.utils.data import DataLoader, TensorDataset
+data = TensorDataset(torch.randn(48, 3), torch.randint(0, 3, (48,)))
+loader = DataLoader(data, batch_size=16, shuffle=True)
+net = nn.Linear(3, 3); opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for epoch in range(3):
+    total, hits = 0.0, 0
+    for xb, yb in loader:
+        out = net(xb)
+        loss = F.cross_entropy(out, yb)
+"""
+    + STEP.replace("    ", "        ")
+    + """        total += loss.item()
+        hits += (out.argmax(1) == yb).sum().item()
+    print(f"{epoch}: {total / len(data):.5f} {hits / len(data):.3f}")
+"""
+)
+POOLED = (
+    """class Pool(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.emb, self.drop, self.fc = nn.Embedding(9, 4), nn.Dropout(0.2), nn.Linear(4, 2)
+    def forward(self, ids, mask):
+        pooled = self.emb(ids).mean(1)
+        return self.fc(self.drop(pooled))
+ids = torch.tensor([[1, 2, 3], [4, 5, 0]])
+mask = (ids != 0).float()
+net = Pool()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for i in range(2):
+    loss = F.cross_entropy(net(ids, mask=mask), torch.tensor([0, 1]))
+"""
+    + STEP
+)
+SCHEDULED = (
+    """net = nn.Linear(3, 2); opt = torch.optim.SGD(net.parameters(), lr=0.1)
+sched = torch.optim.lr_scheduler.StepLR(opt, step_size=1)
+for i in range(2):
+    loss = F.cross_entropy(net(torch.randn(8, 3)), torch.randint(0, 2, (8,)))
+"""
+    + STEP
+)
+TAGGER = """class Tagger(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.emb, self.rnn, self.out = nn.Embedding(12, 8), nn.GRU(8, 16), nn.Linear(16, 5)
+    def forward(self, x):
+        return self.out(self.rnn(self.emb(x.t()))[0])
+net, x, tags = Tagger(), torch.randint(0, 12, (4, 7)), torch.randint(0, 5, (4, 7))
+logits = net(x)
+loss = F.cross_entropy(logits.view(-1, 5), tags.view(-1))
+loss.backward()
+"""
+FORECAST = """class Forecast(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.rnn, self.out = nn.LSTM(3, 8), nn.Linear(8, 1)
+    def forward(self, x):
+        return self.out(self.rnn(x.permute(1, 0, 2))[0]).flatten()
+net, x, y = Forecast(), torch.randn(4, 6, 3), torch.randn(4, 6)
+F.mse_loss(net(x), y.flatten()).backward()
+"""
+CAUSAL = """tok, qkv, out = nn.Embedding(9, 8), nn.Linear(8, 24), nn.Linear(8, 9)
+ids, mask = torch.randint(0, 9, (4, 7)), torch.ones(6, 6).tril()
+x = tok(ids[:, :-1])
+q, k, v = qkv(x).chunk(3, dim=-1)
+ATTEND
+F.cross_entropy(out(x + seen).flatten(0, 1), ids[:, 1:].flatten()).backward()
+"""
+
+PAIRS = (
+    Pair("inputs_of_another_size", 16, CLASSES, (("net(x[40:])", "net(scaled(x[40:]))"), (".argmax(1) == y[40:]).float()", ".softmax(1))"))),
+    Pair("inputs_of_another_size", 14, PICTURES, (("net(images[16:] / 255)", "net(images[16:])"), ("images[16:] / 255", "images[16:] / 4"))),
+    Pair("targets_in_other_units", 15, PRICES, (("pred = net(x[40:])", "pred = net(x[40:]) * 3000 + 20000"), ("unseen = (price[:40] - price[:40].mean()) / price[:40].std(), price[40:]", "unseen = price[:40] / 20000, price[40:] / 20000"))),
+    Pair("targets_in_other_units", 15, PRICES.replace("F.l1_loss", "F.mse_loss").replace("net(x[40:])", "net(x[40:]).view(-1, 1)"), (("price[40:]\n", "price[40:] / 20000\n"),)),
+    Pair("targets_too_far", 10, FAR, (("250000", "250000\ny = (y - y.mean()) / y.std()"), ("range(24)", "range(12)"))),
+    Pair("targets_too_far", 10, FAR.replace("mse_loss", "smooth_l1_loss"), (("lr=1e-3", "lr=200."),)),
+    Pair("means_over_samples", 18, COUNTED, (("total / len(data)", "total / len(loader)"), ("loss.item()", "loss.item() * len(xb)"))),
+    Pair("means_over_samples", 18, COUNTED.replace("{total / len(data):.5f}", "{total / 48:.4g}"), (("range(3)", "range(1)"),)),
+    Pair("counts_over_batches", 18, COUNTED.replace("hits / len(data)", "hits / len(loader)").replace("total / len(data)", "total / len(loader)"), (("hits / len(loader)", "hits / len(data)"),)),
+    Pair("counts_over_batches", 18, COUNTED.replace("{total / len(data):.5f} {hits / len(data):.3f}", "{100 * hits / len(loader):.2f}%"), (("100 * hits / len(loader)", "100 * hits / len(data)"),)),
+    Pair("argument_never_used", 8, POOLED, (("ids).mean(1)", "ids) * mask.unsqueeze(-1)\n        pooled = pooled.sum(1)"), (", mask=mask", ", mask=None"))),
+    Pair("argument_never_used", 8, POOLED.replace("ids, mask=mask", "ids, mask"), (("net(ids, mask)", "net(ids, None)"),)),
+    Pair("never_used", 5, SCHEDULED, (("    opt.step()\n", "    opt.step()\n    sched.step()\n"),)),
+    Pair("never_used", 10, "import io\n" + SCHEDULED.replace("sched = torch.optim.lr_scheduler.StepLR(opt, step_size=1)", "file = io.BytesIO()\ntorch.save(net.state_dict(), file)\nfile.seek(0)\nagain = nn.Linear(3, 2)\nstate = torch.load(file)\nagain(torch.ones(1, 3))"), (("again(torch.ones(1, 3))", "again.load_state_dict(state)"),)),
+    Pair("rows_out_of_step", 12, TAGGER, (("logits.view(-1, 5)", "logits.transpose(0, 1).reshape(-1, 5)"), ("tags.view(-1)", "tags.t().flatten()"), (".t()", ""))),
+    Pair("rows_out_of_step", 11, FORECAST, (("[0]).flatten()", "[0]).permute(1, 0, 2).flatten()"), ("y.flatten()", "y.t().flatten()"))),
+    Pair("answer_seen", 8, CAUSAL.replace("ATTEND", "seen = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)"), (("attn_mask=mask", "attn_mask=mask.bool()"), ("attn_mask=mask", "is_causal=True"))),
+    Pair("answer_seen", 8, CAUSAL.replace("ATTEND", "seen = (q @ k.transpose(1, 2) + mask).softmax(-1) @ v"), (("+ mask)", "+ mask.log())"),)),
+)  # fmt: skip
+TRIGGERS = tuple(Case(pair.code, pair.line, {}, pair.program) for pair in PAIRS)
+NEAR_MISSES = tuple((pair.code, pair.program.replace(wrong, right)) for pair in PAIRS for wrong, right in pair.right)
+"""Each replacement makes it right by itself."""

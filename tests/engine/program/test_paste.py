@@ -15,15 +15,15 @@ def test_prompts_are_taken_off_and_results_become_comments() -> None:
 
 def test_a_long_session_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     looked: list[int] = []
-    begins = paste._begins_printed
-
-    def lines_of(code: str) -> list[str]:
-        looked.append(0)
-        return code.split("\n")
+    begins, split = paste._begins_printed, paste.lines_of
 
     def begins_printed(lines: list[str], line: int) -> bool:
         looked.append(line)
         return begins(lines, line)
+
+    def lines_of(code: str) -> list[str]:
+        looked.append(0)
+        return split(code)
 
     monkeypatch.setattr(paste, "lines_of", lines_of)
     monkeypatch.setattr(paste, "_begins_printed", begins_printed)

@@ -5,6 +5,7 @@ import pytest
 from engine.program import paste
 from engine.program.edits import applied
 from engine.program.paste import characters, has_prompts, printed, prompts, prose, terminal
+from engine.program.spans import lines_of
 
 
 def test_prompts_are_taken_off_and_results_become_comments() -> None:
@@ -15,17 +16,17 @@ def test_prompts_are_taken_off_and_results_become_comments() -> None:
 
 def test_a_long_session_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     looked: list[int] = []
-    begins, split = paste._begins_printed, paste.lines_of
+    begins = paste._begins_printed
 
     def begins_printed(lines: list[str], line: int) -> bool:
         looked.append(line)
         return begins(lines, line)
 
-    def lines_of(code: str) -> list[str]:
+    def split(code: str) -> list[str]:
         looked.append(0)
-        return split(code)
+        return lines_of(code)
 
-    monkeypatch.setattr(paste, "lines_of", lines_of)
+    monkeypatch.setattr(paste, "lines_of", split)
     monkeypatch.setattr(paste, "_begins_printed", begins_printed)
     assert len(prompts(">>> x\n" + "x = 1\n" * 200 + "tensor([1\n" * 200)) == 401
     assert len(looked) == len(set(looked)) <= 402

@@ -56,6 +56,9 @@ const LAYERS = `import torch
 from torch import nn
 model = nn.Sequential(*[nn.Sequential(nn.Linear(4, 4), nn.ReLU()) for _ in range(6)], nn.Linear(4, 1))
 model(torch.ones(3, 4)).pow(2).mean().backward()`
+const COMPLEX = `import torch
+z = torch.tensor([1 + 2j, 0.5 - 1j], requires_grad=True)
+(z * z.conj()).abs().sum().backward()`
 const LOOP = `import torch
 x = torch.tensor([1.0, 1.0], requires_grad=True)
 y = x * 2
@@ -462,6 +465,10 @@ const stories = {
     await page.locator('.inspector').getByRole('button', { name: '← x.grad' }).press('Enter')
     await why.locator('.path').waitFor()
     await shoot(page, 'why')
+    await run(page, COMPLEX)
+    await box(page, 'leaf').click()
+    await why.locator('.part').first().waitFor()
+    check((await why.locator('.cells').count()) === 0, 'cells of complex numbers, which are not explained one by one, can be chosen')
   },
 
   async 'the ledger shows at a glance what was added to a gradient not reset'(page) {
@@ -2399,6 +2406,7 @@ const stories = {
       ['a failing program', async () => (await page.goto(`${server}/?failing#lang=en&theme=dark`), await page.waitForSelector('.cm-content'), run(page, FAILING))],
       ...['ledger', 'text', 'compare', 'memory', 'training', 'engine', 'storage', 'checks', 'jacobian', 'calls'].map((panel) => [`panel ${panel}, dark`, async () => (await page.goto(`${server}/#run=${trained}&lang=en&theme=dark&panel=${panel}`), await page.reload(), page.locator('.dock .panel > *').first().waitFor())]),
       ['share', async () => (await page.goto(`${server}/?share#run=${made}&lang=en&theme=light`), await page.getByRole('button', { name: 'Share' }).click(), await page.getByRole('button', { name: 'Make a snapshot' }).click(), page.getByLabel('Link').waitFor())],
+      ['embed of a long program on a phone', async () => (await page.setViewportSize({ width: 390, height: 800 }), await page.goto(`${server}/embed/${trained}?lang=en`), page.waitForSelector('.gg-scene .box', { state: 'attached' }))],
       ...['', '&mode=slides', '&mode=edit', '&mode=edit&theme=dark'].map((mode) => [`embed${mode}`, async () => (await page.goto(`${server}/embed/${made}?lang=en${mode}`), page.waitForSelector(mode.includes('edit') ? 'main:has(.cm-content) .gg-scene .box' : '.gg-scene .box', { state: 'attached' }))]),
     ]
     for (const [name, go] of places) {

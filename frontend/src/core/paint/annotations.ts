@@ -3,9 +3,8 @@
 import type { Box, Tensor } from '../../api/types'
 import type { Sheet, Stub } from '../layout/fold'
 import { formatBytes, textWidth } from '../words/format'
-import { CASTS, COLUMN, SMALLEST, type Measure, type Room, type Spacious } from './measure'
+import { CASTS, COLUMN, SMALLEST, SWITCHES, type Measure, type Room, type Spacious } from './measure'
 import type { BoxPaint, StepNumbers } from './moment'
-import { SWITCHES } from '../trace/naming'
 import { promotionText } from '../ops/promotion'
 import type { Mark } from './marks'
 

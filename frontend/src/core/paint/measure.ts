@@ -4,7 +4,6 @@ import type { Box, Group, Tensor } from '../../api/types'
 import { brief, display, normOf, WAITING, word, type Display } from '../words/display'
 import { groupTitle, type DrawnLink, type Sheet, type Stub } from '../layout/fold'
 import { formatCount, formatNumber, formatShape, textWidth } from '../words/format'
-import { SWITCHES } from '../trace/naming'
 import { exchangesOf } from '../trace/collectives'
 import type { BoxPaint, StepNumbers, Story } from './moment'
 import type { Strip } from './strips'
@@ -242,6 +241,11 @@ function shortLabel(tensor: Tensor): Display {
   const text =
     full.kind === 'thumb' ? full.trouble || formatNumber(Number(normOf(tensor).toPrecision(3))) : brief(tensor)
   return { kind: 'number', text, width: textWidth(text, LABEL), height: LABEL_ROW }
+}
+
+/** What keeps autograd from recording, as a program writes it. */
+export const SWITCHES: Readonly<Record<string, string>> = {
+  no_grad: 'no_grad', inference_mode: 'inference_mode', set_grad_enabled: 'set_grad_enabled(False)',
 }
 
 const CAUSES: Readonly<Record<string, string>> = { ...SWITCHES, data: '.data', tensor: 'torch.tensor()' }

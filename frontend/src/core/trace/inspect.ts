@@ -3,7 +3,7 @@
 import type { Box, Edge, Graph, HookCall, Node, Reduction, Saved, Sum, Tensor } from '../../api/types'
 import { push, type TraceIndex, type VisitAt } from './trace-index'
 import type { Words } from '../words/sentences'
-import { elements, nameOf, nodeName, SWITCHES, tensorName } from './naming'
+import { elements, nameOf, nodeName, tensorName } from './naming'
 
 /** The visit to tell of: the latest that has happened, or else the first that will. */
 export function visitAt(index: TraceIndex, node: Node, step: number, passes: readonly string[]): VisitAt | undefined {
@@ -97,8 +97,6 @@ function ghostSentence(index: TraceIndex, box: Box, t: Words): string {
   const tracked = index.op(box.op)?.inputs.some((id) => index.tensor(id)?.requires_grad) ?? false
   const guess = made?.grad_fn ? 'unreached' : tracked ? 'untracked' : 'constant'
   const reason = box.reason && box.reason !== 'untracked' ? box.reason : guess
-  const off = SWITCHES[reason]
-  if (off) return t('say.ghost.no_grad', { switch: off })
   return t(t.has(`say.ghost.${reason}`) ? `say.ghost.${reason}` : 'say.ghost.untracked')
 }
 

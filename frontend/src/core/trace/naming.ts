@@ -175,8 +175,3 @@ export function boxFinder(graph: Graph, index: TraceIndex): BoxFinder {
     byId: (id) => ids.get(id),
   }
 }
-
-/** What keeps autograd from recording, as a program writes it. */
-export const SWITCHES: Readonly<Record<string, string>> = {
-  no_grad: 'no_grad', inference_mode: 'inference_mode', set_grad_enabled: 'set_grad_enabled(False)',
-}

@@ -79,7 +79,7 @@ function shapeOf(index: TraceIndex, step: Step): Shape {
 }
 
 /** Backward stands on the line; a hook stands there when it fired in a pass. */
-function isAbove({ kind, pass }: Step): boolean {
+export function isAbove({ kind, pass }: Step): boolean {
   return (
     kind === 'seed' ||
     kind === 'visit' ||

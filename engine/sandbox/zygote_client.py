@@ -12,7 +12,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Literal, Self
+from typing import Literal, Protocol, Self
 
 from engine.devices import CPU, DeviceKind
 from engine.sandbox.canary import Targets
@@ -158,10 +158,31 @@ class Child:
             setattr(self, name, -1)
 
 
+class Begun(Protocol):
+    """A process that was begun."""
+
+    def kill(self) -> None: ...
+
+    def poll(self) -> int | None:
+        """None as long as it lives."""
+
+
+def begin(config: Config, control: socket.socket) -> Begun:
+    """Begins a zygote, which will be heard on the socket once it is warm."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "engine.sandbox.zygote", encode(config).decode()],
+        stdin=control.fileno(),
+        stdout=subprocess.DEVNULL,
+        env=ENVIRONMENT,
+        cwd="/",
+        start_new_session=True,
+    )
+
+
 class ZygoteClient:
     """A running zygote. When it is lost, so are its children, and `spawn` raises `ZygoteLost`."""
 
-    def __init__(self, process: subprocess.Popen[bytes], control: socket.socket, staging: Path) -> None:
+    def __init__(self, process: Begun, control: socket.socket, staging: Path) -> None:
         self.ready: asyncio.Future[Ready] = asyncio.get_running_loop().create_future()
         self.ready.add_done_callback(retrieve)
         self.lost = False
@@ -189,14 +210,7 @@ class ZygoteClient:
             device_share=device_share,
         )
         with theirs:
-            process = subprocess.Popen(
-                [sys.executable, "-m", "engine.sandbox.zygote", encode(config).decode()],
-                stdin=theirs.fileno(),
-                stdout=subprocess.DEVNULL,
-                env=ENVIRONMENT,
-                cwd="/",
-                start_new_session=True,
-            )
+            process = begin(config, theirs)
         client = cls(process, ours, staging)
         try:
             ready = await asyncio.wait_for(asyncio.shield(client.ready), START_S)
@@ -308,7 +322,7 @@ def _read(descriptor: int, take: Callable[[bytes], None]) -> bool:
     return bool(data)
 
 
-async def _end_of(process: subprocess.Popen[bytes]) -> None:
+async def _end_of(process: Begun) -> None:
     """By polling: no thread may be started to wait when Python is ending."""
     while process.poll() is None:
         await asyncio.sleep(_POLL_S)

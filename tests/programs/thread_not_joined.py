@@ -5,7 +5,7 @@ import torch
 done = []
 
 def late():
-    time.sleep(0.05)
+    time.sleep(0.5)
     done.append(torch.ones(1))
     print("late", len(done))
 

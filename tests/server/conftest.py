@@ -16,6 +16,7 @@ from server.app import create_app
 from server.service import Service
 from server.settings import Settings
 from tests.server.postgres import Postgres, postgres
+from tests.zygotes import forked
 
 START_S = 50.0
 
@@ -53,9 +54,10 @@ def serving(settings: Settings, *, ready_first: bool = True) -> Iterator[Served]
     config = uvicorn.Config(app, host="127.0.0.1", port=0, log_level="warning", timeout_graceful_shutdown=2)
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
     try:
-        wait_until(lambda: server.started or not thread.is_alive(), START_S)
+        with forked():
+            thread.start()
+            wait_until(lambda: server.started or not thread.is_alive(), START_S)
         assert server.started, "the server did not start; its log says why"
         port = server.servers[0].sockets[0].getsockname()[1]
         with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=30, verify=False) as http:

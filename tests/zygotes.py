@@ -1,0 +1,100 @@
+"""Warm processes for the servers of tests, forked from one that has imported PyTorch: `python -m tests.zygotes`.
+
+Each is a zygote like any other, but for its parent. What a lost one is replaced with starts as it always does.
+"""
+
+import gc
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
+from unittest.mock import patch
+
+from engine.sandbox.messages import Config, encode
+from engine.sandbox.processes import ENVIRONMENT
+
+_PACKET = 64 * 1024
+
+
+class Forked:
+    """One of them, held by its descriptor."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+
+    def kill(self) -> None:
+        with suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self._descriptor, signal.SIGKILL)
+
+    def poll(self) -> int | None:
+        """None as long as it lives."""
+        if self._descriptor >= 0:
+            if not select.select([self._descriptor], [], [], 0)[0]:
+                return None
+            os.close(self._descriptor)
+            self._descriptor = -1
+        return 0
+
+
+@contextmanager
+def forked() -> Iterator[None]:
+    """What starts within the block forks its warm process."""
+    with patch("engine.sandbox.zygote_client.begin", _begin):
+        yield
+
+
+def _begin(config: Config, control: socket.socket) -> Forked:
+    mother, _ = _mother()
+    socket.send_fds(mother, [encode(config)], [control.fileno()])
+    _, (descriptor,), _, _ = socket.recv_fds(mother, _PACKET, 1)
+    return Forked(descriptor)
+
+
+@cache
+def _mother() -> tuple[socket.socket, "subprocess.Popen[bytes]"]:
+    """The process they are forked from, and the way to it; it ends with this one, and they with it."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with theirs:
+        command = [sys.executable, "-m", "tests.zygotes"]
+        process = subprocess.Popen(command, stdin=theirs.fileno(), stdout=subprocess.DEVNULL, env=ENVIRONMENT, cwd="/")
+    return ours, process
+
+
+def main() -> None:
+    """Fork one for each configuration that comes."""
+    from engine.sandbox import zygote
+    from engine.worker.runtime.warm import warm
+
+    warm()
+    gc.collect()
+    gc.freeze()
+    asking = socket.socket(fileno=os.dup(0))
+    while True:
+        config, descriptors, _, _ = socket.recv_fds(asking, _PACKET, 1)
+        with suppress(ChildProcessError):
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        if not config:
+            return
+        pid = os.fork()
+        if pid == 0:
+            asking.close()
+            os.dup2(descriptors[0], 0)
+            os.close(descriptors[0])
+            os.setsid()
+            sys.argv[1:] = [config.decode()]
+            zygote.main()
+            os._exit(0)
+        os.close(descriptors[0])
+        descriptor = os.pidfd_open(pid)
+        socket.send_fds(asking, [b"-"], [descriptor])
+        os.close(descriptor)
+
+
+if __name__ == "__main__":
+    main()

@@ -3,7 +3,8 @@ from torch import nn
 from torch.utils.checkpoint import checkpoint
 
 torch.manual_seed(0)
-blocks = nn.ModuleList(nn.Sequential(nn.Linear(16, 64), nn.Tanh(), nn.Linear(64, 16)) for _ in range(3))
+count = 3  # ~ 1..6
+blocks = nn.ModuleList(nn.Sequential(nn.Linear(16, 64), nn.Tanh(), nn.Linear(64, 16)) for _ in range(count))
 batch = torch.randn(64, 16)
 
 
@@ -20,4 +21,5 @@ def train(keep_all):
 
 usual = train(keep_all=True)
 thrifty = train(keep_all=False)
-print("same gradients:", torch.equal(usual, thrifty))
+apart = (usual - thrifty).abs().max()  # ? apart
+print("largest difference of the gradients:", apart.item())

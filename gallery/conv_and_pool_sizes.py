@@ -15,6 +15,7 @@ for padding, stride in [(0, 1), (1, 1), (1, 2)]:
     print(f"padding {padding}, stride {stride}:", tuple(result.shape[2:]), expected(6, 3, padding, stride))
 
 biggest = nn.MaxPool2d(2)(image)  # ? biggest.shape
+# ~ 1..3
 average = nn.AvgPool2d(2)(image)
 print("largest of each window", biggest.flatten().tolist())
 print("mean of each window", average.flatten().tolist())

@@ -16,8 +16,10 @@ class Squares(Dataset):
 samples = Squares(7)
 print("one sample", samples[3])
 for drop_last in (False, True):
-    loader = DataLoader(samples, batch_size=3, drop_last=drop_last)
-    print("drop_last", drop_last, "->", [len(numbers) for numbers, _ in loader])
+    loader = DataLoader(samples, batch_size=3, drop_last=drop_last)  # ~ batch_size 2..6
+    sizes = torch.tensor([len(numbers) for numbers, _ in loader])  # ? sizes
+    # ? sizes @ 2
+    print("drop_last", drop_last, "->", sizes.tolist())
 
 torch.manual_seed(0)
 w = torch.tensor(0.0, requires_grad=True)

@@ -3,7 +3,7 @@ import torch
 device = torch.device("cuda:0" if torch.cuda.is_available() else "cpu")
 print("computing on", device.type)
 
-x = torch.ones(1000, device=device, requires_grad=True)
+x = torch.ones(1000, device=device, requires_grad=True)  # ~ 1..2000
 same = x.to(device)
 other_type = x.to(device, torch.float64)  # ? other_type.dtype
 print("to the same device: the same object?", same is x)

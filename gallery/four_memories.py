@@ -2,10 +2,11 @@ import torch
 from torch import nn
 
 torch.manual_seed(0)
-net = nn.Sequential(nn.Linear(64, 128), nn.ReLU(), nn.Linear(128, 10))
+rows, width = 32, 128  # ~ rows 8..64 by 8, width 16..256 by 16
+net = nn.Sequential(nn.Linear(64, width), nn.ReLU(), nn.Linear(width, 10))
 optimizer = torch.optim.Adam(net.parameters(), lr=1e-3)
-batch = torch.randn(32, 64)
-targets = torch.randint(0, 10, (32,))
+batch = torch.randn(rows, 64)
+targets = torch.randint(0, 10, (rows,))
 
 
 def kilobytes(tensors):
@@ -14,8 +15,10 @@ def kilobytes(tensors):
 
 def report(when):
     state = [value for slots in optimizer.state.values() for value in slots.values()]
-    print(f"{when:9} parameters {kilobytes(net.parameters()):.1f} KiB, "
-          f"gradients {kilobytes(p.grad for p in net.parameters()):.1f}, state {kilobytes(state):.1f}")
+    gradients = [parameter.grad for parameter in net.parameters()]
+    held = torch.tensor([kilobytes(net.parameters()), kilobytes(gradients), kilobytes(state)])  # ? held @ 3
+    # ? held @ 4
+    print(f"{when:9} parameters {held[0]:.1f} KiB, gradients {held[1]:.1f}, state {held[2]:.1f}")
 
 
 report("at first")

@@ -38,4 +38,4 @@ timed("forward of the whole batch", lambda: net(batch))
 halves = timed("scatter", lambda: batch.chunk(2))
 replicas = timed("replicate", lambda: [copy.deepcopy(net) for _ in halves])
 outputs = timed("two forwards", lambda: [replica(half) for replica, half in zip(replicas, halves)])
-joined = timed("gather", lambda: torch.cat(outputs))
+joined = timed("gather", lambda: torch.cat(outputs))  # ? joined.shape

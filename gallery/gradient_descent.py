@@ -11,7 +11,8 @@ def descend(batch_size, epochs=1, lr=0.2):  # ~ epochs 1..5, lr 0.05..0.6 by 0.0
     for epoch in range(epochs):
         order = torch.randperm(12)
         for rows in order.split(batch_size):
-            loss = ((w[0] * x[rows] + w[1] - y[rows]) ** 2).mean()
+            missed = w[0] * x[rows] + w[1] - y[rows]  # ? missed.shape @ 2
+            loss = (missed**2).mean()
             loss.backward()
             with torch.no_grad():
                 w -= lr * w.grad

@@ -14,7 +14,7 @@ class TwoLayers(nn.Module):
         return self.output(torch.relu(self.hidden(x)))
 
 
-net = TwoLayers(3, 4, 2)
+net = TwoLayers(3, hidden=4, outputs=2)  # ~ hidden 1..8, outputs 1..4
 print(net)
 for name, parameter in net.named_parameters():
     print(f"{name:14} {tuple(parameter.shape)} = {parameter.numel()} numbers")

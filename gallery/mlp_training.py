@@ -14,9 +14,10 @@ optimizer = torch.optim.SGD(model.parameters(), lr=rate, momentum=0.9)
 
 for epoch in range(epochs):
     for rows in known[torch.randperm(30)].split(batch_size):
-        loss = loss_fn(model(points[rows]), wanted[rows])
+        scores = model(points[rows])  # ? scores.shape
+        loss = loss_fn(scores, wanted[rows])
         optimizer.zero_grad()
-        loss.backward()
+        loss.backward()  # ? model[0].weight.grad.shape
         optimizer.step()
     with torch.no_grad():
         answers = (model(points[unseen]) > 0).float()

@@ -17,11 +17,12 @@ class Block(nn.Module):
 model = nn.Sequential(Block(), nn.Tanh(), nn.Linear(2, 1))
 block, weight, scale = model[0], model[0].lin.weight, model[0].scale
 
-model.double()
+model.double()  # ? weight.dtype
+twice = scale * 2  # ? twice.dtype
 
 print("module", block is model[0])
 print("parameter", weight is block.lin.weight, weight.dtype)
-print("buffer", scale is block.scale, scale.dtype, block.scale.dtype)
+print("buffer", scale is block.scale, twice.dtype, block.scale.dtype)
 print("integer buffer", block.calls.dtype)
 
 x = torch.tensor([[1.0, -1.0]], dtype=torch.float64)

@@ -2,7 +2,8 @@ import torch
 from torch import nn
 
 torch.manual_seed(0)
-model = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))
+model = nn.Sequential(nn.Linear(2, 3, bias=False), nn.Tanh(), nn.Linear(3, 1))
+nn.init.constant_(model[0].weight, 0.25)
 
 
 def double(module, inputs, output):
@@ -21,5 +22,6 @@ model[0].register_forward_hook(double)
 model[1].register_full_backward_hook(watch)
 model[2].weight.register_post_accumulate_grad_hook(ready)
 
-loss = model(torch.ones(4, 2)).pow(2).mean()
+hidden = model[0](torch.ones(2))  # ? hidden
+loss = model[1:](hidden).pow(2).mean()
 loss.backward()

@@ -22,8 +22,9 @@ class Scaled(nn.Module):
 net = nn.Sequential(Centred(), Scaled(3))
 print("parameters:", [name for name, _ in net.named_parameters()])
 print("buffers:", [name for name, _ in net.named_buffers()])
-
-net(torch.tensor([1.0, 2.0, 6.0])).sum().backward()  # ~ -5..9
+x, offset = torch.tensor([1.0, 2.0, 6.0]), net[1].offset  # ~ -5..9
+net(x).sum().backward()  # ? net[1].weight.grad
+# ? offset.grad
 print("weight.grad", net[1].weight.grad)
-print("offset.grad", net[1].offset.grad, "- but no optimizer will see it")
+print("offset.grad", offset.grad, "- but no optimizer will see it")
 print("calls", net[1].calls.item(), "saved with the model:", list(net.state_dict()))

@@ -11,7 +11,7 @@ class SmallCNN(nn.Module):
         self.classify = nn.Linear(8 * 2 * 2, 3)
 
     def forward(self, image):
-        x = F.max_pool2d(F.relu(self.conv1(image)), 2)
+        x = F.max_pool2d(F.relu(self.conv1(image)), 2)  # ? x.shape
         x = F.max_pool2d(F.relu(self.conv2(x)), 2)
         return self.classify(x.flatten(1))
 
@@ -22,6 +22,6 @@ images = torch.randn(2, 1, 8, 8)
 labels = torch.tensor([0, 2])
 
 loss = F.cross_entropy(model(images), labels)
-loss.backward()
+loss.backward()  # ? images.grad is None
 print(f"loss {loss.item():.4f}")
 print("conv1 kernel gradient", tuple(model.conv1.weight.grad.shape))

@@ -15,7 +15,7 @@ by_size = torch.FloatTensor(2, 3)
 by_list = torch.FloatTensor([2, 3])
 print("sizes:", by_size.shape, "- a list:", by_list)
 
-untouched.fill_(0.5)
+untouched.fill_(0.5)  # ~ 0..1
 by_size.copy_(untouched)
 pattern.zero_()
 print("filled", untouched, "- copied", by_size, "- zeroed", pattern)

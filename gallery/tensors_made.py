@@ -4,7 +4,8 @@ torch.manual_seed(0)
 
 listed = torch.tensor([[1.5, 2.5, 3.5], [4.5, 5.5, 6.5]])
 counted = torch.arange(0, 10, 3)  # ? counted
-spaced = torch.linspace(0, 10, 5)  # ? spaced
+spaced = torch.linspace(0, 10, steps=5)  # ? spaced
+# ~ steps 2..11
 empty_room = torch.zeros(2, 3, dtype=torch.int64)  # ? empty_room.dtype
 diagonal = torch.eye(3)
 even = torch.rand(1000)

@@ -17,7 +17,8 @@ model = TiedAutoencoder()
 x = torch.tensor([[1.0, 2.0, 3.0]])  # ~ -3..3
 
 error = (model(x) - x).pow(2).sum()
-error.backward()
+error.backward()  # ? grad.flow
+# ? model.offset.grad: [0, 0, 0] | [1, 1, 1] | None
 print(f"error {error.item():.3f}")
 print(model.weight.grad)
 print("offset.grad is", model.offset.grad)

@@ -92,12 +92,14 @@ def formula(w, x, y):
     return error * error / w
 
 
-toy = [Number(2.0), Number(3.0), Number(4.0)]
+w, x, y = 2.0, 3.0, 4.0  # ~ w 1..5, x 1..5, y 1..5
+toy = [Number(w), Number(x), Number(y)]
 run_backward(formula(*toy))
 
-real = [torch.tensor(each.data, requires_grad=True) for each in toy]
-formula(*real).backward()
+real = w, x, y = [torch.tensor(each.data, dtype=torch.float64, requires_grad=True) for each in toy]
+formula(*real).backward()  # ? y.grad
+# ? w.grad
 
 for name, mine, torchs in zip("wxy", toy, real, strict=True):
     print(name, mine.grad, torchs.grad.item())
-    assert mine.grad == torchs.grad.item()
+    assert abs(mine.grad - torchs.grad.item()) < 1e-9

@@ -7,10 +7,9 @@ again = rows.reshape(3, 2)
 copied = turned.reshape(6)
 own = rows.clone()
 
-grid[0] = 9  # ~ 0..20
-for name, tensor in {"rows": rows, "turned": turned, "again": again, "copied": copied, "own": own}.items():
-    shared = tensor.data_ptr() == grid.data_ptr()
-    print(f"{name:7} first cell {tensor.flatten()[0].item()}, contiguous {tensor.is_contiguous()}, shared {shared}")
+grid[0] = 9.0  # ~ 0..20
+firsts = torch.stack([each.flatten()[0] for each in (rows, turned, again, copied, own)])  # ? firsts
+print("first cells:", firsts.tolist())
 
 line = torch.arange(3.0)
 print("t() of a line is the line:", line.t().shape)
@@ -18,5 +17,5 @@ print("t() of a line is the line:", line.t().shape)
 x = torch.ones(2, 3, requires_grad=True)
 y = x.clone()
 y.view(6)[0] = 5.0
-(y * y).sum().backward()
+(y * y).sum().backward()  # ? x.grad
 print("y", y, "x.grad", x.grad)

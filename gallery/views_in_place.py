@@ -6,8 +6,8 @@ table = x * 10
 row = table.view(2, 2)[0]
 row.mul_(5)  # ~ 1..10
 
-loss = table.sum()
-loss.backward()
+loss = table.sum()  # ? loss
+loss.backward()  # ? x.grad
 
 print("table", table)
 print("row shares memory:", row.data_ptr() == table.data_ptr())

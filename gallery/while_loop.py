@@ -7,7 +7,8 @@ doublings = 1
 while y.norm() < 100:  # ~ 20..500 by 20
     y = y * 2
     doublings += 1
+# ? y
 
-y.sum().backward()
+y.sum().backward()  # ? x.grad
 print("doublings:", doublings)
 print("x.grad", x.grad)

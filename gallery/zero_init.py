@@ -10,7 +10,7 @@ points = torch.randn(8, 2)
 targets = (points[:, :1] * points[:, 1:]).sign()
 
 
-def train(net, start):
+def train(net, start, lr=0.5):  # ~ lr 0.1..2
     for parameter in net.parameters():
         nn.init.constant_(parameter, start)
     for step in range(5):
@@ -19,7 +19,7 @@ def train(net, start):
         loss.backward()
         with torch.no_grad():
             for parameter in net.parameters():
-                parameter -= 0.5 * parameter.grad  # ~ 0.1..2
+                parameter -= lr * parameter.grad
 
 
 zero, alike = [nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1)) for _ in range(2)]

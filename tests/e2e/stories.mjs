@@ -2141,6 +2141,7 @@ const stories = {
     await page.locator('.question input').fill('[201/100  1.41, .01]')
     await page.locator('.question button', { hasText: 'Check' }).click()
     await page.locator('.question .told', { hasText: '2.01' }).waitFor()
+    await until(() => page.evaluate(() => document.activeElement.className), (name) => /\bquestion\b/.test(name), 'the focus where the question was')
     await page.reload()
     await page.locator('.question', { hasText: 'All questions here are answered' }).waitFor()
     await page.locator('.question button', { hasText: 'Ask again' }).click()

@@ -22,7 +22,7 @@ export function openingChoice(sheet: Sheet): Set<string> {
       const inside = alike.flatMap((group) => childrenOf(sheet, group))
       const total = count - alike.length + inside.length
       if (alike.some((group) => isOne(sheet.groups.get(group)!))) continue
-      const isMany = alike.length >= MANY_ALIKE && !['rank', 'device'].includes(sheet.groups.get(alike[0]!)!.kind)
+      const isMany = alike.length >= MANY_ALIKE && sheet.groups.get(alike[0]!)!.kind !== 'rank'
       if (total > (isMany ? OPENING_BOXES / 2 : OPENING_BOXES)) continue
       count = total
       for (const group of alike) open.add(group)

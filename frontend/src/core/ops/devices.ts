@@ -16,7 +16,7 @@ export function wayOf({ origin, to }: Transfer): string {
   return `${deviceName(origin || (to === 'cpu' ? 'cuda' : 'cpu'))} → ${deviceName(to)}`
 }
 
-export function deviceName(device: string): string {
+function deviceName(device: string): string {
   return device === 'cpu' ? 'CPU' : device === 'cuda' ? 'GPU' : device
 }
 

@@ -52,7 +52,7 @@ function made(trace: Trace, step: number): Trace {
     output: trace.output.slice(0, count('output')),
     warnings: trace.warnings.slice(0, count('warning')),
     batches: (trace.batches ?? []).slice(0, count('batch')),
-    transfers: (trace.transfers ?? []).filter(({ back }) => !back || passes.length === trace.passes.length),
+    transfers: trace.transfers?.filter(({ back }) => !back),
     gaps: (trace.gaps ?? []).slice(0, count('gap')),
     memory: trace.memory.filter((point) => point.step < step),
     curve: (trace.curve ?? []).filter(({ pass }) => happened.has(pass)),

@@ -95,7 +95,7 @@ test.each(fixtures)('a cut of %s holds nothing that came later, before any line'
   }
 })
 
-test('gradients that went between devices are told once the passes are over', () => {
+test('gradients that went between devices are told once no question is open', () => {
   const { trace } = load(fixtures[0]!)
   const there = { to: 'cuda:1', size_bytes: 4 }
   const moved = { ...trace, transfers: [there, { ...there, to: 'cuda:0', back: true }] }

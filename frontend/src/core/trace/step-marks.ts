@@ -1,7 +1,6 @@
 // What the editor shows of a step besides the state of its lines: marked code, and what stands at the ends of lines.
 
 import type { Box, Op, Span, Trace } from '../../api/types'
-import { deviceName } from '../ops/devices'
 import { formatBytes } from '../words/format'
 import type { Words } from '../words/sentences'
 import { push, type TraceIndex } from './trace-index'
@@ -31,10 +30,8 @@ export function marksAt(index: TraceIndex, { step, selected, lit, blocks }: Choi
 function copiesAt(trace: Trace): Map<number, string> {
   const found = new Map<number, string>()
   for (const { span, to, back, size_bytes } of trace.transfers ?? []) {
-    if (!span) continue
-    const before = found.get(span.end_line)
-    if (!back) found.set(span.end_line, `→ ${deviceName(to)} ${formatBytes(size_bytes)}`)
-    else if (before !== undefined) found.set(span.end_line, `${before} ↑ ${formatBytes(size_bytes)}`)
+    const way = back ? `${found.get(span?.end_line ?? 0)} ↑` : `→ ${to === 'cpu' ? 'CPU' : to === 'cuda' ? 'GPU' : to}`
+    if (span) found.set(span.end_line, `${way} ${formatBytes(size_bytes)}`)
   }
   return found
 }

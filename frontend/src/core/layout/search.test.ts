@@ -54,8 +54,9 @@ test('parameters folded into a box are found by what they are like', () => {
   const alike = folded.filter(({ tensor }) => index.tensor(tensor)?.shape.join('x') === shape).map(({ name }) => name)
   expect(hits('attention', `${shape} weight`)).toEqual(alike)
   const norm = (id: string): number => Math.hypot(...index.tensor(id)!.data!.map(wireNumber))
+  const { accumulations } = trace.passes[0]!
   const gradients = folded.map(({ tensor }) =>
-    norm(trace.passes[0]!.accumulations.find((added) => index.identity(added.tensor) === index.identity(tensor))!.after!),
+    norm(accumulations.find((added) => index.identity(added.tensor) === index.identity(tensor))!.after!),
   )
   const least = Math.min(...gradients)
   expect(hits('attention', `weight grad <= ${least + 1e-9}`)).toEqual([folded[gradients.indexOf(least)]!.name])

@@ -4,7 +4,7 @@ import type { Box, Group, Pass, Step, Tensor } from '../../api/types'
 import { childrenOf, type DrawnLink, type Sheet } from '../layout/fold'
 import { nonFinite } from '../words/display'
 import type { TraceIndex, VisitAt } from '../trace/trace-index'
-import { exchangesOf, type Exchanged } from '../trace/collectives'
+import { exchangesOf, metBy, type Exchanged } from '../trace/collectives'
 import { groupLife, type GroupLife } from './group-life'
 import { lastVisit, latest, Lives, type Life } from './lives'
 import { Strips, type Strip } from './strips'
@@ -213,7 +213,7 @@ export class Story {
       trouble: this.trouble(life, step),
       leftOut: this.isLeftOut(life, step) && !this.isReturned(life, step),
       returned: this.isReturned(life, step),
-      exchanged: exchangesOf(this.index, life.box).filter(({ op }) => (this.index.stepOfOp.get(op.id) ?? 0) <= step),
+      exchanged: metBy(this.index, exchangesOf(this.index, life.box), step),
     }
   }
 

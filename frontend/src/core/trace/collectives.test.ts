@@ -4,7 +4,7 @@ import { PAGE } from '../paint/annotations'
 import { headOf } from '../paint/measure'
 import { View } from '../paint/view'
 import { words } from '../words/bundled'
-import { exchangedIn, exchangesOf, isGradient } from './collectives'
+import { exchangedIn, exchangesOf, isGradient, metBy } from './collectives'
 import { cutGraph, cutTrace } from './cut'
 import { tell } from './story'
 import { TraceIndex } from './trace-index'
@@ -64,4 +64,9 @@ test('a run that is cut before it knows nothing of what was exchanged', () => {
   expect(cutGraph(graph, before).boxes.some(({ id }) => id === box.id)).toBe(false)
   const between = new TraceIndex(cutTrace(trace, steps[0]!))
   expect(exchangesOf(between, box).map(({ op }) => op.rank)).toEqual([0])
+})
+
+test('a rank is told of once it has come that far', () => {
+  const met = exchangedIn(index, index.op(box.ops![0]!)!)
+  expect([steps[0]! - 1, steps[0]!, steps[1]!].map((step) => metBy(index, met, step).length)).toEqual([0, 1, 2])
 })

@@ -23,7 +23,12 @@ export function exchangedIn(index: TraceIndex, { collective }: Op): Exchanged[] 
     .map((op) => exchangedBy(index, op))
 }
 
-/** What each rank that has come that far gave and got. */
+/** Those of ranks that have come that far by a step. */
+export function metBy(index: TraceIndex, exchanged: readonly Exchanged[], step: number): Exchanged[] {
+  return exchanged.filter(({ op: { id } }) => (index.stepOfOp.get(id) ?? 0) <= step)
+}
+
+/** What each rank gave and got in the collective of a box. */
 export function exchangesOf(index: TraceIndex, box: Box): Exchanged[] {
   return (box.ops ?? []).flatMap((id) => {
     const op = index.op(id)

@@ -7,7 +7,7 @@ import { LANE } from '../layout/route'
 import {
   brief, display, NONE, normOf, THUMB_HEIGHT, THUMB_WIDTH, UNKNOWN, WAITING, word, type Display,
 } from '../words/display'
-import { isGradient } from '../trace/collectives'
+import { isGradient, listed } from '../trace/collectives'
 import { columnMarks } from './collective'
 import { cutEnd, cutMiddle, textWidth } from '../words/format'
 import { gradientTint, type Shade } from './colour'
@@ -128,7 +128,7 @@ export class Painter {
     headText(marks, head, 25, 15.5, w - 33, false, false)
     marks.push(...columnMarks(box, paint.exchanged, place, carries ? 'gradient' : 'value'))
     const told = paint.exchanged.map(({ op, gave, got }) =>
-      `rank ${op.rank} ${[gave, got].map((tensors) => tensors.map(brief).join(', ') || '·').join(' → ')}`)
+      `rank ${op.rank} ${[gave, got].map((tensors) => listed(tensors, brief)).join(' → ')}`)
     return { ...place, kind: 'box', marks, label: [head.title, head.aside, ...told].filter(Boolean).join(' · ') }
   }
 

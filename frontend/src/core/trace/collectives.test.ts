@@ -4,7 +4,7 @@ import { PAGE } from '../paint/annotations'
 import { headOf } from '../paint/measure'
 import { View } from '../paint/view'
 import { words } from '../words/bundled'
-import { exchangedIn, exchangesOf, isGradient, metBy } from './collectives'
+import { exchangedIn, exchangesOf, isGradient, listed, metBy } from './collectives'
 import { cutGraph, cutTrace } from './cut'
 import { tell } from './story'
 import { TraceIndex } from './trace-index'
@@ -69,4 +69,12 @@ test('a run that is cut before it knows nothing of what was exchanged', () => {
 test('a rank is told of once it has come that far', () => {
   const met = exchangedIn(index, index.op(box.ops![0]!)!)
   expect([steps[0]! - 1, steps[0]!, steps[1]!].map((step) => metBy(index, met, step).length)).toEqual([0, 1, 2])
+})
+
+test('of many tensors the first are told, and how many there are', () => {
+  const tensors = trace.tensors.slice(0, 5)
+  const say = ({ id }: { id: string }): string => id
+  expect(listed(tensors, say)).toBe('t1, t2, t3, … (5)')
+  expect(listed(tensors.slice(0, 3), say)).toBe('t1, t2, t3')
+  expect(listed([], say)).toBe('·')
 })

@@ -9,6 +9,14 @@ export interface Exchanged {
   got: readonly Tensor[]
 }
 
+const TOLD = 3
+
+/** What a rank gave, or got, for a sentence; of many tensors the first. */
+export function listed(tensors: readonly Tensor[], say: (tensor: Tensor) => string): string {
+  const few = tensors.slice(0, TOLD).map(say)
+  return [...few, ...(tensors.length > TOLD ? [`… (${tensors.length})`] : [])].join(', ') || '·'
+}
+
 /** Of one rank. */
 export function exchangedBy(index: TraceIndex, op: Op): Exchanged {
   const tensors = (ids: readonly string[] = []): Tensor[] => ids.flatMap((id) => index.tensor(id) ?? [])

@@ -1,7 +1,7 @@
 // The timeline in words: what happened at a step.
 
 import type { Batch, Gap, HookCall, Node, Op, Reduction, Step, Tensor, Update, Visit } from '../../api/types'
-import { exchangedBy, exchangedIn, type Exchanged } from './collectives'
+import { exchangedBy, exchangedIn, listed, type Exchanged } from './collectives'
 import { brief as briefTerm } from '../words/display'
 import { formatShape } from '../words/format'
 import type { TraceIndex } from './trace-index'
@@ -128,7 +128,7 @@ function tellOp(index: TraceIndex, step: Step, t: Words): Told {
 function tellCollective(index: TraceIndex, op: Op, t: Words): Told {
   const { name } = op
   const ends = ({ gave, got }: Exchanged): string =>
-    [gave, got].map((tensors) => tensors.map(briefTerm).join(', ') || '·').join(' → ')
+    [gave, got].map((tensors) => listed(tensors, briefTerm)).join(' → ')
   if (!isMeeting(index, op)) return told(t('step.op', { name }), ends(exchangedBy(index, op)))
   if (!isFirst(index, op)) return told(t('step.collective_over', { name }))
   const met = exchangedIn(index, op)

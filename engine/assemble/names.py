@@ -70,7 +70,9 @@ class SourceNames:
         began: tuple[str, str | None] | None = None
         for op in ops:
             span = op.span
-            if waiting is not None and (waiting[0].span != span or (op.name, op.module) == began):
+            if waiting is not None and _is_taken_inside(waiting[0], op):
+                waiting = None
+            elif waiting is not None and (waiting[0].span != span or (op.name, op.module) == began):
                 yield from _results(*waiting)
                 waiting = None
             if span is None:
@@ -221,6 +223,12 @@ class SourceNames:
 
 def _is_constant(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, int | float)
+
+
+def _is_taken_inside(last: Op, op: Op) -> bool:
+    """Whether a function of the program, such as a hook, takes what an op gave before the module's call is over: what
+    the call gives may be what it makes of that."""
+    return op.module == last.module is not None and op.span != last.span and not set(last.outputs).isdisjoint(op.inputs)
 
 
 def _results(op: Op, plan: _Plan) -> Iterator[tuple[str, str]]:

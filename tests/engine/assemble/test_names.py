@@ -112,3 +112,10 @@ def test_an_optimizer_of_a_function_has_its_name_unless_several_share_it(engine:
     )
     trace = run(engine, train + "    own.step()\n    given(w).step()\ntrain(lambda w: torch.optim.Adam([w]))\n")
     assert [update.variable for update in trace.updates if update.kind == "step"] == ["own", None]
+
+
+def test_what_a_hook_replaces_has_not_the_name_of_the_call(engine: LocalEngine) -> None:
+    hook = "layer = nn.Linear(2, 1)\nlayer.register_forward_hook(lambda module, inputs, output: output * 2)\n"
+    trace = run(engine, f"{hook}out = layer(torch.ones(2))\nlater = out + 1\n")
+    assert "out" not in names(trace, "linear")[0]
+    assert names(trace, "mul") == [("out",)]

@@ -99,7 +99,9 @@ function sign(computed: Grid | null, { texts, grid }: Written): '=' | '≈' | nu
   if (!computed || count(computed.shape) !== texts.length || !alike(computed.shape, grid.shape)) return null
   const signs = computed.values.map((value, at) => {
     const right = grid.values[at]!
-    return texts[at] === '…' && Number.isNaN(value) ? '=' : signBetween(value, right, CLOSE * Math.abs(right))
+    // Complex numbers, and those nobody recorded, are written but not worked with.
+    if (Number.isNaN(value)) return texts[at] === 'NaN' || texts[at] === '…' ? '=' : null
+    return signBetween(value, right, CLOSE * Math.abs(right))
   })
   return signs.includes(null) ? null : signs.includes('≈') ? '≈' : '='
 }

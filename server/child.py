@@ -72,7 +72,11 @@ class Child:
                 process.stdin.close()
             with contextlib.suppress(ProcessLookupError):
                 process.kill()
-            await process.wait()
+            ended = asyncio.ensure_future(process.wait())
+            try:
+                await asyncio.shield(ended)
+            finally:
+                await ended  # at once: who is not to wait any more leaves no process behind either
 
 
 def jobs() -> Iterator[tuple[bytes, Callable[[bytes], None]]]:

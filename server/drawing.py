@@ -108,6 +108,7 @@ class Drawing:
         """End the process."""
         if self._resting is not None:
             self._resting.cancel()
+            await asyncio.gather(self._resting, return_exceptions=True)
         await self._child.end()
 
     async def _call(self, function: str, *texts: bytes) -> bytes:

@@ -14,6 +14,7 @@ import pytest
 from engine import Program, RunRequest
 from engine.outcome import Outcome
 from engine.trace import Timings
+from server.child import Child
 from server.packing import finish
 from server.runner import RunnerDown
 from server.trace_processes import TraceProcesses, is_large
@@ -140,6 +141,22 @@ def test_one_takes_what_is_smallest_and_one_what_is_oldest(going: int, order: li
         await large.close()
 
     use(check())
+
+
+def test_who_stops_waiting_for_its_end_leaves_no_process() -> None:
+    async def check() -> None:
+        child = Child("server.trace_processes")
+        await child.start()
+        pid = child.pid
+        ending = asyncio.create_task(child.end())
+        await asyncio.sleep(0)
+        ending.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await ending
+        with pytest.raises(ProcessLookupError):
+            os.kill(pid or 0, 0)
+
+    asyncio.run(check())
 
 
 def test_one_who_no_longer_waits_does_not_get_the_answers_mixed_up() -> None:

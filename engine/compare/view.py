@@ -10,6 +10,7 @@ from engine.compare.names import MOST_NAMES, Names, plain
 from engine.compare.ops import Ops
 from engine.compare.types import FORMAT, Comparison, Named, OpPair, Printed, Side, Split
 from engine.compare.values import alike, difference
+from engine.program.spans import lines_of
 from engine.trace import Finding, Pass, Trace
 from engine.trace_index import TraceIndex
 
@@ -130,11 +131,16 @@ def _line_of(node: str, run: TraceIndex) -> int | None:
 
 
 def _findings(here: Trace, there: Trace, ops: Ops) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Findings of one run only: by code and line."""
+    """Findings of one run only: by code and line; one at a comment by the same line."""
+    written = [lines_of(trace.program.code) for trace in (here, there)]
 
     def key(finding: Finding, *, is_there: bool) -> tuple[str, int | None]:
         line = finding.span.line if finding.span else None
-        return finding.code, (ops.line_here(line) or -line) if is_there and line else line
+        if not is_there or not line:
+            return finding.code, line
+        comment, other = (lines[line - 1 : line] for lines in written)
+        is_same = comment == other and "".join(comment).lstrip().startswith("#")
+        return finding.code, line if is_same else ops.line_here(line) or -line
 
     ours = [key(finding, is_there=False) for finding in here.findings]
     theirs = [key(finding, is_there=True) for finding in there.findings]

@@ -1,6 +1,7 @@
 """Every program of the corpus and the gallery, run once: what plain PyTorch does, how its engine took the nodes, the numbers
 that the page shows of it, and that neither another run nor a check changes anything."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -20,12 +21,13 @@ from tests.oracle.compare import differences
 from tests.oracle.facts import Facts, Question
 
 ROOT = Path(__file__).parent.parent.parent
-RANKS = "torch.multiprocessing"
-"""Programs that start processes: tests/engine/worker/distributed holds them against a real group."""
+ELSEWHERE = re.compile(r"torch\.multiprocessing|^# devices:", re.MULTILINE)
+"""Programs that start processes: tests/engine/worker/distributed holds them against a real group; those for devices that
+plain PyTorch has not: tests/engine/worker/devices holds them against the same on the CPU."""
 PROGRAMS = sorted(
     path
     for path in (*(ROOT / "tests" / "programs").glob("*.py"), *(ROOT / "gallery").glob("*.py"))
-    if RANKS not in path.read_text("utf-8")
+    if not ELSEWHERE.search(path.read_text("utf-8"))
 )
 DIGEST = """
 def _digest():

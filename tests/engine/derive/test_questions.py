@@ -16,12 +16,12 @@ from engine.trace import Question
 from tests.golden import programs
 from tests.once import run
 
-ASKING = [path for path in programs() if path.stem != "distributed_data_parallel"]
-"""Lessons that run in one process."""
+ASKING = [path for path in programs() if path.stem not in ("distributed_data_parallel", "split_model")]
+"""Lessons that run in one process and on devices that plain PyTorch has."""
 SAME_WHATEVER_THE_NUMBERS = set(
     "around attention broadcasting chain_rule checkpoint_memory conv_and_pool_sizes data_loader devices error_in_place "
     "error_no_grad error_shape four_memories global_lock gradient_descent indexing leaf_or_not mean_grad mlp_module "
-    "mlp_training model_dtype small_cnn small_transformer split_model tensors_like tensors_made tied_weights "
+    "mlp_training model_dtype small_cnn small_transformer tensors_like tensors_made tied_weights "
     "zero_init".split()
 )
 """Lessons that ask for shapes, types, None, a line, zeros, or sums of ones, or that have no number but

@@ -14,6 +14,8 @@ from engine.worker.devices.simulated import Simulated
 from engine.worker.pytorch.patching import EntryPoint, Patches
 
 _LINE = re.compile(r"^#\s*devices\s*[:：](?P<names>.*)$")
+_NAMED = re.compile(r"(?:(?:cuda|cpu|gpu|mps|xpu):?\d*)?", re.IGNORECASE)
+"""What is meant for a device, though it may be none: any other word is one of a sentence."""
 _BEFORE_CPU = 9
 """Who is asked where a stored tensor is, before PyTorch looks itself (torch/serialization.py)."""
 _REFUSED = """memory_allocated max_memory_allocated memory_reserved max_memory_reserved memory_stats memory_summary
@@ -34,6 +36,8 @@ def simulate_devices(source: str, mode: Recording, patches: Patches) -> None:
             if torch.cuda.device_count() >= len(right):
                 return
             if names != right:
+                if "cuda" not in source or not all(map(_NAMED.fullmatch, names)):
+                    return
                 mode.recorder.outbox.say(Found("devices_misread", "warning", site, facts))
                 return
             mode.recorder.outbox.say(Found("devices_simulated", "note", site, facts))

@@ -214,6 +214,12 @@ def test_a_comment_that_names_them_otherwise_is_told_so(names: str) -> None:
     ]
 
 
+@pytest.mark.parametrize("comment", ["# devices: one GPU if there is any, cuda or cpu", "# devices: cpu"])
+def test_a_sentence_about_devices_is_only_a_comment(comment: str) -> None:
+    trace = run(f"{comment}\nimport torch\ntorch.ones(2, requires_grad=True).sum().backward()\n")
+    assert (trace.status, trace.findings) == ("ok", ())
+
+
 @pytest.mark.parametrize("code", ["x = 1\n# devices: cuda:0, cuda:1\n", "'''\n# devices: cuda:0, cuda:1\n'''\n", ""])
 def test_nothing_is_simulated_unasked(code: str) -> None:
     trace = run(code + "import torch\nprint(torch.cuda.is_available())\ntorch.ones(2).to('cuda:0')\n")

@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from itertools import chain, pairwise
+from itertools import accumulate, chain, pairwise
 from typing import Literal, NamedTuple
 
 from msgspec.structs import replace
@@ -344,8 +344,13 @@ class _Moments:
 
     def _is_called_within(self, first: int, at: int) -> bool:
         """Whether a step belongs to the call of a module that an earlier one began."""
-        between = self.index.trace.timeline[first:at]
-        return sum((step.kind == "call") - (step.kind == "call_end") for step in between) > 0
+        return self._depths[at] > self._depths[first]
+
+    @cached_property
+    def _depths(self) -> list[int]:
+        """How many calls of modules have begun and not ended before each step."""
+        steps = self.index.trace.timeline
+        return list(accumulate(((step.kind == "call") - (step.kind == "call_end") for step in steps), initial=0))
 
     def _tells_runs_apart(self, at: int) -> bool:
         """Whether a step comes once in each run of its expression; the ops of another call, as `sum(tensors)`, may come

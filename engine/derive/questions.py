@@ -244,7 +244,8 @@ def _mistakes(moments: "_Moments", state: Tensor, grad: Tensor, until: int) -> I
 
 def _of_any(tensor: Tensor) -> Iterator[Mistake]:
     data = tensor.data or ()
-    yield Mistake(code="sign", data=tuple(_times(value, -1) for value in data))
+    if not all(isinstance(value, int) and value >= 0 for value in data):  # a count has no sign to be wrong
+        yield Mistake(code="sign", data=tuple(_times(value, -1) for value in data))
     if len(tensor.shape) == 2:
         rows, columns = tensor.shape
         if rows == columns:

@@ -228,6 +228,12 @@ m = torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
     assert question.data not in found.values()
 
 
+@pytest.mark.parametrize(("made", "codes"), [("[3, 3, 1]", []), ("[3, -1]", ["sign"]), ("[3.0, 1.0]", ["sign"])])
+def test_a_count_has_no_sign_to_be_wrong(made: str, codes: list[str]) -> None:
+    (question,) = asked(f"y = torch.tensor({made})  # ? y")
+    assert [mistake.code for mistake in question.mistakes] == codes
+
+
 def test_a_question_mark_in_a_text_asks_nothing() -> None:
     assert asked('print("# ? x")\n# why?\nx = torch.ones(1)') == ()
 

@@ -3,7 +3,7 @@ read, the same random numbers in every step, samples sorted by class, rows compa
 
 import ast
 from collections.abc import Iterator
-from itertools import islice, pairwise
+from itertools import islice
 
 from engine.findings.diagnosis import (
     Diagnosis,
@@ -143,17 +143,18 @@ def _is_in_function_called_often(diagnosis: Diagnosis, seed: ast.Call) -> bool:
 
 
 def _each_trains(diagnosis: Diagnosis, ops: list[Op]) -> bool:
-    """Whether what each draw gave went into a pass for the same leaves before the next one."""
-    moments = [diagnosis.op_step.get(op.id, -1) for op in ops]
+    """Whether all draws were made for passes of the same leaves, and what they gave went into them; those of other
+    models may well repeat."""
     passes = [(diagnosis.pass_step.get(pass_.id, -1), frozenset(fed_by(pass_))) for pass_ in diagnosis.ended]
-    fed = [
-        frozenset[str]().union(*(leaves for at, leaves in passes if begin < at < end))
-        for begin, end in pairwise(moments)
-    ]
+    drawn = (diagnosis.op_step.get(op.id, -1) for op in ops)
+    next_ = [next((leaves for at, leaves in passes if at > moment), None) for moment in drawn]
+    fed = [leaves for leaves in next_ if leaves is not None]
     used = islice(walk(ops[0].outputs, diagnosis.made_of), MOST_BACK)
     makers = (diagnosis.maker.get(tensor) for tensor in used)
-    return bool(frozenset.intersection(*fed)) and any(
-        maker is not None and diagnosis.reaches_a_pass(maker) for maker in makers
+    return (
+        len(fed) > 1
+        and bool(frozenset.intersection(*fed))
+        and any(maker is not None and diagnosis.reaches_a_pass(maker) for maker in makers)
     )
 
 

@@ -375,7 +375,7 @@ def scaled_and_stepped(diagnosis: Diagnosis) -> Iterator[Finding]:
         through = any(dotted(each.func) == f"{scaler}.step" for each in code.calls)
         clips = [each for each in code.calls if called(each).startswith("clip_grad_") and diagnosis.has_run(each)]
         written = next(iter(clips), None) if through else code.call_at(step.span)
-        optimizer = receiver(diagnosis, step) or _stepped_with(diagnosis, scaler)
+        optimizer = receiver(diagnosis, step)
         if written is None or not optimizer:
             continue
         updated = code.line_after(code.statement_at(step.span), f"{scaler}.update()")
@@ -392,12 +392,6 @@ def scaled_and_stepped(diagnosis: Diagnosis) -> Iterator[Finding]:
             scale=_factor(diagnosis, op),
             scale_line=line(op.span),
         )
-
-
-def _stepped_with(diagnosis: Diagnosis, scaler: str) -> str:
-    """The optimizer that `scaler.step(optimizer)` is given."""
-    calls = [call for call in diagnosis.code.calls if dotted(call.func) == f"{scaler}.step" and call.args]
-    return dotted(calls[0].args[0]) if len(calls) == 1 else ""
 
 
 def _factor(diagnosis: Diagnosis, op: Op) -> str:

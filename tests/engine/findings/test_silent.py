@@ -28,6 +28,7 @@ from tests.engine.findings import (
     silent_training,
     silent_unmoved,
     silent_values,
+    silent_ways,
 )
 from tests.engine.findings.quick import first_quick
 from tests.engine.findings.sentences import check, words
@@ -46,6 +47,7 @@ TRIGGERS = (
     *silent_scales.TRIGGERS,
     *silent_steps.TRIGGERS,
     *silent_unmoved.TRIGGERS,
+    *silent_ways.TRIGGERS,
 )
 NEAR_MISSES = (
     *silent.NEAR_MISSES,
@@ -60,6 +62,7 @@ NEAR_MISSES = (
     *silent_scales.NEAR_MISSES,
     *silent_steps.NEAR_MISSES,
     *silent_unmoved.NEAR_MISSES,
+    *silent_ways.NEAR_MISSES,
 )
 CASES = first_quick((case.code, case) for case in TRIGGERS)
 MISSES = first_quick(NEAR_MISSES)

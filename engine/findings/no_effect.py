@@ -16,16 +16,17 @@ from engine.program.spelling import nearest
 from engine.program.tree import defined_in
 from engine.trace import Finding, Op, Tensor
 
-MAKES_NEW = frozenset(
-    "add sub mul div clamp clip to float double half bfloat16 long int bool cuda cpu view reshape squeeze unsqueeze"
-    " transpose permute t flatten detach clone masked_fill round abs relu sigmoid tanh softmax normalize sqrt exp"
-    " log".split()
-)
-"""Operations that people write as a statement because they take them for in-place ones."""
 SAFE_TO_KEEP = frozenset(
-    "add sub mul div clamp clip float round abs sqrt exp log relu sigmoid tanh softmax normalize masked_fill".split()
+    "add sub mul div clamp clip float round abs sqrt exp log relu sigmoid tanh softmax normalize masked_fill scatter"
+    " scatter_add index_add index_copy index_fill index_put masked_scatter".split()
 )
-"""Those whose result has the shape and the type that the rest of the program counts on."""
+"""Operations that people write as a statement because they take them for in-place ones, and whose result has the shape
+and the type that the rest of the program counts on."""
+MAKES_NEW = SAFE_TO_KEEP.union(
+    "to half double bfloat16 long int bool cuda cpu view reshape squeeze unsqueeze transpose permute t flatten detach"
+    " clone".split()
+)
+"""All of them."""
 CLIPS = frozenset({"clip_grad_norm_", "clip_grad_value_"})
 SIGNS = frozenset("add sub mul div".split())
 """Ops that are written as signs between two operands."""

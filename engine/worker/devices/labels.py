@@ -5,7 +5,13 @@ from typing import Any
 import torch
 from torch.multiprocessing.reductions import StorageWeakRef
 
-from engine.worker.pytorch.internals import current_node, functorch_unwrapped, is_functorch_wrapped, storage_key
+from engine.worker.pytorch.internals import (
+    current_node,
+    functorch_unwrapped,
+    is_functorch_wrapped,
+    sparse_values,
+    storage_key,
+)
 
 CPU = torch.device("cpu")
 _NODE = "gradgraph.device"
@@ -47,7 +53,7 @@ def storage_of(tensor: torch.Tensor) -> torch.UntypedStorage | None:
         while is_functorch_wrapped(tensor):
             tensor = functorch_unwrapped(tensor)
         if tensor.is_sparse:
-            tensor = tensor._values()
+            tensor = sparse_values(tensor)
         return tensor.untyped_storage() if tensor.is_cpu else None
     except (NotImplementedError, RuntimeError):
         return None

@@ -118,6 +118,9 @@ is_functional_tensor: Callable[[torch.Tensor], bool] = torch._is_functional_tens
 storage_key: Callable[[torch.UntypedStorage], int] = operator.attrgetter("_cdata")
 """The address of a storage, which a weak reference to it has as `cdata` (torch/csrc/Storage.cpp)."""
 
+sparse_values: Callable[[torch.Tensor], torch.Tensor] = torch.Tensor._values
+"""The values of a sparse tensor in its own memory, coalesced or not (aten/src/ATen/native/sparse/SparseTensor.cpp)."""
+
 device_constructors: Callable[[], set[Any]] = _device._device_constructors
 """The functions that make tensors on the default device (torch/utils/_device.py)."""
 

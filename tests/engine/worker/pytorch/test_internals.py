@@ -224,6 +224,13 @@ def _() -> None:
     torch.func.vmap(inside)(whole)
 
 
+@canary("simulated devices of sparse tensors would be lost", "sparse_values")
+def _() -> None:
+    sparse = torch.eye(2).to_sparse()
+    internals.sparse_values(sparse)[0] = 3
+    assert sparse.to_dense()[0, 0] == 3
+
+
 @canary("values inside `torch.func.functionalize` would be read, which crashes", "is_functional_tensor")
 def _() -> None:
     assert not internals.is_functional_tensor(torch.ones(1))

@@ -8,8 +8,8 @@ export interface Pointed {
   lines: readonly number[]
 }
 
-/** By the name of a tensor (of `x.grad` the tensor), by the type of a node, or else by code of the program; what another
- *  pass or root has a picture of has lines alone. Null where the run has nothing of it. */
+/** By the name of a tensor (of `x.grad` the tensor), by the type of a node, or else by code of the program; lines alone
+ *  of what another pass or root has a picture of. Null where the run has nothing of it. */
 export function pointed(at: string, index: TraceIndex, find: BoxFinder, lines: Lines): Pointed | null {
   const { tensors, nodes } = index.trace
   const name = at.replace(/\.grad$/, '')

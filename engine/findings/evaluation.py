@@ -126,8 +126,10 @@ def records_never_kept(diagnosis: Diagnosis) -> Iterator[Finding]:
             if begin is None or start is None or not is_set_once or _constant(new) is not None:
                 continue
             is_no_bound = start == (-math.inf if rises else math.inf)
+            is_goal = any(isinstance(each, ast.Break | ast.Return | ast.Raise) for each in test.body)
             repeats = code.in_loop(test) or code.function(test) is not None
-            if (is_no_bound or (BEST.search(name) and math.isfinite(start))) and repeats and not code.in_loop(begin):
+            is_record = is_no_bound or (BEST.search(name) and math.isfinite(start) and not is_goal)
+            if is_record and repeats and not code.in_loop(begin):
                 yield diagnosis.warning(
                     "record_never_kept",
                     test.test,

@@ -227,7 +227,7 @@ PAIRS = (
     Pair("frozen_and_moved", 11, FROZEN, (("set_to_none=False", ""), ("i == 2", "i == 5"), ("range(4)", "range(2)"))),
     Pair("frozen_and_moved", 10, DECAYED, (("head.parameters(): p", "(*head.parameters(), *body.parameters()): p"),)),
     Pair("record_never_kept", 13, KEPT, (("        kept =", "        best = loss.item()\n        kept ="), ("() < best", "() > best"))),
-    Pair("record_never_kept", 9, BEST, (("self.bad = 0\n        e", "self.bad, self.best_acc = 0, acc\n        e"), ("self.best_acc", "self.floor"))),
+    Pair("record_never_kept", 9, BEST, (("self.bad = 0\n        e", "self.bad, self.best_acc = 0, acc\n        e"), ("self.best_acc", "self.floor"), ("self.bad = 0\n        e", "return True\n        e"))),
     Pair("option_in_the_wrong_place", 6, DECAY, (("1, weight_decay)", "1, weight_decay=weight_decay)"),)),
     Pair("option_in_the_wrong_place", 6, DECAY.replace("SGD", "Adam").replace("1, weight_decay)", "1, (0.9, 0.99), weight_decay)"), (("0.99), weight_decay)", "0.99), 1e-8, weight_decay)"),)),
     Pair("never_used", 5, SCHEDULED, (("    opt.step()\n", "    opt.step()\n    sched.step()\n"),)),

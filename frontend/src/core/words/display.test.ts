@@ -83,7 +83,7 @@ describe('a tensor in a cell', () => {
     expect(brief(tensor([2], [3, 4]))).toBe('‖5‖')
     expect(brief(tensor([3], ['-inf', 2, '-inf']))).toBe('−Inf ×2')
     expect(brief(tensor([3], ['-inf', 'inf', 0]))).toBe('±Inf ×2')
-    expect(brief(tensor([2], ['nan', 'inf']))).toBe('NaN ×1')
+    expect(brief(tensor([2], ['nan', 'inf']))).toBe('NaN')
     const masked = { min: 0, max: 1, mean: 0, std: 0, norm: 3.5, inf: 6 }
     expect(brief(tensor([9, 9], null, { summary: masked }))).toBe('Inf ×6')
     expect(uniform(tensor([2], ['nan', 'nan']))).toBeNaN()

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Tensor } from '../../api/types'
 import { brief, cells, decodeBase64, display, encodeBase64, normOf, uniform } from './display'
-import { formatCount, formatNumber, formatShape, textWidth, cutMiddle } from './format'
+import { formatCount, formatNumber, formatShape, textWidth, cutMiddle, cutName } from './format'
 import { encodePng } from '../paint/picture'
 
 function tensor(shape: number[], data: Tensor['data'], more: Partial<Tensor> = {}): Tensor {
@@ -39,6 +39,8 @@ test('text is measured without a page, and cut to fit', () => {
   const cut = cutMiddle('MaxPool2DWithIndicesBackward0', 10, 90)
   expect(cut).toMatch(/^MaxPool.*…/)
   expect(textWidth(cut, 10)).toBeLessThanOrEqual(90)
+  expect(cutName('for p, y in zip(a, b)', 10, 60)).toBe('for p, y …')
+  expect(cutName('encoder.layers.0.attention', 10, 90)).toMatch(/….*n$/)
 })
 
 describe('a tensor in a cell', () => {

@@ -8,7 +8,7 @@ from itertools import islice
 from engine.program.edits import in_line
 from engine.program.names import dotted
 from engine.program.source import Source
-from engine.trace import Op, Trace
+from engine.trace import Op, Span, Trace
 from engine.trace_index import TraceIndex
 from engine.what_ifs.types import FORMAT, WhatIf, WhatIfs
 
@@ -24,11 +24,16 @@ _DOUBLE = "(lambda value: (value.register_hook(lambda grad: 2 * grad), value)[1]
 
 
 def what_ifs(trace: Trace) -> WhatIfs:
-    """What a run could be done otherwise in. Linear in the trace and the program."""
+    """What a run could be done otherwise in, in the order of the program; what is at no place of it stands first."""
     index = TraceIndex(trace)
     source = index.code
     found = (each for family in _FAMILIES for each in family(index, source))
-    return WhatIfs(format=FORMAT, run=trace.id, what_ifs=tuple(islice(found, MOST)))
+    in_order = sorted(islice(found, MOST), key=lambda each: _place(each.span))
+    return WhatIfs(format=FORMAT, run=trace.id, what_ifs=tuple(in_order))
+
+
+def _place(span: Span | None) -> tuple[int, int]:
+    return (span.line, span.column) if span is not None else (0, 0)
 
 
 def _detached(index: TraceIndex, source: Source) -> Iterator[WhatIf]:

@@ -883,6 +883,16 @@ const stories = {
     await page.getByRole('button', { name: 'Fetch it again' }).click()
     await page.getByRole('dialog').waitFor()
     check(!(await page.locator('#missing').isVisible()), 'what came is still said to be missing')
+    check(!(await page.locator('#lost').isVisible()), 'a page that came is said to be lost')
+    await page.route(/assets\/(index|embed)-[^/]*\.js/, (route) => route.abort())
+    for (const path of ['', `embed/${(await answered(PROGRAM)).id}`]) {
+      await page.goto(`${server}/${path}`)
+      await page.evaluate(() => document.getAnimations().forEach((one) => one.finish()))
+      await page.locator('#lost', { hasText: '这个页面还没有取全' }).filter({ hasText: 'has not arrived in full' }).waitFor()
+    }
+    await page.unroute(/assets\/(index|embed)-[^/]*\.js/)
+    await page.getByRole('link', { name: 'Reload' }).click()
+    await page.locator('.gg-scene .box').first().waitFor()
   },
 
   async 'an edit marks the graph as from before it'(page) {

@@ -151,3 +151,10 @@ def test_the_edited_lessons_are_python(once: Callable[[str], Trace], lesson: Pat
     for each in told.what_ifs:
         compile(applied(recorded.program.code, each.edits), "<program>", "exec")
     assert told.what_ifs or recorded.failure is not None or not recorded.passes
+
+
+def test_they_stand_in_the_order_of_the_program(trace: Callable[[str], Trace]) -> None:
+    found = what_ifs(trace(LEAVES)).what_ifs
+    assert len({each.code for each in found}) > 2
+    lines = [each.span.line if each.span is not None else 0 for each in found]
+    assert lines == sorted(lines)

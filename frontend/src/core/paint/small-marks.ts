@@ -1,7 +1,7 @@
 // Marks of the small things: icons, header texts, numbers, matrices and words in cells, arrowheads.
 
 import { BRACKET, CELL_GAP, display, MATRIX_ROW, type Display } from '../words/display'
-import { cutEnd, cutMiddle, textWidth } from '../words/format'
+import { cutEnd, cutName, textWidth } from '../words/format'
 import type { IconName } from './icons'
 import type { Mark } from './marks'
 import { ASIDE, LABEL_ROW, NAME, TITLE, type Head } from './measure'
@@ -22,7 +22,7 @@ export function headText(
   const spare = room - textWidth(head.title, TITLE) - 12
   const right = cutEnd(head.right, NAME, Math.max(room * 0.3, Math.min(room * 0.7, spare)))
   const rightWidth = right ? textWidth(right, NAME) + 12 : 0
-  const title = cutMiddle(head.title, TITLE, room - rightWidth)
+  const title = cutName(head.title, TITLE, room - rightWidth)
   marks.push({ k: 'text', c: ghost ? 'title-ghost' : 'title', x, y, s: title })
   const left = room - rightWidth - textWidth(title, TITLE) - 8
   const aside = asideThatFits(head.aside, left)

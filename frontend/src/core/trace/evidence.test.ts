@@ -20,6 +20,20 @@ test('a finding about tracking shows what autograd knows', () => {
   ])
 })
 
+test('a cut shows what goes into it and what comes out, named or not, and the leaf that got nothing', () => {
+  const { trace } = index
+  const { span, outputs } = trace.ops.find(({ name }) => name === 'detach')!
+  const tensors = trace.tensors.map((tensor) => ({
+    ...tensor, grad: null, names: tensor.id === outputs[0] ? [] : tensor.names ?? [],
+  }))
+  const rows = evidenceOf(new TraceIndex({ ...trace, tensors }), { ...finding('cut_by_detach', 'x'), span: span! })
+  expect(rows.map(({ what, is, wrong }) => [what, is, wrong])).toEqual([
+    ['square.grad_fn', 'PowBackward0', false], ['square.requires_grad', 'True', false],
+    ['square.detach().grad_fn', 'None', false], ['square.detach().requires_grad', 'False', true],
+    ['x.grad', 'None', true],
+  ])
+})
+
 test('another shows shape and type once for each name, with the value where the value is the point', () => {
   expect(evidenceOf(index, finding('dtype_mismatch', 'x', 'x'))).toEqual([
     { what: 'x', is: '() float32', values: [], wrong: false },
@@ -72,7 +86,7 @@ test('a missing zero_grad is shown by the sum in .grad, not by the values of the
   }
   const { before, delta, after } = accumulation
   expect(evidenceOf(trained, found)).toEqual([
-    { what: 'w.grad', is: '‖4.47‖ + 3 → ‖5.1‖', values: [before, delta, after], wrong: true },
+    { what: 'w.grad', is: '[2, −4] + 3 → [5, −1]', values: [before, delta, after], wrong: true },
   ])
 })
 

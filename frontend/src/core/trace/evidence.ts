@@ -1,10 +1,9 @@
 // What proves a finding: what the tensors are to autograd, their shapes under each other, their values.
 
 import type { Finding, Tensor } from '../../api/types'
-import { brief } from '../words/display'
 import { formatShape } from '../words/format'
 import type { TraceIndex } from './trace-index'
-import { tensorName } from './naming'
+import { brief, ownerName, tensorName } from './naming'
 
 /** One fact that shows a finding is so. */
 export interface Evidence {
@@ -28,10 +27,12 @@ const ABOUT_SUMS: ReadonlySet<string> = new Set(['step_without_zero_grad', 'grad
 export function evidenceOf(index: TraceIndex, finding: Finding): Evidence[] {
   const tensors = (finding.tensors ?? []).flatMap((id) => index.tensor(id) ?? [])
   const named = tensors.filter((tensor) => (tensor.names ?? []).length > 0).slice(0, MOST_TENSORS)
-  const rows = named.flatMap((tensor): Evidence[] => {
-    const name = tensorName(index, tensor)
+  const rows = [...cutAt(index, finding), ...named].flatMap((tensor): Evidence[] => {
+    const name = ownerName(index, tensor)
     if (ABOUT_SUMS.has(finding.code)) return addedTo(index, tensor, finding)
     if (ABOUT_TRACKING.test(finding.code)) {
+      if (finding.code.startsWith('cut_by_') && tensor.is_leaf !== false && tensor.requires_grad && !tensor.grad)
+        return [{ what: `${name}.grad`, is: 'None', values: [], wrong: true }]
       const type = tensor.grad_fn ? (index.node(tensor.grad_fn.node)?.type ?? '') : 'None'
       return [
         { what: `${name}.grad_fn`, is: type, values: [], wrong: false },
@@ -48,6 +49,17 @@ export function evidenceOf(index: TraceIndex, finding: Finding): Evidence[] {
     return [{ what: name, is, values: states.map(({ id }) => id), wrong: false }]
   })
   return rows.filter((row, at) => rows.findIndex((other) => other.what === row.what && other.is === row.is) === at)
+}
+
+/** What goes into a cut and what comes out of it. */
+function cutAt(index: TraceIndex, { code, span }: Finding): Tensor[] {
+  const isThere = (place: typeof span) =>
+    place != null && span != null && place.line === span.line && place.column === span.column &&
+    place.end_line === span.end_line && place.end_column === span.end_column
+  const op = code.startsWith('cut_by_') ? index.trace.ops.find((each) => isThere(each.span)) : undefined
+  const given = op?.inputs.map((id) => index.tensor(id)).find((tensor) => tensor?.requires_grad)
+  const made = index.tensor(op?.outputs[0])
+  return given && made && !made.requires_grad ? [given, made] : []
 }
 
 /** The sum in a leaf's `.grad` at the pass that the finding is about. */

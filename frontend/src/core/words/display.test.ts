@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Tensor } from '../../api/types'
 import { brief, cells, decodeBase64, display, encodeBase64, normOf, uniform } from './display'
-import { formatCount, formatNumber, formatShape, textWidth, cutMiddle } from './format'
+import { formatCount, formatNumber, formatShape, textWidth, cutMiddle, cutName } from './format'
 import { encodePng } from '../paint/picture'
 
 function tensor(shape: number[], data: Tensor['data'], more: Partial<Tensor> = {}): Tensor {
@@ -39,6 +39,8 @@ test('text is measured without a page, and cut to fit', () => {
   const cut = cutMiddle('MaxPool2DWithIndicesBackward0', 10, 90)
   expect(cut).toMatch(/^MaxPool.*…/)
   expect(textWidth(cut, 10)).toBeLessThanOrEqual(90)
+  expect(cutName('for p, y in zip(a, b)', 10, 60)).toBe('for p, y …')
+  expect(cutName('encoder.layers.0.attention', 10, 90)).toMatch(/….*n$/)
 })
 
 describe('a tensor in a cell', () => {
@@ -83,7 +85,7 @@ describe('a tensor in a cell', () => {
     expect(brief(tensor([2], [3, 4]))).toBe('‖5‖')
     expect(brief(tensor([3], ['-inf', 2, '-inf']))).toBe('−Inf ×2')
     expect(brief(tensor([3], ['-inf', 'inf', 0]))).toBe('±Inf ×2')
-    expect(brief(tensor([2], ['nan', 'inf']))).toBe('NaN ×1')
+    expect(brief(tensor([2], ['nan', 'inf']))).toBe('NaN')
     const masked = { min: 0, max: 1, mean: 0, std: 0, norm: 3.5, inf: 6 }
     expect(brief(tensor([9, 9], null, { summary: masked }))).toBe('Inf ×6')
     expect(uniform(tensor([2], ['nan', 'nan']))).toBeNaN()

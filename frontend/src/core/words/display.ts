@@ -142,7 +142,8 @@ function nonFiniteText(tensor: Tensor): string {
   const signs = new Set((tensor.data ?? []).map(wireNumber).filter((value) => Math.abs(value) === Infinity))
   const [only = 0] = signs
   const sign = signs.size === 0 ? '' : signs.size > 1 ? '±' : only < 0 ? MINUS : '+'
-  return nan > 0 ? `NaN ×${nan}` : `${sign}Inf ×${inf}`
+  const [word, count] = nan > 0 ? ['NaN', nan] : [`${sign}Inf`, inf]
+  return count > 1 ? `${word} ×${count}` : word
 }
 
 /** One term of a sum: the number all elements are, a small matrix's norm otherwise, with `‖ ‖`; what is not finite in

@@ -90,3 +90,8 @@ export function cutEnd(text: string, size: number, width: number): string {
   while (letters.length > 1 && textWidth(`${letters.join('')}…`, size) > width) letters.pop()
   return letters.length > 0 ? `${letters.join('')}…` : ''
 }
+
+/** A name cut to fit: a path or a type in its middle, code at its end, so that no bracket closes what none opened. */
+export function cutName(text: string, size: number, width: number): string {
+  return (/[\s(]/.test(text) ? cutEnd : cutMiddle)(text, size, width)
+}

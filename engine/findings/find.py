@@ -130,7 +130,7 @@ FAMILIES: tuple[Family, ...] = (
     terms.backward_ignores_gradient,
     terms.variances_taken_for_deviations,
     terms.noise_of_all_samples,
-    terms.noise_that_is_not_the_one,
+    terms.noise_of_another_draw,
     terms.penalties_that_drown_the_loss,
     terms.overlaps_made_small,
     terms.backward_does_not_fit,

@@ -103,7 +103,6 @@ FAMILIES: tuple[Family, ...] = (
     recurrent.padding_read_last,
     class_axis.one_class_alone,
     flat.compared_with_themselves,
-    flat.positives_that_are_anchors,
     flat.flattened,
     shared_data.one_tensor_many_times,
     shared_data.changed_by_reading,

@@ -29,6 +29,7 @@ OF_SEQUENCES = frozenset((*CELLS, *RECURRENT, ATTENTION, "scaled_dot_product_att
 OF_ROWS = frozenset(("embedding", "embedding_bag"))
 """The row of the padding gets no gradient however it is looked at."""
 COMPARING = ("sub", "div", *sorted(ELEMENTWISE_LOSSES))
+TRIPLET = "triplet_margin_loss"
 DRAWS = frozenset(("normal", "bernoulli", "poisson"))
 """Ops whose numbers come by chance: PyTorch sends zeros back through them."""
 SHRINKS = frozenset(("prod", "exp", "pow"))
@@ -39,38 +40,24 @@ ROUNDING = 1e-4
 
 @once_a_line
 def compared_with_themselves(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A difference, a ratio or a distance of two things that were computed alike from the same parameters."""
-    turns = grouped(diagnosis.ops_named(COMPARING) if diagnosis.steps else (), lambda op: op.span)
+    """A difference, a ratio or a distance of two things that were computed alike from the same parameters; and triplets
+    of which the first two are, so that only the distance to the third is left."""
+    turns = grouped(diagnosis.ops_named((*COMPARING, TRIPLET)) if diagnosis.steps else (), lambda op: op.span)
     for span, ops in turns.items():
         if span is None or len(ops) < LEAST_TURNS or not all(_is_of_equals(diagnosis, op) for op in ops):
             continue
         if not any(map(diagnosis.reaches_a_pass, ops)):
             continue
-        op = ops[0]
+        op, other = ops[0], diagnosis.tensors[ops[0].inputs[1]]
         yield diagnosis.warning(
-            "compared_with_itself",
+            "positive_is_anchor" if op.name == TRIPLET else "compared_with_itself",
             op,
-            tensors=tuple(dict.fromkeys(op.inputs)),
-            name=diagnosis.say(op.inputs[0]),
-            other=diagnosis.say(op.inputs[1]),
+            tensors=tuple(dict.fromkeys(op.inputs[:2])),
+            name=said_at(diagnosis, op, other) if op.name == TRIPLET else diagnosis.say(op.inputs[0]),
+            other=diagnosis.say(other.id),
             value="1" if op.name == "div" else "0",
             count=diagnosis.counted(ops),
         )
-
-
-@once_a_line
-def positives_that_are_anchors(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Triplets of which the first two are the same numbers in every turn: only the distance to the third is left."""
-    turns = grouped(diagnosis.ops_named(("triplet_margin_loss",)), lambda op: op.span)
-    for ops in turns.values():
-        if len(ops) >= LEAST_TURNS and all(_is_of_equals(diagnosis, op) for op in ops):
-            yield diagnosis.warning(
-                "positive_is_anchor",
-                ops[0],
-                tensors=ops[0].inputs[:2],
-                name=said_at(diagnosis, ops[0], diagnosis.tensors[ops[0].inputs[1]]),
-                count=diagnosis.counted(ops),
-            )
 
 
 def _is_of_equals(diagnosis: Diagnosis, op: Op) -> bool:

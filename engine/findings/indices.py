@@ -12,6 +12,7 @@ from engine.trace import Finding, Op, Tensor
 PICKS_PLACES = {"argmax": 0, "max": 1, "topk": 1, "sort": 1, "min": 1, "argmin": 0}
 """Ops that give places, and which of their outputs those are."""
 HANDS_ON = frozenset("view reshape squeeze unsqueeze float to double type detach flatten getitem".split())
+ADDS = ("add", "add_", "sub", "sub_")
 MOST_BACK = 4
 MOST_AHEAD = 60
 
@@ -26,8 +27,10 @@ def added_once(diagnosis: Diagnosis) -> Iterator[Finding]:
         if places is None or not lost or len(op.inputs) < 3:
             continue
         sums, value = diagnosis.identity(op.inputs[0]), diagnosis.identity(op.inputs[2])
+        maker = diagnosis.maker.get(op.inputs[2])
         read = [each for each in diagnosis.makers_behind([op.inputs[2], value], MOST_BACK) if each.name == "getitem"]
-        if not any((diagnosis.identity(each.inputs[0]), *each.inputs[1:]) == (sums, places.id) for each in read):
+        is_read = any((diagnosis.identity(each.inputs[0]), *each.inputs[1:]) == (sums, places.id) for each in read)
+        if maker is None or maker.name not in ADDS or not is_read:
             continue
         statement, written = diagnosis.code.statement_at(op.span), diagnosis.code.at(op.span)
         at = written.slice if isinstance(written, ast.Subscript) else None

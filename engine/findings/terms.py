@@ -216,25 +216,36 @@ def _differs(mask: Tensor | None) -> bool:
 
 @once_a_line
 def variances_taken_for_deviations(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A log-variance, or the variance made of it, times the noise of a sample: the deviation was meant."""
+    """A log-variance, or the variance made of it, times the noise of a sample, where the deviation was meant; or a
+    deviation times noise of which none is below 0."""
     for op in diagnosis.ops_named(("mul",)):
         if len(op.inputs) != 2 or not diagnosis.reaches_a_pass(op):
             continue
-        noise = [given for given in op.inputs if _is_noise(diagnosis, given)]
+        noise = [given for given in op.inputs if _is_noise(diagnosis, given, NOISES | UNIFORM)]
         scale = next((given for given in op.inputs if given not in noise), None)
         if len(noise) != 1 or scale is None:
             continue
         maker = diagnosis.maker.get(scale)
-        log = maker.inputs[0] if maker is not None and maker.name == "exp" else scale
-        if not _is_log_variance(diagnosis, log, op):
+        log, is_even = scale, not _is_noise(diagnosis, noise[0], NOISES)
+        if maker is not None and maker.name == "exp":
+            halved = diagnosis.origin(maker.inputs[0], ("mul", "div")) if is_even else None
+            log = halved.outputs[0] if halved is not None else maker.inputs[0]
+        if (is_even and log == scale) or not _is_log_variance(diagnosis, log, op):
             continue
+        drawn = diagnosis.maker[noise[0]]
         yield diagnosis.warning(
-            "log_variance_as_deviation" if log == scale else "variance_as_deviation",
-            op,
+            "noise_of_one_sign"
+            if is_even
+            else "log_variance_as_deviation"
+            if log == scale
+            else "variance_as_deviation",
+            drawn if is_even else op,
             tensors=(scale, noise[0]),
-            name=diagnosis.say(scale),
+            name=diagnosis.say(noise[0] if is_even else scale),
             log=diagnosis.say(log),
             exp_line=_exp_line(diagnosis, log, op),
+            used=diagnosis.code.excerpt(op.span),
+            used_line=line(op.span),
         )
 
 
@@ -242,7 +253,7 @@ def variances_taken_for_deviations(diagnosis: Diagnosis) -> Iterator[Finding]:
 def noise_of_all_samples(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Noise drawn without the axis of the batch: every sample of it gets the same."""
     for op in diagnosis.ops_named(("mul", "add")):
-        noise = [given for given in op.inputs if _is_noise(diagnosis, given)]
+        noise = [given for given in op.inputs if _is_noise(diagnosis, given, NOISES)]
         others = [diagnosis.tensors[given] for given in op.inputs if given not in noise]
         if len(noise) != 1 or len(others) != 1 or not op.broadcast or not diagnosis.reaches_a_pass(op):
             continue
@@ -263,23 +274,8 @@ def noise_of_all_samples(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 
 @once_a_line
-def noise_that_is_not_the_one(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Noise of which none is below 0 where a normal one is meant; and a model asked for noise other than what was mixed
-    into its data."""
-    for op in diagnosis.ops_named(("mul",)):
-        drawn = [maker for given in op.inputs if (maker := diagnosis.maker.get(given)) and maker.name in UNIFORM]
-        scales = [maker for given in op.inputs if (maker := diagnosis.maker.get(given)) and maker.name == "exp"]
-        log = diagnosis.origin(scales[0].inputs[0], ("mul", "div")) if len(drawn) == len(scales) == 1 else None
-        if log is not None and diagnosis.reaches_a_pass(op) and _is_log_variance(diagnosis, log.outputs[0], op):
-            yield diagnosis.warning(
-                "noise_of_one_sign",
-                drawn[0],
-                tensors=drawn[0].outputs[:1],
-                name=diagnosis.say(drawn[0].outputs[0]),
-                log=diagnosis.say(log.outputs[0]),
-                used=diagnosis.code.excerpt(op.span),
-                used_line=line(op.span),
-            )
+def noise_of_another_draw(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A model that is asked for noise other than what was mixed into its data."""
     for op in diagnosis.ops_named(sorted(ELEMENTWISE_LOSSES)):
         pair = _compared(diagnosis, op) if diagnosis.reaches_a_pass(op) else None
         asked = diagnosis.maker.get(pair[1].id) if pair is not None else None
@@ -415,9 +411,9 @@ def _divides_by_both(diagnosis: Diagnosis, op: Op, pair: Sequence[Tensor]) -> bo
     return all(tensor.id in behind for tensor in pair)
 
 
-def _is_noise(diagnosis: Diagnosis, tensor: str) -> bool:
+def _is_noise(diagnosis: Diagnosis, tensor: str, draws: frozenset[str]) -> bool:
     maker = diagnosis.origin(tensor, ("mul", "div"))
-    return maker is not None and maker.name in NOISES and not diagnosis.is_tracked(tensor)
+    return maker is not None and maker.name in draws and not diagnosis.is_tracked(tensor)
 
 
 def _is_log_variance(diagnosis: Diagnosis, log: str, sample: Op) -> bool:

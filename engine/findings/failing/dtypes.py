@@ -156,7 +156,17 @@ def cannot_require(case: Case) -> Finding:
 def devices(case: Case) -> Finding:
     """Tensors on two devices in one operation."""
     other = known(next((tensor for tensor in case.inputs() if tensor.device != case.first.device), None))
-    return case.finding("", case.about(case.first, other), tensors=(case.first, other))
+    left, there = sorted((case.first, other), key=lambda tensor: tensor.device != "cpu")
+    is_data = left.device == "cpu" and there.device.startswith("cuda") and left.role != "parameter"
+    fix = case.cast(left, f".to({_device_named(case, there.device)})") if is_data else ()
+    return case.finding("", case.about(case.first, other), tensors=(case.first, other), fix=fix)
+
+
+def _device_named(case: Case, device: str) -> str:
+    """What the program writes for a device where it moves anything; the device itself where that is not one name."""
+    moved = [call.args[0] for call in case.code.calls if called(call) == "to" and call.args]
+    names = {case.code.text(given) for given in moved if isinstance(given, ast.Name)}
+    return names.pop() if len(names) == 1 else repr(device)
 
 
 def numpy_of_tracked(case: Case) -> Finding:

@@ -167,6 +167,15 @@ at = t.unsqueeze(1).requires_grad_()
 )  # fmt: skip
 RIGHT = (
     (
+        "added_once",
+        """w = torch.ones(4, requires_grad=True)
+seen, hit = torch.ones(4), torch.tensor([1, 3, 1])
+for _ in range(2):
+    seen[hit] = seen[hit] * 0.5
+    (w * seen).sum().backward()
+""",
+    ),
+    (
         "loss_overwritten",
         """cell, out = nn.GRUCell(3, 5), nn.Linear(5, 2)
 x, y = torch.randn(4, 6, 3), torch.randint(2, (4, 6))

@@ -43,6 +43,15 @@ test('another shows shape and type once for each name, with the value where the 
   ])
 })
 
+test('of a tensor with one bad number the number is shown', () => {
+  const divided = { ...finding('division_by_zero', 'x', 'y'), parameters: { cell: 'x[1]', value: '0', place: '[1]' } }
+  const [x, y] = [divided.tensors![0]!, divided.tensors![1]!]
+  expect(evidenceOf(index, divided)).toEqual([
+    { what: 'x[1]', is: '0', values: [x], wrong: true },
+    { what: 'y', is: '() float32 · 27', values: [y], wrong: false },
+  ])
+})
+
 test('what the program gave no name proves nothing', () => {
   const nameless = index.trace.tensors.find((tensor) => (tensor.names ?? []).length === 0)!
   expect(evidenceOf(index, { ...finding('dtype_mismatch'), tensors: [nameless.id, 't999'] })).toEqual([])

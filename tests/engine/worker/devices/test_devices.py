@@ -7,6 +7,7 @@ import pytest
 import engine
 from engine.graph import Level, view
 from engine.laws import broken
+from engine.local import try_fixes
 from engine.trace import Trace
 
 HEAD = "# devices: cuda:0, cuda:1\nimport torch\nfrom torch import nn\n"
@@ -200,6 +201,22 @@ def test_each_stretch_on_a_device_is_a_lane(level: Level) -> None:
     order = [group.id for group in lanes]
     crossed = [(order.index(lane[one.source] or ""), order.index(lane[one.target] or "")) for one in graph.links]
     assert crossed and all(target in (source, source + 1) for source, target in crossed)
+
+
+@pytest.mark.parametrize(
+    ("lines", "text"),
+    [
+        ("DEVICE = torch.device('cuda:1')\nnet = nn.Linear(3, 2).to(DEVICE)\nnet(torch.ones(4, 3))", ".to(DEVICE)"),
+        ("a = torch.ones(3, device='cuda:0')\nb = torch.ones(3)\na * b", ".to('cuda:0')"),
+        ("net = nn.Linear(3, 2)\nnet(torch.ones(4, 3, device='cuda:0'))", ""),
+        ("a = torch.ones(3, device='cuda:0')\na * torch.ones(3, device='cuda:1')", ""),
+    ],
+)
+def test_data_left_on_the_cpu_is_moved_by_a_fix_that_mends(lines: str, text: str) -> None:
+    trace = run(f"{HEAD}{lines}\n")
+    (finding,) = [each for each in trace.findings if each.code == "device_mismatch"]
+    assert "".join(edit.text for edit in finding.fix) == text
+    assert [trial.verdict for trial in try_fixes(trace).trials] == (["mends"] if text else [])
 
 
 def test_one_device_has_no_lanes() -> None:

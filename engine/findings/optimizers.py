@@ -2,6 +2,7 @@
 ones among them."""
 
 import ast
+from bisect import bisect
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
@@ -428,9 +429,12 @@ def optimizers_made_anew(diagnosis: Diagnosis) -> Iterator[Finding]:
         made = _optimizer_maker(diagnosis, name, kind)
         if len(fresh) < 2 or made is None or not _is_same_beginning(diagnosis, fresh):
             continue
+        if _has_other_data(diagnosis, own, fresh):
+            continue
         yield diagnosis.warning(
             "optimizer_made_anew",
             made,
+            tensors=sorted(diagnosis.held_by(own[0]), key=by_number),
             name=dotted(made.targets[0]),
             type=kind or "",
             count=diagnosis.counted(own),
@@ -455,3 +459,17 @@ def _is_same_beginning(diagnosis: Diagnosis, fresh: list[Update]) -> bool:
     first = fresh[0]
     moved = set(diagnosis.changed_by(first))
     return all(step.settings == first.settings and set(diagnosis.changed_by(step)) == moved for step in fresh)
+
+
+def _has_other_data(diagnosis: Diagnosis, steps: list[Update], fresh: list[Update]) -> bool:
+    """Whether each optimizer trains on one tensor of its own in all of its steps, as in a cross-validation."""
+    times = [diagnosis.update_step.get(step.id, -1) for step in steps]
+    begins = [diagnosis.update_step.get(step.id, -1) for step in fresh]
+    given: dict[int, list[str]] = {}
+    for call in (call for call in diagnosis.trace.calls if call.parent is None):
+        ops = diagnosis.ops_of(call)
+        at = next((time for time in times if ops and time > diagnosis.op_step.get(ops[0].id, time)), None)
+        if at is not None and any(map(diagnosis.reaches_a_pass, ops)):
+            given.setdefault(bisect(begins, at), []).extend(ops[0].inputs[:1])
+    own = [set(tensors) for tensors in given.values() if len(tensors) > 1]
+    return len(own) == len(given) == len(set[str]().union(*own)) > 1

@@ -73,7 +73,7 @@ def targets_in_other_units(diagnosis: Diagnosis) -> Iterator[Finding]:
     stuck = {
         root.tensor
         for passes in diagnosis.passes_by_place.values()
-        if stays_behind(diagnosis.begun_at(passes))
+        if stays_behind(diagnosis.begun_at(passes)) and all(move.kind == "step" for move in diagnosis.moves)
         for pass_ in passes
         for root in pass_.roots
     }

@@ -36,6 +36,7 @@ CAUSES = {
         *("scaled_and_stepped", "loss_summed", "parameters_used_up", "changed_by_reading", "uphill", "maximize_of"),
         *("loss_negated", "closure_adds_up", "step_without_zero_grad"),
     ),
+    "targets_too_far": ("steps_too_short",),
     "copied_onto_itself": ("one_memory_for_two",),
     "inputs_all_alike": ("one_tensor_many_times",),
     "grad_of_non_leaf": ("grad_none_non_leaf",),
@@ -44,11 +45,20 @@ CAUSES = {
     "evaluated_with_grad": ("trained_while_evaluating", "trained_in_eval"),
 }
 """How codes begin, and how those of what they come of; both are about the same tensors, or the place is the same."""
-OF_ALL = ("scaled_and_stepped", "parameters_used_up", "changed_by_reading", "diverged", "loss_summed", "steps_too_long")
+OF_ALL = (
+    "scaled_and_stepped",
+    "parameters_used_up",
+    "changed_by_reading",
+    "diverged",
+    "loss_summed",
+    "steps_too_long",
+    "steps_too_short",
+)
 """Codes of what concerns all that a training computes."""
 
 SAID_BETTER = {
     "samples_share": "softmax_over_batch",
+    "optimizer_made_anew": "layer_repeated",
 }
 """Codes that say less than others of the same tensors do."""
 

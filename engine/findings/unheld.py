@@ -128,17 +128,23 @@ def layers_repeated(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`[nn.Linear(8, 8)] * 3`: one layer three times, so one set of parameters."""
     code = diagnosis.code
     often = _calls_in_one_forward(diagnosis)
+    trained = {root for root, leaves in diagnosis.leaves_of.items() if not leaves.isdisjoint(diagnosis.moved)}
+    whole = Counter(call.module for call in diagnosis.trace.calls if call.parent is None and call.module in trained)
     for node in code.nodes:
         layer, text = _repeated(diagnosis, node) if isinstance(node, ast.expr) else (None, "")
         if layer is None or node not in code.parents or not isinstance(node, ast.expr):
             continue
-        alike = [module for module in diagnosis.trace.modules if module.type == layer and often.get(module.id, 0) > 1]
+        kin = [module for module in diagnosis.trace.modules if module.type == layer]
+        is_made_here = any(isinstance(each, ast.Call) and called(each) == layer for each in ast.walk(node))
+        ran = whole if is_made_here and not any(often.get(module.id, 0) > 1 for module in kin) else often
+        alike = [module for module in kin if ran.get(module.id, 0) > 1]
         if len(alike) == 1:
             yield diagnosis.warning(
                 "layer_repeated",
                 node,
+                tensors=sorted(diagnosis.leaves_of.get(alike[0].id, ()), key=by_number),
                 layer=alike[0].path,
-                count=str(often[alike[0].id]),
+                count=str(ran[alike[0].id]),
                 made=text,
             )
 

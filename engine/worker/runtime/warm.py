@@ -8,6 +8,7 @@ from engine.devices import ACCELERATORS, DeviceKind, kind_of
 
 _LAZY = (
     "numpy",
+    "numpy.ma",  # the first np.unique imports it, which calls builtins that a program may have replaced
     "torch._dynamo",  # the first torch.optim or torch.func call imports it: 1.5 s in a fresh fork
     "torch.nn.functional",
     "torch.nn.utils",

@@ -136,6 +136,14 @@ for i in range(4):
     head(body(x)).pow(2).mean().backward()
     opt.step()
 """
+ENSEMBLE = """nets = [nn.Linear(2, 1)] * 3
+for net in nets:
+    opt = torch.optim.Adam(net.parameters(), lr=0.1)
+    for i in range(2):
+        opt.zero_grad()
+        net(torch.randn(6, 2)).pow(2).mean().backward()
+        opt.step()
+"""
 DECAYED = (
     FROZEN.replace("Adam(", "SGD(")
     .replace("lr=0.1", "lr=0.1, weight_decay=0.5")
@@ -224,6 +232,7 @@ PAIRS = (
     Pair("argument_never_used", 4, MIXED, (("scores, a)\n", "scores, b)\n"), ("y, other, 0.3", "y, None, 0.3"), ("b, share", "_, share"))),
     Pair("result_dropped", 9, SCALED, (("scale(loss)\n    loss.back", "scale(loss).back"),)),
     Pair("drawn_again", 9, NOISY, (("manual_seed(5)", "manual_seed(i)"),)),
+    Pair("layer_repeated", 4, ENSEMBLE, (("[nn.Linear(2, 1)] * 3", "[nn.Linear(2, 1) for _ in range(3)]"), ("range(2)", "range(0)"), ("nets = [nn.Linear(2, 1)] * 3", "one = nn.Linear(2, 1)\nnets = [one] * 3"))),
     Pair("frozen_and_moved", 11, FROZEN, (("set_to_none=False", ""), ("i == 2", "i == 5"), ("range(4)", "range(2)"))),
     Pair("frozen_and_moved", 10, DECAYED, (("head.parameters(): p", "(*head.parameters(), *body.parameters()): p"),)),
     Pair("record_never_kept", 13, KEPT, (("        kept =", "        best = loss.item()\n        kept ="), ("() < best", "() > best"))),

@@ -431,6 +431,16 @@ for _ in range(3):
         for p, s in zip(net.parameters(), e): p.sub_(s)
     opt.step(); opt.zero_grad()
 """),
+    ("optimizer_made_anew", """x, y, net = torch.randn(12, 2), torch.randn(12, 1), nn.Linear(2, 1)
+for fold in range(3):
+    rest = torch.arange(12) % 3 != fold
+    xs, ys = x[rest], y[rest]
+    opt = torch.optim.Adam(net.parameters(), lr=0.1)
+    for i in range(2):
+        opt.zero_grad()
+        F.mse_loss(net(xs), ys).backward()
+        opt.step()
+"""),
     ("optimizer_made_anew", """a, b = nn.Linear(2, 2), nn.Linear(2, 1)
 x, y = torch.randn(8, 2), torch.randn(8, 1)
 for stage in (0, 1):

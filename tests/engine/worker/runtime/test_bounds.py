@@ -148,6 +148,11 @@ REPLACED = {
         "[2.0, 2.0]\n",
         None,
     ),
+    "what writing a cell imports": (
+        "import builtins, torch\nx = torch.ones(2, requires_grad=True)\nkept, seen = setattr, []\nbuiltins.setattr = lambda *given: (seen.append(given), kept(*given))\nx.data[0] = 5\nprint(len(seen))",
+        "0\n",
+        None,
+    ),
     "what context managers call": (
         "import builtins, torch\nbuiltins.next = lambda *given: 5\nbuiltins.StopIteration = ValueError\nx = torch.ones(2, requires_grad=True)\n(x * x).sum().backward()\nprint(x.grad.tolist())",
         "[2.0, 2.0]\n",

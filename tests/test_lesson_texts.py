@@ -21,7 +21,8 @@ GLOSSARY: dict[str, dict[str, dict[str, object]]] = tomllib.loads(
     (GALLERY / "words" / "glossary.toml").read_text(encoding="utf-8")
 )
 _WORDS = GALLERY.parent / "frontend" / "words"
-EVERYDAY = frozenset((Path(__file__).parent / "everyday_words.txt").read_text(encoding="utf-8").split())
+_LIST = Path(__file__).parent / "everyday_words.txt"
+EVERYDAY = frozenset(_LIST.read_text(encoding="utf-8").split())
 """English words that a text may use without a word about them; a new one is either added here or to the glossary."""
 MOST_WORDS = 40
 MOST_LETTERS = 110
@@ -102,7 +103,8 @@ def test_every_term_is_everyday_or_in_the_glossary(path: Path) -> None:
     prose = " ".join(piece.text for piece in _pieces(path, "en") if piece.kind == "text")
     known = EVERYDAY | {form.lower() for form in _forms("en")}
     unknown = {word for word in _WORD.findall(prose) if word.lower() not in known}
-    assert sorted(word for word in unknown if not (word.endswith("'s") and word[:-2].lower() in known)) == []
+    new = sorted(word for word in unknown if not (word.endswith("'s") and word[:-2].lower() in known))
+    assert not new, f"{path.name}: {', '.join(new)}. Explain in gallery/words/glossary.toml or add to {_LIST.name}"
 
 
 def _other_words(language: str) -> Iterator[tuple[str, str, str]]:

@@ -21,6 +21,7 @@ const PICTURE_BYTES = 150_000
 const EXAMPLE_BYTES = 60_000
 const TYPES = { '.html': 'text/html; charset=utf-8', '.js': 'text/javascript', '.css': 'text/css', '.svg': 'image/svg+xml' }
 const STORY_MS = 300_000
+const VIEWPORT = { width: 1440, height: 900 }
 
 /** Most of the gradient of x comes by the square. */
 const FORK = `import torch
@@ -268,10 +269,13 @@ const still = (page) =>
     }
   })
 
-/** Opens the page anew, also where only the hash is another one, and waits for the run it shows. */
+let visits = 0
+/** A link that opens the page anew, also where only the hash is another one. */
+const anew = (hash = '') => `${server}/?${(visits += 1)}${hash}`
+
+/** Opens the page anew and waits for the run it shows. */
 async function open(page, hash = '') {
-  await page.goto('about:blank')
-  await page.goto(`${server}/${hash}`)
+  await page.goto(anew(hash))
   await page.waitForSelector('.cm-content', { state: 'attached' })
   await drawn(page)
 }
@@ -354,10 +358,10 @@ async function site(files) {
 }
 
 /** Nothing on the page is out of reach of who cannot see it or has no mouse. */
-async function faultless(page, name) {
+async function faultless(page, name, part = 'html') {
   await still(page)
   await page.evaluate(await readFile(axe, 'utf8'))
-  const found = await page.evaluate('axe.run(document, { resultTypes: ["violations"] })')
+  const found = await page.evaluate((within) => axe.run(within, { resultTypes: ['violations'] }), part)
   check(found.violations.length === 0, `${name}: ${found.violations.map((one) => `${one.id}: ${one.nodes.map((node) => node.target.join(' ')).slice(0, 4).join(' | ')}`).join('; ')}`)
 }
 
@@ -422,8 +426,7 @@ const stories = {
         .map((one) => one.textContent.trim().slice(0, 40)).join('; '))
     for (const lang of ['zh', 'en']) {
       for (const [lesson, asks] of [['diamond', 'off'], ['rnn_loop', 'on'], ['accumulation', 'on'], ['attention', 'off']]) {
-        await page.goto('about:blank')
-        await page.goto(`${server}/?${asks}#lesson=${lesson}&lang=${lang}`)
+        await page.goto(anew(`#lesson=${lesson}&lang=${lang}`))
         if (asks === 'on') await page.locator('.question').getByRole('button', { name: /^Ask me first|先问我$/ }).click()
         await drawn(page)
         await page.locator(asks === 'on' ? '.question .asked' : '.lesson .words p').first().waitFor()
@@ -1162,8 +1165,7 @@ const stories = {
     for (const [at, { name }] of lessons.entries()) {
       const width = WIDTHS[at % WIDTHS.length]
       await page.setViewportSize({ width, height: 850 })
-      await page.goto('about:blank')
-      await page.goto(`${server}/#lesson=${name}&lang=${at % 2 ? 'zh' : 'en'}`)
+      await page.goto(anew(`#lesson=${name}&lang=${at % 2 ? 'zh' : 'en'}`))
       await until(() => illegible(page), (said) => said === '', `${name} at ${width}`)
     }
   },
@@ -1177,8 +1179,7 @@ const stories = {
       check(graph.groups.some(({ title, parent }) => title === wanted && (!parent || graph.groups[0].id === parent)), `${file} has no ${wanted} at its top`)
       for (const width of WIDTHS) {
         await page.setViewportSize({ width, height: 850 })
-        await page.goto('about:blank')
-        await page.goto(`${server}/#run=${id}&lang=en`)
+        await page.goto(anew(`#run=${id}&lang=en`))
         await until(() => illegible(page), (said) => said === '', `${file} at ${width}`)
       }
       await shoot(page, file)
@@ -1188,8 +1189,7 @@ const stories = {
       }
       if (file !== 'scalar_mlp') continue
       await page.setViewportSize({ width: 1400, height: 850 })
-      await page.goto('about:blank')
-      await page.goto(`${server}/#run=${id}&lang=en&open=${graph.groups.map((group) => group.id).join('.')}`)
+      await page.goto(anew(`#run=${id}&lang=en&open=${graph.groups.map((group) => group.id).join('.')}`))
       await drawn(page)
       await page.getByRole('button', { name: 'Fit' }).click()
       const all = () => page.locator('.gg-scene').evaluate((svg) => {
@@ -1204,8 +1204,7 @@ const stories = {
   async 'a step changes what it tells of and nothing else in the picture, however long the run'(page) {
     for (const file of ['scalar_mlp', 'ten_thousand_ops']) {
       const { id } = await (await page.request.post(`${server}/api/v1/runs`, { data: { code: await readFile(new URL(`programs/${file}.py`, import.meta.url), 'utf8') } })).json()
-      await page.goto('about:blank')
-      await page.goto(`${server}/#run=${id}&lang=en&step=600`)
+      await page.goto(anew(`#run=${id}&lang=en&step=600`))
       await page.locator('.gg-scene .box').first().waitFor()
       await still(page)
       const parts = await page.locator('.gg-scene g:has(> .box)').count()
@@ -1574,7 +1573,7 @@ const stories = {
     const seen = []
     for (const [file, language, name] of [['README', 'en', 'page'], ['README.zh', 'zh', 'page-zh']]) for (const theme of ['light', 'dark']) {
       const readme = await readFile(new URL(`../../${file}.md`, import.meta.url), 'utf8')
-      await page.goto(`${server}/?${theme}#lang=${language}&theme=${theme}`)
+      await page.goto(anew(`#lang=${language}&theme=${theme}`))
       await until(() => page.locator('.player .value').textContent({ timeout: 20_000 }), (text) => text.includes('36 + 18 → 54'), 'the sum of the diamond')
       const refuse = page.getByRole('button', { name: language === 'en' ? 'No, thanks' : '不用了' })
       if (await refuse.isVisible()) await refuse.click()
@@ -1661,7 +1660,7 @@ const stories = {
     for (const [width, height] of [[1400, 900], [1100, 600], [800, 800], [800, 600]]) {
       await page.setViewportSize({ width, height })
       for (const hash of ['#lesson=accumulation&panel=ledger', '#lesson=mlp_training&panel=training', '#lesson=diamond']) {
-        await page.goto(`${server}/?${width}x${height}${hash}`)
+        await page.goto(anew(hash))
         await page.locator('.gg-scene .box').first().waitFor()
         await page.locator('.dock .strip button').first().waitFor()
         await until(() => covered(page), (all) => all.length === 0, `${width}×${height} ${hash}`)
@@ -1687,8 +1686,7 @@ const stories = {
     await open(page, '#lang=en&theme=dark')
     await run(page, `${MODEL}\n# one of its own: ${Date.now()}`) // nobody else keeps the same
     const ran = /run=(\w+)/.exec(await until(() => page.url(), (url) => /run=\w+/.test(url), 'the run in the address'))[1]
-    await page.goto(`${server}/#run=${ran}&step=60&open=-&panel=ledger&lang=en&theme=dark`)
-    await page.reload()
+    await page.goto(anew(`#run=${ran}&step=60&open=-&panel=ledger&lang=en&theme=dark`))
     await page.locator('.gg-scene [data-id]').first().waitFor()
     await box(page, 'PowBackward0').click()
     await page.locator('.inspector h3', { hasText: 'PowBackward0' }).first().waitFor()
@@ -1712,7 +1710,7 @@ const stories = {
     await shoot(page, 'share')
     await page.keyboard.press('Escape')
     const left = await state(page)
-    const others = await page.context().browser().newContext({ viewport: { width: 1440, height: 900 }, locale: 'zh-CN', colorScheme: 'light' })
+    const others = await page.context().browser().newContext({ viewport: VIEWPORT, locale: 'zh-CN', colorScheme: 'light' })
     const reader = await others.newPage()
     const folder = await mkdtemp(join(tmpdir(), 'gradgraph-'))
     try {
@@ -2097,7 +2095,6 @@ const stories = {
   async 'an embed opens with the box of its step in view, at any width and level'(page) {
     const folder = await mkdtemp(join(tmpdir(), 'gradgraph-'))
     const isInView = async (place) => {
-      await page.goto('about:blank')
       await page.goto(place)
       await page.waitForSelector('.gg-scene[aria-busy=false] .box', { state: 'attached' })
       await still(page)
@@ -2118,7 +2115,7 @@ const stories = {
             for (const level of levels) await isInView(`${server}/embed/${id}?lang=en&level=${level}&step=${step}`)
             await isInView(`file://${file}?step=${step}`)
           }
-          await isInView(`${server}/#run=${id}&step=${step}`)
+          await isInView(anew(`#run=${id}&step=${step}`))
         }
       }
     } finally {
@@ -2156,7 +2153,7 @@ const stories = {
   async 'questions: a lesson stops before its answer is anywhere on the page, by keys and on a phone'(page) {
     const said = () => page.evaluate(() => document.documentElement.innerText + [...document.querySelectorAll('[title], [aria-label], [aria-valuetext]')].map((one) => `${one.title} ${one.ariaLabel} ${one.ariaValueText}`).join(' ') + [...document.querySelectorAll('svg text')].map((one) => one.textContent).join(' '))
     for (const panel of ['text', 'ledger', 'memory', 'engine', 'storage']) {
-      await page.goto(`${server}/?${panel}#lesson=vector_seed&lang=en&theme=light&step=99&panel=${panel}`)
+      await page.goto(anew(`#lesson=vector_seed&lang=en&theme=light&step=99&panel=${panel}`))
       await page.locator('.question input').waitFor()
       await page.locator('.gg-scene .box').first().waitFor()
       await page.keyboard.press('End')
@@ -2339,8 +2336,7 @@ const stories = {
   async 'questions: the sheet has questions first and answers on a page of their own'(page) {
     await page.addInitScript(() => { window.print = () => { window.top.printed = document.body.innerText } })
     for (const [lang, print, answers] of [['en', 'Print', 'answers'], ['zh', '打印', '答案']]) {
-      await page.goto(`${server}/?lesson=accumulation#lang=${lang}`)
-      await page.goto(`${server}/#lesson=accumulation&lang=${lang}`)
+      await page.goto(anew(`#lesson=accumulation&lang=${lang}`))
       await page.locator('.question button', { hasText: print }).click()
       const text = await (await page.waitForFunction(() => window.printed)).jsonValue()
       check(text.indexOf('[5, −1]', text.indexOf('w.grad')) > text.lastIndexOf(answers), `a sheet in ${lang} tells answers early`)
@@ -2348,7 +2344,7 @@ const stories = {
   },
 
   async 'questions: a first visit finds its example whole, and is asked when it wants to be'(page) {
-    await page.goto(`${server}/?first#lang=en&theme=light`)
+    await page.goto(anew('#lang=en&theme=light'))
     await box(page, 'y').waitFor()
     check((await page.locator('.question input').count()) === 0, 'a newcomer is asked before anything is there to look at')
     const steps = page.getByRole('slider', { name: 'Timeline' })
@@ -2429,40 +2425,68 @@ const stories = {
     const places = [
       ['page, light', async () => undefined],
       ['page, dark', async () => page.getByRole('button', { name: 'Switch between light and dark' }).click()],
-      ['first visit', async () => (await page.evaluate('localStorage.clear()'), await page.goto(`${server}/?first#lang=en&theme=light`), page.waitForSelector('.gg-scene .box', { state: 'attached' }))],
+      ['first visit', async () => (await page.evaluate('localStorage.clear()'), await page.goto(anew('#lang=en&theme=light')), page.waitForSelector('.gg-scene .box', { state: 'attached' }))],
       ['tour', async () => (await page.getByRole('button', { name: 'Take the 20-second tour' }).click(), page.getByRole('button', { name: 'Next', exact: true }).last().waitFor())],
-      ['help', async () => (await page.goto(`${server}/?help#lesson=accumulation&lang=en`), await drawn(page), await page.keyboard.press('?'), page.getByRole('dialog').waitFor())],
+      ['help', async () => (await page.goto(anew('#lesson=accumulation&lang=en')), await drawn(page), await page.keyboard.press('?'), page.getByRole('dialog').waitFor())],
       ['after help', async () => (await page.keyboard.press('Escape'), page.getByRole('dialog').waitFor({ state: 'detached' }))],
       ['lessons', async () => (await page.getByTitle('Choose a lesson').click(), page.locator('.popover.list li').first().waitFor())],
       ['search', async () => (await page.keyboard.press('Escape'), await page.keyboard.press('/'), page.getByPlaceholder('name, type').waitFor())],
       ['a model and its modules', async () => (await open(page, '#lang=en&theme=light'), await run(page, MODEL), page.getByRole('tab', { name: 'Modules' }).click())],
       ['presentation', async () => page.getByRole('button', { name: 'Present' }).click()],
-      ['a failing program', async () => (await page.goto(`${server}/?failing#lang=en&theme=dark`), await page.waitForSelector('.cm-content'), run(page, FAILING))],
-      ...['ledger', 'text', 'compare', 'memory', 'training', 'engine', 'storage', 'checks', 'jacobian', 'calls'].map((panel) => [`panel ${panel}, dark`, async () => (await page.goto(`${server}/#run=${trained}&lang=en&theme=dark&panel=${panel}`), await page.reload(), page.locator('.dock .panel > *').first().waitFor())]),
-      ['share', async () => (await page.goto(`${server}/?share#run=${made}&lang=en&theme=light`), await page.getByRole('button', { name: 'Share' }).click(), await page.getByRole('button', { name: 'Make a snapshot' }).click(), page.getByLabel('Link').waitFor())],
+      ['a failing program', async () => (await page.goto(anew('#lang=en&theme=dark')), await page.waitForSelector('.cm-content'), run(page, FAILING))],
+      ...['ledger', 'text', 'compare', 'memory', 'training', 'engine', 'storage', 'checks', 'jacobian', 'calls'].map((panel) => [`panel ${panel}, dark`, async () => (await page.goto(anew(`#run=${trained}&lang=en&theme=dark&panel=${panel}`)), page.locator('.dock .panel > *').first().waitFor())]),
+      ['share', async () => (await page.goto(anew(`#run=${made}&lang=en&theme=light`)), await page.getByRole('button', { name: 'Share' }).click(), await page.getByRole('button', { name: 'Make a snapshot' }).click(), page.getByLabel('Link').waitFor())],
       ['embed of a long program on a phone', async () => (await page.setViewportSize({ width: 390, height: 800 }), await page.goto(`${server}/embed/${trained}?lang=en`), page.waitForSelector('.gg-scene .box', { state: 'attached' }))],
       ...['', '&mode=slides', '&mode=edit', '&mode=edit&theme=dark'].map((mode) => [`embed${mode}`, async () => (await page.goto(`${server}/embed/${made}?lang=en${mode}`), page.waitForSelector(mode.includes('edit') ? 'main:has(.cm-content) .gg-scene .box' : '.gg-scene .box', { state: 'attached' }))]),
     ]
     for (const [name, go] of places) {
       await go()
-      await faultless(page, name)
+      await faultless(page, name, name.startsWith('panel') ? '.dock' : 'html') // what is around a panel, `page, dark` shows
     }
   },
 }
 
-async function tellAll() {
-  if (shots) await mkdir(shots, { recursive: true })
-  const only = process.argv.slice(2)
-  const browser = await chromium.launch({
-    executablePath: process.env.CHROMIUM,
-    args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
-  })
-  let failed = 0
-  for (const [name, story] of Object.entries(stories)) {
-    if (only.length > 0 && !only.some((part) => name.includes(part))) continue
-    const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, locale: 'en-GB', colorScheme: 'light' })
+/** Stories that give every worker of the server something to do: none is told beside them. */
+const ALONE = ['a run that waits says how many are ahead', 'a reader changes the program of an embed where the operator lets them, and has it back']
+/** So many are told beside each other: what one waits for, the other uses. */
+const TELLERS = 2
+
+/** Tells stories one after the other, in one window as long as they go well: a page costs five times as much in a new one. */
+class Teller {
+  #browser
+  #pages = new Map()
+  #broken = []
+
+  constructor(browser) {
+    this.#browser = browser
+  }
+
+  /** What went wrong in a story; null when nothing did. */
+  async tell(name, story) {
+    const asks = name.startsWith('questions')
+    const page = this.#pages.get(asks) ?? (await this.#open(asks))
+    let timer
+    const late = new Promise((_, refuse) => (timer = setTimeout(() => refuse(new Error(`took longer than ${STORY_MS / 1000} s`)), STORY_MS)))
+    try {
+      await Promise.race([story(page), late])
+      check(this.#broken.length === 0, this.#broken.join('; '))
+      await this.#clear(page)
+      return null
+    } catch (error) {
+      if (shots) await page.screenshot({ path: `${shots}/failed ${name}.png` }).catch(() => undefined)
+      await page.context().close()
+      this.#pages.delete(asks)
+      return [error.message, ...this.#broken].join('; ')
+    } finally {
+      clearTimeout(timer)
+      this.#broken.length = 0
+    }
+  }
+
+  async #open(asks) {
+    const context = await this.#browser.newContext({ viewport: VIEWPORT, locale: 'en-GB', colorScheme: 'light' })
     // Stories of other things than questions look at whole runs.
-    if (!name.startsWith('questions')) {
+    if (!asks) {
       await context.addInitScript(() => {
         try {
           localStorage.setItem('gradgraph.questions', 'off')
@@ -2473,25 +2497,43 @@ async function tellAll() {
     }
     const page = await context.newPage()
     page.setDefaultTimeout(20_000)
-    const broken = []
-    page.on('pageerror', (error) => broken.push(`the page threw ${error.message}`))
-    let timer
-    try {
-      const late = new Promise((_, refuse) => (timer = setTimeout(() => refuse(new Error(`took longer than ${STORY_MS / 1000} s`)), STORY_MS)))
-      await Promise.race([story(page), late])
-      if (broken.length > 0) throw new Error(broken.join('; '))
-      console.log(JSON.stringify({ story: name, ok: true }))
-    } catch (error) {
-      failed += 1
-      if (shots) await page.screenshot({ path: `${shots}/failed ${name}.png` }).catch(() => undefined)
-      console.log(JSON.stringify({ story: name, ok: false, error: `${error.message}${broken.length > 0 ? ` (${broken.join('; ')})` : ''}` }))
-    } finally {
-      clearTimeout(timer)
-      await context.close()
-    }
+    page.on('pageerror', (error) => this.#broken.push(`the page threw ${error.message}`))
+    this.#pages.set(asks, page)
+    return page
   }
+
+  /** Leaves a window as a first visitor finds it. */
+  async #clear(page) {
+    for (const event of ['request', 'response', 'console']) page.removeAllListeners(event)
+    await page.unrouteAll({ behavior: 'ignoreErrors' })
+    await page.goto(`${server}/api/v1/health`)
+    await page.evaluate(() => (localStorage.clear(), sessionStorage.clear()))
+    await page.emulateMedia({ media: null })
+    await page.setViewportSize(VIEWPORT)
+    await page.context().clearPermissions()
+  }
+}
+
+async function tellAll() {
+  if (shots) await mkdir(shots, { recursive: true })
+  const only = process.argv.slice(2)
+  const browser = await chromium.launch({
+    executablePath: process.env.CHROMIUM,
+    args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+  })
+  const chosen = Object.entries(stories).filter(([name]) => only.length === 0 || only.some((part) => name.includes(part)))
+  const tell = async (teller, [name, story]) => {
+    const error = await teller.tell(name, story)
+    console.log(JSON.stringify(error === null ? { story: name, ok: true } : { story: name, ok: false, error }))
+    if (error !== null) process.exitCode = 1
+  }
+  const tellers = Array.from({ length: TELLERS }, () => new Teller(browser))
+  const together = chosen.filter(([name]) => !ALONE.includes(name))
+  await Promise.all(tellers.map(async (teller) => {
+    while (together.length > 0) await tell(teller, together.shift())
+  }))
+  for (const story of chosen.filter(([name]) => ALONE.includes(name))) await tell(tellers[0], story)
   await browser.close()
-  process.exitCode = failed > 0 ? 1 : 0
 }
 
 await tellAll()

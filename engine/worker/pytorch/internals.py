@@ -106,6 +106,9 @@ tracing_state: Callable[[], object] = torch._C._get_tracing_state
 is_functorch_wrapped: Callable[[torch.Tensor], bool] = torch._C._functorch.is_functorch_wrapped_tensor
 """Whether a tensor stands for another one inside a transform (torch/csrc/functorch/init.cpp)."""
 
+functorch_unwrapped: Callable[[torch.Tensor], torch.Tensor] = torch._C._functorch.get_unwrapped
+"""The one it stands for, one transform further out (torch/csrc/functorch/init.cpp)."""
+
 is_functional_tensor: Callable[[torch.Tensor], bool] = torch._is_functional_tensor
 """The same of functionalization (torch/csrc/autograd/python_torch_functions_manual.cpp)."""
 
@@ -114,6 +117,9 @@ is_functional_tensor: Callable[[torch.Tensor], bool] = torch._is_functional_tens
 
 storage_key: Callable[[torch.UntypedStorage], int] = operator.attrgetter("_cdata")
 """The address of a storage, which a weak reference to it has as `cdata` (torch/csrc/Storage.cpp)."""
+
+sparse_values: Callable[[torch.Tensor], torch.Tensor] = torch.Tensor._values
+"""The values of a sparse tensor in its own memory, coalesced or not (aten/src/ATen/native/sparse/SparseTensor.cpp)."""
 
 device_constructors: Callable[[], set[Any]] = _device._device_constructors
 """The functions that make tensors on the default device (torch/utils/_device.py)."""

@@ -8,16 +8,20 @@ export interface Pointed {
   lines: readonly number[]
 }
 
-/** By the name of a tensor (of `x.grad` the tensor), by the type of a node, or else by code of the program; null where
- *  the run has nothing of it. */
+/** By the name of a tensor (of `x.grad` the tensor), by the type of a node, or else by code of the program; lines alone
+ *  of what another pass or root has a picture of. Null where the run has nothing of it. */
 export function pointed(at: string, index: TraceIndex, find: BoxFinder, lines: Lines): Pointed | null {
   const { tensors, nodes } = index.trace
   const name = at.replace(/\.grad$/, '')
-  const named = tensors.filter(({ names }) => names?.includes(name)).map(({ id }) => find.ofTensor(id))
-  const typed = nodes.filter(({ type }) => type === at).map(({ id }) => find.ofNode(id))
-  const boxes = [...named, ...typed].flatMap((box) => box ?? [])
+  const named = tensors.filter(({ names }) => names?.includes(name))
+  const typed = nodes.filter(({ type }) => type === at)
+  const drawn = [...named.map(({ id }) => find.ofTensor(id)), ...typed.map(({ id }) => find.ofNode(id))]
+  const boxes = drawn.flatMap((box) => box ?? [])
   if (boxes.length > 0)
     return { boxes: new Set(boxes.map(({ id }) => id)), lines: boxes.flatMap(({ span }) => linesOfSpan(span)) }
+  const makers = [...named.map(({ id }) => index.producer(id)), ...typed.map(({ op }) => index.op(op))]
+  const made = makers.flatMap((op) => linesOfSpan(op?.span))
+  if (made.length > 0) return { boxes: new Set(), lines: made }
   const found = linesWith(at, index.trace.program.code)
   if (found.length === 0) return null
   return { boxes: new Set(found.flatMap((line) => lines.boxesOf.get(line) ?? [])), lines: found }

@@ -209,14 +209,26 @@ def _() -> None:
     assert found[0] is not None
 
 
-@canary("values inside `torch.func` would be read, which raises", "is_functorch_wrapped")
+@canary(
+    "values inside `torch.func` would be read, which raises; simulated devices of tensors there would be lost",
+    "is_functorch_wrapped", "functorch_unwrapped",
+)  # fmt: skip
 def _() -> None:
     def inside(x: torch.Tensor) -> torch.Tensor:
         assert internals.is_functorch_wrapped(x)
+        assert internals.functorch_unwrapped(x) is whole
         return x.sum()
 
-    assert not internals.is_functorch_wrapped(torch.ones(1))
-    torch.func.vmap(inside)(torch.ones(2, 2))
+    whole = torch.ones(2, 2)
+    assert not internals.is_functorch_wrapped(whole)
+    torch.func.vmap(inside)(whole)
+
+
+@canary("simulated devices of sparse tensors would be lost", "sparse_values")
+def _() -> None:
+    sparse = torch.eye(2).to_sparse()
+    internals.sparse_values(sparse)[0] = 3
+    assert sparse.to_dense()[0, 0] == 3
 
 
 @canary("values inside `torch.func.functionalize` would be read, which crashes", "is_functional_tensor")

@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest'
+import { load } from '../fixtures/load'
+import { boxFinder } from './naming'
+import { pointed } from './pointing'
+import { linesOfGraph, TraceIndex } from './trace-index'
+
+const { trace, graph } = load('double_backward')
+const cubes = graph.boxes.filter(({ span }) => span?.line === 4)
+
+function speaksOf(at: string, boxes = graph.boxes): { boxes: number; lines: readonly number[] } | null {
+  const shown = { ...graph, boxes }
+  const index = new TraceIndex(trace)
+  const found = pointed(at, index, boxFinder(shown, index), linesOfGraph(shown))
+  return found && { boxes: found.boxes.size, lines: found.lines }
+}
+
+test('a phrase speaks of a tensor by its name, of nodes by their type, of code by its text', () => {
+  expect(speaksOf('y')).toEqual({ boxes: 1, lines: [4] })
+  expect(speaksOf('x.grad')?.boxes).toBe(1)
+  expect(speaksOf('PowBackward0', cubes)).toEqual({ boxes: 1, lines: [4] })
+  expect(speaksOf('curvature.backward()')?.lines).toEqual([8])
+  expect(speaksOf('SqrtBackward0')).toBeNull()
+})
+
+test('what another pass has the picture of can be gone to by its line', () => {
+  expect(speaksOf('y', [])).toEqual({ boxes: 0, lines: [4] })
+  expect(speaksOf('PowBackward0', [])?.lines).toContain(4)
+  expect(speaksOf('x.grad', [])?.lines).toEqual([3])
+})

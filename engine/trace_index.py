@@ -337,14 +337,14 @@ class TraceIndex:
         made_in = record.pass_id if record is not None and record.variable is None else None
         return made_in if made_in in self.layered else None
 
-    def reached_from(self, roots: Iterable[str]) -> set[str]:
-        """Every node that edges lead to from the roots, the roots included."""
-        pending = [root for root in roots if root in self.nodes]
+    def reached_from(self, roots: Iterable[str], without: str = "") -> set[str]:
+        """Every node that edges lead to from the roots, the roots included; by no way through one."""
+        pending = [root for root in roots if root in self.nodes and root != without]
         found = set(pending)
         while pending:
             for edge in self.nodes[pending.pop()].edges:
                 to = edge.to
-                if to is not None and to not in found and to in self.nodes:
+                if to is not None and to not in found and to in self.nodes and to != without:
                     found.add(to)
                     pending.append(to)
         return found

@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 from msgspec.structs import replace
 
 from engine.program.questions import Asked, questions_in
-from engine.trace import Mistake, Number, Question, Span, Tensor
+from engine.trace import Mistake, Number, Op, Pass, Question, Span, Tensor
 from engine.trace_index import TraceIndex
 
 MOST_NUMBERS = 16
@@ -21,6 +21,9 @@ _YES_NO = ("True", "False")
 _REPEATING = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Lambda)
 _DEFINITIONS = (ast.FunctionDef, ast.ClassDef, ast.Lambda)
 _MEANS = frozenset(("mean", "mse_loss", "l1_loss"))
+_SQUARES = frozenset(("mse_loss", "square"))
+_MOST_POWERS = 4
+"""Of one pass that are looked at: for each the graph is walked."""
 _NUMBER = re.compile(r"([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)(?:/(\d+))?", re.IGNORECASE)
 _AS_GOOD = 0.005
 """How far off a number may be, in proportion, and be right; the page judges typed ones alike."""
@@ -229,7 +232,7 @@ def _says(choice: str, data: Sequence[Number]) -> bool:
 
 
 def _mistakes(moments: "_Moments", state: Tensor, grad: Tensor, until: int) -> Iterator[Mistake]:
-    delta = moments.last_delta(state, until)
+    pass_, delta = moments.last_added(state, until)
     if delta is not None and delta.data and delta.shape == grad.shape:
         yield Mistake(code="last_alone", data=delta.data)
     if state.data and state.shape == grad.shape:
@@ -239,6 +242,9 @@ def _mistakes(moments: "_Moments", state: Tensor, grad: Tensor, until: int) -> I
         yield Mistake(code="local_factor", data=came.data)
     for count in moments.averaged(until):
         yield Mistake(code="mean_factor", data=tuple(_times(value, count) for value in grad.data or ()))
+    if pass_ is not None and delta is not None and delta.data == grad.data:
+        for exponent in moments.powers(pass_, state):
+            yield Mistake(code="exponent", data=tuple(_times(value, 1 / exponent) for value in grad.data or ()))
     yield from _of_any(grad)
 
 
@@ -253,7 +259,15 @@ def _of_any(tensor: Tensor) -> Iterator[Mistake]:
             yield Mistake(code="transposed", data=turned)
 
 
-def _times(value: Number, by: int) -> Number:
+def _exponent(op: Op) -> int:
+    """Of a power with one that stands in the program; 0 for any other op."""
+    if op.name in _SQUARES:
+        return 2
+    written = (op.arguments[1].text or "") if op.name == "pow" and len(op.arguments) > 1 else ""
+    return int(written) if written.isdecimal() and len(written) < 9 else 0
+
+
+def _times(value: Number, by: float) -> Number:
     return value * by if isinstance(value, int | float) else value
 
 
@@ -528,10 +542,24 @@ class _Moments:
             if tensor is not None
         }
 
-    def last_delta(self, state: Tensor, until: int) -> Tensor | None:
-        """What arrived last at a leaf."""
-        then = [delta for at, _, delta in self.grads[self.index.identity(state.id)] if at <= until]
-        return self.index.tensors.get(then[-1] or "") if then else None
+    def last_added(self, state: Tensor, until: int) -> tuple[Pass | None, Tensor | None]:
+        """What arrived last at a leaf, and by which pass."""
+        index = self.index
+        then = [(at, delta) for at, _, delta in self.grads[index.identity(state.id)] if at <= until]
+        at, delta = then[-1] if then else (0, None)
+        pass_ = index.passes.get(index.trace.timeline[at - 1].pass_id or "") if at else None
+        return pass_, index.tensors.get(delta or "")
+
+    def powers(self, pass_: Pass, state: Tensor) -> Iterator[int]:
+        """Exponents of powers that all of a leaf's gradient came through: each is a factor of it."""
+        index = self.index
+        leaf = index.leaf_nodes.get(index.identity(state.id))
+        roots = [root.node for root in pass_.roots if root.node is not None]
+        passed = {visit.node for visit in pass_.visits}
+        powers = [(op.nodes[0], _exponent(op)) for op in index.trace.ops if passed.intersection(op.nodes)]
+        for node, exponent in [each for each in powers if each[1] > 1][:_MOST_POWERS]:
+            if leaf not in index.reached_from(roots, without=node):
+                yield exponent
 
     def came_to_its_op(self, delta: Tensor | None) -> Tensor | None:
         """What came to the one op whose gradient arrived at a leaf as it left."""

@@ -2407,7 +2407,7 @@ const stories = {
     await asked(page, 'Show the answer').click()
     await page.locator('.room li.right', { hasText: '7.0' }).waitFor()
     await page.locator('.room li', { hasText: 'forgot what .grad already held' }).waitFor()
-    await ann.locator('.room', { hasText: 'Your answer: 7.0' }).waitFor()
+    await ann.locator('.room', { hasText: 'Your answer: 7.0 right' }).waitFor()
     await ben.locator('.room', { hasText: '忘了 .grad 里原有的数' }).waitFor()
     await shoot(page, 'class revealed')
     await shoot(ben, 'class learner revealed')

@@ -228,6 +228,25 @@ m = torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
     assert question.data not in found.values()
 
 
+@pytest.mark.parametrize(
+    ("loss", "forgotten"),
+    [
+        ("((3 * w - 7) ** 2).mean()", -12.0),  # 2 · (3 − 7) · 3 without the 2
+        ("F.mse_loss(3 * w, torch.tensor([7.0]))", -12.0),
+        ("(2 * w).pow(3).sum()", 8.0),
+        ("(3 * w) ** 2 + w", None),  # one way goes beside the power
+        ("(w * w).sum()", None),
+    ],
+)
+def test_a_forgotten_exponent_is_known_where_all_of_the_gradient_came_through_its_power(
+    loss: str, forgotten: float | None
+) -> None:
+    made = "from torch.nn import functional as F\nw = torch.ones(1, requires_grad=True)"
+    (question,) = asked(f"{made}\n({loss}).backward()  # ? w.grad")
+    found = [mistake.data for mistake in question.mistakes if mistake.code == "exponent"]
+    assert found == ([] if forgotten is None else [(forgotten,)])
+
+
 @pytest.mark.parametrize(("made", "codes"), [("[3, 3, 1]", []), ("[3, -1]", ["sign"]), ("[3.0, 1.0]", ["sign"])])
 def test_a_count_has_no_sign_to_be_wrong(made: str, codes: list[str]) -> None:
     (question,) = asked(f"y = torch.tensor({made})  # ? y")

@@ -1304,8 +1304,9 @@ class Finding(Record, frozen=True):
 class Mistake(Record, frozen=True):
     """A wrong answer whose reason is known: what one mistake would make of these numbers."""
 
-    code: Literal["last_alone", "value", "sign", "transposed", "mean_factor", "caller"]
+    code: Literal["last_alone", "value", "local_factor", "sign", "transposed", "mean_factor", "caller"]
     """`last_alone`: what the last pass added, without what was there; `value`: the tensor instead of its gradient;
+    `local_factor`: what came to the op that uses it, without that op's own derivative;
     `sign`: everything negated; `transposed`; `mean_factor`: not divided by the number of elements of a mean; `caller`:
     a line that called the function in which the failing one stands."""
     data: tuple[Number, ...]
@@ -1349,11 +1350,11 @@ class Question(Record, frozen=True):
     """Wrong answers whose reason is known; none equals the answer or another."""
     why: dict[str, str] = {}
     """Words of its author for after the answer, by language; under "" those for every language."""
-    problem: Literal["", "form", "place", "visit", "unknown", "before", "large", "choices"] = ""
+    problem: Literal["", "form", "place", "visit", "unknown", "before", "large", "choices", "none"] = ""
     """Why it cannot be asked, for its author: `form`: not of a known form; `place`: no step of the run belongs to its
     line; `visit`: its line did not run that often, or that turn of a long loop was not kept; `unknown`: the trace does
     not tell what it asks for; `before`: that was so before the line; `large`: more than 16 numbers or boxes; `choices`:
-    the right one is not among them."""
+    not exactly one of them is right; `none`: there was no gradient whose shape or dtype could be asked."""
 
 
 SliderProblem = Literal["", "form", "none", "which", "number", "whole", "outside", "step"]

@@ -7,8 +7,13 @@ again = rows.reshape(3, 2)
 copied = turned.reshape(6)
 own = rows.clone()
 
-grid[0] = 9.0  # ~ 0..20
-firsts = torch.stack([each.flatten()[0] for each in (rows, turned, again, copied, own)])  # ? firsts
+
+def first_cells_after_a_write():
+    grid[0] = 9.0  # ~ 0..20
+    return torch.stack([each.flatten()[0] for each in (rows, turned, again, copied, own)])
+
+
+firsts = first_cells_after_a_write()  # ? firsts
 print("first cells:", firsts.tolist())
 
 line = torch.arange(3.0)

@@ -17,6 +17,8 @@ from mdit_py_plugins.dollarmath import dollarmath_plugin
 from server.wire import Piece
 
 _GLOSSARY = Path(__file__).parent.parent / "gallery" / "words" / "glossary.toml"
+_WRAPPED = re.compile(r"(?<=[\u3000-\u9fff\uff00-\uffef])\n(?=[^\n])|(?<=[^\n])\n(?=[\u3000-\u9fff\uff00-\uffef])")
+"""The end of a line beside a Chinese character: nothing stands for it."""
 _MARKS = MarkdownIt("zero").enable(["backticks", "link"]).use(dollarmath_plugin, allow_space=False)
 
 
@@ -49,7 +51,7 @@ class Glossary:
 def paragraphs(text: str, glossary: Glossary) -> tuple[tuple[Piece, ...], ...]:
     """A text in its pieces, paragraph by paragraph; a term is marked where it first stands."""
     told: set[str] = set()
-    blocks = (token.children or [] for token in _MARKS.parse(text) if token.type == "inline")
+    blocks = (token.children or [] for token in _MARKS.parse(_WRAPPED.sub("", text)) if token.type == "inline")
     return tuple(tuple(_pieces(block, glossary, told)) for block in blocks)
 
 

@@ -11,6 +11,8 @@ from server.lesson_text import Glossary, paragraphs
 from server.wire import Lesson, QuestionWords, Text
 
 FOLDER = Path(__file__).parent.parent / "gallery"
+_NEEDED = "order chapter title.zh title.en text.zh text.en".split()
+_OF_A_QUESTION = "ask.zh ask.en why.zh why.en".split()
 
 
 def lessons(limits: RunLimits, of: Versions, folder: Path = FOLDER) -> dict[str, Lesson]:
@@ -25,8 +27,24 @@ def request_of(code: str, limits: RunLimits) -> RunRequest:
     return RunRequest(program=Program(code=code), limits=limits)
 
 
-def _lesson(file: Path, limits: RunLimits, of: Versions, glossaries: dict[str, Glossary]) -> Lesson:
+def words_of(file: Path) -> dict[str, Any]:
+    """What the file of a lesson says. Raises ValueError for what it lacks."""
     words = tomllib.loads(file.read_text("utf-8"))
+    missing = [key for key in _NEEDED if not _has(words, key)]
+    for number, question in enumerate(words.get("questions", ()), 1):
+        missing += [f"{key} of question {number}" for key in _OF_A_QUESTION if not _has(question, key)]
+    if missing:
+        raise ValueError(f"{file.name} has no {', '.join(missing)}; docs/lessons.md shows a whole file")
+    return words
+
+
+def _has(words: dict[str, Any], key: str) -> bool:
+    first, _, language = key.partition(".")
+    return first in words and (not language or language in words[first])
+
+
+def _lesson(file: Path, limits: RunLimits, of: Versions, glossaries: dict[str, Glossary]) -> Lesson:
+    words = words_of(file)
     code = file.with_suffix(".py").read_text("utf-8")
     return Lesson(
         name=file.stem,

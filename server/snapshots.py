@@ -23,7 +23,7 @@ from server.cache import Cache
 from server.problems import Problem
 from server.rate_limit import RateLimit
 from server.settings import Settings
-from server.store import SnapshotStore, Stored, StoreDown, StoreFull, etag
+from server.store import SnapshotStore, Stored, StoreDown, StoreFull, StoreSize, etag
 from server.wire import SnapshotView
 
 Format = Literal["gradgraph.snapshot/1"]
@@ -120,6 +120,10 @@ class Snapshots:
         if not await self._store.release_snapshot(id, owner_of(token)):
             there = await self._store.has_snapshot(id)
             raise Problem("not-your-snapshot" if there else "no-such-snapshot", snapshot=id)
+
+    async def size(self) -> StoreSize:
+        """What all of them take, as it was when that could last be found out."""
+        return await self._store.snapshots_size()
 
 
 def is_snapshot(id: str) -> bool:

@@ -16,13 +16,15 @@ from typing import TypeAlias, cast
 import msgspec
 
 import engine
-from engine.trace import Question, Slider, Trace
+from engine.trace import Trace
 from server.lesson_text import Glossary, paragraphs
+from server.lessons import words_of
 from server.wire import Piece
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
 GALLERY = Path(__file__).parent.parent / "gallery"
+WORDS = GALLERY.parent / "frontend" / "words"
 DROPPED = frozenset(
     {
         "environment",
@@ -46,30 +48,52 @@ NUMBER = re.compile(r"-?\d+\.\d*(?:e[-+]?\d+)?|-?\d+")
 
 
 def main(names: list[str]) -> None:
-    """Write the canonical traces of the programs named, or of all."""
+    """Write the canonical traces of the programs named, or of all, and say what was checked of those named."""
+    if absent := set(names) - {path.stem for path in programs()}:
+        raise SystemExit(f"there is no {', '.join(f'gallery/{name}.py' for name in sorted(absent))}")
     for path in programs():
         if not names or path.stem in names:
-            trace = engine.run(path.read_text(encoding="utf-8"))
-            _check_comments(path, trace)
-            golden_path(path).write_text(render(canonical(trace)), encoding="utf-8")
-            if empty := empty_phrases(path):
-                raise SystemExit(f"{path.stem}.toml: the run has nothing that “{empty[0]}” names")
+            trace = write(path)
+            if names:
+                checked = f"{len(trace.questions)} questions and {len(trace.sliders)} ranges are in order"
+                print(f"{path.stem}: {checked}; written {golden_path(path).relative_to(GALLERY.parent)}")
 
 
-def _check_comments(path: Path, trace: Trace) -> None:
-    """Ends where a question or a range of the program is one that its run can do nothing with."""
-    told: tuple[tuple[Question | Slider, str, str], ...] = (
-        *((each, f"the run cannot answer “{each.text}”", "what can be asked") for each in trace.questions),
-        *(
-            (each, f"nothing can be played with by “{each.name}”", "which numbers a range can name")
-            for each in trace.sliders
-        ),
-    )
-    for each, what, rule in told:
-        if each.problem:
-            raise SystemExit(
-                f"{path.name}, line {each.span.line}: {what} ({each.problem}; docs/lessons.md says {rule})"
-            )
+def write(path: Path) -> Trace:
+    """Write the canonical trace of one program and check what its author wrote. Raises SystemExit with a sentence."""
+    trace = engine.run(path.read_text(encoding="utf-8"))
+    _check_words(path, trace)
+    golden_path(path).write_text(render(canonical(trace)), encoding="utf-8")
+    if empty := empty_phrases(path):
+        raise SystemExit(f"{path.stem}.toml: the run has nothing that “{empty[0]}” names")
+    return trace
+
+
+def _check_words(path: Path, trace: Trace) -> None:
+    """Ends where a question or a range of the program is one that its run can do nothing with, or has no words."""
+    failure = trace.failure
+    failed = f" The program failed: {failure.type}: {failure.message}" if failure is not None else ""
+    for question in trace.questions:
+        if question.problem:
+            at = {"what": question.text, "line": question.span.line, "n": question.visit}
+            told = _sentence("questions", f"question.problem.{question.problem}", at)
+            raise SystemExit(f"{path.name}: {told}{failed}")
+    for slider in trace.sliders:
+        if slider.problem:
+            at = {"what": slider.name, "line": slider.span.line}
+            raise SystemExit(f"{path.name}: {_sentence('sliders', f'slider.problem.{slider.problem}', at)}")
+    try:
+        words = words_of(path.with_suffix(".toml"))
+    except (OSError, ValueError) as error:
+        raise SystemExit(str(error)) from None
+    if len(written := words.get("questions", ())) != len(trace.questions):
+        raise SystemExit(f"{path.stem}.toml has {len(written)} [[questions]], the program {len(trace.questions)}")
+
+
+def _sentence(part: str, key: str, values: dict[str, object]) -> str:
+    """What the page says to the author."""
+    words: dict[str, str] = json.loads((WORDS / part / "en.json").read_text(encoding="utf-8"))
+    return words[key].format_map(values)
 
 
 def pieces(text: str, language: str) -> Iterator[Piece]:

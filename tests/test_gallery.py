@@ -1,6 +1,7 @@
 """Each gallery program is a lesson in two languages and a golden test."""
 
 import json
+import re
 import tomllib
 from itertools import groupby
 from pathlib import Path
@@ -11,7 +12,7 @@ from engine.program.edits import applied
 from engine.program.source import source_of
 from engine.trace import Edit, Slider, Trace
 from tests.curriculum.seen import words
-from tests.golden import canonical, differences, golden_path, programs
+from tests.golden import GALLERY, canonical, differences, golden_path, programs, write
 from tests.once import run
 
 LONGER = {"toy_engine": 110, "global_lock": 41}
@@ -89,6 +90,40 @@ def test_chapters_follow_each_other_and_have_names_in_both_languages() -> None:
     chapters = [name for name, _ in groupby(str(lesson["chapter"]) for lesson in lessons)]
     assert len(set(chapters)) == len(chapters)
     words(*(f"lesson.chapter.{chapter}" for chapter in chapters))
+
+
+def _documents_lesson(folder: Path) -> Path:
+    """The lesson that the documents show, as its two files."""
+    text = (GALLERY.parent / "docs" / "lessons.md").read_text(encoding="utf-8")
+    shown = {kind: text.split(f"```{kind}\n")[1].split("```")[0] for kind in ("python", "toml")}
+    (folder / "shown.toml").write_text(shown["toml"], encoding="utf-8")
+    (folder / "shown.py").write_text(shown["python"], encoding="utf-8")
+    return folder / "shown.py"
+
+
+def test_the_lesson_that_the_documents_show_is_one(tmp_path: Path) -> None:
+    assert len(write(_documents_lesson(tmp_path)).questions) == 2
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "said"),
+    [
+        ("shown.toml", 'text.zh = """', 'words = """', "shown.toml has no text.zh;"),
+        ("shown.toml", 'why.en = "4 and 6."', "", "shown.toml has no why.en of question 1;"),
+        ("shown.toml", "(PowBackward0)", "(SqrtBackward0)", "nothing that “SqrtBackward0” names"),
+        ("shown.py", "  # ? y", "", "shown.toml has 2 [[questions]], the program 1"),
+        ("shown.py", "# ? x.grad", "# ? x.grad: 6 | 8", "Not exactly one of the choices on line 5"),
+        ("shown.py", "(2.0,", "(2.0 if x else 1,", "NameError"),
+        ("shown.py", "x**2 + 3 * x  # ? y", "x**2 + 3 * x  # ? y\n# ~ 0..1", "shown.py: "),
+    ],
+)
+def test_what_is_wrong_with_a_lesson_is_said(tmp_path: Path, file: str, old: str, new: str, said: str) -> None:
+    program = _documents_lesson(tmp_path)
+    written = (tmp_path / file).read_text(encoding="utf-8")
+    assert old in written
+    (tmp_path / file).write_text(written.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(SystemExit, match=re.escape(said)):
+        write(program)
 
 
 def test_a_wrong_number_or_shape_is_found() -> None:

@@ -21,7 +21,10 @@ _YES_NO = ("True", "False")
 _REPEATING = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Lambda)
 _DEFINITIONS = (ast.FunctionDef, ast.ClassDef, ast.Lambda)
 _MEANS = frozenset(("mean", "mse_loss", "l1_loss"))
-Problem = Literal["form", "place", "visit", "unknown", "before", "large", "choices"]
+_NUMBER = re.compile(r"([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)(?:/(\d+))?", re.IGNORECASE)
+_AS_GOOD = 0.005
+"""How far off a number may be, in proportion, and be right; the page judges typed ones alike."""
+Problem = Literal["form", "place", "visit", "unknown", "before", "large", "choices", "none"]
 
 
 class _Unanswerable(Exception):
@@ -118,7 +121,7 @@ def _answered(moments: "_Moments", asked: Asked, where: _Stretch, bare: Question
         return replace(bare, data=(target.version,))
     shown = replace(bare, shape=target.shape, data=_numbers(target), may_be_none=wants_grad)
     if asked.choices:
-        return _choice(bare, _written(shown.data), (), asked.choices)
+        return _choice(bare, _right_numbers(shown.data, asked.choices), (), asked.choices)
     mistakes = _mistakes(moments, state, target, where.until) if wants_grad else _of_any(target)
     return replace(shown, mistakes=tuple(_told_apart(mistakes, shown.data)))
 
@@ -180,7 +183,7 @@ def _labels(index: TraceIndex, parts: Sequence[str]) -> list[str]:
 
 def _none(bare: Question, asked: Asked) -> Question:
     if asked.attribute != "grad":
-        raise _Unanswerable("unknown")
+        raise _Unanswerable("none")
     if asked.choices:
         return _choice(bare, "None", (), asked.choices)
     return replace(bare, may_be_none=True, is_none=True)
@@ -210,9 +213,19 @@ def _is_number(value: Number) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _written(data: Sequence[Number]) -> str:
-    """One number as a choice has it: `4` for 4.0."""
-    return f"{data[0]:g}" if len(data) == 1 else "[" + ", ".join(f"{value:g}" for value in data) + "]"
+def _right_numbers(data: Sequence[Number], choices: Sequence[str]) -> str:
+    """The one choice that says these numbers. Raises _Unanswerable where none or several do."""
+    right = [choice for choice in choices if _says(choice, data)]
+    if len(right) != 1:
+        raise _Unanswerable("choices")
+    return right[0]
+
+
+def _says(choice: str, data: Sequence[Number]) -> bool:
+    said = [float(above) / float(below or 1) for above, below in _NUMBER.findall(choice) if float(below or 1)]
+    known = [float(value) for value in data if isinstance(value, int | float)]
+    pairs = zip(said, known, strict=False)
+    return len(said) == len(data) and all(math.isclose(a, b, rel_tol=_AS_GOOD, abs_tol=1e-9) for a, b in pairs)
 
 
 def _mistakes(moments: "_Moments", state: Tensor, grad: Tensor, until: int) -> Iterator[Mistake]:
@@ -221,6 +234,9 @@ def _mistakes(moments: "_Moments", state: Tensor, grad: Tensor, until: int) -> I
         yield Mistake(code="last_alone", data=delta.data)
     if state.data and state.shape == grad.shape:
         yield Mistake(code="value", data=state.data)
+    came = moments.came_to_its_op(delta)
+    if came is not None and came.data and came.shape == grad.shape:
+        yield Mistake(code="local_factor", data=came.data)
     for count in moments.averaged(until):
         yield Mistake(code="mean_factor", data=tuple(_times(value, count) for value in grad.data or ()))
     yield from _of_any(grad)
@@ -228,7 +244,8 @@ def _mistakes(moments: "_Moments", state: Tensor, grad: Tensor, until: int) -> I
 
 def _of_any(tensor: Tensor) -> Iterator[Mistake]:
     data = tensor.data or ()
-    yield Mistake(code="sign", data=tuple(_times(value, -1) for value in data))
+    if not all(isinstance(value, int) and value >= 0 for value in data):  # a count has no sign to be wrong
+        yield Mistake(code="sign", data=tuple(_times(value, -1) for value in data))
     if len(tensor.shape) == 2:
         rows, columns = tensor.shape
         if rows == columns:
@@ -515,6 +532,13 @@ class _Moments:
         """What arrived last at a leaf."""
         then = [delta for at, _, delta in self.grads[self.index.identity(state.id)] if at <= until]
         return self.index.tensors.get(then[-1] or "") if then else None
+
+    def came_to_its_op(self, delta: Tensor | None) -> Tensor | None:
+        """What came to the one op whose gradient arrived at a leaf as it left."""
+        passed = (visit for each in self.index.trace.passes for visit in each.visits)
+        visit = next((visit for visit in passed if delta is not None and delta.id in visit.left), None)
+        came = visit.entered[0] if visit is not None and visit.entered else None
+        return self.index.tensors.get(came or "")
 
     def averaged(self, until: int) -> Iterator[int]:
         """Of how many elements means were taken."""

@@ -2,10 +2,11 @@
 with classes, counts that go on from epoch to epoch, schedules that wait for the wrong end."""
 
 import ast
+import math
 import re
 from collections.abc import Iterator
 
-from engine.findings.diagnosis import Diagnosis, numbers_of, once_a_line, says
+from engine.findings.diagnosis import Diagnosis, number, numbers_of, once_a_line, says
 from engine.findings.losses import PASSING
 from engine.findings.optimizers import bound_once
 from engine.program.edits import Edits
@@ -15,6 +16,7 @@ from engine.trace import Finding, Op
 
 PICKS_LARGEST = ("max", "topk", "sort")
 FALLS = re.compile(r"loss|err|mse|mae|rmse|ppl|perplexity", re.IGNORECASE)
+BEST = re.compile(r"best|lowest|highest|(^|_)(min|max)_(loss|acc|err)", re.IGNORECASE)
 RISES = re.compile(r"acc|auc|f1|score|iou|dice|bleu|precision|recall|reward|return", re.IGNORECASE)
 """How a measure is called that is to fall, or to rise."""
 
@@ -100,6 +102,48 @@ def _share_of_one_turn(
         if name in names_read(share.left) and is_below and divisor and divisor.isdisjoint(grown):
             return share
     return None
+
+
+def records_never_kept(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """`if loss < best` where nothing ever sets `best`: each turn is the best one."""
+    code = diagnosis.code
+    for test in (node for node in code.nodes if isinstance(node, ast.If) and diagnosis.has_run(node)):
+        match test.test:
+            case ast.Compare(left=left, ops=[ast.Lt() | ast.LtE() | ast.Gt() | ast.GtE() as sign], comparators=[right]):
+                pass
+            case _:
+                continue
+        for kept, new, rises in (
+            (right, left, isinstance(sign, ast.Gt | ast.GtE)),
+            (left, right, isinstance(sign, ast.Lt | ast.LtE)),
+        ):
+            name, begin = dotted(kept), diagnosis.value_of(dotted(kept))
+            start = _constant(begin)
+            set_to = [
+                node for node in code.nodes if isinstance(node, ast.Name | ast.Attribute) and dotted(node) == name
+            ]
+            is_set_once = sum(isinstance(node.ctx, ast.Store) for node in set_to) == 1
+            if begin is None or start is None or not is_set_once or _constant(new) is not None:
+                continue
+            is_no_bound = start == (-math.inf if rises else math.inf)
+            repeats = code.in_loop(test) or code.function(test) is not None
+            if (is_no_bound or (BEST.search(name) and math.isfinite(start))) and repeats and not code.in_loop(begin):
+                yield diagnosis.warning(
+                    "record_never_kept",
+                    test.test,
+                    fix=(code.line_above(test.body[0], f"{name} = {code.text(new)}"),),
+                    name=name,
+                    new=code.text(new),
+                    start=code.text(begin),
+                    start_line=str(begin.lineno),
+                )
+
+
+def _constant(node: ast.expr | None) -> float | None:
+    """The number that an expression is, `float('inf')` and `math.inf` among them."""
+    text = ast.unparse(node) if node is not None else ""
+    bare = re.sub(r"^(-?)(?:float\('([+-]?)inf(?:inity)?'\)|(?:math|np|numpy|torch)\.inf)$", r"\1\2inf", text)
+    return number(bare)
 
 
 def schedules_of_the_wrong_end(diagnosis: Diagnosis) -> Iterator[Finding]:

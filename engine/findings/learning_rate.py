@@ -29,6 +29,7 @@ HARDER = 3
 NEARLY = 0.9
 MANY = 32
 NARROW = ("bfloat16", "float16")
+UNSCALES = "_amp_foreach_non_finite_check_and_unscale_"
 TOO_EARLY = "before `optimizer.step()`"
 
 
@@ -124,7 +125,8 @@ def steps_too_long(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 def steps_too_short(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Steps that together moved next to nothing, along gradients that were none too small, and a loss that stayed."""
-    for steps in grouped(diagnosis.steps, lambda step: (receiver(diagnosis, step), step.span)).values():
+    whole = () if any(diagnosis.ops_named((UNSCALES,))) else diagnosis.steps  # a factor is in the gradients of these
+    for steps in grouped(whole, lambda step: (receiver(diagnosis, step), step.span)).values():
         leaves = set(diagnosis.changed_by(steps[0]))
         losses, rate = _losses(diagnosis, leaves), _rate(steps[0])
         size = _length(diagnosis, (change.before for change in steps[0].changes))

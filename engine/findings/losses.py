@@ -63,7 +63,8 @@ def _is_warned_of(diagnosis: Diagnosis, op: Op) -> bool:
 
 
 def _is_stretched_layer(diagnosis: Diagnosis, op: Op, column: Tensor, row: Tensor) -> bool:
-    """Whether it is an (n, 1) that a layer gave, and an (n,); a column made by `unsqueeze` or `view` is meant."""
+    """Whether it is an (n, 1) that a layer gave, or a derivative by one, and an (n,); a column made by `unsqueeze` or
+    `view` is meant."""
     size = column.shape[0] if column.shape else 0
     if len(op.broadcast) != 2 or size < 2 or column.shape != (size, 1) or row.shape != (size,):
         return False
@@ -72,7 +73,7 @@ def _is_stretched_layer(diagnosis: Diagnosis, op: Op, column: Tensor, row: Tenso
         return maker is not None and maker.name in MADE_BY_LAYERS | AFTER_LAYERS | DECIDES
     maker = diagnosis.maker.get(column.id)
     is_own = diagnosis.identity(column.id) in map(diagnosis.identity, diagnosis.made_from(row.id)[:1])
-    is_given = maker is not None and maker.name in MADE_BY_LAYERS | AFTER_LAYERS
+    is_given = maker is not None and maker.name in MADE_BY_LAYERS | AFTER_LAYERS | {"grad"}
     is_used = diagnosis.reaches_a_pass(op) or (
         op.grad_mode != "grad" and maker is not None and maker.module is not None
     )
@@ -226,7 +227,7 @@ def _renamed(diagnosis: Diagnosis, op: Op, functions: dict[str, str], layers: di
 
 @once_a_line
 def weights_after_the_mean(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Weights of samples times a loss that is one number already: only their mean counts, for all samples alike."""
+    """Weights of samples, or a mask of their parts, times a loss that is one number already: only their mean counts."""
     for op in diagnosis.ops_named(("mul",)):
         operands = [diagnosis.tensors[each] for each in op.inputs if each in diagnosis.tensors]
         loss, weights = sorted(operands, key=lambda each: len(each.shape)) if len(operands) == 2 else (None, None)
@@ -235,8 +236,8 @@ def weights_after_the_mean(diagnosis: Diagnosis) -> Iterator[Finding]:
         if maker is None or target is None or weights is None or argument(maker, "reduction") != "'mean'":
             continue
         takers = {taker.name for taker in diagnosis.takers.get(op.outputs[0], ())} if op.outputs else set()
-        is_of_samples = weights.shape == target.shape[:1] and len(set(numbers_of(weights))) > 1
-        if not is_of_samples or weights.requires_grad or not takers <= {"mean", "sum"}:
+        differ = weights.shape == target.shape[: len(weights.shape)] and len(set(numbers_of(weights))) > 1
+        if not differ or weights.requires_grad or not takers <= {"mean", "sum"}:
             continue
         if diagnosis.reaches_a_pass(op):
             yield diagnosis.warning(
@@ -246,7 +247,7 @@ def weights_after_the_mean(diagnosis: Diagnosis) -> Iterator[Finding]:
                 name=diagnosis.say(weights.id),
                 loss=maker.name,
                 loss_line=line(maker.span),
-                count=str(weights.shape[0]),
+                count=str(math.prod(weights.shape)),
             )
 
 

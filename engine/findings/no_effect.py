@@ -6,7 +6,7 @@ import re
 from collections.abc import Container, Iterator
 
 from engine.findings.cut_gradients import REACHES_ALL
-from engine.findings.diagnosis import Diagnosis, argument, line
+from engine.findings.diagnosis import Diagnosis, argument, grouped, line
 from engine.findings.leaves import subtraction
 from engine.findings.modes import DROPOUTS, in_eval
 from engine.program.edits import Edits
@@ -16,16 +16,17 @@ from engine.program.spelling import nearest
 from engine.program.tree import defined_in
 from engine.trace import Finding, Op, Tensor
 
-MAKES_NEW = frozenset(
-    "add sub mul div clamp clip to float double half bfloat16 long int bool cuda cpu view reshape squeeze unsqueeze"
-    " transpose permute t flatten detach clone masked_fill round abs relu sigmoid tanh softmax normalize sqrt exp"
-    " log".split()
-)
-"""Operations that people write as a statement because they take them for in-place ones."""
 SAFE_TO_KEEP = frozenset(
-    "add sub mul div clamp clip float round abs sqrt exp log relu sigmoid tanh softmax normalize masked_fill".split()
+    "add sub mul div clamp clip float round abs sqrt exp log relu sigmoid tanh softmax normalize masked_fill scatter"
+    " scatter_add index_add index_copy index_fill index_put masked_scatter".split()
 )
-"""Those whose result has the shape and the type that the rest of the program counts on."""
+"""Operations that people write as a statement because they take them for in-place ones, and whose result has the shape
+and the type that the rest of the program counts on."""
+MAKES_NEW = SAFE_TO_KEEP.union(
+    "to half double bfloat16 long int bool cuda cpu view reshape squeeze unsqueeze transpose permute t flatten detach"
+    " clone".split()
+)
+"""All of them."""
 CLIPS = frozenset({"clip_grad_norm_", "clip_grad_value_"})
 SIGNS = frozenset("add sub mul div".split())
 """Ops that are written as signs between two operands."""
@@ -59,7 +60,10 @@ def _dropped(diagnosis: Diagnosis) -> Iterator[Finding]:
             continue
         name, making = _worked_on(code, statement.value)
         op = next((ran for ran in diagnosis.ops_at(code.span(statement.value)) if ran.name in making), None)
-        if op is None or op.in_place or op.raised or op.pass_id is not None or diagnosis.is_inside_library(op):
+        if op is None or op.in_place or op.raised or op.pass_id is not None:
+            continue
+        is_scaled = called(statement.value) == "scale" if isinstance(statement.value, ast.Call) else False
+        if diagnosis.is_inside_library(op) and not is_scaled:
             continue
         given = diagnosis.input_of(op)
         is_of_a_module = given is not None and (diagnosis.is_parameter(given.id) or given.role == "buffer")
@@ -71,7 +75,7 @@ def _dropped(diagnosis: Diagnosis) -> Iterator[Finding]:
             op.span,
             tensors=(given.id,),
             fix=(code.before(statement.value, f"{name} = "),)
-            if name.isidentifier() and op.name in SAFE_TO_KEEP
+            if name.isidentifier() and op.name in SAFE_TO_KEEP and not is_scaled
             else (),
             name=name,
             op=op.name,
@@ -85,6 +89,8 @@ def _worked_on(code: Source, value: ast.expr) -> tuple[str, Container[str]]:
     match value:
         case ast.Call() as call if called(call) in MAKES_NEW and not keyword(call, "out"):
             return dotted(code.receiver(call)) or (dotted(call.args[0]) if call.args else ""), (called(call),)
+        case ast.Call(func=ast.Attribute(attr="scale"), args=[loss]):
+            return dotted(loss), ("mul",)
         case ast.BinOp(left=ast.Name(id=name)) if code.is_in_function(value) or code.in_loop(value):
             return name, SIGNS
     return "", ()
@@ -335,26 +341,43 @@ def dropouts_ignoring_eval(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 
 def arguments_never_used(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Tensors, as a mask, that a forward is given and that no line of it reads."""
+    """Tensors, as a mask or a second target, that a forward or a function is given and that no line of it reads."""
+    code = diagnosis.code
+    told: set[tuple[str, str]] = set()
+    for function, said, call in _calls_of_own(diagnosis):
+        taken = [arg.arg for arg in function.args.args if arg.arg != "self"]
+        is_whole = not any(isinstance(each, ast.Starred) for each in call.args)
+        places = zip(taken, call.args, strict=False) if is_whole else ()
+        for name, node in (*places, *((word.arg, word.value) for word in call.keywords)):
+            is_read = name is None or name.startswith("_") or not {name, "locals"}.isdisjoint(names_read(function))
+            if name is not None and not is_read and (said, name) not in told and diagnosis.bound_to(node):
+                told.add((said, name))
+                yield diagnosis.warning(
+                    "argument_never_used",
+                    code.head(function),
+                    name=name,
+                    given=code.short(node),
+                    call_line=str(node.lineno),
+                    function=said,
+                )
+
+
+def _calls_of_own(diagnosis: Diagnosis) -> Iterator[tuple[ast.FunctionDef, str, ast.Call]]:
+    """Calls of the program's own models and functions, with the one definition that they lead to."""
     code = diagnosis.code
     types = {module.id: module.type for module in diagnosis.trace.modules}
     ran = {types.get(call.module, ""): call for call in diagnosis.trace.calls if not call.raised}
     for kind, call in ran.items():
         classes, written = code.classes(kind), code.call_at(call.span)
         forward = defined_in(classes[0], "forward") if len(classes) == 1 else None
-        if forward is None or written is None:
-            continue
-        places = zip([arg.arg for arg in forward.args.args[1:]], written.args, strict=False)
-        for name, node in (*places, *((word.arg, word.value) for word in written.keywords)):
-            if name is not None and name not in names_read(forward) and diagnosis.bound_to(node):
-                yield diagnosis.warning(
-                    "argument_never_used",
-                    code.head(forward),
-                    name=name,
-                    given=code.short(node),
-                    call_line=str(node.lineno),
-                    function=f"{kind}.forward",
-                )
+        if isinstance(forward, ast.FunctionDef) and written is not None:
+            yield forward, f"{kind}.forward", written
+    free = [
+        each for each in code.functions if isinstance(each, ast.FunctionDef) and not code.enclosing(each, ast.ClassDef)
+    ]
+    for name, alike in grouped(free, lambda function: function.name).items():
+        calls = (call for call in code.calls if isinstance(call.func, ast.Name) and call.func.id == name)
+        yield from ((alike[0], name, call) for call in calls if len(alike) == 1 and diagnosis.has_run(call))
 
 
 def never_used(diagnosis: Diagnosis) -> Iterator[Finding]:

@@ -5,12 +5,12 @@ import ast
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from engine.findings.diagnosis import Diagnosis, by_number, fed_by, grouped, line
+from engine.findings.diagnosis import Diagnosis, by_number, fed_by, grouped, is_alike, line, number
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, keyword
 from engine.program.spelling import nearest
 from engine.program.tree import Placed
-from engine.trace import Finding, Pass, Span, Update
+from engine.trace import Change, Finding, Pass, Span, Update
 
 _OPTIONS = (
     "lr weight_decay momentum dampening nesterov betas eps amsgrad alpha centered rho lr_decay lambd t0 etas step_sizes"
@@ -28,9 +28,13 @@ PARAMETERS = ("parameters", "named_parameters")
 
 
 def receiver(diagnosis: Diagnosis, step: Update) -> str:
-    """The name that `opt.step()` was called on; also where that is a name of a function's own."""
+    """The name that `opt.step()` was called on, or `scaler.step(opt)` with; also where that is a name of a function's
+    own."""
     call = diagnosis.code.call_at(step.span)
     written = dotted(call.func.value) if call is not None and isinstance(call.func, ast.Attribute) else ""
+    made = diagnosis.value_of(written)
+    if call is not None and isinstance(made, ast.Call) and called(made) == "GradScaler" and call.args:
+        written = dotted(call.args[0])
     return step.variable or written
 
 
@@ -250,6 +254,63 @@ def embeddings_frozen(diagnosis: Diagnosis) -> Iterator[Finding]:
         frozen = [leaf for leaf in leaves if leaf in idle and not diagnosis.is_tracked(leaf)]
         if frozen and diagnosis.has_run(call):
             yield diagnosis.finding("embedding_frozen", "note", call, tensors=frozen, names=diagnosis.say_all(frozen))
+
+
+def frozen_and_moved(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Parameters that were frozen in training and that an optimizer moves on: it has their gradients still, even zeros,
+    and with them its averages or its decay."""
+    given = {diagnosis.identity(each.leaf or "") for each in _gradients_given(diagnosis)}
+    for steps in grouped(diagnosis.steps, lambda step: (receiver(diagnosis, step), step.span)).values():
+        moved = [(step, change) for step in steps for change in step.changes if _is_frozen(diagnosis, change)]
+        leaves = list(dict.fromkeys(diagnosis.identity(change.before or "") for _, change in moved))
+        if not leaves or not given.isdisjoint(leaves) or not diagnosis.fed.issuperset(leaves):
+            continue
+        yield diagnosis.warning(
+            "frozen_and_moved",
+            moved[0][0].span,
+            tensors=leaves[:8],
+            optimizer=receiver(diagnosis, steps[0]) or steps[0].optimizer or "",
+            type=steps[0].optimizer or "",
+            names=diagnosis.say_all(leaves),
+            count=diagnosis.counted({step.id for step, _ in moved}),
+        )
+
+
+def _gradients_given(diagnosis: Diagnosis) -> Iterator[Change]:
+    """Gradients that the program assigns itself."""
+    return (change for update in diagnosis.trace.updates if update.kind == "grad_set" for change in update.changes)
+
+
+def _is_frozen(diagnosis: Diagnosis, change: Change) -> bool:
+    """Whether a step moved what required no gradient then."""
+    before, after = (diagnosis.tensors.get(at or "") for at in (change.before, change.after))
+    if before is None or after is None or before.requires_grad or after.requires_grad:
+        return False
+    return change.gradient is not None and not is_alike(before, after)
+
+
+def options_in_the_wrong_place(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """`SGD(parameters, lr, weight_decay)`: by its place the third one is the momentum, whatever it is called."""
+    code = diagnosis.code
+    for steps in grouped(diagnosis.steps, lambda step: receiver(diagnosis, step)).values():
+        made, settings = made_by(diagnosis, steps[0]), dict(next(iter(steps[0].settings), {}))
+        call = made.value if made is not None else None
+        given = call.args if isinstance(call, ast.Call) and called(call) == steps[0].optimizer else []
+        for node in given[1:]:
+            name, value = dotted(node), number(code.text(diagnosis.value_of(dotted(node)) or node))
+            wrong = [key for key, text in settings.items() if key != name and value and number(text) == value]
+            if name not in settings or value is None or number(settings[name]) == value or len(wrong) != 1:
+                continue
+            yield diagnosis.warning(
+                "option_in_the_wrong_place",
+                node,
+                fix=(code.replace(node, f"{name}={name}"),) if node is given[-1] else (),
+                name=name,
+                type=steps[0].optimizer or "",
+                option=wrong[0],
+                value=settings[wrong[0]],
+                left=settings[name],
+            )
 
 
 def keys_without_effect(diagnosis: Diagnosis) -> Iterator[Finding]:

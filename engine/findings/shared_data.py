@@ -3,7 +3,7 @@ read, the same random numbers in every step, samples sorted by class, rows compa
 
 import ast
 from collections.abc import Iterator
-from itertools import islice, pairwise
+from itertools import islice
 
 from engine.findings.diagnosis import (
     Diagnosis,
@@ -143,17 +143,18 @@ def _is_in_function_called_often(diagnosis: Diagnosis, seed: ast.Call) -> bool:
 
 
 def _each_trains(diagnosis: Diagnosis, ops: list[Op]) -> bool:
-    """Whether what each draw gave went into a pass for the same leaves before the next one."""
-    moments = [diagnosis.op_step.get(op.id, -1) for op in ops]
+    """Whether all draws were made for passes of the same leaves, and what they gave went into them; those of other
+    models may well repeat."""
     passes = [(diagnosis.pass_step.get(pass_.id, -1), frozenset(fed_by(pass_))) for pass_ in diagnosis.ended]
-    fed = [
-        frozenset[str]().union(*(leaves for at, leaves in passes if begin < at < end))
-        for begin, end in pairwise(moments)
-    ]
+    drawn = (diagnosis.op_step.get(op.id, -1) for op in ops)
+    next_ = [next((leaves for at, leaves in passes if at > moment), None) for moment in drawn]
+    fed = [leaves for leaves in next_ if leaves is not None]
     used = islice(walk(ops[0].outputs, diagnosis.made_of), MOST_BACK)
     makers = (diagnosis.maker.get(tensor) for tensor in used)
-    return bool(frozenset.intersection(*fed)) and any(
-        maker is not None and diagnosis.reaches_a_pass(maker) for maker in makers
+    return (
+        len(fed) > 1
+        and bool(frozenset.intersection(*fed))
+        and any(maker is not None and diagnosis.reaches_a_pass(maker) for maker in makers)
     )
 
 
@@ -201,11 +202,13 @@ def _where_rows_became_alike(diagnosis: Diagnosis, tensor: str) -> Iterator[Op]:
 
 @once_a_line
 def rows_matched_with_themselves(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Similarities `z @ z.T` whose targets are the rows' own places: each is most like itself by construction."""
+    """Similarities `z @ z.T` whose targets are the rows' own places: each is most like itself by construction; or whose
+    targets are other places, and each row stands among those that it is held against."""
     for op in diagnosis.ops_named(("cross_entropy",)):
         scores, targets = diagnosis.input_of(op), list(numbers_of(diagnosis.input_of(op, 1)))
         size = len(targets)
-        if scores is None or size < LEAST_TURNS or scores.shape != (size, size) or targets != list(range(size)):
+        own = [place == at for at, place in enumerate(targets)]
+        if scores is None or size < LEAST_TURNS or scores.shape != (size, size) or any(own) != all(own):
             continue
         product = diagnosis.origin(scores.id, ("div", "mul", "clone", "contiguous"))
         turned = diagnosis.maker.get(product.inputs[-1]) if product is not None and product.inputs else None
@@ -214,7 +217,7 @@ def rows_matched_with_themselves(diagnosis: Diagnosis) -> Iterator[Finding]:
         if turned.inputs[0] != product.inputs[0]:
             continue
         yield diagnosis.warning(
-            "row_matched_with_itself",
+            "row_matched_with_itself" if all(own) else "row_against_itself",
             op.span,
             tensors=(product.inputs[0], *op.inputs[:2]),
             nodes=op.nodes[-1:],
@@ -224,3 +227,38 @@ def rows_matched_with_themselves(diagnosis: Diagnosis) -> Iterator[Finding]:
             targets=diagnosis.say(op.inputs[1]),
             size=str(size),
         )
+
+
+@once_a_line
+def one_tensor_with_two_names(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A tensor added to itself, or joined with itself, under two names: what was to be kept was named too late."""
+    turns = grouped(diagnosis.ops_named(("add", *JOINS)), lambda op: op.span)
+    for span, ops in turns.items():
+        written = diagnosis.code.at(span)
+        is_one = all(len(op.inputs) == 2 and op.inputs[0] == op.inputs[1] for op in ops)
+        named = _bound_to_each_other(diagnosis, written) if is_one and isinstance(written, ast.expr) else None
+        if named is None or not any(map(diagnosis.reaches_a_pass, ops)):
+            continue
+        yield diagnosis.warning(
+            "one_tensor_with_two_names",
+            named,
+            tensors=ops[0].inputs[:1],
+            nodes=ops[0].nodes[-1:],
+            first=dotted(named.targets[0]),
+            second=dotted(named.value),
+            op=ops[0].name,
+            used=diagnosis.code.excerpt(span),
+            used_line=line(span),
+        )
+
+
+def _bound_to_each_other(diagnosis: Diagnosis, written: ast.expr) -> ast.Assign | None:
+    """The statement of the same function that gives one of two names in an expression to what the other names, where
+    nothing between them may bind one anew."""
+    names = {dotted(node) for node in ast.walk(written) if isinstance(node, ast.Name)}
+    function = diagnosis.code.function(written)
+    bindings = sorted(diagnosis.code.bindings, key=lambda each: (-each.lineno, -each.col_offset))
+    near = (each for each in bindings if diagnosis.code.function(each) is function)
+    last = next((each for each in near if each.lineno < written.lineno and dotted(each.targets[0]) in names), None)
+    pair = {dotted(last.targets[0]), dotted(last.value)} - {""} if last is not None else set()
+    return last if len(pair) == 2 and pair <= names else None

@@ -31,6 +31,7 @@ CHOICES = frozenset("gt ge lt le eq ne argmax".split())
 """Ops that make a yes, a no or a place of numbers."""
 SCALES = frozenset("mul div neg mean sum squeeze".split())
 NOISES = frozenset("randn randn_like normal normal_".split())
+UNIFORM = frozenset(("rand", "rand_like"))
 PRODUCTS = ("matmul", "bmm")
 MOST_BEHIND = 300
 NEARLY = 1e-3
@@ -259,6 +260,55 @@ def noise_of_all_samples(diagnosis: Diagnosis) -> Iterator[Finding]:
                 batch=str(other.shape[0]),
                 draw_line=line(diagnosis.maker[drawn.id].span),
             )
+
+
+@once_a_line
+def noise_that_is_not_the_one(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Noise of which none is below 0 where a normal one is meant; and a model asked for noise other than what was mixed
+    into its data."""
+    for op in diagnosis.ops_named(("mul",)):
+        drawn = [maker for given in op.inputs if (maker := diagnosis.maker.get(given)) and maker.name in UNIFORM]
+        scales = [maker for given in op.inputs if (maker := diagnosis.maker.get(given)) and maker.name == "exp"]
+        log = diagnosis.origin(scales[0].inputs[0], ("mul", "div")) if len(drawn) == len(scales) == 1 else None
+        if log is not None and diagnosis.reaches_a_pass(op) and _is_log_variance(diagnosis, log.outputs[0], op):
+            yield diagnosis.warning(
+                "noise_of_one_sign",
+                drawn[0],
+                tensors=drawn[0].outputs[:1],
+                name=diagnosis.say(drawn[0].outputs[0]),
+                log=diagnosis.say(log.outputs[0]),
+                used=diagnosis.code.excerpt(op.span),
+                used_line=line(op.span),
+            )
+    for op in diagnosis.ops_named(sorted(ELEMENTWISE_LOSSES)):
+        pair = _compared(diagnosis, op) if diagnosis.reaches_a_pass(op) else None
+        asked = diagnosis.maker.get(pair[1].id) if pair is not None else None
+        if pair is None or asked is None or asked.name not in NOISES or len(diagnosis.takers[pair[1].id]) > 1:
+            continue
+        mixed = _mixed_in(diagnosis, pair[0].id, pair[1])
+        if mixed is not None:
+            yield diagnosis.warning(
+                "noise_of_another_draw",
+                op,
+                tensors=(pair[0].id, pair[1].id, *mixed.outputs[:1]),
+                name=diagnosis.say(pair[0].id),
+                target=diagnosis.say(pair[1].id),
+                target_line=line(asked.span),
+                mixed=diagnosis.say(mixed.outputs[0]),
+                mixed_line=line(mixed.span),
+            )
+
+
+def _mixed_in(diagnosis: Diagnosis, answer: str, asked: Tensor) -> Op | None:
+    """The draw that was scaled and added to the data behind an answer, where what it is asked for is not behind it."""
+    behind = list(diagnosis.makers_behind([answer], MOST_BEHIND))
+    if any(asked.id in maker.inputs for maker in behind):
+        return None
+    scaled = [maker for maker in behind if maker.name == "mul" and not maker.nodes]
+    sums = {given for maker in behind if maker.name == "add" for given in maker.inputs}
+    draws = (diagnosis.maker.get(given) for op in scaled if op.outputs[0] in sums for given in op.inputs)
+    alike = (op for op in draws if op is not None and op.name in NOISES and len(diagnosis.takers[op.outputs[0]]) == 1)
+    return next((op for op in alike if diagnosis.tensors[op.outputs[0]].shape == asked.shape), None)
 
 
 @once_a_line

@@ -314,7 +314,8 @@ def _reads_gradients(loop: ast.AST) -> bool:
 
 
 def backward_after_the_loop(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A loss computed for each batch of a loop, and a backward below the loop: it sees the last batch alone."""
+    """A loss computed for each batch of a loop, or each step of a sequence, and a backward below the loop: it sees the
+    last one alone."""
     code = diagnosis.code
     for passes in diagnosis.passes_by_place.values():
         backward = code.statement_at(passes[0].span)
@@ -323,25 +324,33 @@ def backward_after_the_loop(diagnosis: Diagnosis) -> Iterator[Finding]:
         loop = next((each for each in code.loops(made) if code.follows(each, backward)), None) if made else None
         alike = [op for op in diagnosis.ops_at(maker.span) if op.name == maker.name and op.nodes] if maker else []
         lost = [op for op in alike if not diagnosis.reaches_a_pass(op)]
-        if maker is None or loop is None or len(lost) < FEWEST or not all(_is_alone(diagnosis, op) for op in lost):
+        if maker is None or loop is None or len(lost) < FEWEST or any(_leads_on(diagnosis, op) for op in lost):
             continue
+        is_alone = all(_is_alone(diagnosis, op) for op in lost)
+        if not is_alone and any(diagnosis.takers.get(output) for op in lost for output in op.outputs):
+            continue  # the steps before it are read as well as learnt through
         yield diagnosis.warning(
-            "backward_after_the_loop",
-            passes[0].span,
+            "backward_after_the_loop" if is_alone else "loss_overwritten",
+            passes[0].span if is_alone else maker.span,
             tensors=maker.outputs[:1],
             name=diagnosis.say(maker.outputs[0]),
             count=diagnosis.counted(alike),
             lost=diagnosis.counted(lost),
             made_line=line(maker.span),
             loop_line=str(loop.lineno),
+            pass_line=line(passes[0].span),
         )
 
 
+def _leads_on(diagnosis: Diagnosis, loss: Op) -> bool:
+    """Whether anything was computed from a loss that gradient could come back through."""
+    return any(taker.nodes for output in loss.outputs for taker in diagnosis.takers.get(output, ()))
+
+
 def _is_alone(diagnosis: Diagnosis, loss: Op) -> bool:
-    """Whether nothing was computed from a loss, and no pass saw anything between it and the leaves."""
+    """Whether no pass saw anything between a loss and the leaves."""
     behind = diagnosis.reached_from(loss.nodes) & diagnosis.visited.keys()
-    is_used = any(taker.nodes for output in loss.outputs for taker in diagnosis.takers.get(output, ()))
-    return not is_used and all(diagnosis.nodes[node].variable is not None for node in behind)
+    return all(diagnosis.nodes[node].variable is not None for node in behind)
 
 
 class _Scaled(NamedTuple):
@@ -375,7 +384,7 @@ def scaled_and_stepped(diagnosis: Diagnosis) -> Iterator[Finding]:
         through = any(dotted(each.func) == f"{scaler}.step" for each in code.calls)
         clips = [each for each in code.calls if called(each).startswith("clip_grad_") and diagnosis.has_run(each)]
         written = next(iter(clips), None) if through else code.call_at(step.span)
-        optimizer = receiver(diagnosis, step) or _stepped_with(diagnosis, scaler)
+        optimizer = receiver(diagnosis, step)
         if written is None or not optimizer:
             continue
         updated = code.line_after(code.statement_at(step.span), f"{scaler}.update()")
@@ -392,12 +401,6 @@ def scaled_and_stepped(diagnosis: Diagnosis) -> Iterator[Finding]:
             scale=_factor(diagnosis, op),
             scale_line=line(op.span),
         )
-
-
-def _stepped_with(diagnosis: Diagnosis, scaler: str) -> str:
-    """The optimizer that `scaler.step(optimizer)` is given."""
-    calls = [call for call in diagnosis.code.calls if dotted(call.func) == f"{scaler}.step" and call.args]
-    return dotted(calls[0].args[0]) if len(calls) == 1 else ""
 
 
 def _factor(diagnosis: Diagnosis, op: Op) -> str:

@@ -155,9 +155,26 @@ def _repeated(diagnosis: Diagnosis, node: ast.expr) -> tuple[str | None, str]:
             dotted(target) != name.id
         ):
             item = name
+    text = ""
     if item is not None and is_reference(item):
-        item = diagnosis.value_of(dotted(item))
-    return (called(item), diagnosis.code.short(item)) if isinstance(item, ast.Call) else (None, "")
+        given = _handed_over(diagnosis, item)
+        text = f"copy.deepcopy({dotted(item)})" if given is not None else ""
+        item = given if given is not None and not is_reference(given) else diagnosis.value_of(dotted(given or item))
+    return (called(item), text or diagnosis.code.short(item)) if isinstance(item, ast.Call) else (None, "")
+
+
+def _handed_over(diagnosis: Diagnosis, name: ast.expr) -> ast.expr | None:
+    """What the one call of a function, or of a class, gives for the parameter that a name is in it."""
+    function, owner = diagnosis.code.function(name), diagnosis.code.enclosing(name, ast.ClassDef)
+    if not isinstance(function, ast.FunctionDef):
+        return None
+    parameters = [each.arg for each in function.args.args if owner is None or each.arg != "self"]
+    made = owner.name if owner is not None else function.name
+    calls = [call for call in diagnosis.code.calls if called(call) == made]
+    if dotted(name) not in parameters or len(calls) != 1:
+        return None
+    given = dict(zip(parameters, calls[0].args, strict=False)) | {word.arg: word.value for word in calls[0].keywords}
+    return given.get(dotted(name))
 
 
 def _calls_in_one_forward(diagnosis: Diagnosis) -> dict[str, int]:
@@ -226,7 +243,9 @@ def names_of_one_memory(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A model that a loss takes for a teacher, a target or an older one, whose weights are those that are trained."""
     calls: dict[str, list[ModuleCall]] = {}
     for call in diagnosis.trace.calls if diagnosis.steps else ():
-        written = diagnosis.code.call_at(call.span) if call.parent is None and not call.raised else None
+        around = diagnosis.calls.get(call.parent or "")
+        is_written = (around is None or around.span != call.span) and not call.raised
+        written = diagnosis.code.call_at(call.span) if is_written else None
         if written is not None and (name := dotted(written.func)):
             calls.setdefault(name, []).append(call)
     memory = {name: _memory(diagnosis, own[-1]) for name, own in calls.items()}
@@ -237,9 +256,12 @@ def names_of_one_memory(diagnosis: Diagnosis) -> Iterator[Finding]:
             continue
         if any(call.grad_mode != "grad" for call in calls[loud]):
             continue
+        shared = _shared_at(diagnosis, quiet, loud)
+        if shared is None and calls[quiet][0].module == calls[loud][0].module:
+            continue  # two names of one model need not be taken for two
         yield diagnosis.warning(
             "one_memory_for_two",
-            _shared_at(diagnosis, quiet, loud) or calls[quiet][0].span,
+            shared or calls[quiet][0].span,
             tensors=sorted(_weights_of(diagnosis, calls[quiet][0]), key=by_number),
             first=quiet,
             second=loud,

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Hashable, Sequence
 
-from engine.graph.bundles import Bundle, first_draft
+from engine.graph.bundles import Bundle, drafts_in, first_draft
 from engine.graph.draft import Draft
 from engine.trace_index import TraceIndex
 
@@ -47,9 +47,9 @@ def find_loops(index: TraceIndex, items: list[Bundle | Draft]) -> list[Bundle | 
 
 def _loop(index: TraceIndex, iterations: list[list[Bundle | Draft]]) -> Bundle:
     first = first_draft(iterations[0][0])
-    line = first.span.line if first.span is not None else 0
+    *_, last = (draft.span for item in iterations[0] for draft in drafts_in(item))
     inside_one_call = _is_one_call(iterations[0][0], iterations[1][0])
-    title = first.op.name if first.op is not None and inside_one_call else index.code.loop_head(line)
+    title = first.op.name if first.op is not None and inside_one_call else index.code.loop_head(first.span, last)
     loop = Bundle("loop", title=title, repeat=len(iterations), span=first.span)
     for number, items in enumerate(iterations, 1):
         only = items[0] if len(items) == 1 else None

@@ -270,8 +270,17 @@ class Tree(Lines):
         block = self.block(first)
         return second in block and block.index(first) < block.index(second)
 
-    def loop_head(self, line: int) -> str:
-        """The `for` or `while` whose body a line is in; the line itself when it is in none."""
+    def loop_head(self, span: Span | None, last: Span | None = None) -> str:
+        """The `for` or `while` whose body a place is in, or the `for` of a comprehension that goes on to the last
+        place, or to what takes its values; the line itself when it is in none."""
+        first, end = self.at(span), self.at(last)
+        if first is not None and end is not None:
+            ends = (end, *self.around(end))
+            turns = (above for above in self.around(first) if isinstance(above, _COMPREHENSIONS))
+            turn = next((each for each in turns if each in ends or self.parents[each] is end), None)
+            if turn is not None:
+                return "".join(ast.unparse(each) for each in turn.generators).strip()
+        line = span.line if span is not None else 0
         inside = [loop for loop in self._loops if loop.lineno < line and covers(loop, line)]
         innermost = min(inside, key=lambda loop: (loop.end_lineno or 0) - loop.lineno, default=None)
         return self.line(innermost.lineno if innermost is not None else line).removesuffix(":")

@@ -56,7 +56,7 @@ def _nodes(cluster: ClusterLoad | None) -> ClusterHealth | None:
 @router.get("/metrics", responses={200: download("text/plain", "gradgraph_waiting 0")}, response_class=Response)
 async def metrics(service: ServiceOf) -> Response:
     """Counts and times in the text format of Prometheus."""
-    size = await service.traces.size()
+    size, snapshots = await service.traces.size(), await service.snapshots.size()
     load = service.runs.load
     gauges: dict[str, tuple[str, float]] = {
         "gradgraph_workers": ("Runs performed at the same time.", service.runner.capacity),
@@ -65,6 +65,8 @@ async def metrics(service: ServiceOf) -> Response:
         "gradgraph_oldest_seconds": ("How long the run has waited that came first.", load.oldest_s),
         "gradgraph_stored_traces": ("Traces in the store.", size.entries),
         "gradgraph_stored_bytes": ("Bytes the stored traces take.", size.size_bytes),
+        "gradgraph_snapshots": ("Snapshots in the store.", snapshots.entries),
+        "gradgraph_snapshot_bytes": ("Bytes the snapshots take.", snapshots.size_bytes),
     }
     if cluster := service.runs.cluster:
         gauges |= {

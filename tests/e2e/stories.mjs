@@ -331,6 +331,13 @@ async function answered(code) {
   return (await fetch(`${server}/api/v1/runs`, { method: 'POST', headers, body: JSON.stringify({ code }) })).json()
 }
 
+/** What checks an answer is in view, and nothing of its card cuts it off. */
+async function isOffItsBorder(page) {
+  const [button, card] = [page.locator('.question button', { hasText: 'Check' }), page.locator('.question')]
+  const [inner, outer] = [await button.boundingBox(), await card.boundingBox()]
+  check(inner.y + inner.height <= outer.y + outer.height - 6, 'Check touches the border of its card')
+}
+
 const boxesInView = (page) =>
   page.locator('.gg-scene').evaluate((svg) => {
     const window = svg.getBoundingClientRect()
@@ -2121,6 +2128,28 @@ const stories = {
     await page.getByRole('alert').filter({ hasText: 'nosuchrun' }).waitFor()
   },
 
+  async 'simulated devices and ranks have lanes: what crosses a cut, and what each rank gave and got'(page) {
+    const { run: cut } = await (await fetch(`${server}/api/v1/gallery/split_model`)).json()
+    const { timeline } = await (await fetch(`${server}/api/v1/runs/${cut}`)).json()
+    const backward = timeline.findIndex(({ kind }) => kind === 'pass')
+    for (const [lang, cpu, gave, got] of [['en', 'simulated by the CPU', 'gave', 'got'], ['zh', '由 CPU 模拟', '给出', '得到']]) {
+      const copy = box(page, 'ToCopyBackward0')
+      for (const [step, bytes] of [[backward, 'cuda:1 · ↓\u00a024 B'], [9999, 'cuda:1 · ↓\u00a024 B ↑\u00a024 B']]) {
+        await page.goto(`${server}/?${lang}${step}#lesson=split_model&lang=${lang}&step=${step}`)
+        await says(copy.getByText('cuda:1 ·'), bytes)
+      }
+      for (const device of ['cuda:0', 'cuda:1']) await page.locator('.gg-scene g', { hasText: `${device}${cpu}` }).first().waitFor()
+
+      await page.goto(`${server}/?${lang}#lesson=distributed_data_parallel&lang=${lang}&step=9999`)
+      for (const rank of ['rank 0', 'rank 1']) await page.locator('.player svg text', { hasText: rank }).first().waitFor()
+      const reduced = box(page, 'all_reduce')
+      for (const rank of ['rank 0', 'rank 1']) await reduced.locator('text', { hasText: rank }).waitFor()
+      await reduced.click({ position: { x: 40, y: 10 } })
+      const told = (await page.locator('.inspector tbody').allInnerTexts()).map((text) => text.split(/\s+/).filter(Boolean).join(' '))
+      same(told.join('; '), [['0', '−0.5 −1 −1.5'], ['1', '−5.5 −3.5 −3.5']].map(([rank, own]) => `rank ${rank} ${gave} ${own} ${got} −6 −4.5 −5`).join('; '), 'what the ranks exchanged')
+    }
+  },
+
   async 'questions: a lesson stops before its answer is anywhere on the page, by keys and on a phone'(page) {
     const said = () => page.evaluate(() => document.documentElement.innerText + [...document.querySelectorAll('[title], [aria-label], [aria-valuetext]')].map((one) => `${one.title} ${one.ariaLabel} ${one.ariaValueText}`).join(' ') + [...document.querySelectorAll('svg text')].map((one) => one.textContent).join(' '))
     for (const panel of ['text', 'ledger', 'memory', 'engine', 'storage']) {
@@ -2136,6 +2165,7 @@ const stories = {
     await page.locator('.question .verdict', { hasText: 'value of the tensor' }).waitFor()
     await page.setViewportSize({ width: 390, height: 800 })
     await page.locator('.question input').fill('[201/100  1.41, .01]')
+    await isOffItsBorder(page)
     await page.locator('.question button', { hasText: 'Check' }).click()
     await page.locator('.question .told', { hasText: '2.01' }).waitFor()
     await until(() => page.evaluate(() => document.activeElement.className), (name) => /\bquestion\b/.test(name), 'the focus where the question was')
@@ -2144,6 +2174,9 @@ const stories = {
     await page.locator('.question button', { hasText: 'Ask again' }).click()
     await page.locator('.question input').waitFor()
     check(!/2\.01|1\.41/.test(await said()), 'asked again, the answer is still there')
+    await page.goto(`${server}/#lesson=tied_weights&lang=en`)
+    await page.locator('.question', { hasText: 'self.offset' }).waitFor()
+    await isOffItsBorder(page)
   },
   async 'questions: embeds, slides and single files ask, and count no further than the question'(page) {
     const code = 'import torch\nx = torch.tensor([1.5, 2.5], requires_grad=True)\ny = x * 3.0\n' +

@@ -96,6 +96,7 @@ STORIES = (
     "an embed opens with the box of its step in view, at any width and level",
     "an embed of a run that is gone says so",
     "a lesson's phrases light what they speak of, and its terms are explained",
+    "simulated devices and ranks have lanes: what crosses a cut, and what each rank gave and got",
     "questions: a lesson stops before its answer is anywhere on the page, by keys and on a phone",
     "questions: embeds, slides and single files ask, and count no further than the question",
     "questions: which line fails is pressed, where a gradient flows drawn, another number asked again",

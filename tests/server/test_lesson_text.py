@@ -12,6 +12,12 @@ def test_blank_lines_part_paragraphs() -> None:
     assert [[piece.text for piece in paragraph] for paragraph in _pieces("One.\n\nTwo.\n")] == [["One."], ["Two."]]
 
 
+def test_a_line_that_ends_beside_a_chinese_character_leaves_no_gap() -> None:
+    assert [[piece.text for piece in paragraph] for paragraph in _pieces("前一行，\n后一行 sum\nof 和\n。\n\n下一段", "zh")] == [
+        ["前一行，后一行 sum\nof 和。"], ["下一段"]
+    ]  # fmt: skip
+
+
 def test_code_and_phrases_are_told_apart() -> None:
     (paragraph,) = _pieces("`x.grad` is [the sum](<y * y>) of <b>both</b>.")
     assert [(piece.kind, piece.text, piece.at) for piece in paragraph] == [

@@ -65,6 +65,18 @@ def test_metrics_count_runs(served: Served) -> None:
     assert count() == before + 1
 
 
+def test_metrics_tell_what_snapshots_take(served: Served) -> None:
+    def gauge(name: str) -> float:
+        lines = served.http.get("/metrics").text.splitlines()
+        return next(float(line.split()[1]) for line in lines if line.startswith(f"{name} "))
+
+    before, size = gauge("gradgraph_snapshots"), gauge("gradgraph_snapshot_bytes")
+    run = served.run("print('kept, and counted')")
+    assert served.http.post("/api/v1/snapshots", json={"run": run["id"], "view": {"step": 0, "lang": "en"}}).is_success
+    assert gauge("gradgraph_snapshots") == before + 1
+    assert gauge("gradgraph_snapshot_bytes") > size
+
+
 def test_the_routes_are_documented_without_another_host(served: Served) -> None:
     page = served.http.get("/docs").text
     document = served.http.get("/openapi.json").json()

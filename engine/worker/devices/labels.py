@@ -5,7 +5,7 @@ from typing import Any
 import torch
 from torch.multiprocessing.reductions import StorageWeakRef
 
-from engine.worker.pytorch.internals import current_node, storage_key
+from engine.worker.pytorch.internals import current_node, functorch_unwrapped, is_functorch_wrapped, storage_key
 
 CPU = torch.device("cpu")
 _NODE = "gradgraph.device"
@@ -40,8 +40,14 @@ def put_result(tensor: torch.Tensor, device: torch.device) -> None:
 
 
 def storage_of(tensor: torch.Tensor) -> torch.UntypedStorage | None:
-    """The memory of a tensor on the CPU; None for one without any, sparse or inside `torch.func`."""
+    """The memory of a tensor on the CPU: inside `torch.func` of the one it stands for, of a sparse one its values'.
+
+    None for one without any, such as a compressed sparse one."""
     try:
+        while is_functorch_wrapped(tensor):
+            tensor = functorch_unwrapped(tensor)
+        if tensor.is_sparse:
+            tensor = tensor._values()
         return tensor.untyped_storage() if tensor.is_cpu else None
     except (NotImplementedError, RuntimeError):
         return None

@@ -106,6 +106,9 @@ tracing_state: Callable[[], object] = torch._C._get_tracing_state
 is_functorch_wrapped: Callable[[torch.Tensor], bool] = torch._C._functorch.is_functorch_wrapped_tensor
 """Whether a tensor stands for another one inside a transform (torch/csrc/functorch/init.cpp)."""
 
+functorch_unwrapped: Callable[[torch.Tensor], torch.Tensor] = torch._C._functorch.get_unwrapped
+"""The one it stands for, one transform further out (torch/csrc/functorch/init.cpp)."""
+
 is_functional_tensor: Callable[[torch.Tensor], bool] = torch._is_functional_tensor
 """The same of functionalization (torch/csrc/autograd/python_torch_functions_manual.cpp)."""
 

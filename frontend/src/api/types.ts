@@ -2782,9 +2782,9 @@ export interface Question {
    */
   parts?: string[];
   /**
-   * Why it cannot be asked, for its author: `form`: not of a known form; `place`: no step of the run belongs to its line; `visit`: its line did not run that often, or that turn of a long loop was not kept; `unknown`: the trace does not tell what it asks for; `before`: that was so before the line; `large`: more than 16 numbers or boxes; `choices`: the right one is not among them.
+   * Why it cannot be asked, for its author: `form`: not of a known form; `place`: no step of the run belongs to its line; `visit`: its line did not run that often, or that turn of a long loop was not kept; `unknown`: the trace does not tell what it asks for; `before`: that was so before the line; `large`: more than 16 numbers or boxes; `choices`: not exactly one of them is right; `none`: there was no gradient whose shape or dtype could be asked.
    */
-  problem?: "" | "before" | "choices" | "form" | "large" | "place" | "unknown" | "visit";
+  problem?: "" | "before" | "choices" | "form" | "large" | "none" | "place" | "unknown" | "visit";
   /**
    * Shape of the answer, for `number`.
    */
@@ -2821,9 +2821,9 @@ export interface Question {
  */
 export interface Mistake {
   /**
-   * `last_alone`: what the last pass added, without what was there; `value`: the tensor instead of its gradient; `sign`: everything negated; `transposed`; `mean_factor`: not divided by the number of elements of a mean; `caller`: a line that called the function in which the failing one stands.
+   * `last_alone`: what the last pass added, without what was there; `value`: the tensor instead of its gradient; `local_factor`: what came to the op that uses it, without that op's own derivative; `sign`: everything negated; `transposed`; `mean_factor`: not divided by the number of elements of a mean; `caller`: a line that called the function in which the failing one stands.
    */
-  code: "caller" | "last_alone" | "mean_factor" | "sign" | "transposed" | "value";
+  code: "caller" | "last_alone" | "local_factor" | "mean_factor" | "sign" | "transposed" | "value";
   /**
    * The numbers it gives; for `caller` each of these lines.
    */

@@ -3,6 +3,7 @@
 import ast
 import re
 import traceback
+import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -43,7 +44,7 @@ def in_plain_pytorch(code: str, questions: tuple[Question, ...]) -> list[object]
         statement = statements[question.line]
         ask = f"{' ' * statement.col_offset}_said[{at}].append(_kept({question.text}))"
         lines.insert(statement.end_lineno or 0, ask)
-    with suppress(Exception):
+    with suppress(Exception), warnings.catch_warnings(action="ignore"):
         exec("\n".join(lines), {"_said": said, "_kept": kept, "print": lambda *_: None})
     others = {"line": failing_line, "flow": reached}
     return [
@@ -188,6 +189,8 @@ def test_words_for_after_the_answer_are_kept_by_language() -> None:
         ("x = torch.ones(2)\ny = x * 2  # ? x", "before"),
         ("x = torch.ones(20)  # ? x", "large"),
         ("x = torch.ones(2)\ny = x.sum()  # ? y: 3 | 4", "choices"),
+        ("y = torch.ones(3).mean() / 3  # ? y: 0.333 | 0.3333", "choices"),
+        ("x = torch.ones(2, requires_grad=True)\ny = x * 2\ny.sum().backward()  # ? y.grad.shape", "none"),
     ],
 )
 def test_what_cannot_be_answered_says_why(code: str, problem: str) -> None:
@@ -200,6 +203,8 @@ def test_what_cannot_be_answered_says_why(code: str, problem: str) -> None:
         ("y = torch.ones(1).long()  # ? y.dtype", "choice", "int64"),
         ("y = torch.ones(2, 3).sum(0)  # ? y.shape", "shape", (3,)),
         ("y = torch.ones(2).sum()  # ? y: 2 | 3", "choice", "2"),
+        ("y = torch.ones(1) / 3  # ? y: 0.333 | 1 | None", "choice", "0.333"),
+        ("y = torch.ones(2) / 3  # ? y: [1/3, 1/3] | [3, 3]", "choice", "[1/3, 1/3]"),
         ("y = torch.ones(2).requires_grad_()\n(y * 2).sum().backward()  # ? y.grad is None", "choice", "False"),
     ],
 )
@@ -221,6 +226,12 @@ m = torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
     assert found["mean_factor"] == tuple(4 * value for value in question.data if isinstance(value, float))
     assert found["transposed"] == tuple(question.data[at] for at in (0, 2, 1, 3))
     assert question.data not in found.values()
+
+
+@pytest.mark.parametrize(("made", "codes"), [("[3, 3, 1]", []), ("[3, -1]", ["sign"]), ("[3.0, 1.0]", ["sign"])])
+def test_a_count_has_no_sign_to_be_wrong(made: str, codes: list[str]) -> None:
+    (question,) = asked(f"y = torch.tensor({made})  # ? y")
+    assert [mistake.code for mistake in question.mistakes] == codes
 
 
 def test_a_question_mark_in_a_text_asks_nothing() -> None:

@@ -127,6 +127,87 @@ ATTEND
 F.cross_entropy(out(x + seen).flatten(0, 1), ids[:, 1:].flatten()).backward()
 """
 
+FROZEN = """body, head = nn.Linear(2, 3), nn.Linear(3, 1)
+x = torch.randn(8, 2)
+opt = torch.optim.Adam([*body.parameters(), *head.parameters()], lr=0.1)
+for i in range(4):
+    if i == 2: body.requires_grad_(False)
+    opt.zero_grad(set_to_none=False)
+    head(body(x)).pow(2).mean().backward()
+    opt.step()
+"""
+DECAYED = (
+    FROZEN.replace("Adam(", "SGD(")
+    .replace("lr=0.1", "lr=0.1, weight_decay=0.5")
+    .replace("    opt.zero_grad(set_to_none=False)\n", "")
+    .replace("opt.step()", "opt.step()\n    for p in head.parameters(): p.grad = None")
+)
+KEPT = (
+    """net = nn.Linear(2, 1)
+x, y = torch.randn(8, 2), torch.randn(8, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+best = float("inf")
+for i in range(4):
+    loss = F.mse_loss(net(x), y)
+"""
+    + STEP
+    + """    if loss.item() < best:
+        kept = {name: value.clone() for name, value in net.state_dict().items()}
+"""
+)
+BEST = """class Stopper:
+    def __init__(self):
+        self.best_score, self.bad = None, 0
+        self.best_acc = 0
+    def stop(self, acc):
+        if acc > self.best_acc:
+            self.bad = 0
+        else:
+            self.bad += 1
+        return self.bad > 2
+stopper = Stopper()
+for acc in (0.5, 0.6, 0.4, 0.3):
+    print(stopper.stop(acc))
+print(torch.ones(1))
+"""
+DECAY = """net = nn.Linear(2, 1)
+weight_decay = 0.01
+opt = torch.optim.SGD(net.parameters(), 0.1, weight_decay)
+net(torch.ones(4, 2)).pow(2).mean().backward()
+opt.step()
+"""
+MIXED = """def mixed(scores, a, b, share):
+    return share * F.cross_entropy(scores, a) + (1 - share) * F.cross_entropy(scores, a)
+net, x, y = nn.Linear(3, 4), torch.randn(6, 3), torch.randint(0, 4, (6,))
+other = y.flip(0)
+mixed(net(x), y, other, 0.3).backward()
+"""
+SCALED = """net, scaler = nn.Linear(3, 1), torch.amp.GradScaler("cpu")
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for i in range(9):
+    opt.zero_grad()
+    loss = net(torch.ones(4, 3)).pow(2).mean()
+    scaler.scale(loss)
+    loss.backward()
+    scaler.step(opt)
+    scaler.update()
+"""
+NOISY = (
+    """from torch.utils.data import DataLoader, Dataset
+class Noisy(Dataset):
+    def __init__(self): self.x = torch.arange(24.).view(8, 3) / 24
+    def __len__(self): return 8
+    def __getitem__(self, i):
+        torch.manual_seed(5)
+        return self.x[i] + torch.randn(3)
+net = nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for x in DataLoader(Noisy(), batch_size=4):
+    loss = net(x).pow(2).mean()
+"""
+    + STEP
+)
+
 PAIRS = (
     Pair("inputs_of_another_size", 16, CLASSES, (("net(x[40:])", "net(scaled(x[40:]))"), (".argmax(1) == y[40:]).float()", ".softmax(1))"))),
     Pair("inputs_of_another_size", 14, PICTURES, (("net(images[16:] / 255)", "net(images[16:])"), ("images[16:] / 255", "images[16:] / 4"))),
@@ -140,6 +221,15 @@ PAIRS = (
     Pair("counts_over_batches", 18, COUNTED.replace("{total / len(data):.5f} {hits / len(data):.3f}", "{100 * hits / len(loader):.2f}%"), (("100 * hits / len(loader)", "100 * hits / len(data)"),)),
     Pair("argument_never_used", 8, POOLED, (("ids).mean(1)", "ids) * mask.unsqueeze(-1)\n        pooled = pooled.sum(1)"), (", mask=mask", ", mask=None"))),
     Pair("argument_never_used", 8, POOLED.replace("ids, mask=mask", "ids, mask"), (("net(ids, mask)", "net(ids, None)"),)),
+    Pair("argument_never_used", 4, MIXED, (("scores, a)\n", "scores, b)\n"), ("y, other, 0.3", "y, None, 0.3"), ("b, share", "_, share"))),
+    Pair("result_dropped", 9, SCALED, (("scale(loss)\n    loss.back", "scale(loss).back"),)),
+    Pair("drawn_again", 9, NOISY, (("manual_seed(5)", "manual_seed(i)"),)),
+    Pair("frozen_and_moved", 11, FROZEN, (("set_to_none=False", ""), ("i == 2", "i == 5"), ("range(4)", "range(2)"))),
+    Pair("frozen_and_moved", 10, DECAYED, (("head.parameters(): p", "(*head.parameters(), *body.parameters()): p"),)),
+    Pair("record_never_kept", 13, KEPT, (("        kept =", "        best = loss.item()\n        kept ="), ("() < best", "() > best"))),
+    Pair("record_never_kept", 9, BEST, (("self.bad = 0\n        e", "self.bad, self.best_acc = 0, acc\n        e"), ("self.best_acc", "self.floor"))),
+    Pair("option_in_the_wrong_place", 6, DECAY, (("1, weight_decay)", "1, weight_decay=weight_decay)"),)),
+    Pair("option_in_the_wrong_place", 6, DECAY.replace("SGD", "Adam").replace("1, weight_decay)", "1, (0.9, 0.99), weight_decay)"), (("0.99), weight_decay)", "0.99), 1e-8, weight_decay)"),)),
     Pair("never_used", 5, SCHEDULED, (("    opt.step()\n", "    opt.step()\n    sched.step()\n"),)),
     Pair("never_used", 10, "import io\n" + SCHEDULED.replace("sched = torch.optim.lr_scheduler.StepLR(opt, step_size=1)", "file = io.BytesIO()\ntorch.save(net.state_dict(), file)\nfile.seek(0)\nagain = nn.Linear(3, 2)\nstate = torch.load(file)\nagain(torch.ones(1, 3))"), (("again(torch.ones(1, 3))", "again.load_state_dict(state)"),)),
     Pair("rows_out_of_step", 12, TAGGER, (("logits.view(-1, 5)", "logits.transpose(0, 1).reshape(-1, 5)"), ("tags.view(-1)", "tags.t().flatten()"), (".t()", ""))),

@@ -28,6 +28,7 @@ from tests.engine.findings import (
     silent_training,
     silent_unmoved,
     silent_values,
+    silent_ways,
 )
 from tests.engine.findings.quick import first_quick
 from tests.engine.findings.sentences import check, words
@@ -46,6 +47,7 @@ TRIGGERS = (
     *silent_scales.TRIGGERS,
     *silent_steps.TRIGGERS,
     *silent_unmoved.TRIGGERS,
+    *silent_ways.TRIGGERS,
 )
 NEAR_MISSES = (
     *silent.NEAR_MISSES,
@@ -60,6 +62,7 @@ NEAR_MISSES = (
     *silent_scales.NEAR_MISSES,
     *silent_steps.NEAR_MISSES,
     *silent_unmoved.NEAR_MISSES,
+    *silent_ways.NEAR_MISSES,
 )
 CASES = first_quick((case.code, case) for case in TRIGGERS)
 MISSES = first_quick(NEAR_MISSES)
@@ -76,14 +79,14 @@ MENDED = {
     "softmax_over_batch", "learning_rate_zero", "uphill_by_hand", "maximize_of_loss", "setting_without_effect", "batch_taken_for_time",
     "sample_without_gradient", "closure_adds_up", "optimizer_of_another_model",
     "target_learns", "scaled_and_stepped", "clipped_while_scaled", "parameters_used_up", "option_not_read", "answer_seen", "scores_cut_at_half", "steps_too_long", "loss_summed", "cut_by_item", "cut_by_detach", "scheduler_of_another_optimizer", "padding_of_lookup_scored", "choice_over_batch",
-    "scores_compared_with_classes", "total_never_reset", "schedule_of_the_wrong_end", "weights_decayed_away",
+    "scores_compared_with_classes", "total_never_reset", "schedule_of_the_wrong_end", "weights_decayed_away", "record_never_kept", "option_in_the_wrong_place", "picked_for_all",
 }  # fmt: skip
 """Codes that have a certain fix for all of their programs, or for these."""
 MENDED_PARTLY = {
     "scores_compared_with_classes": {0},
     "answer_seen": {2}, "scores_cut_at_half": {0}, "target_learns": {0},
     "evaluated_in_train": {0, 1, 2, 3}, "evaluated_with_grad": {0}, "leaf_recreated": {0}, "learning_rate_zero": {0, 1},
-    "scheduler_of_another_optimizer": {0}, "not_in_optimizer": {0, 1}, "optimizer_holds_others": {0}, "result_dropped": {0, 3}, "root_of_negative": {0},
+    "scheduler_of_another_optimizer": {0}, "not_in_optimizer": {0, 1}, "optimizer_holds_others": {0}, "result_dropped": {0, 3, 4}, "root_of_negative": {0}, "picked_for_all": {0},
     "step_without_backward": {1}, "tensor_not_parameter": {0}, "uphill_by_hand": {0, 1, 2, 3, 5, 6, 8},
 }  # fmt: skip
 """Which programs of a code have one."""

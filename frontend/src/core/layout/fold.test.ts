@@ -18,3 +18,8 @@ test('many constants have no more room than a few: alike ones are one, the rest 
   expect(stubsOf(['a', 'a', 'b', 'c', 'c', 'c', 'd', 'e'])).toEqual(['a ×2', 'b', '+5'])
   expect(stubsOf(['1', '2', '3', '4'])).toEqual(['1', '2', '+2'])
 })
+
+test('constants are written as other numbers are', () => {
+  expect(stubsOf(['5e-05', '-inf'])).toEqual(['5e−5', '−Inf'])
+  expect(stubsOf(['-1', 'mask', '(4)'])).toEqual(['−1', 'mask', '(4)'])
+})

@@ -2,6 +2,7 @@
 
 import type { Box, Graph, Group, Link } from '../../api/types'
 import { push } from '../trace/trace-index'
+import { formatNumber, wireNumber } from '../words/format'
 
 /** Stubs that have room beside a box. */
 const MOST_STUBS = 3
@@ -115,7 +116,7 @@ function stubsOf(graph: Graph): { hidden: Set<string>; stubs: Map<string, Stub[]
   const stubs = new Map<string, Stub[]>()
   const byId = new Map(graph.boxes.map((box) => [box.id, box]))
   for (const box of graph.boxes)
-    for (const text of box.constants ?? []) push(stubs, box.id, { text, box: null, tensor: null })
+    for (const text of box.constants ?? []) push(stubs, box.id, { text: written(text), box: null, tensor: null })
   for (const link of graph.links) {
     const source = byId.get(link.source)
     if (!source || link.kind !== 'ghost' || !isStub(source) || made.has(source.id)) continue
@@ -124,6 +125,11 @@ function stubsOf(graph: Graph): { hidden: Set<string>; stubs: Map<string, Stub[]
   }
   for (const [box, list] of stubs) stubs.set(box, bounded(list))
   return { hidden, stubs }
+}
+
+/** A number as Python writes it, as the page does. */
+function written(text: string): string {
+  return /^-?(inf|nan|[\d.]+(e[-+]\d+)?)$/.test(text) ? formatNumber(wireNumber(text)) : text
 }
 
 /** As many stubs as have room beside a box: those that say the same are one, the rest are counted. */

@@ -40,11 +40,14 @@ export interface LayoutLink {
   target: string
   /** Links with the same value share a port: one tensor of one kind. */
   value: string
+  /** One wire is drawn for all links of this value. */
+  bundled?: boolean
   /** Label sizes from most to least telling; empty for none. */
   forward: readonly Size[]
   gradient: readonly Size[]
-  /** A capsule or scissors sits in the middle of it; `text` is the width of the words beside it. */
-  badge: (Size & { text: number }) | null
+  /** A capsule or scissors sits in the middle of it; `text` are widths of the words beside it, from most to least
+   *  telling. */
+  badge: (Size & { text: readonly number[] }) | null
 }
 
 export interface LayoutInput {

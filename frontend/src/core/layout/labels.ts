@@ -27,7 +27,7 @@ export function placeLabels(
     const { badge } = links.get(wire.links[0]!)!
     if (!badge) continue
     const [x, y] = middleOf(wire.knots)
-    wire.badge = badgeAt({ ...badge, x, y, bar: 0, side: 1, lift: 0 }, [taken, badges])
+    wire.badge = badgeAt({ ...badge, text: 0, x, y, bar: 0, side: 1, lift: 0 }, badge.text, [taken, badges])
     for (const rect of badgeRects(wire.badge)) {
       taken.add(rect)
       badges.add(rect)
@@ -41,22 +41,24 @@ const BARS = [70, 44, 26]
 /** Words beside a lane that runs level stand above or below it. */
 const LIFTS = [0, 26, -26]
 
-/** A cut's bar as long as there is room for, its words on the side that is free; rather over a lane than over another
- *  cut's words, and rather without words than that. */
-function badgeAt(badge: Badge, grids: readonly Grid[]): Badge {
-  if (badge.text === 0) return badge
+/** A cut's bar as long as there is room for, its words on the side that is free; rather fewer words than over a lane,
+ *  rather over a lane than over another cut's words, and rather without words than that. */
+function badgeAt(badge: Badge, texts: readonly number[], grids: readonly Grid[]): Badge {
+  if (texts.length === 0) return badge
   for (const taken of grids) {
-    for (const lift of LIFTS) {
-      for (const bar of BARS) {
-        for (const side of [1, -1] as const) {
-          const tried = { ...badge, bar, side, lift }
-          const [, left, right, words] = badgeRects(tried)
-          if (![words!, ...(lift === 0 ? [left!, right!] : [])].some((rect) => taken.hits(rect, MARGIN))) return tried
+    for (const text of texts) {
+      for (const lift of LIFTS) {
+        for (const bar of BARS) {
+          for (const side of [1, -1] as const) {
+            const tried = { ...badge, text, bar, side, lift }
+            const [, left, right, words] = badgeRects(tried)
+            if (![words!, ...(lift === 0 ? [left!, right!] : [])].some((rect) => taken.hits(rect, MARGIN))) return tried
+          }
         }
       }
     }
   }
-  return { ...badge, w: badge.h, text: 0 }
+  return { ...badge, w: badge.h }
 }
 
 function put({ knots, badge }: Wire, variants: readonly Size[], side: -1 | 1, taken: Grid): LabelPlace | null {

@@ -1,7 +1,9 @@
-import type { Rect, Layout, LayoutGroup, LayoutInput, LayoutItem, Placed } from './geometry'
+import type { Rect, Layout, LayoutGroup, LayoutInput, LayoutItem, Placed, Wire } from './geometry'
 import { describe, expect, test } from 'vitest'
 import { load, NAMES } from '../fixtures/load'
+import { badgeRects } from './extent'
 import { sheetOf, standIn } from './fold'
+import { placeLabels } from './labels'
 import { layout } from './layout'
 import { EMBED } from '../paint/measure'
 import { openingChoice } from './opening'
@@ -9,6 +11,7 @@ import { PAGE } from '../paint/annotations'
 import { cover } from './route'
 import { layoutInput } from '../paint/sizes'
 import { View } from '../paint/view'
+import { WirePainter } from '../paint/wires'
 import { words } from '../words/bundled'
 
 function viewOf(name: (typeof NAMES)[number]): View {
@@ -205,4 +208,57 @@ test('parallel edges stand at 76 from the centre or a third of the width', () =>
   const centre = placed.boxes[0]!.x + 126
   expect(placed.wires.map((wire) => wire.knots[0]![0] - centre)).toEqual([-76, 76])
   expect(placed.wires.map((wire) => wire.knots.at(-1)![0] - centre)).toEqual([-60, 60])
+})
+
+/** A group of so many boxes, each of them linked to one box outside. */
+function fan(count: number): View {
+  const { trace, graph } = load('scalar_expression')
+  const box = graph.boxes.find(({ node, kind }) => node != null && kind !== 'leaf')!
+  const inside = Array.from({ length: count }, (_, at) => ({ ...box, id: `b${at}`, node: null, group: 'turns' }))
+  const end = { ...box, id: 'end', node: null, group: null }
+  const links = inside.map(({ id }, at) => ({ ...graph.links[0]!, source: id, target: 'end', tensor: `x${at}` }))
+  const turns = { id: 'turns', title: 'for t in xs', type: '', kind: 'loop' as const, parent: null, size: count }
+  return new View(trace, { ...graph, boxes: [...inside, end], groups: [turns], links }, words('en'), PAGE)
+}
+
+test('what many turns of a folded loop send to one box is one wire, which says how many', () => {
+  const wires = (count: number, open: string[]) => {
+    const input = layoutInput(fan(count).measure, new Set(open))
+    return { input, wires: layout(input).wires }
+  }
+  const folded = wires(6, [])
+  expect(folded.wires.map(({ links }) => links.length)).toEqual([6])
+  const painter = fan(6)
+  const item = new WirePainter(painter.measure).wire(
+    folded.wires[0]!, folded.wires[0]!.links.map((id) => painter.link(id)!),
+    folded.wires[0]!.links.map(() => ({ forward: 'done', gradient: 'passed', value: null })),
+  )
+  expect(item.marks.flatMap((mark) => (mark.k === 'text' ? [mark.s] : []))).toEqual(['×6'])
+  expect(item.label).toContain('×6')
+  expect(wires(4, []).wires.length).toBe(4)
+  expect(wires(6, ['turns']).wires.filter((wire) => wire.ends_at_box).length).toBe(6)
+})
+
+test('a folded group that a pass starts from has room for that under it', () => {
+  const { trace, graph } = load('scalar_expression')
+  const all = { id: 'all', title: 'all', type: '', kind: 'loop' as const, parent: null, size: graph.boxes.length }
+  const boxes = graph.boxes.map((box) => ({ ...box, group: 'all' }))
+  const view = new View(trace, { ...graph, boxes, groups: [all] }, words('en'), PAGE)
+  expect(layoutInput(view.measure, new Set()).groups[0]!.tail).toBe(30)
+  expect(layoutInput(fan(6).measure, new Set()).groups[0]!.tail).toBe(6)
+})
+
+test('a cut says less rather than write over a lane', () => {
+  const wire = (id: string, x: number): Wire => ({
+    id, links: [id], source: 'a', target: 'b', knots: [[x, 0], [x, 120]], upward: false, labelled: true,
+    starts_at_box: true, ends_at_box: true, forward: null, gradient: null, badge: null,
+  })
+  const link = (id: string) => ({ id, source: 'a', target: 'b', value: id, forward: [], gradient: [], badge: null })
+  const wires = [wire('cut', 0), wire('left', -200), wire('right', 200)]
+  const links = [{ ...link('cut'), badge: { w: 140, h: 28, text: [260, 120] } }, link('left'), link('right')]
+  placeLabels(wires, [], [], new Map(links.map((one) => [one.id, one])))
+  const { badge } = wires[0]!
+  expect(badge!.text).toBe(120)
+  for (const rect of badgeRects(badge!))
+    for (const lane of wires.slice(1).flatMap(({ knots }) => cover(knots))) expect(overlap(rect, lane)).toBe(false)
 })

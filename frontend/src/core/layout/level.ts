@@ -56,7 +56,7 @@ export interface Bundle {
   reserve: number
 }
 
-/** Hops that are drawn as one wire. Each link into a visible box keeps its own. */
+/** Hops that are drawn as one wire. Each link into a visible box keeps its own, but where they are bundled. */
 export function bundle(level: Level, hops: readonly Hop[], groups: ReadonlyMap<string, LayoutGroup>): void {
   const byKey = new Map<string, Bundle>()
   const pairs = new Map<string, number>()
@@ -64,14 +64,15 @@ export function bundle(level: Level, hops: readonly Hop[], groups: ReadonlyMap<s
     const pairKey = `${nodeOf(hop.from, level)} ${nodeOf(hop.to, level)}`
     let pair = pairs.get(pairKey)
     if (pair === undefined) pairs.set(pairKey, (pair = pairs.size))
-    const key = hop.toBox && !groups.has(hop.to)
+    const key = hop.toBox && !groups.has(hop.to) && !hop.link.bundled
       ? `${pairKey} ${hop.from} ${hop.link.id}`
       : `${hop.from}|${hop.to}|${hop.link.value}`
     const bundle = byKey.get(key)
     if (bundle) bundle.hops.push(hop)
     else
       byKey.set(key, {
-        from: hop.from, to: hop.to, hops: [hop], pair, labelled: hop.meets, parallel: false, reserve: 0,
+        from: hop.from, to: hop.to, hops: [hop], pair, parallel: false, reserve: 0,
+        labelled: hop.link.bundled ? hop.from === hop.link.source : hop.meets,
       })
   }
   level.bundles = [...byKey.values()]
@@ -84,7 +85,7 @@ export function bundle(level: Level, hops: readonly Hop[], groups: ReadonlyMap<s
     if (!bundle.labelled) continue
     const { forward, gradient, badge } = bundle.hops[0]!.link
     const widest = Math.max(forward[0]?.w ?? 0, gradient[0]?.w ?? 0)
-    bundle.reserve = Math.max(widest > 0 ? 2 * (widest + 15) : 0, badge ? 2 * (badge.w / 2 + badge.text) : 0)
+    bundle.reserve = Math.max(widest > 0 ? 2 * (widest + 15) : 0, badge ? 2 * (badge.w / 2 + (badge.text[0] ?? 0)) : 0)
   }
 }
 

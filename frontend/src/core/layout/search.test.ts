@@ -62,6 +62,14 @@ test('parameters folded into a box are found by what they are like', () => {
   expect(hits('attention', `weight grad <= ${least + 1e-9}`)).toEqual([folded[gradients.indexOf(least)]!.name])
 })
 
+test('a parameter that many boxes use is one hit', () => {
+  const { trace, graph } = load('attention')
+  const twice = { ...graph, boxes: graph.boxes.flatMap((box) => [box, { ...box, id: `${box.id} again` }]) }
+  const names = (of: typeof graph) => search(of, new TraceIndex(trace), 'parameter', said).map(({ name }) => name)
+  expect(names(graph).length).toBeGreaterThan(0)
+  expect(names(twice)).toEqual(names(graph))
+})
+
 test('conditions and words hold together', () => {
   const all = hits('attention', 'norm >= 0')
   const some = hits('attention', 'softmax norm >= 0')

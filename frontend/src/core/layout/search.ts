@@ -83,6 +83,7 @@ export function search(graph: Graph, index: TraceIndex, query: string, t: Words)
     conditions.every((holds) => holds(tensor, gradient))
   const sizes = (...tensors: (Tensor | undefined)[]): string =>
     conditions.length === 0 ? '' : tensors.map((tensor) => (tensor ? brief(tensor) : '–')).join(' ▴ ')
+  const listed = new Set<string>()
   for (const box of graph.boxes) {
     const tensor = index.tensor(box.tensor)
     const shape = tensor ? formatShape(tensor.shape) : ''
@@ -97,7 +98,8 @@ export function search(graph: Graph, index: TraceIndex, query: string, t: Words)
       )
     for (const parameter of box.parameters ?? []) {
       const [of, gradient] = [index.tensor(parameter.tensor), leafGradient(parameter.tensor, index)]
-      if (!of || !isLike(of, gradient)) continue
+      if (!of || listed.has(of.id) || !isLike(of, gradient)) continue
+      listed.add(of.id)
       const detail = [formatShape(of.shape), sizes(of, gradient)].filter(Boolean).join(' ')
       add(`${box.id} ${parameter.tensor}`, parameter.name, detail, `parameter ${of.dtype}`, selection)
     }

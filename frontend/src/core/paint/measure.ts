@@ -194,6 +194,11 @@ export function stubGap({ density, spacious }: Measure): number {
   return density === 'model' || !spacious ? STUB.gap / 2 : STUB.gap
 }
 
+/** What a wire of many tensors says. */
+export function times(count: number): string {
+  return `×${count}`
+}
+
 /** Shape, then the slot's name under it. */
 export function forwardLabel(link: DrawnLink, measure: Measure, withSlot: boolean): string[] {
   const tensor = measure.story.index.tensor(link.tensor)
@@ -254,6 +259,10 @@ export function cutText(link: DrawnLink, { words }: Measure): string[] {
   const cause = CAUSES[link.reason ?? ''] ?? `${link.reason || 'detach'}()`
   const line = link.span?.line
   return [words('graph.cut', { reason: cause }), ...(line ? [words('graph.cut_line', { line })] : [])]
+}
+
+export function cutWidth(rows: readonly string[]): number {
+  return 8 + Math.ceil(Math.max(...rows.map((row) => textWidth(row, 11.5))))
 }
 
 const SUBSCRIPTS = '₀₁₂₃₄₅₆₇₈₉'

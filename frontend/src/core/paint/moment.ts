@@ -89,6 +89,7 @@ export class Story {
   private readonly sources = new Map<string, readonly Tensor[]>()
   private readonly known = new Map<string, Contents>()
   private readonly groups = new Map<string, GroupLife>()
+  private readonly roots = new Map<string, string | null>()
 
   constructor(
     readonly index: TraceIndex,
@@ -109,6 +110,19 @@ export class Story {
 
   hasSeed(id: string): boolean {
     return this.lives.seeds.has(id)
+  }
+
+  /** Where a pass starts in a group that no wire leaves. */
+  rootIn(group: string): string | null {
+    let root = this.roots.get(group)
+    if (root === undefined) {
+      const { inside } = this.group(group)
+      const own = new Set(inside.map((box) => box.id))
+      const isEnd = inside.every((box) => this.linksOut(box.id).every((link) => own.has(link.target)))
+      root = (isEnd && inside.find((box) => this.hasSeed(box.id))?.id) || null
+      this.roots.set(group, root)
+    }
+    return root
   }
 
   /** Every gradient that will ever enter the node a folded group is shown by. */

@@ -40,7 +40,6 @@ function drawFrame(frame: Frame, group: Group, measure: Measure): Item {
 export class Painter {
   /** Smallest and largest gradient norm of the view, for the tint; null in lesson-size graphs. */
   private readonly norms: readonly [number, number] | null
-  private readonly roots = new Map<string, string | null>()
   private readonly wires: WirePainter
   /** By its place, what each thing looked like when it was last drawn: a step draws only what it changes. */
   private readonly drawn = new WeakMap<object, { look: string; item: Item }>()
@@ -154,18 +153,8 @@ export class Painter {
 
   /** What a pass starts with in a folded group; where no wire leaves it there is room for that under it. */
   private seedUnder(group: Group, moment: Moment): SeedPaint | null {
-    let root = this.roots.get(group.id)
-    if (root === undefined) {
-      const { inside } = this.measure.story.group(group.id)
-      const found = inside.find((box) => this.measure.story.hasSeed(box.id))
-      this.roots.set(group.id, (root = found && this.isEnd(inside) ? found.id : null))
-    }
+    const root = this.measure.story.rootIn(group.id)
     return root === null ? null : moment.seed(root)
-  }
-
-  private isEnd(inside: readonly Box[]): boolean {
-    const own = new Set(inside.map((box) => box.id))
-    return inside.every((box) => this.measure.story.linksOut(box.id).every((link) => own.has(link.target)))
   }
 
   private tint(marks: Mark[], gradient: Cell, body: Area, roundsBottom: boolean): void {

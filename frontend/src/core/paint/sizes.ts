@@ -7,10 +7,11 @@ import { exchangesOf } from '../trace/collectives'
 import { childrenOf, standIn, type DrawnLink } from '../layout/fold'
 import { textWidth } from '../words/format'
 import type { LayoutGroup, LayoutInput, LayoutItem, LayoutLink, Size } from '../layout/geometry'
+import { push } from '../trace/trace-index'
 import {
-  ARROW, ASIDE, capsuleText, capsuleWidth, CAPTION, COLUMN, cutText, exchangedText, forwardLabel, gradientLabel, HEAD,
-  headOf, headOfGroup, keepsStrip, LABEL, LABEL_ROW, NAME, NARROWEST, STRIP, stripLabel, stripText, stubGap,
-  stubWidth, TITLE, type Head, type Measure,
+  ARROW, ASIDE, capsuleText, capsuleWidth, CAPTION, COLUMN, cutText, cutWidth, exchangedText, forwardLabel,
+  gradientLabel, HEAD, headOf, headOfGroup, keepsStrip, LABEL, LABEL_ROW, NAME, NARROWEST, STRIP, stripLabel,
+  stripText, stubGap, stubWidth, times, TITLE, type Head, type Measure,
 } from './measure'
 import { openingChoice } from '../layout/opening'
 
@@ -48,9 +49,26 @@ export function layoutInput(measure: Measure, expanded: ReadonlySet<string> | nu
     return source === target ? [] : [{ ...layoutLink(link, measure), source, target }]
   })
   return {
-    boxes, groups, links, expanded: [...open].sort(), gap: measure.density === 'model' ? 28 : 36,
+    boxes, groups, links: bundled(links, sheet), expanded: [...open].sort(), gap: measure.density === 'model' ? 28 : 36,
     beside: measure.margins ? MARGIN_SIDE : LEAST_SIDE,
   }
+}
+
+/** More links than this between a folded group and one box are drawn as one wire that says how many they are: the
+ *  losses of all turns of a loop into their sum. */
+const MOST_BESIDE = 4
+
+function bundled(links: readonly LayoutLink[], { groups }: Measure['sheet']): LayoutLink[] {
+  const pairs = new Map<string, LayoutLink[]>()
+  for (const link of links)
+    if (link.value.endsWith('/data') && (groups.has(link.source) || groups.has(link.target)))
+      push(pairs, `${link.source}>${link.target}`, link)
+  const wide = [...pairs].filter(([, beside]) => new Set(beside.map(({ value }) => value)).size > MOST_BESIDE)
+  const sums = new Map(wide.flatMap(([value, beside]) => {
+    const forward = [{ w: textWidth(times(beside.length), LABEL), h: LABEL_ROW }]
+    return beside.map((link) => [link, { ...link, value, forward, gradient: [], badge: null, bundled: true }] as const)
+  }))
+  return links.map((link) => sums.get(link) ?? link)
 }
 
 const COLLECTIVE_PAD = 12
@@ -135,7 +153,8 @@ function groupItem(group: Group, measure: Measure): LayoutGroup {
     textWidth(head.aside, ASIDE) +
     (head.right ? 16 + textWidth(head.right, ASIDE) : 0)
   return {
-    id: group.id, parent: sheet.parents.get(group.id) ?? '', w, h: HEAD + bodyHeight(shown), side: 8, tail: 6,
+    id: group.id, parent: sheet.parents.get(group.id) ?? '', w, h: HEAD + bodyHeight(shown), side: 8,
+    tail: story.rootIn(group.id) === null ? 6 : TAIL,
     header: Math.ceil(header),
   }
 }
@@ -177,12 +196,12 @@ function labelSize(shown: Display): Size {
 
 /** Scissors with their cause, or the capsule of a sum over broadcast axes. */
 function badgeSize(link: DrawnLink, measure: Measure): LayoutLink['badge'] {
-  if (link.kind === 'cut')
-    return {
-      w: 140, h: 28, text: 8 + Math.ceil(Math.max(...cutText(link, measure).map((row) => textWidth(row, 11.5)))),
-    }
+  if (link.kind === 'cut') {
+    const rows = cutText(link, measure)
+    return { w: 140, h: 28, text: rows.map((_, at) => cutWidth(rows.slice(0, rows.length - at))) }
+  }
   if (link.broadcast && link.broadcast.length > 0)
-    return { w: capsuleWidth(capsuleText(link, measure)), h: 16, text: 0 }
+    return { w: capsuleWidth(capsuleText(link, measure)), h: 16, text: [] }
   return null
 }
 

@@ -8,7 +8,9 @@ import { normOf } from '../words/display'
 import { formatNumber, formatShape } from '../words/format'
 import { isGradient } from '../trace/collectives'
 import type { Item, Mark } from './marks'
-import { capsuleText, capsuleWidth, cutText, forwardLabel, gradientLabel, LABEL, type Measure } from './measure'
+import {
+  capsuleText, capsuleWidth, cutText, cutWidth, forwardLabel, gradientLabel, LABEL, times, type Measure,
+} from './measure'
 import type { LinkPaint } from './moment'
 import { arrowDown, arrowUp, displayMarks, iconMark, matrixMarks, sayCell } from './small-marks'
 
@@ -27,10 +29,10 @@ export class WirePainter {
       ? this.exchange(wire, knots, paint, first) : this.lanes(wire, knots, paint, first, ghost)))
     // A place without a mark is left by a layout of the same graph before something in it was hidden.
     if (wire.badge && (first.kind === 'cut' || first.broadcast?.length)) this.badge(marks, wire, first, x, y)
-    if (wire.forward) this.forwardText(marks, first, wire.forward, x, y, paint)
+    if (wire.forward) this.forwardText(marks, links, wire.forward, x, y, paint)
     if (wire.gradient) this.gradientText(marks, links, paints, wire.gradient, x, y)
     const box = extent(wire)
-    return { id: wire.id, kind: 'wire', ...box, x, y, marks, label: this.sayLink(first, paint) }
+    return { id: wire.id, kind: 'wire', ...box, x, y, marks, label: this.sayLink(links, paint) }
   }
 
   private lanes(wire: Wire, knots: readonly Knot[], paint: LinkPaint, link: DrawnLink, alone: boolean): Mark[] {
@@ -94,7 +96,8 @@ export class WirePainter {
         { k: 'rect', c: `scissors${calm}`, x: x - 13, y: y - 13, w: 26, h: 26, r: 13 },
         iconMark(calm ? 'icon-ghost' : 'icon-err', 'cut', x - 7, y - 7, 14),
       )
-      const rows = room > 0 ? cutText(link, this.measure) : []
+      const said = cutText(link, this.measure)
+      const rows = [said, said.slice(0, 1)].find((some) => cutWidth(some) <= room) ?? []
       rows.forEach((row, at) =>
         marks.push({
           k: 'text', c: at > 0 ? 'cut-line' : calm ? 'cut-calm' : 'cut-title', x: x + side * (bar + 8),
@@ -112,7 +115,7 @@ export class WirePainter {
   }
 
   private forwardText(
-    marks: Mark[], link: DrawnLink, place: LabelPlace, ox: number, oy: number, paint: LinkPaint,
+    marks: Mark[], links: readonly DrawnLink[], place: LabelPlace, ox: number, oy: number, paint: LinkPaint,
   ): void {
     if (place.variant < 0) {
       marks.push({
@@ -120,7 +123,8 @@ export class WirePainter {
       })
       return
     }
-    const rows = forwardLabel(link, this.measure, place.variant === 0)
+    const [link] = links as [DrawnLink]
+    const rows = areMany(links) ? [times(links.length)] : forwardLabel(link, this.measure, place.variant === 0)
     const right = place.x + place.w - ox
     rows.forEach((row, at) => {
       const isSlot = at > 0 || (row === link.label && link.label !== '')
@@ -171,10 +175,13 @@ export class WirePainter {
   }
 
   /** A wire for those who hear it: what goes down it, what cuts it, what has come back up. */
-  private sayLink(link: DrawnLink, paint: LinkPaint): string {
+  private sayLink(links: readonly DrawnLink[], paint: LinkPaint): string {
+    const [link] = links as [DrawnLink]
     const { sheet, words } = this.measure
     const name = (id: string) => sheet.boxes.get(id)?.name || sheet.boxes.get(id)?.title || id
-    const [source, target] = [name(link.source), name(link.target)]
+    const named = (ids: readonly string[]) => [...new Set([ids[0]!, ids.at(-1)!].map(name))].join(' … ')
+    const [source, target] = [named(links.map((each) => each.source)), named(links.map((each) => each.target))]
+    if (areMany(links)) return words('graph.edge', { value: times(links.length), source, target })
     const said = [words('graph.edge', { value: forwardLabel(link, this.measure, true).join(' '), source, target })]
     if (link.kind === 'cut') said.push(...cutText(link, this.measure))
     if (paint.value) {
@@ -184,6 +191,11 @@ export class WirePainter {
     }
     return said.join('; ').replace(/ {2,}/g, ' ')
   }
+}
+
+/** Whether a wire carries many tensors, of which it says only how many they are. */
+function areMany(links: readonly DrawnLink[]): boolean {
+  return links[0]!.kind === 'data' && links.some(({ tensor }) => tensor !== links[0]!.tensor)
 }
 
 /** The lane stops inside its arrowhead. */

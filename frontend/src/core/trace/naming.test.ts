@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Tensor } from '../../api/types'
 import { load } from '../fixtures/load'
-import { nameOf, tensorName } from './naming'
+import { nameOf, ownerName, tensorName } from './naming'
 import { TraceIndex } from './trace-index'
 
 test('a tensor that the program never named is told by its base or its shape, never by its id', () => {
@@ -24,4 +24,12 @@ test('what a module within a call gave is told by the module: the call is the na
   const nameless = { ...index.tensor(op.outputs[0])!, names: [], identity: null }
   expect(nameOf(index, nameless)).toBe(`${index.modules.get(inner!.module)!.path}(…)`)
   expect(nameOf(new TraceIndex(trace), nameless)).not.toContain('…')
+})
+
+test.each([
+  ['3 * w', '(3 * w)'], ['-x', '(-x)'], ['w', 'w'], ['net.layers[0].w', 'net.layers[0].w'],
+  ['f(a + b, g(x)[0]).sum()', 'f(a + b, g(x)[0]).sum()'], ['f(a) + g(b)', '(f(a) + g(b))'],
+])('an attribute stands behind the whole of %s', (name, owner) => {
+  const { trace } = load('detach')
+  expect(ownerName(new TraceIndex(trace), { ...trace.tensors[0]!, names: [name] })).toBe(owner)
 })

@@ -1,7 +1,7 @@
 // What a reader calls the things of a trace: the program's own names first, then its own code.
 
 import type { Box, Graph, ModuleCall, Node, Op, Pass, Span, Tensor } from '../../api/types'
-import { display, uniform, normOf } from '../words/display'
+import { brief as term, display, uniform } from '../words/display'
 import { formatNumber, formatShape } from '../words/format'
 import type { Lang } from '../state'
 import type { TraceIndex } from './trace-index'
@@ -83,6 +83,14 @@ export function tensorName(index: TraceIndex, tensor: Tensor | undefined): strin
   return base && base !== tensor ? tensorName(index, base) : `${tensor.dtype} ${formatShape(tensor.shape)}`
 }
 
+/** As `tensorName`, for an attribute to be written behind it: `(3 * w)`. */
+export function ownerName(index: TraceIndex, tensor: Tensor | undefined): string {
+  const name = tensorName(index, tensor)
+  let flat = name
+  for (let before = ''; before !== flat; ) [before, flat] = [flat, flat.replace(/[([][^()[\]]*[)\]]/g, '')]
+  return /^[\w.]*$/.test(flat) ? name : `(${name})`
+}
+
 export function opName(index: TraceIndex, op: Op): string {
   const result = index.tensor(op.outputs[0])
   return result?.names?.[0] ?? codeOf(index, op)
@@ -113,7 +121,7 @@ export function brief(tensor: Tensor): string {
   const same = uniform(tensor)
   if (same !== null) return formatNumber(same)
   if (shown.kind === 'matrix' && shown.rows.length === 1 && !shown.stacked) return `[${shown.rows[0]!.join(', ')}]`
-  return `‖${formatNumber(Number(normOf(tensor).toPrecision(3)))}‖`
+  return term(tensor)
 }
 
 /** As `brief`, but says that all elements are the same: `全为 3`. */

@@ -44,6 +44,29 @@ test('a wrong answer is told why where that is known', () => {
   expect(judge({ ...asked, kind: 'choice', answer: 'True' }, 'False')).toBe('wrong')
 })
 
+test('brackets make rows, or say nothing', () => {
+  const mistakes: Question['mistakes'] = [{ code: 'sign', data: [0, -2, -2, -2, -2, -2] }]
+  const wide: Question = { ...asked, shape: [2, 3], data: [0, 2, 2, 2, 2, 2], mistakes }
+  const right = [
+    '0 2 2 2 2 2', '[0, 2, 2, 2, 2, 2]', '[[0,2,2],[2,2,2]]', 'tensor([[0., 2., 2.], [2., 4 / 2, 2.]])',
+    '((0,2,2),(2,2,2))', '[0 2 2] [2 2 2]', '【【０，２，２】，【２，２，２】】',
+  ]
+  expect(right.map((given) => judge(wide, given))).toEqual(right.map(() => 'right'))
+  const other = ['[[0,2],[2,2],[2,2]]', '[[0,2,2,2,2,2]]', '[[0,2,2,2],[2,2]]', '((0,2),(2,2),(2,2))']
+  expect(other.map((given) => judge(wide, given))).toEqual(other.map(() => 'brackets'))
+  expect(judge(wide, '[[0,-2,- 2],[-2,-2,-2]]')).toBe('sign')
+  expect(['3', '[3]', '[[3]]'].map((given) => judge({ ...asked, shape: [], data: [3] }, given))).toEqual([
+    'right', 'right', 'brackets',
+  ])
+})
+
+test('a wrong shape is told what is wrong with it', () => {
+  const shape: Question = { ...asked, kind: 'shape', shape: [], data: [2, 3], mistakes: [] }
+  const given = ['2×3', 'torch.Size([2, 3])', '3, 2', '(2, 3, 1)', '6', '-2, -3']
+  expect(given.map((one) => judge(shape, one))).toEqual(['right', 'right', 'order', 'axes', 'axes', 'wrong'])
+  expect(answerOf({ ...shape, data: [4] })).toBe('(4,)')
+})
+
 test('a failing line is any of its statement, and its caller a known mistake', () => {
   const line: Question = { ...asked, kind: 'line', shape: [], data: [4, 6], mistakes: [{ code: 'caller', data: [9] }] }
   expect(['4', ' 6 ', '9', '3', '4 5', 'None', 'x'].map((given) => judge(line, given))).toEqual([

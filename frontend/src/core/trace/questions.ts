@@ -6,7 +6,8 @@ import { formatNumber } from '../words/format'
 import type { Words } from '../words/sentences'
 
 /** What came of an answer: right, wrong for a reason that is known, wrong, or not understood. */
-export type Verdict = 'right' | Mistake['code'] | 'shape' | 'missing' | 'extra' | 'wrong' | 'unread'
+export type Verdict =
+  | 'right' | Mistake['code'] | 'shape' | 'brackets' | 'axes' | 'order' | 'missing' | 'extra' | 'wrong' | 'unread'
 
 /** How far a number may be off, of itself and at all: nobody is asked for more digits than the page shows. */
 const OFF = 0.005
@@ -31,11 +32,32 @@ export function judge(question: Question, given: string): Verdict {
   const numbers = numbersIn(given)
   if (!numbers) return 'unread'
   if (question.is_none) return 'wrong'
-  const { data = [], mistakes = [] } = question
   if (question.kind === 'line') return judgeLine(question, numbers)
-  if (same(numbers, data)) return 'right'
+  return question.kind === 'shape' ? judgeShape(question, numbers) : judgeNumbers(question, numbers, given)
+}
+
+function judgeNumbers(
+  { data = [], mistakes = [], shape = [] }: Question, numbers: readonly number[], given: string,
+): Verdict {
+  if (same(numbers, data)) return isShaped(given, shape) ? 'right' : 'brackets'
   const known = mistakes.find((mistake) => same(numbers, mistake.data))
   return known?.code ?? (numbers.length === data.length ? 'wrong' : 'shape')
+}
+
+function judgeShape({ data = [] }: Question, sizes: readonly number[]): Verdict {
+  if (same(sizes, data)) return 'right'
+  if (sizes.length !== data.length) return 'axes'
+  const sorted = [sizes, data.map(Number)].map((all) => [...all].sort((a, b) => a - b).join())
+  return sorted[0] === sorted[1] ? 'order' : 'wrong'
+}
+
+/** Whether brackets in brackets, where there are any, make the answer's rows of the numbers. */
+function isShaped(given: string, shape: readonly number[]): boolean {
+  const text = spelled(given)
+  const square = text.includes('[') ? text.replace(/[(){}]/g, '') : text.replace(/[({]/g, '[').replace(/[)}]/g, ']')
+  const rows = square.replace(/[^[\],;、×x\s]+/g, '#').replace(/[^[\]#]/g, '')
+  const wanted = bracketed(Array<string>(shape.reduce((all, size) => all * size, 1)).fill('#'), shape).replace(/, /g, '')
+  return !/\[\[|\]\[/.test(rows) || rows === wanted || `[${rows}]` === wanted
 }
 
 /** Any line of the statement is right. */
@@ -70,17 +92,22 @@ export function partOf({ choices = [], parts = [] }: Question, { op, tensor }: B
 /** The numbers of `[[1, 2], [3, 1/2]]`, `(2, 3)`, `torch.Size([2, 3])`, `1 2 3` …; null where something else stands
  *  there too. */
 export function numbersIn(text: string): readonly number[] | null {
-  const plain = text
-    .normalize('NFKC')
-    .replace(/^\s*(?:torch\.size|tensor|size)\s*\(/i, '(')
-    .replace(/[−–—]/g, '-')
-    .replace(/[()[\]{}【】,;、×x]/g, ' ')
-    .replace(/\s*\/\s*/g, '/')
-    .replace(/-\s+/g, '-')
-    .trim()
+  const plain = spelled(text).replace(/[()[\]{},;、×x]/g, ' ').trim()
   const numbers = plain === '' ? [] : plain.split(/\s+/).map(numberIn)
   const isEmpty = numbers.length === 0 && !/[([]/.test(text)
   return isEmpty || numbers.some(Number.isNaN) ? null : numbers
+}
+
+/** The text in one spelling: no full-width letters, one minus, and each number in one piece. */
+function spelled(text: string): string {
+  return text
+    .normalize('NFKC')
+    .replace(/^\s*(?:torch\.size|tensor|size)\s*\(/i, '(')
+    .replace(/[−–—]/g, '-')
+    .replace(/【/g, '[')
+    .replace(/】/g, ']')
+    .replace(/\s*\/\s*/g, '/')
+    .replace(/-\s+/g, '-')
 }
 
 function numberIn(word: string): number {
@@ -148,7 +175,7 @@ export function answerOf({ kind, data = [], shape = [], answer = '', is_none }: 
   if (kind === 'choice' || kind === 'flow') return answer || '∅'
   if (is_none) return 'None'
   if (kind === 'line') return [...new Set(data)].join('–')
-  if (kind === 'shape') return `(${data.join(', ')})`
+  if (kind === 'shape') return `(${data.join(', ')}${data.length === 1 ? ',' : ''})`
   return bracketed(data.map((value) => formatNumber(Number(value))), shape)
 }
 

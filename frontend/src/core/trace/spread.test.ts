@@ -19,6 +19,13 @@ test('answers that say the same stand together, the most frequent first', () => 
   ])
 })
 
+test('a right answer does not stand with one whose brackets make another shape', () => {
+  const rows: Question = { ...asked, shape: [2, 1] }
+  expect(spread(rows, [['[[1, 1/3]]', 2], ['[[1], [1/3]]', 1], ['1, 1/3', 4]])).toEqual([
+    { text: '1, 1/3', count: 5, verdict: 'right' }, { text: '[[1, 1/3]]', count: 2, verdict: 'brackets' },
+  ])
+})
+
 test('None is one answer however it is spelled, and what nobody can read is shown as it is', () => {
   expect(spread(asked, [['None', 2], [' none', 1], ['<b>', 1]]).map(({ text, count }) => [text, count])).toEqual([
     ['None', 3], ['<b>', 1],

@@ -14,9 +14,11 @@ export interface Bar {
 export function spread(question: Question, answers: readonly (readonly [string, number])[]): readonly Bar[] {
   const bars: Bar[] = (question.kind === 'choice' ? question.choices ?? [] : []).map((text) => barOf(question, text, 0))
   for (const [text, count] of [...answers].sort(([, a], [, b]) => b - a)) {
-    const known = bars.find((bar) => means(bar.text) === means(text) || isNear(bar.text, text))
+    const bar = barOf(question, text, count)
+    const says = (one: Bar): boolean => one.verdict === bar.verdict && isNear(one.text, text)
+    const known = bars.find((one) => means(one.text) === means(text) || says(one))
     if (known) known.count += count
-    else bars.push(barOf(question, text, count))
+    else bars.push(bar)
   }
   return question.kind === 'choice' ? bars : bars.sort((a, b) => b.count - a.count)
 }

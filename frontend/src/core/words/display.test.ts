@@ -20,6 +20,7 @@ describe('numbers', () => {
     [27520, '27520'],
     [0.1 + 0.2, '0.3'],
     [1.2e-5, '1.2e−5'],
+    [Math.fround(1e-4), '0.0001'],
     [-6.4e-12, '−6.4e−12'],
     [3.1e9, '3.1e9'],
     [NaN, 'NaN'],
@@ -80,6 +81,11 @@ describe('a tensor in a cell', () => {
   test('a term is the uniform value or a norm', () => {
     expect(brief(tensor([2, 2], [2.25, 2.25, 2.25, 2.25]))).toBe('2.25')
     expect(brief(tensor([2], [3, 4]))).toBe('‖5‖')
+    expect(brief(tensor([3], ['-inf', 2, '-inf']))).toBe('−Inf ×2')
+    expect(brief(tensor([3], ['-inf', 'inf', 0]))).toBe('±Inf ×2')
+    expect(brief(tensor([2], ['nan', 'inf']))).toBe('NaN ×1')
+    const masked = { min: 0, max: 1, mean: 0, std: 0, norm: 3.5, inf: 6 }
+    expect(brief(tensor([9, 9], null, { summary: masked }))).toBe('Inf ×6')
     expect(uniform(tensor([2], ['nan', 'nan']))).toBeNaN()
     expect(normOf(tensor([9], null, { summary: { min: 0, max: 1, mean: 0, std: 0, norm: 3.5 } }))).toBe(3.5)
   })

@@ -1,7 +1,7 @@
 // How a tensor is shown in a small space: a number, a bracketed matrix, a thumbnail with its norm, or a word.
 
 import type { Tensor } from '../../api/types'
-import { formatNumber, formatShape, textWidth, wireNumber } from './format'
+import { formatNumber, formatShape, MINUS, textWidth, wireNumber } from './format'
 
 export type WordLook = 'dashed' | 'hatch' | 'solid' | 'plain' | 'cells'
 
@@ -135,15 +135,24 @@ export function uniform(tensor: Tensor): number | null {
   return summary.min === summary.max ? wireNumber(summary.min) : null
 }
 
-/** One term of a sum: the number all elements are, a small matrix's norm otherwise, with `‖ ‖`; a word for contents
- *  that are no numbers. */
+/** What is not finite in a tensor and how often, with the sign where the values are known; nothing where all is. */
+function nonFiniteText(tensor: Tensor): string {
+  const { nan, inf } = nonFinite(tensor)
+  if (nan + inf === 0) return ''
+  const signs = new Set((tensor.data ?? []).map(wireNumber).filter((value) => Math.abs(value) === Infinity))
+  const [only = 0] = signs
+  const sign = signs.size === 0 ? '' : signs.size > 1 ? '±' : only < 0 ? MINUS : '+'
+  return nan > 0 ? `NaN ×${nan}` : `${sign}Inf ×${inf}`
+}
+
+/** One term of a sum: the number all elements are, a small matrix's norm otherwise, with `‖ ‖`; what is not finite in
+ *  it; a word for contents that are no numbers. */
 export function brief(tensor: Tensor): string {
   if (tensor.contents && tensor.contents !== 'known') return textOf(decide(tensor))
   const value = uniform(tensor)
   if (value !== null) return formatNumber(value)
   const norm = normOf(tensor)
-  if (Number.isNaN(norm) && nonFinite(tensor).nan === 0) return textOf(UNKNOWN)
-  return Number.isFinite(norm) ? `‖${formatNorm(norm)}‖` : formatNumber(norm)
+  return nonFiniteText(tensor) || (Number.isNaN(norm) ? textOf(UNKNOWN) : `‖${formatNorm(norm)}‖`)
 }
 
 function textOf(shown: Display): string {

@@ -9,7 +9,7 @@ export function formatNumber(value: number): string {
   if (value === 0) return '0'
   const size = Math.abs(value)
   const sign = value < 0 ? MINUS : ''
-  if (size < 1e-4 || size >= 1e7) return sign + exponential(size)
+  if (Number(size.toPrecision(4)) < 1e-4 || size >= 1e7) return sign + exponential(size)
   if (size >= 1000) return sign + String(Math.round(size))
   return sign + String(Number(size.toPrecision(4)))
 }

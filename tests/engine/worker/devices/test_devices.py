@@ -143,6 +143,12 @@ def test_what_pytorch_refuses_is_refused_in_its_words(code: str, message: str) -
         ("import threading\nt = threading.Thread(target=lambda: print((x * 2).device))\nt.start(); t.join()", "cuda:0"),
         ("w = torch.ones(2, requires_grad=True)\n(g,) = torch.autograd.grad((w.cuda() ** 3).sum(), w, create_graph=True)\n"
          "(h,) = torch.autograd.grad(g.sum(), w)\nprint(g.device, h)", "cpu tensor([6., 6.])"),
+        ("from torch.func import grad, vmap\ndef f(y):\n    print(y.device, end=' ')\n    return (y * y).sum()\n"
+         "print(vmap(grad(f))(y[:, None]).device)", "cuda:1 cuda:1"),
+        ("s = torch.eye(2).to('cuda:1').to_sparse()\nprint(s.device, (s @ y[:, None]).device, s.cpu().device)",
+         "cuda:1 cuda:1 cpu"),
+        ("words = nn.Embedding(3, 2, sparse=True).cuda(1)\nwords(torch.tensor([1], device='cuda:1')).sum().backward()\n"
+         "print(words.weight.grad.is_sparse, words.weight.grad.device)", "True cuda:1"),
     ],
 )  # fmt: skip
 def test_tensors_are_where_pytorch_has_them(code: str, printed: str) -> None:

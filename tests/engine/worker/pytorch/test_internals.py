@@ -209,14 +209,19 @@ def _() -> None:
     assert found[0] is not None
 
 
-@canary("values inside `torch.func` would be read, which raises", "is_functorch_wrapped")
+@canary(
+    "values inside `torch.func` would be read, which raises; simulated devices of tensors there would be lost",
+    "is_functorch_wrapped", "functorch_unwrapped",
+)  # fmt: skip
 def _() -> None:
     def inside(x: torch.Tensor) -> torch.Tensor:
         assert internals.is_functorch_wrapped(x)
+        assert internals.functorch_unwrapped(x) is whole
         return x.sum()
 
-    assert not internals.is_functorch_wrapped(torch.ones(1))
-    torch.func.vmap(inside)(torch.ones(2, 2))
+    whole = torch.ones(2, 2)
+    assert not internals.is_functorch_wrapped(whole)
+    torch.func.vmap(inside)(whole)
 
 
 @canary("values inside `torch.func.functionalize` would be read, which crashes", "is_functional_tensor")

@@ -1,0 +1,124 @@
+"""Places and what stands at them: written several times at once, taken by every row, or taken for the value itself."""
+
+import ast
+from collections.abc import Iterator
+from itertools import islice
+
+from engine.findings.diagnosis import Diagnosis, argument, line, number, numbers_of, once_a_line, times, walk
+from engine.program.edits import Edits
+from engine.program.names import is_reference
+from engine.trace import Finding, Op, Tensor
+
+PICKS_PLACES = {"argmax": 0, "max": 1, "topk": 1, "sort": 1, "min": 1, "argmin": 0}
+"""Ops that give places, and which of their outputs those are."""
+HANDS_ON = frozenset("view reshape squeeze unsqueeze float to double type detach flatten getitem".split())
+MOST_BACK = 4
+MOST_AHEAD = 60
+
+
+@once_a_line
+def added_once(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """`sums[places] += values` where a place comes several times: each reads the old sum, and the last one is kept."""
+    for op in diagnosis.ops_named(("setitem",)):
+        places = _places(diagnosis, op)
+        numbers = numbers_of(places)
+        lost = len(numbers) - len(set(numbers))
+        if places is None or not lost or len(op.inputs) < 3:
+            continue
+        sums, value = diagnosis.identity(op.inputs[0]), diagnosis.identity(op.inputs[2])
+        read = [each for each in diagnosis.makers_behind([op.inputs[2], value], MOST_BACK) if each.name == "getitem"]
+        if not any((diagnosis.identity(each.inputs[0]), *each.inputs[1:]) == (sums, places.id) for each in read):
+            continue
+        statement, written = diagnosis.code.statement_at(op.span), diagnosis.code.at(op.span)
+        at = written.slice if isinstance(written, ast.Subscript) else None
+        yield diagnosis.warning(
+            "added_once",
+            statement or op.span,
+            tensors=(op.inputs[0], places.id),
+            nodes=op.nodes[:1],
+            name=diagnosis.say(op.inputs[0]),
+            places=diagnosis.code.short(at) if at is not None else diagnosis.say(places.id),
+            count=str(len(numbers)),
+            lost=str(lost),
+        )
+
+
+def _places(diagnosis: Diagnosis, op: Op) -> Tensor | None:
+    """The one tensor of whole numbers that an op was given to say where."""
+    given = [diagnosis.tensors[each] for each in op.inputs[1:] if each in diagnosis.tensors]
+    whole = [tensor for tensor in given if tensor.dtype.startswith("int") and len(tensor.shape) == 1]
+    return whole[0] if len(whole) == 1 and op.inputs[1] == whole[0].id else None
+
+
+@once_a_line
+def picked_for_all(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """`scores[:, classes]` with one class for each sample: every sample gets the classes of all."""
+    for op in diagnosis.ops_named(("getitem", "index_select")):
+        given, made, places = diagnosis.input_of(op), diagnosis.output_of(op), _places(diagnosis, op)
+        if given is None or made is None or places is None or len(given.shape) != 2 or not op.nodes:
+            continue
+        numbers, size = numbers_of(places), given.shape[0]
+        is_of_samples = made.shape == (size, size) and len(set(numbers)) < size == len(numbers)
+        if not is_of_samples or not given.requires_grad or not diagnosis.reaches_a_pass(op):
+            continue
+        yield diagnosis.warning(
+            "picked_for_all",
+            op,
+            tensors=(given.id, places.id, made.id),
+            fix=_by_rows(diagnosis, op),
+            name=diagnosis.say(given.id),
+            places=diagnosis.say(places.id),
+            size=str(size),
+            shape=times(made),
+        )
+
+
+def _by_rows(diagnosis: Diagnosis, op: Op) -> Edits:
+    """The numbers of the rows where all of them were taken."""
+    code = diagnosis.code
+    match code.at(op.span):
+        case ast.Subscript(slice=ast.Tuple(elts=[ast.Slice(lower=None, upper=None) as rows, places])) if is_reference(
+            places
+        ):
+            return (code.replace(rows, f"torch.arange(len({code.text(places)}))"),)
+    return ()
+
+
+@once_a_line
+def places_for_values(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """The place of the largest number where the number was meant: discounted, and added to a reward."""
+    for op in diagnosis.ops_named(PICKS_PLACES):
+        at = PICKS_PLACES[op.name]
+        if len(op.outputs) <= at or any(diagnosis.takers.get(value) for value in op.outputs[:at]):
+            continue
+        discounted = next(_discounts(diagnosis, op.outputs[at]), None)
+        later = islice(walk(discounted.outputs, diagnosis.made_of), MOST_AHEAD) if discounted is not None else ()
+        makers = (diagnosis.maker.get(tensor) for tensor in later)
+        if discounted is None or not any(maker is not None and diagnosis.reaches_a_pass(maker) for maker in makers):
+            continue
+        yield diagnosis.warning(
+            "place_for_value",
+            op,
+            tensors=(op.inputs[0], op.outputs[at], *discounted.outputs[:1]),
+            name=diagnosis.say(op.inputs[0]),
+            shape=times(diagnosis.tensors[op.inputs[0]]),
+            used=diagnosis.code.excerpt(discounted.span),
+            used_line=line(discounted.span),
+        )
+
+
+def _discounts(diagnosis: Diagnosis, places: str) -> Iterator[Op]:
+    """The products of places with a number between 0 and 1 that something is added to."""
+
+    def on(tensor: str) -> Iterator[str]:
+        takers = diagnosis.takers.get(tensor, ())
+        return (
+            made for taker in takers if taker.name in HANDS_ON and taker.inputs[0] == tensor for made in taker.outputs
+        )
+
+    for tensor in islice(walk([places], on), MOST_AHEAD):
+        for taker in diagnosis.takers.get(tensor, ()):
+            is_share = 0 < (number(argument(taker, "other", 1)) or number(argument(taker, "self", 0)) or 0) < 1
+            ahead = (user.name for made in taker.outputs for user in diagnosis.takers.get(made, ()))
+            if taker.name == "mul" and is_share and not {"add", "mul"}.isdisjoint(ahead):
+                yield taker

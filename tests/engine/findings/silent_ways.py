@@ -1,0 +1,224 @@
+"""Numbers that go another way than they seem to: lost where places repeat, taken for each other, thrown away before
+they are learnt from; each with what makes it right."""
+
+from tests.engine.findings.silent import Case
+from tests.engine.findings.silent_values import Pair
+
+STEP = "    opt.zero_grad(); loss.backward(); opt.step()\n"
+PAIRS = (
+    Pair("added_once", 7, """lin = nn.Linear(3, 2)
+h, to = torch.randn(5, 3), torch.tensor([0, 1, 1, 4, 0])
+sums = torch.zeros(5, 2)
+sums[to] += lin(h)
+sums.pow(2).sum().backward()
+""", (("[0, 1, 1, 4, 0]", "[0, 1, 2, 4, 3]"),)),
+    Pair("added_once", 7, """labels = torch.tensor([2, 0, 2, 2, 1])
+counts = torch.zeros(3)
+for _ in range(1):
+    counts[labels] = counts[labels] + 1
+weights = nn.Parameter(torch.ones(3))
+(weights * counts).sum().backward()
+""", (("counts[labels] + 1", "1.0"),)),
+    Pair("picked_for_all", 7, """net = nn.Linear(4, 3)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+x, y = torch.randn(6, 4), torch.tensor([0, 2, 1, 1, 0, 2])
+loss = -net(x).log_softmax(1)[:, y].mean()
+loss.backward(); opt.step()
+""", (("[:, y]", "[range(6), y]"),)),
+    Pair("picked_for_all", 6, """class Value(nn.Module):
+    def forward(self, q, a):
+        return torch.index_select(q, 1, a).sum()
+q, a = torch.randn(5, 2, requires_grad=True), torch.tensor([0, 1, 1, 0, 1])
+Value()(q, a).backward()
+""", (("torch.index_select(q, 1, a)", "q.gather(1, a[:, None])"),)),
+    Pair("place_for_value", 8, """q, old = nn.Linear(3, 4), nn.Linear(3, 4)
+opt = torch.optim.Adam(q.parameters())
+now, after, reward = torch.randn(7, 3), torch.randn(7, 3), torch.randn(7)
+for _ in range(2):
+    best = old(after).detach().argmax(1)
+    loss = F.mse_loss(q(now)[:, 0], reward + 0.99 * best)
+""" + STEP, (("0.99 * best", "0.99 * old(after).detach()[range(7), best]"),)),
+    Pair("place_for_value", 5, """def target(net, s, r, gamma):
+    top = net(s).max(dim=1, keepdim=True)
+    return r + top[1] * 0.9
+net = nn.Linear(2, 3)
+loss = (net(torch.randn(4, 2)) - target(net, torch.randn(4, 2), torch.randn(4, 1), 0.9)).pow(2).mean()
+loss.backward()
+""", (("top[1]", "top[0]"),)),
+    Pair("one_tensor_with_two_names", 9, """class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.Linear(6, 6), nn.Linear(6, 6)
+    def forward(self, x):
+        x = self.b(torch.relu(self.a(x))); skip = x
+        return torch.relu(skip + x)
+Block()(torch.randn(4, 6)).sum().backward()
+""", (("x = self.b(torch.relu(self.a(x))); skip = x", "skip = x; x = self.b(torch.relu(self.a(x)))"),)),
+    Pair("one_tensor_with_two_names", 6, """down, up = nn.Conv2d(1, 2, 3, padding=1), nn.Conv2d(4, 1, 3, padding=1)
+h = down(torch.rand(2, 1, 8, 8))
+kept = h
+h = torch.cat([h, kept], dim=1)
+up(h).mean().backward()
+""", (("kept = h\n", "kept = h\nh = h.relu()\n"),)),
+    Pair("loss_overwritten", 11, """cell, out = nn.GRUCell(3, 5), nn.Linear(5, 2)
+opt = torch.optim.Adam([*cell.parameters(), *out.parameters()])
+x, y = torch.randn(4, 6, 3), torch.randint(2, (4, 6))
+for _ in range(2):
+    h, loss = torch.zeros(4, 5), 0
+    for t in range(6):
+        h = cell(x[:, t], h); scores = out(h)
+        loss = F.cross_entropy(scores, y[:, t])
+""" + STEP, (("loss = F.", "loss += F."),)),
+    Pair("loss_overwritten", 8, """state = torch.randn(3, requires_grad=True)
+move = nn.Linear(3, 3)
+def roll(at):
+    for _ in range(5):
+        at = move(at); loss = at.square().mean()
+    loss.backward()
+roll(state)
+""", (("roll(at):\n", "roll(at):\n    parts = []\n"), ("loss = at.square().mean()\n", "parts.append(at.square().mean())\n    loss = sum(parts)\n"))),
+    Pair("row_against_itself", 8, """enc = nn.Linear(6, 4)
+opt = torch.optim.Adam(enc.parameters())
+x, pair = torch.randn(8, 6), torch.arange(8).roll(4)
+for _ in range(2):
+    z = F.normalize(enc(x), dim=1); loss = F.cross_entropy(z @ z.T / 0.5, pair)
+""" + STEP, (("z @ z.T / 0.5", "(z @ z.T / 0.5).fill_diagonal_(-9e9)"),)),
+    Pair("row_against_itself", 6, """def info(z, labels):
+    scores = torch.mm(z, z.t())
+    return F.cross_entropy(scores, labels)
+net = nn.Linear(3, 5)
+info(net(torch.randn(4, 3)), torch.tensor([1, 0, 3, 2])).backward()
+""", (("torch.mm(z, z.t())", "torch.mm(z, z.t()) - 1e9 * torch.eye(4)"),)),
+    Pair("noise_of_one_sign", 8, """enc, mean, dec = nn.Linear(6, 2), nn.Linear(6, 2), nn.Linear(2, 6)
+x = torch.rand(5, 6)
+mu, log = mean(x), enc(x)
+std = torch.exp(log / 2)
+noise = torch.rand(5, 2)
+z = mu + noise * std
+kl = -0.5 * (1 + log - mu ** 2 - log.exp()).sum()
+(F.mse_loss(dec(z), x) + kl).backward()
+""", (("torch.rand(5, 2)", "torch.randn(5, 2)"),)),
+    Pair("noise_of_one_sign", 7, """class Gauss(nn.Module):
+    def forward(self, mu, logvar):
+        s = (0.5 * logvar).exp()
+        return s * torch.rand_like(s) + mu
+mu, logvar = torch.zeros(3, 4, requires_grad=True), torch.zeros(3, 4, requires_grad=True)
+z = Gauss()(mu, logvar)
+kl = (mu.pow(2) + logvar.exp() - logvar - 1).mean() / 2
+(z.pow(2).sum() + kl).backward()
+""", (("rand_like", "randn_like"),)),
+    Pair("noise_of_another_draw", 8, """net = nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 2))
+x = torch.rand(9, 2)
+level = torch.rand(9, 1)
+noisy = x * (1 - level) + level * torch.randn(9, 2)
+F.mse_loss(net(noisy), torch.randn(9, 2)).backward()
+""", (("torch.randn(9, 2)).backward()", "x).backward()"),)),
+    Pair("noise_of_another_draw", 12, """def spoil(x):
+    e = torch.randn_like(x)
+    return 0.8 * x + 0.6 * e
+net = nn.Linear(4, 4)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(2):
+    clean = torch.rand(6, 4)
+    noise = torch.randn_like(clean)
+    loss = F.mse_loss(net(spoil(clean)), noise)
+""" + STEP, (("spoil(clean)", "0.8 * clean + 0.6 * noise"),)),
+    # told before, in other spellings
+    Pair("one_memory_for_two", 8, """class Twins(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.online = nn.Sequential(nn.Linear(4, 6), nn.ReLU(), nn.Linear(6, 3))
+        self.target = self.online
+        self.head = nn.Linear(3, 3)
+    def forward(self, x, y):
+        with torch.no_grad():
+            aim = self.target(y)
+        return 1 - F.cosine_similarity(self.head(self.online(x)), aim).mean()
+twins = Twins()
+opt = torch.optim.Adam(twins.parameters())
+x = torch.randn(8, 4)
+for _ in range(3):
+    loss = twins(x, x + 0.1)
+""" + STEP, (("self.target = self.online", "self.target = nn.Linear(4, 3)"),)),
+    Pair("layer_repeated", 7, """class Stack(nn.Module):
+    def __init__(self, block, times):
+        super().__init__()
+        self.blocks = nn.ModuleList([block for _ in range(times)])
+    def forward(self, x):
+        for block in self.blocks:
+            x = torch.tanh(block(x))
+        return x
+net = Stack(nn.Linear(4, 4), 3)
+net(torch.randn(2, 4)).sum().backward()
+""", (("([block for", "([nn.Linear(4, 4) for"),)),
+    Pair("weights_after_the_mean", 8, """net = nn.Linear(3, 2)
+x, y = torch.randn(4, 5, 3), torch.randn(4, 5, 2)
+mask = (torch.arange(5) < torch.tensor([[2], [5], [3], [1]])).float()
+loss = F.mse_loss(net(x), y)
+loss = (loss * mask).sum() / mask.sum()
+loss.backward()
+""", (("net(x), y)", "net(x), y, reduction='none').mean(2)"),)),
+    Pair("difference_broadcast", 8, """net = nn.Sequential(nn.Linear(1, 8), nn.Tanh(), nn.Linear(8, 1))
+t = torch.linspace(0, 1, 7)
+at = t.unsqueeze(1).requires_grad_()
+(slope,) = torch.autograd.grad(net(at).sum(), at, create_graph=True)
+(slope - t.cos()).pow(2).mean().backward()
+""", (("t.cos()", "at.cos()"),)),
+)  # fmt: skip
+RIGHT = (
+    (
+        "loss_overwritten",
+        """cell, out = nn.GRUCell(3, 5), nn.Linear(5, 2)
+x, y = torch.randn(4, 6, 3), torch.randint(2, (4, 6))
+h = torch.zeros(4, 5)
+for t in range(6):
+    h = cell(x[:, t], h)
+    loss = F.cross_entropy(out(h), y[:, t])
+    print(loss.item())
+loss.backward()
+""",
+    ),
+    (
+        "one_tensor_with_two_names",
+        """lin, depth = nn.Linear(3, 3), 0
+def block(x):
+    first = x
+    for _ in range(depth):
+        x = lin(x)
+    return x + first
+block(lin(torch.randn(2, 3))).sum().backward()
+""",
+    ),
+    (
+        "one_memory_for_two",
+        """class Agent(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.actor = nn.Sequential(nn.Linear(4, 2), nn.LogSoftmax(-1))
+    def score(self, s, a):
+        return self.actor(s).gather(1, a)
+agent = Agent()
+opt = torch.optim.Adam(agent.parameters())
+for _ in range(2):
+    s = torch.randn(6, 4)
+    with torch.no_grad():
+        a = agent.actor(s).exp().multinomial(1)
+    loss = -agent.score(s, a).mean()
+"""
+        + STEP,
+    ),
+)
+"""Right programs that come near to a mistake."""
+
+TRIGGERS = (
+    *(Case(pair.code, pair.line, {}, pair.program) for pair in PAIRS),
+    Case("result_dropped", 7, {"op": "scatter"}, """def spread(target, count):
+    rows = torch.full((len(target), count), 0.1)
+    for _ in range(1):
+        rows.scatter(1, target[:, None], 0.9)
+    return rows
+net = nn.Linear(3, 2)
+F.cross_entropy(net(torch.randn(4, 3)), spread(torch.tensor([0, 1, 1, 0]), 2)).backward()
+"""),
+)  # fmt: skip
+NEAR_MISSES = (*((pair.code, pair.mended()) for pair in PAIRS), *RIGHT)

@@ -49,8 +49,12 @@ class Texts:
 
     def of_failure(self, text: str) -> str:
         """A text of a failure before it is encoded: a message of 50 MB must not be copied on its way."""
-        self.cut += len(text) > MOST_OF_A_FAILURE
-        return shortened(text, MOST_OF_A_FAILURE)
+        return self.of(text, MOST_OF_A_FAILURE)
+
+    def of(self, text: str, most: int = MOST_CHARACTERS) -> str:
+        """A text that may be of any length, before it is encoded."""
+        self.cut += len(text) > most
+        return shortened(text, most)
 
     def _bounded(self, line: bytes) -> bytes:
         if line.startswith(_OWN_BOUNDS) or _LONG_TEXT.search(line) is None:

@@ -10,6 +10,7 @@ import re
 import sys
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import TypeAlias, cast
 
@@ -96,9 +97,13 @@ def _sentence(part: str, key: str, values: dict[str, object]) -> str:
     return words[key].format_map(values)
 
 
+glossary = cache(Glossary)
+"""The terms of a language: reading them takes longer than finding them in a text."""
+
+
 def pieces(text: str, language: str) -> Iterator[Piece]:
     """What a lesson says, in one row."""
-    for paragraph in paragraphs(text, Glossary(language)):
+    for paragraph in paragraphs(text, glossary(language)):
         yield from paragraph
 
 

@@ -6,15 +6,17 @@ import re
 import tomllib
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from engine.program.sliders import sliders_in
 from engine.program.source import source_of
-from server.lesson_text import Glossary, paragraphs
+from server.lesson_text import paragraphs
 from server.wire import Piece
-from tests.golden import GALLERY, empty_phrases, pieces
+from tests.golden import GALLERY, empty_phrases, glossary, pieces
 
 LESSONS = sorted(GALLERY.glob("*.toml"), key=lambda path: path.stem)
 GLOSSARY: dict[str, dict[str, dict[str, object]]] = tomllib.loads(
@@ -55,8 +57,13 @@ _TORCHS = re.compile(
 """Names of PyTorch's that a text explains though its program does without."""
 
 
+@cache
+def _lesson(path: Path) -> dict[str, Any]:
+    return tomllib.loads(path.read_text(encoding="utf-8"))
+
+
 def _marked(path: Path, language: str) -> str:
-    return str(tomllib.loads(path.read_text(encoding="utf-8"))["text"][language])
+    return str(_lesson(path)["text"][language])
 
 
 def _pieces(path: Path, language: str) -> list[Piece]:
@@ -64,7 +71,7 @@ def _pieces(path: Path, language: str) -> list[Piece]:
 
 
 def _paragraphs(path: Path, language: str) -> list[str]:
-    said = paragraphs(_marked(path, language), Glossary(language))
+    said = paragraphs(_marked(path, language), glossary(language))
     return ["".join(piece.text for piece in paragraph) for paragraph in said]
 
 
@@ -116,7 +123,7 @@ def _other_words(language: str) -> Iterator[tuple[str, str, str]]:
         yield from ((key, text, "") for key, text in words.items())
     for path in LESSONS:
         code = path.with_suffix(".py").read_text(encoding="utf-8")
-        for question in tomllib.loads(path.read_text(encoding="utf-8")).get("questions", ()):
+        for question in _lesson(path).get("questions", ()):
             yield from ((path.stem, str(words[language]), code) for words in question.values())
 
 
@@ -198,6 +205,6 @@ def test_no_question_spells_out_a_count_that_can_be_played_with(path: Path) -> N
     source = source_of(code)
     played = {source.written(slider.span) for slider in sliders_in(code)}
     spelled = re.compile("|".join(words for number, words in _SPELLED.items() if number in played) or "(?!)")
-    asked = tomllib.loads(path.read_text(encoding="utf-8")).get("questions", ())
+    asked = _lesson(path).get("questions", ())
     said = [text for words in asked for each in words.values() for text in each.values()]
     assert [text for text in said if spelled.search(text) and not _WITH_DIGITS.search(text)] == []

@@ -13,7 +13,7 @@ GRACE_S = 0.8
 """The worker stops itself at the limit and says where the program was; after this it is killed."""
 LATE_S = 0.1
 """After this native code that leaves no other thread its turn is interrupted."""
-FLUSH_S = 0.15
+FLUSH_S = 0.5
 """The worker says what the program printed a little later than the program prints it."""
 OUTPUT_BYTES = 1 * MIB
 """Bytes a process may write past the recorder, to its plain stdout and stderr."""

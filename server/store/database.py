@@ -135,9 +135,8 @@ class SqliteFile(Database):
 
         @event.listens_for(engine, "connect")
         def set_up(connection: sqlite3.Connection, _: ConnectionPoolEntry) -> None:
-            connection.executescript(
-                f"PRAGMA journal_mode = {journal}; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;"
-            )
+            _keep_journal(connection, journal)
+            connection.executescript("PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;")
 
         super().__init__(engine)
 
@@ -208,6 +207,20 @@ def database(store: str, folder: Path) -> Database:
         return Postgres(make_url(store))
     folder.mkdir(parents=True, exist_ok=True)
     return SqliteFile(folder / "gradgraph.sqlite3")
+
+
+def _keep_journal(connection: sqlite3.Connection, journal: str) -> None:
+    """Sets how a file keeps its journal. SQLite (3.40) fails at once where another process begins the same file."""
+    end = time.monotonic() + PATIENCE_S
+    while True:
+        try:
+            connection.execute(f"PRAGMA journal_mode = {journal}")
+        except sqlite3.OperationalError as trouble:
+            if trouble.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > end:
+                raise
+            time.sleep(0.01)
+        else:
+            return
 
 
 def _cause(trouble: Exception) -> BaseException:

@@ -24,7 +24,8 @@ from tests.server.stores import store_in
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
 
 HALF_MIB = "import torch\nx = torch.rand(3, 3000, requires_grad=True)\n(x * {n}).sum().backward()\n"
-SLEEP = "import time\nprint('begun', {n}, flush=True)\ntime.sleep({s})\nprint('done')\n"
+SLEEP = "import time\nprint('begun {n}\\n', end='')\ntime.sleep({s})\nprint('done')\n"
+"""What it prints comes as one piece: who hears the first has heard all."""
 
 
 @pytest.fixture(scope="module", params=["embedded", "cluster"])

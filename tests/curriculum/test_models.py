@@ -481,7 +481,7 @@ def test_129_an_update_outside_the_graph() -> None:
 
 
 def test_130_141_thousands_of_passes_are_a_sample_and_a_curve() -> None:
-    seen = Seen(BY_HAND.format(passes=2000))
+    seen = Seen(BY_HAND.format(passes=2000), wall_s=60)
     assert seen.trace.status == "ok"
     assert seen.trace.curve[-1].number == 2000
     assert len(seen.trace.passes) < 2000

@@ -172,9 +172,10 @@ UNLIKE_ITSELF = {
 }
 
 
+@pytest.mark.slow
 def test_another_run_gives_the_same_trace_checked_or_not(ran: Ran) -> None:
-    """A surface is played from the same tape as differences and Jacobians, for seconds: only quick programs ask for
-    it."""
+    """A surface is played from the same tape as differences and Jacobians, for seconds: only the programs of every kind
+    ask for it."""
     if ran.name in UNLIKE_ITSELF:
         pytest.skip(UNLIKE_ITSELF[ran.name])
     surface: tuple[CheckKind, ...] = ("surface",) if ran.name in QUICK else ()

@@ -47,7 +47,7 @@ def lesson(number: int) -> str:
 
 
 def sleeps(number: int, seconds: float = 30) -> str:
-    return f"import time\nprint('begun', {number}, flush=True)\ntime.sleep({seconds})\n"
+    return f"import time\nprint('begun {number}\\n', end='')\ntime.sleep({seconds})\n"
 
 
 @pytest.fixture(scope="module")

@@ -111,6 +111,7 @@ def test_every_pass_has_its_graph_in_both_languages(served: Served) -> None:
         assert {box["id"] for box in opening["boxes"]} <= {box["id"] for box in part["graph"]["boxes"]}
 
 
+@pytest.mark.slow
 def test_of_many_passes_the_last_are_in_it(served: Served) -> None:
     run = served.run(LONG)
     parts = parts_of(page(served, LONG))

@@ -1,8 +1,11 @@
 """What every store does, whatever its database: what was put is got, until it must make room."""
 
 import asyncio
+import sqlite3
+from contextlib import closing
 from functools import partial
 from pathlib import Path
+from threading import Timer
 
 import pytest
 from alembic.autogenerate import compare_metadata
@@ -205,6 +208,17 @@ def test_servers_that_start_at_once_make_the_tables_once(place: Place) -> None:
             await store.close()
 
     asyncio.run(start())
+
+
+def test_a_file_that_another_process_is_beginning_is_waited_for(tmp_path: Path) -> None:
+    async def put(store: Store) -> None:
+        assert await store.put("a", trace("a")) == ()
+
+    file = tmp_path / "gradgraph.sqlite3"
+    with closing(sqlite3.connect(file, isolation_level=None, check_same_thread=False)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        Timer(0.2, other.rollback).start()
+        use(partial(store_in, tmp_path), put)
 
 
 def test_the_migrations_lead_to_the_tables_that_are_used(place: Place) -> None:

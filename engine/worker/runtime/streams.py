@@ -137,8 +137,6 @@ class Stream(io.TextIOBase):
                 text.encode("utf-8", self.errors)  # raises as the real stream does
             self._kept.append(text)
             self._size += len(text)
-            if self._size > _PASSED_ON:
-                self.pass_on()
             recorder = self.recorder
             if self.below is not None and recorder.counts.output_bytes < recorder.limits.output_bytes:
                 self.below.drain_before_text()
@@ -146,6 +144,8 @@ class Stream(io.TextIOBase):
             if kept is not None:
                 site, thread = recorder.sites.of(get_frame(1)), recorder.thread.number
                 recorder.outbox.say(Printed(self.kind, kept[0], site, kept[1], thread))
+            if self._size > _PASSED_ON:
+                self.pass_on()  # told by now: too much of it ends the process
         return len(text)
 
     def pass_on(self) -> None:
@@ -170,7 +170,8 @@ def watch_warnings(recorder: Recorder, patches: Patches) -> None:
             return
         if counts.new_warning() <= MOST_WARNINGS:
             site = recorder.sites.of(_warned(message, get_frame(1)))
-            said = Warned(message.category.__name__, str(message.message), site, recorder.thread.number)
+            text = recorder.texts.of(str(message.message))
+            said = Warned(message.category.__name__, text, site, recorder.thread.number)
             recorder.outbox.say(said)
         elif counts.warnings == MOST_WARNINGS + 1:
             recorder.outbox.send(Omitted("warnings", "warnings", MOST_WARNINGS, 0))  # should the run be killed

@@ -108,6 +108,7 @@ def test_twenty_thousand_names_leave_room_for_tensors() -> None:
     assert laws.broken(trace) == []
 
 
+@pytest.mark.slow
 def test_thousands_of_warnings_and_of_shared_memory() -> None:
     code = "import warnings\nwarnings.simplefilter('always')\nfor i in range(3_000): warnings.warn(str(i))\n"
     trace = record(START + code + "kept = [torch.zeros(1).add_(1) for _ in range(3_000)]\n" + END)
@@ -118,6 +119,7 @@ def test_thousands_of_warnings_and_of_shared_memory() -> None:
     assert laws.broken(trace) == []
 
 
+@pytest.mark.slow
 def test_many_inputs_of_one_op_are_drawn_in_time() -> None:
     code = "leaves = [torch.ones(1, requires_grad=True) for _ in range(4_000)]\ntorch.cat(leaves).sum().backward()\n"
     assert len(view(record("import torch\n" + code)).links) == 4_001

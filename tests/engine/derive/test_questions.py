@@ -377,6 +377,7 @@ def test_a_retained_gradient_is_told_from_its_pass_on() -> None:
     assert lost.problem == "unknown"
 
 
+@pytest.mark.slow
 def test_a_turn_of_a_loop_that_was_not_kept_is_not_asked_for() -> None:
     code = "w = torch.ones(1, requires_grad=True)\nfor i in range(3000):\n    l = (w * i).sum()\n    l.backward()  # ? w.grad @ 2999"
     (question,) = asked(code)

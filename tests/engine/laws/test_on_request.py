@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 
-from engine import laws, run
+from engine import DEFAULT_LIMITS, laws, run
 from engine.trace import PythonCall, Surface, SurfaceAxis, Trace, WalkVisit
 
 CODE = """import torch
@@ -24,7 +24,8 @@ model.double()
 
 @pytest.fixture(scope="module")
 def trace() -> Trace:
-    return run(CODE, checks=("calls", "surface"))
+    # a surface is drawn in a share of the time that is left: on a busy machine ten seconds are too few
+    return run(CODE, replace(DEFAULT_LIMITS, wall_s=60, cpu_s=60), checks=("calls", "surface"))
 
 
 def _visits(trace: Trace, change: Callable[[WalkVisit], WalkVisit]) -> Trace:

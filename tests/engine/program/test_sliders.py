@@ -73,6 +73,7 @@ def test_comments_that_say_something_else_are_left_alone() -> None:
     assert sliders_in("x = 3.0  # ~ 3 or so\ny = '# ~ 1..2'") == ()
 
 
+@pytest.mark.slow
 def test_a_program_has_so_many_and_no_more() -> None:
     code = f"x = [{', '.join(['1.0'] * 20)}]  # ~ 0..2"
     assert len(sliders_in(code)) == MOST_SLIDERS

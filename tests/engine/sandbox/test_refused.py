@@ -42,6 +42,7 @@ print(torch.export.export(Twice(), (torch.ones(1),)).module()(torch.ones(1)))"""
     assert "".join(output.text for output in told.output) == "True\ntensor([2.])\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["cond", "map"])
 def test_what_pytorch_compiles_itself_gives_its_own_gradients(trace: TraceOf, kind: str) -> None:
     calls = {

@@ -88,7 +88,8 @@ def test_a_flood_of_output_ends_the_run_and_its_tail_is_kept() -> None:
         run.on_output(b"x" * OUTPUT_BYTES)
         assert run.kills == 0
         run.on_output(b"the end")
-        await asyncio.sleep(0.3)
+        while not run.kills:
+            await asyncio.sleep(0.01)
         return run
 
     run = asyncio.run(flood())

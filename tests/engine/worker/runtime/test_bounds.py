@@ -46,6 +46,13 @@ def test_an_endless_text_is_cut(trace: TraceOf, name: str) -> None:
     assert [(cut.what, cut.kept) for cut in told.truncated if cut.what == "texts"] == [("texts", MOST_CHARACTERS)]
 
 
+def test_what_is_too_long_to_print_is_there_as_far_as_the_limit(trace: TraceOf) -> None:
+    told = trace("print('p' * 20_000_000)")
+    assert [len(piece.text) for piece in told.output] == [262_144]
+    assert told.failure is not None
+    assert "at line 1" in told.failure.message
+
+
 def test_a_cut_text_keeps_both_ends(trace: TraceOf) -> None:
     failure = trace("raise ValueError('A' * 1_000_000 + 'the end')").failure
     assert failure is not None

@@ -210,6 +210,7 @@ def test_threads_and_deep_recursion_are_seen() -> None:
     assert made.lines_not_run == (5,)
 
 
+@pytest.mark.slow
 def test_a_program_too_deep_for_a_tree_runs_as_it_is() -> None:
     for terms, lines in ((500, (3,)), (1500, ())):
         made = record("y = " + "+".join(["1"] * terms) + "\nif y < 0:\n    y = 0\n")

@@ -1,4 +1,4 @@
-// What people do with the page, in a real Chromium: one story after the other, one line of JSON for each.
+// What people do with the page, in a real Chromium: two stories at a time, one line of JSON for each.
 // GRADGRAPH_URL is the server, CHROMIUM the browser, GRADGRAPH_SHOTS a folder for screenshots (none are taken without);
 // PICTURES_OF_THE_PAGE the folder the pictures of README and documents are taken to, GRADGRAPH_EXAMPLES that of the built
 // examples (`python -m tests.e2e.examples FOLDER` builds them).
@@ -2527,6 +2527,7 @@ class Teller {
 async function tellAll() {
   if (shots) await mkdir(shots, { recursive: true })
   const only = process.argv.slice(2)
+  for (const name of ALONE) check(name in stories, `no story is called “${name}”`)
   const browser = await chromium.launch({
     executablePath: process.env.CHROMIUM,
     args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],

@@ -484,9 +484,31 @@ def gradients_added_up(diagnosis: Diagnosis) -> Iterator[Finding]:
         if leaves:
             used = any(leaf not in stepped or _is_used(now, stepped[leaf], reset.get(leaf, [])) for leaf in leaves)
             if used:  # a GAN adds to gradients that nobody reads
-                yield _added(diagnosis, pass_, latest[leaves[0]], leaves, is_mistake=bool(mistaken))
+                yield (_stepped_in_every_part(diagnosis, leaves) if mistaken else None) or _added(
+                    diagnosis, pass_, latest[leaves[0]], leaves, is_mistake=bool(mistaken)
+                )
             return
         latest.update((leaf, pass_) for leaf in fed_by(pass_))
+
+
+def _stepped_in_every_part(diagnosis: Diagnosis, leaves: Sequence[str]) -> Finding | None:
+    """A step in each micro-batch, where only those are zeroed that several of them add up to."""
+    code = diagnosis.code
+    step = next((each for each in diagnosis.steps if not set(leaves).isdisjoint(diagnosis.changed_by(each))), None)
+    for zero in (update for update in diagnosis.trace.updates if update.kind == "zero_grad" and step is not None):
+        call = code.call_at(zero.span)
+        above, loop = code.enclosing(call, ast.If), next(iter(code.loops(call)), None) if call is not None else None
+        if above is None or loop is None or not _counts(above.test) or loop not in code.around(above):
+            continue
+        if step is not None and _is_each_turn(diagnosis, step.span, loop):
+            return diagnosis.warning(
+                "stepped_in_every_part",
+                step.span,
+                tensors=tuple(leaves[:8]),
+                zero_line=line(zero.span),
+                test=code.short(above.test),
+            )
+    return None
 
 
 def _times(diagnosis: Diagnosis, kinds: tuple[str, ...], leaf_of: Callable[[str], str | None]) -> dict[str, list[int]]:

@@ -740,6 +740,38 @@ for epoch in range(2):
         ("        model.zero_grad()\n", ""),
         ("            optimizer.step()\n", "            optimizer.step()\n            model.zero_grad()\n"),
     )),
+    Pair("stepped_in_every_part", 14, """from torch.utils.data import DataLoader, TensorDataset
+X = torch.randn(48, 3); y = X.mean(1, keepdim=True)
+loader = DataLoader(TensorDataset(X, y), batch_size=4)
+model = nn.Linear(3, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
+accumulation_steps = 4
+for epoch in range(2):
+    for i, (xb, yb) in enumerate(loader):
+        loss = F.mse_loss(model(xb), yb) / accumulation_steps
+        loss.backward()
+        optimizer.step()
+        if (i + 1) % accumulation_steps == 0:
+            optimizer.zero_grad()
+    print(epoch, loss.item())
+""", (
+        ("        optimizer.step()\n        if (i + 1) % accumulation_steps == 0:\n", "        if (i + 1) % accumulation_steps == 0:\n            optimizer.step()\n"),
+    )),
+    Pair("stepped_in_every_part", 13, """class Trainer:
+    def __init__(self, model, every):
+        self.model, self.every = model, every
+        self.opt = torch.optim.AdamW(model.parameters(), lr=1e-2)
+    def run(self, batches):
+        for i, (x, y) in enumerate(batches):
+            if i % self.every == 0:
+                self.opt.zero_grad()
+            F.mse_loss(self.model(x), y).backward()
+            self.opt.step()
+data = [(torch.randn(4, 2), torch.randn(4, 1)) for _ in range(8)]
+Trainer(nn.Linear(2, 1), 4).run(data)
+""", (
+        ("            if i % self.every == 0:\n                self", "            self"),
+    )),
     Pair("scheduled_per_batch", 16, """from torch.utils.data import DataLoader, TensorDataset
 X = torch.randn(80, 3); y = X.sum(1, keepdim=True)
 loader = DataLoader(TensorDataset(X, y), batch_size=8)

@@ -1,0 +1,35 @@
+// @vitest-environment happy-dom
+import { flushSync, mount, unmount } from 'svelte'
+import { afterEach, expect, test } from 'vitest'
+import { load } from '../../core/fixtures/load'
+import { playground } from '../state/playground'
+import ElementHandles from './ElementHandles.svelte'
+
+let shown: Record<string, unknown> | null = null
+
+afterEach(() => {
+  if (shown) void unmount(shown)
+  shown = null
+})
+
+test('what is typed and no number is marked, and gone with Enter', () => {
+  const { run, draft, view, runner } = playground()
+  run.shown = load('broadcasting')
+  draft.code = run.shown.trace.program.code
+  const tensor = run.shown.trace.tensors.find(({ names }) => names?.includes('discount'))!
+  const props = { run, draft, view, runner, tensor, name: 'discount' }
+  shown = mount(ElementHandles, { target: document.body, props })
+  flushSync()
+  const field = document.querySelector('input')!
+  const type = (text: string): void => {
+    field.value = text
+    field.dispatchEvent(new Event('input', { bubbles: true }))
+    flushSync()
+  }
+  type('0.9-4')
+  expect(field.getAttribute('aria-invalid')).toBe('true')
+  field.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true }))
+  flushSync()
+  expect([field.value, field.getAttribute('aria-invalid')]).toEqual(['0.9', null])
+  expect(draft.code).toBe(run.shown.trace.program.code)
+})

@@ -144,11 +144,11 @@ def answers(http: httpx.Client) -> bool:
     return False
 
 
-def wait_for(holds: Callable[[], bool], within_s: float = PATIENCE_S) -> None:
-    """Returns when it holds; fails when it does not in time."""
+def wait_for(holds: Callable[[], bool], within_s: float = PATIENCE_S, said: Callable[[], object] = str) -> None:
+    """Returns when it holds; fails when it does not in time, with what is said of it."""
     end = time.monotonic() + within_s
     while not holds():
-        assert time.monotonic() < end, "it did not happen in time"
+        assert time.monotonic() < end, f"it did not happen in time {said()}"
         time.sleep(0.1)
 
 
@@ -208,6 +208,16 @@ def descendants(pid: int) -> list[int]:
         below = children(todo.pop())
         found += below
         todo += below
+    return found
+
+
+def family(pid: int) -> list[str]:
+    """One process and all below it: what the kernel says of each, and its command."""
+    found = []
+    for one in (pid, *descendants(pid)):
+        with suppress(OSError):
+            command = Path(f"/proc/{one}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            found.append(" ".join(Path(f"/proc/{one}/stat").read_text().split()[:5]) + f" {command}")
     return found
 
 

@@ -34,6 +34,8 @@ Json = dict[str, Any]
 
 QUIET = {"warm_gallery": 0, "rate_per_s": 0}
 SPARES = 2
+AT_REST = 4 + SPARES
+"""Its processes: the server, the two that make large traces, the warm one and the spare ones."""
 STORE_FILES = 12
 """The store opens its file for each of its four threads when the thread is first needed, with two files beside it."""
 NUMBERS = count(1)
@@ -72,9 +74,17 @@ def fresh(at: Server) -> soak.Holding:
 
 
 def settled(at: Server) -> soak.Holding:
-    """What it holds when nothing runs and its spare processes are there again."""
-    wait_for(lambda: len(soak.children(zygote(at))) == SPARES)
-    return at.holding()
+    """What it holds when nothing runs and its spare processes are there again.
+
+    Counted at once: a process on its way out may be gone when one looks again."""
+    held: list[soak.Holding] = []
+
+    def is_at_rest() -> bool:
+        held.append(at.holding())
+        return held[-1].processes == AT_REST
+
+    wait_for(is_at_rest)
+    return held[-1]
 
 
 def run(at: Server, code: str, **more: object) -> httpx.Response:
@@ -106,7 +116,7 @@ def held_as_before(at: Server, fresh: soak.Holding) -> None:
     """It works, and holds no more than it did."""
     works(at)
     works(at)
-    wait_for(lambda: at.holding().processes <= fresh.processes)
+    wait_for(lambda: at.holding().processes <= fresh.processes, said=lambda: soak.family(at.pid))
     wait_for(lambda: at.holding().descriptors <= fresh.descriptors + STORE_FILES)
     wait_for(lambda: at.holding().folders <= fresh.folders + 2)
     wait_for(lambda: [health(at)[name] for name in ("status", "running", "waiting")] == ["ok", 0, 0])

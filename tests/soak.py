@@ -187,9 +187,10 @@ def _send(at: Server, rounds: int, numbers: Iterator[int], seed: int, outcomes: 
 def children(pid: int) -> list[int]:
     """Processes right below one."""
     found: list[int] = []
-    for task in Path(f"/proc/{pid}/task").glob("*/children"):
-        with suppress(OSError):
-            found += [int(child) for child in task.read_text().split()]
+    with suppress(OSError):  # it is no more
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            with suppress(OSError):
+                found += [int(child) for child in (task / "children").read_text().split()]
     return found
 
 

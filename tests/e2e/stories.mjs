@@ -96,6 +96,13 @@ for _ in range(3):
 if loss is None:
     print('never')`
 
+const ADDED = `import torch
+w = torch.tensor([1.0, -2.0], requires_grad=True)
+optimizer = torch.optim.SGD([w], lr=0.01)
+for _ in range(2):
+    (w * torch.tensor([3.25, -4.75])).pow(2).sum().backward()
+    optimizer.step()`
+
 const CHANGED = `import torch
 x = torch.ones(3, requires_grad=True)
 y = x.exp()
@@ -489,6 +496,9 @@ const stories = {
     await page.locator('.dock thead').getByRole('button', { name: '#1' }).press('Enter')
     await until(() => row.textContent(), (text) => text.includes('·') && !text.includes('5'), 'the ledger at the first pass')
     await shoot(page, 'ledger')
+    await run(page, ADDED)
+    const name = page.locator('.inspector section', { hasText: 'Evidence' }).locator('dt')
+    check((await name.boundingBox()).width > 30, 'the name of the gradient that was added up is broken into letters')
   },
 
   async 'playing halts at a line whose number was clicked, and strides go over a pass'(page) {

@@ -410,6 +410,23 @@ const covered = (page) =>
     }),
   )
 
+/** In the page: what comes before the marks that begin a line of its paragraphs. */
+function begunWithMarks(words) {
+  const found = []
+  for (const paragraph of words.querySelectorAll('p')) {
+    const { left } = paragraph.getBoundingClientRect()
+    const walk = document.createTreeWalker(paragraph, NodeFilter.SHOW_TEXT)
+    for (let node = walk.nextNode(); node; node = walk.nextNode())
+      for (const { index } of node.data.matchAll(/[，。；：、]/g)) {
+        const range = new Range()
+        range.setStart(node, index)
+        range.setEnd(node, index + 1)
+        if (range.getBoundingClientRect().left < left + 3) found.push(node.data.slice(index, index + 8))
+      }
+  }
+  return found.join('; ')
+}
+
 const WIDTHS = [1400, 1100, 800, 390]
 
 const stories = {
@@ -423,6 +440,11 @@ const stories = {
     await until(() => page.locator('.lesson .title').textContent(), (all) => all === 'Leaf or not', 'the next lesson')
     await page.getByRole('button', { name: 'Previous', exact: true }).click()
     await until(() => text.textContent(), (all) => all.includes('They meet at x'), 'the text of the lesson before')
+    await open(page, '#lesson=diamond&lang=zh')
+    for (const width of [1400, 1100, 390]) {
+      await page.setViewportSize({ width, height: 900 })
+      same(await text.evaluate(begunWithMarks), '', `marks that begin a line at ${width}`)
+    }
   },
 
   async "a lesson's graph has its share of a small window beside its story and its question"(page) {

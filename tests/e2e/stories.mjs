@@ -1099,6 +1099,12 @@ const stories = {
     await page.locator('.cm-content').focus()
     await page.keyboard.press('Control+z')
     await until(() => page.locator('.cm-line').nth(1).textContent(), (line) => line.includes('[2.0, -2.0]'), 'one stroke undone')
+    await turned.first().fill('')
+    await turned.first().pressSequentially('7.25')
+    await until(() => page.locator('.cm-line').nth(1).textContent(), (line) => line.includes('[7.25, -2.0]'), 'the element that was typed')
+    await page.locator('.cm-content').focus()
+    await page.keyboard.press('Control+z')
+    await until(() => page.locator('.cm-line').nth(1).textContent(), (line) => line.includes('[2.0, -2.0]'), 'what was typed undone in one step')
   },
 
   async 'a value that fails is told at its line, and the last good picture stays'(page) {

@@ -1727,6 +1727,9 @@ const stories = {
     check(!(await shown.textContent()).includes('19'), 'a number of the second slice is in the first')
     await page.keyboard.press('ArrowUp')
     await until(() => shown.textContent(), (text) => text.includes('19'), 'the second slice')
+    await place.fill('9')
+    await place.blur()
+    same(await place.inputValue(), '1', 'the place of the slice that is shown, after one that is not there was typed')
     await shoot(page, 'slice')
   },
 

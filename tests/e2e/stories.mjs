@@ -96,6 +96,13 @@ for _ in range(3):
 if loss is None:
     print('never')`
 
+const ADDED = `import torch
+w = torch.tensor([1.0, -2.0], requires_grad=True)
+optimizer = torch.optim.SGD([w], lr=0.01)
+for _ in range(2):
+    (w * torch.tensor([3.25, -4.75])).pow(2).sum().backward()
+    optimizer.step()`
+
 const CHANGED = `import torch
 x = torch.ones(3, requires_grad=True)
 y = x.exp()
@@ -403,6 +410,23 @@ const covered = (page) =>
     }),
   )
 
+/** In the page: what comes before the marks that begin a line of its paragraphs. */
+function begunWithMarks(words) {
+  const found = []
+  for (const paragraph of words.querySelectorAll('p')) {
+    const { left } = paragraph.getBoundingClientRect()
+    const walk = document.createTreeWalker(paragraph, NodeFilter.SHOW_TEXT)
+    for (let node = walk.nextNode(); node; node = walk.nextNode())
+      for (const { index } of node.data.matchAll(/[，。；：、]/g)) {
+        const range = new Range()
+        range.setStart(node, index)
+        range.setEnd(node, index + 1)
+        if (range.getBoundingClientRect().left < left + 3) found.push(node.data.slice(index, index + 8))
+      }
+  }
+  return found.join('; ')
+}
+
 const WIDTHS = [1400, 1100, 800, 390]
 
 const stories = {
@@ -416,6 +440,11 @@ const stories = {
     await until(() => page.locator('.lesson .title').textContent(), (all) => all === 'Leaf or not', 'the next lesson')
     await page.getByRole('button', { name: 'Previous', exact: true }).click()
     await until(() => text.textContent(), (all) => all.includes('They meet at x'), 'the text of the lesson before')
+    await open(page, '#lesson=diamond&lang=zh')
+    for (const width of [1400, 1100, 390]) {
+      await page.setViewportSize({ width, height: 900 })
+      same(await text.evaluate(begunWithMarks), '', `marks that begin a line at ${width}`)
+    }
   },
 
   async "a lesson's graph has its share of a small window beside its story and its question"(page) {
@@ -489,6 +518,9 @@ const stories = {
     await page.locator('.dock thead').getByRole('button', { name: '#1' }).press('Enter')
     await until(() => row.textContent(), (text) => text.includes('·') && !text.includes('5'), 'the ledger at the first pass')
     await shoot(page, 'ledger')
+    await run(page, ADDED)
+    const name = page.locator('.inspector section', { hasText: 'Evidence' }).locator('dt')
+    check((await name.boundingBox()).width > 30, 'the name of the gradient that was added up is broken into letters')
   },
 
   async 'playing halts at a line whose number was clicked, and strides go over a pass'(page) {
@@ -1067,6 +1099,12 @@ const stories = {
     await page.locator('.cm-content').focus()
     await page.keyboard.press('Control+z')
     await until(() => page.locator('.cm-line').nth(1).textContent(), (line) => line.includes('[2.0, -2.0]'), 'one stroke undone')
+    await turned.first().fill('')
+    await turned.first().pressSequentially('7.25')
+    await until(() => page.locator('.cm-line').nth(1).textContent(), (line) => line.includes('[7.25, -2.0]'), 'the element that was typed')
+    await page.locator('.cm-content').focus()
+    await page.keyboard.press('Control+z')
+    await until(() => page.locator('.cm-line').nth(1).textContent(), (line) => line.includes('[2.0, -2.0]'), 'what was typed undone in one step')
   },
 
   async 'a value that fails is told at its line, and the last good picture stays'(page) {
@@ -1689,6 +1727,9 @@ const stories = {
     check(!(await shown.textContent()).includes('19'), 'a number of the second slice is in the first')
     await page.keyboard.press('ArrowUp')
     await until(() => shown.textContent(), (text) => text.includes('19'), 'the second slice')
+    await place.fill('9')
+    await place.blur()
+    same(await place.inputValue(), '1', 'the place of the slice that is shown, after one that is not there was typed')
     await shoot(page, 'slice')
   },
 

@@ -9,6 +9,8 @@ import type { Run } from './run.svelte'
 const WHOLE_MS = 12000
 const SLOWEST_MS = 700
 const FRAME_MS = 16
+/** Shorter steps are passed over where the page cannot show each in its time. */
+const FLEETING_MS = 100
 
 export const SPEEDS = [0.5, 1, 2, 4] as const
 export type Speed = (typeof SPEEDS)[number]
@@ -82,14 +84,20 @@ export class Playback {
     this.playing = on && total > 0
     if (!this.playing) return
     if (this.step >= total) this.goTo(0)
+    let before = performance.now()
+    let due = 0
     const tick = (): void => {
       if (!this.playing) return
       const eachMs = Math.min(SLOWEST_MS, WHOLE_MS / total) / this.speed
-      const stride = Math.max(1, Math.ceil(FRAME_MS / eachMs))
+      const now = performance.now()
+      due += eachMs < FLEETING_MS ? (now - before) / eachMs : 1
+      before = now
+      const stride = Math.max(1, Math.floor(due))
+      due -= stride
       const halt = this.haltSteps.find((step) => step > this.step && step <= this.step + stride)
       this.goTo(halt ?? this.step + stride)
       if (halt !== undefined || this.step >= this.run.total) this.playing = false
-      else this.timer = setTimeout(tick, Math.max(eachMs * stride, FRAME_MS))
+      else this.timer = setTimeout(tick, Math.max(eachMs, FRAME_MS))
     }
     this.timer = setTimeout(tick, 200 / this.speed)
   }

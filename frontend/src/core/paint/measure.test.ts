@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { Op, Tensor } from '../../api/types'
 import type { DrawnLink } from '../layout/fold'
-import { cutText, forwardLabel, type Measure } from './measure'
+import { cutText, forwardLabel, gradientLabel, type Measure } from './measure'
 
 const tensor = (id: string, shape: number[], more: Partial<Tensor> = {}): Tensor =>
   ({ id, shape, dtype: 'float32', role: 'result', ...more }) as Tensor
@@ -46,4 +46,10 @@ it('calls what cut a path by its name', () => {
   expect(told).toEqual(['set_grad_enabled(False)', 'inference_mode', 'item()'].map(
     (reason) => `graph.cut ${JSON.stringify({ reason })}`,
   ))
+})
+
+it('writes a norm beside a lane with as many digits as in a box', () => {
+  const summary = (norm: number) => ({ min: -1, max: 1, mean: 0, std: 1, norm })
+  const beside = (norm: number) => gradientLabel(tensor('t1', [4, 16], { summary: summary(norm) }), true)
+  expect([3297.4, 0.07162].map(beside)).toMatchObject([{ text: '3297' }, { text: '0.0716' }])
 })

@@ -1,9 +1,9 @@
 // What stands on boxes, groups and links, how wide it is, and what a view is measured for.
 
 import type { Box, Group, Tensor } from '../../api/types'
-import { brief, display, normOf, WAITING, word, type Display } from '../words/display'
+import { brief, display, formatNorm, normOf, WAITING, word, type Display } from '../words/display'
 import { groupTitle, type DrawnLink, type Sheet, type Stub } from '../layout/fold'
-import { formatCount, formatNumber, formatShape, textWidth } from '../words/format'
+import { formatCount, formatShape, textWidth } from '../words/format'
 import { exchangesOf } from '../trace/collectives'
 import type { BoxPaint, StepNumbers, Story } from './moment'
 import type { Strip } from './strips'
@@ -244,7 +244,7 @@ function shortLabel(tensor: Tensor): Display {
   const full = display(tensor)
   if (full.kind === 'number' || full.kind === 'word') return full
   const text =
-    full.kind === 'thumb' ? full.trouble || formatNumber(Number(normOf(tensor).toPrecision(3))) : brief(tensor)
+    full.kind === 'thumb' ? full.trouble || formatNorm(normOf(tensor)) : brief(tensor)
   return { kind: 'number', text, width: textWidth(text, LABEL), height: LABEL_ROW }
 }
 

@@ -4,7 +4,7 @@ import type { Knot, LabelPlace, Wire } from '../layout/geometry'
 import type { DrawnLink } from '../layout/fold'
 import { extent } from '../layout/extent'
 import { LANE, lanePath, lanePathUp } from '../layout/route'
-import { normOf } from '../words/display'
+import { formatNorm, normOf } from '../words/display'
 import { formatNumber, formatShape } from '../words/format'
 import { isGradient } from '../trace/collectives'
 import type { Item, Mark } from './marks'
@@ -166,12 +166,12 @@ export class WirePainter {
     if (tensors.every((tensor) => tensor.data && tensor.data.length === tensors[0]!.data?.length)) {
       const sums = tensors[0]!.data!.map((_, at) => tensors.reduce((sum, tensor) => sum + Number(tensor.data![at]), 0))
       if (sums.every((sum) => sum === sums[0])) return formatNumber(sums[0]!)
-      return formatNumber(Number(Math.sqrt(sums.reduce((sum, value) => sum + value * value, 0)).toPrecision(3)))
+      return formatNorm(Math.sqrt(sums.reduce((sum, value) => sum + value * value, 0)))
     }
     const { story } = this.measure
     const whole = links.length === story.linksOut(links[0]!.source).filter((link) => link.kind === 'data').length
     const [entering] = whole ? story.gradientsEntering(links[0]!.source).slice(-1) : []
-    return entering ? formatNumber(Number(normOf(entering).toPrecision(3))) : null
+    return entering ? formatNorm(normOf(entering)) : null
   }
 
   /** A wire for those who hear it: what goes down it, what cuts it, what has come back up. */

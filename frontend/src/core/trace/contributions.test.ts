@@ -38,7 +38,7 @@ test('the factors along a path lead from the seed to the gradient', () => {
   ])
 })
 
-test('parallel edges of one node are one factor', () => {
+test.each([[3, '2·3'], [-3, '2·(−3)']])('parallel edges of one node at %d are one factor', (x, factor) => {
   const { trace } = load('scalar_expression')
   const [op] = trace.ops.filter(({ nodes }) => nodes.length > 0)
   const text = (id: string, data: number) => ({
@@ -47,7 +47,7 @@ test('parallel edges of one node are one factor', () => {
   const index = new TraceIndex({
     ...trace,
     ops: [{ ...op!, id: 'o1', outputs: [], nodes: ['n1'] }],
-    tensors: [{ ...text('t1', 3), names: ['x'] }, text('t2', 1), text('t3', 3), text('t4', 6)],
+    tensors: [{ ...text('t1', x), names: ['x'] }, text('t2', 1), text('t3', x), text('t4', 2 * x)],
     nodes: [
       {
         id: 'n1', type: 'MulBackward0', op: 'o1', edges: [{ to: 'n2', input_nr: 0 }, { to: 'n2', input_nr: 0 }],
@@ -70,7 +70,7 @@ test('parallel edges of one node are one factor', () => {
   const [both, ...more] = contributions(index, pass, pass.accumulations[0]!)
   expect(more).toEqual([])
   const [path] = pathsOf(index, pass, both!, 0)
-  expect([path?.factors.map(({ text }) => text), path?.value]).toEqual([['2·3'], 6])
+  expect([path?.factors.map(({ text }) => text), path?.value]).toEqual([[factor], 2 * x])
 })
 
 test('a factor that is not of one element alone is not told', () => {

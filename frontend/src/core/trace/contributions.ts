@@ -2,6 +2,7 @@
 
 import type { Accumulation, Node, Pass, Sum, Tensor, Term, Visit } from '../../api/types'
 import { written } from '../ops/terms'
+import { MINUS } from '../words/format'
 import { element, localAt } from './local'
 import type { TraceIndex } from './trace-index'
 
@@ -155,8 +156,10 @@ export function pathsOf(index: TraceIndex, pass: Pass, contribution: Contributio
 
 /** The factors of parallel edges: `2·3` for twice the same. */
 function together(texts: readonly string[]): string {
-  const [first = ''] = texts
-  if (texts.length === 1 || texts.some((text) => text !== first)) return texts.join(' + ')
+  if (texts.length === 1) return texts[0]!
+  const terms = texts.map((text) => (text.startsWith(MINUS) ? `(${text})` : text))
+  const [first = ''] = terms
+  if (terms.some((text) => text !== first)) return terms.join(' + ')
   return first === '1' ? String(texts.length) : `${texts.length}·${first}`
 }
 

@@ -104,7 +104,8 @@ function thumb(tensor: Tensor): Display {
   }
 }
 
-function formatNorm(norm: number): string {
+/** 3 significant digits, and all of them before the point. */
+export function formatNorm(norm: number): string {
   if (!Number.isFinite(norm) || Math.abs(norm) < 1e-4 || norm >= 1000) return formatNumber(norm)
   return String(Number(norm.toPrecision(3)))
 }

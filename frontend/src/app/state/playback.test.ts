@@ -1,0 +1,45 @@
+// @vitest-environment happy-dom
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import type { Trace } from '../../api/types'
+import { load } from '../../core/fixtures/load'
+import { playground, type Playground } from './playground'
+
+const { trace } = load('accumulation')
+
+/** A page that shows a run of so many steps. */
+function page(steps: number): Playground {
+  const timeline = Array.from({ length: steps }, (_, at) => trace.timeline[at % trace.timeline.length]!)
+  const made = playground()
+  const long: Trace = { ...trace, timeline }
+  made.run.shown = { trace: long, graph: load('accumulation').graph }
+  return made
+}
+
+beforeEach(() => {
+  localStorage.setItem('gradgraph.questions', 'off')
+  vi.useFakeTimers()
+})
+afterEach(() => {
+  vi.useRealTimers()
+  vi.restoreAllMocks()
+})
+
+test('a long run is played in 12 s, also where painting a step takes three times its share', () => {
+  const { playback } = page(1200)
+  vi.spyOn(performance, 'now').mockImplementation(() => 3 * Date.now())
+  playback.play(true)
+  vi.advanceTimersByTime(2000)
+  expect(playback.step / 1200).toBeCloseTo(0.5, 1)
+  vi.advanceTimersByTime(2200)
+  expect([playback.step, playback.playing]).toEqual([1200, false])
+})
+
+test('a short run shows every step, however long one takes', () => {
+  const { playback } = page(5)
+  vi.spyOn(performance, 'now').mockImplementation(() => 10 * Date.now())
+  playback.play(true)
+  vi.advanceTimersByTime(250)
+  expect(playback.step).toBe(1)
+  vi.advanceTimersByTime(700)
+  expect(playback.step).toBe(2)
+})

@@ -271,19 +271,18 @@ def scheduler_before_step(diagnosis: Diagnosis) -> Iterator[Finding]:
         if "lr_scheduler.step()" not in warning.message or TOO_EARLY not in warning.message:
             continue
         statement = code.statement_at(warning.span)
-        step = next((update for update in diagnosis.trace.updates if update.kind == "step"), None)
-        other = code.statement_at(step.span) if step is not None else None
+        other = code.statement_at(diagnosis.steps[0].span) if diagnosis.steps else None
         strange = _of_another_optimizer(diagnosis, statement)
         if strange is not None:
             yield strange
             return
-        if code.follows(other, statement):
-            return  # what PyTorch misses is a step that a GradScaler skipped, or another optimizer's
+        if not diagnosis.steps or code.follows(other, statement):
+            return  # what PyTorch misses is missing altogether, or a step that a GradScaler skipped, or another's
         yield diagnosis.warning(
             "scheduler_before_step",
             warning.span,
             fix=code.moved(statement, after=other) if code.follows(statement, other) else (),
-            step_line=line(step.span if step is not None else None),
+            step_line=line(diagnosis.steps[0].span),
         )
         return
 

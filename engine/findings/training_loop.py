@@ -218,12 +218,13 @@ def never_stepped(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Passes and `zero_grad` in a loop, and no step: of any optimizer, or of one that the program never steps nor hands
     on."""
     code, trace = diagnosis.code, diagnosis.trace
-    is_written = any(attribute.attr == "step" for attribute in code.attributes)
+    written = [attribute for attribute in code.attributes if attribute.attr == "step"]
     if trace.status != "ok":
         return
-    if is_written and not diagnosis.steps:
+    if written and not diagnosis.steps:
         yield from _never_reached(diagnosis)
-        return
+        if diagnosis.moves or not all(diagnosis.has_run(code.parents[attribute]) for attribute in written):
+            return  # else these are steps of schedulers, or of environments
     zeroed = Counter(
         update.variable
         for update in trace.updates
@@ -244,7 +245,8 @@ def never_stepped(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 
 def _never_reached(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A step that stands under a condition which held in no turn of the loop, while its passes ran."""
+    """A step that stands under a condition which held in no turn of the loop, or in the `else` of one that held in
+    each, while its passes ran."""
     code = diagnosis.code
     for call in (call for call in code.calls if called(call) == "step" and not diagnosis.has_run(call)):
         test, loops = code.enclosing(call, ast.If), set(code.loops(call))
@@ -260,6 +262,7 @@ def _never_reached(diagnosis: Diagnosis) -> Iterator[Finding]:
                 tensors=fed_by(turns[-1])[:8],
                 test=code.short(test.test),
                 test_line=str(test.lineno),
+                is_else=str(int(any(call in ast.walk(each) for each in test.orelse))),
                 count=diagnosis.counted(turns),
                 pass_line=line(turns[0].span),
             )

@@ -369,7 +369,7 @@ def _turns(diagnosis: Diagnosis, loop: Loop) -> int | None:
 
 
 def _number(diagnosis: Diagnosis, node: ast.expr | None) -> int | None:
-    """A whole number as written, or of a name that is bound to it once; of a list its largest."""
+    """A whole number as written, a part of one, or of a name that is bound to it once; of a list its largest."""
     match node:
         case ast.Constant(value=int() as number):
             return number
@@ -378,4 +378,7 @@ def _number(diagnosis: Diagnosis, node: ast.expr | None) -> int | None:
             return max(known, default=None)
         case ast.Name(id=name):
             return _number(diagnosis, diagnosis.value_of(name))
+        case ast.BinOp(left=left, op=ast.FloorDiv(), right=ast.Constant(value=int() as parts)) if parts > 0:
+            whole = _number(diagnosis, left)
+            return whole // parts if whole is not None else None
     return None

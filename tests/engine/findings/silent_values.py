@@ -790,6 +790,18 @@ for epoch in range(4):
         ("        sched.step()\n", ""),
         ("    print(epoch", "    sched.step()\n    print(epoch"),
     )),
+    Pair("scheduled_per_batch", 12, """model = nn.Linear(3, 1)
+opt = torch.optim.Adam(model.parameters(), lr=0.01)
+epochs = 6
+plan = torch.optim.lr_scheduler.StepLR(opt, step_size=epochs // 2)
+data = [(torch.randn(4, 3), torch.randn(4, 1)) for _ in range(5)]
+for epoch in range(epochs):
+    for x, y in data:
+        opt.zero_grad(); F.mse_loss(model(x), y).backward(); opt.step()
+        plan.step()
+""", (
+        ("        plan.step()\n", "    plan.step()\n"),
+    )),
     Pair("scheduled_per_batch", 14, """model = nn.Linear(3, 1)
 opt = torch.optim.Adam(model.parameters(), lr=0.01)
 scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(opt, T_max=5)

@@ -375,9 +375,11 @@ def _calls_of_own(diagnosis: Diagnosis) -> Iterator[tuple[ast.FunctionDef, str, 
     free = [
         each for each in code.functions if isinstance(each, ast.FunctionDef) and not code.enclosing(each, ast.ClassDef)
     ]
+    calls = grouped(code.calls, lambda call: call.func.id if isinstance(call.func, ast.Name) else "")
     for name, alike in grouped(free, lambda function: function.name).items():
-        calls = (call for call in code.calls if isinstance(call.func, ast.Name) and call.func.id == name)
-        yield from ((alike[0], name, call) for call in calls if len(alike) == 1 and diagnosis.has_run(call))
+        for call in calls.get(name, ()) if len(alike) == 1 else ():
+            if diagnosis.has_run(call):
+                yield alike[0], name, call
 
 
 def never_used(diagnosis: Diagnosis) -> Iterator[Finding]:

@@ -582,6 +582,30 @@ for _ in range(5):
 """, (
         ("p.data **", "p **"),
     )),
+    Pair("term_without_gradient", 10, """G, D = nn.Linear(3, 4), nn.Linear(4, 1)
+opt = torch.optim.Adam(G.parameters(), lr=0.01)
+for _ in range(3):
+    want = torch.randn(8, 4)
+    fake = G(torch.randn(8, 3))
+    score = D(fake)
+    fooled = F.binary_cross_entropy_with_logits(score.detach(), torch.ones(8, 1))
+    loss = F.l1_loss(fake, want) + 0.1 * fooled
+    opt.zero_grad(); loss.backward(); opt.step()
+""", (
+        ("score.detach()", "score"),
+    )),
+    Pair("term_without_gradient", 10, """net, head = nn.Linear(5, 3), nn.Linear(3, 2)
+opt = torch.optim.SGD([*net.parameters(), *head.parameters()], lr=0.1)
+for _ in range(3):
+    a, b, y = torch.randn(6, 5), torch.randn(6, 5), torch.randint(0, 2, (6,))
+    ea, eb = net(a), net(b)
+    keep = [0, 2, 5]
+    far = torch.from_numpy(ea.data.numpy()[keep]) - eb[keep].detach()
+    loss = F.cross_entropy(head(ea), y) + far.pow(2).sum(1).mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+""", (
+        ("torch.from_numpy(ea.data.numpy()[keep])", "ea[keep]"),
+    )),
     Pair("term_without_gradient", 10, """model = nn.Linear(6, 1)
 opt = torch.optim.Adam(model.parameters(), lr=0.01)
 X = torch.randn(40, 6); y = X[:, :1]

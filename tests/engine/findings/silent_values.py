@@ -1331,6 +1331,23 @@ print(train_step())
 """, (
         ("    for step in range(5):\n        x, y = next(iter(loader))\n", "    for x, y in loader:\n"),
     )),
+    Pair("evaluated_in_train", 15, """net = nn.Sequential(nn.Linear(4, 16), nn.ReLU(), nn.Dropout(0.2), nn.Linear(16, 3))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+batches = [(torch.randn(8, 4), torch.randint(0, 3, (8,))) for _ in range(4)]
+for epoch in range(2):
+    net.train()
+    for x, y in batches[:3]:
+        opt.zero_grad()
+        loss = F.cross_entropy(net(x), y)
+        loss.backward(); opt.step()
+    held = 0.0
+    for x, y in batches[3:]:
+        score = net(x)
+        held += F.cross_entropy(score, y).item()
+    print(loss.item(), held)
+""", (
+        ("    held = 0.0\n", "    held = 0.0\n    net.eval()\n"),
+    )),
 )  # fmt: skip
 
 RIGHT: tuple[tuple[str, str], ...] = (

@@ -377,9 +377,8 @@ def _calls_of_own(diagnosis: Diagnosis) -> Iterator[tuple[ast.FunctionDef, str, 
     ]
     calls = grouped(code.calls, lambda call: call.func.id if isinstance(call.func, ast.Name) else "")
     for name, alike in grouped(free, lambda function: function.name).items():
-        for call in calls.get(name, ()) if len(alike) == 1 else ():
-            if diagnosis.has_run(call):
-                yield alike[0], name, call
+        called_so = calls.get(name, ()) if len(alike) == 1 else ()
+        yield from ((alike[0], name, each) for each in called_so if diagnosis.has_run(each))
 
 
 def never_used(diagnosis: Diagnosis) -> Iterator[Finding]:

@@ -223,7 +223,7 @@ def never_stepped(diagnosis: Diagnosis) -> Iterator[Finding]:
         return
     if written and not diagnosis.steps:
         yield from _never_reached(diagnosis)
-        if diagnosis.moves or not all(diagnosis.has_run(code.parents[attribute]) for attribute in written):
+        if diagnosis.moves or not all(diagnosis.has_run(attribute) for attribute in written):
             return  # else these are steps of schedulers, or of environments
     zeroed = Counter(
         update.variable

@@ -237,7 +237,7 @@ def _mistakes(moments: "_Moments", state: Tensor, grad: Tensor, until: int) -> I
         yield Mistake(code="last_alone", data=delta.data)
     if state.data and state.shape == grad.shape:
         yield Mistake(code="value", data=state.data)
-    came = moments.came_to_its_op(delta)
+    came = moments.came_to_its_op(pass_, delta)
     if came is not None and came.data and came.shape == grad.shape:
         yield Mistake(code="local_factor", data=came.data)
     for count in moments.averaged(until):
@@ -561,11 +561,11 @@ class _Moments:
             if leaf not in index.reached_from(roots, without=node):
                 yield exponent
 
-    def came_to_its_op(self, delta: Tensor | None) -> Tensor | None:
-        """What came to the one op whose gradient arrived at a leaf as it left."""
-        passed = (visit for each in self.index.trace.passes for visit in each.visits)
+    def came_to_its_op(self, pass_: Pass | None, delta: Tensor | None) -> Tensor | None:
+        """What came to the one op, of one result, whose gradient arrived at a leaf as it left."""
+        passed = pass_.visits if pass_ is not None and delta is not None else ()
         visit = next((visit for visit in passed if delta is not None and delta.id in visit.left), None)
-        came = visit.entered[0] if visit is not None and visit.entered else None
+        came = visit.entered[0] if visit is not None and len(visit.entered) == 1 else None
         return self.index.tensors.get(came or "")
 
     def averaged(self, until: int) -> Iterator[int]:

@@ -4,6 +4,7 @@ with classes, counts that go on from epoch to epoch, schedules that wait for the
 import ast
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator
 
 from engine.findings.diagnosis import Diagnosis, number, numbers_of, once_a_line, says
@@ -107,6 +108,8 @@ def _share_of_one_turn(
 def records_never_kept(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`if loss < best` where nothing ever sets `best`: each turn is the best one."""
     code = diagnosis.code
+    named = (node for node in code.nodes if isinstance(node, ast.Name | ast.Attribute))
+    stored = Counter(dotted(node) for node in named if isinstance(node.ctx, ast.Store))
     for test in (node for node in code.nodes if isinstance(node, ast.If) and diagnosis.has_run(node)):
         match test.test:
             case ast.Compare(left=left, ops=[ast.Lt() | ast.LtE() | ast.Gt() | ast.GtE() as sign], comparators=[right]):
@@ -119,11 +122,7 @@ def records_never_kept(diagnosis: Diagnosis) -> Iterator[Finding]:
         ):
             name, begin = dotted(kept), diagnosis.value_of(dotted(kept))
             start = _constant(begin)
-            set_to = [
-                node for node in code.nodes if isinstance(node, ast.Name | ast.Attribute) and dotted(node) == name
-            ]
-            is_set_once = sum(isinstance(node.ctx, ast.Store) for node in set_to) == 1
-            if begin is None or start is None or not is_set_once or _constant(new) is not None:
+            if begin is None or start is None or _constant(new) is not None or stored[name] != 1:
                 continue
             is_no_bound = start == (-math.inf if rises else math.inf)
             is_goal = any(isinstance(each, ast.Break | ast.Return | ast.Raise) for each in test.body)

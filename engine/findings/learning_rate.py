@@ -271,19 +271,18 @@ def scheduler_before_step(diagnosis: Diagnosis) -> Iterator[Finding]:
         if "lr_scheduler.step()" not in warning.message or TOO_EARLY not in warning.message:
             continue
         statement = code.statement_at(warning.span)
-        step = next((update for update in diagnosis.trace.updates if update.kind == "step"), None)
-        other = code.statement_at(step.span) if step is not None else None
+        other = code.statement_at(diagnosis.steps[0].span) if diagnosis.steps else None
         strange = _of_another_optimizer(diagnosis, statement)
         if strange is not None:
             yield strange
             return
-        if code.follows(other, statement):
-            return  # what PyTorch misses is a step that a GradScaler skipped, or another optimizer's
+        if not diagnosis.steps or code.follows(other, statement):
+            return  # what PyTorch misses is missing altogether, or a step that a GradScaler skipped, or another's
         yield diagnosis.warning(
             "scheduler_before_step",
             warning.span,
             fix=code.moved(statement, after=other) if code.follows(statement, other) else (),
-            step_line=line(step.span if step is not None else None),
+            step_line=line(diagnosis.steps[0].span),
         )
         return
 
@@ -370,7 +369,7 @@ def _turns(diagnosis: Diagnosis, loop: Loop) -> int | None:
 
 
 def _number(diagnosis: Diagnosis, node: ast.expr | None) -> int | None:
-    """A whole number as written, or of a name that is bound to it once; of a list its largest."""
+    """A whole number as written, a part of one, or of a name that is bound to it once; of a list its largest."""
     match node:
         case ast.Constant(value=int() as number):
             return number
@@ -379,4 +378,7 @@ def _number(diagnosis: Diagnosis, node: ast.expr | None) -> int | None:
             return max(known, default=None)
         case ast.Name(id=name):
             return _number(diagnosis, diagnosis.value_of(name))
+        case ast.BinOp(left=left, op=ast.FloorDiv(), right=ast.Constant(value=int() as parts)) if parts > 0:
+            whole = _number(diagnosis, left)
+            return whole // parts if whole is not None else None
     return None

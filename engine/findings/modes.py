@@ -81,22 +81,30 @@ def _switch(code: Source, method: str) -> ast.Call | None:
 
 
 def evaluated_in_train(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Dropout or batch norm in train mode under no_grad, of results that are held against targets; in a
-    program that calls `train()` somewhere only where nobody asked for it."""
+    """Dropout or batch norm in train mode under no_grad, or in a call to which no pass ever comes back, of results
+    that are held against targets; in a program that calls `train()` somewhere only where nobody asked for it."""
     code = diagnosis.code
     if not diagnosis.steps:
         return
     layers = [op for op in _layers(diagnosis) if op.module in diagnosis.modules and _is_training(op)]
     trained = {(op.module, op.name): op for op in layers if diagnosis.reaches_a_pass(op)}
-    unrecorded = [op for op in layers if op.grad_mode != "grad" and (op.module, op.name) in trained and _takes_part(op)]
+    alike = [op for op in layers if (op.module, op.name) in trained and _takes_part(op)]
+    tops = (call for call in diagnosis.trace.calls if call.parent is None)
+    place = {op.id: call.span for call in tops for op in diagnosis.ops_of(call)}
+    is_whole = diagnosis.trace.status == "ok"
+    learnt = {None, *(place.get(op.id) for op in layers if not is_whole or diagnosis.reaches_a_pass(op))}
+    unrecorded = [op for op in alike if op.grad_mode != "grad" or place.get(op.id) not in learnt]
     switched = _switch(code, "train") is not None
     evaluated = in_eval(diagnosis) | _in_eval_as_a_whole(diagnosis) if unrecorded else set()
     found = [
         op
         for op in unrecorded
         if diagnosis.op_at[op.id] not in evaluated
-        and not _is_learnt_from(diagnosis, op)
-        and (is_judged(diagnosis, op) or (not switched and _predicts(diagnosis, op, trained[op.module, op.name])))
+        and (op.grad_mode == "grad" or not _is_learnt_from(diagnosis, op))
+        and (
+            is_judged(diagnosis, op)
+            or (not switched and op.grad_mode != "grad" and _predicts(diagnosis, op, trained[op.module, op.name]))
+        )
         and not (switched and _is_asked_for(diagnosis, op))
     ]
     if not found:
@@ -116,6 +124,7 @@ def evaluated_in_train(diagnosis: Diagnosis) -> Iterator[Finding]:
         tensors=first.outputs[:1],
         fix=code.line_before(above, f"{top}.eval()") if above is not None and known and is_safe else (),
         model=top,
+        recorded=str(int(first.grad_mode == "grad")),
         layers=listed([f"{module.path} ({module.type})" for module in wrong]),
         drops="1" if any(op.name in DROPOUTS for op in found) else "0",
         norms="1" if any(op.name in NORMS for op in found) else "0",

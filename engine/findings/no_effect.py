@@ -375,9 +375,10 @@ def _calls_of_own(diagnosis: Diagnosis) -> Iterator[tuple[ast.FunctionDef, str, 
     free = [
         each for each in code.functions if isinstance(each, ast.FunctionDef) and not code.enclosing(each, ast.ClassDef)
     ]
+    calls = grouped(code.calls, lambda call: call.func.id if isinstance(call.func, ast.Name) else "")
     for name, alike in grouped(free, lambda function: function.name).items():
-        calls = (call for call in code.calls if isinstance(call.func, ast.Name) and call.func.id == name)
-        yield from ((alike[0], name, call) for call in calls if len(alike) == 1 and diagnosis.has_run(call))
+        called_so = calls.get(name, ()) if len(alike) == 1 else ()
+        yield from ((alike[0], name, each) for each in called_so if diagnosis.has_run(each))
 
 
 def never_used(diagnosis: Diagnosis) -> Iterator[Finding]:

@@ -328,11 +328,12 @@ def _advice(diagnosis: Diagnosis, op: Op) -> dict[str, str]:
     """The step before the op: its line and its learning rate; and whether the program clips already."""
     now = diagnosis.op_step.get(op.id, 0)
     steps = [move for move in diagnosis.moves if diagnosis.update_step.get(move.id, now) < now]
-    settings = steps[-1].settings if steps else ()
+    lr = steps[-1].settings[0].get("lr", "") if steps and steps[-1].settings else ""
     return {
         "step_line": line(steps[-1].span if steps else None),
         "steps": str(sum(1 for step in steps if step.span == steps[-1].span)),
-        "lr": settings[0].get("lr", "?") if settings else "?",
+        "lr": lr,
+        "has_lr": str(int(bool(lr))),
         "clips": "1" if any(called(call).startswith("clip_grad_") for call in diagnosis.code.calls) else "0",
     }
 

@@ -22,13 +22,15 @@ from engine.findings.diagnosis import (
 )
 from engine.findings.losses import ELEMENTWISE_LOSSES, last_maker, said_at
 from engine.findings.uphill import squares_differences
-from engine.ops import PASSES
+from engine.ops import PASSES, READS
 from engine.program.names import called, names_read
+from engine.program.spans import holds
 from engine.trace import Finding, Op, Pass, Span, Tensor
 
 SUMS = frozenset("add sub rsub".split())
 CHOICES = frozenset("gt ge lt le eq ne argmax".split())
 """Ops that make a yes, a no or a place of numbers."""
+LEAVES_GRAPH = ("detach", "data")
 SCALES = frozenset("mul div neg mean sum squeeze".split())
 NOISES = frozenset("randn randn_like normal normal_".split())
 UNIFORM = frozenset(("rand", "rand_like"))
@@ -133,7 +135,8 @@ def _cut(diagnosis: Diagnosis, op: Op, term: str | None) -> _Cut | None:
             if leaves and all(map(diagnosis.is_parameter, leaves)):
                 return _Cut(read.name, leaves[0], read.span)
         return None
-    for tensor in islice(walk([term], diagnosis.made_from), MOST_BEHIND):
+    left: dict[int, _Cut] = {}
+    for tensor in islice(walk([term], lambda at: _made_from(diagnosis, at)), MOST_BEHIND):
         maker = diagnosis.maker.get(tensor)
         pass_ = diagnosis.given_by.get(diagnosis.identity(tensor))
         if pass_ is not None and not pass_.create_graph:
@@ -144,12 +147,25 @@ def _cut(diagnosis: Diagnosis, op: Op, term: str | None) -> _Cut | None:
         scores = next((given for given in maker.inputs if diagnosis.is_tracked(given)), None)
         if maker.name in CHOICES and scores is not None and maker.grad_mode == "grad":
             return _Cut(maker.name, scores, maker.span)
+        if maker.name in LEAVES_GRAPH and scores is not None and diagnosis.elements(scores) > 1:
+            held = diagnosis.held.intersection(diagnosis.leaves_behind([scores]))
+            left |= {diagnosis.op_at[maker.id]: _Cut(maker.name, min(held, key=by_number), maker.span)} if held else {}
         leaf = next((given for given in maker.inputs if diagnosis.is_tracked_leaf(given)), None)
         is_fed = leaf is not None and diagnosis.is_parameter(leaf) and diagnosis.identity(leaf) in diagnosis.fed
         if leaf is not None and is_fed and maker.module is None:
             name = "no_grad" if diagnosis.why_unfollowed(maker) == "no_grad" else maker.name
             return _Cut(name, diagnosis.identity(leaf), maker.span)
-    return None
+    return left[min(left)] if left else None
+
+
+def _made_from(diagnosis: Diagnosis, tensor: str) -> tuple[str, ...]:
+    """What a tensor was made from, also where that went through an array of NumPy in the same expression."""
+    maker = diagnosis.maker.get(tensor)
+    if maker is None or maker.inputs:
+        return maker.inputs if maker is not None else ()
+    before = diagnosis.trace.ops[diagnosis.op_at[maker.id] - 1]
+    is_inside = maker.span is not None and before.span is not None and holds(maker.span, before.span)
+    return before.inputs if before.name in READS and is_inside else ()
 
 
 @once_a_line

@@ -218,12 +218,13 @@ def never_stepped(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Passes and `zero_grad` in a loop, and no step: of any optimizer, or of one that the program never steps nor hands
     on."""
     code, trace = diagnosis.code, diagnosis.trace
-    is_written = any(attribute.attr == "step" for attribute in code.attributes)
+    written = [attribute for attribute in code.attributes if attribute.attr == "step"]
     if trace.status != "ok":
         return
-    if is_written and not diagnosis.steps:
+    if written and not diagnosis.steps:
         yield from _never_reached(diagnosis)
-        return
+        if diagnosis.moves or not all(diagnosis.has_run(attribute) for attribute in written):
+            return  # else these are steps of schedulers, or of environments
     zeroed = Counter(
         update.variable
         for update in trace.updates
@@ -244,7 +245,8 @@ def never_stepped(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 
 def _never_reached(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A step that stands under a condition which held in no turn of the loop, while its passes ran."""
+    """A step that stands under a condition which held in no turn of the loop, or in the `else` of one that held in
+    each, while its passes ran."""
     code = diagnosis.code
     for call in (call for call in code.calls if called(call) == "step" and not diagnosis.has_run(call)):
         test, loops = code.enclosing(call, ast.If), set(code.loops(call))
@@ -260,6 +262,7 @@ def _never_reached(diagnosis: Diagnosis) -> Iterator[Finding]:
                 tensors=fed_by(turns[-1])[:8],
                 test=code.short(test.test),
                 test_line=str(test.lineno),
+                is_else=str(int(any(call in ast.walk(each) for each in test.orelse))),
                 count=diagnosis.counted(turns),
                 pass_line=line(turns[0].span),
             )
@@ -482,8 +485,9 @@ def gradients_added_up(diagnosis: Diagnosis) -> Iterator[Finding]:
         ]
         leaves = sorted(mistaken or (added if pass_.parent is None else []), key=by_number)
         if leaves:
+            is_meant = any(_in_some_turns(diagnosis, step.span) is not None for step in _steps_of(diagnosis, leaves))
             used = any(leaf not in stepped or _is_used(now, stepped[leaf], reset.get(leaf, [])) for leaf in leaves)
-            if used:  # a GAN adds to gradients that nobody reads
+            if used and (mistaken or not is_meant):  # a GAN adds to gradients that nobody reads
                 yield (_stepped_in_every_part(diagnosis, leaves) if mistaken else None) or _added(
                     diagnosis, pass_, latest[leaves[0]], leaves, is_mistake=bool(mistaken)
                 )
@@ -493,20 +497,16 @@ def gradients_added_up(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 def _stepped_in_every_part(diagnosis: Diagnosis, leaves: Sequence[str]) -> Finding | None:
     """A step in each micro-batch, where only those are zeroed that several of them add up to."""
-    code = diagnosis.code
-    step = next((each for each in diagnosis.steps if not set(leaves).isdisjoint(diagnosis.changed_by(each))), None)
+    step = next(_steps_of(diagnosis, leaves), None)
     for zero in (update for update in diagnosis.trace.updates if update.kind == "zero_grad" and step is not None):
-        call = code.call_at(zero.span)
-        above, loop = code.enclosing(call, ast.If), next(iter(code.loops(call)), None) if call is not None else None
-        if above is None or loop is None or not _counts(above.test) or loop not in code.around(above):
-            continue
-        if step is not None and _is_each_turn(diagnosis, step.span, loop):
+        counted = _in_some_turns(diagnosis, zero.span)
+        if counted is not None and step is not None and _is_each_turn(diagnosis, step.span, counted[1]):
             return diagnosis.warning(
                 "stepped_in_every_part",
                 step.span,
                 tensors=tuple(leaves[:8]),
                 zero_line=line(zero.span),
-                test=code.short(above.test),
+                test=diagnosis.code.short(counted[0].test),
             )
     return None
 
@@ -611,14 +611,12 @@ def _only_the_last(
 
 def zeroed_in_every_part(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`zero_grad` in each micro-batch, a step only after several: all but the last one's gradients are thrown away."""
-    code = diagnosis.code
     zeros = [update for update in diagnosis.trace.updates if update.kind == "zero_grad"]
     for step in diagnosis.steps[:1]:
-        call = code.call_at(step.span)
-        above = code.enclosing(call, ast.If)
-        loop = next(iter(code.loops(call)), None) if call is not None else None
-        if above is None or loop is None or loop not in code.around(above) or not _counts(above.test):
+        counted = _in_some_turns(diagnosis, step.span)
+        if counted is None:
             continue
+        above, loop = counted
         zero = next((each for each in zeros if _is_each_turn(diagnosis, each.span, loop)), None)
         backward = [pass_ for pass_ in diagnosis.trace.passes if _is_each_turn(diagnosis, pass_.span, loop)]
         moved = {leaf for each in diagnosis.steps for leaf in diagnosis.changed_by(each)}
@@ -631,13 +629,23 @@ def zeroed_in_every_part(diagnosis: Diagnosis) -> Iterator[Finding]:
             step_line=line(step.span),
             passes=diagnosis.counted(backward),
             steps=diagnosis.counted(diagnosis.steps),
-            test=code.short(above.test),
+            test=diagnosis.code.short(above.test),
         )
 
 
-def _counts(test: ast.expr) -> bool:
-    """`(i + 1) % n == 0`: in some of the turns."""
-    return any(isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) for node in ast.walk(test))
+def _steps_of(diagnosis: Diagnosis, leaves: Sequence[str]) -> Iterator[Update]:
+    return (step for step in diagnosis.steps if not set(leaves).isdisjoint(diagnosis.changed_by(step)))
+
+
+def _in_some_turns(diagnosis: Diagnosis, span: Span | None) -> tuple[ast.If, Loop] | None:
+    """The condition that counts the turns of a loop, as `(i + 1) % n == 0` does, for what is done in some of them."""
+    code = diagnosis.code
+    call = code.call_at(span)
+    above, loop = code.enclosing(call, ast.If), next(iter(code.loops(call)), None) if call is not None else None
+    if above is None or loop is None or loop not in code.around(above):
+        return None
+    is_counted = any(isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) for node in ast.walk(above.test))
+    return (above, loop) if is_counted else None
 
 
 def _is_each_turn(diagnosis: Diagnosis, span: Span | None, loop: Loop) -> bool:

@@ -700,6 +700,7 @@ NEAR_MISSES: tuple[tuple[str, str], ...] = (
      "net = Net()\nnet(torch.ones(3, 2)).sum().backward()\n"),
     ("gradient_added_up", "G, D = nn.Linear(2, 3), nn.Linear(3, 1)\ng_opt, d_opt = (torch.optim.SGD(m.parameters(), lr=0.1) for m in (G, D))\nfor i in range(3):\n"
      "    fake = G(torch.randn(4, 2))\n    d_opt.zero_grad(); D(fake.detach()).mean().backward(); d_opt.step()\n    g_opt.zero_grad(); D(fake).mean().neg().backward(); g_opt.step()\n"),
+    ("gradient_added_up", TRAIN + "for i in range(4):\n    (F.mse_loss(model(x), y) / 2).backward()\n    if (i + 1) % 2 == 0:\n        opt.step()\n        opt.zero_grad()\n"),
     ("zero_grad_before_step", TRAIN + "for i in range(3):\n    loss = F.mse_loss(model(x), y)\n    loss.backward()\n    opt.step()\n    opt.zero_grad()\n"),
     ("zero_grad_before_step", TRAIN + "for i in range(4):\n    (F.mse_loss(model(x), y) / 2).backward()\n    if i % 2:\n        opt.step()\n        model.zero_grad()\n"),
     ("step_without_backward", TRAIN + LOOP),

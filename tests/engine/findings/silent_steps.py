@@ -333,13 +333,21 @@ loss.backward()
     Case("mean_of_nothing", 5, {"op": "mse_loss"}, """p, rows = nn.Linear(2, 1)(torch.randn(4, 2)), torch.zeros(4).bool()
 F.mse_loss(p[rows], torch.zeros(0, 1)).backward()
 """),
-    Case("grows_without_end", 7, {"name": "loss", "clips": "0"}, """w = torch.tensor([1.0], requires_grad=True)
+    Case("grows_without_end", 7, {"name": "loss", "clips": "0", "has_lr": "1"}, """w = torch.tensor([1.0], requires_grad=True)
 opt = torch.optim.SGD([w], lr=5.0)
 for i in range(12):
     loss = (w * 2).square().sum()
     opt.zero_grad()
     loss.backward()
     opt.step()
+"""),
+    Case("grows_without_end", 7, {"has_lr": "0", "lr": ""}, """w = torch.tensor([1.0, 2.0], requires_grad=True)
+for i in range(12):
+    w.grad = None
+    loss = (w * 2).square().sum()
+    loss.backward()
+    with torch.no_grad():
+        w -= 5 * w.grad
 """),
     Case("grows_without_end", 8, {"operand": "net.weight"}, """net = nn.Linear(1, 1)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)

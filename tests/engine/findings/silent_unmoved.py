@@ -28,6 +28,24 @@ for i in range(5):
 model = nn.Linear(2, 2)
 fit(model, torch.optim.Adam(model.parameters()), torch.randn(3, 4, 2), 10)
 """, (("4, 2), 10)", "4, 2), 1)"),)),
+    Pair("step_never_reached", 12, """net = nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+plan = torch.optim.lr_scheduler.StepLR(opt, 10)
+for i in range(3):
+    opt.zero_grad(); net(torch.randn(4, 3)).pow(2).mean().backward()
+    if plan:
+        plan.step()
+    else:
+        opt.step()
+""", (("        plan.step()\n    else:\n        opt.step()", "        opt.step()\n        plan.step()"),)),
+    Pair("backward_without_step", 9, """net = nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+plan = torch.optim.lr_scheduler.StepLR(opt, 10)
+for i in range(3):
+    opt.zero_grad()
+    net(torch.randn(4, 3)).pow(2).mean().backward()
+    plan.step()
+""", (("    plan.step()", "    opt.step(); plan.step()"),)),
     Pair("fed_and_never_moved", 6, """net = nn.Linear(4, 2)
 scale = nn.Parameter(torch.ones(2))
 opt = torch.optim.Adam(net.parameters(), lr=0.01)

@@ -582,6 +582,30 @@ for _ in range(5):
 """, (
         ("p.data **", "p **"),
     )),
+    Pair("term_without_gradient", 10, """G, D = nn.Linear(3, 4), nn.Linear(4, 1)
+opt = torch.optim.Adam(G.parameters(), lr=0.01)
+for _ in range(3):
+    want = torch.randn(8, 4)
+    fake = G(torch.randn(8, 3))
+    score = D(fake)
+    fooled = F.binary_cross_entropy_with_logits(score.detach(), torch.ones(8, 1))
+    loss = F.l1_loss(fake, want) + 0.1 * fooled
+    opt.zero_grad(); loss.backward(); opt.step()
+""", (
+        ("score.detach()", "score"),
+    )),
+    Pair("term_without_gradient", 10, """net, head = nn.Linear(5, 3), nn.Linear(3, 2)
+opt = torch.optim.SGD([*net.parameters(), *head.parameters()], lr=0.1)
+for _ in range(3):
+    a, b, y = torch.randn(6, 5), torch.randn(6, 5), torch.randint(0, 2, (6,))
+    ea, eb = net(a), net(b)
+    keep = [0, 2, 5]
+    far = torch.from_numpy(ea.data.numpy()[keep]) - eb[keep].detach()
+    loss = F.cross_entropy(head(ea), y) + far.pow(2).sum(1).mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+""", (
+        ("torch.from_numpy(ea.data.numpy()[keep])", "ea[keep]"),
+    )),
     Pair("term_without_gradient", 10, """model = nn.Linear(6, 1)
 opt = torch.optim.Adam(model.parameters(), lr=0.01)
 X = torch.randn(40, 6); y = X[:, :1]
@@ -789,6 +813,18 @@ for epoch in range(4):
 """, (
         ("        sched.step()\n", ""),
         ("    print(epoch", "    sched.step()\n    print(epoch"),
+    )),
+    Pair("scheduled_per_batch", 12, """model = nn.Linear(3, 1)
+opt = torch.optim.Adam(model.parameters(), lr=0.01)
+epochs = 6
+plan = torch.optim.lr_scheduler.StepLR(opt, step_size=epochs // 2)
+data = [(torch.randn(4, 3), torch.randn(4, 1)) for _ in range(5)]
+for epoch in range(epochs):
+    for x, y in data:
+        opt.zero_grad(); F.mse_loss(model(x), y).backward(); opt.step()
+        plan.step()
+""", (
+        ("        plan.step()\n", "    plan.step()\n"),
     )),
     Pair("scheduled_per_batch", 14, """model = nn.Linear(3, 1)
 opt = torch.optim.Adam(model.parameters(), lr=0.01)
@@ -1294,6 +1330,23 @@ def train_step():
 print(train_step())
 """, (
         ("    for step in range(5):\n        x, y = next(iter(loader))\n", "    for x, y in loader:\n"),
+    )),
+    Pair("evaluated_in_train", 15, """net = nn.Sequential(nn.Linear(4, 16), nn.ReLU(), nn.Dropout(0.2), nn.Linear(16, 3))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+batches = [(torch.randn(8, 4), torch.randint(0, 3, (8,))) for _ in range(4)]
+for epoch in range(2):
+    net.train()
+    for x, y in batches[:3]:
+        opt.zero_grad()
+        loss = F.cross_entropy(net(x), y)
+        loss.backward(); opt.step()
+    held = 0.0
+    for x, y in batches[3:]:
+        score = net(x)
+        held += F.cross_entropy(score, y).item()
+    print(loss.item(), held)
+""", (
+        ("    held = 0.0\n", "    held = 0.0\n    net.eval()\n"),
     )),
 )  # fmt: skip
 

@@ -164,6 +164,37 @@ at = t.unsqueeze(1).requires_grad_()
 (slope,) = torch.autograd.grad(net(at).sum(), at, create_graph=True)
 (slope - t.cos()).pow(2).mean().backward()
 """, (("t.cos()", "at.cos()"),)),
+    # the same in another style
+    Pair("difference_broadcast", 9, """w = nn.Parameter(torch.zeros(3))
+x = torch.randn(20, 3)
+target = (x * torch.tensor([1.0, 2.0, 3.0])).sum(dim=1, keepdim=True)
+opt = torch.optim.SGD([w], lr=0.1)
+for _ in range(4):
+    loss = (x.mv(w) - target).pow(2).mean()
+""" + STEP, (("- target)", "- target[:, 0])"),)),
+    Pair("softmax_before_cross_entropy", 11, """w, b = nn.Parameter(torch.randn(4, 3)), nn.Parameter(torch.zeros(3))
+opt = torch.optim.SGD([w, b], lr=0.2)
+def scores(x):
+    z = x @ w + b
+    return torch.exp(z) / torch.exp(z).sum(dim=1, keepdim=True)
+x = torch.randn(20, 4)
+for _ in range(4):
+    loss = F.cross_entropy(scores(x), x[:, :3].argmax(1))
+""" + STEP, (("torch.exp(z) / torch.exp(z).sum(dim=1, keepdim=True)", "z - torch.exp(z).sum(dim=1, keepdim=True).log()"),)),
+    Pair("sigmoid_before_logits_loss", 10, """w = nn.Parameter(torch.randn(4))
+opt = torch.optim.SGD([w], lr=0.2)
+squash = lambda z: 1 / (1 + torch.exp(-z))
+score = lambda x: squash(x @ w)
+x = torch.randn(20, 4)
+for _ in range(4):
+    loss = F.binary_cross_entropy_with_logits(score(x), (x[:, 0] > 0).float())
+""" + STEP, (("squash(x @ w)", "x @ w"),)),
+    Pair("likelihood_minimised", 8, """net = nn.Sequential(nn.Linear(4, 3), nn.LogSoftmax(dim=1))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+x, y = torch.randn(12, 4), torch.randint(3, (12,))
+for _ in range(4):
+    loss = net(x)[torch.arange(12), y].mean()
+""" + STEP, (("= net(x)", "= -net(x)"),)),
 )  # fmt: skip
 RIGHT = (
     (

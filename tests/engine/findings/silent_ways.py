@@ -195,6 +195,41 @@ x, y = torch.randn(12, 4), torch.randint(3, (12,))
 for _ in range(4):
     loss = net(x)[torch.arange(12), y].mean()
 """ + STEP, (("= net(x)", "= -net(x)"),)),
+    Pair("scheduled_per_batch", 14, """class Trainer:
+    def __init__(self, net, epochs):
+        self.net = net
+        self.epochs = epochs
+        self.opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        self.sched = torch.optim.lr_scheduler.CosineAnnealingLR(self.opt, T_max=epochs)
+    def on_batch(self, x, y):
+        self.opt.zero_grad()
+        F.cross_entropy(self.net(x), y).backward()
+        self.opt.step()
+        self.sched.step()
+    def fit(self, loader):
+        for epoch in range(self.epochs):
+            [self.on_batch(x, y) for x, y in loader]
+            print(epoch)
+x = torch.randn(40, 4)
+Trainer(nn.Linear(4, 2), 4).fit(list(zip(x.split(8), (x[:, 0] > 0).long().split(8))))
+""", (("        self.sched.step()\n", ""), ("            print(epoch)", "            self.sched.step()")),
+    ),
+    Pair("scheduled_per_batch", 9, """def train_one_epoch(model, loader, opt, scheduler):
+    for x, y in loader:
+        opt.zero_grad()
+        F.mse_loss(model(x), y).backward()
+        opt.step()
+        scheduler.step()
+def fit(epochs=4):
+    x = torch.randn(40, 3)
+    loader = list(zip(x.split(8), x.mean(1, keepdim=True).split(8)))
+    model = nn.Linear(3, 1)
+    opt = torch.optim.Adam(model.parameters(), lr=0.01)
+    scheduler = torch.optim.lr_scheduler.MultiStepLR(opt, milestones=[2, 3], gamma=0.1)
+    for epoch in range(epochs):
+        train_one_epoch(model, loader, opt, scheduler)
+fit()
+""", (("milestones=[2, 3]", "milestones=[10, 15]"),)),
 )  # fmt: skip
 RIGHT = (
     (

@@ -165,6 +165,16 @@ at = t.unsqueeze(1).requires_grad_()
 (slope - t.cos()).pow(2).mean().backward()
 """, (("t.cos()", "at.cos()"),)),
     # the same in another style
+    Pair("step_without_zero_grad", 9, """params = [torch.randn(3, 4) * 0.3, torch.randn(4, 1) * 0.3]
+for p in params:
+    p.requires_grad_(True)
+x = torch.randn(12, 3)
+for _ in range(4):
+    (torch.tanh(x @ params[0]) @ params[1] - 1).pow(2).mean().backward()
+    with torch.no_grad():
+        for p in params:
+            p -= 0.03 * p.grad
+""", (("* p.grad\n", "* p.grad\n            p.grad = None\n"),)),
     Pair("difference_broadcast", 9, """w = nn.Parameter(torch.zeros(3))
 x = torch.randn(20, 3)
 target = (x * torch.tensor([1.0, 2.0, 3.0])).sum(dim=1, keepdim=True)

@@ -10,7 +10,6 @@ from engine.findings.diagnosis import Diagnosis, argument, by_number, fed_by, gr
 from engine.findings.optimizers import bound_once, made_by, receiver
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, keyword
-from engine.program.tree import Loop
 from engine.trace import Change, Finding, Span, Tensor, Update
 
 SIZES_APART = 5
@@ -320,6 +319,7 @@ def _rates(step: Update) -> str:
     return f"{rate:.4g}" if rate is not None else "?"
 
 
+MOST_NAMES = 4
 EPOCHS = {"StepLR": "step_size", "CosineAnnealingLR": "T_max", "MultiStepLR": "milestones"}
 """Schedulers that count in epochs in most programs, and the option that says how many."""
 
@@ -334,7 +334,7 @@ def scheduled_per_batch(diagnosis: Diagnosis) -> Iterator[Finding]:
             continue
         name = dotted(made.targets[0])
         steps = [each for each in code.calls if dotted(each.func) == f"{name}.step"]
-        loops = code.loops(steps[0]) if len(steps) == 1 else []
+        loops = code.loops_run(steps[0]) if len(steps) == 1 else []
         if len(loops) < 2 or not diagnosis.has_run(steps[0]) or code.enclosing(steps[0], ast.If):
             continue
         word = keyword(call, option)
@@ -359,7 +359,7 @@ def scheduled_per_batch(diagnosis: Diagnosis) -> Iterator[Finding]:
         )
 
 
-def _turns(diagnosis: Diagnosis, loop: Loop) -> int | None:
+def _turns(diagnosis: Diagnosis, loop: ast.AST) -> int | None:
     """How often `for epoch in range(n)` turns."""
     match loop:
         case ast.For(iter=ast.Call(func=ast.Name("range"), args=[*first, last])) if len(first) < 2:
@@ -368,17 +368,19 @@ def _turns(diagnosis: Diagnosis, loop: Loop) -> int | None:
     return None
 
 
-def _number(diagnosis: Diagnosis, node: ast.expr | None) -> int | None:
-    """A whole number as written, a part of one, or of a name that is bound to it once; of a list its largest."""
+def _number(diagnosis: Diagnosis, node: ast.expr | None, names: int = MOST_NAMES) -> int | None:
+    """A whole number as written, a part of one, or of a name that is bound to it once or taken from one call; of a
+    list its largest. At most so many names are followed."""
     match node:
         case ast.Constant(value=int() as number):
             return number
         case ast.List(elts=items) if items:
             known = [each for item in items if (each := _number(diagnosis, item)) is not None]
             return max(known, default=None)
-        case ast.Name(id=name):
-            return _number(diagnosis, diagnosis.value_of(name))
+        case ast.Name() | ast.Attribute() if names:
+            name = dotted(node)
+            return _number(diagnosis, diagnosis.value_of(name) or diagnosis.code.given(name), names - 1)
         case ast.BinOp(left=left, op=ast.FloorDiv(), right=ast.Constant(value=int() as parts)) if parts > 0:
-            whole = _number(diagnosis, left)
+            whole = _number(diagnosis, left, names)
             return whole // parts if whole is not None else None
     return None

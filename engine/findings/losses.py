@@ -74,6 +74,9 @@ def _is_stretched_layer(diagnosis: Diagnosis, op: Op, column: Tensor, row: Tenso
     maker = diagnosis.maker.get(column.id)
     is_own = diagnosis.identity(column.id) in map(diagnosis.identity, diagnosis.made_from(row.id)[:1])
     is_given = maker is not None and maker.name in MADE_BY_LAYERS | AFTER_LAYERS | {"grad"}
+    if not is_given and not diagnosis.is_tracked(column.id):  # a column of targets against what a product gave
+        by = diagnosis.maker.get(row.id)
+        is_given = by is not None and by.name in MADE_BY_LAYERS and (maker is None or maker.name not in PASSING)
     is_used = diagnosis.reaches_a_pass(op) or (
         op.grad_mode != "grad" and maker is not None and maker.module is not None
     )
@@ -147,14 +150,14 @@ def losses_of_the_wrong_kind(diagnosis: Diagnosis) -> Iterator[Finding]:
             fix=_mended(diagnosis, op, maker, wrong),
             loss=op.name,
             name=diagnosis.say(op.inputs[0]),
-            op=maker.name if maker is not None else "",
+            op=_squashes(diagnosis, maker) if maker is not None and maker.inputs else "",
             op_line=line(maker.span if maker is not None else None),
         )
 
 
 def _wrong(diagnosis: Diagnosis, op: Op) -> str | None:
     maker = last_maker(diagnosis, diagnosis.input_of(op))
-    name = maker.name if maker is not None else ""
+    name = _squashes(diagnosis, maker) if maker is not None and maker.inputs else ""
     if op.name in ("cross_entropy", "binary_cross_entropy_with_logits") and name == "relu":
         return "relu_before_logits_loss"
     if op.name == "cross_entropy":
@@ -162,6 +165,19 @@ def _wrong(diagnosis: Diagnosis, op: Op) -> str | None:
     if op.name == "binary_cross_entropy_with_logits":
         return "sigmoid_before_logits_loss" if name in ("sigmoid", "softmax") else None
     return "bce_without_sigmoid" if op.name == "binary_cross_entropy" and name in (*MADE_BY_LAYERS, "relu") else None
+
+
+def _squashes(diagnosis: Diagnosis, op: Op) -> str:
+    """What an op does, by PyTorch's name; a softmax and a sigmoid are known when they are written out too."""
+    above, below = (diagnosis.origin(tensor, PASSING, 3) for tensor in (op.inputs[0], op.inputs[-1]))
+    if below is None or above is None or not below.inputs:
+        return op.name
+    summed = diagnosis.maker.get(below.inputs[0])
+    if op.name == "div" and below.name == "sum" and above.name == "exp" and summed is not None:
+        return "softmax" if summed.name == "exp" and summed.inputs == above.inputs else op.name
+    is_inverse = op.name == "reciprocal" or (op.name == "rdiv" and argument(op, "other", 1) in ("1", "1.0"))
+    is_above_one = below.name == "add" and argument(below, "other", 1) in ("1", "1.0")
+    return "sigmoid" if is_inverse and is_above_one and summed is not None and summed.name == "exp" else op.name
 
 
 def _mended(diagnosis: Diagnosis, op: Op, maker: Op | None, wrong: str) -> Edits:

@@ -36,7 +36,7 @@ CAUSES = {
         *("scaled_and_stepped", "loss_summed", "parameters_used_up", "changed_by_reading", "uphill", "maximize_of"),
         *("loss_negated", "closure_adds_up", "step_without_zero_grad"),
     ),
-    "targets_too_far": ("steps_too_short",),
+    "targets_too_far": ("steps_too_short", "scheduled_per_batch"),
     "copied_onto_itself": ("one_memory_for_two",),
     "inputs_all_alike": ("one_tensor_many_times",),
     "grad_of_non_leaf": ("grad_none_non_leaf",),
@@ -47,6 +47,7 @@ CAUSES = {
 """How codes begin, and how those of what they come of; both are about the same tensors, or the place is the same."""
 OF_ALL = (
     "scaled_and_stepped",
+    "scheduled_per_batch",
     "parameters_used_up",
     "changed_by_reading",
     "diverged",

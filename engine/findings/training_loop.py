@@ -563,7 +563,7 @@ def _zeroed(diagnosis: Diagnosis, now: Pass, leaves: list[str]) -> Edits:
     text = ""
     if len(movers) == 1 and (variable := next(iter(movers))):
         text = f"{variable}.zero_grad()"
-    elif movers == {None} and all(name.isidentifier() for name in names):
+    elif movers == {None} and all(map(str.isidentifier, names)) and len({*names}) == len(names):
         text = " = ".join([*(f"{name}.grad" for name in names), "None"])
     return diagnosis.code.line_before(diagnosis.code.statement_at(now.span), text) if text else ()
 

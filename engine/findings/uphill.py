@@ -163,7 +163,7 @@ def _aim(diagnosis: Diagnosis, pass_: Pass) -> _Aim | None:
             return None
         if maker.name in LOSS_FUNCTIONS or squares_differences(diagnosis, maker):
             return _Aim(sign)
-        if _is_log_probability(diagnosis, maker):
+        if _is_log_probability(diagnosis, maker) or _is_picked(diagnosis, maker):
             if is_rewarded or not _is_of_a_sample(diagnosis, maker):
                 return _Aim(-sign, "reward_minimised" if is_rewarded else "likelihood_minimised")
             return None
@@ -179,6 +179,17 @@ def _is_log_probability(diagnosis: Diagnosis, op: Op) -> bool:
     """`distribution.log_prob(value)`."""
     call = diagnosis.code.call_at(op.span)
     return call is not None and called(call) == "log_prob" and bool(op.nodes)
+
+
+def _is_picked(diagnosis: Diagnosis, op: Op) -> bool:
+    """One logarithm of a softmax for each sample: `logp[range(n), y]`, `logp.gather(1, y)`."""
+    given = diagnosis.input_of(op) if op.name in ("getitem", "gather") else None
+    maker = diagnosis.maker.get(given.id) if given is not None else None
+    result = diagnosis.tensors.get(op.outputs[0]) if op.outputs else None
+    is_log = maker is not None and maker.name == "log_softmax" and given is not None and len(given.shape) == 2
+    return (
+        is_log and result is not None and given is not None and result.shape in (given.shape[:1], (given.shape[0], 1))
+    )
 
 
 def _is_of_a_sample(diagnosis: Diagnosis, op: Op) -> bool:

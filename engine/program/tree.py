@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import TypeVar
 
-from engine.program.names import dotted
+from engine.program.names import called, dotted
 from engine.program.spans import Lines
 from engine.trace import Span
 
@@ -227,6 +227,42 @@ class Tree(Lines):
     def loops(self, node: ast.AST) -> list[Loop]:
         """The loops around a node, innermost first, also those around its function."""
         return [above for above in self.around(node) if isinstance(above, _LOOPS)]
+
+    def loops_run(self, node: ast.AST) -> list[Loop | ast.ListComp | ast.GeneratorExp]:
+        """The loops that it runs in, innermost first: around it in its function, then around the one call of that."""
+        found: list[Loop | ast.ListComp | ast.GeneratorExp] = []
+        met: set[Function] = set()
+        place: ast.AST | None = node
+        while place is not None:
+            function = self.function(place)
+            for above in self.around(place):
+                if above is function:
+                    break
+                if isinstance(above, (*_LOOPS, ast.ListComp, ast.GeneratorExp)):
+                    found.append(above)
+            place = self.only_call(function) if function is not None and function not in met else None
+            met |= {function} if function is not None else set()
+        return found
+
+    def only_call(self, function: Function) -> ast.Call | None:
+        """The one call of a function or method, or of the class that it initialises."""
+        owner = self.parents.get(function)
+        name = owner.name if function.name == "__init__" and isinstance(owner, ast.ClassDef) else function.name
+        calls = [call for call in self.calls if called(call) == name]
+        return calls[0] if len(calls) == 1 else None
+
+    def given(self, name: str) -> ast.expr | None:
+        """What the one function that takes an argument of that name is given for it by its only call, or else takes."""
+        takers = [each for each in self.functions if name in {taken.arg for taken in each.args.args}]
+        call = self.only_call(takers[0]) if len(takers) == 1 else None
+        if call is None or any(isinstance(each, ast.Starred) for each in call.args):
+            return None
+        taken = [each.arg for each in (*takers[0].args.posonlyargs, *takers[0].args.args)]
+        defaults = takers[0].args.defaults
+        values: dict[str | None, ast.expr] = dict(zip(taken[len(taken) - len(defaults) :], defaults, strict=True))
+        values |= zip(taken[taken[0] == "self" :], call.args, strict=False)
+        values |= {word.arg: word.value for word in call.keywords}
+        return values.get(name)
 
     def block(self, statement: ast.stmt) -> list[ast.stmt]:
         """The statements that run one after the other with this one."""

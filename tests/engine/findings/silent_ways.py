@@ -164,6 +164,82 @@ at = t.unsqueeze(1).requires_grad_()
 (slope,) = torch.autograd.grad(net(at).sum(), at, create_graph=True)
 (slope - t.cos()).pow(2).mean().backward()
 """, (("t.cos()", "at.cos()"),)),
+    # the same in another style
+    Pair("step_without_zero_grad", 9, """params = [torch.randn(3, 4) * 0.3, torch.randn(4, 1) * 0.3]
+for p in params:
+    p.requires_grad_(True)
+x = torch.randn(12, 3)
+for _ in range(4):
+    (torch.tanh(x @ params[0]) @ params[1] - 1).pow(2).mean().backward()
+    with torch.no_grad():
+        for p in params:
+            p -= 0.03 * p.grad
+""", (("* p.grad\n", "* p.grad\n            p.grad = None\n"),)),
+    Pair("difference_broadcast", 9, """w = nn.Parameter(torch.zeros(3))
+x = torch.randn(20, 3)
+target = (x * torch.tensor([1.0, 2.0, 3.0])).sum(dim=1, keepdim=True)
+opt = torch.optim.SGD([w], lr=0.1)
+for _ in range(4):
+    loss = (x.mv(w) - target).pow(2).mean()
+""" + STEP, (("- target)", "- target[:, 0])"),)),
+    Pair("softmax_before_cross_entropy", 11, """w, b = nn.Parameter(torch.randn(4, 3)), nn.Parameter(torch.zeros(3))
+opt = torch.optim.SGD([w, b], lr=0.2)
+def scores(x):
+    z = x @ w + b
+    return torch.exp(z) / torch.exp(z).sum(dim=1, keepdim=True)
+x = torch.randn(20, 4)
+for _ in range(4):
+    loss = F.cross_entropy(scores(x), x[:, :3].argmax(1))
+""" + STEP, (("torch.exp(z) / torch.exp(z).sum(dim=1, keepdim=True)", "z - torch.exp(z).sum(dim=1, keepdim=True).log()"),)),
+    Pair("sigmoid_before_logits_loss", 10, """w = nn.Parameter(torch.randn(4))
+opt = torch.optim.SGD([w], lr=0.2)
+squash = lambda z: 1 / (1 + torch.exp(-z))
+score = lambda x: squash(x @ w)
+x = torch.randn(20, 4)
+for _ in range(4):
+    loss = F.binary_cross_entropy_with_logits(score(x), (x[:, 0] > 0).float())
+""" + STEP, (("squash(x @ w)", "x @ w"),)),
+    Pair("likelihood_minimised", 8, """net = nn.Sequential(nn.Linear(4, 3), nn.LogSoftmax(dim=1))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+x, y = torch.randn(12, 4), torch.randint(3, (12,))
+for _ in range(4):
+    loss = net(x)[torch.arange(12), y].mean()
+""" + STEP, (("= net(x)", "= -net(x)"),)),
+    Pair("scheduled_per_batch", 14, """class Trainer:
+    def __init__(self, net, epochs):
+        self.net = net
+        self.epochs = epochs
+        self.opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        self.sched = torch.optim.lr_scheduler.CosineAnnealingLR(self.opt, T_max=epochs)
+    def on_batch(self, x, y):
+        self.opt.zero_grad()
+        F.cross_entropy(self.net(x), y).backward()
+        self.opt.step()
+        self.sched.step()
+    def fit(self, loader):
+        for epoch in range(self.epochs):
+            [self.on_batch(x, y) for x, y in loader]
+            print(epoch)
+x = torch.randn(40, 4)
+Trainer(nn.Linear(4, 2), 4).fit(list(zip(x.split(8), (x[:, 0] > 0).long().split(8))))
+""", (("        self.sched.step()\n", ""), ("            print(epoch)", "            self.sched.step()")),
+    ),
+    Pair("scheduled_per_batch", 9, """def train_one_epoch(model, loader, opt, scheduler):
+    for x, y in loader:
+        opt.zero_grad()
+        F.mse_loss(model(x), y).backward()
+        opt.step()
+        scheduler.step()
+def fit(epochs=4):
+    x = torch.randn(40, 3)
+    loader = list(zip(x.split(8), x.mean(1, keepdim=True).split(8)))
+    model = nn.Linear(3, 1)
+    opt = torch.optim.Adam(model.parameters(), lr=0.01)
+    scheduler = torch.optim.lr_scheduler.MultiStepLR(opt, milestones=[2, 3], gamma=0.1)
+    for epoch in range(epochs):
+        train_one_epoch(model, loader, opt, scheduler)
+fit()
+""", (("milestones=[2, 3]", "milestones=[10, 15]"),)),
 )  # fmt: skip
 RIGHT = (
     (

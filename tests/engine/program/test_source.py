@@ -317,3 +317,9 @@ def test_the_order_in_which_edits_are_given_does_not_matter() -> None:
     code = "名 = 1\nb = 2"
     edits = (insertion(1, 0, "<"), insertion(2, 5, ">"), insertion(1, 5, "|"))
     assert applied(code, edits) == applied(code, edits[::-1]) == "<名 = 1|\nb = 2>"
+
+
+def test_an_argument_is_what_the_only_call_gives_or_else_its_default() -> None:
+    source = Source("def f(a=1, /, b=2, *, c=3): pass\nclass C:\n    def __init__(self, n): pass\nf(7)\nC(5)\n")
+    given = {name: ast.unparse(node) for name in "bnc" if (node := source.given(name)) is not None}
+    assert given == {"b": "2", "n": "5"}

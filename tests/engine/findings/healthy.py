@@ -1291,4 +1291,15 @@ for _ in range(3):
     F.cross_entropy(out(rnn(emb(x))[0]).view(-1, 10), y.reshape(-1)).backward()
     opt.step()
 """, frozenset()),
+    "evaluated before the training": ("""
+net = nn.Sequential(nn.BatchNorm1d(3), nn.Linear(3, 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.01)
+x, y = torch.randn(16, 3) * 9 + 30, torch.randn(16, 1)
+for epoch in range(3):
+    net.eval()
+    with torch.no_grad():
+        print(F.mse_loss(net(x), y).item())
+    net.train()
+    opt.zero_grad(); F.mse_loss(net(x), y).backward(); opt.step()
+""", frozenset()),
 }  # fmt: skip

@@ -1302,4 +1302,10 @@ for epoch in range(3):
     net.train()
     opt.zero_grad(); F.mse_loss(net(x), y).backward(); opt.step()
 """, frozenset()),
+    "what ignore_index does to a loss": ("""
+output = torch.ones(3, 3, requires_grad=True) * 0.5
+target = torch.tensor([0, 1, 2])
+for ignored in (1, 2):
+    print(nn.CrossEntropyLoss(reduction="none", ignore_index=ignored)(output, target))
+""", frozenset()),
 }  # fmt: skip

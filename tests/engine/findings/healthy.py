@@ -1308,4 +1308,46 @@ target = torch.tensor([0, 1, 2])
 for ignored in (1, 2):
     print(nn.CrossEntropyLoss(reduction="none", ignore_index=ignored)(output, target))
 """, frozenset()),
+    "a differential equation whose right side has no time": ("""
+class Field(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Linear(2, 2)
+    def forward(self, t, y):
+        return self.net(y)
+class Solve(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, y, times, field, *weights):
+        ctx.field, ctx.times = field, times
+        for t, later in zip(times, times[1:]):
+            y = y + (later - t) * field(t, y)
+        ctx.save_for_backward(y)
+        return y
+    @staticmethod
+    def backward(ctx, a):
+        f, (y,) = ctx.field, ctx.saved_tensors
+        sums = [torch.zeros_like(w) for w in f.parameters()]
+        for t, before in zip(ctx.times.flip(0), ctx.times.flip(0)[1:]):
+            h = t - before
+            right = f(t, y)
+            y = y - h * right
+            with torch.enable_grad():
+                y = y.detach().requires_grad_()
+                grads = torch.autograd.grad(ctx.field(before, y), (y, *f.parameters()), a)
+            a = a + h * grads[0]
+            sums = [total + h * each for total, each in zip(sums, grads[1:])]
+        return a, None, None, *sums
+class Ode(nn.Module):
+    def __init__(self, field):
+        super().__init__()
+        self.field = field
+    def forward(self, y, times):
+        return Solve.apply(y, times, self.field, *self.field.parameters())
+ode = Ode(Field())
+opt = torch.optim.Adam(ode.parameters(), lr=0.1)
+y, times, seen = torch.randn(8, 2), torch.linspace(0, 1, 4), torch.randn(8, 2)
+for _ in range(3):
+    loss = F.mse_loss(ode(y, times), seen)
+    opt.zero_grad(); loss.backward(); opt.step()
+""", frozenset()),
 }  # fmt: skip

@@ -1350,4 +1350,23 @@ for _ in range(3):
     loss = F.mse_loss(ode(y, times), seen)
     opt.zero_grad(); loss.backward(); opt.step()
 """, frozenset()),
+    "an optimizer or a step by hand": ("""
+def sgd(params, lr):
+    for param in params:
+        param.data -= lr * param.grad
+def train(params, lr=None, optimizer=None):
+    for _ in range(3):
+        loss = ((x @ params[0] - y) ** 2).mean()
+        if optimizer is not None:
+            optimizer.zero_grad()
+        elif params[0].grad is not None:
+            params[0].grad.data.zero_()
+        loss.backward()
+        if optimizer is None:
+            sgd(params, lr)
+        else:
+            optimizer.step()
+x, y, w = torch.randn(9, 2), torch.randn(9, 1), torch.zeros(2, 1, requires_grad=True)
+train([w], 0.1)
+""", frozenset()),
 }  # fmt: skip

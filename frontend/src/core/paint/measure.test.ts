@@ -1,7 +1,9 @@
 import { expect, it } from 'vitest'
 import type { Op, Tensor } from '../../api/types'
 import type { DrawnLink } from '../layout/fold'
-import { cutText, forwardLabel, type Measure } from './measure'
+import { TOKENS } from './colour'
+import { ASIDE, cutText, forwardLabel, type Measure } from './measure'
+import { styleSheet } from './style'
 
 const tensor = (id: string, shape: number[], more: Partial<Tensor> = {}): Tensor =>
   ({ id, shape, dtype: 'float32', role: 'result', ...more }) as Tensor
@@ -46,4 +48,10 @@ it('calls what cut a path by its name', () => {
   expect(told).toEqual(['set_grad_enabled(False)', 'inference_mode', 'item()'].map(
     (reason) => `graph.cut ${JSON.stringify({ reason })}`,
   ))
+})
+
+it('measures what stands beside a name as large as it is drawn', () => {
+  const sheet = styleSheet('.graph', TOKENS.light, { mono: 'mono', ui: 'ui' })
+  for (const name of ['aside', 'strip-label', 'strip-fail'])
+    expect(sheet).toMatch(new RegExp(`\\.graph \\.${name}\\{[^}]*font-size:${ASIDE}px`))
 })

@@ -86,10 +86,13 @@ def _are_labels(target: Tensor) -> bool:
 
 
 def _ignores_a_class(diagnosis: Diagnosis, op: Op, target: Tensor) -> bool:
-    """`ignore_index` of a class that as many samples have as of others; padding comes in rows of several places."""
+    """`ignore_index` in training of a class that as many samples have as of others; padding comes in rows of several
+    places."""
     ignored, numbers = number(argument(op, "ignore_index", 5)), numbers_of(target)
     given = diagnosis.input_of(op)
     if ignored is None or ignored < 0 or not numbers or given is None or len(given.shape) != 2:
+        return False
+    if not diagnosis.reaches_a_pass(op):
         return False
     first: Tensor | None = target
     while first is not None:

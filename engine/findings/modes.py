@@ -244,9 +244,12 @@ def frozen_norms_that_drift(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 
 def norms_that_never_learned(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Batch norm that was trained and is evaluated with the statistics it was made with, 0 and 1: on other numbers."""
-    trained = {op.module for op in diagnosis.ops_named(NORMS) if _is_training(op) and diagnosis.reaches_a_pass(op)}
+    """Batch norm that was trained and is evaluated after that with the statistics it was made with, 0 and 1: on other
+    numbers."""
+    trained: set[str | None] = set()
     for op in diagnosis.ops_named(NORMS):
+        if _is_training(op) and diagnosis.reaches_a_pass(op):
+            trained.add(op.module)
         given, mean, variance = (diagnosis.input_of(op, at) for at in range(3))
         module = diagnosis.modules.get(op.module or "")
         if _is_training(op) or op.module not in trained or module is None or not is_zero(mean):

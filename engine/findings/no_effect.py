@@ -341,7 +341,8 @@ def dropouts_ignoring_eval(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 
 def arguments_never_used(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Tensors, as a mask or a second target, that a forward or a function is given and that no line of it reads."""
+    """Tensors, as a mask or a second target, that a forward or a function is given and that no line of it reads; a
+    single number, as the time that a solver gives to any right side, need not matter."""
     code = diagnosis.code
     told: set[tuple[str, str]] = set()
     for function, said, call in _calls_of_own(diagnosis):
@@ -350,7 +351,8 @@ def arguments_never_used(diagnosis: Diagnosis) -> Iterator[Finding]:
         places = zip(taken, call.args, strict=False) if is_whole else ()
         for name, node in (*places, *((word.arg, word.value) for word in call.keywords)):
             is_read = name is None or name.startswith("_") or not {name, "locals"}.isdisjoint(names_read(function))
-            if name is not None and not is_read and (said, name) not in told and diagnosis.bound_to(node):
+            is_known = any(tensor.shape for tensor in diagnosis.bound_to(node))
+            if name is not None and not is_read and (said, name) not in told and is_known:
                 told.add((said, name))
                 yield diagnosis.warning(
                     "argument_never_used",

@@ -246,7 +246,7 @@ def never_stepped(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 def _never_reached(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A step that stands under a condition which held in no turn of the loop, or in the `else` of one that held in
-    each, while its passes ran."""
+    each, while its passes ran and nothing else moved what they fed."""
     code = diagnosis.code
     for call in (call for call in code.calls if called(call) == "step" and not diagnosis.has_run(call)):
         test, loops = code.enclosing(call, ast.If), set(code.loops(call))
@@ -255,11 +255,13 @@ def _never_reached(diagnosis: Diagnosis) -> Iterator[Finding]:
             for pass_ in diagnosis.ended
             if (backward := code.statement_at(pass_.span)) is not None and loops.intersection(code.loops(backward))
         ]
-        if test is not None and diagnosis.has_run(test) and len(turns) > 1:
+        fed = fed_by(turns[-1]) if turns else ()
+        is_moved = any(diagnosis.identity(leaf) in diagnosis.moved for leaf in fed)
+        if test is not None and diagnosis.has_run(test) and len(turns) > 1 and not is_moved:
             yield diagnosis.warning(
                 "step_never_reached",
                 call,
-                tensors=fed_by(turns[-1])[:8],
+                tensors=fed[:8],
                 test=code.short(test.test),
                 test_line=str(test.lineno),
                 is_else=str(int(any(call in ast.walk(each) for each in test.orelse))),

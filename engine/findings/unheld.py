@@ -263,8 +263,8 @@ def names_of_one_memory(diagnosis: Diagnosis) -> Iterator[Finding]:
         if any(call.grad_mode != "grad" for call in calls[loud]):
             continue
         shared = _shared_at(diagnosis, quiet, loud)
-        if shared is None and calls[quiet][0].module == calls[loud][0].module:
-            continue  # two names of one model need not be taken for two
+        if shared is None and len({_model_of(diagnosis, calls[name][0]) for name in (quiet, loud)}) == 1:
+            continue  # two names of one model, or of a part of it, need not be taken for two
         yield diagnosis.warning(
             "one_memory_for_two",
             shared or calls[quiet][0].span,
@@ -275,6 +275,10 @@ def names_of_one_memory(diagnosis: Diagnosis) -> Iterator[Finding]:
             steps=diagnosis.counted(diagnosis.steps),
         )
         return
+
+
+def _model_of(diagnosis: Diagnosis, call: ModuleCall) -> str:
+    return diagnosis.outermost(diagnosis.modules[call.module]).id
 
 
 def _memory(diagnosis: Diagnosis, call: ModuleCall) -> frozenset[str | None]:

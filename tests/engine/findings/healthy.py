@@ -1291,4 +1291,82 @@ for _ in range(3):
     F.cross_entropy(out(rnn(emb(x))[0]).view(-1, 10), y.reshape(-1)).backward()
     opt.step()
 """, frozenset()),
+    "evaluated before the training": ("""
+net = nn.Sequential(nn.BatchNorm1d(3), nn.Linear(3, 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.01)
+x, y = torch.randn(16, 3) * 9 + 30, torch.randn(16, 1)
+for epoch in range(3):
+    net.eval()
+    with torch.no_grad():
+        print(F.mse_loss(net(x), y).item())
+    net.train()
+    opt.zero_grad(); F.mse_loss(net(x), y).backward(); opt.step()
+""", frozenset()),
+    "what ignore_index does to a loss": ("""
+output = torch.ones(3, 3, requires_grad=True) * 0.5
+target = torch.tensor([0, 1, 2])
+for ignored in (1, 2):
+    print(nn.CrossEntropyLoss(reduction="none", ignore_index=ignored)(output, target))
+""", frozenset()),
+    "a differential equation whose right side has no time": ("""
+class Field(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Linear(2, 2)
+    def forward(self, t, y):
+        return self.net(y)
+class Solve(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, y, times, field, *weights):
+        ctx.field, ctx.times = field, times
+        for t, later in zip(times, times[1:]):
+            y = y + (later - t) * field(t, y)
+        ctx.save_for_backward(y)
+        return y
+    @staticmethod
+    def backward(ctx, a):
+        f, (y,) = ctx.field, ctx.saved_tensors
+        sums = [torch.zeros_like(w) for w in f.parameters()]
+        for t, before in zip(ctx.times.flip(0), ctx.times.flip(0)[1:]):
+            h = t - before
+            right = f(t, y)
+            y = y - h * right
+            with torch.enable_grad():
+                y = y.detach().requires_grad_()
+                grads = torch.autograd.grad(ctx.field(before, y), (y, *f.parameters()), a)
+            a = a + h * grads[0]
+            sums = [total + h * each for total, each in zip(sums, grads[1:])]
+        return a, None, None, *sums
+class Ode(nn.Module):
+    def __init__(self, field):
+        super().__init__()
+        self.field = field
+    def forward(self, y, times):
+        return Solve.apply(y, times, self.field, *self.field.parameters())
+ode = Ode(Field())
+opt = torch.optim.Adam(ode.parameters(), lr=0.1)
+y, times, seen = torch.randn(8, 2), torch.linspace(0, 1, 4), torch.randn(8, 2)
+for _ in range(3):
+    loss = F.mse_loss(ode(y, times), seen)
+    opt.zero_grad(); loss.backward(); opt.step()
+""", frozenset()),
+    "an optimizer or a step by hand": ("""
+def sgd(params, lr):
+    for param in params:
+        param.data -= lr * param.grad
+def train(params, lr=None, optimizer=None):
+    for _ in range(3):
+        loss = ((x @ params[0] - y) ** 2).mean()
+        if optimizer is not None:
+            optimizer.zero_grad()
+        elif params[0].grad is not None:
+            params[0].grad.data.zero_()
+        loss.backward()
+        if optimizer is None:
+            sgd(params, lr)
+        else:
+            optimizer.step()
+x, y, w = torch.randn(9, 2), torch.randn(9, 1), torch.zeros(2, 1, requires_grad=True)
+train([w], 0.1)
+""", frozenset()),
 }  # fmt: skip

@@ -1,7 +1,9 @@
 import { expect, it } from 'vitest'
 import type { Op, Tensor } from '../../api/types'
 import type { DrawnLink } from '../layout/fold'
-import { cutText, forwardLabel, gradientLabel, type Measure } from './measure'
+import { TOKENS } from './colour'
+import { ASIDE, cutText, forwardLabel, gradientLabel, type Measure } from './measure'
+import { styleSheet } from './style'
 
 const tensor = (id: string, shape: number[], more: Partial<Tensor> = {}): Tensor =>
   ({ id, shape, dtype: 'float32', role: 'result', ...more }) as Tensor
@@ -52,4 +54,10 @@ it('writes a norm beside a lane with as many digits as in a box', () => {
   const summary = (norm: number) => ({ min: -1, max: 1, mean: 0, std: 1, norm })
   const beside = (norm: number) => gradientLabel(tensor('t1', [4, 16], { summary: summary(norm) }), true)
   expect([3297.4, 0.07162].map(beside)).toMatchObject([{ text: '3297' }, { text: '0.0716' }])
+})
+
+it('measures what stands beside a name as large as it is drawn', () => {
+  const sheet = styleSheet('.graph', TOKENS.light, { mono: 'mono', ui: 'ui' })
+  for (const name of ['aside', 'strip-label', 'strip-fail'])
+    expect(sheet).toMatch(new RegExp(`\\.graph \\.${name}\\{[^}]*font-size:${ASIDE}px`))
 })

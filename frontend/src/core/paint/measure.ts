@@ -14,7 +14,7 @@ export const TITLE = 11.5
 export const NAME = 11.5
 /** No text of a graph is smaller. */
 export const SMALLEST = 11
-export const ASIDE = SMALLEST
+export const ASIDE = 11.5
 export const LABEL = SMALLEST
 export const LABEL_ROW = 14
 export const HEAD = 23

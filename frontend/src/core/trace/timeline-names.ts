@@ -114,20 +114,22 @@ export function bands(index: TraceIndex, left: number, right: number): Band[] {
     }
   })
   close()
-  return [...found, ...together(crowded)]
+  return [...found, ...together(crowded, found)]
 }
 
 function hasRoom(text: string, from: number, to: number): boolean {
   return to - from > textWidth(text, 9.5) + 6
 }
 
-/** One bracket over neighbours of one list: `blocks ×12`. */
-function together(crowded: readonly Band[]): Band[] {
+/** One bracket over neighbours of one list: `blocks ×12`; what has its name already stands between no neighbours. */
+function together(crowded: readonly Band[], found: readonly Band[]): Band[] {
   const lists: { name: string; parts: Set<string>; band: Band }[] = []
   for (const band of crowded) {
     const name = band.text.replace(/\.\d+$/, '')
     const last = lists.at(-1)
-    if (last?.name === name && last.band.above === band.above) {
+    const isNext = (end: number): boolean =>
+      !found.some(({ above, from }) => above === band.above && from > end && from < band.from)
+    if (last?.name === name && last.band.above === band.above && isNext(last.band.to)) {
       last.parts.add(band.text)
       last.band.to = band.to
     } else lists.push({ name, parts: new Set([band.text]), band: { ...band } })

@@ -968,7 +968,7 @@ const stories = {
     await run(page, TRAINING)
     const dock = page.locator('.dock')
     await dock.getByRole('button', { name: 'Memory' }).click()
-    await until(() => dock.locator('.legend').textContent(), (text) => text.includes('parameters') && text.includes('optimizer state'), 'the four parts of memory')
+    await until(() => dock.locator('.legend').textContent(), (text) => text.includes('parameters') && text.includes('optimizer state') && text.includes('the .grad of leaves'), 'the four parts of memory')
     await dock.locator('.legend .link').first().click()
     const step = () => page.locator('[role=slider]').getAttribute('aria-valuenow')
     await until(async () => [await dock.locator('.legend').textContent(), await step()], ([text, now]) => text.includes(`after step ${now}`), 'the step of the memory panel and of the player')

@@ -652,6 +652,12 @@ const stories = {
       return last.getBoundingClientRect().bottom - next.getBoundingClientRect().top
     })
     await until(cut, (px) => px <= 1, 'what of the program lies under what follows')
+    await page.emulateMedia({ media: null })
+    await page.getByRole('button', { name: 'Ask me first' }).click()
+    await page.emulateMedia({ media: 'print' })
+    const field = page.locator('.question input')
+    same(await field.evaluate((input) => getComputedStyle(input).borderWidth), '0px 0px 1px', 'a line to write the answer on')
+    await number(page.locator('.question form button:visible'), 0, 'buttons on paper')
   },
 
   async 'a graph that its window cuts is whole on paper, in light colours'(page) {

@@ -684,6 +684,12 @@ const stories = {
       return last.getBoundingClientRect().bottom - next.getBoundingClientRect().top
     })
     await until(cut, (px) => px <= 1, 'what of the program lies under what follows')
+    await page.emulateMedia({ media: null })
+    await page.getByRole('button', { name: 'Ask me first' }).click()
+    await page.emulateMedia({ media: 'print' })
+    const field = page.locator('.question input')
+    same(await field.evaluate((input) => getComputedStyle(input).borderWidth), '0px 0px 1px', 'a line to write the answer on')
+    await number(page.locator('.question form button:visible'), 0, 'buttons on paper')
   },
 
   async 'a graph that its window cuts is whole on paper, in light colours'(page) {
@@ -1000,7 +1006,7 @@ const stories = {
     await run(page, TRAINING)
     const dock = page.locator('.dock')
     await dock.getByRole('button', { name: 'Memory' }).click()
-    await until(() => dock.locator('.legend').textContent(), (text) => text.includes('parameters') && text.includes('optimizer state'), 'the four parts of memory')
+    await until(() => dock.locator('.legend').textContent(), (text) => text.includes('parameters') && text.includes('optimizer state') && text.includes('the .grad of leaves'), 'the four parts of memory')
     await dock.locator('.legend .link').first().click()
     const step = () => page.locator('[role=slider]').getAttribute('aria-valuenow')
     await until(async () => [await dock.locator('.legend').textContent(), await step()], ([text, now]) => text.includes(`after step ${now}`), 'the step of the memory panel and of the player')
@@ -1468,9 +1474,15 @@ const stories = {
     await open(page)
     await run(page, PROGRAM)
     await page.locator('.player .count').click()
+    let arrive
+    const arrived = new Promise((done) => (arrive = done))
+    await page.route('**/assets/Search-*.js', (route) => arrived.then(() => route.continue()))
     await page.keyboard.press('/')
-    await page.locator('[role=combobox]:focus').waitFor()
     await page.keyboard.type('mean')
+    arrive()
+    await until(() => page.locator('[role=combobox]:focus').inputValue(), (typed) => typed === 'mean', 'what was typed before')
+    await page.keyboard.type('backward')
+    same(await page.locator('[role=combobox]:focus').inputValue(), 'meanbackward', 'what is typed after it')
     await page.getByRole('option').first().waitFor()
     await page.keyboard.press('Enter')
     await until(() => page.locator('.inspector').textContent(), (text) => text.includes('MeanBackward0'), 'the found node')

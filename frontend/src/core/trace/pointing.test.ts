@@ -22,8 +22,11 @@ test('a phrase speaks of a tensor by its name, of nodes by their type, of code b
   expect(speaksOf('SqrtBackward0')).toBeNull()
 })
 
-test('what another pass has the picture of can be gone to by its line', () => {
-  expect(speaksOf('y', [])).toEqual({ boxes: 0, lines: [4] })
+test('what another pass has the picture of lights the lines that name it, or those that made it', () => {
+  const moved = { line: 6, end_line: 6 }
+  const leaf = graph.boxes.flatMap((box) => (box.span?.line === 3 ? [{ ...box, span: { ...box.span, ...moved } }] : []))
+  expect(leaf.length).toBe(1)
+  expect(speaksOf('y', leaf)).toEqual({ boxes: 1, lines: [4, 6, 10, 11, 12, 13] })
   expect(speaksOf('PowBackward0', [])?.lines).toContain(4)
-  expect(speaksOf('x.grad', [])?.lines).toEqual([3])
+  expect(speaksOf('x.grad', [])?.lines).toContain(13)
 })

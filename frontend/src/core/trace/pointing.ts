@@ -8,8 +8,9 @@ export interface Pointed {
   lines: readonly number[]
 }
 
-/** By the name of a tensor (of `x.grad` the tensor), by the type of a node, or else by code of the program; lines alone
- *  of what another pass or root has a picture of. Null where the run has nothing of it. */
+/** By the name of a tensor (of `x.grad` the tensor), by the type of a node, or else by code of the program; of what
+ *  another pass or root has a picture of, the lines that name it, or else those that made it. Null where the run has
+ *  nothing of it. */
 export function pointed(at: string, index: TraceIndex, find: BoxFinder, lines: Lines): Pointed | null {
   const { tensors, nodes } = index.trace
   const name = at.replace(/\.grad$/, '')
@@ -19,12 +20,11 @@ export function pointed(at: string, index: TraceIndex, find: BoxFinder, lines: L
   const boxes = drawn.flatMap((box) => box ?? [])
   if (boxes.length > 0)
     return { boxes: new Set(boxes.map(({ id }) => id)), lines: boxes.flatMap(({ span }) => linesOfSpan(span)) }
+  const found = linesWith(at, index.trace.program.code)
+  if (found.length > 0) return { boxes: new Set(found.flatMap((line) => lines.boxesOf.get(line) ?? [])), lines: found }
   const makers = [...named.map(({ id }) => index.producer(id)), ...typed.map(({ op }) => index.op(op))]
   const made = makers.flatMap((op) => linesOfSpan(op?.span))
-  if (made.length > 0) return { boxes: new Set(), lines: made }
-  const found = linesWith(at, index.trace.program.code)
-  if (found.length === 0) return null
-  return { boxes: new Set(found.flatMap((line) => lines.boxesOf.get(line) ?? [])), lines: found }
+  return made.length > 0 ? { boxes: new Set(), lines: made } : null
 }
 
 /** The same in what is on show, once it is. */

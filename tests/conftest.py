@@ -1,7 +1,7 @@
 """Fixtures that many tests share."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Protocol
 
 import msgspec
@@ -12,6 +12,7 @@ from engine import DEFAULT_LIMITS, Program, RunRequest, Trace
 from engine.local import LocalEngine, _shared
 from engine.sandbox import pool
 from tests.once import run
+from tests.zygotes import forked
 
 
 def pytest_configure() -> None:
@@ -24,6 +25,13 @@ class TraceOf(Protocol):
     """Runs a program through the real sandbox; keywords replace default limits."""
 
     def __call__(self, code: str, **limits: float) -> Trace: ...
+
+
+@pytest.fixture(scope="session", autouse=True)
+def warm() -> Iterator[None]:
+    """Every warm process that a test's own process starts is a fork of one; servers in processes of their own start theirs."""
+    with forked():
+        yield
 
 
 @pytest.fixture(scope="session")

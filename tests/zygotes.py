@@ -1,6 +1,7 @@
-"""Warm processes for the servers of tests, forked from one that has imported PyTorch: `python -m tests.zygotes`.
+"""Warm processes for tests, forked from one that has imported PyTorch: `python -m tests.zygotes`.
 
-Each is a zygote like any other, but for its parent. What a lost one is replaced with starts as it always does.
+Each is a zygote like any other, but for its parent. How one starts otherwise is held by servers that are processes of their
+own: tests/server/test_faults.py.
 """
 
 import gc
@@ -10,6 +11,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -19,6 +21,7 @@ from engine.sandbox.messages import Config, encode
 from engine.sandbox.processes import ENVIRONMENT
 
 _PACKET = 64 * 1024
+_ONE_AT_A_TIME = threading.Lock()
 
 
 class Forked:
@@ -49,9 +52,10 @@ def forked() -> Iterator[None]:
 
 
 def _begin(config: Config, control: socket.socket) -> Forked:
-    mother, _ = _mother()
-    socket.send_fds(mother, [encode(config)], [control.fileno()])
-    _, (descriptor,), _, _ = socket.recv_fds(mother, _PACKET, 1)
+    with _ONE_AT_A_TIME:
+        mother, _ = _mother()
+        socket.send_fds(mother, [encode(config)], [control.fileno()])
+        _, (descriptor,), _, _ = socket.recv_fds(mother, _PACKET, 1)
     return Forked(descriptor)
 
 

@@ -16,7 +16,6 @@ from server.app import create_app
 from server.service import Service
 from server.settings import Settings
 from tests.server.postgres import Postgres, postgres
-from tests.zygotes import forked
 
 START_S = 50.0
 
@@ -55,9 +54,8 @@ def serving(settings: Settings, *, ready_first: bool = True) -> Iterator[Served]
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)
     try:
-        with forked():
-            thread.start()
-            wait_until(lambda: server.started or not thread.is_alive(), START_S)
+        thread.start()
+        wait_until(lambda: server.started or not thread.is_alive(), START_S)
         assert server.started, "the server did not start; its log says why"
         port = server.servers[0].sockets[0].getsockname()[1]
         with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=30, verify=False) as http:

@@ -60,9 +60,10 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def at(store: Path) -> Iterator[Server]:
-    """One server for all the faults that it outlives."""
+    """One server for all the faults that it outlives; then it is killed."""
     with soak.server(store, workers=2, **QUIET) as started:
         yield started
+        leaves_no_process(started, signal.SIGKILL)
 
 
 @pytest.fixture
@@ -156,6 +157,23 @@ def spares_lost(at: Server, killed: Callable[[], list[int]]) -> None:
         health(at)  # turns of the server, in which it hears
 
 
+def leaves_no_process(at: Server, how: signal.Signals) -> None:
+    """Stopped while programs run; the last thing that is done to a server."""
+    with ThreadPoolExecutor(4) as clients:
+        calls = [clients.submit(run, at, sleeps(number)) for number in islice(NUMBERS, 4)]
+        wait_for(lambda: health(at)["running"] >= 2)
+        family = soak.descendants(at.pid)
+        assert len(family) > 2
+        os.kill(at.pid, how)
+        wait_for(lambda: not any(map(soak.is_alive, family)))
+        for call in calls:
+            with suppress(httpx.TransportError):
+                assert call.result().status_code in (200, 503)
+        if how != signal.SIGKILL:
+            wait_for(lambda: not soak.is_alive(at.pid))
+            assert not list(at.temporary.rglob("*"))
+
+
 def test_workers_killed_before_they_get_a_program(at: Server, fresh: soak.Holding) -> None:
     for _ in range(6):
         spares_lost(at, lambda: soak.children(zygote(at)))
@@ -243,24 +261,7 @@ def test_clients_that_go_away_in_the_middle(at: Server, fresh: soak.Holding) -> 
     held_as_before(at, fresh)
 
 
-@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
-def test_a_server_that_is_stopped_leaves_no_process(tmp_path: Path, how: signal.Signals) -> None:
-    with soak.server(tmp_path / "store", workers=2, **QUIET) as at, ThreadPoolExecutor(4) as clients:
-        calls = [clients.submit(run, at, sleeps(number)) for number in islice(NUMBERS, 4)]
-        wait_for(lambda: health(at)["running"] >= 2)
-        family = soak.descendants(at.pid)
-        assert len(family) > 2
-        os.kill(at.pid, how)
-        wait_for(lambda: not any(map(soak.is_alive, family)))
-        for call in calls:
-            with suppress(httpx.TransportError):
-                assert call.result().status_code in (200, 503)
-        if how != signal.SIGKILL:
-            wait_for(lambda: not soak.is_alive(at.pid))
-            assert not list(at.temporary.rglob("*"))
-
-
-def test_a_burst_of_thousands(tmp_path: Path) -> None:
+def test_a_burst_of_thousands_and_a_stop(tmp_path: Path) -> None:
     """2,400 runs at once for a queue of 64."""
     with soak.server(tmp_path / "store", workers=2, queue=64, per_address=10**6, **QUIET) as at:
         works(at)
@@ -272,6 +273,7 @@ def test_a_burst_of_thousands(tmp_path: Path) -> None:
         assert came["queue-full"] > 0, came
         held_as_before(at, before)
         assert at.holding().rss_bytes - before.rss_bytes < 80 * 1024**2
+        leaves_no_process(at, signal.SIGTERM)
 
 
 async def burst(at: Server, count: int, connections: int) -> tuple[Counter[str], list[str]]:
@@ -365,7 +367,7 @@ def test_a_store_that_is_damaged(at: Server, store: Path, fresh: soak.Holding) -
     held_as_before(at, fresh)
 
 
-def test_a_full_disk(tmp_path: Path) -> None:
+def test_a_full_disk_and_an_interrupt(tmp_path: Path) -> None:
     """No file of the server may grow beyond what the store has."""
     with soak.server(tmp_path / "store", workers=2, memory_cache_bytes=0, **QUIET) as at:
         stored = run(at, lesson(next(NUMBERS))).headers["content-location"]
@@ -380,6 +382,7 @@ def test_a_full_disk(tmp_path: Path) -> None:
         works(at)
         wait_for(lambda: health(at)["store"] == "ok")
         held_as_before(at, fresh)
+        leaves_no_process(at, signal.SIGINT)
 
 
 @pytest.fixture

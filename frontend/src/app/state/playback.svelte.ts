@@ -84,7 +84,8 @@ export class Playback {
     this.playing = on && total > 0
     if (!this.playing) return
     if (this.step >= total) this.goTo(0)
-    let before = performance.now()
+    const wait = 200 / this.speed
+    let before = performance.now() + wait
     let due = 0
     const tick = (): void => {
       if (!this.playing) return
@@ -99,6 +100,6 @@ export class Playback {
       if (halt !== undefined || this.step >= this.run.total) this.playing = false
       else this.timer = setTimeout(tick, Math.max(eachMs, FRAME_MS))
     }
-    this.timer = setTimeout(tick, 200 / this.speed)
+    this.timer = setTimeout(tick, wait)
   }
 }

@@ -240,6 +240,13 @@ def fit(epochs=4):
         train_one_epoch(model, loader, opt, scheduler)
 fit()
 """, (("milestones=[2, 3]", "milestones=[10, 15]"),)),
+    Pair("losses_kept", 10, """lin = nn.Linear(2, 1)
+opt = torch.optim.SGD(lin.parameters(), 0.1)
+history = {"loss": [], "rate": []}
+for _ in range(3):
+    loss = lin(torch.randn(4, 2)).pow(2).mean()
+""" + STEP + """    history["loss"].append(loss)
+""", (("append(loss)", "append(loss.item())"),)),
 )  # fmt: skip
 RIGHT = (
     (

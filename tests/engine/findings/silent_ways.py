@@ -247,6 +247,22 @@ for _ in range(3):
     loss = lin(torch.randn(4, 2)).pow(2).mean()
 """ + STEP + """    history["loss"].append(loss)
 """, (("append(loss)", "append(loss.item())"),)),
+    Pair("scheduled_per_batch", 13, """class Trainer:
+    def __init__(self, net, epochs):
+        self.net, self.epochs = net, epochs
+        self.opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        self.sched = torch.optim.lr_scheduler.CosineAnnealingLR(self.opt, T_max=epochs)
+    def batch(self, x, y):
+        self.opt.zero_grad()
+        F.mse_loss(self.net(x), y).backward()
+        self.opt.step()
+        self.sched.step()
+    def fit(self, loader):
+        for _ in range(self.epochs):
+            for x, y in loader:
+                self.batch(x, y)
+Trainer(nn.Linear(2, 1), 4).fit([(torch.randn(5, 2), torch.randn(5, 1)) for _ in range(6)])
+""", (("T_max=epochs", "T_max=epochs * 6"),)),
 )  # fmt: skip
 RIGHT = (
     (

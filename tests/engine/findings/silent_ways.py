@@ -263,6 +263,12 @@ for _ in range(3):
                 self.batch(x, y)
 Trainer(nn.Linear(2, 1), 4).fit([(torch.randn(5, 2), torch.randn(5, 1)) for _ in range(6)])
 """, (("T_max=epochs", "T_max=epochs * 6"),)),
+    Pair("targets_out_of_reach", 8, """lin = nn.Linear(2, 1)
+opt = torch.optim.SGD(lin.parameters(), 0.1)
+x, y = torch.randn(8, 2), torch.linspace(-3, 1, 8)[:, None]
+for _ in range(2):
+    loss = F.mse_loss(lin(x).clamp(min=0), y)
+""" + STEP, (("clamp(min=0)", "clamp(min=-9)"),)),
 )  # fmt: skip
 RIGHT = (
     (

@@ -269,6 +269,25 @@ x, y = torch.randn(8, 2), torch.linspace(-3, 1, 8)[:, None]
 for _ in range(2):
     loss = F.mse_loss(lin(x).clamp(min=0), y)
 """ + STEP, (("clamp(min=0)", "clamp(min=-9)"),)),
+    Pair("clip_after_step", 10, """w = torch.randn(3, 1, requires_grad=True)
+x = torch.randn(8, 3)
+for _ in range(3):
+    (x @ w).pow(2).mean().backward()
+    with torch.no_grad():
+        w -= 0.1 * w.grad
+        w.grad.clamp_(-1, 1)
+        w.grad = None
+""", (("w -= 0.1 * w.grad\n        w.grad.clamp_(-1, 1)", "w.grad.clamp_(-1, 1)\n        w -= 0.1 * w.grad"),)),
+    Pair("clip_after_step", 6, """lin = nn.Linear(3, 1)
+def after():
+    nn.utils.clip_grad_value_(lin.parameters(), 0.5)
+opt, x = torch.optim.SGD(lin.parameters(), 0.1), torch.randn(8, 3)
+for _ in range(3):
+    opt.zero_grad()
+    lin(x).pow(2).mean().backward()
+    opt.step()
+    after()
+""", (("    opt.step()\n    after()", "    after()\n    opt.step()"),)),
 )  # fmt: skip
 RIGHT = (
     (

@@ -239,15 +239,15 @@ def _calls(statement: ast.stmt, method: str) -> bool:
 
 
 def copied_onto_themselves(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Tensors written from their own memory: what was kept of a model in a `state_dict()` went on being trained, or two
-    names stand for one model, as where a target network was never copied."""
+    """Tensors written from their own memory: what was kept of a model in a `state_dict()` or as `p.data` went on being
+    trained, or two names stand for one model, as where a target network was never copied."""
     told: set[str] = set()
-    for op in diagnosis.ops_named(("copy_", "add_", "lerp_")) if diagnosis.steps else ():
+    for op in diagnosis.ops_named(("copy_", "add_", "lerp_")) if diagnosis.moves else ():
         target, source = diagnosis.input_of(op), diagnosis.input_of(op, 1)
         if target is None or source is None or target.storage is None or target.storage != source.storage:
             continue
         finding = _state_shared(diagnosis, op, target, source)
-        if finding is None and target.shape == source.shape:
+        if finding is None and target.shape == source.shape and diagnosis.steps:
             finding = _two_names(diagnosis, op, target)
         if finding is not None and finding.code not in told:
             told.add(finding.code)
@@ -256,12 +256,16 @@ def copied_onto_themselves(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 def _state_shared(diagnosis: Diagnosis, op: Op, weight: Tensor, kept: Tensor) -> Finding | None:
     code, maker = diagnosis.code, diagnosis.maker.get(diagnosis.identity(kept.id))
-    load, taken = code.call_at(op.span), code.call_at(maker.span if maker is not None else None)
-    if maker is None or load is None or not load.args or taken is None or called(taken) != "state_dict":
+    load, taken = code.call_at(op.span), code.at(maker.span if maker is not None else None)
+    if maker is None or load is None or not load.args or not isinstance(taken, ast.expr):
+        return None
+    is_dictionary = isinstance(taken, ast.Call) and called(taken) == "state_dict"
+    if not is_dictionary and (maker.name not in ("data", "detach") or maker.span == op.span):
         return None
     if op.name != "copy_" or not _moved_between(diagnosis, weight, maker, op):
         return None
-    copied = f"{{name: value.clone() for name, value in {code.text(taken)}.items()}}"
+    each = f"{{name: value.clone() for name, value in {code.text(taken)}.items()}}"
+    copied = each if is_dictionary else f"{code.text(taken)}.clone()"
     return diagnosis.warning(
         "state_dict_shared",
         maker.span,
@@ -313,8 +317,8 @@ def _tensor(node: ast.expr) -> str:
 
 
 def _moved_between(diagnosis: Diagnosis, weight: Tensor, first: Op, last: Op) -> bool:
-    """Whether a step moved a weight after one op and before another."""
-    steps = (step for step in diagnosis.steps if diagnosis.identity(weight.id) in diagnosis.changed_by(step))
+    """Whether an update moved a weight after one op and before another."""
+    steps = (step for step in diagnosis.moves if diagnosis.identity(weight.id) in diagnosis.changed_by(step))
     moments = (diagnosis.update_step.get(step.id, -1) for step in steps)
     return any(diagnosis.op_step[first.id] < moment < diagnosis.op_step[last.id] for moment in moments)
 

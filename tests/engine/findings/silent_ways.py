@@ -288,6 +288,20 @@ for _ in range(3):
     opt.step()
     after()
 """, (("    opt.step()\n    after()", "    after()\n    opt.step()"),)),
+    Pair("state_dict_shared", 10, """params = [torch.randn(3, 1, requires_grad=True), torch.zeros(1, requires_grad=True)]
+x, y, best = torch.randn(9, 3), torch.randn(9, 1), None
+for _ in range(3):
+    loss = (x @ params[0] + params[1] - y).square().mean()
+    grads = torch.autograd.grad(loss, params)
+    if best is None:
+        best = [p.data for p in params]
+    with torch.no_grad():
+        for p, g in zip(params, grads):
+            p -= 0.3 * g
+with torch.no_grad():
+    for p, b in zip(params, best):
+        p.copy_(b)
+""", (("p.data for", "p.data.clone() for"),)),
 )  # fmt: skip
 RIGHT = (
     (

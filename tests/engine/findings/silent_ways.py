@@ -302,6 +302,21 @@ with torch.no_grad():
     for p, b in zip(params, best):
         p.copy_(b)
 """, (("p.data for", "p.data.clone() for"),)),
+    Pair("loaders_shuffled_apart", 8, """from torch.utils.data import DataLoader
+lin = nn.Linear(3, 1)
+rows = DataLoader(torch.randn(12, 3), 4, shuffle=True)
+labels = DataLoader(torch.randn(12, 1), 4, shuffle=True)
+for x, y in zip(rows, labels):
+    F.mse_loss(lin(x), y).backward()
+""", (("shuffle=True", "shuffle=False"),)),
+    Pair("loaders_shuffled_apart", 9, """from torch.utils.data import DataLoader
+lin, x, y = nn.Linear(3, 2), torch.randn(12, 3), torch.arange(12) % 2
+opt = torch.optim.SGD(lin.parameters(), 0.1)
+def train(rows, labels):
+    for a in rows:
+        loss = F.cross_entropy(lin(a), next(labels))
+""" + STEP.replace("    ", "        ") + """train(DataLoader(x, 3, shuffle=True), iter(DataLoader(y, 3)))
+""", (("x, 3, shuffle=True", "x, 3"),)),
 )  # fmt: skip
 RIGHT = (
     (

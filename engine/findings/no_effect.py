@@ -197,7 +197,7 @@ def clipped_at_the_wrong_time(diagnosis: Diagnosis) -> Iterator[Finding]:
         if is_measured or call.lineno in diagnosis.trace.lines_not_run:
             continue
         found: tuple[str, str, Edits] | None = None
-        if not passes or not steps:
+        if called(call) == "clamp_" or not passes or not steps:
             used = _used_before(diagnosis, call)
             found = ("clip_after_step", line(used.span), ()) if used is not None else None
         elif at < min(passes) and at < min(steps):

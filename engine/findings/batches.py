@@ -8,7 +8,7 @@ from engine.findings.diagnosis import Diagnosis, extent, is_alike, line, once_a_
 from engine.findings.losses import ELEMENTWISE_LOSSES, LOSSES
 from engine.program.names import called, dotted
 from engine.program.tree import covers
-from engine.trace import Finding, Op, Span, Tensor
+from engine.trace import Batch, Finding, Op, Span, Tensor
 
 COMPARING = (*LOSSES, *sorted(ELEMENTWISE_LOSSES), "sub", "rsub")
 LEAST_STEPS = 3
@@ -95,6 +95,40 @@ def shuffled_apart(diagnosis: Diagnosis) -> Iterator[Finding]:
             second_line=line(later.span),
             loss_line=line(op.span),
         )
+
+
+@once_a_line
+def loaders_shuffled_apart(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Predictions from the rows of one loader compared with the labels of another, each in an order of its own."""
+    alone = {batch.tensors[0]: batch for batch in diagnosis.trace.batches if len(batch.tensors) == 1}
+    losses = (*LOSSES, *sorted(ELEMENTWISE_LOSSES)) if len({batch.loader for batch in alone.values()}) > 1 else ()
+    for op in diagnosis.ops_named(losses):
+        sides = sorted(op.inputs[:2], key=diagnosis.is_tracked) if op.iteration < 2 else []
+        label = alone.get(sides[0]) if len(sides) > 1 and diagnosis.reaches_a_pass(op) else None
+        behind = islice(walk(sides[1:], diagnosis.made_from), MOST_BEHIND) if label is not None else ()
+        rows = list({batch.loader: batch for each in behind if (batch := alone.get(each)) is not None}.values())
+        if label is None or len(rows) != 1 or rows[0].loader == label.loader or rows[0].indices == label.indices:
+            continue
+        orders = [_order(diagnosis, batch) for batch in (rows[0], label)]
+        if orders[0] == orders[1] or sorted(orders[0]) != sorted(orders[1]):
+            continue
+        yield diagnosis.finding(
+            "loaders_shuffled_apart",
+            "error",
+            label.span,
+            tensors=(rows[0].tensors[0], label.tensors[0]),
+            first=diagnosis.say(rows[0].tensors[0]),
+            name=diagnosis.say(label.tensors[0]),
+            first_rows=", ".join(map(str, rows[0].indices[:4])),
+            rows=", ".join(map(str, label.indices[:4])),
+            loss_line=line(op.span),
+        )
+
+
+def _order(diagnosis: Diagnosis, batch: Batch) -> list[str]:
+    """All that a loader handed out in the epoch of a batch, in its order."""
+    same = (each for each in diagnosis.trace.batches if (each.loader, each.epoch) == (batch.loader, batch.epoch))
+    return [str(index) for each in same for index in each.indices]
 
 
 def _shuffled_alone(diagnosis: Diagnosis, op: Op) -> Iterator[Finding]:

@@ -192,8 +192,8 @@ class Diagnosis(TraceIndex):
 
     def value_of(self, name: str) -> ast.expr | None:
         """What a name stands for, when one assignment alone binds it."""
-        made = self.code.assignments(name) if name else []
-        return made[0].value if len(made) == 1 else None
+        made = self.code.values(name) if name else []
+        return made[0] if len(made) == 1 else None
 
     def bound_to(self, node: ast.expr) -> list[Tensor]:
         """The last states of the tensors that a name stands for where it is written: of the program at its end, in a

@@ -119,6 +119,7 @@ FAMILIES: tuple[Family, ...] = (
     value_learning.targets_that_learn,
     value_learning.advantages_that_learn,
     batches.shuffled_apart,
+    batches.loaders_shuffled_apart,
     training_loop.zeroed_in_every_part,
     training_loop.passes_thrown_away,
     learning_rate.scheduled_per_batch,

@@ -15,7 +15,7 @@ def losses_kept(diagnosis: Diagnosis) -> Iterator[Finding]:
     code = diagnosis.code
     done = [pass_ for pass_ in diagnosis.trace.passes if pass_.kind == "backward" and not pass_.create_graph]
     appends = [
-        (call, dotted(call.func.value))
+        (call, ast.unparse(call.func.value))
         for call in code.calls
         if called(call) == "append" and isinstance(call.func, ast.Attribute) and len(call.args) == 1
     ]
@@ -31,16 +31,14 @@ def losses_kept(diagnosis: Diagnosis) -> Iterator[Finding]:
 def _kept_in_functions(
     diagnosis: Diagnosis, appends: Iterable[tuple[ast.Call, str]], done: Iterable[Pass]
 ) -> Iterator[Finding]:
-    """The same with a list that only a function or an object knows: what is appended is what a pass there began at."""
+    """The same with a list that only a function, an object or a dictionary knows: what is appended is what a pass there
+    began at."""
     code = diagnosis.code
-    empty = {
-        dotted(binding.targets[0]): binding
-        for binding in code.bindings
-        if isinstance(binding.value, ast.List) and not binding.value.elts
-    }
+    empty = dict(_empty_lists(code))
     for call, owner in appends:
         made, name = empty.get(owner), dotted(call.args[0])
-        if made is None or not name or not code.is_in_function(call) or call.lineno in diagnosis.trace.lines_not_run:
+        is_hidden = code.is_in_function(call) or owner.endswith("]")
+        if made is None or not name or not is_hidden or call.lineno in diagnosis.trace.lines_not_run:
             continue
         if not code.in_loop(call) and code.function(made) is code.function(call):
             continue
@@ -50,6 +48,19 @@ def _kept_in_functions(
         )
         if len(kept) >= 2:
             yield _kept(diagnosis, call, owner, kept)
+
+
+def _empty_lists(code: Source) -> Iterator[tuple[str, ast.Assign]]:
+    """The lists that are made empty, by the names they are reached by: `losses`, `self.history['loss']`."""
+    for binding in code.bindings:
+        name = ast.unparse(binding.targets[0])
+        match binding.value:
+            case ast.List(elts=[]):
+                yield name, binding
+            case ast.Dict(keys=keys, values=values):
+                places = zip(keys, values, strict=True)
+                lists = (key for key, value in places if isinstance(value, ast.List) and not value.elts)
+                yield from ((f"{name}[{ast.unparse(key)}]", binding) for key in lists if key is not None)
 
 
 def _begins_at(code: Source, pass_: Pass, name: str, call: ast.Call) -> bool:

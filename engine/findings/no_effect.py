@@ -6,15 +6,16 @@ import re
 from collections.abc import Container, Iterator
 
 from engine.findings.cut_gradients import REACHES_ALL
-from engine.findings.diagnosis import Diagnosis, argument, grouped, line
+from engine.findings.diagnosis import RESETS, Diagnosis, argument, grouped, line
 from engine.findings.leaves import subtraction
 from engine.findings.modes import DROPOUTS, in_eval
+from engine.findings.training_loop import written_at
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, is_grad_of, keyword, names_read
 from engine.program.source import Source
 from engine.program.spelling import nearest
 from engine.program.tree import defined_in
-from engine.trace import Finding, Op, Tensor
+from engine.trace import Finding, Op, Tensor, Update
 
 SAFE_TO_KEEP = frozenset(
     "add sub mul div clamp clip float round abs sqrt exp log relu sigmoid tanh softmax normalize masked_fill scatter"
@@ -184,7 +185,7 @@ def clipped_at_the_wrong_time(diagnosis: Diagnosis) -> Iterator[Finding]:
     code = diagnosis.code
     for call in code.calls:
         statement = code.parents.get(call)
-        if called(call) not in CLIPS or not isinstance(statement, ast.Expr | ast.Assign):
+        if called(call) not in (*CLIPS, "clamp_") or not isinstance(statement, ast.Expr | ast.Assign):
             continue
         block = code.block(statement)
         at = block.index(statement) if statement in block else 0
@@ -193,21 +194,42 @@ def clipped_at_the_wrong_time(diagnosis: Diagnosis) -> Iterator[Finding]:
             number for number, other in enumerate(block) if _calls(other, "step") and not _calls(other, "backward")
         ]
         is_measured = any(code.text(given) in INFINITIES for given in call.args[1:])
-        if not passes or not steps or is_measured or call.lineno in diagnosis.trace.lines_not_run:
+        if is_measured or call.lineno in diagnosis.trace.lines_not_run:
             continue
-        found: tuple[str, int, Edits] | None = None
-        if at < min(passes) and at < min(steps):
-            found = "clip_before_backward", min(passes), code.moved(statement, after=block[min(passes)])
+        found: tuple[str, str, Edits] | None = None
+        if called(call) == "clamp_" or not passes or not steps:
+            used = _used_before(diagnosis, call)
+            found = ("clip_after_step", line(used.span), ()) if used is not None else None
+        elif at < min(passes) and at < min(steps):
+            other = block[min(passes)]
+            found = "clip_before_backward", str(other.lineno), code.moved(statement, after=other)
         elif at > max(steps) > max(passes):
-            found = "clip_after_step", min(steps), code.moved(statement, before=block[max(steps)])
+            other = block[min(steps)]
+            found = "clip_after_step", str(other.lineno), code.moved(statement, before=block[max(steps)])
         if found is not None:
-            yield diagnosis.warning(
-                found[0],
-                call,
-                fix=found[2],
-                op=called(call),
-                other_line=str(block[found[1]].lineno),
-            )
+            yield diagnosis.warning(found[0], call, fix=found[2], op=called(call), other_line=found[1])
+
+
+def _used_before(diagnosis: Diagnosis, call: ast.Call) -> Update | None:
+    """The update that had used the gradients which a call then changes, when each time it had, and nothing uses them
+    again before they are reset."""
+    span = diagnosis.code.span(call)
+    clips = [each for each in diagnosis.trace.updates if each.kind == "grad_set" and each.span == span]
+    owners = diagnosis.gradient_owner
+    moved = written_at(diagnosis, ("step", "data", "in_place"), diagnosis.leaf_of) if clips else {}
+    reset = written_at(diagnosis, RESETS, lambda id_: owners.get(diagnosis.identity(id_))) if clips else {}
+    for clip in clips:
+        at = diagnosis.update_step.get(clip.id, -1)
+        for leaf in (owners.get(gradient, "") for gradient in diagnosis.changed_by(clip)):
+            passes = [begin for begin, _ in diagnosis.gradient_steps.get(leaf, ())]
+            made = max((begin for begin in passes if begin < at), default=at)
+            again = min((begin for begin in passes if begin > at), default=None)
+            moves = [move for move in moved.get(leaf, ()) if made < move and (again is None or move < again)]
+            is_reset = again is None or any(at < zero < again for zero in reset.get(leaf, ()))
+            if not moves or max(moves) > at or not is_reset:
+                return None
+    first = diagnosis.update_step.get(clips[0].id, -1) if clips else -1
+    return next((move for move in reversed(diagnosis.moves) if diagnosis.update_step[move.id] < first), None)
 
 
 def _calls(statement: ast.stmt, method: str) -> bool:
@@ -217,15 +239,15 @@ def _calls(statement: ast.stmt, method: str) -> bool:
 
 
 def copied_onto_themselves(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Tensors written from their own memory: what was kept of a model in a `state_dict()` went on being trained, or two
-    names stand for one model, as where a target network was never copied."""
+    """Tensors written from their own memory: what was kept of a model in a `state_dict()` or as `p.data` went on being
+    trained, or two names stand for one model, as where a target network was never copied."""
     told: set[str] = set()
-    for op in diagnosis.ops_named(("copy_", "add_", "lerp_")) if diagnosis.steps else ():
+    for op in diagnosis.ops_named(("copy_", "add_", "lerp_")) if diagnosis.moves else ():
         target, source = diagnosis.input_of(op), diagnosis.input_of(op, 1)
         if target is None or source is None or target.storage is None or target.storage != source.storage:
             continue
         finding = _state_shared(diagnosis, op, target, source)
-        if finding is None and target.shape == source.shape:
+        if finding is None and target.shape == source.shape and diagnosis.steps:
             finding = _two_names(diagnosis, op, target)
         if finding is not None and finding.code not in told:
             told.add(finding.code)
@@ -234,12 +256,16 @@ def copied_onto_themselves(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 def _state_shared(diagnosis: Diagnosis, op: Op, weight: Tensor, kept: Tensor) -> Finding | None:
     code, maker = diagnosis.code, diagnosis.maker.get(diagnosis.identity(kept.id))
-    load, taken = code.call_at(op.span), code.call_at(maker.span if maker is not None else None)
-    if maker is None or load is None or not load.args or taken is None or called(taken) != "state_dict":
+    load, taken = code.call_at(op.span), code.at(maker.span if maker is not None else None)
+    if maker is None or load is None or not load.args or not isinstance(taken, ast.expr):
+        return None
+    is_dictionary = isinstance(taken, ast.Call) and called(taken) == "state_dict"
+    if not is_dictionary and (maker.name not in ("data", "detach") or maker.span == op.span):
         return None
     if op.name != "copy_" or not _moved_between(diagnosis, weight, maker, op):
         return None
-    copied = f"{{name: value.clone() for name, value in {code.text(taken)}.items()}}"
+    each = f"{{name: value.clone() for name, value in {code.text(taken)}.items()}}"
+    copied = each if is_dictionary else f"{code.text(taken)}.clone()"
     return diagnosis.warning(
         "state_dict_shared",
         maker.span,
@@ -291,8 +317,8 @@ def _tensor(node: ast.expr) -> str:
 
 
 def _moved_between(diagnosis: Diagnosis, weight: Tensor, first: Op, last: Op) -> bool:
-    """Whether a step moved a weight after one op and before another."""
-    steps = (step for step in diagnosis.steps if diagnosis.identity(weight.id) in diagnosis.changed_by(step))
+    """Whether an update moved a weight after one op and before another."""
+    steps = (step for step in diagnosis.moves if diagnosis.identity(weight.id) in diagnosis.changed_by(step))
     moments = (diagnosis.update_step.get(step.id, -1) for step in steps)
     return any(diagnosis.op_step[first.id] < moment < diagnosis.op_step[last.id] for moment in moments)
 

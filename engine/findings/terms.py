@@ -14,6 +14,7 @@ from engine.findings.diagnosis import (
     extent,
     is_alike,
     line,
+    number,
     numbers_of,
     once_a_line,
     share_outside,
@@ -489,9 +490,10 @@ def targets_out_of_reach(diagnosis: Diagnosis) -> Iterator[Finding]:
     for op in diagnosis.trace.ops:
         pair = _compared(diagnosis, op) if diagnosis.reaches_a_pass(op) else None
         maker = last_maker(diagnosis, pair[0]) if pair is not None else None
-        if pair is None or maker is None or maker.name.rstrip("_") not in REACH:
+        reach = _reach(maker) if pair is not None and maker is not None else None
+        if pair is None or maker is None or reach is None:
             continue
-        low, high = REACH[maker.name.rstrip("_")]
+        low, high = reach
         least, most = extent(pair[1]) or (low, high)
         if share_outside(pair[1], low - NEARLY, high + NEARLY) <= 0.5:
             continue
@@ -506,6 +508,14 @@ def targets_out_of_reach(diagnosis: Diagnosis) -> Iterator[Finding]:
             high="∞" if math.isinf(high) else f"{high:g}",
             loss_line=line(op.span),
         )
+
+
+def _reach(op: Op) -> tuple[float, float] | None:
+    """What the values of an op lie between, a `clamp` between the numbers that it is given."""
+    if op.name.rstrip("_") not in ("clamp", "clip"):
+        return REACH.get(op.name.rstrip("_"))
+    low, high = (number(argument(op, bound, at)) for at, bound in enumerate(("min", "max"), 1))
+    return (-math.inf if low is None else low, math.inf if high is None else high)
 
 
 def _compared(diagnosis: Diagnosis, op: Op) -> tuple[Tensor, Tensor] | None:

@@ -467,8 +467,8 @@ def gradients_added_up(diagnosis: Diagnosis) -> Iterator[Finding]:
     """The first pass that added to gradients left over: after a step it is a mistake, otherwise worth knowing."""
     latest: dict[str, Pass] = {}
     owners = diagnosis.gradient_owner
-    stepped = _times(diagnosis, ("step", "data", "in_place"), diagnosis.leaf_of)
-    reset = _times(diagnosis, RESETS, lambda id_: owners.get(diagnosis.identity(id_)))
+    stepped = written_at(diagnosis, ("step", "data", "in_place"), diagnosis.leaf_of)
+    reset = written_at(diagnosis, RESETS, lambda id_: owners.get(diagnosis.identity(id_)))
     for pass_ in diagnosis.trace.passes:
         added = [
             added.tensor
@@ -513,7 +513,9 @@ def _stepped_in_every_part(diagnosis: Diagnosis, leaves: Sequence[str]) -> Findi
     return None
 
 
-def _times(diagnosis: Diagnosis, kinds: tuple[str, ...], leaf_of: Callable[[str], str | None]) -> dict[str, list[int]]:
+def written_at(
+    diagnosis: Diagnosis, kinds: tuple[str, ...], leaf_of: Callable[[str], str | None]
+) -> dict[str, list[int]]:
     """When updates of these kinds wrote to each leaf, or to its gradient."""
     times: dict[str, list[int]] = {}
     for update in diagnosis.trace.updates:

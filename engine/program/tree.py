@@ -335,6 +335,18 @@ class Tree(Lines):
         """Assignments to that one name or attribute, in the order of the text."""
         return [node for node in self.bindings if ast.unparse(node.targets[0]) == target]
 
+    def values(self, target: str) -> list[ast.expr]:
+        """What that one name or attribute is assigned, also beside others: `a, b = 1, 2`."""
+        found = []
+        for node in self.bindings:
+            match node:
+                case ast.Assign(targets=[ast.Tuple(elts=names)], value=ast.Tuple(elts=values)):
+                    pairs = list(zip(names, values, strict=False))
+                case _:
+                    pairs = [(node.targets[0], node.value)]
+            found += [value for name, value in pairs if ast.unparse(name) == target]
+        return found
+
     def is_bound(self, name: str) -> bool:
         """Whether the program gives that name a meaning anywhere."""
         return name in self._bound

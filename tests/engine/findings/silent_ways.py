@@ -240,6 +240,83 @@ def fit(epochs=4):
         train_one_epoch(model, loader, opt, scheduler)
 fit()
 """, (("milestones=[2, 3]", "milestones=[10, 15]"),)),
+    Pair("losses_kept", 10, """lin = nn.Linear(2, 1)
+opt = torch.optim.SGD(lin.parameters(), 0.1)
+history = {"loss": [], "rate": []}
+for _ in range(3):
+    loss = lin(torch.randn(4, 2)).pow(2).mean()
+""" + STEP + """    history["loss"].append(loss)
+""", (("append(loss)", "append(loss.item())"),)),
+    Pair("scheduled_per_batch", 13, """class Trainer:
+    def __init__(self, net, epochs):
+        self.net, self.epochs = net, epochs
+        self.opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        self.sched = torch.optim.lr_scheduler.CosineAnnealingLR(self.opt, T_max=epochs)
+    def batch(self, x, y):
+        self.opt.zero_grad()
+        F.mse_loss(self.net(x), y).backward()
+        self.opt.step()
+        self.sched.step()
+    def fit(self, loader):
+        for _ in range(self.epochs):
+            for x, y in loader:
+                self.batch(x, y)
+Trainer(nn.Linear(2, 1), 4).fit([(torch.randn(5, 2), torch.randn(5, 1)) for _ in range(6)])
+""", (("T_max=epochs", "T_max=epochs * 6"),)),
+    Pair("targets_out_of_reach", 8, """lin = nn.Linear(2, 1)
+opt = torch.optim.SGD(lin.parameters(), 0.1)
+x, y = torch.randn(8, 2), torch.linspace(-3, 1, 8)[:, None]
+for _ in range(2):
+    loss = F.mse_loss(lin(x).clamp(min=0), y)
+""" + STEP, (("clamp(min=0)", "clamp(min=-9)"),)),
+    Pair("clip_after_step", 10, """w = torch.randn(3, 1, requires_grad=True)
+x = torch.randn(8, 3)
+for _ in range(3):
+    (x @ w).pow(2).mean().backward()
+    with torch.no_grad():
+        w -= 0.1 * w.grad
+        w.grad.clamp_(-1, 1)
+        w.grad = None
+""", (("w -= 0.1 * w.grad\n        w.grad.clamp_(-1, 1)", "w.grad.clamp_(-1, 1)\n        w -= 0.1 * w.grad"),)),
+    Pair("clip_after_step", 6, """lin = nn.Linear(3, 1)
+def after():
+    nn.utils.clip_grad_value_(lin.parameters(), 0.5)
+opt, x = torch.optim.SGD(lin.parameters(), 0.1), torch.randn(8, 3)
+for _ in range(3):
+    opt.zero_grad()
+    lin(x).pow(2).mean().backward()
+    opt.step()
+    after()
+""", (("    opt.step()\n    after()", "    after()\n    opt.step()"),)),
+    Pair("state_dict_shared", 10, """params = [torch.randn(3, 1, requires_grad=True), torch.zeros(1, requires_grad=True)]
+x, y, best = torch.randn(9, 3), torch.randn(9, 1), None
+for _ in range(3):
+    loss = (x @ params[0] + params[1] - y).square().mean()
+    grads = torch.autograd.grad(loss, params)
+    if best is None:
+        best = [p.data for p in params]
+    with torch.no_grad():
+        for p, g in zip(params, grads):
+            p -= 0.3 * g
+with torch.no_grad():
+    for p, b in zip(params, best):
+        p.copy_(b)
+""", (("p.data for", "p.data.clone() for"),)),
+    Pair("loaders_shuffled_apart", 8, """from torch.utils.data import DataLoader
+lin = nn.Linear(3, 1)
+rows = DataLoader(torch.randn(12, 3), 4, shuffle=True)
+labels = DataLoader(torch.randn(12, 1), 4, shuffle=True)
+for x, y in zip(rows, labels):
+    F.mse_loss(lin(x), y).backward()
+""", (("shuffle=True", "shuffle=False"),)),
+    Pair("loaders_shuffled_apart", 9, """from torch.utils.data import DataLoader
+lin, x, y = nn.Linear(3, 2), torch.randn(12, 3), torch.arange(12) % 2
+opt = torch.optim.SGD(lin.parameters(), 0.1)
+def train(rows, labels):
+    for a in rows:
+        loss = F.cross_entropy(lin(a), next(labels))
+""" + STEP.replace("    ", "        ") + """train(DataLoader(x, 3, shuffle=True), iter(DataLoader(y, 3)))
+""", (("x, 3, shuffle=True", "x, 3"),)),
 )  # fmt: skip
 RIGHT = (
     (

@@ -131,6 +131,7 @@ def _in_data(diagnosis: Diagnosis, troubled: dict[str, Trouble]) -> Iterator[Fin
         place=_index(source, list(source.data).index("nan")) if source.data else "",
         root=diagnosis.say(start),
         used_line=line(user.span if user is not None else None),
+        is_stepped=str(int(diagnosis.moves != [])),
     )
 
 

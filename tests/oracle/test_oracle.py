@@ -1,6 +1,7 @@
 """Every program of the corpus and the gallery, run once: what plain PyTorch does, how its engine took the nodes, the numbers
 that the page shows of it, and that neither another run nor a check changes anything."""
 
+import os
 import re
 import subprocess
 import sys
@@ -71,7 +72,8 @@ class Plain:
     @staticmethod
     def _started() -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", "tests.oracle.plain"]
-        return subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        one = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}  # else a first product takes every core
+        return subprocess.Popen(command, cwd=ROOT, env=os.environ | one, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
     def run(self, question: Question) -> Facts:
         if self.process.poll() is not None:

@@ -80,11 +80,12 @@ def test(data):
 fit(torch.randn(5, 2))
 test(torch.randn(5, 2))
 """),
-    Case("nan_in_data", 7, {"name": "x", "place": "[1, 0]", "root": "loss"}, TRAIN + """x[1, 0] = float("nan")
+    Case("nan_in_data", 7, {"name": "x", "place": "[1, 0]", "root": "loss", "is_stepped": "1"}, TRAIN + """x[1, 0] = float("nan")
 loss = F.mse_loss(model(x), y)
 loss.backward()
+opt.step()
 """),
-    Case("nan_in_data", 4, {"name": "table", "place": "[2, 1]"}, """table = torch.tensor([[1., 2.], [3., 4.], [5., float("nan")]])
+    Case("nan_in_data", 4, {"name": "table", "place": "[2, 1]", "is_stepped": "0"}, """table = torch.tensor([[1., 2.], [3., 4.], [5., float("nan")]])
 w = torch.ones(2, requires_grad=True)
 loss = (table @ w).sum()
 loss.backward()

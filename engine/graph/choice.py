@@ -57,16 +57,26 @@ def choose(
 
 
 def pass_at(trace: Trace, step: int) -> str | None:
-    """The pass that a step belongs to, where there are several: the one it is in, or the next one, whose forward it
-    then is; after the last, the last. As `passOfStep` of the page."""
+    """The pass that a step belongs to, where there are several: the one it is in, or the next one once its forward has
+    begun; what lies between, as `opt.step()` and `zero_grad()`, belongs to the one before. As `passOfStep` of the
+    page."""
     main = {
         each.id for each in trace.passes if each.parent is None and any(root.node is not None for root in each.roots)
     }
     if len(main) < 2:
         return None
-    ends = [(at, each.pass_id) for at, each in enumerate(trace.timeline, 1) if each.kind == "pass_end"]
-    ended = [(at, pass_id) for at, pass_id in ends if pass_id in main]
-    return next((pass_id for at, pass_id in ended if at >= step), ended[-1][1] if ended else None)
+    recorded = {op.id for op in trace.ops if op.nodes}
+    recording = {call.id for call in trace.calls if call.grad_mode == "grad"}
+    last: str | None = None
+    begun = True
+    for at, each in enumerate(trace.timeline, 1):
+        if at <= step and not begun:
+            begun = each.pass_id not in (None, last) or each.op in recorded or each.call in recording
+        if each.kind == "pass_end" and each.pass_id in main:
+            if at >= step:
+                return each.pass_id if begun else last
+            last, begun = each.pass_id, False
+    return last
 
 
 def check_level(level: str) -> None:

@@ -9,7 +9,7 @@ import { EMBED } from '../core/paint/measure'
 import { layoutInput } from '../core/paint/sizes'
 import { View } from '../core/paint/view'
 import type { Lang } from '../core/state'
-import { passesShown } from '../core/trace/passes'
+import { passesShown } from '../core/trace/trace-index'
 import { words } from '../core/words/bundled'
 
 function titles(trace: Trace, lang: Lang): Record<string, string> {

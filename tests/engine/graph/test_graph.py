@@ -6,9 +6,9 @@ import time
 import pytest
 from msgspec.structs import replace
 
-from engine.graph import Box, Graph, Level, NoSuchChoice, view
+from engine.graph import Box, Graph, Level, NoSuchChoice, pass_at, view
 from engine.ops import family_of
-from engine.trace import Broadcast, Edge, Member, Node, OutputOf, Span, Visit
+from engine.trace import Broadcast, Edge, Member, Node, OutputOf, Span, Step, Visit
 from tests.engine.traces import Tape
 
 
@@ -637,3 +637,18 @@ def test_only_the_level_with_ghosts_shows_what_was_unused() -> None:
     tape.leaf("spare")
     levels: tuple[Level, ...] = ("autograd", "forward")
     assert all(one.reason != "unused" for level in levels for one in view(tape.trace(), level=level).boxes)
+
+
+def test_what_lies_between_two_passes_belongs_to_the_pass_before() -> None:
+    tape = Tape("y = x * x\ny.backward()\nopt.step()\nz = x * x\nz.backward()\nopt.step()\n")
+    x = tape.leaf("x")
+    y = tape.op("mul", x, x, out="y", text="x * x")
+    first = tape.backward(y, text="y.backward()")
+    tape.timeline += [Step(kind="pass_end", pass_id=first), Step(kind="update")]
+    z = tape.op("mul", x, x, out="z", text="x * x", nth=1)
+    second = tape.backward(z, text="z.backward()")
+    tape.timeline += [Step(kind="pass_end", pass_id=second), Step(kind="update")]
+    trace = tape.trace()
+    kinds = [step.kind for step in trace.timeline]
+    assert kinds == ["op", "pass", "pass_end", "update", "op", "pass", "pass_end", "update"]
+    assert [pass_at(trace, step) for step in range(len(kinds) + 1)] == [first] * 5 + [second] * 4

@@ -3,7 +3,7 @@
 import * as api from '../../api/client'
 import type { Graph, Trace } from '../../api/types'
 import type { Lang, ViewState } from '../../core/state'
-import { passOfStep } from '../../core/trace/passes'
+import { passOfStep } from '../../core/trace/trace-index'
 
 /** Graphs that are held: while a number is turned, each value is a run of its own. */
 const MOST = 48

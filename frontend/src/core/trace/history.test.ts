@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
 import { load } from '../fixtures/load'
-import { TraceIndex } from './trace-index'
+import { TraceIndex, passOfStep } from './trace-index'
 import { words } from '../words/bundled'
-import { passOfStep } from './passes'
 import { marksAt } from './step-marks'
 import { brief } from './naming'
 import { tell } from './story'
@@ -97,13 +96,16 @@ test('variables appear when they are made', () => {
   expect(then.variablesAt(total).map((entry) => entry.name)).toEqual(['w', 'first', 'second', 'third'])
 })
 
-test('a step of the forward belongs to the pass that follows it', () => {
+test('a step belongs to the pass that follows its forward, one between to the pass before', () => {
   const ends = trace.timeline.flatMap((event, at) => (event.kind === 'pass_end' ? [at + 1] : []))
   expect(ends).toHaveLength(3)
   const passes = trace.passes.map((pass) => pass.id)
   expect(passOfStep(trace, 0)).toBe(passes[0])
   expect(passOfStep(trace, ends[0]!)).toBe(passes[0])
-  expect(passOfStep(trace, ends[0]! + 1)).toBe(passes[1])
+  expect(passOfStep(trace, ends[0]! + 1)).toBe(passes[0]) // print()
+  expect(passOfStep(trace, ends[0]! + 2)).toBe(passes[1])
+  const reset = trace.timeline.findIndex((event) => event.kind === 'reset') + 1
+  expect(passOfStep(trace, reset)).toBe(passes[1])
   expect(passOfStep(trace, total)).toBe(passes[2])
 })
 

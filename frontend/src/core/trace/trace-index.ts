@@ -232,3 +232,41 @@ export function push<K, V>(map: Map<K, V[]>, key: K, value: V): void {
   if (list) list.push(value)
   else map.set(key, [value])
 }
+
+/** The passes a graph is drawn of, in the order they ended; null stands for the only one there may be. */
+export function passesShown(trace: Trace): (string | null)[] {
+  const main = mainPasses(trace)
+  if (main.size < 2) return [null]
+  const ended = trace.timeline.flatMap((event) => (event.kind === 'pass_end' && event.pass ? [event.pass] : []))
+  return ended.filter((pass) => main.has(pass))
+}
+
+/** The backward pass a step belongs to: the one it is in, or the next one once its forward has begun; what lies
+ *  between, as `opt.step()` and `zero_grad()`, belongs to the one before. As `pass_at` of the engine. */
+export function passOfStep(trace: Trace, step: number): string | null {
+  const main = mainPasses(trace)
+  if (main.size < 2) return null
+  const { ops, calls } = indexOf(trace)
+  let last: string | null = null
+  let begun = true
+  for (const [at, event] of trace.timeline.entries()) {
+    if (at < step && !begun)
+      begun =
+        (event.pass ?? last) !== last ||
+        !!ops.get(event.op ?? '')?.nodes.length ||
+        calls.get(event.call ?? '')?.grad_mode === 'grad'
+    if (event.kind !== 'pass_end' || !event.pass || !main.has(event.pass)) continue
+    if (at + 1 >= step) return begun ? event.pass : last
+    last = event.pass
+    begun = false
+  }
+  return last
+}
+
+function mainPasses(trace: Trace): ReadonlySet<string> {
+  return new Set(
+    trace.passes
+      .filter((pass) => pass.parent == null && pass.roots.some((root) => root.node !== null))
+      .map((pass) => pass.id),
+  )
+}

@@ -208,7 +208,7 @@ for i, (a, b) in enumerate(zip(x.split(4), y.split(4))):
     if (i + 1) % 2 == 0:
         opt.step()
         opt.zero_grad()
-""", frozenset({"gradient_added_up"})),
+""", frozenset()),
     "lbfgs": ("""
 w = torch.tensor([3.0, -2.0], requires_grad=True)
 opt = torch.optim.LBFGS([w], max_iter=4)

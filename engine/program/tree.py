@@ -340,7 +340,9 @@ class Tree(Lines):
         found = []
         for node in self.bindings:
             match node:
-                case ast.Assign(targets=[ast.Tuple(elts=names)], value=ast.Tuple(elts=values)):
+                case ast.Assign(targets=[ast.Tuple(elts=names)], value=ast.Tuple(elts=values)) if not any(
+                    isinstance(each, ast.Starred) for each in (*names, *values)
+                ):
                     pairs = list(zip(names, values, strict=False))
                 case _:
                     pairs = [(node.targets[0], node.value)]

@@ -323,3 +323,8 @@ def test_an_argument_is_what_the_only_call_gives_or_else_its_default() -> None:
     source = Source("def f(a=1, /, b=2, *, c=3): pass\nclass C:\n    def __init__(self, n): pass\nf(7)\nC(5)\n")
     given = {name: ast.unparse(node) for name in "bnc" if (node := source.given(name)) is not None}
     assert given == {"b": "2", "n": "5"}
+
+
+def test_what_a_name_is_assigned_beside_others_is_known_where_each_has_its_own() -> None:
+    source = Source("a, b = 1, 2\n*c, d = 3, 4, 5\n")
+    assert [[ast.unparse(value) for value in source.values(name)] for name in "abcd"] == [["1"], ["2"], [], []]

@@ -106,6 +106,13 @@ test('a step belongs to the pass that follows its forward, one between to the pa
   expect(passOfStep(trace, ends[0]! + 2)).toBe(passes[1])
   const reset = trace.timeline.findIndex((event) => event.kind === 'reset') + 1
   expect(passOfStep(trace, reset)).toBe(passes[1])
+  const called = (more: object) => ({
+    ...trace,
+    calls: [{ id: 'c1', module: 'm1', ...more }],
+    timeline: trace.timeline.toSpliced(ends[0]!, 0, { kind: 'call', call: 'c1' }),
+  })
+  expect(passOfStep(called({}), ends[0]! + 1)).toBe(passes[1])
+  expect(passOfStep(called({ grad_mode: 'no_grad' }), ends[0]! + 1)).toBe(passes[0])
   expect(passOfStep(trace, total)).toBe(passes[2])
 })
 

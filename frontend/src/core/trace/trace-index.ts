@@ -254,7 +254,7 @@ export function passOfStep(trace: Trace, step: number): string | null {
       begun =
         (event.pass ?? last) !== last ||
         !!ops.get(event.op ?? '')?.nodes.length ||
-        calls.get(event.call ?? '')?.grad_mode === 'grad'
+        (event.call != null && (calls.get(event.call)?.grad_mode ?? 'grad') === 'grad')
     if (event.kind !== 'pass_end' || !event.pass || !main.has(event.pass)) continue
     if (at + 1 >= step) return begun ? event.pass : last
     last = event.pass

@@ -1,6 +1,6 @@
 // Which step of the run is shown, and the walk through all of them.
 
-import { stepsOn } from '../../core/trace/strides'
+import { stepsOn } from '../../core/trace/lines'
 import { remember, remembered } from './browser-storage'
 import type { PageView } from './view.svelte'
 import type { Run } from './run.svelte'

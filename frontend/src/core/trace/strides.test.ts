@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import type { Step, Trace } from '../../api/types'
 import { load } from '../fixtures/load'
-import { out, over, overBack, stepsOn } from './strides'
+import { stepsOn } from './lines'
+import { out, over, overBack } from './strides'
 import { TraceIndex } from './trace-index'
 
 const trained = new TraceIndex(load('accumulation').trace)

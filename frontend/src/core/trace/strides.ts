@@ -1,4 +1,4 @@
-// Longer strides through the timeline: over a module's call or a pass, out of a loop, to a line.
+// Longer strides through the timeline: over a module's call or a pass, out of a loop.
 
 import type { Step } from '../../api/types'
 import { lineOf } from './lines'
@@ -91,17 +91,4 @@ function indentOf(text: string): number {
 
 function isBlank(text: string): boolean {
   return /^\s*(#|$)/.test(text)
-}
-
-/** Steps on any of these lines, in order; of a run of events on the same line, the first. */
-export function stepsOn(index: TraceIndex, lines: ReadonlySet<number>): number[] {
-  const found: number[] = []
-  if (lines.size === 0) return found
-  let before: number | null = null
-  for (let at = 1; at <= index.trace.timeline.length; at += 1) {
-    const line = lineOf(index, at)
-    if (line !== null && line !== before && lines.has(line)) found.push(at)
-    before = line ?? before
-  }
-  return found
 }

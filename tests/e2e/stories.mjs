@@ -525,6 +525,10 @@ const stories = {
 
   async 'playing halts at a line whose number was clicked, and strides go over a pass'(page) {
     await open(page, '#lesson=accumulation&step=0')
+    await page.keyboard.press('Home')
+    await until(() => page.locator('.player .text').evaluate((text) =>
+      text.textContent.startsWith('Nothing has run yet') && text.scrollWidth <= text.clientWidth && text.scrollHeight <= text.clientHeight),
+      Boolean, 'the whole of what the player says before the first step')
     await page.locator('.cm-lineNumbers .cm-gutterElement:visible', { hasText: /^9$/ }).click()
     await page.locator('.timeline .halt').waitFor({ state: 'attached' })
     await page.getByRole('button', { name: 'Speed: 1×' }).click()
@@ -678,6 +682,7 @@ const stories = {
   async 'on paper the whole program stands above the picture'(page) {
     await page.goto(`${server}/#lesson=diamond&lang=en`)
     await page.locator('.cm-line', { hasText: 'x.grad.item()' }).waitFor({ state: 'attached' })
+    await page.locator('.program .variables').waitFor({ state: 'attached' })
     await page.emulateMedia({ media: 'print' })
     const cut = () => page.evaluate(() => {
       const [last, next] = [[...document.querySelectorAll('.cm-line')].at(-1), document.querySelector('.program .variables')]

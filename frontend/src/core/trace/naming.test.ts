@@ -26,7 +26,7 @@ test('what a module within a call gave is told by the module: the call is the na
   expect(nameOf(new TraceIndex(trace), nameless)).not.toContain('…')
 })
 
-test('a node is named by what it made, a turned weight by the weight, and others on the way inside a call by type', () => {
+test('a node is named by what it made, a turned weight by the weight, others inside a call by type', () => {
   const { trace } = load('attention')
   const index = new TraceIndex(trace)
   const nodes = trace.nodes.filter(({ op }) => op === trace.ops.find(({ nodes }) => nodes.length === 2)!.id)

@@ -529,7 +529,10 @@ const stories = {
     await until(() => page.locator('.player .text').evaluate((text) =>
       text.textContent.startsWith('Nothing has run yet') && text.scrollWidth <= text.clientWidth && text.scrollHeight <= text.clientHeight),
       Boolean, 'the whole of what the player says before the first step')
-    await page.locator('.cm-lineNumbers .cm-gutterElement:visible', { hasText: /^9$/ }).click()
+    const line = (number) => page.locator('.cm-lineNumbers .cm-gutterElement:visible', { hasText: new RegExp(`^${number}$`) })
+    await line(2).click()
+    await until(() => page.locator('.inspector').textContent(), (text) => text.includes('No step of the run is on this line'), 'what is said of an empty line')
+    await line(9).click()
     await page.locator('.timeline .halt').waitFor({ state: 'attached' })
     await page.getByRole('button', { name: 'Speed: 1×' }).click()
     await page.getByRole('button', { name: 'Speed: 2×' }).click()

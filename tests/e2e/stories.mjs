@@ -1501,6 +1501,15 @@ const stories = {
       await page.keyboard.press('Enter')
       await until(() => hits.nth(at).getAttribute('aria-selected'), (on) => on === 'true', `hit ${at}`)
     }
+    await page.keyboard.press('Escape')
+    await run(page, TWICE)
+    await box(page, '4 + 3').waitFor()
+    await page.locator('.player .count').click()
+    await page.keyboard.press('/')
+    await page.getByRole('combobox', { name: 'Search' }).fill('first')
+    await page.getByRole('option', { name: 'elsewhere: backward() #1' }).click()
+    await box(page, 'first').waitFor()
+    await until(() => page.locator('.inspector').textContent(), (text) => text.includes('PowBackward0'), 'the node of the other pass')
   },
 
   async 'level and lesson are chosen from the page'(page) {

@@ -248,40 +248,72 @@ export function push<K, V>(map: Map<K, V[]>, key: K, value: V): void {
   else map.set(key, [value])
 }
 
+/** The steps that belong to a pass: from where its forward begins, or the pass itself, to its end. */
+interface Era {
+  pass: string
+  begins: number
+  ends: number
+}
+
+const eras = new WeakMap<Trace, readonly Era[]>()
+
+/** Those of the passes a graph is drawn of, in the order they ended; none of a single one. */
+function erasOf(trace: Trace): readonly Era[] {
+  let known = eras.get(trace)
+  if (!known) eras.set(trace, (known = findEras(trace)))
+  return known
+}
+
+function findEras(trace: Trace): Era[] {
+  const main = trace.passes.filter((pass) => pass.parent == null && pass.roots.some((root) => root.node !== null))
+  if (main.length < 2) return []
+  const { ops, nodes, passes } = indexOf(trace)
+  const ids = new Set(main.map(({ id }) => id))
+  const isEnd = ({ kind, pass }: Step): boolean => kind === 'pass_end' && ids.has(pass ?? '')
+  /** Node to the number, from 1, of the last pass that leads to it. */
+  const wanted = new Map<string, number>()
+  const order = trace.timeline.filter(isEnd)
+  for (let number = order.length; number > 0; number -= 1) {
+    const ahead = passes.get(order[number - 1]!.pass!)!.roots.map(({ node }) => node)
+    while (ahead.length > 0) {
+      const node = ahead.pop()
+      if (node == null || wanted.has(node)) continue
+      wanted.set(node, number)
+      for (const { to } of nodes.get(node)?.edges ?? []) ahead.push(to)
+    }
+  }
+  const found: Era[] = []
+  let begins = 0
+  let depth = 0
+  let call = 0
+  trace.timeline.forEach((event, at) => {
+    const step = at + 1
+    if (event.kind === 'call') [call, depth] = [depth > 0 ? call : step, depth + 1]
+    else if (event.kind === 'call_end') depth = Math.max(0, depth - 1)
+    const last = found.at(-1)?.pass
+    const isComing = ops.get(event.op ?? '')?.nodes.some((node) => (wanted.get(node) ?? 0) > found.length)
+    if (begins === 0 && (isComing || (event.pass ?? last) !== last)) begins = isComing && depth > 0 ? call : step
+    if (!isEnd(event)) return
+    found.push({ pass: event.pass!, begins, ends: step })
+    begins = depth = 0
+  })
+  return found
+}
+
 /** The passes a graph is drawn of, in the order they ended; null stands for the only one there may be. */
 export function passesShown(trace: Trace): (string | null)[] {
-  const main = mainPasses(trace)
-  if (main.size < 2) return [null]
-  const ended = trace.timeline.flatMap((event) => (event.kind === 'pass_end' && event.pass ? [event.pass] : []))
-  return ended.filter((pass) => main.has(pass))
+  const shown = erasOf(trace).map(({ pass }) => pass)
+  return shown.length > 0 ? shown : [null]
 }
 
-/** The backward pass a step belongs to: the one it is in, or the next one once its forward has begun; what lies
- *  between, as `opt.step()` and `zero_grad()`, belongs to the one before. As `pass_at` of the engine. */
+/** The backward pass a step belongs to, where there are several: the one it is in, or the next one once its forward has
+ *  begun, with an op that a coming pass leads back to or the module's call around it. What lies between, as
+ *  `opt.step()` and `print(loss * 2)`, belongs to the one before. As `pass_at` of the engine. */
 export function passOfStep(trace: Trace, step: number): string | null {
-  const main = mainPasses(trace)
-  if (main.size < 2) return null
-  const { ops, calls } = indexOf(trace)
   let last: string | null = null
-  let begun = true
-  for (const [at, event] of trace.timeline.entries()) {
-    if (at < step && !begun)
-      begun =
-        (event.pass ?? last) !== last ||
-        !!ops.get(event.op ?? '')?.nodes.length ||
-        (event.call != null && (calls.get(event.call)?.grad_mode ?? 'grad') === 'grad')
-    if (event.kind !== 'pass_end' || !event.pass || !main.has(event.pass)) continue
-    if (at + 1 >= step) return begun ? event.pass : last
-    last = event.pass
-    begun = false
+  for (const { pass, begins, ends } of erasOf(trace)) {
+    if (step <= ends) return step >= begins || last === null ? pass : last
+    last = pass
   }
   return last
-}
-
-function mainPasses(trace: Trace): ReadonlySet<string> {
-  return new Set(
-    trace.passes
-      .filter((pass) => pass.parent == null && pass.roots.some((root) => root.node !== null))
-      .map((pass) => pass.id),
-  )
 }

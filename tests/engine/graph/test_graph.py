@@ -271,7 +271,7 @@ def test_level_autograd_keeps_the_transpose_as_a_box() -> None:
     graph = view(model().trace(), level="autograd")
     assert [one.title for one in graph.boxes][:2] == ["TBackward0", "AddmmBackward0"]
     assert graph.boxes[0].tensor is None
-    assert graph.boxes[0].name == ""
+    assert graph.boxes[0].name == "model.layers.0.weight.T"
     assert [parameter.name for parameter in graph.boxes[0].parameters] == ["model.layers.0.weight"]
 
 

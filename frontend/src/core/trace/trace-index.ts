@@ -53,6 +53,7 @@ export class TraceIndex {
   private readonly endOfPass = new Map<string, number>()
   private readonly opOfOutput = new Map<string, Op>()
   private senders: Map<string, { node: Node; slot: number }[]> | null = null
+  private madeBy: Map<string, Tensor> | null = null
 
   constructor(readonly trace: Trace) {
     this.tensors = byId(trace.tensors)
@@ -160,6 +161,20 @@ export class TraceIndex {
         for (const [slot, { to }] of node.edges.entries()) if (to != null) push(this.senders, to, { node, slot })
     }
     return this.senders.get(id) ?? []
+  }
+
+  /** What a node made, where the program had it. */
+  made(node: string, outputNr = 0): Tensor | undefined {
+    this.madeBy ??= new Map(
+      this.trace.tensors
+        .flatMap((tensor): [string, Tensor][] =>
+          tensor.grad_fn && tensor.role !== 'saved'
+            ? [[`${tensor.grad_fn.node} ${tensor.grad_fn.output_nr}`, tensor]]
+            : [],
+        )
+        .reverse(),
+    )
+    return this.madeBy.get(`${node} ${outputNr}`)
   }
 
   /** The op that gave a tensor, for those an op gave. */

@@ -205,6 +205,12 @@ x, y = torch.randn(12, 4), torch.randint(3, (12,))
 for _ in range(4):
     loss = net(x)[torch.arange(12), y].mean()
 """ + STEP, (("= net(x)", "= -net(x)"),)),
+    Pair("likelihood_minimised", 8, """net = nn.Sequential(nn.Linear(4, 3), nn.LogSoftmax(dim=1))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+x, seen = torch.randn(12, 4), torch.randint(3, (12, 1))
+for _ in range(4):
+    loss = net(x).gather(1, seen).mean()
+""" + STEP, (("seen", "repeated"),)),
     Pair("scheduled_per_batch", 14, """class Trainer:
     def __init__(self, net, epochs):
         self.net = net

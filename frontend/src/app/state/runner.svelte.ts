@@ -82,7 +82,7 @@ export class Runner {
     if (run) await this.load(run)
     else if (name) {
       await this.catalogue.fetchLessons()
-      const { lesson } = this.catalogue
+      const lesson = this.catalogue.named(this.view.state.lesson)
       if (lesson) await this.openLesson(lesson, step > 0)
     } else if (!this.shown.trace) {
       this.draft.recall()
@@ -252,7 +252,8 @@ export class Runner {
   /** A program that has little of the lesson left is not called by its name, and one that has little of the program
    *  before is not seen beside what that was compared with. */
   private leaveBehind(): void {
-    const { catalogue: { lesson }, draft: { code }, shown: { trace }, view } = this
+    const { draft: { code }, shown: { trace }, view } = this
+    const lesson = this.catalogue.named(view.state.lesson)
     if (lesson && !isMadeOf(code, lesson.code)) view.change({ lesson: null })
     if (view.state.beside.length > 0 && trace && !isMadeOf(code, trace.program.code))
       view.change({ beside: [], panel: view.state.panel === 'compare' ? null : view.state.panel })

@@ -60,43 +60,43 @@ def pass_at(trace: Trace, step: int) -> str | None:
     """The pass that a step belongs to, where there are several: the one it is in, or the next one once its forward has
     begun, with an op that a coming pass leads back to or the module's call around it. What lies between, as
     `opt.step()` and `print(loss * 2)`, belongs to the one before. As `passOfStep` of the page."""
-    main = {
+    left = {
         each.id: each
         for each in trace.passes
         if each.parent is None and any(root.node is not None for root in each.roots)
     }
-    if len(main) < 2:
+    if len(left) < 2:
         return None
-    ends = [main[each.pass_id] for each in trace.timeline if each.kind == "pass_end" and each.pass_id in main]
     index = TraceIndex(trace)
-    wanted = _wanted_by(index, ends)
+    wanted = _wanted_by(index, tuple(left.values()))
     last: str | None = None
-    ended = begins = depth = call = 0
+    begins = depth = call = 0
     for at, each in enumerate(trace.timeline, 1):
         if each.kind == "call":
             call, depth = call if depth else at, depth + 1
         elif each.kind == "call_end":
             depth = max(0, depth - 1)
         op = index.ops.get(each.op or "")
-        is_coming = op is not None and any(wanted.get(node, 0) > ended for node in op.nodes)
+        is_coming = op is not None and any(wanted.get(node) in left for node in op.nodes)
         if not begins and (is_coming or each.pass_id not in (None, last)):
             begins = call if is_coming and depth else at
-        if each.kind == "pass_end" and each.pass_id in main:
+        if each.kind == "pass_end" and each.pass_id in left:
             if at >= step:
                 return each.pass_id if step >= begins or last is None else last
-            last, ended, begins, depth = each.pass_id, ended + 1, 0, 0
+            del left[each.pass_id]
+            last, begins, depth = each.pass_id, 0, 0
     return last
 
 
-def _wanted_by(index: TraceIndex, passes: Sequence[Pass]) -> dict[str, int]:
-    """Node to the number, from 1, of the last pass that leads to it."""
-    wanted: dict[str, int] = {}
-    for number, pass_ in reversed(tuple(enumerate(passes, 1))):
+def _wanted_by(index: TraceIndex, passes: Sequence[Pass]) -> dict[str, str]:
+    """Node to the last pass that leads to it."""
+    wanted: dict[str, str] = {}
+    for pass_ in reversed(passes):
         ahead = [root.node for root in pass_.roots]
         while ahead:
             node = ahead.pop()
             if node in index.nodes and node not in wanted and node is not None:
-                wanted[node] = number
+                wanted[node] = pass_.id
                 ahead += [edge.to for edge in index.nodes[node].edges]
     return wanted
 

@@ -54,6 +54,7 @@ export class TraceIndex {
   private readonly opOfOutput = new Map<string, Op>()
   private senders: Map<string, { node: Node; slot: number }[]> | null = null
   private madeBy: Map<string, Tensor> | null = null
+  private found: readonly Era[] | null = null
 
   constructor(readonly trace: Trace) {
     this.tensors = byId(trace.tensors)
@@ -182,6 +183,11 @@ export class TraceIndex {
     return this.opOfOutput.get(tensor)
   }
 
+  /** Of the passes a graph is drawn of, in the order they ended; none of a single one. */
+  get eras(): readonly Era[] {
+    return (this.found ??= findEras(this))
+  }
+
   sumStep(pass: string, visit: number, inputNr: number): number {
     return this.stepOfSum.get(`${pass} ${visit} ${inputNr}`) ?? 0
   }
@@ -248,53 +254,35 @@ export function push<K, V>(map: Map<K, V[]>, key: K, value: V): void {
   else map.set(key, [value])
 }
 
-/** The steps that belong to a pass: from where its forward begins, or the pass itself, to its end. */
+/** Where the steps of a pass begin: its forward, or the pass itself. */
 interface Era {
   pass: string
   begins: number
-  ends: number
 }
 
-const eras = new WeakMap<Trace, readonly Era[]>()
-
-/** Those of the passes a graph is drawn of, in the order they ended; none of a single one. */
-function erasOf(trace: Trace): readonly Era[] {
-  let known = eras.get(trace)
-  if (!known) eras.set(trace, (known = findEras(trace)))
-  return known
-}
-
-function findEras(trace: Trace): Era[] {
-  const main = trace.passes.filter((pass) => pass.parent == null && pass.roots.some((root) => root.node !== null))
-  if (main.length < 2) return []
-  const { ops, nodes, passes } = indexOf(trace)
-  const ids = new Set(main.map(({ id }) => id))
-  const isEnd = ({ kind, pass }: Step): boolean => kind === 'pass_end' && ids.has(pass ?? '')
-  /** Node to the number, from 1, of the last pass that leads to it. */
-  const wanted = new Map<string, number>()
-  const order = trace.timeline.filter(isEnd)
-  for (let number = order.length; number > 0; number -= 1) {
-    const ahead = passes.get(order[number - 1]!.pass!)!.roots.map(({ node }) => node)
-    while (ahead.length > 0) {
-      const node = ahead.pop()
+function findEras({ trace, ops, nodes }: TraceIndex): Era[] {
+  const found: Era[] = []
+  const left = byId(trace.passes.filter(({ parent, roots }) => !parent && roots.some(({ node }) => node)))
+  if (left.size < 2) return found
+  /** Node to the last pass that leads to it. */
+  const wanted = new Map<string, string>()
+  for (const { id, roots } of [...left.values()].reverse()) {
+    const ahead = roots.map(({ node }) => node)
+    for (const node of ahead) {
       if (node == null || wanted.has(node)) continue
-      wanted.set(node, number)
+      wanted.set(node, id)
       for (const { to } of nodes.get(node)?.edges ?? []) ahead.push(to)
     }
   }
-  const found: Era[] = []
-  let begins = 0
-  let depth = 0
-  let call = 0
-  trace.timeline.forEach((event, at) => {
-    const step = at + 1
-    if (event.kind === 'call') [call, depth] = [depth > 0 ? call : step, depth + 1]
-    else if (event.kind === 'call_end') depth = Math.max(0, depth - 1)
+  let [begins, depth, call] = [0, 0, 0]
+  trace.timeline.forEach(({ kind, op, pass }, at) => {
+    if (kind === 'call' && depth++ === 0) call = at + 1
+    if (kind === 'call_end' && depth) depth -= 1
     const last = found.at(-1)?.pass
-    const isComing = ops.get(event.op ?? '')?.nodes.some((node) => (wanted.get(node) ?? 0) > found.length)
-    if (begins === 0 && (isComing || (event.pass ?? last) !== last)) begins = isComing && depth > 0 ? call : step
-    if (!isEnd(event)) return
-    found.push({ pass: event.pass!, begins, ends: step })
+    const isComing = ops.get(op ?? '')?.nodes.some((node) => left.has(wanted.get(node)!))
+    if (isComing || (pass ?? last) !== last) begins ||= isComing && depth ? call : at + 1
+    if (kind !== 'pass_end' || !left.delete(pass ?? '')) return
+    found.push({ pass: pass!, begins })
     begins = depth = 0
   })
   return found
@@ -302,7 +290,7 @@ function findEras(trace: Trace): Era[] {
 
 /** The passes a graph is drawn of, in the order they ended; null stands for the only one there may be. */
 export function passesShown(trace: Trace): (string | null)[] {
-  const shown = erasOf(trace).map(({ pass }) => pass)
+  const shown = indexOf(trace).eras.map(({ pass }) => pass)
   return shown.length > 0 ? shown : [null]
 }
 
@@ -310,10 +298,6 @@ export function passesShown(trace: Trace): (string | null)[] {
  *  begun, with an op that a coming pass leads back to or the module's call around it. What lies between, as
  *  `opt.step()` and `print(loss * 2)`, belongs to the one before. As `pass_at` of the engine. */
 export function passOfStep(trace: Trace, step: number): string | null {
-  let last: string | null = null
-  for (const { pass, begins, ends } of erasOf(trace)) {
-    if (step <= ends) return step >= begins || last === null ? pass : last
-    last = pass
-  }
-  return last
+  const all = indexOf(trace).eras
+  return (all.findLast(({ begins }) => begins <= step) ?? all[0])?.pass ?? null
 }

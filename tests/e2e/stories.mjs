@@ -1119,6 +1119,17 @@ const stories = {
     await page.locator('.cm-content').focus()
     await page.keyboard.press('Control+z')
     await until(() => page.locator('.cm-line').nth(1).textContent(), (line) => line.includes('[2.0, -2.0]'), 'what was typed undone in one step')
+    await run(page, TURNED.replace('x * k', '3 * x'))
+    const constant = () => page.locator('.cm-line').nth(3).textContent()
+    await pull(page, page.locator('.stub-text', { hasText: /^3$/ }), 20)
+    await until(constant, (line) => line.startsWith('y = 8 * x'), 'the constant that was pulled')
+    await until(() => page.locator('.stub-text').textContent(), (text) => text === '8', 'the constant drawn')
+    await page.locator('.stub-text').click()
+    const handle = inspector.getByRole('spinbutton', { name: 'const' })
+    await handle.press('ArrowDown')
+    await until(constant, (line) => line.startsWith('y = 7 * x'), 'the constant by its key')
+    await handle.fill('-0.5')
+    await until(constant, (line) => line.startsWith('y = -0.5 * x'), 'the constant that was typed')
   },
 
   async 'a value that fails is told at its line, and the last good picture stays'(page) {

@@ -67,12 +67,18 @@ export function toldAt(index: TraceIndex, step: number, t: Words): Told {
 function fillingAt(index: TraceIndex, step: number): string | null {
   const op = index.op(index.event(step)?.op)
   if (!op?.span || op.module != null || op.inputs.length > (op.in_place ? 1 : 0)) return null
-  const isFilled = op.outputs.map((id) => index.tensor(id)).every((tensor) =>
-    ['parameter', 'buffer'].includes(tensor?.role ?? '') || (tensor?.contents === 'uninitialised' && !tensor.names),
-  )
   const { from, to } = rangeOf(index.trace.program.code, op.span)
   const code = index.trace.program.code.slice(from, to)
-  return isFilled && !code.includes(op.name) && !op.function.includes('distributed') ? code : null
+  if (code.includes(op.name) || /_\(/.test(code) || op.function.includes('distributed')) return null
+  return op.outputs.every((id) => isOfModule(index, id)) ? code : null
+}
+
+/** Whether a tensor is, or becomes, a parameter or a buffer, or is memory for one. */
+function isOfModule(index: TraceIndex, id: string): boolean {
+  const tensor = index.tensor(id)
+  const states = index.trace.tensors.filter((other) => index.identity(other.id) === index.identity(id))
+  const isBlank = tensor?.contents === 'uninitialised' && !tensor.names
+  return isBlank || states.some(({ role }) => role === 'parameter' || role === 'buffer')
 }
 
 function placeOf(index: TraceIndex, step: number): string {

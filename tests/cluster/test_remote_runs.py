@@ -6,8 +6,9 @@ from pathlib import Path
 import msgspec
 
 from engine import Program, RunRequest
+from engine.trace import Record
 from server.cluster.connection import Connection
-from server.cluster.messages import Enter, Record, Reply, Standing, Stopped
+from server.cluster.messages import Enter, Reply, Standing, Stopped
 from server.cluster.remote_runs import RemoteRuns
 from server.queue import Client
 from server.runner import Progressed

@@ -1341,7 +1341,8 @@ const stories = {
     await page.locator('.dock path.height').first().waitFor()
     await until(() => page.locator('.dock path.height').count(), (n) => n >= 5, 'lines of equal height')
     const said = await page.locator('.dock .said').last().textContent()
-    check(said.includes('backward() #1') && said.includes('41 × 41') && said.includes('all have the value'), `what was evaluated: ${said}`)
+    // How fine the grid is depends on the time that is left.
+    check(said.includes('backward() #1') && /(\d+) × \1 points/.test(said) && said.includes('all have the value'), `what was evaluated: ${said}`)
     check(/1[.,]?\d*, /.test(await page.locator('.dock .lowest title').textContent()), 'the lowest point is not told')
     await shoot(page, 'contours')
   },

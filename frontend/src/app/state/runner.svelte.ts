@@ -90,11 +90,11 @@ export class Runner {
     }
   }
 
-  /** A first visit finds an example that has run, at the step where its gradients meet. */
+  /** A first visit finds an example that has run, at the step where its gradients meet, unless a program is begun. */
   private async welcome(): Promise<void> {
     await this.catalogue.fetchLessons()
     const lesson = this.catalogue.lessons.find(({ name }) => name === FIRST_LESSON)
-    if (!lesson || this.draft.code.trim() || this.running !== 'no') return
+    if (!lesson || this.draft.code.trim() || this.running !== 'no' || isWriting()) return
     this.shown.questions.resting = lesson.code
     await this.openLesson(lesson)
     const { trace } = this.shown
@@ -460,6 +460,11 @@ export class Runner {
     const { passes = [], level: shown } = this.shown.graph ?? {}
     return !alone && root === null && pass !== null && level === shown && passes.length > 1 && passes.includes(pass)
   }
+}
+
+/** Whether the cursor is in a program: what is typed or pasted next must not land in another one. */
+function isWriting(): boolean {
+  return document.activeElement?.closest('.cm-editor') != null
 }
 
 /** Done when what has changed so far has been painted, or in a tab behind others would have been. */

@@ -20,6 +20,8 @@ _Key = TypeVar("_Key")
 Place: TypeAlias = Op | Span | Placed | None
 """Where a finding is: an op, a node of the program's text, or a stretch of it."""
 NAMED = 3  # names in one sentence
+UNKNOWN = "\0unknown"
+"""Said of what the trace does not tell; a finding that would have to say it is not told. No program can write it."""
 NO_GRADIENT = "does not require grad and does not have a grad_fn"
 RESETS = ("zero_grad", "grad_reset", "grad_set")
 """Updates of a `.grad`, not of a tensor."""
@@ -330,12 +332,11 @@ class Diagnosis(TraceIndex):
     def say(self, tensor: str | None) -> str:
         """What to call a tensor in a sentence: its name, else the expression that made it."""
         if tensor is None:
-            return "?"
+            return UNKNOWN
         maker = self.maker.get(tensor)
         named = self.name(tensor) or self._members.get(self.identity(tensor), "")
-        return (
-            named or (self._name_beside(maker) or self.code.excerpt(maker.span) if maker is not None else "") or tensor
-        )
+        beside = self._name_beside(maker) or self.code.excerpt(maker.span) if maker is not None else ""
+        return named or beside or UNKNOWN
 
     def _name_beside(self, op: Op) -> str:
         """What a loop that takes batches apart calls what an op gives, where what its like gave in other turns has
@@ -352,8 +353,8 @@ class Diagnosis(TraceIndex):
 
     def say_all(self, tensors: Sequence[str]) -> str:
         """Several tensors: the first names, then how many more."""
-        names = list(dict.fromkeys(self.say(tensor) for tensor in tensors))
-        return listed(names)
+        names = dict.fromkeys(self.say(tensor) for tensor in tensors)
+        return listed([name for name in names if name != UNKNOWN]) if names.keys() != {UNKNOWN} else UNKNOWN
 
     def counted(self, recorded: Sized) -> str:
         """How many of these there were in a run; of one whose loops are a sample, how many at least."""
@@ -423,7 +424,7 @@ def listed(names: Sequence[str], most: int = NAMED) -> str:
 
 def line(span: Span | None) -> str:
     """A line number for a sentence."""
-    return str(span.line) if span is not None else "?"
+    return str(span.line) if span is not None else UNKNOWN
 
 
 def argument(op: Op, name: str, at: int | None = None) -> str:

@@ -41,7 +41,7 @@ from engine.findings import (
     value_learning,
     values,
 )
-from engine.findings.diagnosis import Diagnosis, Family
+from engine.findings.diagnosis import UNKNOWN, Diagnosis, Family
 from engine.findings.experiments import with_experiments
 from engine.findings.failing import stopped
 from engine.findings.telling import in_order
@@ -215,9 +215,11 @@ def find(trace: Trace, known: TraceIndex | None = None) -> tuple[Finding, ...]:
 
 
 def _asked(family: Family, diagnosis: Diagnosis) -> tuple[Finding, ...]:
-    """What one family finds; a bug in it, or a program too deep for it, costs no more than its findings."""
+    """What one family finds and has all the words for; a bug in it, or a program too deep for it, costs no more than
+    its findings."""
     try:
-        return tuple(_quoted(diagnosis, finding) for finding in family(diagnosis))
+        found = (finding for finding in family(diagnosis) if UNKNOWN not in finding.parameters.values())
+        return tuple(_quoted(diagnosis, finding) for finding in found)
     except Exception:
         _log.exception("%s failed on run %s", family.__name__, diagnosis.trace.id)
         return ()

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from engine.findings.axes import ATTENTION, RECURRENT
 from engine.findings.class_axis import one_class_alone
 from engine.findings.diagnosis import (
+    UNKNOWN,
     Diagnosis,
     by_number,
     extent,
@@ -94,7 +95,7 @@ def flattened(diagnosis: Diagnosis) -> Iterator[Finding]:
                 name=diagnosis.say(op.outputs[0] if op.outputs else None),
                 leaves=diagnosis.say_all(leaves),
                 count=diagnosis.counted([added for _, added in diagnosis.accumulations if added.tensor == leaves[0]]),
-                shape=times(given) if (given := diagnosis.input_of(op)) is not None else "?",
+                shape=times(given) if (given := diagnosis.input_of(op)) is not None else UNKNOWN,
             )
             return
 

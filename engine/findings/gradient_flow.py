@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from engine.findings.diagnosis import (
+    UNKNOWN,
     Diagnosis,
     extent,
     grouped,
@@ -113,7 +114,7 @@ def _most(diagnosis: Diagnosis, pass_: Pass, weight: str) -> str:
         (asked, result) for asked, result in zip(pass_.inputs or (), pass_.results, strict=False) if asked and result
     )
     ends = extent(diagnosis.tensors.get(given.get(weight) or ""))
-    return f"{max(map(abs, ends)):.2g}" if ends is not None else "?"
+    return f"{max(map(abs, ends)):.2g}" if ends is not None else UNKNOWN
 
 
 def _rounded(ratio: float) -> str:

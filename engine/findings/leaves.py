@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterator
 
-from engine.findings.diagnosis import Diagnosis, by_number, line, listed, once_a_line, says
+from engine.findings.diagnosis import UNKNOWN, Diagnosis, by_number, line, listed, once_a_line, says
 from engine.ops import MAKES_LEAF
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, is_grad_of, keyword
@@ -43,7 +43,7 @@ def gradients_not_kept(diagnosis: Diagnosis) -> Iterator[Finding]:
             nodes=(made.grad_fn.node,) if made is not None and made.grad_fn is not None else (),
             fix=_retained(diagnosis, name, maker),
             name=name or diagnosis.code.excerpt(warning.span).removesuffix(".grad"),
-            op=maker.name if maker is not None else "?",
+            op=maker.name if maker is not None else UNKNOWN,
             made_line=line(maker.span if maker is not None else None),
         )
 

@@ -62,7 +62,7 @@ def _is_judged(diagnosis: Diagnosis, call: ModuleCall) -> bool:
 def _end(tensor: Tensor | None, at: int) -> str:
     """Its smallest number, or its largest, for a sentence."""
     ends = extent(tensor)
-    return f"{ends[at]:.3g}" if ends is not None else "?"
+    return f"{ends[at]:.3g}" if ends is not None else ""
 
 
 @once_a_line

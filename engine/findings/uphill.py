@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from engine.findings.diagnosis import Diagnosis, argument, by_number, fed_by, line, numbers_of, once_a_line
+from engine.findings.diagnosis import UNKNOWN, Diagnosis, argument, by_number, fed_by, line, numbers_of, once_a_line
 from engine.findings.losses import LOSS_FUNCTIONS, PASSING
 from engine.findings.optimizers import made_by
 from engine.program.edits import Edits
@@ -327,8 +327,8 @@ def _finding(diagnosis: Diagnosis, aim: _Aim, passes: Sequence[Pass], wrong: dic
         fix=fix,
         names=diagnosis.say_all(leaves),
         loss=diagnosis.say(loss),
-        first=f"{known[0]:.4g}" if known else "?",
-        last=f"{known[-1]:.4g}" if known else "?",
+        first=f"{known[0]:.4g}" if known else UNKNOWN,
+        last=f"{known[-1]:.4g}" if known else UNKNOWN,
         count=diagnosis.counted(passes),
     )
 

@@ -31,7 +31,7 @@ from tests.engine.findings import (
     silent_ways,
 )
 from tests.engine.findings.quick import first_quick
-from tests.engine.findings.sentences import check, words
+from tests.engine.findings.sentences import PARTS, check, holes, told, words
 from tests.engine.findings.silent import HEAD, Case
 
 TRIGGERS = (
@@ -157,7 +157,11 @@ def test_a_trace_with_holes_is_read_all_the_same(once: Callable[[str], Trace]) -
             }
             holed = msgspec.structs.replace(trace, **kept)
             known = {one.id for part in (holed.tensors, holed.nodes, trace.tensors, trace.nodes) for one in part}
-            assert all(known.issuperset((*finding.tensors, *finding.nodes)) for finding in find(holed))
+            for finding in find(holed):
+                assert known.issuperset((*finding.tensors, *finding.nodes))
+                for part in PARTS:
+                    shape = words("en")[f"finding.{finding.code}.{part}"]
+                    assert not holes(trace.program.code + shape, told(finding, part, "en")), (finding.code, part)
 
 
 def test_a_graver_cause_stands_above_what_follows_from_it(once: Callable[[str], Trace]) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import accumulate, islice, pairwise, permutations
 from operator import mul
 
-from engine.findings.diagnosis import Diagnosis, argument, line, once_a_line, times, walk
+from engine.findings.diagnosis import Diagnosis, argument, line, times, walk
 from engine.findings.losses import CLASS_LOSSES, SOFTMAXES
 from engine.program.edits import Edits
 from engine.program.names import called, keyword
@@ -122,7 +122,6 @@ def _is_uneven(before: list[int], bound: int) -> bool:
     return bound % below != 0 or above % bound != 0
 
 
-@once_a_line
 def batch_taken_for_time(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A recurrent layer or attention whose samples are picked or averaged away, while its time steps are scored as
     samples: `batch_first` does not fit the data."""
@@ -226,7 +225,6 @@ def _batch_first(diagnosis: Diagnosis, op: Op) -> Edits:
     return (diagnosis.code.argument_added(made[0], "batch_first=True"),)
 
 
-@once_a_line
 def weights_along_the_wrong_axis(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Weights that add up to 1 along another axis than the one that the sum with the values runs over: those of
     attention, or one for each place."""
@@ -254,7 +252,6 @@ def weights_along_the_wrong_axis(diagnosis: Diagnosis) -> Iterator[Finding]:
         )
 
 
-@once_a_line
 def compared_along_another_axis(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Vectors of length 1 along one axis, multiplied with others and summed along another: what comes out is no
     cosine."""

@@ -13,7 +13,7 @@ from operator import mul
 from typing import NamedTuple
 
 from engine.findings.axes import ATTENTION, BATCH_FIRST, RECURRENT, SWAPS, axis_of, gone_of, order_of
-from engine.findings.diagnosis import Diagnosis, line, once_a_line, says, size_of, times
+from engine.findings.diagnosis import Diagnosis, line, says, size_of, times
 from engine.findings.losses import (
     CLASS_LOSSES,
     ELEMENTWISE_LOSSES,
@@ -66,7 +66,6 @@ class Batch(NamedTuple):
         return self.loss.name in CLASS_LOSSES and len(self.target.shape) == 1
 
 
-@once_a_line
 def samples_mixed(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Views, normalisations and layers for sequences that make one sample's output depend on another's."""
     losses = (op for op in diagnosis.ops_named((*LOSSES, *sorted(ELEMENTWISE_LOSSES))) if op.iteration == 0)

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 from itertools import islice
 
-from engine.findings.diagnosis import Diagnosis, extent, is_alike, line, once_a_line, says, times, walk
+from engine.findings.diagnosis import Diagnosis, extent, is_alike, line, says, times, walk
 from engine.findings.losses import ELEMENTWISE_LOSSES, LOSSES
 from engine.program.names import called, dotted
 from engine.program.tree import covers
@@ -71,7 +71,6 @@ def _stays(diagnosis: Diagnosis, loop: ast.For, node: ast.expr) -> bool:
     return counter not in read and len(diagnosis.ops_at(diagnosis.code.span(node))) >= LEAST_STEPS
 
 
-@once_a_line
 def shuffled_apart(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Predictions from rows in one random order compared with labels in another."""
     for op in diagnosis.ops_named(COMPARING) if any(diagnosis.ops_named(("randperm",))) else ():
@@ -97,7 +96,6 @@ def shuffled_apart(diagnosis: Diagnosis) -> Iterator[Finding]:
         )
 
 
-@once_a_line
 def loaders_shuffled_apart(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Predictions from the rows of one loader compared with the labels of another, each in an order of its own."""
     alone = {batch.tensors[0]: batch for batch in diagnosis.trace.batches if len(batch.tensors) == 1}

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from engine.findings.axes import RECURRENT, axis_of
-from engine.findings.diagnosis import Diagnosis, numbers_of, once_a_line, times, walk
+from engine.findings.diagnosis import Diagnosis, numbers_of, times, walk
 from engine.findings.losses import CLASS_LOSSES, LOSSES, MADE_BY_LAYERS, PASSING, SOFTMAX_LAYERS, SOFTMAXES
 from engine.program.edits import Edits
 from engine.program.names import called, keyword
@@ -32,7 +32,6 @@ MOST_STEPS = 8
 MOST_VALUES = 100
 
 
-@once_a_line
 def one_class_alone(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A softmax, an argmax or a class loss over the one score that a layer gives: always 1, 0 and 0."""
     for op in diagnosis.ops_named((*SOFTMAXES, *CHOICES, *CLASS_LOSSES)):
@@ -58,7 +57,6 @@ def one_class_alone(diagnosis: Diagnosis) -> Iterator[Finding]:
         )
 
 
-@once_a_line
 def softmax_over_batch(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Probabilities of a batch of scores that add up to 1 over the batch."""
     for op in diagnosis.ops_named(SOFTMAXES):
@@ -85,7 +83,6 @@ def softmax_over_batch(diagnosis: Diagnosis) -> Iterator[Finding]:
         )
 
 
-@once_a_line
 def choices_over_batch(diagnosis: Diagnosis) -> Iterator[Finding]:
     """The best row for each class, held against the class of each row: of as many rows as classes the sizes fit."""
     for op in diagnosis.ops_named(CHOICES):

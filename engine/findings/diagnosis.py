@@ -4,7 +4,7 @@ things are called."""
 import ast
 import math
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence, Set, Sized
-from functools import cached_property, wraps
+from functools import cached_property
 from itertools import islice
 from typing import Literal, TypeAlias, TypeVar
 
@@ -369,21 +369,6 @@ class Diagnosis(TraceIndex):
         """The same, where it found nothing that a gradient could flow to."""
         failure = self.trace.failure
         return self.failed_pass() if failure is not None and NO_GRADIENT in failure.message else None
-
-
-def once_a_line(family: Family) -> Family:
-    """A family whose findings are the same in each turn of a loop: of each line the first is told."""
-
-    @wraps(family)
-    def first_of_each(diagnosis: Diagnosis) -> Iterator[Finding]:
-        told: set[tuple[str, str]] = set()
-        for finding in family(diagnosis):
-            place = (finding.code, line(finding.span))
-            if place not in told:
-                told.add(place)
-                yield finding
-
-    return first_of_each
 
 
 def grouped(items: Iterable[_Item], key: Callable[[_Item], _Key]) -> dict[_Key, list[_Item]]:

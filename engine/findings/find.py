@@ -41,7 +41,7 @@ from engine.findings import (
     value_learning,
     values,
 )
-from engine.findings.diagnosis import UNKNOWN, Diagnosis, Family
+from engine.findings.diagnosis import UNKNOWN, Diagnosis, Family, line
 from engine.findings.experiments import with_experiments
 from engine.findings.failing import stopped
 from engine.findings.telling import in_order
@@ -215,14 +215,17 @@ def find(trace: Trace, known: TraceIndex | None = None) -> tuple[Finding, ...]:
 
 
 def _asked(family: Family, diagnosis: Diagnosis) -> tuple[Finding, ...]:
-    """What one family finds and has all the words for; a bug in it, or a program too deep for it, costs no more than
-    its findings."""
+    """What one family finds and has all the words for, of each line the first; a bug in it, or a program too deep for
+    it, costs no more than its findings."""
+    told: dict[tuple[str, str], Finding] = {}
     try:
-        found = (finding for finding in family(diagnosis) if UNKNOWN not in finding.parameters.values())
-        return tuple(_quoted(diagnosis, finding) for finding in found)
+        for finding in family(diagnosis):
+            if UNKNOWN not in finding.parameters.values():
+                told.setdefault((finding.code, line(finding.span)), _quoted(diagnosis, finding))
     except Exception:
         _log.exception("%s failed on run %s", family.__name__, diagnosis.trace.id)
         return ()
+    return tuple(told.values())
 
 
 def _quoted(diagnosis: Diagnosis, finding: Finding) -> Finding:

@@ -6,18 +6,7 @@ from collections.abc import Iterator
 
 from engine.findings.axes import ATTENTION, RECURRENT
 from engine.findings.class_axis import one_class_alone
-from engine.findings.diagnosis import (
-    UNKNOWN,
-    Diagnosis,
-    by_number,
-    extent,
-    grouped,
-    is_alike,
-    is_zero,
-    once_a_line,
-    size_of,
-    times,
-)
+from engine.findings.diagnosis import UNKNOWN, Diagnosis, by_number, extent, grouped, is_alike, is_zero, size_of, times
 from engine.findings.gradient_flow import PRODUCTS, RELUS, SQUASHES, flat_ops
 from engine.findings.losses import ELEMENTWISE_LOSSES, said_at
 from engine.findings.recurrent import CELLS
@@ -39,7 +28,6 @@ ROUNDING = 1e-4
 """Of the largest gradient: a normalisation over one number gives not quite 0."""
 
 
-@once_a_line
 def compared_with_themselves(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A difference, a ratio or a distance of two things that were computed alike from the same parameters; and triplets
     of which the first two are, so that only the distance to the third is left."""
@@ -73,7 +61,6 @@ def _is_of_equals(diagnosis: Diagnosis, op: Op) -> bool:
     return diagnosis.leaves_behind([one.id]) == diagnosis.leaves_behind([other.id])
 
 
-@once_a_line
 def flattened(diagnosis: Diagnosis) -> Iterator[Finding]:
     """The op that turned a gradient into zeros, where what lies behind it got nothing else in any pass."""
     counts = Counter(added.tensor for _, added in diagnosis.accumulations)

@@ -12,7 +12,6 @@ from engine.findings.diagnosis import (
     is_zero,
     line,
     numbers_of,
-    once_a_line,
     share_outside,
     size_of,
 )
@@ -320,7 +319,6 @@ def stays_behind(losses: Sequence[float]) -> bool:
     return quarter >= LONG // 4 and sum(losses[-quarter:]) > HARDLY * sum(losses[:quarter]) > 0
 
 
-@once_a_line
 def flat_ops(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`round` and its like, through which a pass sent a gradient of zeros only."""
     for node in diagnosis.trace.nodes:

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 from itertools import islice
 
-from engine.findings.diagnosis import Diagnosis, argument, line, number, numbers_of, once_a_line, times, walk
+from engine.findings.diagnosis import Diagnosis, argument, line, number, numbers_of, times, walk
 from engine.program.edits import Edits
 from engine.program.names import is_reference
 from engine.trace import Finding, Op, Tensor
@@ -17,7 +17,6 @@ MOST_BACK = 4
 MOST_AHEAD = 60
 
 
-@once_a_line
 def added_once(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`sums[places] += values` where a place comes several times: each reads the old sum, and the last one is kept."""
     for op in diagnosis.ops_named(("setitem",)):
@@ -53,7 +52,6 @@ def _places(diagnosis: Diagnosis, op: Op) -> Tensor | None:
     return whole[0] if len(whole) == 1 and op.inputs[1] == whole[0].id else None
 
 
-@once_a_line
 def picked_for_all(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`scores[:, classes]` with one class for each sample: every sample gets the classes of all."""
     for op in diagnosis.ops_named(("getitem", "index_select")):
@@ -87,7 +85,6 @@ def _by_rows(diagnosis: Diagnosis, op: Op) -> Edits:
     return ()
 
 
-@once_a_line
 def places_for_values(diagnosis: Diagnosis) -> Iterator[Finding]:
     """The place of the largest number where the number was meant: discounted, and added to a reward."""
     for op in diagnosis.ops_named(PICKS_PLACES):

@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterator
 
-from engine.findings.diagnosis import UNKNOWN, Diagnosis, by_number, line, listed, once_a_line, says
+from engine.findings.diagnosis import UNKNOWN, Diagnosis, by_number, line, listed, says
 from engine.ops import MAKES_LEAF
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, is_grad_of, keyword
@@ -18,7 +18,6 @@ SMALL_STEPS = frozenset(
 """What people do to a tensor while they make it."""
 
 
-@once_a_line
 def gradients_not_kept(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`.grad` read from a tensor that keeps none; PyTorch warns of it."""
     meant = meant_as_leaves(diagnosis)

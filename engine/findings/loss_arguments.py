@@ -5,7 +5,7 @@ import ast
 from collections.abc import Callable, Iterator
 from typing import NamedTuple, TypeAlias
 
-from engine.findings.diagnosis import Diagnosis, argument, extent, line, number, numbers_of, once_a_line
+from engine.findings.diagnosis import Diagnosis, argument, extent, line, number, numbers_of
 from engine.findings.losses import CLASS_LOSSES, MADE_BY_LAYERS, PASSING, last_maker, logarithms, said_at
 from engine.ops import DETACHES
 from engine.program.edits import Edits
@@ -135,7 +135,6 @@ RULES: dict[str, tuple[_Rule, ...]] = {
 """For each loss what its arguments may not be, in the order in which it is asked."""
 
 
-@once_a_line
 def losses_given_something_else(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Arguments that a loss takes without an error, and that are not what it computes with."""
     for op in diagnosis.ops_named(RULES):
@@ -174,7 +173,6 @@ def _said(diagnosis: Diagnosis, op: Op, rule: _Rule, given: Tensor) -> Finding:
     )
 
 
-@once_a_line
 def scores_cut_at_half(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Scores from below 0 to above 1, that a loss takes for logits, decided at 0.5 as if they were probabilities."""
     losses = list(diagnosis.ops_named(("binary_cross_entropy_with_logits",)))

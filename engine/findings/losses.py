@@ -4,7 +4,7 @@ import ast
 import math
 from collections.abc import Iterator
 
-from engine.findings.diagnosis import Diagnosis, argument, line, numbers_of, once_a_line, times
+from engine.findings.diagnosis import Diagnosis, argument, line, numbers_of, times
 from engine.program.edits import Edits
 from engine.program.names import called, dotted
 from engine.trace import Finding, Op, Tensor
@@ -40,7 +40,6 @@ SOFTMAX_LAYERS = frozenset(("Softmax", "LogSoftmax", "Softmin"))
 """What PyTorch calls the layers that do the same."""
 
 
-@once_a_line
 def losses_broadcast(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Predictions and targets stretched against each other: PyTorch warns of it in a loss, unless its warnings are
     filtered; of (n,) against the (n, 1) of a layer, subtracted or compared, it says nothing."""
@@ -134,7 +133,6 @@ def said_at(diagnosis: Diagnosis, op: Op, target: Tensor) -> str:
     return diagnosis.code.short(call.args[at]) if call is not None and is_written else diagnosis.say(target.id)
 
 
-@once_a_line
 def losses_of_the_wrong_kind(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Softmax or sigmoid twice, or not at all."""
     for op in diagnosis.ops_named(LOSSES):
@@ -241,7 +239,6 @@ def _renamed(diagnosis: Diagnosis, op: Op, functions: dict[str, str], layers: di
     return ()
 
 
-@once_a_line
 def weights_after_the_mean(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Weights of samples, or a mask of their parts, times a loss that is one number already: only their mean counts."""
     for op in diagnosis.ops_named(("mul",)):

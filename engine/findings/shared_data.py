@@ -5,18 +5,7 @@ import ast
 from collections.abc import Iterator
 from itertools import islice
 
-from engine.findings.diagnosis import (
-    Diagnosis,
-    extent,
-    fed_by,
-    grouped,
-    is_alike,
-    line,
-    numbers_of,
-    once_a_line,
-    size_of,
-    walk,
-)
+from engine.findings.diagnosis import Diagnosis, extent, fed_by, grouped, is_alike, line, numbers_of, size_of, walk
 from engine.findings.losses import ELEMENTWISE_LOSSES, LOSSES
 from engine.ops import DETACHES
 from engine.program.names import called, dotted
@@ -32,7 +21,6 @@ LEAST_TURNS = 3
 MOST_BACK = 80
 
 
-@once_a_line
 def one_tensor_many_times(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A list of what a tensor was at several times, which holds the tensor itself: each entry is what it is now."""
     for op in diagnosis.ops_named(JOINS):
@@ -64,7 +52,6 @@ def _undetached(diagnosis: Diagnosis, tensor: str) -> str:
     return maker.inputs[0] if maker is not None and maker.name in DETACHES and maker.inputs else tensor
 
 
-@once_a_line
 def changed_by_reading(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A `__getitem__` or a loop over batches that writes into a view of the data, or into a tensor that shares the
     memory of a NumPy array: each epoch reads what the one before left."""
@@ -112,7 +99,6 @@ def _shared_array(diagnosis: Diagnosis, op: Op) -> str:
     return ""
 
 
-@once_a_line
 def drawn_again(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Random numbers that are the same in every step because the generator is seeded anew before each."""
     seeds = [call for call in diagnosis.code.calls if called(call) == "manual_seed"]
@@ -158,7 +144,6 @@ def _each_trains(diagnosis: Diagnosis, ops: list[Op]) -> bool:
     )
 
 
-@once_a_line
 def inputs_all_alike(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A model to which every sample of each batch is the same, though the data were not and the targets are not."""
     losses = [op for op in diagnosis.ops_named((*LOSSES, *sorted(ELEMENTWISE_LOSSES))) if diagnosis.reaches_a_pass(op)]
@@ -200,7 +185,6 @@ def _where_rows_became_alike(diagnosis: Diagnosis, tensor: str) -> Iterator[Op]:
             yield maker
 
 
-@once_a_line
 def rows_matched_with_themselves(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Similarities `z @ z.T` whose targets are the rows' own places: each is most like itself by construction; or whose
     targets are other places, and each row stands among those that it is held against."""
@@ -229,7 +213,6 @@ def rows_matched_with_themselves(diagnosis: Diagnosis) -> Iterator[Finding]:
         )
 
 
-@once_a_line
 def one_tensor_with_two_names(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A tensor added to itself, or joined with itself, under two names: what was to be kept was named too late."""
     turns = grouped(diagnosis.ops_named(("add", *JOINS)), lambda op: op.span)

@@ -16,7 +16,6 @@ from engine.findings.diagnosis import (
     line,
     number,
     numbers_of,
-    once_a_line,
     share_outside,
     times,
     walk,
@@ -54,7 +53,6 @@ class _Cut(NamedTuple):
     span: Span | None
 
 
-@once_a_line
 def terms_without_gradient(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A part of the loss that was made of parameters, and that autograd takes for a number."""
     first = {pass_.span: pass_ for pass_ in reversed(diagnosis.trace.passes) if pass_.kind == "backward"}
@@ -169,7 +167,6 @@ def _made_from(diagnosis: Diagnosis, tensor: str) -> tuple[str, ...]:
     return before.inputs if before.name in READS and is_inside else ()
 
 
-@once_a_line
 def masks_at_the_wrong_moment(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A mask of zeros and ones after a softmax, whose weights no longer add up to 1; or multiplied before it, where a
     0 is a score like another."""
@@ -231,7 +228,6 @@ def _differs(mask: Tensor | None) -> bool:
     return summary.zeros > 0 and abs(count - ones) < 0.5
 
 
-@once_a_line
 def variances_taken_for_deviations(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A log-variance, or the variance made of it, times the noise of a sample, where the deviation was meant; or a
     deviation times noise of which none is below 0."""
@@ -266,7 +262,6 @@ def variances_taken_for_deviations(diagnosis: Diagnosis) -> Iterator[Finding]:
         )
 
 
-@once_a_line
 def noise_of_all_samples(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Noise drawn without the axis of the batch: every sample of it gets the same."""
     for op in diagnosis.ops_named(("mul", "add")):
@@ -290,7 +285,6 @@ def noise_of_all_samples(diagnosis: Diagnosis) -> Iterator[Finding]:
             )
 
 
-@once_a_line
 def noise_of_another_draw(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A model that is asked for noise other than what was mixed into its data."""
     for op in diagnosis.ops_named(sorted(ELEMENTWISE_LOSSES)):
@@ -324,7 +318,6 @@ def _mixed_in(diagnosis: Diagnosis, answer: str, asked: Tensor) -> Op | None:
     return next((op for op in alike if diagnosis.tensors[op.outputs[0]].shape == asked.shape), None)
 
 
-@once_a_line
 def penalties_that_drown_the_loss(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A term of the weights alone, so much larger than the one of the data in every pass that only it is trained."""
     for passes in diagnosis.passes_by_place.values():
@@ -386,7 +379,6 @@ def _is_of_weights(diagnosis: Diagnosis, term: str) -> bool:
     return bool(ends) and all(map(diagnosis.is_parameter, ends))
 
 
-@once_a_line
 def overlaps_made_small(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A share of overlap of probabilities and targets, as of Dice and IoU, that a pass makes smaller."""
     entered = {visit.node: visit.entered for pass_ in diagnosis.ended for visit in pass_.visits}
@@ -484,7 +476,6 @@ REACH = {"sigmoid": (0.0, 1.0), "softmax": (0.0, 1.0), "tanh": (-1.0, 1.0), "rel
 """What the values of an op lie between."""
 
 
-@once_a_line
 def targets_out_of_reach(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A prediction whose last op cannot give most of the numbers that it is held against."""
     for op in diagnosis.trace.ops:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from engine.findings.attention_masks import FUSED, attn_mask, hidden_places
 from engine.findings.axes import ATTENTION, KEEPS_AXES, RECURRENT, RESHAPES
-from engine.findings.diagnosis import Diagnosis, argument, line, number, numbers_of, once_a_line, walk
+from engine.findings.diagnosis import Diagnosis, argument, line, number, numbers_of, walk
 from engine.findings.losses import CLASS_LOSSES
 from engine.ops import DETACHES
 from engine.program.edits import Edits
@@ -41,7 +41,6 @@ class _Scored(NamedTuple):
     """How many places later in the given tokens the target of each place stands."""
 
 
-@once_a_line
 def inputs_as_targets(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Tokens scored against themselves at their own places: the model is asked for what it was just given."""
     for scored in _all_scored(diagnosis):
@@ -57,7 +56,6 @@ def inputs_as_targets(diagnosis: Diagnosis) -> Iterator[Finding]:
         )
 
 
-@once_a_line
 def answers_seen(diagnosis: Diagnosis) -> Iterator[Finding]:
     """The next token is asked for, and an op between lets each place see those after it, the answer among them."""
     for scored in _all_scored(diagnosis):
@@ -239,7 +237,6 @@ def _causal(diagnosis: Diagnosis, op: Op) -> Edits:
     return (diagnosis.code.argument_added(call, "is_causal=True"),)
 
 
-@once_a_line
 def padding_of_lookup_scored(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Targets that end in the number which the embedding of the same tokens was told to be padding."""
     for scored in _all_scored(diagnosis):

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from engine.findings.diagnosis import UNKNOWN, Diagnosis, argument, by_number, fed_by, line, numbers_of, once_a_line
+from engine.findings.diagnosis import UNKNOWN, Diagnosis, argument, by_number, fed_by, line, numbers_of
 from engine.findings.losses import LOSS_FUNCTIONS, PASSING
 from engine.findings.optimizers import made_by
 from engine.program.edits import Edits
@@ -28,7 +28,6 @@ UNWANTED = re.compile(
 """What it calls answers that are to become rarer, or the loss that makes them so."""
 
 
-@once_a_line
 def uphill(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A loss whose parameters are moved along its gradient instead of against it."""
     by_place = diagnosis.passes_by_place.values()
@@ -213,7 +212,6 @@ def _weighed_by_reward(diagnosis: Diagnosis, op: Op) -> str | None:
     return tracked[0] if any(map(REWARD.fullmatch, sides)) else None
 
 
-@once_a_line
 def terms_without_floor(diagnosis: Diagnosis) -> Iterator[Finding]:
     """What a loss is the smaller for the larger it is, without end: −σ² + log σ², whose negative is the divergence that
     was meant, and the square of a weight, whose penalty was subtracted."""

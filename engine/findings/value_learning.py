@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 from itertools import islice
 
-from engine.findings.diagnosis import Diagnosis, argument, by_number, line, number, once_a_line, walk
+from engine.findings.diagnosis import Diagnosis, argument, by_number, line, number, walk
 from engine.findings.losses import ELEMENTWISE_LOSSES
 from engine.program.edits import Edits
 from engine.program.names import called
@@ -15,7 +15,6 @@ FACTORS = ("mul", "squeeze", "unsqueeze", "view", "reshape", "flatten")
 """Ops between a value and its share in a target."""
 
 
-@once_a_line
 def targets_that_learn(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A value held against reward + gamma * the next value of the same model, with a gradient on both sides."""
     for op in diagnosis.trace.ops:
@@ -72,7 +71,6 @@ def _detached(diagnosis: Diagnosis, op: Op, target: str) -> Edits:
     return (code.after(written, ".detach()"),) if isinstance(written, ast.Name) else ()
 
 
-@once_a_line
 def advantages_that_learn(diagnosis: Diagnosis) -> Iterator[Finding]:
     """The logarithm of a probability times return - value, where the value is trained through that product too."""
     for op in diagnosis.ops_named(("mul",)):

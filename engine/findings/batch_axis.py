@@ -216,10 +216,8 @@ class _Walk:
         return diagnosis.finding(
             code,
             "warning",
-            op.span,
+            op,
             tensors=(given.id, made),
-            nodes=op.nodes[:1],
-            op=op.name,
             layer=layer.type if layer is not None else op.name,
             name=diagnosis.say(given.id),
             shape=times(given),

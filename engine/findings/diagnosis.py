@@ -299,11 +299,11 @@ class Diagnosis(TraceIndex):
         **parameters: str,
     ) -> Finding:
         """What its sentences ask for comes by name, beside the line and the code of the place. An op stands for its
-        first node too, unless others are given."""
+        last node too, unless others are given."""
         op = place if isinstance(place, Op) else None
         span = self.code.span(place) if isinstance(place, ast.AST) else place.span if isinstance(place, Op) else place
         if nodes is None:
-            nodes = op.nodes[:1] if op is not None else ()
+            nodes = op.nodes[-1:] if op is not None else ()
         always = {"line": line(span), "code": self.code.excerpt(span)} | ({"op": op.name} if op is not None else {})
         return Finding(
             code=code,

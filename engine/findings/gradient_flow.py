@@ -91,9 +91,8 @@ def _over_layers(diagnosis: Diagnosis, looked_at: list[list[_Product]], last: Pa
     if code:  # it holds in every pass that was looked at
         yield diagnosis.warning(
             code,
-            first.op.span,
+            first.op,
             tensors=(first.weight, final.weight),
-            nodes=first.op.nodes[-1:],
             first=diagnosis.say(first.weight),
             last=diagnosis.say(final.weight),
             first_size=f"{first.size:.2g}",

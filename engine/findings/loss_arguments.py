@@ -158,9 +158,8 @@ def _said(diagnosis: Diagnosis, op: Op, rule: _Rule, given: Tensor) -> Finding:
     maker = last_maker(diagnosis, diagnosis.input_of(op))
     return diagnosis.warning(
         rule.code,
-        op.span,
+        op,
         tensors=op.inputs[:2] if op.name not in CLASS_LOSSES else op.inputs[:1],
-        nodes=op.nodes[-1:],
         fix=logarithms(diagnosis, op) if rule is _LOGARITHMS else (),
         loss=op.name,
         name=said_at(diagnosis, op, shown),

@@ -85,11 +85,9 @@ def _is_stretched_layer(diagnosis: Diagnosis, op: Op, column: Tensor, row: Tenso
 def _stretched(diagnosis: Diagnosis, op: Op, code: str, first: Tensor, second: Tensor) -> Finding:
     return diagnosis.warning(
         code,
-        op.span,
+        op,
         tensors=(first.id, second.id),
-        nodes=op.nodes[-1:],
         fix=_squeezed(diagnosis, op, first, second),
-        op=op.name,
         first=diagnosis.say(first.id),
         second=diagnosis.say(second.id),
         first_shape=times(first),
@@ -142,9 +140,8 @@ def losses_of_the_wrong_kind(diagnosis: Diagnosis) -> Iterator[Finding]:
         maker = last_maker(diagnosis, diagnosis.input_of(op))
         yield diagnosis.warning(
             wrong,
-            op.span,
+            op,
             tensors=op.inputs[:1],
-            nodes=op.nodes[-1:],
             fix=_mended(diagnosis, op, maker, wrong),
             loss=op.name,
             name=diagnosis.say(op.inputs[0]),

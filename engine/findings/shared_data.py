@@ -202,9 +202,8 @@ def rows_matched_with_themselves(diagnosis: Diagnosis) -> Iterator[Finding]:
             continue
         yield diagnosis.warning(
             "row_matched_with_itself" if all(own) else "row_against_itself",
-            op.span,
+            op,
             tensors=(product.inputs[0], *op.inputs[:2]),
-            nodes=op.nodes[-1:],
             product=diagnosis.code.excerpt(product.span),
             product_line=line(product.span),
             name=diagnosis.say(product.inputs[0]),

@@ -48,9 +48,8 @@ def inputs_as_targets(diagnosis: Diagnosis) -> Iterator[Finding]:
             continue
         yield diagnosis.warning(
             "input_as_target",
-            scored.loss.span,
+            scored.loss,
             tensors=(scored.given.id, scored.loss.inputs[1]),
-            nodes=scored.loss.nodes[-1:],
             name=diagnosis.say(scored.wanted.id),
             lookup_line=line(scored.lookup.span),
         )
@@ -249,9 +248,8 @@ def padding_of_lookup_scored(diagnosis: Diagnosis) -> Iterator[Finding]:
             continue
         yield diagnosis.warning(
             "padding_of_lookup_scored",
-            scored.loss.span,
+            scored.loss,
             tensors=(scored.wanted.id, scored.given.id),
-            nodes=scored.loss.nodes[-1:],
             fix=_ignoring(diagnosis, scored.loss, padding),
             loss=scored.loss.name,
             name=diagnosis.say(scored.wanted.id),

@@ -228,9 +228,8 @@ def terms_without_floor(diagnosis: Diagnosis) -> Iterator[Finding]:
                     continue
                 yield diagnosis.warning(
                     "divergence_negated" if is_divergence else "penalty_negated",
-                    term.span,
+                    term,
                     tensors=(given, *term.outputs),
-                    nodes=term.nodes[:1],
                     name=diagnosis.say(given),
                     term=diagnosis.say(term.outputs[0]) if is_divergence else diagnosis.code.excerpt(term.span),
                     loss=diagnosis.say(root),

@@ -3,10 +3,10 @@ along the wrong axis. Sizes and the way of the axes through the graph tell, not 
 
 import re
 from collections.abc import Iterator
-from itertools import accumulate, islice, pairwise, permutations
+from itertools import accumulate, pairwise, permutations
 from operator import mul
 
-from engine.findings.diagnosis import Diagnosis, argument, line, times, walk
+from engine.findings.diagnosis import Diagnosis, argument, line, near, times
 from engine.findings.losses import CLASS_LOSSES, SOFTMAXES
 from engine.program.edits import Edits
 from engine.program.names import called, keyword
@@ -76,7 +76,7 @@ def _is_computed_with(diagnosis: Diagnosis, made: Tensor) -> bool:
         takers = (op for op in diagnosis.takers.get(tensor, ()) if op.module is None)
         return (output for op in takers if op.name in HANDED_ON for output in op.outputs)
 
-    values = islice(walk([made.id], handed_on), MOST_VALUES)
+    values = near([made.id], handed_on)
     takers = (taker for value in values for taker in diagnosis.takers.get(value, ()))
     return any(taker.module is not None or taker.name in CLASS_LOSSES for taker in takers)
 
@@ -143,7 +143,6 @@ def batch_taken_for_time(diagnosis: Diagnosis) -> Iterator[Finding]:
             nodes=op.nodes[:1],
             fix=() if first else _batch_first(diagnosis, op),
             layer=kind,
-            shape=times(made),
             samples=str(made.shape[batch]),
             steps=str(made.shape[1 - batch]),
             code=diagnosis.code.excerpt(lost.span),

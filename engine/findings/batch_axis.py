@@ -212,13 +212,12 @@ class _Walk:
 
     def _said(self, code: str, op: Op, given: Tensor, place: Place) -> Finding:
         diagnosis = self.diagnosis
-        made, layer = op.outputs[0], diagnosis.modules.get(op.module or "")
+        made = op.outputs[0]
         return diagnosis.finding(
             code,
             "warning",
             op,
             tensors=(given.id, made),
-            layer=layer.type if layer is not None else op.name,
             name=diagnosis.say(given.id),
             shape=times(given),
             result=times(diagnosis.tensors[made]),

@@ -2,10 +2,9 @@
 
 import ast
 from collections.abc import Iterator, Sequence
-from itertools import islice
 
 from engine.findings.axes import RECURRENT, axis_of
-from engine.findings.diagnosis import Diagnosis, numbers_of, times, walk
+from engine.findings.diagnosis import Diagnosis, near, numbers_of, times
 from engine.findings.losses import CLASS_LOSSES, LOSSES, MADE_BY_LAYERS, PASSING, SOFTMAX_LAYERS, SOFTMAXES
 from engine.program.edits import Edits
 from engine.program.names import called, keyword
@@ -29,7 +28,6 @@ over any axis."""
 ITEMS = ("__getitem__", "getitem")
 CHOICES = ("argmax", "max")
 MOST_STEPS = 8
-MOST_VALUES = 100
 
 
 def one_class_alone(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -174,7 +172,7 @@ def _users(diagnosis: Diagnosis, tensor: str) -> Iterator[Op]:
             if _keeps_places(diagnosis, op) or is_column:
                 yield from op.outputs
 
-    for value in islice(walk([tensor], through), MOST_VALUES):
+    for value in near([tensor], through):
         yield from (op for op in diagnosis.takers.get(value, ()) if not _keeps_places(diagnosis, op))
 
 

@@ -135,7 +135,6 @@ def _no_second_order(diagnosis: Diagnosis, failed: Pass, first: Pass) -> Finding
         tensors=tuple(root.tensor for root in failed.roots if root.tensor is not None),
         fix=fix,
         name=diagnosis.say(next((root.tensor for root in failed.roots), None)),
-        line=line(failed.span),
         first_line=line(first.span),
     )
 

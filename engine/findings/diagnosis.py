@@ -20,6 +20,7 @@ _Key = TypeVar("_Key")
 Place: TypeAlias = Op | Span | Placed | None
 """Where a finding is: an op, a node of the program's text, or a stretch of it."""
 NAMED = 3  # names in one sentence
+MOST_NEAR = 1_000
 UNKNOWN = "\0unknown"
 """Said of what the trace does not tell; a finding that would have to say it is not told. No program can write it."""
 NO_GRADIENT = "does not require grad and does not have a grad_fn"
@@ -247,9 +248,9 @@ class Diagnosis(TraceIndex):
         maker = self.maker.get(tensor)
         return maker.inputs if maker is not None else ()
 
-    def makers_behind(self, tensors: Iterable[str], most: int) -> Iterator[Op]:
+    def makers_behind(self, tensors: Iterable[str]) -> Iterator[Op]:
         """The ops that led to some tensors, followed by autograd or not; of very many the nearest."""
-        makers = (self.maker.get(tensor) for tensor in islice(walk(tensors, self.made_from), most))
+        makers = (self.maker.get(tensor) for tensor in near(tensors, self.made_from))
         return (maker for maker in makers if maker is not None)
 
     def made_of(self, tensor: str) -> Iterator[str]:
@@ -395,6 +396,11 @@ def walk(start: Iterable[str], further: Callable[[str], Iterable[str]]) -> Itera
             if there not in seen:
                 seen.add(there)
                 pending.append(there)
+
+
+def near(start: Iterable[str], further: Callable[[str], Iterable[str]]) -> Iterator[str]:
+    """The same where the first of very many tell."""
+    return islice(walk(start, further), MOST_NEAR)
 
 
 def by_number(record: str) -> tuple[int, str]:

@@ -79,7 +79,6 @@ def flattened(diagnosis: Diagnosis) -> Iterator[Finding]:
                 op,
                 tensors=(*op.outputs[:1], *leaves[:8]),
                 nodes=(visit.node,),
-                name=diagnosis.say(op.outputs[0] if op.outputs else None),
                 leaves=diagnosis.say_all(leaves),
                 count=diagnosis.counted([added for _, added in diagnosis.accumulations if added.tensor == leaves[0]]),
                 shape=times(given) if (given := diagnosis.input_of(op)) is not None else UNKNOWN,

@@ -106,7 +106,6 @@ def _one_step_too_far(diagnosis: Diagnosis, name: str, statement: ast.Assign, ca
         fix=asked_last(diagnosis, statement, call),
         name=name,
         op=op.name,
-        line=str(statement.lineno),
     )
 
 

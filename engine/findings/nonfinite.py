@@ -379,9 +379,9 @@ def _advice(diagnosis: Diagnosis, op: Op) -> dict[str, str]:
     lr = steps[-1].settings[0].get("lr", "") if steps and steps[-1].settings else ""
     return {
         "step_line": line(steps[-1].span) if steps else "",
-        "steps": str(sum(1 for step in steps if step.span == steps[-1].span)),
         "lr": lr,
         "has_lr": str(int(bool(lr))),
+        "steps": str(sum(1 for step in steps if step.span == steps[-1].span)),
         "clips": "1" if any(called(call).startswith("clip_grad_") for call in diagnosis.code.calls) else "0",
     }
 
@@ -409,7 +409,6 @@ def _empty_row(diagnosis: Diagnosis, op: Op) -> Finding:
         tensors=(*op.inputs[:1], *op.outputs),
         nodes=op.nodes,
         op=op.name,
-        name=diagnosis.say(op.outputs[0]),
         operand=diagnosis.say(op.inputs[0]),
     )
 

@@ -3,9 +3,18 @@ read, the same random numbers in every step, samples sorted by class, rows compa
 
 import ast
 from collections.abc import Iterator
-from itertools import islice
 
-from engine.findings.diagnosis import Diagnosis, extent, fed_by, grouped, is_alike, line, numbers_of, size_of, walk
+from engine.findings.diagnosis import (
+    Diagnosis,
+    extent,
+    fed_by,
+    grouped,
+    is_alike,
+    line,
+    near,
+    numbers_of,
+    size_of,
+)
 from engine.findings.losses import ELEMENTWISE_LOSSES, LOSSES
 from engine.ops import DETACHES
 from engine.program.names import called, dotted
@@ -18,7 +27,6 @@ DRAWS = ("rand", "randn", "randint", "randperm", "normal", "multinomial", "berno
 TURNS_ROUND = ("t", "T", "mT", "transpose")
 LEAST_KEPT = 4
 LEAST_TURNS = 3
-MOST_BACK = 80
 
 
 def one_tensor_many_times(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -135,7 +143,7 @@ def _each_trains(diagnosis: Diagnosis, ops: list[Op]) -> bool:
     drawn = (diagnosis.op_step.get(op.id, -1) for op in ops)
     next_ = [next((leaves for at, leaves in passes if at > moment), None) for moment in drawn]
     fed = [leaves for leaves in next_ if leaves is not None]
-    used = islice(walk(ops[0].outputs, diagnosis.made_of), MOST_BACK)
+    used = near(ops[0].outputs, diagnosis.made_of)
     makers = (diagnosis.maker.get(tensor) for tensor in used)
     return (
         len(fed) > 1
@@ -178,7 +186,7 @@ def inputs_all_alike(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 def _where_rows_became_alike(diagnosis: Diagnosis, tensor: str) -> Iterator[Op]:
     """The op that made the same of rows that were not, on the way to a tensor."""
-    for maker in diagnosis.makers_behind([tensor], MOST_BACK):
+    for maker in diagnosis.makers_behind([tensor]):
         taken = diagnosis.input_of(maker)
         is_joined = maker.name in JOINS or taken is None or taken.shape[:1] < (2,)
         if not is_joined and size_of(taken) and not diagnosis.has_like_rows(maker.inputs[0]):
@@ -228,7 +236,6 @@ def one_tensor_with_two_names(diagnosis: Diagnosis) -> Iterator[Finding]:
             nodes=ops[0].nodes[-1:],
             first=dotted(named.targets[0]),
             second=dotted(named.value),
-            op=ops[0].name,
             used=diagnosis.code.excerpt(span),
             used_line=line(span),
         )

@@ -198,7 +198,7 @@ def _is_picked(diagnosis: Diagnosis, op: Op) -> bool:
 def _is_of_a_sample(diagnosis: Diagnosis, op: Op) -> bool:
     """Whether the value that is scored may have been drawn by the program itself, not come as data."""
     given = {tensor for each in diagnosis.ops_at(op.span) for tensor in each.inputs if not diagnosis.is_tracked(tensor)}
-    calls = (diagnosis.code.call_at(maker.span) for maker in diagnosis.makers_behind(given, MOST_BEHIND))
+    calls = (diagnosis.code.call_at(maker.span) for maker in diagnosis.makers_behind(given))
     return any(call is not None and called(call) in ("sample", "rsample", "multinomial") for call in calls)
 
 

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 from itertools import islice
 
-from engine.findings.diagnosis import Diagnosis, argument, by_number, line, number, walk
+from engine.findings.diagnosis import Diagnosis, argument, by_number, line, near, number
 from engine.findings.losses import ELEMENTWISE_LOSSES
 from engine.program.edits import Edits
 from engine.program.names import called
@@ -56,7 +56,7 @@ def _future(diagnosis: Diagnosis, target: str) -> str | None:
 
 def _call(diagnosis: Diagnosis, tensor: str) -> ModuleCall | None:
     """The call of a model whose result this is, picked from or as it is."""
-    for behind in islice(walk([tensor], lambda at: diagnosis.made_from(at)[:1]), MOST_BEHIND):
+    for behind in near([tensor], lambda at: diagnosis.made_from(at)[:1]):
         maker = diagnosis.maker.get(behind)
         if maker is not None and maker.module is not None:
             return diagnosis.call_around(maker)
@@ -99,5 +99,5 @@ def advantages_that_learn(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 def _is_log_prob(diagnosis: Diagnosis, tensor: str) -> bool:
     """Whether a value comes from `log_prob`, perhaps as a ratio."""
-    calls = (diagnosis.code.call_at(maker.span) for maker in diagnosis.makers_behind([tensor], MOST_BEHIND))
+    calls = (diagnosis.code.call_at(maker.span) for maker in islice(diagnosis.makers_behind([tensor]), MOST_BEHIND))
     return any(call is not None and called(call) == "log_prob" for call in calls)

@@ -4,7 +4,7 @@ import ast
 import math
 from collections.abc import Iterator, Sequence
 
-from engine.findings.diagnosis import Diagnosis, argument, extent, line, number, numbers_of, times
+from engine.findings.diagnosis import Diagnosis, extent, line, number, numbers_of, times
 from engine.ops import DETACHES, FILLS, LIKES, MOVES, SETS
 from engine.program.edits import Edits
 from engine.program.names import called, dotted
@@ -86,7 +86,6 @@ def _changed(diagnosis: Diagnosis, op: Op, code: str, result: Tensor, before: fl
         before=f"{before:.7g}",
         after=f"{after:.7g}",
         dtype=result.dtype,
-        name=diagnosis.say(result.id),
         low=str(low),
         high=str(high),
     )
@@ -154,7 +153,6 @@ def axes_left_as_they_are(diagnosis: Diagnosis) -> Iterator[Finding]:
             name=diagnosis.say(given.id),
             shape=times(given),
             size=str(given.shape[0]),
-            axis=argument(op, "dim", 1),
         )
 
 

@@ -100,8 +100,7 @@ def _scrambles(old: Axes, new: Axes) -> bool:
     split."""
     if 0 in old or not old or not new:
         return False
-    # how many numbers lie within each axis and those after it, from 1 up to all
-    before, after = ([1, *accumulate(reversed(shape), mul)] for shape in (old, new))
+    before, after = bounds(old), bounds(new)
     parts: dict[int, int] = {}
     for low, high in pairwise(after):
         cut = [bound for bound in (low, high) if bound not in before]
@@ -114,6 +113,11 @@ def _scrambles(old: Axes, new: Axes) -> bool:
             if len(cut) == 2:
                 return True
     return any(count > 1 for count in parts.values())
+
+
+def bounds(shape: Axes) -> list[int]:
+    """How many numbers lie within each axis and those after it, from 1 up to all."""
+    return [1, *accumulate(reversed(shape), mul)]
 
 
 def _is_uneven(before: list[int], bound: int) -> bool:

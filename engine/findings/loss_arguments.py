@@ -5,6 +5,7 @@ import ast
 from collections.abc import Callable, Iterator
 from typing import NamedTuple, TypeAlias
 
+from engine.findings.class_axis import CHOICES, CONVOLUTIONS
 from engine.findings.diagnosis import Diagnosis, argument, extent, line, number, numbers_of
 from engine.findings.losses import CLASS_LOSSES, MADE_BY_LAYERS, PASSING, last_maker, logarithms, said_at
 from engine.ops import DETACHES
@@ -15,12 +16,10 @@ NEARLY = 1e-6
 ABOVE_ZERO = ("exp", "softplus")
 """Ops whose results are rates or scales, and no logarithms of them."""
 PICKS = PASSING | {"getitem", "stack", "index_select", "long"}
-CHOICES = ("argmax", "max")
 GUESSES = frozenset((*DETACHES, "softmax", "log_softmax"))
 """Ops that leave the highest score the highest."""
 CUTS = frozenset("gt ge lt le round".split())
 MIDDLE = 0.5
-CONVOLUTIONS = frozenset(("conv1d", "conv2d", "conv3d"))
 Test: TypeAlias = "Callable[[Diagnosis, Op, Tensor], bool]"
 
 

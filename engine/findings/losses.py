@@ -35,6 +35,8 @@ LOSS_FUNCTIONS = frozenset(
         *"soft_margin_loss multi_margin_loss multilabel_margin_loss".split(),
     )
 )
+COMPARING = (*LOSSES, *sorted(ELEMENTWISE_LOSSES))
+"""Losses that hold predictions against targets."""
 SOFTMAXES = ("softmax", "log_softmax", "softmin")
 SOFTMAX_LAYERS = frozenset(("Softmax", "LogSoftmax", "Softmin"))
 """What PyTorch calls the layers that do the same."""

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from engine.findings.axes import PRODUCTS
 from engine.findings.diagnosis import (
     Diagnosis,
     argument,
@@ -33,7 +34,6 @@ LEAVES_GRAPH = ("detach", "data")
 SCALES = frozenset("mul div neg mean sum squeeze".split())
 NOISES = frozenset("randn randn_like normal normal_".split())
 UNIFORM = frozenset(("rand", "rand_like"))
-PRODUCTS = ("matmul", "bmm")
 NEARLY = 1e-3
 LEAST_PASSES = 3
 DROWNS = 100

@@ -122,6 +122,7 @@ def _finding(diagnosis: Diagnosis, found: Cut, told: _Told) -> Finding:
         fix=told.fix,
         leaf=diagnosis.say_all(leaves),
         name=told.name or diagnosis.say(leaves[0]),
+        op=cut.name,
         **({} if told.code == "leaf_recreated" else {"code": diagnosis.code.excerpt(cut.span)}),
         value=diagnosis.say(cut.inputs[0]) if cut.inputs else "",
         dtype=next(iter(dtypes), ""),

@@ -2,7 +2,8 @@
 
 import ast
 
-from engine.findings.failing.case import Case, a, known, only_if, sizes
+from engine.findings.failing.case import Case, a, known, only_if
+from engine.findings.failing.origins import sizes
 from engine.findings.failing.values import METHODS, RECURRENT, is_tensor
 from engine.program.names import dotted
 from engine.program.rewriting import written

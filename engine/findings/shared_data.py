@@ -48,7 +48,7 @@ def one_tensor_many_times(diagnosis: Diagnosis) -> Iterator[Finding]:
             "one_tensor_many_times",
             writes[-1],
             tensors=(op.inputs[0], *op.outputs[:1]),
-            name=diagnosis.say(op.inputs[0]),
+            name=diagnosis.say(tensor),
             count=str(len(op.inputs)),
             join_line=line(op.span),
             times=diagnosis.counted(writes),

@@ -322,7 +322,7 @@ def _finding(diagnosis: Diagnosis, aim: _Aim, passes: Sequence[Pass], wrong: dic
         span,
         tensors=leaves[:8],
         fix=fix,
-        names=diagnosis.say_all(leaves),
+        names=diagnosis.say_all(leaves) if code == "uphill_by_hand" else "",
         loss=diagnosis.say(loss),
         first=f"{known[0]:.4g}" if known else UNKNOWN,
         last=f"{known[-1]:.4g}" if known else UNKNOWN,

@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterator
 
-from engine.findings.diagnosis import Diagnosis, argument, line, number, once_a_line, times
+from engine.findings.diagnosis import Diagnosis, argument, line, number, times
 from engine.trace import Finding, Op, Tensor
 
 FUSED = "scaled_dot_product_attention"
@@ -16,7 +16,6 @@ HIDES = -1e3
 """A score below it has no weight after a softmax."""
 
 
-@once_a_line
 def past_hidden(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Scores whose mask hides each place and all before it, and shows what comes after."""
     for op, mask, hides in _masks(diagnosis):
@@ -61,7 +60,6 @@ def hidden_places(mask: Tensor, *, hides: bool) -> dict[tuple[int, int], bool] |
     return found
 
 
-@once_a_line
 def words_hidden(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Masks that hide every token but the padding: True where `tokens != PAD`, and True is not to be seen."""
     looked_up = {tokens.storage for op in diagnosis.ops_named(("embedding",)) if (tokens := diagnosis.input_of(op))}

@@ -3,10 +3,10 @@ along the wrong axis. Sizes and the way of the axes through the graph tell, not 
 
 import re
 from collections.abc import Iterator
-from itertools import accumulate, islice, pairwise, permutations
+from itertools import accumulate, pairwise, permutations
 from operator import mul
 
-from engine.findings.diagnosis import Diagnosis, argument, line, once_a_line, times, walk
+from engine.findings.diagnosis import Diagnosis, argument, line, near, times
 from engine.findings.losses import CLASS_LOSSES, SOFTMAXES
 from engine.program.edits import Edits
 from engine.program.names import called, keyword
@@ -76,7 +76,7 @@ def _is_computed_with(diagnosis: Diagnosis, made: Tensor) -> bool:
         takers = (op for op in diagnosis.takers.get(tensor, ()) if op.module is None)
         return (output for op in takers if op.name in HANDED_ON for output in op.outputs)
 
-    values = islice(walk([made.id], handed_on), MOST_VALUES)
+    values = near([made.id], handed_on)
     takers = (taker for value in values for taker in diagnosis.takers.get(value, ()))
     return any(taker.module is not None or taker.name in CLASS_LOSSES for taker in takers)
 
@@ -100,8 +100,7 @@ def _scrambles(old: Axes, new: Axes) -> bool:
     split."""
     if 0 in old or not old or not new:
         return False
-    # how many numbers lie within each axis and those after it, from 1 up to all
-    before, after = ([1, *accumulate(reversed(shape), mul)] for shape in (old, new))
+    before, after = bounds(old), bounds(new)
     parts: dict[int, int] = {}
     for low, high in pairwise(after):
         cut = [bound for bound in (low, high) if bound not in before]
@@ -116,13 +115,17 @@ def _scrambles(old: Axes, new: Axes) -> bool:
     return any(count > 1 for count in parts.values())
 
 
+def bounds(shape: Axes) -> list[int]:
+    """How many numbers lie within each axis and those after it, from 1 up to all."""
+    return [1, *accumulate(reversed(shape), mul)]
+
+
 def _is_uneven(before: list[int], bound: int) -> bool:
     """Whether a bound cuts an axis into parts that are not all the same."""
     below, above = max(b for b in before if b < bound), min(b for b in before if b > bound)
     return bound % below != 0 or above % bound != 0
 
 
-@once_a_line
 def batch_taken_for_time(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A recurrent layer or attention whose samples are picked or averaged away, while its time steps are scored as
     samples: `batch_first` does not fit the data."""
@@ -144,7 +147,6 @@ def batch_taken_for_time(diagnosis: Diagnosis) -> Iterator[Finding]:
             nodes=op.nodes[:1],
             fix=() if first else _batch_first(diagnosis, op),
             layer=kind,
-            shape=times(made),
             samples=str(made.shape[batch]),
             steps=str(made.shape[1 - batch]),
             code=diagnosis.code.excerpt(lost.span),
@@ -226,7 +228,6 @@ def _batch_first(diagnosis: Diagnosis, op: Op) -> Edits:
     return (diagnosis.code.argument_added(made[0], "batch_first=True"),)
 
 
-@once_a_line
 def weights_along_the_wrong_axis(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Weights that add up to 1 along another axis than the one that the sum with the values runs over: those of
     attention, or one for each place."""
@@ -254,7 +255,6 @@ def weights_along_the_wrong_axis(diagnosis: Diagnosis) -> Iterator[Finding]:
         )
 
 
-@once_a_line
 def compared_along_another_axis(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Vectors of length 1 along one axis, multiplied with others and summed along another: what comes out is no
     cosine."""

@@ -8,24 +8,16 @@ with axes is not known ends the walk, so that nothing is said.
 import math
 import re
 from collections.abc import Iterator
-from itertools import accumulate, islice
-from operator import mul
+from itertools import islice
 from typing import NamedTuple
 
-from engine.findings.axes import ATTENTION, BATCH_FIRST, RECURRENT, SWAPS, axis_of, gone_of, order_of
-from engine.findings.diagnosis import Diagnosis, line, once_a_line, says, size_of, times
-from engine.findings.losses import (
-    CLASS_LOSSES,
-    ELEMENTWISE_LOSSES,
-    LOSSES,
-    SOFTMAXES,
-    said_at,
-)
+from engine.findings.axes import ATTENTION, BATCH_FIRST, RECURRENT, SWAPS, Axes, axis_of, bounds, gone_of, order_of
+from engine.findings.diagnosis import Diagnosis, line, says, size_of, times
+from engine.findings.losses import CLASS_LOSSES, COMPARING, SOFTMAXES, said_at
 from engine.ops import family_of
 from engine.program.names import called
 from engine.trace import Finding, Op, Tensor
 
-Shape = tuple[int, ...]
 CUTS_ANEW = frozenset(
     "view reshape flatten unflatten unsqueeze squeeze view_as reshape_as contiguous clone to float".split()
 )
@@ -66,10 +58,9 @@ class Batch(NamedTuple):
         return self.loss.name in CLASS_LOSSES and len(self.target.shape) == 1
 
 
-@once_a_line
 def samples_mixed(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Views, normalisations and layers for sequences that make one sample's output depend on another's."""
-    losses = (op for op in diagnosis.ops_named((*LOSSES, *sorted(ELEMENTWISE_LOSSES))) if op.iteration == 0)
+    losses = (op for op in diagnosis.ops_named(COMPARING) if op.iteration == 0)
     for loss in islice(losses, MOST_LOSSES):
         batch = _batch(diagnosis, loss)
         if batch is not None:
@@ -213,15 +204,12 @@ class _Walk:
 
     def _said(self, code: str, op: Op, given: Tensor, place: Place) -> Finding:
         diagnosis = self.diagnosis
-        made, layer = op.outputs[0], diagnosis.modules.get(op.module or "")
+        made = op.outputs[0]
         return diagnosis.finding(
             code,
             "warning",
-            op.span,
+            op,
             tensors=(given.id, made),
-            nodes=op.nodes[:1],
-            op=op.name,
-            layer=layer.type if layer is not None else op.name,
             name=diagnosis.say(given.id),
             shape=times(given),
             result=times(diagnosis.tensors[made]),
@@ -256,14 +244,9 @@ def _after(op: Op, given: Tensor, made: Tensor, place: Place, at: int, size: int
     return place if is_pointwise and made.shape == given.shape else None
 
 
-def _bounds(shape: Shape) -> list[int]:
-    """How many numbers lie within each axis and those after it, from 1 up to all."""
-    return [1, *accumulate(reversed(shape), mul)]
-
-
-def _stretch(shape: Shape, place: Place, size: int) -> tuple[int, int]:
+def _stretch(shape: Axes, place: Place, size: int) -> tuple[int, int]:
     """From one sample to the next, and from the first to behind the last."""
-    step = place.inner * _bounds(shape)[len(shape) - 1 - place.axis]
+    step = place.inner * bounds(shape)[len(shape) - 1 - place.axis]
     return step, step * size
 
 
@@ -272,9 +255,9 @@ def _cut_anew(given: Tensor, made: Tensor, place: Place, size: int) -> Place | N
     if given.shape == made.shape:
         return place
     step, end = _stretch(given.shape, place, size)
-    bounds = _bounds(made.shape)
+    ends = bounds(made.shape)
     for axis in range(len(made.shape)):
-        low, high = bounds[len(made.shape) - 1 - axis], bounds[len(made.shape) - axis]
+        low, high = ends[len(made.shape) - 1 - axis], ends[len(made.shape) - axis]
         if low <= step and end <= high and step % low == 0 and high % end == 0:
             return Place(axis, high // end, step // low)
     return None

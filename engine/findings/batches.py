@@ -2,9 +2,8 @@
 
 import ast
 from collections.abc import Iterator
-from itertools import islice
 
-from engine.findings.diagnosis import Diagnosis, extent, is_alike, line, once_a_line, says, times, walk
+from engine.findings.diagnosis import Diagnosis, extent, is_alike, line, near, says, times
 from engine.findings.losses import ELEMENTWISE_LOSSES, LOSSES
 from engine.program.names import called, dotted
 from engine.program.tree import covers
@@ -12,7 +11,6 @@ from engine.trace import Batch, Finding, Op, Span, Tensor
 
 COMPARING = (*LOSSES, *sorted(ELEMENTWISE_LOSSES), "sub", "rsub")
 LEAST_STEPS = 3
-MOST_BEHIND = 400
 
 
 def first_batch_again(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -71,7 +69,6 @@ def _stays(diagnosis: Diagnosis, loop: ast.For, node: ast.expr) -> bool:
     return counter not in read and len(diagnosis.ops_at(diagnosis.code.span(node))) >= LEAST_STEPS
 
 
-@once_a_line
 def shuffled_apart(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Predictions from rows in one random order compared with labels in another."""
     for op in diagnosis.ops_named(COMPARING) if any(diagnosis.ops_named(("randperm",))) else ():
@@ -97,7 +94,6 @@ def shuffled_apart(diagnosis: Diagnosis) -> Iterator[Finding]:
         )
 
 
-@once_a_line
 def loaders_shuffled_apart(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Predictions from the rows of one loader compared with the labels of another, each in an order of its own."""
     alone = {batch.tensors[0]: batch for batch in diagnosis.trace.batches if len(batch.tensors) == 1}
@@ -105,7 +101,7 @@ def loaders_shuffled_apart(diagnosis: Diagnosis) -> Iterator[Finding]:
     for op in diagnosis.ops_named(losses):
         sides = sorted(op.inputs[:2], key=diagnosis.is_tracked) if op.iteration < 2 else []
         label = alone.get(sides[0]) if len(sides) > 1 and diagnosis.reaches_a_pass(op) else None
-        behind = islice(walk(sides[1:], diagnosis.made_from), MOST_BEHIND) if label is not None else ()
+        behind = near(sides[1:], diagnosis.made_from) if label is not None else ()
         rows = list({batch.loader: batch for each in behind if (batch := alone.get(each)) is not None}.values())
         if label is None or len(rows) != 1 or rows[0].loader == label.loader or rows[0].indices == label.indices:
             continue
@@ -139,14 +135,14 @@ def _shuffled_alone(diagnosis: Diagnosis, op: Op) -> Iterator[Finding]:
     at = next((at for at in (0, 1) if len(drawn[at]) == 1 and not drawn[1 - at]), None)
     if at is None or not diagnosis.is_tracked(sides[0]) or diagnosis.is_tracked(sides[1]):
         return
-    order, made = drawn[at][0].outputs[0], list(diagnosis.makers_behind([sides[at]], MOST_BEHIND))
+    order, made = drawn[at][0].outputs[0], list(diagnosis.makers_behind([sides[at]]))
     sorts = [each for each in made if each.name in ("getitem", "index_select") and each.inputs[1:] == (order,)]
     size = diagnosis.elements(order)
     if len(sorts) != 1 or diagnosis.tensors[sorts[0].inputs[0]].shape[:1] != (size,):
         return
     rows = sorts[0].inputs[0]
     is_read_too = any(rows in each.inputs for each in made if each is not sorts[0])
-    behind = set(islice(walk([sides[1 - at]], diagnosis.made_from), MOST_BEHIND))
+    behind = set(near([sides[1 - at]], diagnosis.made_from))
     others = [diagnosis.tensors[each] for each in behind if each in diagnosis.tensors]
     ranges = (extent(each) for each in others if each.shape[:1] == (size,))
     if is_read_too or not any(known is not None and known[0] < known[1] for known in ranges):
@@ -171,5 +167,5 @@ def _is_same(diagnosis: Diagnosis, first: Tensor, second: Tensor) -> bool:
 
 def _orders(diagnosis: Diagnosis, tensor: str) -> list[Op]:
     """The random orders that data behind a tensor was put into."""
-    drawn = (maker for maker in diagnosis.makers_behind([tensor], MOST_BEHIND) if maker.name == "randperm")
+    drawn = (maker for maker in diagnosis.makers_behind([tensor]) if maker.name == "randperm")
     return list({maker.id: maker for maker in drawn}.values())

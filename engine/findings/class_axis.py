@@ -2,10 +2,9 @@
 
 import ast
 from collections.abc import Iterator, Sequence
-from itertools import islice
 
 from engine.findings.axes import RECURRENT, axis_of
-from engine.findings.diagnosis import Diagnosis, numbers_of, once_a_line, times, walk
+from engine.findings.diagnosis import Diagnosis, near, numbers_of, times
 from engine.findings.losses import CLASS_LOSSES, LOSSES, MADE_BY_LAYERS, PASSING, SOFTMAX_LAYERS, SOFTMAXES
 from engine.program.edits import Edits
 from engine.program.names import called, keyword
@@ -29,10 +28,8 @@ over any axis."""
 ITEMS = ("__getitem__", "getitem")
 CHOICES = ("argmax", "max")
 MOST_STEPS = 8
-MOST_VALUES = 100
 
 
-@once_a_line
 def one_class_alone(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A softmax, an argmax or a class loss over the one score that a layer gives: always 1, 0 and 0."""
     for op in diagnosis.ops_named((*SOFTMAXES, *CHOICES, *CLASS_LOSSES)):
@@ -58,7 +55,6 @@ def one_class_alone(diagnosis: Diagnosis) -> Iterator[Finding]:
         )
 
 
-@once_a_line
 def softmax_over_batch(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Probabilities of a batch of scores that add up to 1 over the batch."""
     for op in diagnosis.ops_named(SOFTMAXES):
@@ -85,7 +81,6 @@ def softmax_over_batch(diagnosis: Diagnosis) -> Iterator[Finding]:
         )
 
 
-@once_a_line
 def choices_over_batch(diagnosis: Diagnosis) -> Iterator[Finding]:
     """The best row for each class, held against the class of each row: of as many rows as classes the sizes fit."""
     for op in diagnosis.ops_named(CHOICES):
@@ -177,7 +172,7 @@ def _users(diagnosis: Diagnosis, tensor: str) -> Iterator[Op]:
             if _keeps_places(diagnosis, op) or is_column:
                 yield from op.outputs
 
-    for value in islice(walk([tensor], through), MOST_VALUES):
+    for value in near([tensor], through):
         yield from (op for op in diagnosis.takers.get(value, ()) if not _keeps_places(diagnosis, op))
 
 

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from engine.findings.diagnosis import Diagnosis, by_number, line, once_a_line, walk
+from engine.findings.diagnosis import Diagnosis, by_number, line, walk
 from engine.findings.unrecorded import is_off_in_library, lost_influence, switch_of
 from engine.findings.ways import (
     Cut,
@@ -26,7 +26,6 @@ REACHES_ALL = frozenset("getattr children named_children modules named_modules g
 """Calls through which a layer may run that is named nowhere."""
 
 
-@once_a_line
 def cut_gradients(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Each cut between a leaf without gradient and the root of a pass; where there is none, why nothing was tracked."""
     told = [*_told(diagnosis)]
@@ -136,7 +135,6 @@ def _no_second_order(diagnosis: Diagnosis, failed: Pass, first: Pass) -> Finding
         tensors=tuple(root.tensor for root in failed.roots if root.tensor is not None),
         fix=fix,
         name=diagnosis.say(next((root.tensor for root in failed.roots), None)),
-        line=line(failed.span),
         first_line=line(first.span),
     )
 
@@ -260,7 +258,6 @@ def unused_parameters(diagnosis: Diagnosis) -> Iterator[Finding]:
             )
 
 
-@once_a_line
 def results_overwritten(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`h = self.fc2(x)` right after `h = self.fc1(x)`: what a layer gave is gone before anything has read it."""
     starved = starved_leaves(diagnosis)

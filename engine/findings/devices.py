@@ -27,7 +27,6 @@ def tests_without_call(diagnosis: Diagnosis) -> Iterator[Finding]:
             "error",
             node,
             fix=(code.after(node, "()"),),
-            function=node.attr,
         )
 
 

@@ -4,7 +4,7 @@ things are called."""
 import ast
 import math
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence, Set, Sized
-from functools import cached_property, wraps
+from functools import cached_property
 from itertools import islice
 from typing import Literal, TypeAlias, TypeVar
 
@@ -20,6 +20,9 @@ _Key = TypeVar("_Key")
 Place: TypeAlias = Op | Span | Placed | None
 """Where a finding is: an op, a node of the program's text, or a stretch of it."""
 NAMED = 3  # names in one sentence
+MOST_NEAR = 1_000
+UNKNOWN = "\0unknown"
+"""Said of what the trace does not tell; a finding that would have to say it is not told. No program can write it."""
 NO_GRADIENT = "does not require grad and does not have a grad_fn"
 RESETS = ("zero_grad", "grad_reset", "grad_set")
 """Updates of a `.grad`, not of a tensor."""
@@ -245,9 +248,9 @@ class Diagnosis(TraceIndex):
         maker = self.maker.get(tensor)
         return maker.inputs if maker is not None else ()
 
-    def makers_behind(self, tensors: Iterable[str], most: int) -> Iterator[Op]:
+    def makers_behind(self, tensors: Iterable[str]) -> Iterator[Op]:
         """The ops that led to some tensors, followed by autograd or not; of very many the nearest."""
-        makers = (self.maker.get(tensor) for tensor in islice(walk(tensors, self.made_from), most))
+        makers = (self.maker.get(tensor) for tensor in near(tensors, self.made_from))
         return (maker for maker in makers if maker is not None)
 
     def made_of(self, tensor: str) -> Iterator[str]:
@@ -297,11 +300,11 @@ class Diagnosis(TraceIndex):
         **parameters: str,
     ) -> Finding:
         """What its sentences ask for comes by name, beside the line and the code of the place. An op stands for its
-        first node too, unless others are given."""
+        last node too, unless others are given."""
         op = place if isinstance(place, Op) else None
         span = self.code.span(place) if isinstance(place, ast.AST) else place.span if isinstance(place, Op) else place
         if nodes is None:
-            nodes = op.nodes[:1] if op is not None else ()
+            nodes = op.nodes[-1:] if op is not None else ()
         always = {"line": line(span), "code": self.code.excerpt(span)} | ({"op": op.name} if op is not None else {})
         return Finding(
             code=code,
@@ -330,12 +333,11 @@ class Diagnosis(TraceIndex):
     def say(self, tensor: str | None) -> str:
         """What to call a tensor in a sentence: its name, else the expression that made it."""
         if tensor is None:
-            return "?"
-        maker = self.maker.get(tensor)
+            return UNKNOWN
+        maker = self.maker.get(tensor) or self.maker.get(self.identity(tensor))
         named = self.name(tensor) or self._members.get(self.identity(tensor), "")
-        return (
-            named or (self._name_beside(maker) or self.code.excerpt(maker.span) if maker is not None else "") or tensor
-        )
+        beside = self._name_beside(maker) or self.code.excerpt(maker.span) if maker is not None else ""
+        return named or beside or UNKNOWN
 
     def _name_beside(self, op: Op) -> str:
         """What a loop that takes batches apart calls what an op gives, where what its like gave in other turns has
@@ -352,8 +354,8 @@ class Diagnosis(TraceIndex):
 
     def say_all(self, tensors: Sequence[str]) -> str:
         """Several tensors: the first names, then how many more."""
-        names = list(dict.fromkeys(self.say(tensor) for tensor in tensors))
-        return listed(names)
+        names = dict.fromkeys(self.say(tensor) for tensor in tensors)
+        return listed([name for name in names if name != UNKNOWN]) if names.keys() != {UNKNOWN} else UNKNOWN
 
     def counted(self, recorded: Sized) -> str:
         """How many of these there were in a run; of one whose loops are a sample, how many at least."""
@@ -368,21 +370,6 @@ class Diagnosis(TraceIndex):
         """The same, where it found nothing that a gradient could flow to."""
         failure = self.trace.failure
         return self.failed_pass() if failure is not None and NO_GRADIENT in failure.message else None
-
-
-def once_a_line(family: Family) -> Family:
-    """A family whose findings are the same in each turn of a loop: of each line the first is told."""
-
-    @wraps(family)
-    def first_of_each(diagnosis: Diagnosis) -> Iterator[Finding]:
-        told: set[tuple[str, str]] = set()
-        for finding in family(diagnosis):
-            place = (finding.code, line(finding.span))
-            if place not in told:
-                told.add(place)
-                yield finding
-
-    return first_of_each
 
 
 def grouped(items: Iterable[_Item], key: Callable[[_Item], _Key]) -> dict[_Key, list[_Item]]:
@@ -411,6 +398,11 @@ def walk(start: Iterable[str], further: Callable[[str], Iterable[str]]) -> Itera
                 pending.append(there)
 
 
+def near(start: Iterable[str], further: Callable[[str], Iterable[str]]) -> Iterator[str]:
+    """The same where the first of very many tell."""
+    return islice(walk(start, further), MOST_NEAR)
+
+
 def by_number(record: str) -> tuple[int, str]:
     """Sorts ids as they were given out: t9 before t10."""
     return (len(record), record)
@@ -423,7 +415,7 @@ def listed(names: Sequence[str], most: int = NAMED) -> str:
 
 def line(span: Span | None) -> str:
     """A line number for a sentence."""
-    return str(span.line) if span is not None else "?"
+    return str(span.line) if span is not None else UNKNOWN
 
 
 def argument(op: Op, name: str, at: int | None = None) -> str:

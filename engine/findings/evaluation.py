@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Iterator
 
-from engine.findings.diagnosis import Diagnosis, number, numbers_of, once_a_line, says
+from engine.findings.diagnosis import Diagnosis, number, numbers_of, says
 from engine.findings.losses import PASSING
 from engine.findings.optimizers import bound_once
 from engine.program.edits import Edits
@@ -21,7 +21,6 @@ RISES = re.compile(r"acc|auc|f1|score|iou|dice|bleu|precision|recall|reward|retu
 """How a measure is called that is to fall, or to rise."""
 
 
-@once_a_line
 def scores_compared_with_classes(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Fractions held against whole numbers: never equal. Often the largest scores, where their places were meant."""
     for op in diagnosis.ops_named(("eq", "ne")):

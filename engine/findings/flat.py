@@ -6,17 +6,7 @@ from collections.abc import Iterator
 
 from engine.findings.axes import ATTENTION, RECURRENT
 from engine.findings.class_axis import one_class_alone
-from engine.findings.diagnosis import (
-    Diagnosis,
-    by_number,
-    extent,
-    grouped,
-    is_alike,
-    is_zero,
-    once_a_line,
-    size_of,
-    times,
-)
+from engine.findings.diagnosis import UNKNOWN, Diagnosis, by_number, extent, grouped, is_alike, is_zero, size_of, times
 from engine.findings.gradient_flow import PRODUCTS, RELUS, SQUASHES, flat_ops
 from engine.findings.losses import ELEMENTWISE_LOSSES, said_at
 from engine.findings.recurrent import CELLS
@@ -38,7 +28,6 @@ ROUNDING = 1e-4
 """Of the largest gradient: a normalisation over one number gives not quite 0."""
 
 
-@once_a_line
 def compared_with_themselves(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A difference, a ratio or a distance of two things that were computed alike from the same parameters; and triplets
     of which the first two are, so that only the distance to the third is left."""
@@ -72,7 +61,6 @@ def _is_of_equals(diagnosis: Diagnosis, op: Op) -> bool:
     return diagnosis.leaves_behind([one.id]) == diagnosis.leaves_behind([other.id])
 
 
-@once_a_line
 def flattened(diagnosis: Diagnosis) -> Iterator[Finding]:
     """The op that turned a gradient into zeros, where what lies behind it got nothing else in any pass."""
     counts = Counter(added.tensor for _, added in diagnosis.accumulations)
@@ -91,10 +79,9 @@ def flattened(diagnosis: Diagnosis) -> Iterator[Finding]:
                 op,
                 tensors=(*op.outputs[:1], *leaves[:8]),
                 nodes=(visit.node,),
-                name=diagnosis.say(op.outputs[0] if op.outputs else None),
                 leaves=diagnosis.say_all(leaves),
                 count=diagnosis.counted([added for _, added in diagnosis.accumulations if added.tensor == leaves[0]]),
-                shape=times(given) if (given := diagnosis.input_of(op)) is not None else "?",
+                shape=times(given) if (given := diagnosis.input_of(op)) is not None else UNKNOWN,
             )
             return
 

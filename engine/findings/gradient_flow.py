@@ -5,13 +5,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from engine.findings.diagnosis import (
+    UNKNOWN,
     Diagnosis,
     extent,
     grouped,
     is_zero,
     line,
     numbers_of,
-    once_a_line,
     share_outside,
     size_of,
 )
@@ -91,9 +91,8 @@ def _over_layers(diagnosis: Diagnosis, looked_at: list[list[_Product]], last: Pa
     if code:  # it holds in every pass that was looked at
         yield diagnosis.warning(
             code,
-            first.op.span,
+            first.op,
             tensors=(first.weight, final.weight),
-            nodes=first.op.nodes[-1:],
             first=diagnosis.say(first.weight),
             last=diagnosis.say(final.weight),
             first_size=f"{first.size:.2g}",
@@ -113,7 +112,7 @@ def _most(diagnosis: Diagnosis, pass_: Pass, weight: str) -> str:
         (asked, result) for asked, result in zip(pass_.inputs or (), pass_.results, strict=False) if asked and result
     )
     ends = extent(diagnosis.tensors.get(given.get(weight) or ""))
-    return f"{max(map(abs, ends)):.2g}" if ends is not None else "?"
+    return f"{max(map(abs, ends)):.2g}" if ends is not None else UNKNOWN
 
 
 def _rounded(ratio: float) -> str:
@@ -319,7 +318,6 @@ def stays_behind(losses: Sequence[float]) -> bool:
     return quarter >= LONG // 4 and sum(losses[-quarter:]) > HARDLY * sum(losses[:quarter]) > 0
 
 
-@once_a_line
 def flat_ops(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`round` and its like, through which a pass sent a gradient of zeros only."""
     for node in diagnosis.trace.nodes:

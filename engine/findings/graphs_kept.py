@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
-from engine.findings.diagnosis import Diagnosis, once_a_line
+from engine.findings.diagnosis import Diagnosis
 from engine.program.names import called, dotted
 from engine.program.source import Source
 from engine.program.tree import assigned
@@ -98,7 +98,6 @@ def _kept(diagnosis: Diagnosis, call: ast.Call, kept: list[Tensor]) -> Finding:
     )
 
 
-@once_a_line
 def totals_kept(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`total += loss`: a running sum whose graph grows by one iteration each time and that nothing goes back
     through."""

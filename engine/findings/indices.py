@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 from itertools import islice
 
-from engine.findings.diagnosis import Diagnosis, argument, line, number, numbers_of, once_a_line, times, walk
+from engine.findings.diagnosis import Diagnosis, argument, line, near, number, numbers_of, times
 from engine.program.edits import Edits
 from engine.program.names import is_reference
 from engine.trace import Finding, Op, Tensor
@@ -14,10 +14,8 @@ PICKS_PLACES = {"argmax": 0, "max": 1, "topk": 1, "sort": 1, "min": 1, "argmin":
 HANDS_ON = frozenset("view reshape squeeze unsqueeze float to double type detach flatten getitem".split())
 ADDS = ("add", "add_", "sub", "sub_")
 MOST_BACK = 4
-MOST_AHEAD = 60
 
 
-@once_a_line
 def added_once(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`sums[places] += values` where a place comes several times: each reads the old sum, and the last one is kept."""
     for op in diagnosis.ops_named(("setitem",)):
@@ -28,7 +26,9 @@ def added_once(diagnosis: Diagnosis) -> Iterator[Finding]:
             continue
         sums, value = diagnosis.identity(op.inputs[0]), diagnosis.identity(op.inputs[2])
         maker = diagnosis.maker.get(op.inputs[2])
-        read = [each for each in diagnosis.makers_behind([op.inputs[2], value], MOST_BACK) if each.name == "getitem"]
+        read = [
+            each for each in islice(diagnosis.makers_behind([op.inputs[2], value]), MOST_BACK) if each.name == "getitem"
+        ]
         is_read = any((diagnosis.identity(each.inputs[0]), *each.inputs[1:]) == (sums, places.id) for each in read)
         if maker is None or maker.name not in ADDS or not is_read:
             continue
@@ -53,7 +53,6 @@ def _places(diagnosis: Diagnosis, op: Op) -> Tensor | None:
     return whole[0] if len(whole) == 1 and op.inputs[1] == whole[0].id else None
 
 
-@once_a_line
 def picked_for_all(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`scores[:, classes]` with one class for each sample: every sample gets the classes of all."""
     for op in diagnosis.ops_named(("getitem", "index_select")):
@@ -69,7 +68,6 @@ def picked_for_all(diagnosis: Diagnosis) -> Iterator[Finding]:
             op,
             tensors=(given.id, places.id, made.id),
             fix=_by_rows(diagnosis, op),
-            name=diagnosis.say(given.id),
             places=diagnosis.say(places.id),
             size=str(size),
             shape=times(made),
@@ -87,7 +85,6 @@ def _by_rows(diagnosis: Diagnosis, op: Op) -> Edits:
     return ()
 
 
-@once_a_line
 def places_for_values(diagnosis: Diagnosis) -> Iterator[Finding]:
     """The place of the largest number where the number was meant: discounted, and added to a reward."""
     for op in diagnosis.ops_named(PICKS_PLACES):
@@ -95,7 +92,7 @@ def places_for_values(diagnosis: Diagnosis) -> Iterator[Finding]:
         if len(op.outputs) <= at or any(diagnosis.takers.get(value) for value in op.outputs[:at]):
             continue
         discounted = next(_discounts(diagnosis, op.outputs[at]), None)
-        later = islice(walk(discounted.outputs, diagnosis.made_of), MOST_AHEAD) if discounted is not None else ()
+        later = near(discounted.outputs, diagnosis.made_of) if discounted is not None else ()
         makers = (diagnosis.maker.get(tensor) for tensor in later)
         if discounted is None or not any(maker is not None and diagnosis.reaches_a_pass(maker) for maker in makers):
             continue
@@ -119,7 +116,7 @@ def _discounts(diagnosis: Diagnosis, places: str) -> Iterator[Op]:
             made for taker in takers if taker.name in HANDS_ON and taker.inputs[0] == tensor for made in taker.outputs
         )
 
-    for tensor in islice(walk([places], on), MOST_AHEAD):
+    for tensor in near([places], on):
         for taker in diagnosis.takers.get(tensor, ()):
             is_share = 0 < (number(argument(taker, "other", 1)) or number(argument(taker, "self", 0)) or 0) < 1
             ahead = (user.name for made in taker.outputs for user in diagnosis.takers.get(made, ()))

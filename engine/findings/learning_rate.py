@@ -6,7 +6,17 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
-from engine.findings.diagnosis import Diagnosis, argument, by_number, fed_by, grouped, line, numbers_of, size_of
+from engine.findings.diagnosis import (
+    UNKNOWN,
+    Diagnosis,
+    argument,
+    by_number,
+    fed_by,
+    grouped,
+    line,
+    numbers_of,
+    size_of,
+)
 from engine.findings.optimizers import bound_once, made_by, receiver
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, keyword
@@ -317,7 +327,7 @@ def _of_another_optimizer(diagnosis: Diagnosis, stepped: ast.stmt | None) -> Fin
 def _rates(step: Update) -> str:
     """The learning rate of a step, for a sentence."""
     rate = _rate(step)
-    return f"{rate:.4g}" if rate is not None else "?"
+    return f"{rate:.4g}" if rate is not None else UNKNOWN
 
 
 MOST_NAMES = 4

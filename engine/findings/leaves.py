@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterator
 
-from engine.findings.diagnosis import Diagnosis, by_number, line, listed, once_a_line, says
+from engine.findings.diagnosis import UNKNOWN, Diagnosis, by_number, line, listed, says
 from engine.ops import MAKES_LEAF
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, is_grad_of, keyword
@@ -18,7 +18,6 @@ SMALL_STEPS = frozenset(
 """What people do to a tensor while they make it."""
 
 
-@once_a_line
 def gradients_not_kept(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`.grad` read from a tensor that keeps none; PyTorch warns of it."""
     meant = meant_as_leaves(diagnosis)
@@ -43,7 +42,7 @@ def gradients_not_kept(diagnosis: Diagnosis) -> Iterator[Finding]:
             nodes=(made.grad_fn.node,) if made is not None and made.grad_fn is not None else (),
             fix=_retained(diagnosis, name, maker),
             name=name or diagnosis.code.excerpt(warning.span).removesuffix(".grad"),
-            op=maker.name if maker is not None else "?",
+            op=maker.name if maker is not None else UNKNOWN,
             made_line=line(maker.span if maker is not None else None),
         )
 
@@ -107,7 +106,6 @@ def _one_step_too_far(diagnosis: Diagnosis, name: str, statement: ast.Assign, ca
         fix=asked_last(diagnosis, statement, call),
         name=name,
         op=op.name,
-        line=str(statement.lineno),
     )
 
 

@@ -5,7 +5,8 @@ import ast
 from collections.abc import Callable, Iterator
 from typing import NamedTuple, TypeAlias
 
-from engine.findings.diagnosis import Diagnosis, argument, extent, line, number, numbers_of, once_a_line
+from engine.findings.class_axis import CHOICES, CONVOLUTIONS
+from engine.findings.diagnosis import Diagnosis, argument, extent, line, number, numbers_of
 from engine.findings.losses import CLASS_LOSSES, MADE_BY_LAYERS, PASSING, last_maker, logarithms, said_at
 from engine.ops import DETACHES
 from engine.program.edits import Edits
@@ -15,12 +16,10 @@ NEARLY = 1e-6
 ABOVE_ZERO = ("exp", "softplus")
 """Ops whose results are rates or scales, and no logarithms of them."""
 PICKS = PASSING | {"getitem", "stack", "index_select", "long"}
-CHOICES = ("argmax", "max")
 GUESSES = frozenset((*DETACHES, "softmax", "log_softmax"))
 """Ops that leave the highest score the highest."""
 CUTS = frozenset("gt ge lt le round".split())
 MIDDLE = 0.5
-CONVOLUTIONS = frozenset(("conv1d", "conv2d", "conv3d"))
 Test: TypeAlias = "Callable[[Diagnosis, Op, Tensor], bool]"
 
 
@@ -135,7 +134,6 @@ RULES: dict[str, tuple[_Rule, ...]] = {
 """For each loss what its arguments may not be, in the order in which it is asked."""
 
 
-@once_a_line
 def losses_given_something_else(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Arguments that a loss takes without an error, and that are not what it computes with."""
     for op in diagnosis.ops_named(RULES):
@@ -159,9 +157,8 @@ def _said(diagnosis: Diagnosis, op: Op, rule: _Rule, given: Tensor) -> Finding:
     maker = last_maker(diagnosis, diagnosis.input_of(op))
     return diagnosis.warning(
         rule.code,
-        op.span,
+        op,
         tensors=op.inputs[:2] if op.name not in CLASS_LOSSES else op.inputs[:1],
-        nodes=op.nodes[-1:],
         fix=logarithms(diagnosis, op) if rule is _LOGARITHMS else (),
         loss=op.name,
         name=said_at(diagnosis, op, shown),
@@ -174,7 +171,6 @@ def _said(diagnosis: Diagnosis, op: Op, rule: _Rule, given: Tensor) -> Finding:
     )
 
 
-@once_a_line
 def scores_cut_at_half(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Scores from below 0 to above 1, that a loss takes for logits, decided at 0.5 as if they were probabilities."""
     losses = list(diagnosis.ops_named(("binary_cross_entropy_with_logits",)))

@@ -4,7 +4,7 @@ import ast
 import math
 from collections.abc import Iterator
 
-from engine.findings.diagnosis import Diagnosis, argument, line, numbers_of, once_a_line, times
+from engine.findings.diagnosis import Diagnosis, argument, line, numbers_of, times
 from engine.program.edits import Edits
 from engine.program.names import called, dotted
 from engine.trace import Finding, Op, Tensor
@@ -35,12 +35,13 @@ LOSS_FUNCTIONS = frozenset(
         *"soft_margin_loss multi_margin_loss multilabel_margin_loss".split(),
     )
 )
+COMPARING = (*LOSSES, *sorted(ELEMENTWISE_LOSSES))
+"""Losses that hold predictions against targets."""
 SOFTMAXES = ("softmax", "log_softmax", "softmin")
 SOFTMAX_LAYERS = frozenset(("Softmax", "LogSoftmax", "Softmin"))
 """What PyTorch calls the layers that do the same."""
 
 
-@once_a_line
 def losses_broadcast(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Predictions and targets stretched against each other: PyTorch warns of it in a loss, unless its warnings are
     filtered; of (n,) against the (n, 1) of a layer, subtracted or compared, it says nothing."""
@@ -86,11 +87,9 @@ def _is_stretched_layer(diagnosis: Diagnosis, op: Op, column: Tensor, row: Tenso
 def _stretched(diagnosis: Diagnosis, op: Op, code: str, first: Tensor, second: Tensor) -> Finding:
     return diagnosis.warning(
         code,
-        op.span,
+        op,
         tensors=(first.id, second.id),
-        nodes=op.nodes[-1:],
         fix=_squeezed(diagnosis, op, first, second),
-        op=op.name,
         first=diagnosis.say(first.id),
         second=diagnosis.say(second.id),
         first_shape=times(first),
@@ -134,7 +133,6 @@ def said_at(diagnosis: Diagnosis, op: Op, target: Tensor) -> str:
     return diagnosis.code.short(call.args[at]) if call is not None and is_written else diagnosis.say(target.id)
 
 
-@once_a_line
 def losses_of_the_wrong_kind(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Softmax or sigmoid twice, or not at all."""
     for op in diagnosis.ops_named(LOSSES):
@@ -144,9 +142,8 @@ def losses_of_the_wrong_kind(diagnosis: Diagnosis) -> Iterator[Finding]:
         maker = last_maker(diagnosis, diagnosis.input_of(op))
         yield diagnosis.warning(
             wrong,
-            op.span,
+            op,
             tensors=op.inputs[:1],
-            nodes=op.nodes[-1:],
             fix=_mended(diagnosis, op, maker, wrong),
             loss=op.name,
             name=diagnosis.say(op.inputs[0]),
@@ -241,7 +238,6 @@ def _renamed(diagnosis: Diagnosis, op: Op, functions: dict[str, str], layers: di
     return ()
 
 
-@once_a_line
 def weights_after_the_mean(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Weights of samples, or a mask of their parts, times a loss that is one number already: only their mean counts."""
     for op in diagnosis.ops_named(("mul",)):

@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterator
 
-from engine.findings.diagnosis import Diagnosis, argument, extent, is_zero, line, listed, size_of, walk
+from engine.findings.diagnosis import UNKNOWN, Diagnosis, argument, extent, is_zero, line, listed, size_of, walk
 from engine.findings.losses import LOSS_FUNCTIONS
 from engine.findings.uphill import squares_differences
 from engine.program.names import called, dotted
@@ -48,7 +48,7 @@ def trained_in_eval(diagnosis: Diagnosis) -> Iterator[Finding]:
                 module=module.path,
                 type=module.type,
                 model=root if (root := diagnosis.outermost(module).path).isidentifier() else "model",
-                eval_line=str(switch.lineno) if switch is not None else "?",
+                eval_line=str(switch.lineno) if switch is not None else UNKNOWN,
                 step_line=line(step.span if step is not None else None),
                 train_line=line(before[op.module].span),
             )

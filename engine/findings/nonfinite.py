@@ -261,7 +261,7 @@ def _made(diagnosis: Diagnosis, op: Op, made: Trouble, severity: Literal["warnin
         value=f"{cause.found:.4g}",
         place=cause.place,
         cell=_cell(diagnosis.say(operand) if operand is not None else "0", cause.place),
-        shape=times(cause.operand) if cause.operand is not None else "?",
+        shape=times(cause.operand) if cause.operand is not None else "",
         **_advice(diagnosis, op),
     )
 
@@ -378,10 +378,10 @@ def _advice(diagnosis: Diagnosis, op: Op) -> dict[str, str]:
     steps = [move for move in diagnosis.moves if diagnosis.update_step.get(move.id, now) < now]
     lr = steps[-1].settings[0].get("lr", "") if steps and steps[-1].settings else ""
     return {
-        "step_line": line(steps[-1].span if steps else None),
-        "steps": str(sum(1 for step in steps if step.span == steps[-1].span)),
+        "step_line": line(steps[-1].span) if steps else "",
         "lr": lr,
         "has_lr": str(int(bool(lr))),
+        "steps": str(sum(1 for step in steps if step.span == steps[-1].span)),
         "clips": "1" if any(called(call).startswith("clip_grad_") for call in diagnosis.code.calls) else "0",
     }
 
@@ -409,7 +409,6 @@ def _empty_row(diagnosis: Diagnosis, op: Op) -> Finding:
         tensors=(*op.inputs[:1], *op.outputs),
         nodes=op.nodes,
         op=op.name,
-        name=diagnosis.say(op.outputs[0]),
         operand=diagnosis.say(op.inputs[0]),
     )
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple
 
-from engine.findings.diagnosis import Diagnosis, extent, line, once_a_line
+from engine.findings.diagnosis import Diagnosis, extent, line
 from engine.trace import Finding, ModuleCall, Op, Pass, Tensor, Update
 
 MOST_ROUNDS = 8
@@ -29,7 +29,6 @@ class _Score(NamedTuple):
     pull: int
 
 
-@once_a_line
 def opponents_helped(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A model whose loss pulls the score of what it makes the way that the one who gives the score pulls it."""
     rounds = list(islice(_rounds(diagnosis), MOST_ROUNDS))

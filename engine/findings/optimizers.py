@@ -330,13 +330,14 @@ def _strange_keys(diagnosis: Diagnosis, step: Update) -> Iterator[Finding]:
     for key in sorted(keys - OPTIONS):
         option = ALIASES.get(key) or nearest(key, sorted(keys & OPTIONS))[0]
         written = [node for node in code.nodes if isinstance(node, ast.Constant) and node.value == key]
-        if option and len(written) == 1 and not isinstance(code.parents.get(written[0]), ast.Expr):
+        is_option = all(option in settings for settings in step.settings)
+        if is_option and len(written) == 1 and not isinstance(code.parents.get(written[0]), ast.Expr):
             fix = (code.replace(written[0], f'"{option}"'),)
             yield _key_unread(diagnosis, written[0], step, key, option, fix)
 
 
 def _key_unread(diagnosis: Diagnosis, node: Placed, step: Update, key: str, option: str, fix: Edits) -> Finding:
-    values = dict.fromkeys(settings.get(option, "?") for settings in step.settings)
+    values = dict.fromkeys(settings[option] for settings in step.settings)
     return diagnosis.finding(
         "option_not_read",
         "error",

@@ -5,7 +5,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
 from engine.findings.axes import RECURRENT
-from engine.findings.diagnosis import Diagnosis, argument, is_zero, line, number, numbers_of, once_a_line
+from engine.findings.diagnosis import Diagnosis, argument, is_zero, line, number, numbers_of
 from engine.ops import DETACHES
 from engine.trace import Finding, Op, Tensor
 
@@ -61,7 +61,6 @@ def _cut_state(diagnosis: Diagnosis, op: Op) -> Op | None:
     return maker if maker is not None and maker.name in DETACHES and is_own else None
 
 
-@once_a_line
 def padding_read_last(diagnosis: Diagnosis) -> Iterator[Finding]:
     """The state after the last step of sequences that were filled up at their ends: of the shorter ones it has run over
     padding."""

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from engine.findings.diagnosis import Diagnosis, argument, grouped, line, numbers_of, once_a_line
+from engine.findings.diagnosis import Diagnosis, argument, grouped, line, numbers_of
 from engine.findings.losses import LOSS_FUNCTIONS
 from engine.trace import Finding, Op
 
@@ -28,7 +28,6 @@ class _Average(NamedTuple):
     """The parts are means over batches, and not counts of samples."""
 
 
-@once_a_line
 def averages_of_the_wrong_count(diagnosis: Diagnosis) -> Iterator[Finding]:
     """The means of batches divided by the count of samples, or counts of samples by that of batches, in what is printed
     after each epoch."""

@@ -4,7 +4,7 @@ predictions held against targets in other units. The recorded values tell, howev
 from collections.abc import Iterator
 from itertools import islice
 
-from engine.findings.diagnosis import Diagnosis, extent, grouped, once_a_line, size_of
+from engine.findings.diagnosis import Diagnosis, extent, grouped, size_of
 from engine.findings.gradient_flow import stays_behind
 from engine.findings.losses import ELEMENTWISE_LOSSES, last_maker, said_at
 from engine.findings.modes import is_judged
@@ -18,7 +18,6 @@ LEAST = 8
 MOST_CALLS = 200
 
 
-@once_a_line
 def inputs_of_another_size(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A model judged on data far larger or smaller than all that it was trained on."""
     tops = [call for call in diagnosis.trace.calls if call.parent is None and not call.raised]
@@ -62,10 +61,9 @@ def _is_judged(diagnosis: Diagnosis, call: ModuleCall) -> bool:
 def _end(tensor: Tensor | None, at: int) -> str:
     """Its smallest number, or its largest, for a sentence."""
     ends = extent(tensor)
-    return f"{ends[at]:.3g}" if ends is not None else "?"
+    return f"{ends[at]:.3g}" if ends is not None else ""
 
 
-@once_a_line
 def targets_in_other_units(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Distances between predictions and targets far larger or smaller than those that the same model was trained to
     give; or than it has come to give in a training that hardly got nearer."""

@@ -3,7 +3,6 @@ read, the same random numbers in every step, samples sorted by class, rows compa
 
 import ast
 from collections.abc import Iterator
-from itertools import islice
 
 from engine.findings.diagnosis import (
     Diagnosis,
@@ -12,12 +11,11 @@ from engine.findings.diagnosis import (
     grouped,
     is_alike,
     line,
+    near,
     numbers_of,
-    once_a_line,
     size_of,
-    walk,
 )
-from engine.findings.losses import ELEMENTWISE_LOSSES, LOSSES
+from engine.findings.losses import COMPARING
 from engine.ops import DETACHES
 from engine.program.names import called, dotted
 from engine.program.tree import covers
@@ -29,10 +27,8 @@ DRAWS = ("rand", "randn", "randint", "randperm", "normal", "multinomial", "berno
 TURNS_ROUND = ("t", "T", "mT", "transpose")
 LEAST_KEPT = 4
 LEAST_TURNS = 3
-MOST_BACK = 80
 
 
-@once_a_line
 def one_tensor_many_times(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A list of what a tensor was at several times, which holds the tensor itself: each entry is what it is now."""
     for op in diagnosis.ops_named(JOINS):
@@ -52,7 +48,7 @@ def one_tensor_many_times(diagnosis: Diagnosis) -> Iterator[Finding]:
             "one_tensor_many_times",
             writes[-1],
             tensors=(op.inputs[0], *op.outputs[:1]),
-            name=diagnosis.say(op.inputs[0]),
+            name=diagnosis.say(tensor),
             count=str(len(op.inputs)),
             join_line=line(op.span),
             times=diagnosis.counted(writes),
@@ -64,7 +60,6 @@ def _undetached(diagnosis: Diagnosis, tensor: str) -> str:
     return maker.inputs[0] if maker is not None and maker.name in DETACHES and maker.inputs else tensor
 
 
-@once_a_line
 def changed_by_reading(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A `__getitem__` or a loop over batches that writes into a view of the data, or into a tensor that shares the
     memory of a NumPy array: each epoch reads what the one before left."""
@@ -112,7 +107,6 @@ def _shared_array(diagnosis: Diagnosis, op: Op) -> str:
     return ""
 
 
-@once_a_line
 def drawn_again(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Random numbers that are the same in every step because the generator is seeded anew before each."""
     seeds = [call for call in diagnosis.code.calls if called(call) == "manual_seed"]
@@ -149,7 +143,7 @@ def _each_trains(diagnosis: Diagnosis, ops: list[Op]) -> bool:
     drawn = (diagnosis.op_step.get(op.id, -1) for op in ops)
     next_ = [next((leaves for at, leaves in passes if at > moment), None) for moment in drawn]
     fed = [leaves for leaves in next_ if leaves is not None]
-    used = islice(walk(ops[0].outputs, diagnosis.made_of), MOST_BACK)
+    used = near(ops[0].outputs, diagnosis.made_of)
     makers = (diagnosis.maker.get(tensor) for tensor in used)
     return (
         len(fed) > 1
@@ -158,10 +152,9 @@ def _each_trains(diagnosis: Diagnosis, ops: list[Op]) -> bool:
     )
 
 
-@once_a_line
 def inputs_all_alike(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A model to which every sample of each batch is the same, though the data were not and the targets are not."""
-    losses = [op for op in diagnosis.ops_named((*LOSSES, *sorted(ELEMENTWISE_LOSSES))) if diagnosis.reaches_a_pass(op)]
+    losses = [op for op in diagnosis.ops_named(COMPARING) if diagnosis.reaches_a_pass(op)]
     targets = [target for op in losses if (target := diagnosis.input_of(op, 1)) is not None and target.shape]
     ranges = [extent(target) for target in targets if not target.requires_grad]
     if not ranges or any(ends is None or ends[0] == ends[1] for ends in ranges):
@@ -193,14 +186,13 @@ def inputs_all_alike(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 def _where_rows_became_alike(diagnosis: Diagnosis, tensor: str) -> Iterator[Op]:
     """The op that made the same of rows that were not, on the way to a tensor."""
-    for maker in diagnosis.makers_behind([tensor], MOST_BACK):
+    for maker in diagnosis.makers_behind([tensor]):
         taken = diagnosis.input_of(maker)
         is_joined = maker.name in JOINS or taken is None or taken.shape[:1] < (2,)
         if not is_joined and size_of(taken) and not diagnosis.has_like_rows(maker.inputs[0]):
             yield maker
 
 
-@once_a_line
 def rows_matched_with_themselves(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Similarities `z @ z.T` whose targets are the rows' own places: each is most like itself by construction; or whose
     targets are other places, and each row stands among those that it is held against."""
@@ -218,9 +210,8 @@ def rows_matched_with_themselves(diagnosis: Diagnosis) -> Iterator[Finding]:
             continue
         yield diagnosis.warning(
             "row_matched_with_itself" if all(own) else "row_against_itself",
-            op.span,
+            op,
             tensors=(product.inputs[0], *op.inputs[:2]),
-            nodes=op.nodes[-1:],
             product=diagnosis.code.excerpt(product.span),
             product_line=line(product.span),
             name=diagnosis.say(product.inputs[0]),
@@ -229,7 +220,6 @@ def rows_matched_with_themselves(diagnosis: Diagnosis) -> Iterator[Finding]:
         )
 
 
-@once_a_line
 def one_tensor_with_two_names(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A tensor added to itself, or joined with itself, under two names: what was to be kept was named too late."""
     turns = grouped(diagnosis.ops_named(("add", *JOINS)), lambda op: op.span)
@@ -246,7 +236,6 @@ def one_tensor_with_two_names(diagnosis: Diagnosis) -> Iterator[Finding]:
             nodes=ops[0].nodes[-1:],
             first=dotted(named.targets[0]),
             second=dotted(named.value),
-            op=ops[0].name,
             used=diagnosis.code.excerpt(span),
             used_line=line(span),
         )

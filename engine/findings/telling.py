@@ -1,6 +1,7 @@
 """How diagnoses are told: the gravest first, what follows from another under it, and what is not proven as a
 possibility."""
 
+import re
 from collections.abc import Sequence
 
 from msgspec.structs import replace
@@ -17,7 +18,14 @@ CAUSES = {
     "samples_share": ("softmax_over_batch", "weights_along_the_wrong_axis"),
     "step_without_backward": ("zero_grad_before_step",),
     "step_without_zero_grad": ("trained_while_evaluating", "trained_in_eval"),
-    "first_nan_forward": ("uninitialised_read", "past_hidden"),
+    "backward_without_step": ("method_not_called", "step_never_reached"),
+    "difference_broadcast": ("result_dropped",),
+    "comparison_broadcast": ("result_dropped",),
+    "loss_broadcast": ("result_dropped",),
+    "answer_seen": ("masked_by_zero_scores",),
+    "softmax_of_masked_row": ("past_hidden", "words_hidden"),
+    "term_without_gradient": CUTS,
+    "first_nan_forward": ("uninitialised_read", "past_hidden", "kl_target_logarithms"),
     "first_inf_forward": ("uninitialised_read", "clip_after_step", "loss_summed"),
     "dead_relu": ("diverged", "grows_without_end", "uphill", "steps_too_long"),
     "saturated": ("diverged", "grows_without_end", "uphill", "steps_too_long"),
@@ -25,7 +33,7 @@ CAUSES = {
     "gradient_": ("scaled_and_stepped", "loss_summed", "diverged", "nan_in_data", "steps_too_long"),
     "grows_": (
         *("scaled_and_stepped", "loss_summed", "parameters_used_up", "uphill", "closure_adds_up"),
-        "step_without_zero_grad",
+        *("step_without_zero_grad", "steps_too_long"),
     ),
     "diverged": (
         *("scaled_and_stepped", "parameters_used_up", "closure_adds_up", "step_without_zero_grad"),
@@ -41,10 +49,11 @@ CAUSES = {
     "inputs_all_alike": ("one_tensor_many_times",),
     "grad_of_non_leaf": ("grad_none_non_leaf",),
     "grad_none_non_leaf": ("leaf_rebound",),
+    "leaf_made_non_leaf": ("grad_none_non_leaf",),
     "root_at_zero": ("anomaly_nan",),
     "evaluated_with_grad": ("trained_while_evaluating", "trained_in_eval"),
 }
-"""How codes begin, and how those of what they come of; both are about the same tensors, or the place is the same."""
+"""How codes begin, and how those of what they come of, where both are about the same."""
 OF_ALL = (
     "scaled_and_stepped",
     "scheduled_per_batch",
@@ -109,17 +118,38 @@ def _top(above: dict[int, int], at: int) -> int:
 def _cause(diagnosis: Diagnosis, found: Sequence[Finding], at: int) -> int | None:
     """The first finding that one comes of. A note on tensors that a graver one is about comes of that."""
     finding = found[at]
-    prefixes = next((causes for code, causes in CAUSES.items() if finding.code.startswith(code)), ())
-    mine = _concerned(diagnosis, finding)
+    prefixes = next((causes for code, causes in CAUSES.items() if finding.code.startswith(code)), ("\0",))
     for other, cause in enumerate(found):
-        is_same = not mine.isdisjoint(_concerned(diagnosis, cause))
-        is_here = is_same or (finding.span is not None and finding.span == cause.span) or cause.code in OF_ALL
-        if other == at or not is_here:
-            continue
-        if cause.code.startswith(prefixes or ("\0",)) or (finding.severity == "note" != cause.severity and is_same):
+        is_cause = cause.code.startswith(prefixes) and (cause.code in OF_ALL or _is_of_one(diagnosis, finding, cause))
+        is_graver = finding.severity == "note" != cause.severity and _share_tensors(diagnosis, finding, cause)
+        if other != at and (is_cause or is_graver):
             return other
     return None
 
 
-def _concerned(diagnosis: Diagnosis, finding: Finding) -> frozenset[str]:
-    return frozenset(map(diagnosis.identity, finding.tensors))
+def _is_of_one(diagnosis: Diagnosis, one: Finding, other: Finding) -> bool:
+    """Whether two findings are about the same: they share a tensor, or one stands on a line that the other names; where
+    one is about no tensors, their sentences name a variable in common."""
+    if (
+        _share_tensors(diagnosis, one, other)
+        or {*_lines(one)[:1]} & {*_lines(other)}
+        or {*_lines(other)[:1]} & {*_lines(one)}
+    ):
+        return True
+    return not (one.tensors and other.tensors) and not _names(diagnosis, one).isdisjoint(_names(diagnosis, other))
+
+
+def _share_tensors(diagnosis: Diagnosis, one: Finding, other: Finding) -> bool:
+    return not {*map(diagnosis.identity, one.tensors)}.isdisjoint(map(diagnosis.identity, other.tensors))
+
+
+def _lines(finding: Finding) -> list[str]:
+    """The line that it stands on, and then those that its sentences name."""
+    named = [said for name, said in finding.parameters.items() if name.endswith("_line")]
+    return [str(finding.span.line), *named] if finding.span is not None else []
+
+
+def _names(diagnosis: Diagnosis, finding: Finding) -> set[str]:
+    """The program's own names in what its sentences say."""
+    names = {name for said in finding.parameters.values() for name in re.findall(r"[^\W\d]\w*", said)}
+    return {name for name in names if diagnosis.code.is_bound(name) and name not in diagnosis.code.imported}

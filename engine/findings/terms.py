@@ -4,9 +4,9 @@ wrong moment, a log-variance in place of a deviation."""
 import ast
 import math
 from collections.abc import Iterator, Sequence
-from itertools import islice
 from typing import NamedTuple
 
+from engine.findings.axes import PRODUCTS
 from engine.findings.diagnosis import (
     Diagnosis,
     argument,
@@ -14,12 +14,11 @@ from engine.findings.diagnosis import (
     extent,
     is_alike,
     line,
+    near,
     number,
     numbers_of,
-    once_a_line,
     share_outside,
     times,
-    walk,
 )
 from engine.findings.losses import ELEMENTWISE_LOSSES, last_maker, said_at
 from engine.findings.uphill import squares_differences
@@ -35,8 +34,6 @@ LEAVES_GRAPH = ("detach", "data")
 SCALES = frozenset("mul div neg mean sum squeeze".split())
 NOISES = frozenset("randn randn_like normal normal_".split())
 UNIFORM = frozenset(("rand", "rand_like"))
-PRODUCTS = ("matmul", "bmm")
-MOST_BEHIND = 300
 NEARLY = 1e-3
 LEAST_PASSES = 3
 DROWNS = 100
@@ -54,7 +51,6 @@ class _Cut(NamedTuple):
     span: Span | None
 
 
-@once_a_line
 def terms_without_gradient(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A part of the loss that was made of parameters, and that autograd takes for a number."""
     first = {pass_.span: pass_ for pass_ in reversed(diagnosis.trace.passes) if pass_.kind == "backward"}
@@ -93,7 +89,7 @@ def _terms(diagnosis: Diagnosis, root: str) -> Iterator[tuple[Op, str | None]]:
         if maker is not None and is_sum and diagnosis.is_followed(tensor):
             yield from (given for given in maker.inputs if diagnosis.elements(given) == 1)
 
-    for tensor in islice(walk([root], parts), MOST_BEHIND):
+    for tensor in near([root], parts):
         maker = diagnosis.maker.get(tensor)
         if maker is None or maker.name not in SUMS or not diagnosis.is_followed(tensor):
             continue
@@ -117,7 +113,7 @@ def _slopes(diagnosis: Diagnosis, root: str) -> Iterator[tuple[Op, str, _Cut]]:
         is_free = maker is not None and maker.module is None and not any(map(diagnosis.is_parameter, maker.inputs))
         return maker.inputs if maker is not None and is_free else ()
 
-    for tensor in islice(walk([root], outside), MOST_BEHIND if diagnosis.given_by else 0):
+    for tensor in near([root], outside) if diagnosis.given_by else ():
         pass_ = diagnosis.given_by.get(diagnosis.identity(tensor))
         if pass_ is None or pass_.create_graph or any(map(diagnosis.is_parameter, filter(None, pass_.inputs or ()))):
             continue
@@ -137,7 +133,7 @@ def _cut(diagnosis: Diagnosis, op: Op, term: str | None) -> _Cut | None:
                 return _Cut(read.name, leaves[0], read.span)
         return None
     left: dict[int, _Cut] = {}
-    for tensor in islice(walk([term], lambda at: _made_from(diagnosis, at)), MOST_BEHIND):
+    for tensor in near([term], lambda at: _made_from(diagnosis, at)):
         maker = diagnosis.maker.get(tensor)
         pass_ = diagnosis.given_by.get(diagnosis.identity(tensor))
         if pass_ is not None and not pass_.create_graph:
@@ -169,7 +165,6 @@ def _made_from(diagnosis: Diagnosis, tensor: str) -> tuple[str, ...]:
     return before.inputs if before.name in READS and is_inside else ()
 
 
-@once_a_line
 def masks_at_the_wrong_moment(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A mask of zeros and ones after a softmax, whose weights no longer add up to 1; or multiplied before it, where a
     0 is a score like another."""
@@ -196,8 +191,6 @@ def _masked(diagnosis: Diagnosis, op: Op, mask: Op, code: str, made: Tensor) -> 
         code,
         mask,
         tensors=(made.id, *mask.outputs[:1]),
-        name=diagnosis.say(made.id),
-        shape=times(made),
         softmax_line=line(op.span),
     )
 
@@ -212,7 +205,7 @@ def _is_masking(diagnosis: Diagnosis, op: Op) -> bool:
 def _is_chosen_by(diagnosis: Diagnosis, op: Op, made: Tensor) -> bool:
     """Whether the mask was made of the weights themselves, as in a choice of the largest."""
     masks = [given for given in op.inputs if given != made.id]
-    return bool({made.id, *diagnosis.made_from(made.id)} & set(islice(walk(masks, diagnosis.made_from), MOST_BEHIND)))
+    return bool({made.id, *diagnosis.made_from(made.id)} & set(near(masks, diagnosis.made_from)))
 
 
 def _differs(mask: Tensor | None) -> bool:
@@ -231,7 +224,6 @@ def _differs(mask: Tensor | None) -> bool:
     return summary.zeros > 0 and abs(count - ones) < 0.5
 
 
-@once_a_line
 def variances_taken_for_deviations(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A log-variance, or the variance made of it, times the noise of a sample, where the deviation was meant; or a
     deviation times noise of which none is below 0."""
@@ -266,7 +258,6 @@ def variances_taken_for_deviations(diagnosis: Diagnosis) -> Iterator[Finding]:
         )
 
 
-@once_a_line
 def noise_of_all_samples(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Noise drawn without the axis of the batch: every sample of it gets the same."""
     for op in diagnosis.ops_named(("mul", "add")):
@@ -290,7 +281,6 @@ def noise_of_all_samples(diagnosis: Diagnosis) -> Iterator[Finding]:
             )
 
 
-@once_a_line
 def noise_of_another_draw(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A model that is asked for noise other than what was mixed into its data."""
     for op in diagnosis.ops_named(sorted(ELEMENTWISE_LOSSES)):
@@ -307,14 +297,13 @@ def noise_of_another_draw(diagnosis: Diagnosis) -> Iterator[Finding]:
                 name=diagnosis.say(pair[0].id),
                 target=diagnosis.say(pair[1].id),
                 target_line=line(asked.span),
-                mixed=diagnosis.say(mixed.outputs[0]),
                 mixed_line=line(mixed.span),
             )
 
 
 def _mixed_in(diagnosis: Diagnosis, answer: str, asked: Tensor) -> Op | None:
     """The draw that was scaled and added to the data behind an answer, where what it is asked for is not behind it."""
-    behind = list(diagnosis.makers_behind([answer], MOST_BEHIND))
+    behind = list(diagnosis.makers_behind([answer]))
     if any(asked.id in maker.inputs for maker in behind):
         return None
     scaled = [maker for maker in behind if maker.name == "mul" and not maker.nodes]
@@ -324,7 +313,6 @@ def _mixed_in(diagnosis: Diagnosis, answer: str, asked: Tensor) -> Op | None:
     return next((op for op in alike if diagnosis.tensors[op.outputs[0]].shape == asked.shape), None)
 
 
-@once_a_line
 def penalties_that_drown_the_loss(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A term of the weights alone, so much larger than the one of the data in every pass that only it is trained."""
     for passes in diagnosis.passes_by_place.values():
@@ -363,7 +351,7 @@ def _data_and_weights(diagnosis: Diagnosis, root: str | None) -> _Shares | None:
         if maker is not None and maker.name == "add" and all(diagnosis.elements(each) == 1 for each in maker.inputs):
             yield from maker.inputs
 
-    terms = [each for each in islice(walk([root or ""], parts), MOST_BEHIND) if not any(parts(each))]
+    terms = [each for each in near([root or ""], parts) if not any(parts(each))]
     values = {term: numbers_of(diagnosis.tensors.get(term)) for term in terms}
     if len(terms) < 2 or not all(values.values()) or not all(term in diagnosis.maker for term in terms):
         return None
@@ -382,11 +370,10 @@ def _is_of_weights(diagnosis: Diagnosis, term: str) -> bool:
     def given(tensor: str) -> tuple[str, ...]:
         return () if diagnosis.is_parameter(tensor) else diagnosis.made_from(tensor)
 
-    ends = [tensor for tensor in islice(walk([term], given), MOST_BEHIND) if not given(tensor)]
+    ends = [tensor for tensor in near([term], given) if not given(tensor)]
     return bool(ends) and all(map(diagnosis.is_parameter, ends))
 
 
-@once_a_line
 def overlaps_made_small(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A share of overlap of probabilities and targets, as of Dice and IoU, that a pass makes smaller."""
     entered = {visit.node: visit.entered for pass_ in diagnosis.ended for visit in pass_.visits}
@@ -416,7 +403,7 @@ def overlaps_made_small(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 def _later(diagnosis: Diagnosis, op: Op) -> Iterator[Op]:
     """What was computed from an op, the nearest first."""
-    later = islice(walk(op.outputs, diagnosis.made_of), MOST_BEHIND)
+    later = near(op.outputs, diagnosis.made_of)
     return (maker for tensor in later if (maker := diagnosis.maker.get(tensor)) is not None)
 
 
@@ -424,7 +411,7 @@ def _divides_by_both(diagnosis: Diagnosis, op: Op, pair: Sequence[Tensor]) -> bo
     """Whether an op divides by something that was computed from both."""
     if op.name != "div" or len(op.inputs) != 2:
         return False
-    behind = set(islice(walk(op.inputs[1:], diagnosis.made_from), MOST_BEHIND))
+    behind = set(near(op.inputs[1:], diagnosis.made_from))
     return all(tensor.id in behind for tensor in pair)
 
 
@@ -484,7 +471,6 @@ REACH = {"sigmoid": (0.0, 1.0), "softmax": (0.0, 1.0), "tanh": (-1.0, 1.0), "rel
 """What the values of an op lie between."""
 
 
-@once_a_line
 def targets_out_of_reach(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A prediction whose last op cannot give most of the numbers that it is held against."""
     for op in diagnosis.trace.ops:
@@ -540,7 +526,7 @@ def samples_without_gradient(diagnosis: Diagnosis) -> Iterator[Finding]:
         call = code.call_at(op.span)
         if call is None or called(call) != "sample" or not isinstance(call.func, ast.Attribute) or op.nodes:
             continue
-        behind = list(islice(walk(op.inputs, diagnosis.made_from), MOST_BEHIND))
+        behind = list(near(op.inputs, diagnosis.made_from))
         found = {diagnosis.identity(tensor) for tensor in behind if diagnosis.is_parameter(tensor)}
         leaves = sorted(found, key=by_number)
         made = (tensor.grad_fn for tensor in map(diagnosis.tensors.get, behind) if tensor is not None)

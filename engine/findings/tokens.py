@@ -4,12 +4,11 @@ answers it may look up, against padding. The way of places through the graph tel
 import ast
 import re
 from collections.abc import Iterator
-from itertools import islice
 from typing import NamedTuple
 
 from engine.findings.attention_masks import FUSED, attn_mask, hidden_places
 from engine.findings.axes import ATTENTION, KEEPS_AXES, RECURRENT, RESHAPES
-from engine.findings.diagnosis import Diagnosis, argument, line, number, numbers_of, once_a_line, walk
+from engine.findings.diagnosis import Diagnosis, argument, line, near, number, numbers_of
 from engine.findings.losses import CLASS_LOSSES
 from engine.ops import DETACHES
 from engine.program.edits import Edits
@@ -24,7 +23,6 @@ KEEPS_PLACES = KEEPS_AXES | KEEPS_ORDER | LOOKS_ASIDE | TURNS | {"matmul"}
 WEIGHS = frozenset("matmul bmm einsum dropout".split())
 """Ops that take the weights of attention as they are."""
 MOST_BACK = 80
-MOST_BEHIND = 1000
 FEWEST = 3
 """Tokens that are compared by value: fewer may be alike by chance."""
 _ALL = "slice(None, None, None)"
@@ -41,7 +39,6 @@ class _Scored(NamedTuple):
     """How many places later in the given tokens the target of each place stands."""
 
 
-@once_a_line
 def inputs_as_targets(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Tokens scored against themselves at their own places: the model is asked for what it was just given."""
     for scored in _all_scored(diagnosis):
@@ -49,19 +46,17 @@ def inputs_as_targets(diagnosis: Diagnosis) -> Iterator[Finding]:
             continue
         yield diagnosis.warning(
             "input_as_target",
-            scored.loss.span,
+            scored.loss,
             tensors=(scored.given.id, scored.loss.inputs[1]),
-            nodes=scored.loss.nodes[-1:],
             name=diagnosis.say(scored.wanted.id),
             lookup_line=line(scored.lookup.span),
         )
 
 
-@once_a_line
 def answers_seen(diagnosis: Diagnosis) -> Iterator[Finding]:
     """The next token is asked for, and an op between lets each place see those after it, the answer among them."""
     for scored in _all_scored(diagnosis):
-        makers = diagnosis.makers_behind(scored.loss.inputs[:1], MOST_BEHIND) if scored.ahead > 0 else ()
+        makers = diagnosis.makers_behind(scored.loss.inputs[:1]) if scored.ahead > 0 else ()
         looking = (maker for maker in makers if _sees_the_answer(diagnosis, maker, scored))
         op = next((each for each in looking if _leads_to(diagnosis, scored.lookup, each)), None)
         if op is None:
@@ -185,7 +180,7 @@ def _are_shifted(given: Tensor, wanted: Tensor, by: int) -> bool:
 
 def _looks_aside(diagnosis: Diagnosis, scores: str) -> bool:
     """Whether a place may know of others."""
-    return any(maker.name in LOOKS_ASIDE for maker in diagnosis.makers_behind([scores], MOST_BEHIND))
+    return any(maker.name in LOOKS_ASIDE for maker in diagnosis.makers_behind([scores]))
 
 
 def _sees_the_answer(diagnosis: Diagnosis, op: Op, scored: _Scored) -> bool:
@@ -229,7 +224,7 @@ def _leaves_open(diagnosis: Diagnosis, op: Op, ahead: int) -> bool:
 def _leads_to(diagnosis: Diagnosis, lookup: Op, op: Op) -> bool:
     """Whether what an op looks at was computed from the tokens looked up; of attention that is the keys."""
     looked_at = op.inputs[1:2] if op.name in (ATTENTION, FUSED) else op.inputs[:1]
-    return lookup.outputs[0] in islice(walk(looked_at, diagnosis.made_from), MOST_BEHIND)
+    return lookup.outputs[0] in near(looked_at, diagnosis.made_from)
 
 
 def _causal(diagnosis: Diagnosis, op: Op) -> Edits:
@@ -239,7 +234,6 @@ def _causal(diagnosis: Diagnosis, op: Op) -> Edits:
     return (diagnosis.code.argument_added(call, "is_causal=True"),)
 
 
-@once_a_line
 def padding_of_lookup_scored(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Targets that end in the number which the embedding of the same tokens was told to be padding."""
     for scored in _all_scored(diagnosis):
@@ -252,9 +246,8 @@ def padding_of_lookup_scored(diagnosis: Diagnosis) -> Iterator[Finding]:
             continue
         yield diagnosis.warning(
             "padding_of_lookup_scored",
-            scored.loss.span,
+            scored.loss,
             tensors=(scored.wanted.id, scored.given.id),
-            nodes=scored.loss.nodes[-1:],
             fix=_ignoring(diagnosis, scored.loss, padding),
             loss=scored.loss.name,
             name=diagnosis.say(scored.wanted.id),

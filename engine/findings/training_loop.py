@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from engine.findings.diagnosis import RESETS, Diagnosis, by_number, fed_by, is_zero, line, numbers_of, once_a_line
+from engine.findings.diagnosis import RESETS, UNKNOWN, Diagnosis, by_number, fed_by, is_zero, line, numbers_of
 from engine.findings.optimizers import bound_once, changed_after, made_later, models_given, receiver, span_of
 from engine.program.edits import Edits
 from engine.program.names import called, dotted
@@ -410,7 +410,7 @@ def scaled_and_stepped(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 def _factor(diagnosis: Diagnosis, op: Op) -> str:
     numbers = numbers_of(diagnosis.input_of(op, 1))
-    return f"{numbers[0]:.6g}" if len(numbers) == 1 else "?"
+    return f"{numbers[0]:.6g}" if len(numbers) == 1 else UNKNOWN
 
 
 def losses_of_one_graph(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -572,7 +572,6 @@ def _zeroed(diagnosis: Diagnosis, now: Pass, leaves: list[str]) -> Edits:
     return diagnosis.code.line_before(diagnosis.code.statement_at(now.span), text) if text else ()
 
 
-@once_a_line
 def passes_thrown_away(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A pass of which every gradient was zeroed before anything used it, and another one before the step: of two losses
     only the last counts."""

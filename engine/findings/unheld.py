@@ -4,10 +4,9 @@ copies taken for ties, one layer put into several places, a model that was never
 import ast
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from itertools import islice
 from typing import TypeGuard
 
-from engine.findings.diagnosis import Diagnosis, by_number, is_alike, line, numbers_of, says, times, walk
+from engine.findings.diagnosis import Diagnosis, by_number, is_alike, line, near, numbers_of, says, times
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, is_reference, keyword
 from engine.trace import Finding, Module, ModuleCall, Op, Span, Tensor
@@ -15,7 +14,6 @@ from engine.trace import Finding, Module, ModuleCall, Op, Span, Tensor
 MODES = ("Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout", "BatchNorm1d", "BatchNorm2d", "BatchNorm3d")
 """Layers that eval mode changes."""
 COPIES_VALUES = ("data", "copy_", "clone")
-MOST_AHEAD = 60
 
 
 def layers_made_in_forward(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -293,7 +291,7 @@ def _weights_of(diagnosis: Diagnosis, call: ModuleCall) -> set[str]:
 def _is_aimed_at(diagnosis: Diagnosis, call: ModuleCall) -> bool:
     """Whether what it gave is untracked, and goes into what a pass came back through."""
     made = [output for op in diagnosis.ops_of(call)[-1:] for output in op.outputs]
-    later = (diagnosis.maker.get(tensor) for tensor in islice(walk(made, diagnosis.made_of), MOST_AHEAD))
+    later = (diagnosis.maker.get(tensor) for tensor in near(made, diagnosis.made_of))
     is_used = any(op is not None and diagnosis.reaches_a_pass(op) for op in later)
     return call.grad_mode != "grad" and is_used
 

@@ -55,7 +55,8 @@ def _told(diagnosis: Diagnosis, found: Cut) -> _Told | None:
         return _Told("cut_by_numpy", cut.span)
     statement = diagnosis.code.statement_at(cut.span)
     if found.root is not None and isinstance(statement, ast.Assign) and _asks(statement.value):
-        return _Told("leaf_recreated", statement.value, _kept(diagnosis, cut), diagnosis.say(found.root))
+        name = dotted(statement.targets[0]) or diagnosis.say(found.root)
+        return _Told("leaf_recreated", statement.value, _kept(diagnosis, cut), name)
     if result is not None and diagnosis.is_tracked_leaf(result.id) and is_taken_out:
         if call is None or called(call) != cut.name:
             return None
@@ -123,8 +124,8 @@ def _finding(diagnosis: Diagnosis, found: Cut, told: _Told) -> Finding:
         name=told.name or diagnosis.say(leaves[0]),
         op=cut.name,
         **({} if told.code == "leaf_recreated" else {"code": diagnosis.code.excerpt(cut.span)}),
-        value=diagnosis.say(cut.inputs[0] if cut.inputs else None),
-        dtype=next(iter(dtypes), "?"),
+        value=diagnosis.say(cut.inputs[0]) if cut.inputs else "",
+        dtype=next(iter(dtypes), ""),
         decorator=told.decorator,
         **({"switch": switch_of(diagnosis, cut)} if told.code == "cut_by_no_grad" else {}),
         is_number=str(int(not any(map(diagnosis.is_tracked, cut.inputs)))),

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from engine.findings.diagnosis import Diagnosis, argument, by_number, fed_by, line, numbers_of, once_a_line
+from engine.findings.diagnosis import UNKNOWN, Diagnosis, argument, by_number, fed_by, line, numbers_of
 from engine.findings.losses import LOSS_FUNCTIONS, PASSING
 from engine.findings.optimizers import made_by
 from engine.program.edits import Edits
@@ -28,7 +28,6 @@ UNWANTED = re.compile(
 """What it calls answers that are to become rarer, or the loss that makes them so."""
 
 
-@once_a_line
 def uphill(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A loss whose parameters are moved along its gradient instead of against it."""
     by_place = diagnosis.passes_by_place.values()
@@ -199,7 +198,7 @@ def _is_picked(diagnosis: Diagnosis, op: Op) -> bool:
 def _is_of_a_sample(diagnosis: Diagnosis, op: Op) -> bool:
     """Whether the value that is scored may have been drawn by the program itself, not come as data."""
     given = {tensor for each in diagnosis.ops_at(op.span) for tensor in each.inputs if not diagnosis.is_tracked(tensor)}
-    calls = (diagnosis.code.call_at(maker.span) for maker in diagnosis.makers_behind(given, MOST_BEHIND))
+    calls = (diagnosis.code.call_at(maker.span) for maker in diagnosis.makers_behind(given))
     return any(call is not None and called(call) in ("sample", "rsample", "multinomial") for call in calls)
 
 
@@ -213,7 +212,6 @@ def _weighed_by_reward(diagnosis: Diagnosis, op: Op) -> str | None:
     return tracked[0] if any(map(REWARD.fullmatch, sides)) else None
 
 
-@once_a_line
 def terms_without_floor(diagnosis: Diagnosis) -> Iterator[Finding]:
     """What a loss is the smaller for the larger it is, without end: −σ² + log σ², whose negative is the divergence that
     was meant, and the square of a weight, whose penalty was subtracted."""
@@ -230,9 +228,8 @@ def terms_without_floor(diagnosis: Diagnosis) -> Iterator[Finding]:
                     continue
                 yield diagnosis.warning(
                     "divergence_negated" if is_divergence else "penalty_negated",
-                    term.span,
+                    term,
                     tensors=(given, *term.outputs),
-                    nodes=term.nodes[:1],
                     name=diagnosis.say(given),
                     term=diagnosis.say(term.outputs[0]) if is_divergence else diagnosis.code.excerpt(term.span),
                     loss=diagnosis.say(root),
@@ -325,10 +322,10 @@ def _finding(diagnosis: Diagnosis, aim: _Aim, passes: Sequence[Pass], wrong: dic
         span,
         tensors=leaves[:8],
         fix=fix,
-        names=diagnosis.say_all(leaves),
+        names=diagnosis.say_all(leaves) if code == "uphill_by_hand" else "",
         loss=diagnosis.say(loss),
-        first=f"{known[0]:.4g}" if known else "?",
-        last=f"{known[-1]:.4g}" if known else "?",
+        first=f"{known[0]:.4g}" if known else UNKNOWN,
+        last=f"{known[-1]:.4g}" if known else UNKNOWN,
         count=diagnosis.counted(passes),
     )
 

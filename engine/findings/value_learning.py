@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 from itertools import islice
 
-from engine.findings.diagnosis import Diagnosis, argument, by_number, line, number, once_a_line, walk
+from engine.findings.diagnosis import Diagnosis, argument, by_number, line, near, number
 from engine.findings.losses import ELEMENTWISE_LOSSES
 from engine.program.edits import Edits
 from engine.program.names import called
@@ -15,7 +15,6 @@ FACTORS = ("mul", "squeeze", "unsqueeze", "view", "reshape", "flatten")
 """Ops between a value and its share in a target."""
 
 
-@once_a_line
 def targets_that_learn(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A value held against reward + gamma * the next value of the same model, with a gradient on both sides."""
     for op in diagnosis.trace.ops:
@@ -57,7 +56,7 @@ def _future(diagnosis: Diagnosis, target: str) -> str | None:
 
 def _call(diagnosis: Diagnosis, tensor: str) -> ModuleCall | None:
     """The call of a model whose result this is, picked from or as it is."""
-    for behind in islice(walk([tensor], lambda at: diagnosis.made_from(at)[:1]), MOST_BEHIND):
+    for behind in near([tensor], lambda at: diagnosis.made_from(at)[:1]):
         maker = diagnosis.maker.get(behind)
         if maker is not None and maker.module is not None:
             return diagnosis.call_around(maker)
@@ -72,7 +71,6 @@ def _detached(diagnosis: Diagnosis, op: Op, target: str) -> Edits:
     return (code.after(written, ".detach()"),) if isinstance(written, ast.Name) else ()
 
 
-@once_a_line
 def advantages_that_learn(diagnosis: Diagnosis) -> Iterator[Finding]:
     """The logarithm of a probability times return - value, where the value is trained through that product too."""
     for op in diagnosis.ops_named(("mul",)):
@@ -101,5 +99,5 @@ def advantages_that_learn(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 def _is_log_prob(diagnosis: Diagnosis, tensor: str) -> bool:
     """Whether a value comes from `log_prob`, perhaps as a ratio."""
-    calls = (diagnosis.code.call_at(maker.span) for maker in diagnosis.makers_behind([tensor], MOST_BEHIND))
+    calls = (diagnosis.code.call_at(maker.span) for maker in islice(diagnosis.makers_behind([tensor]), MOST_BEHIND))
     return any(call is not None and called(call) == "log_prob" for call in calls)

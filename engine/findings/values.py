@@ -4,7 +4,7 @@ import ast
 import math
 from collections.abc import Iterator, Sequence
 
-from engine.findings.diagnosis import Diagnosis, argument, extent, line, number, numbers_of, once_a_line, times
+from engine.findings.diagnosis import Diagnosis, extent, line, number, numbers_of, times
 from engine.ops import DETACHES, FILLS, LIKES, MOVES, SETS
 from engine.program.edits import Edits
 from engine.program.names import called, dotted
@@ -32,7 +32,6 @@ KEEPS_VALUES = (
 """Ops that look at a tensor's form, fill it or hand it on: none computes with its values."""
 
 
-@once_a_line
 def values_cut(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Fractions dropped and numbers wrapped round when a type of whole numbers took them."""
     if diagnosis.dtypes.isdisjoint((*WHOLE, "int64")):
@@ -87,7 +86,6 @@ def _changed(diagnosis: Diagnosis, op: Op, code: str, result: Tensor, before: fl
         before=f"{before:.7g}",
         after=f"{after:.7g}",
         dtype=result.dtype,
-        name=diagnosis.say(result.id),
         low=str(low),
         high=str(high),
     )
@@ -134,7 +132,6 @@ def _operand(diagnosis: Diagnosis, op: Op, at: int) -> Sequence[float]:
     return [written] if written is not None else ()
 
 
-@once_a_line
 def axes_left_as_they_are(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A `squeeze` that never found an axis of size 1, and a `t()` of a tensor with one axis: both give the tensor as it
     is."""
@@ -156,7 +153,6 @@ def axes_left_as_they_are(diagnosis: Diagnosis) -> Iterator[Finding]:
             name=diagnosis.say(given.id),
             shape=times(given),
             size=str(given.shape[0]),
-            axis=argument(op, "dim", 1),
         )
 
 

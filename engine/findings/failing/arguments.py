@@ -2,7 +2,8 @@
 
 import ast
 
-from engine.findings.failing.case import Case, a, known, only_if, sizes
+from engine.findings.failing.case import Case, a, known, only_if
+from engine.findings.failing.origins import sizes
 from engine.findings.failing.values import METHODS, RECURRENT, is_tensor
 from engine.program.names import dotted
 from engine.program.rewriting import written
@@ -15,9 +16,9 @@ def not_a_tensor(case: Case) -> Finding:
     if got == "NoneType":
         return case.finding("none_for_tensor")
     operand, node = case.operand(call.func), _given(case, call)
-    outer = dotted(call.func).removeprefix("self.") or "?"
+    outer = dotted(call.func).removeprefix("self.")
     recurrent = [one for one in case.diagnosis.trace.modules if one.type in RECURRENT]
-    inside = [one for one in recurrent if one.path.rpartition(".")[0].endswith(outer)]
+    inside = [one for one in recurrent if outer and one.path.rpartition(".")[0].endswith(outer)]
     if got == "tuple" and inside and operand is not None and operand.type == "Sequential":
         parts = ", ".join(RECURRENT[inside[-1].type])
         return case.finding("pair_inside", layer=inside[-1].path, type=inside[-1].type, parts=parts)

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TypeAlias, TypeVar
 
 from engine.findings.diagnosis import Diagnosis, line
-from engine.findings.failing.origins import dtype_origin, layer_call, made_inside, shape_origin
+from engine.findings.failing.origins import layer_call, made_inside, shape_origin, sizes
 from engine.program.edits import Edits
 from engine.program.names import called, dotted
 from engine.program.rewriting import Written, written
@@ -20,6 +20,7 @@ RAISED = frozenset({"exception", "memory", "forbidden"})
 _FAR = 200
 """Ops that are looked back over."""
 _Some = TypeVar("_Some")
+Origin: TypeAlias = Callable[[Diagnosis, Tensor, Span | None], dict[str, str]]
 
 
 class Unsure(Exception):
@@ -293,14 +294,9 @@ class Case:
             **self.about(*self.inputs()[:2] or (None,)),
         }
 
-    def origin(self, tensor: Tensor) -> dict[str, str]:
-        """The line that gave a tensor its shape, for the sentence about it."""
-        found = shape_origin(self.diagnosis, tensor, self.failure.span)
-        return {**found, "origin_name": self.say(tensor)} if found else {}
-
-    def dtype_origin(self, tensor: Tensor) -> dict[str, str]:
-        """The line that gave a tensor its type, for the sentence about it."""
-        found = dtype_origin(self.diagnosis, tensor, self.failure.span)
+    def origin(self, tensor: Tensor, of: Origin = shape_origin) -> dict[str, str]:
+        """The line that gave a tensor its shape or its type, for the sentence about it."""
+        found = of(self.diagnosis, tensor, self.failure.span)
         return {**found, "origin_name": self.say(tensor)} if found else {}
 
     def finding(
@@ -330,11 +326,6 @@ class Case:
     def code_excerpt(self, span: Span | None) -> str:
         """What is written at a place."""
         return self.code.excerpt(span)
-
-
-def sizes(shape: Iterable[int]) -> str:
-    """A shape for a sentence."""
-    return f"[{', '.join(map(str, shape))}]"
 
 
 Rule: TypeAlias = "Callable[[Case], Finding | None]"

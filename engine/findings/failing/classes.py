@@ -56,7 +56,7 @@ def custom_gradient(case: Case) -> Finding:
     last = known(next((node for node in reversed([*ast.walk(backward)]) if isinstance(node, ast.Return)), None))
     if "at" not in case.groups:
         few = "1" if int(case.groups["got"]) < int(case.groups["expected"]) else "0"
-        inputs = ", ".join(f"`{name}`" for name in _inputs(cls, forward)) or "?"
+        inputs = known(", ".join(f"`{name}`" for name in _inputs(cls, forward)) or None)
         return case.finding(span=case.code.span(last), cls=cls.name, inputs=inputs, few=few)
     at, value = int(case.groups["at"]), known(last.value)
     if isinstance(value, ast.Tuple) and at < len(value.elts):

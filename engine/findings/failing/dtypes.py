@@ -2,7 +2,8 @@
 
 import ast
 
-from engine.findings.failing.case import Case, known, only_if, sizes
+from engine.findings.failing.case import Case, known, only_if
+from engine.findings.failing.origins import dtype_origin, sizes
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, keyword
 from engine.trace import Finding, Tensor
@@ -26,7 +27,7 @@ def mixed(case: Case) -> Finding:
     odd, fits = (given[0], other) if is_first else (other, given[0])
     cast = _CASTS.get(fits.dtype, f".to(torch.{fits.dtype})")
     fix = case.cast(odd, cast) if fits.dtype in ("float32", "float64") else ()
-    said = {**case.about(odd, fits), **case.dtype_origin(odd)}
+    said = {**case.about(odd, fits), **case.origin(odd, dtype_origin)}
     return case.finding("", said, tensors=(given[0], other), cast=cast, fix=fix)
 
 
@@ -130,7 +131,7 @@ def indices(case: Case) -> Finding:
     given = known(tensor)
     name = case.code.short(place) if place is not None else case.say(given)
     fix = case.code.method(place, ".long()") if place is not None else ()
-    said = {**case.dtype_origin(given), "name": name, "dtype": given.dtype}
+    said = {**case.origin(given, dtype_origin), "name": name, "dtype": given.dtype}
     return case.finding("", said, tensors=(given,), fix=fix)
 
 

@@ -4,7 +4,8 @@ import ast
 import math
 
 from engine.findings.diagnosis import line
-from engine.findings.failing.case import Case, known, only_if, sizes
+from engine.findings.failing.case import Case, known, only_if
+from engine.findings.failing.origins import sizes
 from engine.findings.failing.shapes import numbers
 from engine.findings.losses import logits_loss
 from engine.program.edits import Edits

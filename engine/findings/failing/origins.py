@@ -1,6 +1,7 @@
 """Where a wrong shape came from: the op that gave an axis its size, and the call that made a layer."""
 
 import ast
+from collections.abc import Callable, Iterable
 
 from engine.findings.diagnosis import Diagnosis
 from engine.program.names import called
@@ -11,7 +12,7 @@ from engine.trace import Op, Span, Tensor
 def shape_origin(diagnosis: Diagnosis, tensor: Tensor, failing: Span | None) -> dict[str, str]:
     """What a sentence says of the op that gave a tensor its shape; nothing when that is the failing line's own
     doing."""
-    op = _shaped(diagnosis, tensor)
+    op = _made_so(diagnosis, tensor, lambda given: given.shape == tensor.shape)
     if op is None or op.span is None:
         return {}
     module = diagnosis.modules.get(op.module or "")
@@ -20,20 +21,14 @@ def shape_origin(diagnosis: Diagnosis, tensor: Tensor, failing: Span | None) -> 
         if module is None:
             return {}
         code = module.path
-    said = {"origin_line": str(op.span.line), "origin_code": code, "origin_shape": _sizes(tensor)}
+    said = {"origin_line": str(op.span.line), "origin_code": code, "origin_shape": sizes(tensor.shape)}
     given = next((one for one in _given(diagnosis, op)), None)
-    return {**said, "origin_given": _sizes(given)} if given is not None else said
+    return {**said, "origin_given": sizes(given.shape)} if given is not None else said
 
 
 def dtype_origin(diagnosis: Diagnosis, tensor: Tensor, failing: Span | None) -> dict[str, str]:
     """The line that gave a tensor its type, when that is another than the failing one."""
-    op = diagnosis.maker.get(tensor.id)
-    while op is not None:
-        kept = next((one for one in _given(diagnosis, op) if one.dtype == tensor.dtype), None)
-        maker = diagnosis.maker.get(kept.id) if kept is not None else None
-        if kept is None or maker is op:
-            break
-        op = maker
+    op = _made_so(diagnosis, tensor, lambda given: given.dtype == tensor.dtype)
     if op is None or op.span is None or (failing is not None and op.span.line == failing.line):
         return {}
     return {
@@ -43,12 +38,12 @@ def dtype_origin(diagnosis: Diagnosis, tensor: Tensor, failing: Span | None) -> 
     }
 
 
-def _shaped(diagnosis: Diagnosis, tensor: Tensor) -> Op | None:
-    """Back through the ops that left the whole shape as it was, to the one that made it: a size of one axis may be
-    older, but what was done to the others since is more often what went wrong."""
+def _made_so(diagnosis: Diagnosis, tensor: Tensor, is_so: Callable[[Tensor], bool]) -> Op | None:
+    """Back through the ops that were given something that is so already, to the one that made it: of a shape a size of
+    one axis may be older, but what was done to the others since is more often what went wrong."""
     op = diagnosis.maker.get(tensor.id)
     while op is not None:
-        kept = next((one for one in _given(diagnosis, op) if one.shape == tensor.shape), None)
+        kept = next(filter(is_so, _given(diagnosis, op)), None)
         if kept is None:
             return op
         maker = diagnosis.maker.get(kept.id)
@@ -62,8 +57,9 @@ def _given(diagnosis: Diagnosis, op: Op) -> list[Tensor]:
     return [tensor for tensor in given if tensor is not None and tensor.role != "parameter"]
 
 
-def _sizes(tensor: Tensor) -> str:
-    return f"[{', '.join(map(str, tensor.shape))}]"
+def sizes(shape: Iterable[int]) -> str:
+    """A shape for a sentence."""
+    return f"[{', '.join(map(str, shape))}]"
 
 
 def layer_call(diagnosis: Diagnosis, module: str) -> ast.Call | None:

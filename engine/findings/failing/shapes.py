@@ -5,7 +5,8 @@ import math
 import re
 
 from engine.findings.axes import is_permuted
-from engine.findings.failing.case import Case, a, known, of_one, only_if, sizes
+from engine.findings.failing.case import Case, a, known, of_one, only_if
+from engine.findings.failing.origins import sizes
 from engine.ops import BROADCASTING, VIEWS
 from engine.program.edits import Edits
 from engine.program.names import keyword

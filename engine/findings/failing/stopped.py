@@ -5,7 +5,8 @@ import re
 from collections.abc import Iterator
 
 from engine.findings.diagnosis import Diagnosis
-from engine.findings.failing.case import RAISED, Case, sizes
+from engine.findings.failing.case import RAISED, Case
+from engine.findings.failing.origins import sizes
 from engine.program.names import dotted, names_read
 from engine.trace import Finding, Operand
 

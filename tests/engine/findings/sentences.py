@@ -110,6 +110,12 @@ def strange(program: str, sentence: str) -> set[str]:
     }
 
 
+def holes(program: str, sentence: str) -> list[str]:
+    """What stands in a sentence for something that was not known: no place, or an id of the trace for a name."""
+    found = re.findall(r"line \?|line 0\b|第 \? 行|[`{]\?|None|\{\w+|\0|(?<![\w.])[tn]\d+\b", sentence)
+    return [hole for hole in found if hole not in program]
+
+
 def check(program: str, finding: Finding, language: str) -> None:
     """Holds what can be held of a sentence: it asks only for what the finding says, and quotes whole tokens and the
     program's own names."""
@@ -118,4 +124,8 @@ def check(program: str, finding: Finding, language: str) -> None:
         assert asked <= set(finding.parameters), (finding.code, part)
         sentence = told(finding, part, language)
         assert not strange(program, sentence), (finding.code, part, sentence)
+        assert not holes(program + words(language)[f"finding.{finding.code}.{part}"], sentence), (
+            finding.code,
+            sentence,
+        )
         assert not any(re.search(r"\w…", code) for code in quoted(sentence)), (finding.code, part, sentence)

@@ -100,7 +100,7 @@ for i in range(9):
         w -= 5 * w.grad
     w.grad = None
 """),
-    Case("softmax_of_masked_row", 5, {"name": "p"}, """m = torch.full((2, 2), float('-inf'))
+    Case("softmax_of_masked_row", 5, {"op": "softmax"}, """m = torch.full((2, 2), float('-inf'))
 p = torch.softmax(torch.ones(2, 2) + m, 1)
 print(p)
 """),
@@ -512,7 +512,7 @@ y = x.t()
 x = torch.ones(3, 2)
 (x @ w.t()).sum().backward()
 """),
-    Case("squeeze_without_effect", 5, {"name": "x", "shape": "2×1×3", "axis": "0"}, """x = torch.zeros(2, 1, 3)
+    Case("squeeze_without_effect", 5, {"name": "x", "shape": "2×1×3"}, """x = torch.zeros(2, 1, 3)
 y = torch.squeeze(x, 0)
 """),
     Case("uninitialised_read", 5, {"name": "e", "op": "+", "made_line": "4"}, """e = torch.empty(3)
@@ -529,10 +529,10 @@ print(d, e)
 print('x', x)
 """),
     # Devices
-    Case("test_without_call", 4, {"function": "is_available"}, """device = "cuda:1" if torch.cuda.is_available else "cpu"
+    Case("test_without_call", 4, {"code": "torch.cuda.is_available"}, """device = "cuda:1" if torch.cuda.is_available else "cpu"
 print(device)
 """),
-    Case("test_without_call", 5, {"function": "is_available"}, """device = "cpu"
+    Case("test_without_call", 5, {"code": "torch.cuda.is_available"}, """device = "cpu"
 if not torch.backends.mps.is_available:
     device = "cpu"
 x = torch.ones(2, device=device)

@@ -9,7 +9,7 @@ from engine.findings import explanation, find
 from engine.findings.diagnosis import Diagnosis
 from engine.local import LocalEngine
 from engine.request import RunRequest
-from engine.trace import Failure, Finding, Program, Trace
+from engine.trace import Failure, Finding, Program, Span, Trace
 from tests.engine.findings.programs import HEAD, NEAR_MISSES, TRIGGERS
 
 
@@ -130,6 +130,17 @@ def test_a_bug_in_one_family_costs_only_its_own_findings(
     monkeypatch.setattr(module, "FAMILIES", (broken, *module.FAMILIES))
     assert "non_scalar_backward" in [finding.code for finding in find(trace)]
     assert "a bug" in caplog.text
+
+
+def test_what_could_only_be_said_with_a_hole_is_not_told(engine: LocalEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    def holed(diagnosis: Diagnosis) -> tuple[Finding, ...]:
+        return diagnosis.warning("elsewhere", None), diagnosis.warning(
+            "nameless", Span(1, 1, 0, 1), name=diagnosis.say(None)
+        )
+
+    trace = run(engine, "x = torch.ones(3)\n")
+    monkeypatch.setattr(importlib.import_module("engine.findings.find"), "FAMILIES", (holed,))
+    assert find(trace) == ()
 
 
 def test_a_detach_for_another_optimizers_step_is_not_blamed(engine: LocalEngine) -> None:

@@ -31,7 +31,7 @@ from tests.engine.findings import (
     silent_ways,
 )
 from tests.engine.findings.quick import first_quick
-from tests.engine.findings.sentences import check, words
+from tests.engine.findings.sentences import PARTS, check, holes, told, words
 from tests.engine.findings.silent import HEAD, Case
 
 TRIGGERS = (
@@ -157,7 +157,11 @@ def test_a_trace_with_holes_is_read_all_the_same(once: Callable[[str], Trace]) -
             }
             holed = msgspec.structs.replace(trace, **kept)
             known = {one.id for part in (holed.tensors, holed.nodes, trace.tensors, trace.nodes) for one in part}
-            assert all(known.issuperset((*finding.tensors, *finding.nodes)) for finding in find(holed))
+            for finding in find(holed):
+                assert known.issuperset((*finding.tensors, *finding.nodes))
+                for part in PARTS:
+                    shape = words("en")[f"finding.{finding.code}.{part}"]
+                    assert not holes(trace.program.code + shape, told(finding, part, "en")), (finding.code, part)
 
 
 def test_a_graver_cause_stands_above_what_follows_from_it(once: Callable[[str], Trace]) -> None:
@@ -176,6 +180,54 @@ def test_a_note_on_what_a_warning_is_about_comes_of_it(once: Callable[[str], Tra
         ("not_in_optimizer", None),
         ("gradient_added_up", 0),
     ]
+
+
+TWO_OPTIMIZERS = """
+a, b = nn.Linear(2, 1), nn.Linear(2, 1)
+of_a, of_b = torch.optim.SGD(a.parameters(), lr=0.1), torch.optim.SGD(b.parameters(), lr=0.1)
+x, y = torch.randn(4, 2), torch.randn(4, 1)
+for i in range(3):
+    of_a.zero_grad()
+    nn.functional.mse_loss(a(x), y).backward()
+    {steps}
+"""
+
+
+@pytest.mark.parametrize(
+    ("program", "told"),
+    [
+        # about no tensors, and about one thing
+        (TWO_OPTIMIZERS.format(steps="of_a.step"), ["method_not_called 11", "  backward_without_step 10"]),
+        # the method of another optimizer
+        (TWO_OPTIMIZERS.format(steps="of_b.step"), ["method_not_called 11", "backward_without_step 10"]),
+        # of one tensor
+        (
+            "net = nn.Linear(2, 1)\nx, y = torch.randn(4, 2), torch.randn(4)\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\n"
+            "for i in range(2):\n    out = net(x)\n    out.squeeze(1)\n    opt.zero_grad()\n    ((out - y) ** 2).mean().backward()\n"
+            "    opt.step()\n",
+            ["result_dropped 9", "  difference_broadcast 11"],
+        ),
+        # of two
+        (
+            "net = nn.Linear(2, 1)\nx, y = torch.randn(4, 2), torch.randn(4)\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\n"
+            "for i in range(2):\n    out = net(x)\n    x.abs()\n    opt.zero_grad()\n    ((out - y) ** 2).mean().backward()\n"
+            "    opt.step()\n",
+            ["result_dropped 9", "difference_broadcast 11"],
+        ),
+        # of values that a wrong argument led to
+        (
+            "net = nn.Linear(3, 3)\nx, y = torch.randn(4, 3), torch.full((4, 3), 1 / 3).log()\n"
+            "nn.functional.kl_div(net(x).log_softmax(1), y, reduction='batchmean').backward()\n",
+            ["kl_target_logarithms 6", "  first_nan_forward 6"],
+        ),
+    ],
+)
+def test_what_follows_from_a_cause_stands_under_it_and_another_cause_beside_it(
+    once: Callable[[str], Trace], program: str, told: list[str]
+) -> None:
+    found = [each for each in once(HEAD + program).findings if each.severity != "note"]
+    places = [f"{'  ' * (each.follows is not None)}{each.code} {each.span.line}" for each in found if each.span]
+    assert places == told
 
 
 X_AND_Y = """x = torch.tensor([0., 4.], requires_grad=True)

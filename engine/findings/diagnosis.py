@@ -334,7 +334,7 @@ class Diagnosis(TraceIndex):
         """What to call a tensor in a sentence: its name, else the expression that made it."""
         if tensor is None:
             return UNKNOWN
-        maker = self.maker.get(tensor) or self.maker.get(self.identity(tensor))
+        maker = self.maker.get(tensor)
         named = self.name(tensor) or self._members.get(self.identity(tensor), "")
         beside = self._name_beside(maker) or self.code.excerpt(maker.span) if maker is not None else ""
         return named or beside or UNKNOWN

@@ -532,7 +532,7 @@ print('x', x)
     Case("test_without_call", 4, {"code": "torch.cuda.is_available"}, """device = "cuda:1" if torch.cuda.is_available else "cpu"
 print(device)
 """),
-    Case("test_without_call", 5, {"code": "torch.cuda.is_available"}, """device = "cpu"
+    Case("test_without_call", 5, {"code": "torch.backends.mps.is_available"}, """device = "cpu"
 if not torch.backends.mps.is_available:
     device = "cpu"
 x = torch.ones(2, device=device)

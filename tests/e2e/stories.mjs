@@ -1533,6 +1533,11 @@ const stories = {
     const wide = await page.evaluate('document.documentElement.scrollWidth')
     check(wide <= 390, `the page is ${wide} px wide`)
     await shoot(page, 'phone')
+    await open(page, '#lang=en')
+    await page.getByRole('button', { name: 'Program', exact: true }).click()
+    await run(page, CUT)
+    const cut = () => page.locator('.player .text').evaluate((text) => text.scrollHeight > text.clientHeight + 1 || text.scrollWidth > text.clientWidth ? text.textContent : '')
+    for (let back = page.getByRole('button', { name: 'Step back' }); await back.isEnabled(); await back.click()) same(await cut(), '', 'what the player cuts off')
   },
 
   async 'an embed plays inside a sandboxed frame of another site'(page) {

@@ -1071,6 +1071,18 @@ const stories = {
     await page.locator('.cm-content').focus()
     await page.keyboard.press('Control+z')
     await until(() => page.locator('.cm-content').textContent(), (text) => !text.includes('.clone()'), 'the program after undoing')
+    await page.setViewportSize({ width: 1100, height: 800 })
+    await run(page, CUT)
+    await page.locator('.cm-finding').getByRole('button', { name: 'Apply the fix' }).click()
+    const rings = page.locator('.panes .graph .ring')
+    await until(() => rings.count(), (n) => n === 2, 'what was mended, before and after')
+    await still(page)
+    const [after, before] = await rings.evaluateAll((all) => all.map((ring) => {
+      const [{ y, height }, pane] = [ring.getBoundingClientRect(), ring.closest('.canvas, .beside-pane').getBoundingClientRect()]
+      return y > pane.y && y + height < pane.bottom ? y + height / 2 : NaN
+    }))
+    check(Math.abs(after - before) < 40, `what was mended stands at ${after} px, and at ${before} px before`)
+    same(await inspector.count(), 0, 'panels over the run before')
   },
 
   async 'numbers are turned by hand, and nothing moves but what they change'(page) {

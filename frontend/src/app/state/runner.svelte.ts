@@ -189,7 +189,11 @@ export class Runner {
     this.edit(mended)
     await this.run()
     const { trace } = this.shown
-    if (trace?.id !== before.id && trace?.program.code === mended) this.view.besides([before.id])
+    if (trace?.id === before.id || trace?.program.code !== mended) return
+    this.view.besides([before.id])
+    const lines = before.program.code.split('\n')
+    this.view.clickLine(mended.split('\n').findIndex((line, at) => line !== lines[at]) + 1)
+    this.view.unasked = this.view.state.selection
   }
 
   /** Runs the program on screen with one thing otherwise, and shows it beside; the id of that run. */

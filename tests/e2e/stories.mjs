@@ -1548,6 +1548,8 @@ const stories = {
     await open(page, '#lang=en')
     await page.getByRole('button', { name: 'Program', exact: true }).click()
     await run(page, CUT)
+    await page.getByRole('button', { name: '1 diagnosis' }).click()
+    await page.locator('.inspector').getByText('How to fix it').waitFor()
     const cut = () => page.locator('.player .text').evaluate((text) => text.scrollHeight > text.clientHeight + 1 || text.scrollWidth > text.clientWidth ? text.textContent : '')
     for (let back = page.getByRole('button', { name: 'Step back' }); await back.isEnabled(); await back.click()) same(await cut(), '', 'what the player cuts off')
   },

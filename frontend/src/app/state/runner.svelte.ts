@@ -417,9 +417,9 @@ export class Runner {
     // Where the inspector has a place of its own, what went wrong is told without being asked; not over what the
     // address selects.
     const isAsked = manner === 'kept' && selection !== null
-    const isWide = matchMedia('(min-width: 1280px)').matches
+    const hasPlace = matchMedia('(min-width: 1280px), (max-width: 767px)').matches
     const isWrong = run.trace?.findings.some((finding) => finding.severity !== 'note')
-    view.findingOpen = !isAsked && isWide && isWrong === true ? 0 : null
+    view.findingOpen = !isAsked && hasPlace && isWrong === true ? 0 : null
     view.change({ run: trace.id, ...change })
   }
 

@@ -521,6 +521,20 @@ const stories = {
     await run(page, ADDED)
     const name = page.locator('.inspector section', { hasText: 'Evidence' }).locator('dt')
     check((await name.boundingBox()).width > 30, 'the name of the gradient that was added up is broken into letters')
+    await page.setViewportSize({ width: 800, height: 900 })
+    await open(page, '#lang=en')
+    await run(page, ADDED.replace('range(2)', 'range(5)'))
+    await page.locator('.player .count').click()
+    await page.keyboard.press('End')
+    const list = page.locator('.ledger .accounts')
+    await until(() => list.evaluate((one) => one.scrollLeft), (x) => x > 0, 'a row scrolled to its latest sum')
+    const cut = await list.evaluate((one) => {
+      const [name, ...all] = [...one.querySelectorAll('.account:first-child > *')]
+      const [from, to] = [name.getBoundingClientRect().right, one.getBoundingClientRect().right - 28]
+      const places = all.map((each) => [each.textContent, each.getBoundingClientRect()])
+      return places.filter(([, { left, right }]) => right > from && left < from || left < to && right > to + 1).map(([text]) => text.trim())
+    })
+    same(cut.join(), '', 'what is cut in the row')
   },
 
   async 'playing halts at a line whose number was clicked, and strides go over a pass'(page) {

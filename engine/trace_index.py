@@ -274,6 +274,11 @@ class TraceIndex:
             text = self._texts[span] = "" if self.is_inside_library(op) else self.code.excerpt(span)
         return text
 
+    def name_of_made(self, tensor: str | None) -> str:
+        """The user's name for what an op gave, or the sub-expression that the op is."""
+        made = self.maker.get(tensor) if tensor is not None else None
+        return self.name(tensor) or (self.text_of(made) if made is not None else "")
+
     def is_inside_library(self, op: Op) -> bool:
         """Whether the same expression of the user led to other kinds of ops too."""
         return op.span in self._library_spans

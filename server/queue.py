@@ -139,6 +139,8 @@ class LiveRun(Telling):
         """It has only the processor time that newer runs leave."""
         self.overdue = False
         """It has taken long, and would yield if there were room beside the workers."""
+        self.ending = False
+        """Nobody wanted it any more, and it goes on for a moment: who asks for it now begins it anew."""
         self.since = time.monotonic()
 
     @property
@@ -212,7 +214,8 @@ class Queue:
 
     def find(self, run: str) -> LiveRun | None:
         """The live run with this id, if it waits or is being performed."""
-        return next((live for live in (*self._running, *self._waiting) if live.id == run), None)
+        known = [live for live in (*self._running, *self._waiting) if live.id == run]
+        return min(known, key=lambda live: live.ending, default=None)
 
     def newest_of(self, session: str | None) -> LiveRun | None:
         """The run this browser asked for last, while it waits or is being performed."""
@@ -243,7 +246,7 @@ class Queue:
         """The live run for a request: a new one at the end of the queue, or the one already there. Raises Problem.
 
         One that is back was let in by another queue, which is no more: the rules were kept then."""
-        if live := self.find(run):
+        if (live := self.find(run)) and not live.ending:
             live.askers.add(client)
             if live.background and not background:
                 self._promote(live, client)
@@ -269,6 +272,7 @@ class Queue:
         if live.state == "waiting":
             self._refuse(live, _cancelled(live.id))
             return False
+        live.ending = True
         self._runner.cancel(live.id)
         return True
 
@@ -336,6 +340,7 @@ class Queue:
         """Somebody waits for the worker that a run in the background has."""
         for live, task in self._running.items():
             if live.background and not live.slow:
+                live.ending = True
                 task.cancel()
 
     @property
@@ -349,13 +354,13 @@ class Queue:
 
     def _next(self) -> LiveRun | None:
         """Of those whose session is not running already: the one whose client has had least, then the earliest; while
-        nobody waits, one in the background."""
+        nobody waits, one in the background. A run that is ending still has its name."""
         busy = {live.client.session for live in self._running} - {None}
-        wanted = self._wanted
-        ready = [live for live in wanted if live.client.session not in busy]
+        ending = {live.id for live in self._running if live.ending}
+        ready = [live for live in self._wanted if live.client.session not in busy and live.id not in ending]
         is_room = self._is_room_beside or not self._running
-        if not wanted and is_room and not any(live.background for live in self._running):
-            ready = self._waiting
+        if not self._wanted and is_room and not any(live.background for live in self._running):
+            ready = [live for live in self._waiting if live.id not in ending]
         if not ready:
             return None
         going = Counter[str | Client]()
@@ -486,6 +491,7 @@ class Queue:
     def cancel(self, live: LiveRun) -> None:
         """Nobody wants it any more."""
         if task := self._running.get(live):
+            live.ending = True
             task.cancel()
         else:
             self._refuse(live, _cancelled(live.id))

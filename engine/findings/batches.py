@@ -18,20 +18,20 @@ MOST_BEHIND = 400
 def first_batch_again(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`next(iter(loader))` in the loop, or slices that do not follow its counter: each step sees the first batch."""
     code = diagnosis.code
-    passes = {pass_.span.line for pass_ in diagnosis.trace.passes if pass_.span is not None}
-    for loop in (node for node in code.nodes if isinstance(node, ast.For)):
-        inside = [node for body in loop.body for node in ast.walk(body) if isinstance(node, ast.Call | ast.Subscript)]
-        if not passes.intersection(node.lineno for node in inside) or not diagnosis.steps:
+    passes = (code.at(pass_.span) for pass_ in diagnosis.trace.passes if diagnosis.steps)
+    trained = {loop for backward in passes if backward is not None for loop in code.loops(backward)}
+    for node in (node for node in code.nodes if isinstance(node, ast.Call | ast.Subscript) and trained):
+        loop = next(iter(code.loops(node)), None)
+        if not isinstance(loop, ast.For) or loop not in trained:
             continue
-        for node in inside:
-            if code.loops(node)[:1] == [loop] and (_restarts(diagnosis, node) or _stays(diagnosis, loop, node)):
-                yield diagnosis.warning(
-                    "first_batch_again",
-                    node,
-                    loop_line=str(loop.lineno),
-                    first="iter" if isinstance(node, ast.Call) else dotted(loop.target),
-                )
-                break
+        if _restarts(diagnosis, node) or _stays(diagnosis, loop, node):
+            trained.discard(loop)
+            yield diagnosis.warning(
+                "first_batch_again",
+                node,
+                loop_line=str(loop.lineno),
+                first="iter" if isinstance(node, ast.Call) else dotted(loop.target),
+            )
 
 
 def _restarts(diagnosis: Diagnosis, node: ast.expr) -> bool:

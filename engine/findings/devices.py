@@ -80,8 +80,8 @@ def _environment_keys(code: Source) -> Iterator[tuple[ast.Constant | ast.keyword
                     keys += given.keys if isinstance(given, ast.Dict) else []
             case ast.Call(func=function, args=[key, *_]) if dotted(function) == "os.putenv":
                 keys = [key]
-        statement = code.statement(node)
-        for written in keys if statement is not None else ():
+        statement = code.statement(node) if keys else None
+        for written in keys:
             if statement is not None and isinstance(written, ast.Constant | ast.keyword):
                 yield written, statement
 

@@ -191,9 +191,9 @@ class Diagnosis(TraceIndex):
         return node.lineno not in self.trace.lines_not_run
 
     def value_of(self, name: str) -> ast.expr | None:
-        """What a name stands for, when one assignment alone binds it."""
-        made = self.code.values(name) if name else []
-        return made[0] if len(made) == 1 else None
+        """What a name stands for, when one assignment alone binds it or one call alone gives it."""
+        made = self.code.values(name) if (name := self.code.stands_for(name)) else []
+        return made[0] if len(made) == 1 else self.code.given(name) if not made else None
 
     def bound_to(self, node: ast.expr) -> list[Tensor]:
         """The last states of the tensors that a name stands for where it is written: of the program at its end, in a

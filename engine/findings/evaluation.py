@@ -4,7 +4,6 @@ with classes, counts that go on from epoch to epoch, schedules that wait for the
 import ast
 import math
 import re
-from collections import Counter
 from collections.abc import Iterator
 
 from engine.findings.diagnosis import Diagnosis, number, numbers_of, once_a_line, says
@@ -69,17 +68,17 @@ def totals_never_reset(diagnosis: Diagnosis) -> Iterator[Finding]:
         if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add) and diagnosis.has_run(node)
     }
     for name, added in totals.items():
-        loops, begins = code.loops(added), code.assignments(name) if name.isidentifier() else []
+        loops, begins = code.loops(added), code.assignments(code.stands_for(name))
         if len(loops) < 2 or len(begins) != 1 or not isinstance(begins[0].value, ast.Constant):
             continue
         epoch = loops[-1]
         share = _share_of_one_turn(diagnosis, name, loops, totals)
-        if begins[0] in ast.walk(epoch) or share is None or not code.follows(begins[0], epoch):
+        if epoch in code.loops(begins[0]) or share is None or not code.runs_before(begins[0], epoch):
             continue
         yield diagnosis.warning(
             "total_never_reset",
             added,
-            fix=(code.line_above(epoch.body[0], code.text(begins[0])),),
+            fix=(code.line_above(epoch.body[0], f"{name} = {code.text(begins[0].value)}"),),
             name=name,
             start_line=str(begins[0].lineno),
             loop_line=str(epoch.lineno),
@@ -108,8 +107,6 @@ def _share_of_one_turn(
 def records_never_kept(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`if loss < best` where nothing ever sets `best`: each turn is the best one."""
     code = diagnosis.code
-    named = (node for node in code.nodes if isinstance(node, ast.Name | ast.Attribute))
-    stored = Counter(dotted(node) for node in named if isinstance(node.ctx, ast.Store))
     for test in (node for node in code.nodes if isinstance(node, ast.If) and diagnosis.has_run(node)):
         match test.test:
             case ast.Compare(left=left, ops=[ast.Lt() | ast.LtE() | ast.Gt() | ast.GtE() as sign], comparators=[right]):
@@ -122,7 +119,7 @@ def records_never_kept(diagnosis: Diagnosis) -> Iterator[Finding]:
         ):
             name, begin = dotted(kept), diagnosis.value_of(dotted(kept))
             start = _constant(begin)
-            if begin is None or start is None or _constant(new) is not None or stored[name] != 1:
+            if begin is None or start is None or _constant(new) is not None or code.stores[code.stands_for(name)] != 1:
                 continue
             is_no_bound = start == (-math.inf if rises else math.inf)
             is_goal = any(isinstance(each, ast.Break | ast.Return | ast.Raise) for each in test.body)

@@ -7,6 +7,7 @@ from itertools import islice
 from engine.findings.diagnosis import Diagnosis, once_a_line
 from engine.program.names import called, dotted
 from engine.program.source import Source
+from engine.program.tree import assigned
 from engine.trace import Finding, Op, Pass, Tensor
 
 
@@ -15,7 +16,7 @@ def losses_kept(diagnosis: Diagnosis) -> Iterator[Finding]:
     code = diagnosis.code
     done = [pass_ for pass_ in diagnosis.trace.passes if pass_.kind == "backward" and not pass_.create_graph]
     appends = [
-        (call, ast.unparse(call.func.value))
+        (call, _owner(code, call.func.value))
         for call in code.calls
         if called(call) == "append" and isinstance(call.func, ast.Attribute) and len(call.args) == 1
     ]
@@ -24,7 +25,7 @@ def losses_kept(diagnosis: Diagnosis) -> Iterator[Finding]:
         kept = _with_graph(diagnosis, (tensor for tensor in variable.tensors if tensor in roots))
         call = next((call for call, owner in appends if owner == variable.name and code.in_loop(call)), None)
         if variable.type == "list" and len(kept) >= 2 and call is not None:
-            yield _kept(diagnosis, call, variable.name, kept)
+            yield _kept(diagnosis, call, kept)
     yield from islice(_kept_in_functions(diagnosis, appends, done), 1)
 
 
@@ -47,14 +48,21 @@ def _kept_in_functions(
             diagnosis, (root.tensor for pass_ in passes for root in pass_.roots if root.tensor is not None)
         )
         if len(kept) >= 2:
-            yield _kept(diagnosis, call, owner, kept)
+            yield _kept(diagnosis, call, kept)
+
+
+def _owner(code: Source, node: ast.expr) -> str:
+    """What a list was called where it was made."""
+    if isinstance(node, ast.Subscript):
+        return f"{_owner(code, node.value)}[{ast.unparse(node.slice)}]"
+    return code.stands_for(dotted(node)) or ast.unparse(node)
 
 
 def _empty_lists(code: Source) -> Iterator[tuple[str, ast.Assign]]:
     """The lists that are made empty, by the names they are reached by: `losses`, `self.history['loss']`."""
-    for binding in code.bindings:
-        name = ast.unparse(binding.targets[0])
-        match binding.value:
+    for binding, target, value in ((each, *pair) for each in code.bindings for pair in assigned(each)):
+        name = ast.unparse(target)
+        match value:
             case ast.List(elts=[]):
                 yield name, binding
             case ast.Dict(keys=keys, values=values):
@@ -75,15 +83,16 @@ def _with_graph(diagnosis: Diagnosis, tensors: Iterable[str]) -> list[Tensor]:
     return [tensor for tensor in records if tensor is not None and tensor.grad_fn is not None]
 
 
-def _kept(diagnosis: Diagnosis, call: ast.Call, owner: str, kept: list[Tensor]) -> Finding:
+def _kept(diagnosis: Diagnosis, call: ast.Call, kept: list[Tensor]) -> Finding:
     code = diagnosis.code
+    owner = call.func.value if isinstance(call.func, ast.Attribute) else call
     return diagnosis.warning(
         "losses_kept",
         call,
         tensors=tuple(tensor.id for tensor in kept[:8]),
         nodes=tuple(tensor.grad_fn.node for tensor in kept[:8] if tensor.grad_fn is not None),
         fix=code.method(call.args[0], ".detach()"),
-        list=owner,
+        list=ast.unparse(owner),
         name=code.short(call.args[0]),
         count=diagnosis.counted(kept),
     )

@@ -298,7 +298,8 @@ def _of_another_optimizer(diagnosis: Diagnosis, stepped: ast.stmt | None) -> Fin
     again = [each for each in code.bindings if dotted(given) and dotted(each.targets[0]) == dotted(given)]
     again = [each for each in again if code.follows(made, each)]
     is_another = isinstance(given, ast.Call) or bound_once(diagnosis, dotted(given)) is not None
-    if not again and (not is_another or dotted(given) in {receiver(diagnosis, step) for step in diagnosis.steps}):
+    moving = {code.stands_for(receiver(diagnosis, step)) for step in diagnosis.steps}
+    if not again and (not is_another or code.stands_for(dotted(given)) in moving):
         return None
     step = diagnosis.steps[0]
     return diagnosis.warning(
@@ -322,6 +323,7 @@ def _rates(step: Update) -> str:
 MOST_NAMES = 4
 EPOCHS = {"StepLR": "step_size", "CosineAnnealingLR": "T_max", "MultiStepLR": "milestones"}
 """Schedulers that count in epochs in most programs, and the option that says how many."""
+TURNS = (ast.For, ast.While, ast.ListComp, ast.GeneratorExp)
 
 
 def scheduled_per_batch(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -333,8 +335,9 @@ def scheduled_per_batch(diagnosis: Diagnosis) -> Iterator[Finding]:
         if option is None or not isinstance(call, ast.Call):
             continue
         name = dotted(made.targets[0])
-        steps = [each for each in code.calls if dotted(each.func) == f"{name}.step"]
-        loops = code.loops_run(steps[0]) if len(steps) == 1 else []
+        own = [each for each in code.calls if called(each) == "step" and isinstance(each.func, ast.Attribute)]
+        steps = [each for each in own if code.stands_for(dotted(code.receiver(each))) == code.stands_for(name)]
+        loops = [each for each in code.runs_in(steps[0]) if isinstance(each, TURNS)] if len(steps) == 1 else []
         if len(loops) < 2 or not diagnosis.has_run(steps[0]) or code.enclosing(steps[0], ast.If):
             continue
         word = keyword(call, option)
@@ -378,8 +381,7 @@ def _number(diagnosis: Diagnosis, node: ast.expr | None, names: int = MOST_NAMES
             known = [each for item in items if (each := _number(diagnosis, item)) is not None]
             return max(known, default=None)
         case ast.Name() | ast.Attribute() if names:
-            name = dotted(node)
-            return _number(diagnosis, diagnosis.value_of(name) or diagnosis.code.given(name), names - 1)
+            return _number(diagnosis, diagnosis.value_of(dotted(node)), names - 1)
         case ast.BinOp(left=left, op=ast.FloorDiv(), right=ast.Constant(value=int() as parts)) if parts > 0:
             whole = _number(diagnosis, left, names)
             return whole // parts if whole is not None else None

@@ -236,8 +236,8 @@ def parameters_made_in_forward(diagnosis: Diagnosis) -> Iterator[Finding]:
     loose = {tensor.id for tensor in diagnosis.trace.tensors if tensor.role == "parameter" and tensor.identity is None}
     leaves = sorted(loose & diagnosis.fed, key=by_number)
     for call in code.calls if any(leaf not in diagnosis.root_of for leaf in leaves) else ():
-        function = code.function(call)
-        if called(call) != "Parameter" or function is None or function.name != "forward":
+        functions = (above for above in code.runs_in(call) if isinstance(above, ast.FunctionDef))
+        if called(call) != "Parameter" or not any(function.name == "forward" for function in functions):
             continue
         statement = code.statement(call)
         kept = isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Attribute)

@@ -138,7 +138,7 @@ def _comes_back(code: Source, evaluation: ast.With, model: str) -> bool:
     name = evaluating.name if evaluating is not None else ""
     for call in (call for call in code.calls if dotted(call.func) == f"{model}.train"):
         training = code.function(call)
-        if code.in_loop(call) and code.loops(call)[:1] == code.loops(evaluation)[:1]:
+        if not set(code.loops(call)[:1]).isdisjoint(code.loops(evaluation)):
             return True
         if training is None or training is evaluating or code.in_loop(call):
             continue

@@ -143,10 +143,10 @@ def _is_tensor(diagnosis: Diagnosis, node: ast.expr) -> bool:
     """Whether an expression names a tensor: by its own name, or as the parameter of a loop over a model's."""
     if diagnosis.bound_to(node):
         return True
-    name = dotted(node)
-    loops = [above for above in diagnosis.code.around(node) if isinstance(above, ast.For)]
+    name, loops = diagnosis.code.stands_for(dotted(node)), diagnosis.code.loops(node)
     return any(
-        name in {inner.id for inner in ast.walk(loop.target) if isinstance(inner, ast.Name)}
+        isinstance(loop, ast.For)
+        and name in {inner.id for inner in ast.walk(loop.target) if isinstance(inner, ast.Name)}
         and isinstance(loop.iter, ast.Call) and called(loop.iter) in ("parameters", "named_parameters")
         for loop in loops
     )  # fmt: skip
@@ -154,27 +154,30 @@ def _is_tensor(diagnosis: Diagnosis, node: ast.expr) -> bool:
 
 def _is_module(diagnosis: Diagnosis, node: ast.expr) -> bool:
     """Whether an expression names a module: `net.fc`, `net[0]`, `self.fc` in its class, or the layer of a loop."""
-    path = _path(node)
+    path = _path(diagnosis, node)
     owner = diagnosis.code.enclosing(node, ast.ClassDef)
     paths = {module.path for module in diagnosis.trace.modules}
     if isinstance(owner, ast.ClassDef) and path.startswith("self."):
         holders = (module.path for module in diagnosis.trace.modules if module.type == owner.name)
         return any(f"{holder}{path[4:]}" in paths for holder in holders)
-    loops = (above for above in diagnosis.code.around(node) if isinstance(above, ast.For))
-    walked = [loop.iter for loop in loops if dotted(loop.target) == dotted(node)]
+    loops = (above for above in diagnosis.code.loops(node) if isinstance(above, ast.For))
+    walked = [loop.iter for loop in loops if dotted(loop.target) == path]
     inner = walked[0] if walked else None
     if isinstance(inner, ast.Call) and called(inner) in ("children", "modules") and not inner.args:
-        return isinstance(inner.func, ast.Attribute) and _path(inner.func.value) in paths
+        return isinstance(inner.func, ast.Attribute) and _path(diagnosis, inner.func.value) in paths
     holders = (module.path for module in diagnosis.trace.modules if module.type in ("Sequential", "ModuleList"))
-    return _path(inner) in holders if inner is not None else path in paths
+    return _path(diagnosis, inner) in holders if inner is not None else path in paths
 
 
-def _path(node: ast.expr) -> str:
+def _path(diagnosis: Diagnosis, node: ast.expr) -> str:
+    own = diagnosis.code.stands_for(dotted(node))
     match node:
-        case ast.Subscript(value=inner, slice=ast.Constant(value=int() as at)) if at >= 0 and _path(inner):
-            return f"{_path(inner)}.{at}"
-        case ast.Attribute(value=inner, attr=name) if _path(inner):
-            return f"{_path(inner)}.{name}"
+        case _ if own != dotted(node):
+            return own
+        case ast.Subscript(value=inner, slice=ast.Constant(value=int() as at)) if at >= 0 and _path(diagnosis, inner):
+            return f"{_path(diagnosis, inner)}.{at}"
+        case ast.Attribute(value=inner, attr=name) if _path(diagnosis, inner):
+            return f"{_path(diagnosis, inner)}.{name}"
         case ast.Name(id=name):
             return name
     return ""

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Set
 from typing import Literal, NamedTuple
 
 from engine.findings.diagnosis import Diagnosis, argument, by_number, extent, line, numbers_of, times, walk
@@ -10,7 +10,7 @@ from engine.findings.losses import LOSS_FUNCTIONS, SOFTMAXES
 from engine.ops import out_of_place
 from engine.program.edits import Edits
 from engine.program.names import called
-from engine.trace import Finding, Op, Pass, Tensor, Visit
+from engine.trace import Finding, Op, Pass, Tensor, Update, Visit
 
 Trouble = Literal["nan", "inf"]
 
@@ -33,6 +33,8 @@ IS_ATOM = re.compile(r"[\w.]+(\[[^\[\]]*\]|\([^()]*\))?")
 PRODUCT_NODES = ("MmBackward", "AddmmBackward", "BmmBackward", "MvBackward", "MulBackward", "ConvolutionBackward")
 ROOT_NODES = ("SqrtBackward", "PowBackward")
 NO_EDITS: Edits = ()
+TOO_LARGE = frozenset("overflow too_large diverged first_inf_forward gradient_too_large".split())
+"""Codes of what grew out of the range of numbers: where one thing did, others do of the same values."""
 GROWN = 1e4
 """Times a parameter's first size from which steps have thrown it off."""
 
@@ -63,22 +65,59 @@ def trouble(tensor: Tensor | None) -> Trouble | None:
 
 
 def first_nonfinite(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """The first op, or else the first visit of a pass, that made a non-finite number out of finite ones; or the data
-    that had one from the start."""
+    """What made non-finite numbers out of finite ones, each cause that comes of no other; and the data that had one
+    from the start."""
     troubled = {tensor.id: made for tensor in diagnosis.trace.tensors if (made := trouble(tensor)) is not None}
-    if troubled:
-        forward = next(_forward(diagnosis, troubled), None)
-        backward = next(_backward(diagnosis, troubled), None)
-        if forward is not None and (backward is None or forward[0] < backward[0]):
-            yield forward[1]
-            if backward is not None and _is_older(diagnosis, backward[1], forward[1]):
-                yield backward[1]
-        elif backward is not None:  # what came later comes of it
-            yield backward[1]
-        else:
-            yield from _in_data(diagnosis, troubled)
-    else:
+    if not troubled:
         yield from _growing(diagnosis)
+    else:
+        behind: set[str] = set()
+        yield from _origins(diagnosis, troubled, behind)
+        yield from _in_data(diagnosis, troubled, behind)
+
+
+def _origins(diagnosis: Diagnosis, troubled: dict[str, Trouble], behind: set[str]) -> Iterator[Finding]:
+    """In the order they ran, the ops and the visits that made a non-finite number. After the first only those that had
+    nothing but finite numbers, none of which came of one before; each place once, and once what is too large. What
+    comes of them is put into `behind`."""
+    moves = {move.id for move in diagnosis.moves}
+    told: set[Hashable] = set()
+    for record in _in_time(diagnosis):
+        if isinstance(record, Update):
+            behind.update(change.after or "" for change in record.changes if told and record.id in moves)
+            continue
+        found = (
+            _forward(diagnosis, troubled, record, behind, told)
+            if isinstance(record, Op)
+            else _backward(diagnosis, troubled, record, behind, told)
+        )
+        for finding in found:
+            same = _marks(finding)
+            if told.isdisjoint(same):
+                yield finding
+            told.update(same)
+            if finding.code == "diverged":
+                return  # all that is computed later comes of it
+
+
+def _in_time(diagnosis: Diagnosis) -> list[Op | Pass | Update]:
+    """What ran, in the order of the timeline."""
+    trace, pass_step, update_step = diagnosis.trace, diagnosis.pass_step, diagnosis.update_step
+    steps: list[tuple[int, Op | Pass | Update]] = [
+        *((diagnosis.op_step.get(op.id, 0), op) for op in trace.ops if op.pass_id is None),
+        *((pass_step.get(pass_.id, 0), pass_) for pass_ in trace.passes),
+        *((update_step.get(update.id, 0), update) for update in trace.updates),
+    ]
+    return [record for _, record in sorted(steps, key=lambda step: step[0])]
+
+
+def _marks(finding: Finding) -> set[Hashable]:
+    """What tells whether two findings are one cause: the place, the kind of mistake with the value it was made with,
+    and that something is too large."""
+    operand = finding.parameters.get("operand")
+    same: set[Hashable] = {finding.span}
+    same |= {(finding.code, operand)} if operand else set()
+    return same | {"large"} if finding.code in TOO_LARGE else same
 
 
 def _growing(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -107,8 +146,8 @@ def _growing(diagnosis: Diagnosis) -> Iterator[Finding]:
             return
 
 
-def _in_data(diagnosis: Diagnosis, troubled: dict[str, Trouble]) -> Iterator[Finding]:
-    """The tensor whose NaN came to the root of a pass, and that no computation made."""
+def _in_data(diagnosis: Diagnosis, troubled: dict[str, Trouble], behind: Set[str]) -> Iterator[Finding]:
+    """The tensor whose NaN came to the root of a pass, and that no computation made, nor a step."""
     roots = (root.tensor for pass_ in diagnosis.trace.passes for root in pass_.roots if root.tensor is not None)
     start = next((root for root in roots if troubled.get(root) == "nan"), None)
     if start is None:
@@ -117,11 +156,17 @@ def _in_data(diagnosis: Diagnosis, troubled: dict[str, Trouble]) -> Iterator[Fin
     def before(tensor: str) -> list[str]:
         return [given for given in diagnosis.made_from(tensor) if troubled.get(given) == "nan"]
 
-    sources = [tensor for tensor in walk([start], before) if not before(tensor)]
+    def is_given(tensor: str) -> bool:
+        maker = diagnosis.maker.get(tensor)
+        is_made = maker is not None and maker.inputs and maker.name not in MEANT
+        is_moved = diagnosis.is_tracked_leaf(tensor) and tensor != diagnosis.identity(tensor)
+        return not (is_made or is_moved or tensor in behind or tensor == start)
+
+    sources = [tensor for tensor in walk([start], before) if not before(tensor) and is_given(tensor)]
+    if not sources:
+        return
     source = diagnosis.tensors[min(sources, key=by_number)]
     maker, user = diagnosis.maker.get(source.id), next(iter(diagnosis.takers.get(source.id, ())), None)
-    if source.id == start or (maker is not None and maker.inputs and maker.name not in MEANT):
-        return
     yield diagnosis.finding(
         "nan_in_data",
         "error",
@@ -140,27 +185,36 @@ def _worst(troubled: dict[str, Trouble], tensors: Iterable[str | None]) -> Troub
     return "nan" if "nan" in found else "inf" if found else None
 
 
-def _forward(diagnosis: Diagnosis, troubled: dict[str, Trouble]) -> Iterator[tuple[int, Finding]]:
-    for op in diagnosis.trace.ops:
-        made = _worst(troubled, op.outputs)
-        if op.pass_id is not None or op.name in MEANT or not op.inputs or made is None:
-            continue
-        given = _worst(troubled, op.inputs)
-        if given is None and not (made == "inf" and _is_absorbed(diagnosis, troubled, op)):
-            if _has_unwritten(diagnosis, op):
-                return  # what was never written may be anything
-            goes_on = any(
-                (maker := diagnosis.maker.get(tensor)) is None or (maker is not op and maker.name not in MEANT)
-                for tensor in troubled
-            )
-            yield (
-                diagnosis.op_step.get(op.id, 0),
-                _made(diagnosis, op, made, "warning" if goes_on or made == "nan" else "note"),
-            )
-            return
-        if given == "inf" and made == "nan" and op.name in SOFTMAXES:
-            yield diagnosis.op_step.get(op.id, 0), _empty_row(diagnosis, op)
-            return
+def _forward(
+    diagnosis: Diagnosis, troubled: dict[str, Trouble], op: Op, behind: set[str], told: Set[Hashable]
+) -> Iterator[Finding]:
+    made = _worst(troubled, op.outputs)
+    if not behind.isdisjoint(op.inputs):
+        behind.update(op.outputs)
+    elif made is not None and op.inputs and op.name not in MEANT:
+        given, finding = _worst(troubled, op.inputs), None
+        if op.span in told:
+            behind.update(op.outputs)
+        elif given is None and not (made == "inf" and _is_absorbed(diagnosis, troubled, op)):
+            if not _has_unwritten(diagnosis, op):  # what was never written may be anything
+                goes_on = made == "nan" or _goes_on(diagnosis, troubled, op)
+                finding = _made(diagnosis, op, made, "warning" if goes_on else "note")
+        elif given == "inf" and made == "nan" and op.name in SOFTMAXES:
+            finding = _empty_row(diagnosis, op)
+        if finding is not None:
+            behind.update(op.outputs)
+            # a plain number in the call may be one that came of a cause before it
+            if not (told and finding.code.startswith("first_") and len(op.arguments) > 1):
+                yield finding
+
+
+def _goes_on(diagnosis: Diagnosis, troubled: dict[str, Trouble], op: Op) -> bool:
+    """Whether an infinity comes to a pass or into another result, where it was not put on purpose."""
+    roots = {root.tensor for pass_ in diagnosis.trace.passes for root in pass_.roots}
+    values = _came_of(diagnosis, troubled, op)
+    return not roots.isdisjoint(values) or any(
+        maker is not op and maker.name not in MEANT for value in values if (maker := diagnosis.maker.get(value))
+    )
 
 
 def _has_unwritten(diagnosis: Diagnosis, op: Op) -> bool:
@@ -176,21 +230,14 @@ def _has_unwritten(diagnosis: Diagnosis, op: Op) -> bool:
 
 def _is_absorbed(diagnosis: Diagnosis, troubled: dict[str, Trouble], op: Op) -> bool:
     """Whether all that was computed from an infinity is finite in the end, as behind a softmax: then it is meant."""
-    values = list(walk(op.outputs, lambda tensor: _troubled_users(diagnosis, troubled, tensor)))
+    values = _came_of(diagnosis, troubled, op)
     roots = {root.tensor for pass_ in diagnosis.trace.passes for root in pass_.roots}
     return all(troubled.get(value) == "inf" and value not in roots and diagnosis.takers.get(value) for value in values)
 
 
-def _troubled_users(diagnosis: Diagnosis, troubled: dict[str, Trouble], tensor: str) -> Iterator[str]:
-    for taker in diagnosis.takers.get(tensor, ()):
-        yield from (output for output in taker.outputs if output in troubled)
-
-
-def _is_older(diagnosis: Diagnosis, backward: Finding, forward: Finding) -> bool:
-    """Whether the node that sent it was made before the op, so that it does not come of it."""
-    sender = diagnosis.op_of_node(backward.nodes[0])
-    made = diagnosis.maker.get(forward.tensors[-1])
-    return sender is not None and made is not None and diagnosis.op_at[sender.id] < diagnosis.op_at[made.id]
+def _came_of(diagnosis: Diagnosis, troubled: dict[str, Trouble], op: Op) -> list[str]:
+    """What an op made, and what was computed from that and is not finite."""
+    return list(walk(op.outputs, lambda tensor: filter(troubled.__contains__, diagnosis.made_of(tensor))))
 
 
 def _made(diagnosis: Diagnosis, op: Op, made: Trouble, severity: Literal["warning", "note"]) -> Finding:
@@ -367,16 +414,18 @@ def _empty_row(diagnosis: Diagnosis, op: Op) -> Finding:
     )
 
 
-def _backward(diagnosis: Diagnosis, troubled: dict[str, Trouble]) -> Iterator[tuple[int, Finding]]:
-    for pass_ in diagnosis.trace.passes:
-        for visit in pass_.visits:
-            made = _worst(troubled, visit.left)
-            if made is not None and _worst(troubled, visit.entered) is None and visit.node in diagnosis.nodes:
-                op = diagnosis.op_of_node(visit.node)
-                if op is not None and _worst(troubled, (*op.inputs, *op.outputs)) == "nan":
-                    continue  # it was in the values already
-                yield diagnosis.pass_step.get(pass_.id, 0), _sent(diagnosis, pass_, visit, made)
-                return
+def _backward(
+    diagnosis: Diagnosis, troubled: dict[str, Trouble], pass_: Pass, behind: Set[str], told: Set[Hashable]
+) -> Iterator[Finding]:
+    for visit in pass_.visits:
+        made = _worst(troubled, visit.left)
+        if made is None or _worst(troubled, visit.entered) is not None or visit.node not in diagnosis.nodes:
+            continue
+        op = diagnosis.op_of_node(visit.node)
+        around = (*op.inputs, *op.outputs) if op is not None else ()
+        of_values = _worst(troubled, around)  # what was in the values already
+        if behind.isdisjoint(around) and not (of_values if told else of_values == "nan"):
+            yield _sent(diagnosis, pass_, visit, made)
 
 
 def _sent(diagnosis: Diagnosis, pass_: Pass, visit: Visit, made: Trouble) -> Finding:

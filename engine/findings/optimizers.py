@@ -41,7 +41,8 @@ def receiver(diagnosis: Diagnosis, step: Update) -> str:
 
 def bound_once(diagnosis: Diagnosis, name: str | None) -> ast.Assign | None:
     """The one statement that binds an optimizer's name to what a call gives."""
-    made = [binding for binding in diagnosis.code.bindings if name and dotted(binding.targets[0]) == name]
+    bound = diagnosis.code.stands_for(name or "")
+    made = [binding for binding in diagnosis.code.bindings if bound and dotted(binding.targets[0]) == bound]
     return made[0] if len(made) == 1 and isinstance(made[0].value, ast.Call) else None
 
 
@@ -353,13 +354,13 @@ def _key_unread(diagnosis: Diagnosis, node: Placed, step: Update, key: str, opti
 def settings_without_effect(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`opt.lr = 0.01`: Python makes an attribute; the optimizer reads its `param_groups`."""
     code = diagnosis.code
-    steps = {receiver(diagnosis, step): step for step in reversed(diagnosis.steps)}
+    steps = {code.stands_for(receiver(diagnosis, step)): step for step in reversed(diagnosis.steps)}
     types = {definition.name for definition in code.nodes if isinstance(definition, ast.ClassDef)}
     for node in code.nodes:
         if not isinstance(node, ast.Assign | ast.AugAssign):
             continue
         target = node.targets[0] if isinstance(node, ast.Assign) else node.target
-        step = _stepped(diagnosis, steps, target.value) if isinstance(target, ast.Attribute) else None
+        step = steps.get(code.stands_for(dotted(target.value))) if isinstance(target, ast.Attribute) else None
         if step is None or not isinstance(target, ast.Attribute) or step.optimizer in types or not step.settings:
             continue
         option = ALIASES.get(target.attr, target.attr)
@@ -380,17 +381,6 @@ def settings_without_effect(diagnosis: Diagnosis) -> Iterator[Finding]:
             option=option,
             value=step.settings[0][option],
         )
-
-
-def _stepped(diagnosis: Diagnosis, steps: dict[str, Update], node: ast.expr) -> Update | None:
-    """A step of the optimizer that an expression names, also as a parameter of the function it is in."""
-    name, function = dotted(node), diagnosis.code.function(node)
-    taken = [each.arg for each in function.args.args] if function is not None else []
-    if name in steps or name not in taken or function is None:
-        return steps.get(name)
-    calls = [call for call in diagnosis.code.calls if called(call) == function.name]
-    given = [dotted(call.args[at]) for call in calls if (at := taken.index(name)) < len(call.args)]
-    return next((steps[each] for each in given if each in steps), None)
 
 
 def parameters_used_up(diagnosis: Diagnosis) -> Iterator[Finding]:

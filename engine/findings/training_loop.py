@@ -292,7 +292,7 @@ def stepped_outside_the_loop(diagnosis: Diagnosis) -> Iterator[Finding]:
         for passes in diagnosis.passes_by_place.values():
             backward = code.statement_at(passes[0].span)
             loop = next(iter(code.loops(backward)), None) if backward is not None else None
-            zero = next((each for each in zeros if code.statement_at(each.span) in getattr(loop, "body", ())), None)
+            zero = next((each for each in zeros if loop and _is_each_turn(diagnosis, each.span, loop)), None)
             own = [pass_ for pass_ in passes if fed_by(pass_) and held.issuperset(fed_by(pass_))]
             steps = [each for each in diagnosis.steps if each.span == step.span]
             if loop is None or written is None or backward is None or zero is None or len(own) < 2 * len(steps):
@@ -645,8 +645,10 @@ def _in_some_turns(diagnosis: Diagnosis, span: Span | None) -> tuple[ast.If, Loo
     """The condition that counts the turns of a loop, as `(i + 1) % n == 0` does, for what is done in some of them."""
     code = diagnosis.code
     call = code.call_at(span)
-    above, loop = code.enclosing(call, ast.If), next(iter(code.loops(call)), None) if call is not None else None
-    if above is None or loop is None or loop not in code.around(above):
+    around = list(code.runs_in(call)) if call is not None else []
+    above = next((each for each in around if isinstance(each, ast.If)), None)
+    loop = next(iter(code.loops(call)), None) if call is not None else None
+    if above is None or loop is None or around.index(above) > around.index(loop):
         return None
     is_counted = any(isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) for node in ast.walk(above.test))
     return (above, loop) if is_counted else None
@@ -654,5 +656,6 @@ def _in_some_turns(diagnosis: Diagnosis, span: Span | None) -> tuple[ast.If, Loo
 
 def _is_each_turn(diagnosis: Diagnosis, span: Span | None, loop: Loop) -> bool:
     call = diagnosis.code.call_at(span)
-    statement = diagnosis.code.statement(call) if call is not None else None
-    return statement is not None and any(statement is each for each in loop.body)
+    around = list(diagnosis.code.runs_in(call)) if call is not None else []
+    within = around[: around.index(loop)] if loop in around else [loop]
+    return not any(isinstance(each, ast.If | ast.For | ast.While) for each in within)

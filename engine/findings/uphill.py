@@ -22,6 +22,10 @@ MOST_STEPS = 8
 MOST_BEHIND = 60
 REWARD = re.compile(r"(\w+\.)*(\w*(reward|return|advantage)s?|rets?|[RG]t?)(\[.*\])?")
 """What a program calls what it wants more of."""
+UNWANTED = re.compile(
+    r"unlike|unlearn|forget|neg(ative)?(?!(ative)?(_?log|\()|at)|bad|wrong|reject|repeat|avoid", re.IGNORECASE
+)
+"""What it calls answers that are to become rarer, or the loss that makes them so."""
 
 
 @once_a_line
@@ -345,10 +349,21 @@ def _where(
         return "maximize_of_loss", *_maximized_at(diagnosis, move.step)
     if len({step.span for step in diagnosis.steps}) > 1 and aim.code != "reward_minimised":
         return None  # two players: one may be meant to lose
+    if _is_unwanted(diagnosis, loss):
+        return None
     if aim.code != "loss_negated":
         maker = diagnosis.maker.get(loss or "")
         return aim.code, maker.span if maker is not None else pass_span, ()
     return "loss_negated", _negated_at(diagnosis, loss) or pass_span, ()
+
+
+def _is_unwanted(diagnosis: Diagnosis, loss: str | None) -> bool:
+    """Whether the lines or the functions that led to a loss speak of answers that are to become rarer."""
+    code = diagnosis.code
+    written = [code.at(maker.span) for maker in diagnosis.back(loss, MOST_STEPS)]
+    known = [statement for node in written if node is not None and (statement := code.statement(node)) is not None]
+    functions = [function.name for statement in known if (function := code.function(statement)) is not None]
+    return any(UNWANTED.search(text) for text in (*functions, *map(code.short, known)))
 
 
 def _maximized_at(diagnosis: Diagnosis, step: Update) -> tuple[Span | None, Edits]:

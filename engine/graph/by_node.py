@@ -37,14 +37,13 @@ def _draft(drawing: Drawing, node: Node, place: ForwardOrder) -> Draft:
     index = drawing.index
     op = index.ops.get(node.op) if node.op is not None else None
     number, tensor = _value(index, node)
-    name = index.name(tensor)
-    if not name:
-        if op is not None and op.nodes and op.nodes[-1] == node.id:
-            if tensor is None and op.outputs:
-                tensor = op.outputs[0]
-            name = index.name(tensor) or index.text_of(op)
-        elif op is None and node.made_by is not None:
-            name = _name_of_derivative(index, node.made_by)
+    if tensor is None and op is not None and op.nodes == (node.id,) and op.outputs:
+        tensor = op.outputs[0]
+    name = index.name_of_made(tensor)
+    if not name and node.type == "TBackward0":
+        name = _name_of_turned(index, node)
+    elif not name and op is None and node.made_by is not None:
+        name = _name_of_derivative(index, node.made_by)
     return Draft(
         id=node.id,
         kind="op",
@@ -60,6 +59,13 @@ def _draft(drawing: Drawing, node: Node, place: ForwardOrder) -> Draft:
         span=op.span if op is not None else None,
         module=op.module if op is not None else _module_of_maker(index, node) or _module_around(index, node, place),
     )
+
+
+def _name_of_turned(index: TraceIndex, node: Node) -> str:
+    edge = node.edges[0]
+    leaf = index.nodes[edge.to].variable if edge.to in index.nodes else None
+    name = index.name(leaf or index.values.get((edge.to or "", edge.input_nr)))
+    return f"{name}.T" if name else ""
 
 
 def _module_of_maker(index: TraceIndex, node: Node) -> str | None:
@@ -91,9 +97,7 @@ def _name_of_derivative(index: TraceIndex, made_by: str) -> str:
     for order in _ORDERS[1:]:
         if maker is None:
             break
-        op = index.ops.get(maker.op) if maker.op is not None else None
-        name = index.name(index.values.get((maker.id, 0))) or (index.text_of(op) if op is not None else "")
-        if name:
+        if name := index.name_of_made(index.values.get((maker.id, 0))):
             return f"∂{order} {name}"
         maker = index.nodes.get(maker.made_by) if maker.made_by is not None else None
     return ""

@@ -1,6 +1,6 @@
 """Which part of a trace is drawn: roots, and the choice among them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import get_args
 
 from engine.graph.start import Start, start_of
@@ -58,25 +58,47 @@ def choose(
 
 def pass_at(trace: Trace, step: int) -> str | None:
     """The pass that a step belongs to, where there are several: the one it is in, or the next one once its forward has
-    begun; what lies between, as `opt.step()` and `zero_grad()`, belongs to the one before. As `passOfStep` of the
-    page."""
-    main = {
-        each.id for each in trace.passes if each.parent is None and any(root.node is not None for root in each.roots)
+    begun, with an op that a coming pass leads back to or the module's call around it. What lies between, as
+    `opt.step()` and `print(loss * 2)`, belongs to the one before. As `passOfStep` of the page."""
+    left = {
+        each.id: each
+        for each in trace.passes
+        if each.parent is None and any(root.node is not None for root in each.roots)
     }
-    if len(main) < 2:
+    if len(left) < 2:
         return None
-    recorded = {op.id for op in trace.ops if op.nodes}
-    recording = {call.id for call in trace.calls if call.grad_mode == "grad"}
+    index = TraceIndex(trace)
+    wanted = _wanted_by(index, tuple(left.values()))
     last: str | None = None
-    begun = True
+    begins = depth = call = 0
     for at, each in enumerate(trace.timeline, 1):
-        if at <= step and not begun:
-            begun = each.pass_id not in (None, last) or each.op in recorded or each.call in recording
-        if each.kind == "pass_end" and each.pass_id in main:
+        if each.kind == "call":
+            call, depth = call if depth else at, depth + 1
+        elif each.kind == "call_end":
+            depth = max(0, depth - 1)
+        op = index.ops.get(each.op or "")
+        is_coming = op is not None and any(wanted.get(node) in left for node in op.nodes)
+        if not begins and (is_coming or each.pass_id not in (None, last)):
+            begins = call if is_coming and depth else at
+        if each.kind == "pass_end" and each.pass_id in left:
             if at >= step:
-                return each.pass_id if begun else last
-            last, begun = each.pass_id, False
+                return each.pass_id if step >= begins or last is None else last
+            del left[each.pass_id]
+            last, begins, depth = each.pass_id, 0, 0
     return last
+
+
+def _wanted_by(index: TraceIndex, passes: Sequence[Pass]) -> dict[str, str]:
+    """Node to the last pass that leads to it."""
+    wanted: dict[str, str] = {}
+    for pass_ in reversed(passes):
+        ahead = [root.node for root in pass_.roots]
+        while ahead:
+            node = ahead.pop()
+            if node in index.nodes and node not in wanted and node is not None:
+                wanted[node] = pass_.id
+                ahead += [edge.to for edge in index.nodes[node].edges]
+    return wanted
 
 
 def check_level(level: str) -> None:

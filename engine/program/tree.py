@@ -3,6 +3,7 @@
 import ast
 import threading
 import warnings
+from collections import Counter
 from collections.abc import Iterator
 from functools import cached_property
 from typing import TypeVar
@@ -51,6 +52,16 @@ def blocks_of(node: ast.AST) -> Iterator[list[ast.stmt]]:
         block = getattr(node, name, None)
         if isinstance(block, list) and block and isinstance(block[0], ast.stmt):
             yield block
+
+
+def assigned(node: ast.Assign) -> list[tuple[ast.expr, ast.expr]]:
+    """What an assignment to one target binds, each with its value where that is written: `a, b = 1, 2` binds two."""
+    match node:
+        case ast.Assign(targets=[ast.Tuple(elts=names)], value=ast.Tuple(elts=values)) if not any(
+            isinstance(each, ast.Starred) for each in (*names, *values)
+        ):
+            return list(zip(names, values, strict=False))
+    return [(node.targets[0], node.value)]
 
 
 def defined_in(scope: ast.ClassDef | Function, name: str) -> ast.FunctionDef | None:
@@ -224,32 +235,35 @@ class Tree(Lines):
         """The function whose body a node is in."""
         return next((above for above in self.around(node) if isinstance(above, _FUNCTIONS)), None)
 
-    def loops(self, node: ast.AST) -> list[Loop]:
-        """The loops around a node, innermost first, also those around its function."""
-        return [above for above in self.around(node) if isinstance(above, _LOOPS)]
+    def runs_in(self, node: ast.AST) -> Iterator[ast.AST]:
+        """What a node runs inside, innermost first: what is around it in its function, then what is around the one
+        call of that."""
+        met: set[ast.AST] = set()
+        above = self.parents.get(node)
+        while above is not None and above not in met:
+            met.add(above)
+            yield above
+            call = self.only_call(above) if isinstance(above, _FUNCTIONS) else None
+            above = call or self.parents.get(above)
 
-    def loops_run(self, node: ast.AST) -> list[Loop | ast.ListComp | ast.GeneratorExp]:
-        """The loops that it runs in, innermost first: around it in its function, then around the one call of that."""
-        found: list[Loop | ast.ListComp | ast.GeneratorExp] = []
-        met: set[Function] = set()
-        place: ast.AST | None = node
-        while place is not None:
-            function = self.function(place)
-            for above in self.around(place):
-                if above is function:
-                    break
-                if isinstance(above, (*_LOOPS, ast.ListComp, ast.GeneratorExp)):
-                    found.append(above)
-            place = self.only_call(function) if function is not None and function not in met else None
-            met |= {function} if function is not None else set()
-        return found
+    def loops(self, node: ast.AST) -> list[Loop]:
+        """The loops that a node runs in, innermost first."""
+        return [above for above in self.runs_in(node) if isinstance(above, _LOOPS)]
 
     def only_call(self, function: Function) -> ast.Call | None:
         """The one call of a function or method, or of the class that it initialises."""
         owner = self.parents.get(function)
         name = owner.name if function.name == "__init__" and isinstance(owner, ast.ClassDef) else function.name
-        calls = [call for call in self.calls if called(call) == name]
+        calls = self._calls_of.get(name, ())
         return calls[0] if len(calls) == 1 else None
+
+    @cached_property
+    def _calls_of(self) -> dict[str, list[ast.Call]]:
+        """The calls of each name."""
+        found: dict[str, list[ast.Call]] = {}
+        for call in self.calls:
+            found.setdefault(called(call), []).append(call)
+        return found
 
     def given(self, name: str) -> ast.expr | None:
         """What the one function that takes an argument of that name is given for it by its only call, or else takes."""
@@ -264,6 +278,23 @@ class Tree(Lines):
         values |= {word.arg: word.value for word in call.keywords}
         return values.get(name)
 
+    def stands_for(self, name: str) -> str:
+        """The name that something was bound to before one assignment alone, or an only call, gave it this one."""
+        met = {""}
+        further = name
+        while further not in met:
+            name = further
+            met.add(name)
+            made = self.values(name) if self.stores[name] else [self.given(name)]
+            further = dotted(made[0]) if len(made) == 1 and self.stores[name] < 2 else ""
+        return name
+
+    @cached_property
+    def stores(self) -> Counter[str]:
+        """How often each name or attribute is written to."""
+        named = (node for node in self.nodes if isinstance(node, ast.Name | ast.Attribute))
+        return Counter(dotted(node) for node in named if isinstance(node.ctx, ast.Store))
+
     def block(self, statement: ast.stmt) -> list[ast.stmt]:
         """The statements that run one after the other with this one."""
         above = self.parents.get(statement)
@@ -271,8 +302,8 @@ class Tree(Lines):
         return next((block for block in blocks if statement in block), [statement])
 
     def in_loop(self, node: ast.AST) -> bool:
-        """Whether it may run more than once in one run of its function."""
-        around = (above for above in self.around(node) if isinstance(above, (*_LOOPS, *_FUNCTIONS, ast.Lambda)))
+        """Whether it may run more than once where it is written; a lambda runs where it is called."""
+        around = (above for above in self.runs_in(node) if isinstance(above, (*_LOOPS, ast.Lambda)))
         return isinstance(next(around, None), _LOOPS)
 
     def loops_back(self, before: Span, again: Span) -> bool:
@@ -306,6 +337,12 @@ class Tree(Lines):
         block = self.block(first)
         return second in block and block.index(first) < block.index(second)
 
+    def runs_before(self, first: ast.stmt, second: ast.stmt) -> bool:
+        """Whether one is done when another begins, be each in a function that is called once."""
+        ends = [each for each in (first, *self.runs_in(first)) if isinstance(each, ast.stmt)]
+        begins = [each for each in (second, *self.runs_in(second)) if isinstance(each, ast.stmt)]
+        return any(self.follows(end, begin) for end in ends for begin in begins)
+
     def loop_head(self, span: Span | None, last: Span | None = None) -> str:
         """The `for` or `while` whose body a place is in, or the `for` of a comprehension that goes on to the last
         place, or to what takes its values; the line itself when it is in none."""
@@ -337,16 +374,14 @@ class Tree(Lines):
 
     def values(self, target: str) -> list[ast.expr]:
         """What that one name or attribute is assigned, also beside others: `a, b = 1, 2`."""
-        found = []
+        return self._values.get(target, [])
+
+    @cached_property
+    def _values(self) -> dict[str, list[ast.expr]]:
+        found: dict[str, list[ast.expr]] = {}
         for node in self.bindings:
-            match node:
-                case ast.Assign(targets=[ast.Tuple(elts=names)], value=ast.Tuple(elts=values)) if not any(
-                    isinstance(each, ast.Starred) for each in (*names, *values)
-                ):
-                    pairs = list(zip(names, values, strict=False))
-                case _:
-                    pairs = [(node.targets[0], node.value)]
-            found += [value for name, value in pairs if ast.unparse(name) == target]
+            for name, value in assigned(node):
+                found.setdefault(ast.unparse(name), []).append(value)
         return found
 
     def is_bound(self, name: str) -> bool:

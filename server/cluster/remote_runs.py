@@ -72,6 +72,8 @@ class RemoteLive(Telling):
         self.enters: dict[Client, Enter] = {}
         """What clients of this node asked for; empty for a run that was only found."""
         self.is_watched = False
+        self.ending = False
+        """It was stopped, and its trace so far is on its way: who asks for it now begins it anew."""
         self.pieces = Joining(runs.most_bytes)
         self.users = 0
         """Callers of this node that follow it or wait for it."""
@@ -141,7 +143,8 @@ class RemoteRuns:
         background: bool = False,
         detached: bool = False,
     ) -> Live:
-        live = self._lives.get(run) or RemoteLive(self, run)
+        known = self._lives.get(run)
+        live = known if known and not known.ending else RemoteLive(self, run)
         enter = Enter(
             ask=live.ask,
             node=self._node,
@@ -191,7 +194,8 @@ class RemoteRuns:
         """End a run, if only this client asked for it. Raises Problem."""
         reply = await self._ask(Stop(run=live.id, caller=Caller.of(client)))
         live.enters.pop(client, None)
-        return isinstance(reply, Stopped) and reply.begun
+        live.ending = isinstance(reply, Stopped) and reply.begun
+        return live.ending
 
     @property
     def load(self) -> Load:

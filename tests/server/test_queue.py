@@ -5,7 +5,7 @@ import json
 import os
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import AsyncGenerator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
@@ -20,8 +20,9 @@ from server.metrics import Metrics
 from server.problems import Problem
 from server.queue import Client, Queue
 from server.routes.pages import SESSION
-from server.runner import Printed
+from server.runner import Finished, Printed, RunEvent
 from server.settings import Settings
+from server.store import Stored
 from server.traces import Traces
 from tests.server.conftest import Served, serving, wait_until
 from tests.server.stores import store_in
@@ -274,6 +275,55 @@ def test_a_run_cancelled_in_the_moment_it_is_given_a_worker_frees_its_place(tmp_
         with pytest.raises(Problem, match="cancelled"):
             await live.wait()
         assert (queue.running, queue.waiting) == (0, 0)
+        await traces.close()
+
+    asyncio.run(check())
+
+
+@pytest.mark.parametrize("leaves", ["goes away", "stops it", "was the background"])
+def test_who_asks_for_a_run_that_is_ending_has_it_whole(tmp_path: Path, leaves: str) -> None:
+    """As a page does that runs a program again the moment one of its numbers was turned."""
+    request = RunRequest(program=Program(code="print(1)"))
+    whole, cut = Stored(b"whole", "1"), Stored(b"cut", "2", kept=False)
+
+    class Lingering(LocalRunner):
+        capacity = 1
+        begun = 0
+        stopped = asyncio.Event()
+
+        async def submit(self, run: str, request: RunRequest, waited_ms: float) -> AsyncGenerator[RunEvent, None]:
+            self.begun += 1
+            try:
+                if self.begun == 1:
+                    await self.stopped.wait()
+            finally:
+                await asyncio.sleep(0.05)
+            stored = cut if self.begun == 1 else whole
+            yield Finished(status="ok", lost=False, stored=stored)
+
+        def cancel(self, run: str) -> None:
+            self.stopped.set()
+
+    async def check() -> None:
+        traces = Traces(store_in(tmp_path), 1 << 20)
+        runner = Lingering(1, 0, 1 << 30)
+        queue = Queue(runner, traces, Metrics(), Settings())
+        first = queue.enter("run", request, Client("here", "a"), background=leaves == "was the background")
+        reading = asyncio.create_task(first.wait())
+        await asyncio.sleep(0.01)
+        if leaves == "goes away":
+            reading.cancel()
+        elif leaves == "stops it":
+            assert queue.stop(first, Client("here", "a"))
+        else:
+            queue.enter("other", request, Client("here", "b"))
+        await asyncio.sleep(0.01)
+        assert queue.running == 1
+        again = queue.enter("run", request, Client("here", "a"))
+        assert queue.find("run") is again
+        assert (await asyncio.wait_for(again.wait(), 10)).body == b"whole"
+        await asyncio.gather(reading, return_exceptions=True)
+        await queue.close()
         await traces.close()
 
     asyncio.run(check())

@@ -2,4 +2,3 @@
 
 export { default as Aids } from './Aids.svelte'
 export { default as Legend } from './Legend.svelte'
-export { gripAt } from './grip'

@@ -1,32 +1,59 @@
-// Which element of a tensor is written at a point of a box: what the hand takes there.
+// Which number is written at a point of the graph, an element of a leaf or a constant: what the hand takes there.
 
 import type { Box } from '../api/types'
-import type { Placed } from '../core/layout/geometry'
-import { HEAD, keepsStrip, STRIP, type Measure } from '../core/paint/measure'
+import type { Layout, Placed } from '../core/layout/geometry'
+import { HEAD, keepsStrip, STRIP, STUB, stubGap, stubWidth, type Measure } from '../core/paint/measure'
 import type { Moment } from '../core/paint/moment'
+import type { View } from '../core/paint/view'
 import { BRACKET, CELL_GAP, display, MATRIX_ROW, type Display } from '../core/words/display'
 
-/** Numbers of the graph that can be turned. */
-export interface Grips {
-  has(tensor: string, element: number): boolean
-  /** Follows the pointer with it; a press that stays in place is told. */
-  take(tensor: string, element: number, event: PointerEvent, pressed: () => void): void
+/** Takes a number: follows the pointer with it, and tells of a press that stays in place, on which box it was. */
+export type Grip = (event: PointerEvent, pressed: (box: string) => void) => void
+
+/** What takes the number at a point of the graph. */
+export type Grips = (layout: Layout, view: View, moment: Moment, x: number, y: number) => Grip | null
+
+/** An element of a tensor, or one of a box's constants. */
+export type Held = { box: Box } & ({ tensor: string; element: number } | { constant: number })
+
+/** From one stub to the next. */
+const STUB_ROW = 24
+
+/** The number at a point of the graph. */
+export function heldAt({ boxes }: Layout, view: View, moment: Moment, x: number, y: number): Held | null {
+  for (const place of boxes) {
+    const box = view.sheet.boxes.get(place.id)
+    const isInside = x >= place.x && x <= place.x + place.w && y >= place.y && y <= place.y + place.h
+    const held = box && (isInside ? elementAt : constantAt)(place, box, view.measure, x, y, moment)
+    if (held) return held
+  }
+  return null
 }
 
-export interface Grip {
-  tensor: string
-  element: number
+function bodyHeight(place: Placed, box: Box, measure: Measure): number {
+  return place.h - HEAD - (keepsStrip(box, measure) ? STRIP : 0)
 }
 
-/** The element of a leaf's value at a point of the graph. */
-export function gripAt(place: Placed, box: Box, measure: Measure, moment: Moment, x: number, y: number): Grip | null {
+/** The constant beside a box; where alike ones are drawn as one, that is none. */
+function constantAt(place: Placed, box: Box, measure: Measure, x: number, y: number): Held | null {
+  const stubs = measure.sheet.stubs.get(box.id) ?? []
+  const top = place.y + HEAD + (bodyHeight(place, box, measure) - stubs.length * STUB_ROW) / 2 + 2
+  const right = place.x - stubGap(measure)
+  const constant = Math.floor((y - top) / STUB_ROW)
+  const stub = stubs[constant]
+  if (!stub || x > right || x < right - stubWidth(stub, measure) || y > top + constant * STUB_ROW + STUB.height)
+    return null
+  return constant < (box.constants?.length ?? 0) && !/ ×|^\+/.test(stub.text) ? { box, constant } : null
+}
+
+function elementAt(place: Placed, box: Box, measure: Measure, x: number, y: number, moment: Moment): Held | null {
   const { value } = moment.box(box.id)
   if (box.kind !== 'leaf' || value.kind !== 'tensor') return null
   const shown = display(value.tensor)
-  const height = place.h - HEAD - (keepsStrip(box, measure) ? STRIP : 0)
+  const height = bodyHeight(place, box, measure)
   const [left, top] = [place.x + place.w / 4 - shown.width / 2, place.y + HEAD + (height - shown.height) / 2]
   const element = elementIn(shown, value.tensor.shape.at(-1) ?? 1, x - left, y - top)
-  return element === null ? null : { tensor: value.tensor.id, element }
+  return element === null ? null : { box, tensor: value.tensor.id, element }
 }
 
 function elementIn(shown: Display, columns: number, x: number, y: number): number | null {

@@ -205,6 +205,12 @@ x, y = torch.randn(12, 4), torch.randint(3, (12,))
 for _ in range(4):
     loss = net(x)[torch.arange(12), y].mean()
 """ + STEP, (("= net(x)", "= -net(x)"),)),
+    Pair("likelihood_minimised", 8, """net = nn.Sequential(nn.Linear(4, 3), nn.LogSoftmax(dim=1))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+x, seen = torch.randn(12, 4), torch.randint(3, (12, 1))
+for _ in range(4):
+    loss = net(x).gather(1, seen).mean()
+""" + STEP, (("seen", "repeated"),)),
     Pair("scheduled_per_batch", 14, """class Trainer:
     def __init__(self, net, epochs):
         self.net = net
@@ -302,6 +308,39 @@ with torch.no_grad():
     for p, b in zip(params, best):
         p.copy_(b)
 """, (("p.data for", "p.data.clone() for"),)),
+    # in a function that is called once
+    Pair("losses_kept", 10, """lin, losses = nn.Linear(2, 1), []
+opt = torch.optim.SGD(lin.parameters(), 0.1)
+def fit(net, mover, kept):
+    for _ in range(3):
+        loss = net(torch.randn(4, 2)).pow(2).mean()
+        mover.zero_grad(); loss.backward(); mover.step()
+        kept.append(loss)
+fit(lin, opt, losses)
+""", (("append(loss)", "append(loss.item())"),)),
+    Pair("stepped_outside_the_loop", 11, """x, y, net = torch.randn(8, 2), torch.randn(8, 1), nn.Linear(2, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+def turn(a, b):
+    opt.zero_grad()
+    F.mse_loss(net(a), b).backward()
+for a, b in zip(x.split(2), y.split(2)):
+    turn(a, b)
+opt.step()
+""", (("    turn(a, b)\nopt.step()", "    turn(a, b)\n    opt.step()"),)),
+    Pair("parameter_made_in_forward", 9, """class Recommender(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.user = nn.Embedding(5, 3)
+    def table(self):
+        return nn.Parameter(torch.randn(4, 3))
+    def forward(self, u, i):
+        return (self.user(u) * self.table()[i]).sum(1)
+net = Recommender()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+u, i, r = torch.arange(4), torch.arange(4), torch.rand(4)
+for _ in range(3):
+    loss = F.mse_loss(net(u, i), r)
+""" + STEP, (("nn.Parameter(torch.randn(4, 3))", "torch.ones(4, 3)"),)),
     Pair("loaders_shuffled_apart", 8, """from torch.utils.data import DataLoader
 lin = nn.Linear(3, 1)
 rows = DataLoader(torch.randn(12, 3), 4, shuffle=True)

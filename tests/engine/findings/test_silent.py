@@ -178,6 +178,70 @@ def test_a_note_on_what_a_warning_is_about_comes_of_it(once: Callable[[str], Tra
     ]
 
 
+X_AND_Y = """x = torch.tensor([0., 4.], requires_grad=True)
+y = torch.tensor([-1., 2.], requires_grad=True)
+"""
+
+
+@pytest.mark.parametrize(
+    ("program", "causes"),
+    [
+        (  # two in the forward
+            "a = x.log()\nb = y.sqrt()\n(a.sum() + b.sum()).backward()\n",
+            ["log_of_zero 6", "root_of_negative 7"],
+        ),
+        (  # one in the forward, one in the backward of another branch, made before it or after
+            "a = y.log()\nb = x.sqrt()\n(a.sum() + b.sum()).backward()\n",
+            ["log_of_negative 6", "root_at_zero 7"],
+        ),
+        (
+            "b = x.sqrt()\na = y.log()\n(a.sum() + b.sum()).backward()\n",
+            ["root_at_zero 6", "log_of_negative 7"],
+        ),
+        (  # two in one backward
+            "z = torch.zeros(2, requires_grad=True)\na = x.sqrt()\nb = z.sqrt()\n(a.sum() + b.sum()).backward()\n",
+            ["root_at_zero 7", "root_at_zero 8"],
+        ),
+        (  # in the data, and in a result
+            "z = torch.tensor([float('nan'), 1.])\na = x.log()\n(a * z).sum().backward()\n",
+            ["nan_in_data 6", "log_of_zero 7"],
+        ),
+        (  # neither infinity goes on
+            "a = x.detach().log()\nb = 1 / x.detach()\n",
+            ["log_of_zero 6", "division_by_zero 7"],
+        ),
+        # the same value and the same mistake, in two lines; in each turn; in each call
+        ("a = x.log()\nb = x.log()\n(a.sum() + b.sum()).backward()\n", ["log_of_zero 6"]),
+        (
+            "for turn in range(3):\n    z = x * turn\n    z.log().sum().backward()\n    x.grad = None\n",
+            ["log_of_zero 8"],
+        ),
+        (
+            "def logarithm(t):\n    return t.log()\nz = x * 2\n(logarithm(x) + logarithm(z)).sum().backward()\n",
+            ["log_of_zero 7"],
+        ),
+        # what is too large is so in two places
+        ("a = (x * 300).exp()\nb = (x * 400).exp()\n(a + b).sum().backward()\n", ["overflow 6"]),
+        # what comes of the first: through an infinity that is finite again, as a number, and through a step
+        ("a = (1 / x).sum() + x.sum()\nb = 1 / a\nc = b.log()\n(a + c).backward()\n", ["division_by_zero 6"]),
+        (
+            "a = x.log().sum()\nb = (y * a.item()).sum()\n(a + b).backward()\n",
+            ["log_of_zero 6"],
+        ),
+        (
+            "opt = torch.optim.SGD([x], lr=0.1)\nx.sqrt().sum().backward()\n"
+            "nn.utils.clip_grad_value_([x], 1.0)\nopt.step()\n(x - x).log()\n",
+            ["root_at_zero 7"],
+        ),
+    ],
+)
+def test_each_cause_of_nan_and_infinity_is_told_once(
+    once: Callable[[str], Trace], program: str, causes: list[str]
+) -> None:
+    told = [f"{each.code} {each.span.line}" for each in once(HEAD + X_AND_Y + program).findings if each.span]
+    assert sorted(told, key=lambda cause: cause.rpartition(" ")[2]) == causes
+
+
 @pytest.mark.slow
 def test_what_is_not_proven_is_marked_and_worded_so(once: Callable[[str], Trace]) -> None:
     for code in POSSIBLE:

@@ -271,7 +271,7 @@ def test_level_autograd_keeps_the_transpose_as_a_box() -> None:
     graph = view(model().trace(), level="autograd")
     assert [one.title for one in graph.boxes][:2] == ["TBackward0", "AddmmBackward0"]
     assert graph.boxes[0].tensor is None
-    assert graph.boxes[0].name == ""
+    assert graph.boxes[0].name == "model.layers.0.weight.T"
     assert [parameter.name for parameter in graph.boxes[0].parameters] == ["model.layers.0.weight"]
 
 
@@ -652,3 +652,35 @@ def test_what_lies_between_two_passes_belongs_to_the_pass_before() -> None:
     kinds = [step.kind for step in trace.timeline]
     assert kinds == ["op", "pass", "pass_end", "update", "op", "pass", "pass_end", "update"]
     assert [pass_at(trace, step) for step in range(len(kinds) + 1)] == [first] * 5 + [second] * 4
+
+
+def test_an_op_that_no_pass_to_come_leads_back_to_begins_none() -> None:
+    tape = Tape("y = x * x\ny.backward()\nprint(y * y)\nz = x * x\nz.backward()\n")
+    x = tape.leaf("x")
+    y = tape.op("mul", x, x, out="y", text="x * x")
+    first = tape.backward(y, text="y.backward()")
+    tape.timeline.append(Step(kind="pass_end", pass_id=first))
+    tape.op("mul", y, y, text="y * y")
+    tape.timeline += [Step(kind="call"), Step(kind="call_end"), Step(kind="call")]
+    z = tape.op("mul", x, x, out="z", text="x * x", nth=1)
+    second = tape.backward(z, text="z.backward()")
+    tape.timeline.append(Step(kind="pass_end", pass_id=second))
+    trace = tape.trace()
+    kinds = [step.kind for step in trace.timeline]
+    assert kinds == ["op", "pass", "pass_end", "op", "call", "call_end", "call", "op", "pass", "pass_end"]
+    assert [pass_at(trace, step) for step in range(len(kinds) + 1)] == [first] * 7 + [second] * 4
+
+
+def test_a_call_of_one_rank_begins_nothing_where_the_pass_of_another_runs_on() -> None:
+    tape = Tape("y = x * x\ny.backward()\nz = x * x\nz.backward()\n")
+    x = tape.leaf("x")
+    y = tape.op("mul", x, x, out="y", text="x * x")
+    first = tape.backward(y, text="y.backward()")
+    tape.timeline += [Step(kind="pass_end", pass_id=first), Step(kind="call")]
+    z = tape.op("mul", x, x, out="z", text="x * x", nth=1)
+    made = tape.timeline.pop()
+    second = tape.backward(z, text="z.backward()")
+    tape.timeline += [Step(kind="pass_end", pass_id=second), made]
+    trace = tape.trace()
+    assert [step.kind for step in trace.timeline[3:5]] == ["call", "pass"]
+    assert [pass_at(trace, step) for step in (4, 5)] == [first, second]

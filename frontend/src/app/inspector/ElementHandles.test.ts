@@ -2,6 +2,7 @@
 import { flushSync, mount, unmount } from 'svelte'
 import { afterEach, expect, test } from 'vitest'
 import { load } from '../../core/fixtures/load'
+import { elementLiterals } from '../../core/trace/literals'
 import { playground } from '../state/playground'
 import ElementHandles from './ElementHandles.svelte'
 
@@ -17,7 +18,8 @@ test('what is typed and no number is marked, and gone with Enter', () => {
   run.shown = load('broadcasting')
   draft.code = run.shown.trace.program.code
   const tensor = run.shown.trace.tensors.find(({ names }) => names?.includes('discount'))!
-  const props = { run, draft, view, runner, tensor, name: 'discount' }
+  const own = elementLiterals(run.index!, tensor)!
+  const props = { run, draft, view, runner, own, columns: own.length, say: (at: number) => `discount[${at}]` }
   shown = mount(ElementHandles, { target: document.body, props })
   flushSync()
   const field = document.querySelector('input')!

@@ -10,12 +10,15 @@ export class Catalogue {
   lessonsMissing = $state(false)
   health: api.Health | null = $state.raw(null)
   rules: ReadonlyMap<string, Rule> = $state.raw(new Map())
-  readonly lesson: api.Lesson | null = $derived.by(
-    () => this.lessons.find((lesson) => lesson.name === this.view.state.lesson) ?? null,
-  )
+  readonly lesson: api.Lesson | null = $derived.by(() => this.named(this.view.state.lesson))
 
   constructor(view: PageView) {
     this.view = view
+  }
+
+  /** Looked up anew, where a handler needs what the view says now: what Svelte derives may be a change behind there. */
+  named(name: string | null): api.Lesson | null {
+    return this.lessons.find((lesson) => lesson.name === name) ?? null
   }
 
   async fetch(): Promise<void> {

@@ -57,9 +57,17 @@ export class Playback {
 
   /** Goes to where a line runs next, or for the first time after it ran for the last. */
   jumpToLine(line: number): void {
-    const steps = this.run.index ? stepsOn(this.run.index, new Set([line])) : []
+    const steps = this.stepsOf(line)
     const next = steps.find((step) => step > this.step) ?? steps[0]
     if (next !== undefined) this.jump(next)
+  }
+
+  /** The steps of a line that the reader asks for; of one without any the inspector says so. */
+  private stepsOf(line: number): readonly number[] {
+    const { index } = this.run
+    const steps = index ? stepsOn(index, new Set([line])) : []
+    if (index && steps.length === 0) this.view.select({ kind: 'line', line })
+    return steps
   }
 
   /** Takes the next speed, after the fastest the slowest. */
@@ -70,9 +78,8 @@ export class Playback {
 
   /** Halts at a line that runs from now on, or no longer. */
   toggleHalt(line: number): void {
-    const { index } = this.run
-    if (!index || stepsOn(index, new Set([line])).length === 0) return
-    const { code } = index.trace.program
+    if (this.stepsOf(line).length === 0) return
+    const { code } = this.run.trace!.program
     const lines = new Set(this.haltLines)
     if (!lines.delete(line)) lines.add(line)
     this.halts = { code, lines }

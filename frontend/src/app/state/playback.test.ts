@@ -43,3 +43,17 @@ test('a short run shows every step, however long one takes', () => {
   vi.advanceTimersByTime(700)
   expect(playback.step).toBe(2)
 })
+
+test('a line that has no step to halt at or to go to is shown, so that the inspector says it', () => {
+  const { playback, run, view } = page(trace.timeline.length)
+  const lines = run.trace!.program.code.split('\n')
+  const [runs, idle] = [lines.findIndex((line) => line.startsWith('second =')) + 1, lines.indexOf('') + 1]
+  for (const ask of [(line: number) => playback.toggleHalt(line), (line: number) => playback.jumpToLine(line)]) {
+    view.select(null)
+    ask(runs)
+    expect(view.state.selection).toBeNull()
+    ask(idle)
+    expect(view.state.selection).toEqual({ kind: 'line', line: idle })
+  }
+  expect([...playback.haltLines]).toEqual([runs])
+})

@@ -166,6 +166,25 @@ test('another program leaves the lesson, an edit of it does not', async () => {
   expect([page.catalogue.lesson, page.view.state.lesson]).toEqual([null, null])
 })
 
+test('a first visit finds an example, but not over a program that is being begun', async () => {
+  const said = { title: 'A lesson', text: [] }
+  const asked = slowly()
+  const editor = document.body.appendChild(document.createElement('div'))
+  editor.className = 'cm-editor'
+  editor.innerHTML = '<button></button>'
+  for (const isWriting of [true, false]) {
+    if (isWriting) editor.querySelector('button')!.focus()
+    else editor.remove()
+    localStorage.clear()
+    const page = playground()
+    page.catalogue.lessons = [{ name: 'diamond', run: 'one', code: 'x = 1', chapter: '', zh: said, en: said }]
+    const started = page.runner.start({})
+    if (!isWriting) await vi.waitFor(() => asked[0]!.answer())
+    await started
+    expect(page.draft.code).toBe(isWriting ? '' : 'x = 1')
+  }
+})
+
 /** A server that answers when it is told to, each run with a trace of its program. */
 function slowly() {
   const asked: { code: string; signal: AbortSignal; answer: (part?: Partial<Trace>) => void }[] = []

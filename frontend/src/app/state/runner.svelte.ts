@@ -82,7 +82,7 @@ export class Runner {
     if (run) await this.load(run)
     else if (name) {
       await this.catalogue.fetchLessons()
-      const { lesson } = this.catalogue
+      const lesson = this.catalogue.named(this.view.state.lesson)
       if (lesson) await this.openLesson(lesson, step > 0)
     } else if (!this.shown.trace) {
       this.draft.recall()
@@ -90,11 +90,11 @@ export class Runner {
     }
   }
 
-  /** A first visit finds an example that has run, at the step where its gradients meet. */
+  /** A first visit finds an example that has run, at the step where its gradients meet, unless a program is begun. */
   private async welcome(): Promise<void> {
     await this.catalogue.fetchLessons()
     const lesson = this.catalogue.lessons.find(({ name }) => name === FIRST_LESSON)
-    if (!lesson || this.draft.code.trim() || this.running !== 'no') return
+    if (!lesson || this.draft.code.trim() || this.running !== 'no' || isWriting()) return
     this.shown.questions.resting = lesson.code
     await this.openLesson(lesson)
     const { trace } = this.shown
@@ -256,7 +256,8 @@ export class Runner {
   /** A program that has little of the lesson left is not called by its name, and one that has little of the program
    *  before is not seen beside what that was compared with. */
   private leaveBehind(): void {
-    const { catalogue: { lesson }, draft: { code }, shown: { trace }, view } = this
+    const { draft: { code }, shown: { trace }, view } = this
+    const lesson = this.catalogue.named(view.state.lesson)
     if (lesson && !isMadeOf(code, lesson.code)) view.change({ lesson: null })
     if (view.state.beside.length > 0 && trace && !isMadeOf(code, trace.program.code))
       view.change({ beside: [], panel: view.state.panel === 'compare' ? null : view.state.panel })
@@ -463,6 +464,11 @@ export class Runner {
     const { passes = [], level: shown } = this.shown.graph ?? {}
     return !alone && root === null && pass !== null && level === shown && passes.length > 1 && passes.includes(pass)
   }
+}
+
+/** Whether the cursor is in a program: what is typed or pasted next must not land in another one. */
+function isWriting(): boolean {
+  return document.activeElement?.closest('.cm-editor') != null
 }
 
 /** Done when what has changed so far has been painted, or in a tab behind others would have been. */

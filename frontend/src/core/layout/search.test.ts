@@ -18,7 +18,9 @@ test('a shape finds what has it, and nothing else', () => {
   const found = search(graph, index, '2x3', said).map(({ selection }) => selection)
   const boxes = graph.boxes.filter((box) => index.tensor(box.tensor)?.shape.join() === '2,3')
   expect(boxes.length).toBeGreaterThan(0)
-  expect(found).toEqual(boxes.map(({ id }) => ({ kind: 'box', id })))
+  expect(found.filter(({ kind }) => kind === 'box')).toEqual(boxes.map(({ id }) => ({ kind: 'box', id })))
+  const prices = trace.program.code.split('\n').findIndex((line) => line.startsWith('prices')) + 1
+  expect(found.filter(({ kind }) => kind !== 'box')).toEqual([{ kind: 'line', line: prices }])
 })
 
 test('norms and gradients are compared with a number', () => {
@@ -81,4 +83,41 @@ test('a line is found by its number, and a dtype by its name', () => {
   expect(hits('accumulation', 'line 2')).toContain('2')
   expect(hits('accumulation', 'float32').length).toBeGreaterThan(0)
   expect(hits('accumulation', 'nan')).toEqual([])
+})
+
+test('what another pass or root draws is found, told where it is, and gone to', () => {
+  const { trace, graph } = load('accumulation')
+  const index = new TraceIndex(trace)
+  const words = wordsOf({ 'search.elsewhere': 'elsewhere {place}', 'pass.name': '#{n}' })
+  const others = search(graph, index, 'elsewhere', words)
+  expect(others.length).toBeGreaterThan(0)
+  const drawn = new Set(graph.boxes.map(({ id }) => id))
+  for (const { selection, go, detail } of others) {
+    if (selection.kind !== 'box') continue
+    expect(drawn.has(selection.id)).toBe(false)
+    const { pass } = index.event(go!.step!)!
+    expect(index.passes.get(pass!)!.visits.some(({ node }) => node === selection.id)).toBe(true)
+    expect(detail).toContain(`#${pass!.slice(1)}`)
+  }
+  expect(others.map(({ name }) => name)).toEqual(expect.arrayContaining(['first', 'second']))
+})
+
+test('a result that no pass ran over is found under its root, and what nothing draws at its line', () => {
+  const { trace, graph } = load('accumulation')
+  const last = trace.nodes.find(({ id }) => id === graph.boxes.at(-1)!.node)!
+  const other = { ...last, id: 'n900', op: 'o900' }
+  const op = { ...trace.ops.find(({ id }) => id === last.op)!, id: 'o900', nodes: ['n900'] }
+  const span = { line: 99, end_line: 99, column: 0, end_column: 5 }
+  const lone = { ...op, id: 'o901', name: 'argsort', nodes: [], outputs: ['t900'], span }
+  const result = trace.tensors.find(({ id }) => id === op.outputs[0])!
+  const made = { ...result, id: 't900', identity: null, names: ['aside'] }
+  const roots = [...graph.roots, { id: 'n900', name: 'spare' }]
+  const more = {
+    ...trace, nodes: [...trace.nodes, other], ops: [...trace.ops, op, lone], tensors: [...trace.tensors, made],
+  }
+  const found = (query: string) => search({ ...graph, roots }, new TraceIndex(more), query, said)
+  expect(found(last.type).map(({ selection, go }) => [selection, go])).toContainEqual([
+    { kind: 'box', id: 'n900' }, { root: 'n900', pass: null },
+  ])
+  expect(found('argsort').map(({ selection, go }) => [selection, go])).toEqual([[{ kind: 'line', line: 99 }, {}]])
 })

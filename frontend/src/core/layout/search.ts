@@ -1,19 +1,22 @@
 // Search over a run: names, types, lines and what values and gradients are like, of boxes, folded parameters and
 // groups.
 
-import type { Box, Graph, Tensor } from '../../api/types'
+import type { Box, Graph, Node, Op, Tensor } from '../../api/types'
 import { groupTitle } from './fold'
 import { brief, nonFinite, normOf, uniform } from '../words/display'
 import { formatNumber, formatShape } from '../words/format'
 import type { Words } from '../words/sentences'
-import type { Selection } from '../state'
-import type { TraceIndex } from '../trace/trace-index'
+import type { Selection, ViewState } from '../state'
+import { boxFinder, opName, passName, tensorName } from '../trace/naming'
+import { linesOfGraph, type TraceIndex } from '../trace/trace-index'
 
 export interface Match {
   key: string
   name: string
   detail: string
   selection: Selection
+  /** The view that draws it, where the graph shown does not. */
+  go?: Partial<Pick<ViewState, 'root' | 'pass' | 'step'>>
 }
 
 /** What a query asks of a box besides words: `nan`, `inf`, `norm > 50`, `4x16`, and `grad = 0`, which means the number
@@ -60,16 +63,45 @@ function gradientOf(box: Box, index: TraceIndex): Tensor | undefined {
   return index.tensor(index.visitsOfNode.get(box.node ?? '')?.at(-1)?.visit.entered[box.output_nr ?? 0])
 }
 
-/** What matches all the words and conditions of a query; a number also matches a line. */
+type Place = Pick<Match, 'selection' | 'go'> & { name: string }
+
+/** Where a node that the graph shown lacks is drawn: at the first pass that ran it, or under the root that leads to it;
+ *  what is drawn nowhere is at its line. */
+function placesOf(graph: Graph, index: TraceIndex, t: Words): (node: Node | undefined, op?: Op) => Place | undefined {
+  const rootOf = new Map<string, { id: string; name: string }>()
+  for (const { id, name, passes = [] } of graph.roots) {
+    const ahead = passes.length === 0 ? [id] : []
+    for (let node = ahead.pop(); node !== undefined; node = ahead.pop()) {
+      if (rootOf.has(node)) continue
+      rootOf.set(node, { id, name })
+      for (const { to } of index.node(node)?.edges ?? []) if (to != null) ahead.push(to)
+    }
+  }
+  return (node, op) => {
+    const at = node && index.visitsOfNode.get(node.id)?.[0]
+    const root = node && rootOf.get(node.id)
+    const selection: Selection = { kind: 'box', id: (graph.level === 'forward' && op?.id) || node?.id || '' }
+    if (at) return { name: passName(at.pass, t), selection, go: { root: null, pass: null, step: at.step } }
+    if (root) return { name: root.name, selection, go: { root: root.id, pass: null } }
+    const line = op?.span?.line
+    if (line === undefined) return undefined
+    const step = index.stepOfOp.get(op!.id)
+    return { name: t('inspect.line', { line }), selection: { kind: 'line', line }, go: step ? { step } : {} }
+  }
+}
+
+/** What matches all the words and conditions of a query, first what the graph shows; a number also matches a line. */
 export function search(graph: Graph, index: TraceIndex, query: string, t: Words): Match[] {
   const line = /^(?:l|line|第)?\s*(\d+)\s*(?:行)?$/.exec(query.trim().toLowerCase())
   const number = line ? Number(line[1]) : 0
   const { conditions, words: wanted } = conditionsOf(query)
   if (wanted.length === 0 && conditions.length === 0) return []
   const found: Match[] = []
-  const add = (key: string, name: string, detail: string, words: string, selection: Selection): void => {
+  const add = (
+    key: string, name: string, detail: string, words: string, selection: Selection, go?: Match['go'],
+  ): void => {
     const text = `${name} ${detail} ${words}`.toLowerCase()
-    if (wanted.every((word) => text.includes(word))) found.push({ key, name, detail, selection })
+    if (wanted.every((word) => text.includes(word))) found.push({ key, name, detail, selection, ...(go && { go }) })
   }
   if (number > 0 && number <= index.trace.program.code.split('\n').length) {
     const code = index.trace.program.code.split('\n')[number - 1]?.trim() ?? ''
@@ -103,6 +135,36 @@ export function search(graph: Graph, index: TraceIndex, query: string, t: Words)
       const detail = [formatShape(of.shape), sizes(of, gradient)].filter(Boolean).join(' ')
       add(`${box.id} ${parameter.tensor}`, parameter.name, detail, `parameter ${of.dtype}`, selection)
     }
+  }
+  const shown = boxFinder(graph, index)
+  const lines = linesOfGraph(graph).boxesOf
+  const placeOf = placesOf(graph, index, t)
+  const addElsewhere = (
+    key: string, name: string, type: string, tensor: Tensor | undefined, gradient: Tensor | undefined,
+    at: Place | undefined,
+  ): void => {
+    if (!at || !tensor || !isLike(tensor, gradient)) return
+    const place = t('search.elsewhere', { place: at.name })
+    const detail = [type, formatShape(tensor.shape), sizes(tensor, gradient), place].filter(Boolean).join(' ')
+    add(key, name, detail, tensor.dtype, at.selection, at.go)
+  }
+  for (const op of index.trace.ops) {
+    const [made, node] = [index.tensor(op.outputs[0]), index.node(op.nodes.at(-1))]
+    // What autograd did not record is told with what is drawn of its tensor or its line.
+    const isTold = !node && (lines.has(op.span?.line ?? 0) || (made && shown.ofTensor(made.id)))
+    if (isTold || shown.ofOp(op.id) || shown.ofNode(node?.id)) continue
+    const visit = node && index.visitsOfNode.get(node.id)?.at(-1)?.visit
+    const gradient = index.tensor(visit?.entered[made?.grad_fn?.output_nr ?? 0])
+    addElsewhere(op.id, opName(index, op), node?.type ?? op.name, made, gradient, placeOf(node, op))
+  }
+  for (const leaf of index.trace.nodes) {
+    if (leaf.variable == null || shown.ofTensor(leaf.variable)) continue
+    const tensor = index.tensor(leaf.variable)
+    const user = index.edgesInto(leaf.id)[0]?.node
+    const op = tensor?.role === 'parameter' ? index.op(user?.op) : undefined
+    const node = op ? index.node(op.nodes.at(-1)) : leaf
+    const gradient = leafGradient(leaf.variable, index)
+    addElsewhere(leaf.id, tensorName(index, tensor), '', tensor, gradient, placeOf(node, op))
   }
   return found
 }

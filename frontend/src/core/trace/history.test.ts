@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { Step } from '../../api/types'
 import { load } from '../fixtures/load'
 import { TraceIndex, passOfStep } from './trace-index'
 import { words } from '../words/bundled'
@@ -106,14 +107,30 @@ test('a step belongs to the pass that follows its forward, one between to the pa
   expect(passOfStep(trace, ends[0]! + 2)).toBe(passes[1])
   const reset = trace.timeline.findIndex((event) => event.kind === 'reset') + 1
   expect(passOfStep(trace, reset)).toBe(passes[1])
-  const called = (more: object) => ({
-    ...trace,
-    calls: [{ id: 'c1', module: 'm1', ...more }],
-    timeline: trace.timeline.toSpliced(ends[0]!, 0, { kind: 'call', call: 'c1' }),
+  const calledBefore = (...more: Step[]) => ({
+    ...trace, timeline: trace.timeline.toSpliced(ends[0]!, 0, { kind: 'call', call: 'c1' }, ...more),
   })
-  expect(passOfStep(called({}), ends[0]! + 1)).toBe(passes[1])
-  expect(passOfStep(called({ grad_mode: 'no_grad' }), ends[0]! + 1)).toBe(passes[0])
+  expect(passOfStep(calledBefore(), ends[0]! + 1)).toBe(passes[1])
+  expect(passOfStep(calledBefore({ kind: 'call_end', call: 'c1' }), ends[0]! + 1)).toBe(passes[0])
+  const runsOn = calledBefore({ kind: 'visit', pass: passes[1]!, visit: 0 })
+  expect([1, 2].map((more) => passOfStep(runsOn, ends[0]! + more))).toEqual(passes.slice(0, 2))
   expect(passOfStep(trace, total)).toBe(passes[2])
+})
+
+test('an op that no pass to come leads back to begins none: `print(loss * 2)` after `loss.backward()`', () => {
+  const [first, second] = trace.passes.map((pass) => pass.id)
+  const end = trace.timeline.findIndex(({ kind }) => kind === 'pass_end') + 1
+  const of = trace.ops.find(({ nodes }) => nodes.includes(trace.passes[0]!.roots[0]!.node!))!
+  const doubled = { ...of, id: 'o900', nodes: ['n900'] }
+  const timeline = trace.timeline.toSpliced(end, 0, { kind: 'op', op: 'o900' })
+  const node = { ...trace.nodes[0]!, id: 'n900', edges: [{ to: of.nodes[0]!, input_nr: 0 }] }
+  const more = { ...trace, ops: [...trace.ops, doubled], nodes: [...trace.nodes, node], timeline }
+  expect(passOfStep(more, end + 1)).toBe(first)
+  expect(passOfStep(more, end + 3)).toBe(second)
+  const passes = more.passes.map((pass) =>
+    pass.id === second ? { ...pass, roots: [{ ...pass.roots[0]!, node: 'n900' }] } : pass,
+  )
+  expect(passOfStep({ ...more, passes }, end + 1)).toBe(second)
 })
 
 test('while a pass runs, the line that called it runs, and the node’s line has the gradient', () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Tensor } from '../../api/types'
 import { load } from '../fixtures/load'
-import { nameOf, ownerName, tensorName } from './naming'
+import { nameOf, nodeName, ownerName, tensorName, typeAndName } from './naming'
 import { TraceIndex } from './trace-index'
 
 test('a tensor that the program never named is told by its base or its shape, never by its id', () => {
@@ -24,6 +24,18 @@ test('what a module within a call gave is told by the module: the call is the na
   const nameless = { ...index.tensor(op.outputs[0])!, names: [], identity: null }
   expect(nameOf(index, nameless)).toBe(`${index.modules.get(inner!.module)!.path}(…)`)
   expect(nameOf(new TraceIndex(trace), nameless)).not.toContain('…')
+})
+
+test('a node is named by what it made, a turned weight by the weight, others inside a call by type', () => {
+  const { trace } = load('attention')
+  const index = new TraceIndex(trace)
+  const nodes = trace.nodes.filter(({ op }) => op === trace.ops.find(({ nodes }) => nodes.length === 2)!.id)
+  expect(nodes.map((node) => typeAndName(index, node))).toEqual([
+    'MmBackward0 · q', 'TBackward0 · attention.query.weight.T',
+  ])
+  const [, turned] = nodes
+  expect(typeAndName(index, { ...turned!, type: 'ViewBackward0' })).toBe('ViewBackward0')
+  expect(nodeName(index, { ...turned!, edges: [{ ...turned!.edges[0]!, to: null }] })).toBe('TBackward0')
 })
 
 test.each([

@@ -85,7 +85,10 @@ export function tensorName(index: TraceIndex, tensor: Tensor | undefined): strin
 
 /** As `tensorName`, for an attribute to be written behind it: `(3 * w)`. */
 export function ownerName(index: TraceIndex, tensor: Tensor | undefined): string {
-  const name = tensorName(index, tensor)
+  return owner(tensorName(index, tensor))
+}
+
+function owner(name: string): string {
   let flat = name
   for (let before = ''; before !== flat; ) [before, flat] = [flat, flat.replace(/[([][^()[\]]*[)\]]/g, '')]
   return /^[\w.]*$/.test(flat) ? name : `(${name})`
@@ -96,12 +99,21 @@ export function opName(index: TraceIndex, op: Op): string {
   return result?.names?.[0] ?? codeOf(index, op)
 }
 
-/** What a node computed, in the program's words: `y`, `y * y`; for a sink the leaf. */
+/** What a node computed, in the program's words: `y`, `y * y`, `fc.weight.T`; for a sink the leaf. The type of one that
+ *  works on the way inside a call: what the call gave is not its own. */
 export function nodeName(index: TraceIndex, node: Node | undefined): string {
   if (!node) return ''
   if (node.variable) return tensorName(index, index.tensor(node.variable))
-  const op = index.op(node.op)
-  return op ? opName(index, op) : node.type
+  const made = nameOf(index, index.made(node.id))
+  if (made || node.type !== 'TBackward0') return made || node.type
+  const turned = index.node(node.edges[0]?.to)
+  const name = nodeName(index, turned)
+  return name && name !== turned?.type ? `${owner(name)}.T` : node.type
+}
+
+/** `MulBackward0 · y`; the type alone of a node without a name. */
+export function typeAndName(index: TraceIndex, node: Node | undefined): string {
+  return [...new Set([node?.type ?? '', nodeName(index, node)])].join(' · ')
 }
 
 /** `Mul` for `MulBackward0`: short enough for a mark on the timeline. */

@@ -3,7 +3,7 @@
 import type { Comparison, Op, Split, Tensor } from '../../api/types'
 import type { Words } from '../words/sentences'
 import { areStrangers, inWords } from './comparisons'
-import { briefValue, codeAt, nodeName, tensorName } from './naming'
+import { briefValue, codeAt, tensorName, typeAndName } from './naming'
 import type { TraceIndex } from './trace-index'
 
 const CODE_LETTERS = 32
@@ -102,9 +102,8 @@ class Parting {
 
   private gradients(gradient: Split): Said {
     const { here, b } = this
-    const node = here.node(gradient.here)
-    const who = { name: nodeName(here, node), type: node?.type ?? '' }
-    const sentence = this.t('compare.gradient', { b, ...who, ...this.both(gradient) })
+    const name = typeAndName(here, here.node(gradient.here))
+    const sentence = this.t('compare.gradient', { b, name, ...this.both(gradient) })
     return [here.passStart(gradient.pass ?? ''), sentence]
   }
 

@@ -33,11 +33,12 @@ export class Values {
     const kept = saved?.text
     if (kept != null) return axes(kept) ? kept : undefined
     const op = index.op(node.op)
-    if (name === 'result') return this.made(node, 0)
+    if (name === 'result') return index.made(node.id)
     const slot = node.edges.findIndex((edge) => edge.name === name)
     const next = index.node(node.edges[slot]?.to)
     if (next?.variable) return index.tensor(next.variable)
-    if (next && next.op !== node.op) return this.made(next, node.edges[slot]?.input_nr ?? 0)
+    const made = next && index.made(next.id, node.edges[slot]?.input_nr)
+    if (made) return made
     // Without an edge, the call's own arguments say it, as long as the call is the operation: `x * 3`, but not a layer.
     const given =
       op && op.nodes.length === 1 && op.arguments.length === node.edges.length ? op.arguments[slot] : undefined
@@ -45,19 +46,17 @@ export class Values {
     return given?.text != null && axes(given.text) ? given.text : undefined
   }
 
-  /** What a node made, as long as it is the last of its call: what is made on the way has no record and no name. */
-  private made(node: Node, nr: number): Tensor | undefined {
-    const found = this.index.tensor(this.index.op(node.op)?.outputs[nr])
-    return found?.grad_fn?.node === node.id ? found : undefined
-  }
-
   name(place: string): string {
-    const own = nodeName(this.index, this.node)
-    if (place === 'result') return own === this.node.type || !this.made(this.node, 0) ? '' : own
+    const named = (node: Node | undefined): string => {
+      const name = nodeName(this.index, node)
+      return name === node?.type ? '' : name
+    }
+    const own = named(this.node)
+    if (place === 'result') return own
     const value = this.of(place)
-    if (value === undefined) return ''
     if (typeof value === 'string') return axes(value)!.map(formatNumber).join(', ')
-    const name = nameOf(this.index, value)
+    const edge = this.node.edges.find((edge) => edge.name === place && edge.input_nr === 0)
+    const name = nameOf(this.index, value) || named(this.index.node(edge?.to))
     return name === own ? '' : name
   }
 

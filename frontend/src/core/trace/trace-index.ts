@@ -53,6 +53,8 @@ export class TraceIndex {
   private readonly endOfPass = new Map<string, number>()
   private readonly opOfOutput = new Map<string, Op>()
   private senders: Map<string, { node: Node; slot: number }[]> | null = null
+  private madeBy: Map<string, Tensor> | null = null
+  private found: readonly Era[] | null = null
 
   constructor(readonly trace: Trace) {
     this.tensors = byId(trace.tensors)
@@ -162,9 +164,28 @@ export class TraceIndex {
     return this.senders.get(id) ?? []
   }
 
+  /** What a node made, where the program had it. */
+  made(node: string, outputNr = 0): Tensor | undefined {
+    this.madeBy ??= new Map(
+      this.trace.tensors
+        .flatMap((tensor): [string, Tensor][] =>
+          tensor.grad_fn && tensor.role !== 'saved'
+            ? [[`${tensor.grad_fn.node} ${tensor.grad_fn.output_nr}`, tensor]]
+            : [],
+        )
+        .reverse(),
+    )
+    return this.madeBy.get(`${node} ${outputNr}`)
+  }
+
   /** The op that gave a tensor, for those an op gave. */
   producer(tensor: string): Op | undefined {
     return this.opOfOutput.get(tensor)
+  }
+
+  /** Of the passes a graph is drawn of, in the order they ended; none of a single one. */
+  get eras(): readonly Era[] {
+    return (this.found ??= findEras(this))
   }
 
   sumStep(pass: string, visit: number, inputNr: number): number {
@@ -233,40 +254,50 @@ export function push<K, V>(map: Map<K, V[]>, key: K, value: V): void {
   else map.set(key, [value])
 }
 
+/** Where the steps of a pass begin: its forward, or the pass itself. */
+interface Era {
+  pass: string
+  begins: number
+}
+
+function findEras({ trace, ops, nodes }: TraceIndex): Era[] {
+  const found: Era[] = []
+  const left = byId(trace.passes.filter(({ parent, roots }) => !parent && roots.some(({ node }) => node)))
+  if (left.size < 2) return found
+  /** Node to the last pass that leads to it. */
+  const wanted = new Map<string, string>()
+  for (const { id, roots } of [...left.values()].reverse()) {
+    const ahead = roots.map(({ node }) => node)
+    for (const node of ahead) {
+      if (node == null || wanted.has(node)) continue
+      wanted.set(node, id)
+      for (const { to } of nodes.get(node)?.edges ?? []) ahead.push(to)
+    }
+  }
+  let [begins, depth, call] = [0, 0, 0]
+  trace.timeline.forEach(({ kind, op, pass }, at) => {
+    if (kind === 'call' && depth++ === 0) call = at + 1
+    if (kind === 'call_end' && depth) depth -= 1
+    const last = found.at(-1)?.pass
+    const isComing = ops.get(op ?? '')?.nodes.some((node) => left.has(wanted.get(node)!))
+    if (isComing || (pass ?? last) !== last) begins ||= isComing && depth ? call : at + 1
+    if (kind !== 'pass_end' || !left.delete(pass ?? '')) return
+    found.push({ pass: pass!, begins })
+    begins = depth = 0
+  })
+  return found
+}
+
 /** The passes a graph is drawn of, in the order they ended; null stands for the only one there may be. */
 export function passesShown(trace: Trace): (string | null)[] {
-  const main = mainPasses(trace)
-  if (main.size < 2) return [null]
-  const ended = trace.timeline.flatMap((event) => (event.kind === 'pass_end' && event.pass ? [event.pass] : []))
-  return ended.filter((pass) => main.has(pass))
+  const shown = indexOf(trace).eras.map(({ pass }) => pass)
+  return shown.length > 0 ? shown : [null]
 }
 
-/** The backward pass a step belongs to: the one it is in, or the next one once its forward has begun; what lies
- *  between, as `opt.step()` and `zero_grad()`, belongs to the one before. As `pass_at` of the engine. */
+/** The backward pass a step belongs to, where there are several: the one it is in, or the next one once its forward has
+ *  begun, with an op that a coming pass leads back to or the module's call around it. What lies between, as
+ *  `opt.step()` and `print(loss * 2)`, belongs to the one before. As `pass_at` of the engine. */
 export function passOfStep(trace: Trace, step: number): string | null {
-  const main = mainPasses(trace)
-  if (main.size < 2) return null
-  const { ops, calls } = indexOf(trace)
-  let last: string | null = null
-  let begun = true
-  for (const [at, event] of trace.timeline.entries()) {
-    if (at < step && !begun)
-      begun =
-        (event.pass ?? last) !== last ||
-        !!ops.get(event.op ?? '')?.nodes.length ||
-        (event.call != null && (calls.get(event.call)?.grad_mode ?? 'grad') === 'grad')
-    if (event.kind !== 'pass_end' || !event.pass || !main.has(event.pass)) continue
-    if (at + 1 >= step) return begun ? event.pass : last
-    last = event.pass
-    begun = false
-  }
-  return last
-}
-
-function mainPasses(trace: Trace): ReadonlySet<string> {
-  return new Set(
-    trace.passes
-      .filter((pass) => pass.parent == null && pass.roots.some((root) => root.node !== null))
-      .map((pass) => pass.id),
-  )
+  const all = indexOf(trace).eras
+  return (all.findLast(({ begins }) => begins <= step) ?? all[0])?.pass ?? null
 }

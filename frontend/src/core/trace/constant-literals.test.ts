@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest'
+import type { Op } from '../../api/types'
+import { load } from '../fixtures/load'
+import { constantLiterals } from './constant-literals'
+import { literals } from './literals'
+import { TraceIndex } from './trace-index'
+
+const { trace } = load('accumulation')
+
+/** The numbers that stand for the constants of an expression, among ops at other expressions of the same line. */
+function given(name: string, code: string, constants: string[], ...inner: string[]): (string | null)[] {
+  const ops = [code, ...inner].map((text, at): Op => {
+    const column = code.indexOf(text)
+    const span = { line: 1, end_line: 1, column, end_column: column + text.length }
+    return { ...trace.ops[0]!, id: `o${at + 1}`, name, span }
+  })
+  const program = { ...trace.program, code }
+  const index = new TraceIndex({ ...trace, program, ops, timeline: [], passes: [] })
+  const all = literals(code)
+  return constantLiterals(index, ops[0]!, constants).map((place) =>
+    place === null ? null : `${all[place]!.text} at ${all[place]!.from}`,
+  )
+}
+
+test.each([
+  ['mul', '3 * x', ['3'], [], ['3 at 0']],
+  ['sub', 'x - 0.50', ['0.5'], [], ['0.50 at 4']],
+  ['mul', '-3 * x', ['-3'], [], ['-3 at 0']],
+  ['mul', '3 * x * 3', ['3'], ['3 * x'], ['3 at 8']],
+  ['pow', 'f(x[2], y).pow(2)', ['2'], ['x[2]'], ['2 at 15']],
+  ['clamp', 'torch.clamp(x, min=0, max=1.0)', ['min=0', 'max=1.0'], [], ['0 at 19', '1.0 at 26']],
+  ['clamp', 'x.clamp(1, 1)', ['1', '1'], [], ['1 at 8', '1 at 11']],
+])('%s: each constant of `%s` is the number that was given', (name, code, constants, inner, expected) => {
+  expect(given(name, code, constants, ...inner)).toEqual(expected)
+})
+
+test.each([
+  ['mul', 'x * k', '3'],
+  ['mul', 'x * 3', 'shift'],
+  ['mul', 'x * (1 + 2)', '3'],
+  ['mul', 'x * f(3)', '3'],
+  ['mul', 'x * scales[0]', '0'],
+  ['pow', 'x.pow(f(2))', '2'],
+  ['pow', 'g(x, 2)', '2'],
+  ['mul', '3 * x + y * 3', '3'],
+])('%s: a constant of `%s` that no number certainly stands for is no handle', (name, code, constant) => {
+  expect(given(name, code, [constant])).toEqual([null])
+})

@@ -521,6 +521,20 @@ const stories = {
     await run(page, ADDED)
     const name = page.locator('.inspector section', { hasText: 'Evidence' }).locator('dt')
     check((await name.boundingBox()).width > 30, 'the name of the gradient that was added up is broken into letters')
+    await page.setViewportSize({ width: 800, height: 900 })
+    await open(page, '#lang=en')
+    await run(page, ADDED.replace('range(2)', 'range(5)'))
+    await page.locator('.player .count').click()
+    await page.keyboard.press('End')
+    const list = page.locator('.ledger .accounts')
+    await until(() => list.evaluate((one) => one.scrollLeft), (x) => x > 0, 'a row scrolled to its latest sum')
+    const cut = await list.evaluate((one) => {
+      const [name, ...all] = [...one.querySelectorAll('.account:first-child > *')]
+      const [from, to] = [name.getBoundingClientRect().right, one.getBoundingClientRect().right - 28]
+      const places = all.map((each) => [each.textContent, each.getBoundingClientRect()])
+      return places.filter(([, { left, right }]) => right > from && left < from || left < to && right > to + 1).map(([text]) => text.trim())
+    })
+    same(cut.join(), '', 'what is cut in the row')
   },
 
   async 'playing halts at a line whose number was clicked, and strides go over a pass'(page) {
@@ -1074,6 +1088,18 @@ const stories = {
     await page.locator('.cm-content').focus()
     await page.keyboard.press('Control+z')
     await until(() => page.locator('.cm-content').textContent(), (text) => !text.includes('.clone()'), 'the program after undoing')
+    await page.setViewportSize({ width: 1100, height: 800 })
+    await run(page, CUT)
+    await page.locator('.cm-finding').getByRole('button', { name: 'Apply the fix' }).click()
+    const rings = page.locator('.panes .graph .ring')
+    await until(() => rings.count(), (n) => n === 2, 'what was mended, before and after')
+    await still(page)
+    const [after, before] = await rings.evaluateAll((all) => all.map((ring) => {
+      const [{ y, height }, pane] = [ring.getBoundingClientRect(), ring.closest('.canvas, .beside-pane').getBoundingClientRect()]
+      return y > pane.y && y + height < pane.bottom ? y + height / 2 : NaN
+    }))
+    check(Math.abs(after - before) < 40, `what was mended stands at ${after} px, and at ${before} px before`)
+    same(await inspector.count(), 0, 'panels over the run before')
   },
 
   async 'numbers are turned by hand, and nothing moves but what they change'(page) {
@@ -1557,6 +1583,13 @@ const stories = {
     const wide = await page.evaluate('document.documentElement.scrollWidth')
     check(wide <= 390, `the page is ${wide} px wide`)
     await shoot(page, 'phone')
+    await open(page, '#lang=en')
+    await page.getByRole('button', { name: 'Program', exact: true }).click()
+    await run(page, CUT)
+    await page.getByRole('button', { name: '1 diagnosis' }).click()
+    await page.locator('.inspector').getByText('How to fix it').waitFor()
+    const cut = () => page.locator('.player .text').evaluate((text) => text.scrollHeight > text.clientHeight + 1 || text.scrollWidth > text.clientWidth ? text.textContent : '')
+    for (let back = page.getByRole('button', { name: 'Step back' }); await back.isEnabled(); await back.click()) same(await cut(), '', 'what the player cuts off')
   },
 
   async 'an embed plays inside a sandboxed frame of another site'(page) {

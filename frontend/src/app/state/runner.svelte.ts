@@ -189,7 +189,11 @@ export class Runner {
     this.edit(mended)
     await this.run()
     const { trace } = this.shown
-    if (trace?.id !== before.id && trace?.program.code === mended) this.view.besides([before.id])
+    if (trace?.id === before.id || trace?.program.code !== mended) return
+    this.view.besides([before.id])
+    const lines = before.program.code.split('\n')
+    this.view.clickLine(mended.split('\n').findIndex((line, at) => line !== lines[at]) + 1)
+    this.view.unasked = this.view.state.selection
   }
 
   /** Runs the program on screen with one thing otherwise, and shows it beside; the id of that run. */
@@ -414,9 +418,9 @@ export class Runner {
     // Where the inspector has a place of its own, what went wrong is told without being asked; not over what the
     // address selects.
     const isAsked = manner === 'kept' && selection !== null
-    const isWide = matchMedia('(min-width: 1280px)').matches
+    const hasPlace = matchMedia('(min-width: 1280px), (max-width: 767px)').matches
     const isWrong = run.trace?.findings.some((finding) => finding.severity !== 'note')
-    view.findingOpen = !isAsked && isWide && isWrong === true ? 0 : null
+    view.findingOpen = !isAsked && hasPlace && isWrong === true ? 0 : null
     view.change({ run: trace.id, ...change })
   }
 

@@ -36,6 +36,8 @@ export class PageView {
   spokenOf: ReadonlySet<string> | null = $state.raw(null)
   /** Which finding the inspector shows; null for none. */
   findingOpen: number | null = $state(null)
+  /** A selection that shows a place and opens nothing over it. */
+  unasked: Selection | null = $state.raw(null)
   /** What the engine panel writes beside nodes of the graph. */
   nodeNotes: ReadonlyMap<string, string> = $state.raw(new Map())
   /** Where to go back to from a node that was followed from elsewhere. */

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import type { Op, Tensor } from '../../api/types'
 import type { DrawnLink } from '../layout/fold'
 import { TOKENS } from './colour'
-import { ASIDE, cutText, forwardLabel, gradientLabel, type Measure } from './measure'
+import { ASIDE, cutText, forwardLabel, gradientLabel, LABEL, type Measure } from './measure'
 import { styleSheet } from './style'
 
 const tensor = (id: string, shape: number[], more: Partial<Tensor> = {}): Tensor =>
@@ -56,8 +56,9 @@ it('writes a norm beside a lane with as many digits as in a box', () => {
   expect([3297.4, 0.07162].map(beside)).toMatchObject([{ text: '3297' }, { text: '0.0716' }])
 })
 
-it('measures what stands beside a name as large as it is drawn', () => {
-  const sheet = styleSheet('.graph', TOKENS.light, { mono: 'mono', ui: 'ui' })
-  for (const name of ['aside', 'strip-label', 'strip-fail'])
-    expect(sheet).toMatch(new RegExp(`\\.graph \\.${name}\\{[^}]*font-size:${ASIDE}px`))
-})
+it.each([[ASIDE, ['aside', 'strip-label', 'strip-fail']], [LABEL, ['shape', 'label-g', 'label-b', 'stub-text']]])(
+  'measures at %f px what is drawn as large', (size, names) => {
+    const sheet = styleSheet('.graph', TOKENS.light, { mono: 'mono', ui: 'ui' })
+    for (const name of names) expect(sheet).toMatch(new RegExp(`\\.graph \\.${name}\\{[^}]*font-size:${size}px`))
+  },
+)

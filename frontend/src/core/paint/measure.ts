@@ -15,7 +15,7 @@ export const NAME = 11.5
 /** No text of a graph is smaller. */
 export const SMALLEST = 11
 export const ASIDE = 11.5
-export const LABEL = SMALLEST
+export const LABEL = 11.5
 export const LABEL_ROW = 14
 export const HEAD = 23
 export const STRIP = 19

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { load, NAMES } from '../fixtures/load'
 import { layout } from '../layout/layout'
 import { words } from '../words/bundled'
+import { textWidth } from '../words/format'
 import { PAGE } from './annotations'
 import { layoutInput } from './sizes'
 import { drawAll, View } from './view'
@@ -27,6 +28,18 @@ describe.each(NAMES)('%s', (name) => {
     }
     // an op fills its box and lights its wires, one pair of each with the step before
     expect(drawn / total).toBeLessThan(8)
+  })
+
+  test('what stands in `.grad` stands clear of its caption', () => {
+    for (const { marks } of drawAll(view, placed, view.at(trace.timeline.length), painter)) {
+      const at = marks.findIndex((mark) => mark.k === 'text' && mark.c === 'tag')
+      const [tag, next] = [marks[at], marks[at + 1]]
+      if (tag?.k !== 'text' || !next) continue
+      const from = next.k === 'rect' ? next.x
+        : next.k === 'path' ? Number(next.d.split(' ')[0]!.slice(1)) - 4
+          : next.k === 'text' ? next.x - textWidth(next.s, 12.5) / 2 : Infinity
+      expect(from - tag.x - textWidth(tag.s, 11)).toBeGreaterThanOrEqual(6)
+    }
   })
 
   test('a step back is drawn as it was', () => {

@@ -324,7 +324,7 @@ export class Painter {
 }
 
 /** Width of the `.grad` tag in a leaf's right cell. */
-const TAG = 42
+const TAG = 48
 
 interface Area {
   x: number

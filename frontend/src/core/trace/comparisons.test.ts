@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { Comparison, Named, Side, Tensor } from '../../api/types'
-import { areStrangers, inWords, lineHere, lineThere, opNotes, tensorRows } from './comparisons'
+import type { Box, Comparison, Graph, Named, Side, Tensor } from '../../api/types'
+import { areStrangers, boxThere, inWords, lineHere, lineThere, opNotes, tensorRows } from './comparisons'
 
 const side = (part: Partial<Side> = {}): Side => ({
   run: 'r',
@@ -67,6 +67,19 @@ test('lines are followed to the other program and back', () => {
   const one = told({ lines: [{ here: 1, there: 1, count: 3 }, { here: 5, there: 9, changed: true }] })
   expect([1, 3, 4, 5].map((line) => lineThere(one, line))).toEqual([1, 3, null, 9])
   expect([1, 9, 4].map((line) => lineHere(one, line))).toEqual([1, 5, null])
+})
+
+test('a box is found in the other graph by its line and its name, a parameter by its name', () => {
+  const box = (id: string, title: string, line?: number): Box => ({
+    id, kind: 'op', family: 'op', title, name: '',
+    ...(line ? { span: { line, column: 0, end_line: line, end_column: 1 } } : {}),
+  })
+  const graph = (boxes: Box[]): Graph => ({ boxes }) as Graph
+  const here = graph([box('1', 'Mul', 5), box('2', 'Mul', 5), box('3', 'Tanh', 5), box('4', 'w'), box('5', 'Sum', 6)])
+  const there = graph([box('w', 'w'), box('a', 'Mul', 9), box('b', 'Mul', 9), box('c', 'detach', 9), box('d', 'Sum', 6)])
+  const one = told({ lines: [{ here: 5, there: 9, changed: true }] })
+  const found = here.boxes.map((each) => boxThere(one, each, here, there)?.id)
+  expect(found).toEqual(['a', 'b', 'c', 'w', undefined])
 })
 
 test('ops that differ and ops without a counterpart are marked on their own side', () => {

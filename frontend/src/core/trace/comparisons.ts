@@ -1,7 +1,7 @@
 // Two or three runs beside each other: the rows of their comparisons put together. The first run is A, the others B and
 // C.
 
-import type { Comparison, Difference, Named, Tensor } from '../../api/types'
+import type { Box, Comparison, Difference, Graph, Named, Tensor } from '../../api/types'
 import { MINUS, wireNumber } from '../words/format'
 
 export function letter(at: number): string {
@@ -75,6 +75,19 @@ export function lineThere(told: Comparison, line: number): number | null {
 export function lineHere(told: Comparison, line: number): number | null {
   const found = told.lines.find(({ there, count = 1 }) => line >= there && line < there + count)
   return found ? found.here + line - found.there : null
+}
+
+/** The box of the other run that stands where one of this run does: that of the same name on the line it corresponds
+ *  to, or else the last there; a parameter's is the one called alike. */
+export function boxThere(told: Comparison, box: Box, here: Graph, there: Graph): Box | undefined {
+  const title = `${box.title} ${box.name}`
+  const alike = (other: Box): boolean => `${other.title} ${other.name}` === title
+  if (!box.span) return there.boxes.find((other) => !other.span && alike(other))
+  const { line } = box.span
+  const across = lineThere(told, line)
+  const beside = there.boxes.filter(({ span }) => span?.line === across)
+  const at = here.boxes.filter((other) => other.span?.line === line && alike(other)).indexOf(box)
+  return beside.filter(alike)[at] ?? beside.at(-1)
 }
 
 /** What is written beside ops: ≠ where results differ, + where the other run has no such op. */

@@ -76,7 +76,9 @@ test('a box is found in the other graph by its line and its name, a parameter by
   })
   const graph = (boxes: Box[]): Graph => ({ boxes }) as Graph
   const here = graph([box('1', 'Mul', 5), box('2', 'Mul', 5), box('3', 'Tanh', 5), box('4', 'w'), box('5', 'Sum', 6)])
-  const there = graph([box('w', 'w'), box('a', 'Mul', 9), box('b', 'Mul', 9), box('c', 'detach', 9), box('d', 'Sum', 6)])
+  const there = graph([
+    box('w', 'w'), box('a', 'Mul', 9), box('b', 'Mul', 9), box('c', 'detach', 9), box('d', 'Sum', 6),
+  ])
   const one = told({ lines: [{ here: 5, there: 9, changed: true }] })
   const found = here.boxes.map((each) => boxThere(one, each, here, there)?.id)
   expect(found).toEqual(['a', 'b', 'c', 'w', undefined])

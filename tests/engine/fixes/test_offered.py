@@ -18,6 +18,7 @@ EACH = 9
 """Of so many programs the quick run takes one."""
 REFUSED = {
     "bce_without_sigmoid": {"mends", "new_finding"},
+    "backward_without_step": {"mends", "remains"},
 }
 """Where more than the fix is wrong with a program, trying it is what keeps it from being offered."""
 LESSONS = [file for file in sorted((ROOT / "gallery").glob("*.json")) if '"fix"' in file.read_text("utf-8")]

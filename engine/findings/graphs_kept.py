@@ -55,7 +55,7 @@ def _owner(code: Source, node: ast.expr) -> str:
     """What a list was called where it was made."""
     if isinstance(node, ast.Subscript):
         return f"{_owner(code, node.value)}[{ast.unparse(node.slice)}]"
-    return code.stands_for(dotted(node)) or ast.unparse(node)
+    return code.stands_for(dotted(node), node) or ast.unparse(node)
 
 
 def _empty_lists(code: Source) -> Iterator[tuple[str, ast.Assign]]:

@@ -143,7 +143,7 @@ def _is_tensor(diagnosis: Diagnosis, node: ast.expr) -> bool:
     """Whether an expression names a tensor: by its own name, or as the parameter of a loop over a model's."""
     if diagnosis.bound_to(node):
         return True
-    name, loops = diagnosis.code.stands_for(dotted(node)), diagnosis.code.loops(node)
+    name, loops = diagnosis.code.stands_for(dotted(node), node), diagnosis.code.loops(node)
     return any(
         isinstance(loop, ast.For)
         and name in {inner.id for inner in ast.walk(loop.target) if isinstance(inner, ast.Name)}
@@ -170,7 +170,7 @@ def _is_module(diagnosis: Diagnosis, node: ast.expr) -> bool:
 
 
 def _path(diagnosis: Diagnosis, node: ast.expr) -> str:
-    own = diagnosis.code.stands_for(dotted(node))
+    own = diagnosis.code.stands_for(dotted(node), node)
     match node:
         case _ if own != dotted(node):
             return own

@@ -361,7 +361,7 @@ def settings_without_effect(diagnosis: Diagnosis) -> Iterator[Finding]:
         if not isinstance(node, ast.Assign | ast.AugAssign):
             continue
         target = node.targets[0] if isinstance(node, ast.Assign) else node.target
-        step = steps.get(code.stands_for(dotted(target.value))) if isinstance(target, ast.Attribute) else None
+        step = steps.get(code.stands_for(dotted(target.value), target)) if isinstance(target, ast.Attribute) else None
         if step is None or not isinstance(target, ast.Attribute) or step.optimizer in types or not step.settings:
             continue
         option = ALIASES.get(target.attr, target.attr)

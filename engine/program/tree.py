@@ -64,6 +64,18 @@ def assigned(node: ast.Assign) -> list[tuple[ast.expr, ast.expr]]:
     return [(node.targets[0], node.value)]
 
 
+def _given_by(call: ast.Call, taker: Function, name: str) -> ast.expr | None:
+    """What a call gives a function for an argument, or else the function takes."""
+    if any(isinstance(each, ast.Starred) for each in call.args):
+        return None
+    taken = [each.arg for each in (*taker.args.posonlyargs, *taker.args.args)]
+    defaults = taker.args.defaults
+    values: dict[str | None, ast.expr] = dict(zip(taken[len(taken) - len(defaults) :], defaults, strict=True))
+    values |= zip(taken[taken[0] == "self" :], call.args, strict=False)
+    values |= {word.arg: word.value for word in call.keywords}
+    return values.get(name)
+
+
 def defined_in(scope: ast.ClassDef | Function, name: str) -> ast.FunctionDef | None:
     """The method of a class, or the function right inside another, of that name."""
     return next((node for node in scope.body if isinstance(node, ast.FunctionDef) and node.name == name), None)
@@ -252,14 +264,17 @@ class Tree(Lines):
 
     def only_call(self, function: Function) -> ast.Call | None:
         """The one call of a function or method, or of the class that it initialises."""
-        owner = self.parents.get(function)
-        name = owner.name if function.name == "__init__" and isinstance(owner, ast.ClassDef) else function.name
-        calls = self._calls_of.get(name, ())
+        calls = self.calls_to(function)
         return calls[0] if len(calls) == 1 else None
 
+    def calls_to(self, function: Function) -> list[ast.Call]:
+        """The calls of a function or method, or of the class that it initialises, by its name."""
+        owner = self.parents.get(function)
+        name = owner.name if function.name == "__init__" and isinstance(owner, ast.ClassDef) else function.name
+        return self._calls_by_name.get(name, [])
+
     @cached_property
-    def _calls_of(self) -> dict[str, list[ast.Call]]:
-        """The calls of each name."""
+    def _calls_by_name(self) -> dict[str, list[ast.Call]]:
         found: dict[str, list[ast.Call]] = {}
         for call in self.calls:
             found.setdefault(called(call), []).append(call)
@@ -269,17 +284,15 @@ class Tree(Lines):
         """What the one function that takes an argument of that name is given for it by its only call, or else takes."""
         takers = [each for each in self.functions if name in {taken.arg for taken in each.args.args}]
         call = self.only_call(takers[0]) if len(takers) == 1 else None
-        if call is None or any(isinstance(each, ast.Starred) for each in call.args):
-            return None
-        taken = [each.arg for each in (*takers[0].args.posonlyargs, *takers[0].args.args)]
-        defaults = takers[0].args.defaults
-        values: dict[str | None, ast.expr] = dict(zip(taken[len(taken) - len(defaults) :], defaults, strict=True))
-        values |= zip(taken[taken[0] == "self" :], call.args, strict=False)
-        values |= {word.arg: word.value for word in call.keywords}
-        return values.get(name)
+        return _given_by(call, takers[0], name) if call is not None else None
 
-    def stands_for(self, name: str) -> str:
-        """The name that something was bound to before one assignment alone, or an only call, gave it this one."""
+    def stands_for(self, name: str, place: ast.AST | None = None) -> str:
+        """The name that something was bound to before one assignment alone, or an only call, gave it this one; empty
+        where the function that a place is in takes the name, and is not told by its calls what it stands for."""
+        taker = self.function(place) if place is not None else None
+        if taker is not None and name in {taken.arg for taken in taker.args.args}:
+            names = {dotted(_given_by(call, taker, name)) for call in self.calls_to(taker)}
+            name = name if name in names else names.pop() if len(names) == 1 else ""
         met = {""}
         further = name
         while further not in met:

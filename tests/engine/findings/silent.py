@@ -719,6 +719,9 @@ NEAR_MISSES: tuple[tuple[str, str], ...] = (
     ("not_in_optimizer", TRAIN + "model[0].requires_grad_(False)\n" + LOOP),
     ("backward_without_step", "w = torch.ones(2, requires_grad=True)\nopt = torch.optim.SGD([w], lr=0.1)\nfor i in range(3):\n"
      "    opt.zero_grad()\n    (w ** 2).sum().backward()\n    if i == 5:\n        opt.step()\n"),
+    # an argument of the same name as the optimizer
+    ("setting_without_effect", "class Options: pass\ndef told(opt):\n    opt.lr = 0.1\n    return opt\ntold(Options())\n"
+     + TRAIN + LOOP),
     ("method_not_called", TRAIN + LOOP + "step = opt.step\nstep()\n"),
     ("scheduler_before_step", TRAIN + "sched = torch.optim.lr_scheduler.StepLR(opt, 1)\n" + LOOP + "    sched.step()\n"),
     ("trained_in_eval", DROP + "for epoch in range(2):\n    model.train()\n    opt.zero_grad()\n    loss = F.mse_loss(model(x), y)\n"

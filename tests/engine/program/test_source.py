@@ -6,6 +6,7 @@ from time import process_time
 import pytest
 
 from engine.program.edits import applied, insertion
+from engine.program.names import dotted
 from engine.program.source import Source, source_of
 from engine.program.spans import Lines, code_points, holds, lines_of
 from engine.program.tree import MOST_CHARACTERS, defined_in
@@ -190,6 +191,18 @@ def test_names_that_are_bound() -> None:
     assert source.imported == {"nn", "os"}
     bound = {name for name in ("nn", "os", "path", "torch", "Square", "ctx", "train", "epoch") if source.is_bound(name)}
     assert bound == {"nn", "os", "Square", "ctx", "train", "epoch"}
+
+
+def test_an_argument_stands_for_what_the_calls_give() -> None:
+    source = Source(
+        "class Fit:\n    def __init__(self, mover): mover.step()\n"
+        "def train(opt): opt.step()\ndef tell(opt): opt.lr = 1\n"
+        "def both(opt): opt.zero_grad()\n"
+        "opt = make()\nother = opt\nFit(other)\ntrain(opt)\ntrain(opt)\ntell(options)\nboth(a)\nboth(b)\n"
+    )
+    owners = {ast.unparse(each): each for each in source.nodes if isinstance(each, ast.Attribute)}
+    stands = {text: source.stands_for(dotted(each.value), each) for text, each in owners.items()}
+    assert stands == {"mover.step": "opt", "opt.step": "opt", "opt.lr": "options", "opt.zero_grad": ""}
 
 
 # Texts that are no programs

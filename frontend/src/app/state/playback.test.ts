@@ -22,6 +22,7 @@ beforeEach(() => {
 afterEach(() => {
   vi.useRealTimers()
   vi.restoreAllMocks()
+  localStorage.clear() // files share a window
 })
 
 test('a long run is played in 12 s, also where painting a step takes three times its share', () => {

@@ -48,6 +48,8 @@ beforeEach(() => {
 afterEach(() => {
   frames = []
   vi.unstubAllGlobals()
+  vi.restoreAllMocks()
+  localStorage.clear() // files share a window
 })
 
 test('where a number was edited, the picture comes first and the rest of the page once it is painted', async () => {

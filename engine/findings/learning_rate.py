@@ -342,11 +342,11 @@ def scheduled_per_batch(diagnosis: Diagnosis) -> Iterator[Finding]:
     for made in code.bindings if len(diagnosis.steps) > 2 else ():
         call = made.value
         option = EPOCHS.get(called(call)) if isinstance(call, ast.Call) else None
-        if option is None or not isinstance(call, ast.Call):
+        name = code.stands_for(dotted(made.targets[0]))
+        if option is None or not isinstance(call, ast.Call) or not name:
             continue
-        name = dotted(made.targets[0])
         own = [each for each in code.calls if called(each) == "step" and isinstance(each.func, ast.Attribute)]
-        steps = [each for each in own if code.stands_for(dotted(code.receiver(each)), each) == code.stands_for(name)]
+        steps = [each for each in own if code.stands_for(dotted(code.receiver(each)), each) == name]
         loops = [each for each in code.runs_in(steps[0]) if isinstance(each, TURNS)] if len(steps) == 1 else []
         if len(loops) < 2 or not diagnosis.has_run(steps[0]) or code.enclosing(steps[0], ast.If):
             continue

@@ -355,7 +355,8 @@ def _key_unread(diagnosis: Diagnosis, node: Placed, step: Update, key: str, opti
 def settings_without_effect(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`opt.lr = 0.01`: Python makes an attribute; the optimizer reads its `param_groups`."""
     code = diagnosis.code
-    steps = {code.stands_for(receiver(diagnosis, step)): step for step in reversed(diagnosis.steps)}
+    called_on = ((code.stands_for(receiver(diagnosis, step)), step) for step in reversed(diagnosis.steps))
+    steps = {name: step for name, step in called_on if name}
     types = {definition.name for definition in code.nodes if isinstance(definition, ast.ClassDef)}
     for node in code.nodes:
         if not isinstance(node, ast.Assign | ast.AugAssign):

@@ -720,6 +720,25 @@ NEAR_MISSES: tuple[tuple[str, str], ...] = (
     ("backward_without_step", "w = torch.ones(2, requires_grad=True)\nopt = torch.optim.SGD([w], lr=0.1)\nfor i in range(3):\n"
      "    opt.zero_grad()\n    (w ** 2).sum().backward()\n    if i == 5:\n        opt.step()\n"),
     # an argument of the same name as the optimizer
+    # neither of them has a plain name
+    ("setting_without_effect", """class Options: pass
+lin, kept = nn.Linear(2, 1), {"a": Options()}
+opts = [torch.optim.SGD(lin.parameters(), lr=0.1)]
+kept["a"].lr = 0.1
+lin(torch.ones(4, 2)).sum().backward()
+opts[0].step()
+"""),
+    ("scheduled_per_batch", """lin, plans = nn.Linear(2, 1), {}
+opts = [torch.optim.SGD(lin.parameters(), lr=0.1)]
+plans["a"] = torch.optim.lr_scheduler.StepLR(opts[0], step_size=3)
+for epoch in range(6):
+    for i in range(4):
+        opts[0].zero_grad()
+        lin(torch.randn(4, 2)).pow(2).mean().backward()
+        opts[0].step()
+    for plan in plans.values():
+        plan.step()
+"""),
     ("setting_without_effect", "class Options: pass\ndef told(opt):\n    opt.lr = 0.1\n    return opt\ntold(Options())\n"
      + TRAIN + LOOP),
     ("method_not_called", TRAIN + LOOP + "step = opt.step\nstep()\n"),

@@ -4,12 +4,12 @@ import ast
 from collections.abc import Iterator
 
 from engine.findings.diagnosis import Diagnosis, extent, is_alike, line, near, says, times
-from engine.findings.losses import ELEMENTWISE_LOSSES, LOSSES
+from engine.findings.losses import COMPARING
 from engine.program.names import called, dotted
 from engine.program.tree import covers
 from engine.trace import Batch, Finding, Op, Span, Tensor
 
-COMPARING = (*LOSSES, *sorted(ELEMENTWISE_LOSSES), "sub", "rsub")
+HELD_AGAINST = (*COMPARING, "sub", "rsub")
 LEAST_STEPS = 3
 
 
@@ -71,7 +71,7 @@ def _stays(diagnosis: Diagnosis, loop: ast.For, node: ast.expr) -> bool:
 
 def shuffled_apart(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Predictions from rows in one random order compared with labels in another."""
-    for op in diagnosis.ops_named(COMPARING) if any(diagnosis.ops_named(("randperm",))) else ():
+    for op in diagnosis.ops_named(HELD_AGAINST) if any(diagnosis.ops_named(("randperm",))) else ():
         sides = [_orders(diagnosis, side) for side in op.inputs[:2]] if op.iteration < 2 else []
         yield from _shuffled_alone(diagnosis, op)
         if [len(side) for side in sides] != [1, 1] or sum(map(diagnosis.is_tracked, op.inputs[:2])) != 1:
@@ -97,7 +97,7 @@ def shuffled_apart(diagnosis: Diagnosis) -> Iterator[Finding]:
 def loaders_shuffled_apart(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Predictions from the rows of one loader compared with the labels of another, each in an order of its own."""
     alone = {batch.tensors[0]: batch for batch in diagnosis.trace.batches if len(batch.tensors) == 1}
-    losses = (*LOSSES, *sorted(ELEMENTWISE_LOSSES)) if len({batch.loader for batch in alone.values()}) > 1 else ()
+    losses = COMPARING if len({batch.loader for batch in alone.values()}) > 1 else ()
     for op in diagnosis.ops_named(losses):
         sides = sorted(op.inputs[:2], key=diagnosis.is_tracked) if op.iteration < 2 else []
         label = alone.get(sides[0]) if len(sides) > 1 and diagnosis.reaches_a_pass(op) else None

@@ -16,6 +16,9 @@ from engine.findings.telling import in_order
 from engine.trace import Finding, Trace
 from engine.trace_index import TraceIndex
 
+ASKS = {"diagnosis": Diagnosis, "return": Iterator[Finding]}
+"""How a function is annotated that asks for findings."""
+
 
 def _families(folder: Path) -> Iterator[Family]:
     """The public functions of a folder's files that ask a diagnosis for findings."""
@@ -27,7 +30,6 @@ def _families(folder: Path) -> Iterator[Family]:
                 yield function
 
 
-ASKS = {"diagnosis": Diagnosis, "return": Iterator[Finding]}
 FAMILIES: tuple[Family, ...] = (*_families(Path(__file__).parent), stopped.unfinished, stopped.ended)
 """Asked in the order of their files."""
 MOST_QUOTED = 160

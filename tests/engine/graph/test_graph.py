@@ -639,14 +639,18 @@ def test_only_the_level_with_ghosts_shows_what_was_unused() -> None:
     assert all(one.reason != "unused" for level in levels for one in view(tape.trace(), level=level).boxes)
 
 
+def squared_and_passed(tape: Tape, x: str, name: str) -> tuple[str, str]:
+    """The result of `x * x` and the pass that begins there; of `z` the second in the text."""
+    made = tape.op("mul", x, x, out=name, text="x * x", nth=int(name == "z"))
+    return made, tape.backward(made, text=f"{name}.backward()")
+
+
 def test_what_lies_between_two_passes_belongs_to_the_pass_before() -> None:
     tape = Tape("y = x * x\ny.backward()\nopt.step()\nz = x * x\nz.backward()\nopt.step()\n")
     x = tape.leaf("x")
-    y = tape.op("mul", x, x, out="y", text="x * x")
-    first = tape.backward(y, text="y.backward()")
+    _, first = squared_and_passed(tape, x, "y")
     tape.timeline += [Step(kind="pass_end", pass_id=first), Step(kind="update")]
-    z = tape.op("mul", x, x, out="z", text="x * x", nth=1)
-    second = tape.backward(z, text="z.backward()")
+    _, second = squared_and_passed(tape, x, "z")
     tape.timeline += [Step(kind="pass_end", pass_id=second), Step(kind="update")]
     trace = tape.trace()
     kinds = [step.kind for step in trace.timeline]
@@ -657,13 +661,11 @@ def test_what_lies_between_two_passes_belongs_to_the_pass_before() -> None:
 def test_an_op_that_no_pass_to_come_leads_back_to_begins_none() -> None:
     tape = Tape("y = x * x\ny.backward()\nprint(y * y)\nz = x * x\nz.backward()\n")
     x = tape.leaf("x")
-    y = tape.op("mul", x, x, out="y", text="x * x")
-    first = tape.backward(y, text="y.backward()")
+    y, first = squared_and_passed(tape, x, "y")
     tape.timeline.append(Step(kind="pass_end", pass_id=first))
     tape.op("mul", y, y, text="y * y")
     tape.timeline += [Step(kind="call"), Step(kind="call_end"), Step(kind="call")]
-    z = tape.op("mul", x, x, out="z", text="x * x", nth=1)
-    second = tape.backward(z, text="z.backward()")
+    _, second = squared_and_passed(tape, x, "z")
     tape.timeline.append(Step(kind="pass_end", pass_id=second))
     trace = tape.trace()
     kinds = [step.kind for step in trace.timeline]

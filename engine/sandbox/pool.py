@@ -334,7 +334,7 @@ async def _watch_time(child: Process, run: Supervision, wall_s: float) -> None:
         await asyncio.sleep(max(left, _SHORTEST_S))
     run.is_late = True
     run.stop("wall", after_s=GRACE_S)
-    child.tell("SIGXCPU")  # its recorder says where it was
+    child.tell("SIGVTALRM")  # its recorder says where it was
     await asyncio.sleep(LATE_S)
     child.tell("SIGALRM")  # native code lets no thread have its turn
 

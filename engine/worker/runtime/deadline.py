@@ -1,6 +1,7 @@
 """Ends a run whose time is over, and says where the program was.
 
-A signal says so: the kernel's for processor time, the supervisor's for the time the run had, which only he can measure.
+A signal says so: SIGXCPU, the kernel's, for processor time; SIGVTALRM, the supervisor's, for the time the run had,
+which only he can measure.
 """
 
 import faulthandler
@@ -19,8 +20,8 @@ from engine.worker.runtime.program_name import PROGRAM
 
 _LATE_S = 0.05  # when the program leaves no other thread its turn
 _TOLD_S = 0.5
-_TICKS_S = 0.1  # the kernel counts for its limit by ticks, on a busy machine with a larger error
-_TIMES = {"wall_s": "time limit of {:g} s", "cpu_s": "limit of {:g} s of processor time"}
+_Limit = Literal["wall_s", "cpu_s"]
+_TIMES: dict[_Limit, str] = {"wall_s": "time limit of {:g} s", "cpu_s": "limit of {:g} s of processor time"}
 _end = os._exit
 
 
@@ -44,9 +45,8 @@ class Deadline:
         self.limits = recorder.limits
         self._ended = ended
         self._say = say
-        self._began = 0.0
         self._at = 0.0
-        self._told = False
+        self._told: _Limit | None = None
         self._telling = threading.Lock()
         """Held by the thread that says where the program was."""
 
@@ -56,29 +56,24 @@ class Deadline:
         By the clock alone it ends after `patience` times the limit."""
         if hasattr(signal, "SIGXCPU") and threading.current_thread() is threading.main_thread():
             # without it the process would end at once, and not say where
-            signal.signal(signal.SIGXCPU, lambda number, frame: self._note())
+            signal.signal(signal.SIGXCPU, lambda number, frame: self._note("cpu_s"))
+            signal.signal(signal.SIGVTALRM, lambda number, frame: self._note("wall_s"))
         else:
             patience = 1.0  # nobody could tell it
-        self._began = time.monotonic()
-        self._at = self._began + patience * self.limits.wall_s
+        self._at = time.monotonic() + patience * self.limits.wall_s
         call_at(self.limits.wall_s, patience * self.limits.wall_s + _LATE_S, lambda: self._over("wall_s"))
 
     def check(self) -> None:
         """Ends the process if a time is over. Called by the recorder's own thread each time it has its turn."""
         if self._told:
-            self._over(self._limit())
+            self._over(self._told)
         if time.monotonic() > self._at:
             self._over("wall_s")
 
-    def _limit(self) -> Literal["wall_s", "cpu_s"]:
-        """Whose signal it was: the supervisor's never comes before `wall_s` is over by the clock."""
-        is_early = time.monotonic() < self._began + self.limits.wall_s
-        return "cpu_s" if is_early or time.process_time() > self.limits.cpu_s - _TICKS_S else "wall_s"
+    def _note(self, limit: _Limit) -> None:
+        self._told = self._told or limit
 
-    def _note(self) -> None:
-        self._told = True
-
-    def _over(self, limit: Literal["wall_s", "cpu_s"]) -> None:
+    def _over(self, limit: _Limit) -> None:
         if self._ended():
             _end(0)  # only a check is under way
         if not self._telling.acquire(blocking=False):

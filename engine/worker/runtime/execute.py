@@ -111,7 +111,7 @@ def run(request: RunRequest, emit: Callable[[bytes], None], job: "Job | None" = 
 
     `emit` gets one or more events joined by newlines, without a newline at the end. The process is not fit for a second
     run. When the wall time is over the process ends here, without returning: after `patience` times the limit, or when
-    a supervisor sends SIGXCPU, who knows how long the run waited for a processor.
+    a supervisor sends SIGVTALRM, who knows how long the run waited for a processor.
     """
     threading.current_thread().name = "engine"  # not one of the threads the program has to wait for
     job = job or make_ready()

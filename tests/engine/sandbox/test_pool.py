@@ -272,7 +272,7 @@ def test_what_a_run_waited_for_a_processor_does_not_count(
         return child.told
 
     (first, at), (second, _) = asyncio.run(wait())
-    assert (first, second) == ("SIGXCPU", "SIGALRM")
+    assert (first, second) == ("SIGVTALRM", "SIGALRM")
     assert at == pytest.approx(after_s, abs=0.02)
 
 

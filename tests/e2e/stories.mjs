@@ -74,6 +74,17 @@ s = (w * 2).detach().sum()
 loss = (s + b) ** 2
 loss.backward()`
 
+const UNZEROED = `import torch
+from torch import nn
+torch.manual_seed(0)
+model = nn.Linear(3, 1)
+opt = torch.optim.SGD(model.parameters(), lr=0.05)
+x, t = torch.randn(6, 3), torch.randn(6, 1)
+for epoch in range(4):
+    loss = nn.functional.mse_loss(model(x), t)
+    loss.backward()
+    opt.step()`
+
 const TWICE = `import torch
 x = torch.tensor(2.0, requires_grad=True)
 first = x ** 2
@@ -1088,6 +1099,12 @@ const stories = {
     await page.locator('.cm-content').focus()
     await page.keyboard.press('Control+z')
     await until(() => page.locator('.cm-content').textContent(), (text) => !text.includes('.clone()'), 'the program after undoing')
+    await page.setViewportSize({ width: 1440, height: 900 })
+    await run(page, UNZEROED)
+    await page.locator('.cm-finding').getByRole('button', { name: 'Apply the fix' }).first().click()
+    const table = page.locator('.dock section', { hasText: 'model.weight' }).last()
+    const hidden = () => table.evaluate((all) => [all.scrollWidth - all.clientWidth, Math.max(...[...all.querySelectorAll('th')].map((name) => name.clientHeight))])
+    await until(hidden, ([beyond, height]) => beyond <= 0 && height < 50, 'what the table of tensors hides, and its tallest name')
     await page.setViewportSize({ width: 1100, height: 800 })
     await run(page, CUT)
     await page.locator('.cm-finding').getByRole('button', { name: 'Apply the fix' }).click()

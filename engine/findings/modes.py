@@ -106,6 +106,7 @@ def evaluated_in_train(diagnosis: Diagnosis) -> Iterator[Finding]:
             or (not switched and op.grad_mode != "grad" and _predicts(diagnosis, op, trained[op.module, op.name]))
         )
         and not (switched and _is_asked_for(diagnosis, op))
+        and not _is_drawn_again(diagnosis, op)
     ]
     if not found:
         return
@@ -162,6 +163,29 @@ def _is_asked_for(diagnosis: Diagnosis, op: Op) -> bool:
         if same and not any(call.lineno <= line <= place.lineno for line in passes):
             return True
     return False
+
+
+def _is_drawn_again(diagnosis: Diagnosis, op: Op) -> bool:
+    """Whether its model ran again on the same input before the next step, and both results were put together: a sample
+    of several, random on purpose."""
+    around = diagnosis.call_around(op)
+    if around is None:
+        return False
+    given, at = diagnosis.ops_of(around)[0].inputs, diagnosis.op_step.get(op.id, 0)
+    together = _takers_of_made(diagnosis, op)
+    for call in diagnosis.trace.calls:
+        ops = diagnosis.ops_of(call) if call.module == around.module and call is not around else ()
+        if not ops or ops[0].inputs != given:
+            continue
+        first, last = sorted((at, diagnosis.op_step.get(ops[0].id, 0)))
+        moved = any(first <= diagnosis.update_step.get(step.id, -1) <= last for step in diagnosis.steps)
+        if not moved and not together.isdisjoint(_takers_of_made(diagnosis, ops[-1])):
+            return True
+    return False
+
+
+def _takers_of_made(diagnosis: Diagnosis, op: Op) -> set[str]:
+    return {taker.id for value in _made_of(diagnosis, op) for taker in diagnosis.takers.get(value, ())}
 
 
 def _is_learnt_from(diagnosis: Diagnosis, op: Op) -> bool:

@@ -413,6 +413,10 @@ opt.step()
 with torch.inference_mode():
     print(net(torch.randn(4, 2)))
 """),
+    Case("evaluated_in_train", 14, {"layers": "model.1 (Dropout)"}, DROP + "losses = []\n" + LOOP + """    with torch.no_grad():
+        losses.append(F.mse_loss(model(x), y))
+print(torch.stack(losses))
+"""),
     Case("evaluated_with_grad", 13, {"module": "model", "count": "1"}, TRAIN + LOOP + """model.eval()
 print(model(x).mean().item())
 """),
@@ -748,6 +752,9 @@ for epoch in range(6):
     ("trained_in_eval", DROP + LOOP + "model.eval()\nz = x.clone().requires_grad_()\nmodel(z).sum().backward()\nprint(z.grad)\n"),
     ("evaluated_in_train", DROP + LOOP + "model.eval()\nwith torch.no_grad():\n    print(model(x).mean())\n"),
     ("evaluated_in_train", DROP + LOOP + "model.train()\nwith torch.no_grad():\n    draws = torch.stack([model(x) for _ in range(3)])\n"),
+    ("evaluated_in_train", DROP + LOOP + "with torch.no_grad():\n    draws = torch.stack([model(x) for _ in range(3)])\n"
+     "    print(F.mse_loss(draws.mean(0), y))\n"),
+    ("evaluated_in_train", DROP + LOOP + "total = 0.0\nwith torch.no_grad():\n    for _ in range(3):\n        total += model(x)\n"),
     ("evaluated_in_train", DROP + "teacher = model\nfor i in range(2):\n    opt.zero_grad()\n    with torch.no_grad():\n        target = teacher(x)\n"
      "    F.mse_loss(model(x), target).backward()\n    opt.step()\n"),
     ("evaluated_with_grad", TRAIN + LOOP + "model.eval()\nwith torch.no_grad():\n    print(model(x).mean().item())\n"),

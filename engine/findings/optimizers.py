@@ -118,9 +118,13 @@ def left_out_of_optimizers(diagnosis: Diagnosis) -> Iterator[Finding]:
     for held, step in _optimizers(diagnosis).items():
         replaced = [leaf for leaf in held if leaf not in diagnosis.root_of and leaf not in diagnosis.fed]
         made = bound_once(diagnosis, receiver(diagnosis, step))
-        for root in {root.id: root for leaf in held if (root := diagnosis.root_of.get(leaf)) is not None}.values():
+        thawed = _thawed(diagnosis, made)
+        asked = models_given(made) if thawed is not None else []
+        roots = (root for leaf in (*held, *still) if (root := diagnosis.root_of.get(leaf)) is not None)
+        for root in {root.id: root for root in roots}.values():
             left = sorted((leaf for leaf in still if diagnosis.root_of.get(leaf) is root), key=by_number)
-            thawed = _thawed(diagnosis, made)
+            if held.isdisjoint(diagnosis.leaves_of.get(root.id, ())) and root.path not in asked:
+                continue
             if not left or not (replaced or thawed is not None or root.path in models_given(made)):
                 continue
             yield diagnosis.warning(

@@ -139,6 +139,15 @@ for epoch in range(4):
     if epoch == 2:
         net[0].requires_grad_(True)
 """ + STEP),
+    Case("thawed_too_late", 11, {"model": "body", "names": "body.weight, body.bias"}, """x, y = torch.randn(8, 2), torch.randn(8, 1)
+body, head = nn.Linear(2, 3), nn.Linear(3, 1)
+body.requires_grad_(False)
+opt = torch.optim.SGD([p for p in [*body.parameters(), *head.parameters()] if p.requires_grad], lr=0.1)
+for epoch in range(4):
+    net = lambda x: head(body(x))
+    if epoch == 2:
+        body.requires_grad_(True)
+""" + STEP),
     Case("parameters_used_up", 11, {"name": "params", "op": "clip_grad_norm_"}, DATA + """params = net.parameters()
 opt = torch.optim.SGD(params, lr=0.1)
 for i in range(2):
@@ -421,6 +430,9 @@ NEAR_MISSES: tuple[tuple[str, str], ...] = (
     ("learns_in_copies", "import copy\n" + SGD + "for i in range(2):\n    old = copy.deepcopy(net)\n" + STEP),
     ("thawed_too_late", DATA + "net.requires_grad_(False); net.requires_grad_(True)\nopt = torch.optim.SGD([p for p in net.parameters() if p.requires_grad], lr=0.1)\n"
      "for i in range(2):\n" + STEP),
+    ("thawed_too_late", "x, y = torch.randn(8, 2), torch.randn(8, 1)\nbody, head = nn.Linear(2, 3), nn.Linear(3, 1)\nbody.requires_grad_(False)\n"
+     "net = lambda x: head(body(x))\nopt = torch.optim.SGD([p for p in head.parameters() if p.requires_grad], lr=0.1)\nslow = torch.optim.SGD(body.parameters(), lr=0.01)\n"
+     "for i in range(2):\n" + STEP + "body.requires_grad_(True)\nfor i in range(2):\n    slow.zero_grad()\n" + STEP + "    slow.step()\n"),
     ("parameters_used_up", DATA + "params = list(net.parameters())\nopt = torch.optim.SGD(params, lr=0.1)\nF.mse_loss(net(x), y).backward()\n"
      "nn.utils.clip_grad_norm_(params, 1.0)\nopt.step()\n"),
     ("option_not_read", DATA + "opt = torch.optim.SGD([{'params': net.parameters(), 'name': 'head', 'lr_scale': 2.0}], lr=0.1)\nfor i in range(2):\n" + STEP),

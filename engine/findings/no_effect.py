@@ -343,6 +343,48 @@ def updates_lost(diagnosis: Diagnosis) -> Iterator[Finding]:
             yield diagnosis.finding("update_lost", "warning", statement, fix=fix, name=name, code=code.short(statement))
 
 
+def items_lost(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """`for x, y in rows: x = (x - mean) / std`, and a later loop takes the rows as they were: what they held is
+    computed and nobody reads it."""
+    code = diagnosis.code
+    loops = [node for node in code.nodes if isinstance(node, ast.For | ast.comprehension)]
+    for loop in (node for node in loops if isinstance(node, ast.For)):
+        items, end = dotted(loop.iter), loop.end_lineno or loop.lineno
+        later = [each.iter.lineno for each in loops if dotted(each.iter) == items and each.iter.lineno > end]
+        for place, statement in enumerate(loop.body if items and later else ()):
+            name = dotted(statement.targets[0]) if isinstance(statement, ast.Assign) else ""
+            is_read = any(name in names_read(each) for each in loop.body[place + 1 :])
+            if name not in _names_bound(loop) or is_read or _is_read_alone(diagnosis, name, after=end):
+                continue
+            if isinstance(statement, ast.Assign) and diagnosis.ops_at(code.span(statement.value)):
+                yield diagnosis.warning(
+                    "item_lost",
+                    statement,
+                    name=name,
+                    items=items,
+                    later_line=str(min(later)),
+                    code=code.short(statement),
+                )
+
+
+def _names_bound(loop: ast.For | ast.comprehension) -> set[str]:
+    return {node.id for node in ast.walk(loop.target) if isinstance(node, ast.Name)}
+
+
+def _is_read_alone(diagnosis: Diagnosis, name: str, after: int) -> bool:
+    """Whether a line below reads a name outside loops that bind it anew."""
+    code = diagnosis.code
+    below = (node for node in code.nodes if isinstance(node, ast.Name) and node.id == name and node.lineno > after)
+    for node in below:
+        around = [each for each in code.around(node) if isinstance(each, ast.For | ast.ListComp | ast.GeneratorExp)]
+        bound = [
+            _names_bound(each) for loop in around for each in ([loop] if isinstance(loop, ast.For) else loop.generators)
+        ]
+        if isinstance(node.ctx, ast.Load) and not any(name in names for names in bound):
+            return True
+    return False
+
+
 def dropouts_ignoring_eval(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`F.dropout(x)` without `training=self.training` in a module that is in eval mode."""
     code = diagnosis.code

@@ -49,6 +49,7 @@ TRIGGERS: tuple[Case, ...] = (
     Case("uninitialised_read", 5, {"maker": "Tensor", "made_line": "4"}, "x = torch.Tensor(3)\ny = x * 2\n"),
     Case("leaf_recreated", 9, {"leaf": "net.weight, net.bias", "name": "total", "is_number": "1"}, "net = nn.Linear(2, 2)\ndef parts(x):\n    out = net(x)\n    return {'a': out[:, 0].mean().item(), 'b': out[:, 1].mean().item()}\nd = parts(torch.ones(4, 2))\ntotal = torch.tensor(d['a'] + d['b'], requires_grad=True)\ntotal.backward()\n"),
     Case("update_lost", 8, {"name": "p"}, "params = [torch.ones(2, requires_grad=True)]\n(params[0] ** 2).sum().backward()\nwith torch.no_grad():\n    for p in params:\n        p = p - 0.1 * p.grad\n"),
+    Case("item_lost", 9, {"name": "x", "items": "rows", "later_line": "11"}, TRAIN + "rows = [(x * 50 + 100, y) for _ in range(3)]\nfor x, y in rows:\n    x = (x - 100) / 50\nfor i in range(2):\n    for x, y in rows:\n        opt.zero_grad()\n        F.mse_loss(model(x), y).backward()\n        opt.step()\n"),
     Case("update_lost", 10, {"name": "p"}, TRAIN + "F.mse_loss(model(x), y).backward()\nwith torch.no_grad():\n    for name, p in model.named_parameters():\n        p = p - 0.01 * p.grad\n"),
 )  # fmt: skip
 
@@ -68,6 +69,8 @@ NEAR_MISSES: tuple[tuple[str, str], ...] = (
     ("optimizer_made_anew", "for fold in range(2):\n    net = nn.Linear(2, 1)\n    opt = torch.optim.Adam(net.parameters())\n    net(torch.ones(3, 2)).sum().backward()\n    opt.step()\n"),
     ("optimizer_made_anew", TRAIN + "for rate in (0.1, 0.01):\n    opt = torch.optim.Adam(model.parameters(), lr=rate)\n    for i in range(2):\n        opt.zero_grad()\n        F.mse_loss(model(x), y).backward()\n        opt.step()\n"),
     ("update_lost", "params = [torch.ones(2, requires_grad=True)]\n(params[0] ** 2).sum().backward()\nwith torch.no_grad():\n    for p in params:\n        p -= 0.1 * p.grad\n    fresh = [p - 0.1 * p.grad for p in params]\n"),
+    ("item_lost", TRAIN + "rows = [(x * 50 + 100, y) for _ in range(3)]\nkept = []\nfor x, y in rows:\n    x = (x - 100) / 50\n    kept.append((x, y))\nprint(len(rows), [x.sum() for x, y in rows])\n"),
+    ("item_lost", TRAIN + "rows = [x, x + 1]\nfor row in rows:\n    row = row * 2\nprint(row, [each.sum() for each in rows])\n"),
     ("tensor_not_parameter", OWN.format(weight="nn.Parameter(torch.randn(2, 1))") + LOOP),
     ("tensor_not_parameter", OWN.format(weight="torch.zeros(2, 1, requires_grad=True)") + LOOP + "    with torch.no_grad():\n        model.w -= 0.01 * model.w.grad\n"),
     ("dropout_ignores_eval", FUNCTIONAL.format(more=", training=self.training") + "net.eval()\nprint(net(torch.ones(1, 2)))\n"),

@@ -1,6 +1,7 @@
 """How gradient flows through layers: where it fades, grows, is blocked, or is the same for all."""
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -137,35 +138,61 @@ def _weights(diagnosis: Diagnosis, op: Op) -> Iterator[str]:
 
 
 def dead_relus(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A ReLU behind a layer that let nothing through in any pass, though not for want of anything to let through."""
+    """A ReLU behind a layer that let nothing through in any pass, or from one on to the last, though not for want of
+    anything to let through."""
 
     def is_dead(op: Op, result: Tensor) -> bool:
         is_large = math.prod(result.shape) >= FEW
-        return is_zero(result) and is_large and bool(_layer(diagnosis, op)) and not is_zero(diagnosis.input_of(op))
+        return is_zero(result) and is_large and bool(_layer(diagnosis, op)) and not _has_nothing(diagnosis, op)
 
-    dead = _places_where_always(diagnosis, RELUS, is_dead)
+    dead = _places_where_always(diagnosis, RELUS, is_dead, at_last=True)
     if dead:  # nothing comes back through it, so the others may be dead because it is
         first = min(dead, key=lambda ops: diagnosis.op_at[ops[0].id])
         shape = diagnosis.tensors[first[-1].outputs[0]].shape
         units = str(shape[1 if _layer(diagnosis, first[-1]).startswith("conv") and len(shape) > 2 else -1])
-        yield _blocked(diagnosis, "dead_relu", first, units=units, alone=str(len(dead)))
+        before = diagnosis.op_at[first[0].id]
+        is_late = any((op.module, op.span) == (first[0].module, first[0].span) for op in diagnosis.trace.ops[:before])
+        yield _blocked(diagnosis, "dead_relu", first, units=units, alone=str(len(dead)), is_late=str(int(is_late)))
+
+
+def _has_nothing(diagnosis: Diagnosis, op: Op) -> bool:
+    """Whether only zeros came to it: of a layer to which only zeros came, or where nothing is trained."""
+    layer = _product_behind(diagnosis, op)
+    is_fed = diagnosis.steps and layer is not None and not is_zero(diagnosis.input_of(layer))
+    return is_zero(diagnosis.input_of(op)) and not is_fed
+
+
+def _is_trained(diagnosis: Diagnosis, op: Op) -> bool:
+    """Whether steps moved the layer behind it."""
+    layer = _product_behind(diagnosis, op)
+    return layer is not None and not diagnosis.stepped.isdisjoint(map(diagnosis.identity, layer.inputs))
+
+
+def _product_behind(diagnosis: Diagnosis, op: Op) -> Op | None:
+    makers = diagnosis.back(op.inputs[0] if op.inputs else None, 4)
+    return next((maker for maker in makers if maker.name in PRODUCTS), None)
 
 
 def _places_where_always(
-    diagnosis: Diagnosis, names: Iterable[str], is_so: Callable[[Op, Tensor], bool]
+    diagnosis: Diagnosis, names: Iterable[str], is_so: Callable[[Op, Tensor], bool], *, at_last: bool = False
 ) -> list[list[Op]]:
-    """The ops of each place of a module, where it was so each time that gradient came back through them."""
+    """The ops of each place of a module, where it was so each time that gradient came back through them; or, behind a
+    layer that is trained, at last: as many times as it was not so, and three at least."""
     found: dict[tuple[str | None, Span | None], list[Op]] = {}
-    others: set[tuple[str | None, Span | None]] = set()
+    others: Counter[tuple[str | None, Span | None]] = Counter()
     for op in diagnosis.ops_named(names):
         place, result = (op.module, op.span), diagnosis.output_of(op)
-        if place in others or result is None or not diagnosis.reaches_a_pass(op):
+        if result is None or (others[place] and not at_last) or not diagnosis.reaches_a_pass(op):
             continue
         if is_so(op, result):
             found.setdefault(place, []).append(op)
         else:
-            others.add(place)
-    return [ops for place, ops in found.items() if place not in others]
+            others[place] += 1 + len(found.pop(place, ()))
+    return [
+        ops
+        for place, ops in found.items()
+        if not others[place] or (at_last and len(ops) >= max(3, others[place]) and _is_trained(diagnosis, ops[0]))
+    ]
 
 
 def _blocked(diagnosis: Diagnosis, code: str, ops: list[Op], **parameters: str) -> Finding:
@@ -190,8 +217,8 @@ def _place(diagnosis: Diagnosis, op: Op) -> str:
 
 def _layer(diagnosis: Diagnosis, op: Op) -> str:
     """The kind of layer an op lies behind; empty when it is behind none."""
-    makers = diagnosis.back(op.inputs[0] if op.inputs else None, 4)
-    return next((maker.name for maker in makers if maker.name in PRODUCTS), "")
+    layer = _product_behind(diagnosis, op)
+    return layer.name if layer is not None else ""
 
 
 def saturated_units(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -218,7 +245,9 @@ def symmetric_units(diagnosis: Diagnosis) -> Iterator[Finding]:
     told = [
         leaf
         for leaf in leaves[:-1]
-        if leaf in diagnosis.stepped and _are_copies(diagnosis, last, leaf, deltas[leaf], use[leaf])
+        if leaf in diagnosis.stepped
+        and not is_zero(diagnosis.tensors.get(deltas[leaf] or ""))
+        and _are_copies(diagnosis, last, leaf, deltas[leaf], use[leaf])
     ]
     if told:
         op = diagnosis.trace.ops[use[told[0]]]

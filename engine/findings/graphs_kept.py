@@ -141,8 +141,11 @@ def _adds_to_itself(diagnosis: Diagnosis, op: Op) -> bool:
 
 
 def _adds_a_root(diagnosis: Diagnosis, op: Op) -> bool:
+    """Whether what is added is the loss of a pass, or a share of it."""
     roots = {root.node for pass_ in diagnosis.trace.passes for root in pass_.roots}
+    shares = [maker for input_ in op.inputs if (maker := diagnosis.maker.get(input_)) and maker.name in ("div", "mul")]
     return any(
         (record := diagnosis.tensors.get(input_)) and record.grad_fn and record.grad_fn.node in roots
-        for input_ in op.inputs
+        for each in (op, *shares)
+        for input_ in each.inputs
     )

@@ -4,7 +4,8 @@ import ast
 import math
 from collections.abc import Iterator
 
-from engine.findings.diagnosis import Diagnosis, argument, line, numbers_of, times
+from engine.findings.diagnosis import Diagnosis, argument, line, near, numbers_of, times
+from engine.ops import out_of_place
 from engine.program.edits import Edits
 from engine.program.names import called, dotted
 from engine.trace import Finding, Op, Tensor
@@ -73,15 +74,23 @@ def _is_stretched_layer(diagnosis: Diagnosis, op: Op, column: Tensor, row: Tenso
         maker = last_maker(diagnosis, column)
         return maker is not None and maker.name in MADE_BY_LAYERS | AFTER_LAYERS | DECIDES
     maker = diagnosis.maker.get(column.id)
+    if maker is not None and maker.name in ("detach", "data"):
+        maker = diagnosis.maker.get(next(iter(maker.inputs), ""))
     is_own = diagnosis.identity(column.id) in map(diagnosis.identity, diagnosis.made_from(row.id)[:1])
-    is_given = maker is not None and maker.name in MADE_BY_LAYERS | AFTER_LAYERS | {"grad"}
+    is_given = maker is not None and out_of_place(maker.name) in MADE_BY_LAYERS | AFTER_LAYERS | {"grad"}
     if not is_given and not diagnosis.is_tracked(column.id):  # a column of targets against what a product gave
         by = diagnosis.maker.get(row.id)
         is_given = by is not None and by.name in MADE_BY_LAYERS and (maker is None or maker.name not in PASSING)
-    is_used = diagnosis.reaches_a_pass(op) or (
+    is_used = any(map(diagnosis.reaches_a_pass, (op, *_computed_from(diagnosis, op)))) or (
         op.grad_mode != "grad" and maker is not None and maker.module is not None
     )
     return is_given and is_used and not is_own
+
+
+def _computed_from(diagnosis: Diagnosis, op: Op) -> Iterator[Op]:
+    """The ops that what an op made led to; of very many the nearest."""
+    made = near(op.outputs, diagnosis.made_of)
+    return (maker for tensor in made if (maker := diagnosis.maker.get(tensor)) is not None)
 
 
 def _stretched(diagnosis: Diagnosis, op: Op, code: str, first: Tensor, second: Tensor) -> Finding:
@@ -278,7 +287,7 @@ def softmax_without_dim(diagnosis: Diagnosis) -> Iterator[Finding]:
             warning.span,
             tensors=(given.id,),
             nodes=op.nodes,
-            fix=_dim_added(diagnosis, op, dim),
+            fix=_dim_added(diagnosis, op, dim) if dim == len(given.shape) - 1 else (),
             op=op.name,
             dim=str(dim),
             shape=times(given),

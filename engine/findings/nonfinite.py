@@ -72,8 +72,8 @@ def first_nonfinite(diagnosis: Diagnosis) -> Iterator[Finding]:
         yield from _growing(diagnosis)
     else:
         behind: set[str] = set()
-        yield from _origins(diagnosis, troubled, behind)
-        yield from _in_data(diagnosis, troubled, behind)
+        found = [*_origins(diagnosis, troubled, behind), *_in_data(diagnosis, troubled, behind)]
+        yield from found or _of_infinities(diagnosis, troubled)
 
 
 def _origins(diagnosis: Diagnosis, troubled: dict[str, Trouble], behind: set[str]) -> Iterator[Finding]:
@@ -178,6 +178,37 @@ def _in_data(diagnosis: Diagnosis, troubled: dict[str, Trouble], behind: Set[str
         used_line=line(user.span if user is not None else None),
         is_stepped=str(int(diagnosis.moves != [])),
     )
+
+
+def _of_infinities(diagnosis: Diagnosis, troubled: dict[str, Trouble]) -> Iterator[Finding]:
+    """The op that made a NaN, or an infinite loss, of an infinity that was put there on purpose or stood in the
+    data."""
+    roots = [root.tensor for pass_ in diagnosis.trace.passes for root in pass_.roots if root.tensor in troubled]
+    for root in roots[:1]:
+        behind = [tensor for tensor in walk([root or ""], diagnosis.made_from) if tensor in troubled]
+        ops = {op.id: op for tensor in behind if (op := diagnosis.maker.get(tensor)) is not None and op.inputs}
+        ran = sorted(ops.values(), key=lambda op: diagnosis.op_at[op.id])
+        made = next((op for op in ran if _worst(troubled, op.outputs) == "nan"), ran[-1] if ran else None)
+        source = next((t for t in reversed(behind) if t in troubled and not _is_made(diagnosis, troubled, t)), None)
+        if made is None or source is None or made.name in MEANT or _worst(troubled, made.inputs) != "inf":
+            continue
+        put = diagnosis.maker.get(source)
+        yield diagnosis.warning(
+            "infinity_goes_on",
+            made,
+            tensors=(source, *made.outputs),
+            nodes=made.nodes,
+            name=diagnosis.say(made.outputs[0]),
+            source=diagnosis.say(source),
+            source_line=line(put.span if put is not None else None),
+            is_nan=str(int(_worst(troubled, made.outputs) == "nan")),
+            root=diagnosis.say(root),
+        )
+
+
+def _is_made(diagnosis: Diagnosis, troubled: dict[str, Trouble], tensor: str) -> bool:
+    """Whether it has its infinity from what it was computed from."""
+    return any(given in troubled for given in diagnosis.made_from(tensor))
 
 
 def _worst(troubled: dict[str, Trouble], tensors: Iterable[str | None]) -> Trouble | None:

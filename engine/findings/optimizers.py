@@ -176,14 +176,24 @@ def fed_and_never_moved(diagnosis: Diagnosis) -> Iterator[Finding]:
 def _thawed(diagnosis: Diagnosis, made: ast.Assign | None) -> ast.stmt | None:
     """Where parameters were told to require a gradient again, after an optimizer was made that leaves out frozen
     ones."""
-    code = diagnosis.code
-    if made is None or "requires_grad" not in code.text(made):
+    frozen = frozen_before(diagnosis, made)
+    later = [each for each in _switched(diagnosis, THAWS) if made is not None and each.lineno > made.lineno]
+    return later[0] if later and frozen is not None else None
+
+
+def frozen_before(diagnosis: Diagnosis, made: ast.stmt | ast.expr | None) -> ast.stmt | None:
+    """What froze parameters last, before a statement or call that leaves out frozen ones."""
+    if made is None or "requires_grad" not in diagnosis.code.text(made):
         return None
+    return next((each for each in _switched(diagnosis, FREEZES)[::-1] if each.lineno < made.lineno), None)
+
+
+def _switched(diagnosis: Diagnosis, ends: tuple[str, ...]) -> list[ast.stmt]:
+    """The statements that ran and end so, of those that switch `requires_grad`, in order."""
+    code = diagnosis.code
     asked = (code.statement(node) for node in code.attributes if node.attr.rstrip("_") == "requires_grad")
-    written = [statement for statement in asked if statement is not None and diagnosis.has_run(statement)]
-    is_frozen = any(code.text(each).endswith(FREEZES) and each.lineno < made.lineno for each in written)
-    later = [each for each in written if code.text(each).endswith(THAWS) and each.lineno > made.lineno]
-    return later[0] if later and is_frozen else None
+    ran = [each for each in asked if each is not None and diagnosis.has_run(each) and code.text(each).endswith(ends)]
+    return sorted(ran, key=lambda each: each.lineno)
 
 
 def models_without_optimizer(diagnosis: Diagnosis) -> Iterator[Finding]:

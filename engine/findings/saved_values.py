@@ -15,7 +15,7 @@ def data_edits(diagnosis: Diagnosis) -> Iterator[Finding]:
     edits = [
         (update, change, identity)
         for update in diagnosis.trace.updates
-        if update.kind in ("data", "outside")
+        if update.kind in ("data", "outside", "in_place")
         for change in update.changes
         if (identity := _silently_changed(diagnosis, change))
     ]
@@ -28,7 +28,7 @@ def data_edits(diagnosis: Diagnosis) -> Iterator[Finding]:
     changed."""
     told: set[tuple[str, str]] = set()
     for update, change, identity in edits:
-        edited, nodes = diagnosis.update_step.get(update.id, 0), savers.get(identity, [])
+        edited, nodes = _when(diagnosis, update), savers.get(identity, [])
         count, waiting = looked_at.get((identity, update.span), (0, []))
         end = bisect_left(nodes, (edited,))
         left = []
@@ -44,8 +44,13 @@ def data_edits(diagnosis: Diagnosis) -> Iterator[Finding]:
                 left.append(saver)
             else:
                 told.add(key)
-                yield _edit(diagnosis, update, change, node, used)
+                yield _edit(diagnosis, update, change, identity, node, used)
         looked_at[identity, update.span] = end, left
+
+
+def _when(diagnosis: Diagnosis, update: Update) -> int:
+    """The step of an update, or of the op that wrote."""
+    return diagnosis.update_step.get(update.id, diagnosis.op_step.get(update.op or "", 0))
 
 
 def _savers(diagnosis: Diagnosis, edited: Container[str]) -> dict[str, list[_Saver]]:
@@ -75,14 +80,22 @@ def _silently_changed(diagnosis: Diagnosis, change: Change) -> str:
     before, after = diagnosis.tensors.get(change.before or ""), diagnosis.tensors.get(change.after or "")
     if before is None or after is None or diagnosis.identity(before.id) != diagnosis.identity(after.id):
         return ""
-    return diagnosis.identity(before.id) if before.version == after.version else ""
+    memory = _memory(diagnosis, before.id)  # what is written through `.data` counts its own versions
+    return memory if before.version == after.version or memory != diagnosis.identity(before.id) else ""
+
+
+def _memory(diagnosis: Diagnosis, tensor: str) -> str:
+    """The tensor whose memory is written: what `.data` was asked of, else itself."""
+    identity = diagnosis.identity(tensor)
+    maker = diagnosis.maker.get(identity)
+    return diagnosis.identity(maker.inputs[0]) if maker is not None and maker.name == "data" else identity
 
 
 def _written(diagnosis: Diagnosis) -> dict[str, list[tuple[int, str]]]:
     """For each tensor its records after updates, with their places in the timeline."""
     changes = ((update, change.after) for update in diagnosis.trace.updates for change in update.changes)
-    written = [(diagnosis.update_step.get(update.id, -1), after) for update, after in changes if after is not None]
-    return grouped(written, lambda dated: diagnosis.identity(dated[1]))
+    written = [(_when(diagnosis, update), after) for update, after in changes if after is not None]
+    return grouped(written, lambda dated: _memory(diagnosis, dated[1]))
 
 
 def _put_back(
@@ -96,14 +109,15 @@ def _put_back(
     return is_alike(saved, then)
 
 
-def _edit(diagnosis: Diagnosis, update: Update, change: Change, node: str, used: Pass) -> Finding:
+def _edit(diagnosis: Diagnosis, update: Update, change: Change, saved: str, node: str, used: Pass) -> Finding:
     op = diagnosis.op_of_node(node)
+    is_itself = saved == diagnosis.identity(change.before or "")
     return diagnosis.warning(
         "saved_value_edited",
         update.span,
         tensors=[tensor for tensor in (change.before, change.after) if tensor is not None],
         nodes=(node,),
-        name=diagnosis.say(change.before),
+        name=diagnosis.say(change.before if is_itself else saved),
         op=op.name if op is not None else "",
         saved_line=line(op.span if op is not None else None),
         changed_line=line(update.span),

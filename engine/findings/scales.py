@@ -4,11 +4,11 @@ predictions held against targets in other units. The recorded values tell, howev
 from collections.abc import Iterator
 from itertools import islice
 
-from engine.findings.diagnosis import Diagnosis, extent, grouped, size_of
+from engine.findings.diagnosis import Diagnosis, extent, grouped, is_zero, size_of
 from engine.findings.gradient_flow import stays_behind
 from engine.findings.losses import ELEMENTWISE_LOSSES, last_maker, said_at
 from engine.findings.modes import is_judged
-from engine.trace import Finding, ModuleCall, Op, Tensor
+from engine.trace import Finding, ModuleCall, Op, Pass, Tensor
 
 APART = 20
 """How many times larger or smaller numbers are of other units, and not only of other samples."""
@@ -71,7 +71,9 @@ def targets_in_other_units(diagnosis: Diagnosis) -> Iterator[Finding]:
     stuck = {
         root.tensor
         for passes in diagnosis.passes_by_place.values()
-        if stays_behind(diagnosis.begun_at(passes)) and all(move.kind == "step" for move in diagnosis.moves)
+        if stays_behind(diagnosis.begun_at(passes))
+        and _has_slope(diagnosis, passes[-1])
+        and all(move.kind == "step" for move in diagnosis.moves)
         for pass_ in passes
         for root in pass_.roots
     }
@@ -102,6 +104,12 @@ def targets_in_other_units(diagnosis: Diagnosis) -> Iterator[Finding]:
             usual_low=_end(before, 0),
             usual_high=_end(before, 1),
         )
+
+
+def _has_slope(diagnosis: Diagnosis, pass_: Pass) -> bool:
+    """Whether every weight got more than zeros: else it is not the distance that keeps the model where it is."""
+    deltas = (diagnosis.tensors.get(added.delta or "") for added in pass_.accumulations)
+    return not any(is_zero(delta) for delta in deltas)
 
 
 def _are_apart(one: float, other: float) -> bool:

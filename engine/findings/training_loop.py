@@ -231,7 +231,9 @@ def never_stepped(diagnosis: Diagnosis) -> Iterator[Finding]:
         if update.kind == "zero_grad" and update.owner == "optimizer" and update.variable
     )
     fed = [pass_ for pass_ in trace.passes if fed_by(pass_)]
-    for variable, count in zeroed.items():
+    resets = sum(update.kind == "zero_grad" for update in trace.updates)
+    unused = {name: resets for name in _optimizers_bound(diagnosis) if name not in zeroed} if diagnosis.steps else {}
+    for variable, count in (zeroed | unused).items():
         if diagnosis.steps and not _is_only_zeroed(diagnosis, variable):
             continue
         if count >= 2 and len(fed) >= 2:
@@ -242,6 +244,13 @@ def never_stepped(diagnosis: Diagnosis) -> Iterator[Finding]:
                 optimizer=variable,
                 count=diagnosis.counted(fed),
             )
+
+
+def _optimizers_bound(diagnosis: Diagnosis) -> list[str]:
+    """The names of the optimizers that a program makes, of the kinds that step in it."""
+    kinds = {step.optimizer for step in diagnosis.steps}
+    bound = (binding for binding in diagnosis.code.bindings if isinstance(binding.value, ast.Call))
+    return [dotted(binding.targets[0]) for binding in bound if called(binding.value) in kinds]
 
 
 def _never_reached(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -469,6 +478,8 @@ def gradients_added_up(diagnosis: Diagnosis) -> Iterator[Finding]:
     owners = diagnosis.gradient_owner
     stepped = written_at(diagnosis, ("step", "data", "in_place"), diagnosis.leaf_of)
     reset = written_at(diagnosis, RESETS, lambda id_: owners.get(diagnosis.identity(id_)))
+    if diagnosis.steps and not _reads_gradients(diagnosis.code.tree):  # what else is written is only copied there
+        stepped = {leaf: steps for leaf, steps in stepped.items() if leaf in diagnosis.held}
     for pass_ in diagnosis.trace.passes:
         added = [
             added.tensor
@@ -641,7 +652,8 @@ def _steps_of(diagnosis: Diagnosis, leaves: Sequence[str]) -> Iterator[Update]:
 
 
 def _in_some_turns(diagnosis: Diagnosis, span: Span | None) -> tuple[ast.If, Loop] | None:
-    """The condition that counts the turns of a loop, as `(i + 1) % n == 0` does, for what is done in some of them."""
+    """The condition that counts the turns of a loop, as `(i + 1) % n == 0` does, or a count that it sets back, for what
+    is done in some of them."""
     code = diagnosis.code
     call = code.call_at(span)
     around = list(code.runs_in(call)) if call is not None else []
@@ -649,7 +661,12 @@ def _in_some_turns(diagnosis: Diagnosis, span: Span | None) -> tuple[ast.If, Loo
     loop = next(iter(code.loops(call)), None) if call is not None else None
     if above is None or loop is None or around.index(above) > around.index(loop):
         return None
-    is_counted = any(isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) for node in ast.walk(above.test))
+    set_back = {dotted(target) for each in above.body if isinstance(each, ast.Assign) for target in each.targets}
+    is_counted = any(
+        (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod))
+        or (isinstance(node, ast.Name | ast.Attribute) and dotted(node) in set_back)
+        for node in ast.walk(above.test)
+    )
     return (above, loop) if is_counted else None
 
 

@@ -9,6 +9,7 @@ from engine.findings.diagnosis import listed
 from engine.findings.failing.case import Case, Rule, a, known, only_if
 from engine.findings.failing.classes import forward_inside, renamed
 from engine.findings.leaves import asked_last, meant_as_leaves
+from engine.findings.optimizers import frozen_before
 from engine.findings.plain_containers import plain_containers, said_of, wrapped
 from engine.program.edits import insertion
 from engine.program.names import called, dotted
@@ -210,7 +211,10 @@ def optimizer_not_leaf(case: Case) -> Finding:
 
 
 def optimizer_empty(case: Case) -> Finding:
-    """No parameters: all layers are in a plain list, or there are none."""
+    """No parameters: all were frozen, all layers are in a plain list, or there are none."""
+    frozen = frozen_before(case.diagnosis, case.call)
+    if frozen is not None:
+        return case.finding("optimizer_all_frozen", frozen=case.code.short(frozen), frozen_line=str(frozen.lineno))
     hidden = list(plain_containers(case.diagnosis))
     if len(hidden) != 1:
         return case.finding()

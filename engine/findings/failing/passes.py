@@ -311,6 +311,11 @@ def saved_changed(case: Case) -> Finding | None:
         saver = diagnosis.op_of_node(node.id)
         layers = _layers(diagnosis, saver, changer.op)
         code = "saved_changed_by_step" if changer.op is None else "changed_by_layer" if layers else ""
+        old = _walked_before(diagnosis, failed) if changer.op is None else None
+        if old is not None and old.op is not None:
+            is_carried = _in_loop_of(diagnosis, old.op, failed)
+            code = "saved_changed_in_loop" if is_carried else "saved_changed_since"
+            layers = {"shared": old.name, "shared_line": line(old.place), "cut": old.detaching()}
         said = {
             **layers,
             "name": _named(diagnosis, saved.tensor),
@@ -326,6 +331,16 @@ def saved_changed(case: Case) -> Finding | None:
         tensors = (diagnosis.tensors.get(saved.tensor or ""),)
         return replace(case.finding(code, said, span=changer.span, tensors=tensors, fix=fix), nodes=(node.id,))
     return None
+
+
+def _walked_before(diagnosis: Diagnosis, failed: Pass) -> _Shared | None:
+    """What an earlier pass of the same line walked and kept, and the failed one walks again."""
+    reached = diagnosis.reached_from(_nodes(failed))
+    before = [
+        one for one in diagnosis.trace.passes if one.span == failed.span and one.retain_graph and one is not failed
+    ]
+    shared = _shared(diagnosis, before[-1], reached) if before else None
+    return _Shared(diagnosis, before[-1], failed, shared, _carried(diagnosis, shared)) if shared is not None else None
 
 
 def _named(diagnosis: Diagnosis, tensor: str | None) -> str:

@@ -130,6 +130,30 @@ AUTOGRAD: dict[str, list[Row]] = {
             {"change": "adam.step()"},
         ),
     ],
+    "saved_changed_in_loop": [
+        Row(
+            "cell = nn.RNNCell(2, 3)\nopt = torch.optim.SGD(cell.parameters(), lr=.1)\nh = torch.zeros(1, 3)\nfor i in range(3):\n    h = cell(torch.ones(1, 2), h)\n"
+            "    loss = h.sum()\n    loss.backward(retain_graph=True)\n    opt.step() #<\n",
+            {"shared": "h", "change": "opt.step()", "cut": "h = h.detach()"},
+        ),
+        Row(
+            "layer = nn.LSTM(2, 3)\nopt = torch.optim.Adam(layer.parameters())\nh, c = torch.zeros(1, 3), torch.zeros(1, 3)\nfor x in torch.randn(3, 4, 2):\n"
+            "    out, (h, c) = layer(x, (h, c))\n    opt.zero_grad()\n    out.sum().backward(retain_graph=True)\n    opt.step() #<\n",
+            {"change": "opt.step()"},
+        ),
+    ],
+    "saved_changed_since": [
+        Row(
+            "make, judge = nn.Linear(2, 2), nn.Linear(2, 1)\nopt = torch.optim.Adam(make.parameters())\nfor epoch in range(2):\n    for j in range(1):\n        fake = make(torch.ones(1, 2)).tanh() @ make.weight\n"
+            "    for j in range(2):\n        make.zero_grad()\n        (-judge(fake).mean()).backward(retain_graph=True)\n        opt.step() #<\n",
+            {"shared": "fake", "change": "opt.step()"},
+        ),
+        Row(
+            W
+            + "opt = torch.optim.SGD([w], lr=.1)\nenergy = (w * w).sum()\nfor i in range(2):\n    opt.zero_grad()\n    (energy * 2).backward(retain_graph=True)\n    opt.step() #<\n",
+            {"shared": "energy", "change": "opt.step()"},
+        ),
+    ],
     "leaf_in_place": [
         Row(W + "w -= 0.1 #<\n", {"name": "w"}, True),
         Row(W + "for i in range(2):\n    w.mul_(0.5) #<\n", {"name": "w", "op": "mul_"}, True),

@@ -82,6 +82,16 @@ GIVEN: dict[str, list[Row]] = {
         Row("net = nn.Sequential(nn.Linear(2, 4), F.relu) #<\n", {"written": "F.relu", "right": "nn.ReLU()"}, True),
         Row("net = nn.Sequential(nn.Linear(2, 4), torch.tanh, nn.Linear(4, 1)) #<\n", {"written": "torch.tanh"}, True),
     ],
+    "optimizer_all_frozen": [
+        Row(
+            "net = nn.Linear(2, 1)\nfor p in net.parameters():\n    p.requires_grad = False\nopt = torch.optim.Adam(filter(lambda p: p.requires_grad, net.parameters())) #<\n",
+            {"frozen": "p.requires_grad = False", "frozen_line": "7"},
+        ),
+        Row(
+            "net = nn.Linear(2, 1)\nnet.requires_grad_(False)\nopt = torch.optim.SGD([p for p in net.parameters() if p.requires_grad], lr=.1) #<\n",
+            {"frozen": "net.requires_grad_(False)"},
+        ),
+    ],
     "optimizer_empty_list": [
         Row(
             NET + INIT + "        self.layers = [nn.Linear(1, 1)] #<\nnet = Net()\nopt = torch.optim.Adam(net.parameters())\n",
@@ -518,6 +528,7 @@ NEAR_GIVEN: dict[str, str] = {
     "modules_in_list": "layers = [nn.Linear(2, 4), nn.ReLU()]\nnet = nn.Sequential(*layers)\nnn.ModuleList(layers)\n",
     "layer_class_given": "net = nn.Sequential(nn.Linear(2, 4), nn.ReLU())\n",
     "function_among_layers": "net = nn.Sequential(nn.Linear(2, 4), nn.ReLU())\nF.relu(net(torch.ones(1, 2)))\n",
+    "optimizer_all_frozen": "net = nn.Linear(2, 1)\nnet.weight.requires_grad = False\nopt = torch.optim.Adam(filter(lambda p: p.requires_grad, net.parameters()))\n",
     "optimizer_empty_list": NET + INIT + "        self.names = ['a']\nnet = Net()\nopt = torch.optim.Adam(net.parameters())\n",
     "super_init_not_called": NET + INIT + "        self.w = nn.Parameter(torch.ones(2))\nNet().missing\n",
     "forward_inside_init": NET + "    def call(self, x):\n        def forward(y):\n            return y\n        return forward(x)\nNet()(torch.ones(2))\n",

@@ -19,6 +19,9 @@ NEAR_MISSES: dict[str, str] = {
     "saved_tensor_changed": W + "a = w + 1\na += 1\na.sum().backward()\n",
     "saved_changed_by_step": W
     + "opt = torch.optim.SGD([w], lr=.1)\nfor i in range(2):\n    (w * w).sum().backward()\n    opt.step()\n",
+    "saved_changed_in_loop": "cell = nn.RNNCell(2, 3)\nopt = torch.optim.SGD(cell.parameters(), lr=.1)\nh = torch.zeros(1, 3)\nfor i in range(3):\n    h = cell(torch.ones(1, 2), h.detach())\n    h.sum().backward(retain_graph=True)\n    opt.step()\n",
+    "saved_changed_since": W
+    + "opt = torch.optim.SGD([w], lr=.1)\nfor i in range(2):\n    energy = (w * w).sum()\n    (energy * 2).backward(retain_graph=True)\n    opt.step()\n",
     "hooked_layer_in_place": "net = nn.Sequential(nn.Linear(2, 3), nn.ReLU())\nnet[0].register_full_backward_hook(lambda m, i, o: None)\nnet(torch.ones(1, 2)).sum().backward()\n",
     "leaf_in_place": W + "with torch.no_grad():\n    w -= 0.1\n",
     "leaf_view_in_place": W + "with torch.no_grad():\n    w[0] = 3.\n",

@@ -69,6 +69,7 @@ TRIGGERS: dict[str, list[str]] = {
     "saved_value_edited": [
         "w = torch.tensor([2.], requires_grad=True)\nx = torch.tensor([3.])\ny = w * x\nx.data.mul_(10)\ny.backward()\n",
         "x = torch.tensor([1.], requires_grad=True)\ny = x * x\nx.data *= 100\ny.backward()\n",
+        "x = torch.ones(3, requires_grad=True)\nout = x.sigmoid()\nshown = out.data\nshown.zero_()\nout.sum().backward()\n",
     ],
     "step_without_zero_grad": [
         MODEL + "for i in range(3):\n    loss = model(x).pow(2).mean()\n    loss.backward()\n    opt.step()\n",

@@ -569,6 +569,7 @@ for i in range(2):
     kept.append(loss)
 """),
     Case("total_kept", 13, {"name": "total", "added": "loss", "count": "3"}, "total = 0\n" + TRAIN + LOOP + "    total += loss\n"),
+    Case("total_kept", 13, {"name": "total", "added": "loss / 5"}, "total = 0\n" + TRAIN + LOOP + "    total += loss / 5\n"),
     Case("total_kept", 9, {"name": "s", "added": "loss", "count": "4"}, """w = torch.ones(2, requires_grad=True)
 s = torch.tensor(0.0)
 for i in range(4):
@@ -659,6 +660,10 @@ NEAR_MISSES: tuple[tuple[str, str], ...] = (
     ("step_without_zero_grad", TRAIN + "for i in range(3):\n    F.mse_loss(model(x), y).backward()\n    opt.step()\n"
      "    for p in model.parameters():\n        p.grad.zero_()\n"),
     ("step_without_zero_grad", TRAIN + LOOP),
+    ("step_without_zero_grad", "import copy\n" + TRAIN + "late = copy.deepcopy(model)\nfor i in range(4):\n    opt.zero_grad()\n    F.mse_loss(model(x), y + 0.9 * late(x)).backward()\n"
+     "    opt.step()\n    late.load_state_dict(model.state_dict())\n"),
+    ("targets_too_far", "net = nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, 1))\nnn.init.constant_(net[0].bias, -50.)\nopt = torch.optim.SGD(net.parameters(), lr=0.01)\n"
+     "x = torch.randn(8, 2)\nfor i in range(20):\n    loss = F.mse_loss(net(x), x[:, :1] * 30)\n    opt.zero_grad(); loss.backward(); opt.step()\n"),
     ("leaf_recreated", "x = torch.randn(3, requires_grad=True)\nJ = torch.autograd.functional.jacobian(lambda t: t ** 2, x)\n"),
     ("cut_by_no_grad", "net = nn.Sequential(torch.nn.utils.parametrizations.spectral_norm(nn.Linear(3, 4)), nn.ReLU())\nnet(torch.randn(5, 3)).sum().backward()\n"),
     ("cut_by_no_grad", "net = torch.nn.utils.parametrizations.spectral_norm(nn.Linear(3, 4))\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\nnet(torch.randn(5, 3)).sum().backward()\nopt.step()\n"),

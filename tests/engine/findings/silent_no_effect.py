@@ -50,6 +50,7 @@ TRIGGERS: tuple[Case, ...] = (
     Case("leaf_recreated", 9, {"leaf": "net.weight, net.bias", "name": "total", "is_number": "1"}, "net = nn.Linear(2, 2)\ndef parts(x):\n    out = net(x)\n    return {'a': out[:, 0].mean().item(), 'b': out[:, 1].mean().item()}\nd = parts(torch.ones(4, 2))\ntotal = torch.tensor(d['a'] + d['b'], requires_grad=True)\ntotal.backward()\n"),
     Case("update_lost", 8, {"name": "p"}, "params = [torch.ones(2, requires_grad=True)]\n(params[0] ** 2).sum().backward()\nwith torch.no_grad():\n    for p in params:\n        p = p - 0.1 * p.grad\n"),
     Case("item_lost", 9, {"name": "x", "items": "rows", "later_line": "11"}, TRAIN + "rows = [(x * 50 + 100, y) for _ in range(3)]\nfor x, y in rows:\n    x = (x - 100) / 50\nfor i in range(2):\n    for x, y in rows:\n        opt.zero_grad()\n        F.mse_loss(model(x), y).backward()\n        opt.step()\n"),
+    Case("item_lost", 9, {"name": "y", "items": "labels"}, TRAIN + "labels = [y, y + 1]\nfor y in labels:\n    y = (y > 0).float()\nfor label in labels:\n    F.mse_loss(model(x), label).backward()\n"),
     Case("update_lost", 10, {"name": "p"}, TRAIN + "F.mse_loss(model(x), y).backward()\nwith torch.no_grad():\n    for name, p in model.named_parameters():\n        p = p - 0.01 * p.grad\n"),
 )  # fmt: skip
 

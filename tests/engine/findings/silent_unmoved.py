@@ -46,6 +46,59 @@ for i in range(3):
     net(torch.randn(4, 3)).pow(2).mean().backward()
     plan.step()
 """, (("    plan.step()", "    opt.step(); plan.step()"),)),
+    Pair("backward_without_step", 14, """made, told = nn.Linear(3, 3), nn.Linear(3, 1)
+m_opt = torch.optim.SGD(made.parameters(), lr=0.1)
+t_opt = torch.optim.SGD(told.parameters(), lr=0.1)
+real = torch.randn(4, 3)
+for i in range(3):
+    made.zero_grad()
+    (-told(made(real)).mean()).backward()
+    m_opt.step()
+    told.zero_grad()
+    loss = told(made(real).detach()).mean() - told(real).mean()
+    loss.backward()
+    m_opt.step()
+""", (("    loss.backward()\n    m_opt", "    loss.backward()\n    t_opt"),)),
+    # what was computed goes on being wrong
+    Pair("infinity_goes_on", 8, """q = nn.Linear(4, 4)
+x = torch.randn(5, 4)
+hidden = torch.ones(5, 5).triu(1).bool()
+weights = (q(x) @ x.t()).softmax(-1).masked_fill(hidden, float('-inf'))
+out = q(weights @ x)
+out.square().mean().backward()
+""", ((".softmax(-1).masked_fill(hidden, float('-inf'))", ".masked_fill(hidden, float('-inf')).softmax(-1)"), ("float('-inf')", "0"))),
+    Pair("infinity_goes_on", 6, """scores = torch.zeros(2, 3, requires_grad=True)
+hidden = torch.tensor([True, False, False])
+loss = F.cross_entropy(scores.masked_fill(hidden, -torch.inf), torch.tensor([0, 1]))
+loss.backward()
+""", (("torch.tensor([0, 1])", "torch.tensor([2, 1])"), ("-torch.inf", "-100."))),
+    Pair("infinity_goes_on", 8, """x = torch.randn(5, 4)
+x[0, 0] = x[0, 1] = torch.inf
+net = nn.Linear(4, 1)
+for i in range(2):
+    net(x).square().mean().backward()
+""", (("x[0, 0] = x[0, 1] = torch.inf", "x[0, 0] = x[0, 1] = 3"), ("net(x)", "net(x.clamp(-10, 10))"))),
+    Pair("difference_broadcast", 8, """x, y = torch.randn(4, 2), torch.randn(4)
+w, b = torch.randn(2, 1, requires_grad=True), torch.randn(1, requires_grad=True)
+for i in range(2):
+    out = x.mm(w).add_(b)
+    (out - y).square().mean().backward()
+""", (("torch.randn(4)", "torch.randn(4, 1)"), ("(out - y)", "(out.squeeze(1) - y)"))),
+    Pair("difference_broadcast", 10, """value, policy = nn.Linear(3, 1), nn.Linear(3, 2)
+opt = torch.optim.Adam([*value.parameters(), *policy.parameters()])
+x, gain, taken = torch.randn(6, 3), torch.randn(6), torch.randint(0, 2, (6,))
+for i in range(3):
+    told = value(x)
+    chosen = policy(x).log_softmax(1)[range(6), taken]
+    better = gain - told.detach()
+    loss = F.mse_loss(told.squeeze(1), gain) - (better * chosen).mean()
+""" + STEP, (("told.detach()", "told.squeeze(1).detach()"),)),
+    Pair("dead_relu", 8, """net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1))
+x, y = torch.rand(8, 4), torch.zeros(8, 1)
+opt = torch.optim.SGD(net.parameters(), lr=20.)
+for i in range(8):
+    loss = F.mse_loss(net(x), y - 5)
+""" + STEP, (("lr=20.", "lr=0.01"), ("nn.ReLU()", "nn.LeakyReLU()"))),
     Pair("fed_and_never_moved", 6, """net = nn.Linear(4, 2)
 scale = nn.Parameter(torch.ones(2))
 opt = torch.optim.Adam(net.parameters(), lr=0.01)

@@ -746,6 +746,18 @@ for _ in range(4):
 """, (
         ("std = torch.exp(logvar)", "std = torch.exp(0.5 * logvar)"),
     )),
+    Pair("zeroed_in_every_part", 9, """net = nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+seen = 0
+for x in torch.randn(8, 4, 3):
+    loss = net(x).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    seen += len(x)
+    if seen >= 16:
+        opt.step()
+        seen = 0
+""", (("    opt.zero_grad()\n    loss", "    loss"), ("seen >= 16", "seen >= 4"))),
     Pair("zeroed_in_every_part", 12, """from torch.utils.data import DataLoader, TensorDataset
 X = torch.randn(48, 3); y = (X[:, 0] > 0).long()
 loader = DataLoader(TensorDataset(X, y), batch_size=4, shuffle=True)

@@ -152,7 +152,17 @@ def dead_relus(diagnosis: Diagnosis) -> Iterator[Finding]:
         units = str(shape[1 if _layer(diagnosis, first[-1]).startswith("conv") and len(shape) > 2 else -1])
         before = diagnosis.op_at[first[0].id]
         is_late = any((op.module, op.span) == (first[0].module, first[0].span) for op in diagnosis.trace.ops[:before])
-        yield _blocked(diagnosis, "dead_relu", first, units=units, alone=str(len(dead)), is_late=str(int(is_late)))
+        empty = _filled_with_zeros(diagnosis, first[0])
+        yield _blocked(
+            diagnosis,
+            "dead_relu",
+            first,
+            units=units,
+            alone=str(len(dead)),
+            is_late=str(int(is_late)),
+            is_empty=str(int(empty is not None)),
+            filled_line=line(empty.span) if empty is not None else "",
+        )
 
 
 def _has_nothing(diagnosis: Diagnosis, op: Op) -> bool:
@@ -160,6 +170,14 @@ def _has_nothing(diagnosis: Diagnosis, op: Op) -> bool:
     layer = _product_behind(diagnosis, op)
     is_fed = diagnosis.steps and layer is not None and not is_zero(diagnosis.input_of(layer))
     return is_zero(diagnosis.input_of(op)) and not is_fed
+
+
+def _filled_with_zeros(diagnosis: Diagnosis, op: Op) -> Op | None:
+    """What filled the weight of the layer behind it, where that is all zeros."""
+    layer = _product_behind(diagnosis, op)
+    given = (diagnosis.tensors.get(tensor) for tensor in layer.inputs) if layer is not None else ()
+    empty = next((weight for weight in given if weight is not None and weight.requires_grad and is_zero(weight)), None)
+    return _filled(diagnosis, diagnosis.identity(empty.id), layer) if empty is not None and layer is not None else None
 
 
 def _is_trained(diagnosis: Diagnosis, op: Op) -> bool:

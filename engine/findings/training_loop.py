@@ -249,8 +249,11 @@ def never_stepped(diagnosis: Diagnosis) -> Iterator[Finding]:
 def _optimizers_bound(diagnosis: Diagnosis) -> list[str]:
     """The names of the optimizers that a program makes, of the kinds that step in it."""
     kinds = {step.optimizer for step in diagnosis.steps}
-    bound = (binding for binding in diagnosis.code.bindings if isinstance(binding.value, ast.Call))
-    return [dotted(binding.targets[0]) for binding in bound if called(binding.value) in kinds]
+    return [
+        dotted(binding.targets[0])
+        for binding in diagnosis.code.bindings
+        if isinstance(binding.value, ast.Call) and called(binding.value) in kinds
+    ]
 
 
 def _never_reached(diagnosis: Diagnosis) -> Iterator[Finding]:

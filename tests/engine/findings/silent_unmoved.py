@@ -93,6 +93,15 @@ for i in range(3):
     better = gain - told.detach()
     loss = F.mse_loss(told.squeeze(1), gain) - (better * chosen).mean()
 """ + STEP, (("told.detach()", "told.squeeze(1).detach()"),)),
+    Pair("dead_relu", 10, """net = nn.Sequential(nn.Linear(4, 8, bias=False), nn.ReLU(), nn.Linear(8, 1))
+nn.init.zeros_(net[0].weight)
+x = torch.rand(8, 4)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for i in range(3):
+    opt.zero_grad()
+    F.mse_loss(net(x), x[:, :1]).backward()
+    opt.step()
+""", (("nn.init.zeros_", "nn.init.xavier_uniform_"), ("nn.ReLU()", "nn.Tanh()"))),
     Pair("dead_relu", 8, """net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1))
 x, y = torch.rand(8, 4), torch.zeros(8, 1)
 opt = torch.optim.SGD(net.parameters(), lr=20.)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from engine.findings.axes import PRODUCTS
 from engine.findings.diagnosis import (
+    RESETS,
     Diagnosis,
     argument,
     by_number,
@@ -21,6 +22,7 @@ from engine.findings.diagnosis import (
     times,
 )
 from engine.findings.losses import ELEMENTWISE_LOSSES, last_maker, said_at
+from engine.findings.training_loop import written_at
 from engine.findings.uphill import squares_differences
 from engine.ops import PASSES, READS
 from engine.program.names import called, names_read
@@ -76,6 +78,69 @@ def terms_without_gradient(diagnosis: Diagnosis) -> Iterator[Finding]:
                 cut=diagnosis.code.excerpt(cut.span),
                 leaf=diagnosis.say(cut.leaf),
             )
+
+
+def terms_that_train_nothing(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A term of a loss that was cut off from what the next step moves, and whose gradients come only to what is zeroed
+    before its own step: the judgement of a detached fake, in the loss of its generator."""
+    owners = diagnosis.gradient_owner
+    steps = written_at(diagnosis, ("step",), diagnosis.leaf_of)
+    resets = written_at(diagnosis, RESETS, lambda id_: owners.get(diagnosis.identity(id_)))
+    first = {pass_.span: pass_ for pass_ in reversed(diagnosis.ended) if pass_.kind == "backward"}
+    for pass_ in first.values() if len(diagnosis.steps) > 1 else ():
+        now, root = diagnosis.pass_step.get(pass_.id, 0), pass_.roots[0].tensor or ""
+        step = next((step for step in diagnosis.steps if diagnosis.update_step.get(step.id, -1) > now), None)
+        moved = set(diagnosis.changed_by(step)) if step is not None else set()
+        if step is None or diagnosis.elements(root) != 1 or moved.isdisjoint(_reached(diagnosis, root)):
+            continue
+
+        def is_taken(leaf: str, now: int = now) -> bool:
+            later = next((at for at in steps.get(leaf, ()) if at > now), None)
+            return later is not None and not any(now < reset < later for reset in resets.get(leaf, ()))
+
+        for op, term in _added(diagnosis, root):
+            leaves = _reached(diagnosis, term)
+            if not leaves or not moved.isdisjoint(leaves) or any(map(is_taken, leaves)):
+                continue
+            makers = [maker for maker in diagnosis.makers_behind([term]) if maker.name in LEAVES_GRAPH]
+            lost = {maker.id: moved.intersection(diagnosis.leaves_behind(maker.inputs)) for maker in makers}
+            cut = max(makers, key=lambda maker: len(lost[maker.id]), default=None)
+            if cut is not None and lost[cut.id]:
+                yield diagnosis.warning(
+                    "term_trains_nothing",
+                    cut,
+                    tensors=(term, *sorted(leaves, key=by_number)[:7]),
+                    nodes=op.nodes[:1],
+                    cut=diagnosis.code.excerpt(cut.span),
+                    op=cut.name,
+                    sum_line=line(op.span),
+                    code=diagnosis.code.excerpt(op.span),
+                    names=diagnosis.say_all(sorted(leaves, key=by_number)),
+                    step_line=line(step.span),
+                    moved=diagnosis.say_all(sorted(moved, key=by_number)),
+                )
+
+
+def _reached(diagnosis: Diagnosis, tensor: str) -> set[str]:
+    """The leaves that gradient comes to from a tensor."""
+    record = diagnosis.tensors.get(tensor)
+    nodes = diagnosis.reached_from([record.grad_fn.node]) if record is not None and record.grad_fn is not None else ()
+    variables = (diagnosis.nodes[node].variable for node in nodes if node in diagnosis.nodes)
+    return {diagnosis.identity(variable) for variable in variables if variable is not None}
+
+
+def _added(diagnosis: Diagnosis, root: str) -> Iterator[tuple[Op, str]]:
+    """The single numbers with a gradient of their own that are added up to a loss, with the op that adds them."""
+
+    def parts(tensor: str) -> Iterator[str]:
+        maker = diagnosis.maker.get(tensor)
+        if maker is not None and maker.name in SUMS | SCALES:
+            yield from (given for given in maker.inputs if diagnosis.elements(given) == 1)
+
+    for tensor in near([root], parts):
+        maker = diagnosis.maker.get(tensor)
+        if maker is not None and maker.name in SUMS and len(maker.inputs) > 1:
+            yield from ((maker, given) for given in maker.inputs if diagnosis.is_tracked(given))
 
 
 def _terms(diagnosis: Diagnosis, root: str) -> Iterator[tuple[Op, str | None]]:

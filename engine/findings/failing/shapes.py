@@ -5,12 +5,17 @@ import math
 import re
 
 from engine.findings.axes import is_permuted
+from engine.findings.diagnosis import line, near
 from engine.findings.failing.case import Case, a, known, of_one, only_if
 from engine.findings.failing.origins import sizes
 from engine.ops import BROADCASTING, VIEWS
 from engine.program.edits import Edits
 from engine.program.names import keyword
 from engine.trace import Finding, Op, Tensor
+
+PLACES = frozenset("multinomial argmax".split())
+"""Ops that give places of scores."""
+JOINS = frozenset("cat concat stack to long".split())
 
 # Products
 
@@ -236,7 +241,20 @@ def embedding(case: Case) -> Finding:
     only_if(known(case.op).name == "embedding")
     indices, rows = case.argument(0, "input"), case.argument(1, "weight").shape[0]
     worst = known(next((number for number in numbers(indices) if not 0 <= number < rows), None))
-    return case.finding(rows=str(rows), value=f"{worst:.0f}", last=str(rows - 1))
+    said = {"rows": str(rows), "value": f"{worst:.0f}", "last": str(rows - 1)}
+    diagnosis = case.diagnosis
+
+    def before(tensor: str) -> tuple[str, ...]:
+        maker = diagnosis.maker.get(tensor)
+        return maker.inputs if maker is not None and maker.name in VIEWS | JOINS else ()
+
+    makers = (diagnosis.maker.get(tensor) for tensor in near([indices.id], before))
+    drawn = next((maker for maker in makers if maker is not None and maker.name in PLACES), None)
+    scores = diagnosis.input_of(drawn) if drawn is not None else None
+    if drawn is None or scores is None or scores.shape[-1] <= rows:
+        return case.finding("", said)
+    made = {"op": drawn.name, "drawn_line": line(drawn.span), "columns": str(scores.shape[-1])}
+    return case.finding("embedding_place_of_scores", {**said, **made})
 
 
 def numbers(tensor: Tensor) -> list[float]:

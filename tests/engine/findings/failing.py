@@ -470,6 +470,17 @@ SHAPES: dict[str, list[Row]] = {
         ),
         Row("table = torch.ones(4, 2)\nF.embedding(torch.tensor([4]), table) #<\n", {"value": "4", "last": "3"}),
     ],
+    "embedding_place_of_scores": [
+        Row(
+            "table = nn.Embedding(3, 8)\nids = torch.zeros(1, 1, dtype=torch.long)\nfor i in range(20):\n    scores = table(ids)[:, -1] #<\n"
+            "    scores = scores + torch.arange(8.) * 9\n    ids = torch.cat((ids, scores.softmax(-1).multinomial(1)), dim=1)\n",
+            {"op": "multinomial", "columns": "8", "rows": "3", "last": "2"},
+        ),
+        Row(
+            "table = nn.Embedding(3, 2)\nhead = nn.Linear(2, 5)\nnn.init.constant_(head.bias, 0)\nhead.bias.data[4] = 99\nnext_id = head(table(torch.tensor([0]))).argmax(-1)\ntable(next_id) #<\n",
+            {"op": "argmax", "value": "4"},
+        ),
+    ],
     "list_index": [
         Row("layers = [1, 2]\nlayers[2] #<\n", {"name": "layers", "index": "2"}),
         Row("blocks = nn.ModuleList([nn.ReLU()])\nblocks[1] #<\n", {"name": "blocks"}),

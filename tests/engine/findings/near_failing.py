@@ -71,6 +71,7 @@ NEAR_MISSES: dict[str, str] = {
     "target_out_of_range": X + "F.cross_entropy(x, torch.tensor([0, 2]))\n",
     "index_out_of_range": X + "x[-2]\n",
     "embedding_index": "emb = nn.Embedding(3, 2)\nemb(torch.tensor([0, 2]))\n",
+    "embedding_place_of_scores": "table = nn.Embedding(3, 3)\nids = table(torch.tensor([0])).softmax(-1).multinomial(1)\ntable(ids)\n",
     "list_index": X + "x[2]\n",
     "indices_many": X + "x[..., 0, 0]\nx[None, 0, 0]\n",
     "index_of_scalar": "t = torch.tensor(3.)\nprint(t[None], t[...])\n",

@@ -59,6 +59,33 @@ for i in range(3):
     loss.backward()
     m_opt.step()
 """, (("    loss.backward()\n    m_opt", "    loss.backward()\n    t_opt"),)),
+    Pair("term_trains_nothing", 10, """make, judge = nn.Linear(3, 4), nn.Linear(4, 1)
+m_opt, j_opt = torch.optim.Adam(make.parameters()), torch.optim.Adam(judge.parameters())
+x, real = torch.randn(6, 3), torch.randn(6, 4)
+for i in range(2):
+    fake = make(x)
+    m_opt.zero_grad()
+    told = judge(fake.detach())
+    (F.mse_loss(told, torch.ones(6, 1)) + 0.1 * F.l1_loss(fake, real)).backward()
+    m_opt.step()
+    j_opt.zero_grad()
+    (judge(fake.detach()).square().mean() + (judge(real) - 1).square().mean()).backward()
+    j_opt.step()
+""", (("told = judge(fake.detach())", "told = judge(fake)"), ("    j_opt.zero_grad()\n", ""))),
+    Pair("term_trains_nothing", 8, """body, probe = nn.Linear(3, 4), nn.Linear(4, 2)
+opt, late = torch.optim.SGD(body.parameters(), lr=0.1), torch.optim.SGD(probe.parameters(), lr=0.1)
+for x in torch.randn(4, 5, 3):
+    h = body(x)
+    seen = h.data
+    loss = h.square().mean() + probe(seen).square().mean()
+    opt.zero_grad()
+    late.zero_grad()
+    loss.backward()
+    opt.step()
+    probe.zero_grad()
+    (probe(seen) - 1).square().mean().backward()
+    late.step()
+""", (("    probe.zero_grad()\n", ""), ("+ probe(seen)", "+ probe(h)"))),
     # what was computed goes on being wrong
     Pair("infinity_goes_on", 8, """q = nn.Linear(4, 4)
 x = torch.randn(5, 4)

@@ -19,6 +19,12 @@ WHOLE = {
 }
 ARITHMETIC = {"add": float.__add__, "sub": float.__sub__, "mul": float.__mul__}
 LEAST_LOST = 4
+LEAVE_AS_IS = {
+    "squeeze": "squeeze_without_effect",
+    "t": "transpose_without_effect",
+    "permute": "permute_without_effect",
+}
+"""Ops that may give a tensor as it is, and what is told then."""
 KEEPS_VALUES = (
     LIKES
     | FILLS
@@ -133,9 +139,10 @@ def _operand(diagnosis: Diagnosis, op: Op, at: int) -> Sequence[float]:
 
 
 def axes_left_as_they_are(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A `squeeze` that never found an axis of size 1, and a `t()` of a tensor with one axis: both give the tensor as it
-    is."""
-    pairs = ((op, diagnosis.input_of(op), diagnosis.output_of(op)) for op in diagnosis.ops_named(("squeeze", "t")))
+    """A `squeeze` that never found an axis of size 1, a `t()` of a tensor with one axis and a `permute` into the same
+    order: they give the tensor as it is."""
+    named = diagnosis.ops_named(tuple(LEAVE_AS_IS))
+    pairs = ((op, diagnosis.input_of(op), diagnosis.output_of(op)) for op in named)
     known = [(op, given, made) for op, given, made in pairs if given is not None and made is not None and given.shape]
     effective = {line(op.span) for op, given, made in known if op.name == "squeeze" and given.shape != made.shape}
     for op, given, _ in known:
@@ -144,9 +151,12 @@ def axes_left_as_they_are(diagnosis: Diagnosis) -> Iterator[Finding]:
             continue
         if op.name == "t" and (len(given.shape) != 1 or diagnosis.is_inside_library(op)):
             continue
+        order = [number(diagnosis.code.text(axis)) for axis in call.args] if call is not None else []
+        if op.name == "permute" and (len(order) < 2 or order != [*range(len(order))]):
+            continue
         yield diagnosis.finding(
-            "squeeze_without_effect" if op.name == "squeeze" else "transpose_without_effect",
-            "note",
+            LEAVE_AS_IS[op.name],
+            "warning" if op.name == "permute" else "note",
             op.span,
             tensors=op.inputs[:1],
             nodes=op.nodes,

@@ -87,6 +87,17 @@ for x in torch.randn(4, 5, 3):
     late.step()
 """, (("    probe.zero_grad()\n", ""), ("+ probe(seen)", "+ probe(h)"))),
     # what was computed goes on being wrong
+    Pair("permute_without_effect", 6, """a = torch.randn(2, 3, 3, requires_grad=True)
+v = torch.randn(2, 4, 3)
+out = v @ a.permute(0, 1, 2)
+out.sum().backward()
+""", (("(0, 1, 2)", "(0, 2, 1)"),)),
+    Pair("permute_without_effect", 7, """x = torch.randn(2, 5, requires_grad=True)
+for i in range(2):
+    y = x.tanh()
+    y = torch.permute(y, (1, 0)).permute(0, 1)
+    y.sum().backward()
+""", ((".permute(0, 1)", ".permute(1, 0)"),)),
     Pair("infinity_goes_on", 8, """q = nn.Linear(4, 4)
 x = torch.randn(5, 4)
 hidden = torch.ones(5, 5).triu(1).bool()

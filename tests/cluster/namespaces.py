@@ -1,22 +1,26 @@
 """Nodes in network namespaces of their own, and cables between them that may be cut: what the kernel does then is real."""
 
 import os
+import re
 import subprocess
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 BETWEEN = f"gg{os.getpid()}"
 """Namespace of the bridges. Whoever speaks over one sees a link that is up, cut or not."""
+NETWORK = f"10.{64 + os.getpid() % 128}"
+"""Tests that run beside these have another one."""
 
 
 class NoNamespaces(Exception):
     """This machine does not let us make any."""
 
 
-def _ip(*arguments: str) -> None:
+def _ip(*arguments: str) -> str:
     try:
-        subprocess.run(["ip", *arguments], check=True, capture_output=True, text=True, timeout=60)
+        return subprocess.run(["ip", *arguments], check=True, capture_output=True, text=True, timeout=60).stdout
     except FileNotFoundError:
         raise NoNamespaces("there is no `ip` (iproute2)") from None
     except subprocess.CalledProcessError as refused:
@@ -48,6 +52,9 @@ class Namespaces:
     def __init__(self) -> None:
         self._count = 0
         self._made = [BETWEEN]
+        for name, pid in re.findall(r"^(gg(\d+)\S*)", _ip("netns", "list"), re.MULTILINE):
+            if not Path("/proc", pid).exists():  # of tests that were killed
+                _ip("netns", "del", name)
         _ip("netns", "add", BETWEEN)
 
     def within(self, node: str) -> list[str]:
@@ -63,7 +70,7 @@ class Namespaces:
         self.within(node)
         self._count += 1
         number = self._count
-        made = Cable(f"b{number}", f"10.213.{number}.1", f"10.213.{number}.2")
+        made = Cable(f"b{number}", f"{NETWORK}.{number}.1", f"{NETWORK}.{number}.2")
         ours, theirs = f"{BETWEEN}h{number}", f"{BETWEEN}t{number}"
         _ip("-n", BETWEEN, "link", "add", made.bridge, "type", "bridge")
         _ip("-n", BETWEEN, "link", "set", made.bridge, "up")

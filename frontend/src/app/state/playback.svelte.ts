@@ -2,6 +2,7 @@
 
 import { stepsOn } from '../../core/trace/lines'
 import { remember, remembered } from './browser-storage'
+import type { TraceIndex } from '../../core/trace/trace-index'
 import type { PageView } from './view.svelte'
 import type { Run } from './run.svelte'
 
@@ -18,6 +19,7 @@ export type Speed = (typeof SPEEDS)[number]
 export class Playback {
   private readonly run: Run
   private readonly view: PageView
+  private readonly striding = import('../../core/trace/strides')
   private timer: ReturnType<typeof setTimeout> | undefined
   playing = $state(false)
   /** How many times as fast as it would be. */
@@ -53,6 +55,12 @@ export class Playback {
   jump(step: number): void {
     this.play(false)
     this.goTo(step)
+  }
+
+  /** Strides from here as the reader asks. */
+  async stride(way: 'on' | 'back' | 'over' | 'overBack' | 'out'): Promise<void> {
+    const strides = await this.striding
+    if (this.run.index) this.jump(strides[way](this.run.index, this.step))
   }
 
   /** Goes to where a line runs next, or for the first time after it ran for the last. */
@@ -94,6 +102,8 @@ export class Playback {
     const wait = 200 / this.speed
     let before = performance.now() + wait
     let due = 0
+    let whole = (_index: TraceIndex, step: number): number => step
+    void this.striding.then(({ wholeOf }) => (whole = wholeOf))
     const tick = (): void => {
       if (!this.playing) return
       const eachMs = Math.min(SLOWEST_MS, WHOLE_MS / total) / this.speed
@@ -103,7 +113,7 @@ export class Playback {
       const stride = Math.max(1, Math.floor(due))
       due -= stride
       const halt = this.haltSteps.find((step) => step > this.step && step <= this.step + stride)
-      this.goTo(halt ?? this.step + stride)
+      this.goTo(halt ?? (this.run.index ? whole(this.run.index, this.step + stride) : this.step + stride))
       if (halt !== undefined || this.step >= this.run.total) this.playing = false
       else this.timer = setTimeout(tick, Math.max(eachMs, FRAME_MS))
     }

@@ -2,7 +2,8 @@ import { expect, test } from 'vitest'
 import type { Step, Trace } from '../../api/types'
 import { load } from '../fixtures/load'
 import { stepsOn } from './lines'
-import { out, over, overBack } from './strides'
+import { fillingAt } from './filling'
+import { back, on, out, over, overBack, wholeOf } from './strides'
 import { TraceIndex } from './trace-index'
 
 const trained = new TraceIndex(load('accumulation').trace)
@@ -30,6 +31,17 @@ test('where nothing begins, a stride is one step, within the run', () => {
   expect([over(trained, total), overBack(trained, 0)]).toEqual([total, 0])
   const op = trained.trace.timeline.findIndex(({ kind }) => kind === 'op')
   expect([over(trained, op), overBack(trained, op + 1)]).toEqual([op + 1, op])
+})
+
+test('what a layer is filled with is one step, on and back; a step inside it is its own', () => {
+  const begin = attending.trace.timeline.findIndex((_, at) => fillingAt(attending, at + 1))
+  const { first, last } = fillingAt(attending, begin + 1)!
+  expect([first, last]).toEqual([begin + 1, begin + 2])
+  expect(on(attending, begin)).toBe(last)
+  expect(back(attending, last)).toBe(begin)
+  expect(wholeOf(attending, first)).toBe(last)
+  const total = attending.trace.timeline.length
+  expect([on(attending, total), back(attending, 0), back(attending, total)]).toEqual([total, 0, total - 1])
 })
 
 function onLines(code: string, lines: readonly number[]): TraceIndex {

@@ -1,8 +1,24 @@
-// Longer strides through the timeline: over a module's call or a pass, out of a loop.
+// Strides through the timeline: one thing on or back, over a module's call or a pass, out of a loop.
 
 import type { Step } from '../../api/types'
+import { fillingAt } from './filling'
 import { lineOf } from './lines'
 import type { TraceIndex } from './trace-index'
+
+/** The next step; the filling of a layer's parameters is one. */
+export function on(index: TraceIndex, step: number): number {
+  return wholeOf(index, Math.min(step + 1, index.trace.timeline.length))
+}
+
+/** The same the other way. */
+export function back(index: TraceIndex, step: number): number {
+  return (fillingAt(index, step)?.first ?? Math.max(step, 1)) - 1
+}
+
+/** The end of the filling that a step is in, or the step. */
+export function wholeOf(index: TraceIndex, step: number): number {
+  return fillingAt(index, step)?.last ?? step
+}
 
 /** The step at which what comes next is over: a whole call of a module, a whole pass, else one event. */
 export function over(index: TraceIndex, step: number): number {

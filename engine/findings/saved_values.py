@@ -21,6 +21,8 @@ def data_edits(diagnosis: Diagnosis) -> Iterator[Finding]:
     ]
     if not edits:
         return
+    # of a write that is told of both, what it did to the tensor itself
+    edits.sort(key=lambda edit: edit[2] != diagnosis.identity(edit[1].before or ""))
     savers, users = _savers(diagnosis, {identity for _, _, identity in edits}), _users(diagnosis)
     written = _written(diagnosis)
     looked_at: dict[tuple[str, Span | None], tuple[int, list[_Saver]]] = {}

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 import { load } from '../fixtures/load'
-import { bands } from './timeline-names'
+import type { Step } from '../../api/types'
+import { words } from '../words/bundled'
+import { bands, markLabel } from './timeline-names'
 import { TraceIndex } from './trace-index'
 
 /** Brackets of a run whose ops belonged to these modules, one step each. */
@@ -24,4 +26,17 @@ test('a part that runs again after another has no bracket over the other', () =>
 test('neighbours of one list share a bracket', () => {
   const blocks = Array.from({ length: 40 }, (_, at) => `net.blocks.${at}`)
   expect(bracketsOf(blocks).map(({ text }) => text)).toEqual(['blocks ×40'])
+})
+
+test('a part that has only a number goes by the name of what holds it', () => {
+  const paths = ['net.0', 'net.2'].flatMap((path) => Array<string>(20).fill(path))
+  expect(bracketsOf(paths).map(({ text }) => text)).toEqual(['net.0', 'net.2'])
+  const { trace } = load('attention')
+  const held = { ...trace.modules[0]!, id: 'm', path: 'net.2' }
+  const index = new TraceIndex({ ...trace, modules: [held], calls: [{ ...trace.calls![0]!, id: 'c', module: 'm' }] })
+  const call = (path: string): string => {
+    held.path = path
+    return markLabel(index, { kind: 'call', call: 'c' } as Step, words('en'))
+  }
+  expect([call('net.2'), call('net.head'), call('net')]).toEqual(['net.2', 'head', 'net'])
 })

@@ -41,7 +41,7 @@ export function markLabel(index: TraceIndex, step: Step, t: Words): string {
     case 'hook':
       return (step.hook && index.hooks.get(step.hook)?.function) || 'hook'
     case 'call':
-      return index.modules.get(index.calls.get(step.call ?? '')?.module ?? '')?.path.split('.').at(-1) ?? ''
+      return ownName(index.modules.get(index.calls.get(step.call ?? '')?.module ?? '')?.path ?? '')
     case 'accumulate':
       return `${tensorName(index, index.tensor(pass?.accumulations[step.accumulation ?? 0]?.tensor))}.grad`
     case 'batch': {
@@ -139,8 +139,19 @@ function together(crowded: readonly Band[], found: readonly Band[]): Band[] {
     .filter(({ text, from, to }) => hasRoom(text, from, to))
 }
 
-/** `model.blocks.0.attn` → `blocks.0`; with several models side by side, the model's own name stays. */
+/** `model.blocks.0.attn` → `blocks.0`; the model's own name stays with several side by side, and before a number. */
 function part(path: string, onlyRoot: boolean): string {
-  const pieces = path.split('.').slice(onlyRoot ? 1 : 0)
-  return /^\d+$/.test(pieces[1] ?? '') ? `${pieces[0]}.${pieces[1]}` : (pieces[0] ?? '')
+  const all = path.split('.')
+  const pieces = all.slice(onlyRoot && !isNumber(all[1]) ? 1 : 0)
+  return isNumber(pieces[1]) ? `${pieces[0]}.${pieces[1]}` : (pieces[0] ?? '')
+}
+
+/** `model.head` → `head`, `model.0` → `model.0`: a number alone says nothing. */
+function ownName(path: string): string {
+  const pieces = path.split('.')
+  return pieces.slice(isNumber(pieces.at(-1)) ? -2 : -1).join('.')
+}
+
+function isNumber(piece: string | undefined): boolean {
+  return /^\d+$/.test(piece ?? '')
 }

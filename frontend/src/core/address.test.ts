@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { ViewState } from './state'
-import { decodeState, encodeState, fromKept, START, toKept } from './address'
+import { decodeState, encodeState, fromKept, LAST, START, toKept } from './address'
 
 const full: ViewState = {
   run: 'k3Jx9',
@@ -29,6 +29,13 @@ test('every field survives a snapshot', () => {
   expect(fromKept('k3Jx9', JSON.stringify(toKept({ ...START, run: 'k3Jx9' })))).toEqual({ ...START, run: 'k3Jx9' })
 })
 
+test('a run that is named alone is seen at its end, and its beginning is said', () => {
+  expect(decodeState('#run=k3').step).toBe(LAST)
+  expect(encodeState({ ...START, run: 'k3', step: LAST })).toBe('run=k3')
+  expect(encodeState({ ...START, run: 'k3' })).toBe('run=k3&step=0')
+  expect(decodeState('run=k3&step=0').step).toBe(0)
+})
+
 test('the start is an empty address', () => {
   expect(encodeState(START)).toBe('')
   expect(decodeState('')).toEqual(START)
@@ -41,7 +48,7 @@ test('everything folded differs from the opening choice', () => {
 
 test('an address edited by hand is read as far as it makes sense', () => {
   const state = decodeState('#step=-3&lang=fr&sel=box&theme=dark&run=%E0%A4%A&level=&panel=kitchen&with=&&=x&step')
-  expect(state).toEqual({ ...START, theme: 'dark', run: '%E0%A4%A' })
+  expect(state).toEqual({ ...START, theme: 'dark', run: '%E0%A4%A', step: LAST })
 })
 
 test('a state that differs from other defaults is written out', () => {

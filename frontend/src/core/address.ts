@@ -17,6 +17,9 @@ export const START: ViewState = {
   theme: 'auto',
 }
 
+/** The end of a run, however long it is. */
+export const LAST = Infinity
+
 const LANGS: readonly Lang[] = ['zh', 'en']
 const THEMES: readonly Theme[] = ['light', 'dark', 'auto']
 const LEVELS: readonly Level[] = ['autograd', 'forward', 'both']
@@ -28,7 +31,7 @@ export function encodeState(state: ViewState, defaults: ViewState = START): stri
   const add = (key: string, value: string) => parts.push(`${key}=${value}`)
   if (state.run !== null) add('run', pack(state.run))
   if (state.lesson !== null) add('lesson', pack(state.lesson))
-  if (state.step !== defaults.step) add('step', String(state.step))
+  if (state.step !== (state.run === null ? defaults.step : LAST)) add('step', String(state.step))
   if (state.selection) add('sel', encodeSelection(state.selection))
   if (state.expanded) add('open', [...state.expanded].sort().map(pack).join('.') || '-')
   if (state.level !== defaults.level) add('level', state.level)
@@ -41,7 +44,8 @@ export function encodeState(state: ViewState, defaults: ViewState = START): stri
   return parts.join('&')
 }
 
-/** The state in a hash or query; what is missing or makes no sense takes its default. */
+/** The state in a hash or query; what is missing or makes no sense takes its default, a run that is named alone its
+ *  end. */
 export function decodeState(address: string, defaults: ViewState = START): ViewState {
   const found = new Map<string, string>()
   for (const part of address.replace(/^[#?]/, '').split('&')) {
@@ -52,7 +56,7 @@ export function decodeState(address: string, defaults: ViewState = START): ViewS
   return {
     run: text('run', defaults.run),
     lesson: text('lesson', defaults.lesson),
-    step: wholeNumber(found.get('step')) ?? defaults.step,
+    step: wholeNumber(found.get('step')) ?? (found.has('run') && defaults.run === null ? LAST : defaults.step),
     selection: found.has('sel') ? decodeSelection(found.get('sel')!) : defaults.selection,
     expanded: found.has('open') ? decodeOpen(found.get('open')!) : defaults.expanded,
     level: oneOf(LEVELS, found.get('level')) ?? defaults.level,

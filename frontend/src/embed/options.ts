@@ -1,6 +1,6 @@
 // What a teacher may say in an embed's address: which run, where it opens, what it hides.
 
-import { decodeState, START, wholeNumber } from '../core/address'
+import { decodeState, LAST, START, wholeNumber } from '../core/address'
 import type { ViewState } from '../core/state'
 
 /** `slides`: nothing but the graph, larger, a press a step; `edit`: the reader may change the program, where the
@@ -21,7 +21,7 @@ export interface EmbedOptions extends ViewState {
 }
 
 /** What a run opens at that nothing is said of. */
-export const END: ViewState = { ...START, step: Infinity }
+export const END: ViewState = { ...START, step: LAST }
 
 /** Reads an embed's path and query, which says a view as the page's address does; what makes no sense takes its
  *  default, or what the snapshot says. */

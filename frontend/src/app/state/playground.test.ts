@@ -1,6 +1,7 @@
 // @vitest-environment happy-dom
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Trace } from '../../api/types'
+import { LAST } from '../../core/address'
 import { load } from '../../core/fixtures/load'
 import { playground, type Playground } from './playground'
 
@@ -184,6 +185,21 @@ test('a first visit finds an example, but not over a program that is being begun
     if (!isWriting) await vi.waitFor(() => asked[0]!.answer())
     await started
     expect(page.draft.code).toBe(isWriting ? '' : 'x = 1')
+  }
+})
+
+test('a run whose address names no step is seen at its end, and at the one that is named else', async () => {
+  vi.stubGlobal('fetch', (path: string) => {
+    const found = /\/runs\/[^/]+(\/graph)?(\?|$)/.exec(path)
+    if (!found) return Promise.reject(new TypeError('not here'))
+    return Promise.resolve(new Response(JSON.stringify(found[1] ? graph : trace)))
+  })
+  for (const [step, seen] of [[LAST, trace.timeline.length], [0, 0], [3, 3]] as const) {
+    const page = playground()
+    const started = page.runner.start({ run: trace.id, step })
+    expect(page.view.state.step).toBe(step === LAST ? 0 : step)
+    await started
+    expect([page.run.trace?.id, page.view.state.step]).toEqual([trace.id, seen])
   }
 })
 

@@ -2,6 +2,7 @@
 
 import * as api from '../../api/client'
 import type { Fixes, Trace, WhatIf } from '../../api/types'
+import { LAST } from '../../core/address'
 import type { ViewState } from '../../core/state'
 import { applyEdits } from '../../core/trace/fix'
 import { indexOf } from '../../core/trace/trace-index'
@@ -76,10 +77,11 @@ export class Runner {
 
   /** Shows what an address says: a run, a lesson, or the program that was being written. */
   async start(view: Partial<ViewState>): Promise<void> {
-    this.view.change(view)
+    const atEnd = (view.step ?? this.view.state.step) === LAST // which step that is, the run will say
+    this.view.change(atEnd ? { ...view, step: 0 } : view)
     void this.catalogue.fetch()
     const { run, lesson: name, step } = this.view.state
-    if (run) await this.load(run)
+    if (run) await this.load(run, atEnd)
     else if (name) {
       await this.catalogue.fetchLessons()
       const lesson = this.catalogue.named(this.view.state.lesson)
@@ -280,12 +282,13 @@ export class Runner {
     await done
   }
 
-  private async load(id: string): Promise<void> {
+  private async load(id: string, atEnd: boolean): Promise<void> {
     await this.attempt(async (signal) => {
       const { state } = this.view
       this.graphs.expect(id, choiceAt(null, state, state.step), state.lang, signal)
       const trace = await api.trace(id, state.lang, signal)
       this.draft.take(trace.id, trace.program)
+      if (atEnd) this.view.change({ step: this.shown.endOf(trace) })
       await this.show(trace, 'kept', signal)
     }, false)
   }

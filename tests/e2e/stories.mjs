@@ -454,7 +454,7 @@ const stories = {
     await open(page, '#lesson=diamond&lang=zh')
     for (const width of [1400, 1100, 390]) {
       await page.setViewportSize({ width, height: 900 })
-      same(await text.evaluate(begunWithMarks), '', `marks that begin a line at ${width}`)
+      await until(() => text.evaluate(begunWithMarks), (marks) => marks === '', `no mark begins a line at ${width}`)
     }
   },
 
@@ -955,6 +955,25 @@ const stories = {
     await page.getByRole('dialog').waitFor()
     check(!(await page.locator('#missing').isVisible()), 'what came is still said to be missing')
     check(!(await page.locator('#lost').isVisible()), 'a page that came is said to be lost')
+    await page.goto(anew('#lang=en'))
+    await drawn(page)
+    await write(page, PROGRAM)
+    isOffline = true
+    await page.keyboard.press('Escape')
+    await page.locator('.head, header').first().click()
+    await page.keyboard.press('?')
+    const missing = page.locator('#missing')
+    await missing.waitFor()
+    const loaded = page.waitForEvent('load')
+    await page.getByRole('button', { name: 'Fetch it again' }).click() // a browser that remembers the failure never asks again
+    await loaded
+    isOffline = false
+    await drawn(page)
+    check(!(await missing.isVisible()), 'a page loaded anew says that a part is missing')
+    await until(() => page.locator('.cm-content').textContent(), (text) => text.includes('z.mean()'), 'what was written')
+    await page.locator('.head, header').first().click()
+    await page.keyboard.press('?')
+    await page.getByRole('dialog').waitFor()
     await page.route(/assets\/(index|embed)-[^/]*\.js/, (route) => route.abort())
     for (const path of ['', `embed/${(await answered(PROGRAM)).id}`]) {
       await page.goto(`${server}/${path}`)

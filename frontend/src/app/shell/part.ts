@@ -1,19 +1,29 @@
 // Fetches parts of the page when they are first shown (the build calls it for each `import()`): with their styles and
-// scripts at once, again where the network fails, and where it still does when the reader says so.
+// scripts at once, again where the network fails, and where it still does when the reader says so. Most browsers remember
+// that a script failed and never ask for it again: there the page is loaded anew, which keeps what was written and run.
 
 import { again } from '../../core/again'
 
 const styles = new Map<string, Promise<unknown>>()
 
 export async function part<Part>(load: () => Promise<Part>, files: readonly string[] = []): Promise<Part> {
-  for (;;) {
+  const fetched = async () => (await Promise.all([load(), ...files.map(linked)]))[0]
+  for (let wasAsked = false; ; wasAsked = true) {
     try {
-      return await again(async () => (await Promise.all([load(), ...files.map(linked)]))[0])
+      return await (wasAsked ? fetched() : again(fetched))
     } catch {
+      if (wasAsked && (await isServed())) location.reload()
       await wanted()
     }
   }
 }
+
+/** Whether the page itself can be had. */
+const isServed = () =>
+  fetch(location.pathname, { method: 'HEAD', cache: 'no-store' }).then(
+    (answer) => answer.ok,
+    () => false,
+  )
 
 /** A style sheet is waited for; a script is only begun. */
 function linked(file: string): Promise<unknown> | undefined {

@@ -1,14 +1,18 @@
-"""Graphs that are kept longer than anyone needs them."""
+"""Graphs and hooks that are kept longer than anyone needs them."""
 
 import ast
+from collections import Counter
 from collections.abc import Iterable, Iterator
-from itertools import islice
+from itertools import islice, pairwise
 
 from engine.findings.diagnosis import Diagnosis
 from engine.program.names import called, dotted
 from engine.program.source import Source
 from engine.program.tree import assigned
-from engine.trace import Finding, Op, Pass, Tensor
+from engine.trace import Finding, Op, Pass, Span, Tensor
+
+FEWEST = 3
+"""Passes that show that more and more hooks run."""
 
 
 def losses_kept(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -49,6 +53,29 @@ def _kept_in_functions(
         )
         if len(kept) >= 2:
             yield _kept(diagnosis, call, kept)
+
+
+def hooks_pile_up(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Hooks that one line puts on one tensor again and again: each pass runs more of them than the one before it."""
+    runs: dict[tuple[Span | None, str], Counter[str]] = {}
+    for hook in diagnosis.trace.hooks:
+        if hook.tensor is not None and hook.pass_id is not None:
+            runs.setdefault((hook.registered, hook.tensor), Counter())[hook.pass_id] += 1
+    for (registered, tensor), counted in runs.items():
+        counts = [counted[pass_.id] for pass_ in diagnosis.trace.passes if pass_.id in counted]
+        call = diagnosis.code.call_at(registered)
+        if call is None or len(counts) < FEWEST or any(now >= then for now, then in pairwise(counts)):
+            continue
+        put_on = diagnosis.code.receiver(call)
+        yield diagnosis.warning(
+            "hooks_pile_up",
+            call,
+            tensors=(tensor,),
+            name=diagnosis.code.short(put_on) if put_on is not None else diagnosis.say(tensor),
+            first=str(counts[0]),
+            last=str(counts[-1]),
+            passes=diagnosis.counted(counts),
+        )
 
 
 def _owner(code: Source, node: ast.expr) -> str:

@@ -14,6 +14,7 @@ from engine.findings.diagnosis import (
     fed_by,
     grouped,
     line,
+    number,
     numbers_of,
     size_of,
 )
@@ -32,6 +33,7 @@ STAYED = 0.999
 STEEP = 1e-2
 """Length of a gradient that has somewhere to go."""
 HARDLY = 1e-4
+CLOSE = 1e-3
 LEFT = 0.05
 """Of the size of weights, where a decay has taken the rest."""
 HARDER = 3
@@ -328,6 +330,27 @@ def _rates(step: Update) -> str:
     """The learning rate of a step, for a sentence."""
     rate = _rate(step)
     return f"{rate:.4g}" if rate is not None else UNKNOWN
+
+
+def rates_for_factors(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A `LambdaLR` whose function gives rates where factors are asked for: the rate ends as a square of itself."""
+    made = [call for call in diagnosis.code.calls if called(call) == "LambdaLR" and diagnosis.has_run(call)]
+    for steps in grouped(diagnosis.steps, lambda step: (receiver(diagnosis, step), step.span)).values():
+        first = {number(setting.get("initial_lr")) for step in steps for setting in step.settings}
+        rates = [rate for step in steps if (rate := _rate(step)) is not None]
+        given = first.pop() if len(first) == 1 else None
+        if len(made) != 1 or not given or given >= LEFT or len(rates) < LEAST_STEPS or len(rates) != len(steps):
+            continue
+        most = max(rates)
+        if math.isclose(most, given * given, rel_tol=CLOSE) and rates.index(most) < len(rates) - 1:
+            yield diagnosis.warning(
+                "rates_for_factors",
+                made[0],
+                optimizer=receiver(diagnosis, steps[0]) or steps[0].optimizer or "",
+                initial=f"{given:.4g}",
+                most=f"{most:.4g}",
+                step_line=line(steps[0].span),
+            )
 
 
 MOST_NAMES = 4

@@ -181,6 +181,8 @@ def _squashes(diagnosis: Diagnosis, op: Op) -> str:
     summed = diagnosis.maker.get(below.inputs[0])
     if op.name == "div" and below.name == "sum" and above.name == "exp" and summed is not None:
         return "softmax" if summed.name == "exp" and summed.inputs == above.inputs else op.name
+    if op.name == "exp" and above.name == "log_softmax":
+        return "softmax"
     is_inverse = op.name == "reciprocal" or (op.name == "rdiv" and argument(op, "other", 1) in ("1", "1.0"))
     is_above_one = below.name == "add" and argument(below, "other", 1) in ("1", "1.0")
     return "sigmoid" if is_inverse and is_above_one and summed is not None and summed.name == "exp" else op.name

@@ -3,6 +3,7 @@ wrong moment, a log-variance in place of a deviation."""
 
 import ast
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -25,7 +26,7 @@ from engine.findings.losses import ELEMENTWISE_LOSSES, last_maker, said_at
 from engine.findings.training_loop import written_at
 from engine.findings.uphill import squares_differences
 from engine.ops import PASSES, READS
-from engine.program.names import called, names_read
+from engine.program.names import called, dotted, names_read
 from engine.program.spans import holds
 from engine.trace import Finding, Op, Pass, Span, Tensor
 
@@ -616,6 +617,50 @@ def _is_a_distance(diagnosis: Diagnosis, op: Op, mean: Sequence[str]) -> bool:
     """Whether a sample is taken from the mean it was drawn around: so a density is written out."""
     sources = {source for at in mean for source in (at, *diagnosis.made_from(at))}
     return op.name in ("sub", "rsub") and not sources.isdisjoint(op.inputs)
+
+
+def backward_writes_gradient(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A custom backward that writes into the gradient it is given, which another branch was given too."""
+    left = Counter(tensor for pass_ in diagnosis.trace.passes for visit in pass_.visits for tensor in visit.left)
+    for op in diagnosis.trace.ops:
+        function = diagnosis.code.function(statement) if (statement := diagnosis.code.statement_at(op.span)) else None
+        if not op.in_place or not isinstance(function, ast.FunctionDef) or function.name != "backward":
+            continue
+        owner = diagnosis.code.enclosing(function, ast.ClassDef)
+        given = [argument.arg for argument in function.args.args[1:]]
+        name = next((each for each in given if _written(statement) == each), "")
+        own = {node.id for node in diagnosis.trace.nodes if owner is not None and node.type == f"{owner.name}Backward"}
+        visits = (visit for pass_ in diagnosis.trace.passes for visit in pass_.visits if visit.node in own)
+        terms = (term.tensor for visit in visits for added in visit.sums for term in added.terms)
+        shared = next((tensor for tensor in terms if left[tensor] > 1), None)
+        if owner is None or not name or shared is None or _is_bound_anew(function, name):
+            continue
+        yield diagnosis.warning(
+            "backward_writes_gradient",
+            statement,
+            tensors=(shared,),
+            function=owner.name,
+            given=name,
+        )
+        return
+
+
+def _written(statement: ast.stmt | None) -> str:
+    """The name of what a statement writes into: `g[i] = 0`, `g *= 2`, `g.mul_(2)`."""
+    match statement:
+        case ast.Assign(targets=[ast.Subscript(value=ast.Name() as name)]):
+            return name.id
+        case ast.AugAssign(target=ast.Name() as name) | ast.AugAssign(target=ast.Subscript(value=ast.Name() as name)):
+            return name.id
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name() as name))):
+            return name.id
+    return ""
+
+
+def _is_bound_anew(function: ast.FunctionDef, name: str) -> bool:
+    """Whether an argument is given another value in a function."""
+    assigns = (node for node in ast.walk(function) if isinstance(node, ast.Assign))
+    return any(dotted(target) == name for assign in assigns for target in assign.targets)
 
 
 def backward_ignores_gradient(diagnosis: Diagnosis) -> Iterator[Finding]:

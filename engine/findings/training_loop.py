@@ -483,6 +483,7 @@ def gradients_added_up(diagnosis: Diagnosis) -> Iterator[Finding]:
     reset = written_at(diagnosis, RESETS, lambda id_: owners.get(diagnosis.identity(id_)))
     if diagnosis.steps and not _reads_gradients(diagnosis.code.tree):  # what else is written is only copied there
         stepped = {leaf: steps for leaf, steps in stepped.items() if leaf in diagnosis.held}
+    noted: Finding | None = None
     for pass_ in diagnosis.trace.passes:
         added = [
             added.tensor
@@ -503,12 +504,28 @@ def gradients_added_up(diagnosis: Diagnosis) -> Iterator[Finding]:
         if leaves:
             is_meant = any(_in_some_turns(diagnosis, step.span) is not None for step in _steps_of(diagnosis, leaves))
             used = any(leaf not in stepped or _is_used(now, stepped[leaf], reset.get(leaf, [])) for leaf in leaves)
-            if used and (mistaken or not is_meant):  # a GAN adds to gradients that nobody reads
-                yield (_stepped_in_every_part(diagnosis, leaves) if mistaken else None) or _added(
-                    diagnosis, pass_, latest[leaves[0]], leaves, is_mistake=bool(mistaken)
+            if used and mistaken:
+                yield _stepped_in_every_part(diagnosis, leaves) or _added(
+                    diagnosis, _first_of_its_own(diagnosis, pass_, leaves), latest[leaves[0]], leaves, is_mistake=True
                 )
-            return
+                return
+            if noted is None and used and not is_meant:  # a GAN adds to gradients that nobody reads
+                noted = _added(diagnosis, pass_, latest[leaves[0]], leaves, is_mistake=False)
+            elif noted is None:
+                return
         latest.update((leaf, pass_) for leaf in fed_by(pass_))
+    if noted is not None:
+        yield noted
+
+
+def _first_of_its_own(diagnosis: Diagnosis, now: Pass, leaves: Sequence[str]) -> Pass:
+    """The first of the passes before the next step of some leaves that feeds none which other steps move."""
+    begin, steps = diagnosis.pass_step.get(now.id, 0), list(_steps_of(diagnosis, leaves))
+    end = next((at for step in steps if (at := diagnosis.update_step.get(step.id, 0)) > begin), begin)
+    held = {leaf for step in steps for leaf in diagnosis.held_by(step)}
+    since = (each for each in diagnosis.ended if begin <= diagnosis.pass_step.get(each.id, 0) < end)
+    own = (each for each in since if held.issuperset(fed_by(each)) and not held.isdisjoint(fed_by(each)))
+    return next(own, now)
 
 
 def _stepped_in_every_part(diagnosis: Diagnosis, leaves: Sequence[str]) -> Finding | None:

@@ -2,10 +2,10 @@
 late, or because what they gave was taken out of the graph."""
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from engine.findings.diagnosis import Diagnosis, Place, line
+from engine.findings.diagnosis import Diagnosis, Place, by_number, line
 from engine.findings.leaves import subtraction
 from engine.findings.ways import Cut, is_target
 from engine.ops import COPIES, DETACHES, READS
@@ -16,6 +16,7 @@ from engine.trace import Finding, Op, Span
 from engine.trace_index import SWITCHES
 from engine.unfollowed import NOT_DIFFERENTIABLE
 
+NO_INPUT_REQUIRES = "None of the inputs have requires_grad=True"
 _SWITCHES = frozenset({"no_grad", "inference_mode"})
 _TAKEN_OUT = frozenset({"cut_by_numpy", "leaf_recreated", "cut_by_integer"})
 """What may also be why a pass failed that had something to start from."""
@@ -35,6 +36,25 @@ def _is_data_of_another(diagnosis: Diagnosis, cut: Cut) -> bool:
     the leaf's own loss misses is then elsewhere."""
     lines = {line(pass_.span) for pass_ in cut.passes}
     return len(lines) > 1 and len({frozenset(diagnosis.held_by(step)) for step in diagnosis.steps}) > 1
+
+
+def checkpoints_without_gradient(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A reentrant checkpoint that is given nothing which requires a gradient: its layers get none."""
+    for warning in diagnosis.trace.warnings:
+        left = {leaf for step in diagnosis.steps for leaf in step.without_gradient} - diagnosis.fed
+        call = diagnosis.code.call_at(warning.span) if NO_INPUT_REQUIRES in warning.message else None
+        if call is None or not left:
+            continue
+        word = keyword(call, "use_reentrant")
+        text = "use_reentrant=False"
+        yield diagnosis.warning(
+            "checkpoint_without_gradient",
+            call,
+            tensors=sorted(left, key=by_number)[:8],
+            fix=(diagnosis.code.argument_added(call, text),) if word is None else (diagnosis.code.replace(word, text),),
+            names=diagnosis.say_all(sorted(left, key=by_number)),
+        )
+        return
 
 
 class _Told(NamedTuple):

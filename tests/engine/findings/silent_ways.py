@@ -6,6 +6,105 @@ from tests.engine.findings.silent_values import Pair
 
 STEP = "    opt.zero_grad(); loss.backward(); opt.step()\n"
 PAIRS = (
+    Pair("hooks_pile_up", 8, """back, head = nn.Linear(3, 4), nn.Linear(4, 2)
+opt = torch.optim.SGD([*back.parameters(), *head.parameters()], lr=0.1)
+x, y = torch.randn(8, 3), torch.arange(8) % 2
+for _ in range(4):
+    back.weight.register_hook(lambda g: 0.5 * g)
+    loss = F.cross_entropy(head(back(x).relu()), y)
+""" + STEP, (("for _ in range(4):\n    back.weight.register_hook(lambda g: 0.5 * g)\n", "back.weight.register_hook(lambda g: 0.5 * g)\nfor _ in range(4):\n"),)),
+    Pair("hooks_pile_up", 5, """def watched(p, seen):
+    p.register_hook(seen.append)
+    return p
+w, seen = nn.Parameter(torch.ones(3)), []
+for _ in range(3):
+    watched(w, seen).pow(2).sum().backward()
+    w.grad = None
+""", (("watched(w, seen).pow(2)", "watched(w * 1, seen).pow(2)"),)),
+    Pair("rates_for_factors", 10, """rate, total = 0.02, 8
+net = nn.Linear(3, 1)
+opt = torch.optim.AdamW(net.parameters(), lr=rate)
+def at(step):
+    return rate * (step + 1) / 3 if step < 3 else rate * (total - step) / 5
+
+plan = torch.optim.lr_scheduler.LambdaLR(opt, lr_lambda=at)
+x, y = torch.randn(9, 3), torch.randn(9, 1)
+for _ in range(total):
+    loss = F.mse_loss(net(x), y)
+""" + STEP + "    plan.step()\n", (("return rate * (step + 1) / 3 if step < 3 else rate * (total", "return (step + 1) / 3 if step < 3 else (total"),)),
+    Pair("rates_for_factors", 6, """net = nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), 0.01)
+plan = torch.optim.lr_scheduler.LambdaLR(opt, lambda epoch: 0.01 * 0.9 ** epoch)
+x, y = torch.randn(9, 3), torch.randn(9, 1)
+for _ in range(5):
+    loss = F.mse_loss(net(x), y)
+""" + STEP + "    plan.step()\n", (("0.01 * 0.9 ** epoch", "(epoch + 1) / 500"),)),
+    Pair("checkpoint_without_gradient", 9, """from torch.utils.checkpoint import checkpoint
+stem, head = nn.Sequential(nn.Linear(3, 5), nn.ReLU()), nn.Linear(5, 1)
+opt = torch.optim.SGD([*stem.parameters(), *head.parameters()], lr=0.1)
+x, y = torch.randn(8, 3), torch.randn(8, 1)
+for _ in range(2):
+    loss = F.mse_loss(head(checkpoint(stem, x, use_reentrant=True)), y)
+""" + STEP, (("use_reentrant=True", "use_reentrant=False"),)),
+    Pair("checkpoint_without_gradient", 10, """import torch.utils.checkpoint as saving
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.Linear(4, 4), nn.Linear(4, 2)
+    def forward(self, x):
+        h = saving.checkpoint(self.a, x, use_reentrant=True)
+        return self.b(h.relu())
+net = Net()
+opt = torch.optim.Adam(net.parameters())
+x, y = torch.randn(6, 4), torch.arange(6) % 2
+for _ in range(2):
+    loss = F.cross_entropy(net(x), y)
+""" + STEP, (("x, y = torch.randn(6, 4)", "x, y = torch.randn(6, 4, requires_grad=True)"),)),
+    Pair("backward_writes_gradient", 12, """class Scale(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, by):
+        ctx.by = by
+        return x * by
+    @staticmethod
+    def backward(ctx, g):
+        if ctx.by > 1:
+            g.mul_(ctx.by)
+        return g, None
+lin = nn.Linear(3, 3)
+h = lin(torch.randn(2, 3))
+(h + Scale.apply(h, 3)).pow(2).sum().backward()
+""", (("            g.mul_(ctx.by)", "            g = g * ctx.by"),)),
+    Pair("backward_writes_gradient", 12, """class Clip(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x.clamp(min=0)
+    @staticmethod
+    def backward(ctx, coming):
+        x, = ctx.saved_tensors
+        coming[x < 0] = 0
+        return coming
+w = torch.tensor([-1.0, 2.0], requires_grad=True)
+b = w * 2
+(Clip.apply(b) + b).sum().backward()
+""", (("        coming[x", "        coming = coming.clone()\n        coming[x"),)),
+    Pair("softmax_before_cross_entropy", 8, """net = nn.Linear(4, 3)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+x, y = torch.randn(6, 4), torch.arange(6) % 3
+for _ in range(3):
+    loss = F.cross_entropy(net(x).log_softmax(1).exp(), y)
+""" + STEP, ((".log_softmax(1).exp()", ""),)),
+    Pair("step_without_zero_grad", 12, """G, D = nn.Linear(2, 3), nn.Linear(3, 1)
+opt_g, opt_d = torch.optim.SGD(G.parameters(), 0.1), torch.optim.SGD(D.parameters(), 0.1)
+real, bce = torch.randn(8, 3) + 1, nn.BCEWithLogitsLoss()
+for _ in range(4):
+    opt_g.zero_grad()
+    fake = G(torch.randn(8, 2))
+    bce(D(fake), torch.ones(8, 1)).backward(); opt_g.step()
+    opt_g.zero_grad()
+    (bce(D(real), torch.ones(8, 1)) + bce(D(fake.detach()), torch.zeros(8, 1))).backward()
+    opt_d.step()
+""", (("    opt_g.zero_grad()\n    (bce", "    opt_d.zero_grad()\n    (bce"),)),
     Pair("added_once", 7, """lin = nn.Linear(3, 2)
 h, to = torch.randn(5, 3), torch.tensor([0, 1, 1, 4, 0])
 sums = torch.zeros(5, 2)

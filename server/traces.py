@@ -32,6 +32,7 @@ class Traces:
         self._store = store
         self._snapshots = snapshots
         self._memory: Cache[Stored] = Cache(memory_bytes)
+        self._evictions = 0
         self.elsewhere: Callable[[str], Awaitable[Stored | None]] | None = None
         """Asks other servers for what they remember."""
 
@@ -50,11 +51,13 @@ class Traces:
         self._store.touch(run)
         if remembered := self._memory.get(run):
             return remembered
+        evictions = self._evictions
         stored = await self._store.get(run)
         if stored is not None:
             if stored.format != FORMAT:
                 stored = await asyncio.to_thread(_migrated, run, stored)
-            self.remember(run, stored)
+            if evictions == self._evictions:  # else it may have left while it was read
+                self.remember(run, stored)
         return stored
 
     async def get_anywhere(self, run: str) -> Stored | None:
@@ -87,6 +90,7 @@ class Traces:
         """Have a trace at hand and in the store. A pinned one is never evicted. Raises StoreDown."""
         self.remember(run, stored)
         for evicted in await self._store.put(run, stored, pinned=pinned):
+            self._evictions += 1
             self._memory.drop(evicted)
 
     async def part(self, run: str, name: str) -> bytes | None:

@@ -1,11 +1,12 @@
 """The memory in front of a store."""
 
+import asyncio
 import sqlite3
 from pathlib import Path
 
 import pytest
 
-from server.store import Store, StoreDown
+from server.store import Store, Stored, StoreDown
 from server.traces import Traces
 from tests.server.stores import store_in, trace, use
 
@@ -53,3 +54,28 @@ def test_what_is_read_is_asked_for_and_what_is_evicted_is_forgotten(tmp_path: Pa
         assert [letter for letter in "abc" if await traces.get(letter)] == ["a", "c"]
 
     use(lambda: store_in(tmp_path, 2_500), overfill)
+
+
+def test_what_is_evicted_while_it_is_read_is_not_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def read(store: Store) -> None:
+        writing, reading = Traces(store, 10**6), Traces(store, 10**6)
+        await writing.keep("a", trace("a"))
+        found, is_read, may_go_on = store.get, asyncio.Event(), asyncio.Event()
+
+        async def held(run: str) -> Stored | None:
+            stored = await found(run)
+            is_read.set()
+            await may_go_on.wait()
+            return stored
+
+        monkeypatch.setattr(store, "get", held)
+        asked = asyncio.create_task(reading.get("a"))
+        await is_read.wait()
+        for letter in "bc":
+            await reading.keep(letter, trace(letter))
+        may_go_on.set()
+        assert await asked is not None
+        assert reading.remembered("a") is None
+        assert await reading.get("a") is None
+
+    use(lambda: store_in(tmp_path, 2_500), read)

@@ -1,6 +1,7 @@
 // Fetches parts of the page when they are first shown (the build calls it for each `import()`): with their styles and
-// scripts at once, again where the network fails, and where it still does when the reader says so. Most browsers remember
-// that a script failed and never ask for it again: there the page is loaded anew, which keeps what was written and run.
+// scripts at once, again where the network fails, and where it still does when the reader says so. Most browsers
+// remember that a script failed and never ask for it again: there the page is loaded anew, which keeps what was
+// written and run.
 
 import { again } from '../../core/again'
 

@@ -18,6 +18,7 @@ STRETCHING = {
 }
 DIFFERENT_SIZE = "Using a target size"
 ELEMENTWISE_LOSSES = frozenset("mse_loss l1_loss smooth_l1_loss huber_loss".split())
+SCALED = ("mul", "neg", "div")
 PASSING = frozenset("squeeze unsqueeze view reshape flatten contiguous float double to clone dropout".split())
 """Ops that hand their values on."""
 MADE_BY_LAYERS = frozenset("linear matmul mm addmm bmm mv baddbmm".split())
@@ -254,13 +255,13 @@ def weights_after_the_mean(diagnosis: Diagnosis) -> Iterator[Finding]:
     for op in diagnosis.ops_named(("mul",)):
         operands = [diagnosis.tensors[each] for each in op.inputs if each in diagnosis.tensors]
         loss, weights = sorted(operands, key=lambda each: len(each.shape)) if len(operands) == 2 else (None, None)
-        maker = diagnosis.maker.get(loss.id) if loss is not None and not loss.shape else None
-        target = diagnosis.input_of(maker, 1) if maker is not None and maker.name in LOSS_FUNCTIONS else None
-        if maker is None or target is None or weights is None or argument(maker, "reduction") != "'mean'":
+        maker = diagnosis.origin(loss.id, SCALED) if loss is not None and not loss.shape else None
+        target = _parts(diagnosis, maker)
+        if maker is None or target is None or weights is None or loss is None:
             continue
         takers = {taker.name for taker in diagnosis.takers.get(op.outputs[0], ())} if op.outputs else set()
         differ = weights.shape == target.shape[: len(weights.shape)] and len(set(numbers_of(weights))) > 1
-        if not differ or weights.requires_grad or not takers <= {"mean", "sum"}:
+        if not differ or weights.requires_grad or not takers <= {"mean", "sum", "add"}:
             continue
         if diagnosis.reaches_a_pass(op):
             yield diagnosis.warning(
@@ -272,6 +273,16 @@ def weights_after_the_mean(diagnosis: Diagnosis) -> Iterator[Finding]:
                 loss_line=line(maker.span),
                 count=str(math.prod(weights.shape)),
             )
+
+
+def _parts(diagnosis: Diagnosis, maker: Op | None) -> Tensor | None:
+    """What the parts of one number have the shape of: the target of a loss, or what was summed by hand."""
+    if maker is None or not maker.inputs:
+        return None
+    if maker.name in LOSS_FUNCTIONS:
+        return diagnosis.input_of(maker, 1) if argument(maker, "reduction") == "'mean'" else None
+    summed = diagnosis.input_of(maker) if maker.name in ("sum", "mean") else None
+    return summed if summed is not None and summed.requires_grad else None
 
 
 def softmax_without_dim(diagnosis: Diagnosis) -> Iterator[Finding]:

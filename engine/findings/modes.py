@@ -242,11 +242,14 @@ def frozen_norms_that_drift(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Batch norm in train mode whose weights are frozen all along: its running statistics go on changing, and with
     them what the frozen layers give."""
     run: dict[str, list[Op]] = {}
+    begun = min(diagnosis.pass_step.values(), default=0)
+    writes = (op for op in diagnosis.trace.ops if op.in_place and op.inputs and diagnosis.op_step.get(op.id, 0) > begun)
+    moved = diagnosis.moved | {diagnosis.identity(op.inputs[0]) for op in writes}  # as an average of other weights is
     for op in diagnosis.ops_named(NORMS) if diagnosis.steps else ():
         module = diagnosis.modules.get(op.module or "")
         weights = [member.tensor for member in module.parameters] if module is not None else []
         is_frozen = bool(weights) and not any(
-            diagnosis.is_tracked(tensor) or diagnosis.identity(tensor) in diagnosis.moved for tensor in weights
+            diagnosis.is_tracked(tensor) or diagnosis.identity(tensor) in moved for tensor in weights
         )
         is_for_training = diagnosis.op_step.get(op.id, 0) < diagnosis.trained_until
         if module is not None and is_frozen and _is_training(op) and op.grad_mode == "grad" and is_for_training:

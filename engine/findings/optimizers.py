@@ -26,6 +26,8 @@ THAWS = ("requires_grad = True", "requires_grad_()", "requires_grad_(True)")
 FREEZES = ("requires_grad = False", "requires_grad_(False)")
 """How statements end that let parameters learn again, or no longer."""
 PARAMETERS = ("parameters", "named_parameters")
+ITERATORS = ("chain", "from_iterable", "filter", "map")
+"""What gives its elements once."""
 
 
 def receiver(diagnosis: Diagnosis, step: Update) -> str:
@@ -400,19 +402,21 @@ def settings_without_effect(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 
 def parameters_used_up(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """`model.parameters()` kept under a name and gone through a second time: a generator is empty then. PyTorch warns
-    of it."""
+    """`model.parameters()`, or a chain of several, kept under a name and gone through a second time: it is empty then.
+    PyTorch warns of a generator, and clips nothing of a chain."""
     code = diagnosis.code
-    for warning in diagnosis.trace.warnings:
-        call = code.call_at(warning.span) if "empty generator" in warning.message else None
-        name = dotted(call.args[0]) if call is not None and call.args else ""
-        made = bound_once(diagnosis, name)
-        if (
-            call is None
-            or made is None
-            or not models_asked([value for value in (made.value,) if isinstance(value, ast.Call)])
-        ):
+    warned = {warning.span for warning in diagnosis.trace.warnings if "empty generator" in warning.message}
+    for call in code.calls:
+        is_warned = code.span(call) in warned
+        if not is_warned and (not called(call).startswith("clip_grad_") or not _has_clipped_nothing(diagnosis, call)):
             continue
+        made = bound_once(diagnosis, dotted(call.args[0]) if call.args else "")
+        value = made.value if made is not None else None
+        if made is None or not isinstance(value, ast.Call) or not (is_warned or called(value) in ITERATORS):
+            continue
+        if not models_asked(node for node in ast.walk(value) if isinstance(node, ast.Call)):
+            continue
+        name = dotted(call.args[0])
         yield diagnosis.warning(
             "parameters_used_up",
             call,
@@ -424,6 +428,12 @@ def parameters_used_up(diagnosis: Diagnosis) -> Iterator[Finding]:
             made_line=str(made.lineno),
         )
         return
+
+
+def _has_clipped_nothing(diagnosis: Diagnosis, call: ast.Call) -> bool:
+    """Whether nothing was computed from a gradient where they are clipped."""
+    ops = diagnosis.ops_at(diagnosis.code.span(call))
+    return bool(ops) and all(op.name == "tensor" for op in ops)
 
 
 def optimizers_made_anew(diagnosis: Diagnosis) -> Iterator[Finding]:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from engine.findings.diagnosis import RESETS, UNKNOWN, Diagnosis, by_number, fed_by, is_zero, line, numbers_of
 from engine.findings.optimizers import bound_once, changed_after, made_later, models_given, receiver, span_of
+from engine.ops import FILLS
 from engine.program.edits import Edits
 from engine.program.names import called, dotted
 from engine.program.tree import Loop
@@ -480,7 +481,7 @@ def gradients_added_up(diagnosis: Diagnosis) -> Iterator[Finding]:
     latest: dict[str, Pass] = {}
     owners = diagnosis.gradient_owner
     stepped = written_at(diagnosis, ("step", "data", "in_place"), diagnosis.leaf_of)
-    reset = written_at(diagnosis, RESETS, lambda id_: owners.get(diagnosis.identity(id_)))
+    reset = written_at(diagnosis, RESETS, lambda id_: owners.get(diagnosis.identity(id_)), _is_overwritten)
     if diagnosis.steps and not _reads_gradients(diagnosis.code.tree):  # what else is written is only copied there
         stepped = {leaf: steps for leaf, steps in stepped.items() if leaf in diagnosis.held}
     noted: Finding | None = None
@@ -545,17 +546,26 @@ def _stepped_in_every_part(diagnosis: Diagnosis, leaves: Sequence[str]) -> Findi
 
 
 def written_at(
-    diagnosis: Diagnosis, kinds: tuple[str, ...], leaf_of: Callable[[str], str | None]
+    diagnosis: Diagnosis,
+    kinds: tuple[str, ...],
+    leaf_of: Callable[[str], str | None],
+    is_meant: Callable[[Diagnosis, Update], bool] = lambda _, __: True,
 ) -> dict[str, list[int]]:
-    """When updates of these kinds wrote to each leaf, or to its gradient."""
+    """When updates of these kinds, and of those the ones that are meant, wrote to each leaf, or to its gradient."""
     times: dict[str, list[int]] = {}
     for update in diagnosis.trace.updates:
-        at = diagnosis.update_step.get(update.id) if update.kind in kinds else None
+        at = diagnosis.update_step.get(update.id) if update.kind in kinds and is_meant(diagnosis, update) else None
         found = (leaf_of(change.before) for change in update.changes if at is not None and change.before is not None)
         for leaf in found:
             if leaf is not None and at is not None:
                 times.setdefault(leaf, []).append(at)
     return times
+
+
+def _is_overwritten(diagnosis: Diagnosis, update: Update) -> bool:
+    """Whether nothing is left of what was there: a gradient that is clipped or scaled in place still holds its sum."""
+    op = diagnosis.ops.get(update.op or "") if update.kind == "grad_set" else None
+    return op is None or not op.in_place or op.name in FILLS or op.name == "setitem"
 
 
 def _is_used(now: int, steps: list[int], resets: list[int]) -> bool:

@@ -6,6 +6,33 @@ from tests.engine.findings.silent_values import Pair
 
 STEP = "    opt.zero_grad(); loss.backward(); opt.step()\n"
 PAIRS = (
+    Pair("weights_after_the_mean", 7, """lin = nn.Linear(6, 4)
+real = (torch.arange(5) < torch.tensor([[2], [5], [3]])).float()
+mean, log_var = lin(torch.randn(3, 5, 6)).chunk(2, -1)
+kl = -0.5 * torch.sum(1 + log_var - mean ** 2 - log_var.exp()) * real
+(kl.sum() / real.sum()).backward()
+""", (("log_var.exp())", "log_var.exp(), -1)"),)),
+    Pair("parameters_used_up", 12, """from itertools import chain
+a, b = nn.Linear(2, 3), nn.Linear(3, 1)
+both = chain(a.parameters(), b.parameters())
+opt = torch.optim.SGD(both, lr=0.1)
+x, y = torch.randn(6, 2), torch.randn(6, 1)
+for _ in range(3):
+    loss = F.mse_loss(b(a(x)), y)
+    opt.zero_grad(); loss.backward()
+    nn.utils.clip_grad_norm_(both, 1.0)
+    opt.step()
+""", (("both = chain(a.parameters(), b.parameters())", "both = list(chain(a.parameters(), b.parameters()))"),)),
+    Pair("step_without_zero_grad", 9, """net = nn.Linear(4, 3)
+opt = torch.optim.Adam(net.parameters(), lr=0.01)
+x, y = torch.randn(12, 4), torch.arange(12) % 3
+for xb, yb in zip(x.split(4), y.split(4)):
+    loss = F.cross_entropy(net(xb), yb)
+    loss.backward()
+    size = nn.utils.clip_grad_norm_(net.parameters(), 50.0)
+    if torch.isfinite(size):
+        opt.step()
+""", (("    loss.backward()", "    opt.zero_grad(); loss.backward()"),)),
     Pair("hooks_pile_up", 8, """back, head = nn.Linear(3, 4), nn.Linear(4, 2)
 opt = torch.optim.SGD([*back.parameters(), *head.parameters()], lr=0.1)
 x, y = torch.randn(8, 3), torch.arange(8) % 2
@@ -457,6 +484,21 @@ def train(rows, labels):
 """, (("x, 3, shuffle=True", "x, 3"),)),
 )  # fmt: skip
 RIGHT = (
+    (
+        "frozen_norm_drifts",
+        """online, guess = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4)), nn.Linear(4, 4)
+import copy
+slow = copy.deepcopy(online).requires_grad_(False)
+opt = torch.optim.SGD([*online.parameters(), *guess.parameters()], lr=0.1)
+x = torch.randn(8, 3)
+for _ in range(3):
+    loss = (guess(online(x)) - slow(x + 0.1 * torch.randn(8, 3))).pow(2).mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+    with torch.no_grad():
+        for mine, other in zip(slow.parameters(), online.parameters()):
+            mine.mul_(0.9).add_(other, alpha=0.1)
+""",
+    ),
     (
         "added_once",
         """w = torch.ones(4, requires_grad=True)

@@ -225,14 +225,17 @@ def test_what_the_sandbox_did_not_parse_is_not_parsed_here() -> None:
 @pytest.mark.slow
 def test_a_long_text_is_read_in_linear_time() -> None:
     line = "y = f('名前🙂', x).sum()\n"
-    times = []
+    fastest = []
     for count in (400, 4_000):
-        source = Source(line * count)
-        start = process_time()
-        assert all(source.call_at(source.span(each)) is each for each in source.calls)
-        assert len({source.function(each) for each in source.calls}) == 1
-        times.append(process_time() - start)
-    assert times[1] < 40 * max(times[0], 0.005)
+        times = []
+        for _ in range(3):  # the fastest: others on the machine slow all of them, and some more than others
+            source = Source(line * count)
+            start = process_time()
+            assert all(source.call_at(source.span(each)) is each for each in source.calls)
+            assert len({source.function(each) for each in source.calls}) == 1
+            times.append(process_time() - start)
+        fastest.append(min(times))
+    assert fastest[1] < 40 * max(fastest[0], 0.005)
     one_line = Source("x = [" + "名, " * 30_000 + "]")
     start = process_time()
     assert one_line.at(span(1, 5, 1, 6)) is not None

@@ -77,13 +77,11 @@ def advantages_that_learn(diagnosis: Diagnosis) -> Iterator[Finding]:
         if len(op.inputs) != 2 or not diagnosis.reaches_a_pass(op):
             continue
         for advantage, probability in (op.inputs, op.inputs[::-1]):
-            maker = diagnosis.maker.get(advantage)
-            tracked = [given for given in maker.inputs if diagnosis.is_tracked(given)] if maker is not None else []
-            if maker is None or maker.name != "sub" or len(maker.inputs) != 2 or len(tracked) != 1:
+            if not diagnosis.is_tracked(advantage) or not _is_log_prob(diagnosis, probability):
                 continue
-            if not _is_log_prob(diagnosis, probability):
+            if not any(_is_gain(diagnosis, maker) for maker in _near(diagnosis, advantage)):
                 continue
-            behind = set(diagnosis.leaves_behind(tracked))
+            behind = set(diagnosis.leaves_behind([advantage]))
             own = sorted(behind - set(diagnosis.leaves_behind([probability])), key=by_number)
             if not own:
                 continue
@@ -97,7 +95,23 @@ def advantages_that_learn(diagnosis: Diagnosis) -> Iterator[Finding]:
             break
 
 
+def _near(diagnosis: Diagnosis, tensor: str) -> Iterator[Op]:
+    return islice(diagnosis.makers_behind([tensor]), MOST_BEHIND)
+
+
+def _is_gain(diagnosis: Diagnosis, op: Op) -> bool:
+    """Whether it takes a learnt value from what was received, or from that and a later value."""
+    if op.name != "sub" or len(op.inputs) != 2 or not any(map(diagnosis.is_tracked, op.inputs)):
+        return False
+    sums = (diagnosis.maker.get(given) for given in op.inputs)
+    received = [
+        *op.inputs,
+        *(given for maker in sums if maker is not None and maker.name == "add" for given in maker.inputs),
+    ]
+    return not all(map(diagnosis.is_tracked, received))
+
+
 def _is_log_prob(diagnosis: Diagnosis, tensor: str) -> bool:
     """Whether a value comes from `log_prob`, perhaps as a ratio."""
-    calls = (diagnosis.code.call_at(maker.span) for maker in islice(diagnosis.makers_behind([tensor]), MOST_BEHIND))
+    calls = (diagnosis.code.call_at(maker.span) for maker in _near(diagnosis, tensor))
     return any(call is not None and called(call) == "log_prob" for call in calls)

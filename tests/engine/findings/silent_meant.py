@@ -246,6 +246,20 @@ b = baseline(s)[:, 0]
 loss = -(lp * (returns - b)).sum()
 loss.backward()
 """),
+    Case("advantage_learns", 15, {"advantage": "adv", "leaves": "critic.weight, critic.bias"}, """def gae(rewards, values):
+    adv, last = torch.zeros_like(rewards), 0.0
+    for t in reversed(range(len(rewards) - 1)):
+        last = rewards[t] + 0.99 * values[t + 1] - values[t] + 0.9 * last
+        adv[t] = last
+    return adv
+actor, critic = nn.Linear(3, 2), nn.Linear(3, 1)
+s, rewards = torch.randn(4, 3), torch.randn(4)
+dist = torch.distributions.Categorical(logits=actor(s))
+action, values = dist.sample(), critic(s)[:, 0]
+adv = gae(rewards, values)
+loss = -(dist.log_prob(action) * adv).mean() + (rewards - values).pow(2).mean()
+loss.backward()
+"""),
     Case("optimizer_of_another_model", 5, {"optimizer": "of_g", "model": "G"}, TWO_OPTIMIZERS.replace("OF_G", "D")),
 )  # fmt: skip
 
@@ -275,6 +289,13 @@ F.scaled_dot_product_attention(q, q, q, attn_mask=seen).sum().backward()
     ("target_learns", BOOTSTRAP.replace("FUTURE", "q")),
     ("target_learns", BOOTSTRAP.replace("r + 0.9 * FUTURE", "net(s2)[:, 0]")),
     ("advantage_learns", ACTOR_CRITIC.replace("ADV", "adv.detach()")),
+    ("advantage_learns", """mean, gate = nn.Linear(3, 2), nn.Linear(3, 2)
+x, y = torch.randn(5, 3), torch.randn(5, 1)
+scores = gate(x)
+share = (scores - scores.max(1, keepdim=True).values).exp()
+fit = torch.distributions.Normal(mean(x), 1.0).log_prob(y)
+(-(share / share.sum(1, keepdim=True) * fit).sum(1).mean()).backward()
+"""),
     ("optimizer_of_another_model", TWO_OPTIMIZERS.replace("OF_G", "G")),
     ("evaluated_in_train", """G, D = nn.Sequential(nn.Linear(2, 8), nn.Dropout(0.5), nn.Linear(8, 2)), nn.Linear(2, 1)
 opt = torch.optim.SGD(G.parameters(), lr=0.1)

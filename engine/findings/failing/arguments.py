@@ -1,6 +1,7 @@
 """An argument that must be something else than what was given: what was given, and why it is that."""
 
 import ast
+import re
 
 from engine.findings.failing.case import Case, a, known, only_if
 from engine.findings.failing.origins import sizes
@@ -8,6 +9,8 @@ from engine.findings.failing.values import METHODS, RECURRENT, is_tensor
 from engine.program.names import dotted
 from engine.program.rewriting import written
 from engine.trace import Edit, Finding, Tensor
+
+MOST_FORMS = 3
 
 
 def not_a_tensor(case: Case) -> Finding:
@@ -44,6 +47,16 @@ def _as_tensor(case: Case, node: ast.expr) -> tuple[Edit, ...]:
     has_floats = any(isinstance(inner, ast.Constant) and isinstance(inner.value, float) for inner in inside)
     is_floats = has_floats and all(isinstance(inner, literal) for inner in inside)
     return (case.code.replace(node, f"torch.tensor({case.code.text(node)})"),) if is_floats and case.has_torch else ()
+
+
+def other_forms(case: Case) -> Finding:
+    """A function of PyTorch called in no form that it has: the forms, without options, as its message lists them."""
+    known(case.call)
+    listed = re.findall(r"^ \* \((.*?)(?:, )?(?:\*.*)?\)$", case.failure.message, re.MULTILINE)
+    python = (re.sub(r"tuple of (\w+)s\b", r"tuple[\1, ...]", form).replace("Number ", "float ") for form in listed)
+    forms = list(dict.fromkeys(f"`{case.groups['function']}({form})`" for form in python))
+    only_if(forms)
+    return case.finding(forms=", ".join(forms[:MOST_FORMS]))
 
 
 def operands(case: Case) -> Finding:

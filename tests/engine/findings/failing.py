@@ -901,6 +901,10 @@ CALLS: dict[str, list[Row]] = {
     "arguments_invalid": [
         Row("torch.rand(2.0, 3) #<\n", {"function": "rand", "got": "float, int"}),
         Row(X + "torch.sum(x, 'rows') #<\n", {"function": "sum"}),
+        Row(
+            X + "x.masked_fill(x > 0, '-inf') #<\n",
+            {"forms": "`masked_fill(Tensor mask, Tensor value)`, `masked_fill(Tensor mask, float value)`"},
+        ),
     ],
     "operand_types": [
         Row(X + "y = x + [1., 2., 3.] #<\n", {"got": "list", "operator": "+"}, True),

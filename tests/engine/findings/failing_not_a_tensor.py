@@ -254,6 +254,10 @@ GIVEN: dict[str, list[Row]] = {
         Row("rnn = nn.RNN(3, 5, batch_first=True)\nh0 = torch.zeros(1, 7, 5)\nrnn(torch.randn(2, 7, 3), h0) #<\n", {"wanted": "1, 2, 5", "got": "1, 7, 5"}),
         Row("lstm = nn.LSTM(3, 5)\ns = torch.zeros(2, 2, 5)\nlstm(torch.randn(7, 2, 3), (s, s)) #<\n", {"layer": "lstm"}),
     ],
+    "hidden_axes": [
+        Row("lstm = nn.LSTM(3, 5, batch_first=True)\nh0 = torch.zeros(1, 5)\nlstm(torch.randn(2, 7, 3), (h0, h0)) #<\n", {"wanted": "3", "got": "2", "input_shape": "[2, 7, 3]"}),
+        Row("gru = nn.GRU(3, 5)\nstate = torch.zeros(1, 1, 5)\ngru(torch.randn(7, 3), state) #<\n", {"layer": "gru", "wanted": "2", "got": "3"}),
+    ],
     "norm_features": [
         Row("net = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(4))\nnet(torch.randn(3, 4)) #<\n", {"wanted": "4", "got": "8", "layer": "net.1"}, True),
         Row("norm = nn.BatchNorm2d(num_features=3)\nnorm(torch.randn(2, 6, 4, 4)) #<\n", {"got": "6"}, True),
@@ -563,6 +567,7 @@ NEAR_GIVEN: dict[str, str] = {
     "channel_axis_missing": "conv = nn.Conv2d(1, 4, 3)\nconv(torch.rand(1, 28, 28))\nconv(torch.rand(2, 3, 9, 9))\n",
     "lstm_state": "lstm = nn.LSTM(3, 5)\nh = torch.zeros(1, 2, 5)\nlstm(torch.randn(7, 2, 3), (h, h))\nh[3]\n",
     "hidden_size": "rnn = nn.RNN(3, 5)\nrnn(torch.randn(7, 2, 3), torch.zeros(1, 2, 5))\n",
+    "hidden_axes": "gru = nn.GRU(3, 5)\ngru(torch.randn(7, 3), torch.zeros(1, 5))\n",
     "norm_features": "nn.BatchNorm1d(4)(torch.randn(3, 4))\n",
     "norm_shape": "nn.LayerNorm(8)(torch.randn(2, 8))\n",
     "gather_axes": "torch.randn(3, 4).gather(1, torch.tensor([[0], [1], [2]]))\n",

@@ -93,5 +93,5 @@ def named(trait: str) -> frozenset[str]:
 
 
 def out_of_place(name: str) -> str:
-    """What an op is called where it writes into nothing: `add` of `add_`."""
-    return name.removesuffix("_")
+    """What an op is called where it writes into nothing: `add` of `add_`, and of `_foreach_add_`, for a list."""
+    return name.removesuffix("_").removeprefix("_foreach_")

@@ -111,10 +111,12 @@ class Observer:
         """An op wrote into tensors: says what kind of change it was and which other tensors it reached. `overwrites`:
         it read nothing of what it wrote over."""
         kind: UpdateKind = "in_place"
+        some_are_set = False
         changes: list[ChangeWord] = []
         for tensor, state, before, was in changed:
             changes.append(ChangeWord(before, state.id, leaf=state.leaf))
             kind = self._kind(state, tensor, kind, was, overwrites)
+            some_are_set = some_are_set or kind == "grad_set"
             if state.look.address != was.address:
                 continue  # it was given other memory, such as by `set_`
             for other, alias in self.recorder.storages.others(state):
@@ -123,6 +125,8 @@ class Observer:
                 if shown:
                     changes.append(shown)
                     kind = self._kind(alias, other, "data", before_it, overwrites)
+        if kind == "grad_reset" and some_are_set:
+            kind = "grad_set"  # of a list of gradients some were scaled, and one of them happens to be zero now
         self.recorder.updates.add(Updated(0, kind, tuple(changes), site=site, op=op))
 
     @staticmethod

@@ -229,6 +229,16 @@ scaler.step(optimizer)
     assert _of(trace, "w.grad") == [("grad_set", (16.0, 32.0), (2.0, 4.0))]
 
 
+def test_clipping_a_list_of_gradients_is_no_reset_of_those_that_are_zero() -> None:
+    clip = "torch.nn.utils.clip_grad_norm_([w, v], 1.0)\n"
+    trace = record(f"""import torch
+w, v = torch.ones(3, requires_grad=True), torch.ones(3, requires_grad=True)
+((w * 3).sum() + (v * 0).sum()).backward()
+{clip}torch._foreach_zero_([w.grad, v.grad])
+""")
+    assert [update.kind for update in trace.updates] == ["grad_set", "grad_reset"]
+
+
 def test_running_statistics_of_any_size_are_those_after_each_call() -> None:
     code = "import torch\nnorm = torch.nn.BatchNorm1d(300)\nfor i in range(3):\n    norm(torch.randn(4, 300))\n"
     trace = record(code)

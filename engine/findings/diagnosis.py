@@ -3,6 +3,7 @@ things are called."""
 
 import ast
 import math
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence, Set, Sized
 from functools import cached_property
 from itertools import islice
@@ -34,6 +35,15 @@ class Diagnosis(TraceIndex):
     def __init__(self, trace: Trace, known: TraceIndex | None = None) -> None:
         super().__init__(trace, known)
         self._met: dict[Function, set[str]] = {}
+
+    @cached_property
+    def _gaps(self) -> list[int]:
+        """The places in the timeline at which turns of a loop are left out."""
+        return [at for at, step in enumerate(self.trace.timeline) if step.kind == "gap"]
+
+    def has_gap(self, begin: int, end: int) -> bool:
+        """Whether something between two places of the timeline is not in the trace."""
+        return bisect_right(self._gaps, begin) < bisect_left(self._gaps, end)
 
     @cached_property
     def accumulations(self) -> list[tuple[Pass, Accumulation]]:
@@ -99,9 +109,13 @@ class Diagnosis(TraceIndex):
 
     @cached_property
     def gradient_owner(self) -> dict[str, str]:
-        """The leaf that each `.grad` was kept in."""
-        kept = ((added.after, added.tensor) for pass_ in self.trace.passes for added in pass_.accumulations)
-        return {self.identity(gradient): leaf for gradient, leaf in kept if gradient is not None}
+        """The leaf that each `.grad` was kept in: a pass that a long loop left out is known by what became of it."""
+        changes = (change for update in self.trace.updates for change in update.changes if change.leaf is not None)
+        kept = (
+            *((change.before, change.leaf) for change in changes),
+            *((added.after, added.tensor) for pass_ in self.trace.passes for added in pass_.accumulations),
+        )
+        return {self.identity(gradient): leaf for gradient, leaf in kept if gradient is not None and leaf is not None}
 
     @cached_property
     def gradient_steps(self) -> dict[str, list[tuple[int, str]]]:

@@ -500,6 +500,7 @@ def gradients_added_up(diagnosis: Diagnosis) -> Iterator[Finding]:
             for leaf in added
             if any(diagnosis.pass_step.get(latest[leaf].id, 0) < step < now for step in stepped.get(leaf, ()))
             and _is_used(now, stepped.get(leaf, []), reset.get(leaf, []))
+            and not (reset.get(leaf) and diagnosis.has_gap(diagnosis.pass_step.get(latest[leaf].id, 0), now))
         ]
         leaves = sorted(mistaken or (added if pass_.parent is None else []), key=by_number)
         if leaves:

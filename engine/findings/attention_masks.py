@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterator
 
-from engine.findings.diagnosis import Diagnosis, argument, line, number, times
+from engine.findings.diagnosis import Diagnosis, argument, extent, line, number, times
 from engine.trace import Finding, Op, Tensor
 
 FUSED = "scaled_dot_product_attention"
@@ -45,6 +45,21 @@ def _masks(diagnosis: Diagnosis) -> Iterator[tuple[Op, Tensor, bool]]:
 def _goes_into_softmax(diagnosis: Diagnosis, op: Op) -> bool:
     takers = (taker for output in op.outputs for taker in diagnosis.takers.get(output, ()))
     return any(taker.name == "softmax" and argument(taker, "dim", 1) in ("-1", "3") for taker in takers)
+
+
+def rows_hidden(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Scores whose mask is the same for all that a softmax shares out: a row is hidden whole or not at all, and its
+    weights are those that it would have without."""
+    for op in diagnosis.ops_named(("masked_fill", "masked_fill_")):
+        mask, scores = diagnosis.input_of(op, 1), diagnosis.output_of(op)
+        if mask is None or scores is None or len(mask.shape) < 2 or not _goes_into_softmax(diagnosis, op):
+            continue
+        is_hiding = (number(argument(op, "value", 2)) or 0) < HIDES and extent(mask) == (0.0, 1.0)
+        if is_hiding and mask.shape[-1] == 1 < scores.shape[-1] and mask.shape[-2] > 1:
+            yield diagnosis.warning(
+                "rows_hidden", op, tensors=(mask.id, scores.id), mask=times(mask), scores=times(scores)
+            )
+            return
 
 
 def hidden_places(mask: Tensor, *, hides: bool) -> dict[tuple[int, int], bool] | None:

@@ -1,6 +1,7 @@
 """Axes taken for one another: a view where a permutation was meant, time taken for the batch, weights that add up to 1
 along the wrong axis. Sizes and the way of the axes through the graph tell, not how it is written."""
 
+import ast
 import re
 from collections.abc import Iterator
 from itertools import accumulate, pairwise, permutations
@@ -27,6 +28,7 @@ PRODUCTS = frozenset(("matmul", "bmm"))
 HANDED_ON = frozenset("stack cat div mul sub add float to contiguous".split())
 """What is done to samples before a model gets them."""
 SWAPS = ("transpose", "swapaxes", "swapdims", "t", "T", "mT")
+NORMS_OF_SLOPES = ("norm", "vector_norm", "linalg_vector_norm", "linalg_norm")
 MOST_AXES = 5
 MOST_TURNS = 8
 """Of one place; what comes later is like it."""
@@ -303,3 +305,30 @@ def _sums(diagnosis: Diagnosis, made: Tensor) -> Iterator[tuple[Op, int]]:
                 pending.append((taker.outputs[0], 1, is_weighing))
             elif taker.name == "dropout" or (taker.name == "mul" and made.shape[-1] == 1):
                 pending.append((taker.outputs[0], added, is_weighing or taker.name == "mul"))
+
+
+def slopes_of_each_place(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """The length of a gradient by the inputs held against a number, as a gradient penalty does it, where the norm runs
+    over one axis of several: a length for each place, not one for each sample."""
+    for op in diagnosis.ops_named(NORMS_OF_SLOPES):
+        slope, length = diagnosis.input_of(op), diagnosis.output_of(op)
+        maker = diagnosis.maker.get(slope.id) if slope is not None else None
+        if slope is None or length is None or maker is None or maker.name != "grad" or len(slope.shape) < 3:
+            continue
+        takers = [taker for taker in diagnosis.takers.get(length.id, ()) if taker.name == "sub"]
+        if len(length.shape) < 2 or length.shape[1:].count(1) == len(length.shape) - 1:
+            continue
+        if any(len(taker.inputs) == 1 and diagnosis.reaches_a_pass(taker) for taker in takers):
+            call = diagnosis.code.call_at(op.span)
+            over_one = call.func if call is not None and axis_of(op, slope, 2) == 1 else None
+            fix = diagnosis.code.method(over_one.value, ".flatten(1)") if isinstance(over_one, ast.Attribute) else ()
+            yield diagnosis.warning(
+                "slope_of_each_place",
+                op,
+                tensors=(slope.id, length.id),
+                fix=fix,
+                shape=times(slope),
+                lengths=times(length),
+                batch=str(slope.shape[0]),
+            )
+            return

@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import combinations
 from typing import NamedTuple
 
 from engine.findings.diagnosis import (
@@ -33,6 +34,7 @@ VIEWS = ("view", "reshape", "flatten", "squeeze", "unsqueeze", "contiguous")
 LONG = 20
 """Passes of a training that says how far it comes."""
 HARDLY = 0.8
+MOST_TERMS = 8
 FEW = 8  # elements; a lesson about `relu(-2)` is no dead layer
 
 
@@ -384,3 +386,56 @@ def _starved_by(diagnosis: Diagnosis, node: str) -> list[str]:
         if added.tensor in leaves:
             zero[added.tensor] = zero.get(added.tensor, True) and is_zero(diagnosis.tensors.get(added.delta or ""))
     return [leaf for leaf, is_all in zero.items() if is_all]
+
+
+def gradients_cancelled(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Two ways back to one tensor whose gradients are each other's negative in every pass: neither teaches it, as with
+    `z + (q - z)` or a term that undoes another one."""
+    met: dict[tuple[Span | None, Span | None, Span | None], list[tuple[str, bool]]] = {}
+    for pass_ in diagnosis.ended:
+        for visit in pass_.visits:
+            made = diagnosis.op_of_node(visit.node)
+            for sum_ in visit.sums if made is not None and made.outputs else ():
+                for first, second in combinations(sum_.terms[:MOST_TERMS], 2):
+                    ops = [
+                        diagnosis.op_of_node(term.node) if term.node is not None else None for term in (first, second)
+                    ]
+                    if made is None or ops[0] is None or ops[1] is None or ops[0] is ops[1]:
+                        continue
+                    gradients = [diagnosis.tensors.get(term.tensor) for term in (first, second)]
+                    spans = sorted((op.span for op in ops if op is not None and op.span is not None), key=_by_line)
+                    key = (made.span, spans[0] if spans else None, spans[-1] if spans else None)
+                    met.setdefault(key, []).append((made.outputs[0], _is_negative(*gradients)))
+    for (_, first_span, second_span), found in met.items():
+        if all(cancels for _, cancels in found) and first_span is not None and second_span is not None:
+            yield diagnosis.warning(
+                "gradients_cancelled",
+                second_span,
+                tensors=(found[0][0],),
+                name=diagnosis.say(found[0][0]),
+                other_line=line(first_span),
+                other=diagnosis.code.excerpt(first_span),
+                count=diagnosis.counted(found),
+            )
+            return
+
+
+def _by_line(span: Span) -> tuple[int, int]:
+    return span.line, span.column
+
+
+def _is_negative(one: Tensor | None, other: Tensor | None) -> bool:
+    """Whether all elements of two gradients, of which there are several and not only zeros, are each other's negative;
+    of large ones their figures tell."""
+    if one is None or other is None or one.shape != other.shape or math.prod(one.shape) < 2:
+        return False
+    numbers, others = numbers_of(one), numbers_of(other)
+    if numbers and others:
+        return any(numbers) and all(left == -right for left, right in zip(numbers, others, strict=True))
+    if one.summary is None or other.summary is None:
+        return False
+    ends = [
+        (float(each.min), float(each.max), float(each.mean), float(each.norm)) for each in (one.summary, other.summary)
+    ]
+    (low, high, mean, norm), (other_low, other_high, other_mean, other_norm) = ends
+    return norm > 0 and (low, high, mean, norm) == (-other_high, -other_low, -other_mean, other_norm)

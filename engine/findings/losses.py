@@ -25,7 +25,7 @@ MADE_BY_LAYERS = frozenset("linear matmul mm addmm bmm mv baddbmm".split())
 AFTER_LAYERS = frozenset(
     "add sub mul sigmoid tanh relu softplus leaky_relu gelu exp dropout batch_norm layer_norm".split()
 )
-DECIDES = frozenset("gt ge lt le round sign".split())
+DECIDES = frozenset("gt ge lt le round sign argmax max topk".split())
 """Ops that make a class out of a score."""
 CLASS_LOSSES = ("cross_entropy", "nll_loss")
 LOSSES = (*CLASS_LOSSES, "binary_cross_entropy", "binary_cross_entropy_with_logits")

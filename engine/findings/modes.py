@@ -3,12 +3,23 @@
 import ast
 from collections.abc import Iterator
 
-from engine.findings.diagnosis import UNKNOWN, Diagnosis, argument, extent, is_zero, line, listed, size_of, walk
+from engine.findings.diagnosis import (
+    UNKNOWN,
+    Diagnosis,
+    argument,
+    by_number,
+    extent,
+    is_zero,
+    line,
+    listed,
+    size_of,
+    walk,
+)
 from engine.findings.losses import LOSS_FUNCTIONS
 from engine.findings.uphill import squares_differences
 from engine.program.names import called, dotted
 from engine.program.source import Source
-from engine.trace import Finding, ModuleCall, Op, Pass, Update
+from engine.trace import Finding, Module, ModuleCall, Op, Pass, Span, Update
 
 DROPOUTS = frozenset("dropout dropout1d dropout2d dropout3d alpha_dropout feature_alpha_dropout".split())
 NORMS = frozenset(("batch_norm",))
@@ -132,6 +143,44 @@ def evaluated_in_train(diagnosis: Diagnosis) -> Iterator[Finding]:
     )
 
 
+def evals_undone(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """`model.train()` below the `model.eval()` of the same function, with no pass between them, and what is evaluated
+    after that runs in train mode."""
+    code = diagnosis.code
+    for call in code.calls if diagnosis.steps else ():
+        statement, model = code.statement(call), _switched_model(call, "train")
+        if not model or statement is None or not diagnosis.has_run(call):
+            continue
+        own = [each for each in code.calls if code.function(each) is code.function(call) and diagnosis.has_run(each)]
+        before = [each for each in own if each.lineno < call.lineno]
+        undone = next((each for each in reversed(before) if _switched_model(each, "eval") == model), None)
+        last = max((each.lineno for each in before if called(each) in ("backward", "step")), default=0)
+        if undone is None or undone.lineno < last:
+            continue
+        last_line = max(each.lineno for each in own)
+        tops = {op.id: top.span for top in diagnosis.trace.calls if top.parent is None for op in diagnosis.ops_of(top)}
+        judged = [
+            op
+            for op in _layers(diagnosis)
+            if op.grad_mode != "grad" and (at := tops.get(op.id)) is not None and call.lineno < at.line <= last_line
+        ]
+        if judged and all(map(_is_training, judged)):
+            yield diagnosis.warning(
+                "eval_undone",
+                call,
+                tensors=judged[0].outputs[:1],
+                fix=code.removed(statement),
+                model=model,
+                eval_line=str(undone.lineno),
+            )
+
+
+def _switched_model(call: ast.Call, method: str) -> str:
+    """The model that a call puts into a mode: `model.eval()`."""
+    is_switch = isinstance(call.func, ast.Attribute) and call.func.attr == method and not (call.args or call.keywords)
+    return dotted(call.func.value) if is_switch and isinstance(call.func, ast.Attribute) else ""
+
+
 def _comes_back(code: Source, evaluation: ast.With, model: str) -> bool:
     """Whether `train()` is called before the model is trained again: in the same loop, or in a function of its own that
     does not evaluate in between."""
@@ -242,16 +291,15 @@ def frozen_norms_that_drift(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Batch norm in train mode whose weights are frozen all along: its running statistics go on changing, and with
     them what the frozen layers give."""
     run: dict[str, list[Op]] = {}
-    begun = min(diagnosis.pass_step.values(), default=0)
-    writes = (op for op in diagnosis.trace.ops if op.in_place and op.inputs and diagnosis.op_step.get(op.id, 0) > begun)
-    moved = diagnosis.moved | {diagnosis.identity(op.inputs[0]) for op in writes}  # as an average of other weights is
+    moved = _last_moves(diagnosis)
     for op in diagnosis.ops_named(NORMS) if diagnosis.steps else ():
-        module = diagnosis.modules.get(op.module or "")
-        weights = [member.tensor for member in module.parameters] if module is not None else []
+        module, now = diagnosis.modules.get(op.module or ""), diagnosis.op_step.get(op.id, 0)
+        named = {diagnosis.identity(member.tensor) for member in module.parameters} if module is not None else set()
+        weights = [given for given in op.inputs if diagnosis.identity(given) in named]
         is_frozen = bool(weights) and not any(
-            diagnosis.is_tracked(tensor) or diagnosis.identity(tensor) in moved for tensor in weights
+            diagnosis.is_tracked(given) or moved.get(diagnosis.identity(given), -1) > now for given in weights
         )
-        is_for_training = diagnosis.op_step.get(op.id, 0) < diagnosis.trained_until
+        is_for_training = now < diagnosis.trained_until
         if module is not None and is_frozen and _is_training(op) and op.grad_mode == "grad" and is_for_training:
             run.setdefault(module.id, []).append(op)
     often = [ops for ops in run.values() if len(ops) > 1]
@@ -270,6 +318,21 @@ def frozen_norms_that_drift(diagnosis: Diagnosis) -> Iterator[Finding]:
     )
 
 
+def _last_moves(diagnosis: Diagnosis) -> dict[str, int]:
+    """When updates, or ops that write, changed each tensor last since the first pass: as an average of other weights
+    is written, too."""
+    begun = min(diagnosis.pass_step.values(), default=0)
+    moves = {
+        leaf: diagnosis.update_step.get(move.id, -1) for move in diagnosis.moves for leaf in diagnosis.changed_by(move)
+    }
+    for op in diagnosis.trace.ops:
+        at = diagnosis.op_step.get(op.id, 0)
+        if op.in_place and op.inputs and at > begun:
+            leaf = diagnosis.identity(op.inputs[0])
+            moves[leaf] = max(moves.get(leaf, -1), at)
+    return moves
+
+
 def norms_that_never_learned(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Batch norm that was trained and is evaluated after that with the statistics it was made with, 0 and 1: on other
     numbers."""
@@ -286,6 +349,48 @@ def norms_that_never_learned(diagnosis: Diagnosis) -> Iterator[Finding]:
                 "norm_never_learned", op, nodes=(), module=module.path, type=module.type, size=f"{size_of(given):.3g}"
             )
             return
+
+
+def buffers_not_copied(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Batch norm of a copy that got weights from a trained one, as an average or a target network does, and evaluates
+    with the statistics it was made with: these are buffers and not among `parameters()`."""
+    moved = _last_moves(diagnosis)
+    trained: dict[tuple[str, tuple[int, ...]], Module] = {}
+    latest: dict[str, tuple[Module, tuple[int, ...], Op]] = {}
+    for op in diagnosis.ops_named(NORMS) if diagnosis.steps else ():
+        module, given = diagnosis.modules.get(op.module or ""), diagnosis.input_of(op)
+        if module is None or given is None or not module.parameters:
+            continue
+        if not _is_training(op):
+            latest[module.id] = module, given.shape[1:2], op
+        elif _weights(diagnosis, module) <= diagnosis.stepped:
+            trained.setdefault((module.type, given.shape[1:2]), module)
+    for module, size, op in latest.values():
+        own, other = _weights(diagnosis, module), trained.get((module.type, size))
+        is_new = is_zero(diagnosis.input_of(op, 1)) and extent(diagnosis.input_of(op, 2)) == (1.0, 1.0)
+        if other is None or not is_new or not own <= moved.keys() - diagnosis.held:
+            continue
+        yield diagnosis.warning(
+            "buffers_not_copied",
+            _written_at(diagnosis, own),
+            tensors=sorted(own, key=by_number),
+            module=module.path,
+            other=other.path,
+            eval_line=line(op.span),
+        )
+        return
+
+
+def _weights(diagnosis: Diagnosis, module: Module) -> set[str]:
+    return {diagnosis.identity(member.tensor) for member in module.parameters}
+
+
+def _written_at(diagnosis: Diagnosis, leaves: set[str]) -> Span | None:
+    """Where a value was last put into some leaves."""
+    moves = (move for move in reversed(diagnosis.moves) if not leaves.isdisjoint(diagnosis.changed_by(move)))
+    ops = (op for op in reversed(diagnosis.trace.ops) if op.in_place and op.inputs)
+    written = (op for op in ops if diagnosis.identity(op.inputs[0]) in leaves)
+    return next((each.span for found in (moves, written) for each in found), None)
 
 
 def _in_eval_as_a_whole(diagnosis: Diagnosis) -> set[int]:

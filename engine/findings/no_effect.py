@@ -191,6 +191,8 @@ def clipped_at_the_wrong_time(diagnosis: Diagnosis) -> Iterator[Finding]:
         if called(call) not in (*CLIPS, "clamp_") or not isinstance(statement, ast.Expr | ast.Assign):
             continue
         block = code.block(statement)
+        while isinstance(above := code.parents.get(statement), ast.If) and not _calls_any(block, "backward", "step"):
+            statement, block = above, code.block(above)
         at = block.index(statement) if statement in block else 0
         passes = [number for number, other in enumerate(block) if _calls(other, "backward")]
         steps = [
@@ -241,6 +243,10 @@ def _calls(statement: ast.stmt, method: str) -> bool:
     return isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == method
 
 
+def _calls_any(block: list[ast.stmt], *methods: str) -> bool:
+    return any(_calls(statement, method) for statement in block for method in methods)
+
+
 def copied_onto_themselves(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Tensors written from their own memory: what was kept of a model in a `state_dict()` or as `p.data` went on being
     trained, or two names stand for one model, as where a target network was never copied."""
@@ -283,8 +289,11 @@ def _state_shared(diagnosis: Diagnosis, op: Op, weight: Tensor, kept: Tensor) ->
 def _two_names(diagnosis: Diagnosis, op: Op, target: Tensor) -> Finding | None:
     first, second = _names(diagnosis, op)
     call = diagnosis.code.call_at(op.span)
-    if not first or not second or first == second:
+    if not first or not second:
         return None
+    if first == second:
+        is_load = call is not None and called(call) == "load_state_dict"
+        return diagnosis.warning("loaded_from_itself", op, model=first) if is_load else None
     bound = ((binding, dotted(binding.targets[0]), dotted(binding.value)) for binding in diagnosis.code.bindings)
     alias = next((binding for binding, *names in bound if sorted(names) == sorted((first, second))), None)
     return diagnosis.warning(
@@ -331,7 +340,8 @@ def updates_lost(diagnosis: Diagnosis) -> Iterator[Finding]:
     code = diagnosis.code
     for statement in code.bindings:
         name = dotted(statement.targets[0])
-        if not name.isidentifier() or not any(is_grad_of(node, name) for node in ast.walk(statement.value)):
+        is_by_grad = any(is_grad_of(node, name) for node in ast.walk(statement.value))
+        if not name.isidentifier() or not (is_by_grad or _is_step_from_leaf(diagnosis, statement)):
             continue
         loops = [above for above in code.around(statement) if isinstance(above, ast.For)]
         if not any(name in {n.id for n in ast.walk(loop.target) if isinstance(n, ast.Name)} for loop in loops[:1]):
@@ -341,6 +351,14 @@ def updates_lost(diagnosis: Diagnosis) -> Iterator[Finding]:
         fix: Edits = (code.replace(statement, update),) if is_under else ()
         if update and diagnosis.ops_at(code.span(statement.value)):
             yield diagnosis.finding("update_lost", "warning", statement, fix=fix, name=name, code=code.short(statement))
+
+
+def _is_step_from_leaf(diagnosis: Diagnosis, statement: ast.Assign) -> bool:
+    """Whether it takes something from a leaf outside the graph, and nothing ever takes the result."""
+    ops = [op for op in diagnosis.ops_at(diagnosis.code.span(statement.value)) if op.name == "sub"]
+    left = [op.inputs[0] for op in ops if op.inputs and op.grad_mode != "grad"]
+    is_used = any(diagnosis.takers.get(output) for op in ops for output in op.outputs)
+    return bool(left) and len(left) == len(ops) and all(map(diagnosis.is_tracked_leaf, left)) and not is_used
 
 
 def items_lost(diagnosis: Diagnosis) -> Iterator[Finding]:

@@ -6,12 +6,12 @@ from bisect import bisect
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from engine.findings.diagnosis import Diagnosis, by_number, fed_by, grouped, is_alike, line, number
+from engine.findings.diagnosis import Diagnosis, argument, by_number, fed_by, grouped, is_alike, line, number
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, keyword
 from engine.program.spelling import nearest
 from engine.program.tree import Placed
-from engine.trace import Change, Finding, Pass, Span, Update
+from engine.trace import Change, Finding, Op, Pass, Span, Update
 
 _OPTIONS = (
     "lr weight_decay momentum dampening nesterov betas eps amsgrad alpha centered rho lr_decay lambd t0 etas step_sizes"
@@ -121,7 +121,8 @@ def left_out_of_optimizers(diagnosis: Diagnosis) -> Iterator[Finding]:
         replaced = [leaf for leaf in held if leaf not in diagnosis.root_of and leaf not in diagnosis.fed]
         made = bound_once(diagnosis, receiver(diagnosis, step))
         thawed = _thawed(diagnosis, made)
-        asked = models_given(made) if thawed is not None else []
+        is_outlived = _last_fed(diagnosis, held) < _first_fed(diagnosis, still)
+        asked = models_given(made) if thawed is not None or is_outlived else []
         roots = (root for leaf in (*held, *still) if (root := diagnosis.root_of.get(leaf)) is not None)
         for root in {root.id: root for root in roots}.values():
             left = sorted((leaf for leaf in still if diagnosis.root_of.get(leaf) is root), key=by_number)
@@ -129,16 +130,47 @@ def left_out_of_optimizers(diagnosis: Diagnosis) -> Iterator[Finding]:
                 continue
             if not left or not (replaced or thawed is not None or root.path in models_given(made)):
                 continue
+            bound = (each for each in diagnosis.code.bindings if dotted(each.targets[0]) == root.path)
+            again = next((each for each in bound if made is not None and each.lineno > made.lineno), None)
+            is_old = is_outlived and thawed is None and again is not None
             yield diagnosis.warning(
-                "not_in_optimizer" if thawed is None else "thawed_too_late",
-                thawed or span_of(diagnosis, made) or step.span,
+                "optimizer_of_old_model" if is_old else "not_in_optimizer" if thawed is None else "thawed_too_late",
+                again if is_old else thawed or span_of(diagnosis, made) or step.span,
                 tensors=left,
-                fix=made_later(diagnosis, made),
+                fix=() if is_old else made_later(diagnosis, made),
                 optimizer=step.variable or step.optimizer or "",
                 model=root.path,
                 names=diagnosis.say_all(left),
                 count=str(len(left)),
                 made_line=line(span_of(diagnosis, made) or step.span),
+            )
+
+
+def _last_fed(diagnosis: Diagnosis, leaves: Iterable[str]) -> int:
+    """The place in the timeline of the last pass that brought gradients to some leaves."""
+    return max((steps[-1][0] for leaf in leaves if (steps := diagnosis.gradient_steps.get(leaf))), default=-1)
+
+
+def _first_fed(diagnosis: Diagnosis, leaves: Iterable[str]) -> int:
+    return min((steps[0][0] for leaf in leaves if (steps := diagnosis.gradient_steps.get(leaf))), default=-1)
+
+
+def parameters_given_twice(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Parameters that an optimizer was given twice, while others of the model got gradients and nobody moves them."""
+    still = diagnosis.fed - diagnosis.held - diagnosis.moved
+    for step in _optimizers(diagnosis).values():
+        twice = [leaf for leaf, count in Counter(diagnosis.held_by(step)).items() if count > 1]
+        roots = {diagnosis.root_of[leaf].id for leaf in twice if leaf in diagnosis.root_of}
+        left = sorted((leaf for leaf in still if leaf in diagnosis.root_of), key=by_number)
+        left = [leaf for leaf in left if diagnosis.root_of[leaf].id in roots]
+        if twice and left:
+            yield diagnosis.warning(
+                "parameters_given_twice",
+                span_of(diagnosis, made_by(diagnosis, step)) or step.span,
+                tensors=left[:8],
+                optimizer=receiver(diagnosis, step) or step.optimizer or "",
+                twice=diagnosis.say_all(twice),
+                names=diagnosis.say_all(left),
             )
 
 
@@ -207,7 +239,8 @@ def models_without_optimizer(diagnosis: Diagnosis) -> Iterator[Finding]:
     roots = {diagnosis.modules[root].path: leaves for root, leaves in diagnosis.leaves_of.items()}
     models = {path: leaves for path, leaves in roots.items() if "(" not in path}
     trained = [model for model, leaves in models.items() if leaves & diagnosis.stepped]
-    handed_out = [call.func for call in diagnosis.code.calls if called(call) in (*PARAMETERS, "state_dict")]
+    asked = (call for call in diagnosis.code.calls if called(call) in (*PARAMETERS, "state_dict"))
+    handed_out = [call.func for call in asked if not _is_for_switching(diagnosis, call)]
     passes = _passes_before_the_last_step(diagnosis)
     optimizers = {step.variable: step for step in steps}
     for model, leaves in models.items():
@@ -253,6 +286,13 @@ def _was_evaluated(diagnosis: Diagnosis, name: str) -> bool:
     return any(not call.training for call in diagnosis.trace.calls if paths.get(call.module) == name)
 
 
+def _is_for_switching(diagnosis: Diagnosis, call: ast.Call) -> bool:
+    """Whether parameters are asked for to freeze or thaw them: `for p in net.parameters(): p.requires_grad = …`."""
+    loop = diagnosis.code.parents.get(call)
+    body = loop.body if isinstance(loop, ast.For) and loop.iter is call else []
+    return bool(body) and all(diagnosis.code.text(each).endswith((*THAWS, *FREEZES)) for each in body)
+
+
 def _other_model_given(diagnosis: Diagnosis, made: ast.Assign | None, name: str) -> Edits:
     """The optimizer made of this model's parameters in place of another's."""
     functions = (call.func for call in ast.walk(made) if isinstance(call, ast.Call)) if made is not None else ()
@@ -292,6 +332,33 @@ def frozen_and_moved(diagnosis: Diagnosis) -> Iterator[Finding]:
             names=diagnosis.say_all(leaves),
             count=diagnosis.counted({step.id for step, _ in moved}),
         )
+
+
+def freezes_undone(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Parameters frozen and, before anything was computed with them, thawed again, every one: all are trained."""
+    frozen: dict[str, Op] = {}
+    undone: dict[Span | None, list[tuple[Op, Op]]] = {}
+    first = min(diagnosis.pass_step.values(), default=0)
+    for op in diagnosis.ops_named(("requires_grad_",)):
+        leaf = diagnosis.identity(op.inputs[0]) if op.inputs else ""
+        is_frozen = argument(op, "requires_grad", 1) == "False"
+        if is_frozen and diagnosis.op_step.get(op.id, 0) < first:
+            frozen[leaf] = op
+        elif not is_frozen and leaf in frozen and diagnosis.op_step.get(op.id, 0) < first:
+            undone.setdefault(op.span, []).append((frozen.pop(leaf), op))
+    for again in undone.values():
+        freeze, thaw = again[0]
+        leaves = [diagnosis.identity(op.inputs[0]) for _, op in again]
+        if not any(op.span == freeze.span for op in frozen.values()) and diagnosis.stepped.issuperset(leaves):
+            yield diagnosis.warning(
+                "freeze_undone",
+                thaw,
+                tensors=leaves[:8],
+                fix=diagnosis.code.removed(diagnosis.code.statement_at(thaw.span)),
+                names=diagnosis.say_all(leaves),
+                freeze_line=line(freeze.span),
+                frozen=diagnosis.code.excerpt(freeze.span),
+            )
 
 
 def _gradients_given(diagnosis: Diagnosis) -> Iterator[Change]:

@@ -8,7 +8,7 @@ from engine.findings.diagnosis import Diagnosis, by_number
 from engine.program.edits import Edits
 from engine.program.names import called, dotted
 from engine.program.source import Source
-from engine.trace import Finding
+from engine.trace import Finding, Module
 
 CONTAINERS = {ast.List: "nn.ModuleList", ast.ListComp: "nn.ModuleList", ast.Dict: "nn.ModuleDict"}
 PARAMETER_CONTAINERS = {ast.List: "nn.ParameterList", ast.ListComp: "nn.ParameterList", ast.Dict: "nn.ParameterDict"}
@@ -28,6 +28,31 @@ def modules_in_plain_containers(diagnosis: Diagnosis) -> Iterator[Finding]:
                 fix=wrapped(diagnosis, container),
                 **said_of(container),
             )
+            return
+    layer = _layer_of(diagnosis, hidden[0]) if hidden and diagnosis.stepped.isdisjoint(hidden) else None
+    owner = _user_of(diagnosis, layer) if layer is not None else None
+    filled = (op for op in diagnosis.trace.ops if op.in_place and op.inputs)
+    birth = next((op.span for op in filled if diagnosis.identity(op.inputs[0]) == hidden[0]), None) if owner else None
+    if owner is not None and birth is not None:
+        yield diagnosis.warning(
+            "layers_out_of_sight", birth, tensors=hidden[:8], model=owner.type, names=diagnosis.say_all(hidden)
+        )
+
+
+def _layer_of(diagnosis: Diagnosis, leaf: str) -> Module | None:
+    """The module that has a parameter itself."""
+    modules = diagnosis.trace.modules
+    return next(
+        (each for each in modules if any(diagnosis.identity(own.tensor) == leaf for own in each.parameters)), None
+    )
+
+
+def _user_of(diagnosis: Diagnosis, layer: Module) -> Module | None:
+    """The model that steps move and in whose forward a layer runs that is no part of it."""
+    parents = (diagnosis.calls.get(call.parent or "") for call in diagnosis.trace.calls if call.module == layer.id)
+    owner = next((diagnosis.modules[call.module] for call in parents if call is not None), None)
+    top = diagnosis.outermost(owner) if owner is not None else None
+    return owner if top is not None and diagnosis.leaves_of.get(top.id, set()) & diagnosis.stepped else None
 
 
 class Container(NamedTuple):

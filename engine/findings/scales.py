@@ -10,6 +10,8 @@ from engine.findings.losses import ELEMENTWISE_LOSSES, last_maker, said_at
 from engine.findings.modes import is_judged
 from engine.trace import Finding, ModuleCall, Op, Pass, Tensor
 
+LARGE = 5.0
+"""Targets below it, as noise of deviation 1 is, are of the size that layers give by themselves."""
 APART = 20
 """How many times larger or smaller numbers are of other units, and not only of other samples."""
 ALIKE = 2
@@ -84,7 +86,7 @@ def targets_in_other_units(diagnosis: Diagnosis) -> Iterator[Finding]:
         if predicted is None or target is None or not near or not far:
             continue
         is_trained = diagnosis.reaches_a_pass(op)
-        if is_trained and not (far >= APART * near and stuck.intersection(op.outputs)):
+        if is_trained and not (far >= max(APART * near, LARGE) and stuck.intersection(op.outputs)):
             usual[model] = target
             continue
         before = usual.get(model)

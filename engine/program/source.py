@@ -118,6 +118,12 @@ class Source(Tree):
         put = self.line_before(target, text) if before is not None else self.line_after(target, text)
         return (*put, self._line_removed(statement.lineno)) if put else ()
 
+    def removed(self, statement: ast.stmt | None) -> Edits:
+        """A statement of one line left out; nothing where it shares its line, or is all that its block has."""
+        if statement is None or statement.lineno != statement.end_lineno or not self.stands_alone(statement):
+            return ()
+        return (self._line_removed(statement.lineno),) if len(self.block(statement)) > 1 else ()
+
     def _line_removed(self, line: int) -> Edit:
         if line < len(self.lines):
             return Edit(span=Span(line=line, end_line=line + 1, column=0, end_column=0), text="")

@@ -14,6 +14,7 @@ from engine.local import LocalEngine
 from engine.program.edits import applied
 from engine.request import RunRequest
 from engine.trace import Finding, Program, Trace
+from engine.worker.compact import sampling
 from tests.engine.findings import (
     healthy,
     silent,
@@ -23,6 +24,7 @@ from tests.engine.findings import (
     silent_meant,
     silent_measured,
     silent_no_effect,
+    silent_overlooked,
     silent_scales,
     silent_steps,
     silent_training,
@@ -33,6 +35,7 @@ from tests.engine.findings import (
 from tests.engine.findings.quick import first_quick
 from tests.engine.findings.sentences import PARTS, check, holes, told, words
 from tests.engine.findings.silent import HEAD, Case
+from tests.engine.worker.forked import record
 
 TRIGGERS = (
     *silent.TRIGGERS,
@@ -44,6 +47,7 @@ TRIGGERS = (
     *silent_batch.TRIGGERS,
     *silent_given.TRIGGERS,
     *silent_measured.TRIGGERS,
+    *silent_overlooked.TRIGGERS,
     *silent_scales.TRIGGERS,
     *silent_steps.TRIGGERS,
     *silent_unmoved.TRIGGERS,
@@ -59,6 +63,7 @@ NEAR_MISSES = (
     *silent_batch.NEAR_MISSES,
     *silent_given.NEAR_MISSES,
     *silent_measured.NEAR_MISSES,
+    *silent_overlooked.NEAR_MISSES,
     *silent_scales.NEAR_MISSES,
     *silent_steps.NEAR_MISSES,
     *silent_unmoved.NEAR_MISSES,
@@ -80,11 +85,11 @@ MENDED = {
     "sample_without_gradient", "closure_adds_up", "optimizer_of_another_model",
     "target_learns", "scaled_and_stepped", "clipped_while_scaled", "parameters_used_up", "option_not_read", "answer_seen", "scores_cut_at_half", "steps_too_long", "loss_summed", "cut_by_item", "cut_by_detach", "scheduler_of_another_optimizer", "padding_of_lookup_scored", "choice_over_batch",
     "scores_compared_with_classes", "total_never_reset", "schedule_of_the_wrong_end", "weights_decayed_away", "record_never_kept", "option_in_the_wrong_place", "picked_for_all",
-    "checkpoint_without_gradient",
+    "checkpoint_without_gradient", "eval_undone", "freeze_undone", "argument_overlooked", "slope_of_each_place",
 }  # fmt: skip
 """Codes that have a certain fix for all of their programs, or for these."""
 MENDED_PARTLY = {
-    "scores_compared_with_classes": {0}, "clip_after_step": {0, 1},
+    "scores_compared_with_classes": {0}, "clip_after_step": {0, 1}, "clip_before_backward": {0, 1}, "slope_of_each_place": {0},
     "answer_seen": {2}, "scores_cut_at_half": {0}, "target_learns": {0},
     "evaluated_in_train": {0, 1, 3, 4}, "evaluated_with_grad": {0}, "leaf_recreated": {0}, "learning_rate_zero": {0, 1},
     "scheduler_of_another_optimizer": {0}, "not_in_optimizer": {0, 1}, "optimizer_holds_others": {0}, "result_dropped": {0, 4, 5}, "root_of_negative": {0}, "picked_for_all": {0}, "step_without_zero_grad": {0, 1, 2, 3},
@@ -318,6 +323,47 @@ def test_a_right_program_has_only_true_notes(once: Callable[[str], Trace], name:
     assert trace.status == "ok"
     assert {finding.code for finding in trace.findings} == notes
     assert all(finding.severity == "note" for finding in trace.findings)
+
+
+SAMPLED = {
+    "a GAN whose two inner loops turn twice": """import torch
+from torch import nn
+G, D = nn.Linear(1, 2), nn.Linear(2, 1)
+of_d, of_g = torch.optim.SGD(D.parameters(), lr=0.01), torch.optim.SGD(G.parameters(), lr=0.01)
+for epoch in range(40):
+    for _ in range(2):
+        D.zero_grad()
+        (1 - D(torch.randn(4, 2))).relu().mean().backward()
+        (1 + D(G(torch.randn(4, 1)).detach())).relu().mean().backward()
+        of_d.step()
+    for _ in range(2):
+        G.zero_grad()
+        (-D(G(torch.randn(4, 1))).mean()).backward()
+        of_g.step()
+""",
+    "micro-batches that are zeroed after the step": """import torch
+from torch import nn
+net = nn.Linear(3, 1)
+opt = torch.optim.AdamW(net.parameters())
+for step in range(30):
+    for _ in range(4):
+        (net(torch.randn(8, 3)).pow(2).mean() / 4).backward()
+    nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+    opt.step()
+    opt.zero_grad(set_to_none=True)
+""",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [*SAMPLED, *healthy.HEALTHY])
+def test_a_long_loop_that_is_sampled_has_no_more_findings(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sampling, "FULL", 100)
+    monkeypatch.setattr(sampling, "SAMPLE", 200)
+    program = SAMPLED[name] if name in SAMPLED else healthy.HEAD + healthy.HEALTHY[name][0].removeprefix("\n")
+    trace = record(program)
+    assert {finding.code for finding in trace.findings if finding.severity != "note"} == set()
+    assert trace.gaps or name in healthy.HEALTHY
 
 
 @pytest.mark.slow

@@ -1,0 +1,87 @@
+"""Values that the program's text keeps in vain: a counter that nothing counts up, an argument that is overlooked for an
+attribute of the same name."""
+
+import ast
+from collections.abc import Iterator
+
+from engine.findings.diagnosis import Diagnosis
+from engine.program.names import dotted
+from engine.trace import Finding
+
+FEWEST = 3
+"""Steps of an optimizer in a training that a counter would count."""
+
+
+def counters_that_stand(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """`if self.steps % period == 0`, where `steps` is given one number and nothing ever changes it."""
+    code = diagnosis.code
+    for test in (node for node in code.nodes if isinstance(node, ast.If) and len(diagnosis.steps) >= FEWEST):
+        for part in ast.walk(test.test):
+            name = dotted(part.left) if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Mod) else ""
+            if not name or not diagnosis.has_run(test) or not (code.function(test) or code.in_loop(test)):
+                continue
+            made = code.assignments(name)
+            start = made[0].value if len(made) == 1 else None
+            if not isinstance(start, ast.Constant) or not isinstance(start.value, int) or _is_changed(code.nodes, name):
+                continue
+            if code.function(made[0]) is code.function(test) and not code.in_loop(test):
+                continue
+            yield diagnosis.warning(
+                "counter_stands",
+                test.test,
+                name=name,
+                value=str(start.value),
+                made_line=str(made[0].lineno),
+                test=code.short(test.test),
+            )
+
+
+def _is_changed(nodes: list[ast.AST], name: str) -> bool:
+    """Whether something but one assignment gives a name or attribute a value: `+=`, a loop, another object's."""
+    last = name.rpartition(".")[2]
+    for node in nodes:
+        is_written = isinstance(getattr(node, "ctx", None), ast.Store | ast.Del)
+        written = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+        if is_written and written == last and (dotted(node) != name or _is_in_place(nodes, node)):
+            return True
+        if isinstance(node, ast.arg) and node.arg == last:
+            return True
+        if isinstance(node, ast.Constant) and node.value == last:  # as in setattr(self, "steps", …)
+            return True
+    return False
+
+
+def _is_in_place(nodes: list[ast.AST], target: ast.AST) -> bool:
+    """Whether it is written by something else than `name = …`."""
+    plain = (node for node in nodes if isinstance(node, ast.Assign) and len(node.targets) == 1)
+    return not any(node.targets[0] is target for node in plain)
+
+
+def arguments_overlooked(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """`tau = self.tau if tau is None else tau`, and below it only `self.tau` is read: what was handed over counts for
+    nothing."""
+    code = diagnosis.code
+    for function in code.functions:
+        given = {argument.arg for argument in (*function.args.args, *function.args.kwonlyargs)}
+        inside = [node for node in ast.walk(function) if isinstance(node, ast.Name | ast.Attribute)]
+        inside.sort(key=lambda node: node.lineno)
+        for name in given - {"self", "cls"}:
+            own = [node for node in inside if isinstance(node, ast.Name) and node.id == name]
+            settled = [node for node in own if isinstance(node.ctx, ast.Store)]
+            line = max((node.lineno for node in settled), default=0)
+            read = [node.lineno for node in own if isinstance(node.ctx, ast.Load) and node.lineno > line]
+            used = [
+                node
+                for node in inside
+                if isinstance(node, ast.Attribute) and dotted(node) == f"self.{name}" and node.lineno > line
+            ]
+            if not settled or read or not used or not diagnosis.has_run(used[0]):
+                continue
+            yield diagnosis.warning(
+                "argument_overlooked",
+                used[0],
+                fix=tuple(code.replace(node, name) for node in used),
+                name=name,
+                attribute=f"self.{name}",
+                settled_line=str(line),
+            )

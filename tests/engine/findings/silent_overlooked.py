@@ -1,0 +1,264 @@
+"""What a training leaves out or undoes: parts that no step moves, freezing and `eval()` taken back, buffers left behind,
+gradients that cancel; each with what makes it right."""
+
+from tests.engine.findings.silent import Case
+from tests.engine.findings.silent_values import Pair
+
+STEP = "    opt.zero_grad(); loss.backward(); opt.step()\n"
+NORMED = "nn.Sequential(nn.Linear(3, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Linear(8, 1))"
+DRIFTING = (
+    f"import copy\nnet = {NORMED}\ntwin = copy.deepcopy(net).eval()\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\n"
+)
+QUANTISER = """enc, dec, book = nn.Linear(4, 2), nn.Linear(2, 4), nn.Embedding(5, 2)
+opt = torch.optim.SGD([*enc.parameters(), *dec.parameters(), *book.parameters()], lr=0.1)
+for _ in range(3):
+    x = torch.randn(8, 4)
+    z = enc(x)
+    q = book(torch.cdist(z, book.weight).argmin(1))
+    loss = F.mse_loss(dec(z + (q - z)), x) + F.mse_loss(q, z.detach())
+"""
+PENALTY = """D = nn.Sequential(nn.Conv2d(2, 4, 3, padding=1), nn.Tanh(), nn.Flatten(), nn.Linear(64, 1))
+x = torch.randn(5, 2, 4, 4, requires_grad=True)
+g, = torch.autograd.grad(D(x).sum(), x, create_graph=True)
+"""
+ATTENTION = """emb, q, k, v = nn.Embedding(9, 8), nn.Linear(8, 8), nn.Linear(8, 8), nn.Linear(8, 8)
+words = torch.tensor([[3, 4, 5, 0], [6, 2, 0, 0]])
+h = emb(words)
+seen = (words != 0)
+scores = q(h) @ k(h).transpose(1, 2) / 8 ** 0.5
+"""
+PAIRS = (
+    Pair("loaded_from_itself", 11, f"{DRIFTING}for i in range(4):\n    loss = net(torch.randn(6, 3)).pow(2).mean()\n{STEP}" + "    twin.load_state_dict(twin.state_dict())\n", (("(twin.state", "(net.state"),)),
+    Pair("loaded_from_itself", 11, """class Agent:
+    def __init__(self):
+        self.q, self.target = nn.Linear(3, 2), nn.Linear(3, 2)
+        self.opt = torch.optim.Adam(self.q.parameters())
+    def learn(self, x):
+        self.opt.zero_grad(); (self.q(x) - self.target(x).detach()).pow(2).mean().backward(); self.opt.step()
+    def sync(self):
+        self.target.load_state_dict(self.target.state_dict())
+agent = Agent()
+for i in range(3):
+    agent.learn(torch.randn(4, 3)); agent.sync()
+""", (("self.target.state", "self.q.state"),)),
+    Pair("optimizer_of_old_model", 8, f"""net = nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for epoch in range(6):
+    if epoch == 2:
+        net = nn.Sequential(nn.Linear(3, 4), nn.Linear(4, 1))
+    loss = net(torch.randn(8, 3)).pow(2).mean()
+{STEP}""", (("nn.Linear(4, 1))\n", "nn.Linear(4, 1))\n        opt = torch.optim.SGD(net.parameters(), lr=0.1)\n"),)),
+    Pair("optimizer_of_old_model", 8, f"""model = nn.Linear(3, 1)
+opt = torch.optim.Adam(model.parameters())
+for n in range(7):
+    if n > 0 and n % 3 == 0:
+        model = nn.Linear(3, 1)
+    loss = model(torch.ones(8, 3)).pow(2).mean()
+{STEP}""", (("n % 3 == 0", "n % 9 == 0"),)),
+    Pair("parameters_given_twice", 11, f"""class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.left, self.right = nn.Linear(3, 1), nn.Linear(3, 1)
+    def forward(self, x):
+        return self.left(x) + self.right(x)
+net = Net()
+opt = torch.optim.SGD(list(net.left.parameters()) + list(net.left.parameters()), lr=0.1)
+for _ in range(3):
+    loss = net(torch.randn(8, 3)).pow(2).mean()
+{STEP}""", (("list(net.left.parameters()), lr", "list(net.right.parameters()), lr"),)),
+    Pair("parameters_given_twice", 5, f"""net = nn.ModuleDict({{'a': nn.Linear(3, 4), 'b': nn.Linear(4, 1)}})
+opt = torch.optim.Adam([*net['b'].parameters(), *net['b'].parameters()], lr=0.1)
+for _ in range(3):
+    loss = net['b'](net['a'](torch.randn(8, 3))).pow(2).mean()
+{STEP}""", (("[*net['b'].parameters(), *net['b'].parameters()]", "[*net['b'].parameters(), *net['a'].parameters()]"),)),
+    Pair("layers_out_of_sight", 9, f"""class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.blocks = []
+        for _ in range(2):
+            self.blocks.append([nn.Linear(3, 3), torch.tanh])
+        self.out = nn.Linear(3, 1)
+    def forward(self, x):
+        for layer, squash in self.blocks:
+            x = squash(layer(x))
+        return self.out(x)
+net = Net()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    loss = net(torch.randn(8, 3)).pow(2).mean()
+{STEP}""", (("append([nn.Linear(3, 3), torch.tanh])", "append(nn.ModuleList([nn.Linear(3, 3), nn.Tanh()]))"), ("self.blocks = []", "self.blocks = nn.ModuleList()"))),
+    Pair("layers_out_of_sight", 8, f"""import types
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.parts = types.SimpleNamespace(body=nn.Linear(3, 4))
+        self.head = nn.Linear(4, 1)
+    def forward(self, x):
+        return self.head(self.parts.body(x).relu())
+net = Net()
+opt = torch.optim.Adam(net.parameters())
+for _ in range(3):
+    loss = net(torch.randn(8, 3)).pow(2).mean()
+{STEP}""", (("types.SimpleNamespace(body=nn.Linear(3, 4))", "nn.ModuleDict({'body': nn.Linear(3, 4)})"),)),
+    Pair("eval_undone", 12, f"""net = nn.Sequential(nn.Linear(3, 8), nn.Dropout(0.5), nn.Linear(8, 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for epoch in range(2):
+    loss = net(torch.randn(8, 3)).pow(2).mean()
+{STEP}    net.eval()
+    with torch.no_grad():
+        for x in torch.randn(2, 4, 3):
+            net.train()
+            print(F.mse_loss(net(x), x[:, :1]))
+    net.train()
+""", (("            net.train()\n", ""),)),
+    Pair("eval_undone", 11, f"""net = {NORMED}
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for epoch in range(3):
+    loss = net(torch.randn(8, 3)).pow(2).mean()
+{STEP}net.eval()
+print("testing")
+net.train()
+with torch.no_grad():
+    print((net(torch.randn(5, 3)) > 0).float().mean())
+""", (("net.train()\n", ""),)),
+    Pair("freeze_undone", 9, f"""net = nn.Sequential(nn.Linear(3, 4), nn.ReLU())
+for p in net.parameters():
+    p.requires_grad_(False)
+net.append(nn.Linear(4, 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+net.requires_grad_(True)
+for _ in range(3):
+    loss = net(torch.randn(8, 3)).pow(2).mean()
+{STEP}""", (("net.requires_grad_(True)", "net[2].requires_grad_(True)"),)),
+    Pair("freeze_undone", 7, f"""net = nn.Sequential(nn.Linear(3, 4), nn.Linear(4, 1))
+net[0].requires_grad_(False)
+print("frozen")
+net.requires_grad_()
+opt = torch.optim.Adam(net.parameters())
+for _ in range(3):
+    loss = net(torch.randn(8, 3)).pow(2).mean()
+{STEP}""", (("net.requires_grad_()\n", "net[1].requires_grad_()\n"),)),
+    Pair("buffers_not_copied", 12, f"""{DRIFTING}for i in range(4):
+    loss = net(torch.randn(6, 3)).pow(2).mean()
+{STEP}    with torch.no_grad():
+        for ours, theirs in zip(twin.parameters(), net.parameters()): ours.mul_(0.9).add_(theirs, alpha=0.1)
+        print(twin(torch.randn(4, 3)).mean())
+""", (("twin.parameters(), net.parameters()): ours", "twin.parameters(), net.parameters()): ours.data = theirs.data.clone()\n        for ours, theirs in zip(twin.buffers(), net.buffers()): ours.copy_(theirs)\n        for ours, theirs in zip(twin.parameters(), net.parameters()): ours"),)),
+    Pair("buffers_not_copied", 11, f"""{DRIFTING}def sync():
+    print('sync')
+    for p, target in zip(net.parameters(), twin.parameters()):
+        target.data.copy_(p.data)
+for i in range(4):
+    loss = (net(torch.randn(6, 3)) - twin(torch.randn(6, 3)).detach()).pow(2).mean()
+{STEP}    sync()
+""", (("        target.data.copy_(p.data)\n", "        target.data.copy_(p.data)\n    twin.load_state_dict(net.state_dict())\n"),)),
+    Pair("gradients_cancelled", 10, QUANTISER + STEP, (("z + (q - z)", "z + (q - z).detach()"),)),
+    Pair("gradients_cancelled", 8, """net, alpha = nn.Linear(3, 4), torch.tensor(0.5, requires_grad=True)
+for _ in range(2):
+    score = net(torch.randn(5, 3))
+    gain = (alpha.detach() * score).mean()
+    price = (-alpha * (score + 3)).mean()
+    (gain + price).backward()
+""", (("(score + 3)", "(score.detach() + 3)"),)),
+    Pair("rows_hidden", 9, ATTENTION + "scores = scores.masked_fill(~seen.unsqueeze(2), -1e9)\n(F.softmax(scores, dim=-1) @ v(h)).sum().backward()\n", (("unsqueeze(2)", "unsqueeze(1)"),)),
+    Pair("rows_hidden", 10, ATTENTION + "mask = seen[:, :, None]\nscores = scores.masked_fill(mask == 0, -10000)\nout = scores.softmax(-1) @ v(h)\nout.pow(2).mean().backward()\n", (("[:, :, None]", "[:, None, :]"),)),
+    Pair("slope_of_each_place", 7, PENALTY + "((g.norm(2, dim=1) - 1) ** 2).mean().backward()\n", (("g.norm", "g.flatten(1).norm"),)),
+    Pair("slope_of_each_place", 7, PENALTY + "length = torch.linalg.vector_norm(g, dim=(2, 3))\n(length - 1.0).square().mean().backward()\n", (("dim=(2, 3)", "dim=(1, 2, 3)"),)),
+    Pair("counter_stands", 13, """class Trainer:
+    def __init__(self, net):
+        self.net, self.opt = net, torch.optim.SGD(net.parameters(), lr=0.1)
+        self.best = nn.Linear(3, 1)
+        self.done = 0
+    def step(self):
+        self.opt.zero_grad()
+        self.net(torch.ones(2, 3)).pow(2).mean().backward()
+        self.opt.step()
+        if self.done % 5 == 0:
+            self.best.load_state_dict(self.net.state_dict())
+trainer = Trainer(nn.Linear(3, 1))
+for _ in range(4): trainer.step()
+""", (("        self.opt.step()\n", "        self.opt.step()\n        self.done += 1\n"),)),
+    Pair("counter_stands", 9, f"""net = nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+seen = 0
+for x in torch.randn(6, 8, 3):
+    loss = net(x).pow(2).mean()
+    if seen % 2 == 1: print(loss)
+{STEP}""", (("    if seen", "    seen += 1\n    if seen"),)),
+    Pair("argument_overlooked", 12, """class Pair:
+    def __init__(self, tau=0.1):
+        self.tau = tau
+        self.net, self.aim = nn.Linear(2, 1), nn.Linear(2, 1)
+    def follow(self, tau=None):
+        tau = self.tau if tau is None else tau
+        with torch.no_grad():
+            for a, b in zip(self.aim.parameters(), self.net.parameters()):
+                a.mul_(1 - self.tau).add_(b, alpha=self.tau)
+pair = Pair()
+pair.follow(1.0)
+F.mse_loss(pair.net(torch.ones(3, 2)), pair.aim(torch.ones(3, 2)).detach()).backward()
+""", (("1 - self.tau", "1 - tau"), ("alpha=self.tau", "alpha=tau"))),
+    Pair("argument_overlooked", 10, """class Loss(nn.Module):
+    def __init__(self, scale=2.0):
+        super().__init__()
+        self.scale = scale
+    def forward(self, x, scale=None):
+        if scale is None: scale = self.scale
+        return (x * self.scale).pow(2).mean()
+net, loss = nn.Linear(2, 1), Loss()
+loss(net(torch.ones(3, 2)), scale=0.5).backward()
+""", (("x * self.scale", "x * scale"),)),
+    # the same in other forms
+    Pair("clip_before_backward", 9, """net, limit = nn.Linear(3, 1), 1.0
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    loss = net(torch.randn(8, 3)).pow(2).mean()
+    if limit is not None:
+        nn.utils.clip_grad_norm_(net.parameters(), limit)
+    loss.backward()
+    opt.step(); opt.zero_grad()
+""", (("    if limit is not None:\n        nn.utils.clip_grad_norm_(net.parameters(), limit)\n    loss.backward()\n", "    loss.backward()\n    if limit is not None:\n        nn.utils.clip_grad_norm_(net.parameters(), limit)\n"),)),
+    Pair("update_lost", 12, """class Descent:
+    def __init__(self, params):
+        self.params = list(params)
+        self.speed = [torch.zeros_like(p) for p in self.params]
+    def step(self):
+        with torch.no_grad():
+            for i, p in enumerate(self.params):
+                self.speed[i] = 0.9 * self.speed[i] + p.grad
+                p = p - 0.1 * self.speed[i]
+net = nn.Linear(3, 1)
+opt = Descent(net.parameters())
+for _ in range(3):
+    net(torch.ones(2, 3)).pow(2).mean().backward()
+    opt.step(); net.zero_grad()
+""", (("p = p - 0.1", "p -= 0.1"),)),
+    Pair("optimizer_of_another_model", 6, """G, D = nn.Linear(2, 3), nn.Linear(3, 1)
+of_g = torch.optim.Adam(G.parameters())
+of_d = torch.optim.Adam(G.parameters())
+for _ in range(4):
+    for p in D.parameters(): p.requires_grad = False
+    of_g.zero_grad(); (-D(G(torch.randn(8, 2))).mean()).backward(); of_g.step()
+    for p in D.parameters(): p.requires_grad = True
+    D.zero_grad(); (D(G(torch.randn(8, 2)).detach()).mean() - D(torch.randn(8, 3)).mean()).backward(); of_d.step()
+""", (("of_d = torch.optim.Adam(G.", "of_d = torch.optim.Adam(D."),)),
+    Pair("frozen_norm_drifts", 9, f"""net, head = {NORMED}, nn.Linear(1, 1)
+def fit(opt):
+    for _ in range(3):
+        loss = head(net(torch.randn(8, 3))).pow(2).mean()
+        opt.zero_grad(); loss.backward(); opt.step()
+nn.ModuleList([net, head]).train()
+fit(torch.optim.SGD([*net.parameters(), *head.parameters()], lr=0.1))
+net.requires_grad_(False)
+fit(torch.optim.SGD(head.parameters(), lr=0.1))
+""", (("net.requires_grad_(False)\n", "net.requires_grad_(False); net.eval()\n"),)),
+    Pair("comparison_broadcast", 10, f"""net, x, y = nn.Linear(3, 4), torch.randn(8, 3), torch.randint(0, 4, (8,))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    loss = F.cross_entropy(net(x), y)
+{STEP}_, best = net(x).topk(1, 1)
+print(1 - torch.eq(best, y).float().mean())
+""", (("torch.eq(best, y)", "torch.eq(best[:, 0], y)"),)),
+)  # fmt: skip
+TRIGGERS = tuple(Case(pair.code, pair.line, {}, pair.program) for pair in PAIRS)
+NEAR_MISSES = tuple((pair.code, pair.mended()) for pair in PAIRS)

@@ -3,7 +3,6 @@ wrong moment, a log-variance in place of a deviation."""
 
 import ast
 import math
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -14,7 +13,6 @@ from engine.findings.diagnosis import (
     argument,
     by_number,
     extent,
-    is_alike,
     line,
     near,
     number,
@@ -26,7 +24,7 @@ from engine.findings.losses import ELEMENTWISE_LOSSES, last_maker, said_at
 from engine.findings.training_loop import written_at
 from engine.findings.uphill import squares_differences
 from engine.ops import PASSES, READS
-from engine.program.names import called, dotted, names_read
+from engine.program.names import called
 from engine.program.spans import holds
 from engine.trace import Finding, Op, Pass, Span, Tensor
 
@@ -504,35 +502,6 @@ def _exp_line(diagnosis: Diagnosis, log: str, sample: Op) -> str:
     return line((own or exps)[0].span)
 
 
-def backward_does_not_fit(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A custom Function whose backward a check found to be no derivative of its forward; where the forward is flat or
-    hands its input on, another gradient is meant."""
-    for check in diagnosis.trace.checks:
-        node = diagnosis.nodes.get(check.nodes[0]) if check.nodes and check.reason == "custom" else None
-        op = diagnosis.op_of_node(node.id) if node is not None else None
-        if node is None or op is None or all(element.difference == 0 for element in check.elements):
-            continue
-        if _hands_on(diagnosis, op):
-            continue
-        element = max(check.elements, key=lambda each: abs(float(each.autograd) - float(each.difference)))
-        yield diagnosis.warning(
-            "backward_does_not_fit",
-            node.code,
-            tensors=(check.tensor,),
-            nodes=(node.id,),
-            function=check.parameters.get("function", node.type),
-            leaf=diagnosis.say(check.tensor),
-            given=f"{float(element.autograd):.6g}",
-            true=f"{float(element.difference):.6g}",
-        )
-        return
-
-
-def _hands_on(diagnosis: Diagnosis, op: Op) -> bool:
-    """Whether the values that come out are those that went in."""
-    return is_alike(diagnosis.input_of(op), diagnosis.output_of(op))
-
-
 REACH = {"sigmoid": (0.0, 1.0), "softmax": (0.0, 1.0), "tanh": (-1.0, 1.0), "relu": (0.0, math.inf)}
 """What the values of an op lie between."""
 
@@ -617,70 +586,3 @@ def _is_a_distance(diagnosis: Diagnosis, op: Op, mean: Sequence[str]) -> bool:
     """Whether a sample is taken from the mean it was drawn around: so a density is written out."""
     sources = {source for at in mean for source in (at, *diagnosis.made_from(at))}
     return op.name in ("sub", "rsub") and not sources.isdisjoint(op.inputs)
-
-
-def backward_writes_gradient(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A custom backward that writes into the gradient it is given, which another branch was given too."""
-    left = Counter(tensor for pass_ in diagnosis.trace.passes for visit in pass_.visits for tensor in visit.left)
-    for op in diagnosis.trace.ops:
-        function = diagnosis.code.function(statement) if (statement := diagnosis.code.statement_at(op.span)) else None
-        if not op.in_place or not isinstance(function, ast.FunctionDef) or function.name != "backward":
-            continue
-        owner = diagnosis.code.enclosing(function, ast.ClassDef)
-        given = [argument.arg for argument in function.args.args[1:]]
-        name = next((each for each in given if _written(statement) == each), "")
-        own = {node.id for node in diagnosis.trace.nodes if owner is not None and node.type == f"{owner.name}Backward"}
-        visits = (visit for pass_ in diagnosis.trace.passes for visit in pass_.visits if visit.node in own)
-        terms = (term.tensor for visit in visits for added in visit.sums for term in added.terms)
-        shared = next((tensor for tensor in terms if left[tensor] > 1), None)
-        if owner is None or not name or shared is None or _is_bound_anew(function, name):
-            continue
-        yield diagnosis.warning(
-            "backward_writes_gradient",
-            statement,
-            tensors=(shared,),
-            function=owner.name,
-            given=name,
-        )
-        return
-
-
-def _written(statement: ast.stmt | None) -> str:
-    """The name of what a statement writes into: `g[i] = 0`, `g *= 2`, `g.mul_(2)`."""
-    match statement:
-        case ast.Assign(targets=[ast.Subscript(value=ast.Name() as name)]):
-            return name.id
-        case ast.AugAssign(target=ast.Name() as name) | ast.AugAssign(target=ast.Subscript(value=ast.Name() as name)):
-            return name.id
-        case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name() as name))):
-            return name.id
-    return ""
-
-
-def _is_bound_anew(function: ast.FunctionDef, name: str) -> bool:
-    """Whether an argument is given another value in a function."""
-    assigns = (node for node in ast.walk(function) if isinstance(node, ast.Assign))
-    return any(dotted(target) == name for assign in assigns for target in assign.targets)
-
-
-def backward_ignores_gradient(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A custom backward that never reads the gradient it is given, in the middle of a graph."""
-    roots = {root.node for pass_ in diagnosis.trace.passes for root in pass_.roots}
-    inner = [node for node in diagnosis.trace.nodes if node.id in diagnosis.visited and node.id not in roots]
-    used = {node.type: node for node in inner}
-    for owner in (node for node in diagnosis.code.nodes if isinstance(node, ast.ClassDef)):
-        node = used.get(f"{owner.name}Backward")
-        backward = next((part for part in owner.body if getattr(part, "name", "") == "backward"), None)
-        if node is None or not isinstance(backward, ast.FunctionDef) or len(backward.args.args) != 2:
-            continue
-        given = backward.args.args[1].arg
-        returns = [part.value for part in ast.walk(backward) if isinstance(part, ast.Return)]
-        if given in names_read(backward) or any(value is None or isinstance(value, ast.Constant) for value in returns):
-            continue
-        yield diagnosis.warning(
-            "backward_ignores_gradient",
-            diagnosis.code.span(returns[0]) if returns and returns[0] is not None else node.code,
-            nodes=(node.id,),
-            function=owner.name,
-            given=given,
-        )

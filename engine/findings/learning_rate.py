@@ -40,6 +40,9 @@ HARDER = 3
 NEARLY = 0.9
 MANY = 32
 NARROW = ("bfloat16", "float16")
+DEAD = 1e-3
+"""Share of the first learning rate at which nothing is learnt any more."""
+FEWEST_RATES = 8
 UNSCALES = "_amp_foreach_non_finite_check_and_unscale_"
 TOO_EARLY = "before `optimizer.step()`"
 
@@ -393,6 +396,33 @@ def scheduled_per_batch(diagnosis: Diagnosis) -> Iterator[Finding]:
             first=_rates(diagnosis.steps[0]),
             last=_rates(diagnosis.steps[-1]),
         )
+
+
+def rates_that_die(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A schedule that has brought the learning rate to next to nothing before half of the steps were done."""
+    code = diagnosis.code
+    called_on = (each for each in code.calls if called(each) == "step" and isinstance(each.func, ast.Attribute))
+    kinds = ((each, diagnosis.value_of(dotted(code.receiver(each)))) for each in called_on if diagnosis.has_run(each))
+    plans = [(each, made) for each, made in kinds if isinstance(made, ast.Call) and called(made).endswith("LR")]
+    for steps in grouped(diagnosis.steps, lambda step: (receiver(diagnosis, step), step.span)).values():
+        rates = [rate for step in steps if (rate := _rate(step)) is not None]
+        faint = [at for at, rate in enumerate(rates) if 0 < rate < DEAD * rates[0]]
+        if len(rates) < FEWEST_RATES or 2 * len(faint) <= len(rates) or not plans:
+            continue
+        if any(True for _ in scheduled_per_batch(diagnosis)):
+            return  # which says it with the numbers of the plan
+        call, made = plans[0]
+        yield diagnosis.warning(
+            "rate_dies",
+            call,
+            name=dotted(code.receiver(call)),
+            type=called(made),
+            count=str(faint[0]),
+            of=diagnosis.counted(rates),
+            first=_rates(steps[0]),
+            last=_rates(steps[-1]),
+        )
+        return
 
 
 def _turns(diagnosis: Diagnosis, loop: ast.AST) -> int | None:

@@ -208,6 +208,21 @@ F.mse_loss(pair.net(torch.ones(3, 2)), pair.aim(torch.ones(3, 2)).detach()).back
 net, loss = nn.Linear(2, 1), Loss()
 loss(net(torch.ones(3, 2)), scale=0.5).backward()
 """, (("x * self.scale", "x * scale"),)),
+    Pair("rate_dies", 10, """net, plan = nn.Linear(3, 1), {"step_size": 2, "gamma": 0.1}
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+schedule = torch.optim.lr_scheduler.StepLR(opt, **plan)
+for epoch in range(3):
+    for x in torch.randn(6, 8, 3):
+        loss = net(x).pow(2).mean(); opt.zero_grad(); loss.backward(); opt.step()
+        schedule.step()
+""", (("        schedule.step()", "    schedule.step()"),)),
+    Pair("rate_dies", 10, f"""net = nn.Linear(3, 1)
+opt = torch.optim.Adam(net.parameters(), lr=0.01)
+decay = torch.optim.lr_scheduler.ExponentialLR(opt, gamma=0.1)
+for epoch in range(12):
+    loss = net(torch.randn(8, 3)).pow(2).mean()
+{STEP}    decay.step()
+""", (("gamma=0.1", "gamma=0.7"),)),
     # the same in other forms
     Pair("clip_before_backward", 9, """net, limit = nn.Linear(3, 1), 1.0
 opt = torch.optim.SGD(net.parameters(), lr=0.1)

@@ -6,12 +6,22 @@ from bisect import bisect
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from engine.findings.diagnosis import Diagnosis, argument, by_number, fed_by, grouped, is_alike, line, number
+from engine.findings.diagnosis import (
+    UNKNOWN,
+    Diagnosis,
+    argument,
+    by_number,
+    fed_by,
+    grouped,
+    is_alike,
+    line,
+    number,
+)
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, keyword
 from engine.program.spelling import nearest
 from engine.program.tree import Placed
-from engine.trace import Change, Finding, Op, Pass, Span, Update
+from engine.trace import Change, Finding, Op, Pass, Span, Tensor, Update
 
 _OPTIONS = (
     "lr weight_decay momentum dampening nesterov betas eps amsgrad alpha centered rho lr_decay lambd t0 etas step_sizes"
@@ -220,6 +230,25 @@ def frozen_before(diagnosis: Diagnosis, made: ast.stmt | ast.expr | None) -> ast
     if made is None or "requires_grad" not in diagnosis.code.text(made):
         return None
     return next((each for each in _switched(diagnosis, FREEZES)[::-1] if each.lineno < made.lineno), None)
+
+
+def parameters(diagnosis: Diagnosis) -> list[Tensor]:
+    """The last states of the parameters that modules hold at the end, or of all there have been if none is known."""
+    held = {diagnosis.identity(member.tensor) for module in diagnosis.trace.modules for member in module.parameters}
+    met = {diagnosis.identity(one.id): one for one in diagnosis.trace.tensors if diagnosis.is_parameter(one.id)}
+    return [one for leaf, one in met.items() if leaf in (held or met)]
+
+
+def frozen_lines(diagnosis: Diagnosis) -> list[str]:
+    """The lines that told parameters to require no gradient."""
+    ops = diagnosis.ops_named(("requires_grad_",))
+    asked = (
+        op.span
+        for op in ops
+        if any(map(diagnosis.is_parameter, op.inputs)) and argument(op, "requires_grad", 1) == "False"
+    )
+    lines = {*map(line, asked), *(str(each.lineno) for each in _switched(diagnosis, FREEZES))}
+    return sorted(lines - {UNKNOWN}, key=by_number)
 
 
 def _switched(diagnosis: Diagnosis, ends: tuple[str, ...]) -> list[ast.stmt]:

@@ -9,7 +9,7 @@ from engine.findings.diagnosis import listed
 from engine.findings.failing.case import Case, Rule, a, known, only_if
 from engine.findings.failing.classes import forward_inside, renamed
 from engine.findings.leaves import asked_last, meant_as_leaves
-from engine.findings.optimizers import frozen_before
+from engine.findings.optimizers import frozen_lines, parameters
 from engine.findings.plain_containers import plain_containers, said_of, wrapped
 from engine.program.edits import insertion
 from engine.program.names import called, dotted
@@ -211,15 +211,60 @@ def optimizer_not_leaf(case: Case) -> Finding:
 
 
 def optimizer_empty(case: Case) -> Finding:
-    """No parameters: all were frozen, all layers are in a plain list, or there are none."""
-    frozen = frozen_before(case.diagnosis, case.call)
-    if frozen is not None:
-        return case.finding("optimizer_all_frozen", frozen=case.code.short(frozen), frozen_line=str(frozen.lineno))
+    """No parameters: all were frozen, all layers are in a plain list, what gave them was gone through before, or there
+    are none."""
+    registered, asked = parameters(case.diagnosis), _leaves_out_frozen(case)
+    count = str(len(registered))
+    if asked is not None and registered and not any(one.requires_grad for one in registered):
+        frozen = frozen_lines(case.diagnosis)
+        said = {"asked": case.code.short(asked), "asked_line": str(asked.lineno), "frozen_lines": listed(frozen)}
+        return case.finding("optimizer_all_frozen", said, count=count, is_known=str(int(bool(frozen))))
     hidden = list(plain_containers(case.diagnosis))
-    if len(hidden) != 1:
-        return case.finding()
-    span, fix = case.code.span(hidden[0].value), wrapped(case.diagnosis, hidden[0])
-    return case.finding("optimizer_empty_list", said_of(hidden[0]), span=span, fix=fix)
+    if len(hidden) == 1:
+        span, fix = case.code.span(hidden[0].value), wrapped(case.diagnosis, hidden[0])
+        return case.finding("optimizer_empty_list", said_of(hidden[0]), span=span, fix=fix)
+    return _used_up(case) or case.finding(count=count if registered else "", is_some=str(int(bool(registered))))
+
+
+def _used_up(case: Case) -> Finding | None:
+    """An iterator of parameters that another line has gone through."""
+    code, given = case.code, next(iter(known(case.call).args), None)
+    operand = case.operand(given)
+    name = code.stands_for(dotted(given), given) if operand is not None else ""
+    made = code.assignments(name) if name else []
+    if operand is None or operand.type not in ("generator", "filter", "map") or len(made) != 1:
+        return None
+    beside = [code.statement_on(frame.span.line) for frame in case.failure.frames if frame.span is not None]
+    until = [one.lineno for one in beside if one is not None and code.function(one) is code.function(made[0])]
+    reads = [node.lineno for node in code.nodes if isinstance(node, ast.Name | ast.Attribute) and dotted(node) == name]
+    used = [at for at in reads if until and made[0].lineno < at < until[0]]
+    if not used:
+        return None
+    value = made[0].value
+    said = {"name": name, "made": code.short(value), "made_line": str(made[0].lineno), "first_line": str(min(used))}
+    return case.finding("optimizer_given_used_up", said, fix=(code.before(value, "list("), code.after(value, ")")))
+
+
+def _leaves_out_frozen(case: Case) -> ast.expr | None:
+    """The condition that lets through what requires a gradient: in the call, else in its function, else the only one
+    of the program."""
+    code, tests = case.code, list[ast.expr]()
+    for node in code.nodes:
+        match node:
+            case ast.comprehension(ifs=ifs):
+                tests += ifs
+            case ast.Lambda(body=test) | ast.If(test=test):
+                tests.append(test)
+    asked = [
+        test
+        for test in tests
+        if case.diagnosis.has_run(test)
+        and any(isinstance(node, ast.Attribute) and node.attr == "requires_grad" for node in ast.walk(test))
+    ]
+    call = known(case.call)
+    inside = [test for test in asked if call in code.around(test)]
+    beside = [test for test in asked if code.function(test) is code.function(call)]
+    return next((some[0] for some in (inside, beside, asked) if len(some) == 1), None)
 
 
 _KEYS = r"{} key\(s\) in state_dict: (.*?)\.\s"

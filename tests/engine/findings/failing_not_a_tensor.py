@@ -85,11 +85,29 @@ GIVEN: dict[str, list[Row]] = {
     "optimizer_all_frozen": [
         Row(
             "net = nn.Linear(2, 1)\nfor p in net.parameters():\n    p.requires_grad = False\nopt = torch.optim.Adam(filter(lambda p: p.requires_grad, net.parameters())) #<\n",
-            {"frozen": "p.requires_grad = False", "frozen_line": "7"},
+            {"asked": "p.requires_grad", "frozen_lines": "7", "count": "2"},
         ),
         Row(
             "net = nn.Linear(2, 1)\nnet.requires_grad_(False)\nopt = torch.optim.SGD([p for p in net.parameters() if p.requires_grad], lr=.1) #<\n",
-            {"frozen": "net.requires_grad_(False)"},
+            {"frozen_lines": "6"},
+        ),
+        Row(
+            "class Setup:\n    def __init__(self, net, train):\n        self.net = net\n        for name, part in net.named_children():\n            part.requires_grad_(train[name])\n"
+            "    def trained(self):\n        for p in self.net.parameters():\n            if p.requires_grad:\n                yield p\n    def optimizer(self):\n        return torch.optim.AdamW(self.trained(), lr=1e-3) #<\n"
+            "net = nn.Sequential(nn.Linear(2, 3), nn.Linear(3, 1))\nSetup(net, {'0': False, '1': False}).optimizer()\n",
+            {"asked_line": "12", "frozen_lines": "9", "count": "4"},
+        ),
+    ],
+    "optimizer_given_used_up": [
+        Row(
+            "net = nn.Linear(2, 1)\nparams = net.parameters()\nprint(sum(p.numel() for p in params))\nopt = torch.optim.SGD(params, lr=.1) #<\n",
+            {"name": "params", "made": "net.parameters()", "first_line": "7"},
+            True,
+        ),
+        Row(
+            "def train(net):\n    chosen = filter(lambda p: p.dim() > 1, net.parameters())\n    names = len(list(chosen))\n    return torch.optim.Adam(chosen) #<\ntrain(nn.Linear(2, 1))\n",
+            {"name": "chosen", "first_line": "7"},
+            True,
         ),
     ],
     "optimizer_empty_list": [
@@ -533,6 +551,7 @@ NEAR_GIVEN: dict[str, str] = {
     "layer_class_given": "net = nn.Sequential(nn.Linear(2, 4), nn.ReLU())\n",
     "function_among_layers": "net = nn.Sequential(nn.Linear(2, 4), nn.ReLU())\nF.relu(net(torch.ones(1, 2)))\n",
     "optimizer_all_frozen": "net = nn.Linear(2, 1)\nnet.weight.requires_grad = False\nopt = torch.optim.Adam(filter(lambda p: p.requires_grad, net.parameters()))\n",
+    "optimizer_given_used_up": "net = nn.Linear(2, 1)\nparams = [p for p in net.parameters() if p.dim() > 3]\nprint(len(params))\nopt = torch.optim.SGD(params, lr=.1)\n",
     "optimizer_empty_list": NET + INIT + "        self.names = ['a']\nnet = Net()\nopt = torch.optim.Adam(net.parameters())\n",
     "super_init_not_called": NET + INIT + "        self.w = nn.Parameter(torch.ones(2))\nNet().missing\n",
     "forward_inside_init": NET + "    def call(self, x):\n        def forward(y):\n            return y\n        return forward(x)\nNet()(torch.ones(2))\n",

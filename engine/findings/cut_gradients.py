@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from engine.findings.diagnosis import Diagnosis, by_number, line, walk
-from engine.findings.unrecorded import is_off_in_library, lost_influence, switch_of
+from engine.findings.diagnosis import UNKNOWN, Diagnosis, by_number, line, walk
+from engine.findings.unrecorded import cut_by_checkpoint, is_off_in_library, lost_influence, switch_of
 from engine.findings.ways import (
     Cut,
     collected_reads,
@@ -28,10 +28,12 @@ REACHES_ALL = frozenset("getattr children named_children modules named_modules g
 
 def cut_gradients(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Each cut between a leaf without gradient and the root of a pass; where there is none, why nothing was tracked."""
-    told = [*_told(diagnosis)]
+    lost = diagnosis.lost_pass
+    told = [*cut_by_checkpoint(diagnosis, lost)] if lost is not None else []
+    told = told or [*_told(diagnosis)]
     yield from told
-    if diagnosis.lost_pass is not None and not told:
-        yield from _untracked(diagnosis, diagnosis.lost_pass)
+    if lost is not None and not any(UNKNOWN not in finding.parameters.values() for finding in told):
+        yield from [*_untracked(diagnosis, lost)] or _lost(diagnosis, lost)
 
 
 def _told(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -80,7 +82,7 @@ def _untracked(diagnosis: Diagnosis, failed: Pass) -> Iterator[Finding]:
     if sources is None:
         return
     frozen = [source for source in sources if diagnosis.is_parameter(source)]
-    name = diagnosis.say(tensors[0] if tensors else None)
+    name = _called(diagnosis, tensors[0] if tensors else None, failed)
     if frozen:
         yield diagnosis.finding(
             "parameters_frozen",
@@ -98,6 +100,34 @@ def _untracked(diagnosis: Diagnosis, failed: Pass) -> Iterator[Finding]:
     yield diagnosis.finding(
         "nothing_requires_grad", "error", failed.span, tensors=tensors, fix=fix, name=name, is_apart=str(int(apart))
     )
+
+
+def _lost(diagnosis: Diagnosis, failed: Pass) -> Iterator[Finding]:
+    """The last op behind the root that was given something tracked and gave nothing that is: all that is known of a cut
+    whose reason the trace does not tell."""
+    roots = [root.tensor for root in failed.roots if root.tensor is not None and root.node is None]
+    behind = (
+        op for tensor in walk(roots, partial(_untracked_inputs, diagnosis)) if (op := diagnosis.maker.get(tensor))
+    )
+    ends = [op for op in behind if any(map(diagnosis.is_tracked, op.inputs)) and op.span is not None]
+    for op in sorted(ends, key=lambda op: diagnosis.op_at[op.id])[-1:]:
+        given = next(filter(diagnosis.is_tracked, op.inputs))
+        yield diagnosis.finding(
+            "graph_lost",
+            "error",
+            op,
+            tensors=(given, *op.outputs[:1]),
+            name=_called(diagnosis, roots[0], failed),
+            value=diagnosis.say(given) if diagnosis.say(given) != UNKNOWN else diagnosis.code.excerpt(op.span),
+            is_off=str(int(op.grad_mode != "grad")),
+            pass_line=line(failed.span),
+        )
+
+
+def _called(diagnosis: Diagnosis, root: str | None, failed: Pass) -> str:
+    """What the root of a pass is called, or else the pass."""
+    name = diagnosis.say(root)
+    return diagnosis.code.excerpt(failed.span) if name == UNKNOWN else name
 
 
 def _frozen_at(diagnosis: Diagnosis) -> Span | None:

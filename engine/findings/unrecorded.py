@@ -2,17 +2,17 @@
 late, or because what they gave was taken out of the graph."""
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from engine.findings.diagnosis import Diagnosis, Place, by_number, line
 from engine.findings.leaves import subtraction
-from engine.findings.ways import Cut, is_target
+from engine.findings.ways import Cut, is_target, wanting_leaves
 from engine.ops import COPIES, DETACHES, READS
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, keyword
-from engine.program.tree import Function
-from engine.trace import Finding, Op, Span
+from engine.program.tree import Function, covers
+from engine.trace import Finding, Op, Pass, Span
 from engine.trace_index import SWITCHES
 from engine.unfollowed import NOT_DIFFERENTIABLE
 
@@ -40,21 +40,58 @@ def _is_data_of_another(diagnosis: Diagnosis, cut: Cut) -> bool:
 
 def checkpoints_without_gradient(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A reentrant checkpoint that is given nothing which requires a gradient: its layers get none."""
-    for warning in diagnosis.trace.warnings:
-        left = {leaf for step in diagnosis.steps for leaf in step.without_gradient} - diagnosis.fed
-        call = diagnosis.code.call_at(warning.span) if NO_INPUT_REQUIRES in warning.message else None
-        if call is None or not left:
-            continue
-        word = keyword(call, "use_reentrant")
-        text = "use_reentrant=False"
-        yield diagnosis.warning(
-            "checkpoint_without_gradient",
-            call,
-            tensors=sorted(left, key=by_number)[:8],
-            fix=(diagnosis.code.argument_added(call, text),) if word is None else (diagnosis.code.replace(word, text),),
-            names=diagnosis.say_all(sorted(left, key=by_number)),
-        )
-        return
+    left = {leaf for step in diagnosis.steps for leaf in step.without_gradient} - diagnosis.fed
+    call = next(_checkpoints(diagnosis), None)
+    if left and call is not None and diagnosis.lost_pass is None:
+        yield _given_nothing(diagnosis, call, left)
+
+
+def cut_by_checkpoint(diagnosis: Diagnosis, failed: Pass) -> Iterator[Finding]:
+    """The same where it left a pass without anything to start from."""
+    calls, wanting = list(_checkpoints(diagnosis)), wanting_leaves(diagnosis)
+    behind = list(
+        diagnosis.makers_behind(root.tensor for root in failed.roots if root.tensor is not None) if calls else ()
+    )
+    for call in calls:
+        ran = [op for op in behind if _is_off_inside(diagnosis, call, op)]
+        taken = filter(diagnosis.is_tracked_leaf, (tensor for op in ran for tensor in op.inputs))
+        leaves = wanting.intersection(map(diagnosis.identity, taken))
+        if leaves:
+            yield _given_nothing(diagnosis, call, leaves, is_lost=True)
+            return
+
+
+def _checkpoints(diagnosis: Diagnosis) -> Iterator[ast.Call]:
+    """Those that PyTorch warned of."""
+    warned = (each.span for each in diagnosis.trace.warnings if NO_INPUT_REQUIRES in each.message)
+    return filter(None, map(diagnosis.code.call_at, warned))
+
+
+def _is_off_inside(diagnosis: Diagnosis, checkpoint: ast.Call, op: Op) -> bool:
+    """Whether an op ran in a checkpoint, unrecorded, and no switch of the program's can be why: it has none, or none
+    around the op, and recording was on for the module around the checkpoint."""
+    is_switched = diagnosis.switch_around(op) is not None or _decorator(diagnosis, op) is not None
+    if op.grad_mode != "no_grad" or op.in_place or is_switched:
+        return False
+    around = [call for call in diagnosis.trace.calls if op in diagnosis.ops_of(call)]
+    span, name = diagnosis.code.span(checkpoint), dotted(next(iter(checkpoint.args), None)).rpartition(".")[2]
+    given = (each for each in diagnosis.code.functions if each.name == name)
+    at = op.span.line if op.span is not None else 0
+    is_inside = any(call.span == span for call in around) or any(covers(each, at) for each in given)
+    return is_inside and (is_off_in_library(diagnosis, op) or any(call.grad_mode == "grad" for call in around))
+
+
+def _given_nothing(diagnosis: Diagnosis, call: ast.Call, without: Collection[str], *, is_lost: bool = False) -> Finding:
+    word, text, leaves = keyword(call, "use_reentrant"), "use_reentrant=False", sorted(without, key=by_number)
+    return diagnosis.finding(
+        "checkpoint_without_gradient",
+        "error" if is_lost else "warning",
+        call,
+        tensors=leaves[:8],
+        fix=(diagnosis.code.argument_added(call, text),) if word is None else (diagnosis.code.replace(word, text),),
+        names=diagnosis.say_all(leaves),
+        is_lost=str(int(is_lost)),
+    )
 
 
 class _Told(NamedTuple):

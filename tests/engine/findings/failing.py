@@ -78,6 +78,32 @@ AUTOGRAD: dict[str, list[Row]] = {
             {"name": "loss"},
         ),
     ],
+    "checkpoint_without_gradient": [
+        Row(
+            "from torch.utils.checkpoint import checkpoint\nembedding, layer = nn.Embedding(5, 3).requires_grad_(False), nn.Linear(3, 1)\nh = embedding(torch.arange(4))\n"
+            "loss = checkpoint(layer, h, use_reentrant=True).mean() #<\nloss.backward()\n",
+            {"names": "layer.weight, layer.bias", "is_lost": "1"},
+            True,
+        ),
+        Row(
+            "from torch.utils.checkpoint import checkpoint\nclass Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.layers = nn.ModuleList(nn.Linear(3, 3) for _ in range(2))\n"
+            "    def run(self, x):\n        return self.layers[1](self.layers[0](x).tanh())\n    def forward(self, x):\n        return checkpoint(self.run, x, use_reentrant=True) #<\n"
+            "net = Net()\nwith torch.no_grad():\n    print(net(torch.ones(2, 3)).mean())\ntotal = sum({'mean': net(torch.ones(2, 3)).mean()}.values())\ntotal.backward()\n",
+            {"is_lost": "1"},
+            True,
+        ),
+    ],
+    "graph_lost": [
+        Row(
+            "net = nn.Linear(2, 1)\nweights = dict(net.state_dict()) #<\nloss = torch.func.functional_call(net, weights, (torch.ones(3, 2),)).sum()\nloss.backward()\n",
+            {"op": "detach", "name": "loss", "pass_line": "8"},
+        ),
+        Row(
+            "class Student:\n    def __init__(self):\n        self.net = nn.Linear(2, 1)\n        self.fast = {key: value.clone() for key, value in self.net.state_dict().items()} #<\n"
+            "    def loss(self, x):\n        return (x @ self.fast['weight'].t() + self.fast['bias']).pow(2).mean()\nstudent = Student()\ntotal = {'fit': student.loss(torch.ones(3, 2))}['fit']\ntotal.backward()\n",
+            {"name": "total", "is_off": "0"},
+        ),
+    ],
     "cut_by_integer": [
         Row(W + "y = w.argmax().float() #<\ny.backward()\n", {"op": "argmax", "dtype": "int64", "value": "w"}),
         Row(W + "right = (w > 1) #<\nright.float().mean().backward()\n", {"op": ">", "dtype": "bool"}),

@@ -9,6 +9,8 @@ NEAR_MISSES: dict[str, str] = {
     "non_scalar_backward": W + "(w * w).backward(torch.ones(2))\n",
     "nothing_requires_grad": W + "y = w.argmax().float()\ny.backward()\n",
     "parameters_frozen": X + "net = nn.Linear(3, 1)\nnet.bias.requires_grad = False\nnet(x).sum().backward()\n",
+    "checkpoint_without_gradient": "from torch.utils.checkpoint import checkpoint\nnet, x = nn.Linear(2, 1), torch.ones(3, 2)\nwith torch.no_grad():\n    loss = checkpoint(net, x, use_reentrant=True).mean()\nloss.backward()\n",
+    "graph_lost": "net = nn.Linear(2, 1)\nsaved = dict(net.state_dict())\nnet(torch.ones(3, 2)).sum().backward()\n",
     "cut_by_integer": W + "right = (w > 1).float().mean()\nw.sum().backward()\n",
     "create_graph_missing": W
     + "(g,) = torch.autograd.grad((w**3).sum(), w, create_graph=True)\n(g * g).sum().backward()\n",

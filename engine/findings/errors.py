@@ -68,6 +68,7 @@ _TABLE: tuple[tuple[str, str, str, *tuple[Rule, ...]], ...] = (
     ("anomaly_nan", "RuntimeError", r"Function '(?P<node>\w+)' returned nan values in its", autograd.anomaly),
     ("clip_of_nothing", "RuntimeError", r"Expected !nested_tensorlist\[0\]\.empty\(\)", instead("MODULE.clip_grad_value_(...)"), instead("clip_grad_value_(...)")),
     # Shapes
+    ("", "", r"out of bounds|out of range|must match|cannot be multiplied|size mismatch|is invalid for input of size|number of dimensions|too many indices|mask at index|expected to be in range|to have \d+ channels|not enough values|Expected size|doesn't match", shapes.overwritten),
     ("shape_mismatch_matmul", "RuntimeError", r"mat1 and mat2 shapes cannot be multiplied|size mismatch, got|inconsistent tensor size, expected tensor|Expected size for first two dimensions of batch2", layers.not_flattened, layers.batch_flattened, layers.joined_along, layers.linear, shapes.product),
     ("product_axes", "RuntimeError", r"(?:self|mat2|mat1|batch1|batch2) must be a (?:matrix|3D tensor)|1D tensors expected|vector \+ matrix|at least 1D", shapes.product_of_batches),
     ("shape_mismatch_broadcast", "RuntimeError", r"The size of tensor a \((?P<a>\d+)\) must match the size of tensor b \((?P<b>\d+)\) at non-singleton dimension (?P<axis>\d+)", shapes.cut_short, shapes.reduced, shapes.broadcast),
@@ -81,7 +82,7 @@ _TABLE: tuple[tuple[str, str, str, *tuple[Rule, ...]], ...] = (
     ("expand_size", "RuntimeError", r"The expanded size of the tensor \((?P<wanted>\d+)\) must match the existing size \((?P<got>\d+)\) at non-singleton dimension (?P<axis>\d+)\.\s+Target sizes: (?P<target>\[.*?\])\.\s+Tensor sizes: (?P<shape>\[.*?\])", shapes.expanded),
     ("axis_out_of_range", "IndexError", r"Dimension out of range \(expected to be in range of \[(?P<low>-?\d+), (?P<high>-?\d+)\], but got (?P<axis>-?\d+)\)", shapes.axis_out_of_range),
     ("target_out_of_range", "IndexError", r"Target (?P<value>-?\d+) is out of bounds", layers.target_range),
-    ("index_out_of_range", "IndexError", r"index (?P<index>-?\d+) is out of bounds for dimension (?P<axis>\d+) with size (?P<size>\d+)", layers.lstm_state, classes.too_many_samples, shapes.index),
+    ("index_out_of_range", "", r"index (?P<index>-?\d+) is out of bounds for dimension (?P<axis>\d+) with size (?P<size>\d+)", layers.lstm_state, classes.too_many_samples, shapes.index),
     ("embedding_index", "IndexError", r"index out of range in self", shapes.embedding),
     ("list_index", "IndexError", r"(?:list|tuple) index out of range|^index -?\d+ is out of range", classes.too_many_samples, instead("NAME[INDEX]")),
     ("indices_many", "IndexError", r"too many indices for tensor of dimension \d+", of_one),

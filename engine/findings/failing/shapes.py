@@ -10,12 +10,16 @@ from engine.findings.failing.case import Case, a, known, of_one, only_if
 from engine.findings.failing.origins import sizes
 from engine.ops import BROADCASTING, VIEWS
 from engine.program.edits import Edits
-from engine.program.names import keyword
+from engine.program.names import dotted, keyword
+from engine.program.source import Source
 from engine.trace import Finding, Op, Tensor
 
 PLACES = frozenset("multinomial argmax".split())
 """Ops that give places of scores."""
-JOINS = frozenset("cat concat stack to long".split())
+JOINS = frozenset("cat concat stack to long repeat expand expand_as getitem".split())
+
+CHOOSING = frozenset("gather index_select take_along_dim getitem".split())
+"""Ops that pick elements by numbers."""
 
 # Products
 
@@ -225,12 +229,69 @@ def axis_out_of_range(case: Case) -> Finding:
     return case.finding()
 
 
+def overwritten(case: Case) -> Finding | None:
+    """An attribute or global name that a line fills with something of another shape computed from itself, and that is
+    used again."""
+    diagnosis, failed = case.diagnosis, known(case.op)
+    before = known(next((op for op in diagnosis.ops_at(failed.span) if op.name == failed.name and not op.raised), None))
+    for given, first in zip(case.inputs(), map(diagnosis.tensors.get, before.inputs), strict=False):
+        store = _stored(case, given)
+        if first is None or first.shape == given.shape or store is None:
+            continue
+        name = dotted(store.targets[0])
+        local = name.rpartition(".")[2]
+        local = f"own_{local}" if case.code.is_bound(local) else local
+        said = {"name": name, "first_shape": sizes(first.shape), "shape": sizes(given.shape), "local": local}
+        is_chosen = any(op.name in CHOOSING | VIEWS for op in diagnosis.ops_at(case.code.span(store.value)))
+        fix = _kept_apart(case.code, store, local) if is_chosen else ()
+        return case.finding("attribute_overwritten", said, span=case.code.span(store), tensors=(given,), fix=fix)
+    return None
+
+
+def _stored(case: Case, given: Tensor) -> ast.Assign | None:
+    """The assignment of an attribute to what was computed from itself that a tensor comes from; what was done to it
+    since stands in the failing statement."""
+    for op in case.makers(given):
+        statement = case.code.statement_at(op.span)
+        match statement:
+            case ast.Assign(targets=[ast.Attribute() | ast.Name() as target], value=value) if dotted(target) and any(
+                dotted(part) == dotted(target) for part in ast.walk(value)
+            ):
+                shared = {name for node in case.code.nodes if isinstance(node, ast.Global) for name in node.names}
+                return statement if isinstance(target, ast.Attribute) or target.id in shared else None
+        if statement is not case.statement:
+            return None
+    return None
+
+
+def _kept_apart(code: Source, store: ast.Assign, local: str) -> Edits:
+    """A name of its own for the result, where only the lines below it in the same function read the attribute."""
+    function, name = code.function(store), dotted(store.targets[0])
+    reads = [node for node in code.attributes if dotted(node) == name and node not in ast.walk(store.value)]
+    others = [node for node in reads if node is not store.targets[0] and not _is_in_init(code, node)]
+    is_below = all(code.function(node) is function and node.lineno > store.lineno for node in others)
+    is_read_only = all(isinstance(node.ctx, ast.Load) for node in others)
+    is_whole = isinstance(store.targets[0], ast.Attribute) and function is not None and store in function.body
+    if not (is_whole and is_below and is_read_only):
+        return ()
+    return tuple(code.replace(node, local) for node in (store.targets[0], *others))
+
+
+def _is_in_init(code: Source, node: ast.AST) -> bool:
+    function = code.function(node)
+    return function is not None and function.name == "__init__"
+
+
 def index(case: Case) -> Finding:
     """An index beyond the end of an axis."""
     given, last = case.first, str(int(case.groups["size"]) - 1)
     only_if(given.shape[int(case.groups["axis"]) :][:1] == (int(case.groups["size"]),))
     place = case.node.slice if isinstance(case.node, ast.Subscript) else None
-    if isinstance(place, ast.Name | ast.Attribute) and (tensor := case.tensor_of(place)) is not None:
+    tensor = case.tensor_of(place) if isinstance(place, ast.Name | ast.Attribute) else None
+    if tensor is None and known(case.op).name in CHOOSING - {"getitem"}:
+        tensor = case.pair[1]
+        place = case.written(tensor)
+    if place is not None and tensor is not None:
         said = {"place": case.code.short(place), "last": last}
         return case.finding("index_tensor_out_of_range", said, tensors=(given, tensor))
     return case.finding(last=last, tensors=(given,))
@@ -248,8 +309,12 @@ def embedding(case: Case) -> Finding:
         maker = diagnosis.maker.get(tensor)
         return maker.inputs if maker is not None and maker.name in VIEWS | JOINS else ()
 
-    makers = (diagnosis.maker.get(tensor) for tensor in near([indices.id], before))
-    drawn = next((maker for maker in makers if maker is not None and maker.name in PLACES), None)
+    makers = [maker for tensor in near([indices.id], before) if (maker := diagnosis.maker.get(tensor)) is not None]
+    drawn = next((maker for maker in makers if maker.name in PLACES), None)
+    counted = next((maker for maker in makers if maker.name == "arange"), None)
+    if counted is not None and drawn is None:
+        length = str(diagnosis.elements(counted.outputs[0]))
+        return case.finding("embedding_positions", said, counted_line=line(counted.span), length=length)
     scores = diagnosis.input_of(drawn) if drawn is not None else None
     if drawn is None or scores is None or scores.shape[-1] <= rows:
         return case.finding("", said)

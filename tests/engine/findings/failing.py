@@ -489,12 +489,37 @@ SHAPES: dict[str, list[Row]] = {
         Row(X + "x[2] #<\n", {"name": "x", "axis": "0", "size": "2", "last": "1"}),
         Row(X + "for j in range(4):\n    x[0, j] #<\n", {"axis": "1", "index": "3"}),
     ],
+    "attribute_overwritten": [
+        Row(
+            "class Weighted:\n    def __init__(self):\n        self.weights = torch.rand(10)\n    def __call__(self, losses, labels):\n"
+            "        self.weights = self.weights.gather(0, labels.view(-1)) #<\n        return (self.weights * losses).mean()\n"
+            "criterion = Weighted()\nfor labels in (torch.tensor([9, 1, 2]), torch.tensor([0, 9, 4])):\n    criterion(torch.ones(3), labels)\n",
+            {"name": "self.weights", "first_shape": "[10]", "shape": "[3]", "used_line": "9"},
+            True,
+        ),
+        Row(
+            "class Places(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.register_buffer('table', torch.randn(1, 50, 4))\n    def forward(self, x):\n"
+            "        self.table = self.table[:, : x.size(1)] #<\n        return x + self.table\nplaces = Places()\nfor length in (5, 3, 9):\n    places(torch.ones(2, length, 4))\n",
+            {"name": "self.table", "shape": "[1, 3, 4]", "used_line": "11"},
+            True,
+        ),
+    ],
     "embedding_index": [
         Row(
             "emb = nn.Embedding(3, 2)\nids = torch.tensor([1, 5])\nemb(ids) #<\n",
             {"name": "ids", "value": "5", "rows": "3"},
         ),
         Row("table = torch.ones(4, 2)\nF.embedding(torch.tensor([4]), table) #<\n", {"value": "4", "last": "3"}),
+    ],
+    "embedding_positions": [
+        Row(
+            "places = nn.Embedding(4, 2)\nx = torch.ones(3, 6, 2)\nat = torch.arange(x.size(1)).unsqueeze(0).repeat(3, 1)\nx + places(at) #<\n",
+            {"layer": "places", "rows": "4", "length": "6", "counted_line": "7", "made_line": "5"},
+        ),
+        Row(
+            "table = torch.randn(5, 2)\ndef embed(tokens):\n    return F.embedding(torch.arange(len(tokens)), table) #<\nembed([3] * 9)\n",
+            {"length": "9", "last": "4"},
+        ),
     ],
     "embedding_place_of_scores": [
         Row(

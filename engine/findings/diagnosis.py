@@ -4,6 +4,7 @@ things are called."""
 import ast
 import math
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence, Set, Sized
 from functools import cached_property
 from itertools import islice
@@ -160,12 +161,25 @@ class Diagnosis(TraceIndex):
 
     @cached_property
     def _members(self) -> dict[str, str]:
-        """What the parameters of modules are called that nothing in the program leads to: `(Net).fc1.weight`."""
+        """What the parameters of modules are called that no variable of the program leads to: `self.net.fc1.weight`
+        where `self.net(...)` called this model and no other, else `(Net).fc1.weight`."""
+        names: dict[str, str] = {}
+        for module in self.trace.modules if any("(" in module.path for module in self.trace.modules) else ():
+            root = self.outermost(module)
+            path = self._called_as.get(root.id, root.path) + module.path[len(root.path) :]
+            names |= {self.identity(member.tensor): f"{path}.{member.name}" for member in module.parameters}
+        return names
+
+    @cached_property
+    def _called_as(self) -> dict[str, str]:
+        """What each module that no variable leads to was called by, where that is one name, and of no other module."""
+        calls = ((call.module, self.code.call_at(call.span)) for call in self.trace.calls)
+        named = {(module, dotted(call.func)) for module, call in calls if call is not None}
+        modules, names = (Counter(pair[at] for pair in named) for at in (0, 1))
         return {
-            self.identity(member.tensor): f"{module.path}.{member.name}"
-            for module in self.trace.modules
-            if "(" in module.path
-            for member in module.parameters
+            module: name
+            for module, name in named
+            if name and modules[module] == names[name] == 1 and self.modules[module].path.startswith("(")
         }
 
     @cached_property

@@ -4,19 +4,22 @@ import ast
 import math
 import re
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple, TypeGuard
+from typing import Literal, NamedTuple, TypeGuard
 
 from msgspec.structs import replace
 
-from engine.findings.diagnosis import Diagnosis, line, times, walk
+from engine.findings.diagnosis import UNKNOWN, Diagnosis, line, times, walk
 from engine.findings.failing.case import Case, known, only_if
+from engine.findings.failing.origins import sizes
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, keyword
 from engine.program.rewriting import Written, written
 from engine.program.source import Source
+from engine.program.tree import Function
 from engine.trace import Finding, Node, Op, Pass, Saved, Span, Tensor
 
 _VERSIONS = re.compile(r"is at version (\d+); expected version (\d+)")
+_CHANGED = re.compile(r"inplace operation: \[(\S+ \[([\d, ]*)\])")
 
 
 def second_time(case: Case) -> Finding:
@@ -33,17 +36,23 @@ def second_time(case: Case) -> Finding:
     use, kept = found.use_to_cut(), found.put_in()
     code, where, fix = "", failed.span, found.retained() if len(before) == 1 else ()
     said = {"shared": found.name, "shared_line": line(found.place), "first_line": line(first.span)}
+    said["is_stepped"] = str(int(bool(found.stepped_between())))
     if kept is not None:
         code, where, fix = "list_not_emptied", case.code.span(kept.node), found.emptied(kept)
         said |= {"list": kept.said["list"], "value": kept.said["value"]}
     elif first.kind == "grad" and not first.create_graph and _is_in_loss(case, first, failed):
         code, where, fix = "second_backward_after_grad", first.span, found.recorded()
         said["first"] = case.code.excerpt(first.span)
-    elif first.span == failed.span and shared is not None and (is_in_loop or not is_again):
-        is_carried = _in_loop_of(diagnosis, shared, failed)
+    elif first.span == failed.span and (is_in_loop or not is_again) and found.turn:
+        is_carried = found.turn == "carried"
         code, where = "second_backward_in_loop" if is_carried else "made_before_loop", found.place or failed.span
+        zeroed = found.zeroed() if is_carried else None
+        said |= {"cut": found.detaching(), "is_trained": str(int(found.is_trained))}
         fix = found.cut_between_turns() if is_carried else ()
-        said["cut"] = found.detaching()
+        if zeroed is not None:
+            code, where = "zeroed_with_history", case.code.span(zeroed.node)
+            said |= {"change": zeroed.as_("NAME.zero_()"), "right": zeroed.as_("NAME.detach_().zero_()")}
+            fix = zeroed.instead("NAME.detach_().zero_()")
     elif use is not None:
         code, where, fix = "second_backward_detach", found.outside(use), found.detached(use)
         said |= {"use": case.code.excerpt(where), "use_line": line(where)}
@@ -101,6 +110,33 @@ class _Shared(NamedTuple):
         bound = {dotted(part) for one in code.bindings if code.function(one) is function for part in _bound_by(one)}
         return next((name for name in names if name in bound), "")
 
+    @property
+    def turn(self) -> Literal["carried", "before", ""]:
+        """`carried` from turn to turn, where what made the shared tensor ran again between the passes; made `before`
+        the loop that the pass stands in; or neither."""
+        diagnosis, code, place = self.diagnosis, self.diagnosis.code, self.place
+        begin, end = (diagnosis.pass_step[pass_.id] for pass_ in (self.first, self.failed))
+        called = (call.first_op for call in diagnosis.trace.calls if call.span == place)
+        ran = (diagnosis.op_step.get(op or "", -1) for op in (*called, *(op.id for op in diagnosis.ops_at(place))))
+        if any(begin < at < end for at in ran):
+            return "carried"
+        here, there = code.statement_at(place), code.statement_at(self.failed.span)
+        if here is None or there is None:
+            return ""
+        if code.function(here) is code.function(there):
+            loop = next((above for above in code.around(there) if isinstance(above, ast.For | ast.While)), None)
+            return "before" if loop is not None and loop not in code.around(here) else ""
+        functions = (above for above in code.runs_in(here) if isinstance(above, Function))
+        is_once = not code.loops(here) and all(map(code.only_call, functions))
+        return "before" if code.loops(there) and is_once else ""
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether the second pass starts from something newer than the first pass, so that only this is old."""
+        roots = (self.diagnosis.maker.get(root.tensor or "") for root in self.failed.roots)
+        newest = max((self.diagnosis.op_step[op.id] for op in roots if op is not None), default=0)
+        return newest > self.diagnosis.pass_step[self.first.id]
+
     def outside(self, use: Op) -> Span | None:
         """Where the tensor goes into what uses it, seen from where it was made."""
         return self._called_at(use, self.op)
@@ -119,7 +155,7 @@ class _Shared(NamedTuple):
     def use_to_cut(self) -> Op | None:
         """The op that should have taken the shared tensor without its history: the step after the first pass tells
         whether that pass was meant to reach what lies behind the tensor; if it was, the second one was not."""
-        stepped = self._stepped_between()
+        stepped = self.stepped_between()
         if self.op is None or self.tensor is None or not stepped:
             return None
         behind = set(self.diagnosis.leaves_behind([self.tensor]))
@@ -128,7 +164,7 @@ class _Shared(NamedTuple):
         is_whole = self._leaves_of(self.first) <= behind <= stepped
         return self._use(self.failed) if is_whole and not self._leaves_of(self.failed) <= behind else None
 
-    def _stepped_between(self) -> set[str]:
+    def stepped_between(self) -> set[str]:
         """The leaves that were updated after the first pass and before the second."""
         begin, end = (self.diagnosis.pass_step.get(pass_.id, 0) for pass_ in (self.first, self.failed))
         steps = (step for step in self.diagnosis.steps if begin < self.diagnosis.update_step.get(step.id, -1) < end)
@@ -162,7 +198,7 @@ class _Shared(NamedTuple):
         call = self.diagnosis.code.call_at(self.first.span)
         if call is None or keyword(call, "retain_graph") is not None or self.first.span == self.failed.span:
             return ()
-        return () if self._stepped_between() else (self.diagnosis.code.argument_added(call, "retain_graph=True"),)
+        return () if self.stepped_between() else (self.diagnosis.code.argument_added(call, "retain_graph=True"),)
 
     def recorded(self) -> Edits:
         """Recording the gradients, which keeps the graph too: in both passes, where both give gradients."""
@@ -231,6 +267,23 @@ class _Shared(NamedTuple):
             return ()
         return code.line_after(max(last, backward, key=lambda one: one.lineno), cut)
 
+    @property
+    def is_trained(self) -> bool:
+        """Whether a step might change what lies behind the shared tensor."""
+        behind = self.diagnosis.leaves_behind([self.tensor] if self.tensor is not None else [])
+        return not self.diagnosis.steps or not self.diagnosis.held.isdisjoint(behind)
+
+    def zeroed(self) -> Written | None:
+        """The `zero_()` that was to reset the shared tensor between the passes, and that autograd recorded."""
+        diagnosis, identity = self.diagnosis, self.diagnosis.identity(self.tensor or "")
+        begin, end = (diagnosis.pass_step[pass_.id] for pass_ in (self.first, self.failed))
+        for op in diagnosis.ops_named(("zero_",)):
+            is_own = identity in map(diagnosis.identity, op.inputs) and diagnosis.tensors[identity].base is None
+            if is_own and op.grad_mode == "grad" and begin < diagnosis.op_step[op.id] < end:
+                call = diagnosis.code.call_at(op.span)
+                return written(diagnosis.code, call, "NAME.zero_()") if call is not None else None
+        return None
+
 
 def _is_call(statement: ast.stmt) -> TypeGuard[ast.Expr]:
     return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call)
@@ -251,16 +304,6 @@ def _carried(diagnosis: Diagnosis, shared: Op) -> str | None:
             if is_own and diagnosis.is_tracked(input_):
                 return input_
     return shared.outputs[0] if shared.outputs else None
-
-
-def _in_loop_of(diagnosis: Diagnosis, op: Op, failed: Pass) -> bool:
-    """Whether an op stands in the loop that a pass stands in, so that each turn runs it again."""
-    code = diagnosis.code
-    here, there = code.statement_at(op.span), code.statement_at(failed.span)
-    if here is None or there is None:
-        return True
-    loops = [node for node in code.around(there) if isinstance(node, ast.For | ast.While)]
-    return not loops or loops[0] in code.around(here) or code.function(here) is not code.function(there)
 
 
 def _has_freed(diagnosis: Diagnosis, pass_: Pass, nodes: set[str]) -> bool:
@@ -300,37 +343,47 @@ class _Writer(NamedTuple):
     op: Op | None = None
 
 
-def saved_changed(case: Case) -> Finding | None:
+def saved_changed(case: Case) -> Finding:
     """A saved tensor that something wrote to before the pass came to it."""
     diagnosis, failed = case.diagnosis, known(case.diagnosis.failed_pass())
-    versions = _VERSIONS.search(case.failure.message)
+    versions, changed = _VERSIONS.search(case.failure.message), _CHANGED.search(case.failure.message)
     version, expected = (versions[1], versions[2]) if versions is not None else ("", "")
-    for node, saved, changer in _stale(diagnosis, failed):
-        if expected not in ("", str(saved.version)) and saved.version is not None:
-            continue
-        saver = diagnosis.op_of_node(node.id)
-        layers = _layers(diagnosis, saver, changer.op)
-        code = "saved_changed_by_step" if changer.op is None else "changed_by_layer" if layers else ""
-        old = _walked_before(diagnosis, failed) if changer.op is None else None
-        if old is not None and old.op is not None:
-            is_carried = _in_loop_of(diagnosis, old.op, failed)
-            code = "saved_changed_in_loop" if is_carried else "saved_changed_since"
-            layers = {"shared": old.name, "shared_line": line(old.place), "cut": old.detaching()}
-        said = {
-            **layers,
-            "name": _named(diagnosis, saved.tensor),
-            "op": saver.name if saver is not None else node.type,
-            "saved_line": line(saver.span if saver is not None else None),
-            "change": changer.name,
-            "changed_line": line(changer.span),
-            "line": line(failed.span),
-            "saved_version": expected or str(saved.version),
-            "version": version,
-        }
-        fix = _elsewhere(case.code, changer.op.span) if changer.op is not None else ()
-        tensors = (diagnosis.tensors.get(saved.tensor or ""),)
-        return replace(case.finding(code, said, span=changer.span, tensors=tensors, fix=fix), nodes=(node.id,))
-    return None
+    shape = f"[{changed[2]}]" if changed is not None else ""
+    stale = [one for one in _stale(diagnosis, failed) if expected in ("", str(one[1].version))]
+    alike = [one for one in stale if sizes(diagnosis.tensors[one[1].tensor or ""].shape) == shape] or stale
+    only_if(alike)
+    node, saved, changer = max(alike, key=lambda one: int(one[0].sequence_nr or 0))  # the engine takes the newest first
+    saver = diagnosis.op_of_node(node.id)
+    layers = _layers(diagnosis, saver, changer.op)
+    code = "saved_changed_by_step" if changer.op is None else "changed_by_layer" if layers else ""
+    old = _walked_before(diagnosis, failed) if changer.op is None else None
+    if old is not None and (old.turn or old.is_kept):
+        code = "saved_changed_in_loop" if old.turn == "carried" else "saved_changed_since"
+        layers = {"shared": old.name, "shared_line": line(old.place), "cut": old.detaching()}
+    name = _named(diagnosis, saved.tensor)
+    said = {
+        **layers,
+        **_root(case, failed),
+        "name": changed[1] if name == UNKNOWN and changed is not None else name,
+        "op": saver.name if saver is not None else node.type,
+        "saved_line": line(saver.span if saver is not None else None),
+        "change": changer.name,
+        "changed_line": line(changer.span),
+        "line": line(failed.span),
+        "saved_version": expected or str(saved.version),
+        "version": version,
+    }
+    fix = _elsewhere(case.code, changer.op.span) if changer.op is not None else ()
+    tensors = (diagnosis.tensors.get(saved.tensor or ""),)
+    return replace(case.finding(code, said, span=changer.span, tensors=tensors, fix=fix), nodes=(node.id,))
+
+
+def _root(case: Case, failed: Pass) -> dict[str, str]:
+    """What a pass starts from, and the line that computed it."""
+    root = failed.roots[0].tensor if failed.roots else None
+    maker, name = case.diagnosis.maker.get(root or ""), case.diagnosis.say(root)
+    root_line = line(maker.span if maker is not None and maker.span is not None else failed.span)
+    return {"root": case.code_excerpt(failed.span) if name == UNKNOWN else name, "root_line": root_line}
 
 
 def _walked_before(diagnosis: Diagnosis, failed: Pass) -> _Shared | None:
@@ -346,9 +399,8 @@ def _walked_before(diagnosis: Diagnosis, failed: Pass) -> _Shared | None:
 def _named(diagnosis: Diagnosis, tensor: str | None) -> str:
     """What to call a saved tensor; a view without a name, as a layer makes of its weight, goes by its base."""
     record = diagnosis.tensors.get(tensor or "")
-    if record is not None and not record.names and record.base is not None and diagnosis.has_names(record.base):
-        return diagnosis.say(record.base)
-    return diagnosis.say(tensor)
+    base = diagnosis.say(record.base) if record is not None and not record.names else UNKNOWN
+    return diagnosis.say(tensor) if base == UNKNOWN else base
 
 
 def _layers(diagnosis: Diagnosis, saver: Op | None, changer: Op | None) -> dict[str, str]:
@@ -420,5 +472,5 @@ def _writes(diagnosis: Diagnosis) -> Iterator[tuple[Tensor, _Writer]]:
     for step in diagnosis.steps:
         for change in step.changes:
             if (record := diagnosis.tensors.get(change.after or "")) is not None:
-                name = f"{step.variable or step.optimizer}.step()"
+                name = diagnosis.code.excerpt(step.span) or f"{step.variable or step.optimizer}.step()"
                 yield record, _Writer(record.version, name, step.span)

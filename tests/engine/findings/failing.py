@@ -24,6 +24,12 @@ NET = "class Net(nn.Module):\n"
 
 AUTOGRAD: dict[str, list[Row]] = {
     "second_backward": [
+        Row(
+            "encoder, first, second = nn.Linear(4, 3), nn.Linear(3, 1), nn.Linear(3, 1)\none, two = (torch.optim.SGD([*encoder.parameters(), *net.parameters()], lr=.1) for net in (first, second))\n"
+            "def update(optimizer, loss):\n    loss.backward() #<\n    optimizer.step()\nfor i in range(3):\n    h = encoder(torch.randn(5, 4)).tanh()\n"
+            "    a, b = first(h).mean(), second(h).pow(2).mean()\n    update(one, a)\n    update(two, b)\n",
+            {"shared": "h", "is_stepped": "1"},
+        ),
         Row(W + "y = (w * w).sum()\ny.backward()\ny.backward() #<\n", {"first_line": "7", "shared": "y"}, True),
         Row(
             W + "h = w.exp()\na = h.sum()\nb = (h * h).sum()\na.backward(torch.tensor(1.))\nb.backward() #<\n",
@@ -41,6 +47,20 @@ AUTOGRAD: dict[str, list[Row]] = {
             "cell = nn.RNNCell(2, 2)\nh = torch.zeros(1, 2)\nfor t in range(2):\n    h = cell(torch.ones(1, 2), h) #<\n"
             "    loss = h.sum()\n    loss.backward()\n",
             {"shared": "h", "used_line": "10"},
+            True,
+        ),
+    ],
+    "zeroed_with_history": [
+        Row(
+            "w = torch.tensor(0.9, requires_grad=True)\nstate = torch.zeros(2)\nfor x in torch.ones(3, 2):\n    state.zero_() #<\n    state = torch.tanh(state * w + x)\n    state.sum().backward()\n",
+            {"shared": "state", "change": "state.zero_()", "right": "state.detach_().zero_()"},
+            True,
+        ),
+        Row(
+            "class Cell(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.w = nn.Parameter(torch.tensor(0.9))\n        self.register_buffer('charge', torch.zeros(3))\n"
+            "    def reset(self):\n        for kept in self.buffers():\n            kept.zero_() #<\n    def forward(self, x):\n        self.charge = self.w * self.charge + x\n        return self.charge\n"
+            "cell = Cell()\nfor i in range(2):\n    cell.reset()\n    cell(torch.ones(3)).sum().backward()\n",
+            {"shared": "self.charge", "change": "kept.zero_()"},
             True,
         ),
     ],
@@ -155,6 +175,13 @@ AUTOGRAD: dict[str, list[Row]] = {
             "net = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 1))\nadam = torch.optim.Adam(net.parameters())\nout = net(torch.ones(1, 2))\nout.sum().backward(retain_graph=True)\nadam.step() #<\nout.sum().backward()\n",
             {"change": "adam.step()"},
         ),
+        Row(
+            "class Agent:\n    def __init__(self):\n        self.actor, self.q1, self.q2 = nn.Linear(2, 2), nn.Linear(2, 1), nn.Linear(2, 1)\n"
+            "        self.optimizers = [torch.optim.Adam(net.parameters()) for net in (self.q1, self.q2, self.actor)]\n    def train(self, x):\n"
+            "        policy_loss = -torch.min(self.q1(self.actor(x)), self.q2(self.actor(x))).mean()\n        losses = [self.q1(x).mean(), self.q2(x).mean(), policy_loss]\n"
+            "        for optimizer, loss in zip(self.optimizers, losses):\n            loss.backward()\n            optimizer.step() #<\nAgent().train(torch.ones(3, 2))\n",
+            {"name": "self.q2.weight", "root": "policy_loss", "root_line": "10", "change": "optimizer.step()"},
+        ),
     ],
     "saved_changed_in_loop": [
         Row(
@@ -169,6 +196,12 @@ AUTOGRAD: dict[str, list[Row]] = {
         ),
     ],
     "saved_changed_since": [
+        Row(
+            "class Prefix(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.prompt, self.mlp, self.kept = nn.Parameter(torch.ones(2, 4)), nn.Linear(4, 4), None\n"
+            "    def forward(self, x):\n        if self.kept is None:\n            self.kept = self.mlp(self.prompt)\n        return (x @ self.kept.t()).softmax(-1)\n"
+            "net = Prefix()\nopt = torch.optim.SGD(net.parameters(), lr=.1)\nfor i in range(3):\n    loss = net(torch.ones(3, 4)).pow(2).sum()\n    loss.backward(retain_graph=True)\n    opt.step() #<\n",
+            {"shared": "self.kept", "shared_line": "11"},
+        ),
         Row(
             "make, judge = nn.Linear(2, 2), nn.Linear(2, 1)\nopt = torch.optim.Adam(make.parameters())\nfor epoch in range(2):\n    for j in range(1):\n        fake = make(torch.ones(1, 2)).tanh() @ make.weight\n"
             "    for j in range(2):\n        make.zero_grad()\n        (-judge(fake).mean()).backward(retain_graph=True)\n        opt.step() #<\n",

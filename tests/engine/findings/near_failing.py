@@ -6,6 +6,7 @@ NEAR_MISSES: dict[str, str] = {
     "second_backward": W + "y = (w * w).sum()\ny.backward(retain_graph=True)\ny.backward()\n",
     "second_backward_in_loop": W
     + "h = torch.zeros(2)\nfor i in range(2):\n    h = torch.tanh(h.detach() * w)\n    h.sum().backward()\n",
+    "zeroed_with_history": "w = torch.tensor(0.9, requires_grad=True)\nstate = torch.zeros(2)\nfor x in torch.ones(3, 2):\n    state = torch.tanh(state * w + x)\n    state.sum().backward()\n    w.grad.zero_()\n",
     "non_scalar_backward": W + "(w * w).backward(torch.ones(2))\n",
     "nothing_requires_grad": W + "y = w.argmax().float()\ny.backward()\n",
     "parameters_frozen": X + "net = nn.Linear(3, 1)\nnet.bias.requires_grad = False\nnet(x).sum().backward()\n",

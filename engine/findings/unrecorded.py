@@ -2,6 +2,7 @@
 late, or because what they gave was taken out of the graph."""
 
 import ast
+import math
 from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
@@ -73,7 +74,9 @@ def _is_off_inside(diagnosis: Diagnosis, checkpoint: ast.Call, op: Op) -> bool:
     is_switched = diagnosis.switch_around(op) is not None or _decorator(diagnosis, op) is not None
     if op.grad_mode != "no_grad" or op.in_place or is_switched:
         return False
-    around = [call for call in diagnosis.trace.calls if op in diagnosis.ops_of(call)]
+    places = diagnosis.op_at
+    begun = (call for call in diagnosis.trace.calls if places.get(call.first_op or "", math.inf) <= places[op.id])
+    around = [call for call in begun if places[op.id] <= places.get(call.last_op or "", -1)]
     span, name = diagnosis.code.span(checkpoint), dotted(next(iter(checkpoint.args), None)).rpartition(".")[2]
     given = (each for each in diagnosis.code.functions if each.name == name)
     at = op.span.line if op.span is not None else 0

@@ -355,8 +355,10 @@ def saved_changed(case: Case) -> Finding:
     node, saved, changer = max(alike, key=lambda one: int(one[0].sequence_nr or 0))  # the engine takes the newest first
     saver = diagnosis.op_of_node(node.id)
     layers = _layers(diagnosis, saver, changer.op)
-    code = "saved_changed_by_step" if changer.op is None else "changed_by_layer" if layers else ""
-    old = _walked_before(diagnosis, failed) if changer.op is None else None
+    record = diagnosis.tensors[saved.tensor or ""]
+    is_update = changer.op is None or diagnosis.is_tracked_leaf(diagnosis.identity(record.base or record.id))
+    code = "saved_changed_by_step" if is_update else "changed_by_layer" if layers else ""
+    old = _walked_before(diagnosis, failed) if is_update else None
     if old is not None and (old.turn or old.is_kept):
         code = "saved_changed_in_loop" if old.turn == "carried" else "saved_changed_since"
         layers = {"shared": old.name, "shared_line": line(old.place), "cut": old.detaching()}
@@ -367,13 +369,16 @@ def saved_changed(case: Case) -> Finding:
         "name": changed[1] if name == UNKNOWN and changed is not None else name,
         "op": saver.name if saver is not None else node.type,
         "saved_line": line(saver.span if saver is not None else None),
-        "change": changer.name,
+        "change": changer.name if not is_update else case.code_excerpt(changer.span) or changer.name,
+        "is_step": str(int(changer.op is None)),
         "changed_line": line(changer.span),
         "line": line(failed.span),
         "saved_version": expected or str(saved.version),
         "version": version,
     }
-    fix = _elsewhere(case.code, changer.op.span) if changer.op is not None else ()
+    target = diagnosis.input_of(changer.op) if changer.op is not None else None
+    is_whole = target is not None and target.base is None  # what is written into a view is meant for its base
+    fix = _elsewhere(case.code, changer.span) if is_whole and not is_update else ()
     tensors = (diagnosis.tensors.get(saved.tensor or ""),)
     return replace(case.finding(code, said, span=changer.span, tensors=tensors, fix=fix), nodes=(node.id,))
 
@@ -472,5 +477,4 @@ def _writes(diagnosis: Diagnosis) -> Iterator[tuple[Tensor, _Writer]]:
     for step in diagnosis.steps:
         for change in step.changes:
             if (record := diagnosis.tensors.get(change.after or "")) is not None:
-                name = diagnosis.code.excerpt(step.span) or f"{step.variable or step.optimizer}.step()"
-                yield record, _Writer(record.version, name, step.span)
+                yield record, _Writer(record.version, f"{step.variable or step.optimizer}.step()", step.span)

@@ -182,6 +182,10 @@ AUTOGRAD: dict[str, list[Row]] = {
             "        for optimizer, loss in zip(self.optimizers, losses):\n            loss.backward()\n            optimizer.step() #<\nAgent().train(torch.ones(3, 2))\n",
             {"name": "self.q2.weight", "root": "policy_loss", "root_line": "10", "change": "optimizer.step()"},
         ),
+        Row(
+            "net = nn.Sequential(nn.Linear(3, 5), nn.Tanh(), nn.Linear(5, 1))\nloss = net(torch.ones(4, 3)).pow(2).mean()\nwith torch.no_grad():\n    for p in net.parameters():\n        p.clamp_(-0.1, 0.1) #<\nloss.backward()\n",
+            {"name": "net.2.weight", "root": "loss", "change": "p.clamp_(-0.1, 0.1)", "is_step": "0"},
+        ),
     ],
     "saved_changed_in_loop": [
         Row(

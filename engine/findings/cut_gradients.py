@@ -83,7 +83,7 @@ def _untracked(diagnosis: Diagnosis, failed: Pass) -> Iterator[Finding]:
         return
     frozen = [source for source in sources if diagnosis.is_parameter(source)]
     name = _called(diagnosis, tensors[0] if tensors else None, failed)
-    if frozen:
+    if frozen and diagnosis.say_all(frozen) != UNKNOWN:
         yield diagnosis.finding(
             "parameters_frozen",
             "error",
@@ -109,9 +109,9 @@ def _lost(diagnosis: Diagnosis, failed: Pass) -> Iterator[Finding]:
     behind = (
         op for tensor in walk(roots, partial(_untracked_inputs, diagnosis)) if (op := diagnosis.maker.get(tensor))
     )
-    ends = [op for op in behind if any(map(diagnosis.is_tracked, op.inputs)) and op.span is not None]
+    ends = [op for op in behind if op.span is not None and any(_is_live(diagnosis, each) for each in op.inputs)]
     for op in sorted(ends, key=lambda op: diagnosis.op_at[op.id])[-1:]:
-        given = next(filter(diagnosis.is_tracked, op.inputs))
+        given = next(each for each in op.inputs if _is_live(diagnosis, each))
         yield diagnosis.finding(
             "graph_lost",
             "error",
@@ -174,7 +174,7 @@ def _sources(diagnosis: Diagnosis, tensors: tuple[str, ...]) -> list[str] | None
     found: dict[str, None] = {}
     for tensor in walk(tensors, partial(_untracked_inputs, diagnosis)):
         given = _inputs_of_result(diagnosis, tensor)
-        if any(map(diagnosis.is_tracked, given)):
+        if any(_is_live(diagnosis, each) for each in given):
             return None
         if not given:
             found[diagnosis.identity(tensor)] = None
@@ -188,7 +188,17 @@ def _inputs_of_result(diagnosis: Diagnosis, tensor: str) -> tuple[str, ...]:
 
 
 def _untracked_inputs(diagnosis: Diagnosis, tensor: str) -> list[str]:
-    return [given for given in _inputs_of_result(diagnosis, tensor) if not diagnosis.is_tracked(given)]
+    return [given for given in _inputs_of_result(diagnosis, tensor) if not _is_live(diagnosis, given)]
+
+
+def _is_live(diagnosis: Diagnosis, tensor: str) -> bool:
+    """Whether it requires a gradient, and what it is or is a view of was not frozen since."""
+    record = diagnosis.tensors.get(tensor)
+    return (
+        record is not None
+        and record.requires_grad
+        and diagnosis.identity(record.base or tensor) not in diagnosis.frozen
+    )
 
 
 def _made(diagnosis: Diagnosis, tensor: str) -> ast.Call | None:

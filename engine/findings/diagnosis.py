@@ -54,6 +54,12 @@ class Diagnosis(TraceIndex):
         ]
 
     @cached_property
+    def frozen(self) -> frozenset[str]:
+        """Parameters that require no gradient in the end."""
+        last = {self.identity(one.id): one for one in self.trace.tensors if self.is_parameter(one.id)}
+        return frozenset(leaf for leaf, one in last.items() if not one.requires_grad)
+
+    @cached_property
     def fed(self) -> frozenset[str]:
         """The leaves at which gradients arrived."""
         return frozenset(added.tensor for _, added in self.accumulations)

@@ -10,7 +10,10 @@ from engine.findings.diagnosis import Diagnosis
 from engine.trace import Finding
 
 RANK = {"error": 0, "warning": 1, "note": 2}
-CUTS = ("cut_", "leaf_", "asked_too_late", "recording_switched_off", "rebound_without_graph", "parameters_frozen")
+CUTS = (
+    *("cut_", "leaf_", "asked_too_late", "recording_switched_off", "rebound_without_graph", "parameters_frozen"),
+    *("graph_lost", "checkpoint_without_gradient"),
+)
 """How codes begin that say why leaves get no gradient."""
 CAUSES = {
     "step_moves_nothing": (*CUTS, "zero_grad_before_step", "not_in_optimizer"),

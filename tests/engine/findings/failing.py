@@ -89,6 +89,10 @@ AUTOGRAD: dict[str, list[Row]] = {
     ],
     "parameters_frozen": [
         Row(
+            "net = nn.utils.parametrizations.spectral_norm(nn.Linear(3, 3))\nnet.requires_grad_(False) #<\nscores = [net(torch.ones(2, 3)).sum() for i in range(2)]\ntorch.stack(scores).mean().backward()\n",
+            {},
+        ),
+        Row(
             X
             + "net = nn.Linear(3, 1)\nfor p in net.parameters():\n    p.requires_grad = False #<\nnet(x).sum().backward()\n",
             {"line": "9"},

@@ -50,7 +50,29 @@ def _told(diagnosis: Diagnosis) -> Iterator[Finding]:
         cut, passes = alike[0], list({pass_.id: pass_ for cut in alike for pass_ in cut.passes}.values())
         is_meant = reason in ("detach", "data", "no_grad") and is_target(diagnosis, cut.op)
         if not is_meant and not all(_is_for_others(diagnosis, pass_, cut.leaves) for pass_ in passes):
-            yield _cut(diagnosis, cut, reason, passes)
+            yield _straight_through(diagnosis, cut) or _cut(diagnosis, cut, reason, passes)
+
+
+def _straight_through(diagnosis: Diagnosis, cut: Cut) -> Finding | None:
+    """`z + (q - z).detach()` has the values of `q` and hands its gradient to `z`: a loss that is to train what `q` was
+    made of has to take `q` itself."""
+    difference = diagnosis.maker.get(cut.op.inputs[0]) if cut.op.name == "detach" and cut.op.inputs else None
+    if difference is None or difference.name != "sub" or len(difference.inputs) != 2:
+        return None
+    value, way = difference.inputs
+    sums = (op for output in cut.op.outputs for op in diagnosis.takers.get(output, ()) if op.name == "add")
+    joined = next((op for op in sums if way in op.inputs), None)
+    if joined is None or not {*cut.leaves} <= {*diagnosis.leaves_behind([value])} - {*diagnosis.leaves_behind([way])}:
+        return None
+    return diagnosis.warning(
+        "taken_straight_through",
+        joined,
+        tensors=cut.leaves,
+        leaf=diagnosis.say_all(cut.leaves),
+        made=diagnosis.say(joined.outputs[0]),
+        value=diagnosis.say(value),
+        way=diagnosis.say(way),
+    )
 
 
 def _reason(diagnosis: Diagnosis, cut: Cut) -> str:

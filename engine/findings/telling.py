@@ -17,6 +17,7 @@ CUTS = (
 """How codes begin that say why leaves get no gradient."""
 CAUSES = {
     "step_moves_nothing": (*CUTS, "zero_grad_before_step", "not_in_optimizer"),
+    "cut_by_integer": ("taken_straight_through",),
     "not_in_optimizer": ("parameter_made_in_forward", "optimizer_holds_others"),
     "samples_share": ("softmax_over_batch", "weights_along_the_wrong_axis"),
     "step_without_backward": ("zero_grad_before_step",),

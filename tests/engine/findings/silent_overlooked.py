@@ -15,7 +15,8 @@ for _ in range(3):
     x = torch.randn(8, 4)
     z = enc(x)
     q = book(torch.cdist(z, book.weight).argmin(1))
-    loss = F.mse_loss(dec(z + (q - z)), x) + F.mse_loss(q, z.detach())
+    made = MADE
+    loss = F.mse_loss(dec(made), x) + F.mse_loss(AIM, z.detach())
 """
 PENALTY = """D = nn.Sequential(nn.Conv2d(2, 4, 3, padding=1), nn.Tanh(), nn.Flatten(), nn.Linear(64, 1))
 x = torch.randn(5, 2, 4, 4, requires_grad=True)
@@ -152,7 +153,7 @@ for i in range(4):
     loss = (net(torch.randn(6, 3)) - twin(torch.randn(6, 3)).detach()).pow(2).mean()
 {STEP}    sync()
 """, (("        target.data.copy_(p.data)\n", "        target.data.copy_(p.data)\n    twin.load_state_dict(net.state_dict())\n"),)),
-    Pair("gradients_cancelled", 10, QUANTISER + STEP, (("z + (q - z)", "z + (q - z).detach()"),)),
+    Pair("gradients_cancelled", 10, QUANTISER.replace("MADE", "z + (q - z)").replace("AIM", "q") + STEP, (("z + (q - z)", "z + (q - z).detach()"),)),
     Pair("gradients_cancelled", 8, """net, alpha = nn.Linear(3, 4), torch.tensor(0.5, requires_grad=True)
 for _ in range(2):
     score = net(torch.randn(5, 3))
@@ -160,6 +161,14 @@ for _ in range(2):
     price = (-alpha * (score + 3)).mean()
     (gain + price).backward()
 """, (("(score + 3)", "(score.detach() + 3)"),)),
+    Pair("taken_straight_through", 10, QUANTISER.replace("MADE", "z + (q - z).detach()").replace("AIM", "made") + STEP, (("mse_loss(made, z.d", "mse_loss(q, z.d"),)),
+    Pair("taken_straight_through", 8, """enc, levels = nn.Linear(3, 4), torch.linspace(-1, 1, 5).requires_grad_()
+for _ in range(3):
+    z = enc(torch.randn(6, 3))
+    near = levels[(z.unsqueeze(-1) - levels).abs().argmin(-1)]
+    out = z + (near - z).detach()
+    (out - 0.5).pow(2).mean().backward()
+""", (("(out - 0.5)", "(out - 0.5 + near)"),)),
     Pair("rows_hidden", 9, ATTENTION + "scores = scores.masked_fill(~seen.unsqueeze(2), -1e9)\n(F.softmax(scores, dim=-1) @ v(h)).sum().backward()\n", (("unsqueeze(2)", "unsqueeze(1)"),)),
     Pair("rows_hidden", 10, ATTENTION + "mask = seen[:, :, None]\nscores = scores.masked_fill(mask == 0, -10000)\nout = scores.softmax(-1) @ v(h)\nout.pow(2).mean().backward()\n", (("[:, :, None]", "[:, None, :]"),)),
     Pair("slope_of_each_place", 7, PENALTY + "((g.norm(2, dim=1) - 1) ** 2).mean().backward()\n", (("g.norm", "g.flatten(1).norm"),)),

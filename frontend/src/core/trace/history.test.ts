@@ -7,7 +7,7 @@ import { marksAt } from './step-marks'
 import { brief } from './naming'
 import { tell } from './story'
 import { History } from './history'
-import { marksOf } from './timeline'
+import { marksOf, Track } from './timeline'
 import { markLabel } from './timeline-names'
 
 const { trace, graph } = load('accumulation')
@@ -153,7 +153,7 @@ test('an accumulation is told with its terms, in both languages', () => {
 })
 
 test('marks of the timeline keep to their side and their labels apart', () => {
-  const marks = marksOf(index, 0, 1200, (event) => markLabel(index, event, words('en')))
+  const marks = marksOf(index, new Track(index, 0, 1200), (event) => markLabel(index, event, words('en')))
   expect(marks).toHaveLength(total)
   for (const side of [true, false]) {
     let end = -Infinity
@@ -162,7 +162,7 @@ test('marks of the timeline keep to their side and their labels apart', () => {
       if (mark.label) end = mark.x + 10 + mark.label.length * 6
     }
   }
-  expect(marksOf(index, 0, 100)).toEqual([])
+  expect(marksOf(index, new Track(index, 0, 100))).toEqual([])
 })
 
 test('every step of every fixture can be told', () => {
@@ -188,7 +188,7 @@ test('a ledger says where passes of a loop were left out', () => {
   expect(entries.map((entry) => entry.gap ?? 0)).toEqual([0, 0, 0, 7])
   const t = words('en')
   expect(tell(thinned, at + 1, t).text).toBe('Left out: passes 3–9 (7)')
-  expect(marksOf(thinned, 0, 4000, (event) => markLabel(thinned, event, t))[at]).toMatchObject({
+  expect(marksOf(thinned, new Track(thinned, 0, 4000), (event) => markLabel(thinned, event, t))[at]).toMatchObject({
     shape: 'gap', label: '… 7',
   })
 })

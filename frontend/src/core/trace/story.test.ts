@@ -4,7 +4,7 @@ import { TraceIndex } from './trace-index'
 import { words } from '../words/bundled'
 import { nodeOfStep } from './steps'
 import { tell } from './story'
-import { marksOf } from './timeline'
+import { marksOf, Track } from './timeline'
 import { markLabel } from './timeline-names'
 
 const index = (name: (typeof NAMES)[number]): TraceIndex => new TraceIndex(load(name).trace)
@@ -23,7 +23,7 @@ describe.each(NAMES)('%s', (name) => {
 
   test('every step has a mark on its side of the line', () => {
     const of = index(name)
-    const marks = marksOf(of, 0, 20_000)
+    const marks = marksOf(of, new Track(of, 0, 20_000))
     expect(marks).toHaveLength(of.trace.timeline.length)
     of.trace.timeline.forEach((step, at) => {
       if (['visit', 'sum', 'reduce', 'seed', 'accumulate'].includes(step.kind)) expect(marks[at]!.above).toBe(true)
@@ -60,7 +60,7 @@ test('an op at which a checkpoint has computed enough is no error, one that rais
   Object.assign(op, { raised: true, outputs: [] })
   const told = (): string[] => {
     const of = new TraceIndex(trace)
-    return [tell(of, at + 1, words('en')).tone, marksOf(of, 0, 20_000)[at]!.shape]
+    return [tell(of, at + 1, words('en')).tone, marksOf(of, new Track(of, 0, 20_000))[at]!.shape]
   }
   expect(told()).toEqual(['error', 'failure'])
   Object.assign(op, { rerun_of: 'o1' })

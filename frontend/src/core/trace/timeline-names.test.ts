@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { load } from '../fixtures/load'
 import type { Step } from '../../api/types'
 import { words } from '../words/bundled'
+import { Track } from './timeline'
 import { bands, markLabel } from './timeline-names'
 import { TraceIndex } from './trace-index'
 
@@ -10,12 +11,13 @@ function bracketsOf(paths: readonly string[]) {
   const { trace } = load('attention')
   const [op, module] = [trace.ops[0]!, trace.modules[0]!]
   const held = [...new Set(paths)].map((path) => ({ ...module, id: path, path, parent: 'net' }))
-  return bands(new TraceIndex({
+  const index = new TraceIndex({
     ...trace,
     modules: [{ ...module, id: 'net', path: 'net', parent: null }, ...held],
     ops: paths.map((path, at) => ({ ...op, id: `o${at}`, module: path })),
     timeline: paths.map((_, at) => ({ kind: 'op' as const, op: `o${at}` })),
-  }), 0, 1000)
+  })
+  return bands(index, new Track(index, 0, 1000))
 }
 
 test('a part that runs again after another has no bracket over the other', () => {

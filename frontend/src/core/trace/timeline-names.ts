@@ -9,7 +9,7 @@ import { batchAt, samplesOf } from './batches'
 import { opName, shortType, tensorName } from './naming'
 import { nodeOfStep } from './steps'
 import { reductionOf, updateName } from './story'
-import { place } from './timeline'
+import type { Track } from './timeline'
 
 export interface Band {
   text: string
@@ -82,7 +82,7 @@ function reduceLabel(pass: Pass | undefined, step: Step): string {
 }
 
 /** Which top part of the model the ticks belong to, as brackets: `blocks.0`, `head`. */
-export function bands(index: TraceIndex, left: number, right: number): Band[] {
+export function bands(index: TraceIndex, track: Track): Band[] {
   const { timeline, modules } = index.trace
   const paths = new Map(modules.map((module) => [module.id, module.path]))
   const roots = modules.filter((module) => module.parent == null).length
@@ -92,8 +92,7 @@ export function bands(index: TraceIndex, left: number, right: number): Band[] {
   let open: { text: string; first: number; last: number; above: boolean } | null = null
   const close = (): void => {
     if (open && open.text) {
-      const from = place(open.first, timeline.length, left, right)
-      const to = place(open.last, timeline.length, left, right)
+      const [from, to] = [track.at(open.first), track.at(open.last)]
       if (hasRoom(open.text, from, to)) found.push({ text: open.text, from, to, above: open.above })
       else crowded.push({ text: open.text, from, to, above: open.above })
     }

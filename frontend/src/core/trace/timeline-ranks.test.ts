@@ -1,13 +1,12 @@
 import { expect, test } from 'vitest'
 import { load } from '../fixtures/load'
-import { place } from './timeline'
+import { Track } from './timeline'
 import { laneTicks, lanesOf, meetingLines, tracks, waitLines, yOf } from './timeline-ranks'
 import { TraceIndex } from './trace-index'
 
 const { trace } = load('distributed_data_parallel')
 const index = new TraceIndex(trace)
 const lanes = lanesOf(index)!
-const total = trace.timeline.length
 const [high, low] = [0, 1].map((lane) => yOf(lanes, lanes.of.indexOf(lane)))
 const stepsOf = (name: string): number[] =>
   trace.ops.filter((op) => op.name === name && op.collective).map(({ id }) => index.stepOfOp.get(id)!)
@@ -40,16 +39,17 @@ test('ranks meet at the step of the first that goes on, and only who was there b
 })
 
 test('lines stand at their steps: meetings across the lanes, waits along one', () => {
-  const x = (step: number): string => place(step, total, 60, 1060).toFixed(1)
+  const track = new Track(index, 60, 1060)
+  const x = (step: number): string => track.at(step).toFixed(1)
   const first = Math.min(...stepsOf('all_reduce'))
   const wait = lanes.waits.at(-1)!
-  expect(meetingLines(lanes, total, 60, 1060)).toContain(`M${x(first)} ${high}L${x(first)} ${low}`)
-  expect(waitLines(lanes, total, 60, 1060)).toContain(`M${x(wait.from)} ${high}H${x(wait.to)}`)
-  expect(tracks(lanes, total, 60, 1060, 60)).not.toContain(`H${x(lanes.last)}`)
+  expect(meetingLines(lanes, track)).toContain(`M${x(first)} ${high}L${x(first)} ${low}`)
+  expect(waitLines(lanes, track)).toContain(`M${x(wait.from)} ${high}H${x(wait.to)}`)
+  expect(tracks(lanes, track, 60)).not.toContain(`H${x(lanes.last)}`)
 })
 
 test('ticks stand in the lanes of their steps, each once', () => {
-  const path = laneTicks(index, lanes, 0, 100, false)
+  const path = laneTicks(index, lanes, new Track(index, 0, 100), false)
   for (const y of [high!, low!]) expect(path).toContain(` ${y + 3}v5`)
   expect(new Set(path.split('M')).size).toBe(path.split('M').length)
 })

@@ -2,7 +2,7 @@
 
 import { push, type TraceIndex } from './trace-index'
 import { rankOf } from './story'
-import { isAbove, place } from './timeline'
+import { isAbove, type Track } from './timeline'
 
 export const LANE = 26
 
@@ -91,11 +91,10 @@ function waitsFor(calls: readonly Call[]): Wait[] {
 }
 
 /** The line that all goes along, up to `until`: one before the ranks, one for each, one after them. */
-export function tracks(
-  { ranks, first, last }: RankLanes, total: number, left: number, right: number, until = right,
-): string {
+export function tracks({ ranks, first, last }: RankLanes, track: Track, until = track.right): string {
+  const { total, left, right } = track
   const middle = yOfLane((ranks.length - 1) / 2)
-  const [from, to] = [place(first, total, left, right), place(last, total, left, right)]
+  const [from, to] = [track.at(first), track.at(last)]
   const stretch = (x: number, end: number, y: number): string => (until > x ? `M${x} ${y}H${Math.min(end, until)}` : '')
   const fork = (x: number): string => (until > x ? `M${x} ${yOfLane(0)}V${yOfLane(ranks.length - 1)}` : '')
   const lanes = ranks.map((_, lane) => stretch(from, to, yOfLane(lane)))
@@ -120,23 +119,23 @@ export function heightOf({ ranks }: RankLanes): number {
 
 /** For a timeline too long for marks: at most one tick every other pixel on each side of a lane. */
 export function laneTicks(
-  { trace: { timeline } }: TraceIndex, { of }: RankLanes, left: number, right: number, above: boolean,
+  { trace: { timeline } }: TraceIndex, { of }: RankLanes, track: Track, above: boolean,
 ): string {
   const seen = new Set<string>()
   timeline.forEach((event, at) => {
     if (isAbove(event) !== above || /^(pass|call)/.test(event.kind)) return
-    const x = Math.round(place(at + 1, timeline.length, left, right) / 2) * 2
+    const x = Math.round(track.at(at + 1) / 2) * 2
     seen.add(`M${x} ${yOfLane(of[at]!) + (above ? -8 : 3)}v5`)
   })
   return [...seen].join('')
 }
 
 /** At most one a pixel, as one path. */
-export function meetingLines({ meetings }: RankLanes, total: number, left: number, right: number): string {
+export function meetingLines({ meetings }: RankLanes, track: Track): string {
   const seen = new Set<number>()
   return meetings.map(({ at }) => {
-    const points = at.map(({ step, lane }) => `${place(step, total, left, right).toFixed(1)} ${yOfLane(lane)}`)
-    const x = Math.round(place(at[0]!.step, total, left, right))
+    const points = at.map(({ step, lane }) => `${track.at(step).toFixed(1)} ${yOfLane(lane)}`)
+    const x = Math.round(track.at(at[0]!.step))
     if (seen.has(x)) return ''
     seen.add(x)
     return `M${points.join('L')}`
@@ -144,9 +143,9 @@ export function meetingLines({ meetings }: RankLanes, total: number, left: numbe
 }
 
 /** Waits that are wide enough to be seen, as one path. */
-export function waitLines({ waits }: RankLanes, total: number, left: number, right: number): string {
+export function waitLines({ waits }: RankLanes, track: Track): string {
   return waits.map(({ lane, from, to }) => {
-    const [x, end] = [place(from, total, left, right), place(to, total, left, right)]
+    const [x, end] = [track.at(from), track.at(to)]
     return end - x < 2 ? '' : `M${x.toFixed(1)} ${yOfLane(lane)}H${end.toFixed(1)}`
   }).join('')
 }

@@ -90,46 +90,62 @@ export function isAbove({ kind, pass }: Step): boolean {
   )
 }
 
-/** Where a step stands between `left` and `right`. */
-export function place(step: number, total: number, left: number, right: number): number {
-  return total <= 1 ? (step === 0 ? left : right) : left + ((right - left) * (step - 1)) / (total - 1)
+/** Where steps stand between two ends. */
+export class Track {
+  readonly total: number
+
+  constructor({ trace }: TraceIndex, readonly left: number, readonly right: number) {
+    this.total = trace.timeline.length
+  }
+
+  at(step: number): number {
+    const { total, left, right } = this
+    return total <= 1 ? (step === 0 ? left : right) : left + ((right - left) * (step - 1)) / (total - 1)
+  }
+
+  /** The step that stands nearest to a place; none left of all of them. */
+  near(x: number): number {
+    const { total, left, right } = this
+    if (x < left - 6 && total > 1) return 0
+    return Math.max(0, Math.min(total, Math.round(((x - left) / (right - left)) * (total - 1)) + 1))
+  }
+
+  /** Room for each. */
+  get pitch(): number {
+    return (this.right - this.left) / Math.max(1, this.total)
+  }
 }
 
 /** All marks, each with its name where there is room for it. Too many to tell apart: none, and the ticks say where they
  *  are. */
-export function marksOf(
-  index: TraceIndex, left: number, right: number, nameOf: (event: Step) => string = () => '',
-): TimelineMark[] {
+export function marksOf(index: TraceIndex, track: Track, nameOf: (event: Step) => string = () => ''): TimelineMark[] {
   const { timeline } = index.trace
-  const total = timeline.length
-  if ((right - left) / Math.max(1, total) < 8) return []
+  if (track.pitch < 8) return []
   const free = { above: -Infinity, below: -Infinity }
   return timeline.map((event, at) => {
-    const x = place(at + 1, total, left, right)
+    const x = track.at(at + 1)
     const above = isAbove(event)
     const side = above ? 'above' : 'below'
     const text = nameOf(event)
     const width = textWidth(text, LABEL_SIZE)
-    const next = nextOnSide(timeline, at, above, total, left, right)
+    const next = nextOnSide(timeline, at, above, track)
     const fits = text !== '' && x + 8 >= free[side] && x + 10 + width <= Math.max(next - 7, 0)
-    const flips = !fits && text !== '' && at === total - 1 && x - 10 - width >= free[side]
+    const flips = !fits && text !== '' && at === timeline.length - 1 && x - 10 - width >= free[side]
     free[side] = Math.max(free[side], fits ? x + 12 + width : x + 8)
     return { step: at + 1, shape: shapeOf(index, event), above, label: fits || flips ? text : '', x }
   })
 }
 
-function nextOnSide(
-  timeline: readonly Step[], at: number, above: boolean, total: number, left: number, right: number,
-): number {
+function nextOnSide(timeline: readonly Step[], at: number, above: boolean, track: Track): number {
   for (let later = at + 1; later < timeline.length; later += 1) {
     const event = timeline[later]
-    if (event && isAbove(event) === above) return place(later + 1, total, left, right)
+    if (event && isAbove(event) === above) return track.at(later + 1)
   }
-  return right + 40
+  return track.right + 40
 }
 
 /** Ticks for a timeline too long for marks: at most one a pixel on each side, as one path. */
-export function ticks(index: TraceIndex, left: number, right: number, above: boolean, y: number): string {
+export function ticks(index: TraceIndex, track: Track, above: boolean, y: number): string {
   const { timeline } = index.trace
   const seen = new Set<number>()
   let path = ''
@@ -142,7 +158,7 @@ export function ticks(index: TraceIndex, left: number, right: number, above: boo
       event.kind === 'call_end'
     )
       return
-    const x = Math.round(place(at + 1, timeline.length, left, right) / 2) * 2
+    const x = Math.round(track.at(at + 1) / 2) * 2
     if (seen.has(x)) return
     seen.add(x)
     path += `M${x} ${y}v6`

@@ -2,7 +2,8 @@ import { expect, test } from 'vitest'
 import { load } from '../fixtures/load'
 import type { Step } from '../../api/types'
 import { words } from '../words/bundled'
-import { Track } from './timeline'
+import { fillingsOf, placesOf } from './filling'
+import { marksOf, Track } from './timeline'
 import { bands, markLabel } from './timeline-names'
 import { TraceIndex } from './trace-index'
 
@@ -41,4 +42,19 @@ test('a part that has only a number goes by the name of what holds it', () => {
     return markLabel(index, { kind: 'call', call: 'c' } as Step, words('en'))
   }
   expect([call('net.2'), call('net.head'), call('net')]).toEqual(['net.2', 'head', 'net'])
+})
+
+test('what a layer is filled with is one mark, named after the layer', () => {
+  const index = new TraceIndex(load('attention').trace)
+  const [filling] = fillingsOf(index)
+  const track = new Track(index, 0, 4000, placesOf(index))
+  const marks = marksOf(index, track, (event) => markLabel(index, event, words('en')))
+  expect(marks.filter(({ step }) => filling!.first <= step && step <= filling!.last)).toMatchObject([
+    { step: filling!.last, label: 'Linear' },
+  ])
+  const before = filling!.first - 1
+  expect([track.from(before, 1), track.from(filling!.last, -1), track.from(before, -Infinity)]).toEqual([
+    filling!.last, before, 0,
+  ])
+  expect(track.near(track.at(filling!.first))).toBe(filling!.last)
 })

@@ -6,6 +6,7 @@ import { textWidth } from '../words/format'
 import type { Words } from '../words/sentences'
 import type { TraceIndex } from './trace-index'
 import { batchAt, samplesOf } from './batches'
+import { fillingAt } from './filling'
 import { opName, shortType, tensorName } from './naming'
 import { nodeOfStep } from './steps'
 import { reductionOf, updateName } from './story'
@@ -24,7 +25,8 @@ export function markLabel(index: TraceIndex, step: Step, t: Words): string {
   switch (step.kind) {
     case 'op': {
       const op = index.op(step.op)
-      return op ? opName(index, op) : ''
+      const filling = op && fillingAt(index, index.stepOfOp.get(op.id) ?? 0)
+      return filling ? calleeOf(filling.code) : op ? opName(index, op) : ''
     }
     case 'seed': {
       const seed = index.tensor(pass?.roots[step.root ?? 0]?.seed)
@@ -149,6 +151,11 @@ function part(path: string, onlyRoot: boolean): string {
 function ownName(path: string): string {
   const pieces = path.split('.')
   return pieces.slice(isNumber(pieces.at(-1)) ? -2 : -1).join('.')
+}
+
+/** `nn.Linear(4, 4)` → `Linear`. */
+function calleeOf(code: string): string {
+  return ownName(code.split('(')[0]!.trim())
 }
 
 function isNumber(piece: string | undefined): boolean {

@@ -90,29 +90,32 @@ export function isAbove({ kind, pass }: Step): boolean {
   )
 }
 
-/** Where steps stand between two ends. */
+/** Where steps stand between two ends: apart, or at places counted from 1. */
 export class Track {
   readonly total: number
+  /** Room for each place. */
+  readonly pitch: number
 
-  constructor({ trace }: TraceIndex, readonly left: number, readonly right: number) {
-    this.total = trace.timeline.length
+  constructor(
+    { trace }: TraceIndex, readonly left: number, readonly right: number,
+    readonly places: readonly number[] = [...Array(trace.timeline.length + 1).keys()],
+  ) {
+    this.total = places.at(-1)!
+    this.pitch = (right - left) / Math.max(1, this.total - 1)
   }
 
   at(step: number): number {
-    const { total, left, right } = this
-    return total <= 1 ? (step === 0 ? left : right) : left + ((right - left) * (step - 1)) / (total - 1)
+    return this.total === 1 && step > 0 ? this.right : this.left + this.pitch * (this.places[step]! - 1)
   }
 
-  /** The step that stands nearest to a place; none left of all of them. */
+  /** The step nearest to an x; none left of all of them. */
   near(x: number): number {
-    const { total, left, right } = this
-    if (x < left - 6 && total > 1) return 0
-    return Math.max(0, Math.min(total, Math.round(((x - left) / (right - left)) * (total - 1)) + 1))
+    return this.from(0, x < this.left - 6 ? 0 : Math.round((x - this.left) / this.pitch + 1))
   }
 
-  /** Room for each. */
-  get pitch(): number {
-    return (this.right - this.left) / Math.max(1, this.total)
+  /** The step so many places on. */
+  from(step: number, by: number): number {
+    return this.places.lastIndexOf(Math.max(0, Math.min(this.total, this.places[step]! + by)))
   }
 }
 
@@ -122,7 +125,8 @@ export function marksOf(index: TraceIndex, track: Track, nameOf: (event: Step) =
   const { timeline } = index.trace
   if (track.pitch < 8) return []
   const free = { above: -Infinity, below: -Infinity }
-  return timeline.map((event, at) => {
+  return timeline.flatMap((event, at) => {
+    if (track.places[at + 1] === track.places[at + 2]) return []
     const x = track.at(at + 1)
     const above = isAbove(event)
     const side = above ? 'above' : 'below'

@@ -8,7 +8,7 @@ import { brief } from './naming'
 import { tell } from './story'
 import { History } from './history'
 import { marksOf, Track } from './timeline'
-import { markLabel } from './timeline-names'
+import { named } from './timeline-names'
 
 const { trace, graph } = load('accumulation')
 const index = new TraceIndex(trace)
@@ -153,13 +153,15 @@ test('an accumulation is told with its terms, in both languages', () => {
 })
 
 test('marks of the timeline keep to their side and their labels apart', () => {
-  const marks = marksOf(index, new Track(index, 0, 1200), (event) => markLabel(index, event, words('en')))
+  const track = new Track(index, 0, 1200)
+  const marks = named(index, marksOf(index, track), track, words('en'))
   expect(marks).toHaveLength(total)
   for (const side of [true, false]) {
     let end = -Infinity
     for (const mark of marks.filter((one) => one.above === side)) {
       if (mark.label && mark.step < total) expect(mark.x).toBeGreaterThan(end)
       if (mark.label) end = mark.x + 10 + mark.label.length * 6
+      if (mark.step < total) expect(end).toBeLessThanOrEqual(1200)
     }
   }
   expect(marksOf(index, new Track(index, 0, 100))).toEqual([])
@@ -188,7 +190,6 @@ test('a ledger says where passes of a loop were left out', () => {
   expect(entries.map((entry) => entry.gap ?? 0)).toEqual([0, 0, 0, 7])
   const t = words('en')
   expect(tell(thinned, at + 1, t).text).toBe('Left out: passes 3–9 (7)')
-  expect(marksOf(thinned, new Track(thinned, 0, 4000), (event) => markLabel(thinned, event, t))[at]).toMatchObject({
-    shape: 'gap', label: '… 7',
-  })
+  const track = new Track(thinned, 0, 4000)
+  expect(named(thinned, marksOf(thinned, track), track, t)[at]).toMatchObject({ shape: 'gap', label: '… 7' })
 })

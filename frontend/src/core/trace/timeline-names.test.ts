@@ -4,7 +4,7 @@ import type { Step } from '../../api/types'
 import { words } from '../words/bundled'
 import { fillingsOf, placesOf } from './filling'
 import { marksOf, Track } from './timeline'
-import { bands, markLabel } from './timeline-names'
+import { bands, markLabel, named } from './timeline-names'
 import { TraceIndex } from './trace-index'
 
 /** Brackets of a run whose ops belonged to these modules, one step each. */
@@ -44,11 +44,23 @@ test('a part that has only a number goes by the name of what holds it', () => {
   expect([call('net.2'), call('net.head'), call('net')]).toEqual(['net.2', 'head', 'net'])
 })
 
+test('a long name is cut, of a gradient to what the leaf is called in its module', () => {
+  const { trace } = load('accumulation')
+  const step = trace.timeline.find(({ kind }) => kind === 'accumulate')!
+  const named = (name: string): string => {
+    const tensors = trace.tensors.map((tensor) => ({ ...tensor, names: [name] }))
+    return markLabel(new TraceIndex({ ...trace, tensors }), step, words('en'))
+  }
+  expect(['w', 'trunk.weight', 'net.layers[0].w[2]', 'a_long_name_of_a_leaf'].map(named)).toEqual([
+    'w.grad', 'weight.grad', 'w[2].grad', 'a_long_na…rad',
+  ])
+})
+
 test('what a layer is filled with is one mark, named after the layer', () => {
   const index = new TraceIndex(load('attention').trace)
   const [filling] = fillingsOf(index)
   const track = new Track(index, 0, 4000, placesOf(index))
-  const marks = marksOf(index, track, (event) => markLabel(index, event, words('en')))
+  const marks = named(index, marksOf(index, track), track, words('en'))
   expect(marks.filter(({ step }) => filling!.first <= step && step <= filling!.last)).toMatchObject([
     { step: filling!.last, label: 'Linear' },
   ])

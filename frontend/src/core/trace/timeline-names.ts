@@ -2,7 +2,7 @@
 
 import type { Pass, Step } from '../../api/types'
 import { brief as briefTerm } from '../words/display'
-import { textWidth } from '../words/format'
+import { cutName, textWidth } from '../words/format'
 import type { Words } from '../words/sentences'
 import type { TraceIndex } from './trace-index'
 import { batchAt, samplesOf } from './batches'
@@ -10,7 +10,7 @@ import { fillingAt } from './filling'
 import { opName, shortType, tensorName } from './naming'
 import { nodeOfStep } from './steps'
 import { reductionOf, updateName } from './story'
-import type { Track } from './timeline'
+import type { TimelineMark, Track } from './timeline'
 
 export interface Band {
   text: string
@@ -19,8 +19,34 @@ export interface Band {
   above: boolean
 }
 
+const LABEL_SIZE = 10
+/** Longer names would stand over what other marks stand for. */
+const LONGEST = 78
+
+/** The marks with their names, where there is room for one before the next on its side and the end of the line; that of
+ *  the last mark stands left of it. */
+export function named(index: TraceIndex, marks: readonly TimelineMark[], track: Track, t: Words): TimelineMark[] {
+  const free = { above: -Infinity, below: -Infinity }
+  return marks.map((mark, at) => {
+    const { x, above, step } = mark
+    const side = above ? 'above' : 'below'
+    const text = markLabel(index, index.event(step)!, t)
+    const width = textWidth(text, LABEL_SIZE)
+    const next = marks.slice(at + 1).find((other) => other.above === above)?.x ?? track.right + 7
+    const fits = at === marks.length - 1
+      ? x - 10 - width >= free[side]
+      : x + 8 >= free[side] && x + 10 + width <= next - 7
+    free[side] = Math.max(free[side], fits && text !== '' ? x + 12 + width : x + 8)
+    return { ...mark, label: fits ? text : '' }
+  })
+}
+
 /** A few letters for a mark on the timeline. */
 export function markLabel(index: TraceIndex, step: Step, t: Words): string {
+  return cutName(nameAt(index, step, t), LABEL_SIZE, LONGEST)
+}
+
+function nameAt(index: TraceIndex, step: Step, t: Words): string {
   const pass = step.pass ? index.passes.get(step.pass) : undefined
   switch (step.kind) {
     case 'op': {
@@ -44,8 +70,11 @@ export function markLabel(index: TraceIndex, step: Step, t: Words): string {
       return (step.hook && index.hooks.get(step.hook)?.function) || 'hook'
     case 'call':
       return ownName(index.modules.get(index.calls.get(step.call ?? '')?.module ?? '')?.path ?? '')
-    case 'accumulate':
-      return `${tensorName(index, index.tensor(pass?.accumulations[step.accumulation ?? 0]?.tensor))}.grad`
+    case 'accumulate': {
+      const name = tensorName(index, index.tensor(pass?.accumulations[step.accumulation ?? 0]?.tensor))
+      const full = `${name}.grad`
+      return textWidth(full, LABEL_SIZE) > LONGEST ? `${ownName(name)}.grad` : full
+    }
     case 'batch': {
       const batch = batchAt(index.trace, step)
       return batch ? `batch [${samplesOf(batch, 4)}]` : ''

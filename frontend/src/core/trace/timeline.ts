@@ -1,7 +1,6 @@
 // The timeline as marks on a line: forward below it, backward above it.
 
 import type { Step } from '../../api/types'
-import { textWidth } from '../words/format'
 import type { TraceIndex } from './trace-index'
 import { isEnough } from './steps'
 
@@ -14,7 +13,6 @@ export interface TimelineMark {
   x: number
 }
 
-const LABEL_SIZE = 10
 const shapes: Record<Step['kind'], Shape> = {
   op: 'op',
   pass: 'call',
@@ -119,33 +117,14 @@ export class Track {
   }
 }
 
-/** All marks, each with its name where there is room for it. Too many to tell apart: none, and the ticks say where they
- *  are. */
-export function marksOf(index: TraceIndex, track: Track, nameOf: (event: Step) => string = () => ''): TimelineMark[] {
-  const { timeline } = index.trace
+/** All marks, without names. Too many to tell apart: none, and the ticks say where they are. */
+export function marksOf(index: TraceIndex, track: Track): TimelineMark[] {
   if (track.pitch < 8) return []
-  const free = { above: -Infinity, below: -Infinity }
-  return timeline.flatMap((event, at) => {
-    if (track.places[at + 1] === track.places[at + 2]) return []
-    const x = track.at(at + 1)
-    const above = isAbove(event)
-    const side = above ? 'above' : 'below'
-    const text = nameOf(event)
-    const width = textWidth(text, LABEL_SIZE)
-    const next = nextOnSide(timeline, at, above, track)
-    const fits = text !== '' && x + 8 >= free[side] && x + 10 + width <= Math.max(next - 7, 0)
-    const flips = !fits && text !== '' && at === timeline.length - 1 && x - 10 - width >= free[side]
-    free[side] = Math.max(free[side], fits ? x + 12 + width : x + 8)
-    return { step: at + 1, shape: shapeOf(index, event), above, label: fits || flips ? text : '', x }
-  })
-}
-
-function nextOnSide(timeline: readonly Step[], at: number, above: boolean, track: Track): number {
-  for (let later = at + 1; later < timeline.length; later += 1) {
-    const event = timeline[later]
-    if (event && isAbove(event) === above) return track.at(later + 1)
-  }
-  return track.right + 40
+  return index.trace.timeline.flatMap((event, at) =>
+    track.places[at + 1] === track.places[at + 2]
+      ? []
+      : { step: at + 1, shape: shapeOf(index, event), above: isAbove(event), label: '', x: track.at(at + 1) },
+  )
 }
 
 /** Ticks for a timeline too long for marks: at most one a pixel on each side, as one path. */

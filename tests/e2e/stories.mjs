@@ -209,6 +209,11 @@ loss = (y * y).sum()
 loss.backward()
 print(x.grad)`
 
+const CLAMPED = `import torch
+x = torch.tensor([-3.0, 0.5, 4.0], requires_grad=True)
+y = torch.clamp(x, min=-1.5, max=2.25)
+(y * 3).sum().backward()`
+
 const MANY = `import torch
 ${Array.from('abcdefghij', (name) => `${name} = torch.arange(4.)`).join('\n')}`
 
@@ -1751,8 +1756,9 @@ const stories = {
 
   async 'a small graph opens whole on a phone, what stands beside its boxes too'(page) {
     await page.setViewportSize({ width: 390, height: 844 })
-    for (const lesson of ['scalar_expression', 'diamond', 'hooks']) {
-      await open(page, `#lesson=${lesson}`)
+    const { id } = await answered(CLAMPED)
+    for (const shown of ['lesson=scalar_expression', 'lesson=diamond', 'lesson=hooks', `run=${id}`]) {
+      await open(page, `#${shown}`)
       const cut = () => page.locator('.gg-scene').evaluate((scene) => {
         const { left, right } = scene.getBoundingClientRect()
         return [...scene.querySelectorAll('text, rect')].filter((each) => {
@@ -1760,7 +1766,7 @@ const stories = {
           return box.left < left || box.right > right
         }).map((each) => each.textContent)
       })
-      await until(cut, (all) => all.length === 0, `what is cut of ${lesson}`)
+      await until(cut, (all) => all.length === 0, `what is cut of ${shown}`)
     }
   },
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { covers, firstSight, opened } from './camera'
+import { covers, firstSight, leastCut, opened } from './camera'
 
 const box = (x: number, y: number) => ({ x, y, w: 100, h: 40 })
 
@@ -30,4 +30,31 @@ test('of a wider one the column most boxes stand in', () => {
   const left = 900 * camera.zoom + camera.x
   expect(left).toBeGreaterThan(0)
   expect(left + 100 * camera.zoom).toBeLessThan(view.width)
+})
+
+const phone = { width: 390, height: 500 }
+const still = { x: 0, y: 0, zoom: 1 }
+const standing = (x: number, w: number, beside = 0) => ({ x, y: 10, w, h: 40, beside })
+
+test('constants beside a box come into view where there is room for both', () => {
+  expect(leastCut(still, [standing(64, 272, 94)], phone).x).toBe(38)
+  expect(leastCut(still, [standing(100, 200, 60)], phone)).toEqual(still)
+})
+
+test('of a box wider than the window its name is shown, and no less of the others than that takes', () => {
+  expect(leastCut(still, [standing(-60, 480)], phone).x).toBe(48)
+  expect(leastCut(still, [standing(-60, 480), standing(20, 355), standing(20, 355)], phone).x).toBe(48)
+  expect(leastCut({ ...still, zoom: 2 }, [standing(-30, 240)], phone).x).toBe(28)
+})
+
+test('a box beside the one that is to be seen is cut no more than that takes', () => {
+  const wanted = standing(70, 210)
+  expect(leastCut(still, [wanted, standing(-40, 160)], phone, wanted).x).toBe(48)
+  expect(leastCut(still, [wanted, standing(-300, 360), standing(-300, 360)], phone, wanted).x).toBe(102)
+})
+
+test('what is out of view anyway moves nothing', () => {
+  expect(leastCut(still, [standing(20, 200), standing(400, 200), { ...standing(-50, 100), y: 900 }], phone)).toEqual(
+    still,
+  )
 })

@@ -116,6 +116,38 @@ export function showing(camera: Camera, target: Rect, view: Viewport, margin = 4
   return dx === 0 && dy === 0 ? camera : { x: camera.x + dx, y: camera.y + dy, zoom: camera.zoom }
 }
 
+/** Something that stands in the picture, with what stands at its left. */
+export interface Standing extends Rect {
+  beside?: number
+}
+
+/** Names begin so far from the left of a box, behind its icon, and count more than the rest. */
+const NAME = 20
+const MORE = 3
+
+/** Moved sideways to where the window cuts off least of what it shows, and no more of what is to be seen. */
+export function leastCut(camera: Camera, standing: readonly Standing[], view: Viewport, wanted?: Rect | null): Camera {
+  const { zoom } = camera
+  const [from, to] = [edgeOf(view), view.width - edgeOf(view)]
+  const window = windowOf(camera, view, 0)
+  const seen = standing.filter((box) => overlaps(box, window))
+  const cutOf = ({ x: left, w, beside = 0 }: Standing, x: number): number => {
+    const over = (end: number, most: number): number => Math.max(0, Math.min(most, end / zoom))
+    const start = from - x - left * zoom
+    return over(start, w) + MORE * over(start - NAME * zoom, w) + over(start + beside * zoom, beside) +
+      over(w * zoom - start + from - to, w)
+  }
+  const cut = (x: number): number =>
+    wanted && cutOf(wanted, x) > cutOf(wanted, camera.x)
+      ? Infinity
+      : seen.reduce((sum, box) => sum + cutOf(box, x), 0)
+  const x = seen
+    .flatMap(({ x, w, beside = 0 }) => [...[x, x + NAME, x - beside].map((at) => from - at * zoom), to - (x + w) * zoom])
+    .sort((a, b) => Math.abs(a - camera.x) - Math.abs(b - camera.x))
+    .reduce((best, x) => (cut(x) < cut(best) ? x : best), camera.x)
+  return { ...camera, x }
+}
+
 /** The part of the world on screen, with a margin in screen pixels. */
 export function windowOf(camera: Camera, view: Viewport, margin: number): Rect {
   return {

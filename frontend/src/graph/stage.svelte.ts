@@ -4,9 +4,10 @@
 import { untrack } from 'svelte'
 import { standIn } from '../core/layout/fold'
 import type { Layout, Placed, Rect } from '../core/layout/geometry'
+import { stubsWidth } from '../core/paint/measure'
 import type { View } from '../core/paint/view'
 import {
-  firstSight, fitted, fitZoom, opened, overlaps, RAIL, showing, windowOf, zoomAt, type Camera, type Viewport,
+  firstSight, fitted, fitZoom, leastCut, opened, overlaps, RAIL, showing, windowOf, zoomAt, type Camera, type Viewport,
 } from './camera'
 import { isAlike } from './steady'
 import type { Motion } from './motion.svelte'
@@ -144,7 +145,7 @@ export class Stage {
     const target = this.placeOf(id)
     const { camera } = this.motion
     const next = target && this.width > 0 ? showing(camera, target, this.viewport, margin) : camera
-    if (next !== camera) this.motion.slide(next)
+    if (next !== camera) this.motion.slide(this.uncut(next, this.viewport, target))
   }
 
   zoomBy(factor: number): void {
@@ -166,12 +167,19 @@ export class Stage {
     const room = fits || (!isEnough(free) && isEnough(this.viewport)) ? this.viewport : free
     const { focus } = this.around()
     const [wanted] = focus.flatMap((id) => this.placeOf(id) ?? [])
-    const camera = opened(bounds, room, wanted ?? firstSight(layout.boxes, room, least), least, most)
+    const sight = opened(bounds, room, wanted ?? firstSight(layout.boxes, room, least), least, most)
+    const camera = this.uncut(sight, room, wanted)
     this.motion.jump(camera)
     this.openedAt = camera
     this.openedIn = this.viewport
     this.openedSize = `${this.width}×${this.height}`
     this.openedAs = this.opensAs()
+  }
+
+  private uncut(camera: Camera, room: Viewport, wanted: Placed | null | undefined): Camera {
+    const { measure } = this.view!
+    const standing = this.layout!.boxes.map((box) => ({ ...box, beside: stubsWidth(box.id, measure) }))
+    return leastCut(camera, standing, room, wanted)
   }
 }
 

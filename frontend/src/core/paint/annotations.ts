@@ -3,7 +3,7 @@
 import type { Box, Tensor } from '../../api/types'
 import type { Sheet, Stub } from '../layout/fold'
 import { formatBytes, textWidth } from '../words/format'
-import { CASTS, COLUMN, SMALLEST, SWITCHES, type Measure, type Room, type Spacious } from './measure'
+import { CASTS, COLUMN, naturalWidth, SMALLEST, SWITCHES, type Measure, type Room, type Spacious } from './measure'
 import type { BoxPaint, StepNumbers } from './moment'
 import { promotionText } from '../ops/promotion'
 import type { Mark } from './marks'
@@ -18,8 +18,14 @@ const SPACIOUS: Spacious = {
 
 export const PAGE: Room = () => SPACIOUS
 
-/** All but chains need the little room a phone has. */
-export const PHONE: Room = (sheet) => (isChain(sheet) ? { ...SPACIOUS, widest: COLUMN } : null)
+/** What a phone has room for beside a column with its step numbers. */
+const NARROW_STUB = 50
+
+/** All but chains need the little room a phone has; so do those with long constants. */
+export const PHONE: Room = (sheet) =>
+  isChain(sheet) && ![...sheet.stubs.values()].flat().some((stub) => naturalWidth(stub) > NARROW_STUB)
+    ? { ...SPACIOUS, widest: COLUMN }
+    : null
 
 /** Whether most boxes stand one under the other. */
 function isChain(sheet: Sheet): boolean {

@@ -184,9 +184,19 @@ export function keepsStrip(box: Box, { story }: Measure): boolean {
   return hasGrad || strips.length > 0
 }
 
+/** Of a stub whose text is not cut. */
+export function naturalWidth({ text }: Stub): number {
+  return Math.max(24, Math.ceil(textWidth(text, LABEL)) + 12)
+}
+
 export function stubWidth(stub: Stub, measure: Measure): number {
-  const text = Math.ceil(textWidth(stub.text, LABEL)) + 12
-  return Math.max(24, Math.min(STUB.widest[measure.density], text))
+  return Math.min(STUB.widest[measure.density], naturalWidth(stub))
+}
+
+/** What the stubs of a box take at its left. */
+export function stubsWidth(id: string, measure: Measure): number {
+  const stubs = measure.sheet.stubs.get(id) ?? []
+  return stubs.length > 0 ? stubGap(measure) + Math.max(...stubs.map((stub) => stubWidth(stub, measure))) : 0
 }
 
 /** From a stub to its box. */

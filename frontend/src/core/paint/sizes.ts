@@ -11,7 +11,7 @@ import { push } from '../trace/trace-index'
 import {
   ARROW, ASIDE, capsuleText, capsuleWidth, CAPTION, COLUMN, cutText, cutWidth, exchangedText, forwardLabel,
   gradientLabel, HEAD, headOf, headOfGroup, keepsStrip, LABEL, LABEL_ROW, NAME, NARROWEST, STRIP, stripLabel,
-  stripText, stubGap, stubWidth, times, TITLE, type Head, type Measure,
+  stripText, stubsWidth, times, TITLE, type Head, type Measure,
 } from './measure'
 import { openingChoice } from '../layout/opening'
 
@@ -160,9 +160,7 @@ function groupItem(group: Group, measure: Measure): LayoutGroup {
 }
 
 function sideOf(id: string, measure: Measure): number {
-  const stubs = measure.sheet.stubs.get(id) ?? []
-  const widest = Math.max(0, ...stubs.map((stub) => stubWidth(stub, measure)))
-  return Math.max(measure.margins ? MARGIN_SIDE : LEAST_SIDE, widest > 0 ? stubGap(measure) + widest : 0)
+  return Math.max(measure.margins ? MARGIN_SIDE : LEAST_SIDE, stubsWidth(id, measure))
 }
 
 function layoutLink(link: DrawnLink, measure: Measure): Omit<LayoutLink, 'source' | 'target'> {

@@ -863,6 +863,9 @@ const stories = {
     await page.getByRole('button', { name: '1 diagnosis' }).waitFor()
     await page.locator('.inspector').getByText('How to fix it').waitFor()
     await page.locator('.ledger').getByText('no gradient arrived in backward() #1').waitFor()
+    const names = page.locator('.inspector section', { hasText: 'Evidence' }).locator('dt')
+    const broken = await names.evaluateAll((all) => all.filter((each) => each.offsetHeight > 24).map((each) => each.textContent))
+    check(await names.count() > 3 && broken.length === 0, `names in the evidence are broken: ${broken}`)
     await shoot(page, 'finding')
   },
 

@@ -2,13 +2,15 @@
 
 import type { Op } from '../../api/types'
 import { rangeOf } from './fix'
-import { literals } from './literals'
+import { literals, type Literal } from './literals'
+import { Scopes } from './scopes'
 import type { TraceIndex } from './trace-index'
 
 const known = new WeakMap<Op, readonly (number | null)[]>()
 
-/** For each constant of a box, as `3.0` or `min=0`, its place among all numbers of the program; null for one that is
- *  worked out or named. Held against the constants, so that a handle never turns another number. */
+/** For each constant of a box, as `3.0` or `min=0`, its place among all numbers of the program, where it is written in
+ *  the expression or given a name once and for all; null for one that is worked out. Held against the constants, so that
+ *  a handle never turns another number. */
 export function constantLiterals(index: TraceIndex, op: Op, constants: readonly string[]): readonly (number | null)[] {
   const found = known.get(op) ?? findLiterals(index, op, constants)
   known.set(op, found)
@@ -20,12 +22,19 @@ function findLiterals(index: TraceIndex, { span, name }: Op, constants: readonly
   const { from, to } = span ? rangeOf(code, span) : { from: 0, to: 0 }
   const text = code.slice(from, to)
   const within = rangesWithin(index, from, to)
-  const operands = literals(code).flatMap((literal, place) => {
-    const isOwn = from <= literal.from && literal.to <= to && !within.some(
-      (other) => other.from <= literal.from && literal.to <= other.to,
+  const all = literals(code)
+  const written = all.map((literal, place) => ({ ...literal, place }))
+  const named = [...text.matchAll(NAME)].flatMap((match) => {
+    const place = placeOfNamed(code, all, match[0])
+    const at = from + match.index
+    return place === null ? [] : [{ from: at, to: at + match[0].length, place }]
+  })
+  const operands = [...written, ...named].sort((a, b) => a.from - b.from).flatMap((operand) => {
+    const isOwn = from <= operand.from && operand.to <= to && !within.some(
+      (other) => other.from <= operand.from && operand.to <= other.to,
     )
-    const isGiven = isOwn && isOperand(text, name, literal.from - from, literal.to - from)
-    return isGiven ? [{ place, value: Number(literal.text) }] : []
+    const isGiven = isOwn && isOperand(text, name, operand.from - from, operand.to - from)
+    return isGiven ? [{ place: operand.place, value: Number(all[operand.place]!.text) }] : []
   })
   const values = constants.map((constant) => Number(constant.slice(constant.indexOf('=') + 1)))
   return values.map((value, at) => {
@@ -34,6 +43,17 @@ function findLiterals(index: TraceIndex, { span, name }: Op, constants: readonly
     const isSure = alike.length === values.filter((other) => other === value).length
     return (isSure ? alike[nth]?.place : null) ?? null
   })
+}
+
+/** A name by itself: no attribute, no call. */
+const NAME = /(?<![\p{L}\p{N}_.])[\p{L}_][\p{L}\p{N}_]*(?![\p{L}\p{N}_]|\s*[.([])/gu
+
+/** Of a name that a program binds once, to a number as `k = 3.0`, the place of that number. */
+function placeOfNamed(code: string, all: readonly Literal[], name: string): number | null {
+  const own = new RegExp(`^[ \\t]*${name}\\s*(?::\\s*[\\w.]+\\s*)?=\\s*$`, 'u')
+  const place = all.findIndex(({ from, to }) =>
+    own.test(code.slice(code.lastIndexOf('\n', from) + 1, from)) && /^[ \t]*(#.*)?$/m.test(code.slice(to).split('\n')[0]!))
+  return place >= 0 && new Scopes(code).isBoundOnce(name) ? place : null
 }
 
 /** Where ops stand inside an expression. */

@@ -58,7 +58,17 @@ export class Scopes {
     if (this.statements.some(({ text }) => /^\s*global\b/.test(text) && mentions(text, name))) return null
     return this.statements.filter((statement) => statement.isGlobal && binds(statement, name))
   }
+
+  /** Whether one statement gives a name its only meaning in any scope: nothing is an argument or an attribute of a
+   *  class by that name, or runs through a list. */
+  isBoundOnce(name: string): boolean {
+    const others = this.statements.filter(({ text }) => OTHERWISE.test(text) && mentions(text, name))
+    return others.length === 0 && this.statements.filter((statement) => binds(statement, name)).length === 1
+  }
 }
+
+/** Binds names in its own ways. */
+const OTHERWISE = /^\s*(?:(?:async\s+)?def|class|import|from|global|nonlocal|match|case)\b|\blambda\b|\S.*\bfor\b/
 
 function begin(bare: string, line: number, blocks: Block[]): Statement {
   const indent = bare.length - bare.trimStart().length

@@ -209,10 +209,16 @@ loss = (y * y).sum()
 loss.backward()
 print(x.grad)`
 
+const STACKED = `import torch
+x = torch.tensor(1.0, requires_grad=True)
+y = torch.stack([x, torch.tensor(4.0), torch.tensor(4.0), torch.tensor(2.0), torch.tensor(1.0)])
+y.sum().backward()`
+
 const CLAMPED = `import torch
 x = torch.tensor([-3.0, 0.5, 4.0], requires_grad=True)
 y = torch.clamp(x, min=-1.5, max=2.25)
-(y * 3).sum().backward()`
+loss = y.sum()
+loss.backward()`
 
 const MANY = `import torch
 ${Array.from('abcdefghij', (name) => `${name} = torch.arange(4.)`).join('\n')}`
@@ -1200,6 +1206,12 @@ const stories = {
     await until(constant, (line) => line.startsWith('y = 7 * x'), 'the constant by its key')
     await handle.fill('-0.5')
     await until(constant, (line) => line.startsWith('y = -0.5 * x'), 'the constant that was typed')
+    await run(page, TURNED)
+    await pull(page, page.locator('.stub-text', { hasText: /^3$/ }), 20)
+    await until(() => page.locator('.cm-line').nth(2).textContent(), (line) => line === 'k = 3.5', 'the constant with a name')
+    await run(page, STACKED)
+    await pull(page, page.locator('.stub-text', { hasText: /^4 ×2$/ }), 20)
+    await until(() => page.locator('.cm-line').nth(2).textContent(), (line) => (line.match(/tensor\(4\.5\)/g) ?? []).length === 2, 'constants that are drawn as one')
   },
 
   async 'a value that fails is told at its line, and the last good picture stays'(page) {

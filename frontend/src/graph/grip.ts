@@ -1,6 +1,7 @@
 // Which number is written at a point of the graph, an element of a leaf or a constant: what the hand takes there.
 
 import type { Box } from '../api/types'
+import { written } from '../core/layout/fold'
 import type { Layout, Placed } from '../core/layout/geometry'
 import { HEAD, keepsStrip, STRIP, STUB, stubGap, stubWidth, type Measure } from '../core/paint/measure'
 import type { Moment } from '../core/paint/moment'
@@ -13,8 +14,8 @@ export type Grip = (event: PointerEvent, pressed: (box: string) => void) => void
 /** What takes the number at a point of the graph. */
 export type Grips = (layout: Layout, view: View, moment: Moment, x: number, y: number) => Grip | null
 
-/** An element of a tensor, or one of a box's constants. */
-export type Held = { box: Box } & ({ tensor: string; element: number } | { constant: number })
+/** An element of a tensor, or constants of a box that are drawn as one. */
+export type Held = { box: Box } & ({ tensor: string; element: number } | { constants: readonly number[] })
 
 /** From one stub to the next. */
 const STUB_ROW = 24
@@ -34,16 +35,19 @@ function bodyHeight(place: Placed, box: Box, measure: Measure): number {
   return place.h - HEAD - (keepsStrip(box, measure) ? STRIP : 0)
 }
 
-/** The constant beside a box; where alike ones are drawn as one, that is none. */
+/** The constants beside a box that a stub stands for. */
 function constantAt(place: Placed, box: Box, measure: Measure, x: number, y: number): Held | null {
   const stubs = measure.sheet.stubs.get(box.id) ?? []
   const top = place.y + HEAD + (bodyHeight(place, box, measure) - stubs.length * STUB_ROW) / 2 + 2
   const right = place.x - stubGap(measure)
-  const constant = Math.floor((y - top) / STUB_ROW)
-  const stub = stubs[constant]
-  if (!stub || x > right || x < right - stubWidth(stub, measure) || y > top + constant * STUB_ROW + STUB.height)
-    return null
-  return constant < (box.constants?.length ?? 0) && !/ ×|^\+/.test(stub.text) ? { box, constant } : null
+  const row = Math.floor((y - top) / STUB_ROW)
+  const stub = stubs[row]
+  if (!stub || x > right || x < right - stubWidth(stub, measure) || y > top + row * STUB_ROW + STUB.height) return null
+  const one = stub.text.replace(/ ×\d+$/, '')
+  const alike = (box.constants ?? []).flatMap((text, at) => (written(text) === one ? [at] : []))
+  const nth = stubs.slice(0, row).filter(({ text }) => text === one).length
+  const constants = one === stub.text ? alike.slice(nth, nth + 1) : alike
+  return stub.box === null && constants.length > 0 ? { box, constants } : null
 }
 
 function elementAt(place: Placed, box: Box, measure: Measure, x: number, y: number, moment: Moment): Held | null {

@@ -10,8 +10,10 @@ import type { Parts } from '../state/playground'
 export function gripsOf({ run, draft, runner }: Parts<'run' | 'draft' | 'runner'>): Grips {
   return (...at) => {
     const held = run.index && !draft.edited ? heldAt(...at) : null
-    const place = held && placeOf(run.index!, held)
-    const literal = place == null ? undefined : playedAt(literals(draft.code), place, playedIn(run.trace))
+    const places = held ? [...new Set(placesOf(run.index!, held))] : []
+    const all = places.length > 0 ? literals(draft.code) : []
+    const [first, ...alike] = places.flatMap((place) => playedAt(all, place ?? -1, playedIn(run.trace)) ?? [])
+    const literal = first && alike.length === places.length - 1 ? { ...first, alike } : null
     return literal && held
       ? (event, pressed) => {
           const turn = (code: string, stroke: number) => runner.turn(code, stroke)
@@ -21,12 +23,12 @@ export function gripsOf({ run, draft, runner }: Parts<'run' | 'draft' | 'runner'
   }
 }
 
-/** The place of its literal among the numbers of the program. */
-function placeOf(index: TraceIndex, held: Held): number | null | undefined {
+/** The places of its literals among the numbers of the program; null for what is none of them. */
+function placesOf(index: TraceIndex, held: Held): readonly (number | null | undefined)[] {
   if ('tensor' in held) {
     const tensor = index.tensor(held.tensor)
-    return tensor && elementLiterals(index, tensor)?.[held.element]
+    return [tensor && elementLiterals(index, tensor)?.[held.element]]
   }
   const op = index.op(held.box.op)
-  return op && constantLiterals(index, op, held.box.constants ?? [])[held.constant]
+  return op ? held.constants.map((at) => constantLiterals(index, op, held.box)[at]) : []
 }

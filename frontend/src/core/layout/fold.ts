@@ -128,7 +128,7 @@ function stubsOf(graph: Graph): { hidden: Set<string>; stubs: Map<string, Stub[]
 }
 
 /** A number as Python writes it, as the page does. */
-function written(text: string): string {
+export function written(text: string): string {
   return /^-?(inf|nan|[\d.]+(e[-+]\d+)?)$/.test(text) ? formatNumber(wireNumber(text)) : text
 }
 

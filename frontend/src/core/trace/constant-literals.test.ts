@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Op } from '../../api/types'
+import type { Box, Op } from '../../api/types'
 import { load } from '../fixtures/load'
 import { constantLiterals } from './constant-literals'
 import { literals } from './literals'
@@ -21,7 +21,7 @@ function given(
   const program = { ...trace.program, code }
   const index = new TraceIndex({ ...trace, program, ops, timeline: [], passes: [] })
   const all = literals(code)
-  return constantLiterals(index, ops[0]!, constants).map((place) =>
+  return constantLiterals(index, ops[0]!, { id: 'o1', kind: 'op', title: name, name: '', family: '', constants }).map((place) =>
     place === null ? null : `${all[place]!.text} at ${all[place]!.from}`,
   )
 }
@@ -67,4 +67,18 @@ test.each([
   ['mul', '3 * x + y * 3', '3'],
 ])('%s: a constant of `%s` that no number certainly stands for is no handle', (name, code, constant, rest = '') => {
   expect(given(name, code, [constant], [], rest)).toEqual([null])
+})
+
+test('a tensor among the constants is the number that it was made of', () => {
+  const code = 'x * torch.tensor(2.5)'
+  const span = { line: 1, end_line: 1, column: 4, end_column: code.length }
+  const made = { ...trace.tensors[0]!, id: 'c', identity: 'c', storage: null, shape: [], data: [2.5], dtype: 'float32' }
+  const ops = [
+    { ...trace.ops[0]!, id: 'o1', name: 'tensor', span, outputs: ['c'] },
+    { ...trace.ops[0]!, id: 'o2', name: 'mul', span: { ...span, column: 0 }, outputs: [] },
+  ]
+  const program = { ...trace.program, code }
+  const index = new TraceIndex({ ...trace, program, ops, tensors: [made], timeline: [], passes: [] })
+  const box: Box = { id: 'o2', kind: 'op', title: 'mul', name: '', family: '', constants: ['2.5'], constant_tensors: ['c'] }
+  expect(constantLiterals(index, ops[1]!, box)).toEqual([0])
 })

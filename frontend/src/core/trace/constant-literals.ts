@@ -1,23 +1,25 @@
 // Which of the program's numbers stands for a plain number among an op's operands, such as the 3 of `3 * x`.
 
-import type { Op } from '../../api/types'
+import type { Box, Op } from '../../api/types'
 import { rangeOf } from './fix'
-import { literals, type Literal } from './literals'
+import { elementLiterals, literals, type Literal } from './literals'
 import { Scopes } from './scopes'
 import type { TraceIndex } from './trace-index'
 
 const known = new WeakMap<Op, readonly (number | null)[]>()
 
-/** For each constant of a box, as `3.0` or `min=0`, its place among all numbers of the program, where it is written in
- *  the expression or given a name once and for all; null for one that is worked out. Held against the constants, so that
- *  a handle never turns another number. */
-export function constantLiterals(index: TraceIndex, op: Op, constants: readonly string[]): readonly (number | null)[] {
-  const found = known.get(op) ?? findLiterals(index, op, constants)
+/** For each constant of a box, as `3.0` or `min=0`, its place among all numbers of the program: where it is written in the
+ *  expression, or given a name once and for all, or to the call that made a tensor of it; null for one that is worked
+ *  out. Held against the constants, so that a handle never turns another number. */
+export function constantLiterals(index: TraceIndex, op: Op, box: Box): readonly (number | null)[] {
+  const found = known.get(op) ?? findLiterals(index, op, box)
   known.set(op, found)
   return found
 }
 
-function findLiterals(index: TraceIndex, { span, name }: Op, constants: readonly string[]): (number | null)[] {
+function findLiterals(
+  index: TraceIndex, { span, name }: Op, { constants = [], constant_tensors: tensors = [] }: Box,
+): (number | null)[] {
   const { code } = index.trace.program
   const { from, to } = span ? rangeOf(code, span) : { from: 0, to: 0 }
   const text = code.slice(from, to)
@@ -36,8 +38,11 @@ function findLiterals(index: TraceIndex, { span, name }: Op, constants: readonly
     const isGiven = isOwn && isOperand(text, name, operand.from - from, operand.to - from)
     return isGiven ? [{ place: operand.place, value: Number(all[operand.place]!.text) }] : []
   })
-  const values = constants.map((constant) => Number(constant.slice(constant.indexOf('=') + 1)))
+  const values = constants.map((constant, at) => tensors[at] ? NaN : Number(constant.slice(constant.indexOf('=') + 1)))
   return values.map((value, at) => {
+    const tensor = index.tensor(tensors[at])
+    const own = tensor ? (elementLiterals(index, tensor) ?? []) : []
+    if (own.length === 1) return own[0]!
     const alike = operands.filter((operand) => operand.value === value)
     const nth = values.slice(0, at).filter((other) => other === value).length
     const isSure = alike.length === values.filter((other) => other === value).length

@@ -13,6 +13,8 @@ export interface Literal {
   text: string
   /** How far it may be turned, where its author says so. */
   range?: Range | undefined
+  /** Others that are turned with it. */
+  alike?: readonly Literal[]
 }
 
 /** The lowest and the highest value of a number, and what lies between two. */
@@ -131,9 +133,11 @@ export function isRetuned(before: string, after: string): boolean {
   return !!was && !!is && put(before, was, is.text) === after
 }
 
-/** The program with something else in a number's place. */
-export function put(code: string, { from, to }: Literal, text: string): string {
-  return code.slice(0, from) + text + code.slice(to)
+/** The program with something else in a number's place, and in that of those turned with it. */
+export function put(code: string, literal: Literal, text: string): string {
+  return [literal, ...(literal.alike ?? [])]
+    .sort((a, b) => b.from - a.from)
+    .reduce((turned, { from, to }) => turned.slice(0, from) + text + turned.slice(to), code)
 }
 
 const MOST_ELEMENTS = 64

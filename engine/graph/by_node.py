@@ -1,14 +1,17 @@
 """Levels `autograd` and `both`: one box for each autograd node."""
 
+import ast
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from operator import itemgetter
 
 from engine.graph.boxes import Drawing, Inputs, add_loose_leaves, folded_leaf, is_foldable
 from engine.graph.draft import Draft, ForwardOrder
+from engine.graph.loops import FEW
 from engine.graph.types import BoxParameter, Link
 from engine.ops import family_of
-from engine.trace import Edge, Node
+from engine.trace import Edge, Node, Op
 from engine.trace_index import TraceIndex
 
 
@@ -30,6 +33,8 @@ def draw_nodes(drawing: Drawing, *, fold_weights: bool) -> None:
         if node.op is not None:
             drawing.box_of_op[node.op] = node.id
         _follow_edges(drawing, draft, node, given, hidden)
+        if not draft.name and draft.op is not None:
+            draft.name = _name_on_the_way(index, draft, draft.op, node)
     add_loose_leaves(drawing)
 
 
@@ -40,9 +45,7 @@ def _draft(drawing: Drawing, node: Node, place: ForwardOrder) -> Draft:
     if tensor is None and op is not None and op.nodes == (node.id,) and op.outputs:
         tensor = op.outputs[0]
     name = index.name_of_made(tensor)
-    if not name and node.type == "TBackward0":
-        name = _name_of_turned(index, node)
-    elif not name and op is None and node.made_by is not None:
+    if not name and op is None and node.made_by is not None:
         name = _name_of_derivative(index, node.made_by)
     return Draft(
         id=node.id,
@@ -61,11 +64,43 @@ def _draft(drawing: Drawing, node: Node, place: ForwardOrder) -> Draft:
     )
 
 
+def _name_on_the_way(index: TraceIndex, draft: Draft, op: Op, node: Node) -> str:
+    """Of a node inside a call, whose result another node makes: what it turns, `q.expand`; else the module whose
+    parameters it takes, else the call."""
+    if name := _name_of_turned(index, node):
+        return f"{name}.{_TURN.sub('', node.type).lower() if node.type != 'TBackward0' else 'T'}"
+    if draft.parameters and op.module is not None:
+        path = index.modules[op.module].path.split(".")
+        return ".".join(path[-2:] if path[-1].isdecimal() else path[-1:])
+    return index.code.excerpt(op.span) if len(op.nodes) <= FEW else ""
+
+
+_TURN = re.compile(r"^Unsafe|Alias|Backward\d*$")
+
+
 def _name_of_turned(index: TraceIndex, node: Node) -> str:
-    edge = node.edges[0]
-    leaf = index.nodes[edge.to].variable if edge.to in index.nodes else None
-    name = index.name(leaf or index.values.get((edge.to or "", edge.input_nr)))
-    return f"{name}.T" if name else ""
+    """What comes into a view, or into the views before it, in the program's words; nothing for other nodes."""
+    while family_of(node.type) == "view":
+        edges = [edge for edge in node.edges if edge.to is not None]
+        if len(edges) != 1 or (source := index.nodes.get(edges[0].to or "")) is None:
+            return ""
+        if name := index.name_of_made(source.variable or index.values.get((source.id, edges[0].input_nr))):
+            return name if _takes_attribute(name) else f"({name})"
+        node = source
+    return ""
+
+
+def _takes_attribute(name: str) -> bool:
+    """Whether an attribute can be written behind it: a path such as `layers.0.weight`, a call, an element."""
+    if _PATH.fullmatch(name):
+        return True
+    try:
+        return isinstance(ast.parse(name, mode="eval").body, ast.Call | ast.Subscript)
+    except SyntaxError:
+        return False
+
+
+_PATH = re.compile(r"[\w.]+")
 
 
 def _module_of_maker(index: TraceIndex, node: Node) -> str | None:

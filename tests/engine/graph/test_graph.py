@@ -574,7 +574,7 @@ def many_nodes(count: int) -> Tape:
 def test_the_nodes_of_one_small_op_are_no_loop() -> None:
     graph = view(many_nodes(8).trace())
     assert (len(graph.boxes), graph.groups) == (9, ())
-    assert [one.name for one in graph.boxes] == ["x", *[""] * 7, "y"]
+    assert [one.name for one in graph.boxes] == ["x", *["x.view"] * 7, "y"]
 
 
 def test_what_repeats_inside_one_large_op_is_a_loop_named_after_it() -> None:

@@ -366,3 +366,32 @@ def test_what_was_not_recorded_says_what_kept_it_from_that(switch: str, reason: 
     )
     assert [box.reason for box in graph.boxes if box.name == "z"] == [reason]
     assert [link.reason for link in graph.links if link.kind == "cut"] == [reason]
+
+
+INSIDE = """
+import torch
+from torch import nn
+query, key = nn.Linear(4, 4), nn.Linear(4, 4, bias=False)
+x = torch.ones(2, 3, 4, requires_grad=True)
+q, k = query(x), key(x * 2)
+scores = q @ k.transpose(1, 2)
+loss = nn.functional.cross_entropy(scores.flatten(1), torch.tensor([0, 1]))
+loss.backward()
+"""
+
+
+def test_nodes_inside_a_call_are_named_after_what_they_turn_their_module_or_the_call() -> None:
+    named = [(box.title.removesuffix("Backward0"), box.name) for box in graph_of(INSIDE).boxes if box.kind == "op"]
+    assert [pair for pair in named if pair[1] not in ("q", "k", "x * 2", "k.transpose(1, 2)", "scores", "loss")] == [
+        ("View", "x.view"),
+        ("Addmm", "query"),
+        ("View", "(x * 2).view"),
+        ("Mm", "key"),
+        ("Expand", "q.expand"),
+        ("View", "q.view"),
+        ("Expand", "k.transpose(1, 2).expand"),
+        ("ReshapeAlias", "k.transpose(1, 2).reshape"),
+        ("Bmm", "q @ k.transpose(1, 2)"),
+        ("View", "scores.flatten(1)"),
+        ("LogSoftmax", "nn.functional.cross_entropy(...)"),
+    ]

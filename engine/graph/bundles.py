@@ -16,6 +16,8 @@ class Bundle:
     title: str = ""
     type: str = ""
     """Of calls the function, of alike modules their class."""
+    turn_of: str = ""
+    """Of an iteration the loop, in short."""
     module: str | None = None
     pass_id: str | None = None
     repeat: int = 1

@@ -305,7 +305,7 @@ def _finish(index: TraceIndex, made: Bundle, id_: str, parent: str | None, count
     return Group(
         id=id_,
         title=made.title,
-        type=module.type if module is not None else made.type if made.type != made.title else "",
+        type=module.type if module is not None else made.turn_of or (made.type if made.type != made.title else ""),
         kind=made.kind,
         parent=parent,
         module=made.module,

@@ -1,5 +1,6 @@
 """Loops: the same places of the source run again and again in one list of items."""
 
+import re
 from collections import defaultdict
 from collections.abc import Hashable, Sequence
 
@@ -51,10 +52,17 @@ def _loop(index: TraceIndex, iterations: list[list[Bundle | Draft]]) -> Bundle:
     inside_one_call = _is_one_call(iterations[0][0], iterations[1][0])
     title = first.op.name if first.op is not None and inside_one_call else index.code.loop_head(first.span, last)
     loop = Bundle("loop", title=title, repeat=len(iterations), span=first.span)
+    head = _HEAD.match(title)
+    turn_of = head.group() if head is not None else ""
     for number, items in enumerate(iterations, 1):
         only = items[0] if len(items) == 1 else None
-        loop.items.append(only or Bundle("loop", title=str(number), span=first_draft(items[0]).span, items=items))
+        span = first_draft(items[0]).span
+        loop.items.append(only or Bundle("loop", title=str(number), turn_of=turn_of, span=span, items=items))
     return loop
+
+
+_HEAD = re.compile(r"while\b|(?:async )?for .+?(?= in\b)|\w+$")
+"""What a loop is called in short: `for x, y`, `while`, the op that PyTorch loops in."""
 
 
 def _is_one_call(first: Bundle | Draft, second: Bundle | Draft) -> bool:

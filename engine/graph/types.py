@@ -111,7 +111,7 @@ class Group(Record, frozen=True):
     """Last part of the module path, the loop's line, what a function's call belongs to (`net[0][3]`) or its number,
     the call that made a layer, or `rank 0`."""
     type: str
-    """Module class, of calls the function, else empty."""
+    """Module class, of calls the function, of a turn of a loop its head (`for x, y`), else empty."""
     kind: Literal["module", "loop", "line", "layer", "rank", "device"]
     """Why they belong together; `layer`: one pass with `create_graph=True` made them; `rank`: one rank did;
     `device`: they are on one of several."""

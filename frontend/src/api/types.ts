@@ -1019,7 +1019,7 @@ export interface Group {
    */
   title: string;
   /**
-   * Module class, of calls the function, else empty.
+   * Module class, of calls the function, of a turn of a loop its head (`for x, y`), else empty.
    */
   type: string;
 }

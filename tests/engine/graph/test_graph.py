@@ -337,11 +337,11 @@ def test_each_iteration_of_more_than_one_op_is_a_group() -> None:
         y = tape.op("sin", y, out="y", text="y.sin()")
     tape.backward(tape.op("add", y, out="z", text="y + 1", numbers=["1"]))
     graph = view(tape.trace())
-    assert [(group.title, group.repeat, group.size, group.parent) for group in graph.groups] == [
-        ("for i in range(3)", 3, 6, None),
-        ("1", 1, 2, "g1"),
-        ("2", 1, 2, "g1"),
-        ("3", 1, 2, "g1"),
+    assert [(group.title, group.type, group.repeat, group.size, group.parent) for group in graph.groups] == [
+        ("for i in range(3)", "", 3, 6, None),
+        ("1", "for i", 1, 2, "g1"),
+        ("2", "for i", 1, 2, "g1"),
+        ("3", "for i", 1, 2, "g1"),
     ]
     assert graph.boxes[-1].group is None
 

@@ -142,7 +142,9 @@ export function leastCut(camera: Camera, standing: readonly Standing[], view: Vi
       ? Infinity
       : seen.reduce((sum, box) => sum + cutOf(box, x), 0)
   const x = seen
-    .flatMap(({ x, w, beside = 0 }) => [...[x, x + NAME, x - beside].map((at) => from - at * zoom), to - (x + w) * zoom])
+    .flatMap(({ x: left, w, beside = 0 }) => [
+      ...[left, left + NAME, left - beside].map((at) => from - at * zoom), to - (left + w) * zoom,
+    ])
     .sort((a, b) => Math.abs(a - camera.x) - Math.abs(b - camera.x))
     .reduce((best, x) => (cut(x) < cut(best) ? x : best), camera.x)
   return { ...camera, x }

@@ -6,6 +6,7 @@ import { literals } from './literals'
 import { TraceIndex } from './trace-index'
 
 const { trace } = load('accumulation')
+const box: Box = { id: 'o1', kind: 'op', title: 'op', name: '', family: '' }
 
 /** The numbers that stand for the constants of an expression, among ops at other expressions of the same line and
  *  other lines. */
@@ -21,7 +22,7 @@ function given(
   const program = { ...trace.program, code }
   const index = new TraceIndex({ ...trace, program, ops, timeline: [], passes: [] })
   const all = literals(code)
-  return constantLiterals(index, ops[0]!, { id: 'o1', kind: 'op', title: name, name: '', family: '', constants }).map((place) =>
+  return constantLiterals(index, ops[0]!, { ...box, constants }).map((place) =>
     place === null ? null : `${all[place]!.text} at ${all[place]!.from}`,
   )
 }
@@ -79,6 +80,5 @@ test('a tensor among the constants is the number that it was made of', () => {
   ]
   const program = { ...trace.program, code }
   const index = new TraceIndex({ ...trace, program, ops, tensors: [made], timeline: [], passes: [] })
-  const box: Box = { id: 'o2', kind: 'op', title: 'mul', name: '', family: '', constants: ['2.5'], constant_tensors: ['c'] }
-  expect(constantLiterals(index, ops[1]!, box)).toEqual([0])
+  expect(constantLiterals(index, ops[1]!, { ...box, constants: ['2.5'], constant_tensors: ['c'] })).toEqual([0])
 })

@@ -8,9 +8,9 @@ import type { TraceIndex } from './trace-index'
 
 const known = new WeakMap<Op, readonly (number | null)[]>()
 
-/** For each constant of a box, as `3.0` or `min=0`, its place among all numbers of the program: where it is written in the
- *  expression, or given a name once and for all, or to the call that made a tensor of it; null for one that is worked
- *  out. Held against the constants, so that a handle never turns another number. */
+/** For each constant of a box, as `3.0` or `min=0`, its place among all numbers of the program: where it is written in
+ *  the expression, or given a name once and for all, or to the call that made a tensor of it; null for one that is
+ *  worked out. Held against the constants, so that a handle never turns another number. */
 export function constantLiterals(index: TraceIndex, op: Op, box: Box): readonly (number | null)[] {
   const found = known.get(op) ?? findLiterals(index, op, box)
   known.set(op, found)
@@ -57,8 +57,12 @@ const NAME = /(?<![\p{L}\p{N}_.])[\p{L}_][\p{L}\p{N}_]*(?![\p{L}\p{N}_]|\s*[.([]
 function placeOfNamed(code: string, all: readonly Literal[], name: string): number | null {
   const own = new RegExp(`^[ \\t]*${name}\\s*(?::\\s*[\\w.]+\\s*)?=\\s*$`, 'u')
   const place = all.findIndex(({ from, to }) =>
-    own.test(code.slice(code.lastIndexOf('\n', from) + 1, from)) && /^[ \t]*(#.*)?$/m.test(code.slice(to).split('\n')[0]!))
+    own.test(code.slice(code.lastIndexOf('\n', from) + 1, from)) && /^[ \t]*(#.*)?$/.test(lineFrom(code, to)))
   return place >= 0 && new Scopes(code).isBoundOnce(name) ? place : null
+}
+
+function lineFrom(code: string, at: number): string {
+  return code.slice(at).split('\n', 1)[0]!
 }
 
 /** Where ops stand inside an expression. */

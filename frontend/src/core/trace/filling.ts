@@ -41,8 +41,9 @@ function findFillings(index: TraceIndex): Filling[] {
   const found: (Filling & { place: string; filled: Set<string> })[] = []
   index.trace.timeline.forEach((event, at) => {
     const op = index.op(event.op)
-    const code = op && codeOf(index, op, members)
-    if (code == null) return
+    if (!op) return
+    const code = codeOf(index, op, members)
+    if (code === null) return
     const place = JSON.stringify(event.span)
     let now = found.at(-1)
     if (now?.last !== at || now.place !== place)

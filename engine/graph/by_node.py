@@ -1,6 +1,5 @@
 """Levels `autograd` and `both`: one box for each autograd node."""
 
-import ast
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -92,15 +91,14 @@ def _name_of_turned(index: TraceIndex, node: Node) -> str:
 
 def _takes_attribute(name: str) -> bool:
     """Whether an attribute can be written behind it: a path such as `layers.0.weight`, a call, an element."""
-    if _PATH.fullmatch(name):
-        return True
-    try:
-        return isinstance(ast.parse(name, mode="eval").body, ast.Call | ast.Subscript)
-    except SyntaxError:
-        return False
+    flat = name
+    while (outer := _BRACKETS.sub("", flat)) != flat:
+        flat = outer
+    return _PATH.fullmatch(flat) is not None
 
 
-_PATH = re.compile(r"[\w.]+")
+_BRACKETS = re.compile(r"[(\[][^()\[\]]*[)\]]")
+_PATH = re.compile(r"[\w.]*")
 
 
 def _module_of_maker(index: TraceIndex, node: Node) -> str | None:

@@ -124,6 +124,8 @@ export interface Standing extends Rect {
 /** Names begin so far from the left of a box, behind its icon, and count more than the rest. */
 const NAME = 20
 const MORE = 3
+/** Of more boxes than these none can be read. */
+const MANY = 120
 
 /** Moved sideways to where the window cuts off least of what it shows, and no more of what is to be seen. */
 export function leastCut(camera: Camera, standing: readonly Standing[], view: Viewport, wanted?: Rect | null): Camera {
@@ -131,6 +133,7 @@ export function leastCut(camera: Camera, standing: readonly Standing[], view: Vi
   const [from, to] = [edgeOf(view), view.width - edgeOf(view)]
   const window = windowOf(camera, view, 0)
   const seen = standing.filter((box) => overlaps(box, window))
+  if (seen.length > MANY) return camera
   const cutOf = ({ x: left, w, beside = 0 }: Standing, x: number): number => {
     const over = (end: number, most: number): number => Math.max(0, Math.min(most, end / zoom))
     const start = from - x - left * zoom

@@ -178,8 +178,8 @@ export class Stage {
 
   private uncut(camera: Camera, room: Viewport, wanted: Placed | null | undefined): Camera {
     const { measure } = this.view!
-    const standing = this.layout!.boxes.map((box) => ({ ...box, beside: stubsWidth(box.id, measure) }))
-    return leastCut(camera, standing, room, wanted)
+    const boxes = this.layout!.boxes.map((box) => ({ ...box, beside: stubsWidth(box.id, measure) }))
+    return leastCut(camera, boxes, room, wanted)
   }
 }
 

@@ -1,9 +1,10 @@
 // A number under the hand: the pointer or the arrow keys turn it, and the program runs with what it is turned to.
 
 import { put, turnedOn, type Literal } from '../../core/trace/literals'
+import { Hand } from '../state/hand'
 
 /** Turns the program into another one; all of one stroke is undone in one step. */
-export type Turn = (code: string, stroke: number) => void
+export type Turn = (code: string, stroke: number, hand?: Hand) => void
 
 /** A step for each of these. */
 const STEP_PX = 4
@@ -33,6 +34,7 @@ function worth({ shiftKey, altKey }: Modifiers): number {
 export function dragNumber(down: PointerEvent, code: string, literal: Literal, turn: Turn, pressed: () => void): void {
   const own = newStroke()
   const target = down.target as Element
+  const hand = new Hand((at) => put(code, literal, turnedOn(literal, at)))
   let [x, way, tenths, text] = [down.clientX, 0, 0, literal.text]
   let isMoved = false
   const move = (event: PointerEvent): void => {
@@ -46,12 +48,15 @@ export function dragNumber(down: PointerEvent, code: string, literal: Literal, t
     way -= steps * STEP_PX
     tenths += steps * worth(event)
     const next = turnedOn(literal, tenths)
-    if (next !== text) turn(put(code, literal, (text = next)), own)
+    if (next === text) return
+    hand.move(tenths, worth(event), event.timeStamp)
+    turn(put(code, literal, (text = next)), own, hand)
   }
   const up = (event: PointerEvent): void => {
     if (event.pointerId !== down.pointerId) return
     for (const [name, heard] of heards) window.removeEventListener(name, heard)
     document.documentElement.classList.remove('turning')
+    hand.letGo()
     if (!isMoved && event.type === 'pointerup') pressed()
   }
   const heards = [['pointermove', move], ['pointerup', up], ['pointercancel', up]] as const

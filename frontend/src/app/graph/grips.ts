@@ -4,7 +4,7 @@ import { constantLiterals } from '../../core/trace/constant-literals'
 import { elementLiterals, literals, playedAt, playedIn } from '../../core/trace/literals'
 import type { TraceIndex } from '../../core/trace/trace-index'
 import { heldAt, type Grips, type Held } from '../../graph/grip'
-import { dragNumber } from '../elements/turning'
+import { dragNumber, type Turn } from '../elements/turning'
 import type { Parts } from '../state/playground'
 
 export function gripsOf({ run, draft, runner }: Parts<'run' | 'draft' | 'runner'>): Grips {
@@ -16,7 +16,7 @@ export function gripsOf({ run, draft, runner }: Parts<'run' | 'draft' | 'runner'
     const literal = first && alike.length === places.length - 1 ? { ...first, alike } : null
     return literal && held
       ? (event, pressed) => {
-          const turn = (code: string, stroke: number) => runner.turn(code, stroke)
+          const turn: Turn = (...to) => runner.turn(...to)
           dragNumber(event, draft.code, literal, turn, () => pressed(held.box.id))
         }
       : null

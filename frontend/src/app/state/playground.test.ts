@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Trace } from '../../api/types'
 import { LAST } from '../../core/address'
 import { load } from '../../core/fixtures/load'
+import { Hand } from './hand'
 import { playground, type Playground } from './playground'
 
 const { trace, graph } = load('broadcasting')
@@ -246,6 +247,32 @@ test('while one value is under way the newest waits for it, and those between ar
   await vi.waitFor(() => expect(page.runner.running).toBe('no'))
   expect(asked.map(({ code }) => code)).toEqual(['x = 1', 'x = 2', 'x = 4'])
   expect(page.view.state.step).toBe(3)
+  vi.restoreAllMocks()
+})
+
+test('a value ahead of the hand is run before it is there, and shown once it is', async () => {
+  vi.spyOn(document, 'hidden', 'get').mockReturnValue(true)
+  const { page, asked } = await turning()
+  const hand = new Hand((at) => `x = ${1 + at / 10}`)
+  const turn = (at: number): void => {
+    hand.move(at, 10, 5 * at)
+    page.runner.turn(`x = ${1 + at / 10}`, 1, hand)
+  }
+  const now = vi.spyOn(performance, 'now').mockReturnValue(100)
+  for (const at of [10, 20]) turn(at)
+  asked[1]!.answer()
+  await vi.waitFor(() => expect(asked).toHaveLength(3))
+  asked[2]!.answer()
+  await vi.waitFor(() => expect(page.run.picture?.trace.id).toBe('x = 2'))
+  expect(asked[2]!.code).toBe('x = 4')
+  for (const at of [30, 40]) turn(at)
+  await vi.waitFor(() => expect(page.run.picture?.trace.id).toBe('x = 4'))
+  now.mockReturnValue(9000)
+  await vi.waitFor(() => {
+    asked.at(-1)!.answer()
+    expect(page.runner.running).toBe('no')
+  })
+  expect([page.run.trace?.id, page.draft.code]).toEqual(['x = 5', 'x = 5'])
   vi.restoreAllMocks()
 })
 

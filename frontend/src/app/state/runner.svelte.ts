@@ -11,9 +11,11 @@ import { keepRun, tellingLine } from './browser-storage'
 import type { Catalogue } from './catalogue.svelte'
 import type { Draft } from './draft.svelte'
 import { choiceAt, Graphs } from './graphs'
+import type { Hand } from './hand'
 import { followPlace, SHOW_RUNNING_MS } from './place'
 import type { Playback } from './playback.svelte'
 import type { Run, Shown } from './run.svelte'
+import { Turns } from './turns'
 import type { PageView } from './view.svelte'
 
 const FIRST_LESSON = 'diamond'
@@ -23,9 +25,6 @@ const AUTO_RUN_MS = 600
 const REST_MS = 600
 /** How long the rest of the page may stay behind the picture while a number is turned on and on. */
 const BEHIND_MS = 120
-/** A run of a turned number is overdue when it takes this much longer than the one before. */
-const OVERDUE = 3
-const QUICK_MS = 50
 /** How often the server is asked what came of fixes, and for how long it may think each time. */
 const ASK_FIXES = 4
 const FIXES_S = 10
@@ -60,12 +59,18 @@ export class Runner {
   private noticeTimer: ReturnType<typeof setTimeout> | undefined
   private restTimer: ReturnType<typeof setTimeout> | undefined
   private behindTimer: ReturnType<typeof setTimeout> | undefined
+  /** What is left to do once nothing is turned any more. */
+  private resting: () => void = () => undefined
   /** When all of the page last said the same. */
   private settledAt = 0
   /** The request for what a number was turned to last; null while none is under way. */
   private asked: { since: number; abort: AbortController } | null = null
-  /** How long the latest of these took. */
-  private tookMs = QUICK_MS
+  private readonly turns = new Turns<Trace>()
+  /** What ends the following of a turned number: that of the work under way, while one is followed. */
+  private following: AbortController | null = null
+  /** What is being brought on screen of it. */
+  private presenting: Trace | null = null
+  private presented: Promise<void> | null = null
 
   constructor(run: Run, draft: Draft, view: PageView, playback: Playback, catalogue: Catalogue) {
     this.shown = run
@@ -132,9 +137,8 @@ export class Runner {
   }
 
   /** Runs a changed program under the reader's hand: nothing moves but what the change changes, and the last good
-   *  picture stays where it fails. While one run is under way the newest program waits for its answer, and those
-   *  between are forgotten; a run that is overdue is given up for it. */
-  turn(code: string, stroke = 0): void {
+   *  picture stays where it fails. One run is under way at a time; one that is overdue is given up. */
+  turn(code: string, stroke = 0, hand: Hand | null = null): void {
     const { draft, asked } = this
     clearTimeout(this.autoTimer)
     clearTimeout(this.restTimer)
@@ -142,40 +146,69 @@ export class Runner {
     draft.code = code
     draft.stroke = stroke
     draft.turning = true
-    if (!asked) void this.follow()
-    else if (performance.now() - asked.since > OVERDUE * this.tookMs) asked.abort.abort()
+    this.turns.turn(code, stroke, hand)
+    if (!this.abort || this.following !== this.abort) return void this.follow()
+    this.present(this.abort.signal)
+    if (asked && this.turns.isOverdue(performance.now() - asked.since)) asked.abort.abort()
   }
 
   private async follow(): Promise<void> {
-    const { draft } = this
+    const { draft, turns } = this
     await this.perform(async (signal) => {
-      let shown = Promise.resolve()
-      for (let ran: string | null = null; draft.turning && !signal.aborted && draft.code !== ran; ) {
-        ran = draft.code
-        const trace = await this.ask(signal)
-        await shown // the next run is asked for while this one is painted
-        if (trace) shown = this.show(trace, 'turned', signal)
+      this.following = this.abort
+      turns.forget()
+      this.present(signal)
+      while (draft.turning && !signal.aborted) {
+        const value = turns.next((code) => this.tellsOf(code))
+        if (!value) break
+        const began = performance.now()
+        const trace = await this.ask(value.code, signal)
+        if (trace) turns.hold(value, trace, performance.now() - began)
+        else turns.giveUp()
+        this.present(signal) // the next run is asked for while this one is painted
       }
-      await shown
+      await this.presented
+      if (!signal.aborted && draft.code === this.shown.whole?.program.code) this.restSoon()
     })
     draft.keep()
   }
 
+  /** Whether the page tells what came of a program, or is about to. */
+  private tellsOf(code: string): boolean {
+    const { failing, ahead, shown } = this.shown
+    return [this.presenting, (failing ?? ahead ?? shown)?.trace].some((trace) => trace?.program.code === code)
+  }
+
+  /** Shows what the hand has come to, each once what was shown before is painted. */
+  private present(signal: AbortSignal): void {
+    if (!this.presenting) this.presented = this.presentAll(signal)
+  }
+
+  private async presentAll(signal: AbortSignal): Promise<void> {
+    try {
+      while (!signal.aborted && (this.presenting = this.turns.due() ?? null))
+        await this.show(this.presenting, 'turned', signal)
+    } catch (error) {
+      this.fail(error, signal)
+    } finally {
+      this.presenting = null
+    }
+  }
+
   /** The trace of what a number was turned to; null where it was given up for a newer one. */
-  private async ask(signal: AbortSignal): Promise<Trace | null> {
+  private async ask(code: string, signal: AbortSignal): Promise<Trace | null> {
     const { state } = this.view
     const asked = (this.asked = { since: performance.now(), abort: new AbortController() })
     const both = AbortSignal.any([signal, asked.abort.signal])
     const choice = choiceAt(this.shown.whole, state, state.step)
     this.notice()
     try {
-      const { trace, graph } = await api.run(this.draft.order, choice, state.lang, both, () => undefined)
+      const order = { ...this.draft.order, code }
+      const { trace, graph } = await api.run(order, choice, state.lang, both, () => undefined)
       if (graph) this.graphs.keep(trace.id, choice, graph)
-      this.tookMs = Math.max(QUICK_MS, performance.now() - asked.since)
       return trace
     } catch (error) {
       if (signal.aborted || !both.aborted) throw error
-      this.tookMs *= 2 // it is a slow program, and must be let come to its end
       return null
     } finally {
       this.asked = null
@@ -329,12 +362,16 @@ export class Runner {
     try {
       await work(abort.signal)
     } catch (error) {
-      if (abort.signal.aborted) return
-      this.problem = this.view.sentenceOf(error)
-      this.draft.turning = false
+      this.fail(error, abort.signal)
     } finally {
       if (this.abort === abort) this.stop()
     }
+  }
+
+  private fail(error: unknown, signal: AbortSignal): void {
+    if (signal.aborted) return
+    this.problem = this.view.sentenceOf(error)
+    this.draft.turning = false
   }
 
   /** Tells of a run that begins once it takes long. */
@@ -378,7 +415,8 @@ export class Runner {
       this.shown.ahead = shown
       await painted()
     }
-    const isOvertaken = same && manner === 'turned' && this.draft.code !== trace.program.code
+    const isOnItsWay = this.asked !== null || this.draft.code !== trace.program.code
+    const isOvertaken = same && manner === 'turned' && isOnItsWay
     this.follows(isOvertaken ? BEHIND_MS - (performance.now() - this.settledAt) : 0)
   }
 
@@ -411,7 +449,8 @@ export class Runner {
     run.failing = null
     clearTimeout(this.restTimer)
     if (manner === 'turned') {
-      this.restTimer = setTimeout(() => this.rest(trace, before), REST_MS)
+      this.resting = () => this.rest(trace, before)
+      this.restSoon()
       view.change({ run: trace.id, ...change })
       return
     }
@@ -425,6 +464,11 @@ export class Runner {
     const isWrong = run.trace?.findings.some((finding) => finding.severity !== 'note')
     view.findingOpen = !isAsked && hasPlace && isWrong === true ? 0 : null
     view.change({ run: trace.id, ...change })
+  }
+
+  private restSoon(): void {
+    clearTimeout(this.restTimer)
+    this.restTimer = setTimeout(() => this.resting(), REST_MS)
   }
 
   /** What can wait until the reader looks: the list of runs, and what came of fixes. */

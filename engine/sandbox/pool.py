@@ -21,6 +21,7 @@ from engine.limits import PATIENCE
 from engine.outcome import Outcome
 from engine.request import RunRequest
 from engine.sandbox.canary import WRITTEN, Report, Targets, judge
+from engine.sandbox.leisure import Leisure
 from engine.sandbox.processes import Process, Processes, SandboxBroken, ZygoteLost, settle
 from engine.sandbox.supervision import GRACE_S, LATE_S, Supervision
 from engine.sandbox.unsandboxed import UnsandboxedProcesses
@@ -114,6 +115,7 @@ class Pool:
         self._starting = asyncio.Lock()
         self._refilling: asyncio.Task[None] | None = None
         self._performing = 0
+        self._leisure = Leisure()
         self._latest_end = -math.inf
 
     async def start(self) -> None:
@@ -276,7 +278,7 @@ class Pool:
 
     def _refill(self) -> None:
         if self._refilling is None or self._refilling.done():
-            prefault = self._performing < AT_LEISURE
+            prefault = self._performing < AT_LEISURE and self._leisure.has_time()
             self._refilling = asyncio.get_running_loop().create_task(self._fill_spares(prefault))
 
     async def _fill_spares(self, prefault: bool) -> None:

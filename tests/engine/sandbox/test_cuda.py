@@ -195,6 +195,8 @@ def test_a_lost_gpu_process_is_replaced_and_the_cpu_s_is_not() -> None:
 
 def test_a_process_practises_while_the_machine_has_time_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("engine.sandbox.pool.AT_LEISURE", 2)
+    has_time = True
+    monkeypatch.setattr("engine.sandbox.leisure.Leisure.has_time", lambda _: has_time)
 
     async def check(pool: FakePool) -> None:
         runs = []
@@ -213,7 +215,12 @@ def test_a_process_practises_while_the_machine_has_time_for_it(monkeypatch: pyte
             child.kill()
         await asyncio.gather(*runs)
 
+    async def busy(pool: FakePool) -> None:
+        assert not any(child.prefaults for child in pool.started[0].born)
+
     use(check)
+    has_time = False
+    use(busy)
 
 
 def test_after_a_lone_run_its_reader_goes_first(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,8 +13,9 @@ const PACE_MS = 100
 /** Nobody can tell what it does later. */
 const FARTHEST_MS = 250
 const MOST_AHEAD = 4
-/** It rests where by its pace it would have been so many values further. */
+/** It rests where by its pace it would have been so many values further for longer than a page may take to hear of it. */
 const RESTS = 2
+const RESTS_MS = 50
 
 export class Hand {
   at = 0
@@ -42,7 +43,7 @@ export class Hand {
     if (!first || !last || first.at === last.at) return []
     const pace = Math.abs(last.at - first.at) / this.unit / Math.max(1, last.ms - first.ms)
     const rested = performance.now() - last.ms
-    if (rested * pace > RESTS) return []
+    if (rested > Math.max(RESTS_MS, RESTS / pace)) return []
     const most = Math.max(1, Math.round((rested + Math.min(ms, FARTHEST_MS)) * pace))
     return Array.from({ length: Math.min(most, MOST_AHEAD) }, (_, nearer) => {
       const at = this.at + Math.sign(last.at - first.at) * (most - nearer) * this.unit

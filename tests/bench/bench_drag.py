@@ -1,9 +1,9 @@
 """A number dragged for ten seconds: from each movement to the painted picture of it.
 
 The clock begins when the browser learns of the movement and ends when the page has painted: up to a frame of 16 ms before
-the page is told, and another until it may paint, are in it. Values that a newer one overtook have no picture and are not in
-the figures; how many pictures there were a second is. The
-machine is meant to have two quiet processors; elsewhere the share of the server tells more than the sum."""
+the page is told, and another until it may paint, are in it. For a value that a movement went over it begins with that
+movement. Values that a newer one overtook have no picture and are not in the figures; how many pictures there were a second
+is. The machine is meant to have two quiet processors; elsewhere the share of the server tells more than the sum."""
 
 import json
 from typing import TypedDict

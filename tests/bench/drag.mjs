@@ -27,17 +27,20 @@ await onPage(PROGRAM, async (page) => {
   for (const asked_ms of asked) console.log(JSON.stringify({ asked_ms }))
 })
 
-/** Takes the number and pulls it to the right, a step in each frame; the next stroke goes on from there. */
+/** Takes the number and pulls it to the right, a step in each frame, whether or not the page has heard of the last one;
+ *  the next stroke goes on from there. */
 async function stroke(page, until) {
   const number = await page.locator('.cm-line', { hasText: 'k = ' }).locator('.cm-number').boundingBox()
   const [x, y] = [number.x + number.width / 2, number.y + number.height / 2]
   await page.mouse.move(x, y)
   await page.mouse.down()
+  let moved
   for (let way = STEP_PX; way < ROOM_PX && Date.now() < until; way += STEP_PX) {
     const began = Date.now()
-    await page.mouse.move(x + way, y)
+    moved = page.mouse.move(x + way, y)
     await page.waitForTimeout(Math.max(0, FRAME_MS - (Date.now() - began)))
   }
+  await moved
   await page.mouse.up()
 }
 
@@ -46,6 +49,7 @@ function watch() {
   const scene = document.querySelector('.gg-scene')
   const turned = new Map()
   const pictures = []
+  const NOTED_MS = 50
   const began = performance.now()
   performance.setResourceTimingBufferSize(10_000) // requests beyond 250 would not be in the figures
   addEventListener('pointermove', (event) => setTimeout(() => {
@@ -64,7 +68,13 @@ function watch() {
     if (value === last) return
     last = value
     const painted = new MessageChannel() // its turn comes after the frame that this callback belongs to
-    painted.port1.onmessage = () => turned.has(value) && pictures.push(performance.now() - turned.get(value))
+    painted.port1.onmessage = () => {
+      const at = performance.now()
+      setTimeout(() => { // when it has been noted where the hand came to the value, or went over it
+        const since = [...turned].find(([to]) => to >= value)?.[1]
+        if (since) pictures.push(at - since)
+      }, NOTED_MS)
+    }
     painted.port2.postMessage(0)
   }
   requestAnimationFrame(look)

@@ -250,6 +250,18 @@ test('while one value is under way the newest waits for it, and those between ar
   vi.restoreAllMocks()
 })
 
+test('what is turned to while the last answer is painted is run too', async () => {
+  const { page, asked } = await turning()
+  page.runner.turn('x = 2', 1)
+  asked[1]!.answer()
+  await drawn(page, 'x = 2')
+  page.runner.turn('x = 3', 1)
+  paint()
+  await vi.waitFor(() => expect(asked).toHaveLength(3))
+  asked[2]!.answer()
+  await drawn(page, 'x = 3')
+})
+
 test('a value ahead of the hand is run before it is there, and shown once it is', async () => {
   vi.spyOn(document, 'hidden', 'get').mockReturnValue(true)
   const { page, asked } = await turning()

@@ -15,7 +15,7 @@ import type { Hand } from './hand'
 import { followPlace, SHOW_RUNNING_MS } from './place'
 import type { Playback } from './playback.svelte'
 import type { Run, Shown } from './run.svelte'
-import { Turns } from './turns'
+import { Turns, type Value } from './turns'
 import type { PageView } from './view.svelte'
 
 const FIRST_LESSON = 'diamond'
@@ -158,16 +158,12 @@ export class Runner {
       this.following = this.abort
       turns.forget()
       this.present(signal)
-      while (draft.turning && !signal.aborted) {
-        const value = turns.next((code) => this.tellsOf(code))
-        if (!value) break
-        const began = performance.now()
-        const trace = await this.ask(value.code, signal)
-        if (trace) turns.hold(value, trace, performance.now() - began)
-        else turns.giveUp()
-        this.present(signal) // the next run is asked for while this one is painted
+      while (!signal.aborted) {
+        const value = draft.turning ? turns.next((code) => this.tellsOf(code)) : null
+        if (value) await this.ask(value, signal)
+        else if (this.presenting) await this.presented // there may be another value then
+        else break
       }
-      await this.presented
       if (!signal.aborted && draft.code === this.shown.whole?.program.code) this.restSoon()
     })
     draft.keep()
@@ -195,21 +191,23 @@ export class Runner {
     }
   }
 
-  /** The trace of what a number was turned to; null where it was given up for a newer one. */
-  private async ask(code: string, signal: AbortSignal): Promise<Trace | null> {
+  /** Runs a value, and gives it up for a newer one once it is overdue. What comes of it is shown while the next one
+   *  runs. */
+  private async ask(value: Value, signal: AbortSignal): Promise<void> {
     const { state } = this.view
     const asked = (this.asked = { since: performance.now(), abort: new AbortController() })
     const both = AbortSignal.any([signal, asked.abort.signal])
     const choice = choiceAt(this.shown.whole, state, state.step)
     this.notice()
     try {
-      const order = { ...this.draft.order, code }
+      const order = { ...this.draft.order, code: value.code }
       const { trace, graph } = await api.run(order, choice, state.lang, both, () => undefined)
       if (graph) this.graphs.keep(trace.id, choice, graph)
-      return trace
+      this.turns.hold(value, trace, performance.now() - asked.since)
+      this.present(signal)
     } catch (error) {
       if (signal.aborted || !both.aborted) throw error
-      return null
+      this.turns.giveUp()
     } finally {
       this.asked = null
     }

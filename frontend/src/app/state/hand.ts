@@ -13,7 +13,7 @@ const PACE_MS = 100
 /** Nobody can tell what it does later. */
 const FARTHEST_MS = 250
 const MOST_AHEAD = 4
-/** It rests where by its pace it would have been so many values further for longer than a page may take to hear of it. */
+/** It rests where by its pace it would have been so many values further, and a busy page would have heard of it. */
 const RESTS = 2
 const RESTS_MS = 50
 

@@ -170,9 +170,9 @@ def parameters_given_twice(diagnosis: Diagnosis) -> Iterator[Finding]:
     still = diagnosis.fed - diagnosis.held - diagnosis.moved
     for step in _optimizers(diagnosis).values():
         twice = [leaf for leaf, count in Counter(diagnosis.held_by(step)).items() if count > 1]
-        roots = {diagnosis.root_of[leaf].id for leaf in twice if leaf in diagnosis.root_of}
-        left = sorted((leaf for leaf in still if leaf in diagnosis.root_of), key=by_number)
-        left = [leaf for leaf in left if diagnosis.root_of[leaf].id in roots]
+        passes = (pass_ for pass_ in diagnosis.ended if not set(twice).isdisjoint(fed_by(pass_)))
+        beside = {leaf for pass_ in passes for leaf in fed_by(pass_)}
+        left = sorted((leaf for leaf in still & beside if diagnosis.is_parameter(leaf)), key=by_number)
         if twice and left:
             yield diagnosis.warning(
                 "parameters_given_twice",

@@ -6,13 +6,13 @@ import math
 import re
 from collections.abc import Iterator
 
-from engine.findings.diagnosis import Diagnosis, number, numbers_of, says
+from engine.findings.diagnosis import Diagnosis, is_alike, number, numbers_of, says
 from engine.findings.losses import PASSING
 from engine.findings.optimizers import bound_once
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, names_read
 from engine.program.tree import Loop
-from engine.trace import Finding, Op
+from engine.trace import Finding, Op, Tensor
 
 PICKS_LARGEST = ("max", "topk", "sort")
 FALLS = re.compile(r"loss|err|mse|mae|rmse|ppl|perplexity", re.IGNORECASE)
@@ -28,9 +28,11 @@ def scores_compared_with_classes(diagnosis: Diagnosis) -> Iterator[Finding]:
         pair.sort(key=lambda given: given.dtype.startswith("int"))
         if len(pair) < 2 or pair[0].dtype.startswith("int") or not pair[1].dtype.startswith("int"):
             continue
-        maker = diagnosis.origin(pair[0].id, PASSING)
+        maker = diagnosis.origin(pair[0].id, PASSING | {"round"})
         is_largest = maker is not None and maker.name in PICKS_LARGEST and len(maker.outputs) == 2
-        numbers = numbers_of(pair[0])
+        largest = diagnosis.output_of(maker) if maker is not None and is_largest else None
+        is_rounded = largest is not None and any(is_alike(largest, each) for each in _rounded(diagnosis, pair[0].id))
+        numbers = numbers_of(largest if is_rounded else pair[0])
         if len(numbers) < 2 or any(number.is_integer() for number in numbers):
             continue
         yield diagnosis.warning(
@@ -42,7 +44,16 @@ def scores_compared_with_classes(diagnosis: Diagnosis) -> Iterator[Finding]:
             classes=diagnosis.say(pair[1].id),
             first=f"{numbers[0]:.4g}",
             largest=str(int(is_largest)),
+            rounded=str(int(is_rounded)),
         )
+
+
+def _rounded(diagnosis: Diagnosis, tensor: str) -> Iterator[Tensor | None]:
+    """What was rounded on the way to a tensor."""
+    while (maker := diagnosis.maker.get(tensor)) is not None and maker.name in PASSING | {"round"} and maker.inputs:
+        tensor = maker.inputs[0]
+        if maker.name == "round":
+            yield diagnosis.tensors.get(tensor)
 
 
 def _second_taken(diagnosis: Diagnosis, maker: Op | None) -> Edits:

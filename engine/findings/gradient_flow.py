@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import combinations
+from itertools import combinations, islice
 from typing import NamedTuple
 
 from engine.findings.diagnosis import (
@@ -13,6 +13,7 @@ from engine.findings.diagnosis import (
     grouped,
     is_zero,
     line,
+    near,
     numbers_of,
     share_outside,
     size_of,
@@ -35,6 +36,8 @@ LONG = 20
 """Passes of a training that says how far it comes."""
 HARDLY = 0.8
 MOST_TERMS = 8
+FEWEST_FED = 3
+MOST_NEAR_BY = 6
 FEW = 8  # elements; a lesson about `relu(-2)` is no dead layer
 
 
@@ -439,3 +442,40 @@ def _is_negative(one: Tensor | None, other: Tensor | None) -> bool:
     ]
     (low, high, mean, norm), (other_low, other_high, other_mean, other_norm) = ends
     return norm > 0 and (low, high, mean, norm) == (-other_high, -other_low, -other_mean, other_norm)
+
+
+def zeros_hold_each_other(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Two matrices in a row that are all zeros and got only zeros in every pass: the gradient of each is a product with
+    the other, as where both matrices of a LoRA are filled with zeros."""
+    deltas = grouped(diagnosis.accumulations, lambda fed: fed[1].tensor)
+    still = {
+        leaf
+        for leaf, fed in deltas.items()
+        if len(fed) >= FEWEST_FED
+        and is_zero(diagnosis.last_states.get(leaf))
+        and all(is_zero(diagnosis.tensors.get(added.delta or "")) for _, added in fed)
+    }
+    products = sorted(diagnosis.ops_named(PRODUCTS), key=lambda op: diagnosis.op_at[op.id]) if len(still) > 1 else []
+    weights = {op.id: still.intersection(_turned(diagnosis, given) for given in op.inputs) for op in products}
+    for op in products:
+        near_by = islice(near(op.outputs, diagnosis.made_of), MOST_NEAR_BY)
+        takers = (taker for tensor in (*op.outputs, *near_by) for taker in diagnosis.takers.get(tensor, ()))
+        other = next((taker for taker in takers if weights.get(taker.id, set()) - weights[op.id]), None)
+        if weights[op.id] and other is not None:
+            first, second = min(weights[op.id]), min(weights[other.id] - weights[op.id])
+            yield diagnosis.warning(
+                "zeros_hold_each_other",
+                other,
+                tensors=(first, second),
+                first=diagnosis.say(first),
+                second=diagnosis.say(second),
+                count=diagnosis.counted(deltas[second]),
+            )
+            return
+
+
+def _turned(diagnosis: Diagnosis, tensor: str) -> str:
+    """What a tensor is, or is a view of."""
+    while (maker := diagnosis.maker.get(tensor)) is not None and maker.view and len(maker.inputs) == 1:
+        tensor = maker.inputs[0]
+    return diagnosis.identity(tensor)

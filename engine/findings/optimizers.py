@@ -365,29 +365,37 @@ def frozen_and_moved(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 def freezes_undone(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Parameters frozen and, before anything was computed with them, thawed again, every one: all are trained."""
-    frozen: dict[str, Op] = {}
-    undone: dict[Span | None, list[tuple[Op, Op]]] = {}
+    frozen: dict[Span | None, set[str]] = {}
+    thawed: dict[Span | None, list[Op]] = {}
     first = min(diagnosis.pass_step.values(), default=0)
     for op in diagnosis.ops_named(("requires_grad_",)):
-        leaf = diagnosis.identity(op.inputs[0]) if op.inputs else ""
-        is_frozen = argument(op, "requires_grad", 1) == "False"
-        if is_frozen and diagnosis.op_step.get(op.id, 0) < first:
-            frozen[leaf] = op
-        elif not is_frozen and leaf in frozen and diagnosis.op_step.get(op.id, 0) < first:
-            undone.setdefault(op.span, []).append((frozen.pop(leaf), op))
-    for again in undone.values():
-        freeze, thaw = again[0]
-        leaves = [diagnosis.identity(op.inputs[0]) for _, op in again]
-        if not any(op.span == freeze.span for op in frozen.values()) and diagnosis.stepped.issuperset(leaves):
+        if not op.inputs or diagnosis.op_step.get(op.id, 0) > first:
+            continue
+        if argument(op, "requires_grad", 1) == "False":
+            frozen.setdefault(op.span, set()).add(diagnosis.identity(op.inputs[0]))
+        else:
+            thawed.setdefault(op.span, []).append(op)
+    for span, ops in thawed.items():
+        leaves = {diagnosis.identity(op.inputs[0]) for op in ops}
+        whole = next(
+            (at for at, held in frozen.items() if held <= leaves & diagnosis.stepped and _is_before(at, span)), None
+        )
+        if whole is not None:
+            undone = sorted(frozen[whole], key=by_number)
             yield diagnosis.warning(
                 "freeze_undone",
-                thaw,
-                tensors=leaves[:8],
-                fix=diagnosis.code.removed(diagnosis.code.statement_at(thaw.span)),
-                names=diagnosis.say_all(leaves),
-                freeze_line=line(freeze.span),
-                frozen=diagnosis.code.excerpt(freeze.span),
+                ops[0],
+                tensors=undone[:8],
+                fix=diagnosis.code.removed(diagnosis.code.statement_at(span)),
+                names=diagnosis.say_all(undone),
+                freeze_line=line(whole),
+                frozen=diagnosis.code.excerpt(whole),
             )
+            return
+
+
+def _is_before(one: Span | None, other: Span | None) -> bool:
+    return one is not None and other is not None and one.line < other.line
 
 
 def _gradients_given(diagnosis: Diagnosis) -> Iterator[Change]:

@@ -116,6 +116,8 @@ def drawn_again(diagnosis: Diagnosis) -> Iterator[Finding]:
         first = diagnosis.output_of(ops[0])
         if span is None or len(ops) < LEAST_TURNS or first is None or diagnosis.elements(first.id) < 2:
             continue
+        if ops[0].name == "randperm" and first.data is None:
+            continue  # the figures of all permutations are alike
         if not size_of(first) or not all(is_alike(first, diagnosis.output_of(op)) for op in ops[1:]):
             continue
         if not _each_trains(diagnosis, ops):

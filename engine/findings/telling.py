@@ -33,7 +33,7 @@ CAUSES = {
     "first_inf_forward": ("uninitialised_read", "clip_after_step", "loss_summed"),
     "dead_relu": ("diverged", "grows_without_end", "uphill", "steps_too_long"),
     "saturated": ("diverged", "grows_without_end", "uphill", "steps_too_long"),
-    "gradient_added_up": ("loss_computed_once",),
+    "gradient_added_up": ("loss_computed_once", "gradient_left_by_another"),
     "gradient_": ("scaled_and_stepped", "loss_summed", "diverged", "nan_in_data", "steps_too_long"),
     "grows_": (
         *("scaled_and_stepped", "loss_summed", "parameters_used_up", "uphill", "closure_adds_up"),

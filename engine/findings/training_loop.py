@@ -520,6 +520,48 @@ def gradients_added_up(diagnosis: Diagnosis) -> Iterator[Finding]:
         yield noted
 
 
+def gradients_left_by_others(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A pass that adds to what a pass for another optimizer left behind, as a discriminator's adds to what came to it
+    from its generator's loss, before its own step takes both."""
+    latest: dict[str, Pass] = {}
+    steps = [(diagnosis.update_step.get(step.id, -1), frozenset(diagnosis.held_by(step))) for step in diagnosis.steps]
+    reset = written_at(
+        diagnosis, RESETS, lambda id_: diagnosis.gradient_owner.get(diagnosis.identity(id_)), _is_overwritten
+    )
+    found: dict[tuple[Span | None, Span | None], list[tuple[Pass, Pass, list[str]]]] = {}
+    for pass_ in diagnosis.ended if len({held for _, held in steps}) > 1 else ():
+        now, left = diagnosis.pass_step.get(pass_.id, 0), list[str]()
+        for added in pass_.accumulations:
+            before = latest.get(added.tensor)
+            if before is None or before.span == pass_.span or added.before is None:
+                continue
+            then = diagnosis.pass_step.get(before.id, 0)
+            between = [held for at, held in steps if then < at < now]
+            is_others = bool(between) and not any(added.tensor in held for held in between)
+            is_kept = not is_zero(diagnosis.tensors.get(added.before)) and not diagnosis.has_gap(then, now)
+            taken = next((at for at, held in steps if at > now and added.tensor in held), None)
+            is_taken = taken is not None and not any(now < at < taken for at in reset.get(added.tensor, ()))
+            if is_others and is_kept and is_taken:
+                left.append(added.tensor)
+        if left:
+            found.setdefault((latest[left[0]].span, pass_.span), []).append((latest[left[0]], pass_, left))
+        latest.update((leaf, pass_) for leaf in fed_by(pass_))
+    for (other, own), times in found.items():
+        if len(times) > 1:
+            leaves = sorted(times[0][2], key=by_number)
+            yield diagnosis.warning(
+                "gradient_left_by_another",
+                own,
+                tensors=leaves[:8],
+                names=diagnosis.say_all(leaves),
+                other_line=line(other),
+                other=diagnosis.code.excerpt(other),
+                count=diagnosis.counted(times),
+                optimizer=_mover(diagnosis, leaves),
+            )
+            return
+
+
 def _first_of_its_own(diagnosis: Diagnosis, now: Pass, leaves: Sequence[str]) -> Pass:
     """The first of the passes before the next step of some leaves that feeds none which other steps move."""
     begin, steps = diagnosis.pass_step.get(now.id, 0), list(_steps_of(diagnosis, leaves))

@@ -232,6 +232,48 @@ for epoch in range(12):
     loss = net(torch.randn(8, 3)).pow(2).mean()
 {STEP}    decay.step()
 """, (("gamma=0.1", "gamma=0.7"),)),
+    Pair("zeros_hold_each_other", 9, f"""base, A, B = nn.Linear(6, 3), nn.Parameter(torch.zeros(2, 6)), nn.Parameter(torch.zeros(3, 2))
+base.requires_grad_(False)
+opt = torch.optim.AdamW([A, B])
+for _ in range(4):
+    x = torch.randn(8, 6)
+    loss = (base(x) + x @ A.T @ B.T).pow(2).mean()
+{STEP}""", (("nn.Parameter(torch.zeros(2, 6))", "nn.Parameter(torch.randn(2, 6))"),)),
+    Pair("zeros_hold_each_other", 11, f"""class Adapter(nn.Module):
+    def __init__(self, dim):
+        super().__init__()
+        self.down, self.up = nn.Linear(dim, 2, bias=False), nn.Linear(2, dim, bias=False)
+        nn.init.zeros_(self.down.weight)
+        nn.init.zeros_(self.up.weight)
+    def forward(self, x):
+        return x + self.up(self.down(x))
+net, head = Adapter(5), nn.Linear(5, 1)
+opt = torch.optim.SGD([*net.parameters(), *head.parameters()], lr=0.1)
+for _ in range(4):
+    loss = head(net(torch.randn(8, 5))).pow(2).mean()
+{STEP}""", (("        nn.init.zeros_(self.down.weight)\n", ""),)),
+    Pair("gradient_left_by_another", 8, """G, D = nn.Linear(2, 3), nn.Linear(3, 1)
+of_g, of_d = torch.optim.SGD(G.parameters(), lr=0.1), torch.optim.SGD(D.parameters(), lr=0.1)
+for _ in range(4):
+    fake = G(torch.randn(8, 2))
+    (D(fake.detach()).mean() - D(torch.randn(8, 3)).mean()).backward()
+    of_d.step()
+    D.zero_grad(); G.zero_grad()
+    (-D(fake).mean()).backward()
+    of_g.step()
+""", (("    of_g.step()\n", "    of_g.step()\n    D.zero_grad()\n"),)),
+    Pair("gradient_left_by_another", 11, """actor, critic = nn.Linear(3, 2), nn.Linear(5, 1)
+of_a, of_c = torch.optim.Adam(actor.parameters()), torch.optim.Adam(critic.parameters())
+def learn(s):
+    of_a.zero_grad()
+    (-critic(torch.cat([s, actor(s)], 1)).mean()).backward()
+    of_a.step()
+    value = critic(torch.cat([s, actor(s).detach()], 1))
+    (value - s[:, :1]).pow(2).mean().backward()
+    of_c.step()
+    of_c.zero_grad()
+for _ in range(4): learn(torch.randn(6, 3))
+""", (("    value =", "    of_c.zero_grad()\n    value ="),)),
     # the same in other forms
     Pair("clip_before_backward", 9, """net, limit = nn.Linear(3, 1), 1.0
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
@@ -283,6 +325,44 @@ for _ in range(3):
 {STEP}_, best = net(x).topk(1, 1)
 print(1 - torch.eq(best, y).float().mean())
 """, (("torch.eq(best, y)", "torch.eq(best[:, 0], y)"),)),
+    Pair("scores_compared_with_classes", 9, f"""net, x, y = nn.Linear(3, 4), torch.randn(8, 3), torch.randint(0, 4, (8,))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    out = net(x)
+    best = torch.max(out, 1)[0]
+    print((best.round() == y).float().mean())
+    loss = F.cross_entropy(out, y)
+{STEP}""", (("(out, 1)[0]", "(out, 1)[1].float()"),)),
 )  # fmt: skip
+ALSO_RIGHT = (
+    (
+        "freeze_undone",
+        f"""net, head = nn.Linear(3, 4), nn.Linear(4, 1)
+for p in [*net.parameters(), *head.parameters()]:
+    p.requires_grad_(False)
+net.requires_grad_(False)
+down = nn.Parameter(torch.randn(3, 4))
+for p in head.parameters():
+    p.requires_grad_(True)
+opt = torch.optim.SGD([down, *head.parameters()], lr=0.1)
+for _ in range(3):
+    x = torch.randn(8, 3)
+    loss = head(net(x) + x @ down).pow(2).mean()
+{STEP}""",
+    ),
+    (
+        "drawn_again",
+        """net, x = nn.Linear(2, 1), torch.randn(512, 2)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+def main():
+    torch.manual_seed(0)
+    for _ in range(4):
+        rows = x[torch.randperm(512)[:16]]
+        opt.zero_grad(); net(rows).pow(2).mean().backward(); opt.step()
+main()
+""",
+    ),
+)
+"""Near misses that are told by numbers alone, or by which parameters they are."""
 TRIGGERS = tuple(Case(pair.code, pair.line, {}, pair.program) for pair in PAIRS)
-NEAR_MISSES = tuple((pair.code, pair.mended()) for pair in PAIRS)
+NEAR_MISSES = (*ALSO_RIGHT, *((pair.code, pair.mended()) for pair in PAIRS))

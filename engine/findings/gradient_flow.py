@@ -467,8 +467,6 @@ def zeros_hold_each_other(diagnosis: Diagnosis) -> Iterator[Finding]:
                 "zeros_hold_each_other",
                 other,
                 tensors=(first, second),
-                first=diagnosis.say(first),
-                second=diagnosis.say(second),
                 count=diagnosis.counted(deltas[second]),
             )
             return

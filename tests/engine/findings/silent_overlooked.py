@@ -232,7 +232,9 @@ for epoch in range(12):
     loss = net(torch.randn(8, 3)).pow(2).mean()
 {STEP}    decay.step()
 """, (("gamma=0.1", "gamma=0.7"),)),
-    Pair("zeros_hold_each_other", 9, f"""base, A, B = nn.Linear(6, 3), nn.Parameter(torch.zeros(2, 6)), nn.Parameter(torch.zeros(3, 2))
+    Pair("zeros_hold_each_other", 11, f"""base = nn.Linear(6, 3)
+A = nn.Parameter(torch.zeros(2, 6))
+B = nn.Parameter(torch.zeros(3, 2))
 base.requires_grad_(False)
 opt = torch.optim.AdamW([A, B])
 for _ in range(4):

@@ -4,7 +4,7 @@ import ast
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import islice, pairwise
 
 from engine.findings.diagnosis import (
     UNKNOWN,
@@ -394,6 +394,32 @@ def scheduled_per_batch(diagnosis: Diagnosis) -> Iterator[Finding]:
             batch_line=str(loops[0].lineno),
             epoch_line=str(loops[1].lineno),
             first=_rates(diagnosis.steps[0]),
+            last=_rates(diagnosis.steps[-1]),
+        )
+
+
+def scheduled_per_epoch(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """`OneCycleLR` laid out for the batches of all epochs and stepped once an epoch: it stays near its beginning."""
+    code = diagnosis.code
+    for made in code.bindings:
+        call, name = made.value, code.stands_for(dotted(made.targets[0]))
+        planned = keyword(call, "steps_per_epoch") if isinstance(call, ast.Call) else None
+        if not isinstance(call, ast.Call) or called(call) != "OneCycleLR" or planned is None or not name:
+            continue
+        own = [each for each in code.calls if called(each) == "step" and isinstance(each.func, ast.Attribute)]
+        stepped = [each for each in own if code.stands_for(dotted(code.receiver(each)), each) == name]
+        rates = [rate for step in diagnosis.steps if (rate := _rate(step)) is not None]
+        changes = sum(one != other for one, other in pairwise(rates))
+        if len(stepped) != 1 or not diagnosis.has_run(stepped[0]) or not changes or 2 * (changes + 1) > len(rates):
+            continue
+        yield diagnosis.warning(
+            "scheduled_per_epoch",
+            stepped[0],
+            name=dotted(code.receiver(stepped[0])),
+            made_line=str(made.lineno),
+            planned=code.short(planned.value),
+            count=str(changes),
+            of=diagnosis.counted(rates),
             last=_rates(diagnosis.steps[-1]),
         )
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from engine.findings.diagnosis import RESETS, UNKNOWN, Diagnosis, by_number, fed_by, is_zero, line, numbers_of
 from engine.findings.optimizers import bound_once, changed_after, made_later, models_given, receiver, span_of
-from engine.ops import FILLS
+from engine.ops import FILLS, MAKES_LEAF
 from engine.program.edits import Edits
 from engine.program.names import called, dotted
 from engine.program.tree import Loop
@@ -170,6 +170,18 @@ def _moves_nothing(diagnosis: Diagnosis, turn: _Turn, since: Sequence[Pass]) -> 
             names=diagnosis.say_all(fed),
             step_line=line(step.span),
         )
+    anew = _made_anew(diagnosis, fed, turn.begin) if is_used else None
+    if anew is not None:
+        return diagnosis.finding(
+            "ends_in_new_leaf",
+            "error",
+            anew,
+            tensors=fed[:8],
+            optimizer=receiver(diagnosis, step) or step.optimizer or "",
+            names=diagnosis.say_all(fed),
+            pass_line=line(since[-1].span if since else None),
+            step_line=line(step.span),
+        )
     is_other = bool(others) and not is_used
     replaced = changed_after(diagnosis, made) if is_other else []
     return diagnosis.finding(
@@ -190,6 +202,17 @@ def _are_frozen(diagnosis: Diagnosis, held: Sequence[str]) -> bool:
     last = {record.storage: record for record in diagnosis.trace.tensors if diagnosis.takers.get(record.id)}
     states = [last.get(diagnosis.tensors[leaf].storage) for leaf in held if leaf in diagnosis.tensors]
     return bool(states) and all(state is not None and not state.requires_grad for state in states)
+
+
+def _made_anew(diagnosis: Diagnosis, leaves: Sequence[str], since: int) -> Op | None:
+    """The one place that made all of some leaves, which are no parameters, of numbers since some place in the timeline,
+    and that makes them in other turns too."""
+    makers = [diagnosis.maker.get(leaf) for leaf in leaves]
+    first = makers[0] if makers else None
+    if first is None or first.name not in MAKES_LEAF or len(diagnosis.ops_at(first.span)) < FEWEST:
+        return None
+    spans = {op.span if op is not None and diagnosis.op_step.get(op.id, -1) > since else None for op in makers}
+    return first if spans == {first.span} and not any(map(diagnosis.is_parameter, leaves)) else None
 
 
 def _copy(diagnosis: Diagnosis, copies: Sequence[str], originals: Sequence[str]) -> Op | None:

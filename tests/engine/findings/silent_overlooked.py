@@ -276,6 +276,41 @@ def learn(s):
     of_c.zero_grad()
 for _ in range(4): learn(torch.randn(6, 3))
 """, (("    value =", "    of_c.zero_grad()\n    value ="),)),
+    Pair("ends_in_new_leaf", 5, f"""def decided(p):
+    return torch.tensor((p > 0.5).float().tolist(), requires_grad=True)
+net, x, y = nn.Linear(3, 1), torch.randn(8, 3), torch.ones(8, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    loss = F.mse_loss(decided(net(x).sigmoid()), y)
+{STEP}""", (("decided(net(x).sigmoid())", "net(x).sigmoid()"),)),
+    Pair("ends_in_new_leaf", 8, f"""net, x = nn.Linear(3, 2), torch.randn(8, 3)
+opt = torch.optim.Adam(net.parameters())
+for _ in range(4):
+    picked = [int(row.argmax()) for row in net(x)]
+    scores = torch.tensor([1.0 * place for place in picked], requires_grad=True)
+    loss = (scores - 1).pow(2).mean()
+{STEP}""", (("(scores - 1)", "(net(x) - 1)"),)),
+    Pair("scheduled_per_epoch", 10, """net, batches = nn.Linear(3, 1), torch.randn(5, 8, 3)
+opt = torch.optim.SGD(net.parameters(), lr=0.01)
+plan = torch.optim.lr_scheduler.OneCycleLR(opt, max_lr=0.1, steps_per_epoch=len(batches), epochs=3)
+for epoch in range(3):
+    for x in batches:
+        opt.zero_grad(); net(x).pow(2).mean().backward(); opt.step()
+    plan.step()
+""", (("    plan.step()", "        plan.step()"),)),
+    Pair("scheduled_per_epoch", 14, """class Fit:
+    def __init__(self, net, loader, epochs):
+        self.net, self.loader, self.epochs = net, loader, epochs
+        self.opt = torch.optim.Adam(net.parameters())
+        self.schedule = torch.optim.lr_scheduler.OneCycleLR(self.opt, 0.01, epochs=epochs, steps_per_epoch=4)
+    def run(self):
+        for _ in range(self.epochs):
+            for x in self.loader:
+                self.opt.zero_grad(); self.net(x).pow(2).mean().backward()
+                self.opt.step()
+            self.schedule.step()
+Fit(nn.Linear(3, 1), torch.randn(4, 8, 3), 5).run()
+""", (("            self.schedule", "                self.schedule"),)),
     # the same in other forms
     Pair("clip_before_backward", 9, """net, limit = nn.Linear(3, 1), 1.0
 opt = torch.optim.SGD(net.parameters(), lr=0.1)

@@ -22,6 +22,10 @@ from server.settings import BadSetting, Settings
 PATIENCE_S = 3.0
 """What a run may still take once the server is told to stop."""
 
+IDLE_S = 75
+"""How long a connection is kept on which nothing is asked: longer than proxies keep theirs (most 60 s), because what is
+sent in the moment that it is closed is lost, and nobody sends a POST again."""
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Read the options and serve until told to stop; 1 for a bad setting, 3 when it could not listen."""
@@ -48,6 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         log_level="warning",
         access_log=False,
         server_header=False,
+        timeout_keep_alive=IDLE_S,
         timeout_graceful_shutdown=5,
     )
     server = _Server(config)

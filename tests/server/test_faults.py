@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from http.client import HTTPConnection
 from itertools import count, islice
 from pathlib import Path
 from typing import Any
@@ -427,3 +428,14 @@ def test_no_place_for_temporary_files(at: Server, fresh: soak.Holding) -> None:
     assert outcome(run(at, lesson(next(NUMBERS)))) == "no-worker"
     moved.rename(at.temporary)
     held_as_before(at, fresh)
+
+
+@pytest.mark.slow
+def test_a_connection_that_idled_for_a_while_is_still_good(at: Server) -> None:
+    address = httpx.URL(at.address)
+    connection = HTTPConnection(address.host, address.port)
+    for pause_s in (6, 0):  # uvicorn by itself closes after 5
+        connection.request("GET", "/api/v1/health")
+        assert connection.getresponse().read()
+        time.sleep(pause_s)
+    connection.close()

@@ -7,13 +7,14 @@ from typing import NamedTuple
 
 from engine.findings.diagnosis import RESETS, UNKNOWN, Diagnosis, by_number, fed_by, is_zero, line, numbers_of
 from engine.findings.optimizers import bound_once, changed_after, made_later, models_given, receiver, span_of
-from engine.ops import FILLS, MAKES_LEAF
+from engine.ops import FILLS
 from engine.program.edits import Edits
 from engine.program.names import called, dotted
 from engine.program.tree import Loop
 from engine.trace import Finding, Op, Pass, Span, Update
 
 COPYING = frozenset("clone detach data requires_grad_ to copy deepcopy tensor as_tensor Parameter".split())
+OF_NUMBERS = ("tensor", "as_tensor")
 FEWEST = 3
 """Passes in a row that tell what a loop does in all of its turns."""
 METHODS = frozenset("step zero_grad backward eval train requires_grad_ retain_grad detach_ zero_".split())
@@ -209,7 +210,7 @@ def _made_anew(diagnosis: Diagnosis, leaves: Sequence[str], since: int) -> Op | 
     and that makes them in other turns too."""
     makers = [diagnosis.maker.get(leaf) for leaf in leaves]
     first = makers[0] if makers else None
-    if first is None or first.name not in MAKES_LEAF or len(diagnosis.ops_at(first.span)) < FEWEST:
+    if first is None or first.name not in OF_NUMBERS or len(diagnosis.ops_at(first.span)) < FEWEST:
         return None
     spans = {op.span if op is not None and diagnosis.op_step.get(op.id, -1) > since else None for op in makers}
     return first if spans == {first.span} and not any(map(diagnosis.is_parameter, leaves)) else None

@@ -10,6 +10,7 @@ from engine.trace import Finding
 
 FEWEST = 3
 """Steps of an optimizer in a training that a counter would count."""
+BEGINS = (0, 1)
 
 
 def counters_that_stand(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -22,7 +23,8 @@ def counters_that_stand(diagnosis: Diagnosis) -> Iterator[Finding]:
                 continue
             made = code.assignments(name)
             start = made[0].value if len(made) == 1 else None
-            if not isinstance(start, ast.Constant) or not isinstance(start.value, int) or _is_changed(code.nodes, name):
+            is_count = isinstance(start, ast.Constant) and start.value in BEGINS  # a size is not counted up
+            if not isinstance(start, ast.Constant) or not is_count or _is_changed(code.nodes, name):
                 continue
             if code.function(made[0]) is code.function(test) and not code.in_loop(test):
                 continue
@@ -68,6 +70,7 @@ def arguments_overlooked(diagnosis: Diagnosis) -> Iterator[Finding]:
         for name in given - {"self", "cls"}:
             own = [node for node in inside if isinstance(node, ast.Name) and node.id == name]
             settled = [node for node in own if isinstance(node.ctx, ast.Store)]
+            is_settled = any(_falls_back(code.parents.get(node), f"self.{name}") for node in settled)
             line = max((node.lineno for node in settled), default=0)
             read = [node.lineno for node in own if isinstance(node.ctx, ast.Load) and node.lineno > line]
             used = [
@@ -75,7 +78,7 @@ def arguments_overlooked(diagnosis: Diagnosis) -> Iterator[Finding]:
                 for node in inside
                 if isinstance(node, ast.Attribute) and dotted(node) == f"self.{name}" and node.lineno > line
             ]
-            if not settled or read or not used or not diagnosis.has_run(used[0]):
+            if not is_settled or read or not used or not diagnosis.has_run(used[0]):
                 continue
             yield diagnosis.warning(
                 "argument_overlooked",
@@ -85,3 +88,15 @@ def arguments_overlooked(diagnosis: Diagnosis) -> Iterator[Finding]:
                 attribute=f"self.{name}",
                 settled_line=str(line),
             )
+
+
+def _falls_back(statement: ast.AST | None, attribute: str) -> bool:
+    """Whether a statement gives a name the value of an attribute, perhaps only where it has none."""
+    match statement.value if isinstance(statement, ast.Assign) else None:
+        case ast.IfExp(body=one, orelse=other):
+            return attribute in (dotted(one), dotted(other))
+        case ast.BoolOp(values=values):
+            return attribute in map(dotted, values)
+        case ast.Attribute() as whole:
+            return dotted(whole) == attribute
+    return False

@@ -394,33 +394,40 @@ def _starved_by(diagnosis: Diagnosis, node: str) -> list[str]:
 def gradients_cancelled(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Two ways back to one tensor whose gradients are each other's negative in every pass: neither teaches it, as with
     `z + (q - z)` or a term that undoes another one."""
-    met: dict[tuple[Span | None, Span | None, Span | None], list[tuple[str, bool]]] = {}
-    for pass_ in diagnosis.ended:
-        for visit in pass_.visits:
-            made = diagnosis.op_of_node(visit.node)
-            for sum_ in visit.sums if made is not None and made.outputs else ():
-                for first, second in combinations(sum_.terms[:MOST_TERMS], 2):
-                    ops = [
-                        diagnosis.op_of_node(term.node) if term.node is not None else None for term in (first, second)
-                    ]
-                    if made is None or ops[0] is None or ops[1] is None or ops[0] is ops[1]:
-                        continue
-                    gradients = [diagnosis.tensors.get(term.tensor) for term in (first, second)]
-                    spans = sorted((op.span for op in ops if op is not None and op.span is not None), key=_by_line)
-                    key = (made.span, spans[0] if spans else None, spans[-1] if spans else None)
-                    met.setdefault(key, []).append((made.outputs[0], _is_negative(*gradients)))
-    for (_, first_span, second_span), found in met.items():
-        if all(cancels for _, cancels in found) and first_span is not None and second_span is not None:
+    met = grouped(_meetings(diagnosis), lambda each: (each.made.span, each.first, each.second))
+    for (_, first, second), found in met.items():
+        if all(_is_negative(*map(diagnosis.tensors.get, each.gradients)) for each in found):
+            name = diagnosis.say(found[0].made.outputs[0])
             yield diagnosis.warning(
                 "gradients_cancelled",
-                second_span,
-                tensors=(found[0][0],),
-                name=diagnosis.say(found[0][0]),
-                other_line=line(first_span),
-                other=diagnosis.code.excerpt(first_span),
+                second,
+                tensors=found[0].made.outputs[:1],
+                name=name,
+                other_line=line(first),
+                other=diagnosis.code.excerpt(first),
                 count=diagnosis.counted(found),
             )
             return
+
+
+class _Meeting(NamedTuple):
+    """Two gradients that arrive at what an op made, and the places they come from, the upper one first."""
+
+    made: Op
+    gradients: tuple[str, str]
+    first: Span
+    second: Span
+
+
+def _meetings(diagnosis: Diagnosis) -> Iterator[_Meeting]:
+    visits = ((visit, diagnosis.op_of_node(visit.node)) for pass_ in diagnosis.ended for visit in pass_.visits)
+    sums = ((made, sum_) for visit, made in visits if made is not None and made.outputs for sum_ in visit.sums)
+    for made, sum_ in sums:
+        for pair in combinations(sum_.terms[:MOST_TERMS], 2):
+            ops = [diagnosis.op_of_node(term.node) for term in pair if term.node is not None]
+            spans = sorted((op.span for op in ops if op is not None and op.span is not None), key=_by_line)
+            if len(spans) == 2 and ops[0] is not ops[1]:
+                yield _Meeting(made, (pair[0].tensor, pair[1].tensor), spans[0], spans[1])
 
 
 def _by_line(span: Span) -> tuple[int, int]:

@@ -522,7 +522,7 @@ const stories = {
     await page.keyboard.press('ArrowDown')
     await until(() => why.textContent(), (all) => all.includes('x.grad[1, 0]'), 'the element below')
     await why.getByRole('button', { name: '2·3' }).press('Enter')
-    await until(() => page.locator('.inspector h3').first().textContent(), (all) => all.includes('PowBackward0'), 'the node of a factor')
+    await until(() => page.locator('.inspector header').first().textContent(), (all) => all.includes('PowBackward0'), 'the node of a factor')
     await page.locator('.inspector').getByRole('button', { name: '← x.grad' }).press('Enter')
     await why.locator('.path').waitFor()
     await shoot(page, 'why')
@@ -811,7 +811,7 @@ const stories = {
     await open(page)
     await run(page, PROGRAM)
     await page.locator('.cm-line').nth(4).click()
-    await until(() => page.locator('.inspector h3').first().textContent(), (text) => text.includes('MeanBackward0'), 'the inspector after a click on line 5')
+    await until(() => page.locator('.inspector header').first().textContent(), (text) => text.includes('MeanBackward0'), 'the inspector after a click on line 5')
     await box(page, 'AddBackward0').hover()
     await page.locator('.cm-line-lit').waitFor()
   },
@@ -1848,6 +1848,27 @@ const stories = {
     }
   },
 
+  async 'what tells of a box does not lie over it, and the headings of groups that begin above are told'(page) {
+    const code = await readFile(new URL('resnet18.py', new URL('programs/', import.meta.url)), 'utf8')
+    const { id } = await (await page.request.post(`${server}/api/v1/runs`, { data: { code } })).json()
+    const around = page.locator('.graph nav.around')
+    for (const [width, height] of [[1100, 800], [800, 900]]) {
+      await page.setViewportSize({ width, height })
+      await page.goto(anew(`#run=${id}&lang=en`))
+      await drawn(page)
+      await until(() => around.textContent(), (all) => all.includes('layer'), 'the groups around the top')
+      const loss = box(page, 'NllLossBackward0')
+      await loss.click()
+      await says(page.locator('.inspector header').first(), 'loss', 'NllLossBackward0')
+      await still(page)
+      const ring = await page.locator('.gg-scene .ring').evaluate((rect) => rect.getBoundingClientRect().toJSON())
+      const over = await page.locator('aside.inspector').evaluate((aside) => aside.getBoundingClientRect().toJSON())
+      check(ring.right <= over.left || ring.bottom <= over.top, `at ${width} the inspector lies over what it tells of`)
+      check((await around.count()) === 0, 'a box outside of all groups has groups around it')
+      await shoot(page, `told-beside-${width}`)
+    }
+  },
+
   async 'a tensor of three axes is seen slice by slice'(page) {
     await open(page)
     await run(page, 'import torch\nx = torch.arange(24.).reshape(2, 3, 4).requires_grad_()\n(x * 2).sum().backward()')
@@ -1871,7 +1892,7 @@ const stories = {
     await page.goto(anew(`#run=${ran}&step=60&open=-&panel=ledger&lang=en&theme=dark`))
     await page.locator('.gg-scene [data-id]').first().waitFor()
     await box(page, 'PowBackward0').click()
-    await page.locator('.inspector h3', { hasText: 'PowBackward0' }).first().waitFor()
+    await page.locator('.inspector header', { hasText: 'PowBackward0' }).first().waitFor()
     const state = async (of) => ({
       boxes: await of.locator('.gg-scene .box').evaluateAll((all) => all.map((one) => [one.dataset.id, one.ariaPressed, one.ariaLabel])), count: await count(of).textContent(),
       inspector: await of.locator('.inspector h3').first().textContent(), dock: await of.locator('.dock .panel').first().textContent(),

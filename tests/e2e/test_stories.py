@@ -82,6 +82,7 @@ STORIES = (
     "a cell of a convolution shows its window",
     "a small view shows itself large under the pointer and by keys, with how its values are spread",
     "nothing covers the tabs of the panels, at any size",
+    "what tells of a box does not lie over it, and the headings of groups that begin above are told",
     "a tensor of three axes is seen slice by slice",
     "a snapshot opens for others as it was left, without its run, until its maker deletes it",
     "an element on a page of another site follows its page, and prints a picture",

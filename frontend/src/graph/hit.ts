@@ -1,7 +1,7 @@
 // What lies under a point of the graph.
 
 import { HEADER } from '../core/layout/extent'
-import type { Layout } from '../core/layout/geometry'
+import type { Frame, Layout } from '../core/layout/geometry'
 import { cover } from '../core/layout/route'
 
 export type Hit =
@@ -27,8 +27,11 @@ export function hitAt(layout: Layout, x: number, y: number): Hit {
     )
       return { kind: 'wire', id: wire.id, links: wire.links }
   }
-  const frame = [...layout.frames]
-    .reverse()
-    .find((place) => x >= place.x && x <= place.x + place.w && y >= place.y && y <= place.y + place.h)
+  const frame = frameAt(layout, x, y)
   return frame ? { kind: 'frame', id: frame.id, onHeader: y <= frame.y + HEADER } : null
+}
+
+/** The innermost open group around a point. */
+export function frameAt({ frames }: Layout, x: number, y: number): Frame | undefined {
+  return frames.findLast((place) => x >= place.x && x <= place.x + place.w && y >= place.y && y <= place.y + place.h)
 }

@@ -141,11 +141,11 @@ export class Stage {
   }
 
   /** Brings something into view. */
-  follow(id: string | null, margin?: number): void {
+  follow(id: string | null, margin?: number, room = this.viewport): void {
     const target = this.placeOf(id)
     const { camera } = this.motion
-    const next = target && this.width > 0 ? showing(camera, target, this.viewport, margin) : camera
-    if (next !== camera) this.motion.slide(this.uncut(next, this.viewport, target))
+    const next = target && this.width > 0 ? showing(camera, target, room, margin) : camera
+    if (next !== camera) this.motion.slide(this.uncut(next, room, target))
   }
 
   zoomBy(factor: number): void {

@@ -84,9 +84,10 @@ export class Runner {
   async start(view: Partial<ViewState>): Promise<void> {
     const atEnd = (view.step ?? this.view.state.step) === LAST // which step that is, the run will say
     this.view.change(atEnd ? { ...view, step: 0 } : view)
-    void this.catalogue.fetch()
     const { run, lesson: name, step } = this.view.state
-    if (run) await this.load(run, atEnd)
+    const loading = run && this.load(run, atEnd)
+    void this.catalogue.fetch()
+    if (loading) await loading
     else if (name) {
       await this.catalogue.fetchLessons()
       const lesson = this.catalogue.named(this.view.state.lesson)

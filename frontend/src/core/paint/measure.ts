@@ -5,6 +5,7 @@ import { brief, display, formatNorm, normOf, WAITING, word, type Display } from 
 import { groupTitle, type DrawnLink, type Sheet, type Stub } from '../layout/fold'
 import { formatCount, formatShape, textWidth } from '../words/format'
 import { exchangesOf } from '../trace/collectives'
+import { isOwnName } from '../trace/own-name'
 import type { BoxPaint, StepNumbers, Story } from './moment'
 import type { Strip } from './strips'
 import type { Mark } from './marks'
@@ -120,13 +121,10 @@ export function headOf(box: Box, measure: Measure): Head {
   const module = measure.sheet.moduleOf.get(box.id)
   if (module) return { title: module.title, aside: [module.type, type].filter(Boolean).join(' · '), right: parameters }
   const aside = measure.spacious?.aside(box, measure) ?? ''
-  const isNamed = box.kind === 'op' && OWN_NAME.test(box.name)
+  const isNamed = box.kind === 'op' && isOwnName(box.name)
   const [title, second] = isNamed ? [box.name, type] : [type, box.name]
   return parameters ? { title, aside: aside || second, right: parameters } : { title, aside, right: second }
 }
-
-/** A name of the program's own, `h` or `net[0].w`; not a piece of its code. */
-const OWN_NAME = /^[\p{L}_][\p{L}\p{N}_]*(\.[\p{L}_][\p{L}\p{N}_]*|\[[^\]]*\])*$/u
 
 export function typeOf(box: Box, { spacious }: Measure): string {
   return spacious ? box.title : box.title.replace(/Backward\d*$/, '') || box.title

@@ -4,6 +4,7 @@ import type { Box, Edge, Graph, HookCall, Node, Reduction, Saved, Sum, Tensor } 
 import { push, type TraceIndex, type VisitAt } from './trace-index'
 import type { Words } from '../words/sentences'
 import { elements, nameOf, nodeName, tensorName } from './naming'
+import { isOwnName } from './own-name'
 
 /** The visit to tell of: the latest that has happened, or else the first that will. */
 export function visitAt(index: TraceIndex, node: Node, step: number, passes: readonly string[]): VisitAt | undefined {
@@ -102,6 +103,21 @@ function ghostSentence(index: TraceIndex, box: Box, t: Words): string {
 
 /** Beside a module with a full backward hook; a custom Function only by its making. */
 const BACKWARD_HOOK = 'BackwardHookFunctionBackward'
+
+/** What heads a box: what the program calls it or the module that it is all of, then its type; or its type, then the
+ *  code that made it. */
+export function headOf(index: TraceIndex, graph: Graph, box: Box): { title: string; second: string } {
+  const name = box.name || box.title
+  if (box.kind === 'leaf' || box.reason === 'unused') return { title: name, second: '' }
+  if (box.kind !== 'op') return { title: box.title, second: box.name }
+  const group = graph.groups.find(({ id }) => id === box.group)
+  const isAll =
+    group !== undefined &&
+    graph.boxes.every((other) => other === box || other.group !== group.id) &&
+    graph.groups.every(({ parent }) => parent !== group.id)
+  const path = (isAll && index.modules.get(group.module ?? '')?.path) || (isOwnName(name) ? name : '')
+  return path && path !== box.title ? { title: path, second: box.title } : { title: box.title, second: box.name }
+}
 
 /** One sentence in plain words. The rule's own sentence is used when there is one. */
 export function sentence(index: TraceIndex, box: Box, ruleWords: string | null, t: Words): string {

@@ -72,13 +72,14 @@ function reasonOf(box: Box, measure: Measure): string {
 
 function margins(
   paint: BoxPaint, { forward, backward, reached, now }: StepNumbers,
-  { w, h, strip }: { w: number; h: number; strip: number }, { words }: Measure,
+  { w, h, strip, top }: { w: number; h: number; strip: number; top: number }, { words }: Measure,
 ): Mark[] {
   const marks: Mark[] = []
   if (forward > 0) {
+    const y = Math.min(15, top - 3) // above the stubs
     marks.push(
-      { k: 'text', c: 'step-f', x: -19, y: 15, s: String(forward), a: 'end', step: forward },
-      { k: 'path', c: 'mark-f', d: 'M-16 8.5h7l-3.5 5z' },
+      { k: 'text', c: 'step-f', x: -19, y, s: String(forward), a: 'end', step: forward },
+      { k: 'path', c: 'mark-f', d: `M-16 ${y - 6.5}h7l-3.5 5z` },
     )
   }
   if (backward > 0) {

@@ -48,9 +48,9 @@ export interface Spacious {
   widest: number
   /** What stands beside the title of a box. */
   aside(box: Box, measure: Measure): string
-  /** Step numbers beside a box. */
+  /** Step numbers beside a box, `top` where its stubs begin. */
   margins(
-    paint: BoxPaint, steps: StepNumbers, size: { w: number; h: number; strip: number }, measure: Measure,
+    paint: BoxPaint, steps: StepNumbers, size: { w: number; h: number; strip: number; top: number }, measure: Measure,
   ): Mark[]
   /** What a stub is. */
   caption(stub: Stub, x: number, y: number, w: number, measure: Measure): Mark

@@ -49,3 +49,18 @@ describe.each(NAMES)('%s', (name) => {
     expect(drawAll(view, placed, back, painter)).toEqual(drawAll(view, placed, back, view.painter('light')))
   })
 })
+
+test('the step of a box stands above its stubs, however many they are', () => {
+  const { trace, graph } = load('scalar_expression')
+  for (const constants of [['1'], ['1', '2', '3'], ['1', '2', '3', '4', '5']]) {
+    const boxes = graph.boxes.map((box) => (box.kind === 'op' ? { ...box, constants } : box))
+    const view = new View(trace, { ...graph, boxes }, words('en'), PAGE)
+    const items = drawAll(view, layout(layoutInput(view.measure, null)), view.at(1), view.painter('light'))
+    const met = items.filter(({ marks }) => {
+      const stubs = marks.filter((mark) => mark.k === 'rect' && mark.c === 'stub')
+      return stubs.length > 0 && marks.some((mark) =>
+        mark.k === 'text' && mark.c === 'step-f' && stubs.some((stub) => 'y' in stub && mark.y > stub.y))
+    })
+    expect(met).toEqual([])
+  }
+})

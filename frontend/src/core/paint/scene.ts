@@ -108,9 +108,9 @@ export class Painter {
     else this.cell(marks, paint.value, { ...body, w: w / 2 }, 'value')
     if (box.kind === 'leaf' && box.node != null) this.gradCell(marks, paint, right)
     else if (!ghost) this.cell(marks, paint.gradient, right, this.norms ? 'value' : 'gradient')
+    const top = this.stubs(marks, box, body)
     if (this.measure.margins)
-      marks.push(...this.measure.spacious!.margins(paint, steps, { w, h, strip }, this.measure))
-    this.stubs(marks, box, body)
+      marks.push(...this.measure.spacious!.margins(paint, steps, { w, h, strip, top }, this.measure))
     if (seed) this.seed(marks, seed, w, h)
     return { ...place, kind: 'box', marks, label: this.say(box, paint) }
   }
@@ -273,10 +273,12 @@ export class Painter {
     )
   }
 
-  private stubs(marks: Mark[], box: Box, body: Area): void {
+  /** Where the first of them begins. */
+  private stubs(marks: Mark[], box: Box, body: Area): number {
     const stubs = this.measure.sheet.stubs.get(box.id) ?? []
     const top = body.y + body.h / 2 - (stubs.length * 24) / 2 + 2
     stubs.forEach((stub, at) => this.stub(marks, stub, top + at * 24, at === stubs.length - 1))
+    return top
   }
 
   private stub(marks: Mark[], stub: Stub, y: number, isLowest: boolean): void {

@@ -3,8 +3,9 @@ predictions held against targets in other units. The recorded values tell, howev
 
 from collections.abc import Iterator
 from itertools import islice
+from statistics import median
 
-from engine.findings.diagnosis import Diagnosis, extent, grouped, is_zero, size_of
+from engine.findings.diagnosis import Diagnosis, extent, grouped, is_zero, numbers_of, size_of
 from engine.findings.gradient_flow import stays_behind
 from engine.findings.losses import ELEMENTWISE_LOSSES, last_maker, said_at
 from engine.findings.modes import is_judged
@@ -86,7 +87,8 @@ def targets_in_other_units(diagnosis: Diagnosis) -> Iterator[Finding]:
         if predicted is None or target is None or not near or not far:
             continue
         is_trained = diagnosis.reaches_a_pass(op)
-        if is_trained and not (far >= max(APART * near, LARGE) and stuck.intersection(op.outputs)):
+        least = max(APART * near, LARGE)
+        if is_trained and not (_typical(target, far) >= least and stuck.intersection(op.outputs)):
             usual[model] = target
             continue
         before = usual.get(model)
@@ -112,6 +114,12 @@ def _has_slope(diagnosis: Diagnosis, pass_: Pass) -> bool:
     """Whether every weight got more than zeros: else it is not the distance that keeps the model where it is."""
     deltas = (diagnosis.tensors.get(added.delta or "") for added in pass_.accumulations)
     return not any(is_zero(delta) for delta in deltas)
+
+
+def _typical(tensor: Tensor, size: float) -> float:
+    """The size of its numbers, whatever a few outliers among them are."""
+    numbers = numbers_of(tensor)
+    return min(size, median(map(abs, numbers))) if numbers else size
 
 
 def _are_apart(one: float, other: float) -> bool:

@@ -64,7 +64,7 @@ def assigned(node: ast.Assign) -> list[tuple[ast.expr, ast.expr]]:
     return [(node.targets[0], node.value)]
 
 
-def _given_by(call: ast.Call, taker: Function, name: str) -> ast.expr | None:
+def given_by(call: ast.Call, taker: Function, name: str) -> ast.expr | None:
     """What a call gives a function for an argument, or else the function takes."""
     if any(isinstance(each, ast.Starred) for each in call.args):
         return None
@@ -284,14 +284,14 @@ class Tree(Lines):
         """What the one function that takes an argument of that name is given for it by its only call, or else takes."""
         takers = [each for each in self.functions if name in {taken.arg for taken in each.args.args}]
         call = self.only_call(takers[0]) if len(takers) == 1 else None
-        return _given_by(call, takers[0], name) if call is not None else None
+        return given_by(call, takers[0], name) if call is not None else None
 
     def stands_for(self, name: str, place: ast.AST | None = None) -> str:
         """The name that something was bound to before one assignment alone, or an only call, gave it this one; empty
         where the function that a place is in takes the name, and is not told by its calls what it stands for."""
         taker = self.function(place) if place is not None else None
         if taker is not None and name in {taken.arg for taken in taker.args.args}:
-            names = {dotted(_given_by(call, taker, name)) for call in self.calls_to(taker)}
+            names = {dotted(given_by(call, taker, name)) for call in self.calls_to(taker)}
             name = name if name in names else names.pop() if len(names) == 1 else ""
         met = {""}
         further = name

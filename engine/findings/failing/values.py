@@ -10,7 +10,7 @@ from engine.findings.failing.case import Case, Rule, a, first_told, known, only_
 from engine.findings.failing.classes import unreturned
 from engine.program.names import called, dotted
 from engine.program.rewriting import written
-from engine.program.tree import defined_in
+from engine.program.tree import defined_in, given_by
 from engine.trace import Edit, Finding, Update
 
 PAIRS = frozenset({"max", "min", "sort", "topk", "median", "mode", "kthvalue", "cummax", "cummin"})
@@ -193,6 +193,25 @@ def _none_asked(case: Case, node: ast.expr, kind: str) -> Finding:
     only_if(kind == "NoneType")
     said = {"receiver": case.code.short(node), "name": asked.attr}
     return case.finding("none_asked", said, made_line=str(statement.lineno))
+
+
+def _none_given(case: Case, node: ast.expr, kind: str) -> Finding:
+    """An argument that is None still: a call left it out, and what the function takes without one is None."""
+    asked, name, code = _asked_of(case, node), a(ast.Name, node).id, case.code
+    frames = [frame for frame in reversed(case.failure.frames) if frame.span is not None]
+    only_if(kind == "NoneType")
+    place: ast.AST = node
+    for caller in frames[1:]:
+        function, call = a(ast.FunctionDef, code.function(place)), known(code.call_at(caller.span))
+        bound = [one for one in ast.walk(function) if isinstance(one, ast.Assign) and dotted(one.targets[0]) == name]
+        only_if(all(code.enclosing(one, ast.If) is not None for one in bound))
+        given = given_by(call, function, name)
+        if given in function.args.defaults:
+            only_if(a(ast.Constant, given).value is None)
+            said = {"receiver": case.code.short(node), "name": asked.attr, "argument": name, "function": function.name}
+            return case.finding("none_by_default", said, call=code.short(call), call_line=line(caller.span))
+        name, place = a(ast.Name, given).id, call
+    return known(None)
 
 
 # A class or a layer
@@ -399,4 +418,5 @@ _ORIGINS: tuple[Callable[[Case, ast.expr, str], Finding], ...] = (
     _number,
     _other_kind,
     _none_asked,
+    _none_given,
 )

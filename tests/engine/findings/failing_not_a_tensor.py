@@ -62,6 +62,14 @@ GIVEN: dict[str, list[Row]] = {
         Row("pred = torch.max(torch.ones(4, 3), 1)\nacc = (pred == torch.zeros(4)).float().mean() #<\n", {"op": "max", "name": "pred"}, True),
         Row("best = torch.ones(4, 3).max(dim=1)\nhits = best == torch.zeros(4)\nprint(best + 1) #<\n", {"op": "max"}, True),
     ],
+    "tied_transposed": [
+        Row("enc, dec = nn.Linear(3, 2), nn.Linear(2, 3)\ndec.weight = enc.weight.t() #<\n", {"name": "dec.weight", "shared": "enc.weight"}),
+        Row("net = nn.Module()\nnet.up, net.down = nn.Linear(3, 2), nn.Linear(2, 3)\nnet.down.weight = net.up.weight.T #<\n", {"shared": "net.up.weight", "attribute": "weight"}),
+    ],
+    "value_not_tensor": [
+        Row("m = torch.distributions.Categorical(torch.ones(3))\na = m.sample().item()\nm.log_prob(a).exp() #<\n", {"name": "m", "given": "a"}, True),
+        Row("normal = torch.distributions.Normal(0., 1.)\nprint(normal.log_prob(0.5)) #<\n", {"given": "0.5"}, True),
+    ],
     "parameter_overwritten": [
         Row("net = nn.Linear(2, 1)\nnet.weight = torch.ones(1, 2) #<\n", {"name": "net.weight", "attribute": "weight"}, True),
         Row("net = nn.Linear(2, 1)\nnet.bias = net.bias.detach() * 2 #<\nnet(torch.ones(1, 2))\n", {"owner": "net"}, True),
@@ -375,6 +383,15 @@ TOLD_BY_VALUES: dict[str, list[Row]] = {
         Row("best = None\nfor loss in torch.ones(2):\n    print(best.item()) #<\n", {"receiver": "best", "made_line": "5"}),
         Row("def f():\n    h = None\n    return h.detach() #<\nf()\n", {"name": "detach", "made_line": "6"}),
     ],
+    "none_by_default": [
+        Row("def scaled(x, scale=None):\n    return x * scale.exp() #<\nw = torch.ones(2, requires_grad=True)\nscaled(w, torch.ones(2)).sum().backward()\nscaled(w).sum().backward()\n", {"argument": "scale", "call_line": "9"}),
+        Row(
+            "class Conv(nn.Module):\n    def message(self, x, weight):\n        return weight.view(-1, 1) * x #<\n"
+            "    def forward(self, x, edges=None):\n        if x.size(0) > 9:\n            edges = torch.ones(10)\n        return self.message(x, edges)\n"
+            "Conv()(torch.ones(2, 3))\n",
+            {"receiver": "weight", "argument": "edges", "function": "forward", "call_line": "12"},
+        ),
+    ],
     "cat_scalars": [
         Row("losses = [torch.ones(2).sum(), torch.ones(3).mean()]\ntorch.cat(losses).mean() #<\n", {"count": "2"}, True),
         Row("a = torch.tensor(1.)\ntorch.cat([a, a, a]) #<\n", {"count": "3"}, True),
@@ -524,6 +541,7 @@ NEAR_GIVEN: dict[str, str] = {
     "joined_tensors": "a, n = torch.ones(3), 2\nif a > 0 and n > 1:\n    pass\n",
     "second_backward_detach": "trunk, p, v = nn.Linear(2, 2), nn.Linear(2, 1), nn.Linear(2, 1)\nopt = torch.optim.SGD([*trunk.parameters(), *p.parameters(), *v.parameters()], lr=.1)\nh = trunk(torch.ones(3, 2))\na, b = p(h).mean(), v(h).exp().mean()\na.backward()\nopt.step()\nb.backward()\nnet, head = nn.Linear(2, 2), nn.Linear(2, 1)\nh = net(torch.ones(3, 2))\nhead(h).mean().backward()\nh.exp().sum().backward()\n",
     "none_asked": "best = torch.ones(1)\nbest.item()\nbest.items\n",
+    "none_by_default": "def f(x, h=None):\n    h = dict(a=x).get('b')\n    return h.sum()\nf(torch.ones(2))\n",
     "cat_scalars": "torch.cat([torch.ones(1), torch.ones(1, 1)])\n",
     "class_axis": "F.cross_entropy(torch.ones(2, 3, 5), torch.zeros(2, 4).long())\n",
     "features_last": "nn.Conv1d(16, 4, 3)(torch.ones(2, 9, 8))\n",
@@ -550,6 +568,8 @@ NEAR_GIVEN: dict[str, str] = {
     "size_not_whole": "n = 10 // 2\nx = torch.zeros(n, 3)\n",
     "compared_as_wholes": "flag = True\nflag.float()\n",
     "pair_returned": "values, indices = torch.max(torch.ones(4, 3), 1)\nacc = (indices == torch.zeros(4)).float().mean()\n",
+    "tied_transposed": "enc, dec = nn.Linear(3, 2), nn.Linear(2, 3)\ndec.weight = nn.Parameter(enc.weight.t())\n",
+    "value_not_tensor": "m = torch.distributions.Categorical(torch.ones(3))\nm.log_prob(torch.tensor(2))\n",
     "parameter_overwritten": "net = nn.Linear(2, 1)\nnet.weight = nn.Parameter(torch.ones(1, 2))\n",
     "layer_overwritten": "net = nn.Sequential(nn.Linear(2, 2))\nnet.extra = torch.ones(1)\nnet[0] = nn.Linear(2, 1)\n",
     "modules_in_list": "layers = [nn.Linear(2, 4), nn.ReLU()]\nnet = nn.Sequential(*layers)\nnn.ModuleList(layers)\n",

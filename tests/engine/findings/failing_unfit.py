@@ -171,6 +171,10 @@ UNFIT_MESSAGES: dict[str, list[Row]] = {
     "vmap_sizes": [Row(MAPPED + "vmap(torch.add)(torch.ones(3), torch.ones(4)) #<\n", {"sizes": "[3, 4]"})],
     "functional_parameters": [Row(MAPPED + "net = nn.Linear(2, 1)\nfunctional_call(net, list(net.parameters()), torch.ones(1, 2)) #<\n", {"module": "net"})],
     "exported_size": [Row("net = torch.export.export(nn.Linear(2, 1), (torch.ones(4, 2),)).module()\nnet(torch.ones(3, 2)) #<\n", {"axis": "0", "size": "4"})],
+    "optimizer_state_groups": [
+        Row(W + "v = torch.ones(1, requires_grad=True)\na = torch.optim.SGD([{'params': [w]}, {'params': [v], 'lr': .2}], lr=.1)\nb = torch.optim.SGD([w, v], lr=.1)\nb.load_state_dict(a.state_dict()) #<\n", {"name": "b"}),
+        Row("net = nn.Linear(2, 1)\nopt = torch.optim.Adam([{'params': [p]} for p in net.parameters()])\nstate = {'opt': opt.state_dict()}\ntorch.optim.Adam(net.parameters()).load_state_dict(state['opt']) #<\n", {"given": "state['opt']"}),
+    ],
     "optimizer_state_size": [Row(W + "a = torch.optim.SGD([w], lr=.1)\nb = torch.optim.SGD([w, torch.ones(1, requires_grad=True)], lr=.1)\nb.load_state_dict(a.state_dict()) #<\n", {"name": "b"})],
     "saved_to_object": [Row(X + "torch.save('x.pt', x) #<\n", {"right": "torch.save(x, 'x.pt')"}, True)],
 }  # fmt: skip

@@ -268,7 +268,7 @@ def models_without_optimizer(diagnosis: Diagnosis) -> Iterator[Finding]:
     roots = {diagnosis.modules[root].path: leaves for root, leaves in diagnosis.leaves_of.items()}
     models = {path: leaves for path, leaves in roots.items() if "(" not in path}
     trained = [model for model, leaves in models.items() if leaves & diagnosis.stepped]
-    asked = (call for call in diagnosis.code.calls if called(call) in (*PARAMETERS, "state_dict"))
+    asked = (call for call in diagnosis.code.calls if called(call) in (*PARAMETERS, "state_dict") or _copies(call))
     handed_out = [call.func for call in asked if not _is_for_switching(diagnosis, call)]
     passes = _passes_before_the_last_step(diagnosis)
     optimizers = {step.variable: step for step in steps}
@@ -297,6 +297,12 @@ def models_without_optimizer(diagnosis: Diagnosis) -> Iterator[Finding]:
             trained=next((name for name in trained if models[name] & held), trained[0]),
             line=line(fed[0].span),
         )
+
+
+def _copies(call: ast.Call) -> bool:
+    """Whether it gives a model the weights of another, which is trained in its place."""
+    inside = (each for argument in call.args for each in ast.walk(argument) if isinstance(each, ast.Call))
+    return called(call) == "load_state_dict" and any(called(each) == "state_dict" for each in inside)
 
 
 def _optimizers(diagnosis: Diagnosis) -> dict[frozenset[str], Update]:

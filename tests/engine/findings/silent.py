@@ -718,6 +718,7 @@ NEAR_MISSES: tuple[tuple[str, str], ...] = (
     ("not_in_optimizer", TRAIN.replace("model.parameters()", "model[2].parameters()") + LOOP),
     ("model_without_optimizer", PAIR + "opt = torch.optim.SGD([*decoder.parameters(), *encoder.parameters()], lr=0.1)\n" + CODED),
     ("model_without_optimizer", PAIR + "encoder.eval()\nopt = torch.optim.SGD(decoder.parameters(), lr=0.1)\n" + CODED),
+    ("model_without_optimizer", PAIR + "import copy\nonline = copy.deepcopy(encoder)\nencoder.load_state_dict(online.state_dict())\nopt = torch.optim.SGD(decoder.parameters(), lr=0.1)\n" + CODED),
     ("model_without_optimizer", PAIR + "encoder.requires_grad_(False)\nopt = torch.optim.SGD(decoder.parameters(), lr=0.1)\n" + CODED),
     ("model_without_optimizer", PAIR + "other = torch.optim.SGD(encoder.parameters(), lr=0.1)\nopt = torch.optim.SGD(decoder.parameters(), lr=0.1)\n"
      + CODED + "    other.step()\n"),

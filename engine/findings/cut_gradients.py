@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from engine.findings.diagnosis import UNKNOWN, Diagnosis, by_number, line, walk
+from engine.findings.diagnosis import UNKNOWN, Diagnosis, by_number, line, says, walk
 from engine.findings.unrecorded import cut_by_checkpoint, is_off_in_library, lost_influence, switch_of
 from engine.findings.ways import (
     Cut,
@@ -106,14 +106,16 @@ def _untracked(diagnosis: Diagnosis, failed: Pass) -> Iterator[Finding]:
     frozen = [source for source in sources if diagnosis.is_parameter(source)]
     name = _called(diagnosis, tensors[0] if tensors else None, failed)
     if frozen and diagnosis.say_all(frozen) != UNKNOWN:
+        switch, table = _frozen_at(diagnosis), _table_frozen(diagnosis)
         yield diagnosis.finding(
             "parameters_frozen",
             "error",
-            _frozen_at(diagnosis) or failed.span,
+            switch or table or failed.span,
             tensors=(*tensors, *frozen),
             name=name,
             names=diagnosis.say_all(frozen),
             line=line(failed.span),
+            is_table=str(int(switch is None and table is not None)),
         )
         return
     apart = bool(wanting_leaves(diagnosis))  # a gradient for the loss itself would silence PyTorch and train nothing
@@ -159,6 +161,13 @@ def _frozen_at(diagnosis: Diagnosis) -> Span | None:
     found = [code.statement(node) for node in written if node.attr.rstrip("_") == "requires_grad"]
     only = found[0] if len(found) == 1 else None
     return code.span(only) if only is not None else None
+
+
+def _table_frozen(diagnosis: Diagnosis) -> Span | None:
+    """The first table that was made of given vectors without being told to learn."""
+    calls = (each for each in diagnosis.code.calls if called(each) == "from_pretrained" and diagnosis.has_run(each))
+    made = (each for each in calls if "Embedding" in diagnosis.code.text(each.func) and says(each, "freeze") != "False")
+    return next(map(diagnosis.code.span, made), None)
 
 
 def _pass_without_graph(diagnosis: Diagnosis, tensors: tuple[str, ...]) -> Pass | None:

@@ -80,7 +80,7 @@ _TABLE: tuple[tuple[str, str, str, *tuple[Rule, ...]], ...] = (
     ("shape_invalid", "RuntimeError", r"shape '(?P<shape>\[.*\])' is invalid for input of size (?P<count>\d+)", shapes.reshaped),
     ("view_not_contiguous", "RuntimeError", r"view size is not compatible", shapes.not_contiguous),
     ("expand_size", "RuntimeError", r"The expanded size of the tensor \((?P<wanted>\d+)\) must match the existing size \((?P<got>\d+)\) at non-singleton dimension (?P<axis>\d+)\.\s+Target sizes: (?P<target>\[.*?\])\.\s+Tensor sizes: (?P<shape>\[.*?\])", shapes.expanded),
-    ("axis_out_of_range", "IndexError", r"Dimension out of range \(expected to be in range of \[(?P<low>-?\d+), (?P<high>-?\d+)\], but got (?P<axis>-?\d+)\)", shapes.axis_out_of_range),
+    ("axis_out_of_range", "IndexError", r"Dimension out of range \(expected to be in range of \[(?P<low>-?\d+), (?P<high>-?\d+)\], but got (?P<axis>-?\d+)\)", shapes.axes_of_sizes, shapes.axis_out_of_range),
     ("target_out_of_range", "IndexError", r"Target (?P<value>-?\d+) is out of bounds", layers.target_range),
     ("index_out_of_range", "", r"index (?P<index>-?\d+) is out of bounds for dimension (?P<axis>\d+) with size (?P<size>\d+)", layers.lstm_state, classes.too_many_samples, shapes.index),
     ("embedding_index", "IndexError", r"index out of range in self", shapes.embedding),

@@ -229,6 +229,15 @@ def axis_out_of_range(case: Case) -> Finding:
     return case.finding()
 
 
+def axes_of_sizes(case: Case) -> Finding:
+    """Sizes, as `shape` lists them, where the numbers of axes are asked for."""
+    given = next((one for one in known(case.call).keywords if one.arg in ("dim", "axis", "dims")), None)
+    value = known(given).value
+    read = {one.attr for one in ast.walk(value) if isinstance(one, ast.Attribute)}
+    only_if(read & {"shape", "size"} and int(case.groups["axis"]) in case.first.shape)
+    return case.finding("axes_of_sizes", written=case.code.short(value))
+
+
 def overwritten(case: Case) -> Finding | None:
     """An attribute or global name that a line fills with something of another shape computed from itself, and that is
     used again."""

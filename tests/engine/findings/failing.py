@@ -516,6 +516,10 @@ SHAPES: dict[str, list[Row]] = {
         Row(X + "x.expand(4, 3) #<\n", {"name": "x", "axis": "0", "wanted": "4", "got": "2"}),
         Row("v = torch.ones(3)\nv.expand(2, 4) #<\n", {"name": "v", "target": "[2, 4]"}),
     ],
+    "axes_of_sizes": [
+        Row("x = torch.ones(3, 4, 7)\ny = (x * 2).sum(dim=list(x.shape)[1:]) #<\n", {"written": "list(x.shape)[1:]", "axis": "4"}),
+        Row(X + "torch.flip(x, dims=(x.size(1),)) #<\n", {"op": "flip", "written": "(x.size(1),)"}),
+    ],
     "axis_out_of_range": [
         Row(X + "x.sum(dim=2) #<\n", {"name": "x", "axis": "2", "axes": "2", "low": "-2"}),
         Row(X + "F.softmax(x, dim=-3) #<\n", {"axis": "-3"}),

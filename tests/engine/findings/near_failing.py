@@ -70,6 +70,7 @@ NEAR_MISSES: dict[str, str] = {
     "reshape_of_nothing": "torch.randn(0, 10).view(0, 5, 2)\n",
     "view_not_contiguous": X + "x.t().contiguous().view(6)\n",
     "expand_size": "torch.ones(1, 3).expand(4, 3)\n",
+    "axes_of_sizes": X + "x.sum(dim=list(range(x.dim()))[1:])\n",
     "axis_out_of_range": X + "x.sum(dim=-2)\n",
     "target_out_of_range": X + "F.cross_entropy(x, torch.tensor([0, 2]))\n",
     "index_out_of_range": X + "x[-2]\n",

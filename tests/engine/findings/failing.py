@@ -88,7 +88,10 @@ AUTOGRAD: dict[str, list[Row]] = {
         ),
     ],
     "parameters_frozen": [
-        Row("table = nn.Embedding.from_pretrained(torch.randn(5, 3)) #<\nuser = nn.Embedding.from_pretrained(torch.randn(4, 3), freeze=True)\nloss = (table(torch.tensor([1, 2])) * user(torch.tensor([0, 3]))).sum()\nloss.backward()\n", {"is_table": "1"}),
+        Row(
+            "table = nn.Embedding.from_pretrained(torch.randn(5, 3)) #<\nuser = nn.Embedding.from_pretrained(torch.randn(4, 3), freeze=True)\nloss = (table(torch.tensor([1, 2])) * user(torch.tensor([0, 3]))).sum()\nloss.backward()\n",
+            {"is_table": "1"},
+        ),
         Row(
             "net = nn.utils.parametrizations.spectral_norm(nn.Linear(3, 3))\nnet.requires_grad_(False) #<\nscores = [net(torch.ones(2, 3)).sum() for i in range(2)]\ntorch.stack(scores).mean().backward()\n",
             {},
@@ -517,7 +520,10 @@ SHAPES: dict[str, list[Row]] = {
         Row("v = torch.ones(3)\nv.expand(2, 4) #<\n", {"name": "v", "target": "[2, 4]"}),
     ],
     "axes_of_sizes": [
-        Row("x = torch.ones(3, 4, 7)\ny = (x * 2).sum(dim=list(x.shape)[1:]) #<\n", {"written": "list(x.shape)[1:]", "axis": "4"}),
+        Row(
+            "x = torch.ones(3, 4, 7)\ny = (x * 2).sum(dim=list(x.shape)[1:]) #<\n",
+            {"written": "list(x.shape)[1:]", "axis": "4"},
+        ),
         Row(X + "torch.flip(x, dims=(x.size(1),)) #<\n", {"op": "flip", "written": "(x.size(1),)"}),
     ],
     "axis_out_of_range": [

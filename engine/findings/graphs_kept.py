@@ -3,7 +3,7 @@
 import ast
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from itertools import islice, pairwise
+from itertools import islice
 
 from engine.findings.diagnosis import Diagnosis
 from engine.program.names import called, dotted
@@ -56,26 +56,35 @@ def _kept_in_functions(
 
 
 def hooks_pile_up(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Hooks that one line puts on one tensor again and again: each pass runs more of them than the one before it."""
+    """Hooks that one line puts on one tensor or layer again and again: each pass, or each call of the layer, runs more
+    of them than those before it."""
+    op, last_op = "", {}
+    for step in diagnosis.trace.timeline:
+        op = step.op or op
+        last_op[step.hook] = op
     runs: dict[tuple[Span | None, str], Counter[str]] = {}
     for hook in diagnosis.trace.hooks:
-        if hook.tensor is not None and hook.pass_id is not None:
-            runs.setdefault((hook.registered, hook.tensor), Counter())[hook.pass_id] += 1
-    for (registered, tensor), counted in runs.items():
-        counts = [counted[pass_.id] for pass_ in diagnosis.trace.passes if pass_.id in counted]
-        call = diagnosis.code.call_at(registered)
-        if call is None or len(counts) < FEWEST or any(now >= then for now, then in pairwise(counts)):
+        time, put_on = hook.pass_id or last_op.get(hook.id), hook.tensor or hook.module
+        if time and put_on is not None:
+            runs.setdefault((hook.registered, put_on), Counter())[time] += 1
+    for (registered, put_on), counted in runs.items():
+        counts = list(counted.values())
+        call, module = diagnosis.code.call_at(registered), diagnosis.modules.get(put_on)
+        if call is None or len(set(counts)) < FEWEST or counts != sorted(counts):
             continue
-        put_on = diagnosis.code.receiver(call)
+        receiver = diagnosis.code.receiver(call)
+        named = diagnosis.code.short(receiver) if receiver is not None else diagnosis.say(put_on)
         yield diagnosis.warning(
             "hooks_pile_up",
             call,
-            tensors=(tensor,),
-            name=diagnosis.code.short(put_on) if put_on is not None else diagnosis.say(tensor),
+            tensors=() if module is not None else (put_on,),
+            name=module.path if module is not None else named,
             first=str(counts[0]),
             last=str(counts[-1]),
             passes=diagnosis.counted(counts),
+            is_layer=str(int(module is not None)),
         )
+        return
 
 
 def _owner(code: Source, node: ast.expr) -> str:

@@ -48,6 +48,14 @@ for _ in range(3):
     watched(w, seen).pow(2).sum().backward()
     w.grad = None
 """, (("watched(w, seen).pow(2)", "watched(w * 1, seen).pow(2)"),)),
+    Pair("hooks_pile_up", 8, f"""net = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+kept = []
+for step in range(4):
+    handle = net[1].register_forward_hook(lambda layer, given, out: kept.append(out))
+    loss = net(torch.randn(8, 3)).pow(2).mean() + sum(each.abs().mean() for each in kept)
+    kept.clear()
+{STEP}""", ((STEP, f"    handle.remove()\n{STEP}"), ("range(4)", "range(2)"))),
     Pair("rates_for_factors", 10, """rate, total = 0.02, 8
 net = nn.Linear(3, 1)
 opt = torch.optim.AdamW(net.parameters(), lr=rate)

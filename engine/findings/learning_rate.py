@@ -329,6 +329,31 @@ def _of_another_optimizer(diagnosis: Diagnosis, stepped: ast.stmt | None) -> Fin
     )
 
 
+def schedules_of_one(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Two schedulers made of one optimizer in the same words, beside another one whose rate no scheduler changes."""
+    code = diagnosis.code
+    bound = [(each, each.value) for each in code.bindings if isinstance(each.value, ast.Call)]
+    made = [
+        (each, call) for each, call in bound if called(call).endswith("LR") and call.args and diagnosis.has_run(call)
+    ]
+    given = {dotted(call.args[0]).rpartition(".")[2] for _, call in made}
+    calls = ((code.call_at(step.span), step) for step in diagnosis.steps)
+    steps = {dotted(call.func.value): step for call, step in calls if call and isinstance(call.func, ast.Attribute)}
+    left = [name for name in steps if name.rpartition(".")[2] not in given]
+    for (first, call), (second, again) in pairwise(made):
+        if len(left) != 1 or len(steps) != 2 or code.text(call) != code.text(again) or not code.follows(first, second):
+            continue
+        yield diagnosis.warning(
+            "schedules_of_one",
+            second,
+            name=dotted(second.targets[0]),
+            first=dotted(first.targets[0]),
+            optimizer=code.short(call.args[0]),
+            other=left[0],
+            lr=_rates(steps[left[0]]),
+        )
+
+
 def _rates(step: Update) -> str:
     """The learning rate of a step, for a sentence."""
     rate = _rate(step)

@@ -29,6 +29,33 @@ seen = (words != 0)
 scores = q(h) @ k(h).transpose(1, 2) / 8 ** 0.5
 """
 PAIRS = (
+    Pair("schedules_of_one", 7, f"""a, b = nn.Linear(3, 1), nn.Linear(3, 1)
+opt_a, opt_b = torch.optim.SGD(a.parameters(), lr=0.1), torch.optim.SGD(b.parameters(), lr=0.1)
+plan_a = torch.optim.lr_scheduler.StepLR(opt_a, 2, 0.5)
+plan_b = torch.optim.lr_scheduler.StepLR(opt_a, 2, 0.5)
+for i in range(4):
+    x = torch.randn(8, 3)
+    opt_a.zero_grad(); opt_b.zero_grad()
+    (a(x).pow(2).mean() + b(x).pow(2).mean()).backward()
+    opt_a.step(); opt_b.step()
+    plan_a.step(); plan_b.step()
+""", (("plan_b = torch.optim.lr_scheduler.StepLR(opt_a", "plan_b = torch.optim.lr_scheduler.StepLR(opt_b"),)),
+    Pair("schedules_of_one", 9, """class Trainer:
+    def __init__(self):
+        self.g, self.d = nn.Linear(3, 1), nn.Linear(3, 1)
+        self.g_opt, self.d_opt = (torch.optim.Adam(each.parameters()) for each in (self.g, self.d))
+        self.g_plan = torch.optim.lr_scheduler.ExponentialLR(self.d_opt, 0.9)
+        self.d_plan = torch.optim.lr_scheduler.ExponentialLR(self.d_opt, 0.9)
+    def fit(self, x):
+        for net in (self.g, self.d):
+            net(x).pow(2).mean().backward()
+        self.g_opt.step(); self.d_opt.step()
+        self.g_opt.zero_grad(); self.d_opt.zero_grad()
+        self.g_plan.step(); self.d_plan.step()
+trainer = Trainer()
+for i in range(3):
+    trainer.fit(torch.randn(4, 3))
+""", (("self.g_plan = torch.optim.lr_scheduler.ExponentialLR(self.d_opt", "self.g_plan = torch.optim.lr_scheduler.ExponentialLR(self.g_opt"),)),
     Pair("loaded_from_itself", 11, f"{DRIFTING}for i in range(4):\n    loss = net(torch.randn(6, 3)).pow(2).mean()\n{STEP}" + "    twin.load_state_dict(twin.state_dict())\n", (("(twin.state", "(net.state"),)),
     Pair("loaded_from_itself", 11, """class Agent:
     def __init__(self):
@@ -372,6 +399,19 @@ for _ in range(3):
 {STEP}""", (("(out, 1)[0]", "(out, 1)[1].float()"),)),
 )  # fmt: skip
 ALSO_RIGHT = (
+    (
+        "schedules_of_one",
+        """a, b = nn.Linear(3, 1), nn.Linear(3, 1)
+opt_a, opt_b = torch.optim.SGD(a.parameters(), lr=0.1), torch.optim.SGD(b.parameters(), lr=0.1)
+plan_a = torch.optim.lr_scheduler.LinearLR(opt_a, 0.5, 1., 2)
+plan_b = torch.optim.lr_scheduler.StepLR(opt_a, 2, 0.5)
+for i in range(4):
+    opt_a.zero_grad(); opt_b.zero_grad()
+    (a(torch.randn(8, 3)).pow(2).mean() + b(torch.randn(8, 3)).pow(2).mean()).backward()
+    opt_a.step(); opt_b.step()
+    plan_a.step(); plan_b.step()
+""",
+    ),
     (
         "freeze_undone",
         f"""net, head = nn.Linear(3, 4), nn.Linear(4, 1)

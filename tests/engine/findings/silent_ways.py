@@ -55,7 +55,7 @@ for step in range(4):
     handle = net[1].register_forward_hook(lambda layer, given, out: kept.append(out))
     loss = net(torch.randn(8, 3)).pow(2).mean() + sum(each.abs().mean() for each in kept)
     kept.clear()
-{STEP}""", ((STEP, f"    handle.remove()\n{STEP}"), ("range(4)", "range(2)"))),
+{STEP}""", ((STEP, f"    handle.remove()\n{STEP}"),)),
     Pair("rates_for_factors", 10, """rate, total = 0.02, 8
 net = nn.Linear(3, 1)
 opt = torch.optim.AdamW(net.parameters(), lr=rate)

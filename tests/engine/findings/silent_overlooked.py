@@ -29,7 +29,7 @@ seen = (words != 0)
 scores = q(h) @ k(h).transpose(1, 2) / 8 ** 0.5
 """
 PAIRS = (
-    Pair("schedules_of_one", 7, f"""a, b = nn.Linear(3, 1), nn.Linear(3, 1)
+    Pair("schedules_of_one", 7, """a, b = nn.Linear(3, 1), nn.Linear(3, 1)
 opt_a, opt_b = torch.optim.SGD(a.parameters(), lr=0.1), torch.optim.SGD(b.parameters(), lr=0.1)
 plan_a = torch.optim.lr_scheduler.StepLR(opt_a, 2, 0.5)
 plan_b = torch.optim.lr_scheduler.StepLR(opt_a, 2, 0.5)

@@ -238,11 +238,10 @@ def padding_of_lookup_scored(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Targets that end in the number which the embedding of the same tokens was told to be padding."""
     for scored in _all_scored(diagnosis):
         padding = number(argument(scored.lookup, "padding_idx", 2))
-        wanted, width = numbers_of(scored.wanted), scored.wanted.shape[1]
-        ends = [row for row in range(0, len(wanted), width) if wanted[row + width - 1] == padding]
+        filled, count = _padded(scored.wanted, padding)
         is_loose = any(each.tensor for each in scored.loss.arguments if each.name == "weight")
         is_ignored = padding == number(argument(scored.loss, "ignore_index", 5))
-        if padding is None or padding < 0 or is_ignored or is_loose or not 0 < width * len(ends) < len(wanted):
+        if padding is None or padding < 0 or is_ignored or is_loose or not 0 < filled < count:
             continue
         yield diagnosis.warning(
             "padding_of_lookup_scored",
@@ -252,10 +251,20 @@ def padding_of_lookup_scored(diagnosis: Diagnosis) -> Iterator[Finding]:
             loss=scored.loss.name,
             name=diagnosis.say(scored.wanted.id),
             padding=f"{padding:.0f}",
-            filled=str(wanted.count(padding)),
-            count=str(len(wanted)),
+            filled=str(filled),
+            count=str(count),
             lookup_line=line(scored.lookup.span),
         )
+
+
+def _padded(wanted: Tensor, padding: float | None) -> tuple[int, int]:
+    """How many of the targets are padding, where rows end in it but not all do, and how many there are; of those too
+    many to be known each, the zeros."""
+    numbers, (rows, width) = numbers_of(wanted), wanted.shape
+    if not numbers:
+        return (wanted.summary.zeros if wanted.summary is not None and padding == 0 else 0), rows * width
+    ends = numbers[width - 1 :: width].count(padding)
+    return (numbers.count(padding) if 0 < ends < rows else 0), rows * width
 
 
 def _ignoring(diagnosis: Diagnosis, op: Op, padding: float) -> Edits:

@@ -280,6 +280,14 @@ for i in range(2):
     loss = F.cross_entropy(scores, ids[:, 1:].reshape(-1))
     loss.backward()
 """),
+    Case("padding_of_lookup_scored", 9, {"padding": "0", "count": "760"}, """ids = torch.randint(1, 10, (40, 20)) * (torch.arange(20) < torch.arange(40)[:, None] % 15 + 4)
+emb, rnn, out = nn.Embedding(10, 4, padding_idx=0), nn.GRU(4, 8, batch_first=True), nn.Linear(8, 10)
+for i in range(2):
+    h, _ = rnn(emb(ids[:, :-1]))
+    scores = out(h).reshape(-1, 10)
+    loss = F.cross_entropy(scores, ids[:, 1:].reshape(-1))
+    loss.backward()
+"""),
     Case("drawn_by_chance", 8, {"op": "bernoulli"}, """net = nn.Linear(2, 3)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for i in range(3):

@@ -352,13 +352,17 @@ def layers_that_are_one(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 
 def _joined(diagnosis: Diagnosis) -> Iterator[tuple[Op, Op]]:
-    """Each two layers of which the second takes what the first made, and nothing else does."""
+    """Each two layers of which the second takes what the first made, and nothing else ever does."""
+    taken: dict[str | None, set[tuple[str, str | None]]] = {}
+    for op in diagnosis.ops_named(("linear",)) if diagnosis.stepped else ():
+        takers = diagnosis.takers.get(op.outputs[0], ()) if op.outputs else ()
+        taken.setdefault(op.module, set()).update((taker.name, taker.module) for taker in takers)
     for op in diagnosis.ops_named(("linear",)) if diagnosis.stepped else ():
         before = diagnosis.origin(op.inputs[0], VIEWS) if not op.iteration and diagnosis.reaches_a_pass(op) else None
         if before is None or before.name != "linear" or before.module in (None, op.module):
             continue
         shapes = [diagnosis.tensors[weight].shape for each in (before, op) for weight in each.inputs[1:2]]
-        is_alone = len(diagnosis.takers.get(before.outputs[0], ())) == 1
+        is_alone = len(diagnosis.takers.get(before.outputs[0], ())) == len(taken[before.module]) == 1
         is_trained = all(diagnosis.identity(each.inputs[1]) in diagnosis.stepped for each in (before, op))
         if is_alone and is_trained and shapes[0][0] >= min(shapes[0][1], shapes[1][0]):
             yield before, op

@@ -205,7 +205,7 @@ def clipped_at_the_wrong_time(diagnosis: Diagnosis) -> Iterator[Finding]:
         if called(call) == "clamp_" or not passes or not steps:
             used = _used_before(diagnosis, call)
             found = ("clip_after_step", line(used.span), ()) if used is not None else None
-        elif at < min(passes) and at < min(steps):
+        elif at < min(passes) and at < min(steps) and not _is_taken(diagnosis, call):
             other = block[min(passes)]
             found = "clip_before_backward", str(other.lineno), code.moved(statement, after=other)
         elif at > max(steps) > max(passes):
@@ -213,6 +213,21 @@ def clipped_at_the_wrong_time(diagnosis: Diagnosis) -> Iterator[Finding]:
             found = "clip_after_step", str(other.lineno), code.moved(statement, before=block[max(steps)])
         if found is not None:
             yield diagnosis.warning(found[0], call, fix=found[2], op=called(call), other_line=found[1])
+
+
+def _is_taken(diagnosis: Diagnosis, call: ast.Call) -> bool:
+    """Whether a step ever took what a clipping left, before another pass added to it."""
+    span, updates = diagnosis.code.span(call), diagnosis.trace.updates
+    clips = [each for each in updates if each.kind == "grad_set" and each.span == span]
+    moved = written_at(diagnosis, ("step",), diagnosis.leaf_of) if clips else {}
+    for clip in clips:
+        at = diagnosis.update_step.get(clip.id, -1)
+        for leaf in (diagnosis.gradient_owner.get(gradient, "") for gradient in diagnosis.changed_by(clip)):
+            step = next((move for move in moved.get(leaf, ()) if move > at), None)
+            again = next((begin for begin, _ in diagnosis.gradient_steps.get(leaf, ()) if begin > at), step)
+            if step is not None and again is not None and step <= again:
+                return True
+    return False
 
 
 def _used_before(diagnosis: Diagnosis, call: ast.Call) -> Update | None:

@@ -508,6 +508,8 @@ def gradients_added_up(diagnosis: Diagnosis) -> Iterator[Finding]:
     reset = written_at(diagnosis, RESETS, lambda id_: owners.get(diagnosis.identity(id_)), _is_overwritten)
     if diagnosis.steps and not _reads_gradients(diagnosis.code.tree):  # what else is written is only copied there
         stepped = {leaf: steps for leaf, steps in stepped.items() if leaf in diagnosis.held}
+    zeroing = (call for call in diagnosis.code.calls if called(call) == "zero_grad")
+    may_reset = bool(reset) or any(map(diagnosis.has_run, zeroing))
     noted: Finding | None = None
     for pass_ in diagnosis.trace.passes:
         added = [
@@ -524,7 +526,7 @@ def gradients_added_up(diagnosis: Diagnosis) -> Iterator[Finding]:
             for leaf in added
             if any(diagnosis.pass_step.get(latest[leaf].id, 0) < step < now for step in stepped.get(leaf, ()))
             and _is_used(now, stepped.get(leaf, []), reset.get(leaf, []))
-            and not (reset.get(leaf) and diagnosis.has_gap(diagnosis.pass_step.get(latest[leaf].id, 0), now))
+            and not (may_reset and diagnosis.has_gap(diagnosis.pass_step.get(latest[leaf].id, 0), now))
         ]
         leaves = sorted(mistaken or (added if pass_.parent is None else []), key=by_number)
         if leaves:

@@ -167,6 +167,12 @@ x, y = torch.randn(16, 1, 4, 4), torch.randint(0, 4, (16,))
 for _ in range(20):
     loss = F.cross_entropy(net(x), y)
 """ + STEP, (("nn.Linear(8, 6)", "nn.Linear(8, 6), nn.Tanh()"), ("nn.Linear(8, 6), nn.Linear(6, 4)", "nn.Linear(8, 2), nn.Linear(2, 4)"))),
+    Pair("layers_are_one", 8, """body, head, probe = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 6)), nn.Linear(6, 3), nn.Linear(6, 2)
+opt = torch.optim.SGD([*body.parameters(), *head.parameters()], lr=1e-3)
+x, y = torch.randn(16, 4), torch.randint(0, 3, (16,))
+for _ in range(20):
+    loss = F.cross_entropy(head(body(x)), y)
+""" + STEP, (("for _ in range(20):\n", "probe(body(x))\nfor _ in range(20):\n"),)),
     Pair("choice_over_batch", 9, """net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 3))
 x, y = torch.randn(30, 4), torch.arange(30) % 3
 right = 0

@@ -63,6 +63,18 @@ NEAR_MISSES: tuple[tuple[str, str], ...] = (
     ("requires_grad_misspelt", "class Settings:\n    pass\nsettings = Settings()\nsettings.require_grad = False\nx = torch.ones(1)\nx.requires_grad = True\n"),
     ("requires_grad_of_module", TRAIN + "model[0].weight.requires_grad = False\nfor p in model[0].parameters():\n    p.requires_grad = False\n" + LOOP),
     ("clip_before_backward", TRAIN + ROUND.format(before="", between=CLIP, after="")),
+    ("clip_before_backward", """a, b = nn.Linear(2, 1), nn.Linear(2, 1)
+one, two = torch.optim.SGD(a.parameters(), lr=.1), torch.optim.SGD(b.parameters(), lr=.1)
+for _ in range(3):
+    one.zero_grad()
+    for xb in torch.randn(3, 4, 2):
+        (9 * a(xb)).pow(2).mean().backward()
+    nn.utils.clip_grad_norm_(a.parameters(), 0.1)
+    one.step()
+    two.zero_grad()
+    b(torch.randn(4, 2)).pow(2).mean().backward()
+    two.step()
+"""),
     ("clip_before_backward", TRAIN + "for i in range(4):\n    F.mse_loss(model(x), y).backward()\n    if i % 2:\n    " + CLIP + "        opt.step()\n        opt.zero_grad()\n"),
     ("clip_after_step", TRAIN + ROUND.format(before="", between=CLIP, after="    print(loss)\n")),
     ("state_dict_shared", "import copy\n" + TRAIN + BEST.format(state="copy.deepcopy(model.state_dict())")),

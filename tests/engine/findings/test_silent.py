@@ -342,6 +342,21 @@ for epoch in range(40):
         (-D(G(torch.randn(4, 1))).mean()).backward()
         of_g.step()
 """,
+    "tasks whose gradients add up, first zeroed when there are none": """import torch
+from torch import nn
+net = nn.Linear(3, 1)
+opt = torch.optim.Adam(net.parameters())
+for step in range(30):
+    opt.zero_grad()
+    for _ in range(4):
+        fast = dict(net.named_parameters())
+        for _ in range(2):
+            loss = torch.func.functional_call(net, fast, (torch.randn(8, 3),)).pow(2).mean()
+            slopes = torch.autograd.grad(loss, list(fast.values()), create_graph=True)
+            fast = {name: each - 0.01 * slope for (name, each), slope in zip(fast.items(), slopes)}
+        torch.func.functional_call(net, fast, (torch.randn(8, 3),)).pow(2).mean().backward()
+    opt.step()
+""",
     "micro-batches that are zeroed after the step": """import torch
 from torch import nn
 net = nn.Linear(3, 1)

@@ -1,0 +1,107 @@
+"""Mistakes that values tell over several turns, or the way of the samples through the layers: what stays as it was
+though it was to change, what is the same twice, each with what makes it right."""
+
+from tests.engine.findings.silent import Case
+from tests.engine.findings.silent_values import Pair
+
+STEP = "    opt.zero_grad(); loss.backward(); opt.step()\n"
+PAIRS = (
+    Pair("fast_weights_without_graph", 11, """W = [torch.randn(4, 3, requires_grad=True), torch.zeros(4, requires_grad=True)]
+opt = torch.optim.Adam(W, lr=0.01)
+def model(x, w):
+    return F.linear(x, w[0], w[1]).tanh().sum(1)
+for _ in range(4):
+    x, y = torch.randn(8, 3), torch.randn(8)
+    inner = F.mse_loss(model(x, W), y)
+    g = torch.autograd.grad(inner, W)
+    fast = [w - 0.1 * d for w, d in zip(W, g)]
+    opt.zero_grad()
+    F.mse_loss(model(x, fast), y).backward()
+    opt.step()
+""", (("grad(inner, W)", "grad(inner, W, create_graph=True)"),)),
+    Pair("fast_weights_without_graph", 15, """class Learner(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Linear(3, 1)
+        self.rate = nn.Parameter(torch.tensor(0.1))
+        self.order = 2
+    def run(self, x, w):
+        return torch.func.functional_call(self.net, w, (x,))
+    def adapt(self, x, y):
+        w = dict(self.net.named_parameters())
+        for _ in range(2):
+            grads = torch.autograd.grad(self.run(x, w).sub(y).pow(2).mean(), list(w.values()))
+            w = {name: p - self.rate * g for (name, p), g in zip(w.items(), grads)}
+        return w
+learner = Learner()
+opt = torch.optim.SGD(learner.parameters(), lr=0.01)
+for _ in range(4):
+    x, y = torch.randn(8, 3), torch.randn(8, 1)
+    loss = learner.run(x, learner.adapt(x, y)).sub(y).pow(2).mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+""", (("list(w.values()))", "list(w.values()), create_graph=False)"),)),
+    Pair("log_of_summed_diagonal", 10, f"""x, y = torch.randn(8, 2), torch.randn(8)
+scale = torch.zeros(1, requires_grad=True)
+opt = torch.optim.Adam([scale], lr=0.05)
+for _ in range(3):
+    K = torch.exp(-torch.cdist(x, x) / scale.exp()) + 0.1 * torch.eye(8)
+    L = torch.linalg.cholesky(K)
+    loss = 0.5 * (y * torch.cholesky_solve(y[:, None], L)[:, 0]).sum() + torch.log(L.diag().sum())
+{STEP}""", (("torch.log(L.diag().sum())", "torch.log(L.diag()).sum()"),)),
+    Pair("log_of_summed_diagonal", 7, """A = torch.randn(4, 4)
+cov = (A @ A.T + torch.eye(4)).requires_grad_()
+root = torch.linalg.cholesky(cov)
+half = root.diagonal(dim1=-2, dim2=-1).sum(-1).log()
+(half * 2).backward()
+print(cov.grad)
+""", ((".sum(-1).log()", ".log().sum(-1)"),)),
+    Pair("log_variance_cut_at_zero", 9, f"""class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.mean, self.spread = nn.Linear(3, 1), nn.Linear(3, 1)
+    def forward(self, x):
+        return self.mean(x), torch.relu(self.spread(x))
+net = Net()
+opt = torch.optim.Adam(net.parameters(), lr=0.01)
+for _ in range(4):
+    x = torch.randn(16, 3)
+    y = x.sum(1, keepdim=True)
+    mean, log_var = net(x)
+    loss = (0.5 * (log_var + (y - mean) ** 2 / log_var.exp())).mean()
+{STEP}""", (("torch.relu(self.spread(x))", "self.spread(x)"),)),
+    Pair("log_variance_cut_at_zero", 10, f"""enc, dec = nn.Linear(6, 4), nn.Linear(2, 6)
+opt = torch.optim.Adam([*enc.parameters(), *dec.parameters()], lr=0.01)
+for _ in range(4):
+    x = torch.randn(16, 6)
+    h = F.relu(enc(x))
+    mu, logvar = h[:, :2], h[:, 2:]
+    logvar = F.relu(logvar)
+    z = mu + torch.randn_like(mu) * torch.exp(0.5 * logvar)
+    loss = F.mse_loss(dec(z), x) - 0.5 * (1 + logvar - mu.pow(2) - logvar.exp()).sum(1).mean()
+{STEP}""", (("    logvar = F.relu(logvar)\n", ""), ("h = F.relu(enc(x))", "h = enc(x)"))),
+)  # fmt: skip
+ALSO_RIGHT = (
+    (
+        "log_variance_cut_at_zero",
+        """net = nn.Linear(3, 4)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    h = torch.relu(net(torch.randn(8, 3)))
+    loss = -(h - h.exp().sum(1, keepdim=True).log())[:, 0].mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+""",
+    ),
+    (
+        "fast_weights_without_graph",
+        """# FOMAML: the gradients are constants
+w = torch.randn(3, requires_grad=True)
+opt = torch.optim.SGD([w], lr=0.1)
+for _ in range(3):
+    g, = torch.autograd.grad((w - 1).pow(2).sum(), w)
+    opt.zero_grad(); ((w - 0.1 * g) + 1).pow(2).sum().backward(); opt.step()
+""",
+    ),
+)
+"""Near misses that are told by what lies between two turns, or by what the program says of itself."""
+TRIGGERS = tuple(Case(pair.code, pair.line, {}, pair.program) for pair in PAIRS)
+NEAR_MISSES = (*ALSO_RIGHT, *((pair.code, pair.mended()) for pair in PAIRS))

@@ -40,6 +40,42 @@ for _ in range(4):
     loss = learner.run(x, learner.adapt(x, y)).sub(y).pow(2).mean()
     opt.zero_grad(); loss.backward(); opt.step()
 """, (("list(w.values()))", "list(w.values()), create_graph=False)"),)),
+    Pair("row_against_itself", 11, f"""net = nn.Linear(5, 4)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    x = torch.randn(6, 5)
+    z = F.normalize(torch.cat([net(x), net(x + 0.1 * torch.randn(6, 5))]), dim=1)
+    sim = F.cosine_similarity(z.unsqueeze(1), z.unsqueeze(0), dim=2) / 0.5
+    pos = torch.cat([sim.diagonal(6), sim.diagonal(-6)])
+    loss = (torch.exp(sim).sum(1).log() - pos).mean()
+{STEP}""", (("torch.exp(sim).sum", "torch.exp(sim.masked_fill(torch.eye(12, dtype=torch.bool), float('-inf'))).sum"),)),
+    Pair("row_against_itself", 12, f"""net = nn.Linear(5, 4)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+rows = torch.arange(12)
+twins = (rows + 6) % 12
+for _ in range(3):
+    x = torch.randn(6, 5)
+    z = F.normalize(net(torch.cat([x, x + 0.1 * torch.randn(6, 5)])), dim=1)
+    logits = torch.mm(z, z.t()) / 0.1
+    loss = (logits.logsumexp(1) - logits[rows, twins]).mean()
+{STEP}""", (("torch.mm(z, z.t()) / 0.1", "(torch.mm(z, z.t()) / 0.1).fill_diagonal_(-1e9)"),)),
+    Pair("views_are_one", 9, f"""net = nn.Sequential(nn.Linear(5, 8), nn.ReLU(), nn.Linear(8, 4))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    one, two = torch.randn(6, 5), torch.randn(6, 5)
+    a = F.normalize(net(one), dim=1)
+    b = F.normalize(net(one), dim=1)
+    logits = a @ b.T / 0.2
+    loss = F.cross_entropy(logits, torch.arange(6))
+{STEP}""", (("b = F.normalize(net(one)", "b = F.normalize(net(two)"),)),
+    Pair("views_are_one", 9, f"""net = nn.Sequential(nn.Linear(5, 8), nn.Dropout(0.5), nn.Linear(8, 4))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+net.eval()
+for _ in range(4):
+    x = torch.randn(6, 5)
+    q, k = net(x), net(x)
+    loss = F.cross_entropy(torch.matmul(q, k.transpose(0, 1)), torch.arange(6))
+{STEP}""", (("net.eval()", "net.train()"),)),
     Pair("log_of_summed_diagonal", 10, f"""x, y = torch.randn(8, 2), torch.randn(8)
 scale = torch.zeros(1, requires_grad=True)
 opt = torch.optim.Adam([scale], lr=0.05)

@@ -5,6 +5,23 @@ from tests.engine.findings.silent import Case
 from tests.engine.findings.silent_values import Pair
 
 STEP = "    opt.zero_grad(); loss.backward(); opt.step()\n"
+CRNN = f"""class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cnn = nn.Conv2d(1, 6, (4, 3), padding=(0, 1))
+        self.rnn = nn.LSTM(6, 8, batch_first=True)
+        self.head = nn.Linear(8, 3)
+    def forward(self, x):
+        h = torch.relu(self.cnn(x)).squeeze(2)
+        h = h.permute(2, 0, 1)
+        return self.head(self.rnn(h)[0])
+net = Net()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    x, y = torch.randn(5, 1, 4, 9), torch.randint(0, 3, (5, 9))
+    out = net(x)
+    loss = F.cross_entropy(out.permute(1, 2, 0), y)
+{STEP}"""
 PAIRS = (
     Pair("fast_weights_without_graph", 11, """W = [torch.randn(4, 3, requires_grad=True), torch.zeros(4, requires_grad=True)]
 opt = torch.optim.Adam(W, lr=0.01)
@@ -76,6 +93,10 @@ for _ in range(4):
     q, k = net(x), net(x)
     loss = F.cross_entropy(torch.matmul(q, k.transpose(0, 1)), torch.arange(6))
 {STEP}""", (("net.eval()", "net.train()"),)),
+    Pair("samples_taken_for_steps", 13, CRNN, (("permute(2, 0, 1)", "permute(0, 2, 1)"), ("out.permute(1, 2, 0)", "out.permute(0, 2, 1)"))),
+    Pair("samples_taken_for_steps", 13, CRNN.replace(", batch_first=True", "").replace("(2, 0, 1)", "(0, 2, 1)").replace("(1, 2, 0)", "(0, 2, 1)").replace("nn.LSTM", "nn.GRU"), (
+        ("h.permute(0, 2, 1)", "h.permute(2, 0, 1)"), ("out.permute(0, 2, 1)", "out.permute(1, 2, 0)"),
+    )),
     Pair("log_of_summed_diagonal", 10, f"""x, y = torch.randn(8, 2), torch.randn(8)
 scale = torch.zeros(1, requires_grad=True)
 opt = torch.optim.Adam([scale], lr=0.05)
@@ -115,6 +136,33 @@ for _ in range(4):
     z = mu + torch.randn_like(mu) * torch.exp(0.5 * logvar)
     loss = F.mse_loss(dec(z), x) - 0.5 * (1 + logvar - mu.pow(2) - logvar.exp()).sum(1).mean()
 {STEP}""", (("    logvar = F.relu(logvar)\n", ""), ("h = F.relu(enc(x))", "h = enc(x)"))),
+    Pair("coefficient_of_features", 15, f"""class Denoiser(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.emb, self.first, self.last = nn.Embedding(20, 16), nn.Linear(8, 16), nn.Linear(16, 8)
+    def forward(self, x, t):
+        return self.last(torch.relu(self.first(x) + self.emb(t)))
+kept, net = torch.linspace(0.9, 0.1, 20), Denoiser()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    x0, eps, t = torch.randn(8, 8), torch.randn(8, 8), torch.randint(0, 20, (8,))
+    a = kept.gather(0, t)
+    xt = a.sqrt() * x0 + (1 - a).sqrt() * eps
+    loss = F.mse_loss(net(xt, t), eps)
+{STEP}""", (("a = kept.gather(0, t)", "a = kept.gather(0, t)[:, None]"),)),
+    Pair("coefficient_of_features", 14, f"""class Flow(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Linear(7, 6)
+    def forward(self, x, t):
+        return self.net(torch.cat([x, t.unsqueeze(1)], 1))
+flow = Flow()
+opt = torch.optim.SGD(flow.parameters(), lr=0.1)
+for _ in range(3):
+    x, z, t = torch.randn(6, 6), torch.randn(6, 6), torch.rand(6)
+    xt = (1 - t) * z + t * x
+    loss = F.mse_loss(flow(xt, t), x - z)
+{STEP}""", (("(1 - t) * z + t * x", "(1 - t[:, None]) * z + t[:, None] * x"),)),
 )  # fmt: skip
 ALSO_RIGHT = (
     (

@@ -57,6 +57,20 @@ for _ in range(4):
     loss = learner.run(x, learner.adapt(x, y)).sub(y).pow(2).mean()
     opt.zero_grad(); loss.backward(); opt.step()
 """, (("list(w.values()))", "list(w.values()), create_graph=False)"),)),
+    Pair("increments_rounded_away", 11, f"""net = nn.Linear(4, 3)
+kept = [p.detach().clone().to(torch.bfloat16) for p in net.parameters()]
+opt = torch.optim.SGD(net.parameters(), lr=0.5)
+for _ in range(12):
+    loss = (net(torch.randn(8, 4)) - 3).pow(2).mean()
+{STEP}    for k, p in zip(kept, net.parameters()):
+        k.mul_(0.9995).add_(p.detach().to(torch.bfloat16), alpha=0.0005)
+""", (("clone().to(torch.bfloat16)", "clone()"), ("detach().to(torch.bfloat16), alpha", "detach(), alpha"))),
+    Pair("increments_rounded_away", 7, """weights = torch.randn(6).half()
+aim = torch.randn(6).half()
+for _ in range(8):
+    weights.lerp_(aim, 1e-4)
+print(weights)
+""", (("1e-4", "0.1"),)),
     Pair("row_against_itself", 11, f"""net = nn.Linear(5, 4)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(3):
@@ -183,6 +197,14 @@ opt = torch.optim.SGD([w], lr=0.1)
 for _ in range(3):
     g, = torch.autograd.grad((w - 1).pow(2).sum(), w)
     opt.zero_grad(); ((w - 0.1 * g) + 1).pow(2).sum().backward(); opt.step()
+""",
+    ),
+    (
+        "increments_rounded_away",
+        """v = torch.rand(5).to(torch.bfloat16)
+for _ in range(8):
+    scale = v.sqrt().add_(1e-8)
+print(scale)
 """,
     ),
 )

@@ -111,6 +111,33 @@ for _ in range(4):
     Pair("samples_taken_for_steps", 13, CRNN.replace(", batch_first=True", "").replace("(2, 0, 1)", "(0, 2, 1)").replace("(1, 2, 0)", "(0, 2, 1)").replace("nn.LSTM", "nn.GRU"), (
         ("h.permute(0, 2, 1)", "h.permute(2, 0, 1)"), ("out.permute(0, 2, 1)", "out.permute(1, 2, 0)"),
     )),
+    Pair("state_rebound", 7, """def step(params, grads, state, lr=0.05, b1=0.9):
+    with torch.no_grad():
+        for p, g, m in zip(params, grads, state):
+            m = b1 * m + (1 - b1) * g
+            p -= lr * m
+w = torch.randn(3, requires_grad=True)
+state = [torch.zeros(3)]
+for t in range(6):
+    step([w], torch.autograd.grad((w - 1).pow(2).sum(), [w]), state)
+""", (("            m = b1 * m + (1 - b1) * g\n", "            m.mul_(b1).add_((1 - b1) * g)\n"),)),
+    Pair("state_rebound", 12, """class RMSProp:
+    def __init__(self, params):
+        self.params = list(params)
+        self.state = {p: {'sq': torch.zeros_like(p)} for p in self.params}
+    @torch.no_grad()
+    def step(self):
+        for p in self.params:
+            sq = self.state[p]['sq']
+            sq = sq * 0.9 + p.grad.pow(2) * 0.1
+            p.sub_(0.01 * p.grad / (sq.sqrt() + 1e-8))
+            p.grad = None
+net = nn.Linear(3, 1)
+opt = RMSProp(net.parameters())
+for _ in range(5):
+    net(torch.randn(8, 3)).sub(1).pow(2).mean().backward()
+    opt.step()
+""", (("            p.sub_(", "            self.state[p]['sq'] = sq\n            p.sub_("),)),
     Pair("log_of_summed_diagonal", 10, f"""x, y = torch.randn(8, 2), torch.randn(8)
 scale = torch.zeros(1, requires_grad=True)
 opt = torch.optim.Adam([scale], lr=0.05)

@@ -22,6 +22,21 @@ for _ in range(3):
     out = net(x)
     loss = F.cross_entropy(out.permute(1, 2, 0), y)
 {STEP}"""
+POLICY = f"""policy = nn.Linear(3, 4)
+opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+def log_prob(states, actions):
+    return F.log_softmax(policy(states), 1).gather(1, actions)
+for _ in range(3):
+    states = torch.randn(16, 3)
+    with torch.no_grad():
+        actions = torch.multinomial(policy(states).softmax(1), 1)
+    gain = torch.randn(16, 1)
+    for _ in range(4):
+        new = log_prob(states, actions)
+        old = log_prob(states, actions).detach()
+        ratio = torch.exp(new - old)
+        loss = -torch.min(ratio * gain, ratio.clamp(0.8, 1.2) * gain).mean()
+{STEP.replace("    ", "        ", 1)}"""
 PAIRS = (
     Pair("fast_weights_without_graph", 11, """W = [torch.randn(4, 3, requires_grad=True), torch.zeros(4, requires_grad=True)]
 opt = torch.optim.Adam(W, lr=0.01)
@@ -71,6 +86,11 @@ for _ in range(8):
     weights.lerp_(aim, 1e-4)
 print(weights)
 """, (("1e-4", "0.1"),)),
+    Pair("ratio_of_one", 16, POLICY, (
+        ("        old = log_prob(states, actions).detach()\n", ""),
+        ("    gain = ", "    old = log_prob(states, actions).detach()\n    gain = "),
+    )),
+    Pair("ratio_of_one", 16, POLICY.replace("log_prob(states, actions).detach()", "F.log_softmax(policy(states).detach(), 1).gather(1, actions)"), (("range(4)", "range(1)"),)),
     Pair("row_against_itself", 11, f"""net = nn.Linear(5, 4)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(3):
@@ -177,6 +197,59 @@ for _ in range(4):
     z = mu + torch.randn_like(mu) * torch.exp(0.5 * logvar)
     loss = F.mse_loss(dec(z), x) - 0.5 * (1 + logvar - mu.pow(2) - logvar.exp()).sum(1).mean()
 {STEP}""", (("    logvar = F.relu(logvar)\n", ""), ("h = F.relu(enc(x))", "h = enc(x)"))),
+    Pair("density_of_each_part", 11, """from torch.distributions import Normal
+actor, critic = nn.Linear(5, 6), nn.Linear(8, 1)
+opt = torch.optim.SGD(actor.parameters(), lr=0.1)
+for _ in range(3):
+    obs = torch.randn(16, 5)
+    mu, log_std = actor(obs).chunk(2, 1)
+    pi = Normal(mu, log_std.exp())
+    act = pi.rsample(); logp = pi.log_prob(act)
+    loss = (0.2 * logp - critic(torch.cat([obs, act], 1))).mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+""", (("pi.log_prob(act)", "pi.log_prob(act).sum(1, keepdim=True)"),)),
+    Pair("density_of_each_part", 10, """class Policy(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.mu, self.v = nn.Linear(3, 2), nn.Linear(3, 1)
+    def forward(self, s):
+        d = torch.distributions.Normal(self.mu(s), 1.0)
+        a = d.sample(); l = d.log_prob(a)
+        return l, self.v(s)
+net = Policy()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    s = torch.randn(8, 3)
+    l, v = net(s)
+    target = torch.rand(8, 1) + 0.9 * (v - 0.1 * l)
+    loss = F.mse_loss(v, target.mean(1, keepdim=True).detach())
+    opt.zero_grad(); loss.backward(); opt.step()
+""", (("d.log_prob(a)", "d.log_prob(a).sum(-1, keepdim=True)"),)),
+    Pair("end_never_read", 11, """q, aim = nn.Linear(3, 2), nn.Linear(3, 2)
+opt = torch.optim.SGD(q.parameters(), lr=0.1)
+rows = [(torch.randn(3), i % 2, float(i), torch.randn(3), float(i % 4 == 3)) for i in range(12)]
+for _ in range(4):
+    s, a, r, n, d = zip(*rows)
+    s, n, a = torch.stack(s), torch.stack(n), torch.tensor(a)
+    r, d = torch.tensor(r), torch.tensor(d)
+    with torch.no_grad(): target = r + 0.9 * aim(n).max(1)[0]
+    loss = F.mse_loss(q(s).gather(1, a[:, None])[:, 0], target)
+    opt.zero_grad(); loss.backward(); opt.step()
+""", (("0.9 * aim(n).max(1)[0]", "0.9 * aim(n).max(1)[0] * (1 - d)"),)),
+    Pair("end_never_read", 15, """class Buffer:
+    def __init__(self, n):
+        self.s, self.r, self.n, self.done = torch.randn(n, 3), torch.rand(n), torch.randn(n, 3), (torch.arange(n) % 3 == 2).float()
+    def sample(self, k):
+        i = torch.randint(0, 30, (k,))
+        return self.s[i], self.r[i], self.n[i], self.done[i]
+value = nn.Linear(3, 1)
+opt = torch.optim.SGD(value.parameters(), lr=0.1)
+buffer = Buffer(30)
+for _ in range(4):
+    s, r, n, done = buffer.sample(20); v = value(n).squeeze(1).detach()
+    loss = F.mse_loss(value(s).squeeze(1), r + 0.95 * v)
+    opt.zero_grad(); loss.backward(); opt.step()
+""", (("0.95 * v)", "(1 - done) * 0.95 * v)"),)),
     Pair("coefficient_of_features", 15, f"""class Denoiser(nn.Module):
     def __init__(self):
         super().__init__()
@@ -206,6 +279,20 @@ for _ in range(3):
 {STEP}""", (("(1 - t) * z + t * x", "(1 - t[:, None]) * z + t[:, None] * x"),)),
 )  # fmt: skip
 ALSO_RIGHT = (
+    ("ratio_of_one", POLICY.replace("log_prob(states, actions).detach()", "new.detach()")),
+    (
+        "density_of_each_part",
+        """net = nn.Linear(2, 6)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    x, y = torch.randn(8, 2), torch.randn(8, 1)
+    mu, log_pi = net(x).chunk(2, 1)
+    joint = torch.distributions.Normal(mu, 1.0).log_prob(y) + log_pi
+    shares = (joint - joint.logsumexp(1, keepdim=True)).exp()
+    loss = -(shares.detach() * joint).sum(1).mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+""",
+    ),
     (
         "log_variance_cut_at_zero",
         """net = nn.Linear(3, 4)
@@ -213,6 +300,19 @@ opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(3):
     h = torch.relu(net(torch.randn(8, 3)))
     loss = -(h - h.exp().sum(1, keepdim=True).log())[:, 0].mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+""",
+    ),
+    (
+        "end_never_read",
+        """v = nn.Linear(3, 1)
+opt = torch.optim.SGD(v.parameters(), lr=0.1)
+for _ in range(4):
+    s, n = torch.randn(8, 3), torch.randn(8, 3)
+    r, turn = torch.tensor([0.5] * 8), torch.tensor([0.0, 1.0] * 4)
+    done = torch.tensor([0.0] * 6 + [1.0] * 2)
+    target = r + 0.9 * (v(n)[:, 0].detach() * (1 - done))
+    loss = F.mse_loss(v(s)[:, 0], target)
     opt.zero_grad(); loss.backward(); opt.step()
 """,
     ),

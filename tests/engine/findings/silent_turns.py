@@ -197,6 +197,35 @@ for _ in range(4):
     z = mu + torch.randn_like(mu) * torch.exp(0.5 * logvar)
     loss = F.mse_loss(dec(z), x) - 0.5 * (1 + logvar - mu.pow(2) - logvar.exp()).sum(1).mean()
 {STEP}""", (("    logvar = F.relu(logvar)\n", ""), ("h = F.relu(enc(x))", "h = enc(x)"))),
+    Pair("padding_mask_turned_round", 16, f"""class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.emb = nn.Embedding(9, 8, padding_idx=0)
+        layer = nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0, batch_first=True)
+        self.enc = nn.TransformerEncoder(layer, 1, enable_nested_tensor=False)
+        self.head = nn.Linear(8, 2)
+    def mask(self, lengths, n):
+        return torch.arange(n)[None] < lengths[:, None]
+    def forward(self, ids, lengths):
+        x = self.emb(ids)
+        mask = self.mask(lengths, ids.shape[1])
+        x = self.enc(x, src_key_padding_mask=mask)
+        return self.head(x[:, 0])
+net = Net()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(5):
+    lengths, ids = torch.randint(3, 9, (30,)), torch.randint(1, 9, (30, 10))
+    ids[torch.arange(10)[None] >= lengths[:, None]] = 0
+    loss = F.cross_entropy(net(ids, lengths), torch.randint(0, 2, (30,)))
+{STEP}""", (("mask=mask", "mask=~mask"),)),
+    Pair("padding_mask_turned_round", 9, f"""emb, attn, head = nn.Embedding(9, 8), nn.MultiheadAttention(8, 2, batch_first=True), nn.Linear(8, 2)
+ids = torch.tensor([[3, 4, 5, 1], [6, 2, 1, 1]])
+opt = torch.optim.SGD([*emb.parameters(), *attn.parameters(), *head.parameters()], lr=0.1)
+for _ in range(3):
+    x = emb(ids)
+    h, _ = attn(x, x, x, key_padding_mask=(ids != 1))
+    loss = F.cross_entropy(head(h.mean(1)), torch.tensor([0, 1]))
+{STEP}""", (("!= 1", "== 1"),)),
     Pair("density_of_each_part", 11, """from torch.distributions import Normal
 actor, critic = nn.Linear(5, 6), nn.Linear(8, 1)
 opt = torch.optim.SGD(actor.parameters(), lr=0.1)

@@ -226,6 +226,29 @@ for _ in range(3):
     h, _ = attn(x, x, x, key_padding_mask=(ids != 1))
     loss = F.cross_entropy(head(h.mean(1)), torch.tensor([0, 1]))
 {STEP}""", (("!= 1", "== 1"),)),
+    Pair("padding_row_drawn", 8, f"""class Bag(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.emb = nn.Embedding(9, 4, padding_idx=0)
+        nn.init.xavier_uniform_(self.emb.weight)
+        self.head = nn.Linear(4, 1)
+    def forward(self, ids):
+        return self.head(self.emb(ids).mean(dim=1))
+net = Bag()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+ids = torch.tensor([[3, 4, 5, 0], [6, 2, 0, 0]])
+for _ in range(3):
+    loss = net(ids).pow(2).mean()
+{STEP}""", (("(self.emb.weight)\n", "(self.emb.weight)\n        self.emb.weight.data[0] = 0\n"),)),
+    Pair("padding_row_drawn", 7, f"""words, head = nn.Embedding(7, 3, padding_idx=6), nn.Linear(3, 2)
+for p in [words.weight, head.weight]:
+    if p.dim() > 1:
+        p.data.normal_(0, 0.02)
+opt = torch.optim.SGD([*words.parameters(), *head.parameters()], lr=0.1)
+ids = torch.tensor([[3, 4, 6], [2, 6, 6]])
+for _ in range(3):
+    loss = F.cross_entropy(head(words(ids).sum(1)), torch.tensor([0, 1]))
+{STEP}""", (("words(ids).sum(1)", "(words(ids) * (ids != 6).unsqueeze(2)).sum(1)"),)),
     Pair("density_of_each_part", 11, """from torch.distributions import Normal
 actor, critic = nn.Linear(5, 6), nn.Linear(8, 1)
 opt = torch.optim.SGD(actor.parameters(), lr=0.1)

@@ -249,6 +249,28 @@ ids = torch.tensor([[3, 4, 6], [2, 6, 6]])
 for _ in range(3):
     loss = F.cross_entropy(head(words(ids).sum(1)), torch.tensor([0, 1]))
 {STEP}""", (("words(ids).sum(1)", "(words(ids) * (ids != 6).unsqueeze(2)).sum(1)"),)),
+    Pair("micro_batches_weigh_alike", 12, """emb, head = nn.Embedding(9, 8), nn.Linear(8, 9)
+opt = torch.optim.SGD([*emb.parameters(), *head.parameters()], lr=0.1)
+parts = [torch.randint(1, 9, (1, 5)), torch.randint(1, 9, (1, 40))]
+def loss_of(ids):
+    logits = head(emb(ids[:, :-1]))
+    return F.cross_entropy(logits.flatten(0, 1), ids[:, 1:].flatten())
+for _ in range(5):
+    for ids in parts:
+        (loss_of(ids) / 2).backward()
+    opt.step(); opt.zero_grad()
+""", (("(1, 5)", "(1, 30)"),)),
+    Pair("micro_batches_weigh_alike", 11, """net = nn.Linear(6, 4)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+data = []
+for size in (9, 2, 8, 3, 9, 2):
+    y = torch.randint(0, 4, (9,)); y[size:] = -100
+    data.append((torch.randn(9, 6), y))
+for i, (x, y) in enumerate(data * 3):
+    loss = F.cross_entropy(net(x), y) / 2; loss.backward()
+    if i % 2:
+        opt.step(); opt.zero_grad()
+""", (("F.cross_entropy(net(x), y) / 2", "F.cross_entropy(net(x), y, reduction='sum') / 11"),)),
     Pair("density_of_each_part", 11, """from torch.distributions import Normal
 actor, critic = nn.Linear(5, 6), nn.Linear(8, 1)
 opt = torch.optim.SGD(actor.parameters(), lr=0.1)

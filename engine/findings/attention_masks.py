@@ -1,10 +1,12 @@
 """Masks of attention that hide what should be seen: the past in place of the future, words in place of padding."""
 
 import ast
+import math
+from bisect import bisect_left
 from collections.abc import Iterator
 
 from engine.findings.diagnosis import Diagnosis, argument, extent, line, number, times
-from engine.trace import Finding, Op, Tensor
+from engine.trace import Finding, Op, Span, Tensor
 
 FUSED = "scaled_dot_product_attention"
 ATTENTIONS = ("multi_head_attention_forward", FUSED)
@@ -12,6 +14,7 @@ KEEPS_PLACES = frozenset("bool to long int float unsqueeze expand repeat clone g
 TURNS_ROUND = ("logical_not", "bitwise_not", "invert")
 COMPARES = ("eq", "ne", "gt")
 MOST_BACK = 8
+LEAST_TURNS = 3
 HIDES = -1e3
 """A score below it has no weight after a softmax."""
 
@@ -90,6 +93,62 @@ def words_hidden(diagnosis: Diagnosis) -> Iterator[Finding]:
             continue
         if (compared.name == "eq") != is_hidden and (compared.name != "gt" or not padding):
             yield _words_hidden(diagnosis, op, compared, hides=hides)
+
+
+def padding_masks_turned_round(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A `key_padding_mask` that is True for the tokens and False for the padding: values tell, whatever made it."""
+    places: dict[Span | None, list[tuple[Op, Tensor, Tensor]]] = {}
+    lookups = list(diagnosis.ops_named(("embedding",)))
+    for op in diagnosis.ops_named(("multi_head_attention_forward",)):
+        mask = diagnosis.tensors.get(_key_padding_mask(diagnosis, op) or "")
+        if mask is not None and mask.dtype == "bool" and extent(mask) == (0.0, 1.0):
+            before = bisect_left(lookups, diagnosis.op_at[op.id], key=lambda each: diagnosis.op_at[each.id])
+            tokens = diagnosis.input_of(lookups[before - 1]) if before else None
+            if tokens is not None and tokens.shape == mask.shape:
+                places.setdefault(op.span, []).append((op, mask, tokens))
+    for turns in places.values():
+        shown = [_only_shown(mask, tokens) for _, mask, tokens in turns]
+        op, mask, tokens = turns[0]
+        is_certain = bool(mask.data) or (len(turns) >= LEAST_TURNS and len({_hidden(mask) for _, mask, _ in turns}) > 1)
+        if is_certain and None not in shown and len({*shown}) == 1:
+            yield diagnosis.warning(
+                "padding_mask_turned_round",
+                op,
+                tensors=(mask.id, tokens.id),
+                mask=diagnosis.say(mask.id),
+                tokens=diagnosis.say(tokens.id),
+                padding=f"{shown[0]:.0f}",
+                hidden=str(_hidden(mask)),
+                shown=str(diagnosis.elements(mask.id) - _hidden(mask)),
+            )
+
+
+def _key_padding_mask(diagnosis: Diagnosis, op: Op) -> str | None:
+    """The mask of the keys that attention was given, also where PyTorch made numbers of it."""
+    mask = next((written.tensor for written in op.arguments if written.name == "key_padding_mask"), None)
+    maker = diagnosis.maker.get(mask or "")
+    is_filled = maker is not None and maker.name == "masked_fill_" and len(maker.inputs) > 1
+    return maker.inputs[1] if maker is not None and is_filled else mask
+
+
+def _only_shown(mask: Tensor, tokens: Tensor) -> float | None:
+    """The one token at all places that a mask shows, where those it hides hold others; of a large one 0, where it shows
+    as many places as there are zeros."""
+    if mask.data and tokens.data:
+        shown, hidden = (
+            {ids for is_so, ids in zip(mask.data, tokens.data, strict=True) if bool(is_so) == at}
+            for at in (False, True)
+        )
+        return float(min(shown)) if len(shown) == 1 < len(hidden) and shown.isdisjoint(hidden) else None
+    zeros = tokens.summary.zeros if tokens.summary is not None else 0
+    shown_places = mask.summary.zeros if mask.summary is not None else -1
+    return 0.0 if zeros == shown_places != _hidden(mask) else None
+
+
+def _hidden(mask: Tensor) -> int:
+    """How many places a mask of truth values hides."""
+    zeros = mask.summary.zeros if mask.summary is not None else list(mask.data or ()).count(0)
+    return math.prod(mask.shape) - zeros
 
 
 def attn_mask(op: Op) -> str | None:

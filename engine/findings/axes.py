@@ -147,7 +147,7 @@ def batch_taken_for_time(diagnosis: Diagnosis) -> Iterator[Finding]:
             lost.span if first else op.span,
             tensors=(given.id, made.id),
             nodes=op.nodes[:1],
-            fix=() if first else _batch_first(diagnosis, op),
+            fix=() if first else turned_round(diagnosis, is_first=False),
             layer=kind,
             samples=str(made.shape[batch]),
             steps=str(made.shape[1 - batch]),
@@ -222,12 +222,14 @@ def gone_of(op: Op, count: int) -> list[int] | None:
     return None
 
 
-def _batch_first(diagnosis: Diagnosis, op: Op) -> Edits:
-    """`batch_first=True`, where only one layer that takes it is made."""
-    made = [call for call in diagnosis.code.calls if called(call) in BATCH_FIRST]
-    if len(made) != 1 or keyword(made[0], "batch_first") is not None:
+def turned_round(diagnosis: Diagnosis, *, is_first: bool) -> Edits:
+    """`batch_first=True` added or, where it `is_first`, left out, where only one layer that takes it is made."""
+    code = diagnosis.code
+    made = [call for call in code.calls if called(call) in BATCH_FIRST]
+    word = keyword(made[0], "batch_first") if len(made) == 1 else None
+    if len(made) != 1 or (word is not None) != is_first:
         return ()
-    return (diagnosis.code.argument_added(made[0], "batch_first=True"),)
+    return (code.argument_added(made[0], "batch_first=True") if word is None else code.replace(word.value, "False"),)
 
 
 def weights_along_the_wrong_axis(diagnosis: Diagnosis) -> Iterator[Finding]:

@@ -11,12 +11,23 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple
 
-from engine.findings.axes import ATTENTION, BATCH_FIRST, RECURRENT, SWAPS, Axes, axis_of, bounds, gone_of, order_of
-from engine.findings.diagnosis import Diagnosis, line, says, size_of, times
+from engine.findings.axes import (
+    ATTENTION,
+    BATCH_FIRST,
+    RECURRENT,
+    SWAPS,
+    Axes,
+    axis_of,
+    bounds,
+    gone_of,
+    order_of,
+    turned_round,
+)
+from engine.findings.diagnosis import Diagnosis, line, near, says, size_of, times
 from engine.findings.losses import CLASS_LOSSES, COMPARING, SOFTMAXES, said_at
 from engine.ops import family_of
 from engine.program.names import called
-from engine.trace import Finding, Op, Tensor
+from engine.trace import Finding, Op, Span, Tensor
 
 CUTS_ANEW = frozenset(
     "view reshape flatten unflatten unsqueeze squeeze view_as reshape_as contiguous clone to float".split()
@@ -34,6 +45,7 @@ FIRST_AXIS = re.compile(r"conv|max_pool|avg_pool|adaptive_|batch_norm|instance_n
 MOST_BACK = 6
 MOST_OPS = 2_000
 MOST_LOSSES = 4
+MOST_TURNS = 2
 
 
 class Place(NamedTuple):
@@ -77,6 +89,57 @@ def _batch(diagnosis: Diagnosis, loss: Op) -> Batch | None:
     return Batch(target.shape[0], loss, target) if diagnosis.reaches_a_pass(loss) else None
 
 
+def coefficients_of_features(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """One number for each sample, taken for one of each feature since there are as many: a model is given what they
+    made and, row by row, what they were looked up with."""
+    told: set[Span | None] = set()
+    for op in diagnosis.ops_named(("mul", "div", "add", "sub")):
+        is_early = op.broadcast and op.iteration < MOST_TURNS
+        pair = [diagnosis.tensors[given] for given in op.inputs if given in diagnosis.tensors] if is_early else []
+        pair.sort(key=lambda given: len(given.shape))
+        if len(pair) != 2 or pair[1].shape != pair[0].shape * 2 or pair[0].shape in ((), (1,)) or op.span in told:
+            continue
+        if any(given.requires_grad or given.role in ("parameter", "buffer") for given in pair):
+            continue
+        behind = near([pair[0].id], diagnosis.made_from)
+        rows = {each for each in behind if diagnosis.tensors[each].shape == pair[0].shape}
+        mixed = set(near(op.outputs, lambda tensor: _made_outside(diagnosis, tensor)))
+        used = next(
+            (taker for each in rows for taker in diagnosis.takers.get(each, ()) if _is_row_wise(diagnosis, taker)), None
+        )
+        call = diagnosis.call_around(used) if used is not None else None
+        if (
+            used is None
+            or call is None
+            or not any(mixed.intersection(inside.inputs) for inside in diagnosis.ops_of(call))
+        ):
+            continue
+        told.add(op.span)
+        yield diagnosis.warning(
+            "coefficient_of_features",
+            op,
+            tensors=(pair[0].id, pair[1].id),
+            name=diagnosis.say(pair[0].id),
+            rows=diagnosis.say(used.inputs[0]),
+            other=diagnosis.say(pair[1].id),
+            count=str(pair[0].shape[0]),
+            used_line=line(used.span),
+        )
+
+
+def _made_outside(diagnosis: Diagnosis, tensor: str) -> Iterator[str]:
+    """What was computed from a value before any model took it."""
+    takers = (taker for taker in diagnosis.takers.get(tensor, ()) if taker.module is None)
+    return (output for taker in takers for output in taker.outputs)
+
+
+def _is_row_wise(diagnosis: Diagnosis, op: Op) -> bool:
+    """Whether a model makes a row of each entry: looks it up, or stands it in a column."""
+    given, made = diagnosis.input_of(op), diagnosis.output_of(op)
+    is_column = given is not None and made is not None and made.shape == (*given.shape, 1)
+    return op.module is not None and (op.name == "embedding" or is_column)
+
+
 class _Walk:
     """The way of one batch through the ops before its loss."""
 
@@ -86,6 +149,8 @@ class _Walk:
         self.places: dict[str, Place] = {}
         self.given: dict[str, str] = {}
         """For each tensor with a place, what the model was given."""
+        self.sampled: dict[str, Op] = {}
+        """For what the model was given: the convolution that took axis 0 for the samples."""
 
     def findings(self) -> Iterator[Finding]:
         end = self.diagnosis.op_at[self.batch.loss.id]
@@ -96,12 +161,41 @@ class _Walk:
             if op.module is not None and given.id not in self.places and self._is_data(given):
                 self.places[given.id], self.given[given.id] = Place(0), given.id
             if given.id in self.places:
-                finding = self._finding(op, given, self.places[given.id])
+                place = self.places[given.id]
+                if op.name.startswith("conv") and place == Place(0) and len(given.shape) > 2:
+                    self.sampled[self.given[given.id]] = op
+                finding = self._finding(op, given, place) or self._run_along(op, given, place)
                 if finding is not None:
                     yield finding
                     return
-                self._follow(op, given, self.places[given.id])
+                self._follow(op, given, place)
         yield from self._out_of_step()
+
+    def _run_along(self, op: Op, given: Tensor, place: Place) -> Finding | None:
+        """A recurrent layer that goes from sample to sample: it takes for time what a convolution took for samples."""
+        sampled = self.sampled.get(self.given[given.id])
+        is_first = op.name in RECURRENT and op.arguments[-1].text == "True"
+        if op.name not in RECURRENT or sampled is None or place != Place(int(is_first)) or len(given.shape) != 3:
+            return None
+        if given.shape[1 - place.axis] < 2 or not self.diagnosis.reaches_a_pass(op):
+            return None
+        module = self.diagnosis.modules.get(op.module or "")
+        return self.diagnosis.warning(
+            "samples_taken_for_steps",
+            op,
+            tensors=(given.id, *op.outputs[:1]),
+            fix=turned_round(self.diagnosis, is_first=is_first),
+            name=self.diagnosis.say(given.id),
+            layer=module.type if module is not None else op.name.upper(),
+            shape=times(given),
+            axis=str(place.axis),
+            other=str(1 - place.axis),
+            batch=str(self.batch.size),
+            steps=str(given.shape[1 - place.axis]),
+            is_first=str(int(is_first)),
+            conv=sampled.name,
+            conv_line=line(sampled.span),
+        )
 
     def _out_of_step(self) -> Iterator[Finding]:
         """Scores and targets of several numbers for each sample that were put into rows in different orders."""

@@ -1,16 +1,32 @@
 """Which samples a step sees: the first batch again and again; rows and labels in different orders."""
 
 import ast
+from bisect import bisect_left
 from collections.abc import Iterator
+from typing import NamedTuple
 
-from engine.findings.diagnosis import Diagnosis, extent, is_alike, line, near, says, times
-from engine.findings.losses import COMPARING
+from engine.findings.diagnosis import (
+    RESETS,
+    Diagnosis,
+    argument,
+    extent,
+    is_alike,
+    line,
+    near,
+    number,
+    numbers_of,
+    says,
+    times,
+)
+from engine.findings.losses import CLASS_LOSSES, COMPARING
 from engine.program.names import called, dotted
 from engine.program.tree import covers
-from engine.trace import Batch, Finding, Op, Span, Tensor
+from engine.trace import Batch, Finding, Op, Pass, Span, Tensor
 
 HELD_AGAINST = (*COMPARING, "sub", "rsub")
 LEAST_STEPS = 3
+UNEVEN = 2
+"""How many times as many targets one pass of a step has as another, that they should not count alike."""
 
 
 def first_batch_again(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -169,3 +185,62 @@ def _orders(diagnosis: Diagnosis, tensor: str) -> list[Op]:
     """The random orders that data behind a tensor was put into."""
     drawn = (maker for maker in diagnosis.makers_behind([tensor]) if maker.name == "randperm")
     return list({maker.id: maker for maker in drawn}.values())
+
+
+def micro_batches_weigh_alike(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Passes of one step whose losses are means over very different numbers of targets, and count alike."""
+    told: dict[Span | None, list[tuple[Op, list[int]]]] = {}
+    for passes in _added_up(diagnosis):
+        losses = [_mean_of_targets(diagnosis, pass_) for pass_ in passes]
+        found = [loss for loss in losses if loss is not None]
+        if len(passes) > 1 and len(found) == len(losses) and len({(loss.op.span, loss.scale) for loss in found}) == 1:
+            told.setdefault(passes[0].span, []).append((found[0].op, [loss.targets for loss in found]))
+    for span, counted in told.items():
+        uneven = [(op, targets) for op, targets in counted if max(targets) >= UNEVEN * min(targets)]
+        if 2 * len(uneven) > len(counted):
+            op, targets = uneven[0]
+            yield diagnosis.warning(
+                "micro_batches_weigh_alike",
+                span,
+                tensors=op.outputs,
+                loss=op.name,
+                loss_line=line(op.span),
+                least=str(min(targets)),
+                most=str(max(targets)),
+                ratio=f"{max(targets) / min(targets):.3g}",
+            )
+
+
+def _added_up(diagnosis: Diagnosis) -> Iterator[list[Pass]]:
+    """Passes of one place that follow each other, with no step, no reset and nothing left out between them."""
+    at_step, updates = diagnosis.pass_step, diagnosis.trace.updates
+    ends = sorted(diagnosis.update_step.get(each.id, -1) for each in updates if each.kind in ("step", *RESETS))
+    run: list[Pass] = []
+    for pass_ in diagnosis.ended if diagnosis.steps else ():
+        now, before = at_step.get(pass_.id, -1), at_step.get(run[-1].id, -1) if run else -1
+        is_next = bool(run) and run[-1].span == pass_.span and bisect_left(ends, before) == bisect_left(ends, now)
+        if not is_next or diagnosis.has_gap(before, now):
+            yield run
+            run = []
+        run.append(pass_)
+    yield run
+
+
+class _Mean(NamedTuple):
+    """A loss that is the mean over so many targets, and what the root of a pass is a multiple of it by."""
+
+    op: Op
+    targets: int
+    scale: float
+
+
+def _mean_of_targets(diagnosis: Diagnosis, pass_: Pass) -> _Mean | None:
+    root = pass_.roots[0].tensor if len(pass_.roots) == 1 else None
+    op = diagnosis.origin(root, ("mul", "div"))
+    if op is None or op.name not in CLASS_LOSSES or argument(op, "reduction") != "'mean'":
+        return None
+    value, whole = (numbers_of(diagnosis.tensors.get(each or "")) for each in (op.outputs[0], root))
+    targets = numbers_of(diagnosis.input_of(op, 1))
+    count = len(targets) - targets.count(number(argument(op, "ignore_index")) or 0)
+    is_plain = op.arguments and len(op.inputs) == 2 and count > 0 and value and value[0] and whole
+    return _Mean(op, count, round(whole[0] / value[0], 4)) if is_plain else None

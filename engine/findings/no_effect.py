@@ -6,7 +6,7 @@ import re
 from collections.abc import Container, Iterator
 
 from engine.findings.cut_gradients import REACHES_ALL
-from engine.findings.diagnosis import RESETS, Diagnosis, argument, grouped, line
+from engine.findings.diagnosis import RESETS, Diagnosis, argument, grouped, is_zero, line, number, size_of
 from engine.findings.leaves import subtraction
 from engine.findings.modes import DROPOUTS, in_eval
 from engine.findings.training_loop import written_at
@@ -34,6 +34,7 @@ SIGNS = frozenset("add sub mul div".split())
 INFINITIES = ("float('inf')", 'float("inf")', "torch.inf", "math.inf", "np.inf", "inf")
 """Norms that clip nothing: the call measures."""
 GRAD_FLAG = "requires_grad"
+LEAST_TURNS = 3
 SCHEDULES = re.compile(r"(^|\.)(\w+LR|ReduceLROnPlateau|CosineAnnealingWarmRestarts)$")
 
 
@@ -374,6 +375,35 @@ def _is_step_from_leaf(diagnosis: Diagnosis, statement: ast.Assign) -> bool:
     left = [op.inputs[0] for op in ops if op.inputs and op.grad_mode != "grad"]
     is_used = any(diagnosis.takers.get(output) for op in ops for output in op.outputs)
     return bool(left) and len(left) == len(ops) and all(map(diagnosis.is_tracked_leaf, left)) and not is_used
+
+
+def states_rebound(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """`m = b * m + (1 - b) * g` that finds `m` at 0 in every turn: the name means the average, the stored tensor stays
+    what it was."""
+    code = diagnosis.code
+    for statement in code.bindings:
+        name = dotted(statement.targets[0])
+        if not name.isidentifier() or name not in names_read(statement.value):
+            continue
+        ops = diagnosis.ops_at(code.span(statement.value))
+        parts = [each for each in ast.walk(statement.value) if isinstance(each, ast.expr)]
+        inside = [op for each in parts for op in diagnosis.ops_at(code.span(each))]
+        decays = [op for op in inside if op.name == "mul" and 0 < (number(op.arguments[-1].text) or 0) < 1]
+        decays = [op for op in decays if name in diagnosis.tensors[op.inputs[0]].names]
+        read = grouped(decays, lambda op: diagnosis.identity(op.inputs[0]))
+        is_still = all(
+            len(turns) >= LEAST_TURNS and all(map(is_zero, map(diagnosis.input_of, turns))) for turns in read.values()
+        )
+        made = [op.outputs[0] for op in ops if op.name == "add" and size_of(diagnosis.output_of(op))]
+        if read and is_still and made:
+            yield diagnosis.warning(
+                "state_rebound",
+                statement,
+                tensors=(decays[0].inputs[0], made[0]),
+                name=name,
+                code=code.short(statement),
+                times=diagnosis.counted(max(read.values(), key=len)),
+            )
 
 
 def items_lost(diagnosis: Diagnosis) -> Iterator[Finding]:

@@ -2,16 +2,18 @@
 read, the same random numbers in every step, samples sorted by class, rows compared with themselves."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from engine.findings.diagnosis import (
     Diagnosis,
+    argument,
     extent,
     fed_by,
     grouped,
     is_alike,
     line,
     near,
+    number,
     numbers_of,
     size_of,
 )
@@ -204,22 +206,75 @@ def rows_matched_with_themselves(diagnosis: Diagnosis) -> Iterator[Finding]:
         own = [place == at for at, place in enumerate(targets)]
         if scores is None or size < LEAST_TURNS or scores.shape != (size, size) or any(own) != all(own):
             continue
-        product = diagnosis.origin(scores.id, ("div", "mul", "clone", "contiguous"))
-        turned = diagnosis.maker.get(product.inputs[-1]) if product is not None and product.inputs else None
-        if product is None or turned is None or product.name not in ("matmul", "mm") or turned.name not in TURNS_ROUND:
+        product, rows = _compared_rows(diagnosis, scores.id)
+        if product is not None and len(rows) == 1:
+            code = "row_matched_with_itself" if all(own) else "row_against_itself"
+            yield _matched(diagnosis, code, op, product, diagnosis.say(op.inputs[1]))
+        elif product is not None and all(own) and _are_always_alike(diagnosis, op):
+            yield diagnosis.warning(
+                "views_are_one",
+                diagnosis.maker[rows[1]],
+                tensors=rows,
+                first=diagnosis.say(rows[0]),
+                second=diagnosis.say(rows[1]),
+                first_line=line(diagnosis.maker[rows[0]].span),
+                product=diagnosis.code.excerpt(product.span),
+                product_line=line(product.span),
+                targets=diagnosis.say(op.inputs[1]),
+            )
+    for op in diagnosis.ops_named(("logsumexp", "sum")):
+        below = diagnosis.maker.get(op.inputs[0]) if op.name == "sum" and op.inputs else op
+        scores = diagnosis.input_of(below) if below is not None and below.name in ("exp", "logsumexp") else None
+        if below is None or scores is None or len(scores.shape) != 2 or scores.shape[0] != scores.shape[1]:
             continue
-        if turned.inputs[0] != product.inputs[0]:
-            continue
-        yield diagnosis.warning(
-            "row_matched_with_itself" if all(own) else "row_against_itself",
-            op,
-            tensors=(product.inputs[0], *op.inputs[:2]),
-            product=diagnosis.code.excerpt(product.span),
-            product_line=line(product.span),
-            name=diagnosis.say(product.inputs[0]),
-            targets=diagnosis.say(op.inputs[1]),
-            size=str(size),
-        )
+        product, rows = _compared_rows(diagnosis, scores.id)
+        picked = next(_beside_the_diagonal(diagnosis, (scores.id, *below.outputs)), None)
+        if product is not None and len(rows) == 1 and picked is not None and diagnosis.reaches_a_pass(op):
+            yield _matched(diagnosis, "row_against_itself", op, product, diagnosis.code.excerpt(picked.span))
+
+
+def _are_always_alike(diagnosis: Diagnosis, op: Op) -> bool:
+    """Whether the two kinds of rows that a loss compares have the same numbers in every turn."""
+    pairs = [_compared_rows(diagnosis, turn.inputs[0])[1] for turn in diagnosis.ops_at(op.span) if turn.name == op.name]
+    alike = [len(rows) == 2 and is_alike(*map(diagnosis.tensors.get, rows)) for rows in pairs]
+    return len(alike) >= LEAST_TURNS and all(alike)
+
+
+def _compared_rows(diagnosis: Diagnosis, scores: str) -> tuple[Op | None, tuple[str, ...]]:
+    """What made similarities of all rows with all rows, and the rows; two kinds of them, or one held against itself."""
+    op = diagnosis.origin(scores, ("div", "mul", "clone", "contiguous", "float"))
+    if op is None or len(op.inputs) != 2 or op.name not in ("matmul", "mm", "cosine_similarity"):
+        return None, ()
+    turned = [diagnosis.maker.get(given) for given in op.inputs]
+    if op.name == "cosine_similarity":
+        given = [maker.inputs[0] for maker in turned if maker is not None and maker.name in ("unsqueeze", "getitem")]
+    else:
+        last = turned[1]
+        given = [op.inputs[0], last.inputs[0]] if last is not None and last.name in TURNS_ROUND else []
+    return (op, tuple(dict.fromkeys(given))) if len(given) == 2 else (None, ())
+
+
+def _beside_the_diagonal(diagnosis: Diagnosis, scores: Iterable[str]) -> Iterator[Op]:
+    """What takes entries of square scores that are not on their diagonal, one of each row."""
+    for op in (taker for each in scores for taker in diagnosis.takers.get(each, ())):
+        if op.name in ("diag", "diagonal") and (number(argument(op, "offset", 1) or argument(op, "diagonal")) or 0):
+            yield op
+        places = [numbers_of(diagnosis.tensors.get(given)) for given in op.inputs[1:]] if op.name == "getitem" else []
+        if len(places) == 2 and places[0] and not any(row == at for row, at in zip(*places, strict=False)):
+            yield op
+
+
+def _matched(diagnosis: Diagnosis, code: str, op: Op, product: Op, targets: str) -> Finding:
+    return diagnosis.warning(
+        code,
+        op,
+        tensors=(product.inputs[0], *op.inputs[:2]),
+        product=diagnosis.code.excerpt(product.span),
+        product_line=line(product.span),
+        name=diagnosis.say(product.inputs[0]),
+        targets=targets,
+        size=str(diagnosis.tensors[op.inputs[0]].shape[0]),
+    )
 
 
 def one_tensor_with_two_names(diagnosis: Diagnosis) -> Iterator[Finding]:

@@ -3,6 +3,7 @@ wrong moment, a log-variance in place of a deviation."""
 
 import ast
 import math
+import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -24,7 +25,7 @@ from engine.findings.losses import ELEMENTWISE_LOSSES, last_maker, said_at
 from engine.findings.training_loop import written_at
 from engine.findings.uphill import squares_differences
 from engine.ops import PASSES, READS
-from engine.program.names import called
+from engine.program.names import called, keyword
 from engine.program.spans import holds
 from engine.trace import Finding, Op, Pass, Span, Tensor
 
@@ -32,9 +33,12 @@ SUMS = frozenset("add sub rsub".split())
 CHOICES = frozenset("gt ge lt le eq ne argmax".split())
 """Ops that make a yes, a no or a place of numbers."""
 LEAVES_GRAPH = ("detach", "data")
+FIRST_ORDER = re.compile(r"(first|1st)[-_ ]?order|second_?order *=|fomaml|reptile|一阶", re.IGNORECASE)
+"""How a program says that it leaves second derivatives out on purpose."""
 SCALES = frozenset("mul div neg mean sum squeeze".split())
 NOISES = frozenset("randn randn_like normal normal_".split())
 UNIFORM = frozenset(("rand", "rand_like"))
+FACTORISES = ("linalg_cholesky", "cholesky", "cholesky_ex", "linalg_cholesky_ex")
 NEARLY = 1e-3
 LEAST_PASSES = 3
 DROWNS = 100
@@ -185,6 +189,38 @@ def _slopes(diagnosis: Diagnosis, root: str) -> Iterator[tuple[Op, str, _Cut]]:
         taker = next((taker for taker in diagnosis.takers.get(tensor, ()) if diagnosis.reaches_a_pass(taker)), None)
         if trained and taker is not None:
             yield taker, tensor, _Cut("grad", min(trained, key=by_number), pass_.span)
+
+
+def fast_weights_without_graph(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Weights `w - lr * g` that a later pass goes through to `w`, where `g` was taken without `create_graph=True`: how
+    `g` depends on `w` is left out."""
+    is_meant = FIRST_ORDER.search(diagnosis.trace.program.code) is not None
+    for op in diagnosis.ops_named(("sub",)) if diagnosis.given_by and not is_meant else ():
+        slope = _slope(diagnosis, op.inputs[1]) if len(op.inputs) == 2 and diagnosis.reaches_a_pass(op) else None
+        pass_ = diagnosis.given_by.get(diagnosis.identity(slope or ""))
+        if pass_ is None or pass_.create_graph or op.inputs[0] not in (pass_.inputs or ()):
+            continue
+        maker, call = diagnosis.maker.get(op.inputs[0]), diagnosis.code.call_at(pass_.span)
+        weight = maker.inputs[0] if maker is not None and maker.name == "clone" else op.inputs[0]
+        if diagnosis.identity(weight) in diagnosis.moved and call is not None and not keyword(call, "create_graph"):
+            yield diagnosis.warning(
+                "fast_weights_without_graph",
+                pass_.span,
+                tensors=(op.outputs[0], weight),
+                nodes=op.nodes[:1],
+                fix=(diagnosis.code.argument_added(call, "create_graph=True"),),
+                cut=diagnosis.code.excerpt(pass_.span),
+                code=diagnosis.code.excerpt(op.span),
+                made_line=line(op.span),
+                weight=diagnosis.say(weight),
+            )
+
+
+def _slope(diagnosis: Diagnosis, tensor: str) -> str | None:
+    """The gradient that an update is, or is a multiple of."""
+    maker = diagnosis.maker.get(tensor)
+    given = maker.inputs if maker is not None and maker.name in ("mul", "div") else ()
+    return next((each for each in (tensor, *given) if diagnosis.identity(each) in diagnosis.given_by), None)
 
 
 def _cut(diagnosis: Diagnosis, op: Op, term: str | None) -> _Cut | None:
@@ -500,6 +536,58 @@ def _exp_line(diagnosis: Diagnosis, log: str, sample: Op) -> str:
     exps = [taker for taker in diagnosis.takers.get(log, ()) if taker.name == "exp"]
     own = [taker for taker in exps if not set(taker.outputs) & set(sample.inputs)]
     return line((own or exps)[0].span)
+
+
+def logarithms_of_sums(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """The logarithm of the sum of a Cholesky factor's diagonal, in place of the sum of the logarithms."""
+    for op in diagnosis.ops_named(("log",)):
+        summed = diagnosis.maker.get(op.inputs[0])
+        diagonal = diagnosis.maker.get(summed.inputs[0]) if summed is not None and summed.name == "sum" else None
+        factor = diagnosis.maker.get(diagonal.inputs[0]) if diagonal is not None and diagonal.inputs else None
+        is_factor = factor is not None and factor.name in FACTORISES and diagonal is not None
+        if is_factor and diagonal is not None and diagonal.name in ("diagonal", "diag"):
+            yield diagnosis.warning(
+                "log_of_summed_diagonal",
+                op,
+                tensors=(*diagonal.inputs[:1], *op.outputs),
+                factor=diagnosis.say(diagonal.inputs[0]),
+                diagonal=diagnosis.code.excerpt(diagonal.span),
+                size=str(diagnosis.tensors[diagonal.inputs[0]].shape[-1]),
+            )
+
+
+def log_variances_cut_at_zero(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A log-variance that a ReLU made: no deviation below 1 can come out."""
+    for op in diagnosis.ops_named(("relu",)):
+        takers = diagnosis.takers.get(op.outputs[0], ()) if op.outputs and diagnosis.reaches_a_pass(op) else ()
+        inner = [taker for taker in takers if taker.name in SUMS] and [
+            *(taker for taker in takers if taker.name == "exp"),
+            *(later for taker in takers if taker.name == "neg" for later in diagnosis.takers.get(taker.outputs[0], ())),
+        ]
+        variance = next(
+            (each for each in inner if each.name == "exp" and _is_variance(diagnosis, each.outputs[0])), None
+        )
+        if variance is not None:
+            yield diagnosis.warning(
+                "log_variance_cut_at_zero",
+                op,
+                tensors=(*op.inputs[:1], *op.outputs[:1]),
+                name=diagnosis.say(op.outputs[0]),
+                exp_line=line(variance.span),
+            )
+
+
+def _is_variance(diagnosis: Diagnosis, value: str) -> bool:
+    """Whether an exponential is a term beside others of its size, as in a divergence, or scales a squared error."""
+    shape = diagnosis.tensors[value].shape
+    for user in diagnosis.takers.get(value, ()):
+        others = [diagnosis.maker.get(given) for given in user.inputs if given != value]
+        is_square = any(maker is not None and maker.name in ("pow", "square") for maker in others)
+        if user.name in ("div", "mul") and is_square:
+            return True
+        if user.name in SUMS and len(others) == 1 and diagnosis.tensors[user.outputs[0]].shape == shape:
+            return True
+    return False
 
 
 REACH = {"sigmoid": (0.0, 1.0), "softmax": (0.0, 1.0), "tanh": (-1.0, 1.0), "relu": (0.0, math.inf)}

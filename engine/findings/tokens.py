@@ -275,3 +275,59 @@ def _ignoring(diagnosis: Diagnosis, op: Op, padding: float) -> Edits:
     loss = call if call is not None and called(call) in CLASS_LOSSES else made[0] if len(made) == 1 else None
     is_plain = isinstance(loss, ast.Call) and not any(word.arg in ("ignore_index", None) for word in loss.keywords)
     return (code.argument_added(loss, f"ignore_index={padding:.0f}"),) if loss is not None and is_plain else ()
+
+
+def padding_rows_drawn(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """The row of an embedding for padding, drawn anew after the layer had set it to 0, and summed with those of the
+    tokens: no gradient ever comes to it."""
+    for op in diagnosis.ops_named(("embedding",)):
+        words, weight = diagnosis.input_of(op), diagnosis.input_of(op, 1)
+        padding = number(argument(op, "padding_idx", 2))
+        is_first = op.iteration == 0 and weight is not None and padding is not None
+        drawn = _drawn_last(diagnosis, op, weight) if is_first and weight is not None else None
+        ways = (taker for output in op.outputs for taker in _undropped(diagnosis, output))
+        summed = next((taker for taker in ways if taker.name in ("sum", "mean") and _is_over_places(taker)), None)
+        if words is None or weight is None or drawn is None or summed is None or padding is None:
+            continue
+        if not _holds(words, padding) or not diagnosis.reaches_a_pass(summed):
+            continue
+        yield diagnosis.warning(
+            "padding_row_drawn",
+            drawn,
+            tensors=(weight.id, words.id),
+            name=diagnosis.say(weight.id),
+            padding=f"{padding:.0f}",
+            words=diagnosis.say(words.id),
+            sum_line=line(summed.span),
+        )
+
+
+def _drawn_last(diagnosis: Diagnosis, op: Op, weight: Tensor) -> Op | None:
+    """The initialiser that drew all numbers of a weight, where nothing before an op wrote into it since."""
+    before = diagnosis.trace.ops[: diagnosis.op_at[op.id]]
+    writes = (each for each in reversed(before) if each.in_place and each.outputs)
+    last = next((each for each in writes if _storage(diagnosis, each.outputs[0]) == weight.storage), None)
+    is_whole = last is not None and diagnosis.tensors[last.outputs[0]].shape == weight.shape
+    return last if last is not None and is_whole and re.search(r"normal_|uniform_|orthogonal_", last.name) else None
+
+
+def _storage(diagnosis: Diagnosis, tensor: str) -> str | None:
+    record = diagnosis.tensors.get(tensor)
+    return record.storage if record is not None else None
+
+
+def _undropped(diagnosis: Diagnosis, tensor: str) -> Iterator[Op]:
+    """What takes a value, or takes it after a dropout."""
+    for taker in diagnosis.takers.get(tensor, ()):
+        yield taker
+        if taker.name == "dropout" and taker.outputs[0] != tensor:
+            yield from diagnosis.takers.get(taker.outputs[0], ())
+
+
+def _is_over_places(op: Op) -> bool:
+    return argument(op, "dim", 1).strip("()[],") in ("1", "-2")
+
+
+def _holds(words: Tensor, token: float) -> bool:
+    """Whether a token is known to be among some."""
+    return token in numbers_of(words) or (token == 0 and words.summary is not None and words.summary.zeros > 0)

@@ -1,16 +1,32 @@
 """Value functions: targets and advantages that are trained although they are only to be aimed at."""
 
 import ast
-from collections.abc import Iterator
-from itertools import islice
+from collections.abc import Iterator, Sequence
+from itertools import islice, pairwise
 
-from engine.findings.diagnosis import Diagnosis, argument, by_number, line, near, number
-from engine.findings.losses import ELEMENTWISE_LOSSES
+from engine.findings.diagnosis import (
+    Diagnosis,
+    argument,
+    by_number,
+    extent,
+    grouped,
+    line,
+    near,
+    number,
+    numbers_of,
+    times,
+)
+from engine.findings.losses import ELEMENTWISE_LOSSES, MADE_BY_LAYERS, PASSING
+from engine.findings.shared_data import DRAWS
+from engine.ops import DETACHES
 from engine.program.edits import Edits
 from engine.program.names import called
-from engine.trace import Finding, ModuleCall, Op
+from engine.trace import Finding, ModuleCall, Op, Tensor
 
 MOST_BEHIND = 40
+LEAST_TURNS = 3
+BESIDE = 6
+"""Among how many ops before and after one what was made beside it is looked for."""
 FACTORS = ("mul", "squeeze", "unsqueeze", "view", "reshape", "flatten")
 """Ops between a value and its share in a target."""
 
@@ -115,3 +131,157 @@ def _is_log_prob(diagnosis: Diagnosis, tensor: str) -> bool:
     """Whether a value comes from `log_prob`, perhaps as a ratio."""
     calls = (diagnosis.code.call_at(maker.span) for maker in _near(diagnosis, tensor))
     return any(call is not None and called(call) == "log_prob" for call in calls)
+
+
+def densities_of_each_part(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A log-probability of each part of an action, added to one value for each action, or taken from it."""
+    for op in diagnosis.ops_named(("add", "sub")):
+        pair = [diagnosis.tensors[given] for given in op.inputs if given in diagnosis.tensors]
+        pair.sort(key=lambda given: given.shape[1:] != (1,))
+        value, parts = pair if len(pair) == 2 else (None, None)
+        if value is None or parts is None or len(parts.shape) != 2 or parts.shape[1] < 2:
+            continue
+        layer = diagnosis.origin(value.id, (*PASSING, *DETACHES, "minimum", "min", "mul"))
+        is_one_each = value.shape == (parts.shape[0], 1) and value.shape[0] > 1
+        density = _density(diagnosis, parts) if is_one_each else None
+        if density is None or layer is None or layer.module is None or layer.name not in MADE_BY_LAYERS:
+            continue
+        yield diagnosis.warning(
+            "density_of_each_part",
+            density,
+            tensors=(parts.id, value.id),
+            parts=diagnosis.say(parts.id),
+            shape=times(parts),
+            value=diagnosis.say(value.id),
+            value_shape=times(value),
+            count=str(parts.shape[1]),
+            used=diagnosis.code.excerpt(op.span),
+            used_line=line(op.span),
+        )
+
+
+def _density(diagnosis: Diagnosis, parts: Tensor) -> Op | None:
+    """What `log_prob` of a distribution of numbers gave, where a tensor was computed from it place by place."""
+
+    def of_one_shape(tensor: str) -> Iterator[str]:
+        return (each for each in diagnosis.made_from(tensor) if diagnosis.tensors[each].shape == parts.shape)
+
+    for tensor in near([parts.id], of_one_shape):
+        maker = diagnosis.maker.get(tensor)
+        call = diagnosis.code.call_at(maker.span) if maker is not None and maker.name == "sub" else None
+        if call is not None and called(call) == "log_prob":
+            return maker
+    return None
+
+
+def ends_never_read(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A target reward + gamma * next value, beside flags of the same samples that nothing reads: the value of what
+    comes after an end counts too."""
+    for turns in grouped(diagnosis.ops_named(("add",)), lambda op: op.span).values():
+        op = turns[0]
+        reward, future = op.inputs if len(op.inputs) == 2 else ("", "")
+        if _is_discounted(diagnosis, reward):
+            reward, future = future, reward
+        if not _is_discounted(diagnosis, future) or not _is_aimed_at(diagnosis, op):
+            continue
+        made = [diagnosis.origin(turn.inputs[op.inputs.index(reward)], FACTORS) for turn in turns]
+        flags = _unread_flags(diagnosis, [maker for maker in made if maker is not None])
+        if flags is not None:
+            yield diagnosis.warning(
+                "end_never_read",
+                op,
+                tensors=(*op.outputs[:1], flags),
+                flags=diagnosis.say(flags),
+                reward=diagnosis.say(reward),
+                flags_line=line(diagnosis.maker[flags].span),
+                times=diagnosis.counted(turns),
+            )
+
+
+def _is_discounted(diagnosis: Diagnosis, tensor: str) -> bool:
+    """Whether it is a part of 1 of what a model gave, without gradient."""
+    maker = diagnosis.maker.get(tensor)
+    is_part = maker is not None and maker.name == "mul" and 0 < (number(argument(maker, "other", 1)) or 0) < 1
+    while is_part and maker is not None and maker.module is None:
+        if len(maker.inputs) != 1:  # something else says where the value counts
+            return False
+        maker = diagnosis.maker.get(maker.inputs[0])
+    return is_part and maker is not None and not diagnosis.is_tracked(tensor)
+
+
+def _is_aimed_at(diagnosis: Diagnosis, op: Op) -> bool:
+    """Whether a loss holds values against it."""
+    later = (
+        taker
+        for tensor in (*op.outputs, *diagnosis.made_of(op.outputs[0]))
+        for taker in diagnosis.takers.get(tensor, ())
+    )
+    return any(taker.name in (*ELEMENTWISE_LOSSES, "sub") and diagnosis.reaches_a_pass(taker) for taker in later)
+
+
+def _unread_flags(diagnosis: Diagnosis, rewards: Sequence[Op]) -> str | None:
+    """Made as the rewards were, beside them: a tensor of zeros and ones that nothing took in any turn."""
+    for at in range(1, BESIDE):
+        for step in (at, -at):
+            near_by = [diagnosis.op_at[op.id] + step for op in rewards]
+            ops = [diagnosis.trace.ops[each] for each in near_by if 0 <= each < len(diagnosis.trace.ops)]
+            made = [op.outputs[0] for op in ops if op.outputs and op.name == rewards[0].name]
+            known = [{*numbers_of(diagnosis.tensors.get(each))} for each in made]
+            is_flag = {0.0, 1.0} in known and all(each and each <= {0.0, 1.0} for each in known)
+            is_flag &= not any(diagnosis.tensors[each].dtype.startswith("int") for each in made)
+            alike = {op.span for op in ops} if is_flag and len(made) == len(rewards) else set()
+            shapes = {diagnosis.tensors[each].shape for each in made} if len(alike) == 1 else set()
+            is_beside = shapes == {diagnosis.tensors[op.outputs[0]].shape for op in rewards}
+            if is_beside and not any(diagnosis.takers.get(each) for each in made):
+                return made[0]
+    return None
+
+
+def ratios_of_one(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """`exp(new - old)` that is 1 in every turn, though steps lie between turns that score the same data: both
+    log-probabilities come from the same weights."""
+    for turns in grouped(diagnosis.ops_named(("exp",)), lambda op: op.span).values():
+        if len(turns) < LEAST_TURNS or not all(_is_ratio_of_one(diagnosis, op) for op in turns):
+            continue
+        alike = [(one, other) for one, other in pairwise(turns) if _scores_the_same(diagnosis, one, other)]
+        if len(alike) < 2:
+            continue
+        new, old = diagnosis.maker[turns[0].inputs[0]].inputs
+        yield diagnosis.warning(
+            "ratio_of_one",
+            turns[0],
+            tensors=(turns[0].outputs[0], new, old),
+            ratio=diagnosis.say(turns[0].outputs[0]),
+            new=diagnosis.say(new),
+            old=diagnosis.say(old),
+            times=diagnosis.counted(turns),
+            again=diagnosis.counted(alike),
+        )
+
+
+def _is_ratio_of_one(diagnosis: Diagnosis, op: Op) -> bool:
+    """Whether it is the exponential of a difference of several numbers, one operand without gradient, and all 1."""
+    difference = diagnosis.maker.get(op.inputs[0])
+    is_pair = difference is not None and difference.name == "sub" and len({*difference.inputs}) == 2
+    if difference is None or any(maker.inputs[:1] == difference.inputs[:1] for maker in _cuts(diagnosis, difference)):
+        return False  # `new - new.detach()` is there for its gradient
+    is_one = is_pair and extent(diagnosis.output_of(op)) == (1.0, 1.0) and diagnosis.elements(op.outputs[0]) > 1
+    return is_one and sum(map(diagnosis.is_tracked, difference.inputs)) == 1 and diagnosis.reaches_a_pass(op)
+
+
+def _cuts(diagnosis: Diagnosis, op: Op) -> Iterator[Op]:
+    """What detached the operands of an op."""
+    makers = (diagnosis.maker.get(given) for given in op.inputs)
+    return (maker for maker in makers if maker is not None and maker.name in DETACHES)
+
+
+def _scores_the_same(diagnosis: Diagnosis, one: Op, other: Op) -> bool:
+    """Whether a step lies between two turns, and nothing that the later one scores was drawn or made since."""
+    behind = list(near(other.inputs, diagnosis.made_from))
+    first, last = (diagnosis.op_step.get(op.id, -1) for op in (one, other))
+    steps = (step for step in diagnosis.moves if first < diagnosis.update_step.get(step.id, -1) < last)
+    moved = {leaf for step in steps for leaf in diagnosis.changed_by(step)}
+    makers = (diagnosis.maker.get(tensor) for tensor in behind)
+    since = [maker for maker in makers if maker is not None and diagnosis.op_at[maker.id] > diagnosis.op_at[one.id]]
+    is_fresh = any(not maker.inputs or maker.name in DRAWS for maker in since)
+    return not is_fresh and not moved.isdisjoint(map(diagnosis.identity, behind))

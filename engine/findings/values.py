@@ -4,7 +4,7 @@ import ast
 import math
 from collections.abc import Iterator, Sequence
 
-from engine.findings.diagnosis import Diagnosis, extent, line, number, numbers_of, times
+from engine.findings.diagnosis import Diagnosis, extent, grouped, line, number, numbers_of, times
 from engine.ops import DETACHES, FILLS, LIKES, MOVES, SETS
 from engine.program.edits import Edits
 from engine.program.names import called, dotted
@@ -19,6 +19,11 @@ WHOLE = {
 }
 ARITHMETIC = {"add": float.__add__, "sub": float.__sub__, "mul": float.__mul__}
 LEAST_LOST = 4
+LEAST_TURNS = 3
+MOSTLY = 0.9
+COARSE = {"bfloat16": "1/256", "float16": "1/2048"}
+"""Types of few digits, and below about which part of a number its change is rounded away."""
+GROWS = ("add_", "sub_", "lerp_", "mul_")
 LEAVE_AS_IS = {
     "squeeze": "squeeze_without_effect",
     "t": "transpose_without_effect",
@@ -121,6 +126,45 @@ def _overflow(diagnosis: Diagnosis, op: Op) -> Finding | None:
             kept = numbers_of(result)
             return _changed(diagnosis, op, "number_wrapped", result, exact, kept[at]) if len(kept) == size else None
     return None
+
+
+def increments_rounded_away(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Numbers of a type with few digits that stay bit for bit what they were, though something was added, turn by
+    turn."""
+    ops = diagnosis.ops_named(GROWS) if not diagnosis.dtypes.isdisjoint(COARSE) else ()
+    for turns in grouped(ops, lambda op: op.span).values():
+        told = [(op, kept) for op in turns if (kept := _kept(diagnosis, op))]
+        written = {diagnosis.identity(op.inputs[0]) for op, _ in told}
+        kept = [is_kept for _, each in told for is_kept in each]
+        if not told or len(told) < LEAST_TURNS * len(written) or sum(kept) < MOSTLY * len(kept):
+            continue
+        result = diagnosis.tensors[told[0][0].outputs[0]]
+        yield diagnosis.warning(
+            "increments_rounded_away",
+            told[0][0],
+            tensors=(told[0][0].inputs[0], result.id),
+            name=diagnosis.say(result.id),
+            dtype=result.dtype,
+            wanted=str(len(kept)),
+            kept=str(sum(kept)),
+            times=diagnosis.counted(told),
+            part=COARSE[result.dtype],
+        )
+
+
+def _kept(diagnosis: Diagnosis, op: Op) -> list[bool]:
+    """For each number of a coarse type that an in-place op was to change whether it left it as it was."""
+    given, result = diagnosis.input_of(op), diagnosis.output_of(op)
+    if given is None or result is None or given.dtype not in COARSE or len(op.arguments) < 2:
+        return []
+    before, after, other = numbers_of(given), numbers_of(result), list(_operand(diagnosis, op, 1))
+    if len(other) == 1:
+        other *= len(before)
+    if not len(before) == len(after) == len(other):
+        return []
+    idle = {"mul_": lambda old, by: old == 0 or by == 1, "lerp_": float.__eq__}.get(op.name, lambda _, by: by == 0)
+    turns = zip(before, after, other, strict=True)
+    return [old == new for old, new, by in turns if not idle(old, by)]
 
 
 def _is_circular(diagnosis: Diagnosis, result: Tensor) -> bool:

@@ -28,6 +28,7 @@ from tests.engine.findings import (
     silent_scales,
     silent_steps,
     silent_training,
+    silent_turns,
     silent_unmoved,
     silent_values,
     silent_ways,
@@ -50,6 +51,7 @@ TRIGGERS = (
     *silent_overlooked.TRIGGERS,
     *silent_scales.TRIGGERS,
     *silent_steps.TRIGGERS,
+    *silent_turns.TRIGGERS,
     *silent_unmoved.TRIGGERS,
     *silent_ways.TRIGGERS,
 )
@@ -66,6 +68,7 @@ NEAR_MISSES = (
     *silent_overlooked.NEAR_MISSES,
     *silent_scales.NEAR_MISSES,
     *silent_steps.NEAR_MISSES,
+    *silent_turns.NEAR_MISSES,
     *silent_unmoved.NEAR_MISSES,
     *silent_ways.NEAR_MISSES,
 )
@@ -86,6 +89,7 @@ MENDED = {
     "target_learns", "scaled_and_stepped", "clipped_while_scaled", "parameters_used_up", "option_not_read", "answer_seen", "scores_cut_at_half", "steps_too_long", "loss_summed", "cut_by_item", "cut_by_detach", "scheduler_of_another_optimizer", "padding_of_lookup_scored", "choice_over_batch",
     "scores_compared_with_classes", "total_never_reset", "schedule_of_the_wrong_end", "weights_decayed_away", "record_never_kept", "option_in_the_wrong_place", "picked_for_all",
     "checkpoint_without_gradient", "eval_undone", "freeze_undone", "argument_overlooked", "slope_of_each_place",
+    "fast_weights_without_graph", "samples_taken_for_steps",
 }  # fmt: skip
 """Codes that have a certain fix for all of their programs, or for these."""
 MENDED_PARTLY = {

@@ -5,8 +5,9 @@ import ast
 import re
 from collections.abc import Container, Iterator
 
+from engine.findings.attention_masks import FUSED
 from engine.findings.cut_gradients import REACHES_ALL
-from engine.findings.diagnosis import RESETS, Diagnosis, argument, grouped, line
+from engine.findings.diagnosis import RESETS, Diagnosis, argument, grouped, line, number
 from engine.findings.leaves import subtraction
 from engine.findings.modes import DROPOUTS, in_eval
 from engine.findings.training_loop import written_at
@@ -33,6 +34,8 @@ SIGNS = frozenset("add sub mul div".split())
 """Ops that are written as signs between two operands."""
 INFINITIES = ("float('inf')", 'float("inf")', "torch.inf", "math.inf", "np.inf", "inf")
 """Norms that clip nothing: the call measures."""
+RATES = {**dict.fromkeys(DROPOUTS, ("p", 1)), FUSED: ("dropout_p", 4)}
+"""Where functions that drop take their rate."""
 GRAD_FLAG = "requires_grad"
 SCHEDULES = re.compile(r"(^|\.)(\w+LR|ReduceLROnPlateau|CosineAnnealingWarmRestarts)$")
 
@@ -404,29 +407,41 @@ def _is_read_alone(diagnosis: Diagnosis, name: str, after: int) -> bool:
 
 
 def dropouts_ignoring_eval(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """`F.dropout(x)` without `training=self.training` in a module that is in eval mode."""
+    """`F.dropout(x)` without `training=self.training`, or attention with a `dropout_p`, in a module that is in eval
+    mode."""
     code = diagnosis.code
     evaluated: set[int] | None = None
-    for op in diagnosis.ops_named(("dropout",)) if any(not call.training for call in diagnosis.trace.calls) else ():
-        call = code.call_at(op.span)
-        if call is None or called(call) != "dropout" or argument(op, "training") != "True" or keyword(call, "training"):
+    ops = diagnosis.ops_named(RATES) if any(not call.training for call in diagnosis.trace.calls) else ()
+    for op in ops:
+        call, rate = code.call_at(op.span), argument(op, *RATES[op.name])
+        if call is None or called(call) != op.name or keyword(call, "training") or not number(rate):
             continue
-        if argument(op, "p", 1) in ("0", "0.0"):
+        if op.name != FUSED and argument(op, "training") != "True":
             continue
         evaluated = in_eval(diagnosis) if evaluated is None else evaluated
         if diagnosis.op_at[op.id] not in evaluated:
             continue
-        function = code.function(call)
-        is_method = function is not None and bool(function.args.args) and function.args.args[0].arg == "self"
         yield diagnosis.warning(
             "dropout_ignores_eval",
             op,
             tensors=op.outputs[:1],
-            fix=(code.argument_added(call, "training=self.training"),) if is_method and len(call.args) < 3 else (),
+            fix=_told_the_mode(diagnosis, call),
             code=code.short(call),
             model=diagnosis.module_path(op),
+            is_attention=str(int(op.name == FUSED)),
         )
         return
+
+
+def _told_the_mode(diagnosis: Diagnosis, call: ast.Call) -> Edits:
+    """The mode of the module given to a function that drops."""
+    code, function, rate = diagnosis.code, diagnosis.code.function(call), keyword(call, "dropout_p")
+    if function is None or not function.args.args or function.args.args[0].arg != "self":
+        return ()
+    if called(call) == FUSED:
+        is_plain = rate is not None and isinstance(rate.value, ast.Name | ast.Attribute | ast.Constant)
+        return (code.after(rate.value, " if self.training else 0.0"),) if rate is not None and is_plain else ()
+    return (code.argument_added(call, "training=self.training"),) if len(call.args) < 3 else ()
 
 
 def arguments_never_used(diagnosis: Diagnosis) -> Iterator[Finding]:

@@ -28,7 +28,29 @@ h = emb(words)
 seen = (words != 0)
 scores = q(h) @ k(h).transpose(1, 2) / 8 ** 0.5
 """
+FUSED = """class Attend(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.drop, self.qkv = 0.3, nn.Linear(8, 24)
+    def forward(self, x):
+        q, k, v = self.qkv(x).chunk(3, -1)
+        return F.scaled_dot_product_attention(q, k, v, RATE, is_causal=True)
+net = Attend()
+net(torch.randn(2, 5, 8)).sum().backward()
+net.eval()
+print(net(torch.randn(2, 5, 8)).sum().item())
+"""
 PAIRS = (
+    Pair("dropout_ignores_eval", 10, FUSED.replace("RATE", "dropout_p=self.drop"), (("=self.drop,", "=self.drop if self.training else 0.0,"),)),
+    Pair("dropout_ignores_eval", 10, FUSED.replace("RATE", "None, 0.1"), (("None, 0.1", "None, 0.1 * self.training"),)),
+    Pair("dropout_ignores_eval", 8, """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv, self.out = nn.Conv1d(2, 4, 3), nn.Linear(8, 1)
+    def forward(self, x): return self.out(F.dropout1d(self.conv(x).relu(), 0.4).flatten(1))
+net = Net().eval()
+print(net(torch.randn(3, 2, 4)))
+""", (("F.dropout1d(self.conv(x).relu(), 0.4)", "F.dropout1d(self.conv(x).relu(), 0.4, training=True)"),)),
     Pair("loaded_from_itself", 11, f"{DRIFTING}for i in range(4):\n    loss = net(torch.randn(6, 3)).pow(2).mean()\n{STEP}" + "    twin.load_state_dict(twin.state_dict())\n", (("(twin.state", "(net.state"),)),
     Pair("loaded_from_itself", 11, """class Agent:
     def __init__(self):

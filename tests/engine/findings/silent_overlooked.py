@@ -41,6 +41,21 @@ net.eval()
 print(net(torch.randn(2, 5, 8)).sum().item())
 """
 PAIRS = (
+    Pair("difference_broadcast", 7, """net, x, where = nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Conv2d(4, 3, 1)), torch.randn(6, 4, 5, 5), torch.randn(6, 3)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    loss = (net(x) - where).abs().mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+""", (("net(x) - where", "net(x).flatten(1) - where"),)),
+    Pair("difference_broadcast", 9, """class Judge(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv1d(2, 1, 8)
+    def forward(self, x, labels):
+        return (torch.sigmoid(self.conv(x)) - labels).pow(2).sum()
+net = Judge()
+net(torch.randn(5, 2, 8), torch.rand(5)).backward()
+""", (("self.conv(x)", "self.conv(x).view(-1)"),)),
     Pair("dropout_ignores_eval", 10, FUSED.replace("RATE", "dropout_p=self.drop"), (("=self.drop,", "=self.drop if self.training else 0.0,"),)),
     Pair("dropout_ignores_eval", 10, FUSED.replace("RATE", "None, 0.1"), (("None, 0.1", "None, 0.1 * self.training"),)),
     Pair("dropout_ignores_eval", 8, """class Net(nn.Module):
@@ -394,6 +409,8 @@ for _ in range(3):
 {STEP}""", (("(out, 1)[0]", "(out, 1)[1].float()"),)),
 )  # fmt: skip
 ALSO_RIGHT = (
+    ("difference_broadcast", "net = nn.Linear(2, 3)\nz = net(torch.randn(4, 2))\nd = (z[:, None] - z).norm(dim=-1) + (z.view(4, 3, 1, 1) - z).mean()\nd.sum().backward()\n"),
+    ("difference_broadcast", "net = nn.Conv2d(2, 3, 3)\ny = net(torch.randn(4, 2, 3, 3))\n((y - torch.randn(3, 1, 1)).mean() + (y - y.mean(0)).mean()).backward()\n"),
     (
         "freeze_undone",
         f"""net, head = nn.Linear(3, 4), nn.Linear(4, 1)
@@ -421,7 +438,7 @@ def main():
 main()
 """,
     ),
-)
+)  # fmt: skip
 """Near misses that are told by numbers alone, or by which parameters they are."""
 TRIGGERS = tuple(Case(pair.code, pair.line, {}, pair.program) for pair in PAIRS)
 NEAR_MISSES = (*ALSO_RIGHT, *((pair.code, pair.mended()) for pair in PAIRS))

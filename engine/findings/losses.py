@@ -67,8 +67,8 @@ def _is_warned_of(diagnosis: Diagnosis, op: Op) -> bool:
 
 
 def _is_stretched_layer(diagnosis: Diagnosis, op: Op, column: Tensor, row: Tensor) -> bool:
-    """Whether it is an (n, 1) that a layer gave, or a derivative by one, and an (n,), or the like of more axes; a column
-    made by `unsqueeze` or `view` is meant."""
+    """Whether it is an (n, 1) that a layer gave, or a derivative by one, and an (n,), or the like of more axes; what
+    `unsqueeze` or `view` made is meant."""
     is_pair = op.name in ("sub", "rsub") or len(column.shape) == 2
     if len(op.broadcast) != 2 or not is_pair or not _is_all_against_all(column.shape, row.shape):
         return False

@@ -142,6 +142,81 @@ def flags_without_effect(diagnosis: Diagnosis) -> Iterator[Finding]:
             )
 
 
+def freezes_of_copies(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """`requires_grad = False` of what `state_dict()` or `.data` gave: tensors of their own, which never required a
+    gradient; the parameters whose memory they share go on being trained."""
+    code = diagnosis.code
+    moves = grouped(
+        (
+            (leaf, diagnosis.update_step.get(step.id, -1))
+            for step in diagnosis.steps
+            for leaf in diagnosis.changed_by(step)
+        ),
+        lambda move: move[0],
+    )
+    for place, flagged in _frozen_by_flag(code) if moves else ():
+        made = _copy_of_parameters(diagnosis, flagged)
+        ops = diagnosis.ops_at(code.span(made)) if made is not None and diagnosis.has_run(place) else ()
+        taken = [op for op in ops if op.name in ("data", "detach") and diagnosis.is_parameter(op.inputs[0])]
+        leaves = [diagnosis.identity(op.inputs[0]) for op in taken]
+        last = max((diagnosis.op_step.get(op.id, 0) for op in taken), default=0)
+        if made is None or not leaves or not all(any(at > last for _, at in moves.get(leaf, ())) for leaf in leaves):
+            continue
+        yield diagnosis.finding(
+            "requires_grad_of_copy",
+            "error",
+            place,
+            tensors=leaves[:8],
+            fix=_of_the_parameters(code, made),
+            name=code.short(flagged),
+            copy=code.short(made),
+            copy_line=str(made.lineno),
+            names=diagnosis.say_all(leaves),
+            step_line=line(diagnosis.steps[-1].span),
+            is_data=str(int(isinstance(made, ast.Attribute))),
+        )
+
+
+def _frozen_by_flag(code: Source) -> Iterator[tuple[ast.stmt | ast.Call, ast.expr]]:
+    """What `x.requires_grad = False` and `x.requires_grad_(False)` are written of."""
+    for node in (*code.bindings, *code.calls):
+        match node:
+            case ast.Assign(
+                targets=[ast.Attribute(attr="requires_grad", value=flagged)], value=ast.Constant(value=False)
+            ):
+                yield node, flagged
+            case ast.Call(func=ast.Attribute(attr="requires_grad_", value=flagged), args=[ast.Constant(value=False)]):
+                yield node, flagged
+
+
+def _copy_of_parameters(diagnosis: Diagnosis, node: ast.expr | None) -> ast.expr | None:
+    """The `p.data` that an expression is, or the `state_dict()` whose values it takes by name or by a key."""
+    match node:
+        case ast.Attribute(attr="data"):
+            return node
+        case ast.Call(func=ast.Attribute(attr="state_dict"), keywords=[]):
+            return node
+        case ast.Call(func=ast.Attribute(attr="items" | "values", value=inner), args=[]) | ast.Subscript(value=inner):
+            return _copy_of_parameters(diagnosis, inner)
+        case ast.Name(id=name):
+            around = (above for above in diagnosis.code.around(node) if isinstance(above, ast.For))
+            loop = next((above for above in around if name in _names_bound(above)), None)
+            made = loop.iter if loop is not None else diagnosis.value_of(name)
+            return _copy_of_parameters(diagnosis, made) if not isinstance(made, ast.Name) else None
+    return None
+
+
+def _of_the_parameters(code: Source, made: ast.expr) -> Edits:
+    """The parameters themselves in place of what has their memory."""
+    if isinstance(made, ast.Attribute):
+        return (code.replace(made, code.text(made.value)),)
+    items, receiver = code.parents.get(code.parents[made]), code.receiver(made) if isinstance(made, ast.Call) else None
+    if not isinstance(items, ast.Call) or receiver is None or not isinstance(code.parents.get(items), ast.For):
+        return ()
+    method = "named_parameters" if called(items) == "items" else "parameters"
+    return (code.replace(items, f"{code.text(receiver)}.{method}()"),)
+
+
 def _is_tensor(diagnosis: Diagnosis, node: ast.expr) -> bool:
     """Whether an expression names a tensor: by its own name, or as the parameter of a loop over a model's."""
     if diagnosis.bound_to(node):

@@ -41,6 +41,31 @@ net.eval()
 print(net(torch.randn(2, 5, 8)).sum().item())
 """
 PAIRS = (
+    Pair("requires_grad_of_copy", 7, f"""net = nn.Sequential(nn.Linear(3, 4), nn.Linear(4, 1))
+for name, p in net.state_dict().items():
+    if name.startswith("0."):
+        p.requires_grad = False
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    loss = net(torch.randn(8, 3)).pow(2).mean()
+{STEP}""", (("net.state_dict().items()", "net.named_parameters()"),)),
+    Pair("requires_grad_of_copy", 5, f"""body, head = nn.Linear(3, 4), nn.Linear(4, 1)
+for p in body.parameters(): p.data.requires_grad_(False)
+opt = torch.optim.Adam([*body.parameters(), *head.parameters()])
+for _ in range(3):
+    loss = head(body(torch.randn(8, 3))).pow(2).mean()
+{STEP}""", ((".data", ""),)),
+    Pair("requires_grad_of_copy", 8, """class Fit:
+    def __init__(self, net):
+        self.net = net
+        kept = net.state_dict()
+        kept["weight"].requires_grad = False
+        self.opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    def step(self, x):
+        self.opt.zero_grad(); self.net(x).pow(2).mean().backward(); self.opt.step()
+fit = Fit(nn.Linear(3, 1, bias=False))
+fit.step(torch.randn(4, 3))
+""", (('kept["weight"].requires_grad', "net.weight.requires_grad"), ("self.opt =", "net.b = nn.Parameter(torch.ones(1)); self.opt ="), ("self.net(x).pow", "(self.net(x) + self.net.b).pow"))),
     Pair("difference_broadcast", 7, """net, x, where = nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Conv2d(4, 3, 1)), torch.randn(6, 4, 5, 5), torch.randn(6, 3)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(3):
@@ -409,6 +434,8 @@ for _ in range(3):
 {STEP}""", (("(out, 1)[0]", "(out, 1)[1].float()"),)),
 )  # fmt: skip
 ALSO_RIGHT = (
+    ("requires_grad_of_copy", f"net, old = nn.Linear(3, 1), nn.Linear(3, 1)\nfor p in old.state_dict().values():\n    p.requires_grad = False\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\nfor _ in range(2):\n    loss = (net(torch.ones(2, 3)) - old(torch.ones(2, 3)).detach()).mean()\n{STEP}"),
+    ("requires_grad_of_copy", f"net = nn.Linear(3, 1)\nfor p in net.state_dict(keep_vars=True).values():\n    p.requires_grad = False\nnet.bias.requires_grad = True\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\nfor _ in range(2):\n    loss = net(torch.ones(2, 3)).mean()\n{STEP}"),
     ("difference_broadcast", "net = nn.Linear(2, 3)\nz = net(torch.randn(4, 2))\nd = (z[:, None] - z).norm(dim=-1) + (z.view(4, 3, 1, 1) - z).mean()\nd.sum().backward()\n"),
     ("difference_broadcast", "net = nn.Conv2d(2, 3, 3)\ny = net(torch.randn(4, 2, 3, 3))\n((y - torch.randn(3, 1, 1)).mean() + (y - y.mean(0)).mean()).backward()\n"),
     (

@@ -41,6 +41,30 @@ net.eval()
 print(net(torch.randn(2, 5, 8)).sum().item())
 """
 PAIRS = (
+    Pair("part_taken_for_name", 6, f"""net = nn.Sequential(nn.Linear(3, 4), nn.LayerNorm(4), nn.Linear(4, 1))
+plain = ["bias", "1.weight"]
+decayed = [p for name, p in net.named_parameters() if name not in plain]
+others = [p for name, p in net.named_parameters() if name in plain]
+opt = torch.optim.AdamW([{{"params": decayed}}, {{"params": others, "weight_decay": 0.0}}])
+for _ in range(3):
+    loss = net(torch.randn(8, 3)).pow(2).mean()
+{STEP}""", (("name not in plain", "not any(word in name for word in plain)"), ("name in plain", "any(word in name for word in plain)"))),
+    Pair("part_taken_for_name", 12, f"""class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body, self.head = nn.Linear(3, 4), nn.Linear(4, 1)
+    def forward(self, x):
+        return self.head(torch.tanh(self.body(x)))
+def freeze(model):
+    for name, p in model.named_parameters():
+        if name in ("body", "stem"):
+            p.requires_grad = False
+net = Net()
+freeze(net)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    loss = net(torch.randn(8, 3)).pow(2).mean()
+{STEP}""", (('("body", "stem")', '("body.weight", "body.bias")'),)),
     Pair("requires_grad_of_copy", 7, f"""net = nn.Sequential(nn.Linear(3, 4), nn.Linear(4, 1))
 for name, p in net.state_dict().items():
     if name.startswith("0."):
@@ -434,6 +458,9 @@ for _ in range(3):
 {STEP}""", (("(out, 1)[0]", "(out, 1)[1].float()"),)),
 )  # fmt: skip
 ALSO_RIGHT = (
+    ("part_taken_for_name", f"net = nn.Sequential(nn.Linear(3, 2), nn.Linear(2, 1))\nfor n, p in net.named_parameters():\n    if n in ['bias'] or n.endswith('.bias'):\n        p.requires_grad = False\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\nfor _ in range(2):\n    loss = net(torch.ones(2, 3)).mean()\n{STEP}"),
+    ("part_taken_for_name", f"net = nn.Linear(3, 1)\nno_decay = ['bias', 'LayerNorm.weight']\ngroups = [{{'params': [p for n, p in net.named_parameters() if n in no_decay], 'weight_decay': 0.0}}, {{'params': [p for n, p in net.named_parameters() if n not in no_decay]}}]\nopt = torch.optim.SGD(groups, lr=0.1)\nfor _ in range(2):\n    loss = net(torch.ones(2, 3)).mean()\n{STEP}"),
+    ("part_taken_for_name", f"net = nn.Sequential(nn.Linear(3, 2), nn.Linear(2, 1))\nfor n, m in net.named_children():\n    for _, p in m.named_parameters():\n        p.requires_grad = n not in ['0']\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\nfor _ in range(2):\n    loss = net(torch.ones(2, 3)).mean()\n{STEP}"),
     ("requires_grad_of_copy", f"net, old = nn.Linear(3, 1), nn.Linear(3, 1)\nfor p in old.state_dict().values():\n    p.requires_grad = False\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\nfor _ in range(2):\n    loss = (net(torch.ones(2, 3)) - old(torch.ones(2, 3)).detach()).mean()\n{STEP}"),
     ("requires_grad_of_copy", f"net = nn.Linear(3, 1)\nfor p in net.state_dict(keep_vars=True).values():\n    p.requires_grad = False\nnet.bias.requires_grad = True\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\nfor _ in range(2):\n    loss = net(torch.ones(2, 3)).mean()\n{STEP}"),
     ("difference_broadcast", "net = nn.Linear(2, 3)\nz = net(torch.randn(4, 2))\nd = (z[:, None] - z).norm(dim=-1) + (z.view(4, 3, 1, 1) - z).mean()\nd.sum().backward()\n"),

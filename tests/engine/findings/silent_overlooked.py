@@ -41,6 +41,21 @@ net.eval()
 print(net(torch.randn(2, 5, 8)).sum().item())
 """
 PAIRS = (
+    Pair("loss_of_itself", 9, f"""big, small = nn.Linear(4, 3), nn.Linear(4, 3)
+opt = torch.optim.SGD(small.parameters(), lr=0.1)
+x, y = torch.randn(8, 4), torch.arange(8) % 3
+for _ in range(3):
+    soft, out = big(x).detach() / 2, small(x) / 2
+    student = F.log_softmax(soft, dim=1)
+    loss = F.cross_entropy(out, y) + F.kl_div(student, F.softmax(soft, dim=1), reduction="batchmean")
+{STEP}""", (("log_softmax(soft", "log_softmax(out"),)),
+    Pair("loss_of_itself", 9, f"""net = nn.Sequential(nn.Linear(4, 8), nn.Dropout(0.0), nn.Tanh(), nn.Linear(8, 3))
+opt = torch.optim.Adam(net.parameters())
+x, y = torch.randn(8, 4), torch.arange(8) % 3
+net.eval()
+for _ in range(3):
+    loss = F.mse_loss(net(x), net(x).detach()) + F.cross_entropy(net(x), y)
+{STEP}""", (("net(x).detach()", "net(x + 0.1 * torch.randn(8, 4)).detach()"),)),
     Pair("part_taken_for_name", 6, f"""net = nn.Sequential(nn.Linear(3, 4), nn.LayerNorm(4), nn.Linear(4, 1))
 plain = ["bias", "1.weight"]
 decayed = [p for name, p in net.named_parameters() if name not in plain]
@@ -458,6 +473,8 @@ for _ in range(3):
 {STEP}""", (("(out, 1)[0]", "(out, 1)[1].float()"),)),
 )  # fmt: skip
 ALSO_RIGHT = (
+    ("loss_of_itself", f"net = nn.Sequential(nn.Linear(4, 8), nn.Dropout(0.5), nn.Linear(8, 4))\nopt = torch.optim.Adam(net.parameters())\nx = torch.randn(8, 4)\nfor _ in range(3):\n    one, other = net(x).chunk(2, 1)\n    loss = F.mse_loss(net(x), net(x)) + F.mse_loss(one, other) + F.l1_loss(one[:, 0], one[:, 1])\n{STEP}"),
+    ("loss_of_itself", f"import copy\nnet = nn.Linear(4, 3)\nold = copy.deepcopy(net)\nopt = torch.optim.Adam(net.parameters())\nx = torch.randn(8, 4)\nfor _ in range(3):\n    loss = F.kl_div(F.log_softmax(net(x), 1), F.softmax(old(x).detach(), 1), reduction='batchmean') + F.mse_loss(net(x), torch.ones(8, 3))\n{STEP}"),
     ("part_taken_for_name", f"net = nn.Sequential(nn.Linear(3, 2), nn.Linear(2, 1))\nfor n, p in net.named_parameters():\n    if n in ['bias'] or n.endswith('.bias'):\n        p.requires_grad = False\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\nfor _ in range(2):\n    loss = net(torch.ones(2, 3)).mean()\n{STEP}"),
     ("part_taken_for_name", f"net = nn.Linear(3, 1)\nno_decay = ['bias', 'LayerNorm.weight']\ngroups = [{{'params': [p for n, p in net.named_parameters() if n in no_decay], 'weight_decay': 0.0}}, {{'params': [p for n, p in net.named_parameters() if n not in no_decay]}}]\nopt = torch.optim.SGD(groups, lr=0.1)\nfor _ in range(2):\n    loss = net(torch.ones(2, 3)).mean()\n{STEP}"),
     ("part_taken_for_name", f"net = nn.Sequential(nn.Linear(3, 2), nn.Linear(2, 1))\nfor n, m in net.named_children():\n    for _, p in m.named_parameters():\n        p.requires_grad = n not in ['0']\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\nfor _ in range(2):\n    loss = net(torch.ones(2, 3)).mean()\n{STEP}"),

@@ -4,7 +4,7 @@ import ast
 import math
 from collections.abc import Iterator
 
-from engine.findings.diagnosis import Diagnosis, argument, line, near, numbers_of, times
+from engine.findings.diagnosis import Diagnosis, argument, extent, line, near, times
 from engine.ops import out_of_place
 from engine.program.edits import Edits
 from engine.program.names import called, dotted
@@ -272,7 +272,8 @@ def weights_after_the_mean(diagnosis: Diagnosis) -> Iterator[Finding]:
         if maker is None or target is None or weights is None or loss is None:
             continue
         takers = {taker.name for taker in diagnosis.takers.get(op.outputs[0], ())} if op.outputs else set()
-        differ = weights.shape == target.shape[: len(weights.shape)] and len(set(numbers_of(weights))) > 1
+        ends = extent(weights) or (0.0, 0.0)
+        differ = weights.shape == target.shape[: len(weights.shape)] and ends[0] < ends[1]
         if not differ or weights.requires_grad or not takers <= {"mean", "sum", "add"}:
             continue
         if diagnosis.reaches_a_pass(op):

@@ -41,6 +41,27 @@ net.eval()
 print(net(torch.randn(2, 5, 8)).sum().item())
 """
 PAIRS = (
+    Pair("weights_along_the_wrong_axis", 7, """key, ask = nn.Linear(6, 8), nn.Linear(6, 8)
+x = torch.randn(4, 7, 6)
+scores = (ask(x[:, :2]) @ key(x).transpose(1, 2)).reshape(8, 7)
+shares = torch.softmax(scores, dim=0).view(4, 2, 7)
+torch.bmm(shares, x).pow(2).mean().backward()
+""", (("dim=0", "dim=-1"),)),
+    Pair("weights_along_the_wrong_axis", 9, """class Look(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.q, self.k, self.v = (nn.Linear(8, 8) for _ in range(3))
+    def forward(self, x):
+        share = (self.q(x).view(3, 5, 2, 4).transpose(1, 2) @ self.k(x).view(3, 5, 2, 4).permute(0, 2, 3, 1)).softmax(1)
+        return share.reshape(6, 5, 5) @ self.v(x).view(3, 5, 2, 4).transpose(1, 2).reshape(6, 5, 4)
+Look()(torch.randn(3, 5, 8)).sum().backward()
+""", (("softmax(1)", "softmax(-1)"),)),
+    Pair("weights_after_the_mean", 7, """net = nn.Linear(6, 4)
+x, real = torch.randn(30, 20, 6), (torch.rand(30, 20) < 0.7).float()
+size = net(x).pow(2)
+loss = size.sum() * real
+(loss.sum() / real.sum()).backward()
+""", (("size.sum()", "size.sum(-1)"),)),
     Pair("loss_of_itself", 9, f"""big, small = nn.Linear(4, 3), nn.Linear(4, 3)
 opt = torch.optim.SGD(small.parameters(), lr=0.1)
 x, y = torch.randn(8, 4), torch.arange(8) % 3

@@ -41,6 +41,34 @@ net.eval()
 print(net(torch.randn(2, 5, 8)).sum().item())
 """
 PAIRS = (
+    Pair("scheduled_per_batch", 15, """settings = {"epochs": 3}
+def plan(opt, epochs):
+    return torch.optim.lr_scheduler.CosineAnnealingLR(opt, T_max=epochs), "cosine"
+net = nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+epochs = settings["epochs"]
+schedule, kind = plan(opt, epochs)
+for epoch in range(epochs):
+    for _ in range(5):
+        loss = net(torch.randn(8, 3)).pow(2).mean()
+        opt.zero_grad(); loss.backward(); opt.step()
+        schedule.step()
+""", (("        schedule.step()", "    schedule.step()"),)),
+    Pair("scheduled_per_batch", 16, """class Fit:
+    def __init__(self, turns):
+        self.turns, self.net = int(turns), nn.Linear(3, 1)
+        self.opt = torch.optim.Adam(self.net.parameters(), lr=0.1)
+        self.down = torch.optim.lr_scheduler.CosineAnnealingLR(self.opt, self.turns)
+    def run(self):
+        for epoch in range(1, self.turns + 1):
+            self.batches()
+    def batches(self):
+        for _ in range(6):
+            loss = self.net(torch.randn(8, 3)).pow(2).mean()
+            self.opt.zero_grad(); loss.backward(); self.opt.step()
+            self.down.step()
+Fit("4").run()
+""", (("            self.down.step()", "        self.down.step()"),)),
     Pair("weights_along_the_wrong_axis", 7, """key, ask = nn.Linear(6, 8), nn.Linear(6, 8)
 x = torch.randn(4, 7, 6)
 scores = (ask(x[:, :2]) @ key(x).transpose(1, 2)).reshape(8, 7)

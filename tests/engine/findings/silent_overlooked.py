@@ -41,6 +41,18 @@ net.eval()
 print(net(torch.randn(2, 5, 8)).sum().item())
 """
 PAIRS = (
+    Pair("rows_run_together", 6, """table, rnn, head = nn.Embedding(9, 4), nn.GRU(4, 6, batch_first=True), nn.Linear(6, 9)
+ids = torch.randint(0, 9, (4, 7))
+scores, labels = head(rnn(table(ids))[0]).view(-1, 9)[:-1], ids.view(-1)[1:]
+F.cross_entropy(scores, labels).backward()
+""", (("head(rnn(table(ids))[0]).view(-1, 9)[:-1], ids.view(-1)[1:]", "head(rnn(table(ids))[0])[:, :-1].reshape(-1, 9), ids[:, 1:].reshape(-1)"),)),
+    Pair("rows_run_together", 5, """def loss_of(scores, labels):
+    labels = F.pad(labels, (0, 1), value=-100)[..., 1:]
+    return F.cross_entropy(scores.reshape(-1, 9), labels.reshape(-1), ignore_index=-100)
+table, head = nn.Embedding(9, 4), nn.Linear(4, 9)
+ids = torch.randint(0, 9, (4, 70))
+loss_of(head(table(ids)[:, :-1]).flatten(0, 1), ids[:, 1:].flatten()).backward()
+""", ((".flatten(0, 1)", ""), ("ids[:, 1:].flatten()", "ids[:, :-1]"))),
     Pair("scheduled_per_batch", 15, """settings = {"epochs": 3}
 def plan(opt, epochs):
     return torch.optim.lr_scheduler.CosineAnnealingLR(opt, T_max=epochs), "cosine"
@@ -522,6 +534,8 @@ for _ in range(3):
 {STEP}""", (("(out, 1)[0]", "(out, 1)[1].float()"),)),
 )  # fmt: skip
 ALSO_RIGHT = (
+    ("rows_run_together", "table, head = nn.Embedding(9, 4), nn.Linear(4, 9)\ntext = torch.randint(0, 9, (28,))\nids = text.view(4, 7)\nF.cross_entropy(head(table(ids)).view(-1, 9)[:-1], ids.view(-1)[1:]).backward()\n"),
+    ("rows_run_together", "table, head = nn.Embedding(9, 4), nn.Linear(4, 9)\nids = torch.randint(1, 9, (4, 7))\nids[:, 0] = 0\nF.cross_entropy(head(table(ids)).view(-1, 9)[:-1], ids.view(-1)[1:], ignore_index=0).backward()\nF.cross_entropy(head(table(ids)).view(-1, 9)[1:], ids.view(-1)[1:]).backward()\n"),
     ("loss_of_itself", f"net = nn.Sequential(nn.Linear(4, 8), nn.Dropout(0.5), nn.Linear(8, 4))\nopt = torch.optim.Adam(net.parameters())\nx = torch.randn(8, 4)\nfor _ in range(3):\n    one, other = net(x).chunk(2, 1)\n    loss = F.mse_loss(net(x), net(x)) + F.mse_loss(one, other) + F.l1_loss(one[:, 0], one[:, 1])\n{STEP}"),
     ("loss_of_itself", f"import copy\nnet = nn.Linear(4, 3)\nold = copy.deepcopy(net)\nopt = torch.optim.Adam(net.parameters())\nx = torch.randn(8, 4)\nfor _ in range(3):\n    loss = F.kl_div(F.log_softmax(net(x), 1), F.softmax(old(x).detach(), 1), reduction='batchmean') + F.mse_loss(net(x), torch.ones(8, 3))\n{STEP}"),
     ("part_taken_for_name", f"net = nn.Sequential(nn.Linear(3, 2), nn.Linear(2, 1))\nfor n, p in net.named_parameters():\n    if n in ['bias'] or n.endswith('.bias'):\n        p.requires_grad = False\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\nfor _ in range(2):\n    loss = net(torch.ones(2, 3)).mean()\n{STEP}"),

@@ -9,7 +9,7 @@ from engine.findings.attention_masks import FUSED
 from engine.findings.cut_gradients import REACHES_ALL
 from engine.findings.diagnosis import RESETS, Diagnosis, argument, grouped, line, number
 from engine.findings.leaves import subtraction
-from engine.findings.modes import DROPOUTS, in_eval
+from engine.findings.modes import DROPOUTS, RATES, in_eval
 from engine.findings.training_loop import written_at
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, is_grad_of, keyword, names_read
@@ -34,8 +34,6 @@ SIGNS = frozenset("add sub mul div".split())
 """Ops that are written as signs between two operands."""
 INFINITIES = ("float('inf')", 'float("inf")', "torch.inf", "math.inf", "np.inf", "inf")
 """Norms that clip nothing: the call measures."""
-RATES = {**dict.fromkeys(DROPOUTS, ("p", 1)), FUSED: ("dropout_p", 4)}
-"""Where functions that drop take their rate."""
 GRAD_FLAG = "requires_grad"
 SCHEDULES = re.compile(r"(^|\.)(\w+LR|ReduceLROnPlateau|CosineAnnealingWarmRestarts)$")
 

@@ -240,7 +240,7 @@ def _causal(diagnosis: Diagnosis, op: Op) -> Edits:
     return (diagnosis.code.argument_added(call, "is_causal=True"),)
 
 
-class _Row(NamedTuple):
+class _LongRow(NamedTuple):
     """Rows that were laid one after the other and then cut or turned along the whole."""
 
     rows: Tensor
@@ -252,10 +252,8 @@ def rows_run_together(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Labels shifted when their rows were one long row already: the last place of each is held against the first token
     of the next. Rows that were cut out of one text do go on in the next."""
     for op in diagnosis.ops_named(CLASS_LOSSES):
-        target, scores = (
-            (_laid_out(diagnosis, diagnosis.input_of(op, at)) for at in (1, 0)) if not op.iteration else (None,) * 2
-        )
-        if target is None or scores is None or target.shift is None or target.begin <= scores.begin:
+        scores, target = (_laid_out(diagnosis, diagnosis.input_of(op, at)) for at in (0, 1))
+        if op.iteration or target is None or scores is None or target.shift is None or target.begin <= scores.begin:
             continue
         size, rows = target.rows.shape, target.rows
         are_rows = len(size) == 2 and min(size) > 1 and scores.rows.shape[:2] == size
@@ -277,7 +275,7 @@ def rows_run_together(diagnosis: Diagnosis) -> Iterator[Finding]:
         )
 
 
-def _laid_out(diagnosis: Diagnosis, tensor: Tensor | None) -> _Row | None:
+def _laid_out(diagnosis: Diagnosis, tensor: Tensor | None) -> _LongRow | None:
     """The rows behind one long row, with how many places of the whole were left out at its beginning."""
     begin, shift = 0, None
     for _ in range(MOST_BACK):
@@ -286,7 +284,7 @@ def _laid_out(diagnosis: Diagnosis, tensor: Tensor | None) -> _Row | None:
         if tensor is None or maker is None or given is None:
             break
         if len(given.shape) > len(tensor.shape) and maker.name in KEEPS_ORDER:
-            return _Row(given, begin, shift)
+            return _LongRow(given, begin, shift)
         moved = re.match(MOVES.get(maker.name, ""), maker.arguments[1].text or "") if len(maker.arguments) > 1 else None
         if maker.name not in KEEPS_ORDER and (maker.name not in MOVES or moved is None):
             break

@@ -41,6 +41,34 @@ net.eval()
 print(net(torch.randn(2, 5, 8)).sum().item())
 """
 PAIRS = (
+    Pair("dropout_switched_off", 10, f"""class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.rate, self.out = 0.5, nn.Linear(3, 1)
+    def forward(self, x):
+        if not self.training:
+            self.rate = 0
+        return self.out(F.dropout(x, p=self.rate))
+net = Net()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for epoch in range(4):
+    net.train()
+    loss = net(torch.randn(8, 3)).pow(2).mean()
+{STEP}    net.eval()
+    print(net(torch.randn(8, 3)).mean().item())
+""", (("            self.rate = 0\n", "            return self.out(x)\n"),)),
+    Pair("dropout_switched_off", 8, f"""net = nn.Sequential(nn.Linear(3, 8), nn.Dropout(0.3), nn.Linear(8, 1))
+def evaluate(x):
+    net.eval()
+    for part in net:
+        if isinstance(part, nn.Dropout): part.p = 0.0
+    return net(x)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for epoch in range(4):
+    net.train()
+    loss = net(torch.randn(8, 3)).pow(2).mean()
+{STEP}    print(evaluate(torch.randn(8, 3)).mean().item())
+""", ((": part.p = 0.0", ": part.p = 0.3"),)),
     Pair("rows_run_together", 6, """table, rnn, head = nn.Embedding(9, 4), nn.GRU(4, 6, batch_first=True), nn.Linear(6, 9)
 ids = torch.randint(0, 9, (4, 7))
 scores, labels = head(rnn(table(ids))[0]).view(-1, 9)[:-1], ids.view(-1)[1:]
@@ -534,6 +562,7 @@ for _ in range(3):
 {STEP}""", (("(out, 1)[0]", "(out, 1)[1].float()"),)),
 )  # fmt: skip
 ALSO_RIGHT = (
+    ("dropout_switched_off", f"net = nn.Sequential(nn.Linear(3, 8), nn.Dropout(0.3), nn.Linear(8, 1))\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\nfor epoch in range(6):\n    if epoch == 3:\n        net[1].p = 0.0\n    net.train()\n    loss = net(torch.randn(8, 3)).pow(2).mean()\n{STEP}    net.eval()\n    print(net(torch.randn(8, 3)).mean().item())\n"),
     ("rows_run_together", "table, head = nn.Embedding(9, 4), nn.Linear(4, 9)\ntext = torch.randint(0, 9, (28,))\nids = text.view(4, 7)\nF.cross_entropy(head(table(ids)).view(-1, 9)[:-1], ids.view(-1)[1:]).backward()\n"),
     ("rows_run_together", "table, head = nn.Embedding(9, 4), nn.Linear(4, 9)\nids = torch.randint(1, 9, (4, 7))\nids[:, 0] = 0\nF.cross_entropy(head(table(ids)).view(-1, 9)[:-1], ids.view(-1)[1:], ignore_index=0).backward()\nF.cross_entropy(head(table(ids)).view(-1, 9)[1:], ids.view(-1)[1:]).backward()\n"),
     ("loss_of_itself", f"net = nn.Sequential(nn.Linear(4, 8), nn.Dropout(0.5), nn.Linear(8, 4))\nopt = torch.optim.Adam(net.parameters())\nx = torch.randn(8, 4)\nfor _ in range(3):\n    one, other = net(x).chunk(2, 1)\n    loss = F.mse_loss(net(x), net(x)) + F.mse_loss(one, other) + F.l1_loss(one[:, 0], one[:, 1])\n{STEP}"),

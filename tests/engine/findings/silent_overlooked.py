@@ -41,6 +41,25 @@ net.eval()
 print(net(torch.randn(2, 5, 8)).sum().item())
 """
 PAIRS = (
+    Pair("one_place_for_all", 9, """class Places(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.pe = nn.Parameter(torch.randn(1, 20, 4))
+    def forward(self, x):
+        return x + self.pe[:, x.size(1)]
+Places()(torch.randn(3, 6, 4)).pow(2).sum().backward()
+""", (("self.pe[:, x.size(1)]", "self.pe[:, :x.size(1)]"),)),
+    Pair("one_place_for_all", 11, """class Reader(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.word, self.out = nn.Embedding(9, 4), nn.Linear(4, 2)
+        self.register_buffer("where", torch.randn(30, 4))
+    def forward(self, ids):
+        batch, steps = ids.shape
+        places = self.where[steps].unsqueeze(0)
+        return self.out(self.word(ids) + places)
+Reader()(torch.randint(0, 9, (3, 7))).pow(2).sum().backward()
+""", (("self.where[steps]", "self.where[:steps]"),)),
     Pair("dropout_switched_off", 10, f"""class Net(nn.Module):
     def __init__(self):
         super().__init__()
@@ -562,6 +581,7 @@ for _ in range(3):
 {STEP}""", (("(out, 1)[0]", "(out, 1)[1].float()"),)),
 )  # fmt: skip
 ALSO_RIGHT = (
+    ("one_place_for_all", "class Steps(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.times = nn.Parameter(torch.randn(9, 4))\n    def forward(self, x, t):\n        last = self.times[len(x) - 1]\n        return x + self.times[t] + last\nnet = Steps()\nfor t in range(5):\n    net(torch.randn(3, 4), t).sum().backward()\n"),
     ("dropout_switched_off", f"net = nn.Sequential(nn.Linear(3, 8), nn.Dropout(0.3), nn.Linear(8, 1))\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\nfor epoch in range(6):\n    if epoch == 3:\n        net[1].p = 0.0\n    net.train()\n    loss = net(torch.randn(8, 3)).pow(2).mean()\n{STEP}    net.eval()\n    print(net(torch.randn(8, 3)).mean().item())\n"),
     ("rows_run_together", "table, head = nn.Embedding(9, 4), nn.Linear(4, 9)\ntext = torch.randint(0, 9, (28,))\nids = text.view(4, 7)\nF.cross_entropy(head(table(ids)).view(-1, 9)[:-1], ids.view(-1)[1:]).backward()\n"),
     ("rows_run_together", "table, head = nn.Embedding(9, 4), nn.Linear(4, 9)\nids = torch.randint(1, 9, (4, 7))\nids[:, 0] = 0\nF.cross_entropy(head(table(ids)).view(-1, 9)[:-1], ids.view(-1)[1:], ignore_index=0).backward()\nF.cross_entropy(head(table(ids)).view(-1, 9)[1:], ids.view(-1)[1:]).backward()\n"),

@@ -86,7 +86,7 @@ MENDED = {
     "target_learns", "scaled_and_stepped", "clipped_while_scaled", "parameters_used_up", "option_not_read", "answer_seen", "scores_cut_at_half", "steps_too_long", "loss_summed", "cut_by_item", "cut_by_detach", "scheduler_of_another_optimizer", "padding_of_lookup_scored", "choice_over_batch",
     "scores_compared_with_classes", "total_never_reset", "schedule_of_the_wrong_end", "weights_decayed_away", "record_never_kept", "option_in_the_wrong_place", "picked_for_all",
     "checkpoint_without_gradient", "eval_undone", "freeze_undone", "argument_overlooked", "slope_of_each_place",
-    "requires_grad_of_copy",
+    "requires_grad_of_copy", "one_place_for_all",
 }  # fmt: skip
 """Codes that have a certain fix for all of their programs, or for these."""
 MENDED_PARTLY = {

@@ -41,6 +41,24 @@ net.eval()
 print(net(torch.randn(2, 5, 8)).sum().item())
 """
 PAIRS = (
+    Pair("mask_of_ones", 6, """rows = [torch.tensor([3, 4, 5]), torch.tensor([6, 2])]
+ids = nn.utils.rnn.pad_sequence(rows, batch_first=True)
+seen = torch.ones_like(ids)
+emb, look = nn.Embedding(9, 8), nn.MultiheadAttention(8, 2, batch_first=True)
+h = emb(ids)
+look(h, h, h, key_padding_mask=seen == 0)[0].sum().backward()
+""", (("torch.ones_like(ids)", "(ids != 0).long()"),)),
+    Pair("mask_of_ones", 11, """class Reader(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.word, self.qkv = nn.Embedding(9, 8), nn.Linear(8, 24)
+    def forward(self, rows):
+        ids = nn.utils.rnn.pad_sequence(rows, batch_first=True)
+        q, k, v = self.qkv(self.word(ids)).chunk(3, -1)
+        seen = torch.ones(ids.shape, dtype=torch.bool)
+        return F.scaled_dot_product_attention(q, k, v, attn_mask=seen[:, None])
+Reader()([torch.tensor([3, 4, 5]), torch.tensor([6])]).sum().backward()
+""", (("torch.ones(ids.shape, dtype=torch.bool)", "ids != 0"),)),
     Pair("one_place_for_all", 9, """class Places(nn.Module):
     def __init__(self):
         super().__init__()
@@ -581,6 +599,8 @@ for _ in range(3):
 {STEP}""", (("(out, 1)[0]", "(out, 1)[1].float()"),)),
 )  # fmt: skip
 ALSO_RIGHT = (
+    ("mask_of_ones", "rows = [torch.tensor([3, 4, 5]), torch.tensor([6, 2, 1])]\nids = nn.utils.rnn.pad_sequence(rows, batch_first=True)\nemb, look = nn.Embedding(9, 8), nn.MultiheadAttention(8, 2, batch_first=True)\nh = emb(ids)\nlook(h, h, h, key_padding_mask=torch.ones_like(ids) == 0)[0].sum().backward()\n"),
+    ("mask_of_ones", "rows = [torch.tensor([3, 4, 5]), torch.tensor([6, 2])]\nids = nn.utils.rnn.pad_sequence(rows, batch_first=True)\nemb, look = nn.Embedding(9, 8), nn.MultiheadAttention(8, 2, batch_first=True)\nh, later = emb(ids), torch.triu(torch.ones(3, 3), 1).bool()\nlook(h, h, h, key_padding_mask=torch.ones_like(ids) == 0, attn_mask=later)[0].sum().backward()\n"),
     ("one_place_for_all", "class Steps(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.times = nn.Parameter(torch.randn(9, 4))\n    def forward(self, x, t):\n        last = self.times[len(x) - 1]\n        return x + self.times[t] + last\nnet = Steps()\nfor t in range(5):\n    net(torch.randn(3, 4), t).sum().backward()\n"),
     ("dropout_switched_off", f"net = nn.Sequential(nn.Linear(3, 8), nn.Dropout(0.3), nn.Linear(8, 1))\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\nfor epoch in range(6):\n    if epoch == 3:\n        net[1].p = 0.0\n    net.train()\n    loss = net(torch.randn(8, 3)).pow(2).mean()\n{STEP}    net.eval()\n    print(net(torch.randn(8, 3)).mean().item())\n"),
     ("rows_run_together", "table, head = nn.Embedding(9, 4), nn.Linear(4, 9)\ntext = torch.randint(0, 9, (28,))\nids = text.view(4, 7)\nF.cross_entropy(head(table(ids)).view(-1, 9)[:-1], ids.view(-1)[1:]).backward()\n"),

@@ -18,7 +18,6 @@ from engine.findings.diagnosis import (
     numbers_of,
     size_of,
 )
-from engine.findings.no_effect import SCHEDULES
 from engine.findings.optimizers import bound_once, made_by, receiver
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, keyword
@@ -398,17 +397,19 @@ def scheduled_per_batch(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 
 def _schedule_steps(diagnosis: Diagnosis, made: ast.Call) -> list[ast.Call]:
-    """The calls of a scheduler's `step`; of one that a function returns those that are no optimizer's, where no other
-    schedule is made."""
+    """The calls of a scheduler's `step`; of one that a function returns those of what its call gave, if they are no
+    optimizer's."""
     code = diagnosis.code
     own = [each for each in code.calls if called(each) == "step" and isinstance(each.func, ast.Attribute)]
-    binding = code.parents[made]
+    binding, function = code.statement(made), code.function(made)
     if isinstance(binding, ast.Assign):
-        name = code.stands_for(dotted(binding.targets[0]))
+        name = code.stands_for(dotted(binding.targets[0])) if binding.value is made else ""
         return [each for each in own if name and code.stands_for(dotted(code.receiver(each)), each) == name]
-    is_only = sum(SCHEDULES.search(dotted(each.func)) is not None for each in code.calls) == 1
+    given = code.calls_to(function) if function is not None and isinstance(binding, ast.Return) else []
+    bound = [each.targets[0] for each in code.bindings if each.value in given]
+    names = {dotted(part) for target in bound for part in (target.elts if isinstance(target, ast.Tuple) else [target])}
     moving = {step.span for step in diagnosis.steps}
-    return [each for each in own if code.span(each) not in moving] if is_only else []
+    return [each for each in own if dotted(code.receiver(each)) in names and code.span(each) not in moving]
 
 
 def _is_count_of(diagnosis: Diagnosis, count: ast.expr, loop: ast.AST) -> bool:

@@ -55,13 +55,12 @@ def _model_of(diagnosis: Diagnosis, compared: ast.Compare) -> Module | None:
 
 
 def _module(diagnosis: Diagnosis, node: ast.expr) -> Module | None:
-    """The module that an expression names; a name that no module has may mean the only model."""
-    name = diagnosis.code.stands_for(dotted(node), node) or dotted(node)
-    named = [
-        module for module in diagnosis.trace.modules if module.path.removeprefix("self.") == name.removeprefix("self.")
-    ]
-    roots = [diagnosis.modules[root] for root in diagnosis.leaves_of]
-    known = named or (roots if isinstance(node, ast.Name) else [])
+    """The module that an expression names: by its path, or as the one object of the class that made it."""
+    code, name = diagnosis.code, diagnosis.code.stands_for(dotted(node), node)
+    made = diagnosis.value_of(name) if name else None
+    kind = called(made) if isinstance(made, ast.Call) else ""
+    named = [module for module in diagnosis.trace.modules if module.path == name]
+    known = named or [module for module in diagnosis.trace.modules if module.type == kind and code.classes(kind)]
     return known[0] if len(known) == 1 else None
 
 

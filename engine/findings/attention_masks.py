@@ -13,6 +13,7 @@ ATTENTIONS = ("multi_head_attention_forward", FUSED)
 KEEPS_PLACES = frozenset("bool to long int float unsqueeze expand repeat clone getitem view reshape detach".split())
 TURNS_ROUND = ("logical_not", "bitwise_not", "invert")
 COMPARES = ("eq", "ne", "gt")
+ONES = ("ones", "ones_like", "new_ones")
 MOST_BACK = 8
 LEAST_TURNS = 3
 HIDES = -1e3
@@ -149,6 +150,50 @@ def _hidden(mask: Tensor) -> int:
     """How many places a mask of truth values hides."""
     zeros = mask.summary.zeros if mask.summary is not None else list(mask.data or ()).count(0)
     return math.prod(mask.shape) - zeros
+
+
+def masks_of_ones(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Attention over sequences that were padded to one length, with a mask made of ones after that: it hides nothing.
+    Under a causal mask what fills the ends is not seen anyway."""
+    padded = [op for op in diagnosis.ops_named(("pad_sequence",)) if len({*map(diagnosis.elements, op.inputs)}) > 1]
+    for op in diagnosis.ops_named(ATTENTIONS) if padded else ():
+        given = {written.name: written.tensor or written.text for written in op.arguments}
+        is_causal = given.get("is_causal") == "True" or (op.name != FUSED and given.get("attn_mask") != "None")
+        ones = _ones_behind(diagnosis, given.get("attn_mask" if op.name == FUSED else "key_padding_mask"))
+        mask = diagnosis.output_of(ones) if ones is not None else None
+        if op.iteration or is_causal or ones is None or mask is None:
+            continue
+        before = [each for each in padded if diagnosis.op_at[each.id] < diagnosis.op_at[ones.id]]
+        tokens = diagnosis.output_of(before[-1]) if before else None
+        takers = diagnosis.takers.get(tokens.id, ()) if tokens is not None else ()
+        if tokens is None or tokens.shape != mask.shape or not any(taker.name == "embedding" for taker in takers):
+            continue
+        sizes = [*map(diagnosis.elements, before[-1].inputs)]
+        yield diagnosis.warning(
+            "mask_of_ones",
+            ones,
+            tensors=(mask.id, tokens.id),
+            name=diagnosis.say(mask.id),
+            tokens=diagnosis.say(tokens.id),
+            pad_line=line(before[-1].span),
+            padding=f"{number(argument(before[-1], 'padding_value', 2)) or 0:g}",
+            least=str(min(sizes)),
+            most=str(max(sizes)),
+            call_line=line(op.span),
+        )
+        return
+
+
+def _ones_behind(diagnosis: Diagnosis, mask: str | None) -> Op | None:
+    """What made the ones that a mask is in another form."""
+    for _ in range(MOST_BACK):
+        op = diagnosis.maker.get(mask or "")
+        if op is None or op.name in ONES:
+            return op
+        if op.name not in (*KEEPS_PLACES, *COMPARES, *TURNS_ROUND, "masked_fill_"):
+            break
+        mask = op.inputs[-1] if op.name == "masked_fill_" else op.inputs[0] if len(op.inputs) == 1 else None
+    return None
 
 
 def attn_mask(op: Op) -> str | None:

@@ -301,12 +301,21 @@ def _sums(diagnosis: Diagnosis, made: Tensor) -> Iterator[tuple[Op, int]]:
             count = len(made.shape) + added
             if taker.name in PRODUCTS:
                 yield taker, len(made.shape) - 1
+            elif taker.name in RESHAPES and _keeps_keys(diagnosis, taker) and _are_products(diagnosis, made):
+                users = diagnosis.takers.get(taker.outputs[0], ())
+                yield from ((user, len(made.shape) - 1) for user in users if user.name in PRODUCTS)
             elif taker.name == "sum" and is_weighing and len(gone := gone_of(taker, count) or []) == 1:
                 yield taker, gone[0]
             elif taker.name == "unsqueeze" and argument(taker, "dim", 1) == "1":
                 pending.append((taker.outputs[0], 1, is_weighing))
             elif taker.name == "dropout" or (taker.name == "mul" and made.shape[-1] == 1):
                 pending.append((taker.outputs[0], added, is_weighing or taker.name == "mul"))
+
+
+def _keeps_keys(diagnosis: Diagnosis, op: Op) -> bool:
+    """Whether a view leaves the last axis as it is."""
+    given, made = diagnosis.input_of(op), diagnosis.output_of(op)
+    return given is not None and made is not None and given.shape[-1:] == made.shape[-1:]
 
 
 def slopes_of_each_place(diagnosis: Diagnosis) -> Iterator[Finding]:

@@ -1,12 +1,13 @@
 """Places and what stands at them: written several times at once, taken by every row, or taken for the value itself."""
 
 import ast
+import re
 from collections.abc import Iterator
 from itertools import islice
 
 from engine.findings.diagnosis import Diagnosis, argument, line, near, number, numbers_of, times
 from engine.program.edits import Edits
-from engine.program.names import is_reference
+from engine.program.names import called, is_reference
 from engine.trace import Finding, Op, Tensor
 
 PICKS_PLACES = {"argmax": 0, "max": 1, "topk": 1, "sort": 1, "min": 1, "argmin": 0}
@@ -85,6 +86,65 @@ def _by_rows(diagnosis: Diagnosis, op: Op) -> Edits:
     return ()
 
 
+def one_place_for_all(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A table read at the length of a sequence, `pe[:, n]` for `pe[:, :n]`: the one row that it gives is added at every
+    place."""
+    for op in diagnosis.ops_named(("getitem",)):
+        table, length = diagnosis.input_of(op), _read_at_length(diagnosis, op) if not op.iteration else None
+        if table is None or length is None or table.role not in ("buffer", "parameter"):
+            continue
+        handed = near(op.outputs, lambda made: _handed_on(diagnosis, made))
+        takers = (taker for made in handed for taker in diagnosis.takers.get(made, ()) if taker.name in ADDS)
+        node, size = length
+        added = next((taker for taker in takers if _is_stretched_over(diagnosis, taker, size)), None)
+        if added is not None and diagnosis.reaches_a_pass(added):
+            yield diagnosis.warning(
+                "one_place_for_all",
+                op,
+                tensors=(table.id, *op.outputs[:1], *added.outputs[:1]),
+                fix=(diagnosis.code.before(node, ":"),),
+                name=diagnosis.say(table.id),
+                shape=times(table),
+                length=diagnosis.code.short(node),
+                size=str(size),
+                sum_line=line(added.span),
+            )
+
+
+def _read_at_length(diagnosis: Diagnosis, op: Op) -> tuple[ast.expr, int] | None:
+    """The one place that an index names, where the program writes it as the size of something."""
+    code, read = diagnosis.code, diagnosis.code.at(op.span)
+    parts = re.findall(r"slice\([^()]*\)|[^,()\s]+", op.arguments[-1].text or "") if op.arguments else []
+    if not isinstance(read, ast.Subscript):
+        return None
+    nodes = read.slice.elts if isinstance(read.slice, ast.Tuple) else [read.slice]
+    places = [(node, int(part)) for node, part in zip(nodes, parts, strict=False) if part.isdigit()]
+    if len(places) != 1 or len(nodes) != len(parts):
+        return None
+    node = places[0][0]
+    own = [each for each in code.bindings if code.function(each) is code.function(node)]
+    bound = [each.value for each in own if isinstance(node, ast.Name) and node.id in _names(each.targets[0])]
+    return places[0] if any(map(_is_size, [node, *bound])) else None
+
+
+def _names(node: ast.expr) -> set[str]:
+    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+
+
+def _is_size(node: ast.expr) -> bool:
+    """Whether it reads how long something is."""
+    inside = list(ast.walk(node))
+    is_length = any(isinstance(each, ast.Call) and called(each) == "len" for each in inside)
+    return is_length or any(isinstance(each, ast.Attribute) and each.attr in ("shape", "size") for each in inside)
+
+
+def _is_stretched_over(diagnosis: Diagnosis, op: Op, size: int) -> bool:
+    """Whether what an op adds is the same along an axis of that size."""
+    made = diagnosis.output_of(op)
+    stretched = {axis for each in op.broadcast for axis in each.axes}
+    return made is not None and size > 1 and any(made.shape[axis] == size for axis in stretched)
+
+
 def places_for_values(diagnosis: Diagnosis) -> Iterator[Finding]:
     """The place of the largest number where the number was meant: discounted, and added to a reward."""
     for op in diagnosis.ops_named(PICKS_PLACES):
@@ -109,16 +169,15 @@ def places_for_values(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 def _discounts(diagnosis: Diagnosis, places: str) -> Iterator[Op]:
     """The products of places with a number between 0 and 1 that something is added to."""
-
-    def on(tensor: str) -> Iterator[str]:
-        takers = diagnosis.takers.get(tensor, ())
-        return (
-            made for taker in takers if taker.name in HANDS_ON and taker.inputs[0] == tensor for made in taker.outputs
-        )
-
-    for tensor in near([places], on):
+    for tensor in near([places], lambda tensor: _handed_on(diagnosis, tensor)):
         for taker in diagnosis.takers.get(tensor, ()):
             is_share = 0 < (number(argument(taker, "other", 1)) or number(argument(taker, "self", 0)) or 0) < 1
             ahead = (user.name for made in taker.outputs for user in diagnosis.takers.get(made, ()))
             if taker.name == "mul" and is_share and not {"add", "mul"}.isdisjoint(ahead):
                 yield taker
+
+
+def _handed_on(diagnosis: Diagnosis, tensor: str) -> Iterator[str]:
+    """The same numbers in another form."""
+    takers = diagnosis.takers.get(tensor, ())
+    return (made for taker in takers if taker.name in HANDS_ON and taker.inputs[0] == tensor for made in taker.outputs)

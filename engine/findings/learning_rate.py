@@ -390,37 +390,68 @@ TURNS = (ast.For, ast.While, ast.ListComp, ast.GeneratorExp)
 def scheduled_per_batch(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A scheduler told a number of epochs and stepped in each batch."""
     code = diagnosis.code
-    for made in code.bindings if len(diagnosis.steps) > 2 else ():
-        call = made.value
-        option = EPOCHS.get(called(call)) if isinstance(call, ast.Call) else None
-        name = code.stands_for(dotted(made.targets[0]))
-        if option is None or not isinstance(call, ast.Call) or not name:
-            continue
-        own = [each for each in code.calls if called(each) == "step" and isinstance(each.func, ast.Attribute)]
-        steps = [each for each in own if code.stands_for(dotted(code.receiver(each)), each) == name]
+    for call in code.calls if len(diagnosis.steps) > 2 else ():
+        option = EPOCHS.get(called(call))
+        steps = _schedule_steps(diagnosis, call) if option is not None else []
         loops = [each for each in code.runs_in(steps[0]) if isinstance(each, TURNS)] if len(steps) == 1 else []
-        if len(loops) < 2 or not diagnosis.has_run(steps[0]) or code.enclosing(steps[0], ast.If):
+        if option is None or len(loops) < 2 or not diagnosis.has_run(steps[0]) or code.enclosing(steps[0], ast.If):
             continue
         word = keyword(call, option)
         written = word.value if word is not None else call.args[1] if len(call.args) > 1 else None
-        epochs = _turns(diagnosis, loops[1])
-        count = _number(diagnosis, written)
-        if epochs is None or count is None or count > epochs or len(diagnosis.steps) < 2 * epochs:
+        epochs, count = _turns(diagnosis, loops[1]), _number(diagnosis, written)
+        is_short = epochs is not None and count is not None and count <= epochs <= len(diagnosis.steps) / 2
+        is_same = written is not None and _is_count_of(diagnosis, written, loops[1])
+        is_wave = _goes_up_again(diagnosis)
+        if written is None or not (is_short or (is_same and is_wave)):
             continue
         yield diagnosis.warning(
             "scheduled_per_batch",
             steps[0],
-            name=name,
+            name=dotted(code.receiver(steps[0])),
             type=called(call),
             option=option,
-            count=str(count),
-            epochs=str(epochs),
+            count=str(count) if is_short else code.short(written),
+            epochs=str(epochs) if is_short else code.short(written),
             times=diagnosis.counted(diagnosis.steps),
             batch_line=str(loops[0].lineno),
             epoch_line=str(loops[1].lineno),
             first=_rates(diagnosis.steps[0]),
             last=_rates(diagnosis.steps[-1]),
+            is_wave=str(int(is_wave)),
         )
+
+
+def _schedule_steps(diagnosis: Diagnosis, made: ast.Call) -> list[ast.Call]:
+    """The calls of a scheduler's `step`; of one that a function returns those of what its call gave, if they are no
+    optimizer's."""
+    code = diagnosis.code
+    own = [each for each in code.calls if called(each) == "step" and isinstance(each.func, ast.Attribute)]
+    binding, function = code.statement(made), code.function(made)
+    if isinstance(binding, ast.Assign):
+        name = code.stands_for(dotted(binding.targets[0])) if binding.value is made else ""
+        return [each for each in own if name and code.stands_for(dotted(code.receiver(each)), each) == name]
+    given = code.calls_to(function) if function is not None and isinstance(binding, ast.Return) else []
+    bound = [each.targets[0] for each in code.bindings if each.value in given]
+    names = {dotted(part) for target in bound for part in (target.elts if isinstance(target, ast.Tuple) else [target])}
+    moving = {step.span for step in diagnosis.steps}
+    return [each for each in own if dotted(code.receiver(each)) in names and code.span(each) not in moving]
+
+
+def _is_count_of(diagnosis: Diagnosis, count: ast.expr, loop: ast.AST) -> bool:
+    """Whether `for epoch in range(n)`, or to `n + 1`, turns as often as the name of a count says."""
+    last = (
+        loop.iter.args[-1] if isinstance(loop, ast.For) and isinstance(loop.iter, ast.Call) and loop.iter.args else None
+    )
+    end = last.left if isinstance(last, ast.BinOp) and isinstance(last.op, ast.Add) else last
+    names = {diagnosis.code.stands_for(dotted(node), node) for node in (count, end) if node is not None}
+    return len(names) == 1 and end is not None and "" not in names
+
+
+def _goes_up_again(diagnosis: Diagnosis) -> bool:
+    """Whether the learning rate came from far below its beginning back to where it began."""
+    rates = [rate for step in diagnosis.steps if (rate := _rate(step)) is not None]
+    low = next((at for at, rate in enumerate(rates) if rate < LEFT * rates[0]), len(rates))
+    return max(rates[low:], default=0.0) > NEARLY * rates[0] > 0
 
 
 def scheduled_per_epoch(diagnosis: Diagnosis) -> Iterator[Finding]:

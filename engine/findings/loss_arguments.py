@@ -2,12 +2,21 @@
 rates; and scores cut as if they were probabilities. The recorded values tell, whatever the program calls them."""
 
 import ast
+import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple, TypeAlias
 
 from engine.findings.class_axis import CHOICES, CONVOLUTIONS
-from engine.findings.diagnosis import Diagnosis, argument, extent, line, number, numbers_of
-from engine.findings.losses import CLASS_LOSSES, MADE_BY_LAYERS, PASSING, last_maker, logarithms, said_at
+from engine.findings.diagnosis import Diagnosis, argument, extent, grouped, line, near, number, numbers_of
+from engine.findings.losses import (
+    CLASS_LOSSES,
+    ELEMENTWISE_LOSSES,
+    MADE_BY_LAYERS,
+    PASSING,
+    last_maker,
+    logarithms,
+    said_at,
+)
 from engine.ops import DETACHES
 from engine.program.edits import Edits
 from engine.trace import Finding, Op, Tensor
@@ -20,6 +29,9 @@ GUESSES = frozenset((*DETACHES, "softmax", "log_softmax"))
 """Ops that leave the highest score the highest."""
 CUTS = frozenset("gt ge lt le round".split())
 MIDDLE = 0.5
+DRAWS = re.compile(r"rand|normal|uniform|bernoulli|multinomial|poisson|exponential|dropout|gumbel|rrelu|attention")
+"""Ops that may draw at random."""
+MOST_BACK = 20
 Test: TypeAlias = "Callable[[Diagnosis, Op, Tensor], bool]"
 
 
@@ -169,6 +181,73 @@ def _said(diagnosis: Diagnosis, op: Op, rule: _Rule, given: Tensor) -> Finding:
         op_line=line(maker.span if maker is not None else None),
         ignored=argument(op, "ignore_index", 5),
     )
+
+
+def losses_of_themselves(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A term of the loss whose two sides are the same formula of the same tensor: it is 0 whatever is learnt."""
+    roots = {root.tensor for pass_ in diagnosis.ended for root in pass_.roots}
+    ops = [op for op in diagnosis.ops_named(("kl_div", *ELEMENTWISE_LOSSES)) if len(op.inputs) > 1]
+    for turns in grouped(ops, lambda op: op.span).values():
+        first, shared = turns[0], [_shared(diagnosis, *_sides(diagnosis, op)) for op in turns]
+        given = shared[0]
+        if given is None or None in shared or roots.isdisjoint(near(first.outputs, diagnosis.made_of)):
+            continue
+        maker, other = (diagnosis.maker.get(side) for side in first.inputs[:2])
+        is_free = maker is not None and maker.span is not None and not diagnosis.is_tracked(first.inputs[0])
+        yield diagnosis.warning(
+            "loss_of_itself",
+            maker if is_free and first.inputs[0] != first.inputs[1] else first,
+            tensors=(*first.inputs[:2], *first.outputs[:1]),
+            nodes=first.nodes[:1],
+            name=diagnosis.say(first.inputs[0]),
+            other=diagnosis.say(first.inputs[1]),
+            given=diagnosis.say(given),
+            loss=first.name,
+            loss_line=line(first.span),
+            other_line=line(other.span if other is not None else first.span),
+        )
+
+
+def _sides(diagnosis: Diagnosis, op: Op) -> tuple[str, str]:
+    """What a loss is lowest of where the two are the same; of `kl_div` the scores that a softmax made both sides of."""
+    one, other = op.inputs[:2]
+    if op.name != "kl_div":
+        return one, other
+    first, second = diagnosis.maker.get(one), diagnosis.maker.get(_attached(diagnosis, other))
+    wanted = ("log_softmax", "log_softmax" if argument(op, "log_target") == "True" else "softmax")
+    if first is None or second is None or (first.name, second.name) != wanted:
+        return one, ""
+    return (first.inputs[0], second.inputs[0]) if argument(first, "dim") == argument(second, "dim") else (one, "")
+
+
+def _shared(diagnosis: Diagnosis, one: str, other: str) -> str | None:
+    """The tensor that two sides were computed from by the same ops with the same options; None where they were not."""
+    for _ in range(MOST_BACK):
+        one, other = (_attached(diagnosis, side) for side in (one, other))
+        if one == other:
+            return one
+        first, second = diagnosis.maker.get(one), diagnosis.maker.get(other)
+        if first is None or second is None or _formula(first, one) != _formula(second, other) or not first.inputs:
+            return None
+        one, other = first.inputs[0], second.inputs[0]
+    return None
+
+
+def _attached(diagnosis: Diagnosis, tensor: str) -> str:
+    """The tensor that another has the numbers of, seen through `detach` and its like."""
+    for op in diagnosis.back(tensor, MOST_BACK):
+        if op.name not in DETACHES or not op.inputs:
+            break
+        tensor = op.inputs[0]
+    return tensor
+
+
+def _formula(op: Op, made: str) -> list[str]:
+    """How an op computes one of its results from its first input; what draws at random gives something else each
+    time."""
+    options = [f"{given.name}={given.text}" for given in op.arguments if given.tensor is None]
+    drawn = [op.id] if DRAWS.search(op.name) and "training=False" not in options else []
+    return [op.name, str(op.outputs.index(made)), *options, *op.inputs[1:], *drawn]
 
 
 def scores_cut_at_half(diagnosis: Diagnosis) -> Iterator[Finding]:

@@ -4,7 +4,7 @@ import ast
 import math
 from collections.abc import Iterator
 
-from engine.findings.diagnosis import Diagnosis, argument, line, near, numbers_of, times
+from engine.findings.diagnosis import Diagnosis, argument, extent, line, near, times
 from engine.ops import out_of_place
 from engine.program.edits import Edits
 from engine.program.names import called, dotted
@@ -25,6 +25,7 @@ MADE_BY_LAYERS = frozenset("linear matmul mm addmm bmm mv baddbmm".split())
 AFTER_LAYERS = frozenset(
     "add sub mul sigmoid tanh relu softplus leaky_relu gelu exp dropout batch_norm layer_norm".split()
 )
+GIVEN = MADE_BY_LAYERS | AFTER_LAYERS | {"grad", "conv1d", "conv2d", "conv3d", "adaptive_avg_pool2d"}
 DECIDES = frozenset("gt ge lt le round sign argmax max topk".split())
 """Ops that make a class out of a score."""
 CLASS_LOSSES = ("cross_entropy", "nll_loss")
@@ -52,7 +53,7 @@ def losses_broadcast(diagnosis: Diagnosis) -> Iterator[Finding]:
         if first is None or second is None or first.shape == second.shape:
             continue
         if op.name in STRETCHING:
-            column, row = (first, second) if len(first.shape) == 2 else (second, first)
+            column, row = sorted((first, second), key=lambda operand: -len(operand.shape))
             if _is_stretched_layer(diagnosis, op, column, row):
                 yield _stretched(diagnosis, op, STRETCHING[op.name], column, row)
         elif _is_warned_of(diagnosis, op) or math.prod(_broadcast(first.shape, second.shape)) > max(
@@ -66,10 +67,10 @@ def _is_warned_of(diagnosis: Diagnosis, op: Op) -> bool:
 
 
 def _is_stretched_layer(diagnosis: Diagnosis, op: Op, column: Tensor, row: Tensor) -> bool:
-    """Whether it is an (n, 1) that a layer gave, or a derivative by one, and an (n,); a column made by `unsqueeze` or
-    `view` is meant."""
-    size = column.shape[0] if column.shape else 0
-    if len(op.broadcast) != 2 or size < 2 or column.shape != (size, 1) or row.shape != (size,):
+    """Whether it is an (n, 1) that a layer gave, or a derivative by one, and an (n,), or the like of more axes; what
+    `unsqueeze` or `view` made is meant."""
+    is_pair = op.name in ("sub", "rsub") or len(column.shape) == 2
+    if len(op.broadcast) != 2 or not is_pair or not _is_all_against_all(column.shape, row.shape):
         return False
     if STRETCHING[op.name] == "comparison_broadcast":
         maker = last_maker(diagnosis, column)
@@ -78,7 +79,7 @@ def _is_stretched_layer(diagnosis: Diagnosis, op: Op, column: Tensor, row: Tenso
     if maker is not None and maker.name in ("detach", "data"):
         maker = diagnosis.maker.get(next(iter(maker.inputs), ""))
     is_own = diagnosis.identity(column.id) in map(diagnosis.identity, diagnosis.made_from(row.id)[:1])
-    is_given = maker is not None and out_of_place(maker.name) in MADE_BY_LAYERS | AFTER_LAYERS | {"grad"}
+    is_given = maker is not None and out_of_place(maker.name) in GIVEN
     if not is_given and not diagnosis.is_tracked(column.id):  # a column of targets against what a product gave
         by = diagnosis.maker.get(row.id)
         is_given = by is not None and by.name in MADE_BY_LAYERS and (maker is None or maker.name not in PASSING)
@@ -88,6 +89,14 @@ def _is_stretched_layer(diagnosis: Diagnosis, op: Op, column: Tensor, row: Tenso
     return is_given and is_used and not is_own
 
 
+def _is_all_against_all(longer: tuple[int, ...], shorter: tuple[int, ...]) -> bool:
+    """Whether two operands have the same axes, but for those of 1, and are stretched to a result in which each number
+    of one meets each of the other."""
+    count = math.prod(shorter)
+    same = [size for size in longer if size != 1] == [size for size in shorter if size != 1]
+    return same and len(longer) > len(shorter) and count > 1 and math.prod(_broadcast(longer, shorter)) == count**2
+
+
 def _computed_from(diagnosis: Diagnosis, op: Op) -> Iterator[Op]:
     """The ops that what an op made led to; of very many the nearest."""
     made = near(op.outputs, diagnosis.made_of)
@@ -95,6 +104,7 @@ def _computed_from(diagnosis: Diagnosis, op: Op) -> Iterator[Op]:
 
 
 def _stretched(diagnosis: Diagnosis, op: Op, code: str, first: Tensor, second: Tensor) -> Finding:
+    is_column = first.shape == (*second.shape, 1)
     return diagnosis.warning(
         code,
         op,
@@ -105,6 +115,8 @@ def _stretched(diagnosis: Diagnosis, op: Op, code: str, first: Tensor, second: T
         first_shape=times(first),
         second_shape=times(second),
         shape="×".join(map(str, _broadcast(first.shape, second.shape))),
+        cut=".squeeze(-1)" if is_column else f".view_as({diagnosis.say(second.id)})",
+        grown=".unsqueeze(-1)" if is_column else f".view_as({diagnosis.say(first.id)})",
     )
 
 
@@ -260,7 +272,8 @@ def weights_after_the_mean(diagnosis: Diagnosis) -> Iterator[Finding]:
         if maker is None or target is None or weights is None or loss is None:
             continue
         takers = {taker.name for taker in diagnosis.takers.get(op.outputs[0], ())} if op.outputs else set()
-        differ = weights.shape == target.shape[: len(weights.shape)] and len(set(numbers_of(weights))) > 1
+        ends = extent(weights) or (0.0, 0.0)
+        differ = weights.shape == target.shape[: len(weights.shape)] and ends[0] < ends[1]
         if not differ or weights.requires_grad or not takers <= {"mean", "sum", "add"}:
             continue
         if diagnosis.reaches_a_pass(op):

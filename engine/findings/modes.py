@@ -3,25 +3,30 @@
 import ast
 from collections.abc import Iterator
 
+from engine.findings.attention_masks import FUSED
 from engine.findings.diagnosis import (
     UNKNOWN,
     Diagnosis,
     argument,
     by_number,
     extent,
+    grouped,
     is_zero,
     line,
     listed,
+    number,
     size_of,
     walk,
 )
 from engine.findings.losses import LOSS_FUNCTIONS
 from engine.findings.uphill import squares_differences
-from engine.program.names import called, dotted
+from engine.program.names import called, dotted, keyword
 from engine.program.source import Source
 from engine.trace import Finding, Module, ModuleCall, Op, Pass, Span, Update
 
 DROPOUTS = frozenset("dropout dropout1d dropout2d dropout3d alpha_dropout feature_alpha_dropout".split())
+RATES = {**dict.fromkeys(DROPOUTS, ("p", 1)), FUSED: ("dropout_p", 4)}
+"""Where functions that drop take their rate."""
 NORMS = frozenset(("batch_norm",))
 JUDGES = LOSS_FUNCTIONS | {"eq", "ne"}
 SWITCHES = frozenset("no_grad inference_mode enable_grad".split())
@@ -433,6 +438,46 @@ def evaluated_with_grad(diagnosis: Diagnosis) -> Iterator[Finding]:
 def _is_for_nothing(diagnosis: Diagnosis, call: ModuleCall) -> bool:
     ops = diagnosis.ops_of(call)
     return any(op.nodes for op in ops) and not any(map(diagnosis.reaches_a_pass, ops))
+
+
+def dropouts_switched_off(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A rate of dropout that an evaluation overwrote with 0: in the training after it nothing is dropped either."""
+    evaluated = in_eval(diagnosis) if diagnosis.steps else set()
+    ops = sorted(diagnosis.ops_named(RATES), key=lambda op: diagnosis.op_at[op.id]) if evaluated else ()
+    for turns in grouped(ops, lambda op: op.module).values():
+        rates = [number(argument(op, *RATES[op.name])) for op in turns]
+        is_eval = [diagnosis.op_at[op.id] in evaluated for op in turns]
+        first = is_eval.index(True) if True in is_eval else 0
+        count = is_eval[first:].count(False)
+        if not first or not all(rates[:first]) or set(rates[first:]) != {0.0} or count < 2:
+            continue
+        binding = _rate_overwritten(diagnosis, turns[0])
+        if binding is not None:
+            yield diagnosis.warning(
+                "dropout_switched_off",
+                binding,
+                tensors=turns[-1].outputs[:1],
+                name=diagnosis.code.short(binding.targets[0]),
+                rate=f"{rates[0]:g}",
+                op_line=line(turns[0].span),
+                count=f"≥ {count}" if diagnosis.trace.gaps else str(count),
+            )
+            return
+
+
+def _rate_overwritten(diagnosis: Diagnosis, op: Op) -> ast.Assign | None:
+    """The assignment of 0 to the attribute that a function takes its rate from, or to the `p` of a layer."""
+    code = diagnosis.code
+    call = code.call_at(op.span)
+    rate = keyword(call, RATES[op.name][0]) if call is not None else None
+    name = dotted(rate.value) if rate is not None else ""
+    for binding in code.bindings:
+        target = binding.targets[0]
+        is_zero_now = isinstance(binding.value, ast.Constant) and binding.value.value in (0, 0.0)
+        is_rate = dotted(target) == name if name else isinstance(target, ast.Attribute) and target.attr == "p"
+        if is_zero_now and is_rate and isinstance(target, ast.Attribute) and diagnosis.has_run(binding):
+            return binding
+    return None
 
 
 def switches_without_with(diagnosis: Diagnosis) -> Iterator[Finding]:

@@ -5,10 +5,11 @@ import ast
 import re
 from collections.abc import Container, Iterator
 
+from engine.findings.attention_masks import FUSED
 from engine.findings.cut_gradients import REACHES_ALL
 from engine.findings.diagnosis import RESETS, Diagnosis, argument, grouped, is_zero, line, number, size_of
 from engine.findings.leaves import subtraction
-from engine.findings.modes import DROPOUTS, in_eval
+from engine.findings.modes import DROPOUTS, RATES, in_eval
 from engine.findings.training_loop import written_at
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, is_grad_of, keyword, names_read
@@ -138,6 +139,81 @@ def flags_without_effect(diagnosis: Diagnosis) -> Iterator[Finding]:
                 **common,
                 value=code.text(value),
             )
+
+
+def freezes_of_copies(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """`requires_grad = False` of what `state_dict()` or `.data` gave: tensors of their own, which never required a
+    gradient; the parameters whose memory they share go on being trained."""
+    code = diagnosis.code
+    moves = grouped(
+        (
+            (leaf, diagnosis.update_step.get(step.id, -1))
+            for step in diagnosis.steps
+            for leaf in diagnosis.changed_by(step)
+        ),
+        lambda move: move[0],
+    )
+    for place, flagged in _frozen_by_flag(code) if moves else ():
+        made = _copy_of_parameters(diagnosis, flagged)
+        ops = diagnosis.ops_at(code.span(made)) if made is not None and diagnosis.has_run(place) else ()
+        taken = [op for op in ops if op.name in ("data", "detach") and diagnosis.is_parameter(op.inputs[0])]
+        leaves = [diagnosis.identity(op.inputs[0]) for op in taken]
+        last = max((diagnosis.op_step.get(op.id, 0) for op in taken), default=0)
+        if made is None or not leaves or not all(any(at > last for _, at in moves.get(leaf, ())) for leaf in leaves):
+            continue
+        yield diagnosis.finding(
+            "requires_grad_of_copy",
+            "error",
+            place,
+            tensors=leaves[:8],
+            fix=_of_the_parameters(code, made),
+            name=code.short(flagged),
+            copy=code.short(made),
+            copy_line=str(made.lineno),
+            names=diagnosis.say_all(leaves),
+            step_line=line(diagnosis.steps[-1].span),
+            is_data=str(int(isinstance(made, ast.Attribute))),
+        )
+
+
+def _frozen_by_flag(code: Source) -> Iterator[tuple[ast.stmt | ast.Call, ast.expr]]:
+    """What `x.requires_grad = False` and `x.requires_grad_(False)` are written of."""
+    for node in (*code.bindings, *code.calls):
+        match node:
+            case ast.Assign(
+                targets=[ast.Attribute(attr="requires_grad", value=flagged)], value=ast.Constant(value=False)
+            ):
+                yield node, flagged
+            case ast.Call(func=ast.Attribute(attr="requires_grad_", value=flagged), args=[ast.Constant(value=False)]):
+                yield node, flagged
+
+
+def _copy_of_parameters(diagnosis: Diagnosis, node: ast.expr | None) -> ast.expr | None:
+    """The `p.data` that an expression is, or the `state_dict()` whose values it takes by name or by a key."""
+    match node:
+        case ast.Attribute(attr="data"):
+            return node
+        case ast.Call(func=ast.Attribute(attr="state_dict"), keywords=[]):
+            return node
+        case ast.Call(func=ast.Attribute(attr="items" | "values", value=inner), args=[]) | ast.Subscript(value=inner):
+            return _copy_of_parameters(diagnosis, inner)
+        case ast.Name(id=name):
+            around = (above for above in diagnosis.code.around(node) if isinstance(above, ast.For))
+            loop = next((above for above in around if name in _names_bound(above)), None)
+            made = loop.iter if loop is not None else diagnosis.value_of(name)
+            return _copy_of_parameters(diagnosis, made) if not isinstance(made, ast.Name) else None
+    return None
+
+
+def _of_the_parameters(code: Source, made: ast.expr) -> Edits:
+    """The parameters themselves in place of what has their memory."""
+    if isinstance(made, ast.Attribute):
+        return (code.replace(made, code.text(made.value)),)
+    items, receiver = code.parents.get(code.parents[made]), code.receiver(made) if isinstance(made, ast.Call) else None
+    if not isinstance(items, ast.Call) or receiver is None or not isinstance(code.parents.get(items), ast.For):
+        return ()
+    method = "named_parameters" if called(items) == "items" else "parameters"
+    return (code.replace(items, f"{code.text(receiver)}.{method}()"),)
 
 
 def _is_tensor(diagnosis: Diagnosis, node: ast.expr) -> bool:
@@ -449,29 +525,41 @@ def _is_read_alone(diagnosis: Diagnosis, name: str, after: int) -> bool:
 
 
 def dropouts_ignoring_eval(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """`F.dropout(x)` without `training=self.training` in a module that is in eval mode."""
+    """`F.dropout(x)` without `training=self.training`, or attention with a `dropout_p`, in a module that is in eval
+    mode."""
     code = diagnosis.code
     evaluated: set[int] | None = None
-    for op in diagnosis.ops_named(("dropout",)) if any(not call.training for call in diagnosis.trace.calls) else ():
-        call = code.call_at(op.span)
-        if call is None or called(call) != "dropout" or argument(op, "training") != "True" or keyword(call, "training"):
+    ops = diagnosis.ops_named(RATES) if any(not call.training for call in diagnosis.trace.calls) else ()
+    for op in ops:
+        call, rate = code.call_at(op.span), argument(op, *RATES[op.name])
+        if call is None or called(call) != op.name or keyword(call, "training") or not number(rate):
             continue
-        if argument(op, "p", 1) in ("0", "0.0"):
+        if op.name != FUSED and argument(op, "training") != "True":
             continue
         evaluated = in_eval(diagnosis) if evaluated is None else evaluated
         if diagnosis.op_at[op.id] not in evaluated:
             continue
-        function = code.function(call)
-        is_method = function is not None and bool(function.args.args) and function.args.args[0].arg == "self"
         yield diagnosis.warning(
             "dropout_ignores_eval",
             op,
             tensors=op.outputs[:1],
-            fix=(code.argument_added(call, "training=self.training"),) if is_method and len(call.args) < 3 else (),
+            fix=_told_the_mode(diagnosis, call),
             code=code.short(call),
             model=diagnosis.module_path(op),
+            is_attention=str(int(op.name == FUSED)),
         )
         return
+
+
+def _told_the_mode(diagnosis: Diagnosis, call: ast.Call) -> Edits:
+    """The mode of the module given to a function that drops."""
+    code, function, rate = diagnosis.code, diagnosis.code.function(call), keyword(call, "dropout_p")
+    if function is None or not function.args.args or function.args.args[0].arg != "self":
+        return ()
+    if called(call) == FUSED:
+        is_plain = rate is not None and isinstance(rate.value, ast.Name | ast.Attribute | ast.Constant)
+        return (code.after(rate.value, " if self.training else 0.0"),) if rate is not None and is_plain else ()
+    return (code.argument_added(call, "training=self.training"),) if len(call.args) < 3 else ()
 
 
 def arguments_never_used(diagnosis: Diagnosis) -> Iterator[Finding]:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from engine.findings.attention_masks import FUSED, attn_mask, hidden_places
 from engine.findings.axes import ATTENTION, KEEPS_AXES, RECURRENT, RESHAPES
-from engine.findings.diagnosis import Diagnosis, argument, line, near, number, numbers_of
+from engine.findings.diagnosis import Diagnosis, argument, extent, line, near, number, numbers_of, times
 from engine.findings.losses import CLASS_LOSSES
 from engine.ops import DETACHES
 from engine.program.edits import Edits
@@ -23,6 +23,12 @@ KEEPS_PLACES = KEEPS_AXES | KEEPS_ORDER | LOOKS_ASIDE | TURNS | {"matmul"}
 WEIGHS = frozenset("matmul bmm einsum dropout".split())
 """Ops that take the weights of attention as they are."""
 MOST_BACK = 80
+MOVES = {
+    "getitem": r"\(?(?:Ellipsis, )?slice\((None|\d+), (?:None|-?\d+), None\)",
+    "roll": r"\(?-(\d+)",
+    "pad": r"[(\[](\d+), ",
+}
+"""How ops are written that move the places of one long row, with how far."""
 FEWEST = 3
 """Tokens that are compared by value: fewer may be alike by chance."""
 _ALL = "slice(None, None, None)"
@@ -232,6 +238,68 @@ def _causal(diagnosis: Diagnosis, op: Op) -> Edits:
     if op.name != FUSED or call is None or called(call) != FUSED or attn_mask(op) is not None:
         return ()
     return (diagnosis.code.argument_added(call, "is_causal=True"),)
+
+
+class _LongRow(NamedTuple):
+    """Rows that were laid one after the other and then cut or turned along the whole."""
+
+    rows: Tensor
+    begin: int
+    shift: Op | None
+
+
+def rows_run_together(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Labels shifted when their rows were one long row already: the last place of each is held against the first token
+    of the next. Rows that were cut out of one text do go on in the next."""
+    for op in diagnosis.ops_named(CLASS_LOSSES):
+        scores, target = (_laid_out(diagnosis, diagnosis.input_of(op, at)) for at in (0, 1))
+        if op.iteration or target is None or scores is None or target.shift is None or target.begin <= scores.begin:
+            continue
+        size, rows = target.rows.shape, target.rows
+        are_rows = len(size) == 2 and min(size) > 1 and scores.rows.shape[:2] == size
+        before = diagnosis.origin(rows.id, KEEPS_ORDER, MOST_BACK)
+        source = diagnosis.output_of(before) if before is not None else rows
+        if not are_rows or source is None or len(source.shape) < 2 or _begins_ignored(diagnosis, op, rows):
+            continue
+        yield diagnosis.warning(
+            "rows_run_together",
+            target.shift,
+            tensors=(rows.id, op.inputs[1]),
+            name=diagnosis.say(rows.id),
+            shape=times(rows),
+            batch=str(size[0]),
+            steps=str(size[1]),
+            ahead=str(target.begin - scores.begin),
+            loss_line=line(op.span),
+            is_cut=str(int(before is not None and before.name == "getitem" and bool(_begin(before, source)))),
+        )
+
+
+def _laid_out(diagnosis: Diagnosis, tensor: Tensor | None) -> _LongRow | None:
+    """The rows behind one long row, with how many places of the whole were left out at its beginning."""
+    begin, shift = 0, None
+    for _ in range(MOST_BACK):
+        maker = diagnosis.maker.get(tensor.id) if tensor is not None else None
+        given = diagnosis.input_of(maker) if maker is not None else None
+        if tensor is None or maker is None or given is None:
+            break
+        if len(given.shape) > len(tensor.shape) and maker.name in KEEPS_ORDER:
+            return _LongRow(given, begin, shift)
+        moved = re.match(MOVES.get(maker.name, ""), maker.arguments[1].text or "") if len(maker.arguments) > 1 else None
+        if maker.name not in KEEPS_ORDER and (maker.name not in MOVES or moved is None):
+            break
+        by = int(moved[1]) if moved is not None and moved.groups() and moved[1] != "None" else 0
+        begin += -by if maker.name == "pad" else by
+        shift, tensor = maker if by > 0 and maker.name != "pad" else shift, given
+    return None
+
+
+def _begins_ignored(diagnosis: Diagnosis, op: Op, rows: Tensor) -> bool:
+    """Whether the first tokens of rows may all be such as the loss leaves out."""
+    ignored, ends, numbers = number(argument(op, "ignore_index", 5)), extent(rows), numbers_of(rows)
+    if ignored is None or ends is None or not ends[0] <= ignored <= ends[1]:
+        return ends is None
+    return all(each == ignored for each in numbers[:: rows.shape[1]])
 
 
 def padding_of_lookup_scored(diagnosis: Diagnosis) -> Iterator[Finding]:

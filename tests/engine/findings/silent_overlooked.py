@@ -28,6 +28,18 @@ h = emb(words)
 seen = (words != 0)
 scores = q(h) @ k(h).transpose(1, 2) / 8 ** 0.5
 """
+FUSED = """class Attend(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.drop, self.qkv = 0.3, nn.Linear(8, 24)
+    def forward(self, x):
+        q, k, v = self.qkv(x).chunk(3, -1)
+        return F.scaled_dot_product_attention(q, k, v, RATE, is_causal=True)
+net = Attend()
+net(torch.randn(2, 5, 8)).sum().backward()
+net.eval()
+print(net(torch.randn(2, 5, 8)).sum().item())
+"""
 PAIRS = (
     Pair("schedules_of_one", 7, """a, b = nn.Linear(3, 1), nn.Linear(3, 1)
 opt_a, opt_b = torch.optim.SGD(a.parameters(), lr=0.1), torch.optim.SGD(b.parameters(), lr=0.1)
@@ -56,6 +68,221 @@ trainer = Trainer()
 for i in range(3):
     trainer.fit(torch.randn(4, 3))
 """, (("self.g_plan = torch.optim.lr_scheduler.ExponentialLR(self.d_opt", "self.g_plan = torch.optim.lr_scheduler.ExponentialLR(self.g_opt"),)),
+    Pair("mask_of_ones", 6, """rows = [torch.tensor([3, 4, 5]), torch.tensor([6, 2])]
+ids = nn.utils.rnn.pad_sequence(rows, batch_first=True)
+seen = torch.ones_like(ids)
+emb, look = nn.Embedding(9, 8), nn.MultiheadAttention(8, 2, batch_first=True)
+h = emb(ids)
+look(h, h, h, key_padding_mask=seen == 0)[0].sum().backward()
+""", (("torch.ones_like(ids)", "(ids != 0).long()"),)),
+    Pair("mask_of_ones", 11, """class Reader(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.word, self.qkv = nn.Embedding(9, 8), nn.Linear(8, 24)
+    def forward(self, rows):
+        ids = nn.utils.rnn.pad_sequence(rows, batch_first=True)
+        q, k, v = self.qkv(self.word(ids)).chunk(3, -1)
+        seen = torch.ones(ids.shape, dtype=torch.bool)
+        return F.scaled_dot_product_attention(q, k, v, attn_mask=seen[:, None])
+Reader()([torch.tensor([3, 4, 5]), torch.tensor([6])]).sum().backward()
+""", (("torch.ones(ids.shape, dtype=torch.bool)", "ids != 0"),)),
+    Pair("one_place_for_all", 9, """class Places(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.pe = nn.Parameter(torch.randn(1, 20, 4))
+    def forward(self, x):
+        return x + self.pe[:, x.size(1)]
+Places()(torch.randn(3, 6, 4)).pow(2).sum().backward()
+""", (("self.pe[:, x.size(1)]", "self.pe[:, :x.size(1)]"),)),
+    Pair("one_place_for_all", 11, """class Reader(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.word, self.out = nn.Embedding(9, 4), nn.Linear(4, 2)
+        self.register_buffer("where", torch.randn(30, 4))
+    def forward(self, ids):
+        batch, steps = ids.shape
+        places = self.where[steps].unsqueeze(0)
+        return self.out(self.word(ids) + places)
+Reader()(torch.randint(0, 9, (3, 7))).pow(2).sum().backward()
+""", (("self.where[steps]", "self.where[:steps]"),)),
+    Pair("dropout_switched_off", 10, f"""class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.rate, self.out = 0.5, nn.Linear(3, 1)
+    def forward(self, x):
+        if not self.training:
+            self.rate = 0
+        return self.out(F.dropout(x, p=self.rate))
+net = Net()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for epoch in range(4):
+    net.train()
+    loss = net(torch.randn(8, 3)).pow(2).mean()
+{STEP}    net.eval()
+    print(net(torch.randn(8, 3)).mean().item())
+""", (("            self.rate = 0\n", "            return self.out(x)\n"),)),
+    Pair("dropout_switched_off", 8, f"""net = nn.Sequential(nn.Linear(3, 8), nn.Dropout(0.3), nn.Linear(8, 1))
+def evaluate(x):
+    net.eval()
+    for part in net:
+        if isinstance(part, nn.Dropout): part.p = 0.0
+    return net(x)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for epoch in range(4):
+    net.train()
+    loss = net(torch.randn(8, 3)).pow(2).mean()
+{STEP}    print(evaluate(torch.randn(8, 3)).mean().item())
+""", ((": part.p = 0.0", ": part.p = 0.3"),)),
+    Pair("rows_run_together", 6, """table, rnn, head = nn.Embedding(9, 4), nn.GRU(4, 6, batch_first=True), nn.Linear(6, 9)
+ids = torch.randint(0, 9, (4, 7))
+scores, labels = head(rnn(table(ids))[0]).view(-1, 9)[:-1], ids.view(-1)[1:]
+F.cross_entropy(scores, labels).backward()
+""", (("head(rnn(table(ids))[0]).view(-1, 9)[:-1], ids.view(-1)[1:]", "head(rnn(table(ids))[0])[:, :-1].reshape(-1, 9), ids[:, 1:].reshape(-1)"),)),
+    Pair("rows_run_together", 5, """def loss_of(scores, labels):
+    labels = F.pad(labels, (0, 1), value=-100)[..., 1:]
+    return F.cross_entropy(scores.reshape(-1, 9), labels.reshape(-1), ignore_index=-100)
+table, head = nn.Embedding(9, 4), nn.Linear(4, 9)
+ids = torch.randint(0, 9, (4, 70))
+loss_of(head(table(ids)[:, :-1]).flatten(0, 1), ids[:, 1:].flatten()).backward()
+""", ((".flatten(0, 1)", ""), ("ids[:, 1:].flatten()", "ids[:, :-1]"))),
+    Pair("scheduled_per_batch", 15, """settings = {"epochs": 3}
+def plan(opt, epochs):
+    return torch.optim.lr_scheduler.CosineAnnealingLR(opt, T_max=epochs), "cosine"
+net = nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+epochs = settings["epochs"]
+schedule, kind = plan(opt, epochs)
+for epoch in range(epochs):
+    for _ in range(5):
+        loss = net(torch.randn(8, 3)).pow(2).mean()
+        opt.zero_grad(); loss.backward(); opt.step()
+        schedule.step()
+""", (("        schedule.step()", "    schedule.step()"),)),
+    Pair("scheduled_per_batch", 16, """class Fit:
+    def __init__(self, turns):
+        self.turns, self.net = int(turns), nn.Linear(3, 1)
+        self.opt = torch.optim.Adam(self.net.parameters(), lr=0.1)
+        self.down = torch.optim.lr_scheduler.CosineAnnealingLR(self.opt, self.turns)
+    def run(self):
+        for epoch in range(1, self.turns + 1):
+            self.batches()
+    def batches(self):
+        for _ in range(6):
+            loss = self.net(torch.randn(8, 3)).pow(2).mean()
+            self.opt.zero_grad(); loss.backward(); self.opt.step()
+            self.down.step()
+Fit("4").run()
+""", (("            self.down.step()", "        self.down.step()"),)),
+    Pair("weights_along_the_wrong_axis", 7, """key, ask = nn.Linear(6, 8), nn.Linear(6, 8)
+x = torch.randn(4, 7, 6)
+scores = (ask(x[:, :2]) @ key(x).transpose(1, 2)).reshape(8, 7)
+shares = torch.softmax(scores, dim=0).view(4, 2, 7)
+torch.bmm(shares, x).pow(2).mean().backward()
+""", (("dim=0", "dim=-1"),)),
+    Pair("weights_along_the_wrong_axis", 9, """class Look(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.q, self.k, self.v = (nn.Linear(8, 8) for _ in range(3))
+    def forward(self, x):
+        share = (self.q(x).view(3, 5, 2, 4).transpose(1, 2) @ self.k(x).view(3, 5, 2, 4).permute(0, 2, 3, 1)).softmax(1)
+        return share.reshape(6, 5, 5) @ self.v(x).view(3, 5, 2, 4).transpose(1, 2).reshape(6, 5, 4)
+Look()(torch.randn(3, 5, 8)).sum().backward()
+""", (("softmax(1)", "softmax(-1)"),)),
+    Pair("weights_after_the_mean", 7, """net = nn.Linear(6, 4)
+x, real = torch.randn(30, 20, 6), (torch.rand(30, 20) < 0.7).float()
+size = net(x).pow(2)
+loss = size.sum() * real
+(loss.sum() / real.sum()).backward()
+""", (("size.sum()", "size.sum(-1)"),)),
+    Pair("loss_of_itself", 9, f"""big, small = nn.Linear(4, 3), nn.Linear(4, 3)
+opt = torch.optim.SGD(small.parameters(), lr=0.1)
+x, y = torch.randn(8, 4), torch.arange(8) % 3
+for _ in range(3):
+    soft, out = big(x).detach() / 2, small(x) / 2
+    student = F.log_softmax(soft, dim=1)
+    loss = F.cross_entropy(out, y) + F.kl_div(student, F.softmax(soft, dim=1), reduction="batchmean")
+{STEP}""", (("log_softmax(soft", "log_softmax(out"),)),
+    Pair("loss_of_itself", 9, f"""net = nn.Sequential(nn.Linear(4, 8), nn.Dropout(0.0), nn.Tanh(), nn.Linear(8, 3))
+opt = torch.optim.Adam(net.parameters())
+x, y = torch.randn(8, 4), torch.arange(8) % 3
+net.eval()
+for _ in range(3):
+    loss = F.mse_loss(net(x), net(x).detach()) + F.cross_entropy(net(x), y)
+{STEP}""", (("net(x).detach()", "net(x + 0.1 * torch.randn(8, 4)).detach()"),)),
+    Pair("part_taken_for_name", 6, f"""net = nn.Sequential(nn.Linear(3, 4), nn.LayerNorm(4), nn.Linear(4, 1))
+plain = ["bias", "1.weight"]
+decayed = [p for name, p in net.named_parameters() if name not in plain]
+others = [p for name, p in net.named_parameters() if name in plain]
+opt = torch.optim.AdamW([{{"params": decayed}}, {{"params": others, "weight_decay": 0.0}}])
+for _ in range(3):
+    loss = net(torch.randn(8, 3)).pow(2).mean()
+{STEP}""", (("name not in plain", "not any(word in name for word in plain)"), ("name in plain", "any(word in name for word in plain)"))),
+    Pair("part_taken_for_name", 12, f"""class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body, self.head = nn.Linear(3, 4), nn.Linear(4, 1)
+    def forward(self, x):
+        return self.head(torch.tanh(self.body(x)))
+def freeze(model):
+    for name, p in model.named_parameters():
+        if name in ("body", "stem"):
+            p.requires_grad = False
+net = Net()
+freeze(net)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    loss = net(torch.randn(8, 3)).pow(2).mean()
+{STEP}""", (('("body", "stem")', '("body.weight", "body.bias")'),)),
+    Pair("requires_grad_of_copy", 7, f"""net = nn.Sequential(nn.Linear(3, 4), nn.Linear(4, 1))
+for name, p in net.state_dict().items():
+    if name.startswith("0."):
+        p.requires_grad = False
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    loss = net(torch.randn(8, 3)).pow(2).mean()
+{STEP}""", (("net.state_dict().items()", "net.named_parameters()"),)),
+    Pair("requires_grad_of_copy", 5, f"""body, head = nn.Linear(3, 4), nn.Linear(4, 1)
+for p in body.parameters(): p.data.requires_grad_(False)
+opt = torch.optim.Adam([*body.parameters(), *head.parameters()])
+for _ in range(3):
+    loss = head(body(torch.randn(8, 3))).pow(2).mean()
+{STEP}""", ((".data", ""),)),
+    Pair("requires_grad_of_copy", 8, """class Fit:
+    def __init__(self, net):
+        self.net = net
+        kept = net.state_dict()
+        kept["weight"].requires_grad = False
+        self.opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    def step(self, x):
+        self.opt.zero_grad(); self.net(x).pow(2).mean().backward(); self.opt.step()
+fit = Fit(nn.Linear(3, 1, bias=False))
+fit.step(torch.randn(4, 3))
+""", (('kept["weight"].requires_grad', "net.weight.requires_grad"), ("self.opt =", "net.b = nn.Parameter(torch.ones(1)); self.opt ="), ("self.net(x).pow", "(self.net(x) + self.net.b).pow"))),
+    Pair("difference_broadcast", 7, """net, x, where = nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Conv2d(4, 3, 1)), torch.randn(6, 4, 5, 5), torch.randn(6, 3)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    loss = (net(x) - where).abs().mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+""", (("net(x) - where", "net(x).flatten(1) - where"),)),
+    Pair("difference_broadcast", 9, """class Judge(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv1d(2, 1, 8)
+    def forward(self, x, labels):
+        return (torch.sigmoid(self.conv(x)) - labels).pow(2).sum()
+net = Judge()
+net(torch.randn(5, 2, 8), torch.rand(5)).backward()
+""", (("self.conv(x)", "self.conv(x).view(-1)"),)),
+    Pair("dropout_ignores_eval", 10, FUSED.replace("RATE", "dropout_p=self.drop"), (("=self.drop,", "=self.drop if self.training else 0.0,"),)),
+    Pair("dropout_ignores_eval", 10, FUSED.replace("RATE", "None, 0.1"), (("None, 0.1", "None, 0.1 * self.training"),)),
+    Pair("dropout_ignores_eval", 8, """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv, self.out = nn.Conv1d(2, 4, 3), nn.Linear(8, 1)
+    def forward(self, x): return self.out(F.dropout1d(self.conv(x).relu(), 0.4).flatten(1))
+net = Net().eval()
+print(net(torch.randn(3, 2, 4)))
+""", (("F.dropout1d(self.conv(x).relu(), 0.4)", "F.dropout1d(self.conv(x).relu(), 0.4, training=True)"),)),
     Pair("loaded_from_itself", 11, f"{DRIFTING}for i in range(4):\n    loss = net(torch.randn(6, 3)).pow(2).mean()\n{STEP}" + "    twin.load_state_dict(twin.state_dict())\n", (("(twin.state", "(net.state"),)),
     Pair("loaded_from_itself", 11, """class Agent:
     def __init__(self):
@@ -399,6 +626,23 @@ for _ in range(3):
 {STEP}""", (("(out, 1)[0]", "(out, 1)[1].float()"),)),
 )  # fmt: skip
 ALSO_RIGHT = (
+    ("part_taken_for_name", f"net = nn.ModuleList([nn.Linear(3, 2), nn.Linear(2, 1)])\ndef plain(part):\n    return [p for n, p in part.named_parameters() if n not in ['bias']]\nkept = plain(net[0]) + plain(net[1])\nfor part in net:\n    kept += [p for n, p in part.named_parameters() if n in ['bias']]\nopt = torch.optim.SGD(kept, lr=0.1)\nfor _ in range(2):\n    loss = net[1](net[0](torch.ones(2, 3))).mean()\n{STEP}"),
+    ("scheduled_per_batch", f"class World:\n    def step(self): return torch.randn(4, 3)\nworld, net = World(), nn.Linear(3, 1)\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\ndef plans(epochs):\n    return {{'schedule': torch.optim.lr_scheduler.CosineAnnealingLR(opt, T_max=epochs)}}\nepochs = 3\nplan = plans(epochs)\nfor epoch in range(epochs):\n    for _ in range(8):\n        loss = net(world.step()).pow(2).mean()\n    {STEP}    plan['schedule'].step()\n"),
+    ("mask_of_ones", "rows = [torch.tensor([3, 4, 5]), torch.tensor([6, 2, 1])]\nids = nn.utils.rnn.pad_sequence(rows, batch_first=True)\nemb, look = nn.Embedding(9, 8), nn.MultiheadAttention(8, 2, batch_first=True)\nh = emb(ids)\nlook(h, h, h, key_padding_mask=torch.ones_like(ids) == 0)[0].sum().backward()\n"),
+    ("mask_of_ones", "rows = [torch.tensor([3, 4, 5]), torch.tensor([6, 2])]\nids = nn.utils.rnn.pad_sequence(rows, batch_first=True)\nemb, look = nn.Embedding(9, 8), nn.MultiheadAttention(8, 2, batch_first=True)\nh, later = emb(ids), torch.triu(torch.ones(3, 3), 1).bool()\nlook(h, h, h, key_padding_mask=torch.ones_like(ids) == 0, attn_mask=later)[0].sum().backward()\n"),
+    ("one_place_for_all", "class Steps(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.times = nn.Parameter(torch.randn(9, 4))\n    def forward(self, x, t):\n        last = self.times[len(x) - 1]\n        return x + self.times[t] + last\nnet = Steps()\nfor t in range(5):\n    net(torch.randn(3, 4), t).sum().backward()\n"),
+    ("dropout_switched_off", f"net = nn.Sequential(nn.Linear(3, 8), nn.Dropout(0.3), nn.Linear(8, 1))\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\nfor epoch in range(6):\n    if epoch == 3:\n        net[1].p = 0.0\n    net.train()\n    loss = net(torch.randn(8, 3)).pow(2).mean()\n{STEP}    net.eval()\n    print(net(torch.randn(8, 3)).mean().item())\n"),
+    ("rows_run_together", "table, head = nn.Embedding(9, 4), nn.Linear(4, 9)\ntext = torch.randint(0, 9, (28,))\nids = text.view(4, 7)\nF.cross_entropy(head(table(ids)).view(-1, 9)[:-1], ids.view(-1)[1:]).backward()\n"),
+    ("rows_run_together", "table, head = nn.Embedding(9, 4), nn.Linear(4, 9)\nids = torch.randint(1, 9, (4, 7))\nids[:, 0] = 0\nF.cross_entropy(head(table(ids)).view(-1, 9)[:-1], ids.view(-1)[1:], ignore_index=0).backward()\nF.cross_entropy(head(table(ids)).view(-1, 9)[1:], ids.view(-1)[1:]).backward()\n"),
+    ("loss_of_itself", f"net = nn.Sequential(nn.Linear(4, 8), nn.Dropout(0.5), nn.Linear(8, 4))\nopt = torch.optim.Adam(net.parameters())\nx = torch.randn(8, 4)\nfor _ in range(3):\n    one, other = net(x).chunk(2, 1)\n    loss = F.mse_loss(net(x), net(x)) + F.mse_loss(one, other) + F.l1_loss(one[:, 0], one[:, 1])\n{STEP}"),
+    ("loss_of_itself", f"import copy\nnet = nn.Linear(4, 3)\nold = copy.deepcopy(net)\nopt = torch.optim.Adam(net.parameters())\nx = torch.randn(8, 4)\nfor _ in range(3):\n    loss = F.kl_div(F.log_softmax(net(x), 1), F.softmax(old(x).detach(), 1), reduction='batchmean') + F.mse_loss(net(x), torch.ones(8, 3))\n{STEP}"),
+    ("part_taken_for_name", f"net = nn.Sequential(nn.Linear(3, 2), nn.Linear(2, 1))\nfor n, p in net.named_parameters():\n    if n in ['bias'] or n.endswith('.bias'):\n        p.requires_grad = False\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\nfor _ in range(2):\n    loss = net(torch.ones(2, 3)).mean()\n{STEP}"),
+    ("part_taken_for_name", f"net = nn.Linear(3, 1)\nno_decay = ['bias', 'LayerNorm.weight']\ngroups = [{{'params': [p for n, p in net.named_parameters() if n in no_decay], 'weight_decay': 0.0}}, {{'params': [p for n, p in net.named_parameters() if n not in no_decay]}}]\nopt = torch.optim.SGD(groups, lr=0.1)\nfor _ in range(2):\n    loss = net(torch.ones(2, 3)).mean()\n{STEP}"),
+    ("part_taken_for_name", f"net = nn.Sequential(nn.Linear(3, 2), nn.Linear(2, 1))\nfor n, m in net.named_children():\n    for _, p in m.named_parameters():\n        p.requires_grad = n not in ['0']\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\nfor _ in range(2):\n    loss = net(torch.ones(2, 3)).mean()\n{STEP}"),
+    ("requires_grad_of_copy", f"net, old = nn.Linear(3, 1), nn.Linear(3, 1)\nfor p in old.state_dict().values():\n    p.requires_grad = False\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\nfor _ in range(2):\n    loss = (net(torch.ones(2, 3)) - old(torch.ones(2, 3)).detach()).mean()\n{STEP}"),
+    ("requires_grad_of_copy", f"net = nn.Linear(3, 1)\nfor p in net.state_dict(keep_vars=True).values():\n    p.requires_grad = False\nnet.bias.requires_grad = True\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\nfor _ in range(2):\n    loss = net(torch.ones(2, 3)).mean()\n{STEP}"),
+    ("difference_broadcast", "net = nn.Linear(2, 3)\nz = net(torch.randn(4, 2))\nd = (z[:, None] - z).norm(dim=-1) + (z.view(4, 3, 1, 1) - z).mean()\nd.sum().backward()\n"),
+    ("difference_broadcast", "net = nn.Conv2d(2, 3, 3)\ny = net(torch.randn(4, 2, 3, 3))\n((y - torch.randn(3, 1, 1)).mean() + (y - y.mean(0)).mean()).backward()\n"),
     (
         "schedules_of_one",
         """a, b = nn.Linear(3, 1), nn.Linear(3, 1)
@@ -439,7 +683,7 @@ def main():
 main()
 """,
     ),
-)
+)  # fmt: skip
 """Near misses that are told by numbers alone, or by which parameters they are."""
 TRIGGERS = tuple(Case(pair.code, pair.line, {}, pair.program) for pair in PAIRS)
 NEAR_MISSES = (*ALSO_RIGHT, *((pair.code, pair.mended()) for pair in PAIRS))

@@ -26,6 +26,7 @@ def parts_taken_for_names(diagnosis: Diagnosis) -> Iterator[Finding]:
                 "part_taken_for_name",
                 node,
                 words=listed([repr(part) for part in parts]),
+                first=repr(parts[0]),
                 names=listed(missed),
                 name=code.short(node.left),
                 list=code.short(node.comparators[0]),

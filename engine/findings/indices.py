@@ -31,10 +31,12 @@ def added_once(diagnosis: Diagnosis) -> Iterator[Finding]:
             each for each in islice(diagnosis.makers_behind([op.inputs[2], value]), MOST_BACK) if each.name == "getitem"
         ]
         is_read = any((diagnosis.identity(each.inputs[0]), *each.inputs[1:]) == (sums, places.id) for each in read)
-        if maker is None or maker.name not in ADDS or not is_read:
-            continue
         statement, written = diagnosis.code.statement_at(op.span), diagnosis.code.at(op.span)
         at = written.slice if isinstance(written, ast.Subscript) else None
+        others = at.elts if isinstance(at, ast.Tuple) else []
+        is_whole = sum(not isinstance(each, ast.Slice | ast.Constant) for each in others) < 2  # `d[range(n), y]` is not
+        if maker is None or maker.name not in ADDS or not is_read or not is_whole:
+            continue
         yield diagnosis.warning(
             "added_once",
             statement or op.span,

@@ -54,6 +54,8 @@ def trained_in_eval(diagnosis: Diagnosis) -> Iterator[Finding]:
         if _is_training(op):
             before[op.module] = pass_
         elif op.module in before and any(diagnosis.is_parameter(added.tensor) for added in pass_.accumulations):
+            if _is_switched_alone(diagnosis, op):
+                continue
             switch, is_same = _switch(diagnosis.code, "eval"), before[op.module].span == pass_.span
             step = _step_after(diagnosis, pass_)
             yield diagnosis.warning(
@@ -69,6 +71,12 @@ def trained_in_eval(diagnosis: Diagnosis) -> Iterator[Finding]:
                 train_line=line(before[op.module].span),
             )
             return
+
+
+def _is_switched_alone(diagnosis: Diagnosis, op: Op) -> bool:
+    """Whether the model around a layer in eval mode was in train mode: the layer alone is meant to keep its figures."""
+    call = diagnosis.call_around(op)
+    return call is not None and call.training
 
 
 def _step_after(diagnosis: Diagnosis, pass_: Pass) -> Update | None:

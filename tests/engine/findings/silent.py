@@ -755,6 +755,18 @@ for epoch in range(6):
     ("scheduler_before_step", TRAIN + "sched = torch.optim.lr_scheduler.StepLR(opt, 1)\n" + LOOP + "    sched.step()\n"),
     ("trained_in_eval", DROP + "for epoch in range(2):\n    model.train()\n    opt.zero_grad()\n    loss = F.mse_loss(model(x), y)\n"
      "    loss.backward()\n    opt.step()\n    model.eval()\n    with torch.no_grad():\n        model(x)\n"),
+    ("trained_in_eval", """x, y = torch.randn(8, 2), torch.randn(8, 1)
+net = nn.Sequential(nn.Linear(2, 4), nn.BatchNorm1d(4), nn.Linear(4, 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for stage in range(2):
+    net.train()
+    if stage:
+        net.apply(lambda m: isinstance(m, nn.BatchNorm1d) and m.eval())
+    for i in range(2):
+        opt.zero_grad()
+        F.mse_loss(net(x), y).backward()
+        opt.step()
+"""),
     ("trained_in_eval", DROP + LOOP + "model.eval()\nz = x.clone().requires_grad_()\nmodel(z).sum().backward()\nprint(z.grad)\n"),
     ("evaluated_in_train", DROP + LOOP + "model.eval()\nwith torch.no_grad():\n    print(model(x).mean())\n"),
     ("evaluated_in_train", DROP + LOOP + "model.train()\nwith torch.no_grad():\n    draws = torch.stack([model(x) for _ in range(3)])\n"),

@@ -244,7 +244,8 @@ def _cut(diagnosis: Diagnosis, op: Op, term: str | None) -> _Cut | None:
         scores = next((given for given in maker.inputs if diagnosis.is_tracked(given)), None)
         if maker.name in CHOICES and scores is not None and maker.grad_mode == "grad":
             return _Cut(maker.name, scores, maker.span)
-        if maker.name in LEAVES_GRAPH and scores is not None and diagnosis.elements(scores) > 1:
+        is_loose = maker.name in LEAVES_GRAPH and scores is not None and diagnosis.elements(scores) > 1
+        if is_loose and scores is not None and not _stands_in_for(diagnosis, maker, scores):
             held = diagnosis.held.intersection(diagnosis.leaves_behind([scores]))
             left |= {diagnosis.op_at[maker.id]: _Cut(maker.name, min(held, key=by_number), maker.span)} if held else {}
         leaf = next((given for given in maker.inputs if diagnosis.is_tracked_leaf(given)), None)
@@ -253,6 +254,13 @@ def _cut(diagnosis: Diagnosis, op: Op, term: str | None) -> _Cut | None:
             name = "no_grad" if diagnosis.why_unfollowed(maker) == "no_grad" else maker.name
             return _Cut(name, diagnosis.identity(leaf), maker.span)
     return left[min(left)] if left else None
+
+
+def _stands_in_for(diagnosis: Diagnosis, cut: Op, given: str) -> bool:
+    """Whether what was cut off is used just as what it was cut from is: `(p * c) - (p * c.detach())` keeps a value."""
+    own = {(taker.name, *(each for each in taker.inputs if each != given)) for taker in diagnosis.takers.get(given, ())}
+    takers = (taker for output in cut.outputs for taker in diagnosis.takers.get(output, ()))
+    return any((taker.name, *(each for each in taker.inputs if each not in cut.outputs)) in own for taker in takers)
 
 
 def _made_from(diagnosis: Diagnosis, tensor: str) -> tuple[str, ...]:

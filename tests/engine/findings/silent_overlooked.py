@@ -626,6 +626,15 @@ for _ in range(3):
 {STEP}""", (("(out, 1)[0]", "(out, 1)[1].float()"),)),
 )  # fmt: skip
 ALSO_RIGHT = (
+    ("term_without_gradient", """x, y = torch.randn(6, 2, requires_grad=True), torch.randn(4, 2)
+opt = torch.optim.SGD([x], lr=0.5)
+for i in range(3):
+    cost = (x[:, None] - y).pow(2).sum(-1)
+    with torch.no_grad():
+        plan = torch.softmax(-cost, 1) / 6
+    loss = (plan * cost).sum() + (plan.log().sum() - (plan * cost.detach()).sum())
+    opt.zero_grad(); loss.backward(); opt.step()
+"""),
     ("part_taken_for_name", f"net = nn.ModuleList([nn.Linear(3, 2), nn.Linear(2, 1)])\ndef plain(part):\n    return [p for n, p in part.named_parameters() if n not in ['bias']]\nkept = plain(net[0]) + plain(net[1])\nfor part in net:\n    kept += [p for n, p in part.named_parameters() if n in ['bias']]\nopt = torch.optim.SGD(kept, lr=0.1)\nfor _ in range(2):\n    loss = net[1](net[0](torch.ones(2, 3))).mean()\n{STEP}"),
     ("scheduled_per_batch", f"class World:\n    def step(self): return torch.randn(4, 3)\nworld, net = World(), nn.Linear(3, 1)\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\ndef plans(epochs):\n    return {{'schedule': torch.optim.lr_scheduler.CosineAnnealingLR(opt, T_max=epochs)}}\nepochs = 3\nplan = plans(epochs)\nfor epoch in range(epochs):\n    for _ in range(8):\n        loss = net(world.step()).pow(2).mean()\n    {STEP}    plan['schedule'].step()\n"),
     ("mask_of_ones", "rows = [torch.tensor([3, 4, 5]), torch.tensor([6, 2, 1])]\nids = nn.utils.rnn.pad_sequence(rows, batch_first=True)\nemb, look = nn.Embedding(9, 8), nn.MultiheadAttention(8, 2, batch_first=True)\nh = emb(ids)\nlook(h, h, h, key_padding_mask=torch.ones_like(ids) == 0)[0].sum().backward()\n"),

@@ -84,10 +84,9 @@ export class Runner {
   async start(view: Partial<ViewState>): Promise<void> {
     const atEnd = (view.step ?? this.view.state.step) === LAST // which step that is, the run will say
     this.view.change(atEnd ? { ...view, step: 0 } : view)
-    const { run, lesson: name, step } = this.view.state
-    const loading = run && this.load(run, atEnd)
     void this.catalogue.fetch()
-    if (loading) await loading
+    const { run, lesson: name, step } = this.view.state
+    if (run) await this.load(run, atEnd)
     else if (name) {
       await this.catalogue.fetchLessons()
       const lesson = this.catalogue.named(this.view.state.lesson)

@@ -1856,7 +1856,7 @@ const stories = {
       await page.setViewportSize({ width, height })
       await page.goto(anew(`#run=${id}&lang=en`))
       await drawn(page)
-      await until(() => around.textContent(), (all) => all.includes('layer'), 'the groups around the top')
+      await until(() => around.textContent(), (all) => all.startsWith('model'), 'the groups around the top')
       const loss = box(page, 'NllLossBackward0')
       await loss.click()
       await says(page.locator('.inspector header').first(), 'loss', 'NllLossBackward0')

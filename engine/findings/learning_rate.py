@@ -53,6 +53,8 @@ def steps_of_zero(diagnosis: Diagnosis) -> Iterator[Finding]:
     for steps in grouped(whole, lambda step: (receiver(diagnosis, step), step.span)).values():
         still = [_rate(step) == 0 for step in steps]
         at = still.index(True) if True in still else len(steps)
+        if diagnosis.trace.gaps and len(steps) < LEAST_STEPS:  # a warm-up may begin at 0
+            continue
         if not all(still[at:]) or 2 * at > len(steps) or at == len(steps):
             continue
         first = steps[at]

@@ -387,6 +387,31 @@ def test_a_long_loop_that_is_sampled_has_no_more_findings(name: str, monkeypatch
     assert trace.gaps or name in healthy.HEALTHY
 
 
+WARMED_UP = """import torch
+from torch import nn
+net = nn.Linear(3, 1)
+opt = torch.optim.AdamW(net.parameters())
+plan = torch.optim.lr_scheduler.LambdaLR(opt, lambda n: n / 80)
+for i in range(80):
+    net(torch.randn(8, 3)).pow(2).mean().backward()
+    opt.step()
+    plan.step()
+    opt.zero_grad()
+"""
+
+
+def test_one_step_of_a_long_loop_is_not_taken_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sampling, "FULL", 100)
+    monkeypatch.setattr(sampling, "SAMPLE", 200)
+    trace = record(WARMED_UP)
+    steps = [update for update in trace.updates if update.kind == "step"]
+    few = tuple(update for update in trace.updates if update not in steps[1:])
+    assert trace.gaps
+    assert steps[0].settings[0]["lr"] == "0.0"
+    told = find(msgspec.structs.replace(trace, updates=few))
+    assert "learning_rate_zero" not in {finding.code for finding in told}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("language", ["zh", "en"])
 def test_the_sentences_ask_only_for_what_the_findings_say(once: Callable[[str], Trace], language: str) -> None:

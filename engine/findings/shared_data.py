@@ -211,13 +211,16 @@ def rows_matched_with_themselves(diagnosis: Diagnosis) -> Iterator[Finding]:
             code = "row_matched_with_itself" if all(own) else "row_against_itself"
             yield _matched(diagnosis, code, op, product, diagnosis.say(op.inputs[1]))
         elif product is not None and all(own) and _are_always_alike(diagnosis, op):
+            makers = [diagnosis.maker[row] for row in rows if row in diagnosis.maker]
+            if len(makers) < len(rows):
+                continue
             yield diagnosis.warning(
                 "views_are_one",
-                diagnosis.maker[rows[1]],
+                makers[1],
                 tensors=rows,
                 first=diagnosis.say(rows[0]),
                 second=diagnosis.say(rows[1]),
-                first_line=line(diagnosis.maker[rows[0]].span),
+                first_line=line(makers[0].span),
                 product=diagnosis.code.excerpt(product.span),
                 product_line=line(product.span),
                 targets=diagnosis.say(op.inputs[1]),

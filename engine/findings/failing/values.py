@@ -4,6 +4,7 @@ line made it."""
 import ast
 import re
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 
 from engine.findings.diagnosis import RESETS, line
 from engine.findings.failing.case import Case, Rule, a, first_told, known, only_if
@@ -201,8 +202,9 @@ def _none_given(case: Case, node: ast.expr, kind: str) -> Finding:
     frames = [frame for frame in reversed(case.failure.frames) if frame.span is not None]
     only_if(kind == "NoneType")
     place: ast.AST = node
-    for caller in frames[1:]:
+    for frame, caller in pairwise(frames):
         function, call = a(ast.FunctionDef, code.function(place)), known(code.call_at(caller.span))
+        only_if(frame.function == function.name)  # a generator inside it is called by no call of the program
         bound = [one for one in ast.walk(function) if isinstance(one, ast.Assign) and dotted(one.targets[0]) == name]
         only_if(all(code.enclosing(one, ast.If) is not None for one in bound))
         given = given_by(call, function, name)

@@ -173,3 +173,10 @@ def test_a_loop_is_told_wherever_in_it_the_program_was(once: Callable[[str], Tra
     trace = once("import torch\ngap = torch.tensor(2.)\nwhile gap < 1:\n    pass\n")
     stopped = Failure("limit", "wall_s", "time limit of 2 s reached", span=span, limit="wall_s")
     assert [finding.code for finding in find(replace(trace, failure=stopped))] == ["loop_unchanging"]
+
+
+def test_a_generator_is_not_taken_for_a_call_that_leaves_an_argument_out(engine: LocalEngine) -> None:
+    code = "import torch\ndef scaled(xs, by=None):\n    return sum(x * by.exp() for x in xs)\nscaled([torch.ones(2)])\n"
+    trace = engine.run(RunRequest(program=Program(code=code)))
+    assert trace.failure is not None
+    assert "none_by_default" not in {finding.code for finding in trace.findings}

@@ -1867,6 +1867,14 @@ const stories = {
       check((await around.count()) === 0, 'a box outside of all groups has groups around it')
       await shoot(page, `told-beside-${width}`)
     }
+    await page.setViewportSize({ width: 390, height: 844 }) // the inspector is a view of its own and lies over nothing
+    await page.goto(anew(`#run=${id}&lang=en`))
+    await drawn(page)
+    await box(page, 'NllLoss').click()
+    await still(page)
+    const [ring, window] = await Promise.all(['.gg-scene .ring', '.gg-scene'].map((place) =>
+      page.locator(place).evaluate((shown) => shown.getBoundingClientRect().toJSON())))
+    check(ring.top >= window.top && ring.bottom <= window.bottom, 'on a phone what is pressed goes out of view')
   },
 
   async 'a tensor of three axes is seen slice by slice'(page) {

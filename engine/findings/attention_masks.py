@@ -5,7 +5,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Iterator
 
-from engine.findings.diagnosis import Diagnosis, argument, extent, line, number, times
+from engine.findings.diagnosis import LEAST_TURNS, Diagnosis, argument, extent, line, number, times
 from engine.trace import Finding, Op, Span, Tensor
 
 FUSED = "scaled_dot_product_attention"
@@ -15,7 +15,6 @@ TURNS_ROUND = ("logical_not", "bitwise_not", "invert")
 COMPARES = ("eq", "ne", "gt")
 ONES = ("ones", "ones_like", "new_ones")
 MOST_BACK = 8
-LEAST_TURNS = 3
 HIDES = -1e3
 """A score below it has no weight after a softmax."""
 

@@ -23,6 +23,8 @@ Place: TypeAlias = Op | Span | Placed | None
 """Where a finding is: an op, a node of the program's text, or a stretch of it."""
 NAMED = 3  # names in one sentence
 MOST_NEAR = 1_000
+LEAST_TURNS = 3
+"""Turns of a loop from which on what happens in each of them is no chance."""
 UNKNOWN = "\0unknown"
 """Said of what the trace does not tell; a finding that would have to say it is not told. No program can write it."""
 NO_GRADIENT = "does not require grad and does not have a grad_fn"

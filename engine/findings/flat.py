@@ -6,7 +6,18 @@ from collections.abc import Iterator
 
 from engine.findings.axes import ATTENTION, RECURRENT
 from engine.findings.class_axis import one_class_alone
-from engine.findings.diagnosis import UNKNOWN, Diagnosis, by_number, extent, grouped, is_alike, is_zero, size_of, times
+from engine.findings.diagnosis import (
+    LEAST_TURNS,
+    UNKNOWN,
+    Diagnosis,
+    by_number,
+    extent,
+    grouped,
+    is_alike,
+    is_zero,
+    size_of,
+    times,
+)
 from engine.findings.gradient_flow import PRODUCTS, RELUS, SQUASHES, flat_ops
 from engine.findings.losses import ELEMENTWISE_LOSSES, said_at
 from engine.findings.recurrent import CELLS
@@ -23,7 +34,6 @@ TRIPLET = "triplet_margin_loss"
 DRAWS = frozenset(("normal", "bernoulli", "poisson"))
 """Ops whose numbers come by chance: PyTorch sends zeros back through them."""
 SHRINKS = frozenset(("prod", "exp", "pow"))
-LEAST_TURNS = 3
 ROUNDING = 1e-4
 """Of the largest gradient: a normalisation over one number gives not quite 0."""
 

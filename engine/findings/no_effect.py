@@ -7,7 +7,7 @@ from collections.abc import Container, Iterator
 
 from engine.findings.attention_masks import FUSED
 from engine.findings.cut_gradients import REACHES_ALL
-from engine.findings.diagnosis import RESETS, Diagnosis, argument, grouped, is_zero, line, number, size_of
+from engine.findings.diagnosis import LEAST_TURNS, RESETS, Diagnosis, argument, grouped, is_zero, line, number, size_of
 from engine.findings.leaves import subtraction
 from engine.findings.modes import DROPOUTS, RATES, in_eval
 from engine.findings.training_loop import written_at
@@ -35,7 +35,6 @@ SIGNS = frozenset("add sub mul div".split())
 INFINITIES = ("float('inf')", 'float("inf")', "torch.inf", "math.inf", "np.inf", "inf")
 """Norms that clip nothing: the call measures."""
 GRAD_FLAG = "requires_grad"
-LEAST_TURNS = 3
 SCHEDULES = re.compile(r"(^|\.)(\w+LR|ReduceLROnPlateau|CosineAnnealingWarmRestarts)$")
 
 

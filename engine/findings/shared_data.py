@@ -5,6 +5,7 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from engine.findings.diagnosis import (
+    LEAST_TURNS,
     Diagnosis,
     argument,
     extent,
@@ -28,7 +29,6 @@ CHANGES = ("add_", "sub_", "mul_", "div_")
 DRAWS = ("rand", "randn", "randint", "randperm", "normal", "multinomial", "bernoulli", "rand_like", "randn_like")
 TURNS_ROUND = ("t", "T", "mT", "transpose")
 LEAST_KEPT = 4
-LEAST_TURNS = 3
 
 
 def one_tensor_many_times(diagnosis: Diagnosis) -> Iterator[Finding]:

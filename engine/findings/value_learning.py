@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice, pairwise
 
 from engine.findings.diagnosis import (
+    LEAST_TURNS,
     Diagnosis,
     argument,
     by_number,
@@ -24,7 +25,6 @@ from engine.program.names import called
 from engine.trace import Finding, ModuleCall, Op, Tensor
 
 MOST_BEHIND = 40
-LEAST_TURNS = 3
 BESIDE = 6
 """Among how many ops before and after one what was made beside it is looked for."""
 FACTORS = ("mul", "squeeze", "unsqueeze", "view", "reshape", "flatten")

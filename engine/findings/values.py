@@ -4,7 +4,7 @@ import ast
 import math
 from collections.abc import Iterator, Sequence
 
-from engine.findings.diagnosis import Diagnosis, extent, grouped, line, number, numbers_of, times
+from engine.findings.diagnosis import LEAST_TURNS, Diagnosis, extent, grouped, line, number, numbers_of, times
 from engine.ops import DETACHES, FILLS, LIKES, MOVES, SETS
 from engine.program.edits import Edits
 from engine.program.names import called, dotted
@@ -19,7 +19,6 @@ WHOLE = {
 }
 ARITHMETIC = {"add": float.__add__, "sub": float.__sub__, "mul": float.__mul__}
 LEAST_LOST = 4
-LEAST_TURNS = 3
 MOSTLY = 0.9
 COARSE = {"bfloat16": "1/256", "float16": "1/2048"}
 """Types of few digits, and below about which part of a number its change is rounded away."""

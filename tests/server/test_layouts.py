@@ -2,7 +2,7 @@
 
 import json
 import subprocess
-from itertools import product
+from itertools import cycle, product
 from pathlib import Path
 
 import pytest
@@ -31,17 +31,16 @@ Asked = tuple[str, str, dict[str, str]]
 
 @pytest.fixture(scope="module")
 def answers(served: Served) -> list[tuple[Asked, str]]:
-    """Trace, graph and place of every lesson, and what the server answered."""
+    """Trace and graph of every lesson, each in one place and all places in turn, and what the server answered."""
     if not served.service.drawing.ready:
         pytest.skip("the drawing code is not built")
     found = []
-    for lesson in LESSONS:
+    for lesson, place in zip(LESSONS, cycle(PLACES), strict=False):
         run = f"/api/v1/runs/{served.run(lesson.read_text('utf-8'))['id']}"
         trace, graph = served.http.get(run).text, served.http.get(f"{run}/graph").text
-        for place in PLACES:
-            answer = served.http.get(f"{run}/graph/layout", params=place)
-            assert answer.status_code == 200, answer.text
-            found.append(((trace, graph, place), answer.text))
+        answer = served.http.get(f"{run}/graph/layout", params=place)
+        assert answer.status_code == 200, answer.text
+        found.append(((trace, graph, place), answer.text))
     return found
 
 

@@ -46,7 +46,7 @@ def test_no_request_finds_a_bug(served: Served, tmp_path: Path, known: bool) -> 
     fuzzed = subprocess.run(
         [
             command, "--config-file", str(file), "run", f"{str(served.http.base_url).rstrip('/')}/openapi.json",
-            "--checks", CHECKS, "--max-examples", "12", "--seed", "1", "--workers", "2", "--request-timeout", "30",
+            "--checks", CHECKS, "--max-examples", "6", "--seed", "1", "--workers", "2", "--request-timeout", "30",
             "--phases", "examples,fuzzing", "--no-color",
         ],
         capture_output=True,

@@ -69,7 +69,7 @@ SAMPLE = 8_000
 _CURVE = 2_000
 """Points of the curve that are said at one distance; then the distance doubles."""
 _LONGEST_PERIOD = 64
-EFFORT = 150_000
+EFFORT = 60_000
 """Facts recorded in provisional turns after which most are skipped: some two seconds."""
 _BYTES_A_FACT = 40_000
 """Bytes of a tensor that are looked at in the time that a fact takes."""

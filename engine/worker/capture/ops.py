@@ -24,7 +24,7 @@ from engine.worker.capture.edits_by_hand import Changed, Observer
 from engine.worker.capture.op_names import Called, learn
 from engine.worker.capture.recorder import Recorder
 from engine.worker.capture.safe_repr import plain_text
-from engine.worker.capture.tensor_facts import is_tracked_leaf, look, version_of
+from engine.worker.capture.tensor_facts import count_write, is_tracked_leaf, look, version_of
 from engine.worker.capture.tensor_state import State, Storage, Taken
 from engine.worker.pytorch.internals import (
     StopRecomputation,
@@ -311,7 +311,7 @@ class Recording(TorchFunctionMode):
         nodes = recorder.nodes
         nodes.begin(recorder.counts.ops + 1, call.since)
         known = len(nodes.numbers)
-        changed = self._changes(call) if called.writes_silently or _wrote(taken) else []
+        changed = self._changes(call) if called.writes_silently or _wrote(call) else []
         made = [result] if type(result) is _Tensor else tensors_in(result)
         told: list[int] = []
         flags = IN_PLACE if changed else 0
@@ -403,15 +403,25 @@ def _gives_values(call: _Call) -> bool:
     return any(not isinstance(value, int | torch.Size) for value in given)
 
 
-def _wrote(taken: Taken) -> bool:
+def _wrote(call: _Call) -> bool:
     """Whether the version of some argument rose."""
-    for tensor, _, _, version in taken:
+    for tensor, _, _, version in call.taken:
         try:
             if tensor._version != version:
                 return True
         except RuntimeError:  # an inference tensor has none
-            continue
+            return _wrote_uncounted(call)
     return False
+
+
+def _wrote_uncounted(call: _Call) -> bool:
+    """Counts what an op wrote into inference tensors, as its name and its options tell."""
+    name, kwargs = call.called.name, call.kwargs
+    in_place = name.endswith("_") or name == "setitem" or kwargs.get("inplace") is True
+    for tensor in tensors_in([call.args[:1] if in_place else (), kwargs.get("out")]):
+        if tensor.is_inference():
+            count_write(tensor)
+    return any(version_of(tensor) != version for tensor, _, _, version in call.taken)
 
 
 def _lies_in(result: torch.Tensor, storage: Storage | None, taken: Taken) -> bool:

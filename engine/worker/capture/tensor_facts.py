@@ -86,11 +86,16 @@ def _spoken(data: Data, kind: DtypeKind) -> Data:
 
 
 def version_of(tensor: torch.Tensor) -> int:
-    """The version counter; 0 for inference tensors, which have none."""
+    """The version counter; of an inference tensor, which has none, how many writes were seen."""
     try:
         return tensor._version
     except RuntimeError:
-        return 0
+        return getattr(tensor.untyped_storage(), _WRITES, 0)
+
+
+def count_write(tensor: torch.Tensor) -> None:
+    """Counts a write into an inference tensor, for all that lie in its memory."""
+    setattr(tensor.untyped_storage(), _WRITES, version_of(tensor) + 1)
 
 
 def start_of(tensor: torch.Tensor) -> int:
@@ -109,6 +114,8 @@ def is_fake(tensor: torch.Tensor) -> bool:
 
 
 _USUAL = (torch.Tensor, torch.nn.Parameter)
+_WRITES = "_gradgraph_writes"
+"""Attribute of a storage."""
 
 
 def is_tracked_leaf(tensor: torch.Tensor) -> bool:

@@ -315,3 +315,32 @@ def test_a_reset_beyond_the_limit_shows_in_what_is_added_to() -> None:
     assert laws.broken(trace) == []
     befores = [_data(trace, pass_.accumulations[0].before) for pass_ in trace.passes[1:]]
     assert befores == [(0.0, 0.0)] * 3
+
+
+WRITES = """with torch.{mode}():
+    a = torch.zeros(3)
+    a.add_(1)
+    b = a * 2
+    c = torch.empty_like(a)
+    c.scatter_(0, torch.tensor([2, 0, 1]), a)
+    d = torch.empty(2)
+    d[:] = 5
+    d[0:1].mul_(2)
+    e = torch.tensor([-1.0, 2.0])
+    torch.nn.functional.relu(e, inplace=True)
+    torch.add(e, 1, out=d)
+    d += 4
+    torch._foreach_mul_([a, b], 3.0)
+    f = a + b
+    print(a, b, c, d, e, f)
+"""
+
+
+def test_writes_into_inference_tensors_which_count_none_are_told_as_without_gradients() -> None:
+    """`torch.inference_mode` makes tensors that have no version counter."""
+    inference, without = _trace(WRITES.format(mode="inference_mode")), _trace(WRITES.format(mode="no_grad"))
+    assert [update.kind for update in inference.updates if update.span and update.span.line > 5].count("in_place") > 5
+    for tensor, other in zip(inference.tensors, without.tensors, strict=True):
+        assert msgspec.structs.replace(tensor, base=None) == msgspec.structs.replace(other, base=None)
+    for part in ("updates", "variables", "timeline", "output"):
+        assert getattr(inference, part) == getattr(without, part), part

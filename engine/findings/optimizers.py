@@ -5,6 +5,7 @@ import ast
 from bisect import bisect
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 
 from engine.findings.diagnosis import (
     UNKNOWN,
@@ -555,7 +556,7 @@ def optimizers_made_anew(diagnosis: Diagnosis) -> Iterator[Finding]:
         made = _optimizer_maker(diagnosis, name, kind)
         if len(fresh) < 2 or made is None or not _is_same_beginning(diagnosis, fresh):
             continue
-        if _has_other_data(diagnosis, own, fresh):
+        if _has_other_data(diagnosis, own, fresh) or _begins_elsewhere(own, fresh):
             continue
         yield diagnosis.warning(
             "optimizer_made_anew",
@@ -585,6 +586,12 @@ def _is_same_beginning(diagnosis: Diagnosis, fresh: list[Update]) -> bool:
     first = fresh[0]
     moved = set(diagnosis.changed_by(first))
     return all(step.settings == first.settings and set(diagnosis.changed_by(step)) == moved for step in fresh)
+
+
+def _begins_elsewhere(steps: list[Update], fresh: list[Update]) -> bool:
+    """Whether each new one finds other values in all parameters than the one before had left, as when rewound."""
+    left = {step.id: {change.after for change in last.changes} for last, step in pairwise(steps)}
+    return all(left[step.id].isdisjoint(change.before for change in step.changes) for step in fresh if step.id in left)
 
 
 def _has_other_data(diagnosis: Diagnosis, steps: list[Update], fresh: list[Update]) -> bool:

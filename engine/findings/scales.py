@@ -51,7 +51,7 @@ def inputs_of_another_size(diagnosis: Diagnosis) -> Iterator[Finding]:
 def _data(diagnosis: Diagnosis, call: ModuleCall) -> Tensor | None:
     """The batch of fractions that a model was given."""
     ops = diagnosis.ops_of(call)
-    made = {output for op in ops for output in op.outputs}
+    made = {output for op in ops for output in op.outputs if output not in op.inputs}
     taken = (diagnosis.tensors[tensor] for op in ops for tensor in op.inputs[:1] if tensor not in made)
     data = (each for each in taken if each.role not in ("parameter", "buffer") and each.dtype.startswith("float"))
     return next((each for each in data if len(each.shape) > 1 and diagnosis.elements(each.id) >= LEAST), None)

@@ -526,4 +526,32 @@ for i in range(3):
     opt = torch.optim.SGD(net.parameters(), lr=0.1)
     opt.zero_grad(); net(torch.ones(4, 2)).pow(2).mean().backward(); opt.step()
 """),
+    ("optimizer_made_anew", """net = nn.Linear(4, 1)
+first, kept = {name: each.clone() for name, each in net.state_dict().items()}, torch.ones(1, 4)
+x = torch.randn(8, 4)
+def train():
+    opt = torch.optim.Adam(net.parameters(), lr=0.1)
+    for _ in range(3):
+        opt.zero_grad(); F.mse_loss(net(x), x[:, :1]).backward(); opt.step()
+for pruning in range(3):
+    train()
+    kept = kept * (net.weight.abs() > net.weight.abs().min()).float()
+    net.load_state_dict(first)
+"""),
+    ("inputs_of_another_size", """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lin = nn.Linear(3, 2)
+    def forward(self, x, near):
+        return near @ self.lin(F.dropout(x, 0.3, self.training))
+x, near, y = torch.randn(20, 3) * 2, torch.full((20, 20), 0.02), torch.arange(20) % 2
+net = Net()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    net.train()
+    opt.zero_grad(); F.cross_entropy(net(x, near)[:10], y[:10]).backward(); opt.step()
+    net.eval()
+    with torch.no_grad():
+        right = (net(x, near).argmax(1) == y)[10:].float().mean()
+"""),
 )  # fmt: skip

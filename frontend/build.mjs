@@ -8,12 +8,26 @@ const forEmbeds = [noDeepState, noForks, noTransitions, noPreload, fewWords, min
 
 // Each page by itself: pages built together share small chunks, which are more requests and do not compress as well.
 // For the same reason their scripts do not await at the top: with that the bundler merges no chunks.
+// Of the page, what every run needs comes as one script and one style sheet, not as one for each of its parts and for
+// what these share: sixty requests wait for each other longer than they take.
+const RUN_PARTS = /\/(Inspector|Player|Ledger|LessonText|Overview|Variables)\.svelte$/
+const RUN_MODULES = /\/(drawn|aids|grips|strides|filling|layout)\.ts$/
+const together = {
+  groups: [
+    { name: 'page', tags: ['$initial'], priority: 2 },
+    { name: 'run', test: (id) => RUN_PARTS.test(id) || RUN_MODULES.test(id), priority: 1 },
+  ],
+}
+
 for (const page of ['index', 'embed', 'edit']) {
   const isEmbed = page !== 'index'
   await build({
     configFile: 'vite.config.ts',
     plugins: isEmbed ? forEmbeds : [fetchedBy('part', 'app/shell/part.ts')],
-    build: { emptyOutDir: !isEmbed, rolldownOptions: { input: { [page]: `${page}.html` } } },
+    build: {
+      emptyOutDir: !isEmbed,
+      rolldownOptions: { input: { [page]: `${page}.html` }, output: isEmbed ? {} : { codeSplitting: together } },
+    },
   })
 }
 await build({ configFile: 'vite.static.config.ts' })

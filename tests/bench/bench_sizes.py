@@ -49,8 +49,7 @@ def styles_of(page: str) -> set[str]:
 def bundles() -> None:
     """Prints what the pages load. An embed shows, plays and selects with its scripts and styles and the words of one
     language; the layout comes with the first group that is opened, the sentences of findings with a run that has some.
-    The playground draws with
-    `drawn` and the layout besides."""
+    The playground shows a run with `run`."""
     for page in ("index.html", "embed.html"):
         scripts, styles = (
             [zipped(ASSETS / "assets" / name) for name in names] for names in (loaded_by(page), styles_of(page))
@@ -59,7 +58,7 @@ def bundles() -> None:
             f"{page:14} {sum(scripts) / 1000:7.1f} KB in {len(scripts)} scripts, {sum(styles) / 1000:.1f} KB of styles"
         )
     rest = sorted((ASSETS / "assets").glob("*.js"))
-    for part in ("editor", "drawn", "Inspector", "layout"):
+    for part in ("run", "editor", "layout"):
         size = max(zipped(file) for file in rest if file.name.startswith(f"{part}-"))  # each page has its own, the same
         print(f"{part + ' chunk':14} {size / 1000:7.1f} KB")
     for language in ("en", "zh"):

@@ -954,9 +954,9 @@ const stories = {
       lost.set(file, (lost.get(file) ?? 0) + 1)
       return lost.get(file) > times() ? route.continue() : route.abort()
     })
-    await lose(/assets\/(editor|Inspector|drawn|en)-/, () => 1)
+    await lose(/assets\/(editor|run|en)-/, () => 1)
     await open(page, '#lang=en')
-    check([...lost.values()].length >= 4 && [...lost.values()].every((times) => times > 1), `not lost and fetched again: ${[...lost]}`)
+    check([...lost.values()].length >= 3 && [...lost.values()].every((times) => times > 1), `not lost and fetched again: ${[...lost]}`)
     check(!(await page.locator('#missing').isVisible()), 'what came in the end is said to be missing')
     let isOffline = true
     await lose(/assets\/Help-/, () => (isOffline ? Infinity : 0))

@@ -10,7 +10,7 @@ from engine.findings.cut_gradients import REACHES_ALL
 from engine.findings.diagnosis import LEAST_TURNS, RESETS, Diagnosis, argument, grouped, is_zero, line, number, size_of
 from engine.findings.leaves import subtraction
 from engine.findings.modes import DROPOUTS, RATES, in_eval
-from engine.findings.training_loop import written_at
+from engine.findings.zeroing import written_at
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, is_grad_of, keyword, names_read
 from engine.program.source import Source

@@ -22,8 +22,8 @@ from engine.findings.diagnosis import (
     times,
 )
 from engine.findings.losses import ELEMENTWISE_LOSSES, last_maker, said_at
-from engine.findings.training_loop import written_at
 from engine.findings.uphill import squares_differences
+from engine.findings.zeroing import written_at
 from engine.ops import PASSES, READS
 from engine.program.names import called, keyword
 from engine.program.spans import holds

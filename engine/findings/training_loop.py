@@ -2,13 +2,11 @@
 
 import ast
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from engine.findings.diagnosis import RESETS, UNKNOWN, Diagnosis, by_number, fed_by, is_zero, line, numbers_of
+from engine.findings.diagnosis import RESETS, UNKNOWN, Diagnosis, by_number, fed_by, line, numbers_of
 from engine.findings.optimizers import bound_once, changed_after, made_later, models_given, receiver, span_of
-from engine.ops import FILLS
-from engine.program.edits import Edits
 from engine.program.names import called, dotted
 from engine.program.tree import Loop
 from engine.trace import Finding, Op, Pass, Span, Update
@@ -21,7 +19,7 @@ METHODS = frozenset("step zero_grad backward eval train requires_grad_ retain_gr
 """Methods that are called for what they do, not for what they give."""
 
 
-class _Wasted(NamedTuple):
+class Wasted(NamedTuple):
     """A gradient that was zeroed before any step used it."""
 
     by: Update
@@ -36,7 +34,7 @@ class _Turn(NamedTuple):
     """Place in the timeline of the step before it, or of the program's start."""
     is_idle: bool
     """It moved nothing: its parameters had no gradients, or zeroed ones."""
-    wasted: _Wasted | None = None
+    wasted: Wasted | None = None
 
 
 def idle_steps(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -61,8 +59,8 @@ def _turns(diagnosis: Diagnosis) -> list[list[_Turn]]:
     turns: dict[frozenset[str], list[_Turn]] = {}
     waiting: dict[str, Pass] = {}
     cleared: set[str] = set()
-    wasted: dict[str, _Wasted] = {}
-    for moment in _moments(diagnosis):
+    wasted: dict[str, Wasted] = {}
+    for moment in moments_of(diagnosis):
         if isinstance(moment, Pass):
             fed = fed_by(moment)
             waiting.update((leaf, moment) for leaf in fed)
@@ -84,11 +82,11 @@ def _turns(diagnosis: Diagnosis) -> list[list[_Turn]]:
             for owner in (owner for owner in owners if owner is not None):
                 cleared.add(owner)
                 if owner in waiting:
-                    wasted[owner] = _Wasted(moment, waiting.pop(owner))
+                    wasted[owner] = Wasted(moment, waiting.pop(owner))
     return list(turns.values())
 
 
-def _moments(diagnosis: Diagnosis) -> list[Pass | Update]:
+def moments_of(diagnosis: Diagnosis) -> list[Pass | Update]:
     """Passes, steps and resets in the order they came."""
     trace, pass_step, update_step = diagnosis.trace, diagnosis.pass_step, diagnosis.update_step
     moments: list[tuple[int, Pass | Update]] = [
@@ -108,7 +106,7 @@ def _passes_since(diagnosis: Diagnosis, turn: _Turn) -> list[Pass]:
     return [pass_ for pass_ in diagnosis.trace.passes if turn.begin < diagnosis.pass_step.get(pass_.id, -1) < end]
 
 
-def _zeroed_too_early(diagnosis: Diagnosis, step: Update, wasted: _Wasted) -> Finding:
+def _zeroed_too_early(diagnosis: Diagnosis, step: Update, wasted: Wasted) -> Finding:
     code = diagnosis.code
     zero, backward = code.statement_at(wasted.by.span), code.statement_at(wasted.of.span)
     is_between = code.follows(backward, zero)
@@ -329,13 +327,13 @@ def stepped_outside_the_loop(diagnosis: Diagnosis) -> Iterator[Finding]:
         for passes in diagnosis.passes_by_place.values():
             backward = code.statement_at(passes[0].span)
             loop = next(iter(code.loops(backward)), None) if backward is not None else None
-            zero = next((each for each in zeros if loop and _is_each_turn(diagnosis, each.span, loop)), None)
+            zero = next((each for each in zeros if loop and is_each_turn(diagnosis, each.span, loop)), None)
             own = [pass_ for pass_ in passes if fed_by(pass_) and held.issuperset(fed_by(pass_))]
             steps = [each for each in diagnosis.steps if each.span == step.span]
             if loop is None or written is None or backward is None or zero is None or len(own) < 2 * len(steps):
                 continue
             is_last = code.follows(loop, written) and code.follows(code.statement_at(zero.span), backward)
-            if not is_last or _reads_gradients(loop) or any(each.span != step.span for each in diagnosis.moves):
+            if not is_last or reads_gradients(loop) or any(each.span != step.span for each in diagnosis.moves):
                 continue
             yield diagnosis.warning(
                 "stepped_outside_the_loop",
@@ -350,7 +348,7 @@ def stepped_outside_the_loop(diagnosis: Diagnosis) -> Iterator[Finding]:
             return
 
 
-def _reads_gradients(loop: ast.AST) -> bool:
+def reads_gradients(loop: ast.AST) -> bool:
     """Whether the gradients of each turn are used otherwise than by a step."""
     return any(isinstance(node, ast.Attribute) and node.attr == "grad" for node in ast.walk(loop))
 
@@ -500,276 +498,7 @@ def methods_not_called(diagnosis: Diagnosis) -> Iterator[Finding]:
             )
 
 
-def gradients_added_up(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """The first pass that added to gradients left over: after a step it is a mistake, otherwise worth knowing."""
-    latest: dict[str, Pass] = {}
-    owners = diagnosis.gradient_owner
-    stepped = written_at(diagnosis, ("step", "data", "in_place"), diagnosis.leaf_of)
-    reset = written_at(diagnosis, RESETS, lambda id_: owners.get(diagnosis.identity(id_)), _is_overwritten)
-    if diagnosis.steps and not _reads_gradients(diagnosis.code.tree):  # what else is written is only copied there
-        stepped = {leaf: steps for leaf, steps in stepped.items() if leaf in diagnosis.held}
-    zeroing = (call for call in diagnosis.code.calls if called(call) == "zero_grad")
-    may_reset = bool(reset) or any(map(diagnosis.has_run, zeroing))
-    noted: Finding | None = None
-    for pass_ in diagnosis.trace.passes:
-        added = [
-            added.tensor
-            for added in pass_.accumulations
-            if added.delta is not None
-            and added.tensor in latest
-            and added.before is not None
-            and not is_zero(diagnosis.tensors.get(added.before))
-        ]
-        now = diagnosis.pass_step.get(pass_.id, 0)
-        mistaken = [
-            leaf
-            for leaf in added
-            if any(diagnosis.pass_step.get(latest[leaf].id, 0) < step < now for step in stepped.get(leaf, ()))
-            and _is_used(now, stepped.get(leaf, []), reset.get(leaf, []))
-            and not (may_reset and diagnosis.has_gap(diagnosis.pass_step.get(latest[leaf].id, 0), now))
-        ]
-        leaves = sorted(mistaken or (added if pass_.parent is None else []), key=by_number)
-        if leaves:
-            is_meant = any(_in_some_turns(diagnosis, step.span) is not None for step in _steps_of(diagnosis, leaves))
-            used = any(leaf not in stepped or _is_used(now, stepped[leaf], reset.get(leaf, [])) for leaf in leaves)
-            if used and mistaken:
-                yield _stepped_in_every_part(diagnosis, leaves) or _added(
-                    diagnosis, _first_of_its_own(diagnosis, pass_, leaves), latest[leaves[0]], leaves, is_mistake=True
-                )
-                return
-            if noted is None and used and not is_meant:  # a GAN adds to gradients that nobody reads
-                noted = _added(diagnosis, pass_, latest[leaves[0]], leaves, is_mistake=False)
-            elif noted is None:
-                return
-        latest.update((leaf, pass_) for leaf in fed_by(pass_))
-    if noted is not None:
-        yield noted
-
-
-def gradients_left_by_others(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A pass that adds to what a pass for another optimizer left behind, as a discriminator's adds to what came to it
-    from its generator's loss, before its own step takes both."""
-    latest: dict[str, Pass] = {}
-    steps = [(diagnosis.update_step.get(step.id, -1), frozenset(diagnosis.held_by(step))) for step in diagnosis.steps]
-    reset = written_at(
-        diagnosis, RESETS, lambda id_: diagnosis.gradient_owner.get(diagnosis.identity(id_)), _is_overwritten
-    )
-    found: dict[tuple[Span | None, Span | None], list[tuple[Pass, Pass, list[str]]]] = {}
-    for pass_ in diagnosis.ended if len({held for _, held in steps}) > 1 else ():
-        now, left = diagnosis.pass_step.get(pass_.id, 0), list[str]()
-        for added in pass_.accumulations:
-            before = latest.get(added.tensor)
-            if before is None or before.span == pass_.span or added.before is None:
-                continue
-            then = diagnosis.pass_step.get(before.id, 0)
-            between = [held for at, held in steps if then < at < now]
-            is_others = bool(between) and not any(added.tensor in held for held in between)
-            is_kept = not is_zero(diagnosis.tensors.get(added.before)) and not diagnosis.has_gap(then, now)
-            taken = next((at for at, held in steps if at > now and added.tensor in held), None)
-            is_taken = taken is not None and not any(now < at < taken for at in reset.get(added.tensor, ()))
-            if is_others and is_kept and is_taken:
-                left.append(added.tensor)
-        if left:
-            found.setdefault((latest[left[0]].span, pass_.span), []).append((latest[left[0]], pass_, left))
-        latest.update((leaf, pass_) for leaf in fed_by(pass_))
-    for (other, own), times in found.items():
-        if len(times) > 1:
-            leaves = sorted(times[0][2], key=by_number)
-            yield diagnosis.warning(
-                "gradient_left_by_another",
-                own,
-                tensors=leaves[:8],
-                names=diagnosis.say_all(leaves),
-                other_line=line(other),
-                other=diagnosis.code.excerpt(other),
-                count=diagnosis.counted(times),
-                optimizer=_mover(diagnosis, leaves),
-            )
-            return
-
-
-def _first_of_its_own(diagnosis: Diagnosis, now: Pass, leaves: Sequence[str]) -> Pass:
-    """The first of the passes before the next step of some leaves that feeds none which other steps move."""
-    begin, steps = diagnosis.pass_step.get(now.id, 0), list(_steps_of(diagnosis, leaves))
-    end = next((at for step in steps if (at := diagnosis.update_step.get(step.id, 0)) > begin), begin)
-    held = {leaf for step in steps for leaf in diagnosis.held_by(step)}
-    since = (each for each in diagnosis.ended if begin <= diagnosis.pass_step.get(each.id, 0) < end)
-    own = (each for each in since if held.issuperset(fed_by(each)) and not held.isdisjoint(fed_by(each)))
-    return next(own, now)
-
-
-def _stepped_in_every_part(diagnosis: Diagnosis, leaves: Sequence[str]) -> Finding | None:
-    """A step in each micro-batch, where only those are zeroed that several of them add up to."""
-    step = next(_steps_of(diagnosis, leaves), None)
-    for zero in (update for update in diagnosis.trace.updates if update.kind == "zero_grad" and step is not None):
-        counted = _in_some_turns(diagnosis, zero.span)
-        if counted is not None and step is not None and _is_each_turn(diagnosis, step.span, counted[1]):
-            return diagnosis.warning(
-                "stepped_in_every_part",
-                step.span,
-                tensors=tuple(leaves[:8]),
-                zero_line=line(zero.span),
-                test=diagnosis.code.short(counted[0].test),
-            )
-    return None
-
-
-def written_at(
-    diagnosis: Diagnosis,
-    kinds: tuple[str, ...],
-    leaf_of: Callable[[str], str | None],
-    is_meant: Callable[[Diagnosis, Update], bool] = lambda _, __: True,
-) -> dict[str, list[int]]:
-    """When updates of these kinds, and of those the ones that are meant, wrote to each leaf, or to its gradient."""
-    times: dict[str, list[int]] = {}
-    for update in diagnosis.trace.updates:
-        at = diagnosis.update_step.get(update.id) if update.kind in kinds and is_meant(diagnosis, update) else None
-        found = (leaf_of(change.before) for change in update.changes if at is not None and change.before is not None)
-        for leaf in found:
-            if leaf is not None and at is not None:
-                times.setdefault(leaf, []).append(at)
-    return times
-
-
-def _is_overwritten(diagnosis: Diagnosis, update: Update) -> bool:
-    """Whether nothing is left of what was there: a gradient that is clipped or scaled in place still holds its sum."""
-    op = diagnosis.ops.get(update.op or "") if update.kind == "grad_set" else None
-    return op is None or not op.in_place or op.name in FILLS or op.name == "setitem"
-
-
-def _is_used(now: int, steps: list[int], resets: list[int]) -> bool:
-    """Whether a step took the sum before anything zeroed it."""
-    next_step = next((step for step in steps if step > now), None)
-    next_reset = next((step for step in resets if step > now), None)
-    return next_step is not None and (next_reset is None or next_step < next_reset)
-
-
-def _added(diagnosis: Diagnosis, now: Pass, before: Pass, leaves: list[str], *, is_mistake: bool) -> Finding:
-    is_closure = any(move.optimizer == "LBFGS" and leaves[0] in diagnosis.changed_by(move) for move in diagnosis.steps)
-    return diagnosis.finding(
-        "closure_adds_up" if is_closure else "step_without_zero_grad" if is_mistake else "gradient_added_up",
-        "warning" if is_mistake or is_closure else "note",
-        now.span,
-        tensors=tuple(leaves),
-        fix=_zeroed(diagnosis, now, leaves) if is_mistake or is_closure else (),
-        names=diagnosis.say_all(leaves),
-        first_line=line(before.span),
-        count=diagnosis.counted({pass_.id for pass_, added in diagnosis.accumulations if added.tensor == leaves[0]}),
-        **({"optimizer": _mover(diagnosis, leaves)} if is_mistake or is_closure else {}),
-    )
-
-
-def _movers(diagnosis: Diagnosis, leaves: list[str]) -> set[str | None]:
-    """The names of the optimizers that move some leaves; None for what moves them by hand."""
-    moves = (move for move in diagnosis.moves if not set(leaves).isdisjoint(diagnosis.changed_by(move)))
-    return {move.variable for move in moves}
-
-
-def _mover(diagnosis: Diagnosis, leaves: list[str]) -> str:
-    """What the program calls an optimizer that moves some leaves, for a sentence."""
-    return next(iter(filter(None, _movers(diagnosis, leaves))), "optimizer")
-
-
-def _zeroed(diagnosis: Diagnosis, now: Pass, leaves: list[str]) -> Edits:
-    """The gradients dropped before the pass: by the one optimizer that moves them, or by hand."""
-    movers = _movers(diagnosis, leaves)
-    names = [diagnosis.name(leaf) for leaf in leaves]
-    text = ""
-    if len(movers) == 1 and (variable := next(iter(movers))):
-        text = f"{variable}.zero_grad()"
-    elif movers == {None} and all(map(str.isidentifier, names)) and len({*names}) == len(names):
-        text = " = ".join([*(f"{name}.grad" for name in names), "None"])
-    return diagnosis.code.line_before(diagnosis.code.statement_at(now.span), text) if text else ()
-
-
-def passes_thrown_away(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A pass of which every gradient was zeroed before anything used it, and another one before the step: of two losses
-    only the last counts."""
-    if _reads_gradients(diagnosis.code.tree) or "clip_grad" in diagnosis.trace.program.code:
-        return
-    waiting: dict[str, Pass] = {}
-    lost: dict[str, _Wasted] = {}
-    for moment in _moments(diagnosis):
-        if isinstance(moment, Pass):
-            waiting.update((leaf, moment) for leaf in fed_by(moment))
-        elif moment.kind == "step":
-            yield from _only_the_last(diagnosis, moment, waiting, lost)
-            waiting.clear()
-            lost.clear()
-        else:
-            owners = (diagnosis.gradient_owner.get(gradient) for gradient in diagnosis.changed_by(moment))
-            lost.update((leaf, _Wasted(moment, waiting.pop(leaf))) for leaf in owners if leaf in waiting)
-
-
-def _only_the_last(
-    diagnosis: Diagnosis, step: Update, waiting: dict[str, Pass], lost: dict[str, _Wasted]
-) -> Iterator[Finding]:
-    """What a step tells when its gradients are those of another line's pass than the one that was zeroed whole."""
-    held = [leaf for leaf in diagnosis.held_by(step) if leaf in lost]
-    used = {waiting[leaf].span for leaf in held if leaf in waiting}
-    if not held or not used or lost[held[0]].of.span in used:
-        return
-    wasted = lost[held[0]]
-    fed = fed_by(wasted.of)
-    if all(leaf in lost and lost[leaf].of is wasted.of for leaf in fed):
-        yield diagnosis.warning(
-            "pass_thrown_away",
-            wasted.by.span,
-            tensors=fed[:8],
-            first_line=line(wasted.of.span),
-            pass_line=line(min(used, key=lambda span: span.line if span is not None else 0)),
-            step_line=line(step.span),
-        )
-
-
-def zeroed_in_every_part(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """`zero_grad` in each micro-batch, a step only after several: all but the last one's gradients are thrown away."""
-    zeros = [update for update in diagnosis.trace.updates if update.kind == "zero_grad"]
-    for step in diagnosis.steps[:1]:
-        counted = _in_some_turns(diagnosis, step.span)
-        if counted is None:
-            continue
-        above, loop = counted
-        zero = next((each for each in zeros if _is_each_turn(diagnosis, each.span, loop)), None)
-        backward = [pass_ for pass_ in diagnosis.trace.passes if _is_each_turn(diagnosis, pass_.span, loop)]
-        moved = {leaf for each in diagnosis.steps for leaf in diagnosis.changed_by(each)}
-        is_all_moved = all(moved.issuperset(fed_by(pass_)) for pass_ in backward)
-        if zero is None or len(backward) < 2 * len(diagnosis.steps) or not is_all_moved:
-            continue
-        yield diagnosis.warning(
-            "zeroed_in_every_part",
-            zero.span,
-            step_line=line(step.span),
-            passes=diagnosis.counted(backward),
-            steps=diagnosis.counted(diagnosis.steps),
-            test=diagnosis.code.short(above.test),
-        )
-
-
-def _steps_of(diagnosis: Diagnosis, leaves: Sequence[str]) -> Iterator[Update]:
-    return (step for step in diagnosis.steps if not set(leaves).isdisjoint(diagnosis.changed_by(step)))
-
-
-def _in_some_turns(diagnosis: Diagnosis, span: Span | None) -> tuple[ast.If, Loop] | None:
-    """The condition that counts the turns of a loop, as `(i + 1) % n == 0` does, or a count that it sets back, for what
-    is done in some of them."""
-    code = diagnosis.code
-    call = code.call_at(span)
-    around = list(code.runs_in(call)) if call is not None else []
-    above = next((each for each in around if isinstance(each, ast.If)), None)
-    loop = next(iter(code.loops(call)), None) if call is not None else None
-    if above is None or loop is None or around.index(above) > around.index(loop):
-        return None
-    set_back = {dotted(target) for each in above.body if isinstance(each, ast.Assign) for target in each.targets}
-    is_counted = any(
-        (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod))
-        or (isinstance(node, ast.Name | ast.Attribute) and dotted(node) in set_back)
-        for node in ast.walk(above.test)
-    )
-    return (above, loop) if is_counted else None
-
-
-def _is_each_turn(diagnosis: Diagnosis, span: Span | None, loop: Loop) -> bool:
+def is_each_turn(diagnosis: Diagnosis, span: Span | None, loop: Loop) -> bool:
     call = diagnosis.code.call_at(span)
     around = list(diagnosis.code.runs_in(call)) if call is not None else []
     within = around[: around.index(loop)] if loop in around else [loop]

@@ -624,6 +624,29 @@ for _ in range(3):
     print((best.round() == y).float().mean())
     loss = F.cross_entropy(out, y)
 {STEP}""", (("(out, 1)[0]", "(out, 1)[1].float()"),)),
+    Pair("backward_read_at_end", 10, """class Tagger(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.read, self.say = nn.GRU(3, 4, bidirectional=True), nn.Linear(8, 2)
+    def forward(self, x):
+        steps, ends = self.read(x)
+        return self.say(steps[-1])
+net = Tagger()
+opt = torch.optim.Adam(net.parameters())
+for _ in range(3):
+    loss = F.cross_entropy(net(torch.randn(9, 5, 3)), torch.randint(0, 2, (5,)))
+    opt.zero_grad(); loss.backward(); opt.step()
+""", (
+        ("self.say(steps[-1])", "self.say(torch.cat((ends[0], ends[1]), 1))"),
+    )),
+    Pair("backward_read_at_end", 7, """rnn, head = nn.LSTM(2, 6, num_layers=2, batch_first=True, bidirectional=True), nn.Linear(12, 1)
+waves = torch.randn(4, 7, 2)
+for _ in range(3):
+    value = head(rnn(waves)[0][:, 6])
+    F.mse_loss(value.squeeze(1), waves.sum((1, 2))).backward()
+""", (
+        ("head(rnn(waves)[0][:, 6])", "head(rnn(waves)[0].mean(1))"),
+    )),
 )  # fmt: skip
 ALSO_RIGHT = (
     ("term_without_gradient", """x, y = torch.randn(6, 2, requires_grad=True), torch.randn(4, 2)
@@ -690,6 +713,18 @@ def main():
         rows = x[torch.randperm(512)[:16]]
         opt.zero_grad(); net(rows).pow(2).mean().backward(); opt.step()
 main()
+""",
+    ),
+    (
+        "backward_read_at_end",
+        """rnn = nn.LSTM(2, 6, batch_first=True, bidirectional=True)
+waves = torch.randn(4, 7, 2)
+out = rnn(waves)[0]
+both = torch.cat((out[:, -1, :6], out[:, 0, 6:]), 1)
+last = rnn(waves)[0][:, -1]
+one = rnn(waves[:, :1])[0][:, -1]
+way = nn.LSTM(2, 6, batch_first=True)(waves)[0][:, -1]
+(both.sum() + last[:, :6].sum() + one.sum() + way.sum()).backward()
 """,
     ),
 )  # fmt: skip

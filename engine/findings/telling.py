@@ -41,7 +41,7 @@ CAUSES = {
     ),
     "diverged": (
         *("scaled_and_stepped", "parameters_used_up", "closure_adds_up", "step_without_zero_grad"),
-        *("changed_by_reading", "loss_summed", "steps_too_long"),
+        *("changed_by_reading", "loss_summed", "steps_too_long", "clip_after_step"),
     ),
     "loss_summed": ("uphill", "maximize_of", "loss_negated"),
     "steps_too_long": (
@@ -63,6 +63,7 @@ OF_ALL = (
     "scheduled_per_batch",
     "parameters_used_up",
     "changed_by_reading",
+    "clip_after_step",
     "diverged",
     "loss_summed",
     "steps_too_long",

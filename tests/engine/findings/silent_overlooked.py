@@ -647,6 +647,28 @@ for _ in range(3):
 """, (
         ("head(rnn(waves)[0][:, 6])", "head(rnn(waves)[0].mean(1))"),
     )),
+    Pair("shares_counted_alike", 10, """chooser = nn.Sequential(nn.Linear(5, 8), nn.Tanh(), nn.Linear(8, 3))
+opt = torch.optim.SGD(chooser.parameters(), lr=0.1)
+for _ in range(4):
+    seen = torch.randn(6, 5)
+    odds = torch.softmax(chooser(seen), dim=1)
+    gain = torch.randn(6)
+    loss = -(odds * gain[:, None]).mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+""", (
+        ("gain = torch.randn(6)", "gain = torch.randn(6)\n    picked = torch.multinomial(odds, 1)"),
+        ("(odds * gain[:, None])", "(odds.gather(1, picked).log() * gain[:, None])"),
+    )),
+    Pair("shares_counted_alike", 9, """net = nn.Sequential(nn.Linear(4, 3), nn.Softmax(dim=-1))
+opt = torch.optim.Adam(net.parameters())
+x, y = torch.randn(8, 4), F.one_hot(torch.randint(0, 3, (8,)), 3)
+for _ in range(3):
+    made = net(x)
+    loss = (y - made).sum(1).mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+""", (
+        ("(y - made).sum(1)", "(y - made).pow(2).sum(1)"),
+    )),
 )  # fmt: skip
 ALSO_RIGHT = (
     ("term_without_gradient", """x, y = torch.randn(6, 2, requires_grad=True), torch.randn(4, 2)
@@ -725,6 +747,17 @@ last = rnn(waves)[0][:, -1]
 one = rnn(waves[:, :1])[0][:, -1]
 way = nn.LSTM(2, 6, batch_first=True)(waves)[0][:, -1]
 (both.sum() + last[:, :6].sum() + one.sum() + way.sum()).backward()
+""",
+    ),
+    (
+        "shares_counted_alike",
+        """look, net = nn.Linear(4, 1), nn.Linear(4, 2)
+opt = torch.optim.Adam([*look.parameters(), *net.parameters()])
+for _ in range(3):
+    h = net(torch.randn(5, 1, 4).expand(5, 3, 4))
+    share = torch.softmax(look(torch.randn(5, 3, 4)), 1)
+    loss = (share * h).sum(1).pow(2).mean() + look(torch.randn(2, 4)).mean()
+    opt.zero_grad(); loss.backward(); opt.step()
 """,
     ),
 )  # fmt: skip

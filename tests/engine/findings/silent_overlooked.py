@@ -669,6 +669,37 @@ for _ in range(3):
 """, (
         ("(y - made).sum(1)", "(y - made).pow(2).sum(1)"),
     )),
+    Pair("last_count_over_samples", 17, """from torch.utils.data import DataLoader, TensorDataset
+points = TensorDataset(torch.randn(60, 4), torch.randint(0, 2, (60,)))
+loader = DataLoader(points, batch_size=20)
+net = nn.Linear(4, 2)
+opt = torch.optim.Adam(net.parameters())
+for epoch in range(3):
+    total, good = 0, 0
+    for xb, yb in loader:
+        out = net(xb)
+        loss = F.cross_entropy(out, yb)
+        opt.zero_grad(); loss.backward(); opt.step()
+        total += len(yb)
+        good = (out.argmax(1) == yb).sum().item()
+    print('epoch', epoch, 'acc', round(100 * good / total, 4))
+""", (
+        ("good = (out", "good += (out"),
+    )),
+    Pair("last_count_over_samples", 14, """net, opt = nn.Linear(3, 1), None
+x = torch.randn(64, 3)
+y = (x.sum(1) > 0).float()
+def check():
+    with torch.no_grad():
+        for at in range(0, 64, 16):
+            correct = ((net(x[at : at + 16])[:, 0] > 0) == y[at : at + 16]).float().sum()
+    return correct / len(x)
+for _ in range(3):
+    F.binary_cross_entropy_with_logits(net(x)[:, 0], y).backward()
+    print(f'{check():.5f}')
+""", (
+        ("return correct / len(x)", "return correct / 16"),
+    )),
 )  # fmt: skip
 ALSO_RIGHT = (
     ("term_without_gradient", """x, y = torch.randn(6, 2, requires_grad=True), torch.randn(4, 2)

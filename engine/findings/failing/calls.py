@@ -125,7 +125,8 @@ def never_made(case: Case) -> Finding:
     """A model without parameters, as nobody calls what should have been its constructor."""
     model = known(case.written_as("FUNCTION(MODEL.parameters(), ...)")).part("MODEL")
     operand = case.operand(model)
-    cls = known(next(iter(case.code.classes(operand.type if operand is not None else called(model))), None))
+    name = operand.type if operand is not None else called(a(ast.Call, model))
+    cls = known(next(iter(case.code.classes(name)), None))
     only_if(defined_in(cls, "__init__") is None and _NEAR_INIT.isdisjoint(map(called, case.code.calls)))
     return init_misspelt(case, cls)
 

@@ -700,6 +700,43 @@ for _ in range(3):
 """, (
         ("return correct / len(x)", "return correct / 16"),
     )),
+    Pair("collected_out_of_order", 16, """from torch.utils.data import DataLoader, TensorDataset
+held_x, held_y = torch.randn(20, 3), torch.randn(20, 1)
+net = nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+F.mse_loss(net(held_x), held_y).backward(); opt.step()
+held = DataLoader(TensorDataset(held_x, held_y), batch_size=8, shuffle=True)
+def error():
+    said = []
+    with torch.no_grad():
+        for rows, _ in held:
+            said.append(net(rows))
+    whole = torch.cat(said).squeeze(1)
+    return (whole - held_y.squeeze(1)).abs().mean()
+print(error().item())
+""", (
+        ("shuffle=True", "shuffle=False"),
+    )),
+    Pair("collected_out_of_order", 20, """from torch.utils.data import DataLoader, Dataset
+class Signs(Dataset):
+    def __init__(self):
+        self.x = torch.randn(12, 2)
+        self.kinds = torch.arange(12) % 3
+    def __len__(self):
+        return 12
+    def __getitem__(self, i):
+        return {'x': self.x[i], 'kind': self.kinds[i]}
+signs = Signs()
+net = nn.Linear(2, 3)
+guesses, kinds = [], []
+for batch in DataLoader(signs, batch_size=5, shuffle=True):
+    F.cross_entropy(net(batch['x']), batch['kind']).backward()
+    guesses.append(net(batch['x']).detach())
+    kinds.append(batch['kind'])
+print((torch.cat(guesses).argmax(1) == signs.kinds).float().mean())
+""", (
+        ("== signs.kinds)", "== torch.cat(kinds))"),
+    )),
 )  # fmt: skip
 ALSO_RIGHT = (
     ("term_without_gradient", """x, y = torch.randn(6, 2, requires_grad=True), torch.randn(4, 2)
@@ -789,6 +826,21 @@ for _ in range(3):
     share = torch.softmax(look(torch.randn(5, 3, 4)), 1)
     loss = (share * h).sum(1).pow(2).mean() + look(torch.randn(2, 4)).mean()
     opt.zero_grad(); loss.backward(); opt.step()
+""",
+    ),
+    (
+        "collected_out_of_order",
+        """from torch.utils.data import DataLoader, TensorDataset
+x, y = torch.randn(12, 3), torch.randint(0, 2, (12,))
+net, order = nn.Linear(3, 2), torch.randperm(12)
+loader = DataLoader(TensorDataset(x, y, torch.arange(12)), batch_size=4, sampler=order.tolist())
+said = torch.cat([net(rows) for rows, _, _ in loader]).argmax(1)
+print((said == y[order]).float().mean(), said.float().mean() - y.float().mean())
+known = torch.zeros(12, dtype=torch.long)
+for rows, _, at in loader:
+    known[at] = net(rows).argmax(1)
+print((known == y).float().mean())
+F.cross_entropy(net(x), y).backward()
 """,
     ),
 )  # fmt: skip

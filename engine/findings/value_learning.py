@@ -202,11 +202,12 @@ def _is_discounted(diagnosis: Diagnosis, tensor: str) -> bool:
     """Whether it is a part of 1 of what a model gave, without gradient."""
     maker = diagnosis.maker.get(tensor)
     is_part = maker is not None and maker.name == "mul" and 0 < (number(argument(maker, "other", 1)) or 0) < 1
-    while is_part and maker is not None and maker.module is None:
+    for maker in diagnosis.back(tensor, MOST_BEHIND) if is_part else ():
+        if maker.module is not None:
+            return not diagnosis.is_tracked(tensor)
         if len(maker.inputs) != 1:  # something else says where the value counts
             return False
-        maker = diagnosis.maker.get(maker.inputs[0])
-    return is_part and maker is not None and not diagnosis.is_tracked(tensor)
+    return False
 
 
 def _is_aimed_at(diagnosis: Diagnosis, op: Op) -> bool:

@@ -878,6 +878,18 @@ print((known == y).float().mean())
 F.cross_entropy(net(x), y).backward()
 """,
     ),
+    (
+        "end_never_read",
+        """import copy
+net = nn.Linear(3, 1)
+slow = copy.deepcopy(net).requires_grad_(False)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    opt.zero_grad(); (net(torch.randn(4, 3)) - slow(torch.randn(4, 3))).pow(2).mean().backward(); opt.step()
+    for new, old in zip(net.parameters(), slow.parameters()):
+        print((0.1 * new + 0.9 * old).sum().item())
+""",
+    ),
 )  # fmt: skip
 """Near misses that are told by numbers alone, or by which parameters they are."""
 TRIGGERS = tuple(Case(pair.code, pair.line, {}, pair.program) for pair in PAIRS)

@@ -772,6 +772,28 @@ for _ in range(50):
 """, (
         ("loss - 0.5 * torch.sum", "loss - 0.001 * torch.sum"),
     )),
+    Pair("input_as_target", 12, """notes = torch.arange(90) * 7 % 11
+table, rnn, head = nn.Embedding(11, 4), nn.LSTM(4, 6, batch_first=True), nn.Linear(6, 11)
+opt = torch.optim.Adam([*table.parameters(), *rnn.parameters(), *head.parameters()])
+for _ in range(2):
+    begins = torch.randint(0, 60, (20,))
+    heard = torch.stack([notes[b : b + 16] for b in begins])
+    next_ones = torch.stack([notes[b : b + 16] for b in begins])
+    scores = head(rnn(table(heard))[0])
+    F.cross_entropy(scores.transpose(1, 2), next_ones).backward()
+    opt.step(); opt.zero_grad()
+""", (
+        ("next_ones = torch.stack([notes[b : b", "next_ones = torch.stack([notes[b + 1 : b + 1"),
+    )),
+    Pair("padding_of_lookup_scored", 9, """from torch.nn.utils.rnn import pad_sequence
+lines = pad_sequence([torch.arange(2, 6 + i % 9) for i in range(30)], batch_first=True, padding_value=0)
+table, rnn, head = nn.Embedding(16, 4, padding_idx=0), nn.GRU(4, 6, batch_first=True), nn.Linear(6, 16)
+begin = torch.ones(30, 1, dtype=torch.long)
+told = torch.cat([begin, lines[:, :-1]], dim=1)
+F.cross_entropy(head(rnn(table(told))[0]).transpose(1, 2), lines).backward()
+""", (
+        ("transpose(1, 2), lines)", "transpose(1, 2), lines, ignore_index=0)"),
+    )),
 )  # fmt: skip
 ALSO_RIGHT = (
     ("term_without_gradient", """x, y = torch.randn(6, 2, requires_grad=True), torch.randn(4, 2)
@@ -888,6 +910,35 @@ for _ in range(3):
     opt.zero_grad(); (net(torch.randn(4, 3)) - slow(torch.randn(4, 3))).pow(2).mean().backward(); opt.step()
     for new, old in zip(net.parameters(), slow.parameters()):
         print((0.1 * new + 0.9 * old).sum().item())
+""",
+    ),
+    (
+        "answer_seen",
+        """ids = torch.randint(2, 9, (20, 16))
+table, head = nn.Embedding(9, 4), nn.Linear(4, 9)
+layer = nn.TransformerDecoderLayer(4, 2, 8, batch_first=True)
+told = torch.cat((torch.ones(20, 1, dtype=torch.long), ids[:, :-1]), 1)
+later = torch.triu(torch.ones(16, 16), 1).bool()
+scores = head(layer(table(told), table(ids), tgt_mask=later))
+F.cross_entropy(scores.transpose(1, 2), ids).backward()
+table, enc, dec = nn.Embedding(9, 4), nn.GRU(4, 8, batch_first=True), nn.GRU(4, 8, batch_first=True)
+out = nn.Linear(8, 9)(dec(table(told), enc(table(ids))[1])[0])
+F.cross_entropy(out.transpose(1, 2), ids).backward()
+""",
+    ),
+    (
+        "input_as_target",
+        """ids = torch.randint(2, 9, (20, 16))
+table, enc, dec = nn.Embedding(9, 4), nn.GRU(4, 8, batch_first=True), nn.GRU(4, 8, batch_first=True)
+told = torch.cat((torch.ones(20, 1, dtype=torch.long), ids[:, :-1]), 1)
+out = nn.Linear(8, 9)(dec(table(told), enc(table(ids))[1])[0])
+F.cross_entropy(out.transpose(1, 2), ids).backward()
+begins = torch.randint(0, 200, (20,))
+text = ids.flatten()
+rows = torch.stack([text[b : b + 16] for b in begins])
+blank = torch.stack([torch.where(torch.rand(16) < 0.2, 0, text[b : b + 16]) for b in begins])
+out = nn.Linear(8, 9)(enc(table(blank))[0])
+F.cross_entropy(out.transpose(1, 2), rows).backward()
 """,
     ),
 )  # fmt: skip

@@ -794,6 +794,52 @@ F.cross_entropy(head(rnn(table(told))[0]).transpose(1, 2), lines).backward()
 """, (
         ("transpose(1, 2), lines)", "transpose(1, 2), lines, ignore_index=0)"),
     )),
+    Pair("end_left_out", 24, """import random
+random.seed(1)
+value = nn.Linear(3, 1)
+opt = torch.optim.SGD(value.parameters(), lr=0.1)
+seen = []
+def walk():
+    place = 0
+    while True:
+        later = place + random.choice([-1, 1])
+        over = later in (-1, 3)
+        seen.append((torch.eye(3)[place], float(later == 3), torch.eye(3)[min(max(later, 0), 2)], over))
+        if over:
+            break
+        place = later
+for _ in range(3):
+    walk()
+for _ in range(3):
+    here, gains, there, ends = zip(*seen)
+    gains = torch.tensor(gains)
+    with torch.no_grad():
+        aim = gains + 0.9 * value(torch.stack(there)).squeeze(1)
+    loss = F.mse_loss(value(torch.stack(here)).squeeze(1), aim)
+    opt.zero_grad(); loss.backward(); opt.step()
+""", (
+        ("0.9 * value(torch.stack(there)).squeeze(1)", "0.9 * value(torch.stack(there)).squeeze(1) * (1 - torch.tensor(ends).float())"),
+    )),
+    Pair("end_left_out", 18, """class Memory:
+    def __init__(self):
+        self.rows = []
+    def put(self, s, a, r, n, d):
+        self.rows.append([s, a, r, n, d])
+memory, q = Memory(), nn.Linear(2, 2)
+opt = torch.optim.Adam(q.parameters())
+s, done = torch.zeros(2), False
+while not done:
+    n = s + 1
+    done = bool(n[0] > 5)
+    memory.put(s, int(n[0]) % 2, 1.0, n, done)
+    s = n
+for s, a, r, n, end in memory.rows:
+    target = torch.tensor(r) + 0.99 * q(n).max().detach()
+    loss = (q(s)[a] - target).pow(2)
+    opt.zero_grad(); loss.backward(); opt.step()
+""", (
+        ("+ 0.99 *", "+ 0.99 * (not end) *"),
+    )),
 )  # fmt: skip
 ALSO_RIGHT = (
     ("term_without_gradient", """x, y = torch.randn(6, 2, requires_grad=True), torch.randn(4, 2)
@@ -939,6 +985,23 @@ rows = torch.stack([text[b : b + 16] for b in begins])
 blank = torch.stack([torch.where(torch.rand(16) < 0.2, 0, text[b : b + 16]) for b in begins])
 out = nn.Linear(8, 9)(enc(table(blank))[0])
 F.cross_entropy(out.transpose(1, 2), rows).backward()
+""",
+    ),
+    (
+        "end_left_out",
+        """net, aim = nn.Linear(2, 1), nn.Linear(2, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+rows, late = [], False
+for step in range(6):
+    late = step == 5
+    rows.append((torch.randn(2), 1.0, torch.randn(2), late, step))
+    if step > 7:
+        break
+for _ in range(3):
+    here, gains, there, ends, steps = zip(*rows)
+    target = torch.tensor(gains) + 0.9 * aim(torch.stack(there)).squeeze(1).detach() * (1 - torch.tensor(ends).float())
+    loss = F.mse_loss(net(torch.stack(here)).squeeze(1), target)
+    opt.zero_grad(); loss.backward(); opt.step()
 """,
     ),
 )  # fmt: skip

@@ -39,13 +39,13 @@ def averages_of_the_wrong_count(diagnosis: Diagnosis) -> Iterator[Finding]:
     reads = grouped(read, lambda each: each[1].span)
     for span, pieces in grouped(told, lambda each: each[1].span).items():
         ends = pairwise([-1, *(at for at, _ in pieces)])
-        turns_told = [(begin, end, text) for (begin, end), (_, text) in zip(ends, pieces, strict=True)]
-        whole = [each for each in turns_told if not diagnosis.has_gap(each[0], _next_op(ran, each[1]))]
+        printed = [(begin, end, text) for (begin, end), (_, text) in zip(ends, pieces, strict=True)]
+        whole = [each for each in printed if not diagnosis.has_gap(each[0], _next_op(ran, each[1]))]
         for own in reads.values() if len(whole) > 1 else ():
-            turns = [[op for at, op in own if begin < at < end] for begin, end, _ in whole]
-            found = [_average(diagnosis, ops, text.text) for ops, (*_, text) in zip(turns, whole, strict=True)]
-            known = [each for each in found if each is not None]
-            if len(known) < len(found) or len({(each.place, each.code) for each in known}) > 1:
+            at, ops = zip(*own, strict=True)
+            turns = [ops[bisect_right(at, begin) : bisect_right(at, end)] for begin, end, _ in whole]
+            known = list(_averages(diagnosis, turns, [text.text for *_, text in whole]))
+            if len(known) < len(whole) or len({(each.place, each.code) for each in known}) > 1:
                 continue
             yield diagnosis.warning(
                 known[0].code,
@@ -64,6 +64,15 @@ def _next_op(ran: Sequence[int], at: int) -> int:
     """Where in the timeline the next op stands: what was left out before a line was printed is told before that one."""
     later = bisect_right(ran, at)
     return ran[later] if later < len(ran) else at
+
+
+def _averages(diagnosis: Diagnosis, turns: Sequence[Sequence[Op]], texts: Sequence[str]) -> Iterator[_Average]:
+    """What is wrong in the text of each turn, up to the first where nothing is."""
+    for ops, text in zip(turns, texts, strict=True):
+        found = _average(diagnosis, ops, text)
+        if found is None:
+            return
+        yield found
 
 
 def _average(diagnosis: Diagnosis, reads: Sequence[Op], text: str) -> _Average | None:

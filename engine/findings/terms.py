@@ -21,7 +21,7 @@ from engine.findings.diagnosis import (
     share_outside,
     times,
 )
-from engine.findings.losses import ELEMENTWISE_LOSSES, last_maker, said_at
+from engine.findings.losses import CLASS_LOSSES, ELEMENTWISE_LOSSES, last_maker, said_at
 from engine.findings.training_loop import written_at
 from engine.findings.uphill import squares_differences
 from engine.ops import PASSES, READS
@@ -459,7 +459,7 @@ def divergences_that_drown_the_loss(diagnosis: Diagnosis) -> Iterator[Finding]:
                 tensors=(*began.term.outputs[:1], *began.mean.outputs[:1]),
                 mean=diagnosis.code.excerpt(began.mean.span),
                 mean_line=line(began.mean.span),
-                count=str(diagnosis.elements(began.mean.inputs[0])),
+                count=str(began.over),
                 weight=f"{began.weight:.0f}",
                 first=f"{began.value:.3g}",
                 last=f"{ended.value:.3g}",
@@ -468,9 +468,11 @@ def divergences_that_drown_the_loss(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 
 class _Beside(NamedTuple):
-    """A mean of a loss, the sum of a divergence, what that is, and how many times as much one number of it weighs."""
+    """A mean of a loss over so many numbers, the sum of a divergence, what that is, and how many times as much one
+    number of it weighs."""
 
     mean: Op
+    over: int
     term: Op
     value: float
     weight: float
@@ -489,8 +491,8 @@ def _mean_and_divergence(diagnosis: Diagnosis, pass_: Pass) -> _Beside | None:
     value = numbers_of(diagnosis.tensors.get(terms[makers.index(sums[0])]))
     if not value or not all(len(each) == 1 and each[0] for each in slopes):
         return None
-    weight = abs(slopes[0][0] / slopes[1][0]) * diagnosis.elements(means[0].inputs[0])
-    return _Beside(means[0], sums[0], abs(value[0]), weight)
+    count = diagnosis.elements(means[0].inputs[1 if means[0].name in CLASS_LOSSES else 0])
+    return _Beside(means[0], count, sums[0], abs(value[0]), abs(slopes[0][0] / slopes[1][0]) * count)
 
 
 def _is_divergence(diagnosis: Diagnosis, op: Op) -> bool:

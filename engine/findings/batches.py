@@ -2,7 +2,8 @@
 
 import ast
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from itertools import accumulate
 from typing import NamedTuple
 
 from engine.findings.diagnosis import (
@@ -18,12 +19,14 @@ from engine.findings.diagnosis import (
     says,
     times,
 )
-from engine.findings.losses import CLASS_LOSSES, COMPARING
+from engine.findings.losses import CLASS_LOSSES, COMPARING, DECIDES, PASSING
 from engine.program.names import called, dotted
 from engine.program.tree import covers
 from engine.trace import Batch, Finding, Op, Pass, Span, Tensor
 
 HELD_AGAINST = (*COMPARING, "sub", "rsub")
+KEEPS_ROWS = PASSING | DECIDES | frozenset("sigmoid softmax long int cpu detach".split()) - {"topk"}
+"""Ops that leave each row at its place."""
 LEAST_STEPS = 3
 UNEVEN = 2
 """How many times as many targets one pass of a step has as another, that they should not count alike."""
@@ -135,6 +138,60 @@ def loaders_shuffled_apart(diagnosis: Diagnosis) -> Iterator[Finding]:
             rows=", ".join(map(str, label.indices[:4])),
             loss_line=line(op.span),
         )
+
+
+def collected_out_of_order(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Predictions collected from a loader in an order of its own, held against the targets in that of the data set."""
+    of = {tensor: batch for batch in diagnosis.trace.batches for tensor in batch.tensors}
+    for op in diagnosis.ops_named((*HELD_AGAINST, "eq", "ne")) if of else ():
+        for made, wanted in (op.inputs[:2], op.inputs[1::-1]) if len(op.inputs) > 1 else ():
+            joined = diagnosis.origin(made, KEEPS_ROWS)
+            parts = joined.inputs if joined is not None and joined.name in ("cat", "concat") else ()
+            batches = [_batch_behind(diagnosis, of, part) for part in parts]
+            known = [batch for batch in batches if batch is not None]
+            if not known or len(known) < len(batches) or len({(batch.loader, batch.epoch) for batch in known}) > 1:
+                continue
+            begins = accumulate((batch.count for batch in known), initial=0)
+            is_in_order = all(
+                batch.indices == (*range(begin, begin + len(batch.indices)),)
+                for batch, begin in zip(known, begins, strict=False)
+            )
+            whole = _picked_from(diagnosis, known[0], wanted, sum(batch.count for batch in known))
+            if is_in_order or whole is None:
+                continue
+            yield diagnosis.warning(
+                "collected_out_of_order",
+                op,
+                tensors=(made, wanted),
+                name=diagnosis.say(made),
+                targets=diagnosis.say(whole),
+                rows=", ".join(map(str, known[0].indices[:4])),
+                loader_line=line(known[0].span),
+            )
+
+
+def _batch_behind(diagnosis: Diagnosis, of: Mapping[str, Batch], tensor: str) -> Batch | None:
+    """The one batch that a tensor was computed from."""
+
+    def behind(each: str) -> tuple[str, ...]:
+        return () if each in of or diagnosis.is_parameter(each) else diagnosis.made_from(each)
+
+    found = {of[each].number: of[each] for each in near([tensor], behind) if each in of}
+    return next(iter(found.values())) if len(found) == 1 else None
+
+
+def _picked_from(diagnosis: Diagnosis, batch: Batch, wanted: str, count: int) -> str | None:
+    """The tensor that these are as they were, of so many rows, out of which the samples of a batch were picked."""
+    kept = list(near([wanted], lambda each: _kept_from(diagnosis, each)))
+    picks = (maker for maker in diagnosis.makers_behind(batch.tensors) if maker.name == "getitem" and maker.inputs)
+    sources = {diagnosis.identity(maker.inputs[0]) for maker in picks}
+    alike = (each for each in kept if diagnosis.identity(each) in sources)
+    return next((each for each in alike if diagnosis.tensors[each].shape[:1] == (count,)), None)
+
+
+def _kept_from(diagnosis: Diagnosis, tensor: str) -> tuple[str, ...]:
+    maker = diagnosis.maker.get(tensor)
+    return maker.inputs[:1] if maker is not None and maker.name in KEEPS_ROWS else ()
 
 
 def _order(diagnosis: Diagnosis, batch: Batch) -> list[str]:

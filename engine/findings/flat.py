@@ -1,6 +1,7 @@
 """Results that cannot change: differences of equal things, and ops where the gradient ends because what comes out is
 the same whatever comes in."""
 
+import math
 from collections import Counter
 from collections.abc import Iterator
 
@@ -15,13 +16,14 @@ from engine.findings.diagnosis import (
     grouped,
     is_alike,
     is_zero,
+    line,
     size_of,
     times,
 )
 from engine.findings.gradient_flow import PRODUCTS, RELUS, SQUASHES, flat_ops
 from engine.findings.losses import ELEMENTWISE_LOSSES, said_at
 from engine.findings.recurrent import CELLS
-from engine.trace import Finding, Op, Visit
+from engine.trace import Finding, Op, Span, Visit
 
 SAID_ELSEWHERE = frozenset((*RELUS, *SQUASHES, *PRODUCTS))
 """Ops that other families look at."""
@@ -34,6 +36,10 @@ TRIPLET = "triplet_margin_loss"
 DRAWS = frozenset(("normal", "bernoulli", "poisson"))
 """Ops whose numbers come by chance: PyTorch sends zeros back through them."""
 SHRINKS = frozenset(("prod", "exp", "pow"))
+NOTHING = 1e-5
+"""Of what came in: rounding alone leaves so little of it."""
+LEAST_SHARE = 1e-3
+"""A softmax that gives one all and the others nothing lets nothing through either."""
 ROUNDING = 1e-4
 """Of the largest gradient: a normalisation over one number gives not quite 0."""
 
@@ -94,6 +100,51 @@ def flattened(diagnosis: Diagnosis) -> Iterator[Finding]:
                 shape=times(given) if (given := diagnosis.input_of(op)) is not None else UNKNOWN,
             )
             return
+
+
+def shares_counted_alike(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Shares of a softmax that a loss weighs alike in every pass: they add up to 1 however they are spread, and what
+    lies behind them gets nothing but rounding."""
+    turns: dict[Span | None, list[tuple[Op, Visit]]] = {}
+    for pass_ in diagnosis.ended if any(diagnosis.ops_named(("softmax",))) else ():
+        for visit in pass_.visits:
+            op = diagnosis.op_of_node(visit.node)
+            if op is not None and op.name == "softmax":
+                turns.setdefault(op.span, []).append((op, visit))
+    for visits in turns.values():
+        op, first = visits[0]
+        sizes = [_sizes(diagnosis, visit) for _, visit in visits]
+        shares = extent(diagnosis.output_of(op))
+        if len(visits) < LEAST_TURNS or shares is None or not LEAST_SHARE < shares[0] < shares[1] < 1 - LEAST_SHARE:
+            continue
+        most = max(entered for entered, _ in sizes)
+        leaves = diagnosis.leaves_behind(op.inputs)
+        given = [added.delta for _, added in diagnosis.accumulations if added.tensor in leaves]
+        learnt = (size_of(diagnosis.tensors.get(delta or "")) for delta in given)
+        if any(not left < NOTHING * entered for entered, left in sizes) or not given:
+            continue
+        takers = [taker for taker in diagnosis.takers.get(op.outputs[0], ()) if diagnosis.reaches_a_pass(taker)]
+        if takers and all(size is not None and size < NOTHING * most for size in learnt):
+            yield diagnosis.warning(
+                "shares_counted_alike",
+                takers[0],
+                tensors=(op.outputs[0], *leaves[:7]),
+                nodes=(first.node,),
+                name=diagnosis.say(op.outputs[0]),
+                softmax_line=line(op.span),
+                entered=f"{sizes[0][0]:.2g}",
+                left=f"{sizes[0][1]:.2g}",
+                leaves=diagnosis.say_all(leaves),
+                count=diagnosis.counted(visits),
+            )
+
+
+def _sizes(diagnosis: Diagnosis, visit: Visit) -> tuple[float, float]:
+    """Of the gradient that came to a node, and of what left it."""
+    entered, left = (
+        size_of(diagnosis.tensors.get(next(iter(given), None) or "")) for given in (visit.entered, visit.left)
+    )
+    return entered or 0.0, math.inf if left is None else left
 
 
 def _why_flat(diagnosis: Diagnosis, op: Op) -> str:

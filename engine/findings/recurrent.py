@@ -11,6 +11,8 @@ from engine.trace import Finding, Op, Tensor
 
 CELLS = ("gru_cell", "lstm_cell", "rnn_tanh_cell", "rnn_relu_cell")
 FEW_STEPS = 3
+PARTS = ("getitem", "chunk", "split", "narrow", "tensor_split", "view", "reshape", "unflatten")
+"""Ops by which a half of the features may be taken alone."""
 
 
 def states_lost(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -84,6 +86,32 @@ def padding_read_last(diagnosis: Diagnosis) -> Iterator[Finding]:
             rows=str(rows),
             length=str(length),
             layer_line=line(op.span),
+        )
+
+
+def backward_read_at_the_end(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """The last step alone of what a layer gave that runs both ways: the half that runs backward begins there and has
+    seen one step of the sequence."""
+    for op in diagnosis.ops_named(RECURRENT):
+        made = diagnosis.output_of(op)
+        flags = [given.text for given in op.arguments if given.tensor is None]
+        if op.iteration >= FEW_STEPS or made is None or len(made.shape) != 3 or flags[-2:-1] != ["True"]:
+            continue
+        is_first, takers = flags[-1] == "True", diagnosis.takers.get(made.id, ())
+        length = made.shape[1 if is_first else 0]
+        picked = list(_last_picked(diagnosis, op, length, is_first=is_first)) if length > 1 else []
+        last = diagnosis.output_of(picked[0]) if picked else None
+        if last is None or len(takers) > 1 or last.shape[-1:] != made.shape[-1:]:
+            continue  # the first step is read too, or a half of the last one
+        if any(taker.name in PARTS for taker in diagnosis.takers.get(last.id, ())):
+            continue
+        yield diagnosis.warning(
+            "backward_read_at_end",
+            picked[0],
+            tensors=(made.id, last.id),
+            layer_line=line(op.span),
+            length=str(length),
+            half=str(made.shape[2] // 2),
         )
 
 

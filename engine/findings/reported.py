@@ -1,6 +1,7 @@
 """What the numbers that a program prints are, worked out from the values it read: whatever it is written like."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
@@ -24,28 +25,30 @@ class _Average(NamedTuple):
     right: float
     divided_by: int
     parts: int
-    is_mean: bool
-    """The parts are means over batches, and not counts of samples."""
+    code: str
 
 
 def averages_of_the_wrong_count(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """The means of batches divided by the count of samples, or counts of samples by that of batches, in what is printed
-    after each epoch."""
+    """The means of batches divided by the count of samples, counts of samples by that of batches, or the count in the
+    last batch by that of all samples, in what is printed after each epoch."""
     trace = diagnosis.trace
     moments = [(at, step) for at, step in enumerate(trace.timeline) if step.kind in ("op", "output")]
     told = ((at, trace.output[step.index]) for at, step in moments if step.kind == "output" and step.index is not None)
-    read = ((at, op) for at, step in moments if (op := diagnosis.ops.get(step.op or "")) and op.name == "item")
+    read = ((at, op) for at, step in moments if (op := diagnosis.ops.get(step.op or "")) and op.name in ("item", "sum"))
+    ran = [at for at, step in moments if step.kind == "op"]
     reads = grouped(read, lambda each: each[1].span)
-    for span, pieces in grouped(told, lambda each: each[1].span).items() if not trace.gaps else ():
-        ends = [-1, *(at for at, _ in pieces)]
-        for own in reads.values() if len(pieces) > 1 else ():
-            turns = [[op for at, op in own if begin < at < end] for begin, end in pairwise(ends)]
-            found = [_average(diagnosis, ops, text.text) for ops, (_, text) in zip(turns, pieces, strict=True)]
-            known = [each for each in found if each is not None]
-            if len(known) < len(found) or len({each.place for each in known}) > 1:
+    for span, pieces in grouped(told, lambda each: each[1].span).items():
+        ends = pairwise([-1, *(at for at, _ in pieces)])
+        printed = [(begin, end, text) for (begin, end), (_, text) in zip(ends, pieces, strict=True)]
+        whole = [each for each in printed if not diagnosis.has_gap(each[0], _next_op(ran, each[1]))]
+        for own in reads.values() if len(whole) > 1 else ():
+            at, ops = zip(*own, strict=True)
+            turns = [ops[bisect_right(at, begin) : bisect_right(at, end)] for begin, end, _ in whole]
+            known = list(_averages(diagnosis, turns, [text.text for *_, text in whole]))
+            if len(known) < len(whole) or len({(each.place, each.code) for each in known}) > 1:
                 continue
             yield diagnosis.warning(
-                "means_over_samples" if known[0].is_mean else "counts_over_batches",
+                known[0].code,
                 span,
                 tensors=turns[0][0].inputs[:1],
                 said=known[0].said,
@@ -57,19 +60,40 @@ def averages_of_the_wrong_count(diagnosis: Diagnosis) -> Iterator[Finding]:
             )
 
 
+def _next_op(ran: Sequence[int], at: int) -> int:
+    """Where in the timeline the next op stands: what was left out before a line was printed is told before that one."""
+    later = bisect_right(ran, at)
+    return ran[later] if later < len(ran) else at
+
+
+def _averages(diagnosis: Diagnosis, turns: Sequence[Sequence[Op]], texts: Sequence[str]) -> Iterator[_Average]:
+    """What is wrong in the text of each turn, up to the first where nothing is."""
+    for ops, text in zip(turns, texts, strict=True):
+        found = _average(diagnosis, ops, text)
+        if found is None:
+            return
+        yield found
+
+
 def _average(diagnosis: Diagnosis, reads: Sequence[Op], text: str) -> _Average | None:
-    """The number in a text that is the sum of what was read in a turn, divided by what does not go with it."""
-    values = [number for op in reads for number in numbers_of(diagnosis.input_of(op))]
+    """The number in a text that is the sum of what was read in a turn, or the last of it, divided by what does not go
+    with it."""
+    made = (diagnosis.output_of(op) if op.name == "sum" else diagnosis.input_of(op) for op in reads)
+    values = [number for each in made for number in numbers_of(each)]
     sizes = [_samples(diagnosis, op) for op in reads]
     if len(values) < 2 or len(values) != len(reads) or len(set(sizes)) > 2 or not all(size for _, size in sizes):
         return None
     is_mean, count = sizes[0][0], sum(size for _, size in sizes)
     wrong, right = (count, len(values)) if is_mean else (len(values), count)
+    code = "means_over_samples" if is_mean else "counts_over_batches"
     for place, said in enumerate(NUMBER.findall(text)):
         is_told = len(said.replace(".", "").lstrip("0")) >= DIGITS
         scales = (1,) if is_mean else (1, 100)
         if is_told and wrong != right and any(_is(said, scale * sum(values) / wrong) for scale in scales):
-            return _Average(place, said, sum(values) / right, wrong, len(values), is_mean)
+            return _Average(place, said, sum(values) / right, wrong, len(values), code)
+        is_last = is_told and not is_mean and any(_is(said, scale * values[-1] / count) for scale in scales)
+        if is_last and sum(values) > values[-1] > 0:
+            return _Average(place, said, sum(values) / count, count, len(values), "last_count_over_samples")
     return None
 
 
@@ -82,11 +106,12 @@ def _is(said: str, value: float) -> bool:
 def _samples(diagnosis: Diagnosis, op: Op) -> tuple[bool, int]:
     """Whether what was read is a mean, and over how many samples it or the count of them was taken; 0 where it is
     neither."""
-    maker = diagnosis.origin(op.inputs[0] if op.inputs else None, ("detach", "cpu", "float"))
+    through = ("detach", "cpu", "float")
+    maker = op if op.name == "sum" else diagnosis.origin(op.inputs[0] if op.inputs else None, through)
     given = diagnosis.input_of(maker, 1 if maker.name in LOSS_FUNCTIONS else 0) if maker is not None else None
     if maker is None or given is None or not given.shape:
         return False, 0
     if maker.name in LOSS_FUNCTIONS:
         return True, given.shape[0] if argument(maker, "reduction") == "'mean'" else 0
-    before = diagnosis.maker.get(maker.inputs[0])
+    before = diagnosis.origin(given.id, through)
     return False, given.shape[0] if maker.name == "sum" and before is not None and before.name == "eq" else 0

@@ -41,7 +41,7 @@ CAUSES = {
     ),
     "diverged": (
         *("scaled_and_stepped", "parameters_used_up", "closure_adds_up", "step_without_zero_grad"),
-        *("changed_by_reading", "loss_summed", "steps_too_long"),
+        *("changed_by_reading", "loss_summed", "steps_too_long", "clip_after_step"),
     ),
     "loss_summed": ("uphill", "maximize_of", "loss_negated"),
     "steps_too_long": (
@@ -63,6 +63,7 @@ OF_ALL = (
     "scheduled_per_batch",
     "parameters_used_up",
     "changed_by_reading",
+    "clip_after_step",
     "diverged",
     "loss_summed",
     "steps_too_long",
@@ -79,7 +80,7 @@ SAID_BETTER = {
 POSSIBLE = frozenset(
     "model_without_optimizer trained_while_evaluating evaluated_in_train target_learns real_class_ignored"
     " reward_minimised likelihood_minimised shuffled_alone layers_are_one noise_of_all_samples"
-    " inputs_of_another_size fast_weights_without_graph micro_batches_weigh_alike end_never_read".split()
+    " inputs_of_another_size fast_weights_without_graph micro_batches_weigh_alike end_never_read end_left_out".split()
 )
 """Codes of what may be meant, or may come of something else; their sentences say so."""
 

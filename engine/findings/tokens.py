@@ -133,7 +133,8 @@ def _looked_up(diagnosis: Diagnosis, scores: str, shape: tuple[int, ...]) -> tup
 
 def _begin(op: Op, made: Tensor | None) -> int | None:
     """At which place a slice of sequences begins that keeps all the rest; None for what picks otherwise."""
-    parts = re.findall(r"slice\([^()]*\)|[^,()\s]+", op.arguments[-1].text or "") if op.arguments else []
+    text = re.sub(r"tensor\((\d+)\)", r"\1", op.arguments[-1].text or "") if op.arguments else ""
+    parts = re.findall(r"slice\([^()]*\)|[^,()\s]+", text)
     axes = len(made.shape) if made is not None else 0
     if parts[:1] == ["Ellipsis"]:
         parts[:1] = [_ALL] * (axes + 1 - len(parts))
@@ -163,12 +164,21 @@ def _places(diagnosis: Diagnosis, tensor: Tensor) -> list[tuple[str, int]]:
             rows = [diagnosis.tensors[row] for row in maker.inputs if row in diagnosis.tensors]
             cut = [place for row in rows if len(row.shape) == 1 for place in _places(diagnosis, row)]
             return [(source, start + at) for source, at in cut]
+        if maker is not None and maker.name == "cat" and len(maker.inputs) == 2 and _is_along_places(maker, tensor):
+            first, rest = (diagnosis.tensors[part] for part in maker.inputs)
+            start, tensor = start - first.shape[-1], rest
+            continue
         begin = _begin(maker, tensor) if maker is not None and maker.name == "getitem" and maker.view else None
         given = diagnosis.input_of(maker) if maker is not None else None
         if maker is None or given is None or (maker.name not in KEEPS_ORDER and begin is None):
             break
         start, tensor = start + (begin or 0), given
     return [(diagnosis.identity(tensor.id), start)]
+
+
+def _is_along_places(op: Op, made: Tensor) -> bool:
+    """Whether rows were joined end to end, as a token for the start and those that follow it are."""
+    return int(number(argument(op, "dim", 1)) or 0) in (-1, len(made.shape) - 1)
 
 
 def _are_shifted(given: Tensor, wanted: Tensor, by: int) -> bool:

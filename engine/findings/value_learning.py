@@ -21,12 +21,14 @@ from engine.findings.losses import ELEMENTWISE_LOSSES, MADE_BY_LAYERS, PASSING
 from engine.findings.shared_data import DRAWS
 from engine.ops import DETACHES
 from engine.program.edits import Edits
-from engine.program.names import called
+from engine.program.names import called, names_read
 from engine.trace import Finding, ModuleCall, Op, Tensor
 
 MOST_BEHIND = 40
 BESIDE = 6
 """Among how many ops before and after one what was made beside it is looked for."""
+LEAST_PARTS = 4
+"""A state, an action, a reward and how it went on."""
 FACTORS = ("mul", "squeeze", "unsqueeze", "view", "reshape", "flatten")
 """Ops between a value and its share in a target."""
 
@@ -196,17 +198,32 @@ def ends_never_read(diagnosis: Diagnosis) -> Iterator[Finding]:
                 flags_line=line(diagnosis.maker[flags].span),
                 times=diagnosis.counted(turns),
             )
+            continue
+        name = _unread_end(diagnosis, op, reward)
+        stored = _stored_end(diagnosis, name) if name is not None else None
+        if name is not None and stored is not None:
+            yield diagnosis.warning(
+                "end_left_out",
+                op,
+                tensors=(*op.outputs[:1], reward),
+                reward=diagnosis.say(reward),
+                flags=name.id,
+                flags_line=str(name.lineno),
+                stored=diagnosis.code.short(stored),
+                stored_line=str(stored.lineno),
+            )
 
 
 def _is_discounted(diagnosis: Diagnosis, tensor: str) -> bool:
     """Whether it is a part of 1 of what a model gave, without gradient."""
     maker = diagnosis.maker.get(tensor)
     is_part = maker is not None and maker.name == "mul" and 0 < (number(argument(maker, "other", 1)) or 0) < 1
-    while is_part and maker is not None and maker.module is None:
+    for maker in diagnosis.back(tensor, MOST_BEHIND) if is_part else ():
+        if maker.module is not None:
+            return not diagnosis.is_tracked(tensor)
         if len(maker.inputs) != 1:  # something else says where the value counts
             return False
-        maker = diagnosis.maker.get(maker.inputs[0])
-    return is_part and maker is not None and not diagnosis.is_tracked(tensor)
+    return False
 
 
 def _is_aimed_at(diagnosis: Diagnosis, op: Op) -> bool:
@@ -235,6 +252,51 @@ def _unread_flags(diagnosis: Diagnosis, rewards: Sequence[Op]) -> str | None:
             if is_beside and not any(diagnosis.takers.get(each) for each in made):
                 return made[0]
     return None
+
+
+def _unread_end(diagnosis: Diagnosis, op: Op, reward: str) -> ast.Name | None:
+    """A name beside that of the reward, among those that samples are taken apart into, which no line reads."""
+    code, statement = diagnosis.code, diagnosis.code.statement_at(op.span)
+    function = code.function(statement) if statement is not None else None
+    maker = diagnosis.maker.get(reward)
+    made = code.at(maker.span) if maker is not None else None
+    asked = {diagnosis.say(reward), *(names_read(made) if made is not None else ())}
+    here = [node for node in code.nodes if function is None or code.function(node) is function]
+    read = {node.id for node in here if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+    for node in here:
+        parts = node.elts if isinstance(node, ast.Tuple | ast.List) and isinstance(node.ctx, ast.Store) else []
+        names = [part for part in parts if isinstance(part, ast.Name)]
+        loose = [name for name in names if name.id not in read and not name.id.startswith("_")]
+        if LEAST_PARTS <= len(names) == len(parts) and asked & {name.id for name in names} and len(loose) == 1:
+            return loose[0]
+    return None
+
+
+def _stored_end(diagnosis: Diagnosis, name: ast.Name) -> ast.expr | None:
+    """What is stored for such a name, where the program asks that itself whether to go on."""
+    code, unpacked = diagnosis.code, diagnosis.code.parents.get(name)
+    if not isinstance(unpacked, ast.Tuple | ast.List):
+        return None
+    at, count = unpacked.elts.index(name), len(unpacked.elts)
+    tests = [node.test for node in code.nodes if isinstance(node, ast.While | ast.If)]
+    asked = {name for test in tests for name in _flags_of(test)}
+    for call in code.calls:
+        given = call.args[0].elts if len(call.args) == 1 and isinstance(call.args[0], ast.Tuple) else call.args
+        if isinstance(call.func, ast.Attribute) and len(given) == count and asked & names_read(given[at]):
+            return given[at]
+    return None
+
+
+def _flags_of(test: ast.expr) -> Iterator[str]:
+    """The names that a condition asks for yes or no."""
+    match test:
+        case ast.Name(name):
+            yield name
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            yield from _flags_of(operand)
+        case ast.BoolOp(values=values):
+            for value in values:
+                yield from _flags_of(value)
 
 
 def ratios_of_one(diagnosis: Diagnosis) -> Iterator[Finding]:

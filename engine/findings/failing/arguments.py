@@ -156,3 +156,19 @@ def joined_tensors(case: Case) -> Finding:
 def _holds_tensor(case: Case, node: ast.expr) -> bool:
     """Whether a part of a condition names a tensor."""
     return any(is_tensor(case, name) for name in ast.walk(node) if isinstance(name, ast.Name))
+
+
+def empty_list(case: Case) -> Finding:
+    """A list that nothing was put into: where it was made, and whether any line was to fill it."""
+    name = a(ast.Name, known(case.written_as("FUNCTION(NAME, ...)")).part("NAME"))
+    made = known(case.made_last(name))
+    said = {"name": name.id, "made": case.code.short(made.value), "made_line": str(made.lineno)}
+    places = [node for node in case.code.nodes if isinstance(node, ast.Name) and node.id == name.id]
+    changes = [node for node in places if isinstance(case.code.parents.get(node), ast.Attribute | ast.AugAssign)]
+    is_read = any(isinstance(node.ctx, ast.Load) and node.lineno < name.lineno for node in places)
+    if said["made"] in ("[]", "list()") and not changes and not is_read:
+        return case.finding("list_never_filled", said)
+    fills = [node.lineno for node in changes]
+    is_skipped = bool(fills) and set(fills) <= set(case.diagnosis.trace.lines_not_run)
+    said |= {"is_skipped": str(int(is_skipped)), "fill_line": str(fills[0]) if is_skipped else ""}
+    return case.finding("list_empty", said)

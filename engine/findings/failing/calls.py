@@ -121,6 +121,16 @@ def init_misspelt(case: Case, cls: ast.ClassDef) -> Finding:
     return renamed(case, "init_misspelt", known(next(methods, None)), "__init__", cls)
 
 
+def never_made(case: Case) -> Finding:
+    """A model without parameters, as nobody calls what should have been its constructor."""
+    model = known(case.written_as("FUNCTION(MODEL.parameters(), ...)")).part("MODEL")
+    operand = case.operand(model)
+    name = operand.type if operand is not None else called(a(ast.Call, model))
+    cls = known(next(iter(case.code.classes(name)), None))
+    only_if(defined_in(cls, "__init__") is None and _NEAR_INIT.isdisjoint(map(called, case.code.calls)))
+    return init_misspelt(case, cls)
+
+
 def forward_missing(case: Case) -> Finding:
     """A module without `forward`: misspelt, or a container that is none to call."""
     cls = next(iter(case.code.classes(case.groups["type"])), None)

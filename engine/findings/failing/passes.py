@@ -48,6 +48,8 @@ def second_time(case: Case) -> Finding:
         code, where = "second_backward_in_loop" if is_carried else "made_before_loop", found.place or failed.span
         zeroed = found.zeroed() if is_carried else None
         said |= {"cut": found.detaching(), "is_trained": str(int(found.is_trained))}
+        leaves = diagnosis.say_all(found.leaves)
+        said["leaves"] = "" if found.is_trained or leaves == UNKNOWN else f" ({leaves})"
         fix = found.cut_between_turns() if is_carried else ()
         if zeroed is not None:
             code, where = "zeroed_with_history", case.code.span(zeroed.node)
@@ -268,10 +270,15 @@ class _Shared(NamedTuple):
         return code.line_after(max(last, backward, key=lambda one: one.lineno), cut)
 
     @property
+    def leaves(self) -> list[str]:
+        """What requires a gradient behind the shared tensor."""
+        return self.diagnosis.leaves_behind([self.tensor] if self.tensor is not None else [])
+
+    @property
     def is_trained(self) -> bool:
-        """Whether a step might change what lies behind the shared tensor."""
-        behind = self.diagnosis.leaves_behind([self.tensor] if self.tensor is not None else [])
-        return not self.diagnosis.steps or not self.diagnosis.held.isdisjoint(behind)
+        """Whether a step, or an update by hand, might change what lies behind the shared tensor."""
+        moved = self.diagnosis.held | self.diagnosis.moved
+        return not moved or not moved.isdisjoint(self.leaves)
 
     def zeroed(self) -> Written | None:
         """The `zero_()` that was to reset the shared tensor between the passes, and that autograd recorded."""

@@ -830,6 +830,12 @@ MODULES: dict[str, list[Row]] = {
     "init_misspelt": [
         Row(NET + "    def __int__(self, n): #<\n        super().__init__()\nNet(3)\n", {"name": "__int__"}, True),
         Row(NET + "    def init(self, n): #<\n        super().__init__()\nNet(3)\n", {"cls": "Net"}, True),
+        Row(
+            NET
+            + "    def _init_(self): #<\n        super().__init__()\n        self.out = nn.Linear(2, 1)\ndef fit(net):\n    return torch.optim.Adam(net.parameters(), lr=.1)\nfit(Net())\n",
+            {"name": "_init_", "cls": "Net"},
+            True,
+        ),
     ],
     "self_missing": [
         Row(NET + "    def forward(x): #<\n        return x\nNet()(torch.ones(2))\n", {"function": "forward"}, True),

@@ -228,11 +228,31 @@ GIVEN: dict[str, list[Row]] = {
         Row("nn.MultiheadAttention(10, 3) #<\n", {"code": "nn.MultiheadAttention(10, 3)"}),
         Row("layer = nn.TransformerEncoderLayer(d_model=10, nhead=4) #<\n", {"line": "5"}),
     ],
+    "list_never_filled": [
+        Row(
+            "class Ensemble(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.heads = nn.ModuleList([nn.Linear(3, 1), nn.Linear(3, 1)])\n    def forward(self, x):\n        votes = []\n"
+            "        for head in self.heads:\n            vote = head(x)\n        return torch.stack(votes).mean(0) #<\nEnsemble()(torch.ones(2, 3))\n",
+            {"name": "votes", "made_line": "10"},
+        ),
+        Row("parts = list()\nfor row in torch.ones(3, 2):\n    part = row * 2\nwhole = torch.cat(parts, dim=0) #<\n", {"made": "list()"}),
+    ],
+    "list_empty": [
+        Row(
+            "kept = []\nfor row in torch.ones(3, 2):\n    if row.sum() > 5:\n        kept.append(row)\nprint(torch.vstack(kept)) #<\n",
+            {"name": "kept", "is_skipped": "1", "fill_line": "8"},
+        ),
+        Row("def long(words):\n    found = [torch.ones(2) for word in words if len(word) > 9]\n    return torch.cat(found) #<\nlong(['a', 'b'])\n", {"is_skipped": "0"}),
+    ],
     "made_before_loop": [
         Row(
             "class Trainer:\n    def __init__(self, net, data):\n        self.net, self.data = net, data\n        self.opt = torch.optim.SGD(net.parameters(), lr=.1)\n    def train(self):\n        for i in range(3):\n"
             "            loss = self.net(self.data[i : i + 4]).pow(2).mean()\n            loss.backward()\n            self.opt.step()\nto_two = nn.Linear(3, 2)\nfeatures = to_two(torch.ones(8, 3)) #<\nTrainer(nn.Linear(2, 1), features).train()\n",
             {"shared": "features", "is_trained": "0"},
+        ),
+        Row(
+            "slope, x = torch.tensor(3., requires_grad=True), torch.rand(6)\naims = slope * x #<\nguess = torch.zeros((), requires_grad=True)\nfor i in range(4):\n    loss = (guess * x - aims).pow(2).mean()\n"
+            "    loss.backward()\n    with torch.no_grad():\n        guess -= .1 * guess.grad\n        guess.grad = None\n",
+            {"shared": "aims", "is_trained": "0", "leaves": " (slope)"},
         ),
         Row(W + "y = (w * w).sum() #<\nfor i in range(2):\n    y.backward()\n", {"shared": "y", "used_line": "8"}),
         Row(
@@ -599,6 +619,8 @@ NEAR_GIVEN: dict[str, str] = {
     "bce_out_of_range": "F.binary_cross_entropy(torch.tensor([0., 1.]), torch.ones(2))\n",
     "bce_target_range": "F.binary_cross_entropy(torch.tensor([.3]), torch.tensor([.7]))\n",
     "heads_do_not_divide": "nn.MultiheadAttention(12, 3)\nassert False, 'embed_dim'\n",
+    "list_never_filled": "parts = []\nparts += [torch.ones(2)] * 0\ntorch.cat(parts)\n",
+    "list_empty": "parts = [torch.ones(2), torch.ones(2)]\nprint(torch.cat(parts), torch.stack([]))\n",
     "made_before_loop": W + "for i in range(2):\n    y = (w * w).sum()\n    y.backward()\n",
     "changed_by_layer": "net = nn.Sequential(nn.Linear(3, 3), nn.ReLU(inplace=True))\nnet(torch.ones(2, 3)).sum().backward()\n",
     "cut_by_no_grad": "net = nn.Linear(2, 1)\nwith torch.no_grad():\n    print(net(torch.ones(3, 2)))\nnet(torch.ones(3, 2)).mean().backward()\n",

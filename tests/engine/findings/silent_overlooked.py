@@ -624,6 +624,222 @@ for _ in range(3):
     print((best.round() == y).float().mean())
     loss = F.cross_entropy(out, y)
 {STEP}""", (("(out, 1)[0]", "(out, 1)[1].float()"),)),
+    Pair("backward_read_at_end", 10, """class Tagger(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.read, self.say = nn.GRU(3, 4, bidirectional=True), nn.Linear(8, 2)
+    def forward(self, x):
+        steps, ends = self.read(x)
+        return self.say(steps[-1])
+net = Tagger()
+opt = torch.optim.Adam(net.parameters())
+for _ in range(3):
+    loss = F.cross_entropy(net(torch.randn(9, 5, 3)), torch.randint(0, 2, (5,)))
+    opt.zero_grad(); loss.backward(); opt.step()
+""", (
+        ("self.say(steps[-1])", "self.say(torch.cat((ends[0], ends[1]), 1))"),
+    )),
+    Pair("backward_read_at_end", 7, """rnn, head = nn.LSTM(2, 6, num_layers=2, batch_first=True, bidirectional=True), nn.Linear(12, 1)
+waves = torch.randn(4, 7, 2)
+for _ in range(3):
+    value = head(rnn(waves)[0][:, 6])
+    F.mse_loss(value.squeeze(1), waves.sum((1, 2))).backward()
+""", (
+        ("head(rnn(waves)[0][:, 6])", "head(rnn(waves)[0].mean(1))"),
+    )),
+    Pair("shares_counted_alike", 10, """chooser = nn.Sequential(nn.Linear(5, 8), nn.Tanh(), nn.Linear(8, 3))
+opt = torch.optim.SGD(chooser.parameters(), lr=0.1)
+for _ in range(4):
+    seen = torch.randn(6, 5)
+    odds = torch.softmax(chooser(seen), dim=1)
+    gain = torch.randn(6)
+    loss = -(odds * gain[:, None]).mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+""", (
+        ("gain = torch.randn(6)", "gain = torch.randn(6)\n    picked = torch.multinomial(odds, 1)"),
+        ("(odds * gain[:, None])", "(odds.gather(1, picked).log() * gain[:, None])"),
+    )),
+    Pair("shares_counted_alike", 9, """net = nn.Sequential(nn.Linear(4, 3), nn.Softmax(dim=-1))
+opt = torch.optim.Adam(net.parameters())
+x, y = torch.randn(8, 4), F.one_hot(torch.randint(0, 3, (8,)), 3)
+for _ in range(3):
+    made = net(x)
+    loss = (y - made).sum(1).mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+""", (
+        ("(y - made).sum(1)", "(y - made).pow(2).sum(1)"),
+    )),
+    Pair("last_count_over_samples", 17, """from torch.utils.data import DataLoader, TensorDataset
+points = TensorDataset(torch.randn(60, 4), torch.randint(0, 2, (60,)))
+loader = DataLoader(points, batch_size=20)
+net = nn.Linear(4, 2)
+opt = torch.optim.Adam(net.parameters())
+for epoch in range(3):
+    total, good = 0, 0
+    for xb, yb in loader:
+        out = net(xb)
+        loss = F.cross_entropy(out, yb)
+        opt.zero_grad(); loss.backward(); opt.step()
+        total += len(yb)
+        good = (out.argmax(1) == yb).sum().item()
+    print('epoch', epoch, 'acc', round(100 * good / total, 4))
+""", (
+        ("good = (out", "good += (out"),
+    )),
+    Pair("last_count_over_samples", 14, """net, opt = nn.Linear(3, 1), None
+x = torch.randn(64, 3)
+y = (x.sum(1) > 0).float()
+def check():
+    with torch.no_grad():
+        for at in range(0, 64, 16):
+            correct = ((net(x[at : at + 16])[:, 0] > 0) == y[at : at + 16]).float().sum()
+    return correct / len(x)
+for _ in range(3):
+    F.binary_cross_entropy_with_logits(net(x)[:, 0], y).backward()
+    print(f'{check():.5f}')
+""", (
+        ("return correct / len(x)", "return correct / 16"),
+    )),
+    Pair("collected_out_of_order", 16, """from torch.utils.data import DataLoader, TensorDataset
+held_x, held_y = torch.randn(20, 3), torch.randn(20, 1)
+net = nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+F.mse_loss(net(held_x), held_y).backward(); opt.step()
+held = DataLoader(TensorDataset(held_x, held_y), batch_size=8, shuffle=True)
+def error():
+    said = []
+    with torch.no_grad():
+        for rows, _ in held:
+            said.append(net(rows))
+    whole = torch.cat(said).squeeze(1)
+    return (whole - held_y.squeeze(1)).abs().mean()
+print(error().item())
+""", (
+        ("shuffle=True", "shuffle=False"),
+    )),
+    Pair("collected_out_of_order", 20, """from torch.utils.data import DataLoader, Dataset
+class Signs(Dataset):
+    def __init__(self):
+        self.x = torch.randn(12, 2)
+        self.kinds = torch.arange(12) % 3
+    def __len__(self):
+        return 12
+    def __getitem__(self, i):
+        return {'x': self.x[i], 'kind': self.kinds[i]}
+signs = Signs()
+net = nn.Linear(2, 3)
+guesses, kinds = [], []
+for batch in DataLoader(signs, batch_size=5, shuffle=True):
+    F.cross_entropy(net(batch['x']), batch['kind']).backward()
+    guesses.append(net(batch['x']).detach())
+    kinds.append(batch['kind'])
+print((torch.cat(guesses).argmax(1) == signs.kinds).float().mean())
+""", (
+        ("== signs.kinds)", "== torch.cat(kinds))"),
+    )),
+    Pair("divergence_drowns_loss", 11, """enc, dec = nn.Linear(16, 4), nn.Linear(2, 16)
+opt = torch.optim.Adam([*enc.parameters(), *dec.parameters()], lr=0.05)
+pictures = torch.rand(40, 16)
+for _ in range(60):
+    middle, log = enc(pictures).chunk(2, 1)
+    code = middle + torch.randn_like(middle) * torch.exp(log / 2)
+    off = F.mse_loss(dec(code), pictures)
+    far = 0.5 * (middle.square() + log.exp() - log - 1).sum()
+    opt.zero_grad()
+    (off + far).backward()
+    opt.step()
+""", (
+        ("F.mse_loss(dec(code), pictures)", "F.mse_loss(dec(code), pictures, reduction='sum')"),
+    )),
+    Pair("divergence_drowns_loss", 19, """class Coder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.mean, self.spread, self.back = nn.Linear(9, 2), nn.Linear(9, 2), nn.Linear(2, 9)
+    def forward(self, x):
+        mean, spread = self.mean(x), self.spread(x)
+        drawn = mean + torch.exp(0.5 * spread) * torch.randn_like(mean)
+        return torch.sigmoid(self.back(drawn)), mean, spread
+net = Coder()
+opt = torch.optim.Adam(net.parameters(), lr=0.05)
+x = (torch.rand(60, 9) > 0.5).float()
+for _ in range(50):
+    opt.zero_grad()
+    made, mean, spread = net(x)
+    loss = -(x * made.log() + (1 - x) * (1 - made).log()).mean()
+    loss = loss - 0.5 * torch.sum(1 + spread - mean ** 2 - spread.exp())
+    loss.backward()
+    opt.step()
+""", (
+        ("loss - 0.5 * torch.sum", "loss - 0.001 * torch.sum"),
+    )),
+    Pair("input_as_target", 12, """notes = torch.arange(90) * 7 % 11
+table, rnn, head = nn.Embedding(11, 4), nn.LSTM(4, 6, batch_first=True), nn.Linear(6, 11)
+opt = torch.optim.Adam([*table.parameters(), *rnn.parameters(), *head.parameters()])
+for _ in range(2):
+    begins = torch.randint(0, 60, (20,))
+    heard = torch.stack([notes[b : b + 16] for b in begins])
+    next_ones = torch.stack([notes[b : b + 16] for b in begins])
+    scores = head(rnn(table(heard))[0])
+    F.cross_entropy(scores.transpose(1, 2), next_ones).backward()
+    opt.step(); opt.zero_grad()
+""", (
+        ("next_ones = torch.stack([notes[b : b", "next_ones = torch.stack([notes[b + 1 : b + 1"),
+    )),
+    Pair("padding_of_lookup_scored", 9, """from torch.nn.utils.rnn import pad_sequence
+lines = pad_sequence([torch.arange(2, 6 + i % 9) for i in range(30)], batch_first=True, padding_value=0)
+table, rnn, head = nn.Embedding(16, 4, padding_idx=0), nn.GRU(4, 6, batch_first=True), nn.Linear(6, 16)
+begin = torch.ones(30, 1, dtype=torch.long)
+told = torch.cat([begin, lines[:, :-1]], dim=1)
+F.cross_entropy(head(rnn(table(told))[0]).transpose(1, 2), lines).backward()
+""", (
+        ("transpose(1, 2), lines)", "transpose(1, 2), lines, ignore_index=0)"),
+    )),
+    Pair("end_left_out", 24, """import random
+random.seed(1)
+value = nn.Linear(3, 1)
+opt = torch.optim.SGD(value.parameters(), lr=0.1)
+seen = []
+def walk():
+    place = 0
+    while True:
+        later = place + random.choice([-1, 1])
+        over = later in (-1, 3)
+        seen.append((torch.eye(3)[place], float(later == 3), torch.eye(3)[min(max(later, 0), 2)], over))
+        if over:
+            break
+        place = later
+for _ in range(3):
+    walk()
+for _ in range(3):
+    here, gains, there, ends = zip(*seen)
+    gains = torch.tensor(gains)
+    with torch.no_grad():
+        aim = gains + 0.9 * value(torch.stack(there)).squeeze(1)
+    loss = F.mse_loss(value(torch.stack(here)).squeeze(1), aim)
+    opt.zero_grad(); loss.backward(); opt.step()
+""", (
+        ("0.9 * value(torch.stack(there)).squeeze(1)", "0.9 * value(torch.stack(there)).squeeze(1) * (1 - torch.tensor(ends).float())"),
+    )),
+    Pair("end_left_out", 18, """class Memory:
+    def __init__(self):
+        self.rows = []
+    def put(self, s, a, r, n, d):
+        self.rows.append([s, a, r, n, d])
+memory, q = Memory(), nn.Linear(2, 2)
+opt = torch.optim.Adam(q.parameters())
+s, done = torch.zeros(2), False
+while not done:
+    n = s + 1
+    done = bool(n[0] > 5)
+    memory.put(s, int(n[0]) % 2, 1.0, n, done)
+    s = n
+for s, a, r, n, end in memory.rows:
+    target = torch.tensor(r) + 0.99 * q(n).max().detach()
+    loss = (q(s)[a] - target).pow(2)
+    opt.zero_grad(); loss.backward(); opt.step()
+""", (
+        ("+ 0.99 *", "+ 0.99 * (not end) *"),
+    )),
 )  # fmt: skip
 ALSO_RIGHT = (
     ("term_without_gradient", """x, y = torch.randn(6, 2, requires_grad=True), torch.randn(4, 2)
@@ -690,6 +906,102 @@ def main():
         rows = x[torch.randperm(512)[:16]]
         opt.zero_grad(); net(rows).pow(2).mean().backward(); opt.step()
 main()
+""",
+    ),
+    (
+        "backward_read_at_end",
+        """rnn = nn.LSTM(2, 6, batch_first=True, bidirectional=True)
+waves = torch.randn(4, 7, 2)
+out = rnn(waves)[0]
+both = torch.cat((out[:, -1, :6], out[:, 0, 6:]), 1)
+last = rnn(waves)[0][:, -1]
+one = rnn(waves[:, :1])[0][:, -1]
+way = nn.LSTM(2, 6, batch_first=True)(waves)[0][:, -1]
+(both.sum() + last[:, :6].sum() + one.sum() + way.sum()).backward()
+""",
+    ),
+    (
+        "shares_counted_alike",
+        """look, net = nn.Linear(4, 1), nn.Linear(4, 2)
+opt = torch.optim.Adam([*look.parameters(), *net.parameters()])
+for _ in range(3):
+    h = net(torch.randn(5, 1, 4).expand(5, 3, 4))
+    share = torch.softmax(look(torch.randn(5, 3, 4)), 1)
+    loss = (share * h).sum(1).pow(2).mean() + look(torch.randn(2, 4)).mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+""",
+    ),
+    (
+        "collected_out_of_order",
+        """from torch.utils.data import DataLoader, TensorDataset
+x, y = torch.randn(12, 3), torch.randint(0, 2, (12,))
+net, order = nn.Linear(3, 2), torch.randperm(12)
+loader = DataLoader(TensorDataset(x, y, torch.arange(12)), batch_size=4, sampler=order.tolist())
+said = torch.cat([net(rows) for rows, _, _ in loader]).argmax(1)
+print((said == y[order]).float().mean(), said.float().mean() - y.float().mean())
+known = torch.zeros(12, dtype=torch.long)
+for rows, _, at in loader:
+    known[at] = net(rows).argmax(1)
+print((known == y).float().mean())
+F.cross_entropy(net(x), y).backward()
+""",
+    ),
+    (
+        "end_never_read",
+        """import copy
+net = nn.Linear(3, 1)
+slow = copy.deepcopy(net).requires_grad_(False)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    opt.zero_grad(); (net(torch.randn(4, 3)) - slow(torch.randn(4, 3))).pow(2).mean().backward(); opt.step()
+    for new, old in zip(net.parameters(), slow.parameters()):
+        print((0.1 * new + 0.9 * old).sum().item())
+""",
+    ),
+    (
+        "answer_seen",
+        """ids = torch.randint(2, 9, (20, 16))
+table, head = nn.Embedding(9, 4), nn.Linear(4, 9)
+layer = nn.TransformerDecoderLayer(4, 2, 8, batch_first=True)
+told = torch.cat((torch.ones(20, 1, dtype=torch.long), ids[:, :-1]), 1)
+later = torch.triu(torch.ones(16, 16), 1).bool()
+scores = head(layer(table(told), table(ids), tgt_mask=later))
+F.cross_entropy(scores.transpose(1, 2), ids).backward()
+table, enc, dec = nn.Embedding(9, 4), nn.GRU(4, 8, batch_first=True), nn.GRU(4, 8, batch_first=True)
+out = nn.Linear(8, 9)(dec(table(told), enc(table(ids))[1])[0])
+F.cross_entropy(out.transpose(1, 2), ids).backward()
+""",
+    ),
+    (
+        "input_as_target",
+        """ids = torch.randint(2, 9, (20, 16))
+table, enc, dec = nn.Embedding(9, 4), nn.GRU(4, 8, batch_first=True), nn.GRU(4, 8, batch_first=True)
+told = torch.cat((torch.ones(20, 1, dtype=torch.long), ids[:, :-1]), 1)
+out = nn.Linear(8, 9)(dec(table(told), enc(table(ids))[1])[0])
+F.cross_entropy(out.transpose(1, 2), ids).backward()
+begins = torch.randint(0, 200, (20,))
+text = ids.flatten()
+rows = torch.stack([text[b : b + 16] for b in begins])
+blank = torch.stack([torch.where(torch.rand(16) < 0.2, 0, text[b : b + 16]) for b in begins])
+out = nn.Linear(8, 9)(enc(table(blank))[0])
+F.cross_entropy(out.transpose(1, 2), rows).backward()
+""",
+    ),
+    (
+        "end_left_out",
+        """net, aim = nn.Linear(2, 1), nn.Linear(2, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+rows, late = [], False
+for step in range(6):
+    late = step == 5
+    rows.append((torch.randn(2), 1.0, torch.randn(2), late, step))
+    if step > 7:
+        break
+for _ in range(3):
+    here, gains, there, ends, steps = zip(*rows)
+    target = torch.tensor(gains) + 0.9 * aim(torch.stack(there)).squeeze(1).detach() * (1 - torch.tensor(ends).float())
+    loss = F.mse_loss(net(torch.stack(here)).squeeze(1), target)
+    opt.zero_grad(); loss.backward(); opt.step()
 """,
     ),
 )  # fmt: skip

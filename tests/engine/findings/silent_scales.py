@@ -227,6 +227,7 @@ PAIRS = (
     Pair("means_over_samples", 18, COUNTED.replace("{total / len(data):.5f}", "{total / 48:.4g}"), (("range(3)", "range(1)"),)),
     Pair("counts_over_batches", 18, COUNTED.replace("hits / len(data)", "hits / len(loader)").replace("total / len(data)", "total / len(loader)"), (("hits / len(loader)", "hits / len(data)"),)),
     Pair("counts_over_batches", 18, COUNTED.replace("{total / len(data):.5f} {hits / len(data):.3f}", "{100 * hits / len(loader):.2f}%"), (("100 * hits / len(loader)", "100 * hits / len(data)"),)),
+    Pair("counts_over_batches", 18, COUNTED.replace("hits / len(data)", "hits / len(loader)").replace("total / len(data)", "total / len(loader)").replace(").sum().item()", ").float().sum()"), (("hits / len(loader)", "hits / len(data)"),)),
     Pair("argument_never_used", 8, POOLED, (("ids).mean(1)", "ids) * mask.unsqueeze(-1)\n        pooled = pooled.sum(1)"), (", mask=mask", ", mask=None"))),
     Pair("argument_never_used", 8, POOLED.replace("ids, mask=mask", "ids, mask"), (("net(ids, mask)", "net(ids, None)"),)),
     Pair("argument_never_used", 4, MIXED, (("scores, a)\n", "scores, b)\n"), ("y, other, 0.3", "y, None, 0.3"), ("b, share", "_, share"))),

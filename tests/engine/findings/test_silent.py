@@ -227,6 +227,13 @@ for i in range(3):
             "    opt.step()\n",
             ["result_dropped 9", "difference_broadcast 11"],
         ),
+        # of what was to prevent it
+        (
+            "net = nn.RNN(1, 8, nonlinearity='relu')\nx = torch.rand(20, 6, 1)\nopt = torch.optim.SGD(net.parameters(), lr=0.3)\n"
+            "for i in range(20):\n    opt.zero_grad()\n    ((net(x)[0][-1].sum(1) - x.sum((0, 2))) ** 2).mean().backward()\n"
+            "    opt.step()\n    nn.utils.clip_grad_norm_(net.parameters(), 1.0)\n",
+            ["clip_after_step 11", "  diverged 9"],
+        ),
         # of values that a wrong argument led to
         (
             "net = nn.Linear(3, 3)\nx, y = torch.randn(4, 3), torch.full((4, 3), 1 / 3).log()\n"

@@ -77,7 +77,7 @@ def hooks_pile_up(diagnosis: Diagnosis) -> Iterator[Finding]:
         yield diagnosis.warning(
             "hooks_pile_up",
             call,
-            tensors=() if module is not None else (put_on,),
+            tensors=(put_on,) if put_on in diagnosis.tensors else (),
             name=module.path if module is not None else named,
             first=str(counts[0]),
             last=str(counts[-1]),

@@ -52,8 +52,9 @@ def _data(diagnosis: Diagnosis, call: ModuleCall) -> Tensor | None:
     """The batch of fractions that a model was given."""
     ops = diagnosis.ops_of(call)
     made = {output for op in ops for output in op.outputs if output not in op.inputs}
-    taken = (diagnosis.tensors[tensor] for op in ops for tensor in op.inputs[:1] if tensor not in made)
-    data = (each for each in taken if each.role not in ("parameter", "buffer") and each.dtype.startswith("float"))
+    given = (diagnosis.tensors.get(tensor) for op in ops for tensor in op.inputs[:1] if tensor not in made)
+    taken = (tensor for tensor in given if tensor is not None and tensor.dtype.startswith("float"))
+    data = (each for each in taken if each.role not in ("parameter", "buffer"))
     return next((each for each in data if len(each.shape) > 1 and diagnosis.elements(each.id) >= LEAST), None)
 
 

@@ -477,7 +477,8 @@ def _computed_once(diagnosis: Diagnosis, passes: Sequence[Pass]) -> Op | None:
     """The last op that all passes went through."""
     shared = set.intersection(*({visit.node for visit in pass_.visits} for pass_ in passes))
     own = (visit.node for visit in passes[0].visits if visit.node in shared)
-    first = next((node for node in own if diagnosis.nodes[node].variable is None), None)
+    known = (diagnosis.nodes[node] for node in own if node in diagnosis.nodes)
+    first = next((node.id for node in known if node.variable is None), None)
     return diagnosis.op_of_node(first) if first is not None else None
 
 

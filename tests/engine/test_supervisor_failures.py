@@ -57,8 +57,8 @@ ENDS: dict[str, tuple[str, End]] = {
         End("limited", "limit", "wall_s", None, "outside the program's own lines", {"wall_s": 0.6}),
     ),
     "told by the supervisor before the process's own clock says so": (
-        "signal.raise_signal(signal.SIGVTALRM)\nwhile True: pass",
-        End("limited", "limit", "wall_s", LINE + 1, f"5 s reached at line {LINE + 1}", {"wall_s": 5.0}),
+        "signal.raise_signal(signal.SIGVTALRM), all(zero == 0 for zero in iter(int, 1))",  # without end, on one line
+        End("limited", "limit", "wall_s", LINE, f"5 s reached at line {LINE}", {"wall_s": 5.0}),
     ),
     "processor time": (
         "while True: pass",

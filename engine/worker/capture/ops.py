@@ -45,6 +45,8 @@ _EXACT = frozenset((_Tensor, _Parameter))
 """Types whose attributes are PyTorch's own: a method without arguments gives them as if they were overloaded."""
 _NUMBERS = frozenset((int, float))
 _PLAIN = frozenset((int, float, bool, type(None), str))
+_WRITE_NOTHING = frozenset("detach_ rename_ requires_grad_ resize_as_".split())
+"""Called as if they wrote; no element changes."""
 
 
 Around: TypeAlias = Callable[[Callable[..., Any], tuple[Any, ...], dict[str, Any], Callable[[], Any], str], Any]
@@ -417,7 +419,7 @@ def _wrote(call: _Call) -> bool:
 def _wrote_uncounted(call: _Call) -> bool:
     """Counts what an op wrote into inference tensors, as its name and its options tell."""
     name, kwargs = call.called.name, call.kwargs
-    in_place = name.endswith("_") or name == "setitem" or kwargs.get("inplace") is True
+    in_place = (name.endswith("_") and name not in _WRITE_NOTHING) or name == "setitem" or kwargs.get("inplace") is True
     for tensor in tensors_in([call.args[:1] if in_place else (), kwargs.get("out")]):
         if tensor.is_inference():
             count_write(tensor)

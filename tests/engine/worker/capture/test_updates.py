@@ -318,7 +318,8 @@ def test_a_reset_beyond_the_limit_shows_in_what_is_added_to() -> None:
 
 
 WRITES = """with torch.{mode}():
-    a = torch.zeros(3)
+    a = torch.zeros(3).requires_grad_(False)
+    a.detach_()
     a.add_(1)
     b = a * 2
     c = torch.empty_like(a)

@@ -25,7 +25,7 @@ from engine.program.tree import covers
 from engine.trace import Batch, Finding, Op, Pass, Span, Tensor
 
 HELD_AGAINST = (*COMPARING, "sub", "rsub")
-KEEPS_ROWS = PASSING | DECIDES | frozenset("sigmoid softmax long int cpu detach".split()) - {"topk"}
+KEEPS_ROWS = (PASSING | DECIDES | frozenset("sigmoid softmax long int cpu detach".split())) - {"topk"}
 """Ops that leave each row at its place."""
 LEAST_STEPS = 3
 UNEVEN = 2

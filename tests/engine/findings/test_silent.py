@@ -73,7 +73,6 @@ NEAR_MISSES = (
     *silent_ways.NEAR_MISSES,
 )
 CASES = first_quick((case.code, case) for case in TRIGGERS)
-FIRST_CASES = {case.code: pytest.param(case.code, case, id=case.code) for case in reversed(TRIGGERS)}.values()
 MISSES = first_quick(NEAR_MISSES)
 MENDED = {
     "leaf_recreated", "step_without_zero_grad", "log_of_zero", "log_of_negative", "root_of_negative", "root_at_zero", "leaf_made_non_leaf", "grad_of_non_leaf",
@@ -131,7 +130,7 @@ def test_the_mistake_is_found_at_its_line(once: Callable[[str], Trace], code: st
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("code", "case"), FIRST_CASES)
+@pytest.mark.parametrize(("code", "case"), CASES)
 def test_it_is_found_in_a_function_too(engine: LocalEngine, code: str, case: Case) -> None:
     trace = engine.run(RunRequest(program=Program(code=f"{HEAD}def main():\n{indent(case.program, '    ')}main()\n")))
     places = [finding.span.line for finding in trace.findings if finding.code == code and finding.span is not None]

@@ -6,8 +6,6 @@ import {
 
 const forEmbeds = [noDeepState, noForks, noTransitions, noPreload, fewWords, minifiedAgain]
 
-// Each page by itself: pages built together share small chunks, which are more requests and do not compress as well.
-// For the same reason their scripts do not await at the top: with that the bundler merges no chunks.
 // Of the page, what every run needs comes as one script and one style sheet, not as one for each of its parts and for
 // what these share: sixty requests wait for each other longer than they take.
 const RUN_PARTS = /\/(Dock|Inspector|Ledger|LessonText|Output|Overview|Player|Variables)\.svelte$/
@@ -19,6 +17,8 @@ const together = {
   ],
 }
 
+// Each page by itself: pages built together share small chunks, which are more requests and do not compress as well.
+// For the same reason their scripts do not await at the top: with that the bundler merges no chunks.
 for (const page of ['index', 'embed', 'edit']) {
   const isEmbed = page !== 'index'
   await build({

@@ -1,10 +1,9 @@
 """Terms of a loss that are not what they are taken for: without a gradient, of the wrong kind of number, masked at the
-wrong moment, a log-variance in place of a deviation."""
+wrong moment."""
 
-import ast
 import math
 import re
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from engine.findings.axes import PRODUCTS
@@ -17,15 +16,13 @@ from engine.findings.diagnosis import (
     line,
     near,
     number,
-    numbers_of,
     share_outside,
-    times,
 )
-from engine.findings.losses import CLASS_LOSSES, ELEMENTWISE_LOSSES, last_maker, said_at
+from engine.findings.losses import ELEMENTWISE_LOSSES, last_maker, said_at
 from engine.findings.uphill import squares_differences
 from engine.findings.zeroing import written_at
 from engine.ops import PASSES, READS
-from engine.program.names import called, keyword
+from engine.program.names import keyword
 from engine.program.spans import holds
 from engine.trace import Finding, Op, Pass, Span, Tensor
 
@@ -36,16 +33,8 @@ LEAVES_GRAPH = ("detach", "data")
 FIRST_ORDER = re.compile(r"(first|1st)[-_ ]?order|second_?order *=|fomaml|reptile|一阶", re.IGNORECASE)
 """How a program says that it leaves second derivatives out on purpose."""
 SCALES = frozenset("mul div neg mean sum squeeze".split())
-NOISES = frozenset("randn randn_like normal normal_".split())
-UNIFORM = frozenset(("rand", "rand_like"))
 FACTORISES = ("linalg_cholesky", "cholesky", "cholesky_ex", "linalg_cholesky_ex")
 NEARLY = 1e-3
-LEAST_PASSES = 3
-DROWNS = 100
-"""How many times as large as the rest of a loss a penalty is that leaves nothing else to train."""
-NOT_LEARNT = 0.9
-COLLAPSED = 0.01
-"""What is left of a divergence that has won."""
 HIDDEN = -1000.0
 """Scores below it were masked before the softmax."""
 
@@ -334,224 +323,6 @@ def _differs(mask: Tensor | None) -> bool:
     return summary.zeros > 0 and abs(count - ones) < 0.5
 
 
-def variances_taken_for_deviations(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A log-variance, or the variance made of it, times the noise of a sample, where the deviation was meant; or a
-    deviation times noise of which none is below 0."""
-    for op in diagnosis.ops_named(("mul",)):
-        if len(op.inputs) != 2 or not diagnosis.reaches_a_pass(op):
-            continue
-        noise = [given for given in op.inputs if _is_noise(diagnosis, given, NOISES | UNIFORM)]
-        scale = next((given for given in op.inputs if given not in noise), None)
-        if len(noise) != 1 or scale is None:
-            continue
-        maker = diagnosis.maker.get(scale)
-        log, is_even = scale, not _is_noise(diagnosis, noise[0], NOISES)
-        if maker is not None and maker.name == "exp":
-            halved = diagnosis.origin(maker.inputs[0], ("mul", "div")) if is_even else None
-            log = halved.outputs[0] if halved is not None else maker.inputs[0]
-        if (is_even and log == scale) or not _is_log_variance(diagnosis, log, op):
-            continue
-        drawn = diagnosis.maker[noise[0]]
-        yield diagnosis.warning(
-            "noise_of_one_sign"
-            if is_even
-            else "log_variance_as_deviation"
-            if log == scale
-            else "variance_as_deviation",
-            drawn if is_even else op,
-            tensors=(scale, noise[0]),
-            name=diagnosis.say(noise[0] if is_even else scale),
-            log=diagnosis.say(log),
-            exp_line=_exp_line(diagnosis, log, op),
-            used=diagnosis.code.excerpt(op.span),
-            used_line=line(op.span),
-        )
-
-
-def noise_of_all_samples(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Noise drawn without the axis of the batch: every sample of it gets the same."""
-    for op in diagnosis.ops_named(("mul", "add")):
-        noise = [given for given in op.inputs if _is_noise(diagnosis, given, NOISES)]
-        others = [diagnosis.tensors[given] for given in op.inputs if given not in noise]
-        if len(noise) != 1 or len(others) != 1 or not op.broadcast or not diagnosis.reaches_a_pass(op):
-            continue
-        drawn, other = diagnosis.tensors[noise[0]], others[0]
-        is_short = drawn.shape in (other.shape[1:], (1, *other.shape[1:])) and len(other.shape) > 1
-        if is_short and other.shape[0] > 1 and not other.is_leaf and diagnosis.elements(drawn.id) > 1:
-            yield diagnosis.warning(
-                "noise_of_all_samples",
-                op,
-                tensors=(drawn.id, other.id),
-                name=diagnosis.say(drawn.id),
-                other=diagnosis.say(other.id),
-                shape=times(drawn),
-                other_shape=times(other),
-                batch=str(other.shape[0]),
-                draw_line=line(diagnosis.maker[drawn.id].span),
-            )
-
-
-def noise_of_another_draw(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A model that is asked for noise other than what was mixed into its data."""
-    for op in diagnosis.ops_named(sorted(ELEMENTWISE_LOSSES)):
-        pair = _compared(diagnosis, op) if diagnosis.reaches_a_pass(op) else None
-        asked = diagnosis.maker.get(pair[1].id) if pair is not None else None
-        if pair is None or asked is None or asked.name not in NOISES or len(diagnosis.takers[pair[1].id]) > 1:
-            continue
-        mixed = _mixed_in(diagnosis, pair[0].id, pair[1])
-        if mixed is not None:
-            yield diagnosis.warning(
-                "noise_of_another_draw",
-                op,
-                tensors=(pair[0].id, pair[1].id, *mixed.outputs[:1]),
-                name=diagnosis.say(pair[0].id),
-                target=diagnosis.say(pair[1].id),
-                target_line=line(asked.span),
-                mixed_line=line(mixed.span),
-            )
-
-
-def _mixed_in(diagnosis: Diagnosis, answer: str, asked: Tensor) -> Op | None:
-    """The draw that was scaled and added to the data behind an answer, where what it is asked for is not behind it."""
-    behind = list(diagnosis.makers_behind([answer]))
-    if any(asked.id in maker.inputs for maker in behind):
-        return None
-    scaled = [maker for maker in behind if maker.name == "mul" and not maker.nodes]
-    sums = {given for maker in behind if maker.name == "add" for given in maker.inputs}
-    draws = (diagnosis.maker.get(given) for op in scaled if op.outputs[0] in sums for given in op.inputs)
-    alike = (op for op in draws if op is not None and op.name in NOISES and len(diagnosis.takers[op.outputs[0]]) == 1)
-    return next((op for op in alike if diagnosis.tensors[op.outputs[0]].shape == asked.shape), None)
-
-
-def penalties_that_drown_the_loss(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A term of the weights alone, so much larger than the one of the data in every pass that only it is trained."""
-    for passes in diagnosis.passes_by_place.values():
-        sums = [_data_and_weights(diagnosis, pass_.roots[0].tensor) for pass_ in passes if len(pass_.roots) == 1]
-        shares = [each for each in sums if each is not None and each.data > 0]
-        if len(shares) < LEAST_PASSES or len(shares) < len(passes):
-            continue
-        if any(each.weights < DROWNS * each.data for each in shares) or shares[-1].data < NOT_LEARNT * shares[0].data:
-            continue
-        yield diagnosis.warning(
-            "penalty_drowns_loss",
-            shares[0].term,
-            tensors=shares[0].term.outputs[:1],
-            loss=diagnosis.say(passes[0].roots[0].tensor),
-            term=diagnosis.say(shares[0].term.outputs[0]),
-            weights=f"{shares[0].weights:.4g}",
-            first=f"{shares[0].data:.4g}",
-            last=f"{shares[-1].data:.4g}",
-            count=diagnosis.counted(passes),
-        )
-
-
-def divergences_that_drown_the_loss(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A reconstruction that is a mean beside a divergence that is a sum: it comes to nothing, and so does the code."""
-    for passes in diagnosis.passes_by_place.values():
-        pair = [_mean_and_divergence(diagnosis, pass_) for pass_ in (passes[0], passes[-1])]
-        if len(passes) < LEAST_PASSES or pair[0] is None or pair[1] is None or pair[0].weight < DROWNS:
-            continue
-        began, ended = pair[0], pair[1]
-        if ended.value < COLLAPSED * began.value:
-            yield diagnosis.warning(
-                "divergence_drowns_loss",
-                began.term,
-                tensors=(*began.term.outputs[:1], *began.mean.outputs[:1]),
-                mean=diagnosis.code.excerpt(began.mean.span),
-                mean_line=line(began.mean.span),
-                count=str(began.over),
-                weight=f"{began.weight:.0f}",
-                first=f"{began.value:.3g}",
-                last=f"{ended.value:.3g}",
-                passes=diagnosis.counted(passes),
-            )
-
-
-class _Beside(NamedTuple):
-    """A mean of a loss over so many numbers, the sum of a divergence, what that is, and how many times as much one
-    number of it weighs."""
-
-    mean: Op
-    over: int
-    term: Op
-    value: float
-    weight: float
-
-
-def _mean_and_divergence(diagnosis: Diagnosis, pass_: Pass) -> _Beside | None:
-    """The two terms of a loss that has two."""
-    entered = {visit.node: diagnosis.tensors.get(next(iter(visit.entered), None) or "") for visit in pass_.visits}
-    terms = _summands(diagnosis, pass_.roots[0].tensor or "", SUMS) if len(pass_.roots) == 1 else []
-    makers = [diagnosis.origin(term, SCALES - {"sum", "mean"}) for term in terms]
-    means = [op for op in makers if op is not None and (op.name == "mean" or argument(op, "reduction") == "'mean'")]
-    sums = [op for op in makers if op is not None and op.name == "sum" and _is_divergence(diagnosis, op)]
-    if len(terms) != 2 or len(means) != 1 or len(sums) != 1:
-        return None
-    slopes = [numbers_of(entered.get(op.nodes[-1])) if op.nodes else () for op in (sums[0], means[0])]
-    value = numbers_of(diagnosis.tensors.get(terms[makers.index(sums[0])]))
-    if not value or not all(len(each) == 1 and each[0] for each in slopes):
-        return None
-    count = diagnosis.elements(means[0].inputs[1 if means[0].name in CLASS_LOSSES else 0])
-    return _Beside(means[0], count, sums[0], abs(value[0]), abs(slopes[0][0] / slopes[1][0]) * count)
-
-
-def _is_divergence(diagnosis: Diagnosis, op: Op) -> bool:
-    """Whether it adds up all numbers of a sum that an exponential and a square are terms of."""
-
-    def parts(tensor: str) -> tuple[str, ...]:
-        maker = diagnosis.maker.get(tensor)
-        return maker.inputs if maker is not None and maker.name in SUMS | SCALES else ()
-
-    behind = (diagnosis.maker.get(each) for each in near(op.inputs, parts))
-    makers = [maker for maker in behind if maker is not None]
-    has_square = any(maker.name in ("pow", "square") or len({*maker.inputs}) < len(maker.inputs) for maker in makers)
-    return has_square and any(maker.name == "exp" and _is_variance(diagnosis, maker.outputs[0]) for maker in makers)
-
-
-class _Shares(NamedTuple):
-    """What the weights alone and what the data give to a loss, and the largest term of the former."""
-
-    weights: float
-    data: float
-    term: Op
-
-
-def _data_and_weights(diagnosis: Diagnosis, root: str | None) -> _Shares | None:
-    """Of a sum of single numbers; None where one is not known or nothing is a penalty."""
-    terms = _summands(diagnosis, root or "", ("add",))
-    values = {term: numbers_of(diagnosis.tensors.get(term)) for term in terms}
-    if len(terms) < 2 or not all(values.values()) or not all(term in diagnosis.maker for term in terms):
-        return None
-    penalties = [term for term in terms if _is_of_weights(diagnosis, term)]
-    sizes = {term: abs(values[term][0]) for term in terms}
-    if not penalties or len(penalties) == len(terms):
-        return None
-    largest = max(penalties, key=lambda term: sizes[term])
-    data = sum(size for term, size in sizes.items() if term not in penalties)
-    return _Shares(sum(map(sizes.__getitem__, penalties)), data, diagnosis.maker[largest])
-
-
-def _summands(diagnosis: Diagnosis, root: str, by: Container[str]) -> list[str]:
-    """The single numbers that one is made up of by some ops."""
-
-    def parts(tensor: str) -> Iterator[str]:
-        maker = diagnosis.maker.get(tensor)
-        if maker is not None and maker.name in by and all(diagnosis.elements(each) == 1 for each in maker.inputs):
-            yield from maker.inputs
-
-    return [each for each in near([root], parts) if not any(parts(each))]
-
-
-def _is_of_weights(diagnosis: Diagnosis, term: str) -> bool:
-    """Whether it was computed from parameters and from nothing else."""
-
-    def given(tensor: str) -> tuple[str, ...]:
-        return () if diagnosis.is_parameter(tensor) else diagnosis.made_from(tensor)
-
-    ends = [tensor for tensor in near([term], given) if not given(tensor)]
-    return bool(ends) and all(map(diagnosis.is_parameter, ends))
-
-
 def overlaps_made_small(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A share of overlap of probabilities and targets, as of Dice and IoU, that a pass makes smaller."""
     entered = {visit.node: visit.entered for pass_ in diagnosis.ended for visit in pass_.visits}
@@ -593,29 +364,6 @@ def _divides_by_both(diagnosis: Diagnosis, op: Op, pair: Sequence[Tensor]) -> bo
     return all(tensor.id in behind for tensor in pair)
 
 
-def _is_noise(diagnosis: Diagnosis, tensor: str, draws: frozenset[str]) -> bool:
-    maker = diagnosis.origin(tensor, ("mul", "div"))
-    return maker is not None and maker.name in draws and not diagnosis.is_tracked(tensor)
-
-
-def _is_log_variance(diagnosis: Diagnosis, log: str, sample: Op) -> bool:
-    """Whether the loss takes a value for the logarithm of a variance: its exponential and itself are both terms there,
-    and nobody squares the exponential."""
-    takers = diagnosis.takers.get(log, ())
-    exponentials = [output for taker in takers if taker.name == "exp" for output in taker.outputs]
-    uses = [user for value in exponentials for user in diagnosis.takers.get(value, ()) if user is not sample]
-    squared = any(user.name in ("pow", "square") or user.inputs == (user.inputs[0],) * 2 for user in uses)
-    added = any(taker.name in SUMS for taker in takers)
-    return added and not squared and any(user.name in SUMS or user.name in ("sum", "neg") for user in uses)
-
-
-def _exp_line(diagnosis: Diagnosis, log: str, sample: Op) -> str:
-    """Where the loss takes the exponential."""
-    exps = [taker for taker in diagnosis.takers.get(log, ()) if taker.name == "exp"]
-    own = [taker for taker in exps if not set(taker.outputs) & set(sample.inputs)]
-    return line((own or exps)[0].span)
-
-
 def logarithms_of_sums(diagnosis: Diagnosis) -> Iterator[Finding]:
     """The logarithm of the sum of a Cholesky factor's diagonal, in place of the sum of the logarithms."""
     for op in diagnosis.ops_named(("log",)):
@@ -634,40 +382,6 @@ def logarithms_of_sums(diagnosis: Diagnosis) -> Iterator[Finding]:
             )
 
 
-def log_variances_cut_at_zero(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A log-variance that a ReLU made: no deviation below 1 can come out."""
-    for op in diagnosis.ops_named(("relu",)):
-        takers = diagnosis.takers.get(op.outputs[0], ()) if op.outputs and diagnosis.reaches_a_pass(op) else ()
-        inner = [taker for taker in takers if taker.name in SUMS] and [
-            *(taker for taker in takers if taker.name == "exp"),
-            *(later for taker in takers if taker.name == "neg" for later in diagnosis.takers.get(taker.outputs[0], ())),
-        ]
-        variance = next(
-            (each for each in inner if each.name == "exp" and _is_variance(diagnosis, each.outputs[0])), None
-        )
-        if variance is not None:
-            yield diagnosis.warning(
-                "log_variance_cut_at_zero",
-                op,
-                tensors=(*op.inputs[:1], *op.outputs[:1]),
-                name=diagnosis.say(op.outputs[0]),
-                exp_line=line(variance.span),
-            )
-
-
-def _is_variance(diagnosis: Diagnosis, value: str) -> bool:
-    """Whether an exponential is a term beside others of its size, as in a divergence, or scales a squared error."""
-    shape = diagnosis.tensors[value].shape
-    for user in diagnosis.takers.get(value, ()):
-        others = [diagnosis.maker.get(given) for given in user.inputs if given != value]
-        is_square = any(maker is not None and maker.name in ("pow", "square") for maker in others)
-        if user.name in ("div", "mul") and is_square:
-            return True
-        if user.name in SUMS and len(others) == 1 and diagnosis.tensors[user.outputs[0]].shape == shape:
-            return True
-    return False
-
-
 REACH = {"sigmoid": (0.0, 1.0), "softmax": (0.0, 1.0), "tanh": (-1.0, 1.0), "relu": (0.0, math.inf)}
 """What the values of an op lie between."""
 
@@ -675,7 +389,7 @@ REACH = {"sigmoid": (0.0, 1.0), "softmax": (0.0, 1.0), "tanh": (-1.0, 1.0), "rel
 def targets_out_of_reach(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A prediction whose last op cannot give most of the numbers that it is held against."""
     for op in diagnosis.trace.ops:
-        pair = _compared(diagnosis, op) if diagnosis.reaches_a_pass(op) else None
+        pair = compared(diagnosis, op) if diagnosis.reaches_a_pass(op) else None
         maker = last_maker(diagnosis, pair[0]) if pair is not None else None
         reach = _reach(maker) if pair is not None and maker is not None else None
         if pair is None or maker is None or reach is None:
@@ -705,7 +419,7 @@ def _reach(op: Op) -> tuple[float, float] | None:
     return (-math.inf if low is None else low, math.inf if high is None else high)
 
 
-def _compared(diagnosis: Diagnosis, op: Op) -> tuple[Tensor, Tensor] | None:
+def compared(diagnosis: Diagnosis, op: Op) -> tuple[Tensor, Tensor] | None:
     """A prediction and what a loss that measures distances holds it against."""
     if squares_differences(diagnosis, op):
         op = diagnosis.maker[op.inputs[0]]
@@ -715,40 +429,3 @@ def _compared(diagnosis: Diagnosis, op: Op) -> tuple[Tensor, Tensor] | None:
     pair.sort(key=lambda tensor: not diagnosis.is_tracked(tensor.id))
     is_pair = len(pair) == 2 and diagnosis.is_tracked(pair[0].id) and not diagnosis.is_tracked(pair[1].id)
     return (pair[0], pair[1]) if is_pair else None
-
-
-def samples_without_gradient(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """`sample()` of a distribution whose mean is to be trained, where the loss is computed from the sample: the way
-    through it is missing. What is scored with `log_prob`, or held against its mean by hand, needs none."""
-    code = diagnosis.code
-    if any(called(call) == "log_prob" for call in code.calls):
-        return
-    for op in diagnosis.ops_named(("normal",)):
-        call = code.call_at(op.span)
-        if call is None or called(call) != "sample" or not isinstance(call.func, ast.Attribute) or op.nodes:
-            continue
-        behind = list(near(op.inputs, diagnosis.made_from))
-        found = {diagnosis.identity(tensor) for tensor in behind if diagnosis.is_parameter(tensor)}
-        leaves = sorted(found, key=by_number)
-        made = (tensor.grad_fn for tensor in map(diagnosis.tensors.get, behind) if tensor is not None)
-        passes = {diagnosis.visited.get(fn.node) for fn in made if fn is not None}
-        takers = [taker for output in op.outputs for taker in diagnosis.takers.get(output, ())]
-        used = {diagnosis.visited.get(node) for taker in takers for node in taker.nodes} - {None}
-        is_wanted = bool(passes & used) or (bool(used) and diagnosis.held.intersection(leaves) - diagnosis.fed != set())
-        if not leaves or not is_wanted or any(_is_a_distance(diagnosis, taker, op.inputs[:1]) for taker in takers):
-            continue
-        yield diagnosis.warning(
-            "sample_without_gradient",
-            op.span,
-            tensors=op.outputs[:1],
-            fix=(code.replace(call.func, f"{code.text(call.func.value)}.rsample"),),
-            code=code.short(call),
-            leaves=diagnosis.say_all(leaves),
-        )
-        return
-
-
-def _is_a_distance(diagnosis: Diagnosis, op: Op, mean: Sequence[str]) -> bool:
-    """Whether a sample is taken from the mean it was drawn around: so a density is written out."""
-    sources = {source for at in mean for source in (at, *diagnosis.made_from(at))}
-    return op.name in ("sub", "rsub") and not sources.isdisjoint(op.inputs)

@@ -1,0 +1,197 @@
+"""Samples drawn around what a model says: a variance taken for a deviation, noise that is shared or another one, a draw
+without a gradient."""
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from engine.findings.diagnosis import Diagnosis, by_number, line, near, times
+from engine.findings.losses import ELEMENTWISE_LOSSES
+from engine.findings.terms import SUMS, compared
+from engine.program.names import called
+from engine.trace import Finding, Op, Tensor
+
+NOISES = frozenset("randn randn_like normal normal_".split())
+UNIFORM = frozenset(("rand", "rand_like"))
+
+
+def variances_taken_for_deviations(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A log-variance, or the variance made of it, times the noise of a sample, where the deviation was meant; or a
+    deviation times noise of which none is below 0."""
+    for op in diagnosis.ops_named(("mul",)):
+        if len(op.inputs) != 2 or not diagnosis.reaches_a_pass(op):
+            continue
+        noise = [given for given in op.inputs if _is_noise(diagnosis, given, NOISES | UNIFORM)]
+        scale = next((given for given in op.inputs if given not in noise), None)
+        if len(noise) != 1 or scale is None:
+            continue
+        maker = diagnosis.maker.get(scale)
+        log, is_even = scale, not _is_noise(diagnosis, noise[0], NOISES)
+        if maker is not None and maker.name == "exp":
+            halved = diagnosis.origin(maker.inputs[0], ("mul", "div")) if is_even else None
+            log = halved.outputs[0] if halved is not None else maker.inputs[0]
+        if (is_even and log == scale) or not _is_log_variance(diagnosis, log, op):
+            continue
+        drawn = diagnosis.maker[noise[0]]
+        yield diagnosis.warning(
+            "noise_of_one_sign"
+            if is_even
+            else "log_variance_as_deviation"
+            if log == scale
+            else "variance_as_deviation",
+            drawn if is_even else op,
+            tensors=(scale, noise[0]),
+            name=diagnosis.say(noise[0] if is_even else scale),
+            log=diagnosis.say(log),
+            exp_line=_exp_line(diagnosis, log, op),
+            used=diagnosis.code.excerpt(op.span),
+            used_line=line(op.span),
+        )
+
+
+def _is_noise(diagnosis: Diagnosis, tensor: str, draws: frozenset[str]) -> bool:
+    maker = diagnosis.origin(tensor, ("mul", "div"))
+    return maker is not None and maker.name in draws and not diagnosis.is_tracked(tensor)
+
+
+def _is_log_variance(diagnosis: Diagnosis, log: str, sample: Op) -> bool:
+    """Whether the loss takes a value for the logarithm of a variance: its exponential and itself are both terms there,
+    and nobody squares the exponential."""
+    takers = diagnosis.takers.get(log, ())
+    exponentials = [output for taker in takers if taker.name == "exp" for output in taker.outputs]
+    uses = [user for value in exponentials for user in diagnosis.takers.get(value, ()) if user is not sample]
+    squared = any(user.name in ("pow", "square") or user.inputs == (user.inputs[0],) * 2 for user in uses)
+    added = any(taker.name in SUMS for taker in takers)
+    return added and not squared and any(user.name in SUMS or user.name in ("sum", "neg") for user in uses)
+
+
+def _exp_line(diagnosis: Diagnosis, log: str, sample: Op) -> str:
+    """Where the loss takes the exponential."""
+    exps = [taker for taker in diagnosis.takers.get(log, ()) if taker.name == "exp"]
+    own = [taker for taker in exps if not set(taker.outputs) & set(sample.inputs)]
+    return line((own or exps)[0].span)
+
+
+def log_variances_cut_at_zero(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A log-variance that a ReLU made: no deviation below 1 can come out."""
+    for op in diagnosis.ops_named(("relu",)):
+        takers = diagnosis.takers.get(op.outputs[0], ()) if op.outputs and diagnosis.reaches_a_pass(op) else ()
+        inner = [taker for taker in takers if taker.name in SUMS] and [
+            *(taker for taker in takers if taker.name == "exp"),
+            *(later for taker in takers if taker.name == "neg" for later in diagnosis.takers.get(taker.outputs[0], ())),
+        ]
+        variance = next(
+            (each for each in inner if each.name == "exp" and is_variance(diagnosis, each.outputs[0])), None
+        )
+        if variance is not None:
+            yield diagnosis.warning(
+                "log_variance_cut_at_zero",
+                op,
+                tensors=(*op.inputs[:1], *op.outputs[:1]),
+                name=diagnosis.say(op.outputs[0]),
+                exp_line=line(variance.span),
+            )
+
+
+def is_variance(diagnosis: Diagnosis, value: str) -> bool:
+    """Whether an exponential is a term beside others of its size, as in a divergence, or scales a squared error."""
+    shape = diagnosis.tensors[value].shape
+    for user in diagnosis.takers.get(value, ()):
+        others = [diagnosis.maker.get(given) for given in user.inputs if given != value]
+        is_square = any(maker is not None and maker.name in ("pow", "square") for maker in others)
+        if user.name in ("div", "mul") and is_square:
+            return True
+        if user.name in SUMS and len(others) == 1 and diagnosis.tensors[user.outputs[0]].shape == shape:
+            return True
+    return False
+
+
+def noise_of_all_samples(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Noise drawn without the axis of the batch: every sample of it gets the same."""
+    for op in diagnosis.ops_named(("mul", "add")):
+        noise = [given for given in op.inputs if _is_noise(diagnosis, given, NOISES)]
+        others = [diagnosis.tensors[given] for given in op.inputs if given not in noise]
+        if len(noise) != 1 or len(others) != 1 or not op.broadcast or not diagnosis.reaches_a_pass(op):
+            continue
+        drawn, other = diagnosis.tensors[noise[0]], others[0]
+        is_short = drawn.shape in (other.shape[1:], (1, *other.shape[1:])) and len(other.shape) > 1
+        if is_short and other.shape[0] > 1 and not other.is_leaf and diagnosis.elements(drawn.id) > 1:
+            yield diagnosis.warning(
+                "noise_of_all_samples",
+                op,
+                tensors=(drawn.id, other.id),
+                name=diagnosis.say(drawn.id),
+                other=diagnosis.say(other.id),
+                shape=times(drawn),
+                other_shape=times(other),
+                batch=str(other.shape[0]),
+                draw_line=line(diagnosis.maker[drawn.id].span),
+            )
+
+
+def noise_of_another_draw(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A model that is asked for noise other than what was mixed into its data."""
+    for op in diagnosis.ops_named(sorted(ELEMENTWISE_LOSSES)):
+        pair = compared(diagnosis, op) if diagnosis.reaches_a_pass(op) else None
+        asked = diagnosis.maker.get(pair[1].id) if pair is not None else None
+        if pair is None or asked is None or asked.name not in NOISES or len(diagnosis.takers[pair[1].id]) > 1:
+            continue
+        mixed = _mixed_in(diagnosis, pair[0].id, pair[1])
+        if mixed is not None:
+            yield diagnosis.warning(
+                "noise_of_another_draw",
+                op,
+                tensors=(pair[0].id, pair[1].id, *mixed.outputs[:1]),
+                name=diagnosis.say(pair[0].id),
+                target=diagnosis.say(pair[1].id),
+                target_line=line(asked.span),
+                mixed_line=line(mixed.span),
+            )
+
+
+def _mixed_in(diagnosis: Diagnosis, answer: str, asked: Tensor) -> Op | None:
+    """The draw that was scaled and added to the data behind an answer, where what it is asked for is not behind it."""
+    behind = list(diagnosis.makers_behind([answer]))
+    if any(asked.id in maker.inputs for maker in behind):
+        return None
+    scaled = [maker for maker in behind if maker.name == "mul" and not maker.nodes]
+    sums = {given for maker in behind if maker.name == "add" for given in maker.inputs}
+    draws = (diagnosis.maker.get(given) for op in scaled if op.outputs[0] in sums for given in op.inputs)
+    alike = (op for op in draws if op is not None and op.name in NOISES and len(diagnosis.takers[op.outputs[0]]) == 1)
+    return next((op for op in alike if diagnosis.tensors[op.outputs[0]].shape == asked.shape), None)
+
+
+def samples_without_gradient(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """`sample()` of a distribution whose mean is to be trained, where the loss is computed from the sample: the way
+    through it is missing. What is scored with `log_prob`, or held against its mean by hand, needs none."""
+    code = diagnosis.code
+    if any(called(call) == "log_prob" for call in code.calls):
+        return
+    for op in diagnosis.ops_named(("normal",)):
+        call = code.call_at(op.span)
+        if call is None or called(call) != "sample" or not isinstance(call.func, ast.Attribute) or op.nodes:
+            continue
+        behind = list(near(op.inputs, diagnosis.made_from))
+        found = {diagnosis.identity(tensor) for tensor in behind if diagnosis.is_parameter(tensor)}
+        leaves = sorted(found, key=by_number)
+        made = (tensor.grad_fn for tensor in map(diagnosis.tensors.get, behind) if tensor is not None)
+        passes = {diagnosis.visited.get(fn.node) for fn in made if fn is not None}
+        takers = [taker for output in op.outputs for taker in diagnosis.takers.get(output, ())]
+        used = {diagnosis.visited.get(node) for taker in takers for node in taker.nodes} - {None}
+        is_wanted = bool(passes & used) or (bool(used) and diagnosis.held.intersection(leaves) - diagnosis.fed != set())
+        if not leaves or not is_wanted or any(_is_a_distance(diagnosis, taker, op.inputs[:1]) for taker in takers):
+            continue
+        yield diagnosis.warning(
+            "sample_without_gradient",
+            op.span,
+            tensors=op.outputs[:1],
+            fix=(code.replace(call.func, f"{code.text(call.func.value)}.rsample"),),
+            code=code.short(call),
+            leaves=diagnosis.say_all(leaves),
+        )
+        return
+
+
+def _is_a_distance(diagnosis: Diagnosis, op: Op, mean: Sequence[str]) -> bool:
+    """Whether a sample is taken from the mean it was drawn around: so a density is written out."""
+    sources = {source for at in mean for source in (at, *diagnosis.made_from(at))}
+    return op.name in ("sub", "rsub") and not sources.isdisjoint(op.inputs)

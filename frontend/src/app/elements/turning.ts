@@ -14,6 +14,7 @@ const TOGETHER_MS = 700
 
 let stroke = 0
 let pressedAt = -Infinity
+let keyed: Keyed | null = null
 
 interface Modifiers {
   shiftKey: boolean
@@ -64,14 +65,35 @@ export function dragNumber(down: PointerEvent, code: string, literal: Literal, t
   document.documentElement.classList.add('turning')
 }
 
-/** Turns a number by an arrow key; whether the key was one. */
+/** What arrow keys turn: they go on with it where the program is still what they made of it. */
+interface Keyed {
+  stroke: number
+  hand: Hand
+  code: string
+  literal: Literal
+  /** The program now, and its number. */
+  turned: string
+  text: string
+}
+
+/** Turns a number by an arrow key; whether the key was one. A key that is held is a hand that goes on. */
 export function turnByKey(
   event: Modifiers & { key: string; timeStamp: number }, code: string, literal: Literal, turn: Turn,
 ): boolean {
   const sign = { ArrowUp: 1, ArrowDown: -1 }[event.key]
   if (sign === undefined) return false
-  if (event.timeStamp - pressedAt > TOGETHER_MS) stroke += 1
+  const goesOn = event.timeStamp - pressedAt <= TOGETHER_MS
   pressedAt = event.timeStamp
-  turn(put(code, literal, turnedOn(literal, sign * worth(event))), stroke)
+  if (!goesOn) stroke += 1
+  if (!goesOn || !keyed || keyed.turned !== code || keyed.literal.from !== literal.from) {
+    const hand = new Hand((at) => put(code, literal, turnedOn(literal, at)))
+    keyed = { stroke, hand, code, literal, turned: code, text: literal.text }
+  }
+  const at = keyed.hand.at + sign * worth(event)
+  const text = turnedOn(keyed.literal, at)
+  if (text === keyed.text) return true
+  Object.assign(keyed, { turned: put(keyed.code, keyed.literal, text), text })
+  keyed.hand.move(at, worth(event), event.timeStamp)
+  turn(keyed.turned, keyed.stroke, keyed.hand)
   return true
 }

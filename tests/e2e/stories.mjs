@@ -1720,6 +1720,14 @@ const stories = {
     check(asked.some((path) => path.startsWith('/assets/layout-client')), 'the layout code did not come')
     await pressHeader(group)
     await until(() => open.count(), (now) => now === before, 'the group opened again')
+    const [told, place] = [page.locator('.player p.unseen'), page.locator('.player .count strong')]
+    await page.goto(`${server}/embed/${id}?lang=en&step=0`)
+    await shown()
+    await page.getByRole('button', { name: 'Step forward' }).click()
+    await until(() => told.textContent(), (text) => text.includes('fills 2 parameters'), 'a layer is filled in one step')
+    check(await place.textContent() !== 'Step 1', 'the filling was one step of many')
+    await page.getByRole('button', { name: 'Step back' }).click()
+    same(await place.textContent(), 'Step 0', 'the step before the filling')
   },
 
   async 'a lesson that does not exist is said, and others are offered'(page) {

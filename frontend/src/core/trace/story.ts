@@ -3,6 +3,7 @@
 import type { Batch, Gap, HookCall, Node, Op, Reduction, Step, Tensor, Update, Visit } from '../../api/types'
 import { exchangedBy, exchangedIn, listed, type Exchanged } from './collectives'
 import { brief as briefTerm } from '../words/display'
+import { fillingAt } from './filling'
 import { formatShape } from '../words/format'
 import type { TraceIndex } from './trace-index'
 import type { Words } from '../words/sentences'
@@ -35,6 +36,8 @@ function sumText(
 export function tell(index: TraceIndex, number: number, t: Words): Told {
   const step = index.event(number)
   if (!step) return told(t('step.start'))
+  const filling = fillingAt(index, number)
+  if (filling?.last === number) return told(t('step.filled', { code: filling.code, n: filling.n }))
   const op = index.op(step.op)
   const isAll = op?.collective != null && isMeeting(index, op) && isFirst(index, op)
   const rank = isAll ? null : rankOf(index, step)

@@ -52,5 +52,5 @@ export function toldAt(index: TraceIndex, step: number, t: Words): Told {
   const filling = fillingAt(index, step)
   if (!filling) return { first: step, last: step, text: sentenceOf(index, step, t) }
   const { first, last, code, n } = filling
-  return { first, last, text: t('walk.filled', { code, n }) }
+  return { first, last, text: t('step.filled', { code, n }) }
 }

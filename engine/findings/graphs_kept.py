@@ -108,10 +108,14 @@ def _empty_lists(code: Source) -> Iterator[tuple[str, ast.Assign]]:
 
 
 def _begins_at(code: Source, pass_: Pass, name: str, call: ast.Call) -> bool:
-    """Whether a pass is written `name.backward()` in the function of a call."""
+    """Whether a pass is written `name.backward()` in the function of a call, and the name is the same thing at both."""
     backward = code.call_at(pass_.span)
-    owner = backward.func.value if backward is not None and isinstance(backward.func, ast.Attribute) else None
-    return backward is not None and dotted(owner) == name and code.function(backward) is code.function(call)
+    if backward is None or not isinstance(backward.func, ast.Attribute) or dotted(backward.func.value) != name:
+        return False
+    first, last = sorted((backward.lineno, call.lineno))
+    between = (binding for binding in code.bindings if first < binding.lineno < last)
+    names = {dotted(target) for binding in between for target, _ in assigned(binding)}
+    return name not in names and code.function(backward) is code.function(call)
 
 
 def _with_graph(diagnosis: Diagnosis, tensors: Iterable[str]) -> list[Tensor]:

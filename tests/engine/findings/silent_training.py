@@ -363,6 +363,19 @@ for _ in range(3):
         w += 0.1 * w.grad
     w.grad = None
 """),
+    ("losses_kept", """lin = nn.Linear(2, 1)
+def fit(losses):
+    kept = []
+    for _ in range(3):
+        loss = lin(torch.randn(4, 2)).pow(2).mean()
+        lin.zero_grad()
+        loss.backward()
+        loss = loss.item()
+        losses.append(loss)
+        kept.append(loss)
+    return kept
+fit([])
+"""),
     ("losses_kept", """w = torch.ones(2, requires_grad=True)
 def train():
     for i in range(3):

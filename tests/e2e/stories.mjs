@@ -1317,11 +1317,15 @@ const stories = {
 
   async 'every lesson opens legible, and nothing covers a box'(page) {
     const lessons = await (await page.request.get(`${server}/api/v1/gallery`)).json()
-    for (const [at, { name }] of lessons.entries()) {
-      const width = WIDTHS[at % WIDTHS.length]
+    await open(page)
+    for (const [at, lesson] of lessons.entries()) {
+      const [width, lang] = [WIDTHS[at % WIDTHS.length], at % 2 ? 'zh' : 'en']
       await page.setViewportSize({ width, height: 850 })
-      await page.goto(anew(`#lesson=${name}&lang=${at % 2 ? 'zh' : 'en'}`))
-      await until(() => illegible(page), (said) => said === '', `${name} at ${width}`)
+      await page.evaluate((hash) => (location.hash = hash), `#lesson=${lesson.name}&lang=${lang}`)
+      const opened = () => page.locator('article.lesson').getAttribute('aria-label')
+      await until(opened, (title) => title === lesson[lang].title, `${lesson.name} opens`)
+      await drawn(page)
+      await until(() => illegible(page), (said) => said === '', `${lesson.name} at ${width}`)
     }
   },
 

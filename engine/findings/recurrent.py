@@ -3,6 +3,7 @@
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from engine.findings.axes import RECURRENT
 from engine.findings.diagnosis import Diagnosis, argument, is_zero, line, number, numbers_of
@@ -13,6 +14,9 @@ CELLS = ("gru_cell", "lstm_cell", "rnn_tanh_cell", "rnn_relu_cell")
 FEW_STEPS = 3
 PARTS = ("getitem", "chunk", "split", "narrow", "tensor_split", "view", "reshape", "unflatten")
 """Ops by which a half of the features may be taken alone."""
+SPREADS = frozenset("view reshape unsqueeze expand expand_as repeat long to cpu".split())
+"""Ops by which an index of one number for each sample is spread over its features."""
+MOST_BACK = 8
 
 
 def states_lost(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -74,7 +78,11 @@ def padding_read_last(diagnosis: Diagnosis) -> Iterator[Finding]:
             continue
         rows, length = words.shape if is_first else words.shape[::-1]
         ended = _ended_in_padding(diagnosis, lookup, words, is_first=is_first)
-        picked = next(_last_picked(diagnosis, op, length, is_first=is_first), None) if 0 < ended < rows else None
+        picked = (
+            next(_last_picked(diagnosis, diagnosis.tensors[op.outputs[0]], length, is_first=is_first), None)
+            if 0 < ended < rows
+            else None
+        )
         if picked is None:
             continue
         yield diagnosis.warning(
@@ -89,30 +97,99 @@ def padding_read_last(diagnosis: Diagnosis) -> Iterator[Finding]:
         )
 
 
+class _Steps(NamedTuple):
+    """What a layer that runs both ways gave for every step, and the last step of each sequence."""
+
+    made: Tensor
+    ends: tuple[float, ...]
+    is_first: bool
+
+
 def backward_read_at_the_end(diagnosis: Diagnosis) -> Iterator[Finding]:
     """The last step alone of what a layer gave that runs both ways: the half that runs backward begins there and has
     seen one step of the sequence."""
     for op in diagnosis.ops_named(RECURRENT):
-        made = diagnosis.output_of(op)
-        flags = [given.text for given in op.arguments if given.tensor is None]
-        if op.iteration >= FEW_STEPS or made is None or len(made.shape) != 3 or flags[-2:-1] != ["True"]:
+        steps = _both_ways(diagnosis, op) if op.iteration < FEW_STEPS and op.outputs else None
+        if steps is None or max(steps.ends, default=0) < 1:
             continue
-        is_first, takers = flags[-1] == "True", diagnosis.takers.get(made.id, ())
-        length = made.shape[1 if is_first else 0]
-        picked = list(_last_picked(diagnosis, op, length, is_first=is_first)) if length > 1 else []
-        last = diagnosis.output_of(picked[0]) if picked else None
-        if last is None or len(takers) > 1 or last.shape[-1:] != made.shape[-1:]:
+        made, least, most = steps.made, int(min(steps.ends)) + 1, int(max(steps.ends)) + 1
+        picked = next(_picked_at_ends(diagnosis, steps), None)
+        last = diagnosis.output_of(picked) if picked is not None else None
+        if picked is None or last is None or last.shape[-1:] != made.shape[-1:]:
+            continue
+        if len(diagnosis.takers[made.id]) > 1 or _is_parted(diagnosis, last):
             continue  # the first step is read too, or a half of the last one
-        if any(taker.name in PARTS for taker in diagnosis.takers.get(last.id, ())):
+        if any(
+            map(diagnosis.reaches_a_pass, (taker for end in op.outputs[1:] for taker in diagnosis.takers.get(end, ())))
+        ):
             continue
         yield diagnosis.warning(
             "backward_read_at_end",
-            picked[0],
+            picked,
             tensors=(made.id, last.id),
             layer_line=line(op.span),
-            length=str(length),
+            length=str(most) if least == most else f"{least}–{most}",
             half=str(made.shape[2] // 2),
         )
+
+
+def _both_ways(diagnosis: Diagnosis, op: Op) -> _Steps | None:
+    """The steps of a layer that runs both ways: of sequences that were packed after they were padded again."""
+    made, flags = diagnosis.output_of(op), [given.text for given in op.arguments if given.tensor is None]
+    if made is not None and len(made.shape) == 3 and flags[-2:-1] == ["True"]:
+        is_first = flags[-1] == "True"
+        rows, length = made.shape[:2] if is_first else made.shape[1::-1]
+        return _Steps(made, (length - 1.0,) * rows, is_first)
+    pad = next(
+        (taker for taker in diagnosis.takers.get(op.outputs[0], ()) if taker.name == "_pad_packed_sequence"), None
+    )
+    if pad is None or len(pad.outputs) < 2 or flags[-1:] != ["True"]:
+        return None
+    padded, lengths = (_in_their_order(diagnosis, each) for each in pad.outputs[:2])
+    ends = tuple(length - 1 for length in numbers_of(diagnosis.tensors.get(lengths)))
+    return _Steps(diagnosis.tensors[padded], ends, pad.arguments[2].text == "True")
+
+
+def _in_their_order(diagnosis: Diagnosis, tensor: str) -> str:
+    """What was unpacked, put back from the order of lengths into that in which sequences were packed."""
+    takers = diagnosis.takers.get(tensor, ())
+    sorts = (taker for taker in takers if taker.name in ("index_select", "getitem") and len(taker.inputs) == 2)
+    return next((taker.outputs[0] for taker in sorts if taker.span == diagnosis.maker[tensor].span), tensor)
+
+
+def _picked_at_ends(diagnosis: Diagnosis, steps: _Steps) -> Iterator[Op]:
+    """What takes the last step of each sequence, or of all at once."""
+    if len(set(steps.ends)) == 1:
+        yield from _last_picked(diagnosis, steps.made, int(steps.ends[0]) + 1, is_first=steps.is_first)
+    for taker in diagnosis.takers.get(steps.made.id, ()):
+        is_along = taker.name == "getitem" or argument(taker, "dim", 1) in (
+            str(int(steps.is_first)),
+            str(int(steps.is_first) - 3),
+        )
+        if taker.name not in ("gather", "getitem") or not is_along or not diagnosis.reaches_a_pass(taker):
+            continue
+        if any(_index(diagnosis, given, len(steps.ends)) == steps.ends for given in taker.inputs[1:]):
+            yield taker
+
+
+def _index(diagnosis: Diagnosis, tensor: str, count: int) -> tuple[float, ...]:
+    """The numbers of an index, one for each sample, before they were spread over its features."""
+    less = 0
+    for op in diagnosis.back(tensor, MOST_BACK):
+        numbers = numbers_of(diagnosis.output_of(op))
+        if len(numbers) == count:
+            return tuple(each - less for each in numbers)
+        if op.name not in SPREADS and (op.name, argument(op, "other", 1)) != ("sub", "1"):
+            break
+        less += op.name == "sub"
+    return ()
+
+
+def _is_parted(diagnosis: Diagnosis, last: Tensor) -> bool:
+    """Whether a half of the features is taken alone, also after axes of 1 were left out."""
+    takers = [taker for tensor in (last.id, *diagnosis.made_of(last.id)) for taker in diagnosis.takers.get(tensor, ())]
+    made = (diagnosis.output_of(taker) for taker in takers if taker.name in PARTS)
+    return any(part is None or part.shape[-1:] != last.shape[-1:] for part in made)
 
 
 def _ended_in_padding(diagnosis: Diagnosis, lookup: Op, words: Tensor, *, is_first: bool) -> int:
@@ -127,11 +204,11 @@ def _ended_in_padding(diagnosis: Diagnosis, lookup: Op, words: Tensor, *, is_fir
     return (ids[width - 1 :: width] if is_first else ids[-width:]).count(number(argument(lookup, "padding_idx")))
 
 
-def _last_picked(diagnosis: Diagnosis, op: Op, length: int, *, is_first: bool) -> Iterator[Op]:
+def _last_picked(diagnosis: Diagnosis, made: Tensor, length: int, *, is_first: bool) -> Iterator[Op]:
     """What takes the last step alone of what a layer gave."""
     before = r"slice\(None, None, None\), " if is_first else ""
     place = re.compile(rf"\(?{before}(-1|{length - 1})\b")
-    for taker in diagnosis.takers.get(op.outputs[0], ()):
+    for taker in diagnosis.takers.get(made.id, ()):
         is_picked = taker.name == "getitem" and place.match(taker.arguments[-1].text or "") is not None
         if is_picked and diagnosis.reaches_a_pass(taker):
             yield taker

@@ -647,6 +647,32 @@ for _ in range(3):
 """, (
         ("head(rnn(waves)[0][:, 6])", "head(rnn(waves)[0].mean(1))"),
     )),
+    Pair("backward_read_at_end", 13, """from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+rnn, head = nn.GRU(2, 6, bidirectional=True, batch_first=True), nn.Linear(12, 1)
+lengths, waves = torch.tensor([3, 7, 5, 4]), torch.randn(4, 7, 2)
+opt = torch.optim.Adam([*rnn.parameters(), *head.parameters()])
+for _ in range(3):
+    packed = pack_padded_sequence(waves, lengths, batch_first=True, enforce_sorted=False)
+    steps, ends = rnn(packed)
+    steps, sizes = pad_packed_sequence(steps, batch_first=True)
+    at = lengths.view(-1, 1, 1).expand(4, 1, 12) - 1
+    last = steps.gather(1, at).squeeze(1)
+    loss = (head(last).squeeze(1) - waves.sum((1, 2))).pow(2).mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+""", (
+        ("steps.gather(1, at).squeeze(1)", "torch.cat((ends[0], ends[1]), 1)"),
+    )),
+    Pair("backward_read_at_end", 10, """from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+rnn, head = nn.LSTM(2, 6, bidirectional=True), nn.Linear(12, 1)
+waves = torch.randn(7, 4, 2)
+for _ in range(3):
+    packed = pack_padded_sequence(waves, [7, 5, 4, 3])
+    steps, sizes = pad_packed_sequence(rnn(packed)[0])
+    last = steps[sizes - 1, torch.arange(4)]
+    F.mse_loss(head(last).squeeze(1), waves.sum((0, 2))).backward()
+""", (
+        ("steps[sizes - 1, torch.arange(4)]", "steps.amax(0)"),
+    )),
     Pair("shares_counted_alike", 10, """chooser = nn.Sequential(nn.Linear(5, 8), nn.Tanh(), nn.Linear(8, 3))
 opt = torch.optim.SGD(chooser.parameters(), lr=0.1)
 for _ in range(4):
@@ -918,6 +944,23 @@ last = rnn(waves)[0][:, -1]
 one = rnn(waves[:, :1])[0][:, -1]
 way = nn.LSTM(2, 6, batch_first=True)(waves)[0][:, -1]
 (both.sum() + last[:, :6].sum() + one.sum() + way.sum()).backward()
+""",
+    ),
+    (
+        "backward_read_at_end",
+        """from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+rnn, sizes = nn.LSTM(2, 6, batch_first=True, bidirectional=True), torch.tensor([7, 5, 4])
+def read(waves):
+    packed = pack_padded_sequence(waves, sizes, batch_first=True)
+    steps, (ends, _) = rnn(packed)
+    return pad_packed_sequence(steps, batch_first=True)[0], ends
+at = (sizes - 1).view(-1, 1, 1).expand(3, 1, 12)
+halves = read(torch.randn(3, 7, 2))[0].gather(1, at).view(3, 2, 6)[:, 0]
+half = read(torch.randn(3, 7, 2))[0].gather(1, at[..., :6])
+masked = read(torch.randn(3, 7, 2))[0][torch.arange(3), torch.tensor([2, 4, 1])]
+steps, ends = read(torch.randn(3, 7, 2))
+beside = torch.cat((steps[torch.arange(3), sizes - 1], ends[-1]), 1)
+(halves.sum() + half.sum() + masked.sum() + beside.sum()).backward()
 """,
     ),
     (

@@ -254,7 +254,19 @@ class _Walk:
         held = self.diagnosis.input_of(maker) if maker is not None and maker.name == "getitem" else other
         at = axis - len(given.shape) + len(other.shape)
         is_held = held is not None and held.role in ("parameter", "buffer")
-        return is_held and at >= 0 and other.shape[at] == length and math.prod(other.shape[at + 1 :]) > 1
+        return (
+            (is_held or self._numbers_samples(maker))
+            and at >= 0
+            and other.shape[at] == length
+            and math.prod(other.shape[at + 1 :]) > 1
+        )
+
+    def _numbers_samples(self, maker: Op | None) -> bool:
+        """Whether rows of a table are looked up by the number of each sample in its batch."""
+        places = maker.inputs[0] if maker is not None and maker.name == "embedding" else ""
+        counted = self.diagnosis.origin(places, CUTS_ANEW) if places else None
+        is_count = counted is not None and counted.name == "arange"
+        return is_count and self.diagnosis.elements(places) == self.batch.size
 
     def _follow(self, op: Op, given: Tensor, place: Place) -> None:
         for at, output in enumerate(op.outputs):

@@ -487,6 +487,27 @@ F.cross_entropy(net(torch.randint(0, 9, (6, 7))), torch.randint(0, 2, (6,))).bac
 net = Coded()
 F.mse_loss(net(torch.randn(8, 5, 3)), torch.zeros(8)).backward()
 """, (("arange(8.0).view(8, 1, 1)", "arange(5.0).view(1, 5, 1)"),)),
+    Pair("samples_told_apart", 12, """class Writer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.words, self.places = nn.Embedding(9, 8), nn.Embedding(20, 8)
+        self.look = nn.TransformerEncoderLayer(8, 2, 16, batch_first=True)
+        self.fc = nn.Linear(8, 9)
+    def forward(self, ids):
+        at = torch.arange(ids.size(0)).unsqueeze(1)
+        h = self.words(ids) + self.places(at)
+        return self.fc(self.look(h))
+net = Writer()
+for _ in range(3):
+    ids = torch.randint(0, 9, (5, 7))
+    scores = net(ids[:, :-1])
+    F.cross_entropy(scores.reshape(-1, 9), ids[:, 1:].reshape(-1)).backward()
+""", (
+        ("torch.arange(ids.size(0)).unsqueeze(1)", "torch.arange(ids.size(1)).unsqueeze(0)"),
+        ("torch.arange(ids.size(0)).unsqueeze(1)", "ids[:, :1]"),
+        ("batch_first=True", "batch_first=False"),
+        ("torch.arange(ids.size(0)).unsqueeze(1)", "torch.arange(1)"),
+    )),
 )  # fmt: skip
 
 TRIGGERS = tuple(Case(pair.code, pair.line, {}, pair.program) for pair in PAIRS)

@@ -16,9 +16,11 @@ from engine.findings.diagnosis import (
     line,
     near,
     number,
+    numbers_of,
     share_outside,
+    size_of,
 )
-from engine.findings.losses import ELEMENTWISE_LOSSES, last_maker, said_at
+from engine.findings.losses import ELEMENTWISE_LOSSES, LOSSES, PASSING, last_maker, said_at
 from engine.findings.uphill import squares_differences
 from engine.findings.zeroing import written_at
 from engine.ops import PASSES, READS
@@ -34,6 +36,8 @@ FIRST_ORDER = re.compile(r"(first|1st)[-_ ]?order|second_?order *=|fomaml|reptil
 """How a program says that it leaves second derivatives out on purpose."""
 SCALES = frozenset("mul div neg mean sum squeeze".split())
 FACTORISES = ("linalg_cholesky", "cholesky", "cholesky_ex", "linalg_cholesky_ex")
+PICKS = PASSING | frozenset("mul sum gather getitem index_select clamp".split())
+"""Ops that choose among numbers."""
 NEARLY = 1e-3
 HIDDEN = -1000.0
 """Scores below it were masked before the softmax."""
@@ -380,6 +384,79 @@ def logarithms_of_sums(diagnosis: Diagnosis) -> Iterator[Finding]:
                 diagonal=diagnosis.code.excerpt(diagonal.span),
                 size=str(diagnosis.tensors[diagonal.inputs[0]].shape[-1]),
             )
+
+
+def logarithms_taken_for_probabilities(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """`(1 - log p) ** gamma` times what is computed from the same scores, as in a focal loss: an `exp` is missing."""
+    for op in diagnosis.ops_named(("rsub",)):
+        if not op.inputs or argument(op, "other", 1) not in ("1", "1.0") or not diagnosis.reaches_a_pass(op):
+            continue
+        log = next((maker for maker in _picked_from(diagnosis, op.inputs[0]) if _is_log(diagnosis, maker)), None)
+        power = next((taker for taker in diagnosis.takers.get(op.outputs[0], ()) if taker.name == "pow"), None)
+        if log is None or power is None or not _weighs(diagnosis, power, log.inputs[0]):
+            continue
+        yield diagnosis.warning(
+            "log_taken_for_probability",
+            op,
+            tensors=(*op.inputs[:1], *op.outputs[:1]),
+            name=diagnosis.say(op.inputs[0]),
+            log_line=line(log.span),
+            power=diagnosis.code.excerpt(power.span),
+            power_line=line(power.span),
+        )
+
+
+def _picked_from(diagnosis: Diagnosis, tensor: str) -> Iterator[Op]:
+    """What made the numbers that some were picked from, by an index or by factors of 0 and 1."""
+
+    def from_picked(tensor: str) -> tuple[str, ...]:
+        maker = diagnosis.maker.get(tensor)
+        if maker is None or maker.name not in PICKS:
+            return ()
+        factors = [diagnosis.tensors.get(given) for given in maker.inputs]
+        is_choice = maker.name != "mul" or any(map(_is_zeros_and_ones, factors))
+        return maker.inputs if is_choice else ()
+
+    return (diagnosis.maker[each] for each in near([tensor], from_picked) if each in diagnosis.maker)
+
+
+def _is_zeros_and_ones(tensor: Tensor | None) -> bool:
+    ends, size = extent(tensor), size_of(tensor)
+    if tensor is None or ends is None or size is None or ends[0] < 0 or ends[1] > 1:
+        return False
+    numbers = numbers_of(tensor)
+    mean = sum(numbers) / len(numbers) if numbers else float(tensor.summary.mean) if tensor.summary is not None else -1
+    return math.isclose(size**2, mean, rel_tol=NEARLY)  # squares are smaller between 0 and 1
+
+
+def _is_log(diagnosis: Diagnosis, op: Op) -> bool:
+    """Whether an op makes the logarithm of a probability."""
+    before = diagnosis.maker.get(op.inputs[0]) if op.inputs else None
+    if op.name == "neg" and before is not None and before.name == "nll_loss":
+        scored = diagnosis.maker.get(before.inputs[0])
+        return _is_of_each_sample(before) and scored is not None and scored.name == "log_softmax"
+    if op.name == "neg":
+        return before is not None and before.name in LOSSES and _is_of_each_sample(before)
+    source = diagnosis.origin(op.inputs[0], ("clamp", "add")) if op.name == "log" else None
+    return op.name in ("log_softmax", "logsigmoid") or (source is not None and source.name in ("softmax", "sigmoid"))
+
+
+def _is_of_each_sample(loss: Op) -> bool:
+    """Whether a loss gives the cost of each sample, which neither weights nor smoothed labels change."""
+    is_plain = not any(given.tensor for given in loss.arguments if given.name in ("weight", "pos_weight"))
+    return is_plain and argument(loss, "reduction") == "'none'" and argument(loss, "label_smoothing") in ("", "0.0")
+
+
+def _weighs(diagnosis: Diagnosis, power: Op, scores: str) -> bool:
+    """Whether a power is multiplied with what was computed from scores."""
+
+    def scaled(tensor: str) -> Iterator[str]:
+        takers = (taker for taker in diagnosis.takers.get(tensor, ()) if taker.name in ("mul", "neg"))
+        return (output for taker in takers for output in taker.outputs)
+
+    weighed = list(near(power.outputs, scaled))
+    factors = {given for each in weighed[1:] for given in diagnosis.made_from(each)}.difference(weighed)
+    return scores in near(factors, diagnosis.made_from)
 
 
 REACH = {"sigmoid": (0.0, 1.0), "softmax": (0.0, 1.0), "tanh": (-1.0, 1.0), "relu": (0.0, math.inf)}

@@ -338,6 +338,36 @@ for epoch in range(3):
         print(mean)
 run(nn.Linear(2, 1), [torch.randn(3, 2), torch.randn(3, 2)])
 """, (("len(batches)\n", "(len(batches) * (epoch + 1))\n"),)),
+    Pair("log_taken_for_probability", 10, """net, x, y = nn.Linear(4, 3), torch.randn(8, 4), torch.randint(3, (8,))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+chosen = F.one_hot(y, 3).float()
+for _ in range(3):
+    log_p = F.log_softmax(net(x), 1)
+    p = chosen * log_p
+    rest = 1 - p
+    loss = (-torch.tensor([0.5, 1.0, 1.0]) * rest ** 2 * log_p * chosen).sum(1).mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+""", (
+        ("p = chosen * log_p", "p = chosen * log_p.exp()"),
+        ("p = chosen * log_p", "p = torch.exp(chosen * log_p)"),
+        ("p = chosen * log_p", "p = torch.softmax(net(x), 1) * log_p"),
+        ("rest ** 2 * log_p", "rest * log_p"),
+    )),
+    Pair("log_taken_for_probability", 8, """class Focal(nn.Module):
+    def forward(self, scores, wanted):
+        cost = F.cross_entropy(scores, wanted, reduction="none")
+        log_p = -cost
+        return (torch.pow(1 - log_p, 2.0) * cost).mean()
+net, x, y = nn.Linear(4, 3), torch.randn(8, 4), torch.randint(3, (8,))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    loss = Focal()(net(x), y)
+    opt.zero_grad(); loss.backward(); opt.step()
+""", (
+        ("log_p = -cost", "log_p = torch.exp(-cost)"),
+        ("log_p = -cost", "log_p = -F.nll_loss(torch.softmax(scores, 1), wanted, reduction='none')"),
+        ("(torch.pow(1 - log_p, 2.0) * cost)", "torch.pow(1 - log_p, 2.0)"),
+    )),
     Pair("schedule_of_the_wrong_end", 6, """net = nn.Linear(2, 1)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 plan = torch.optim.lr_scheduler.ReduceLROnPlateau(opt, mode="max", patience=0)

@@ -1,8 +1,9 @@
 """Which samples a step sees: the first batch again and again; rows and labels in different orders."""
 
 import ast
+import re
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -11,6 +12,7 @@ from engine.findings.diagnosis import (
     Diagnosis,
     argument,
     extent,
+    grouped,
     is_alike,
     line,
     near,
@@ -27,6 +29,9 @@ from engine.trace import Batch, Finding, Op, Pass, Span, Tensor
 HELD_AGAINST = (*COMPARING, "sub", "rsub")
 KEEPS_ROWS = (PASSING | DECIDES | frozenset("sigmoid softmax long int cpu detach".split())) - {"topk"}
 """Ops that leave each row at its place."""
+TURNS = frozenset("flip fliplr flipud rot90".split())
+MOST_BACK = 12
+MOST_LOSSES = 4
 LEAST_STEPS = 3
 UNEVEN = 2
 """How many times as many targets one pass of a step has as another, that they should not count alike."""
@@ -229,6 +234,70 @@ def _shuffled_alone(diagnosis: Diagnosis, op: Op) -> Iterator[Finding]:
         rows=str(size),
         loss_line=line(op.span),
     )
+
+
+def turned_apart(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Images and targets of each of their places that were flipped or rotated by random draws of their own."""
+    losses = grouped(diagnosis.ops_named(COMPARING if any(diagnosis.ops_named(TURNS)) else ()), lambda op: op.span)
+    for ops in losses.values():
+        held = [pair for op in ops[:MOST_LOSSES] if (pair := _image_and_target(diagnosis, op)) is not None]
+        sides = [[turns for pair in held for turns in _turned(diagnosis, pair[at])] for at in (0, 1)]
+        kinds = [[_kinds(diagnosis, turns) for turns in side] for side in sides]
+        apart = [at for at, pair in enumerate(zip(*kinds, strict=False)) if pair[0] != pair[1]]
+        if len(kinds[0]) != len(kinds[1]) or not apart or any(len(set(side)) < 2 for side in kinds):
+            continue  # one that turns them all alike may put them the same way up
+        turned = [next(turns[-1] for turns in side if turns) for side in sides]
+        yield diagnosis.warning(
+            "turned_apart",
+            turned[1].span,
+            tensors=held[0],
+            name=diagnosis.say(held[0][0]),
+            target=diagnosis.say(held[0][1]),
+            image_line=line(turned[0].span),
+            apart=str(len(apart)),
+            count=str(len(kinds[0])),
+            loss_line=line(ops[0].span),
+        )
+
+
+def _image_and_target(diagnosis: Diagnosis, op: Op) -> tuple[str, str] | None:
+    """A batch that a model was given and the targets of its places, where no answer is turned again before the loss."""
+    target, scores = sorted(op.inputs[:2], key=diagnosis.is_tracked) if len(op.inputs) > 1 else ("", "")
+    made = list(diagnosis.makers_behind([scores])) if scores and diagnosis.reaches_a_pass(op) else []
+    if any(maker.nodes and maker.name in TURNS for maker in made) or diagnosis.is_tracked(target):
+        return None
+    if any(maker.module is not None for maker in diagnosis.makers_behind([target])):
+        return None
+    given = (each for maker in made if maker.nodes for each in maker.inputs if not diagnosis.is_tracked(each))
+    size = diagnosis.tensors[target].shape if made else ()
+    images = (each for each in given if len(size) > 2 and diagnosis.tensors[each].shape[:1] == size[:1])
+    alike = (each for each in images if diagnosis.tensors[each].shape[-2:] == size[-2:])
+    is_placed = made and diagnosis.tensors[scores].shape[-2:] == size[-2:]
+    image = next((each for each in alike if any(_turned(diagnosis, each))), None) if is_placed else None
+    return (image, target) if image is not None else None
+
+
+def _turned(diagnosis: Diagnosis, tensor: str) -> list[list[Op]]:
+    """How each sample was turned, the last turn first; of a batch that was turned as a whole, how that was."""
+    turns: list[Op] = []
+    for op in diagnosis.back(tensor, MOST_BACK):
+        if op.name == "stack":
+            return [[*turns, *more] for sample in op.inputs for more in _turned(diagnosis, sample)]
+        turns += [op] if op.name in TURNS else []
+    return [turns]
+
+
+def _kinds(diagnosis: Diagnosis, turns: Sequence[Op]) -> tuple[str, ...]:
+    """The axes of flips counted from the last, each by itself, and by how much other turns turn which axes."""
+    kinds: list[str] = []
+    for op in turns:
+        made = diagnosis.output_of(op)
+        told = [int(each) for given in op.arguments for each in re.findall(r"-?\d+", given.text or "")]
+        quarters = told[:1] if op.name == "rot90" else []
+        axes = {"flipud": [0], "fliplr": [1]}.get(op.name, told[len(quarters) :])
+        from_end = [axis - len(made.shape) if axis >= 0 and made is not None else axis for axis in axes]
+        kinds += [f"{quarters}{from_end}"] if quarters else map(str, from_end)
+    return tuple(sorted(kinds))
 
 
 def _is_same(diagnosis: Diagnosis, first: Tensor, second: Tensor) -> bool:

@@ -368,6 +368,47 @@ for _ in range(3):
         ("log_p = -cost", "log_p = -F.nll_loss(torch.softmax(scores, 1), wanted, reduction='none')"),
         ("(torch.pow(1 - log_p, 2.0) * cost)", "torch.pow(1 - log_p, 2.0)"),
     )),
+    Pair("turned_apart", 15, """import random
+from torch.utils.data import DataLoader, Dataset
+random.seed(1)
+class Scans(Dataset):
+    def __init__(self):
+        self.scans, self.masks = torch.randn(24, 1, 6, 6), (torch.rand(24, 6, 6) > 0.5).long()
+    def __len__(self):
+        return 24
+    def __getitem__(self, i):
+        scan, mask = self.scans[i], self.masks[i]
+        if random.random() < 0.5: scan = torch.flip(scan, [2])
+        if random.random() < 0.5: mask = torch.flip(mask, [1])
+        return scan, mask
+net = nn.Conv2d(1, 2, 3, padding=1)
+opt = torch.optim.Adam(net.parameters())
+for scan, mask in DataLoader(Scans(), batch_size=8, shuffle=True):
+    loss = F.cross_entropy(net(scan), mask)
+    opt.zero_grad(); loss.backward(); opt.step()
+""", (
+        ("[2])\n        if random.random() < 0.5: mask", "[2]); mask"),
+        ("mask = torch.flip(mask, [1])", "pass"),
+        ("F.cross_entropy(net(scan), mask)", "F.cross_entropy(net(scan).mean((2, 3)), mask[:, 0, 0])"),
+        ("if random.random() < 0.5: mask =", "mask ="),
+    )),
+    Pair("turned_apart", 7, """def turned(x):
+    if torch.rand(1) < 0.5:
+        x = x.fliplr()
+    return torch.rot90(x, int(torch.randint(4, (1,))), (0, 1))
+net = nn.Conv2d(1, 1, 3, padding=1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+maps, heights = torch.randn(12, 6, 6), torch.randn(12, 6, 6)
+for step in range(3):
+    rows = torch.randperm(12)[:5]
+    x = torch.stack([turned(maps[i]) for i in rows])
+    y = torch.stack([turned(heights[i]) for i in rows])
+    loss = F.mse_loss(net(x[:, None]), y[:, None])
+    opt.zero_grad(); loss.backward(); opt.step()
+""", (
+        ("    y = torch.stack([turned(heights[i]) for i in rows])", "    y = torch.stack([heights[i] for i in rows])"),
+        ("F.mse_loss(net(x[:, None]), y[:, None])", "F.mse_loss(net(x[:, None]).flip(3), net(y[:, None]).detach())"),
+    )),
     Pair("schedule_of_the_wrong_end", 6, """net = nn.Linear(2, 1)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 plan = torch.optim.lr_scheduler.ReduceLROnPlateau(opt, mode="max", patience=0)

@@ -14,6 +14,7 @@ from engine.findings.diagnosis import (
     is_zero,
     line,
     listed,
+    near,
     number,
     size_of,
     walk,
@@ -22,7 +23,7 @@ from engine.findings.losses import LOSS_FUNCTIONS
 from engine.findings.uphill import squares_differences
 from engine.program.names import called, dotted, keyword
 from engine.program.source import Source
-from engine.trace import Finding, Module, ModuleCall, Op, Pass, Span, Update
+from engine.trace import Finding, Module, ModuleCall, Op, Pass, Tensor, Update
 
 DROPOUTS = frozenset("dropout dropout1d dropout2d dropout3d alpha_dropout feature_alpha_dropout".split())
 RATES = {**dict.fromkeys(DROPOUTS, ("p", 1)), FUSED: ("dropout_p", 4)}
@@ -367,26 +368,29 @@ def norms_that_never_learned(diagnosis: Diagnosis) -> Iterator[Finding]:
 def buffers_not_copied(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Batch norm of a copy that got weights from a trained one, as an average or a target network does, and evaluates
     with the statistics it was made with: these are buffers and not among `parameters()`."""
-    moved = _last_moves(diagnosis)
-    trained: dict[tuple[str, tuple[int, ...]], Module] = {}
-    latest: dict[str, tuple[Module, tuple[int, ...], Op]] = {}
+    trained: dict[str | None, Module] = {}
+    latest: dict[str, tuple[Module, Op, Tensor]] = {}
     for op in diagnosis.ops_named(NORMS) if diagnosis.steps else ():
-        module, given = diagnosis.modules.get(op.module or ""), diagnosis.input_of(op)
-        if module is None or given is None or not module.parameters:
+        module = diagnosis.modules.get(op.module or "")
+        if module is None or not module.parameters:
             continue
-        if not _is_training(op):
-            latest[module.id] = module, given.shape[1:2], op
+        given = _weights_given(diagnosis, module, op)
+        if given and not _is_training(op):
+            latest[module.id] = module, op, given[0]
         elif _weights(diagnosis, module) <= diagnosis.stepped:
-            trained.setdefault((module.type, given.shape[1:2]), module)
-    for module, size, op in latest.values():
-        own, other = _weights(diagnosis, module), trained.get((module.type, size))
+            trained |= dict.fromkeys((weight.storage for weight in given), module)
+    for module, op, weight in latest.values():
         is_new = is_zero(diagnosis.input_of(op, 1)) and extent(diagnosis.input_of(op, 2)) == (1.0, 1.0)
-        if other is None or not is_new or not own <= moved.keys() - diagnosis.held:
+        write = _written(diagnosis, weight, op) if is_new and trained else None
+        copied = near(write.inputs, diagnosis.made_from) if write is not None else ()
+        sources = (trained.get(diagnosis.tensors[tensor].storage) for tensor in copied)
+        other = next((source for source in sources if source is not None and source is not module), None)
+        if write is None or other is None:
             continue
         yield diagnosis.warning(
             "buffers_not_copied",
-            _written_at(diagnosis, own),
-            tensors=sorted(own, key=by_number),
+            write.span,
+            tensors=sorted(_weights(diagnosis, module), key=by_number),
             module=module.path,
             other=other.path,
             eval_line=line(op.span),
@@ -398,12 +402,22 @@ def _weights(diagnosis: Diagnosis, module: Module) -> set[str]:
     return {diagnosis.identity(member.tensor) for member in module.parameters}
 
 
-def _written_at(diagnosis: Diagnosis, leaves: set[str]) -> Span | None:
-    """Where a value was last put into some leaves."""
-    moves = (move for move in reversed(diagnosis.moves) if not leaves.isdisjoint(diagnosis.changed_by(move)))
-    ops = (op for op in reversed(diagnosis.trace.ops) if op.in_place and op.inputs)
-    written = (op for op in ops if diagnosis.identity(op.inputs[0]) in leaves)
-    return next((each.span for found in (moves, written) for each in found), None)
+def _weights_given(diagnosis: Diagnosis, module: Module, op: Op) -> list[Tensor]:
+    """The weights of a layer as an op was given them."""
+    own = _weights(diagnosis, module)
+    return [diagnosis.tensors[given] for given in op.inputs if diagnosis.identity(given) in own]
+
+
+def _written(diagnosis: Diagnosis, weight: Tensor, op: Op) -> Op | None:
+    """What last wrote into the memory of a weight before an op, since the first pass."""
+    begun = min(diagnosis.pass_step.values(), default=0)
+    for earlier in reversed(diagnosis.trace.ops[: diagnosis.op_at[op.id]]):
+        if diagnosis.op_step.get(earlier.id, begun) < begun:
+            return None
+        made, given = diagnosis.output_of(earlier), {diagnosis.tensors[tensor].storage for tensor in earlier.inputs}
+        if made is not None and made.storage == weight.storage and (earlier.in_place or made.storage not in given):
+            return earlier
+    return None
 
 
 def _in_eval_as_a_whole(diagnosis: Diagnosis) -> set[int]:

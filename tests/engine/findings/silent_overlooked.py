@@ -407,6 +407,16 @@ for i in range(4):
     loss = (net(torch.randn(6, 3)) - twin(torch.randn(6, 3)).detach()).pow(2).mean()
 {STEP}    sync()
 """, (("        target.data.copy_(p.data)\n", "        target.data.copy_(p.data)\n    twin.load_state_dict(net.state_dict())\n"),)),
+    Pair("buffers_not_copied", 12, f"""{DRIFTING}twin.requires_grad_(False)
+def average(weights, others):
+    for one, other in zip(weights, others):
+        one.data.mul_(0.9)
+        one.data.add_(other.data * (1 - 0.9))
+for i in range(4):
+    loss = net(torch.randn(6, 3)).pow(2).mean()
+{STEP}    average(twin.parameters(), net.parameters())
+print(twin(torch.randn(4, 3)).mean())
+""", (("print(twin", "for one, other in zip(twin.buffers(), net.buffers()): one.copy_(other)\nprint(twin"), ("print(twin(", "print(net.eval()("), ("        one.data.add_(other.data * (1 - 0.9))\n", ""))),
     Pair("gradients_cancelled", 10, QUANTISER.replace("MADE", "z + (q - z)").replace("AIM", "q") + STEP, (("z + (q - z)", "z + (q - z).detach()"),)),
     Pair("gradients_cancelled", 8, """net, alpha = nn.Linear(3, 4), torch.tensor(0.5, requires_grad=True)
 for _ in range(2):
@@ -893,6 +903,7 @@ for i in range(3):
     ("requires_grad_of_copy", f"net, old = nn.Linear(3, 1), nn.Linear(3, 1)\nfor p in old.state_dict().values():\n    p.requires_grad = False\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\nfor _ in range(2):\n    loss = (net(torch.ones(2, 3)) - old(torch.ones(2, 3)).detach()).mean()\n{STEP}"),
     ("requires_grad_of_copy", f"net = nn.Linear(3, 1)\nfor p in net.state_dict(keep_vars=True).values():\n    p.requires_grad = False\nnet.bias.requires_grad = True\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\nfor _ in range(2):\n    loss = net(torch.ones(2, 3)).mean()\n{STEP}"),
     ("difference_broadcast", "net = nn.Linear(2, 3)\nz = net(torch.randn(4, 2))\nd = (z[:, None] - z).norm(dim=-1) + (z.view(4, 3, 1, 1) - z).mean()\nd.sum().backward()\n"),
+    ("buffers_not_copied", f"net = {NORMED}\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\nfor i in range(4):\n    loss = net(torch.randn(6, 3)).pow(2).mean()\n{STEP}fresh = {NORMED}\nfresh[1].weight.data.normal_(1.0, 0.02)\nprint(fresh.eval()(torch.randn(4, 3)).mean())\n"),
     ("difference_broadcast", "net = nn.Conv2d(2, 3, 3)\ny = net(torch.randn(4, 2, 3, 3))\n((y - torch.randn(3, 1, 1)).mean() + (y - y.mean(0)).mean()).backward()\n"),
     (
         "schedules_of_one",

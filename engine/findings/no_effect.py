@@ -16,7 +16,7 @@ from engine.program.names import called, dotted, is_grad_of, keyword, names_read
 from engine.program.source import Source
 from engine.program.spelling import nearest
 from engine.program.tree import defined_in
-from engine.trace import Finding, Op, Tensor, Update
+from engine.trace import Finding, Op, Pass, Tensor, Update
 
 SAFE_TO_KEEP = frozenset(
     "add sub mul div clamp clip float round abs sqrt exp log relu sigmoid tanh softmax normalize masked_fill scatter"
@@ -279,8 +279,11 @@ def clipped_at_the_wrong_time(diagnosis: Diagnosis) -> Iterator[Finding]:
             continue
         found: tuple[str, str, Edits] | None = None
         if called(call) == "clamp_" or not passes or not steps:
-            used = _used_before(diagnosis, call)
-            found = ("clip_after_step", line(used.span), ()) if used is not None else None
+            used, later = _used_before(diagnosis, call), _given_after(diagnosis, call)
+            if used is not None:
+                found = "clip_after_step", line(used.span), ()
+            elif later is not None:
+                found = "clip_before_backward", line(later.span), ()
         elif at < min(passes) and at < min(steps) and not _is_taken(diagnosis, call):
             other = block[min(passes)]
             found = "clip_before_backward", str(other.lineno), code.moved(statement, after=other)
@@ -304,6 +307,21 @@ def _is_taken(diagnosis: Diagnosis, call: ast.Call) -> bool:
             if step is not None and again is not None and step <= again:
                 return True
     return False
+
+
+def _given_after(diagnosis: Diagnosis, call: ast.Call) -> Pass | None:
+    """The pass after a clipping that found no gradients each time it ran, where nothing else changes them: of the one
+    model that there is, all of which is trained."""
+    measures = diagnosis.ops_at(diagnosis.code.span(call))
+    is_one = len({root.id for root in diagnosis.root_of.values()}) == 1
+    is_trained = diagnosis.root_of.keys() <= diagnosis.fed & diagnosis.held
+    given = call.args[0] if call.args else None
+    is_whole = isinstance(given, ast.Call) and called(given) == "parameters" and is_one and is_trained
+    if not measures or not is_whole or any(each.kind == "grad_set" for each in diagnosis.trace.updates):
+        return None
+    at = diagnosis.op_step.get(measures[0].id, 0)
+    later = (pass_ for pass_ in diagnosis.ended if diagnosis.pass_step.get(pass_.id, -1) > at)
+    return next(later, None) if not any(op.inputs for op in measures) else None
 
 
 def _used_before(diagnosis: Diagnosis, call: ast.Call) -> Update | None:

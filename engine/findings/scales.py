@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from itertools import islice
 from statistics import median
 
-from engine.findings.diagnosis import Diagnosis, extent, grouped, is_zero, numbers_of, size_of
+from engine.findings.diagnosis import Diagnosis, extent, grouped, is_zero, numbers_of, share_outside, size_of
 from engine.findings.gradient_flow import stays_behind
 from engine.findings.losses import ELEMENTWISE_LOSSES, last_maker, said_at
 from engine.findings.modes import is_judged
@@ -16,6 +16,8 @@ LARGE = 5.0
 APART = 20
 """How many times larger or smaller numbers are of other units, and not only of other samples."""
 ALIKE = 2
+RARE = 0.05
+"""The share of a batch that outliers stay below."""
 LEAST = 8
 """Numbers in a batch whose size says something."""
 MOST_CALLS = 200
@@ -89,7 +91,7 @@ def targets_in_other_units(diagnosis: Diagnosis) -> Iterator[Finding]:
             continue
         is_trained = diagnosis.reaches_a_pass(op)
         least = max(APART * near, LARGE)
-        if is_trained and not (_typical(target, far) >= least and stuck.intersection(op.outputs)):
+        if is_trained and not (_is_beyond(target, least) and stuck.intersection(op.outputs)):
             usual[model] = target
             continue
         before = usual.get(model)
@@ -117,10 +119,12 @@ def _has_slope(diagnosis: Diagnosis, pass_: Pass) -> bool:
     return not any(is_zero(delta) for delta in deltas)
 
 
-def _typical(tensor: Tensor, size: float) -> float:
-    """The size of its numbers, whatever a few outliers among them are."""
+def _is_beyond(tensor: Tensor, least: float) -> bool:
+    """Whether its numbers are as large as that, and not a few outliers among them alone."""
     numbers = numbers_of(tensor)
-    return min(size, median(map(abs, numbers))) if numbers else size
+    if numbers:
+        return median(map(abs, numbers)) >= least
+    return (size_of(tensor) or 0.0) >= least and share_outside(tensor, -least, least) >= RARE
 
 
 def _are_apart(one: float, other: float) -> bool:

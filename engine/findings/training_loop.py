@@ -154,7 +154,7 @@ def _moves_nothing(diagnosis: Diagnosis, turn: _Turn, since: Sequence[Pass]) -> 
             tensors=(*fed, *held),
             nodes=(),
             optimizer=step.variable or step.optimizer or "",
-            names=diagnosis.say_all(fed),
+            names=diagnosis.code.short(deep.targets[0]) if deep is not None else diagnosis.say_all(fed),
             pass_line=line(since[-1].span if since else None),
             step_line=line(step.span),
         )

@@ -585,6 +585,22 @@ for _ in range(3):
     loss.backward()
     opt.step(); opt.zero_grad()
 """, (("    if limit is not None:\n        nn.utils.clip_grad_norm_(net.parameters(), limit)\n    loss.backward()\n", "    loss.backward()\n    if limit is not None:\n        nn.utils.clip_grad_norm_(net.parameters(), limit)\n"),)),
+    Pair("clip_before_backward", 9, """class Fit:
+    def __init__(self, net):
+        self.net, self.opt = net, torch.optim.SGD(net.parameters(), lr=0.1)
+    def training_step(self, x):
+        loss = self.net(x).pow(2).mean()
+        size = nn.utils.clip_grad_norm_(self.net.parameters(), 1.0)
+        return loss
+    def fit(self, steps):
+        for _ in range(steps):
+            loss = self.training_step(torch.randn(8, 3))
+            loss.backward()
+            self.opt.step()
+            self.opt.zero_grad()
+fit = Fit(nn.Linear(3, 1))
+fit.fit(3)
+""", (("            loss.backward()", "            loss.backward(); nn.utils.clip_grad_norm_(self.net.parameters(), 1.0)"), ("            self.opt.zero_grad()\n", ""), ("fit = Fit", "frozen = nn.Linear(2, 2).requires_grad_(False)\nfit = Fit"), ("= nn.utils.clip_grad_norm_(self.net", "= nn.utils.clip_grad_norm_(nn.Linear(3, 1)"))),
     Pair("update_lost", 12, """class Descent:
     def __init__(self, params):
         self.params = list(params)

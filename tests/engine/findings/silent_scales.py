@@ -222,6 +222,7 @@ PAIRS = (
     Pair("targets_in_other_units", 15, PRICES, (("pred = net(x[40:])", "pred = net(x[40:]) * 3000 + 20000"), ("unseen = (price[:40] - price[:40].mean()) / price[:40].std(), price[40:]", "unseen = price[:40] / 20000, price[40:] / 20000"))),
     Pair("targets_in_other_units", 15, PRICES.replace("F.l1_loss", "F.mse_loss").replace("net(x[40:])", "net(x[40:]).view(-1, 1)"), (("price[40:]\n", "price[40:] / 20000\n"),)),
     Pair("targets_too_far", 10, FAR, (("250000", "250000\ny = (y - y.mean()) / y.std()"), ("range(24)", "range(12)"), ("3000 * x[:, :1] + 250000", "x[:, :1] * 1\ny[::25] *= 900."))),
+    Pair("targets_too_far", 10, FAR.replace("50, 2", "2000, 2"), (("3000 * x[:, :1] + 250000", "x[:, :1] * 1\ny[::50] *= 900."),)),
     Pair("targets_too_far", 10, FAR.replace("mse_loss", "smooth_l1_loss"), (("lr=1e-3", "lr=200."),)),
     Pair("means_over_samples", 18, COUNTED, (("total / len(data)", "total / len(loader)"), ("loss.item()", "loss.item() * len(xb)"))),
     Pair("means_over_samples", 18, COUNTED.replace("{total / len(data):.5f}", "{total / 48:.4g}"), (("range(3)", "range(1)"),)),

@@ -123,6 +123,19 @@ for i in range(2):
     F.mse_loss(fast(x), y).backward()
     opt.step()
 """),
+    Case("learns_in_copies", 8, {"optimizer": "opt", "names": "fast"}, """import copy
+net = nn.Sequential(*[nn.Identity() for _ in range(600)], nn.Linear(2, 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+def adapted(net, x):
+    fast = copy.deepcopy(net)
+    grads = torch.autograd.grad(fast(x).pow(2).mean(), fast.parameters(), create_graph=True)
+    for p, grad in zip(fast.parameters(), grads):
+        p.data -= 0.1 * grad
+    return fast
+for i in range(5):
+    loss = adapted(net, torch.randn(8, 2))(torch.randn(8, 2)).pow(2).mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+"""),
     Case("thawed_too_late", 14, {"optimizer": "opt", "made_line": "9", "count": "2"}, """x, y = torch.randn(8, 2), torch.randn(8, 1)
 net = nn.Sequential(nn.Linear(2, 3), nn.Linear(3, 1))
 body = net[0]

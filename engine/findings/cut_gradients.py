@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from engine.findings.diagnosis import UNKNOWN, Diagnosis, by_number, line, says, walk
-from engine.findings.unrecorded import cut_by_checkpoint, is_off_in_library, lost_influence, switch_of
+from engine.findings.unrecorded import cut_by_checkpoint, is_off_in_library, lost_influence, switched
 from engine.findings.ways import (
     Cut,
     collected_reads,
@@ -262,7 +262,7 @@ def _cut(diagnosis: Diagnosis, cut: Cut, reason: str, passes: list[Pass]) -> Fin
         leaf=diagnosis.say_all(leaves),
         value=diagnosis.say(given.id),
         op=called(call) if reason == "tensor" and (call := diagnosis.code.call_at(span)) else cut.op.name,
-        **({"switch": switch_of(diagnosis, cut.op)} if reason == "no_grad" else {}),
+        **(switched(diagnosis, cut.op) if reason == "no_grad" else {}),
         **({"first_line": lines[0], "pass_line": lines[-1]} if is_shared else {}),
     )
 

@@ -174,23 +174,33 @@ def _finding(diagnosis: Diagnosis, found: Cut, told: _Told) -> Finding:
     lost = diagnosis.lost_pass
     blamed = diagnosis.failed_pass() if told.code in _TAKEN_OUT else lost
     dtypes = sorted(_dtypes(diagnosis, cut), key=_is_whole, reverse=True)
+    asked = [asked for asked in lost.inputs or () if asked] if lost and _is_off_around(diagnosis, cut) else []
     return diagnosis.finding(
         told.code,
         "warning" if blamed is None else "error",
         told.place,
         tensors=(*leaves[:8], *cut.outputs[:1]),
         fix=told.fix,
-        leaf=diagnosis.say_all(leaves),
+        leaf=diagnosis.say_all(asked or leaves),
         name=told.name or diagnosis.say(leaves[0]),
         op=cut.name,
         **({} if told.code == "leaf_recreated" else {"code": diagnosis.code.excerpt(cut.span)}),
         value=diagnosis.say(cut.inputs[0]) if cut.inputs else "",
         dtype=next(iter(dtypes), ""),
         decorator=told.decorator,
-        **({"switch": switch_of(diagnosis, cut)} if told.code == "cut_by_no_grad" else {}),
+        **(switched(diagnosis, cut) if told.code == "cut_by_no_grad" else {}),
         is_number=str(int(not any(map(diagnosis.is_tracked, cut.inputs)))),
         used_line=line(lost.span if lost is not None else cut.span),
     )
+
+
+def _is_off_around(diagnosis: Diagnosis, cut: Op) -> bool:
+    """Whether it ran in a function that differentiates what it computed and was called where recording is off."""
+    code, lost = diagnosis.code, diagnosis.lost_pass
+    places = [code.statement_at(span) for span in (cut.span, lost.span)] if lost and lost.kind == "grad" else []
+    functions = {code.function(place) if place is not None else None for place in places}
+    is_within = len(functions) == 1 and None not in functions
+    return is_within and cut.grad_mode == "no_grad" and diagnosis.switch_around(cut) is None
 
 
 def _kept(diagnosis: Diagnosis, cut: Op) -> Edits:
@@ -235,10 +245,13 @@ def _name_of(decorator: ast.expr) -> str:
     return called(decorator) if isinstance(decorator, ast.Call) else dotted(decorator).rpartition(".")[2]
 
 
-def switch_of(diagnosis: Diagnosis, cut: Op) -> str:
-    """What switched recording off for an op, as the program writes it."""
+def switched(diagnosis: Diagnosis, cut: Op) -> dict[str, str]:
+    """What switched recording off for an op, as the program writes it, and whether its function needs recording."""
     block = diagnosis.switch_around(cut)
-    return diagnosis.code.short(block) if block is not None else "torch.no_grad()"
+    return {
+        "switch": diagnosis.code.short(block) if block is not None else "torch.no_grad()",
+        "is_own": str(int(_is_off_around(diagnosis, cut))),
+    }
 
 
 def _left_off(diagnosis: Diagnosis, cut: Op) -> ast.Call | None:

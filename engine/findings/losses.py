@@ -2,7 +2,7 @@
 
 import ast
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from engine.findings.diagnosis import Diagnosis, argument, extent, line, near, times
 from engine.ops import out_of_place
@@ -15,7 +15,12 @@ STRETCHING = {
     "rsub": "difference_broadcast",
     "eq": "comparison_broadcast",
     "ne": "comparison_broadcast",
+    "mul": "product_broadcast",
 }
+BY_NUMBERS_ALONE = frozenset(
+    "mul add sub neg min max minimum maximum clamp clamp_min clamp_max relu abs exp log pow square detach".split()
+)
+"""Ops that give each number of two tables what those two alone make."""
 DIFFERENT_SIZE = "Using a target size"
 ELEMENTWISE_LOSSES = frozenset("mse_loss l1_loss smooth_l1_loss huber_loss".split())
 SCALED = ("mul", "neg", "div")
@@ -54,7 +59,8 @@ def losses_broadcast(diagnosis: Diagnosis) -> Iterator[Finding]:
             continue
         if op.name in STRETCHING:
             column, row = sorted((first, second), key=lambda operand: -len(operand.shape))
-            if _is_stretched_layer(diagnosis, op, column, row):
+            is_product = STRETCHING[op.name] == "product_broadcast"
+            if (_is_stretched_product if is_product else _is_stretched_layer)(diagnosis, op, column, row):
                 yield _stretched(diagnosis, op, STRETCHING[op.name], column, row)
         elif _is_warned_of(diagnosis, op) or math.prod(_broadcast(first.shape, second.shape)) > max(
             map(diagnosis.elements, (first.id, second.id))
@@ -87,6 +93,48 @@ def _is_stretched_layer(diagnosis: Diagnosis, op: Op, column: Tensor, row: Tenso
         op.grad_mode != "grad" and maker is not None and maker.module is not None
     )
     return is_given and is_used and not is_own
+
+
+def _is_stretched_product(diagnosis: Diagnosis, op: Op, column: Tensor, row: Tensor) -> bool:
+    """Whether what a layer gave for n samples, and n other numbers of theirs, are multiplied all by all, and only the
+    sum or mean of all that is read; a column that `unsqueeze` or `view` made is meant."""
+    turns = [other for other in diagnosis.ops_at(op.span) if other.name == op.name and len(other.inputs) == 2]
+    pairs = [[diagnosis.tensors[given].shape for given in other.inputs] for other in turns]
+    if len(column.shape) != 2 or not all(_is_all_against_all(*sorted(pair, key=len, reverse=True)) for pair in pairs):
+        return False
+    learnt, given = (column, row) if diagnosis.is_tracked(column.id) else (row, column)
+    maker, ends = diagnosis.maker.get(column.id), extent(given)
+    is_meant = maker is None or maker.name in PASSING
+    is_fixed = diagnosis.is_tracked(given.id) or ends is None or ends[0] == ends[1]
+    if is_meant or is_fixed or diagnosis.maker.get(given.id) is None or not diagnosis.reaches_a_pass(op):
+        return False
+    is_of_a_layer = any(each.name in MADE_BY_LAYERS for each in diagnosis.makers_behind([learnt.id]))
+    return is_of_a_layer and _is_only_averaged(diagnosis, op)
+
+
+def _is_only_averaged(diagnosis: Diagnosis, op: Op) -> bool:
+    """Whether nothing reads a table of products as a table: its numbers go, with those of others like it, one by one
+    into a mean or a sum of all."""
+    size = diagnosis.elements(op.outputs[0])
+
+    def tables(ids: Iterable[str]) -> list[str]:
+        return [each for each in ids if diagnosis.elements(each) == size]
+
+    def beside(tensor: str) -> list[str]:
+        return tables((*diagnosis.made_from(tensor), *diagnosis.made_of(tensor)))
+
+    for tensor in near(op.outputs, beside):
+        maker = diagnosis.maker.get(tensor)
+        if maker is None or maker.name not in BY_NUMBERS_ALONE:
+            return False
+        if not tables(maker.inputs) and len(maker.broadcast) != 2:
+            return False
+        for taker in diagnosis.takers.get(tensor, ()):
+            is_mean = taker.name in ("mean", "sum") and diagnosis.elements(taker.outputs[0]) == 1
+            is_mixed = any(1 < diagnosis.elements(other) < size for other in taker.inputs)
+            if not is_mean and (taker.name not in BY_NUMBERS_ALONE or not tables(taker.outputs) or is_mixed):
+                return False
+    return True
 
 
 def _is_all_against_all(longer: tuple[int, ...], shorter: tuple[int, ...]) -> bool:

@@ -316,7 +316,7 @@ def _given_after(diagnosis: Diagnosis, call: ast.Call) -> Pass | None:
     is_one = len({root.id for root in diagnosis.root_of.values()}) == 1
     is_trained = diagnosis.root_of.keys() <= diagnosis.fed & diagnosis.held
     given = call.args[0] if call.args else None
-    is_whole = isinstance(given, ast.Call) and called(given) == "parameters" and is_one and is_trained
+    is_whole = isinstance(given, ast.Call) and dotted(given.func).endswith(".parameters") and is_one and is_trained
     if not measures or not is_whole or any(each.kind == "grad_set" for each in diagnosis.trace.updates):
         return None
     at = diagnosis.op_step.get(measures[0].id, 0)

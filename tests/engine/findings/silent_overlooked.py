@@ -9,6 +9,60 @@ NORMED = "nn.Sequential(nn.Linear(3, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Linear
 DRIFTING = (
     f"import copy\nnet = {NORMED}\ntwin = copy.deepcopy(net).eval()\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\n"
 )
+RATIOS = """policy, value = nn.Linear(4, 3), nn.Linear(4, 1)
+opt = torch.optim.Adam(policy.parameters())
+for _ in range(3):
+    states, actions, rewards = torch.randn(8, 4), torch.randint(0, 3, (8,)), torch.randn(8)
+    with torch.no_grad():
+        old = F.log_softmax(policy(states), -1)[torch.arange(8), actions]
+        gain = rewards.view(-1, 1) - value(states)
+    for _ in range(2):
+        now = F.log_softmax(policy(states), -1)[torch.arange(8), actions]
+        ratio = torch.exp(now - old)
+        first = ratio * gain
+        other = torch.clamp(ratio, 0.8, 1.2) * gain
+        loss = -torch.min(first, other).mean()
+        opt.zero_grad(); loss.backward(); opt.step()
+"""
+WEIGHED = """class Agent(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.head = nn.Linear(3, 1)
+    def cost(self, x, weight):
+        each = F.softplus(self.head(x))
+        return (each * weight).sum()
+agent = Agent()
+table = torch.randn(6, 5)
+opt = torch.optim.SGD(agent.parameters(), lr=0.1)
+for _ in range(3):
+    opt.zero_grad(); agent.cost(table[:, :3], table[:, 3].abs()).backward(); opt.step()
+"""
+CLIPPED = """class Fit:
+    def __init__(self, net):
+        self.net, self.opt = net, torch.optim.SGD(net.parameters(), lr=0.1)
+    def training_step(self, x):
+        loss = self.net(x).pow(2).mean()
+        size = nn.utils.clip_grad_norm_(self.net.parameters(), 1.0)
+        return loss
+    def fit(self, steps):
+        for _ in range(steps):
+            loss = self.training_step(torch.randn(8, 3))
+            loss.backward()
+            self.opt.step()
+            self.opt.zero_grad()
+fit = Fit(nn.Linear(3, 1))
+fit.fit(3)
+"""
+AVERAGED = f"""{DRIFTING}twin.requires_grad_(False)
+def average(weights, others):
+    for one, other in zip(weights, others):
+        one.data.mul_(0.9)
+        one.data.add_(other.data * (1 - 0.9))
+for i in range(4):
+    loss = net(torch.randn(6, 3)).pow(2).mean()
+{STEP}    average(twin.parameters(), net.parameters())
+print(twin(torch.randn(4, 3)).mean())
+"""
 QUANTISER = """enc, dec, book = nn.Linear(4, 2), nn.Linear(2, 4), nn.Embedding(5, 2)
 opt = torch.optim.SGD([*enc.parameters(), *dec.parameters(), *book.parameters()], lr=0.1)
 for _ in range(3):
@@ -407,16 +461,7 @@ for i in range(4):
     loss = (net(torch.randn(6, 3)) - twin(torch.randn(6, 3)).detach()).pow(2).mean()
 {STEP}    sync()
 """, (("        target.data.copy_(p.data)\n", "        target.data.copy_(p.data)\n    twin.load_state_dict(net.state_dict())\n"),)),
-    Pair("buffers_not_copied", 12, f"""{DRIFTING}twin.requires_grad_(False)
-def average(weights, others):
-    for one, other in zip(weights, others):
-        one.data.mul_(0.9)
-        one.data.add_(other.data * (1 - 0.9))
-for i in range(4):
-    loss = net(torch.randn(6, 3)).pow(2).mean()
-{STEP}    average(twin.parameters(), net.parameters())
-print(twin(torch.randn(4, 3)).mean())
-""", (("print(twin", "for one, other in zip(twin.buffers(), net.buffers()): one.copy_(other)\nprint(twin"), ("print(twin(", "print(net.eval()("), ("        one.data.add_(other.data * (1 - 0.9))\n", ""))),
+    Pair("buffers_not_copied", 12, AVERAGED, (("print(twin", "for one, other in zip(twin.buffers(), net.buffers()): one.copy_(other)\nprint(twin"),)),
     Pair("gradients_cancelled", 10, QUANTISER.replace("MADE", "z + (q - z)").replace("AIM", "q") + STEP, (("z + (q - z)", "z + (q - z).detach()"),)),
     Pair("gradients_cancelled", 8, """net, alpha = nn.Linear(3, 4), torch.tensor(0.5, requires_grad=True)
 for _ in range(2):
@@ -585,22 +630,9 @@ for _ in range(3):
     loss.backward()
     opt.step(); opt.zero_grad()
 """, (("    if limit is not None:\n        nn.utils.clip_grad_norm_(net.parameters(), limit)\n    loss.backward()\n", "    loss.backward()\n    if limit is not None:\n        nn.utils.clip_grad_norm_(net.parameters(), limit)\n"),)),
-    Pair("clip_before_backward", 9, """class Fit:
-    def __init__(self, net):
-        self.net, self.opt = net, torch.optim.SGD(net.parameters(), lr=0.1)
-    def training_step(self, x):
-        loss = self.net(x).pow(2).mean()
-        size = nn.utils.clip_grad_norm_(self.net.parameters(), 1.0)
-        return loss
-    def fit(self, steps):
-        for _ in range(steps):
-            loss = self.training_step(torch.randn(8, 3))
-            loss.backward()
-            self.opt.step()
-            self.opt.zero_grad()
-fit = Fit(nn.Linear(3, 1))
-fit.fit(3)
-""", (("            loss.backward()", "            loss.backward(); nn.utils.clip_grad_norm_(self.net.parameters(), 1.0)"), ("            self.opt.zero_grad()\n", ""), ("fit = Fit", "frozen = nn.Linear(2, 2).requires_grad_(False)\nfit = Fit"), ("= nn.utils.clip_grad_norm_(self.net", "= nn.utils.clip_grad_norm_(nn.Linear(3, 1)"))),
+    Pair("clip_before_backward", 9, CLIPPED, (("            loss.backward()", "            loss.backward(); nn.utils.clip_grad_norm_(self.net.parameters(), 1.0)"),)),
+    Pair("product_broadcast", 14, RATIOS, (("- value(states)", "- value(states)\n        gain = gain.squeeze(-1)"),)),
+    Pair("product_broadcast", 10, WEIGHED, (("self.head(x))", "self.head(x)).squeeze(-1)"),)),
     Pair("update_lost", 12, """class Descent:
     def __init__(self, params):
         self.params = list(params)
@@ -919,6 +951,18 @@ for i in range(3):
     ("requires_grad_of_copy", f"net, old = nn.Linear(3, 1), nn.Linear(3, 1)\nfor p in old.state_dict().values():\n    p.requires_grad = False\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\nfor _ in range(2):\n    loss = (net(torch.ones(2, 3)) - old(torch.ones(2, 3)).detach()).mean()\n{STEP}"),
     ("requires_grad_of_copy", f"net = nn.Linear(3, 1)\nfor p in net.state_dict(keep_vars=True).values():\n    p.requires_grad = False\nnet.bias.requires_grad = True\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\nfor _ in range(2):\n    loss = net(torch.ones(2, 3)).mean()\n{STEP}"),
     ("difference_broadcast", "net = nn.Linear(2, 3)\nz = net(torch.randn(4, 2))\nd = (z[:, None] - z).norm(dim=-1) + (z.view(4, 3, 1, 1) - z).mean()\nd.sum().backward()\n"),
+    ("product_broadcast", RATIOS.replace("loss = -torch.min(first, other).mean()", "loss = -torch.min(first, other).sum(1).max()")),
+    ("product_broadcast", RATIOS.replace("loss = -torch.min(first, other).mean()", "loss = (torch.min(first, other) - torch.eye(8)).pow(2).mean()")),
+    ("product_broadcast", RATIOS.replace("- value(states)", "- value(states)\n        gain = torch.ones_like(gain)")),
+    ("product_broadcast", WEIGHED.replace("(each * weight).sum()", "(each * weight).softmax(1).pow(2).sum()")),
+    ("product_broadcast", WEIGHED.replace("(each * weight).sum()", "(each @ weight[None]).pow(2).sum()")),
+    ("product_broadcast", WEIGHED.replace("(each * weight).sum()", "(each.view(-1, 1) * weight).sum()")),
+    ("clip_before_backward", CLIPPED.replace("            self.opt.zero_grad()\n", "")),
+    ("clip_before_backward", CLIPPED.replace("fit = Fit", "frozen = nn.Linear(2, 2).requires_grad_(False)\nfit = Fit")),
+    ("clip_before_backward", CLIPPED.replace("= nn.utils.clip_grad_norm_(self.net", "= nn.utils.clip_grad_norm_(nn.Linear(3, 1)")),
+    ("buffers_not_copied", AVERAGED.replace("print(twin(", "print(net.eval()(")),
+    ("buffers_not_copied", AVERAGED.replace("        one.data.add_(other.data * (1 - 0.9))\n", "")),
+    ("product_broadcast", "net, alpha = nn.Linear(3, 6), nn.Parameter(torch.rand(6))\nx, y = torch.randn(6, 3), torch.randn(6).sign()\nheld = alpha * y\n(net(x).pow(2) * (held[:, None] * held)).sum().backward()\n(net(x)[:, :1].exp() * torch.linspace(0, 1, 6)).mean(0).pow(2).sum().backward()\n"),
     ("buffers_not_copied", f"net = {NORMED}\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\nfor i in range(4):\n    loss = net(torch.randn(6, 3)).pow(2).mean()\n{STEP}fresh = {NORMED}\nfresh[1].weight.data.normal_(1.0, 0.02)\nprint(fresh.eval()(torch.randn(4, 3)).mean())\n"),
     ("difference_broadcast", "net = nn.Conv2d(2, 3, 3)\ny = net(torch.randn(4, 2, 3, 3))\n((y - torch.randn(3, 1, 1)).mean() + (y - y.mean(0)).mean()).backward()\n"),
     (

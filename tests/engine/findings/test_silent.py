@@ -78,7 +78,7 @@ MENDED = {
     "leaf_recreated", "step_without_zero_grad", "log_of_zero", "log_of_negative", "root_of_negative", "root_at_zero", "leaf_made_non_leaf", "grad_of_non_leaf",
     "grad_of_untracked", "leaf_rebound", "modules_in_plain_list", "zero_grad_before_step", "step_without_backward",
     "optimizer_holds_others", "not_in_optimizer", "backward_without_step", "method_not_called", "scheduler_before_step",
-    "evaluated_in_train", "evaluated_with_grad", "loss_broadcast", "difference_broadcast",
+    "evaluated_in_train", "evaluated_with_grad", "loss_broadcast", "difference_broadcast", "product_broadcast",
     "softmax_before_cross_entropy", "sigmoid_before_logits_loss", "nll_without_log_softmax", "bce_without_sigmoid",
     "softmax_without_dim", "uninitialised_read", "uninitialised_print", "test_without_call", "visible_devices_misspelt", "losses_kept",
     "total_kept", "result_dropped", "requires_grad_misspelt",

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from itertools import accumulate, pairwise, permutations
 from operator import mul
 
-from engine.findings.diagnosis import Diagnosis, argument, line, near, times
-from engine.findings.losses import CLASS_LOSSES, SOFTMAXES
+from engine.findings.diagnosis import Diagnosis, argument, extent, line, near, times
+from engine.findings.losses import CLASS_LOSSES, MADE_BY_LAYERS, SOFTMAXES
 from engine.program.edits import Edits
 from engine.program.names import called, keyword
-from engine.trace import Finding, Op, Tensor
+from engine.trace import Finding, Op, Pass, Tensor
 
 Axes = tuple[int, ...]
 """Sizes of axes; or the places of some axes in a tensor, -1 for one that is gone."""
@@ -29,6 +29,8 @@ HANDED_ON = frozenset("stack cat div mul sub add float to contiguous".split())
 """What is done to samples before a model gets them."""
 SWAPS = ("transpose", "swapaxes", "swapdims", "t", "T", "mT")
 NORMS_OF_SLOPES = ("norm", "vector_norm", "linalg_vector_norm", "linalg_norm")
+COLUMNS = frozenset("getitem select unbind narrow split chunk".split())
+"""Ops that take columns out of a table."""
 MOST_AXES = 5
 MOST_TURNS = 8
 """Of one place; what comes later is like it."""
@@ -343,3 +345,41 @@ def slopes_of_each_place(diagnosis: Diagnosis) -> Iterator[Finding]:
                 batch=str(slope.shape[0]),
             )
             return
+
+
+def slopes_added_up(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Slopes along all columns of a model's input that are differentiated together, and columns of the result taken:
+    each is a sum with the mixed derivatives in it, and no second derivative along one column."""
+    for pass_ in diagnosis.trace.passes if len(diagnosis.given_by) > 1 else ():
+        slopes, by = _differentiated(diagnosis, pass_), pass_.inputs or ()
+        first = diagnosis.given_by.get(diagnosis.identity(slopes.id)) if slopes is not None else None
+        if slopes is None or first is None or len(slopes.shape) != 2 or min(slopes.shape) < 2:
+            continue
+        behind = diagnosis.makers_behind(root.tensor for root in first.roots if root.tensor is not None)
+        layers = (diagnosis.input_of(op) for op in behind if op.name in MADE_BY_LAYERS)
+        is_coupled = any(given is not None and given.shape == slopes.shape for given in layers)
+        if len(by) != 1 or first.inputs != by or not is_coupled:
+            continue
+        taken = [op for result in pass_.results for op in diagnosis.takers.get(result or "", ())]
+        are_columns = all(op.name in COLUMNS and diagnosis.elements(op.outputs[0]) == slopes.shape[0] for op in taken)
+        if taken and are_columns and any(map(diagnosis.reaches_a_pass, taken)):
+            yield diagnosis.warning(
+                "slopes_added_up",
+                pass_.span,
+                tensors=(slopes.id, *taken[0].inputs[:1]),
+                name=diagnosis.say(slopes.id),
+                by=diagnosis.say(by[0]),
+                count=str(slopes.shape[1]),
+                taken_line=line(taken[0].span),
+            )
+            return
+
+
+def _differentiated(diagnosis: Diagnosis, pass_: Pass) -> Tensor | None:
+    """What a pass begins at with ones for all of its numbers, or at the sum of all of them."""
+    root = pass_.roots[0] if len(pass_.roots) == 1 else None
+    maker = diagnosis.maker.get(root.tensor or "") if root is not None else None
+    if root is not None and root.implicit:
+        return diagnosis.input_of(maker) if maker is not None and maker.name == "sum" else None
+    is_of_ones = root is not None and extent(diagnosis.tensors.get(root.seed or "")) == (1.0, 1.0)
+    return diagnosis.tensors.get(root.tensor or "") if root is not None and is_of_ones else None

@@ -63,6 +63,33 @@ for i in range(4):
 {STEP}    average(twin.parameters(), net.parameters())
 print(twin(torch.randn(4, 3)).mean())
 """
+PLATE = """from torch.autograd import grad
+net = nn.Sequential(nn.Linear(2, 8), nn.Tanh(), nn.Linear(8, 1))
+opt = torch.optim.Adam(net.parameters())
+for _ in range(3):
+    at = torch.rand(16, 2, requires_grad=True)
+    u = net(at)
+    slopes = grad(u, at, torch.ones_like(u), create_graph=True)[0]
+    bends = grad(slopes, at, torch.ones_like(slopes), create_graph=True)[0]
+    loss = (bends[:, 0] + bends[:, 1] - u.squeeze(1)).pow(2).mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+"""
+HEAT = """class Rod(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner, self.outer = nn.Linear(2, 8), nn.Linear(8, 1)
+    def forward(self, xt):
+        return self.outer(torch.tanh(self.inner((xt - 0.5) / 0.5)))
+def residual(rod, xt):
+    u = rod(xt)
+    first, = torch.autograd.grad(u.sum(), xt, create_graph=True)
+    second, = torch.autograd.grad(first.sum(), xt, create_graph=True)
+    return first[:, 1:] - 0.1 * second[:, :1]
+rod = Rod()
+opt = torch.optim.Adam(rod.parameters())
+for _ in range(3):
+    opt.zero_grad(); residual(rod, torch.rand(16, 2).requires_grad_()).pow(2).mean().backward(); opt.step()
+"""
 QUANTISER = """enc, dec, book = nn.Linear(4, 2), nn.Linear(2, 4), nn.Embedding(5, 2)
 opt = torch.optim.SGD([*enc.parameters(), *dec.parameters(), *book.parameters()], lr=0.1)
 for _ in range(3):
@@ -633,6 +660,8 @@ for _ in range(3):
     Pair("clip_before_backward", 9, CLIPPED, (("            loss.backward()", "            loss.backward(); nn.utils.clip_grad_norm_(self.net.parameters(), 1.0)"),)),
     Pair("product_broadcast", 14, RATIOS, (("- value(states)", "- value(states)\n        gain = gain.squeeze(-1)"),)),
     Pair("product_broadcast", 10, WEIGHED, (("self.head(x))", "self.head(x)).squeeze(-1)"),)),
+    Pair("slopes_added_up", 11, PLATE, (("bends = grad(slopes, at, torch.ones_like(slopes), create_graph=True)[0]", "bends = torch.stack([grad(slopes[:, i].sum(), at, create_graph=True)[0][:, i] for i in range(2)], 1)"),)),
+    Pair("slopes_added_up", 13, HEAT, (("first.sum()", "first[:, 0].sum()"),)),
     Pair("update_lost", 12, """class Descent:
     def __init__(self, params):
         self.params = list(params)
@@ -951,6 +980,9 @@ for i in range(3):
     ("requires_grad_of_copy", f"net, old = nn.Linear(3, 1), nn.Linear(3, 1)\nfor p in old.state_dict().values():\n    p.requires_grad = False\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\nfor _ in range(2):\n    loss = (net(torch.ones(2, 3)) - old(torch.ones(2, 3)).detach()).mean()\n{STEP}"),
     ("requires_grad_of_copy", f"net = nn.Linear(3, 1)\nfor p in net.state_dict(keep_vars=True).values():\n    p.requires_grad = False\nnet.bias.requires_grad = True\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\nfor _ in range(2):\n    loss = net(torch.ones(2, 3)).mean()\n{STEP}"),
     ("difference_broadcast", "net = nn.Linear(2, 3)\nz = net(torch.randn(4, 2))\nd = (z[:, None] - z).norm(dim=-1) + (z.view(4, 3, 1, 1) - z).mean()\nd.sum().backward()\n"),
+    ("slopes_added_up", PLATE.replace("u = net(at)", "u = net(at * torch.tensor([1.0, 0.0])) + at[:, 1:] ** 2").replace("bends[:, 0] + bends[:, 1]", "(slopes * bends).sum(1)")),
+    ("slopes_added_up", PLATE.replace("slopes = grad(u, at, torch.ones_like(u), create_graph=True)[0]", "slopes = nn.functional.pad(u, (0, 1)) * at")),
+    ("slopes_added_up", PLATE.replace("nn.Linear(2, 8)", "nn.Linear(1, 8)").replace("net(at)", "net(at[:, :1]) + net(at[:, 1:])")),
     ("product_broadcast", RATIOS.replace("loss = -torch.min(first, other).mean()", "loss = -torch.min(first, other).sum(1).max()")),
     ("product_broadcast", RATIOS.replace("loss = -torch.min(first, other).mean()", "loss = (torch.min(first, other) - torch.eye(8)).pow(2).mean()")),
     ("product_broadcast", RATIOS.replace("- value(states)", "- value(states)\n        gain = torch.ones_like(gain)")),

@@ -124,8 +124,10 @@ export const fewWords: Plugin = {
 }
 
 /** Of a finding an embed says the title: that of an error stands on its box. */
-const SAID =
-  /^finding\..*\.title$|^(embed|graph|mark|pass|player|problem|step)\.|^state\.(at|running|waiting)$|^(player|panel\.(program|graph|findings))$/
+const SAID = new RegExp([
+  /^finding\..*\.title$/, /^(embed|mark|pass|problem|step)\./, /^graph\.(?!(gradient_norm|minimap|values_legend)$)/,
+  /^player(\.(back|forward|pause|play|slider|step))?$/, /^state\.(at|running|waiting)$/, /^panel\.(program|graph|findings)$/,
+].map(({ source }) => source).join('|'))
 
 /** The style sheet as a text of the one script, in the place of `__STYLES__`: what holds it loads nothing. */
 export const stylesInside: Plugin = {

@@ -1,7 +1,7 @@
 // What a call of the library does to fill the parameters of a layer, as `nn.Linear(4, 4)`: one thing, of many steps.
 
 import type { Op } from '../../api/types'
-import { rangeOf } from './fix'
+import { codeAt } from './naming'
 import type { TraceIndex } from './trace-index'
 
 export interface Filling {
@@ -59,8 +59,7 @@ function findFillings(index: TraceIndex): Filling[] {
  *  what the program does itself. */
 function codeOf(index: TraceIndex, op: Op, members: ReadonlySet<string>): string | null {
   if (!op.span || op.module != null || op.inputs.length > (op.in_place ? 1 : 0)) return null
-  const { from, to } = rangeOf(index.trace.program.code, op.span)
-  const code = index.trace.program.code.slice(from, to)
+  const code = codeAt(index.trace.program.code, op.span, Infinity)
   if (code.includes(op.name) || /_\(/.test(code) || op.function.includes('distributed')) return null
   const isMembers = (id: string): boolean => {
     const tensor = index.tensor(id)

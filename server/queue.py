@@ -16,11 +16,11 @@ import logging
 import math
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 from engine.request import RunRequest
 from server.metrics import Metrics
@@ -153,9 +153,14 @@ class LiveRun(Telling):
         """Seconds until it begins, if runs go on taking as long as of late; 0 once it is being performed."""
         return self._queue.expected_s(self) if self.state == "waiting" else 0.0
 
-    async def wait(self) -> Stored:
-        """The finished run. When every caller that waits is cancelled, so is the run. Raises Problem."""
+    def wait(self) -> Coroutine[Any, Any, Stored]:
+        """The finished run. When every caller that waits is cancelled, so is the run. Raises Problem.
+
+        Who calls this waits from the call on: others may go before its first step."""
         self.readers += 1
+        return self._answered()
+
+    async def _answered(self) -> Stored:
         try:
             return await asyncio.shield(self.answer)
         finally:

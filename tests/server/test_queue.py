@@ -280,6 +280,31 @@ def test_a_run_cancelled_in_the_moment_it_is_given_a_worker_frees_its_place(tmp_
     asyncio.run(check())
 
 
+def test_who_asks_in_the_moment_that_the_only_other_goes_is_waited_for(tmp_path: Path) -> None:
+    """As the server hears of a page that gave a run up, and asks for it again, in either order."""
+
+    class Slow(LocalRunner):
+        capacity = 1
+
+        async def submit(self, run: str, request: RunRequest, waited_ms: float) -> AsyncGenerator[RunEvent, None]:
+            await asyncio.sleep(0.05)
+            yield Finished(status="ok", lost=False, stored=Stored(b"whole", "1"))
+
+    async def check() -> None:
+        traces = Traces(store_in(tmp_path), 1 << 20)
+        queue = Queue(Slow(1, 0, 1 << 30), traces, Metrics(), Settings())
+        request = RunRequest(program=Program(code="print(1)"))
+        first = asyncio.create_task(queue.enter("run", request, Client("here", "a")).wait())
+        await asyncio.sleep(0.01)
+        first.cancel()
+        again = asyncio.create_task(queue.enter("run", request, Client("here", "a")).wait())
+        assert (await asyncio.wait_for(again, 10)).body == b"whole"
+        await queue.close()
+        await traces.close()
+
+    asyncio.run(check())
+
+
 @pytest.mark.parametrize("leaves", ["goes away", "stops it", "was the background"])
 def test_who_asks_for_a_run_that_is_ending_has_it_whole(tmp_path: Path, leaves: str) -> None:
     """As a page does that runs a program again the moment one of its numbers was turned."""

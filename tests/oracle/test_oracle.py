@@ -163,8 +163,6 @@ def test_pytorch_took_the_nodes_the_model_takes(ran: Ran) -> None:
             assert (left.queue, left.arrived) == ((), ()), made.id
 
 
-RUN_AGAIN = QUICK | {path.stem for path in PROGRAMS[::2]}
-"""Programs of every kind, and every second one of the others: what a run leaves behind shows in any of them."""
 UNLIKE_ITSELF = {
     "error_recursion": "the depth at which the stack ends counts frames of ours",
     "grad_fn_printed": "prints addresses",
@@ -180,8 +178,6 @@ UNLIKE_ITSELF = {
 def test_another_run_gives_the_same_trace_checked_or_not(ran: Ran) -> None:
     """A surface is played from the same tape as differences and Jacobians, for seconds: only the programs of every kind
     ask for it."""
-    if ran.name not in RUN_AGAIN:
-        return
     if ran.name in UNLIKE_ITSELF:
         pytest.skip(UNLIKE_ITSELF[ran.name])
     surface: tuple[CheckKind, ...] = ("surface",) if ran.name in QUICK else ()

@@ -254,12 +254,8 @@ class _Walk:
         held = self.diagnosis.input_of(maker) if maker is not None and maker.name == "getitem" else other
         at = axis - len(given.shape) + len(other.shape)
         is_held = held is not None and held.role in ("parameter", "buffer")
-        return (
-            (is_held or self._numbers_samples(maker))
-            and at >= 0
-            and other.shape[at] == length
-            and math.prod(other.shape[at + 1 :]) > 1
-        )
+        is_along = at >= 0 and other.shape[at] == length and math.prod(other.shape[at + 1 :]) > 1
+        return is_along and (is_held or self._numbers_samples(maker))
 
     def _numbers_samples(self, maker: Op | None) -> bool:
         """Whether rows of a table are looked up by the number of each sample in its batch."""

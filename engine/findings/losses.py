@@ -59,8 +59,8 @@ def losses_broadcast(diagnosis: Diagnosis) -> Iterator[Finding]:
             continue
         if op.name in STRETCHING:
             column, row = sorted((first, second), key=lambda operand: -len(operand.shape))
-            is_product = STRETCHING[op.name] == "product_broadcast"
-            if (_is_stretched_product if is_product else _is_stretched_layer)(diagnosis, op, column, row):
+            is_stretched = _is_stretched_product if op.name == "mul" else _is_stretched_layer
+            if is_stretched(diagnosis, op, column, row):
                 yield _stretched(diagnosis, op, STRETCHING[op.name], column, row)
         elif _is_warned_of(diagnosis, op) or math.prod(_broadcast(first.shape, second.shape)) > max(
             map(diagnosis.elements, (first.id, second.id))

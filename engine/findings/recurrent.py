@@ -78,11 +78,8 @@ def padding_read_last(diagnosis: Diagnosis) -> Iterator[Finding]:
             continue
         rows, length = words.shape if is_first else words.shape[::-1]
         ended = _ended_in_padding(diagnosis, lookup, words, is_first=is_first)
-        picked = (
-            next(_last_picked(diagnosis, diagnosis.tensors[op.outputs[0]], length, is_first=is_first), None)
-            if 0 < ended < rows
-            else None
-        )
+        made = diagnosis.output_of(op) if 0 < ended < rows else None
+        picked = next(_last_picked(diagnosis, made, length, is_first=is_first), None) if made is not None else None
         if picked is None:
             continue
         yield diagnosis.warning(
@@ -119,9 +116,8 @@ def backward_read_at_the_end(diagnosis: Diagnosis) -> Iterator[Finding]:
             continue
         if len(diagnosis.takers[made.id]) > 1 or _is_parted(diagnosis, last):
             continue  # the first step is read too, or a half of the last one
-        if any(
-            map(diagnosis.reaches_a_pass, (taker for end in op.outputs[1:] for taker in diagnosis.takers.get(end, ())))
-        ):
+        of_states = [taker for state in op.outputs[1:] for taker in diagnosis.takers.get(state, ())]
+        if any(map(diagnosis.reaches_a_pass, of_states)):
             continue
         yield diagnosis.warning(
             "backward_read_at_end",
@@ -140,9 +136,8 @@ def _both_ways(diagnosis: Diagnosis, op: Op) -> _Steps | None:
         is_first = flags[-1] == "True"
         rows, length = made.shape[:2] if is_first else made.shape[1::-1]
         return _Steps(made, (length - 1.0,) * rows, is_first)
-    pad = next(
-        (taker for taker in diagnosis.takers.get(op.outputs[0], ()) if taker.name == "_pad_packed_sequence"), None
-    )
+    takers = diagnosis.takers.get(op.outputs[0], ())
+    pad = next((taker for taker in takers if taker.name == "_pad_packed_sequence"), None)
     if pad is None or len(pad.outputs) < 2 or flags[-1:] != ["True"]:
         return None
     padded, lengths = (_in_their_order(diagnosis, each) for each in pad.outputs[:2])
@@ -161,11 +156,9 @@ def _picked_at_ends(diagnosis: Diagnosis, steps: _Steps) -> Iterator[Op]:
     """What takes the last step of each sequence, or of all at once."""
     if len(set(steps.ends)) == 1:
         yield from _last_picked(diagnosis, steps.made, int(steps.ends[0]) + 1, is_first=steps.is_first)
+    axis = int(steps.is_first)
     for taker in diagnosis.takers.get(steps.made.id, ()):
-        is_along = taker.name == "getitem" or argument(taker, "dim", 1) in (
-            str(int(steps.is_first)),
-            str(int(steps.is_first) - 3),
-        )
+        is_along = taker.name == "getitem" or argument(taker, "dim", 1) in (str(axis), str(axis - 3))
         if taker.name not in ("gather", "getitem") or not is_along or not diagnosis.reaches_a_pass(taker):
             continue
         if any(_index(diagnosis, given, len(steps.ends)) == steps.ends for given in taker.inputs[1:]):

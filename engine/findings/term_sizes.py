@@ -4,8 +4,8 @@ from collections.abc import Container, Iterator
 from typing import NamedTuple
 
 from engine.findings.diagnosis import Diagnosis, argument, line, near, numbers_of
+from engine.findings.drawn_samples import is_variance
 from engine.findings.losses import CLASS_LOSSES
-from engine.findings.samples import is_variance
 from engine.findings.terms import SCALES, SUMS
 from engine.trace import Finding, Op, Pass
 

@@ -67,13 +67,12 @@ export function dragNumber(down: PointerEvent, code: string, literal: Literal, t
 
 /** What arrow keys turn: they go on with it where the program is still what they made of it. */
 interface Keyed {
-  stroke: number
   hand: Hand
-  code: string
-  literal: Literal
-  /** The program now, and its number. */
+  codeAt: (at: number) => string
+  /** Where its number begins. */
+  from: number
+  /** The program now. */
   turned: string
-  text: string
 }
 
 /** Turns a number by an arrow key; whether the key was one. A key that is held is a hand that goes on. */
@@ -85,15 +84,15 @@ export function turnByKey(
   const goesOn = event.timeStamp - pressedAt <= TOGETHER_MS
   pressedAt = event.timeStamp
   if (!goesOn) stroke += 1
-  if (!goesOn || !keyed || keyed.turned !== code || keyed.literal.from !== literal.from) {
-    const hand = new Hand((at) => put(code, literal, turnedOn(literal, at)))
-    keyed = { stroke, hand, code, literal, turned: code, text: literal.text }
+  if (!goesOn || keyed?.turned !== code || keyed.from !== literal.from) {
+    const codeAt = (at: number): string => put(code, literal, turnedOn(literal, at))
+    keyed = { hand: new Hand(codeAt), codeAt, from: literal.from, turned: code }
   }
   const at = keyed.hand.at + sign * worth(event)
-  const text = turnedOn(keyed.literal, at)
-  if (text === keyed.text) return true
-  Object.assign(keyed, { turned: put(keyed.code, keyed.literal, text), text })
+  const next = keyed.codeAt(at)
+  if (next === keyed.turned) return true
+  keyed.turned = next
   keyed.hand.move(at, worth(event), event.timeStamp)
-  turn(keyed.turned, keyed.stroke, keyed.hand)
+  turn(next, stroke, keyed.hand)
   return true
 }

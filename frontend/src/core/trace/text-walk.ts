@@ -49,8 +49,6 @@ export interface Told {
 /** What is told of a step, and from where to where: all that a call of the library does to fill parameters, as
  *  `nn.Linear(4, 4)`, is one sentence. */
 export function toldAt(index: TraceIndex, step: number, t: Words): Told {
-  const filling = fillingAt(index, step)
-  if (!filling) return { first: step, last: step, text: sentenceOf(index, step, t) }
-  const { first, last, code, n } = filling
-  return { first, last, text: t('step.filled', { code, n }) }
+  const { first, last } = fillingAt(index, step) ?? { first: step, last: step }
+  return { first, last, text: sentenceOf(index, last, t) }
 }

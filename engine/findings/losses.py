@@ -2,7 +2,7 @@
 
 import ast
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from engine.findings.diagnosis import Diagnosis, argument, extent, line, near, times
 from engine.ops import out_of_place
@@ -53,19 +53,24 @@ SOFTMAX_LAYERS = frozenset(("Softmax", "LogSoftmax", "Softmin"))
 def losses_broadcast(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Predictions and targets stretched against each other: PyTorch warns of it in a loss, unless its warnings are
     filtered; of (n,) against the (n, 1) of a layer, subtracted or compared, it says nothing."""
+    told: set[str] = set()
     for op in diagnosis.ops_named((*sorted(ELEMENTWISE_LOSSES), *STRETCHING)):
         first, second = diagnosis.input_of(op), diagnosis.input_of(op, 1)
         if first is None or second is None or first.shape == second.shape:
             continue
         if op.name in STRETCHING:
             column, row = sorted((first, second), key=lambda operand: -len(operand.shape))
-            is_stretched = _is_stretched_product if op.name == "mul" else _is_stretched_layer
-            if is_stretched(diagnosis, op, column, row):
-                yield _stretched(diagnosis, op, STRETCHING[op.name], column, row)
+            if op.name == "mul":
+                ops = _stretched_products(diagnosis, op, column, row) if op.id not in told else []
+            else:
+                ops = [op] if _is_stretched_layer(diagnosis, op, column, row) else []
+            if ops:
+                told.update(each.id for each in ops)
+                yield _stretched(diagnosis, op, STRETCHING[op.name], column, row, ops)
         elif _is_warned_of(diagnosis, op) or math.prod(_broadcast(first.shape, second.shape)) > max(
             map(diagnosis.elements, (first.id, second.id))
         ):
-            yield _stretched(diagnosis, op, "loss_broadcast", first, second)
+            yield _stretched(diagnosis, op, "loss_broadcast", first, second, [op])
 
 
 def _is_warned_of(diagnosis: Diagnosis, op: Op) -> bool:
@@ -95,27 +100,27 @@ def _is_stretched_layer(diagnosis: Diagnosis, op: Op, column: Tensor, row: Tenso
     return is_given and is_used and not is_own
 
 
-def _is_stretched_product(diagnosis: Diagnosis, op: Op, column: Tensor, row: Tensor) -> bool:
-    """Whether what a layer gave for n samples, and n other numbers of theirs, are multiplied all by all, and only the
-    sum or mean of all that is read; a column that `unsqueeze` or `view` made is meant."""
+def _stretched_products(diagnosis: Diagnosis, op: Op, column: Tensor, row: Tensor) -> list[Op]:
+    """The products that a mean or sum of all is taken of together, where one multiplies what a layer gave for n samples
+    with n other numbers of theirs, all by all; a column that `unsqueeze` or `view` made is meant."""
     turns = [other for other in diagnosis.ops_at(op.span) if other.name == op.name and len(other.inputs) == 2]
     pairs = [[diagnosis.tensors[given].shape for given in other.inputs] for other in turns]
     if len(column.shape) != 2 or not all(_is_all_against_all(*sorted(pair, key=len, reverse=True)) for pair in pairs):
-        return False
+        return []
     learnt, given = (column, row) if diagnosis.is_tracked(column.id) else (row, column)
     maker, ends = diagnosis.maker.get(column.id), extent(given)
     is_meant = maker is None or maker.name in PASSING
     is_fixed = diagnosis.is_tracked(given.id) or ends is None or ends[0] == ends[1]
     if is_meant or is_fixed or diagnosis.maker.get(given.id) is None or not diagnosis.reaches_a_pass(op):
-        return False
+        return []
     is_of_a_layer = any(each.name in MADE_BY_LAYERS for each in diagnosis.makers_behind([learnt.id]))
-    return is_of_a_layer and _is_only_averaged(diagnosis, op)
+    return _averaged_with(diagnosis, op) if is_of_a_layer else []
 
 
-def _is_only_averaged(diagnosis: Diagnosis, op: Op) -> bool:
-    """Whether nothing reads a table of products as a table: its numbers go, with those of others like it, one by one
-    into a mean or a sum of all."""
-    size = diagnosis.elements(op.outputs[0])
+def _averaged_with(diagnosis: Diagnosis, op: Op) -> list[Op]:
+    """A product and those whose tables its own meets, where nothing reads one as a table: all numbers go one by one
+    into a mean or a sum of all. None where a table is read."""
+    size, products = diagnosis.elements(op.outputs[0]), list[Op]()
 
     def tables(ids: Iterable[str]) -> list[str]:
         return [each for each in ids if diagnosis.elements(each) == size]
@@ -126,15 +131,17 @@ def _is_only_averaged(diagnosis: Diagnosis, op: Op) -> bool:
     for tensor in near(op.outputs, beside):
         maker = diagnosis.maker.get(tensor)
         if maker is None or maker.name not in BY_NUMBERS_ALONE:
-            return False
-        if not tables(maker.inputs) and len(maker.broadcast) != 2:
-            return False
+            return []
+        if not tables(maker.inputs):
+            products.append(maker)
+            if len(maker.broadcast) != 2:
+                return []
         for taker in diagnosis.takers.get(tensor, ()):
             is_mean = taker.name in ("mean", "sum") and diagnosis.elements(taker.outputs[0]) == 1
             is_mixed = any(1 < diagnosis.elements(other) < size for other in taker.inputs)
             if not is_mean and (taker.name not in BY_NUMBERS_ALONE or not tables(taker.outputs) or is_mixed):
-                return False
-    return True
+                return []
+    return products
 
 
 def _is_all_against_all(longer: tuple[int, ...], shorter: tuple[int, ...]) -> bool:
@@ -151,13 +158,15 @@ def _computed_from(diagnosis: Diagnosis, op: Op) -> Iterator[Op]:
     return (maker for tensor in made if (maker := diagnosis.maker.get(tensor)) is not None)
 
 
-def _stretched(diagnosis: Diagnosis, op: Op, code: str, first: Tensor, second: Tensor) -> Finding:
+def _stretched(diagnosis: Diagnosis, op: Op, code: str, first: Tensor, second: Tensor, ops: Sequence[Op]) -> Finding:
+    """`ops` are those that one fix has to mend: half of it would leave a table."""
     is_column = first.shape == (*second.shape, 1)
+    fixes = [_squeezed(diagnosis, each) for each in ops]
     return diagnosis.warning(
         code,
         op,
         tensors=(first.id, second.id),
-        fix=_squeezed(diagnosis, op, first, second),
+        fix=tuple(edit for fix in fixes for edit in fix) if all(fixes) else (),
         first=diagnosis.say(first.id),
         second=diagnosis.say(second.id),
         first_shape=times(first),
@@ -174,9 +183,10 @@ def _broadcast(first: tuple[int, ...], second: tuple[int, ...]) -> list[int]:
     return [max(pair) for pair in pairs]
 
 
-def _squeezed(diagnosis: Diagnosis, op: Op, first: Tensor, second: Tensor) -> Edits:
+def _squeezed(diagnosis: Diagnosis, op: Op) -> Edits:
     """The last axis of 1 taken off the operand that has it, where the code shows that operand."""
-    shorter, longer = sorted((first, second), key=lambda operand: len(operand.shape))
+    operands = (diagnosis.tensors[given] for given in op.inputs[:2])
+    shorter, longer = sorted(operands, key=lambda operand: len(operand.shape))
     if longer.shape != (*shorter.shape, 1):
         return ()
     code = diagnosis.code

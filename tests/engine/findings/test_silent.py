@@ -148,6 +148,19 @@ def test_a_fix_mends_the_program(once: Callable[[str], Trace], code: str, case: 
         assert found(mended, code) is None
 
 
+@pytest.mark.parametrize("one_line", [False, True])
+def test_a_fix_of_a_product_leaves_no_table_that_meets_it(once: Callable[[str], Trace], one_line: bool) -> None:
+    code = HEAD + silent_overlooked.RATIOS
+    if one_line:
+        apart = "        first = ratio * gain\n        other = torch.clamp(ratio, 0.8, 1.2) * gain\n"
+        code = code.replace(apart, "").replace("(first, other)", "(ratio * gain, torch.clamp(ratio, 0.8, 1.2) * gain)")
+    (finding,) = (each for each in once(code).findings if each.severity != "note")
+    assert finding.code == "product_broadcast"
+    mended = once(applied(code, finding.fix))
+    assert mended.status == "ok"
+    assert [tensor.id for tensor in mended.tensors if tensor.shape == (8, 8)] == []
+
+
 @pytest.mark.parametrize(("code", "program"), MISSES)
 def test_a_near_miss_is_left_alone(once: Callable[[str], Trace], code: str, program: str) -> None:
     trace = once(HEAD + program)

@@ -402,7 +402,7 @@ def test_a_long_loop_that_is_sampled_has_no_more_findings(name: str, monkeypatch
     monkeypatch.setattr(sampling, "FULL", 100)
     monkeypatch.setattr(sampling, "SAMPLE", 200)
     program = SAMPLED[name] if name in SAMPLED else healthy.HEAD + healthy.HEALTHY[name][0].removeprefix("\n")
-    trace = record(program)
+    trace = record(program, patched=True)
     assert {finding.code for finding in trace.findings if finding.severity != "note"} == set()
     assert trace.gaps or name in healthy.HEALTHY
 
@@ -423,7 +423,7 @@ for i in range(80):
 def test_one_step_of_a_long_loop_is_not_taken_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sampling, "FULL", 100)
     monkeypatch.setattr(sampling, "SAMPLE", 200)
-    trace = record(WARMED_UP)
+    trace = record(WARMED_UP, patched=True)
     steps = [update for update in trace.updates if update.kind == "step"]
     few = tuple(update for update in trace.updates if update not in steps[1:])
     assert trace.gaps

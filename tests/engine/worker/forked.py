@@ -1,6 +1,9 @@
-"""Records a program without the sandbox, in a fork of the test's own process."""
+"""Records a program without the sandbox, in a fork of a process that is ready to record."""
 
 import os
+import pickle
+import signal
+import socket
 import tempfile
 import warnings
 from functools import cache
@@ -13,42 +16,29 @@ from engine.limits import DEFAULT_LIMITS
 from engine.outcome import Outcome
 from engine.request import CheckKind, RunRequest
 from engine.trace import Program, RunLimits, Timings, Trace
-from engine.worker.runtime.execute import run
+from engine.worker.runtime.execute import Job, make_ready, run
 from engine.worker.runtime.warm import warm
 
 
-@cache
-def _warm() -> None:
-    """Imports once what each fork would import for itself, for seconds: the first optimizer imports `torch._dynamo`."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        warm()
-
-
-def said(code: str, limits: RunLimits = DEFAULT_LIMITS, checks: tuple[CheckKind, ...] = ()) -> list[bytes]:
-    """What the worker says of a program, line by line."""
-    _warm()
+def said(
+    code: str,
+    limits: RunLimits = DEFAULT_LIMITS,
+    checks: tuple[CheckKind, ...] = (),
+    *,
+    patched: bool = False,
+) -> list[bytes]:
+    """What the worker says of a program, line by line; `patched`: with what the test has put into the engine."""
+    request = RunRequest(program=Program(code=code), limits=limits, checks=checks)
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "events"
-        child = os.fork()
-        if child == 0:
-            try:
-                nothing = os.open(os.devnull, os.O_RDWR)
-                for stream in (0, 1, 2):
-                    os.dup2(nothing, stream)
-                os.chdir(folder)
-                warnings.resetwarnings()  # those of a program, not of a test
-                RemovableHandle.next_id = 0  # as in a new process
-                with path.open("wb", buffering=0) as events:
-
-                    def emit(piece: bytes) -> None:
-                        events.write(piece + b"\n")
-
-                    run(RunRequest(program=Program(code=code), limits=limits, checks=checks), emit)
-            finally:
-                os._exit(0)
-        os.waitpid(child, 0)
-        return path.read_bytes().splitlines()
+        if patched:
+            _warm()
+            _record(request, Path(folder), None)
+        else:
+            (Path(folder) / "request").write_bytes(pickle.dumps(request))
+            ready = _ready()
+            ready.send(folder.encode())
+            ready.recv(1)
+        return (Path(folder) / "events").read_bytes().splitlines()
 
 
 def traced(code: str, lines: list[bytes]) -> Trace:
@@ -60,6 +50,68 @@ def traced(code: str, lines: list[bytes]) -> Trace:
     return assemble("run", RunRequest(program=Program(code=code)), lines, ended)
 
 
-def record(code: str, limits: RunLimits = DEFAULT_LIMITS, checks: tuple[CheckKind, ...] = ()) -> Trace:
+def record(
+    code: str,
+    limits: RunLimits = DEFAULT_LIMITS,
+    checks: tuple[CheckKind, ...] = (),
+    *,
+    patched: bool = False,
+) -> Trace:
     """The trace of a program."""
-    return traced(code, said(code, limits, checks))
+    return traced(code, said(code, limits, checks, patched=patched))
+
+
+@cache
+def _warm() -> None:
+    """Imports once what each fork would import for itself, for seconds: the first optimizer imports `torch._dynamo`."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        warm()
+
+
+@cache
+def _ready() -> socket.socket:
+    """The way to a fork that has made ready once what each recording needs. It ends with this process."""
+    _warm()
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    if os.fork() == 0:
+        ours.close()
+        try:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the tests
+            _quiet()
+            job = make_ready()
+            while asked := theirs.recv(1024):
+                folder = Path(asked.decode())
+                _record(pickle.loads((folder / "request").read_bytes()), folder, job)
+                theirs.send(b"-")
+        finally:
+            os._exit(0)
+    theirs.close()
+    return ours
+
+
+def _record(request: RunRequest, folder: Path, job: Job | None) -> None:
+    """Writes what a fork of this process says of a program."""
+    child = os.fork()
+    if child == 0:
+        try:
+            _quiet()
+            os.chdir(folder)
+            warnings.resetwarnings()  # those of a program, not of a test
+            RemovableHandle.next_id = 0  # as in a new process
+            with (folder / "events").open("wb", buffering=0) as events:
+
+                def emit(piece: bytes) -> None:
+                    events.write(piece + b"\n")
+
+                run(request, emit, job)
+        finally:
+            os._exit(0)
+    os.waitpid(child, 0)
+
+
+def _quiet() -> None:
+    """Lets nothing be read or written."""
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(nothing, stream)

@@ -179,7 +179,7 @@ def test_without_two_numbers_there_is_none(code: str, reason: str) -> None:
 def _without_time(code: str, monkeypatch: pytest.MonkeyPatch) -> Surface:
     """As if there were no time for playing the forward point by point."""
     monkeypatch.setattr("engine.worker.checks.surface._SHARE", 0.0)
-    surface = record("import torch\n" + code, checks=("surface",)).surface
+    surface = record("import torch\n" + code, checks=("surface",), patched=True).surface
     assert surface is not None
     return surface
 

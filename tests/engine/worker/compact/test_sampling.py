@@ -1,6 +1,7 @@
 """Long loops are recorded in part: the parts are right, the end is exact, and the trace says what is missing."""
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -11,9 +12,10 @@ from engine import laws
 from engine.limits import DEFAULT_LIMITS
 from engine.trace import RunLimits, Trace
 from engine.worker.compact import sampling as thin
-from tests.engine.worker.forked import record
+from tests.engine.worker import forked
 
 pytestmark = pytest.mark.slow
+record = partial(forked.record, patched=True)
 
 HEAD = "import torch\nfrom torch import nn\ntorch.manual_seed(3)\n"
 

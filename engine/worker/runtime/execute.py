@@ -51,11 +51,18 @@ _STACKS = (512 << 20, 64 << 20, 16 << 20)
 """Freeing a chain of nodes that Python has touched recurses, 50,000 nodes overflow 8 MB (pytorch 2.13)."""
 _REHEARSAL = """
 import torch
+from torch import nn
 x = torch.ones(2, 2, requires_grad=True)
 y = ((x + 2) ** 2 * 3).mean()
 y.backward()
 text = repr(x.grad)
+layer = nn.Linear(2, 2)
+rule = torch.optim.SGD(layer.parameters(), lr=0.1)
+nn.Sequential(layer, nn.ReLU())(x).sum().backward()
+rule.step()
+rule.zero_grad()
 """
+"""Of each kind what most programs do."""
 
 
 # Before the program is known

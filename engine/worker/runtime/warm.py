@@ -41,6 +41,7 @@ def warm() -> None:
         if not backend.is_available():
             setattr(backend, "manual_seed_all", _seed_nothing)  # noqa: B010 - the modules do not all declare it
     repr((torch.ones(2, 2) + 2).mean())  # the first operation looks at files about the machine that no run sees
+    torch.optim.SGD([torch.ones(1)]).zero_grad()  # the first one imports a monitor of the profiler
 
 
 def devices() -> tuple[str, ...]:

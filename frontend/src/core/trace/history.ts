@@ -7,7 +7,7 @@ import { tensorName } from './naming'
 
 export type Entry = (
   | { kind: 'pass'; step: number; pass: Pass; accumulation: Accumulation }
-  | { kind: 'reset'; step: number; update: Update; before: string | null; after: string | null }
+  | { kind: 'reset' | 'changed'; step: number; update: Update; before: string | null; after: string | null }
 ) & {
   /** Passes that were left out since the entry before. */
   gap?: number
@@ -226,7 +226,10 @@ export class History {
       ({ pass, accumulation, step }): Entry => ({ kind: 'pass', step, pass, accumulation }),
     )
     const set = (this.index.gradChangesOf.get(leaf) ?? []).map(
-      ({ update, step, change: { before, after } }): Entry => ({ kind: 'reset', step, update, before, after }),
+      ({ update, step, change: { before, after } }): Entry => {
+        const isReset = after === null || update.kind === 'zero_grad' || update.kind === 'grad_reset'
+        return { kind: isReset ? 'reset' : 'changed', step, update, before, after }
+      },
     )
     return [...added, ...set].sort((a, b) => a.step - b.step)
   }

@@ -4,6 +4,7 @@ import { load } from '../fixtures/load'
 import { History } from './history'
 import { around, grouped, LedgerTable, nameWithin } from './ledger'
 import { brief } from './naming'
+import { summandsAt } from './summands'
 import { TraceIndex } from './trace-index'
 
 function table(trace: Trace): { table: LedgerTable; text: (id: string | null) => string } {
@@ -19,6 +20,19 @@ test('passes and resets stand across in their order, and what was left over is t
   expect(cells.map(({ left, after }) => [left && text(left), text(after)])).toEqual([
     [null, '[2, −4]'], ['[2, −4]', '[5, −1]'], [null, '0'], [null, '3'],
   ])
+})
+
+test('a gradient that the program changes itself, as by clipping, is not reset: what passes added stays told', () => {
+  const { trace } = load('accumulation')
+  const updates = trace.updates.map((update) => ({
+    ...update, kind: 'grad_set' as const, changes: update.changes.map((change) => ({ ...change, after: change.before })),
+  }))
+  const history = new History(new TraceIndex({ ...trace, updates }))
+  const ledger = new LedgerTable(history)
+  expect(ledger.columns.map(({ kind }) => kind)).toEqual(['pass', 'pass', 'changed', 'pass'])
+  const [w] = history.accounts
+  const { added, changed, reset } = summandsAt(history, w!.leaf, trace.timeline.length)
+  expect([added.length, changed.length, reset]).toEqual([3, 1, null])
 })
 
 test('leaves stand under their modules, and an optimizer step marks those it changed', () => {

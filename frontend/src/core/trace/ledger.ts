@@ -6,7 +6,7 @@ import type { Account, Entry, History } from './history'
 import { push, type TraceIndex } from './trace-index'
 
 export interface Column {
-  kind: 'pass' | 'reset' | 'step'
+  kind: 'pass' | 'reset' | 'changed' | 'step'
   step: number
   pass?: Pass
 }
@@ -65,7 +65,7 @@ export class LedgerTable {
   cell(account: Account, column: Column): Cell | null {
     const entry = this.entries.get(account)?.get(column)
     if (!entry) return null
-    if (entry.kind === 'reset') return { step: entry.step, left: null, delta: null, after: entry.after }
+    if (entry.kind !== 'pass') return { step: entry.step, left: null, delta: null, after: entry.after }
     const { before, delta, after } = entry.accumulation
     return { step: entry.step, left: this.isEmpty(before) ? null : before, delta, after }
   }

@@ -1,12 +1,17 @@
-// What the `.grad` of a leaf was put together from by a step: what each pass added since it was last reset.
+// What the `.grad` of a leaf was put together from by a step: what each pass added since it was last reset, and what
+// changed it by hand.
 
 import type { Entry, History } from './history'
 
 export type Added = Extract<Entry, { kind: 'pass' }>
 
+export type Changed = Exclude<Entry, Added>
+
 export interface Summands {
   /** Oldest first. */
   added: Added[]
+  /** What the program itself made of the gradient since then, such as a clipping. */
+  changed: Changed[]
   /** The reset they come after. */
   reset: Entry | null
   /** The next pass that will add to it. */
@@ -24,8 +29,10 @@ export function summandsAt(history: History, leaf: string, step: number): Summan
   const here = entries.filter(isHere)
   const last = here.findLastIndex((entry) => entry.kind === 'reset')
   const isAdded = (entry: Entry): entry is Added => entry.kind === 'pass'
+  const isChanged = (entry: Entry): entry is Changed => entry.kind === 'changed'
+  const since = here.slice(last + 1)
   return {
-    added: here.slice(last + 1).filter(isAdded), reset: here[last] ?? null,
+    added: since.filter(isAdded), changed: since.filter(isChanged), reset: here[last] ?? null,
     next: entries.filter(isAdded).find((entry) => !isHere(entry)) ?? null,
   }
 }

@@ -29,6 +29,7 @@ class _Nodes:
         self.missing: dict[tuple[int, int, str], Edge] = {}
         self.saved_numbers: dict[tuple[str, tuple[ev.SavedWord, ...]], tuple[tuple[Saved, ...], str | None]] = {}
         """What nodes of a type keep that keep no tensor, and their rule."""
+        self.has_complex = any(_is_complex(tensor.dtype) for tensor in recorded.tensors.values())
 
     def node(self, event: ev.NodeSeen) -> Node:
         """One of them."""
@@ -36,6 +37,8 @@ class _Nodes:
         if outputs is None:
             outputs = self.outputs[event.outputs] = _outputs(event.outputs)
         saved, rule = self._saved_and_rule(event)
+        if self.has_complex and self._is_complex(event):
+            rule = rule_of(event.type, saved, is_complex=True)
         ids = self.ids
         node = Node(
             id=ids.node[event.id],
@@ -58,6 +61,12 @@ class _Nodes:
             code=self.recorded.spans.get(event.code),
             reason=event.reason,
         )
+
+    def _is_complex(self, event: ev.NodeSeen) -> bool:
+        """Whether it comes of complex numbers or made some."""
+        dtypes = {dtype for _, dtype, _ in event.outputs}
+        dtypes |= {tensor.dtype for word in event.saved if (tensor := self.recorded.tensors.get(word[1]))}
+        return any(map(_is_complex, dtypes))
 
     def _edges(self, event: ev.NodeSeen) -> tuple[Edge, ...]:
         targets, node_ids = event.edges, self.ids.node
@@ -101,6 +110,10 @@ class _Nodes:
             size_bytes=size,
             reason=reason,
         )
+
+
+def _is_complex(dtype: str) -> bool:
+    return dtype.startswith("complex")
 
 
 def _outputs(words: _Outputs) -> tuple[NodeOutput, ...]:

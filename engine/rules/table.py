@@ -51,8 +51,21 @@ for _rule in TABLE:
         _BY_TYPE.setdefault(_type, []).append(_rule)
 
 
-def rule_of(node_type: str, saved: Iterable[Saved] = ()) -> str | None:
-    """Id of the rule of a node type; None when there is no readable one for what the node saved."""
+_ALSO_COMPLEX = {rule.id for rule in SHAPES} | {
+    "add", "add_alpha", "add_number", "sub", "sub_alpha", "rsub", "neg",
+    "where", "masked_fill", "sum", "sum_dim", "mean", "mean_dim", "accumulate_grad",
+}  # fmt: skip
+"""Rules that no number of the forward stands in: the others are written for real numbers, without conjugates."""
+
+
+def rule_of(node_type: str, saved: Iterable[Saved] = (), *, is_complex: bool = False) -> str | None:
+    """Id of the rule of a node type; None when there is no readable one for what the node saved, or for complex
+    numbers."""
+    rule = _rule_of(node_type, saved)
+    return None if is_complex and rule not in _ALSO_COMPLEX else rule
+
+
+def _rule_of(node_type: str, saved: Iterable[Saved]) -> str | None:
     rows = _BY_TYPE.get(node_type)
     if rows is None:
         return None

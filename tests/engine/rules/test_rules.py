@@ -16,6 +16,7 @@ from engine.rules import TABLE, Rule, rule_of, texts
 from engine.rules.formula import Apply, Expr, Symbol, call, equation, mathml
 from engine.trace import Saved
 from tests.engine.numpy_formula import Setting, known_functions, sum_to
+from tests.engine.worker.forked import record
 
 Make = Callable[..., Any]
 
@@ -391,6 +392,19 @@ def test_a_rule_holds_only_for_what_the_node_saved(
     node_type: str, fields: dict[str, str], expected: str | None
 ) -> None:
     assert rule_of(node_type, saved(**fields)) == expected
+
+
+COMPLEX = """import torch
+z = torch.tensor([1 + 2j, -0.5j], requires_grad=True)
+((z * z + 2 * z).abs().sum() + (z - 1).real.sum()).backward()
+"""
+
+
+def test_complex_numbers_have_the_rules_that_need_no_conjugate() -> None:
+    rules = {node.type: node.rule for node in record(COMPLEX).nodes}
+    assert {"MulBackward0", "AbsBackward0"} <= {node for node, rule in rules.items() if rule is None}
+    assert rules["SubBackward0"] == "sub"
+    assert rules["SumBackward0"] == "sum"
 
 
 def test_texts_are_well_formed_mathml_with_places_for_numbers() -> None:

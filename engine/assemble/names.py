@@ -33,6 +33,8 @@ class _Plan(NamedTuple):
     written: tuple[tuple[int, _Names], ...]
     """Of those that have any, by position."""
     keywords: tuple[tuple[str, _Names], ...]
+    function: ast.AST | None
+    """The function or lambda it stands in."""
 
 
 class SourceNames:
@@ -47,6 +49,7 @@ class SourceNames:
         """What a name was assigned from: the name, the last word of what was called, and the place of that statement's
         value."""
         self._calls = Counter(called(call) for call in source.calls)
+        self._module_types: Collection[str] = ()
         for node in source.nodes:
             if isinstance(node, ast.Assign) and len(node.targets) == 1:
                 self._assign(node.value, node.targets[0])
@@ -64,36 +67,49 @@ class SourceNames:
         if isinstance(value, ast.Call) and (from_name := self._source.span_from_name(value)) is not None:
             self._targets[from_name] = target
 
-    def names(self, ops: Iterable[Op]) -> Iterator[tuple[str, str]]:
+    def names(self, ops: Sequence[Op], module_types: Collection[str] = ()) -> Iterator[tuple[str, str]]:
         """Tensor id and name, op after op: first of what came out, then of what went in."""
-        waiting: tuple[Op, _Plan] | None = None
-        began: tuple[str, str | None] | None = None
+        self._module_types = frozenset(module_types)
+        inside = self._inside_calls(ops)
         for op in ops:
-            span = op.span
-            if waiting is not None and _is_taken_inside(waiting[0], op):
-                waiting = None
-            elif waiting is not None and (waiting[0].span != span or (op.name, op.module) == began):
-                yield from _results(*waiting)
-                waiting = None
-            if span is None:
+            if op.span is None:
                 continue
-            if op.raised:
-                waiting = None  # nothing was assigned
-            key = (span, op.name, len(op.outputs))
-            plan = self._plans.get(key)
-            if plan is None:
-                plan = self._plans[key] = self._plan(op, span)
-            if plan.outputs and plan.is_call:
-                began = (op.name, op.module) if waiting is None else began
-                waiting = op, plan
-            elif plan.outputs:
+            plan = self._plan_of(op, op.span)
+            if plan.outputs and op.id not in inside:
                 yield from _results(op, plan)
             if plan.written:
                 yield from _by_position(plan, op)
             if plan.keywords:
                 yield from _by_keyword(plan, op)
-        if waiting is not None:
-            yield from _results(*waiting)
+
+    def _inside_calls(self, ops: Iterable[Op]) -> set[str]:
+        """Ops that did not give what the call around them gave: it went on after them, perhaps after a function of the
+        program that it called, or nothing was assigned."""
+        inside: set[str] = set()
+        latest: dict[ast.AST | None, tuple[Op, tuple[str, str | None]]] = {}
+        """By function of the program: the last op of the call it is in, and the op with which the call began."""
+        waiting: Op | None = None
+        for op in ops:
+            if waiting is not None and (op.raised if op.span == waiting.span else _is_taken_inside(waiting, op)):
+                inside.add(waiting.id)
+            if waiting is not None and op.span != waiting.span:
+                waiting = None
+            if op.span is None:
+                continue
+            plan = self._plan_of(op, op.span)
+            last = latest.get(plan.function)
+            if last is not None and last[0].span != op.span:
+                del latest[plan.function]
+                last = None
+            if not (plan.outputs and plan.is_call):
+                continue
+            began = (op.name, op.module)
+            if last is not None and last[1] != began:
+                inside.add(last[0].id)
+                began = last[1]
+            latest[plan.function] = op, began
+            waiting = op
+        return inside
 
     def local_name(self, kind: str, spans: Collection[Span], *, has_parameters: bool) -> str:
         """The name that a function of the program gives a module of a class; `spans` are places where its parameters
@@ -125,6 +141,13 @@ class SourceNames:
                 return name
         return ""
 
+    def _plan_of(self, op: Op, span: Span) -> "_Plan":
+        key = (span, op.name, len(op.outputs))
+        plan = self._plans.get(key)
+        if plan is None:
+            plan = self._plans[key] = self._plan(op, span)
+        return plan
+
     def _plan(self, op: Op, span: Span) -> "_Plan":
         target = self._targets.get(span)
         expression = self._source.at(span)
@@ -132,6 +155,8 @@ class SourceNames:
         call = expression if isinstance(expression, ast.Call) else None
         is_around = call is not None and called(call) not in (op.name, f"{op.name}_")
         if is_around and (op.in_place or op.name == _OF_LAYERS):
+            target = None
+        if call is not None and called(call) in self._module_types:
             target = None
         if isinstance(target, ast.Tuple):
             target = _unpacked(target, len(outputs))
@@ -147,6 +172,9 @@ class SourceNames:
             len(names),
             tuple((at, written) for at, written in enumerate(names) if written[0] or any(written[1])),
             tuple((word.arg, self._names_in(word.value)) for word in (call.keywords if call else ()) if word.arg),
+            next((above for above in self._source.around(expression) if isinstance(above, _FUNCTIONS)), None)
+            if expression is not None
+            else None,
         )
 
     def _assigned(self, target: ast.expr, outputs: Sequence[int]) -> Iterator[tuple[int, str]]:
@@ -283,6 +311,7 @@ def _unpacked(target: ast.Tuple, outputs: int) -> ast.Tuple:
     return target
 
 
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _OF_LAYERS = "empty"
 """The op that layers make their parameters with: a call around it gives something made of parts, not this tensor."""
 

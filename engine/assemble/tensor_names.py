@@ -16,13 +16,14 @@ def tensor_names(
     recorded: Recorded,
     ids: Ids,
     source: SourceNames,
-    ops: Iterable[Op],
+    ops: Sequence[Op],
     passes: Iterable[Pass],
     paths: Mapping[int, str],
 ) -> dict[str, tuple[str, ...]]:
     """Names by the first record of an object, which all its states share; `paths` are those of modules."""
     names = {ids.tensor[number]: tuple(later.names) for number, later in recorded.later_words.items()}
-    for tensor, name in chain(_member_names(recorded, ids, paths), source.names(ops)):
+    types = {event.type for event in recorded.modules.values()}
+    for tensor, name in chain(_member_names(recorded, ids, paths), source.names(ops, types)):
         known = names.get(tensor)
         if known is None:
             names[tensor] = (name,)

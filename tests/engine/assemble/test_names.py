@@ -39,6 +39,17 @@ def test_each_turn_of_a_loop_names_its_own_result(engine: LocalEngine) -> None:
     assert names(trace, "tanh") == [("h",)] * 3
 
 
+def test_what_a_constructor_computes_has_not_the_name_of_the_layer(engine: LocalEngine) -> None:
+    trace = run(engine, "emb = nn.Embedding(7, 3, padding_idx=0)\nout = emb(torch.tensor([1]))\n")
+    assert names(trace, "getitem") == [()]
+    assert names(trace, "embedding") == [("out",)]
+
+
+def test_a_call_that_calls_the_program_names_only_what_it_gives(engine: LocalEngine) -> None:
+    trace = run(engine, "h = torch.autograd.functional.hessian(lambda a: (a ** 3).sum(), torch.tensor([1.0, 2.0]))\n")
+    assert {record.shape for record in trace.tensors if "h" in record.names} == {(2, 2)}
+
+
 @pytest.mark.parametrize("before", ["\x0c\n", "text = 'a\u2028b'\n", "text = 1\r\n", "text = 1\r"])
 def test_a_name_is_found_below_any_line_end(engine: LocalEngine, before: str) -> None:
     trace = run(engine, f"{before}key, w = '名前', torch.ones(2)\n")

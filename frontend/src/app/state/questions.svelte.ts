@@ -1,7 +1,7 @@
 // Which questions of programs were answered in this browser; what comes after the first open one is not shown.
 
 import type { Question, Trace } from '../../api/types'
-import { askable, keyOf } from '../../core/trace/questions'
+import { askable, keyOf, withoutNumbers } from '../../core/trace/questions'
 import { remember, remembered } from './browser-storage'
 import type { Room } from './room.svelte'
 
@@ -23,7 +23,8 @@ export class Questions {
   private answered: Readonly<Record<string, Closed>> = $state.raw(kept())
   /** Whether questions are asked at all. */
   private on = $state(remembered('questions') !== 'off')
-  /** A program that is shown whole, whatever it asks: the finished example of a first visit. */
+  /** A program that is shown whole, whatever it asks: the finished example of a first visit, or one whose reader has
+   *  seen the whole and tries other numbers. */
   resting: string | null = $state(null)
   /** The one that was closed last, told until the next is. */
   private latest: { run: string; question: Question } | null = $state.raw(null)
@@ -35,6 +36,12 @@ export class Questions {
   /** Whether what a program asks is asked. */
   asks({ program }: Trace): boolean {
     return this.on && program.code !== this.resting
+  }
+
+  /** What was seen whole stays whole when only numbers of it change. */
+  follow(before: Trace, after: Trace): void {
+    const isWhole = this.on && !this.openOf(before)
+    if (isWhole && withoutNumbers(before) === withoutNumbers(after)) this.resting = after.program.code
   }
 
   closed(trace: Trace, question: Question): Closed | undefined {

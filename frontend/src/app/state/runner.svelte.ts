@@ -393,6 +393,7 @@ export class Runner {
     const before = this.shown.whole
     const { state } = this.view
     if (manner === 'turned' && this.failsNow(trace)) return
+    if (before) this.shown.questions.follow(before, trace)
     const total = this.shown.endOf(trace)
     const same = before !== null && sameStory(before, trace)
     const isHeld = manner === 'turned' && state.step < (before?.timeline.length ?? 0)

@@ -25,6 +25,11 @@ export function keyOf({ program }: Trace, question: Question): string {
   return `${(hash >>> 0).toString(36)}.${question.span.line}.${question.text}`
 }
 
+/** What programs have in common that differ in numbers only. */
+export function withoutNumbers({ program }: Trace): string {
+  return program.code.replace(/-?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?/gi, '#')
+}
+
 export function judge(question: Question, given: string): Verdict {
   if (question.kind === 'choice') return given === question.answer ? 'right' : 'wrong'
   if (question.kind === 'flow') return judgeFlow(question, given)

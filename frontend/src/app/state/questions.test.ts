@@ -1,0 +1,33 @@
+// @vitest-environment happy-dom
+import { afterEach, expect, test } from 'vitest'
+import type { Question, Trace } from '../../api/types'
+import { load } from '../../core/fixtures/load'
+import { Questions } from './questions.svelte'
+
+const asked = { kind: 'value', text: 'y', step: 1, span: { line: 2 } } as Question
+
+function of(code: string): Trace {
+  return { ...load('accumulation').trace, program: { code }, questions: [asked] }
+}
+
+afterEach(() => localStorage.clear())
+
+test.each([
+  ['x = 3.0', 'x = -2.5e-1', true],
+  ['x = 3', 'x = .5', true],
+  ['x = 3', 'y = 3 + 4', false],
+])('of what was seen whole, other numbers are too: %s, %s', (before, after, isWhole) => {
+  const questions = new Questions()
+  questions.resting = before
+  questions.follow(of(before), of(after))
+  expect(questions.openOf(of(after)) === undefined).toBe(isWhole)
+})
+
+test('what is asked still, is asked with other numbers too', () => {
+  const questions = new Questions()
+  questions.follow(of('x = 3'), of('x = 4'))
+  expect(questions.openOf(of('x = 4'))).toBe(asked)
+  questions.close(of('x = 3'), asked, 'found')
+  questions.follow(of('x = 3'), of('x = 4'))
+  expect(questions.openOf(of('x = 4'))).toBeUndefined()
+})

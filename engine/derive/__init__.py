@@ -30,13 +30,14 @@ def derive(trace: Trace, facts: SideFacts) -> TraceIndex:
     index = TraceIndex(trace)
     sizes = StorageSizes(trace, facts.storage_sizes)
     shared = storages(index, facts, sizes)
+    is_program = trace.failure is None or trace.failure.kind != "syntax"  # else no line has a place
     derived = msgspec.structs.replace(
         trace,
         curve=curve(index, facts.points),
         lines_not_run=lines_that_exist(facts.lines_not_run, trace.program.code),
         memory=memory(index, facts, sizes),
-        questions=questions(index),
-        sliders=sliders_in(trace.program.code),
+        questions=questions(index) if is_program else (),
+        sliders=sliders_in(trace.program.code) if is_program else (),
         ops=with_windows(with_promotions(with_reruns(trace), index.tensors), index.tensors),
         storages=shared[:MOST_STORAGES],
         transfers=transfers(index),

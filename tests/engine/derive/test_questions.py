@@ -253,6 +253,12 @@ def test_a_count_has_no_sign_to_be_wrong(made: str, codes: list[str]) -> None:
     assert [mistake.code for mistake in question.mistakes] == codes
 
 
+def test_a_program_that_is_none_asks_nothing_and_blames_no_comment() -> None:
+    trace = engine.run("x = 3.0  # ~ -5..5\ny = x +  # ? y\n")
+    assert trace.failure is not None
+    assert (trace.failure.kind, trace.questions, trace.sliders) == ("syntax", (), ())
+
+
 def test_a_question_mark_in_a_text_asks_nothing() -> None:
     assert asked('print("# ? x")\n# why?\nx = torch.ones(1)') == ()
 

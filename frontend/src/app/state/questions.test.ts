@@ -4,7 +4,7 @@ import type { Question, Trace } from '../../api/types'
 import { load } from '../../core/fixtures/load'
 import { Questions } from './questions.svelte'
 
-const asked = { kind: 'value', text: 'y', step: 1, span: { line: 2 } } as Question
+const asked = { kind: 'value', text: 'y', step: 1, span: { line: 2 } } as unknown as Question
 
 function of(code: string): Trace {
   return { ...load('accumulation').trace, program: { code }, questions: [asked] }

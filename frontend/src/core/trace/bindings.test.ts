@@ -35,8 +35,10 @@ describe('a name stands for', () => {
   })
 
   test('what is written into under its name', () => {
-    expect(told('x = a()\ny = x * 2\ny -= x\nx = x + 1', [[1, 'x1'], [2, 'y1', 'x1'], [3, 'y1', 'y1', 'x1'], [4, 'x2', 'x1']], 'y1'))
-      .toEqual([null, 'y1', 'y1', 'y1'])
+    const code = 'x = a()\ny = x * 2\ny -= x\nx = x + 1'
+    expect(told(code, [[1, 'x1'], [2, 'y1', 'x1'], [3, 'y1', 'y1', 'x1'], [4, 'x2', 'x1']], 'y1')).toEqual([
+      null, 'y1', 'y1', 'y1',
+    ])
   })
 
   test('nothing that a function calls by the same name', () => {

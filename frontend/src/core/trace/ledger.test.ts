@@ -25,7 +25,8 @@ test('passes and resets stand across in their order, and what was left over is t
 test('a gradient that the program changes itself, as by clipping, is not reset: what passes added stays told', () => {
   const { trace } = load('accumulation')
   const updates = trace.updates.map((update) => ({
-    ...update, kind: 'grad_set' as const, changes: update.changes.map((change) => ({ ...change, after: change.before })),
+    ...update, kind: 'grad_set' as const,
+    changes: update.changes.map((change) => ({ ...change, after: change.before })),
   }))
   const history = new History(new TraceIndex({ ...trace, updates }))
   const ledger = new LedgerTable(history)

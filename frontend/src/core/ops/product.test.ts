@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Op, Tensor } from '../../api/types'
-import { productOf, termsOf } from './product'
+import { cellName, productOf, termsOf } from './product'
 
 function tensor(id: string, shape: number[], data?: (number | string)[]): Tensor {
   return { id, shape, dtype: 'float32', ...(data ? { data } : {}) } as unknown as Tensor
@@ -26,6 +26,14 @@ describe('row times column', () => {
     const made = product('matmul', [a, b], tensor('c', [1, 1], [32]))!
     expect([made.left.rows, made.left.columns, made.right.rows, made.right.columns]).toEqual([1, 3, 3, 1])
     expect(termsOf(made, 0, 0)).toBe('1·4 + 2·5 + 3·6 = 32')
+  })
+
+  test('a cell is called as the program would write it', () => {
+    const of = (shape: number[]) => product('matmul', [a, b], tensor('c', shape, [32]))!.result!
+    expect(cellName(of([1, 1]), 'y', 0, 0)).toBe('y[0][0]')
+    expect(cellName(of([1]), 'net.y[0]', 0, 0)).toBe('net.y[0][0]')
+    expect(cellName(of([2, 1, 1]), '输入 @ 权重', 0, 0)).toBe('(输入 @ 权重)[0][0][0]')
+    expect(cellName(of([]), 'a @ b', 0, 0)).toBe('a @ b')
   })
 
   test('a column by a row is a table', () => {

@@ -1,8 +1,8 @@
 // A tensor's thumbnail as pixels, and those pixels as a PNG data URI without a compressor.
 
 import type { Tensor } from '../../api/types'
-import { diverging, TOKENS, parse, type Shade } from './colour'
-import { cells, encodeBase64 } from '../words/display'
+import { diverging, TOKENS, parse, type RGB, type Shade } from './colour'
+import { cells, encodeBase64, nonFinite } from '../words/display'
 
 export interface Pixels {
   width: number
@@ -11,12 +11,17 @@ export interface Pixels {
   data: Uint8Array
 }
 
-/** One pixel a cell; a non-finite cell is the error colour. */
+/** Colour of a cell that is not finite: infinity may be meant, as in a mask. */
+export function nonFiniteColour(tensor: Tensor, shade: Shade): RGB {
+  return parse(TOKENS[shade][nonFinite(tensor).nan > 0 ? 'err' : 'ink'])
+}
+
+/** One pixel a cell. */
 function pixelsOf(tensor: Tensor, shade: Shade): Pixels | null {
   const picture = cells(tensor)
   if (!picture) return null
   const data = new Uint8Array(picture.rows * picture.columns * 3)
-  const bad = parse(TOKENS[shade].err)
+  const bad = nonFiniteColour(tensor, shade)
   picture.values.forEach((value, at) =>
     data.set((Number.isNaN(value) ? bad : diverging(value, shade)).map(Math.round), at * 3),
   )

@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest'
 import type { Tensor } from '../../api/types'
 import { brief, cells, decodeBase64, display, encodeBase64, normOf, uniform } from './display'
 import { formatCount, formatNumber, formatShape, textWidth, cutMiddle, cutName } from './format'
-import { encodePng } from '../paint/picture'
+import { TOKENS, parse } from '../paint/colour'
+import { encodePng, nonFiniteColour } from '../paint/picture'
 
 function tensor(shape: number[], data: Tensor['data'], more: Partial<Tensor> = {}): Tensor {
   return { id: 't', shape, dtype: 'float32', role: 'result', data, ...more }
@@ -72,7 +73,13 @@ describe('a tensor in a cell', () => {
     expect(display(tensor([2], null, { contents: 'uninitialised' }))).toMatchObject({
       kind: 'word', look: 'cells', text: 'empty()',
     })
-    expect(display(tensor([4, 4], ['nan', ...Array(15).fill(1)]))).toMatchObject({ kind: 'thumb', trouble: 'NaN 1' })
+    expect(display(tensor([4, 4], ['nan', ...Array(15).fill(1)]))).toMatchObject({ kind: 'thumb', trouble: 'NaN' })
+    expect(display(tensor([4, 4], ['-inf', '-inf', ...Array(14).fill(1)]))).toMatchObject({ trouble: '−Inf ×2' })
+  })
+
+  test('infinity, as in a mask, has not the colour of an error', () => {
+    expect(nonFiniteColour(tensor([2], ['-inf', 0]), 'light')).toEqual(parse(TOKENS.light.ink))
+    expect(nonFiniteColour(tensor([2], ['-inf', 'nan']), 'dark')).toEqual(parse(TOKENS.dark.err))
   })
 
   test('booleans and complex numbers keep their look', () => {

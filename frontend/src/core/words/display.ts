@@ -94,8 +94,7 @@ function matrix(rows: string[][], stacked: boolean): Display {
 }
 
 function thumb(tensor: Tensor): Display {
-  const { nan, inf } = nonFinite(tensor)
-  const trouble = nan > 0 ? `NaN ${nan}` : inf > 0 ? `Inf ${inf}` : ''
+  const trouble = nonFiniteText(tensor)
   const norm = formatNorm(normOf(tensor))
   const stacked = tensor.shape.slice(0, -2).some((size) => size > 1)
   return {

@@ -20,6 +20,7 @@ _MEANT = (
 )
 MEANT = frozenset(_MEANT.split())
 """Ops that put an infinity into a tensor on purpose."""
+NAN_TAKEN_OUT = frozenset("nan_to_num nansum nanmean nanmedian nanquantile".split())
 
 LOGARITHMS = frozenset("log log2 log10 log_ log2_ log10_ xlogy".split())
 ROOTS = frozenset("sqrt sqrt_ rsqrt".split())
@@ -226,7 +227,7 @@ def _forward(
         given, finding = _worst(troubled, op.inputs), None
         if op.span in told:
             behind.update(op.outputs)
-        elif given is None and not (made == "inf" and _is_absorbed(diagnosis, troubled, op)):
+        elif given is None and not _is_absorbed(diagnosis, troubled, op, made):
             if not _has_unwritten(diagnosis, op):  # what was never written may be anything
                 goes_on = made == "nan" or _goes_on(diagnosis, troubled, op)
                 finding = _made(diagnosis, op, made, "warning" if goes_on else "note")
@@ -259,11 +260,17 @@ def _has_unwritten(diagnosis: Diagnosis, op: Op) -> bool:
     return any(tensor is not None and tensor.contents == "uninitialised" for tensor in behind)
 
 
-def _is_absorbed(diagnosis: Diagnosis, troubled: dict[str, Trouble], op: Op) -> bool:
-    """Whether all that was computed from an infinity is finite in the end, as behind a softmax: then it is meant."""
+def _is_absorbed(diagnosis: Diagnosis, troubled: dict[str, Trouble], op: Op, made: Trouble) -> bool:
+    """Whether all that was computed from an infinity is finite in the end, as behind a softmax, or NaN was taken out by
+    an op that is there for it: then it is meant."""
     values = _came_of(diagnosis, troubled, op)
     roots = {root.tensor for pass_ in diagnosis.trace.passes for root in pass_.roots}
-    return all(troubled.get(value) == "inf" and value not in roots and diagnosis.takers.get(value) for value in values)
+    takers = [taker for value in values for taker in diagnosis.takers.get(value, ())]
+    ends = {taker.name.rstrip("_") for taker in takers if troubled.keys().isdisjoint(taker.outputs)}
+    is_ended = all(
+        troubled.get(value) == made and value not in roots and diagnosis.takers.get(value) for value in values
+    )
+    return is_ended and (made == "inf" or ends <= NAN_TAKEN_OUT)
 
 
 def _came_of(diagnosis: Diagnosis, troubled: dict[str, Trouble], op: Op) -> list[str]:

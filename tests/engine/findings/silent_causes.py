@@ -192,6 +192,12 @@ scores.softmax(1).pow(2).sum().backward()
     ("log_of_zero", """scores = nn.Linear(3, 5)(torch.randn(5, 3))
 (scores + torch.ones(5, 5).tril().log()).softmax(1).pow(2).sum().backward()
 """),
+    ("first_nan_forward", """x = torch.tensor([[0.0, 1.0], [1.0, 0.0]], requires_grad=True)
+(x.logdet().nan_to_num() + (2 * x.sum())).backward()
+"""),
+    ("log_of_negative", """x = torch.tensor([-1.0, 2.0], requires_grad=True)
+(torch.log(x) * 2).nansum().backward()
+"""),
     ("first_nan_forward", """x = torch.ones(64, 64, requires_grad=True)
 junk = [torch.full((64, 64), float('nan')) for _ in range(20)]; del junk
 out = x.data.new(64, 64)

@@ -220,10 +220,11 @@ def _places_where_always(
 
 def _blocked(diagnosis: Diagnosis, code: str, ops: list[Op], **parameters: str) -> Finding:
     last = ops[-1]
+    layer = _product_behind(diagnosis, last)
     return diagnosis.warning(
         code,
         last,
-        tensors=last.outputs[:1],
+        tensors=(*last.outputs[:1], *(_weights(diagnosis, layer) if layer is not None else ())),
         fix=(),
         name=_place(diagnosis, last),
         count=diagnosis.counted(ops),

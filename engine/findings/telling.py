@@ -15,6 +15,7 @@ CUTS = (
     *("graph_lost", "checkpoint_without_gradient"),
 )
 """How codes begin that say why leaves get no gradient."""
+_THROWN_OFF = tuple("diverged grows_without_end uphill steps_too_long step_without_zero_grad clip_after_step".split())
 CAUSES = {
     "step_moves_nothing": (*CUTS, "zero_grad_before_step", "not_in_optimizer"),
     "cut_by_integer": ("taken_straight_through",),
@@ -32,8 +33,8 @@ CAUSES = {
     "term_without_gradient": CUTS,
     "first_nan_forward": ("uninitialised_read", "past_hidden", "kl_target_logarithms"),
     "first_inf_forward": ("uninitialised_read", "clip_after_step", "loss_summed"),
-    "dead_relu": ("diverged", "grows_without_end", "uphill", "steps_too_long"),
-    "saturated": ("diverged", "grows_without_end", "uphill", "steps_too_long"),
+    "dead_relu": _THROWN_OFF,
+    "saturated": _THROWN_OFF,
     "gradient_added_up": ("loss_computed_once", "gradient_left_by_another"),
     "gradient_": ("scaled_and_stepped", "loss_summed", "diverged", "nan_in_data", "steps_too_long"),
     "grows_": (

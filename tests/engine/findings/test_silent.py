@@ -246,6 +246,13 @@ for i in range(3):
             "    opt.step()\n    nn.utils.clip_grad_norm_(net.parameters(), 1.0)\n",
             ["clip_after_step 11", "  diverged 9"],
         ),
+        # of what threw off the weights before it
+        (
+            "net = nn.Sequential(nn.Linear(4, 16), nn.ReLU(), nn.Linear(16, 1))\nx = torch.rand(32, 4) * 20\n"
+            "opt = torch.optim.SGD(net.parameters(), lr=0.001)\nfor i in range(30):\n"
+            "    ((net(x) - x.sum(1, keepdim=True)) ** 2).mean().backward()\n    opt.step()\n",
+            ["step_without_zero_grad 8", "  dead_relu 8"],
+        ),
         # of values that a wrong argument led to
         (
             "net = nn.Linear(3, 3)\nx, y = torch.randn(4, 3), torch.full((4, 3), 1 / 3).log()\n"

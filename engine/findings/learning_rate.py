@@ -109,7 +109,8 @@ def steps_too_long(diagnosis: Diagnosis) -> Iterator[Finding]:
         grown = [(change, _grown(diagnosis, change)) for change in step.changes]
         sizes = [(change, size) for change, size in grown if size is not None]
         thrown = [(change, size) for change, size in sizes if _is_thrown(diagnosis, change, *size)]
-        losses = _losses(diagnosis, {leaf for step in steps[:1] for leaf in diagnosis.changed_by(step)})
+        began = _began_at(diagnosis, set(diagnosis.changed_by(step)))
+        losses = list(filter(math.isfinite, began))
         if not thrown or 2 * len(thrown) < len(sizes) or len(steps) < LEAST_STEPS or len(losses) < LEAST_STEPS:
             continue
         is_clipped = step.optimizer not in ADAPTIVE and any(
@@ -134,8 +135,8 @@ def steps_too_long(diagnosis: Diagnosis) -> Iterator[Finding]:
             before=f"{before:.3g}",
             after=f"{after:.3g}",
             first=f"{losses[0]:.4g}",
-            most=f"{max(losses):.4g}",
-            last=f"{losses[-1]:.4g}",
+            most=f"{max(value for value in began if not math.isnan(value)):.4g}",
+            last=f"{began[-1]:.4g}",
         )
 
 
@@ -144,7 +145,7 @@ def steps_too_short(diagnosis: Diagnosis) -> Iterator[Finding]:
     whole = () if any(diagnosis.ops_named((UNSCALES,))) else diagnosis.steps  # a factor is in the gradients of these
     for steps in grouped(whole, lambda step: (receiver(diagnosis, step), step.span)).values():
         leaves = set(diagnosis.changed_by(steps[0]))
-        losses, rate = _losses(diagnosis, leaves), _rate(steps[0])
+        losses, rate = list(filter(math.isfinite, _began_at(diagnosis, leaves))), _rate(steps[0])
         size = _length(diagnosis, (change.before for change in steps[0].changes))
         given = (added.delta for _, added in diagnosis.accumulations if added.tensor in leaves)
         gradient = _length(diagnosis, islice(given, len(leaves)))
@@ -259,11 +260,11 @@ def _grown(diagnosis: Diagnosis, change: Change) -> tuple[float, float] | None:
     return (old, new) if is_layer and old and new is not None else None
 
 
-def _losses(diagnosis: Diagnosis, leaves: set[str]) -> list[float]:
-    """What passes began at that brought gradients to some leaves, turn by turn."""
+def _began_at(diagnosis: Diagnosis, leaves: set[str]) -> list[float]:
+    """What passes began at that brought gradients to some leaves, turn by turn: NaN and infinity among it."""
     roots = (pass_.roots[0].tensor for pass_ in diagnosis.ended if pass_.roots and not leaves.isdisjoint(fed_by(pass_)))
-    values = (numbers_of(diagnosis.tensors.get(root or "")) for root in roots)
-    return [value[0] for value in values if len(value) == 1]
+    values = (tensor.data for root in roots if (tensor := diagnosis.tensors.get(root or "")) is not None)
+    return [float(value[0]) for value in values if value is not None and len(value) == 1]
 
 
 def _sets_rate(statement: ast.Assign | ast.AugAssign) -> bool:

@@ -269,6 +269,17 @@ def test_what_follows_from_a_cause_stands_under_it_and_another_cause_beside_it(
     assert places == told
 
 
+def test_a_loss_that_came_to_nan_is_told_to_its_end(once: Callable[[str], Trace]) -> None:
+    program = """net = nn.Sequential(nn.Linear(2, 4), nn.BatchNorm1d(4), nn.Linear(4, 1))
+opt = torch.optim.SGD(net.parameters(), lr=5.0)
+x, t = torch.randn(8, 2), torch.randn(8, 1)
+for i in range(10):
+    opt.zero_grad(); F.mse_loss(net(x), t).backward(); opt.step()
+"""
+    told = once(HEAD + "torch.manual_seed(0)\n" + program).findings[0]
+    assert (told.code, told.parameters["most"], told.parameters["last"]) == ("steps_too_long", "inf", "nan")
+
+
 X_AND_Y = """x = torch.tensor([0., 4.], requires_grad=True)
 y = torch.tensor([-1., 2.], requires_grad=True)
 """

@@ -280,7 +280,7 @@ def _count(ordered: list[tuple[Bundle, str, str | None]]) -> dict[str, _Count]:
         count = counts[id_]
         for item in group.items:
             if isinstance(item, Draft):
-                count.size += 1
+                count.size += item.kind in ("op", "leaf")
                 if item.parameters:
                     count.add_parameters(parameter.tensor for parameter in item.parameters)
                 count.last = _later(count.last, item)

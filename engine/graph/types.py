@@ -120,7 +120,7 @@ class Group(Record, frozen=True):
     module: str | None = None
     """Module id."""
     size: int = 0
-    """Boxes in it, at any depth."""
+    """Nodes in it, at any depth; what autograd did not record is none."""
     repeat: int = 1
     """How many times a loop's body or a function ran, or how many alike modules these are."""
     hands_on: bool = False

@@ -1003,7 +1003,7 @@ export interface Group {
    */
   repeat?: number;
   /**
-   * Boxes in it, at any depth.
+   * Nodes in it, at any depth; what autograd did not record is none.
    */
   size?: number;
   /**

@@ -255,6 +255,17 @@ def test_the_layer_of_a_model_is_grouped_by_its_modules() -> None:
     assert layer.size == sum(1 for box in graph.boxes if belongs(graph, box.group, layer.id))
 
 
+def test_a_group_counts_nodes_and_not_what_made_none() -> None:
+    graph = graph_of(
+        "import torch\nfrom torch import nn\n"
+        "net = nn.Sequential(nn.Linear(4, 3), nn.ReLU(), nn.Linear(2, 1))\nnet(torch.ones(1, 4))\n"
+    )
+    (whole,) = (group for group in graph.groups if group.parent is None)
+    drawn = [box.kind for box in graph.boxes if belongs(graph, box.group, whole.id)]
+    assert "ghost" in drawn
+    assert whole.size == sum(kind != "ghost" for kind in drawn)
+
+
 def belongs(graph: Graph, group: str | None, to: str) -> bool:
     parents = {one.id: one.parent for one in graph.groups}
     while group is not None and group != to:

@@ -2669,6 +2669,8 @@ const stories = {
 
 /** Stories that give every worker of the server something to do: none is told beside them. */
 const ALONE = ['a run that waits says how many are ahead', 'a reader changes the program of an embed where the operator lets them, and has it back']
+/** Stories of printing: without windows a browser tells no page in a frame of another site that it is printed. */
+const PRINTED = ['a graph that its window cuts is whole on paper, in light colours']
 /** So many are told beside each other: what one waits for, the other uses. */
 const TELLERS = 2
 
@@ -2738,11 +2740,12 @@ class Teller {
 async function tellAll() {
   if (shots) await mkdir(shots, { recursive: true })
   const only = process.argv.slice(2)
-  for (const name of ALONE) check(name in stories, `no story is called “${name}”`)
-  const browser = await chromium.launch({
-    executablePath: process.env.CHROMIUM,
+  for (const name of [...ALONE, ...PRINTED]) check(name in stories, `no story is called “${name}”`)
+  const begin = (executablePath) => chromium.launch({
+    executablePath,
     args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
   })
+  const browser = await begin(process.env.CHROMIUM)
   const chosen = Object.entries(stories).filter(([name]) => only.length === 0 || only.some((part) => name.includes(part)))
   const tell = async (teller, [name, story]) => {
     const error = await teller.tell(name, story)
@@ -2750,12 +2753,17 @@ async function tellAll() {
     if (error !== null) process.exitCode = 1
   }
   const tellers = Array.from({ length: TELLERS }, () => new Teller(browser))
-  const together = chosen.filter(([name]) => !ALONE.includes(name))
+  const together = chosen.filter(([name]) => !ALONE.includes(name) && !PRINTED.includes(name))
   await Promise.all(tellers.map(async (teller) => {
     while (together.length > 0) await tell(teller, together.shift())
   }))
   for (const story of chosen.filter(([name]) => ALONE.includes(name))) await tell(tellers[0], story)
   await browser.close()
+  const printed = chosen.filter(([name]) => PRINTED.includes(name))
+  if (printed.length === 0) return
+  const printing = await begin(process.env.CHROMIUM_WITH_WINDOWS)
+  for (const story of printed) await tell(new Teller(printing), story)
+  await printing.close()
 }
 
 await tellAll()

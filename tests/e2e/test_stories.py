@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests import soak
+from tests.e2e.browser import browser_with_windows
 
 ROOT = Path(__file__).parent.parent.parent
 STORIES_S = 1500
@@ -129,7 +130,8 @@ def told(chromium: str, url: str, course: Path, request: pytest.FixtureRequest) 
     if EXAMPLES_STORY in chosen or not names:
         request.getfixturevalue("examples")
     command = [sys.executable, "build_frontend.py", "run", "--silent", "stories", "--", *names]
-    environment = {**os.environ, "GRADGRAPH_URL": url, "CHROMIUM": chromium, "GRADGRAPH_EXAMPLES": str(course)}
+    browsers = {"CHROMIUM": chromium, "CHROMIUM_WITH_WINDOWS": browser_with_windows() or chromium}
+    environment = {**os.environ, **browsers, "GRADGRAPH_URL": url, "GRADGRAPH_EXAMPLES": str(course)}
     done = subprocess.run(
         command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=STORIES_S, check=False
     )

@@ -9,6 +9,9 @@ _NORM: Letters = {"input": "x", "weight": "γ", "bias": "β", "result": "y", "re
 _hat = (_inp - _mean) * _rstd
 _seen_mean, _seen_root = Symbol("running_mean"), f("sqrt", Symbol("running_var") + Symbol("eps"))
 
+_NO_ROW = str(2**64 - 1)
+"""What an embedding without a row for padding saves: -1, as an unsigned number."""
+
 LAYERS: list[Rule] = [
     Rule("ConvolutionBackward0", f("conv", _inp, weight) + bias,
          {"input": f("conv_transpose", g, weight), "weight": f("correlate", _inp, g), "bias": f("total", g)},
@@ -39,9 +42,14 @@ LAYERS: list[Rule] = [
          zh="训练时均值和方差也依赖输入，所以一批样本的梯度互相影响。",
          en="In training mean and variance depend on the input too, so the samples of a batch affect each other."),
     Rule("EmbeddingBackward0", f("index", weight, Symbol("indices")), {"weight": f("put_add", g, Symbol("indices"))},
-         letters={"weight": "W", "indices": "i", "result": "y"},
+         letters={"weight": "W", "indices": "i", "result": "y"}, only={"padding_idx": _NO_ROW},
          zh="只有被查到的行得到梯度；查到几次就加几次。",
          en="Only rows that were looked up get a gradient; looked up twice, added twice."),
+    Rule("EmbeddingBackward0", f("index", weight, Symbol("indices")),
+         {"weight": f("zero_at", f("put_add", g, Symbol("indices")), Symbol("padding_idx"))}, variant="padding",
+         letters={"weight": "W", "indices": "i", "result": "y", "padding_idx": "p"},
+         zh="被查到的行得到梯度，查到几次就加几次；padding_idx 那一行没有梯度。",
+         en="Rows that were looked up get a gradient, looked up twice, added twice; the row of padding_idx gets none."),
     Rule("ScaledDotProductFlashAttentionForCpuBackward0",
          f("softmax", Symbol("query") @ Symbol("key").T / f("sqrt", Symbol("d"))) @ Symbol("value"),
          {"query": f("dS") @ Symbol("key") / f("sqrt", Symbol("d")),

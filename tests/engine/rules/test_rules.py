@@ -183,6 +183,12 @@ CASES = [
     unary("avg_pool2d", lambda x: F.avg_pool2d(x, 2), rand(1, 1, 4, 4), **{"k²": 4}),
     unary("adaptive_avg_pool2d", lambda x: F.adaptive_avg_pool2d(x, 2), rand(1, 1, 4, 4), **{"k²": 4}),
     Case("embedding", lambda w: F.embedding(ROWS, w), {"weight": rand(3, 2)}, {"indices": ROWS}),
+    Case(
+        "embedding_padding",
+        lambda w: F.embedding(ROWS, w, padding_idx=2),
+        {"weight": rand(3, 2)},
+        {"indices": ROWS, "padding_idx": 2},
+    ),
     unary("asin", torch.asin, P),
     unary("acos", torch.acos, P),
     Case("pow_number", lambda p: 2**p, {"exponent": A}, {"self": 2.0}),

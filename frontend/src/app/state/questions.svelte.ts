@@ -23,8 +23,7 @@ export class Questions {
   private answered: Readonly<Record<string, Closed>> = $state.raw(kept())
   /** Whether questions are asked at all. */
   private on = $state(remembered('questions') !== 'off')
-  /** A program that is shown whole, whatever it asks: the finished example of a first visit, or one whose reader has
-   *  seen the whole and tries other numbers. */
+  /** A program that is shown whole, whatever it asks: the finished example of a first visit. */
   resting: string | null = $state(null)
   /** The one that was closed last, told until the next is. */
   private latest: { run: string; question: Question } | null = $state.raw(null)
@@ -38,10 +37,10 @@ export class Questions {
     return this.on && program.code !== this.resting
   }
 
-  /** What was seen whole stays whole when only numbers of it change. */
+  /** What is shown whole stays so when only its numbers change. */
   follow(before: Trace, after: Trace): void {
-    const isWhole = this.on && !this.openOf(before)
-    if (isWhole && withoutNumbers(before) === withoutNumbers(after)) this.resting = after.program.code
+    const isResting = before.program.code === this.resting
+    if (isResting && withoutNumbers(before) === withoutNumbers(after)) this.resting = after.program.code
   }
 
   closed(trace: Trace, question: Question): Closed | undefined {

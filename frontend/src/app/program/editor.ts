@@ -1,6 +1,8 @@
 // The program's editor: CodeMirror with the marks of the step on its lines. A chunk of its own, loaded after the page.
 
-import { defaultKeymap, history, historyKeymap, indentWithTab, isolateHistory } from '@codemirror/commands'
+import {
+  defaultKeymap, history, historyKeymap, indentWithTab, isolateHistory, redo, undo,
+} from '@codemirror/commands'
 import { pythonLanguage } from '@codemirror/lang-python'
 import {
   HighlightStyle, LanguageSupport, bracketMatching, indentOnInput, indentUnit, syntaxHighlighting,
@@ -11,7 +13,7 @@ import {
 } from '@codemirror/state'
 import {
   Decoration, EditorView, GutterMarker, WidgetType, drawSelection, gutter, gutters, keymap,
-  lineNumberMarkers, lineNumbers, type BlockInfo, type DecorationSet,
+  lineNumberMarkers, lineNumbers, runScopeHandlers, type BlockInfo, type DecorationSet,
 } from '@codemirror/view'
 import { tags } from '@lezer/highlight'
 import type { Span } from '../../api/types'
@@ -363,6 +365,18 @@ function clicked(act: (line: number) => void): (view: EditorView, block: BlockIn
 /** The history joins what is composed to the event before, however long ago that was. */
 const JOINED = 'input.type.compose'
 
+/** Keys that undo wherever the focus is: a number may have been turned by a slider. */
+const PAGE = 'page'
+const pageKeymap = historyKeymap
+  .filter(({ run }) => run === undo || run === redo)
+  .map((binding) => ({ ...binding, scope: PAGE }))
+
+/** Whether text is typed there, which is undone where it is; of handles only what was turned is. */
+function isTyped(target: EventTarget | null): boolean {
+  const typed = 'textarea, [contenteditable], input:not([type="range"], [role="spinbutton"])'
+  return target instanceof Element && target.closest(typed) !== null
+}
+
 /** A number stays held while it is turned. */
 function selectedAfter(state: EditorState, { from, to, insert }: ChangedStretch): EditorSelection | undefined {
   const held = heldIn(state)
@@ -428,6 +442,7 @@ export function openEditor(parent: HTMLElement, code: string, label: string, eve
           { key: 'Mod-.', run: (of) => fixNearest(of) },
           ...defaultKeymap,
           ...historyKeymap,
+          ...pageKeymap,
           indentWithTab,
         ]),
         EditorView.updateListener.of((update) => {
@@ -446,6 +461,10 @@ export function openEditor(parent: HTMLElement, code: string, label: string, eve
       ],
     }),
   })
+  const pageKey = (event: KeyboardEvent): void => {
+    if (!event.defaultPrevented && !isTyped(event.target) && runScopeHandlers(view, event, PAGE)) event.preventDefault()
+  }
+  window.addEventListener('keydown', pageKey)
   const sight = (line: number | null): StateEffect<unknown>[] =>
     line === null || line < 1 || line > view.state.doc.lines
       ? []
@@ -475,6 +494,9 @@ export function openEditor(parent: HTMLElement, code: string, label: string, eve
     setLabel: (next) => view.dispatch({ effects: labels.reconfigure(labelled(next)) }),
     showLine: (line) => view.dispatch({ effects: sight(line) }),
     focus: () => view.focus(),
-    destroy: () => view.destroy(),
+    destroy() {
+      window.removeEventListener('keydown', pageKey)
+      view.destroy()
+    },
   }
 }

@@ -23,7 +23,8 @@ export class Questions {
   private answered: Readonly<Record<string, Closed>> = $state.raw(kept())
   /** Whether questions are asked at all. */
   private on = $state(remembered('questions') !== 'off')
-  /** A program that is shown whole, whatever it asks: the finished example of a first visit. */
+  /** A program that is shown whole, whatever it asks and whatever its numbers are: the finished example of a first
+   *  visit. */
   resting: string | null = $state(null)
   /** The one that was closed last, told until the next is. */
   private latest: { run: string; question: Question } | null = $state.raw(null)
@@ -34,13 +35,7 @@ export class Questions {
 
   /** Whether what a program asks is asked. */
   asks({ program }: Trace): boolean {
-    return this.on && program.code !== this.resting
-  }
-
-  /** What is shown whole stays so when only its numbers change. */
-  follow(before: Trace, after: Trace): void {
-    const isResting = before.program.code === this.resting
-    if (isResting && withoutNumbers(before) === withoutNumbers(after)) this.resting = after.program.code
+    return this.on && withoutNumbers(program.code) !== this.resting
   }
 
   closed(trace: Trace, question: Question): Closed | undefined {

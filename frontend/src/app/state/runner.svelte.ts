@@ -5,6 +5,7 @@ import type { Fixes, Trace, WhatIf } from '../../api/types'
 import { LAST } from '../../core/address'
 import type { ViewState } from '../../core/state'
 import { applyEdits } from '../../core/trace/fix'
+import { withoutNumbers } from '../../core/trace/questions'
 import { indexOf } from '../../core/trace/trace-index'
 import { isMadeOf } from '../../core/words/made-of'
 import { keepRun, tellingLine } from './browser-storage'
@@ -102,7 +103,7 @@ export class Runner {
     await this.catalogue.fetchLessons()
     const lesson = this.catalogue.lessons.find(({ name }) => name === FIRST_LESSON)
     if (!lesson || this.draft.code.trim() || this.running !== 'no' || isWriting()) return
-    this.shown.questions.resting = lesson.code
+    this.shown.questions.resting = withoutNumbers(lesson.code)
     await this.openLesson(lesson)
     const { trace } = this.shown
     const sum = trace?.timeline.findLastIndex(({ kind }) => kind === 'sum') ?? -1
@@ -393,7 +394,6 @@ export class Runner {
     const before = this.shown.whole
     const { state } = this.view
     if (manner === 'turned' && this.failsNow(trace)) return
-    if (before) this.shown.questions.follow(before, trace)
     const total = this.shown.endOf(trace)
     const same = before !== null && sameStory(before, trace)
     const isHeld = manner === 'turned' && state.step < (before?.timeline.length ?? 0)

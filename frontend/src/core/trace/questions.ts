@@ -26,8 +26,8 @@ export function keyOf({ program }: Trace, question: Question): string {
 }
 
 /** What programs have in common that differ in numbers only. */
-export function withoutNumbers({ program }: Trace): string {
-  return program.code.replace(/-?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?/gi, '#')
+export function withoutNumbers(code: string): string {
+  return code.replace(/-?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?/gi, '#')
 }
 
 export function judge(question: Question, given: string): Verdict {

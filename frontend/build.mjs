@@ -8,7 +8,7 @@ const forEmbeds = [noDeepState, noForks, noTransitions, noPreload, fewWords, min
 
 // Of the page, what every run needs comes as one script and one style sheet, not as one for each of its parts and for
 // what these share: sixty requests wait for each other longer than they take.
-const RUN_PARTS = /\/(Dock|Inspector|Ledger|LessonText|Output|Overview|Player|Variables)\.svelte$/
+const RUN_PARTS = /\/(Choices|Dock|Inspector|Ledger|LessonText|Output|Overview|Player|Variables)\.svelte$/
 const RUN_MODULES = /\/(drawn|aids|grips|strides|filling|layout)\.ts$/
 const together = {
   groups: [

@@ -1,5 +1,6 @@
 // Derivative rules as the server tells them.
 
+import type { Node } from '../api/types'
 import type { Lang } from './state'
 
 /** A formula to compute with: a symbol's name, a number, or a function's name and its arguments. */
@@ -19,4 +20,10 @@ export interface Rule {
   slots: RuleSlot[]
   words: Record<Lang, string>
   source: string
+}
+
+/** Whether PyTorch's table of derivatives may have formulas of a node: its types are numbered, as `MulBackward0`; those
+ *  of the engine and of custom Functions are not in it. */
+export function isOfTable({ type, custom }: Pick<Node, 'type' | 'custom'>): boolean {
+  return !custom && /Backward\d/.test(type)
 }

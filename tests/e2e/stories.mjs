@@ -2641,6 +2641,7 @@ const stories = {
     await page.locator('.inspector math').first().waitFor()
     const made = /run=(\w+)/.exec(await until(() => page.url(), (url) => /run=\w+/.test(url), 'the run in the address'))[1]
     const trained = (await (await page.request.post(`${server}/api/v1/runs`, { data: { code: `${TRAINING}\n(lambda value: value)(1)`, check: ['finite-difference', 'jacobian', 'surface', 'calls'] } })).json()).id
+    const beside = `compare&with=${made}`
     const places = [
       ['page, light', async () => undefined],
       ['page, dark', async () => page.getByRole('button', { name: 'Switch between light and dark' }).click()],
@@ -2653,7 +2654,7 @@ const stories = {
       ['a model and its modules', async () => (await open(page, '#lang=en&theme=light'), await run(page, MODEL), page.getByRole('tab', { name: 'Modules' }).click())],
       ['presentation', async () => page.getByRole('button', { name: 'Present' }).click()],
       ['a failing program', async () => (await page.goto(anew('#lang=en&theme=dark')), await page.waitForSelector('.cm-content'), run(page, FAILING))],
-      ...['ledger', 'text', 'compare', 'memory', 'training', 'engine', 'storage', 'checks', 'jacobian', 'calls'].map((panel) => [`panel ${panel}, dark`, async () => (await page.goto(anew(`#run=${trained}&lang=en&theme=dark&panel=${panel}`)), page.locator('.dock .panel > *').first().waitFor())]),
+      ...['ledger', 'text', beside, 'memory', 'training', 'engine', 'storage', 'checks', 'jacobian', 'calls'].map((panel) => [`panel ${panel}, dark`, async () => (await page.goto(anew(`#run=${trained}&lang=en&theme=dark&panel=${panel}`)), page.locator('.dock .panel > *').first().waitFor())]),
       ['share', async () => (await page.goto(anew(`#run=${made}&lang=en&theme=light`)), await page.getByRole('button', { name: 'Share' }).click(), await page.getByRole('button', { name: 'Make a snapshot' }).click(), page.getByLabel('Link').waitFor())],
       ['embed of a long program on a phone', async () => (await page.setViewportSize({ width: 390, height: 800 }), await page.goto(`${server}/embed/${trained}?lang=en`), page.waitForSelector('.gg-scene .box', { state: 'attached' }))],
       ...['', '&mode=slides', '&mode=edit', '&mode=edit&theme=dark'].map((mode) => [`embed${mode}`, async () => (await page.goto(`${server}/embed/${made}?lang=en${mode}`), page.waitForSelector(mode.includes('edit') ? 'main:has(.cm-content) .gg-scene .box' : '.gg-scene .box', { state: 'attached' }))]),

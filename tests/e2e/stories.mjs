@@ -783,6 +783,8 @@ const stories = {
         same(await frame.locator('.field').isVisible(), false, `${place}: the window beside it`)
         const room = await frame.evaluate(() => [...document.querySelectorAll('.gg-paper svg')].every((svg) => { const { left, right, width, height } = svg.getBoundingClientRect(); return width > 100 && height > 100 && left >= 0 && right <= innerWidth }))
         check(room, `${place}: a piece is wider than the paper`)
+        const late = await frame.locator('.gg-paper .sum').evaluateAll((all) => all.filter((sum) => getComputedStyle(sum).animationName !== 'none').length)
+        same(late, 0, `${place}: sums that come after the page was printed`)
         await page.emulateMedia({ media: null })
       }
     } finally {

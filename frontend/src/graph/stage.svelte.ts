@@ -19,6 +19,8 @@ export interface Around {
   readonly abreast: number
   /** For an audience: all is drawn larger. */
   readonly large: boolean
+  /** What something that lies over the picture leaves of it. */
+  readonly clear: (() => Viewport | undefined) | undefined
   readonly expanded: ReadonlySet<string> | null
   /** What to open at: the selection, or else the box of the step. */
   readonly focus: readonly (string | null)[]
@@ -28,6 +30,8 @@ const LARGE = 1.3
 const LARGEST = 2
 /** What a line over the graph takes: nothing moves for it. */
 const NOTICE = 32
+/** What stays around something that is told of. */
+export const BARE = 16
 
 export class Stage {
   layout: Layout | null = $state.raw(null)
@@ -141,7 +145,8 @@ export class Stage {
   }
 
   /** Brings something into view. */
-  follow(id: string | null, margin?: number, room = this.viewport): void {
+  follow(id: string | null, margin?: number): void {
+    const room = this.around().clear?.() ?? this.viewport
     const target = this.placeOf(id)
     const { camera } = this.motion
     const next = target && this.width > 0 ? showing(camera, target, room, margin) : camera
@@ -168,7 +173,9 @@ export class Stage {
     const { focus } = this.around()
     const [wanted] = focus.flatMap((id) => this.placeOf(id) ?? [])
     const sight = opened(bounds, room, wanted ?? firstSight(layout.boxes, room, least), least, most)
-    const camera = this.uncut(sight, room, wanted)
+    const clear = this.around().clear?.()
+    const uncut = this.uncut(sight, room, wanted)
+    const camera = clear && wanted ? showing(uncut, wanted, clear, BARE) : uncut
     this.motion.jump(camera)
     this.openedAt = camera
     this.openedIn = this.viewport

@@ -21,6 +21,9 @@ interface Position {
   turn: string
 }
 
+/** Such as `x -= y`: what it does not make it writes into, and the name stands for that still. */
+const WRITES = /^\s*\w+\s*[^\w\s=]+=/
+
 /** A comprehension, whose names end with it. */
 const HAS_NAMES_OF_ITS_OWN = /\S.*\bfor\b/
 
@@ -60,7 +63,7 @@ export class Bindings {
       assigned.push(...found)
       return found.length > 0
     })
-    const opaque = statements.filter((statement) => !told.includes(statement))
+    const opaque = statements.filter((statement) => !told.includes(statement) && !WRITES.test(statement.text))
     if (opaque.length === 0) return inOrder(assigned)
     return this.settled(variable, opaque, assigned)
   }
@@ -68,23 +71,11 @@ export class Bindings {
   /** What a statement bound a name to each time it ran; nothing where its op is not the only one that may have. */
   private resultsOf(statement: Statement, name: string): Binding[] {
     if (statement.isLoop) return [] // all that a loop goes over is made before its first turn
-    const identities = this.identitiesOf(name)
-    if (isAugmented(statement, name)) return this.writtenAt(statement, identities)
-    const made = identities.filter((tensor) => this.madeAt(tensor) === statement)
+    const made = this.identitiesOf(name).filter((tensor) => this.madeAt(tensor) === statement)
     const ops = new Set(made.map((tensor) => this.index.producer(tensor)?.name))
     if (ops.size !== 1) return []
     const found = inOrder(made.map((tensor) => ({ step: this.birth(tensor), tensor })))
     return statement.loop === 0 ? found.slice(-1) : found // before the last: parts of a sum
-  }
-
-  /** What a statement such as `x -= y` wrote into: the name stands for it still. */
-  private writtenAt(statement: Statement, identities: readonly string[]): Binding[] {
-    return this.index.trace.ops.flatMap((op): Binding[] => {
-      const step = this.index.stepOfOp.get(op.id)
-      if (step === undefined || this.scopes.at(op.span?.line) !== statement) return []
-      const tensor = op.outputs.map((id) => this.index.identity(id)).find((id) => identities.includes(id))
-      return tensor === undefined ? [] : [{ step, tensor }]
-    })
   }
 
   private identitiesOf(name: string): string[] {
@@ -141,12 +132,6 @@ export class Bindings {
     })
     return found
   }
-}
-
-/** Whether it is of the form `x -= y`. */
-function isAugmented({ text }: Statement, name: string): boolean {
-  const [, target] = /^\s*(\w+)\s*(?:[-+*/%@&|^]|\/\/|\*\*|<<|>>)=(?!=)/.exec(text) ?? []
-  return target === name
 }
 
 /** Whether a statement may run, or end, between two steps on lines of the module. */

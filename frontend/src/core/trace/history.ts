@@ -226,10 +226,9 @@ export class History {
       ({ pass, accumulation, step }): Entry => ({ kind: 'pass', step, pass, accumulation }),
     )
     const set = (this.index.gradChangesOf.get(leaf) ?? []).map(
-      ({ update, step, change: { before, after } }): Entry => {
-        const isReset = after === null || update.kind === 'zero_grad' || update.kind === 'grad_reset'
-        return { kind: isReset ? 'reset' : 'changed', step, update, before, after }
-      },
+      ({ update, step, change: { before, after } }): Entry => ({
+        kind: /zero|reset/.test(update.kind) ? 'reset' : 'changed', step, update, before, after,
+      }),
     )
     return [...added, ...set].sort((a, b) => a.step - b.step)
   }

@@ -89,11 +89,3 @@ test('modules are entered and left in pairs', () => {
   expect(depth).toBe(0)
   expect(tell(of, stepOf(of, 'call'), words('zh')).text).toMatch(/^进入模块 /)
 })
-
-test('a run that a limit ended says which in the language of the page', () => {
-  const { trace } = load('error_in_place')
-  const failure = { ...trace.failure!, kind: 'limit' as const, limit: 'wall_s', message: 'time limit of 10 s reached' }
-  const of = new TraceIndex({ ...trace, failure })
-  expect(tell(of, stepOf(of, 'failure'), words('zh')).value).toBe('时间限制')
-  expect(tell(of, stepOf(of, 'failure'), words('en')).value).toBe('limit on time')
-})

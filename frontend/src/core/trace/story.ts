@@ -83,7 +83,7 @@ function tellStep(index: TraceIndex, step: Step, t: Words): Told {
     case 'warning':
       return told(t('step.warning'), oneLine(index.trace.warnings[step.index ?? 0]?.message ?? ''))
     case 'failure':
-      return told(t('step.failure'), failureLine(index, t), 'error')
+      return told(t('step.failure'), failureLine(index), 'error')
     case 'gap':
       return tellGap(index.trace.gaps?.[step.index ?? -1], t)
   }
@@ -104,8 +104,8 @@ function tellGap(gap: Gap | undefined, t: Words): Told {
   return told(t('step.gap', { passes, first, last }), t('step.gap_ops', { ops }))
 }
 
-function failureLine({ trace: { failure } }: TraceIndex, t: Words): string {
-  if (failure?.limit && t.has(`limit.${failure.limit}`)) return t('limit', { name: t(`limit.${failure.limit}`) })
+function failureLine(index: TraceIndex): string {
+  const { failure } = index.trace
   return failure ? oneLine(`${failure.type}: ${failure.message}`) : ''
 }
 

@@ -28,6 +28,8 @@ from server.cluster.workers import Workers
 from server.runner import Printed, RunEvent, RunnerDown
 from tests.cluster.brokers import Broker, broker
 
+pytestmark = pytest.mark.slow
+
 ROGUE, OTHER = "worker-1", "worker-2"
 PATIENCE_S = 20.0
 REQUEST = RunRequest(program=Program(code="secret = 1"), limits=DEFAULT_LIMITS)

@@ -14,6 +14,8 @@ from engine.supervisor_failures import ended_by_signal, stacks
 from engine.trace import Timings
 from tests.conftest import TraceOf
 
+pytestmark = pytest.mark.slow
+
 BEFORE = "import ctypes, os, re, signal, torch\nx = torch.ones(2, requires_grad=True)\ny = (x * 2).sum()\ny.backward()\nprint('said')\n"
 LINE = BEFORE.count("\n") + 1
 STUCK = "re.match('(a+)+$', 'a' * 60 + 'b')"

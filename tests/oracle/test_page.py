@@ -50,6 +50,7 @@ def test_a_cell_is_made_of_its_window(call: str, page: Page) -> None:
     assert all(re.search("[=≈]", cell) and terms_hold(cell) for cell in cells)
 
 
+@pytest.mark.slow
 def test_the_comparison_can_fail(plain: Plain, page: Page) -> None:
     code = "import torch\nx = torch.ones(2, requires_grad=True)\ny = (x * 2).sum()\ny.backward()\n"
     trace = engine.run(code)

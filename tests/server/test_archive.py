@@ -21,6 +21,8 @@ from server.store.schema import metadata
 from server.store.sql_store import SqlStore
 from tests.server.stores import store_in, trace, use
 
+pytestmark = pytest.mark.slow
+
 Place = Path | str
 ROOT = Path(__file__).parents[2]
 
@@ -174,7 +176,6 @@ def test_what_is_no_archive_is_refused(tmp_path: Path) -> None:
     assert [row[0] for row in rows(tmp_path / "mine")["traces"]] == ["mine"]
 
 
-@pytest.mark.slow
 def test_a_damaged_archive_is_refused_or_does_no_harm(tmp_path: Path) -> None:
     file, bad, chance = tmp_path / "archive", tmp_path / "bad", random.Random(0)
     use(partial(store_in, tmp_path / "first"), fill)
@@ -209,7 +210,6 @@ def test_a_damaged_archive_is_refused_or_does_no_harm(tmp_path: Path) -> None:
         restore(there, bad, overwrite=True)
 
 
-@pytest.mark.slow
 def test_the_verbs_say_what_they_did(tmp_path: Path) -> None:
     use(partial(store_in, tmp_path / "first"), fill)
 

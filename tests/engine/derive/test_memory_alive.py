@@ -9,6 +9,8 @@ from engine.trace import Trace
 from tests.engine.derive.alive import alive_in_pytorch
 from tests.engine.worker.forked import record
 
+pytestmark = pytest.mark.slow
+
 HEAD = """
 import torch
 from torch import nn

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-EACH = 6
+EACH = 10
 """Of so many codes it takes one."""
 
 
 def first_quick(rows: Iterable[tuple[str, Any]]) -> list[Any]:
-    """Parameters `(code, program)`; all but the first program of every sixth code are slow tests."""
+    """Parameters `(code, program)`; all but the first program of every tenth code are slow tests."""
     met: set[str] = set()
     parameters = []
     for at, (code, program) in enumerate(rows):

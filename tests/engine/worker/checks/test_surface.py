@@ -10,6 +10,8 @@ from engine.laws import broken
 from engine.trace import RunLimits, Surface, Trace
 from tests.engine.worker.forked import record
 
+pytestmark = pytest.mark.slow
+
 Function = Callable[[float, float], float]
 
 POINT = "p = torch.tensor({start}, requires_grad=True)\n"

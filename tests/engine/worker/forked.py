@@ -79,7 +79,7 @@ def _ready() -> socket.socket:
     if os.fork() == 0:
         try:
             signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the tests
-            os.dup2(theirs.fileno(), 3)
+            os.dup2(theirs.detach(), 3)
             os.closerange(4, _MOST_FILES)  # what the tests close is to be closed
             theirs = socket.socket(fileno=3)
             _quiet()

@@ -51,7 +51,8 @@ def assembled(run: str, request: RunRequest, recorded: Recorded, outcome: Outcom
     happened = timeline(recorded, ids, engine.by_number)
     failure, status = ending(recorded, ids, request, outcome, happened.outputs)
     made = ops(recorded, ids)
-    source = SourceNames(source_of(request.program.code, parsed_in_sandbox=bool(made)))
+    types = {module.type for module in recorded.modules.values()}
+    source = SourceNames(source_of(request.program.code, parsed_in_sandbox=bool(made)), types)
     paths = module_paths(recorded, source, made)
     names = tensor_names(recorded, ids, source, made, engine.by_number.values(), paths)
     seen = {**recorded.tensors, **engine.implied} if engine.implied else recorded.tensors

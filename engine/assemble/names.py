@@ -40,8 +40,10 @@ class _Plan(NamedTuple):
 class SourceNames:
     """What a program's code calls its tensors, modules and optimizers, looked up by the places that ops have."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, module_types: Collection[str] = ()) -> None:
         self._source = source
+        self._module_types = frozenset(module_types)
+        """What makes a module, and so gives no tensor."""
         self._targets: dict[Span, ast.expr] = {}
         self._texts: dict[ast.AST, str] = {}
         self._plans: dict[tuple[Span, str, int], _Plan] = {}
@@ -49,7 +51,6 @@ class SourceNames:
         """What a name was assigned from: the name, the last word of what was called, and the place of that statement's
         value."""
         self._calls = Counter(called(call) for call in source.calls)
-        self._module_types: Collection[str] = ()
         for node in source.nodes:
             if isinstance(node, ast.Assign) and len(node.targets) == 1:
                 self._assign(node.value, node.targets[0])
@@ -67,9 +68,8 @@ class SourceNames:
         if isinstance(value, ast.Call) and (from_name := self._source.span_from_name(value)) is not None:
             self._targets[from_name] = target
 
-    def names(self, ops: Sequence[Op], module_types: Collection[str] = ()) -> Iterator[tuple[str, str]]:
+    def names(self, ops: Sequence[Op]) -> Iterator[tuple[str, str]]:
         """Tensor id and name, op after op: first of what came out, then of what went in."""
-        self._module_types = frozenset(module_types)
         inside = self._inside_calls(ops)
         for op in ops:
             if op.span is None:

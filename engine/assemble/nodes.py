@@ -37,7 +37,7 @@ class _Nodes:
         if outputs is None:
             outputs = self.outputs[event.outputs] = _outputs(event.outputs)
         saved, rule = self._saved_and_rule(event)
-        if self.has_complex and self._is_complex(event):
+        if self.has_complex and self._meets_complex(event):
             rule = rule_of(event.type, saved, is_complex=True)
         ids = self.ids
         node = Node(
@@ -62,7 +62,7 @@ class _Nodes:
             reason=event.reason,
         )
 
-    def _is_complex(self, event: ev.NodeSeen) -> bool:
+    def _meets_complex(self, event: ev.NodeSeen) -> bool:
         """Whether it comes of complex numbers or made some."""
         dtypes = {dtype for _, dtype, _ in event.outputs}
         dtypes |= {tensor.dtype for word in event.saved if (tensor := self.recorded.tensors.get(word[1]))}

@@ -22,8 +22,7 @@ def tensor_names(
 ) -> dict[str, tuple[str, ...]]:
     """Names by the first record of an object, which all its states share; `paths` are those of modules."""
     names = {ids.tensor[number]: tuple(later.names) for number, later in recorded.later_words.items()}
-    types = {event.type for event in recorded.modules.values()}
-    for tensor, name in chain(_member_names(recorded, ids, paths), source.names(ops, types)):
+    for tensor, name in chain(_member_names(recorded, ids, paths), source.names(ops)):
         known = names.get(tensor)
         if known is None:
             names[tensor] = (name,)

@@ -7,12 +7,15 @@ import { heldAt, type Grips, type Held } from '../../graph/grip'
 import { dragNumber, type Turn } from '../elements/turning'
 import type { Parts } from '../state/playground'
 
-export function gripsOf({ run, draft, runner }: Parts<'run' | 'draft' | 'runner'>): Grips {
-  return (...at) => {
-    const held = run.index && !draft.edited ? heldAt(...at) : null
-    const places = held ? [...new Set(placesOf(run.index!, held))] : []
+/** They are those of the trace that is drawn: while a number is turned, that one and the page's take turns in being
+ *  ahead. */
+export function gripsOf({ draft, runner }: Parts<'draft' | 'runner'>): Grips {
+  return (layout, view, ...at) => {
+    const { index } = view.story
+    const held = draft.edited ? null : heldAt(layout, view, ...at)
+    const places = held ? [...new Set(placesOf(index, held))] : []
     const all = places.length > 0 ? literals(draft.code) : []
-    const [first, ...alike] = places.flatMap((place) => playedAt(all, place ?? -1, playedIn(run.trace)) ?? [])
+    const [first, ...alike] = places.flatMap((place) => playedAt(all, place ?? -1, playedIn(index.trace)) ?? [])
     const literal = first && alike.length === places.length - 1 ? { ...first, alike } : null
     return literal && held
       ? (event, pressed) => {

@@ -4,7 +4,7 @@ import ast
 import re
 from functools import lru_cache
 
-from engine.ops import PASSES, READS
+from engine.ops import DETACHES, PASSES, READS
 from engine.program.names import plain_names
 from engine.program.source import Source, source_of
 from engine.program.spans import holds
@@ -23,6 +23,9 @@ ENOUGH = 3  # reads at one place that nobody used; the others of a long loop are
 def escapes(trace: Trace) -> dict[str, tuple[str, ...]]:
     """Op to the reads whose number it was given: written inside its call, or through a variable."""
     tracked = {tensor.id for tensor in trace.tensors if tensor.requires_grad}
+    for op in trace.ops:
+        if op.name in DETACHES and not tracked.isdisjoint(op.inputs):
+            tracked.update(op.outputs)
     reads = [(at, op) for at, op in enumerate(trace.ops) if op.name in READS and tracked.intersection(op.inputs)]
     found: dict[str, tuple[str, ...]] = {}
     unused: dict[Span | None, int] = {}

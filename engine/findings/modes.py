@@ -45,7 +45,8 @@ def _layers(diagnosis: Diagnosis) -> list[Op]:
 
 def trained_in_eval(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Steps after forward passes in eval mode, of layers that had been trained in train mode before: by the same
-    `backward()`, or by another, which then trains on what it should only look at."""
+    `backward()`, or by another, which then trains on what it should only look at. Also of layers that never were,
+    because an evaluation stands between `train()` and the first step."""
     before: dict[str | None, Pass] = {}
     for op in _layers(diagnosis) if diagnosis.steps else ():
         module = diagnosis.modules.get(op.module or "")
@@ -54,10 +55,11 @@ def trained_in_eval(diagnosis: Diagnosis) -> Iterator[Finding]:
             continue
         if _is_training(op):
             before[op.module] = pass_
-        elif op.module in before and any(diagnosis.is_parameter(added.tensor) for added in pass_.accumulations):
-            if _is_switched_alone(diagnosis, op):
+        elif any(diagnosis.is_parameter(added.tensor) for added in pass_.accumulations):
+            earlier = before.get(op.module, pass_ if _is_undone(diagnosis) else None)
+            if earlier is None or _is_switched_alone(diagnosis, op):
                 continue
-            switch, is_same = _switch(diagnosis.code, "eval"), before[op.module].span == pass_.span
+            switch, is_same = _switch(diagnosis.code, "eval"), earlier.span == pass_.span
             step = _step_after(diagnosis, pass_)
             yield diagnosis.warning(
                 "trained_in_eval" if is_same else "trained_while_evaluating",
@@ -69,9 +71,23 @@ def trained_in_eval(diagnosis: Diagnosis) -> Iterator[Finding]:
                 model=root if (root := diagnosis.outermost(module).path).isidentifier() else "model",
                 eval_line=str(switch.lineno) if switch is not None else UNKNOWN,
                 step_line=line(step.span if step is not None else None),
-                train_line=line(before[op.module].span),
+                train_line=line(earlier.span),
+                trained=str(int(op.module in before)),
             )
             return
+
+
+def _is_undone(diagnosis: Diagnosis) -> bool:
+    """Whether a model is put into train mode where it is trained, and into eval mode in a function that evaluates
+    it."""
+    code = diagnosis.code
+    calls = [call for call in code.calls if diagnosis.has_run(call)]
+    evals = [call for call in calls if _switched_model(call, "eval")]
+    models = {_switched_model(call, "eval") for call in evals}
+    is_trained = models <= {_switched_model(call, "train") for call in calls}
+    evaluating = {code.function(call) for call in evals}
+    training = {code.function(call) for call in calls if called(call) == "backward"}
+    return len(models) == 1 and is_trained and None not in evaluating and evaluating.isdisjoint(training)
 
 
 def _is_switched_alone(diagnosis: Diagnosis, op: Op) -> bool:

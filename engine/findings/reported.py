@@ -1,5 +1,6 @@
 """What the numbers that a program prints are, worked out from the values it read: whatever it is written like."""
 
+import ast
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
@@ -95,6 +96,61 @@ def _average(diagnosis: Diagnosis, reads: Sequence[Op], text: str) -> _Average |
         if is_last and sum(values) > values[-1] > 0:
             return _Average(place, said, sum(values) / count, count, len(values), "last_count_over_samples")
     return None
+
+
+def counts_after_the_loop(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """The right answers of the last batch, counted where the loop over the batches has ended, and divided by the number
+    of samples of all batches."""
+    code, trace = diagnosis.code, diagnosis.trace
+    told = [(at, trace.output[step.index or 0]) for at, step in enumerate(trace.timeline) if step.kind == "output"]
+    last = {op.span: op for op in diagnosis.ops_named(("sum",)) if sum(numbers_of(diagnosis.output_of(op))) > 0}
+    for op in last.values():
+        loop, sizes = _loop_before(diagnosis, op)
+        text = next((text for at, text in told if diagnosis.op_step[op.id] < at), None)
+        if loop is None or text is None or _samples(diagnosis, op)[1] != sizes[-1]:
+            continue
+        values = [scale * sum(numbers_of(diagnosis.output_of(op))) / sum(sizes) for scale in (1, 100)]
+        numbers = NUMBER.findall(text.text)
+        said = next((said for said in numbers if any(_is_told(said, value) for value in values)), None)
+        if said is not None:
+            yield diagnosis.warning(
+                "counted_after_the_loop",
+                op,
+                tensors=op.inputs[:1],
+                said=said,
+                said_line=line(text.span),
+                read=code.excerpt(op.span),
+                loop_line=str(loop.lineno),
+                batches=str(len(sizes)),
+                size=str(sizes[-1]),
+                by=str(sum(sizes)),
+            )
+            return
+
+
+def _is_told(said: str, value: float) -> bool:
+    """Whether a value was printed: with digits enough, or all that it has."""
+    has_digits = len(said.replace(".", "").lstrip("0")) >= DIGITS
+    return said == repr(value) or (has_digits and _is(said, value))
+
+
+def _loop_before(diagnosis: Diagnosis, op: Op) -> tuple[ast.For | None, list[int]]:
+    """The loop above the statement of an op in which a model gave what the op counts, and how many samples it gave in
+    each turn since it was trained last."""
+    code, at = diagnosis.code, diagnosis.op_step[op.id]
+    around = next(filter(None, map(diagnosis.call_around, diagnosis.makers_behind(op.inputs))), None)
+    counting, made = code.statement_at(op.span), code.statement_at(around.span) if around is not None else None
+    loop = next(iter(code.loops(made)), None) if made is not None else None
+    if around is None or counting is None or not isinstance(loop, ast.For) or counting in ast.walk(loop):
+        return None, []
+    is_beside = code.function(loop) is code.function(counting) and code.loops(loop) == code.loops(counting)
+    since = max((step for step in diagnosis.pass_step.values() if step < at), default=-1)
+    calls = (call for call in diagnosis.trace.calls if call.module == around.module and call.span == around.span)
+    ends = [diagnosis.ops.get(call.last_op or "") for call in calls]
+    given = [end for end in ends if end is not None and since < diagnosis.op_step[end.id] < at]
+    sizes = [each.shape[0] for end in given if (each := diagnosis.output_of(end)) is not None and each.shape]
+    is_whole = len(sizes) > 1 and not diagnosis.has_gap(diagnosis.op_step[given[0].id], at)
+    return (loop, sizes) if is_beside and is_whole else (None, [])
 
 
 def _is(said: str, value: float) -> bool:

@@ -403,6 +403,22 @@ for i in range(3):
     epoch()
     net.eval()
 """.replace("    out = net(x)\n    out.pow(2).mean().backward()\n", "\n    net(x).pow(2).mean().backward()\n")),
+    Case("trained_in_eval", 17, {"module": "net.1", "type": "BatchNorm1d", "eval_line": "8", "trained": "0"}, """x = torch.randn(8, 2)
+net = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3), nn.Linear(3, 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+def check():
+    net.eval()
+    with torch.no_grad():
+        return net(x).pow(2).mean()
+for epoch in range(2):
+    net.train()
+    for turn in range(2):
+        if turn == 0:
+            check()
+        opt.zero_grad()
+        net(x).pow(2).mean().backward()
+        opt.step()
+"""),
     Case("evaluated_in_train", 13, {"layers": "model.1 (Dropout)", "norms": "0"}, DROP + LOOP + """with torch.no_grad():
     print(model(x).mean())
 """),
@@ -766,6 +782,16 @@ for stage in range(2):
         opt.zero_grad()
         F.mse_loss(net(x), y).backward()
         opt.step()
+"""),
+    ("trained_in_eval", """x, y = torch.randn(8, 2), torch.randn(8, 1)
+net = nn.Sequential(nn.Linear(2, 4), nn.BatchNorm1d(4), nn.Linear(4, 1))
+opt = torch.optim.SGD(net[2].parameters(), lr=0.1)
+net.eval()  # tuned with the figures it has
+for _ in range(2):
+    opt.zero_grad()
+    F.mse_loss(net(x), y).backward()
+    opt.step()
+net.train()
 """),
     ("trained_in_eval", DROP + LOOP + "model.eval()\nz = x.clone().requires_grad_()\nmodel(z).sum().backward()\nprint(z.grad)\n"),
     ("evaluated_in_train", DROP + LOOP + "model.eval()\nwith torch.no_grad():\n    print(model(x).mean())\n"),

@@ -813,6 +813,45 @@ for _ in range(3):
 """, (
         ("return correct / len(x)", "return correct / 16"),
     )),
+    Pair("counted_after_the_loop", 19, """from torch.utils.data import DataLoader, TensorDataset
+held = DataLoader(TensorDataset(torch.randn(80, 4), torch.randint(0, 2, (80,))), batch_size=20)
+net = nn.Linear(4, 2)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for rows, kinds in held:
+    opt.zero_grad()
+    F.cross_entropy(net(rows), kinds).backward()
+    opt.step()
+net.eval()
+with torch.no_grad():
+    good, seen = 0, 0
+    for rows, kinds in held:
+        scores = net(rows)
+        seen += len(kinds)
+    guess = scores.argmax(1)
+    good += (guess == kinds).sum().item()
+print('accuracy', 100 * good / seen)
+""", (
+        ("    guess = scores.argmax(1)\n    good", "        guess = scores.argmax(1)\n        good"),
+        ("100 * good / seen", "100 * good / len(kinds)"),
+    )),
+    Pair("counted_after_the_loop", 14, """net = nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 1))
+x, y = torch.randn(96, 3), (torch.randn(96) > 0).float()
+opt = torch.optim.Adam(net.parameters())
+def accuracy():
+    with torch.no_grad():
+        total = 0
+        for part, want in zip(x.split(32), y.split(32)):
+            made = net(part)[:, 0]
+            total += part.size(0)
+        hits = (made > 0) == (want > 0.5)
+        total_hits = (hits == 1).float().sum()
+    return total_hits / total
+for _ in range(3):
+    F.binary_cross_entropy_with_logits(net(x)[:, 0], y).backward(); opt.step(); opt.zero_grad()
+print(f'{accuracy():.6f}')
+""", (
+        ("total_hits / total", "total_hits / len(part)"),
+    )),
     Pair("collected_out_of_order", 16, """from torch.utils.data import DataLoader, TensorDataset
 held_x, held_y = torch.randn(20, 3), torch.randn(20, 1)
 net = nn.Linear(3, 1)

@@ -588,6 +588,18 @@ for _ in range(3):
     want = torch.randn(8, 4)
     fake = G(torch.randn(8, 3))
     score = D(fake)
+    fooled = F.binary_cross_entropy_with_logits(score, torch.ones(8, 1)).detach().item()
+    loss = F.l1_loss(fake, want) + 0.1 * fooled
+    opt.zero_grad(); loss.backward(); opt.step()
+""", (
+        (".detach().item()", ""),
+    )),
+    Pair("term_without_gradient", 10, """G, D = nn.Linear(3, 4), nn.Linear(4, 1)
+opt = torch.optim.Adam(G.parameters(), lr=0.01)
+for _ in range(3):
+    want = torch.randn(8, 4)
+    fake = G(torch.randn(8, 3))
+    score = D(fake)
     fooled = F.binary_cross_entropy_with_logits(score.detach(), torch.ones(8, 1))
     loss = F.l1_loss(fake, want) + 0.1 * fooled
     opt.zero_grad(); loss.backward(); opt.step()

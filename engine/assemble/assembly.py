@@ -8,7 +8,7 @@ from engine.assemble.checks import checks, jacobians
 from engine.assemble.hooks import hook_calls
 from engine.assemble.ids import Ids
 from engine.assemble.module_walks import module_walks
-from engine.assemble.modules import module_calls, modules
+from engine.assemble.modules import inner_ends, module_calls, modules
 from engine.assemble.names import SourceNames
 from engine.assemble.nodes import nodes
 from engine.assemble.ops import ops
@@ -54,7 +54,12 @@ def assembled(run: str, request: RunRequest, recorded: Recorded, outcome: Outcom
     types = {module.type for module in recorded.modules.values()}
     source = SourceNames(source_of(request.program.code, parsed_in_sandbox=bool(made)), types)
     paths = module_paths(recorded, source, made)
-    names = tensor_names(recorded, ids, source, made, engine.by_number.values(), paths)
+    inside = source.inside_calls(made)
+    names = tensor_names(recorded, ids, source.names(made, inside), engine.by_number.values(), paths)
+    calls, seen_modules = tuple(module_calls(recorded, ids)), tuple(modules(recorded, ids, paths))
+    path_of = {module.id: f"{module.path}(…)" for module in seen_modules}
+    told = {op.id: op.name for op in made if op.id in inside}
+    told.update((op, path_of[module]) for op, module in inner_ends(calls).items())
     seen = {**recorded.tensors, **engine.implied} if engine.implied else recorded.tensors
     trace = Trace(
         format=FORMAT,
@@ -69,17 +74,17 @@ def assembled(run: str, request: RunRequest, recorded: Recorded, outcome: Outcom
         warnings=tuple(happened.warnings),
         tensors=tuple(tensors(seen, recorded.later_words, ids, names)),
         variables=tuple(variables(recorded, ids)),
-        ops=made,
+        ops=tuple(msgspec.structs.replace(op, inside=told[op.id]) if op.id in told else op for op in made),
         nodes=nodes(recorded, ids),
         passes=tuple(engine.by_number.values()),
         updates=tuple(updates(recorded, ids, source, names)),
-        modules=tuple(modules(recorded, ids, paths)),
+        modules=seen_modules,
         checks=tuple(checks(recorded, ids)),
         jacobians=tuple(jacobians(recorded, ids)),
         surface=surface(recorded, ids),
         walks=tuple(module_walks(recorded, ids)),
         python_calls=tuple(python_calls(recorded, ids)),
-        calls=tuple(module_calls(recorded, ids)),
+        calls=calls,
         hooks=tuple(hook_calls(recorded, ids, engine.by_number)),
         memory=(),
         gaps=tuple(happened.gaps),

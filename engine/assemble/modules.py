@@ -98,3 +98,16 @@ def _record(call: _Call, calls: Mapping[int, _Call], recorded: Recorded, ids: Id
         pass_id=ids.pass_.optional(event.pass_id),
         raised=call.raised,
     )
+
+
+def inner_ends(calls: Iterable[ModuleCall]) -> dict[str, str]:
+    """The module by the op with which it ended, where another one around it was called at the same place of the
+    program and went on."""
+    outermost: dict[str | None, ModuleCall] = {}
+    ends: dict[str, str] = {}
+    for call in calls:  # parents first
+        around = outermost.get(call.parent)
+        outer = outermost[call.id] = around if around is not None and around.span == call.span else call
+        if outer is not call and call.last_op is not None and (outer.raised or call.last_op != outer.last_op):
+            ends[call.last_op] = call.module
+    return ends

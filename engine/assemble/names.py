@@ -28,6 +28,9 @@ class _Plan(NamedTuple):
     is_call: bool
     """What is written there is a call, perhaps of something around the op such as a module: the last op of it gives
     what is assigned."""
+    gives_other: bool
+    """It is a call of something around the op that gives none of what its ops made: a module, or what a function had
+    before it wrote into what it was given, as its name ends in `_`."""
     positions: int
     """How many positional arguments are written."""
     written: tuple[tuple[int, _Names], ...]
@@ -68,48 +71,58 @@ class SourceNames:
         if isinstance(value, ast.Call) and (from_name := self._source.span_from_name(value)) is not None:
             self._targets[from_name] = target
 
-    def names(self, ops: Sequence[Op]) -> Iterator[tuple[str, str]]:
-        """Tensor id and name, op after op: first of what came out, then of what went in."""
-        inside = self._inside_calls(ops)
+    def names(self, ops: Sequence[Op], inside: Collection[str]) -> Iterator[tuple[str, str]]:
+        """Tensor id and name, op after op: first of what came out, then of what went in. `inside` are ops that worked
+        on the way inside a call, which gave something else."""
+        replaced = self._replaced(ops)
         for op in ops:
             if op.span is None:
                 continue
             plan = self._plan_of(op, op.span)
-            if plan.outputs and op.id not in inside:
+            if plan.outputs and op.id not in inside and op.id not in replaced:
                 yield from _results(op, plan)
             if plan.written:
                 yield from _by_position(plan, op)
             if plan.keywords:
                 yield from _by_keyword(plan, op)
 
-    def _inside_calls(self, ops: Iterable[Op]) -> set[str]:
-        """Ops that did not give what the call around them gave: it went on after them, perhaps after a function of the
-        program that it called, or nothing was assigned."""
+    def inside_calls(self, ops: Iterable[Op]) -> frozenset[str]:
+        """Ops that did not give what the call gave that is written where they stand: it went on after them, or it is of
+        a function that ends by writing somewhere."""
         inside: set[str] = set()
-        latest: dict[ast.AST | None, tuple[Op, tuple[str, str | None]]] = {}
-        """By function of the program: the last op of the call it is in, and the op with which the call began."""
-        waiting: Op | None = None
+        open_runs: dict[tuple[ast.AST | None, int | None], list[list[Op]]] = {}
+        """By function of the program and rank: the ops of a call, and of those around that it is an argument of."""
         for op in ops:
-            if waiting is not None and (op.raised if op.span == waiting.span else _is_taken_inside(waiting, op)):
-                inside.add(waiting.id)
-            if waiting is not None and op.span != waiting.span:
-                waiting = None
             if op.span is None:
                 continue
             plan = self._plan_of(op, op.span)
-            last = latest.get(plan.function)
-            if last is not None and last[0].span != op.span:
-                del latest[plan.function]
-                last = None
-            if not (plan.outputs and plan.is_call):
-                continue
-            began = (op.name, op.module)
-            if last is not None and last[1] != began:
-                inside.add(last[0].id)
-                began = last[1]
-            latest[plan.function] = op, began
-            waiting = op
-        return inside
+            runs = open_runs.setdefault((plan.function, op.rank), [])
+            while runs and not ((place := runs[-1][0].span) and holds(place, op.span)):
+                inside.update(_on_the_way(runs.pop()))
+            if plan.gives_other:
+                inside.add(op.id)
+            elif runs and runs[-1][0].span == op.span:
+                runs[-1].append(op)
+            elif plan.is_call:
+                runs.append([op])
+        for runs in open_runs.values():
+            for run in runs:
+                inside.update(_on_the_way(run))
+        return frozenset(inside)
+
+    def _replaced(self, ops: Iterable[Op]) -> set[str]:
+        """Ops whose result a function of the program, such as a hook, made something else of before the call around
+        was over."""
+        replaced: set[str] = set()
+        waiting: Op | None = None
+        for op in ops:
+            if waiting is not None and op.span != waiting.span:
+                if _is_taken_inside(waiting, op):
+                    replaced.add(waiting.id)
+                waiting = None
+            if op.span is not None and (plan := self._plan_of(op, op.span)).outputs and plan.is_call:
+                waiting = op
+        return replaced
 
     def local_name(self, kind: str, spans: Collection[Span], *, has_parameters: bool) -> str:
         """The name that a function of the program gives a module of a class; `spans` are places where its parameters
@@ -169,6 +182,7 @@ class SourceNames:
         return _Plan(
             tuple(assigned),
             call is not None,
+            call is not None and is_around and (called(call).endswith("_") or called(call) in self._module_types),
             len(names),
             tuple((at, written) for at, written in enumerate(names) if written[0] or any(written[1])),
             tuple((word.arg, self._names_in(word.value)) for word in (call.keywords if call else ()) if word.arg),
@@ -251,6 +265,28 @@ class SourceNames:
 
 def _is_constant(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, int | float)
+
+
+def _on_the_way(run: Sequence[Op]) -> Iterator[str]:
+    """Of the ops of one place, run one after another, those that did not end a turn: a turn is the shortest row of ops
+    that they repeat, else all of them. What raised ended none."""
+    kinds = [(op.name, op.module, len(op.inputs)) for op in run]
+    ended = kinds if not run[-1].raised else kinds[:-1] if kinds[-1] == kinds[0] else []
+    turn = _period(ended)
+    yield from (op.id for at, op in enumerate(run, start=1) if at > len(ended) or at % turn)
+
+
+def _period(row: Sequence[object]) -> int:
+    """The length of what a row repeats as a whole, once at least."""
+    borders = [0]
+    """Of each beginning of the row: how much of its beginning is its end too."""
+    for item in row[1:]:
+        length = borders[-1]
+        while length and row[length] != item:
+            length = borders[length - 1]
+        borders.append(length + (row[length] == item))
+    period = len(row) - borders[-1] if row else 1
+    return period if row and len(row) % period == 0 else max(len(row), 1)
 
 
 def _is_taken_inside(last: Op, op: Op) -> bool:

@@ -15,14 +15,14 @@ _MOST_NAMES = 4
 def tensor_names(
     recorded: Recorded,
     ids: Ids,
-    source: SourceNames,
-    ops: Sequence[Op],
+    written: Iterable[tuple[str, str]],
     passes: Iterable[Pass],
     paths: Mapping[int, str],
 ) -> dict[str, tuple[str, ...]]:
-    """Names by the first record of an object, which all its states share; `paths` are those of modules."""
+    """Names by the first record of an object, which all its states share; `written` are those that the code tells,
+    `paths` those of modules."""
     names = {ids.tensor[number]: tuple(later.names) for number, later in recorded.later_words.items()}
-    for tensor, name in chain(_member_names(recorded, ids, paths), source.names(ops)):
+    for tensor, name in chain(_member_names(recorded, ids, paths), written):
         known = names.get(tensor)
         if known is None:
             names[tensor] = (name,)

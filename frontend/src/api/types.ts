@@ -2121,6 +2121,10 @@ export interface Op {
    */
   inputs: string[];
   /**
+   * What to call it where it worked on the way inside the call at its span, which gave something else than this op did: the module that it ended there, as `net.0(…)`, or its own name.
+   */
+  inside?: string;
+  /**
    * How often the same place in the source had run this op before.
    */
   iteration?: number;

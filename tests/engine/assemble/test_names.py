@@ -25,6 +25,39 @@ def test_only_the_result_of_a_model_has_the_name_it_is_assigned_to(engine: Local
     assert names(trace, "relu") == [("out",)]
 
 
+def test_what_a_function_writes_on_its_way_is_not_what_it_gave(engine: LocalEngine) -> None:
+    trace = run(
+        engine,
+        "w = torch.ones(4, requires_grad=True)\n"
+        "for _ in range(2):\n"
+        "    (3 * w).sum().backward()\n"
+        "    n = nn.utils.clip_grad_norm_([w], 1.0)\n"
+        "    print(n * 1)\n",
+    )
+    assert names(trace, "clamp") == [(), ()]
+    called = {tensor.id for tensor in trace.tensors if "n" in tensor.names}
+    named = [op for op in trace.ops if called.intersection(op.outputs)]
+    assert [op.name for op in named] == ["linalg_vector_norm", "linalg_vector_norm"]
+    assert all(op.inside == op.name for op in trace.ops if op.span is not None and op.span.line == named[0].span.line)
+
+
+def test_a_sum_has_its_name_when_it_is_whole(engine: LocalEngine) -> None:
+    trace = run(
+        engine,
+        "w = torch.ones(2, requires_grad=True)\n"
+        "for _ in range(2):\n"
+        "    total = sum(part ** 2 for part in w.unbind())\n"
+        "    total = sum(part ** 2 for part in w.unbind())\n",
+    )
+    assert names(trace, "add") == [(), ("total",)] * 4
+    assert [op.inside for op in trace.ops if op.name == "add"] == ["add", ""] * 4
+
+
+def test_what_a_layer_makes_before_its_result_is_not_called_like_it(engine: LocalEngine) -> None:
+    trace = run(engine, "lstm = nn.LSTM(2, 3)\nout, (h, c) = lstm(torch.ones(4, 1, 2))\n")
+    assert [op.inside for op in trace.ops if op.name in ("zeros", "lstm")] == ["zeros", "zeros", ""]
+
+
 def test_a_call_that_fails_names_nothing(engine: LocalEngine) -> None:
     trace = run(engine, "net = nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.Linear(4, 2))\nout = net(torch.ones(2))\n")
     assert names(trace, "relu") == [()]

@@ -1,11 +1,14 @@
 // What a reader calls the things of a trace: the program's own names first, then its own code.
 
-import type { Box, Graph, ModuleCall, Node, Op, Pass, Span, Tensor } from '../../api/types'
+import type { Box, Graph, Node, Op, Pass, Span, Tensor } from '../../api/types'
 import { brief as term, display, uniform } from '../words/display'
 import { formatNumber, formatShape } from '../words/format'
 import type { Lang } from '../state'
 import type { TraceIndex } from './trace-index'
 import type { Words } from '../words/sentences'
+
+/** Letters of code that stands for a name. */
+const MOST = 28
 
 /** The user's code in a span, on one line, cut when long. Columns count code points. */
 export function codeAt(code: string, span: Span | null | undefined, most = 40): string {
@@ -36,32 +39,25 @@ function memberName(index: TraceIndex, tensor: Tensor): string | undefined {
   return names.get(index.identity(tensor.id))
 }
 
-/** What is written for ops that end a module inside a call: `net.0(…)` within `net(x)`, whose own result is another. */
-const innerCodes = new WeakMap<TraceIndex, ReadonlyMap<string, string>>()
+/** Codes that begin alike and are too long to be told whole: those of several places. */
+const alikes = new WeakMap<TraceIndex, ReadonlySet<string>>()
 
-function innerCode(index: TraceIndex, op: Op): string | undefined {
-  let codes = innerCodes.get(index)
-  if (!codes) {
-    const outermost = new Map<string, ModuleCall>()
-    const inner = (index.trace.calls ?? []).flatMap((call): [string, string][] => {
-      const around = outermost.get(call.parent ?? '')
-      const outer = around && isSamePlace(around.span, call.span) ? around : call
-      outermost.set(call.id, outer)
-      const ends = outer !== call && call.last_op != null && (outer.raised || call.last_op !== outer.last_op)
-      return ends ? [[call.last_op!, `${index.modules.get(call.module)?.path}(…)`]] : []
-    })
-    innerCodes.set(index, (codes = new Map(inner)))
+function alikeCodes(index: TraceIndex): ReadonlySet<string> {
+  let alike = alikes.get(index)
+  if (!alike) {
+    const { ops, program: { code } } = index.trace
+    const whole = new Set(ops.map(({ span }) => codeAt(code, span, Infinity)).filter((text) => text.length > MOST))
+    const cut = [...whole].map((text) => text.slice(0, MOST - 1))
+    alikes.set(index, (alike = new Set(cut.filter((text, at) => cut.indexOf(text) !== at))))
   }
-  return codes.get(op.id)
+  return alike
 }
 
-function isSamePlace(a: Span | null | undefined, b: Span | null | undefined): boolean {
-  return a != null && b != null && a.line === b.line && a.column === b.column && a.end_column === b.end_column
-}
-
-/** The code of a call; what a loader does at the head of a loop has none. */
+/** The code of a call, of several that begin alike its end; what a loader does at the head of a loop has none. */
 function codeOf(index: TraceIndex, op: Op): string {
-  const code = innerCode(index, op) ?? codeAt(index.trace.program.code, op.span, 28)
+  const whole = op.inside || codeAt(index.trace.program.code, op.span, Infinity)
+  const cut = whole.slice(0, MOST - 1)
+  const code = whole.length <= MOST ? whole : alikeCodes(index).has(cut) ? `…${whole.slice(1 - MOST)}` : `${cut}…`
   return code && !/^(async )?for\b/.test(code) ? code : op.name
 }
 

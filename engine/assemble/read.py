@@ -195,6 +195,7 @@ class _Reading:
     def _hook_done(self, event: ev.HookDone) -> None:
         self._lists[ev.HookDone].append(event)
         self._engine_events.append(event)
+        self._timed_events.append(event)
 
     def _turns_skipped(self, event: ev.Skipped) -> None:
         self._skipped.append(SkippedTurns(event, len(self._ops)))

@@ -84,6 +84,8 @@ class _Walk:
         self.printing: list[ev.Printed] = []
         self.updates = {update.hook: ids.update[update.id] for update in recorded.updates if update.hook}
         """By the hook that made them."""
+        self.firing: dict[int, Step] = {}
+        """Hooks that changed something or raised, until they are done: that is told after what they computed."""
         self.calls = {call.id for call in recorded.calls.values() if call.module in recorded.modules}
         """Those that have not been left."""
 
@@ -98,6 +100,7 @@ class _Walk:
                 ev.Accumulated: self._accumulated,
                 ev.PassEnded: self._pass_ended,
                 ev.HookFired: self._hook_fired,
+                ev.HookDone: self._hook_done,
                 ev.Updated: self._updated,
                 ev.ModuleCalled: self._module_called,
                 ev.ModuleLeft: self._module_left,
@@ -187,17 +190,23 @@ class _Walk:
                 self._told_before(running, event, visit)
             elif event.kind in AFTER:
                 running.hooks_after.setdefault(event.node, len(self.steps))
-        self.steps.append(
-            Step(
-                kind="hook",
-                hook=self.ids.hook[event.id],
-                update=self.updates.get(event.id),
-                pass_id=self.ids.pass_.among(event.pass_id, self.passes),
-                visit=visit,
-                input_nr=event.input_nr if event.input_nr >= 0 and visit is not None else None,
-                span=self.recorded.spans.get(event.span),
-            )
+        step = Step(
+            kind="hook",
+            hook=self.ids.hook[event.id],
+            update=self.updates.get(event.id),
+            pass_id=self.ids.pass_.among(event.pass_id, self.passes),
+            visit=visit,
+            input_nr=event.input_nr if event.input_nr >= 0 and visit is not None else None,
+            span=self.recorded.spans.get(event.span),
         )
+        if event.id in self.recorded.hooks_done:
+            self.firing[event.id] = step
+        else:
+            self.steps.append(step)
+
+    def _hook_done(self, event: ev.HookDone) -> None:
+        if event.id in self.firing:
+            self.steps.append(self.firing.pop(event.id))
 
     def _coming(self, running: _Running, node: int) -> int | None:
         """The next visit, when it is that of the node: one whose gradient `autograd.grad` only wants does not run."""

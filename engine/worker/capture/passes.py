@@ -581,6 +581,8 @@ class Backward:
         results: tuple[int, ...] = ()
         try:
             recorder.nodes.begin(0, running.sequence_nr)
+            if failed:
+                self._end_sums(running)
             if isinstance(result, tuple | list):
                 results = tuple([self._result(item, running) for item in result])
         except Exception as trouble:
@@ -595,6 +597,21 @@ class Backward:
         recorder.lifetimes.flush()
         recorder.outbox.add(PassEnded(running.id, failed, results))
         recorder.outbox.publish()
+
+    def _end_sums(self, running: _Pass) -> None:
+        """Tells of leaves that were added to where a hook raised before the node's own end."""
+        for number, total in running.sums.items():
+            key = _input(number, 0)
+            known = self._candidates(running, key, running.arrived.pop(key, None))
+            delta = known[0][0] if known else 0
+            leaf = self.recorder.nodes.leaves[number].ref()
+            state = self.recorder.tensors.meet(leaf, "leaf") if leaf is not None else None
+            if state is None:
+                continue
+            self.recorder.outbox.add(Visited(running.id, number, (delta,), (), 0.0, ()))
+            self.recorder.outbox.add(
+                Accumulated(running.id, number, state.first, running.before[number], delta, total[0])
+            )
 
     def _tell_reduced(self, running: _Pass) -> None:
         """Says which gradients the ranks have made the same in this pass: C++ has written them."""

@@ -247,6 +247,28 @@ except ValueError as error:
     assert [pass_.failed for pass_ in trace.passes] == [True, False]
 
 
+def test_what_was_added_to_a_leaf_is_told_though_a_hook_of_it_raises() -> None:
+    trace = record(
+        HEAD
+        + """
+(x * x).sum().backward()
+x.register_post_accumulate_grad_hook(lambda leaf: leaf.grad.clamp_(max=5))  # a hook gives nothing back
+(x ** 3).sum().backward()
+"""
+    )
+    assert laws.broken(trace) == []
+    assert trace.failure is not None
+    added = trace.passes[1].accumulations[0]
+    assert [_data(trace, each) for each in (added.before, added.delta, added.after)] == [(2, 4), (3, 12), (5, 16)]
+    assert _steps(trace, "accumulate", "hook", "update") == ["accumulate", "accumulate", "hook", "update"]
+
+
+def test_what_a_hook_changed_is_told_after_what_it_computed() -> None:
+    trace = _trace("y = x * 2\ny.register_hook(lambda grad: grad * 10)\ny.sum().backward()\n")
+    told = [(step.kind, step.op) for step in trace.timeline if step.kind in ("op", "hook")]
+    assert told[-2:] == [("op", trace.ops[-1].id), ("hook", None)]
+
+
 def test_a_hook_that_writes_into_its_gradient_changed_it() -> None:
     trace = _trace("""
 x.register_hook(lambda grad: grad.mul_(2) and None if False else grad.mul_(2).new_zeros(()).data_ptr() and None)

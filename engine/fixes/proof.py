@@ -1,5 +1,6 @@
 """What an edited program's run says otherwise: the evidence that a fix mends."""
 
+import math
 from collections.abc import Iterator
 
 from engine.compare import Comparison, Named
@@ -65,7 +66,9 @@ def _first_value(told: Comparison, here: TraceIndex, there: TraceIndex) -> Itera
 
 def _losses(told: Comparison) -> Iterator[Shift]:
     before, after = told.here.loss, told.there.loss
-    if before is not None and after is not None and not float(after) >= float(before):
+    if before is None or after is None:
+        return
+    if float(after) < float(before) or (math.isnan(float(before)) and not math.isnan(float(after))):
         yield Shift(what="loss", before=before, after=after)
 
 

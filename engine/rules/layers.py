@@ -16,8 +16,9 @@ LAYERS: list[Rule] = [
     Rule("ConvolutionBackward0", f("conv", _inp, weight) + bias,
          {"input": f("conv_transpose", g, weight), "weight": f("correlate", _inp, g), "bias": f("total", g)},
          letters=LAYER, only={"transposed": "False"},
-         zh="输入得到梯度与翻转卷积核的卷积；卷积核得到输入与梯度的相关；偏置得到梯度的和。",
-         en="The input gets the gradient convolved with the flipped kernel, the kernel both correlated, the bias Σ."),
+         zh="输入得到梯度与卷积核的转置卷积（与翻转后的核做相关）；卷积核得到输入与梯度的相关；偏置得到梯度的和。",
+         en="The input gets the gradient correlated with the flipped kernel: a transposed convolution. The kernel gets "
+            "input and gradient correlated, the bias the sum of the gradient."),
     Rule("MaxPool2DWithIndicesBackward0 MaxPool3DWithIndicesBackward0 "
          "AdaptiveMaxPool2DBackward0 AdaptiveMaxPool3DBackward0", f("max_pool", x),
          {"self": f("put_add", g, Symbol("result1"))},

@@ -68,6 +68,11 @@ def test_a_loss_that_falls_is_told_and_one_that_rises_is_not(trace: TraceOf) -> 
     assert all(shift.what != "loss" for shift in rising.proof)
 
 
+def test_a_loss_that_is_nan_before_and_after_proves_nothing(trace: TraceOf) -> None:
+    _, trial, _ = mended(trace, TRAINED + "\nprint(((w - w) / 0).sum().backward())\n")
+    assert all(shift.what != "loss" for shift in trial.proof)
+
+
 def _swapped(trace: TraceOf) -> tuple[Trace, int, Trace]:
     """The same two runs the other way round, with a finding that only the first one has."""
     before = trace(HEAD + TRAINED)

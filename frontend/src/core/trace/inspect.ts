@@ -157,6 +157,7 @@ export function sentence(index: TraceIndex, box: Box, ruleWords: string | null, 
   if (node?.type === BACKWARD_HOOK) return t('say.backward_hook')
   if (node?.custom) return t('say.custom')
   if (ruleWords) return ruleWords
+  if (node?.outputs?.some(({ dtype }) => dtype.startsWith('complex'))) return t('say.complex')
   const key = plain[node?.type ?? ''] ?? `say.${box.family}`
   if (!node || !t.has(key)) return t('say.op', { name })
   const before = index.tensor(index.op(box.op)?.inputs[0])

@@ -73,10 +73,20 @@ test.each([[3, '2·3'], [-3, '2·(−3)']])('parallel edges of one node at %d ar
   expect([path?.factors.map(({ text }) => text), path?.value]).toEqual([[factor], 2 * x])
 })
 
-test('a factor that is not of one element alone is not told', () => {
-  const [path] = told(lesson('tensor_expression'), 'a')
-  expect(path).toMatch(/^node [\d.]+ → /)
-  expect(told(lesson('broadcasting'), 'discount')[0]).toMatch(/^node /)
+test('an element that was summed has a path for each part: of a product of matrices, of what broadcasting stretched', () => {
+  expect(told(lesson('tensor_expression'), 'a')[0]).toBe('seed 1 → ×1 (Sum) → ×1 (Relu) → ×1 (Sub) → ×0.5 (Mm) → 0.5')
+  const discount = told(lesson('broadcasting'), 'discount')
+  expect(discount.length).toBeGreaterThan(1)
+  for (const path of discount) expect(path).toMatch(/^seed .* \(Mul\) → /)
+})
+
+test('a sum of too many products is told by their number', () => {
+  const starts = Object.values(lessons).flatMap((trace) => {
+    const index = new TraceIndex(trace)
+    return trace.passes.flatMap((pass) => pass.accumulations.flatMap((added) =>
+      contributions(index, pass, added).flatMap((part) => pathsOf(index, pass, part, 0).map(({ start }) => start))))
+  })
+  expect(starts.some(({ kind, products }) => kind === 'node' && products > 6)).toBe(true)
 })
 
 test('a write that autograd could not see leaves the factor it used, not the one it saw', () => {

@@ -3,7 +3,7 @@
 import type { Accumulation, Node, Pass, Sum, Tensor, Term, Visit } from '../../api/types'
 import { written } from '../ops/terms'
 import { MINUS } from '../words/format'
-import { element, localAt } from './local'
+import { element, localsAt, type Local } from './local'
 import type { TraceIndex } from './trace-index'
 
 /** Where a path begins: the gradient put in, a node whose own factor is not known, or a number that arrived at one. */
@@ -11,6 +11,8 @@ export interface Start {
   kind: 'seed' | 'node' | 'arrived'
   node: Node | undefined
   value: number
+  /** Of how many products it is the sum, where those are known but too many. */
+  products: number
 }
 
 export interface Factor {
@@ -112,7 +114,8 @@ export function amount({ tensors }: Contribution, cell: number): number | null {
 export function sumOf(parts: readonly Contribution[], delta: Tensor | undefined, cell: number): string | null {
   const [values, made] = [parts.flatMap((part) => amount(part, cell) ?? []), element(delta, cell)]
   if (values.length < 2 || values.length < parts.length || made === null) return null
-  return written('sum', values.map((value) => [value]), made)
+  const text = written('sum', values.map((value) => [value]), made)
+  return text?.includes('…') ? null : text // what was left out may be the most of it
 }
 
 /** The paths by which one element of a contribution came, each with the factors that are known. Where too many paths
@@ -125,16 +128,25 @@ export function pathsOf(index: TraceIndex, pass: Pass, contribution: Contributio
     if (value === null) return []
     const visit = pass.visits[sent.visit]
     if (!sent.node || !visit) return [begin('seed', value, undefined)]
-    const locals = sent.slots.map((slot) => localAt(index, visit, slot, cell))
-    const [first] = locals
-    if (!first || !locals.every((local) => local?.from === first.from)) return [begin('node', value, sent.node)]
-    const factor: Factor = {
-      node: sent.node,
-      value: locals.reduce((sum, local) => sum + local!.value, 0),
-      text: together(locals.map((local) => local!.text)),
+    const locals = sent.slots.map((slot) => localsAt(index, visit, slot, cell))
+    const more = locals[0]!.length - 1
+    if (more < 0 || more > budget) return [begin('node', value, sent.node, more + 1)]
+    if (locals.length === 1) {
+      budget -= more
+      return locals[0]!.flatMap((local) => through(sent, local, depth))
     }
-    return arriving(sent, first.from, depth).map((path) => ({
-      ...path, factors: [...path.factors, factor], value: path.value * factor.value,
+    const own = locals.map(([local]) => local)
+    if (!locals.every((local) => local.length === 1 && local[0]!.from === own[0]!.from))
+      return [begin('node', value, sent.node)]
+    const whole = { value: own.reduce((sum, local) => sum + local!.value, 0), text: together(own.map((one) => one!.text)) }
+    return through(sent, { ...whole, from: own[0]!.from }, depth)
+  }
+
+  /** The paths of what arrived at one element, by the factor of the node. */
+  function through(sent: Contribution, { value, text, from }: Local, depth: number): Path[] {
+    const factor: Factor = { node: sent.node!, value, text }
+    return arriving(sent, from, depth).map((path) => ({
+      ...path, factors: [...path.factors, factor], value: path.value * value,
     }))
   }
 
@@ -163,6 +175,6 @@ function together(texts: readonly string[]): string {
   return first === '1' ? String(texts.length) : `${texts.length}·${first}`
 }
 
-function begin(kind: Start['kind'], value: number, node: Node | undefined): Path {
-  return { start: { kind, node, value }, factors: [], value }
+function begin(kind: Start['kind'], value: number, node: Node | undefined, products = 0): Path {
+  return { start: { kind, node, value, products }, factors: [], value }
 }

@@ -1,5 +1,5 @@
-// The local derivative of a node at one element: by what it multiplied the one number that arrived there. Only where an
-// element of what it sent depends on a single element of what arrived, and the two recorded numbers agree with it.
+// The local derivatives of a node at one element: by what it multiplied the numbers that arrived of which that element is
+// the sum. Only where they are known, and the recorded numbers agree with them.
 
 import type { Node, Tensor, Visit } from '../../api/types'
 import { flat, positions, stretchedFrom } from '../ops/places'
@@ -37,17 +37,75 @@ export function isClose(a: number, b: number, dtype: string): boolean {
   return Math.abs(a - b) <= (CLOSE[dtype] ?? 0) * Math.max(Math.abs(a), Math.abs(b))
 }
 
-export function localAt(index: TraceIndex, visit: Visit, slot: number, cell: number): Local | null {
+/** What an element of what a node sent is the sum of: each element of what arrived that it depends on, and by what the
+ *  node multiplied that. None where this is not known. */
+export function localsAt(index: TraceIndex, visit: Visit, slot: number, cell: number): Local[] {
   const node = index.node(visit.node)
   const entered = visit.entered.length === 1 ? index.tensor(visit.entered[0]) : undefined
   const left = index.tensor(visit.left[slot])
-  if (!node || !entered || !left || visit.reduced?.some((reduced) => reduced.slot === slot)) return null
+  const sent = element(left, cell)
+  if (!node || !entered || !left || sent === null) return []
   const place = { index, node, entered, slot }
+  const isReduced = visit.reduced?.some((reduced) => reduced.slot === slot)
+  const found = isReduced ? stretched(place, left, cell) : products(place, left, cell) ?? single(place, left, cell, sent)
+  const parts = found.map(({ from, value }) => (element(entered, from) ?? NaN) * value)
+  const [sum, size] = [parts.reduce((a, b) => a + b, 0), parts.reduce((a, b) => a + Math.abs(b), 0)]
+  return Math.abs(sum - sent) <= (CLOSE[left.dtype] ?? 0) * Math.max(size, Math.abs(sent)) ? found : []
+}
+
+/** The one element that an element was made of. */
+function single(place: Place, left: Tensor, cell: number, sent: number): Local[] {
   const from = source(place, left, cell)
-  const [arrived, sent] = [element(entered, from ?? -1), element(left, cell)]
-  if (from === null || arrived === null || sent === null) return null
-  const factor = factorAt(place, from, arrived, sent)
-  return factor && isClose(arrived * factor.value, sent, left.dtype) ? { ...factor, from } : null
+  const arrived = element(place.entered, from ?? -1)
+  const factor = from === null || arrived === null ? null : factorAt(place, from, arrived, sent)
+  return factor ? [{ ...factor, from: from! }] : []
+}
+
+/** The elements that broadcasting had made of one. */
+function stretched(place: Place, left: Tensor, cell: number): Local[] {
+  const { shape } = place.entered
+  const all = Array.from({ length: elements(place.entered) }, (_, from) => from)
+  const from = all.filter((from) => stretchedFrom(left.shape, shape, from) === cell)
+  return eachKnown(from.map((from) => withPlace(factorAt(place, from, NaN, NaN), from)))
+}
+
+/** By the node: the slot of its left factor, and where it kept the left and the right one. */
+const PRODUCTS: Readonly<Record<string, readonly [number, string, string]>> = {
+  MmBackward0: [0, 'self', 'mat2'], BmmBackward0: [0, 'self', 'mat2'], MvBackward0: [0, 'self', 'vec'],
+  DotBackward0: [0, 'self', 'tensor'], AddmmBackward0: [1, 'mat1', 'mat2'],
+}
+
+/** Of a product of matrices or vectors `Y = A B`: an element of A met a row of B, one of B a column of A. Null for other
+ *  nodes. */
+function products(place: Place, left: Tensor, cell: number): Local[] | null {
+  const { index, node, entered, slot } = place
+  const [first, a, b] = PRODUCTS[node.type] ?? [Infinity, '', '']
+  if (slot < first) return null
+  const isLeft = slot === first
+  const other = index.tensor(node.saved?.find(({ field }) => field === (isLeft ? b : a))?.tensor)
+  if (!other) return []
+  const [own, at] = [left.shape, positions(left.shape, cell)]
+  const isVector = own.length === 1
+  const batch = at.slice(0, Math.max(0, own.length - 2))
+  // Of A the row stays and the column is summed over, of B the other way round.
+  const kept = isVector ? [] : [at.at(isLeft ? -2 : -1)!]
+  const inner = at.at(isLeft || isVector ? -1 : -2)!
+  const count = other.shape.length === 1 ? null : other.shape.at(isLeft ? -1 : -2)!
+  const turns = count === null ? [[]] : Array.from({ length: count }, (_, turn) => [turn])
+  const alpha = savedAt(place, 'alpha', 0) ?? 1
+  return eachKnown(turns.map((turn) => {
+    const met = element(other, flat(other.shape, [...batch, ...isLeft ? [inner, ...turn] : [...turn, inner]]))
+    const from = flat(entered.shape, [...batch, ...isLeft ? [...kept, ...turn] : [...turn, ...kept]])
+    return withPlace(met === null ? null : plain(alpha * met), from)
+  }))
+}
+
+function withPlace(factor: Factor | null, from: number): Local | null {
+  return factor && Number.isFinite(factor.value) ? { ...factor, from } : null
+}
+
+function eachKnown(locals: readonly (Local | null)[]): Local[] {
+  return locals.every((local) => local !== null) ? [...locals] : []
 }
 
 /** By what a node multiplied an element of what arrived, for a slot whose gradient was then summed over the axes that
@@ -172,6 +230,8 @@ function factorAt(place: Place, from: number, arrived: number, sent: number): Fa
     case 'Sub':
     case 'Rsub':
       return slot === (kind === 'Rsub' ? 0 : 1) ? of(other('alpha') ?? 1, (alpha) => plain(sign * alpha)) : plain(1)
+    case 'Addmm':
+      return slot === 0 ? of(other('beta') ?? 1, plain) : null
     case 'Mul':
       return of(other(slot === 0 ? 'other' : 'self'), plain)
     case 'Div':

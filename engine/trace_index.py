@@ -278,6 +278,10 @@ class TraceIndex:
             text = self._texts[span] = "" if self.is_inside_library(op) else self.code.excerpt(span)
         return text
 
+    def code_of(self, op: Op) -> str:
+        """What the program's code calls an op: the call or sub-expression, of one inside a call what it did there."""
+        return op.inside or self.code.excerpt(op.span)
+
     def name_of_made(self, tensor: str | None) -> str:
         """The user's name for what an op gave, or the sub-expression that the op is."""
         made = self.maker.get(tensor) if tensor is not None else None

@@ -71,7 +71,7 @@ def _name_on_the_way(index: TraceIndex, draft: Draft, op: Op, node: Node) -> str
     if draft.parameters and op.module is not None:
         path = index.modules[op.module].path.split(".")
         return ".".join(path[-2:] if path[-1].isdecimal() else path[-1:])
-    return index.code.excerpt(op.span) if len(op.nodes) <= FEW else ""
+    return index.code_of(op) if len(op.nodes) <= FEW else ""
 
 
 _TURN = re.compile(r"^Unsafe|Alias|Backward\d*$")

@@ -154,7 +154,7 @@ def _root_name(index: TraceIndex, tensor: str | None, node: str) -> str:
     name = index.name(tensor)
     record = index.nodes.get(node)
     op = index.ops.get(record.op) if record is not None and record.op is not None else None
-    return name or (index.code.excerpt(op.span) if op is not None else "") or (record.type if record else node)
+    return name or (index.code_of(op) if op is not None else "") or (record.type if record else node)
 
 
 def _known(what: str, ids: tuple[str, ...] | list[str]) -> str:

@@ -73,7 +73,7 @@ test.each([[3, '2·3'], [-3, '2·(−3)']])('parallel edges of one node at %d ar
   expect([path?.factors.map(({ text }) => text), path?.value]).toEqual([[factor], 2 * x])
 })
 
-test('an element that was summed has a path for each part: of a product of matrices, of what broadcasting stretched', () => {
+test('an element that was summed has a path for each part, in a product of matrices and after broadcasting', () => {
   expect(told(lesson('tensor_expression'), 'a')[0]).toBe('seed 1 → ×1 (Sum) → ×1 (Relu) → ×1 (Sub) → ×0.5 (Mm) → 0.5')
   const discount = told(lesson('broadcasting'), 'discount')
   expect(discount.length).toBeGreaterThan(1)

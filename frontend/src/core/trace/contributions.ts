@@ -124,22 +124,23 @@ export function pathsOf(index: TraceIndex, pass: Pass, contribution: Contributio
   let budget = MOST_PATHS
 
   function back(sent: Contribution, cell: number, depth: number): Path[] {
-    const value = amount(sent, cell)
-    if (value === null) return []
+    const got = amount(sent, cell)
+    if (got === null) return []
     const visit = pass.visits[sent.visit]
-    if (!sent.node || !visit) return [begin('seed', value, undefined)]
+    if (!sent.node || !visit) return [begin('seed', got, undefined)]
     const locals = sent.slots.map((slot) => localsAt(index, visit, slot, cell))
     const more = locals[0]!.length - 1
-    if (more < 0 || more > budget) return [begin('node', value, sent.node, more + 1)]
+    if (more < 0 || more > budget) return [begin('node', got, sent.node, more + 1)]
     if (locals.length === 1) {
       budget -= more
       return locals[0]!.flatMap((local) => through(sent, local, depth))
     }
     const own = locals.map(([local]) => local)
     if (!locals.every((local) => local.length === 1 && local[0]!.from === own[0]!.from))
-      return [begin('node', value, sent.node)]
-    const whole = { value: own.reduce((sum, local) => sum + local!.value, 0), text: together(own.map((one) => one!.text)) }
-    return through(sent, { ...whole, from: own[0]!.from }, depth)
+      return [begin('node', got, sent.node)]
+    const value = own.reduce((sum, local) => sum + local!.value, 0)
+    const text = together(own.map((local) => local!.text))
+    return through(sent, { value, text, from: own[0]!.from }, depth)
   }
 
   /** The paths of what arrived at one element, by the factor of the node. */

@@ -1,5 +1,5 @@
-// The local derivatives of a node at one element: by what it multiplied the numbers that arrived of which that element is
-// the sum. Only where they are known, and the recorded numbers agree with them.
+// The local derivatives of a node at one element: by what it multiplied the numbers that arrived, of which that element
+// is the sum. Only where they are known, and the recorded numbers agree with them.
 
 import type { Node, Tensor, Visit } from '../../api/types'
 import { flat, positions, stretchedFrom } from '../ops/places'
@@ -47,7 +47,9 @@ export function localsAt(index: TraceIndex, visit: Visit, slot: number, cell: nu
   if (!node || !entered || !left || sent === null) return []
   const place = { index, node, entered, slot }
   const isReduced = visit.reduced?.some((reduced) => reduced.slot === slot)
-  const found = isReduced ? stretched(place, left, cell) : products(place, left, cell) ?? single(place, left, cell, sent)
+  const found = isReduced
+    ? stretched(place, left, cell)
+    : products(place, left, cell) ?? single(place, left, cell, sent)
   const parts = found.map(({ from, value }) => (element(entered, from) ?? NaN) * value)
   const [sum, size] = [parts.reduce((a, b) => a + b, 0), parts.reduce((a, b) => a + Math.abs(b), 0)]
   return Math.abs(sum - sent) <= (CLOSE[left.dtype] ?? 0) * Math.max(size, Math.abs(sent)) ? found : []
@@ -75,8 +77,8 @@ const PRODUCTS: Readonly<Record<string, readonly [number, string, string]>> = {
   DotBackward0: [0, 'self', 'tensor'], AddmmBackward0: [1, 'mat1', 'mat2'],
 }
 
-/** Of a product of matrices or vectors `Y = A B`: an element of A met a row of B, one of B a column of A. Null for other
- *  nodes. */
+/** Of a product of matrices or vectors `Y = A B`: an element of A met a row of B, one of B a column of A. Null for
+ *  other nodes. */
 function products(place: Place, left: Tensor, cell: number): Local[] | null {
   const { index, node, entered, slot } = place
   const [first, a, b] = PRODUCTS[node.type] ?? [Infinity, '', '']

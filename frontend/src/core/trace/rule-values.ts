@@ -6,6 +6,7 @@ import type { Rule, RuleSlot } from '../rules'
 import { display } from '../words/display'
 import { readNumber } from '../words/equation'
 import { formatNumber, MINUS } from '../words/format'
+import { element } from './local'
 import { elements, nameOf, nodeName } from './naming'
 import { CONSTANT, escape } from './rule-letters'
 import { reductionOf } from './story'
@@ -54,7 +55,7 @@ export class Values {
     const own = named(this.node)
     if (place === 'result') return own
     const value = this.of(place)
-    if (typeof value === 'string') return axes(value)!.map(formatNumber).join(', ')
+    if (typeof value === 'string') return axes(value)!.map((number) => formatNumber(number)).join(', ')
     const edge = this.node.edges.find((edge) => edge.name === place && edge.input_nr === 0)
     const name = nameOf(this.index, value) || named(this.index.node(edge?.to))
     return name === own ? '' : name
@@ -95,17 +96,20 @@ function grid(shape: readonly number[], texts: readonly string[]): Grid {
   return { shape, values: texts.map(readNumber) }
 }
 
-/** A small tensor or a few numbers; null for a tensor too large to write out. */
-export function written(value: Value, gradient: boolean): Written | null {
+/** A small tensor or a few numbers; null for a tensor too large to write out. `digits` of a number by itself. */
+export function written(value: Value, gradient: boolean, digits = 4): Written | null {
   const colour = gradient ? ' class="gradient"' : ''
   const number = (text: string): string => `<mn${colour}>${escape(text)}</mn>`
   if (typeof value === 'string') {
-    const texts = axes(value)!.map(formatNumber)
+    const texts = axes(value)!.map((number) => formatNumber(number, digits))
     return { mathml: number(texts.join(', ')), texts, grid: grid(texts.length === 1 ? [] : [texts.length], texts) }
   }
   const shown = display(value)
-  if (shown.kind === 'number' || (shown.kind === 'word' && value.shape.length === 0))
-    return { mathml: number(shown.text), texts: [shown.text], grid: grid([], [shown.text]) }
+  if (shown.kind === 'number' || (shown.kind === 'word' && value.shape.length === 0)) {
+    const exact = digits > 4 && shown.kind === 'number' ? element(value, 0) : null
+    const text = exact === null ? shown.text : formatNumber(exact, digits)
+    return { mathml: number(text), texts: [text], grid: grid([], [text]) }
+  }
   if (shown.kind !== 'matrix' || shown.stacked) return null
   const rows = shown.rows.map(
     (row) => `<mtr>${row.map((cell) => `<mtd><mn>${escape(cell)}</mn></mtd>`).join('')}</mtr>`,

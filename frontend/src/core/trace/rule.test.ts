@@ -41,6 +41,27 @@ test('a rule is filled with the numbers of the visit and what they came to', () 
   ])
 })
 
+test('numbers that cancel have as many digits as make the equation hold', () => {
+  const { trace } = load('accumulation')
+  const node = { ...trace.nodes.find(({ type }) => type === 'MulBackward0')!, type: 'TanhBackward0' }
+  const numbers: Readonly<Record<string, number>> = { g: 0.1967, y: 0.99505475, left: 0.0019407 }
+  const tensors = Object.entries(numbers).map(([id, value]) => ({
+    ...trace.tensors[0]!, id, identity: null, names: [], shape: [], data: [value],
+  }))
+  const visits = [{ node: node.id, entered: ['g'], left: ['left'] }]
+  const whole = {
+    ...trace, tensors: [...trace.tensors, ...tensors], passes: [{ ...trace.passes[0]!, visits }],
+    nodes: [{ ...node, saved: [{ field: 'result', tensor: 'y' }], edges: [{ ...node.edges[0]!, name: 'self' }] }],
+  }
+  const slope = `<mrow>${place('g', 'g')}<mo>(</mo><mn>1</mn><mo>−</mo>${place('result', 'y')}²<mo>)</mo></mrow>`
+  const tanh: Rule = {
+    ...rule, slots: [{
+      name: 'self', letter: 'x', mathml: slope, terms: ['mul', 'g', ['sub', 1, ['pow', 'result', 2]]],
+    }],
+  }
+  expect(text(shown(whole, 'TanhBackward0', tanh).slots[0]!.numbers)).toBe('0.1967(1−0.995055²)≈0.001941')
+})
+
 test('the sum over broadcast axes stands in the equation', () => {
   const [slot] = shown(load('broadcasting').trace).slots
   expect(text(slot!.formula)).toBe('∂L∂b=∑0(g⊙a)')

@@ -1,6 +1,6 @@
 // A derivative rule beside one visit: in letters that the program leaves free, and with the numbers that were there.
 
-import type { Node, Reduction } from '../../api/types'
+import type { Node, Reduction, Tensor } from '../../api/types'
 import { evaluate, sum, type Grid } from '../ops/formula'
 import { count } from '../ops/places'
 import type { Rule, RuleSlot } from '../rules'
@@ -67,32 +67,52 @@ function standing(index: TraceIndex, values: Values, { of, loss }: Letters): { l
   return name ? [...found, { letter: loss, name }] : found
 }
 
+/** Digits of numbers in an equation: more than the first where so few of them come to another result. */
+const DIGITS = [4, 6, 8] as const
+
 /** The slot's formula with numbers, and what it came to; null unless what is written holds. */
 function withNumbers(slot: RuleSlot, values: Values, rule: Rule): string | null {
   const left = values.left(slot, rule)
   const result = left && written(left, true)
   if (!result) return null
+  const tried = DIGITS.map((digits) => equation(slot, values, rule, left, result, digits))
+  return (tried.find((one) => one?.isNear) ?? tried[0])?.text ?? null
+}
+
+/** The equation with so many digits, and whether what is written comes as near to the result as a reader expects; null
+ *  unless it comes close. */
+function equation(
+  slot: RuleSlot, values: Values, rule: Rule, left: Tensor, result: Written, digits: number,
+): { text: string; isNear: boolean } | null {
   const places = new Map<string, Written | null>()
   const at = (name: string): Written | null => {
     if (!places.has(name)) {
       const value = values.of(name, left)
-      places.set(name, value === undefined ? null : written(value, name === 'g'))
+      places.set(name, value === undefined ? null : written(value, name === 'g', digits))
     }
     return places.get(name)!
   }
   const reduction = values.reduction(slot, rule)
   const whole = reduction?.shape ?? result.grid.shape
   const computed = evaluate(slot.terms, (name) => at(name)?.grid ?? null, whole)
-  const equals = computed && sign(reduction ? sum(computed, reduction.axes) : computed, result)
-  if (!equals) return null
+  const total = computed && reduction ? sum(computed, reduction.axes) : computed
+  const equals = sign(total, result)
+  if (!total || !equals) return null
   const filled = slot.mathml.replace(PLACE, (letter, name: string) => {
     const value = name === CONSTANT ? null : at(name)
     return value ? (slot.terms === name ? value.mathml : bracketed(value, name)) : letter
   })
-  return math(`<mrow>${summed(filled, reduction)}<mo>${equals}</mo>${result.mathml}</mrow>`)
+  return {
+    text: math(`<mrow>${summed(filled, reduction)}<mo>${equals}</mo>${result.mathml}</mrow>`),
+    isNear: total.values.every((value, at) => {
+      const right = result.grid.values[at]!
+      return Object.is(value, right) || Math.abs(value - right) <= NEAR * Math.abs(right)
+    }),
+  }
 }
 
 const CLOSE = 0.01
+const NEAR = 0.001
 
 /** `=` where the written numbers come to the written result, `≈` where only their rounding keeps them apart. */
 function sign(computed: Grid | null, { texts, grid }: Written): '=' | '≈' | null {

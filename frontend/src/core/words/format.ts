@@ -2,20 +2,20 @@
 
 export const MINUS = '\u2212'
 
-/** 4 significant digits, trailing zeros dropped, U+2212 for minus, `1.2e−5` outside 1e−4 … 1e7. */
-export function formatNumber(value: number): string {
+/** 4 significant digits or more, trailing zeros dropped, U+2212 for minus, `1.2e−5` outside 1e−4 … 1e7. */
+export function formatNumber(value: number, digits = 4): string {
   if (Number.isNaN(value)) return 'NaN'
   if (!Number.isFinite(value)) return value > 0 ? '+Inf' : `${MINUS}Inf`
   if (value === 0) return '0'
   const size = Math.abs(value)
   const sign = value < 0 ? MINUS : ''
-  if (Number(size.toPrecision(4)) < 1e-4 || size >= 1e7) return sign + exponential(size)
-  if (size >= 1000) return sign + String(Math.round(size))
-  return sign + String(Number(size.toPrecision(4)))
+  if (Number(size.toPrecision(4)) < 1e-4 || size >= 1e7) return sign + exponential(size, digits)
+  if (size >= 10 ** (digits - 1)) return sign + String(Math.round(size))
+  return sign + String(Number(size.toPrecision(digits)))
 }
 
-function exponential(size: number): string {
-  const [mantissa = '', exponent = ''] = size.toExponential(3).split('e')
+function exponential(size: number, digits: number): string {
+  const [mantissa = '', exponent = ''] = size.toExponential(digits - 1).split('e')
   return `${Number(mantissa)}e${exponent.replace('+', '').replace('-', MINUS)}`
 }
 

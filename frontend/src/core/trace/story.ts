@@ -83,7 +83,7 @@ function tellStep(index: TraceIndex, step: Step, t: Words): Told {
     case 'warning':
       return told(t('step.warning'), oneLine(index.trace.warnings[step.index ?? 0]?.message ?? ''))
     case 'failure':
-      return told(t('step.failure'), failureLine(index), 'error')
+      return told(t('step.failure'), failureLine(index, t), 'error')
     case 'gap':
       return tellGap(index.trace.gaps?.[step.index ?? -1], t)
   }
@@ -104,8 +104,9 @@ function tellGap(gap: Gap | undefined, t: Words): Told {
   return told(t('step.gap', { passes, first, last }), t('step.gap_ops', { ops }))
 }
 
-function failureLine(index: TraceIndex): string {
+function failureLine(index: TraceIndex, t: Words): string {
   const { failure } = index.trace
+  if (failure?.limit) return t('limit', { name: t(`limit.${failure.limit}`) })
   return failure ? oneLine(`${failure.type}: ${failure.message}`) : ''
 }
 

@@ -54,9 +54,10 @@ def assembled(run: str, request: RunRequest, recorded: Recorded, outcome: Outcom
     types = {module.type for module in recorded.modules.values()}
     source = SourceNames(source_of(request.program.code, parsed_in_sandbox=bool(made)), types)
     paths = module_paths(recorded, source, made)
-    inside = source.inside_calls(made)
+    calls = tuple(module_calls(recorded, ids))
+    inside = source.inside_calls(made, calls)
     names = tensor_names(recorded, ids, source.names(made, inside), engine.by_number.values(), paths)
-    calls, seen_modules = tuple(module_calls(recorded, ids)), tuple(modules(recorded, ids, paths))
+    seen_modules = tuple(modules(recorded, ids, paths))
     path_of = {module.id: f"{module.path}(…)" for module in seen_modules}
     told = {op.id: op.name for op in made if op.id in inside}
     told.update((op, path_of[module]) for op, module in inner_ends(calls).items())

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from engine.program.names import called, is_reference
 from engine.program.source import Source
 from engine.program.spans import holds
-from engine.trace import Argument, Op, Span
+from engine.trace import Argument, ModuleCall, Op, Span
 
 _MOST_CHARACTERS = 40
 _TURNED = ("rsub", "rdiv", "rpow")
@@ -86,14 +86,14 @@ class SourceNames:
             if plan.keywords:
                 yield from _by_keyword(plan, op)
 
-    def inside_calls(self, ops: Iterable[Op]) -> frozenset[str]:
+    def inside_calls(self, ops: Sequence[Op], calls: Sequence[ModuleCall]) -> frozenset[str]:
         """Ops that did not give what the call gave that is written where they stand: it went on after them, or it is of
         a function that ends by writing somewhere."""
-        inside: set[str] = set()
+        inside, ends = _of_modules(ops, calls)
         open_runs: dict[tuple[ast.AST | None, int | None], list[list[Op]]] = {}
         """By function of the program and rank: the ops of a call, and of those around that it is an argument of."""
         for op in ops:
-            if op.span is None:
+            if op.span is None or op.id in inside or op.id in ends:
                 continue
             plan = self._plan_of(op, op.span)
             runs = open_runs.setdefault((plan.function, op.rank), [])
@@ -222,7 +222,8 @@ class SourceNames:
                 return [expression.left, right]
             case ast.Call() if called(expression) in (op.name, f"{op.name}_"):
                 receiver = self._source.receiver(expression)
-                return [*expression.args] if receiver is None else [receiver, *expression.args]
+                is_layer = not op.function.startswith("torch.Tensor.")  # `self.embedding(x)` is no method of a tensor
+                return [*expression.args] if receiver is None or is_layer else [receiver, *expression.args]
         return []
 
     def _sides(self, op: Op, left: ast.expr, right: ast.expr, *, is_turned: bool) -> list[ast.expr]:
@@ -265,6 +266,21 @@ class SourceNames:
 
 def _is_constant(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, int | float)
+
+
+def _of_modules(ops: Sequence[Op], calls: Sequence[ModuleCall]) -> tuple[set[str], set[str]]:
+    """Of the ops at places where modules are called: those on the way, and those that gave what a call gave."""
+    at = {op.id: number for number, op in enumerate(ops)}
+    places = {call.id: call.span for call in calls}
+    inside: set[str] = set()
+    ends: set[str] = set()
+    for call in calls:
+        if call.first_op is None or call.last_op is None or places.get(call.parent or "") == call.span:
+            continue
+        for op in ops[at[call.first_op] : at[call.last_op] + 1]:
+            if op.span == call.span:
+                (ends if op.id == call.last_op and not call.raised else inside).add(op.id)
+    return inside, ends - inside
 
 
 def _on_the_way(run: Sequence[Op]) -> Iterator[str]:

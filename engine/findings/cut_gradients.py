@@ -29,6 +29,8 @@ REACHES_ALL = frozenset("getattr children named_children modules named_modules g
 def cut_gradients(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Each cut between a leaf without gradient and the root of a pass; where there is none, why nothing was tracked."""
     lost = diagnosis.lost_pass
+    if lost is None and diagnosis.trace.failure is not None and not diagnosis.held:
+        return  # it stopped before anything was to be moved
     told = [*cut_by_checkpoint(diagnosis, lost)] if lost is not None else []
     told = told or [*_told(diagnosis)]
     yield from told

@@ -401,7 +401,7 @@ def gradients_cancelled(diagnosis: Diagnosis) -> Iterator[Finding]:
     `z + (q - z)` or a term that undoes another one."""
     met = grouped(_meetings(diagnosis), lambda each: (each.made.span, each.first, each.second))
     for (_, first, second), found in met.items():
-        if all(_is_negative(*map(diagnosis.tensors.get, each.gradients)) for each in found):
+        if all(_is_negative(*map(diagnosis.tensors.get, (*each.gradients, each.sum or ""))) for each in found):
             name = diagnosis.say(found[0].made.outputs[0])
             yield diagnosis.warning(
                 "gradients_cancelled",
@@ -420,6 +420,8 @@ class _Meeting(NamedTuple):
 
     made: Op
     gradients: tuple[str, str]
+    sum: str | None
+    """What the two alone come to; None where more meet there."""
     first: Span
     second: Span
 
@@ -432,28 +434,23 @@ def _meetings(diagnosis: Diagnosis) -> Iterator[_Meeting]:
             ops = [diagnosis.op_of_node(term.node) for term in pair if term.node is not None]
             spans = sorted((op.span for op in ops if op is not None and op.span is not None), key=_by_line)
             if len(spans) == 2 and ops[0] is not ops[1]:
-                yield _Meeting(made, (pair[0].tensor, pair[1].tensor), spans[0], spans[1])
+                alone = sum_.total if len(sum_.terms) == 2 else None
+                yield _Meeting(made, (pair[0].tensor, pair[1].tensor), alone, spans[0], spans[1])
 
 
 def _by_line(span: Span) -> tuple[int, int]:
     return span.line, span.column
 
 
-def _is_negative(one: Tensor | None, other: Tensor | None) -> bool:
+def _is_negative(one: Tensor | None, other: Tensor | None, both: Tensor | None) -> bool:
     """Whether all elements of two gradients, of which there are several and not only zeros, are each other's negative;
-    of large ones their figures tell."""
+    of large ones their sum tells."""
     if one is None or other is None or one.shape != other.shape or math.prod(one.shape) < 2:
         return False
     numbers, others = numbers_of(one), numbers_of(other)
     if numbers and others:
         return any(numbers) and all(left == -right for left, right in zip(numbers, others, strict=True))
-    if one.summary is None or other.summary is None:
-        return False
-    ends = [
-        (float(each.min), float(each.max), float(each.mean), float(each.norm)) for each in (one.summary, other.summary)
-    ]
-    (low, high, mean, norm), (other_low, other_high, other_mean, other_norm) = ends
-    return norm > 0 and (low, high, mean, norm) == (-other_high, -other_low, -other_mean, other_norm)
+    return not is_zero(one) and is_zero(both)
 
 
 def zeros_hold_each_other(diagnosis: Diagnosis) -> Iterator[Finding]:

@@ -21,8 +21,10 @@ def added_once(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`sums[places] += values` where a place comes several times: each reads the old sum, and the last one is kept."""
     for op in diagnosis.ops_named(("setitem",)):
         places = _places(diagnosis, op)
-        numbers = numbers_of(places)
-        lost = len(numbers) - len(set(numbers))
+        numbers, target = numbers_of(places), diagnosis.input_of(op)
+        count = places.shape[0] if places is not None else 0
+        rows = target.shape[0] if target is not None and target.shape else count
+        lost = len(numbers) - len(set(numbers)) if numbers else max(0, count - rows)  # more than there are places
         if places is None or not lost or len(op.inputs) < 3:
             continue
         sums, value = diagnosis.identity(op.inputs[0]), diagnosis.identity(op.inputs[2])
@@ -44,8 +46,8 @@ def added_once(diagnosis: Diagnosis) -> Iterator[Finding]:
             nodes=op.nodes[:1],
             name=diagnosis.say(op.inputs[0]),
             places=diagnosis.code.short(at) if at is not None else diagnosis.say(places.id),
-            count=str(len(numbers)),
-            lost=str(lost),
+            count=str(count),
+            lost=str(lost) if numbers else f"≥ {lost}",
         )
 
 

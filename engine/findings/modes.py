@@ -29,6 +29,8 @@ DROPOUTS = frozenset("dropout dropout1d dropout2d dropout3d alpha_dropout featur
 RATES = {**dict.fromkeys(DROPOUTS, ("p", 1)), FUSED: ("dropout_p", 4)}
 """Where functions that drop take their rate."""
 NORMS = frozenset(("batch_norm",))
+OF_THE_LAST = 0.5
+"""Share of the newest batch in a norm's figures from which they are its own more than the data's."""
 JUDGES = LOSS_FUNCTIONS | {"eq", "ne"}
 SWITCHES = frozenset("no_grad inference_mode enable_grad".split())
 MODULE_PREFIXES = ("torch.", "torch.autograd.")
@@ -119,6 +121,33 @@ def _switch(code: Source, method: str) -> ast.Call | None:
     """The first `model.eval()` or `model.train()`."""
     methods = (call for call in code.calls if isinstance(call.func, ast.Attribute) and not call.args)
     return min((call for call in methods if called(call) == method), key=lambda call: call.lineno, default=None)
+
+
+def norms_of_the_last_batch(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """`momentum` of a batch norm as other libraries mean it: in PyTorch it is the share of the newest batch, and what
+    it evaluates with is little more than that batch."""
+    kept: dict[str | None, tuple[Op, float]] = {}
+    for op in _layers(diagnosis) if diagnosis.steps else ():
+        share, module = number(argument(op, "momentum", 6)), diagnosis.modules.get(op.module or "")
+        if op.name not in NORMS or module is None:
+            continue
+        if _is_training(op) and share is not None and OF_THE_LAST <= share < 1:
+            kept[op.module] = op, share
+        elif not _is_training(op) and op.module in kept:
+            last, share = kept[op.module]
+            made = (call for call in diagnosis.code.calls if called(call) == module.type and keyword(call, "momentum"))
+            yield diagnosis.warning(
+                "norm_of_last_batch",
+                next(made, last.span),
+                tensors=last.outputs[:1],
+                module=module.path,
+                type=module.type,
+                momentum=f"{share:g}",
+                share=f"{100 * share:g}",
+                usual=f"{1 - share:g}",
+                eval_line=line(op.span),
+            )
+            return
 
 
 def evaluated_in_train(diagnosis: Diagnosis) -> Iterator[Finding]:

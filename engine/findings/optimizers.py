@@ -37,6 +37,7 @@ THAWS = ("requires_grad = True", "requires_grad_()", "requires_grad_(True)")
 FREEZES = ("requires_grad = False", "requires_grad_(False)")
 """How statements end that let parameters learn again, or no longer."""
 PARAMETERS = ("parameters", "named_parameters")
+GENERATORS = frozenset("parameters named_parameters buffers modules children zip map filter chain".split())
 ITERATORS = ("chain", "from_iterable", "filter", "map")
 """What gives its elements once."""
 
@@ -539,6 +540,36 @@ def parameters_used_up(diagnosis: Diagnosis) -> Iterator[Finding]:
             made_line=str(made.lineno),
         )
         return
+
+
+def generators_looped_twice(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """`clip(model.parameters())`, and `clip` goes over them twice: the second loop finds nothing."""
+    code = diagnosis.code
+    for function in code.functions:
+        parameters = [parameter for parameter in function.args.args if parameter.arg != "self"]
+        loops = [loop for loop in ast.walk(function) if isinstance(loop, ast.For | ast.While)]
+        around = {inner for loop in loops for inner in ast.walk(loop) if inner is not loop}
+        for at, parameter in enumerate(parameters):
+            own = (loop for loop in loops if isinstance(loop, ast.For) and dotted(loop.iter) == parameter.arg)
+            over = sorted((loop for loop in own if loop not in around), key=lambda loop: loop.lineno)
+            names = [node for node in ast.walk(function) if isinstance(node, ast.Name) and node.id == parameter.arg]
+            is_bound = any(isinstance(node.ctx, ast.Store) for node in names)
+            if len(over) < 2 or is_bound or not diagnosis.has_run(over[1]):
+                continue
+            for call in code.calls_to(function):
+                given = call.args[at] if at < len(call.args) else None
+                if isinstance(given, ast.Call) and called(given) in GENERATORS and diagnosis.has_run(call):
+                    yield diagnosis.warning(
+                        "generator_looped_twice",
+                        over[1].iter,
+                        tensors=sorted(diagnosis.held, key=by_number)[:8],
+                        fix=(code.replace(given, f"list({code.text(given)})"),),
+                        name=parameter.arg,
+                        given=code.text(given),
+                        call_line=str(call.lineno),
+                        first_line=str(over[0].lineno),
+                    )
+                    return
 
 
 def _has_clipped_nothing(diagnosis: Diagnosis, call: ast.Call) -> bool:

@@ -98,6 +98,8 @@ def targets_in_other_units(diagnosis: Diagnosis) -> Iterator[Finding]:
         was = size_of(before)
         if not is_trained and not (was and _are_apart(was, far) and _are_apart(near, far)):
             continue
+        if not is_trained and any(map(diagnosis.is_parameter, diagnosis.leaves_behind([target.id]))):
+            continue  # made by a model itself, they have no units of their own
         yield diagnosis.warning(
             "targets_too_far" if is_trained else "targets_in_other_units",
             op,

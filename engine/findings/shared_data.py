@@ -109,6 +109,33 @@ def _shared_array(diagnosis: Diagnosis, op: Op) -> str:
     return ""
 
 
+def lists_stored_and_cleared(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """`episodes.append(steps)`, and later `steps.clear()`: what was stored is that very list, and is emptied too."""
+    code = diagnosis.code
+    cleared = {
+        dotted(call.func.value): call
+        for call in code.calls
+        if isinstance(call.func, ast.Attribute) and call.func.attr == "clear" and diagnosis.has_run(call)
+    }
+    for call in code.calls:
+        name = dotted(call.args[0]) if called(call) == "append" and len(call.args) == 1 else ""
+        clear, made = cleared.get(name), code.values(name) if name else []
+        if not name or clear is None or not diagnosis.has_run(call) or not made:
+            continue
+        store = dotted(call.func.value) if isinstance(call.func, ast.Attribute) else ""
+        is_list = len(made) == 1 and isinstance(made[0], ast.List) and not made[0].elts
+        if is_list and store and store not in cleared:
+            yield diagnosis.warning(
+                "stored_and_cleared",
+                call,
+                fix=(code.replace(call.args[0], f"list({name})"),),
+                name=name,
+                store=store,
+                clear=code.text(clear),
+                clear_line=str(clear.lineno),
+            )
+
+
 def drawn_again(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Random numbers that are the same in every step because the generator is seeded anew before each."""
     seeds = [call for call in diagnosis.code.calls if called(call) == "manual_seed"]

@@ -20,7 +20,7 @@ from engine.findings.diagnosis import (
     share_outside,
     size_of,
 )
-from engine.findings.losses import ELEMENTWISE_LOSSES, LOSSES, PASSING, last_maker, said_at
+from engine.findings.losses import ELEMENTWISE_LOSSES, LOSS_FUNCTIONS, LOSSES, PASSING, last_maker, said_at
 from engine.findings.uphill import squares_differences
 from engine.findings.zeroing import written_at
 from engine.ops import PASSES, READS
@@ -39,6 +39,8 @@ FACTORISES = ("linalg_cholesky", "cholesky", "cholesky_ex", "linalg_cholesky_ex"
 PICKS = PASSING | frozenset("mul sum gather getitem index_select clamp".split())
 """Ops that choose among numbers."""
 NEARLY = 1e-3
+NO_SCORE = 1e-3
+"""A score nearer to 0 hides nothing: `-1e-9` for `-1e9`."""
 HIDDEN = -1000.0
 """Scores below it were masked before the softmax."""
 
@@ -290,18 +292,24 @@ def masks_at_the_wrong_moment(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 
 def _masked(diagnosis: Diagnosis, op: Op, mask: Op, code: str, made: Tensor) -> Finding:
+    value = number(argument(mask, "value", 2)) if mask.name == "masked_fill" else 0.0
     return diagnosis.warning(
         code,
         mask,
         tensors=(made.id, *mask.outputs[:1]),
         softmax_line=line(op.span),
+        value=f"{value or 0.0:g}",
+        factor="≈ 1" if value else "1",
     )
 
 
 def _is_masking(diagnosis: Diagnosis, op: Op) -> bool:
     """Whether it puts zeros where a mask says so, differently along the last axis."""
     if op.name == "masked_fill":
-        return argument(op, "value", 2) in ("0", "0.0") and len(op.inputs) == 2 and _differs(diagnosis.input_of(op, 1))
+        value = number(argument(op, "value", 2))
+        if value is None or abs(value) >= NO_SCORE or len(op.inputs) != 2:
+            return False
+        return value != 0 or _differs(diagnosis.input_of(op, 1))
     return op.name == "mul" and any(_differs(diagnosis.tensors.get(given)) for given in op.inputs)
 
 
@@ -384,6 +392,32 @@ def logarithms_of_sums(diagnosis: Diagnosis) -> Iterator[Finding]:
                 diagonal=diagnosis.code.excerpt(diagonal.span),
                 size=str(diagnosis.tensors[diagonal.inputs[0]].shape[-1]),
             )
+
+
+def focal_of_means(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """`exp(-loss)` of a mean over samples, taken for the probability of each in `(1 - p) ** gamma * loss`."""
+    for op in diagnosis.ops_named(("exp",)):
+        negated = diagnosis.maker.get(op.inputs[0]) if diagnosis.reaches_a_pass(op) else None
+        loss = diagnosis.input_of(negated) if negated is not None and negated.name == "neg" else None
+        maker = diagnosis.maker.get(loss.id) if loss is not None and loss.shape == () else None
+        given = diagnosis.input_of(maker) if maker is not None and maker.name in LOSS_FUNCTIONS else None
+        if loss is None or maker is None or given is None or not given.shape or given.shape[0] < 2:
+            continue
+        products = [taker for taker in diagnosis.takers.get(loss.id, ()) if taker.name == "mul"]
+        weights = [each for product in products for each in product.inputs if each != loss.id]
+        if argument(maker, "reduction") != "'mean'" or op.outputs[0] not in near(weights, diagnosis.made_from):
+            continue
+        yield diagnosis.warning(
+            "focal_of_mean",
+            maker,
+            tensors=(loss.id, *op.outputs),
+            fix=(),
+            name=diagnosis.say(loss.id),
+            code=diagnosis.code.excerpt(op.span),
+            exp_line=line(op.span),
+            rows=str(given.shape[0]),
+        )
+        return
 
 
 def logarithms_taken_for_probabilities(diagnosis: Diagnosis) -> Iterator[Finding]:

@@ -813,6 +813,121 @@ for _ in range(3):
 """, (
         ("return correct / len(x)", "return correct / 16"),
     )),
+    Pair("norm_of_last_batch", 4, """net = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4, momentum=0.9), nn.Linear(4, 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    opt.zero_grad()
+    net(torch.randn(16, 3)).pow(2).mean().backward()
+    opt.step()
+net.eval()
+with torch.no_grad():
+    print(net(torch.randn(5, 3)))
+""", (
+        ("momentum=0.9", "momentum=0.1"),
+        ("net.eval()\n", ""),
+    )),
+    Pair("norm_of_last_batch", 7, """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.BatchNorm2d(2, momentum=0.99)
+        self.conv = nn.Conv2d(2, 1, 3)
+    def forward(self, x):
+        return self.conv(self.norm(x)).mean()
+net = Net()
+opt = torch.optim.Adam(net.parameters())
+net(torch.randn(4, 2, 6, 6)).pow(2).backward(); opt.step()
+with torch.no_grad():
+    print(net.eval()(torch.randn(4, 2, 6, 6)))
+""", (
+        ("momentum=0.99", "momentum=0.01"),
+    )),
+    Pair("focal_of_mean", 7, """net = nn.Linear(3, 2)
+x, y = torch.randn(10, 3), torch.randint(0, 2, (10,))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+ce = F.cross_entropy(net(x), y)
+p = torch.exp(-ce)
+loss = (1 - p) ** 2 * ce
+loss.mean().backward(); opt.step()
+""", (
+        ("net(x), y)", "net(x), y, reduction='none')"),
+        ("(1 - p) ** 2 * ce", "ce"),
+    )),
+    Pair("focal_of_mean", 6, """class Focal(nn.Module):
+    def forward(self, scores, wanted):
+        bce = F.binary_cross_entropy_with_logits(scores, wanted)
+        return 0.25 * (1 - torch.exp(-bce)).pow(2) * bce
+net = nn.Linear(3, 1)
+x, y = torch.randn(10, 3), torch.rand(10, 1).round()
+Focal()(net(x), y).backward()
+torch.optim.SGD(net.parameters(), lr=0.1).step()
+""", (
+        ("(scores, wanted)\n", "(scores, wanted, reduction='sum')\n"),
+    )),
+    Pair("generator_looped_twice", 9, """def clip(params, most):
+    total = 0.0
+    for p in params:
+        total += (p.grad ** 2).sum().item()
+    if total > most:
+        for p in params:
+            p.grad *= most / total
+net = nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(2):
+    opt.zero_grad()
+    net(torch.randn(4, 3)).pow(2).sum().backward()
+    clip(net.parameters(), 1e-3)
+    opt.step()
+""", (
+        ("clip(net.parameters()", "clip(list(net.parameters())"),
+        ("def clip(params, most):\n", "def clip(params, most):\n    params = list(params)\n"),
+    )),
+    Pair("generator_looped_twice", 10, """class Trainer:
+    def __init__(self, net):
+        self.net, self.opt = net, torch.optim.SGD(net.parameters(), lr=0.1)
+    def decay(self, weights):
+        for w in weights:
+            w.grad.add_(w.detach(), alpha=0.1)
+        for w in weights:
+            w.grad.clamp_(-1, 1)
+    def fit(self):
+        self.net(torch.ones(2, 3)).sum().backward()
+        self.decay(self.net.parameters())
+        self.opt.step()
+Trainer(nn.Linear(3, 2)).fit()
+""", (
+        ("self.decay(self.net.parameters())", "self.decay([*self.net.parameters()])"),
+    )),
+    Pair("stored_and_cleared", 10, """net = nn.Linear(2, 1)
+opt = torch.optim.Adam(net.parameters())
+steps, episodes = [], []
+for episode in range(3):
+    for _ in range(4):
+        steps.append(torch.randn(2))
+    episodes.append(steps)
+    F.mse_loss(net(torch.stack(episodes[0])).sum(), torch.tensor(1.0)).backward()
+    opt.step(); opt.zero_grad()
+    steps.clear()
+print([len(episode) for episode in episodes])
+""", (
+        ("episodes.append(steps)", "episodes.append(list(steps))"),
+        ("    steps.clear()", "    steps = []"),
+    )),
+    Pair("stored_and_cleared", 11, """class Buffer:
+    def __init__(self):
+        self.now = []
+        self.kept = []
+    def add(self, x):
+        self.now.append(x)
+        if len(self.now) == 2:
+            self.kept.append(self.now)
+            self.now.clear()
+buffer, w = Buffer(), torch.ones(3, requires_grad=True)
+for _ in range(5):
+    buffer.add(torch.randn(3))
+(w * torch.stack(buffer.now)).sum().backward()
+""", (
+        ("self.kept.append(self.now)", "self.kept.append([*self.now])"),
+    )),
     Pair("counted_after_the_loop", 19, """from torch.utils.data import DataLoader, TensorDataset
 held = DataLoader(TensorDataset(torch.randn(80, 4), torch.randint(0, 2, (80,))), batch_size=20)
 net = nn.Linear(4, 2)
@@ -994,6 +1109,27 @@ for s, a, r, n, end in memory.rows:
     )),
 )  # fmt: skip
 ALSO_RIGHT = (
+    ("gradients_cancelled", """net = nn.Linear(6, 4)
+opt = torch.optim.SGD(net.parameters(), lr=0.05)
+y = torch.arange(8).repeat_interleave(5)
+for _ in range(3):
+    z = net(torch.randn(40, 6))
+    d = (z.unsqueeze(0) - z.unsqueeze(1)).pow(2).sum(-1)
+    same = y.unsqueeze(0) == y.unsqueeze(1)
+    far = d.masked_fill(~same, -1.0).max(dim=1).values
+    near = d.masked_fill(same, 1e9).min(dim=1).values
+    opt.zero_grad()
+    F.relu(far - near + 9.0).mean().backward()
+    opt.step()
+"""),
+    ("stored_and_cleared", """net = nn.Linear(2, 1)
+batch, batches = [], []
+for _ in range(3):
+    batch.append(torch.randn(2))
+    batches.append(batch)
+    net(torch.stack(batches[0])).sum().backward()
+    batch.clear(); batches.clear()
+"""),
     ("term_without_gradient", """x, y = torch.randn(6, 2, requires_grad=True), torch.randn(4, 2)
 opt = torch.optim.SGD([x], lr=0.5)
 for i in range(3):

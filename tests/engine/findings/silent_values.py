@@ -1177,6 +1177,20 @@ print(loss.item())
 """, (
         ("    w = torch.softmax(q @ k.transpose(1, 2) / q.size(-1) ** 0.5, dim=-1)\n    w = w.masked_fill(pad.unsqueeze(1), 0.0)\n", "    s = q @ k.transpose(1, 2) / q.size(-1) ** 0.5\n    w = torch.softmax(s.masked_fill(pad.unsqueeze(1), -1e9), dim=-1)\n"),
     )),
+    Pair("masked_by_zero_scores", 9, """class Attend(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.ask = nn.Linear(4, 4)
+    def forward(self, x, mask):
+        scores = (self.ask(x) @ x.transpose(1, 2)).masked_fill(mask == 0, -1e-9)
+        return torch.softmax(scores, dim=-1) @ x
+net = Attend()
+mask = (torch.arange(40) < torch.tensor([[20], [40]])).unsqueeze(1).expand(2, 40, 40)
+net(torch.randn(2, 40, 4), mask).sum().backward()
+torch.optim.SGD(net.parameters(), lr=0.1).step()
+""", (
+        ("-1e-9", "-1e9"),
+    )),
     Pair("masked_by_zero_scores", 9, """class Pool(nn.Module):
     def __init__(self):
         super().__init__()

@@ -90,7 +90,7 @@ MENDED = {
     "scores_compared_with_classes", "total_never_reset", "schedule_of_the_wrong_end", "weights_decayed_away", "record_never_kept", "option_in_the_wrong_place", "picked_for_all",
     "checkpoint_without_gradient", "eval_undone", "freeze_undone", "argument_overlooked", "slope_of_each_place",
     "fast_weights_without_graph", "samples_taken_for_steps",
-    "requires_grad_of_copy", "one_place_for_all",
+    "requires_grad_of_copy", "one_place_for_all", "generator_looped_twice", "stored_and_cleared",
 }  # fmt: skip
 """Codes that have a certain fix for all of their programs, or for these."""
 MENDED_PARTLY = {

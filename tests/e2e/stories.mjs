@@ -1526,6 +1526,36 @@ const stories = {
     await shoot(page, 'compare-phone')
   },
 
+  async 'Back goes to the program before, and past all that a number was turned to at once'(page) {
+    const broken = []
+    page.on('console', (message) => message.type() === 'error' && broken.push(message.text()))
+    await open(page, '#lang=en')
+    const address = () => new URL(page.url()).hash
+    const shows = (hash, text) => until(async () => [address(), await page.locator('.cm-content').textContent()],
+      ([at, code]) => at === hash && code.includes(text), `${text} on show`)
+    const ran = async (program) => {
+      const before = address()
+      await run(page, program)
+      return until(address, (hash) => hash !== before && hash.includes('run='), 'its address')
+    }
+    const first = await ran(LOOP)
+    const second = await ran(TWICE)
+    const line = page.locator('.cm-line').nth(2)
+    await pull(page, line.locator('.cm-number'), 8)
+    const once = await until(address, (hash) => hash !== second, 'the turned run')
+    await pull(page, line.locator('.cm-number'), 8)
+    const turned = await until(address, (hash) => hash !== once, 'the run it was turned to next')
+    await still(page)
+    await page.goBack()
+    await shows(second, 'first = x ** 2')
+    await page.goBack()
+    await shows(first, '< 200')
+    await page.goForward()
+    await page.goForward()
+    await shows(turned, 'first = x ** 6')
+    if (broken.length > 0) throw new Error(broken.join('\n'))
+  },
+
   async 'the cells that an op read are shown, with dtypes and sizes'(page) {
     await open(page)
     await run(page, PICKS)

@@ -65,6 +65,7 @@ STORIES = (
     "one operator of a class of one’s own is followed call by call",
     "a pass is gone through with matrices",
     "a run stands beside the one before it, and Back takes it away",
+    "Back goes to the program before, and past all that a number was turned to at once",
     "the cells that an op read are shown, with dtypes and sizes",
     "a line that moves a tensor says what a GPU would be sent",
     "hooks and modules tell of themselves",

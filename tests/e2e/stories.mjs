@@ -557,6 +557,13 @@ const stories = {
       return places.filter(([, { left, right }]) => right > from && left < from || left < to && right > to + 1).map(([text]) => text.trim())
     })
     same(cut.join(), '', 'what is cut in the row')
+    const told = await list.evaluate((one) => {
+      const [name, ...all] = [...one.querySelectorAll('.account:first-child > *')]
+      const from = name.getBoundingClientRect().right
+      const seen = all.filter((each) => each.getBoundingClientRect().left >= from).map((each) => each.textContent.trim())
+      return [getComputedStyle(name.querySelector('.earlier')).visibility, seen.join(' ')]
+    })
+    check(told[0] === 'visible' && /^(\[.*?\]|\S+) \+ /.test(told[1]), `what is left of the ledger's equations begins as ${told[1]}`)
   },
 
   async 'playing halts at a line whose number was clicked, and strides go over a pass'(page) {

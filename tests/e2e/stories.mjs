@@ -107,6 +107,18 @@ for _ in range(3):
 if loss is None:
     print('never')`
 
+const VECTORS = `import torch
+short = torch.ones(5, requires_grad=True)
+longer_name = torch.ones(6, requires_grad=True)
+loss = short @ torch.tensor([100.0, 20, 3, 4, 5]) + longer_name @ torch.tensor([0.0, 1600, 20, 20, 4000, 0])
+loss.backward()`
+
+const PRODUCT = `import torch
+a = torch.tensor([[1.37, 2.21], [3.79, 4.57]], requires_grad=True)
+b = torch.tensor([[0.12, -2.58], [1.73, 0.27]])
+loss = (a.sin() @ b).pow(2).sum()
+loss.backward()`
+
 const ADDED = `import torch
 w = torch.tensor([1.0, -2.0], requires_grad=True)
 optimizer = torch.optim.SGD([w], lr=0.01)
@@ -530,6 +542,20 @@ const stories = {
     await box(page, 'leaf').click()
     await why.locator('.part').first().waitFor()
     check((await why.locator('.cells').count()) === 0, 'cells of complex numbers, which are not explained one by one, can be chosen')
+  },
+
+  async 'gradients of vectors and rules with wide matrices stand whole'(page) {
+    await open(page, '#lang=en')
+    await run(page, VECTORS)
+    await until(() => page.locator('.variables .gradient.grad').evaluateAll((all) =>
+      all.map(({ textContent, scrollWidth, clientWidth }) => (scrollWidth > clientWidth ? 'cut' : textContent)).join()),
+      (told) => told === '.grad [100, 20, 3, …, 5],.grad [0, 1600, 20, …, 0]', 'both gradients')
+    await run(page, PRODUCT)
+    await box(page, 'loss').waitFor()
+    await box(page, 'MmBackward0').click()
+    await until(() => page.locator('.inspector .math p').evaluateAll((all) =>
+      all.map((one) => `${one.scrollWidth - one.clientWidth} ${one.textContent}`).join('; ')),
+      (told) => /≈/.test(told) && !/(^|; )[1-9]/.test(told), 'both sides of the rule')
   },
 
   async 'the ledger shows at a glance what was added to a gradient not reset'(page) {

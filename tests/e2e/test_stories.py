@@ -19,6 +19,7 @@ EXAMPLES_STORY = "each example for other pages shows its run"
 STORIES = (
     "a first visit finds an example that has run, with its text",
     "a gradient is explained factor by factor, by mouse and by keys",
+    "gradients of vectors and rules with wide matrices stand whole",
     "the ledger shows at a glance what was added to a gradient not reset",
     "playing halts at a line whose number was clicked, and strides go over a pass",
     "the tour is offered once, can be left, and walks through what is on the page",

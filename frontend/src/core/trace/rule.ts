@@ -89,7 +89,7 @@ function withNumbers(slot: RuleSlot, values: Values, rule: Rule): string | null 
     const value = name === CONSTANT ? null : at(name)
     return value ? (slot.terms === name ? value.mathml : bracketed(value, name)) : letter
   })
-  return math(`<mrow>${summed(filled, reduction)}<mo>${equals}</mo>${result.mathml}</mrow>`)
+  return math(`<mrow>${summed(filled, reduction)}<mrow><mo>${equals}</mo>${result.mathml}</mrow></mrow>`)
 }
 
 const CLOSE = 0.01

@@ -30,9 +30,9 @@ export interface BoxPaint {
   /** A leaf whose value is a later one than the ops drawn took. */
   updated?: boolean
   /** A leaf that all passes have left without a gradient. */
-  leftOut: boolean
+  leftOut?: boolean
   /** Gradient came here, but `autograd.grad()` returned it instead of adding it to `.grad`. */
-  returned: boolean
+  returned?: boolean
   /** For a collective the ranks that have met so far. */
   exchanged: readonly Exchanged[]
 }
@@ -241,8 +241,6 @@ export class Story {
       value: last?.value ?? { kind: 'blank' },
       gradient: last?.gradient ?? { kind: 'blank' },
       strip: null,
-      leftOut: false,
-      returned: false,
       exchanged: [],
       trouble: inside.suspects.map((life) => this.trouble(life, step)).find((trouble) => trouble !== '') ?? '',
     }

@@ -107,6 +107,18 @@ for _ in range(3):
 if loss is None:
     print('never')`
 
+const VECTORS = `import torch
+short = torch.ones(5, requires_grad=True)
+longer_name = torch.ones(6, requires_grad=True)
+loss = short @ torch.tensor([100.0, 20, 3, 4, 5]) + longer_name @ torch.tensor([0.0, 1600, 20, 20, 4000, 0])
+loss.backward()`
+
+const PRODUCT = `import torch
+a = torch.tensor([[1.37, 2.21], [3.79, 4.57]], requires_grad=True)
+b = torch.tensor([[0.12, -2.58], [1.73, 0.27]])
+loss = (a.sin() @ b).pow(2).sum()
+loss.backward()`
+
 const ADDED = `import torch
 w = torch.tensor([1.0, -2.0], requires_grad=True)
 optimizer = torch.optim.SGD([w], lr=0.01)
@@ -532,6 +544,20 @@ const stories = {
     check((await why.locator('.cells').count()) === 0, 'cells of complex numbers, which are not explained one by one, can be chosen')
   },
 
+  async 'gradients of vectors and rules with wide matrices stand whole'(page) {
+    await open(page, '#lang=en')
+    await run(page, VECTORS)
+    await until(() => page.locator('.variables .gradient.grad').evaluateAll((all) =>
+      all.map(({ textContent, scrollWidth, clientWidth }) => (scrollWidth > clientWidth ? 'cut' : textContent)).join()),
+      (told) => told === '.grad [100, 20, 3, …, 5],.grad [0, 1600, 20, …, 0]', 'both gradients')
+    await run(page, PRODUCT)
+    await box(page, 'loss').waitFor()
+    await box(page, 'MmBackward0').click()
+    await until(() => page.locator('.inspector .math p').evaluateAll((all) =>
+      all.map((one) => `${one.scrollWidth - one.clientWidth} ${one.textContent}`).join('; ')),
+      (told) => /≈/.test(told) && !/(^|; )[1-9]/.test(told), 'both sides of the rule')
+  },
+
   async 'the ledger shows at a glance what was added to a gradient not reset'(page) {
     await open(page, '#lesson=accumulation&panel=ledger')
     const row = page.locator('.dock tbody tr').first()
@@ -557,6 +583,13 @@ const stories = {
       return places.filter(([, { left, right }]) => right > from && left < from || left < to && right > to + 1).map(([text]) => text.trim())
     })
     same(cut.join(), '', 'what is cut in the row')
+    const told = await list.evaluate((one) => {
+      const [name, ...all] = [...one.querySelectorAll('.account:first-child > *')]
+      const from = name.getBoundingClientRect().right
+      const seen = all.filter((each) => each.getBoundingClientRect().left >= from).map((each) => each.textContent.trim())
+      return [getComputedStyle(name.querySelector('.earlier')).visibility, seen.join(' ')]
+    })
+    check(told[0] === 'visible' && /^(\[.*?\]|\S+) \+ /.test(told[1]), `what is left of the ledger's equations begins as ${told[1]}`)
   },
 
   async 'playing halts at a line whose number was clicked, and strides go over a pass'(page) {
@@ -1524,6 +1557,37 @@ const stories = {
     await until(() => page.locator('.beside-pane .gg-scene .box').count(), (count) => count > 0, 'both pictures on a phone')
     await until(() => page.evaluate(() => document.documentElement.scrollWidth), (wide) => wide <= 390, 'the width of the page')
     await shoot(page, 'compare-phone')
+  },
+
+  async 'Back goes to the program before, and past all that a number was turned to at once'(page) {
+    const broken = []
+    page.on('console', (message) => message.type() === 'error' && broken.push(message.text()))
+    await open(page, '#lang=en')
+    const address = () => new URL(page.url()).hash
+    const shows = (hash, text) => until(async () => [address(), await page.locator('.cm-content').textContent()],
+      ([at, code]) => at === hash && code.includes(text), `${text} on show`)
+    const ran = async (program) => {
+      const before = address()
+      await run(page, program)
+      return until(address, (hash) => hash !== before && hash.includes('run='), 'its address')
+    }
+    const first = await ran(LOOP)
+    const second = await ran(TWICE)
+    const line = page.locator('.cm-line').nth(2)
+    await pull(page, line.locator('.cm-number'), 8)
+    const once = await until(address, (hash) => hash !== second, 'the turned run')
+    await pull(page, line.locator('.cm-number'), 8)
+    const turned = await until(address, (hash) => hash !== once, 'the run it was turned to next')
+    await still(page)
+    const text = await line.textContent()
+    await page.goBack()
+    await shows(second, 'first = x ** 2')
+    await page.goBack()
+    await shows(first, '< 200')
+    await page.goForward()
+    await page.goForward()
+    await shows(turned, text)
+    if (broken.length > 0) throw new Error(broken.join('\n'))
   },
 
   async 'the cells that an op read are shown, with dtypes and sizes'(page) {

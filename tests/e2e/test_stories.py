@@ -19,6 +19,7 @@ EXAMPLES_STORY = "each example for other pages shows its run"
 STORIES = (
     "a first visit finds an example that has run, with its text",
     "a gradient is explained factor by factor, by mouse and by keys",
+    "gradients of vectors and rules with wide matrices stand whole",
     "the ledger shows at a glance what was added to a gradient not reset",
     "playing halts at a line whose number was clicked, and strides go over a pass",
     "the tour is offered once, can be left, and walks through what is on the page",
@@ -65,6 +66,7 @@ STORIES = (
     "one operator of a class of one’s own is followed call by call",
     "a pass is gone through with matrices",
     "a run stands beside the one before it, and Back takes it away",
+    "Back goes to the program before, and past all that a number was turned to at once",
     "the cells that an op read are shown, with dtypes and sizes",
     "a line that moves a tensor says what a GPU would be sent",
     "hooks and modules tell of themselves",

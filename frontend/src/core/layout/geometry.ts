@@ -25,6 +25,8 @@ export interface LayoutItem extends Size {
   parent: string
   side: number
   tail: number
+  /** Where its constants stand, from its corner. */
+  stubs?: Rect
   /** Stretches over what it is joined to. */
   across?: boolean
 }

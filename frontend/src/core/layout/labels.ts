@@ -1,6 +1,6 @@
 // Where the labels of wires go: beside their lane, off every box, lane and other label; shorter when there is no room.
 
-import type { Badge, Knot, LabelPlace, LayoutLink, Placed, Rect, Size, Wire } from './geometry'
+import type { Badge, Knot, LabelPlace, LayoutLink, Rect, Size, Wire } from './geometry'
 import { badgeRects } from './extent'
 import { push } from '../trace/trace-index'
 import { cover, LANE, middleOf } from './route'
@@ -15,7 +15,7 @@ type Draft = { -readonly [key in keyof Wire]: Wire[key] }
 
 /** Gives every labelled wire its places; gradient labels choose first. */
 export function placeLabels(
-  wires: Wire[], boxes: readonly Placed[], headers: readonly Placed[], links: ReadonlyMap<string, LayoutLink>,
+  wires: Wire[], boxes: readonly Rect[], headers: readonly Rect[], links: ReadonlyMap<string, LayoutLink>,
 ): void {
   const taken = new Grid()
   for (const box of boxes) taken.add(box)

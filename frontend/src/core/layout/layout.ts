@@ -3,7 +3,7 @@
 
 import { extent, HEADER } from './extent'
 import type {
-  Frame, Knot, Layout, LayoutGroup, LayoutInput, LayoutItem, LayoutLink, Placed, Size, Wire,
+  Frame, Knot, Layout, LayoutGroup, LayoutInput, LayoutItem, LayoutLink, Placed, Rect, Size, Wire,
 } from './geometry'
 import { placeLabels } from './labels'
 import { bundle, nodeOf, type Hop, type Level } from './level'
@@ -62,7 +62,8 @@ class Sheet {
   result(): Layout {
     this.lay('')
     this.place('', 0, 0)
-    placeLabels(this.wires, this.placed, this.headers(), new Map(this.input.links.map((link) => [link.id, link])))
+    const boxes = [...this.placed, ...this.stubs()]
+    placeLabels(this.wires, boxes, this.headers(), new Map(this.input.links.map((link) => [link.id, link])))
     return {
       boxes: this.placed,
       frames: this.frames,
@@ -71,6 +72,13 @@ class Sheet {
       open: this.input.expanded,
       ...this.bounds(),
     }
+  }
+
+  private stubs(): Rect[] {
+    return this.placed.flatMap(({ id, x, y }) => {
+      const stubs = this.items.get(id)?.stubs
+      return stubs ? [{ ...stubs, x: x + stubs.x, y: y + stubs.y }] : []
+    })
   }
 
   /** Children of every open level, in the order of the first box. */

@@ -28,9 +28,9 @@ export interface BoxPaint {
   strip: Strip | null
   trouble: '' | 'raised' | 'nonfinite' | 'cut'
   /** A leaf that all passes have left without a gradient. */
-  leftOut: boolean
+  leftOut?: boolean
   /** Gradient came here, but `autograd.grad()` returned it instead of adding it to `.grad`. */
-  returned: boolean
+  returned?: boolean
   /** For a collective the ranks that have met so far. */
   exchanged: readonly Exchanged[]
 }
@@ -239,8 +239,6 @@ export class Story {
       value: last?.value ?? { kind: 'blank' },
       gradient: last?.gradient ?? { kind: 'blank' },
       strip: null,
-      leftOut: false,
-      returned: false,
       exchanged: [],
       trouble: inside.suspects.map((life) => this.trouble(life, step)).find((trouble) => trouble !== '') ?? '',
     }

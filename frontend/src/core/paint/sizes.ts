@@ -21,6 +21,9 @@ const GHOST = 112
 const TAIL = 30
 const MARGIN_SIDE = 46
 const LEAST_SIDE = 6
+/** What the last constant is takes a row under it. */
+const CAPTIONED = 12
+const STUB_ROW = 24
 const WIDEST = 380
 /** Names longer than this are cut; the whole name is in the tooltip. */
 const LONGEST_NAME = 168
@@ -117,9 +120,12 @@ function boxItem(box: Box, measure: Measure): LayoutItem {
     ),
   )
   const h = HEAD + bodyHeight(shown) + strip
+  const { length } = sheet.stubs.get(box.id) ?? []
+  const beside = stubsWidth(box.id, measure)
   return {
     id: box.id, parent: sheet.parents.get(box.id) ?? '', w, h, side: sideOf(box.id, measure),
     tail: story.hasSeed(box.id) ? TAIL : 0,
+    stubs: { x: -beside, y: (HEAD + h - strip - length * STUB_ROW) / 2, w: beside, h: length * STUB_ROW + CAPTIONED },
   }
 }
 
@@ -146,16 +152,10 @@ function groupItem(group: Group, measure: Measure): LayoutGroup {
   const head = headOfGroup(group, measure)
   const widest = Math.max(30, ...shown.map((entry) => entry.width))
   const w = upTo4(Math.max(NARROWEST, Math.min(WIDEST, headWidth(head)), 2 * (widest + 20)))
-  const header =
-    26 +
-    textWidth(head.title, TITLE) +
-    8 +
-    textWidth(head.aside, ASIDE) +
-    (head.right ? 16 + textWidth(head.right, ASIDE) : 0)
   return {
     id: group.id, parent: sheet.parents.get(group.id) ?? '', w, h: HEAD + bodyHeight(shown), side: 8,
     tail: story.rootIn(group.id) === null ? 6 : TAIL,
-    header: Math.ceil(header),
+    header: Math.ceil(headWidth(head)),
   }
 }
 

@@ -165,6 +165,7 @@ test('marks of the timeline keep to their side and their labels apart', () => {
     }
   }
   expect(marksOf(index, new Track(index, 0, 100))).toEqual([])
+  expect(track.at(total + 5)).toBe(track.at(total))
 })
 
 test('every step of every fixture can be told', () => {

@@ -103,7 +103,7 @@ function equation(
     return value ? (slot.terms === name ? value.mathml : bracketed(value, name)) : letter
   })
   return {
-    text: math(`<mrow>${summed(filled, reduction)}<mo>${equals}</mo>${result.mathml}</mrow>`),
+    text: math(`<mrow>${summed(filled, reduction)}<mrow><mo>${equals}</mo>${result.mathml}</mrow></mrow>`),
     isNear: total.values.every((value, at) => {
       const right = result.grid.values[at]!
       return Object.is(value, right) || Math.abs(value - right) <= NEAR * Math.abs(right)

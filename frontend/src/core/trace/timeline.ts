@@ -102,8 +102,10 @@ export class Track {
     this.pitch = (right - left) / Math.max(1, this.total - 1)
   }
 
+  /** A step that is not there yet stands at the end. */
   at(step: number): number {
-    return this.total === 1 && step > 0 ? this.right : this.left + this.pitch * (this.places[step]! - 1)
+    const place = this.places[step] ?? this.total
+    return this.total === 1 && step > 0 ? this.right : this.left + this.pitch * (place - 1)
   }
 
   /** The step nearest to an x; none left of all of them. */

@@ -280,7 +280,7 @@ class TraceIndex:
 
     def code_of(self, op: Op) -> str:
         """What the program's code calls an op: the call or sub-expression, of one inside a call what it did there."""
-        return op.inside or self.code.excerpt(op.span)
+        return op.called or self.code.excerpt(op.span)
 
     def name_of_made(self, tensor: str | None) -> str:
         """The user's name for what an op gave, or the sub-expression that the op is."""

@@ -59,7 +59,9 @@ def assembled(run: str, request: RunRequest, recorded: Recorded, outcome: Outcom
     names = tensor_names(recorded, ids, source.names(made, inside), engine.by_number.values(), paths)
     seen_modules = tuple(modules(recorded, ids, paths))
     path_of = {module.id: f"{module.path}(…)" for module in seen_modules}
-    told = {op.id: op.name for op in made if op.id in inside}
+    ends = source.ends_apart(made)
+    told = {op.id: ends[op.span] for op in made if op.span in ends}
+    told.update((op.id, op.name) for op in made if op.id in inside)
     told.update((op, path_of[module]) for op, module in inner_ends(calls).items())
     seen = {**recorded.tensors, **engine.implied} if engine.implied else recorded.tensors
     trace = Trace(
@@ -75,7 +77,7 @@ def assembled(run: str, request: RunRequest, recorded: Recorded, outcome: Outcom
         warnings=tuple(happened.warnings),
         tensors=tuple(tensors(seen, recorded.later_words, ids, names)),
         variables=tuple(variables(recorded, ids)),
-        ops=tuple(msgspec.structs.replace(op, inside=told[op.id]) if op.id in told else op for op in made),
+        ops=tuple(msgspec.structs.replace(op, called=told[op.id]) if op.id in told else op for op in made),
         nodes=nodes(recorded, ids),
         passes=tuple(engine.by_number.values()),
         updates=tuple(updates(recorded, ids, source, names)),

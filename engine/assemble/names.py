@@ -12,6 +12,8 @@ from engine.program.spans import holds
 from engine.trace import Argument, ModuleCall, Op, Span
 
 _MOST_CHARACTERS = 40
+_MOST_LETTERS = 28
+"""Of code that the page tells an op by."""
 _TURNED = ("rsub", "rdiv", "rpow")
 """Ops that were given the right side first."""
 _EITHER_WAY = ("mul", "add")
@@ -109,6 +111,15 @@ class SourceNames:
             for run in runs:
                 inside.update(_on_the_way(run))
         return frozenset(inside)
+
+    def ends_apart(self, ops: Iterable[Op]) -> dict[Span, str]:
+        """Of expressions too long to be told whole that begin as others do: their ends."""
+        texts = {op.span: " ".join(map(str.strip, self._source.written(op.span).splitlines())) for op in ops if op.span}
+        long = {span: text for span, text in texts.items() if len(text) > _MOST_LETTERS}
+        begin = Counter(text[: _MOST_LETTERS - 1] for text in set(long.values()))
+        return {
+            span: f"…{text[1 - _MOST_LETTERS :]}" for span, text in long.items() if begin[text[: _MOST_LETTERS - 1]] > 1
+        }
 
     def _replaced(self, ops: Iterable[Op]) -> set[str]:
         """Ops whose result a function of the program, such as a hook, made something else of before the call around

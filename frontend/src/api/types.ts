@@ -2093,6 +2093,10 @@ export interface Op {
    */
   bucket?: string[];
   /**
+   * What to call it where the code at its span would not say: where it worked on the way inside a call that gave something else, the module that it ended there, as `net.0(…)`, or its own name; where several long expressions begin alike, the end of its own.
+   */
+  called?: string;
+  /**
    * Collective id, the same for the ops of all ranks that met: `inputs` are what this one gave and what was written into, and `outputs` what it got by that. Of the ops that `DistributedDataParallel` makes itself, only those of floating point; what it broadcasts at once is one op, with the parameters and buffers themselves.
    */
   collective?: string | null;
@@ -2120,10 +2124,6 @@ export interface Op {
    * Tensors among the arguments, in order.
    */
   inputs: string[];
-  /**
-   * What to call it where it worked on the way inside the call at its span, which gave something else than this op did: the module that it ended there, as `net.0(…)`, or its own name.
-   */
-  inside?: string;
   /**
    * How often the same place in the source had run this op before.
    */

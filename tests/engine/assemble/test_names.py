@@ -38,7 +38,7 @@ def test_what_a_function_writes_on_its_way_is_not_what_it_gave(engine: LocalEngi
     called = {tensor.id for tensor in trace.tensors if "n" in tensor.names}
     named = [op for op in trace.ops if called.intersection(op.outputs)]
     assert [op.name for op in named] == ["linalg_vector_norm", "linalg_vector_norm"]
-    assert all(op.inside == op.name for op in trace.ops if op.span is not None and op.span.line == named[0].span.line)
+    assert all(op.called == op.name for op in trace.ops if op.span is not None and op.span.line == named[0].span.line)
 
 
 def test_a_sum_has_its_name_when_it_is_whole(engine: LocalEngine) -> None:
@@ -50,12 +50,26 @@ def test_a_sum_has_its_name_when_it_is_whole(engine: LocalEngine) -> None:
         "    total = sum(part ** 2 for part in w.unbind())\n",
     )
     assert names(trace, "add") == [(), ("total",)] * 4
-    assert [op.inside for op in trace.ops if op.name == "add"] == ["add", ""] * 4
+    assert [op.called for op in trace.ops if op.name == "add"] == ["add", ""] * 4
+
+
+def test_long_expressions_that_begin_alike_are_told_by_their_ends(engine: LocalEngine) -> None:
+    trace = run(
+        engine,
+        "first, second, third = torch.ones(3, 2, requires_grad=True).unbind()\n"
+        "loss = first.sum() + second.pow(2).sum() + third.prod()\n"
+        "other = first.sum() * (second.sum() + third.sum())\n",
+    )
+    assert [op.called for op in trace.ops if op.name == "add"] == [
+        "…sum() + second.pow(2).sum()",
+        "…pow(2).sum() + third.prod()",
+        "",
+    ]
 
 
 def test_what_a_layer_makes_before_its_result_is_not_called_like_it(engine: LocalEngine) -> None:
     trace = run(engine, "lstm = nn.LSTM(2, 3)\nout, (h, c) = lstm(torch.ones(4, 1, 2))\n")
-    assert [op.inside for op in trace.ops if op.name in ("zeros", "lstm")] == ["zeros", "zeros", ""]
+    assert [op.called for op in trace.ops if op.name in ("zeros", "lstm")] == ["zeros", "zeros", ""]
 
 
 def test_a_call_that_fails_names_nothing(engine: LocalEngine) -> None:

@@ -18,24 +18,11 @@ test('a tensor that the program never named is told by its base or its shape, ne
 
 test('what worked inside a call is told by the module that it ended or by its own name: the call gave another', () => {
   const { trace } = load('attention')
-  const ops = trace.ops.map((op, at) => (at === 3 ? { ...op, inside: 'net.0(…)' } : op))
+  const ops = trace.ops.map((op, at) => (at === 3 ? { ...op, called: 'net.0(…)' } : op))
   const index = new TraceIndex({ ...trace, ops })
   const nameless = { ...index.tensor(ops[3]!.outputs[0])!, names: [], identity: null }
   expect(nameOf(index, nameless)).toBe('net.0(…)')
   expect(nameOf(new TraceIndex(trace), nameless)).not.toContain('net.0')
-})
-
-test('codes that are too long to be told whole are told by their ends where they begin alike', () => {
-  const { trace } = load('detach')
-  const code = 'first_result.sum() + second.sum() + third.sum()\nfirst_result.sum() * (1 + second)\n'
-  const named = (line: number, end: number): string => {
-    const op = { ...trace.ops[0]!, span: { line, end_line: line, column: 0, end_column: end } }
-    const other = { ...trace.ops[1]!, span: { line: 1, end_line: 1, column: 0, end_column: 33 } }
-    const index = new TraceIndex({ ...trace, program: { ...trace.program, code }, ops: [op, other] })
-    return nameOf(index, { ...index.tensor(op.outputs[0])!, names: [], identity: null })
-  }
-  expect(named(1, 47)).toBe('… second.sum() + third.sum()')
-  expect(named(2, 33)).toBe('first_result.sum() * (1 + s…')
 })
 
 test('a node is named by what it made, a turned weight by the weight, others inside a call by type', () => {

@@ -7,9 +7,6 @@ import type { Lang } from '../state'
 import type { TraceIndex } from './trace-index'
 import type { Words } from '../words/sentences'
 
-/** Letters of code that stands for a name. */
-const MOST = 28
-
 /** The user's code in a span, on one line, cut when long. Columns count code points. */
 export function codeAt(code: string, span: Span | null | undefined, most = 40): string {
   if (!span) return ''
@@ -39,25 +36,9 @@ function memberName(index: TraceIndex, tensor: Tensor): string | undefined {
   return names.get(index.identity(tensor.id))
 }
 
-/** Codes that begin alike and are too long to be told whole: those of several places. */
-const alikes = new WeakMap<TraceIndex, ReadonlySet<string>>()
-
-function alikeCodes(index: TraceIndex): ReadonlySet<string> {
-  let alike = alikes.get(index)
-  if (!alike) {
-    const { ops, program: { code } } = index.trace
-    const whole = new Set(ops.map(({ span }) => codeAt(code, span, Infinity)).filter((text) => text.length > MOST))
-    const cut = [...whole].map((text) => text.slice(0, MOST - 1))
-    alikes.set(index, (alike = new Set(cut.filter((text, at) => cut.indexOf(text) !== at))))
-  }
-  return alike
-}
-
-/** The code of a call, of several that begin alike its end; what a loader does at the head of a loop has none. */
+/** The code of a call; what a loader does at the head of a loop has none. */
 function codeOf(index: TraceIndex, op: Op): string {
-  const whole = op.inside || codeAt(index.trace.program.code, op.span, Infinity)
-  const cut = whole.slice(0, MOST - 1)
-  const code = whole.length <= MOST ? whole : alikeCodes(index).has(cut) ? `…${whole.slice(1 - MOST)}` : `${cut}…`
+  const code = op.called || codeAt(index.trace.program.code, op.span, 28)
   return code && !/^(async )?for\b/.test(code) ? code : op.name
 }
 

@@ -67,8 +67,26 @@ function standing(index: TraceIndex, values: Values, { of, loss }: Letters): { l
   return name ? [...found, { letter: loss, name }] : found
 }
 
-/** The slot's formula with numbers, and what it came to; null unless what is written holds. */
-function withNumbers(slot: RuleSlot, values: Values, rule: Rule): string | null {
+/** Whether none of a rule's formulas is undefined where PyTorch sends a number, as 0/0 is. */
+export function isDefined(index: TraceIndex, rule: Rule, node: Node, at: VisitAt): boolean {
+  const values = new Values(index, node, at)
+  return rule.slots.every((slot) => {
+    const { computed, result, at } = worked(slot, values, rule) ?? {}
+    const places = [...slot.mathml.matchAll(PLACE)].map(([, name]) => (name === CONSTANT ? null : at?.(name!)))
+    const isKnown = places.every((place) => !place?.grid.values.some((value) => Number.isNaN(value)))
+    return !isKnown || !computed?.values.some((value, at) => Number.isNaN(value) && result!.texts[at] !== 'NaN')
+  })
+}
+
+interface Worked {
+  computed: Grid | null
+  /** What was sent. */
+  result: Written
+  at: (name: string) => Written | null
+}
+
+/** The slot's formula worked out with the numbers of the visit, as they are written. */
+function worked(slot: RuleSlot, values: Values, rule: Rule): Worked | null {
   const left = values.left(slot, rule)
   const result = left && written(left, true)
   if (!result) return null
@@ -83,13 +101,19 @@ function withNumbers(slot: RuleSlot, values: Values, rule: Rule): string | null 
   const reduction = values.reduction(slot, rule)
   const whole = reduction?.shape ?? result.grid.shape
   const computed = evaluate(slot.terms, (name) => at(name)?.grid ?? null, whole)
-  const equals = computed && sign(reduction ? sum(computed, reduction.axes) : computed, result)
+  return { computed: computed && reduction ? sum(computed, reduction.axes) : computed, result, at }
+}
+
+/** The slot's formula with numbers, and what it came to; null unless what is written holds. */
+function withNumbers(slot: RuleSlot, values: Values, rule: Rule): string | null {
+  const { computed = null, result, at } = worked(slot, values, rule) ?? {}
+  const equals = computed && sign(computed, result!)
   if (!equals) return null
   const filled = slot.mathml.replace(PLACE, (letter, name: string) => {
-    const value = name === CONSTANT ? null : at(name)
+    const value = name === CONSTANT ? null : at!(name)
     return value ? (slot.terms === name ? value.mathml : bracketed(value, name)) : letter
   })
-  return math(`<mrow>${summed(filled, reduction)}<mo>${equals}</mo>${result.mathml}</mrow>`)
+  return math(`<mrow>${summed(filled, values.reduction(slot, rule))}<mo>${equals}</mo>${result!.mathml}</mrow>`)
 }
 
 const CLOSE = 0.01

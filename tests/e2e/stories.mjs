@@ -1498,6 +1498,7 @@ const stories = {
     await until(sentences, (all) => all.some((text) => text.includes('The values part at line 2: x is [40, 1] in A, all 1 in B')), 'where they part')
     const grad = panel.locator('tr', { hasText: '.grad' }).first()
     await until(() => grad.textContent(), (text) => text.replaceAll(/\s/g, '').includes('88256256≠248'), 'the gradients')
+    await says(panel.locator('thead').first(), 'max |A−B|')
     await says(panel.locator('.diff'), '40.0')
     await shoot(page, 'compare')
     const shared = await until(() => page.url(), (url) => url.includes('with='), 'both runs in the address')

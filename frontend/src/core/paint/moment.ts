@@ -6,7 +6,7 @@ import { nonFinite } from '../words/display'
 import type { TraceIndex, VisitAt } from '../trace/trace-index'
 import { exchangesOf, metBy, type Exchanged } from '../trace/collectives'
 import { groupLife, type GroupLife } from './group-life'
-import { lastVisit, latest, Lives, type Life } from './lives'
+import { lastVisit, latest, Lives, stepOfGrads, type Life } from './lives'
 import { Strips, type Strip } from './strips'
 
 export type Progress = 'future' | 'waiting' | 'forward' | 'current' | 'visited'
@@ -208,7 +208,7 @@ export class Story {
 
   private steps(id: string, step: number, now: Step | undefined): StepNumbers {
     const life = this.lives.byBox.get(id)!
-    const all = life.box.kind === 'leaf' ? life.additions.filter(({ at }) => this.lives.shows(at.pass)) : life.visits
+    const all = life.box.kind === 'leaf' ? life.additions : life.visits
     const { step: backward = 0 } = all.findLast((visit) => visit.step <= step) ?? all[0] ?? {}
     const isTold = now !== undefined && now.kind !== 'op' && now.kind !== 'seed'
     return { forward: life.forwardStep, backward, reached: backward <= step, now: isTold ? step : 0 }
@@ -257,7 +257,7 @@ export class Story {
   private progress(life: Life, step: number, now: Step | undefined): Progress {
     if (now) return now.kind === 'op' ? 'forward' : 'current'
     const reached = life.box.kind === 'leaf'
-      ? life.additions.some(({ at, step: then }) => then <= step && this.lives.shows(at.pass))
+      ? life.additions.some(({ step: then }) => then <= step)
       : lastVisit(life.visits, step) !== undefined
     if (reached) return 'visited'
     return step >= life.forwardStep ? 'waiting' : 'future'
@@ -266,7 +266,7 @@ export class Story {
   private gradientCell(life: Life, visit: VisitAt | undefined, step: number): Cell {
     const { box } = life
     if (box.kind === 'leaf' && box.node != null) {
-      const grad = latest(life.grads, step)
+      const grad = latest(life.grads, stepOfGrads(this.index, this.sheet.graph, step))
       return grad ? { kind: 'tensor', tensor: grad } : { kind: 'none' }
     }
     if (this.lives.raisedHere(life, step)) return { kind: 'raised', text: this.index.trace.failure?.type ?? 'Error' }

@@ -2,7 +2,7 @@
 
 import type { Accumulation, Box, Pass, Step, Sum, Tensor } from '../../api/types'
 import type { TraceIndex, VisitAt } from '../trace/trace-index'
-import { lastVisit, type Dated, type Life, type Lives } from './lives'
+import { lastVisit, stepOfGrads, type Dated, type Life, type Lives } from './lives'
 
 export interface Strip {
   kind: 'sum' | 'grad' | 'hook' | 'error'
@@ -40,8 +40,9 @@ export class Strips {
       if (life.box.node == null) return null
       const pending = this.sumBeforeAddition(life, step)
       if (pending) return { ...pending, now: isCurrent && event?.kind === 'sum' }
-      const reset = life.grads.filter((grad) => grad.step <= step).at(-1)
-      const addition = life.additions.filter((candidate) => candidate.step <= step).at(-1)
+      step = stepOfGrads(this.index, this.lives.sheet.graph, step)
+      const reset = life.grads.findLast((grad) => grad.step <= step)
+      const addition = life.additions.findLast((candidate) => candidate.step <= step)
       if (!addition || (reset && reset.step > addition.step)) {
         return { kind: 'grad', terms: [], result: null, done: false, now: false, before: false }
       }

@@ -182,7 +182,8 @@ export class Lives {
 export function stepOfGrads(index: TraceIndex, { passes = [] }: Pick<Graph, 'passes'>, step: number): number {
   const end = Math.max(...passes.map((pass) => index.passEnd(pass)))
   const isLater = (at: number): boolean => at > end && at <= step
-  return passes[0] && index.trace.passes.some(({ id, visits }) => visits[0] && isLater(index.passStart(id))) ? end : step
+  const isPast = index.trace.passes.some(({ id, visits }) => visits[0] && isLater(index.passStart(id)))
+  return passes[0] && isPast ? end : step
 }
 
 export function latest<T>(list: readonly Dated<T>[], step: number): T | undefined {

@@ -225,7 +225,7 @@ export class Story {
       gradient: this.gradientCell(life, visit, step),
       strip: this.strips.at(life, step, event, isCurrent && this.lives.boxAround(event) === null),
       trouble: this.trouble(life, step),
-      leftOut: this.isLeftOut(life, step) && !this.isReturned(life, step),
+      leftOut: this.isLeftOut(life, step),
       returned: this.isReturned(life, step),
       exchanged: metBy(this.index, exchangesOf(this.index, life.box), step),
     }
@@ -287,11 +287,16 @@ export class Story {
     if (this.lives.raisedHere(life, step)) return 'raised'
     if (!this.isConcerned(life)) return ''
     if (step >= life.forwardStep && this.isFirstNonFinite(life)) return 'nonfinite'
-    return this.isLeftOut(life, step) && !this.isReturned(life, step) ? 'cut' : ''
+    return this.isLeftOut(life, step) ? 'cut' : ''
   }
 
   private isLeftOut(life: Life, step: number): boolean {
-    return life.box.kind === 'leaf' && life.box.node != null && life.grads.length === 0 && this.lives.isOver(step)
+    return this.isWithout(life) && this.lives.isOver(step) && !this.isReturned(life, step)
+  }
+
+  /** Whether a leaf never has a `.grad`. */
+  private isWithout({ box, grads }: Life): boolean {
+    return box.kind === 'leaf' && box.node != null && grads.length === 0
   }
 
   /** Whether a leaf will at some step say that a pass returned its gradient. */
@@ -300,8 +305,7 @@ export class Story {
   }
 
   private isReturned(life: Life, step: number): boolean {
-    if (life.box.kind !== 'leaf' || life.box.node == null || life.grads.length > 0) return false
-    return this.lives.linksOut(life.box.id).some(
+    return this.isWithout(life) && this.lives.linksOut(life.box.id).some(
       (link) =>
         link.kind === 'data' &&
         this.lives.crossings(link).some(

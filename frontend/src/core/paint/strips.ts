@@ -44,7 +44,7 @@ export class Strips {
       const reset = life.grads.findLast((grad) => grad.step <= step)
       const addition = life.additions.findLast((candidate) => candidate.step <= step)
       if (!addition || (reset && reset.step > addition.step)) {
-        return { kind: 'grad', terms: [], result: null, done: false, now: false, before: false }
+        return { ...RAISED, kind: 'grad', done: false }
       }
       return { ...this.additionStrip(addition, step), now: isCurrent && event?.kind === 'accumulate' }
     }

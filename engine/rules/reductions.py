@@ -47,7 +47,8 @@ REDUCTIONS: list[Rule] = [
          zh="沿轴取最小：梯度回到记住的位置，其余是 0。",
          en="Minimum along an axis: the gradient returns to the remembered position, the rest get 0."),
     Rule("LinalgVectorNormBackward0", f("norm2", x), {"self": f("expand", g / y, dim) * x}, only={"ord": "2"},
-         zh="二范数的梯度是输入的单位方向。", en="The gradient of the 2-norm is the unit direction of the input."),
+         zh="二范数的梯度是输入的单位方向；输入全是 0 时，PyTorch 送出 0。",
+         en="The gradient of the 2-norm is the unit direction of the input; where that is all 0 PyTorch sends 0."),
     *(
         Rule(f"{name.title()}Backward0", f(name[1:], x, dim),
              {"self": f("expand", g, dim) / f("total", _tied, dim) * _tied},
@@ -76,7 +77,8 @@ REDUCTIONS: list[Rule] = [
          en="Every later running product contains the element: gradient times product, added up and divided by it. For "
             "an element that is 0 the others are multiplied instead."),
     Rule("NormBackward1", f("norm2", x), {"self": f("expand", g / y, dim) * x}, variant="dim", only={"p": "2"},
-         zh="二范数的梯度是输入的单位方向。", en="The gradient of the 2-norm is the unit direction of the input."),
+         zh="二范数的梯度是输入的单位方向；输入全是 0 时，PyTorch 送出 0。",
+         en="The gradient of the 2-norm is the unit direction of the input; where that is all 0 PyTorch sends 0."),
     Rule("TraceBackward0", f("total", f("diagonal", x)), {"self": g * f("identity", x)},
          letters={"self": "A", "result": "s"},
          zh="迹只看对角线：对角线各得到收到的梯度，其余是 0。",

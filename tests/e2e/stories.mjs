@@ -1506,7 +1506,7 @@ const stories = {
       await until(async () => `${await step()} ${await page.locator('.told .text').textContent()}`, (text) => text.startsWith(String(at)) && text.includes(kind), `step ${at}`)
     }
     await page.keyboard.press('Shift+ArrowRight')
-    await says(page.locator('.told .text'), 'is done')
+    await says(page.locator('.told .text'), 'backward() #1 ends')
     if ((await step()) >= before) throw new Error('over more than the pass')
     await page.keyboard.press('/')
     const search = page.getByRole('search')

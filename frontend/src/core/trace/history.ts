@@ -217,8 +217,8 @@ export class History {
       const name = tensorName(index, tensor)
       // else another leaf took its place, and none was to arrive
       const isInner = tensor.role !== 'parameter' && inner.has(leaf)
-      const isCalled = !isInner && (tensor.names ?? []).some((name) => leafOfName.get(this.scoped(name, tensor)) === leaf)
-      if (list.length > 0 || (isCalled && lastOf.get(leaf)?.requires_grad))
+      const isCalled = (tensor.names ?? []).some((name) => leafOfName.get(this.scoped(name, tensor)) === leaf)
+      if (list.length > 0 || (isCalled && !isInner && lastOf.get(leaf)?.requires_grad))
         accounts.set(leaf, { leaf, name, entries: list })
     }
     return [...accounts.values()]

@@ -187,13 +187,9 @@ export function stepOfGrads(index: TraceIndex, { passes = [] }: Pick<Graph, 'pas
 }
 
 export function latest<T>(list: readonly Dated<T>[], step: number): T | undefined {
-  let found: T | undefined
-  for (const entry of list) if (entry.step <= step) found = entry.at
-  return found
+  return list.findLast((entry) => entry.step <= step)?.at
 }
 
 export function lastVisit(visits: readonly VisitAt[], step: number): VisitAt | undefined {
-  let found: VisitAt | undefined
-  for (const visit of visits) if (visit.step <= step && visit.step > 0) found = visit
-  return found
+  return visits.findLast((visit) => visit.step <= step && visit.step > 0)
 }

@@ -104,10 +104,8 @@ export class Lives {
 
   /** The first step at which gradient came to a box; infinite for one it never comes to. */
   reached({ box, additions, visits }: Life): number {
-    const steps = box.kind === 'leaf'
-      ? additions.map(({ step }) => step)
-      : visits.map(({ step }) => step).filter((step) => step > 0)
-    return Math.min(...steps)
+    const steps = (box.kind === 'leaf' ? additions : visits).map(({ step }) => step)
+    return Math.min(...steps.filter((step) => step > 0))
   }
 
   raisedHere(life: Life, step: number): boolean {

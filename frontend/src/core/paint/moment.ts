@@ -256,10 +256,7 @@ export class Story {
 
   private progress(life: Life, step: number, now: Step | undefined): Progress {
     if (now) return now.kind === 'op' ? 'forward' : 'current'
-    const reached = life.box.kind === 'leaf'
-      ? life.additions.some(({ step: then }) => then <= step)
-      : lastVisit(life.visits, step) !== undefined
-    if (reached) return 'visited'
+    if (this.lives.reached(life) <= step) return 'visited'
     return step >= life.forwardStep ? 'waiting' : 'future'
   }
 

@@ -458,10 +458,11 @@ class Op(Record, frozen=True):
     """Whether autograd was recording."""
     in_place: bool = False
     """Wrote into an existing tensor."""
+    inside: bool = False
+    """Worked on the way inside the call at its span, which gave something else than this op did."""
     called: str = ""
-    """What to call it where the code at its span would not say: where it worked on the way inside a call that gave
-    something else, the module that it ended there, as `net.0(…)`, or its own name; where several long expressions begin
-    alike, the end of its own."""
+    """What to call it where the code at its span would not say: inside a call the module that it ended there, as
+    `net.0(…)`, or its own name; where several long expressions begin alike, the end of its own."""
     view: bool = False
     """The output shares storage with an input."""
     broadcast: tuple[Broadcast, ...] = ()

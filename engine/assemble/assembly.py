@@ -1,6 +1,6 @@
 """The trace of a run from what its worker said, and the facts beside it that parts are derived from."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 
 import msgspec
 
@@ -35,6 +35,7 @@ from engine.trace import (
     Environment,
     Failure,
     Finding,
+    Op,
     Pass,
     Span,
     Step,
@@ -77,7 +78,7 @@ def assembled(run: str, request: RunRequest, recorded: Recorded, outcome: Outcom
         warnings=tuple(happened.warnings),
         tensors=tuple(tensors(seen, recorded.later_words, ids, names)),
         variables=tuple(variables(recorded, ids)),
-        ops=tuple(msgspec.structs.replace(op, called=told[op.id]) if op.id in told else op for op in made),
+        ops=tuple(_told(op, told, inside) for op in made),
         nodes=nodes(recorded, ids),
         passes=tuple(engine.by_number.values()),
         updates=tuple(updates(recorded, ids, source, names)),
@@ -97,6 +98,12 @@ def assembled(run: str, request: RunRequest, recorded: Recorded, outcome: Outcom
         truncated=tuple(_truncated(recorded, engine.by_number, happened)),
     )
     return trace, _side_facts(recorded, ids, happened)
+
+
+def _told(op: Op, told: Mapping[str, str], inside: Container[str]) -> Op:
+    """An op with what it is to be called."""
+    called = told.get(op.id)
+    return op if called is None else msgspec.structs.replace(op, called=called, inside=op.id in inside)
 
 
 def _failure_step(failure: Failure | None) -> Iterator[Step]:

@@ -43,6 +43,7 @@ _TABLE: tuple[tuple[str, str, str, *tuple[Rule, ...]], ...] = (
     ("non_scalar_backward", "RuntimeError", r"grad can be implicitly created only for scalar outputs", passes.not_scalar),
     ("nothing_requires_grad", "RuntimeError", r"does not require grad and does not have a grad_fn"),
     ("saved_tensor_changed", "RuntimeError", r"modified by an inplace operation", passes.saved_changed),
+    ("no_derivative", "RuntimeError", r"derivative for aten::\w+ is not implemented", autograd.no_derivative),
     # A value of another kind than was meant, whatever was asked of it
     ("", "AttributeError", r"object has no attribute", values.odd_value),
     ("", "TypeError", r"must be (?:a )?(?:Tensor|tuple of Tensors|integers)|unsupported operand|can only concatenate|can't multiply sequence|indices must be|not callable|not iterable|not subscriptable|(?P<nothing>NoneType)|'(?:\w+_)?method", values.odd_value),

@@ -3,6 +3,7 @@
 from engine.rules.formula import Symbol
 from engine.rules.rule import UNARY, Rule, dim, f, g, holds, weight, x, y
 
+_scale = Symbol("scale")
 _softplus = f("log", 1 + f("exp", x))
 
 ACTIVATIONS: list[Rule] = [
@@ -14,9 +15,14 @@ ACTIVATIONS: list[Rule] = [
          zh="负的一侧不归零，而是乘上一个小斜率。",
          en="The negative side is not cut off but multiplied by a small slope."),
     Rule("EluBackward0", f("where", x > 0, x, Symbol("alpha") * (f("exp", x) - 1)),
-         {"self": f("where", x > 0, g, g * (Symbol("alpha") * f("exp", x)))},
+         {"self": f("where", x > 0, g, g * (Symbol("alpha") * f("exp", x)))}, only={"scale": "1", "input_scale": "1"},
          zh="正的一侧原样通过，负的一侧按指数衰减。",
          en="The positive side passes, the negative side decays exponentially."),
+    Rule("EluBackward0", f("where", x > 0, _scale * x, _scale * Symbol("alpha") * (f("exp", x) - 1)),
+         {"self": f("where", x > 0, _scale * g, _scale * g * (Symbol("alpha") * f("exp", x)))}, variant="scaled",
+         letters={**UNARY, "scale": "λ"}, only={"input_scale": "1"},
+         zh="selu 就是 elu 乘上一个略大于 1 的常数，所以两侧的斜率都乘上它。",
+         en="SELU is ELU times a constant a little above 1, so both sides of its slope are multiplied by it."),
     Rule("SigmoidBackward0", f("sigmoid", x), {"self": g * (y * (1 - y))},
          zh="sigmoid 的导数是结果乘以（1 减结果），最大 0.25，两端趋于 0。",
          en="The derivative of sigmoid is the result times one minus it: at most 0.25, near 0 at both ends."),

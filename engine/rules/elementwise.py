@@ -22,7 +22,7 @@ ELEMENTWISE: list[Rule] = [
     Rule("SubBackward0", x - alpha * other, {"self": g, "other": -alpha * g}, letters=BINARY, variant="alpha",
          zh="左边原样得到梯度，右边得到 −alpha 倍。",
          en="The left side gets the gradient unchanged, the right side −alpha times it."),
-    Rule("RsubBackward0 RsubBackward1", other - x, {"self": -g, "other": g}, letters=BINARY,
+    Rule("RsubBackward0 RsubBackward1", other - x, {"self": -g, "other": g}, letters=BINARY, only={"alpha": "1"},
          zh="这里是 other − self，所以 self 得到变号的梯度。",
          en="This is other − self, so self gets the negative gradient."),
     Rule("MulBackward0 MulBackward1", x * other, {"self": g * other, "other": g * x}, letters=BINARY,

@@ -98,7 +98,7 @@ Letters = Mapping[str, str]
 _SUM, _PRODUCT, _SIGN, _POWER, _ATOM = range(1, 6)
 _LEVEL = {
     "add": _SUM, "sub": _SUM, "mul": _PRODUCT, "div": _PRODUCT, "matmul": _PRODUCT, "neg": _SIGN, "pow": _POWER,
-    "transpose": _POWER, "inverse": _POWER, "total": _PRODUCT,
+    "transpose": _POWER, "inverse": _POWER, "total": _PRODUCT, "prod_others": _PRODUCT,
     "gt": 0, "ge": 0, "lt": 0, "le": 0, "eq": 0, "and": 0,
 }  # fmt: skip
 _SIGNS = {
@@ -228,6 +228,10 @@ _SPECIAL: dict[str, Callable[[_Writer, tuple[Expr, ...]], str]] = {
     "identity": lambda _writer, _arguments: "<mi>𝐈</mi>",
     "inverse": lambda writer, arguments: (
         f"<msup>{writer.inside(arguments[0], _ATOM)}<mrow><mo>−</mo><mn>1</mn></mrow></msup>"
+    ),
+    "prod_others": lambda writer, arguments: (
+        "<mrow><munder><mo>∏</mo><mrow><mi>j</mi><mo>≠</mo><mi>i</mi></mrow></munder>"
+        f"<msub>{writer.inside(arguments[0], _ATOM)}<mi>j</mi></msub></mrow>"
     ),
     "count": lambda writer, _arguments: writer.write(Symbol("n")),
 }

@@ -9,6 +9,9 @@ _NORM: Letters = {"input": "x", "weight": "γ", "bias": "β", "result": "y", "re
 _hat = (_inp - _mean) * _rstd
 _seen_mean, _seen_root = Symbol("running_mean"), f("sqrt", Symbol("running_var") + Symbol("eps"))
 
+_root = f("sqrt", Symbol("d"))
+_scores = Symbol("query") @ Symbol("key").T / _root
+
 _NO_ROW = str(2**64 - 1)
 """What an embedding without a row for padding saves: -1, as an unsigned number."""
 
@@ -24,10 +27,11 @@ LAYERS: list[Rule] = [
          {"self": f("put_add", g, Symbol("result1"))},
          letters={**UNARY, "result1": "argmax"},
          zh="每个窗口里只有最大的那一格得到梯度。", en="In each window only the largest cell gets the gradient."),
-    Rule("AvgPool2DBackward0 AvgPool3DBackward0", f("avg_pool", x), {"self": f("spread", g) / Symbol("k²")},
+    Rule("AvgPool2DBackward0 AvgPool3DBackward0", f("avg_pool", x), {"self": f("spread", g) / Symbol("cells")},
+         letters={**UNARY, "cells": "n"}, only={"divisor_override": "None"},
          zh="每个窗口把梯度平分给它的各格。", en="Each window splits its gradient evenly over its cells."),
     Rule("AdaptiveAvgPool2DBackward0 AdaptiveAvgPool3DBackward0", f("avg_pool", x),
-         {"self": f("spread", g) / Symbol("k²")},
+         {"self": f("spread", g) / Symbol("cells")}, letters={**UNARY, "cells": "n"},
          zh="每个窗口把梯度平分给它的各格。", en="Each window splits its gradient evenly over its cells."),
     Rule("NativeLayerNormBackward0", _hat * weight + bias,
          {"input": _rstd * (g * weight - f("mean", g * weight, _axes) - _hat * f("mean", g * weight * _hat, _axes)),
@@ -43,22 +47,28 @@ LAYERS: list[Rule] = [
          zh="训练时均值和方差也依赖输入，所以一批样本的梯度互相影响。",
          en="In training mean and variance depend on the input too, so the samples of a batch affect each other."),
     Rule("EmbeddingBackward0", f("index", weight, Symbol("indices")), {"weight": f("put_add", g, Symbol("indices"))},
-         letters={"weight": "W", "indices": "i", "result": "y"}, only={"padding_idx": _NO_ROW},
+         letters={"weight": "W", "indices": "i", "result": "y"},
+         only={"padding_idx": _NO_ROW, "scale_grad_by_freq": "False"},
          zh="只有被查到的行得到梯度；查到几次就加几次。",
          en="Only rows that were looked up get a gradient; looked up twice, added twice."),
     Rule("EmbeddingBackward0", f("index", weight, Symbol("indices")),
          {"weight": f("zero_at", f("put_add", g, Symbol("indices")), Symbol("padding_idx"))}, variant="padding",
          letters={"weight": "W", "indices": "i", "result": "y", "padding_idx": "p"},
+         only={"scale_grad_by_freq": "False"},
          zh="被查到的行得到梯度，查到几次就加几次；padding_idx 那一行没有梯度。",
          en="Rows that were looked up get a gradient, looked up twice, added twice; the row of padding_idx gets none."),
-    Rule("ScaledDotProductFlashAttentionForCpuBackward0",
-         f("softmax", Symbol("query") @ Symbol("key").T / f("sqrt", Symbol("d"))) @ Symbol("value"),
-         {"query": f("dS") @ Symbol("key") / f("sqrt", Symbol("d")),
-          "key": f("dS").T @ Symbol("query") / f("sqrt", Symbol("d")),
-          "value": f("softmax", Symbol("query") @ Symbol("key").T / f("sqrt", Symbol("d"))).T @ g},
-         letters={"query": "Q", "key": "K", "value": "V", "result": "Y"},
-         zh="value 得到注意力的转置乘以梯度；query 和 key 的梯度经过 softmax 的规则（dS）。",
-         en="The value gets the transposed attention times the gradient; query and key follow the softmax rule (dS)."),
+    *(
+        Rule("ScaledDotProductFlashAttentionForCpuBackward0", weights @ Symbol("value"),
+             {"query": f("dS") @ Symbol("key") / _root, "key": f("dS").T @ Symbol("query") / _root,
+              "value": weights.T @ g}, variant=variant, only=only,
+             letters={"query": "Q", "key": "K", "value": "V", "result": "Y", "mask": "M"},
+             zh="value 得到注意力的转置乘以梯度；query 和 key 的梯度经过 softmax 的规则。",
+             en="The value gets the transposed attention times the gradient; query and key follow the rule of softmax.")
+        for variant, weights, only in (
+            ("", f("softmax", _scores), {"scale": "None", "is_causal": "False", "attn_mask": "None"}),
+            ("masked", f("softmax", _scores + mask), {"scale": "None"}),
+        )
+    ),
     Rule("NativeDropoutBackward0", x * mask / (1 - Symbol("p")), {"self": g * mask / (1 - Symbol("p"))},
          letters={**UNARY, "mask": "m"},
          zh="丢掉的元素没有梯度，其余放大同样的倍数。",

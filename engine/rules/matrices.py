@@ -15,9 +15,10 @@ MATRICES: list[Rule] = [
          zh="成批的矩阵乘法，每一批各按矩阵乘法求导。", en="A batch of matrix products, each differentiated as one."),
     Rule("AddmmBackward0", x + Symbol("mat1") @ Symbol("mat2"),
          {"self": g, "mat1": g @ Symbol("mat2").T, "mat2": Symbol("mat1").T @ g},
-         letters={"self": "b", "mat1": "X", "mat2": "W", "result": "Y"},
-         zh="线性层：输入得到梯度乘以权重的转置，权重得到输入的转置乘以梯度，偏置得到梯度（再沿批求和）。",
-         en="A linear layer: input and weight get the gradient times the other, transposed; the bias the sum of rows."),
+         letters={"self": "b", "mat1": "X", "mat2": "W", "result": "Y"}, only={"alpha": "1", "beta": "1"},
+         zh="线性层：输入得到梯度乘以权重的转置，权重得到输入的转置乘以梯度；偏置得到梯度，被广播过就沿批求和。",
+         en="A linear layer: input and weight get the gradient times the other, transposed; the bias gets the "
+            "gradient, summed over the rows it was added to."),
     Rule("MvBackward0", x @ Symbol("vec"), {"self": f("outer", g, Symbol("vec")), "vec": x.T @ g},
          letters={"self": "A", "vec": "v", "result": "y"}, source=YAML,
          zh="矩阵得到梯度与向量的外积，向量得到矩阵的转置乘以梯度。",
@@ -32,6 +33,7 @@ MATRICES: list[Rule] = [
          zh="逆矩阵的梯度：两边各乘逆矩阵的转置，再变号。",
          en="The inverse puts its transpose on both sides of the gradient, with a minus."),
     Rule("LinalgDetBackward0", f("det", _A), {"A": g * y * f("inverse", _A).T}, letters={"A": "A", "result": "d"},
-         zh="行列式的梯度是行列式乘以逆矩阵的转置（伴随矩阵的转置）。",
-         en="The gradient of the determinant is it times the transposed inverse: the transposed adjugate."),
+         zh="行列式的梯度是行列式乘以逆矩阵的转置（伴随矩阵的转置）；矩阵不可逆时，PyTorch 送出 0。",
+         en="The gradient of the determinant is it times the transposed inverse: the transposed adjugate. Where "
+            "there is no inverse PyTorch sends 0."),
 ]  # fmt: skip

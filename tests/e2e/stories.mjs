@@ -60,6 +60,12 @@ model(torch.ones(3, 4)).pow(2).mean().backward()`
 const COMPLEX = `import torch
 z = torch.tensor([1 + 2j, 0.5 - 1j], requires_grad=True)
 (z * z.conj()).abs().sum().backward()`
+const PASSES = `import torch
+w = torch.tensor([3.0, 3.0], requires_grad=True)
+(3 * w).sum().backward()
+(w * w).sum().backward()
+print(torch.arange(36.0).reshape(6, 6) * -111.1111)
+`
 const LOOP = `import torch
 x = torch.tensor([1.0, 1.0], requires_grad=True)
 y = x * 2
@@ -1515,6 +1521,33 @@ const stories = {
     await shoot(page, 'jacobian-mode')
   },
 
+  async 'a matrix is printed in its rows, arrows step after a pass was chosen, and a new program has no old search'(page) {
+    await open(page, '#lang=en')
+    await run(page, PASSES)
+    const step = () => page.evaluate(() => Number(new URLSearchParams(location.hash.slice(1)).get('step')))
+    const rows = await page.locator('.output pre').evaluate((pre) => Math.round(pre.clientHeight / parseFloat(getComputedStyle(pre).lineHeight)))
+    if (rows !== 6) throw new Error(`6 rows of a matrix in ${rows} lines`)
+    await page.locator('select[title=Pass]').selectOption({ index: 1 })
+    await until(() => page.locator('.gg-scene').textContent(), (text) => text.includes('None + 3 → 3'), 'what that pass added')
+    await page.locator('select[title=Pass]').press('ArrowLeft')
+    const before = await until(step, (at) => at > 0, 'a step back')
+    await says(page.locator('select[title=Pass]').locator('option:checked'), '#1')
+    await page.evaluate(() => document.activeElement.blur())
+    await page.keyboard.press('Home')
+    for (const [at, kind] of [[1, 'Compute'], [2, 'Compute'], [3, 'Compute'], [4, 'Start backward']]) {
+      await page.keyboard.press('ArrowRight')
+      await until(async () => `${await step()} ${await page.locator('.told .text').textContent()}`, (text) => text.startsWith(String(at)) && text.includes(kind), `step ${at}`)
+    }
+    await page.keyboard.press('Shift+ArrowRight')
+    await says(page.locator('.told .text'), 'backward() #1 ends')
+    if ((await step()) >= before) throw new Error('over more than the pass')
+    await page.keyboard.press('/')
+    const search = page.getByRole('search')
+    await search.waitFor()
+    await run(page, PASSES.replace('3.0', '4.0'))
+    await search.waitFor({ state: 'detached' })
+  },
+
   async 'a run stands beside the one before it, and Back takes it away'(page) {
     await open(page, '#lang=en')
     await run(page, LOOP)
@@ -1531,6 +1564,7 @@ const stories = {
     await until(sentences, (all) => all.some((text) => text.includes('The values part at line 2: x is [40, 1] in A, all 1 in B')), 'where they part')
     const grad = panel.locator('tr', { hasText: '.grad' }).first()
     await until(() => grad.textContent(), (text) => text.replaceAll(/\s/g, '').includes('88256256≠248'), 'the gradients')
+    await says(panel.locator('thead').first(), 'max |A−B|')
     await says(panel.locator('.diff'), '40.0')
     await shoot(page, 'compare')
     const shared = await until(() => page.url(), (url) => url.includes('with='), 'both runs in the address')

@@ -92,6 +92,14 @@ def _scatter(zeros: Array, g: Array, dim: int, index: Array) -> Array:
     return zeros
 
 
+def _prod_others(x: Array, dim: int | None = None) -> Array:
+    """For each element the product of the others along the axis, or of all others."""
+    if dim is None:
+        return _prod_others(x.ravel(), 0).reshape(x.shape)
+    each = [np.delete(x, at, dim).prod(axis=dim) for at in range(x.shape[dim])]
+    return np.stack(each, axis=dim)
+
+
 def _scatter_add(zeros: Array, g: Array, dim: int, index: Array) -> Array:
     places = np.indices(index.shape)
     places[dim] = index
@@ -100,7 +108,8 @@ def _scatter_add(zeros: Array, g: Array, dim: int, index: Array) -> Array:
 
 
 def _one_hot(zeros: Array, target: Array) -> Array:
-    zeros[np.arange(len(target)), target] = 1
+    (counted,) = np.nonzero(target >= 0)
+    zeros[counted, target[counted]] = 1
     return zeros
 
 
@@ -235,6 +244,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "zero_along": _zero_along,
     "gather": lambda g, dim, index: np.take_along_axis(g, index, dim),
     "crop": _crop,
+    "prod_others": _prod_others,
     "cumsum": np.cumsum,
     "reverse": np.flip,
     "outer": np.outer,
@@ -246,7 +256,6 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "tril": np.tril,
     "triu": np.triu,
     "to": lambda g: g,
-    "rows": len,
     "index_select": lambda g, dim, index: np.take(g, index, axis=dim),
     "index": lambda g, index: g[index],
     "zero_at": lambda g, index: np.where(np.isin(np.arange(len(g)), index)[:, None], 0, g),

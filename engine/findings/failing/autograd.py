@@ -18,6 +18,13 @@ def leaf_written(case: Case) -> Finding:
     return case.finding("", {"name": leaf}, tensors=(case.first,), fix=fix)
 
 
+def no_derivative(case: Case) -> Finding:
+    """A pass that comes to an op PyTorch has no derivative of, such as `//`."""
+    node = known(known(case.diagnosis.failed_pass()).failed_node)
+    op = known(case.diagnosis.op_of_node(node))
+    return case.finding(span=op.span, op=op.name, tensors=())
+
+
 def hooked_in_place(case: Case) -> Finding:
     """What a layer with a full backward hook gave, written over: the hook made it a view."""
     made = known(case.layer_made)

@@ -233,7 +233,11 @@ def optimizer_empty(case: Case) -> Finding:
     if len(hidden) == 1:
         span, fix = case.code.span(hidden[0].value), wrapped(case.diagnosis, hidden[0])
         return case.finding("optimizer_empty_list", said_of(hidden[0]), span=span, fix=fix)
-    return _used_up(case) or case.finding(count=count if registered else "", is_some=str(int(bool(registered))))
+    given = known(case.call).args[:1]
+    is_written_empty = any(isinstance(one, ast.List | ast.Tuple) and not one.elts for one in given)
+    code = "optimizer_given_nothing" if is_written_empty else ""
+    said = {"count": count if registered else "", "is_some": str(int(bool(registered)))}
+    return _used_up(case) or case.finding(code, said)
 
 
 def _used_up(case: Case) -> Finding | None:

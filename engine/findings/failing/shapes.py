@@ -65,7 +65,9 @@ def broadcast(case: Case) -> Finding:
     said = {**case.about(left, right), **latest, "back": str(back)}
     is_stretched = 1 in (left.shape[-back], right.shape[-back]) or len(left.shape) != len(right.shape)
     code = "" if is_stretched else "shape_mismatch_sizes"
-    return case.finding(code, said, tensors=(left, right), least=str(min(len(left.shape), len(right.shape))))
+    least = min(len(left.shape), len(right.shape))
+    said["is_of_layers"] = str(int(bool(case.diagnosis.trace.modules) and least > 1))
+    return case.finding(code, said, tensors=(left, right), least=str(least))
 
 
 def _clashing(case: Case) -> tuple[Tensor, Tensor, int]:

@@ -2093,7 +2093,7 @@ export interface Op {
    */
   bucket?: string[];
   /**
-   * What to call it where the code at its span would not say: where it worked on the way inside a call that gave something else, the module that it ended there, as `net.0(…)`, or its own name; where several long expressions begin alike, the end of its own.
+   * What to call it where the code at its span would not say: inside a call the module that it ended there, as `net.0(…)`, or its own name; where several long expressions begin alike, the end of its own.
    */
   called?: string;
   /**
@@ -2124,6 +2124,10 @@ export interface Op {
    * Tensors among the arguments, in order.
    */
   inputs: string[];
+  /**
+   * Worked on the way inside the call at its span, which gave something else than this op did.
+   */
+  inside?: boolean;
   /**
    * How often the same place in the source had run this op before.
    */

@@ -246,6 +246,10 @@ AUTOGRAD: dict[str, list[Row]] = {
         Row(W + "w[0] = 3. #<\n", {"name": "w"}, True),
         Row(W + "w[:1].add_(1) #<\n", {"op": "add_"}, True),
     ],
+    "no_derivative": [
+        Row(W + "y = w // 2 #<\ny.sum().backward()\n", {"used_line": "7"}),
+        Row(W + "(w * torch.floor_divide(w, w)).sum().backward() #<\n", {"line": "6"}),
+    ],
     "only_floats_require_grad": [
         Row("x = torch.tensor([1, 2], requires_grad=True) #<\n", {"line": "5"}, True),
         Row("i = torch.arange(3)\ni.requires_grad_() #<\n", {"line": "6"}, True),
@@ -919,8 +923,12 @@ MODULES: dict[str, list[Row]] = {
             {"type": "Linear"},
         ),
     ],
-    "optimizer_empty": [
+    "optimizer_given_nothing": [
         Row("opt = torch.optim.SGD([], lr=.1) #<\n", {"line": "5"}),
+        Row("from torch import optim\nnet = nn.Linear(1, 1)\nopt = optim.Adam((), lr=.1) #<\n", {"line": "7"}),
+    ],
+    "optimizer_empty": [
+        Row("class Net(nn.Module):\n    pass\nopt = torch.optim.SGD(Net().parameters(), lr=.1) #<\n", {"line": "7"}),
         Row("net = nn.Sequential(nn.ReLU())\nopt = torch.optim.Adam(net.parameters()) #<\n", {"line": "6"}),
     ],
     "not_a_leaf_in_optimizer": [

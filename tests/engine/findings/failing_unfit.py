@@ -141,8 +141,8 @@ UNFIT: dict[str, list[Row]] = {
         Row("net = nn.Linear(2, 1).to(torch.bfloat16) #<\nx = torch.ones(3, 2)\nnet(x)\n", {"name": "x"}),
     ],
     "shape_mismatch_sizes": [
-        Row("torch.ones(2, 3) - torch.ones(2, 4) #<\n", {"a": "3", "b": "4"}),
-        Row("net = nn.Linear(3, 5)\nF.mse_loss(net(torch.ones(2, 3)), torch.ones(2, 6)) #<\n", {"axis": "1"}),
+        Row("torch.ones(2, 3) - torch.ones(2, 4) #<\n", {"a": "3", "b": "4", "is_of_layers": "0"}),
+        Row("net = nn.Linear(3, 5)\nF.mse_loss(net(torch.ones(2, 3)), torch.ones(2, 6)) #<\n", {"axis": "1", "is_of_layers": "1"}),
     ],
     "stack_lengths": [
         Row("words = [torch.ones(2), torch.ones(3)]\ntorch.stack(words) #<\n", {"name": "words"}),

@@ -57,6 +57,7 @@ T = torch.tensor([[0.0, 1.0, 1.0], [1.0, 0.0, 0.0]], dtype=torch.float64)
 P = positive(2, 3)
 ROWS = torch.tensor([2, 0, 2])
 CLASSES = torch.tensor([2, 0])
+SOME = torch.tensor([2, -100, 0])
 IMAGE, KERNEL = rand(2, 3, 5, 5), rand(4, 3, 3, 2)
 TIED = torch.tensor([[1.0, 3.0], [3.0, -2.0]], dtype=torch.float64)
 TIED_ROWS = torch.tensor([[1.0, 3.0, 3.0], [-2.0, -2.0, 0.5]], dtype=torch.float64)
@@ -109,6 +110,7 @@ CASES = [
     unary("relu", torch.relu),
     unary("leaky_relu", lambda x: F.leaky_relu(x, 0.1), negative_slope=0.1),
     unary("elu", lambda x: F.elu(x, 1.5), alpha=1.5),
+    unary("elu_scaled", F.selu, alpha=1.6732632423543772, scale=1.0507009873554805),
     unary("sigmoid", torch.sigmoid),
     unary("tanh", torch.tanh),
     unary("log_sigmoid", F.logsigmoid),
@@ -124,6 +126,7 @@ CASES = [
     unary("mean", torch.mean),
     unary("mean_dim", lambda x: x.mean((0, 1)), rand(2, 3, 4), dim=(0, 1)),
     unary("prod", torch.prod),
+    unary("prod", torch.prod, torch.tensor([2.0, 0.0, 3.0])),
     unary("cumsum", lambda x: x.cumsum(1), dim=1),
     unary("logsumexp", lambda x: x.logsumexp(1), dim=1),
     unary("var", torch.var, dim=None, correction=1),
@@ -177,11 +180,21 @@ CASES = [
     *losses("binary_cross_entropy_with_logits", F.binary_cross_entropy_with_logits, A, T),
     *losses("smooth_l1_loss", partial(F.smooth_l1_loss, beta=0.7), A, T, beta=0.7),
     *losses("huber_loss", partial(F.huber_loss, delta=0.7), A, T, delta=0.7),
-    unary("nll_loss_mean", lambda x: F.nll_loss(x, CLASSES), target=CLASSES),
-    unary("nll_loss_sum", lambda x: F.nll_loss(x, CLASSES, reduction="sum"), target=CLASSES),
+    unary("nll_loss_mean", lambda x: F.nll_loss(x, CLASSES), target=CLASSES, total_weight=2),
+    unary("nll_loss_mean", lambda x: F.nll_loss(x, SOME), rand(3, 3), target=SOME, total_weight=2),
+    unary(
+        "nll_loss_weighted",
+        lambda x: F.nll_loss(x, SOME, weight=ROW),
+        rand(3, 3),
+        target=SOME,
+        weight=ROW,
+        total_weight=float(ROW[2] + ROW[0]),
+    ),
+    unary("nll_loss_sum", lambda x: F.nll_loss(x, SOME, reduction="sum"), rand(3, 3), target=SOME),
     Case("convolution", F.conv2d, {"input": IMAGE, "weight": KERNEL, "bias": rand(4)}),
-    unary("avg_pool2d", lambda x: F.avg_pool2d(x, 2), rand(1, 1, 4, 4), **{"k²": 4}),
-    unary("adaptive_avg_pool2d", lambda x: F.adaptive_avg_pool2d(x, 2), rand(1, 1, 4, 4), **{"k²": 4}),
+    unary("avg_pool2d", lambda x: F.avg_pool2d(x, 2), rand(1, 1, 4, 4), cells=4),
+    unary("avg_pool2d", lambda x: F.avg_pool2d(x, (1, 2)), rand(1, 1, 4, 4), cells=2),
+    unary("adaptive_avg_pool2d", lambda x: F.adaptive_avg_pool2d(x, 2), rand(1, 1, 4, 4), cells=4),
     Case("embedding", lambda w: F.embedding(ROWS, w), {"weight": rand(3, 2)}, {"indices": ROWS}),
     Case(
         "embedding_padding",
@@ -217,6 +230,7 @@ CASES = [
     unary("sort", lambda x: x.sort(1).values, dim=1, indices=A.sort(1).indices),
     unary("sort", lambda x: x.topk(2, 1).values, dim=1, indices=A.topk(2, 1).indices),
     unary("prod_dim", lambda x: x.prod(1), dim=1),
+    unary("prod_dim", lambda x: x.prod(0), torch.tensor([[2.0, 0.0], [0.0, 0.0], [3.0, 4.0]]), dim=0),
     unary("cumprod", lambda x: x.cumprod(1), dim=1),
     unary("norm_dim", lambda x: torch.ops.aten.norm.ScalarOpt_dim(x, 2, [1]), dim=1),
     unary("trace", torch.trace, SQUARE),
@@ -233,7 +247,7 @@ CASES = [
     unary("diagonal", lambda x: x.diagonal(1), SQUARE, offset=1),
     unary("constant_pad_nd", lambda x: F.pad(x, (1, 2, 0, 1)), pad=(1, 2, 0, 1)),
     unary("upsample_nearest2d", lambda x: F.interpolate(x, scale_factor=2), rand(1, 1, 2, 3)),
-    unary("nll_loss_none", lambda x: F.nll_loss(x, CLASSES, reduction="none"), target=CLASSES),
+    unary("nll_loss_none", lambda x: F.nll_loss(x, SOME, reduction="none"), rand(3, 3), target=SOME),
 ]
 
 
@@ -353,6 +367,7 @@ def test_every_formula_is_checked_except_those_in_words() -> None:
         "max_pool2d_with_indices",
         "copy_slices",
         "scaled_dot_product_flash_attention_for_cpu",
+        "scaled_dot_product_flash_attention_for_cpu_masked",
         "native_dropout",
         "convolution_transposed",
         "as_strided",
@@ -385,7 +400,26 @@ def saved(**fields: str) -> tuple[Saved, ...]:
         ("MseLossBackward0", {"reduction": "1"}, "mse_loss_mean"),
         ("MseLossBackward0", {"reduction": "2"}, "mse_loss_sum"),
         ("NllLossBackward0", {"reduction": "1"}, "nll_loss_mean"),
-        ("NllLossBackward0", {"reduction": "1", "weight": "tensor"}, None),
+        ("NllLossBackward0", {"reduction": "1", "weight": "tensor"}, "nll_loss_weighted"),
+        ("NllLossBackward0", {"reduction": "2", "weight": "tensor"}, None),
+        ("BinaryCrossEntropyBackward0", {"reduction": "1", "weight": "tensor"}, None),
+        ("BinaryCrossEntropyWithLogitsBackward0", {"reduction": "1", "pos_weight": "tensor"}, None),
+        (
+            "EluBackward0",
+            {"alpha": "1.6732632423543772", "scale": "1.0507009873554805", "input_scale": "1"},
+            "elu_scaled",
+        ),
+        ("AddmmBackward0", {"alpha": "2", "beta": "1"}, None),
+        ("RsubBackward1", {"alpha": "3"}, None),
+        ("AvgPool2DBackward0", {"divisor_override": "3"}, None),
+        ("EmbeddingBackward0", {"padding_idx": "2", "scale_grad_by_freq": "True"}, None),
+        ("IndexAddBackward0", {"alpha": "2"}, None),
+        ("IndexPutBackward0", {"accumulate": "True"}, None),
+        (
+            "ScaledDotProductFlashAttentionForCpuBackward0",
+            {"is_causal": "True"},
+            "scaled_dot_product_flash_attention_for_cpu_masked",
+        ),
         ("GeluBackward0", {"approximate": "'none'"}, "gelu"),
         ("GeluBackward0", {"approximate": "'tanh'"}, None),
         ("LinalgVectorNormBackward0", {"ord": "2.0"}, "linalg_vector_norm"),

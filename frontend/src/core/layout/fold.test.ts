@@ -22,4 +22,9 @@ test('many constants have no more room than a few: alike ones are one, the rest 
 test('constants are written as other numbers are', () => {
   expect(stubsOf(['5e-05', '-inf'])).toEqual(['5e−5', '−Inf'])
   expect(stubsOf(['-1', 'mask', '(4)'])).toEqual(['−1', 'mask', '(4)'])
+  expect(stubsOf(['3.0', '0.100', '10000000'])).toEqual(['3', '0.1', '1e7'])
+})
+
+test('a constant does not become another number', () => {
+  expect(stubsOf(['1.0001', '-0.99999', '123456.75'])).toEqual(['1.0001', '−0.99999', '123456.75'])
 })

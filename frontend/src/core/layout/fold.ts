@@ -2,7 +2,7 @@
 
 import type { Box, Graph, Group, Link } from '../../api/types'
 import { push } from '../trace/trace-index'
-import { formatNumber, wireNumber } from '../words/format'
+import { formatNumber, MINUS, wireNumber } from '../words/format'
 
 /** Stubs that have room beside a box. */
 const MOST_STUBS = 3
@@ -127,9 +127,11 @@ function stubsOf(graph: Graph): { hidden: Set<string>; stubs: Map<string, Stub[]
   return { hidden, stubs }
 }
 
-/** A number as Python writes it, as the page does. */
+/** A number as Python writes it, as the page does; in full where that would make another number of it. */
 export function written(text: string): string {
-  return /^-?(inf|nan|[\d.]+(e[-+]\d+)?)$/.test(text) ? formatNumber(wireNumber(text)) : text
+  if (!/^-?(inf|nan|[\d.]+(e[-+]\d+)?)$/.test(text)) return text
+  const short = formatNumber(wireNumber(text))
+  return /[a-z]/.test(text) || +short.replace(MINUS, '-') === +text ? short : text.replace('-', MINUS)
 }
 
 /** As many stubs as have room beside a box: those that say the same are one, the rest are counted. */

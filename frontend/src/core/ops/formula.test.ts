@@ -40,6 +40,24 @@ test('some functions take the shape of the input', () => {
   expect(value(['reshape', 'matrix'], [5])).toBeNull()
 })
 
+test('functions along an axis take each line by itself', () => {
+  expect(value(['cumsum', 'matrix', 'last'])!.values).toEqual([1, 3, 6, 4, 9, 15])
+  expect(value(['cumsum', 'matrix', 'first'])!.values).toEqual([1, 2, 3, 5, 7, 9])
+  expect(value(['reverse', 'matrix', 'last'])!.values).toEqual([3, 2, 1, 6, 5, 4])
+  expect(value(['prod_others', 'matrix', 'last'])!.values).toEqual([6, 3, 2, 30, 24, 20])
+  expect(value(['prod_others', 'matrix'])!.values).toEqual([720, 360, 240, 180, 144, 120])
+  expect(value(['cumsum', 'matrix', 'five'])).toBeNull()
+})
+
+test('a matrix is inverted, and one without inverse gives no number', () => {
+  const inverse = (values: number[], size: number): readonly number[] =>
+    evaluate(['inverse', 'A'], () => ({ shape: [size, size], values }), [])!.values
+  expect(inverse([0, 2, 4, 0], 2)).toEqual([0, 0.25, 0.5, 0])
+  expect(inverse([2, 1, 0, 1, 1, 0, 0, 0, 4], 3)).toEqual([1, -1, 0, -1, 2, 0, 0, 0, 0.25])
+  expect(inverse([2, 3, 4, 6], 2).some(Number.isFinite)).toBe(false)
+  expect(value(['inverse', 'matrix'])).toBeNull()
+})
+
 test('what is not known has no value', () => {
   expect(value(['conv', 'matrix', 'row'])).toBeNull()
   expect(value(['add', 'matrix', 'nobody'])).toBeNull()

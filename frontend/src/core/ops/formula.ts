@@ -61,7 +61,15 @@ const SHAPED: Readonly<Record<string, Shaped>> = {
     return added && each ? { ...added, values: added.values.map((value) => value / each) } : null
   },
   size: (_, a, along) => one(along!.values.reduce((product, axis) => product * (a!.shape.at(axis) ?? NaN), 1)),
-  rows: (_, a) => one(a!.shape[0] ?? NaN),
+  prod_others: (_, a, along) => {
+    const { shape } = a!
+    const made = lines(along ? a! : { ...a!, shape: [count(shape)] }, along?.values[0] ?? 0, others)
+    return made && { ...made, shape }
+  },
+  cumsum: (_, a, along) => lines(a!, along!.values[0]!, running),
+  reverse: (_, a, along) =>
+    along!.values.reduce<Grid | null>((grid, axis) => grid && lines(grid, axis, (line) => line.toReversed()), a!),
+  inverse: (_, a) => inverse(a!),
   put: (into, a, along, at) => put(a!, along!.values[0]!, at!.values[0]!, into),
 }
 
@@ -145,6 +153,48 @@ function product(a: Grid, b: Grid): Grid | null {
       .reduce((x, y) => x + y, 0)
   })
   return { shape: [...a.shape.slice(0, -1), ...b.shape.slice(1)], values }
+}
+
+/** Each line of numbers along an axis made anew. */
+function lines({ shape, values }: Grid, along: number, made: (line: number[]) => number[]): Grid | null {
+  const axis = along < 0 ? along + shape.length : along
+  const size = shape[axis]
+  if (size === undefined) return null
+  const inner = count(shape.slice(axis + 1))
+  const anew = [...values]
+  for (const first of values.keys()) {
+    if (Math.floor(first / inner) % size > 0) continue
+    const line = Array.from({ length: size }, (_, at) => values[first + at * inner]!)
+    for (const [at, value] of made(line).entries()) anew[first + at * inner] = value
+  }
+  return { shape, values: anew }
+}
+
+function running(line: readonly number[]): number[] {
+  let sum = 0
+  return line.map((value) => (sum += value))
+}
+
+/** For each number the product of the others. */
+function others(line: readonly number[]): number[] {
+  return line.map((_, at) => line.reduce((product, value, other) => (other === at ? product : product * value), 1))
+}
+
+/** By Gauss and Jordan; of a matrix that has none nothing finite is left. */
+function inverse({ shape, values }: Grid): Grid | null {
+  const [size = 0, columns] = shape
+  if (shape.length !== 2 || size !== columns) return null
+  const rows = Array.from({ length: size }, (_, at) => [
+    ...values.slice(at * size, (at + 1) * size), ...Array.from({ length: size }, (_, other) => Number(other === at)),
+  ])
+  for (let at = 0; at < size; at++) {
+    const left = rows.splice(at).sort((a, b) => Math.abs(b[at]!) - Math.abs(a[at]!))
+    rows.push(...left)
+    const pivot = rows[at]!.map((value) => value / rows[at]![at]!)
+    rows.forEach((row, other) => (rows[other] = row.map((value, column) => value - row[at]! * pivot[column]!)))
+    rows[at] = pivot
+  }
+  return { shape, values: rows.flatMap((row) => row.slice(size)) }
 }
 
 /** Zeros, with the values at one index of an axis. */

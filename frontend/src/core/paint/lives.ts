@@ -1,6 +1,6 @@
 // The life of every box of one view: all that will ever be shown on it, dated.
 
-import type { Accumulation, Box, Pass, Step, Tensor } from '../../api/types'
+import type { Accumulation, Box, Graph, Pass, Step, Tensor } from '../../api/types'
 import type { DrawnLink, Sheet } from '../layout/fold'
 import { nodeOfStep } from '../trace/steps'
 import { push, type TraceIndex, type VisitAt } from '../trace/trace-index'
@@ -18,6 +18,7 @@ export interface Life {
   visits: readonly VisitAt[]
   /** For a leaf with a `.grad`. */
   grads: Dated<Tensor | null>[]
+  /** What the passes shown added to it. */
   additions: Dated<{ accumulation: Accumulation; pass: Pass }>[]
 }
 
@@ -74,23 +75,11 @@ export class Lives {
   }
 
   currentBox(event: Step | undefined): string | null {
-    if (!event) return null
-    if (event.op != null) return this.boxOfOp.get(event.op) ?? null
-    const pass = event.pass != null ? this.index.passes.get(event.pass) : undefined
-    if (!pass) return null
-    // A leaf's .grad follows every pass, so its additions are shown whichever pass is chosen.
-    if (event.kind !== 'accumulate' && !this.shows(pass)) return null
-    if (event.kind === 'accumulate')
-      return this.boxOf(pass.accumulations[event.accumulation ?? -1]?.node ?? '', 0) ?? null
-    if (event.hook != null)
-      return (
-        this.boxOf(
-          this.index.hooks.get(event.hook)?.node ?? pass.visits[event.visit ?? -1]?.node ?? '', event.input_nr ?? 0,
-        ) ?? null
-      )
-    if (event.kind === 'seed')
-      return this.boxOf(pass.roots[event.root ?? -1]?.node ?? '', pass.roots[event.root ?? -1]?.input_nr ?? 0) ?? null
-    return this.boxOf(pass.visits[event.visit ?? -1]?.node ?? '', event.input_nr ?? 0) ?? null
+    if (event?.op != null) return this.boxOfOp.get(event.op) ?? null
+    const pass = this.index.passes.get(event?.pass ?? '')
+    if (!event || !pass || !this.shows(pass)) return null
+    const inputNr = event.input_nr ?? pass.roots[event.root ?? -1]?.input_nr ?? 0
+    return this.boxOf(nodeOfStep(this.index, event)?.id ?? '', inputNr) ?? null
   }
 
   /** The box inside which the node of an event is drawn, where it has none of its own: that of a layer for its weights
@@ -115,10 +104,8 @@ export class Lives {
 
   /** The first step at which gradient came to a box; infinite for one it never comes to. */
   reached({ box, additions, visits }: Life): number {
-    const steps = box.kind === 'leaf'
-      ? additions.filter(({ at }) => this.shows(at.pass)).map(({ step }) => step)
-      : visits.map(({ step }) => step).filter((step) => step > 0)
-    return Math.min(...steps)
+    const steps = (box.kind === 'leaf' ? additions : visits).map(({ step }) => step)
+    return Math.min(...steps.filter((step) => step > 0))
   }
 
   raisedHere(life: Life, step: number): boolean {
@@ -149,7 +136,7 @@ export class Lives {
       const identity = this.index.identity(first.id)
       life.grads = this.gradsOf(identity)
       for (const { accumulation, pass, step } of this.index.accumulationsOf.get(identity) ?? []) {
-        life.additions.push({ step, at: { accumulation, pass } })
+        if (this.shows(pass)) life.additions.push({ step, at: { accumulation, pass } })
       }
       for (const { update, step } of this.index.updatesInOrder) {
         for (const change of update.changes) {
@@ -189,14 +176,18 @@ export class Lives {
   }
 }
 
+/** The step of which a leaf's `.grad` is told: once a pass runs that is not shown, that where the shown ones ended. */
+export function stepOfGrads(index: TraceIndex, { passes = [] }: Pick<Graph, 'passes'>, step: number): number {
+  const end = Math.max(...passes.map((pass) => index.passEnd(pass)))
+  const isLater = (at: number): boolean => at > end && at <= step
+  const isPast = index.trace.passes.some(({ id, visits }) => visits[0] && isLater(index.passStart(id)))
+  return passes[0] && isPast ? end : step
+}
+
 export function latest<T>(list: readonly Dated<T>[], step: number): T | undefined {
-  let found: T | undefined
-  for (const entry of list) if (entry.step <= step) found = entry.at
-  return found
+  return list.findLast((entry) => entry.step <= step)?.at
 }
 
 export function lastVisit(visits: readonly VisitAt[], step: number): VisitAt | undefined {
-  let found: VisitAt | undefined
-  for (const visit of visits) if (visit.step <= step && visit.step > 0) found = visit
-  return found
+  return visits.findLast((visit) => visit.step <= step && visit.step > 0)
 }

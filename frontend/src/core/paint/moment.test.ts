@@ -7,9 +7,9 @@ import { PAGE } from './annotations'
 import { View } from './view'
 import { words } from '../words/bundled'
 
-function viewOf(name: Name): View {
+function viewOf(name: Name, passes?: string[]): View {
   const { trace, graph } = load(name)
-  return new View(trace, graph, words('en'), PAGE)
+  return new View(trace, passes ? { ...graph, passes } : graph, words('en'), PAGE)
 }
 
 function boxNamed(view: View, name: string): string {
@@ -94,7 +94,7 @@ describe('three passes over one leaf', () => {
   const w = boxNamed(view, 'w')
   const grad = (step: number) => data(view.at(step).box(w).gradient)
 
-  test('.grad follows every pass and the reset, whichever pass is chosen', () => {
+  test('.grad follows the passes before, and the reset', () => {
     expect(grad(stepOf(view, 'accumulate', 0) - 1)).toBe('none')
     expect(grad(stepOf(view, 'accumulate', 0))).toEqual([2, -4])
     expect(grad(stepOf(view, 'accumulate', 1))).toEqual([5, -1])
@@ -104,11 +104,25 @@ describe('three passes over one leaf', () => {
   })
 
   test('the addition says what was there before', () => {
-    const strip = (nth: number) => stripText(view.at(stepOf(view, 'accumulate', nth)).box(w).strip!, words('en'))
+    const strip = (nth: number) => {
+      const pass = viewOf('accumulation', [`p${nth + 1}`])
+      return stripText(pass.at(stepOf(pass, 'accumulate', nth)).box(w).strip!, words('en'))
+    }
     expect(strip(0)).toBe('None + ‖4.47‖ → ‖4.47‖')
     expect(strip(1)).toBe('‖4.47‖ + 3 → ‖5.1‖')
     expect(strip(2)).toBe('0 + 3 → 3')
     expect(view.at(stepOf(view, 'reset')).box(w).strip).toMatchObject({ terms: [], done: false })
+  })
+
+  test('a leaf keeps what the chosen pass left once another one has begun', () => {
+    const second = viewOf('accumulation', ['p2'])
+    const last = second.story.index.trace.timeline.length
+    expect(stripText(second.at(last).box(w).strip!, words('en'))).toBe('‖4.47‖ + 3 → ‖5.1‖')
+    expect(data(second.at(last).box(w).gradient)).toEqual([5, -1])
+    expect(second.at(stepOf(second, 'accumulate', 2)).currentBox).toBeNull()
+    const first = second.at(stepOf(second, 'accumulate', 0)).box(w)
+    expect([stripText(first.strip!, words('en')), data(first.gradient)]).toEqual(['', [2, -4]])
+    expect(data(second.at(stepOf(second, 'reset')).box(w).gradient)).toEqual([0, 0])
   })
 
   test('nodes are painted by the chosen pass only', () => {

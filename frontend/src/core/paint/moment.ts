@@ -6,7 +6,7 @@ import { nonFinite } from '../words/display'
 import type { TraceIndex, VisitAt } from '../trace/trace-index'
 import { exchangesOf, metBy, type Exchanged } from '../trace/collectives'
 import { groupLife, type GroupLife } from './group-life'
-import { lastVisit, latest, Lives, type Life } from './lives'
+import { lastVisit, latest, Lives, stepOfGrads, type Life } from './lives'
 import { Strips, type Strip } from './strips'
 
 export type Progress = 'future' | 'waiting' | 'forward' | 'current' | 'visited'
@@ -208,7 +208,7 @@ export class Story {
 
   private steps(id: string, step: number, now: Step | undefined): StepNumbers {
     const life = this.lives.byBox.get(id)!
-    const all = life.box.kind === 'leaf' ? life.additions.filter(({ at }) => this.lives.shows(at.pass)) : life.visits
+    const all = life.box.kind === 'leaf' ? life.additions : life.visits
     const { step: backward = 0 } = all.findLast((visit) => visit.step <= step) ?? all[0] ?? {}
     const isTold = now !== undefined && now.kind !== 'op' && now.kind !== 'seed'
     return { forward: life.forwardStep, backward, reached: backward <= step, now: isTold ? step : 0 }
@@ -225,7 +225,7 @@ export class Story {
       gradient: this.gradientCell(life, visit, step),
       strip: this.strips.at(life, step, event, isCurrent && this.lives.boxAround(event) === null),
       trouble: this.trouble(life, step),
-      leftOut: this.isLeftOut(life, step) && !this.isReturned(life, step),
+      leftOut: this.isLeftOut(life, step),
       returned: this.isReturned(life, step),
       exchanged: metBy(this.index, exchangesOf(this.index, life.box), step),
     }
@@ -254,17 +254,14 @@ export class Story {
 
   private progress(life: Life, step: number, now: Step | undefined): Progress {
     if (now) return now.kind === 'op' ? 'forward' : 'current'
-    const reached = life.box.kind === 'leaf'
-      ? life.additions.some(({ at, step: then }) => then <= step && this.lives.shows(at.pass))
-      : lastVisit(life.visits, step) !== undefined
-    if (reached) return 'visited'
+    if (this.lives.reached(life) <= step) return 'visited'
     return step >= life.forwardStep ? 'waiting' : 'future'
   }
 
   private gradientCell(life: Life, visit: VisitAt | undefined, step: number): Cell {
     const { box } = life
     if (box.kind === 'leaf' && box.node != null) {
-      const grad = latest(life.grads, step)
+      const grad = latest(life.grads, stepOfGrads(this.index, this.sheet.graph, step))
       return grad ? { kind: 'tensor', tensor: grad } : { kind: 'none' }
     }
     if (this.lives.raisedHere(life, step)) return { kind: 'raised', text: this.index.trace.failure?.type ?? 'Error' }
@@ -285,11 +282,16 @@ export class Story {
     if (this.lives.raisedHere(life, step)) return 'raised'
     if (!this.isConcerned(life)) return ''
     if (step >= life.forwardStep && this.isFirstNonFinite(life)) return 'nonfinite'
-    return this.isLeftOut(life, step) && !this.isReturned(life, step) ? 'cut' : ''
+    return this.isLeftOut(life, step) ? 'cut' : ''
   }
 
   private isLeftOut(life: Life, step: number): boolean {
-    return life.box.kind === 'leaf' && life.box.node != null && life.grads.length === 0 && this.lives.isOver(step)
+    return this.isWithout(life) && this.lives.isOver(step) && !this.isReturned(life, step)
+  }
+
+  /** Whether a leaf never has a `.grad`. */
+  private isWithout({ box, grads }: Life): boolean {
+    return box.kind === 'leaf' && box.node != null && grads.length === 0
   }
 
   /** Whether a leaf will at some step say that a pass returned its gradient. */
@@ -298,8 +300,7 @@ export class Story {
   }
 
   private isReturned(life: Life, step: number): boolean {
-    if (life.box.kind !== 'leaf' || life.box.node == null || life.grads.length > 0) return false
-    return this.lives.linksOut(life.box.id).some(
+    return this.isWithout(life) && this.lives.linksOut(life.box.id).some(
       (link) =>
         link.kind === 'data' &&
         this.lives.crossings(link).some(

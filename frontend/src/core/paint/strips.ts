@@ -2,7 +2,7 @@
 
 import type { Accumulation, Box, Pass, Step, Sum, Tensor } from '../../api/types'
 import type { TraceIndex, VisitAt } from '../trace/trace-index'
-import { lastVisit, type Dated, type Life, type Lives } from './lives'
+import { lastVisit, stepOfGrads, type Dated, type Life, type Lives } from './lives'
 
 export interface Strip {
   kind: 'sum' | 'grad' | 'hook' | 'error'
@@ -16,7 +16,8 @@ export interface Strip {
   before: boolean
 }
 
-const RAISED: Strip = { kind: 'error', terms: [], result: null, done: true, now: false, before: false }
+/** That of an exception; the others are made from it. */
+const BARE: Strip = { kind: 'error', terms: [], result: null, done: true, now: false, before: false }
 
 export class Strips {
   private readonly index: TraceIndex
@@ -27,7 +28,7 @@ export class Strips {
 
   /** Every strip it will ever have. */
   all(life: Life): Strip[] {
-    if (this.lives.raisedHere(life, Infinity)) return [RAISED]
+    if (this.lives.raisedHere(life, Infinity)) return [BARE]
     if (life.box.kind === 'leaf') return life.additions.map((addition) => this.additionStrip(addition, addition.step))
     return life.visits
       .map((visit) => this.sumStrip(life.box, visit, visit.step))
@@ -35,15 +36,16 @@ export class Strips {
   }
 
   at(life: Life, step: number, event: Step | undefined, isCurrent: boolean): Strip | null {
-    if (this.lives.raisedHere(life, step)) return RAISED
+    if (this.lives.raisedHere(life, step)) return BARE
     if (life.box.kind === 'leaf') {
       if (life.box.node == null) return null
       const pending = this.sumBeforeAddition(life, step)
       if (pending) return { ...pending, now: isCurrent && event?.kind === 'sum' }
-      const reset = life.grads.filter((grad) => grad.step <= step).at(-1)
-      const addition = life.additions.filter((candidate) => candidate.step <= step).at(-1)
-      if (!addition || (reset && reset.step > addition.step)) {
-        return { kind: 'grad', terms: [], result: null, done: false, now: false, before: false }
+      step = stepOfGrads(this.index, this.lives.sheet.graph, step)
+      const reset = life.grads.findLast((grad) => grad.step <= step)
+      const addition = life.additions.findLast((candidate) => candidate.step <= step)
+      if (!addition || reset!.step > addition.step) {
+        return { ...BARE, kind: 'grad', done: false }
       }
       return { ...this.additionStrip(addition, step), now: isCurrent && event?.kind === 'accumulate' }
     }
@@ -95,8 +97,8 @@ export class Strips {
     if (sum.terms.length < 2) {
       if (!sum.hooked) return null
       return {
-        kind: 'hook', terms: [this.index.tensor(sum.total) ?? null],
-        result: done ? (this.index.tensor(sum.entered) ?? null) : null, done, now: false, before: false,
+        ...BARE, kind: 'hook', terms: [this.index.tensor(sum.total) ?? null],
+        result: done ? (this.index.tensor(sum.entered) ?? null) : null, done,
       }
     }
     const terms = sum.terms.map((term) =>
@@ -104,9 +106,8 @@ export class Strips {
     )
     const begun = terms.some((term) => term !== null)
     return {
-      kind: 'sum', terms: begun ? terms : [],
-      result: done ? (this.index.tensor(sum.hooked ? sum.entered : sum.total) ?? null) : null, done, now: false,
-      before: false,
+      ...BARE, kind: 'sum', terms: begun ? terms : [],
+      result: done ? (this.index.tensor(sum.hooked ? sum.entered : sum.total) ?? null) : null, done,
     }
   }
 

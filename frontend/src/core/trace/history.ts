@@ -200,6 +200,8 @@ export class History {
       for (const name of tensor.names ?? []) leafOfName.set(this.scoped(name, tensor), index.identity(tensor.id))
     }
     const lastOf = new Map(index.trace.tensors.map((tensor) => [index.identity(tensor.id), tensor]))
+    /** What a call such as `jacobian` made on its way. */
+    const inner = new Set(index.trace.ops.flatMap((op) => (op.inside ? op.outputs : [])))
     const accounts = new Map<string, Account>()
     for (const tensor of index.trace.tensors) {
       const leaf = index.identity(tensor.id)
@@ -214,8 +216,9 @@ export class History {
       const list = this.withGaps(this.entriesOf(leaf))
       const name = tensorName(index, tensor)
       // else another leaf took its place, and none was to arrive
+      const isInner = tensor.role !== 'parameter' && inner.has(leaf)
       const isCalled = (tensor.names ?? []).some((name) => leafOfName.get(this.scoped(name, tensor)) === leaf)
-      if (list.length > 0 || (isCalled && lastOf.get(leaf)?.requires_grad))
+      if (list.length > 0 || (isCalled && !isInner && lastOf.get(leaf)?.requires_grad))
         accounts.set(leaf, { leaf, name, entries: list })
     }
     return [...accounts.values()]

@@ -3,8 +3,9 @@
 import type { Box, Edge, Graph, HookCall, Node, Reduction, Saved, Sum, Tensor } from '../../api/types'
 import { push, type TraceIndex, type VisitAt } from './trace-index'
 import type { Words } from '../words/sentences'
-import { elements, nameOf, nodeName, tensorName } from './naming'
+import { nameOf, nodeName, tensorName } from './naming'
 import { isOwnName } from './own-name'
+import said from './said.json'
 
 /** The visit to tell of: the latest that has happened, or else the first that will. */
 export function visitAt(index: TraceIndex, node: Node, step: number, passes: readonly string[]): VisitAt | undefined {
@@ -85,11 +86,8 @@ function sameTwice(node: Node): { edge: Edge; n: number } | null {
   return [...counts.values()].find((counted) => counted.n > 1) ?? null
 }
 
-const plain: Readonly<Record<string, string>> = {
-  ReluBackward0: 'say.relu',
-  SubBackward0: 'say.sub',
-  RsubBackward1: 'say.sub',
-}
+/** What is said of each node type that has a sentence and no rule. */
+const SAID = new Map(Object.entries(said).flatMap(([key, types]) => types.map((type) => [type, `say.${key}`])))
 
 function ghostSentence(index: TraceIndex, box: Box, t: Words): string {
   if (box.reason === 'unused') return t('say.ghost.unused')
@@ -157,14 +155,9 @@ export function sentence(index: TraceIndex, box: Box, ruleWords: string | null, 
   if (node?.type === BACKWARD_HOOK) return t('say.backward_hook')
   if (node?.custom) return t('say.custom')
   if (ruleWords) return ruleWords
-  if (node?.outputs?.some(({ dtype }) => dtype.startsWith('complex'))) return t('say.complex')
-  const key = plain[node?.type ?? ''] ?? `say.${box.family}`
-  if (!node || !t.has(key)) return t('say.op', { name })
-  const before = index.tensor(index.op(box.op)?.inputs[0])
-  const after = index.tensor(box.tensor)
-  return t(key, {
-    name, n: before && after ? Math.max(1, Math.round(elements(before) / Math.max(1, elements(after)))) : 1,
-  })
+  const read = index.op(box.op)?.inputs.map((id) => index.tensor(id)) ?? []
+  if ([...(node?.outputs ?? []), ...read].some((of) => of?.dtype.startsWith('complex'))) return t('say.complex')
+  return t(SAID.get(node?.type ?? '') ?? 'say.op', { name })
 }
 
 /** Ops that copy only when they must. */

@@ -128,13 +128,17 @@ class Parting {
   /** What an op made of autograd's graph. */
   private madeBy(index: TraceIndex, id: string | null): string {
     const types = (index.op(id)?.nodes ?? []).map((node) => index.node(node)?.type ?? node)
-    return types.length > 0 ? types.map((type) => `\`${type}\``).join(', ') : this.t('compare.no_node')
+    return types.length > 0 ? this.listed(types) : this.t('compare.no_node')
   }
 
   private endsOf(index: TraceIndex, id: string | null): string {
     const edges = (index.op(id)?.nodes ?? []).flatMap((node) => index.node(node)?.edges ?? [])
-    const types = edges.map((edge) => index.node(edge.to)?.type)
-    return types.map((type) => (type ? `\`${type}\`` : this.t('compare.nothing'))).join(', ')
+    const types = edges.flatMap((edge) => index.node(edge.to)?.type ?? [])
+    return types.length > 0 ? this.t('compare.to', { types: this.listed(types) }) : this.t('compare.nowhere')
+  }
+
+  private listed(types: readonly string[]): string {
+    return types.map((type) => `\`${type}\``).join(this.t('calls.and'))
   }
 
   /** In a loop, which turn it was. */
@@ -144,7 +148,7 @@ class Parting {
 
   private quoted(text: string | null): string {
     if (text === null) return this.t('compare.nothing')
-    const short = text.length > 60 ? `${text.slice(0, 59)}…` : text
+    const short = text.length > 60 ? `${text.slice(0, 59)}…` : text.replace(/,\s*$/, '…')
     return short.includes('`') || short.trim() === '' ? `“${short}”` : `\`${short}\``
   }
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Rule } from '../rules'
 import type { Trace } from '../../api/types'
 import { load } from '../fixtures/load'
-import { ruleShown } from './rule'
+import { isDefined, ruleShown } from './rule'
 import { gradientLetter } from './rule-letters'
 import { TraceIndex } from './trace-index'
 
@@ -100,4 +100,18 @@ test('what rounding alone keeps apart is nearly equal', () => {
   const left = trace.passes.flatMap(({ visits }) => visits).find((visit) => visit.node === node.id)!.left[0]
   const tensors = trace.tensors.map((tensor) => (tensor.id === left ? { ...tensor, data: [3.001, 3] } : tensor))
   expect(text(shown({ ...trace, tensors }).slots[0]!.numbers)).toContain('≈')
+})
+
+test('a rule whose formula is 0/0 where PyTorch sends a number is not offered', () => {
+  const { trace } = load('accumulation')
+  const node = trace.nodes.find(({ type }) => type === 'MulBackward0')!
+  const [visit] = trace.passes.flatMap(({ visits }) => visits).filter((visit) => visit.node === node.id)
+  const isOffered = (arrived: number): boolean => {
+    const tensors = trace.tensors.map((of) => (of.id === visit!.entered[0] ? { ...of, data: [arrived, 1] } : of))
+    const index = new TraceIndex({ ...trace, tensors })
+    const [slot] = rule.slots
+    const divided = { ...rule, slots: [{ ...slot!, terms: ['div', ['mul', 'g', 'other'], 'g'] }] }
+    return isDefined(index, divided, node, index.visitsOfNode.get(node.id)![0]!)
+  }
+  expect([1, 0].map(isOffered)).toEqual([true, false])
 })

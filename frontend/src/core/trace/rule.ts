@@ -1,6 +1,6 @@
 // A derivative rule beside one visit: in letters that the program leaves free, and with the numbers that were there.
 
-import type { Node, Reduction, Tensor } from '../../api/types'
+import type { Node, Reduction } from '../../api/types'
 import { evaluate, sum, type Grid } from '../ops/formula'
 import { count } from '../ops/places'
 import type { Rule, RuleSlot } from '../rules'
@@ -67,23 +67,29 @@ function standing(index: TraceIndex, values: Values, { of, loss }: Letters): { l
   return name ? [...found, { letter: loss, name }] : found
 }
 
-/** Digits of numbers in an equation: more than the first where so few of them come to another result. */
-const DIGITS = [4, 6, 8] as const
+/** Whether none of a rule's formulas is undefined where PyTorch sends a number, as 0/0 is. */
+export function isDefined(index: TraceIndex, rule: Rule, node: Node, at: VisitAt): boolean {
+  const values = new Values(index, node, at)
+  return rule.slots.every((slot) => {
+    const { computed, result, at } = worked(slot, values, rule) ?? {}
+    const places = [...slot.mathml.matchAll(PLACE)].map(([, name]) => (name === CONSTANT ? null : at?.(name!)))
+    const isKnown = places.every((place) => !place?.grid.values.some((value) => Number.isNaN(value)))
+    return !isKnown || !computed?.values.some((value, at) => Number.isNaN(value) && result!.texts[at] !== 'NaN')
+  })
+}
 
-/** The slot's formula with numbers, and what it came to; null unless what is written holds. */
-function withNumbers(slot: RuleSlot, values: Values, rule: Rule): string | null {
+interface Worked {
+  computed: Grid | null
+  /** What was sent. */
+  result: Written
+  at: (name: string) => Written | null
+}
+
+/** The slot's formula worked out with the numbers of the visit, as they are written with so many digits. */
+function worked(slot: RuleSlot, values: Values, rule: Rule, digits = 4): Worked | null {
   const left = values.left(slot, rule)
   const result = left && written(left, true)
   if (!result) return null
-  const tried = DIGITS.map((digits) => equation(slot, values, rule, left, result, digits))
-  return (tried.find((one) => one?.isNear) ?? tried[0])?.text ?? null
-}
-
-/** The equation with so many digits, and whether what is written comes as near to the result as a reader expects; null
- *  unless it comes close. */
-function equation(
-  slot: RuleSlot, values: Values, rule: Rule, left: Tensor, result: Written, digits: number,
-): { text: string; isNear: boolean } | null {
   const places = new Map<string, Written | null>()
   const at = (name: string): Written | null => {
     if (!places.has(name)) {
@@ -95,20 +101,32 @@ function equation(
   const reduction = values.reduction(slot, rule)
   const whole = reduction?.shape ?? result.grid.shape
   const computed = evaluate(slot.terms, (name) => at(name)?.grid ?? null, whole)
-  const total = computed && reduction ? sum(computed, reduction.axes) : computed
-  const equals = sign(total, result)
-  if (!total || !equals) return null
+  return { computed: computed && reduction ? sum(computed, reduction.axes) : computed, result, at }
+}
+
+/** Digits of numbers in an equation: more than the first where so few of them come to another result. */
+const DIGITS = [4, 6, 8] as const
+
+/** The slot's formula with numbers, and what it came to; null unless what is written holds. */
+function withNumbers(slot: RuleSlot, values: Values, rule: Rule): string | null {
+  const tried = DIGITS.map((digits) => worked(slot, values, rule, digits))
+  const { computed = null, result, at } = tried.find(isNear) ?? tried[0] ?? {}
+  const equals = computed && sign(computed, result!)
+  if (!equals) return null
   const filled = slot.mathml.replace(PLACE, (letter, name: string) => {
-    const value = name === CONSTANT ? null : at(name)
+    const value = name === CONSTANT ? null : at!(name)
     return value ? (slot.terms === name ? value.mathml : bracketed(value, name)) : letter
   })
-  return {
-    text: math(`<mrow>${summed(filled, reduction)}<mrow><mo>${equals}</mo>${result.mathml}</mrow></mrow>`),
-    isNear: total.values.every((value, at) => {
-      const right = result.grid.values[at]!
-      return Object.is(value, right) || Math.abs(value - right) <= NEAR * Math.abs(right)
-    }),
-  }
+  const left = summed(filled, values.reduction(slot, rule))
+  return math(`<mrow>${left}<mrow><mo>${equals}</mo>${result!.mathml}</mrow></mrow>`)
+}
+
+/** Whether what is written comes as near to the result as a reader expects. */
+function isNear(one: Worked | null): boolean {
+  return one?.computed?.values.every((value, at) => {
+    const right = one.result.grid.values[at]!
+    return Object.is(value, right) || Math.abs(value - right) <= NEAR * Math.abs(right)
+  }) ?? false
 }
 
 const CLOSE = 0.01

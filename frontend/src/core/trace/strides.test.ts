@@ -16,6 +16,7 @@ test('a pass is one stride, there and back', () => {
   expect(kindAt(trained, end)).toBe('pass_end')
   expect(end - begin).toBeGreaterThan(3)
   expect(overBack(trained, end)).toBe(begin)
+  expect(over(trained, begin + 1)).toBe(end)
 })
 
 test('a call of a module is one stride, with the calls inside it', () => {

@@ -20,10 +20,11 @@ export function wholeOf(index: TraceIndex, step: number): number {
   return fillingAt(index, step)?.last ?? step
 }
 
-/** The step at which what comes next is over: a whole call of a module, a whole pass, else one event. */
+/** The step at which what comes next is over: a whole call of a module, a whole pass, also one that has just begun,
+ *  else one event. */
 export function over(index: TraceIndex, step: number): number {
   const { timeline } = index.trace
-  const next = timeline[step]
+  const next = timeline[timeline[step - 1]?.kind === 'pass' ? step - 1 : step]
   const end = next ? timeline.findIndex((event, at) => at > step && ends(event, next)) : -1
   return end >= 0 ? end + 1 : Math.min(step + 1, timeline.length)
 }

@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest'
+import { load } from '../fixtures/load'
+import { words } from '../words/bundled'
+import { sentence } from './inspect'
+import { TraceIndex } from './trace-index'
+
+/** What is said of the product of a small program, were its node of another type. */
+function saidOf(type: string, family: string): string {
+  const { trace, graph } = load('accumulation')
+  const box = graph.boxes.find(({ title }) => title === 'MulBackward0')!
+  const nodes = trace.nodes.map((node) => (node.id === box.node ? { ...node, type } : node))
+  return sentence(new TraceIndex({ ...trace, nodes }), { ...box, family }, null, words('en'))
+}
+
+test('a node without a rule is told of by its type, never by the picture of its box', () => {
+  for (const [type, family] of [
+    ['LinalgVectorNormBackward0', 'sum'], ['StdMeanBackward0', 'sum'], ['DivBackward2', 'div'],
+    ['LogaddexpBackward0', 'add'], ['MkldnnRnnLayerBackward0', 'mat'], ['RollBackward0', 'view'],
+    ['GluBackward0', 'act'], ['ClampBackward0', 'act'],
+  ])
+    expect(saidOf(type!, family!)).toContain('multiplies by its own local derivative')
+  expect(saidOf('Exp2Backward0', 'pow')).toContain('multiplied by the slope there')
+  expect(saidOf('NotImplemented', 'div')).toContain('no derivative')
+})

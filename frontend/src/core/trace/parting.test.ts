@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest'
+import type { Comparison } from '../../api/types'
+import { load } from '../fixtures/load'
+import { words } from '../words/bundled'
+import { partingOf } from './parting'
+import { TraceIndex } from './trace-index'
+
+const index = new TraceIndex(load('accumulation').trace)
+const side = { code: '', nodes: 1, depth: 1, ops: 1, passes: 1 }
+
+function told(part: Partial<Comparison>, lang: 'en' | 'zh'): string[] {
+  const comparison = { here: side, there: side, matched: 1, differs: true, ...part } as unknown as Comparison
+  return partingOf(words(lang), index, index, comparison, 'B')
+}
+
+test('where printed text parts, a line that is missing is told so and one that goes on ends in dots', () => {
+  const printed = { line: 3, here: null, there: 'tensor([[ 1.4507, -0.5853],' }
+  expect(told({ printed }, 'en').at(-1)).toBe(
+    'The printed text parts at its line 3: nothing in A, `tensor([[ 1.4507, -0.5853]…` in B.',
+  )
+  expect(told({ printed }, 'zh').at(-1)).toBe(
+    '打印的内容从第 3 行开始不同。A：没有这一行；B：`tensor([[ 1.4507, -0.5853]…`。',
+  )
+})
+
+test('where graphs part, only what gradients go to is listed', () => {
+  const ofType = (type: string) => index.trace.nodes.find((node) => node.type === type)!.op!
+  const graph = { here: ofType('MulBackward0'), there: ofType('MulBackward0'), line: 14, line_there: 14 }
+  const inBoth = (lang: 'en' | 'zh') => told({ graph } as unknown as Partial<Comparison>, lang).at(-1)!
+  expect(inBoth('en')).toContain('gradients go to `AccumulateGrad` in A, to `AccumulateGrad` in B.')
+  expect(inBoth('zh')).toContain('A 中去往 `AccumulateGrad`，B 中去往 `AccumulateGrad`。')
+})

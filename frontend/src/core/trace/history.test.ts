@@ -86,12 +86,12 @@ test('a leaf frozen before any gradient came is no account', () => {
 test('a leaf that a call made on its way is no account unless a gradient came, a parameter is', () => {
   const w = index.tensor(then.accounts[0]!.leaf)!
   const [op] = trace.ops
-  const opened = (inside: string, role: 'leaf' | 'parameter') => {
+  const opened = (inside: boolean, role: 'leaf' | 'parameter') => {
     const inner = { ...w, id: 't900', identity: undefined, names: ['t'], role }
     const ops = [...trace.ops, { ...op!, id: 'o900', outputs: ['t900'], inside }]
     return new History(new TraceIndex({ ...trace, ops, tensors: [inner, ...trace.tensors] })).accounts.length
   }
-  expect([opened('', 'leaf'), opened('detach', 'leaf'), opened('empty', 'parameter')]).toEqual([2, 1, 2])
+  expect([opened(false, 'leaf'), opened(true, 'leaf'), opened(true, 'parameter')]).toEqual([2, 1, 2])
 })
 
 test('a .grad is None before it arrives, and what it was after each step', () => {

@@ -120,6 +120,14 @@ export class Lives {
     )
   }
 
+  /** Whether a leaf was updated since an op that is drawn took its value. */
+  isUpdated({ box, values: [, ...updates] }: Life, step: number): boolean {
+    return this.linksOut(box.id).some(({ target }) => {
+      const taken = this.byBox.get(target)!.forwardStep
+      return updates.some((update) => update.step > taken && update.step <= step)
+    })
+  }
+
   /** Whether the passes shown have all ended, so that what has not come will not come. */
   isOver(step: number): boolean {
     const passes = this.index.trace.passes.filter((pass) => this.shows(pass))

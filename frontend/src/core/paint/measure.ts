@@ -94,22 +94,18 @@ function hasPicture(story: Story, id: string): boolean {
   return story.contents(id).values.some((tensor) => display(tensor).kind === 'thumb')
 }
 
-export function headOf(box: Box, measure: Measure): Head {
-  if (box.kind === 'leaf')
-    return {
-      title: box.name || box.title, aside: '',
-      right: measure.words(box.family === 'param' ? 'graph.parameter' : 'graph.leaf'),
-    }
+/** `updated`: of a leaf that holds another value than the ops drawn took. */
+export function headOf(box: Box, measure: Measure, updated = false): Head {
   if (box.kind === 'collective') {
     const source = exchangesOf(measure.story.index, box).find(({ gave }) => gave.length > 0)
     const told = { rank: `${source?.op.rank}`, n: source?.gave.length ?? 0 }
     return { title: box.title, aside: box.name && measure.words(`collective.${box.name}`, told), right: '' }
   }
   const unused = box.reason === 'unused' ? (box.parameters ?? []) : null
-  if (unused?.length === 0)
+  if (box.kind === 'leaf' || unused?.length === 0)
     return {
       title: box.name || box.title, aside: '',
-      right: measure.words(box.family === 'param' ? 'graph.parameter' : 'graph.leaf'),
+      right: measure.words(updated ? 'graph.updated' : box.family === 'param' ? 'graph.parameter' : 'graph.leaf'),
     }
   if (unused)
     return {

@@ -89,6 +89,21 @@ describe('y = x ** 2 + 3 * x + 1', () => {
   })
 })
 
+test('a leaf says when it holds another value than the ops drawn took', () => {
+  const { trace, graph } = load('accumulation')
+  const update = { id: 'last', kind: 'step' as const, changes: [{ before: 't1', after: 'later', name: 'w' }] }
+  const tensors = [...trace.tensors, { ...trace.tensors[0]!, id: 'later', identity: 't1', data: [9, 9] }]
+  const timeline = [...trace.timeline, { kind: 'update' as const, update: 'last' }]
+  const view = new View({ ...trace, updates: [update], tensors, timeline }, graph, words('en'), PAGE)
+  const leaf = view.sheet.boxes.get(boxNamed(view, 'w'))!
+  const place = { id: leaf.id, x: 0, y: 0, w: 252, h: 70 }
+  const [before, after] = [-1, 0].map((by) =>
+    view.painter('light').box(place, leaf, view.at(timeline.length + by)))
+  expect(before!.marks).toContainEqual(expect.objectContaining({ s: 'leaf' }))
+  expect(after!.marks).toContainEqual(expect.objectContaining({ s: 'after update' }))
+  expect(after!.label).toBe('w · after update · [9 9] · backward: gradient [3 3]')
+})
+
 describe('three passes over one leaf', () => {
   const view = viewOf('accumulation')
   const w = boxNamed(view, 'w')

@@ -27,6 +27,8 @@ export interface BoxPaint {
   gradient: Cell
   strip: Strip | null
   trouble: '' | 'raised' | 'nonfinite' | 'cut'
+  /** A leaf whose value is a later one than the ops drawn took. */
+  updated?: boolean
   /** A leaf that all passes have left without a gradient. */
   leftOut?: boolean
   /** Gradient came here, but `autograd.grad()` returned it instead of adding it to `.grad`. */
@@ -86,7 +88,6 @@ export class Story {
   private readonly strips: Strips
   /** What findings are about. */
   private readonly concerned: Readonly<Record<'nodes' | 'tensors', ReadonlySet<string>>>
-  private readonly sources = new Map<string, readonly Tensor[]>()
   private readonly known = new Map<string, Contents>()
   private readonly groups = new Map<string, GroupLife>()
   private readonly roots = new Map<string, string | null>()
@@ -225,6 +226,7 @@ export class Story {
       gradient: this.gradientCell(life, visit, step),
       strip: this.strips.at(life, step, event, isCurrent && this.lives.boxAround(event) === null),
       trouble: this.trouble(life, step),
+      updated: this.lives.isUpdated(life, step),
       leftOut: this.isLeftOut(life, step),
       returned: this.isReturned(life, step),
       exchanged: metBy(this.index, exchangesOf(this.index, life.box), step),
@@ -314,16 +316,8 @@ export class Story {
   }
 
   private isFirstNonFinite(life: Life): boolean {
-    const own = life.values[0]?.at
-    if (!own || !troubled(own)) return false
-    let sources = this.sources.get(life.box.id)
-    if (!sources) {
-      sources = (this.lives.linksInto.get(life.box.id) ?? [])
-        .map((link) => this.index.tensor(link.tensor))
-        .filter((tensor): tensor is Tensor => tensor !== undefined)
-      this.sources.set(life.box.id, sources)
-    }
-    return !sources.some(troubled)
+    const sources = this.lives.linksInto.get(life.box.id) ?? []
+    return isTroubled(life.values[0]?.at) && !sources.some((link) => isTroubled(this.index.tensor(link.tensor)))
   }
 
   /** Whether a finding is about the code that cut a link; a cut that nothing suffers from is no alarm. */
@@ -422,7 +416,8 @@ function shortCall(text: string, most: number): string {
   return short.length > most ? `${short.slice(0, most - 1)}…` : short
 }
 
-function troubled(tensor: Tensor): boolean {
+function isTroubled(tensor: Tensor | undefined): boolean {
+  if (!tensor) return false
   const { nan, inf } = nonFinite(tensor)
   return nan + inf > 0
 }

@@ -15,7 +15,7 @@ import { icon, type IconName } from './icons'
 import type { Item, Mark } from './marks'
 import {
   ASIDE, gradientLabel, HEAD, headOf, headOfGroup, isShared, keepsStrip, LABEL, STRIP, stripLabel, stripText, STUB,
-  stubGap, stubWidth, typeOf, type Measure,
+  stubGap, stubWidth, typeOf, type Head, type Measure,
 } from './measure'
 import type { BoxPaint, Cell, Moment, SeedPaint, StepNumbers } from './moment'
 import { arrowUp, displayMarks, headText, iconMark, sayCell, type Tone } from './small-marks'
@@ -98,7 +98,7 @@ export class Painter {
     this.rules(marks, w, h, strip, ghost)
     marks.push(outline(paint, ghost, w, h))
     if (box.kind === 'leaf') marks.push({ k: 'rect', c: 'cap', x: -0.5, y: -1.5, w: w + 1, h: 3, r: 1.5 })
-    const head = headOf(box, this.measure)
+    const head = headOf(box, this.measure, paint.updated)
     const family: IconName = paint.trouble === 'raised' ? 'err' : ghost ? 'ghost' : icon(box.family)
     marks.push(iconMark(ghost ? 'icon-ghost' : paint.trouble === 'raised' ? 'icon-err' : 'icon', family, 7, 5, 13))
     if (isShared(box)) marks.push(iconMark('icon-ghost', 'shared', w - 19, 6, 11))
@@ -112,7 +112,7 @@ export class Painter {
     if (this.measure.margins)
       marks.push(...this.measure.spacious!.margins(paint, steps, { w, h, strip, top }, this.measure))
     if (seed) this.seed(marks, seed, w, h)
-    return { ...place, kind: 'box', marks, label: this.say(box, paint) }
+    return { ...place, kind: 'box', marks, label: this.say(box, paint, head) }
   }
 
   private drawCollective(place: Placed, box: Box, paint: BoxPaint): Item {
@@ -134,6 +134,7 @@ export class Painter {
   /** Two sheets behind, the value and gradient of its last box. */
   private drawGroup(place: Placed, group: Group, paint: BoxPaint, seed: SeedPaint | null): Item {
     const { w, h } = place
+    const head = headOfGroup(group, this.measure)
     const marks: Mark[] = [
       { k: 'rect', c: 'sheet', x: 6, y: 6, w, h, r: 4 },
       { k: 'rect', c: 'sheet', x: 3, y: 3, w, h, r: 4 },
@@ -143,11 +144,10 @@ export class Painter {
     this.tint(marks, paint.gradient, body, true)
     this.rules(marks, w, h, 0, false)
     marks.push(outline(paint, false, w, h), iconMark('icon', 'group', 7, 5, 13))
-    headText(marks, headOfGroup(group, this.measure), 25, 15.5, w - 33, false, false)
+    headText(marks, head, 25, 15.5, w - 33, false, false)
     this.cell(marks, paint.value, { ...body, w: w / 2 }, 'value')
     this.cell(marks, paint.gradient, { ...body, x: w / 2, w: w / 2 }, this.norms ? 'value' : 'gradient')
     if (seed) this.seed(marks, seed, w, h)
-    const head = headOfGroup(group, this.measure)
     return { ...place, kind: 'group', marks, label: `${head.title} ${head.aside}` }
   }
 
@@ -314,9 +314,9 @@ export class Painter {
     })
   }
 
-  private say(box: Box, paint: BoxPaint): string {
+  private say(box: Box, paint: BoxPaint, { title, right }: Head): string {
     const parts = [
-      ...(box.kind === 'leaf' ? [headOf(box, this.measure).title] : [typeOf(box, this.measure), box.name]),
+      ...(box.kind === 'leaf' ? [title, paint.updated && right] : [typeOf(box, this.measure), box.name]),
       sayCell(paint.value),
       paint.gradient.kind === 'tensor' ? `${this.measure.words('graph.backward')} ${sayCell(paint.gradient)}` : '',
     ]

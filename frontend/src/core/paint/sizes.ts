@@ -110,7 +110,7 @@ function boxItem(box: Box, measure: Measure): LayoutItem {
     ),
   )
   const returned = story.isEverReturned(box.id) ? 33 + textWidth(measure.words('graph.returned'), ASIDE) : 0
-  const head = headWidth(headOf(box, measure))
+  const head = headWidth(headOf(box, measure, values.length > 1))
   const ghost = box.kind === 'ghost'
   const w = upTo4(
     Math.max(

@@ -2,7 +2,7 @@
 
 import type { Box, Graph, Group, Link } from '../../api/types'
 import { push } from '../trace/trace-index'
-import { formatNumber, MINUS, wireNumber } from '../words/format'
+import { formatNumber, wireNumber } from '../words/format'
 
 /** Stubs that have room beside a box. */
 const MOST_STUBS = 3
@@ -127,11 +127,9 @@ function stubsOf(graph: Graph): { hidden: Set<string>; stubs: Map<string, Stub[]
   return { hidden, stubs }
 }
 
-/** A number as Python writes it, as the page does; in full where that would make another number of it. */
+/** A number as Python writes it, as the page does; with so many digits that it is hardly another one. */
 export function written(text: string): string {
-  if (!/^-?(inf|nan|[\d.]+(e[-+]\d+)?)$/.test(text)) return text
-  const short = formatNumber(wireNumber(text))
-  return /[a-z]/.test(text) || +short.replace(MINUS, '-') === +text ? short : text.replace('-', MINUS)
+  return /^-?(inf|nan|[\d.]+(e[-+]\d+)?)$/.test(text) ? formatNumber(wireNumber(text), 9) : text
 }
 
 /** As many stubs as have room beside a box: those that say the same are one, the rest are counted. */

@@ -121,11 +121,9 @@ export class Lives {
   }
 
   /** Whether a leaf was updated since an op that is drawn took its value. */
-  isUpdated({ box, values: [, ...updates] }: Life, step: number): boolean {
-    return this.linksOut(box.id).some(({ target }) => {
-      const taken = this.byBox.get(target)!.forwardStep
-      return updates.some((update) => update.step > taken && update.step <= step)
-    })
+  isUpdated({ box, values }: Life, step: number): boolean {
+    const taken = this.linksOut(box.id).map(({ target }) => this.byBox.get(target)!.forwardStep)
+    return values.some((value) => value.step <= step && value.step > Math.min(...taken))
   }
 
   /** Whether the passes shown have all ended, so that what has not come will not come. */

@@ -1169,6 +1169,7 @@ const stories = {
     await until(() => page.locator('.cm-content').textContent(), (text) => text.includes('.clone()'), 'the program with the fix')
     await until(() => page.locator('.output .failure').count(), (n) => n === 0, 'failures of the fixed program')
     await until(() => page.locator('.dock').textContent(), (text) => text.includes('A and B') && text.includes('RuntimeError'), 'both runs side by side')
+    check((await page.locator('.dock').textContent()).includes('before the fix'), 'the run before is not called so')
     await shoot(page, 'fixed')
     await page.locator('.cm-content').focus()
     await page.keyboard.press('Control+z')

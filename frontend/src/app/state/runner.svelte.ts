@@ -220,6 +220,7 @@ export class Runner {
     const { trace: before } = this.shown
     const mended = this.shown.mendedBy(at)
     if (!before || mended === null || this.draft.edited) return
+    this.list(before, this.view.t('fix.before'))
     this.edit(mended)
     await this.run()
     const { trace } = this.shown

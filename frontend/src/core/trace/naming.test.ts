@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Tensor } from '../../api/types'
 import { load } from '../fixtures/load'
-import { nameOf, nodeName, ownerName, tensorName, typeAndName } from './naming'
+import { brief, nameOf, nodeName, ownerName, tensorName, typeAndName } from './naming'
 import { TraceIndex } from './trace-index'
 
 test('a tensor that the program never named is told by its base or its shape, never by its id', () => {
@@ -23,6 +23,14 @@ test('what worked inside a call is told by the module that it ended or by its ow
   const nameless = { ...index.tensor(ops[3]!.outputs[0])!, names: [], identity: null }
   expect(nameOf(index, nameless)).toBe('net.0(…)')
   expect(nameOf(new TraceIndex(trace), nameless)).not.toContain('net.0')
+})
+
+test('truth values and whole numbers, which have no norm worth telling, are told by type and shape', () => {
+  const { trace } = load('detach')
+  const mask: Tensor = { ...trace.tensors[0]!, shape: [2, 2], dtype: 'bool', data: [true, false, true, true] }
+  expect(brief(mask)).toBe('bool 2×2')
+  expect(brief({ ...mask, dtype: 'int64', data: [3, 1, 4, 1] })).toBe('int64 2×2')
+  expect(brief({ ...mask, dtype: 'int64', shape: [2], data: [3, 1] })).toBe('[3, 1]')
 })
 
 test('a node is named by what it made, a turned weight by the weight, others inside a call by type', () => {

@@ -103,14 +103,15 @@ export function passName(pass: Pass, t: Words): string {
   return t('pass.name', { call, n: pass.id.slice(1) })
 }
 
-/** A tensor in a few letters: its number, the number all its elements are, its few values, or its norm. */
+/** A tensor in a few letters: its number, the number all its elements are, its few values, or its norm; of whole
+ *  numbers and truth values, which have none, its type and shape. */
 export function brief(tensor: Tensor): string {
   const shown = display(tensor)
   if (shown.kind === 'number' || shown.kind === 'word') return shown.text
   const same = uniform(tensor)
   if (same !== null) return formatNumber(same)
   if (shown.kind === 'matrix' && shown.rows.length === 1 && !shown.stacked) return `[${shown.rows[0]!.join(', ')}]`
-  return term(tensor)
+  return /^(bool|u?int)/.test(tensor.dtype) ? `${tensor.dtype} ${formatShape(tensor.shape)}` : term(tensor)
 }
 
 /** As `brief`, but says that all elements are the same: `全为 3`. */

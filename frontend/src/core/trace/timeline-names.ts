@@ -19,9 +19,9 @@ export interface Band {
   above: boolean
 }
 
-const LABEL_SIZE = 10
+const LABEL_SIZE = 11
 /** Longer names would stand over what other marks stand for. */
-const LONGEST = 78
+const LONGEST = 86
 
 /** The marks with their names, where there is room for one before the next on its side and the end of the line; that of
  *  the last mark stands left of it. */

@@ -230,8 +230,7 @@ _SPECIAL: dict[str, Callable[[_Writer, tuple[Expr, ...]], str]] = {
         f"<msup>{writer.inside(arguments[0], _ATOM)}<mrow><mo>−</mo><mn>1</mn></mrow></msup>"
     ),
     "prod_others": lambda writer, arguments: (
-        "<mrow><munder><mo>∏</mo><mrow><mi>j</mi><mo>≠</mo><mi>i</mi></mrow></munder>"
-        f"<msub>{writer.inside(arguments[0], _ATOM)}<mi>j</mi></msub></mrow>"
+        f"<mrow><munder><mo>∏</mo><mo>≠</mo></munder>{writer.inside(arguments[0], _ATOM)}</mrow>"
     ),
     "count": lambda writer, _arguments: writer.write(Symbol("n")),
 }

@@ -615,9 +615,9 @@ const stories = {
     await page.getByRole('button', { name: 'Play', exact: true }).waitFor({ timeout: 20_000 })
     await until(() => page.locator('.cm-line-running').textContent(), (line) => line.startsWith('second ='), 'the line it halts at')
     check(!(await count(page).textContent()).includes('Step 31'), 'it played on to the end')
-    for (let step = 0; step < 8 && !(await page.locator('.player .text').textContent()).includes('is done'); step += 1)
+    for (let step = 0; step < 8 && !(await page.locator('.player .text').textContent()).includes('#2 ends'); step += 1)
       await page.keyboard.press('Shift+ArrowRight')
-    await until(() => page.locator('.player .text').textContent(), (text) => text.includes('backward() #2 is done'), 'the end of the pass')
+    await until(() => page.locator('.player .text').textContent(), (text) => text.includes('backward() #2 ends'), 'the end of the pass')
     await page.keyboard.press('Shift+ArrowLeft')
     await until(() => page.locator('.cm-line-running').textContent(), (line) => line.startsWith('second ='), 'the line before the pass')
   },

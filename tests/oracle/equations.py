@@ -245,6 +245,8 @@ class _Reader:
         if base.tag == "mn" and not re.fullmatch(r"[\d.]+", base.text or ""):
             raise _Unread(f"{base.text} raised without brackets")
         value = self._inner(base)
+        if "".join(power.itertext()) == "−1" and value.ndim > 1 and value.shape[-1] == value.shape[-2]:
+            return np.linalg.inv(value)
         if power.text == "⊤":
             return np.swapaxes(value, -1, -2) if value.ndim > 1 else value
         return np.power(value, self._inner(power))
@@ -263,6 +265,10 @@ class _Reader:
             case "expand", [value]:
                 wide = np.expand_dims(value, axes) if value.ndim < len(self.into) else value
                 return np.broadcast_to(wide, self.into)
+            case "reverse", [value]:
+                return np.flip(value, axes)
+            case "cumsum", [value]:
+                return np.cumsum(value, axis=axes[0])
             case "put", [value, along]:
                 zeros = np.zeros(self.into)
                 np.moveaxis(zeros, int(along), 0)[axes[0]] = value

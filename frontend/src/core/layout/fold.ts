@@ -2,7 +2,7 @@
 
 import type { Box, Graph, Group, Link } from '../../api/types'
 import { push } from '../trace/trace-index'
-import { formatNumber, wireNumber } from '../words/format'
+import { formatDigits, wireNumber } from '../words/format'
 
 /** Stubs that have room beside a box. */
 const MOST_STUBS = 3
@@ -129,7 +129,7 @@ function stubsOf(graph: Graph): { hidden: Set<string>; stubs: Map<string, Stub[]
 
 /** A number as Python writes it, as the page does; with so many digits that it is hardly another one. */
 export function written(text: string): string {
-  return /^-?(inf|nan|[\d.]+(e[-+]\d+)?)$/.test(text) ? formatNumber(wireNumber(text), 9) : text
+  return /^-?(inf|nan|[\d.]+(e[-+]\d+)?)$/.test(text) ? formatDigits(wireNumber(text), 9) : text
 }
 
 /** As many stubs as have room beside a box: those that say the same are one, the rest are counted. */

@@ -61,11 +61,6 @@ const SHAPED: Readonly<Record<string, Shaped>> = {
     return added && each ? { ...added, values: added.values.map((value) => value / each) } : null
   },
   size: (_, a, along) => one(along!.values.reduce((product, axis) => product * (a!.shape.at(axis) ?? NaN), 1)),
-  prod_others: (_, a, along) => {
-    const { shape } = a!
-    const made = lines(along ? a! : { ...a!, shape: [count(shape)] }, along?.values[0] ?? 0, others)
-    return made && { ...made, shape }
-  },
   cumsum: (_, a, along) => lines(a!, along!.values[0]!, running),
   reverse: (_, a, along) =>
     along!.values.reduce<Grid | null>((grid, axis) => grid && lines(grid, axis, (line) => line.toReversed()), a!),
@@ -173,11 +168,6 @@ function lines({ shape, values }: Grid, along: number, made: (line: number[]) =>
 function running(line: readonly number[]): number[] {
   let sum = 0
   return line.map((value) => (sum += value))
-}
-
-/** For each number the product of the others. */
-function others(line: readonly number[]): number[] {
-  return line.map((_, at) => line.reduce((product, value, other) => (other === at ? product : product * value), 1))
 }
 
 /** By Gauss and Jordan; of a matrix that has none nothing finite is left. */

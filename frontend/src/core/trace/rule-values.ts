@@ -5,7 +5,7 @@ import type { Grid } from '../ops/formula'
 import type { Rule, RuleSlot } from '../rules'
 import { display } from '../words/display'
 import { readNumber } from '../words/equation'
-import { formatNumber, MINUS } from '../words/format'
+import { formatDigits, formatNumber, MINUS } from '../words/format'
 import { element } from './local'
 import { elements, nameOf, nodeName } from './naming'
 import { CONSTANT, escape } from './rule-letters'
@@ -55,7 +55,7 @@ export class Values {
     const own = named(this.node)
     if (place === 'result') return own
     const value = this.of(place)
-    if (typeof value === 'string') return axes(value)!.map((number) => formatNumber(number)).join(', ')
+    if (typeof value === 'string') return axes(value)!.map(formatNumber).join(', ')
     const edge = this.node.edges.find((edge) => edge.name === place && edge.input_nr === 0)
     const name = nameOf(this.index, value) || named(this.index.node(edge?.to))
     return name === own ? '' : name
@@ -101,13 +101,13 @@ export function written(value: Value, gradient: boolean, digits = 4): Written | 
   const colour = gradient ? ' class="gradient"' : ''
   const number = (text: string): string => `<mn${colour}>${escape(text)}</mn>`
   if (typeof value === 'string') {
-    const texts = axes(value)!.map((number) => formatNumber(number, digits))
+    const texts = axes(value)!.map((number) => formatDigits(number, digits))
     return { mathml: number(texts.join(', ')), texts, grid: grid(texts.length === 1 ? [] : [texts.length], texts) }
   }
   const shown = display(value)
   if (shown.kind === 'number' || (shown.kind === 'word' && value.shape.length === 0)) {
     const exact = digits > 4 && shown.kind === 'number' ? element(value, 0) : null
-    const text = exact === null ? shown.text : formatNumber(exact, digits)
+    const text = exact === null ? shown.text : formatDigits(exact, digits)
     return { mathml: number(text), texts: [text], grid: grid([], [text]) }
   }
   if (shown.kind !== 'matrix' || shown.stacked) return null

@@ -2,8 +2,13 @@
 
 export const MINUS = '\u2212'
 
-/** 4 significant digits or more, trailing zeros dropped, U+2212 for minus, `1.2e−5` outside 1e−4 … 1e7. */
-export function formatNumber(value: number, digits = 4): string {
+/** 4 significant digits, trailing zeros dropped, U+2212 for minus, `1.2e−5` outside 1e−4 … 1e7. */
+export function formatNumber(value: number): string {
+  return formatDigits(value, 4)
+}
+
+/** The same with so many digits. */
+export function formatDigits(value: number, digits: number): string {
   if (Number.isNaN(value)) return 'NaN'
   if (!Number.isFinite(value)) return value > 0 ? '+Inf' : `${MINUS}Inf`
   if (value === 0) return '0'

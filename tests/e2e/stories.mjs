@@ -1612,7 +1612,8 @@ const stories = {
     await pull(page, line.locator('.cm-number'), 8)
     const once = await until(address, (hash) => hash !== second, 'the turned run')
     await pull(page, line.locator('.cm-number'), 8)
-    const turned = await until(address, (hash) => hash !== once, 'the run it was turned to next')
+    const twice = async () => [address(), await page.waitForTimeout(500), address()] // not a run on the way
+    const [turned] = await until(twice, ([then, , now]) => then === now && now !== once, 'the run it was turned to next')
     await still(page)
     const text = await line.textContent()
     await page.goBack()

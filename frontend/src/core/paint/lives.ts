@@ -121,9 +121,9 @@ export class Lives {
   }
 
   /** Whether a leaf was updated since an op that is drawn took its value. */
-  isUpdated({ box, values }: Life, step: number): boolean {
+  isUpdated({ box, values: [, ...updates] }: Life, step: number): boolean {
     const taken = this.linksOut(box.id).map(({ target }) => this.byBox.get(target)!.forwardStep)
-    return values.some((value) => value.step <= step && value.step > Math.min(...taken))
+    return updates.some((update) => update.step <= step && update.step > Math.min(...taken))
   }
 
   /** Whether the passes shown have all ended, so that what has not come will not come. */

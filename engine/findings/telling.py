@@ -42,7 +42,13 @@ CAUSES = {
         *("step_without_zero_grad", "steps_too_long"),
     ),
     "diverged": (
-        *("scaled_and_stepped", "parameters_used_up", "closure_adds_up", "step_without_zero_grad"),
+        *(
+            "generator_looped_twice",
+            "scaled_and_stepped",
+            "parameters_used_up",
+            "closure_adds_up",
+            "step_without_zero_grad",
+        ),
         *("changed_by_reading", "loss_summed", "steps_too_long", "clip_after_step"),
     ),
     "loss_summed": ("uphill", "maximize_of", "loss_negated"),
@@ -64,6 +70,7 @@ OF_ALL = (
     "scaled_and_stepped",
     "scheduled_per_batch",
     "parameters_used_up",
+    "generator_looped_twice",
     "changed_by_reading",
     "clip_after_step",
     "diverged",

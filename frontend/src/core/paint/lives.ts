@@ -122,8 +122,8 @@ export class Lives {
 
   /** Whether a leaf was updated since an op that is drawn took its value. */
   isUpdated({ box, values: [, ...updates] }: Life, step: number): boolean {
-    const taken = this.linksOut(box.id).map(({ target }) => this.byBox.get(target)!.forwardStep)
-    return updates.some((update) => update.step <= step && update.step > Math.min(...taken))
+    const taken = (): number[] => this.linksOut(box.id).map(({ target }) => this.byBox.get(target)!.forwardStep)
+    return updates.some((update) => update.step <= step && update.step > Math.min(...taken()))
   }
 
   /** Whether the passes shown have all ended, so that what has not come will not come. */

@@ -16,6 +16,7 @@ from engine.findings.diagnosis import (
     listed,
     near,
     number,
+    says,
     size_of,
     walk,
 )
@@ -50,6 +51,7 @@ def trained_in_eval(diagnosis: Diagnosis) -> Iterator[Finding]:
     `backward()`, or by another, which then trains on what it should only look at. Also of layers that never were,
     because an evaluation stands between `train()` and the first step."""
     before: dict[str | None, Pass] = {}
+    is_undone = _is_undone(diagnosis)
     for op in _layers(diagnosis) if diagnosis.steps else ():
         module = diagnosis.modules.get(op.module or "")
         pass_ = _trained_by(diagnosis, op)
@@ -58,7 +60,7 @@ def trained_in_eval(diagnosis: Diagnosis) -> Iterator[Finding]:
         if _is_training(op):
             before[op.module] = pass_
         elif any(diagnosis.is_parameter(added.tensor) for added in pass_.accumulations):
-            earlier = before.get(op.module, pass_ if _is_undone(diagnosis) else None)
+            earlier = before.get(op.module, pass_ if is_undone else None)
             if earlier is None or _is_switched_alone(diagnosis, op):
                 continue
             switch, is_same = _switch(diagnosis.code, "eval"), earlier.span == pass_.span
@@ -135,10 +137,9 @@ def norms_of_the_last_batch(diagnosis: Diagnosis) -> Iterator[Finding]:
             kept[op.module] = op, share
         elif not _is_training(op) and op.module in kept:
             last, share = kept[op.module]
-            made = (call for call in diagnosis.code.calls if called(call) == module.type and keyword(call, "momentum"))
             yield diagnosis.warning(
                 "norm_of_last_batch",
-                next(made, last.span),
+                _made_with(diagnosis, module.type, share) or last.span,
                 tensors=last.outputs[:1],
                 module=module.path,
                 type=module.type,
@@ -148,6 +149,12 @@ def norms_of_the_last_batch(diagnosis: Diagnosis) -> Iterator[Finding]:
                 eval_line=line(op.span),
             )
             return
+
+
+def _made_with(diagnosis: Diagnosis, kind: str, momentum: float) -> ast.Call | None:
+    """The call that makes a layer of a class with that momentum written out."""
+    made = (call for call in diagnosis.code.calls if called(call) == kind)
+    return next((call for call in made if number(says(call, "momentum")) == momentum), None)
 
 
 def evaluated_in_train(diagnosis: Diagnosis) -> Iterator[Finding]:

@@ -37,8 +37,8 @@ THAWS = ("requires_grad = True", "requires_grad_()", "requires_grad_(True)")
 FREEZES = ("requires_grad = False", "requires_grad_(False)")
 """How statements end that let parameters learn again, or no longer."""
 PARAMETERS = ("parameters", "named_parameters")
-GENERATORS = frozenset("parameters named_parameters buffers modules children zip map filter chain".split())
 ITERATORS = ("chain", "from_iterable", "filter", "map")
+GENERATORS = frozenset((*PARAMETERS, *ITERATORS, "buffers", "modules", "children", "zip"))
 """What gives its elements once."""
 
 
@@ -543,7 +543,7 @@ def parameters_used_up(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 
 def generators_looped_twice(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """`clip(model.parameters())`, and `clip` goes over them twice: the second loop finds nothing."""
+    """`clip(model.parameters())`, and `clip` goes over them twice: the second loop was come to and never turned."""
     code = diagnosis.code
     for function in code.functions:
         parameters = [parameter for parameter in function.args.args if parameter.arg != "self"]
@@ -554,7 +554,9 @@ def generators_looped_twice(diagnosis: Diagnosis) -> Iterator[Finding]:
             over = sorted((loop for loop in own if loop not in around), key=lambda loop: loop.lineno)
             names = [node for node in ast.walk(function) if isinstance(node, ast.Name) and node.id == parameter.arg]
             is_bound = any(isinstance(node.ctx, ast.Store) for node in names)
-            if len(over) < 2 or is_bound or not diagnosis.has_run(over[1]):
+            if len(over) < 2 or is_bound or not (_has_turned(diagnosis, over[0]) and diagnosis.has_run(over[1])):
+                continue
+            if _has_turned(diagnosis, over[1]):
                 continue
             for call in code.calls_to(function):
                 given = call.args[at] if at < len(call.args) else None
@@ -570,6 +572,11 @@ def generators_looped_twice(diagnosis: Diagnosis) -> Iterator[Finding]:
                         first_line=str(over[0].lineno),
                     )
                     return
+
+
+def _has_turned(diagnosis: Diagnosis, loop: ast.For) -> bool:
+    """Whether the body of a loop ever ran; one on the line of its head is taken to have."""
+    return diagnosis.has_run(loop.body[0])
 
 
 def _has_clipped_nothing(diagnosis: Diagnosis, call: ast.Call) -> bool:

@@ -124,7 +124,8 @@ def lists_stored_and_cleared(diagnosis: Diagnosis) -> Iterator[Finding]:
             continue
         store = dotted(call.func.value) if isinstance(call.func, ast.Attribute) else ""
         is_list = len(made) == 1 and isinstance(made[0], ast.List) and not made[0].elts
-        if is_list and store and store not in cleared:
+        is_same = "." in name or code.function(clear) is code.function(call)  # else another variable may be called so
+        if is_list and is_same and store and store not in cleared:
             yield diagnosis.warning(
                 "stored_and_cleared",
                 call,

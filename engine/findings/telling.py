@@ -42,14 +42,8 @@ CAUSES = {
         *("step_without_zero_grad", "steps_too_long"),
     ),
     "diverged": (
-        *(
-            "generator_looped_twice",
-            "scaled_and_stepped",
-            "parameters_used_up",
-            "closure_adds_up",
-            "step_without_zero_grad",
-        ),
-        *("changed_by_reading", "loss_summed", "steps_too_long", "clip_after_step"),
+        *("scaled_and_stepped", "parameters_used_up", "closure_adds_up", "step_without_zero_grad"),
+        *("changed_by_reading", "loss_summed", "steps_too_long", "clip_after_step", "generator_looped_twice"),
     ),
     "loss_summed": ("uphill", "maximize_of", "loss_negated"),
     "steps_too_long": (

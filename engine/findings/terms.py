@@ -411,7 +411,6 @@ def focal_of_means(diagnosis: Diagnosis) -> Iterator[Finding]:
             "focal_of_mean",
             maker,
             tensors=(loss.id, *op.outputs),
-            fix=(),
             name=diagnosis.say(loss.id),
             code=diagnosis.code.excerpt(op.span),
             exp_line=line(op.span),

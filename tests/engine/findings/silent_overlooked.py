@@ -1109,6 +1109,30 @@ for s, a, r, n, end in memory.rows:
     )),
 )  # fmt: skip
 ALSO_RIGHT = (
+    ("generator_looped_twice", """def tidy(weights, first):
+    for w in weights:
+        if first:
+            break
+        w.grad.clamp_(-1, 1)
+    for w in weights:
+        w.grad.mul_(0.5)
+net = nn.Linear(3, 2)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+net(torch.ones(4, 3)).sum().backward()
+tidy(net.parameters(), True)
+opt.step()
+"""),
+    ("stored_and_cleared", """def collect():
+    rows = []
+    rows.append(torch.ones(2))
+    kept.append(rows)
+def drop(rows):
+    rows.clear()
+kept, w = [], torch.ones(2, requires_grad=True)
+collect()
+(w * kept[0][0]).sum().backward()
+drop([1])
+"""),
     ("gradients_cancelled", """net = nn.Linear(6, 4)
 opt = torch.optim.SGD(net.parameters(), lr=0.05)
 y = torch.arange(8).repeat_interleave(5)

@@ -1,6 +1,6 @@
 """The trace of a run from what its worker said, and the facts beside it that parts are derived from."""
 
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 
 import msgspec
 
@@ -35,6 +35,8 @@ from engine.trace import (
     Environment,
     Failure,
     Finding,
+    Module,
+    ModuleCall,
     Op,
     Pass,
     Span,
@@ -59,11 +61,6 @@ def assembled(run: str, request: RunRequest, recorded: Recorded, outcome: Outcom
     inside = source.inside_calls(made, calls)
     names = tensor_names(recorded, ids, source.names(made, inside), engine.by_number.values(), paths)
     seen_modules = tuple(modules(recorded, ids, paths))
-    path_of = {module.id: f"{module.path}(…)" for module in seen_modules}
-    ends = source.ends_apart(made)
-    told = {op.id: ends[op.span] for op in made if op.span in ends}
-    told.update((op.id, op.name) for op in made if op.id in inside)
-    told.update((op, path_of[module]) for op, module in inner_ends(calls).items())
     seen = {**recorded.tensors, **engine.implied} if engine.implied else recorded.tensors
     trace = Trace(
         format=FORMAT,
@@ -78,7 +75,7 @@ def assembled(run: str, request: RunRequest, recorded: Recorded, outcome: Outcom
         warnings=tuple(happened.warnings),
         tensors=tuple(tensors(seen, recorded.later_words, ids, names)),
         variables=tuple(variables(recorded, ids)),
-        ops=tuple(_told(op, told, inside) for op in made),
+        ops=tuple(_called(made, inside, source.ends_apart(made), calls, seen_modules)),
         nodes=nodes(recorded, ids),
         passes=tuple(engine.by_number.values()),
         updates=tuple(updates(recorded, ids, source, names)),
@@ -100,10 +97,20 @@ def assembled(run: str, request: RunRequest, recorded: Recorded, outcome: Outcom
     return trace, _side_facts(recorded, ids, happened)
 
 
-def _told(op: Op, told: Mapping[str, str], inside: Container[str]) -> Op:
-    """An op with what it is to be called."""
-    called = told.get(op.id)
-    return op if called is None else msgspec.structs.replace(op, called=called, inside=op.id in inside)
+def _called(
+    ops: Iterable[Op],
+    inside: Container[str],
+    ends: Mapping[Span, str],
+    calls: Iterable[ModuleCall],
+    modules: Iterable[Module],
+) -> Iterator[Op]:
+    """The ops, each with what it is to be called where its code would not say."""
+    path_of = {module.id: f"{module.path}(…)" for module in modules}
+    of_modules = {op: path_of[module] for op, module in inner_ends(calls).items()}
+    for op in ops:
+        end = ends.get(op.span, "") if op.span is not None else ""
+        called = of_modules.get(op.id) or (op.name if op.id in inside else end)
+        yield msgspec.structs.replace(op, called=called, inside=op.id in inside) if called else op
 
 
 def _failure_step(failure: Failure | None) -> Iterator[Step]:

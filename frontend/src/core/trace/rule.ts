@@ -104,13 +104,15 @@ function worked(slot: RuleSlot, values: Values, rule: Rule, digits = 4): Worked 
   return { computed: computed && reduction ? sum(computed, reduction.axes) : computed, result, at }
 }
 
-/** Digits of numbers in an equation: more than the first where so few of them come to another result. */
-const DIGITS = [4, 6, 8] as const
+/** Digits of numbers in an equation where fewer come to another result. */
+const MORE_DIGITS = [6, 8] as const
 
 /** The slot's formula with numbers, and what it came to; null unless what is written holds. */
 function withNumbers(slot: RuleSlot, values: Values, rule: Rule): string | null {
-  const tried = DIGITS.map((digits) => worked(slot, values, rule, digits))
-  const { computed = null, result, at } = tried.find(isNear) ?? tried[0] ?? {}
+  const short = worked(slot, values, rule)
+  const exact = (): Worked | null | undefined =>
+    MORE_DIGITS.map((digits) => worked(slot, values, rule, digits)).find(isNear)
+  const { computed = null, result, at } = (isNear(short) ? short : exact() ?? short) ?? {}
   const equals = computed && sign(computed, result!)
   if (!equals) return null
   const filled = slot.mathml.replace(PLACE, (letter, name: string) => {

@@ -1630,6 +1630,8 @@ const stories = {
     await open(page)
     await run(page, PICKS)
     const inspector = page.locator('.inspector')
+    await page.locator('.graph .zoom button').last().click() // it opens at its end: all of it in view
+    await still(page)
     await box(page, 'GatherBackward0').click()
     await until(() => inspector.textContent(), (text) => text.includes('chosen[0][0] = x[0][index[0][0]] = x[0][3] = 4'), 'the formula of the first cell')
     await inspector.getByRole('group', { name: /Arrow keys/ }).press('ArrowDown')
@@ -1639,8 +1641,6 @@ const stories = {
     await inspector.getByText('All fields of this tensor').click()
     await until(() => inspector.textContent(), (text) => text.includes('((AccumulateGrad, 0),)') && text.includes('torch.strided'), 'every field of the result')
     await shoot(page, 'cells')
-    await page.locator('.graph .zoom button').last().click() // it opens at its end: all of it in view
-    await still(page)
     await box(page, 'MulBackward0').click()
     await until(() => box(page, 'MulBackward0').textContent(), (text) => text.includes('float32 + int64 → float32'), 'the promotion on the box')
     await until(() => inspector.textContent(), (text) => text.includes('The highest category decides'), 'why it is float32')

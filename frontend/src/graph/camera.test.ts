@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { covers, firstSight, leastCut, opened } from './camera'
+import { covers, leastCut, mostWhole, opened } from './camera'
 
 const box = (x: number, y: number) => ({ x, y, w: 100, h: 40 })
 
@@ -16,20 +16,23 @@ test('a place of the window covers what stands under it at this zoom, and what s
 
 const view = { width: 600, height: 400 }
 
-test('a first screenful that is narrow enough is shown whole', () => {
-  expect(firstSight([box(0, 0), box(500, 60), box(500, 120), box(2000, 900)], view, 0.7)).toEqual({
-    x: 0, y: 0, w: 600, h: 0,
-  })
-  expect(firstSight([], view, 0.7)).toBeNull()
+test('what is wanted is seen, with as many others as are whole beside it', () => {
+  const boxes = [box(0, 0), box(0, 100), box(0, 200), box(500, 300), box(900, 300)]
+  expect(mostWhole(boxes, boxes[0]!, view, 1)).toEqual(boxes.slice(0, 3))
+  expect(mostWhole(boxes, boxes[3]!, view, 1)).toEqual(boxes.slice(3))
+  const wide = { ...box(0, 100), w: 700 }
+  expect(mostWhole([wide, ...boxes], wide, view, 1)).toEqual([wide])
 })
 
-test('of a wider one the column most boxes stand in', () => {
-  const boxes = [box(0, 0), ...Array.from({ length: 30 }, (_, at) => box(900, 60 * at + 60))]
-  expect(firstSight(boxes, view, 0.7)).toMatchObject({ x: 950, y: 0 })
-  const camera = opened({ x: 0, y: 0, w: 1600, h: 1900 }, view, firstSight(boxes, view, 0.7), 0.7)
-  const left = 900 * camera.zoom + camera.x
-  expect(left).toBeGreaterThan(0)
-  expect(left + 100 * camera.zoom).toBeLessThan(view.width)
+test('of more boxes than can be read only that one', () => {
+  const boxes = Array.from({ length: 300 }, (_, at) => box(2 * at, 0))
+  expect(mostWhole(boxes, boxes[9]!, view, 1)).toEqual([boxes[9]])
+})
+
+test('a graph wider and higher than the window opens at what is to be seen, and shows nothing beyond its edge', () => {
+  const bounds = { x: 0, y: 0, w: 1600, h: 1900 }
+  expect(opened(bounds, view, { x: 900, y: 800, w: 100, h: 200 })).toEqual({ x: -650, y: -700, zoom: 1 })
+  expect(opened(bounds, view, box(0, 1860))).toEqual({ x: 24, y: -1524, zoom: 1 })
 })
 
 const phone = { width: 390, height: 500 }

@@ -42,13 +42,10 @@ export function fitted(bounds: Rect, view: Viewport, most = 1): Camera {
   return centred(bounds, view, zoom)
 }
 
-/** As a graph opens: fitted between `least` and `most`; one that does not fit shows the focus, or its top. */
-export function opened(bounds: Rect, view: Viewport, focus: Rect | null, least = 1, most = 1): Camera {
-  const fit = fitZoom(bounds, view)
-  const zoom = Math.max(least, Math.min(most, fit))
-  if (fit >= least) return centred(bounds, view, zoom)
-  const camera = centred(focus ?? { ...bounds, h: 0 }, view, zoom)
-  return { ...camera, ...held(camera, bounds, view, focus) }
+/** As a graph opens: fitted between `least` and `most`; of one that does not fit, what is to be seen. */
+export function opened(bounds: Rect, view: Viewport, sight: Rect, least = 1, most = 1): Camera {
+  const fits = fitZoom(bounds, view) >= least
+  return fits ? fitted(bounds, view, most) : held(centred(sight, view, least), bounds, view)
 }
 
 /** Width at the right that the minimap takes. */
@@ -66,34 +63,30 @@ export function covers(place: Rect, boxes: readonly Rect[], camera: Camera): boo
   return boxes.some((box) => overlaps(box, under))
 }
 
-/** What a graph too large for the window opens at: its first screenful where that is narrow enough, else the column
- *  most of its boxes stand in. */
-export function firstSight(boxes: readonly Rect[], view: Viewport, zoom: number): Rect | null {
-  if (boxes.length === 0) return null
-  const top = Math.min(...boxes.map((box) => box.y))
-  const first = boxes.filter((box) => box.y < top + view.height / zoom)
-  const [left, right] = [Math.min(...first.map((box) => box.x)), Math.max(...first.map((box) => box.x + box.w))]
-  if ((right - left) * zoom <= view.width - 2 * edgeOf(view)) return { x: left, y: top, w: right - left, h: 0 }
-  const centres = first.map((box) => box.x + box.w / 2).sort((a, b) => a - b)
-  return { x: centres[centres.length >> 1]!, y: top, w: 0, h: 0 }
+/** What a graph too large for the window opens at: what is wanted, and as many boxes as stand whole in one window with
+ *  it. */
+export function mostWhole(boxes: readonly Rect[], wanted: Rect, view: Viewport, zoom: number): readonly Rect[] {
+  const [w, h] = [view.width / zoom - NARROW_EDGE, view.height / zoom - NARROW_EDGE]
+  let most: readonly Rect[] = [wanted]
+  if (boxes.length > MANY) return most
+  for (const { x } of boxes)
+    for (const { y } of boxes) {
+      const isWhole = (box: Rect) => x <= box.x && box.x + box.w <= x + w && y <= box.y && box.y + box.h <= y + h
+      const whole = isWhole(wanted) ? boxes.filter(isWhole) : most
+      if (whole.length > most.length) most = whole
+    }
+  return most
 }
 
 /** Keeps the graph's edge at the window's edge instead of showing emptiness beyond it. */
-function held(camera: Camera, bounds: Rect, view: Viewport, focus: Rect | null): { x: number; y: number } {
-  const width = bounds.w * camera.zoom
-  const height = bounds.h * camera.zoom
+function held({ x, y, zoom }: Camera, bounds: Rect, view: Viewport): Camera {
   const edge = edgeOf(view)
-  const left = edge - bounds.x * camera.zoom
-  const top = edge - bounds.y * camera.zoom
-  const x = width <= view.width - 2 * edge
-    ? (view.width - width) / 2 - bounds.x * camera.zoom
-    : Math.max(Math.min(camera.x, left), view.width - edge - (bounds.x + bounds.w) * camera.zoom)
-  const y = height <= view.height - 2 * edge
-    ? (view.height - height) / 2 - bounds.y * camera.zoom
-    : focus
-      ? Math.max(Math.min(camera.y, top), view.height - edge - (bounds.y + bounds.h) * camera.zoom)
-      : top
-  return { x, y }
+  const along = (at: number, start: number, length: number, room: number): number => {
+    const first = edge - start * zoom
+    const last = room - edge - (start + length) * zoom
+    return last > first ? (first + last) / 2 : Math.max(Math.min(at, first), last)
+  }
+  return { x: along(x, bounds.x, bounds.w, view.width), y: along(y, bounds.y, bounds.h, view.height), zoom }
 }
 
 function centred(bounds: Rect, view: Viewport, zoom: number): Camera {

@@ -3,11 +3,12 @@
 
 import { untrack } from 'svelte'
 import { standIn } from '../core/layout/fold'
+import { around } from '../core/layout/extent'
 import type { Layout, Placed, Rect } from '../core/layout/geometry'
 import { stubsWidth } from '../core/paint/measure'
 import type { View } from '../core/paint/view'
 import {
-  firstSight, fitted, fitZoom, leastCut, opened, overlaps, RAIL, showing, windowOf, zoomAt, type Camera, type Viewport,
+  fitted, fitZoom, leastCut, mostWhole, opened, overlaps, RAIL, showing, windowOf, zoomAt, type Camera, type Viewport,
 } from './camera'
 import { isAlike } from './steady'
 import type { Motion } from './motion.svelte'
@@ -163,27 +164,27 @@ export class Stage {
   }
 
   private openView(): void {
-    const { bounds, free, layout } = this
-    if (this.width === 0 || !layout) return
+    const { bounds, free, layout, viewport } = this
+    if (this.width === 0 || !layout?.boxes.length) return
     const [least, most] = this.scales
-    const isEnough = (room: Viewport) => fitZoom(bounds, room) >= least || firstSight(layout.boxes, room, least)?.w
-    // What fits has no minimap; the minimap folds where only the whole width is enough.
-    const fits = fitZoom(bounds, this.viewport) >= least
-    const room = fits || (!isEnough(free) && isEnough(this.viewport)) ? this.viewport : free
     const { focus } = this.around()
-    const [wanted] = focus.flatMap((id) => this.placeOf(id) ?? [])
-    const sight = opened(bounds, room, wanted ?? firstSight(layout.boxes, room, least), least, most)
+    const [wanted = layout.boxes[0]!] = focus.flatMap((id) => this.placeOf(id) ?? [])
+    const seenIn = (room: Viewport) => (focus[0] ? [wanted] : mostWhole(layout.boxes, wanted, room, least))
+    const [whole, narrow] = [seenIn(viewport), seenIn(free)]
+    // What fits has no minimap; the minimap folds where more boxes are whole without it.
+    const isWide = fitZoom(bounds, viewport) >= least || whole.length > narrow.length
+    const [room, seen] = isWide ? [viewport, whole] : [free, narrow]
+    const camera = opened(bounds, room, around(seen), least, most)
     const clear = this.around().clear?.()
-    const uncut = this.uncut(sight, room, wanted)
-    const camera = clear && wanted ? showing(uncut, wanted, clear, BARE) : uncut
-    this.motion.jump(camera)
-    this.openedAt = camera
-    this.openedIn = this.viewport
+    const uncut = seen.length > 1 ? camera : this.uncut(camera, room, wanted)
+    this.openedAt = clear ? showing(uncut, wanted, clear, BARE) : uncut
+    this.motion.jump(this.openedAt)
+    this.openedIn = viewport
     this.openedSize = `${this.width}×${this.height}`
     this.openedAs = this.opensAs()
   }
 
-  private uncut(camera: Camera, room: Viewport, wanted: Placed | null | undefined): Camera {
+  private uncut(camera: Camera, room: Viewport, wanted: Placed | null): Camera {
     const { measure } = this.view!
     const boxes = this.layout!.boxes.map((box) => ({ ...box, beside: stubsWidth(box.id, measure) }))
     return leastCut(camera, boxes, room, wanted)

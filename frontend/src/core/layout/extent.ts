@@ -17,14 +17,15 @@ export function badgeRects({ x, y, w, h, text, bar, side, lift }: Badge): Rect[]
 
 /** With its labels and badge. */
 export function extent(wire: Wire): Rect {
-  const xs = wire.knots.map(([x]) => x)
-  const ys = wire.knots.map(([, y]) => y)
-  const rects = [wire.forward, wire.gradient, ...(wire.badge ? badgeRects(wire.badge) : [])].filter(
-    (rect) => rect !== null,
-  )
-  const left = Math.min(...xs.map((x) => x - 8), ...rects.map((rect) => rect.x))
-  const right = Math.max(...xs.map((x) => x + 8), ...rects.map((rect) => rect.x + rect.w))
-  const top = Math.min(...ys, ...rects.map((rect) => rect.y))
-  const bottom = Math.max(...ys, ...rects.map((rect) => rect.y + rect.h))
-  return { x: left, y: top, w: right - left, h: bottom - top }
+  const rects = [wire.forward, wire.gradient, ...(wire.badge ? badgeRects(wire.badge) : [])]
+  const knots = wire.knots.map(([x, y]) => ({ x: x - 8, y, w: 16, h: 0 }))
+  return around([...knots, ...rects.filter((rect) => rect !== null)])
+}
+
+/** What covers all of them. */
+export function around(rects: readonly Rect[]): Rect {
+  const [x, y] = [Math.min(...rects.map((rect) => rect.x)), Math.min(...rects.map((rect) => rect.y))]
+  const right = Math.max(...rects.map((rect) => rect.x + rect.w))
+  const bottom = Math.max(...rects.map((rect) => rect.y + rect.h))
+  return { x, y, w: right - x, h: bottom - y }
 }

@@ -236,16 +236,19 @@ def turned_round(diagnosis: Diagnosis, *, is_first: bool) -> Edits:
 
 def weights_along_the_wrong_axis(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Weights that add up to 1 along another axis than the one that the sum with the values runs over: those of
-    attention, or one for each place."""
+    attention, of a mixture, or one for each place."""
     for op in diagnosis.ops_named(SOFTMAXES):
         given, made = diagnosis.input_of(op), diagnosis.output_of(op)
         axis = axis_of(op, made) if made is not None else None
         if given is None or made is None or axis is None or min(_long(made.shape) or (0,)) < 2:
             continue
         is_attention = len(made.shape) > 2 and made.shape[-1] > 1
-        if is_attention and not _are_products(diagnosis, given):
+        if op.name == "log_softmax":
+            summed = next(_mixtures(diagnosis, made, axis), None)
+        elif is_attention and not _are_products(diagnosis, given):
             continue
-        summed = next((found for found in _sums(diagnosis, made) if is_attention or found[1] < 2), None)
+        else:
+            summed = next((found for found in _sums(diagnosis, made) if is_attention or found[1] < 2), None)
         if summed is None or summed[1] == axis:
             continue
         yield diagnosis.warning(
@@ -312,6 +315,22 @@ def _sums(diagnosis: Diagnosis, made: Tensor) -> Iterator[tuple[Op, int]]:
                 pending.append((taker.outputs[0], 1, is_weighing))
             elif taker.name == "dropout" or (taker.name == "mul" and made.shape[-1] == 1):
                 pending.append((taker.outputs[0], added, is_weighing or taker.name == "mul"))
+
+
+def _mixtures(diagnosis: Diagnosis, made: Tensor, axis: int) -> Iterator[tuple[Op, int]]:
+    """The `logsumexp` over the parts of mixtures, one mixture for each row of a linear layer, whose log-weights add up
+    over an axis of rows: each with the axis that it runs over. A step of a chain, such as that of a hidden Markov
+    model, may add up to 1 along one axis and be summed along another; both are features then."""
+    layer = next((maker for maker in diagnosis.back(made.id, MOST_BACK) if maker.name == "linear"), None)
+    scores = diagnosis.output_of(layer) if layer is not None else None
+    rows = scores.shape[:-1] if scores is not None else ()
+    if made.shape[: len(rows)] != rows or axis >= len(rows):
+        return
+    added = (taker for taker in diagnosis.takers.get(made.id, ()) if taker.name == "add")
+    kept = (output.id for op in added if (output := diagnosis.output_of(op)) and output.shape == made.shape)
+    for taker in (taker for each in kept for taker in diagnosis.takers.get(each, ())):
+        if taker.name == "logsumexp" and (gone := gone_of(taker, len(made.shape))) and gone[0] >= len(rows):
+            yield taker, gone[0]
 
 
 def _keeps_keys(diagnosis: Diagnosis, op: Op) -> bool:

@@ -95,17 +95,21 @@ def _stays(diagnosis: Diagnosis, loop: ast.For, node: ast.expr) -> bool:
 
 def shuffled_apart(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Predictions from rows in one random order compared with labels in another."""
-    for op in diagnosis.ops_named(HELD_AGAINST) if any(diagnosis.ops_named(("randperm",))) else ():
+    for op in diagnosis.ops_named((*HELD_AGAINST, "mul")) if any(diagnosis.ops_named(("randperm",))) else ():
+        makers = (diagnosis.maker.get(each) for each in op.inputs if op.name == "mul")
+        if op.name == "mul" and not any(maker is not None and maker.name == "log_softmax" for maker in makers):
+            continue
         sides = [_orders(diagnosis, side) for side in op.inputs[:2]] if op.iteration < 2 else []
         yield from _shuffled_alone(diagnosis, op)
         if [len(side) for side in sides] != [1, 1] or sum(map(diagnosis.is_tracked, op.inputs[:2])) != 1:
             continue
         (first,), (second,) = sides
         orders = [diagnosis.tensors[drawn.outputs[0]] for drawn in (first, second)]
-        if first.span == second.span or orders[0].shape != orders[1].shape or _is_same(diagnosis, *orders):
+        earlier, later = sorted((first, second), key=lambda drawn: diagnosis.op_at[drawn.id])
+        if first is second or orders[0].shape != orders[1].shape or _is_same(diagnosis, *orders):
             continue
-        later = max(first, second, key=lambda drawn: diagnosis.op_at[drawn.id])
-        earlier = first if later is second else second
+        if first.span == second.span and _in_different_steps(diagnosis, earlier, later):
+            continue
         yield diagnosis.finding(
             "shuffled_apart",
             "error",
@@ -116,6 +120,42 @@ def shuffled_apart(diagnosis: Diagnosis) -> Iterator[Finding]:
             second_line=line(later.span),
             loss_line=line(op.span),
         )
+
+
+def repeated_apart(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Predictions from rows that were repeated all in turn held against targets repeated each by itself. All pairs are
+    made so too, from as many rows as there are repeats."""
+    names = ("repeat", "repeat_interleave")
+    for op in diagnosis.ops_named(COMPARING if all(any(diagnosis.ops_named((name,))) for name in names) else ()):
+        sides = [_repeats(diagnosis, side) for side in op.inputs[:2]] if op.iteration < 2 else []
+        if [len(side) for side in sides] != [1, 1]:
+            continue
+        (whole, count), (each, other) = sorted((side[0] for side in sides), key=lambda side: side[0].name)
+        rows = [diagnosis.tensors[one.inputs[0]].shape[0] for one in (whole, each)]
+        if (whole.name, each.name) != names or count != other or rows[0] != rows[1] or count == rows[0]:
+            continue
+        yield diagnosis.warning(
+            "repeated_apart",
+            op,
+            tensors=(*whole.outputs[:1], *each.outputs[:1]),
+            name=diagnosis.say(whole.inputs[0]),
+            other=diagnosis.say(each.inputs[0]),
+            count=str(count),
+            rows=str(rows[0]),
+            whole_line=line(whole.span),
+            each_line=line(each.span),
+        )
+
+
+def _repeats(diagnosis: Diagnosis, tensor: str) -> list[tuple[Op, int]]:
+    """What repeated the rows behind a tensor, with how many times."""
+    found = []
+    for op in diagnosis.makers_behind([tensor]) if len(diagnosis.tensors[tensor].shape) > 0 else ():
+        given, made = diagnosis.input_of(op), diagnosis.output_of(op)
+        if op.name in ("repeat", "repeat_interleave") and given is not None and made is not None and given.shape:
+            count = made.shape[0] // given.shape[0] if given.shape[1:] == made.shape[1:] and given.shape[0] > 1 else 1
+            found += [(op, count)] if count > 1 and made.shape[0] == diagnosis.tensors[tensor].shape[0] else []
+    return found
 
 
 def loaders_shuffled_apart(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -305,6 +345,12 @@ def _is_same(diagnosis: Diagnosis, first: Tensor, second: Tensor) -> bool:
     if first.data is not None:
         return is_alike(first, second)
     return sum(called(call) == "manual_seed" for call in diagnosis.code.calls) > 1
+
+
+def _in_different_steps(diagnosis: Diagnosis, *ops: Op) -> bool:
+    """Whether a pass lies between ops."""
+    first, last = (diagnosis.op_step[op.id] for op in ops)
+    return any(first < begin < last for begin in diagnosis.pass_step.values())
 
 
 def _orders(diagnosis: Diagnosis, tensor: str) -> list[Op]:

@@ -490,8 +490,80 @@ def train(rows, labels):
         loss = F.cross_entropy(lin(a), next(labels))
 """ + STEP.replace("    ", "        ") + """train(DataLoader(x, 3, shuffle=True), iter(DataLoader(y, 3)))
 """, (("x, 3, shuffle=True", "x, 3"),)),
+    Pair("repeated_apart", 8, """net = nn.Linear(4, 4)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for clean in torch.randn(3, 5, 4):
+    noisy = clean.repeat(3, 1) + 0.1 * torch.randn(15, 4)
+    loss = F.mse_loss(net(noisy), clean.repeat_interleave(3, dim=0))
+""" + STEP, ((".repeat(3, 1)", ".repeat_interleave(3, dim=0)"), (".repeat_interleave(3, dim=0)", ".repeat(3, 1)"))),
+    Pair("repeated_apart", 13, """class Policy(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.head = nn.Linear(3, 2)
+    def forward(self, prompts, count):
+        return self.head(prompts.repeat(count, 1))
+net = Policy()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+prompts, answers = torch.randn(6, 3), torch.arange(6) % 2
+loss = F.cross_entropy(net(prompts, 4), torch.repeat_interleave(answers, 4))
+""" + STEP.replace("    ", ""), (("torch.repeat_interleave(answers, 4)", "answers.repeat(4)"),)),
+    Pair("shuffled_apart", 6, """net = nn.Linear(4, 3)
+def shuffled(rows):
+    return rows[torch.randperm(len(rows))]
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    x, y = torch.randn(8, 4), F.one_hot(torch.arange(8) % 3, 3).float()
+    mixed, wanted = 0.7 * x + 0.3 * shuffled(x), 0.7 * y + 0.3 * shuffled(y)
+    loss = -(wanted * F.log_softmax(net(mixed), 1)).sum(1).mean()
+""" + STEP, (("0.3 * shuffled(y)", "0.3 * y"), ("0.3 * shuffled(x)", "0.3 * x"))),
+    Pair("weights_along_the_wrong_axis", 10, """class Mixture(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.rnn, self.head = nn.GRU(2, 4), nn.Linear(4, 9)
+    def forward(self, z):
+        made = self.head(self.rnn(z)[0])
+        return made[..., :6].view(*z.shape[:2], 3, 2), F.log_softmax(made[..., 6:], dim=-2)
+net, z = Mixture(), torch.randn(5, 6, 2)
+means, weights = net(z)
+likely = torch.distributions.Normal(means, 1.0).log_prob(z.unsqueeze(-2)).sum(-1)
+loss = -torch.logsumexp(weights + likely, dim=-1).mean()
+loss.backward()
+""", (("dim=-2)", "dim=-1)"),)),
+    Pair("weights_along_the_wrong_axis", 5, """head, x = nn.Linear(3, 4), torch.randn(6, 3)
+share = torch.log_softmax(head(x), 0)
+(-(torch.randn(6, 4) + share).logsumexp(1)).mean().backward()
+""", (("head(x), 0", "head(x), 1"),)),
 )  # fmt: skip
 RIGHT = (
+    (
+        "weights_along_the_wrong_axis",
+        """step, start = nn.Linear(3, 16), torch.zeros(2, 4)
+likely = torch.randn(5, 2, 4)
+for x, seen in zip(torch.randn(5, 2, 3), likely):  # a chain of hidden states: shares of the next one, summed over this
+    moves = F.log_softmax(step(x).view(2, 4, 4), dim=2)
+    start = torch.logsumexp(start.unsqueeze(2) + moves, dim=1) + seen
+(-torch.logsumexp(start, dim=1).mean()).backward()
+""",
+    ),
+    (
+        "repeated_apart",
+        """net, rows = nn.Linear(4, 2), torch.randn(5, 4)
+first, second = net(rows.repeat(5, 1)), rows.repeat_interleave(5, dim=0)[:, :2]  # all pairs of five
+F.mse_loss(first, second).backward()
+""",
+    ),
+    (
+        "shuffled_apart",
+        """net = nn.Linear(4, 3)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+X, Y = torch.randn(30, 4), torch.randint(0, 3, (30,))
+for _ in range(2):
+    order = torch.randperm(30)
+    for x, y in zip(X[order].split(10), Y[order].split(10)):
+        loss = -(F.one_hot(y, 3) * F.log_softmax(net(x), 1)).sum(1).mean()
+        opt.zero_grad(); loss.backward(); opt.step()
+""",
+    ),
     (
         "frozen_norm_drifts",
         """online, guess = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4)), nn.Linear(4, 4)

@@ -221,6 +221,8 @@ class TraceIndex:
 
     def why_unfollowed(self, op: Op) -> str:
         """Why autograd did not record an op."""
+        if op.raised:
+            return "raised"
         if op.name in READS:
             return "item"
         if op.name in COPIES and op.inputs:

@@ -31,8 +31,9 @@ class _Plan(NamedTuple):
     """What is written there is a call, perhaps of something around the op such as a module: the last op of it gives
     what is assigned."""
     gives_other: bool
-    """It is a call of something around the op that gives none of what its ops made: a module, or what a function had
-    before it wrote into what it was given, as its name ends in `_`."""
+    """It is a call of something around the op that gives none of what its ops made: an object, such as a module or a
+    distribution, what a method of a module gives, or what a function had before it wrote into what it was given, as
+    its name ends in `_`."""
     positions: int
     """How many positional arguments are written."""
     written: tuple[tuple[int, _Names], ...]
@@ -77,16 +78,20 @@ class SourceNames:
         """Tensor id and name, op after op: first of what came out, then of what went in. `inside` are ops that worked
         on the way inside a call, which gave something else."""
         replaced = self._replaced(ops)
+        others: dict[str, set[str]] = {}
+        """Names that mean something else where a tensor was made: what its op was given had them."""
         for op in ops:
             if op.span is None:
                 continue
             plan = self._plan_of(op, op.span)
-            if plan.outputs and op.id not in inside and op.id not in replaced:
-                yield from _results(op, plan)
-            if plan.written:
-                yield from _by_position(plan, op)
-            if plan.keywords:
-                yield from _by_keyword(plan, op)
+            results = list(_results(op, plan)) if op.id not in inside and op.id not in replaced else []
+            yield from results
+            taken = [*_by_position(plan, op), *_by_keyword(plan, op)]
+            yield from ((tensor, name) for tensor, name in taken if name not in others.get(tensor, ()))
+            kept = {name for _, name in results}
+            given = {name for tensor, name in taken if tensor not in op.outputs} - kept
+            if given:
+                others.update((tensor, given) for tensor in op.outputs)
 
     def inside_calls(self, ops: Sequence[Op], calls: Sequence[ModuleCall]) -> frozenset[str]:
         """Ops that did not give what the call gave that is written where they stand: it went on after them, or it is of
@@ -193,7 +198,7 @@ class SourceNames:
         return _Plan(
             tuple(assigned),
             call is not None,
-            call is not None and is_around and (called(call).endswith("_") or called(call) in self._module_types),
+            call is not None and ((is_around and self._makes_object(call)) or self._is_of_module(call)),
             len(names),
             tuple((at, written) for at, written in enumerate(names) if written[0] or any(written[1])),
             tuple((word.arg, self._names_in(word.value)) for word in (call.keywords if call else ()) if word.arg),
@@ -201,6 +206,23 @@ class SourceNames:
             if expression is not None
             else None,
         )
+
+    def _makes_object(self, call: ast.Call) -> bool:
+        """Whether what is called gives no tensor: a class, by its capital, or what writes into what it is given."""
+        name = called(call)
+        is_class = name[:1].isupper() and not name.endswith(("Tensor", "Parameter", "Buffer", "Variable"))
+        return name.endswith("_") or name in self._module_types or is_class
+
+    def _is_of_module(self, call: ast.Call) -> bool:
+        """Whether it is a method that all modules have, such as `net.state_dict()` or `net.double()`, of one: these
+        give no tensor."""
+        receiver = self._source.receiver(call) if called(call) in (*_GIVE_ITSELF, *_GIVE_NO_TENSOR) else None
+        return receiver is not None and self._text(receiver) in self._modules
+
+    @cached_property
+    def _modules(self) -> frozenset[str]:
+        """The names that modules are given where they are made."""
+        return frozenset(name for name, maker, _ in self._made if maker in self._module_types)
 
     def _assigned(self, target: ast.expr, outputs: Sequence[int]) -> Iterator[tuple[int, str]]:
         if isinstance(target, ast.Tuple | ast.List):
@@ -380,3 +402,5 @@ _OF_LAYERS = "empty"
 
 _GIVE_ITSELF = frozenset("to cuda cpu float double half bfloat16 train eval requires_grad_ share_memory apply".split())
 """Methods of modules that return the module."""
+_GIVE_NO_TENSOR = ("state_dict", "load_state_dict", "zero_grad")
+"""Others of their methods, of those that make ops."""

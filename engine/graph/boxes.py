@@ -95,7 +95,7 @@ class Drawing:
             op=op,
             tensor=tensor,
             reason=reason,
-            span=op.span,
+            span=self.index.code.without_body(op.span),
             module=op.module,
         )
 

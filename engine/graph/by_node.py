@@ -58,7 +58,7 @@ def _draft(drawing: Drawing, node: Node, place: ForwardOrder) -> Draft:
         tensor=tensor,
         output_nr=number,
         reason="unreached" if node.id in drawing.visible.unreached else "",
-        span=op.span if op is not None else None,
+        span=index.code.without_body(op.span) if op is not None else None,
         module=op.module if op is not None else _module_of_maker(index, node) or _module_around(index, node, place),
     )
 

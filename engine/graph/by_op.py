@@ -44,7 +44,7 @@ def _draft(drawing: Drawing, op: Op) -> Draft:
         tensor=tensor,
         output_nr=made.output_nr if made is not None else 0,
         reason="" if any(node in drawing.visible.reached for node in op.nodes) else "unreached",
-        span=op.span,
+        span=index.code.without_body(op.span),
         module=op.module,
         folded=list(op.nodes[:-1]),
     )

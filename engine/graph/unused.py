@@ -15,7 +15,8 @@ def add_unused(drawing: Drawing) -> None:
     """A ghost for each module whose parameters nothing used, and for each unused leaf; beyond a few one for all the
     rest."""
     ahead = _ahead_of_failures(drawing.index)
-    idle = [leaf for leaf in unused_leaves(drawing.index) if leaf.id not in ahead]
+    drawn = ahead.union(drawing.box_of_leaf)
+    idle = [leaf for leaf in unused_leaves(drawing.index) if leaf.id not in drawn]
     names = _names(drawing.index, idle)
     groups = _by_module(drawing.index, idle)
     shown = groups if len(groups) <= MOST_BOXES else groups[: MOST_BOXES - 1]

@@ -184,6 +184,11 @@ class Tree(Lines):
         """The innermost statement that covers a line, or all lines to another."""
         return next((node for node in reversed(self._nodes_of(ast.stmt)) if covers(node, line, end_line)), None)
 
+    def without_body(self, span: Span | None) -> Span | None:
+        """A place; of a whole `for`, where a loader works, what stands before the body."""
+        loop = self.at(span)
+        return self.span_between(loop, loop.iter) if isinstance(loop, ast.For | ast.AsyncFor) else span
+
     def span(self, node: Placed) -> Span:
         """Where a node is written."""
         return self.span_between(node, node)

@@ -16,6 +16,7 @@ export class Motion {
   /** Stays where it is, with every box at its place. */
   stop(): void {
     cancelAnimationFrame(this.frame)
+    this.frame = 0
     this.share = 1
   }
 
@@ -25,13 +26,10 @@ export class Motion {
     this.camera = camera
   }
 
-  /** Moves the camera; where another layout was on screen, boxes glide along. */
+  /** Moves the camera; where another layout was on screen, boxes glide along. Where it is still on its way to something
+   *  else it stands there at once: it would never arrive behind steps that come faster than it. */
   slide(target: Camera, old: Layout | null = null): void {
-    if (matchMedia('(prefers-reduced-motion: reduce)').matches) {
-      this.jump(target)
-      return
-    }
-    this.stop()
+    if (this.frame || matchMedia('(prefers-reduced-motion)').matches) return this.jump(target)
     const start = this.camera
     this.before = new Map((old?.boxes ?? []).map((box) => [box.id, box]))
     const began = performance.now()
@@ -42,7 +40,7 @@ export class Motion {
       const eased = 1 - (1 - share) ** 2
       this.camera = between(start, target, eased)
       if (old) this.share = eased
-      if (share < 1) this.frame = requestAnimationFrame(tick)
+      this.frame = share < 1 ? requestAnimationFrame(tick) : 0
     }
     this.frame = requestAnimationFrame(tick)
   }

@@ -177,3 +177,34 @@ def test_what_a_hook_replaces_has_not_the_name_of_the_call(engine: LocalEngine) 
     trace = run(engine, f"{hook}out = layer(torch.ones(2))\nlater = out + 1\n")
     assert "out" not in names(trace, "linear")[0]
     assert names(trace, "mul") == [("out",)]
+
+
+def test_what_gives_no_tensor_names_none(engine: LocalEngine) -> None:
+    trace = run(
+        engine,
+        "net = nn.Linear(2, 1)\n"
+        "net.double()\n"
+        "kept = net.state_dict()\n"
+        "drawn = torch.distributions.Normal(torch.zeros(2), 1.0)\n"
+        "wide = torch.ones(2).double()\n",
+    )
+    made = {tensor for op in trace.ops if op.span is not None and op.span.line in (4, 5, 6) for tensor in op.outputs}
+    named = {name for tensor in trace.tensors if tensor.id in made for name in tensor.names}
+    assert named.isdisjoint({"kept", "drawn"})
+    assert all(op.called == op.name for op in trace.ops if op.span is not None and op.span.line in (4, 5))
+    assert names(trace, "double")[-1] == ("wide",)
+
+
+def test_a_result_has_no_name_that_means_what_it_was_made_of(engine: LocalEngine) -> None:
+    trace = run(
+        engine,
+        "def centred(x):\n"
+        "    return x - x.mean()\n"
+        "def scaled(x):\n"
+        "    return x * 2\n"
+        "x = torch.ones(2)\n"
+        "y = scaled(centred(x))\n"
+        "x = x + 1\n",
+    )
+    assert names(trace, "sub") == [()]
+    assert names(trace, "add") == [("x",)]

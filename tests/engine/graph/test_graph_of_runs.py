@@ -406,3 +406,22 @@ def test_nodes_inside_a_call_are_named_after_what_they_turn_their_module_or_the_
         ("View", "scores.flatten(1)"),
         ("LogSoftmax", "nn.functional.cross_entropy(...)"),
     ]
+
+
+def test_a_leaf_alone_is_drawn_once() -> None:
+    graph = view(engine.run("import torch\nx = torch.tensor(1.0, requires_grad=True)\nprint(x)\n"))
+    assert [(one.kind, one.name) for one in graph.boxes] == [("leaf", "x")]
+
+
+def test_an_op_that_raised_gave_nothing_to_follow() -> None:
+    code = "import torch\nw = torch.ones(2, 3, requires_grad=True)\ny = torch.relu(w) @ torch.ones(2)\n"
+    assert [one.reason for one in view(engine.run(code)).boxes if one.kind == "ghost"] == ["raised"]
+
+
+def test_what_a_loader_makes_stands_at_the_head_of_its_loop() -> None:
+    code = (
+        "import torch\nfrom torch.utils.data import DataLoader\nw = torch.ones(1, requires_grad=True)\n"
+        "for x in DataLoader(torch.ones(2, 1)):\n    loss = (w * x).sum()\n    loss.backward()\n"
+    )
+    spans = [one.span for one in view(engine.run(code)).boxes if one.title == "stack" and one.span is not None]
+    assert [(span.line, span.end_line) for span in spans] == [(4, 4)]

@@ -64,17 +64,18 @@ export class Playback {
   }
 
   /** Goes to where a line runs next, or for the first time after it ran for the last. */
-  jumpToLine(line: number): void {
-    const steps = this.stepsOf(line)
+  jumpToLine(...lines: number[]): void {
+    const steps = this.stepsOf(...lines)
     const next = steps.find((step) => step > this.step) ?? steps[0]
     if (next !== undefined) this.jump(next)
   }
 
-  /** The steps of a line that the reader asks for; of one without any the inspector says so. */
-  private stepsOf(line: number): readonly number[] {
+  /** The steps of lines that the reader asks for; where there are none the inspector says so. */
+  private stepsOf(...lines: number[]): readonly number[] {
     const { index } = this.run
-    const steps = index ? stepsOn(index, new Set([line])) : []
-    if (index && steps.length === 0) this.view.select({ kind: 'line', line })
+    const [line] = lines
+    const steps = index ? stepsOn(index, new Set(lines)) : []
+    if (index && line !== undefined && steps.length === 0) this.view.select({ kind: 'line', line })
     return steps
   }
 

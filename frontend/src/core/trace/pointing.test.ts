@@ -11,7 +11,7 @@ function speaksOf(at: string, boxes = graph.boxes): { boxes: number; lines: read
   const shown = { ...graph, boxes }
   const index = new TraceIndex(trace)
   const found = pointed(at, index, boxFinder(shown, index), linesOfGraph(shown))
-  return found && { boxes: found.boxes.size, lines: found.lines }
+  return found && { boxes: found.boxes.size, lines: found.lines, ...(found.step && { step: found.step }) }
 }
 
 test('a phrase speaks of a tensor by its name, of nodes by their type, of code by its text', () => {
@@ -26,7 +26,13 @@ test('what another pass has the picture of lights the lines that name it, or tho
   const moved = { line: 6, end_line: 6 }
   const leaf = graph.boxes.flatMap((box) => (box.span?.line === 3 ? [{ ...box, span: { ...box.span, ...moved } }] : []))
   expect(leaf.length).toBe(1)
-  expect(speaksOf('y', leaf)).toEqual({ boxes: 1, lines: [4, 6, 10, 11, 12, 13] })
+  expect(speaksOf('y', leaf)).toEqual({ boxes: 1, lines: [4, 6, 10], step: 2 })
   expect(speaksOf('PowBackward0', [])?.lines).toContain(4)
   expect(speaksOf('x.grad', [])?.lines).toContain(13)
+})
+
+test('code speaks of what is written so, or of the function that it names, and of no text that is printed', () => {
+  expect(speaksOf('x ** 3')).toEqual({ boxes: 1, lines: [4] })
+  expect(speaksOf('autograd.grad(y, x, create_graph=True)', [])).toMatchObject({ lines: [6], step: 7 })
+  expect(speaksOf('curvature', [])).toMatchObject({ step: 14 })
 })

@@ -123,7 +123,8 @@ function tellOp(index: TraceIndex, step: Step, t: Words): Told {
   if (op.raised) return told(t('step.op_raised', { name }), '', 'error')
   const result = index.tensor(op.outputs[0] ?? (op.name === 'item' ? op.inputs[0] : undefined))
   if (op.collective) return tellCollective(index, op, t)
-  const recorded = op.nodes.length > 0 || !op.inputs.some((id) => index.tensor(id)?.requires_grad)
+  const asked = [op.inputs, op.outputs].map((ids) => ids.some((id) => index.tensor(id)?.requires_grad))
+  const recorded = op.nodes.length > 0 || !asked[0] || asked[1]
   const text = t(recorded ? 'step.op' : 'step.op_ghost', { name })
   return result ? told(text, brief(result)) : told(text.replace(/[:：]$/, ''))
 }

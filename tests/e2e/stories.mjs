@@ -66,6 +66,23 @@ w = torch.tensor([3.0, 3.0], requires_grad=True)
 (w * w).sum().backward()
 print(torch.arange(36.0).reshape(6, 6) * -111.1111)
 `
+const SCALARS = `import random, torch
+random.seed(1)
+def neuron(w, b, x):
+    act = b
+    for wi, xi in zip(w, x):
+        act = act + wi * xi
+    return torch.tanh(act)
+def number():
+    return torch.tensor(random.uniform(-1, 1), requires_grad=True)
+net = [[([number() for _ in range(n)], number()) for _ in range(m)] for n, m in ((3, 8), (8, 8), (8, 1))]
+made = []
+for x in ([2.0, 3.0, -1.0], [3.0, -1.0, 0.5], [0.5, 1.0, 1.0]):
+    for layer in net:
+        x = [neuron(w, b, x) for w, b in layer]
+    made.append(x[0])
+sum((y - 1) ** 2 for y in made).backward()`
+
 const LOOP = `import torch
 x = torch.tensor([1.0, 1.0], requires_grad=True)
 y = x * 2
@@ -528,6 +545,15 @@ const stories = {
     await words.getByRole('button', { name: 'gradient', exact: true }).click()
     await page.locator('.lesson .says', { hasText: 'The derivative of a result' }).waitFor()
     await shoot(page, 'lesson-words')
+    const leads = async (lesson, phrase, words) => {
+      await open(page, `#lesson=${lesson}&lang=en`)
+      await page.locator('.lesson .words').getByRole('button', { name: phrase, exact: true }).first().click()
+      await until(() => page.locator('.player .told').textContent(), (text) => text.includes(words), `where ${phrase} of ${lesson} leads`)
+    }
+    await leads('four_additions', 'copy_', 'Compute y') // not to the text that tells of it
+    await leads('shapes_and_axes', 'permute', 'Compute turned')
+    await leads('tensor_expression', 'column', 'Compute column')
+    await leads('around', 'backward()', 'Start backward')
   },
 
   async 'a gradient is explained factor by factor, by mouse and by keys'(page) {
@@ -620,6 +646,22 @@ const stories = {
     await until(() => page.locator('.player .text').textContent(), (text) => text.includes('backward() #2 ends'), 'the end of the pass')
     await page.keyboard.press('Shift+ArrowLeft')
     await until(() => page.locator('.cm-line-running').textContent(), (line) => line.startsWith('second ='), 'the line before the pass')
+  },
+
+  async 'a long run that plays is in view at each moment'(page) {
+    await open(page)
+    await run(page, SCALARS)
+    await page.keyboard.press('Home')
+    await page.getByRole('button', { name: 'Play', exact: true }).click()
+    const inView = () => page.locator('.graph .canvas').first().evaluate((canvas) => {
+      const { left, right, top, bottom } = canvas.getBoundingClientRect()
+      return [...canvas.querySelectorAll('.gg-scene rect.box')].map((box) => box.getBoundingClientRect())
+        .filter((box) => box.left < right && box.right > left && box.top < bottom && box.bottom > top).length
+    })
+    for (let look = 0; look < 12; look += 1) {
+      await page.waitForTimeout(250)
+      check(await inView() > 0, `no box is in view at "${await page.locator('.player .told').textContent()}"`)
+    }
   },
 
   async 'the tour is offered once, can be left, and walks through what is on the page'(page) {

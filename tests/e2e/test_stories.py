@@ -22,6 +22,7 @@ STORIES = (
     "gradients of vectors and rules with wide matrices stand whole",
     "the ledger shows at a glance what was added to a gradient not reset",
     "playing halts at a line whose number was clicked, and strides go over a pass",
+    "a long run that plays is in view at each moment",
     "a matrix is printed in its rows, arrows step after a pass was chosen, and a new program has no old search",
     "the tour is offered once, can be left, and walks through what is on the page",
     "a projector gets large type and nothing to press; the same run reads as text",

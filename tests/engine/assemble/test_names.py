@@ -38,7 +38,7 @@ def test_what_a_function_writes_on_its_way_is_not_what_it_gave(engine: LocalEngi
     called = {tensor.id for tensor in trace.tensors if "n" in tensor.names}
     named = [op for op in trace.ops if called.intersection(op.outputs)]
     assert [op.name for op in named] == ["linalg_vector_norm", "linalg_vector_norm"]
-    assert all(op.called == op.name for op in trace.ops if op.span is not None and op.span.line == named[0].span.line)
+    assert all(op.called == op.name for op in trace.ops if op.span is not None and op.span.line == 6)
 
 
 def test_a_sum_has_its_name_when_it_is_whole(engine: LocalEngine) -> None:

@@ -161,7 +161,14 @@ def _called(source: Source, number: _Number) -> str:
         return name
     row = [number, *_above(source, number)]
     taker = next(node for node in row[1:] if not isinstance(node, _LISTS))
-    made = next((ast.unparse(node.targets[0]) for node in row if isinstance(node, ast.Assign)), "")
+    match row[-1]:
+        case ast.Assign(targets=[ast.Tuple(elts=names)], value=ast.Tuple(elts=values)) if len(names) == len(values):
+            *row, _, _ = row
+            made = ast.unparse(names[values.index(row[-1])]) if row[-1] in values else ""
+        case ast.Assign(targets=[target, *_]) if not isinstance(target, ast.Tuple):
+            made = ast.unparse(target)
+        case _:
+            made = ""
     if isinstance(taker, ast.Call):
         made = made or ast.unparse(taker.func)
     elif not isinstance(taker, ast.Assign):

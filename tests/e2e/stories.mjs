@@ -1088,7 +1088,7 @@ const stories = {
     await page.locator('.cm-content').focus()
     await page.keyboard.press('Control+End')
     await page.keyboard.type(' # more')
-    await page.getByText('The graph is from before your edit.').waitFor()
+    await page.getByText('Before your edit').waitFor()
     check((await page.locator('.gg-scene .box').count()) > 3, 'the old picture went away')
   },
 
@@ -1100,7 +1100,7 @@ const stories = {
     await page.keyboard.press('Control+End')
     await page.keyboard.type(' # more')
     await page.reload()
-    await page.getByText('The graph is from before your edit.').waitFor()
+    await page.getByText('Before your edit').waitFor()
     await until(() => page.locator('.cm-content').textContent(), (text) => text.endsWith('# more'), 'the edit')
     await page.keyboard.press('Control+Enter')
     await until(() => head(page).textContent(), (text) => text.includes('5 nodes'), 'counts of the graph of the edited program')
@@ -1304,7 +1304,7 @@ const stories = {
     await until(() => page.locator('.cm-finding').textContent(), (text) => text.includes('RuntimeError'), 'the failure at its line')
     await page.locator('.cm-sign-failed').waitFor()
     check((await boxesInView(page)) >= 4, 'the picture is gone')
-    await page.getByText('The graph is from before your edit').waitFor()
+    await page.getByText('Before your edit').waitFor()
     await page.keyboard.press('Control+z')
     await until(() => page.locator('.cm-sign-failed').count(), (n) => n === 0, 'the failure after undoing')
     await drawn(page)

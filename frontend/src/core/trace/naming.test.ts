@@ -4,6 +4,13 @@ import { load } from '../fixtures/load'
 import { brief, nameOf, nodeName, ownerName, tensorName, typeAndName } from './naming'
 import { TraceIndex } from './trace-index'
 
+test('truth values are told as Python writes them', () => {
+  const tensor = (data: number[], shape: number[]) => ({ id: 't1', role: 'result', dtype: 'bool', shape, data }) as Tensor
+  expect(brief(tensor([1], []))).toBe('True')
+  expect(brief(tensor([0, 0], [2]))).toBe('False')
+  expect(brief(tensor([1, 0], [2]))).toBe('[True, False]')
+})
+
 test('a tensor that the program never named is told by its base or its shape, never by its id', () => {
   const { trace } = load('detach')
   const named = trace.tensors.find((tensor) => tensor.names?.includes('y'))!

@@ -109,7 +109,7 @@ export function brief(tensor: Tensor): string {
   const shown = display(tensor)
   if (shown.kind === 'number' || shown.kind === 'word') return shown.text
   const same = uniform(tensor)
-  if (same !== null) return formatNumber(same)
+  if (same !== null) return tensor.dtype === 'bool' ? (same ? 'True' : 'False') : formatNumber(same)
   if (shown.kind === 'matrix' && shown.rows.length === 1 && !shown.stacked) return `[${shown.rows[0]!.join(', ')}]`
   return /^(bool|u?int)/.test(tensor.dtype) ? `${tensor.dtype} ${formatShape(tensor.shape)}` : term(tensor)
 }

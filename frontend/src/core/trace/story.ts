@@ -110,9 +110,11 @@ function failureLine(index: TraceIndex, t: Words): string {
   return failure ? oneLine(`${failure.type}: ${failure.message}`) : ''
 }
 
+/** The first line of a text, with a mark where that is not all. */
 function oneLine(text: string): string {
-  const line = text.trim().split('\n')[0] ?? ''
-  return line.length > 120 ? `${line.slice(0, 119)}…` : line
+  const [line = '', ...more] = text.trim().split('\n')
+  if (line.length > 120) return `${line.slice(0, 119)}…`
+  return more.length > 0 ? `${line} …` : line
 }
 
 function tellOp(index: TraceIndex, step: Step, t: Words): Told {

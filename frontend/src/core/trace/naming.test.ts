@@ -5,7 +5,8 @@ import { brief, nameOf, nodeName, ownerName, tensorName, typeAndName } from './n
 import { TraceIndex } from './trace-index'
 
 test('truth values are told as Python writes them', () => {
-  const tensor = (data: number[], shape: number[]) => ({ id: 't1', role: 'result', dtype: 'bool', shape, data }) as Tensor
+  const tensor = (data: number[], shape: number[]): Tensor =>
+    ({ id: 't1', role: 'result', dtype: 'bool', shape, data }) as Tensor
   expect(brief(tensor([1], []))).toBe('True')
   expect(brief(tensor([0, 0], [2]))).toBe('False')
   expect(brief(tensor([1, 0], [2]))).toBe('[True, False]')

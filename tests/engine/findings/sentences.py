@@ -73,11 +73,14 @@ def words(language: str) -> dict[str, str]:
 def told(finding: Finding, part: str, language: str) -> str:
     """One part of what is said of a finding, filled in as the page does it."""
 
+    def filled(text: str) -> str:
+        return re.sub(r"\{(\w+)(?:\|((?:\{\w+\}|[^|}])*)\|((?:\{\w+\}|[^}])*))?\}", value, text)
+
     def value(mark: re.Match[str]) -> str:
         said = finding.parameters[mark[1]]
-        return said if mark[2] is None else mark[2] if said == "1" else mark[3]
+        return said if mark[2] is None else filled(mark[2] if said == "1" else mark[3])
 
-    return re.sub(r"\{(\w+)(?:\|([^|}]*)\|([^}]*))?\}", value, words(language)[f"finding.{finding.code}.{part}"])
+    return filled(words(language)[f"finding.{finding.code}.{part}"])
 
 
 @cache

@@ -36,6 +36,9 @@ test('no sentence is empty', () => {
 test('a number picks its form', () => {
   expect(fill('{n} {n|node|nodes}', { n: 1 })).toBe('1 node')
   expect(fill('{n} {n|node|nodes}', { n: 3 })).toBe('3 nodes')
+  const nested = 'It is {late|late, since line {line}|early}; {late||not late}.'
+  expect(fill(nested, { late: '1', line: 7 })).toBe('It is late, since line 7; .')
+  expect(fill(nested, { late: 0, line: '' })).toBe('It is early; not late.')
 })
 
 test('a missing value stays visible', () => {

@@ -9,16 +9,16 @@ export interface Words {
   has(key: string): boolean
 }
 
-/**
- * Fills `{name}` with a value and `{n|one|many}` with the form that fits the number: English needs two, Chinese one.
- */
+/** Fills `{name}` with a value and `{n|one|many}` with the form that fits the number, values in it too: English needs
+ *  two, Chinese one. */
 export function fill(sentence: string, values: Values = {}): string {
-  return sentence.replace(/\{(\w+)(?:\|([^|}]*)\|([^}]*))?\}/g, (whole, name: string, one?: string, many?: string) => {
-    const value = values[name]
-    if (value === undefined) return whole
-    if (one === undefined || many === undefined) return String(value)
-    return Number(value) === 1 ? one : many
-  })
+  return sentence.replace(
+    /\{(\w+)(?:\|((?:{\w+}|[^|}])*)\|((?:{\w+}|[^}])*))?\}/g,
+    (whole, name: string, one?: string, many?: string) => {
+      const value = values[name]
+      return value === undefined ? whole : String(one === undefined ? value : fill(+value === 1 ? one : many!, values))
+    },
+  )
 }
 
 export function wordsOf(list: Readonly<Record<string, string>>): Words {

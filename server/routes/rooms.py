@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from typing import Annotated
 
 import msgspec
@@ -77,12 +77,15 @@ async def events(request: Request, code: str, service: ServiceOf, owner_token: T
     With the teacher's token, how the answers spread too; without, it lets a learner in."""
     rooms = service.rooms
     room = await rooms.find(code)
+    told: AsyncIterator[bytes]
     if owner_token:
         await rooms.owned(code, owner_token)
+        told = tell(rooms, room)
     else:
-        await rooms.join(room, session_of(request))
+        session = session_of(request)
+        await rooms.join(room, session)
+        told = tell_learner(rooms, room, session)
     headers = {"Cache-Control": NEVER, "X-Accel-Buffering": "no"}
-    told = tell(rooms, room, to_teacher=bool(owner_token))
     return StreamingResponse(told, media_type="text/event-stream", headers=headers)
 
 
@@ -96,8 +99,18 @@ async def page(request: Request, code: str, service: ServiceOf) -> Response:
     return with_session(request, await html(request, service, "index.html"))
 
 
-async def tell(rooms: Rooms, room: Room, *, to_teacher: bool) -> AsyncIterator[bytes]:
-    """How a room stands, each time that changes, and a comment now and then to keep the line open."""
+async def tell_learner(rooms: Rooms, room: Room, session: str) -> AsyncIterator[bytes]:
+    """The same for a learner, who is in the room as long as this lasts."""
+    with rooms.listening(room, session):
+        async with contextlib.aclosing(tell(rooms, room, session)) as told:
+            async for word in told:
+                yield word
+
+
+async def tell(rooms: Rooms, room: Room, session: str | None = None) -> AsyncGenerator[bytes, None]:
+    """How a room stands, to its teacher or a learner, each time that changes, and a comment now and then to keep the
+    line open."""
+    to_teacher = session is None
     last: bytes | None = None
     while not rooms.is_ending:
         change = room.changed if to_teacher else room.moved
@@ -110,9 +123,8 @@ async def tell(rooms: Rooms, room: Room, *, to_teacher: bool) -> AsyncIterator[b
         await asyncio.sleep(TELL_S)
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(change.wait(), HEARTBEAT_S)
-        if to_teacher:
-            with contextlib.suppress(Problem):  # what cannot be written now is written the next time
-                await rooms.stay(room)
+        with contextlib.suppress(Problem):  # what cannot be written now is written the next time
+            await (rooms.stay(room) if session is None else rooms.join(room, session))
 
 
 def session_of(request: Request) -> str:

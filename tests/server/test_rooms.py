@@ -186,6 +186,17 @@ def test_a_browser_counts_once_however_often_it_loads_the_page_until_it_is_gone(
         after_sweep(1)
 
 
+def test_who_listens_still_is_in_again_after_another_node_counted_them_out(
+    school: Served, room: Class, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("server.routes.rooms.HEARTBEAT_S", 0.2)
+    with room.heard(**{"Gradgraph-Session": "ann"}) as ann:
+        ann.until(lambda _: True)
+        school.service.rooms._rooms[room.code].given.clear()
+        with room.heard(**{"Owner-Token": room.token}) as teacher:
+            teacher.until(lambda state: bool(state["learners"] == 1))
+
+
 def test_who_went_away_leaves_a_place_in_a_full_room(school: Served, room: Class) -> None:
     room.ask(0)
     for number in range(LEARNERS):

@@ -2641,6 +2641,7 @@ const stories = {
     await walk.locator('input').focus()
     await page.keyboard.press('PageDown')
     await walk.locator('.told', { hasText: '[[1.5, 0], [6.5, 0]]' }).waitFor()
+    same(await walk.locator('.asked').count(), 2, 'questions: the one that was answered and the next')
     await walk.locator('input').fill('[[0.5, 2], [0.5, 2]]')
     await page.keyboard.press('Enter')
     await walk.locator('.told', { hasText: '[[0.5, 2], [0.5, 2]]' }).waitFor()
@@ -2655,6 +2656,22 @@ const stories = {
     await page.locator('.player', { hasText: 'Add to b.grad' }).waitFor()
     await page.keyboard.press('Escape')
     await page.locator('.lesson .words').waitFor()
+    await page.goto(anew('#lesson=broadcasting&lang=en'))
+    await page.locator('.question input').waitFor()
+    await page.keyboard.press('p')
+    for (const answer of ['(2, 3)', '[[3], [3]]']) {
+      await page.keyboard.press('PageDown')
+      if (await walk.locator('.answer', { hasText: answer }).count() === 0) await page.keyboard.press('PageDown')
+      await walk.locator('.answer', { hasText: answer }).waitFor()
+    }
+    await walk.locator('.asked', { hasText: 'shipping.grad' }).waitFor()
+    const ends = async (place) => (({ x, y, width, height }) => [-x, -y, x + width, y + height])(await place.boundingBox())
+    const beyond = async () => {
+      const [own, all] = [await ends(box(page, 'shipping').first()), await ends(page.locator('.gg-scene'))]
+      return own.map((end, side) => Math.round(end - all[side]))
+    }
+    await until(beyond, (sides) => sides.every((over) => over < 24), 'how far the box of the answer, with its step beside it, is out of view')
+    check(await page.locator('.inspector').count() === 0, 'a panel opened over the picture that is presented')
   },
 
   async 'questions: the sheet has questions first and answers on a page of their own'(page) {
@@ -2705,6 +2722,7 @@ const stories = {
     await asked(page, 'Ask question 1 of 2').click()
     for (const [learner, answer] of [[ann, '7.0'], [ben, '3']]) {
       await learner.locator('.room input').fill(answer)
+      await learner.locator('.room').getByRole('button', { name: /^(Send|提交)$/ }).waitFor()
       await learner.keyboard.press('Enter')
       await learner.locator('.room [role=status]', { hasText: answer }).waitFor()
     }
@@ -2722,6 +2740,8 @@ const stories = {
     await page.locator('.room li.right', { hasText: '7.0' }).waitFor()
     await page.locator('.room li', { hasText: 'forgot what .grad already held' }).waitFor()
     await ann.locator('.room', { hasText: 'Your answer: 7.0 right' }).waitFor()
+    await ann.locator('.room', { hasText: 'What is x.grad after line 4?' }).waitFor()
+    await ann.locator('.room', { hasText: 'The next question comes when your teacher asks it.' }).waitFor()
     await ben.locator('.room', { hasText: '忘了 .grad 里原有的数' }).waitFor()
     await shoot(page, 'class revealed')
     await shoot(ben, 'class learner revealed')
@@ -2730,6 +2750,11 @@ const stories = {
     await faultless(ben, 'a learner who was shown the answer')
     await ann.reload()
     await ann.locator('.room .answer', { hasText: '7' }).waitFor()
+    const second = await ann.context().newPage()
+    await second.goto(ann.url())
+    await second.locator('.room .answer', { hasText: '7' }).waitFor()
+    await page.locator('.room', { hasText: 'Learners: 2' }).waitFor()
+    await second.close()
     await asked(page, 'Ask question 2 of 2').click()
     await ann.locator('.room input').waitFor()
     check(!(await ann.evaluate(() => document.body.innerText)).includes('42'), 'the next answer is on the page')

@@ -642,6 +642,30 @@ const stories = {
     await card.waitFor({ state: 'detached' })
   },
 
+  async 'the tour: offered on every screen, and on a phone it goes to the tab it speaks of'(page) {
+    for (const [width, touches] of [[800, false], [390, true]]) {
+      const context = await page.context().browser().newContext({ viewport: { width, height: 844 }, hasTouch: touches, isMobile: touches, locale: 'en-GB' })
+      const tab = await context.newPage()
+      await tab.goto(`${server}/`)
+      if (touches) {
+        await tab.getByRole('button', { name: 'Take the 20-second tour' }).waitFor()
+        await tab.getByRole('button', { name: 'Output', exact: true }).click()
+        await tab.getByRole('button', { name: 'Graph', exact: true }).click()
+      }
+      await tab.getByRole('button', { name: 'Take the 20-second tour' }).click()
+      const card = tab.getByRole('dialog', { name: 'Tour' })
+      const ring = () => tab.locator('.ring').evaluate((one) => [one.clientWidth, one.clientHeight])
+      const stops = touches ? [['This is the program', 'Program'], ['Each box', 'Graph'], ['with these buttons', 'Graph'], ['Click a box', 'Node'], ['The lessons', 'Graph']] : [['This is the program'], ['Each box'], ['with ← and →']]
+      for (const [words, at] of stops) {
+        await card.getByText(words).waitFor()
+        await until(ring, ([wide, high]) => wide > 30 && high > 30, `${words}: what is spoken of, in view`)
+        if (at) await says(tab.locator('.views [aria-current=page]'), at)
+        await card.getByRole('button').last().click()
+      }
+      await context.close()
+    }
+  },
+
   async 'a projector gets large type and nothing to press; the same run reads as text'(page) {
     await open(page, '#lesson=diamond')
     const size = () => page.locator('.cm-content').evaluate((code) => parseFloat(getComputedStyle(code).fontSize))

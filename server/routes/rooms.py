@@ -14,10 +14,9 @@ from server.answers import NEVER
 from server.examples import PROBLEM, ROOM, ROOM_EVENTS, ROOM_MADE, ROOMS, Documented
 from server.problems import Problem
 from server.rooms import Room, Rooms
-from server.routes.docs import STYLE
 from server.routes.pages import html, with_session
 from server.routes.runs import HEARTBEAT_S, client_of, finished_trace, sent
-from server.service import ServiceOf
+from server.service import LanguageOf, ServiceOf
 from server.snapshot_page import refused
 from server.wire import AnswerBody, RoomAsks, RoomBody, RoomMade, RoomNow
 
@@ -90,12 +89,12 @@ async def events(request: Request, code: str, service: ServiceOf, owner_token: T
 
 
 @router.get("/r/{code}", include_in_schema=False)
-async def page(request: Request, code: str, service: ServiceOf) -> Response:
+async def page(request: Request, code: str, service: ServiceOf, language: LanguageOf) -> Response:
     """The page in a room."""
     try:
         await service.rooms.find(code)
     except Problem as problem:
-        return HTMLResponse(refused(problem, STYLE), problem.status, {"Cache-Control": NEVER})
+        return HTMLResponse(refused(problem, language), problem.status, {"Cache-Control": NEVER})
     return with_session(request, await html(request, service, "index.html"))
 
 

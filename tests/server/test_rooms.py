@@ -275,6 +275,10 @@ def test_a_code_that_was_never_given_is_told_so(school: Served, code: str) -> No
 
 
 def test_a_wrong_code_is_told_in_the_reader_s_language_and_on_the_page_in_both(school: Served) -> None:
+    zh, en = (school.http.get("/r/BBBBB", headers={"Accept-Language": each}).text for each in ("zh-CN,en;q=0.5", "en"))
+    assert '<html lang="zh">' in zh and '<html lang="en">' in en
+    assert zh.index("没有开放的课堂") < zh.index("There is no open room")
+    assert en.index("There is no open room") < en.index("没有开放的课堂")
     answer = school.http.get("/api/v1/rooms/BBBBB", headers={"Accept-Language": "zh"})
     assert "没有开放的课堂 BBBBB" in school.problem(answer, 404, "no-such-room")
     page = school.http.get("/r/%3Cscript%3E")

@@ -3,8 +3,8 @@
 from html import escape
 
 from engine.limits import MIB
+from server.look import plain_page
 from server.problems import Language
-from server.routes.docs import STYLE
 from server.settings import Settings
 
 Sentences = dict[Language, str]
@@ -125,7 +125,7 @@ NOTHING_ELSE: Sentences = {
 }
 LOOK = (
     "table{table-layout:fixed;width:100%}th{text-align:start}"
-    "td{padding-block:.5rem;border-top:1px solid #8884;overflow-wrap:anywhere}"
+    "td{padding-block:.5rem;border-top:1px solid var(--line);overflow-wrap:anywhere}"
 )
 
 
@@ -144,14 +144,12 @@ def page_of(settings: Settings, language: Language, cookie: str) -> str:
     )
     columns = "".join(f'<th scope="col">{name}</th>' for name in COLUMNS[language])
     other, name = OTHER[language]
-    return (
-        f'<!doctype html><html lang="{language}"><meta charset="utf-8">'
-        f'<meta name="viewport" content="width=device-width"><title>Gradgraph: {TITLE[language]}</title>'
-        f"<style>{STYLE}{LOOK}</style>"
+    inside = (
         f"<h1>{TITLE[language]}</h1><table><thead><tr>{columns}</tr></thead><tbody>{rows}</tbody></table>"
         f'<p>{NOTHING_ELSE[language]}</p><p><a href="/">{BACK[language]}</a> · '
-        f'<a href="/kept?lang={other}" lang="{other}">{name}</a></p></html>'
+        f'<a href="/kept?lang={other}" lang="{other}">{name}</a></p>'
     )
+    return plain_page(language, f"Gradgraph: {TITLE[language]}", inside, LOOK)
 
 
 def size(count: int) -> str:

@@ -12,7 +12,7 @@ import secrets
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Protocol
 
 import msgspec
@@ -32,6 +32,8 @@ ABSENT_S = 3 * 3600.0
 SEEN_S = 300.0
 """How often it is written down that the teacher is there."""
 SWEEP_S = 60.0
+GONE_S = 30.0
+"""How long a learner may be away, as while a page is loaded again, and still be in the room."""
 HOUR_S = 3600
 MOST_CHARACTERS = 200
 """Of an answer: sixteen numbers with brackets."""
@@ -69,6 +71,8 @@ class Given(msgspec.Struct, frozen=True):
 
     asking: str = ""
     answer: str = ""
+    is_here: bool = True
+    """Whether a page of theirs listens."""
 
 
 class RoomState(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -91,6 +95,10 @@ class Room:
         self.plan: Plan | None = None
         self.given: dict[str, Given] = {}
         """By learner."""
+        self.listening: Counter[str] = Counter()
+        """How many pages of each learner listen at this node."""
+        self.left: dict[str, float] = {}
+        """When the last page of a learner at this node went away, in seconds since 1970."""
         self.moved = asyncio.Event()
         """Set once when the teacher moves on, and replaced by another."""
         self.changed = asyncio.Event()
@@ -106,14 +114,22 @@ class Room:
     def hear(self, plan: Plan | None) -> None:
         """Take over what the teacher decided; None: that it is closed."""
         self.plan = plan
+        self.given = {learner: given for learner, given in self.given.items() if self._counts(given)}
         moved, self.moved = self.moved, asyncio.Event()
         moved.set()
         self._change()
 
     def hear_of(self, learner: str, given: Given) -> None:
-        """Take over what a learner said."""
-        self.given[learner] = given
+        """Take over what a learner said. Who is gone, and has not answered what is asked, is forgotten."""
+        if self._counts(given):
+            self.given[learner] = given
+        else:
+            self.given.pop(learner, None)
         self._change()
+
+    def has(self, learner: str) -> bool:
+        """Whether a page of this learner is known to listen."""
+        return (given := self.given.get(learner)) is not None and given.is_here
 
     def told(self, to_teacher: bool) -> RoomState | None:
         """How it stands; None once it is closed."""
@@ -124,6 +140,9 @@ class Room:
             return state
         answers = Counter(given.answer for given in self.given.values() if plan.asking and given.asking == plan.asking)
         return msgspec.structs.replace(state, learners=len(self.given), answers=tuple(sorted(answers.items())))
+
+    def _counts(self, given: Given) -> bool:
+        return self.plan is None or given.is_here or (bool(given.asking) and given.asking == self.plan.asking)
 
     def _change(self) -> None:
         changed, self.changed = self.changed, asyncio.Event()
@@ -231,9 +250,21 @@ class Rooms:
             await self._write(room.code, msgspec.structs.replace(room.plan, seen=now))
 
     async def join(self, room: Room, session: str) -> None:
-        """Let a learner in. Raises Problem."""
-        if (learner := self._let_in(room, session)) not in room.given:
-            await self._give(room, learner, Given())
+        """Let a learner in who is not. Raises Problem."""
+        learner = self._let_in(room, session)
+        if room.plan is not None and not room.has(learner):
+            await self._give(room, learner, msgspec.structs.replace(room.given.get(learner, Given()), is_here=True))
+
+    @contextlib.contextmanager
+    def listening(self, room: Room, session: str) -> Iterator[None]:
+        """While a page of a learner listens."""
+        learner = _learner(room, session)
+        room.listening[learner] += 1
+        try:
+            yield
+        finally:
+            room.listening[learner] -= 1
+            room.left[learner] = time.time()
 
     async def answer(self, code: str, session: str, question: int, answer: str) -> None:
         """Take a learner's answer in place of the one before. Raises Problem."""
@@ -247,7 +278,7 @@ class Rooms:
         learner = self._let_in(room, session)
         if wait_s := self._changes.wait_s(f"{room.code} {learner}"):
             raise Problem("too-many-answers", retry_after_s=int(wait_s) + 1, retry=int(wait_s) + 1)
-        await self._give(room, learner, Given(asking=room.plan.asking, answer=answer))
+        await self._give(room, learner, Given(room.plan.asking, answer, is_here=room.has(learner)))
 
     async def close(self, code: str) -> None:
         """Forget a room. Raises Problem."""
@@ -262,7 +293,20 @@ class Rooms:
                 with contextlib.suppress(Problem):  # the next time, then
                     await self.close(code)
                     self._rooms.pop(code, None)
+            for room in list(self._rooms.values()):
+                with contextlib.suppress(Problem):
+                    await self.let_go(room, now)
             await asyncio.sleep(SWEEP_S)
+
+    async def let_go(self, room: Room, now: float) -> None:
+        """Count those no more whose pages all went away a while ago. One that listens at another node comes in anew at
+        its next heartbeat. Raises Problem."""
+        for learner in [learner for learner, left in room.left.items() if now - left > GONE_S]:
+            if not room.listening[learner] and room.has(learner):
+                await self._give(room, learner, msgspec.structs.replace(room.given[learner], is_here=False))
+            del room.left[learner]
+            if not room.listening[learner]:
+                del room.listening[learner]
 
     def wind_down(self) -> None:
         """Nobody is to be listened to any longer."""
@@ -271,8 +315,8 @@ class Rooms:
             room.hear(room.plan)
 
     def _let_in(self, room: Room, session: str) -> str:
-        """Who a learner is in this room, and in no other. Raises Problem."""
-        learner = hashlib.blake2b(f"{room.code} {session}".encode(), digest_size=12).hexdigest()
+        """Who a learner is. Raises Problem where there is no place for another."""
+        learner = _learner(room, session)
         if learner not in room.given and len(room.given) >= self._settings.room_learners:
             raise Problem("room-full", room=room.code, limit=self._settings.room_learners)
         return learner
@@ -295,6 +339,11 @@ class Rooms:
             room.hear(msgspec.json.decode(word, type=Plan))
         else:
             room.hear_of(rest.rpartition(".")[2], msgspec.json.decode(word, type=Given))
+
+
+def _learner(room: Room, session: str) -> str:
+    """Who a learner is in this room, and in no other."""
+    return hashlib.blake2b(f"{room.code} {session}".encode(), digest_size=12).hexdigest()
 
 
 def _key_of_plan(code: str) -> str:

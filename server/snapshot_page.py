@@ -5,6 +5,7 @@ from html import escape
 from urllib.parse import quote, urlencode
 
 from engine.trace import Trace
+from server.look import plain_page
 from server.oembed import discovery, opens_in
 from server.problems import TABLE, Language, Problem
 from server.wire import Lesson, SnapshotView
@@ -19,35 +20,35 @@ DESCRIPTION: dict[Language, str] = {
     "zh": "PyTorch autograd 为这段程序构建的计算图：每个数值、每个梯度，一步一步。",
 }
 
-GONE = """<!doctype html>
-<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>Gradgraph: no such snapshot</title><style>{style}</style>
-<h1>There is no such snapshot</h1>
-<p>Nothing is kept here under <code>{snapshot}</code>: it was never made, or whoever made it has deleted it.
-If you followed a link, ask its author for another one. <a href="/">Open Gradgraph</a> and run a program of your own,
-or <a href="/kept?lang=en">read what is kept, how long and why</a>.</p>
-<div lang="zh"><h1>没有这个快照</h1>
-<p>这里没有保存 <code>{snapshot}</code>：它从未产生，或者制作它的人已将其删除。
-如果你是通过链接来的，请向作者要一个新的链接。
-<a href="/">打开 Gradgraph</a> 运行自己的程序，或<a href="/kept?lang=zh">了解保存什么、保存多久、为什么</a>。</p></div>
-</html>
-"""
+GONE_TITLE: dict[Language, str] = {"en": "There is no such snapshot", "zh": "没有这个快照"}
+GONE: dict[Language, str] = {
+    "en": """<p>Nothing is kept here under <code>{snapshot}</code>: it was never made, or whoever made it
+has deleted it. If you followed a link, ask its author for another one. <a href="/">Open Gradgraph</a> and run a program
+of your own, or <a href="/kept?lang=en">read what is kept, how long and why</a>.</p>""",
+    "zh": """<p>这里没有保存 <code>{snapshot}</code>：它从未产生，或者制作它的人已将其删除。
+如果你是通过链接来的，请向作者要一个新的链接。<a href="/">打开 Gradgraph</a> 运行自己的程序，\
+或<a href="/kept?lang=zh">了解保存什么、保存多久、为什么</a>。</p>""",
+}
+OPENS: dict[Language, str] = {"en": "Open Gradgraph", "zh": "打开 Gradgraph"}
 
 
-REFUSED = """<!doctype html>
-<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>Gradgraph: {en_title}</title><style>{style}</style>
-<h1>{en_title}</h1><p>{en}</p><p><a href="/">Open Gradgraph</a></p>
-<div lang="zh"><h1>{zh_title}</h1><p>{zh}</p><p><a href="/">打开 Gradgraph</a></p></div>
-</html>
-"""
+def refused(problem: Problem, language: Language) -> str:
+    """A page for who opens a snapshot or room that cannot be shown."""
+    told = {each: f'<p>{escape(problem.sentence(each))}</p><p><a href="/">{OPENS[each]}</a></p>' for each in LANGUAGES}
+    return _in_both(TABLE[problem.key].title, told, language)
 
 
-def refused(problem: Problem, style: str) -> str:
-    """A page for who opens a snapshot that cannot be shown."""
-    told = {each: escape(problem.sentence(each)) for each in LANGUAGES}
-    titles = {f"{each}_title": TABLE[problem.key].title[each] for each in LANGUAGES}
-    return REFUSED.format(style=style, **told, **titles)
+def gone(snapshot: str, language: Language) -> str:
+    """A page for who opens a snapshot that is not there."""
+    return _in_both(GONE_TITLE, {each: GONE[each].format(snapshot=escape(snapshot)) for each in LANGUAGES}, language)
+
+
+def _in_both(titles: Mapping[Language, str], told: Mapping[Language, str], first: Language) -> str:
+    """In the reader's language, and under it in the other: a browser may be lent."""
+    parts = {each: f"<h1>{titles[each]}</h1>{told[each]}" for each in LANGUAGES}
+    other = next(each for each in LANGUAGES if each != first)
+    inside = f'{parts[first]}<div class="other" lang="{other}">{parts[other]}</div>'
+    return plain_page(first, f"Gradgraph: {titles[first]}", inside)
 
 
 def title_of(trace: Trace, lessons: dict[str, Lesson], view: SnapshotView) -> str:

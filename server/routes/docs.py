@@ -10,15 +10,9 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from engine.schema import document
+from server.look import plain_page
 
 router = APIRouter(include_in_schema=False)
-
-STYLE = (
-    ":root{color-scheme:light dark}"
-    "body{font:16px/1.6 system-ui,sans-serif;max-width:52rem;margin:3rem auto;padding:0 1rem}"
-    "code,pre{font:14px/1.5 ui-monospace,monospace}pre{padding:.8rem;overflow:auto;border:1px solid #8884}"
-    "td{padding:.1rem 1rem .1rem 0;vertical-align:top}h2{margin-top:2.5rem}"
-)
 
 
 @router.get("/schema.json")
@@ -46,12 +40,12 @@ def written(document: dict[str, Any]) -> str:
         for method, operation in methods.items()
     )
     title = escape(document["info"]["title"])
-    return (
-        f'<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
-        f"<title>{title}: API</title><style>{STYLE}</style><h1>{title}: API</h1>"
+    inside = (
+        f"<h1>{title}: API</h1>"
         f"<p>{escape(document['info']['description'])}</p>"
-        f'<p>The same for programs: <a href="/openapi.json">/openapi.json</a>.</p>{routes}</html>'
+        f'<p>The same for programs: <a href="/openapi.json">/openapi.json</a>.</p>{routes}'
     )
+    return plain_page("en", f"{title}: API", inside)
 
 
 def route(path: str, method: str, operation: dict[str, Any]) -> str:

@@ -111,10 +111,11 @@ async def html_of(
 
 
 def with_session(request: Request, answer: Response) -> Response:
-    """The page with a cookie that tells the queue one browser from another; it holds nothing else."""
+    """The page with a cookie that tells the queue and rooms one browser from another; it holds nothing else. A browser
+    keeps it as it comes again, from a link on another site too: so it is sent to pages, and lax."""
     if SESSION not in request.cookies:
         answer.set_cookie(
-            SESSION, secrets.token_urlsafe(12), path="/api/", httponly=True, samesite="strict",
+            SESSION, secrets.token_urlsafe(12), httponly=True, samesite="lax",
             secure=request.url.scheme == "https",
         )  # fmt: skip
     return answer

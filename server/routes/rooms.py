@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from typing import Annotated
 
 import msgspec
@@ -14,10 +14,9 @@ from server.answers import NEVER
 from server.examples import PROBLEM, ROOM, ROOM_EVENTS, ROOM_MADE, ROOMS, Documented
 from server.problems import Problem
 from server.rooms import Room, Rooms
-from server.routes.docs import STYLE
 from server.routes.pages import html, with_session
 from server.routes.runs import HEARTBEAT_S, client_of, finished_trace, sent
-from server.service import ServiceOf
+from server.service import LanguageOf, ServiceOf
 from server.snapshot_page import refused
 from server.wire import AnswerBody, RoomAsks, RoomBody, RoomMade, RoomNow
 
@@ -77,27 +76,40 @@ async def events(request: Request, code: str, service: ServiceOf, owner_token: T
     With the teacher's token, how the answers spread too; without, it lets a learner in."""
     rooms = service.rooms
     room = await rooms.find(code)
+    told: AsyncIterator[bytes]
     if owner_token:
         await rooms.owned(code, owner_token)
+        told = tell(rooms, room)
     else:
-        await rooms.join(room, session_of(request))
+        session = session_of(request)
+        await rooms.join(room, session)
+        told = tell_learner(rooms, room, session)
     headers = {"Cache-Control": NEVER, "X-Accel-Buffering": "no"}
-    told = tell(rooms, room, to_teacher=bool(owner_token))
     return StreamingResponse(told, media_type="text/event-stream", headers=headers)
 
 
 @router.get("/r/{code}", include_in_schema=False)
-async def page(request: Request, code: str, service: ServiceOf) -> Response:
+async def page(request: Request, code: str, service: ServiceOf, language: LanguageOf) -> Response:
     """The page in a room."""
     try:
         await service.rooms.find(code)
     except Problem as problem:
-        return HTMLResponse(refused(problem, STYLE), problem.status, {"Cache-Control": NEVER})
+        return HTMLResponse(refused(problem, language), problem.status, {"Cache-Control": NEVER})
     return with_session(request, await html(request, service, "index.html"))
 
 
-async def tell(rooms: Rooms, room: Room, *, to_teacher: bool) -> AsyncIterator[bytes]:
-    """How a room stands, each time that changes, and a comment now and then to keep the line open."""
+async def tell_learner(rooms: Rooms, room: Room, session: str) -> AsyncIterator[bytes]:
+    """The same for a learner, who is in the room as long as this lasts."""
+    with rooms.listening(room, session):
+        async with contextlib.aclosing(tell(rooms, room, session)) as told:
+            async for word in told:
+                yield word
+
+
+async def tell(rooms: Rooms, room: Room, session: str | None = None) -> AsyncGenerator[bytes, None]:
+    """How a room stands, to its teacher or a learner, each time that changes, and a comment now and then to keep the
+    line open."""
+    to_teacher = session is None
     last: bytes | None = None
     while not rooms.is_ending:
         change = room.changed if to_teacher else room.moved
@@ -110,9 +122,8 @@ async def tell(rooms: Rooms, room: Room, *, to_teacher: bool) -> AsyncIterator[b
         await asyncio.sleep(TELL_S)
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(change.wait(), HEARTBEAT_S)
-        if to_teacher:
-            with contextlib.suppress(Problem):  # what cannot be written now is written the next time
-                await rooms.stay(room)
+        with contextlib.suppress(Problem):  # what cannot be written now is written the next time
+            await (rooms.stay(room) if session is None else rooms.join(room, session))
 
 
 def session_of(request: Request) -> str:

@@ -2,7 +2,6 @@
 
 import contextlib
 from dataclasses import dataclass
-from html import escape
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Header, Query
@@ -16,12 +15,11 @@ from server.answers import JSON, NEVER, ONE_DAY, tagged_answer
 from server.examples import MADE, PROBLEM, SNAPSHOT, SNAPSHOTS, Documented, download
 from server.exports import PICTURES, Look, Picture
 from server.problems import Problem
-from server.routes.docs import STYLE
 from server.routes.graphs import Height, Questions, Width, policy_of, with_charset
 from server.routes.pages import html_of, with_session
 from server.routes.runs import client_of, finished_trace
-from server.service import Service, ServiceOf
-from server.snapshot_page import GONE, refused
+from server.service import LanguageOf, Service, ServiceOf
+from server.snapshot_page import gone, refused
 from server.snapshots import Opened, is_snapshot, json_of, new_token
 from server.standalone import Selected
 from server.views import Choice
@@ -154,14 +152,14 @@ async def program(request: Request, snapshot: str, opened: OpenedOf, service: Se
 
 
 @router.get("/s/{snapshot}", include_in_schema=False)
-async def page(request: Request, snapshot: str, asked: AskedOf, service: ServiceOf) -> Response:
+async def page(request: Request, snapshot: str, asked: AskedOf, service: ServiceOf, language: LanguageOf) -> Response:
     """The page as the one who shared it saw it."""
     try:
         found = await service.snapshots.open(snapshot) if is_snapshot(snapshot) else None
     except Problem as problem:
-        return HTMLResponse(refused(problem, STYLE), problem.status, {"Cache-Control": NEVER})
+        return HTMLResponse(refused(problem, language), problem.status, {"Cache-Control": NEVER})
     if found is None:
-        return HTMLResponse(GONE.format(snapshot=escape(snapshot), style=STYLE), 404, {"Cache-Control": NEVER})
+        return HTMLResponse(gone(snapshot, language), 404, {"Cache-Control": NEVER})
     opening = found._replace(view=asked.of(found.view))
     return with_session(request, await html_of(request, service, "index.html", snapshot, opening))
 

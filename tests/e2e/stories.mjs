@@ -684,6 +684,30 @@ const stories = {
     await card.waitFor({ state: 'detached' })
   },
 
+  async 'the tour: offered on every screen, and on a phone it goes to the tab it speaks of'(page) {
+    for (const [width, touches] of [[800, false], [390, true]]) {
+      const context = await page.context().browser().newContext({ viewport: { width, height: 844 }, hasTouch: touches, isMobile: touches, locale: 'en-GB' })
+      const tab = await context.newPage()
+      await tab.goto(`${server}/`)
+      if (touches) {
+        await tab.getByRole('button', { name: 'Take the 20-second tour' }).waitFor()
+        await tab.getByRole('button', { name: 'Output', exact: true }).click()
+        await tab.getByRole('button', { name: 'Graph', exact: true }).click()
+      }
+      await tab.getByRole('button', { name: 'Take the 20-second tour' }).click()
+      const card = tab.getByRole('dialog', { name: 'Tour' })
+      const ring = () => tab.locator('.ring').evaluate((one) => [one.clientWidth, one.clientHeight])
+      const stops = touches ? [['This is the program', 'Program'], ['Each box', 'Graph'], ['with these buttons', 'Graph'], ['Click a box', 'Node'], ['The lessons', 'Graph']] : [['This is the program'], ['Each box'], ['with ← and →']]
+      for (const [words, at] of stops) {
+        await card.getByText(words).waitFor()
+        await until(ring, ([wide, high]) => wide > 30 && high > 30, `${words}: what is spoken of, in view`)
+        if (at) await says(tab.locator('.views [aria-current=page]'), at)
+        await card.getByRole('button').last().click()
+      }
+      await context.close()
+    }
+  },
+
   async 'a projector gets large type and nothing to press; the same run reads as text'(page) {
     await open(page, '#lesson=diamond')
     const size = () => page.locator('.cm-content').evaluate((code) => parseFloat(getComputedStyle(code).fontSize))
@@ -2683,6 +2707,7 @@ const stories = {
     await walk.locator('input').focus()
     await page.keyboard.press('PageDown')
     await walk.locator('.told', { hasText: '[[1.5, 0], [6.5, 0]]' }).waitFor()
+    same(await walk.locator('.asked').count(), 2, 'questions: the one that was answered and the next')
     await walk.locator('input').fill('[[0.5, 2], [0.5, 2]]')
     await page.keyboard.press('Enter')
     await walk.locator('.told', { hasText: '[[0.5, 2], [0.5, 2]]' }).waitFor()
@@ -2697,6 +2722,22 @@ const stories = {
     await page.locator('.player', { hasText: 'Add to b.grad' }).waitFor()
     await page.keyboard.press('Escape')
     await page.locator('.lesson .words').waitFor()
+    await page.goto(anew('#lesson=broadcasting&lang=en'))
+    await page.locator('.question input').waitFor()
+    await page.keyboard.press('p')
+    for (const answer of ['(2, 3)', '[[3], [3]]']) {
+      await page.keyboard.press('PageDown')
+      if (await walk.locator('.answer', { hasText: answer }).count() === 0) await page.keyboard.press('PageDown')
+      await walk.locator('.answer', { hasText: answer }).waitFor()
+    }
+    await walk.locator('.asked', { hasText: 'shipping.grad' }).waitFor()
+    const ends = async (place) => (({ x, y, width, height }) => [-x, -y, x + width, y + height])(await place.boundingBox())
+    const beyond = async () => {
+      const [own, all] = [await ends(box(page, 'shipping').first()), await ends(page.locator('.gg-scene'))]
+      return own.map((end, side) => Math.round(end - all[side]))
+    }
+    await until(beyond, (sides) => sides.every((over) => over < 24), 'how far the box of the answer, with its step beside it, is out of view')
+    check(await page.locator('.inspector').count() === 0, 'a panel opened over the picture that is presented')
   },
 
   async 'questions: the sheet has questions first and answers on a page of their own'(page) {
@@ -2747,6 +2788,7 @@ const stories = {
     await asked(page, 'Ask question 1 of 2').click()
     for (const [learner, answer] of [[ann, '7.0'], [ben, '3']]) {
       await learner.locator('.room input').fill(answer)
+      await learner.locator('.room').getByRole('button', { name: /^(Send|提交)$/ }).waitFor()
       await learner.keyboard.press('Enter')
       await learner.locator('.room [role=status]', { hasText: answer }).waitFor()
     }
@@ -2764,6 +2806,8 @@ const stories = {
     await page.locator('.room li.right', { hasText: '7.0' }).waitFor()
     await page.locator('.room li', { hasText: 'forgot what .grad already held' }).waitFor()
     await ann.locator('.room', { hasText: 'Your answer: 7.0 right' }).waitFor()
+    await ann.locator('.room', { hasText: 'What is x.grad after line 4?' }).waitFor()
+    await ann.locator('.room', { hasText: 'The next question comes when your teacher asks it.' }).waitFor()
     await ben.locator('.room', { hasText: '忘了 .grad 里原有的数' }).waitFor()
     await shoot(page, 'class revealed')
     await shoot(ben, 'class learner revealed')
@@ -2772,6 +2816,11 @@ const stories = {
     await faultless(ben, 'a learner who was shown the answer')
     await ann.reload()
     await ann.locator('.room .answer', { hasText: '7' }).waitFor()
+    const second = await ann.context().newPage()
+    await second.goto(ann.url())
+    await second.locator('.room .answer', { hasText: '7' }).waitFor()
+    await page.locator('.room', { hasText: 'Learners: 2' }).waitFor()
+    await second.close()
     await asked(page, 'Ask question 2 of 2').click()
     await ann.locator('.room input').waitFor()
     check(!(await ann.evaluate(() => document.body.innerText)).includes('42'), 'the next answer is on the page')
@@ -2796,13 +2845,14 @@ const stories = {
       ['tour', async () => (await page.getByRole('button', { name: 'Take the 20-second tour' }).click(), page.getByRole('button', { name: 'Next', exact: true }).last().waitFor())],
       ['help', async () => (await page.goto(anew('#lesson=accumulation&lang=en')), await drawn(page), await page.keyboard.press('?'), page.getByRole('dialog').waitFor())],
       ['after help', async () => (await page.keyboard.press('Escape'), page.getByRole('dialog').waitFor({ state: 'detached' }))],
-      ['lessons', async () => (await page.getByTitle('Choose a lesson').click(), page.locator('.popover.list li').first().waitFor())],
+      ['lessons', async () => (await page.getByTitle('Choose a lesson').click(), await page.locator('.popover.list li').first().waitFor(), until(() => page.locator('.popover.list [aria-current=true]').evaluate((one) => [one.getBoundingClientRect().bottom, one.closest('.list').getBoundingClientRect().bottom]), ([own, end]) => own < end, 'the lesson on show in the list of lessons'))],
       ['search', async () => (await page.keyboard.press('Escape'), await page.keyboard.press('/'), page.getByPlaceholder('name, type').waitFor())],
       ['a model and its modules', async () => (await open(page, '#lang=en&theme=light'), await run(page, MODEL), page.getByRole('tab', { name: 'Modules' }).click())],
       ['presentation', async () => page.getByRole('button', { name: 'Present' }).click()],
       ['a failing program', async () => (await page.goto(anew('#lang=en&theme=dark')), await page.waitForSelector('.cm-content'), run(page, FAILING))],
       ...['ledger', 'text', beside, 'memory', 'training', 'engine', 'storage', 'checks', 'jacobian', 'calls'].map((panel) => [`panel ${panel}, dark`, async () => (await page.goto(anew(`#run=${trained}&lang=en&theme=dark&panel=${panel}`)), page.locator('.dock .panel > *').first().waitFor())]),
       ['share', async () => (await page.goto(anew(`#run=${made}&lang=en&theme=light`)), await page.getByRole('button', { name: 'Share' }).click(), await page.getByRole('button', { name: 'Make a snapshot' }).click(), page.getByLabel('Link').waitFor())],
+      ['seven optimizers before the first step', async () => (await page.setViewportSize({ width: 1100, height: 800 }), await page.goto(anew('#lesson=optimizers_compared&lang=en&theme=light&panel=training&step=2')), await page.getByText('Adagrad · point').waitFor(), page.locator('.variables .none').waitFor())],
       ['embed of a long program on a phone', async () => (await page.setViewportSize({ width: 390, height: 800 }), await page.goto(`${server}/embed/${trained}?lang=en`), page.waitForSelector('.gg-scene .box', { state: 'attached' }))],
       ...['', '&mode=slides', '&mode=edit', '&mode=edit&theme=dark'].map((mode) => [`embed${mode}`, async () => (await page.goto(`${server}/embed/${made}?lang=en${mode}`), page.waitForSelector(mode.includes('edit') ? 'main:has(.cm-content) .gg-scene .box' : '.gg-scene .box', { state: 'attached' }))]),
     ]

@@ -154,6 +154,59 @@ def test_who_came_in_and_did_not_answer_is_counted_too(room: Class) -> None:
         assert room.spread["answers"] == [["10", 1]]
 
 
+def test_a_browser_counts_once_however_often_it_loads_the_page_until_it_is_gone(
+    school: Served, room: Class, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rooms, "GONE_S", -1.0)
+    here, known = school.service.rooms._rooms[room.code], school.service.rooms
+
+    def after_sweep(count: int) -> None:
+        """A server hears a while later that a line was cut."""
+        for _ in range(100):
+            asyncio.run(known.let_go(here, time.time()))
+            if (spread := room.spread["learners"]) == count:
+                return
+            time.sleep(0.05)
+        raise AssertionError(f"{spread} learners, not {count}")
+
+    room.ask(0)
+    ann, ben = {"Gradgraph-Session": "ann"}, {"Gradgraph-Session": "ben"}
+    with room.heard(**ann) as tab:
+        tab.until(lambda _: True)
+        with room.heard(**ann) as other, room.heard(**ben) as third:
+            other.until(lambda _: True)
+            third.until(lambda _: True)
+            room.answer("ben", "10")
+            assert room.spread["learners"] == 2
+        after_sweep(2)  # ann listens still, ben has answered
+        room.ask(1)
+        after_sweep(1)
+    after_sweep(0)
+    with room.heard(**ann):
+        after_sweep(1)
+
+
+def test_who_listens_still_is_in_again_after_another_node_counted_them_out(
+    school: Served, room: Class, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("server.routes.rooms.HEARTBEAT_S", 0.2)
+    with room.heard(**{"Gradgraph-Session": "ann"}) as ann:
+        ann.until(lambda _: True)
+        school.service.rooms._rooms[room.code].given.clear()
+        with room.heard(**{"Owner-Token": room.token}) as teacher:
+            teacher.until(lambda state: bool(state["learners"] == 1))
+
+
+def test_who_went_away_leaves_a_place_in_a_full_room(school: Served, room: Class) -> None:
+    room.ask(0)
+    for number in range(LEARNERS):
+        assert room.answer(f"learner {number}", "10").status_code == 204
+    assert school.problem(room.answer("one more", "10"), 409, "room-full")
+    room.ask(1)
+    assert room.answer("one more", "10", question=1).status_code == 204
+    assert room.spread["learners"] == 1
+
+
 def test_learners_hear_of_questions_and_never_of_answers(room: Class) -> None:
     with room.heard(**{"Gradgraph-Session": "ann"}) as ann:
         room.ask(0)
@@ -222,6 +275,10 @@ def test_a_code_that_was_never_given_is_told_so(school: Served, code: str) -> No
 
 
 def test_a_wrong_code_is_told_in_the_reader_s_language_and_on_the_page_in_both(school: Served) -> None:
+    zh, en = (school.http.get("/r/BBBBB", headers={"Accept-Language": each}).text for each in ("zh-CN,en;q=0.5", "en"))
+    assert '<html lang="zh">' in zh and '<html lang="en">' in en
+    assert zh.index("没有开放的课堂") < zh.index("There is no open room")
+    assert en.index("There is no open room") < en.index("没有开放的课堂")
     answer = school.http.get("/api/v1/rooms/BBBBB", headers={"Accept-Language": "zh"})
     assert "没有开放的课堂 BBBBB" in school.problem(answer, 404, "no-such-room")
     page = school.http.get("/r/%3Cscript%3E")
@@ -230,10 +287,14 @@ def test_a_wrong_code_is_told_in_the_reader_s_language_and_on_the_page_in_both(s
 
 
 def test_the_page_of_a_room_names_the_browser_and_is_shown_in_no_frame(school: Served, room: Class) -> None:
+    school.http.cookies.clear()
     page = school.http.get(f"/r/{room.code}")
     assert page.status_code in (200, 503)  # 503: the page is not built
     assert "frame-ancestors 'self'" in page.headers["content-security-policy"]
-    assert "gradgraph_session" in page.headers["set-cookie"]
+    name, _, attributes = page.headers["set-cookie"].partition("; ")
+    assert "gradgraph_session" in name and "Path=/;" in attributes + ";", "the page is told of it when it comes again"
+    again = school.http.get(f"/r/{room.code}", headers={"Cookie": name})
+    assert "set-cookie" not in again.headers
 
 
 def test_a_full_room_lets_nobody_in_and_goes_on_for_the_others(school: Served, room: Class) -> None:

@@ -238,6 +238,7 @@ def test_a_huge_body_is_not_read(served: Served) -> None:
 
 
 def test_the_page_shows_others_what_it_is_of_and_runs_nothing_of_it(served: Served) -> None:
+    served.http.cookies.clear()
     hostile = """s = '"><script>alert(1)</script>' # {style} </noscript>\nprint(s)\n"""
     made = kept(served, served.run(hostile)["id"], step=1, theme="dark")
     answer = served.http.get(f"{made['url']}?step=0")

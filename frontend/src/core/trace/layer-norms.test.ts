@@ -30,3 +30,10 @@ test('a layer is a module, and a leaf outside of modules is one by itself', () =
   expect(read('mlp_training').norms.layers.every(({ name }) => !name.endsWith('.weight'))).toBe(true)
   expect(read('accumulation').norms.layers.map(({ name }) => name)).toEqual(['w'])
 })
+
+test('leaves of one name are told apart by the optimizers that change them', () => {
+  const names = read('optimizers_compared').norms.layers.map(({ name }) => name)
+  expect(names[0]).toBe('SGD lr=0.045 momentum=0 · point')
+  expect(names).toContain('Adagrad · point')
+  expect(new Set(names).size).toBe(names.length)
+})

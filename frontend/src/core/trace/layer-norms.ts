@@ -1,9 +1,9 @@
 // The norm of what each pass added to the gradients of each layer: where gradients vanish or explode is seen by row.
 
-import type { History } from './history'
+import type { Account, History } from './history'
 import { grouped, normOver } from './ledger'
 import { push } from './trace-index'
-import type { Point } from './training'
+import { coursesOf, type Point } from './training'
 
 /** A pass that can be looked at. */
 export interface Moment {
@@ -24,14 +24,21 @@ export interface LayerNorms {
   layers: readonly Layer[]
 }
 
-/** Leaves outside of modules are layers of their own. */
+/** Leaves outside of modules are layers of their own; those of one name are told apart by their optimizers. */
 export function layerNormsOf({ index, accounts }: History, curve: readonly Point[]): LayerNorms {
   const moments = curve.flatMap(({ number, pass }): Moment[] =>
     pass === null ? [] : [{ number, pass, step: Math.min(index.trace.timeline.length, index.passEnd(pass)) }],
   )
   const received = accounts.filter(({ entries }) => entries.some(({ kind }) => kind === 'pass'))
+  const names = received.map(({ name }) => name)
+  const isShared = (name: string): boolean => names.indexOf(name) < names.lastIndexOf(name)
+  const owners = new Map(coursesOf(index).flatMap(({ label, parameters }) => parameters.map((leaf) => [leaf, label])))
+  const nameOf = ({ leaf, name }: Account): string => {
+    const owner = isShared(name) ? owners.get(leaf) : undefined
+    return owner ? `${owner} · ${name}` : name
+  }
   const layers = grouped(received).flatMap(({ module, accounts }) =>
-    module ? [{ name: module, accounts }] : accounts.map((account) => ({ name: account.name, accounts: [account] })),
+    module ? [{ name: module, accounts }] : accounts.map((account) => ({ name: nameOf(account), accounts: [account] })),
   )
   return {
     moments,

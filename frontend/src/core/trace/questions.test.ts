@@ -44,6 +44,15 @@ test('a wrong answer is told why where that is known', () => {
   expect(judge({ ...asked, kind: 'choice', answer: 'True' }, 'False')).toBe('wrong')
 })
 
+test('where all elements are one number, that number will do', () => {
+  const mistakes: Question['mistakes'] = [{ code: 'sign', data: [1, 1, 1, 1] }]
+  const zeros: Question = { ...asked, shape: [2, 2], data: [0, 0, 0, 0], mistakes }
+  expect(['0', '[0]', '0.0', '1', '2', '0 0'].map((given) => judge(zeros, given))).toEqual([
+    'right', 'right', 'right', 'sign', 'shape', 'shape',
+  ])
+  expect(judge({ ...zeros, data: [0, 0, 0, 1] }, '0')).toBe('shape')
+})
+
 test('brackets make rows, or say nothing', () => {
   const mistakes: Question['mistakes'] = [{ code: 'sign', data: [0, -2, -2, -2, -2, -2] }]
   const wide: Question = { ...asked, shape: [2, 3], data: [0, 2, 2, 2, 2, 2], mistakes }

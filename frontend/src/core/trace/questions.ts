@@ -44,8 +44,8 @@ export function judge(question: Question, given: string): Verdict {
 function judgeNumbers(
   { data = [], mistakes = [], shape = [] }: Question, numbers: readonly number[], given: string,
 ): Verdict {
-  if (same(numbers, data)) return isShaped(given, shape) ? 'right' : 'brackets'
-  const known = mistakes.find((mistake) => same(numbers, mistake.data))
+  if (means(numbers, data)) return isShaped(given, shape) ? 'right' : 'brackets'
+  const known = mistakes.find((mistake) => means(numbers, mistake.data))
   return known?.code ?? (numbers.length === data.length ? 'wrong' : 'shape')
 }
 
@@ -122,7 +122,12 @@ function numberIn(word: string): number {
 
 /** Whether two answers in numbers say the same. */
 export function saysSame(given: readonly number[], other: readonly number[]): boolean {
-  return same(given, other) || same(other, given)
+  return means(given, other) || means(other, given)
+}
+
+/** Whether an answer says some numbers: all of them, or the one that all of them are. */
+function means(given: readonly number[], wanted: readonly (boolean | number | string)[]): boolean {
+  return same(given.length === 1 ? wanted.map(() => given[0]!) : given, wanted)
 }
 
 function same(given: readonly number[], wanted: readonly (boolean | number | string)[]): boolean {

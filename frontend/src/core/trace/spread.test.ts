@@ -26,6 +26,13 @@ test('a right answer does not stand with one whose brackets make another shape',
   ])
 })
 
+test('the one number that all elements are stands with all of them', () => {
+  const none: Question = { ...asked, data: [0, 0], mistakes: [] }
+  expect(spread(none, [['0', 2], ['[0, 0]', 1], ['[0, 1]', 1]])).toEqual([
+    { text: '0', count: 3, verdict: 'right' }, { text: '[0, 1]', count: 1, verdict: 'wrong' },
+  ])
+})
+
 test('None is one answer however it is spelled, and what nobody can read is shown as it is', () => {
   expect(spread(asked, [['None', 2], [' none', 1], ['<b>', 1]]).map(({ text, count }) => [text, count])).toEqual([
     ['None', 3], ['<b>', 1],

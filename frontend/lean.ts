@@ -160,18 +160,19 @@ export const atOnce: Plugin = {
   },
 }
 
-/** What the bundler has minified, again by Terser, which finds more: a hundredth. No function of ours is called by `new`,
- *  so that all may be arrows. */
+/** What the bundler has minified, again by Terser, which finds more: a hundredth. No function of ours is called by
+ *  `new`, so that all may be arrows. */
 export const minifiedAgain: Plugin = {
   name: 'minified-again',
   apply: 'build',
   async generateBundle(_, bundle) {
     for (const part of Object.values(bundle)) {
-      if (part.type === 'chunk')
-        part.code = (await minify(part.code, { module: true, ecma: 2020, compress: { passes: 3, unsafe_arrows: true } })).code ?? part.code
+      if (part.type === 'chunk') part.code = (await minify(part.code, SMALL)).code ?? part.code
     }
   },
 }
+
+const SMALL = { module: true, ecma: 2020, compress: { passes: 3, unsafe_arrows: true } } as const
 
 const UNBOUNDED = 'const boundary = (place, _, draw) => branch(() => draw(place))'
 const PROXY = 'export function proxy(value) {'

@@ -1,7 +1,8 @@
 """What a lesson says: paragraphs in which code, formulas, terms and phrases that point at the picture are told apart.
 
 Texts are Markdown with three marks: `code`, $formula$ in LaTeX, and [phrase](what it speaks of), which is a name, the
-type of a node, or code of the program. Terms of the glossary need no mark."""
+type of a node, or code of the program. Terms of the glossary need no mark; [words]() that read like one and mean
+something else have an empty one."""
 
 import re
 import tomllib
@@ -56,12 +57,14 @@ def paragraphs(text: str, glossary: Glossary) -> tuple[tuple[Piece, ...], ...]:
 
 
 def _pieces(tokens: list[Token], glossary: Glossary, told: set[str]) -> Iterator[Piece]:
-    at = ""
+    at: str | None = None
     for token in tokens:
         if token.type == "link_open":
             at = unquote(str(token.attrGet("href")))
         elif token.type == "link_close":
-            at = ""
+            at = None
+        elif at == "":
+            yield Piece(kind="text", text=token.content)
         elif at:
             yield Piece(kind="phrase", text=token.content, at=at)
         elif token.type == "code_inline":

@@ -7,6 +7,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,8 @@ _SPELLED = {
 _WITH_DIGITS = re.compile(r"(?<![\w.])[-−]?\d")
 """What the page leaves out once a number was changed: as in `frontend/src/core/trace/questions.ts`."""
 _BARE_FORMULA = re.compile(r"[²³⁶ᵀ√∂Σ·]")
+_OTHER_WORDS = re.compile("时间轴|坐标轴|网络服务|网络连接|同一张图[上中里]|[第下上]一层|一层方?括号")
+"""Of Chinese, which writes no gaps: words in which a form of a term is none."""
 _TORCHS = re.compile(
     r"^(?:retain_graph|create_graph|requires_grad|zero_grad|no_grad|grad_fn|next_functions|is_available|is_leaf"
     r"|retain_grad|state_dict|register_buffer|numpy_|from_numpy|enable_grad|cuda_visible_devices)"
@@ -151,6 +154,17 @@ def test_every_term_is_used_and_explained_in_both_languages() -> None:
             if not any(form.lower() in all_of_it for form in _of(term, language))
         ]
         assert unused == []
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+def test_no_term_is_part_of_another_word(path: Path) -> None:
+    """As 轴 in 时间轴: such words are marked in the text, `[时间轴]()`."""
+    for paragraph in paragraphs(_marked(path, "zh"), glossary("zh")):
+        row = "".join(piece.text for piece in paragraph)
+        others = [range(*word.span()) for word in _OTHER_WORDS.finditer(row)]
+        starts = accumulate((len(piece.text) for piece in paragraph), initial=0)
+        terms = [(piece.text, at) for piece, at in zip(paragraph, starts, strict=False) if piece.kind == "term"]
+        assert [term for term, at in terms if any(at in other for other in others)] == []
 
 
 def _of(term: dict[str, dict[str, object]], language: str) -> list[str]:

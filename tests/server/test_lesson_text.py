@@ -40,11 +40,23 @@ def test_a_formula_cannot_hold_elements_of_a_page() -> None:
 
 
 def test_a_term_is_explained_where_it_first_stands() -> None:
-    first, second = _pieces("Leaves keep a gradient.\n\nA leaf has one.")
-    assert [piece.text for piece in first if piece.kind == "term"] == ["Leaves", "gradient"]
+    first, second = _pieces("A leaf keeps a gradient.\n\nOne leaf has one.")
+    assert [piece.text for piece in first if piece.kind == "term"] == ["leaf", "gradient"]
     assert [piece.kind for piece in second] == ["text"]
     assert [piece.text for piece in _pieces("叶子留下梯度。", "zh")[0] if piece.kind == "term"] == ["叶子", "梯度"]
 
 
 def test_part_of_a_word_is_no_term() -> None:
     assert [piece.kind for piece in _pieces("leafy edged")[0]] == ["text"]
+
+
+def test_an_empty_mark_says_that_words_are_no_term() -> None:
+    (paragraph,) = _pieces("An [edge]() of the picture, and an edge.")
+    assert [(piece.kind, piece.text) for piece in paragraph] == [
+        ("text", "An "),
+        ("text", "edge"),
+        ("text", " of the picture, and an "),
+        ("term", "edge"),
+        ("text", "."),
+    ]
+    assert [piece.kind for piece in _pieces("沿[时间轴]()走", "zh")[0]] == ["text", "text", "text"]

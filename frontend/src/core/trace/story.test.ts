@@ -68,6 +68,14 @@ test('an op at which a checkpoint has computed enough is no error, one that rais
   expect(told()[1]).not.toBe('failure')
 })
 
+test('a pass that raised stops, and others end', () => {
+  const trace = structuredClone(load('hooks').trace)
+  const end = trace.timeline.findIndex(({ kind }) => kind === 'pass_end') + 1
+  expect(tell(new TraceIndex(trace), end, words('en')).text).toBe('backward() #1 ends')
+  trace.passes[0]!.failed = true
+  expect(tell(new TraceIndex(trace), end, words('en')).text).toBe('backward() #1 stops with the error')
+})
+
 test('a sum over broadcast axes says them, and the shapes around it', () => {
   const of = index('broadcasting')
   const at = stepOf(of, 'reduce')

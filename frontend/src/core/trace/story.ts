@@ -159,7 +159,8 @@ function tellBackward(index: TraceIndex, step: Step, t: Words): Told {
   }
   if (step.kind === 'pass')
     return told(t('step.pass'), codeAt(index.trace.program.code, pass.span) || passName(pass, t))
-  if (step.kind === 'pass_end') return told(t('step.pass_end', { pass: passName(pass, t) }))
+  if (step.kind === 'pass_end')
+    return told(t('step.pass_end', { pass: passName(pass, t), failed: Number(pass.failed) }))
   if (step.kind === 'seed') {
     const root = pass.roots[step.root ?? 0]
     const name = tensorName(index, index.tensor(root?.tensor)) || nodeName(index, index.node(root?.node))

@@ -1,6 +1,7 @@
 """Train and eval, recording and not: layers in the wrong mode, graphs nobody uses."""
 
 import ast
+from collections import defaultdict
 from collections.abc import Iterator
 
 from engine.findings.attention_masks import FUSED
@@ -127,15 +128,18 @@ def _switch(code: Source, method: str) -> ast.Call | None:
 
 def norms_of_the_last_batch(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`momentum` of a batch norm as other libraries mean it: in PyTorch it is the share of the newest batch, and what
-    it evaluates with is little more than that batch."""
+    it evaluates with is little more than that batch. One whose share changes takes the average of all."""
     kept: dict[str | None, tuple[Op, float]] = {}
+    shares: dict[str | None, set[float | None]] = defaultdict(set)
     for op in _layers(diagnosis) if diagnosis.steps else ():
         share, module = number(argument(op, "momentum", 6)), diagnosis.modules.get(op.module or "")
         if op.name not in NORMS or module is None:
             continue
+        if _is_training(op):
+            shares[op.module].add(share)
         if _is_training(op) and share is not None and OF_THE_LAST <= share < 1:
             kept[op.module] = op, share
-        elif not _is_training(op) and op.module in kept:
+        elif not _is_training(op) and op.module in kept and len(shares[op.module]) == 1:
             last, share = kept[op.module]
             yield diagnosis.warning(
                 "norm_of_last_batch",

@@ -13,10 +13,13 @@ from engine.trace import Finding, Pass, Span, Update
 
 
 def gradients_added_up(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """The first pass that added to gradients left over: after a step it is a mistake, otherwise worth knowing."""
+    """The first pass that added to gradients left over: after a step it is a mistake, otherwise worth knowing. What is
+    written by hand into the leaves of an optimizer, as an attack on an embedding, is no step."""
     latest: dict[str, Pass] = {}
     owners = diagnosis.gradient_owner
-    stepped = written_at(diagnosis, ("step", "data", "in_place"), diagnosis.leaf_of)
+    by_hand = written_at(diagnosis, ("data", "in_place"), diagnosis.leaf_of)
+    stepped = {leaf: steps for leaf, steps in by_hand.items() if leaf not in diagnosis.held}
+    stepped |= written_at(diagnosis, ("step",), diagnosis.leaf_of)
     reset = written_at(diagnosis, RESETS, lambda id_: owners.get(diagnosis.identity(id_)), _is_overwritten)
     if diagnosis.steps and not reads_gradients(diagnosis.code.tree):  # what else is written is only copied there
         stepped = {leaf: steps for leaf, steps in stepped.items() if leaf in diagnosis.held}

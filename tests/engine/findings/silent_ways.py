@@ -536,6 +536,34 @@ share = torch.log_softmax(head(x), 0)
 )  # fmt: skip
 RIGHT = (
     (
+        "step_without_zero_grad",
+        """emb, head = nn.Embedding(6, 3), nn.Linear(3, 2)
+opt = torch.optim.Adam([*emb.parameters(), *head.parameters()])
+words, y = torch.arange(6).view(3, 2), torch.tensor([0, 1, 0])
+for _ in range(3):
+    F.cross_entropy(head(emb(words).mean(1)), y).backward()
+    before, slope = emb.weight.data.clone(), emb.weight.grad
+    emb.weight.data.add_(0.1 * slope / slope.norm())  # an attack: what it costs is added to what is known
+    F.cross_entropy(head(emb(words).mean(1)), y).backward()
+    emb.weight.data = before
+    opt.step(); opt.zero_grad()
+""",
+    ),
+    (
+        "norm_of_last_batch",
+        """from torch.optim.swa_utils import AveragedModel, update_bn
+net = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.Linear(4, 2))
+mean, opt = AveragedModel(net), torch.optim.SGD(net.parameters(), lr=0.1)
+data = [(torch.randn(8, 3), torch.arange(8) % 2) for _ in range(2)]
+for x, y in data:
+    opt.zero_grad(); F.cross_entropy(net(x), y).backward(); opt.step()
+    mean.update_parameters(net)
+update_bn(data, mean)
+with torch.no_grad():
+    print((mean.eval()(data[0][0]).argmax(1) == data[0][1]).float().mean())
+""",
+    ),
+    (
         "weights_along_the_wrong_axis",
         """step, start = nn.Linear(3, 16), torch.zeros(2, 4)
 likely = torch.randn(5, 2, 4)

@@ -16,7 +16,7 @@ export function fill(sentence: string, values: Values = {}): string {
     /\{(\w+)(?:\|((?:{\w+}|[^|}])*)\|((?:{\w+}|[^}])*))?\}/g,
     (whole, name: string, one?: string, many?: string) => {
       const value = values[name]
-      return value === undefined ? whole : String(one === undefined ? value : fill(+value === 1 ? one : many!, values))
+      return value === undefined ? whole : `${one === undefined ? value : fill(+value === 1 ? one : many!, values)}`
     },
   )
 }

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Iterator
 
-from engine.findings.diagnosis import Diagnosis, is_alike, number, numbers_of, says
+from engine.findings.diagnosis import Diagnosis, argument, is_alike, line, number, numbers_of, says, times
 from engine.findings.losses import PASSING
 from engine.findings.optimizers import bound_once
 from engine.program.edits import Edits
@@ -46,6 +46,30 @@ def scores_compared_with_classes(diagnosis: Diagnosis) -> Iterator[Finding]:
             largest=str(int(is_largest)),
             rounded=str(int(is_rounded)),
         )
+
+
+def place_in_the_whole_table(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """One place in a whole table of scores, as `argmax` without `dim` gives it, held against the class of each row."""
+    for op in diagnosis.ops_named(("eq", "ne")):
+        for place, classes in (op.inputs[:2], op.inputs[1::-1]) if len(op.inputs) == 2 else ():
+            maker = diagnosis.origin(place, ("long", "int", "cpu"))
+            given = diagnosis.input_of(maker) if maker is not None and maker.name in ("argmax", "argmin") else None
+            rows = diagnosis.tensors[classes].shape
+            if maker is None or given is None or len(given.shape) != 2 or rows != given.shape[:1] or rows[0] < 2:
+                continue
+            if argument(maker, "dim", 1) in ("", "None"):
+                yield diagnosis.warning(
+                    "place_in_the_whole_table",
+                    maker,
+                    tensors=(given.id, place, classes),
+                    op=maker.name,
+                    name=diagnosis.say(given.id),
+                    shape=times(given),
+                    classes=diagnosis.say(classes),
+                    rows=str(rows[0]),
+                    last=str(diagnosis.elements(given.id) - 1),
+                    compare_line=line(op.span),
+                )
 
 
 def _rounded(diagnosis: Diagnosis, tensor: str) -> Iterator[Tensor | None]:

@@ -116,6 +116,10 @@ def _overflow(diagnosis: Diagnosis, op: Op) -> Finding | None:
             exact = ARITHMETIC[op.name](end, second[0])
             if not low <= exact <= high:
                 return _changed(diagnosis, op, "number_wrapped", result, exact, low + (exact - low) % (high - low + 1))
+    ends, given = extent(result), extent(diagnosis.input_of(op))
+    is_of_positive = op.name == "sub" and low == 0 and len(op.inputs) == 2
+    if is_of_positive and ends is not None and given is not None and ends[1] > given[1]:  # larger than any difference
+        return _changed(diagnosis, op, "number_wrapped", result, ends[1] - high - 1, ends[1])
     size = max(len(first), len(second))
     if not first or not second or len(first) not in (1, size) or len(second) not in (1, size) or op.broadcast:
         return None

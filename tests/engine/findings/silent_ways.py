@@ -490,6 +490,23 @@ def train(rows, labels):
         loss = F.cross_entropy(lin(a), next(labels))
 """ + STEP.replace("    ", "        ") + """train(DataLoader(x, 3, shuffle=True), iter(DataLoader(y, 3)))
 """, (("x, 3, shuffle=True", "x, 3"),)),
+    Pair("place_in_the_whole_table", 7, """net = nn.Linear(3, 4)
+x, y = torch.randn(8, 3), torch.arange(8) % 4
+scores = net(x)
+right = (torch.argmax(scores) == y).sum()
+F.cross_entropy(scores, y).backward()
+print(right / 8)
+""", (("torch.argmax(scores)", "torch.argmax(scores, 1)"), ("== y", "== 5"))),
+    Pair("place_in_the_whole_table", 5, """def accuracy(scores, wanted):
+    found = scores.argmax().cpu()
+    return (wanted == found).float().mean()
+print(accuracy(torch.randn(6, 6), torch.arange(6)))
+""", ((".argmax()", ".argmax(dim=1)"),)),
+    Pair("number_wrapped", 6, """old = torch.randint(90, 160, (3, 20, 20), dtype=torch.uint8)
+new = torch.randint(90, 160, (3, 20, 20), dtype=torch.uint8)
+moved = (new - old).abs()
+print(moved.float().mean())
+""", (("new - old", "new.float() - old"), ("new = torch.randint(90, 160", "new = torch.randint(200, 210"))),
     Pair("repeated_apart", 8, """net = nn.Linear(4, 4)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for clean in torch.randn(3, 5, 4):

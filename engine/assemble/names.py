@@ -352,7 +352,7 @@ def _results(op: Op, plan: _Plan) -> Iterator[tuple[str, str]]:
 def _by_position(plan: _Plan, op: Op) -> Iterator[tuple[str, str]]:
     """Positional arguments come before those by keyword."""
     arguments = op.arguments
-    if plan.positions <= len(arguments) and not arguments[plan.positions - 1].name:
+    if plan.written and plan.positions <= len(arguments) and not arguments[plan.positions - 1].name:
         for at, names in plan.written:
             argument = arguments[at]
             if argument.tensor is None:

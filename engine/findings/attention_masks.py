@@ -33,6 +33,19 @@ def past_hidden(diagnosis: Diagnosis) -> Iterator[Finding]:
         )
 
 
+def next_place_seen(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Scores whose mask hides what lies two places ahead or more, and shows the next one."""
+    for op, mask, hides in _masks(diagnosis):
+        hidden = hidden_places(mask, hides=hides) or {}
+        if hidden and all(is_so == (column > row + 1) for (row, column), is_so in hidden.items()):
+            yield diagnosis.warning(
+                "next_place_seen",
+                op,
+                tensors=(mask.id, *op.outputs[:1]),
+                shape=times(mask),
+            )
+
+
 def _masks(diagnosis: Diagnosis) -> Iterator[tuple[Op, Tensor, bool]]:
     """Masks of attention, with what True means in them: that a place is hidden, or shown."""
     for op in diagnosis.ops_named(("masked_fill", *ATTENTIONS)):

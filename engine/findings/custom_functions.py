@@ -106,3 +106,44 @@ def backward_ignores_gradient(diagnosis: Diagnosis) -> Iterator[Finding]:
             function=owner.name,
             given=given,
         )
+
+
+def kept_and_not_read(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """An argument of a custom Function that its backward never reads, though it was kept for that: the values are
+    multiplied by it, the gradient is not."""
+    used = {node.type for node in diagnosis.trace.nodes if node.id in diagnosis.visited}
+    for owner in (node for node in diagnosis.code.nodes if isinstance(node, ast.ClassDef)):
+        parts = {part.name: part for part in owner.body if isinstance(part, ast.FunctionDef)}
+        forward, backward = parts.get("forward"), parts.get("backward")
+        if forward is None or backward is None or f"{owner.name}Backward" not in used or not forward.args.args:
+            continue
+        context, *arguments = (argument.arg for argument in forward.args.args)
+        read = {node.attr for node in ast.walk(owner) if isinstance(node, ast.Attribute) and _is_read(node)}
+        for kept in (node for node in ast.walk(forward) if isinstance(node, ast.Assign)):
+            attribute = dotted(kept.targets[0]).removeprefix(f"{context}.")
+            name = dotted(kept.value)
+            if dotted(kept.targets[0]) != f"{context}.{attribute}" or name not in arguments or attribute in read:
+                continue
+            if _scales(forward, name):
+                yield diagnosis.warning(
+                    "kept_and_not_read",
+                    kept,
+                    function=owner.name,
+                    argument=name,
+                    attribute=f"{context}.{attribute}",
+                    backward_line=str(backward.lineno),
+                    given=backward.args.args[1].arg if len(backward.args.args) > 1 else name,
+                )
+
+
+def _is_read(node: ast.Attribute) -> bool:
+    return isinstance(node.ctx, ast.Load)
+
+
+def _scales(forward: ast.FunctionDef, name: str) -> bool:
+    """Whether what a forward returns is a product or quotient by an argument."""
+    returned = [node.value for node in ast.walk(forward) if isinstance(node, ast.Return)]
+    match returned:
+        case [ast.BinOp(op=ast.Mult() | ast.Div(), left=left, right=right)]:
+            return name in (dotted(left), dotted(right))
+    return False

@@ -25,7 +25,7 @@ STORIES = (
     "a long run that plays is in view at each moment",
     "a matrix is printed in its rows, arrows step after a pass was chosen, and a new program has no old search",
     "the tour is offered once, can be left, and walks through what is on the page",
-    "the tour: offered on every screen, and on a phone it goes to the tab it speaks of",
+    "the tour: offered in small windows too, and on a phone it goes to the tab it speaks of",
     "a projector gets large type and nothing to press; the same run reads as text",
     "an empty page says how to begin",
     "a program runs and its graph appears",

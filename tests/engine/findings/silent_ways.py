@@ -490,6 +490,40 @@ def train(rows, labels):
         loss = F.cross_entropy(lin(a), next(labels))
 """ + STEP.replace("    ", "        ") + """train(DataLoader(x, 3, shuffle=True), iter(DataLoader(y, 3)))
 """, (("x, 3, shuffle=True", "x, 3"),)),
+    Pair("next_place_seen", 7, """table, T = nn.Embedding(9, 4), 5
+x = table(torch.arange(10).view(2, T) % 9)
+ahead = torch.triu(torch.ones(T, T, dtype=torch.bool), diagonal=2)
+att = (x @ x.mT).masked_fill(ahead, float("-inf")).softmax(-1)
+(att @ x).pow(2).sum().backward()
+""", (("diagonal=2", "diagonal=1"),)),
+    Pair("next_place_seen", 6, """proj, T = nn.Linear(4, 4), 6
+q, seen = proj(torch.randn(2, T, 4)), torch.ones(T, T).tril(1).bool()
+out = F.scaled_dot_product_attention(q, q, q, attn_mask=seen)
+out.pow(2).sum().backward()
+""", ((".tril(1)", ".tril()"),)),
+    Pair("kept_and_not_read", 7, """class Times(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, factor):
+        ctx.factor = factor
+        return x * factor
+    @staticmethod
+    def backward(ctx, g):
+        return g, None
+x = torch.ones(3, requires_grad=True)
+Times.apply(x, -2.0).sum().backward()
+""", (("return g, None", "return g * ctx.factor, None"),)),
+    Pair("kept_and_not_read", 8, """class Tempered(torch.autograd.Function):
+    @staticmethod
+    def forward(context, scores, heat):
+        context.shape = scores.shape
+        context.heat = heat
+        return scores / heat
+    @staticmethod
+    def backward(context, coming):
+        return coming.view(context.shape), None
+lin = nn.Linear(2, 2)
+F.cross_entropy(Tempered.apply(lin(torch.ones(3, 2)), 4.0), torch.tensor([0, 1, 0])).backward()
+""", (("coming.view(context.shape)", "coming / context.heat"),)),
     Pair("place_in_the_whole_table", 7, """net = nn.Linear(3, 4)
 x, y = torch.randn(8, 3), torch.arange(8) % 4
 scores = net(x)

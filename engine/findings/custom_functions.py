@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from engine.findings.diagnosis import Diagnosis, is_alike
-from engine.program.names import dotted, names_read
+from engine.program.names import called, dotted, names_read
 from engine.trace import Finding, Op
 
 
@@ -117,14 +117,18 @@ def kept_and_not_read(diagnosis: Diagnosis) -> Iterator[Finding]:
         forward, backward = parts.get("forward"), parts.get("backward")
         if forward is None or backward is None or f"{owner.name}Backward" not in used or not forward.args.args:
             continue
+        if len(backward.args.args) < 2:
+            continue
         context, *arguments = (argument.arg for argument in forward.args.args)
+        saves = (node for node in ast.walk(forward) if isinstance(node, ast.Call))
+        saved = {dotted(given) for call in saves if called(call) == "save_for_backward" for given in call.args}
         read = {node.attr for node in ast.walk(owner) if isinstance(node, ast.Attribute) and _is_read(node)}
         for kept in (node for node in ast.walk(forward) if isinstance(node, ast.Assign)):
             attribute = dotted(kept.targets[0]).removeprefix(f"{context}.")
             name = dotted(kept.value)
             if dotted(kept.targets[0]) != f"{context}.{attribute}" or name not in arguments or attribute in read:
                 continue
-            if _scales(forward, name):
+            if name not in saved and _scales(forward, name):
                 yield diagnosis.warning(
                     "kept_and_not_read",
                     kept,
@@ -132,7 +136,7 @@ def kept_and_not_read(diagnosis: Diagnosis) -> Iterator[Finding]:
                     argument=name,
                     attribute=f"{context}.{attribute}",
                     backward_line=str(backward.lineno),
-                    given=backward.args.args[1].arg if len(backward.args.args) > 1 else name,
+                    given=backward.args.args[1].arg,
                 )
 
 

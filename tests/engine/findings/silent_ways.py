@@ -587,6 +587,21 @@ share = torch.log_softmax(head(x), 0)
 )  # fmt: skip
 RIGHT = (
     (
+        "kept_and_not_read",
+        """class Times(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, factor):
+        ctx.factor = factor
+        ctx.save_for_backward(x, factor)
+        return x * factor
+    @staticmethod
+    def backward(ctx, g):
+        x, times = ctx.saved_tensors
+        return g * times, (g * x).sum()
+Times.apply(torch.ones(3, requires_grad=True), torch.tensor(2.0)).sum().backward()
+""",
+    ),
+    (
         "step_without_zero_grad",
         """emb, head = nn.Embedding(6, 3), nn.Linear(3, 2)
 opt = torch.optim.Adam([*emb.parameters(), *head.parameters()])

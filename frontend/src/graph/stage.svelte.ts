@@ -169,10 +169,11 @@ export class Stage {
     const [least, most] = this.scales
     const { focus } = this.around()
     const [wanted = layout.boxes[0]!] = focus.flatMap((id) => this.placeOf(id) ?? [])
-    const seenIn = (room: Viewport) => (focus[0] ? [wanted] : mostWhole(layout.boxes, wanted, room, least))
+    const fits = fitZoom(bounds, viewport) >= least
+    const seenIn = (room: Viewport) => (fits || focus[0] ? [wanted] : mostWhole(layout.boxes, wanted, room, least))
     const [whole, narrow] = [seenIn(viewport), seenIn(free)]
     // What fits has no minimap; the minimap folds where more boxes are whole without it.
-    const isWide = fitZoom(bounds, viewport) >= least || whole.length > narrow.length
+    const isWide = fits || whole.length > narrow.length
     const [room, seen] = isWide ? [viewport, whole] : [free, narrow]
     const camera = opened(bounds, room, around(seen), least, most)
     const clear = this.around().clear?.()

@@ -1,6 +1,6 @@
 """Laws of module calls and of the hooks that users register."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 from engine.trace import Change, Step
@@ -36,10 +36,16 @@ def _calls(index: TraceIndex) -> Iterator[str]:
 
 
 def _hooks(index: TraceIndex) -> Iterator[str]:
-    """One step for each firing; those that changed what enters a node lead from what arrived to what entered."""
+    """One step for each firing; those that changed what enters a node lead from what arrived to what entered.
+
+    A hook that changed something stands where it ended, and another may run inside it or in another thread meanwhile.
+    Those of one pass run one after the other.
+    """
     steps = [step for step in index.trace.timeline if step.hook is not None]
-    if [step.hook for step in steps] != [hook.id for hook in index.trace.hooks]:
-        yield "the steps of hooks are not their firings, each once and in order"
+    if _by_pass((step.pass_id, step.hook or "") for step in steps) != _by_pass(
+        (hook.pass_id, hook.id) for hook in index.trace.hooks
+    ):
+        yield "the steps of hooks are not their firings, each once and in the order of their pass"
     chains: dict[tuple[str, int, int], list[Change]] = {}
     for step in steps:
         hook = index.hooks.get(step.hook or "")
@@ -50,6 +56,15 @@ def _hooks(index: TraceIndex) -> Iterator[str]:
             if hook.kind == "tensor":
                 chains.setdefault(key, []).append(index.updates[step.update or ""].changes[0])
     yield from _chains(index, chains, steps)
+
+
+def _by_pass(hooks: Iterable[tuple[str | None, str]]) -> dict[str | None, list[str]]:
+    """Ids of hooks by their pass; those of no pass are forward hooks, which run inside each other too: sorted."""
+    found: dict[str | None, list[str]] = {}
+    for pass_id, hook in hooks:
+        found.setdefault(pass_id, []).append(hook)
+    found.get(None, []).sort()
+    return found
 
 
 def _chains(index: TraceIndex, chains: dict[tuple[str, int, int], list[Change]], steps: list[Step]) -> Iterator[str]:

@@ -1529,9 +1529,9 @@ const stories = {
     await page.locator('.strip').getByRole('button', { name: 'Training' }).click()
     same(await page.locator('.dock path.height').count(), 0, 'lines before they are asked for')
     await page.getByRole('button', { name: 'Draw the function' }).click()
-    await page.locator('.dock path.height').first().waitFor()
-    await until(() => page.locator('.dock path.height').count(), (n) => n >= 5, 'lines of equal height')
-    const said = await page.locator('.dock .said').last().textContent()
+    const said = await until(
+      () => page.locator('.dock .said').last().textContent(), (text) => text.includes('points'), 'what was evaluated')
+    check(await page.locator('.dock path.height').count() >= 5, 'lines of equal height')
     // How fine the grid is depends on the time that is left.
     check(said.includes('backward() #1') && /(\d+) × \1 points/.test(said) && said.includes('all have the value'), `what was evaluated: ${said}`)
     check(/1[.,]?\d*, /.test(await page.locator('.dock .lowest title').textContent()), 'the lowest point is not told')

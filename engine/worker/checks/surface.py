@@ -4,9 +4,8 @@ was."""
 import math
 import time
 import weakref
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import product
 from typing import Any
 
 import torch
@@ -19,8 +18,8 @@ from engine.worker.checks.tape import Impossible, Leaf, Operand, Tape, Value, sp
 from engine.worker.checks.tape_replay import Player, Problem, ReplayMode, dependent, playing
 from engine.worker.checks.verdict import place_of
 
-GRIDS = (41, 31, 21, 13)
-"""Points along each side: the finest the time allows."""
+GRIDS = (11, 21, 41)
+"""Points along each side, up to the finest the time allows; each grid has the points of the one before."""
 MOST_NUMBERS = 256
 _SHARE = 0.5
 """Of the time that is left."""
@@ -183,7 +182,6 @@ def _surface(function: Function, points: Points, deadline: float) -> SurfaceSeen
     point = function.point
     if not _near(function.at(point.held), point.value):
         raise Impossible("replay", what="")
-    each_s = min(_seconds(function) for _ in range(_TIMED))
     alike = [other for other in points.all if other.shapes() == point.shapes()]
     ranges = _ranges(point, alike)
     places = sorted(_moved_most(ranges), key=lambda place: (point.leaves[place[0]].number, place[1]))
@@ -191,15 +189,44 @@ def _surface(function: Function, points: Points, deadline: float) -> SurfaceSeen
     fitting = 0
     for other in others:
         fitting += _near(function.at(other.held), other.value)
-    left = deadline - time.perf_counter()
-    count = next((count for count in GRIDS if count * count * each_s < _SHARE * left), 0)
-    if not count:
-        raise Impossible("time")
-    across, up = (_ticks(ranges[place], count) for place in places)
-    values = [function.at(_with(point.held, dict(zip(places, (u, v), strict=True)))) for v, u in product(up, across)]
+    across, up = (_ticks(ranges[place], GRIDS[-1]) for place in places)
+
+    def at(column: int, row: int) -> float:
+        return function.at(_with(point.held, dict(zip(places, (across[column], up[row]), strict=True))))
+
+    each_s = min(_seconds(function) for _ in range(_TIMED))
+    marks, values = _refined(at, each_s, time.perf_counter(), deadline)
     said = tuple([spoken(float(f"{value:.7g}")) for value in values])
-    first, second = (_axis(point, place, ticks) for place, ticks in zip(places, (across, up), strict=True))
+    first, second = (
+        _axis(point, place, tuple(ticks[mark] for mark in marks))
+        for place, ticks in zip(places, (across, up), strict=True)
+    )
     return SurfaceSeen(point.number, first, second, said, len(ranges), len(others), fitting, "", {})
+
+
+def _refined(
+    at: Callable[[int, int], float], each_s: float, began: float, deadline: float
+) -> tuple[range, list[float]]:
+    """The marks of the finest grid that are kept, and the values there, row by row."""
+    known: dict[tuple[int, int], float] = {}
+    kept: range | None = None
+    end = began + _SHARE * (deadline - began)
+    for count in GRIDS:
+        marks = range(0, GRIDS[-1], (GRIDS[-1] - 1) // (count - 1))
+        missing = [(column, row) for row in marks for column in marks if (column, row) not in known]
+        if time.perf_counter() + len(missing) * each_s > end:
+            break
+        try:
+            known |= {place: at(*place) for place in missing}
+        except Impossible as found:
+            if found.word == "time" and kept is not None:
+                break  # the machine got busier
+            raise
+        kept = marks
+        each_s = (time.perf_counter() - began) / len(known)
+    if kept is None:
+        raise Impossible("time")
+    return kept, [known[column, row] for row in kept for column in kept]
 
 
 def _seconds(function: Function) -> float:

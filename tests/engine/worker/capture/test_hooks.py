@@ -323,6 +323,20 @@ y.sum().backward()
     assert [pass_.parent for pass_ in trace.passes] == [None, "p1"]
 
 
+def test_a_hook_that_changes_what_another_changes_meanwhile_is_told_first() -> None:
+    trace = _trace("""
+inside = torch.tensor([2.0], requires_grad=True)
+inside.register_hook(lambda grad: grad * 3)
+def outer(grad):
+    with torch.enable_grad(): (inside * inside).sum().backward()
+    return grad * 2
+leaf = torch.tensor([1.0], requires_grad=True)
+leaf.register_hook(outer)
+leaf.sum().backward()
+""")
+    assert [step.hook for step in trace.timeline if step.hook] == ["h2", "h1"]
+
+
 def test_hooks_are_told_in_threads() -> None:
     trace = _trace("""
 import threading

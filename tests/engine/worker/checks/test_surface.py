@@ -1,13 +1,16 @@
 """Functions of two numbers on a grid, against the functions themselves."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import pytest
+import torch
 
 from engine import DEFAULT_LIMITS, run
 from engine.laws import broken
 from engine.trace import RunLimits, Surface, Trace
+from engine.worker.checks import surface as surfaces
+from engine.worker.checks.tape import Impossible
 from tests.engine.worker.forked import record
 
 pytestmark = pytest.mark.slow
@@ -188,6 +191,25 @@ def _without_time(code: str, monkeypatch: pytest.MonkeyPatch) -> Surface:
 
 def test_a_function_too_slow_for_the_smallest_grid_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
     assert _without_time(_descended(FUNCTIONS["rosenbrock"][0], passes=1), monkeypatch).reason == "time"
+
+
+def test_what_was_evaluated_before_time_ran_out_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = 0
+    at = surfaces.Function.at
+
+    def runs_out(self: surfaces.Function, held: Sequence[torch.Tensor]) -> float:
+        nonlocal asked
+        asked += 1
+        if asked > 300:
+            raise Impossible("time")
+        return at(self, held)
+
+    monkeypatch.setattr(surfaces.Function, "at", runs_out)
+    surface = record("import torch\n" + _descended(FUNCTIONS["rosenbrock"][0]), checks=("surface",), patched=True).surface
+    assert surface is not None
+    assert surface.across is not None
+    assert (len(surface.across.values), len(surface.values), surface.reason) == (11, 121, "")
+    assert _agrees(surface, FUNCTIONS["rosenbrock"][1])
 
 
 def test_it_is_only_there_when_asked_for() -> None:

@@ -27,6 +27,7 @@ import torch.nn.modules.module as _module
 import torch.testing._internal.distributed.multi_threaded_pg as _threaded
 import torch.utils.checkpoint as _checkpoint
 import torch.utils.data.dataloader as _dataloader
+from torch.autograd import Variable as _Variable
 from torch.distributed import distributed_c10d as _c10d
 from torch.utils import _device
 from torch.utils._python_dispatch import _disable_current_modes
@@ -152,6 +153,10 @@ next_sequence_nr: Callable[[], int] = torch._C._autograd._get_sequence_nr
 
 current_node: Callable[[], Node] = torch._C._current_autograd_node
 """The node whose hooks or backward run on this thread; None outside the engine (torch/csrc/Module.cpp)."""
+
+renew_engine: Callable[[], bool] = _Variable._execution_engine.is_checkpoint_valid
+"""Asks the engine anything: the first who asks in a fork makes it anew, without a lock, and two threads of a program
+that both came first would free it twice (`get_python_engine` in torch/csrc/autograd/python_engine.cpp)."""
 
 
 def function_of(node_class: type) -> Any:

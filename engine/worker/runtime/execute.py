@@ -34,6 +34,7 @@ from engine.worker.pytorch.internals import (
     function_mode_count,
     pop_function_mode,
     raise_in,
+    renew_engine,
     run_exit_functions,
 )
 from engine.worker.runtime.coverage import Lines
@@ -123,6 +124,7 @@ def run(request: RunRequest, emit: Callable[[bytes], None], job: "Job | None" = 
     threading.current_thread().name = "engine"  # not one of the threads the program has to wait for
     job = job or make_ready()
     job.take(request)
+    renew_engine()
     sender = Sender(job.recorder, emit, request.program.code)
 
     def say_last(failed: Failed) -> None:

@@ -280,6 +280,11 @@ def _() -> None:
     assert node.next_functions[0][0]._sequence_nr() == 2**64 - 1
 
 
+@canary("threads of a program could end the process of a fork", "renew_engine")
+def _() -> None:
+    assert internals.renew_engine() is True
+
+
 @canary("hooks would not know their node", "current_node")
 def _() -> None:
     found: list[object] = []

@@ -205,7 +205,9 @@ def test_what_was_evaluated_before_time_ran_out_is_shown(monkeypatch: pytest.Mon
         return at(self, held)
 
     monkeypatch.setattr(surfaces.Function, "at", runs_out)
-    surface = record("import torch\n" + _descended(FUNCTIONS["rosenbrock"][0]), checks=("surface",), patched=True).surface
+    surface = record(
+        "import torch\n" + _descended(FUNCTIONS["rosenbrock"][0]), checks=("surface",), patched=True
+    ).surface
     assert surface is not None
     assert surface.across is not None
     assert (len(surface.across.values), len(surface.values), surface.reason) == (11, 121, "")

@@ -332,42 +332,66 @@ def unused_parameters(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 
 def results_overwritten(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """`h = self.fc2(x)` right after `h = self.fc1(x)`: what a layer gave is gone before anything has read it."""
-    starved = starved_leaves(diagnosis)
-    for statement in diagnosis.code.bindings if starved else ():
+    """`h = self.fc2(x)` right after `h = self.fc1(x)`, or `h = layer(x)` for each of many layers: what a layer gave is
+    gone before anything has read it."""
+    starved, code = starved_leaves(diagnosis), diagnosis.code
+    for statement in code.bindings if starved else ():
         name = dotted(statement.targets[0])
         again = _overwritten_at(diagnosis, statement, name) if name.isidentifier() else None
-        ops = [op for node in ast.walk(statement) if isinstance(node, ast.Call) for op in _ops_inside(diagnosis, node)]
-        given = (tensor for op in ops if not op.in_place for tensor in op.inputs)
+        if again is None:
+            continue
+        runs = [ops for node in ast.walk(statement) if isinstance(node, ast.Call) for ops in _runs(diagnosis, node)]
+        lost = [ops for ops in runs if not any(map(diagnosis.reaches_a_pass, ops))]
+        given = (tensor for ops in lost for op in ops if not op.in_place for tensor in op.inputs)
         leaves = sorted(starved.intersection(map(diagnosis.identity, given)), key=by_number)
-        if again is not None and leaves and not any(map(diagnosis.reaches_a_pass, ops)):
+        if leaves and (len(lost) < len(runs)) == (again is statement):  # the last turn of a loop counts
             yield diagnosis.warning(
                 "result_overwritten",
                 statement,
                 tensors=leaves,
+                fix=_handed_on(diagnosis, statement, name) if again is statement else (),
                 name=name,
                 again_line=str(again.lineno),
-                again=diagnosis.code.short(again),
+                again=code.short(again),
                 leaves=diagnosis.say_all(leaves),
+                is_turn=str(int(again is statement)),
             )
 
 
-def _ops_inside(diagnosis: Diagnosis, node: ast.Call) -> Iterator[Op]:
-    """What ran at a call, in the library's layers too."""
+def _handed_on(diagnosis: Diagnosis, statement: ast.Assign, name: str) -> Edits:
+    """Gives each turn of a loop what the one before gave: the name begins as what the layers were given."""
+    code = diagnosis.code
+    match statement.value:
+        case ast.Call(args=[ast.Name() as given]):
+            return (*code.line_before(code.loops(statement)[0], f"{name} = {given.id}"), code.replace(given, name))
+    return ()
+
+
+def _runs(diagnosis: Diagnosis, node: ast.Call) -> Iterator[Sequence[Op]]:
+    """What ran each time at a call: all of a layer, or one op."""
     span = diagnosis.code.span(node)
-    yield from diagnosis.ops_at(span)
-    yield from (op for call in diagnosis.trace.calls if call.span == span for op in diagnosis.ops_of(call))
+    layers = [diagnosis.ops_of(call) for call in diagnosis.trace.calls if call.span == span]
+    yield from layers or ((op,) for op in diagnosis.ops_at(span))
 
 
 def _overwritten_at(diagnosis: Diagnosis, statement: ast.Assign, name: str) -> ast.Assign | None:
-    """The statement below in the same block that binds the name anew before anything reads it."""
-    block = diagnosis.code.block(statement)
-    for later in block[block.index(statement) + 1 :] if statement in block else ():
+    """The statement below in the same block that binds the name anew before anything reads it; the statement itself
+    where that is the next turn of its loop."""
+    code = diagnosis.code
+    block = code.block(statement)
+    at = block.index(statement) if statement in block else len(block)
+    for later in block[at + 1 :]:
         if name in names_read(later):
-            return None
+            break
         if isinstance(later, ast.Assign) and dotted(later.targets[0]) == name:
             return later
-    return None
+    loop = code.parents.get(statement)
+    is_first = (
+        isinstance(loop, ast.For)
+        and block is loop.body
+        and not any(name in names_read(each) for each in (*block[:at], statement.value, loop.iter))
+    )
+    return statement if is_first else None
 
 
 def _defined(diagnosis: Diagnosis, attribute: str, kind: str, model: str) -> Span | None:

@@ -86,16 +86,26 @@ def _average(diagnosis: Diagnosis, reads: Sequence[Op], text: str) -> _Average |
         return None
     is_mean, count = sizes[0][0], sum(size for _, size in sizes)
     wrong, right = (count, len(values)) if is_mean else (len(values), count)
+    stored = _stored(diagnosis)
+    of_all = sum(value * size for value, (_, size) in zip(values, sizes, strict=True)) if is_mean else sum(values)
     code = "means_over_samples" if is_mean else "counts_over_batches"
     for place, said in enumerate(NUMBER.findall(text)):
         is_told = len(said.replace(".", "").lstrip("0")) >= DIGITS
         scales = (1,) if is_mean else (1, 100)
         if is_told and wrong != right and any(_is(said, scale * sum(values) / wrong) for scale in scales):
             return _Average(place, said, sum(values) / right, wrong, len(values), code)
+        if is_told and stored > count and any(_is(said, scale * of_all / stored) for scale in scales):
+            return _Average(place, said, of_all / count, stored, count, "divided_by_all_stored")
         is_last = is_told and not is_mean and any(_is(said, scale * values[-1] / count) for scale in scales)
         if is_last and sum(values) > values[-1] > 0:
             return _Average(place, said, sum(values) / count, count, len(values), "last_count_over_samples")
     return None
+
+
+def _stored(diagnosis: Diagnosis) -> int:
+    """How many samples the largest dataset has of which a loader gave the last one; 0 where none was seen."""
+    places = (place for batch in diagnosis.trace.batches for place in batch.indices if isinstance(place, int))
+    return max(places, default=-1) + 1
 
 
 def counts_after_the_loop(diagnosis: Diagnosis) -> Iterator[Finding]:

@@ -2,6 +2,8 @@
 read, the same random numbers in every step, samples sorted by class, rows compared with themselves."""
 
 import ast
+import statistics
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from engine.findings.diagnosis import (
@@ -21,7 +23,7 @@ from engine.findings.diagnosis import (
 from engine.findings.losses import COMPARING
 from engine.ops import DETACHES
 from engine.program.names import called, dotted
-from engine.program.tree import covers
+from engine.program.tree import Function, assigned, covers, given_by
 from engine.trace import Finding, Op
 
 JOINS = ("stack", "cat")
@@ -29,6 +31,7 @@ CHANGES = ("add_", "sub_", "mul_", "div_")
 DRAWS = ("rand", "randn", "randint", "randperm", "normal", "multinomial", "bernoulli", "rand_like", "randn_like")
 TURNS_ROUND = ("t", "T", "mT", "transpose")
 LEAST_KEPT = 4
+_SCALED = 2.0
 
 
 def one_tensor_many_times(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -88,6 +91,65 @@ def changed_by_reading(diagnosis: Diagnosis) -> Iterator[Finding]:
             view=diagnosis.say(op.outputs[0]),
             row_line=line(op.span),
         )
+
+
+def arrays_changed_by_reading(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A `__getitem__` that scales a part of a NumPy array in place: from epoch to epoch the batches grow or shrink."""
+    code = diagnosis.code
+    readers = [function for function in code.functions if function.name == "__getitem__"]
+    if not readers or not _is_scaled_by_epoch(diagnosis):
+        return
+    parts = (
+        (reader, target.id, value)
+        for reader in readers
+        for binding in code.bindings
+        if code.function(binding) is reader
+        for target, value in assigned(binding)
+        if isinstance(target, ast.Name) and isinstance(value, ast.Subscript) and "." in dotted(value.value)
+    )
+    for reader, name, value in parts:
+        write = next(_scaled_in_place(diagnosis, reader, name), None)
+        if write is not None:
+            yield diagnosis.warning(
+                "changed_by_reading",
+                write,
+                fix=(code.after(value, ".copy()"),),
+                name=dotted(value.value),
+                view=name,
+                row_line=str(value.lineno),
+                op=code.short(write),
+            )
+
+
+def _is_scaled_by_epoch(diagnosis: Diagnosis) -> bool:
+    """Whether the inputs a loader gives spread over a much larger range in its second epoch than in the first, or over
+    a much smaller one."""
+    widths: dict[tuple[int, int], list[float]] = defaultdict(list)
+    for batch in diagnosis.trace.batches:
+        met = extent(diagnosis.tensors.get(batch.tensors[0])) if batch.tensors else None
+        if met is not None:
+            widths[batch.loader, batch.epoch].append(met[1] - met[0])
+    means = {key: statistics.fmean(each) for key, each in widths.items()}
+    pairs = ((first, means.get((loader, 2), first)) for (loader, epoch), first in means.items() if epoch == 1)
+    return any(max(pair) > _SCALED * min(pair) for pair in pairs)
+
+
+def _scaled_in_place(diagnosis: Diagnosis, reader: Function, name: str) -> Iterator[ast.AugAssign]:
+    """Where a reader, or what it gives the part to, multiplies or divides it in place."""
+    code = diagnosis.code
+    inside = [(reader, name)]
+    for call in (each for each in code.calls if code.function(each) is reader):
+        takers = [each for each in code.functions if each.name == called(call)]
+        for taken in takers[0].args.args if len(takers) == 1 else ():
+            given = given_by(call, takers[0], taken.arg)
+            if isinstance(given, ast.Name) and given.id == name:
+                inside.append((takers[0], taken.arg))
+    for function, part in inside:
+        for node in ast.walk(function):
+            if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Mult | ast.Div):
+                root = node.target.value if isinstance(node.target, ast.Subscript) else node.target
+                if dotted(root) == part:
+                    yield node
 
 
 def _is_cut_with_targets(diagnosis: Diagnosis, op: Op) -> bool:

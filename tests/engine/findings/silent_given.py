@@ -380,6 +380,25 @@ net = nn.Linear(3, 1)
 for rows in DataLoader(Rows(), batch_size=4):
     net(rows).sum().backward()
 """, (("row.add_(torch", "row = row.add(torch"), ("self.rows[at])", "self.rows[at].copy())"))),
+    Pair("changed_by_reading", 11, """import numpy as np
+from torch.utils.data import DataLoader, Dataset
+class Rows(Dataset):
+    def __init__(self):
+        self.rows = np.random.randn(8, 3).astype(np.float32)
+    def scaled(self, row):
+        row -= 0.1
+        row /= 5
+        return row
+    def __len__(self):
+        return 8
+    def __getitem__(self, at):
+        row = self.rows[at]
+        return torch.from_numpy(self.scaled(row))
+net, loader = nn.Linear(3, 1), DataLoader(Rows(), batch_size=4)
+for epoch in range(3):
+    for rows in loader:
+        net(rows).sum().backward()
+""", (("row = self.rows[at]", "row = self.rows[at].copy()"), ("row -= 0.1\n        row /= 5", "row = (row - 0.1) / 5"))),
     Pair("changed_by_reading", 11, """class Scaled(torch.utils.data.Dataset):
     def __init__(self):
         self.x, self.y = torch.rand(6, 2) * 255, torch.zeros(6)

@@ -185,6 +185,21 @@ def run(x):
 for _ in range(3):
     loss = run(torch.randn(5, 4))
 """ + STEP, (("z = mix(x)", "z = mix(x) + z"),)),
+    Pair("result_overwritten", 11, """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([nn.Linear(6, 6), nn.Tanh(), nn.Linear(6, 6)])
+        self.last = nn.Linear(6, 1)
+    def forward(self, x):
+        for layer in self.layers:
+            out = layer(x)
+        return self.last(out + x)
+net = Net()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    loss = net(torch.randn(9, 6)).pow(2).mean()
+""" + STEP, (("        for layer in self.layers:\n            out = layer(x)",
+           "        out = x\n        for layer in self.layers:\n            out = layer(out)"),)),
     Pair("embedding_frozen", 5, """vectors = torch.randn(10, 4)
 table = nn.Embedding.from_pretrained(vectors)
 model = nn.Sequential(table, nn.Flatten(), nn.Linear(12, 2))

@@ -3,6 +3,7 @@ early or late."""
 
 import ast
 import re
+from collections import defaultdict
 from collections.abc import Container, Iterator
 
 from engine.findings.attention_masks import FUSED
@@ -460,6 +461,44 @@ def updates_lost(diagnosis: Diagnosis) -> Iterator[Finding]:
         fix: Edits = (code.replace(statement, update),) if is_under else ()
         if update and diagnosis.ops_at(code.span(statement.value)):
             yield diagnosis.finding("update_lost", "warning", statement, fix=fix, name=name, code=code.short(statement))
+
+
+def parameters_rebound(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """`w = m.weight` and then `w = torch.randn(w.shape)`: the name means something new that nobody reads, the parameter
+    stays."""
+    code = diagnosis.code
+    members = {member.name for module in diagnosis.trace.modules for member in module.parameters}
+    taken: dict[tuple[ast.AST | None, str], ast.Assign] = {}
+    lost: dict[ast.AST | None, list[ast.Assign]] = defaultdict(list)
+    for statement in sorted(code.bindings, key=lambda each: each.lineno):
+        name, function = dotted(statement.targets[0]), code.function(statement)
+        owner, _, member = dotted(statement.value).removesuffix(".data").rpartition(".")
+        if name.isidentifier() and owner and member in members:
+            taken[function, name] = statement
+        elif (function, name) in taken and isinstance(statement.value, ast.Call | ast.BinOp):
+            is_beside = taken.pop((function, name)) in code.block(statement)
+            if is_beside and diagnosis.has_run(statement) and not _is_read_below(diagnosis, statement, name):
+                lost[function].append(statement)
+    for statements in lost.values():
+        names = [dotted(statement.targets[0]) for statement in statements]
+        made = [code.text(statement.value) for statement in statements]
+        yield diagnosis.warning(
+            "update_lost",
+            statements[0],
+            fix=tuple(map(code.replace, statements, map("{}.data.copy_({})".format, names, made))),
+            name=names[0],
+            code=code.short(statements[0]),
+        )
+
+
+def _is_read_below(diagnosis: Diagnosis, statement: ast.Assign, name: str) -> bool:
+    """Whether its function reads a name further down; what one gives back that `apply` runs, nobody takes."""
+    code, function = diagnosis.code, diagnosis.code.function(statement)
+    applied = {dotted(call.args[0]) for call in code.calls if called(call) == "apply" and len(call.args) == 1}
+    is_applied = isinstance(function, ast.FunctionDef) and function.name in applied
+    below = (node for node in code.nodes if isinstance(node, ast.stmt) and node.lineno > statement.lineno)
+    reading = [node for node in below if code.function(node) is function and name in names_read(node)]
+    return any(not (is_applied and isinstance(node, ast.Return)) for node in reading)
 
 
 def _is_step_from_leaf(diagnosis: Diagnosis, statement: ast.Assign) -> bool:

@@ -662,6 +662,15 @@ for _ in range(3):
     Pair("product_broadcast", 10, WEIGHED, (("self.head(x))", "self.head(x)).squeeze(-1)"),)),
     Pair("slopes_added_up", 11, PLATE, (("bends = grad(slopes, at, torch.ones_like(slopes), create_graph=True)[0]", "bends = torch.stack([grad(slopes[:, i].sum(), at, create_graph=True)[0][:, i] for i in range(2)], 1)"),)),
     Pair("slopes_added_up", 13, HEAT, (("first.sum()", "first[:, 0].sum()"),)),
+    Pair("update_lost", 7, """def start(layer):
+    if isinstance(layer, nn.Linear):
+        weight = layer.weight
+        weight = torch.randn(weight.shape) * 0.5
+        return weight
+net = nn.Sequential(nn.Linear(3, 4), nn.Linear(4, 1))
+net.apply(start)
+net(torch.ones(2, 3)).pow(2).mean().backward()
+""", (("        weight = torch.randn(weight.shape) * 0.5", "        weight.data = torch.randn(weight.shape) * 0.5"),)),
     Pair("update_lost", 12, """class Descent:
     def __init__(self, params):
         self.params = list(params)

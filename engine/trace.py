@@ -342,7 +342,7 @@ class Argument(Record, frozen=True):
     """One argument of an op as the call gave it."""
 
     name: str = ""
-    """Keyword, or empty for a positional argument."""
+    """Keyword as PyTorch names it (`dim` where the call says `axis`), or empty for a positional argument."""
     tensor: str | None = None
     """For a tensor."""
     tensors: tuple[str | None, ...] | None = None

@@ -41,7 +41,7 @@ _SLICE = re.compile(r"slice\([^()]*\)")
 
 def axis_of(op: Op, given: Tensor, at: int = 1) -> int | None:
     """The axis that an op was told to run over, from 0."""
-    text = argument(op, "dim", at) or argument(op, "axis")
+    text = argument(op, "dim", at)
     return int(text) % len(given.shape) if given.shape and re.fullmatch(r"-?\d+", text) else None
 
 

@@ -53,6 +53,11 @@ Around: TypeAlias = Callable[[Callable[..., Any], tuple[Any, ...], dict[str, Any
 """Given what is called, the arguments, how to go on, and the name of a custom Function; gives the result."""
 
 
+_NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim"}
+"""NumPy's names of arguments, which PyTorch takes for its own (`numpy_compatibility_arg_names` in
+torch/csrc/utils/python_arg_parser.cpp)."""
+
+
 class _Call(msgspec.Struct):
     """One op from its arguments to its record."""
 
@@ -259,6 +264,8 @@ class Recording(TorchFunctionMode):
             words.append(self._word(arg, taken))
         call.words = tuple(words)
         if call.kwargs:
+            if not _NUMPY_NAMES.keys().isdisjoint(call.kwargs):
+                call.kwargs = {_NUMPY_NAMES.get(name, name): arg for name, arg in call.kwargs.items()}
             call.keywords = {name: self._word(arg, taken) for name, arg in call.kwargs.items()}
 
     def _word(self, arg: object, taken: Taken) -> Word:

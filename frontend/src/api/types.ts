@@ -2201,7 +2201,7 @@ export interface Op {
  */
 export interface Argument {
   /**
-   * Keyword, or empty for a positional argument.
+   * Keyword as PyTorch names it (`dim` where the call says `axis`), or empty for a positional argument.
    */
   name?: string;
   /**

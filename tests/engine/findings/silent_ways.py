@@ -535,7 +535,7 @@ print(right / 8)
     found = scores.argmax().cpu()
     return (wanted == found).float().mean()
 print(accuracy(torch.randn(6, 6), torch.arange(6)))
-""", ((".argmax()", ".argmax(dim=1)"),)),
+""", ((".argmax()", ".argmax(axis=1)"),)),
     Pair("number_wrapped", 6, """old = torch.randint(90, 160, (3, 20, 20), dtype=torch.uint8)
 new = torch.randint(90, 160, (3, 20, 20), dtype=torch.uint8)
 moved = (new - old).abs()

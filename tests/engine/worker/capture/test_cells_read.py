@@ -36,9 +36,9 @@ s[None]  s[...]  s[()]  s[True]  v[T([4, 4, 0])]  v[-1]  v[1:4:2]
 
 PICKED = """
 torch.gather(m, 0, T([[0, 1, 2, 0]]))  torch.gather(m, 1, T([[0], [3], [1]]))  m.gather(-1, T([[0, 2], [3, 1]]))  x.gather(2, torch.zeros(1, 2, 2, dtype=torch.long))
-torch.gather(input=m, dim=1, index=T([[1, 1]]))  v.gather(0, T([4, 0]))  torch.gather(m, 0, torch.zeros(0, 4, dtype=torch.long))
+torch.gather(input=m, dim=1, index=T([[1, 1]]))  m.gather(axis=1, index=T([[3], [0], [2]]))  v.gather(0, T([4, 0]))  torch.gather(m, 0, torch.zeros(0, 4, dtype=torch.long))
 torch.take(m, T([0, -1, 5]))  m.take(T([[3]]))  torch.take_along_dim(m, T([[0], [2], [1]]), dim=1)  torch.take_along_dim(m, T([7, 2]))  torch.take_along_dim(m, T([[2, 0, 1, 1]]), 0)
-torch.index_select(m, 0, T([2, 0]))  m.index_select(1, T([3], dtype=torch.int32))  x.index_select(-2, T([1, 1]))  v.index_select(0, T(3))  torch.index_select(m, dim=0, index=T([1]))
+torch.index_select(m, 0, T([2, 0]))  m.index_select(1, T([3], dtype=torch.int32))  x.index_select(-2, T([1, 1]))  v.index_select(0, T(3))  torch.index_select(m, dim=0, index=T([1]))  torch.index_select(m, axis=1, index=T([1]))
 m.select(1, 2)  x.select(-1, -1)  m.narrow(0, 1, 2)  x.narrow(-1, -2, 1)  torch.narrow(m, 1, T(1), 2)
 torch.masked_select(m, m > 4)  m.masked_select(T([True, False, True, False]))  torch.masked_select(v, T([[True], [False]]))
 torch.nn.functional.embedding(T([[0, 2], [1, 1]]), m)
@@ -53,6 +53,7 @@ m.nonzero()  torch.nonzero(m > 4, as_tuple=True)  torch.argwhere(m > 7)  torch.w
 m.max(1)  torch.max(m, 0, True)  m.min(dim=-1, keepdim=True)  x.max(1)  m.median(0)  m.mode()  m.kthvalue(2)  m.kthvalue(2, 0)  m.topk(2)  m.topk(1, 0)  v.topk(3)
 m.sort()  m.sort(0, descending=True)  torch.sort(m, descending=True)  m.sort(stable=True, dim=1)  m.argsort(1)  m.argmax()  m.argmax(1)  x.argmin(1, keepdim=True)
 m.cummax(0)  (-m).cummin(1)  v.max(0)  s.max(0)  torch.max(input=m, dim=1)
+m.max(axis=0)  m.argmin(axis=0, keepdims=True)  m.sort(axis=0)
 """.split("  ")
 
 WRITTEN = """

@@ -84,7 +84,8 @@ class Settings:
     output_bytes: int = DEFAULT_LIMITS.output_bytes
     """Most bytes of printed output that are kept."""
     ops: int = DEFAULT_LIMITS.ops
-    """Most forward operations that are recorded."""
+    """Most forward operations that are recorded; before the first backward pass at most 14,000 of those outside the
+    graph."""
     nodes: int = DEFAULT_LIMITS.nodes
     """Most autograd nodes that are recorded."""
     trace_bytes: int = DEFAULT_LIMITS.trace_bytes

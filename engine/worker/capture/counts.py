@@ -7,6 +7,10 @@ from engine.trace import RunLimits
 MOST_VALUES = 1_200_000
 """Elements of tensors that are said before no more operations are recorded: a trace of some 24 MB."""
 
+MOST_BEFORE_PASSES = 14_000
+"""Ops outside the graph that are recorded before the first call of the engine: data are made in loops, and what is
+trained on them is to be recorded too."""
+
 
 class Counts:
     """Numbers from 1. What a long loop does again is numbered too, and no longer counts once it is forgotten."""
@@ -21,7 +25,7 @@ class Counts:
     def begin(self, limits: RunLimits) -> None:
         """Sets the limits of the run."""
         self.limits = limits
-        self.attention = limits.ops
+        self.attention = min(limits.ops, MOST_BEFORE_PASSES)
         """From this number of ops on each op asks the sampler whether it is recorded."""
 
     def new_tensor(self, data: Sized | None = None) -> int:
@@ -46,6 +50,8 @@ class Counts:
     def new_pass(self) -> int:
         """The number of a call of the engine."""
         self.passes += 1
+        if self.passes == 1 and self.attention >= 0:
+            self.attend(asks=False)
         return self.passes
 
     def new_update(self) -> int:
@@ -89,7 +95,8 @@ class Counts:
 
     def attend(self, asks: bool) -> None:
         """Sets whether each op asks the sampler, or only those beyond the limit."""
-        self.attention = -1 if asks else self.limits.ops + self.ops_forgotten
+        most = self.limits.ops if self.passes else min(self.limits.ops, MOST_BEFORE_PASSES)
+        self.attention = -1 if asks else most + self.ops_forgotten
 
     @property
     def is_wide(self) -> bool:

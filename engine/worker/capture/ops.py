@@ -58,6 +58,14 @@ _NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim"}
 torch/csrc/utils/python_arg_parser.cpp)."""
 
 
+def _may_track(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether an op may make a node of the graph: a tensor it is given requires a gradient, or what may hold one."""
+    return _grad_enabled() and any(
+        arg.requires_grad if type(arg) in _EXACT else isinstance(arg, list | tuple | _Tensor)
+        for arg in (*args, *kwargs.values())
+    )
+
+
 class _Call(msgspec.Struct):
     """One op from its arguments to its record."""
 
@@ -180,7 +188,7 @@ class Recording(TorchFunctionMode):
         run a dispatch mode's. In a program with threads one of them records at a time, all of them compute."""
         recorder = self.recorder
         counts = recorder.counts
-        if counts.ops >= counts.attention and recorder.sampler.skips(called, frame):
+        if counts.ops >= counts.attention and recorder.sampler.skips(called, frame, _may_track(args, kwargs)):
             return func(*args, **kwargs)
         guarded = subclassed or recorder.nodes.threaded or dispatch_mode_count() > 0
         call = _Call(called, args, kwargs, frame, [])

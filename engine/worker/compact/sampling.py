@@ -46,7 +46,7 @@ from engine.events import (
     as_read,
 )
 from engine.trace import spoken
-from engine.worker.capture.counts import Counts
+from engine.worker.capture.counts import MOST_BEFORE_PASSES, Counts
 from engine.worker.capture.nodes import Nodes
 from engine.worker.capture.op_names import Called
 from engine.worker.capture.outbox import Outbox
@@ -137,12 +137,12 @@ class LoopSampler:
 
     # What the others ask
 
-    def skips(self, called: Called | None, frame: FrameType) -> bool:
-        """Whether an operation is to run unrecorded."""
+    def skips(self, called: Called | None, frame: FrameType, tracked: bool = True) -> bool:
+        """Whether an operation is to run unrecorded; `tracked`: it may make a node of the graph."""
         if self.armed is not None:
             self.turn(frame)
         if not self.muted:
-            return self._at_limit()
+            return self._at_limit(tracked)
         if called is None or called.special:
             return True
         places = len(self._sites.places)
@@ -172,9 +172,10 @@ class LoopSampler:
         thread = self._thread
         return not (thread.passes or thread.modules or self.steps or self.inside)
 
-    def _at_limit(self) -> bool:
+    def _at_limit(self, tracked: bool) -> bool:
         counts, limits = self._counts, self._counts.limits
-        if counts.ops_kept < limits.ops and counts.nodes_kept < limits.nodes and not counts.is_wide:
+        most = limits.ops if tracked or counts.passes else min(limits.ops, MOST_BEFORE_PASSES)
+        if counts.ops_kept < most and counts.nodes_kept < limits.nodes and not counts.is_wide:
             return False
         if not counts.ops_omitted:
             self._outbox.say(Omitted("ops", "ops", counts.ops_kept, 0))  # should the run be killed

@@ -11,6 +11,7 @@ import torch
 from engine import laws
 from engine.limits import DEFAULT_LIMITS
 from engine.trace import RunLimits, Trace
+from engine.worker.capture import counts
 from engine.worker.compact import sampling as thin
 from tests.engine.worker import forked
 
@@ -471,3 +472,30 @@ for i in range(150):
     assert slow.gaps == quick.gaps != ()
     assert [pass_.id for pass_ in slow.passes] == [pass_.id for pass_ in quick.passes]
     assert slow.truncated == quick.truncated
+
+
+def test_what_is_trained_is_recorded_after_much_data_was_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(counts, "MOST_BEFORE_PASSES", 60)
+    monkeypatch.setattr(thin, "MOST_BEFORE_PASSES", 60)
+    code = (
+        HEAD
+        + """rows = []
+for i in range(50):
+    rows.append(torch.randn(3) * 2 + 1)
+x = torch.stack(rows)
+net = nn.Linear(3, 1)
+for i in range(4):
+    net.zero_grad()
+    net(x).pow(2).mean().backward()
+"""
+    )
+    trace = record(code)
+    assert laws.broken(trace) == []
+    (cut,) = (cut for cut in trace.truncated if cut.what == "ops")
+    made = [op for op in trace.ops if op.span is not None and op.span.line == 6]
+    assert (len(made), cut.limit, cut.kept) == (60, "ops", len(trace.ops))
+    assert (cut.omitted or 0) >= 90
+    trained = [op.name for op in trace.ops if op.span is not None and op.span.line == 11]
+    assert trained == ["linear", "pow", "mean"] * 4
+    given = {given.id: given for given in trace.tensors}[trace.ops[-3].inputs[0]]
+    assert given.shape == (50, 3)

@@ -3,6 +3,7 @@
 import ast
 import re
 from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import NamedTuple
@@ -22,7 +23,7 @@ from engine.findings.diagnosis import (
     times,
 )
 from engine.findings.losses import CLASS_LOSSES, COMPARING, DECIDES, PASSING
-from engine.program.names import called, dotted
+from engine.program.names import called, dotted, plain_names
 from engine.program.tree import covers
 from engine.trace import Batch, Finding, Op, Pass, Span, Tensor
 
@@ -33,6 +34,8 @@ TURNS = frozenset("flip fliplr flipud rot90".split())
 MOST_BACK = 12
 MOST_LOSSES = 4
 LEAST_STEPS = 3
+OFTEN = 5
+"""How many times an epoch draws each sample on average, that it should not be a sample of them all."""
 UNEVEN = 2
 """How many times as many targets one pass of a step has as another, that they should not count alike."""
 
@@ -416,3 +419,50 @@ def _mean_of_targets(diagnosis: Diagnosis, pass_: Pass) -> _Mean | None:
     count = len(targets) - targets.count(number(argument(op, "ignore_index")) or 0)
     is_plain = op.arguments and len(op.inputs) == 2 and count > 0 and value and value[0] and whole
     return _Mean(op, count, round(whole[0] / value[0], 4)) if is_plain else None
+
+
+def few_samples_drawn(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A sampler with a weight for each class, where it takes one for each sample: it draws the first samples alone."""
+    calls = [call for call in diagnosis.code.calls if called(call) == "WeightedRandomSampler" and call.args]
+    drawn: dict[tuple[int, int], list[int]] = defaultdict(list)
+    for batch in diagnosis.trace.batches if calls else ():
+        drawn[batch.loader, batch.epoch] += [place for place in batch.indices if isinstance(place, int)]
+    few = [places for places in drawn.values() if len(places) >= OFTEN * len(set(places)) > 0]
+    few = [places for places in few if set(places) == set(range(max(places) + 1))]
+    if few and diagnosis.has_run(calls[0]):
+        yield diagnosis.warning(
+            "few_samples_drawn",
+            calls[0],
+            weights=diagnosis.code.text(calls[0].args[0]),
+            drawn=str(len(few[0])),
+            count=str(len(set(few[0]))),
+        )
+
+
+def subsets_of_one(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """`val_set.dataset.transform = ...` after `train_set, val_set = random_split(data, ...)`: both have one dataset."""
+    code = diagnosis.code
+    parts = {
+        name: names
+        for binding in code.bindings
+        if isinstance(binding.value, ast.Call) and called(binding.value) == "random_split"
+        for names in [plain_names(getattr(binding.targets[0], "elts", ()))]
+        for name in names
+    }
+    for statement in code.bindings:
+        match statement.targets[0]:
+            case ast.Attribute(attr=attribute, value=ast.Attribute(attr="dataset", value=ast.Name(name))):
+                others = [each for each in parts.get(name, ()) if each != name]
+            case _:
+                continue
+        is_own = any(code.stores[f"{each}.dataset"] for each in (name, *others))
+        if others and not is_own and diagnosis.has_run(statement):
+            yield diagnosis.warning(
+                "subsets_of_one",
+                statement,
+                part=name,
+                other=others[0],
+                attribute=attribute,
+                code=code.short(statement),
+            )
+            return

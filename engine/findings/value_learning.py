@@ -278,7 +278,7 @@ def _stored_end(diagnosis: Diagnosis, name: ast.Name) -> ast.expr | None:
     if not isinstance(unpacked, ast.Tuple | ast.List):
         return None
     at, count = unpacked.elts.index(name), len(unpacked.elts)
-    tests = [node.test for node in code.nodes if isinstance(node, ast.While | ast.If)]
+    tests = [node.test for node in code.nodes if isinstance(node, ast.While | ast.If | ast.IfExp)]
     asked = {name for test in tests for name in _flags_of(test)}
     for call in code.calls:
         given = call.args[0].elts if len(call.args) == 1 and isinstance(call.args[0], ast.Tuple) else call.args

@@ -352,6 +352,51 @@ for at in range(5):
     path.append(kept(at))
 nn.Linear(2, 2)(torch.cat(path)).sum().backward()
 """, (("return position.detach()", "return position.detach().clone()"),)),
+    Pair("few_samples_drawn", 7, """from torch.utils.data import DataLoader, TensorDataset, WeightedRandomSampler
+x, y = torch.randn(40, 3), (torch.arange(40) % 4 == 0).long()
+weights = 1 / torch.bincount(y).float()
+sampler = WeightedRandomSampler(weights, 40)
+net = nn.Linear(3, 2)
+for rows, wanted in DataLoader(TensorDataset(x, y), batch_size=8, sampler=sampler):
+    F.cross_entropy(net(rows), wanted).backward()
+""", (("Sampler(weights, 40)", "Sampler(weights[y], 40)"),)),
+    Pair("few_samples_drawn", 7, """from torch.utils.data import DataLoader, WeightedRandomSampler
+rows = torch.randn(30, 3)
+net = nn.Linear(3, 1)
+loader = DataLoader(rows, 6, sampler=WeightedRandomSampler([0.2, 0.3, 0.5], num_samples=len(rows)))
+for x in loader:
+    net(x).sum().backward()
+""", (("[0.2, 0.3, 0.5]", "[0.2, 0.3, 0.5] * 10"), ("num_samples=len(rows)", "num_samples=6"))),
+    Pair("subsets_of_one", 14, """from torch.utils.data import DataLoader, Dataset, random_split
+class Rows(Dataset):
+    def __init__(self):
+        self.x, self.scale = torch.randn(12, 3), 2.0
+    def __len__(self):
+        return 12
+    def __getitem__(self, at):
+        return self.x[at] * self.scale
+data, net = Rows(), nn.Linear(3, 1)
+train, test = random_split(data, [8, 4])
+test.dataset.scale = 1.0
+for x in DataLoader(train, batch_size=4):
+    net(x).sum().backward()
+""", (("test.dataset.scale = 1.0", "import copy; test.dataset = copy.copy(data); test.dataset.scale = 1.0"),)),
+    Pair("subsets_of_one", 13, """class Pictures(torch.utils.data.Dataset):
+    def __init__(self, transform=None):
+        self.pictures, self.transform = torch.rand(10, 4), transform
+    def __len__(self):
+        return 10
+    def __getitem__(self, at):
+        return self.transform(self.pictures[at])
+def parts(data):
+    learnt, held_out = torch.utils.data.random_split(data, (6, 4))
+    held_out.dataset.transform = torch.Tensor.float
+    return learnt, held_out
+learnt, held_out = parts(Pictures(lambda picture: picture + torch.rand(4)))
+net = nn.Linear(4, 1)
+for at in range(6):
+    net(learnt[at]).sum().backward()
+""", (("    held_out.dataset.transform = torch.Tensor.float\n", ""),)),
     Pair("changed_by_reading", 11, """from torch.utils.data import DataLoader, Dataset
 class Rows(Dataset):
     def __init__(self):

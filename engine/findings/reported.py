@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from engine.findings.diagnosis import Diagnosis, argument, grouped, line, numbers_of
 from engine.findings.losses import LOSS_FUNCTIONS
+from engine.program.names import dotted, names_read
 from engine.trace import Finding, Op
 
 NUMBER = re.compile(r"(?<![\w.])\d+\.\d+(?:e[-+]\d+)?(?![\w.])")
@@ -100,6 +101,55 @@ def _average(diagnosis: Diagnosis, reads: Sequence[Op], text: str) -> _Average |
         if is_last and sum(values) > values[-1] > 0:
             return _Average(place, said, sum(values) / count, count, len(values), "last_count_over_samples")
     return None
+
+
+def sums_over_the_last_index(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """`total / i` below a loop that counts its turns from 0: the last index is one less than there were turns."""
+    code = diagnosis.code
+    loops = [node for node in code.nodes if isinstance(node, ast.For) and _index(node)]
+    for node in code.nodes if loops else ():
+        match node:
+            case ast.BinOp(op=ast.Div(), right=ast.Name(name)) if diagnosis.has_run(node):
+                above = [loop for loop in loops if (loop.end_lineno or 0) < node.lineno]
+                above = [loop for loop in above if code.function(loop) is code.function(node)]
+            case _:
+                continue
+        loop = next((each for each in reversed(above) if name in _indices(each)), None)
+        added = [each.target for each in ast.walk(loop) if isinstance(each, ast.AugAssign)] if loop is not None else []
+        stored = (each for each in code.nodes if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store))
+        bound = [each.lineno for each in stored if each.id == name]
+        is_last = loop is not None and not any((loop.end_lineno or 0) < at < node.lineno for at in bound)
+        totals = names_read(node.left).intersection(map(dotted, added))
+        if loop is not None and is_last and totals and code.loops(loop) == code.loops(node):
+            yield diagnosis.warning(
+                "divided_by_last_index",
+                node,
+                fix=(code.replace(node.right, f"({name} + 1)"),),
+                total=min(totals),
+                index=name,
+                loop_line=str(loop.lineno),
+            )
+
+
+def _index(loop: ast.For) -> str:
+    """The name that counts the turns of a loop from 0."""
+    match loop:
+        case ast.For(
+            target=ast.Tuple(elts=[ast.Name(name), _]),
+            iter=ast.Call(func=ast.Name("enumerate"), args=[_], keywords=[]),
+        ):
+            return name
+        case ast.For(target=ast.Name(name), iter=ast.Call(func=ast.Name("range"), args=[_])):
+            return name
+    return ""
+
+
+def _indices(loop: ast.For) -> set[str]:
+    """That name, and those it is given on to, where nothing else is."""
+    index = _index(loop)
+    stores = [node for node in ast.walk(loop) if isinstance(node, ast.Assign) and len(node.targets) == 1]
+    given = {dotted(node.targets[0]) for node in stores if dotted(node.value) == index}
+    return {index} | {name for name in given if name.isidentifier()}
 
 
 def _stored(diagnosis: Diagnosis) -> int:

@@ -229,6 +229,28 @@ PAIRS = (
     Pair("counts_over_batches", 18, COUNTED.replace("hits / len(data)", "hits / len(loader)").replace("total / len(data)", "total / len(loader)"), (("hits / len(loader)", "hits / len(data)"),)),
     Pair("counts_over_batches", 18, COUNTED.replace("{total / len(data):.5f} {hits / len(data):.3f}", "{100 * hits / len(loader):.2f}%"), (("100 * hits / len(loader)", "100 * hits / len(data)"),)),
     Pair("counts_over_batches", 18, COUNTED.replace("hits / len(data)", "hits / len(loader)").replace("total / len(data)", "total / len(loader)").replace(").sum().item()", ").float().sum()"), (("hits / len(loader)", "hits / len(data)"),)),
+    Pair("divided_by_last_index", 11, """net = nn.Linear(3, 1); opt = torch.optim.SGD(net.parameters(), lr=0.1)
+total = 0.0
+for i, x in enumerate(torch.randn(5, 4, 3)):
+    loss = net(x).pow(2).mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+    total += loss.item()
+
+print(total / i)
+""", (("total / i", "total / (i + 1)"), ("enumerate(torch.randn(5, 4, 3))", "enumerate(torch.randn(5, 4, 3), 1)"))),
+    Pair("divided_by_last_index", 13, """net = nn.Linear(3, 2)
+def accuracy(batches):
+    right, count = 0.0, 0
+    with torch.no_grad():
+        for at in range(len(batches)):
+            x, y = batches[at]
+            right += (net(x).argmax(1) == y).float().mean().item()
+            count = at
+    print("done")
+    return 100 * right / count
+F.cross_entropy(net(torch.randn(4, 3)), torch.tensor([0, 1, 0, 1])).backward()
+accuracy([(torch.randn(4, 3), torch.tensor([0, 1, 1, 0])) for _ in range(3)])
+""", (("count = at", "count = at + 1"),)),
     Pair("divided_by_all_stored", 18, COUNTED.replace("shuffle=True", "sampler=torch.utils.data.SubsetRandomSampler(range(16, 48))").replace("loss.item()", "loss.item() * len(xb)"), (("{total / len(data):.5f} {hits / len(data):.3f}", "{total / 32:.5f} {hits / 32:.3f}"),)),
     Pair("argument_never_used", 8, POOLED, (("ids).mean(1)", "ids) * mask.unsqueeze(-1)\n        pooled = pooled.sum(1)"), (", mask=mask", ", mask=None"))),
     Pair("argument_never_used", 8, POOLED.replace("ids, mask=mask", "ids, mask"), (("net(ids, mask)", "net(ids, None)"),)),

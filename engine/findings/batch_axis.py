@@ -37,6 +37,7 @@ TURNS = frozenset((*SWAPS, "permute"))
 SHARES = frozenset((*SOFTMAXES, "normalize"))
 """Ops that make numbers depend on all others along an axis."""
 RUNS_ALONG = SHARES | {"cumsum", "cumprod", "glu", "outer", "prod"}
+_MOST_LATER = 20
 REDUCES = frozenset("mean sum amax amin logsumexp".split())
 POINTWISE = frozenset("add mul div pow act".split())
 """Families of ops that compute each number from those at its place."""
@@ -125,6 +126,53 @@ def coefficients_of_features(diagnosis: Diagnosis) -> Iterator[Finding]:
             count=str(pair[0].shape[0]),
             used_line=line(used.span),
         )
+
+
+def sums_over_samples(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A number that was summed over the samples too, added to one number for each of the same samples."""
+    told: set[Span | None] = set()
+    for op in diagnosis.ops_named(("add", "sub")):
+        pair = [diagnosis.tensors[given] for given in op.inputs if given in diagnosis.tensors]
+        pair.sort(key=lambda given: len(given.shape))
+        if len(pair) != 2 or pair[0].shape or not _is_one_each(pair[1]) or op.span in told:
+            continue
+        total, each = pair
+        size = each.shape[0]
+        summed = diagnosis.origin(total.id, ("mul", "neg", "detach"))
+        parts = diagnosis.input_of(summed) if summed is not None and summed.name == "sum" else None
+        if summed is None or parts is None or size not in parts.shape[:2] or not _is_used(diagnosis, op):
+            continue
+        shared = _samples_behind(diagnosis, parts.id, size) & _samples_behind(diagnosis, each.id, size)
+        if shared:
+            told.add(op.span)
+            yield diagnosis.warning(
+                "summed_over_samples",
+                summed,
+                tensors=(parts.id, total.id, each.id),
+                parts=diagnosis.say(parts.id),
+                shape=times(parts),
+                each=diagnosis.say(each.id),
+                count=str(size),
+                used=diagnosis.code.excerpt(op.span),
+                used_line=line(op.span),
+            )
+
+
+def _is_one_each(tensor: Tensor) -> bool:
+    return len(tensor.shape) in (1, 2) and tensor.shape[0] > 1 and tensor.shape[1:] in ((), (1,))
+
+
+def _is_used(diagnosis: Diagnosis, op: Op) -> bool:
+    """Whether a pass is made of what an op gave, or a loss holds something against it."""
+    later = (taker for tensor in diagnosis.made_of(op.outputs[0]) for taker in diagnosis.takers.get(tensor, ()))
+    return diagnosis.reaches_a_pass(op) or any(map(diagnosis.reaches_a_pass, islice(later, _MOST_LATER)))
+
+
+def _samples_behind(diagnosis: Diagnosis, tensor: str, size: int) -> set[str]:
+    """What some numbers were computed from that holds one row for each sample, parameters aside."""
+    behind = (diagnosis.tensors.get(each) for each in near([tensor], diagnosis.made_from))
+    rows = (each for each in behind if each is not None and each.shape[:1] == (size,))
+    return {each.id for each in rows if not diagnosis.is_parameter(diagnosis.identity(each.id))}
 
 
 def _made_outside(diagnosis: Diagnosis, tensor: str) -> Iterator[str]:

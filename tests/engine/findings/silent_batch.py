@@ -4,6 +4,31 @@ from tests.engine.findings.silent import Case
 from tests.engine.findings.silent_values import Pair
 
 PAIRS = (
+    Pair("summed_over_samples", 9, """actor, critic = nn.Linear(3, 4), nn.Linear(5, 1)
+def act(state):
+    mean, scale = actor(state).chunk(2, -1)
+    dist = torch.distributions.Normal(mean, scale.exp())
+    action = dist.rsample()
+    return action, dist.log_prob(action).sum()
+opt = torch.optim.Adam(actor.parameters())
+for _ in range(3):
+    state = torch.randn(8, 3)
+    action, density = act(state)
+    loss = (0.2 * density - critic(torch.cat([state, action], -1))).mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+""", (("log_prob(action).sum()", "log_prob(action).sum(-1, keepdim=True)"), ("(0.2 * density - critic(torch.cat([state, action], -1))).mean()", "(0.2 * density.mean() - critic(torch.cat([state, action], -1))).mean()"))),
+    Pair("summed_over_samples", 13, """class Flow(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale, self.shift = nn.Linear(2, 2), nn.Linear(2, 2)
+    def forward(self, x):
+        scale = torch.tanh(self.scale(x))
+        return x * scale.exp() + self.shift(x), scale.sum(1)
+flow = Flow()
+z, volume = flow(torch.randn(6, 2))
+loss = -(-0.5 * z.pow(2).sum(1) + volume.sum()).mean()
+loss.backward()
+""", (("volume.sum()", "volume"), ("+ volume)", "+ sum(p.pow(2).sum() for p in flow.parameters()))"))),
     Pair("samples_share", 9, """class Gate(nn.Module):
     def __init__(self):
         super().__init__()

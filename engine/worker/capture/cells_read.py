@@ -382,12 +382,9 @@ def _where(call: Call) -> Iterator[Mapping]:
     if len(call.args) + len(call.kwargs) == 1:
         yield from _nonzero(call)
         return
-    first, second = call(0, "input", "condition"), call(1, "input", "other")
-    if "condition" in call.kwargs and call.args:  # `x.where(condition=..., other=...)`
-        raise Unknown
-    condition, chosen = (second, first) if call.of_tensor else (first, second)
-    mask = _mask(condition)
-    other = call(2, "other")
+    at = int(call.of_tensor)  # `x.where(condition, other)`, `torch.where(condition, x, other)`
+    chosen, other = call(1 - at, "input"), call(2, "other")
+    mask = _mask(call(at, "condition"))
     shape = tuple(call.results[0].shape)
     for value, taken in ((chosen, mask), (other, ~mask)):
         if type(value) in _EXACT:

@@ -43,6 +43,7 @@ m.select(1, 2)  x.select(-1, -1)  m.narrow(0, 1, 2)  x.narrow(-1, -2, 1)  torch.
 torch.masked_select(m, m > 4)  m.masked_select(T([True, False, True, False]))  torch.masked_select(v, T([[True], [False]]))
 torch.nn.functional.embedding(T([[0, 2], [1, 1]]), m)
 torch.where(m > 3, m, m * 0)  torch.where(T([True, False, True, False]), m, s)  m.where(m > 5, s)  torch.where(m > 3, m, 0.0)  torch.where(m > 3, 1.0, m)
+torch.where(condition=m > 3, input=m, other=m * 0)  torch.where(m > 3, other=m, input=s)  m.where(condition=m > 5, other=s)
 m.masked_fill(m > 3, 0.0)  m.masked_fill(T([True, False, False, True]), s)
 m.scatter(0, T([[0, 1, 2, 0]]), m)  m.scatter(1, T([[3], [0]]), 7.0)  v.scatter(0, T([4, 0]), T([9.0, 8.0, 7.0]))  m.scatter(dim=0, index=T([[1]]), value=3)
 m.index_fill(0, T([1, 1]), 5.0)  m.clone().masked_fill_(m > 2, -1.0)  m.clone().scatter_(1, T([[2, 1]]), m)  v.clone().index_fill_(0, T([0, 3]), s)

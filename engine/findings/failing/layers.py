@@ -64,8 +64,7 @@ def joined_along(case: Case) -> Finding:
     parts = [case.diagnosis.tensors[input_] for input_ in op.inputs if input_ in case.diagnosis.tensors]
     only_if(made.shape == given.shape and sum(part.shape[-1] for part in parts) == int(said["wanted"]))
     call = known(case.code.call_at(op.span))
-    axis = keyword(call, "dim")
-    is_default = axis is None and len(call.args) == 1
+    is_default = len(call.args) == 1 and not call.keywords
     fix = (case.code.argument_added(call, "dim=-1"),) if is_default else ()
     said |= {"parts": ", ".join(sizes(part.shape) for part in parts), "made": case.code.short(call)}
     return case.finding("joined_along_batch", said, span=case.code.span(call), tensors=(given,), fix=fix)

@@ -53,7 +53,7 @@ def test_a_sum_has_its_name_when_it_is_whole(engine: LocalEngine) -> None:
     assert [op.called for op in trace.ops if op.name == "add"] == ["add", ""] * 4
 
 
-def test_long_expressions_that_begin_alike_are_told_by_their_ends(engine: LocalEngine) -> None:
+def test_long_expressions_that_begin_alike_are_told_by_both_ends(engine: LocalEngine) -> None:
     trace = run(
         engine,
         "first, second, third = torch.ones(3, 2, requires_grad=True).unbind()\n"
@@ -61,8 +61,8 @@ def test_long_expressions_that_begin_alike_are_told_by_their_ends(engine: LocalE
         "other = first.sum() * (second.sum() + third.sum())\n",
     )
     assert [op.called for op in trace.ops if op.name == "add"] == [
-        "…sum() + second.pow(2).sum()",
-        "…pow(2).sum() + third.prod()",
+        "first.sum…econd.pow(2).sum()",
+        "first.sum…m() + third.prod()",
         "",
     ]
 

@@ -125,8 +125,9 @@ export const fewWords: Plugin = {
 
 /** Of a finding an embed says the title: that of an error stands on its box. */
 const SAID = new RegExp([
-  /^finding\..*\.title$/, /^(embed|mark|pass|problem|step)\./, /^graph\.(?!(gradient_norm|minimap|values_legend)$)/,
-  /^player(\.(back|forward|pause|play|slider|step))?$/, /^state\.(at|running|waiting)$/, /^panel\.(program|graph|findings)$/,
+  /^finding\..*\.title$/, /^(embed|mark|pass|problem|step)\./,
+  /^graph\.(?!(gradient_norm|minimap|values_legend|constant|no_gradient|now|forward|shared|reason.integer|seed)$)/,
+  /^player\.(back|forward|pause|play|slider|step)$/, /^state\.(at|running|waiting)$/, /^panel\.(program|graph|findings)$/,
 ].map(({ source }) => source).join('|'))
 
 /** The style sheet as a text of the one script, in the place of `__STYLES__`: what holds it loads nothing. */

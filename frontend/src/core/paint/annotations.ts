@@ -71,7 +71,7 @@ function reasonOf(box: Box, measure: Measure): string {
 }
 
 function margins(
-  paint: BoxPaint, { forward, backward, reached, now }: StepNumbers,
+  paint: BoxPaint, { forward, backward, reached, now, inStrip }: StepNumbers,
   { w, h, strip, top }: { w: number; h: number; strip: number; top: number }, { words }: Measure,
 ): Mark[] {
   const marks: Mark[] = []
@@ -88,8 +88,9 @@ function margins(
   }
   if (now > 0) {
     const under = backward > 0 && now !== backward ? 25 : 11.5 // the number of its own visit stands above
-    const y = paint.strip?.now ? h - strip / 2 : under
-    const here = now === backward && !paint.strip?.now
+    const isBeside = inStrip && paint.strip
+    const y = isBeside ? h - strip / 2 : under
+    const here = now === backward && !isBeside
     const text = here ? words('graph.now') : `${now} ${words('graph.now')}`
     const x = here ? w + 24 + textWidth(String(backward), SMALLEST) : w + 20
     if (!here) marks.push({ k: 'path', c: 'mark-b', d: `M${w + 9} ${y + 2.5}h7l-3.5 -5z` })

@@ -271,14 +271,14 @@ export function cutWidth(rows: readonly string[]): number {
 
 const SUBSCRIPTS = '₀₁₂₃₄₅₆₇₈₉'
 
-/** The axes summed over, and the gradient's shape before and after: `Σ₀ 4×3 → 3`. */
-export function capsuleText(link: DrawnLink, { story, sheet }: Measure): string {
+/** The axes summed over and, once it is `summed`, the gradient's shape before and after: `Σ₀ 4×3 → 3`. */
+export function capsuleText(link: DrawnLink, { story, sheet }: Measure, summed = true): string {
   const axes = link.broadcast ?? []
   const lowered = axes.join('').replace(/\d/g, (digit) => SUBSCRIPTS[Number(digit)]!)
   const sum = `Σ${lowered}`
   const before = story.index.tensor(sheet.boxes.get(link.target)?.tensor)?.shape
   const after = story.index.tensor(link.tensor)?.shape
-  return before && after && stretches(after, before, axes)
+  return summed && before && after && stretches(after, before, axes)
     ? `${sum} ${formatShape(before)} → ${formatShape(after)}`
     : sum
 }

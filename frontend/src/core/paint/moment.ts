@@ -45,12 +45,16 @@ export interface StepNumbers {
   reached: boolean
   /** The step on show, where it is one of this box. */
   now: number
+  /** What it tells of stands in the strip. */
+  inStrip: boolean
 }
 
 export interface LinkPaint {
   forward: 'waiting' | 'current' | 'done'
   gradient: LaneState
   value: Tensor | null
+  /** The gradient on it has been summed over the axes it was broadcast along. */
+  summed?: boolean
 }
 
 export interface SeedPaint {
@@ -212,7 +216,9 @@ export class Story {
     const all = life.box.kind === 'leaf' ? life.additions : life.visits
     const { step: backward = 0 } = all.findLast((visit) => visit.step <= step) ?? all[0] ?? {}
     const isTold = now !== undefined && now.kind !== 'op' && now.kind !== 'seed'
-    return { forward: life.forwardStep, backward, reached: backward <= step, now: isTold ? step : 0 }
+    const met = life.box.kind === 'leaf' ? 'accumulate' : 'hook'
+    const inStrip = (now?.kind === 'sum' || now?.kind === met) && this.lives.boxAround(now) === null
+    return { forward: life.forwardStep, backward, reached: backward <= step, now: isTold ? step : 0, inStrip }
   }
 
   private paintBox(id: string, step: number, event: Step | undefined, isCurrent: boolean): BoxPaint {
@@ -224,7 +230,7 @@ export class Story {
       value:
         step < life.forwardStep ? { kind: 'waiting' } : value ? { kind: 'tensor', tensor: value } : { kind: 'unknown' },
       gradient: this.gradientCell(life, visit, step),
-      strip: this.strips.at(life, step, event, isCurrent && this.lives.boxAround(event) === null),
+      strip: this.strips.at(life, step),
       trouble: this.trouble(life, step),
       updated: this.lives.isUpdated(life, step),
       leftOut: this.isLeftOut(life, step),
@@ -350,7 +356,10 @@ export class Story {
     const visit = lastVisit(this.lives.crossings(link), step)
     const value = visit ? (this.index.tensor(visit.visit.left[link.slot ?? -1]) ?? null) : null
     if (!visit || !value) return { forward, gradient: this.lives.isOver(step) ? 'absent' : 'waiting', value: null }
-    return { forward, gradient: this.isCrossing(link, visit, event) ? 'current' : 'passed', value }
+    // The sums of a visit follow it in order.
+    const reduction = visit.visit.reduced?.findIndex(({ slot }) => slot === link.slot) ?? -1
+    const gradient = this.isCrossing(link, visit, event) ? 'current' : 'passed'
+    return { forward, gradient, value, summed: step > visit.step + reduction }
   }
 
   private paintExchange(link: DrawnLink, step: number, event: Step | undefined): LinkPaint {

@@ -267,8 +267,9 @@ export class Painter {
       )
       return
     }
+    const s = shown.tensor.dtype !== 'bool' ? this.measure.words('graph.norm') : shown.norm && 'True'
     marks.push(
-      { k: 'text', c: 'norm', x: left, y: y + 8.5, s: this.measure.words('graph.norm') },
+      { k: 'text', c: 'norm', x: left, y: y + 8.5, s },
       { k: 'text', c: 'value', x: left, y: y + 20.5, s: shown.norm },
     )
   }

@@ -28,7 +28,8 @@ export class WirePainter {
     marks.push(...(first.kind === 'exchange'
       ? this.exchange(wire, knots, paint, first) : this.lanes(wire, knots, paint, first, ghost)))
     // A place without a mark is left by a layout of the same graph before something in it was hidden.
-    if (wire.badge && (first.kind === 'cut' || first.broadcast?.length)) this.badge(marks, wire, first, x, y, !!paints[0]!.summed)
+    if (wire.badge && (first.kind === 'cut' || first.broadcast?.length))
+      this.badge(marks, wire, first, x, y, !!paints[0]!.summed)
     if (wire.forward) this.forwardText(marks, links, wire.forward, x, y, paint)
     if (wire.gradient) this.gradientText(marks, links, paints, wire.gradient, x, y)
     const box = extent(wire)

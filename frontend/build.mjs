@@ -10,7 +10,7 @@ const forEmbeds = (said) => [noDeepState, noForks, noTransitions, noPreload, few
 // Of the page, what every run needs comes as one script and one style sheet, not as one for each of its parts and for
 // what these share: sixty requests wait for each other longer than they take.
 const RUN_PARTS = /\/(Choices|Dock|Inspector|Ledger|LessonText|Output|Overview|Player|Variables)\.svelte$/
-const RUN_MODULES = /\/(drawn|aids|grips|strides|filling|layout)\.ts$/
+const RUN_MODULES = /\/(drawn|aids|grips|strides|filling|layout|titles)\.ts$/
 const together = {
   groups: [
     { name: 'page', tags: ['$initial'], priority: 2 },

@@ -24,7 +24,9 @@ for (const page of ['index', 'embed', 'edit']) {
   const isEmbed = page !== 'index'
   await build({
     configFile: 'vite.config.ts',
-    plugins: isEmbed ? forEmbeds(page === 'edit' ? SAID_WHILE_EDITING : SAID) : [fetchedBy('part', 'app/shell/part.ts')],
+    plugins: isEmbed
+      ? forEmbeds(page === 'edit' ? SAID_WHILE_EDITING : SAID)
+      : [fetchedBy('part', 'app/shell/part.ts')],
     build: {
       emptyOutDir: !isEmbed,
       rolldownOptions: { input: { [page]: `${page}.html` }, output: isEmbed ? {} : { codeSplitting: together } },

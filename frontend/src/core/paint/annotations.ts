@@ -3,8 +3,10 @@
 import type { Box, Tensor } from '../../api/types'
 import type { Sheet, Stub } from '../layout/fold'
 import { formatBytes, textWidth } from '../words/format'
-import { CASTS, COLUMN, naturalWidth, SMALLEST, SWITCHES, type Measure, type Room, type Spacious } from './measure'
-import type { BoxPaint, StepNumbers } from './moment'
+import {
+  CASTS, COLUMN, naturalWidth, SMALLEST, SWITCHES, type Measure, type Room, type Spacious, type StepNumbers,
+} from './measure'
+import type { BoxPaint, Moment } from './moment'
 import { promotionText } from '../ops/promotion'
 import type { Mark } from './marks'
 
@@ -12,6 +14,7 @@ const SPACIOUS: Spacious = {
   narrowest: (sheet) => (isChain(sheet) ? COLUMN : 180),
   widest: 380,
   aside: (box, measure) => promotionOf(box, measure) || castOf(box, measure) || reasonOf(box, measure),
+  steps,
   margins,
   caption,
 }
@@ -68,6 +71,18 @@ function bytesOf({ dtype, shape }: Tensor): string {
 function reasonOf(box: Box, measure: Measure): string {
   if (box.kind !== 'ghost') return ''
   return SWITCHES[box.reason ?? ''] ?? (box.reason === 'integer' ? measure.words('graph.reason.integer') : '')
+}
+
+function steps(id: string, { step, event, currentBox }: Moment, { story: { lives } }: Measure): StepNumbers {
+  const life = lives.byBox.get(id)!
+  const isLeaf = life.box.kind === 'leaf'
+  const all = isLeaf ? life.additions : life.visits
+  const { step: backward = 0 } = all.findLast((visit) => visit.step <= step) ?? all[0] ?? {}
+  const now = currentBox === id ? event : undefined
+  const isTold = now !== undefined && now.kind !== 'op' && now.kind !== 'seed'
+  const inStrip =
+    (now?.kind === 'sum' || now?.kind === (isLeaf ? 'accumulate' : 'hook')) && lives.boxAround(now) === null
+  return { forward: life.forwardStep, backward, reached: backward <= step, now: isTold ? step : 0, inStrip }
 }
 
 function margins(

@@ -37,18 +37,6 @@ export interface BoxPaint {
   exchanged: readonly Exchanged[]
 }
 
-/** The step numbers in the margins of a box; 0 for none. */
-export interface StepNumbers {
-  forward: number
-  /** Its latest visit, or else its first. */
-  backward: number
-  reached: boolean
-  /** The step on show, where it is one of this box. */
-  now: number
-  /** What it tells of stands in the strip. */
-  inStrip: boolean
-}
-
 export interface LinkPaint {
   forward: 'waiting' | 'current' | 'done'
   gradient: LaneState
@@ -67,7 +55,6 @@ export interface Moment {
   step: number
   event: Step | undefined
   box(id: string): BoxPaint
-  steps(id: string): StepNumbers
   /** A folded group: the cells of its last box, and how far all of it is. */
   group(group: Group): BoxPaint
   /** Only how far a box or a folded group is, for drawing many of them small. */
@@ -88,7 +75,7 @@ interface Contents {
 
 /** The lives of all boxes of one view, made once; `at` is cheap. */
 export class Story {
-  private readonly lives: Lives
+  readonly lives: Lives
   private readonly strips: Strips
   /** What findings are about. */
   private readonly concerned: Readonly<Record<'nodes' | 'tensors', ReadonlySet<string>>>
@@ -198,7 +185,6 @@ export class Story {
       currentBox,
       currentLine: event?.span?.line ?? null,
       box: (id) => this.paintBox(id, step, event, currentBox === id),
-      steps: (id) => this.steps(id, step, currentBox === id ? event : undefined),
       group: (group) => this.paintGroup(group, step, event, currentBox),
       progress: (id) => {
         const life = this.lives.byBox.get(id)
@@ -209,16 +195,6 @@ export class Story {
       link: (link) => this.paintLink(link, step, event, currentBox),
       seed: (box) => this.paintSeed(box, step, event),
     }
-  }
-
-  private steps(id: string, step: number, now: Step | undefined): StepNumbers {
-    const life = this.lives.byBox.get(id)!
-    const all = life.box.kind === 'leaf' ? life.additions : life.visits
-    const { step: backward = 0 } = all.findLast((visit) => visit.step <= step) ?? all[0] ?? {}
-    const isTold = now !== undefined && now.kind !== 'op' && now.kind !== 'seed'
-    const met = life.box.kind === 'leaf' ? 'accumulate' : 'hook'
-    const inStrip = (now?.kind === 'sum' || now?.kind === met) && this.lives.boxAround(now) === null
-    return { forward: life.forwardStep, backward, reached: backward <= step, now: isTold ? step : 0, inStrip }
   }
 
   private paintBox(id: string, step: number, event: Step | undefined, isCurrent: boolean): BoxPaint {

@@ -33,15 +33,10 @@ export function headText(
 
 /** Whole parts first: `Linear · 4 nodes`, then `Linear`, then its first words. */
 function asideThatFits(aside: string, room: number): string {
-  for (const last of [/( · |^)[^·]*$/, /( |^)[^ ]*$/]) {
-    for (
-      let text = last.source.includes('·') ? aside : aside.replace(/ · .*/, '');
-      text !== '';
-      text = text.replace(last, '')
-    )
-      if (textWidth(text, ASIDE) <= room) return text
-  }
-  return ''
+  let text = aside
+  while (text && textWidth(text, ASIDE) > room)
+    text = text.replace(text.includes(' · ') ? / · [^·]*$/ : /( |^)[^ ]*$/, '')
+  return text
 }
 
 export function iconMark(c: string, name: IconName, x: number, y: number, size: number): Mark {

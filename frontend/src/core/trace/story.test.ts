@@ -109,7 +109,7 @@ test('what is put into a part of a tensor is told with the value of that part', 
     const ops = [{ ...op!, name: 'setitem', arguments: parts, span }]
     return tell(new TraceIndex({ ...trace, program, ops }), stepOf(index('error_in_place'), 'op'), words('en'))
   }
-  const told = { text: 'Change x[0] in place:', value: '5' }
+  const told = { text: 'Change x[0] in place:', value: '5.0' }
   expect([{ text: '5.0' }, { text: '[1.0, 2.0]' }, { tensors: [] }].map(put)).toMatchObject(
     [told, { ...told, value: '[1.0, 2.0]' }, { text: 'Change x[0] in place', value: '' }])
 })

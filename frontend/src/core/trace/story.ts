@@ -4,7 +4,7 @@ import type { Batch, Gap, HookCall, Node, Op, Reduction, Step, Tensor, Update, V
 import { exchangedBy, exchangedIn, listed, type Exchanged } from './collectives'
 import { brief as briefTerm } from '../words/display'
 import { fillingAt } from './filling'
-import { formatNumber, formatShape } from '../words/format'
+import { formatShape } from '../words/format'
 import type { TraceIndex } from './trace-index'
 import type { Words } from '../words/sentences'
 import { brief, codeAt, codeOf, nodeName, opName, passName, tensorName } from './naming'
@@ -139,9 +139,7 @@ function tellOp(index: TraceIndex, step: Step, t: Words): Told {
 function putBy(index: TraceIndex, op: Op): string {
   const { tensor, text } = op.arguments.at(-1)!
   const value = index.tensor(tensor)
-  if (value) return brief(value)
-  const number = Number(text || NaN)
-  return Number.isNaN(number) ? (text ?? '') : formatNumber(number)
+  return value ? brief(value) : (text ?? '')
 }
 
 /** Told once, at the first rank's step; a message at both ends. */

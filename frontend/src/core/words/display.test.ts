@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Tensor } from '../../api/types'
 import { brief, cells, decodeBase64, display, encodeBase64, normOf, thumbText, uniform } from './display'
-import { formatCount, formatNumber, formatShape, textWidth, cutMiddle, cutName } from './format'
+import { formatCount, formatNumber, formatShape, textWidth, cutMiddle, cutName, cutPath } from './format'
 import { TOKENS, parse } from '../paint/colour'
 import { encodePng, nonFiniteColour } from '../paint/picture'
 
@@ -137,4 +137,10 @@ describe('pictures', () => {
       0, 1, 2, 3, 4, 5, 6, 0, 7, 8, 9, 10, 11, 12,
     ])
   })
+})
+
+test('a path that is cut keeps its end', () => {
+  const room = textWidth('decoder.w', 10)
+  expect(['decoder.weight', 'decoder.bias', 'self.hidden(x)', 'short.w', 'a_very_long_name'].map((text) =>
+    cutPath(text, 10, room))).toEqual(['…weight', '…bias', 'self.hid…', 'short.w', 'a_very_l…'])
 })

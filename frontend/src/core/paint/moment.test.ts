@@ -271,3 +271,13 @@ test('a box is lit for a node inside it, and its own sum is not', () => {
     expect(stepsOf(view, moment.step, layer.id).inStrip).toBe(false)
   }
 })
+
+test('a folded group is current at every step of the module that runs in it', () => {
+  const view = viewOf('attention')
+  const { timeline } = view.story.index.trace
+  const steps = timeline.flatMap(({ kind }, at) => (kind === 'call' || kind === 'call_end' ? [at + 1] : []))
+  const [group] = view.sheet.groups.values()
+  expect(steps.length).toBeGreaterThan(0)
+  expect(steps.map((step) => view.at(step).group(group!).progress)).toEqual(steps.map(() => 'forward'))
+  expect(view.at(steps[0]!).currentBox).toBeNull()
+})

@@ -179,18 +179,19 @@ export class Story {
   at(step: number): Moment {
     const event = this.index.event(step)
     const currentBox = this.lives.currentBox(event) ?? this.lives.boxAround(event)
+    const near = currentBox ?? this.lives.boxNear(step)
     return {
       step,
       event,
       currentBox,
       currentLine: event?.span?.line ?? null,
       box: (id) => this.paintBox(id, step, event, currentBox === id),
-      group: (group) => this.paintGroup(group, step, event, currentBox),
+      group: (group) => this.paintGroup(group, step, event, near),
       progress: (id) => {
         const life = this.lives.byBox.get(id)
         return life
           ? this.progress(life, step, currentBox === id ? event : undefined)
-          : this.progressOfGroup(this.group(id), step, event, currentBox)
+          : this.progressOfGroup(this.group(id), step, event, near)
       },
       link: (link) => this.paintLink(link, step, event, currentBox),
       seed: (box) => this.paintSeed(box, step, event),
@@ -231,7 +232,7 @@ export class Story {
   private progressOfGroup(
     inside: GroupLife, step: number, event: Step | undefined, currentBox: string | null,
   ): Progress {
-    if (event && currentBox !== null && inside.ids.has(currentBox)) return event.kind === 'op' ? 'forward' : 'current'
+    if (event && currentBox !== null && inside.ids.has(currentBox)) return /^(op|call)/.test(event.kind) ? 'forward' : 'current'
     if (step >= inside.reached) return 'visited'
     return step >= inside.begins ? 'waiting' : 'future'
   }

@@ -1,15 +1,16 @@
 // Builds everything the server serves into server/assets: the pages, then the bundle that the server runs itself.
 import { build } from 'vite'
 import {
-  atOnce, fetchedBy, fewWords, minifiedAgain, noDeepState, noForks, noPreload, noTransitions, stylesInside,
+  atOnce, fetchedBy, fewWords, minifiedAgain, noDeepState, noForks, noPreload, noTransitions, SAID, SAID_WHILE_EDITING,
+  stylesInside,
 } from './lean.ts'
 
-const forEmbeds = [noDeepState, noForks, noTransitions, noPreload, fewWords, minifiedAgain]
+const forEmbeds = (said) => [noDeepState, noForks, noTransitions, noPreload, fewWords(said), minifiedAgain]
 
 // Of the page, what every run needs comes as one script and one style sheet, not as one for each of its parts and for
 // what these share: sixty requests wait for each other longer than they take.
 const RUN_PARTS = /\/(Choices|Dock|Inspector|Ledger|LessonText|Output|Overview|Player|Variables)\.svelte$/
-const RUN_MODULES = /\/(drawn|aids|grips|strides|filling|layout)\.ts$/
+const RUN_MODULES = /\/(drawn|aids|grips|strides|filling|layout|titles)\.ts$/
 const together = {
   groups: [
     { name: 'page', tags: ['$initial'], priority: 2 },
@@ -23,7 +24,9 @@ for (const page of ['index', 'embed', 'edit']) {
   const isEmbed = page !== 'index'
   await build({
     configFile: 'vite.config.ts',
-    plugins: isEmbed ? forEmbeds : [fetchedBy('part', 'app/shell/part.ts')],
+    plugins: isEmbed
+      ? forEmbeds(page === 'edit' ? SAID_WHILE_EDITING : SAID)
+      : [fetchedBy('part', 'app/shell/part.ts')],
     build: {
       emptyOutDir: !isEmbed,
       rolldownOptions: { input: { [page]: `${page}.html` }, output: isEmbed ? {} : { codeSplitting: together } },
@@ -40,7 +43,7 @@ const whole = (format, file, entry) => ({
 })
 for (const [file, entry] of [['embed.mjs', 'player.ts'], ['embed-questions.mjs', 'player-questions.ts']]) {
   await build({
-    configFile: 'vite.config.ts', plugins: [...forEmbeds, atOnce, stylesInside],
+    configFile: 'vite.config.ts', plugins: [...forEmbeds(SAID), atOnce, stylesInside],
     build: whole('es', file, `src/embed/${entry}`),
   })
 }

@@ -104,30 +104,33 @@ export const noPreload: Plugin = {
   },
 }
 
-/** Of the words those an embed says; a script that names another one is refused. */
-export const fewWords: Plugin = {
+/** Of the words those an embed says, and one that can be edited says more; a script that names another is refused. */
+export const fewWords = (said: RegExp): Plugin => ({
   name: 'few-words',
   enforce: 'pre',
   transform: {
     filter: { id: /\/words\/(findings\/)?(en|zh)\.json$/ },
     handler: (code: string) =>
-      plain(JSON.stringify(Object.fromEntries(Object.entries(JSON.parse(code)).filter(([key]) => SAID.test(key))))),
+      plain(JSON.stringify(Object.fromEntries(Object.entries(JSON.parse(code)).filter(([key]) => said.test(key))))),
   },
   generateBundle(_, bundle) {
     const all = JSON.parse(readFileSync(new URL('words/en.json', import.meta.url), 'utf8')) as Record<string, string>
     for (const part of Object.values(bundle)) {
       if (part.type !== 'chunk') continue
       for (const [, key] of part.code.matchAll(/[`'"](\w+(?:\.\w+)+)[`'"]/g))
-        if (key! in all && !SAID.test(key!)) this.error(`embeds have no word for ${key}`)
+        if (key! in all && !said.test(key!)) this.error(`embeds have no word for ${key}`)
     }
   },
-}
+})
 
 /** Of a finding an embed says the title: that of an error stands on its box. */
-const SAID = new RegExp([
-  /^finding\..*\.title$/, /^(embed|mark|pass|problem|step)\./, /^graph\.(?!(gradient_norm|minimap|values_legend)$)/,
-  /^player(\.(back|forward|pause|play|slider|step))?$/, /^state\.(at|running|waiting)$/, /^panel\.(program|graph|findings)$/,
+export const SAID = new RegExp([
+  /^finding\..*\.title$/, /^(mark|pass|step)\./,
+  /^embed\.(?!(edited|editor|restore|run|stop)$)/, /^problem\.(?!empty$)/,
+  /^graph\.(?!(gradient_norm|minimap|values_legend|constant|no_gradient|now|forward|shared|reason.integer|seed)$)/,
+  /^player\.(back|forward|pause|play|slider|step)$/, /^panel\.(program|graph|findings)$/,
 ].map(({ source }) => source).join('|'))
+export const SAID_WHILE_EDITING = new RegExp(`${SAID.source}|^embed\\.|^state\\.(at|running|waiting)$`)
 
 /** The style sheet as a text of the one script, in the place of `__STYLES__`: what holds it loads nothing. */
 export const stylesInside: Plugin = {

@@ -14,6 +14,8 @@ from engine.trace import Argument, ModuleCall, Op, Span
 _MOST_CHARACTERS = 40
 _MOST_LETTERS = 28
 """Of code that the page tells an op by."""
+_HEADS = (9, 6, 3)
+"""How many of them begin it, where its end is told too; fewer where the end must tell it from others."""
 _TURNED = ("rsub", "rdiv", "rpow")
 """Ops that were given the right side first."""
 _EITHER_WAY = ("mul", "add")
@@ -118,13 +120,17 @@ class SourceNames:
         return frozenset(inside)
 
     def ends_apart(self, ops: Iterable[Op]) -> dict[Span, str]:
-        """Of expressions too long to be told whole that begin as others do: their ends."""
+        """Of expressions too long to be told whole that begin as others do: their beginnings and ends."""
         texts = {op.span: " ".join(map(str.strip, self._source.written(op.span).splitlines())) for op in ops if op.span}
         long = {span: text for span, text in texts.items() if len(text) > _MOST_LETTERS}
         begin = Counter(text[: _MOST_LETTERS - 1] for text in set(long.values()))
-        return {
-            span: f"…{text[1 - _MOST_LETTERS :]}" for span, text in long.items() if begin[text[: _MOST_LETTERS - 1]] > 1
-        }
+        alike = {span: text for span, text in long.items() if begin[text[: _MOST_LETTERS - 1]] > 1}
+        cut: dict[Span, str] = {}
+        for head in _HEADS:
+            cut = {span: f"{text[:head]}…{text[head + 1 - _MOST_LETTERS :]}" for span, text in alike.items()}
+            if len({*cut.values()}) == len({*alike.values()}):
+                break
+        return cut
 
     def _replaced(self, ops: Iterable[Op]) -> set[str]:
         """Ops whose result a function of the program, such as a hook, made something else of before the call around

@@ -531,6 +531,24 @@ const stories = {
     await page.getByRole('button', { name: 'less', exact: true }).waitFor()
     await page.locator('.question').getByRole('button', { name: 'Next', exact: true }).click()
     await page.getByRole('button', { name: 'more', exact: true }).waitFor()
+    await page.setViewportSize({ width: 1100, height: 800 })
+    await page.goto(anew('#lesson=linear_regression&lang=en&step=152'))
+    await drawn(page)
+    await page.locator('.sliders label').first().waitFor()
+    const whole = () => page.evaluate(() => {
+      const parts = [['.sliders', '.sliders label'], ['.variables', '.variables tr, .variables li']]
+      const cut = parts.flatMap(([frame, rows]) => {
+        const { top, bottom } = document.querySelector(frame).getBoundingClientRect()
+        const shown = [...document.querySelectorAll(rows)].map((row) => row.getBoundingClientRect())
+          .filter((row) => row.top < bottom - 2 && row.bottom > top)
+        return [...shown.filter((row) => row.bottom > bottom + 2).map(() => `${frame} cut`),
+          ...(shown.length < 2 ? [`${frame} shows ${shown.length}`] : [])]
+      })
+      const output = document.querySelector('.output').getBoundingClientRect()
+      const room = document.querySelector('.program').getBoundingClientRect().bottom
+      return [...cut, output.height < 80 ? 'output small' : '', output.bottom > room + 1 ? 'output hidden' : ''].join('')
+    })
+    await until(whole, (said) => said === '', 'sliders, variables and output share a low window, none cut in half')
   },
 
   async "a lesson's phrases light what they speak of, and its terms are explained"(page) {

@@ -43,6 +43,8 @@ class FinalState:
         self.reading = reading
         self.before = before
         self.named: dict[int, tuple[torch.Tensor, State]] = {}
+        self.told: set[int] = set()
+        """The modules among the variables, by their ids: the variables hold them."""
         self.chosen: list[tuple[torch.Tensor, int]] = []
         self.arrays: list[tuple[str, np.ndarray[Any, Any]]] = []
         """Those among the variables, by place."""
@@ -61,7 +63,7 @@ class FinalState:
         nodes = self.recorder.nodes
         nodes.begin(0, NEVER)
         for name, value in mine:
-            self._guard(name, partial(self._module, name, value))
+            self._guard(name, partial(self._modules, name, value))
         for name, value in mine:
             self._guard(name, partial(self._variable, name, value))
         self._guard("arrays", self._arrays)
@@ -157,10 +159,19 @@ class FinalState:
         self.named[id(tensor)] = (tensor, state)
         return state.id
 
-    def _module(self, name: str, module: object) -> None:
-        if not isinstance(module, torch.nn.Module):  # which a metaclass of the program's may answer
-            return
+    def _modules(self, name: str, value: object) -> None:
+        """A module, or those that a variable holds in a list, a dict or an object and no earlier one has."""
+        if isinstance(value, torch.nn.Module):  # which a metaclass of the program's may answer
+            self._module(name, value)
+        elif not isinstance(value, (type, types.ModuleType, torch.optim.Optimizer, *_FUNCTIONS)):
+            for place, module, _ in _inside(value, name, torch.nn.Module):
+                if id(module) not in self.told:
+                    self.modules.rename(module, place)
+                    self._module(place, module)
+
+    def _module(self, name: str, module: torch.nn.Module) -> None:
         self.modules.tell(module, name, 0)
+        self.told.add(id(module))
         told = [pair for pair in torch.nn.Module.named_modules(module, prefix=name) if self.modules.number_of(pair[1])]
         for members in (torch.nn.Module.named_parameters, torch.nn.Module.named_buffers):
             met: set[int] = set()

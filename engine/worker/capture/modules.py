@@ -155,6 +155,17 @@ class Modules:
             ]
             todo.extend(reversed(children))
 
+    def rename(self, module: torch.nn.Module, path: str) -> None:
+        """Calls a tree by where it is held at the end, not by the loop's variable that it was called through."""
+        number = self.number_of(module)
+        if not number:
+            return
+        old, _ = self.paths[number]
+        for place, part in torch.nn.Module.named_modules(module, prefix=path):
+            number = self.number_of(part)
+            if number and self.paths[number][0] == old + place.removeprefix(path):
+                self.paths[number] = (place, self.paths[number][1])
+
     def _leave_untold(self, module: torch.nn.Module) -> int:
         """Counts one that there is no room for; a call of it is nobody's."""
         self.untold += 1

@@ -53,7 +53,7 @@ def test_a_sum_has_its_name_when_it_is_whole(engine: LocalEngine) -> None:
     assert [op.called for op in trace.ops if op.name == "add"] == ["add", ""] * 4
 
 
-def test_long_expressions_that_begin_alike_are_told_by_their_ends(engine: LocalEngine) -> None:
+def test_long_expressions_that_begin_alike_are_told_by_both_ends(engine: LocalEngine) -> None:
     trace = run(
         engine,
         "first, second, third = torch.ones(3, 2, requires_grad=True).unbind()\n"
@@ -61,8 +61,8 @@ def test_long_expressions_that_begin_alike_are_told_by_their_ends(engine: LocalE
         "other = first.sum() * (second.sum() + third.sum())\n",
     )
     assert [op.called for op in trace.ops if op.name == "add"] == [
-        "…sum() + second.pow(2).sum()",
-        "…pow(2).sum() + third.prod()",
+        "first.sum…econd.pow(2).sum()",
+        "first.sum…m() + third.prod()",
         "",
     ]
 
@@ -208,3 +208,18 @@ def test_a_result_has_no_name_that_means_what_it_was_made_of(engine: LocalEngine
     )
     assert names(trace, "sub") == [()]
     assert names(trace, "add") == [("x",)]
+
+
+def test_modules_in_a_container_are_named_by_their_place_in_it(engine: LocalEngine) -> None:
+    trace = run(
+        engine,
+        "net = torch.nn.Linear(1, 1, bias=False)\n"
+        "twins = [torch.nn.Linear(1, 1, bias=False) for _ in range(2)]\n"
+        "heads = {'a': torch.nn.Sequential(torch.nn.Linear(1, 1, bias=False))}\n"
+        "for twin in twins:\n"
+        "    heads['a'](twin(torch.ones(1, 1))).backward()\n"
+        "both = (net, twins[0])\n",
+    )
+    assert [module.path for module in trace.modules] == ["twins[0]", "heads['a']", "heads['a'].0", "twins[1]", "net"]
+    names = {tensor.names[0] for tensor in trace.tensors if tensor.role == "parameter"}
+    assert names == {"net.weight", "twins[0].weight", "twins[1].weight", "heads['a'].0.weight"}

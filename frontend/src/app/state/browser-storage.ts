@@ -71,10 +71,21 @@ export function keepRun(known: readonly Recent[], run: Recent): readonly Recent[
  *  nothing. */
 export function tellingLine({ code, seed = 0 }: Told, before: Told): string {
   if (code === before.code && seed !== (before.seed ?? 0)) return `seed ${seed}`
-  const known = new Set(before.code.split('\n'))
-  const lines = code.split('\n').filter((line) => line.trim() !== '' && !/^\s*(#|import\b|from\b)/.test(line))
-  return (lines.find((line) => !known.has(line)) ?? lines[0] ?? '').trim().slice(0, 60)
+  return newLine({ code }, before) ?? told(linesOf(code)[0] ?? '')
 }
+
+/** The first line of a program that another one does not have. */
+export function newLine({ code }: Told, before: Told): string | undefined {
+  const known = new Set(before.code.split('\n'))
+  const line = linesOf(code).find((line) => !known.has(line))
+  return line && told(line)
+}
+
+function linesOf(code: string): string[] {
+  return code.split('\n').filter((line) => line.trim() !== '' && !/^\s*(#|import\b|from\b)/.test(line))
+}
+
+const told = (line: string): string => line.trim().slice(0, 60)
 
 /** A snapshot made in this browser, with what deletes it. */
 export interface Owned {

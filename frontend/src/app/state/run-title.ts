@@ -3,16 +3,23 @@
 import type { Lesson } from '../../api/client'
 import type { Trace } from '../../api/types'
 import type { Lang } from '../../core/state'
-import { tellingLine, type Recent } from './browser-storage'
+import type { Words } from '../../core/words/sentences'
+import { newLine, tellingLine, type Recent } from './browser-storage'
 import type { Run } from './run.svelte'
 
-/** The lesson it is of, when it is unchanged; the line that tells it from the run before; or its first line. */
-export function runTitle(run: Run, lessons: readonly Lesson[], lang: Lang, id: string, trace: Trace | null): string {
+/** The lesson it is of, when it is unchanged; the line that tells it from the run before, here or only there. */
+export function runTitle(
+  run: Pick<Run, 'recent' | 'trace'>, lessons: readonly Lesson[], lang: Lang, id: string, trace: Trace | null, t: Words,
+): string {
   const lesson = lessons.find((candidate) => candidate.run === id)
   if (lesson) return lesson[lang].title
   const known = run.recent.find((recent) => recent.id === id)
   if (known) return recentTitle(known, lang)
-  return trace ? tellingLine(trace.program, run.trace?.program ?? { code: '' }) : id.slice(0, 8)
+  if (!trace) return id.slice(0, 8)
+  const [there, here] = [trace.program, run.trace?.program ?? { code: '' }]
+  const line = newLine(there, here)
+  const gone = newLine(here, there)
+  return line === undefined && gone ? t('compare.without', { line: gone }) : tellingLine(there, here)
 }
 
 /** `22:41:07 · y = x * 2` */

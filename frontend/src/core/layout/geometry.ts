@@ -34,6 +34,8 @@ export interface LayoutItem extends Size {
 export interface LayoutGroup extends LayoutItem {
   /** Width of the open group's header. */
   header: number
+  /** Of the title in it alone. */
+  title: number
 }
 
 export interface LayoutLink {

@@ -45,7 +45,7 @@ function random(seed: number): LayoutInput {
   const parent = () => (open.length > 0 && next(3) ? open[next(open.length)]!.id : '')
   for (let count = 1 + next(6); groups.length < count; ) {
     const id = `g${groups.length}`
-    const group = { id, parent: parent(), w: 160, h: 59, side: 8, tail: 6, header: 120 }
+    const group = { id, parent: parent(), w: 160, h: 59, side: 8, tail: 6, header: 120, title: 90 }
     groups.push(group)
     if (next(4)) open.push(group)
   }
@@ -266,4 +266,28 @@ test('a cut says less rather than write over a lane', () => {
   expect(badge!.text).toBe(120)
   for (const rect of badgeRects(badge!))
     for (const lane of wires.slice(1).flatMap(({ knots }) => cover(knots))) expect(overlap(rect, lane)).toBe(false)
+})
+
+test('wires that join the same two boxes pass what stands between them apart', () => {
+  const box = (id: string) => ({ id, parent: '', w: 180, h: 60, side: 6, tail: 0 })
+  const link = (source: string, target: string, id = `${source}${target}`) =>
+    ({ id, source, target, value: source, forward: [], gradient: [], badge: null })
+  const placed = layout({
+    boxes: ['a', 'b', 'c'].map(box), groups: [],
+    links: [link('a', 'b'), link('b', 'c'), link('a', 'c'), link('a', 'c', 'twin')], expanded: [], gap: 36, beside: 46,
+  })
+  const between = placed.boxes.find(({ id }) => id === 'b')!
+  const passing = placed.wires.filter(({ source, target }) => source === 'a' && target === 'c').map(({ knots }) =>
+    knots.findLast(([, y]) => y <= between.y)![0])
+  expect(Math.abs(passing[0]! - passing[1]!)).toBeGreaterThanOrEqual(14)
+})
+
+test('a group is as wide as its title needs beside the lanes that enter it', () => {
+  const box = (id: string, parent: string) => ({ id, parent, w: 140, h: 60, side: 6, tail: 0 })
+  const placed = layout({
+    boxes: [box('a', ''), box('b', 'g')], expanded: ['g'], gap: 28, beside: 6,
+    groups: [{ id: 'g', parent: '', w: 160, h: 59, side: 8, tail: 6, header: 190, title: 160 }],
+    links: [{ id: 'ab', source: 'a', target: 'b', value: 'a', forward: [], gradient: [], badge: null }],
+  })
+  expect(placed.frames[0]!.title_w).toBeGreaterThanOrEqual(160)
 })

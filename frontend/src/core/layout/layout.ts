@@ -132,6 +132,7 @@ class Sheet {
     const level: Level = {
       id, nodes: [], at: new Map(), bundles: [], shape: { w: 0, h: 0, nodes: [], reaches: [], pairs: [] },
       header: this.groups.get(id)?.header ?? 0,
+      title: this.groups.get(id)?.title ?? 0,
     }
     const add = (key: string, node: Omit<Level['nodes'][number], 'key'>) => {
       if (level.at.has(key)) return

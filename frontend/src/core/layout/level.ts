@@ -42,6 +42,7 @@ export interface Level {
   bundles: Bundle[]
   shape: Shape
   header: number
+  title: number
 }
 
 export interface Bundle {

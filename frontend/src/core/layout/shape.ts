@@ -11,6 +11,9 @@ import { partsOf, shelve } from './shelves'
 
 const PAD_X = 20
 const PAD_BOTTOM = 14
+/** A group is made as wide as its title needs between two lanes, up to this. */
+const MOST_TITLE = 220
+const TITLE_PAD = 28
 export const NODE_SEP = 28
 /** Between ranks whose wires say nothing. */
 const LEAST_GAP = 28
@@ -49,7 +52,7 @@ function structure(level: Level, gap: number, isGroup: (key: string) => boolean)
         `${level.at.get(nodeOf(bundle.from, level))}-${level.at.get(nodeOf(bundle.to, level))}:${bundle.reserve}`,
     )
     .join(' ')
-  return `${level.id === '' ? 'top' : level.header} ${gap}|${nodes}|${edges}`
+  return `${level.id === '' ? 'top' : `${level.header} ${level.title}`} ${gap}|${nodes}|${edges}`
 }
 
 class Shaper {
@@ -178,8 +181,16 @@ class Shaper {
     const isTop = level.id === ''
     const top = isTop ? 0 : HEADER
     const padX = isTop ? 0 : PAD_X
-    const wide = Math.max(right - left + 2 * padX, isTop ? 0 : level.header + 2 * PAD_X)
-    const shift = (wide - right - left) / 2
+    const narrow = Math.max(right - left + 2 * padX, isTop ? 0 : level.header + 2 * PAD_X)
+    const middle = (narrow - right - left) / 2
+    // The lanes that enter through the top part the room of the title.
+    const pins = level.nodes.flatMap(({ role }, at) => (role === 'in' ? [sign * centres[at]!.x + middle] : []))
+    const ends = [0, ...pins.sort((a, b) => a - b), narrow]
+    const most = Math.max(...ends.slice(1).map((end, at) => end - ends[at]!))
+    const lack = isTop || pins.length === 0 ? 0 : Math.max(0, Math.min(level.title, MOST_TITLE) + TITLE_PAD - most)
+    const [first, last] = [ends[1]!, narrow - ends.at(-2)!]
+    const more = lack > 0 ? 4 * Math.ceil((lack + most - Math.max(first, last)) / 4) : 0
+    const [wide, shift] = [narrow + more, middle + (first > last ? more : 0)]
     const h = isTop ? spacing.height : HEADER + spacing.height + PAD_BOTTOM
     const nodes = level.nodes.map((node, at): Knot => {
       const x = round(sign * centres[at]!.x + shift)

@@ -7,6 +7,9 @@ import { nodeOf, type Bundle, type Level } from './level'
 import { portsAlong, type PortWish } from './ports'
 import { round } from './round'
 
+/** Wires that join the same two boxes pass others so far from each other. */
+const BESIDE = 18
+
 interface End {
   key: string
   x: number
@@ -45,12 +48,17 @@ export class Wiring {
     const ends = level.bundles.map((bundle) => ({
       bundle, from: this.end(bundle.from, 'bottom'), to: this.end(bundle.to, 'top'),
     }))
-    const inner = ends.map(({ bundle, from, to }) => {
-      const points = level.shape.pairs[bundle.pair]!
+    const inner = ends.map(({ bundle, from, to }, at) => {
+      const { pair } = bundle
+      const twins = ends.flatMap((end, at) => (end.bundle.pair === pair ? [at] : []))
+      const aside = BESIDE * (twins.indexOf(at) - (twins.length - 1) / 2)
+      const points = level.shape.pairs[pair]!
       const crossed = bands.filter((band) => y + band.top > from.y + 1 && y + band.bottom < to.y - 1)
       return crossed.flatMap((band): Knot[] => {
         const point = points.find(([, py]) => py >= band.top - 1 && py <= band.bottom + 1)
-        return point ? [[x + point[0], y + band.top], [x + point[0], y + band.bottom]] : []
+        if (!point) return []
+        const px = x + point[0] + aside
+        return [[px, y + band.top], [px, y + band.bottom]]
       })
     })
     this.spread(

@@ -3,8 +3,10 @@
 import type { Box, Tensor } from '../../api/types'
 import type { Sheet, Stub } from '../layout/fold'
 import { formatBytes, textWidth } from '../words/format'
-import { CASTS, COLUMN, naturalWidth, SMALLEST, SWITCHES, type Measure, type Room, type Spacious } from './measure'
-import type { BoxPaint, StepNumbers } from './moment'
+import {
+  CASTS, COLUMN, naturalWidth, SMALLEST, SWITCHES, type Measure, type Room, type Spacious, type StepNumbers,
+} from './measure'
+import type { BoxPaint, Moment } from './moment'
 import { promotionText } from '../ops/promotion'
 import type { Mark } from './marks'
 
@@ -12,6 +14,7 @@ const SPACIOUS: Spacious = {
   narrowest: (sheet) => (isChain(sheet) ? COLUMN : 180),
   widest: 380,
   aside: (box, measure) => promotionOf(box, measure) || castOf(box, measure) || reasonOf(box, measure),
+  steps,
   margins,
   caption,
 }
@@ -70,8 +73,20 @@ function reasonOf(box: Box, measure: Measure): string {
   return SWITCHES[box.reason ?? ''] ?? (box.reason === 'integer' ? measure.words('graph.reason.integer') : '')
 }
 
+function steps(id: string, { step, event, currentBox }: Moment, { story: { lives } }: Measure): StepNumbers {
+  const life = lives.byBox.get(id)!
+  const isLeaf = life.box.kind === 'leaf'
+  const all = isLeaf ? life.additions : life.visits
+  const { step: backward = 0 } = all.findLast((visit) => visit.step <= step) ?? all[0] ?? {}
+  const now = currentBox === id ? event : undefined
+  const isTold = now !== undefined && now.kind !== 'op' && now.kind !== 'seed'
+  const inStrip =
+    (now?.kind === 'sum' || now?.kind === (isLeaf ? 'accumulate' : 'hook')) && lives.boxAround(now) === null
+  return { forward: life.forwardStep, backward, reached: backward <= step, now: isTold ? step : 0, inStrip }
+}
+
 function margins(
-  paint: BoxPaint, { forward, backward, reached, now }: StepNumbers,
+  paint: BoxPaint, { forward, backward, reached, now, inStrip }: StepNumbers,
   { w, h, strip, top }: { w: number; h: number; strip: number; top: number }, { words }: Measure,
 ): Mark[] {
   const marks: Mark[] = []
@@ -88,8 +103,9 @@ function margins(
   }
   if (now > 0) {
     const under = backward > 0 && now !== backward ? 25 : 11.5 // the number of its own visit stands above
-    const y = paint.strip?.now ? h - strip / 2 : under
-    const here = now === backward && !paint.strip?.now
+    const isBeside = inStrip && paint.strip
+    const y = isBeside ? h - strip / 2 : under
+    const here = now === backward && !isBeside
     const text = here ? words('graph.now') : `${now} ${words('graph.now')}`
     const x = here ? w + 24 + textWidth(String(backward), SMALLEST) : w + 20
     if (!here) marks.push({ k: 'path', c: 'mark-b', d: `M${w + 9} ${y + 2.5}h7l-3.5 -5z` })

@@ -89,6 +89,19 @@ export class Lives {
     return this.boxOfNode.has(node) ? null : (this.boxWith.get(node) ?? null)
   }
 
+  /** Where a step of a module that no box shows is on the way: to the next box, or from the last one of its call. */
+  boxNear(step: number): string | null {
+    let event = this.index.event(step)
+    if (!event?.call && !this.index.op(event?.op)?.module) return null
+    const [by, end] = event!.kind === 'call_end' ? [-1, 'call'] : [1, 'call_end']
+    let box: string | null = null
+    while (!box && event && event.kind !== end) {
+      box = this.currentBox(event)
+      event = this.index.event((step += by))
+    }
+    return box
+  }
+
   linksOut(id: string): readonly DrawnLink[] {
     return this.linksFrom.get(id) ?? []
   }

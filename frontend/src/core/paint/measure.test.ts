@@ -59,6 +59,6 @@ it('writes a norm beside a lane with as many digits as in a box', () => {
 it.each([[ASIDE, ['aside', 'strip-label', 'strip-fail']], [LABEL, ['shape', 'label-g', 'label-b', 'stub-text']]])(
   'measures at %f px what is drawn as large', (size, names) => {
     const sheet = styleSheet('.graph', TOKENS.light, { mono: 'mono', ui: 'ui' })
-    for (const name of names) expect(sheet).toMatch(new RegExp(`\\.graph \\.${name}\\{[^}]*font-size:${size}px`))
+    for (const name of names) expect(sheet).toMatch(new RegExp(`\\.graph \\.${name}[,{][^}]*font-size:${size}px`))
   },
 )

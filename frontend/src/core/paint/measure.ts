@@ -6,7 +6,7 @@ import { groupTitle, type DrawnLink, type Sheet, type Stub } from '../layout/fol
 import { formatCount, formatShape, textWidth } from '../words/format'
 import { exchangesOf } from '../trace/collectives'
 import { isOwnName } from '../trace/own-name'
-import type { BoxPaint, StepNumbers, Story } from './moment'
+import type { BoxPaint, Moment, Story } from './moment'
 import type { Strip } from './strips'
 import type { Mark } from './marks'
 import type { Values } from '../words/bundled'
@@ -35,6 +35,18 @@ export interface Head {
   right: string
 }
 
+/** The step numbers in the margins of a box; 0 for none. */
+export interface StepNumbers {
+  forward: number
+  /** Its latest visit, or else its first. */
+  backward: number
+  reached: boolean
+  /** The step on show, where it is one of this box. */
+  now: number
+  /** What it tells of stands in the strip. */
+  inStrip: boolean
+}
+
 export type Density = 'lesson' | 'model'
 
 /** Looks up a sentence. */
@@ -48,7 +60,8 @@ export interface Spacious {
   widest: number
   /** What stands beside the title of a box. */
   aside(box: Box, measure: Measure): string
-  /** Step numbers beside a box, `top` where its stubs begin. */
+  steps(id: string, moment: Moment, measure: Measure): StepNumbers
+  /** Them beside the box, `top` where its stubs begin. */
   margins(
     paint: BoxPaint, steps: StepNumbers, size: { w: number; h: number; strip: number; top: number }, measure: Measure,
   ): Mark[]
@@ -271,14 +284,14 @@ export function cutWidth(rows: readonly string[]): number {
 
 const SUBSCRIPTS = '₀₁₂₃₄₅₆₇₈₉'
 
-/** The axes summed over, and the gradient's shape before and after: `Σ₀ 4×3 → 3`. */
-export function capsuleText(link: DrawnLink, { story, sheet }: Measure): string {
+/** The axes summed over and, once it is `summed`, the gradient's shape before and after: `Σ₀ 4×3 → 3`. */
+export function capsuleText(link: DrawnLink, { story, sheet }: Measure, summed = true): string {
   const axes = link.broadcast ?? []
   const lowered = axes.join('').replace(/\d/g, (digit) => SUBSCRIPTS[Number(digit)]!)
   const sum = `Σ${lowered}`
   const before = story.index.tensor(sheet.boxes.get(link.target)?.tensor)?.shape
   const after = story.index.tensor(link.tensor)?.shape
-  return before && after && stretches(after, before, axes)
+  return summed && before && after && stretches(after, before, axes)
     ? `${sum} ${formatShape(before)} → ${formatShape(after)}`
     : sum
 }

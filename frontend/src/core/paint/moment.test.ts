@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Tensor, Trace } from '../../api/types'
 import { load, NAMES, type Name } from '../fixtures/load'
-import { headOfGroup, stripText } from './measure'
+import { headOfGroup, stripText, type StepNumbers } from './measure'
 import type { Cell } from './moment'
 import { PAGE } from './annotations'
 import { View } from './view'
@@ -10,6 +10,10 @@ import { words } from '../words/bundled'
 function viewOf(name: Name, passes?: string[]): View {
   const { trace, graph } = load(name)
   return new View(trace, passes ? { ...graph, passes } : graph, words('en'), PAGE)
+}
+
+function stepsOf(view: View, step: number, box: string): StepNumbers {
+  return view.measure.spacious!.steps(box, view.at(step), view.measure)
 }
 
 function boxNamed(view: View, name: string): string {
@@ -76,7 +80,7 @@ describe('y = x ** 2 + 3 * x + 1', () => {
     expect(strip(stepOf(view, 'visit', 2))).toBe('3 + · → ·')
     expect(strip(step - 1)).toBe('3 + 4 → ·')
     expect(strip(step)).toBe('3 + 4 → 7')
-    expect(view.at(step).box(x).strip!.now).toBe(true)
+    expect(stepsOf(view, step, x).inStrip).toBe(true)
   })
 
   test('the leaf takes the sum in', () => {
@@ -85,7 +89,7 @@ describe('y = x ** 2 + 3 * x + 1', () => {
     expect(paint.progress).toBe('current')
     expect(data(paint.gradient)).toEqual([7])
     expect(stripText(paint.strip!, words('en'))).toBe('3 + 4 → 7')
-    expect(paint.strip!.now).toBe(true)
+    expect(stepsOf(view, step, x).inStrip).toBe(true)
   })
 })
 
@@ -184,7 +188,7 @@ test('a hook shows the gradient before and after', () => {
   const hidden = boxNamed(view, 'hidden')
   const step = stepOf(view, 'hook')
   const { strip, gradient } = view.at(step).box(hidden)
-  expect(strip).toMatchObject({ kind: 'hook', now: true, done: true })
+  expect(strip).toMatchObject({ kind: 'hook', done: true })
   expect(strip!.terms[0]!.data).toEqual([1, 2, 4])
   expect(data(gradient)).toEqual([1, 2, 2.5])
 })
@@ -232,7 +236,7 @@ describe('derivatives of derivatives', () => {
     expect(first.progress(boxNamed(view, 'y'))).toBe('visited')
     expect(first.progress(slope.id)).not.toBe('visited')
     expect(view.at(visits[0]!.step).currentBox).toBe(slope.id)
-    expect(view.at(trace.timeline.length).steps(slope.id).backward).toBe(visits[0]!.step)
+    expect(stepsOf(view, trace.timeline.length, slope.id).backward).toBe(visits[0]!.step)
   })
 })
 
@@ -264,6 +268,16 @@ test('a box is lit for a node inside it, and its own sum is not', () => {
   for (const node of [...layer.folded!, ...layer.parameters!.flatMap((one) => one.node ?? [])]) {
     const moment = view.at(visited(node).step)
     expect(moment.currentBox).toBe(layer.id)
-    expect(moment.box(layer.id).strip?.now).not.toBe(true)
+    expect(stepsOf(view, moment.step, layer.id).inStrip).toBe(false)
   }
+})
+
+test('a folded group is current at every step of the module that runs in it', () => {
+  const view = viewOf('attention')
+  const { timeline } = view.story.index.trace
+  const steps = timeline.flatMap(({ kind }, at) => (kind === 'call' || kind === 'call_end' ? [at + 1] : []))
+  const [group] = view.sheet.groups.values()
+  expect(steps.length).toBeGreaterThan(0)
+  expect(steps.map((step) => view.at(step).group(group!).progress)).toEqual(steps.map(() => 'forward'))
+  expect(view.at(steps[0]!).currentBox).toBeNull()
 })

@@ -37,20 +37,12 @@ export interface BoxPaint {
   exchanged: readonly Exchanged[]
 }
 
-/** The step numbers in the margins of a box; 0 for none. */
-export interface StepNumbers {
-  forward: number
-  /** Its latest visit, or else its first. */
-  backward: number
-  reached: boolean
-  /** The step on show, where it is one of this box. */
-  now: number
-}
-
 export interface LinkPaint {
   forward: 'waiting' | 'current' | 'done'
   gradient: LaneState
   value: Tensor | null
+  /** The gradient on it has been summed over the axes it was broadcast along. */
+  summed?: boolean
 }
 
 export interface SeedPaint {
@@ -63,7 +55,6 @@ export interface Moment {
   step: number
   event: Step | undefined
   box(id: string): BoxPaint
-  steps(id: string): StepNumbers
   /** A folded group: the cells of its last box, and how far all of it is. */
   group(group: Group): BoxPaint
   /** Only how far a box or a folded group is, for drawing many of them small. */
@@ -84,7 +75,7 @@ interface Contents {
 
 /** The lives of all boxes of one view, made once; `at` is cheap. */
 export class Story {
-  private readonly lives: Lives
+  readonly lives: Lives
   private readonly strips: Strips
   /** What findings are about. */
   private readonly concerned: Readonly<Record<'nodes' | 'tensors', ReadonlySet<string>>>
@@ -188,31 +179,23 @@ export class Story {
   at(step: number): Moment {
     const event = this.index.event(step)
     const currentBox = this.lives.currentBox(event) ?? this.lives.boxAround(event)
+    const near = currentBox ?? this.lives.boxNear(step)
     return {
       step,
       event,
       currentBox,
       currentLine: event?.span?.line ?? null,
       box: (id) => this.paintBox(id, step, event, currentBox === id),
-      steps: (id) => this.steps(id, step, currentBox === id ? event : undefined),
-      group: (group) => this.paintGroup(group, step, event, currentBox),
+      group: (group) => this.paintGroup(group, step, event, near),
       progress: (id) => {
         const life = this.lives.byBox.get(id)
         return life
           ? this.progress(life, step, currentBox === id ? event : undefined)
-          : this.progressOfGroup(this.group(id), step, event, currentBox)
+          : this.progressOfGroup(this.group(id), step, event, near)
       },
       link: (link) => this.paintLink(link, step, event, currentBox),
       seed: (box) => this.paintSeed(box, step, event),
     }
-  }
-
-  private steps(id: string, step: number, now: Step | undefined): StepNumbers {
-    const life = this.lives.byBox.get(id)!
-    const all = life.box.kind === 'leaf' ? life.additions : life.visits
-    const { step: backward = 0 } = all.findLast((visit) => visit.step <= step) ?? all[0] ?? {}
-    const isTold = now !== undefined && now.kind !== 'op' && now.kind !== 'seed'
-    return { forward: life.forwardStep, backward, reached: backward <= step, now: isTold ? step : 0 }
   }
 
   private paintBox(id: string, step: number, event: Step | undefined, isCurrent: boolean): BoxPaint {
@@ -224,7 +207,7 @@ export class Story {
       value:
         step < life.forwardStep ? { kind: 'waiting' } : value ? { kind: 'tensor', tensor: value } : { kind: 'unknown' },
       gradient: this.gradientCell(life, visit, step),
-      strip: this.strips.at(life, step, event, isCurrent && this.lives.boxAround(event) === null),
+      strip: this.strips.at(life, step),
       trouble: this.trouble(life, step),
       updated: this.lives.isUpdated(life, step),
       leftOut: this.isLeftOut(life, step),
@@ -249,7 +232,7 @@ export class Story {
   private progressOfGroup(
     inside: GroupLife, step: number, event: Step | undefined, currentBox: string | null,
   ): Progress {
-    if (event && currentBox !== null && inside.ids.has(currentBox)) return event.kind === 'op' ? 'forward' : 'current'
+    if (event && currentBox !== null && inside.ids.has(currentBox)) return /^(op|call)/.test(event.kind) ? 'forward' : 'current'
     if (step >= inside.reached) return 'visited'
     return step >= inside.begins ? 'waiting' : 'future'
   }
@@ -350,7 +333,10 @@ export class Story {
     const visit = lastVisit(this.lives.crossings(link), step)
     const value = visit ? (this.index.tensor(visit.visit.left[link.slot ?? -1]) ?? null) : null
     if (!visit || !value) return { forward, gradient: this.lives.isOver(step) ? 'absent' : 'waiting', value: null }
-    return { forward, gradient: this.isCrossing(link, visit, event) ? 'current' : 'passed', value }
+    // The sums of a visit follow it in order.
+    const reduction = visit.visit.reduced?.findIndex(({ slot }) => slot === link.slot) ?? -1
+    const gradient = this.isCrossing(link, visit, event) ? 'current' : 'passed'
+    return { forward, gradient, value, summed: step > visit.step + reduction }
   }
 
   private paintExchange(link: DrawnLink, step: number, event: Step | undefined): LinkPaint {

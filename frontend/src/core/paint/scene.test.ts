@@ -64,3 +64,16 @@ test('the step of a box stands above its stubs, however many they are', () => {
     expect(met).toEqual([])
   }
 })
+
+test('a sum over broadcast axes is quiet and without numbers before its step', () => {
+  const { trace, graph } = load('broadcasting')
+  const view = new View(trace, graph, words('en'), PAGE)
+  const placed = layout(layoutInput(view.measure, null))
+  const capsules = (step: number) =>
+    drawAll(view, placed, view.at(step), view.painter('light')).flatMap(({ marks }) =>
+      marks.flatMap((mark) => (mark.k === 'text' && mark.c.startsWith('capsule') ? `${mark.c} ${mark.s}` : [])))
+  const steps = trace.timeline.flatMap(({ kind }, at) => (kind === 'reduce' ? [at + 1] : []))
+  expect(capsules(0)).toEqual(['capsule-waiting-text Σ₀', 'capsule-waiting-text Σ₁'])
+  expect(steps.flatMap((step) => [capsules(step - 1), capsules(step)]).map((all) => all.filter((said) =>
+    said.startsWith('capsule-text')).length)).toEqual([0, 1, 1, 2])
+})

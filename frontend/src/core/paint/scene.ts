@@ -9,15 +9,15 @@ import {
 } from '../words/display'
 import { isGradient, listed } from '../trace/collectives'
 import { columnMarks } from './collective'
-import { cutEnd, cutMiddle, textWidth } from '../words/format'
+import { cutEnd, cutMiddle, cutPath, textWidth } from '../words/format'
 import { gradientTint, type Shade } from './colour'
 import { icon, type IconName } from './icons'
 import type { Item, Mark } from './marks'
 import {
   ASIDE, gradientLabel, HEAD, headOf, headOfGroup, isShared, keepsStrip, LABEL, STRIP, stripLabel, stripText, STUB,
-  stubGap, stubWidth, typeOf, type Head, type Measure,
+  stubGap, stubWidth, typeOf, type Head, type Measure, type StepNumbers,
 } from './measure'
-import type { BoxPaint, Cell, Moment, SeedPaint, StepNumbers } from './moment'
+import type { BoxPaint, Cell, Moment, SeedPaint } from './moment'
 import { arrowUp, displayMarks, headText, iconMark, sayCell, type Tone } from './small-marks'
 import { WirePainter } from './wires'
 
@@ -67,7 +67,8 @@ export class Painter {
 
   box(place: Placed, box: Box, moment: Moment): Item {
     const paint = moment.box(box.id)
-    const [seed, steps] = [moment.seed(box.id), moment.steps(box.id)]
+    const seed = moment.seed(box.id)
+    const steps = this.measure.margins ? this.measure.spacious!.steps(box.id, moment, this.measure) : null
     return this.again(place, [paint, seed, steps], () => this.drawBox(place, box, paint, seed, steps))
   }
 
@@ -85,7 +86,7 @@ export class Painter {
     return last.item
   }
 
-  private drawBox(place: Placed, box: Box, paint: BoxPaint, seed: SeedPaint | null, steps: StepNumbers): Item {
+  private drawBox(place: Placed, box: Box, paint: BoxPaint, seed: SeedPaint | null, steps: StepNumbers | null): Item {
     if (box.kind === 'collective') return this.drawCollective(place, box, paint)
     const marks: Mark[] = []
     const ghost = box.kind === 'ghost'
@@ -109,7 +110,7 @@ export class Painter {
     if (box.kind === 'leaf' && box.node != null) this.gradCell(marks, paint, right)
     else if (!ghost) this.cell(marks, paint.gradient, right, this.norms ? 'value' : 'gradient')
     const top = this.stubs(marks, box, body)
-    if (this.measure.margins)
+    if (steps)
       marks.push(...this.measure.spacious!.margins(paint, steps, { w, h, strip, top }, this.measure))
     if (seed) this.seed(marks, seed, w, h)
     return { ...place, kind: 'box', marks, label: this.say(box, paint, head) }
@@ -267,8 +268,9 @@ export class Painter {
       )
       return
     }
+    const s = shown.tensor.dtype !== 'bool' ? this.measure.words('graph.norm') : shown.norm && 'True'
     marks.push(
-      { k: 'text', c: 'norm', x: left, y: y + 8.5, s: this.measure.words('graph.norm') },
+      { k: 'text', c: 'norm', x: left, y: y + 8.5, s },
       { k: 'text', c: 'value', x: left, y: y + 20.5, s: shown.norm },
     )
   }
@@ -286,7 +288,7 @@ export class Painter {
     const x = -stubGap(this.measure) - w
     marks.push({ k: 'rect', c: 'stub', x, y, w, h: STUB.height, r: 3 })
     marks.push({
-      k: 'text', c: 'stub-text', x: x + w / 2, y: y + 13.5, s: cutEnd(stub.text, LABEL, w - 12), a: 'middle',
+      k: 'text', c: 'stub-text', x: x + w / 2, y: y + 13.5, s: cutPath(stub.text, LABEL, w - 12), a: 'middle',
     })
     marks.push(
       { k: 'path', c: 'stub-lane', d: `M${x + w} ${y + 10}H-5` },

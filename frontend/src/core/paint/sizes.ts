@@ -156,6 +156,7 @@ function groupItem(group: Group, measure: Measure): LayoutGroup {
     id: group.id, parent: sheet.parents.get(group.id) ?? '', w, h: HEAD + bodyHeight(shown), side: 8,
     tail: story.rootIn(group.id) === null ? 6 : TAIL,
     header: Math.ceil(headWidth(head)),
+    title: Math.ceil(19 + textWidth(head.title, TITLE)),
   }
 }
 

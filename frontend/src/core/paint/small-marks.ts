@@ -1,6 +1,6 @@
 // Marks of the small things: icons, header texts, numbers, matrices and words in cells, arrowheads.
 
-import { BRACKET, CELL_GAP, display, MATRIX_ROW, type Display } from '../words/display'
+import { BRACKET, CELL_GAP, display, MATRIX_ROW, thumbText, type Display } from '../words/display'
 import { cutEnd, cutName, textWidth } from '../words/format'
 import type { IconName } from './icons'
 import type { Mark } from './marks'
@@ -13,7 +13,7 @@ export function sayCell(cell: Cell): string {
   if (cell.kind !== 'tensor') return cell.kind === 'none' ? 'None' : cell.kind === 'raised' ? cell.text : ''
   const shown = display(cell.tensor)
   if (shown.kind === 'matrix') return `[${shown.rows.map((row) => row.join(' ')).join('; ')}]`
-  return shown.kind === 'thumb' ? `‖${shown.norm}‖` : shown.text
+  return shown.kind === 'thumb' ? thumbText(shown) : shown.text
 }
 
 export function headText(
@@ -33,15 +33,10 @@ export function headText(
 
 /** Whole parts first: `Linear · 4 nodes`, then `Linear`, then its first words. */
 function asideThatFits(aside: string, room: number): string {
-  for (const last of [/( · |^)[^·]*$/, /( |^)[^ ]*$/]) {
-    for (
-      let text = last.source.includes('·') ? aside : aside.replace(/ · .*/, '');
-      text !== '';
-      text = text.replace(last, '')
-    )
-      if (textWidth(text, ASIDE) <= room) return text
-  }
-  return ''
+  let text = aside
+  while (text && textWidth(text, ASIDE) > room)
+    text = text.replace(text.includes(' · ') ? / · [^·]*$/ : /( |^)[^ ]*$/, '')
+  return text
 }
 
 export function iconMark(c: string, name: IconName, x: number, y: number, size: number): Mark {

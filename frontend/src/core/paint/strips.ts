@@ -1,6 +1,6 @@
 // The strip under a box: gradients that meet in a sum, a hook's change, an addition to `.grad`, or an error.
 
-import type { Accumulation, Box, Pass, Step, Sum, Tensor } from '../../api/types'
+import type { Accumulation, Box, Pass, Sum, Tensor } from '../../api/types'
 import type { TraceIndex, VisitAt } from '../trace/trace-index'
 import { lastVisit, stepOfGrads, type Dated, type Life, type Lives } from './lives'
 
@@ -11,13 +11,12 @@ export interface Strip {
   /** What the terms became; null until it happened. */
   result: Tensor | null
   done: boolean
-  now: boolean
   /** Whether the first term is the `.grad` from before. */
   before: boolean
 }
 
 /** That of an exception; the others are made from it. */
-const BARE: Strip = { kind: 'error', terms: [], result: null, done: true, now: false, before: false }
+const BARE: Strip = { kind: 'error', terms: [], result: null, done: true, before: false }
 
 export class Strips {
   private readonly index: TraceIndex
@@ -35,27 +34,26 @@ export class Strips {
       .filter((strip): strip is Strip => strip !== null)
   }
 
-  at(life: Life, step: number, event: Step | undefined, isCurrent: boolean): Strip | null {
+  at(life: Life, step: number): Strip | null {
     if (this.lives.raisedHere(life, step)) return BARE
     if (life.box.kind === 'leaf') {
       if (life.box.node == null) return null
       const pending = this.sumBeforeAddition(life, step)
-      if (pending) return { ...pending, now: isCurrent && event?.kind === 'sum' }
+      if (pending) return pending
       step = stepOfGrads(this.index, this.lives.sheet.graph, step)
       const reset = life.grads.findLast((grad) => grad.step <= step)
       const addition = life.additions.findLast((candidate) => candidate.step <= step)
       if (!addition || reset!.step > addition.step) {
         return { ...BARE, kind: 'grad', done: false }
       }
-      return { ...this.additionStrip(addition, step), now: isCurrent && event?.kind === 'accumulate' }
+      return this.additionStrip(addition, step)
     }
     const visits = life.visits
     const shown =
       visits.find((visit) => visit.step > step && this.arrivals(life.box, visit, step) > 0) ??
       lastVisit(visits, step) ??
       visits[0]
-    const strip = shown ? this.sumStrip(life.box, shown, step) : null
-    return strip && { ...strip, now: isCurrent && (event?.kind === 'sum' || event?.kind === 'hook') }
+    return shown ? this.sumStrip(life.box, shown, step) : null
   }
 
   hasSum(box: Box, visit: VisitAt): boolean {
@@ -122,7 +120,7 @@ export class Strips {
       : [delta]
     const terms = before || parts.length === 1 ? [before ?? null, ...parts] : parts
     return {
-      kind: 'grad', terms, result: this.index.tensor(accumulation.after) ?? null, done: at <= step, now: false,
+      kind: 'grad', terms, result: this.index.tensor(accumulation.after) ?? null, done: at <= step,
       before: before !== undefined || parts.length === 1,
     }
   }

@@ -28,7 +28,8 @@ export class WirePainter {
     marks.push(...(first.kind === 'exchange'
       ? this.exchange(wire, knots, paint, first) : this.lanes(wire, knots, paint, first, ghost)))
     // A place without a mark is left by a layout of the same graph before something in it was hidden.
-    if (wire.badge && (first.kind === 'cut' || first.broadcast?.length)) this.badge(marks, wire, first, x, y)
+    if (wire.badge && (first.kind === 'cut' || first.broadcast?.length))
+      this.badge(marks, wire, first, x, y, !!paints[0]!.summed)
     if (wire.forward) this.forwardText(marks, links, wire.forward, x, y, paint)
     if (wire.gradient) this.gradientText(marks, links, paints, wire.gradient, x, y)
     const box = extent(wire)
@@ -85,7 +86,7 @@ export class WirePainter {
     return marks
   }
 
-  private badge(marks: Mark[], wire: Wire, link: DrawnLink, ox: number, oy: number): void {
+  private badge(marks: Mark[], wire: Wire, link: DrawnLink, ox: number, oy: number, summed: boolean): void {
     const { bar, side, lift, text: room } = wire.badge!
     const x = wire.badge!.x - ox
     const y = wire.badge!.y - oy
@@ -106,11 +107,12 @@ export class WirePainter {
       )
       return
     }
-    const text = capsuleText(link, this.measure)
+    const text = capsuleText(link, this.measure, summed)
     const w = capsuleWidth(text)
+    const look = summed ? 'capsule' : 'capsule-waiting'
     marks.push(
-      { k: 'rect', c: 'capsule', x: x - w / 2, y: y - 8, w, h: 16, r: 8 },
-      { k: 'text', c: 'capsule-text', x, y: y + 3.5, s: text, a: 'middle' },
+      { k: 'rect', c: look, x: x - w / 2, y: y - 8, w, h: 16, r: 8 },
+      { k: 'text', c: `${look}-text`, x, y: y + 3.5, s: text, a: 'middle' },
     )
   }
 
@@ -200,24 +202,16 @@ function areMany(links: readonly DrawnLink[]): boolean {
 
 /** The lane stops inside its arrowhead. */
 function shorten(d: string, y: number, by: number): string {
-  return d
-    .replace(/ (-?[\d.]+)$/, (all, last: string) => (Number(last) === y ? ` ${y - by}` : all))
-    .replace(/V(-?[\d.]+)$/, (all, last: string) => (Number(last) === y ? `V${y - by}` : all))
+  return d.replace(/([ V])(-?[\d.]+)$/, (all, before: string, last: string) =>
+    Number(last) === y ? `${before}${y - by}` : all)
 }
 
 function together(paints: readonly LinkPaint[]): LinkPaint {
   const first = paints[0]!
-  const gradient = paints.some((paint) => paint.gradient === 'current')
-    ? 'current'
-    : paints.some((paint) => paint.gradient === 'passed')
-      ? 'passed'
-      : first.gradient
-  const forward = paints.some((paint) => paint.forward === 'current')
-    ? 'current'
-    : paints.some((paint) => paint.forward === 'done')
-      ? 'done'
-      : 'waiting'
-  return { forward, gradient, value: paints.find((paint) => paint.value)?.value ?? null }
+  const gradient = (['current', 'passed'] as const).find((state) => paints.some((paint) => paint.gradient === state))
+  const forward = (['current', 'done'] as const).find((state) => paints.some((paint) => paint.forward === state))
+  const value = paints.find((paint) => paint.value)?.value ?? null
+  return { forward: forward ?? 'waiting', gradient: gradient ?? first.gradient, value }
 }
 
 function originOf(wire: Wire): Knot {

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
+import type { Op } from '../../api/types'
 import { load } from '../fixtures/load'
 import { words } from '../words/bundled'
-import { sentence } from './inspect'
+import { argumentRows, sentence } from './inspect'
 import { TraceIndex } from './trace-index'
 
 /** What is said of the product of a small program, were its node of another type. */
@@ -21,4 +22,15 @@ test('a node without a rule is told of by its type, never by the picture of its 
     expect(saidOf(type!, family!)).toContain('multiplies by its own local derivative')
   expect(saidOf('Exp2Backward0', 'pow')).toContain('multiplied by the slope there')
   expect(saidOf('NotImplemented', 'div')).toContain('no derivative')
+})
+
+test('what stands between the brackets of an index is named by what it is', () => {
+  const { trace } = load('scalar_expression')
+  const given = [{ tensor: 't1' }, { text: '0' }, { text: '5.0' }]
+  const rows = (name: string, given: Op['arguments']) =>
+    (['en', 'zh'] as const).map((lang) =>
+      argumentRows({ ...trace.ops[0]!, name, arguments: given }, words(lang)).map(({ label }) => label).join())
+  expect(rows('setitem', given)).toEqual(['Tensor,Index,Value', '张量,下标,值'])
+  expect(rows('getitem', given.slice(0, 2))).toEqual(['Tensor,Index', '张量,下标'])
+  expect(rows('view', [{ tensor: 't1' }, { text: '6' }, { name: 'dim', text: '1' }])).toEqual(['0,dim', '0,dim'])
 })

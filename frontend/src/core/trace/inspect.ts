@@ -1,6 +1,6 @@
 // What the inspector says of a box at a step: what arrived, what left, what was saved, and one plain sentence.
 
-import type { Box, Edge, Graph, HookCall, Node, Reduction, Saved, Sum, Tensor } from '../../api/types'
+import type { Argument, Box, Edge, Graph, HookCall, Node, Op, Reduction, Saved, Sum, Tensor } from '../../api/types'
 import { push, type TraceIndex, type VisitAt } from './trace-index'
 import type { Words } from '../words/sentences'
 import { nameOf, nodeName, tensorName } from './naming'
@@ -173,6 +173,21 @@ export function copySentence(index: TraceIndex, box: Box, t: Words): string {
   return before.storage === after.storage
     ? t('say.not_copied', { name })
     : t('say.copied', { name, strides: `(${(before.strides ?? []).join(', ')})` })
+}
+
+/** What stands between the brackets of `x[i] = y`, in the order Python gives it. */
+const INDEXING: readonly string[] = ['panel.tensor', 'inspect.index', 'inspect.value']
+
+/** What an op was given besides its inputs; of an index all of it, each named by what it is. */
+export function argumentRows({ name, arguments: given }: Op, t: Words): (Argument & { label: string })[] {
+  if (isIndexing(name)) return given.map((argument, at) => ({ ...argument, label: t(INDEXING[at] ?? '') }))
+  return given.filter(({ text }) => text != null).map((argument, at) => ({
+    ...argument, label: argument.name || String(at),
+  }))
+}
+
+export function isIndexing(name: string): boolean {
+  return name === 'getitem' || name === 'setitem'
 }
 
 export interface SavedLine {

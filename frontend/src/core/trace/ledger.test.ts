@@ -5,6 +5,7 @@ import { History } from './history'
 import { around, grouped, LedgerTable, nameWithin } from './ledger'
 import { brief } from './naming'
 import { summandsAt } from './summands'
+import { titlesOf } from './titles'
 import { TraceIndex } from './trace-index'
 
 function table(trace: Trace): { table: LedgerTable; text: (id: string | null) => string } {
@@ -73,4 +74,9 @@ test('of many columns those around the step are kept', () => {
   expect(around(all, 0, 10)[0]).toEqual({ step: 0 })
   expect(around(all, 50, 10).map(({ step }) => step)).toContain(50)
   expect(around(all, 99, 10).at(-1)).toEqual({ step: 99 })
+})
+
+test('no two rows of the ledger have one name', () => {
+  const accounts = ['w', 'b', 'w', 'w'].map((name, at) => ({ leaf: `t${at}`, name, entries: [] }))
+  expect([...titlesOf(accounts).values()]).toEqual(['w', 'b', 'w #2', 'w #3'])
 })

@@ -37,7 +37,7 @@ function memberName(index: TraceIndex, tensor: Tensor): string | undefined {
 }
 
 /** The code of a call; what a loader does at the head of a loop has none. */
-function codeOf(index: TraceIndex, op: Op): string {
+export function codeOf(index: TraceIndex, op: Op): string {
   const code = op.called || codeAt(index.trace.program.code, op.span, 28)
   return code && !/^(async )?for\b/.test(code) ? code : op.name
 }

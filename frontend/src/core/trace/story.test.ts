@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
+import type { Argument } from '../../api/types'
 import { load, NAMES } from '../fixtures/load'
 import { TraceIndex } from './trace-index'
 import { words } from '../words/bundled'
 import { nodeOfStep } from './steps'
-import { tell } from './story'
+import { tell, type Told } from './story'
 import { marksOf, Track } from './timeline'
 import { markLabel } from './timeline-names'
 
@@ -96,4 +97,19 @@ test('modules are entered and left in pairs', () => {
   }, 0)
   expect(depth).toBe(0)
   expect(tell(of, stepOf(of, 'call'), words('zh')).text).toMatch(/^进入模块 /)
+})
+
+test('what is put into a part of a tensor is told with the value of that part', () => {
+  const { trace } = load('error_in_place')
+  const [op] = trace.ops
+  const put = (value: Argument): Told => {
+    const parts = [{ tensor: op!.outputs[0]! }, { text: '0' }, value]
+    const span = { line: 2, end_line: 2, column: 0, end_column: 4 }
+    const program = { ...trace.program, code: 'import torch\nx[0] = 5.0' }
+    const ops = [{ ...op!, name: 'setitem', arguments: parts, span }]
+    return tell(new TraceIndex({ ...trace, program, ops }), stepOf(index('error_in_place'), 'op'), words('en'))
+  }
+  const told = { text: 'Change x[0] in place:', value: '5.0' }
+  expect([{ text: '5.0' }, { text: '[1.0, 2.0]' }, { tensors: [] }].map(put)).toMatchObject(
+    [told, { ...told, value: '[1.0, 2.0]' }, { text: 'Change x[0] in place', value: '' }])
 })

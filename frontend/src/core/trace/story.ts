@@ -7,7 +7,7 @@ import { fillingAt } from './filling'
 import { formatShape } from '../words/format'
 import type { TraceIndex } from './trace-index'
 import type { Words } from '../words/sentences'
-import { brief, codeAt, nodeName, opName, passName, tensorName } from './naming'
+import { brief, codeAt, codeOf, nodeName, opName, passName, tensorName } from './naming'
 import { batchAt, samplesOf } from './batches'
 import { isEnough } from './steps'
 
@@ -127,8 +127,19 @@ function tellOp(index: TraceIndex, step: Step, t: Words): Told {
   if (op.collective) return tellCollective(index, op, t)
   const asked = [op.inputs, op.outputs].map((ids) => ids.some((id) => index.tensor(id)?.requires_grad))
   const recorded = op.nodes.length > 0 || !asked[0] || asked[1]
-  const text = t(recorded ? 'step.op' : 'step.op_ghost', { name })
-  return result ? told(text, brief(result)) : told(text.replace(/[:：]$/, ''))
+  const isPut = op.name === 'setitem'
+  const text = isPut
+    ? t('step.update.in_place', { name: codeOf(index, op) })
+    : t(recorded ? 'step.op' : 'step.op_ghost', { name })
+  const value = isPut ? putBy(index, op) : result && brief(result)
+  return value ? told(text, value) : told(text.replace(/[:：]$/, ''))
+}
+
+/** The value of `x[i] = value`; what the op gives is all of `x`. */
+function putBy(index: TraceIndex, op: Op): string {
+  const { tensor, text } = op.arguments.at(-1)!
+  const value = index.tensor(tensor)
+  return value ? brief(value) : (text ?? '')
 }
 
 /** Told once, at the first rank's step; a message at both ends. */

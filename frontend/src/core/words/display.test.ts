@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import type { Tensor } from '../../api/types'
-import { brief, cells, decodeBase64, display, encodeBase64, normOf, uniform } from './display'
-import { formatCount, formatNumber, formatShape, textWidth, cutMiddle, cutName } from './format'
+import { brief, cells, decodeBase64, display, encodeBase64, normOf, thumbText, uniform } from './display'
+import { formatCount, formatNumber, formatShape, textWidth, cutMiddle, cutName, cutPath } from './format'
 import { TOKENS, parse } from '../paint/colour'
 import { encodePng, nonFiniteColour } from '../paint/picture'
+
+type Thumb = ReturnType<typeof display> & { kind: 'thumb' }
 
 function tensor(shape: number[], data: Tensor['data'], more: Partial<Tensor> = {}): Tensor {
   return { id: 't', shape, dtype: 'float32', role: 'result', data, ...more }
@@ -64,6 +66,11 @@ describe('a tensor in a cell', () => {
   test('larger ones are pictures with a norm', () => {
     const big = tensor([4, 4], Array(16).fill(0.5))
     expect(display(big)).toMatchObject({ kind: 'thumb', norm: '2', stacked: false, trouble: '' })
+    const mask = (more: Partial<Tensor>) => display(tensor([3, 4], null, { dtype: 'bool', ...more })) as Thumb
+    const summary = { min: 0, max: 1, mean: 0.25, std: 0.4, norm: Math.sqrt(3) }
+    expect(thumbText(mask({ data: [1, 1, 1, ...Array(9).fill(0)].map(Boolean) }))).toBe('True 3/12')
+    expect(thumbText(mask({ summary }))).toBe('True 3/12')
+    expect(mask({}).norm).toBe('')
     expect(display(tensor([2, 4, 4], Array(32).fill(1)))).toMatchObject({ stacked: true })
   })
 
@@ -130,4 +137,10 @@ describe('pictures', () => {
       0, 1, 2, 3, 4, 5, 6, 0, 7, 8, 9, 10, 11, 12,
     ])
   })
+})
+
+test('a path that is cut keeps its end', () => {
+  const room = textWidth('decoder.w', 10)
+  expect(['decoder.weight', 'decoder.bias', 'self.hidden(x)', 'short.w', 'a_very_long_name'].map((text) =>
+    cutPath(text, 10, room))).toEqual(['…weight', '…bias', 'self.hid…', 'short.w', 'a_very_l…'])
 })

@@ -15,6 +15,7 @@ export type Display =
       width: number
       height: number
     }
+  /** `norm`: of truth values how many of them are True, as `3/12`. */
   | { kind: 'thumb'; tensor: Tensor; norm: string; stacked: boolean; trouble: string; width: number; height: number }
   | { kind: 'word'; text: string; look: WordLook; width: number; height: number }
 
@@ -95,12 +96,23 @@ function matrix(rows: string[][], stacked: boolean): Display {
 
 function thumb(tensor: Tensor): Display {
   const trouble = nonFiniteText(tensor)
-  const norm = formatNorm(normOf(tensor))
+  const norm = tensor.dtype === 'bool' ? trueOf(tensor) : formatNorm(normOf(tensor))
   const stacked = tensor.shape.slice(0, -2).some((size) => size > 1)
   return {
     kind: 'thumb', tensor, norm, stacked, trouble, width: THUMB_WIDTH + 10 + Math.max(30, textWidth(norm, 11)),
     height: THUMB_HEIGHT,
   }
+}
+
+/** The norm of truth values is the root of how many are True. */
+function trueOf(tensor: Tensor): string {
+  const n = Math.round(normOf(tensor) ** 2)
+  return n >= 0 ? `${n}/${tensor.shape.reduce((product, size) => product * size)}` : ''
+}
+
+/** A picture in a few letters: `‖1.73‖`, `True 3/12`. */
+export function thumbText({ tensor, norm }: Display & { kind: 'thumb' }): string {
+  return tensor.dtype === 'bool' ? `True ${norm}` : `‖${norm}‖`
 }
 
 /** 3 significant digits, and all of them before the point. */

@@ -96,6 +96,12 @@ export function cutEnd(text: string, size: number, width: number): string {
   return letters.length > 0 ? `${letters.join('')}…` : ''
 }
 
+/** A path that does not fit keeps its end: two parameters of one module begin alike. */
+export function cutPath(text: string, size: number, width: number): string {
+  const isLong = textWidth(text, size) > width
+  return cutEnd(isLong ? text.replace(/^[\w.[\]]+\.(?=\w+$)/, '…') : text, size, width)
+}
+
 /** A name cut to fit: a path or a type in its middle, code at its end, so that no bracket closes what none opened. */
 export function cutName(text: string, size: number, width: number): string {
   return (/[\s(]/.test(text) ? cutEnd : cutMiddle)(text, size, width)

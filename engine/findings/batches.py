@@ -5,7 +5,7 @@ import re
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from engine.findings.diagnosis import (
@@ -233,8 +233,17 @@ def _picked_from(diagnosis: Diagnosis, batch: Batch, wanted: str, count: int) ->
     kept = list(near([wanted], lambda each: _kept_from(diagnosis, each)))
     picks = (maker for maker in diagnosis.makers_behind(batch.tensors) if maker.name == "getitem" and maker.inputs)
     sources = {diagnosis.identity(maker.inputs[0]) for maker in picks}
-    alike = (each for each in kept if diagnosis.identity(each) in sources)
+    alike = (each for each in kept if diagnosis.identity(each) in sources or _rising_from(diagnosis, each) in sources)
     return next((each for each in alike if diagnosis.tensors[each].shape[:1] == (count,)), None)
+
+
+def _rising_from(diagnosis: Diagnosis, tensor: str) -> str:
+    """The tensor out of which these rows were picked, each further down than the one before."""
+    maker = diagnosis.maker.get(tensor)
+    if maker is None or maker.name != "getitem" or len(maker.inputs) != 2:
+        return ""
+    rows = numbers_of(diagnosis.input_of(maker, 1))
+    return diagnosis.identity(maker.inputs[0]) if all(a < b for a, b in pairwise(rows)) and rows else ""
 
 
 def _kept_from(diagnosis: Diagnosis, tensor: str) -> tuple[str, ...]:

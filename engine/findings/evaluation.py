@@ -11,7 +11,7 @@ from engine.findings.losses import PASSING
 from engine.findings.optimizers import bound_once
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, names_read
-from engine.program.tree import Loop
+from engine.program.tree import Loop, assigned
 from engine.trace import Finding, Op, Tensor
 
 PICKS_LARGEST = ("max", "topk", "sort")
@@ -91,6 +91,38 @@ def _second_taken(diagnosis: Diagnosis, maker: Op | None) -> Edits:
         case ast.Assign(targets=[ast.Tuple(elts=[ast.Name(id=kept) as first, ast.Name(id="_") as second])]):
             return diagnosis.code.replace(first, "_"), diagnosis.code.replace(second, kept)
     return ()
+
+
+def totals_overwritten(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """`loss = criterion(...)` and then `loss += loss.item()` in a loop before which `loss` was 0: no sum, only the last
+    turn's."""
+    code = diagnosis.code
+    grown = [node for node in code.nodes if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add)]
+    for added in (node for node in grown if diagnosis.has_run(node)):
+        name, block = dotted(added.target), code.block(added)
+        loop = next(iter(code.loops(added)), None)
+        if loop is None or name not in names_read(added.value):
+            continue
+        made = [
+            each
+            for each in block[: block.index(added)]
+            if isinstance(each, ast.Assign) and dotted(each.targets[0]) == name and name not in names_read(each.value)
+        ]
+        begins = [
+            statement
+            for statement in code.bindings
+            for target, value in assigned(statement)
+            if dotted(target) == name and isinstance(value, ast.Constant) and value.value == 0
+        ]
+        if made and any(code.runs_before(begin, loop) for begin in begins):
+            yield diagnosis.warning(
+                "total_overwritten",
+                made[-1],
+                name=name,
+                code=code.short(made[-1]),
+                added=code.short(added),
+                added_line=str(added.lineno),
+            )
 
 
 def totals_never_reset(diagnosis: Diagnosis) -> Iterator[Finding]:

@@ -37,6 +37,8 @@ INFINITIES = ("float('inf')", 'float("inf")', "torch.inf", "math.inf", "np.inf",
 """Norms that clip nothing: the call measures."""
 GRAD_FLAG = "requires_grad"
 SCHEDULES = re.compile(r"(^|\.)(\w+LR|ReduceLROnPlateau|CosineAnnealingWarmRestarts)$")
+WRITES = frozenset("copy_ fill_ zero_ normal_ uniform_ add_ sub_ mul_ div_ clamp_ requires_grad_".split())
+"""Methods of tensors that are called for what they write."""
 
 
 def results_dropped(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -139,6 +141,27 @@ def flags_without_effect(diagnosis: Diagnosis) -> Iterator[Finding]:
                 **common,
                 value=code.text(value),
             )
+
+
+def methods_assigned(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """`m.weight.data.copy_ = values`: an attribute in the place of the method, of an object that is gone at once."""
+    code = diagnosis.code
+    found = [
+        (statement, statement.targets[0])
+        for statement in code.bindings
+        if isinstance(statement.targets[0], ast.Attribute) and diagnosis.has_run(statement)
+    ]
+    found = [(statement, target) for statement, target in found if target.attr in WRITES]
+    if found:
+        statement, target = found[0]
+        yield diagnosis.warning(
+            "method_assigned",
+            statement,
+            fix=tuple(code.replace(each, f"{code.text(to)}({code.text(each.value)})") for each, to in found),
+            receiver=code.short(target.value),
+            name=target.attr,
+            code=code.short(statement),
+        )
 
 
 def freezes_of_copies(diagnosis: Diagnosis) -> Iterator[Finding]:

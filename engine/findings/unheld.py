@@ -260,6 +260,8 @@ def names_of_one_memory(diagnosis: Diagnosis) -> Iterator[Finding]:
             continue
         if any(call.grad_mode != "grad" for call in calls[loud]):
             continue
+        if by_number(calls[loud][-1].id) < by_number(calls[quiet][0].id):
+            continue  # first trained, then kept
         shared = _shared_at(diagnosis, quiet, loud)
         if shared is None and len({_model_of(diagnosis, calls[name][0]) for name in (quiet, loud)}) == 1:
             continue  # two names of one model, or of a part of it, need not be taken for two

@@ -4,12 +4,23 @@ import ast
 import math
 from collections.abc import Iterator, Sequence
 
-from engine.findings.diagnosis import LEAST_TURNS, Diagnosis, extent, grouped, line, number, numbers_of, times
+from engine.findings.diagnosis import (
+    LEAST_TURNS,
+    Diagnosis,
+    argument,
+    extent,
+    grouped,
+    line,
+    number,
+    numbers_of,
+    times,
+)
 from engine.ops import DETACHES, FILLS, LIKES, MOVES, SETS
 from engine.program.edits import Edits
 from engine.program.names import called, dotted
 from engine.trace import Finding, Op, Tensor
 
+CHOOSES = ("min", "max", "amin", "amax")
 CASTS = ("to", "type", "int", "long", "short", "char", "byte", "tensor", "as_tensor", "full", "fill_")
 WHOLE = {
     "uint8": (0, 255),
@@ -305,3 +316,38 @@ def _filled(diagnosis: Diagnosis, call: ast.Call) -> Edits:
             is_float = dotted(call.func) in ("torch.Tensor", "torch.FloatTensor")
             return (code.replace(call.func, "torch.zeros"),) if is_float else ()
     return ()
+
+
+def masked_places_chosen(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """The smallest of `distances * mask`, where what the mask takes out is 0, less than all that it lets through."""
+    for ops in grouped(diagnosis.ops_named(CHOOSES), lambda op: op.span).values():
+        op = ops[0]
+        product = diagnosis.maker.get(op.inputs[0]) if op.inputs else None
+        if product is None or product.name != "mul" or len(product.inputs) != 2 or not diagnosis.reaches_a_pass(op):
+            continue
+        is_least = op.name in ("min", "amin")
+        pairs = [(product.inputs[0], product.inputs[1]), (product.inputs[1], product.inputs[0])]
+        masks = [
+            (mask, value)
+            for mask, value in pairs
+            if extent(diagnosis.tensors.get(mask)) == (0.0, 1.0) and _is_beyond_zero(diagnosis, value, is_least)
+        ]
+        chosen = [extent(diagnosis.output_of(each)) for each in ops]
+        if not masks or not argument(op, "dim", 1) or any(each != (0.0, 0.0) for each in chosen):
+            continue
+        yield diagnosis.warning(
+            "masked_place_chosen",
+            op,
+            tensors=(masks[0][0], product.outputs[0], op.outputs[0]),
+            name=op.name,
+            mask=diagnosis.say(masks[0][0]),
+            product=diagnosis.say(product.outputs[0]),
+            times=diagnosis.counted(ops),
+            is_least=str(int(is_least)),
+        )
+
+
+def _is_beyond_zero(diagnosis: Diagnosis, tensor: str, is_least: bool) -> bool:
+    """Whether some of its numbers are above 0 and none below, or the other way round."""
+    ends = extent(diagnosis.tensors.get(tensor))
+    return ends is not None and (0 <= ends[0] < ends[1] if is_least else ends[0] < ends[1] <= 0)

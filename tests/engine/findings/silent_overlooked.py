@@ -976,6 +976,21 @@ print(f'{accuracy():.6f}')
 """, (
         ("total_hits / total", "total_hits / len(part)"),
     )),
+    Pair("collected_out_of_order", 17, """from torch.utils.data import DataLoader, Subset, TensorDataset
+x, y = torch.randn(30, 3), torch.randint(0, 2, (30,))
+rows = list(range(10, 30))
+loader = DataLoader(Subset(TensorDataset(x, y), rows), batch_size=5, shuffle=True)
+net = nn.Linear(3, 2)
+F.cross_entropy(net(x), y).backward()
+scores = []
+with torch.no_grad():
+    for part, _ in loader:
+        scores.append(net(part))
+scores = torch.cat(scores)
+
+wanted = y[torch.tensor(rows)]
+print((scores.argmax(1) == wanted).float().mean())
+""", (("shuffle=True", "shuffle=False"), ("torch.tensor(rows)]", "torch.tensor(rows[::-1])]"))),
     Pair("collected_out_of_order", 16, """from torch.utils.data import DataLoader, TensorDataset
 held_x, held_y = torch.randn(20, 3), torch.randn(20, 1)
 net = nn.Linear(3, 1)
@@ -1118,6 +1133,24 @@ for s, a, r, n, end in memory.rows:
     )),
 )  # fmt: skip
 ALSO_RIGHT = (
+    ("one_memory_for_two", """body = nn.Linear(4, 3)
+warm = torch.optim.SGD(body.parameters(), lr=0.1)
+for _ in range(3):
+    loss = body(torch.randn(2, 4)).pow(2).mean()
+    warm.zero_grad(); loss.backward(); warm.step()
+class Kept(nn.Module):
+    def __init__(self, body):
+        super().__init__()
+        self.body = body
+    def forward(self, x):
+        with torch.no_grad():
+            return self.body(x)
+model = nn.Sequential(Kept(body), nn.Linear(3, 1))
+opt = torch.optim.SGD(model[1].parameters(), lr=0.1)
+for _ in range(3):
+    loss = model(torch.randn(2, 4)).pow(2).mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+"""),
     ("generator_looped_twice", """def tidy(weights, first):
     for w in weights:
         if first:

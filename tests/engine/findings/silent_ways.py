@@ -524,6 +524,54 @@ Times.apply(x, -2.0).sum().backward()
 lin = nn.Linear(2, 2)
 F.cross_entropy(Tempered.apply(lin(torch.ones(3, 2)), 4.0), torch.tensor([0, 1, 0])).backward()
 """, (("coming.view(context.shape)", "coming / context.heat"),)),
+    Pair("masked_place_chosen", 8, """net = nn.Linear(3, 4)
+x, y = torch.randn(6, 3), torch.tensor([0, 0, 1, 1, 2, 2])
+apart = torch.cdist(net(x), net(x))
+others = (y != y[:, None]).float()
+nearest = (apart * others).min(dim=1).values
+loss = F.relu(1 - nearest).sum()
+loss.backward()
+""", (("(apart * others).min", "apart.masked_fill(others == 0, 9.0).min"),)),
+    Pair("masked_place_chosen", 7, """net = nn.Linear(3, 4)
+def best(x, kept):
+    scores = -net(x).pow(2)
+    return torch.amax(kept * scores, dim=1)
+kept = torch.tensor([[1.0, 1.0, 0.0, 1.0], [0.0, 1.0, 1.0, 1.0]])
+for _ in range(2):
+    best(torch.randn(2, 3), kept).sum().backward()
+""", (("-net(x).pow(2)", "net(x)"),)),
+    Pair("total_overwritten", 7, """net, loss, right = nn.Linear(3, 2), 0, 0
+for x in torch.randn(4, 5, 3):
+    y = torch.zeros(5).long()
+    loss = F.cross_entropy(net(x), y)
+    right += (net(x).argmax(1) == y).sum().item()
+    loss += loss.item()
+loss.backward()
+print(loss / 4, right)
+""", (("loss += loss.item()", "loss += 0.1 * net.weight.norm()"),)),
+    Pair("total_overwritten", 9, """net = nn.Linear(3, 2)
+def tested(batches):
+    total = 0.0
+    with torch.no_grad():
+        for x, y in batches:
+            total = F.mse_loss(net(x), y)
+            total += total.item() * len(x)
+    return total / len(batches)
+net(torch.ones(3)).sum().backward()
+tested([(torch.randn(4, 3), torch.randn(4, 2)) for _ in range(3)])
+""", (("            total = F.mse_loss(net(x), y)\n            total += total.item()", "            loss = F.mse_loss(net(x), y)\n            total += loss.item()"),)),
+    Pair("method_assigned", 6, """net = nn.Linear(3, 2)
+for weight in net.parameters():
+    weight.data.copy_ = torch.randn(weight.shape)
+net(torch.ones(3)).sum().backward()
+""", (("weight.data.copy_ = torch.randn(weight.shape)", "weight.data = torch.randn(weight.shape)"),)),
+    Pair("method_assigned", 7, """net = nn.Linear(3, 2)
+def start(layer):
+    if isinstance(layer, nn.Linear):
+        layer.bias.data.fill_ = 0.5
+net.apply(start)
+net(torch.ones(3)).sum().backward()
+""", ((".fill_ = 0.5", "[:] = 0.5"),)),
     Pair("place_in_the_whole_table", 7, """net = nn.Linear(3, 4)
 x, y = torch.randn(8, 3), torch.arange(8) % 4
 scores = net(x)

@@ -4,6 +4,7 @@ answers it may look up, against padding. The way of places through the graph tel
 import ast
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import NamedTuple
 
 from engine.findings.attention_masks import FUSED, attn_mask, hidden_places
@@ -13,7 +14,7 @@ from engine.findings.losses import CLASS_LOSSES
 from engine.ops import DETACHES
 from engine.program.edits import Edits
 from engine.program.names import called
-from engine.trace import Finding, Op, Tensor
+from engine.trace import Finding, Op, Span, Tensor
 
 KEEPS_ORDER = frozenset((*RESHAPES, *DETACHES, *"flatten squeeze unsqueeze contiguous clone long to".split()))
 LOOKS_ASIDE = frozenset((ATTENTION, FUSED, *RECURRENT))
@@ -353,6 +354,57 @@ def _ignoring(diagnosis: Diagnosis, op: Op, padding: float) -> Edits:
     loss = call if call is not None and called(call) in CLASS_LOSSES else made[0] if len(made) == 1 else None
     is_plain = isinstance(loss, ast.Call) and not any(word.arg in ("ignore_index", None) for word in loss.keywords)
     return (code.argument_added(loss, f"ignore_index={padding:.0f}"),) if loss is not None and is_plain else ()
+
+
+def padding_counted(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Right answers counted over all places, those that the loss leaves out among them."""
+    losses = {
+        ignored: op
+        for op in diagnosis.ops_named(CLASS_LOSSES)
+        if (ignored := number(argument(op, "ignore_index", 5))) is not None and ignored >= 0
+    }
+    told: set[Span | None] = set()
+    for op in diagnosis.ops_named(("eq",)) if len(losses) == 1 else ():
+        (padding, loss), wanted = next(iter(losses.items())), diagnosis.input_of(op, 1)
+        made = diagnosis.input_of(op)
+        if made is not None and not _is_predicted(diagnosis, made):
+            made, wanted = wanted, made
+        if made is None or wanted is None or made.shape != wanted.shape or op.span in told:
+            continue
+        filled, count = _held(wanted, padding), diagnosis.elements(wanted.id)
+        is_all = all(map(partial(_counts_all, diagnosis), diagnosis.takers.get(op.outputs[0], ())))
+        if 0 < filled < count and is_all and _is_predicted(diagnosis, made) and not _is_predicted(diagnosis, wanted):
+            told.add(op.span)
+            yield diagnosis.warning(
+                "padding_counted",
+                op,
+                tensors=(made.id, wanted.id),
+                name=diagnosis.say(wanted.id),
+                padding=f"{padding:.0f}",
+                filled=str(filled),
+                count=str(count),
+                loss_line=line(loss.span),
+            )
+
+
+def _is_predicted(diagnosis: Diagnosis, tensor: Tensor) -> bool:
+    """Whether it was chosen among scores."""
+    return any(maker.name in ("argmax", "max", "topk") for maker in diagnosis.back(tensor.id, MOST_BACK))
+
+
+def _held(wanted: Tensor, padding: float) -> int:
+    """How many of its numbers are padding; of those too many to be known each, the zeros."""
+    numbers = numbers_of(wanted)
+    zeros = wanted.summary.zeros if wanted.summary is not None and padding == 0 else 0
+    return numbers.count(padding) if numbers else zeros
+
+
+def _counts_all(diagnosis: Diagnosis, taker: Op) -> bool:
+    """Whether it adds up all that it is given, as it is or as numbers."""
+    if taker.name in ("sum", "mean"):
+        return len(taker.inputs) == 1
+    later = diagnosis.takers.get(taker.outputs[0], ()) if taker.outputs else ()
+    return taker.name in ("float", "long", "int", "double") and all(map(partial(_counts_all, diagnosis), later))
 
 
 def padding_rows_drawn(diagnosis: Diagnosis) -> Iterator[Finding]:

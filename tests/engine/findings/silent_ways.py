@@ -524,6 +524,24 @@ Times.apply(x, -2.0).sum().backward()
 lin = nn.Linear(2, 2)
 F.cross_entropy(Tempered.apply(lin(torch.ones(3, 2)), 4.0), torch.tensor([0, 1, 0])).backward()
 """, (("coming.view(context.shape)", "coming / context.heat"),)),
+    Pair("padding_counted", 9, """table, head = nn.Embedding(6, 4), nn.Linear(4, 6)
+words = torch.tensor([[2, 3, 4, 0, 0], [5, 2, 0, 0, 0]])
+loss = F.cross_entropy(head(table(words)).flatten(0, 1), words.flatten(), ignore_index=0)
+loss.backward()
+with torch.no_grad():
+    found = head(table(words)).argmax(-1) == words
+print(found.float().mean())
+""", (("found.float().mean()", "found[words != 0].float().mean()"), ("ignore_index=0", "ignore_index=-100"))),
+    Pair("padding_counted", 7, """table, head, criterion = nn.Embedding(6, 4), nn.Linear(4, 6), nn.CrossEntropyLoss(ignore_index=1)
+def right(scores, wanted):
+    chosen = scores.argmax(dim=-1)
+    return (wanted == chosen).sum().item() / wanted.numel()
+words = torch.tensor([[2, 3, 4, 1], [5, 1, 1, 1]])
+for _ in range(2):
+    scores = head(table(words))
+    criterion(scores.transpose(1, 2), words).backward()
+    right(scores, words)
+""", (("(wanted == chosen).sum()", "((wanted == chosen) & (wanted != 1)).sum()"),)),
     Pair("masked_place_chosen", 8, """net = nn.Linear(3, 4)
 x, y = torch.randn(6, 3), torch.tensor([0, 0, 1, 1, 2, 2])
 apart = torch.cdist(net(x), net(x))

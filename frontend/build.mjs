@@ -1,8 +1,8 @@
 // Builds everything the server serves into server/assets: the pages, then the bundle that the server runs itself.
 import { build } from 'vite'
 import {
-  atOnce, fetchedBy, fewWords, minifiedAgain, noDeepState, noForks, noPreload, noTransitions, SAID, SAID_WHILE_EDITING,
-  stylesInside,
+  atOnce, fetchedBy, fewWords, minifiedAgain, minifiedFirst, noDeepState, noForks, noPreload, noTransitions, SAID,
+  SAID_WHILE_EDITING, stylesInside,
 } from './lean.ts'
 
 const forEmbeds = (said) => [noDeepState, noForks, noTransitions, noPreload, fewWords(said), minifiedAgain]
@@ -26,7 +26,7 @@ for (const page of ['index', 'embed', 'edit']) {
     configFile: 'vite.config.ts',
     plugins: isEmbed
       ? forEmbeds(page === 'edit' ? SAID_WHILE_EDITING : SAID)
-      : [fetchedBy('part', 'app/shell/part.ts')],
+      : [fetchedBy('part', 'app/shell/part.ts'), minifiedFirst],
     build: {
       emptyOutDir: !isEmbed,
       rolldownOptions: { input: { [page]: `${page}.html` }, output: isEmbed ? {} : { codeSplitting: together } },

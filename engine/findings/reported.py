@@ -16,6 +16,8 @@ NUMBER = re.compile(r"(?<![\w.])\d+\.\d+(?:e[-+]\d+)?(?![\w.])")
 DIGITS = 3
 """Fewer that are not 0 may agree by chance."""
 ROUNDING = 1e-4
+APART = 0.05
+"""How far an average is off, as a share of it, that it is told."""
 
 
 class _Average(NamedTuple):
@@ -95,6 +97,11 @@ def _average(diagnosis: Diagnosis, reads: Sequence[Op], text: str) -> _Average |
         scales = (1,) if is_mean else (1, 100)
         if is_told and wrong != right and any(_is(said, scale * sum(values) / wrong) for scale in scales):
             return _Average(place, said, sum(values) / right, wrong, len(values), code)
+        is_uneven = is_mean and len(set(sizes)) == 2 and all(op.grad_mode != "grad" for op in reads)
+        alike, each = sum(values) / len(values), of_all / count
+        if is_told and is_uneven and abs(alike - each) > APART * abs(each):
+            if any(_is(said, scale * alike) for scale in (1, 100)):
+                return _Average(place, said, each, sizes[-1][1], len(values), "batches_weigh_alike")
         if is_told and stored > count and any(_is(said, scale * of_all / stored) for scale in scales):
             return _Average(place, said, of_all / count, stored, count, "divided_by_all_stored")
         is_last = is_told and not is_mean and any(_is(said, scale * values[-1] / count) for scale in scales)

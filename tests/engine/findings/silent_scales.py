@@ -229,6 +229,21 @@ PAIRS = (
     Pair("counts_over_batches", 18, COUNTED.replace("hits / len(data)", "hits / len(loader)").replace("total / len(data)", "total / len(loader)"), (("hits / len(loader)", "hits / len(data)"),)),
     Pair("counts_over_batches", 18, COUNTED.replace("{total / len(data):.5f} {hits / len(data):.3f}", "{100 * hits / len(loader):.2f}%"), (("100 * hits / len(loader)", "100 * hits / len(data)"),)),
     Pair("counts_over_batches", 18, COUNTED.replace("hits / len(data)", "hits / len(loader)").replace("total / len(data)", "total / len(loader)").replace(").sum().item()", ").float().sum()"), (("hits / len(loader)", "hits / len(data)"),)),
+    Pair("batches_weigh_alike", 17, """from torch.utils.data import DataLoader, TensorDataset
+net = nn.Linear(3, 1); opt = torch.optim.SGD(net.parameters(), lr=0.01)
+x = torch.randn(18, 3); y = x.sum(1, keepdim=True); y[16:] += 9
+loader = DataLoader(TensorDataset(x, y), batch_size=8)
+for epoch in range(3):
+    loss = F.mse_loss(net(x), y)
+    opt.zero_grad(); loss.backward(); opt.step()
+    total = 0.0
+    for rows, wanted in loader:
+        with torch.no_grad():
+            loss = F.mse_loss(net(rows), wanted)
+            total += loss.item()
+
+    print(f"{epoch}: {total / len(loader):.4f}")
+""", (("batch_size=8", "batch_size=6"),)),
     Pair("divided_by_last_index", 11, """net = nn.Linear(3, 1); opt = torch.optim.SGD(net.parameters(), lr=0.1)
 total = 0.0
 for i, x in enumerate(torch.randn(5, 4, 3)):

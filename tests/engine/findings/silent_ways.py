@@ -496,6 +496,13 @@ ahead = torch.triu(torch.ones(T, T, dtype=torch.bool), diagonal=2)
 att = (x @ x.mT).masked_fill(ahead, float("-inf")).softmax(-1)
 (att @ x).pow(2).sum().backward()
 """, (("diagonal=2", "diagonal=1"),)),
+    Pair("next_place_seen", 8, """layer, T = nn.TransformerEncoderLayer(4, 2, 8, dropout=0.0), 5
+net, head = nn.TransformerEncoder(layer, 1), nn.Linear(4, 3)
+past = torch.tril(torch.ones(T, T), -1)
+past = past.masked_fill(past == 1, float("-inf"))
+loss = head(net(torch.randn(T, 2, 4), past)).pow(2).mean()
+loss.backward()
+""", (("torch.tril(torch.ones(T, T), -1)", "torch.triu(torch.ones(T, T), 1)"),)),
     Pair("next_place_seen", 6, """proj, T = nn.Linear(4, 4), 6
 q, seen = proj(torch.randn(2, T, 4)), torch.ones(T, T).tril(1).bool()
 out = F.scaled_dot_product_attention(q, q, q, attn_mask=seen)

@@ -3,16 +3,28 @@
 import ast
 import re
 from collections.abc import Iterator
-from itertools import islice
+from itertools import islice, pairwise
 
-from engine.findings.diagnosis import Diagnosis, argument, line, near, number, numbers_of, times
+from engine.findings.diagnosis import (
+    LEAST_TURNS,
+    Diagnosis,
+    argument,
+    extent,
+    grouped,
+    line,
+    near,
+    number,
+    numbers_of,
+    times,
+)
 from engine.program.edits import Edits
-from engine.program.names import called, is_reference
+from engine.program.names import called, dotted, is_reference
 from engine.trace import Finding, Op, Tensor
 
 PICKS_PLACES = {"argmax": 0, "max": 1, "topk": 1, "sort": 1, "min": 1, "argmin": 0}
 """Ops that give places, and which of their outputs those are."""
 HANDS_ON = frozenset("view reshape squeeze unsqueeze float to double type detach flatten getitem".split())
+PICKS = ("gather", "index_select", "getitem")
 ADDS = ("add", "add_", "sub", "sub_")
 MOST_BACK = 4
 
@@ -49,6 +61,36 @@ def added_once(diagnosis: Diagnosis) -> Iterator[Finding]:
             count=str(count),
             lost=str(lost) if numbers else f"≥ {lost}",
         )
+
+
+def tables_overwritten(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """`self.alpha = self.alpha[labels]` in each step: from the second on they pick among what the first picked."""
+    for turns in grouped(diagnosis.ops_named(PICKS), lambda op: op.span).values():
+        ops = [op for op in turns if len(op.inputs) == 2]
+        statement = diagnosis.code.statement_at(ops[0].span) if len(ops) >= LEAST_TURNS else None
+        table, first = (
+            (diagnosis.input_of(ops[0]), diagnosis.output_of(ops[0])) if statement is not None else (None, None)
+        )
+        if not isinstance(statement, ast.Assign) or table is None or first is None or table.shape == first.shape:
+            continue
+        name = dotted(statement.targets[0])
+        ends = [extent(diagnosis.input_of(op, 1)) for op in ops]
+        follows = (
+            diagnosis.identity(later.inputs[0]) == diagnosis.identity(op.outputs[0])
+            for op, later in pairwise(ops[:LEAST_TURNS])
+        )
+        is_of_table = all(each is not None and each[0] >= 0 and each[1] < table.shape[0] for each in ends)
+        if "." in name and is_of_table and all(follows):
+            yield diagnosis.warning(
+                "table_overwritten",
+                statement,
+                tensors=(table.id, first.id),
+                name=name,
+                code=diagnosis.code.short(statement),
+                places=diagnosis.say(ops[0].inputs[1]),
+                shape=times(table),
+                made=times(first),
+            )
 
 
 def _places(diagnosis: Diagnosis, op: Op) -> Tensor | None:

@@ -549,6 +549,27 @@ for _ in range(2):
     criterion(scores.transpose(1, 2), words).backward()
     right(scores, words)
 """, (("(wanted == chosen).sum()", "((wanted == chosen) & (wanted != 1)).sum()"),)),
+    Pair("table_overwritten", 9, """class Weighted(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weights = torch.tensor([0.2, 1.0, 3.0])
+    def forward(self, scores, wanted):
+        self.weights = self.weights.gather(0, wanted)
+        return (self.weights * F.cross_entropy(scores, wanted, reduction="none")).mean()
+net, criterion = nn.Linear(4, 3), Weighted()
+for i in range(4):
+    criterion(net(torch.randn(6, 4)), torch.tensor([0, 1, 2, 0, 1, i % 3])).backward()
+""", (("self.weights = self.weights.gather(0, wanted)\n        return (self.weights *", "weights = self.weights.gather(0, wanted)\n        return (weights *"),)),
+    Pair("table_overwritten", 8, """class Prices:
+    def __init__(self):
+        self.of = torch.tensor([2.0, 5.0])
+    def total(self, kinds, amounts):
+        self.of = self.of[kinds]
+        return (self.of * amounts).sum()
+prices, amounts = Prices(), torch.ones(3, requires_grad=True)
+for kinds in torch.tensor([[0, 1, 1], [1, 0, 0], [1, 1, 0]]):
+    prices.total(kinds, amounts).backward()
+""", (("self.of = self.of[kinds]\n        return (self.of *", "return (self.of[kinds] *"),)),
     Pair("masked_place_chosen", 8, """net = nn.Linear(3, 4)
 x, y = torch.randn(6, 3), torch.tensor([0, 0, 1, 1, 2, 2])
 apart = torch.cdist(net(x), net(x))

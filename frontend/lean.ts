@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { minify } from 'terser'
-import type { Plugin } from 'vite'
+import type { Plugin, Rolldown } from 'vite'
 
 /** Code for taking over HTML that a server rendered: it can only be left out when nothing seems to switch it on. */
 export const noHydration: Plugin = {
@@ -165,24 +165,20 @@ export const atOnce: Plugin = {
 
 /** What the bundler has minified, again by Terser, which finds more: a hundredth. No function of ours is called by
  *  `new`, so that all may be arrows; built-in objects are as the language has them, and no Symbol becomes text. */
-export const minifiedAgain: Plugin = {
-  name: 'minified-again',
-  apply: 'build',
-  async generateBundle(_, bundle) {
-    for (const part of Object.values(bundle)) {
-      if (part.type === 'chunk') part.code = (await minify(part.code, SMALL)).code ?? part.code
-    }
-  },
-}
+export const minifiedAgain = minifying('minified-again', () => true)
+/** The same of what a page waits for before it can be used. */
+export const minifiedFirst = minifying('minified-first', ({ isEntry }) => isEntry)
 
-/** The same of what the page waits for before it can be used. */
-export const minifiedFirst: Plugin = {
-  name: 'minified-first',
-  apply: 'build',
-  async generateBundle(_, bundle) {
-    for (const part of Object.values(bundle))
-      if (part.type === 'chunk' && part.isEntry) part.code = (await minify(part.code, SMALL)).code ?? part.code
-  },
+function minifying(name: string, isMeant: (part: Rolldown.OutputChunk) => boolean): Plugin {
+  return {
+    name,
+    apply: 'build',
+    async generateBundle(_, bundle) {
+      for (const part of Object.values(bundle)) {
+        if (part.type === 'chunk' && isMeant(part)) part.code = (await minify(part.code, SMALL)).code ?? part.code
+      }
+    },
+  }
 }
 
 const SMALL = {

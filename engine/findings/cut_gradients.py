@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from engine.findings.diagnosis import UNKNOWN, Diagnosis, by_number, line, says, walk
+from engine.findings.diagnosis import UNKNOWN, Diagnosis, by_number, line, near, says, walk
 from engine.findings.unrecorded import cut_by_checkpoint, is_off_in_library, lost_influence, switched
 from engine.findings.ways import (
     Cut,
@@ -341,7 +341,7 @@ def results_overwritten(diagnosis: Diagnosis) -> Iterator[Finding]:
         if again is None:
             continue
         runs = [ops for node in ast.walk(statement) if isinstance(node, ast.Call) for ops in _runs(diagnosis, node)]
-        lost = [ops for ops in runs if not any(map(diagnosis.reaches_a_pass, ops))]
+        lost = [ops for ops in runs if ops and not _is_built_on(diagnosis, ops)]
         given = (tensor for ops in lost for op in ops if not op.in_place for tensor in op.inputs)
         leaves = sorted(starved.intersection(map(diagnosis.identity, given)), key=by_number)
         if leaves and (len(lost) < len(runs)) == (again is statement):  # the last turn of a loop counts
@@ -372,6 +372,12 @@ def _runs(diagnosis: Diagnosis, node: ast.Call) -> Iterator[Sequence[Op]]:
     span = diagnosis.code.span(node)
     layers = [diagnosis.ops_of(call) for call in diagnosis.trace.calls if call.span == span]
     yield from layers or ((op,) for op in diagnosis.ops_at(span))
+
+
+def _is_built_on(diagnosis: Diagnosis, ops: Sequence[Op]) -> bool:
+    """Whether a pass goes back through them, or through what was computed from what they gave: frozen layers."""
+    later = (taker for tensor in near(ops[-1].outputs, diagnosis.made_of) for taker in diagnosis.takers.get(tensor, ()))
+    return any(map(diagnosis.reaches_a_pass, ops)) or any(map(diagnosis.reaches_a_pass, later))
 
 
 def _overwritten_at(diagnosis: Diagnosis, statement: ast.Assign, name: str) -> ast.Assign | None:

@@ -244,6 +244,34 @@ for epoch in range(3):
 
     print(f"{epoch}: {total / len(loader):.4f}")
 """, (("batch_size=8", "batch_size=6"),)),
+    Pair("divided_by_all_stored", 15, """from torch.utils.data import DataLoader, SubsetRandomSampler, TensorDataset
+rows = TensorDataset(torch.randn(40, 3), torch.randn(40, 1))
+held_out = DataLoader(rows, batch_size=4, sampler=SubsetRandomSampler(range(28, 40)))
+net = nn.Linear(3, 1)
+def loss_of(loader):
+    total = 0
+    with torch.no_grad():
+        for x, y in loader:
+            total += F.mse_loss(net(x), y).item() * len(x)
+    return total / len(loader.dataset)
+for epoch in range(3):
+    print("held out", loss_of(held_out))
+net(torch.ones(3)).sum().backward()
+""", (("len(loader.dataset)", "len(loader.sampler)"),)),
+    Pair("batches_weigh_alike", 16, """net = nn.Linear(2, 2)
+x, y = torch.randn(10, 2), torch.zeros(10).long()
+x[8:] *= 20
+def tested():
+    total, batches = 0.0, x.split(4)
+    with torch.no_grad():
+        for rows, wanted in zip(batches, y.split(4)):
+            total += F.cross_entropy(net(rows), wanted).item()
+    return total / len(batches)
+for epoch in range(2):
+    net.zero_grad()
+    F.cross_entropy(net(x), y).backward()
+    print(f"{epoch} {tested():.5f}")
+""", (("x[8:] *= 20", "x[8:] = x[:2]\nx[4:8] = x[:4]\nx[2:4] = x[:2]"),)),
     Pair("divided_by_last_index", 11, """net = nn.Linear(3, 1); opt = torch.optim.SGD(net.parameters(), lr=0.1)
 total = 0.0
 for i, x in enumerate(torch.randn(5, 4, 3)):

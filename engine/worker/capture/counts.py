@@ -25,8 +25,7 @@ class Counts:
     def begin(self, limits: RunLimits) -> None:
         """Sets the limits of the run."""
         self.limits = limits
-        self.attention = min(limits.ops, MOST_BEFORE_PASSES)
-        """From this number of ops on each op asks the sampler whether it is recorded."""
+        self.attend(asks=False)
 
     def new_tensor(self, data: Sized | None = None) -> int:
         """The number of a record of a tensor that says these elements, or of what else holds some."""
@@ -95,8 +94,12 @@ class Counts:
 
     def attend(self, asks: bool) -> None:
         """Sets whether each op asks the sampler, or only those beyond the limit."""
-        most = self.limits.ops if self.passes else min(self.limits.ops, MOST_BEFORE_PASSES)
-        self.attention = -1 if asks else most + self.ops_forgotten
+        self.attention = -1 if asks else self.most_ops(tracked=False) + self.ops_forgotten
+        """From this number of ops on each op asks the sampler whether it is recorded."""
+
+    def most_ops(self, tracked: bool) -> int:
+        """How many ops may be recorded; `tracked`: such as may make a node of the graph."""
+        return self.limits.ops if tracked or self.passes else min(self.limits.ops, MOST_BEFORE_PASSES)
 
     @property
     def is_wide(self) -> bool:

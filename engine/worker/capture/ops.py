@@ -188,8 +188,10 @@ class Recording(TorchFunctionMode):
         run a dispatch mode's. In a program with threads one of them records at a time, all of them compute."""
         recorder = self.recorder
         counts = recorder.counts
-        if counts.ops >= counts.attention and recorder.sampler.skips(called, frame, _may_track(args, kwargs)):
-            return func(*args, **kwargs)
+        if counts.ops >= counts.attention:
+            tracked = counts.passes > 0 or _may_track(args, kwargs)  # asked only where it matters
+            if recorder.sampler.skips(called, frame, tracked):
+                return func(*args, **kwargs)
         guarded = subclassed or recorder.nodes.threaded or dispatch_mode_count() > 0
         call = _Call(called, args, kwargs, frame, [])
         try:

@@ -46,7 +46,7 @@ from engine.events import (
     as_read,
 )
 from engine.trace import spoken
-from engine.worker.capture.counts import MOST_BEFORE_PASSES, Counts
+from engine.worker.capture.counts import Counts
 from engine.worker.capture.nodes import Nodes
 from engine.worker.capture.op_names import Called
 from engine.worker.capture.outbox import Outbox
@@ -174,8 +174,7 @@ class LoopSampler:
 
     def _at_limit(self, tracked: bool) -> bool:
         counts, limits = self._counts, self._counts.limits
-        most = limits.ops if tracked or counts.passes else min(limits.ops, MOST_BEFORE_PASSES)
-        if counts.ops_kept < most and counts.nodes_kept < limits.nodes and not counts.is_wide:
+        if counts.ops_kept < counts.most_ops(tracked) and counts.nodes_kept < limits.nodes and not counts.is_wide:
             return False
         if not counts.ops_omitted:
             self._outbox.say(Omitted("ops", "ops", counts.ops_kept, 0))  # should the run be killed

@@ -476,7 +476,6 @@ for i in range(150):
 
 def test_what_is_trained_is_recorded_after_much_data_was_made(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(counts, "MOST_BEFORE_PASSES", 60)
-    monkeypatch.setattr(thin, "MOST_BEFORE_PASSES", 60)
     code = (
         HEAD
         + """rows = []

@@ -4,7 +4,6 @@ answers it may look up, against padding. The way of places through the graph tel
 import ast
 import re
 from collections.abc import Iterator
-from functools import partial
 from typing import NamedTuple
 
 from engine.findings.attention_masks import FUSED, attn_mask, hidden_places
@@ -23,6 +22,7 @@ TURNS = frozenset(("transpose", "permute"))
 KEEPS_PLACES = KEEPS_AXES | KEEPS_ORDER | LOOKS_ASIDE | TURNS | {"matmul"}
 WEIGHS = frozenset("matmul bmm einsum dropout".split())
 """Ops that take the weights of attention as they are."""
+AS_NUMBERS = ("float", "long", "int", "double")
 MOST_BACK = 80
 MOVES = {
     "getitem": r"\(?(?:Ellipsis, )?slice\((None|\d+), (?:None|-?\d+), None\)",
@@ -340,10 +340,8 @@ def _padded(wanted: Tensor, padding: float | None) -> tuple[int, int]:
     """How many of the targets are padding, where rows end in it but not all do, and how many there are; of those too
     many to be known each, the zeros."""
     numbers, (rows, width) = numbers_of(wanted), wanted.shape
-    if not numbers:
-        return (wanted.summary.zeros if wanted.summary is not None and padding == 0 else 0), rows * width
-    ends = numbers[width - 1 :: width].count(padding)
-    return (numbers.count(padding) if 0 < ends < rows else 0), rows * width
+    is_ragged = not numbers or 0 < numbers[width - 1 :: width].count(padding) < rows
+    return (_held(wanted, padding) if is_ragged else 0), rows * width
 
 
 def _ignoring(diagnosis: Diagnosis, op: Op, padding: float) -> Edits:
@@ -372,7 +370,7 @@ def padding_counted(diagnosis: Diagnosis) -> Iterator[Finding]:
         if made is None or wanted is None or made.shape != wanted.shape or op.span in told:
             continue
         filled, count = _held(wanted, padding), diagnosis.elements(wanted.id)
-        is_all = all(map(partial(_counts_all, diagnosis), diagnosis.takers.get(op.outputs[0], ())))
+        is_all = _all_count(diagnosis, op)
         if 0 < filled < count and is_all and _is_predicted(diagnosis, made) and not _is_predicted(diagnosis, wanted):
             told.add(op.span)
             yield diagnosis.warning(
@@ -392,19 +390,19 @@ def _is_predicted(diagnosis: Diagnosis, tensor: Tensor) -> bool:
     return any(maker.name in ("argmax", "max", "topk") for maker in diagnosis.back(tensor.id, MOST_BACK))
 
 
-def _held(wanted: Tensor, padding: float) -> int:
+def _held(wanted: Tensor, padding: float | None) -> int:
     """How many of its numbers are padding; of those too many to be known each, the zeros."""
     numbers = numbers_of(wanted)
     zeros = wanted.summary.zeros if wanted.summary is not None and padding == 0 else 0
     return numbers.count(padding) if numbers else zeros
 
 
-def _counts_all(diagnosis: Diagnosis, taker: Op) -> bool:
-    """Whether it adds up all that it is given, as it is or as numbers."""
-    if taker.name in ("sum", "mean"):
-        return len(taker.inputs) == 1
-    later = diagnosis.takers.get(taker.outputs[0], ()) if taker.outputs else ()
-    return taker.name in ("float", "long", "int", "double") and all(map(partial(_counts_all, diagnosis), later))
+def _all_count(diagnosis: Diagnosis, op: Op) -> bool:
+    """Whether all that an op gives is added up and nothing else is made of it, as it is or as numbers."""
+    takers = diagnosis.takers.get(op.outputs[0], ())
+    return bool(takers) and all(
+        taker.name in ("sum", "mean") or (taker.name in AS_NUMBERS and _all_count(diagnosis, taker)) for taker in takers
+    )
 
 
 def padding_rows_drawn(diagnosis: Diagnosis) -> Iterator[Finding]:

@@ -101,7 +101,8 @@ def totals_overwritten(diagnosis: Diagnosis) -> Iterator[Finding]:
     for added in (node for node in grown if diagnosis.has_run(node)):
         name, block = dotted(added.target), code.block(added)
         loop = next(iter(code.loops(added)), None)
-        if loop is None or name not in names_read(added.value):
+        reads = [node for node in ast.walk(added.value) if isinstance(node, ast.Call) and called(node) == "item"]
+        if loop is None or not any(name in names_read(read) for read in reads):  # a loss may well be built on itself
             continue
         made = [
             each

@@ -151,7 +151,7 @@ def methods_assigned(diagnosis: Diagnosis) -> Iterator[Finding]:
         for statement in code.bindings
         if isinstance(statement.targets[0], ast.Attribute) and diagnosis.has_run(statement)
     ]
-    found = [(statement, target) for statement, target in found if target.attr in WRITES]
+    found = [(at, to) for at, to in found if to.attr in WRITES and dotted(to.value) != "self"]
     if found:
         statement, target = found[0]
         yield diagnosis.warning(

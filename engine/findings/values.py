@@ -330,7 +330,9 @@ def masked_places_chosen(diagnosis: Diagnosis) -> Iterator[Finding]:
         masks = [
             (mask, value)
             for mask, value in pairs
-            if extent(diagnosis.tensors.get(mask)) == (0.0, 1.0) and _is_beyond_zero(diagnosis, value, is_least)
+            if extent(diagnosis.tensors.get(mask)) == (0.0, 1.0)
+            and _is_beyond_zero(diagnosis, value, is_least)
+            and _zeros(diagnosis, mask) == _zeros(diagnosis, product.outputs[0])  # it lets no 0 through
         ]
         chosen = [extent(diagnosis.output_of(each)) for each in ops]
         if not masks or not argument(op, "dim", 1) or any(each != (0.0, 0.0) for each in chosen):
@@ -351,3 +353,12 @@ def _is_beyond_zero(diagnosis: Diagnosis, tensor: str, is_least: bool) -> bool:
     """Whether some of its numbers are above 0 and none below, or the other way round."""
     ends = extent(diagnosis.tensors.get(tensor))
     return ends is not None and (0 <= ends[0] < ends[1] if is_least else ends[0] < ends[1] <= 0)
+
+
+def _zeros(diagnosis: Diagnosis, tensor: str) -> int:
+    """How many of its numbers are 0."""
+    record = diagnosis.tensors.get(tensor)
+    numbers = numbers_of(record)
+    if numbers:
+        return numbers.count(0.0)
+    return record.summary.zeros if record is not None and record.summary is not None else -1

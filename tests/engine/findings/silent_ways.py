@@ -577,7 +577,7 @@ others = (y != y[:, None]).float()
 nearest = (apart * others).min(dim=1).values
 loss = F.relu(1 - nearest).sum()
 loss.backward()
-""", (("(apart * others).min", "apart.masked_fill(others == 0, 9.0).min"),)),
+""", (("others = (y != y[:, None])", "others = (y + 1 > y[:, None])"), ("(apart * others).min", "apart.masked_fill(others == 0, 9.0).min"))),
     Pair("masked_place_chosen", 7, """net = nn.Linear(3, 4)
 def best(x, kept):
     scores = -net(x).pow(2)
@@ -594,7 +594,7 @@ for x in torch.randn(4, 5, 3):
     loss += loss.item()
 loss.backward()
 print(loss / 4, right)
-""", (("loss += loss.item()", "loss += 0.1 * net.weight.norm()"),)),
+""", (("loss += loss.item()", "loss += 0.1 * loss.sqrt()"),)),
     Pair("total_overwritten", 9, """net = nn.Linear(3, 2)
 def tested(batches):
     total = 0.0

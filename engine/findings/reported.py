@@ -112,21 +112,15 @@ def _average(diagnosis: Diagnosis, reads: Sequence[Op], text: str) -> _Average |
 def sums_over_the_last_index(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`total / i` below a loop that counts its turns from 0: the last index is one less than there were turns."""
     code = diagnosis.code
-    loops = [node for node in code.nodes if isinstance(node, ast.For) and _index(node)]
-    for node in code.nodes if loops else ():
+    for node in code.nodes:
         match node:
             case ast.BinOp(op=ast.Div(), right=ast.Name(name)) if diagnosis.has_run(node):
-                above = [loop for loop in loops if (loop.end_lineno or 0) < node.lineno]
-                above = [loop for loop in above if code.function(loop) is code.function(node)]
+                loop = _counted_above(diagnosis, node, name)
             case _:
                 continue
-        loop = next((each for each in reversed(above) if name in _indices(each)), None)
         added = [each.target for each in ast.walk(loop) if isinstance(each, ast.AugAssign)] if loop is not None else []
-        stored = (each for each in code.nodes if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store))
-        bound = [each.lineno for each in stored if each.id == name]
-        is_last = loop is not None and not any((loop.end_lineno or 0) < at < node.lineno for at in bound)
         totals = names_read(node.left).intersection(map(dotted, added))
-        if loop is not None and is_last and totals and code.loops(loop) == code.loops(node):
+        if loop is not None and totals:
             yield diagnosis.warning(
                 "divided_by_last_index",
                 node,
@@ -135,6 +129,25 @@ def sums_over_the_last_index(diagnosis: Diagnosis) -> Iterator[Finding]:
                 index=name,
                 loop_line=str(loop.lineno),
             )
+
+
+def _counted_above(diagnosis: Diagnosis, node: ast.BinOp, name: str) -> ast.For | None:
+    """The loop beside a division that gave a name its last index, where nothing has bound it anew since."""
+    code = diagnosis.code
+    stores = [each for each in code.nodes if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)]
+    lines = [each.lineno for each in stores if each.id == name and each.lineno < node.lineno]
+    loops = [each for each in code.nodes if isinstance(each, ast.For) and code.loops(each) == code.loops(node)]
+    return next(
+        (
+            loop
+            for loop in loops
+            if code.function(loop) is code.function(node)
+            and name in _indices(loop)
+            and lines
+            and loop.lineno <= max(lines) <= (loop.end_lineno or 0) < node.lineno
+        ),
+        None,
+    )
 
 
 def _index(loop: ast.For) -> str:
@@ -153,6 +166,8 @@ def _index(loop: ast.For) -> str:
 def _indices(loop: ast.For) -> set[str]:
     """That name, and those it is given on to, where nothing else is."""
     index = _index(loop)
+    if not index:
+        return set()
     stores = [node for node in ast.walk(loop) if isinstance(node, ast.Assign) and len(node.targets) == 1]
     given = {dotted(node.targets[0]) for node in stores if dotted(node.value) == index}
     return {index} | {name for name in given if name.isidentifier()}

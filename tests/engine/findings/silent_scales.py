@@ -280,7 +280,7 @@ for i, x in enumerate(torch.randn(5, 4, 3)):
     total += loss.item()
 
 print(total / i)
-""", (("total / i", "total / (i + 1)"), ("enumerate(torch.randn(5, 4, 3))", "enumerate(torch.randn(5, 4, 3), 1)"), ("for i, x in enumerate(torch.randn(5, 4, 3), 1):", "for x in torch.randn(5, 4, 3):\n    i = len(x)"))),
+""", (("total / i", "total / (i + 1)"), ("enumerate(torch.randn(5, 4, 3))", "enumerate(torch.randn(5, 4, 3), 1)"), ("for i, x in enumerate(torch.randn(5, 4, 3)):", "for x in torch.randn(5, 4, 3):\n    i = len(x)"))),
     Pair("divided_by_last_index", 13, """net = nn.Linear(3, 2)
 def accuracy(batches):
     right, count = 0.0, 0

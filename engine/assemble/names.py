@@ -80,13 +80,15 @@ class SourceNames:
         """Tensor id and name, op after op: first of what came out, then of what went in. `inside` are ops that worked
         on the way inside a call, which gave something else."""
         replaced = self._replaced(ops)
+        filled = {op.span for op in ops if op.name == "setitem"}
         others: dict[str, set[str]] = {}
         """Names that mean something else where a tensor was made: what its op was given had them."""
         for op in ops:
             if op.span is None:
                 continue
             plan = self._plan_of(op, op.span)
-            results = list(_results(op, plan)) if op.id not in inside and op.id not in replaced else []
+            is_other = op.id in inside or op.id in replaced or self._is_copied(op.span, filled)
+            results = [] if is_other else list(_results(op, plan))
             yield from results
             taken = [*_by_position(plan, op), *_by_keyword(plan, op)]
             yield from ((tensor, name) for tensor, name in taken if name not in others.get(tensor, ()))
@@ -94,6 +96,12 @@ class SourceNames:
             given = {name for tensor, name in taken if tensor not in op.outputs} - kept
             if given:
                 others.update((tensor, given) for tensor in op.outputs)
+
+    def _is_copied(self, span: Span, filled: Collection[Span | None]) -> bool:
+        """Whether what is made there is only copied into a part of a tensor: `y[1]` is that part, and not what was
+        copied."""
+        target = self._targets.get(span)
+        return isinstance(target, ast.Subscript) and self._source.span(target) in filled
 
     def inside_calls(self, ops: Sequence[Op], calls: Sequence[ModuleCall]) -> frozenset[str]:
         """Ops that did not give what the call gave that is written where they stand: it went on after them, or it is of

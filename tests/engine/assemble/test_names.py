@@ -114,6 +114,12 @@ def test_the_parts_of_a_nested_result_have_names(engine: LocalEngine) -> None:
     assert tensors == {"out, (h, c)": ["out", "h", "c"], "out, state": ["out", "state[0]", "state[1]"]}
 
 
+def test_what_is_copied_into_a_part_of_a_tensor_is_not_called_like_it(engine: LocalEngine) -> None:
+    trace = run(engine, "y, kept = torch.zeros(3), {}\ny[1] = torch.ones(())\nkept['y'] = torch.ones(2)\n")
+    assert names(trace, "ones") == [(), ("kept['y']",)]
+    assert names(trace, "setitem") == [("y",)]
+
+
 def test_a_layer_does_not_give_its_name_to_what_it_is_made_of(engine: LocalEngine) -> None:
     trace = run(engine, "def make():\n    layer = nn.Linear(2, 2)\n    return layer(torch.ones(2))\nmake()\n")
     assert {tensor.names for tensor in trace.tensors if tensor.role == "parameter"} == {

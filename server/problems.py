@@ -126,8 +126,8 @@ TABLE: dict[str, Row] = {
         ("No such run", "没有这次运行"),
         (
             "There is no run {run} here: it was never made, or it was removed to make room. "
-            "Send its program again with POST /api/v1/runs.",
-            "这里没有运行 {run}：它从未产生，或者已为腾出空间而删除。请用 POST /api/v1/runs 重新提交程序。",
+            "Run its program again (API: POST /api/v1/runs).",
+            "这里没有运行 {run}：它从未产生，或者已为腾出空间而删除。请重新运行它的程序（API：POST /api/v1/runs）。",
         ),
     ),
     "no-such-snapshot": _row(
@@ -304,8 +304,8 @@ TABLE: dict[str, Row] = {
         ("The trace is in another format", "轨迹的格式不同"),
         (
             "Run {run} was recorded as {found}, and this server reads {format}. "
-            "Send its program again with POST /api/v1/runs.",
-            "运行 {run} 以 {found} 格式记录，而此服务器读取 {format}。请用 POST /api/v1/runs 重新提交程序。",
+            "Run its program again (API: POST /api/v1/runs).",
+            "运行 {run} 以 {found} 格式记录，而此服务器读取 {format}。请重新运行它的程序（API：POST /api/v1/runs）。",
         ),
     ),
     "no-such-derivative": _row(

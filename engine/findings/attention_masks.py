@@ -120,8 +120,12 @@ def padding_masks_turned_round(diagnosis: Diagnosis) -> Iterator[Finding]:
         if mask is not None and mask.dtype == "bool" and extent(mask) == (0.0, 1.0):
             before = bisect_left(lookups, diagnosis.op_at[op.id], key=lambda each: diagnosis.op_at[each.id])
             tokens = diagnosis.input_of(lookups[before - 1]) if before else None
-            if tokens is not None and tokens.shape == mask.shape:
-                places.setdefault(op.span, []).append((op, mask, tokens))
+            joined = diagnosis.maker.get(mask.id)
+            parts = joined.inputs if joined is not None and joined.name == "cat" else ()
+            masks = (mask, *(diagnosis.tensors[part] for part in parts if part in diagnosis.tensors))
+            of_tokens = next((each for each in masks if tokens is not None and each.shape == tokens.shape), None)
+            if tokens is not None and of_tokens is not None:
+                places.setdefault(op.span, []).append((op, of_tokens, tokens))
     for turns in places.values():
         shown = [_only_shown(mask, tokens) for _, mask, tokens in turns]
         op, mask, tokens = turns[0]

@@ -90,9 +90,14 @@ def _long(shape: Axes) -> Axes:
 
 
 def is_permuted(given: Axes, made: Axes) -> bool:
-    """Whether a view mixes axes, and some other order of them, before or after it, leads there without mixing any."""
+    """Whether a view mixes axes, and some other order of them, before or after it, leads there without mixing any; one
+    that only orders sizes anew always does."""
     old, new = _long(given), _long(made)
-    if not 2 < max(len(old), len(new)) <= MOST_AXES or not _scrambles(old, new):
+    if not 2 < max(len(old), len(new)) <= MOST_AXES:
+        return False
+    if sorted(old) == sorted(new):
+        return old != new
+    if not _scrambles(old, new):
         return False
     return any(not _scrambles(order, new) for order in permutations(old) if order != old) or any(
         not _scrambles(old, order) for order in permutations(new) if order != new

@@ -151,6 +151,7 @@ def sums_over_samples(diagnosis: Diagnosis) -> Iterator[Finding]:
                 tensors=(parts.id, total.id, each.id),
                 parts=diagnosis.say(parts.id),
                 shape=times(parts),
+                is_each=str(int(_is_one_each(parts))),
                 each=diagnosis.say(each.id),
                 count=str(size),
                 used=diagnosis.code.excerpt(op.span),
@@ -169,9 +170,9 @@ def _is_used(diagnosis: Diagnosis, op: Op) -> bool:
 
 
 def _samples_behind(diagnosis: Diagnosis, tensor: str, size: int) -> set[str]:
-    """What some numbers were computed from that holds one row for each sample, parameters aside."""
+    """What some numbers were computed from that holds a row of several for each sample, parameters aside."""
     behind = (diagnosis.tensors.get(each) for each in near([tensor], diagnosis.made_from))
-    rows = (each for each in behind if each is not None and each.shape[:1] == (size,))
+    rows = (each for each in behind if each is not None and each.shape[:1] == (size,) and len(each.shape) > 1)
     return {each.id for each in rows if not diagnosis.is_parameter(diagnosis.identity(each.id))}
 
 

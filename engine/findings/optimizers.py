@@ -134,6 +134,8 @@ def left_out_of_optimizers(diagnosis: Diagnosis) -> Iterator[Finding]:
         made = bound_once(diagnosis, receiver(diagnosis, step))
         thawed = _thawed(diagnosis, made)
         is_outlived = _last_fed(diagnosis, held) < _first_fed(diagnosis, still)
+        if _has_ended(diagnosis, held, _first_fed(diagnosis, still)):
+            continue  # to move them is another's work by then
         asked = models_given(made) if thawed is not None or is_outlived else []
         roots = (root for leaf in (*held, *still) if (root := diagnosis.root_of.get(leaf)) is not None)
         for root in {root.id: root for root in roots}.values():
@@ -156,6 +158,12 @@ def left_out_of_optimizers(diagnosis: Diagnosis) -> Iterator[Finding]:
                 count=str(len(left)),
                 made_line=line(span_of(diagnosis, made) or step.span),
             )
+
+
+def _has_ended(diagnosis: Diagnosis, held: frozenset[str], at: int) -> bool:
+    """Whether from a place in the timeline on only other optimizers step than the one that holds this."""
+    later = [each for each in diagnosis.steps if diagnosis.update_step.get(each.id, -1) > at]
+    return len(later) > 0 and all(held != frozenset(diagnosis.held_by(each)) for each in later)
 
 
 def _last_fed(diagnosis: Diagnosis, leaves: Iterable[str]) -> int:

@@ -402,7 +402,7 @@ class _Scaled(NamedTuple):
 
 
 def _scaled(diagnosis: Diagnosis) -> Iterator[_Scaled]:
-    """The first pass of a scaled loss whose gradients nobody scaled back before they were used."""
+    """The first pass of a scaled loss along whose gradients an optimizer steps."""
     code = diagnosis.code
     for pass_ in diagnosis.ended if any(called(call) == "GradScaler" for call in code.calls) else ():
         makers = (diagnosis.maker.get(root.tensor or "") for root in pass_.roots)
@@ -412,7 +412,7 @@ def _scaled(diagnosis: Diagnosis) -> Iterator[_Scaled]:
             continue
         scaler = dotted(call.func.value)
         steps = [step for step in diagnosis.steps if not set(diagnosis.changed_by(step)).isdisjoint(fed_by(pass_))]
-        if steps and not any(dotted(each.func) == f"{scaler}.unscale_" for each in code.calls):
+        if steps:
             yield _Scaled(op, scaler, steps[0])
             return
 
@@ -422,21 +422,25 @@ def scaled_and_stepped(diagnosis: Diagnosis) -> Iterator[Finding]:
     code = diagnosis.code
     for op, scaler, step in _scaled(diagnosis):
         through = any(dotted(each.func) == f"{scaler}.step" for each in code.calls)
+        unscaled = [code.statement(each) for each in code.calls if dotted(each.func) == f"{scaler}.unscale_"]
         clips = [each for each in code.calls if called(each).startswith("clip_grad_") and diagnosis.has_run(each)]
-        written = next(iter(clips), None) if through else code.call_at(step.span)
+        early = [each for each in clips if all(code.follows(code.statement(each), later) for later in unscaled)]
+        written = next(iter(early), None) if through else None if unscaled else code.call_at(step.span)
         optimizer = receiver(diagnosis, step)
         if written is None or not optimizer:
             continue
         updated = code.line_after(code.statement_at(step.span), f"{scaler}.update()")
         stepped = (code.replace(written, f"{scaler}.step({optimizer})"), *updated) if updated else ()
-        unscaled = code.line_before(code.statement(written), f"{scaler}.unscale_({optimizer})")
+        clip, undo = code.statement(written), f"{scaler}.unscale_({optimizer})"
+        in_time = code.moved(unscaled[0], before=clip) if unscaled else code.line_before(clip, undo)
         yield diagnosis.finding(
             "clipped_while_scaled" if through else "scaled_and_stepped",
             "error",
             written,
             tensors=diagnosis.held_by(step),
-            fix=unscaled if through else stepped,
+            fix=in_time if through else stepped,
             scaler=scaler,
+            undone=undo if unscaled else f"{scaler}.step({optimizer})",
             optimizer=optimizer,
             scale=_factor(diagnosis, op),
             scale_line=line(op.span),

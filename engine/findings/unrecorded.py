@@ -29,6 +29,8 @@ def lost_influence(diagnosis: Diagnosis, cut: Cut) -> Finding | None:
     told = _told(diagnosis, cut)
     if told is None or is_target(diagnosis, cut.op) or _is_data_of_another(diagnosis, cut):
         return None
+    if any(_is_off_inside(diagnosis, call, cut.op) for call in _checkpoints(diagnosis)):
+        return None  # `checkpoints_without_gradient` tells it
     return _finding(diagnosis, cut, told)
 
 

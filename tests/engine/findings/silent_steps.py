@@ -69,6 +69,7 @@ for i in range(2):
 TRIGGERS: tuple[Case, ...] = (
     Case("scaled_and_stepped", 11, {"scale": "8", "optimizer": "opt", "scale_line": "10"}, SCALED.replace("STEP", "opt.step()")),
     Case("clipped_while_scaled", 11, {"scale": "8", "optimizer": "opt", "scale_line": "10"}, SCALED.replace("STEP", CLIPPED)),
+    Case("clipped_while_scaled", 11, {"undone": "scaler.unscale_(opt)"}, SCALED.replace("STEP", CLIPPED.replace("scaler.step", "scaler.unscale_(opt)\n    scaler.step"))),
     Case("clipped_while_scaled", 9, {"scaler": "s", "optimizer": "opt"}, SGD + """s = torch.amp.GradScaler("cpu")
 s.scale(F.mse_loss(net(x), y)).backward()
 nn.utils.clip_grad_value_(net.parameters(), 0.1)

@@ -290,6 +290,39 @@ for e in range(3): tr.train_epoch(torch.randn(2, 4, 2), torch.randn(2, 4, 1))
 )  # fmt: skip
 
 NEAR_MISSES: tuple[tuple[str, str], ...] = (
+    # trained before its head is replaced; what the new one lacks is another optimizer's work
+    ("not_in_optimizer", """x, model = torch.randn(8, 2), nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))
+first = torch.optim.SGD(model.parameters(), lr=0.1)
+for i in range(3):
+    first.zero_grad()
+    model(x).pow(2).mean().backward()
+    first.step()
+second = torch.optim.SGD(model[2].parameters(), lr=0.1)
+model[2] = nn.Linear(3, 1)
+for i in range(3):
+    second.zero_grad()
+    model(x).pow(2).mean().backward()
+    second.step()
+"""),
+    # recording is off in a checkpoint: the switch around the evaluation has nothing to do with it
+    ("cut_by_no_grad", """from torch.utils.checkpoint import checkpoint
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.stem, self.head = nn.Sequential(nn.Linear(3, 3), nn.Tanh()), nn.Linear(3, 1)
+    def forward(self, x):
+        h = checkpoint(self.stem, x, use_reentrant=True) if self.training else self.stem(x)
+        return self.head(h)
+net, x = Net(), torch.randn(6, 3)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for i in range(3):
+    opt.zero_grad()
+    net(x).pow(2).mean().backward()
+    opt.step()
+net.eval()
+with torch.no_grad():
+    print(net(x).mean())
+"""),
     ("softmax_over_batch", """score, emb = nn.Linear(4, 2), torch.randn(6, 4)
 a = F.softmax(score(emb), dim=0)
 pooled = a.T @ emb

@@ -226,6 +226,15 @@ for _ in range(3):
     h, _ = attn(x, x, x, key_padding_mask=(ids != 1))
     loss = F.cross_entropy(head(h.mean(1)), torch.tensor([0, 1]))
 {STEP}""", (("!= 1", "== 1"),)),
+    Pair("padding_mask_turned_round", 10, f"""emb, attn, head = nn.Embedding(9, 8), nn.MultiheadAttention(8, 2, batch_first=True), nn.Linear(8, 2)
+ids, first = torch.tensor([[3, 4, 5, 1], [6, 2, 1, 1]]), torch.zeros(2, 1, 8)
+opt = torch.optim.SGD([*emb.parameters(), *attn.parameters(), *head.parameters()], lr=0.1)
+for _ in range(3):
+    x = torch.cat([first, emb(ids)], 1)
+    mask = torch.cat([torch.ones(2, 1, dtype=torch.bool), ids != 1], 1)
+    h, _ = attn(x, x, x, key_padding_mask=mask)
+    loss = F.cross_entropy(head(h[:, 0]), torch.tensor([0, 1]))
+{STEP}""", (("torch.ones", "torch.zeros"), ("!= 1", "== 1"))),
     Pair("padding_row_drawn", 8, f"""class Bag(nn.Module):
     def __init__(self):
         super().__init__()

@@ -244,6 +244,24 @@ for _ in range(4):
         ("k.reshape(B, self.h, T, self.dk)", "k.reshape(B, T, self.h, self.dk).transpose(1, 2)"),
         ("v.reshape(B, self.h, T, self.dk)", "v.reshape(B, T, self.h, self.dk).transpose(1, 2)"),
     )),
+    # 6 and 3 with a common divisor: no place is cut unevenly
+    Pair("view_for_permute", 10, """class Attention(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.qkv, self.out = nn.Linear(12, 36), nn.Linear(12, 12)
+    def forward(self, x):
+        q, k, v = self.qkv(x).view(2, 6, 3, 12).chunk(3, -1)
+        q, k, v = q.view(2, 3, 6, 4), k.view(2, 3, 6, 4), v.view(2, 3, 6, 4)
+        weights = F.softmax(q @ k.transpose(2, 3) / 2, -1)
+        return self.out((weights @ v).transpose(1, 2).reshape(2, 6, 12))
+x, m = torch.randn(2, 6, 12), Attention()
+opt = torch.optim.Adam(m.parameters(), lr=0.01)
+for _ in range(4):
+    loss = F.mse_loss(m(x), x)
+    opt.zero_grad(); loss.backward(); opt.step()
+""", (
+        ("q, k, v = q.view(2, 3, 6, 4), k.view(2, 3, 6, 4), v.view(2, 3, 6, 4)", "q, k, v = q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2)"),
+    )),
     Pair("view_for_permute", 17, """class SelfAttention(nn.Module):
     def __init__(self, d, h):
         super().__init__()

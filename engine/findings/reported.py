@@ -44,12 +44,15 @@ def averages_of_the_wrong_count(diagnosis: Diagnosis) -> Iterator[Finding]:
     for span, pieces in grouped(told, lambda each: each[1].span).items():
         ends = pairwise([-1, *(at for at, _ in pieces)])
         printed = [(begin, end, text) for (begin, end), (_, text) in zip(ends, pieces, strict=True)]
-        whole = [each for each in printed if not diagnosis.has_gap(each[0], _next_op(ran, each[1]))]
-        for own in reads.values() if len(whole) > 1 else ():
+        for own in reads.values():
             at, ops = zip(*own, strict=True)
+            begun = [(max(begin, at[0] - 1), end, text) for begin, end, text in printed]
+            whole = [each for each in begun if not diagnosis.has_gap(each[0], _next_op(ran, each[1]))]
             turns = [ops[bisect_right(at, begin) : bisect_right(at, end)] for begin, end, _ in whole]
             known = list(_averages(diagnosis, turns, [text.text for *_, text in whole]))
-            if len(known) < len(whole) or len({(each.place, each.code) for each in known}) > 1:
+            if len(whole) == 1 and known and _digits(known[0].said) <= DIGITS:
+                continue
+            if not known or len(known) < len(whole) or len({(each.place, each.code) for each in known}) > 1:
                 continue
             yield diagnosis.warning(
                 known[0].code,
@@ -93,7 +96,7 @@ def _average(diagnosis: Diagnosis, reads: Sequence[Op], text: str) -> _Average |
     of_all = sum(value * size for value, (_, size) in zip(values, sizes, strict=True)) if is_mean else sum(values)
     code = "means_over_samples" if is_mean else "counts_over_batches"
     for place, said in enumerate(NUMBER.findall(text)):
-        is_told = len(said.replace(".", "").lstrip("0")) >= DIGITS
+        is_told = _digits(said) >= DIGITS
         scales = (1,) if is_mean else (1, 100)
         if is_told and wrong != right and any(_is(said, scale * sum(values) / wrong) for scale in scales):
             return _Average(place, said, sum(values) / right, wrong, len(values), code)
@@ -211,8 +214,12 @@ def counts_after_the_loop(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 def _is_told(said: str, value: float) -> bool:
     """Whether a value was printed: with digits enough, or all that it has."""
-    has_digits = len(said.replace(".", "").lstrip("0")) >= DIGITS
-    return said == repr(value) or (has_digits and _is(said, value))
+    return said == repr(value) or (_digits(said) >= DIGITS and _is(said, value))
+
+
+def _digits(said: str) -> int:
+    """How many digits a printed number has, zeros before the first other one aside."""
+    return len(said.replace(".", "").lstrip("0"))
 
 
 def _loop_before(diagnosis: Diagnosis, op: Op) -> tuple[ast.For | None, list[int]]:
@@ -251,4 +258,5 @@ def _samples(diagnosis: Diagnosis, op: Op) -> tuple[bool, int]:
     if maker.name in LOSS_FUNCTIONS:
         return True, given.shape[0] if argument(maker, "reduction") == "'mean'" else 0
     before = diagnosis.origin(given.id, through)
-    return False, given.shape[0] if maker.name == "sum" and before is not None and before.name == "eq" else 0
+    is_of_answers = maker.name in ("sum", "mean") and before is not None and before.name == "eq"
+    return maker.name == "mean", given.shape[0] if is_of_answers else 0

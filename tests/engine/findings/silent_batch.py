@@ -204,9 +204,12 @@ NEAR_MISSES = (
     *((pair.code, pair.mended()) for pair in PAIRS),
     *((code, program) for code in sorted({pair.code for pair in PAIRS}) for program in COUPLED),
     # two numbers that are no samples
-    ("summed_over_samples", """x = torch.tensor([1.5, -2.0], requires_grad=True)
+    (
+        "summed_over_samples",
+        """x = torch.tensor([1.5, -2.0], requires_grad=True)
 y = x * 0.5
 z = y * y + x.sum()
 z.mean().backward()
-"""),
+""",
+    ),
 )

@@ -272,6 +272,41 @@ for epoch in range(2):
     F.cross_entropy(net(x), y).backward()
     print(f"{epoch} {tested():.5f}")
 """, (("x[8:] *= 20", "x[8:] = x[:2]\nx[4:8] = x[:4]\nx[2:4] = x[:2]"),)),
+    Pair("window_holds_target", 8, """series = torch.sin(torch.arange(40.0))
+def split(series, n):
+    rows, targets = [], []
+    for i in range(len(series) - n):
+        rows.append(series[i : i + n]); targets.append(series[i + n - 1])
+    return torch.stack(rows), torch.stack(targets)
+x, y = split(series, 4)
+net = nn.Linear(4, 1); opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    loss = F.mse_loss(net(x).squeeze(1), y)
+    opt.zero_grad(); loss.backward(); opt.step()
+""", (("series[i + n - 1]", "series[i + n]"),)),
+    Pair("window_holds_target", 11, """from torch.utils.data import DataLoader, Dataset
+class Windows(Dataset):
+    def __init__(self, prices, n):
+        self.prices, self.n = prices, n
+    def __len__(self):
+        return len(self.prices) - self.n
+    def __getitem__(self, at):
+        window, label = self.prices[at:at + self.n], self.prices[at + self.n - 1]
+        return window, label
+net = nn.Linear(3, 1); opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for x, y in DataLoader(Windows(torch.rand(30), 3), batch_size=9):
+    loss = (net(x).squeeze(1) - y).square().mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+""", (("self.prices[at + self.n - 1]", "self.prices[at + self.n]"),)),
+    Pair("batches_weigh_alike", 11, """from torch.utils.data import DataLoader, TensorDataset
+net, x = nn.Linear(3, 2), torch.randn(66, 3)
+loader = DataLoader(TensorDataset(x, net(x).argmax(1) * 0), batch_size=32)
+total = 0.0
+with torch.no_grad():
+    for rows, wanted in loader:
+        total += torch.mean((net(rows).argmax(1) == wanted).float()).item()
+print(f"{total / len(loader):.4f}")
+""", (("batch_size=32", "batch_size=33"),)),
     Pair("divided_by_last_index", 11, """net = nn.Linear(3, 1); opt = torch.optim.SGD(net.parameters(), lr=0.1)
 total = 0.0
 for i, x in enumerate(torch.randn(5, 4, 3)):

@@ -54,6 +54,18 @@ def _below_zero(_: Diagnosis, op: Op, target: Tensor) -> bool:
     return ends is not None and ends[0] < 0 and argument(op, "log_target") != "True"
 
 
+def _has_blank(diagnosis: Diagnosis, op: Op, target: Tensor) -> bool:
+    """Whether a text of CTC has its blank as a symbol, padding beyond its length aside."""
+    symbols, blank = numbers_of(target), float(argument(op, "blank", 4) or 0)
+    given = diagnosis.input_of(op, 3)
+    written = re.findall(r"\d+", argument(op, "target_lengths", 3))
+    lengths = [int(length) for length in (numbers_of(given) if given is not None else written)]
+    if len(target.shape) == 1 or not lengths:
+        return blank in symbols
+    width = target.shape[1]
+    return any(blank in symbols[row * width :][:length] for row, length in enumerate(lengths))
+
+
 def _no_fraction(_: Diagnosis, __: Op, target: Tensor) -> bool:
     ends = extent(target)
     return ends is not None and not -NEARLY <= ends[0] <= ends[1] <= 1 + NEARLY
@@ -131,7 +143,7 @@ _IGNORED = _Rule("real_class_ignored", 1, _ignores_a_class)
 
 RULES: dict[str, tuple[_Rule, ...]] = {
     "nll_loss": (_LOGARITHMS, _IGNORED),
-    "ctc_loss": (_LOGARITHMS,),
+    "ctc_loss": (_LOGARITHMS, _Rule("blank_among_targets", 1, _has_blank)),
     "cross_entropy": (_ONE_CLASS, _GUESSED, _IGNORED),
     "kl_div": (_Rule("kl_of_probabilities", 0, _above_zero), _Rule("kl_target_logarithms", 1, _below_zero)),
     "binary_cross_entropy": (*_LABELS, _ONE_CLASS),
@@ -180,6 +192,7 @@ def _said(diagnosis: Diagnosis, op: Op, rule: _Rule, given: Tensor) -> Finding:
         op=maker.name if maker is not None else "",
         op_line=line(maker.span if maker is not None else None),
         ignored=argument(op, "ignore_index", 5),
+        blank=argument(op, "blank", 4) or "0",
     )
 
 

@@ -349,6 +349,36 @@ def masked_places_chosen(diagnosis: Diagnosis) -> Iterator[Finding]:
         )
 
 
+def infinities_chosen(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """The largest where what is to be left out is infinite, or the smallest where it is -infinite: nothing else is ever
+    picked."""
+    for ops in grouped(diagnosis.ops_named(CHOOSES), lambda op: op.span).values():
+        op, taken = ops[0], diagnosis.input_of(ops[0])
+        sign = "-inf" if op.name in ("min", "amin") else "inf"
+        chosen = [made.data for each in ops if (made := diagnosis.output_of(each)) is not None and made.data]
+        is_only = len(chosen) == len(ops) and all(number == sign for numbers in chosen for number in numbers)
+        if taken is None or not is_only or not _has_finite(diagnosis, taken) or not diagnosis.reaches_a_pass(op):
+            continue
+        if argument(op, "dim", 1):
+            yield diagnosis.warning(
+                "infinity_chosen",
+                op,
+                tensors=(taken.id, op.outputs[0]),
+                name=op.name,
+                other={"min": "max", "max": "min", "amin": "amax", "amax": "amin"}[op.name],
+                given=diagnosis.say(taken.id),
+                sign=sign,
+                loses=sign.removeprefix("-") if sign.startswith("-") else f"-{sign}",
+                times=diagnosis.counted(ops),
+            )
+
+
+def _has_finite(diagnosis: Diagnosis, tensor: Tensor) -> bool:
+    if tensor.summary is not None:
+        return tensor.summary.nan + tensor.summary.inf < diagnosis.elements(tensor.id)
+    return any(isinstance(number, int | float) for number in tensor.data or ())
+
+
 def _is_beyond_zero(diagnosis: Diagnosis, tensor: str, is_least: bool) -> bool:
     """Whether some of its numbers are above 0 and none below, or the other way round."""
     ends = extent(diagnosis.tensors.get(tensor))

@@ -272,6 +272,35 @@ for epoch in range(2):
     F.cross_entropy(net(x), y).backward()
     print(f"{epoch} {tested():.5f}")
 """, (("x[8:] *= 20", "x[8:] = x[:2]\nx[4:8] = x[:4]\nx[2:4] = x[:2]"),)),
+    Pair("blank_among_targets", 8, """net = nn.Linear(4, 6); opt = torch.optim.SGD(net.parameters(), lr=0.1)
+ctc = nn.CTCLoss(blank=0)
+texts, lengths = torch.tensor([[1, 0, 2], [3, 4, 0]]), torch.tensor([3, 2])
+for x in torch.randn(3, 7, 2, 4):
+    loss = ctc(net(x).log_softmax(-1), texts, torch.tensor([7, 7]), lengths)
+    opt.zero_grad(); loss.backward(); opt.step()
+""", (("[1, 0, 2]", "[1, 5, 2]"),)),
+    Pair("blank_among_targets", 6, """net = nn.Linear(4, 5)
+texts = torch.tensor([0, 1, 2, 4])
+loss = F.ctc_loss(net(torch.randn(7, 2, 4)).log_softmax(-1), texts, (7, 7), (2, 2), blank=4)
+loss.backward()
+""", (("2, 4]", "2, 3]"),)),
+    Pair("infinity_chosen", 9, """net = nn.Linear(3, 4); opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for x in torch.randn(3, 6, 3):
+    h = net(x)
+    distances = torch.cdist(h, h)
+    farthest = distances.max(1).values
+    nearest = distances.masked_fill(torch.eye(6).bool(), float("inf")).max(dim=1)[0]
+    loss = F.relu(farthest - nearest + 1).mean() + 0.1 * h.pow(2).mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+""", ((").max(dim=1)[0]", ").min(dim=1)[0]"),)),
+    Pair("infinity_chosen", 8, """net = nn.Linear(3, 5)
+scores = net(torch.randn(4, 3))
+seen = torch.tensor([True, False, True, True, False])
+filled = torch.where(seen, scores, float("-inf"))
+best = filled.amin(-1)
+loss = torch.sigmoid(best).mean() + scores.pow(2).mean()
+loss.backward()
+""", ((".amin(-1)", ".amax(-1)"),)),
     Pair("window_holds_target", 8, """series = torch.sin(torch.arange(40.0))
 def split(series, n):
     rows, targets = [], []

@@ -211,11 +211,15 @@ def optimizer_not_leaf(case: Case) -> Finding:
     """A computed tensor given to an optimizer: often `.to(…)`, `.double()` or `* 0.1` after creation."""
     names = [node for node in ast.walk(known(case.call)) if isinstance(node, ast.Name | ast.Attribute)]
     given = [(node, case.tensor_of(node)) for node in names]
-    found = [(node, tensor) for node, tensor in given if tensor is not None and not tensor.is_leaf]
+    found = [(ast.unparse(node), tensor) for node, tensor in given if tensor is not None and not tensor.is_leaf]
+    leaves = meant_as_leaves(case.diagnosis)
+    if not found and any(isinstance(node, ast.Call) for node in known(case.call).args):
+        # what a method of the program collects
+        found = [(name, tensor) for name, (*_, op) in leaves.items() if (tensor := case.diagnosis.output_of(op))][:1]
     only_if(len(found) == 1)
-    name, tensor = ast.unparse(found[0][0]), found[0][1]
+    name, tensor = found[0]
     maker = known(case.diagnosis.maker.get(tensor.id))
-    meant = meant_as_leaves(case.diagnosis).get(name)
+    meant = leaves.get(name)
     fix = asked_last(case.diagnosis, meant[0], meant[1]) if meant is not None else ()
     return case.finding(span=maker.span, name=name, op=maker.name, tensors=(tensor,), fix=fix)
 

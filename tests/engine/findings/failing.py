@@ -938,6 +938,15 @@ MODULES: dict[str, list[Row]] = {
             True,
         ),
         Row(W + "v = w * 0.1 #<\nopt = torch.optim.Adam([v])\n", {"name": "v", "op": "*"}),
+        Row(
+            "class Model:\n    def __init__(self):\n"
+            "        self.w = torch.randn(2, requires_grad=True) * 0.1 #<\n"
+            "        self.b = torch.zeros(2, requires_grad=True)\n"
+            "    def parameters(self):\n        return [self.w, self.b]\n"
+            "opt = torch.optim.SGD(Model().parameters(), lr=0.1)\n",
+            {"name": "self.w", "op": "*"},
+            True,
+        ),
     ],
     "optimizer_of_tensor": [
         Row(W + "opt = torch.optim.SGD(w, lr=.1) #<\n", {"name": "w"}, True),

@@ -1,4 +1,4 @@
-"""Steps that lead uphill: a sign that makes the loss grow."""
+"""Steps that lead the wrong way: a sign that makes the loss grow, or an average run from what it is to follow."""
 
 import ast
 import math
@@ -8,7 +8,18 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from engine.findings.diagnosis import UNKNOWN, Diagnosis, argument, by_number, fed_by, line, numbers_of
+from engine.findings.diagnosis import (
+    LEAST_TURNS,
+    UNKNOWN,
+    Diagnosis,
+    argument,
+    by_number,
+    fed_by,
+    grouped,
+    line,
+    number,
+    numbers_of,
+)
 from engine.findings.losses import LOSS_FUNCTIONS, PASSING
 from engine.findings.optimizers import made_by
 from engine.program.edits import Edits
@@ -20,6 +31,7 @@ BY_NUMBERS = frozenset("add sub mul div neg rsub".split())
 """Ops of one tensor and a number; those that turn the sign among them."""
 MOST_STEPS = 8
 MOST_BEHIND = 60
+_MOST_FACTORS = 4
 REWARD = re.compile(r"(\w+\.)*(\w*(reward|return|advantage)s?|rets?|[RG]t?)(\[.*\])?")
 """What a program calls what it wants more of."""
 UNWANTED = re.compile(
@@ -235,6 +247,59 @@ def terms_without_floor(diagnosis: Diagnosis) -> Iterator[Finding]:
                     loss=diagnosis.say(root),
                     pass_line=line(passes[0].span),
                 )
+
+
+def averages_pushed_away(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A copy of the weights that is to follow them, and is moved by a share of its own lead: away from them."""
+    for ops in grouped(diagnosis.ops_named(("add_", "sub_")), lambda op: op.span).values():
+        op = ops[0]
+        between = _share_of_lead(diagnosis, op) if len(ops) >= LEAST_TURNS else None
+        if between is not None and all(_share_of_lead(diagnosis, each) for each in ops):
+            code, call = diagnosis.code, diagnosis.code.call_at(op.span)
+            turned = {"add_": "sub_", "sub_": "add_"}[op.name]
+            yield diagnosis.warning(
+                "average_pushed_away",
+                op,
+                tensors=op.inputs[:1],
+                fix=(code.replace(call.func, f"{code.text(call.func).removesuffix(op.name)}{turned}"),)
+                if call is not None and called(call) == op.name
+                else (),
+                name=_written_into(diagnosis, op),
+                gap=code.excerpt(between.span),
+                gap_line=line(between.span),
+                op=op.name,
+                turned=turned,
+            )
+
+
+def _written_into(diagnosis: Diagnosis, op: Op) -> str:
+    """How the code calls what an op writes into."""
+    match diagnosis.code.at(op.span):
+        case ast.AugAssign(target=target) | ast.Call(func=ast.Attribute(value=target)):
+            return diagnosis.code.text(target)
+    return diagnosis.say(op.inputs[0])
+
+
+def _share_of_lead(diagnosis: Diagnosis, op: Op) -> Op | None:
+    """The difference of a tensor and a weight that is trained, a positive share of which an op adds to the tensor."""
+    sign, tensor = -1.0 if op.name == "sub_" else 1.0, op.inputs[-1]
+    own = diagnosis.identity(op.inputs[0])
+    for _ in range(_MOST_FACTORS):
+        maker = diagnosis.maker.get(tensor)
+        if maker is None or len(op.inputs) != 2 or len(op.arguments) != 2:
+            return None
+        if maker.name == "sub" and len(maker.inputs) == 2:
+            ends = [diagnosis.leaf_of(given) or diagnosis.identity(given) for given in maker.inputs]
+            other = next((end for end in ends if end != own), "")
+            is_away = sign * (1 if ends[0] == own else -1) > 0
+            return (
+                maker if own in ends and is_away and other in diagnosis.moved and own not in diagnosis.moved else None
+            )
+        factor = number(argument(maker, "other", 1)) if maker.name in ("mul", "div") else -1.0
+        if len(maker.inputs) != 1 or not factor or maker.name not in ("mul", "div", "neg"):
+            return None
+        sign, tensor = sign * factor, maker.inputs[0]
+    return None
 
 
 def _is_penalty(diagnosis: Diagnosis, op: Op) -> bool:

@@ -301,6 +301,22 @@ best = filled.amin(-1)
 loss = torch.sigmoid(best).mean() + scores.pow(2).mean()
 loss.backward()
 """, ((".amin(-1)", ".amax(-1)"),)),
+    Pair("average_pushed_away", 11, """net, slow = nn.Linear(3, 1), nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for x in torch.randn(5, 6, 3):
+    opt.zero_grad(); net(x).pow(2).mean().backward(); opt.step()
+    with torch.no_grad():
+        for own, trained in zip(slow.parameters(), net.parameters()):
+            gap = own - trained
+            own.add_(gap * 0.05)
+""", (("add_", "sub_"),)),
+    Pair("average_pushed_away", 9, """import copy
+net = nn.Linear(3, 1); opt = torch.optim.SGD(net.parameters(), lr=0.1)
+slow = copy.deepcopy(net).requires_grad_(False)
+for x in torch.randn(5, 6, 3):
+    opt.zero_grad(); net(x).pow(2).mean().backward(); opt.step()
+    slow.weight -= 0.1 * (net.weight.detach() - slow.weight)
+""", (("-= 0.1", "+= 0.1"),)),
     Pair("window_holds_target", 8, """series = torch.sin(torch.arange(40.0))
 def split(series, n):
     rows, targets = [], []

@@ -20,6 +20,7 @@ _MEANT = (
 )
 MEANT = frozenset(_MEANT.split())
 """Ops that put an infinity into a tensor on purpose."""
+LEAVES_OUT = frozenset("getitem masked_select where masked_fill index_select take".split())
 NAN_TAKEN_OUT = frozenset("nan_to_num nansum nanmean nanmedian nanquantile".split())
 
 LOGARITHMS = frozenset("log log2 log10 log_ log2_ log10_ xlogy".split())
@@ -73,7 +74,9 @@ def first_nonfinite(diagnosis: Diagnosis) -> Iterator[Finding]:
         yield from _growing(diagnosis)
     else:
         behind: set[str] = set()
-        found = [*_origins(diagnosis, troubled, behind), *_in_data(diagnosis, troubled, behind)]
+        made = [*_origins(diagnosis, troubled, behind)]
+        late = [*_left_out_late(diagnosis, troubled, behind)]
+        found = made + (late or [*_in_data(diagnosis, troubled, behind)])
         yield from found or _of_infinities(diagnosis, troubled)
 
 
@@ -151,22 +154,9 @@ def _in_data(diagnosis: Diagnosis, troubled: dict[str, Trouble], behind: Set[str
     """The tensor whose NaN came to the root of a pass, and that no computation made, nor a step."""
     roots = (root.tensor for pass_ in diagnosis.trace.passes for root in pass_.roots if root.tensor is not None)
     start = next((root for root in roots if troubled.get(root) == "nan"), None)
-    if start is None:
+    source = _source(diagnosis, troubled, behind, start) if start is not None else None
+    if start is None or source is None:
         return
-
-    def before(tensor: str) -> list[str]:
-        return [given for given in diagnosis.made_from(tensor) if troubled.get(given) == "nan"]
-
-    def is_given(tensor: str) -> bool:
-        maker = diagnosis.maker.get(tensor)
-        is_made = maker is not None and maker.inputs and maker.name not in MEANT
-        is_moved = diagnosis.is_tracked_leaf(tensor) and tensor != diagnosis.identity(tensor)
-        return not (is_made or is_moved or tensor in behind or tensor == start)
-
-    sources = [tensor for tensor in walk([start], before) if not before(tensor) and is_given(tensor)]
-    if not sources:
-        return
-    source = diagnosis.tensors[min(sources, key=by_number)]
     maker, user = diagnosis.maker.get(source.id), next(iter(diagnosis.takers.get(source.id, ())), None)
     yield diagnosis.finding(
         "nan_in_data",
@@ -179,6 +169,52 @@ def _in_data(diagnosis: Diagnosis, troubled: dict[str, Trouble], behind: Set[str
         used_line=line(user.span if user is not None else None),
         is_stepped=str(int(diagnosis.moves != [])),
     )
+
+
+def _source(diagnosis: Diagnosis, troubled: dict[str, Trouble], behind: Set[str], start: str) -> Tensor | None:
+    """The tensor that a NaN came from, where no computation made it, nor a step."""
+
+    def before(tensor: str) -> list[str]:
+        return [given for given in diagnosis.made_from(tensor) if troubled.get(given) == "nan"]
+
+    def is_given(tensor: str) -> bool:
+        maker = diagnosis.maker.get(tensor)
+        is_made = maker is not None and maker.inputs and maker.name not in MEANT
+        is_moved = diagnosis.is_tracked_leaf(tensor) and tensor != diagnosis.identity(tensor)
+        return not (is_made or is_moved or tensor in behind or tensor == start)
+
+    sources = [tensor for tensor in walk([start], before) if not before(tensor) and is_given(tensor)]
+    return diagnosis.tensors[min(sources, key=by_number)] if sources else None
+
+
+def _left_out_late(diagnosis: Diagnosis, troubled: dict[str, Trouble], behind: Set[str]) -> Iterator[Finding]:
+    """NaN of the data that is taken out of what was computed with it: its gradient is 0 times NaN."""
+    for pass_ in diagnosis.ended:
+        hit = next((each for each in pass_.accumulations if troubled.get(each.after or "") == "nan"), None)
+        late = _leaves_out(diagnosis, troubled, pass_) if hit is not None else None
+        source = _source(diagnosis, troubled, behind, late[1]) if late is not None else None
+        if hit is not None and late is not None and source is not None:
+            yield diagnosis.finding(
+                "nan_left_out_late",
+                "error",
+                late[0],
+                tensors=(source.id, late[1], hit.tensor),
+                name=diagnosis.say(source.id),
+                leaf=diagnosis.say(hit.tensor),
+                pass_line=line(pass_.span),
+                is_stepped=str(int(diagnosis.moves != [])),
+            )
+            return
+
+
+def _leaves_out(diagnosis: Diagnosis, troubled: dict[str, Trouble], pass_: Pass) -> tuple[Op, str] | None:
+    """The op behind the finite root of a pass that picked what is finite out of results with NaN, and these."""
+    roots = [root.tensor for root in pass_.roots if root.tensor is not None]
+    for op in diagnosis.makers_behind(roots) if troubled.keys().isdisjoint(roots) else ():
+        computed = [given for given in op.inputs if troubled.get(given) == "nan" and diagnosis.is_tracked(given)]
+        if op.name in LEAVES_OUT and computed and troubled.keys().isdisjoint(op.outputs):
+            return op, computed[0]
+    return None
 
 
 def _of_infinities(diagnosis: Diagnosis, troubled: dict[str, Trouble]) -> Iterator[Finding]:

@@ -317,6 +317,20 @@ for x in torch.randn(5, 6, 3):
     opt.zero_grad(); net(x).pow(2).mean().backward(); opt.step()
     slow.weight -= 0.1 * (net.weight.detach() - slow.weight)
 """, (("-= 0.1", "+= 0.1"),)),
+    Pair("nan_left_out_late", 8, """net = nn.Linear(3, 2); opt = torch.optim.SGD(net.parameters(), lr=0.1)
+x, y = torch.randn(6, 3), torch.randn(6, 2)
+y[1, 0] = y[4, 1] = float("nan")
+for _ in range(3):
+    loss = F.mse_loss(net(x), y, reduction="none")[~y.isnan()].mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+""", (("F.mse_loss(net(x), y, reduction=\"none\")[~y.isnan()].mean()", "F.mse_loss(net(x)[~y.isnan()], y[~y.isnan()])"),)),
+    Pair("nan_left_out_late", 8, """w = torch.tensor([0.5, 1.5], requires_grad=True)
+seen = torch.tensor([[1.0, 2.0], [float("nan"), 3.0]])
+errors = ((seen * w).sum(1) - 1).square()
+known = torch.tensor([True, False])
+loss = torch.where(known, errors, torch.zeros(2)).sum()
+loss.backward()
+""", (("(seen * w)", "(torch.nan_to_num(seen) * w)"),)),
     Pair("window_holds_target", 8, """series = torch.sin(torch.arange(40.0))
 def split(series, n):
     rows, targets = [], []

@@ -984,6 +984,11 @@ const stories = {
     await page.locator('.cm-line-failed').waitFor()
     await box(page, 'SumBackward0').waitFor()
     await shoot(page, 'failure')
+    await run(page, FAILING.replace('c = (a', 'c = ((a'))
+    await page.getByText('The picture is that of the run before.').waitFor()
+    check((await boxesInView(page)) >= 1, 'a program that does not parse takes the picture away')
+    await run(page, PROGRAM)
+    await until(() => page.locator('.panes.stale').count(), (n) => n === 0, 'a picture of its own')
   },
 
   async 'a cut graph is found and told at its line'(page) {

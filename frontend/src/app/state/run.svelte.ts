@@ -28,6 +28,8 @@ export class Run {
   /** What the program was turned to last, where that failed: it is told at its line, and the last good picture
    *  stays. */
   failing: TraceIndex | null = $state.raw(null)
+  /** The last picture, where the program on show came to nothing that could be drawn. */
+  stale: Shown | null = $state.raw(null)
   /** What came of the fixes of its findings, as far as the server has tried them. */
   fixes: Fixes | null = $state.raw(null)
   /** Runs of this tab, newest first. */

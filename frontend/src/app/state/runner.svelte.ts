@@ -122,6 +122,7 @@ export class Runner {
     this.catchUp?.()
     this.draft.code = ''
     this.shown.shown = null
+    this.shown.stale = null
     this.problem = null
     this.draft.keep()
     this.view.change({ lesson: null, run: null, step: 0, selection: null, expanded: null, root: null, pass: null })
@@ -444,6 +445,8 @@ export class Runner {
     const before = run.trace
     this.catchUp = null
     this.settledAt = performance.now()
+    const last = run.shown?.graph.boxes.length ? run.shown : run.stale
+    run.stale = manner === 'new' && trace.failure && graph.boxes.length === 0 ? last : null
     run.shown = shown
     run.ahead = null
     run.failing = null

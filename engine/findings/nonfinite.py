@@ -74,10 +74,9 @@ def first_nonfinite(diagnosis: Diagnosis) -> Iterator[Finding]:
         yield from _growing(diagnosis)
     else:
         behind: set[str] = set()
-        made = [*_origins(diagnosis, troubled, behind)]
-        late = [*_left_out_late(diagnosis, troubled, behind)]
-        found = made + (late or [*_in_data(diagnosis, troubled, behind)])
-        yield from found or _of_infinities(diagnosis, troubled)
+        computed = [*_origins(diagnosis, troubled, behind)]
+        given = [*_left_out_late(diagnosis, troubled, behind)] or [*_in_data(diagnosis, troubled, behind)]
+        yield from computed + given or _of_infinities(diagnosis, troubled)
 
 
 def _origins(diagnosis: Diagnosis, troubled: dict[str, Trouble], behind: set[str]) -> Iterator[Finding]:

@@ -64,16 +64,19 @@ def windows_holding_targets(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Rows cut out of a series, `series[i : i + n]`, kept beside `series[i + n - 1]`, which is the last of them."""
     code = diagnosis.code
     for pieces in _kept_together(diagnosis):
-        cut = [piece for piece in pieces if isinstance(piece.slice, ast.Slice) and piece.slice.upper is not None]
         kept = {code.text(piece) for piece in pieces}
+        windows = {
+            (code.text(piece.value), code.text(piece.slice.upper)): piece
+            for piece in pieces
+            if isinstance(piece.slice, ast.Slice) and piece.slice.upper is not None
+        }
         for target in pieces:
             match target.slice:
                 case ast.BinOp(left=end, op=ast.Sub(), right=ast.Constant(1)) if diagnosis.has_run(target):
                     series, last = code.text(target.value), code.text(end)
                 case _:
                     continue
-            ends = [(each, code.text(each.value), code.text(each.slice.upper)) for each in cut]
-            window = next((each for each, *written in ends if written == [series, last]), None)
+            window = windows.get((series, last))
             if window is not None and f"{series}[{last}]" not in kept:
                 yield diagnosis.warning(
                     "window_holds_target",

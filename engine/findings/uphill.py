@@ -260,7 +260,7 @@ def averages_pushed_away(diagnosis: Diagnosis) -> Iterator[Finding]:
             yield diagnosis.warning(
                 "average_pushed_away",
                 op,
-                tensors=op.inputs[:1],
+                tensors=between.outputs[:1],
                 fix=(code.replace(call.func, f"{code.text(call.func).removesuffix(op.name)}{turned}"),)
                 if call is not None and called(call) == op.name
                 else (),

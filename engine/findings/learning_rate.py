@@ -220,7 +220,7 @@ def losses_summed(diagnosis: Diagnosis) -> Iterator[Finding]:
         given = diagnosis.input_of(maker) if maker is not None and argument(maker, "reduction") == "'sum'" else None
         if maker is None or given is None or not diagnosis.steps or diagnosis.elements(given.id) < MANY:
             continue
-        if not _explodes(roots):
+        if not _explodes(roots) or diagnosis.stepped.isdisjoint(fed_by(passes[0])):
             continue
         written = [word for call in code.calls for word in call.keywords if word.arg == "reduction"]
         is_one = len(written) == 1 and isinstance(written[0].value, ast.Constant)

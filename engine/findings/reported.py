@@ -50,9 +50,9 @@ def averages_of_the_wrong_count(diagnosis: Diagnosis) -> Iterator[Finding]:
             whole = [each for each in begun if not diagnosis.has_gap(each[0], _next_op(ran, each[1]))]
             turns = [ops[bisect_right(at, begin) : bisect_right(at, end)] for begin, end, _ in whole]
             known = list(_averages(diagnosis, turns, [text.text for *_, text in whole]))
-            if len(whole) == 1 and known and _digits(known[0].said) <= DIGITS:
+            if len(whole) == 1 and all(_digits(each.said) <= DIGITS for each in known):
                 continue
-            if not known or len(known) < len(whole) or len({(each.place, each.code) for each in known}) > 1:
+            if len(known) < len(whole) or len({(each.place, each.code) for each in known}) > 1:
                 continue
             yield diagnosis.warning(
                 known[0].code,
@@ -96,8 +96,10 @@ def _average(diagnosis: Diagnosis, reads: Sequence[Op], text: str) -> _Average |
     of_all = sum(value * size for value, (_, size) in zip(values, sizes, strict=True)) if is_mean else sum(values)
     code = "means_over_samples" if is_mean else "counts_over_batches"
     for place, said in enumerate(NUMBER.findall(text)):
-        is_told = _digits(said) >= DIGITS
+        is_told = _is_long(said)
         scales = (1,) if is_mean else (1, 100)
+        if not is_mean and any(_is(said, scale * sum(values) / count) for scale in scales):
+            continue  # it is the right share, whatever else it may be
         if is_told and wrong != right and any(_is(said, scale * sum(values) / wrong) for scale in scales):
             return _Average(place, said, sum(values) / right, wrong, len(values), code)
         is_uneven = is_mean and len(set(sizes)) == 2 and all(op.grad_mode != "grad" for op in reads)
@@ -214,12 +216,17 @@ def counts_after_the_loop(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 def _is_told(said: str, value: float) -> bool:
     """Whether a value was printed: with digits enough, or all that it has."""
-    return said == repr(value) or (_digits(said) >= DIGITS and _is(said, value))
+    return said == repr(value) or (_is_long(said) and _is(said, value))
+
+
+def _is_long(said: str) -> bool:
+    """Whether a number was printed with digits enough, zeros before the first other one aside."""
+    return len(said.replace(".", "").lstrip("0")) >= DIGITS
 
 
 def _digits(said: str) -> int:
-    """How many digits a printed number has, zeros before the first other one aside."""
-    return len(said.replace(".", "").lstrip("0"))
+    """How many digits a number has between zeros: fewer than some agree with another quotient of small counts."""
+    return len(said.replace(".", "").strip("0"))
 
 
 def _loop_before(diagnosis: Diagnosis, op: Op) -> tuple[ast.For | None, list[int]]:

@@ -409,5 +409,37 @@ accuracy([(torch.randn(4, 3), torch.tensor([0, 1, 1, 0])) for _ in range(3)])
     Pair("answer_seen", 8, CAUSAL.replace("ATTEND", "seen = (q @ k.transpose(1, 2) + mask).softmax(-1) @ v"), (("+ mask)", "+ mask.log())"),)),
 )  # fmt: skip
 TRIGGERS = tuple(Case(pair.code, pair.line, {}, pair.program) for pair in PAIRS)
-NEAR_MISSES = tuple((pair.code, pair.program.replace(wrong, right)) for pair in PAIRS for wrong, right in pair.right)
+NEAR_MISSES = (
+    *((pair.code, pair.program.replace(wrong, right)) for pair in PAIRS for wrong, right in pair.right),
+    # a sum that is made large on purpose, by another input than the weights
+    (
+        "loss_summed",
+        """net, x, y = nn.Linear(4, 3), torch.randn(64, 4), torch.randint(0, 3, (64,))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    other = x + 1e-4 * torch.randn(64, 4)
+    for _ in range(4):
+        other.requires_grad_()
+        far = F.kl_div(F.log_softmax(net(other), 1), F.softmax(net(x), 1), reduction="sum")
+        (slope,) = torch.autograd.grad(far, [other])
+        other = (other + 0.3 * slope.sign()).detach()
+    opt.zero_grad()
+    F.cross_entropy(net(other), y).backward()
+    opt.step()
+""",
+    ),
+    # of two batches of 100 the count in one is also the percentage of all
+    (
+        "counts_over_batches",
+        """net, x, y = nn.Linear(3, 2), torch.randn(200, 3), torch.randint(0, 2, (200,))
+for epoch in range(3):
+    good = 0
+    with torch.no_grad():
+        for at in range(0, 200, 100):
+            good += (net(x[at : at + 100]).argmax(1) == y[at : at + 100]).sum()
+    print(f"{100 * good / 200:.3f}")
+    net = nn.Linear(3, 2)
+""",
+    ),
+)
 """Each replacement makes it right by itself."""

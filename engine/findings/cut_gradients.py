@@ -387,9 +387,12 @@ def _overwritten_at(diagnosis: Diagnosis, statement: ast.Assign, name: str) -> a
     block = code.block(statement)
     at = block.index(statement) if statement in block else len(block)
     for later in block[at + 1 :]:
+        is_bound_anew = isinstance(later, ast.Assign) and dotted(later.targets[0]) == name
         if name in names_read(later):
+            if not is_bound_anew:
+                return None
             break
-        if isinstance(later, ast.Assign) and dotted(later.targets[0]) == name:
+        if isinstance(later, ast.Assign) and is_bound_anew:
             return later
     loop = code.parents.get(statement)
     is_first = (

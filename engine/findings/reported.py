@@ -52,7 +52,7 @@ def averages_of_the_wrong_count(diagnosis: Diagnosis) -> Iterator[Finding]:
             known = list(_averages(diagnosis, turns, [text.text for *_, text in whole]))
             if len(whole) == 1 and all(_digits(each.said) <= DIGITS for each in known):
                 continue
-            if len(known) < len(whole) or len({(each.place, each.code) for each in known}) > 1:
+            if not known or len(known) < len(whole) or len({(each.place, each.code) for each in known}) > 1:
                 continue
             yield diagnosis.warning(
                 known[0].code,

@@ -82,7 +82,7 @@ def leaves_not_listed(diagnosis: Diagnosis) -> Iterator[Finding]:
             yield diagnosis.warning(
                 "tensor_not_parameter", statement, tensors=loose, fix=fix, name=name, model=owner.name
             )
-        elif call is not None and call is not statement.value and not code.in_loop(statement):
+        elif call is not None and call is not statement.value and not _is_data(call) and not code.in_loop(statement):
             above = (node for node in code.around(call) if isinstance(node, ast.expr))
             ops = [op for node in above for op in diagnosis.ops_at(code.span(node))]
             given = (leaf for op in ops if op.nodes for leaf in op.inputs if not diagnosis.has_names(leaf))
@@ -120,6 +120,12 @@ def _makes_leaf(node: ast.AST) -> TypeGuard[ast.Call]:
     if not isinstance(node, ast.Call):
         return False
     return called(node) == "Parameter" or says(node, "requires_grad") == "True"
+
+
+def _is_data(call: ast.Call) -> bool:
+    """Whether a tensor is made of values that the program has from elsewhere: an input, not the start of a weight."""
+    names = (node for given in call.args for node in ast.walk(given) if isinstance(node, ast.Name))
+    return called(call) in ("tensor", "as_tensor") and any(names)
 
 
 def layers_repeated(diagnosis: Diagnosis) -> Iterator[Finding]:

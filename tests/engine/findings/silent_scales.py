@@ -428,6 +428,41 @@ for _ in range(3):
     opt.step()
 """,
     ),
+    # points at which a model is differentiated
+    (
+        "parameter_behind_op",
+        """places = torch.rand(6, 1).tolist()
+class Solver:
+    def __init__(self):
+        self.x = torch.tensor(places, requires_grad=True).double()
+        self.net = nn.Linear(1, 1).double()
+        self.opt = torch.optim.SGD(self.net.parameters(), lr=0.1)
+    def step(self):
+        u = self.net(self.x)
+        (slope,) = torch.autograd.grad(u.sum(), self.x, create_graph=True)
+        self.opt.zero_grad()
+        (slope + u).pow(2).mean().backward()
+        self.opt.step()
+solver = Solver()
+for _ in range(3):
+    solver.step()
+""",
+    ),
+    # a dictionary that is read and filled in each turn
+    (
+        "result_overwritten",
+        """net, slow = nn.Linear(3, 1), nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for x in torch.randn(4, 5, 3):
+    with torch.no_grad():
+        wanted = slow(x)
+    opt.zero_grad(); F.mse_loss(net(x), wanted).backward(); opt.step()
+    kept = slow.state_dict()
+    for key, value in net.state_dict().items():
+        kept[key] = 0.1 * value + 0.9 * kept[key]
+    slow.load_state_dict(kept)
+""",
+    ),
     # of two batches of 100 the count in one is also the percentage of all
     (
         "counts_over_batches",

@@ -135,11 +135,11 @@ def _first_uses(diagnosis: Diagnosis) -> dict[str, int]:
     return uses
 
 
-def _weights(diagnosis: Diagnosis, op: Op) -> Iterator[str]:
+def _weights(diagnosis: Diagnosis, op: Op, *, as_they_were: bool = False) -> Iterator[str]:
     for input_ in op.inputs:
         record = diagnosis.tensors.get(input_)
         if record is not None and record.requires_grad and record.grad_fn is None and len(record.shape) >= 2:
-            yield record.identity or record.id
+            yield input_ if as_they_were else diagnosis.identity(input_)
 
 
 def dead_relus(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -224,7 +224,7 @@ def _blocked(diagnosis: Diagnosis, code: str, ops: list[Op], **parameters: str) 
     return diagnosis.warning(
         code,
         last,
-        tensors=(*last.outputs[:1], *(_weights(diagnosis, layer) if layer is not None else ())),
+        tensors=(*last.outputs[:1], *(_weights(diagnosis, layer, as_they_were=True) if layer is not None else ())),
         fix=(),
         name=_place(diagnosis, last),
         count=diagnosis.counted(ops),

@@ -130,6 +130,13 @@ def test_the_mistake_is_found_at_its_line(once: Callable[[str], Trace], code: st
     assert known.issuperset((*finding.tensors, *finding.nodes))
 
 
+def test_a_weight_before_dead_units_is_told_as_it_was(once: Callable[[str], Trace]) -> None:
+    program = next(case.program for case in silent.TRIGGERS if case.code == "dead_relu")
+    finding = found(trace := once(HEAD + program), "dead_relu")
+    assert finding is not None
+    assert [one.contents for one in trace.tensors if one.id in finding.tensors] == ["known", "known"]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("code", "case"), CASES)
 def test_it_is_found_in_a_function_too(engine: LocalEngine, code: str, case: Case) -> None:

@@ -34,10 +34,25 @@ test('a cut shows what goes into it and what comes out, named or not, and the le
   ])
 })
 
-test('another shows shape and type once for each name, with the value where the value is the point', () => {
+test('of several that go into a cut the one is shown that the finding names', () => {
+  const { trace } = index
+  const first = trace.tensors.find(({ names }) => names?.includes('x'))!
+  const other = { ...first, id: 'other', names: ['other'], grad: null }
+  const ops = trace.ops.map((op) => (op.name === 'detach' ? { ...op, inputs: [first.id, other.id] } : op))
+  const { span } = ops.find(({ name }) => name === 'detach')!
+  const cut = { ...finding('cut_by_detach'), span: span!, tensors: ['other'] }
+  const rows = evidenceOf(new TraceIndex({ ...trace, ops, tensors: [...trace.tensors, other] }), cut)
+  expect(rows[0]).toEqual({ what: 'other.grad', is: 'None', values: [], wrong: true })
+})
+
+test('another shows shape and type once for each name, with the value of a scalar or where the value matters', () => {
+  const [x] = finding('dtype_mismatch', 'x').tensors!
   expect(evidenceOf(index, finding('dtype_mismatch', 'x', 'x'))).toEqual([
-    { what: 'x', is: '() float32', values: [], wrong: false },
+    { what: 'x', is: '() float32 · 3', values: [x, x], wrong: false },
   ])
+  const tensors = index.trace.tensors.map((tensor) => (tensor.id === x ? { ...tensor, shape: [1] } : tensor))
+  const wider = new TraceIndex({ ...index.trace, tensors })
+  expect(evidenceOf(wider, finding('dtype_mismatch', 'x')).map(({ is }) => is)).toEqual(['1 float32'])
   expect(evidenceOf(index, finding('first_nan_forward', 'y'))).toEqual([
     { what: 'y', is: '() float32 · 27', values: finding('first_nan_forward', 'y').tensors, wrong: false },
   ])
@@ -85,8 +100,9 @@ test('a value that was changed is shown before and after', () => {
   expect(evidenceOf(edited, found).map((row) => row.is)).toEqual([expect.stringMatching(/ · .+ → .+/)])
 })
 
+const trained = new TraceIndex(load('accumulation').trace)
+
 test('a missing zero_grad is shown by the sum in .grad, not by the values of the leaf', () => {
-  const trained = new TraceIndex(load('accumulation').trace)
   const { pass, accumulation } = trained.trace.passes
     .flatMap((pass) => pass.accumulations.map((accumulation) => ({ pass, accumulation })))
     .find(({ accumulation }) => accumulation.before !== null)!
@@ -96,6 +112,16 @@ test('a missing zero_grad is shown by the sum in .grad, not by the values of the
   const { before, delta, after } = accumulation
   expect(evidenceOf(trained, found)).toEqual([
     { what: 'w.grad', is: '[2, −4] + 3 → [5, −1]', values: [before, delta, after], wrong: true },
+  ])
+})
+
+test('a gradient that was cleared before the step is shown as it goes', () => {
+  const { update, change } = [...trained.gradChangesOf.values()].flat().find(({ change }) => change.before)!
+  const found: Finding = {
+    code: 'zero_grad_before_step', severity: 'warning', span: update.span!, tensors: [change.leaf!],
+  }
+  expect(evidenceOf(trained, found)).toEqual([
+    { what: 'w.grad', is: '[5, −1] → 0', values: [change.before, change.after], wrong: true },
   ])
 })
 

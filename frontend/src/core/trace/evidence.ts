@@ -19,7 +19,7 @@ const MOST_TENSORS = 6
 const ABOUT_TRACKING =
   /^cut_by_|^grad_(none|of|asked)|^nothing_requires_grad|^leaf_|untracked|^(unused|frozen|parameters)_|requires_grad|^not_a_leaf|^not_in_optimizer|^optimizer_|^number_wrapped|^tensor_of_tensors/
 const ABOUT_VALUES =
-  /^saved_(changed|tensor|value)|nan|^first_inf|^(log|root|division)_|^masked_by_zero|dead|overflow|fraction|saturated/
+  /^saved_(changed|tensor|value)|nan|^first_inf|^(log|root|division)_|^masked_by_zero|dead|overflow|fraction|saturated|^diverged|^grows_/
 /** Findings about gradients that were added to those of an earlier pass. */
 const ABOUT_SUMS: ReadonlySet<string> = new Set(['step_without_zero_grad', 'gradient_added_up'])
 
@@ -30,6 +30,7 @@ export function evidenceOf(index: TraceIndex, finding: Finding): Evidence[] {
   const rows = [...cutAt(index, finding), ...named].flatMap((tensor): Evidence[] => {
     const name = ownerName(index, tensor)
     if (ABOUT_SUMS.has(finding.code)) return addedTo(index, tensor, finding)
+    if (finding.code === 'zero_grad_before_step') return clearedBefore(index, tensor, finding)
     if (ABOUT_TRACKING.test(finding.code)) {
       if (finding.code.startsWith('cut_by_') && tensor.is_leaf !== false && tensor.requires_grad && !tensor.grad)
         return [{ what: `${name}.grad`, is: 'None', values: [], wrong: true }]
@@ -43,7 +44,8 @@ export function evidenceOf(index: TraceIndex, finding: Finding): Evidence[] {
       ]
     }
     const shape = `${formatShape(tensor.shape)} ${tensor.dtype}`
-    if (!ABOUT_VALUES.test(finding.code)) return [{ what: name, is: shape, values: [], wrong: false }]
+    if (tensor.shape.length > 0 && !ABOUT_VALUES.test(finding.code))
+      return [{ what: name, is: shape, values: [], wrong: false }]
     const { cell = name, value: is = '', place = '' } = finding.parameters ?? {}
     if (place && tensor.id === finding.tensors?.[0]) return [{ what: cell, is, values: [tensor.id], wrong: true }]
     const states = named.filter((other) => index.identity(other.id) === index.identity(tensor.id))
@@ -53,15 +55,27 @@ export function evidenceOf(index: TraceIndex, finding: Finding): Evidence[] {
   return rows.filter((row, at) => rows.findIndex((other) => other.what === row.what && other.is === row.is) === at)
 }
 
-/** What goes into a cut and what comes out of it. */
-function cutAt(index: TraceIndex, { code, span }: Finding): Tensor[] {
+/** What goes into a cut and what comes out of it: of several that go in what the finding names. */
+function cutAt(index: TraceIndex, { code, span, tensors = [] }: Finding): Tensor[] {
   const isThere = (place: typeof span) =>
     place != null && span != null && place.line === span.line && place.column === span.column &&
     place.end_line === span.end_line && place.end_column === span.end_column
   const op = code.startsWith('cut_by_') ? index.trace.ops.find((each) => isThere(each.span)) : undefined
-  const given = op?.inputs.map((id) => index.tensor(id)).find((tensor) => tensor?.requires_grad)
+  const tracked = (op?.inputs ?? []).flatMap((id) => index.tensor(id) ?? []).filter((tensor) => tensor.requires_grad)
+  const given = tracked.find(({ id }) => tensors.includes(id)) ?? tracked[0]
   const made = index.tensor(op?.outputs[0])
   return given && made && !made.requires_grad ? [given, made] : []
+}
+
+/** What `zero_grad` took from a leaf. */
+function clearedBefore(index: TraceIndex, leaf: Tensor, { span }: Finding): Evidence[] {
+  const cleared = index.gradChangesOf
+    .get(index.identity(leaf.id))
+    ?.find(({ update, change }) => update.span?.line === span?.line && change.before)
+  const [old, left] = [index.tensor(cleared?.change.before), index.tensor(cleared?.change.after)]
+  if (!old) return []
+  const [is, values] = [`${brief(old)} → ${left ? brief(left) : 'None'}`, left ? [old.id, left.id] : [old.id]]
+  return [{ what: `${tensorName(index, leaf)}.grad`, is, values, wrong: true }]
 }
 
 /** The sum in a leaf's `.grad` at the pass that the finding is about. */

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from engine.compare.types import Named, Plain
 from engine.compare.values import difference
-from engine.trace import Tensor, Trace
+from engine.trace import Op, Tensor, Trace
 from engine.trace_index import TraceIndex
 
 MOST_NAMES = 1_000
@@ -14,16 +14,18 @@ _NAMED = frozenset(("leaf", "parameter", "buffer"))
 
 
 class Names:
-    """Tensors that have a name, at the end of both runs."""
+    """Tensors that have a name, at the end of both runs. A parameter that has it there only is here what the op that
+    corresponds made or filled."""
 
-    def __init__(self, here: TraceIndex, there: TraceIndex) -> None:
+    def __init__(self, here: TraceIndex, there: TraceIndex, ops: Iterable[tuple[Op, Op]]) -> None:
         self._runs = here, there
         ours, theirs = _by_name(here), _by_name(there)
         renamed = _renamed([name for name in ours if name not in theirs], [name for name in theirs if name not in ours])
         taken = set(renamed.values())
         self.pairs = [(name, renamed.get(name, name)) for name in ours]
         self.pairs += [(name, name) for name in theirs if name not in ours and name not in taken]
-        self._last = ours, theirs
+        only_there = {name: tensor for name, tensor in theirs.items() if name not in ours}
+        self._last = ours | _unnamed(here, there, only_there, ops), theirs
 
     def rows(self) -> list[Named]:
         """One for each name: leaves and parameters first, then what was made of them."""
@@ -92,6 +94,16 @@ def _by_name(run: TraceIndex) -> dict[str, Tensor]:
             if last[identity].role != "parameter":  # which has its module's path
                 named[variable.name] = identity
     return {name: last[identity] for name, identity in named.items()}
+
+
+def _unnamed(
+    here: TraceIndex, there: TraceIndex, named: Mapping[str, Tensor], ops: Iterable[tuple[Op, Op]]
+) -> dict[str, Tensor]:
+    """By their names there, parameters that have none here: the same op made or filled both."""
+    made = (pair for a, b in (ops if named else ()) for pair in zip(a.outputs, b.outputs, strict=False))
+    known = {there.identity(y): here.identity(x) for x, y in made}
+    last = ((name, here.last_states.get(known.get(one.identity or one.id, ""))) for name, one in named.items())
+    return {name: one for name, one in last if one is not None and one.role == "parameter" and not here.name(one.id)}
 
 
 def _renamed(ours: Iterable[str], theirs: Iterable[str]) -> Mapping[str, str]:

@@ -2,7 +2,7 @@
 
 `here` is the run that was asked for, `there` the other one. Lines of the two programs correspond when they read the
 same but for indentation, or when they were changed in place; ops correspond when lines, names and turns do; tensors
-when their names do.
+when their names do, parameters that only one run names when the ops do that made or filled them.
 """
 
 from typing import Final, Literal

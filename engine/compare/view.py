@@ -25,7 +25,7 @@ def compare(here: Trace, there: Trace) -> Comparison:
     ours, theirs = TraceIndex(here), TraceIndex(there)
     lines = corresponding(here.program.code, there.program.code)
     ops = Ops(ours, theirs, lines)
-    names = Names(ours, theirs)
+    names = Names(ours, theirs, ops.pairs)
     rows = names.rows()
     passes = _paired(here, there)
     findings = _findings(here, there, ops)

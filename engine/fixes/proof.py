@@ -37,7 +37,7 @@ def proof_of(before: Trace, finding: Finding, after: Trace, told: Comparison) ->
 
 def _gradients(rows: list[Named], here: TraceIndex, there: TraceIndex) -> Iterator[Shift]:
     for row in rows:
-        appeared = row.gradient_here is None and row.gradient_there is not None
+        appeared = row.here is not None and row.gradient_here is None and row.gradient_there is not None
         if appeared or (row.gradient is not None and row.gradient.verdict in _CHANGED):
             before, after = here.tensors.get(row.gradient_here or ""), there.tensors.get(row.gradient_there or "")
             yield Shift(what="gradient", name=row.name, before=before, after=after)

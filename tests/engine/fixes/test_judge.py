@@ -110,6 +110,29 @@ def test_a_second_mistake_further_on_does_not_count_against_a_fix(trace: TraceOf
     assert (trial.verdict, trial.stops_at) == ("mends", 6)
 
 
+def test_of_a_layer_that_no_name_led_to_only_what_changes_is_the_proof(trace: TraceOf) -> None:
+    program = """
+        from torch import nn
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layers = [nn.Linear(2, 2)]
+                self.out = nn.Linear(2, 1)
+            def forward(self, x):
+                return self.out(self.layers[0](x))
+        net = Net()
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        net(torch.ones(4, 2)).sum().backward()
+        opt.step()
+        """
+    _, trial, _ = mended(trace, program)
+    assert [(shift.what, shift.name) for shift in trial.proof] == [
+        ("value", "net.layers.0.weight"),
+        ("value", "net.layers.0.bias"),
+    ]
+    assert all(isinstance(shift.before, Tensor) for shift in trial.proof)
+
+
 @pytest.mark.parametrize(
     ("verdict", "edited"),
     [

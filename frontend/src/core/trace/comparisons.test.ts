@@ -103,13 +103,17 @@ describe('values that read the same', () => {
   const brief = (one: Tensor): string => Number(one.data?.[0]).toPrecision(2)
 
   test('get as many digits as it takes, at the element that differs most', () => {
-    expect(inWords(tensor(1, -1.0001), tensor(1.00001, -1.0002), brief)).toEqual(['−1.0001', '−1.0002'])
+    expect(inWords(tensor(1, -1.0001), tensor(1.00001, -1.0002), brief)).toEqual(['−1.0001', '−1.0002', '[1]'])
+    const [a, b] = [tensor(1, 2, 3, 4), tensor(1, 2, 3.00001, 4)].map((one) => ({ ...one, shape: [2, 2] }))
+    expect(inWords(a!, b!, brief)).toEqual(['3.00000', '3.00001', '[1][0]'])
   })
   test('stay short where they differ at once', () => {
-    expect(inWords(tensor(1), tensor(2), brief)).toEqual(['1.0', '2.0'])
+    expect(inWords(tensor(1), tensor(2), brief)).toEqual(['1.0', '2.0', ''])
   })
-  test('that are no numbers, or of other sizes, stay as they are', () => {
-    expect(inWords(tensor('nan'), tensor('nan'), () => 'NaN')).toEqual(['NaN', 'NaN'])
-    expect(inWords(tensor(1), tensor(1, 2), brief)).toEqual(['1.0', '1.0'])
+  test('that are no numbers, complex, or of other sizes, stay as they are', () => {
+    const complex = (...data: number[]): Tensor => ({ ...tensor(...data), shape: [1], dtype: 'complex64' })
+    expect(inWords(complex(1, 2), complex(1, 2.00001), brief)).toEqual(['1.0', '1.0', ''])
+    expect(inWords(tensor('nan'), tensor('nan'), () => 'NaN')).toEqual(['NaN', 'NaN', ''])
+    expect(inWords(tensor(1), tensor(1, 2), brief)).toEqual(['1.0', '1.0', ''])
   })
 })

@@ -2,6 +2,7 @@
 // C.
 
 import type { Box, Comparison, Difference, Graph, Named, Tensor } from '../../api/types'
+import { brackets, count, positions } from '../ops/places'
 import { MINUS, wireNumber } from '../words/format'
 
 export function letter(at: number): string {
@@ -101,10 +102,10 @@ export function opNotes(told: readonly Comparison[], side: 'here' | 'there'): Ma
 }
 
 /** Two values in a few letters; where those read the same, the elements that differ most, with as many digits as that
- *  takes. */
-export function inWords(here: Tensor, there: Tensor, brief: (tensor: Tensor) => string): [string, string] {
+ *  takes, and their place, as `[1][0]`. */
+export function inWords(here: Tensor, there: Tensor, brief: (tensor: Tensor) => string): [string, string, string] {
   const [x, y] = [brief(here), brief(there)]
-  if (x !== y || !here.data || here.data.length !== there.data?.length) return [x, y]
+  if (x !== y || count(here.shape) !== here.data?.length || here.data.length !== there.data?.length) return [x, y, '']
   const [a, b] = [here.data.map(wireNumber), there.data.map(wireNumber)]
   let most = 0
   a.forEach((value, at) => {
@@ -112,9 +113,10 @@ export function inWords(here: Tensor, there: Tensor, brief: (tensor: Tensor) => 
   })
   for (let digits = 5; digits <= 17; digits += 1) {
     const [p, q] = [a[most]!.toPrecision(digits), b[most]!.toPrecision(digits)]
-    if (p !== q) return [p.replace('-', MINUS), q.replace('-', MINUS)]
+    const place = brackets(positions(here.shape, most))
+    if (p !== q) return [p.replace('-', MINUS), q.replace('-', MINUS), place]
   }
-  return [x, y]
+  return [x, y, '']
 }
 
 /** Whether so little corresponds that comparing line by line says nothing. */

@@ -99,7 +99,7 @@ describe('a trial', () => {
     const rows = proofRows({ ...trial, proof }, t)
     expect(rows.map(({ what, before, after }) => `${what}: ${before} → ${after}`)).toEqual([
       'w.grad: None → [4.5, 4.5]',
-      'v.grad: 2.00000 → 2.00001',
+      'v.grad[1]: 2.00000 → 2.00001',
       'x: 1 float32 → 1 int64',
       'Loss: NaN → 0.25',
       'saved for backward, at most: 4 KiB → 1 KiB',

@@ -72,8 +72,8 @@ export interface ProofRow {
 
 export function proofRows(trial: Trial, t: Words): ProofRow[] {
   return (trial.proof ?? []).map((shift) => {
-    const [before, after] = both(shift, t)
-    return { what: named(shift, t), before, after }
+    const [before, after, place = ''] = both(shift, t)
+    return { what: named(shift, t) + place, before, after }
   })
 }
 
@@ -83,7 +83,8 @@ function named({ what, name = '' }: Shift, t: Words): string {
   return t({ loss: 'compare.loss', memory: 'fix.memory', printed: 'fix.printed' }[what])
 }
 
-function both({ what, before, after }: Shift, t: Words): [string, string] {
+/** As it was and as it is; the place of the element where that stands for the whole. */
+function both({ what, before, after }: Shift, t: Words): [string, string, string?] {
   if (isTensor(before) && isTensor(after)) {
     const kinds = [before, after].map((tensor) => `${formatShape(tensor.shape)} ${tensor.dtype}`)
     if (kinds[0] !== kinds[1]) return kinds as [string, string]

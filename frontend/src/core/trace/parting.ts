@@ -115,8 +115,8 @@ class Parting {
   private both(split: Split): { x: string; y: string } {
     const [a, b] = [this.here.tensor(split.tensor_here), this.there.tensor(split.tensor_there)]
     const said = (tensor: Tensor): string => briefValue(tensor, this.t)
-    const [x, y] = a && b ? inWords(a, b, said) : [a ? said(a) : 'None', b ? said(b) : 'None']
-    return { x, y }
+    const [x, y, place] = a && b ? inWords(a, b, said) : [a ? said(a) : 'None', b ? said(b) : 'None', '']
+    return place ? { x: `${place} = ${x}`, y: `${place} = ${y}` } : { x, y }
   }
 
   private lines({ line: here, line_there: there }: Split): string {

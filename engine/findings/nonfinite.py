@@ -264,7 +264,9 @@ def _forward(
             behind.update(op.outputs)
         elif given is None and not _is_absorbed(diagnosis, troubled, op, made):
             if not _has_unwritten(diagnosis, op):  # what was never written may be anything
-                goes_on = made == "nan" or _goes_on(diagnosis, troubled, op)
+                goes_on = (
+                    made == "nan" or _goes_on(diagnosis, troubled, op) or _spoils_gradient(diagnosis, troubled, op)
+                )
                 finding = _made(diagnosis, op, made, "warning" if goes_on else "note")
         elif given == "inf" and made == "nan" and op.name in SOFTMAXES:
             finding = _empty_row(diagnosis, op)
@@ -297,7 +299,7 @@ def _has_unwritten(diagnosis: Diagnosis, op: Op) -> bool:
 
 def _is_absorbed(diagnosis: Diagnosis, troubled: dict[str, Trouble], op: Op, made: Trouble) -> bool:
     """Whether all that was computed from an infinity is finite in the end, as behind a softmax, or NaN was taken out by
-    an op that is there for it: then it is meant."""
+    an op that is there for it: then it is meant, unless the gradient shows it still."""
     values = _came_of(diagnosis, troubled, op)
     roots = {root.tensor for pass_ in diagnosis.trace.passes for root in pass_.roots}
     takers = [taker for value in values for taker in diagnosis.takers.get(value, ())]
@@ -305,7 +307,18 @@ def _is_absorbed(diagnosis: Diagnosis, troubled: dict[str, Trouble], op: Op, mad
     is_ended = all(
         troubled.get(value) == made and value not in roots and diagnosis.takers.get(value) for value in values
     )
-    return is_ended and (made == "inf" or ends <= NAN_TAKEN_OUT)
+    return is_ended and (made == "inf" or ends <= NAN_TAKEN_OUT) and not _spoils_gradient(diagnosis, troubled, op)
+
+
+def _spoils_gradient(diagnosis: Diagnosis, troubled: dict[str, Trouble], op: Op) -> bool:
+    """Whether a finite gradient came back to an op and left it as NaN; that of a side which `where` did not choose has
+    a finding of its own."""
+    for node in op.nodes:
+        for visit in diagnosis.trace.passes[diagnosis.visited[node]].visits if node in diagnosis.visited else ():
+            is_made = _worst(troubled, visit.left) == "nan" and _worst(troubled, visit.entered) is None
+            if visit.node == node and is_made and not _is_behind_where(diagnosis, node):
+                return True
+    return False
 
 
 def _came_of(diagnosis: Diagnosis, troubled: dict[str, Trouble], op: Op) -> list[str]:

@@ -72,6 +72,11 @@ y.backward()
 b = a / a
 print(b * 2)
 """),
+    Case("division_by_zero", 6, {"operand": "a", "made": "inf"}, """a = torch.tensor(0.0, requires_grad=True)
+r = torch.sqrt(a)
+q = 2 / a
+(r + torch.exp(-q)).backward()
+"""),
     Case("division_by_zero", 5, {"operand": "x", "place": "[0]", "made": "inf"}, """x = torch.tensor([0., 1.], requires_grad=True)
 y = 1 / x
 y.sum().backward()
@@ -698,6 +703,7 @@ NEAR_MISSES: tuple[tuple[str, str], ...] = (
     ("log_of_zero", "x = torch.zeros(2, requires_grad=True)\ny = x.log1p()\ny.sum().backward()\n"),
     ("log_of_negative", "x = torch.tensor([-1., 1.], requires_grad=True)\ny = x.abs().log()\ny.sum().backward()\n"),
     ("root_of_negative", "x = torch.tensor(-8., requires_grad=True)\ny = x ** 3\ny.backward()\n"),
+    ("division_by_zero", "x = torch.tensor([0., 1.], requires_grad=True)\ny = torch.exp(-1 / x.detach())\n(y * x).sum().backward()\n"),
     ("division_by_zero", "x = torch.tensor([0., 1.], requires_grad=True)\ny = 1 / (x + 1)\n(y * x).sum().backward()\n"),
     ("overflow", "x = torch.tensor([80., -900.], requires_grad=True)\ny = x.exp()\ny.sum().backward()\n"),
     ("overflow", "best = torch.full((3,), float('inf'))\nbest = torch.minimum(best, torch.ones(3)).exp()\n"),

@@ -41,6 +41,8 @@ class _Plan(NamedTuple):
     written: tuple[tuple[int, _Names], ...]
     """Of those that have any, by position."""
     keywords: tuple[tuple[str, _Names], ...]
+    read: frozenset[str]
+    """What has a name within what is written there, and is not given it by that statement."""
     function: ast.AST | None
     """The function or lambda it stands in."""
 
@@ -81,8 +83,8 @@ class SourceNames:
         on the way inside a call, which gave something else."""
         replaced = self._replaced(ops)
         filled = {op.span for op in ops if op.name == "setitem"}
-        others: dict[str, set[str]] = {}
-        """Names that mean something else where a tensor was made: what its op was given had them."""
+        others: dict[str, frozenset[str]] = {}
+        """Names that mean something else where a tensor was made: they are read there."""
         for op in ops:
             if op.span is None:
                 continue
@@ -93,9 +95,9 @@ class SourceNames:
             taken = [*_by_position(plan, op), *_by_keyword(plan, op)]
             yield from ((tensor, name) for tensor, name in taken if name not in others.get(tensor, ()))
             kept = {name for _, name in results}
-            given = {name for tensor, name in taken if tensor not in op.outputs} - kept
-            if given:
-                others.update((tensor, given) for tensor in op.outputs)
+            given = {name for tensor, name in taken if tensor in op.outputs}
+            if read := plan.read - kept - given:
+                others.update((tensor, read) for tensor in op.outputs)
 
     def _is_copied(self, span: Span, filled: Collection[Span | None]) -> bool:
         """Whether what is made there is only copied into a part of a tensor: `y[1]` is that part, and not what was
@@ -216,10 +218,17 @@ class SourceNames:
             len(names),
             tuple((at, written) for at, written in enumerate(names) if written[0] or any(written[1])),
             tuple((word.arg, self._names_in(word.value)) for word in (call.keywords if call else ()) if word.arg),
+            self._read(expression, span) if isinstance(expression, ast.expr) else frozenset(),
             next((above for above in self._source.around(expression) if isinstance(above, _FUNCTIONS)), None)
             if expression is not None
             else None,
         )
+
+    def _read(self, expression: ast.expr, span: Span) -> frozenset[str]:
+        statement = self._source.statement_at(span)
+        bound = set(map(self._text, _parts(statement, ast.Store))) if statement is not None else set()
+        within = {self._text(part) for part in _parts(expression, ast.Load) if part is not expression}
+        return frozenset(within - bound - {""})
 
     def _makes_object(self, call: ast.Call) -> bool:
         """Whether what is called gives no tensor: a class, by its capital, or what writes into what it is given."""
@@ -309,6 +318,13 @@ class SourceNames:
             known = ast.unparse(node) if is_reference(node) else ""
             known = self._texts[node] = known if len(known) <= _MOST_CHARACTERS else ""
         return known
+
+
+def _parts(node: ast.AST, context: type[ast.expr_context]) -> Iterator[ast.expr]:
+    """Names, attributes and items that are read, or bound, within what is written."""
+    for part in ast.walk(node):
+        if isinstance(part, ast.Name | ast.Attribute | ast.Subscript) and isinstance(part.ctx, context):
+            yield part
 
 
 def _is_constant(node: ast.expr) -> bool:

@@ -216,6 +216,20 @@ def test_a_result_has_no_name_that_means_what_it_was_made_of(engine: LocalEngine
     assert names(trace, "add") == [("x",)]
 
 
+def test_a_result_has_no_name_that_is_read_where_it_is_made(engine: LocalEngine) -> None:
+    trace = run(
+        engine,
+        "def halved(g):\n"
+        "    return g * 2 + 3 * g\n"
+        "def whole(g):\n"
+        "    return g / 2\n"
+        "g = torch.ones(2)\n"
+        "g = whole(halved(g))\n",
+    )
+    assert names(trace, "add") == [()]
+    assert names(trace, "div") == [("g",)]
+
+
 def test_modules_in_a_container_are_named_by_their_place_in_it(engine: LocalEngine) -> None:
     trace = run(
         engine,

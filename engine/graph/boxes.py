@@ -164,11 +164,24 @@ class Drawing:
             record = tensors.get(tensor)
             if record is None or record.requires_grad or record.role == "buffer":
                 continue
-            source = self.source_of(record)
-            if source is None or source == draft.id:
-                draft.give(label(self.index, record), tensor)
+            source, taker = self.source_of(record), self._taker(op, record, draft)
+            if source is None or source == taker.id:
+                taker.give(label(self.index, record), tensor)
             else:
-                self.links.append(Link(source=source, target=draft.id, kind="ghost", tensor=tensor))
+                self.links.append(Link(source=source, target=taker.id, kind="ghost", tensor=tensor))
+
+    def _taker(self, op: Op, given: Tensor, last: Draft) -> Draft:
+        """Of the boxes of an op the one that an untracked tensor goes into: that of the first node that keeps its
+        memory, else of the only one with a missing edge, else the last."""
+        nodes = [self.index.nodes[node] for node in op.nodes if node in self.index.nodes] if len(op.nodes) > 1 else []
+        keeps = [node for node in nodes if any(self._is_of(given, saved.tensor) for saved in node.saved)]
+        open_ = [node for node in nodes if any(edge.to is None for edge in node.edges)]
+        found = keeps[0] if keeps else open_[0] if len(open_) == 1 else None
+        return self.drafts.get(self.box_of_node.get(found.id, ""), last) if found is not None else last
+
+    def _is_of(self, given: Tensor, kept: str | None) -> bool:
+        record = self.index.tensors.get(kept or "")
+        return record is not None and (record.id == given.id or given.storage == record.storage is not None)
 
 
 def add_loose_leaves(drawing: Drawing) -> None:

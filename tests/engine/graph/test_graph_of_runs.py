@@ -42,6 +42,16 @@ with torch.no_grad():
 x.sum().backward()
 """
 
+STEPS = """
+import torch
+from torch import nn
+cell, rnn = nn.LSTMCell(2, 3), nn.RNN(3, 3)
+x, h, c = torch.ones(1, 2), torch.zeros(1, 3), torch.zeros(1, 3)
+out, _ = cell(x, (h, c))
+_, last = rnn(torch.stack([out, out]))
+last.sum().backward()
+"""
+
 OWN = """
 import torch
 class Cube(torch.autograd.Function):
@@ -101,6 +111,19 @@ layer = nn.Linear(2, 2)
 layer.weight = nn.Parameter(torch.ones(2, 2))
 layer(torch.ones(1, 2)).sum().backward()
 """
+
+
+def test_a_constant_goes_into_the_node_that_takes_it() -> None:
+    graph = view(engine.run(STEPS))
+    assert {box.constants: box.title for box in graph.boxes if box.constant_tensors} == {
+        ("h",): "AddmmBackward0",
+        ("x",): "AddmmBackward0",
+        ("c",): "MulBackward0",
+        ("1×1×3",): "AddmmBackward0",
+    }
+    first = next(box for box in graph.boxes if box.constants == ("1×1×3",))
+    products = [box.order for box in graph.boxes if box.op == first.op and box.title == first.title]
+    assert products.index(first.order) == 1, "after the product of all inputs come those of the steps"
 
 
 def test_a_weight_that_was_replaced_before_use_is_no_ghost() -> None:

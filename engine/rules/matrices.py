@@ -26,7 +26,7 @@ MATRICES: list[Rule] = [
     Rule("DotBackward0", f("total", x * Symbol("tensor")), {"self": g * Symbol("tensor"), "tensor": g * x},
          letters={"self": "a", "tensor": "b", "result": "c"}, source=YAML,
          zh="点积：每一边得到梯度乘以另一边。", en="Dot product: each side gets the gradient times the other."),
-    Rule("TBackward0", x.T, {"self": g.T}, letters={"self": "A", "result": "B"}, source=YAML,
+    Rule("TBackward0 TBackward1", x.T, {"self": g.T}, letters={"self": "A", "result": "B"}, source=YAML,
          zh="转置的梯度转置回来。", en="The gradient of a transpose is transposed back."),
     Rule("LinalgInvExBackward0", f("inverse", _A), {"A": -(Symbol("inverse").T @ g @ Symbol("inverse").T)},
          letters={"A": "A", "inverse": "Y", "result": "Y"}, source=YAML,

@@ -46,9 +46,12 @@ REDUCTIONS: list[Rule] = [
          variant="dim", letters={**UNARY, "indices": "i"},
          zh="沿轴取最小：梯度回到记住的位置，其余是 0。",
          en="Minimum along an axis: the gradient returns to the remembered position, the rest get 0."),
-    Rule("LinalgVectorNormBackward0", f("norm2", x), {"self": f("expand", g / y, dim) * x}, only={"ord": "2"},
-         zh="二范数的梯度是输入的单位方向；输入全是 0 时，PyTorch 送出 0。",
-         en="The gradient of the 2-norm is the unit direction of the input; where that is all 0 PyTorch sends 0."),
+    *(
+        Rule("LinalgVectorNormBackward0", f("norm2", x), {"self": each * x}, variant=variant, only={"ord": "2", **only},
+             zh="二范数的梯度是输入的单位方向；输入全是 0 时，PyTorch 送出 0。",
+             en="The gradient of the 2-norm is the unit direction of the input; where that is all 0 PyTorch sends 0.")
+        for variant, each, only in (("whole", g / y, {"dim": "None"}), ("", f("expand", g / y, dim), {}))
+    ),
     *(
         Rule(f"{name.title()}Backward0", f(name[1:], x, dim),
              {"self": f("expand", g, dim) / f("total", _tied, dim) * _tied},

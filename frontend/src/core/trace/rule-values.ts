@@ -41,10 +41,22 @@ export class Values {
     const made = next && index.made(next.id, node.edges[slot]?.input_nr)
     if (made) return made
     // Without an edge, the call's own arguments say it, as long as the call is the operation: `x * 3`, but not a layer.
-    const given =
-      op && op.nodes.length === 1 && op.arguments.length === node.edges.length ? op.arguments[slot] : undefined
+    const parts = op?.nodes.length === 1 ? op.arguments : []
+    const numbers = name === 'other' && slot < 0 ? parts.filter((part) => part.text != null && !part.name) : []
+    const given = parts.length === node.edges.length ? parts[slot] : numbers.length === 1 ? numbers[0] : undefined
     if (given?.tensor) return index.tensor(given.tensor)
-    return given?.text != null && axes(given.text) ? given.text : undefined
+    if (given?.text != null && axes(given.text)) return given.text
+    return slot >= 0 && !made ? this.untracked(slot) : undefined
+  }
+
+  /** The matrix that a layer was given without tracking, where one edge is missing and one such was given. */
+  private untracked(slot: number): Tensor | undefined {
+    const { index, node } = this
+    const missing = node.edges.flatMap(({ to }, at) => (to === null ? [at] : []))
+    const given = (index.op(node.op)?.inputs ?? []).flatMap((id) => index.tensor(id) ?? [])
+    const untracked = given.filter((tensor) => !tensor.requires_grad)
+    const isSure = missing.length === 1 && missing[0] === slot && untracked.length === 1
+    return isSure && untracked[0]!.shape.length === 2 ? untracked[0] : undefined
   }
 
   name(place: string): string {
@@ -54,7 +66,7 @@ export class Values {
     }
     const own = named(this.node)
     if (place === 'result') return own
-    const value = this.of(place)
+    const value = this.of(place, this.index.tensor(this.at.visit.left.find((id) => id !== null)))
     if (typeof value === 'string') return axes(value)!.map(formatNumber).join(', ')
     const edge = this.node.edges.find((edge) => edge.name === place && edge.input_nr === 0)
     const name = nameOf(this.index, value) || named(this.index.node(edge?.to))

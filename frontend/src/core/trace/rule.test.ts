@@ -115,3 +115,32 @@ test('a rule whose formula is 0/0 where PyTorch sends a number is not offered', 
   }
   expect([1, 0].map(isOffered)).toEqual([true, false])
 })
+
+test('a letter stands for the number that a call was given, or the count of what was averaged', () => {
+  const { trace } = load('accumulation')
+  const node = trace.nodes.find(({ type }) => type === 'MulBackward0')!
+  const alone = { ...node, saved: [], edges: node.edges.filter(({ to }) => to !== null) }
+  const ops = trace.ops.map((op) =>
+    op.id !== node.op ? op : { ...op, arguments: [op.arguments.find(({ tensor }) => tensor)!, { text: '7' }] })
+  const only = { ...trace, ops, nodes: trace.nodes.map((each) => (each === node ? alone : each)) }
+  const { slots, stands } = shown(only)
+  expect(slots.map(({ name }) => name)).toEqual([alone.edges[0]!.name])
+  expect(stands).toContainEqual({ letter: 'b', name: '7' })
+  const mean = { ...rule, forward_mathml: `${rule.forward_mathml}${place('n', 'n')}` }
+  expect(shown(trace, 'MulBackward0', mean).stands).toContainEqual({ letter: 'n', name: '2' })
+})
+
+test('the matrix that a layer was given without tracking stands for the one missing edge, if there is no other', () => {
+  const { trace } = load('accumulation')
+  const node = trace.nodes.find(({ type }) => type === 'MulBackward0')!
+  const x = { ...trace.tensors[0]!, id: 'x', identity: null, names: ['x'], shape: [1, 2], requires_grad: false }
+  const named = (...more: string[]) => {
+    const ops = trace.ops.map((op) =>
+      op.id !== node.op ? op : { ...op, nodes: ['n0', node.id], inputs: [...op.inputs, ...more], arguments: [] })
+    const nodes = trace.nodes.map((each) => (each === node ? { ...node, saved: [] } : each))
+    const tensors = [...trace.tensors, x, { ...x, id: 'z', names: ['z'] }]
+    return shown({ ...trace, ops, nodes, tensors }).stands.find(({ letter }) => letter === 'b')?.name
+  }
+  expect(named('x')).toBe('x')
+  expect(named('x', 'z')).toBeUndefined()
+})

@@ -23,7 +23,11 @@ export interface RuleShown {
 export function ruleShown(index: TraceIndex, rule: Rule, node: Node, at: VisitAt, visited: boolean): RuleShown {
   const values = new Values(index, node, at)
   const letters = lettersFor(index, rule)
-  const needed = rule.slots.filter(({ name }) => node.edges.find((edge) => edge.name === name)?.to !== null)
+  const isNamed = node.edges.some((edge) => edge.name)
+  const needed = rule.slots.filter(({ name }) => {
+    const edge = node.edges.find((each) => each.name === name)
+    return edge ? edge.to !== null : !isNamed
+  })
   return {
     forward: math(lettered(rule.forward_mathml, letters)),
     stands: standing(index, values, letters),

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Node, Trace } from '../../api/types'
 import { load } from '../fixtures/load'
-import { amount, contributions, inRuns, isHooked, pathsOf, sumOf } from './contributions'
+import { amount, contributions, inRuns, isHooked, nthOf, pathsOf, sumOf } from './contributions'
 import { element, isClose } from './local'
 import { elements } from './naming'
 import { TraceIndex } from './trace-index'
@@ -27,7 +27,9 @@ function told(index: TraceIndex, leaf: string, cell = 0): string[] {
 }
 
 test('factors of 1 in a long row are told as one', () => {
-  const factors = ['2', '1', '1', '3', '1', '1', '1', '4'].map((text) => ({ node: {} as Node, value: 0, text }))
+  const factors = ['2', '1', '1', '3', '1', '1', '1', '4'].map((text) => ({
+    node: {} as Node, value: 0, text, place: '',
+  }))
   expect(inRuns(factors).map((run) => run.map(({ text }) => text).join(''))).toEqual(['2', '1', '1', '3', '111', '4'])
 })
 
@@ -129,4 +131,60 @@ test.each(Object.entries(lessons))('contributions and paths of %s make up its gr
       }
     }
   }
+})
+
+test('0 times an infinite slope is a path to NaN', () => {
+  const { trace } = load('scalar_expression')
+  const [op] = trace.ops.filter(({ nodes }) => nodes.length > 0)
+  const number = (id: string, value: number | string) => ({
+    id, shape: [], dtype: 'float32', role: 'gradient' as const, data: [value],
+  })
+  const paths = (type: string, slot: number, saved: { field: string; tensor: string }[]): string[] => {
+    const edges = [0, 1].map((at) => ({ to: at === slot ? 'n2' : null, input_nr: 0 }))
+    const index = new TraceIndex({
+      ...trace,
+      ops: [{ ...op!, id: 'o1', outputs: [], nodes: ['n1'] }],
+      tensors: [{ ...number('a', 0), names: ['a'] }, number('g', 0), number('c', 2), number('sent', 'nan')],
+      nodes: [
+        { id: 'n1', type, op: 'o1', edges, saved },
+        { id: 'n2', type: 'AccumulateGrad', edges: [], variable: 'a' },
+      ],
+      passes: [{
+        ...trace.passes[0]!, roots: [{ node: 'n1', input_nr: 0, tensor: null, seed: 'g' }],
+        visits: [
+          { node: 'n1', entered: ['g'], left: edges.map(({ to }) => (to ? 'sent' : null)) },
+          { node: 'n2', entered: ['sent'], left: [] },
+        ],
+        accumulations: [{ tensor: 'a', node: 'n2', visit: 1, before: null, delta: 'sent', after: 'sent' }],
+      }],
+    })
+    return told(index, 'a')
+  }
+  const [self, other] = [{ field: 'self', tensor: 'c' }, { field: 'other', tensor: 'a' }]
+  expect(paths('DivBackward0', 1, [self, other])).toEqual(['seed 0 → ×−2/0² (Div) → NaN'])
+  expect(paths('SqrtBackward0', 0, [{ field: 'result', tensor: 'a' }])).toEqual(['seed 0 → ×1/(2·0) (Sqrt) → NaN'])
+})
+
+test('paths that differ by their elements only tell which these are', () => {
+  const index = lesson('broadcasting')
+  const [pass] = index.trace.passes
+  const added = pass!.accumulations.find(({ tensor }) => index.tensor(tensor)?.names?.includes('discount'))!
+  const [part] = contributions(index, pass!, added)
+  const places = pathsOf(index, pass!, part!, 1).map(({ factors }) => factors.map(({ place }) => place).filter(Boolean))
+  expect(places.map((all) => all.at(-1))).toEqual(['[0][1]', '[1][1]'])
+})
+
+test('contributions of one line that are called alike are told by their turn', () => {
+  const { trace } = lesson('rnn_loop')
+  // Of the golden trace neither is kept; its nodes are in forward order.
+  const nodes = trace.nodes.map((node, at) => ({ ...node, sequence_nr: String(at) }))
+  const index = new TraceIndex({ ...trace, nodes, program: { ...trace.program, code: '' } })
+  const [pass] = index.trace.passes
+  const turns = pass!.accumulations.map((added) => {
+    const parts = contributions(index, pass!, added)
+    return parts.map((_, at) => nthOf(index, parts, at)?.n ?? 0)
+  })
+  const most = turns.reduce((a, b) => (b.length > a.length ? b : a))
+  expect(most.length).toBeGreaterThan(2)
+  expect(most).toEqual(most.map((_, at) => most.length - at))
 })

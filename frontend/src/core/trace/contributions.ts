@@ -1,9 +1,11 @@
 // Why a leaf's gradient is what it is: the contributions that met there, and the factors along the paths they came by.
 
 import type { Accumulation, Node, Pass, Sum, Tensor, Term, Visit } from '../../api/types'
+import { brackets, positions } from '../ops/places'
 import { written } from '../ops/terms'
 import { MINUS } from '../words/format'
 import { element, localsAt, type Local } from './local'
+import { elements, nodeName } from './naming'
 import type { TraceIndex } from './trace-index'
 
 /** Where a path begins: the gradient put in, a node whose own factor is not known, or a number that arrived at one. */
@@ -11,6 +13,8 @@ export interface Start {
   kind: 'seed' | 'node' | 'arrived'
   node: Node | undefined
   value: number
+  /** Which element, where other paths begin at another one of the same node. */
+  place: string
   /** Of how many products it is the sum, where those are known but too many. */
   products: number
 }
@@ -20,6 +24,8 @@ export interface Factor {
   value: number
   /** As one writes it; parallel edges one after the other: `2·3`, `3 + 4`. */
   text: string
+  /** The element of what arrived at the node, where other paths lead through another one. */
+  place: string
 }
 
 export interface Path {
@@ -98,6 +104,18 @@ export function contributions(index: TraceIndex, pass: Pass, { visit }: Accumula
   return gathered(index, pass, visit, 0)
 }
 
+/** Of several contributions by nodes that are called alike and stand in one line, the how manieth each is going
+ *  forward, and of how many; null of one alone. */
+export function nthOf(index: TraceIndex, parts: readonly Contribution[], at: number): { n: number; of: number } | null {
+  const key = ({ node }: Contribution): string =>
+    `${nodeName(index, node ?? undefined)} ${index.op(node?.op)?.span?.line}`
+  const alike = parts.filter((part) => key(part) === key(parts[at]!))
+  const order = alike.map(({ node }) => Number(node?.sequence_nr ?? NaN))
+  if (alike.length < 2 || order.some(Number.isNaN)) return null
+  const own = order[alike.indexOf(parts[at]!)]!
+  return { n: order.filter((other) => other <= own).length, of: alike.length }
+}
+
 /** Whether a hook changed the gradient of a leaf after its sum. */
 export function isHooked(pass: Pass, { visit }: Accumulation): boolean {
   return sumAt(pass.visits[visit], 0)?.hooked ?? false
@@ -127,17 +145,18 @@ export function pathsOf(index: TraceIndex, pass: Pass, contribution: Contributio
     const got = amount(sent, cell)
     if (got === null) return []
     const visit = pass.visits[sent.visit]
-    if (!sent.node || !visit) return [begin('seed', got, undefined)]
+    const place = placeIn(sent.tensors[0], cell)
+    if (!sent.node || !visit) return [begin('seed', got, place, undefined)]
     const locals = sent.slots.map((slot) => localsAt(index, visit, slot, cell))
     const more = locals[0]!.length - 1
-    if (more < 0 || more > budget) return [begin('node', got, sent.node, more + 1)]
+    if (more < 0 || more > budget) return [begin('node', got, place, sent.node, more + 1)]
     if (locals.length === 1) {
       budget -= more
       return locals[0]!.flatMap((local) => through(sent, local, depth))
     }
     const own = locals.map(([local]) => local)
     if (!locals.every((local) => local.length === 1 && local[0]!.from === own[0]!.from))
-      return [begin('node', got, sent.node)]
+      return [begin('node', got, place, sent.node)]
     const value = own.reduce((sum, local) => sum + local!.value, 0)
     const text = together(own.map((local) => local!.text))
     return through(sent, { value, text, from: own[0]!.from }, depth)
@@ -145,7 +164,8 @@ export function pathsOf(index: TraceIndex, pass: Pass, contribution: Contributio
 
   /** The paths of what arrived at one element, by the factor of the node. */
   function through(sent: Contribution, { value, text, from }: Local, depth: number): Path[] {
-    const factor: Factor = { node: sent.node!, value, text }
+    const place = placeIn(index.tensor(pass.visits[sent.visit]?.entered[0]), from)
+    const factor: Factor = { node: sent.node!, value, text, place }
     return arriving(sent, from, depth).map((path) => ({
       ...path, factors: [...path.factors, factor], value: path.value * value,
     }))
@@ -157,14 +177,30 @@ export function pathsOf(index: TraceIndex, pass: Pass, contribution: Contributio
     const sources = gathered(index, pass, at, 0)
     const more = sources.length - 1
     if (more < 0 || more > budget || depth >= MOST_FACTORS || sumAt(visit, 0)?.hooked) {
-      const value = element(index.tensor(visit.entered[0]), cell)
-      return value === null ? [] : [begin('arrived', value, node ?? undefined)]
+      const entered = index.tensor(visit.entered[0])
+      const value = element(entered, cell)
+      return value === null ? [] : [begin('arrived', value, placeIn(entered, cell), node ?? undefined)]
     }
     budget -= more
     return sources.flatMap((source) => back(source, cell, depth + 1))
   }
 
-  return back(contribution, cell, 0)
+  return toldApart(back(contribution, cell, 0))
+}
+
+/** `[0][1]`, an element of a tensor that has several. */
+function placeIn(tensor: Tensor | undefined, cell: number): string {
+  return tensor && elements(tensor) > 1 ? brackets(positions(tensor.shape, cell)) : ''
+}
+
+/** Paths with the places of only those elements by which they differ. */
+function toldApart(paths: readonly Path[]): Path[] {
+  const places = new Map<Node | undefined, Set<string>>()
+  const all = paths.flatMap(({ start, factors }) => [start, ...factors])
+  for (const { node, place } of all) places.set(node, (places.get(node) ?? new Set()).add(place))
+  const told = <T extends { node: Node | undefined; place: string }>(one: T): T =>
+    places.get(one.node)!.size > 1 ? one : { ...one, place: '' }
+  return paths.map((path) => ({ ...path, start: told(path.start), factors: path.factors.map(told) }))
 }
 
 /** The factors of parallel edges: `2·3` for twice the same. */
@@ -176,6 +212,6 @@ function together(texts: readonly string[]): string {
   return first === '1' ? String(texts.length) : `${texts.length}·${first}`
 }
 
-function begin(kind: Start['kind'], value: number, node: Node | undefined, products = 0): Path {
-  return { start: { kind, node, value, products }, factors: [], value }
+function begin(kind: Start['kind'], value: number, place: string, node: Node | undefined, products = 0): Path {
+  return { start: { kind, node, value, place, products }, factors: [], value }
 }

@@ -52,7 +52,8 @@ export function localsAt(index: TraceIndex, visit: Visit, slot: number, cell: nu
     : products(place, left, cell) ?? single(place, left, cell, sent)
   const parts = found.map(({ from, value }) => (element(entered, from) ?? NaN) * value)
   const [sum, size] = [parts.reduce((a, b) => a + b, 0), parts.reduce((a, b) => a + Math.abs(b), 0)]
-  return Math.abs(sum - sent) <= (CLOSE[left.dtype] ?? 0) * Math.max(size, Math.abs(sent)) ? found : []
+  const gap = (CLOSE[left.dtype] ?? 0) * Math.max(size, Math.abs(sent))
+  return Object.is(sum, sent) || Math.abs(sum - sent) <= gap ? found : []
 }
 
 /** The one element that an element was made of. */
@@ -243,14 +244,16 @@ function factorAt(place: Place, from: number, arrived: number, sent: number): Fa
       return slot === 0
         ? of(other('exponent'), (exponent) => of(other('self'), (base) => power(exponent, base)) ?? plain(NaN))
         : null
+    case 'Sqrt': // of 0 the slope is infinite, and what arrived may be 0
+      if (other('result') === 0) return { value: Infinity, text: '1/(2·0)' }
+      break
     case 'Mean': {
       const n = other('self_sym_numel')
       return n === null ? null : share(n / elements(place.entered))
     }
-    default:
-      if ([SAME, KEEPS_ORDER, PICKS].some((kind) => kind.test(node.type))) return plain(sign)
-      return SLOPES.test(node.type) && slot === 0 && arrived !== 0 ? plain(sent / arrived) : null
   }
+  if ([SAME, KEEPS_ORDER, PICKS].some((kind) => kind.test(node.type))) return plain(sign)
+  return SLOPES.test(node.type) && slot === 0 && arrived !== 0 ? plain(sent / arrived) : null
 }
 
 /** The slope of `a / b` in b. */

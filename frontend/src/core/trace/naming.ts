@@ -93,6 +93,12 @@ export function typeAndName(index: TraceIndex, node: Node | undefined): string {
   return [...new Set([node?.type ?? '', nodeName(index, node)])].join(' · ')
 }
 
+/** What a node sends to is called: by its type too where it has the sender's own name. */
+export function receiverName(index: TraceIndex, to: Node | undefined, from: Node | undefined): string {
+  const name = nodeName(index, to)
+  return name === nodeName(index, from) ? typeAndName(index, to) : name
+}
+
 /** `Mul` for `MulBackward0`: short enough for a mark on the timeline. */
 export function shortType(type: string): string {
   return type.replace(/Backward\d*$/, '') || type

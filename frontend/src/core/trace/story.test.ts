@@ -34,6 +34,17 @@ describe.each(NAMES)('%s', (name) => {
   })
 })
 
+test('a node that a visit sends to is told by its type where it has the name of the sender', () => {
+  const { trace } = load('scalar_expression')
+  const tensors = trace.tensors.map((tensor) => (tensor.role === 'gradient' ? tensor : { ...tensor, names: ['y'] }))
+  const of = new TraceIndex({ ...trace, tensors })
+  const told = trace.timeline.flatMap(({ kind }, at) => (kind === 'visit' ? [tell(of, at + 1, words('en')).value] : []))
+  expect(told).toEqual([
+    '1, sends 1 → AddBackward0 · y', '1, sends 1 → PowBackward0 · y, 1 → MulBackward0 · y',
+    '1, sends 3 → AccumulateGrad · y', '1, sends 4 → AccumulateGrad · y', '7',
+  ])
+})
+
 test('a visit says what it received and what it sends to whom', () => {
   const of = index('scalar_expression')
   const told = of.trace.timeline.flatMap(({ kind }, at) => (kind === 'visit' ? [tell(of, at + 1, words('en'))] : []))

@@ -7,7 +7,7 @@ import { fillingAt } from './filling'
 import { formatShape } from '../words/format'
 import type { TraceIndex } from './trace-index'
 import type { Words } from '../words/sentences'
-import { brief, codeAt, codeOf, nodeName, opName, passName, tensorName } from './naming'
+import { brief, codeAt, codeOf, nodeName, opName, passName, receiverName, tensorName } from './naming'
 import { batchAt, samplesOf } from './batches'
 import { isEnough } from './steps'
 
@@ -218,7 +218,8 @@ function tellVisit(index: TraceIndex, visit: Visit | undefined, name: string, t:
   const { received, sent } = exchangeOf(index, visit)
   if (received.length === 0) return told(t('step.visit_none', { name }))
   const arrived = received.map(briefTerm).join(', ')
-  const left = sent.map(({ tensor, to }) => `${briefTerm(tensor)} → ${nodeName(index, to)}`)
+  const from = index.node(visit?.node)
+  const left = sent.map(({ tensor, to }) => `${briefTerm(tensor)} → ${receiverName(index, to, from)}`)
   if (left.length > MOST_SENT) left.splice(MOST_SENT, Infinity, t('graph.more', { n: left.length - MOST_SENT }))
   const value = left.length === 0 ? arrived : t('step.visit_sends', { received: arrived, sent: left.join(', ') })
   return told(t('step.visit', { name }), value, 'gradient')

@@ -80,6 +80,19 @@ test('an op at which a checkpoint has computed enough is no error, one that rais
   expect(told()[1]).not.toBe('failure')
 })
 
+test('a module that a checkpoint runs again is told so, and left without an error', () => {
+  const trace = structuredClone(load('attention').trace)
+  const [first] = trace.calls!
+  Object.assign(first!, { pass: 'p1', raised: true, last_op: null })
+  Object.assign(trace.ops.find(({ id }) => id === first!.first_op)!, { rerun_of: 'o1' })
+  const of = new TraceIndex(trace)
+  const told = trace.timeline.flatMap(({ call }, at) => (call === first!.id ? [tell(of, at + 1, words('en'))] : []))
+  expect(told.map(({ text }) => text)).toEqual([
+    'Enter module attention (Attention) again, to compute what was not kept', 'Leave module attention',
+  ])
+  expect(told.at(-1)!.tone).not.toBe('error')
+})
+
 test('a pass that raised stops, and others end', () => {
   const trace = structuredClone(load('hooks').trace)
   const end = trace.timeline.findIndex(({ kind }) => kind === 'pass_end') + 1

@@ -273,11 +273,10 @@ function tellCall(index: TraceIndex, step: Step, t: Words): Told {
   const call = step.call ? index.calls.get(step.call) : undefined
   const module = call && index.modules.get(call.module)
   if (!call || !module) return told('')
-  const values = { name: module.path, type: module.type }
+  const values = { name: module.path, type: module.type, again: Number(!!index.op(call.first_op)?.rerun_of) }
   if (step.kind === 'call') return told(t('step.call', values))
   // Checkpointing leaves a recomputation by raising once it has what backward needs.
-  if (call.raised && call.pass != null && !index.trace.failure) return told(t('step.call_enough', values), '', 'plain')
-  if (call.raised) return told(t('step.call_raised', values), '', 'error')
+  if (call.raised && (call.pass == null || index.trace.failure)) return told(t('step.call_raised', values), '', 'error')
   const result = index.tensor(index.op(call.last_op)?.outputs[0])
   return told(t(result ? 'step.call_end_with' : 'step.call_end', values), result ? brief(result) : '')
 }

@@ -3,7 +3,7 @@ import type { Op, Tensor } from '../../api/types'
 import {
   axisOf, cellAt, cellsOf, cellsRead, cornerOf, gridOf, instance, outlines, pairsOf, rule, sizeOf, usesOf, type Pair,
 } from './cells'
-import { originsOf, type Origins } from './origins'
+import { originsOf, summedOrigins, type Origins } from './origins'
 import { brackets, positions, stretchedFrom } from './places'
 
 function tensor(shape: number[], data?: number[]): Tensor {
@@ -150,4 +150,12 @@ describe('cells that were read', () => {
     expect(axisOf(op('argmax', [null], []), 2)).toBeNull()
     expect(axisOf({ ...op('max', [null], []), arguments: [{ tensor: 't1' }, { name: 'dim', text: '0' }] }, 2)).toBe(0)
   })
+})
+
+it('a gradient summed over axes of one element each has nothing that is added', () => {
+  const visit = (rows: number) => ({
+    node: 'n', entered: [], left: ['t'], reduced: [{ slot: 0, shape: [rows, 2], axes: [0] }],
+  })
+  expect(summedOrigins(visit(1), 0, tensor([2]))).toBeNull()
+  expect(summedOrigins(visit(3), 0, tensor([2]))!.terms).toHaveLength(3)
 })

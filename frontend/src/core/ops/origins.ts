@@ -46,7 +46,8 @@ export function originsOf(op: Op, tensor: Find): Origins | null {
   return found && found.terms.length * count(result.shape) <= MOST_WORK ? found : null
 }
 
-/** Where the cells of a gradient came from that was summed over the axes its operand had been stretched along. */
+/** Where the cells of a gradient came from that was summed over the axes its operand had been stretched along; null
+ *  where these have one element each, so that nothing is added. */
 export function summedOrigins(visit: Visit, slot: number, left: Tensor): Origins | null {
   const reduction = visit.reduced?.find((reduced) => reduced.slot === slot)
   if (!reduction) return null
@@ -62,7 +63,8 @@ export function summedOrigins(visit: Visit, slot: number, left: Tensor): Origins
     }
     return [source({ input: 0, size, of })]
   })
-  return terms.length * size > MOST_WORK ? null : { kind: 'summed', terms, way: 'sum', stretched: new Map() }
+  const isShown = terms.length > 1 && terms.length * size <= MOST_WORK
+  return isShown ? { kind: 'summed', terms, way: 'sum', stretched: new Map() } : null
 }
 
 function source(given: Pick<Source, 'input' | 'size' | 'of'> & Partial<Source>): Source {

@@ -233,7 +233,18 @@ export class History {
         kind: /zero|reset/.test(update.kind) ? 'reset' : 'changed', step, update, before, after,
       }),
     )
-    return [...added, ...set].sort((a, b) => a.step - b.step)
+    // clipping also writes where the norm is small enough
+    const told = set.filter((entry) => entry.kind !== 'changed' || !this.areAlike(entry.before, entry.after))
+    return [...added, ...told].sort((a, b) => a.step - b.step)
+  }
+
+  /** Whether nothing that was kept of two records tells their contents apart. */
+  private areAlike(one: string | null, other: string | null): boolean {
+    const [a, b] = [one, other].map((id) => {
+      const { data, summary, thumbnail } = this.index.tensor(id) ?? {}
+      return JSON.stringify(data ?? (summary && [summary, thumbnail]))
+    })
+    return a !== undefined && a === b
   }
 
   /** A name as one function of the program means it, and not another one. */

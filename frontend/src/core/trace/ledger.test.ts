@@ -25,16 +25,32 @@ test('passes and resets stand across in their order, and what was left over is t
 
 test('a gradient that the program changes itself, as by clipping, is not reset: what passes added stays told', () => {
   const { trace } = load('accumulation')
-  const updates = trace.updates.map((update) => ({
-    ...update, kind: 'grad_set' as const,
-    changes: update.changes.map((change) => ({ ...change, after: change.before })),
-  }))
+  const updates = trace.updates.map((update) => ({ ...update, kind: 'grad_set' as const }))
   const history = new History(new TraceIndex({ ...trace, updates }))
   const ledger = new LedgerTable(history)
   expect(ledger.columns.map(({ kind }) => kind)).toEqual(['pass', 'pass', 'changed', 'pass'])
   const [w] = history.accounts
   const { added, changed, reset } = summandsAt(history, w!.leaf, trace.timeline.length)
   expect([added.length, changed.length, reset]).toEqual([3, 1, null])
+})
+
+test('a clipping that leaves a gradient as it was is no change', () => {
+  const { trace } = load('accumulation')
+  const before = trace.updates[0]!.changes[0]!.before!
+  const kept = trace.tensors.find(({ id }) => id === before)!
+  const large = { data: null, summary: { min: 0, max: 1, mean: 0.5, norm: 2, nan: 0, inf: 0, zeros: 0 } }
+  for (const [was, is, kinds] of [
+    [{}, {}, ['pass', 'pass', 'pass']], [{}, { data: [0, 1] }, ['pass', 'pass', 'changed', 'pass']],
+    [large, large, ['pass', 'pass', 'pass']], [{ data: null }, { data: null }, ['pass', 'pass', 'changed', 'pass']],
+  ] as const) {
+    const others = trace.tensors.map((one) => (one === kept ? { ...one, ...was } : one))
+    const tensors = [...others, { ...kept, ...is, id: 't900' }]
+    const updates = trace.updates.map((update) => ({
+      ...update, kind: 'grad_set' as const, changes: update.changes.map((change) => ({ ...change, after: 't900' })),
+    }))
+    const { accounts } = new History(new TraceIndex({ ...trace, tensors, updates } as Trace))
+    expect(accounts[0]!.entries.map(({ kind }) => kind)).toEqual(kinds)
+  }
 })
 
 test('leaves stand under their modules, and an optimizer step marks those it changed', () => {

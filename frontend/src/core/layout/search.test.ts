@@ -81,6 +81,10 @@ test('conditions and words hold together', () => {
 
 test('a line is found by its number, and a dtype by its name', () => {
   expect(hits('accumulation', 'line 2')).toContain('2')
+  const { trace, graph } = load('broadcasting')
+  const { id, span } = graph.boxes.find(({ kind }) => kind !== 'leaf')!
+  for (const query of [`line ${span!.line}`, `第 ${span!.line} 行`, `${span!.line}`])
+    expect(search(graph, new TraceIndex(trace), query, said).map(({ key }) => key)).toContain(id)
   expect(hits('accumulation', 'float32').length).toBeGreaterThan(0)
   expect(hits('accumulation', 'nan')).toEqual([])
 })

@@ -8,7 +8,7 @@ import { formatNumber, formatShape } from '../words/format'
 import type { Words } from '../words/sentences'
 import type { Selection, ViewState } from '../state'
 import { boxFinder, opName, passName, tensorName } from '../trace/naming'
-import { linesOfGraph, type TraceIndex } from '../trace/trace-index'
+import { linesOfGraph, linesOfSpan, type TraceIndex } from '../trace/trace-index'
 
 export interface Match {
   key: string
@@ -99,9 +99,11 @@ export function search(graph: Graph, index: TraceIndex, query: string, t: Words)
   const found: Match[] = []
   const add = (
     key: string, name: string, detail: string, words: string, selection: Selection, go?: Match['go'],
+    span?: Box['span'],
   ): void => {
     const text = `${name} ${detail} ${words}`.toLowerCase()
-    if (wanted.every((word) => text.includes(word))) found.push({ key, name, detail, selection, ...(go && { go }) })
+    if (linesOfSpan(span).includes(number) || wanted.every((word) => text.includes(word)))
+      found.push({ key, name, detail, selection, ...(go && { go }) })
   }
   if (number > 0 && number <= index.trace.program.code.split('\n').length) {
     const code = index.trace.program.code.split('\n')[number - 1]?.trim() ?? ''
@@ -126,7 +128,7 @@ export function search(graph: Graph, index: TraceIndex, query: string, t: Words)
       add(
         box.id, box.name || box.title,
         [box.kind === 'leaf' ? '' : box.title, shape, sizes(tensor, gradient)].filter(Boolean).join(' '),
-        `${box.family} ${names} ${tensor?.dtype ?? ''}`, selection,
+        `${box.family} ${names} ${tensor?.dtype ?? ''}`, selection, undefined, box.span,
       )
     for (const parameter of box.parameters ?? []) {
       const [of, gradient] = [index.tensor(parameter.tensor), leafGradient(parameter.tensor, index)]
@@ -141,12 +143,12 @@ export function search(graph: Graph, index: TraceIndex, query: string, t: Words)
   const placeOf = placesOf(graph, index, t)
   const addElsewhere = (
     key: string, name: string, type: string, tensor: Tensor | undefined, gradient: Tensor | undefined,
-    at: Place | undefined,
+    at: Place | undefined, span?: Box['span'],
   ): void => {
     if (!at || !tensor || !isLike(tensor, gradient)) return
     const place = t('search.elsewhere', { place: at.name })
     const detail = [type, formatShape(tensor.shape), sizes(tensor, gradient), place].filter(Boolean).join(' ')
-    add(key, name, detail, tensor.dtype, at.selection, at.go)
+    add(key, name, detail, tensor.dtype, at.selection, at.go, span)
   }
   for (const op of index.trace.ops) {
     const [made, node] = [index.tensor(op.outputs[0]), index.node(op.nodes.at(-1))]
@@ -155,7 +157,7 @@ export function search(graph: Graph, index: TraceIndex, query: string, t: Words)
     if (isTold || shown.ofOp(op.id) || shown.ofNode(node?.id)) continue
     const visit = node && index.visitsOfNode.get(node.id)?.at(-1)?.visit
     const gradient = index.tensor(visit?.entered[made?.grad_fn?.output_nr ?? 0])
-    addElsewhere(op.id, opName(index, op), node?.type ?? op.name, made, gradient, placeOf(node, op))
+    addElsewhere(op.id, opName(index, op), node?.type ?? op.name, made, gradient, placeOf(node, op), op.span)
   }
   for (const leaf of index.trace.nodes) {
     if (leaf.variable == null || shown.ofTensor(leaf.variable)) continue

@@ -1,7 +1,7 @@
 // What stands on boxes, groups and links, how wide it is, and what a view is measured for.
 
 import type { Box, Group, Tensor } from '../../api/types'
-import { brief, display, formatNorm, normOf, WAITING, word, type Display } from '../words/display'
+import { brief, briefs, display, formatNorm, normOf, WAITING, word, type Display } from '../words/display'
 import { groupTitle, type DrawnLink, type Sheet, type Stub } from '../layout/fold'
 import { formatCount, formatShape, textWidth } from '../words/format'
 import { exchangesOf } from '../trace/collectives'
@@ -172,10 +172,13 @@ export function isShared(box: Box): boolean {
 /** `2.25 + 2.25 → 4.5`; more than three terms are counted. */
 export function stripText(strip: Strip, words: Say): string {
   if (strip.kind === 'error' || strip.terms.length === 0) return ''
-  const said = strip.terms.map((term, at) => (term ? brief(term) : at === 0 && strip.before ? 'None' : '·'))
-  const short = said.length > 3 ? [...said.slice(0, 2), words('graph.more', { n: said.length - 2 })] : said
-  const result = strip.done ? (strip.result ? brief(strip.result) : 'None') : '·'
-  return `${short.join(' + ')} → ${result}`
+  const { terms } = strip
+  const few = terms.length > 3 ? terms.slice(0, 2) : terms
+  const said = briefs([...few, strip.done ? strip.result : null]).map(
+    (text, at) => text ?? (at === 0 && strip.before ? 'None' : '·'))
+  const result = said.pop()
+  if (few !== terms) said.push(words('graph.more', { n: terms.length - 2 }))
+  return `${said.join(' + ')} → ${result}`
 }
 
 export function stripLabel(strip: Strip): string {

@@ -127,8 +127,8 @@ describe('three passes over one leaf', () => {
       const pass = viewOf('accumulation', [`p${nth + 1}`])
       return stripText(pass.at(stepOf(pass, 'accumulate', nth)).box(w).strip!, words('en'))
     }
-    expect(strip(0)).toBe('None + ‖4.47‖ → ‖4.47‖')
-    expect(strip(1)).toBe('‖4.47‖ + 3 → ‖5.1‖')
+    expect(strip(0)).toBe('None + [2, −4] → [2, −4]')
+    expect(strip(1)).toBe('[2, −4] + [3, 3] → [5, −1]')
     expect(strip(2)).toBe('0 + 3 → 3')
     expect(view.at(stepOf(view, 'reset')).box(w).strip).toMatchObject({ terms: [], done: false })
   })
@@ -136,7 +136,7 @@ describe('three passes over one leaf', () => {
   test('a leaf keeps what the chosen pass left once another one has begun', () => {
     const second = viewOf('accumulation', ['p2'])
     const last = second.story.index.trace.timeline.length
-    expect(stripText(second.at(last).box(w).strip!, words('en'))).toBe('‖4.47‖ + 3 → ‖5.1‖')
+    expect(stripText(second.at(last).box(w).strip!, words('en'))).toBe('[2, −4] + [3, 3] → [5, −1]')
     expect(data(second.at(last).box(w).gradient)).toEqual([5, -1])
     expect(second.at(stepOf(second, 'accumulate', 2)).currentBox).toBeNull()
     const first = second.at(stepOf(second, 'accumulate', 0)).box(w)

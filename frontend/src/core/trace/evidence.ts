@@ -49,7 +49,7 @@ export function evidenceOf(index: TraceIndex, finding: Finding): Evidence[] {
     const { cell = name, value: is = '', place = '' } = finding.parameters ?? {}
     if (place && tensor.id === finding.tensors?.[0]) return [{ what: cell, is, values: [tensor.id], wrong: true }]
     const states = named.filter((other) => index.identity(other.id) === index.identity(tensor.id))
-    const shown = `${shape} · ${[...new Set(states.map(brief))].join(' → ')}`
+    const shown = `${shape} · ${[...new Set(states.map((state) => brief(state)))].join(' → ')}`
     return [{ what: name, is: shown, values: states.map(({ id }) => id), wrong: false }]
   })
   return rows.filter((row, at) => rows.findIndex((other) => other.what === row.what && other.is === row.is) === at)

@@ -158,7 +158,7 @@ test('while a pass runs, the line that called it runs, and the node’s line has
 test('an accumulation is told with its terms, in both languages', () => {
   const second = then.accounts[0]!.entries[1]!.step
   expect(tell(index, second, words('en'))).toEqual({
-    text: 'Add to w.grad:', value: '‖4.47‖ + 3 → ‖5.1‖', tone: 'gradient',
+    text: 'Add to w.grad:', value: '[2, −4] + [3, 3] → [5, −1]', tone: 'gradient',
   })
   expect(tell(index, second, words('zh')).text).toBe('累加到 w.grad：')
 })

@@ -1,7 +1,7 @@
 // What a reader calls the things of a trace: the program's own names first, then its own code.
 
 import type { Box, Graph, Node, Op, Pass, Span, Tensor } from '../../api/types'
-import { brief as term, display, uniform } from '../words/display'
+import { display, normText, uniform } from '../words/display'
 import { formatNumber, formatShape } from '../words/format'
 import type { Lang } from '../state'
 import type { TraceIndex } from './trace-index'
@@ -109,15 +109,15 @@ export function passName(pass: Pass, t: Words): string {
   return t('pass.name', { call, n: pass.id.slice(1) })
 }
 
-/** A tensor in a few letters: its number, the number all its elements are, its few values, or its norm; of whole
- *  numbers and truth values, which have none, its type and shape. */
-export function brief(tensor: Tensor): string {
+/** A tensor in a few letters: its number, the number all its elements are (unless it is told beside others that are
+ *  `mixed`), its few values, or its norm; of whole numbers and truth values, which have none, its type and shape. */
+export function brief(tensor: Tensor, mixed = false): string {
   const shown = display(tensor)
   if (shown.kind === 'number' || shown.kind === 'word') return shown.text
-  const same = uniform(tensor)
+  const same = mixed ? null : uniform(tensor)
   if (same !== null) return tensor.dtype === 'bool' ? (same ? 'True' : 'False') : formatNumber(same)
   if (shown.kind === 'matrix' && shown.rows.length === 1 && !shown.stacked) return `[${shown.rows[0]!.join(', ')}]`
-  return /^(bool|u?int)/.test(tensor.dtype) ? `${tensor.dtype} ${formatShape(tensor.shape)}` : term(tensor)
+  return /^(bool|u?int)/.test(tensor.dtype) ? `${tensor.dtype} ${formatShape(tensor.shape)}` : normText(tensor)
 }
 
 /** As `brief`, but says that all elements are the same: `全为 3`. */

@@ -2,7 +2,7 @@
 
 import type { Batch, Gap, HookCall, Node, Op, Reduction, Step, Tensor, Update, Visit } from '../../api/types'
 import { exchangedBy, exchangedIn, listed, type Exchanged } from './collectives'
-import { brief as briefTerm } from '../words/display'
+import { brief as briefTerm, briefs } from '../words/display'
 import { fillingAt } from './filling'
 import { formatShape } from '../words/format'
 import type { TraceIndex } from './trace-index'
@@ -24,13 +24,12 @@ const told = (text: string, value = '', tone: Told['tone'] = 'plain'): Told => (
 /** `2.25 + 2.25 → 4.5`; more than three terms are counted. */
 function sumText(
   index: TraceIndex, terms: readonly (string | null)[], total: string | null, t: Words,
-  asked: (id: string | null) => string,
 ): string {
   const few = terms.length <= 3 ? terms : terms.slice(0, 2)
-  const parts = few.map(asked)
-  if (terms.length > 3) parts.push(t('graph.more', { n: terms.length - 2 }))
-  const sum = index.tensor(total)
-  return `${parts.join(' + ')}${sum ? ` → ${briefTerm(sum)}` : ''}`
+  const [sum, ...parts] = briefs([total, ...few].map((id) => index.tensor(id)))
+  const more = terms.length - few.length
+  const told = [...parts.map((part) => part ?? 'None'), ...more > 0 ? [t('graph.more', { n: more })] : []]
+  return `${told.join(' + ')}${sum ? ` → ${sum}` : ''}`
 }
 
 export function tell(index: TraceIndex, number: number, t: Words): Told {
@@ -180,10 +179,11 @@ function tellBackward(index: TraceIndex, step: Step, t: Words): Told {
   if (step.kind === 'accumulate') {
     const added = pass.accumulations[step.accumulation ?? 0]
     const name = tensorName(index, index.tensor(added?.tensor))
-    return told(
-      t('step.accumulate', { name }), `${value(added?.before)} + ${value(added?.delta)} → ${value(added?.after)}`,
-      'gradient',
-    )
+    return added
+      ? told(
+          t('step.accumulate', { name }), sumText(index, [added.before, added.delta], added.after, t), 'gradient',
+        )
+      : told(name)
   }
   const visit = pass.visits[step.visit ?? 0]
   const name = nodeName(index, index.node(visit?.node))
@@ -205,13 +205,8 @@ function tellBackward(index: TraceIndex, step: Step, t: Words): Told {
   if (!sum) return told(name)
   if (step.kind === 'hook')
     return told(t('step.hook', { name }), `${value(sum.total)} → ${value(sum.entered)}`, 'gradient')
-  return told(
-    t('step.sum', { name }),
-    sumText(
-      index, sum.terms.map((term) => term.tensor), sum.total, t, value,
-    ),
-    'gradient',
-  )
+  const terms = sum.terms.map((term) => term.tensor)
+  return told(t('step.sum', { name }), sumText(index, terms, sum.total, t), 'gradient')
 }
 
 function tellVisit(index: TraceIndex, visit: Visit | undefined, name: string, t: Words): Told {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Tensor } from '../../api/types'
-import { brief, cells, decodeBase64, display, encodeBase64, normOf, thumbText, uniform } from './display'
+import { brief, briefs, cells, decodeBase64, display, encodeBase64, normOf, thumbText, uniform } from './display'
 import { formatCount, formatNumber, formatShape, textWidth, cutMiddle, cutName, cutPath } from './format'
 import { TOKENS, parse } from '../paint/colour'
 import { encodePng, nonFiniteColour } from '../paint/picture'
@@ -92,6 +92,15 @@ describe('a tensor in a cell', () => {
   test('booleans and complex numbers keep their look', () => {
     expect(display(tensor([2], [true, false], { dtype: 'bool' }))).toMatchObject({ rows: [['True', 'False']] })
     expect(display(tensor([], [1, -2], { dtype: 'complex64' }))).toMatchObject({ text: '1−2i' })
+  })
+
+  test('the terms of a sum are told alike', () => {
+    const [ones, pair] = [tensor([2], [1, 1]), tensor([2], [0.375, -0.5])]
+    expect(briefs([ones, null, ones])).toEqual(['1', null, '1'])
+    expect(briefs([ones, pair])).toEqual(['[1, 1]', '[0.375, −0.5]'])
+    expect(briefs([ones, pair, ones, pair, pair])).toEqual(['‖1.41‖', '‖0.625‖', '‖1.41‖', '‖0.625‖', '‖0.625‖'])
+    expect(briefs([tensor([2, 2], [1, 1, 1, 1]), tensor([2, 2], [1, 2, 3, 4])])[0]).toBe('[[1, 1], [1, 1]]')
+    expect(briefs([tensor([5], [1, 1, 1, 1, 1]), tensor([5], [0, 0, 0, 3, 4])])).toEqual(['‖2.24‖', '‖5‖'])
   })
 
   test('a term is the uniform value or a norm', () => {

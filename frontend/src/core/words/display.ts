@@ -48,10 +48,10 @@ export function display(tensor: Tensor): Display {
 
 function decide(tensor: Tensor): Display {
   if (tensor.contents === 'uninitialised') return word('empty()', 'cells')
-  if (tensor.contents === 'unreadable') return word('—', 'plain')
+  if (tensor.contents === 'unreadable') return UNKNOWN
   if (tensor.shape.includes(0)) return word(formatShape(tensor.shape), 'plain')
   const values = tensor.data ? numbers(tensor) : null
-  if (tensor.shape.length === 0) return values ? scalar(values[0] ?? '') : word('·', 'plain')
+  if (tensor.shape.length === 0) return values ? scalar(values[0] ?? '') : WAITING
   const rows = values ? smallRows(values, tensor.shape) : null
   if (rows) return matrix(rows, tensor.shape.length > 2 && tensor.shape.slice(0, -2).some((size) => size > 1))
   return thumb(tensor)
@@ -161,15 +161,37 @@ function nonFiniteText(tensor: Tensor): string {
 /** One term of a sum: the number all elements are, a small matrix's norm otherwise, with `‖ ‖`; what is not finite in
  *  it; a word for contents that are no numbers. */
 export function brief(tensor: Tensor): string {
-  if (tensor.contents && tensor.contents !== 'known') return textOf(decide(tensor))
   const value = uniform(tensor)
-  if (value !== null) return formatNumber(value)
-  const norm = normOf(tensor)
-  return nonFiniteText(tensor) || (Number.isNaN(norm) ? textOf(UNKNOWN) : `‖${formatNorm(norm)}‖`)
+  return value === null ? normText(tensor) : formatNumber(value)
 }
 
-function textOf(shown: Display): string {
-  return shown.kind === 'word' ? shown.text : '—'
+export function normText(tensor: Tensor): string {
+  const shown = display(tensor)
+  if (shown.kind === 'word') return shown.text
+  const norm = normOf(tensor)
+  return nonFiniteText(tensor) || (Number.isNaN(norm) ? '—' : `‖${formatNorm(norm)}‖`)
+}
+
+/** Whether one of them is not the same number everywhere. */
+export function areMixed(tensors: readonly (Tensor | null | undefined)[]): boolean {
+  return tensors.some((tensor) => tensor && uniform(tensor) === null)
+}
+
+const MOST_LETTERS = 48
+
+/** The terms of one sum, told alike, for 1 + ‖0.6‖ → ‖1.5‖ would be wrong: each by the number all its elements are, or
+ *  by its few cells, or by its norm. */
+export function briefs(terms: readonly (Tensor | null | undefined)[]): (string | null | undefined)[] {
+  const told = (text: (tensor: Tensor) => string) => terms.map((tensor) => tensor && text(tensor))
+  if (!areMixed(terms)) return told(brief)
+  const texts = told(cellsText)
+  return texts.join().length < MOST_LETTERS ? texts : told(normText)
+}
+
+function cellsText(tensor: Tensor): string {
+  const shown = display(tensor)
+  if (shown.kind !== 'matrix' || tensor.data!.length > 4) return normText(tensor)
+  return JSON.stringify(shown.rows.length > 1 ? shown.rows : shown.rows[0]).replace(/"/g, '').replace(/,/g, ', ')
 }
 
 export interface Cells {

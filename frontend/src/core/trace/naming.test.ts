@@ -24,6 +24,15 @@ test('a tensor that the program never named is told by its base or its shape, ne
   expect(tensorName(index, view)).toBe('y')
 })
 
+test('of a parameter its place in the model is its name, rather than what every module calls its own', () => {
+  const { trace } = load('attention')
+  const module = trace.modules.find(({ parameters }) => parameters?.length)!
+  const [{ name, tensor }] = module.parameters as [{ name: string; tensor: string }]
+  const tensors = trace.tensors.map((one) => (one.id === tensor ? { ...one, names: [`self.${name}`] } : one))
+  const index = new TraceIndex({ ...trace, tensors })
+  expect(nameOf(index, index.tensor(tensor))).toBe(`${module.path}.${name}`)
+})
+
 test('what worked inside a call is told by the module that it ended or by its own name: the call gave another', () => {
   const { trace } = load('attention')
   const ops = trace.ops.map((op, at) => (at === 3 ? { ...op, called: 'net.0(…)' } : op))

@@ -45,7 +45,9 @@ export function codeOf(index: TraceIndex, op: Op): string {
 /** What the program calls a tensor, or the code that made it; nothing where it has neither. */
 export function nameOf(index: TraceIndex, tensor: Tensor | undefined): string {
   if (!tensor) return ''
-  const named = tensor.names?.[0] ?? index.tensor(tensor.identity)?.names?.[0] ?? memberName(index, tensor)
+  const called = tensor.names?.[0] ?? index.tensor(tensor.identity)?.names?.[0]
+  // every module calls its own so
+  const named = called && !called.startsWith('self.') ? called : (memberName(index, tensor) ?? called)
   if (named) return named
   const made = index.producer(tensor.id)
   if (made) return codeOf(index, made)

@@ -170,6 +170,19 @@ describe('a cut', () => {
   })
 })
 
+test('a graph opens at the op that raised, whatever else its diagnosis is about', () => {
+  const { trace, graph } = load('broadcasting')
+  const boxes = graph.boxes.filter(({ op }) => op)
+  const [first, last] = [boxes[0]!, boxes.at(-1)!]
+  const finding = { code: 'shape', severity: 'error' as const, tensors: [first.tensor!], parameters: {} }
+  const opened = (raised: boolean) => {
+    const ops = trace.ops.map((op) => (op.id === last.op ? { ...op, raised } : op))
+    const failure = { kind: 'exception' as const, type: 'RuntimeError', message: '' }
+    return new View({ ...trace, ops, failure, findings: [finding] }, graph, words('en'), PAGE).storyBox
+  }
+  expect([opened(false), opened(true)]).toEqual([first.id, last.id])
+})
+
 test('the node that raised says so, from that moment on', () => {
   const view = viewOf('error_in_place')
   const grown = [...view.sheet.boxes.values()].find((box) => box.title === 'ExpBackward0')!.id

@@ -31,8 +31,8 @@ export class View {
     return this.story.group(group).inside
   }
 
-  /** Where the story of this graph is: what its first diagnosis is about, else the root that a pass starts from, else
-   *  its end. */
+  /** Where the story of this graph is: the op that raised, else what its first diagnosis is about, else the root that a
+   *  pass starts from, else its end. */
   get storyBox(): string | null {
     return (this.toldAt ??= this.findStory())
   }
@@ -40,6 +40,8 @@ export class View {
   private findStory(): string | null {
     const { index } = this.story
     const boxes = [...this.sheet.boxes.values()]
+    const raised = index.trace.failure && boxes.findLast(({ op }) => index.op(op)?.raised)
+    if (raised) return raised.id
     for (const { severity, nodes = [], tensors = [] } of index.trace.findings) {
       if (severity === 'note') continue
       const identities = new Set(tensors.map((id) => index.identity(id)))

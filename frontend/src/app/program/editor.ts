@@ -8,8 +8,8 @@ import {
   HighlightStyle, LanguageSupport, bracketMatching, indentOnInput, indentUnit, syntaxHighlighting,
 } from '@codemirror/language'
 import {
-  Compartment, EditorSelection, EditorState, RangeSet, StateEffect, StateField, Transaction, type Extension,
-  type Range, type Text,
+  Compartment, countColumn, EditorSelection, EditorState, Prec, RangeSet, StateEffect, StateField, Transaction,
+  type Extension, type Range, type Text,
 } from '@codemirror/state'
 import {
   Decoration, EditorView, GutterMarker, WidgetType, drawSelection, gutter, gutters, keymap,
@@ -250,6 +250,32 @@ function numbersIn(doc: Text): { found: readonly Literal[]; marks: DecorationSet
   return { found, marks: Decoration.set(found.map(({ from, to }) => NUMBER.range(from, to))) }
 }
 
+/** Rows that a line goes on in begin where it does and a little further, for indentation has a meaning in Python. */
+const hanging = StateField.define<DecorationSet>({
+  create: ({ doc, tabSize }) => hangingIn(doc, tabSize),
+  update: (marks, { docChanged, newDoc, state }) => (docChanged ? hangingIn(newDoc, state.tabSize) : marks),
+  provide: (field) => EditorView.decorations.from(field),
+})
+
+const HANG = 2
+const MOST_HANG = 16
+/** Without a break behind the indentation, which would leave an empty row. */
+const INDENT = Decoration.mark({ class: 'cm-indent' })
+
+export function hangingIn(doc: Text, tabSize: number): DecorationSet {
+  const marks: Range<Decoration>[] = []
+  for (let number = 1; number <= doc.lines; number += 1) {
+    const { from, text } = doc.line(number)
+    const indent = text.search(/\S/)
+    if (indent < 0) continue
+    const by = Math.min(MOST_HANG, countColumn(text, tabSize, indent)) + HANG
+    const style = `padding-left:calc(${by}ch + 2px);text-indent:-${by}ch`
+    marks.push(Decoration.line({ attributes: { style } }).range(from))
+    if (indent > 0) marks.push(INDENT.range(from, from + indent + 1))
+  }
+  return Decoration.set(marks)
+}
+
 /** The number that is held: selected as a whole. */
 function heldIn(state: EditorState): Literal | undefined {
   const { from, to } = state.selection.main
@@ -331,6 +357,7 @@ const look = EditorView.theme({
   '.cm-lineNumbers .cm-gutterElement': { minWidth: '26px', padding: '0 4px 0 6px' },
   '.cm-signs .cm-gutterElement': { width: '17px', display: 'flex', justifyContent: 'center' },
   '.cm-sign': { marginTop: 'calc((var(--code-line, 22px) - 11px) / 2)', flex: 'none' },
+  '.cm-indent': { whiteSpace: 'pre' },
   '.cm-cursor': { borderLeftColor: 'var(--ink)' },
   '&.cm-focused .cm-selectionBackground, .cm-selectionBackground': { backgroundColor: 'var(--line) !important' },
   '.cm-number': { cursor: 'ew-resize', touchAction: 'pan-y', borderRadius: '2px' },
@@ -434,6 +461,7 @@ export function openEditor(parent: HTMLElement, code: string, label: string, eve
           initialSpacer: () => new SignMarker('done', ''),
         }),
         handles(events),
+        Prec.lowest(hanging),
         field,
         look,
         labels.of(labelled(label)),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Box, Comparison, Graph, Named, Side, Tensor } from '../../api/types'
+import type { Box, Comparison, Graph, Link, Named, Side, Tensor } from '../../api/types'
 import { areStrangers, boxThere, inWords, lineHere, lineThere, opNotes, tensorRows } from './comparisons'
 
 const side = (part: Partial<Side> = {}): Side => ({
@@ -74,7 +74,7 @@ test('a box is found in the other graph by its line and its name, a parameter by
     id, kind: 'op', family: 'op', title, name: '',
     ...(line ? { span: { line, column: 0, end_line: line, end_column: 1 } } : {}),
   })
-  const graph = (boxes: Box[]): Graph => ({ boxes }) as Graph
+  const graph = (boxes: Box[], links: Partial<Link>[] = []): Graph => ({ boxes, links }) as Graph
   const here = graph([box('1', 'Mul', 5), box('2', 'Mul', 5), box('3', 'Tanh', 5), box('4', 'w'), box('5', 'Sum', 6)])
   const there = graph([
     box('w', 'w'), box('a', 'Mul', 9), box('b', 'Mul', 9), box('c', 'detach', 9), box('d', 'Sum', 6),
@@ -82,6 +82,8 @@ test('a box is found in the other graph by its line and its name, a parameter by
   const one = told({ lines: [{ here: 5, there: 9, changed: true }] })
   const found = here.boxes.map((each) => boxThere(one, each, here, there)?.id)
   expect(found).toEqual(['a', 'b', 'c', 'w', undefined])
+  const into = graph(here.boxes, [{ source: '5', target: '2', kind: 'data' }])
+  expect(boxThere(one, here.boxes[4]!, into, there)?.id).toBe('b')
 })
 
 test('ops that differ and ops without a counterpart are marked on their own side', () => {

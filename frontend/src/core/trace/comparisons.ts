@@ -79,7 +79,8 @@ export function lineHere(told: Comparison, line: number): number | null {
 }
 
 /** The box of the other run that stands where one of this run does: that of the same name on the line it corresponds
- *  to, or else the last there; a parameter's is the one called alike. */
+ *  to, or else the last there; a parameter's is the one called alike. Where that line draws nothing, as one that made a
+ *  frozen tensor, that of what it goes into. */
 export function boxThere(told: Comparison, box: Box, here: Graph, there: Graph): Box | undefined {
   const title = `${box.title} ${box.name}`
   const alike = (other: Box): boolean => `${other.title} ${other.name}` === title
@@ -88,7 +89,9 @@ export function boxThere(told: Comparison, box: Box, here: Graph, there: Graph):
   const across = lineThere(told, line)
   const beside = there.boxes.filter(({ span }) => span?.line === across)
   const at = here.boxes.filter((other) => other.span?.line === line && alike(other)).indexOf(box)
-  return beside.filter(alike)[at] ?? beside.at(-1)
+  const into = here.links.find(({ source, kind }) => source === box.id && kind === 'data')?.target
+  const next = here.boxes.find(({ id }) => id === into)
+  return beside.filter(alike)[at] ?? beside.at(-1) ?? (next && boxThere(told, next, here, there))
 }
 
 /** What is written beside ops: ≠ where results differ, + where the other run has no such op. */

@@ -27,6 +27,6 @@ test('where graphs part, only what gradients go to is listed', () => {
   const ofType = (type: string) => index.trace.nodes.find((node) => node.type === type)!.op!
   const graph = { here: ofType('MulBackward0'), there: ofType('MulBackward0'), line: 14, line_there: 14 }
   const inBoth = (lang: 'en' | 'zh') => told({ graph } as unknown as Partial<Comparison>, lang).at(-1)!
-  expect(inBoth('en')).toContain('gradients go to `AccumulateGrad` in A, to `AccumulateGrad` in B.')
-  expect(inBoth('zh')).toContain('A 中去往 `AccumulateGrad`，B 中去往 `AccumulateGrad`。')
+  expect(inBoth('en')).toContain('gradients go to `w` in A, to `w` in B.')
+  expect(inBoth('zh')).toContain('A 中去往 `w`，B 中去往 `w`。')
 })

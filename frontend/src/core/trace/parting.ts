@@ -3,7 +3,7 @@
 import type { Comparison, Op, Split, Tensor } from '../../api/types'
 import type { Words } from '../words/sentences'
 import { areStrangers, inWords } from './comparisons'
-import { briefValue, codeAt, tensorName, typeAndName } from './naming'
+import { briefValue, codeAt, nodeName, tensorName, typeAndName } from './naming'
 import type { TraceIndex } from './trace-index'
 
 const CODE_LETTERS = 32
@@ -133,12 +133,13 @@ class Parting {
 
   private endsOf(index: TraceIndex, id: string | null): string {
     const edges = (index.op(id)?.nodes ?? []).flatMap((node) => index.node(node)?.edges ?? [])
-    const types = edges.flatMap((edge) => index.node(edge.to)?.type ?? [])
-    return types.length > 0 ? this.t('compare.to', { types: this.listed(types) }) : this.t('compare.nowhere')
+    const ends = edges.flatMap(({ to }) => index.node(to) ?? [])
+    const names = ends.map((end) => (end.variable ? nodeName(index, end) : end.type))
+    return names.length > 0 ? this.t('compare.to', { names: this.listed(names) }) : this.t('compare.nowhere')
   }
 
-  private listed(types: readonly string[]): string {
-    return types.map((type) => `\`${type}\``).join(this.t('calls.and'))
+  private listed(names: readonly string[]): string {
+    return names.map((name) => `\`${name}\``).join(this.t('calls.and'))
   }
 
   /** In a loop, which turn it was. */

@@ -170,11 +170,11 @@ export function isShared(box: Box): boolean {
 }
 
 /** `2.25 + 2.25 → 4.5`; more than three terms are counted. */
-export function stripText(strip: Strip, words: Say): string {
-  if (strip.kind === 'error' || strip.terms.length === 0) return ''
+export function stripText(strip: Strip, words: Say, most?: number): string {
   const { terms } = strip
+  if (terms.length === 0) return ''
   const few = terms.length > 3 ? terms.slice(0, 2) : terms
-  const said = briefs([...few, strip.done ? strip.result : null]).map(
+  const said = briefs([...few, strip.done ? strip.result : null], most).map(
     (text, at) => text ?? (at === 0 && strip.before ? 'None' : '·'))
   const result = said.pop()
   if (few !== terms) said.push(words('graph.more', { n: terms.length - 2 }))

@@ -183,19 +183,16 @@ export class Painter {
       marks.push({ k: 'text', c: 'strip-fail', x: 25, y: top + 13, s: cutEnd(this.failureWords(), ASIDE, w - 33) })
       return
     }
-    const text = stripText(strip, this.measure.words)
-    const lit = text !== ''
+    const lit = stripText(strip, this.measure.words) !== ''
     const none = leftOut && !lit ? this.measure.words('graph.no_arrival') : ''
     const role = returned ? cutEnd(this.measure.words('graph.returned'), ASIDE, w - 33) : stripLabel(strip)
     const label = none && textWidth(role, ASIDE) + textWidth(none, ASIDE) > w - 41 ? '' : role
     if (lit) marks.push({ k: 'rect', c: 'strip-done', x: 0.5, y: top, w: w - 1, h: STRIP - 0.5, r: 3 })
     marks.push(iconMark(lit ? 'icon-grad' : 'icon-ghost', strip.kind === 'hook' ? 'hook' : 'acc', 8, top + 3.5, 12))
     marks.push({ k: 'text', c: lit ? 'sum-label' : 'strip-label', x: 25, y: top + 13, s: label })
-    if (lit)
-      marks.push({
-        k: 'text', c: 'sum', x: w - 8, y: top + 13.5, s: cutMiddle(text, 11, w - 42 - textWidth(label, ASIDE)),
-        a: 'end',
-      })
+    const room = w - 42 - textWidth(label, ASIDE)
+    const text = cutMiddle(stripText(strip, this.measure.words, room / textWidth('0', 11)), 11, room)
+    if (lit) marks.push({ k: 'text', c: 'sum', x: w - 8, y: top + 13.5, s: text, a: 'end' })
     else if (none) marks.push({ k: 'text', c: 'strip-label', x: w - 8, y: top + 13, s: none, a: 'end' })
   }
 

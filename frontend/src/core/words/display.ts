@@ -177,21 +177,20 @@ export function areMixed(tensors: readonly (Tensor | null | undefined)[]): boole
   return tensors.some((tensor) => tensor && uniform(tensor) === null)
 }
 
-const MOST_LETTERS = 48
-
 /** The terms of one sum, told alike, for 1 + ‖0.6‖ → ‖1.5‖ would be wrong: each by the number all its elements are, or
- *  by its few cells, or by its norm. */
-export function briefs(terms: readonly (Tensor | null | undefined)[]): (string | null | undefined)[] {
+ *  as a vector of a few where `most` letters are enough for that, or by its norm. */
+export function briefs(terms: readonly (Tensor | null | undefined)[], most = 49): (string | null | undefined)[] {
   const told = (text: (tensor: Tensor) => string) => terms.map((tensor) => tensor && text(tensor))
   if (!areMixed(terms)) return told(brief)
-  const texts = told(cellsText)
-  return texts.join().length < MOST_LETTERS ? texts : told(normText)
+  const vectors = told(vectorText)
+  return vectors.join(' + ').length > most ? told(normText) : vectors
 }
 
-function cellsText(tensor: Tensor): string {
+function vectorText(tensor: Tensor): string {
   const shown = display(tensor)
-  if (shown.kind !== 'matrix' || tensor.data!.length > 4) return normText(tensor)
-  return JSON.stringify(shown.rows.length > 1 ? shown.rows : shown.rows[0]).replace(/"/g, '').replace(/,/g, ', ')
+  return shown.kind === 'matrix' && tensor.shape[0]! < 5 && !tensor.shape[1]
+    ? `[${shown.rows[0]!.join(', ')}]`
+    : normText(tensor)
 }
 
 export interface Cells {

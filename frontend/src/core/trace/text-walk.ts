@@ -34,21 +34,18 @@ export function chapters(index: TraceIndex, t: Words): Chapter[] {
   return last.first > last.last ? found.slice(0, -1) : found
 }
 
-/** The sentence of a step with its numbers. */
-export function sentenceOf(index: TraceIndex, step: number, t: Words): string {
-  const { text, value } = tell(index, step, t)
-  return text.endsWith('：') ? text + value : `${text} ${value}`.trim()
-}
-
 export interface Told {
   first: number
   last: number
   text: string
+  /** The numbers it ends in. */
+  value: string
 }
 
 /** What is told of a step, and from where to where: all that a call of the library does to fill parameters, as
  *  `nn.Linear(4, 4)`, is one sentence. */
 export function toldAt(index: TraceIndex, step: number, t: Words): Told {
   const { first, last } = fillingAt(index, step) ?? { first: step, last: step }
-  return { first, last, text: sentenceOf(index, last, t) }
+  const { text, value } = tell(index, last, t)
+  return { first, last, text, value }
 }

@@ -9,6 +9,7 @@ const LEFT_OF_LANE = LANE + 9
 const RIGHT_OF_LANE = LANE + 10
 const SLIDE = 8
 const MARGIN = 2
+const APART = 5
 const DOT = 5
 
 type Draft = { -readonly [key in keyof Wire]: Wire[key] }
@@ -70,7 +71,8 @@ function put({ knots, badge }: Wire, variants: readonly Size[], side: -1 | 1, ta
       for (const y of slides(spot, size.h)) {
         const rect = { x: side > 0 ? spot.x + RIGHT_OF_LANE : spot.x - LEFT_OF_LANE - size.w, y, w: size.w, h: size.h }
         if (taken.hits(rect, MARGIN)) continue
-        taken.add(rect)
+        // its numbers and those of the next label would read as one
+        taken.add({ ...rect, x: rect.x - APART, w: rect.w + 2 * APART })
         return { ...rect, variant }
       }
     }

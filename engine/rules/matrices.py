@@ -16,7 +16,7 @@ MATRICES: list[Rule] = [
     Rule("AddmmBackward0", x + Symbol("mat1") @ Symbol("mat2"),
          {"self": g, "mat1": g @ Symbol("mat2").T, "mat2": Symbol("mat1").T @ g},
          letters={"self": "b", "mat1": "X", "mat2": "W", "result": "Y"}, only={"alpha": "1", "beta": "1"},
-         zh="线性层：输入得到梯度乘以权重的转置，权重得到输入的转置乘以梯度；偏置得到梯度，被广播过就沿批求和。",
+         zh="线性层：输入得到梯度乘以权重的转置，权重得到输入的转置乘以梯度；偏置得到梯度，被广播过就沿批次求和。",
          en="A linear layer: input and weight get the gradient times the other, transposed; the bias gets the "
             "gradient, summed over the rows it was added to."),
     Rule("MvBackward0", x @ Symbol("vec"), {"self": f("outer", g, Symbol("vec")), "vec": x.T @ g},

@@ -139,7 +139,7 @@ class Parting {
   }
 
   private listed(names: readonly string[]): string {
-    return names.map((name) => `\`${name}\``).join(this.t('calls.and'))
+    return names.map((name) => `\`${name}\``).join(this.t('step.and'))
   }
 
   /** In a loop, which turn it was. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Argument } from '../../api/types'
+import type { Argument, Op } from '../../api/types'
 import { load, NAMES } from '../fixtures/load'
 import { TraceIndex } from './trace-index'
 import { words } from '../words/bundled'
@@ -123,6 +123,21 @@ test('modules are entered and left in pairs', () => {
   expect(tell(of, stepOf(of, 'call'), words('zh')).text).toMatch(/^进入模块 /)
 })
 
+test('what was made of nothing is created, what was written into is changed, and no_grad records nothing', () => {
+  const { trace } = load('error_in_place')
+  const said = (id: string, part: Partial<Op> = {}): string => {
+    const ops = trace.ops.map((op) => (op.id === id ? { ...op, ...part } : op))
+    const at = trace.timeline.findIndex(({ op }) => op === id) + 1
+    return tell(new TraceIndex({ ...trace, ops }), at, words('en')).text
+  }
+  const input = trace.tensors.find(({ requires_grad }) => !requires_grad)!.id
+  const off = { nodes: [], inputs: [input], outputs: [input], grad_mode: 'no_grad' } as const
+  expect(said('o1')).toBe('Create x:')
+  expect(said('o3')).toMatch(/^Change \w+ in place:$/)
+  expect(said('o4')).toMatch(/^Compute \w+:$/)
+  expect(said('o4', off)).toContain('not recorded by autograd')
+})
+
 test('what is put into a part of a tensor is told with the value of that part', () => {
   const { trace } = load('error_in_place')
   const [op] = trace.ops
@@ -130,7 +145,7 @@ test('what is put into a part of a tensor is told with the value of that part', 
     const parts = [{ tensor: op!.outputs[0]! }, { text: '0' }, value]
     const span = { line: 2, end_line: 2, column: 0, end_column: 4 }
     const program = { ...trace.program, code: 'import torch\nx[0] = 5.0' }
-    const ops = [{ ...op!, name: 'setitem', arguments: parts, span }]
+    const ops = [{ ...op!, name: 'setitem', in_place: true, arguments: parts, span }]
     return tell(new TraceIndex({ ...trace, program, ops }), stepOf(index('error_in_place'), 'op'), words('en'))
   }
   const told = { text: 'Change x[0] in place:', value: '5.0' }

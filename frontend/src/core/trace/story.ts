@@ -125,11 +125,12 @@ function tellOp(index: TraceIndex, step: Step, t: Words): Told {
   const result = index.tensor(op.outputs[0] ?? (op.name === 'item' ? op.inputs[0] : undefined))
   if (op.collective) return tellCollective(index, op, t)
   const asked = [op.inputs, op.outputs].map((ids) => ids.some((id) => index.tensor(id)?.requires_grad))
-  const recorded = op.nodes.length > 0 || !asked[0] || asked[1]
+  const isOff = (op.grad_mode ?? 'grad') !== 'grad'
+  const recorded = op.nodes.length > 0 || (!asked[0] && !isOff) || asked[1]
   const isPut = op.name === 'setitem'
-  const text = isPut
-    ? t('step.update.in_place', { name: codeOf(index, op) })
-    : t(recorded ? 'step.op' : 'step.op_ghost', { name })
+  const text = op.in_place
+    ? t('step.update.in_place', { name: isPut ? codeOf(index, op) : name })
+    : t(op.inputs.length === 0 ? 'step.op_made' : recorded ? 'step.op' : 'step.op_ghost', { name })
   const value = isPut ? putBy(index, op) : result && brief(result)
   return value ? told(text, value) : told(text.replace(/[:：]$/, ''))
 }
@@ -194,7 +195,7 @@ function tellBackward(index: TraceIndex, step: Step, t: Words): Told {
     return reduction
       ? told(
           t('step.reduce', {
-            name: nodeName(index, target), axes: reduction.axes.join(', '), n: reduction.axes.length,
+            name: nodeName(index, target), axes: reduction.axes.join(t('step.and')), n: reduction.axes.length,
           }),
           `${reducedShapes(index, visit, reduction)}, ${value(visit.left[reduction.slot])}`,
           'gradient',

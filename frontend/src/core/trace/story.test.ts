@@ -131,7 +131,7 @@ test('what was made of nothing is created, what was written into is changed, and
     return tell(new TraceIndex({ ...trace, ops }), at, words('en')).text
   }
   const input = trace.tensors.find(({ requires_grad }) => !requires_grad)!.id
-  const off = { nodes: [], inputs: [input], outputs: [input], grad_mode: 'no_grad' } as const
+  const off: Partial<Op> = { nodes: [], inputs: [input], outputs: [input], grad_mode: 'no_grad' }
   expect(said('o1')).toBe('Create x:')
   expect(said('o3')).toMatch(/^Change \w+ in place:$/)
   expect(said('o4')).toMatch(/^Compute \w+:$/)

@@ -50,12 +50,14 @@ describe.each(NAMES)('%s', (name) => {
   })
 })
 
-test('the step of a box stands above its stubs, however many they are', () => {
+test('the step of a box stands above its stubs, however many they are, and their arrows end at the box', () => {
   const { trace, graph } = load('scalar_expression')
   for (const constants of [['1'], ['1', '2', '3'], ['1', '2', '3', '4', '5']]) {
     const boxes = graph.boxes.map((box) => (box.kind === 'op' ? { ...box, constants } : box))
     const view = new View(trace, { ...graph, boxes }, words('en'), PAGE)
     const items = drawAll(view, layout(layoutInput(view.measure, null)), view.at(1), view.painter('light'))
+    for (const { h, marks } of items)
+      for (const mark of marks) if (mark.k === 'rect' && mark.c === 'stub') expect(mark.y + 10).toBeLessThan(h)
     const met = items.filter(({ marks }) => {
       const stubs = marks.filter((mark) => mark.k === 'rect' && mark.c === 'stub')
       return stubs.length > 0 && marks.some((mark) =>

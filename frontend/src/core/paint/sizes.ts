@@ -119,8 +119,9 @@ function boxItem(box: Box, measure: Measure): LayoutItem {
       (ghost ? 1 : 2) * (widestCell + 20),
     ),
   )
-  const h = HEAD + bodyHeight(shown) + strip
   const { length } = sheet.stubs.get(box.id) ?? []
+  // the arrow of the lowest stub ends at the box
+  const h = HEAD + Math.max(bodyHeight(shown), length * STUB_ROW - 18) + strip
   const beside = stubsWidth(box.id, measure)
   return {
     id: box.id, parent: sheet.parents.get(box.id) ?? '', w, h, side: sideOf(box.id, measure),

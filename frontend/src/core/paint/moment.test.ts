@@ -170,11 +170,13 @@ describe('a cut', () => {
   })
 })
 
-test('a graph opens at the op that raised, whatever else its diagnosis is about', () => {
+test('a graph opens at the op that raised, else at a node of its diagnosis rather than at a tensor', () => {
   const { trace, graph } = load('broadcasting')
   const boxes = graph.boxes.filter(({ op }) => op)
   const [first, last] = [boxes[0]!, boxes.at(-1)!]
   const finding = { code: 'shape', severity: 'error' as const, tensors: [first.tensor!], parameters: {} }
+  const told = (nodes: string[]) => new View({ ...trace, findings: [{ ...finding, nodes }] }, graph, words('en'), PAGE)
+  expect([told([]).storyBox, told([last.node!]).storyBox]).toEqual([first.id, last.id])
   const opened = (raised: boolean) => {
     const ops = trace.ops.map((op) => (op.id === last.op ? { ...op, raised } : op))
     const failure = { kind: 'exception' as const, type: 'RuntimeError', message: '' }

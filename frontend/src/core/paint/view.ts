@@ -45,9 +45,9 @@ export class View {
     for (const { severity, nodes = [], tensors = [] } of index.trace.findings) {
       if (severity === 'note') continue
       const identities = new Set(tensors.map((id) => index.identity(id)))
-      const concerned = boxes.find(
-        (box) => nodes.includes(box.node ?? '') || (box.tensor != null && identities.has(index.identity(box.tensor))),
-      )
+      const concerned =
+        boxes.find(({ node }) => nodes.includes(node ?? '')) ??
+        boxes.find(({ tensor }) => tensor != null && identities.has(index.identity(tensor)))
       if (concerned) return concerned.id
     }
     return (boxes.findLast((box) => this.story.hasSeed(box.id)) ?? boxes.at(-1))?.id ?? null

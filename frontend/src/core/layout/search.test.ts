@@ -72,6 +72,12 @@ test('a parameter that many boxes use is one hit', () => {
   expect(names(twice)).toEqual(names(graph))
 })
 
+test('what the library does to fill a parameter is no hit', () => {
+  const { trace } = load('distributed_data_parallel')
+  expect(trace.ops.some(({ name }) => name === 'empty')).toBe(true)
+  expect(hits('distributed_data_parallel', 'empty')).toEqual([])
+})
+
 test('conditions and words hold together', () => {
   const all = hits('attention', 'norm >= 0')
   const some = hits('attention', 'softmax norm >= 0')

@@ -7,6 +7,7 @@ import { brief, nonFinite, normOf, uniform } from '../words/display'
 import { formatNumber, formatShape } from '../words/format'
 import type { Words } from '../words/sentences'
 import type { Selection, ViewState } from '../state'
+import { fillingAt } from '../trace/filling'
 import { boxFinder, opName, passName, tensorName } from '../trace/naming'
 import { linesOfGraph, linesOfSpan, type TraceIndex } from '../trace/trace-index'
 
@@ -152,8 +153,10 @@ export function search(graph: Graph, index: TraceIndex, query: string, t: Words)
   }
   for (const op of index.trace.ops) {
     const [made, node] = [index.tensor(op.outputs[0]), index.node(op.nodes.at(-1))]
-    // What autograd did not record is told with what is drawn of its tensor or its line.
-    const isTold = !node && (lines.has(op.span?.line ?? 0) || (made && shown.ofTensor(made.id)))
+    // What autograd did not record is told with what is drawn of its tensor or its line; what fills a parameter, with
+    // that.
+    const isFilling = fillingAt(index, index.stepOfOp.get(op.id) ?? 0) !== null
+    const isTold = isFilling || !node && (lines.has(op.span?.line ?? 0) || (made && shown.ofTensor(made.id)))
     if (isTold || shown.ofOp(op.id) || shown.ofNode(node?.id)) continue
     const visit = node && index.visitsOfNode.get(node.id)?.at(-1)?.visit
     const gradient = index.tensor(visit?.entered[made?.grad_fn?.output_nr ?? 0])

@@ -568,7 +568,7 @@ const stories = {
       await page.locator('.lesson .words').getByRole('button', { name: phrase, exact: true }).first().click()
       await until(() => page.locator('.player .told').textContent(), (text) => text.includes(words), `where ${phrase} of ${lesson} leads`)
     }
-    await leads('four_additions', 'copy_', 'Compute y') // not to the text that tells of it
+    await leads('four_additions', 'copy_', 'Change y in place') // not to the text that tells of it
     await leads('shapes_and_axes', 'permute', 'Compute turned')
     await leads('tensor_expression', 'column', 'Compute column')
     await leads('around', 'backward()', 'Start backward')
@@ -611,7 +611,7 @@ const stories = {
   async 'the ledger shows at a glance what was added to a gradient not reset'(page) {
     await open(page, '#lesson=accumulation&panel=ledger')
     const row = page.locator('.dock tbody tr').first()
-    await until(() => row.locator('.over').textContent({ timeout: 20_000 }), (text) => text.includes('[2, −4] + 3 → [5, −1]'), 'the pass that was not reset')
+    await until(() => row.locator('.over').textContent({ timeout: 20_000 }), (text) => text.includes('[2, −4] + [3, 3] → [5, −1]'), 'the pass that was not reset')
     await number(row.locator('.over'), 1, 'passes added to what was left')
     await page.locator('.dock thead').getByRole('button', { name: '#1' }).press('Enter')
     await until(() => row.textContent(), (text) => text.includes('·') && !text.includes('5'), 'the ledger at the first pass')

@@ -1,7 +1,7 @@
 // Fetches parts of the page when they are first shown (the build calls it for each `import()`): with their styles and
 // scripts at once, again where the network fails, and where it still does when the reader says so. Most browsers
 // remember that a script failed and never ask for it again: there the page is loaded anew, which keeps what was
-// written and run.
+// written and run; once without being asked as long as there is nothing to write in.
 
 import { again } from '../../core/again'
 
@@ -13,11 +13,15 @@ export async function part<Part>(load: () => Promise<Part>, files: readonly stri
     try {
       return await (wasAsked ? fetched() : again(fetched))
     } catch {
-      if (wasAsked && (await isServed())) location.reload()
+      if ((wasAsked || isFirst()) && (await isServed())) location.reload()
       await wanted()
     }
   }
 }
+
+/** Whether the page does not stand yet, and was not loaded anew. */
+const isFirst = () =>
+  !document.querySelector('.cm-content') && performance.getEntriesByType('navigation')[0]!.toJSON().type !== 'reload'
 
 /** Whether the page itself can be had. */
 const isServed = () =>

@@ -88,7 +88,7 @@ test('a module that a checkpoint runs again is told so, and left without an erro
   const of = new TraceIndex(trace)
   const told = trace.timeline.flatMap(({ call }, at) => (call === first!.id ? [tell(of, at + 1, words('en'))] : []))
   expect(told.map(({ text }) => text)).toEqual([
-    'Enter module attention (Attention) again, to compute what was not kept', 'Leave module attention',
+    'Enter module attention (Attention) again, for what was not kept', 'Leave module attention',
   ])
   expect(told.at(-1)!.tone).not.toBe('error')
 })

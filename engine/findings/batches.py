@@ -26,6 +26,7 @@ from engine.findings.losses import CLASS_LOSSES, COMPARING, DECIDES, PASSING
 from engine.program.names import called, dotted, plain_names
 from engine.program.tree import covers
 from engine.trace import Batch, Finding, Op, Pass, Span, Tensor
+from engine.trace_index import SWITCHES
 
 HELD_AGAINST = (*COMPARING, "sub", "rsub")
 KEEPS_ROWS = (PASSING | DECIDES | frozenset("sigmoid softmax long int cpu detach".split())) - {"topk"}
@@ -47,7 +48,7 @@ def first_batch_again(diagnosis: Diagnosis) -> Iterator[Finding]:
     trained = {loop for backward in passes if backward is not None for loop in code.loops(backward)}
     for node in (node for node in code.nodes if isinstance(node, ast.Call | ast.Subscript) and trained):
         loop = next(iter(code.loops(node)), None)
-        if not isinstance(loop, ast.For) or loop not in trained:
+        if not isinstance(loop, ast.For) or loop not in trained or _is_evaluation(diagnosis, node):
             continue
         if _restarts(diagnosis, node) or _stays(diagnosis, loop, node):
             trained.discard(loop)
@@ -57,6 +58,13 @@ def first_batch_again(diagnosis: Diagnosis) -> Iterator[Finding]:
                 loop_line=str(loop.lineno),
                 first="iter" if isinstance(node, ast.Call) else dotted(loop.target),
             )
+
+
+def _is_evaluation(diagnosis: Diagnosis, node: ast.expr) -> bool:
+    """Whether it stands where the program has switched recording off."""
+    blocks = (above for above in diagnosis.code.around(node) if isinstance(above, ast.With))
+    given = [item.context_expr for block in blocks for item in block.items]
+    return any(isinstance(each, ast.Call) and called(each) in SWITCHES for each in given)
 
 
 def _restarts(diagnosis: Diagnosis, node: ast.expr) -> bool:

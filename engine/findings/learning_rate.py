@@ -314,7 +314,7 @@ def _of_another_optimizer(diagnosis: Diagnosis, stepped: ast.stmt | None) -> Fin
     if made is None or given is None or not diagnosis.steps:
         return None
     again = [each for each in code.bindings if dotted(given) and dotted(each.targets[0]) == dotted(given)]
-    again = [each for each in again if code.follows(made, each)]
+    again = [each for each in again if each.lineno > made.lineno and code.function(each) is code.function(made)]
     is_another = isinstance(given, ast.Call) or bound_once(diagnosis, dotted(given)) is not None
     moving = {code.stands_for(receiver(diagnosis, step)) for step in diagnosis.steps}
     if not again and (not is_another or code.stands_for(dotted(given)) in moving):

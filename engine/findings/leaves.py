@@ -28,6 +28,8 @@ def gradients_not_kept(diagnosis: Diagnosis) -> Iterator[Finding]:
         name = dotted(node.value) if isinstance(node, ast.Attribute) else ""
         attribute = f"self.{name.rpartition('.')[2]}"  # `l.w` from without is `self.w` in its class
         own = name if name in meant else attribute if "." in name else ""
+        if len(meant) == 1 and name in _taken_in_turn(diagnosis):
+            name = own = next(iter(meant))
         if own in meant:
             yield _one_step_too_far(diagnosis, name, *meant[own])
             return
@@ -45,6 +47,11 @@ def gradients_not_kept(diagnosis: Diagnosis) -> Iterator[Finding]:
             op=maker.name if maker is not None else UNKNOWN,
             made_line=line(maker.span if maker is not None else None),
         )
+
+
+def _taken_in_turn(diagnosis: Diagnosis) -> set[str]:
+    """The names that loops give what they go through, such as `p` of a list of parameters."""
+    return {dotted(node.target) for node in diagnosis.code.nodes if isinstance(node, ast.For)}
 
 
 def _last_result(diagnosis: Diagnosis, node: ast.expr) -> Tensor | None:

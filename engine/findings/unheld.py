@@ -143,8 +143,9 @@ def layers_repeated(diagnosis: Diagnosis) -> Iterator[Finding]:
         ran = whole if is_made_here and not any(often.get(module.id, 0) > 1 for module in kin) else often
         alike = [module for module in kin if ran.get(module.id, 0) > 1]
         if len(alike) == 1:
-            yield diagnosis.warning(
+            yield diagnosis.finding(
                 "layer_repeated",
+                "warning" if is_made_here else "note",  # one that has a name may well be shared on purpose
                 node,
                 tensors=sorted(diagnosis.leaves_of.get(alike[0].id, ()), key=by_number),
                 layer=alike[0].path,

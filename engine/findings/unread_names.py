@@ -1,16 +1,18 @@
 """Values that the program's text keeps in vain: a counter that nothing counts up, an argument that is overlooked for an
-attribute of the same name."""
+attribute of the same name, or that a gradient is asked for and nothing reads, the output that a hook binds anew."""
 
 import ast
 from collections.abc import Iterator
 
 from engine.findings.diagnosis import Diagnosis
-from engine.program.names import dotted
+from engine.program.names import called, dotted, names_read
 from engine.trace import Finding
 
 FEWEST = 3
 """Steps of an optimizer in a training that a counter would count."""
 BEGINS = (0, 1)
+_SLOPES = ("grad", "grad_and_value", "jacrev", "jacfwd", "hessian")
+"""What differentiates a function in its first argument."""
 
 
 def counters_that_stand(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -87,6 +89,52 @@ def arguments_overlooked(diagnosis: Diagnosis) -> Iterator[Finding]:
                 name=name,
                 attribute=f"self.{name}",
                 settled_line=str(line),
+            )
+
+
+def arguments_without_slope(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """`torch.func.grad(loss_of)` of a function that never reads its first argument: the gradient is 0."""
+    code = diagnosis.code
+    for call in (each for each in code.calls if called(each) in _SLOPES and each.args and diagnosis.has_run(each)):
+        function = next((each for each in code.functions if each.name == dotted(call.args[0])), None)
+        name = function.args.args[0].arg if function is not None and function.args.args else ""
+        if function is None or not name or name == "self" or len(call.args) > 1 or call.keywords:
+            continue
+        if name not in {node for statement in function.body for node in names_read(statement)}:
+            yield diagnosis.warning(
+                "argument_without_slope",
+                function,
+                name=name,
+                function=function.name,
+                asked=called(call),
+                asked_line=str(call.lineno),
+            )
+
+
+def outputs_of_hooks_lost(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A forward hook that gives its name for the output another value, and returns nothing."""
+    code = diagnosis.code
+    hooked = [each for each in code.calls if called(each) == "register_forward_hook" and diagnosis.has_run(each)]
+    given = {name for each in hooked for argument in each.args[:1] for name in names_read(argument)}
+    for function in code.functions if hooked else ():
+        around = code.function(function)
+        arguments = [each.arg for each in function.args.args if each.arg != "self"]
+        if {function.name, around.name if around is not None else ""}.isdisjoint(given) or len(arguments) != 3:
+            continue
+        bound = [
+            each for each in function.body if isinstance(each, ast.Assign) and dotted(each.targets[0]) == arguments[2]
+        ]
+        inside = list(ast.walk(function))
+        returns = any(isinstance(each, ast.Return) and each.value is not None for each in inside)
+        later = bound[-1:] and function.body[function.body.index(bound[-1]) + 1 :]
+        if bound and not returns and not any(arguments[2] in names_read(each) for each in later):
+            yield diagnosis.warning(
+                "hook_output_lost",
+                bound[-1],
+                fix=code.line_after(bound[-1], f"return {arguments[2]}"),
+                name=arguments[2],
+                function=function.name,
+                hook_line=str(hooked[0].lineno),
             )
 
 

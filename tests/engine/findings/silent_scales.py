@@ -331,6 +331,54 @@ known = torch.tensor([True, False])
 loss = torch.where(known, errors, torch.zeros(2)).sum()
 loss.backward()
 """, (("(seen * w)", "(torch.nan_to_num(seen) * w)"),)),
+    Pair("leaf_made_non_leaf", 4, """w = torch.randn(6, requires_grad=True).view(3, 2)
+b = torch.zeros(2, requires_grad=True)
+for x in torch.randn(3, 5, 3):
+    (x @ w + b).pow(2).mean().backward()
+    with torch.no_grad():
+        for p in [w, b]:
+            if p.grad is not None:
+                p -= 0.1 * p.grad
+                p.grad = None
+""", (("torch.randn(6, requires_grad=True).view(3, 2)", "torch.randn(3, 2, requires_grad=True)"),)),
+    Pair("hook_output_lost", 6, """net = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))
+def silence(module, inputs, output):
+    output = output * torch.tensor([0.0, 1, 1, 1])
+handle = net[1].register_forward_hook(silence)
+print(net(torch.ones(2, 3)).sum())
+""", (("    output = output", "    return output"),)),
+    Pair("hook_output_lost", 8, """net = nn.Sequential(nn.Linear(3, 4), nn.Linear(4, 1))
+def without(units):
+    def hook(layer, given, out):
+        mask = torch.ones_like(out)
+        out = out.index_fill(1, units, 0)
+    return hook
+net[0].register_forward_hook(without(torch.tensor([1])))
+net(torch.ones(2, 3)).sum().backward()
+""", (("        out = out.index_fill", "        return out.index_fill"),)),
+    Pair("argument_without_slope", 6, """from torch.func import functional_call, grad
+net, x = nn.Linear(3, 1), torch.randn(5, 3)
+def loss_of(weights, rows):
+    return net(rows).pow(2).mean()
+weights = dict(net.named_parameters())
+print(grad(loss_of)(weights, x)["bias"])
+""", (("net(rows)", "functional_call(net, weights, (rows,))"),)),
+    Pair("argument_without_slope", 5, """w = torch.randn(3)
+def error(weight, rows):
+    return (rows @ w).pow(2).mean()
+slope, value = torch.func.grad_and_value(error)(w, torch.randn(4, 3))
+""", (("rows @ w)", "rows @ weight)"),)),
+    Pair("scheduler_of_another_optimizer", 10, """net = nn.Linear(3, 1)
+def make():
+    return torch.optim.SGD(net.parameters(), lr=0.1)
+opt = make()
+plan = torch.optim.lr_scheduler.StepLR(opt, 2)
+for epoch in range(3):
+    opt = make()
+    for x in torch.randn(2, 4, 3):
+        opt.zero_grad(); net(x).pow(2).mean().backward(); opt.step()
+    plan.step()
+""", (("    opt = make()\n", ""),)),
     Pair("window_holds_target", 8, """series = torch.sin(torch.arange(40.0))
 def split(series, n):
     rows, targets = [], []
@@ -426,6 +474,19 @@ for _ in range(3):
     opt.zero_grad()
     F.cross_entropy(net(other), y).backward()
     opt.step()
+""",
+    ),
+    # the first rows of what it is tested with
+    (
+        "first_batch_again",
+        """from torch.utils.data import DataLoader, TensorDataset
+x, net = torch.randn(12, 3), nn.Linear(3, 1)
+opt, tested = torch.optim.SGD(net.parameters(), lr=0.1), DataLoader(TensorDataset(x), batch_size=5)
+for epoch in range(3):
+    opt.zero_grad(); net(x).pow(2).mean().backward(); opt.step()
+    with torch.no_grad():
+        (rows,) = next(iter(tested))
+        print(net(rows).mean())
 """,
     ),
     # points at which a model is differentiated

@@ -8,7 +8,7 @@ from functools import cached_property
 from engine.ops import COPIES, DETACHES, READS
 from engine.program.names import called
 from engine.program.source import Source, source_of
-from engine.trace import HookCall, Module, ModuleCall, Node, Op, Pass, Span, Tensor, Trace, Update
+from engine.trace import HookCall, Module, ModuleCall, Node, Op, Pass, Span, Tensor, Trace, Update, Visit
 from engine.unfollowed import NOT_DIFFERENTIABLE, escapes
 
 CONTAINERS = frozenset(("ModuleList", "ModuleDict", "ParameterList", "ParameterDict"))
@@ -239,7 +239,11 @@ class TraceIndex:
     def switch_around(self, op: Op) -> ast.Call | None:
         """`torch.no_grad()`, or another switch of recording, of the block that an op stands in."""
         statement = self.code.statement_at(op.span)
-        around = self.code.around(statement) if statement is not None else ()
+        return self.switch_over(statement) if statement is not None else None
+
+    def switch_over(self, node: ast.AST) -> ast.Call | None:
+        """That of the block that something is written in."""
+        around = self.code.around(node)
         calls = (item.context_expr for above in around if isinstance(above, ast.With) for item in above.items)
         return next((call for call in calls if isinstance(call, ast.Call) and called(call) in SWITCHES), None)
 
@@ -363,6 +367,15 @@ class TraceIndex:
                     found.add(to)
                     pending.append(to)
         return found
+
+    @cached_property
+    def visits_of(self) -> dict[str, list[Visit]]:
+        """Node to its visits in all passes."""
+        visits: dict[str, list[Visit]] = {}
+        for pass_ in self.trace.passes:
+            for visit in pass_.visits:
+                visits.setdefault(visit.node, []).append(visit)
+        return visits
 
     @cached_property
     def visited(self) -> dict[str, int]:

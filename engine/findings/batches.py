@@ -26,7 +26,6 @@ from engine.findings.losses import CLASS_LOSSES, COMPARING, DECIDES, PASSING
 from engine.program.names import called, dotted, plain_names
 from engine.program.tree import covers
 from engine.trace import Batch, Finding, Op, Pass, Span, Tensor
-from engine.trace_index import SWITCHES
 
 HELD_AGAINST = (*COMPARING, "sub", "rsub")
 KEEPS_ROWS = (PASSING | DECIDES | frozenset("sigmoid softmax long int cpu detach".split())) - {"topk"}
@@ -62,9 +61,8 @@ def first_batch_again(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 def _is_evaluation(diagnosis: Diagnosis, node: ast.expr) -> bool:
     """Whether it stands where the program has switched recording off."""
-    blocks = (above for above in diagnosis.code.around(node) if isinstance(above, ast.With))
-    given = [item.context_expr for block in blocks for item in block.items]
-    return any(isinstance(each, ast.Call) and called(each) in SWITCHES for each in given)
+    switch = diagnosis.switch_over(node)
+    return switch is not None and called(switch) != "set_grad_enabled"  # which may switch it on
 
 
 def _restarts(diagnosis: Diagnosis, node: ast.expr) -> bool:

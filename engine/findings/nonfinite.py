@@ -313,12 +313,13 @@ def _is_absorbed(diagnosis: Diagnosis, troubled: dict[str, Trouble], op: Op, mad
 def _spoils_gradient(diagnosis: Diagnosis, troubled: dict[str, Trouble], op: Op) -> bool:
     """Whether a finite gradient came back to an op and left it as NaN; that of a side which `where` did not choose has
     a finding of its own."""
-    for node in op.nodes:
-        for visit in diagnosis.trace.passes[diagnosis.visited[node]].visits if node in diagnosis.visited else ():
-            is_made = _worst(troubled, visit.left) == "nan" and _worst(troubled, visit.entered) is None
-            if visit.node == node and is_made and not _is_behind_where(diagnosis, node):
-                return True
-    return False
+    visits = (visit for node in op.nodes for visit in diagnosis.visits_of.get(node, ()))
+    made = (
+        visit.node
+        for visit in visits
+        if _worst(troubled, visit.left) == "nan" and _worst(troubled, visit.entered) is None
+    )
+    return any(not _is_behind_where(diagnosis, node) for node in made)
 
 
 def _came_of(diagnosis: Diagnosis, troubled: dict[str, Trouble], op: Op) -> list[str]:

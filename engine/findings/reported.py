@@ -34,7 +34,7 @@ class _Average(NamedTuple):
 
 def averages_of_the_wrong_count(diagnosis: Diagnosis) -> Iterator[Finding]:
     """The means of batches divided by the count of samples, counts of samples by that of batches, or the count in the
-    last batch by that of all samples, in what is printed after each epoch."""
+    last batch by that of all samples, in what is printed after each epoch or at the end."""
     trace = diagnosis.trace
     moments = [(at, step) for at, step in enumerate(trace.timeline) if step.kind in ("op", "output")]
     told = ((at, trace.output[step.index]) for at, step in moments if step.kind == "output" and step.index is not None)

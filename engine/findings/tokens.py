@@ -1,5 +1,6 @@
-"""Sequences of tokens that are scored against what they should not be: against what the model was given, against
-answers it may look up, against padding. The way of places through the graph tells, and the values where it does not."""
+"""Sequences, of tokens or of numbers, that are scored against what they should not be: against what the model was
+given, against answers it may look up, against padding. The way of places through the graph tells, and the values where
+it does not."""
 
 import ast
 import re

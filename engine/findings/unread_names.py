@@ -121,18 +121,18 @@ def outputs_of_hooks_lost(diagnosis: Diagnosis) -> Iterator[Finding]:
         arguments = [each.arg for each in function.args.args if each.arg != "self"]
         if {function.name, around.name if around is not None else ""}.isdisjoint(given) or len(arguments) != 3:
             continue
-        bound = [
-            each for each in function.body if isinstance(each, ast.Assign) and dotted(each.targets[0]) == arguments[2]
-        ]
-        inside = list(ast.walk(function))
-        returns = any(isinstance(each, ast.Return) and each.value is not None for each in inside)
-        later = bound[-1:] and function.body[function.body.index(bound[-1]) + 1 :]
-        if bound and not returns and not any(arguments[2] in names_read(each) for each in later):
+        name = arguments[2]
+        assigned = (each for each in function.body if isinstance(each, ast.Assign))
+        bound = [each for each in assigned if dotted(each.targets[0]) == name]
+        returns = any(isinstance(each, ast.Return) and each.value is not None for each in ast.walk(function))
+        if not bound or returns:
+            continue
+        if not any(name in names_read(each) for each in function.body[function.body.index(bound[-1]) + 1 :]):
             yield diagnosis.warning(
                 "hook_output_lost",
                 bound[-1],
-                fix=code.line_after(bound[-1], f"return {arguments[2]}"),
-                name=arguments[2],
+                fix=code.line_after(bound[-1], f"return {name}"),
+                name=name,
                 function=function.name,
                 hook_line=str(hooked[0].lineno),
             )

@@ -7,6 +7,8 @@ import { Hand } from './hand'
 import { playground, type Playground } from './playground'
 
 const { trace, graph } = load('broadcasting')
+const NOTHING = { ...graph, boxes: [], edges: [], groups: [] }
+const FAILURE: Trace['failure'] = { kind: 'syntax', type: 'SyntaxError', message: "'(' was never closed" }
 let frames: FrameRequestCallback[] = []
 
 /** A server that answers each run with the next of these. */
@@ -18,7 +20,9 @@ function serving(...traces: Trace[]): void {
       'Content-Type': 'application/vnd.gradgraph.shown+json', 'Content-Location': `/api/v1/runs/${next.id}`,
     }
     return Promise.resolve(
-      new Response(JSON.stringify({ trace: next, graph: { ...graph, run: next.id } }), { headers }),
+      new Response(JSON.stringify({ trace: next, graph: next.failure ? NOTHING : { ...graph, run: next.id } }), {
+        headers,
+      }),
     )
   })
 }
@@ -82,6 +86,18 @@ test('a page in a tab behind others is not kept waiting for a frame', async () =
   await done
   expect(page.run.trace?.id).toBe('two')
   vi.restoreAllMocks()
+})
+
+test('what is left of a picture where a program does not parse ends at an open question, as it did', async () => {
+  serving({ ...trace, id: 'one' }, { ...trace, id: 'two', status: 'failed', failure: FAILURE, ops: [], timeline: [] })
+  const page = playground()
+  const end = trace.timeline.length - 2
+  vi.spyOn(page.questions, 'endOf').mockReturnValue(end)
+  page.draft.code = trace.program.code
+  await page.runner.run()
+  await page.runner.run()
+  expect(page.run.whole?.id).toBe('two')
+  expect([page.run.stale?.trace.id, page.run.stale?.trace.timeline.length]).toEqual(['one', end])
 })
 
 test('another run begins from the page as a whole', async () => {

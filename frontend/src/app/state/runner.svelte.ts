@@ -445,7 +445,7 @@ export class Runner {
     const before = run.trace
     this.catchUp = null
     this.settledAt = performance.now()
-    const last = run.shown?.graph.boxes.length ? run.shown : run.stale
+    const last = run.picture?.graph.boxes.length ? run.picture : run.stale // cut: an open question stays one
     run.stale = manner === 'new' && trace.failure && graph.boxes.length === 0 ? last : null
     run.shown = shown
     run.ahead = null

@@ -24,12 +24,15 @@ from engine.findings.diagnosis import (
 )
 from engine.findings.losses import CLASS_LOSSES, COMPARING, DECIDES, PASSING
 from engine.program.names import called, dotted, plain_names
+from engine.program.source import Source
 from engine.program.tree import covers
 from engine.trace import Batch, Finding, Op, Pass, Span, Tensor
 
 HELD_AGAINST = (*COMPARING, "sub", "rsub")
 KEEPS_ROWS = (PASSING | DECIDES | frozenset("sigmoid softmax long int cpu detach".split())) - {"topk"}
 """Ops that leave each row at its place."""
+KEEPS_PLACES = KEEPS_ROWS | frozenset("embedding linear dropout transpose permute float".split())
+"""Ops that leave the sequences of a batch in their order too."""
 TURNS = frozenset("flip fliplr flipud rot90".split())
 MOST_BACK = 12
 MOST_LOSSES = 4
@@ -108,14 +111,16 @@ def shuffled_apart(diagnosis: Diagnosis) -> Iterator[Finding]:
         makers = (diagnosis.maker.get(each) for each in op.inputs if op.name == "mul")
         if op.name == "mul" and not any(maker is not None and maker.name == "log_softmax" for maker in makers):
             continue
-        sides = [_orders(diagnosis, side) for side in op.inputs[:2]] if op.iteration < 2 else []
         yield from _shuffled_alone(diagnosis, op)
+        sides = [_orders(diagnosis, side) for side in op.inputs[:2]] if op.iteration < 2 else []
+        both = [drawn.id for drawn in sides[0] if drawn in sides[-1]] if len(sides) == 2 else []
+        sides = [[drawn for drawn in side if drawn.id not in both] for side in sides]
         if [len(side) for side in sides] != [1, 1] or sum(map(diagnosis.is_tracked, op.inputs[:2])) != 1:
             continue
         (first,), (second,) = sides
         orders = [diagnosis.tensors[drawn.outputs[0]] for drawn in (first, second)]
         earlier, later = sorted((first, second), key=lambda drawn: diagnosis.op_at[drawn.id])
-        if first is second or orders[0].shape != orders[1].shape or _is_same(diagnosis, *orders):
+        if orders[0].shape != orders[1].shape or _is_same(diagnosis, *orders):
             continue
         if first.span == second.span and _in_different_steps(diagnosis, earlier, later):
             continue
@@ -455,7 +460,8 @@ def few_samples_drawn(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 
 def subsets_of_one(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """`val_set.dataset.transform = ...` after `train_set, val_set = random_split(data, ...)`: both have one dataset."""
+    """After `train_set, val_set = random_split(data, ...)`: `val_set.dataset.transform = ...`, where both have one
+    dataset, or `val_set.transform = ...`, which nothing reads."""
     code = diagnosis.code
     parts = {
         name: names
@@ -468,16 +474,62 @@ def subsets_of_one(diagnosis: Diagnosis) -> Iterator[Finding]:
         match statement.targets[0]:
             case ast.Attribute(attr=attribute, value=ast.Attribute(attr="dataset", value=ast.Name(name))):
                 others = [each for each in parts.get(name, ()) if each != name]
+                is_told = others and not any(code.stores[f"{each}.dataset"] for each in (name, *others))
+            case ast.Attribute(attr=attribute, value=ast.Name(name)) if name in parts:
+                others = []
+                is_told = _is_part_at(code, statement, name) and _is_read_of_itself(code, attribute)
             case _:
                 continue
-        is_own = any(code.stores[f"{each}.dataset"] for each in (name, *others))
-        if others and not is_own and diagnosis.has_run(statement):
+        if is_told and diagnosis.has_run(statement):
             yield diagnosis.warning(
-                "subsets_of_one",
+                "subsets_of_one" if others else "attribute_of_subset",
                 statement,
                 part=name,
-                other=others[0],
+                other=others[0] if others else "",
                 attribute=attribute,
                 code=code.short(statement),
             )
             return
+
+
+def _is_part_at(code: Source, statement: ast.Assign, name: str) -> bool:
+    """Whether a name stands for what `random_split` gave, where a statement of its function or of the file is."""
+    bound = [
+        binding.value
+        for binding in code.bindings
+        if code.function(binding) is code.function(statement)
+        and name in plain_names((binding.targets[0], *getattr(binding.targets[0], "elts", ())))
+    ]
+    return len(bound) == 1 and isinstance(bound[0], ast.Call) and called(bound[0]) == "random_split"
+
+
+def _is_read_of_itself(code: Source, attribute: str) -> bool:
+    """Whether the attribute is one that objects of the program's own classes read of themselves, and nothing else
+    reads."""
+    named = (node for node in code.nodes if isinstance(node, ast.Attribute) and node.attr == attribute)
+    return {dotted(node.value) for node in named if isinstance(node.ctx, ast.Load)} == {"self"}
+
+
+def lengths_of_other_rows(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Padded sequences that are packed by the lengths of each other: only the lengths were put into another order."""
+    for op in diagnosis.ops_named(("_pack_padded_sequence",)):
+        padded = diagnosis.origin(op.inputs[0], KEEPS_PLACES)
+        lengths = [int(number) for number in numbers_of(diagnosis.input_of(op, 1))]
+        real = [diagnosis.tensors[row].shape[0] for row in padded.inputs] if padded is not None else []
+        if padded is None or padded.name != "pad_sequence" or real == lengths or sorted(real) != sorted(lengths):
+            continue
+        at = next(at for at, count in enumerate(real) if count != lengths[at])
+        sort = diagnosis.maker.get(op.inputs[1])
+        yield diagnosis.finding(
+            "lengths_of_other_rows",
+            "error",
+            sort.span if sort is not None and sort.name in ("sort", "getitem", "index_select") else op.span,
+            tensors=(padded.outputs[0], op.inputs[1]),
+            name=diagnosis.say(op.inputs[1]),
+            sequence=str(at),
+            real=str(real[at]),
+            said=str(lengths[at]),
+            pad_line=line(padded.span),
+            pack_line=line(op.span),
+        )
+        return

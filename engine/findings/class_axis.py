@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from engine.findings.axes import RECURRENT, axis_of
-from engine.findings.diagnosis import Diagnosis, near, numbers_of, times
+from engine.findings.diagnosis import Diagnosis, line, near, number, numbers_of, times
 from engine.findings.losses import CLASS_LOSSES, LOSSES, MADE_BY_LAYERS, PASSING, SOFTMAX_LAYERS, SOFTMAXES
 from engine.program.edits import Edits
 from engine.program.names import called, keyword
@@ -28,6 +28,8 @@ over any axis."""
 ITEMS = ("__getitem__", "getitem")
 CHOICES = ("argmax", "max")
 MOST_STEPS = 8
+LEAST_SHIFT = 0.01
+"""Smaller numbers keep a logarithm or a quotient finite."""
 
 
 def one_class_alone(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -204,6 +206,40 @@ def _also_over_classes(diagnosis: Diagnosis, op: Op) -> bool:
         other.name in SOFTMAXES and given is not None and axis_of(other, given) not in (axis_of(op, given), None)
         for other in others
     )
+
+
+def shifts_of_all_classes(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A number added to the scores of all classes alike before a softmax: the probabilities stay what they were."""
+    for op in diagnosis.ops_named(("add", "sub")):
+        by = number(op.arguments[1].text) if len(op.arguments) == 2 and len(op.inputs) == 1 else None
+        if by is None or abs(by) < LEAST_SHIFT or not diagnosis.reaches_a_pass(op):
+            continue
+        ends = list(near([op.id], lambda one: _scaled_on(diagnosis, one)))
+        takers = [taker for one in ends for taker in diagnosis.takers.get(diagnosis.ops[one].outputs[0], ())]
+        softmaxes = [taker for taker in takers if taker.name in (*SOFTMAXES, "cross_entropy")]
+        shape = diagnosis.tensors[op.outputs[0]].shape
+        if not softmaxes or len(shape) < 2 or 1 in shape[1:]:
+            continue
+        if any(taker.name != "argmax" and taker.id not in ends and taker not in softmaxes for taker in takers):
+            continue
+        yield diagnosis.warning(
+            "shift_of_all_classes",
+            op,
+            tensors=(*op.inputs, *op.outputs[:1]),
+            nodes=op.nodes[:1],
+            code=diagnosis.code.excerpt(op.span),
+            shift=f"{by if op.name == 'add' else -by:+g}",
+            softmax=softmaxes[0].name,
+            softmax_line=line(softmaxes[0].span),
+        )
+        return
+
+
+def _scaled_on(diagnosis: Diagnosis, op: str) -> Iterator[str]:
+    """What multiplies or divides the result of an op by a number alone."""
+    for taker in diagnosis.takers.get(diagnosis.ops[op].outputs[0], ()):
+        if taker.name in ("mul", "div") and len(taker.inputs) == 1:
+            yield taker.id
 
 
 def _written(diagnosis: Diagnosis, op: Op) -> ast.Call | None:

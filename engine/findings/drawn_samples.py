@@ -4,7 +4,7 @@ without a gradient."""
 import ast
 from collections.abc import Iterator, Sequence
 
-from engine.findings.diagnosis import Diagnosis, by_number, line, near, times
+from engine.findings.diagnosis import Diagnosis, by_number, fed_by, line, near, times
 from engine.findings.losses import ELEMENTWISE_LOSSES
 from engine.findings.terms import SUMS, compared
 from engine.program.names import called
@@ -164,34 +164,54 @@ def samples_without_gradient(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`sample()` of a distribution whose mean is to be trained, where the loss is computed from the sample: the way
     through it is missing. What is scored with `log_prob`, or held against its mean by hand, needs none."""
     code = diagnosis.code
-    if any(called(call) == "log_prob" for call in code.calls):
-        return
+    drawn: dict[ast.Attribute, tuple[Op, list[str]]] = {}
     for op in diagnosis.ops_named(("normal",)):
         call = code.call_at(op.span)
         if call is None or called(call) != "sample" or not isinstance(call.func, ast.Attribute) or op.nodes:
             continue
-        behind = list(near(op.inputs, diagnosis.made_from))
-        found = {diagnosis.identity(tensor) for tensor in behind if diagnosis.is_parameter(tensor)}
-        leaves = sorted(found, key=by_number)
-        made = (tensor.grad_fn for tensor in map(diagnosis.tensors.get, behind) if tensor is not None)
-        passes = {diagnosis.visited.get(fn.node) for fn in made if fn is not None}
-        takers = [taker for output in op.outputs for taker in diagnosis.takers.get(output, ())]
-        used = {diagnosis.visited.get(node) for taker in takers for node in taker.nodes} - {None}
-        is_wanted = bool(passes & used) or (bool(used) and diagnosis.held.intersection(leaves) - diagnosis.fed != set())
-        if not leaves or not is_wanted or any(_is_a_distance(diagnosis, taker, op.inputs[:1]) for taker in takers):
-            continue
+        behind = list(near(op.inputs, diagnosis.made_from)) if call.func not in drawn else []
+        leaves = {diagnosis.identity(tensor) for tensor in behind if diagnosis.is_parameter(tensor)}
+        if leaves and not _is_scored(diagnosis, op) and _is_trained_from(diagnosis, op, behind, leaves):
+            drawn[call.func] = op, sorted(leaves, key=by_number)
+    if drawn:
+        op = next(iter(drawn.values()))[0]
         yield diagnosis.warning(
             "sample_without_gradient",
             op.span,
             tensors=op.outputs[:1],
-            fix=(code.replace(call.func, f"{code.text(call.func.value)}.rsample"),),
-            code=code.short(call),
-            leaves=diagnosis.say_all(leaves),
+            fix=tuple(code.replace(method, f"{code.text(method.value)}.rsample") for method in drawn),
+            code=code.excerpt(op.span),
+            leaves=diagnosis.say_all([leaf for _, leaves in drawn.values() for leaf in leaves]),
         )
-        return
 
 
-def _is_a_distance(diagnosis: Diagnosis, op: Op, mean: Sequence[str]) -> bool:
-    """Whether a sample is taken from the mean it was drawn around: so a density is written out."""
-    sources = {source for at in mean for source in (at, *diagnosis.made_from(at))}
-    return op.name in ("sub", "rsub") and not sources.isdisjoint(op.inputs)
+def _is_trained_from(diagnosis: Diagnosis, sample: Op, behind: Sequence[str], leaves: set[str]) -> bool:
+    """Whether a pass that trains what a sample was drawn around began at something computed from the sample, or what it
+    was drawn around is in an optimizer and got no gradient at all."""
+    made = (tensor.grad_fn for tensor in map(diagnosis.tensors.get, behind) if tensor is not None)
+    nodes = [fn.node for fn in made if fn is not None]
+    passes = {diagnosis.visited[node] for node in nodes if node in diagnosis.visited}
+    found = near(sample.outputs, lambda tensor: _untracked_from(diagnosis, tensor))
+    takers = [taker for tensor in found for taker in diagnosis.takers.get(tensor, ())]
+    used = {diagnosis.visited[node] for taker in takers for node in taker.nodes if node in diagnosis.visited}
+    fed = {leaf for number in used for leaf in fed_by(diagnosis.trace.passes[number])}
+    is_left = bool(used) and diagnosis.held.intersection(leaves) - diagnosis.fed != set()
+    return bool(passes & used) or is_left or bool(fed.intersection(leaves))
+
+
+def _untracked_from(diagnosis: Diagnosis, tensor: str) -> Iterator[str]:
+    """What was computed from a tensor outside the graph."""
+    return (made for taker in diagnosis.takers.get(tensor, ()) if not taker.nodes for made in taker.outputs)
+
+
+def _is_scored(diagnosis: Diagnosis, sample: Op) -> bool:
+    """Whether a sample is taken from the mean it was drawn around, so that a density is written out, or something of
+    its shape, as it may have been kept, is given to `log_prob`."""
+    sources = {source for at in sample.inputs[:1] for source in (at, *diagnosis.made_from(at))}
+    takers = (taker for output in sample.outputs for taker in diagnosis.takers.get(output, ()))
+    if any(taker.name in ("sub", "rsub") and not sources.isdisjoint(taker.inputs) for taker in takers):
+        return True
+    calls = [call for call in diagnosis.code.calls if called(call) == "log_prob"]
+    given = {each for call in calls for op in diagnosis.ops_at(diagnosis.code.span(call)) for each in op.inputs}
+    shape = diagnosis.tensors[sample.outputs[0]].shape
+    return any((size := diagnosis.tensors[each].shape)[len(size) - len(shape) :] == shape for each in given)

@@ -36,6 +36,7 @@ TRIPLET = "triplet_margin_loss"
 DRAWS = frozenset(("normal", "bernoulli", "poisson"))
 """Ops whose numbers come by chance: PyTorch sends zeros back through them."""
 SHRINKS = frozenset(("prod", "exp", "pow"))
+SQUARING = frozenset(("pow", "square"))
 NOTHING = 1e-5
 """Of what came in: rounding alone leaves so little of it."""
 LEAST_SHARE = 1e-3
@@ -88,6 +89,8 @@ def flattened(diagnosis: Diagnosis) -> Iterator[Finding]:
             op = diagnosis.op_of_node(visit.node)
             if op is None or not leaves or len(leaves) < len(behind):
                 continue
+            if op.name in SQUARING and is_zero(diagnosis.input_of(op)):
+                continue  # the square of 0 is at its lowest
             if op.name in SAID_ELSEWHERE | OF_SEQUENCES | OF_ROWS or any(_said_better(diagnosis)):
                 return
             yield diagnosis.warning(

@@ -152,6 +152,13 @@ for i in range(4):
     head(table(torch.zeros(4, dtype=torch.long))).pow(2).sum().backward()
     opt.step()
 """),
+    ("gradient_flattened", """scale, shift = nn.Parameter(torch.ones(3)), nn.Parameter(torch.zeros(3))
+opt = torch.optim.SGD([scale, shift], lr=0.1)
+for i in range(4):
+    opt.zero_grad()
+    ((scale - 2).pow(2) + shift ** 2).sum().backward()
+    opt.step()
+"""),
     ("trained_while_evaluating", TRAIN_MODE + "model.eval()\nwith torch.no_grad():\n    print(F.mse_loss(model(x), y))\n"),
     ("nan_in_data", TRAIN + "y[0] = float('nan')\nloss = F.mse_loss(model(x)[1:], y[1:])\nloss.backward()\n"),
     ("cut_by_detach", TARGET + """opt = torch.optim.SGD(agent.online.parameters(), lr=0.1)

@@ -397,6 +397,98 @@ net = nn.Linear(4, 1)
 for at in range(6):
     net(learnt[at]).sum().backward()
 """, (("    held_out.dataset.transform = torch.Tensor.float\n", ""),)),
+    Pair("attribute_of_subset", 14, """from torch.utils.data import DataLoader, Dataset, random_split
+class Rows(Dataset):
+    def __init__(self, noise):
+        self.x, self.noise = torch.randn(12, 3), noise
+    def __len__(self):
+        return 12
+    def __getitem__(self, at):
+        return self.x[at] + self.noise * torch.randn(3)
+data, net = Rows(0.5), nn.Linear(3, 1)
+train, test = random_split(data, [8, 4])
+test.noise = 0.0
+for x in DataLoader(train, batch_size=4):
+    net(x).sum().backward()
+""", (("test.noise = 0.0", "import copy; test.dataset = copy.copy(data); test.dataset.noise = 0.0"),)),
+    Pair("attribute_of_subset", 14, """class Pictures(torch.utils.data.Dataset):
+    def __init__(self, transform=None):
+        self.pictures, self.transform = torch.rand(10, 4), transform
+    def __len__(self):
+        return 10
+    def __getitem__(self, at):
+        return self.transform(self.pictures[at]) if self.transform is not None else self.pictures[at]
+whole = Pictures(lambda picture: picture + torch.rand(4))
+def prepare():
+    learnt, held_out = torch.utils.data.random_split(whole, (6, 4))
+    held_out.transform = None
+    return learnt, held_out
+learnt, held_out = prepare()
+net = nn.Linear(4, 1)
+for at in range(6):
+    net(learnt[at]).sum().backward()
+print(net(held_out[0]))
+""", (("print(net(held_out[0]))", "print(net(held_out[0] if held_out.transform is None else held_out.transform(held_out[0])))"),)),
+    Pair("lengths_of_other_rows", 9, """from torch.nn.utils.rnn import pack_padded_sequence, pad_sequence
+rows = [torch.randn(count, 2) for count in (2, 5, 3, 4)]
+gru, head = nn.GRU(2, 3, batch_first=True), nn.Linear(3, 1)
+y = torch.randn(4, 1)
+counts = torch.tensor([len(row) for row in rows])
+counts, order = counts.sort(descending=True)
+packed = pack_padded_sequence(pad_sequence(rows, batch_first=True), counts, batch_first=True)
+F.mse_loss(head(gru(packed)[1][-1]), y[order]).backward()
+""", (("pad_sequence(rows, batch_first=True), counts", "pad_sequence([rows[at] for at in order], batch_first=True), counts"),)),
+    Pair("lengths_of_other_rows", 9, """class Reader(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.words, self.lstm = nn.Embedding(9, 4, padding_idx=0), nn.LSTM(4, 3)
+    def forward(self, tokens, lengths):
+        packed = nn.utils.rnn.pack_padded_sequence(self.words(tokens), lengths)
+        return self.lstm(packed)[1][0][-1]
+texts = [torch.tensor([1, 2]), torch.tensor([3, 4, 5, 6]), torch.tensor([7, 8, 1])]
+lengths = sorted((len(text) for text in texts), reverse=True)
+Reader()(nn.utils.rnn.pad_sequence(texts), lengths).sum().backward()
+""", (("[torch.tensor([1, 2]), torch.tensor([3, 4, 5, 6]), torch.tensor([7, 8, 1])]", "[torch.tensor([3, 4, 5, 6]), torch.tensor([7, 8, 1]), torch.tensor([1, 2])]"),)),
+    Pair("shuffled_apart", 6, """def mixed(x, y, share):
+    other_x = x[torch.randperm(x.size(0))]
+    other_y = y[torch.randperm(y.size(0))]
+    return share * x + (1 - share) * other_x, share * y + (1 - share) * other_y
+x, y = torch.randn(40, 3), F.one_hot(torch.randint(2, (40,)), 2).float()
+net = nn.Linear(3, 2); opt = torch.optim.Adam(net.parameters())
+for _ in range(3):
+    order = torch.randperm(40)
+    for at in range(0, 40, 20):
+        xs, ys = mixed(x[order[at:at + 20]], y[order[at:at + 20]], 0.7)
+        loss = -(ys * F.log_softmax(net(xs), dim=1)).sum(1).mean()
+        opt.zero_grad(); loss.backward(); opt.step()
+""", (("""x[torch.randperm(x.size(0))]
+    other_y = y[torch.randperm(y.size(0))]""", """x[(order := torch.randperm(x.size(0)))]
+    other_y = y[order]"""),)),
+    Pair("sample_without_gradient", 8, """from torch.distributions import Normal, kl_divergence
+mean, width = nn.Parameter(torch.zeros(3, 1)), nn.Parameter(torch.full((3, 1), -2.0))
+def out(x):
+    q = Normal(mean, F.softplus(width))
+    return x @ q.sample()
+x = torch.randn(8, 3); y = x.sum(1, keepdim=True); opt = torch.optim.Adam([mean, width], lr=0.1)
+for _ in range(5):
+    cost = -Normal(out(x), 0.1).log_prob(y).sum() + kl_divergence(Normal(mean, F.softplus(width)), Normal(0.0, 1.0)).sum()
+    opt.zero_grad(); cost.backward(); opt.step()
+""", (("q.sample()", "q.rsample()"),)),
+    Pair("shift_of_all_classes", 10, """class Margin(nn.Module):
+    def __init__(self, margin):
+        super().__init__()
+        self.w, self.margin = nn.Parameter(torch.randn(3, 4)), margin
+    def forward(self, x, labels):
+        cosine = F.normalize(x) @ F.normalize(self.w, dim=0)
+        return F.cross_entropy(8 * (cosine - self.margin), labels)
+Margin(0.3)(torch.randn(6, 3), torch.randint(4, (6,))).backward()
+""", (("cosine - self.margin", "cosine - self.margin * F.one_hot(labels, 4)"), ("F.cross_entropy(8 * (cosine - self.margin), labels)", "F.binary_cross_entropy_with_logits(8 * (cosine - self.margin), F.one_hot(labels, 4).float())"), ("Margin(0.3)", "Margin(1e-6)"))),
+    Pair("shift_of_all_classes", 5, """net = nn.Linear(3, 4)
+scores = net(torch.randn(5, 3)) + 2
+chances = torch.softmax(scores / 0.5, dim=1)
+print(scores.argmax(1))
+(chances[:, 0] - 1).pow(2).mean().backward()
+""", (("print(scores.argmax(1))", "print(scores.max())"), ("chances = torch.softmax(scores / 0.5, dim=1)", "chances = torch.softmax(1 / scores, dim=1)"))),
     Pair("changed_by_reading", 11, """from torch.utils.data import DataLoader, Dataset
 class Rows(Dataset):
     def __init__(self):

@@ -119,7 +119,7 @@ describe('a trial', () => {
     const experiment = { findings: [{ code: 'cut_by_no_grad', severity: 'error', is_experiment: true }] } as Trace
     expect(trialSentence(experiment, trial, t)).toContain('it was the cause')
     expect(trialSentence(experiment, { ...trial, verdict: 'remains' }, t)).toContain('may be another')
-    expect(trialSentence(experiment, { ...trial, verdict: 'graph_grows' }, t)).toContain('not proven')
+    expect(trialSentence(experiment, { ...trial, verdict: 'graph_grows' }, t)).toContain('goes back further')
   })
 
   test('says how far the program gets', () => {

@@ -56,7 +56,7 @@ export function certaintyOf(finding: Finding, trial: Trial | null): 'proven' | '
 export function trialSentence(trace: Trace, { finding, verdict, stops_at: at }: Trial, t: Words): string {
   const { failure } = trace
   if (verdict === 'remains' || verdict === 'stops') return t('fix.remains')
-  if (verdict !== 'mends') return t('fix.harms')
+  if (verdict !== 'mends') return t(`fix.${verdict}`)
   if (trace.findings[finding]?.is_experiment) return t('fix.without')
   const line = failure?.span?.line
   if (line === undefined || failure?.explanation !== trace.findings[finding]?.code) return t('fix.mends')

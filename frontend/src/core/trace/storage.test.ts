@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Trace } from '../../api/types'
-import { aliasGroups, relationOf } from './storage'
+import { aliasGroups, relationOf, stateNames } from './storage'
 import { TraceIndex } from './trace-index'
 
 // y is saved by two nodes at version 0; the first is visited before the write, the second after it.
@@ -71,4 +71,18 @@ test('what no pass came to is unused', () => {
 test('how tensors came to share memory', () => {
   const index = new TraceIndex(story(true, 1))
   expect(index.trace.tensors.map((tensor) => relationOf(index, tensor))).toEqual(['own', 'view', 'detach'])
+})
+
+test('what an optimizer keeps is told by its name and its parameter', () => {
+  const trace = story(true, 1)
+  trace.updates = [
+    {
+      id: 'u1', kind: 'step', changes: [],
+      state: [
+        { before: null, after: 't8', name: 'exp_avg', parameter: 't1' },
+        { before: null, after: null, name: 'step', parameter: 't1', after_text: '1' },
+      ],
+    },
+  ] as unknown as Trace['updates']
+  expect([...stateNames(new TraceIndex(trace))]).toEqual([['t8', 'y · exp_avg']])
 })

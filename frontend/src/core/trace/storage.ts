@@ -2,6 +2,7 @@
 // when it was used.
 
 import type { Node, Saved, Storage, Tensor, Write } from '../../api/types'
+import { tensorName } from './naming'
 import { push, type TraceIndex } from './trace-index'
 
 export interface WriteAt {
@@ -91,6 +92,16 @@ function useOf(index: TraceIndex, node: Node): number | null {
   const failures = index.trace.passes.flatMap((pass) => (pass.failed_node === node.id ? [index.passEnd(pass.id)] : []))
   const all = [...visits, ...failures].filter((step) => step > 0)
   return all.length > 0 ? Math.min(...all) : null
+}
+
+/** What optimizers keep of parameters, by identity: `exp_avg` of `net.weight`, as `net.weight · exp_avg`. */
+export function stateNames(index: TraceIndex): ReadonlyMap<string, string> {
+  const kept = index.trace.updates.flatMap((update) => update.state ?? [])
+  return new Map(kept.flatMap((change) => {
+    const tensor = change.after ?? change.before
+    const owner = index.tensor(change.parameter)
+    return tensor != null && owner ? [[index.identity(tensor), `${tensorName(index, owner)} · ${change.name}`]] : []
+  }))
 }
 
 /** How a tensor came to share this memory. */

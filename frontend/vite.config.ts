@@ -16,5 +16,8 @@ export default defineConfig({
   server: { proxy: { '/api': process.env.GRADGRAPH_API ?? 'http://127.0.0.1:8000' } },
   resolve: process.env.VITEST ? { conditions: ['browser'] } : {},
   // Files share what they import: taking it in anew for each costs as much as all their tests.
-  test: { environment: 'node', include: ['src/**/*.test.ts'], testTimeout: 20000, isolate: false, maxWorkers: '100%' },
+  test: {
+    environment: 'node', include: ['src/**/*.test.ts'], setupFiles: ['src/core/fixtures/settled.ts'],
+    testTimeout: 20000, isolate: false, maxWorkers: '100%',
+  },
 } as import('vite').UserConfig)

@@ -206,6 +206,7 @@ test('a hook shows the gradient before and after', () => {
   expect(strip).toMatchObject({ kind: 'hook', done: true })
   expect(strip!.terms[0]!.data).toEqual([1, 2, 4])
   expect(data(gradient)).toEqual([1, 2, 2.5])
+  expect(view.at(0).box(hidden).strip).toMatchObject({ kind: 'hook', done: false, terms: [], result: null })
 })
 
 test.each(NAMES)('in the end %s agrees with the trace', (name) => {

@@ -91,20 +91,15 @@ export class Strips {
   private sumStrip(box: Box, visit: VisitAt, step: number): Strip | null {
     const sum = this.sumOf(box, visit)
     if (!sum) return null
+    const kind = sum.terms.length > 1 ? 'sum' : 'hook'
+    if (kind === 'hook' && !sum.hooked) return null
     const done = this.summedAt(box, visit) <= step
-    if (sum.terms.length < 2) {
-      if (!sum.hooked) return null
-      return {
-        ...BARE, kind: 'hook', terms: [this.index.tensor(sum.total) ?? null],
-        result: done ? (this.index.tensor(sum.entered) ?? null) : null, done,
-      }
-    }
     const terms = sum.terms.map((term) =>
       this.arrived(term.node ?? null, visit, step) ? (this.index.tensor(term.tensor) ?? null) : null,
     )
     const begun = terms.some((term) => term !== null)
     return {
-      ...BARE, kind: 'sum', terms: begun ? terms : [],
+      ...BARE, kind, terms: begun ? terms : [],
       result: done ? (this.index.tensor(sum.hooked ? sum.entered : sum.total) ?? null) : null, done,
     }
   }

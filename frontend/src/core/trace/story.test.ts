@@ -61,7 +61,7 @@ test('a hook says its name, its place and what it made of the gradient', () => {
   const of = index('hooks')
   const told = tell(of, stepOf(of, 'hook'), words('en'))
   expect(told.text).toBe('Hook <lambda> on hidden changes what it got:')
-  expect(told.value).toBe('‖4.58‖ → ‖3.35‖')
+  expect(told.value).toBe('[1, 2, 4] → [1, 2, 2.5]')
   expect(nodeOfStep(of, of.event(stepOf(of, 'hook')))?.type).toBe('PowBackward0')
 })
 

@@ -32,6 +32,10 @@ function sumText(
   return `${told.join(' + ')}${sum ? ` → ${sum}` : ''}`
 }
 
+/** A tensor, or what it became, told alike. */
+const numbers = (index: TraceIndex, ...ids: (string | null | undefined)[]): string =>
+  briefs(ids.map((id) => index.tensor(id))).map((text) => text ?? 'None').join(' → ')
+
 export function tell(index: TraceIndex, number: number, t: Words): Told {
   const step = index.event(number)
   if (!step) return told(t('step.start'))
@@ -164,10 +168,6 @@ function isFirst(index: TraceIndex, op: Op): boolean {
 function tellBackward(index: TraceIndex, step: Step, t: Words): Told {
   const pass = step.pass ? index.passes.get(step.pass) : undefined
   if (!pass) return told('')
-  const value = (id: string | null | undefined): string => {
-    const tensor = index.tensor(id)
-    return tensor ? briefTerm(tensor) : 'None'
-  }
   if (step.kind === 'pass')
     return told(t('step.pass'), codeAt(index.trace.program.code, pass.span) || passName(pass, t))
   if (step.kind === 'pass_end')
@@ -175,7 +175,7 @@ function tellBackward(index: TraceIndex, step: Step, t: Words): Told {
   if (step.kind === 'seed') {
     const root = pass.roots[step.root ?? 0]
     const name = tensorName(index, index.tensor(root?.tensor)) || nodeName(index, index.node(root?.node))
-    return told(t('step.seed', { name }), value(root?.seed), 'gradient')
+    return told(t('step.seed', { name }), numbers(index, root?.seed), 'gradient')
   }
   if (step.kind === 'accumulate') {
     const added = pass.accumulations[step.accumulation ?? 0]
@@ -197,7 +197,7 @@ function tellBackward(index: TraceIndex, step: Step, t: Words): Told {
           t('step.reduce', {
             name: nodeName(index, target), axes: reduction.axes.join(t('step.and')), n: reduction.axes.length,
           }),
-          `${reducedShapes(index, visit, reduction)}, ${value(visit.left[reduction.slot])}`,
+          `${reducedShapes(index, visit, reduction)}, ${numbers(index, visit.left[reduction.slot])}`,
           'gradient',
         )
       : told(name)
@@ -205,7 +205,7 @@ function tellBackward(index: TraceIndex, step: Step, t: Words): Told {
   const sum = visit?.sums?.find((sum) => sum.input_nr === (step.input_nr ?? 0)) ?? visit?.sums?.[0]
   if (!sum) return told(name)
   if (step.kind === 'hook')
-    return told(t('step.hook', { name }), `${value(sum.total)} → ${value(sum.entered)}`, 'gradient')
+    return told(t('step.hook', { name }), numbers(index, sum.total, sum.entered), 'gradient')
   const terms = sum.terms.map((term) => term.tensor)
   return told(t('step.sum', { name }), sumText(index, terms, sum.total, t), 'gradient')
 }
@@ -213,9 +213,9 @@ function tellBackward(index: TraceIndex, step: Step, t: Words): Told {
 function tellVisit(index: TraceIndex, visit: Visit | undefined, name: string, t: Words): Told {
   const { received, sent } = exchangeOf(index, visit)
   if (received.length === 0) return told(t('step.visit_none', { name }))
-  const arrived = received.map(briefTerm).join(', ')
+  const arrived = received.map((tensor) => brief(tensor)).join(', ')
   const from = index.node(visit?.node)
-  const left = sent.map(({ tensor, to }) => `${briefTerm(tensor)} → ${receiverName(index, to, from)}`)
+  const left = sent.map(({ tensor, to }) => `${brief(tensor)} → ${receiverName(index, to, from)}`)
   if (left.length > MOST_SENT) left.splice(MOST_SENT, Infinity, t('graph.more', { n: left.length - MOST_SENT }))
   const value = left.length === 0 ? arrived : t('step.visit_sends', { received: arrived, sent: left.join(', ') })
   return told(t('step.visit', { name }), value, 'gradient')
@@ -258,11 +258,9 @@ function tellHook(index: TraceIndex, id: string, t: Words): Told {
   if (!hook) return told('')
   const values = { hook: hook.function, name: hookPlace(index, hook) }
   if (hook.raised) return told(t('step.hook_raised', values), '', 'error')
-  const [before, after] = [index.tensor(hook.before), index.tensor(hook.after)]
-  if (!before || !after) return told(t('step.hook_fired', values))
-  return told(
-    t('step.hook_changed', values), `${briefTerm(before)} → ${briefTerm(after)}`, hook.pass ? 'gradient' : 'plain',
-  )
+  const { before, after } = hook
+  if (before == null || after == null) return told(t('step.hook_fired', values))
+  return told(t('step.hook_changed', values), numbers(index, before, after), hook.pass ? 'gradient' : 'plain')
 }
 
 function tellCall(index: TraceIndex, step: Step, t: Words): Told {
@@ -282,12 +280,8 @@ function tellUpdate(index: TraceIndex, step: Step, t: Words): Told {
   if (!update) return told('')
   const n = update.changes.length
   const change = update.changes[0]
-  const show = (id: string | null | undefined): string => {
-    const tensor = index.tensor(id)
-    return tensor ? briefTerm(tensor) : 'None'
-  }
   const name = updateName(index, update)
-  const values = change ? `${show(change.before)} → ${show(change.after)}` : ''
+  const values = change ? numbers(index, change.before, change.after) : ''
   const optimizer = update.variable ?? update.optimizer ?? 'optimizer'
   if (update.kind === 'step') return told(t('step.update.step', { optimizer, n }), n === 1 ? values : '')
   if (update.kind === 'zero_grad') return told(t('step.update.zero_grad', { n }), n === 1 ? values : '')

@@ -178,12 +178,12 @@ export function areMixed(tensors: readonly (Tensor | null | undefined)[]): boole
 }
 
 /** The terms of one sum, told alike, for 1 + ‖0.6‖ → ‖1.5‖ would be wrong: each by the number all its elements are, or
- *  as a vector of a few where `most` letters are enough for that, or by its norm. */
+ *  as a vector of a few where `most` letters are enough for that and a `None`, or by its norm. */
 export function briefs(terms: readonly (Tensor | null | undefined)[], most = 49): (string | null | undefined)[] {
   const told = (text: (tensor: Tensor) => string) => terms.map((tensor) => tensor && text(tensor))
   if (!areMixed(terms)) return told(brief)
   const vectors = told(vectorText)
-  return vectors.join(' + ').length > most ? told(normText) : vectors
+  return vectors.join(' + ').length > most - 4 ? told(normText) : vectors
 }
 
 function vectorText(tensor: Tensor): string {

@@ -25,7 +25,7 @@ KEEPS_AXES = frozenset(
 )
 REDUCES = frozenset("mean sum max amax min amin logsumexp".split())
 PRODUCTS = frozenset(("matmul", "bmm"))
-HANDED_ON = frozenset("stack cat div mul sub add float to contiguous".split())
+HANDED_ON = frozenset("stack cat div mul sub add float to contiguous getitem index_select".split())
 """What is done to samples before a model gets them."""
 SWAPS = ("transpose", "swapaxes", "swapdims", "t", "T", "mT")
 NORMS_OF_SLOPES = ("norm", "vector_norm", "linalg_vector_norm", "linalg_norm")

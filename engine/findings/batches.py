@@ -23,7 +23,7 @@ from engine.findings.diagnosis import (
     times,
 )
 from engine.findings.losses import CLASS_LOSSES, COMPARING, DECIDES, PASSING
-from engine.program.names import called, dotted, plain_names
+from engine.program.names import called, dotted, names_read, plain_names
 from engine.program.source import Source
 from engine.program.tree import covers
 from engine.trace import Batch, Finding, Op, Pass, Span, Tensor
@@ -31,6 +31,7 @@ from engine.trace import Batch, Finding, Op, Pass, Span, Tensor
 HELD_AGAINST = (*COMPARING, "sub", "rsub")
 KEEPS_ROWS = (PASSING | DECIDES | frozenset("sigmoid softmax long int cpu detach".split())) - {"topk"}
 """Ops that leave each row at its place."""
+SEEDING = ("seed", "set_state", "setstate", "RandomState", "default_rng", "Random")
 KEEPS_PLACES = KEEPS_ROWS | frozenset("embedding linear dropout transpose permute float".split())
 """Ops that leave the sequences of a batch in their order too."""
 TURNS = frozenset("flip fliplr flipud rot90".split())
@@ -134,6 +135,30 @@ def shuffled_apart(diagnosis: Diagnosis) -> Iterator[Finding]:
             second_line=line(later.span),
             loss_line=line(op.span),
         )
+
+
+def shuffled_by_numpy(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """`np.random.shuffle(images)` and then `np.random.shuffle(labels)`, which are handed over together."""
+    code = diagnosis.code
+    shuffles = [call for call in code.calls if called(call) == "shuffle" and len(plain_names(call.args)) == 1]
+    for first, second in pairwise(sorted(shuffles, key=lambda call: call.lineno)):
+        one, other = dotted(first.args[0]), dotted(second.args[0])
+        statements = [code.statement(call) for call in (first, second)]
+        if one == other or not code.follows(*statements) or not diagnosis.has_run(second):
+            continue
+        between = [call for call in code.calls if first.lineno <= call.lineno <= second.lineno]
+        is_seeded = any(called(call) in SEEDING for call in between)
+        later = (call for call in code.calls if call.lineno > second.lineno)
+        if not is_seeded and any({one, other} <= {*names_read(call)} for call in later):
+            yield diagnosis.warning(
+                "shuffled_by_numpy",
+                second,
+                name=one,
+                other=other,
+                first=code.short(first),
+                first_line=str(first.lineno),
+                code=code.short(second),
+            )
 
 
 def repeated_apart(diagnosis: Diagnosis) -> Iterator[Finding]:

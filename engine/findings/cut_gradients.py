@@ -64,6 +64,7 @@ def _straight_through(diagnosis: Diagnosis, cut: Cut) -> Finding | None:
     value, way = difference.inputs
     sums = (op for output in cut.op.outputs for op in diagnosis.takers.get(output, ()) if op.name == "add")
     joined = next((op for op in sums if way in op.inputs), None)
+    code = diagnosis.code.excerpt(joined.span) if joined is not None else ""
     if joined is None or not {*cut.leaves} <= {*diagnosis.leaves_behind([value])} - {*diagnosis.leaves_behind([way])}:
         return None
     return diagnosis.warning(
@@ -71,7 +72,7 @@ def _straight_through(diagnosis: Diagnosis, cut: Cut) -> Finding | None:
         joined,
         tensors=cut.leaves,
         leaf=diagnosis.say_all(cut.leaves),
-        made=diagnosis.say(joined.outputs[0]),
+        made=code if diagnosis.say(joined.outputs[0]) == diagnosis.say(value) else diagnosis.say(joined.outputs[0]),
         value=diagnosis.say(value),
         way=diagnosis.say(way),
     )

@@ -45,6 +45,7 @@ _TABLE: tuple[tuple[str, str, str, *tuple[Rule, ...]], ...] = (
     ("saved_tensor_changed", "RuntimeError", r"modified by an inplace operation", passes.saved_changed),
     ("no_derivative", "RuntimeError", r"derivative for aten::\w+ is not implemented", autograd.no_derivative),
     # A value of another kind than was meant, whatever was asked of it
+    ("keys_taken_for_model", "", r"'_IncompatibleKeys' object", calls.keys_taken_for_model),
     ("", "AttributeError", r"object has no attribute", values.odd_value),
     ("", "TypeError", r"must be (?:a )?(?:Tensor|tuple of Tensors|integers)|unsupported operand|can only concatenate|can't multiply sequence|indices must be|not callable|not iterable|not subscriptable|(?P<nothing>NoneType)|'(?:\w+_)?method", values.odd_value),
     # Autograd
@@ -117,7 +118,7 @@ _TABLE: tuple[tuple[str, str, str, *tuple[Rule, ...]], ...] = (
     ("batch_squeezed", "RuntimeError", r"size mismatch \(got input: \[(?P<classes>\d+)\], target: \[(?P<targets>\d+)\]\)", layers.batch_squeezed),
     ("class_axis", "RuntimeError", r"Expected target size \[|size mismatch \(got input|only batches of spatial targets supported \(3D tensors\)", layers.class_axis),
     ("target_axes", "RuntimeError", r"only batches of spatial targets supported \(3D tensors\)", dtypes.swapped, layers.target_axes),
-    ("loss_batch", "ValueError", r"Expected input batch_size \((?P<samples>\d+)\) to match target batch_size \((?P<targets>\d+)\)", layers.loss_lengths, layers.loss_batch),
+    ("loss_batch", "ValueError", r"Expected input batch_size \((?P<samples>\d+)\) to match target batch_size \((?P<targets>\d+)\)", layers.loss_lengths, layers.batch_cut_anew, layers.loss_batch),
     ("target_axes", "RuntimeError", r"0D or 1D target tensor expected, multi-target not supported", dtypes.swapped, layers.target_axes),
     ("target_shape", "ValueError", r"[Tt]arget size \(torch\.Size\(.*?\)\) (?:that is different to|must be the same as)", layers.target_shape),
     ("t_of_batch", "RuntimeError", r"t\(\) expects a tensor with <= 2 dimensions, but self is (?P<axes>\d+)D", instead("NAME.t()", "NAME.transpose(-2, -1)")),

@@ -30,7 +30,8 @@ FLAT = ("RoundBackward", "FloorBackward", "CeilBackward", "SignBackward", "Trunc
 RELUS = ("relu", "relu_", "relu6")
 SQUASHES = {"sigmoid": (0.02, 0.98), "tanh": (-0.98, 0.98), "sigmoid_": (0.02, 0.98), "tanh_": (-0.98, 0.98)}
 SATURATED = 0.95
-ROUNDING = 1e-5
+ROUNDING = 2e-3
+"""Of the largest number: what some hundred steps of an optimizer that divides by them make of it."""
 VIEWS = ("view", "reshape", "flatten", "squeeze", "unsqueeze", "contiguous")
 LONG = 20
 """Passes of a training that says how far it comes."""

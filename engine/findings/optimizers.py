@@ -19,7 +19,7 @@ from engine.findings.diagnosis import (
     number,
 )
 from engine.program.edits import Edits
-from engine.program.names import called, dotted, keyword
+from engine.program.names import called, dotted, is_grad, keyword
 from engine.program.spelling import nearest
 from engine.program.tree import Placed
 from engine.trace import Change, Finding, Op, Pass, Span, Tensor, Update
@@ -214,7 +214,7 @@ def fed_and_never_moved(diagnosis: Diagnosis) -> Iterator[Finding]:
         (leaf for leaf in still if layer.get(leaf, "") in split or (leaf not in layer and diagnosis.has_names(leaf))),
         key=by_number,
     )
-    is_read = any(node.attr == "grad" and isinstance(node.ctx, ast.Load) for node in diagnosis.code.attributes)
+    is_read = any(is_grad(node) and isinstance(node.ctx, ast.Load) for node in diagnosis.code.attributes)
     for step in diagnosis.steps[:1] if found and not is_read else ():
         made = made_by(diagnosis, step)
         yield diagnosis.warning(

@@ -27,6 +27,9 @@ from engine.program.tree import Function, assigned, covers, given_by
 from engine.trace import Finding, Op
 
 JOINS = ("stack", "cat")
+ACTIVATIONS = frozenset(
+    f"{name}{end}" for name in ("relu", "leaky_relu", "elu", "sigmoid", "tanh", "hardtanh", "silu") for end in ("", "_")
+)
 CHANGES = ("add_", "sub_", "mul_", "div_")
 DRAWS = ("rand", "randn", "randint", "randperm", "normal", "multinomial", "bernoulli", "rand_like", "randn_like")
 TURNS_ROUND = ("t", "T", "mT", "transpose")
@@ -63,6 +66,37 @@ def one_tensor_many_times(diagnosis: Diagnosis) -> Iterator[Finding]:
 def _undetached(diagnosis: Diagnosis, tensor: str) -> str:
     maker = diagnosis.maker.get(diagnosis.identity(tensor))
     return maker.inputs[0] if maker is not None and maker.name in DETACHES and maker.inputs else tensor
+
+
+def kept_and_overwritten(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """What `detach()` took of a result, as a hook does, which an activation then changes in place: who reads it later
+    reads what came after."""
+    writes: dict[str | None, list[Op]] = defaultdict(list)
+    for op in diagnosis.ops_named(ACTIVATIONS):
+        if op.in_place and op.outputs:
+            writes[diagnosis.tensors[op.outputs[0]].storage].append(op)
+    reads: dict[str, list[Op]] = defaultdict(list)
+    for op in diagnosis.trace.ops if writes else ():
+        for tensor in op.inputs:
+            reads[diagnosis.identity(tensor)].append(op)
+    for op in diagnosis.ops_named(("detach",)) if writes else ():
+        kept, now = diagnosis.output_of(op), diagnosis.op_at[op.id]
+        later = [write for write in writes.get(kept.storage, ()) if diagnosis.op_at[write.id] > now] if kept else []
+        if kept is None or not later or kept.id in map(diagnosis.identity, later[0].inputs):
+            continue
+        read = [one for one in reads[kept.id] if diagnosis.op_at[one.id] > diagnosis.op_at[later[0].id]]
+        call = diagnosis.code.call_at(op.span)
+        if read and call is not None and called(call) == "detach":
+            yield diagnosis.warning(
+                "kept_and_overwritten",
+                op,
+                tensors=(kept.id, *later[0].outputs[:1]),
+                fix=(diagnosis.code.replace(call, f"{diagnosis.code.text(call)}.clone()"),),
+                code=diagnosis.code.short(call),
+                op=later[0].name,
+                write_line=line(later[0].span),
+                read_line=line(read[0].span),
+            )
 
 
 def changed_by_reading(diagnosis: Diagnosis) -> Iterator[Finding]:

@@ -19,6 +19,7 @@ _THROWN_OFF = tuple("diverged grows_without_end uphill steps_too_long step_witho
 CAUSES = {
     "step_moves_nothing": (*CUTS, "zero_grad_before_step", "not_in_optimizer"),
     "cut_by_integer": ("taken_straight_through",),
+    "view_for_permute": ("batch_cut_anew",),
     "not_in_optimizer": ("parameter_made_in_forward", "optimizer_holds_others"),
     "samples_share": ("softmax_over_batch", "weights_along_the_wrong_axis"),
     "step_without_backward": ("zero_grad_before_step",),
@@ -82,7 +83,7 @@ SAID_BETTER = {
 
 POSSIBLE = frozenset(
     "model_without_optimizer trained_while_evaluating evaluated_in_train target_learns real_class_ignored"
-    " reward_minimised likelihood_minimised shuffled_alone layers_are_one noise_of_all_samples"
+    " reward_minimised likelihood_minimised shuffled_alone shuffled_by_numpy layers_are_one noise_of_all_samples"
     " inputs_of_another_size fast_weights_without_graph micro_batches_weigh_alike end_never_read end_left_out"
     " norm_of_last_batch next_place_seen summed_over_samples window_holds_target".split()
 )

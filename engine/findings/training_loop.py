@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from engine.findings.diagnosis import RESETS, UNKNOWN, Diagnosis, by_number, fed_by, line, numbers_of
 from engine.findings.optimizers import bound_once, changed_after, made_later, models_given, receiver, span_of
-from engine.program.names import called, dotted
+from engine.program.names import called, dotted, is_grad
 from engine.program.tree import Loop
 from engine.trace import Finding, Op, Pass, Span, Update
 
@@ -350,7 +350,7 @@ def stepped_outside_the_loop(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 def reads_gradients(loop: ast.AST) -> bool:
     """Whether the gradients of each turn are used otherwise than by a step."""
-    return any(isinstance(node, ast.Attribute) and node.attr == "grad" for node in ast.walk(loop))
+    return any(map(is_grad, ast.walk(loop)))
 
 
 def backward_after_the_loop(diagnosis: Diagnosis) -> Iterator[Finding]:

@@ -65,14 +65,16 @@ def cut_by_checkpoint(diagnosis: Diagnosis, failed: Pass) -> Iterator[Finding]:
 
 
 def _checkpoints(diagnosis: Diagnosis) -> Iterator[ast.Call]:
-    """Those that PyTorch warned of."""
+    """Those that PyTorch warned of, and the others of a program in which it did: it warns once."""
     warned = (each.span for each in diagnosis.trace.warnings if NO_INPUT_REQUIRES in each.message)
-    return filter(None, map(diagnosis.code.call_at, warned))
+    first = list(filter(None, map(diagnosis.code.call_at, warned)))
+    yield from first
+    yield from (call for call in diagnosis.code.calls if called(call) in map(called, first) and call not in first)
 
 
 def _is_off_inside(diagnosis: Diagnosis, checkpoint: ast.Call, op: Op) -> bool:
     """Whether an op ran in a checkpoint, unrecorded, and no switch of the program's can be why: it has none, or none
-    around the op, and recording was on for the module around the checkpoint."""
+    around the op, and recording was on around the checkpoint."""
     is_switched = diagnosis.switch_around(op) is not None or _decorator(diagnosis, op) is not None
     if op.grad_mode != "no_grad" or op.in_place or is_switched:
         return False
@@ -83,7 +85,9 @@ def _is_off_inside(diagnosis: Diagnosis, checkpoint: ast.Call, op: Op) -> bool:
     given = (each for each in diagnosis.code.functions if each.name == name)
     at = op.span.line if op.span is not None else 0
     is_inside = any(call.span == span for call in around) or any(covers(each, at) for each in given)
-    return is_inside and (is_off_in_library(diagnosis, op) or any(call.grad_mode == "grad" for call in around))
+    is_on = diagnosis.code.function(checkpoint) is None and diagnosis.switch_over(checkpoint) is None
+    is_on = is_on or any(call.grad_mode == "grad" for call in around)
+    return is_inside and (is_on or is_off_in_library(diagnosis, op))
 
 
 def _given_nothing(diagnosis: Diagnosis, call: ast.Call, without: Collection[str], *, is_lost: bool = False) -> Finding:

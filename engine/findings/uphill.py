@@ -23,7 +23,7 @@ from engine.findings.diagnosis import (
 from engine.findings.losses import LOSS_FUNCTIONS, PASSING
 from engine.findings.optimizers import made_by
 from engine.program.edits import Edits
-from engine.program.names import called, dotted, keyword
+from engine.program.names import called, dotted, is_grad, keyword
 from engine.trace import Finding, Op, Pass, Span, Update
 
 KEEPS_SIGN = PASSING | frozenset("mean sum __getitem__ getitem sqrt detach stack cat".split())
@@ -104,7 +104,7 @@ def _updates(diagnosis: Diagnosis) -> Iterator[tuple[str, _Move]]:
 
 def _rebindings(diagnosis: Diagnosis) -> Iterator[tuple[str, _Move]]:
     """`w = w + lr * w.grad`: a new leaf under the old one's name."""
-    is_by_hand = any(attribute.attr == "grad" for attribute in diagnosis.code.attributes)
+    is_by_hand = any(map(is_grad, diagnosis.code.attributes))
     for op in diagnosis.ops_named(("add", "sub")) if is_by_hand else ():
         leaf = diagnosis.leaf_of(op.inputs[0]) if len(op.inputs) == 2 and op.outputs else None
         latest = _latest_gradient(diagnosis, leaf, diagnosis.op_step.get(op.id, -1))

@@ -21,7 +21,7 @@ from engine.findings.losses import ELEMENTWISE_LOSSES, MADE_BY_LAYERS, PASSING
 from engine.findings.shared_data import DRAWS
 from engine.ops import DETACHES
 from engine.program.edits import Edits
-from engine.program.names import called, names_read
+from engine.program.names import called, dotted, names_read
 from engine.trace import Finding, ModuleCall, Op, Tensor
 
 MOST_BEHIND = 40
@@ -347,3 +347,56 @@ def _scores_the_same(diagnosis: Diagnosis, one: Op, other: Op) -> bool:
     since = [maker for maker in makers if maker is not None and diagnosis.op_at[maker.id] > diagnosis.op_at[one.id]]
     is_fresh = any(not maker.inputs or maker.name in DRAWS for maker in since)
     return not is_fresh and not moved.isdisjoint(map(diagnosis.identity, behind))
+
+
+def returns_backwards(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """`returns.append(R)` in a loop over the rewards from the end, where nothing turns the list round."""
+    code = diagnosis.code
+    turned = [node for node in code.nodes if _turns_round(node)]
+    for loop in (node for node in code.nodes if isinstance(node, ast.For) and _turns_round(node.iter)):
+        sums = [each for each in loop.body if isinstance(each, ast.Assign) and _is_summed_up(each, loop)]
+        names = {dotted(each.targets[0]) for each in sums}
+        for call in (node for node in ast.walk(loop) if isinstance(node, ast.Call) and called(node) == "append"):
+            name = dotted(code.receiver(call))
+            is_sum = len(call.args) == 1 and not names.isdisjoint(names_read(call.args[0]))
+            if is_sum and name and turned == [loop.iter] and diagnosis.has_run(call) and _weighs(diagnosis, name, loop):
+                yield diagnosis.warning(
+                    "returns_backwards", call, name=name, code=code.short(call), loop_line=str(loop.lineno)
+                )
+
+
+def _turns_round(node: ast.AST) -> bool:
+    """Whether it goes through something from the end, or puts things at the front: `reversed(x)`, `x[::-1]`,
+    `x.insert(0, y)`."""
+    match node:
+        case ast.Call():
+            return called(node) in ("reversed", "reverse", "flip", "flipud", "appendleft", "insert")
+        case ast.Subscript(slice=ast.Slice(step=ast.UnaryOp(op=ast.USub()))):
+            return True
+    return False
+
+
+def _is_summed_up(statement: ast.Assign, loop: ast.For) -> bool:
+    """`R = r + gamma * R` with what a loop goes through."""
+    read = names_read(statement.value)
+    return dotted(statement.targets[0]) in read and any(
+        isinstance(node, ast.Name) and node.id in read for node in ast.walk(loop.target)
+    )
+
+
+def _weighs(diagnosis: Diagnosis, name: str, loop: ast.For) -> bool:
+    """Whether a list is zipped with something below a loop, or made a tensor that a tracked one is multiplied with or
+    held against."""
+    code = diagnosis.code
+    later = [call for call in code.calls if call.lineno > (loop.end_lineno or 0) and name in names_read(call)]
+    if any(called(call) == "zip" and len(call.args) > 1 for call in later):
+        return True
+    ops = (op for call in later for op in diagnosis.ops_at(code.span(call)) if not op.nodes and op.outputs)
+    made = {op.id: diagnosis.tensors[op.outputs[0]].shape for op in ops}
+    for op in diagnosis.ops_named(("mul", "sub", *ELEMENTWISE_LOSSES)) if made else ():
+        sides = sorted(op.inputs[:2], key=diagnosis.is_tracked) if diagnosis.reaches_a_pass(op) else []
+        is_weighed = list(map(diagnosis.is_tracked, sides)) == [False, True]
+        shape = diagnosis.tensors[sides[0]].shape if is_weighed else ()
+        if shape and any(made.get(maker.id) == shape for maker in diagnosis.makers_behind(sides[:1])):
+            return True
+    return False

@@ -120,7 +120,8 @@ def cuts(diagnosis: Diagnosis) -> list[Cut]:
     for user, read in (*_untracked_reads(diagnosis), *collected_reads(diagnosis)):
         reads[user].append(read)
     ended = [pass_ for pass_ in diagnosis.trace.passes if pass_.parent is None and (pass_ is lost or not pass_.failed)]
-    for pass_ in ended[-PASSES_LOOKED_AT:]:
+    is_sampled = diagnosis.has_gap(0, len(diagnosis.trace.timeline))  # the last turns may be without their ops
+    for pass_ in (*ended[-PASSES_LOOKED_AT:], *(ended[:1] if is_sampled else ())):
         behind = _Behind(diagnosis, pass_, reads, inside)
         for cut in behind.cuts(wanting_leaves(diagnosis) if lost is not None else starved):
             found.setdefault((cut.op.name, cut.op.span), cut).passes.append(pass_)

@@ -54,3 +54,8 @@ def is_reference(node: ast.expr) -> bool:
 def is_grad_of(node: ast.AST, name: str) -> bool:
     """Whether it is `name.grad`."""
     return isinstance(node, ast.Attribute) and node.attr == "grad" and bool(name) and dotted(node.value) == name
+
+
+def is_grad(node: ast.AST) -> bool:
+    """Whether it is the `.grad` of something, and not the function `torch.autograd.grad`."""
+    return isinstance(node, ast.Attribute) and node.attr == "grad" and not dotted(node).endswith("autograd.grad")

@@ -371,3 +371,18 @@ def argument_to_add(text: str) -> Rule:
         return case.finding(fix=(case.code.argument_added(call, text),) if is_new else ())
 
     return rule
+
+
+def keys_taken_for_model(case: Case) -> Finding:
+    """`net = net.load_state_dict(state)`: what it gives is a list of keys, and the model is loaded in place."""
+    loads = [
+        (each, each.value)
+        for each in case.code.bindings
+        if isinstance(each.value, ast.Call) and called(each.value) == "load_state_dict" and case.diagnosis.has_run(each)
+    ]
+    only_if(len(loads) == 1)
+    statement, call = loads[0]
+    name, model = dotted(statement.targets[0]), dotted(case.code.receiver(call))
+    only_if(name and model)
+    fix = (case.code.replace(statement, case.code.text(call)),) if name == model else ()
+    return case.finding("", {"name": name, "model": model}, span=case.code.span(statement), fix=fix)

@@ -267,6 +267,21 @@ def _before_flattening(case: Case, tensor: Tensor) -> Tensor:
     return known(case.diagnosis.input_of(maker))
 
 
+def batch_cut_anew(case: Case) -> Finding:
+    """Scores of another number of rows than there are samples, since a view put numbers of several into one row."""
+    scores, targets = case.pair
+    samples, rows = known(targets.shape[:1]), scores.shape[:1]
+    for maker in case.makers(scores):
+        given, made = known(case.diagnosis.input_of(maker)), known(case.diagnosis.output_of(maker))
+        is_cut = given.shape[:1] == samples and made.shape[:1] == rows and len(made.shape) == 2
+        each, view = math.prod(given.shape[1:]), case.code.excerpt(maker.span)
+        if is_cut and each % made.shape[1] != 0 and maker.name in _FLATTENED and "-1" in view:
+            said = {"given": case.say(given), "given_shape": sizes(given.shape), "view": view, "each": str(each)}
+            said |= {"sizes": "×".join(map(str, given.shape[1:])), "width": str(made.shape[1])}
+            return case.finding("batch_cut_anew", said, span=maker.span)
+    return known(None)
+
+
 def loss_batch(case: Case) -> Finding:
     """Scores and targets of different numbers of samples."""
     only_if(case.pair[0].shape)

@@ -662,6 +662,18 @@ SHAPES: dict[str, list[Row]] = {
         ),
         Row("loss = nn.NLLLoss()\nloss(torch.zeros(4, 2), torch.zeros(2, dtype=torch.long)) #<\n", {"samples": "4"}),
     ],
+    "batch_cut_anew": [
+        Row(
+            "x, head = torch.randn(6, 4, 5), nn.Linear(15, 3)\nout = head(x.view(-1, 15)) #<\nF.cross_entropy(out, torch.zeros(6, dtype=torch.long))\n",
+            {"samples": "8", "targets": "6", "each": "20", "width": "15", "given": "x"},
+        ),
+        Row(
+            NET + "    def __init__(self):\n        super().__init__()\n        self.conv, self.fc = nn.Conv2d(1, 2, 3, padding=1), nn.Linear(2 * 4 * 4, 3)\n"
+            "    def forward(self, x):\n        x = self.conv(x).relu()\n        x = x.reshape(-1, 2 * 4 * 4) #<\n        return self.fc(x)\n"
+            "nn.NLLLoss()(Net()(torch.ones(8, 1, 6, 6)).log_softmax(1), torch.zeros(8, dtype=torch.long))\n",
+            {"samples": "18", "targets": "8", "sizes": "2×6×6"},
+        ),
+    ],
     "target_axes": [
         Row(
             X + "t = torch.tensor([[0], [1]])\nF.cross_entropy(x, t) #<\n",
@@ -1174,6 +1186,13 @@ NAMES: dict[str, list[Row]] = {
             + "    def __init__(self):\n        super().__init__()\n        self.hidden = nn.Linear(1, 1)\n    def forward(self, x):\n        return self.hiden(x) #<\nNet()(torch.ones(1))\n",
             {"suggestion": "hidden"},
             True,
+        ),
+    ],
+    "keys_taken_for_model": [
+        Row("net = nn.Linear(2, 2)\nnet = net.load_state_dict(net.state_dict()) #<\nnet(torch.ones(1, 2))\n", {"name": "net", "model": "net"}, True),
+        Row(
+            "def restored(state):\n    model = nn.Linear(2, 2)\n    loaded = model.load_state_dict(state) #<\n    return loaded\nrestored(nn.Linear(2, 2).state_dict()).eval()\n",
+            {"name": "loaded", "model": "model"},
         ),
     ],
     "attribute_missing": [

@@ -92,6 +92,8 @@ NEAR_MISSES: dict[str, str] = {
     "recurrent_input": "lstm = nn.LSTM(3, 4)\nlstm(torch.ones(5, 2, 3))\n",
     "features_without_axis": "lstm = nn.LSTM(1, 4, batch_first=True)\nlstm(torch.ones(8, 24, 1))\nlstm(torch.ones(24, 1))\n",
     "loss_batch": X + "F.cross_entropy(x, torch.tensor([0, 1]))\n",
+    "batch_cut_anew": "x, head = torch.randn(6, 4, 5), nn.Linear(5, 3)\nF.cross_entropy(head(x.view(-1, 5)), torch.zeros(6, dtype=torch.long))\n",
+    "keys_taken_for_model": "net = nn.Linear(2, 2)\nkeys = net.load_state_dict(net.state_dict())\nprint(keys)\nnet(torch.ones(1, 2))\n",
     "target_axes": X + "F.cross_entropy(x, torch.ones(2, 3))\n",
     "target_shape": "p = torch.full((2,), .5)\nF.binary_cross_entropy(p, torch.ones(2))\n",
     "ragged_list": "torch.tensor([[1, 2], [3, 4]])\n",

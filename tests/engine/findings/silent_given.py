@@ -489,6 +489,94 @@ chances = torch.softmax(scores / 0.5, dim=1)
 print(scores.argmax(1))
 (chances[:, 0] - 1).pow(2).mean().backward()
 """, (("print(scores.argmax(1))", "print(scores.max())"), ("chances = torch.softmax(scores / 0.5, dim=1)", "chances = torch.softmax(1 / scores, dim=1)"))),
+    Pair("shuffled_by_numpy", 8, """import numpy as np
+images = np.concatenate([np.random.randn(20, 3) + at for at in range(3)])
+labels = np.repeat(np.arange(3), 20)
+np.random.shuffle(images)
+np.random.shuffle(labels)
+data = torch.utils.data.TensorDataset(torch.tensor(images[:40]).float(), torch.tensor(labels[:40]))
+net = nn.Linear(3, 3)
+for x, y in torch.utils.data.DataLoader(data, batch_size=10):
+    F.cross_entropy(net(x), y).backward()
+""", (("np.random.shuffle(images)\nnp.random.shuffle(labels)", "order = np.random.permutation(60); images, labels = images[order], labels[order]"), ("\nnp.random.shuffle(labels)", "\nnp.random.seed(0); np.random.shuffle(labels)"), ("np.random.shuffle(labels)", "np.random.shuffle(list(labels))"))),
+    Pair("shuffled_by_numpy", 9, """import random
+def split(questions, answers):
+    questions, answers = list(questions), list(answers)
+    random.shuffle(questions)
+    print(len(questions))
+    random.shuffle(answers)
+    return list(zip(questions, answers))
+rows, net = split(torch.arange(8.0), 2 * torch.arange(8.0)), nn.Linear(1, 1)
+for x, y in rows:
+    F.mse_loss(net(x.view(1, 1)), y.view(1, 1)).backward()
+""", (("    random.shuffle(answers)\n", ""), ("list(zip(questions, answers))", "[(each, 2 * each) for each in questions]"))),
+    Pair("returns_backwards", 14, """policy = nn.Linear(4, 2)
+opt = torch.optim.Adam(policy.parameters(), lr=0.01)
+for episode in range(2):
+    told, rewards = [], []
+    for step in range(5):
+        dist = torch.distributions.Categorical(logits=policy(torch.randn(4)))
+        action = dist.sample()
+        told.append(dist.log_prob(action)); rewards.append(float(action))
+    total, returns = 0.0, []
+    for reward in reversed(rewards):
+        total = reward + 0.9 * total; returns.append(total)
+    weights = torch.tensor(returns)
+    loss = -(torch.stack(told) * (weights - weights.mean())).sum()
+    opt.zero_grad(); loss.backward(); opt.step()
+""", (("returns.append(total)", "returns.insert(0, total)"), ("torch.tensor(returns)", "torch.tensor(returns).flip(0)"), ("(torch.stack(told) * (weights - weights.mean())).sum()", "torch.stack(told).mean() * weights.max()"))),
+    Pair("returns_backwards", 9, """critic = nn.Linear(1, 1)
+def discounted(rewards, rate):
+    sums, later = [], 0.0
+    for now in rewards[::-1]:
+        later = now + rate * later
+        sums.append(later)
+    return sums
+rewards = [1.0, 0.0, 2.0, 3.0]
+sums = discounted(rewards, 0.9)
+for at, (reward, wanted) in enumerate(zip(rewards, sums)):
+    (critic(torch.tensor([float(at)])) - wanted).pow(2).sum().backward()
+""", (("        sums.append(later)\n    return sums", "        sums.append(later)\n    sums.reverse()\n    return sums"), ("rewards[::-1]", "rewards"), ("later = now + rate * later", "later = now * rate"))),
+    Pair("penalty_without_graph", 9, """class Potential(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.energy = nn.Sequential(nn.Linear(2, 4), nn.Tanh(), nn.Linear(4, 1))
+    def forward(self, place):
+        energy = self.energy(place).sum(); force = -torch.autograd.grad(energy, place, retain_graph=True)[0]
+        return energy, force
+model = Potential(); opt = torch.optim.Adam(model.parameters(), lr=0.01)
+for _ in range(3):
+    energy, force = model(torch.randn(6, 2, requires_grad=True))
+    opt.zero_grad(); (energy.pow(2) + 20.0 * F.mse_loss(force, torch.zeros(6, 2))).backward(); opt.step()
+""", (("retain_graph=True", "create_graph=True"), ("F.mse_loss(force, torch.zeros(6, 2))", "float(force.abs().max() > 1e9)"))),
+    Pair("fed_and_never_moved", 6, """net, rate = nn.Sequential(nn.Linear(1, 4), nn.Tanh(), nn.Linear(4, 1)), nn.Parameter(torch.zeros(1))
+t = torch.linspace(0, 1, 6).view(-1, 1).requires_grad_(True)
+opt = torch.optim.Adam(net.parameters(), lr=0.01)
+for _ in range(4):
+    u = net(t); slope = torch.autograd.grad(u.sum(), t, create_graph=True)[0]
+    opt.zero_grad(); ((slope + rate * u) ** 2).mean().backward(); opt.step()
+""", (("Adam(net.parameters(), lr=0.01)", "Adam([*net.parameters(), rate], lr=0.01)"), ("rate * u", "rate.detach() * u"))),
+    Pair("view_for_permute", 4, """images = torch.rand(12, 5, 6, 3).view(-1, 3, 5, 6)
+net, y = nn.Sequential(nn.Conv2d(3, 2, 3), nn.Flatten(), nn.Linear(24, 1)), torch.rand(12, 1)
+for rows in torch.randperm(12).split(4):
+    F.mse_loss(net(images[rows]), y[rows]).backward()
+""", ((".view(-1, 3, 5, 6)", ".permute(0, 3, 1, 2)"),)),
+    Pair("kept_and_overwritten", 6, """net, kept = nn.Sequential(nn.Linear(3, 4), nn.ReLU(inplace=True), nn.Linear(4, 1)), {}
+def keep(module, given, made):
+    kept["first"] = made.detach()
+net[0].register_forward_hook(keep)
+net(torch.randn(5, 3)).sum().backward()
+print((kept["first"] < 0).float().mean())
+""", (("made.detach()", "made.detach().clone()"), ("nn.ReLU(inplace=True)", "nn.ReLU()"), ("net[0].register", "net[1].register"), ('print((kept["first"] < 0).float().mean())', 'print(len(kept))'))),
+    Pair("kept_and_overwritten", 7, """class Net(nn.Module):
+    def forward(self, x, w):
+        h = x @ w
+        before = h.detach()
+        h = F.leaky_relu(h, 0.1, inplace=True)
+        print(before.min())
+        return h
+Net()(torch.randn(4, 2), torch.randn(2, 3, requires_grad=True)).sum().backward()
+""", (("h.detach()", "h.detach() * 1"), ("        h = F.leaky_relu(h, 0.1, inplace=True)\n        print(before.min())\n", "        print(before.min())\n        h = F.leaky_relu(h, 0.1, inplace=True)\n"))),
     Pair("changed_by_reading", 11, """from torch.utils.data import DataLoader, Dataset
 class Rows(Dataset):
     def __init__(self):

@@ -91,7 +91,7 @@ MENDED = {
     "checkpoint_without_gradient", "eval_undone", "freeze_undone", "argument_overlooked", "slope_of_each_place",
     "fast_weights_without_graph", "samples_taken_for_steps",
     "requires_grad_of_copy", "one_place_for_all", "generator_looped_twice", "stored_and_cleared",
-    "changed_by_reading", "result_overwritten", "divided_by_last_index", "method_assigned", "window_holds_target", "average_pushed_away", "hook_output_lost",
+    "changed_by_reading", "result_overwritten", "divided_by_last_index", "method_assigned", "window_holds_target", "average_pushed_away", "hook_output_lost", "kept_and_overwritten",
 }  # fmt: skip
 """Codes that have a certain fix for all of their programs, or for these."""
 MENDED_PARTLY = {
@@ -456,6 +456,63 @@ def test_one_step_of_a_long_loop_is_not_taken_for_all(monkeypatch: pytest.Monkey
     assert steps[0].settings[0]["lr"] == "0.0"
     told = find(msgspec.structs.replace(trace, updates=few))
     assert "learning_rate_zero" not in {finding.code for finding in told}
+
+
+QUANTIZED = """import torch
+from torch import nn
+from torch.nn import functional as F
+encoder, codes, decoder = nn.Linear(5, 4), nn.Embedding(6, 4), nn.Linear(4, 5)
+opt = torch.optim.Adam([*encoder.parameters(), *codes.parameters(), *decoder.parameters()], lr=0.01)
+for i in range(90):
+    x = torch.randn(8, 5)
+    z = encoder(x)
+    q = codes(torch.cdist(z, codes.weight).argmin(1))
+    q = z + (q - z).detach()
+    loss = F.mse_loss(decoder(q), x) + F.mse_loss(q, z.detach()) + 0.25 * F.mse_loss(z, q.detach())
+    opt.zero_grad(); loss.backward(); opt.step()
+"""
+
+
+def test_a_cut_in_every_turn_is_found_where_the_last_turns_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sampling, "FULL", 100)
+    monkeypatch.setattr(sampling, "SAMPLE", 200)
+    trace = record(QUANTIZED, patched=True)
+    assert trace.gaps
+    assert [finding.code for finding in trace.findings if finding.follows is None] == ["taken_straight_through"]
+
+
+def test_checkpoints_of_which_pytorch_warns_once_have_one_diagnosis(trace: Callable[[str], Trace]) -> None:
+    ran = trace(
+        f"""{HEAD}from torch.utils.checkpoint import checkpoint
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Linear(3, 3)
+    def forward(self, x):
+        return self.net(x)
+one, two, head = Block(), Block(), nn.Linear(3, 1)
+opt = torch.optim.SGD([*one.parameters(), *two.parameters(), *head.parameters()], lr=0.1)
+for i in range(3):
+    x = checkpoint(one, torch.randn(4, 3), use_reentrant=True)
+    x = checkpoint(two, x, use_reentrant=True)
+    opt.zero_grad(); head(x).sum().backward(); opt.step()
+with torch.no_grad():
+    print(head(two(one(torch.ones(1, 3)))))
+"""
+    )
+    assert [finding.code for finding in ran.findings if finding.severity != "note"] == ["checkpoint_without_gradient"]
+
+
+def test_units_that_rounding_alone_sets_apart_are_copies(trace: Callable[[str], Trace]) -> None:
+    ran = trace(
+        f"""{HEAD}net = nn.Sequential(nn.Linear(1, 20), nn.Tanh(), nn.Linear(20, 1))
+nn.init.constant_(net[0].weight, 0.1); nn.init.zeros_(net[0].bias); nn.init.constant_(net[2].weight, 0.1)
+x = torch.linspace(-3, 3, 50).unsqueeze(1); opt = torch.optim.Adam(net.parameters(), lr=0.05)
+for i in range(60):
+    opt.zero_grad(); F.mse_loss(net(x), torch.sin(2 * x)).backward(); opt.step()
+"""
+    )
+    assert "symmetric_units" in {finding.code for finding in ran.findings}
 
 
 @pytest.mark.slow

@@ -1,7 +1,7 @@
 // Numbers of the graph, elements of leaves and constants, as handles of the program's numbers.
 
 import { constantLiterals } from '../../core/trace/constant-literals'
-import { elementLiterals, literals, playedAt, playedIn } from '../../core/trace/literals'
+import { elementLiterals, playedAt, playedIn } from '../../core/trace/literals'
 import type { TraceIndex } from '../../core/trace/trace-index'
 import { heldAt, type Grips, type Held } from '../../graph/grip'
 import { dragNumber, type Turn } from '../elements/turning'
@@ -12,9 +12,9 @@ import type { Parts } from '../state/playground'
 export function gripsOf({ draft, runner }: Parts<'draft' | 'runner'>): Grips {
   return (layout, view, ...at) => {
     const { index } = view.story
-    const held = draft.edited ? null : heldAt(layout, view, ...at)
+    const held = heldAt(layout, view, ...at)
     const places = held ? [...new Set(placesOf(index, held))] : []
-    const all = places.length > 0 ? literals(draft.code) : []
+    const all = places.length > 0 ? draft.numbers : []
     const [first, ...alike] = places.flatMap((place) => playedAt(all, place ?? -1, playedIn(index.trace)) ?? [])
     const literal = first && alike.length === places.length - 1 ? { ...first, alike } : null
     return literal && held

@@ -13,7 +13,7 @@ afterEach(() => {
   shown = null
 })
 
-test('what is typed and no number is marked, and gone with Enter', () => {
+function handles() {
   const { run, draft, view, runner } = playground()
   run.shown = load('broadcasting')
   draft.code = run.shown.trace.program.code
@@ -28,10 +28,26 @@ test('what is typed and no number is marked, and gone with Enter', () => {
     field.dispatchEvent(new Event('input', { bubbles: true }))
     flushSync()
   }
+  return { draft, runner, field, type, code: draft.code }
+}
+
+test('what is typed and no number is marked, and gone with Enter', () => {
+  const { draft, field, type, code } = handles()
   type('0.9-4')
   expect(field.getAttribute('aria-invalid')).toBe('true')
   field.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true }))
   flushSync()
   expect([field.value, field.getAttribute('aria-invalid')]).toEqual(['0.9', null])
-  expect(draft.code).toBe(run.shown.trace.program.code)
+  expect(draft.code).toBe(code)
+})
+
+test('a whole number is typed as a float, and the handles stay where the program fails with it', () => {
+  const { draft, runner, type, code } = handles()
+  runner.turn = (turned) => (draft.code = turned)
+  type('5')
+  expect(draft.code).toBe(code.replace('0.9', '5.0'))
+  expect([draft.edited, document.querySelectorAll('input').length]).toEqual([true, 3])
+  draft.code = `${code}\nx = 1`
+  flushSync()
+  expect(document.querySelector('input')).toBeNull()
 })

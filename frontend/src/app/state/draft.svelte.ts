@@ -2,6 +2,7 @@
 
 import type { CheckKind, RunOrder } from '../../api/client'
 import type { Program } from '../../api/types'
+import { sameLiterals, type Literal } from '../../core/trace/literals'
 import { draftOf, keepDraft, remember, remembered } from './browser-storage'
 import type { Run } from './run.svelte'
 
@@ -21,6 +22,8 @@ export class Draft {
   readonly edited: boolean = $derived.by(
     () => this.run.trace !== null && !this.turning && this.code !== this.run.trace.program.code,
   )
+  /** The numbers of it, each the same as in the program that ran; none where more than numbers has changed since. */
+  readonly numbers: readonly Literal[] = $derived.by(() => sameLiterals(this.run.trace?.program.code ?? '', this.code))
 
   constructor(run: Run) {
     this.run = run

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Trace } from '../../api/types'
 import { load } from '../fixtures/load'
 import {
-  elementLiterals, isRetuned, literalAt, literals, placed, playedAt, playedIn, put, turned, turnedOn, type Literal,
+  elementLiterals, isRetuned, literalAt, literals, placed, playedAt, playedIn, put, sameLiterals, turned, turnedOn, typed, type Literal,
 } from './literals'
 import { TraceIndex } from './trace-index'
 
@@ -47,6 +47,20 @@ test('a program is retuned when one number of it changes and nothing else', () =
   expect(isRetuned(code, put(code, literals(code)[1]!, '-30'))).toBe(true)
   for (const other of [code, 'x = 2.5\ny = x * 4', 'x = 2.\nz = x * 3', 'x = y\ny = x * 3', 'x = 2.0\ny = x * 3 + 1'])
     expect(isRetuned(code, other)).toBe(false)
+})
+
+test.each([
+  ['2.0', '5', '5.0'], ['2.0', '-3', '-3.0'], ['1e-3', '0', '0.0'], ['2.', '1e2', '1e2'], ['2.0', '.5', '.5'],
+  ['2', '5', '5'], ['2', '2.5', '2.5'],
+])('in the place of %s, %s is written as %s', (before, text, wanted) => {
+  expect(typed(before, text)).toBe(wanted)
+})
+
+test('numbers stay what they were until more than numbers is edited', () => {
+  const code = 'x = 2.0  # 1\ny = x * 3 - 1'
+  expect(sameLiterals(code, 'x = -5  # 1\ny = x * 30 - 1').map(({ text }) => text)).toEqual(['-5', '30', '1'])
+  for (const other of ['x = 2.0  # 2\ny = x * 3 - 1', 'x = 2.0  # 1\ny = x + 3 - 1', 'x = 2.0  # 1\ny = x * 3'])
+    expect(sameLiterals(code, other)).toEqual([])
 })
 
 /** A run in which one call made a tensor of these values. */

@@ -124,6 +124,22 @@ export function playedAt(all: readonly Literal[], at: number, played: readonly P
   return literal && { ...literal, range: played.find((one) => one.at === at && one.of === all.length)?.slider }
 }
 
+/** What is typed in the place of a number: a float stays one, as the dtype of a tensor depends on it. */
+export function typed(before: string, text: string): string {
+  return /[.e]/i.test(before) && !/[.e]/i.test(text) ? `${text}.0` : text
+}
+
+/** The numbers of a program that differs from one that ran in nothing else: each stands for the same as there. */
+export function sameLiterals(ran: string, code: string): readonly Literal[] {
+  const now = literals(code)
+  const isSame = ran === code || between(ran, literals(ran)).join('\0') === between(code, now).join('\0')
+  return isSame ? now : []
+}
+
+function between(code: string, numbers: readonly Literal[]): string[] {
+  return [...numbers, { from: code.length }].map(({ from }, at) => code.slice(numbers[at - 1]?.to ?? 0, from))
+}
+
 /** Whether two programs differ in nothing but one number. */
 export function isRetuned(before: string, after: string): boolean {
   const [old, now] = [literals(before), literals(after)]
@@ -159,9 +175,8 @@ export function elementLiterals(index: TraceIndex, tensor: Tensor): readonly num
   const first = all.findIndex((literal) => literal.from >= begin)
   const own = all.filter((literal) => literal.from >= begin && literal.to <= end)
   const isEach = own.length === data.length && data.every((value, at) => isSame(own[at]!.text, wireNumber(value)))
-  const between = own.map(({ from }, at) => code.slice(own[at - 1]?.to ?? begin, from)).join('')
-  const behind = code.slice(own.at(-1)?.to ?? begin, end)
-  return isEach && /^[\s,[\]()]*$/.test(between + behind) ? own.map((_, at) => first + at) : null
+  const others = between(code.slice(0, end), own).join('').slice(begin)
+  return isEach && /^[\s,[\]()]*$/.test(others) ? own.map((_, at) => first + at) : null
 }
 
 /** The call that made a tensor's numbers: its own, or that of a tensor whose memory it took over, as a parameter

@@ -40,6 +40,10 @@ test('the factors along a path lead from the seed to the gradient', () => {
   ])
 })
 
+test('a path begins at what a hook made', () => {
+  expect(told(new TraceIndex(load('hooks').trace), 'x', 2)).toEqual(['hooked 2.5 → ×2·3 (Pow) → 15'])
+})
+
 test.each([[3, '2·3'], [-3, '2·(−3)']])('parallel edges of one node at %d are one factor', (x, factor) => {
   const { trace } = load('scalar_expression')
   const [op] = trace.ops.filter(({ nodes }) => nodes.length > 0)

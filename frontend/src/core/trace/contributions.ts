@@ -8,9 +8,10 @@ import { element, localsAt, type Local } from './local'
 import { elements, nodeName } from './naming'
 import type { TraceIndex } from './trace-index'
 
-/** Where a path begins: the gradient put in, a node whose own factor is not known, or a number that arrived at one. */
+/** Where a path begins: the gradient put in, a node whose own factor is not known, or a number that arrived at one or
+ *  that a hook made of what did. */
 export interface Start {
-  kind: 'seed' | 'node' | 'arrived'
+  kind: 'seed' | 'node' | 'arrived' | 'hooked'
   node: Node | undefined
   value: number
   /** Which element, where other paths begin at another one of the same node. */
@@ -176,10 +177,11 @@ export function pathsOf(index: TraceIndex, pass: Pass, contribution: Contributio
     const visit = pass.visits[at]!
     const sources = gathered(index, pass, at, 0)
     const more = sources.length - 1
-    if (more < 0 || more > budget || depth >= MOST_FACTORS || sumAt(visit, 0)?.hooked) {
+    const kind = sumAt(visit, 0)?.hooked ? 'hooked' : 'arrived'
+    if (more < 0 || more > budget || depth >= MOST_FACTORS || kind === 'hooked') {
       const entered = index.tensor(visit.entered[0])
       const value = element(entered, cell)
-      return value === null ? [] : [begin('arrived', value, placeIn(entered, cell), node ?? undefined)]
+      return value === null ? [] : [begin(kind, value, placeIn(entered, cell), node ?? undefined)]
     }
     budget -= more
     return sources.flatMap((source) => back(source, cell, depth + 1))

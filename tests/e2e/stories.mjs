@@ -459,7 +459,7 @@ const illegible = (page) =>
 /** Tabs, buttons and heads that something else lies over, or that reach out of the window. */
 const covered = (page) =>
   page.evaluate(() =>
-    [...document.querySelectorAll('.dock .strip button, section.graph .bar button, .player button, section.graph .head')].flatMap((one) => {
+    [...document.querySelectorAll('.dock .strip button, section.graph .bar button, .player button, section.graph .head, .zoom button, .leave, .fold')].flatMap((one) => {
       const { left, top, width, height } = one.getBoundingClientRect()
       if (width === 0 || one.matches('.strip *') && left + width > innerWidth) return []
       const found = document.elementFromPoint(left + Math.min(width / 2, 40), top + height / 2)
@@ -741,6 +741,17 @@ const stories = {
     await walk.getByRole('heading', { name: 'backward() #1' }).waitFor()
     await walk.getByRole('button', { name: 'Visit y, receives: 1, sends 9 → left, 6 → right' }).click()
     await until(() => page.locator('.player .value').textContent(), (value) => value.includes('9 → left'), 'the step that was chosen')
+    await run(page, CUT)
+    await page.locator('.inspector').getByText('What happened').waitFor()
+    await page.getByRole('button', { name: 'Present' }).click()
+    for (const width of [1440, 1100, 800]) {
+      await page.setViewportSize({ width, height: 900 })
+      if (width === 800) await page.locator('.inspector').getByRole('button', { name: 'Close' }).click()
+      await still(page)
+      same((await covered(page)).join(), '', `what is covered at ${width}`)
+    }
+    const [whole, code] = await Promise.all(['.program', '.cm-editor'].map((part) => page.locator(part).first().boundingBox()))
+    check(code.width > 0.95 * whole.width, `the program has ${code.width} of ${whole.width} pixels`)
   },
 
   async 'an empty page says how to begin'(page) {

@@ -449,7 +449,7 @@ const illegible = (page) =>
     const boxes = inWindow('.box:not([aria-expanded="true"])')
     const readable = [...boxes, ...inWindow('.stub, text:not(:empty)')]
     const small = [...svg.querySelectorAll('text')].filter((text) => text.textContent && parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a < 10.99)
-    const over = [...document.querySelectorAll('section.graph .legend, section.graph .minimap, section.graph .zoom')].filter((aid) => readable.some((box) => overlap(aid.getBoundingClientRect(), box)))
+    const over = [...document.querySelectorAll('section.graph .legend, section.graph .corner > *, section.graph .zoom')].filter((aid) => readable.some((box) => overlap(aid.getBoundingClientRect(), box)))
     return [
       ...small.map((text) => `"${text.textContent}" is small`), ...over.map((aid) => `${aid.className} covers something`),
       ...(boxes.length === 0 ? ['no box is in view'] : boxes.length > 30 ? [`${boxes.length} boxes`] : []),

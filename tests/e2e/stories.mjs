@@ -2084,6 +2084,11 @@ const stories = {
       check((await around.count()) === 0, 'a box outside of all groups has groups around it')
       await shoot(page, `told-beside-${width}`)
     }
+    await page.setViewportSize(VIEWPORT)
+    await page.goto(anew(`#run=${id}&lang=en`))
+    await drawn(page)
+    await says(page.locator('.inspector h3'), 'model.conv1')
+    await until(() => box(page, 'conv1').count(), (n) => n > 0, 'what is told of as the graph opens, in view')
     await page.setViewportSize({ width: 390, height: 844 }) // the inspector is a view of its own and lies over nothing
     await page.goto(anew(`#run=${id}&lang=en`))
     await drawn(page)

@@ -14,22 +14,22 @@ const MOST_LISTED = 9
 const ROUNDING = 1e-3
 
 /** The equation of a cell; `≈` where rounding keeps the written numbers apart, null where they don't come to it. Of a
- *  mean `over` says by what it is divided. */
+ *  mean `over` says by what it is divided; of a sum `most` how many terms are written. */
 export function written(
-  way: Way, terms: readonly (readonly number[])[], made: number, over = terms.length,
+  way: Way, terms: readonly (readonly number[])[], made: number, over = terms.length, most = MOST_TERMS,
 ): string | null {
   if (terms.length === 0) return null
   const sign = signOf(way, terms, made, over)
-  return sign && `${text(way, terms, over)} ${sign} ${formatNumber(made)}`
+  return sign && `${text(way, terms, over, most)} ${sign} ${formatNumber(made)}`
 }
 
-function text(way: Way, terms: readonly (readonly number[])[], over: number): string {
+function text(way: Way, terms: readonly (readonly number[])[], over: number, most: number): string {
   const products = terms.map((term, at) =>
     at === 0 && term.length === 1 ? formatNumber(term[0]!) : term.map(factor).join('·'),
   )
   switch (way) {
     case 'sum':
-      return shortened(products, MOST_TERMS).join(' + ')
+      return shortened(products, most).join(' + ')
     case 'mean':
       return `(${shortened(products, MOST_LISTED).join(' + ')}) / ${over}`
     case 'max':

@@ -105,6 +105,9 @@ test('what came together is told as a sum only where it is what the leaf got', (
   const part = (value: number) => ({ node: null, tensors: [{ ...delta, data: [value] }], visit: 0, slots: [0] })
   expect(sumOf([part(-3), part(5)], delta, 0)).toBe('−3 + 5 = 2')
   expect(sumOf([part(2.458e-5), part(2)], delta, 0)).toBe('2.458e−5 + 2 ≈ 2')
+  expect(sumOf([part(1), part(-3), part(2), part(1), part(4), part(-3)], delta, 0)).toBe(
+    '1 + (−3) + 2 + 1 + 4 + (−3) = 2',
+  )
   expect(sumOf([part(3), part(5)], delta, 0)).toBeNull()
   expect(sumOf([part(2)], delta, 0)).toBeNull()
 })

@@ -128,13 +128,12 @@ export function amount({ tensors }: Contribution, cell: number): number | null {
   return values.every((value) => value !== null) ? values.reduce((sum, value) => sum + value, 0) : null
 }
 
-/** `18 + 36 = 54`: how one element of what came together adds up; null for one part alone, and where the sum is not
- *  what the leaf got, as after a hook. */
+/** `18 + 36 = 54`: how one element of what came together adds up, all of it; null for one part alone, and where the sum
+ *  is not what the leaf got, as after a hook. */
 export function sumOf(parts: readonly Contribution[], delta: Tensor | undefined, cell: number): string | null {
   const [values, made] = [parts.flatMap((part) => amount(part, cell) ?? []), element(delta, cell)]
   if (values.length < 2 || values.length < parts.length || made === null) return null
-  const text = written('sum', values.map((value) => [value]), made)
-  return text?.includes('…') ? null : text // what was left out may be the most of it
+  return written('sum', values.map((value) => [value]), made, values.length, values.length)
 }
 
 /** The paths by which one element of a contribution came, each with the factors that are known. Where too many paths

@@ -41,12 +41,18 @@ function parsed(key: string): unknown {
   }
 }
 
+/** What the page made a run for, to be said in its words. */
+export interface MadeFor {
+  key: string
+  name: string
+}
+
 /** A run of this tab, with a line that tells it from the one before. */
 export interface Recent {
   id: string
   at: number
   lesson: string | null
-  line: string
+  line: string | MadeFor
   status: string
 }
 

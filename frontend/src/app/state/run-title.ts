@@ -14,7 +14,7 @@ export function runTitle(
   const lesson = lessons.find((candidate) => candidate.run === id)
   if (lesson) return lesson[lang].title
   const known = run.recent.find((recent) => recent.id === id)
-  if (known) return recentTitle(known, lang)
+  if (known) return recentTitle(known, lang, t)
   if (!trace) return id.slice(0, 8)
   const [there, here] = [trace.program, run.trace?.program ?? { code: '' }]
   const line = newLine(there, here)
@@ -23,6 +23,7 @@ export function runTitle(
 }
 
 /** `22:41:07 · y = x * 2` */
-export function recentTitle({ at, line }: Recent, lang: Lang): string {
-  return `${new Date(at).toLocaleTimeString(lang, { hour12: false })} · ${line}`
+export function recentTitle({ at, line }: Recent, lang: Lang, t: Words): string {
+  const told = typeof line === 'string' ? line : t(line.key, { name: line.name }).replaceAll('`', '')
+  return `${new Date(at).toLocaleTimeString(lang, { hour12: false })} · ${told}`
 }

@@ -8,7 +8,7 @@ import { applyEdits } from '../../core/trace/fix'
 import { withoutNumbers } from '../../core/trace/questions'
 import { indexOf } from '../../core/trace/trace-index'
 import { isMadeOf } from '../../core/words/made-of'
-import { keepRun, tellingLine } from './browser-storage'
+import { keepRun, tellingLine, type Recent } from './browser-storage'
 import type { Catalogue } from './catalogue.svelte'
 import type { Draft } from './draft.svelte'
 import { choiceAt, Graphs } from './graphs'
@@ -221,7 +221,7 @@ export class Runner {
     const { trace: before } = this.shown
     const mended = this.shown.mendedBy(at)
     if (!before || mended === null || this.draft.edited) return
-    this.list(before, this.view.t('fix.before'))
+    this.list(before, { key: 'fix.before', name: '' })
     this.edit(mended)
     await this.run()
     const { trace } = this.shown
@@ -241,7 +241,7 @@ export class Runner {
     let made: Trace | null = null
     await this.attempt(async (signal) => {
       made = (await api.run(order, this.likely(), this.view.state.lang, signal, () => undefined)).trace
-      this.list(made, this.view.t(`whatif.${change}`, { name }).replaceAll('`', ''))
+      this.list(made, { key: `whatif.${change}`, name })
       this.view.besides([made.id])
     })
     return made && (made as Trace).id
@@ -488,7 +488,7 @@ export class Runner {
   }
 
   /** Keeps a run among the latest; `line` is what tells it from others. */
-  private list(trace: Trace, line: string): void {
+  private list(trace: Trace, line: Recent['line']): void {
     const status = this.statusOf(trace)
     const { lesson } = this.view.state
     this.shown.recent = keepRun(this.shown.recent, { id: trace.id, at: Date.now(), lesson, line, status })

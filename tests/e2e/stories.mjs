@@ -108,6 +108,20 @@ for epoch in range(4):
     loss.backward()
     opt.step()`
 
+/** Its fix is a line that draws no box. */
+const LINE = `import torch
+x, y = torch.tensor([1.5, 1.6, 1.7, 1.8]), torch.tensor([50.0, 56.0, 63.0, 70.0])
+slope = torch.tensor(10.0, requires_grad=True)
+shift = torch.tensor(0.0, requires_grad=True)
+for turn in range(4):
+    error = slope * x + shift - y
+    loss = (error ** 2).mean()
+    loss.backward()
+    with torch.no_grad():
+        slope -= 0.05 * slope.grad
+        shift -= 0.05 * shift.grad
+    slope.grad.zero_()`
+
 const TWICE = `import torch
 x = torch.tensor(2.0, requires_grad=True)
 first = x ** 2
@@ -1293,6 +1307,17 @@ const stories = {
     }))
     check(Math.abs(after - before) < 40, `what was mended stands at ${after} px, and at ${before} px before`)
     same(await inspector.count(), 0, 'panels over the run before')
+    await page.setViewportSize(VIEWPORT)
+    await run(page, LINE)
+    await page.locator('.cm-finding').getByRole('button', { name: 'Apply the fix' }).click()
+    await number(page.locator('.panes .gg-scene[aria-busy=false]'), 2, 'pictures')
+    await still(page)
+    const seen = await page.locator('.panes .gg-scene').evaluateAll((all) => all.map((svg) => {
+      const window = svg.getBoundingClientRect()
+      const boxes = [...svg.querySelectorAll('g:has(> .box)')].filter((one) => one.textContent.includes('shift') && one.textContent.includes('.grad'))
+      return boxes.some((one) => (({ top, bottom }) => top >= window.top && bottom <= window.bottom)(one.getBoundingClientRect()))
+    }))
+    same(String(seen), 'true,true', 'the leaf that is mended, in view after and before')
   },
 
   async 'numbers are turned by hand, and nothing moves but what they change'(page) {

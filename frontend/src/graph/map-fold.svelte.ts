@@ -1,4 +1,5 @@
-// Whether the map of a graph folds: where it would cover what is on screen, until a button under the picture asks for it.
+// Whether the map of a graph folds: where it would cover what is on screen, until a button under the picture asks for
+// it.
 
 import type { Stage } from './stage.svelte'
 

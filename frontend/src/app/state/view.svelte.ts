@@ -93,6 +93,14 @@ export class PageView {
     }
     return undefined
   })
+  /** Where what the inspector tells of stands: the box, or that of the tensor which a selected line changed. */
+  readonly toldBox: Box | undefined = $derived.by(() => {
+    const { selection } = this.state
+    const line = selection?.kind === 'line' ? selection.line : null
+    const change = this.run.trace?.updates.find(({ span }) => span?.line === line)?.changes[0]
+    const changed = change && this.run.find?.ofTensor(change.leaf ?? change.after ?? change.before)
+    return this.selectedBox ?? changed ?? this.followedBox
+  })
 
   constructor(run: Run, draft: Draft) {
     this.run = run

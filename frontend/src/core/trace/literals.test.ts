@@ -2,7 +2,8 @@ import { expect, test } from 'vitest'
 import type { Trace } from '../../api/types'
 import { load } from '../fixtures/load'
 import {
-  elementLiterals, isRetuned, literalAt, literals, placed, playedAt, playedIn, put, sameLiterals, turned, turnedOn, typed, type Literal,
+  elementLiterals, isRetuned, literalAt, literals, placed, playedAt, playedIn, put, sameLiterals, turned, turnedOn,
+  typed, type Literal,
 } from './literals'
 import { TraceIndex } from './trace-index'
 

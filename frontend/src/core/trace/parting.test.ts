@@ -30,3 +30,15 @@ test('where graphs part, only what gradients go to is listed', () => {
   expect(inBoth('en')).toContain('gradients go to `w` in A, to `w` in B.')
   expect(inBoth('zh')).toContain('A 中去往 `w`，B 中去往 `w`。')
 })
+
+test('a place in a loop is told by how often its line ran', () => {
+  const { trace } = load('accumulation')
+  const [first, ...others] = trace.ops
+  const looped = new TraceIndex({ ...trace, ops: [{ ...first!, iteration: 1 }, ...others] })
+  const alone = (lang: 'en' | 'zh') => {
+    const comparison = { here: side, there: side, matched: 1, differs: true, only_here: [first!.id] }
+    return partingOf(words(lang), looped, index, comparison as unknown as Comparison, 'B').at(-1)!
+  }
+  expect(alone('en')).toContain(`(line ${first!.span!.line}, run 2 of this line)`)
+  expect(alone('zh')).toContain(`（第 ${first!.span!.line} 行第 2 次执行）`)
+})

@@ -14,7 +14,7 @@ export interface Notice {
 export function notices(trace: Trace | null, graph: Graph | null, t: Words, lang: Lang): Notice[] {
   if (!trace) return []
   const found: Notice[] = []
-  const ended = ending(trace, t, lang)
+  const ended = ending(trace, graph, t, lang)
   if (ended) found.push(ended)
   for (const { what, kept, limit } of trace.truncated) {
     if (limit === 'sample') continue
@@ -46,7 +46,7 @@ function sample(trace: Trace, t: Words, lang: Lang): Notice | null {
   }
 }
 
-function ending(trace: Trace, t: Words, lang: Lang): Notice | null {
+function ending(trace: Trace, graph: Graph | null, t: Words, lang: Lang): Notice | null {
   const { failure } = trace
   if (!failure) return null
   const steps = grouped(trace.timeline.length, lang)
@@ -65,7 +65,8 @@ function ending(trace: Trace, t: Words, lang: Lang): Notice | null {
       ...at,
     }
   if (trace.status === 'crashed') return { text: t('state.crashed', { steps }), tone: 'err', ...at }
+  const drawn = graph && graph.boxes.length > 0 ? 1 : 0
   return line === undefined
-    ? { text: t('state.failed_nowhere'), tone: 'err' }
-    : { text: t('state.failed', { line }), tone: 'err', ...at }
+    ? { text: t('state.failed_nowhere', { drawn }), tone: 'err' }
+    : { text: t('state.failed', { line, drawn }), tone: 'err', ...at }
 }

@@ -1,0 +1,13 @@
+import { expect, test } from 'vitest'
+import { load } from '../fixtures/load'
+import { words } from '../words/bundled'
+import { notices } from './notices'
+
+test('steps before an error are below where some are drawn', () => {
+  const { trace, graph } = load('error_in_place')
+  const said = (lang: 'en' | 'zh', boxes: typeof graph.boxes) =>
+    notices(trace, { ...graph, boxes }, words(lang), lang)[0]!.text
+  const { line } = trace.failure!.span!
+  expect(said('en', graph.boxes)).toBe(`Line ${line} raised an error. Every step before it is below.`)
+  expect([said('en', []), said('zh', [])]).toEqual([`Line ${line} raised an error.`, `第 ${line} 行出错。`])
+})

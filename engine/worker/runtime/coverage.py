@@ -72,6 +72,8 @@ class Lines:
         todo: list[ast.AST] = [tree]
         while todo:
             node = todo.pop()
+            if isinstance(node, ast.For | ast.AsyncFor):  # as of Python 3.12: before, its whole body gives the items
+                ast.copy_location(node, node.iter)
             for name, value in ast.iter_fields(node):
                 if not isinstance(value, list):
                     continue

@@ -255,3 +255,13 @@ def test_a_mark_stands_where_its_statement_does() -> None:
     assert {"return 1", "total = (", "marked", "first = next(numbers())", "while True: break"} <= found
     assert {"ended = 5", "done = 6"} <= found
     assert all(found)
+
+
+def test_what_a_loop_takes_stands_where_its_iterable_does() -> None:
+    """Not in all of the loop, whose last line would be told to have made it."""
+    source = "for one, two in zip(a, b):\n    one()\n    two()\n"
+    places = {(each.opname, each.positions) for each in dis.get_instructions(Lines().compile(source))}
+    taken = [place for name, place in places if name in {"GET_ITER", "FOR_ITER"} and place is not None]
+    assert {(place.lineno, place.end_lineno, place.col_offset, place.end_col_offset) for place in taken} == {
+        (1, 1, 16, 25)
+    }

@@ -2138,6 +2138,11 @@ const stories = {
     await place.blur()
     same(await place.inputValue(), '1', 'the place of the slice that is shown, after one that is not there was typed')
     await shoot(page, 'slice')
+    await run(page, 'import torch\nx = (torch.arange(16.) - 4).reshape(4, 4).requires_grad_()\nx.sqrt().sum().backward()')
+    await box(page, 'leaf').click()
+    await says(page.locator('.inspector .pair'), 'NaN ×4')
+    const first = () => page.locator('.inspector .pair canvas').nth(2).evaluate((all) => all.getContext('2d').getImageData(0, 0, 1, 1).data[3])
+    await until(first, (opacity) => opacity === 0, 'a cell of NaN, which lets the hatching be seen')
   },
 
   async 'a snapshot opens for others as it was left, without its run, until its maker deletes it'(page) {

@@ -2082,6 +2082,8 @@ const stories = {
         await page.locator('.gg-scene .box').first().waitFor()
         await page.locator('.dock .strip button').first().waitFor()
         await until(() => covered(page), (all) => all.length === 0, `${width}×${height} ${hash}`)
+        const cut = await page.locator('.variables .kind').evaluateAll((all) => all.filter((one) => one.textContent.includes('no gradient') && one.scrollWidth > one.clientWidth).length)
+        same(cut, 0, `"no gradient" that is cut at ${width}×${height} ${hash}`)
         await shoot(page, `size-${width}-${height}-${hash.split(/[=&]/)[1]}`)
       }
     }

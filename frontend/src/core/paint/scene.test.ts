@@ -79,3 +79,14 @@ test('a sum over broadcast axes is quiet and without numbers before its step', (
   expect(steps.flatMap((step) => [capsules(step - 1), capsules(step)]).map((all) => all.filter((said) =>
     said.startsWith('capsule-text')).length)).toEqual([0, 1, 1, 2])
 })
+
+test('a box that failed is as wide as what it says of that', () => {
+  const { trace, graph } = load('error_in_place')
+  const failure = { ...trace.failure!, message: 'one of the variables needed here was modified' }
+  const view = new View({ ...trace, failure, findings: [] }, graph, words('en'), PAGE)
+  const end = view.at(trace.timeline.length)
+  const items = drawAll(view, layout(layoutInput(view.measure, null)), end, view.painter('light'))
+  const texts = items.flatMap(({ marks }) => marks.flatMap((mark) =>
+    mark.k === 'text' && mark.c === 'strip-fail' ? mark.s : []))
+  expect(texts).toEqual([failure.message])
+})

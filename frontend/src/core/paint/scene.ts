@@ -175,17 +175,18 @@ export class Painter {
   private strip(marks: Mark[], { strip, leftOut, returned }: BoxPaint, w: number, h: number): void {
     if (!strip) return
     const top = h - STRIP
+    const own = returned && strip.kind !== 'error'
+    const role = cutEnd(own ? this.measure.words('graph.returned') : stripLabel(strip, this.measure), ASIDE, w - 33)
     if (strip.kind === 'error') {
       marks.push(
         { k: 'rect', c: 'strip-err', x: 0.5, y: top, w: w - 1, h: STRIP - 0.5, r: 3 },
         iconMark('icon-err', 'warn', 8, top + 3.5, 12),
       )
-      marks.push({ k: 'text', c: 'strip-fail', x: 25, y: top + 13, s: cutEnd(this.failureWords(), ASIDE, w - 33) })
+      marks.push({ k: 'text', c: 'strip-fail', x: 25, y: top + 13, s: role })
       return
     }
     const lit = stripText(strip, this.measure.words) !== ''
     const none = leftOut && !lit ? this.measure.words('graph.no_arrival') : ''
-    const role = returned ? cutEnd(this.measure.words('graph.returned'), ASIDE, w - 33) : stripLabel(strip)
     const label = none && textWidth(role, ASIDE) + textWidth(none, ASIDE) > w - 41 ? '' : role
     if (lit) marks.push({ k: 'rect', c: 'strip-done', x: 0.5, y: top, w: w - 1, h: STRIP - 0.5, r: 3 })
     marks.push(iconMark(lit ? 'icon-grad' : 'icon-ghost', strip.kind === 'hook' ? 'hook' : 'acc', 8, top + 3.5, 12))
@@ -194,15 +195,6 @@ export class Painter {
     const text = cutMiddle(stripText(strip, this.measure.words, room / textWidth('0', 11)), 11, room)
     if (lit) marks.push({ k: 'text', c: 'sum', x: w - 8, y: top + 13.5, s: text, a: 'end' })
     else if (none) marks.push({ k: 'text', c: 'strip-label', x: w - 8, y: top + 13, s: none, a: 'end' })
-  }
-
-  /** In the reader's language where a finding explains the failure; else PyTorch's own message. */
-  private failureWords(): string {
-    const { failure, findings } = this.measure.story.index.trace
-    const finding = findings.find((finding) => finding.severity === 'error')
-    const key = `finding.${finding?.code}.title`
-    const said = finding ? this.measure.words(key, finding.parameters ?? {}).replaceAll('`', '') : key
-    return said === key ? (failure?.message ?? '') : said
   }
 
   private cell(marks: Mark[], cell: Cell, area: Area, tone: Tone): void {

@@ -106,7 +106,8 @@ function boxItem(box: Box, measure: Measure): LayoutItem {
   const widestStrip = Math.max(
     0,
     ...strips.map(
-      (entry) => 44 + textWidth(stripLabel(entry), ASIDE) + textWidth(stripText(entry, measure.words), STRIP_SIZE),
+      (entry) =>
+        44 + textWidth(stripLabel(entry, measure), ASIDE) + textWidth(stripText(entry, measure.words), STRIP_SIZE),
     ),
   )
   const returned = story.isEverReturned(box.id) ? 33 + textWidth(measure.words('graph.returned'), ASIDE) : 0

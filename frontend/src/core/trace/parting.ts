@@ -142,7 +142,7 @@ class Parting {
     return names.map((name) => `\`${name}\``).join(this.t('step.and'))
   }
 
-  /** How manieth time its line ran: the program may count the turns of its loop otherwise. */
+  /** How often its line had run by then: the program may count the turns of its loop otherwise. */
   private turn(op: Op | undefined): string {
     return op?.iteration ? this.t('compare.turn', { n: op.iteration + 1 }) : ''
   }

@@ -17,6 +17,9 @@ CONTAINERS = frozenset(("ModuleList", "ModuleDict", "ParameterList", "ParameterD
 SWITCHES = ("no_grad", "inference_mode", "set_grad_enabled")
 """What keeps autograd from recording."""
 
+FEW_NAMES = 4
+"""So many results of one call are all named where it is."""
+
 _BUILT_FROM = {
     "tensors": ("tensors", "values", "last_states", "_first_names"),
     "nodes": ("nodes", "leaf_nodes", "led_to"),
@@ -292,6 +295,11 @@ class TraceIndex:
         """The user's name for what an op gave, or the sub-expression that the op is."""
         made = self.maker.get(tensor) if tensor is not None else None
         return self.name(tensor) or (self.text_of(made) if made is not None else "")
+
+    def name_of_all(self, tensors: Iterable[str | None]) -> str:
+        """The user's names for what one call gave: `left, right`; the first and the last of many."""
+        names = list(dict.fromkeys(name for name in map(self.name, tensors) if name))
+        return ", ".join(names) if len(names) <= FEW_NAMES else f"{names[0]} … {names[-1]}"
 
     def is_inside_library(self, op: Op) -> bool:
         """Whether the same expression of the user led to other kinds of ops too."""

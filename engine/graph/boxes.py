@@ -91,7 +91,7 @@ class Drawing:
             title=op.name,
             family="ghost",
             place=(self.index.op_at[op.id], 0),
-            name=self.index.name(tensor) or text,
+            name=self.index.name_of_all(op.outputs) or text,
             op=op,
             tensor=tensor,
             reason=reason,
@@ -102,6 +102,13 @@ class Drawing:
     def _reason(self, op: Op) -> str:
         reason = self.index.why_unfollowed(op)
         return self.index.switched_off_by(op) if reason == "no_grad" else reason
+
+    def which_output(self, source: str, tensor: str | None) -> str:
+        """Which of several results that a box gives a tensor is, by its name."""
+        box, name = self.drafts.get(source), self.index.name(tensor)
+        made = self.index.maker.get(tensor) if tensor is not None else None
+        several = box is not None and box.name != name and made is not None and len(made.outputs) > 1
+        return name if several else ""
 
     def source_of(self, tensor: Tensor) -> str | None:
         """The box a tensor comes from."""

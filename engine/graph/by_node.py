@@ -43,7 +43,8 @@ def _draft(drawing: Drawing, node: Node, place: ForwardOrder) -> Draft:
     number, tensor = _value(index, node)
     if tensor is None and op is not None and op.nodes == (node.id,) and op.outputs:
         tensor = op.outputs[0]
-    name = index.name_of_made(tensor)
+    outputs = [index.values.get((node.id, number)) for number in range(len(node.outputs))]
+    name = index.name_of_all(outputs) or index.name_of_made(tensor)
     if not name and op is None and node.made_by is not None:
         name = _name_of_derivative(index, node.made_by)
     return Draft(
@@ -179,7 +180,7 @@ def _follow_edges(drawing: Drawing, draft: Draft, node: Node, given: Inputs, hid
                 tensor=tensor,
                 node=node.id,
                 slot=slot,
-                label=(edge.name or str(slot)) if times[to] > 1 else "",
+                label=drawing.which_output(source, tensor) or ((edge.name or str(slot)) if times[to] > 1 else ""),
                 broadcast=given.axes(tensor),
             )
         )

@@ -38,7 +38,7 @@ def _draft(drawing: Drawing, op: Op) -> Draft:
         title=op.name,
         family=family_of(op.name),
         place=(index.op_at[op.id], 0),
-        name=index.name(tensor) or index.text_of(op),
+        name=index.name_of_all(op.outputs) or index.text_of(op),
         op=op,
         node=op.nodes[-1],
         tensor=tensor,
@@ -86,7 +86,7 @@ def _follow_inputs(drawing: Drawing, draft: Draft, op: Op) -> None:
                 tensor=tensor,
                 node=found[0] if found is not None else None,
                 slot=found[1] if found is not None else None,
-                label=name if uses[source] > 1 else "",
+                label=drawing.which_output(source, tensor) or (name if uses[source] > 1 else ""),
                 broadcast=given.axes(tensor),
             )
         )

@@ -93,7 +93,8 @@ class Link(Record, frozen=True):
     slot: int | None = None
     """Slot of that node's edges: `visit.left[slot]` is the gradient on this edge."""
     label: str = ""
-    """Slot name, when two edges join the same boxes."""
+    """Of several results of the box above the name of the one it carries; else the slot's name, when two edges join
+    the same boxes."""
     broadcast: tuple[int, ...] = ()
     """Axes over which the gradient is summed on the way back."""
     reason: str = ""

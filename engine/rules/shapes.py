@@ -3,6 +3,8 @@
 from engine.rules.formula import Symbol
 from engine.rules.rule import ENGINE, UNARY, YAML, Rule, dim, f, g, index, mask, x
 
+_PIECES = {**UNARY, "result": "yᵢ", "g": "gᵢ"}
+
 SHAPES: list[Rule] = [
     Rule("ViewBackward0 ReshapeAliasBackward0 UnsafeViewBackward0", f("reshape", x),
          {"self": f("reshape", g)}, source=YAML,
@@ -54,9 +56,11 @@ SHAPES: list[Rule] = [
          letters={**UNARY, "tensors": "xᵢ"},
          zh="堆叠的反向是逐个取出。", en="The reverse of stacking is taking one at a time."),
     Rule("SplitBackward0 SplitWithSizesBackward0 UnsafeSplitBackward0", f("split", x, dim), {"self": f("cat", g, dim)},
+         letters=_PIECES,
          zh="切开的反向是拼接；没用到的一段补 0。",
          en="The reverse of splitting is concatenation; unused pieces count as 0."),
     Rule("UnbindBackward0", f("unbind", x, dim), {"self": f("stack", g, dim)},
+         letters=_PIECES,
          zh="逐个取出的反向是堆叠；没用到的补 0。",
          en="The reverse of unbinding is stacking; unused ones count as 0."),
     Rule("RepeatBackward0", f("repeat", x, Symbol("repeats")), {"self": f("sum_repeats", g, Symbol("repeats"))},

@@ -1043,7 +1043,7 @@ export interface Link {
    */
   kind: "cut" | "data" | "exchange" | "ghost";
   /**
-   * Slot name, when two edges join the same boxes.
+   * Of several results of the box above the name of the one it carries; else the slot's name, when two edges join the same boxes.
    */
   label?: string;
   /**

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 import engine
-from engine.graph import Graph, view
+from engine.graph import Graph, Level, view
 
 HOOKS = """
 import torch
@@ -50,6 +50,15 @@ x, h, c = torch.ones(1, 2), torch.zeros(1, 3), torch.zeros(1, 3)
 out, _ = cell(x, (h, c))
 _, last = rnn(torch.stack([out, out]))
 last.sum().backward()
+"""
+
+PIECES = """
+import torch
+x = torch.ones(4, requires_grad=True)
+left, right = x.chunk(2)
+rows = torch.ones(5, 2, requires_grad=True).unbind(0)
+loss = (left * 2 + right ** 2 + left * right + sum(rows)).sum()
+loss.backward()
 """
 
 OWN = """
@@ -111,6 +120,20 @@ layer = nn.Linear(2, 2)
 layer.weight = nn.Parameter(torch.ones(2, 2))
 layer(torch.ones(1, 2)).sum().backward()
 """
+
+
+@pytest.mark.parametrize("level", ["both", "forward"])
+def test_results_of_one_call_have_their_own_names(level: Level) -> None:
+    graph = view(engine.run(PIECES), level=level)
+    names = {box.id: box.name for box in graph.boxes}
+    assert {"left, right", "rows[0] … rows[4]"} <= set(names.values())
+    labels = [(link.label, names[link.target]) for link in graph.links if names[link.source] == "left, right"]
+    assert labels == [
+        ("left", "left * 2"),
+        ("right", "right ** 2"),
+        ("left", "left * right"),
+        ("right", "left * right"),
+    ]
 
 
 def test_a_constant_goes_into_the_node_that_takes_it() -> None:

@@ -70,9 +70,10 @@ export function subjectOfSum(index: TraceIndex, node: Node, visit: Visit, slot: 
   const origins = left && visit.entered.length === 1 ? summedOrigins(visit, slot, left) : null
   const whole = visit.reduced?.find((reduced) => reduced.slot === slot)?.shape ?? []
   if (!arrived || !origins || arrived.shape.join() !== whole.join()) return null
+  const edge = node.edges[slot]
   return {
     op: null, inputs: [{ tensor: arrived, name: gradientLetter(index) }],
-    outputs: [{ tensor: left, name: `→ ${nodeName(index, index.node(node.edges[slot]?.to))}` }], origins,
+    outputs: [{ tensor: left, name: `→ ${nodeName(index, index.node(edge?.to), edge?.input_nr)}` }], origins,
     slope: (read) => slopeAt(index, visit, slot, read),
   }
 }

@@ -150,7 +150,10 @@ export function sentence(index: TraceIndex, box: Box, ruleWords: string | null, 
   }
   const node = index.node(box.node)
   const twice = node ? sameTwice(node) : null
-  if (node && twice) return t('say.same_twice', { name: nodeName(index, index.node(twice.edge.to)), n: twice.n })
+  if (node && twice) {
+    const { to, input_nr } = twice.edge
+    return t('say.same_twice', { name: nodeName(index, index.node(to), input_nr), n: twice.n })
+  }
   if (node?.type === 'CopySlices') return t('say.copy_slices', { name })
   if (node?.type === BACKWARD_HOOK) return t('say.backward_hook')
   if (node?.custom) return t('say.custom')

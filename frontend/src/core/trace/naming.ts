@@ -1,6 +1,6 @@
 // What a reader calls the things of a trace: the program's own names first, then its own code.
 
-import type { Box, Graph, Node, Op, Pass, Span, Tensor } from '../../api/types'
+import type { Box, Edge, Graph, Node, Op, Pass, Span, Tensor } from '../../api/types'
 import { display, normText, uniform } from '../words/display'
 import { formatNumber, formatShape } from '../words/format'
 import type { Lang } from '../state'
@@ -73,17 +73,29 @@ function owner(name: string): string {
   return /^[\w.]*$/.test(flat) ? name : `(${name})`
 }
 
+/** So many results of one call are all named where it is. */
+const FEW_NAMES = 4
+
+/** The names of all that one call gave: `left, right`; of many the first and the last. */
+function nameOfAll(names: readonly string[]): string {
+  const each = [...new Set(names.filter(Boolean))]
+  return each.length > FEW_NAMES ? `${each[0]!} … ${each.at(-1)!}` : each.join(', ')
+}
+
 export function opName(index: TraceIndex, op: Op): string {
-  const result = index.tensor(op.outputs[0])
-  return result?.names?.[0] ?? codeOf(index, op)
+  return nameOfAll(op.outputs.map((id) => index.tensor(id)?.names?.[0] ?? '')) || codeOf(index, op)
 }
 
 /** What a node computed, in the program's words: `y`, `y * y`, `fc.weight.T`; for a sink the leaf. The type of one that
- *  works on the way inside a call: what the call gave is not its own. */
-export function nodeName(index: TraceIndex, node: Node | undefined): string {
+ *  works on the way inside a call: what the call gave is not its own. Of a node with several results all their
+ *  names, or the one that an edge into it is of. */
+export function nodeName(index: TraceIndex, node: Node | undefined, outputNr?: number): string {
   if (!node) return ''
   if (node.variable) return tensorName(index, index.tensor(node.variable))
-  const made = nameOf(index, index.made(node.id))
+  const { length } = node.outputs ?? []
+  const made = outputNr === undefined && length > 1
+    ? nameOfAll(Array.from({ length }, (_, nr) => nameOf(index, index.made(node.id, nr))))
+    : nameOf(index, index.made(node.id, outputNr))
   if (made || node.type !== 'TBackward0') return made || node.type
   const turned = index.node(node.edges[0]?.to)
   const name = nodeName(index, turned)
@@ -95,9 +107,10 @@ export function typeAndName(index: TraceIndex, node: Node | undefined): string {
   return [...new Set([node?.type ?? '', nodeName(index, node)])].join(' · ')
 }
 
-/** What a node sends to is called: by its type too where it has the sender's own name. */
-export function receiverName(index: TraceIndex, to: Node | undefined, from: Node | undefined): string {
-  const name = nodeName(index, to)
+/** What a node sends to along an edge is called: by its type too where it has the sender's own name. */
+export function receiverName(index: TraceIndex, edge: Edge, from: Node | undefined): string {
+  const to = index.node(edge.to)
+  const name = nodeName(index, to, edge.input_nr)
   return name === nodeName(index, from) ? typeAndName(index, to) : name
 }
 

@@ -55,13 +55,13 @@ export function lettersFor(index: TraceIndex, rule: Rule): Letters {
   const { read, bound } = programNames(index)
   const loss = firstFree(LOSS, (letter) => read.has(letter))
   const used = new Set([loss, gradientLetter(index)])
-  const of = new Map([['g', gradientLetter(index)]])
+  const of = new Map<string, string>()
   for (const [, name = '', letter = ''] of placesOf(rule)) {
     if (name === CONSTANT || of.has(name)) continue
     const [base = '', ...marks] = letter.length > 1 && /^[\w.]+$/.test(letter) ? [letter] : letter
     const others = /\p{Lu}/u.test(base) ? FREE.upper : FREE.lower
     const names = base.length > 1 ? bound : read
-    const chosen = names.has(base) || used.has(base)
+    const chosen = name === 'g' ? gradientLetter(index) : names.has(base) || used.has(base)
       ? firstFree(others, (other) => read.has(other) || used.has(other))
       : base
     used.add(chosen)

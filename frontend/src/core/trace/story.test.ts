@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Argument, Op } from '../../api/types'
+import type { Argument, Edge, Op, Trace } from '../../api/types'
 import { load, NAMES } from '../fixtures/load'
 import { TraceIndex } from './trace-index'
 import { words } from '../words/bundled'
@@ -43,6 +43,31 @@ test('a node that a visit sends to is told by its type where it has the name of 
     '1, sends 1 → AddBackward0 · y', '1, sends 1 → PowBackward0 · y, 1 → MulBackward0 · y',
     '1, sends 3 → AccumulateGrad · y', '1, sends 4 → AccumulateGrad · y', '7',
   ])
+})
+
+test('of a node with several results a visit sends to the one that the edge is of', () => {
+  const { trace } = load('scalar_expression')
+  const [power, triple] = ['PowBackward0', 'MulBackward0'].map((type) => trace.nodes.find((node) => node.type === type)!)
+  const [left, right] = [power, triple].map(
+    (node) => trace.tensors.find(({ grad_fn, role }) => grad_fn?.node === node!.id && role !== 'gradient')!,
+  )
+  const outputs = [power!.outputs![0]!, triple!.outputs![0]!]
+  const edges = (old: Edge[]): Edge[] =>
+    old.map((edge) => (edge.to === triple!.id ? { ...edge, to: power!.id, input_nr: 1 } : edge))
+  const nodes = trace.nodes.map((node) => node === power ? { ...node, outputs } : { ...node, edges: edges(node.edges) })
+  const tensors = trace.tensors.map((tensor) => {
+    if (tensor === left) return { ...tensor, names: ['left'] }
+    return tensor === right ? { ...tensor, names: ['right'], grad_fn: { node: power!.id, output_nr: 1 } } : tensor
+  })
+  const ops = trace.ops.map((op) => (op.id === power!.op ? { ...op, outputs: [left!.id, right!.id] } : op))
+  const of = new TraceIndex({ ...trace, nodes, tensors, ops } as Trace)
+  const said = trace.timeline.map((_, at) => {
+    const { text, value } = tell(of, at + 1, words('en'))
+    return `${text} ${value}`
+  })
+  expect(said).toContain('Compute left, right: 4, 6')
+  expect(said).toContain('Visit x ** 2 + 3 * x, receives: 1, sends 1 → left, 1 → right')
+  expect(said).toContain('Visit left, right, receives: 1, sends 4 → x')
 })
 
 test('a visit says what it received and what it sends to whom', () => {

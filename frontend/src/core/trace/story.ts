@@ -135,7 +135,8 @@ function tellOp(index: TraceIndex, step: Step, t: Words): Told {
   const text = op.in_place
     ? t('step.update.in_place', { name: isPut ? codeOf(index, op) : name })
     : t(op.inputs.length === 0 ? 'step.op_made' : recorded ? 'step.op' : 'step.op_ghost', { name })
-  const value = isPut ? putBy(index, op) : result && brief(result)
+  const results = op.outputs.flatMap((id) => index.tensor(id) ?? [])
+  const value = isPut ? putBy(index, op) : results.length > 1 ? listed(results, brief) : result && brief(result)
   return value ? told(text, value) : told(text.replace(/[:：]$/, ''))
 }
 
@@ -191,11 +192,12 @@ function tellBackward(index: TraceIndex, step: Step, t: Words): Told {
   if (step.kind === 'visit') return tellVisit(index, visit, name, t)
   if (step.kind === 'reduce') {
     const reduction = visit && reductionOf(visit, step.slot)
-    const target = index.node(index.node(visit?.node)?.edges[reduction?.slot ?? -1]?.to)
+    const edge = index.node(visit?.node)?.edges[reduction?.slot ?? -1]
     return reduction
       ? told(
           t('step.reduce', {
-            name: nodeName(index, target), axes: reduction.axes.join(t('step.and')), n: reduction.axes.length,
+            name: nodeName(index, index.node(edge?.to), edge?.input_nr), axes: reduction.axes.join(t('step.and')),
+            n: reduction.axes.length,
           }),
           `${reducedShapes(index, visit, reduction)}, ${numbers(index, visit.left[reduction.slot])}`,
           'gradient',
@@ -204,10 +206,11 @@ function tellBackward(index: TraceIndex, step: Step, t: Words): Told {
   }
   const sum = visit?.sums?.find((sum) => sum.input_nr === (step.input_nr ?? 0)) ?? visit?.sums?.[0]
   if (!sum) return told(name)
+  const summed = nodeName(index, index.node(visit?.node), sum.input_nr)
   if (step.kind === 'hook')
-    return told(t('step.hook', { name }), numbers(index, sum.total, sum.entered), 'gradient')
+    return told(t('step.hook', { name: summed }), numbers(index, sum.total, sum.entered), 'gradient')
   const terms = sum.terms.map((term) => term.tensor)
-  return told(t('step.sum', { name }), sumText(index, terms, sum.total, t), 'gradient')
+  return told(t('step.sum', { name: summed }), sumText(index, terms, sum.total, t), 'gradient')
 }
 
 function tellVisit(index: TraceIndex, visit: Visit | undefined, name: string, t: Words): Told {
@@ -215,7 +218,7 @@ function tellVisit(index: TraceIndex, visit: Visit | undefined, name: string, t:
   if (received.length === 0) return told(t('step.visit_none', { name }))
   const arrived = received.map((tensor) => brief(tensor)).join(', ')
   const from = index.node(visit?.node)
-  const left = sent.map(({ tensor, to }) => `${brief(tensor)} → ${receiverName(index, to, from)}`)
+  const left = sent.map(({ tensor, slot }) => `${brief(tensor)} → ${receiverName(index, from!.edges[slot]!, from)}`)
   if (left.length > MOST_SENT) left.splice(MOST_SENT, Infinity, t('graph.more', { n: left.length - MOST_SENT }))
   const value = left.length === 0 ? arrived : t('step.visit_sends', { received: arrived, sent: left.join(', ') })
   return told(t('step.visit', { name }), value, 'gradient')

@@ -2,8 +2,10 @@
 
 import ast
 import math
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from operator import itemgetter
 
 from engine.ops import COPIES, DETACHES, READS
 from engine.program.names import called
@@ -415,6 +417,20 @@ class TraceIndex:
             holders.append(above)
             above = self.modules[above].parent
         return holders
+
+    @cached_property
+    def _calls_of(self) -> dict[str, list[tuple[int, ModuleCall]]]:
+        calls: dict[str, list[tuple[int, ModuleCall]]] = {}
+        for call in self.trace.calls:
+            if call.first_op in self.op_at:
+                calls.setdefault(call.module, []).append((self.op_at[call.first_op], call))
+        return {module: sorted(of, key=itemgetter(0)) for module, of in calls.items()}
+
+    def call_around(self, module: str, op: Op) -> ModuleCall | None:
+        """The call of a module that an op in it ran in."""
+        calls = self._calls_of.get(module, ())
+        at = bisect_right(calls, self.op_at[op.id], key=itemgetter(0))
+        return calls[at - 1][1] if at else None
 
     def _is_called(self, module: str) -> bool:
         record = self.modules[module]

@@ -19,6 +19,8 @@ class Bundle:
     turn_of: str = ""
     """Of an iteration the loop, in short."""
     module: str | None = None
+    call: Span | None = None
+    """Of a module where it was called."""
     pass_id: str | None = None
     repeat: int = 1
     hands_on: bool = False
@@ -34,6 +36,11 @@ def first_draft(item: Item) -> Draft:
     while isinstance(item, Bundle):
         item = item.items[0]
     return item
+
+
+def place_of(item: Item) -> Span | None:
+    """Where an item was made: of a module its call."""
+    return (isinstance(item, Bundle) and item.call) or first_draft(item).span
 
 
 def bundles_in(whole: Bundle) -> Iterator[Bundle]:

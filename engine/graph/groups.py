@@ -15,6 +15,7 @@ from engine.graph.leaves import name_calls, settle_leaves
 from engine.graph.loops import REPEATS, find_loops
 from engine.graph.recurrences import ENDS, WHOLE, find_recurrences, fold_middle
 from engine.graph.types import Group, Link
+from engine.trace import Op
 from engine.trace_index import TraceIndex
 
 CHUNK = 100  # boxes of an artificial group
@@ -170,20 +171,22 @@ def _by_module(index: TraceIndex, items: Sequence[Draft | Bundle]) -> Bundle:
             whole.items.append(item)
             continue
         module = item.module if isinstance(item, Draft) else None
-        _enter(index, index.module_chain(module), whole, stay)
+        _enter(index, index.module_chain(module), first_draft(item).op, whole, stay)
         (stay[-1] if stay else whole).items.append(item)
     return whole
 
 
-def _enter(index: TraceIndex, chain: Sequence[str], whole: Bundle, stay: list[Bundle]) -> None:
-    """Leaves the groups of modules that do not run any more and begins those of the modules that do now."""
+def _enter(index: TraceIndex, chain: Sequence[str], op: Op | None, whole: Bundle, stay: list[Bundle]) -> None:
+    """Leaves the groups of modules that do not run any more and begins those of the modules that do now, with an op."""
     depth = 0
     while depth < len(chain) and depth < len(stay) and stay[depth].module == chain[depth]:
         depth += 1
     del stay[depth:]
     for module in chain[depth:]:
         around = stay[-1] if stay else whole
-        stay.append(Bundle("module", title=_title(index, module, around.module), module=module))
+        call = index.call_around(module, op) if op is not None else None
+        span = call.span if call is not None else None
+        stay.append(Bundle("module", title=_title(index, module, around.module), module=module, call=span))
         around.items.append(stay[-1])
 
 
@@ -294,8 +297,11 @@ def _count(ordered: list[tuple[Bundle, str, str | None]]) -> dict[str, _Count]:
 
 
 def _later(first: Draft | None, second: Draft | None) -> Draft | None:
+    """Of two boxes the later one; what autograd did not record only where there is nothing else."""
     if first is None or second is None:
         return first or second
+    if (first.node is None) != (second.node is None):
+        return first if second.node is None else second
     return second if second.place >= first.place else first
 
 

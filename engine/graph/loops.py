@@ -4,7 +4,7 @@ import re
 from collections import defaultdict
 from collections.abc import Hashable, Sequence
 
-from engine.graph.bundles import Bundle, drafts_in, first_draft
+from engine.graph.bundles import Bundle, drafts_in, first_draft, place_of
 from engine.graph.draft import Draft
 from engine.trace_index import TraceIndex
 
@@ -40,6 +40,7 @@ def find_loops(index: TraceIndex, items: list[Bundle | Draft]) -> list[Bundle | 
             found.append(items[at])
             at += 1
             continue
+        starts = [starts[0], *(_with_lead(index, items, start) for start in starts[1:])]
         bounds = zip(starts, [*starts[1:], end], strict=True)
         found.append(_loop(index, [items[first:last] for first, last in bounds]))
         at = end
@@ -47,22 +48,33 @@ def find_loops(index: TraceIndex, items: list[Bundle | Draft]) -> list[Bundle | 
 
 
 def _loop(index: TraceIndex, iterations: list[list[Bundle | Draft]]) -> Bundle:
-    first = first_draft(iterations[0][0])
+    first = iterations[0][0]
+    span, op = place_of(first), first_draft(first).op
     *_, last = (draft.span for item in iterations[0] for draft in drafts_in(item))
-    inside_one_call = _is_one_call(iterations[0][0], iterations[1][0])
-    title = first.op.name if first.op is not None and inside_one_call else index.code.loop_head(first.span, last)
-    loop = Bundle("loop", title=title, repeat=len(iterations), span=first.span)
+    inside_one_call = _is_one_call(first, iterations[1][0])
+    title = op.name if op is not None and inside_one_call else index.code.loop_head(span, last)
+    loop = Bundle("loop", title=title, repeat=len(iterations), span=span)
     head = _HEAD.match(title)
     turn_of = head.group() if head is not None else ""
     for number, items in enumerate(iterations, 1):
         only = items[0] if len(items) == 1 else None
-        span = first_draft(items[0]).span
+        span = place_of(items[0])
         loop.items.append(only or Bundle("loop", title=str(number), turn_of=turn_of, span=span, items=items))
     return loop
 
 
 _HEAD = re.compile(r"while\b|(?:async )?for .+?(?= in\b)|\w+$")
 """What a loop is called in short: `for x, y`, `while`, the op that PyTorch loops in."""
+
+
+def _with_lead(index: TraceIndex, items: Sequence[Bundle | Draft], start: int) -> int:
+    """Where an iteration starts whose first place is not run by all: what stands above the others in the loop's body
+    ran after the iteration before."""
+    head = _line(items[start])
+    loop = index.code.loop_around(head) if head is not None else None
+    while loop is not None and start > 0 and loop.lineno < (_line(items[start - 1]) or 0) < head:
+        start -= 1
+    return start
 
 
 def _is_one_call(first: Bundle | Draft, second: Bundle | Draft) -> bool:
@@ -86,7 +98,7 @@ def _is_test_that_ended(index: TraceIndex, items: Sequence[Bundle | Draft], star
 
 
 def _line(item: Bundle | Draft) -> int | None:
-    span = first_draft(item).span
+    span = place_of(item)
     return span.line if span is not None else None
 
 

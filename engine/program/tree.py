@@ -372,9 +372,13 @@ class Tree(Lines):
             if turn is not None:
                 return "".join(ast.unparse(each) for each in turn.generators).strip()
         line = span.line if span is not None else 0
-        inside = [loop for loop in self._loops if loop.lineno < line and covers(loop, line)]
-        innermost = min(inside, key=lambda loop: (loop.end_lineno or 0) - loop.lineno, default=None)
+        innermost = self.loop_around(line)
         return self.line(innermost.lineno if innermost is not None else line).removesuffix(":")
+
+    def loop_around(self, line: int) -> Loop | None:
+        """The innermost loop that a line is in the body of."""
+        inside = [loop for loop in self._loops if loop.lineno < line and covers(loop, line)]
+        return min(inside, key=lambda loop: (loop.end_lineno or 0) - loop.lineno, default=None)
 
     @cached_property
     def _loops(self) -> list[Loop]:

@@ -60,6 +60,18 @@ def test_an_unrolled_network_hands_its_state_on(program: str, title: str, repeat
     assert len({step.size for step in steps}) == 1
 
 
+def test_turns_begin_and_are_named_where_the_loop_calls_the_cell() -> None:
+    graph = view(engine.run(CELL))
+    loop = next(group for group in graph.groups if group.repeat > 1)
+    turns = {group.id: group for group in graph.groups if group.parent == loop.id}
+    assert (loop.title, loop.hands_on) == ("for t in range(5)", True)
+    assert {turn.type for turn in turns.values()} == {"for t"}
+    cut = [turns[box.group or ""].title for box in graph.boxes if box.title == "detach"]
+    assert cut == ["3"], "detached at the head of the third turn"
+    made = {box.tensor: box.name for box in graph.boxes if box.kind == "op"}
+    assert [made[turn.tensor] for turn in turns.values()] == ["total"] * 5, "not the number read after it"
+
+
 def test_the_middle_of_a_long_one_is_one_box() -> None:
     graph = folded("rnn60")
     loop = next(group for group in graph.groups if group.hands_on)
@@ -104,6 +116,30 @@ y = x
 for i in range(5):
     y = (y * 1.5).sin()
 y.backward()
+"""
+
+CELL = """
+import torch
+from torch import nn
+
+class Cell(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.ih, self.hh = nn.Linear(2, 6), nn.Linear(3, 6)
+
+    def forward(self, x, h):
+        z, n = (self.ih(x) + self.hh(h)).chunk(2, dim=1)
+        return torch.sigmoid(z) * h + torch.tanh(n)
+
+cell, xs = Cell(), torch.randn(5, 1, 2)
+h, total = torch.zeros(1, 3), 0.0
+for t in range(5):
+    if t == 2:
+        h = h.detach()
+    h = cell(xs[t], h)
+    total = total + h.sum()
+    total.item()
+total.backward()
 """
 
 RECURRENT = {

@@ -14,5 +14,6 @@ test('what repeats is told as what it is', () => {
   expect(said({ title: '4–57', repeat: 54 })).toBe('Turns 4–57 of the loop: 6 nodes.')
   expect(said({ title: 'Layer', repeat: 3 })).toBe('3 times Layer, one after another: 6 nodes.')
   expect(said({ title: 'net[0]', type: 'Layer' })).toBe('One call of Layer: 6 nodes.')
+  expect(said({ title: '3' })).toBe('Run 3 of the same lines: 6 nodes.')
   expect(said({ title: 'blocks', type: 'Block', repeat: 12 })).toBe('12 times Block, one after another: 6 nodes.')
 })

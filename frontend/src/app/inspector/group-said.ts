@@ -19,5 +19,6 @@ function loopKey({ title, type, repeat = 1 }: Group): string {
   if (HEAD.test(title)) return 'say.group.loop'
   if (HEAD.test(type)) return 'say.group.turn'
   if (TURNS.test(title)) return 'say.group.turns'
-  return repeat > 1 ? 'say.group.alike' : 'say.group.call'
+  if (repeat > 1) return 'say.group.alike'
+  return !type && /^\d+$/.test(title) ? 'say.group.nth' : 'say.group.call'
 }

@@ -16,12 +16,22 @@ function saidOf(type: string, family: string): string {
 test('a node without a rule is told of by its type, never by the picture of its box', () => {
   for (const [type, family] of [
     ['LinalgVectorNormBackward0', 'sum'], ['StdMeanBackward0', 'sum'], ['DivBackward2', 'div'],
-    ['LogaddexpBackward0', 'add'], ['MkldnnRnnLayerBackward0', 'mat'], ['RollBackward0', 'view'],
+    ['LogaddexpBackward0', 'add'], ['RollBackward0', 'view'],
     ['GluBackward0', 'act'], ['ClampBackward0', 'act'],
   ])
     expect(saidOf(type!, family!)).toContain('multiplies by its own local derivative')
   expect(saidOf('Exp2Backward0', 'pow')).toContain('multiplied by the slope there')
   expect(saidOf('NotImplemented', 'div')).toContain('no derivative')
+})
+
+test('of a node on the way inside a call nothing is called what the call gave', () => {
+  const { trace, graph } = load('accumulation')
+  const box = graph.boxes.find(({ title }) => title === 'MulBackward0')!
+  const nodes = trace.nodes.map((node) => (node.id === box.node ? { ...node, type: 'RollBackward0' } : node))
+  const ops = trace.ops.map((op) => (op.id === box.op ? { ...op, nodes: [...op.nodes, 'n90', 'n91'] } : op))
+  const said = sentence(new TraceIndex({ ...trace, nodes, ops }), { ...box, tensor: null }, null, words('en'))
+  expect(said).toMatch(/^One of the 3 nodes of the call `/)
+  expect(saidOf('MkldnnRnnLayerBackward0', 'mat')).toContain('from the last time step to the first')
 })
 
 test('what stands between the brackets of an index is named by what it is', () => {

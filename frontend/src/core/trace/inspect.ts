@@ -3,7 +3,7 @@
 import type { Argument, Box, Edge, Graph, HookCall, Node, Op, Reduction, Saved, Sum, Tensor } from '../../api/types'
 import { push, type TraceIndex, type VisitAt } from './trace-index'
 import type { Words } from '../words/sentences'
-import { nameOf, nodeName, tensorName } from './naming'
+import { codeOf, nameOf, nodeName, tensorName } from './naming'
 import { isOwnName } from './own-name'
 import said from './said.json'
 
@@ -160,6 +160,10 @@ export function sentence(index: TraceIndex, box: Box, ruleWords: string | null, 
   if (ruleWords) return ruleWords
   const read = index.op(box.op)?.inputs.map((id) => index.tensor(id)) ?? []
   if ([...(node?.outputs ?? []), ...read].some((of) => of?.dtype.startsWith('complex'))) return t('say.complex')
+  const op = index.op(box.op)
+  const { length: n } = op?.nodes ?? []
+  // What one of several nodes made on the way has no name, and the call gave something else.
+  if (op && !box.tensor && n > 1 && !SAID.has(node?.type ?? '')) return t('say.op_part', { name: codeOf(index, op), n })
   return t(SAID.get(node?.type ?? '') ?? 'say.op', { name })
 }
 

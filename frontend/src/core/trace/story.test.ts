@@ -47,7 +47,9 @@ test('a node that a visit sends to is told by its type where it has the name of 
 
 test('of a node with several results a visit sends to the one that the edge is of', () => {
   const { trace } = load('scalar_expression')
-  const [power, triple] = ['PowBackward0', 'MulBackward0'].map((type) => trace.nodes.find((node) => node.type === type)!)
+  const [power, triple] = ['PowBackward0', 'MulBackward0'].map(
+    (type) => trace.nodes.find((node) => node.type === type)!,
+  )
   const [left, right] = [power, triple].map(
     (node) => trace.tensors.find(({ grad_fn, role }) => grad_fn?.node === node!.id && role !== 'gradient')!,
   )

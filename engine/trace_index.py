@@ -426,7 +426,7 @@ class TraceIndex:
                 calls.setdefault(call.module, []).append((self.op_at[call.first_op], call))
         return {module: sorted(of, key=itemgetter(0)) for module, of in calls.items()}
 
-    def call_around(self, module: str, op: Op) -> ModuleCall | None:
+    def call_of(self, module: str, op: Op) -> ModuleCall | None:
         """The call of a module that an op in it ran in."""
         calls = self._calls_of.get(module, ())
         at = bisect_right(calls, self.op_at[op.id], key=itemgetter(0))

@@ -184,7 +184,7 @@ def _enter(index: TraceIndex, chain: Sequence[str], op: Op | None, whole: Bundle
     del stay[depth:]
     for module in chain[depth:]:
         around = stay[-1] if stay else whole
-        call = index.call_around(module, op) if op is not None else None
+        call = index.call_of(module, op) if op is not None else None
         span = call.span if call is not None else None
         stay.append(Bundle("module", title=_title(index, module, around.module), module=module, call=span))
         around.items.append(stay[-1])

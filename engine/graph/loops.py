@@ -70,8 +70,8 @@ _HEAD = re.compile(r"while\b|(?:async )?for .+?(?= in\b)|\w+$")
 def _with_lead(index: TraceIndex, items: Sequence[Bundle | Draft], start: int) -> int:
     """Where an iteration starts whose first place is not run by all: what stands above the others in the loop's body
     ran after the iteration before."""
-    head = _line(items[start])
-    loop = index.code.loop_around(head) if head is not None else None
+    head = _line(items[start]) or 0
+    loop = index.code.loop_around(head)
     while loop is not None and start > 0 and loop.lineno < (_line(items[start - 1]) or 0) < head:
         start -= 1
     return start

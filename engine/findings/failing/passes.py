@@ -360,7 +360,7 @@ def saved_changed(case: Case) -> Finding:
     alike = [one for one in stale if sizes(diagnosis.tensors[one[1].tensor or ""].shape) == shape] or stale
     only_if(alike)
     node, saved, changer = max(alike, key=lambda one: int(one[0].sequence_nr or 0))  # the engine takes the newest first
-    saver = diagnosis.op_of_node(node.id)
+    saver = _saver(diagnosis, node)
     layers = _layers(diagnosis, saver, changer.op)
     record = diagnosis.tensors[saved.tensor or ""]
     is_update = changer.op is None or diagnosis.is_tracked_leaf(diagnosis.identity(record.base or record.id))
@@ -380,6 +380,7 @@ def saved_changed(case: Case) -> Finding:
         "is_step": str(int(changer.op is None)),
         "changed_line": line(changer.span),
         "line": line(failed.span),
+        "again_line": line(_first_to_repeat(diagnosis, (one[0] for one in stale), changer.span)),
         "saved_version": expected or str(saved.version),
         "version": version,
     }
@@ -388,6 +389,33 @@ def saved_changed(case: Case) -> Finding:
     fix = _elsewhere(case.code, changer.span) if is_whole and not is_update else ()
     tensors = (diagnosis.tensors.get(saved.tensor or ""),)
     return replace(case.finding(code, said, span=changer.span, tensors=tensors, fix=fix), nodes=(node.id,))
+
+
+def _saver(diagnosis: Diagnosis, node: Node) -> Op | None:
+    """The op that made a node, or the node that it is a derivative of."""
+    while node.op is None and node.made_by is not None and node.made_by in diagnosis.nodes:
+        node = diagnosis.nodes[node.made_by]
+    return diagnosis.op_of_node(node.id)
+
+
+def _first_to_repeat(diagnosis: Diagnosis, stale: Iterable[Node], changed: Span | None) -> Span | None:
+    """Where to begin again once values have changed: what first saved one, or what called the module or function that
+    did, as seen from the place of the change."""
+    savers = [saver for node in stale if (saver := _saver(diagnosis, node)) is not None]
+    first = min(savers, key=lambda op: diagnosis.op_at[op.id], default=None)
+    if first is None:
+        return None
+    call = diagnosis.call_around(first)
+    span = call.span if call is not None and call.span is not None else first.span
+    code = diagnosis.code
+    writer = code.at(changed)
+    seen = set(code.around(writer)) if writer is not None else set()
+    while (node := code.at(span)) is not None and (around := code.function(node)) is not None and around not in seen:
+        seen.add(around)
+        if (only := code.only_call(around)) is None:
+            break
+        span = code.span(only)
+    return span
 
 
 def _root(case: Case, failed: Pass) -> dict[str, str]:

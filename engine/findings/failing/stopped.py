@@ -30,7 +30,8 @@ def stopped(diagnosis: Diagnosis) -> Iterator[Finding]:
         asserted = isinstance(case.statement, ast.Assert)
         yield case.finding("assertion_failed" if asserted else "raised_by_program", given)
     elif not values:
-        yield case.finding("line_stopped", given)
+        parts = [one for one in ast.walk(case.statement) if isinstance(one, ast.Call)] if case.statement else []
+        yield case.finding("line_stopped", given, is_one=str(int(len(parts) == 1)))
     elif case.op is not None:
         yield case.finding("op_refused", given)
     else:

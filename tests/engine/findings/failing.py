@@ -177,7 +177,19 @@ AUTOGRAD: dict[str, list[Row]] = {
         Row(
             W
             + "opt = torch.optim.SGD([w], lr=.1)\na = (w * w).sum()\nb = (w * w * 2).sum()\na.backward()\nopt.step() #<\nb.backward()\n",
-            {"name": "w", "change": "opt.step()"},
+            {"name": "w", "change": "opt.step()", "root": "b", "again_line": "8"},
+        ),
+        Row(
+            "net = nn.Sequential(nn.Linear(2, 4), nn.Tanh(), nn.Linear(4, 2))\nopt = torch.optim.SGD(net.parameters(), lr=.1)\nout = net(torch.ones(5, 2))\n"
+            "a, b = out[:, 0].pow(2).mean(), out[:, 1].pow(2).mean()\na.backward(retain_graph=True)\nopt.step() #<\nb.backward()\n",
+            {"name": "net.2.weight", "root": "b", "root_line": "8", "again_line": "7"},
+        ),
+        Row(
+            "def f(p):\n    return (p[0] ** 2 * p[1] ** 3).sum()\n"
+            + W
+            + "g, = torch.autograd.grad(f(w), w, create_graph=True)\n"
+            "with torch.no_grad():\n    w += g #<\npenalty = g.pow(2).sum()\npenalty.backward()\n",
+            {"root": "penalty", "saved_line": "6", "again_line": "8", "is_step": "0"},
         ),
         Row(
             "net = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 1))\nadam = torch.optim.Adam(net.parameters())\nout = net(torch.ones(1, 2))\nout.sum().backward(retain_graph=True)\nadam.step() #<\nout.sum().backward()\n",
@@ -188,7 +200,7 @@ AUTOGRAD: dict[str, list[Row]] = {
             "        self.optimizers = [torch.optim.Adam(net.parameters()) for net in (self.q1, self.q2, self.actor)]\n    def train(self, x):\n"
             "        policy_loss = -torch.min(self.q1(self.actor(x)), self.q2(self.actor(x))).mean()\n        losses = [self.q1(x).mean(), self.q2(x).mean(), policy_loss]\n"
             "        for optimizer, loss in zip(self.optimizers, losses):\n            loss.backward()\n            optimizer.step() #<\nAgent().train(torch.ones(3, 2))\n",
-            {"name": "self.q2.weight", "root": "policy_loss", "root_line": "10", "change": "optimizer.step()"},
+            {"name": "self.q2.weight", "root": "policy_loss", "again_line": "10", "change": "optimizer.step()"},
         ),
         Row(
             "net = nn.Sequential(nn.Linear(3, 5), nn.Tanh(), nn.Linear(5, 1))\nloss = net(torch.ones(4, 3)).pow(2).mean()\nwith torch.no_grad():\n    for p in net.parameters():\n        p.clamp_(-0.1, 0.1) #<\nloss.backward()\n",

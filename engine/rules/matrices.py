@@ -16,11 +16,11 @@ MATRICES: list[Rule] = [
     Rule("AddmmBackward0", x + Symbol("mat1") @ Symbol("mat2"),
          {"self": g, "mat1": g @ Symbol("mat2").T, "mat2": Symbol("mat1").T @ g},
          letters={"self": "b", "mat1": "X", "mat2": "W", "result": "Y"}, only={"alpha": "1", "beta": "1"},
-         zh="输入乘矩阵，加偏置：输入得到梯度乘以矩阵的转置，矩阵得到输入的转置乘以梯度（`nn.Linear` 的 `weight` 存的是这个矩阵的"
-            "转置）；偏置得到梯度，被广播过就沿批次求和。",
-         en="The input times a matrix, plus a bias: the input gets the gradient times the matrix transposed, the matrix "
-            "gets the input transposed times the gradient (the `weight` of `nn.Linear` is that matrix transposed); the "
-            "bias gets the gradient, summed over the rows it was added to."),
+         zh="输入乘矩阵，加偏置：输入得到梯度乘以矩阵的转置，矩阵得到输入的转置乘以梯度"
+            "（`nn.Linear` 的 `weight` 存的是这个矩阵的转置）；偏置得到梯度，被广播过就沿批次求和。",
+         en="The input times a matrix, plus a bias: the input gets the gradient times the matrix transposed, the "
+            "matrix gets the input transposed times the gradient (the `weight` of `nn.Linear` is that matrix "
+            "transposed); the bias gets the gradient, summed over the rows it was added to."),
     Rule("MvBackward0", x @ Symbol("vec"), {"self": f("outer", g, Symbol("vec")), "vec": x.T @ g},
          letters={"self": "A", "vec": "v", "result": "y"}, source=YAML,
          zh="矩阵得到梯度与向量的外积，向量得到矩阵的转置乘以梯度。",

@@ -53,7 +53,7 @@ def nodes_of(result: torch.Tensor) -> set[str]:
 
 
 def test_every_type_with_a_sentence_is_asked_about() -> None:
-    assert set(SAID) == {"slope", "emb", "nowhere"}
+    assert set(SAID) == {"slope", "emb", "nowhere", "rnn"}
     assert SAID["slope"] == sorted(EACH)
 
 
@@ -86,3 +86,23 @@ def test_backward_raises_where_there_is_no_derivative() -> None:
     assert nodes_of(result) & set(SAID["nowhere"])
     with pytest.raises(RuntimeError, match="not implemented"):
         torch.autograd.backward(result.sum())
+
+
+def test_a_whole_sequence_is_one_node_whose_weights_get_the_sum_over_its_time_steps() -> None:
+    layer, sequence = torch.nn.LSTM(2, 3), torch.randn(4, 1, 2)
+    states, _ = layer(sequence)
+    assert nodes_of(states) & set(SAID["rnn"])
+    torch.autograd.backward(states.sum())
+    turns = [[weight.detach().requires_grad_() for weight in layer.parameters()] for _ in sequence]
+    h, c = torch.zeros(1, 3), torch.zeros(1, 3)
+    total = torch.zeros(())
+    for x, (into, back, bias, other) in zip(sequence, turns, strict=True):
+        i, f, g, o = (x @ into.T + h @ back.T + bias + other).chunk(4, dim=1)
+        c = f.sigmoid() * c + i.sigmoid() * g.tanh()
+        h = o.sigmoid() * c.tanh()
+        total = total + h.sum()
+    torch.autograd.backward(total)
+    for weight, *each in zip(layer.parameters(), *turns, strict=True):
+        assert weight.grad is not None
+        grads = [turn.grad for turn in each if turn.grad is not None]
+        torch.testing.assert_close(weight.grad, torch.stack(grads).sum(0))

@@ -23,9 +23,9 @@ def tensor_names(
     `paths` those of modules."""
     names = {ids.tensor[number]: tuple(later.names) for number, later in recorded.later_words.items()}
     for tensor, name in chain(_member_names(recorded, ids, paths), written):
-        known = names.get(tensor)
-        if known is None:
-            names[tensor] = (name,)
+        known = names.get(tensor, ())
+        if known and "[" in known[0] and name.isidentifier() and _has_node(recorded, tensor):
+            names[tensor] = (name, *(other for other in known if other != name))
         elif name not in known:
             names[tensor] = (*known, name)
     shared: dict[str, tuple[str, ...]] = {}
@@ -39,6 +39,14 @@ def tensor_names(
             if leaf and accumulation.after is not None:
                 _name_gradient(shared, _first(recorded, ids, accumulation.after), f"{leaf[0]}.grad")
     return shared
+
+
+def _has_node(recorded: Recorded, tensor: str) -> bool:
+    """Whether autograd recorded what made it: what it was called there comes before the list it stands in at the
+    end."""
+    number = number_of(tensor)
+    seen, later = recorded.tensors.get(number), recorded.later_words.get(number)
+    return bool((seen and seen.node) or (later and later.node))
 
 
 def _name_gradient(shared: dict[str, tuple[str, ...]], gradient: str | None, name: str) -> None:

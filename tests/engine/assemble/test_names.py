@@ -67,6 +67,17 @@ def test_long_expressions_that_begin_alike_are_told_by_both_ends(engine: LocalEn
     ]
 
 
+def test_a_result_put_into_a_list_later_keeps_the_name_it_was_made_with(engine: LocalEngine) -> None:
+    trace = run(
+        engine,
+        "x = torch.ones(2, requires_grad=True)\nhistory, weights = [], []\nfor i in range(2):\n"
+        "    w = torch.zeros(2, requires_grad=True)\n    weights.append(w)\n"
+        "    loss = (x * w).sum()\n    history.append(loss)\n",
+    )
+    assert names(trace, "sum") == [("loss", "history[0]"), ("loss", "history[1]")]
+    assert names(trace, "zeros") == [("weights[0]", "w"), ("weights[1]", "w")], "leaves live on in their list"
+
+
 def test_what_a_layer_makes_before_its_result_is_not_called_like_it(engine: LocalEngine) -> None:
     trace = run(engine, "lstm = nn.LSTM(2, 3)\nout, (h, c) = lstm(torch.ones(4, 1, 2))\n")
     assert [op.called for op in trace.ops if op.name in ("zeros", "lstm")] == ["zeros", "zeros", ""]

@@ -45,6 +45,15 @@ test('a node that a visit sends to is told by its type where it has the name of 
   ])
 })
 
+test('what worked inside a call is told with the call', () => {
+  const { trace } = load('scalar_expression')
+  const tensors = trace.tensors.map((tensor) => ({ ...tensor, names: [] }))
+  const ops = trace.ops.map((op) => (op.name === 'pow' ? { ...op, called: 'pow', inside: true } : op))
+  const of = new TraceIndex({ ...trace, ops, tensors } as Trace)
+  const step = trace.timeline.findIndex(({ op }) => of.op(op)?.name === 'pow') + 1
+  expect(tell(of, step, words('en')).text).toBe('Compute x ** 2 · pow:')
+})
+
 test('of a node with several results a visit sends to the one that the edge is of', () => {
   const { trace } = load('scalar_expression')
   const [power, triple] = ['PowBackward0', 'MulBackward0'].map(

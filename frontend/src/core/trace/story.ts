@@ -123,7 +123,11 @@ function oneLine(text: string): string {
 function tellOp(index: TraceIndex, step: Step, t: Words): Told {
   const op = index.op(step.op)
   if (!op) return told('')
-  const name = opName(index, op)
+  const own = opName(index, op)
+  // What worked inside a call of no module, as the `+` of `sum(xs)`.
+  const name = op.inside && own === op.name && !op.module
+    ? `${codeAt(index.trace.program.code, op.span, 28)} · ${own}`
+    : own
   if (isEnough(index, op)) return told(t('step.call_enough', { name }), '', 'plain')
   if (op.raised) return told(t('step.op_raised', { name }), '', 'error')
   const result = index.tensor(op.outputs[0] ?? (op.name === 'item' ? op.inputs[0] : undefined))

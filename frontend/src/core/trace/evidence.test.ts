@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Finding } from '../../api/types'
+import type { Finding, Trace } from '../../api/types'
 import { load } from '../fixtures/load'
 import { TraceIndex } from './trace-index'
 import { evidenceOf, shapesUnderEachOther } from './evidence'
@@ -26,7 +26,9 @@ test('a cut shows what goes into it and what comes out, named or not, and the le
   const tensors = trace.tensors.map((tensor) => ({
     ...tensor, grad: null, names: tensor.id === outputs[0] ? [] : tensor.names ?? [],
   }))
-  const rows = evidenceOf(new TraceIndex({ ...trace, tensors }), { ...finding('cut_by_detach', 'x'), span: span! })
+  const passes = trace.passes.map((pass) => ({ ...pass, accumulations: [] }))
+  const cut = new TraceIndex({ ...trace, tensors, passes })
+  const rows = evidenceOf(cut, { ...finding('cut_by_detach', 'x'), span: span! })
   expect(rows.map(({ what, is, wrong }) => [what, is, wrong])).toEqual([
     ['square.grad_fn', 'PowBackward0', false], ['square.requires_grad', 'True', false],
     ['square.detach().grad_fn', 'None', false], ['square.detach().requires_grad', 'False', true],
@@ -67,6 +69,15 @@ test('of a tensor with one bad number the number is shown', () => {
   ])
 })
 
+test('numbers that are not finite are shown', () => {
+  const [x] = finding('softmax_of_masked_row', 'x').tensors!
+  const data = ['-inf', 1, '-inf']
+  const tensors = index.trace.tensors.map((tensor) => (tensor.id === x ? { ...tensor, shape: [3], data } : tensor))
+  const masked = new TraceIndex({ ...index.trace, tensors } as Trace)
+  const [row] = evidenceOf(masked, finding('softmax_of_masked_row', 'x'))
+  expect(row!.is).toBe('3 float32 · [−Inf, 1, −Inf]')
+})
+
 test('what the program gave no name proves nothing', () => {
   const nameless = index.trace.tensors.find((tensor) => (tensor.names ?? []).length === 0)!
   expect(evidenceOf(index, { ...finding('dtype_mismatch'), tensors: [nameless.id, 't999'] })).toEqual([])
@@ -101,6 +112,15 @@ test('a value that was changed is shown before and after', () => {
 })
 
 const trained = new TraceIndex(load('accumulation').trace)
+
+test('what an optimizer does not know is shown by what it does change', () => {
+  const { trace } = trained
+  const step = { id: 'u90', kind: 'step', variable: 'opt', changes: [{ name: 'v', before: 't1', after: 't2' }] }
+  const timeline = [...trace.timeline, { kind: 'update', update: step.id }]
+  const known = new TraceIndex({ ...trace, updates: [...trace.updates, step], timeline } as Trace)
+  const found = { ...finding('not_in_optimizer'), tensors: [trace.tensors[0]!.id], parameters: { optimizer: 'opt' } }
+  expect(evidenceOf(known, found).map(({ what, is }) => [what, is])).toEqual([['opt.step()', 'v']])
+})
 
 test('a missing zero_grad is shown by the sum in .grad, not by the values of the leaf', () => {
   const { pass, accumulation } = trained.trace.passes

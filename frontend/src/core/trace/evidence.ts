@@ -2,6 +2,7 @@
 
 import type { Finding, Tensor } from '../../api/types'
 import { formatShape } from '../words/format'
+import { nonFinite } from '../words/display'
 import type { TraceIndex } from './trace-index'
 import { brief, ownerName, tensorName } from './naming'
 
@@ -18,6 +19,8 @@ const MOST_TENSORS = 6
 /** Findings about who gets a gradient; what the tensors are to autograd proves them. */
 const ABOUT_TRACKING =
   /^cut_by_|^grad_(none|of|asked)|^nothing_requires_grad|^leaf_|untracked|^(unused|frozen|parameters)_|requires_grad|^not_a_leaf|^not_in_optimizer|^optimizer_|^number_wrapped|^tensor_of_tensors/
+/** Those in which leaves got none. */
+const WITHOUT_GRADIENT = /^cut_by_|^leaf_recreated|^grad_none|^unused_/
 const ABOUT_VALUES =
   /^saved_(changed|tensor|value)|nan|^first_inf|^(log|root|division)_|^masked_by_zero|dead|overflow|fraction|saturated|^diverged|^grows_/
 /** Findings about gradients that were added to those of an earlier pass. */
@@ -29,10 +32,11 @@ export function evidenceOf(index: TraceIndex, finding: Finding): Evidence[] {
   const named = tensors.filter((tensor) => (tensor.names ?? []).length > 0).slice(0, MOST_TENSORS)
   const rows = [...cutAt(index, finding), ...named].flatMap((tensor): Evidence[] => {
     const name = ownerName(index, tensor)
+    if (finding.code === 'not_in_optimizer') return []
     if (ABOUT_SUMS.has(finding.code)) return addedTo(index, tensor, finding)
     if (finding.code === 'zero_grad_before_step') return clearedBefore(index, tensor, finding)
     if (ABOUT_TRACKING.test(finding.code)) {
-      if (finding.code.startsWith('cut_by_') && tensor.is_leaf !== false && tensor.requires_grad && !tensor.grad)
+      if (WITHOUT_GRADIENT.test(finding.code) && isWithout(index, tensor))
         return [{ what: `${name}.grad`, is: 'None', values: [], wrong: true }]
       const type = tensor.grad_fn ? (index.node(tensor.grad_fn.node)?.type ?? '') : 'None'
       return [
@@ -44,7 +48,8 @@ export function evidenceOf(index: TraceIndex, finding: Finding): Evidence[] {
       ]
     }
     const shape = `${formatShape(tensor.shape)} ${tensor.dtype}`
-    if (tensor.shape.length > 0 && !ABOUT_VALUES.test(finding.code))
+    const { nan, inf } = nonFinite(tensor)
+    if (tensor.shape.length > 0 && nan + inf === 0 && !ABOUT_VALUES.test(finding.code))
       return [{ what: name, is: shape, values: [], wrong: false }]
     const { cell = name, value: is = '', place = '' } = finding.parameters ?? {}
     if (place && tensor.id === finding.tensors?.[0]) return [{ what: cell, is, values: [tensor.id], wrong: true }]
@@ -52,6 +57,7 @@ export function evidenceOf(index: TraceIndex, finding: Finding): Evidence[] {
     const shown = `${shape} · ${[...new Set(states.map((state) => brief(state)))].join(' → ')}`
     return [{ what: name, is: shown, values: states.map(({ id }) => id), wrong: false }]
   })
+  if (finding.code === 'not_in_optimizer') rows.push(...steppedBy(index, finding))
   return rows.filter((row, at) => rows.findIndex((other) => other.what === row.what && other.is === row.is) === at)
 }
 
@@ -65,6 +71,21 @@ function cutAt(index: TraceIndex, { code, span, tensors = [] }: Finding): Tensor
   const given = tracked.find(({ id }) => tensors.includes(id)) ?? tracked[0]
   const made = index.tensor(op?.outputs[0])
   return given && made && !made.requires_grad ? [given, made] : []
+}
+
+/** Whether a leaf has no gradient, and no pass gave it one. */
+function isWithout(index: TraceIndex, { id, is_leaf, requires_grad, grad }: Tensor): boolean {
+  return is_leaf !== false && !!requires_grad && !grad && !index.accumulationsOf.has(index.identity(id))
+}
+
+/** What the optimizer of a finding changes, at its last step: the parameters it does know. */
+function steppedBy(index: TraceIndex, { parameters }: Finding): Evidence[] {
+  const at = index.updatesInOrder.findLast(
+    ({ update }) => update.kind === 'step' && update.variable === parameters?.optimizer,
+  )
+  const names = at?.update.changes.map(({ name, before }) => name || tensorName(index, index.tensor(before))) ?? []
+  const is = [...names.slice(0, MOST_TENSORS), ...(names.length > MOST_TENSORS ? ['…'] : [])].join(', ')
+  return is ? [{ what: `${parameters?.optimizer}.step()`, is, values: [], wrong: false }] : []
 }
 
 /** What `zero_grad` took from a leaf. */

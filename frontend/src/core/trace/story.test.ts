@@ -45,6 +45,18 @@ test('a node that a visit sends to is told by its type where it has the name of 
   ])
 })
 
+test('a write in place is told once, by what it changed', () => {
+  const { trace } = load('scalar_expression')
+  const pow = trace.ops.find(({ name }) => name === 'pow')!
+  const update = { id: 'u90', kind: 'data', op: pow.id, changes: [{ name: 'x', before: 't1', after: 't1' }] }
+  const at = trace.timeline.findIndex(({ op }) => op === pow.id)
+  const timeline = trace.timeline.toSpliced(at + 1, 0, { kind: 'update', update: update.id, op: pow.id })
+  const ops = trace.ops.map((op) => (op === pow ? { ...op, in_place: true } : op))
+  const of = new TraceIndex({ ...trace, ops, timeline, updates: [update] } as Trace)
+  expect(tell(of, at + 1, words('en'))).toMatchObject({ text: 'Compute x ** 2', value: '' })
+  expect(tell(of, at + 2, words('en')).value).toBe('2 → 2')
+})
+
 test('what worked inside a call is told with the call', () => {
   const { trace } = load('scalar_expression')
   const tensors = trace.tensors.map((tensor) => ({ ...tensor, names: [] }))

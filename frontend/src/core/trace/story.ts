@@ -135,6 +135,9 @@ function tellOp(index: TraceIndex, step: Step, t: Words): Told {
   const asked = [op.inputs, op.outputs].map((ids) => ids.some((id) => index.tensor(id)?.requires_grad))
   const isOff = (op.grad_mode ?? 'grad') !== 'grad'
   const recorded = op.nodes.length > 0 || (!asked[0] && !isOff) || asked[1]
+  // The step after it tells what the write changed.
+  if (index.trace.timeline[index.stepOfOp.get(op.id) ?? 0]?.op === op.id)
+    return told(t('step.op', { name: codeOf(index, op) }).replace(/[:：]$/, ''))
   const isPut = op.name === 'setitem'
   const text = op.in_place
     ? t('step.update.in_place', { name: isPut ? codeOf(index, op) : name })

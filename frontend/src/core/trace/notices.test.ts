@@ -11,3 +11,11 @@ test('steps before an error are below where some are drawn', () => {
   expect(said('en', graph.boxes)).toBe(`Line ${line} raised an error. Every step before it is below.`)
   expect([said('en', []), said('zh', [])]).toEqual([`Line ${line} raised an error.`, `第 ${line} 行出错。`])
 })
+
+test.each([
+  ['en', 'Only 14,000 operations were recorded (the limit on operations).'],
+  ['zh', '只记录了 14\u202f000 个运算（到了运算数的上限）。'],
+] as const)('a limit that was reached has its name in %s', (lang, said) => {
+  const trace = { ...load('detach').trace, truncated: [{ what: 'ops', limit: 'ops', kept: 14_000 }] }
+  expect(notices(trace, null, words(lang), lang).map(({ text }) => text)).toEqual([said])
+})

@@ -20,7 +20,7 @@ export function notices(trace: Trace | null, graph: Graph | null, t: Words, lang
     if (limit === 'sample') continue
     const key = `truncated.${what}`
     if (what !== 'values' && t.has(key))
-      found.push({ text: t(key, { kept: grouped(kept, lang), limit }), tone: 'note' })
+      found.push({ text: t(key, { kept: grouped(kept, lang), limit: limitName(limit, t) }), tone: 'note' })
   }
   const sampled = sample(trace, t, lang)
   if (sampled) found.push(sampled)
@@ -29,6 +29,10 @@ export function notices(trace: Trace | null, graph: Graph | null, t: Words, lang
   if (trace.nodes.length === 0 && trace.status !== 'failed' && !trace.tensors.some((tensor) => tensor.requires_grad))
     found.push({ text: t('state.no_graph'), tone: 'plain' })
   return found
+}
+
+function limitName(limit: string, t: Words): string {
+  return t.has(`limit.${limit}`) ? t(`limit.${limit}`) : limit
 }
 
 /** Which passes of a long loop were kept: all of the first, then a sample. */
@@ -58,9 +62,7 @@ function ending(trace: Trace, graph: Graph | null, t: Words, lang: Lang): Notice
     return { text: t('state.limited_time', { s: trace.limits.wall_s, steps }), tone: 'note', ...at }
   if (trace.status === 'limited')
     return {
-      text: t('state.limited', {
-        limit: t.has(`limit.${failure.limit}`) ? t(`limit.${failure.limit}`) : failure.type, steps,
-      }),
+      text: t('state.limited', { limit: limitName(failure.limit ?? failure.type, t), steps }),
       tone: 'note',
       ...at,
     }

@@ -680,7 +680,8 @@ SHAPES: dict[str, list[Row]] = {
             {"samples": "8", "targets": "6", "each": "20", "width": "15", "given": "x"},
         ),
         Row(
-            NET + "    def __init__(self):\n        super().__init__()\n        self.conv, self.fc = nn.Conv2d(1, 2, 3, padding=1), nn.Linear(2 * 4 * 4, 3)\n"
+            NET
+            + "    def __init__(self):\n        super().__init__()\n        self.conv, self.fc = nn.Conv2d(1, 2, 3, padding=1), nn.Linear(2 * 4 * 4, 3)\n"
             "    def forward(self, x):\n        x = self.conv(x).relu()\n        x = x.reshape(-1, 2 * 4 * 4) #<\n        return self.fc(x)\n"
             "nn.NLLLoss()(Net()(torch.ones(8, 1, 6, 6)).log_softmax(1), torch.zeros(8, dtype=torch.long))\n",
             {"samples": "18", "targets": "8", "sizes": "2×6×6"},
@@ -1201,7 +1202,11 @@ NAMES: dict[str, list[Row]] = {
         ),
     ],
     "keys_taken_for_model": [
-        Row("net = nn.Linear(2, 2)\nnet = net.load_state_dict(net.state_dict()) #<\nnet(torch.ones(1, 2))\n", {"name": "net", "model": "net"}, True),
+        Row(
+            "net = nn.Linear(2, 2)\nnet = net.load_state_dict(net.state_dict()) #<\nnet(torch.ones(1, 2))\n",
+            {"name": "net", "model": "net"},
+            True,
+        ),
         Row(
             "def restored(state):\n    model = nn.Linear(2, 2)\n    loaded = model.load_state_dict(state) #<\n    return loaded\nrestored(nn.Linear(2, 2).state_dict()).eval()\n",
             {"name": "loaded", "model": "model"},

@@ -369,6 +369,8 @@ def saved_changed(case: Case) -> Finding:
     if old is not None and (old.turn or old.is_kept):
         code = "saved_changed_in_loop" if old.turn == "carried" else "saved_changed_since"
         layers = {"shared": old.name, "shared_line": line(old.place), "cut": old.detaching()}
+    elif is_update:
+        layers = {"again_line": line(_first_to_repeat(diagnosis, (one[0] for one in stale), changer.span))}
     name = _named(diagnosis, saved.tensor)
     said = {
         **layers,
@@ -380,7 +382,6 @@ def saved_changed(case: Case) -> Finding:
         "is_step": str(int(changer.op is None)),
         "changed_line": line(changer.span),
         "line": line(failed.span),
-        "again_line": line(_first_to_repeat(diagnosis, (one[0] for one in stale), changer.span)),
         "saved_version": expected or str(saved.version),
         "version": version,
     }

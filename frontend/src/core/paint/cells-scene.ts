@@ -2,7 +2,7 @@
 
 import type { Node, Op, Tensor, Visit } from '../../api/types'
 import { element, slopeAt } from '../trace/local'
-import { nodeName, tensorName } from '../trace/naming'
+import { edgeName, tensorName } from '../trace/naming'
 import { gradientLetter } from '../trace/rule-letters'
 import type { TraceIndex } from '../trace/trace-index'
 import { formatShape, textWidth } from '../words/format'
@@ -70,10 +70,9 @@ export function subjectOfSum(index: TraceIndex, node: Node, visit: Visit, slot: 
   const origins = left && visit.entered.length === 1 ? summedOrigins(visit, slot, left) : null
   const whole = visit.reduced?.find((reduced) => reduced.slot === slot)?.shape ?? []
   if (!arrived || !origins || arrived.shape.join() !== whole.join()) return null
-  const edge = node.edges[slot]
   return {
     op: null, inputs: [{ tensor: arrived, name: gradientLetter(index) }],
-    outputs: [{ tensor: left, name: `→ ${nodeName(index, index.node(edge?.to), edge?.input_nr)}` }], origins,
+    outputs: [{ tensor: left, name: `→ ${edgeName(index, node.edges[slot])}` }], origins,
     slope: (read) => slopeAt(index, visit, slot, read),
   }
 }

@@ -3,7 +3,7 @@
 import type { Argument, Box, Edge, Graph, HookCall, Node, Op, Reduction, Saved, Sum, Tensor } from '../../api/types'
 import { push, type TraceIndex, type VisitAt } from './trace-index'
 import type { Words } from '../words/sentences'
-import { codeOf, nameOf, nodeName, tensorName } from './naming'
+import { codeOf, edgeName, nameOf, tensorName } from './naming'
 import { isOwnName } from './own-name'
 import said from './said.json'
 
@@ -150,10 +150,7 @@ export function sentence(index: TraceIndex, box: Box, ruleWords: string | null, 
   }
   const node = index.node(box.node)
   const twice = node ? sameTwice(node) : null
-  if (node && twice) {
-    const { to, input_nr } = twice.edge
-    return t('say.same_twice', { name: nodeName(index, index.node(to), input_nr), n: twice.n })
-  }
+  if (twice) return t('say.same_twice', { name: edgeName(index, twice.edge), n: twice.n })
   if (node?.type === 'CopySlices') return t('say.copy_slices', { name })
   if (node?.type === BACKWARD_HOOK) return t('say.backward_hook')
   if (node?.custom) return t('say.custom')

@@ -77,13 +77,13 @@ function owner(name: string): string {
 const FEW_NAMES = 4
 
 /** The names of all that one call gave: `left, right`; of many the first and the last. */
-function nameOfAll(names: readonly string[]): string {
+function nameOfAll(names: readonly (string | undefined)[]): string {
   const each = [...new Set(names.filter(Boolean))]
   return each.length > FEW_NAMES ? `${each[0]!} … ${each.at(-1)!}` : each.join(', ')
 }
 
 export function opName(index: TraceIndex, op: Op): string {
-  return nameOfAll(op.outputs.map((id) => index.tensor(id)?.names?.[0] ?? '')) || codeOf(index, op)
+  return nameOfAll(op.outputs.map((id) => index.tensor(id)?.names?.[0])) || codeOf(index, op)
 }
 
 /** What a node computed, in the program's words: `y`, `y * y`, `fc.weight.T`; for a sink the leaf. The type of one that
@@ -92,10 +92,8 @@ export function opName(index: TraceIndex, op: Op): string {
 export function nodeName(index: TraceIndex, node: Node | undefined, outputNr?: number): string {
   if (!node) return ''
   if (node.variable) return tensorName(index, index.tensor(node.variable))
-  const { length } = node.outputs ?? []
-  const made = outputNr === undefined && length > 1
-    ? nameOfAll(Array.from({ length }, (_, nr) => nameOf(index, index.made(node.id, nr))))
-    : nameOf(index, index.made(node.id, outputNr))
+  const outputs = outputNr === undefined ? (node.outputs ?? [0]) : [0]
+  const made = nameOfAll(outputs.map((_, nr) => nameOf(index, index.made(node.id, outputNr ?? nr))))
   if (made || node.type !== 'TBackward0') return made || node.type
   const turned = index.node(node.edges[0]?.to)
   const name = nodeName(index, turned)
@@ -107,11 +105,15 @@ export function typeAndName(index: TraceIndex, node: Node | undefined): string {
   return [...new Set([node?.type ?? '', nodeName(index, node)])].join(' · ')
 }
 
+/** What an edge leads to: of a node with several results the one. */
+export function edgeName(index: TraceIndex, edge: Edge | undefined): string {
+  return nodeName(index, index.node(edge?.to), edge?.input_nr)
+}
+
 /** What a node sends to along an edge is called: by its type too where it has the sender's own name. */
 export function receiverName(index: TraceIndex, edge: Edge, from: Node | undefined): string {
-  const to = index.node(edge.to)
-  const name = nodeName(index, to, edge.input_nr)
-  return name === nodeName(index, from) ? typeAndName(index, to) : name
+  const name = edgeName(index, edge)
+  return name === nodeName(index, from) ? typeAndName(index, index.node(edge.to)) : name
 }
 
 /** `Mul` for `MulBackward0`: short enough for a mark on the timeline. */

@@ -7,7 +7,7 @@ import { fillingAt } from './filling'
 import { formatShape } from '../words/format'
 import type { TraceIndex } from './trace-index'
 import type { Words } from '../words/sentences'
-import { brief, codeAt, codeOf, nodeName, opName, passName, receiverName, tensorName } from './naming'
+import { brief, codeAt, codeOf, edgeName, nodeName, opName, passName, receiverName, tensorName } from './naming'
 import { batchAt, samplesOf } from './batches'
 import { isEnough } from './steps'
 
@@ -130,7 +130,8 @@ function tellOp(index: TraceIndex, step: Step, t: Words): Told {
     : own
   if (isEnough(index, op)) return told(t('step.call_enough', { name }), '', 'plain')
   if (op.raised) return told(t('step.op_raised', { name }), '', 'error')
-  const result = index.tensor(op.outputs[0] ?? (op.name === 'item' ? op.inputs[0] : undefined))
+  const given = op.name === 'item' ? op.inputs.slice(0, 1) : op.outputs
+  const results = given.flatMap((id) => index.tensor(id) ?? [])
   if (op.collective) return tellCollective(index, op, t)
   const asked = [op.inputs, op.outputs].map((ids) => ids.some((id) => index.tensor(id)?.requires_grad))
   const isOff = (op.grad_mode ?? 'grad') !== 'grad'
@@ -142,8 +143,7 @@ function tellOp(index: TraceIndex, step: Step, t: Words): Told {
   const text = op.in_place
     ? t('step.update.in_place', { name: isPut ? codeOf(index, op) : name })
     : t(op.inputs.length === 0 ? 'step.op_made' : recorded ? 'step.op' : 'step.op_ghost', { name })
-  const results = op.outputs.flatMap((id) => index.tensor(id) ?? [])
-  const value = isPut ? putBy(index, op) : results.length > 1 ? listed(results, brief) : result && brief(result)
+  const value = isPut ? putBy(index, op) : results[0] && listed(results, brief)
   return value ? told(text, value) : told(text.replace(/[:：]$/, ''))
 }
 
@@ -203,8 +203,7 @@ function tellBackward(index: TraceIndex, step: Step, t: Words): Told {
     return reduction
       ? told(
           t('step.reduce', {
-            name: nodeName(index, index.node(edge?.to), edge?.input_nr), axes: reduction.axes.join(t('step.and')),
-            n: reduction.axes.length,
+            name: edgeName(index, edge), axes: reduction.axes.join(t('step.and')), n: reduction.axes.length,
           }),
           `${reducedShapes(index, visit, reduction)}, ${numbers(index, visit.left[reduction.slot])}`,
           'gradient',

@@ -1739,8 +1739,13 @@ const stories = {
     await pull(page, line.locator('.cm-number'), 8)
     const once = await until(address, (hash) => hash !== second, 'the turned run')
     await pull(page, line.locator('.cm-number'), 8)
-    const twice = async () => [address(), await page.waitForTimeout(500), address()] // not a run on the way
-    const [turned] = await until(twice, ([then, , now]) => then === now && now !== once, 'the run it was turned to next')
+    const ranWith = async (hash) => {
+      const answer = await page.request.get(new URL(`/api/v1/runs/${runOf(hash).split('=')[1]}`, page.url()).href)
+      return (await answer.json()).program.code.split('\n')[2]
+    }
+    const then = async () => [address(), await ranWith(address()), await line.textContent()]
+    const isLast = ([hash, code, shown]) => hash !== once && code === shown // not a run on the way
+    const [turned] = await until(then, isLast, 'the run it was turned to next')
     await still(page)
     const text = await line.textContent()
     await page.goBack()
@@ -2412,7 +2417,7 @@ const stories = {
       await press(outer)
       await until(open, (found) => found.startsWith(outer), 'the outer group opened again')
       await page.goto(`file://${folder}/long.html?step=3`)
-      await page.getByRole('alert').filter({ hasText: 'its last 64 backward passes' }).waitFor()
+      await page.getByRole('alert').filter({ hasText: 'the last 64 backward passes' }).waitFor()
       await page.goto(`file://${folder}/long.html`)
       await page.waitForSelector('.gg-scene[aria-busy=false] .box', { state: 'attached' })
     } finally {

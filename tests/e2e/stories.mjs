@@ -1743,8 +1743,8 @@ const stories = {
       const answer = await page.request.get(new URL(`/api/v1/runs/${runOf(hash).split('=')[1]}`, page.url()).href)
       return (await answer.json()).program.code.split('\n')[2]
     }
-    const then = async () => [address(), await ranWith(address()), await line.textContent()]
-    const isLast = ([hash, code, shown]) => hash !== once && code === shown // not a run on the way
+    const then = async () => [address(), await ranWith(address()), await line.locator('.cm-number').textContent()]
+    const isLast = ([hash, code, number]) => hash !== once && code.endsWith(` ${number}`) // not a run on the way
     const [turned] = await until(then, isLast, 'the run it was turned to next')
     await still(page)
     const text = await line.textContent()
@@ -2613,8 +2613,11 @@ const stories = {
       const reduced = box(page, 'all_reduce')
       for (const rank of ['rank 0', 'rank 1']) await reduced.locator('text', { hasText: rank }).waitFor()
       await reduced.click({ position: { x: 40, y: 10 } })
-      const told = (await page.locator('.inspector tbody').allInnerTexts()).map((text) => text.split(/\s+/).filter(Boolean).join(' '))
-      same(told.join('; '), [['0', '−0.5 −1 −1.5'], ['1', '−5.5 −3.5 −3.5']].map(([rank, own]) => `rank ${rank} ${gave} ${own} ${got} −6 −4.5 −5`).join('; '), 'what the ranks exchanged')
+      const told = async () => (await page.locator('.inspector tbody').allInnerTexts())
+        .map((text) => text.split(/\s+/).filter(Boolean).join(' ')).join('; ')
+      const exchanged = [['0', '−0.5 −1 −1.5'], ['1', '−5.5 −3.5 −3.5']]
+        .map(([rank, own]) => `rank ${rank} ${gave} ${own} ${got} −6 −4.5 −5`).join('; ')
+      await until(told, (text) => text === exchanged, 'what the ranks exchanged')
     }
   },
 

@@ -1,4 +1,5 @@
-"""Which samples a step sees: the first batch again and again; rows and labels in different orders."""
+"""Which samples a step sees: the first batch again and again; rows, labels and lengths in
+different orders; what the parts of a split share."""
 
 import ast
 import re
@@ -137,7 +138,7 @@ def shuffled_apart(diagnosis: Diagnosis) -> Iterator[Finding]:
         )
 
 
-def shuffled_by_numpy(diagnosis: Diagnosis) -> Iterator[Finding]:
+def arrays_shuffled_apart(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`np.random.shuffle(images)` and then `np.random.shuffle(labels)`, which are handed over together."""
     code = diagnosis.code
     shuffles = [call for call in code.calls if called(call) == "shuffle" and len(plain_names(call.args)) == 1]
@@ -151,7 +152,7 @@ def shuffled_by_numpy(diagnosis: Diagnosis) -> Iterator[Finding]:
         later = (call for call in code.calls if call.lineno > second.lineno)
         if not is_seeded and any({one, other} <= {*names_read(call)} for call in later):
             yield diagnosis.warning(
-                "shuffled_by_numpy",
+                "arrays_shuffled_apart",
                 second,
                 name=one,
                 other=other,

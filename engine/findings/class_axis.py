@@ -1,4 +1,5 @@
-"""Classes looked for along the wrong axis: a softmax that runs over the batch instead, or over one score alone."""
+"""Classes looked for along the wrong axis: a softmax that runs over the batch instead, or over one
+score alone; and scores that all move alike before one."""
 
 import ast
 from collections.abc import Iterator, Sequence
@@ -238,7 +239,7 @@ def shifts_of_all_classes(diagnosis: Diagnosis) -> Iterator[Finding]:
 def _scaled_on(diagnosis: Diagnosis, op: str) -> Iterator[str]:
     """What multiplies or divides the result of an op by a number alone."""
     for taker in diagnosis.takers.get(diagnosis.ops[op].outputs[0], ()):
-        if taker.name in ("mul", "div") and len(taker.inputs) == 1:
+        if taker.name in ("mul", "div") and len(taker.inputs) == 1 and taker.outputs:
             yield taker.id
 
 

@@ -284,6 +284,10 @@ class Diagnosis(TraceIndex):
         maker = self.maker.get(tensor)
         return maker.inputs if maker is not None else ()
 
+    def made_outside(self, tensor: str) -> Iterator[str]:
+        """What was computed from a tensor outside the graph."""
+        return (made for taker in self.takers.get(tensor, ()) if not taker.nodes for made in taker.outputs)
+
     def makers_behind(self, tensors: Iterable[str]) -> Iterator[Op]:
         """The ops that led to some tensors, followed by autograd or not; of very many the nearest."""
         makers = (self.maker.get(tensor) for tensor in near(tensors, self.made_from))

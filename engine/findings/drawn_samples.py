@@ -2,7 +2,7 @@
 without a gradient."""
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 
 from engine.findings.diagnosis import Diagnosis, by_number, fed_by, line, near, times
 from engine.findings.losses import ELEMENTWISE_LOSSES
@@ -164,6 +164,9 @@ def samples_without_gradient(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`sample()` of a distribution whose mean is to be trained, where the loss is computed from the sample: the way
     through it is missing. What is scored with `log_prob`, or held against its mean by hand, needs none."""
     code = diagnosis.code
+    scored = [call for call in code.calls if called(call) == "log_prob"]
+    given = {each for call in scored for op in diagnosis.ops_at(code.span(call)) for each in op.inputs}
+    shapes = {diagnosis.tensors[each].shape for each in given}
     drawn: dict[ast.Attribute, tuple[Op, list[str]]] = {}
     for op in diagnosis.ops_named(("normal",)):
         call = code.call_at(op.span)
@@ -171,7 +174,7 @@ def samples_without_gradient(diagnosis: Diagnosis) -> Iterator[Finding]:
             continue
         behind = list(near(op.inputs, diagnosis.made_from)) if call.func not in drawn else []
         leaves = {diagnosis.identity(tensor) for tensor in behind if diagnosis.is_parameter(tensor)}
-        if leaves and not _is_scored(diagnosis, op) and _is_trained_from(diagnosis, op, behind, leaves):
+        if leaves and not _is_scored(diagnosis, op, shapes) and _is_trained_from(diagnosis, op, behind, leaves):
             drawn[call.func] = op, sorted(leaves, key=by_number)
     if drawn:
         op = next(iter(drawn.values()))[0]
@@ -191,7 +194,7 @@ def _is_trained_from(diagnosis: Diagnosis, sample: Op, behind: Sequence[str], le
     made = (tensor.grad_fn for tensor in map(diagnosis.tensors.get, behind) if tensor is not None)
     nodes = [fn.node for fn in made if fn is not None]
     passes = {diagnosis.visited[node] for node in nodes if node in diagnosis.visited}
-    found = near(sample.outputs, lambda tensor: _untracked_from(diagnosis, tensor))
+    found = near(sample.outputs, diagnosis.made_outside)
     takers = [taker for tensor in found for taker in diagnosis.takers.get(tensor, ())]
     used = {diagnosis.visited[node] for taker in takers for node in taker.nodes if node in diagnosis.visited}
     fed = {leaf for number in used for leaf in fed_by(diagnosis.trace.passes[number])}
@@ -199,19 +202,12 @@ def _is_trained_from(diagnosis: Diagnosis, sample: Op, behind: Sequence[str], le
     return bool(passes & used) or is_left or bool(fed.intersection(leaves))
 
 
-def _untracked_from(diagnosis: Diagnosis, tensor: str) -> Iterator[str]:
-    """What was computed from a tensor outside the graph."""
-    return (made for taker in diagnosis.takers.get(tensor, ()) if not taker.nodes for made in taker.outputs)
-
-
-def _is_scored(diagnosis: Diagnosis, sample: Op) -> bool:
+def _is_scored(diagnosis: Diagnosis, sample: Op, scored: Set[tuple[int, ...]]) -> bool:
     """Whether a sample is taken from the mean it was drawn around, so that a density is written out, or something of
-    its shape, as it may have been kept, is given to `log_prob`."""
+    its shape, as it may have been kept, is among the shapes that `log_prob` was given."""
     sources = {source for at in sample.inputs[:1] for source in (at, *diagnosis.made_from(at))}
     takers = (taker for output in sample.outputs for taker in diagnosis.takers.get(output, ()))
     if any(taker.name in ("sub", "rsub") and not sources.isdisjoint(taker.inputs) for taker in takers):
         return True
-    calls = [call for call in diagnosis.code.calls if called(call) == "log_prob"]
-    given = {each for call in calls for op in diagnosis.ops_at(diagnosis.code.span(call)) for each in op.inputs}
     shape = diagnosis.tensors[sample.outputs[0]].shape
-    return any((size := diagnosis.tensors[each].shape)[len(size) - len(shape) :] == shape for each in given)
+    return any(size[len(size) - len(shape) :] == shape for size in scored)

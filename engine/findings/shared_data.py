@@ -81,7 +81,8 @@ def kept_and_overwritten(diagnosis: Diagnosis) -> Iterator[Finding]:
             reads[diagnosis.identity(tensor)].append(op)
     for op in diagnosis.ops_named(("detach",)) if writes else ():
         kept, now = diagnosis.output_of(op), diagnosis.op_at[op.id]
-        later = [write for write in writes.get(kept.storage, ()) if diagnosis.op_at[write.id] > now] if kept else []
+        own = writes.get(kept.storage, ()) if kept is not None and kept.storage is not None else ()
+        later = [write for write in own if diagnosis.op_at[write.id] > now]
         if kept is None or not later or kept.id in map(diagnosis.identity, later[0].inputs):
             continue
         read = [one for one in reads[kept.id] if diagnosis.op_at[one.id] > diagnosis.op_at[later[0].id]]

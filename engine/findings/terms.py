@@ -179,15 +179,12 @@ def _slopes(diagnosis: Diagnosis, root: str) -> Iterator[tuple[Op, str, _Cut]]:
         is_free = maker is not None and not is_inside and not any(map(diagnosis.is_parameter, maker.inputs))
         return maker.inputs if maker is not None and is_free else ()
 
-    def taken(tensor: str) -> Iterator[str]:
-        return (made for taker in diagnosis.takers.get(tensor, ()) if not taker.nodes for made in taker.outputs)
-
     for tensor in near([root], outside) if diagnosis.given_by else ():
         pass_ = diagnosis.given_by.get(diagnosis.identity(tensor))
         if pass_ is None or pass_.create_graph or any(map(diagnosis.is_parameter, filter(None, pass_.inputs or ()))):
             continue
         trained = set(diagnosis.leaves_behind([root])).intersection(_parameters_of(diagnosis, pass_)) & diagnosis.held
-        takers = (taker for made in near([tensor], taken) for taker in diagnosis.takers.get(made, ()))
+        takers = (taker for made in near([tensor], diagnosis.made_outside) for taker in diagnosis.takers.get(made, ()))
         taker = next(filter(diagnosis.reaches_a_pass, takers), None)
         if trained and taker is not None:
             yield taker, tensor, _Cut("grad", min(trained, key=by_number), pass_.span)

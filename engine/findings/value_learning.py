@@ -1,4 +1,5 @@
-"""Value functions: targets and advantages that are trained although they are only to be aimed at."""
+"""Value functions: targets and advantages that are trained although they are only to be aimed at, and returns in the
+wrong order."""
 
 import ast
 from collections.abc import Iterator, Sequence

@@ -138,7 +138,7 @@ def shuffled_apart(diagnosis: Diagnosis) -> Iterator[Finding]:
         )
 
 
-def arrays_shuffled_apart(diagnosis: Diagnosis) -> Iterator[Finding]:
+def shuffled_by_numpy(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`np.random.shuffle(images)` and then `np.random.shuffle(labels)`, which are handed over together."""
     code = diagnosis.code
     shuffles = [call for call in code.calls if called(call) == "shuffle" and len(plain_names(call.args)) == 1]
@@ -152,7 +152,7 @@ def arrays_shuffled_apart(diagnosis: Diagnosis) -> Iterator[Finding]:
         later = (call for call in code.calls if call.lineno > second.lineno)
         if not is_seeded and any({one, other} <= {*names_read(call)} for call in later):
             yield diagnosis.warning(
-                "arrays_shuffled_apart",
+                "shuffled_by_numpy",
                 second,
                 name=one,
                 other=other,

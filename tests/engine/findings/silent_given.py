@@ -489,7 +489,7 @@ chances = torch.softmax(scores / 0.5, dim=1)
 print(scores.argmax(1))
 (chances[:, 0] - 1).pow(2).mean().backward()
 """, (("print(scores.argmax(1))", "print(scores.max())"), ("chances = torch.softmax(scores / 0.5, dim=1)", "chances = torch.softmax(1 / scores, dim=1)"))),
-    Pair("arrays_shuffled_apart", 8, """import numpy as np
+    Pair("shuffled_by_numpy", 8, """import numpy as np
 images = np.concatenate([np.random.randn(20, 3) + at for at in range(3)])
 labels = np.repeat(np.arange(3), 20)
 np.random.shuffle(images)
@@ -499,7 +499,7 @@ net = nn.Linear(3, 3)
 for x, y in torch.utils.data.DataLoader(data, batch_size=10):
     F.cross_entropy(net(x), y).backward()
 """, (("np.random.shuffle(images)\nnp.random.shuffle(labels)", "order = np.random.permutation(60); images, labels = images[order], labels[order]"), ("\nnp.random.shuffle(labels)", "\nnp.random.seed(0); np.random.shuffle(labels)"), ("np.random.shuffle(labels)", "np.random.shuffle(list(labels))"))),
-    Pair("arrays_shuffled_apart", 9, """import random
+    Pair("shuffled_by_numpy", 9, """import random
 def split(questions, answers):
     questions, answers = list(questions), list(answers)
     random.shuffle(questions)

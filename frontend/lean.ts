@@ -5,48 +5,41 @@ import { minify } from 'terser'
 import type { Plugin, Rolldown } from 'vite'
 
 /** Code for taking over HTML that a server rendered: it can only be left out when nothing seems to switch it on. */
-export const noHydration: Plugin = {
-  name: 'no-hydration',
-  apply: 'build',
-  transform: {
-    filter: { id: /svelte\/src\/internal\/client\/dom\/hydration\.js$/ },
-    handler: (code: string) =>
-      plain(
-        swapped(
-          swapped(code, 'export let hydrating = false', 'export const hydrating = false'),
-          'hydrating = value',
-          '',
-        ),
-      ),
-  },
-}
+export const noHydration = without('no-hydration', {
+  'dom/hydration': [['export let hydrating = false', 'export const hydrating = false'], ['hydrating = value', '']],
+})
 
-/** Waiting for promises while a component is drawn: an experiment of Svelte's that has to be asked for. */
-export const noAsync: Plugin = {
-  name: 'no-async',
-  apply: 'build',
-  transform: {
-    filter: { id: /svelte\/src\/internal\/client\/reactivity\/async\.js$/ },
-    handler: (code: string) => plain(swapped(code, 'if (async.length === 0 && pending.length === 0) {', 'if (true) {')),
-  },
-}
+/** Waiting for promises while a component is drawn, an experiment of Svelte's that has to be asked for, and values that
+ *  differ until the promise has come. */
+export const noAsync = without('no-async', {
+  'reactivity/async': [['if (async.length === 0 && pending.length === 0) {', 'if (true) {']],
+  'reactivity/batch': [
+    ['export let batch_values = null', 'export const batch_values = null'],
+    [/\tbatch_values = [^;]+;/g, ''],
+  ],
+})
+
+/** Signals that tell work that it is no longer wanted: nothing of ours asks for one. */
+export const noAborts = without('no-aborts', {
+  'reactivity/batch': [['effect.ac === null', 'true']],
+  'reactivity/effects': [['const controller = effect.ac', 'const controller = null']],
+  'reactivity/deriveds': [['e.teardown || e.ac', 'e.teardown'], ['e.ac !== null', 'false']],
+  runtime: [['reaction.ac !== null', 'false'], ['derived.ac !== null', 'false']],
+  constants: [['STALE_REACTION = new', 'STALE_REACTION = /* @__PURE__ */ new']],
+})
 
 /** The boundary around what is mounted, which waits and catches errors: nothing of ours says what to show then. */
-export const noBoundary: Plugin = {
-  name: 'no-boundary',
-  apply: 'build',
-  transform: {
-    filter: { id: /svelte\/src\/internal\/client\/render\.js$/ },
-    handler: (code: string) =>
-      plain(
-        swapped(
-          swapped(code, "import { boundary } from './dom/blocks/boundary.js'", UNBOUNDED),
-          'import { component_root',
-          'import { branch, component_root',
-        ),
-      ),
-  },
-}
+export const noBoundary = without('no-boundary', {
+  render: [
+    [
+      "import { boundary } from './dom/blocks/boundary.js'",
+      'const boundary = (place, _, draw) => branch(() => draw(place))',
+    ],
+    ['import { component_root', 'import { branch, component_root'],
+  ],
+  'reactivity/batch': [['effect.b?.is_pending', 'false']],
+  'error-handling': [['(effect.f & BOUNDARY_EFFECT) !== 0', 'false']],
+})
 
 /** Parts of a page that come and go slowly: those of an embed come and go at once. */
 export const noTransitions: Plugin = {
@@ -64,26 +57,36 @@ export const noTransitions: Plugin = {
 }
 
 /** What is drawn ahead, or beside what waits: in an embed each change is drawn before the next. */
-export const noForks: Plugin = {
-  name: 'no-forks',
-  apply: 'build',
-  transform: {
-    filter: { id: /svelte\/src\/internal\/client\/reactivity\/batch\.js$/ },
-    handler(code: string) {
-      const alone = FORKED.reduce((left, [from, to]) => swapped(left, from, to), code)
-      return plain(FORKING.reduce((left, name) => swapped(left, methodOf(left, name), ''), alone))
-    },
-  },
-}
+export const noForks = without('no-forks', {
+  'reactivity/batch': [
+    ['if (!this.#is_deferred()) this.discard()', 'this.#unlink()'],
+    ['if (this.#is_deferred())', 'if (false)'],
+    ['this.#find_earlier_batch()', 'null'],
+    [' || this.#skipped_branches.has(effect)', ''],
+    ['this.#deferred?.resolve()', ''],
+    ['if (this.#pending === 0 && ', 'if ('],
+    ['capture(source, value, is_derived = false) {', 'capture(source, value) { source.v = value; return;'],
+    [/\t(for \(const fn of )?this\.#(commit_callbacks|new_effects)\b.*;/g, ''],
+    [/\t(is_fork|current|previous|async_deriveds) = .*;/g, ''],
+    ...[
+      'skip_effect', 'unskip_effect', 'discard', 'increment', 'decrement', 'transfer_reactions', 'oncommit', 'ondiscard',
+      'settled',
+    ].map(methodOf),
+  ],
+  'reactivity/deriveds': [[/current_batch\?\.is_fork/g, 'false']],
+  'reactivity/sources': [['!batch.is_fork && ', '']],
+  runtime: [['current_batch?.is_fork', 'false']],
+})
 
 /** State that is written into, not replaced: an embed has none. Where it is given some it says so at once. */
-export const noDeepState: Plugin = {
-  name: 'no-deep-state',
-  transform: {
-    filter: { id: /svelte\/src\/internal\/client\/proxy\.js$/ },
-    handler: (code: string) => plain(swapped(code, PROXY, `${PROXY} ${REFUSE} return value;`)),
-  },
-}
+export const noDeepState = without('no-deep-state', {
+  proxy: [[
+    'export function proxy(value) {',
+    `export function proxy(value) {
+      if (Array.isArray(value) || value?.constructor === Object) throw new Error('use $state.raw');
+      return value;`,
+  ]],
+})
 
 /** Chunks are fetched by a module of ours, again where the network fails; Vite's does it once. */
 export const fetchedBy = (name: string, module: string): Plugin => ({
@@ -187,27 +190,27 @@ const SMALL = {
   compress: { passes: 3, unsafe: true, unsafe_arrows: true, unsafe_symbols: true },
 } as const
 
-const UNBOUNDED = 'const boundary = (place, _, draw) => branch(() => draw(place))'
-const PROXY = 'export function proxy(value) {'
-const REFUSE = "if (Array.isArray(value) || value?.constructor === Object) throw new Error('use $state.raw');"
+/** A module of Svelte's client, and what stands there, for what is to. */
+type Changes = Record<string, (readonly [from: string | RegExp, to: string])[]>
 
-const FORKED = [
-  ['if (!this.#is_deferred()) this.discard()', 'this.#unlink()'],
-  ['if (this.#is_deferred())', 'if (false)'],
-  ['this.#find_earlier_batch()', 'null'],
-  [' || this.#skipped_branches.has(effect)', ''],
-  ['this.#deferred?.resolve()', ''],
-  ['if (this.#pending === 0 && ', 'if ('],
-] as const
-const FORKING = [
-  'skip_effect', 'unskip_effect', 'discard', 'increment', 'decrement', 'transfer_reactions', 'ondiscard', 'settled',
-]
+function without(name: string, changes: Changes): Plugin {
+  const inside = 'svelte/src/internal/client/'
+  return {
+    name,
+    apply: 'build',
+    transform: {
+      filter: { id: new RegExp(`${inside}(${Object.keys(changes).join('|')})\\.js$`) },
+      handler(code: string, id: string) {
+        const module = id.slice(id.indexOf(inside) + inside.length, -'.js'.length)
+        return plain(changes[module]!.reduce((left, [from, to]) => swapped(left, from, to), code))
+      },
+    },
+  }
+}
 
 /** A method of Svelte's classes, whose lines begin with tabs. */
-function methodOf(code: string, name: string): string {
-  const found = new RegExp(`\\n\\t${name}\\([^]*?\\n\\t\\}\\n`).exec(code)
-  if (!found) throw new Error(`no longer in Svelte: ${name}()`)
-  return found[0]
+function methodOf(name: string): [RegExp, string] {
+  return [new RegExp(`\\n\\t${name}\\([^]*?\\n\\t\\}\\n`), '']
 }
 
 const PAUSE = 'export function pause_effect(effect, callback, destroy = true) {'
@@ -225,8 +228,9 @@ const BRANCHES = `export class BranchManager {
 }`
 
 /** Text of a version of Svelte that reads differently is not passed over. */
-function swapped(code: string, from: string, to: string): string {
-  if (!code.includes(from)) throw new Error(`no longer in Svelte: ${from}`)
+function swapped(code: string, from: string | RegExp, to: string): string {
+  const isThere = typeof from === 'string' ? code.includes(from) : code.search(from) >= 0
+  if (!isThere) throw new Error(`no longer in Svelte: ${from}`)
   return code.replace(from, to)
 }
 

@@ -1,6 +1,6 @@
 import { svelte } from '@sveltejs/vite-plugin-svelte'
 import { defineConfig } from 'vite'
-import { noAsync, noBoundary, noHydration } from './lean.ts'
+import { noAborts, noAsync, noBoundary, noHydration } from './lean.ts'
 
 // A page (playground or embed frame; build.mjs says which). `base` is the server's root; files under assets/ carry a
 // content hash.
@@ -9,6 +9,7 @@ export default defineConfig({
     svelte({ compilerOptions: { cssHash: ({ hash, css }) => `s${hash(css).slice(0, 4)}`, discloseVersion: false } }),
     noHydration,
     noAsync,
+    noAborts,
     noBoundary,
   ],
   build: { outDir: '../server/assets', target: 'es2022', modulePreload: { polyfill: false } },

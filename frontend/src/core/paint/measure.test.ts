@@ -1,8 +1,10 @@
 import { expect, it } from 'vitest'
-import type { Op, Tensor } from '../../api/types'
+import type { Box, Op, Tensor } from '../../api/types'
 import type { DrawnLink } from '../layout/fold'
 import { TOKENS } from './colour'
-import { ASIDE, cutText, forwardLabel, gradientLabel, LABEL, type Measure } from './measure'
+import {
+  ASIDE, cutText, forwardLabel, gradientLabel, gradientTag, LABEL, valueTag, type Measure,
+} from './measure'
 import { styleSheet } from './style'
 
 const tensor = (id: string, shape: number[], more: Partial<Tensor> = {}): Tensor =>
@@ -48,6 +50,15 @@ it('calls what cut a path by its name', () => {
   expect(told).toEqual(['set_grad_enabled(False)', 'inference_mode', 'item()'].map(
     (reason) => `graph.cut ${JSON.stringify({ reason })}`,
   ))
+})
+
+it('says which of several results the cells of a box hold', () => {
+  const split = measureOf({ outputs: ['t2', 't3'] }, tensor('t2', [2], { names: ['left'] }))
+  const box = (name: string) => ({ kind: 'op', op: 'o1', tensor: 't2', name }) as Box
+  expect([valueTag, gradientTag].map((tag) => tag(box('left, right'), split))).toEqual(['left', 'left'])
+  expect(valueTag(box('left'), split)).toBe('')
+  expect(valueTag(box('left'), measureOf({}, tensor('t2', [2], { names: ['left'] })))).toBe('')
+  expect(gradientTag({ kind: 'leaf', node: 'n1' } as Box, split)).toBe('.grad')
 })
 
 it('writes a norm beside a lane with as many digits as in a box', () => {

@@ -3,7 +3,7 @@
 import type { Box, Group, Tensor, Trace } from '../../api/types'
 import { brief, briefs, display, formatNorm, normOf, WAITING, word, type Display } from '../words/display'
 import { groupTitle, type DrawnLink, type Sheet, type Stub } from '../layout/fold'
-import { formatCount, formatShape, textWidth } from '../words/format'
+import { cutEnd, formatCount, formatShape, textWidth } from '../words/format'
 import { exchangesOf } from '../trace/collectives'
 import { isOwnName } from '../trace/own-name'
 import type { BoxPaint, Moment, Story } from './moment'
@@ -133,6 +133,20 @@ export function headOf(box: Box, measure: Measure, updated = false): Head {
   const isNamed = box.kind === 'op' && isOwnName(box.name)
   const [title, second] = isNamed ? [box.name, type] : [type, box.name]
   return parameters ? { title, aside: aside || second, right: parameters } : { title, aside, right: second }
+}
+
+/** Which of several results the cells of a box hold. */
+export function valueTag(box: Box, { story: { index } }: Measure): string {
+  const [name = ''] = index.tensor(box.tensor)?.names ?? []
+  return index.op(box.op)?.outputs[1] && box.name !== name ? cutEnd(name, ASIDE, 80) : ''
+}
+
+export function gradientTag(box: Box, measure: Measure): string {
+  return box.kind === 'leaf' ? (box.node ? '.grad' : '') : valueTag(box, measure)
+}
+
+export function tagWidth(tag: string): number {
+  return tag ? textWidth(tag, ASIDE) + 7 : 0
 }
 
 export function typeOf(box: Box, { spacious }: Measure): string {

@@ -14,8 +14,8 @@ import { gradientTint, type Shade } from './colour'
 import { icon, type IconName } from './icons'
 import type { Item, Mark } from './marks'
 import {
-  ASIDE, gradientLabel, HEAD, headOf, headOfGroup, isShared, keepsStrip, LABEL, STRIP, stripLabel, stripText, STUB,
-  stubGap, stubWidth, typeOf, type Head, type Measure, type StepNumbers,
+  ASIDE, gradientLabel, gradientTag, HEAD, headOf, headOfGroup, isShared, keepsStrip, LABEL, STRIP, stripLabel,
+  stripText, STUB, stubGap, stubWidth, tagWidth, typeOf, valueTag, type Head, type Measure, type StepNumbers,
 } from './measure'
 import type { BoxPaint, Cell, Moment, SeedPaint } from './moment'
 import { arrowUp, displayMarks, headText, iconMark, sayCell, type Tone } from './small-marks'
@@ -106,9 +106,11 @@ export class Painter {
     headText(marks, head, 25, 15.5, w - 25 - (isShared(box) ? 24 : 8), ghost, box.kind === 'leaf')
     const right = { ...body, x: w / 2, w: w / 2 }
     if (ghost) this.cell(marks, paint.gradient.kind === 'raised' ? paint.gradient : paint.value, body, 'ghost')
-    else this.cell(marks, paint.value, { ...body, w: w / 2 }, 'value')
-    if (box.kind === 'leaf' && box.node != null) this.gradCell(marks, paint, right)
-    else if (!ghost) this.cell(marks, paint.gradient, right, this.norms ? 'value' : 'gradient')
+    else this.cell(marks, paint.value, { ...body, w: w / 2 }, 'value', valueTag(box, this.measure))
+    if (!ghost) {
+      const tone = paint.trouble === 'cut' ? 'cut' : this.norms ? 'value' : 'gradient'
+      this.cell(marks, paint.gradient, right, tone, gradientTag(box, this.measure))
+    }
     const top = this.stubs(marks, box, body)
     if (steps)
       marks.push(...this.measure.spacious!.margins(paint, steps, { w, h, strip, top }, this.measure))
@@ -143,10 +145,11 @@ export class Painter {
     ]
     const body = { x: 0, y: HEAD, w, h: h - HEAD }
     this.tint(marks, paint.gradient, body, true)
-    this.rules(marks, w, h, 0, false)
+    const isWhole = paint.gradient.kind === 'blank'
+    this.rules(marks, w, h, 0, isWhole)
     marks.push(outline(paint, false, w, h), iconMark('icon', 'group', 7, 5, 13))
     headText(marks, head, 25, 15.5, w - 33, false, false)
-    this.cell(marks, paint.value, { ...body, w: w / 2 }, 'value')
+    this.cell(marks, paint.value, { ...body, w: isWhole ? w : w / 2 }, 'value')
     this.cell(marks, paint.gradient, { ...body, x: w / 2, w: w / 2 }, this.norms ? 'value' : 'gradient')
     if (seed) this.seed(marks, seed, w, h)
     return { ...place, kind: 'group', marks, label: `${head.title} ${head.aside}` }
@@ -197,7 +200,8 @@ export class Painter {
     else if (none) marks.push({ k: 'text', c: 'strip-label', x: w - 8, y: top + 13, s: none, a: 'end' })
   }
 
-  private cell(marks: Mark[], cell: Cell, area: Area, tone: Tone): void {
+  /** `tag`: what of several things the cell holds. */
+  private cell(marks: Mark[], cell: Cell, area: Area, tone: Tone, tag = ''): void {
     if (cell.kind === 'blank') return
     const shown = cell.kind === 'unknown'
       ? UNKNOWN
@@ -208,26 +212,14 @@ export class Painter {
           : cell.kind === 'none'
             ? NONE
             : display(cell.tensor)
-    const middle = area.x + area.w / 2
-    if (shown.kind === 'thumb') this.thumb(marks, shown, area)
-    else
-      displayMarks(
-        marks, shown, middle, area.y + area.h / 2,
-        cell.kind === 'none' ? 'none' : cell.kind === 'raised' ? 'cut' : tone,
-      )
-  }
-
-  private gradCell(marks: Mark[], paint: BoxPaint, area: Area): void {
-    const shown = paint.gradient.kind === 'tensor' ? display(paint.gradient.tensor) : NONE
     if (shown.kind === 'thumb') {
       this.thumb(marks, shown, area)
       return
     }
-    marks.push({ k: 'text', c: 'tag', x: area.x + 6, y: area.y + 11, s: '.grad' })
-    const middle = Math.max(area.x + area.w / 2, area.x + TAG + shown.width / 2)
+    if (tag) marks.push({ k: 'text', c: 'tag', x: area.x + 6, y: area.y + 11, s: tag })
     displayMarks(
-      marks, shown, middle, area.y + area.h / 2,
-      paint.gradient.kind === 'none' ? (paint.trouble === 'cut' ? 'cut' : 'none') : this.norms ? 'value' : 'gradient',
+      marks, shown, area.x + Math.max(area.w / 2, tagWidth(tag) + 8 + shown.width / 2), area.y + area.h / 2,
+      cell.kind === 'none' && tone !== 'cut' ? 'none' : cell.kind === 'raised' ? 'cut' : tone,
     )
   }
 
@@ -315,9 +307,6 @@ export class Painter {
   }
 
 }
-
-/** Width of the `.grad` tag in a leaf's right cell. */
-const TAG = 48
 
 interface Area {
   x: number

@@ -10,8 +10,8 @@ import type { LayoutGroup, LayoutInput, LayoutItem, LayoutLink, Size } from '../
 import { push } from '../trace/trace-index'
 import {
   ARROW, ASIDE, capsuleText, capsuleWidth, CAPTION, COLUMN, cutText, cutWidth, exchangedText, forwardLabel,
-  gradientLabel, HEAD, headOf, headOfGroup, keepsStrip, LABEL, LABEL_ROW, NAME, NARROWEST, STRIP, stripLabel,
-  stripText, stubsWidth, times, TITLE, type Head, type Measure,
+  gradientLabel, gradientTag, HEAD, headOf, headOfGroup, keepsStrip, LABEL, LABEL_ROW, NAME, NARROWEST, STRIP,
+  stripLabel, stripText, stubsWidth, tagWidth, times, TITLE, valueTag, type Head, type Measure,
 } from './measure'
 import { openingChoice } from '../layout/opening'
 
@@ -99,8 +99,8 @@ function boxItem(box: Box, measure: Measure): LayoutItem {
   const strip = keepsStrip(box, measure) ? STRIP : 0
   const widestCell = Math.max(
     30,
-    ...values.map((tensor) => display(tensor).width),
-    ...gradients.map((tensor) => display(tensor).width + (hasGrad ? 40 : 0)),
+    ...values.map((tensor) => display(tensor).width + tagWidth(valueTag(box, measure))),
+    ...gradients.map((tensor) => display(tensor).width + tagWidth(gradientTag(box, measure))),
     hasGrad ? 78 : 0,
   )
   const widestStrip = Math.max(

@@ -145,9 +145,11 @@ def _is_read(node: ast.Attribute) -> bool:
 
 
 def _scales(forward: ast.FunctionDef, name: str) -> bool:
-    """Whether what a forward returns is a product or quotient by an argument."""
+    """Whether what a forward returns is a product or quotient by an argument, which it reads besides only to keep it:
+    `round(x / scale) * scale` undoes what it does."""
     returned = [node.value for node in ast.walk(forward) if isinstance(node, ast.Return)]
+    read = sum(isinstance(node, ast.Name) and node.id == name for node in ast.walk(forward))
     match returned:
         case [ast.BinOp(op=ast.Mult() | ast.Div(), left=left, right=right)]:
-            return name in (dotted(left), dotted(right))
+            return read == 2 and name in (dotted(left), dotted(right))
     return False

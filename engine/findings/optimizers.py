@@ -316,8 +316,8 @@ def _copies(call: ast.Call) -> bool:
 
 
 def _optimizers(diagnosis: Diagnosis) -> dict[frozenset[str], Update]:
-    """A step of each optimizer, by what it holds."""
-    return {frozenset(diagnosis.held_by(step)): step for step in reversed(diagnosis.steps)}
+    """A step of each optimizer, by what it holds; of several in turn that hold the same, of the last."""
+    return {frozenset(diagnosis.held_by(step)): step for step in diagnosis.steps}
 
 
 def _passes_before_the_last_step(diagnosis: Diagnosis) -> list[Pass]:

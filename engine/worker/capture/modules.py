@@ -102,10 +102,7 @@ class Modules:
             with unseen():
                 number = self.number_of(module)
                 if number is None:
-                    parent = stack[-1] if stack else 0
-                    prefix = self.paths[parent][0] + "." if parent and self.paths[parent][0] else ""
-                    name = self._name(module)
-                    self.tell(module, name or (f"{prefix}({class_name(module)})"), 0 if name else parent)
+                    self.tell(module, *self._place(module, stack[-1] if stack else 0))
                     number = self.number_of(module)
                 self.fast[id(module)] = (weakref.ref(module), number or 0)
                 return number or 0
@@ -119,6 +116,17 @@ class Modules:
         if known is not None and known[0]() is module:
             return known[1]
         return None
+
+    def _place(self, module: torch.nn.Module, caller: int) -> tuple[str, int]:
+        """The path of a module that is called before it was told of, and what it is a part of: of that which calls it,
+        under its name there if it was put in since."""
+        if name := self._name(module):
+            return name, 0
+        owner = next((ref() for ref, number in self.fast.values() if caller and number == caller), None)
+        parts = owner._modules.items() if owner is not None else ()
+        part = next((name for name, each in parts if each is module), f"({class_name(module)})")
+        path = self.paths[caller][0] if caller else ""
+        return f"{path}.{part}" if path else part, caller
 
     def _name(self, module: torch.nn.Module) -> str:
         for name, value in list(self.names.items()):

@@ -108,6 +108,15 @@ opt.zero_grad()
 ((z * y) ** 2).mean().backward()
 opt.step()
 """),
+    Case("not_in_optimizer", 8, {"optimizer": "opt", "names": "net.1.weight, net.1.bias"}, """net = nn.Sequential(nn.Linear(2, 3), nn.Linear(3, 2))
+before = torch.optim.Adam(net.parameters())
+for i in range(2):
+    before.zero_grad(); net(torch.ones(4, 2)).pow(2).sum().backward(); before.step()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+net[1] = nn.Linear(3, 2)
+for i in range(2):
+    opt.zero_grad(); net(torch.ones(4, 2)).pow(2).sum().backward(); opt.step()
+"""),
     Case("not_in_optimizer", 5, {"model": "net", "names": "net.1.weight, net.1.bias"}, """net = nn.Sequential(nn.Linear(2, 3), nn.Linear(3, 9))
 params = list(net.parameters()); opt = torch.optim.SGD(params, lr=0.1)
 net[1] = nn.Linear(3, 1)

@@ -682,6 +682,19 @@ share = torch.log_softmax(head(x), 0)
 RIGHT = (
     (
         "kept_and_not_read",
+        """class Rounded(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, grid):
+        ctx.grid = grid
+        return torch.round(x / grid) * grid
+    @staticmethod
+    def backward(ctx, g):
+        return g, None
+Rounded.apply(torch.ones(3, requires_grad=True), 0.25).sum().backward()
+""",
+    ),
+    (
+        "kept_and_not_read",
         """class Times(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x, factor):

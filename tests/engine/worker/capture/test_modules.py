@@ -41,6 +41,19 @@ def test_updates_name_the_variable_of_the_optimizer(trace: Callable[[str], Trace
     assert named == [("zero_grad", "sgd"), ("step", "sgd")]
 
 
+def test_a_part_put_in_later_stands_where_it_was_put(trace: Callable[[str], Trace]) -> None:
+    made = trace("""
+import torch
+def main():
+    net = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 2))
+    net(torch.ones(1, 2))
+    net[1] = torch.nn.Linear(2, 3)
+    net(torch.ones(1, 2)).sum().backward()
+main()
+""")
+    assert [module.path for module in made.modules] == ["net", "net.0", "net.1", "net.1"]
+
+
 STOPPED = """
 import torch
 net = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.BatchNorm1d(2), torch.nn.Linear(2, 2))

@@ -35,6 +35,8 @@ SIGNS = frozenset("add sub mul div".split())
 """Ops that are written as signs between two operands."""
 INFINITIES = ("float('inf')", 'float("inf")', "torch.inf", "math.inf", "np.inf", "inf")
 """Norms that clip nothing: the call measures."""
+LEAST_ENTRIES = 4
+"""Of two lists that belong together and are as long as each other by no chance."""
 GRAD_FLAG = "requires_grad"
 SCHEDULES = re.compile(r"(^|\.)(\w+LR|ReduceLROnPlateau|CosineAnnealingWarmRestarts)$")
 WRITES = frozenset("copy_ fill_ zero_ normal_ uniform_ add_ sub_ mul_ div_ clamp_ requires_grad_".split())
@@ -642,8 +644,9 @@ def _told_the_mode(diagnosis: Diagnosis, call: ast.Call) -> Edits:
 
 
 def arguments_never_used(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Tensors, as a mask or a second target, that a forward or a function is given and that no line of it reads; a
-    single number, as the time that a solver gives to any right side, need not matter."""
+    """Tensors, as a mask or a second target, and lists with an entry for each of another, that a forward or a function
+    is given and that no line of it reads; a single number, as the time that a solver gives to any right side, need not
+    matter."""
     code = diagnosis.code
     told: set[tuple[str, str]] = set()
     for function, said, call in _calls_of_own(diagnosis):
@@ -652,7 +655,7 @@ def arguments_never_used(diagnosis: Diagnosis) -> Iterator[Finding]:
         places = zip(taken, call.args, strict=False) if is_whole else ()
         for name, node in (*places, *((word.arg, word.value) for word in call.keywords)):
             is_read = name is None or name.startswith("_") or not {name, "locals"}.isdisjoint(names_read(function))
-            is_known = any(tensor.shape for tensor in diagnosis.bound_to(node))
+            is_known = any(tensor.shape for tensor in diagnosis.bound_to(node)) or _runs_along(diagnosis, call, node)
             if name is not None and not is_read and (said, name) not in told and is_known:
                 told.add((said, name))
                 yield diagnosis.warning(
@@ -663,6 +666,23 @@ def arguments_never_used(diagnosis: Diagnosis) -> Iterator[Finding]:
                     call_line=str(node.lineno),
                     function=said,
                 )
+
+
+def _runs_along(diagnosis: Diagnosis, call: ast.Call, node: ast.expr) -> bool:
+    """Whether it is a list of the program with as many entries as another that the call is given."""
+    others = [_entries(diagnosis, each) for each in call.args if dotted(each) != dotted(node)]
+    return _entries(diagnosis, node) >= LEAST_ENTRIES and _entries(diagnosis, node) in others
+
+
+def _entries(diagnosis: Diagnosis, node: ast.expr) -> int:
+    """How many entries a list is written with, or how many numbers it holds at the end; 0 where that is not known."""
+    if isinstance(written := diagnosis.value_of(dotted(node)), ast.List) and written.elts:
+        return len(written.elts)
+    lists = {bound.name: bound.text or "" for bound in diagnosis.trace.variables if bound.type == "list"}
+    try:
+        return len(ast.literal_eval(lists.get(dotted(node), "()")))
+    except (ValueError, SyntaxError):  # of something else than numbers, or cut
+        return 0
 
 
 def _calls_of_own(diagnosis: Diagnosis) -> Iterator[tuple[ast.FunctionDef, str, ast.Call]]:

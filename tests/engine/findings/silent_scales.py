@@ -440,6 +440,17 @@ accuracy([(torch.randn(4, 3), torch.tensor([0, 1, 1, 0])) for _ in range(3)])
     Pair("argument_never_used", 8, POOLED, (("ids).mean(1)", "ids) * mask.unsqueeze(-1)\n        pooled = pooled.sum(1)"), (", mask=mask", ", mask=None"))),
     Pair("argument_never_used", 8, POOLED.replace("ids, mask=mask", "ids, mask"), (("net(ids, mask)", "net(ids, None)"),)),
     Pair("argument_never_used", 4, MIXED, (("scores, a)\n", "scores, b)\n"), ("y, other, 0.3", "y, None, 0.3"), ("b, share", "_, share"))),
+    Pair("argument_never_used", 4, """def returns(rewards, ended):
+    total, found = 0.0, []
+    for reward in reversed(rewards):
+        total = reward + 0.9 * total
+        found.insert(0, total)
+    return found
+rewards = [1.0, 0.0, 2.0, 1.0]
+ended = [False, True, False, True]
+critic = nn.Linear(1, 1)
+F.mse_loss(critic(torch.ones(4, 1))[:, 0], torch.tensor(returns(rewards, ended))).backward()
+""", (("for reward in reversed(rewards)", "for reward, end in zip(rewards, ended)"), ("False, True]", "False]"))),
     Pair("result_dropped", 9, SCALED, (("scale(loss)\n    loss.back", "scale(loss).back"),)),
     Pair("drawn_again", 9, NOISY, (("manual_seed(5)", "manual_seed(i)"),)),
     Pair("layer_repeated", 4, ENSEMBLE, (("[nn.Linear(2, 1)] * 3", "[nn.Linear(2, 1) for _ in range(3)]"), ("range(2)", "range(0)"), ("nets = [nn.Linear(2, 1)] * 3", "one = nn.Linear(2, 1)\nnets = [one] * 3"))),

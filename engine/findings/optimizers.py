@@ -18,6 +18,7 @@ from engine.findings.diagnosis import (
     line,
     number,
 )
+from engine.findings.leaks import parted_in_turn
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, is_grad, keyword
 from engine.program.spelling import nearest
@@ -604,6 +605,8 @@ def optimizers_made_anew(diagnosis: Diagnosis) -> Iterator[Finding]:
             continue
         if _has_other_data(diagnosis, own, fresh) or _begins_elsewhere(own, fresh):
             continue
+        if any(parted_in_turn(diagnosis.code, loop) for loop in diagnosis.code.loops(made)):
+            continue  # a new beginning in each fold is meant
         yield diagnosis.warning(
             "optimizer_made_anew",
             made,

@@ -21,6 +21,7 @@ from tests.engine.findings import (
     silent_batch,
     silent_causes,
     silent_given,
+    silent_leaks,
     silent_meant,
     silent_measured,
     silent_no_effect,
@@ -47,6 +48,7 @@ TRIGGERS = (
     *silent_values.TRIGGERS,
     *silent_batch.TRIGGERS,
     *silent_given.TRIGGERS,
+    *silent_leaks.TRIGGERS,
     *silent_measured.TRIGGERS,
     *silent_overlooked.TRIGGERS,
     *silent_scales.TRIGGERS,
@@ -64,6 +66,7 @@ NEAR_MISSES = (
     *silent_values.NEAR_MISSES,
     *silent_batch.NEAR_MISSES,
     *silent_given.NEAR_MISSES,
+    *silent_leaks.NEAR_MISSES,
     *silent_measured.NEAR_MISSES,
     *silent_overlooked.NEAR_MISSES,
     *silent_scales.NEAR_MISSES,
@@ -75,7 +78,7 @@ NEAR_MISSES = (
 CASES = first_quick((case.code, case) for case in TRIGGERS)
 MISSES = first_quick(NEAR_MISSES)
 MENDED = {
-    "leaf_recreated", "step_without_zero_grad", "log_of_zero", "log_of_negative", "root_of_negative", "root_at_zero", "leaf_made_non_leaf", "grad_of_non_leaf",
+    "leaf_recreated", "windows_with_their_target", "step_without_zero_grad", "log_of_zero", "log_of_negative", "root_of_negative", "root_at_zero", "leaf_made_non_leaf", "grad_of_non_leaf",
     "grad_of_untracked", "leaf_rebound", "modules_in_plain_list", "zero_grad_before_step", "step_without_backward",
     "optimizer_holds_others", "not_in_optimizer", "backward_without_step", "method_not_called", "scheduler_before_step",
     "evaluated_in_train", "evaluated_with_grad", "loss_broadcast", "difference_broadcast", "product_broadcast",

@@ -1,0 +1,200 @@
+"""Answers that reach a model before it is asked for them: columns chosen with the labels of all rows, windows that hold
+their own target, rows that the model was trained on in an earlier fold."""
+
+import ast
+from collections import Counter
+from collections.abc import Iterator
+from itertools import permutations
+
+from engine.findings.diagnosis import Diagnosis
+from engine.program.names import called, dotted, names_read
+from engine.program.source import Source
+from engine.program.tree import Loop, assigned, covers
+from engine.trace import Finding
+
+_WITHOUT = ("setdiff1d", "delete", "difference")
+_STARTS_ANEW = ("load_state_dict", "apply", "reset_parameters", "deepcopy")
+
+
+def columns_chosen_by_labels(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """`X = X[:, chosen]`, where `chosen` was computed from all of `y` and only then the rows of both are parted."""
+    code = diagnosis.code
+    for binding in (each for each in code.bindings if diagnosis.has_run(each)):
+        match binding.value:
+            case ast.Subscript(value=ast.Name(table), slice=ast.Tuple(elts=[ast.Slice(None, None, None), chosen])):
+                taken = _rows_taken(code, binding)
+            case _:
+                continue
+        for labels in taken.keys() - {table}:
+            shared = sorted(taken[labels].keys() & taken.get(dotted(binding.targets[0]), {}).keys())
+            pair = next((pair for pair in permutations(shared, 2) if _are_apart(code, *pair)), None)
+            source = _read_whole(code, binding, chosen, labels, {table, *taken}) if pair else None
+            if pair and source is not None:
+                yield diagnosis.warning(
+                    "columns_chosen_by_labels",
+                    source,
+                    table=table,
+                    labels=labels,
+                    parts=", ".join(pair),
+                    parts_line=str(min(taken[labels][part] for part in pair)),
+                )
+                return
+
+
+def _rows_taken(code: Source, above: ast.stmt) -> dict[str, dict[str, int]]:
+    """The rows that are picked of each name below a statement of the same scope, as they are written, with the line."""
+    taken: dict[str, dict[str, int]] = {}
+    for node in code.nodes:
+        match node:
+            case ast.Subscript(value=ast.Name(name), slice=rows) if not isinstance(rows, ast.Tuple | ast.Constant):
+                if node.lineno > above.lineno and code.function(node) is code.function(above):
+                    taken.setdefault(name, {}).setdefault(ast.unparse(rows), node.lineno)
+    return taken
+
+
+def _read_whole(code: Source, before: ast.stmt, node: ast.expr, name: str, given: set[str]) -> ast.stmt | None:
+    """The last statement above that read a name as a whole to compute something; what is given is followed no
+    further."""
+    wanted = set(names_read(node))
+    if _reads_all(code, node, name):
+        return before
+    above = (each for each in code.bindings if code.function(each) is code.function(before))
+    for each in sorted(above, key=lambda one: -one.lineno):
+        bound = {dotted(target) for target, _ in assigned(each)}
+        if each.lineno >= before.lineno or (wanted - given).isdisjoint(bound):
+            continue
+        if _reads_all(code, each.value, name):
+            return each
+        wanted |= names_read(each.value)
+    return None
+
+
+def _reads_all(code: Source, node: ast.expr, name: str) -> bool:
+    read = (each for each in ast.walk(node) if isinstance(each, ast.Name) and each.id == name)
+    around = [(each, code.parents.get(each)) for each in read]
+    return any(not (isinstance(outer, ast.Subscript) and outer.value is each) for each, outer in around)
+
+
+def _are_apart(code: Source, one: str, other: str) -> bool:
+    """Whether two choices of rows, as they are written, have none in common: one begins where the other ends, or is
+    what the other leaves."""
+    match _choice(code, one), _choice(code, other):
+        case ast.Subscript(first, ast.Slice(upper=ast.expr() as end)), ast.Subscript(
+            second, ast.Slice(lower=ast.expr() as begin)
+        ):
+            return _same(first, second) and _same(end, begin)
+        case ast.Call() as rest, _ if called(rest) in _WITHOUT:
+            return other in names_read(rest)
+        case ast.UnaryOp(ast.Invert(), taken), _:
+            return ast.unparse(taken) == other
+        case rest, ast.Subscript(ast.Name(parts), ast.Name(own)):
+            unequal = (each for each in ast.walk(rest) if isinstance(each, ast.Compare))
+            is_other = any(isinstance(each.ops[0], ast.NotEq) and own in names_read(each) for each in unequal)
+            return is_other and parts in names_read(rest)
+    return False
+
+
+def _choice(code: Source, rows: str) -> ast.expr:
+    """What a name for rows stands for; else the rows of any table."""
+    values = [value for each in code.bindings for target, value in assigned(each) if dotted(target) == rows]
+    return values[0] if len(values) == 1 else ast.parse(f"rows[{rows}]", mode="eval").body
+
+
+def _same(one: ast.expr, other: ast.expr) -> bool:
+    return ast.unparse(one) == ast.unparse(other)
+
+
+def parted_in_turn(code: Source, loop: Loop) -> tuple[str, str] | None:
+    """The names of two choices of rows that have none in common, made anew in each turn of a loop from its target."""
+    if not isinstance(loop, ast.For):
+        return None
+    moving = {name.id for name in ast.walk(loop.target) if isinstance(name, ast.Name)}
+    for statement in (each for each in loop.body if isinstance(each, ast.Assign)):
+        moving |= {dotted(target) for target, value in assigned(statement) if not moving.isdisjoint(names_read(value))}
+    return next((pair for pair in permutations(sorted(moving - {""}), 2) if _are_apart(code, *pair)), None)
+
+
+def trained_on_its_tests(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A model from before the loop over folds, trained further in each: what a fold tests it with, it was trained on in
+    those before."""
+    code = diagnosis.code
+    for loop in (each for each in code.nodes if isinstance(each, ast.For) and diagnosis.has_run(each)):
+        pair = parted_in_turn(code, loop)
+        steps = [step for step in diagnosis.steps if step.span is not None and covers(loop, step.span.line)]
+        inside = [call for call in ast.walk(loop) if isinstance(call, ast.Call)]
+        if pair is None or len(steps) < 2 or any(called(call) in _STARTS_ANEW for call in inside):
+            continue
+        modes = {
+            (module.path, call.training and call.grad_mode == "grad")
+            for call in diagnosis.trace.calls
+            if call.parent is None and call.span is not None and covers(loop, call.span.line)
+            for module in [diagnosis.modules[call.module]]
+        }
+        for path in sorted({path for path, _ in modes}):
+            made = code.assignments(path)
+            is_from_before = len(made) == 1 and made[0].lineno < loop.lineno
+            if is_from_before and {(path, True), (path, False)} <= modes:
+                yield diagnosis.warning(
+                    "trained_on_its_tests", made[0], model=path, train=pair[0], test=pair[1], loop_line=str(loop.lineno)
+                )
+                return
+
+
+def windows_with_their_target(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """`series[i:i + n + 1]` among the inputs and `series[i + n]` among the targets: the last number of each window is
+    what it is to tell."""
+    code = diagnosis.code
+    if any(isinstance(node, ast.Slice) and node.upper is not None and _is_last(node.upper) for node in code.nodes):
+        return  # a window is cut there
+    for parts in _picked_in_turn(diagnosis):
+        for window in (each for each in parts if isinstance(each.slice, ast.Slice)):
+            begin, end = window.slice.lower, window.slice.upper
+            for target in (each for each in parts if not isinstance(each.slice, ast.Slice | ast.Tuple)):
+                if begin is None or end is None or dotted(target.value) != dotted(window.value):
+                    continue
+                beyond, within = _terms(end), _terms(target.slice)
+                beyond.subtract(within)
+                within.subtract(_terms(begin))
+                ahead = {name: count for name, count in beyond.items() if count}
+                if set(ahead) == {""} and ahead[""] > 0 and min(within.values(), default=0) >= 0:
+                    yield diagnosis.warning(
+                        "windows_with_their_target",
+                        window,
+                        fix=(code.replace(end, code.text(target.slice)),),
+                        window=code.short(window),
+                        target=code.short(target),
+                        series=dotted(window.value),
+                        target_line=str(target.lineno),
+                    )
+                    return
+
+
+def _picked_in_turn(diagnosis: Diagnosis) -> Iterator[list[ast.Subscript]]:
+    """What is picked of names and collected in the turns of one loop, or of comprehensions that run alike."""
+    code = diagnosis.code
+    collected: dict[object, list[ast.expr]] = {}
+    for node in (each for each in code.nodes if isinstance(each, ast.For | ast.ListComp) and diagnosis.has_run(each)):
+        if isinstance(node, ast.ListComp):
+            collected.setdefault(tuple(map(ast.unparse, node.generators)), []).append(node.elt)
+            continue
+        calls = (each for each in ast.walk(node) if isinstance(each, ast.Call))
+        collected[node] = [call.args[0] for call in calls if called(call) == "append" and call.args]
+    for kept in collected.values():
+        parts = [part for each in kept for part in (each.elts if isinstance(each, ast.Tuple) else [each])]
+        yield [each for each in parts if isinstance(each, ast.Subscript) and isinstance(each.value, ast.Name)]
+
+
+def _is_last(node: ast.expr) -> bool:
+    return isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub)
+
+
+def _terms(node: ast.expr, sign: int = 1) -> Counter[str]:
+    """How often a sum holds each of its terms, numbers under the empty name."""
+    match node:
+        case ast.BinOp(left=left, op=ast.Add() | ast.Sub() as op, right=right):
+            found = _terms(left, sign)
+            found.update(_terms(right, sign if isinstance(op, ast.Add) else -sign))
+            return found
+        case ast.Constant(value=int(value)):
+            return Counter({"": sign * value})
+    return Counter({ast.unparse(node): sign})

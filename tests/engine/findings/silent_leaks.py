@@ -1,0 +1,98 @@
+"""Answers that reach a model before its test, each with what keeps them out; and right programs that look alike."""
+
+from tests.engine.findings.silent import Case
+from tests.engine.findings.silent_values import Pair
+
+FOLDS = """import numpy as np
+X, y = torch.randn(12, 3), torch.randint(0, 2, (12,))
+net = nn.Linear(3, 2)
+folds = np.array_split(np.random.permutation(12), 3)
+for fold in range(3):
+    tests = folds[fold]
+    train = np.concatenate([folds[j] for j in range(3) if j != fold])
+    opt = torch.optim.Adam(net.parameters())
+    net.train()
+    for _ in range(2):
+        opt.zero_grad(); F.cross_entropy(net(X[train]), y[train]).backward(); opt.step()
+    net.eval()
+    print((net(X[tests]).argmax(1) == y[tests]).float().mean())
+"""
+PAIRS = (
+    Pair("columns_chosen_by_labels", 9, """X, y = torch.randn(20, 30), torch.randint(0, 2, (20,))
+def strongest(table, answers, count):
+    apart = table[answers == 1].mean(0) - table[answers == 0].mean(0)
+    return apart.abs().topk(count).indices
+head = nn.Linear(4, 2)
+best = strongest(X, y, 4)
+X = X[:, best]
+F.cross_entropy(head(X[:15]), y[:15]).backward()
+print((head(X[15:]).argmax(1) == y[15:]).float().mean())
+""", (("strongest(X, y, 4)", "strongest(X[:15], y[:15], 4)"), ("y[:15]).backward", "y[0:15]).backward"))),
+    Pair("columns_chosen_by_labels", 7, """import numpy as np
+table, labels = np.random.randn(20, 30).astype("float32"), np.random.randint(0, 2, 20)
+net = nn.Linear(3, 2)
+tie = np.abs(np.corrcoef(table.T, labels)[-1, :-1])
+keep = np.argsort(tie)[-3:]
+picked = table[:, keep]
+order = np.random.permutation(20)
+train, test = order[:14], order[14:]
+F.cross_entropy(net(torch.from_numpy(picked[train])), torch.from_numpy(labels[train])).backward()
+print((net(torch.from_numpy(picked[test])).argmax(1).numpy() == labels[test]).mean())
+""", (("table.T, labels)", "table.T, table[:, 0])"), ("order[:14], order[14:]", "order, order"))),
+    Pair("trained_on_its_tests", 6, FOLDS, (
+        ("    tests", "    net = nn.Linear(3, 2)\n    tests"), ("if j != fold", ""), ("    net.train", "    net.reset_parameters()\n    net.train"),
+    )),
+    Pair("trained_on_its_tests", 6, """import numpy as np
+X, y = torch.randn(12, 3), torch.randn(12, 1)
+net = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for k, held in enumerate(torch.randperm(12).chunk(3)):
+    rest = np.setdiff1d(np.arange(12), held)
+    for _ in range(2):
+        opt.zero_grad(); F.mse_loss(net(X[rest]), y[rest]).backward(); opt.step()
+    with torch.no_grad():
+        print(k, F.mse_loss(net(X[held]), y[held]).item())
+""", (("    for _", "    net.apply(lambda part: getattr(part, 'reset_parameters', lambda: None)())\n    for _"), ("np.setdiff1d(np.arange(12), held)", "torch.randperm(12)"))),
+    Pair("windows_with_their_target", 8, """series, n = torch.randn(40).cumsum(0), 5
+net = nn.Linear(1, 1)
+x, y = [], []
+for i in range(len(series) - n):
+    x.append(series[i:i + n + 1])
+    y.append(series[i + n])
+F.mse_loss(net(torch.stack(x).mean(1, keepdim=True))[:, 0], torch.stack(y)).backward()
+""", (("i:i + n + 1", "i:i + n"), ("series[i + n]", "series[(i + n + 1) % 40]"))),
+    Pair("windows_with_their_target", 6, """series, back = torch.randn(40).tolist(), 5
+net = nn.GRU(1, 1, batch_first=True)
+x = torch.tensor([series[k:k + back + 2] for k in range(30)])
+y = torch.tensor([series[k + back + 1] for k in range(30)])
+F.mse_loss(net(x[..., None])[0][:, -1, 0], y).backward()
+""", (("k + back + 2", "k + back + 1"), ("k + back + 1]", "k + back + 3]"))),
+)  # fmt: skip
+TRIGGERS = tuple(Case(pair.code, pair.line, {}, pair.program) for pair in PAIRS)
+RIGHT = (
+    # what the window ends with is taken off again
+    (
+        "windows_with_their_target",
+        """series, n, net = torch.randn(40), 5, nn.Linear(5, 1)
+rows, y = [], []
+for i in range(30):
+    rows.append(series[i:i + n + 1]); y.append(series[i + n])
+F.mse_loss(net(torch.stack(rows)[:, :-1])[:, 0], torch.stack(y)).backward()
+""",
+    ),
+    # batches of an order, of which all are trained with
+    (
+        "columns_chosen_by_labels",
+        """X, y, net = torch.randn(20, 30), torch.randint(0, 2, (20,)), nn.Linear(3, 2)
+X = X[:, (X * y[:, None]).sum(0).topk(3).indices]
+for i in range(0, 20, 5):
+    F.cross_entropy(net(X[i:i + 5]), y[i:i + 5]).backward()
+""",
+    ),
+    # a new optimizer in each fold is meant
+    ("optimizer_made_anew", FOLDS),
+)
+NEAR_MISSES = (
+    *((pair.code, pair.program.replace(wrong, right)) for pair in PAIRS for wrong, right in pair.right),
+    *RIGHT,
+)

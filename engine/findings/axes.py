@@ -372,8 +372,8 @@ def slopes_of_each_place(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 
 def slopes_added_up(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Slopes along all columns of a model's input that are differentiated together, and columns of the result taken:
-    each is a sum with the mixed derivatives in it, and no second derivative along one column."""
+    """Slopes along all columns of a model's input that are differentiated together, and columns of the result taken or
+    added up: each is a sum with the mixed derivatives in it, and no second derivative along one column."""
     for pass_ in diagnosis.trace.passes if len(diagnosis.given_by) > 1 else ():
         slopes, by = _differentiated(diagnosis, pass_), pass_.inputs or ()
         first = diagnosis.given_by.get(diagnosis.identity(slopes.id)) if slopes is not None else None
@@ -385,7 +385,7 @@ def slopes_added_up(diagnosis: Diagnosis) -> Iterator[Finding]:
         if len(by) != 1 or first.inputs != by or not is_coupled:
             continue
         taken = [op for result in pass_.results for op in diagnosis.takers.get(result or "", ())]
-        are_columns = all(op.name in COLUMNS and diagnosis.elements(op.outputs[0]) == slopes.shape[0] for op in taken)
+        are_columns = all(op.name in (*COLUMNS, "sum") and diagnosis.elements(op.outputs[0]) == slopes.shape[0] for op in taken)
         if taken and are_columns and any(map(diagnosis.reaches_a_pass, taken)):
             yield diagnosis.warning(
                 "slopes_added_up",

@@ -661,6 +661,7 @@ for _ in range(3):
     Pair("product_broadcast", 14, RATIOS, (("- value(states)", "- value(states)\n        gain = gain.squeeze(-1)"),)),
     Pair("product_broadcast", 10, WEIGHED, (("self.head(x))", "self.head(x)).squeeze(-1)"),)),
     Pair("slopes_added_up", 11, PLATE, (("bends = grad(slopes, at, torch.ones_like(slopes), create_graph=True)[0]", "bends = torch.stack([grad(slopes[:, i].sum(), at, create_graph=True)[0][:, i] for i in range(2)], 1)"),)),
+    Pair("slopes_added_up", 11, PLATE.replace("bends[:, 0] + bends[:, 1]", "bends.sum(1)"), (("torch.ones_like(slopes)", "torch.tensor([[1.0, 0.0]]).expand_as(slopes)"),)),
     Pair("slopes_added_up", 13, HEAT, (("first.sum()", "first[:, 0].sum()"),)),
     Pair("update_lost", 7, """def start(layer):
     if isinstance(layer, nn.Linear):

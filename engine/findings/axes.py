@@ -385,7 +385,9 @@ def slopes_added_up(diagnosis: Diagnosis) -> Iterator[Finding]:
         if len(by) != 1 or first.inputs != by or not is_coupled:
             continue
         taken = [op for result in pass_.results for op in diagnosis.takers.get(result or "", ())]
-        are_columns = all(op.name in (*COLUMNS, "sum") and diagnosis.elements(op.outputs[0]) == slopes.shape[0] for op in taken)
+        are_columns = all(
+            op.name in (*COLUMNS, "sum") and diagnosis.elements(op.outputs[0]) == slopes.shape[0] for op in taken
+        )
         if taken and are_columns and any(map(diagnosis.reaches_a_pass, taken)):
             yield diagnosis.warning(
                 "slopes_added_up",

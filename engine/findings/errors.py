@@ -46,6 +46,7 @@ _TABLE: tuple[tuple[str, str, str, *tuple[Rule, ...]], ...] = (
     ("no_derivative", "RuntimeError", r"derivative for aten::\w+ is not implemented", autograd.no_derivative),
     # A value of another kind than was meant, whatever was asked of it
     ("keys_taken_for_model", "", r"'_IncompatibleKeys' object", calls.keys_taken_for_model),
+    ("", "AttributeError", r"^'tuple' object has no attribute", arguments.pair_inside),
     ("", "AttributeError", r"object has no attribute", values.odd_value),
     ("", "TypeError", r"must be (?:a )?(?:Tensor|tuple of Tensors|integers)|unsupported operand|can only concatenate|can't multiply sequence|indices must be|not callable|not iterable|not subscriptable|(?P<nothing>NoneType)|'(?:\w+_)?method", values.odd_value),
     # Autograd

@@ -3,7 +3,7 @@
 import ast
 import re
 
-from engine.findings.failing.case import Case, a, known, only_if
+from engine.findings.failing.case import Case, a, first_told, known, only_if
 from engine.findings.failing.origins import sizes
 from engine.findings.failing.values import METHODS, RECURRENT, is_tensor
 from engine.program.names import dotted
@@ -18,16 +18,23 @@ def not_a_tensor(case: Case) -> Finding:
     call, got = known(case.call), case.groups["got"]
     if got == "NoneType":
         return case.finding("none_for_tensor")
-    operand, node = case.operand(call.func), _given(case, call)
-    outer = dotted(call.func).removeprefix("self.")
-    recurrent = [one for one in case.diagnosis.trace.modules if one.type in RECURRENT]
-    inside = [one for one in recurrent if outer and one.path.rpartition(".")[0].endswith(outer)]
-    if got == "tuple" and inside and operand is not None and operand.type == "Sequential":
-        parts = ", ".join(RECURRENT[inside[-1].type])
-        return case.finding("pair_inside", layer=inside[-1].path, type=inside[-1].type, parts=parts)
+    if got == "tuple" and (told := first_told((pair_inside,), case)) is not None:
+        return told
+    node = _given(case, call)
     if node is None:
         return case.finding("not_a_tensor_inside")
     return case.finding(given=case.code.short(node), fix=_as_tensor(case, node))
+
+
+def pair_inside(case: Case) -> Finding:
+    """The output and state of a recurrent layer, which a `Sequential` hands to its next layer together."""
+    call = known(case.call)
+    operand, outer = case.operand(call.func), dotted(call.func).removeprefix("self.")
+    recurrent = [one for one in case.diagnosis.trace.modules if one.type in RECURRENT]
+    inside = [one for one in recurrent if outer and one.path.rpartition(".")[0].endswith(outer)]
+    only_if(inside and operand is not None and operand.type == "Sequential")
+    parts = ", ".join(RECURRENT[inside[-1].type])
+    return case.finding("pair_inside", layer=inside[-1].path, type=inside[-1].type, parts=parts)
 
 
 def _given(case: Case, call: ast.Call) -> ast.expr | None:

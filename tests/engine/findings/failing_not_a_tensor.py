@@ -444,6 +444,7 @@ TOLD_BY_VALUES: dict[str, list[Row]] = {
     ],
     "pair_inside": [
         Row("net = nn.Sequential(nn.GRU(2, 3), nn.Linear(3, 1))\nnet(torch.ones(4, 1, 2)) #<\n", {"layer": "net.0"}),
+        Row("net = nn.Sequential(nn.RNN(2, 3), nn.Flatten())\nnet(torch.ones(4, 1, 2)) #<\n", {"layer": "net.0"}),
         Row("seq = nn.Sequential(nn.LSTM(2, 3), nn.ReLU())\ny = seq(torch.ones(4, 1, 2)) #<\n", {"type": "LSTM"}),
     ],
     "operand_other": [

@@ -1,5 +1,5 @@
 """Answers that reach a model before it is asked for them: columns chosen with the labels of all rows, windows that hold
-their own target, rows that the model was trained on in an earlier fold."""
+their own target or lie beside those of the test, rows that the model was trained on in an earlier fold."""
 
 import ast
 from collections import Counter
@@ -58,8 +58,7 @@ def _read_whole(code: Source, before: ast.stmt, node: ast.expr, name: str, given
     wanted = set(names_read(node))
     if _reads_all(code, node, name):
         return before
-    above = (each for each in code.bindings if code.function(each) is code.function(before))
-    for each in sorted(above, key=lambda one: -one.lineno):
+    for each in (one for one in reversed(code.bindings) if code.function(one) is code.function(before)):
         bound = {dotted(target) for target, _ in assigned(each)}
         if each.lineno >= before.lineno or (wanted - given).isdisjoint(bound):
             continue
@@ -167,6 +166,61 @@ def windows_with_their_target(diagnosis: Diagnosis) -> Iterator[Finding]:
                         target_line=str(target.lineno),
                     )
                     return
+
+
+def windows_parted_at_random(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Windows of one series, each a step further than the one before, which `random_split` shares out."""
+    code = diagnosis.code
+    splits = [call for call in code.calls if called(call) == "random_split" and call.args and diagnosis.has_run(call)]
+    for loop in (each for each in code.nodes if isinstance(each, ast.For | ast.ListComp) and splits):
+        runs = loop.generators[0] if isinstance(loop, ast.ListComp) else loop
+        names = _takes_each(runs)
+        for window in ast.walk(loop):
+            match window:
+                case ast.Subscript(ast.Name(series), ast.Slice(ast.expr() as first, ast.expr() as last)):
+                    begin, end = _terms(first), _terms(last)
+                case _:
+                    continue
+            moves = [name for name in names if begin[name] == end[name] == 1]
+            end.subtract(begin)
+            if not moves or +end == Counter({"": 1}):
+                continue  # each number stands in one of them alone
+            for split in splits:
+                if _comes_from(code, split.args[0], loop):
+                    yield diagnosis.warning(
+                        "windows_parted_at_random",
+                        split,
+                        window=code.short(window),
+                        window_line=str(window.lineno),
+                        series=series,
+                        counter=moves[0],
+                    )
+                    return
+
+
+def _takes_each(runs: ast.For | ast.comprehension | ast.AsyncFor) -> set[str]:
+    """The counter of a loop over a `range` that leaves nothing out."""
+    match runs.iter:
+        case ast.Call(func=ast.Name("range"), args=args) if len(args) < 3:
+            return {dotted(runs.target)}
+    return set()
+
+
+def _comes_from(code: Source, node: ast.expr, loop: ast.AST) -> bool:
+    """Whether something was made of what a loop collects: in its own scope, or returned by the function around it."""
+    function = code.function(loop)
+    wanted = set(names_read(node))
+    for each in reversed(code.bindings):
+        bound = {name.id for name in ast.walk(each.targets[0]) if isinstance(name, ast.Name)}
+        if code.function(each) is code.function(node) and not wanted.isdisjoint(bound):
+            wanted |= names_read(each.value)
+    calls = (each.func for each in ast.walk(loop) if isinstance(each, ast.Call) and called(each) == "append")
+    collected = {dotted(each.value) for each in calls if isinstance(each, ast.Attribute)}
+    if function is not None and code.function(node) is not function:
+        return function.name in wanted
+    bound_to = code.statement(loop)
+    made = {dotted(bound_to.targets[0])} if isinstance(bound_to, ast.Assign) else collected
+    return not wanted.isdisjoint(made)
 
 
 def _picked_in_turn(diagnosis: Diagnosis) -> Iterator[list[ast.Subscript]]:

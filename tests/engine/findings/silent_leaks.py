@@ -67,6 +67,26 @@ x = torch.tensor([series[k:k + back + 2] for k in range(30)])
 y = torch.tensor([series[k + back + 1] for k in range(30)])
 F.mse_loss(net(x[..., None])[0][:, -1, 0], y).backward()
 """, (("k + back + 2", "k + back + 1"), ("k + back + 1]", "k + back + 3]"))),
+    Pair("windows_parted_at_random", 13, """from torch.utils.data import TensorDataset, random_split
+net = nn.Linear(4, 1)
+def windows(series, n):
+    x, y = [], []
+    for t in range(n, len(series) - 1):
+        x.append(series[t - n:t]); y.append(series[t + 1])
+    return torch.stack(x), torch.stack(y)
+X, Y = windows(torch.randn(40), 4)
+data = TensorDataset((X - X.mean()) / X.std(), Y)
+train, rest = random_split(data, [0.7, 0.3])
+x, y = data[list(train.indices)]
+F.mse_loss(net(x)[:, 0], y).backward()
+""", (("range(n, len(series) - 1)", "range(n, len(series) - 1, n)"), ("random_split(data, [0.7, 0.3])", "(torch.utils.data.Subset(data, range(25)), torch.utils.data.Subset(data, range(25, 35)))"))),
+    Pair("windows_parted_at_random", 7, """series, net = torch.randn(40).cumsum(0), nn.Linear(5, 1)
+rows = [series[k:k + 6] for k in range(34)]
+data = torch.stack(rows)
+train, test = torch.utils.data.random_split(data, [30, 4])
+part = torch.stack(list(train))
+F.mse_loss(net(part[:, :5]), part[:, 5:]).backward()
+""", (("series[k:k + 6]", "series[0 * k:6]"), ("stack(rows)", "randn(34, 6)"))),
 )  # fmt: skip
 TRIGGERS = tuple(Case(pair.code, pair.line, {}, pair.program) for pair in PAIRS)
 RIGHT = (

@@ -392,7 +392,7 @@ TURNS = (ast.For, ast.While, ast.ListComp, ast.GeneratorExp)
 
 def scheduled_per_batch(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A scheduler told a number of epochs and stepped in each batch."""
-    code = diagnosis.code
+    code, taken = diagnosis.code, _steps_taken(diagnosis)
     for call in code.calls if len(diagnosis.steps) > 2 else ():
         option = EPOCHS.get(called(call))
         steps = _schedule_steps(diagnosis, call) if option is not None else []
@@ -402,7 +402,7 @@ def scheduled_per_batch(diagnosis: Diagnosis) -> Iterator[Finding]:
         word = keyword(call, option)
         written = word.value if word is not None else call.args[1] if len(call.args) > 1 else None
         epochs, count = _turns(diagnosis, loops[1]), _number(diagnosis, written)
-        is_short = epochs is not None and count is not None and count <= epochs <= len(diagnosis.steps) / 2
+        is_short = epochs is not None and count is not None and count <= epochs <= taken / 2
         is_same = written is not None and _is_count_of(diagnosis, written, loops[1])
         is_wave = _goes_up_again(diagnosis)
         if written is None or not (is_short or (is_same and is_wave)):
@@ -415,13 +415,19 @@ def scheduled_per_batch(diagnosis: Diagnosis) -> Iterator[Finding]:
             option=option,
             count=str(count) if is_short else code.short(written),
             epochs=str(epochs) if is_short else code.short(written),
-            times=diagnosis.counted(diagnosis.steps),
+            times=f"{taken:.0f}",
             batch_line=str(loops[0].lineno),
             epoch_line=str(loops[1].lineno),
             first=_rates(diagnosis.steps[0]),
             last=_rates(diagnosis.steps[-1]),
             is_wave=str(int(is_wave)),
         )
+
+
+def _steps_taken(diagnosis: Diagnosis) -> float:
+    """How many steps a run had: in turns that a long loop left out as many for each pass as in those it kept."""
+    left_out = sum(gap.passes for gap in diagnosis.trace.gaps)
+    return len(diagnosis.steps) * (1 + left_out / max(len(diagnosis.trace.passes), 1))
 
 
 def _schedule_steps(diagnosis: Diagnosis, made: ast.Call) -> list[ast.Call]:

@@ -484,6 +484,34 @@ def test_a_cut_in_every_turn_is_found_where_the_last_turns_are_left_out(monkeypa
     assert [finding.code for finding in trace.findings if finding.follows is None] == ["taken_straight_through"]
 
 
+PLANNED = """import torch
+from torch import nn
+from torch.nn import functional as F
+model = nn.Linear(3, 1)
+opt = torch.optim.SGD(model.parameters(), lr=0.1)
+plan = torch.optim.lr_scheduler.StepLR(opt, step_size=10)
+data = [(torch.randn(4, 3), torch.randn(4, 1)) for _ in range({batches})]
+for epoch in range(30):
+    for x, y in data:
+        loss = F.mse_loss(model(x), y)
+        opt.zero_grad(); loss.backward(); opt.step()
+        plan.step()
+"""
+
+
+@pytest.mark.parametrize(("batches", "codes"), [(4, {"scheduled_per_batch"}), (1, set())])
+def test_a_plan_is_held_against_the_turns_left_out_too(
+    batches: int, codes: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sampling, "FULL", 100)
+    monkeypatch.setattr(sampling, "SAMPLE", 200)
+    trace = record(PLANNED.format(batches=batches), patched=True)
+    assert len([update for update in trace.updates if update.kind == "step"]) < 60
+    assert {(finding.code, finding.parameters["times"]) for finding in trace.findings} == {
+        (code, "120") for code in codes
+    }
+
+
 def test_checkpoints_of_which_pytorch_warns_once_have_one_diagnosis(trace: Callable[[str], Trace]) -> None:
     ran = trace(
         f"""{HEAD}from torch.utils.checkpoint import checkpoint

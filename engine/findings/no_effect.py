@@ -398,6 +398,30 @@ def copied_onto_themselves(diagnosis: Diagnosis) -> Iterator[Finding]:
             yield finding
 
 
+def states_kept_in_training(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A `state_dict()` kept in some turns of a loop that trains on and loaded after it, in a run whose last ops are not
+    recorded: there the load cannot be seen to write from its own memory."""
+    code = diagnosis.code
+    is_cut = any(left.what == left.limit == "ops" for left in diagnosis.trace.truncated)
+    for load in code.calls if is_cut else ():
+        name, model = dotted(load.args[0]) if load.args else "", dotted(code.receiver(load))
+        kept = [value for value in code.values(name) if code.function(value) is code.function(load)]
+        taken = kept[-1] if kept else None
+        if called(load) != "load_state_dict" or not isinstance(taken, ast.Call) or called(taken) != "state_dict":
+            continue
+        loops = (each for each in code.loops(taken) if code.follows(each, code.statement(load)))
+        loop, choice = next(loops, None), code.enclosing(taken, ast.If)
+        if loop is None or choice is None or loop not in code.around(choice) or name in names_read(loop):
+            continue
+        maker = next((op for op in diagnosis.ops_at(code.span(taken)) if op.inputs), None)
+        weight = diagnosis.input_of(maker) if maker is not None else None
+        is_same = name.isidentifier() and dotted(code.receiver(taken)) == model
+        if not is_same or not diagnosis.has_run(load) or maker is None or weight is None:
+            continue
+        if _moved_between(diagnosis, weight, maker, diagnosis.trace.ops[-1]):
+            yield _shared(diagnosis, taken, weight, load, is_dictionary=True)
+
+
 def _state_shared(diagnosis: Diagnosis, op: Op, weight: Tensor, kept: Tensor) -> Finding | None:
     code, maker = diagnosis.code, diagnosis.maker.get(diagnosis.identity(kept.id))
     load, taken = code.call_at(op.span), code.at(maker.span if maker is not None else None)
@@ -408,16 +432,21 @@ def _state_shared(diagnosis: Diagnosis, op: Op, weight: Tensor, kept: Tensor) ->
         return None
     if op.name != "copy_" or not _moved_between(diagnosis, weight, maker, op):
         return None
+    return _shared(diagnosis, taken, weight, load, is_dictionary=is_dictionary)
+
+
+def _shared(diagnosis: Diagnosis, taken: ast.expr, weight: Tensor, load: ast.Call, *, is_dictionary: bool) -> Finding:
+    code = diagnosis.code
     each = f"{{name: value.clone() for name, value in {code.text(taken)}.items()}}"
     copied = each if is_dictionary else f"{code.text(taken)}.clone()"
     return diagnosis.warning(
         "state_dict_shared",
-        maker.span,
+        taken,
         tensors=(diagnosis.identity(weight.id),),
         fix=(code.replace(taken, copied),),
         name=code.short(load.args[0]),
         code=code.short(taken),
-        load_line=line(op.span),
+        load_line=str(load.lineno),
     )
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from engine.findings import find
 from engine.findings.telling import POSSIBLE
+from engine.limits import DEFAULT_LIMITS
 from engine.local import LocalEngine
 from engine.program.edits import applied
 from engine.request import RunRequest
@@ -510,6 +511,38 @@ def test_a_plan_is_held_against_the_turns_left_out_too(
     assert {(finding.code, finding.parameters["times"]) for finding in trace.findings} == {
         (code, "120") for code in codes
     }
+
+
+BEST_KEPT = """import torch
+from torch import nn
+from torch.nn import functional as F
+x, y, model = torch.randn(16, 3), torch.randn(16, 1), nn.Linear(3, 1)
+opt, best, kept = torch.optim.SGD(model.parameters(), lr=0.1), 9e9, model.state_dict()
+for epoch in range(9):
+    opt.zero_grad(); F.mse_loss(model(x), y).backward(); opt.step()
+    with torch.no_grad():
+        lost = sum(F.mse_loss(model(one), of) for one, of in zip(x, y))
+    if lost < best:
+        best, since = lost, epoch
+        kept = {state}
+model.load_state_dict(kept)
+"""
+
+
+@pytest.mark.parametrize(
+    ("state", "codes"),
+    [
+        ("model.state_dict()", ["state_dict_shared"]),
+        ("{k: v.clone() for k, v in model.state_dict().items()}", []),
+        ("model.state_dict()\n        kept = {k: v.clone() for k, v in kept.items()}", []),
+    ],
+)
+def test_a_state_kept_without_a_copy_is_found_where_its_load_is_not_recorded(state: str, codes: list[str]) -> None:
+    limits = msgspec.structs.replace(DEFAULT_LIMITS, ops=200)
+    trace = record(BEST_KEPT.replace("{state}", state), limits)
+    assert any(left.limit == "ops" for left in trace.truncated)
+    assert [finding.code for finding in trace.findings] == codes
+    assert [finding.span and finding.span.line for finding in trace.findings] == [12] * len(codes)
 
 
 def test_checkpoints_of_which_pytorch_warns_once_have_one_diagnosis(trace: Callable[[str], Trace]) -> None:

@@ -5,9 +5,9 @@ import ast
 from collections import Counter
 from collections.abc import Iterator
 
-from engine.findings.diagnosis import Diagnosis, is_alike
+from engine.findings.diagnosis import Diagnosis, extent, is_alike, size_of
 from engine.program.names import called, dotted, names_read
-from engine.trace import Finding, Op
+from engine.trace import Finding, Node, Op
 
 
 def backward_does_not_fit(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -86,7 +86,8 @@ def _is_bound_anew(function: ast.FunctionDef, name: str) -> bool:
 
 
 def backward_ignores_gradient(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A custom backward that never reads the gradient it is given, in the middle of a graph."""
+    """A custom backward that never reads the gradient it is given, in the middle of a graph, or that returns something
+    for one of its inputs that does not come of it."""
     roots = {root.node for pass_ in diagnosis.trace.passes for root in pass_.roots}
     inner = [node for node in diagnosis.trace.nodes if node.id in diagnosis.visited and node.id not in roots]
     used = {node.type: node for node in inner}
@@ -97,15 +98,57 @@ def backward_ignores_gradient(diagnosis: Diagnosis) -> Iterator[Finding]:
             continue
         given = backward.args.args[1].arg
         returns = [part.value for part in ast.walk(backward) if isinstance(part, ast.Return)]
-        if given in names_read(backward) or any(value is None or isinstance(value, ast.Constant) for value in returns):
+        if any(value is None or isinstance(value, ast.Constant) for value in returns):
             continue
+        is_read = given in names_read(backward)
+        loose = _made_without(diagnosis, backward, node) if is_read else next(iter(returns), None)
+        if is_read and loose is None:
+            continue
+        made = (part for part in ast.walk(backward) if isinstance(part, ast.Assign) and is_read)
+        named = [part for part in made if dotted(part.targets[0]) == dotted(loose) != ""]
         yield diagnosis.warning(
             "backward_ignores_gradient",
-            diagnosis.code.span(returns[0]) if returns and returns[0] is not None else node.code,
+            named[-1] if named else loose if loose is not None else node.code,
             nodes=(node.id,),
             function=owner.name,
             given=given,
+            is_read=str(int(is_read)),
+            part=diagnosis.code.short(loose) if loose is not None else given,
         )
+
+
+def _made_without(diagnosis: Diagnosis, backward: ast.FunctionDef, node: Node) -> ast.expr | None:
+    """The first of the gradients that a backward returns which does not come of the one it is given, where that is not
+    1 and the other not 0; what a Function hands its input on for, as for a loss beside it, is on purpose."""
+    op, visits = diagnosis.op_of_node(node.id), diagnosis.visits_of.get(node.id, ())
+    returns = [part.value for part in ast.walk(backward) if isinstance(part, ast.Return)]
+    is_plain = not any(isinstance(part, ast.FunctionDef) for part in ast.walk(backward) if part is not backward)
+    is_one = any(extent(diagnosis.tensors.get(visit.entered[0] or "")) in ((1, 1), None) for visit in visits)
+    if op is None or _hands_on(diagnosis, op) or is_one or not is_plain or len(returns) != 1:
+        return None
+    parts = returns[0].elts if isinstance(returns[0], ast.Tuple) else []
+    parts = [part for part in parts if not isinstance(part, ast.Constant)]
+    led = _led_to(backward, backward.args.args[1].arg)
+    for at, part in enumerate(parts if len(parts) == len(node.edges) else ()):
+        is_some = all(size_of(diagnosis.tensors.get(visit.left[at] or "")) for visit in visits)
+        if is_some and names_read(part).isdisjoint(led):
+            return part
+    return None
+
+
+def _led_to(function: ast.FunctionDef, given: str) -> set[str]:
+    """The names whose values may come of one in a function: a call that stands alone may write into all it is told."""
+    led, size = {given}, 0
+    statements = [part for part in ast.walk(function) if isinstance(part, ast.stmt) and part is not function]
+    while size < len(led):
+        size = len(led)
+        for part in statements:
+            heads = (child for child in ast.iter_child_nodes(part) if not isinstance(child, ast.stmt))
+            if isinstance(part, ast.Return) or led.isdisjoint(name for head in heads for name in names_read(head)):
+                continue
+            written = part.targets if isinstance(part, ast.Assign) else [part]
+            led |= {name.id for target in written for name in ast.walk(target) if isinstance(name, ast.Name)}
+    return led
 
 
 def kept_and_not_read(diagnosis: Diagnosis) -> Iterator[Finding]:

@@ -752,8 +752,63 @@ for _ in range(3):
         ("batch_first=True", "batch_first=False"),
         ("torch.arange(ids.size(0)).unsqueeze(1)", "torch.arange(1)"),
     )),
+    # custom functions
+    Pair("backward_ignores_gradient", 13, """class Swish(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, beta):
+        ctx.save_for_backward(x, beta)
+        return x * torch.sigmoid(beta * x)
+    @staticmethod
+    def backward(ctx, grad):
+        x, beta = ctx.saved_tensors; s = torch.sigmoid(beta * x)
+        slope = x * x * s * (1 - s)
+        return grad * (s + beta * x * s * (1 - s)), slope.sum().view(1)
+beta = nn.Parameter(torch.ones(1)); lin = nn.Linear(3, 4)
+for _ in range(3):
+    Swish.apply(lin(torch.randn(9, 3)), beta).pow(2).mean().backward()
+""", (
+        (" slope.sum()", " (grad * slope).sum()"),
+        ("x * x * s * (1", "grad * x * x * s * (1"),
+        ("slope = x", "slope = torch.zeros_like(x); slope.add_(grad); slope = slope * x"),
+        ("slope.sum().view(1)", "torch.zeros(1)"),
+        ("slope.sum().view(1)", "None"),
+        (".pow(2).mean()", ".sum()"),
+        ("        slope =", "        def scaled(z):\n            return z * grad\n        s = scaled(s)\n        slope ="),
+    )),
+    Pair("backward_ignores_gradient", 12, """class Times(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, w, scale):
+        ctx.save_for_backward(x, w); ctx.scale = scale
+        return scale * x.mm(w)
+    @staticmethod
+    def backward(ctx, coming):
+        x, w = ctx.saved_tensors
+        along = ctx.scale * x.sum(0, keepdim=True).t().expand_as(w)
+        back = coming.mm(w.t()) * ctx.scale
+        return back, along, None
+h, w = nn.Linear(3, 4), torch.randn(4, 2, requires_grad=True)
+Times.apply(h(torch.randn(9, 3)), w, 0.5).pow(2).mean().backward()
+""", (("ctx.scale * x.sum(0, keepdim=True).t().expand_as(w)", "ctx.scale * x.t().mm(coming)"),)),
 )  # fmt: skip
 
 TRIGGERS = tuple(Case(pair.code, pair.line, {}, pair.program) for pair in PAIRS)
-NEAR_MISSES = tuple((pair.code, pair.program.replace(wrong, right)) for pair in PAIRS for wrong, right in pair.right)
+RIGHT = (
+    ("backward_ignores_gradient", """class WithLoss(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, loss):
+        ctx.save_for_backward(loss)
+        return x
+    @staticmethod
+    def backward(ctx, grad):
+        loss, = ctx.saved_tensors
+        return grad, torch.ones_like(loss)
+lin, gate = nn.Linear(3, 4), nn.Linear(3, 4)
+x = torch.randn(9, 3)
+WithLoss.apply(lin(x), gate(x).softmax(1).mean(0).pow(2).sum()).pow(2).mean().backward()
+"""),
+)  # fmt: skip
+NEAR_MISSES = (
+    *((pair.code, pair.program.replace(wrong, right)) for pair in PAIRS for wrong, right in pair.right),
+    *RIGHT,
+)
 """Each replacement makes it right by itself."""

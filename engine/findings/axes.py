@@ -57,10 +57,13 @@ def views_for_permutes(diagnosis: Diagnosis) -> Iterator[Finding]:
         if not _is_computed_with(diagnosis, made):
             continue  # the places of its numbers mean nothing
         old, new = _long(given.shape), _long(made.shape)
+        apart, call = _told_apart(old, new), diagnosis.code.call_at(op.span)
+        if call is not None and call.args and isinstance(call.args[0], ast.BinOp):
+            new = apart  # `view(samples * heads, ...)`, where sizes may be the same by chance
         is_scored = any(taker.name in CLASS_LOSSES and taker.inputs[0] == made.id for taker in takers)
         as_rows = is_scored and len(new) == 2 and len(old) > 2 and new[1] == old[1] != old[-1]
         as_steps = is_scored and len(old) == 3 and new == (old[0], old[2], old[1]) != old
-        if not as_rows and not as_steps and not is_permuted(old, new):
+        if not as_rows and not as_steps and not any(is_permuted(old, each) for each in (new, apart)):
             continue
         told.add((given.shape, made.shape))
         yield diagnosis.warning(
@@ -87,6 +90,12 @@ def _is_computed_with(diagnosis: Diagnosis, made: Tensor) -> bool:
 
 def _long(shape: Axes) -> Axes:
     return tuple(size for size in shape if size != 1)
+
+
+def _told_apart(given: Axes, made: Axes) -> Axes:
+    """The axes made, with the first one as two where it holds the first one given several times: samples and heads."""
+    samples = given[0] if given and made and made[0] % (given[0] or 1) == 0 else 1
+    return (samples, made[0] // samples, *made[1:]) if 1 < samples < made[0] else made
 
 
 def is_permuted(given: Axes, made: Axes) -> bool:

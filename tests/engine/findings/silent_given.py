@@ -752,6 +752,36 @@ for _ in range(3):
         ("batch_first=True", "batch_first=False"),
         ("torch.arange(ids.size(0)).unsqueeze(1)", "torch.arange(1)"),
     )),
+    Pair("view_for_permute", 12, """class Heads(nn.Module):
+    def __init__(self, d, h):
+        super().__init__()
+        self.h, self.q, self.k, self.v, self.out = h, *(nn.Linear(d, d) for _ in range(4))
+    def forward(self, x):
+        b, n, d = x.shape
+        parts = [each(x) for each in (self.q, self.k, self.v)]
+        h, i = self.h, d // self.h
+        q, k, v = (part.view(b * h, -1, i) for part in parts)
+        mixed = F.softmax(q @ k.transpose(1, 2) / i ** 0.5, -1) @ v
+        return self.out(mixed.view(b, h, n, i).transpose(1, 2).reshape(b, n, d))
+net = Heads(8, 2); x = torch.randn(5, 6, 8)
+F.mse_loss(net(x), x.flip(1)).backward()
+""", (
+        ("part.view(b * h, -1, i)", "part.view(b, n, h, i).transpose(1, 2).reshape(b * h, n, i)"),
+        ("part.view(b * h, -1, i)", "part.view(b, n, h, i).transpose(1, 2).flatten(0, 1)"),
+        ("x = torch.randn(5, 6, 8)", "x = torch.randn(5, 1, 8)"),
+    )),
+    Pair("view_for_permute", 9, """class Grouped(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.q, self.out = nn.Linear(6, 12), nn.Linear(4, 1)
+    def forward(self, x):
+        groups = self.q(x).reshape(4 * 3, 10, 4)
+        return self.out(torch.softmax(groups @ groups.transpose(1, 2), -1) @ groups)
+Grouped()(torch.randn(4, 10, 6)).pow(2).mean().backward()
+""", (
+        (".reshape(4 * 3, 10, 4)", ".reshape(4 * 10, 3, 4)"),
+        (".reshape(4 * 3, 10, 4)", ".transpose(1, 2).reshape(4 * 3, 4, 10).transpose(1, 2)"),
+    )),
     # custom functions
     Pair("backward_ignores_gradient", 13, """class Swish(torch.autograd.Function):
     @staticmethod

@@ -782,6 +782,34 @@ Grouped()(torch.randn(4, 10, 6)).pow(2).mean().backward()
         (".reshape(4 * 3, 10, 4)", ".reshape(4 * 10, 3, 4)"),
         (".reshape(4 * 3, 10, 4)", ".transpose(1, 2).reshape(4 * 3, 4, 10).transpose(1, 2)"),
     )),
+    # gradients kept
+    Pair("kept_gradient_changes", 7, """def slopes(x):
+    (x ** 3).sum().backward(create_graph=True)
+    first = x.grad
+    first.sum().backward()
+    second = x.grad
+    return first.detach(), second.detach()
+one, two = slopes(torch.randn(4, requires_grad=True))
+print(one / two)
+""", (
+        ("    first.sum", "    x.grad = None\n    first.sum"),
+        ("first = x.grad\n", "first = x.grad.clone()\n"),
+        ("first.sum().backward()\n    second = x.grad", "second, = torch.autograd.grad(first.sum(), x)"),
+        (", second.detach()", ", second is first"),
+        ("    return first.detach(), second.detach()", "    return second, second / 2"),
+    )),
+    Pair("kept_gradient_changes", 9, """w = torch.ones(3, requires_grad=True)
+x, y = torch.randn(5, 3), torch.randn(5)
+F.mse_loss(x @ w, y).backward()
+of_square = w.grad
+w.grad.zero_()
+F.l1_loss(x @ w, y).backward()
+print(F.cosine_similarity(of_square, w.grad, dim=0))
+""", (
+        ("w.grad.zero_()", "w.grad = None"),
+        ("of_square = w.grad", "of_square = w.grad.clone()"),
+        ("print(F.cosine_similarity(of_square, w.grad, dim=0))", "print(w.grad)"),
+    )),
     # custom functions
     Pair("backward_ignores_gradient", 13, """class Swish(torch.autograd.Function):
     @staticmethod

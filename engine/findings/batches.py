@@ -14,6 +14,7 @@ from engine.findings.diagnosis import (
     Diagnosis,
     argument,
     extent,
+    fed_by,
     grouped,
     is_alike,
     line,
@@ -43,6 +44,9 @@ OFTEN = 5
 """How many times an epoch draws each sample on average, that it should not be a sample of them all."""
 UNEVEN = 2
 """How many times as many targets one pass of a step has as another, that they should not count alike."""
+
+LEAST_PARTS = 4
+THROWN_OFF = 100
 
 
 def first_batch_again(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -430,6 +434,42 @@ def micro_batches_weigh_alike(diagnosis: Diagnosis) -> Iterator[Finding]:
                 most=str(max(targets)),
                 ratio=f"{max(targets) / min(targets):.3g}",
             )
+
+
+def parts_not_averaged(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Means over the parts of a batch whose gradients are added up and nowhere divided, where plain steps along the sum
+    throw the loss off."""
+    code, untouched = diagnosis.code, ("zero_grad", "grad_reset")
+    changes = (change for each in diagnosis.trace.updates if each.kind not in untouched for change in each.changes)
+    if "clip_grad" in diagnosis.trace.program.code or any(change.leaf is not None for change in changes):
+        return
+    runs = grouped((run for run in _added_up(diagnosis) if run), lambda run: run[0].span)
+    for together in runs.values():
+        count, passes = max(map(len, together)), [pass_ for run in together for pass_ in run]
+        made = [diagnosis.maker.get(pass_.roots[0].tensor or "") for pass_ in passes]
+        is_mean = all(op is not None and (op.name == "mean" or argument(op, "reduction") == "'mean'") for op in made)
+        steps = [step for step in diagnosis.steps if not set(fed_by(passes[0])).isdisjoint(diagnosis.held_by(step))]
+        if count < LEAST_PARTS or sum(len(run) == count for run in together) < 2 or not is_mean or not steps:
+            continue
+        ends = [diagnosis.tensors[passes[at].roots[0].tensor or ""].data or () for at in (0, -1)]
+        if {step.optimizer for step in steps} != {"SGD"} or list(map(len, ends)) != [1, 1]:
+            continue
+        first, last = (abs(float(end[0])) for end in ends)
+        call = code.call_at(passes[0].span)
+        loss = code.receiver(call) if call is not None and code.in_loop(call) else None
+        if last < THROWN_OFF * first or loss is None:
+            continue
+        yield diagnosis.warning(
+            "parts_not_averaged",
+            passes[0].span,
+            tensors=fed_by(passes[0])[:8],
+            fix=(code.replace(loss, f"({code.text(loss)} / {count})"),) if isinstance(loss, ast.Name) else (),
+            count=str(count),
+            step_line=line(steps[0].span),
+            lr=steps[0].settings[0].get("lr", ""),
+            first=f"{first:.4g}",
+            last=f"{last:.4g}",
+        )
 
 
 def _added_up(diagnosis: Diagnosis) -> Iterator[list[Pass]]:

@@ -40,11 +40,12 @@ CAUSES = {
     "gradient_": ("scaled_and_stepped", "loss_summed", "diverged", "nan_in_data", "steps_too_long"),
     "grows_": (
         *("scaled_and_stepped", "loss_summed", "parameters_used_up", "uphill", "closure_adds_up"),
-        *("step_without_zero_grad", "steps_too_long"),
+        *("step_without_zero_grad", "steps_too_long", "parts_not_averaged"),
     ),
     "diverged": (
         *("scaled_and_stepped", "parameters_used_up", "closure_adds_up", "step_without_zero_grad"),
         *("changed_by_reading", "loss_summed", "steps_too_long", "clip_after_step", "generator_looped_twice"),
+        "parts_not_averaged",
     ),
     "loss_summed": ("uphill", "maximize_of", "loss_negated"),
     "steps_too_long": (
@@ -85,7 +86,7 @@ POSSIBLE = frozenset(
     "model_without_optimizer trained_while_evaluating evaluated_in_train target_learns real_class_ignored"
     " reward_minimised likelihood_minimised shuffled_alone shuffled_by_numpy layers_are_one noise_of_all_samples"
     " inputs_of_another_size fast_weights_without_graph micro_batches_weigh_alike end_never_read end_left_out"
-    " norm_of_last_batch next_place_seen summed_over_samples window_holds_target".split()
+    " norm_of_last_batch next_place_seen summed_over_samples window_holds_target parts_not_averaged".split()
 )
 """Codes of what may be meant, or may come of something else; their sentences say so."""
 

@@ -782,7 +782,43 @@ Grouped()(torch.randn(4, 10, 6)).pow(2).mean().backward()
         (".reshape(4 * 3, 10, 4)", ".reshape(4 * 10, 3, 4)"),
         (".reshape(4 * 3, 10, 4)", ".transpose(1, 2).reshape(4 * 3, 4, 10).transpose(1, 2)"),
     )),
-    # gradients kept
+    # gradients kept and added up
+    Pair("parts_not_averaged", 10, """x = torch.randn(96, 6); y = x.sum(1, keepdim=True)
+net = nn.Linear(6, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.2)
+for epoch in range(12):
+    for i, part in enumerate(torch.arange(96).split(8)):
+        loss = F.mse_loss(net(x[part]), y[part])
+        loss.backward()
+        if (i + 1) % 6 == 0:
+            opt.step(); opt.zero_grad()
+""", (
+        ("loss.backward()", "(loss / 6).backward()"),
+        ("y[part])\n", "y[part]) / 6\n"),
+        ("lr=0.2", "lr=0.02"),
+        ("optim.SGD", "optim.Adam"),
+        ("opt.step();", "nn.utils.clip_grad_norm_(net.parameters(), 1.0); opt.step();"),
+        ("y[part])\n", "y[part], reduction='sum')\n"),
+        ("opt.step();", "[p.grad.div_(6) for p in net.parameters()]; opt.step();"),
+    )),
+    Pair("parts_not_averaged", 11, """def train(net, data, every=8, rate=0.1):
+    opt, count = torch.optim.SGD(net.parameters(), rate, momentum=0.5), 0
+    for _ in range(10):
+        for x, y in data:
+            count += 1
+            scores = net(x)
+            error = (scores - y).square().mean()
+            error.backward()
+            if count == every:
+                opt.step()
+                opt.zero_grad()
+                count = 0
+train(nn.Sequential(nn.Linear(4, 16), nn.Linear(16, 1)), [(torch.randn(5, 4), torch.randn(5, 1)) for _ in range(16)])
+""", (
+        ("            error.backward()", "            (error / every).backward()"),
+        ("rate=0.1", "rate=0.001"),
+        (".square().mean()", ".square().mean() / every"),
+    )),
     Pair("kept_gradient_changes", 7, """def slopes(x):
     (x ** 3).sum().backward(create_graph=True)
     first = x.grad

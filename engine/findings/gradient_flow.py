@@ -1,9 +1,11 @@
 """How gradient flows through layers: where it fades, grows, is blocked, or is the same for all."""
 
+import ast
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import combinations, islice
+from itertools import combinations, islice, product
 from typing import NamedTuple
 
 from engine.findings.diagnosis import (
@@ -11,6 +13,7 @@ from engine.findings.diagnosis import (
     Diagnosis,
     extent,
     grouped,
+    is_alike,
     is_zero,
     line,
     near,
@@ -18,6 +21,7 @@ from engine.findings.diagnosis import (
     share_outside,
     size_of,
 )
+from engine.program.names import called, dotted, names_read
 from engine.trace import Finding, Op, Pass, Span, Tensor
 
 LAYERS = 5
@@ -487,3 +491,48 @@ def _turned(diagnosis: Diagnosis, tensor: str) -> str:
     while (maker := diagnosis.maker.get(tensor)) is not None and maker.view and len(maker.inputs) == 1:
         tensor = maker.inputs[0]
     return diagnosis.identity(tensor)
+
+
+def derivatives_taken_again(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """What is named as a second derivative, or computed with the first, and differentiates the function once more: it
+    is the first one again."""
+    code = diagnosis.code
+    asked: dict[tuple[str | None, ...], Pass] = {}
+    for pass_ in diagnosis.ended:
+        if pass_.kind != "grad" or len(pass_.roots) != 1 or len(pass_.results) != 1 or pass_.inputs is None:
+            continue
+        before = asked.setdefault((pass_.roots[0].tensor, *pass_.inputs), pass_)
+        first, again = (diagnosis.tensors.get(each.results[0] or "") for each in (before, pass_))
+        if first is None or again is None or first.id == again.id or not first.requires_grad:
+            continue
+        if not is_alike(first, again):
+            continue
+        for name, further in product(first.names, again.names):
+            binding = next((each for each in code.bindings if further in _bound(each)), None)
+            if binding is None or not (name in names_read(binding.value) or _is_further(name, further)):
+                continue
+            output = diagnosis.say(pass_.roots[0].tensor)
+            calls = (node for node in ast.walk(binding.value) if isinstance(node, ast.Call) and node.args)
+            given = [call.args[0] for call in calls if dotted(call.args[0]) == output and called(call) != "ones_like"]
+            yield diagnosis.warning(
+                "derivative_taken_again",
+                binding,
+                tensors=(first.id, again.id),
+                fix=(code.replace(given[0], name),) if len(given) == 1 else (),
+                name=further,
+                first=name,
+                first_line=line(before.span),
+                output=output,
+                input=diagnosis.say(pass_.inputs[0]),
+            )
+            return
+
+
+def _bound(statement: ast.Assign) -> list[str]:
+    target = statement.targets[0]
+    return [dotted(each) for each in (target.elts if isinstance(target, ast.Tuple) else [target])]
+
+
+def _is_further(name: str, further: str) -> bool:
+    """Whether a name says of something that it is the next derivative: `u_xx` beside `u_x`, `d2y` beside `dy`."""
+    return further == name + name[-1] or re.search("d2|second|hess|lapl|curv", further.lower()) is not None

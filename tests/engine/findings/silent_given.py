@@ -846,6 +846,29 @@ print(F.cosine_similarity(of_square, w.grad, dim=0))
         ("of_square = w.grad", "of_square = w.grad.clone()"),
         ("print(F.cosine_similarity(of_square, w.grad, dim=0))", "print(w.grad)"),
     )),
+    # derivatives of derivatives
+    Pair("derivative_taken_again", 10, """net = nn.Sequential(nn.Linear(1, 8), nn.Tanh(), nn.Linear(8, 1))
+opt = torch.optim.Adam(net.parameters(), lr=0.01)
+t = torch.linspace(0, 1, 9).view(-1, 1).requires_grad_(True)
+for _ in range(3):
+    u = net(t)
+    u_t = torch.autograd.grad(u, t, torch.ones_like(u), create_graph=True)[0]
+    u_tt = torch.autograd.grad(u, t, torch.ones_like(u_t), create_graph=True)[0]
+    loss = (u_tt + u).square().mean()
+""" + STEP, (
+        ("u_tt = torch.autograd.grad(u,", "u_tt = torch.autograd.grad(u_t,"),
+        ("u_tt = torch.autograd.grad(u, t, torch.ones_like(u_t)", "u_tt = torch.autograd.grad(u * u, t, torch.ones_like(u_t)"),
+    )),
+    Pair("derivative_taken_again", 7, """def motion(path, t):
+    where = path(t)
+    speed = torch.autograd.grad(where, t, torch.ones(5), create_graph=True)[0]
+    second, = torch.autograd.grad(where, t, torch.ones_like(where), create_graph=True)
+    return torch.stack([speed, second])
+print(motion(lambda t: 5 * t - 4.9 * t ** 2, torch.linspace(0, 1, 5, requires_grad=True)))
+""", (
+        ("second, = torch.autograd.grad(where", "second, = torch.autograd.grad(speed"),
+        ("second", "other"),
+    )),
     # custom functions
     Pair("backward_ignores_gradient", 13, """class Swish(torch.autograd.Function):
     @staticmethod

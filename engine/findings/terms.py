@@ -1,6 +1,7 @@
 """Terms of a loss that are not what they are taken for: without a gradient, of the wrong kind of number, masked at the
 wrong moment."""
 
+import ast
 import math
 import re
 from collections.abc import Iterator, Sequence
@@ -197,6 +198,8 @@ def fast_weights_without_graph(diagnosis: Diagnosis) -> Iterator[Finding]:
     for op in diagnosis.ops_named(("sub",)) if diagnosis.given_by and not is_meant else ():
         slope = _slope(diagnosis, op.inputs[1]) if len(op.inputs) == 2 and diagnosis.reaches_a_pass(op) else None
         pass_ = diagnosis.given_by.get(diagnosis.identity(slope or ""))
+        if pass_ is not None and pass_.create_graph:
+            yield from _cut_weights(diagnosis, op, pass_)
         if pass_ is None or pass_.create_graph or op.inputs[0] not in (pass_.inputs or ()):
             continue
         maker, call = diagnosis.maker.get(op.inputs[0]), diagnosis.code.call_at(pass_.span)
@@ -213,6 +216,27 @@ def fast_weights_without_graph(diagnosis: Diagnosis) -> Iterator[Finding]:
                 made_line=line(op.span),
                 weight=diagnosis.say(weight),
             )
+
+
+def _cut_weights(diagnosis: Diagnosis, op: Op, pass_: Pass) -> Iterator[Finding]:
+    """Weights `w.data - lr * g` that a later pass goes through to `w` by way of `g` alone."""
+    maker, code = diagnosis.maker.get(op.inputs[0]), diagnosis.code
+    if maker is None or maker.name not in LEAVES_GRAPH or maker.inputs[0] not in (pass_.inputs or ()):
+        return
+    cut, weight = code.at(maker.span), maker.inputs[0]
+    named = cut.func if isinstance(cut, ast.Call) else cut
+    is_trained = diagnosis.identity(weight) in diagnosis.held & diagnosis.fed
+    if is_trained and isinstance(cut, ast.expr) and isinstance(named, ast.Attribute):
+        yield diagnosis.warning(
+            "fast_weights_cut",
+            op,
+            tensors=(op.outputs[0], weight),
+            fix=(code.replace(cut, code.text(named.value)),),
+            cut=code.short(cut),
+            weight=diagnosis.say(weight),
+            kept=code.short(named.value),
+            slope_line=line(pass_.span),
+        )
 
 
 def _slope(diagnosis: Diagnosis, tensor: str) -> str | None:

@@ -869,6 +869,38 @@ print(motion(lambda t: 5 * t - 4.9 * t ** 2, torch.linspace(0, 1, 5, requires_gr
         ("second, = torch.autograd.grad(where", "second, = torch.autograd.grad(speed"),
         ("second", "other"),
     )),
+    # weights adapted
+    Pair("fast_weights_cut", 12, """W = [torch.randn(4, 3, requires_grad=True), torch.zeros(4, requires_grad=True)]
+opt = torch.optim.Adam(W, lr=0.01)
+def model(x, w):
+    return F.linear(x, w[0], w[1]).tanh().sum(1)
+for _ in range(4):
+    x, y = torch.randn(8, 3), torch.randn(8)
+    inner = F.mse_loss(model(x, W), y)
+    g = torch.autograd.grad(inner, W, create_graph=True)
+    fast = [w.data - 0.1 * d for w, d in zip(W, g)]
+    opt.zero_grad()
+    F.mse_loss(model(x, fast), y).backward()
+    opt.step()
+""", (
+        ("w.data - 0.1", "w - 0.1"),
+        ("F.mse_loss(model(x, fast), y).backward()", "print(F.mse_loss(model(x, fast), y)); F.mse_loss(model(x, W), y).backward()"),
+    )),
+    Pair("fast_weights_cut", 13, """net = nn.Linear(3, 1)
+rate = torch.tensor(0.1, requires_grad=True)
+opt = torch.optim.SGD(net.parameters(), lr=0.01)
+for _ in range(4):
+    x, y = torch.randn(8, 3), torch.randn(8, 1)
+    names, weights = zip(*net.named_parameters())
+    slopes = torch.autograd.grad(F.mse_loss(net(x), y), weights, create_graph=True)
+    adapted = {}
+    for name, weight, slope in zip(names, weights, slopes):
+        adapted[name] = weight.detach() - rate * slope
+    loss = F.mse_loss(torch.func.functional_call(net, adapted, (x,)), y)
+""" + STEP, (
+        ("weight.detach() -", "weight -"),
+        ("torch.optim.SGD(net.parameters(), lr=0.01)", "torch.optim.SGD([rate], lr=0.01)"),
+    )),
     # custom functions
     Pair("backward_ignores_gradient", 13, """class Swish(torch.autograd.Function):
     @staticmethod

@@ -2,17 +2,19 @@
 line made it."""
 
 import ast
+import math
 import re
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 
-from engine.findings.diagnosis import RESETS, line
+from engine.findings.diagnosis import RESETS, line, walk
 from engine.findings.failing.case import Case, Rule, a, first_told, known, only_if
 from engine.findings.failing.classes import unreturned
-from engine.program.names import called, dotted
+from engine.findings.leaves import subtraction
+from engine.program.names import called, dotted, is_grad_of
 from engine.program.rewriting import written
 from engine.program.tree import defined_in, given_by
-from engine.trace import Edit, Finding, Update
+from engine.trace import Edit, Finding, Op, Tensor, Update
 
 PAIRS = frozenset({"max", "min", "sort", "topk", "median", "mode", "kthvalue", "cummax", "cummin"})
 """Functions that give values and indices together along an axis."""
@@ -75,15 +77,18 @@ def _asked_of(case: Case, node: ast.expr) -> ast.Attribute:
 
 
 def _no_gradient(case: Case, node: ast.expr, kind: str) -> Finding:
-    """A `.grad` that is None: not tracked, no leaf, no backward yet, dropped by `zero_grad`, or not reached."""
+    """A `.grad` that is None: not tracked, no leaf, its name given to another, no backward yet, dropped by `zero_grad`,
+    or not reached."""
     grad = a(ast.Attribute, node)
     only_if(kind == "NoneType" and grad.attr == "grad")
     tensor = known(case.tensor_of(grad.value))
     said = {"name": case.code.short(grad.value), "grad": case.code.short(grad)}
     maker = case.diagnosis.maker.get(tensor.id)
     made = {"made_line": line(maker.span), "op": maker.name} if maker is not None else {}
-    if not tensor.requires_grad and maker is not None and maker.grad_mode != "grad":
-        return case.finding("grad_none_made_untracked", {**said, **made}, span=maker.span, tensors=(tensor,))
+    is_untracked = not tensor.requires_grad and maker is not None and maker.grad_mode != "grad"
+    if maker is not None and (is_untracked or _took_the_name(case, tensor, maker, said["name"])):
+        fix = _in_place(case, maker)
+        return case.finding("grad_none_made_untracked", {**said, **made}, span=maker.span, tensors=(tensor,), fix=fix)
     if not tensor.requires_grad:
         return case.finding("grad_none_untracked", said, tensors=(tensor,))
     if not tensor.is_leaf:
@@ -99,6 +104,23 @@ def _no_gradient(case: Case, node: ast.expr, kind: str) -> Finding:
     dropped = _dropped(case, identity)
     code = "grad_none_after_zero_grad" if dropped.kind == "zero_grad" else "grad_none_dropped"
     return case.finding(code, said, tensors=(tensor,), reset_line=line(dropped.span), fix=guard)
+
+
+def _took_the_name(case: Case, tensor: Tensor, maker: Op, name: str) -> bool:
+    """Whether it is a leaf made since the last pass, computed from one that has a gradient and had its name."""
+    diagnosis = case.diagnosis
+    if not tensor.is_leaf or diagnosis.op_step[maker.id] < max(diagnosis.pass_step.values(), default=math.inf):
+        return False
+    behind = {diagnosis.identity(each) for each in walk([tensor.id], diagnosis.made_from)} & diagnosis.fed
+    return any(name in one.names for one in diagnosis.trace.tensors if diagnosis.identity(one.id) in behind)
+
+
+def _in_place(case: Case, maker: Op) -> tuple[Edit, ...]:
+    """Each `w = w - lr * w.grad` written as `w -= lr * w.grad`, where that may stand."""
+    bound = ((one, dotted(one.targets[0])) for one in case.code.bindings)
+    updates = [one for one, name in bound if any(is_grad_of(node, name) for node in ast.walk(one.value))]
+    right = [subtraction(case.code, one) for one in updates] if maker.grad_mode != "grad" else []
+    return tuple(map(case.code.replace, updates, right)) if all(right) else ()
 
 
 def _dropped(case: Case, identity: str) -> Update:

@@ -429,6 +429,8 @@ TOLD_BY_VALUES: dict[str, list[Row]] = {
     "grad_none_made_untracked": [
         Row("ws = [torch.ones(2, requires_grad=True)]\nws[0].sum().backward()\nwith torch.no_grad():\n    ws[0] = ws[0] - ws[0].grad #<\n    ws[0].grad.zero_()\n", {"name": "ws[0]"}),
         Row(W + "w.sum().backward()\nwith torch.no_grad():\n    w = w * 2 #<\nprint(w.grad.sum())\n", {"op": "*"}),
+        Row(W + "v = torch.ones(2, requires_grad=True)\nfor i in range(2):\n    (w * v).sum().backward()\n    with torch.no_grad():\n        w = w - 0.1 * w.grad #<\n        v = v - 0.1 * v.grad\n    w.requires_grad_(True)\n    v.requires_grad_(True)\n    w.grad.zero_()\n    v.grad.zero_()\n", {"name": "w"}, True),
+        Row(W + "w.sum().backward()\nw = (w - 0.1 * w.grad).detach().requires_grad_() #<\nw.grad.zero_()\n", {"name": "w", "op": "detach"}),
     ],
     "grad_not_a_tensor": [
         Row(W + "w.sum().backward()\nw.grad = 0 #<\n", {"value": "0", "got": "int"}, True),
@@ -568,7 +570,7 @@ NEAR_GIVEN: dict[str, str] = {
     "cat_scalars": "torch.cat([torch.ones(1), torch.ones(1, 1)])\n",
     "class_axis": "F.cross_entropy(torch.ones(2, 3, 5), torch.zeros(2, 4).long())\n",
     "features_last": "nn.Conv1d(16, 4, 3)(torch.ones(2, 9, 8))\n",
-    "grad_none_made_untracked": "w = torch.ones(2)\nw.grad.zero_()\n",
+    "grad_none_made_untracked": W + "w.sum().backward()\nv = (w * 2).detach().requires_grad_()\nv.grad.zero_()\n",
     "grad_not_a_tensor": W + "w.sum().backward()\nw.grad = None\n",
     "sample_is_none": DATA + "next(iter(DataLoader([{1}, {2}])))\n",
     "state_dict_inside": "net = nn.Linear(2, 1)\nnet.load_state_dict({'w': torch.ones(1)})\n",

@@ -1,10 +1,10 @@
 """Values that the program's text keeps in vain: a counter that nothing counts up, an argument that is overlooked for an
-attribute of the same name, or that a gradient is asked for and nothing reads, the output that a hook binds anew."""
+attribute of the same name, or that a gradient is asked for and nothing reads, what a hook gets and binds anew."""
 
 import ast
 from collections.abc import Iterator
 
-from engine.findings.diagnosis import Diagnosis
+from engine.findings.diagnosis import Diagnosis, line
 from engine.program.names import called, dotted, names_read
 from engine.trace import Finding
 
@@ -13,6 +13,8 @@ FEWEST = 3
 BEGINS = (0, 1)
 _SLOPES = ("grad", "grad_and_value", "jacrev", "jacfwd", "hessian")
 """What differentiates a function in its first argument."""
+_MAY_CHANGE = {"tensor": (1, 0), "forward": (3, 2), "backward": (3, 1)}
+"""How many arguments kinds of hooks get, and which of them is replaced by what they return."""
 
 
 def counters_that_stand(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -111,31 +113,38 @@ def arguments_without_slope(diagnosis: Diagnosis) -> Iterator[Finding]:
             )
 
 
-def outputs_of_hooks_lost(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A forward hook that gives its name for the output another value, and returns nothing."""
+def results_of_hooks_lost(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A hook that gives its name for the output of a layer or for a gradient another value, and returns nothing."""
     code = diagnosis.code
-    hooked = [each for each in code.calls if called(each) == "register_forward_hook" and diagnosis.has_run(each)]
-    given = {name for each in hooked for argument in each.args[:1] for name in names_read(argument)}
-    for function in code.functions if hooked else ():
-        around = code.function(function)
+    ran = {hook.span.line: hook for hook in diagnosis.trace.hooks if hook.span is not None and hook.kind in _MAY_CHANGE}
+    changing = {hook.function for hook in diagnosis.trace.hooks if hook.after is not None}
+    for function in code.functions if ran else ():
+        hook = ran.get(function.lineno)
         arguments = [each.arg for each in function.args.args if each.arg != "self"]
-        if {function.name, around.name if around is not None else ""}.isdisjoint(given) or len(arguments) != 3:
+        count, at = _MAY_CHANGE[hook.kind] if hook is not None else (0, 0)
+        if hook is None or len(arguments) - len(function.args.defaults) != count or hook.function in changing:
             continue
-        name = arguments[2]
-        assigned = (each for each in function.body if isinstance(each, ast.Assign))
-        bound = [each for each in assigned if dotted(each.targets[0]) == name]
-        returns = any(isinstance(each, ast.Return) and each.value is not None for each in ast.walk(function))
-        if not bound or returns:
+        name, inside = arguments[at], list(ast.walk(function))
+        bound = [each for each in inside if isinstance(each, ast.Assign) and dotted(each.targets[0]) == name]
+        last = max(bound, key=lambda each: each.lineno, default=None)
+        returns = any(isinstance(each, ast.Return) and each.value is not None for each in inside)
+        if last is None or returns or any(_is_below(each, last, name) for each in inside):
             continue
-        if not any(name in names_read(each) for each in function.body[function.body.index(bound[-1]) + 1 :]):
-            yield diagnosis.warning(
-                "hook_output_lost",
-                bound[-1],
-                fix=code.line_after(bound[-1], f"return {name}"),
-                name=name,
-                function=function.name,
-                hook_line=str(hooked[0].lineno),
-            )
+        yield diagnosis.warning(
+            "hook_output_lost",
+            last,
+            fix=code.line_after(function.body[-1], f"return {name}"),
+            name=name,
+            function=function.name,
+            hook_line=line(hook.registered),
+            is_gradient=str(int(hook.kind != "forward")),
+        )
+
+
+def _is_below(node: ast.AST, statement: ast.stmt, name: str) -> bool:
+    """Whether a name is read below a statement."""
+    is_read = isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
+    return is_read and node.lineno > (statement.end_lineno or 0)
 
 
 def _falls_back(statement: ast.AST | None, attribute: str) -> bool:

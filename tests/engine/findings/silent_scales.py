@@ -356,6 +356,24 @@ def without(units):
 net[0].register_forward_hook(without(torch.tensor([1])))
 net(torch.ones(2, 3)).sum().backward()
 """, (("        out = out.index_fill", "        return out.index_fill"),)),
+    Pair("hook_output_lost", 6, """w = torch.full((3,), 5.0, requires_grad=True)
+def limit(grad, most=1.0):
+    grad = torch.clamp(grad, -most, most)
+w.register_hook(limit)
+for _ in range(3):
+    (w * w).sum().backward()
+    with torch.no_grad():
+        w -= 0.1 * w.grad; w.grad = None
+""", (("    grad = torch.clamp", "    return torch.clamp"), ("    grad = torch.clamp(grad, -most, most)", "    grad = grad.norm()\n    print(grad)"), ("w.register_hook(limit)", "print(limit(w))"))),
+    Pair("hook_output_lost", 9, """net = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))
+class Scale:
+    def __init__(self, by): self.by = by
+    def hook(self, layer, inputs, outputs):
+        if inputs[0] is not None:
+            inputs = (inputs[0] * self.by,)
+net[1].register_full_backward_hook(Scale(0.5).hook)
+net(torch.ones(2, 3)).sum().backward()
+""", (("            inputs = ", "            return "),)),
     Pair("argument_without_slope", 6, """from torch.func import functional_call, grad
 net, x = nn.Linear(3, 1), torch.randn(5, 3)
 def loss_of(weights, rows):

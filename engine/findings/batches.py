@@ -27,7 +27,7 @@ from engine.findings.diagnosis import (
 from engine.findings.losses import CLASS_LOSSES, COMPARING, DECIDES, PASSING
 from engine.program.names import called, dotted, names_read, plain_names
 from engine.program.source import Source
-from engine.program.tree import covers
+from engine.program.tree import assigned, covers
 from engine.trace import Batch, Finding, Op, Pass, Span, Tensor
 
 HELD_AGAINST = (*COMPARING, "sub", "rsub")
@@ -143,7 +143,8 @@ def shuffled_apart(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 
 def shuffled_by_numpy(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """`np.random.shuffle(images)` and then `np.random.shuffle(labels)`, which are handed over together."""
+    """`np.random.shuffle(images)` and then `np.random.shuffle(labels)`, which are handed over together or meet in a
+    loss."""
     code = diagnosis.code
     shuffles = [call for call in code.calls if called(call) == "shuffle" and len(plain_names(call.args)) == 1]
     for first, second in pairwise(sorted(shuffles, key=lambda call: call.lineno)):
@@ -154,7 +155,8 @@ def shuffled_by_numpy(diagnosis: Diagnosis) -> Iterator[Finding]:
         between = [call for call in code.calls if first.lineno <= call.lineno <= second.lineno]
         is_seeded = any(called(call) in SEEDING for call in between)
         later = (call for call in code.calls if call.lineno > second.lineno)
-        if not is_seeded and any({one, other} <= {*names_read(call)} for call in later):
+        meet = any({one, other} <= {*names_read(call)} for call in later)
+        if not is_seeded and (meet or _are_held_together(diagnosis, one, other, second)):
             yield diagnosis.warning(
                 "shuffled_by_numpy",
                 second,
@@ -164,6 +166,33 @@ def shuffled_by_numpy(diagnosis: Diagnosis) -> Iterator[Finding]:
                 first_line=str(first.lineno),
                 code=code.short(second),
             )
+
+
+def _are_held_together(diagnosis: Diagnosis, one: str, other: str, after: ast.Call) -> bool:
+    """Whether a loss holds predictions from the rows of one array against those of another, each made into tensors
+    below a line."""
+    made = [_made_of_array(diagnosis, name, after) for name in (one, other)]
+    for op in diagnosis.ops_named(COMPARING) if all(made) else ():
+        sides = sorted(op.inputs[:2], key=diagnosis.is_tracked) if op.iteration < 2 else []
+        if len(sides) != 2 or list(map(diagnosis.is_tracked, sides)) != [False, True]:
+            continue
+        behind = [{maker.id for maker in diagnosis.makers_behind([side])} for side in sides]
+        met = [[not each.isdisjoint(own) for own in made] for each in behind]
+        if met in ([[True, False], [False, True]], [[False, True], [True, False]]):
+            return True
+    return False
+
+
+def _made_of_array(diagnosis: Diagnosis, name: str, after: ast.Call) -> set[str]:
+    """The ops that made tensors of an array, or of what was named of it, below a line of the same function."""
+    code = diagnosis.code
+    names, function = {name}, code.function(after)
+    for binding in code.bindings:
+        if binding.lineno > after.lineno and code.function(binding) is function:
+            names |= {dotted(target) for target, value in assigned(binding) if names & {*names_read(value)}} - {""}
+    calls = ((op, code.call_at(op.span)) for op in diagnosis.trace.ops if not op.inputs)
+    below = ((op, call) for op, call in calls if call is not None and call.lineno > after.lineno)
+    return {op.id for op, call in below if names & {*names_read(call)}}
 
 
 def repeated_apart(diagnosis: Diagnosis) -> Iterator[Finding]:

@@ -510,6 +510,30 @@ rows, net = split(torch.arange(8.0), 2 * torch.arange(8.0)), nn.Linear(1, 1)
 for x, y in rows:
     F.mse_loss(net(x.view(1, 1)), y.view(1, 1)).backward()
 """, (("    random.shuffle(answers)\n", ""), ("list(zip(questions, answers))", "[(each, 2 * each) for each in questions]"))),
+    Pair("shuffled_by_numpy", 8, """import numpy as np
+images = np.concatenate([np.random.randn(20, 3) + at for at in range(3)]).astype("float32")
+labels = np.repeat(np.arange(3), 20)
+np.random.shuffle(images)
+np.random.shuffle(labels)
+x, y = torch.from_numpy(images[:40]), torch.from_numpy(labels[:40])
+mean, net = x.mean(0), nn.Linear(3, 3)
+for _ in range(3):
+    F.cross_entropy(net(x - mean), y).backward()
+""", (("np.random.shuffle(images)\nnp.random.shuffle(labels)", "order = np.random.permutation(60); images, labels = images[order], labels[order]"), ("np.random.shuffle(labels)", "print(labels)"), ("F.cross_entropy(net(x - mean), y)", "(net(x - mean).logsumexp(1).mean() + y.sum())"))),
+    Pair("shuffled_by_numpy", 9, """import numpy as np
+def train(net, rows, wanted, rounds=2):
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(rounds):
+        np.random.shuffle(rows)
+        np.random.shuffle(wanted)
+        for at in range(0, 8, 4):
+            given = torch.tensor(rows[at : at + 4])
+            aim = wanted[at : at + 4]
+            loss = F.mse_loss(net(given), torch.tensor(aim))
+            opt.zero_grad(); loss.backward(); opt.step()
+rows = np.random.randn(8, 2).astype("float32")
+train(nn.Linear(2, 1), rows, rows.sum(1, keepdims=True))
+""", (("        np.random.shuffle(rows)\n", ""), ("net(given), torch.tensor(aim)", "net(given), net(torch.tensor(aim).repeat(1, 2))"))),
     Pair("returns_backwards", 14, """policy = nn.Linear(4, 2)
 opt = torch.optim.Adam(policy.parameters(), lr=0.01)
 for episode in range(2):

@@ -2,9 +2,11 @@
 read, the same random numbers in every step, samples sorted by class, rows compared with themselves."""
 
 import ast
+import math
 import statistics
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 
 from engine.findings.diagnosis import (
     LEAST_TURNS,
@@ -36,6 +38,9 @@ DRAWS = ("rand", "randn", "randint", "randperm", "normal", "multinomial", "berno
 TURNS_ROUND = ("t", "T", "mT", "transpose")
 LEAST_KEPT = 4
 _SCALED = 2.0
+_FEWEST_BATCHES = 5
+_APART = 5.0
+"""By how many standard deviations of the batches of one epoch others differ that were not drawn from the same data."""
 
 
 def one_tensor_many_times(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -130,10 +135,10 @@ def changed_by_reading(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 
 def arrays_changed_by_reading(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A `__getitem__` that scales a part of a NumPy array in place: from epoch to epoch the batches grow or shrink."""
+    """A `__getitem__` that writes into a part of a NumPy array: from epoch to epoch the batches grow or shrink."""
     code = diagnosis.code
     readers = [function for function in code.functions if function.name == "__getitem__"]
-    if not readers or not _is_scaled_by_epoch(diagnosis):
+    if not readers or not (_is_scaled_by_epoch(diagnosis) or _drifts_by_epoch(diagnosis)):
         return
     parts = (
         (reader, target.id, value)
@@ -144,7 +149,7 @@ def arrays_changed_by_reading(diagnosis: Diagnosis) -> Iterator[Finding]:
         if isinstance(target, ast.Name) and isinstance(value, ast.Subscript) and "." in dotted(value.value)
     )
     for reader, name, value in parts:
-        write = next(_scaled_in_place(diagnosis, reader, name), None)
+        write = next(_written_in_place(diagnosis, reader, name), None)
         if write is not None:
             yield diagnosis.warning(
                 "changed_by_reading",
@@ -170,8 +175,25 @@ def _is_scaled_by_epoch(diagnosis: Diagnosis) -> bool:
     return any(max(pair) > _SCALED * min(pair) for pair in pairs)
 
 
-def _scaled_in_place(diagnosis: Diagnosis, reader: Function, name: str) -> Iterator[ast.AugAssign]:
-    """Where a reader, or what it gives the part to, multiplies or divides it in place."""
+def _drifts_by_epoch(diagnosis: Diagnosis) -> bool:
+    """Whether the inputs a loader gives grow, or shrink, from the first epoch to a middle one to the last, each time by
+    far more than the batches of the first differ."""
+    sizes: dict[int, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for batch in diagnosis.trace.batches:
+        size = size_of(diagnosis.tensors.get(batch.tensors[0])) if batch.tensors else None
+        if size is not None:
+            sizes[batch.loader][batch.epoch].append(size**2)
+    for epochs in (list(each.values()) for each in sizes.values() if len(each) >= LEAST_TURNS):
+        means = [statistics.fmean(epochs[at]) for at in (0, len(epochs) // 2, -1)]
+        apart = _APART * statistics.stdev(epochs[0]) if len(epochs[0]) >= _FEWEST_BATCHES else math.inf
+        gaps = [later - before for before, later in pairwise(means)]
+        if min(gaps) > apart or max(gaps) < -apart:
+            return True
+    return False
+
+
+def _written_in_place(diagnosis: Diagnosis, reader: Function, name: str) -> Iterator[ast.AugAssign | ast.Assign]:
+    """Where a reader, or what it gives the part to, writes into it."""
     code = diagnosis.code
     inside = [(reader, name)]
     for call in (each for each in code.calls if code.function(each) is reader):
@@ -182,10 +204,12 @@ def _scaled_in_place(diagnosis: Diagnosis, reader: Function, name: str) -> Itera
                 inside.append((takers[0], taken.arg))
     for function, part in inside:
         for node in ast.walk(function):
-            if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Mult | ast.Div):
-                root = node.target.value if isinstance(node.target, ast.Subscript) else node.target
-                if dotted(root) == part:
-                    yield node
+            target = node.target if isinstance(node, ast.AugAssign) else None
+            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript):
+                target = node.targets[0]
+            root = target.value if isinstance(target, ast.Subscript) else target
+            if isinstance(node, ast.AugAssign | ast.Assign) and root is not None and dotted(root) == part:
+                yield node
 
 
 def _is_cut_with_targets(diagnosis: Diagnosis, op: Op) -> bool:

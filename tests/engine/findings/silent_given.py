@@ -629,7 +629,7 @@ net = nn.Linear(3, 1)
 for rows in DataLoader(Rows(), batch_size=4):
     net(rows).sum().backward()
 """, (("row.add_(torch", "row = row.add(torch"), ("self.rows[at])", "self.rows[at].copy())"))),
-    Pair("changed_by_reading", 11, """import numpy as np
+    Pair("changed_by_reading", 10, """import numpy as np
 from torch.utils.data import DataLoader, Dataset
 class Rows(Dataset):
     def __init__(self):
@@ -648,6 +648,37 @@ for epoch in range(3):
     for rows in loader:
         net(rows).sum().backward()
 """, (("row = self.rows[at]", "row = self.rows[at].copy()"), ("row -= 0.1\n        row /= 5", "row = (row - 0.1) / 5"))),
+    Pair("changed_by_reading", 12, """import numpy as np
+from torch.utils.data import DataLoader, Dataset
+class Noisy(Dataset):
+    def __init__(self, rows, noisy=True):
+        self.rows, self.noisy = rows.astype(np.float32), noisy
+    def __len__(self): return len(self.rows)
+    def __getitem__(self, at):
+        row = self.rows[at]
+        if self.noisy: row += np.random.normal(0, 0.5, row.shape).astype(np.float32)
+        return row, row.sum(keepdims=True)
+net, loader = nn.Linear(20, 1), DataLoader(Noisy(np.random.randn(30, 20)), batch_size=6, shuffle=True)
+for epoch in range(12):
+    for rows, sums in loader:
+        F.mse_loss(net(rows), sums).backward()
+""", (("self.rows[at]", "self.rows[at].copy()"), ("row += np", "row = row + np"), ("Noisy(np.random.randn(30, 20))", "Noisy(np.random.randn(30, 20), False)"))),
+    Pair("changed_by_reading", 13, """import numpy as np
+from torch.utils.data import DataLoader, Dataset
+class Erased(Dataset):
+    def __init__(self):
+        self.images = [1 + np.random.rand(8, 8).astype(np.float32) for _ in range(24)]
+    def __len__(self): return 24
+    def __getitem__(self, at):
+        image = self.images[at]
+        r, c = np.random.randint(0, 5, 2)
+        image[r : r + 4, c : c + 4] = 0.0
+        return torch.from_numpy(image).flatten()
+net, loader = nn.Linear(64, 1), DataLoader(Erased(), batch_size=4)
+for epoch in range(5):
+    for images in loader:
+        net(images).mean().backward()
+""", (("self.images[at]", "self.images[at].copy()"), ("0.0\n", "image[0, 0]\n"))),
     Pair("changed_by_reading", 11, """class Scaled(torch.utils.data.Dataset):
     def __init__(self):
         self.x, self.y = torch.rand(6, 2) * 255, torch.zeros(6)

@@ -1,12 +1,14 @@
-"""States of recurrent layers: lost on their way from step to step, or read after the padding."""
+"""What becomes of the steps of sequences: states lost on their way from one to the next, or read after the padding, and
+averages that count the padding."""
 
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from engine.findings.axes import RECURRENT
-from engine.findings.diagnosis import Diagnosis, argument, is_zero, line, number, numbers_of
+from engine.findings.attention_masks import FUSED
+from engine.findings.axes import ATTENTION, KEEPS_AXES, RECURRENT
+from engine.findings.diagnosis import Diagnosis, argument, is_zero, line, number, numbers_of, walk
 from engine.ops import DETACHES
 from engine.trace import Finding, Op, Tensor
 
@@ -17,6 +19,9 @@ PARTS = ("getitem", "chunk", "split", "narrow", "tensor_split", "view", "reshape
 SPREADS = frozenset("view reshape unsqueeze expand expand_as repeat long to cpu".split())
 """Ops by which an index of one number for each sample is spread over its features."""
 MOST_BACK = 8
+MOST_LAYERS = 40
+LOOKS_ASIDE = frozenset((ATTENTION, FUSED, *RECURRENT))
+"""Ops by which a place knows of others."""
 
 
 def states_lost(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -92,6 +97,53 @@ def padding_read_last(diagnosis: Diagnosis) -> Iterator[Finding]:
             length=str(length),
             layer_line=line(op.span),
         )
+
+
+def padding_averaged(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A mean over all places of sequences that were filled up at their ends, batch by batch to another length, where no
+    mask took part."""
+    for op in diagnosis.ops_named(("mean",)):
+        mixed, way = diagnosis.input_of(op), list(diagnosis.back(op.inputs[0], MOST_LAYERS))
+        lookup = next((maker for maker in way if maker.name not in KEEPS_AXES | LOOKS_ASIDE), None)
+        words = diagnosis.input_of(lookup) if lookup is not None and lookup.name == "embedding" else None
+        axis = {"0": 0, "1": 1, "-2": 1}.get(argument(op, "dim", 1).strip("()[],"))
+        if op.iteration or lookup is None or words is None or mixed is None or axis is None:
+            continue
+        if len(mixed.shape) != 3 or mixed.shape[:2] != words.shape or not diagnosis.reaches_a_pass(op):
+            continue
+        ended, rows = _ended_in_padding(diagnosis, lookup, words, is_first=axis == 1), words.shape[1 - axis]
+        filler, is_zero_row = diagnosis.maker.get(words.id), number(argument(lookup, "padding_idx")) is not None
+        is_along = filler is None or filler.name != "pad_sequence" or len(filler.inputs) == rows
+        lengths = {given.shape[axis] for turn in diagnosis.ops_at(op.span) if (given := diagnosis.input_of(turn))}
+        if not 0 < ended < rows or not is_along or len(lengths) < 2 or (lookup is way[0] and is_zero_row):
+            continue
+        if _is_masked(diagnosis, op, words):
+            continue
+        yield diagnosis.warning(
+            "padding_averaged",
+            op,
+            tensors=(words.id, *op.outputs[:1]),
+            name=diagnosis.say(words.id),
+            ended=str(ended),
+            rows=str(rows),
+            length=str(words.shape[axis]),
+        )
+
+
+def _is_masked(diagnosis: Diagnosis, op: Op, words: Tensor) -> bool:
+    """Whether something untracked, with a number for each place, took part in what a mean is over, or scales the
+    mean."""
+    tracked = (maker for maker in diagnosis.makers_behind(op.inputs) if any(map(diagnosis.is_tracked, maker.outputs)))
+    behind = (maker for maker in tracked if maker.name != "embedding")
+    given = {tensor for maker in behind for tensor in maker.inputs if not diagnosis.is_tracked(tensor)}
+    is_masked = any(sorted(diagnosis.tensors[each].shape[:2]) == sorted(words.shape) for each in given)
+    products = walk(op.outputs, lambda made: [taker.outputs[0] for taker in _scalings(diagnosis, made)])
+    scalings = (taker for made in products for taker in _scalings(diagnosis, made))
+    return is_masked or any(not all(map(diagnosis.is_tracked, taker.inputs)) for taker in scalings)
+
+
+def _scalings(diagnosis: Diagnosis, tensor: str) -> list[Op]:
+    return [taker for taker in diagnosis.takers.get(tensor, ()) if taker.name in ("mul", "div") and taker.outputs]
 
 
 class _Steps(NamedTuple):

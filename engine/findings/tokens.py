@@ -11,14 +11,13 @@ from engine.findings.attention_masks import FUSED, attn_mask, hidden_places
 from engine.findings.axes import ATTENTION, KEEPS_AXES, RECURRENT, RESHAPES
 from engine.findings.diagnosis import Diagnosis, argument, extent, line, near, number, numbers_of, times
 from engine.findings.losses import CLASS_LOSSES
+from engine.findings.recurrent import LOOKS_ASIDE
 from engine.ops import DETACHES
 from engine.program.edits import Edits
 from engine.program.names import called
 from engine.trace import Finding, Op, Span, Tensor
 
 KEEPS_ORDER = frozenset((*RESHAPES, *DETACHES, *"flatten squeeze unsqueeze contiguous clone long to".split()))
-LOOKS_ASIDE = frozenset((ATTENTION, FUSED, *RECURRENT))
-"""Ops by which a place knows of others."""
 TURNS = frozenset(("transpose", "permute"))
 KEEPS_PLACES = KEEPS_AXES | KEEPS_ORDER | LOOKS_ASIDE | TURNS | {"matmul"}
 WEIGHS = frozenset("matmul bmm einsum dropout".split())

@@ -220,6 +220,28 @@ for _ in range(2):
     h, _ = rnn(emb(x))
     loss = F.cross_entropy(out(h[-1]), y)
 """ + STEP, (("[2, 0], [7, 0]", "[2, 8], [7, 8]"),)),
+    Pair("padding_averaged", 12, """from torch.nn.utils.rnn import pad_sequence
+class Encoder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.emb, self.mix, self.out = nn.Embedding(9, 4, padding_idx=0), nn.Linear(4, 5), nn.Linear(5, 2)
+    def forward(self, ids):
+        h = torch.tanh(self.mix(self.emb(ids)))
+        kept = (ids != 0).unsqueeze(-1).float()
+        return self.out(h.mean(dim=1))
+words, y = [torch.randint(1, 9, (count,)) for count in (3, 2, 4, 6, 5, 2)], torch.tensor([0, 1, 1])
+net = Encoder(); opt = torch.optim.Adam(net.parameters())
+for at in (0, 3):
+    loss = F.cross_entropy(net(pad_sequence(words[at : at + 3], batch_first=True)), y)
+""" + STEP, (("h.mean(dim=1)", "(h * kept).sum(dim=1) / kept.sum(dim=1)"), ("h.mean(dim=1)", "(h * kept).mean(dim=1)"), ("h.mean(dim=1)", "h.mean(dim=1) * ids.shape[1] / kept.sum(1)"), ("(3, 2, 4, 6, 5, 2)", "(3, 2, 4, 4, 3, 2)"), ("(3, 2, 4, 6, 5, 2)", "(4, 4, 4, 6, 6, 6)"), ("torch.tanh(self.mix(self.emb(ids)))", "self.emb(ids) @ torch.eye(4, 5)"))),
+    Pair("padding_averaged", 9, """batches = [torch.tensor([[3, 1, 4], [1, 5, 0]]), torch.tensor([[3, 1, 4, 1, 5], [2, 6, 0, 0, 0]])]
+emb, rnn, out = nn.Embedding(9, 4, padding_idx=0), nn.GRU(4, 5, batch_first=True), nn.Linear(5, 2)
+opt = torch.optim.Adam([*emb.parameters(), *rnn.parameters(), *out.parameters()])
+for x in batches:
+    h, _ = rnn(emb(x))
+    average = torch.mean(h, 1)
+    loss = F.cross_entropy(out(average), torch.tensor([0, 1]))
+""" + STEP, (("torch.mean(h, 1)", "torch.amax(h, 1)"), ("[1, 5, 0]", "[1, 5, 2]"), ("torch.mean(h, 1)", "torch.where((x > 0)[..., None], h, 0.0).sum(1)"))),
     Pair("shuffled_alone", 8, """X = torch.randn(20, 3); y = X.sum(1, keepdim=True)
 net = nn.Linear(3, 1)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)

@@ -87,7 +87,7 @@ _TABLE: tuple[tuple[str, str, str, *tuple[Rule, ...]], ...] = (
     ("axis_out_of_range", "IndexError", r"Dimension out of range \(expected to be in range of \[(?P<low>-?\d+), (?P<high>-?\d+)\], but got (?P<axis>-?\d+)\)", shapes.axes_of_sizes, shapes.axis_out_of_range),
     ("target_out_of_range", "IndexError", r"Target (?P<value>-?\d+) is out of bounds", layers.target_range),
     ("index_out_of_range", "", r"index (?P<index>-?\d+) is out of bounds for dimension (?P<axis>\d+) with size (?P<size>\d+)", layers.lstm_state, classes.too_many_samples, shapes.index),
-    ("embedding_index", "IndexError", r"index out of range in self", shapes.embedding),
+    ("embedding_index", "IndexError", r"index out of range in self", shapes.counted_early, shapes.embedding),
     ("list_index", "IndexError", r"(?:list|tuple) index out of range|^index -?\d+ is out of range", classes.too_many_samples, instead("NAME[INDEX]")),
     ("indices_many", "IndexError", r"too many indices for tensor of dimension \d+", of_one),
     ("index_of_scalar", "IndexError", r"invalid index of a 0-dim tensor", instead("NAME.data[0]", "NAME.item()"), instead("NAME[0]", "NAME.item()"), instead("NAME.data[PLACE]"), instead("NAME[PLACE]")),

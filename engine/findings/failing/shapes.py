@@ -10,7 +10,7 @@ from engine.findings.failing.case import Case, a, known, of_one, only_if
 from engine.findings.failing.origins import sizes
 from engine.ops import BROADCASTING, VIEWS
 from engine.program.edits import Edits
-from engine.program.names import dotted, keyword
+from engine.program.names import called, dotted, keyword
 from engine.program.source import Source
 from engine.trace import Finding, Op, Tensor
 
@@ -308,12 +308,48 @@ def index(case: Case) -> Finding:
     return case.finding(last=last, tensors=(given,))
 
 
-def embedding(case: Case) -> Finding:
-    """A number beyond the rows of an embedding table."""
+def _row_missing(case: Case) -> dict[str, str]:
+    """Which row of an embedding table was asked for that is not there."""
     only_if(known(case.op).name == "embedding")
     indices, rows = case.argument(0, "input"), case.argument(1, "weight").shape[0]
     worst = known(next((number for number in numbers(indices) if not 0 <= number < rows), None))
-    said = {"rows": str(rows), "value": f"{worst:.0f}", "last": str(rows - 1)}
+    return {"rows": str(rows), "value": f"{worst:.0f}", "last": str(rows - 1)}
+
+
+def counted_early(case: Case) -> Finding | None:
+    """Rows of an embedding table that were counted by `len()` of a vocabulary which was numbered on after that."""
+    said, code = _row_missing(case), case.code
+    rows = next(iter(known(case.layer_made).args), None)
+    name = code.stands_for(dotted(rows))
+    values = code.values(name) or code.values(f"self.{name.rpartition('.')[2]}") or [code.given(name)]
+    size = a(ast.Call, rows if isinstance(rows, ast.Call) else values[0])
+    only_if(called(size) == "len" and len(values) == 1)
+    vocabulary, counted = dotted(size.args[0]).rpartition(".")[2], known(code.statement(size))
+    for growth in filter(case.diagnosis.has_run, (*code.bindings, *code.calls)):
+        is_same = vocabulary and _numbered(growth).rpartition(".")[2] == vocabulary
+        if is_same and code.runs_before(counted, known(code.statement(growth))):
+            said |= {"count": code.short(size), "growth": code.short(growth), "growth_line": str(growth.lineno)}
+            return case.finding("embedding_counted_early", said, span=code.span(size))
+    return None
+
+
+def _numbered(growth: ast.AST) -> str:
+    """The vocabulary to which this adds an entry that has its length for a number."""
+    match growth:
+        case (
+            ast.Assign(targets=[ast.Subscript(value=grown)], value=ast.Call(func=ast.Name("len"), args=[whole]))
+            | ast.Call(
+                func=ast.Attribute(attr="setdefault", value=grown),
+                args=[_, ast.Call(func=ast.Name("len"), args=[whole])],
+            )
+        ) if dotted(grown) == dotted(whole):
+            return dotted(grown)
+    return ""
+
+
+def embedding(case: Case) -> Finding:
+    """A number beyond the rows of an embedding table."""
+    said, indices, rows = _row_missing(case), case.argument(0, "input"), case.argument(1, "weight").shape[0]
     diagnosis = case.diagnosis
 
     def before(tensor: str) -> tuple[str, ...]:

@@ -579,6 +579,18 @@ SHAPES: dict[str, list[Row]] = {
         ),
         Row("table = torch.ones(4, 2)\nF.embedding(torch.tensor([4]), table) #<\n", {"value": "4", "last": "3"}),
     ],
+    "embedding_counted_early": [
+        Row(
+            "class Words:\n    def __init__(self, texts):\n        self.numbers = {}\n        for word in texts:\n            self.numbers.setdefault(word, len(self.numbers))\n        self.size = len(self.numbers) #<\n"
+            "        for special in ('<pad>', '<end>'):\n            self.numbers[special] = len(self.numbers)\nwords = Words(['a', 'b', 'a'])\n"
+            "class Net(nn.Module):\n    def __init__(self, count):\n        super().__init__()\n        self.emb = nn.Embedding(count, 3)\nnet = Net(words.size)\nnet.emb(torch.tensor([0, words.numbers['<end>']]))\n",
+            {"rows": "2", "value": "3", "growth_line": "12", "count": "len(self.numbers)"},
+        ),
+        Row(
+            "known = {'a': 0, 'b': 1}\nemb = nn.Embedding(len(known), 2) #<\nids = []\nfor word in 'abc':\n    if word not in known:\n        known[word] = len(known)\n    ids.append(known[word])\nx = torch.tensor(ids)\nprint(emb(x))\n",
+            {"name": "x", "value": "2", "growth_line": "10"},
+        ),
+    ],
     "embedding_positions": [
         Row(
             "places = nn.Embedding(4, 2)\nx = torch.ones(3, 6, 2)\nat = torch.arange(x.size(1)).unsqueeze(0).repeat(3, 1)\nx + places(at) #<\n",

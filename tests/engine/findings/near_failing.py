@@ -77,6 +77,7 @@ NEAR_MISSES: dict[str, str] = {
     "index_out_of_range": X + "x[-2]\n",
     "attribute_overwritten": "class Places:\n    table = torch.ones(4)\n    def shift(self, x):\n        self.table = self.table * 2\n        return x + self.table\nplaces = Places()\nplaces.shift(torch.ones(4))\nplaces.shift(torch.ones(3))\n",
     "embedding_index": "emb = nn.Embedding(3, 2)\nemb(torch.tensor([0, 2]))\n",
+    "embedding_counted_early": "known = {}\nfor word in 'abc':\n    known[word] = len(known)\nemb = nn.Embedding(len(known), 2)\nemb(torch.tensor([0, 3]))\n",
     "embedding_positions": "places = nn.Embedding(4, 2)\nplaces(torch.arange(4))\nplaces(torch.tensor([5]))\n",
     "embedding_place_of_scores": "table = nn.Embedding(3, 3)\nids = table(torch.tensor([0])).softmax(-1).multinomial(1)\ntable(ids)\n",
     "list_index": X + "x[2]\n",

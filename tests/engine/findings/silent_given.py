@@ -274,6 +274,21 @@ x, w = torch.rand(5, requires_grad=True), torch.ones(1, requires_grad=True)
 slope = torch.autograd.grad(Scaled.apply(x, w.expand(5)).pow(2).sum(), x, create_graph=True)[0]
 bend = torch.autograd.grad(slope.sum(), x)[0]
 """, (("        s = e /", "        s = ctx.made\n        h = e /"), ("        e = torch.exp(x)\n", "        e = torch.exp(x).round()\n"), ("slope.sum(), x)", "slope.sum(), w)"))),
+    Pair("divided_by_variance", 11, """class Norm(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(6))
+    def forward(self, x):
+        mean = x.mean(-1, keepdim=True)
+        variance = ((x - mean) ** 2).mean(-1, keepdim=True)
+        deviation = (variance + 1e-5) ** 2
+        return (x - mean) / deviation * self.scale
+Norm()(0.1 * torch.randn(4, 6)).pow(2).mean().backward()
+""", (("1e-5) ** 2", "1e-5) ** 0.5"), ("1e-5) ** 2", "1e-5).sqrt()"), ("((x - mean) ** 2)", "(x ** 2)"), ("0.1 * torch.randn(4, 6)", "torch.tensor([[1.0, -1.0] * 3])"))),
+    Pair("divided_by_variance", 5, """x, net = 20 * torch.randn(30, 3) + 100, nn.Linear(3, 1)
+x = (x - x.mean(0)) / (x.var(0, keepdim=True) + 1e-8)
+F.mse_loss(net(x).squeeze(), 2 * torch.ones(30)).backward()
+""", (("x.var(0, keepdim=True) + 1e-8", "x.std(0, keepdim=True) + 1e-8"), ("x - x.mean(0)", "x - 100"), ("x.var(0, keepdim=True)", "x.var(0, keepdim=True).sqrt()"))),
     Pair("shuffled_alone", 8, """X = torch.randn(20, 3); y = X.sum(1, keepdim=True)
 net = nn.Linear(3, 1)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)

@@ -1,10 +1,10 @@
-"""Samples drawn around what a model says: a variance taken for a deviation, noise that is shared or another one, a draw
-without a gradient."""
+"""Samples drawn around what a model says: a variance taken for a deviation, noise that is shared, another one or
+mixed in by a square, a draw without a gradient."""
 
 import ast
 from collections.abc import Iterator, Sequence, Set
 
-from engine.findings.diagnosis import Diagnosis, by_number, fed_by, line, near, times
+from engine.findings.diagnosis import Diagnosis, by_number, extent, fed_by, grouped, line, near, size_of, times
 from engine.findings.losses import ELEMENTWISE_LOSSES
 from engine.findings.terms import SUMS, compared
 from engine.program.names import called
@@ -12,6 +12,9 @@ from engine.trace import Finding, Op, Tensor
 
 NOISES = frozenset("randn randn_like normal normal_".split())
 UNIFORM = frozenset(("rand", "rand_like"))
+LEAST_LEVELS = 3
+"""Different factors of noise, which a schedule has and a constant has not."""
+CLOSE = 1e-3
 
 
 def variances_taken_for_deviations(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -126,6 +129,58 @@ def noise_of_all_samples(diagnosis: Diagnosis) -> Iterator[Finding]:
                 batch=str(other.shape[0]),
                 draw_line=line(diagnosis.maker[drawn.id].span),
             )
+
+
+def noise_without_root(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Data and noise mixed with factors of which one is the complement of the other's square, in every turn: its root
+    was meant, as for the mixture to keep its size the two squares have to add up to 1."""
+    for ops in grouped(diagnosis.ops_named(("add",)), lambda op: op.span).values():
+        mixed = [parts for op in ops if (parts := _mixture(diagnosis, op)) is not None]
+        for wrong, right in ((1, 0), (0, 1)):
+            pairs = [(parts[wrong], parts[right]) for parts in mixed]
+            ends = {each for factor, _ in pairs for each in extent(factor) or ()}
+            if len(ends) < LEAST_LEVELS or not all(_is_complement_of_square(*pair) for pair in pairs):
+                continue
+            factor, other = pairs[0]
+            yield diagnosis.warning(
+                "noise_without_root",
+                ops[0],
+                tensors=(factor.id, other.id, *ops[0].outputs[:1]),
+                factor=diagnosis.say(factor.id),
+                other=diagnosis.say(other.id),
+                sum=f"{(size_of(factor) or 0) ** 2 + (size_of(other) or 0) ** 2:.3g}",
+                is_noise=str(wrong),
+            )
+
+
+def _mixture(diagnosis: Diagnosis, op: Op) -> tuple[Tensor, Tensor] | None:
+    """What data and what the noise that a model is then asked for are multiplied by in a sum."""
+
+    def is_drawn(tensor: Tensor) -> bool:
+        maker = diagnosis.maker.get(tensor.id)
+        return maker is not None and maker.name in NOISES
+
+    def is_asked(taker: Op) -> bool:
+        return taker.name in (*ELEMENTWISE_LOSSES, "sub") and diagnosis.reaches_a_pass(taker)
+
+    products = [diagnosis.maker.get(given) for given in op.inputs]
+    factors: dict[bool, Tensor] = {}
+    for product in products if len(products) == 2 else ():
+        given = [diagnosis.tensors[each] for each in product.inputs] if product is not None else []
+        if product is None or product.name != "mul" or len(given) != 2 or any(each.requires_grad for each in given):
+            return None
+        factor, whole = sorted(given, key=lambda each: (is_drawn(each), diagnosis.elements(each.id)))
+        factors[is_drawn(whole) and any(map(is_asked, diagnosis.takers[whole.id]))] = factor
+    return (factors[False], factors[True]) if len(factors) == 2 else None
+
+
+def _is_complement_of_square(one: Tensor, other: Tensor) -> bool:
+    """Whether numbers and the squares of others add up to 1, each for each, and the squares of both do not."""
+    ends, far, size, others = extent(one), extent(other), size_of(one), size_of(other)
+    if ends is None or far is None or size is None or others is None or far[0] < 0:
+        return False
+    sums = (ends[0] + far[1] ** 2, ends[1] + far[0] ** 2)
+    return max(abs(each - 1) for each in sums) < CLOSE < abs(size**2 + others**2 - 1)
 
 
 def noise_of_another_draw(diagnosis: Diagnosis) -> Iterator[Finding]:

@@ -289,6 +289,23 @@ Norm()(0.1 * torch.randn(4, 6)).pow(2).mean().backward()
 x = (x - x.mean(0)) / (x.var(0, keepdim=True) + 1e-8)
 F.mse_loss(net(x).squeeze(), 2 * torch.ones(30)).backward()
 """, (("x.var(0, keepdim=True) + 1e-8", "x.std(0, keepdim=True) + 1e-8"), ("x - x.mean(0)", "x - 100"), ("x.var(0, keepdim=True)", "x.var(0, keepdim=True).sqrt()"))),
+    Pair("noise_without_root", 5, """def spoil(x, kept, noise):
+    return x * kept.sqrt() + noise * (1 - kept)
+kept, net, x = torch.cumprod(torch.linspace(0.99, 0.9, 20), 0), nn.Linear(3, 2), torch.rand(8, 2)
+opt = torch.optim.Adam(net.parameters())
+for _ in range(3):
+    at, noise = torch.randint(0, 20, (8, 1)), torch.randn_like(x)
+    given = torch.cat([spoil(x, kept[at], noise), at / 20], 1)
+    loss = F.mse_loss(net(given), noise)
+""" + STEP, (("(1 - kept)", "(1 - kept).sqrt()"), ("kept.sqrt() + noise * (1 - kept)", "(1 - kept) + noise * kept"), ("kept.sqrt() + noise * (1 - kept)", "kept + noise * (1 - kept ** 2).sqrt()"), ("torch.randint(0, 20, (8, 1))", "torch.full((8, 1), 4)"), ("mse_loss(net(given), noise)", "mse_loss(net(given), x)"))),
+    Pair("noise_without_root", 9, """betas, net = torch.linspace(0.01, 0.2, 12), nn.Conv2d(1, 1, 3, padding=1)
+left = (1 - betas).cumprod(0)
+opt = torch.optim.Adam(net.parameters())
+for _ in range(4):
+    images, noise, t = torch.rand(4, 1, 5, 5), torch.randn(4, 1, 5, 5), torch.randperm(12)[:4]
+    noisy = left[t].view(-1, 1, 1, 1) * images + torch.sqrt(1 - left)[t].view(-1, 1, 1, 1) * noise
+    loss = ((net(noisy) - noise) ** 2).mean()
+""" + STEP, (("left[t].view", "left[t].sqrt().view"), ("torch.sqrt(1 - left)", "(1 - left)"))),
     Pair("shuffled_alone", 8, """X = torch.randn(20, 3); y = X.sum(1, keepdim=True)
 net = nn.Linear(3, 1)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)

@@ -139,33 +139,57 @@ def trained_on_its_tests(diagnosis: Diagnosis) -> Iterator[Finding]:
                 return
 
 
-def windows_with_their_target(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """`series[i:i + n + 1]` among the inputs and `series[i + n]` among the targets: the last number of each window is
-    what it is to tell."""
+def windows_holding_targets(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Rows cut out of a series, `series[i : i + n]`, kept beside `series[i + n - 1]`, which is the last of them."""
     code = diagnosis.code
-    if any(isinstance(node, ast.Slice) and node.upper is not None and _is_last(node.upper) for node in code.nodes):
-        return  # a window is cut there
-    for parts in _picked_in_turn(diagnosis):
-        for window in (each for each in parts if isinstance(each.slice, ast.Slice)):
-            begin, end = window.slice.lower, window.slice.upper
-            for target in (each for each in parts if not isinstance(each.slice, ast.Slice | ast.Tuple)):
-                if begin is None or end is None or dotted(target.value) != dotted(window.value):
+    if any(isinstance(each, ast.Slice) and each.upper is not None and _is_last(each.upper) for each in code.nodes):
+        return  # windows are cut there
+    for pieces in _kept_together(diagnosis):
+        kept = {code.text(piece) for piece in pieces}
+        for window, target in permutations(pieces, 2):
+            match window.slice, target.slice:
+                case ast.Slice(upper=ast.expr() as end), ast.expr() as place if not isinstance(place, ast.Slice):
+                    ahead = _terms(end)
+                case _:
                     continue
-                beyond, within = _terms(end), _terms(target.slice)
-                beyond.subtract(within)
-                within.subtract(_terms(begin))
-                ahead = {name: count for name, count in beyond.items() if count}
-                if set(ahead) == {""} and ahead[""] > 0 and min(within.values(), default=0) >= 0:
-                    yield diagnosis.warning(
-                        "windows_with_their_target",
-                        window,
-                        fix=(code.replace(end, code.text(target.slice)),),
-                        window=code.short(window),
-                        target=code.short(target),
-                        series=dotted(window.value),
-                        target_line=str(target.lineno),
-                    )
-                    return
+            ahead.subtract(_terms(place))
+            series, last = code.text(target.value), code.text(end)
+            is_last = {name: count for name, count in ahead.items() if count} == {"": 1}
+            if not is_last or code.text(window.value) != series or not diagnosis.has_run(target):
+                continue
+            if f"{series}[{last}]" not in kept:
+                yield diagnosis.warning(
+                    "window_holds_target",
+                    target,
+                    fix=(code.replace(target.slice, last),),
+                    target=code.excerpt(code.span(target)),
+                    window=code.excerpt(code.span(window)),
+                    window_line=str(window.lineno),
+                    series=series,
+                    end=last,
+                )
+
+
+def _is_last(node: ast.expr) -> bool:
+    return ast.unparse(node) == "-1"
+
+
+def _kept_together(diagnosis: Diagnosis) -> Iterator[list[ast.Subscript]]:
+    """Parts of something that are appended to lists one after the other, returned together, or collected by
+    comprehensions that run alike."""
+    alike: dict[str, list[ast.expr]] = {}
+    for each in (node for node in diagnosis.code.nodes if isinstance(node, ast.ListComp)):
+        alike.setdefault(" ".join(map(ast.unparse, each.generators)), []).append(each.elt)
+    for block in diagnosis.code.blocks:
+        calls = [each.value for each in block if isinstance(each, ast.Expr) and isinstance(each.value, ast.Call)]
+        appended = [call.args[0] for call in calls if called(call) == "append" and call.args]
+        returned = [each.value for each in block if isinstance(each, ast.Return)]
+        alike[str(len(alike))] = [*appended, *(each for each in returned if each is not None)]
+    for group in alike.values():
+        kept = [part for each in group for part in (each.elts if isinstance(each, ast.Tuple) else [each])]
+        plain = [each.args[0] if isinstance(each, ast.Call) and each.args else each for each in kept]
+        values = [diagnosis.value_of(each.id) if isinstance(each, ast.Name) else each for each in plain]
+        yield [each for each in values if isinstance(each, ast.Subscript)]
 
 
 def windows_parted_at_random(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -221,25 +245,6 @@ def _comes_from(code: Source, node: ast.expr, loop: ast.AST) -> bool:
     bound_to = code.statement(loop)
     made = {dotted(bound_to.targets[0])} if isinstance(bound_to, ast.Assign) else collected
     return not wanted.isdisjoint(made)
-
-
-def _picked_in_turn(diagnosis: Diagnosis) -> Iterator[list[ast.Subscript]]:
-    """What is picked of names and collected in the turns of one loop, or of comprehensions that run alike."""
-    code = diagnosis.code
-    collected: dict[object, list[ast.expr]] = {}
-    for node in (each for each in code.nodes if isinstance(each, ast.For | ast.ListComp) and diagnosis.has_run(each)):
-        if isinstance(node, ast.ListComp):
-            collected.setdefault(tuple(map(ast.unparse, node.generators)), []).append(node.elt)
-            continue
-        calls = (each for each in ast.walk(node) if isinstance(each, ast.Call))
-        collected[node] = [call.args[0] for call in calls if called(call) == "append" and call.args]
-    for kept in collected.values():
-        parts = [part for each in kept for part in (each.elts if isinstance(each, ast.Tuple) else [each])]
-        yield [each for each in parts if isinstance(each, ast.Subscript) and isinstance(each.value, ast.Name)]
-
-
-def _is_last(node: ast.expr) -> bool:
-    return isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub)
 
 
 def _terms(node: ast.expr, sign: int = 1) -> Counter[str]:

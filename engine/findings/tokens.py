@@ -60,50 +60,6 @@ def inputs_as_targets(diagnosis: Diagnosis) -> Iterator[Finding]:
         )
 
 
-def windows_holding_targets(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Rows cut out of a series, `series[i : i + n]`, kept beside `series[i + n - 1]`, which is the last of them."""
-    code = diagnosis.code
-    for pieces in _kept_together(diagnosis):
-        kept = {code.text(piece) for piece in pieces}
-        windows = {
-            (code.text(piece.value), code.text(piece.slice.upper)): piece
-            for piece in pieces
-            if isinstance(piece.slice, ast.Slice) and piece.slice.upper is not None
-        }
-        for target in pieces:
-            match target.slice:
-                case ast.BinOp(left=end, op=ast.Sub(), right=ast.Constant(1)) if diagnosis.has_run(target):
-                    series, last = code.text(target.value), code.text(end)
-                case _:
-                    continue
-            window = windows.get((series, last))
-            if window is not None and f"{series}[{last}]" not in kept:
-                yield diagnosis.warning(
-                    "window_holds_target",
-                    target,
-                    fix=(code.replace(target.slice, last),),
-                    target=code.excerpt(code.span(target)),
-                    window=code.excerpt(code.span(window)),
-                    window_line=str(window.lineno),
-                    series=series,
-                    end=last,
-                )
-
-
-def _kept_together(diagnosis: Diagnosis) -> Iterator[list[ast.Subscript]]:
-    """Parts of something that are appended to lists one after the other, or returned together."""
-    for block in diagnosis.code.blocks:
-        calls = [each.value for each in block if isinstance(each, ast.Expr) and isinstance(each.value, ast.Call)]
-        appended = [call.args[0] for call in calls if called(call) == "append" and call.args]
-        returned = [each.value for each in block if isinstance(each, ast.Return)]
-        kept = [
-            part for each in (*appended, *returned) for part in (each.elts if isinstance(each, ast.Tuple) else [each])
-        ]
-        plain = [each.args[0] if isinstance(each, ast.Call) and each.args else each for each in kept]
-        values = [diagnosis.value_of(each.id) if isinstance(each, ast.Name) else each for each in plain]
-        yield [each for each in values if isinstance(each, ast.Subscript)]
-
-
 def answers_seen(diagnosis: Diagnosis) -> Iterator[Finding]:
     """The next token is asked for, and an op between lets each place see those after it, the answer among them."""
     for scored in _all_scored(diagnosis):

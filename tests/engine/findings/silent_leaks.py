@@ -53,15 +53,15 @@ for k, held in enumerate(torch.randperm(12).chunk(3)):
     with torch.no_grad():
         print(k, F.mse_loss(net(X[held]), y[held]).item())
 """, (("    for _", "    net.apply(lambda part: getattr(part, 'reset_parameters', lambda: None)())\n    for _"), ("np.setdiff1d(np.arange(12), held)", "torch.randperm(12)"))),
-    Pair("windows_with_their_target", 8, """series, n = torch.randn(40).cumsum(0), 5
+    Pair("window_holds_target", 9, """series, n = torch.randn(40).cumsum(0), 5
 net = nn.Linear(1, 1)
 x, y = [], []
-for i in range(len(series) - n):
+for i in range(len(series) - n - 1):
     x.append(series[i:i + n + 1])
     y.append(series[i + n])
 F.mse_loss(net(torch.stack(x).mean(1, keepdim=True))[:, 0], torch.stack(y)).backward()
 """, (("i:i + n + 1", "i:i + n"), ("series[i + n]", "series[(i + n + 1) % 40]"))),
-    Pair("windows_with_their_target", 6, """series, back = torch.randn(40).tolist(), 5
+    Pair("window_holds_target", 7, """series, back = torch.randn(40).tolist(), 5
 net = nn.GRU(1, 1, batch_first=True)
 x = torch.tensor([series[k:k + back + 2] for k in range(30)])
 y = torch.tensor([series[k + back + 1] for k in range(30)])
@@ -92,7 +92,7 @@ TRIGGERS = tuple(Case(pair.code, pair.line, {}, pair.program) for pair in PAIRS)
 RIGHT = (
     # what the window ends with is taken off again
     (
-        "windows_with_their_target",
+        "window_holds_target",
         """series, n, net = torch.randn(40), 5, nn.Linear(5, 1)
 rows, y = [], []
 for i in range(30):

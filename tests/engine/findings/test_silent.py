@@ -79,7 +79,7 @@ NEAR_MISSES = (
 CASES = first_quick((case.code, case) for case in TRIGGERS)
 MISSES = first_quick(NEAR_MISSES)
 MENDED = {
-    "leaf_recreated", "windows_with_their_target", "step_without_zero_grad", "log_of_zero", "log_of_negative", "root_of_negative", "root_at_zero", "leaf_made_non_leaf", "grad_of_non_leaf",
+    "leaf_recreated", "step_without_zero_grad", "log_of_zero", "log_of_negative", "root_of_negative", "root_at_zero", "leaf_made_non_leaf", "grad_of_non_leaf",
     "grad_of_untracked", "leaf_rebound", "modules_in_plain_list", "zero_grad_before_step", "step_without_backward",
     "optimizer_holds_others", "not_in_optimizer", "backward_without_step", "method_not_called", "scheduler_before_step",
     "evaluated_in_train", "evaluated_with_grad", "loss_broadcast", "difference_broadcast", "product_broadcast",

@@ -265,6 +265,7 @@ def kept_gradients_that_change(diagnosis: Diagnosis) -> Iterator[Finding]:
                 grad=grad,
                 kept_line=str(kept.lineno),
                 read_line=str(read.lineno),
+                is_zeroed=str(int(is_zero(before))),
             )
             return
 

@@ -143,8 +143,8 @@ def results_of_hooks_lost(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 def _is_below(node: ast.AST, statement: ast.stmt, name: str) -> bool:
     """Whether a name is read below a statement."""
-    is_read = isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
-    return is_read and node.lineno > (statement.end_lineno or 0)
+    is_it = isinstance(node, ast.Name) and node.id == name and node.lineno > (statement.end_lineno or 0)
+    return is_it and name in names_read(node)
 
 
 def _falls_back(statement: ast.AST | None, attribute: str) -> bool:

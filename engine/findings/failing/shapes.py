@@ -321,13 +321,15 @@ def counted_early(case: Case) -> Finding | None:
     said, code = _row_missing(case), case.code
     rows = next(iter(known(case.layer_made).args), None)
     name = code.stands_for(dotted(rows))
-    values = code.values(name) or code.values(f"self.{name.rpartition('.')[2]}") or [code.given(name)]
-    size = a(ast.Call, rows if isinstance(rows, ast.Call) else values[0])
-    only_if(called(size) == "len" and len(values) == 1)
+    values = code.values(name) or code.values(f"self.{name.rpartition('.')[2]}")
+    only_if(len(values) < 2)
+    size = a(ast.Call, values[0] if values else rows if isinstance(rows, ast.Call) else code.given(name))
+    only_if(called(size) == "len" and size.args)
     vocabulary, counted = dotted(size.args[0]).rpartition(".")[2], known(code.statement(size))
-    for growth in filter(case.diagnosis.has_run, (*code.bindings, *code.calls)):
+    growths: list[ast.Assign | ast.Call] = [*code.bindings, *code.calls]
+    for growth in growths:
         is_same = vocabulary and _numbered(growth).rpartition(".")[2] == vocabulary
-        if is_same and code.runs_before(counted, known(code.statement(growth))):
+        if is_same and case.diagnosis.has_run(growth) and code.runs_before(counted, known(code.statement(growth))):
             said |= {"count": code.short(size), "growth": code.short(growth), "growth_line": str(growth.lineno)}
             return case.finding("embedding_counted_early", said, span=code.span(size))
     return None

@@ -94,9 +94,10 @@ def _are_apart(code: Source, one: str, other: str) -> bool:
 
 
 def _choice(code: Source, rows: str) -> ast.expr:
-    """What a name for rows stands for; else the rows of any table."""
+    """What a name for rows stands for; else where they are picked of a table, or the name itself."""
     values = [value for each in code.bindings for target, value in assigned(each) if dotted(target) == rows]
-    return values[0] if len(values) == 1 else ast.parse(f"rows[{rows}]", mode="eval").body
+    picked = (node for node in code.nodes if isinstance(node, ast.Subscript) and ast.unparse(node.slice) == rows)
+    return values[0] if len(values) == 1 else next(picked, ast.Name(rows))
 
 
 def _same(one: ast.expr, other: ast.expr) -> bool:

@@ -196,8 +196,8 @@ def parameters_given_twice(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 
 def fed_and_never_moved(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Parameters that get a gradient in pass after pass and that nothing moves or reads: of no model, or of a layer the
-    rest of which an optimizer holds."""
+    """Parameters that get a gradient in pass after pass and that nothing moves or reads: of no model, of a layer the
+    rest of which an optimizer holds, or of any where a collection of parameters was made and given to nobody."""
     passes = _passes_before_the_last_step(diagnosis)
     counts = Counter(leaf for pass_ in passes for leaf in fed_by(pass_))
     layer = {
@@ -211,8 +211,13 @@ def fed_and_never_moved(diagnosis: Diagnosis) -> Iterator[Finding]:
         for leaf, count in counts.items()
         if count > 1 and leaf not in diagnosis.held | diagnosis.moved and diagnosis.is_parameter(leaf)
     ]
+    is_any = bool(still) and _is_collected_in_vain(diagnosis)
     found = sorted(
-        (leaf for leaf in still if layer.get(leaf, "") in split or (leaf not in layer and diagnosis.has_names(leaf))),
+        (
+            leaf
+            for leaf in still
+            if is_any or layer.get(leaf, "") in split or (leaf not in layer and diagnosis.has_names(leaf))
+        ),
         key=by_number,
     )
     is_read = any(is_grad(node) and isinstance(node.ctx, ast.Load) for node in diagnosis.code.attributes)
@@ -226,6 +231,24 @@ def fed_and_never_moved(diagnosis: Diagnosis) -> Iterator[Finding]:
             count=str(counts[found[0]]),
             optimizer=receiver(diagnosis, step) or step.optimizer or "",
         )
+
+
+def _is_collected_in_vain(diagnosis: Diagnosis) -> bool:
+    """Whether what a loop over parameters appends to is read nowhere after it, before its name is given to another."""
+    code = diagnosis.code
+    for call in (each for each in code.calls if called(each) == "append" and diagnosis.has_run(each)):
+        loop, owner = next(iter(code.loops(call)), None), call.func
+        while isinstance(owner, ast.Attribute | ast.Subscript):
+            owner = owner.value
+        if not isinstance(loop, ast.For) or not isinstance(owner, ast.Name):
+            continue
+        asked = {called(each) for each in ast.walk(loop.iter) if isinstance(each, ast.Call)}
+        named = (node for node in code.nodes if isinstance(node, ast.Name) and node.id == owner.id)
+        later = [node for node in named if node.lineno > (loop.end_lineno or loop.lineno)]
+        is_read = later and isinstance(min(later, key=lambda node: node.lineno).ctx, ast.Load)
+        if not is_read and not asked.isdisjoint(PARAMETERS):
+            return True
+    return False
 
 
 def _thawed(diagnosis: Diagnosis, made: ast.Assign | None) -> ast.stmt | None:

@@ -146,6 +146,17 @@ opt = torch.optim.SGD(net.parameters(), lr=20.)
 for i in range(8):
     loss = F.mse_loss(net(x), y - 5)
 """ + STEP, (("lr=20.", "lr=0.01"), ("nn.ReLU()", "nn.LeakyReLU()"))),
+    Pair("fed_and_never_moved", 11, """net = nn.Sequential(nn.Linear(3, 5), nn.Tanh(), nn.Linear(5, 1))
+groups, group = [], {"lr": 0.1, "params": []}
+for name, p in net.named_parameters():
+    if name.startswith("0"): group["params"].append(p)
+groups.append(group); group = {"lr": 0.5, "params": []}
+for name, p in net.named_parameters():
+    if name.startswith("2"): group["params"].append(p)
+opt = torch.optim.SGD(groups)
+for _ in range(3):
+    opt.zero_grad(); net(torch.ones(2, 3)).pow(2).mean().backward(); opt.step()
+""", (("opt = torch", "groups.append(group); opt = torch"), ("    if name.startswith(\"2\"): group[\"params\"].append(p)", "    if name.startswith(\"2\"): p.requires_grad_(False)"))),
     Pair("fed_and_never_moved", 6, """net = nn.Linear(4, 2)
 scale = nn.Parameter(torch.ones(2))
 opt = torch.optim.Adam(net.parameters(), lr=0.01)

@@ -70,8 +70,8 @@ def _put(zeros: Array, g: Array, dim: int, index: int) -> Array:
     return zeros
 
 
-def _put_slice(zeros: Array, g: Array, dim: int, start: int, end: int) -> Array:
-    np.moveaxis(zeros, dim, 0)[start:end] = np.moveaxis(g, dim, 0)
+def _put_slice(zeros: Array, g: Array, dim: int, start: int, end: int, step: int = 1) -> Array:
+    np.moveaxis(zeros, dim, 0)[start:end:step] = np.moveaxis(g, dim, 0)
     return zeros
 
 

@@ -157,6 +157,7 @@ CASES = [
     unary("unsqueeze", lambda x: (x * 1).unsqueeze_(1), dim=1),
     unary("select", lambda x: x.select(1, 2), dim=1, index=2),
     unary("slice", lambda x: x[:, 1:3], dim=1, start=1, end=3),
+    unary("slice_step", lambda x: x[:, ::2], dim=1, start=0, end=4, step=2),
     unary("index", lambda x: x[ROWS], rand(3, 2), indices=ROWS),
     unary("index_select", lambda x: x.index_select(1, ROWS), dim=1, index=ROWS),
     unary("gather", lambda x: x.gather(1, torch.tensor([[2, 2], [0, 1]])), dim=1, index=np.array([[2, 2], [0, 1]])),

@@ -6,6 +6,7 @@ import type { Words } from '../words/sentences'
 import { codeOf, edgeName, nameOf, tensorName } from './naming'
 import { isOwnName } from './own-name'
 import said from './said.json'
+import { signed } from './saved-numbers'
 
 /** The visit to tell of: the latest that has happened, or else the first that will. */
 export function visitAt(index: TraceIndex, node: Node, step: number, passes: readonly string[]): VisitAt | undefined {
@@ -209,13 +210,10 @@ const NOT_KEPT: Readonly<Record<string, string>> = {
   kept_unseen: 'inspect.kept_unseen',
   recomputed: 'inspect.recomputed',
 }
-/** How PyTorch prints a −1 that it keeps without sign: no padding index. */
-const UNSIGNED_MINUS_ONE = '18446744073709551615'
-
 /** What stands for a saved value that is no tensor, or for a tensor that was not kept. */
 export function savedText({ text, reason = '' }: Saved, t: Words): string {
-  if (text === UNSIGNED_MINUS_ONE) return '−1'
-  return text ?? (NOT_KEPT[reason!] ? t(NOT_KEPT[reason!]!) : reason) ?? ''
+  if (text != null) return signed(text).replace(/(^|[(, ])-(?=\d)/g, '$1−')
+  return (NOT_KEPT[reason!] ? t(NOT_KEPT[reason!]!) : reason) ?? ''
 }
 
 /** What a node keeps for backward. Two fields that keep the same memory say so. */

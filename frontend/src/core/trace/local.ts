@@ -5,6 +5,7 @@ import type { Node, Tensor, Visit } from '../../api/types'
 import { flat, positions, stretchedFrom } from '../ops/places'
 import { formatNumber, MINUS, wireNumber } from '../words/format'
 import { elements } from './naming'
+import { numbersOf } from './saved-numbers'
 import type { TraceIndex } from './trace-index'
 
 export interface Local {
@@ -147,13 +148,9 @@ function source({ node, entered }: Place, left: Tensor, cell: number): number | 
   return entered.shape.join() === shape.join() ? cell : null
 }
 
-/** The axes a field names; undefined where it names none. Negative ones are kept without their sign, as 2⁶⁴ − 1. */
+/** The axes a field names; undefined where it names none. */
 function axesOf(node: Node, field: string, rank: number): number[] | undefined {
-  const text = node.saved?.find((saved) => saved.field === field)?.text
-  return text?.match(/-?\d+/g)?.map((axis) => {
-    const number = Number(BigInt.asIntN(64, BigInt(axis)))
-    return number < 0 ? number + rank : number
-  })
+  return numbersOf(node, field)?.map((axis) => (axis < 0 ? axis + rank : axis))
 }
 
 /** Where an element of the gradient of `x` was in that of `x.permute(axes)`. */

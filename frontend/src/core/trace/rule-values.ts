@@ -9,6 +9,7 @@ import { formatDigits, formatNumber, MINUS } from '../words/format'
 import { element } from './local'
 import { elements, nameOf, nodeName } from './naming'
 import { CONSTANT, escape } from './rule-letters'
+import { numbersOf, signed } from './saved-numbers'
 import { reductionOf } from './story'
 import type { TraceIndex, VisitAt } from './trace-index'
 
@@ -31,7 +32,7 @@ export class Values {
     if (name === 'n') return into && String(elements(into))
     const saved = node.saved?.find((kept) => kept.field === name)
     if (saved?.tensor) return index.tensor(saved.tensor)
-    const kept = saved?.text
+    const kept = saved?.text === TO_THE_END ? this.length() : saved?.text
     if (kept != null) return axes(kept) ? kept : undefined
     const op = index.op(node.op)
     if (name === 'result') return index.made(node.id)
@@ -47,6 +48,12 @@ export class Values {
     if (given?.tensor) return index.tensor(given.tensor)
     if (given?.text != null && axes(given.text)) return given.text
     return slot >= 0 && !made ? this.untracked(slot) : undefined
+  }
+
+  /** How long the axis is that a slice is taken along. */
+  private length(): string {
+    const [sizes, dim] = ['self_sym_sizes', 'dim'].map((name) => numbersOf(this.node, name) ?? [])
+    return `${sizes!.at(dim![0]!)}`
   }
 
   /** The matrix that a layer was given without tracking, where one edge is missing and one such was given. */
@@ -87,13 +94,13 @@ export class Values {
   }
 }
 
-/** How PyTorch prints an axis −1 that it keeps without sign. */
-const UNSIGNED_MINUS_ONE = '18446744073709551615'
+/** What PyTorch keeps as the end of `x[1:]`. */
+const TO_THE_END = `${2n ** 63n - 1n}`
 
 /** The numbers of `2.5`, `-1` or `(0, 1)`; null of other texts. */
 function axes(text: string): number[] | null {
   const parts = text.replace(/^[([]|[)\]]$/g, '').replace(/,$/, '').split(',')
-  const numbers = parts.map((part) => (part.trim() === UNSIGNED_MINUS_ONE ? -1 : Number(part.trim() || NaN)))
+  const numbers = parts.map((part) => Number(signed(part.trim()) || NaN))
   return numbers.every(Number.isFinite) ? numbers : null
 }
 

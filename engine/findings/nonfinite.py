@@ -345,6 +345,7 @@ def _made(diagnosis: Diagnosis, op: Op, made: Trouble, severity: Literal["warnin
         name=name,
         made=made,
         operand=diagnosis.say(operand) if operand is not None else "0",
+        base=_to_call(diagnosis.say(operand) if operand is not None else "0"),
         value=f"{cause.found:.4g}",
         place=cause.place,
         cell=_cell(diagnosis.say(operand) if operand is not None else "0", cause.place),
@@ -535,8 +536,14 @@ def _sent(diagnosis: Diagnosis, pass_: Pass, visit: Visit, made: Trouble) -> Fin
         line=line(op.span if op is not None else None),
         pass_line=line(pass_.span),
         operand=diagnosis.say(op.inputs[0] if op is not None and op.inputs else None),
+        base=_to_call(diagnosis.say(op.inputs[0] if op is not None and op.inputs else None)),
         made=made,
     )
+
+
+def _to_call(said: str) -> str:
+    """What a method is called on: all but a name with its attributes, items and calls in brackets."""
+    return said if IS_ATOM.fullmatch(said) else f"({said})"
 
 
 def _is_behind_where(diagnosis: Diagnosis, node: str) -> bool:

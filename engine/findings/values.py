@@ -109,6 +109,7 @@ def _changed(diagnosis: Diagnosis, op: Op, code: str, result: Tensor, before: fl
         dtype=result.dtype,
         low=str(low),
         high=str(high),
+        is_largest=str(int(result.dtype == "int64")),
     )
 
 

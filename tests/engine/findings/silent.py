@@ -114,6 +114,10 @@ hidden = s.masked_fill(torch.ones(3, 3).bool(), float('-inf'))
 a = F.softmax(hidden, dim=-1)
 a.sum().backward()
 """),
+    Case("root_at_zero", 5, {"base": "(x[0] ** 2)"}, """x = torch.tensor([0., 1.], requires_grad=True)
+r = (x[0] ** 2).sqrt()
+r.backward()
+"""),
     Case("root_at_zero", 5, {"operand": "x", "node": "SqrtBackward0", "pass_line": "6"}, """x = torch.tensor([0., 1.], requires_grad=True)
 y = x.sqrt().sum()
 y.backward()

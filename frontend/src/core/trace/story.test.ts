@@ -111,6 +111,10 @@ test('a hook says its name, its place and what it made of the gradient', () => {
   expect(told.text).toBe('Hook <lambda> on hidden changes what it got:')
   expect(told.value).toBe('[1, 2, 4] → [1, 2, 2.5]')
   expect(nodeOfStep(of, of.event(stepOf(of, 'hook')))?.type).toBe('PowBackward0')
+  const same = new TraceIndex(structuredClone(of.trace))
+  const hook = same.hooks.get(same.event(stepOf(same, 'hook'))!.hook!)!
+  Object.assign(same.tensor(hook.after)!, { data: same.tensor(hook.before)!.data })
+  expect(tell(same, stepOf(same, 'hook'), words('en')).text).toBe('Hook <lambda> on hidden leaves what it got:')
 })
 
 test('an op at which a checkpoint has computed enough is no error, one that raised is', () => {

@@ -269,7 +269,9 @@ function tellHook(index: TraceIndex, id: string, t: Words): Told {
   if (hook.raised) return told(t('step.hook_raised', values), '', 'error')
   const { before, after } = hook
   if (before == null || after == null) return told(t('step.hook_fired', values))
-  return told(t('step.hook_changed', values), numbers(index, before, after), hook.pass ? 'gradient' : 'plain')
+  const [got, gave] = [before, after].map((id) => JSON.stringify([index.tensor(id)?.data, index.tensor(id)?.summary]))
+  const key = got === gave ? 'step.hook_left' : 'step.hook_changed'
+  return told(t(key, values), numbers(index, before, after), hook.pass ? 'gradient' : 'plain')
 }
 
 function tellCall(index: TraceIndex, step: Step, t: Words): Told {

@@ -100,6 +100,7 @@ describe('a tensor in a cell', () => {
     expect(briefs([ones, pair])).toEqual(['[1, 1]', '[0.375, −0.5]'])
     expect(briefs([ones, pair], 20)).toEqual(['‖1.41‖', '‖0.625‖'])
     expect(briefs([ones, pair, ones, pair, pair])).toEqual(['‖1.41‖', '‖0.625‖', '‖1.41‖', '‖0.625‖', '‖0.625‖'])
+    expect([[0], [2, 0]].map((shape) => display(tensor(shape, []))).map((one) => 'text' in one && one.text)).toEqual(['[]', '2×0'])
     expect(briefs([tensor([2, 2], [1, 1, 1, 1]), tensor([2, 2], [1, 2, 3, 4])])[0]).toBe('‖2‖')
     expect(briefs([tensor([5], [1, 1, 1, 1, 1]), tensor([5], [0, 0, 0, 3, 4])])).toEqual(['‖2.24‖', '‖5‖'])
   })

@@ -49,7 +49,7 @@ export function display(tensor: Tensor): Display {
 function decide(tensor: Tensor): Display {
   if (tensor.contents === 'uninitialised') return word('empty()', 'cells')
   if (tensor.contents === 'unreadable') return UNKNOWN
-  if (tensor.shape.includes(0)) return word(formatShape(tensor.shape), 'plain')
+  if (tensor.shape.includes(0)) return word(tensor.shape[1] == null ? '[]' : formatShape(tensor.shape), 'plain')
   const values = tensor.data ? numbers(tensor) : null
   if (tensor.shape.length === 0) return values ? scalar(values[0] ?? '') : WAITING
   const rows = values ? smallRows(values, tensor.shape) : null

@@ -155,6 +155,20 @@ test('while a pass runs, the line that called it runs, and the node’s line has
   expect(marks.done.has(marks.next!)).toBe(false)
 })
 
+test('beside a line stands what it gave: of several results the one with a name', () => {
+  const end = { step: trace.timeline.length, selected: undefined, lit: new Set<number>(), blocks: [] }
+  const changed = structuredClone(trace)
+  const [line, note] = [...marksAt(index, end, words('en')).notes]
+    .find(([line]) => trace.ops.some(({ span }) => span?.line === line))!
+  for (const op of changed.ops.filter(({ span, outputs }) => span?.line === line && outputs.length === 1)) {
+    const given = changed.tensors.find(({ id }) => id === op.outputs[0])!
+    Object.assign(given, { names: ['given'] })
+    changed.tensors.push({ ...given, id: `other ${op.id}`, names: [], data: [1234] })
+    op.outputs.unshift(`other ${op.id}`)
+  }
+  expect(marksAt(new TraceIndex(changed), end, words('en')).notes.get(line)).toBe(note)
+})
+
 test('an accumulation is told with its terms, in both languages', () => {
   const second = then.accounts[0]!.entries[1]!.step
   expect(tell(index, second, words('en'))).toEqual({

@@ -56,7 +56,8 @@ function tellingOps(index: TraceIndex): ReadonlyMap<number, readonly OpAt[]> {
   return found
 }
 
-/** What each line's statement gave, up to the step: the result of its last op; nothing where that raised. */
+/** What each line's statement gave, up to the step: of the results of its last op the first that has a name; nothing
+ *  where that raised. */
 function notesAt(index: TraceIndex, step: number, code: string): Map<number, string> {
   const sent = copiesAt(index.trace)
   const lines = code.split('\n')
@@ -65,7 +66,8 @@ function notesAt(index: TraceIndex, step: number, code: string): Map<number, str
     const op = ops.findLast((each) => each.step <= step)?.op
     const refused = op?.raised && sent.get(line)
     if (refused) notes.set(line, refused)
-    const tensor = op?.raised ? undefined : index.tensor(op?.outputs[0])
+    const given = op?.raised ? [] : (op?.outputs ?? []).map((id) => index.tensor(id))
+    const tensor = given.find((one) => one?.names?.length) ?? given[0]
     if (!tensor) continue
     const room = 44 - [...(lines[line - 1] ?? '')].length
     const full = briefLine(tensor)

@@ -3,7 +3,7 @@ import type { Box, Op, Tensor } from '../../api/types'
 import type { DrawnLink } from '../layout/fold'
 import { TOKENS } from './colour'
 import {
-  ASIDE, cutText, forwardLabel, gradientLabel, gradientTag, LABEL, valueTag, type Measure,
+  ASIDE, cutText, forwardLabel, gradientLabel, gradientTag, LABEL, TAG, valueTag, type Measure,
 } from './measure'
 import { styleSheet } from './style'
 
@@ -67,7 +67,9 @@ it('writes a norm beside a lane with as many digits as in a box', () => {
   expect([3297.4, 0.07162].map(beside)).toMatchObject([{ text: '3297' }, { text: '0.0716' }])
 })
 
-it.each([[ASIDE, ['aside', 'strip-label', 'strip-fail']], [LABEL, ['shape', 'label-g', 'label-b', 'stub-text']]])(
+it.each([
+  [ASIDE, ['aside', 'strip-label', 'strip-fail']], [TAG, ['tag']], [LABEL, ['shape', 'label-g', 'label-b', 'stub-text']],
+])(
   'measures at %f px what is drawn as large', (size, names) => {
     const sheet = styleSheet('.graph', TOKENS.light, { mono: 'mono', ui: 'ui' })
     for (const name of names) expect(sheet).toMatch(new RegExp(`\\.graph \\.${name}[,{][^}]*font-size:${size}px`))

@@ -16,6 +16,8 @@ export const NAME = 11.5
 /** No text of a graph is smaller. */
 export const SMALLEST = 11
 export const ASIDE = 11.5
+/** What of several things a cell holds. */
+export const TAG = 11
 export const LABEL = 11.5
 export const LABEL_ROW = 14
 export const HEAD = 23
@@ -138,7 +140,7 @@ export function headOf(box: Box, measure: Measure, updated = false): Head {
 /** Which of several results the cells of a box hold. */
 export function valueTag(box: Box, { story: { index } }: Measure): string {
   const [name = ''] = index.tensor(box.tensor)?.names ?? []
-  return index.op(box.op)?.outputs[1] && box.name !== name ? cutEnd(name, ASIDE, 80) : ''
+  return index.op(box.op)?.outputs[1] && box.name !== name ? cutEnd(name, TAG, 80) : ''
 }
 
 export function gradientTag(box: Box, measure: Measure): string {
@@ -146,7 +148,7 @@ export function gradientTag(box: Box, measure: Measure): string {
 }
 
 export function tagWidth(tag: string): number {
-  return tag ? textWidth(tag, ASIDE) + 7 : 0
+  return tag ? textWidth(tag, TAG) + 7 : 0
 }
 
 export function typeOf(box: Box, { spacious }: Measure): string {

@@ -146,12 +146,14 @@ test('0 times an infinite slope is a path to NaN', () => {
   const number = (id: string, value: number | string) => ({
     id, shape: [], dtype: 'float32', role: 'gradient' as const, data: [value],
   })
-  const paths = (type: string, slot: number, saved: { field: string; tensor: string }[]): string[] => {
+  const paths = (
+    type: string, slot: number, saved: { field: string; tensor: string }[], g: number | string = 0,
+  ): string[] => {
     const edges = [0, 1].map((at) => ({ to: at === slot ? 'n2' : null, input_nr: 0 }))
     const index = new TraceIndex({
       ...trace,
       ops: [{ ...op!, id: 'o1', outputs: [], nodes: ['n1'] }],
-      tensors: [{ ...number('a', 0), names: ['a'] }, number('g', 0), number('c', 2), number('sent', 'nan')],
+      tensors: [{ ...number('a', 0), names: ['a'] }, number('g', g), number('c', 2), number('sent', 'nan')],
       nodes: [
         { id: 'n1', type, op: 'o1', edges, saved },
         { id: 'n2', type: 'AccumulateGrad', edges: [], variable: 'a' },
@@ -170,6 +172,7 @@ test('0 times an infinite slope is a path to NaN', () => {
   const [self, other] = [{ field: 'self', tensor: 'c' }, { field: 'other', tensor: 'a' }]
   expect(paths('DivBackward0', 1, [self, other])).toEqual(['seed 0 → ×−2/0² (Div) → NaN'])
   expect(paths('SqrtBackward0', 0, [{ field: 'result', tensor: 'a' }])).toEqual(['seed 0 → ×1/(2·0) (Sqrt) → NaN'])
+  expect(paths('ExpBackward0', 0, [{ field: 'result', tensor: 'c' }], 'nan')).toEqual(['node NaN → NaN'])
 })
 
 test('paths that differ by their elements only tell which these are', () => {

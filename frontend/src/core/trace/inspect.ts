@@ -136,6 +136,7 @@ export function sentence(index: TraceIndex, box: Box, ruleWords: string | null, 
           op.inputs.length > 0 &&
           !op.in_place &&
           op.name !== 'requires_grad_' &&
+          !op.arguments.some((given) => given.name === 'requires_grad') &&
           op.outputs.includes(index.identity(tensor.id)),
       )
     return t(

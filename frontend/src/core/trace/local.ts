@@ -250,12 +250,13 @@ function factorAt(place: Place, from: number, arrived: number, sent: number): Fa
     }
   }
   if ([SAME, KEEPS_ORDER, PICKS].some((kind) => kind.test(node.type))) return plain(sign)
-  return SLOPES.test(node.type) && slot === 0 && arrived !== 0 ? plain(sent / arrived) : null
+  const slope = arrived === 0 ? NaN : sent / arrived
+  return SLOPES.test(node.type) && slot === 0 && !Number.isNaN(slope) ? plain(slope) : null
 }
 
 /** The slope of `a / b` in b. */
 function quotient(above: number, below: number): Factor {
-  return { value: -above / below ** 2, text: `${MINUS}${term(above)}/${term(below)}²` }
+  return { value: -above / below ** 2, text: `${MINUS}${term(above)}/${term(below)}²`.replaceAll('+', '') }
 }
 
 /** A number the node kept, at the place that an element of the result had in it after broadcasting. */

@@ -68,7 +68,8 @@ it('writes a norm beside a lane with as many digits as in a box', () => {
 })
 
 it.each([
-  [ASIDE, ['aside', 'strip-label', 'strip-fail']], [TAG, ['tag']], [LABEL, ['shape', 'label-g', 'label-b', 'stub-text']],
+  [ASIDE, ['aside', 'strip-label', 'strip-fail']], [TAG, ['tag']],
+  [LABEL, ['shape', 'label-g', 'label-b', 'stub-text']],
 ])(
   'measures at %f px what is drawn as large', (size, names) => {
     const sheet = styleSheet('.graph', TOKENS.light, { mono: 'mono', ui: 'ui' })

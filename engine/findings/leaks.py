@@ -3,7 +3,7 @@ their own target or lie beside those of the test, rows that the model was traine
 
 import ast
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import permutations
 
 from engine.findings.diagnosis import Diagnosis
@@ -27,7 +27,7 @@ def columns_chosen_by_labels(diagnosis: Diagnosis) -> Iterator[Finding]:
                 continue
         for labels in taken.keys() - {table}:
             shared = sorted(taken[labels].keys() & taken.get(dotted(binding.targets[0]), {}).keys())
-            pair = next((pair for pair in permutations(shared, 2) if _are_apart(code, *pair)), None)
+            pair = _parted(code, shared) if len(shared) > 1 else None
             source = _read_whole(code, binding, chosen, labels, {table, *taken}) if pair else None
             if pair and source is not None:
                 yield diagnosis.warning(
@@ -74,30 +74,40 @@ def _reads_all(code: Source, node: ast.expr, name: str) -> bool:
     return any(not (isinstance(outer, ast.Subscript) and outer.value is each) for each, outer in around)
 
 
-def _are_apart(code: Source, one: str, other: str) -> bool:
-    """Whether two choices of rows, as they are written, have none in common: one begins where the other ends, or is
-    what the other leaves."""
-    match _choice(code, one), _choice(code, other):
+def _parted(code: Source, rows: Iterable[str]) -> tuple[str, str] | None:
+    """The first two of some choices of rows that have none in common."""
+    picked = {ast.unparse(node.slice): node for node in code.nodes if isinstance(node, ast.Subscript)}
+    values: dict[str, list[ast.expr]] = {}
+    for target, value in (pair for each in code.bindings for pair in assigned(each)):
+        values.setdefault(dotted(target), []).append(value)
+
+    def choice(written: str) -> ast.expr:
+        """What a name stands for; else where the rows are picked of a table, or the name itself."""
+        bound = values.get(written, ())
+        return bound[0] if len(bound) == 1 else picked.get(written, ast.Name(written))
+
+    chosen = {each: choice(each) for each in rows}
+    apart = ((one, other) for one, other in permutations(chosen, 2) if _are_apart(chosen[one], chosen[other], other))
+    return next(apart, None)
+
+
+def _are_apart(one: ast.expr, other: ast.expr, name: str) -> bool:
+    """Whether two choices of rows have none in common, as they are written: one begins where the other ends, or is
+    what the other, of that name, leaves."""
+    match one, other:
         case ast.Subscript(first, ast.Slice(upper=ast.expr() as end)), ast.Subscript(
             second, ast.Slice(lower=ast.expr() as begin)
         ):
             return _same(first, second) and _same(end, begin)
         case ast.Call() as rest, _ if called(rest) in _WITHOUT:
-            return other in names_read(rest)
+            return name in names_read(rest)
         case ast.UnaryOp(ast.Invert(), taken), _:
-            return ast.unparse(taken) == other
+            return ast.unparse(taken) == name
         case rest, ast.Subscript(ast.Name(parts), ast.Name(own)):
             unequal = (each for each in ast.walk(rest) if isinstance(each, ast.Compare))
             is_other = any(isinstance(each.ops[0], ast.NotEq) and own in names_read(each) for each in unequal)
             return is_other and parts in names_read(rest)
     return False
-
-
-def _choice(code: Source, rows: str) -> ast.expr:
-    """What a name for rows stands for; else where they are picked of a table, or the name itself."""
-    values = [value for each in code.bindings for target, value in assigned(each) if dotted(target) == rows]
-    picked = (node for node in code.nodes if isinstance(node, ast.Subscript) and ast.unparse(node.slice) == rows)
-    return values[0] if len(values) == 1 else next(picked, ast.Name(rows))
 
 
 def _same(one: ast.expr, other: ast.expr) -> bool:
@@ -111,39 +121,43 @@ def parted_in_turn(code: Source, loop: Loop) -> tuple[str, str] | None:
     moving = {name.id for name in ast.walk(loop.target) if isinstance(name, ast.Name)}
     for statement in (each for each in loop.body if isinstance(each, ast.Assign)):
         moving |= {dotted(target) for target, value in assigned(statement) if not moving.isdisjoint(names_read(value))}
-    return next((pair for pair in permutations(sorted(moving - {""}), 2) if _are_apart(code, *pair)), None)
+    return _parted(code, sorted(moving - {""}))
 
 
 def trained_on_its_tests(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A model from before the loop over folds, trained further in each: what a fold tests it with, it was trained on in
     those before."""
     code = diagnosis.code
+    outermost = [call for call in diagnosis.trace.calls if call.parent is None and call.span is not None]
     for loop in (each for each in code.nodes if isinstance(each, ast.For) and diagnosis.has_run(each)):
-        pair = parted_in_turn(code, loop)
         steps = [step for step in diagnosis.steps if step.span is not None and covers(loop, step.span.line)]
-        inside = [call for call in ast.walk(loop) if isinstance(call, ast.Call)]
-        if pair is None or len(steps) < 2 or any(called(call) in _STARTS_ANEW for call in inside):
+        inside = (call for call in ast.walk(loop) if isinstance(call, ast.Call))
+        if len(steps) < 2 or any(called(call) in _STARTS_ANEW for call in inside):
             continue
         modes = {
-            (module.path, call.training and call.grad_mode == "grad")
-            for call in diagnosis.trace.calls
-            if call.parent is None and call.span is not None and covers(loop, call.span.line)
-            for module in [diagnosis.modules[call.module]]
+            (diagnosis.modules[call.module].path, call.training and call.grad_mode == "grad")
+            for call in outermost
+            if call.span is not None and covers(loop, call.span.line)
         }
-        for path in sorted({path for path, _ in modes}):
-            made = code.assignments(path)
-            is_from_before = len(made) == 1 and made[0].lineno < loop.lineno
-            if is_from_before and {(path, True), (path, False)} <= modes:
-                yield diagnosis.warning(
-                    "trained_on_its_tests", made[0], model=path, train=pair[0], test=pair[1], loop_line=str(loop.lineno)
-                )
-                return
+        both = (path for path, _ in sorted(modes) if {(path, True), (path, False)} <= modes)
+        bound = (code.assignments(path) for path in both)
+        made = [each[0] for each in bound if len(each) == 1 and each[0].lineno < loop.lineno]
+        if made and (pair := parted_in_turn(code, loop)):
+            yield diagnosis.warning(
+                "trained_on_its_tests",
+                made[0],
+                model=dotted(made[0].targets[0]),
+                train=pair[0],
+                test=pair[1],
+                loop_line=str(loop.lineno),
+            )
+            return
 
 
 def windows_holding_targets(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Rows cut out of a series, `series[i : i + n]`, kept beside `series[i + n - 1]`, which is the last of them."""
     code = diagnosis.code
-    if any(isinstance(each, ast.Slice) and each.upper is not None and _is_last(each.upper) for each in code.nodes):
+    if any(isinstance(each, ast.Slice) and each.upper is not None and _is_minus_one(each.upper) for each in code.nodes):
         return  # windows are cut there
     for pieces in _kept_together(diagnosis):
         kept = {code.text(piece) for piece in pieces}
@@ -171,7 +185,7 @@ def windows_holding_targets(diagnosis: Diagnosis) -> Iterator[Finding]:
                 )
 
 
-def _is_last(node: ast.expr) -> bool:
+def _is_minus_one(node: ast.expr) -> bool:
     return ast.unparse(node) == "-1"
 
 
@@ -181,12 +195,13 @@ def _kept_together(diagnosis: Diagnosis) -> Iterator[list[ast.Subscript]]:
     alike: dict[str, list[ast.expr]] = {}
     for each in (node for node in diagnosis.code.nodes if isinstance(node, ast.ListComp)):
         alike.setdefault(" ".join(map(ast.unparse, each.generators)), []).append(each.elt)
+    groups = list(alike.values())
     for block in diagnosis.code.blocks:
         calls = [each.value for each in block if isinstance(each, ast.Expr) and isinstance(each.value, ast.Call)]
         appended = [call.args[0] for call in calls if called(call) == "append" and call.args]
         returned = [each.value for each in block if isinstance(each, ast.Return)]
-        alike[str(len(alike))] = [*appended, *(each for each in returned if each is not None)]
-    for group in alike.values():
+        groups.append([*appended, *(each for each in returned if each is not None)])
+    for group in groups:
         kept = [part for each in group for part in (each.elts if isinstance(each, ast.Tuple) else [each])]
         plain = [each.args[0] if isinstance(each, ast.Call) and each.args else each for each in kept]
         values = [diagnosis.value_of(each.id) if isinstance(each, ast.Name) else each for each in plain]
@@ -223,7 +238,7 @@ def windows_parted_at_random(diagnosis: Diagnosis) -> Iterator[Finding]:
                     return
 
 
-def _takes_each(runs: ast.For | ast.comprehension | ast.AsyncFor) -> set[str]:
+def _takes_each(runs: ast.For | ast.comprehension) -> set[str]:
     """The counter of a loop over a `range` that leaves nothing out."""
     match runs.iter:
         case ast.Call(func=ast.Name("range"), args=args) if len(args) < 3:
@@ -233,19 +248,18 @@ def _takes_each(runs: ast.For | ast.comprehension | ast.AsyncFor) -> set[str]:
 
 def _comes_from(code: Source, node: ast.expr, loop: ast.AST) -> bool:
     """Whether something was made of what a loop collects: in its own scope, or returned by the function around it."""
-    function = code.function(loop)
     wanted = set(names_read(node))
     for each in reversed(code.bindings):
         bound = {name.id for name in ast.walk(each.targets[0]) if isinstance(name, ast.Name)}
         if code.function(each) is code.function(node) and not wanted.isdisjoint(bound):
             wanted |= names_read(each.value)
-    calls = (each.func for each in ast.walk(loop) if isinstance(each, ast.Call) and called(each) == "append")
-    collected = {dotted(each.value) for each in calls if isinstance(each, ast.Attribute)}
+    function, statement = code.function(loop), code.statement(loop)
     if function is not None and code.function(node) is not function:
         return function.name in wanted
-    bound_to = code.statement(loop)
-    made = {dotted(bound_to.targets[0])} if isinstance(bound_to, ast.Assign) else collected
-    return not wanted.isdisjoint(made)
+    if isinstance(statement, ast.Assign):
+        return dotted(statement.targets[0]) in wanted
+    calls = (each.func for each in ast.walk(loop) if isinstance(each, ast.Call) and called(each) == "append")
+    return any(isinstance(each, ast.Attribute) and dotted(each.value) in wanted for each in calls)
 
 
 def _terms(node: ast.expr, sign: int = 1) -> Counter[str]:

@@ -684,8 +684,9 @@ def arguments_never_used(diagnosis: Diagnosis) -> Iterator[Finding]:
         places = zip(taken, call.args, strict=False) if is_whole else ()
         for name, node in (*places, *((word.arg, word.value) for word in call.keywords)):
             is_read = name is None or name.startswith("_") or not {name, "locals"}.isdisjoint(names_read(function))
-            is_known = any(tensor.shape for tensor in diagnosis.bound_to(node)) or _runs_along(diagnosis, call, node)
-            if name is not None and not is_read and (said, name) not in told and is_known:
+            if name is None or is_read or (said, name) in told:
+                continue
+            if any(tensor.shape for tensor in diagnosis.bound_to(node)) or _runs_along(diagnosis, call, node):
                 told.add((said, name))
                 yield diagnosis.warning(
                     "argument_never_used",

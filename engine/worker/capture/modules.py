@@ -122,10 +122,12 @@ class Modules:
         under its name there if it was put in since."""
         if name := self._name(module):
             return name, 0
-        owner = next((ref() for ref, number in self.fast.values() if caller and number == caller), None)
+        if not caller:
+            return f"({class_name(module)})", 0
+        owner = next((ref() for ref, number in self.fast.values() if number == caller), None)
         parts = owner._modules.items() if owner is not None else ()
         part = next((name for name, each in parts if each is module), f"({class_name(module)})")
-        path = self.paths[caller][0] if caller else ""
+        path = self.paths[caller][0]
         return f"{path}.{part}" if path else part, caller
 
     def _name(self, module: torch.nn.Module) -> str:

@@ -115,6 +115,9 @@ test('a hook says its name, its place and what it made of the gradient', () => {
   const hook = same.hooks.get(same.event(stepOf(same, 'hook'))!.hook!)!
   Object.assign(same.tensor(hook.after)!, { data: same.tensor(hook.before)!.data })
   expect(tell(same, stepOf(same, 'hook'), words('en')).text).toBe('Hook <lambda> on hidden leaves what it got:')
+  const summary = { min: 0, max: 1, mean: 0.5, std: 0.5, norm: 1 }
+  for (const id of [hook.before, hook.after]) Object.assign(same.tensor(id)!, { data: undefined, summary })
+  expect(tell(same, stepOf(same, 'hook'), words('en')).text).toContain('changes')
 })
 
 test('an op at which a checkpoint has computed enough is no error, one that raised is', () => {

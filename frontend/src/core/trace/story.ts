@@ -269,8 +269,8 @@ function tellHook(index: TraceIndex, id: string, t: Words): Told {
   if (hook.raised) return told(t('step.hook_raised', values), '', 'error')
   const { before, after } = hook
   if (before == null || after == null) return told(t('step.hook_fired', values))
-  const [got, gave] = [before, after].map((id) => JSON.stringify([index.tensor(id)?.data, index.tensor(id)?.summary]))
-  const key = got === gave ? 'step.hook_left' : 'step.hook_changed'
+  const [got, gave] = [before, after].map((id) => index.tensor(id)?.data?.join())
+  const key = before === after || (got !== undefined && got === gave) ? 'step.hook_left' : 'step.hook_changed'
   return told(t(key, values), numbers(index, before, after), hook.pass ? 'gradient' : 'plain')
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Tensor } from '../../api/types'
 import { load } from '../fixtures/load'
-import { brief, nameOf, nodeName, ownerName, tensorName, typeAndName } from './naming'
+import { brief, briefLine, nameOf, nodeName, ownerName, tensorName, typeAndName } from './naming'
 import { TraceIndex } from './trace-index'
 
 test('truth values are told as Python writes them', () => {
@@ -10,6 +10,12 @@ test('truth values are told as Python writes them', () => {
   expect(brief(tensor([1], []))).toBe('True')
   expect(brief(tensor([0, 0], [2]))).toBe('False')
   expect(brief(tensor([1, 0], [2]))).toBe('[True, False]')
+})
+
+test('a tensor without elements is no number beside its line', () => {
+  const tensor = (shape: number[], data: number[]): Tensor =>
+    ({ id: 't1', role: 'result', dtype: 'float32', shape, data }) as Tensor
+  expect([tensor([0], []), tensor([2, 0], []), tensor([2], [3, 4])].map(briefLine)).toEqual(['[]', '2×0', '2'])
 })
 
 test('a tensor that the program never named is told by its base or its shape, never by its id', () => {

@@ -147,7 +147,7 @@ export function briefValue(tensor: Tensor, t: Words): string {
 
 /** `2×2 · 3` at the end of a line; only the value for a scalar, only the shape for a larger one. */
 export function briefLine(tensor: Tensor): string {
-  if (tensor.shape.length === 0) return brief(tensor)
+  if (elements(tensor) === 0 || tensor.shape.length === 0) return brief(tensor)
   const same = uniform(tensor)
   return same === null ? formatShape(tensor.shape) : `${formatShape(tensor.shape)} · ${formatNumber(same)}`
 }

@@ -120,6 +120,19 @@ test('a hook says its name, its place and what it made of the gradient', () => {
   expect(tell(same, stepOf(same, 'hook'), words('en')).text).toContain('changes')
 })
 
+test('a clipping that scales by one keeps the gradients as they were', () => {
+  const { trace } = load('accumulation')
+  const one = trace.updates[0]!.changes[0]!
+  const told = (after: string | null | undefined): string => {
+    const updates = [{ ...trace.updates[0]!, kind: 'grad_set' as const, changes: [one, { ...one, after }] }]
+    updates[0]!.changes[0] = { ...one, after: one.before }
+    const of = new TraceIndex({ ...trace, updates })
+    return tell(of, stepOf(of, 'reset'), words('en')).text
+  }
+  expect(told(one.before)).toBe('Keep 2 gradients as they were')
+  expect(told(one.after)).toBe('Change 2 gradients')
+})
+
 test('an op at which a checkpoint has computed enough is no error, one that raised is', () => {
   const trace = structuredClone(load('hooks').trace)
   const at = trace.timeline.findIndex((step) => step.kind === 'op')

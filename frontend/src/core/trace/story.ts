@@ -269,9 +269,14 @@ function tellHook(index: TraceIndex, id: string, t: Words): Told {
   if (hook.raised) return told(t('step.hook_raised', values), '', 'error')
   const { before, after } = hook
   if (before == null || after == null) return told(t('step.hook_fired', values))
-  const [got, gave] = [before, after].map((id) => index.tensor(id)?.data?.join())
-  const key = before === after || (got !== undefined && got === gave) ? 'step.hook_left' : 'step.hook_changed'
+  const key = isKept(index, hook) ? 'step.hook_left' : 'step.hook_changed'
   return told(t(key, values), numbers(index, before, after), hook.pass ? 'gradient' : 'plain')
+}
+
+/** Whether a tensor is known to hold, number for number, what it held before. */
+function isKept(index: TraceIndex, { before, after }: Pick<HookCall, 'before' | 'after'>): boolean {
+  const [held, holds] = [before, after].map((id) => index.tensor(id)?.data?.join())
+  return before === after || (held !== undefined && held === holds)
 }
 
 function tellCall(index: TraceIndex, step: Step, t: Words): Told {
@@ -296,7 +301,10 @@ function tellUpdate(index: TraceIndex, step: Step, t: Words): Told {
   const optimizer = update.variable ?? update.optimizer ?? 'optimizer'
   if (update.kind === 'step') return told(t('step.update.step', { optimizer, n }), n === 1 ? values : '')
   if (update.kind === 'zero_grad') return told(t('step.update.zero_grad', { n }), n === 1 ? values : '')
-  if (n > 1 && /^grad_/.test(update.kind)) return told(t(`step.update.${update.kind}.several`, { n }))
+  if (n > 1 && /^grad_/.test(update.kind)) {
+    const same = Number(update.changes.every((change) => isKept(index, change)))
+    return told(t(`step.update.${update.kind}.several`, { n, same }))
+  }
   if (update.kind === 'grad_set' && update.op) return told(t('step.update.in_place', { name: `${name}.grad` }), values)
   return told(t(`step.update.${isCounted(index, update) ? 'in_place' : update.kind}`, { name }), values)
 }

@@ -1,5 +1,6 @@
 """The user's names of tensors and modules: what the program says at its end, then what its code says."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
@@ -33,6 +34,7 @@ def tensor_names(
         if given and (first := _first(recorded, ids, tensor)) is not None:
             known = shared.get(first, ())
             shared[first] = _few([*known, *given])
+    _tell_members_apart(shared, recorded, ids, paths)
     for pass_ in passes:
         for accumulation in pass_.accumulations:
             leaf = shared.get(accumulation.tensor)
@@ -47,6 +49,17 @@ def _has_node(recorded: Recorded, tensor: str) -> bool:
     number = number_of(tensor)
     seen, later = recorded.tensors.get(number), recorded.later_words.get(number)
     return bool((seen and seen.node) or (later and later.node))
+
+
+def _tell_members_apart(
+    names: dict[str, tuple[str, ...]], recorded: Recorded, ids: Ids, paths: Mapping[int, str]
+) -> None:
+    """A loop calls all parameters `p`: the path of one comes before a name that it does not have for itself."""
+    bearers = Counter(given[0] for given in names.values())
+    for tensor, path in _member_names(recorded, ids, paths):
+        first = _first(recorded, ids, tensor)
+        if first is not None and path in (given := names.get(first, ())) and bearers[given[0]] > 1:
+            names[first] = _few([path, *given])
 
 
 def _name_gradient(shared: dict[str, tuple[str, ...]], gradient: str | None, name: str) -> None:

@@ -254,3 +254,16 @@ def test_modules_in_a_container_are_named_by_their_place_in_it(engine: LocalEngi
     assert [module.path for module in trace.modules] == ["twins[0]", "heads['a']", "heads['a'].0", "twins[1]", "net"]
     names = {tensor.names[0] for tensor in trace.tensors if tensor.role == "parameter"}
     assert names == {"net.weight", "twins[0].weight", "twins[1].weight", "heads['a'].0.weight"}
+
+
+def test_parameters_that_a_loop_calls_alike_are_told_by_their_modules(engine: LocalEngine) -> None:
+    trace = run(
+        engine,
+        "net = nn.Linear(2, 1)\naverage = copy.deepcopy(net)\n"
+        "for p in average.parameters():\n    p.requires_grad_(False)\n"
+        "with torch.no_grad():\n"
+        "    for p, q in zip(average.parameters(), net.parameters()):\n        p.mul_(0.9).add_(q, alpha=0.1)\n"
+        "    w = net.weight\n    w *= 2\n",
+    )
+    written = [given[0] for op in ("mul_", "imul") for given in names(trace, op)]
+    assert written == ["average.weight", "average.bias", "net.weight"]

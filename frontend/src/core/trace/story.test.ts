@@ -123,7 +123,7 @@ test('a hook says its name, its place and what it made of the gradient', () => {
 test('a clipping that scales by one keeps the gradients as they were', () => {
   const { trace } = load('accumulation')
   const one = trace.updates[0]!.changes[0]!
-  const told = (after: string | null | undefined): string => {
+  const told = (after: string | null): string => {
     const updates = [{ ...trace.updates[0]!, kind: 'grad_set' as const, changes: [one, { ...one, after }] }]
     updates[0]!.changes[0] = { ...one, after: one.before }
     const of = new TraceIndex({ ...trace, updates })

@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import type { Trace } from '../../api/types'
+import { load } from '../fixtures/load'
+import { words } from '../words/bundled'
 import { TraceIndex } from './trace-index'
 import {
-  axesOf, coursesOf, curveOf, gridUnder, handCourse, lossesOf, pathOf, rateOf, rowsOf, stepShown,
+  axesOf, coursesOf, curveOf, gridUnder, handCourse, lossesOf, lossLines, pathOf, rateOf, rowsOf, stepShown,
 } from './training'
 
 // Two optimizers from the same start on f(w) = w²: SGD with lr 0.1 gives 2 → 1.6 → 1.28, worked out by hand; with
@@ -186,4 +188,18 @@ test('the step shown is the latest that has happened, or the first', () => {
   expect(stepShown(courses, 7)?.update.id).toBe('u2')
   expect(stepShown(courses, 0)?.update.id).toBe('u1')
   expect(stepShown([], 3)).toBeNull()
+})
+
+test('each line that calls the engine has its own values, by the name of its root', () => {
+  const { trace } = load('accumulation')
+  const index = new TraceIndex(trace)
+  const lines = lossLines(index, curveOf(trace), words('en'))
+  expect(lines.map(({ label, points }) => [label, points.map(({ loss }) => loss)])).toEqual([
+    ['first', [5]], ['second', [-3]], ['third', [-3]],
+  ])
+  const looped = curveOf(trace).map((point) => ({ ...point, line: point.line! > 6 ? 10 : 6 }))
+  expect(lossLines(index, looped, words('en')).map(({ points }) => points.length)).toEqual([1, 2])
+  const [roots] = trace.passes.map((pass) => pass.roots)
+  const same = new TraceIndex({ ...trace, passes: trace.passes.map((pass) => ({ ...pass, roots: roots! })) })
+  expect(lossLines(same, looped, words('en')).map(({ label }) => label)).toEqual(['first · line 6', 'first · line 10'])
 })

@@ -4,6 +4,7 @@ import type { Change, Surface, Tensor, Trace, Update } from '../../api/types'
 import { wireNumber } from '../words/format'
 import { tensorName } from './naming'
 import { push, type TraceIndex } from './trace-index'
+import type { Words } from '../words/sentences'
 
 /** A function of two numbers, where it was evaluated. */
 export interface Grid {
@@ -20,6 +21,8 @@ export interface Point {
   pass: string | null
   loss: number | null
   gradientNorm: number | null
+  /** Where the program calls the engine. */
+  line: number | null
 }
 
 export function curveOf(trace: Trace): Point[] {
@@ -28,7 +31,23 @@ export function curveOf(trace: Trace): Point[] {
     pass: point.pass ?? null,
     loss: point.loss == null ? null : wireNumber(point.loss),
     gradientNorm: point.gradient_norm == null ? null : wireNumber(point.gradient_norm),
+    line: point.span?.line ?? null,
   }))
+}
+
+/** The losses of each line that calls the engine, by the name of what it calls it on: a program may ask it for several
+ *  things. */
+export function lossLines(index: TraceIndex, curve: readonly Point[], t: Words): { label: string; points: Point[] }[] {
+  const byLine = new Map<number | null, Point[]>()
+  for (const point of curve) if (point.loss !== null) push(byLine, point.line, point)
+  const lines = [...byLine].map(([line, points]) => {
+    const root = index.passes.get(points.find(({ pass }) => pass !== null)?.pass ?? '')?.roots[0]
+    return { line, points, name: tensorName(index, index.tensor(root?.tensor)) || t('training.loss') }
+  })
+  return lines.map(({ line, points, name }) => {
+    const isShared = line !== null && lines.some((other) => other.line !== line && other.name === name)
+    return { label: isShared ? `${name} · ${t('inspect.line', { line })}` : name, points }
+  })
 }
 
 /** One step of an optimizer, placed in the run. */

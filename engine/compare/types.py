@@ -60,6 +60,8 @@ class Side(Record, frozen=True):
     """Calls of the engine, those during another one not counted."""
     loss: float | str | None = None
     """Value of the last root that has one element."""
+    root: str | None = None
+    """What the program calls that root."""
     failure: str | None = None
     """What stopped it, such as `RuntimeError`."""
     failure_line: int | None = None

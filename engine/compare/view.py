@@ -61,7 +61,9 @@ def compare(here: Trace, there: Trace) -> Comparison:
 
 def _side(run: TraceIndex) -> Side:
     trace = run.trace
-    losses = [loss for pass_ in main_passes(trace.passes) if (loss := loss_of(pass_, run.tensors)) is not None]
+    passes = main_passes(trace.passes)
+    last = next((pass_ for pass_ in reversed(passes) if loss_of(pass_, run.tensors) is not None), None)
+    root = run.tensors[last.roots[0].tensor or ""] if last else None
     failure = trace.failure
     return Side(
         run=trace.id,
@@ -69,8 +71,9 @@ def _side(run: TraceIndex) -> Side:
         ops=len(trace.ops),
         nodes=len(trace.nodes),
         depth=depth(trace.nodes),
-        passes=len(main_passes(trace.passes)),
-        loss=losses[-1] if losses else None,
+        passes=len(passes),
+        loss=loss_of(last, run.tensors) if last else None,
+        root=root.names[0] if root and root.names else None,
         failure=failure.type if failure else None,
         failure_line=failure.span.line if failure and failure.span else None,
     )

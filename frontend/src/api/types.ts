@@ -171,6 +171,10 @@ export interface Side {
    */
   passes: number;
   /**
+   * What the program calls that root.
+   */
+  root?: string | null;
+  /**
    * Run id.
    */
   run: string;
@@ -343,6 +347,10 @@ export interface Side1 {
    * Calls of the engine, those during another one not counted.
    */
   passes: number;
+  /**
+   * What the program calls that root.
+   */
+  root?: string | null;
   /**
    * Run id.
    */
@@ -3766,6 +3774,10 @@ export interface Side2 {
    * Calls of the engine, those during another one not counted.
    */
   passes: number;
+  /**
+   * What the program calls that root.
+   */
+  root?: string | null;
   /**
    * Run id.
    */

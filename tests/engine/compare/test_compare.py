@@ -95,6 +95,7 @@ def test_another_learning_rate_is_told_at_the_parameter_it_changed() -> None:
     assert [
         row.name for row in told.tensors if row.here == told.value.tensor_here
     ] == []  # it was a state since written
+    assert (told.here.root, told.there.root) == ("loss", "loss")
     assert told.here.loss != told.there.loss
 
 

@@ -15,7 +15,10 @@ test('truth values are told as Python writes them', () => {
 test('a tensor without elements is no number beside its line', () => {
   const tensor = (shape: number[], data: number[]): Tensor =>
     ({ id: 't1', role: 'result', dtype: 'float32', shape, data }) as Tensor
-  expect([tensor([0], []), tensor([2, 0], []), tensor([2], [3, 4])].map(briefLine)).toEqual(['[]', '2×0', '2'])
+  expect([tensor([0], []), tensor([2, 0], [])].map(briefLine)).toEqual([['[]'], ['2×0']])
+  expect([tensor([2], [3, 4]), tensor([2], [3, 3]), tensor([2, 1], [3, 4])].map(briefLine)).toEqual([
+    ['[3, 4]', '(2,)'], ['(2,) · 3', '(2,)'], ['2×1'],
+  ])
 })
 
 test('a tensor that the program never named is told by its base or its shape, never by its id', () => {

@@ -145,11 +145,15 @@ export function briefValue(tensor: Tensor, t: Words): string {
   return brief(tensor)
 }
 
-/** `2×2 · 3` at the end of a line; only the value for a scalar, only the shape for a larger one. */
-export function briefLine(tensor: Tensor): string {
-  if (elements(tensor) === 0 || tensor.shape.length === 0) return brief(tensor)
+/** What can stand at the end of a line, the most telling first: a value, `2×2 · 3`, a shape. One of a single axis is
+ *  written as Python does, for a lone number would be read as the value. */
+export function briefLine(tensor: Tensor): string[] {
+  const value = brief(tensor)
+  if (elements(tensor) === 0 || tensor.shape.length === 0) return [value]
+  const shape = tensor.shape.length > 1 ? formatShape(tensor.shape) : `(${tensor.shape[0]!},)`
   const same = uniform(tensor)
-  return same === null ? formatShape(tensor.shape) : `${formatShape(tensor.shape)} · ${formatNumber(same)}`
+  if (same !== null) return [`${shape} · ${formatNumber(same)}`, shape]
+  return value.startsWith('[') ? [value, shape] : [shape]
 }
 
 /** Thousands apart, as each language writes them: 4,812 and 4 812. */

@@ -70,9 +70,7 @@ function notesAt(index: TraceIndex, step: number, code: string): Map<number, str
     const tensor = given.find((one) => one?.names?.length) ?? given[0]
     if (!tensor) continue
     const room = 44 - [...(lines[line - 1] ?? '')].length
-    const full = briefLine(tensor)
-    const short = full.split(' · ')[0] ?? full
-    const text = full.length <= room ? full : short.length <= room ? short : ''
+    const text = briefLine(tensor).find((each) => each.length <= room) ?? ''
     const moved = sent.get(line)
     const both = [text, moved].filter(Boolean).join(' · ')
     if (both) notes.set(line, both.length <= room || !moved ? both : moved)

@@ -51,11 +51,15 @@ test('what worked inside a call is told by the module that it ended or by its ow
   expect(nameOf(new TraceIndex(trace), nameless)).not.toContain('net.0')
 })
 
-test('truth values and whole numbers, which have no norm worth telling, are told by type and shape', () => {
+test('more truth values or whole numbers than are listed have no norm worth telling, but type and shape', () => {
   const { trace } = load('detach')
   const mask: Tensor = { ...trace.tensors[0]!, shape: [2, 2], dtype: 'bool', data: [true, false, true, true] }
   expect(brief(mask)).toBe('bool 2×2')
-  expect(brief({ ...mask, dtype: 'int64', data: [3, 1, 4, 1] })).toBe('int64 2×2')
+  const long = { ...mask, dtype: 'float32', data: [-0.1234, -0.5678, 0.4321, 2] }
+  expect([brief(long), brief({ ...long, shape: [4] })]).toEqual(['‖2.13‖', '[−0.1234, −0.5678, 0.4321, 2]'])
+  expect(brief({ ...mask, shape: [3, 2], data: [true, false, true, true, true, true] })).toBe('bool 3×2')
+  expect(brief({ ...mask, dtype: 'int64', data: [3, 1, 4, 1] })).toBe('[[3, 1], [4, 1]]')
+  expect(brief({ ...mask, dtype: 'int64', shape: [2, 3], data: [3, 1, 4, 1, 5, 9] })).toBe('int64 2×3')
   expect(brief({ ...mask, dtype: 'int64', shape: [2], data: [3, 1] })).toBe('[3, 1]')
 })
 

@@ -1,7 +1,7 @@
 // What a reader calls the things of a trace: the program's own names first, then its own code.
 
 import type { Box, Edge, Graph, Node, Op, Pass, Span, Tensor } from '../../api/types'
-import { display, normText, uniform } from '../words/display'
+import { display, listText, normText, uniform } from '../words/display'
 import { formatNumber, formatShape } from '../words/format'
 import type { Lang } from '../state'
 import type { TraceIndex } from './trace-index'
@@ -133,7 +133,8 @@ export function brief(tensor: Tensor, mixed = false): string {
   if (shown.kind === 'number' || shown.kind === 'word') return shown.text
   const same = mixed ? null : uniform(tensor)
   if (same !== null) return tensor.dtype === 'bool' ? (same ? 'True' : 'False') : formatNumber(same)
-  if (shown.kind === 'matrix' && shown.rows.length === 1 && !shown.stacked) return `[${shown.rows[0]!.join(', ')}]`
+  const listed = listText(tensor, 5)
+  if (listed && (listed.length < 25 || !listed.includes('], ['))) return listed
   return /^(bool|u?int)/.test(tensor.dtype) ? `${tensor.dtype} ${formatShape(tensor.shape)}` : normText(tensor)
 }
 

@@ -21,12 +21,12 @@ export interface Told {
 
 const told = (text: string, value = '', tone: Told['tone'] = 'plain'): Told => ({ text, value, tone })
 
-/** `2.25 + 2.25 → 4.5`; more than three terms are counted. */
+/** `2.25 + 2.25 → 4.5`, in two lines; more than three terms are counted. */
 function sumText(
   index: TraceIndex, terms: readonly (string | null)[], total: string | null, t: Words,
 ): string {
   const few = terms.length <= 3 ? terms : terms.slice(0, 2)
-  const [sum, ...parts] = briefs([total, ...few].map((id) => index.tensor(id)))
+  const [sum, ...parts] = briefs([total, ...few].map((id) => index.tensor(id)), 60)
   const more = terms.length - few.length
   const told = [...parts.map((part) => part ?? 'None'), ...more > 0 ? [t('graph.more', { n: more })] : []]
   return `${told.join(' + ')}${sum ? ` → ${sum}` : ''}`

@@ -102,7 +102,12 @@ describe('a tensor in a cell', () => {
     expect(briefs([ones, pair, ones, pair, pair])).toEqual(['‖1.41‖', '‖0.625‖', '‖1.41‖', '‖0.625‖', '‖0.625‖'])
     const empty = [[0], [2, 0]].map((shape) => display(tensor(shape, [])))
     expect(empty).toMatchObject([{ text: '[]' }, { text: '2×0' }])
-    expect(briefs([tensor([2, 2], [1, 1, 1, 1]), tensor([2, 2], [1, 2, 3, 4])])[0]).toBe('‖2‖')
+    const [column, row] = [tensor([2, 1], [1, 2]), tensor([1, 2], [1, -2])]
+    expect(briefs([column, row])).toEqual(['[[1], [2]]', '[[1, −2]]'])
+    const square = tensor([2, 2], [1, 2, 3, 4])
+    expect(briefs([square, tensor([2, 2], [1, 1, 1, 1])])).toEqual(['[[1, 2], [3, 4]]', '[[1, 1], [1, 1]]'])
+    expect(briefs([tensor([2, 3], [1, 1, 1, 1, 1, 2])])).toEqual(['‖3‖'])
+    expect(briefs([tensor([2, 1, 2], [1, 1, 1, 1]), square])[0]).toBe('‖2‖')
     expect(briefs([tensor([5], [1, 1, 1, 1, 1]), tensor([5], [0, 0, 0, 3, 4])])).toEqual(['‖2.24‖', '‖5‖'])
   })
 

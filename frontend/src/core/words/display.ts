@@ -178,19 +178,20 @@ export function areMixed(tensors: readonly (Tensor | null | undefined)[]): boole
 }
 
 /** The terms of one sum, told alike, for 1 + ‖0.6‖ → ‖1.5‖ would be wrong: each by the number all its elements are, or
- *  as a vector of a few where `most` letters are enough for that and a `None`, or by its norm. */
+ *  by its few where `most` letters are enough for that and a `None`, or by its norm. */
 export function briefs(terms: readonly (Tensor | null | undefined)[], most = 49): (string | null | undefined)[] {
   const told = (text: (tensor: Tensor) => string) => terms.map((tensor) => tensor && text(tensor))
   if (!areMixed(terms)) return told(brief)
-  const vectors = told(vectorText)
-  return vectors.join(' + ').length > most - 4 ? told(normText) : vectors
+  const listed = told((tensor) => listText(tensor) || normText(tensor))
+  return listed.join(' + ').length > most - 4 ? told(normText) : listed
 }
 
-function vectorText(tensor: Tensor): string {
+/** A few numbers as a program lists them, `[[1, 2], [3, 4]]`; nothing where they are more. */
+export function listText(tensor: Tensor, most = 4): string {
   const shown = display(tensor)
-  return shown.kind === 'matrix' && tensor.shape[0]! < 5 && !tensor.shape[1]
-    ? `[${shown.rows[0]!.join(', ')}]`
-    : normText(tensor)
+  if (shown.kind !== 'matrix' || shown.stacked || shown.rows.flat().length > most) return ''
+  const rows = shown.rows.map((row) => `[${row.join(', ')}]`).join(', ')
+  return tensor.shape.slice(1).reduce((text) => `[${text}]`, rows)
 }
 
 export interface Cells {

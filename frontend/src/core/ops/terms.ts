@@ -1,7 +1,7 @@
 // How one cell of a result came about, written with its numbers: `1·4 + 2·5 = 14`, `max(1, 3) = 3`.
 
 import { asWritten, signBetween } from '../words/equation'
-import { formatNumber } from '../words/format'
+import { formatNumber, plus, signed } from '../words/format'
 
 /** What becomes of the terms of a cell: their sum, their mean, the largest; or the factors of the only one taken
  *  together by an operator. */
@@ -24,18 +24,19 @@ export function written(
 }
 
 function text(way: Way, terms: readonly (readonly number[])[], over: number, most: number): string {
-  const products = terms.map((term, at) =>
-    at === 0 && term.length === 1 ? formatNumber(term[0]!) : term.map(factor).join('·'),
-  )
+  const products = terms.map((term) => (term.length === 1 ? formatNumber(term[0]!) : term.map(factor).join('·')))
   switch (way) {
     case 'sum':
-      return shortened(products, most).join(' + ')
+      return plus(shortened(products, most))
     case 'mean':
-      return `(${shortened(products, MOST_LISTED).join(' + ')}) / ${over}`
+      return `(${plus(shortened(products, MOST_LISTED))}) / ${over}`
     case 'max':
       return `max(${shortened(terms.map(([value]) => formatNumber(value!)), MOST_LISTED).join(', ')})`
     case '·':
       return products[0]!
+    case '+':
+    case '−':
+      return plus(terms[0]!.map(formatNumber), way)
     default:
       return terms[0]!.map(factor).join(` ${way} `)
   }
@@ -65,5 +66,5 @@ function together(way: Way, [first = 0, ...others]: readonly number[]): number {
 }
 
 function factor(value: number): string {
-  return value < 0 ? `(${formatNumber(value)})` : formatNumber(value)
+  return signed(formatNumber(value))
 }

@@ -3,7 +3,7 @@
 import type { Box, Group, Tensor, Trace } from '../../api/types'
 import { brief, briefs, display, formatNorm, normOf, WAITING, word, type Display } from '../words/display'
 import { groupTitle, type DrawnLink, type Sheet, type Stub } from '../layout/fold'
-import { cutEnd, formatCount, formatShape, textWidth } from '../words/format'
+import { cutEnd, formatCount, formatShape, plus, textWidth } from '../words/format'
 import { exchangesOf } from '../trace/collectives'
 import { isOwnName } from '../trace/own-name'
 import type { BoxPaint, Moment, Story } from './moment'
@@ -194,7 +194,7 @@ export function stripText(strip: Strip, words: Say, most?: number): string {
     (text, at) => text ?? (at === 0 && strip.before ? 'None' : '·'))
   const result = said.pop()
   if (few !== terms) said.push(words('graph.more', { n: terms.length - 2 }))
-  return `${said.join(' + ')} → ${result}`
+  return `${plus(said)} → ${result}`
 }
 
 export function stripLabel(strip: Strip, { story, words }: Measure): string {

@@ -130,6 +130,9 @@ describe('three passes over one leaf', () => {
     expect(strip(0)).toBe('None + [2, −4] → [2, −4]')
     expect(strip(1)).toBe('[2, −4] + [3, 3] → [5, −1]')
     expect(strip(2)).toBe('0 + 3 → 3')
+    const terms = [3, -5].map((value) => ({ ...view.story.index.trace.tensors[0]!, shape: [], data: [value] }))
+    const below = { kind: 'sum', terms, result: terms[1]!, done: true, before: false } as const
+    expect(stripText(below, words('en'))).toBe('3 + (−5) → −5')
     expect(view.at(stepOf(view, 'reset')).box(w).strip).toMatchObject({ terms: [], done: false })
   })
 

@@ -3,7 +3,7 @@
 import type { Accumulation, Node, Pass, Sum, Tensor, Term, Visit } from '../../api/types'
 import { brackets, positions } from '../ops/places'
 import { written } from '../ops/terms'
-import { MINUS } from '../words/format'
+import { plus, signed } from '../words/format'
 import { element, localsAt, type Local } from './local'
 import { elements, nodeName } from './naming'
 import type { TraceIndex } from './trace-index'
@@ -207,10 +207,9 @@ function toldApart(paths: readonly Path[]): Path[] {
 /** The factors of parallel edges: `2·3` for twice the same. */
 function together(texts: readonly string[]): string {
   if (texts.length === 1) return texts[0]!
-  const terms = texts.map((text) => (text.startsWith(MINUS) ? `(${text})` : text))
-  const [first = ''] = terms
-  if (terms.some((text) => text !== first)) return terms.join(' + ')
-  return first === '1' ? String(texts.length) : `${texts.length}·${first}`
+  const [first = ''] = texts
+  if (texts.some((text) => text !== first)) return plus(texts)
+  return first === '1' ? String(texts.length) : `${texts.length}·${signed(first)}`
 }
 
 function begin(kind: Start['kind'], value: number, place: string, node: Node | undefined, products = 0): Path {

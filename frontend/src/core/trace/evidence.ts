@@ -1,7 +1,7 @@
 // What proves a finding: what the tensors are to autograd, their shapes under each other, their values.
 
 import type { Finding, Tensor } from '../../api/types'
-import { formatShape } from '../words/format'
+import { formatShape, plus } from '../words/format'
 import { nonFinite } from '../words/display'
 import type { TraceIndex } from './trace-index'
 import { brief, ownerName, tensorName } from './naming'
@@ -107,7 +107,7 @@ function addedTo(index: TraceIndex, leaf: Tensor, { span }: Finding): Evidence[]
   const { before, delta, after } = at?.accumulation ?? {}
   const [old, added, sum] = [before, delta, after].map((id) => index.tensor(id))
   if (!old || !added || !sum) return []
-  const is = `${brief(old)} + ${brief(added)} → ${brief(sum)}`
+  const is = `${plus([brief(old), brief(added)])} → ${brief(sum)}`
   const values = [old.id, added.id, sum.id]
   return [{ what: `${tensorName(index, leaf)}.grad`, is, values, wrong: true }]
 }

@@ -4,7 +4,7 @@ import type { Batch, Gap, HookCall, Node, Op, Reduction, Step, Tensor, Update, V
 import { exchangedBy, exchangedIn, listed, type Exchanged } from './collectives'
 import { brief as briefTerm, briefs } from '../words/display'
 import { fillingAt } from './filling'
-import { formatShape } from '../words/format'
+import { formatShape, plus } from '../words/format'
 import type { TraceIndex } from './trace-index'
 import type { Words } from '../words/sentences'
 import { brief, codeAt, codeOf, edgeName, nodeName, opName, passName, receiverName, tensorName } from './naming'
@@ -29,7 +29,7 @@ function sumText(
   const [sum, ...parts] = briefs([total, ...few].map((id) => index.tensor(id)), 60)
   const more = terms.length - few.length
   const told = [...parts.map((part) => part ?? 'None'), ...more > 0 ? [t('graph.more', { n: more })] : []]
-  return `${told.join(' + ')}${sum ? ` → ${sum}` : ''}`
+  return `${plus(told)}${sum ? ` → ${sum}` : ''}`
 }
 
 /** A tensor, or what it became, told alike. */

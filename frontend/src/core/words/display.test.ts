@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Tensor } from '../../api/types'
 import { brief, briefs, cells, decodeBase64, display, encodeBase64, normOf, thumbText, uniform } from './display'
-import { formatCount, formatNumber, formatShape, textWidth, cutMiddle, cutName, cutPath } from './format'
+import { formatCount, formatNumber, formatShape, plus, textWidth, cutMiddle, cutName, cutPath } from './format'
 import { TOKENS, parse } from '../paint/colour'
 import { encodePng, nonFiniteColour } from '../paint/picture'
 
@@ -109,6 +109,10 @@ describe('a tensor in a cell', () => {
     expect(briefs([tensor([2, 3], [1, 1, 1, 1, 1, 2])])).toEqual(['‖3‖'])
     expect(briefs([tensor([2, 1, 2], [1, 1, 1, 1]), square])[0]).toBe('‖2‖')
     expect(briefs([tensor([5], [1, 1, 1, 1, 1]), tensor([5], [0, 0, 0, 3, 4])])).toEqual(['‖2.24‖', '‖5‖'])
+  })
+
+  test('a term below 0 has brackets behind its sign', () => {
+    expect(plus(['−2', '−3', '[−1, 0]'])).toBe('−2 + (−3) + [−1, 0]')
   })
 
   test('a term is the uniform value or a norm', () => {

@@ -7,6 +7,16 @@ export function formatNumber(value: number): string {
   return formatDigits(value, 4)
 }
 
+/** A number behind a sign: one below 0 in brackets. */
+export function signed(text: string): string {
+  return text[0] === MINUS ? `(${text})` : text
+}
+
+/** `−2 + (−3)` */
+export function plus(terms: readonly string[], sign = '+'): string {
+  return terms.map((term, at) => (at > 0 ? signed(term) : term)).join(` ${sign} `)
+}
+
 /** The same with so many digits. */
 export function formatDigits(value: number, digits: number): string {
   if (Number.isNaN(value)) return 'NaN'

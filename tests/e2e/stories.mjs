@@ -1975,6 +1975,17 @@ const stories = {
     await page.getByRole('button', { name: 'The diamond' }).or(page.locator('.empty .lessons button')).first().waitFor()
   },
 
+  async 'a row of biases is whole in a narrow column of Training'(page) {
+    for (const [width, height] of [[1100, 800], [390, 844]]) {
+      await page.setViewportSize({ width, height })
+      await open(page, '#lesson=mlp_training&lang=en&panel=training')
+      if (width < 768) await page.locator('.views button').nth(3).click()
+      const state = page.locator('.dock .state')
+      await until(() => state.textContent(), (text) => text.includes('.grad'), 'what the optimizer used')
+      await until(() => state.evaluate((column) => column.scrollWidth - column.clientWidth), (over) => over === 0, `a column without scrolling at ${width}`)
+    }
+  },
+
   async 'the gradient norms of layers lead to their passes, by mouse and by keys'(page) {
     await open(page)
     await run(page, TRAINING.replace('nn.Linear(2, 1)', 'nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 1))'))

@@ -2078,7 +2078,7 @@ const stories = {
     const small = page.locator('.inspector').getByRole('button', { name: /show large/ }).first()
     await small.hover()
     const large = page.locator('.popover:popover-open')
-    await until(() => large.textContent(), (text) => text.includes('Histogram of 200 of 200 values'), 'the spread of its values')
+    await until(() => large.textContent(), (text) => text.includes('Histogram of 200 values'), 'the spread of its values')
     await page.mouse.move(2, 2)
     await large.waitFor({ state: 'detached' })
     await small.focus()

@@ -12,9 +12,9 @@ export interface Exchanged {
 const TOLD = 3
 
 /** What a rank gave, or got, for a sentence; of many tensors the first. */
-export function listed(tensors: readonly Tensor[], say: (tensor: Tensor) => string): string {
+export function listed(tensors: readonly Tensor[], say: (tensor: Tensor) => string, and = ', '): string {
   const few = tensors.slice(0, TOLD).map(say)
-  return [...few, ...(tensors.length > TOLD ? [`… (${tensors.length})`] : [])].join(', ') || '·'
+  return [...few, ...(tensors.length > TOLD ? [`… (${tensors.length})`] : [])].join(and) || '·'
 }
 
 /** Of one rank. */

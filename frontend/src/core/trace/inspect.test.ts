@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import type { Op } from '../../api/types'
+import type { Op, Tensor } from '../../api/types'
 import { load } from '../fixtures/load'
 import { words } from '../words/bundled'
-import { argumentRows, sentence } from './inspect'
+import { argumentRows, sentence, shapedName, sharing } from './inspect'
 import { TraceIndex } from './trace-index'
 
 /** What is said of the product of a small program, were its node of another type. */
@@ -43,4 +43,16 @@ test('what stands between the brackets of an index is named by what it is', () =
   expect(rows('setitem', given)).toEqual(['Tensor,Index,Value', '张量,下标,值'])
   expect(rows('getitem', given.slice(0, 2))).toEqual(['Tensor,Index', '张量,下标'])
   expect(rows('view', [{ tensor: 't1' }, { text: '6' }, { name: 'dim', text: '1' }])).toEqual(['0,dim', '0,dim'])
+})
+
+test('a tensor without a name has its shape said once, and does not share its memory with itself', () => {
+  const { trace } = load('scalar_expression')
+  const tensor = (id: string, ...names: string[]): Tensor =>
+    ({ id, role: 'result', dtype: 'float32', shape: [2, 3], storage: 's', names })
+  const [old, now, other, nameless] = [tensor('t90', 'x'), tensor('t91', 'x'), tensor('t92', 'y'), tensor('t93')]
+  const index = new TraceIndex({ ...trace, tensors: [old!, now!, other!, nameless!] })
+  expect(shapedName(index, nameless!)).toBe('float32')
+  expect(shapedName(index, { ...nameless!, base: 't92' })).toBe('y')
+  expect(sharing(index, now!)).toEqual(['y'])
+  expect(sharing(index, nameless!)).toEqual(['x', 'y'])
 })

@@ -8,6 +8,23 @@ import { isOwnName } from './own-name'
 import said from './said.json'
 import { signed } from './saved-numbers'
 
+/** As `tensorName`, for its shape to be written behind it. */
+export function shapedName(index: TraceIndex, tensor: Tensor): string {
+  return nameOf(index, tensor) || nameOf(index, index.tensor(tensor.base)) || tensor.dtype
+}
+
+const MOST_SHARING = 4
+
+/** The names of others in the memory of a tensor; the old `x` of `x = x.view(6)` is none. */
+export function sharing(index: TraceIndex, tensor: Tensor): string[] {
+  const [own, name] = [index.identity(tensor.id), nameOf(index, tensor)]
+  const others = index.trace.tensors.filter(
+    ({ id, storage, names }) =>
+      storage && storage === tensor.storage && names?.length && names[0] !== name && index.identity(id) !== own,
+  )
+  return [...new Set(others.map(({ names }) => names![0]!))].slice(0, MOST_SHARING)
+}
+
 /** The visit to tell of: the latest that has happened, or else the first that will. */
 export function visitAt(index: TraceIndex, node: Node, step: number, passes: readonly string[]): VisitAt | undefined {
   const visits = (index.visitsOfNode.get(node.id) ?? []).filter(

@@ -103,6 +103,7 @@ test('a visit says what it received and what it sends to whom', () => {
     'Visit x ** 2, receives: 1, sends 4 → x',
     'Visit x, receives: 7',
   ])
+  expect(tell(of, stepOf(of, 'visit') + 1, words('zh')).value).toBe('1；送出 1 → x ** 2、1 → 3 * x')
 })
 
 test('a hook says its name, its place and what it made of the gradient', () => {

@@ -143,7 +143,7 @@ function tellOp(index: TraceIndex, step: Step, t: Words): Told {
   const text = op.in_place
     ? t('step.update.in_place', { name: isPut ? codeOf(index, op) : name })
     : t(op.inputs.length === 0 ? 'step.op_made' : recorded ? 'step.op' : 'step.op_ghost', { name })
-  const value = isPut ? putBy(index, op) : results[0] && listed(results, brief)
+  const value = isPut ? putBy(index, op) : results[0] && listed(results, brief, t('step.and'))
   return value ? told(text, value) : told(text.replace(/[:：]$/, ''))
 }
 
@@ -158,7 +158,7 @@ function putBy(index: TraceIndex, op: Op): string {
 function tellCollective(index: TraceIndex, op: Op, t: Words): Told {
   const { name } = op
   const ends = ({ gave, got }: Exchanged): string =>
-    [gave, got].map((tensors) => listed(tensors, briefTerm)).join(' → ')
+    [gave, got].map((tensors) => listed(tensors, briefTerm, t('step.and'))).join(' → ')
   if (!isMeeting(index, op)) return told(t('step.op', { name }), ends(exchangedBy(index, op)))
   if (!isFirst(index, op)) return told(t('step.collective_over', { name }))
   const met = exchangedIn(index, op)
@@ -222,11 +222,12 @@ function tellBackward(index: TraceIndex, step: Step, t: Words): Told {
 function tellVisit(index: TraceIndex, visit: Visit | undefined, name: string, t: Words): Told {
   const { received, sent } = exchangeOf(index, visit)
   if (received.length === 0) return told(t('step.visit_none', { name }))
-  const arrived = received.map((tensor) => brief(tensor)).join(', ')
+  const all = (texts: readonly string[]): string => texts.join(t('step.and'))
+  const arrived = all(received.map((tensor) => brief(tensor)))
   const from = index.node(visit?.node)
   const left = sent.map(({ tensor, slot }) => `${brief(tensor)} → ${receiverName(index, from!.edges[slot]!, from)}`)
   if (left.length > MOST_SENT) left.splice(MOST_SENT, Infinity, t('graph.more', { n: left.length - MOST_SENT }))
-  const value = left.length === 0 ? arrived : t('step.visit_sends', { received: arrived, sent: left.join(', ') })
+  const value = left.length === 0 ? arrived : t('step.visit_sends', { received: arrived, sent: all(left) })
   return told(t('step.visit', { name }), value, 'gradient')
 }
 

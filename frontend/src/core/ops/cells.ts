@@ -212,7 +212,10 @@ export function instance(op: Op, names: Names, shapes: Shapes, pair: Pair, value
       : `${to.split(' = ')[0]} = ${names.made}${brackets(made)} = ${found}`
   }
   const by = picked(op, names, made, axisOf(op, shapes.read.length))
-  if (by === null) return `${names.made}${brackets(made)} = ${found}`
+  if (by === null) {
+    const cell = `${names.made}${brackets(made)} = `
+    return found.startsWith(cell) ? found : cell + found // a result without a name is called by its code, `x[1]`
+  }
   return `${by} = ${op.name === 'take' ? `${names.read}.view(-1)[${pair.read}] = ` : ''}${found}`
 }
 

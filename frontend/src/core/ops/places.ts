@@ -30,3 +30,8 @@ export function stretchedFrom(operand: readonly number[], result: readonly numbe
 export function brackets(at: readonly (number | string)[]): string {
   return at.map((number) => `[${number}]`).join('')
 }
+
+/** A name for places to be written behind it: code in brackets, `(x @ w)`. */
+export function placeable(name: string): string {
+  return /^[\p{L}_][\p{L}\w.]*(\[\w+\])*$/u.test(name) ? name : `(${name})`
+}

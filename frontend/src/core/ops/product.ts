@@ -2,7 +2,7 @@
 
 import type { Op, Tensor } from '../../api/types'
 import { wireNumber } from '../words/format'
-import { brackets, count, positions } from './places'
+import { brackets, count, placeable, positions } from './places'
 import { written } from './terms'
 
 /** One factor or the result as a matrix: a vector is a row on the left and a column on the right; of a batch the
@@ -91,7 +91,7 @@ function shaped(tensor: Tensor, rows: number, columns: number): Matrix {
 /** `y[0][1]`, as the program would write one cell of the result; `(a @ b)[0]` where that has no name. */
 export function cellName({ tensor, columns }: Matrix, name: string, row: number, column: number): string {
   const at = brackets(positions(tensor.shape, row * columns + column))
-  return at && !/^[\p{L}_][\p{L}\w.]*(\[\w+\])*$/u.test(name) ? `(${name})${at}` : `${name}${at}`
+  return at ? `${placeable(name)}${at}` : name
 }
 
 /** `1·4 + 2·5 + 3·6 = 32` for one cell; null where the numbers are missing or don't come to the result. */

@@ -2,7 +2,7 @@
 
 import type { Node, Op, Tensor, Visit } from '../../api/types'
 import { element, slopeAt } from '../trace/local'
-import { edgeName, tensorName } from '../trace/naming'
+import { edgeName, nameOf } from '../trace/naming'
 import { gradientLetter } from '../trace/rule-letters'
 import type { TraceIndex } from '../trace/trace-index'
 import { formatShape, textWidth } from '../words/format'
@@ -12,7 +12,7 @@ import {
   type Grid, type Names, type Pair,
 } from '../ops/cells'
 import { summedOrigins, type Origins } from '../ops/origins'
-import { brackets, count, positions } from '../ops/places'
+import { brackets, count, placeable, positions } from '../ops/places'
 import { written } from '../ops/terms'
 
 export type Side = 'input' | 'output' | 'index'
@@ -56,11 +56,11 @@ export interface Named {
 
 /** An op and its tensors. */
 export function subjectOf(index: TraceIndex, op: Op, origins: Origins): Subject {
-  const named = (id: string): Named => {
+  const named = (ids: readonly string[], nameless: string): Named[] => ids.map((id) => {
     const tensor = index.tensor(id)
-    return { tensor, name: tensorName(index, tensor) }
-  }
-  return { op, inputs: op.inputs.map(named), outputs: op.outputs.map(named), origins }
+    return { tensor, name: nameOf(index, tensor) || nameOf(index, index.tensor(tensor?.base)) || nameless }
+  })
+  return { op, inputs: named(op.inputs, 'input'), outputs: named(op.outputs, 'out'), origins }
 }
 
 /** What a node sent through a slot, and the cells of what arrived that were summed for it; null without
@@ -250,7 +250,7 @@ export class CellsScene {
     const shapes = { made: result.tensor.shape, read: given.tensor.shape }
     const source = this.drawn.find(({ side, at }) => side === 'input' && at === first.source.input)
     const names: Names = {
-      made: namedOr(result.name, 'out'), read: namedOr(given.name, 'input'),
+      made: letter(result), read: letter(given),
       index: this.drawn.find(({ side }) => side === 'index')?.name ?? 'index',
     }
     const general = rule(this.op, names, shapes)
@@ -261,15 +261,15 @@ export class CellsScene {
   /** `z[0][1] = 1·2 + 3·4 = 14`; only what it is made of where the numbers are not there. */
   private worked({ at, cell }: Pointed): string {
     const { outputs, origins } = this.subject
-    const name = outputs[at]?.name ?? ''
-    const where = brackets(positions(outputs[at]?.tensor?.shape ?? [], cell))
-    const made = `${origins.kind === 'summed' ? name : namedOr(name, 'out')}${where}`
+    const result = outputs[at]!
+    const where = brackets(positions(result.tensor?.shape ?? [], cell))
+    const made = `${origins.kind === 'summed' ? result.name : letter(result)}${where}`
     const equation = equationOf(this.subject, cell)
     if (equation !== null) return `${made} = ${equation}`
     if (origins.kind !== 'stretched') return made
     const read = this.pairs.map(({ source, read }) => {
-      const { tensor, name } = this.subject.inputs[source.input]!
-      return `${namedOr(name, 'input')}${brackets(positions(tensor?.shape ?? [], read))}`
+      const input = this.subject.inputs[source.input]!
+      return `${letter(input)}${brackets(positions(input.tensor?.shape ?? [], read))}`
     })
     return `${made} ← ${read.join(', ')}`
   }
@@ -303,7 +303,7 @@ export class CellsScene {
     const { inputs, outputs, origins } = this.subject
     const { tensor, name: own = '' } = (side === 'output' ? outputs : inputs)[at] ?? {}
     if (!tensor) return []
-    const name = side === 'index' ? namedOr(own, 'index') : own
+    const name = side === 'index' && !NAME.test(own) ? 'index' : own
     const of = count(tensor.shape)
     const n = side === 'input' ? cellsRead(origins, at).size : of - this.kept(at).size
     const isCounted = this.picks && (side === 'input' || (side === 'output' && this.writes))
@@ -395,7 +395,7 @@ function numbers(all: readonly number[]): number[] {
   return [...new Set(all)].sort((a, b) => a - b)
 }
 
-/** A name as the program has it, where it can stand in a formula. */
-function namedOr(name: string, other: string): string {
-  return NAME.test(name) ? name : other
+/** What stands for a tensor in a formula. */
+function letter({ name, tensor }: Named): string {
+  return tensor?.shape.length ? placeable(name) : name
 }

@@ -1,6 +1,9 @@
 // Whether the map of a graph folds: where it would cover what is on screen, until a button under the picture asks for
 // it.
 
+import { around } from '../core/layout/extent'
+import type { Rect } from '../core/layout/geometry'
+import { windowOf, type Camera, type Viewport } from './camera'
 import type { Stage } from './stage.svelte'
 
 class MapFold {
@@ -16,4 +19,11 @@ export function mapFold(stage: Stage): MapFold {
   const found = known.get(stage) ?? new MapFold()
   known.set(stage, found)
   return found
+}
+
+/** Whether all of a graph is in the window, be it that it touches its edges: then a map of it says nothing. */
+export function isAllSeen(bounds: Rect, camera: Camera, viewport: Viewport): boolean {
+  const seen = windowOf(camera, viewport, 1)
+  const both = around([seen, bounds])
+  return both.w <= seen.w && both.h <= seen.h
 }

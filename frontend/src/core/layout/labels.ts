@@ -38,7 +38,7 @@ export function placeLabels(
   for (const wire of labelled) wire.forward = put(wire, links.get(wire.links[0]!)!.forward, -1, taken)
 }
 
-const BARS = [70, 44, 26]
+const BARS = [44, 26]
 /** Words beside a lane that runs level stand above or below it. */
 const LIFTS = [0, 26, -26]
 

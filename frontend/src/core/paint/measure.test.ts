@@ -3,9 +3,10 @@ import type { Box, Op, Tensor } from '../../api/types'
 import type { DrawnLink } from '../layout/fold'
 import { TOKENS } from './colour'
 import {
-  ASIDE, cutText, forwardLabel, gradientLabel, gradientTag, LABEL, TAG, valueTag, type Measure,
+  ASIDE, cutText, cutWidth, forwardLabel, gradientLabel, gradientTag, LABEL, TAG, valueTag, type Measure,
 } from './measure'
 import { styleSheet } from './style'
+import { words } from '../words/bundled'
 
 const tensor = (id: string, shape: number[], more: Partial<Tensor> = {}): Tensor =>
   ({ id, shape, dtype: 'float32', role: 'result', ...more }) as Tensor
@@ -50,6 +51,13 @@ it('calls what cut a path by its name', () => {
   expect(told).toEqual(['set_grad_enabled(False)', 'inference_mode', 'item()'].map(
     (reason) => `graph.cut ${JSON.stringify({ reason })}`,
   ))
+})
+
+it.each(['en', 'zh'] as const)('the words of a cut stand beside it on a phone, in %s', (lang) => {
+  const measure = { words: words(lang) } as unknown as Measure
+  const said = cutText(link('cut', { reason: 'detach', span: { line: 12 } }), measure)
+  // half of the window, and what a box leaves of the other half
+  expect(cutWidth(said)).toBeLessThan(390 / 2 + 20)
 })
 
 it('says which of several results the cells of a box hold', () => {

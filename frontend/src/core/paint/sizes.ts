@@ -199,7 +199,7 @@ function labelSize(shown: Display): Size {
 function badgeSize(link: DrawnLink, measure: Measure): LayoutLink['badge'] {
   if (link.kind === 'cut') {
     const rows = cutText(link, measure)
-    return { w: 140, h: 28, text: rows.map((_, at) => cutWidth(rows.slice(0, rows.length - at))) }
+    return { w: 88, h: 28, text: rows.map((_, at) => cutWidth(rows.slice(0, rows.length - at))) }
   }
   if (link.broadcast && link.broadcast.length > 0)
     return { w: capsuleWidth(capsuleText(link, measure)), h: 16, text: [] }

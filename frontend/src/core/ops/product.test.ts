@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Op, Tensor } from '../../api/types'
-import { cellName, productOf, termsOf } from './product'
+import { cellName, drawnOf, productOf, termsOf } from './product'
 
 function tensor(id: string, shape: number[], data?: (number | string)[]): Tensor {
   return { id, shape, dtype: 'float32', ...(data ? { data } : {}) } as unknown as Tensor
@@ -26,6 +26,15 @@ describe('row times column', () => {
     const made = product('matmul', [a, b], tensor('c', [1, 1], [32]))!
     expect([made.left.rows, made.left.columns, made.right.rows, made.right.columns]).toEqual([1, 3, 3, 1])
     expect(termsOf(made, 0, 0)).toBe('1·4 + 2·5 + 3·6 = 32')
+  })
+
+  test('of a long axis that is summed over the first and the last are drawn', () => {
+    const long = (id: string, shape: number[]) => tensor(id, shape, Array.from({ length: 9 }, (_, at) => at + 1))
+    const made = product('matmul', [long('a', [1, 9]), long('b', [9, 1])], tensor('c', [1, 1], [285]))!
+    const [left, right, result] = drawnOf(made, 2)
+    expect([left.texts, right.texts, result.texts]).toEqual([['1', '2', '…', '9'], ['1', '2', '…', '9'], ['285']])
+    expect([left.rows, left.columns, right.rows, right.columns]).toEqual([1, 4, 4, 1])
+    expect([drawnOf(made), drawnOf(made, 7)].map(([{ columns }]) => columns)).toEqual([9, 9])
   })
 
   test('a cell is called as the program would write it', () => {

@@ -1,7 +1,7 @@
 // Matrix products as rows times columns: which matrices an op multiplied, and how one cell of the result came about.
 
 import type { Op, Tensor } from '../../api/types'
-import { wireNumber } from '../words/format'
+import { formatNumber, wireNumber } from '../words/format'
 import { brackets, count, placeable, positions } from './places'
 import { written } from './terms'
 
@@ -86,6 +86,29 @@ function shaped(tensor: Tensor, rows: number, columns: number): Matrix {
     tensor, rows, columns, turned: false,
     values: whole ? tensor.data!.slice(0, rows * columns).map(wireNumber) : null,
   }
+}
+
+/** A matrix as it is drawn, row by row: its numbers as text, or nothing in its cells. */
+export interface Drawn {
+  rows: number
+  columns: number
+  texts: readonly string[]
+}
+
+/** Both factors and the result; of the axis that is summed over, where it is longer, so many of the first and the
+ *  last. */
+export function drawnOf({ left, right, result }: Product, first = Infinity): [Drawn, Drawn, Drawn] {
+  const n = left.columns
+  const all = Array.from({ length: n }, (_, at) => at)
+  const inner = n > first + 2 ? [...all.slice(0, first), -1, n - 1] : all
+  const drawn = ({ values, columns }: Matrix, across: readonly number[], down: readonly number[]): Drawn => ({
+    rows: down.length, columns: across.length,
+    texts: values
+      ? down.flatMap((row) => across.map((at) => (row < 0 || at < 0 ? '…' : formatNumber(values[row * columns + at]!))))
+      : [],
+  })
+  const [rows, columns] = [left.rows, right.columns].map((size) => Array.from({ length: size }, (_, at) => at))
+  return [drawn(left, inner, rows!), drawn(right, columns!, inner), drawn(result!, columns!, rows!)]
 }
 
 /** `y[0][1]`, as the program would write one cell of the result; `(a @ b)[0]` where that has no name. */

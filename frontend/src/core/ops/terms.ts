@@ -1,7 +1,7 @@
 // How one cell of a result came about, written with its numbers: `1·4 + 2·5 = 14`, `max(1, 3) = 3`.
 
 import { asWritten, signBetween } from '../words/equation'
-import { formatNumber, plus, signed } from '../words/format'
+import { formatNumber, plus, asTerm } from '../words/format'
 
 /** What becomes of the terms of a cell: their sum, their mean, the largest; or the factors of the only one taken
  *  together by an operator. */
@@ -66,5 +66,5 @@ function together(way: Way, [first = 0, ...others]: readonly number[]): number {
 }
 
 function factor(value: number): string {
-  return signed(formatNumber(value))
+  return asTerm(formatNumber(value))
 }

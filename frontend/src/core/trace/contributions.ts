@@ -3,7 +3,7 @@
 import type { Accumulation, Node, Pass, Sum, Tensor, Term, Visit } from '../../api/types'
 import { brackets, positions } from '../ops/places'
 import { written } from '../ops/terms'
-import { plus, signed } from '../words/format'
+import { plus, asTerm } from '../words/format'
 import { element, localsAt, type Local } from './local'
 import { elements, nodeName } from './naming'
 import type { TraceIndex } from './trace-index'
@@ -209,7 +209,7 @@ function together(texts: readonly string[]): string {
   if (texts.length === 1) return texts[0]!
   const [first = ''] = texts
   if (texts.some((text) => text !== first)) return plus(texts)
-  return first === '1' ? String(texts.length) : `${texts.length}·${signed(first)}`
+  return first === '1' ? String(texts.length) : `${texts.length}·${asTerm(first)}`
 }
 
 function begin(kind: Start['kind'], value: number, place: string, node: Node | undefined, products = 0): Path {

@@ -3,7 +3,7 @@
 
 import type { Node, Tensor, Visit } from '../../api/types'
 import { flat, positions, stretchedFrom } from '../ops/places'
-import { formatNumber, MINUS, signed, wireNumber } from '../words/format'
+import { formatNumber, MINUS, asTerm, wireNumber } from '../words/format'
 import { elements } from './naming'
 import { numbersOf } from './saved-numbers'
 import type { TraceIndex } from './trace-index'
@@ -191,7 +191,7 @@ type Factor = Pick<Local, 'value' | 'text'>
 
 /** A number in a product: one below 0 in brackets. */
 function term(value: number): string {
-  return signed(formatNumber(value))
+  return asTerm(formatNumber(value))
 }
 
 function plain(value: number): Factor {

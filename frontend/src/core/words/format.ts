@@ -8,13 +8,13 @@ export function formatNumber(value: number): string {
 }
 
 /** A number behind a sign: one below 0 in brackets. */
-export function signed(text: string): string {
+export function asTerm(text: string): string {
   return text[0] === MINUS ? `(${text})` : text
 }
 
 /** `−2 + (−3)` */
 export function plus(terms: readonly string[], sign = '+'): string {
-  return terms.map((term, at) => (at > 0 ? signed(term) : term)).join(` ${sign} `)
+  return terms.map((term, at) => (at > 0 ? asTerm(term) : term)).join(` ${sign} `)
 }
 
 /** The same with so many digits. */

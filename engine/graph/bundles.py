@@ -20,7 +20,7 @@ class Bundle:
     """Of an iteration the loop, in short."""
     module: str | None = None
     call: Span | None = None
-    """Of a module where it was called."""
+    """Of a module where it was called, of a loop all of it."""
     pass_id: str | None = None
     repeat: int = 1
     hands_on: bool = False
@@ -39,7 +39,7 @@ def first_draft(item: Item) -> Draft:
 
 
 def place_of(item: Item) -> Span | None:
-    """Where an item was made: of a module its call."""
+    """Where an item was made: of a module its call, of a loop all of it."""
     return (isinstance(item, Bundle) and item.call) or first_draft(item).span
 
 

@@ -11,17 +11,17 @@ from engine.graph.bundles import Bundle, Item, drafts_in, first_draft
 from engine.graph.draft import Draft
 from engine.graph.loops import REPEATS
 from engine.graph.types import Link
+from engine.program.tree import Scope
 from engine.trace import Span
 from engine.trace_index import TraceIndex
 
-Function = ast.FunctionDef | ast.AsyncFunctionDef
 Call = list[Item]
 
 
 def find_calls(index: TraceIndex, items: Sequence[Item], links: Iterable[Link]) -> list[Item]:
     """The items with calls of one function, three or more in a row, as groups; those that need nothing of each other,
     as the neurons of one layer, stand in one group."""
-    if not index.code.functions:
+    if not index.code.scopes:
         return [*items]
     sources: dict[str, list[str]] = {}
     for link in links:
@@ -37,17 +37,19 @@ def find_calls(index: TraceIndex, items: Sequence[Item], links: Iterable[Link]) 
     return found
 
 
-def _function(index: TraceIndex, item: Item) -> Function | None:
-    """The function an item was made in; none for what a module made."""
+def _function(index: TraceIndex, item: Item) -> Scope | None:
+    """The function or lambda an item was made in; none for what a module made."""
     draft = first_draft(item)
     if isinstance(item, Bundle) or draft.module is not None or draft.op is None:
         return None
-    node = index.code.at(draft.span)
-    return index.code.function(node) if node is not None else None
+    return index.code.scope_at(draft.span)
 
 
-def _title(index: TraceIndex, function: Function) -> str:
-    """`neuron`, of a method also the class; of one that makes an object callable the class alone."""
+def _title(index: TraceIndex, function: Scope) -> str:
+    """`neuron`, of a method also the class; of one that makes an object callable the class alone; a lambda as it is
+    written."""
+    if isinstance(function, ast.Lambda):
+        return index.code.short(function)
     owner = index.code.parents.get(function)
     if not isinstance(owner, ast.ClassDef):
         return function.name

@@ -4,8 +4,10 @@ import re
 from collections import defaultdict
 from collections.abc import Hashable, Sequence
 
-from engine.graph.bundles import Bundle, drafts_in, first_draft, place_of
+from engine.graph.bundles import Bundle, Item, first_draft, place_of
 from engine.graph.draft import Draft
+from engine.program.tree import Scope, Turning
+from engine.trace import Span
 from engine.trace_index import TraceIndex
 
 REPEATS = 3
@@ -15,13 +17,19 @@ MOST_HEADS = 16  # times that the node an iteration begins with may come again w
 Key = Hashable
 
 
-def find_loops(index: TraceIndex, items: list[Bundle | Draft]) -> list[Bundle | Draft]:
-    """The items with each loop replaced by a group of its iterations."""
+def find_loops(index: TraceIndex, items: list[Item]) -> list[Item]:
+    """The items with each loop replaced by a group of its iterations, inner loops before those around them."""
+    found = _find(index, items)
+    return found if len(found) == len(items) else find_loops(index, found)
+
+
+def _find(index: TraceIndex, items: list[Item]) -> list[Item]:
     if len(items) < REPEATS:
         return items
     keys = _numbered([_key(index, item) for item in items])
     places = _places(keys)
-    found: list[Bundle | Draft] = []
+    text = _Text(index, items, keys)
+    found: list[Item] = []
     refused: set[Key] = set()
     at = 0
     while at < len(items):
@@ -33,6 +41,8 @@ def find_loops(index: TraceIndex, items: list[Bundle | Draft]) -> list[Bundle | 
         heads = [place for place in places[key] if place >= at]
         inside = [place for place in heads[: MOST_HEADS + 1] if _is_one_call(items[at], items[place])]
         starts, end = _periods(keys, inside) if len(inside) > 1 else _iterations(keys, heads)
+        loop, end = (None, end) if len(inside) > 1 else text.loop_of(starts, end)
+        starts = [start for start in starts if start < end]
         if _is_test_that_ended(index, items, starts, end):
             end = starts.pop()
         if len(starts) < REPEATS or _are_different_modules(items, starts, end):
@@ -40,50 +50,113 @@ def find_loops(index: TraceIndex, items: list[Bundle | Draft]) -> list[Bundle | 
             found.append(items[at])
             at += 1
             continue
-        starts = [starts[0], *(_with_lead(index, items, start) for start in starts[1:])]
+        starts = [at, *(start - text.lead(loop, items[start], items, start) for start in starts[1:])]
         bounds = zip(starts, [*starts[1:], end], strict=True)
-        found.append(_loop(index, [items[first:last] for first, last in bounds]))
+        turns = [items[first:last] for first, last in bounds]
+        before = len(found) - text.lead(loop, items[at], found, len(found))
+        turns[0], found = [*found[before:], *turns[0]], found[:before]
+        found.append(_loop(index, loop, turns))
         at = end
     return found
 
 
-def _loop(index: TraceIndex, iterations: list[list[Bundle | Draft]]) -> Bundle:
+def _loop(index: TraceIndex, loop: Turning | None, iterations: list[list[Item]]) -> Bundle:
     first = iterations[0][0]
     span, op = place_of(first), first_draft(first).op
-    *_, last = (draft.span for item in iterations[0] for draft in drafts_in(item))
-    inside_one_call = _is_one_call(first, iterations[1][0])
-    title = op.name if op is not None and inside_one_call else index.code.loop_head(span, last)
-    loop = Bundle("loop", title=title, repeat=len(iterations), span=span)
+    if loop is not None:
+        title = index.code.head_of(loop)
+    elif op is not None and _is_one_call(first, iterations[1][0]):
+        title = op.name
+    else:
+        title = index.code.line(span.line).removesuffix(":") if span is not None else ""
+    whole = index.code.span(loop) if loop is not None else None
+    made = Bundle("loop", title=title, call=whole, repeat=len(iterations), span=span)
     head = _HEAD.match(title)
     turn_of = head.group() if head is not None else ""
     for number, items in enumerate(iterations, 1):
         only = items[0] if len(items) == 1 else None
-        span = place_of(items[0])
-        loop.items.append(only or Bundle("loop", title=str(number), turn_of=turn_of, span=span, items=items))
-    return loop
+        span = index.code.without_body(place_of(items[0]))
+        made.items.append(only or Bundle("loop", title=str(number), turn_of=turn_of, span=span, items=items))
+    return made
 
 
 _HEAD = re.compile(r"while\b|(?:async )?for .+?(?= in\b)|\w+$")
 """What a loop is called in short: `for x, y`, `while`, the op that PyTorch loops in."""
 
 
-def _with_lead(index: TraceIndex, items: Sequence[Bundle | Draft], start: int) -> int:
-    """Where an iteration starts whose first place is not run by all: what stands above the others in the loop's body
-    ran after the iteration before."""
-    head = _line(items[start]) or 0
-    loop = index.code.loop_around(head)
-    while loop is not None and start > 0 and loop.lineno < (_line(items[start - 1]) or 0) < head:
-        start -= 1
-    return start
+class _Text:
+    """What the program's text says of the loops that ran a list of items."""
+
+    def __init__(self, index: TraceIndex, items: Sequence[Item], keys: Sequence[Key]) -> None:
+        self._code = index.code
+        self._spans = [None if key is None else place_of(item) for item, key in zip(items, keys, strict=True)]
+        self._turns: dict[Span, tuple[Scope | None, list[Turning]]] = {}
+        self._innermost: dict[frozenset[Span | None], Turning | None] = {}
+
+    def loop_of(self, starts: Sequence[int], end: int) -> tuple[Turning | None, int]:
+        """The one loop that ran iterations, where that is known, and where what it ran ends."""
+        found: Turning | None = None
+        for first, last in zip(starts, [*starts[1:], end], strict=True) if starts else ():
+            loop = self._loop_around(self._spans[first:last])
+            found = found or loop
+            if found is None:
+                continue
+            outside = next((at for at in range(first, last) if self._is_outside(self._spans[at], found)), None)
+            if outside is not None:
+                return found, outside
+            if loop is not None and loop is not found and found not in self._code.around(loop):
+                return found, first
+        return found, end
+
+    def lead(self, loop: Turning | None, head: Item, items: Sequence[Item], end: int) -> int:
+        """How many items before the first place that all iterations run belong to the same iteration: what stands above
+        it in the loop's body ran after the iteration before."""
+        line, start = _line(head) or 0, end
+        while loop is not None and start > 0:
+            span = place_of(items[start - 1])
+            if span is None or span.line >= line or loop not in self._turns_of(span)[1]:
+                break
+            start -= 1
+        return end - start
+
+    def _turns_of(self, span: Span) -> tuple[Scope | None, list[Turning]]:
+        if span not in self._turns:
+            self._turns[span] = self._code.turns(span)
+        return self._turns[span]
+
+    def _loop_around(self, spans: Sequence[Span | None]) -> Turning | None:
+        """The innermost loop around all places of the program's own level, or else of the one function that has such a
+        loop: the others are called from there."""
+        asked = frozenset(spans)
+        if asked not in self._innermost:
+            within: dict[Scope | None, list[list[Turning]]] = {}
+            for scope, loops in (self._turns_of(span) for span in asked if span is not None):
+                within.setdefault(scope, []).append(loops)
+            if None in within:
+                within = {None: within[None]}
+            found = {_common(loops) for loops in within.values()} - {None}
+            self._innermost[asked] = found.pop() if len(found) == 1 else None
+        return self._innermost[asked]
+
+    def _is_outside(self, span: Span | None, loop: Turning) -> bool:
+        if span is None:
+            return False
+        scope, loops = self._turns_of(span)
+        return loop not in loops and scope in (None, self._code.scope(loop))
 
 
-def _is_one_call(first: Bundle | Draft, second: Bundle | Draft) -> bool:
+def _common(loops: Sequence[Sequence[Turning]]) -> Turning | None:
+    """The first that is in all of these."""
+    return next((loop for loop in loops[0] if all(loop in other for other in loops)), None)
+
+
+def _is_one_call(first: Item, second: Item) -> bool:
     """Whether PyTorch made both within one op, where no text says what an iteration is."""
     op, other = first_draft(first).op, first_draft(second).op
     return op is not None and other is not None and op.id == other.id
 
 
-def _is_test_that_ended(index: TraceIndex, items: Sequence[Bundle | Draft], starts: list[int], end: int) -> bool:
+def _is_test_that_ended(index: TraceIndex, items: Sequence[Item], starts: list[int], end: int) -> bool:
     """Whether what looks like the last iteration is only the test of a `while`, which runs once more than the body."""
     if len(starts) < REPEATS:
         return False
@@ -97,15 +170,17 @@ def _is_test_that_ended(index: TraceIndex, items: Sequence[Bundle | Draft], star
     )
 
 
-def _line(item: Bundle | Draft) -> int | None:
+def _line(item: Item) -> int | None:
     span = place_of(item)
     return span.line if span is not None else None
 
 
-def _key(index: TraceIndex, item: Bundle | Draft) -> Key:
+def _key(index: TraceIndex, item: Item) -> Key:
     """Which place of the source an item comes from; of a module that library code called, the call and itself."""
     module = None
     if not isinstance(item, Draft):
+        if item.kind == "loop" and item.call is not None:
+            return (item.call, item.title)
         if item.kind != "module":
             return None
         module = item.module
@@ -176,7 +251,7 @@ def _end(keys: Sequence[Key], start: int, body: set[Key]) -> int:
     return end
 
 
-def _are_different_modules(items: Sequence[Bundle | Draft], starts: list[int], end: int) -> bool:
+def _are_different_modules(items: Sequence[Item], starts: list[int], end: int) -> bool:
     """A list of layers, each called once: they are better seen as the modules they are."""
     if end - starts[0] != len(starts):
         return False

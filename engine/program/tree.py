@@ -18,8 +18,11 @@ MOST_CHARACTERS = 100_000
 Placed = ast.expr | ast.stmt | ast.keyword | ast.arg
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Loop = ast.For | ast.While | ast.AsyncFor
+Scope = Function | ast.Lambda
+Turning = Loop | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_SCOPES = (*_FUNCTIONS, ast.Lambda)
 _LOOPS = (ast.For, ast.While, ast.AsyncFor)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _BLOCKS = ("body", "orelse", "finalbody")
@@ -132,6 +135,11 @@ class Tree(Lines):
     def functions(self) -> list[Function]:
         """Every definition of a function."""
         return [node for node in self.nodes if isinstance(node, _FUNCTIONS)]
+
+    @cached_property
+    def scopes(self) -> list[Scope]:
+        """Every definition of a function, and every lambda."""
+        return [node for node in self.nodes if isinstance(node, _SCOPES)]
 
     @cached_property
     def blocks(self) -> list[list[ast.stmt]]:
@@ -334,7 +342,7 @@ class Tree(Lines):
         if second in around:
             return True
         for above in self.around(second):
-            if isinstance(above, (*_FUNCTIONS, ast.Lambda)):
+            if isinstance(above, _SCOPES):
                 return False
             if isinstance(above, (*_LOOPS, *_COMPREHENSIONS)) and (above in around or self.parents[above] is first):
                 return True
@@ -342,7 +350,7 @@ class Tree(Lines):
 
     def is_in_function(self, node: ast.AST) -> bool:
         """Whether it waits for a call."""
-        return any(isinstance(above, (*_FUNCTIONS, ast.Lambda)) for above in self.around(node))
+        return any(isinstance(above, _SCOPES) for above in self.around(node))
 
     def runs_once(self, node: ast.AST) -> bool:
         """Whether it is at the level of the program: in no loop, function or condition."""
@@ -361,28 +369,37 @@ class Tree(Lines):
         begins = [each for each in (second, *self.runs_in(second)) if isinstance(each, ast.stmt)]
         return any(self.follows(end, begin) for end in ends for begin in begins)
 
-    def loop_head(self, span: Span | None, last: Span | None = None) -> str:
-        """The `for` or `while` whose body a place is in, or the `for` of a comprehension that goes on to the last
-        place, or to what takes its values; the line itself when it is in none."""
-        first, end = self.at(span), self.at(last)
-        if first is not None and end is not None:
-            ends = (end, *self.around(end))
-            turns = (above for above in self.around(first) if isinstance(above, _COMPREHENSIONS))
-            turn = next((each for each in turns if each in ends or self.parents[each] is end), None)
-            if turn is not None:
-                return "".join(ast.unparse(each) for each in turn.generators).strip()
-        line = span.line if span is not None else 0
-        innermost = self.loop_around(line)
-        return self.line(innermost.lineno if innermost is not None else line).removesuffix(":")
+    def scope(self, node: ast.AST) -> Scope | None:
+        """The function or lambda whose call a node runs in."""
+        return next((above for above in self.around(node) if isinstance(above, _SCOPES)), None)
 
-    def loop_around(self, line: int) -> Loop | None:
-        """The innermost loop that a line is in the body of."""
-        inside = [loop for loop in self._loops if loop.lineno < line and covers(loop, line)]
-        return min(inside, key=lambda loop: (loop.end_lineno or 0) - loop.lineno, default=None)
+    def scope_at(self, span: Span | None) -> Scope | None:
+        """The same of what is written at exactly that place."""
+        node = self.at(span)
+        return self.scope(node) if node is not None else None
 
-    @cached_property
-    def _loops(self) -> list[Loop]:
-        return [node for node in self.nodes if isinstance(node, _LOOPS)]
+    def turns(self, span: Span) -> tuple[Scope | None, list[Turning]]:
+        """The function or lambda whose call a place runs in, and what runs it again and again within that call,
+        innermost first; a generator takes turns with the call that it is given to. What makes a function in each of its
+        turns does not run it."""
+        below: ast.AST | None = self.at(span) or self.statement_on(span.line, span.end_line)
+        found: list[Turning] = []
+        if isinstance(below, ast.Call):
+            found += (each for each in below.args if isinstance(each, ast.GeneratorExp))
+        for above in self.around(below) if below is not None else ():
+            if isinstance(above, _SCOPES):
+                return above, found
+            is_head = isinstance(above, ast.For | ast.AsyncFor) and below not in above.body
+            if isinstance(above, (*_LOOPS, *_COMPREHENSIONS)) and not is_head:
+                found.append(above)
+            below = above
+        return None, found
+
+    def head_of(self, turning: Turning) -> str:
+        """The `for` or `while` of a loop or comprehension."""
+        if isinstance(turning, _LOOPS):
+            return self.line(turning.lineno).removesuffix(":")
+        return "".join(ast.unparse(each) for each in turning.generators).strip()
 
     # By name
 

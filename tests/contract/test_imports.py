@@ -37,7 +37,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "engine/compare": {FACTS, "engine/program", INDEX},
     "engine/fixes": {FACTS, "engine/program", INDEX, "engine/compare"},
     "engine/what_ifs": {FACTS, "engine/program", INDEX},
-    "engine/graph": {FACTS, "engine/ops", INDEX},
+    "engine/graph": {FACTS, "engine/program", "engine/ops", INDEX},
     "engine/export": {FACTS, "engine/program", INDEX, "engine/graph"},
     "engine/local.py": {
         FACTS, "engine/program", "engine/sandbox", "engine/assemble", "engine/graph", "engine/compare", "engine/fixes",

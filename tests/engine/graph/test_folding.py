@@ -109,6 +109,77 @@ def test_one_call_is_not_taken_for_several() -> None:
     assert not view(engine.run(ONE_CALL)).groups
 
 
+def test_turns_are_of_the_loop_that_calls() -> None:
+    assert named(MADE_IN_A_LOOP) == [
+        ("loop", "f", 3),
+        ("loop", "for g in gs", 3),
+        ("loop", "lambda h, k=k: (h + k).tanh() * h", 3),
+    ], "not of those that made the functions"
+    assert named(TWO_LOOPS) == [("loop", "for step in range(3)", 3), ("loop", "for turn in range(3)", 3)]
+
+
+def test_turns_of_an_inner_loop_end_with_it() -> None:
+    assert named(INNER) == [("loop", "for i in range(3)", 3), *[("loop", "for j in range(4)", 4)] * 3]
+
+
+def named(program: str) -> list[tuple[str, str, int]]:
+    """The groups without single turns and calls."""
+    groups = view(engine.run(program)).groups
+    return [(group.kind, group.title, group.repeat) for group in groups if not group.title.isdecimal()]
+
+
+MADE_IN_A_LOOP = """
+import torch
+
+fs, gs, ls = [], [], []
+for k in (1, 2, 3):
+    def f(h, k=k):
+        return (h * k).sin() + h
+    fs.append(f)
+
+def make(k):
+    def g(h):
+        return (h * k).exp()
+    return g
+
+for k in range(3):
+    gs.append(make(k))
+    ls.append(lambda h, k=k: (h + k).tanh() * h)
+y = torch.tensor(0.7, requires_grad=True)
+for f in fs:
+    y = f(y)
+total = sum(g(y) for g in gs)
+torch.stack([l(total) for l in ls]).sum().backward()
+"""
+
+TWO_LOOPS = """
+import torch
+
+def model(x):
+    h = x @ w
+    return h.tanh()
+
+def train(total):
+    for turn in range(3):
+        total = total + model(x).mean()
+    return total
+
+w, x, total = torch.ones(3, requires_grad=True), torch.ones(4, 3), 0
+for step in range(3):
+    total = total + model(x).sum()
+train(total).backward()
+"""
+
+INNER = """
+import torch
+y = torch.tensor(0.5, requires_grad=True)
+for i in range(3):
+    for j in range(4):
+        y = y.sin()
+    y = y + 1
+y.backward()
+"""
+
 CHAIN = """
 import torch
 x = torch.tensor(1.0, requires_grad=True)

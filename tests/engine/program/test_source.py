@@ -148,15 +148,24 @@ def test_what_is_around_a_node() -> None:
     assert function is not None and function.name == "train"
     statement = source.statement(second)
     assert statement is not None and source.block(statement) == [statement]
-    assert [source.loop_head(span(line, 0, line, 1)) for line in (13, 8, 7, 14)] == [
-        "while True", "for epoch in range(3)", "for epoch in range(3)", "for step in range(2): pass",
-    ]  # fmt: skip
     assert source.statement_on(13) is statement
-    summed = Source("loss = sum((p - y) ** 2 for p, y in\n           zip(a, b))\n")
-    square, whole, pairs = span(1, 11, 1, 23), span(1, 7, 2, 21), span(2, 11, 2, 20)
-    assert summed.loop_head(square, whole) == summed.loop_head(square, square) == "for p, y in zip(a, b)"
-    assert summed.loop_head(whole, pairs) == "loss = sum((p - y) ** 2 for p, y in"
     assert source.is_in_function_forward(5) and not source.is_in_function_forward(6)
+
+
+def test_a_place_turns_with_the_loops_of_its_own_call() -> None:
+    source = Source(NESTED)
+
+    def heads(of: Source, span: Span) -> tuple[str, list[str]]:
+        scope, loops = of.turns(span)
+        return type(scope).__name__, [of.head_of(loop) for loop in loops]
+
+    assert heads(source, span(13, 16, 13, 24)) == ("AsyncFunctionDef", ["while True", "for epoch in range(3)"])
+    assert heads(source, span(8, 23, 8, 31)) == ("Lambda", []), "the loop that makes a function does not run it"
+    assert heads(source, span(14, 12, 14, 20)) == ("NoneType", []), "what a loop goes over runs once"
+    summed = Source("loss = sum((p - y) ** 2 for p, y in\n           zip(a, b))\n")
+    assert heads(summed, span(1, 11, 1, 23)) == heads(summed, span(1, 7, 2, 21)) == (
+        "NoneType", ["for p, y in zip(a, b)"],
+    )  # fmt: skip
 
 
 def test_definitions_and_what_encloses_them() -> None:
@@ -213,7 +222,7 @@ def test_an_argument_stands_for_what_the_calls_give() -> None:
 )
 def test_what_does_not_parse_has_lines_but_no_tree(code: str) -> None:
     source = Source(code)
-    assert source.tree.body == [] and source.calls == [] and source.loop_head(span(1, 0, 1, 1)) == source.line(1)
+    assert source.tree.body == [] and source.calls == [] and source.turns(span(1, 0, 1, 1)) == (None, [])
     assert source.at(span(1, 0, 1, 1)) is None and source.line(1)
 
 

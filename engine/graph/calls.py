@@ -32,6 +32,8 @@ def find_calls(index: TraceIndex, items: Sequence[Item], links: Iterable[Link]) 
         calls = list(_calls(index, run)) if function is not None else []
         if function is None or len(calls) < REPEATS:
             found += run
+        elif function in index.code.recursive:
+            found.append(Bundle("recursion", title=_title(index, function), span=first_draft(run[0]).span, items=run))
         else:
             found += (_repeated(_title(index, function), row) for row in _rows(calls, sources))
     return found

@@ -45,7 +45,7 @@ def _home(chain: Chain, slot: int | None, turns: Turns) -> Bundle | None:
     takes in is where the loop starts from."""
     for at in reversed(range(len(chain))):
         turn, loop = chain[at], chain[at - 1] if at > 0 else None
-        if turn.kind != "loop" or turn.repeat > 1:
+        if turn.kind not in ("loop", "steps") or turn.repeat > 1:
             continue
         if turn.type or (loop is not None and loop.repeat > 1 and 2 * len(turns[loop, slot]) >= loop.repeat):
             return turn

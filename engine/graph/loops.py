@@ -1,11 +1,14 @@
 """Loops: the same places of the source run again and again in one list of items."""
 
+import ast
 import re
 from collections import defaultdict
 from collections.abc import Hashable, Sequence
+from typing import Literal
 
 from engine.graph.bundles import Bundle, Item, first_draft, place_of
 from engine.graph.draft import Draft
+from engine.program.names import called
 from engine.program.tree import Scope, Turning
 from engine.trace import Span
 from engine.trace_index import TraceIndex
@@ -38,6 +41,11 @@ def _find(index: TraceIndex, items: list[Item]) -> list[Item]:
             found.append(items[at])
             at += 1
             continue
+        summed = _end_of_sum(index, items, at)
+        if summed - at >= REPEATS:
+            found.append(_sum(index, items[at:summed]))
+            at = summed
+            continue
         heads = [place for place in places[key] if place >= at]
         inside = [place for place in heads[: MOST_HEADS + 1] if _is_one_call(items[at], items[place])]
         starts, end = _periods(keys, inside) if len(inside) > 1 else _iterations(keys, heads)
@@ -63,25 +71,45 @@ def _find(index: TraceIndex, items: list[Item]) -> list[Item]:
 def _loop(index: TraceIndex, loop: Turning | None, iterations: list[list[Item]]) -> Bundle:
     first = iterations[0][0]
     span, op = place_of(first), first_draft(first).op
+    kind: Literal["loop", "steps"] = "loop"
     if loop is not None:
         title = index.code.head_of(loop)
     elif op is not None and _is_one_call(first, iterations[1][0]):
-        title = op.name
+        kind, title = "steps", op.name
     else:
         title = index.code.line(span.line).removesuffix(":") if span is not None else ""
     whole = index.code.span(loop) if loop is not None else None
-    made = Bundle("loop", title=title, call=whole, repeat=len(iterations), span=span)
+    made = Bundle(kind, title=title, call=whole, repeat=len(iterations), span=span)
     head = _HEAD.match(title)
     turn_of = head.group() if head is not None else ""
     for number, items in enumerate(iterations, 1):
         only = items[0] if len(items) == 1 else None
         span = index.code.without_body(place_of(items[0]))
-        made.items.append(only or Bundle("loop", title=str(number), turn_of=turn_of, span=span, items=items))
+        made.items.append(only or Bundle(kind, title=str(number), turn_of=turn_of, span=span, items=items))
     return made
 
 
 _HEAD = re.compile(r"while\b|(?:async )?for .+?(?= in\b)|\w+$")
 """What a loop is called in short: `for x, y`, `while`, the op that PyTorch loops in."""
+
+
+def _end_of_sum(index: TraceIndex, items: Sequence[Item], at: int) -> int:
+    """Where the additions of one call of Python's `sum` end, each of which takes in what the one before it made."""
+    head = items[at]
+    call = index.code.call_at(head.span) if isinstance(head, Draft) else None
+    if call is None or called(call) != "sum" or not isinstance(call.func, ast.Name) or index.code.is_bound("sum"):
+        return at
+    for item in items[at + 1 :]:
+        at += 1
+        last, op = first_draft(items[at - 1]).op, first_draft(item).op
+        if place_of(item) != place_of(head) or op is None or last is None or not set(last.outputs) & set(op.inputs):
+            return at
+    return at + 1
+
+
+def _sum(index: TraceIndex, additions: list[Item]) -> Bundle:
+    span = place_of(additions[0])
+    return Bundle("steps", title=index.code.excerpt(span), repeat=len(additions), span=span, items=additions)
 
 
 class _Text:
@@ -176,7 +204,10 @@ def _line(item: Item) -> int | None:
 
 
 def _key(index: TraceIndex, item: Item) -> Key:
-    """Which place of the source an item comes from; of a module that library code called, the call and itself."""
+    """Which place of the source an item comes from; of a module that library code called, the call and itself. What one
+    call of a function made may lie apart, with whole calls of it between: such places tell nothing."""
+    if index.code.recursive and index.code.scope_at(place_of(item)) in index.code.recursive:
+        return None
     module = None
     if not isinstance(item, Draft):
         if item.kind == "loop" and item.call is not None:

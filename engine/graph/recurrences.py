@@ -42,7 +42,7 @@ def fold_middle(loop: Bundle) -> Bundle:
     """Of a long one the first and the last steps are seen; those between are one box among them, which is returned."""
     between = loop.items[ENDS:-ENDS]
     middle = Bundle(
-        "loop", title=f"{ENDS + 1}–{len(loop.items) - ENDS}", repeat=len(between), span=loop.span, items=between
+        loop.kind, title=f"{ENDS + 1}–{len(loop.items) - ENDS}", repeat=len(between), span=loop.span, items=between
     )
     loop.items = [*loop.items[:ENDS], middle, *loop.items[-ENDS:]]
     return middle

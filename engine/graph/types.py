@@ -113,9 +113,10 @@ class Group(Record, frozen=True):
     the call that made a layer, or `rank 0`."""
     type: str
     """Module class, of calls the function, of a turn of a loop its head (`for x, y`), else empty."""
-    kind: Literal["module", "loop", "line", "layer", "rank", "device"]
+    kind: Literal["module", "loop", "line", "layer", "rank", "device", "recursion", "steps"]
     """Why they belong together; `layer`: one pass with `create_graph=True` made them; `rank`: one rank did;
-    `device`: they are on one of several."""
+    `device`: they are on one of several; `recursion`: calls of a function that calls itself made them;
+    `steps`: one call of PyTorch, or of Python's `sum`, made them in turn."""
     parent: str | None = None
     """The group around it."""
     module: str | None = None

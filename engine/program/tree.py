@@ -142,6 +142,48 @@ class Tree(Lines):
         return [node for node in self.nodes if isinstance(node, _SCOPES)]
 
     @cached_property
+    def recursive(self) -> frozenset[Scope]:
+        """The functions and methods that call themselves, straight or through others of the program."""
+        calls: dict[Scope, set[Scope]] = {}
+        for call in self.calls:
+            caller = self.function(call)
+            if caller is not None:
+                calls.setdefault(caller, set()).update(self._called_by_name(call, caller))
+
+        def reached(function: Scope) -> set[Scope]:
+            found: set[Scope] = set()
+            pending = {function}
+            while pending:
+                pending = set().union(*(calls.get(each, ()) for each in pending)) - found
+                found |= pending
+            return found
+
+        return frozenset(function for function in calls if function in reached(function))
+
+    def _called_by_name(self, call: ast.Call, caller: Function) -> Iterator[Function]:
+        """The functions that a call in one of them names, or the methods of the same class that it leads to."""
+        owner = self.parents.get(caller)
+        taken = [each.arg for each in (*caller.args.posonlyargs, *caller.args.args)]
+        own = taken[0] if taken and isinstance(owner, ast.ClassDef) else None
+        match call.func:
+            case ast.Name(id=name) if name == own:
+                yield from (method for method in self._named("forward", "__call__") if self.parents[method] is owner)
+            case ast.Name(id=name):
+                yield from (each for each in self._named(name) if not isinstance(self.parents[each], ast.ClassDef))
+            case ast.Attribute(value=ast.Name(id=name), attr=method_name) if name == own:
+                yield from (method for method in self._named(method_name) if self.parents[method] is owner)
+
+    def _named(self, *names: str) -> Iterator[Function]:
+        return (function for name in names for function in self._functions_by_name.get(name, ()))
+
+    @cached_property
+    def _functions_by_name(self) -> dict[str, list[Function]]:
+        found: dict[str, list[Function]] = {}
+        for function in self.functions:
+            found.setdefault(function.name, []).append(function)
+        return found
+
+    @cached_property
     def blocks(self) -> list[list[ast.stmt]]:
         """Every list of statements that run one after the other."""
         return [block for node in self.nodes for block in blocks_of(node)]

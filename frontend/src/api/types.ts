@@ -983,9 +983,9 @@ export interface Group {
    */
   id: string;
   /**
-   * Why they belong together; `layer`: one pass with `create_graph=True` made them; `rank`: one rank did; `device`: they are on one of several.
+   * Why they belong together; `layer`: one pass with `create_graph=True` made them; `rank`: one rank did; `device`: they are on one of several; `recursion`: calls of a function that calls itself made them; `steps`: one call of PyTorch, or of Python's `sum`, made them in turn.
    */
-  kind: "device" | "layer" | "line" | "loop" | "module" | "rank";
+  kind: "device" | "layer" | "line" | "loop" | "module" | "rank" | "recursion" | "steps";
   /**
    * Module id.
    */

@@ -122,6 +122,19 @@ def test_turns_of_an_inner_loop_end_with_it() -> None:
     assert named(INNER) == [("loop", "for i in range(3)", 3), *[("loop", "for j in range(4)", 4)] * 3]
 
 
+def test_calls_of_a_function_that_calls_itself_are_not_told_apart() -> None:
+    assert named(TREE) == [("recursion", "encode", 1), ("recursion", "power", 1)]
+    assert {kind for kind, *_ in named(TREE_MODULE)} == {"module"}
+
+
+def test_the_additions_of_a_sum_are_one_group() -> None:
+    assert named(SUMMED) == [
+        ("loop", "for k in range(4)", 4),
+        ("steps", "sum(history)", 4),
+        ("steps", "sum(history)", 4),
+    ]
+
+
 def named(program: str) -> list[tuple[str, str, int]]:
     """The groups without single turns and calls."""
     groups = view(engine.run(program)).groups
@@ -178,6 +191,51 @@ for i in range(3):
         y = y.sin()
     y = y + 1
 y.backward()
+"""
+
+TREE = """
+import torch
+W, emb = torch.ones(2, 4, requires_grad=True), torch.ones(3, 2, requires_grad=True)
+
+def encode(tree):
+    if isinstance(tree, int):
+        return emb[tree]
+    both = torch.cat([encode(tree[0]), encode(tree[1])])
+    return torch.tanh(W @ both)
+
+def power(x, n):
+    return x if n == 0 else x * power(x, n - 1)
+
+power(encode((((0, 1), 2), (1, (0, 2)))).sum(), 5).backward()
+"""
+
+TREE_MODULE = """
+import torch
+from torch import nn
+
+class Tree(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embed, self.join = nn.Embedding(3, 2), nn.Linear(4, 2)
+
+    def forward(self, tree):
+        if isinstance(tree, int):
+            return self.embed(torch.tensor(tree))
+        return torch.tanh(self.join(torch.cat([self(tree[0]), self(tree[1])])))
+
+model = Tree()
+model(((0, 1), (2, (1, 0)))).sum().backward()
+"""
+
+SUMMED = """
+import torch
+w, history = torch.ones(2, requires_grad=True), []
+for k in range(4):
+    history.append((w * k).sum())
+total = 0
+for part in range(2):
+    total = total + sum(history)
+total.backward()
 """
 
 CHAIN = """

@@ -168,6 +168,34 @@ def test_a_place_turns_with_the_loops_of_its_own_call() -> None:
     )  # fmt: skip
 
 
+def test_functions_that_call_themselves_are_known_by_name() -> None:
+    source = Source(CALLING)
+    assert {each.name for each in source.recursive if not isinstance(each, ast.Lambda)} == {
+        "power", "odd", "even", "forward", "fold",
+    }  # fmt: skip
+
+
+CALLING = """
+def power(x, n):
+    return x * power(x, n - 1)
+def odd(n):
+    return even(n - 1)
+def even(n):
+    return [odd(each) for each in n]
+def relu(x):
+    return torch.relu(x)
+class Tree(nn.Module):
+    def forward(self, tree):
+        return self(tree[0])
+    def fold(own, n):
+        return own.fold(n - 1)
+    def exp(self):
+        return Tree(self.t.exp())
+    def relu(self, x):
+        return relu(x)
+"""
+
+
 def test_definitions_and_what_encloses_them() -> None:
     source = Source(NESTED)
     (square,) = source.classes("Square")

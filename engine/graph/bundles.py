@@ -15,7 +15,7 @@ class Bundle:
     kind: Literal["module", "loop", "line", "layer", "rank", "device", "recursion", "steps"]
     title: str = ""
     type: str = ""
-    """Of calls the function, of alike modules their class."""
+    """Of calls the function, of alike modules their class, of steps of a recurrent module the layer."""
     turn_of: str = ""
     """Of an iteration the loop, in short."""
     module: str | None = None

@@ -31,7 +31,7 @@ def bundle(index: TraceIndex, drafts: Sequence[Draft], links: Sequence[Link]) ->
     pending = list(lanes)
     while pending:
         group = pending.pop()
-        if group.repeat == 1:
+        if group.repeat == 1 and group.kind != "steps":
             group.items = find_loops(index, group.items)
         pending.extend(item for item in group.items if isinstance(item, Bundle))
     for group in bundles_in(whole):

@@ -2,8 +2,11 @@
 
 import ast
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Sequence
+from functools import reduce
+from itertools import pairwise
+from operator import and_
 from typing import Literal
 
 from engine.graph.bundles import Bundle, Item, first_draft, place_of
@@ -32,11 +35,27 @@ def _find(index: TraceIndex, items: list[Item]) -> list[Item]:
     keys = _numbered([_key(index, item) for item in items])
     places = _places(keys)
     text = _Text(index, items, keys)
+    weighted = _weighted(items, keys)
     found: list[Item] = []
     refused: set[Key] = set()
-    at = 0
+    at = done = 0
     while at < len(items):
-        key = keys[at]
+        key, draft = keys[at], first_draft(items[at])
+        if draft.op is not None and draft.op.id in weighted:
+            heads = weighted[draft.op.id].get(key, [])
+            if heads[:1] != [at]:
+                found.append(items[at])
+                at += 1
+                continue
+            starts, end = _steps(keys, heads, done)
+            del found[len(found) - (at - starts[0]) :]
+            bounds = zip(starts, [*starts[1:], end], strict=True)
+            made = _loop(index, None, [items[first:last] for first, last in bounds])
+            if len(weighted[draft.op.id]) > 1:
+                made.type = _layer(draft)
+            found.append(made)
+            at = done = end
+            continue
         if key is None or key in refused or len(places[key]) < REPEATS:
             found.append(items[at])
             at += 1
@@ -44,7 +63,7 @@ def _find(index: TraceIndex, items: list[Item]) -> list[Item]:
         summed = _end_of_sum(index, items, at)
         if summed - at >= REPEATS:
             found.append(_sum(index, items[at:summed]))
-            at = summed
+            at = done = summed
             continue
         heads = [place for place in places[key] if place >= at]
         inside = [place for place in heads[: MOST_HEADS + 1] if _is_one_call(items[at], items[place])]
@@ -64,7 +83,7 @@ def _find(index: TraceIndex, items: list[Item]) -> list[Item]:
         before = len(found) - text.lead(loop, items[at], found, len(found))
         turns[0], found = [*found[before:], *turns[0]], found[:before]
         found.append(_loop(index, loop, turns))
-        at = end
+        at = done = end
     return found
 
 
@@ -222,7 +241,8 @@ def _key(index: TraceIndex, item: Item) -> Key:
         return (module, item.span)
     nodes = item.op.nodes
     ordinal = nodes.index(item.id) if 1 < len(nodes) <= FEW and item.id in nodes else 0
-    return (item.span, item.title, ordinal, module is not None)
+    weights = tuple([parameter.tensor for parameter in item.parameters]) if len(nodes) > FEW else ()
+    return (item.span, item.title, ordinal, module is not None, weights)
 
 
 def _numbered(keys: Sequence[Key]) -> list[Key]:
@@ -272,6 +292,39 @@ def _periods(keys: Sequence[Key], heads: Sequence[int]) -> tuple[list[int], int]
     rest = held % best
     count = 1 + held // best + (2 * rest >= best)
     return [start + best * number for number in range(count)], start + best + held - (0 if 2 * rest >= best else rest)
+
+
+def _weighted(items: Sequence[Item], keys: Sequence[Key]) -> dict[str, dict[Key, list[int]]]:
+    """Of each op that uses the same weights in step after step where it does so."""
+    found: dict[str, dict[Key, list[int]]] = {}
+    for at, item in enumerate(items):
+        if isinstance(item, Draft) and item.parameters and item.op is not None and len(item.op.nodes) > FEW:
+            found.setdefault(item.op.id, {}).setdefault(keys[at], []).append(at)
+    often = {op: {key: at for key, at in heads.items() if len(at) >= REPEATS} for op, heads in found.items()}
+    return {op: heads for op, heads in often.items() if heads}
+
+
+def _layer(step: Draft) -> str:
+    """Which of several layers and directions has the weights of a step, as PyTorch names them: `l0_reverse`."""
+    found = re.search(r"_(l\d+(?:_reverse)?)$", step.parameters[0].name)
+    return found.group(1) if found is not None else ""
+
+
+def _steps(keys: Sequence[Key], heads: Sequence[int], done: int) -> tuple[list[int], int]:
+    """As `_iterations`, of steps that use the same weights. What the last one ends without stands before each: its part
+    of the input, and what cuts a packed batch where a sequence ends."""
+    bounds = [*heads, _end(keys, heads[-1], set(keys[heads[0] : heads[-1]]))]
+    parts = [Counter(keys[first:last]) for first, last in pairwise(bounds)]
+    whole = reduce(and_, parts)
+    for number, part in enumerate(parts, 1):
+        over = part - whole
+        while over[keys[bounds[number] - 1]]:
+            bounds[number] -= 1
+            over[keys[bounds[number]]] -= 1
+    lead = {key for part in parts for key in part - whole}
+    while bounds[0] > done and keys[bounds[0] - 1] in lead:
+        bounds[0] -= 1
+    return bounds[:-1], bounds[-1]
 
 
 def _end(keys: Sequence[Key], start: int, body: set[Key]) -> int:

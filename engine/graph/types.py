@@ -112,7 +112,8 @@ class Group(Record, frozen=True):
     """Last part of the module path, the loop's line, what a function's call belongs to (`net[0][3]`) or its number,
     the call that made a layer, or `rank 0`."""
     type: str
-    """Module class, of calls the function, of a turn of a loop its head (`for x, y`), else empty."""
+    """Module class, of calls the function, of a turn of a loop its head (`for x, y`), of the steps of one of several
+    recurrent layers which one (`l0_reverse`), else empty."""
     kind: Literal["module", "loop", "line", "layer", "rank", "device", "recursion", "steps"]
     """Why they belong together; `layer`: one pass with `create_graph=True` made them; `rank`: one rank did;
     `device`: they are on one of several; `recursion`: calls of a function that calls itself made them;

@@ -1027,7 +1027,7 @@ export interface Group {
    */
   title: string;
   /**
-   * Module class, of calls the function, of a turn of a loop its head (`for x, y`), else empty.
+   * Module class, of calls the function, of a turn of a loop its head (`for x, y`), of the steps of one of several recurrent layers which one (`l0_reverse`), else empty.
    */
   type: string;
 }

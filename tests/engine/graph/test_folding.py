@@ -135,6 +135,17 @@ def test_the_additions_of_a_sum_are_one_group() -> None:
     ]
 
 
+def test_steps_of_a_packed_batch_are_told_by_their_weights() -> None:
+    groups = view(engine.run(PACKED)).groups
+    loops = [group for group in groups if group.repeat > 1]
+    assert [(group.title, group.type, group.repeat, group.hands_on) for group in loops] == [
+        ("lstm", "l0", 4, True),
+        ("lstm", "l0_reverse", 4, True),
+    ]
+    steps = [[group.size for group in groups if group.parent == loop.id] for loop in loops]
+    assert steps == [[13, 13, 15, 13]] * 2, "where a sequence ends, the state is cut or grows"
+
+
 def named(program: str) -> list[tuple[str, str, int]]:
     """The groups without single turns and calls."""
     groups = view(engine.run(program)).groups
@@ -225,6 +236,15 @@ class Tree(nn.Module):
 
 model = Tree()
 model(((0, 1), (2, (1, 0)))).sum().backward()
+"""
+
+PACKED = """
+import torch
+from torch import nn
+packed = nn.utils.rnn.pack_padded_sequence(torch.ones(2, 4, 3), torch.tensor([4, 2]), batch_first=True)
+lstm = nn.LSTM(3, 2, batch_first=True, bidirectional=True)
+out, state = lstm(packed)
+out.data.sum().backward()
 """
 
 SUMMED = """

@@ -94,6 +94,10 @@ class SourceNames:
             yield from results
             taken = [*_by_position(plan, op), *_by_keyword(plan, op)]
             yield from ((tensor, name) for tensor, name in taken if name not in others.get(tensor, ()))
+            if op.name == _TURNS and op.id in inside:
+                for tensor in op.outputs:
+                    others.pop(tensor, None)  # a new leaf, which a function that the call takes knows by its own name
+                continue
             kept = {name for _, name in results}
             given = {name for tensor, name in taken if tensor in op.outputs}
             if read := plan.read - kept - given:
@@ -427,6 +431,8 @@ def _unpacked(target: ast.Tuple, outputs: int) -> ast.Tuple:
 
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_TURNS = "requires_grad_"
+"""The op that `torch.func` and `torch.autograd.functional` make leaves with."""
 _OF_LAYERS = "empty"
 """The op that layers make their parameters with: a call around it gives something made of parts, not this tensor."""
 

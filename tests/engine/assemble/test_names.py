@@ -241,6 +241,22 @@ def test_a_result_has_no_name_that_is_read_where_it_is_made(engine: LocalEngine)
     assert names(trace, "div") == [("g",)]
 
 
+def test_a_leaf_made_inside_a_call_has_the_name_that_the_function_in_it_knows_it_by(engine: LocalEngine) -> None:
+    trace = run(
+        engine,
+        "def f(v):\n"
+        "    return (v ** 2).sum()\n"
+        "v = torch.ones(2, requires_grad=True)\n"
+        "g = torch.func.grad(f)(v)\n"
+        "j = torch.func.jacrev(lambda u: u ** 3)(v)\n"
+        "h = torch.autograd.functional.jacobian(lambda q: q * 2, v.detach())\n"
+        "(g.sum() + j.sum()).backward()\n",
+    )
+    names = {tensor.id: tensor.names for tensor in trace.tensors}
+    leaves = [names[node.variable] for node in trace.nodes if node.variable is not None]
+    assert sorted(leaves) == [("q",), ("u",), ("v",), ("v",)]
+
+
 def test_modules_in_a_container_are_named_by_their_place_in_it(engine: LocalEngine) -> None:
     trace = run(
         engine,

@@ -8,12 +8,14 @@ const call = (name: string, ...given: Argument[]): Op => ({
 const text = (value: string, name?: string): Argument => (name ? { name, text: value } : { text: value })
 const made: Tensor = { id: 't1', shape: [2], dtype: 'int64', role: 'leaf' }
 const given = (op: Op): Record<string, string | null> =>
-  Object.fromEntries(parameters(op, made).flatMap((one) => (one.given === null ? [] : [[one.name, one.given]])))
+  Object.fromEntries(
+    parameters(op, made, (id) => `named ${id}`).flatMap((one) => (one.given === null ? [] : [[one.name, one.given]])),
+  )
 
 test('what was given stands beside its parameter, what was not has its default', () => {
   const op = call('tensor', text('[1, 2]'), text('True', 'requires_grad'))
   expect(given(op)).toEqual({ data: '[1, 2]', requires_grad: 'True' })
-  expect(parameters(op, made).map(({ name, usual, became }) => [name, usual, became])).toEqual([
+  expect(parameters(op, made, String).map(({ name, usual, became }) => [name, usual, became])).toEqual([
     ['data', null, null],
     ['dtype', 'None', 'int64'],
     ['device', 'None', 'cpu'],
@@ -42,4 +44,8 @@ test('a method of the same name makes nothing here', () => {
   expect(isMaking(call('ones'))).toBe(true)
   expect(isMaking({ ...call('add'), function: 'torch.add' })).toBe(false)
   expect(isMaking({ ...call('full'), function: 'torch.Tensor.full' })).toBe(false)
+})
+
+test('a tensor that was given is told by its name', () => {
+  expect(given(call('zeros_like', { tensor: 't3' }))).toEqual({ input: 'named t3' })
 })

@@ -1,7 +1,7 @@
 // What a call that makes a tensor was told, parameter by parameter: given, or left to its default. From the signatures
 // in PyTorch's documentation.
 
-import type { Argument, Op, Tensor } from '../../api/types'
+import type { Op, Tensor } from '../../api/types'
 
 export interface Parameter {
   name: string
@@ -65,10 +65,10 @@ function knownOf({ name, function: called }: Op): readonly Known[] | undefined {
   return /^torch\.[a-z]+$/.test(called) ? MAKERS[name] : undefined
 }
 
-/** Its parameters in the order of the documentation. */
-export function parameters(op: Op, made: Tensor | undefined): Parameter[] {
+/** Its parameters in the order of the documentation; `called` names a tensor. */
+export function parameters(op: Op, made: Tensor | undefined, called: (tensor: string) => string): Parameter[] {
   const known = knownOf(op) ?? []
-  const given = givenTo(op, known)
+  const given = givenTo(op, known, called)
   return known.map(({ name, about, usual }) => ({
     name, about, usual, given: given.get(name) ?? null, became: given.has(name) ? null : became(name, made),
   }))
@@ -79,12 +79,12 @@ function became(name: string, made: Tensor | undefined): string | null {
   return name === 'dtype' ? made.dtype : name === 'device' ? (made.device ?? 'cpu') : null
 }
 
-function givenTo(op: Op, known: readonly Known[]): Map<string, string> {
+function givenTo(op: Op, known: readonly Known[], called: (tensor: string) => string): Map<string, string> {
   const given = new Map<string, string>()
   const places = placesOf(op, known)
   let at = 0
   for (const argument of op.arguments) {
-    const text = textOf(argument)
+    const text = argument.text ?? (argument.tensor ? called(argument.tensor) : null)
     if (text === null) continue
     if (argument.name) given.set(argument.name, text)
     else {
@@ -104,8 +104,4 @@ function placesOf(op: Op, known: readonly Known[]): string[] {
   if (op.name === 'randint')
     return count + op.arguments.filter((argument) => argument.name === 'size').length === 2 ? ['high', 'size'] : names
   return names
-}
-
-function textOf(argument: Argument): string | null {
-  return argument.text ?? argument.tensor ?? null
 }

@@ -56,3 +56,16 @@ test('a tensor without a name has its shape said once, and does not share its me
   expect(sharing(index, now!)).toEqual(['y'])
   expect(sharing(index, nameless!)).toEqual(['x', 'y'])
 })
+
+test('a leaf that PyTorch made inside a call is none that the program made', () => {
+  const { trace, graph } = load('accumulation')
+  const box = graph.boxes.find(({ kind, node }) => kind === 'leaf' && node)!
+  const ops = trace.ops.map((op) => (op.outputs.includes(box.tensor!) ? { ...op, inside: true } : op))
+  const said = (passes: typeof trace.passes): string =>
+    sentence(new TraceIndex({ ...trace, ops, passes }), box, null, words('en'))
+  const [pass] = trace.passes
+  expect(said(trace.passes)).toMatch(/^PyTorch made this leaf inside `.+Backward ends here\.$/)
+  expect(said([{ ...pass!, accumulations: [], input_nodes: [{ node: box.node!, output_nr: 0 }] }])).toContain(
+    'it is added to no `.grad`',
+  )
+})

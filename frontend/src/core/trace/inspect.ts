@@ -3,7 +3,7 @@
 import type { Argument, Box, Edge, Graph, HookCall, Node, Op, Reduction, Saved, Sum, Tensor } from '../../api/types'
 import { push, type TraceIndex, type VisitAt } from './trace-index'
 import type { Words } from '../words/sentences'
-import { codeOf, edgeName, nameOf, tensorName } from './naming'
+import { codeAt, codeOf, edgeName, nameOf, tensorName } from './naming'
 import { isOwnName } from './own-name'
 import said from './said.json'
 import { signed } from './saved-numbers'
@@ -135,6 +135,21 @@ export function headOf(index: TraceIndex, graph: Graph, box: Box): { title: stri
   return path && path !== box.title ? { title: path, second: box.title } : { title: box.title, second: box.name }
 }
 
+/** The op that made a leaf on the way inside a call, as `torch.func.grad` does; no parameter of a module. */
+export function callAround(index: TraceIndex, leaf: Tensor | undefined): Op | undefined {
+  if (leaf?.role !== 'leaf') return undefined
+  const identity = index.identity(leaf.id)
+  return index.trace.ops.find((op) => op.inside && op.outputs.some((id) => index.identity(id) === identity))
+}
+
+/** Whether all passes that come to a sink only hand on what arrives. */
+function isAskedOf({ trace: { passes } }: TraceIndex, sink: string): boolean {
+  return (
+    passes.some((pass) => pass.input_nodes?.some((at) => at?.node === sink)) &&
+    passes.every((pass) => pass.accumulations.every(({ node }) => node !== sink))
+  )
+}
+
 /** One sentence in plain words. The rule's own sentence is used when there is one. */
 export function sentence(index: TraceIndex, box: Box, ruleWords: string | null, t: Words): string {
   const name = box.name || box.title
@@ -146,6 +161,11 @@ export function sentence(index: TraceIndex, box: Box, ruleWords: string | null, 
   }
   if (box.kind === 'leaf') {
     const tensor = index.tensor(box.tensor)
+    const call = callAround(index, tensor)
+    if (call && box.node) {
+      const code = codeAt(index.trace.program.code, call.span)
+      return t(isAskedOf(index, box.node) ? 'say.leaf_asked' : 'say.leaf_inside', { code })
+    }
     const computed =
       tensor?.role === 'leaf' &&
       index.trace.ops.some(

@@ -63,6 +63,8 @@ class _Running:
     """Where the hooks after a node begin: PyTorch runs those before ours, that tells of the visit."""
     place: int | None = None
     """Where that is for the node visited last."""
+    inside: int | None = None
+    """Where what the program computed since the visit before begins, as in the backward of a custom Function."""
 
 
 class _Walk:
@@ -118,6 +120,9 @@ class _Walk:
             self._cease(event.gone, len(self.steps))
         pass_id = self.ids.pass_[event.pass_id] if event.pass_id else None
         span = self.recorded.spans.get(event.site)
+        running = self.running.get(event.pass_id)
+        if running is not None and running.inside is None:
+            running.inside = len(self.steps)
         self.steps.append(Step(kind="op", op=self.ids.op[event.id], pass_id=pass_id, span=span))
 
     # Passes
@@ -139,25 +144,45 @@ class _Walk:
         pass_id, number = running.id, running.visited
         running.visited += 1
         visit = running.visits[number]
-        steps: list[Step] = []
+        arrived: list[Step] = []
         for met in visit.sums:
             place = (event.node, met.input_nr)
             if len(met.terms) > 1 and place not in running.summed:
-                steps.append(Step(kind="sum", pass_id=pass_id, visit=number, input_nr=met.input_nr))
+                arrived.append(Step(kind="sum", pass_id=pass_id, visit=number, input_nr=met.input_nr))
             if met.hooked and place not in running.hooked:  # by a hook that the program did not register itself
-                steps.append(Step(kind="hook", pass_id=pass_id, visit=number, input_nr=met.input_nr))
+                arrived.append(Step(kind="hook", pass_id=pass_id, visit=number, input_nr=met.input_nr))
+        running.place = running.hooks_after.pop(event.node, None) if running.hooks_after else None
+        self._insert_before_inside(running, arrived)
         if event.gone:
-            self._cease(event.gone, len(self.steps) + len(steps))
-        steps.append(Step(kind="visit", pass_id=pass_id, visit=number))
+            self._cease(event.gone, len(self.steps))
+        steps = [Step(kind="visit", pass_id=pass_id, visit=number)]
         if visit.reduced:
             steps += [
                 Step(kind="reduce", pass_id=pass_id, visit=number, slot=reduction.slot) for reduction in visit.reduced
             ]
-        running.place = running.hooks_after.pop(event.node, None) if running.hooks_after else None
         self._insert(running, steps)
         if running.hooked:
             running.hooked.clear()
             running.summed.clear()
+
+    def _insert_before_inside(self, running: _Running, steps: list[Step]) -> None:
+        """Adds what happened before a node ran, also before what ran inside it."""
+        ends = (place for place in (running.inside, running.place) if place is not None)
+        at, count = min(ends, default=len(self.steps)), len(steps)
+        running.inside = None
+        self.steps[at:at] = steps
+        if running.place is not None:
+            running.place += count
+        for number in reversed(range(len(self.gone) if count else 0)):
+            step, tensors = self.gone[number]
+            if step < at:
+                break
+            self.gone[number] = (step + count, tensors)
+        for number in reversed(range(len(self.held) if count else 0)):
+            step, holder, kept = self.held[number]
+            if step <= at:
+                break
+            self.held[number] = (step + count, holder, kept)
 
     def _insert(self, running: _Running, steps: list[Step]) -> None:
         """Adds steps of the visit told last, before the hooks that ran after its node."""
@@ -171,7 +196,7 @@ class _Walk:
         running = self.running.get(event.pass_id)
         if running is None or not running.visited:
             return
-        number, running.accumulated = running.accumulated, running.accumulated + 1
+        number, running.accumulated, running.inside = running.accumulated, running.accumulated + 1, None
         step = Step(kind="accumulate", pass_id=running.id, visit=running.visited - 1, accumulation=number)
         self._insert(running, [step])
 

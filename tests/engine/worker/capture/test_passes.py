@@ -46,3 +46,39 @@ def test_a_program_that_ends_there_names_the_pass() -> None:
     trace = record("import torch\nx = torch.ones(3, requires_grad=True)\n(x * 2).backward()\n")
     assert trace.failure is not None
     assert trace.failure.pass_id == trace.passes[0].id
+
+
+def test_gradients_meet_before_what_the_node_computes_inside() -> None:
+    trace = record("""import torch
+class Cube(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x ** 3
+    @staticmethod
+    def backward(ctx, g):
+        x, = ctx.saved_tensors
+        return g * (3 * x ** 2)
+x = torch.ones(2, requires_grad=True)
+y = Cube.apply(x)
+(y.sum() + (y * 2).sum() + (x * 2).sum()).backward()
+""")
+    assert laws.broken(trace) == []
+    ops = {op.id: op.name for op in trace.ops}
+    kinds = [ops.get(step.op or "", step.kind) for step in trace.timeline if step.pass_id is not None]
+    assert kinds[kinds.index("sum") :] == [
+        "sum", "pow", "mul", "mul", "visit", "sum", "visit", "accumulate", "pass_end",
+    ]  # fmt: skip
+
+
+def test_gradients_meet_before_the_turn_that_a_checkpoint_runs_anew() -> None:
+    trace = record("""import torch
+from torch.utils.checkpoint import checkpoint
+x = torch.ones(2, requires_grad=True)
+y = checkpoint(lambda x: x.exp().sin(), x, use_reentrant=False)
+(y.sum() + (y * 2).sum()).backward()
+""")
+    assert laws.broken(trace) == []
+    ops = {op.id: op.name for op in trace.ops}
+    told = [ops.get(step.op or "", step.kind) for step in trace.timeline if step.pass_id is not None]
+    assert told.index("sum") < told.index("exp")

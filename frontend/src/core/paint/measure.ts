@@ -164,7 +164,7 @@ export function headOfGroup(group: Group, measure: Measure): Head {
     }
   const count = group.repeat && group.repeat > 1
     ? measure.words('graph.times', { n: group.repeat })
-    : measure.words('graph.nodes', { n: group.size ?? 0 })
+    : group.size ? measure.words('graph.nodes', { n: group.size }) : ''
   const simulated = measure.story.index.trace.environment.simulated_devices?.includes(group.title)
   const type = group.kind === 'device' && simulated ? measure.words('graph.simulated') : group.type
   return {

@@ -17,7 +17,7 @@ test('a tensor without elements is no number beside its line', () => {
     ({ id: 't1', role: 'result', dtype: 'float32', shape, data }) as Tensor
   expect([tensor([0], []), tensor([2, 0], [])].map(briefLine)).toEqual([['[]'], ['2×0']])
   expect([tensor([2], [3, 4]), tensor([2], [3, 3]), tensor([2, 1], [3, 4])].map(briefLine)).toEqual([
-    ['[3, 4]', '(2,)'], ['(2,) · 3', '(2,)'], ['2×1'],
+    ['[3, 4]', '(2,)'], ['(2,) · 3', '(2,)'], ['[[3], [4]]', '2×1'],
   ])
 })
 

@@ -25,14 +25,6 @@ export function sharing(index: TraceIndex, tensor: Tensor): string[] {
   return [...new Set(others.map(({ names }) => names![0]!))].slice(0, MOST_SHARING)
 }
 
-/** The visit to tell of: the latest that has happened, or else the first that will. */
-export function visitAt(index: TraceIndex, node: Node, step: number, passes: readonly string[]): VisitAt | undefined {
-  const visits = (index.visitsOfNode.get(node.id) ?? []).filter(
-    (visit) => passes.length === 0 || passes.includes(visit.pass.id),
-  )
-  return visits.findLast((visit) => visit.step <= step) ?? visits[0]
-}
-
 export interface Arrival {
   inputNr: number
   tensor: Tensor | undefined

@@ -167,6 +167,12 @@ test('beside a line stands what it gave: of several results the one with a name'
     op.outputs.unshift(`other ${op.id}`)
   }
   expect(marksAt(new TraceIndex(changed), end, words('en')).notes.get(line)).toBe(note)
+  const inner = (names: string[]): TraceIndex => new TraceIndex({
+    ...trace, ops: trace.ops.map((op) => ({ ...op, inside: true })),
+    tensors: trace.tensors.map((one) => ({ ...one, names })),
+  })
+  expect(marksAt(inner(['net.weight']), end, words('en')).notes.get(line)).toBeUndefined()
+  expect(marksAt(inner(['w']), end, words('en')).notes.get(line)).toBe(note)
 })
 
 test('an accumulation is told with its terms, in both languages', () => {

@@ -50,10 +50,15 @@ function tellingOps(index: TraceIndex): ReadonlyMap<number, readonly OpAt[]> {
     known.set(index, (found = new Map()))
     for (const [id, step] of index.stepOfOp) {
       const op = index.op(id)
-      if (op?.span && (op.raised || op.outputs[0])) push(found, op.span.end_line, { op, step })
+      if (op?.span && (op.raised || gives(index, op))) push(found, op.span.end_line, { op, step })
     }
   }
   return found
+}
+
+/** Whether a line ends in what an op made; on the way inside a call, as `nn.Linear(4, 1)`, where a variable has it. */
+function gives(index: TraceIndex, { outputs, inside }: Op): boolean {
+  return !!outputs[0] && (!inside || outputs.some((id) => index.tensor(id)?.names?.some((name) => !name.includes('.'))))
 }
 
 /** What each line's statement gave, up to the step: of the results of its last op the first that has a name; nothing

@@ -4,7 +4,7 @@ import ast
 import re
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Sequence
-from functools import reduce
+from functools import cached_property, reduce
 from itertools import pairwise
 from operator import and_
 from typing import Literal
@@ -40,8 +40,8 @@ def _find(index: TraceIndex, items: list[Item]) -> list[Item]:
     refused: set[Key] = set()
     at = done = 0
     while at < len(items):
-        key, draft = keys[at], first_draft(items[at])
-        if draft.op is not None and draft.op.id in weighted:
+        key, draft = keys[at], first_draft(items[at]) if weighted else None
+        if draft is not None and draft.op is not None and draft.op.id in weighted:
             heads = weighted[draft.op.id].get(key, [])
             if heads[:1] != [at]:
                 found.append(items[at])
@@ -136,9 +136,14 @@ class _Text:
 
     def __init__(self, index: TraceIndex, items: Sequence[Item], keys: Sequence[Key]) -> None:
         self._code = index.code
-        self._spans = [None if key is None else place_of(item) for item, key in zip(items, keys, strict=True)]
+        self._items = items
+        self._keys = keys
         self._turns: dict[Span, tuple[Scope | None, list[Turning]]] = {}
         self._innermost: dict[frozenset[Span | None], Turning | None] = {}
+
+    @cached_property
+    def _spans(self) -> list[Span | None]:
+        return [None if key is None else place_of(item) for item, key in zip(self._items, self._keys, strict=True)]
 
     def loop_of(self, starts: Sequence[int], end: int) -> tuple[Turning | None, int]:
         """The one loop that ran iterations, where that is known, and where what it ran ends."""

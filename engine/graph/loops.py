@@ -103,7 +103,7 @@ def _loop(index: TraceIndex, loop: Turning | None, iterations: list[list[Item]])
     turn_of = head.group() if head is not None else ""
     for number, items in enumerate(iterations, 1):
         only = items[0] if len(items) == 1 else None
-        span = index.code.without_body(place_of(items[0]))
+        span = index.code.without_body(place_of(items[0])) if isinstance(items[0], Bundle) else items[0].span
         made.items.append(only or Bundle(kind, title=str(number), turn_of=turn_of, span=span, items=items))
     return made
 
@@ -148,11 +148,16 @@ class _Text:
     def loop_of(self, starts: Sequence[int], end: int) -> tuple[Turning | None, int]:
         """The one loop that ran iterations, where that is known, and where what it ran ends."""
         found: Turning | None = None
+        alike: set[frozenset[Span | None]] = set()
         for first, last in zip(starts, [*starts[1:], end], strict=True) if starts else ():
-            loop = self._loop_around(self._spans[first:last])
+            places = frozenset(self._spans[first:last])
+            if places in alike:
+                continue
+            loop = self._loop_around(places)
             found = found or loop
             if found is None:
                 continue
+            alike.add(places)
             outside = next((at for at in range(first, last) if self._is_outside(self._spans[at], found)), None)
             if outside is not None:
                 return found, outside
@@ -176,10 +181,9 @@ class _Text:
             self._turns[span] = self._code.turns(span)
         return self._turns[span]
 
-    def _loop_around(self, spans: Sequence[Span | None]) -> Turning | None:
+    def _loop_around(self, asked: frozenset[Span | None]) -> Turning | None:
         """The innermost loop around all places of the program's own level, or else of the one function that has such a
         loop: the others are called from there."""
-        asked = frozenset(spans)
         if asked not in self._innermost:
             within: dict[Scope | None, list[list[Turning]]] = {}
             for scope, loops in (self._turns_of(span) for span in asked if span is not None):

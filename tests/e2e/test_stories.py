@@ -80,6 +80,7 @@ STORIES = (
     "an embed plays inside a sandboxed frame of another site",
     "an embed lays out as its server does, and itself when a group is opened",
     "a lesson that does not exist is said, and others are offered",
+    "a row of biases is whole in a narrow column of Training",
     "the gradient norms of layers lead to their passes, by mouse and by keys",
     "the READMEs show the page as it is, light and dark",
     "views and aliases light up together",

@@ -167,12 +167,27 @@ test('beside a line stands what it gave: of several results the one with a name'
     op.outputs.unshift(`other ${op.id}`)
   }
   expect(marksAt(new TraceIndex(changed), end, words('en')).notes.get(line)).toBe(note)
-  const inner = (names: string[]): TraceIndex => new TraceIndex({
-    ...trace, ops: trace.ops.map((op) => ({ ...op, inside: true })),
-    tensors: trace.tensors.map((one) => ({ ...one, names })),
-  })
-  expect(marksAt(inner(['net.weight']), end, words('en')).notes.get(line)).toBeUndefined()
-  expect(marksAt(inner(['w']), end, words('en')).notes.get(line)).toBe(note)
+})
+
+test('beside a line stands no argument and no part of its value', () => {
+  const step = trace.timeline.length
+  const own = trace.program.code.split('\n')
+  const at = own.findIndex((text) => text.startsWith('first = '))
+  const noted = (before: string, after: string, inside: string[] | null = null): string | undefined => {
+    const code = own.map((text, place) => (place === at ? before + text.slice(before.length) + after : text)).join('\n')
+    const names = inside && { names: inside }
+    const other = new TraceIndex({
+      ...trace, program: { ...trace.program, code }, ops: trace.ops.map((op) => ({ ...op, inside: inside !== null })),
+      tensors: trace.tensors.map((tensor) => ({ ...tensor, ...names })),
+    })
+    const { notes } = marksAt(other, { step, selected: undefined, lit: new Set<number>(), blocks: [] }, words('en'))
+    return notes.get(at + 1)
+  }
+  for (const [before, after] of [['first = ', ''], ['return  ', ''], ['first = ', '  # 5'], ['y = k = ', '']] as const)
+    expect(noted(before, after), before + after).toBe('5')
+  for (const [before, after] of [['print(a,', ')'], ['y = f(2,', ')'], ['first = ', ', 2'], ['        ', '']] as const)
+    expect(noted(before, after), before + after).toBeUndefined()
+  expect([noted('first = ', '', ['first']), noted('first = ', '', ['net.weight'])]).toEqual(['5', undefined])
 })
 
 test('an accumulation is told with its terms, in both languages', () => {

@@ -47,21 +47,33 @@ const known = new WeakMap<TraceIndex, Map<number, OpAt[]>>()
 function tellingOps(index: TraceIndex): ReadonlyMap<number, readonly OpAt[]> {
   let found = known.get(index)
   if (!found) {
+    const lines = index.trace.program.code.split('\n')
     known.set(index, (found = new Map()))
     for (const [id, step] of index.stepOfOp) {
       const op = index.op(id)
-      if (op?.span && (op.raised || gives(index, op))) push(found, op.span.end_line, { op, step })
+      if (op?.span && (op.raised || gives(index, lines, op))) push(found, op.span.end_line, { op, step })
     }
   }
   return found
 }
 
-/** Whether a line ends in what an op made; on the way inside a call, as `nn.Linear(4, 1)`, where a variable has it. */
-function gives(index: TraceIndex, { outputs, inside }: Op): boolean {
-  return !!outputs[0] && (!inside || outputs.some((id) => index.tensor(id)?.names?.some((name) => !name.includes('.'))))
+/** Whether what a statement gives is what an op made, and not an argument of its call or a part of its value. What ran
+ *  inside the call, as in `nn.Linear(4, 1)`, is what it gave only where the statement's own target has it. */
+function gives(index: TraceIndex, lines: readonly string[], { span, outputs, inside, in_place }: Op): boolean {
+  const [first, last] = [[...(lines[span!.line - 1] ?? '')], [...(lines[span!.end_line - 1] ?? '')]]
+  const before = first.slice(0, span!.column).join('')
+  const whole = (in_place ? CHANGE : BEGIN).test(before) && END.test(last.slice(span!.end_column).join(''))
+  const target = TARGET.exec(before)?.[1] ?? ''
+  return whole && outputs.length > 0 && (!inside || outputs.some((id) => index.tensor(id)?.names?.includes(target)))
 }
 
-/** What each line's statement gave, up to the step: of the results of its last op the first that has a name; nothing
+/** Before the whole value of a statement: `y = `, `return `; before what only changes a tensor also nothing. */
+const BEGIN = /^\s*(return\s+|([^=()#'";!<>]+=\s*)+)\(*$/
+const CHANGE = /^\s*(return\s+|([^=()#'";!<>]+=\s*)+)?\(*$/
+const TARGET = /([\p{L}_][\p{L}\w.]*)\s*=\s*\(*$/u
+const END = /^\)*\s*(#.*)?$/
+
+/** What each line's statement gave, up to the step: of several results of its last op those that have names; nothing
  *  where that raised. */
 function notesAt(index: TraceIndex, step: number, code: string): Map<number, string> {
   const sent = copiesAt(index.trace)
@@ -72,10 +84,13 @@ function notesAt(index: TraceIndex, step: number, code: string): Map<number, str
     const refused = op?.raised && sent.get(line)
     if (refused) notes.set(line, refused)
     const given = op?.raised ? [] : (op?.outputs ?? []).map((id) => index.tensor(id))
-    const tensor = given.find((one) => one?.names?.length) ?? given[0]
-    if (!tensor) continue
+    const named = given.filter((one) => one?.names?.length)
+    const told = (named.length > 0 ? named : given.slice(0, 1)).flatMap((one) => (one ? [briefLine(one)] : []))
+    if (told.length === 0) continue
     const room = 44 - [...(lines[line - 1] ?? '')].length
-    const text = briefLine(tensor).find((each) => each.length <= room) ?? ''
+    const most = Math.max(...told.map((each) => each.length))
+    const texts = Array.from({ length: most }, (_, at) => told.map((each) => each[at] ?? each.at(-1)).join(', '))
+    const text = texts.find((each) => each.length <= room) ?? ''
     const moved = sent.get(line)
     const both = [text, moved].filter(Boolean).join(' · ')
     if (both) notes.set(line, both.length <= room || !moved ? both : moved)

@@ -6,8 +6,8 @@ import msgspec
 
 from engine.trace import Op, Span, Trace
 
-_Key = tuple[str, Span | str | None, tuple[str, ...]]
-"""Function, place (module, span, or anywhere) and tensors that went in."""
+_Key = tuple[str, Span | str | None, tuple[str, ...], tuple[str | None, ...]]
+"""Function, place (module, span, or anywhere), tensors that went in, and the other arguments."""
 
 
 def with_reruns(trace: Trace) -> tuple[Op, ...]:
@@ -32,7 +32,10 @@ class _Reruns:
         """All of them."""
         made = list(self.trace.ops)
         before: int | None = None
+        running: str | None = None
         for index, op in enumerate(self.trace.ops):
+            if op.pass_id != running:
+                running, before = op.pass_id, None
             if op.pass_id is None:
                 for place in {op.module, op.span, None}:
                     self.first[self._key(op, place)].append(index)
@@ -49,7 +52,8 @@ class _Reruns:
         return tuple(made)
 
     def _original(self, op: Op, before: int | None) -> int | None:
-        """The op it repeats: the latest not repeated by this pass; without tensors, the one that came next then."""
+        """The op it repeats: of those that this pass has not repeated the next after the one repeated last, else the
+        latest; without tensors, the one that came next then."""
         place = op.module or op.span
         if op.pass_id is None or place is None:
             return None
@@ -59,11 +63,15 @@ class _Reruns:
             place = None
         found = self.first.get(self._key(op, place), ())
         if op.inputs:
-            return next((index for index in reversed(found) if (op.pass_id, index) not in self.taken), None)
+            left = [index for index in found if (op.pass_id, index) not in self.taken]
+            left = [index for index in left if self.trace.ops[index].span == op.span] or left
+            after = (index for index in left if before is not None and index > before)
+            return next(after, left[-1] if left else None)
         return next((index for index in found if before is not None and index == before + 1), None)
 
     def _key(self, op: Op, place: Span | str | None) -> _Key:
-        return op.function or op.name, place, tuple([self._standing(tensor) for tensor in op.inputs])
+        inputs = tuple([self._standing(tensor) for tensor in op.inputs])
+        return op.function or op.name, place, inputs, tuple([argument.text for argument in op.arguments])
 
     def _identity(self, tensor: str) -> str:
         return self.identities.get(tensor, tensor)

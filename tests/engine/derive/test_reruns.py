@@ -34,6 +34,21 @@ def test_each_op_that_is_run_again_names_the_first(reentrant: bool) -> None:
     assert [op.rerun_of for op in made if op.pass_id] == [made[2].id, made[1].id, made[0].id]
 
 
+@pytest.mark.parametrize("first, second", [("x.triu()", "x.triu(1)"), ("x.exp()", "x.exp()"), ("2 * x", "x * 2")])
+def test_two_calls_of_one_kind_on_one_input_are_told_apart(first: str, second: str) -> None:
+    trace = record(
+        HEAD + "class Part(nn.Module):\n    def forward(self, x):\n"
+        f"        b = {first} + {second}.sin()\n        return x * b\nseg = Part()\n"
+        "x = torch.ones(3, 3, requires_grad=True)\n"
+        "y = checkpoint(seg, checkpoint(seg, x, use_reentrant=False), use_reentrant=False)\ny.sum().backward()\n"
+    )
+    ops = [op for op in trace.ops if op.pass_id is None][1:-1]
+    again = [op.rerun_of for op in trace.ops if op.pass_id]
+    half = len(ops) // 2
+    ways = [[op.id for op in ops[half:]], [op.id for op in ops[:half]]]
+    assert [again[: len(again) // 2], again[len(again) // 2 :]] == [way[: len(again) // 2] for way in ways]
+
+
 def test_modules_in_segments() -> None:
     trace = record(
         HEAD + "net = nn.Sequential(*[nn.Sequential(nn.Linear(4, 4), nn.ReLU()) for _ in range(4)])\n"

@@ -73,7 +73,7 @@ def _side(run: TraceIndex) -> Side:
         depth=depth(trace.nodes),
         passes=len(passes),
         loss=loss_of(last, run.tensors) if last else None,
-        root=root.names[0] if root and root.names else None,
+        root=run.name(root.id) or run.code.excerpt(maker.span) if root and (maker := run.maker.get(root.id)) else None,
         failure=failure.type if failure else None,
         failure_line=failure.span.line if failure and failure.span else None,
     )

@@ -4,7 +4,7 @@ import { load } from '../fixtures/load'
 import { words } from '../words/bundled'
 import { TraceIndex } from './trace-index'
 import {
-  axesOf, coursesOf, curveOf, gridUnder, handCourse, lossesOf, lossLines, pathOf, rateOf, rowsOf, stepShown,
+  axesOf, coursesOf, curveOf, gridUnder, handCourse, hasOneLossEach, lossesOf, lossLines, pathOf, rateOf, rowsOf, stepShown,
 } from './training'
 
 // Two optimizers from the same start on f(w) = w²: SGD with lr 0.1 gives 2 → 1.6 → 1.28, worked out by hand; with
@@ -167,6 +167,10 @@ describe('courses', () => {
     const [plain, heavy] = coursesOf(both)
     expect(lossesOf(plain!, curveOf(both.trace))[0]).toBe(4)
     expect(lossesOf(heavy!, curveOf(both.trace))).toEqual([4, 2.56])
+    const curve = curveOf(both.trace)
+    expect(hasOneLossEach(both, coursesOf(both), curve)).toBe(true)
+    const halves = curve.map((point) => ({ ...point, number: point.number - 0.5 }))
+    expect(hasOneLossEach(both, coursesOf(both), [...halves, ...curve])).toBe(false)
   })
 })
 

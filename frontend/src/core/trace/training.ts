@@ -266,6 +266,14 @@ export function lossesOf(course: Course, curve: readonly Point[]): (number | nul
   return course.steps.map((step) => byNumber.get(step.number) ?? null)
 }
 
+/** Whether each step follows one loss of its own: of a step after several backward passes none of them is the loss. */
+export function hasOneLossEach(index: TraceIndex, courses: readonly Course[], curve: readonly Point[]): boolean {
+  const used = new Set(courses.flatMap(({ steps }) => steps.map(({ number }) => number)))
+  const last = Math.max(...used)
+  return curve.every(({ number, pass, loss }) =>
+    loss === null || number > last || used.has(number) || index.passes.get(pass ?? '')?.kind !== 'backward')
+}
+
 /** Learning rate of a parameter group at a step, when the settings say one. */
 export function rateOf(update: Update, group = 0): number | null {
   const rate = Number(update.settings?.[group]?.lr)

@@ -227,10 +227,12 @@ class _Engine:
     def _reductions(self, event: ev.Visited, node: ev.NodeSeen) -> tuple[Reduction, ...]:
         """Gradients that were summed over the axes of a broadcast before they left."""
         shape = node.outputs[0][0] if len(node.outputs) == 1 and node.type != "CopySlices" else None
+        entered = self.recorded.tensors.get(event.entered[0]) if event.entered else None
+        is_whole = entered is not None and entered.shape == shape  # `vmap` hides an axis of what it computes with
         found = []
         for slot, gradient in enumerate(event.left):
             seen = self.recorded.tensors.get(gradient)
-            if seen is None or seen.shape == shape or seen.contents == "unreadable":
+            if seen is None or seen.shape == shape or (seen.contents == "unreadable" and not is_whole):
                 continue
             outputs = tuple([shape for shape, _, _ in node.outputs])
             before = shape_before(node.type, slot, outputs, self._written(node))

@@ -49,6 +49,9 @@ test('what worked inside a call is told by the module that it ended or by its ow
   const nameless = { ...index.tensor(ops[3]!.outputs[0])!, names: [], identity: null }
   expect(nameOf(index, nameless)).toBe('net.0(…)')
   expect(nameOf(new TraceIndex(trace), nameless)).not.toContain('net.0')
+  const turned = { ...ops[3]!, name: 'requires_grad_', inside: true, inputs: ops[3]!.outputs }
+  const leaf = new TraceIndex({ ...trace, ops: ops.map((op, at) => (at === 3 ? turned : op)) })
+  expect(nameOf(leaf, nameless)).toBe('')
 })
 
 test('more truth values or whole numbers than are listed have no norm worth telling, but type and shape', () => {

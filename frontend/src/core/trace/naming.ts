@@ -50,7 +50,8 @@ export function nameOf(index: TraceIndex, tensor: Tensor | undefined): string {
   const named = called && !called.startsWith('self.') ? called : (memberName(index, tensor) ?? called)
   if (named) return named
   const made = index.producer(tensor.id)
-  if (made) return codeOf(index, made)
+  const isTurned = made?.inside && made.inputs.includes(tensor.id) // a leaf that `torch.func` made of what it was given
+  if (made && !isTurned) return codeOf(index, made)
   return tensor.role === 'constant' || tensor.role === 'seed' ? brief(tensor) : ''
 }
 

@@ -4,7 +4,8 @@ import { load } from '../fixtures/load'
 import { words } from '../words/bundled'
 import { TraceIndex } from './trace-index'
 import {
-  axesOf, coursesOf, curveOf, gridUnder, handCourse, hasOneLossEach, lossesOf, lossLines, pathOf, rateOf, rowsOf, stepShown,
+  axesOf, coursesOf, curveOf, gridUnder, handCourse, hasOneLossEach, lossesOf, lossLines, pathOf, rateOf, ratesOf,
+  rowsOf, stepShown,
 } from './training'
 
 // Two optimizers from the same start on f(w) = w²: SGD with lr 0.1 gives 2 → 1.6 → 1.28, worked out by hand; with
@@ -179,6 +180,21 @@ test('rates are read as Python prints them', () => {
   expect(rateOf(plain!.steps[0]!.update)).toBe(0.1)
   expect(rateOf({ id: 'u', kind: 'step', changes: [] })).toBeNull()
   expect(rateOf({ id: 'u', kind: 'step', changes: [], settings: [{ lr: 'tensor(0.1)' }] })).toBeNull()
+})
+
+test('rates that change are told by group where groups differ', () => {
+  const [course] = coursesOf(both)
+  const of = (...rates: string[][]) =>
+    ratesOf({
+      ...course!, steps: rates.map((all, number) => ({
+        ...course!.steps[0]!, number, update: { ...course!.steps[0]!.update, settings: all.map((lr) => ({ lr })) },
+      })),
+    }).map(({ group, points }) => [group, ...points.map(({ y }) => y)])
+  expect(of(['0.5'], ['0.5'])).toEqual([])
+  expect(of(['0.5', '0.5'], ['0.1', '0.1'])).toEqual([[null, 0.5, 0.1]])
+  expect(of(['0.5', '0.2'], ['0.1', '0.2'])).toEqual([[0, 0.5, 0.1]])
+  expect(of(['0.5', '0.2'], ['0.1', '0.1'])).toEqual([[0, 0.5, 0.1], [1, 0.2, 0.1]])
+  expect(of([])).toEqual([])
 })
 
 test('state stands with its parameter; state of none stands alone', () => {

@@ -280,6 +280,22 @@ export function rateOf(update: Update, group = 0): number | null {
   return update.settings?.[group]?.lr !== undefined && Number.isFinite(rate) ? rate : null
 }
 
+/** The learning rates of an optimizer that change, of each parameter group where they differ. */
+export function ratesOf({ label, steps }: Course): { label: string; group: number | null; points: Rate[] }[] {
+  const groups = Math.max(...steps.map(({ update }) => update.settings?.length ?? 0))
+  const all = Array.from({ length: groups }, (_, group) =>
+    steps.map(({ number, update }) => ({ x: number, y: rateOf(update, group), kept: true })))
+  const areOne = all.every((points) => points.every(({ y }, at) => y === all[0]![at]!.y))
+  return all.slice(0, areOne ? 1 : groups).flatMap((points, group) =>
+    points.some(({ y }) => y !== null && y !== points[0]!.y) ? [{ label, group: areOne ? null : group, points }] : [])
+}
+
+interface Rate {
+  x: number
+  y: number | null
+  kept: boolean
+}
+
 /** One parameter in an optimizer's step: its values, the gradient used, what is kept for it. */
 export interface Row {
   name: string

@@ -82,3 +82,13 @@ y = checkpoint(lambda x: x.exp().sin(), x, use_reentrant=False)
     ops = {op.id: op.name for op in trace.ops}
     told = [ops.get(step.op or "", step.kind) for step in trace.timeline if step.pass_id is not None]
     assert told.index("sum") < told.index("exp")
+
+
+def test_sums_over_a_broadcast_are_told_inside_torch_func_and_not_where_vmap_hides_an_axis() -> None:
+    trace = record(
+        "import torch\nfrom torch.func import grad, vmap\nb, x = torch.ones(1), torch.ones(3, 2)\n"
+        "grad(lambda b: (x.sum(1) * b).sum())(b)\nvmap(grad(lambda b, row: (row * b).sum()))(torch.ones(3, 2), x)\n"
+    )
+    first, second = trace.passes
+    assert [(one.slot, one.axes, one.shape) for visit in first.visits for one in visit.reduced] == [(1, (0,), (3,))]
+    assert [one for visit in second.visits for one in visit.reduced] == []

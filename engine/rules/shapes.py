@@ -30,7 +30,7 @@ SHAPES: list[Rule] = [
          zh="梯度放回切片的位置，其余是 0。", en="The gradient is put back into the slice, zeros elsewhere."),
     Rule("SliceBackward0", f("slice", x, Symbol("start"), Symbol("end"), Symbol("step")),
          {"self": f("put_slice", g, dim, Symbol("start"), Symbol("end"), Symbol("step"))}, variant="step",
-         zh="梯度放回每隔几个取出的位置，其余是 0。",
+         zh="梯度放回按步长取出的那些位置，其余是 0。",
          en="The gradient is put back at the places that were taken step by step, zeros elsewhere."),
     Rule("IndexBackward0", f("index", x, Symbol("indices")), {"self": f("put_add", g, Symbol("indices"))},
          letters={**UNARY, "indices": "i"},

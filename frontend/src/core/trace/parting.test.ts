@@ -23,6 +23,12 @@ test('where printed text parts, a line that is missing is told so and one that g
   )
 })
 
+test('values do not agree where tensors of one name end differently', () => {
+  const named = (verdict: string) => told({ tensors: [{ name: 'w', value: { verdict } }] } as never, 'en').join()
+  expect(named('rounding')).toContain('agree')
+  expect(named('value')).not.toContain('agree')
+})
+
 test('where graphs part, only what gradients go to is listed', () => {
   const ofType = (type: string) => index.trace.nodes.find((node) => node.type === type)!.op!
   const graph = { here: ofType('MulBackward0'), there: ofType('MulBackward0'), line: 14, line_there: 14 }

@@ -2,7 +2,7 @@
 
 import type { Comparison, Op, Split, Tensor } from '../../api/types'
 import type { Words } from '../words/sentences'
-import { areStrangers, inWords } from './comparisons'
+import { areStrangers, inWords, isBeyondRounding } from './comparisons'
 import { briefValue, codeAt, nodeName, tensorName, typeAndName } from './naming'
 import type { TraceIndex } from './trace-index'
 
@@ -69,7 +69,10 @@ class Parting {
 
   private values(value: Split | null | undefined): Said[] {
     const { b, here, told } = this
-    if (!value) return (told.matched ?? 0) > 0 && told.differs ? [[0, this.t('compare.values_same', { b })]] : []
+    if (!value) {
+      const differ = (told.tensors ?? []).some((row) => isBeyondRounding(row.value ?? null))
+      return (told.matched ?? 0) > 0 && told.differs && !differ ? [[0, this.t('compare.values_same', { b })]] : []
+    }
     if (!value.tensor_here) return []
     const line = this.lines(value) + this.turn(here.op(value.here))
     const name = tensorName(here, here.tensor(value.tensor_here))

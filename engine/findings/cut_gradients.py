@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from engine.findings.diagnosis import UNKNOWN, Diagnosis, by_number, line, near, says, walk
+from engine.findings.optimizers import receiver
 from engine.findings.unrecorded import cut_by_checkpoint, is_off_in_library, lost_influence, switched
 from engine.findings.ways import (
     Cut,
@@ -16,7 +17,7 @@ from engine.findings.ways import (
     starved_leaves,
     wanting_leaves,
 )
-from engine.ops import MAKES_LEAF
+from engine.ops import COPIES, DETACHES, MAKES_LEAF, READS
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, keyword, names_read
 from engine.trace import Finding, Op, Pass, Span
@@ -36,6 +37,45 @@ def cut_gradients(diagnosis: Diagnosis) -> Iterator[Finding]:
     yield from told
     if lost is not None and not any(UNKNOWN not in finding.parameters.values() for finding in told):
         yield from [*_untracked(diagnosis, lost)] or _lost(diagnosis, lost)
+
+
+def leaves_behind_gradients(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """What an optimizer holds and no pass ever reaches, since all ways to it lead through an `autograd.grad` without
+    `create_graph=True`: the hyperparameter of an inner training."""
+    waiting = starved_leaves(diagnosis) & diagnosis.held if diagnosis.given_by else set()
+    told: set[Span | None] = set()
+    for root in (root.tensor for ended in diagnosis.passes_by_place.values() for root in ended[-1].roots if waiting):
+        for tensor in near([root or ""], lambda at: _made_with_graph(diagnosis, at)):
+            pass_ = diagnosis.given_by.get(diagnosis.identity(tensor))
+            if pass_ is None or pass_.create_graph or pass_.span in told:
+                continue
+            nodes = diagnosis.reached_from(each.node for each in pass_.roots if each.node is not None)
+            leaves = waiting & {diagnosis.identity(diagnosis.nodes[node].variable or "") for node in nodes}
+            told |= {pass_.span}
+            if leaves:
+                yield _cut_by_gradient(diagnosis, pass_, sorted(leaves, key=by_number))
+
+
+def _made_with_graph(diagnosis: Diagnosis, tensor: str) -> tuple[str, ...]:
+    """What a tensor was made from where all that takes part in a gradient is recorded."""
+    maker = diagnosis.maker.get(tensor)
+    is_cut = maker is None or maker.grad_mode != "grad" or maker.name in (*READS, *COPIES, *DETACHES)
+    return () if is_cut or maker is None else maker.inputs
+
+
+def _cut_by_gradient(diagnosis: Diagnosis, pass_: Pass, leaves: Sequence[str]) -> Finding:
+    call, code = diagnosis.code.call_at(pass_.span), diagnosis.code
+    step = next(step for step in diagnosis.steps if leaves[0] in diagnosis.held_by(step))
+    is_said = call is None or not call.args or keyword(call, "create_graph") is not None
+    return diagnosis.warning(
+        "cut_by_gradient",
+        pass_.span,
+        tensors=leaves,
+        fix=() if is_said or call is None else (code.argument_added(call, "create_graph=True"),),
+        leaf=diagnosis.say_all(leaves),
+        optimizer=receiver(diagnosis, step) or step.optimizer or "",
+        step_line=line(step.span),
+    )
 
 
 def _told(diagnosis: Diagnosis) -> Iterator[Finding]:

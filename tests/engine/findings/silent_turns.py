@@ -360,6 +360,37 @@ for _ in range(3):
     xt = (1 - t) * z + t * x
     loss = F.mse_loss(flow(xt, t), x - z)
 {STEP}""", (("(1 - t) * z + t * x", "(1 - t[:, None]) * z + t[:, None] * x"),)),
+    Pair("cut_by_gradient", 10, """x, y, held_x, held_y = torch.randn(12, 3), torch.randn(12), torch.randn(6, 3), torch.randn(6)
+decay = torch.zeros(3, requires_grad=True)
+tuner = torch.optim.Adam([decay], lr=0.1)
+for _ in range(3):
+    w = torch.zeros(3, requires_grad=True)
+    for _ in range(4):
+        g = torch.autograd.grad((x @ w - y).pow(2).mean() + (decay.exp() * w ** 2).sum(), [w])[0]
+        w = w - 0.1 * g
+    loss = (held_x @ w - held_y).pow(2).mean()
+    tuner.zero_grad(); loss.backward(); tuner.step()
+""", (("[w])", "[w], create_graph=True)"),)),
+    Pair("cut_by_gradient", 14, """class Weigher(nn.Module):
+    def __init__(self, count):
+        super().__init__()
+        self.scores = nn.Parameter(torch.zeros(count))
+    def forward(self, losses):
+        return (self.scores.softmax(0) * losses).sum()
+net, weigher = nn.Linear(3, 1), Weigher(8)
+opts = [torch.optim.SGD(each.parameters(), lr=0.1) for each in (net, weigher)]
+def look_ahead(x, y):
+    each = (net(x) - y).pow(2).squeeze(1)
+    found = torch.autograd.grad(weigher(each), tuple(net.parameters()))
+    return [p - 0.1 * g for p, g in zip(net.parameters(), found)]
+x, y = torch.randn(8, 3), torch.randn(8, 1)
+for _ in range(4):
+    weight, bias = look_ahead(x, y)
+    loss = F.mse_loss(F.linear(x[:4], weight, bias), y[:4])
+    for opt in opts: opt.zero_grad()
+    loss.backward()
+    for opt in opts: opt.step()
+""", (("tuple(net.parameters()))", "tuple(net.parameters()), create_graph=True)"),)),
 )  # fmt: skip
 ALSO_RIGHT = (
     ("ratio_of_one", POLICY.replace("log_prob(states, actions).detach()", "new.detach()")),
@@ -415,6 +446,29 @@ for _ in range(3):
 for _ in range(8):
     scale = v.sqrt().add_(1e-8)
 print(scale)
+""",
+    ),
+    (
+        "cut_by_gradient",
+        """# the weights of the terms are learnt by a loss of their own
+net, gains = nn.Linear(3, 2), torch.zeros(2, requires_grad=True)
+opt, other = torch.optim.SGD(net.parameters(), lr=0.1), torch.optim.SGD([gains], lr=0.1)
+for _ in range(3):
+    x = torch.randn(6, 3)
+    found = torch.autograd.grad((gains.exp() * net(x).pow(2).mean(0)).sum(), tuple(net.parameters()))
+    fast = [p - 0.1 * g for p, g in zip(net.parameters(), found)]
+    opt.zero_grad(); F.linear(x, *fast).pow(2).mean().backward(); opt.step()
+    other.zero_grad(); (gains - net(x).detach().abs().mean(0)).pow(2).sum().backward(); other.step()
+""",
+    ),
+    (
+        "cut_by_gradient",
+        """# what the step holds is no part of what was differentiated
+net, at, spare = nn.Linear(3, 1), torch.zeros(4, 3, requires_grad=True), torch.zeros(3, requires_grad=True)
+opt = torch.optim.SGD([*net.parameters(), spare], lr=0.1)
+for _ in range(3):
+    slope, = torch.autograd.grad(net(at).sum(), at)
+    opt.zero_grad(); net(at + 0.1 * slope.sign()).pow(2).mean().backward(); opt.step()
 """,
     ),
 )

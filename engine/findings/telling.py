@@ -18,6 +18,7 @@ CUTS = (
 _THROWN_OFF = tuple("diverged grows_without_end uphill steps_too_long step_without_zero_grad clip_after_step".split())
 CAUSES = {
     "step_moves_nothing": (*CUTS, "zero_grad_before_step", "not_in_optimizer"),
+    "ends_in_new_leaf": CUTS,
     "cut_by_integer": ("taken_straight_through",),
     "view_for_permute": ("batch_cut_anew",),
     "not_in_optimizer": ("parameter_made_in_forward", "optimizer_holds_others"),

@@ -51,7 +51,8 @@ def idle_steps(diagnosis: Diagnosis) -> Iterator[Finding]:
         elif not since and not any(_passes_since(diagnosis, turn) for turn in idle if turn.wasted is None):
             yield _no_backward(diagnosis, idle[0].step, always=always)
         elif always:
-            yield _moves_nothing(diagnosis, idle[-1], _passes_since(diagnosis, idle[-1]) or since)
+            told = next((turn for turn in reversed(idle) if _is_recorded(diagnosis, turn)), idle[-1])
+            yield _moves_nothing(diagnosis, told, _passes_since(diagnosis, told) or since)
 
 
 def _turns(diagnosis: Diagnosis) -> list[list[_Turn]]:
@@ -104,6 +105,11 @@ def _passes_since(diagnosis: Diagnosis, turn: _Turn) -> list[Pass]:
     """The passes between a step and the one before it."""
     end = diagnosis.update_step[turn.step.id]
     return [pass_ for pass_ in diagnosis.trace.passes if turn.begin < diagnosis.pass_step.get(pass_.id, -1) < end]
+
+
+def _is_recorded(diagnosis: Diagnosis, turn: _Turn) -> bool:
+    """Whether it is known what its passes began at: of a long loop the last turns may be without their ops."""
+    return any(root.tensor in diagnosis.maker for pass_ in _passes_since(diagnosis, turn) for root in pass_.roots)
 
 
 def _zeroed_too_early(diagnosis: Diagnosis, step: Update, wasted: Wasted) -> Finding:

@@ -191,7 +191,7 @@ def _finding(diagnosis: Diagnosis, found: Cut, told: _Told) -> Finding:
         name=told.name or diagnosis.say(leaves[0]),
         op=cut.name,
         **({} if told.code == "leaf_recreated" else {"code": diagnosis.code.excerpt(cut.span)}),
-        value=diagnosis.say(cut.inputs[0]) if cut.inputs else "",
+        value=diagnosis.say(cut.inputs[0]) if cut.inputs and told.code != "leaf_recreated" else "",
         dtype=next(iter(dtypes), ""),
         decorator=told.decorator,
         **(switched(diagnosis, cut) if told.code == "cut_by_no_grad" else {}),
@@ -210,7 +210,8 @@ def _is_off_around(diagnosis: Diagnosis, cut: Op) -> bool:
 
 
 def _kept(diagnosis: Diagnosis, cut: Op) -> Edits:
-    """The tensor itself in place of `t.detach().requires_grad_()`."""
+    """The tensor itself in place of `t.detach().requires_grad_()`, and `torch.stack(those)` in that of
+    `torch.tensor(those, requires_grad=True)`."""
     code = diagnosis.code
     call = code.call_at(cut.span)
     method = code.parents.get(call) if call is not None else None
@@ -221,6 +222,10 @@ def _kept(diagnosis: Diagnosis, cut: Op) -> Edits:
             ast.Call() as whole,
         ):
             return (code.replace(whole, code.text(inner)),)
+        case ast.Call(args=[inner, *_]) as made, _, _ if cut.name == "tensor" and cut.arguments[0].tensors:
+            shapes = {diagnosis.tensors[given].shape for given in cut.inputs if given in diagnosis.tensors}
+            word = {(): "stack", (1,): "cat"}.get(shapes.pop(), "") if len(shapes) == 1 else ""
+            return (code.replace(made, f"torch.{word}({code.text(inner)})"),) if word else ()
     return ()
 
 

@@ -391,6 +391,14 @@ for _ in range(4):
     loss.backward()
     for opt in opts: opt.step()
 """, (("tuple(net.parameters()))", "tuple(net.parameters()), create_graph=True)"),)),
+    Pair("leaf_recreated", 9, f"""net = nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    rows = [net(row).squeeze() for row in torch.randn(5, 3)]
+    rows = rows[1:]
+    errors = torch.tensor(rows, requires_grad=True)
+    loss = errors.pow(2).mean()
+{STEP}""", (("torch.tensor(rows, requires_grad=True)", "torch.stack(rows)"),)),
 )  # fmt: skip
 ALSO_RIGHT = (
     ("ratio_of_one", POLICY.replace("log_prob(states, actions).detach()", "new.detach()")),

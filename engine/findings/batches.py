@@ -34,6 +34,8 @@ HELD_AGAINST = (*COMPARING, "sub", "rsub")
 KEEPS_ROWS = (PASSING | DECIDES | frozenset("sigmoid softmax long int cpu detach".split())) - {"topk"}
 """Ops that leave each row at its place."""
 SEEDING = ("seed", "set_state", "setstate", "RandomState", "default_rng", "Random")
+PAIRING = ("TensorDataset", "train_test_split")
+"""Calls that take the rows of several arrays for ones that belong together."""
 KEEPS_PLACES = KEEPS_ROWS | frozenset("embedding linear dropout transpose permute float".split())
 """Ops that leave the sequences of a batch in their order too."""
 TURNS = frozenset("flip fliplr flipud rot90".split())
@@ -142,30 +144,88 @@ def shuffled_apart(diagnosis: Diagnosis) -> Iterator[Finding]:
         )
 
 
+class _Shuffle(NamedTuple):
+    """What put the rows of an array into a random order, and the call that drew it."""
+
+    name: str
+    statement: ast.stmt | None
+    draw: ast.Call
+    is_picked: bool = False
+    """They were picked by an order of their own, and not moved where they are."""
+
+
 def shuffled_by_numpy(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """`np.random.shuffle(images)` and then `np.random.shuffle(labels)`, which are handed over together or meet in a
-    loss."""
+    """`np.random.shuffle(images)` and then `np.random.shuffle(labels)`, or each indexed with a `permutation` of its
+    own, which are handed over together or meet in a loss."""
     code = diagnosis.code
-    shuffles = [call for call in code.calls if called(call) == "shuffle" and len(plain_names(call.args)) == 1]
-    for first, second in pairwise(sorted(shuffles, key=lambda call: call.lineno)):
-        one, other = dotted(first.args[0]), dotted(second.args[0])
-        statements = [code.statement(call) for call in (first, second)]
-        if one == other or not code.follows(*statements) or not diagnosis.has_run(second):
+    for first, second in pairwise(sorted(_shuffles(diagnosis), key=lambda each: each.draw.lineno)):
+        one, other = first.name, second.name
+        is_later = first.statement is second.statement or code.follows(first.statement, second.statement)
+        if one == other or first.draw is second.draw or not is_later or not diagnosis.has_run(second.draw):
             continue
-        between = [call for call in code.calls if first.lineno <= call.lineno <= second.lineno]
-        is_seeded = any(called(call) in SEEDING for call in between)
-        later = (call for call in code.calls if call.lineno > second.lineno)
+        last = second.statement.lineno if second.statement is not None else 0
+        later = [call for call in code.calls if call.lineno > last]
+        if first.is_picked or second.is_picked:  # as rows to train with and rows to test with are, in one call
+            later = [call for call in later if called(call) in PAIRING]
         meet = any({one, other} <= {*names_read(call)} for call in later)
-        if not is_seeded and (meet or _are_held_together(diagnosis, one, other, second)):
+        if not _is_same_draw(diagnosis, first, second) and (
+            meet or _are_held_together(diagnosis, one, other, second.draw)
+        ):
+            draws = (first.draw, second.draw)
+            begin, end = draws if code.statement(draws[0]) is code.statement(draws[1]) else map(code.statement, draws)
             yield diagnosis.warning(
                 "shuffled_by_numpy",
-                second,
+                end,
                 name=one,
                 other=other,
-                first=code.short(first),
-                first_line=str(first.lineno),
-                code=code.short(second),
+                first=code.short(begin) if begin is not None else "",
+                first_line=line(code.span(first.draw)),
+                code=code.short(end) if end is not None else "",
             )
+
+
+def _shuffles(diagnosis: Diagnosis) -> Iterator[_Shuffle]:
+    code = diagnosis.code
+    for call in code.calls:
+        if called(call) == "shuffle" and len(plain_names(call.args)) == 1:
+            yield _Shuffle(dotted(call.args[0]), code.statement(call), call)
+    for binding in code.bindings:
+        for target, value in assigned(binding):
+            match value:
+                case ast.Subscript(value=rows, slice=ast.Tuple(elts=[order, *_]) | order):
+                    draw = diagnosis.value_of(dotted(order)) if isinstance(order, ast.Name) else order
+                case ast.Call(args=[rows]):
+                    draw = value
+                case _:
+                    continue
+            if isinstance(draw, ast.Call) and called(draw) == "permutation" and dotted(target) and dotted(rows):
+                yield _Shuffle(dotted(target), binding, draw, is_picked=True)
+
+
+def _is_same_draw(diagnosis: Diagnosis, *shuffles: _Shuffle) -> bool:
+    """Whether two orders may be the same one: each drawn by a generator that was given the same seed."""
+    first, second = (_seeding(diagnosis, each.draw) for each in shuffles)
+    if first is second:
+        return False
+    told = [[diagnosis.code.text(given) for given in each.args] for each in (first, second) if each is not None]
+    is_known = len(told) == 2 and all(map(_is_number, told[0] + told[1]))
+    return not is_known or told[0] == told[1]
+
+
+def _is_number(text: str) -> bool:
+    return number(text) is not None
+
+
+def _seeding(diagnosis: Diagnosis, draw: ast.Call) -> ast.Call | None:
+    """The call that made the generator of a draw, or else the last one above it that seeded one."""
+    source = draw.func.value if isinstance(draw.func, ast.Attribute) else None
+    made = (
+        source if isinstance(source, ast.Call) else diagnosis.value_of(dotted(source)) if source is not None else None
+    )
+    if isinstance(made, ast.Call) and called(made) in SEEDING:
+        return made
+    above = (each for each in diagnosis.code.calls if called(each) in SEEDING and each.lineno <= draw.lineno)
+    return max(above, key=lambda each: each.lineno, default=None)
 
 
 def _are_held_together(diagnosis: Diagnosis, one: str, other: str, after: ast.Call) -> bool:
@@ -189,10 +249,17 @@ def _made_of_array(diagnosis: Diagnosis, name: str, after: ast.Call) -> set[str]
     names, function = {name}, code.function(after)
     for binding in code.bindings:
         if binding.lineno > after.lineno and code.function(binding) is function:
-            names |= {dotted(target) for target, value in assigned(binding) if names & {*names_read(value)}} - {""}
+            names |= {dotted(target) for target, value in assigned(binding) if names & _rows_read(value)} - {""}
     calls = ((op, code.call_at(op.span)) for op in diagnosis.trace.ops if not op.inputs)
     below = ((op, call) for op, call in calls if call is not None and call.lineno > after.lineno)
-    return {op.id for op, call in below if names & {*names_read(call)}}
+    return {op.id for op, call in below if names & _rows_read(call)}
+
+
+def _rows_read(node: ast.AST) -> set[str]:
+    """The names that an expression reads more of than their lengths."""
+    sizes = (each for each in ast.walk(node) if isinstance(each, ast.Call) and called(each) == "len")
+    counted = {inner for size in sizes for inner in ast.walk(size)}
+    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and each not in counted}
 
 
 def repeated_apart(diagnosis: Diagnosis) -> Iterator[Finding]:

@@ -620,6 +620,36 @@ def train(net, rows, wanted, rounds=2):
 rows = np.random.randn(8, 2).astype("float32")
 train(nn.Linear(2, 1), rows, rows.sum(1, keepdims=True))
 """, (("        np.random.shuffle(rows)\n", ""), ("net(given), torch.tensor(aim)", "net(given), net(torch.tensor(aim).repeat(1, 2))"))),
+    Pair("shuffled_by_numpy", 8, """import numpy as np
+rng = np.random.default_rng(1)
+rows = np.concatenate([rng.standard_normal((20, 3)) + at for at in range(3)])
+kinds = np.repeat(np.arange(3), 20)
+rows, kinds = rows[rng.permutation(len(rows))], kinds[rng.permutation(len(kinds))]
+part = int(0.8 * len(rows))
+x, y = torch.tensor(rows[:part]).float(), torch.tensor(kinds[:part])
+net = nn.Linear(3, 3)
+for _ in range(2):
+    F.cross_entropy(net(x), y).backward()
+""", (("= rows[rng.permutation(len(rows))], kinds[rng.permutation(len(kinds))]", "= (lambda at: (rows[at], kinds[at]))(rng.permutation(len(rows)))"), ("kinds[rng.permutation(len(kinds))]\n", "kinds\n"))),
+    Pair("shuffled_by_numpy", 8, """import numpy as np
+given = np.random.randn(40, 3)
+wanted = given.sum(1, keepdims=True)
+first = np.random.permutation(40)
+second = np.random.permutation(40)
+rows, aims = given[first], wanted[second]
+data = torch.from_numpy(rows).float(), torch.from_numpy(aims).float()
+net = nn.Linear(3, 1)
+F.mse_loss(net(data[0]), data[1]).backward()
+""", (("wanted[second]", "wanted[first]"), ("second = np.random.permutation(40)", "second = first"))),
+    Pair("shuffled_by_numpy", 9, """import numpy as np
+given = np.random.randn(40, 3)
+wanted = given.sum(1, keepdims=True)
+np.random.seed(3)
+np.random.shuffle(given)
+np.random.RandomState(4).shuffle(wanted)
+rows, aims = torch.from_numpy(given).float(), torch.from_numpy(wanted).float()
+F.mse_loss(nn.Linear(3, 1)(rows), aims).backward()
+""", (("np.random.RandomState(4)", "np.random.RandomState(3)"), ("np.random.RandomState(4).", "np.random.seed(3); np.random."), ("(4)", "(None)"))),
     Pair("returns_backwards", 14, """policy = nn.Linear(4, 2)
 opt = torch.optim.Adam(policy.parameters(), lr=0.01)
 for episode in range(2):
@@ -1096,6 +1126,31 @@ lin, gate = nn.Linear(3, 4), nn.Linear(3, 4)
 x = torch.randn(9, 3)
 WithLoss.apply(lin(x), gate(x).softmax(1).mean(0).pow(2).sum()).pow(2).mean().backward()
 """),
+    (
+        "shuffled_by_numpy",
+        """import numpy as np
+one, other = np.random.default_rng(3), np.random.default_rng(3)
+given = np.random.randn(40, 3)
+wanted = given.sum(1, keepdims=True)
+given = one.permutation(given)
+wanted = other.permutation(wanted)
+rows, aims = torch.from_numpy(given).float(), torch.from_numpy(wanted).float()
+F.mse_loss(nn.Linear(3, 1)(rows), aims).backward()
+# rows to train with and rows to test with, each with their answers
+order = np.random.permutation(40)
+given, wanted = given[order], wanted[order]
+kept, asked = np.random.randn(20, 3), np.random.randn(20, 1)
+turn = np.random.permutation(20)
+kept, asked = kept[turn], asked[turn]
+print(len((given, wanted, kept, asked)), max(len(wanted), len(kept)))
+# two sets that do not belong together
+here, there = np.random.randn(40, 3), np.random.randn(40, 3)
+mine, theirs = here[np.random.permutation(40)], there[np.random.permutation(40)]
+net = nn.Linear(3, 1)
+print(len(list(zip(mine, theirs))))
+(net(torch.tensor(mine).float()).mean() - net(torch.tensor(theirs).float()).mean()).backward()
+""",
+    ),
 )  # fmt: skip
 NEAR_MISSES = (
     *((pair.code, pair.program.replace(wrong, right)) for pair in PAIRS for wrong, right in pair.right),

@@ -4,11 +4,12 @@ wrong moment."""
 import ast
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from typing import NamedTuple
 
 from engine.findings.axes import PRODUCTS
 from engine.findings.diagnosis import (
+    LEAST_TURNS,
     RESETS,
     Diagnosis,
     argument,
@@ -25,7 +26,7 @@ from engine.findings.losses import ELEMENTWISE_LOSSES, LOSS_FUNCTIONS, LOSSES, P
 from engine.findings.uphill import squares_differences
 from engine.findings.zeroing import written_at
 from engine.ops import PASSES, READS
-from engine.program.names import keyword
+from engine.program.names import dotted, keyword
 from engine.program.spans import holds
 from engine.trace import Finding, Op, Pass, Span, Tensor
 
@@ -120,6 +121,73 @@ def terms_that_train_nothing(diagnosis: Diagnosis) -> Iterator[Finding]:
                     step_line=line(step.span),
                     moved=diagnosis.say_all(sorted(moved, key=by_number)),
                 )
+
+
+def terms_in_no_loss(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A single number that every turn of a training computes with its graph, and that no pass reaches: one that nothing
+    reads, or that a gradient taken with `create_graph=True` went into."""
+    code, told = diagnosis.code, set[str]()
+    steps = [code.statement_at(step.span) for step in diagnosis.steps[:1]]
+    loops = {loop for step in steps if step is not None for loop in code.loops(step)}
+    read = {node.id for node in code.nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+    bindings = [each for each in code.bindings if isinstance(each.targets[0], ast.Name) and len(each.targets) == 1]
+    taken = {read for given in diagnosis.escapes.values() for read in given} if bindings else set[str]()
+    named: dict[str, list[str]] = {}
+    for tensor in diagnosis.trace.tensors if bindings else ():
+        for name in tensor.names if tensor.grad_fn is not None else ():
+            named.setdefault(name, []).append(tensor.id)
+    for binding in reversed(bindings) if len(diagnosis.steps) >= LEAST_TURNS else ():
+        name = dotted(binding.targets[0])
+        terms = named.get(name, []) if not loops.isdisjoint(code.loops(binding)) else []
+        if len(terms) < LEAST_TURNS or not all(_is_left_out(diagnosis, term, taken) for term in terms):
+            continue
+        pass_ = _recorded(diagnosis, terms[0])
+        is_forgotten = name not in read and not name.startswith("_") and _belongs_to_loss(diagnosis, terms[0])
+        maker = diagnosis.maker.get(terms[0])
+        if maker is not None and (pass_ is not None or is_forgotten) and told.isdisjoint(terms):
+            told |= {*terms}
+            begin = diagnosis.op_step.get(maker.id, 0)
+            passes = [each for each in diagnosis.ended if each.kind == "backward"]
+            later = next((each for each in passes if diagnosis.pass_step.get(each.id, -1) > begin), None)
+            yield diagnosis.warning(
+                "term_in_no_loss",
+                binding,
+                tensors=terms[:1],
+                name=name,
+                is_read=str(int(name in read)),
+                is_recorded=str(int(pass_ is not None)),
+                grad_line=line(pass_.span) if pass_ is not None else "",
+                pass_line=line(later.span if later is not None else None),
+            )
+
+
+def _is_left_out(diagnosis: Diagnosis, term: str, taken: Set[str]) -> bool:
+    """Whether it is one number that no pass goes through, and with which, or with the reads of which, nothing is
+    computed that a pass goes through."""
+    node = diagnosis.tensors[term].grad_fn
+    if diagnosis.elements(term) != 1 or node is None or node.node in diagnosis.visited:
+        return False
+    takers = [taker for each in near([term], diagnosis.made_of) for taker in diagnosis.takers.get(each, ())]
+    return not any(diagnosis.reaches_a_pass(op) or op.in_place or op.id in taken for op in takers)
+
+
+def _recorded(diagnosis: Diagnosis, term: str) -> Pass | None:
+    """The gradient of what an optimizer moves that was recorded for the sake of a term."""
+    behind = map(diagnosis.identity, near([term], diagnosis.made_from))
+    given = (diagnosis.given_by[each] for each in behind if each in diagnosis.given_by)
+    kept = (each for each in given if each.create_graph)
+    return next((each for each in kept if not diagnosis.held.isdisjoint(_parameters_of(diagnosis, each))), None)
+
+
+def _belongs_to_loss(diagnosis: Diagnosis, term: str) -> bool:
+    """Whether it was made of parameters alone, or of results that a pass goes back through."""
+
+    def behind(tensor: str) -> tuple[str, ...]:
+        return () if diagnosis.is_parameter(tensor) else diagnosis.made_from(tensor)
+
+    made = list(near([term], behind))
+    is_reached = any(diagnosis.reaches_a_pass(diagnosis.maker[each]) for each in made if each in diagnosis.maker)
+    return is_reached or all(diagnosis.is_parameter(each) for each in made if not behind(each))
 
 
 def _reached(diagnosis: Diagnosis, tensor: str) -> set[str]:

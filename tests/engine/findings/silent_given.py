@@ -650,6 +650,47 @@ np.random.RandomState(4).shuffle(wanted)
 rows, aims = torch.from_numpy(given).float(), torch.from_numpy(wanted).float()
 F.mse_loss(nn.Linear(3, 1)(rows), aims).backward()
 """, (("np.random.RandomState(4)", "np.random.RandomState(3)"), ("np.random.RandomState(4).", "np.random.seed(3); np.random."), ("(4)", "(None)"))),
+    Pair("term_in_no_loss", 18, """net, judge = nn.Linear(2, 2), nn.Sequential(nn.Linear(2, 8), nn.Tanh(), nn.Linear(8, 1))
+opt = torch.optim.Adam(judge.parameters())
+def penalty(real, made):
+    share = torch.rand(len(real), 1)
+    at = (share * real + (1 - share) * made).requires_grad_(True)
+    slope, = torch.autograd.grad(judge(at).sum(), at, create_graph=True)
+    size = (slope.norm(dim=1) - 1).pow(2).mean()
+    return size
+seen = []
+for _ in range(4):
+    real = torch.randn(6, 2)
+    with torch.no_grad():
+        made = net(torch.randn(6, 2))
+    loss = judge(made).mean() - judge(real).mean()
+    too_steep = penalty(real, made)
+    opt.zero_grad(); loss.backward(); opt.step()
+    seen.append((loss.item(), too_steep.item()))
+print(seen[-1])
+""", (("loss.backward()", "(loss + 10 * too_steep).backward()"), ("    too_steep = penalty(real, made)\n", "    too_steep = penalty(real, made)\n    loss += too_steep\n"), ("create_graph=True)", "retain_graph=True)"))),
+    Pair("term_in_no_loss", 10, """encoder, decoder = nn.Linear(6, 4), nn.Linear(2, 6)
+opt = torch.optim.Adam([*encoder.parameters(), *decoder.parameters()])
+for _ in range(4):
+    x = torch.rand(8, 6)
+    mean, log_var = encoder(x).chunk(2, -1)
+    rebuilt = decoder(mean + torch.randn_like(mean) * (0.5 * log_var).exp())
+    divergence = -0.5 * (1 + log_var - mean ** 2 - log_var.exp()).sum(1).mean()
+    loss = F.mse_loss(rebuilt, x)
+    opt.zero_grad(); loss.backward(); opt.step()
+""", (("rebuilt, x)", "rebuilt, x) + divergence"), ("loss.backward(); opt.step()", "loss.backward(); opt.step(); print(divergence)"))),
+    Pair("term_in_no_loss", 11, """model = nn.Linear(5, 1)
+opt = torch.optim.SGD(model.parameters(), lr=0.1)
+def small(net):
+    return sum(p.abs().sum() for p in net.parameters())
+x, y = torch.randn(12, 5), torch.randn(12, 1)
+for _ in range(3):
+    error = F.mse_loss(model(x), y)
+    sparsity = 0.01 * small(model)
+    opt.zero_grad()
+    error.backward()
+    opt.step()
+""", (("error.backward()", "(error + sparsity).backward()"), ("    opt.step()", "    opt.step()\n    print(float(sparsity))"))),
     Pair("returns_backwards", 14, """policy = nn.Linear(4, 2)
 opt = torch.optim.Adam(policy.parameters(), lr=0.01)
 for episode in range(2):
@@ -1149,6 +1190,36 @@ mine, theirs = here[np.random.permutation(40)], there[np.random.permutation(40)]
 net = nn.Linear(3, 1)
 print(len(list(zip(mine, theirs))))
 (net(torch.tensor(mine).float()).mean() - net(torch.tensor(theirs).float()).mean()).backward()
+""",
+    ),
+    (
+        "term_in_no_loss",
+        """model = nn.Linear(5, 1)
+opt = torch.optim.SGD(model.parameters(), lr=0.1)
+x, y, test_x, test_y = torch.randn(12, 5), torch.randn(12, 1), torch.randn(6, 5), torch.randn(6, 1)
+for turn in range(4):
+    guess = model(x)
+    loss = F.mse_loss(guess, y)
+    far = (guess - y).abs().mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+    tested = F.mse_loss(model(test_x), test_y)
+    print(loss.item(), far.item())
+# a term that counts from some turn on
+for turn in range(6):
+    at = torch.randn(6, 5, requires_grad=True)
+    slope, = torch.autograd.grad(model(at).pow(2).sum(), at, create_graph=True)
+    size = slope.pow(2).sum()
+    loss = F.mse_loss(model(x), y)
+    if turn == 5:
+        loss = loss + size
+    opt.zero_grad(); loss.backward(); opt.step()
+# derivatives that are looked at, and one that is used as a number
+for turn in range(4):
+    at = torch.randn(6, 5, requires_grad=True)
+    slope, = torch.autograd.grad(model(at).pow(2).sum(), at, create_graph=True)
+    step = slope.norm()
+    loss = F.mse_loss(model(at.detach() + 0.1 / step.item()), y[:6])
+    opt.zero_grad(); loss.backward(); opt.step()
 """,
     ),
 )  # fmt: skip

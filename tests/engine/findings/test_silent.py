@@ -492,18 +492,39 @@ for episode in range(90):
 """
 
 
+LOOKED_AT = """import torch
+from torch import nn
+judge = nn.Sequential(nn.Linear(2, 8), nn.Tanh(), nn.Linear(8, 1))
+opt = torch.optim.Adam(judge.parameters())
+for turn in range(90):
+    real, made = torch.randn(8, 2) + 1, torch.randn(8, 2)
+    at = (0.5 * (real + made)).requires_grad_()
+    slope = torch.autograd.grad(judge(at).sum(), at, create_graph=True)[0]
+    penalty = (slope.norm(dim=1) - 1).pow(2).mean()
+    loss = judge(made).mean() - judge(real).mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+    if turn % 30 == 0:
+        print(penalty.item())
+"""
+
+
 @pytest.mark.parametrize(
-    ("program", "code", "followed"),
-    [(QUANTIZED, "taken_straight_through", "cut_by_integer"), (COLLECTED, "leaf_recreated", "ends_in_new_leaf")],
+    ("program", "codes"),
+    [
+        (QUANTIZED, ["taken_straight_through", "cut_by_integer"]),
+        (COLLECTED, ["leaf_recreated", "ends_in_new_leaf"]),
+        (LOOKED_AT, ["term_in_no_loss"]),
+    ],
 )
 def test_a_cut_in_every_turn_is_found_where_the_last_turns_are_left_out(
-    program: str, code: str, followed: str, monkeypatch: pytest.MonkeyPatch
+    program: str, codes: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sampling, "FULL", 100)
     monkeypatch.setattr(sampling, "SAMPLE", 200)
     trace = record(program, patched=True)
     assert trace.gaps
-    assert [(finding.code, finding.follows) for finding in trace.findings] == [(code, None), (followed, 0)]
+    assert [finding.code for finding in trace.findings] == codes
+    assert [finding.follows for finding in trace.findings] == [None, 0][: len(codes)]
 
 
 PLANNED = """import torch

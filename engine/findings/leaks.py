@@ -9,7 +9,7 @@ from itertools import permutations
 from engine.findings.diagnosis import Diagnosis
 from engine.program.names import called, dotted, names_read
 from engine.program.source import Source
-from engine.program.tree import Loop, assigned, covers
+from engine.program.tree import Loop, assigned
 from engine.trace import Finding
 
 _WITHOUT = ("setdiff1d", "delete", "difference")
@@ -118,10 +118,29 @@ def parted_in_turn(code: Source, loop: Loop) -> tuple[str, str] | None:
     """The names of two choices of rows that have none in common, made anew in each turn of a loop from its target."""
     if not isinstance(loop, ast.For):
         return None
+    return _parted(code, sorted(_moving(loop))) or _yielded_apart(code, loop)
+
+
+def _moving(loop: ast.For) -> set[str]:
+    """What a loop makes anew in each turn from its target."""
     moving = {name.id for name in ast.walk(loop.target) if isinstance(name, ast.Name)}
     for statement in (each for each in loop.body if isinstance(each, ast.Assign)):
         moving |= {dotted(target) for target, value in assigned(statement) if not moving.isdisjoint(names_read(value))}
-    return _parted(code, sorted(moving - {""}))
+    return moving - {""}
+
+
+def _yielded_apart(code: Source, loop: ast.For) -> tuple[str, str] | None:
+    """The same of a loop over what a generator of the program yields two by two."""
+    calls = [each for each in ast.walk(loop.iter) if isinstance(each, ast.Call)]
+    made = [each for each in code.functions if not {*calls}.isdisjoint(code.calls_to(each))]
+    targets = [[dotted(each) for each in node.elts] for node in ast.walk(loop.target) if isinstance(node, ast.Tuple)]
+    for given in ast.walk(made[0]) if len(made) == 1 and targets else ():
+        inner = code.enclosing(given, ast.For)
+        if isinstance(given, ast.Yield) and isinstance(given.value, ast.Tuple) and inner is not None:
+            names = dict(zip(map(dotted, given.value.elts), targets[-1], strict=False))
+            pair = _parted(code, sorted(names.keys() & _moving(inner)))
+            return (names[pair[0]], names[pair[1]]) if pair is not None else None
+    return None
 
 
 def trained_on_its_tests(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -129,15 +148,17 @@ def trained_on_its_tests(diagnosis: Diagnosis) -> Iterator[Finding]:
     those before."""
     code = diagnosis.code
     outermost = [call for call in diagnosis.trace.calls if call.parent is None and call.span is not None]
+    spans = {*(call.span for call in outermost), *(step.span for step in diagnosis.steps)}
+    runs = {span: code.loops(at) for span in spans if (at := code.statement_at(span)) is not None}
     for loop in (each for each in code.nodes if isinstance(each, ast.For) and diagnosis.has_run(each)):
-        steps = [step for step in diagnosis.steps if step.span is not None and covers(loop, step.span.line)]
-        inside = (call for call in ast.walk(loop) if isinstance(call, ast.Call))
-        if len(steps) < 2 or any(called(call) in _STARTS_ANEW for call in inside):
+        steps = [step for step in diagnosis.steps if loop in runs.get(step.span, ())]
+        anew = [call for call in code.calls if called(call) in _STARTS_ANEW]
+        if len(steps) < 2 or any(loop in code.loops(call) or _is_called_often(code, call) for call in anew):
             continue
         modes = {
             (diagnosis.modules[call.module].path, call.training and call.grad_mode == "grad")
             for call in outermost
-            if call.span is not None and covers(loop, call.span.line)
+            if loop in runs.get(call.span, ())
         }
         both = (path for path, _ in sorted(modes) if {(path, True), (path, False)} <= modes)
         bound = (code.assignments(path) for path in both)
@@ -152,6 +173,12 @@ def trained_on_its_tests(diagnosis: Diagnosis) -> Iterator[Finding]:
                 loop_line=str(loop.lineno),
             )
             return
+
+
+def _is_called_often(code: Source, call: ast.Call) -> bool:
+    """Whether a call stands in a function that more than one place calls, and may run in any loop."""
+    function = code.function(call)
+    return function is not None and len(code.calls_to(function)) > 1
 
 
 def windows_holding_targets(diagnosis: Diagnosis) -> Iterator[Finding]:

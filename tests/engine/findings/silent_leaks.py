@@ -53,6 +53,53 @@ for k, held in enumerate(torch.randperm(12).chunk(3)):
     with torch.no_grad():
         print(k, F.mse_loss(net(X[held]), y[held]).item())
 """, (("    for _", "    net.apply(lambda part: getattr(part, 'reset_parameters', lambda: None)())\n    for _"), ("np.setdiff1d(np.arange(12), held)", "torch.randperm(12)"))),
+    Pair("trained_on_its_tests", 19, """import numpy as np
+def folds(count, parts):
+    order = np.array_split(np.random.permutation(count), parts)
+    for at in range(parts):
+        tests = order[at]
+        train = np.concatenate([order[k] for k in range(parts) if k != at])
+        yield train, tests
+def fit(net, x, y):
+    opt = torch.optim.Adam(net.parameters())
+    for _ in range(2):
+        loss = F.cross_entropy(net(x), y)
+        opt.zero_grad(); loss.backward(); opt.step()
+def judged(net, x, y):
+    net.eval()
+    return (net(x).argmax(1) == y).float().mean()
+net = nn.Linear(3, 2)
+X, y = torch.randn(12, 3), torch.randint(0, 2, (12,))
+for n, (use, keep) in enumerate(folds(12, 3)):
+    net.train()
+    fit(net, X[use], y[use])
+    print(judged(net, X[keep], y[keep]))
+""", (
+        ("    net.train()", "    net = nn.Linear(3, 2)"),
+        ("    opt = torch.optim.Adam(net.parameters())\n", "    net.reset_parameters()\n    opt = torch.optim.Adam(net.parameters())\n"),
+        ("if k != at", ""),
+        ("    fit(net, X[use], y[use])", "    fit(nn.Linear(3, 2), X[use], y[use])"),
+    )),
+    Pair("trained_on_its_tests", 17, """def parted(rows, parts):
+    size = len(rows) // parts
+    for start in range(0, len(rows), size):
+        test = rows[start:start + size]
+        rest = np.setdiff1d(rows, test)
+        yield rest, test
+def train(x, y):
+    for _ in range(3):
+        opt.zero_grad()
+        F.mse_loss(net(x), y).backward()
+        opt.step()
+import numpy as np
+X, Y = torch.randn(12, 2), torch.randn(12, 1)
+net = nn.Linear(2, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for rest, test in parted(torch.randperm(12), 3):
+    train(X[rest], Y[rest])
+    with torch.no_grad():
+        print(F.mse_loss(net(X[test]), Y[test]).item())
+""", (("        rest = np.setdiff1d(rows, test)\n", "        rest = np.asarray(rows)\n"),)),
     Pair("window_holds_target", 9, """series, n = torch.randn(40).cumsum(0), 5
 net = nn.Linear(1, 1)
 x, y = [], []

@@ -5,7 +5,7 @@ import ast
 import math
 import statistics
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from engine.findings.diagnosis import (
@@ -400,20 +400,7 @@ def rows_matched_with_themselves(diagnosis: Diagnosis) -> Iterator[Finding]:
             code = "row_matched_with_itself" if all(own) else "row_against_itself"
             yield _matched(diagnosis, code, op, product, diagnosis.say(op.inputs[1]))
         elif product is not None and all(own) and _are_always_alike(diagnosis, op):
-            makers = [diagnosis.maker[row] for row in rows if row in diagnosis.maker]
-            if len(makers) < len(rows):
-                continue
-            yield diagnosis.warning(
-                "views_are_one",
-                makers[1],
-                tensors=rows,
-                first=diagnosis.say(rows[0]),
-                second=diagnosis.say(rows[1]),
-                first_line=line(makers[0].span),
-                product=diagnosis.code.excerpt(product.span),
-                product_line=line(product.span),
-                targets=diagnosis.say(op.inputs[1]),
-            )
+            yield from _one_view(diagnosis, rows, product, diagnosis.say(op.inputs[1]))
     for op in diagnosis.ops_named(("logsumexp", "sum")):
         below = diagnosis.maker.get(op.inputs[0]) if op.name == "sum" and op.inputs else op
         scores = diagnosis.input_of(below) if below is not None and below.name in ("exp", "logsumexp") else None
@@ -423,6 +410,46 @@ def rows_matched_with_themselves(diagnosis: Diagnosis) -> Iterator[Finding]:
         picked = next(_beside_the_diagonal(diagnosis, (scores.id, *below.outputs)), None)
         if product is not None and len(rows) == 1 and picked is not None and diagnosis.reaches_a_pass(op):
             yield _matched(diagnosis, "row_against_itself", op, product, diagnosis.code.excerpt(picked.span))
+
+
+def views_put_together(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """All rows of two views in one tensor, held against each other, where the second view has the numbers of the first
+    in every turn."""
+    for turns in grouped(diagnosis.ops_named(("matmul", "mm", "cosine_similarity")), lambda op: op.span).values():
+        halves = [_halves(diagnosis, op) for op in turns]
+        alike = [len(rows) == 2 and is_alike(*map(diagnosis.tensors.get, rows)) for rows in halves]
+        if len(alike) >= LEAST_TURNS and all(alike) and any(map(diagnosis.reaches_a_pass, turns)):
+            yield from _one_view(diagnosis, halves[0], turns[0])
+
+
+def _halves(diagnosis: Diagnosis, op: Op) -> tuple[str, ...]:
+    """The two results that were joined to the rows which a product holds against themselves."""
+    rows = _compared_rows(diagnosis, op.outputs[0])[1]
+    joined = diagnosis.origin(rows[0], ("normalize", "div", "mul", "clone")) if len(rows) == 1 else None
+    halves = joined.inputs if joined is not None and joined.name in ("cat", "concat") else ()
+    return halves if all(map(diagnosis.is_followed, halves)) and len({*halves}) == len(halves) else ()
+
+
+def _one_view(diagnosis: Diagnosis, rows: Sequence[str], product: Op, targets: str = "") -> Iterator[Finding]:
+    code, names = diagnosis.code, [diagnosis.say(row) for row in rows]
+    places = [diagnosis.maker[row].span for row in rows if row in diagnosis.maker]
+    if len({*places}) < len(places):  # made inside one function: told by where each got its name
+        names = [code.stands_for(name) for name in names]
+        bound = [code.assignments(name) for name in names]
+        places = [code.span(each[0]) for each in bound if len(each) == 1]
+    if len(places) == len(rows):
+        yield diagnosis.warning(
+            "views_are_one",
+            places[1],
+            tensors=rows,
+            first=names[0],
+            second=names[1],
+            first_line=line(places[0]),
+            product=code.excerpt(product.span),
+            product_line=line(product.span),
+            targets=targets,
+            is_joined=str(int(not targets)),
+        )
 
 
 def _are_always_alike(diagnosis: Diagnosis, op: Op) -> bool:

@@ -691,6 +691,40 @@ for _ in range(3):
     error.backward()
     opt.step()
 """, (("error.backward()", "(error + sparsity).backward()"), ("    opt.step()", "    opt.step()\n    print(float(sparsity))"))),
+    Pair("views_are_one", 19, """net = nn.Sequential(nn.Linear(5, 8), nn.ReLU(), nn.Linear(8, 4))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+def shaken(x):
+    return x + 0.1 * torch.randn_like(x)
+def contrast(one, two):
+    z = F.normalize(torch.cat([one, two]), dim=1)
+    near = z @ z.t() / 0.5
+    near.fill_diagonal_(float("-inf"))
+    n = len(one)
+    return F.cross_entropy(near, (torch.arange(2 * n) + n) % (2 * n))
+class Trainer:
+    def embed(self, x):
+        return net(x)
+    def step(self, views):
+        here = self.embed(views[0])
+        there = self.embed(views[0])
+        loss = contrast(here, there)
+        opt.zero_grad(); loss.backward(); opt.step()
+trainer = Trainer()
+for _ in range(4):
+    x = torch.randn(6, 5)
+    trainer.step((shaken(x), shaken(x)))
+""", (("there = self.embed(views[0])", "there = self.embed(views[1])"),)),
+    Pair("views_are_one", 9, """net = nn.Sequential(nn.Linear(5, 8), nn.ReLU(), nn.Linear(8, 4))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    x = torch.randn(6, 5)
+    a, b = F.normalize(net(x)), F.normalize(net(x + 0.1 * torch.randn_like(x)))
+    b = F.normalize(net(x))
+    z = torch.cat([a, b])
+    share = (torch.mm(z, z.T) / 0.2).exp() * (1 - torch.eye(12))
+    pull = (a * b).sum(1) / 0.2
+    loss = (share.sum(1).log() - torch.cat([pull, pull])).mean()
+""" + STEP, (("    b = F.normalize(net(x))\n", ""), ("F.normalize(net(x))\n", "F.normalize(F.dropout(net(x)))\n"))),
     Pair("returns_backwards", 14, """policy = nn.Linear(4, 2)
 opt = torch.optim.Adam(policy.parameters(), lr=0.01)
 for episode in range(2):
@@ -1220,6 +1254,18 @@ for turn in range(4):
     step = slope.norm()
     loss = F.mse_loss(model(at.detach() + 0.1 / step.item()), y[:6])
     opt.zero_grad(); loss.backward(); opt.step()
+""",
+    ),
+    (
+        "views_are_one",
+        """# covariances between points, some of them known twice
+net = nn.Linear(5, 4)
+for _ in range(4):
+    x = torch.randn(6, 5)
+    a, b = net(x), net(x.clone())
+    (a @ b.T + torch.eye(6)).logdet().backward()
+    twice = torch.cat([a := net(x), a])
+    (twice @ twice.T).pow(2).mean().backward()
 """,
     ),
 )  # fmt: skip

@@ -338,10 +338,21 @@ class _Walk:
         gone = gone_of(op, len(given.shape)) or [] if op.name in REDUCES else []
         if place.axis in gone and len(gone) < len(given.shape) and len(self._users(given)) == 1:
             return "samples_averaged" if place == Place(place.axis) else ""
+        if op.name == "mean" and len(given.shape) > 1 and self._is_taken_off_each(op, given):
+            return "samples_averaged"
         dim = axis_of(op, given, 2 if op.name == "normalize" else 1)
         if op.name in SHARES and dim == place.axis and given.shape.count(given.shape[place.axis]) == 1:
             return "samples_share" if self.batch.is_of_classes else ""
         return ""
+
+    def _is_taken_off_each(self, op: Op, given: Tensor) -> bool:
+        """Whether a mean over all axes is only subtracted from what has a row for each sample, and was made of the
+        same."""
+        takers = self.diagnosis.takers.get(op.outputs[0], ())
+        rows = self.diagnosis.input_of(takers[0]) if len(takers) == 1 and takers[0].name == "sub" else None
+        is_each = rows is not None and rows.shape[:1] == (self.batch.size,)
+        is_all = self.diagnosis.elements(op.outputs[0]) == 1
+        return is_all and rows is not None and is_each and given.id in near([rows.id], self.diagnosis.made_from)
 
     def _is_batch_first(self) -> bool:
         """Whether all layers for sequences were told that axis 0 holds the samples."""
@@ -365,6 +376,7 @@ class _Walk:
             shape=times(given),
             result=times(diagnosis.tensors[made]),
             axis=str(place.axis),
+            is_all=str(int(diagnosis.elements(made) == 1)),
             batch=str(self.batch.size),
             data=diagnosis.say(self.given[given.id]),
             loss_line=line(self.batch.loss.span),

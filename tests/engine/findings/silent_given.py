@@ -725,6 +725,36 @@ for _ in range(4):
     pull = (a * b).sum(1) / 0.2
     loss = (share.sum(1).log() - torch.cat([pull, pull])).mean()
 """ + STEP, (("    b = F.normalize(net(x))\n", ""), ("F.normalize(net(x))\n", "F.normalize(F.dropout(net(x)))\n"))),
+    Pair("samples_averaged", 12, """class Duel(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Sequential(nn.Linear(4, 16), nn.ReLU())
+        self.worth, self.gain = nn.Linear(16, 1), nn.Linear(16, 3)
+    def forward(self, state):
+        h = self.body(state)
+        worth, gain = self.worth(h), self.gain(h)
+        return worth + (gain - gain.mean())
+net = Duel()
+with torch.no_grad():
+    aim = torch.randn(8) + net(torch.randn(8, 4)).amax(1)
+opt = torch.optim.Adam(net.parameters())
+for _ in range(2):
+    chosen = net(torch.randn(8, 4)).gather(1, torch.randint(0, 3, (8, 1))).squeeze(1)
+    loss = F.smooth_l1_loss(chosen, aim)
+""" + STEP, (("gain.mean()", "gain.mean(1, keepdim=True)"), ("gain.mean()", "gain.mean().detach() * 0"), ("return worth + (gain - gain.mean())", "self.seen = gain.mean(); return worth + gain"))),
+    Pair("samples_averaged", 10, """class Centred(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.Linear(5, 6), nn.Linear(6, 1)
+    def forward(self, x):
+        h = self.a(x).tanh()
+        middle = torch.mean(h)
+        h = h - middle
+        return self.b(h)
+net, x = Centred(), torch.randn(8, 5)
+for _ in range(2):
+    F.mse_loss(net(x), x.sum(1, keepdim=True)).backward()
+""", (("torch.mean(h)", "torch.mean(h, -1, keepdim=True)"), ("h = h - middle", "h = h - 0 * self.b(h) + middle * 0"))),
     Pair("returns_backwards", 14, """policy = nn.Linear(4, 2)
 opt = torch.optim.Adam(policy.parameters(), lr=0.01)
 for episode in range(2):

@@ -112,10 +112,9 @@ def padding_averaged(diagnosis: Diagnosis) -> Iterator[Finding]:
         if len(mixed.shape) != 3 or mixed.shape[:2] != words.shape or not diagnosis.reaches_a_pass(op):
             continue
         ended, rows = _ended_in_padding(diagnosis, lookup, words, is_first=axis == 1), words.shape[1 - axis]
-        filler, is_zero_row = diagnosis.maker.get(words.id), number(argument(lookup, "padding_idx")) is not None
-        is_along = filler is None or filler.name != "pad_sequence" or len(filler.inputs) == rows
+        is_zero_row = number(argument(lookup, "padding_idx")) is not None
         lengths = {given.shape[axis] for turn in diagnosis.ops_at(op.span) if (given := diagnosis.input_of(turn))}
-        if not 0 < ended < rows or not is_along or len(lengths) < 2 or (lookup is way[0] and is_zero_row):
+        if not 0 < ended < rows or len(lengths) < 2 or (lookup is way[0] and is_zero_row):
             continue
         if _is_masked(diagnosis, op, words):
             continue
@@ -240,13 +239,40 @@ def _is_parted(diagnosis: Diagnosis, last: Tensor) -> bool:
 def _ended_in_padding(diagnosis: Diagnosis, lookup: Op, words: Tensor, *, is_first: bool) -> int:
     """How many sequences end in padding: those that `pad_sequence` was given shorter, or that end in the number which
     the embedding was told stands for nothing."""
-    filler = diagnosis.maker.get(words.id)
-    if filler is not None and filler.name == "pad_sequence":
-        lengths = [diagnosis.elements(row) for row in filler.inputs]
-        is_at_end = all(given.text != "'left'" for given in filler.arguments)
-        return sum(length < max(lengths) for length in lengths) if is_at_end else 0
+    lengths = _lengths(diagnosis, words.id)
+    if lengths:
+        longest, rows = words.shape[:2] if not is_first else words.shape[1::-1]
+        return sum(length < longest for length in lengths) if len(lengths) == rows else 0
     width, ids = words.shape[1], numbers_of(words)
     return (ids[width - 1 :: width] if is_first else ids[-width:]).count(number(argument(lookup, "padding_idx")))
+
+
+def _lengths(diagnosis: Diagnosis, tensor: str) -> list[int]:
+    """How long each of the sequences was that `pad_sequence` filled up at their ends, also of those that were picked of
+    them for a batch; empty where that is not known."""
+    maker = diagnosis.origin(tensor, ("to", "long", "clone", "contiguous"))
+    if maker is None or not maker.inputs or not maker.arguments:
+        return []
+    if maker.name == "pad_sequence":
+        is_at_end = all(given.text != "'left'" for given in maker.arguments)
+        return [diagnosis.tensors[row].shape[0] for row in maker.inputs] if is_at_end else []
+    if maker.name == "stack":
+        picked = [_lengths(diagnosis, row) for row in maker.inputs]
+        return [row[0] for row in picked] if all(len(row) == 1 for row in picked) else []
+    source = diagnosis.maker.get(maker.inputs[0]) if maker.name == "getitem" else None
+    if source is None or source.name != "pad_sequence" or argument(source, "batch_first", 1) != "True":
+        return []
+    whole, text = _lengths(diagnosis, maker.inputs[0]), maker.arguments[-1].text or ""
+    rows = diagnosis.input_of(maker, 1)
+    if rows is not None:
+        is_rows = not text and rows.dtype.startswith("int")
+        places = [int(place) for place in numbers_of(rows)] if is_rows else []
+    elif part := re.fullmatch(r"slice\((\d+|None), (\d+|None), None\)", text):
+        begin, end = (int(each) if each != "None" else None for each in part.groups())
+        return whole[begin:end]
+    else:
+        places = [int(text)] if text.isdecimal() else []
+    return [whole[place] for place in places if place < len(whole)]
 
 
 def _last_picked(diagnosis: Diagnosis, made: Tensor, length: int, *, is_first: bool) -> Iterator[Op]:

@@ -755,6 +755,40 @@ net, x = Centred(), torch.randn(8, 5)
 for _ in range(2):
     F.mse_loss(net(x), x.sum(1, keepdim=True)).backward()
 """, (("torch.mean(h)", "torch.mean(h, -1, keepdim=True)"), ("h = h - middle", "h = h - 0 * self.b(h) + middle * 0"))),
+    Pair("padding_read_last", 16, """from torch.nn.utils.rnn import pad_sequence
+class Reader(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.words, self.rnn, self.fc = nn.Embedding(90, 4), nn.GRU(4, 5, batch_first=True), nn.Linear(5, 1)
+    def forward(self, ids, lengths):
+        steps, _ = self.rnn(self.words(ids))
+        kept = steps[torch.arange(len(ids)), lengths - 1]
+        return self.fc(self.last(steps, kept))
+    def last(self, steps, kept):
+        if kept is None:
+            return steps[:, 0]
+        return steps[:, -1]
+rows = [torch.randint(1, 90, (4 + at % 30,)) for at in range(120)]
+lengths, ids, y = torch.tensor([len(row) for row in rows]), pad_sequence(rows, batch_first=True), torch.randn(120, 1)
+net = Reader()
+for at in torch.randperm(120).split(60):
+    F.mse_loss(net(ids[at], lengths[at]), y[at]).backward()
+""", (("return steps[:, -1]", "return kept"), ("4 + at % 30", "4 + 0 * at"), ("(rows, batch_first=True)", "(rows, batch_first=True, padding_side='left')"))),
+    Pair("padding_read_last", 10, """from torch.nn.utils.rnn import pad_sequence
+from torch.utils.data import DataLoader, TensorDataset
+rows = [torch.randint(1, 90, (4 + at % 30,)) for at in range(120)]
+data = TensorDataset(pad_sequence(rows, batch_first=True), torch.randn(120, 1))
+words, rnn, fc = nn.Embedding(90, 4), nn.LSTM(4, 5, batch_first=True), nn.Linear(5, 1)
+for ids, y in DataLoader(data, batch_size=60, shuffle=True):
+    out = rnn(words(ids))[0][:, -1, :]
+    F.mse_loss(fc(out), y).backward()
+""", (("[:, -1, :]", "[:, 0, :]"), ("4 + at % 30", "4 + 0 * at"))),
+    Pair("padding_read_last", 8, """from torch.nn.utils.rnn import pad_sequence
+rows = [torch.randint(1, 90, (4 + at % 30,)) for at in range(120)]
+ids, y = pad_sequence(rows, batch_first=True), torch.randn(120, 1)
+words, rnn, fc = nn.Embedding(90, 4), nn.GRU(4, 5, batch_first=True), nn.Linear(5, 1)
+F.mse_loss(fc(rnn(words(ids[:60]))[0][:, -1]), y[:60]).backward()
+""", (("ids[:60]", "ids[29::30].repeat(15, 1)"), ("[0][:, -1]", "[0].amax(1)"))),
     Pair("returns_backwards", 14, """policy = nn.Linear(4, 2)
 opt = torch.optim.Adam(policy.parameters(), lr=0.01)
 for episode in range(2):

@@ -15,32 +15,49 @@ _WORDS = {
 }  # fmt: skip
 _CASTS = {"float32": ".float()", "float64": ".double()", "int64": ".long()", "bool": ".bool()"}
 _SIGNS: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**"}
-_LAYERS = ("linear", "conv1d", "conv2d", "conv3d", "bilinear")
+_LAYERS = ("linear", "conv1d", "conv2d", "conv3d", "bilinear", "batch_norm", "layer_norm", "group_norm", "prelu")
+_RECURRENT = ("RNN", "LSTM", "GRU")
 _LOSSES_OF_CLASSES = ("cross_entropy", "nll_loss")
 
 
 def mixed(case: Case) -> Finding:
     """A product of tensors of two types; elementwise operations convert, products do not."""
-    given = case.inputs()
+    given = _given(case)
     other = known(next((tensor for tensor in given if tensor.dtype != given[0].dtype), None))
-    is_first = known(case.op).name in _LAYERS or other.dtype == "float32"
+    is_first = case.op is None or case.op.name in _LAYERS or other.dtype == "float32"
     odd, fits = (given[0], other) if is_first else (other, given[0])
     cast = _CASTS.get(fits.dtype, f".to(torch.{fits.dtype})")
     fix = case.cast(odd, cast) if fits.dtype in ("float32", "float64") else ()
     said = {**case.about(odd, fits), **case.origin(odd, dtype_origin)}
-    return case.finding("", said, tensors=(given[0], other), cast=cast, fix=fix)
+    return case.finding("", _of_layer(case) | said, tensors=(given[0], other), cast=cast, fix=fix)
+
+
+def _given(case: Case) -> list[Tensor]:
+    """The tensors given to the op that raised; of a recurrent layer, which looks at them before any op does, its input
+    and its weights."""
+    if case.op is not None:
+        return case.inputs()
+    given = known(case.tensor_of(known(case.written_as("LAYER(GIVEN, ...)")).part("GIVEN")))
+    ran = [call for call in case.diagnosis.trace.calls if call.raised and call.span == case.failure.span]
+    case.layer = known(case.diagnosis.modules.get(ran[-1].module) if ran else None)
+    only_if(case.layer.type in _RECURRENT and f"input dtype (torch.{given.dtype})" in case.failure.message)
+    return [given, *(case.diagnosis.tensors[member.tensor] for member in case.layer.parameters)]
+
+
+def _of_layer(case: Case) -> dict[str, str]:
+    return {"layer": case.layer.path} if case.layer is not None else {}
 
 
 def converted(case: Case) -> Finding:
     """A model that was converted, and data that was not."""
-    given = case.inputs()
+    given = _given(case)
     weight = known(next((one for one in given[1:] if one.role == "parameter" and one.dtype != given[0].dtype), None))
     only_if(given[0].dtype == "float32" and weight.dtype in FLOATS)
     words = {"float16": "half", "bfloat16": "bfloat16", "float64": "double"}
     asked = [one for one in case.code.calls if called(one) == words[weight.dtype] and not one.args]
     asked += [one for one in case.code.calls if called(one) == "to" and f"torch.{weight.dtype}" in case.code.text(one)]
     only_if(len(asked) == 1)
-    said = {**case.about(given[0], weight), "wanted": weight.dtype}
+    said = {**_of_layer(case), **case.about(given[0], weight), "wanted": weight.dtype}
     return case.finding("model_converted", said, span=case.code.span(asked[0]), tensors=(given[0], weight))
 
 

@@ -742,6 +742,13 @@ TYPES: dict[str, list[Row]] = {
             True,
         ),
         Row("conv = nn.Conv1d(1, 1, 1)\nx = torch.ones(1, 1, 3).double()\nconv(x) #<\n", {"name": "x"}, True),
+        Row("norm = nn.BatchNorm1d(3)\nx = torch.ones(4, 3).double()\nnorm(x) #<\n", {"name": "x"}, True),
+        Row(
+            NET
+            + "    def __init__(self):\n        super().__init__()\n        self.cell = nn.GRU(1, 4)\n    def forward(self, x):\n        return self.cell(x.unsqueeze(-1))[1] #<\nnet = Net()\nx = torch.from_numpy(np.ones((5, 2)))\nnet(x)\n",
+            {"name": "x.unsqueeze(-1)", "other": "net.cell.weight_ih_l0", "layer": "net.cell", "origin_line": "12"},
+            True,
+        ),
     ],
     "mean_of_integers": [
         Row("m = torch.arange(3).mean() #<\n", {"op": "mean", "dtype": "int64"}, True),

@@ -139,6 +139,7 @@ UNFIT: dict[str, list[Row]] = {
     "model_converted": [
         Row("net = nn.Linear(2, 1)\nnet.double() #<\nnet(torch.ones(3, 2))\n", {"wanted": "float64", "used_line": "7"}),
         Row("net = nn.Linear(2, 1).to(torch.bfloat16) #<\nx = torch.ones(3, 2)\nnet(x)\n", {"name": "x"}),
+        Row("rnn = nn.LSTM(2, 3)\nrnn.double() #<\nrnn(torch.ones(4, 1, 2))\n", {"layer": "rnn"}),
     ],
     "shape_mismatch_sizes": [
         Row("torch.ones(2, 3) - torch.ones(2, 4) #<\n", {"a": "3", "b": "4", "is_of_layers": "0"}),

@@ -2,6 +2,7 @@
 
 import ast
 import math
+from itertools import pairwise
 
 from engine.findings.diagnosis import line
 from engine.findings.failing.case import Case, known, only_if
@@ -14,6 +15,8 @@ from engine.program.rewriting import written
 from engine.trace import Finding, Op, Tensor
 
 _FLATTENED = ("view", "reshape", "flatten")
+_MOST_STEPS = 8
+"""Shapes that a sentence lists."""
 
 # Layers
 
@@ -46,7 +49,23 @@ def linear(case: Case) -> Finding:
         said |= {**case.about(given), **case.origin(given)}
         where = {"before_line": line(before.span), "before_shape": sizes(known(case.diagnosis.input_of(before)).shape)}
         return case.finding("linear_shape_changed", {**said, **where}, tensors=(given,))
+    way = _way_of_map(case, given)
+    said |= {"was_map": str(int(bool(way))), "way": " → ".join(way)}
     return _of_other_size(case, given, "in_features", "linear_shape", **said)
+
+
+def _way_of_map(case: Case, given: Tensor) -> list[str]:
+    """Shapes of one sample of a map that was flattened: the first, and each that a layer made another; nothing for what
+    was no map."""
+    makers = list(case.makers(given))
+    at = next((at for at, op in enumerate(makers) if known(case.diagnosis.output_of(op)).shape != given.shape), None)
+    if not at or makers[at - 1].name not in _FLATTENED:
+        return []
+    maps = [(op, known(case.diagnosis.output_of(op)).shape[1:]) for op in reversed(makers[at:])]
+    maps = [(op, shape) for op, shape in maps if len(shape) == len(maps[-1][1]) > 1]
+    changed = [here for before, here in pairwise(maps) if before[1] != here[1]]
+    steps = [f"{op.name} {'×'.join(map(str, shape))}" for op, shape in changed]
+    return ["×".join(map(str, maps[0][1])), *steps] if 0 < len(steps) <= _MOST_STEPS else []
 
 
 def _given_to_linear(case: Case) -> tuple[Tensor, dict[str, str]]:

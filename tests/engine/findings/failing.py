@@ -461,9 +461,19 @@ SHAPES: dict[str, list[Row]] = {
         Row(
             X
             + "net = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(in_features=5, out_features=2))\nnet(x) #<\n",
-            {"layer": "net.2"},
+            {"layer": "net.2", "was_map": "0"},
             True,
         ),
+        Row(
+            "net = nn.Sequential(nn.Conv2d(1, 2, 3), nn.ReLU(), nn.MaxPool2d(2, stride=1), nn.Flatten(), nn.Dropout(), nn.Linear(18, 4))\nnet(torch.ones(5, 1, 8, 8)) #<\n",
+            {"was_map": "1", "way": "1×8×8 → conv2d 2×6×6 → max_pool2d 2×5×5", "got": "50"},
+            True,
+        ),
+        Row(
+            "pool, head = nn.AvgPool1d(2), nn.Linear(12, 4)\nx = pool(torch.ones(5, 3, 10))\nhead(x.view(5, -1)) #<\n",
+            {"was_map": "1", "way": "3×10 → avg_pool1d 3×5"},
+        ),
+        Row("head = nn.Linear(12, 4)\nhead(torch.ones(5, 3, 10).flatten(1)) #<\n", {"was_map": "0"}, True),
     ],
     "flatten_missing": [
         Row(

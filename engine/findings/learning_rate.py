@@ -21,6 +21,7 @@ from engine.findings.diagnosis import (
 from engine.findings.optimizers import bound_once, made_by, receiver
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, keyword
+from engine.program.source import Source
 from engine.trace import Change, Finding, Span, Tensor, Update
 
 SIZES_APART = 5
@@ -387,6 +388,11 @@ def rates_for_factors(diagnosis: Diagnosis) -> Iterator[Finding]:
 MOST_NAMES = 4
 EPOCHS = {"StepLR": "step_size", "CosineAnnealingLR": "T_max", "MultiStepLR": "milestones"}
 """Schedulers that count in epochs in most programs, and the option that says how many."""
+BATCHES = {
+    **EPOCHS,
+    **{"OneCycleLR": "total_steps", "PolynomialLR": "total_iters"},
+}
+"""Those that some programs lay out in batches."""
 TURNS = (ast.For, ast.While, ast.ListComp, ast.GeneratorExp)
 
 
@@ -464,29 +470,60 @@ def _goes_up_again(diagnosis: Diagnosis) -> bool:
 
 
 def scheduled_per_epoch(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """`OneCycleLR` laid out for the batches of all epochs and stepped once an epoch: it stays near its beginning."""
+    """A schedule laid out for batches and stepped once an epoch: it stays near its beginning."""
     code = diagnosis.code
     for made in code.bindings:
         call, name = made.value, code.stands_for(dotted(made.targets[0]))
-        planned = keyword(call, "steps_per_epoch") if isinstance(call, ast.Call) else None
-        if not isinstance(call, ast.Call) or called(call) != "OneCycleLR" or planned is None or not name:
+        option = BATCHES.get(called(call)) if isinstance(call, ast.Call) else None
+        if not isinstance(call, ast.Call) or option is None or not name:
             continue
         own = [each for each in code.calls if called(each) == "step" and isinstance(each.func, ast.Attribute)]
         stepped = [each for each in own if code.stands_for(dotted(code.receiver(each)), each) == name]
         rates = [rate for step in diagnosis.steps if (rate := _rate(step)) is not None]
         changes = sum(one != other for one, other in pairwise(rates))
-        if len(stepped) != 1 or not diagnosis.has_run(stepped[0]) or not changes or 2 * (changes + 1) > len(rates):
+        if len(stepped) != 1 or not diagnosis.has_run(stepped[0]) or 2 * (changes + 1) > len(rates):
+            continue
+        planned = _planned_in_batches(diagnosis, call, option, stepped[0], changes)
+        if planned is None:
             continue
         yield diagnosis.warning(
             "scheduled_per_epoch",
             stepped[0],
             name=dotted(code.receiver(stepped[0])),
             made_line=str(made.lineno),
-            planned=code.short(planned.value),
+            planned=code.short(planned),
             count=str(changes),
             of=diagnosis.counted(rates),
             last=_rates(diagnosis.steps[-1]),
         )
+
+
+def _planned_in_batches(
+    diagnosis: Diagnosis, made: ast.Call, option: str, stepped: ast.Call, changes: int
+) -> ast.expr | None:
+    """What a schedule is given that counts batches: `steps_per_epoch`, or a length that has the `len()` of what the
+    loop around the optimizer's step goes over, in a run of fewer epochs than an epoch has batches."""
+    code = diagnosis.code
+    each = keyword(made, "steps_per_epoch")
+    if each is not None:
+        return each.value if changes else None
+    word = keyword(made, option)
+    planned = word.value if word is not None else made.args[1] if len(made.args) > 1 else None
+    moved = code.call_at(diagnosis.steps[0].span)
+    loop = next((each for each in code.around(moved) if isinstance(each, ast.For)), None) if moved is not None else None
+    outer = next((each for each in code.runs_in(stepped) if isinstance(each, TURNS)), None)
+    if planned is None or loop is None or outer is None or loop in code.around(stepped):
+        return None
+    epochs = _turns(diagnosis, outer) or changes + 1
+    sources = {_stands_for(code, node) for node in ast.walk(loop.iter)} - {""}
+    whole = diagnosis.value_of(dotted(planned)) or planned
+    sizes = [node for node in ast.walk(whole) if isinstance(node, ast.Call) and called(node) == "len" and node.args]
+    is_of_batches = any(_stands_for(code, size.args[0]) in sources for size in sizes)
+    return planned if is_of_batches and epochs < _steps_taken(diagnosis) / epochs else None
+
+
+def _stands_for(code: Source, node: ast.AST) -> str:
+    return code.stands_for(dotted(node), node) or dotted(node)
 
 
 def rates_that_die(diagnosis: Diagnosis) -> Iterator[Finding]:

@@ -647,6 +647,28 @@ for epoch in range(3):
             self.schedule.step()
 Fit(nn.Linear(3, 1), torch.randn(4, 8, 3), 5).run()
 """, (("            self.schedule", "                self.schedule"),)),
+    Pair("scheduled_per_epoch", 11, """net, batches = nn.Linear(3, 1), torch.randn(6, 8, 3)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+plan = torch.optim.lr_scheduler.CosineAnnealingLR(opt, T_max=len(batches))
+epochs = 3
+for epoch in range(epochs):
+    for place, x in enumerate(batches):
+        opt.zero_grad(); net(x).pow(2).mean().backward(); opt.step()
+    plan.step()
+""", (("T_max=len(batches)", "T_max=epochs"), ("plan = ", "epochs = 3\nplan = "), ("epochs = 3\nfor", "for"))),
+    Pair("scheduled_per_epoch", 14, """def train(net, batches, opt):
+    for x in batches:
+        opt.zero_grad(); net(x).pow(2).mean().backward(); opt.step()
+def fit(net, loader, turns=2):
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    size = 10 * len(loader)
+    plan = torch.optim.lr_scheduler.StepLR(opt, size, gamma=0.5)
+    for _ in range(turns):
+        print(opt.param_groups[0]["lr"])
+        train(net, loader, opt)
+        plan.step()
+fit(nn.Linear(3, 1), torch.randn(5, 8, 3))
+""", (("10 * len(loader)", "1"),)),
     # the same in other forms
     Pair("clip_before_backward", 9, """net, limit = nn.Linear(3, 1), 1.0
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
@@ -1134,6 +1156,14 @@ for s, a, r, n, end in memory.rows:
     )),
 )  # fmt: skip
 ALSO_RIGHT = (
+    ("scheduled_per_epoch", """net, chunks = nn.Linear(3, 1), torch.randn(6, 8, 3)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+plan = torch.optim.lr_scheduler.CosineAnnealingLR(opt, T_max=len(chunks))
+for chunk in chunks:
+    for x in chunk.split(1):
+        opt.zero_grad(); net(x).pow(2).mean().backward(); opt.step()
+    plan.step()
+"""),
     ("one_memory_for_two", """body = nn.Linear(4, 3)
 warm = torch.optim.SGD(body.parameters(), lr=0.1)
 for _ in range(3):

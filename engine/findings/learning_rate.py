@@ -3,8 +3,9 @@
 import ast
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice, pairwise
+from itertools import groupby, islice, pairwise
 
 from engine.findings.diagnosis import (
     UNKNOWN,
@@ -524,6 +525,88 @@ def _planned_in_batches(
 
 def _stands_for(code: Source, node: ast.AST) -> str:
     return code.stands_for(dotted(node), node) or dotted(node)
+
+
+def schedules_begun_anew(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A checkpoint that keeps the state of a schedule beside others, of which only the others are restored: the
+    learning rates go through those of the beginning again."""
+    code = diagnosis.code
+    for saved in (node for node in code.nodes if isinstance(node, ast.Dict) and diagnosis.steps):
+        kept = _states_kept(saved)
+        loads = [each for each in code.calls if called(each) == "load_state_dict" and diagnosis.has_run(each)]
+        loads = [
+            each for each in loads if any(isinstance(key, ast.Constant) and key.value in kept for key in ast.walk(each))
+        ]
+        at = max((diagnosis.op_step[op.id] for each in loads for op in diagnosis.ops_at(code.span(each))), default=0)
+        strings = Counter(node.value for node in code.nodes if isinstance(node, ast.Constant)) if at else Counter()
+        left = [(key, owner) for key, owner in kept.items() if strings[key] == 1]
+        before, after = _rates_in_turn(diagnosis, 0, at), _rates_in_turn(diagnosis, at, None)
+        if len(left) != 1 or not _begins_again(before, after) or not _may_be_plan(diagnosis, left[0][1]):
+            continue
+        ((key, owner),) = left
+        last = max(loads, key=lambda call: call.lineno)
+        yield diagnosis.warning(
+            "schedule_begun_anew",
+            last,
+            fix=_restored_too(diagnosis, last, key, owner),
+            name=owner,
+            key=key,
+            saved_line=str(saved.lineno),
+            before=f"{before[-1]:.4g}",
+            after=f"{after[1]:.4g}",
+        )
+
+
+def _begins_again(before: Sequence[float], after: Sequence[float]) -> bool:
+    """Whether learning rates come after a break as they did in the beginning: the same numbers, or changed by the same
+    factors, where those do not stay the same anyway."""
+    factors = [[other / one if one else 0.0 for one, other in pairwise(rates)] for rates in (before, after)]
+    is_bent = len(factors[0]) > 1 and not math.isclose(factors[0][0], factors[0][-1], rel_tol=CLOSE)
+    alike = [(before[1:], after[1:]), *([(factors[0], factors[1])] if is_bent else [])]
+    same = ([math.isclose(one, other) for one, other in zip(*each, strict=False)] for each in alike)
+    return any(each and all(each) for each in same)
+
+
+def _states_kept(saved: ast.Dict) -> dict[str, str]:
+    """The names whose `state_dict()` a dictionary is written with, by its keys."""
+    entries = zip(saved.keys, saved.values, strict=True)
+    calls = [
+        (key, each.func.value)
+        for key, each in entries
+        if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute) and each.func.attr == "state_dict"
+    ]
+    return {
+        key.value: dotted(owner) for key, owner in calls if isinstance(key, ast.Constant) and isinstance(key.value, str)
+    }
+
+
+def _may_be_plan(diagnosis: Diagnosis, name: str) -> bool:
+    """Whether a name stands for a scheduler that comes to no rate twice, as far as that is known."""
+    made = diagnosis.value_of(name)
+    types = [bound.type for bound in diagnosis.trace.variables if bound.name == name]
+    kinds = types or ([called(made)] if isinstance(made, ast.Call) else [])
+    return all(kind.endswith("LR") and kind != "CyclicLR" for kind in kinds)
+
+
+def _rates_in_turn(diagnosis: Diagnosis, begin: int, end: int | None) -> list[float]:
+    """The learning rates of the steps in a part of the run, each once while it stays."""
+    steps = [
+        step
+        for step in diagnosis.steps
+        if begin < diagnosis.update_step[step.id] and (end is None or diagnosis.update_step[step.id] < end)
+    ]
+    return [rate for rate, _ in groupby(map(_rate, steps)) if rate is not None]
+
+
+def _restored_too(diagnosis: Diagnosis, load: ast.Call, key: str, owner: str) -> Edits:
+    """The state of the schedule loaded as well, where one name alone can be the new one's."""
+    code, types = diagnosis.code, {bound.name: bound.type for bound in diagnosis.trace.variables}
+    alike = [name for name, kind in types.items() if kind == types.get(owner)]
+    names = [name for name in alike if name != owner] or alike
+    given = load.args[0] if load.args else None
+    if len(names) != 1 or not isinstance(given, ast.Subscript):
+        return ()
+    return code.line_after(code.statement(load), f"{names[0]}.load_state_dict({code.text(given.value)}[{key!r}])")
 
 
 def rates_that_die(diagnosis: Diagnosis) -> Iterator[Finding]:

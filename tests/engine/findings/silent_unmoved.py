@@ -5,7 +5,54 @@ from tests.engine.findings.silent import Case
 from tests.engine.findings.silent_values import Pair
 
 STEP = "    opt.zero_grad(); loss.backward(); opt.step()\n"
+RESUMED = """import io
+def build():
+    net = nn.Linear(3, 1)
+    opt = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9)
+    return net, opt, torch.optim.lr_scheduler.CosineAnnealingLR(opt, 8)
+def train(net, opt, plan, begin, end):
+    for _ in range(begin, end):
+        for x in torch.randn(2, 4, 3):
+            opt.zero_grad(); net(x).pow(2).mean().backward(); opt.step()
+        plan.step()
+net, opt, plan = build()
+train(net, opt, plan, 0, 4)
+file = io.BytesIO()
+torch.save({"turn": 4, "net": net.state_dict(), "opt": opt.state_dict(), "plan": plan.state_dict()}, file)
+file.seek(0)
+kept = torch.load(file)
+other, again, rest = build()
+other.load_state_dict(kept["net"])
+again.load_state_dict(kept["opt"])
+train(other, again, rest, kept["turn"], 8)
+"""
 PAIRS = (
+    Pair("schedule_begun_anew", 22, RESUMED, (
+        ('again.load_state_dict(kept["opt"])', 'again.load_state_dict(kept["opt"]); rest.load_state_dict(kept["plan"])'),
+        (', "plan": plan.state_dict()}', '}'), ('kept["turn"], 8', '0, 0'), ("(opt, 8)", "(opt, 9000, 0.1)"),
+    )),
+    Pair("schedule_begun_anew", 14, """class Fit:
+    def __init__(self, net):
+        self.net, self.turns = net, 0
+        self.opt = torch.optim.Adam(net.parameters(), lr=0.1)
+        self.plan = torch.optim.lr_scheduler.LambdaLR(self.opt, lambda turn: 1 / (1 + turn))
+    def state(self):
+        parts = dict(turns=self.turns)
+        parts.update({"net": self.net.state_dict(), "opt": self.opt.state_dict(), "plan": self.plan.state_dict()})
+        return parts
+    def resume(self, parts):
+        self.net.load_state_dict(parts["net"]); self.opt.load_state_dict(parts["opt"])
+        self.turns = parts["turns"]
+        return self
+    def run(self, turns):
+        while self.turns < turns:
+            loss = self.net(torch.randn(4, 3)).pow(2).mean()
+            self.opt.zero_grad(); loss.backward(); self.opt.step()
+            self.plan.step(); self.turns += 1
+first = Fit(nn.Linear(3, 1))
+first.run(4)
+Fit(nn.Linear(3, 1)).resume(first.state()).run(8)
+""", (('self.turns = parts["turns"]', 'self.turns = parts["turns"]; self.plan.load_state_dict(parts["plan"])'), (' self.opt.load_state_dict(parts["opt"])', ' print(len(parts["opt"]))\n        for _ in range(4):\n            self.plan.step()'))),
     # what is never moved
     Pair("limit_overwritten", 11, """import copy
 class Average:

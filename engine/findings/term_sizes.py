@@ -1,15 +1,19 @@
 """Terms of a loss so much larger than the others that only they are trained."""
 
+import math
 from collections.abc import Container, Iterator
+from itertools import takewhile
 from typing import NamedTuple
 
-from engine.findings.diagnosis import Diagnosis, argument, line, near, numbers_of
+from engine.findings.diagnosis import Diagnosis, argument, extent, line, near, numbers_of
 from engine.findings.drawn_samples import is_variance
 from engine.findings.losses import CLASS_LOSSES
 from engine.findings.terms import SCALES, SUMS
 from engine.trace import Finding, Op, Pass
 
 LEAST_PASSES = 3
+MOST_SCALES = 6
+EVEN = 1e-4
 DROWNS = 100
 """How many times as large as the rest of a loss a penalty is that leaves nothing else to train."""
 NOT_LEARNT = 0.9
@@ -92,6 +96,48 @@ def divergences_that_drown_the_loss(diagnosis: Diagnosis) -> Iterator[Finding]:
                 last=f"{ended.value:.3g}",
                 passes=diagnosis.counted(passes),
             )
+
+
+def divergences_averaged(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A divergence that is a mean over the numbers of a code too, beside a reconstruction that adds up those of a
+    sample: it weighs so many times less as a code has numbers."""
+    for passes in diagnosis.passes_by_place.values():
+        terms = _summands(diagnosis, passes[0].roots[0].tensor or "", SUMS) if len(passes[0].roots) == 1 else []
+        ways = [[*takewhile(lambda op: op.name in SCALES, diagnosis.back(term, MOST_SCALES))] for term in terms]
+        makers = [diagnosis.origin(term, SCALES, MOST_SCALES) for term in terms]
+        if len(terms) != 2 or None in makers or len(passes) < LEAST_PASSES:
+            continue
+        for (op, way), other in zip(zip(makers, ways, strict=True), reversed(makers), strict=True):
+            means = [each for each in way if each.name == "mean"]
+            if op is None or other is None or not means or any(each.name == "sum" for each in way):
+                continue
+            times = _times_lighter(diagnosis, passes[0], op, other) if _is_divergence(diagnosis, means[-1]) else None
+            if times is not None:
+                yield diagnosis.warning(
+                    "divergence_averaged",
+                    means[-1],
+                    tensors=(*means[-1].outputs[:1], *other.outputs[:1]),
+                    latent=str(math.prod(diagnosis.tensors[op.outputs[0]].shape[1:])),
+                    times=str(times),
+                    other=diagnosis.code.excerpt(other.span),
+                    other_line=line(other.span),
+                )
+
+
+def _times_lighter(diagnosis: Diagnosis, pass_: Pass, divergence: Op, other: Op) -> int | None:
+    """How many times less a divergence weighs beside a reconstruction than with its bare factor of a half: as many as a
+    code has numbers, or as all codes of a batch have."""
+    shape, given = diagnosis.tensors[divergence.outputs[0]].shape, diagnosis.tensors[other.inputs[0]].shape
+    is_each = diagnosis.tensors[other.outputs[0]].shape == given or argument(other, "reduction") == "'sum'"
+    if len(shape) < 2 or shape[0] != given[0] or math.prod(given[1:]) < 2 or not is_each or other.name in CLASS_LOSSES:
+        return None
+    entered = {visit.node: diagnosis.tensors.get(next(iter(visit.entered), None) or "") for visit in pass_.visits}
+    slopes = [extent(entered.get(op.nodes[-1])) if op.nodes else None for op in (divergence, other)]
+    if not all(each and each[0] and math.isclose(*each, rel_tol=EVEN) for each in slopes):
+        return None
+    light, heavy = (abs(each[0]) for each in slopes if each)
+    wanted = (math.prod(shape[1:]), math.prod(shape))
+    return next((n for n in wanted if n > 1 and math.isclose(heavy / light / 2, n, rel_tol=EVEN)), None)
 
 
 class _Beside(NamedTuple):

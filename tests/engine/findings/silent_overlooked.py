@@ -1086,6 +1086,42 @@ for _ in range(50):
 """, (
         ("loss - 0.5 * torch.sum", "loss - 0.001 * torch.sum"),
     )),
+    Pair("divergence_averaged", 11, """enc, dec = nn.Linear(16, 4), nn.Linear(2, 16)
+opt = torch.optim.Adam([*enc.parameters(), *dec.parameters()], lr=0.05)
+pictures = torch.rand(40, 16)
+for _ in range(4):
+    middle, log = enc(pictures).chunk(2, 1)
+    code = middle + torch.randn_like(middle) * torch.exp(log / 2)
+    off = F.mse_loss(dec(code), pictures, reduction='none').sum(1).mean()
+    far = 0.5 * (middle.square() + log.exp() - log - 1).mean(1).mean()
+    opt.zero_grad()
+    (off + far).backward()
+    opt.step()
+""", (
+        ("- 1).mean(1)", "- 1).sum(1)"),
+    )),
+    Pair("divergence_averaged", 20, """class Coder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.mean, self.spread, self.back = nn.Linear(9, 2), nn.Linear(9, 2), nn.Linear(2, 9)
+    def forward(self, x):
+        mean, spread = self.mean(x), self.spread(x)
+        drawn = mean + torch.exp(0.5 * spread) * torch.randn_like(mean)
+        return torch.sigmoid(self.back(drawn)), mean, spread
+net = Coder()
+opt = torch.optim.Adam(net.parameters(), lr=0.05)
+x = (torch.rand(60, 9) > 0.5).float()
+for _ in range(4):
+    opt.zero_grad()
+    made, mean, spread = net(x)
+    loss = F.binary_cross_entropy(made, x, reduction="sum")
+    kl = 1 + spread - mean ** 2 - spread.exp()
+    loss = loss - 0.5 * torch.mean(kl)
+    loss.backward()
+    opt.step()
+""", (
+        ("- 0.5 * torch.mean(kl)", "- 0.1 * torch.mean(kl)"),
+    )),
     Pair("input_as_target", 12, """notes = torch.arange(90) * 7 % 11
 table, rnn, head = nn.Embedding(11, 4), nn.LSTM(4, 6, batch_first=True), nn.Linear(6, 11)
 opt = torch.optim.Adam([*table.parameters(), *rnn.parameters(), *head.parameters()])
@@ -1156,6 +1192,18 @@ for s, a, r, n, end in memory.rows:
     )),
 )  # fmt: skip
 ALSO_RIGHT = (
+    ("divergence_averaged", """enc, dec = nn.Linear(16, 4), nn.Linear(2, 16)
+opt = torch.optim.Adam([*enc.parameters(), *dec.parameters()], lr=0.05)
+pictures = torch.rand(40, 16)
+for _ in range(4):
+    middle, log = enc(pictures).chunk(2, 1)
+    made = dec(middle + torch.randn_like(middle) * torch.exp(log / 2))
+    apart = middle.square() + log.exp() - log - 1
+    opt.zero_grad()
+    (F.mse_loss(made, pictures) + 0.5 * apart.mean()).backward()
+    opt.step(); opt.zero_grad()
+    ((made - pictures).detach().square().sum(1).mean() + 0.5 * apart.sum(1).mean() / 2).item()
+"""),
     ("scheduled_per_epoch", """net, chunks = nn.Linear(3, 1), torch.randn(6, 8, 3)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 plan = torch.optim.lr_scheduler.CosineAnnealingLR(opt, T_max=len(chunks))

@@ -2,6 +2,7 @@
 different orders; what the parts of a split share."""
 
 import ast
+import math
 import re
 from bisect import bisect_left
 from collections import defaultdict
@@ -509,12 +510,16 @@ def _orders(diagnosis: Diagnosis, tensor: str) -> list[Op]:
 
 
 def micro_batches_weigh_alike(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Passes of one step whose losses are means over very different numbers of targets, and count alike."""
+    """Passes of one step whose losses are means over very different numbers of targets, and count alike; or of none,
+    where each is divided by how many they are."""
     told: dict[Span | None, list[tuple[Op, list[int]]]] = {}
     for passes in _added_up(diagnosis):
         losses = [_mean_of_targets(diagnosis, pass_) for pass_ in passes]
         found = [loss for loss in losses if loss is not None]
-        if len(passes) > 1 and len(found) == len(losses) and len({(loss.op.span, loss.scale) for loss in found}) == 1:
+        shares = [loss.scale * len(passes) for loss in found]
+        is_shared = bool(diagnosis.steps) or all(math.isclose(share, 1, rel_tol=1e-3) for share in shares)
+        is_one = len(found) == len(losses) and len({(loss.op.span, loss.scale) for loss in found}) == 1
+        if len(passes) > 1 and is_one and is_shared:
             told.setdefault(passes[0].span, []).append((found[0].op, [loss.targets for loss in found]))
     for span, counted in told.items():
         uneven = [(op, targets) for op, targets in counted if max(targets) >= UNEVEN * min(targets)]
@@ -573,7 +578,7 @@ def _added_up(diagnosis: Diagnosis) -> Iterator[list[Pass]]:
     at_step, updates = diagnosis.pass_step, diagnosis.trace.updates
     ends = sorted(diagnosis.update_step.get(each.id, -1) for each in updates if each.kind in ("step", *RESETS))
     run: list[Pass] = []
-    for pass_ in diagnosis.ended if diagnosis.steps else ():
+    for pass_ in diagnosis.ended:
         now, before = at_step.get(pass_.id, -1), at_step.get(run[-1].id, -1) if run else -1
         is_next = bool(run) and run[-1].span == pass_.span and bisect_left(ends, before) == bisect_left(ends, now)
         if not is_next or diagnosis.has_gap(before, now):

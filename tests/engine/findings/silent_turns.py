@@ -269,6 +269,16 @@ for _ in range(5):
         (loss_of(ids) / 2).backward()
     opt.step(); opt.zero_grad()
 """, (("(1, 5)", "(1, 30)"),)),
+    Pair("micro_batches_weigh_alike", 8, """net, PARTS = nn.Linear(6, 4), 3
+rows = [torch.randn(size, 6) for size in (12, 3, 5)]
+for part in rows:
+    loss = F.cross_entropy(net(part), torch.arange(len(part)) % 4) / PARTS
+    loss.backward()
+summed = net.weight.grad.clone()
+net.zero_grad()
+F.cross_entropy(net(torch.cat(rows)), torch.cat([torch.arange(len(part)) % 4 for part in rows])).backward()
+print((summed - net.weight.grad).norm())
+""", (("/ PARTS", "* len(part) / 20"),)),
     Pair("micro_batches_weigh_alike", 11, """net = nn.Linear(6, 4)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 data = []

@@ -1122,6 +1122,31 @@ for _ in range(4):
 """, (
         ("- 0.5 * torch.mean(kl)", "- 0.1 * torch.mean(kl)"),
     )),
+    Pair("overlap_counted_once", 9, """net = nn.Conv2d(1, 1, 3, padding=1)
+spots = (torch.rand(6, 1, 5, 5) > 0.6).float()
+opt = torch.optim.Adam(net.parameters())
+for _ in range(3):
+    made = torch.sigmoid(net(spots + 0.1 * torch.randn(6, 1, 5, 5))).flatten(1)
+    share = ((made * spots.flatten(1)).sum(1) + 1) / (made.sum(1) + spots.flatten(1).sum(1) + 1)
+    loss = (1 - share).mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+""", (
+        ("((made * spots", "(2 * (made * spots"),
+    )),
+    Pair("overlap_counted_once", 7, """class Overlap(nn.Module):
+    def forward(self, scores, mask):
+        p = scores.sigmoid()
+        shared = torch.sum(p * mask, (1, 2))
+        both = (p ** 2).sum((1, 2)) + mask.square().sum((1, 2))
+        return 1 - (shared / both).mean()
+net, measure = nn.Linear(5, 5), Overlap()
+mask = (torch.rand(6, 5, 5) > 0.6).float()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    opt.zero_grad(); measure(net(mask), mask).backward(); opt.step()
+""", (
+        ("shared / both)", "shared / (both - shared))"),
+    )),
     Pair("input_as_target", 12, """notes = torch.arange(90) * 7 % 11
 table, rnn, head = nn.Embedding(11, 4), nn.LSTM(4, 6, batch_first=True), nn.Linear(6, 11)
 opt = torch.optim.Adam([*table.parameters(), *rnn.parameters(), *head.parameters()])
@@ -1192,6 +1217,15 @@ for s, a, r, n, end in memory.rows:
     )),
 )  # fmt: skip
 ALSO_RIGHT = (
+    ("overlap_counted_once", """made = torch.rand(6, 9, requires_grad=True)
+mask = (torch.rand(6, 9) > 0.6).float()
+shared, both = (made * mask).sum(1), (made + mask).sum(1)
+loss = (1 - 2 * (shared / both)).mean() + (1 - shared / (both / 2)).mean() + (1 - (shared + shared) / both).mean()
+loss = loss - (shared / both).mean() + (1 - shared / (both - shared)).mean() + (1 - torch.mul(shared, 2) / both).mean()
+loss.backward()
+other = torch.rand(6, 9, requires_grad=True)
+(1 - (made * other).sum(1) / (made.sum(1) + other.sum(1))).mean().backward()
+"""),
     ("divergence_averaged", """enc, dec = nn.Linear(16, 4), nn.Linear(2, 16)
 opt = torch.optim.Adam([*enc.parameters(), *dec.parameters()], lr=0.05)
 pictures = torch.rand(40, 16)

@@ -541,7 +541,7 @@ def schedules_begun_anew(diagnosis: Diagnosis) -> Iterator[Finding]:
         strings = Counter(node.value for node in code.nodes if isinstance(node, ast.Constant)) if at else Counter()
         left = [(key, owner) for key, owner in kept.items() if strings[key] == 1]
         before, after = _rates_in_turn(diagnosis, 0, at), _rates_in_turn(diagnosis, at, None)
-        if len(left) != 1 or not _begins_again(before, after) or not _may_be_plan(diagnosis, left[0][1]):
+        if len(left) != 1 or not _begins_again(before, after) or not _is_plan(diagnosis, *left[0]):
             continue
         ((key, owner),) = left
         last = max(loads, key=lambda call: call.lineno)
@@ -580,12 +580,14 @@ def _states_kept(saved: ast.Dict) -> dict[str, str]:
     }
 
 
-def _may_be_plan(diagnosis: Diagnosis, name: str) -> bool:
-    """Whether a name stands for a scheduler that comes to no rate twice, as far as that is known."""
+def _is_plan(diagnosis: Diagnosis, key: str, name: str) -> bool:
+    """Whether a name stands for a scheduler that comes to no rate twice; where its class is not known, by what it is
+    called."""
     made = diagnosis.value_of(name)
     types = [bound.type for bound in diagnosis.trace.variables if bound.name == name]
     kinds = types or ([called(made)] if isinstance(made, ast.Call) else [])
-    return all(kind.endswith("LR") and kind != "CyclicLR" for kind in kinds)
+    is_called_so = "sched" in f"{key} {name}".lower()
+    return all(kind.endswith("LR") and kind != "CyclicLR" for kind in kinds) if kinds else is_called_so
 
 
 def _rates_in_turn(diagnosis: Diagnosis, begin: int, end: int | None) -> list[float]:

@@ -18,7 +18,7 @@ def train(net, opt, plan, begin, end):
 net, opt, plan = build()
 train(net, opt, plan, 0, 4)
 file = io.BytesIO()
-torch.save({"turn": 4, "net": net.state_dict(), "opt": opt.state_dict(), "plan": plan.state_dict()}, file)
+torch.save({"turn": 4, "net": net.state_dict(), "opt": opt.state_dict(), "schedule": plan.state_dict()}, file)
 file.seek(0)
 kept = torch.load(file)
 other, again, rest = build()
@@ -28,8 +28,9 @@ train(other, again, rest, kept["turn"], 8)
 """
 PAIRS = (
     Pair("schedule_begun_anew", 22, RESUMED, (
-        ('again.load_state_dict(kept["opt"])', 'again.load_state_dict(kept["opt"]); rest.load_state_dict(kept["plan"])'),
-        (', "plan": plan.state_dict()}', '}'), ('kept["turn"], 8', '0, 0'), ("(opt, 8)", "(opt, 9000, 0.1)"),
+        ('again.load_state_dict(kept["opt"])', 'again.load_state_dict(kept["opt"]); rest.load_state_dict(kept["schedule"])'),
+        (', "schedule": plan.state_dict()}', '}'), ('kept["turn"], 8', '0, 0'), ("(opt, 8)", "(opt, 9000, 0.1)"),
+        ('"schedule": plan', '"schedule": net'),
     )),
     Pair("schedule_begun_anew", 14, """class Fit:
     def __init__(self, net):

@@ -92,12 +92,21 @@ def _is_stretched_layer(diagnosis: Diagnosis, op: Op, column: Tensor, row: Tenso
     is_own = diagnosis.identity(column.id) in map(diagnosis.identity, diagnosis.made_from(row.id)[:1])
     is_given = maker is not None and out_of_place(maker.name) in GIVEN
     if not is_given and not diagnosis.is_tracked(column.id):  # a column of targets against what a product gave
-        by = diagnosis.maker.get(row.id)
-        is_given = by is not None and by.name in MADE_BY_LAYERS and (maker is None or maker.name not in PASSING)
+        by = last_maker(diagnosis, row)
+        is_given = by is not None and by.name in MADE_BY_LAYERS and not _is_set_upright(diagnosis, maker)
     is_used = any(map(diagnosis.reaches_a_pass, (op, *_computed_from(diagnosis, op)))) or (
         op.grad_mode != "grad" and maker is not None and maker.module is not None
     )
     return is_given and is_used and not is_own
+
+
+def _is_set_upright(diagnosis: Diagnosis, maker: Op | None) -> bool:
+    """Whether a column was made of a row on the spot, as by `unsqueeze`, `view` or `y[:, None]`."""
+    if maker is None or not maker.inputs:
+        return False
+    made, given = diagnosis.output_of(maker), diagnosis.input_of(maker)
+    is_longer = made is not None and given is not None and len(made.shape) > len(given.shape)
+    return maker.name in PASSING or (maker.name == "getitem" and is_longer)
 
 
 def _stretched_products(diagnosis: Diagnosis, op: Op, column: Tensor, row: Tensor) -> list[Op]:

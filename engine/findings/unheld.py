@@ -320,9 +320,12 @@ def _shared_at(diagnosis: Diagnosis, quiet: str, loud: str) -> Span | None:
 def nothing_loaded(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`load_state_dict(..., strict=False)` that wrote into no parameter: no name in the file is one of the model's."""
     code = diagnosis.code
-    for call in code.calls if diagnosis.trace.failure is None and not diagnosis.trace.truncated else ():
+    cut = diagnosis.trace.truncated
+    is_whole, is_sampled = not cut, all(left.limit == "sample" for left in cut)
+    for call in code.calls if diagnosis.trace.failure is None else ():
         lenient = called(call) == "load_state_dict" and says(call, "strict") == "False"
-        if not lenient or not call.args or not diagnosis.has_run(call):
+        is_told = is_whole or (is_sampled and code.runs_once(call))  # of long loops alone turns are left out
+        if not lenient or not call.args or not diagnosis.has_run(call) or not is_told:
             continue
         written = any(update.span == code.span(call) for update in diagnosis.trace.updates)
         if not written and not diagnosis.ops_at(code.span(call)) and ast.unparse(call.args[0]) != "{}":

@@ -1,10 +1,11 @@
 """Values that the program's text keeps in vain: a counter that nothing counts up, an argument that is overlooked for an
-attribute of the same name, or that a gradient is asked for and nothing reads, what a hook gets and binds anew."""
+attribute of the same name, or that a gradient is asked for and nothing reads, what a hook makes and does not return."""
 
 import ast
 from collections.abc import Iterator
 
 from engine.findings.diagnosis import Diagnosis, line
+from engine.findings.no_effect import MAKES_NEW
 from engine.program.names import called, dotted, names_read
 from engine.trace import Finding
 
@@ -126,19 +127,30 @@ def results_of_hooks_lost(diagnosis: Diagnosis) -> Iterator[Finding]:
             continue
         name, inside = arguments[at], list(ast.walk(function))
         bound = [each for each in inside if isinstance(each, ast.Assign) and dotted(each.targets[0]) == name]
-        last = max(bound, key=lambda each: each.lineno, default=None)
+        end = function.body[-1]
+        is_dropped = isinstance(end, ast.Expr) and _is_made_of(end.value, name)
+        last = end if is_dropped else max(bound, key=lambda each: each.lineno, default=None)
         returns = any(isinstance(each, ast.Return) and each.value is not None for each in inside)
         if last is None or returns or any(_is_below(each, last, name) for each in inside):
             continue
         yield diagnosis.warning(
             "hook_output_lost",
             last,
-            fix=code.line_after(function.body[-1], f"return {name}"),
+            fix=(code.before(end.value, "return "),)
+            if isinstance(end, ast.Expr) and is_dropped
+            else code.line_after(end, f"return {name}"),
             name=name,
+            code=code.short(last),
+            result=code.short(end.value) if isinstance(end, ast.Expr) and is_dropped else name,
             function=function.name,
             hook_line=line(hook.registered),
             is_gradient=str(int(hook.kind != "forward")),
         )
+
+
+def _is_made_of(value: ast.expr, name: str) -> bool:
+    """Whether an expression computes a new tensor of a name: `grad.clamp(-1, 1)`, `torch.clamp(grad, -1, 1)`."""
+    return isinstance(value, ast.Call) and called(value) in MAKES_NEW and name in names_read(value)
 
 
 def _is_below(node: ast.AST, statement: ast.stmt, name: str) -> bool:

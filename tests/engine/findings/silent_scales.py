@@ -365,6 +365,15 @@ for _ in range(3):
     with torch.no_grad():
         w -= 0.1 * w.grad; w.grad = None
 """, (("    grad = torch.clamp", "    return torch.clamp"), ("    grad = torch.clamp(grad, -most, most)", "    grad = grad.norm()\n    print(grad)"), ("w.register_hook(limit)", "print(limit(w))"))),
+    Pair("hook_output_lost", 7, """net = nn.Linear(3, 1)
+def limit(grad):
+    most = 0.01
+    grad.clamp(-most, most)
+for _ in range(3):
+    out = net(torch.ones(2, 3))
+    out.register_hook(limit)
+    out.pow(2).sum().backward()
+""", (("    grad.clamp", "    return grad.clamp"), ("    grad.clamp(", "    grad.clamp_("), ("    grad.clamp(-most, most)", "    print(grad.norm())"))),
     Pair("hook_output_lost", 9, """net = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))
 class Scale:
     def __init__(self, by): self.by = by

@@ -189,6 +189,15 @@ net = nn.Linear(4, 1)
 for i in range(2):
     net(x).square().mean().backward()
 """, (("x[0, 0] = x[0, 1] = torch.inf", "x[0, 0] = x[0, 1] = 3"), ("net(x)", "net(x.clamp(-10, 10))"))),
+    Pair("difference_broadcast", 10, """net = nn.Sequential(nn.Linear(2, 8), nn.Tanh(), nn.Linear(8, 1))
+x = torch.randn(12, 2)
+returns = x.sum(1).unsqueeze(1)
+opt = torch.optim.Adam(net.parameters())
+for _ in range(3):
+    for at in torch.randperm(12).split(6):
+        error = returns[at] - net(x[at]).squeeze(-1)
+        opt.zero_grad(); error.pow(2).mean().backward(); opt.step()
+""", ((".squeeze(-1)", ""), ("returns[at] -", "returns[at, 0] -"), ("returns[at] -", "x[at].sum(1)[:, None] -"))),
     Pair("difference_broadcast", 8, """x, y = torch.randn(4, 2), torch.randn(4)
 w, b = torch.randn(2, 1, requires_grad=True), torch.randn(1, requires_grad=True)
 for i in range(2):

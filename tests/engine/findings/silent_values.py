@@ -81,6 +81,20 @@ print(acc)
 """, (
         ("model(X).argmax(dim=1)", "(model(X).squeeze(1) > 0).float()"),
     )),
+    Pair("nothing_loaded", 15, """def train(net):
+    opt = torch.optim.SGD(net.parameters(), lr=0.01)
+    for _ in range(60):
+        opt.zero_grad()
+        net(torch.randn(8, 4)).pow(2).mean().backward()
+        opt.step()
+def build():
+    return nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1))
+big = nn.Sequential(build())
+train(big)
+model = build()
+model.load_state_dict(big.state_dict(), strict=False)
+print(model(torch.ones(1, 4)))
+""", (("big.state_dict()", "big[0].state_dict()"),)),
     Pair("nothing_loaded", 14, """class Net(nn.Module):
     def __init__(self):
         super().__init__()

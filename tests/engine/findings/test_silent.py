@@ -100,7 +100,7 @@ MENDED = {
 """Codes that have a certain fix for all of their programs, or for these."""
 MENDED_PARTLY = {
     "scores_compared_with_classes": {0, 1}, "clip_after_step": {0, 1}, "clip_before_backward": {0, 1}, "slope_of_each_place": {0},
-    "requires_grad_of_copy": {0, 1}, "difference_broadcast": {0, 1, 4, 5, 6, 7}, "dropout_ignores_eval": {0, 1, 2, 4}, "answer_seen": {2}, "scores_cut_at_half": {0}, "target_learns": {0},
+    "requires_grad_of_copy": {0, 1}, "difference_broadcast": {0, 1, 4, 5, 6, 7, 8}, "dropout_ignores_eval": {0, 1, 2, 4}, "answer_seen": {2}, "scores_cut_at_half": {0}, "target_learns": {0},
     "evaluated_in_train": {0, 1, 3, 4}, "evaluated_with_grad": {0}, "leaf_recreated": {0, 5}, "learning_rate_zero": {0, 1},
     "scheduler_of_another_optimizer": {1}, "not_in_optimizer": {0, 1, 2}, "optimizer_holds_others": {0}, "result_dropped": {0, 4, 5}, "root_of_negative": {0}, "picked_for_all": {0}, "step_without_zero_grad": {0, 1, 2, 3},
     "softmax_before_cross_entropy": {0, 1, 2}, "sigmoid_before_logits_loss": {0, 1},

@@ -72,7 +72,8 @@ def _find(index: TraceIndex, items: list[Item]) -> list[Item]:
         starts = [start for start in starts if start < end]
         if _is_test_that_ended(index, items, starts, end):
             end = starts.pop()
-        if len(starts) < REPEATS or _are_different_modules(items, starts, end):
+        is_loop = len(starts) >= REPEATS and not _holds_recursion(index, items[at:end])
+        if not is_loop or _are_different_modules(items, starts, end):
             refused.add(key)
             found.append(items[at])
             at += 1
@@ -234,7 +235,7 @@ def _line(item: Item) -> int | None:
 def _key(index: TraceIndex, item: Item) -> Key:
     """Which place of the source an item comes from; of a module that library code called, the call and itself. What one
     call of a function made may lie apart, with whole calls of it between: such places tell nothing."""
-    if index.code.recursive and index.code.scope_at(place_of(item)) in index.code.recursive:
+    if _holds_recursion(index, [item]):
         return None
     module = None
     if not isinstance(item, Draft):
@@ -252,6 +253,12 @@ def _key(index: TraceIndex, item: Item) -> Key:
     ordinal = nodes.index(item.id) if 1 < len(nodes) <= FEW and item.id in nodes else 0
     weights = tuple([parameter.tensor for parameter in item.parameters]) if len(nodes) > FEW else ()
     return (item.span, item.title, ordinal, module is not None, weights)
+
+
+def _holds_recursion(index: TraceIndex, items: Sequence[Item]) -> bool:
+    """Whether a function that calls itself made one of these: turns that take it in would cut through its calls."""
+    recursive = index.code.recursive
+    return bool(recursive) and any(index.code.scope_at(place_of(item)) in recursive for item in items)
 
 
 def _numbered(keys: Sequence[Key]) -> list[Key]:

@@ -125,6 +125,9 @@ def test_turns_of_an_inner_loop_end_with_it() -> None:
 def test_calls_of_a_function_that_calls_itself_are_not_told_apart() -> None:
     assert named(TREE) == [("recursion", "encode", 1), ("recursion", "power", 1)]
     assert {kind for kind, *_ in named(TREE_MODULE)} == {"module"}
+    helped = TREE.replace("return torch.tanh(W @ both)", "return act(W @ both)")
+    helped = helped.replace("def encode", "def act(x):\n    return torch.where(x > 0, x, 0.1 * x)\n\ndef encode")
+    assert not any(kind == "loop" for kind, *_ in named(helped)), "a helper's calls are no turns of a loop"
 
 
 def test_the_additions_of_a_sum_are_one_group() -> None:

@@ -80,4 +80,4 @@ def _memory(before: Trace, after: Trace) -> Iterator[Shift]:
 
 def _printed(told: Comparison) -> Iterator[Shift]:
     if told.printed is not None:
-        yield Shift(what="printed", before=told.printed.here, after=told.printed.there)
+        yield Shift(what="printed", name=str(told.printed.line), before=told.printed.here, after=told.printed.there)

@@ -94,7 +94,7 @@ describe('a trial', () => {
       { what: 'value', name: 'x', before: gradient(1), after: { ...gradient(1), dtype: 'int64' } },
       { what: 'loss', before: 'nan', after: 0.25 },
       { what: 'memory', before: 4096, after: 1024 },
-      { what: 'printed', after: 'loss 0.25' },
+      { what: 'printed', name: '2', after: 'loss 0.25' },
     ]
     const rows = proofRows({ ...trial, proof }, t)
     expect(rows.map(({ what, before, after }) => `${what}: ${before} → ${after}`)).toEqual([
@@ -103,7 +103,7 @@ describe('a trial', () => {
       'x: 1 float32 → 1 int64',
       'Loss: NaN → 0.25',
       'saved for backward, at most: 4 KiB → 1 KiB',
-      'printed: nothing → loss 0.25',
+      'output, line 2: nothing → loss 0.25',
     ])
   })
 

@@ -1689,7 +1689,7 @@ const stories = {
     const others = panel.getByLabel('Put a run beside it')
     await until(() => others.locator('option').allTextContents(), (all) => all.some((text) => text.includes('1.0, 1.0')), 'the run before is offered')
     await others.selectOption({ index: 1 })
-    await until(() => page.locator('.run-head').allTextContents(), (all) => all.length === 2 && all[0].includes('8 nodes, depth 5') && all[1].includes('18 nodes, depth 10'), 'the heads of both pictures')
+    await until(() => page.locator('.run-head').allTextContents(), (all) => all.length === 2 && all.every((text) => / −?[\d.]+\s*$/.test(text)), 'the heads of both pictures')
     await until(() => page.locator('.beside-pane .gg-scene .box').count(), (count) => count > 0, 'the picture of the other run')
     await until(sentences, (all) => all.some((text) => text.includes('The values part at line 2: x is [40, 1] in A, all 1 in B')), 'where they part')
     const grad = panel.locator('tr', { hasText: '.grad' }).first()

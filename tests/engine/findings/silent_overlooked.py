@@ -4,6 +4,18 @@ gradients that cancel; each with what makes it right."""
 from tests.engine.findings.silent import Case
 from tests.engine.findings.silent_values import Pair
 
+CODER = """class Coder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.mean, self.spread, self.back = nn.Linear(9, 2), nn.Linear(9, 2), nn.Linear(2, 9)
+    def forward(self, x):
+        mean, spread = self.mean(x), self.spread(x)
+        drawn = mean + torch.exp(0.5 * spread) * torch.randn_like(mean)
+        return torch.sigmoid(self.back(drawn)), mean, spread
+net = Coder()
+opt = torch.optim.Adam(net.parameters(), lr=0.05)
+x = (torch.rand(60, 9) > 0.5).float()
+"""
 STEP = "    opt.zero_grad(); loss.backward(); opt.step()\n"
 NORMED = "nn.Sequential(nn.Linear(3, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Linear(8, 1))"
 DRIFTING = (
@@ -1065,18 +1077,7 @@ for _ in range(60):
 """, (
         ("F.mse_loss(dec(code), pictures)", "F.mse_loss(dec(code), pictures, reduction='sum')"),
     )),
-    Pair("divergence_drowns_loss", 19, """class Coder(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.mean, self.spread, self.back = nn.Linear(9, 2), nn.Linear(9, 2), nn.Linear(2, 9)
-    def forward(self, x):
-        mean, spread = self.mean(x), self.spread(x)
-        drawn = mean + torch.exp(0.5 * spread) * torch.randn_like(mean)
-        return torch.sigmoid(self.back(drawn)), mean, spread
-net = Coder()
-opt = torch.optim.Adam(net.parameters(), lr=0.05)
-x = (torch.rand(60, 9) > 0.5).float()
-for _ in range(50):
+    Pair("divergence_drowns_loss", 19, CODER + """for _ in range(50):
     opt.zero_grad()
     made, mean, spread = net(x)
     loss = -(x * made.log() + (1 - x) * (1 - made).log()).mean()
@@ -1100,18 +1101,7 @@ for _ in range(4):
 """, (
         ("- 1).mean(1)", "- 1).sum(1)"),
     )),
-    Pair("divergence_averaged", 20, """class Coder(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.mean, self.spread, self.back = nn.Linear(9, 2), nn.Linear(9, 2), nn.Linear(2, 9)
-    def forward(self, x):
-        mean, spread = self.mean(x), self.spread(x)
-        drawn = mean + torch.exp(0.5 * spread) * torch.randn_like(mean)
-        return torch.sigmoid(self.back(drawn)), mean, spread
-net = Coder()
-opt = torch.optim.Adam(net.parameters(), lr=0.05)
-x = (torch.rand(60, 9) > 0.5).float()
-for _ in range(4):
+    Pair("divergence_averaged", 20, CODER + """for _ in range(4):
     opt.zero_grad()
     made, mean, spread = net(x)
     loss = F.binary_cross_entropy(made, x, reduction="sum")

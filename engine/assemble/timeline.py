@@ -167,18 +167,20 @@ class _Walk:
 
     def _insert_before_inside(self, running: _Running, steps: list[Step]) -> None:
         """Adds what happened before a node ran, also before what ran inside it."""
-        ends = (place for place in (running.inside, running.place) if place is not None)
-        at, count = min(ends, default=len(self.steps)), len(steps)
+        ends = [place for place in (running.inside, running.place) if place is not None]
         running.inside = None
+        if not steps:
+            return
+        at, count = min(ends, default=len(self.steps)), len(steps)
         self.steps[at:at] = steps
         if running.place is not None:
             running.place += count
-        for number in reversed(range(len(self.gone) if count else 0)):
+        for number in reversed(range(len(self.gone))):
             step, tensors = self.gone[number]
             if step < at:
                 break
             self.gone[number] = (step + count, tensors)
-        for number in reversed(range(len(self.held) if count else 0)):
+        for number in reversed(range(len(self.held))):
             step, holder, kept = self.held[number]
             if step <= at:
                 break

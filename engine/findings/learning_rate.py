@@ -389,10 +389,7 @@ def rates_for_factors(diagnosis: Diagnosis) -> Iterator[Finding]:
 MOST_NAMES = 4
 EPOCHS = {"StepLR": "step_size", "CosineAnnealingLR": "T_max", "MultiStepLR": "milestones"}
 """Schedulers that count in epochs in most programs, and the option that says how many."""
-BATCHES = {
-    **EPOCHS,
-    **{"OneCycleLR": "total_steps", "PolynomialLR": "total_iters"},
-}
+BATCHES = {**EPOCHS, "OneCycleLR": "total_steps", "PolynomialLR": "total_iters"}
 """Those that some programs lay out in batches."""
 TURNS = (ast.For, ast.While, ast.ListComp, ast.GeneratorExp)
 
@@ -533,6 +530,8 @@ def schedules_begun_anew(diagnosis: Diagnosis) -> Iterator[Finding]:
     code = diagnosis.code
     for saved in (node for node in code.nodes if isinstance(node, ast.Dict) and diagnosis.steps):
         kept = _states_kept(saved)
+        if not kept:
+            continue
         loads = [each for each in code.calls if called(each) == "load_state_dict" and diagnosis.has_run(each)]
         loads = [
             each for each in loads if any(isinstance(key, ast.Constant) and key.value in kept for key in ast.walk(each))
@@ -540,8 +539,10 @@ def schedules_begun_anew(diagnosis: Diagnosis) -> Iterator[Finding]:
         at = max((diagnosis.op_step[op.id] for each in loads for op in diagnosis.ops_at(code.span(each))), default=0)
         strings = Counter(node.value for node in code.nodes if isinstance(node, ast.Constant)) if at else Counter()
         left = [(key, owner) for key, owner in kept.items() if strings[key] == 1]
+        if len(left) != 1 or not _is_plan(diagnosis, *left[0]):
+            continue
         before, after = _rates_in_turn(diagnosis, 0, at), _rates_in_turn(diagnosis, at, None)
-        if len(left) != 1 or not _begins_again(before, after) or not _is_plan(diagnosis, *left[0]):
+        if not _begins_again(before, after):
             continue
         ((key, owner),) = left
         last = max(loads, key=lambda call: call.lineno)

@@ -80,7 +80,7 @@ export function proofRows(trial: Trial, t: Words): ProofRow[] {
 function named({ what, name = '' }: Shift, t: Words): string {
   if (what === 'gradient') return `${name}.grad`
   if (what === 'value') return name
-  return t({ loss: 'compare.loss', memory: 'fix.memory', printed: 'fix.printed' }[what], { n: name })
+  return t({ loss: 'fix.loss', memory: 'fix.memory', printed: 'fix.printed' }[what], { n: name })
 }
 
 /** As it was and as it is; the place of the element where that stands for the whole. */

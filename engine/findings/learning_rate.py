@@ -539,7 +539,7 @@ def schedules_begun_anew(diagnosis: Diagnosis) -> Iterator[Finding]:
         at = max((diagnosis.op_step[op.id] for each in loads for op in diagnosis.ops_at(code.span(each))), default=0)
         strings = Counter(node.value for node in code.nodes if isinstance(node, ast.Constant)) if at else Counter()
         left = [(key, owner) for key, owner in kept.items() if strings[key] == 1]
-        if len(left) != 1 or not _is_plan(diagnosis, *left[0]):
+        if len(left) != 1 or not _is_plan(diagnosis, left[0][1]):
             continue
         before, after = _rates_in_turn(diagnosis, 0, at), _rates_in_turn(diagnosis, at, None)
         if not _begins_again(before, after):
@@ -581,14 +581,20 @@ def _states_kept(saved: ast.Dict) -> dict[str, str]:
     }
 
 
-def _is_plan(diagnosis: Diagnosis, key: str, name: str) -> bool:
-    """Whether a name stands for a scheduler that comes to no rate twice; where its class is not known, by what it is
-    called."""
+def _is_plan(diagnosis: Diagnosis, name: str) -> bool:
+    """Whether a name stands for a scheduler that comes to no rate twice; where its class is not known, for what is
+    stepped and no optimizer, in a program with such a scheduler."""
+    code = diagnosis.code
     made = diagnosis.value_of(name)
     types = [bound.type for bound in diagnosis.trace.variables if bound.name == name]
     kinds = types or ([called(made)] if isinstance(made, ast.Call) else [])
-    is_called_so = "sched" in f"{key} {name}".lower()
-    return all(kind.endswith("LR") and kind != "CyclicLR" for kind in kinds) if kinds else is_called_so
+    if not kinds:
+        moved = {step.span for step in diagnosis.steps}
+        stepped = [call for call in code.calls if called(call) == "step" and dotted(code.receiver(call)) == name]
+        kinds = [kind for each in code.calls if (kind := called(each)).endswith("LR")]
+        if not any(diagnosis.has_run(call) and code.span(call) not in moved for call in stepped):
+            return False
+    return bool(kinds) and all(kind.endswith("LR") and kind != "CyclicLR" for kind in kinds)
 
 
 def _rates_in_turn(diagnosis: Diagnosis, begin: int, end: int | None) -> list[float]:

@@ -1,16 +1,17 @@
 """Loops: the same places of the source run again and again in one list of items."""
 
 import ast
+import functools
 import re
-from collections import Counter, defaultdict
-from collections.abc import Hashable, Sequence
-from functools import cached_property, reduce
+from collections.abc import Sequence
+from functools import cached_property
 from itertools import pairwise
-from operator import and_
-from typing import Literal
+from typing import Literal, NamedTuple
 
+from engine.graph import repetitions
 from engine.graph.bundles import Bundle, Item, first_draft, place_of
 from engine.graph.draft import Draft
+from engine.graph.repetitions import Key
 from engine.program.names import called
 from engine.program.tree import Scope, Turning
 from engine.trace import Span
@@ -19,8 +20,6 @@ from engine.trace_index import TraceIndex
 REPEATS = 3
 FEW = 24  # nodes of one op; what repeats among more is a loop inside PyTorch, as in an unrolled LSTM
 MOST_HEADS = 16  # times that the node an iteration begins with may come again within it
-
-Key = Hashable
 
 
 def find_loops(index: TraceIndex, items: list[Item]) -> list[Item]:
@@ -32,60 +31,111 @@ def find_loops(index: TraceIndex, items: list[Item]) -> list[Item]:
 def _find(index: TraceIndex, items: list[Item]) -> list[Item]:
     if len(items) < REPEATS:
         return items
-    keys = _numbered([_key(index, item) for item in items])
-    places = _places(keys)
-    text = _Text(index, items, keys)
-    weighted = _weighted(items, keys)
+    search = _Search(index, items)
     found: list[Item] = []
-    refused: set[Key] = set()
     at = done = 0
     while at < len(items):
-        key, draft = keys[at], first_draft(items[at]) if weighted else None
-        if draft is not None and draft.op is not None and draft.op.id in weighted:
-            heads = weighted[draft.op.id].get(key, [])
-            if heads[:1] != [at]:
-                found.append(items[at])
-                at += 1
-                continue
-            starts, end = _steps(keys, heads, done)
-            del found[len(found) - (at - starts[0]) :]
-            bounds = zip(starts, [*starts[1:], end], strict=True)
-            made = _loop(index, None, [items[first:last] for first, last in bounds])
-            if len(weighted[draft.op.id]) > 1:
-                made.type = _layer(draft)
-            found.append(made)
-            at = done = end
-            continue
-        if key is None or key in refused or len(places[key]) < REPEATS:
+        repeated = search.steps(at, done) or search.turns(at, found)
+        if repeated is None:
             found.append(items[at])
             at += 1
-            continue
-        summed = _end_of_sum(index, items, at)
-        if summed - at >= REPEATS:
-            found.append(_sum(index, items[at:summed]))
-            at = done = summed
-            continue
-        heads = [place for place in places[key] if place >= at]
-        inside = [place for place in heads[: MOST_HEADS + 1] if _is_one_call(items[at], items[place])]
-        starts, end = _periods(keys, inside) if len(inside) > 1 else _iterations(keys, heads)
-        loop, end = (None, end) if len(inside) > 1 else text.loop_of(starts, end)
-        starts = [start for start in starts if start < end]
-        if _is_test_that_ended(index, items, starts, end):
-            end = starts.pop()
-        is_loop = len(starts) >= REPEATS and not _holds_recursion(index, items[at:end])
-        if not is_loop or _are_different_modules(items, starts, end):
-            refused.add(key)
-            found.append(items[at])
-            at += 1
-            continue
-        starts = [at, *(start - text.lead(loop, items[start], items, start) for start in starts[1:])]
-        bounds = zip(starts, [*starts[1:], end], strict=True)
-        turns = [items[first:last] for first, last in bounds]
-        before = len(found) - text.lead(loop, items[at], found, len(found))
-        turns[0], found = [*found[before:], *turns[0]], found[:before]
-        found.append(_loop(index, loop, turns))
-        at = done = end
+        else:
+            del found[len(found) - repeated.before :]
+            found.append(repeated.group)
+            at = done = repeated.end
     return found
+
+
+class _Repeated(NamedTuple):
+    """What repeats from an item on."""
+
+    group: Bundle
+    before: int
+    """How many items before it belong to the first iteration."""
+    end: int
+
+
+class _Search:
+    """Looks for what repeats from one item of a list on."""
+
+    def __init__(self, index: TraceIndex, items: list[Item]) -> None:
+        self._index = index
+        self._items = items
+        self._keys = repetitions.numbered([_key(index, item) for item in items])
+        self._places = repetitions.by_key(self._keys)
+        self._weighted = self._steps_by_weights()
+        self._text = _Text(index, items, self._keys)
+        self._refused: set[Key] = set()
+
+    def _steps_by_weights(self) -> dict[str, dict[Key, list[int]]]:
+        """Of each op that uses the same weights in step after step where it does so."""
+        found: dict[str, dict[Key, list[int]]] = {}
+        for at, item in enumerate(self._items):
+            if isinstance(item, Draft) and item.parameters and item.op is not None and len(item.op.nodes) > FEW:
+                found.setdefault(item.op.id, {}).setdefault(self._keys[at], []).append(at)
+        often = {op: {key: at for key, at in heads.items() if len(at) >= REPEATS} for op, heads in found.items()}
+        return {op: heads for op, heads in often.items() if heads}
+
+    def steps(self, at: int, done: int) -> _Repeated | None:
+        """Those of a recurrent module that begin here; what stands before `done` is in a group."""
+        op = first_draft(self._items[at]).op if self._weighted else None
+        if op is None or op.id not in self._weighted:
+            return None
+        heads = self._weighted[op.id].get(self._keys[at], [])
+        if heads[:1] != [at]:
+            return None
+        starts, end = repetitions.steps(self._keys, heads, done)
+        group = _loop(self._index, None, self._cut(starts, end))
+        if len(self._weighted[op.id]) > 1:
+            group.type = _layer(first_draft(self._items[at]))
+        return _Repeated(group, at - starts[0], end)
+
+    def turns(self, at: int, found: list[Item]) -> _Repeated | None:
+        """Those of a loop, of a call of `sum` or within an op that begin here; `found`: what stands before it."""
+        key = self._keys[at]
+        if key is None or key in self._refused or self._is_of_steps(at) or len(self._places[key]) < REPEATS:
+            return None
+        summed = _end_of_sum(self._index, self._items, at)
+        if summed - at >= REPEATS:
+            return _Repeated(_sum(self._index, self._items[at:summed]), 0, summed)
+        loop, starts, end = self._turns(at, key)
+        if (
+            len(starts) < REPEATS
+            or _holds_recursion(self._index, self._items[at:end])
+            or _are_different_modules(self._items, starts, end)
+        ):
+            self._refused.add(key)
+            return None
+        lead = functools.partial(self._text.lead, loop)
+        starts = [at, *(start - lead(self._items[start], self._items, start) for start in starts[1:])]
+        iterations = self._cut(starts, end)
+        before = lead(self._items[at], found, len(found))
+        iterations[0] = [*found[len(found) - before :], *iterations[0]]
+        return _Repeated(_loop(self._index, loop, iterations), before, end)
+
+    def _is_of_steps(self, at: int) -> bool:
+        op = first_draft(self._items[at]).op
+        return op is not None and op.id in self._weighted
+
+    def _turns(self, at: int, key: Key) -> tuple[Turning | None, list[int], int]:
+        """The loop, where it is known, where its turns start, and where the last one ends."""
+        heads = [place for place in self._places[key] if place >= at]
+        if len(heads) < REPEATS:
+            return None, [], 0
+        inside = [place for place in heads[: MOST_HEADS + 1] if _is_one_call(self._items[at], self._items[place])]
+        loop = None
+        if len(inside) > 1:
+            starts, end = repetitions.periods(self._keys, inside)
+        else:
+            starts, end = repetitions.iterations(self._keys, heads)
+            loop, end = self._text.loop_of(starts, end)
+            starts = [start for start in starts if start < end]
+        if _is_test_that_ended(self._index, self._items, starts, end):
+            end = starts.pop()
+        return loop, starts, end
+
+    def _cut(self, starts: list[int], end: int) -> list[list[Item]]:
+        return [self._items[first:last] for first, last in pairwise([*starts, end])]
 
 
 def _loop(index: TraceIndex, loop: Turning | None, iterations: list[list[Item]]) -> Bundle:
@@ -261,94 +311,10 @@ def _holds_recursion(index: TraceIndex, items: Sequence[Item]) -> bool:
     return bool(recursive) and any(index.code.scope_at(place_of(item)) in recursive for item in items)
 
 
-def _numbered(keys: Sequence[Key]) -> list[Key]:
-    """A number for each key: numbers are quicker to compare and to hash than places."""
-    numbers: dict[Key, int] = {}
-    return [None if key is None else numbers.setdefault(key, len(numbers)) for key in keys]
-
-
-def _places(keys: Sequence[Key]) -> dict[Key, list[int]]:
-    places: dict[Key, list[int]] = defaultdict(list)
-    for at, key in enumerate(keys):
-        places[key].append(at)
-    return places
-
-
-def _iterations(keys: Sequence[Key], starts: list[int]) -> tuple[list[int], int]:
-    """Where the iterations start and where the last one ends; each must share half its places with those before."""
-    if len(starts) < REPEATS:
-        return [], 0
-    body = set(keys[starts[0] : starts[1]])
-    kept = [starts[0]]
-    for at, start in enumerate(starts[1:], 1):
-        last = starts[at + 1] if at + 1 < len(starts) else _end(keys, start, body)
-        if last == start + 1:  # the head alone, which all iterations share
-            kept.append(start)
-            continue
-        run = set(keys[start:last])
-        if 2 * len(run & body) < len(run):
-            break
-        kept.append(start)
-        body |= run
-    return kept, _end(keys, kept[-1], body)
-
-
-def _periods(keys: Sequence[Key], heads: Sequence[int]) -> tuple[list[int], int]:
-    """As `_iterations`, of what comes again in the same order: the period that holds for longest, the shortest of
-    such. The last iteration may lack its end."""
-    start = heads[0]
-    best, held = 1, 0
-    for head in heads[1:]:
-        period = head - start
-        again = 0
-        while head + again < len(keys) and keys[head + again] == keys[start + again]:
-            again += 1
-        if period + again > best + held:
-            best, held = period, again
-    rest = held % best
-    count = 1 + held // best + (2 * rest >= best)
-    return [start + best * number for number in range(count)], start + best + held - (0 if 2 * rest >= best else rest)
-
-
-def _weighted(items: Sequence[Item], keys: Sequence[Key]) -> dict[str, dict[Key, list[int]]]:
-    """Of each op that uses the same weights in step after step where it does so."""
-    found: dict[str, dict[Key, list[int]]] = {}
-    for at, item in enumerate(items):
-        if isinstance(item, Draft) and item.parameters and item.op is not None and len(item.op.nodes) > FEW:
-            found.setdefault(item.op.id, {}).setdefault(keys[at], []).append(at)
-    often = {op: {key: at for key, at in heads.items() if len(at) >= REPEATS} for op, heads in found.items()}
-    return {op: heads for op, heads in often.items() if heads}
-
-
 def _layer(step: Draft) -> str:
     """Which of several layers and directions has the weights of a step, as PyTorch names them: `l0_reverse`."""
     found = re.search(r"_(l\d+(?:_reverse)?)$", step.parameters[0].name)
     return found.group(1) if found is not None else ""
-
-
-def _steps(keys: Sequence[Key], heads: Sequence[int], done: int) -> tuple[list[int], int]:
-    """As `_iterations`, of steps that use the same weights. What the last one ends without stands before each: its part
-    of the input, and what cuts a packed batch where a sequence ends."""
-    bounds = [*heads, _end(keys, heads[-1], set(keys[heads[0] : heads[-1]]))]
-    parts = [Counter(keys[first:last]) for first, last in pairwise(bounds)]
-    whole = reduce(and_, parts)
-    for number, part in enumerate(parts, 1):
-        over = part - whole
-        while over[keys[bounds[number] - 1]]:
-            bounds[number] -= 1
-            over[keys[bounds[number]]] -= 1
-    lead = {key for part in parts for key in part - whole}
-    while bounds[0] > done and keys[bounds[0] - 1] in lead:
-        bounds[0] -= 1
-    return bounds[:-1], bounds[-1]
-
-
-def _end(keys: Sequence[Key], start: int, body: set[Key]) -> int:
-    """End of the last iteration: the first item from elsewhere, or the head again."""
-    end = start + 1
-    while end < len(keys) and keys[end] in body and keys[end] != keys[start]:
-        end += 1
-    return end
 
 
 def _are_different_modules(items: Sequence[Item], starts: list[int], end: int) -> bool:

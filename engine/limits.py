@@ -5,6 +5,8 @@ from engine.trace import RunLimits
 MIB = 1024 * 1024
 PATIENCE = 3.0
 """A run on a busy machine ends after so many times its `wall_s` by the clock, however little of it it had."""
+STOPPING_OUTPUT_BYTES = 1 * MIB
+"""A program that writes more than this to its stdout and stderr is stopped; `output_bytes` of it are kept."""
 
 DEFAULT_LIMITS = RunLimits(
     wall_s=10.0,  # a learner waits this long; endless loops are common

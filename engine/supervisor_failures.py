@@ -3,11 +3,12 @@
 import itertools
 import re
 
+from engine.limits import STOPPING_OUTPUT_BYTES
 from engine.outcome import Outcome
 from engine.program.spans import Lines, margin_of
 from engine.trace import Failure, RunLimits, Span
 
-_LIMITS = {"wall": "wall_s", "cpu": "cpu_s", "memory": "memory_bytes", "output": "output_bytes", "trace": "trace_bytes"}
+_LIMITS = {"wall": "wall_s", "cpu": "cpu_s", "memory": "memory_bytes", "trace": "trace_bytes"}
 
 
 def stopped_by(stopped: str, limits: RunLimits, span: Span | None) -> Failure:
@@ -17,6 +18,9 @@ def stopped_by(stopped: str, limits: RunLimits, span: Span | None) -> Failure:
     if stopped == "files":
         message = f"the program put too much into its folder{at}; write fewer and smaller files"
         return Failure(kind="limit", type="files", message=message, span=span, limit="files")
+    if stopped == "output":
+        message = f"the program printed more than {STOPPING_OUTPUT_BYTES:,} bytes{at} and was stopped; print less"
+        return Failure(kind="limit", type="output_bytes", message=message, span=span, limit="output_bytes")
     if limit is None:
         return Failure(kind="lost", type="cancelled", message=f"the run was cancelled{at}", span=span)
     kind = "memory" if stopped == "memory" else "limit"

@@ -103,7 +103,7 @@ class RunLimits(Record, frozen=True):
     memory_bytes: int
     """Bytes the program may add to the warm process."""
     output_bytes: int
-    """Bytes of printed output that are kept."""
+    """Bytes of printed output that are kept. A program that prints more than 1 MiB is stopped."""
     ops: int
     """Forward operations that are recorded."""
     nodes: int
@@ -176,7 +176,8 @@ class Failure(Record, frozen=True):
     limit: str | None = None
     """Name of the limit that was reached, as in `limits`."""
     explanation: str | None = None
-    """Code of what explains it: of its finding, which every exception in the program has, else its kind."""
+    """Code of what explains it: of its finding, which every exception in the program has, else its kind; of some limits
+    with its name, as in `limit_output_bytes`."""
     operands: tuple[Operand, ...] = ()
     """The names in the failing expression."""
     facts: dict[str, str] = {}

@@ -82,7 +82,7 @@ class Settings:
     cuda_share: float = 0.4
     """Share of a GPU's memory one run may take, from 0.05 to 1; as many go on at once as these shares fit into it."""
     output_bytes: int = DEFAULT_LIMITS.output_bytes
-    """Most bytes of printed output that are kept."""
+    """Most bytes of printed output that are kept. A program that prints more than 1 MiB is stopped."""
     ops: int = DEFAULT_LIMITS.ops
     """Most forward operations that are recorded; before the first backward pass at most 14,000 of those outside the
     graph."""

@@ -245,7 +245,9 @@ _TABLE: tuple[tuple[str, str, str, *tuple[Rule, ...]], ...] = (
 ROWS = tuple(Row(code, kind, re.compile(pattern), tuple(rules)) for code, kind, pattern, *rules in _TABLE)
 CODES = frozenset(row.code for row in ROWS if row.code)
 _LONGEST = 4000  # a program may raise a message of any length
-ENDS = frozenset({"limit", "memory", "forbidden", "crash", "lost", "exit"})
+ENDS = frozenset(
+    {"limit", "limit_output_bytes", "limit_trace_bytes", "limit_files", "memory", "forbidden", "crash", "lost", "exit"}
+)
 
 
 def errors(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -285,4 +287,4 @@ def explanation(failure: Failure, findings: tuple[Finding, ...]) -> str | None:
         return told[0]
     if failure.kind == "exit" and told and told[0].startswith("ended_"):
         return told[0]
-    return failure.kind if failure.kind in ENDS else None
+    return next((end for end in (f"{failure.kind}_{failure.limit}", failure.kind) if end in ENDS), None)

@@ -4,7 +4,7 @@ import asyncio
 import os
 from collections.abc import Callable
 
-from engine.limits import MIB
+from engine.limits import MIB, STOPPING_OUTPUT_BYTES
 from engine.outcome import Outcome, StoppedBy
 from engine.sandbox.messages import OUT_OF_MEMORY, Exited
 from engine.trace import Isolation, RunLimits, Timings
@@ -15,8 +15,6 @@ LATE_S = 0.1
 """After this native code that leaves no other thread its turn is interrupted."""
 FLUSH_S = 0.5
 """The worker says what the program printed a little later than the program prints it."""
-OUTPUT_BYTES = 1 * MIB
-"""Bytes a process may write past the recorder, to its plain stdout and stderr."""
 TAIL_BYTES = 16 * 1024
 MEMORY_SLACK_BYTES = 64 * MIB
 """The address space limit gives the friendlier failure, so it comes first."""
@@ -76,10 +74,10 @@ class Supervision:
                 self._on_event(line)
 
     def on_output(self, data: bytes) -> None:
-        """Take bytes the process wrote to its stdout or stderr itself."""
+        """Take bytes that the process wrote to its stdout or stderr, by `print` or past it."""
         self._output_bytes += len(data)
         self._tail = (self._tail + data)[-TAIL_BYTES:]
-        if self._output_bytes > OUTPUT_BYTES:
+        if self._output_bytes > STOPPING_OUTPUT_BYTES:
             self.stop("output", after_s=FLUSH_S)
 
     def on_memory(self, added_bytes: int) -> None:

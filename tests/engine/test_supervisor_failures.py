@@ -9,6 +9,7 @@ import pytest
 
 from engine import DEFAULT_LIMITS, Program, RunRequest
 from engine.assemble import assemble
+from engine.limits import STOPPING_OUTPUT_BYTES
 from engine.outcome import Outcome, StoppedBy
 from engine.supervisor_failures import ended_by_signal, stacks
 from engine.trace import Timings
@@ -75,7 +76,7 @@ ENDS: dict[str, tuple[str, End]] = {
     ),
     "output": (
         "while True: print('x' * 1000)",
-        End("limited", "limit", "output_bytes", LINE, "`output_bytes` = 262,144"),
+        End("limited", "limit", "output_bytes", LINE, "more than 1,048,576 bytes"),
     ),
     "one that stops itself": (
         "os.kill(os.getpid(), signal.SIGSTOP)",
@@ -187,7 +188,8 @@ def test_what_the_supervisor_stopped_names_limit_value_and_line(reason: StoppedB
     assert failure.span.line == 3
     assert "at line 3" in failure.message
     if failure.limit and failure.limit != "files":
-        assert f"{getattr(DEFAULT_LIMITS, failure.limit):,}" in failure.message
+        value = STOPPING_OUTPUT_BYTES if reason == "output" else getattr(DEFAULT_LIMITS, failure.limit)
+        assert f"{value:,}" in failure.message
 
 
 def test_a_lost_worker_is_not_the_programs_fault() -> None:

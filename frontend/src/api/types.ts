@@ -1498,7 +1498,7 @@ export interface Isolation {
  */
 export interface Failure {
   /**
-   * Code of what explains it: of its finding, which every exception in the program has, else its kind.
+   * Code of what explains it: of its finding, which every exception in the program has, else its kind; of some limits with its name, as in `limit_output_bytes`.
    */
   explanation?: string | null;
   /**
@@ -1837,7 +1837,7 @@ export interface RunLimits {
    */
   ops: number;
   /**
-   * Bytes of printed output that are kept.
+   * Bytes of printed output that are kept. A program that prints more than 1 MiB is stopped.
    */
   output_bytes: number;
   /**
@@ -3727,7 +3727,7 @@ export interface RunLimits1 {
    */
   ops: number;
   /**
-   * Bytes of printed output that are kept.
+   * Bytes of printed output that are kept. A program that prints more than 1 MiB is stopped.
    */
   output_bytes: number;
   /**

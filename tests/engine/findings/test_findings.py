@@ -3,6 +3,7 @@
 import importlib
 from typing import Literal
 
+import msgspec
 import pytest
 
 from engine.findings import explanation, find
@@ -90,6 +91,13 @@ def test_an_end_that_is_no_exception_is_never_explained_by_a_finding(
 ) -> None:
     failure = Failure(kind=kind, type="SIGSEGV", message="")
     assert explanation(failure, (Finding(code="elsewhere", severity="error"),)) == kind
+
+
+@pytest.mark.parametrize("limit", ["output_bytes", "trace_bytes", "files"])
+def test_a_limit_that_is_not_of_time_has_a_sentence_of_its_own(limit: str) -> None:
+    failure = Failure(kind="limit", type=limit, message="", limit=limit)
+    assert explanation(failure, ()) == f"limit_{limit}"
+    assert explanation(msgspec.structs.replace(failure, limit="wall_s"), ()) == "limit"
 
 
 def test_what_explains_the_failure_stands_above_other_errors(engine: LocalEngine) -> None:

@@ -6,9 +6,9 @@ import msgspec
 import pytest
 
 from engine import DEFAULT_LIMITS
-from engine.limits import MIB
+from engine.limits import MIB, STOPPING_OUTPUT_BYTES
 from engine.sandbox.messages import Exited
-from engine.sandbox.supervision import MEMORY_SLACK_BYTES, OUTPUT_BYTES, TAIL_BYTES, Supervision
+from engine.sandbox.supervision import MEMORY_SLACK_BYTES, TAIL_BYTES, Supervision
 from engine.trace import Timings
 
 TIMINGS = Timings(total_ms=1.0)
@@ -85,7 +85,7 @@ def test_a_chatterer_is_killed_once_and_not_heard_any_more() -> None:
 def test_a_flood_of_output_ends_the_run_and_its_tail_is_kept() -> None:
     async def flood() -> Run:
         run = Run()
-        run.on_output(b"x" * OUTPUT_BYTES)
+        run.on_output(b"x" * STOPPING_OUTPUT_BYTES)
         assert run.kills == 0
         run.on_output(b"the end")
         while not run.kills:

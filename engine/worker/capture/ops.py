@@ -23,7 +23,7 @@ from engine.worker.capture.cells_read import Reading
 from engine.worker.capture.edits_by_hand import Changed, Observer
 from engine.worker.capture.op_names import Called, learn
 from engine.worker.capture.recorder import Recorder
-from engine.worker.capture.safe_repr import plain_text
+from engine.worker.capture.safe_repr import number_text, plain_text
 from engine.worker.capture.tensor_facts import count_write, is_tracked_leaf, look, version_of
 from engine.worker.capture.tensor_state import State, Storage, Taken
 from engine.worker.pytorch.internals import (
@@ -44,7 +44,7 @@ _grad_enabled = torch.is_grad_enabled
 _EXACT = frozenset((_Tensor, _Parameter))
 """Types whose attributes are PyTorch's own: a method without arguments gives them as if they were overloaded."""
 _NUMBERS = frozenset((int, float))
-_PLAIN = frozenset((int, float, bool, type(None), str))
+_PLAIN = frozenset((bool, type(None), str))
 _WRITE_NOTHING = frozenset("detach_ rename_ requires_grad_ resize_as_".split())
 """Called as if they wrote; no element changes."""
 
@@ -261,7 +261,7 @@ class Recording(TorchFunctionMode):
         states = self.recorder.tensors.states
         for arg in call.args:
             if type(arg) in _NUMBERS:
-                words.append(repr(arg))
+                words.append(number_text(arg))
                 continue
             state = states.get(id(arg))
             tensor = None if state is None else state.ref()
@@ -280,6 +280,8 @@ class Recording(TorchFunctionMode):
 
     def _word(self, arg: object, taken: Taken) -> Word:
         kind = type(arg)
+        if kind in _NUMBERS:
+            return number_text(arg)  # type: ignore[arg-type]
         if kind in _PLAIN:
             return repr(arg) if kind is not str or len(arg) < 60 else plain_text(arg)  # type: ignore[arg-type]
         if isinstance(arg, _Tensor):

@@ -17,7 +17,7 @@ from engine.devices import CPU, DeviceKind, device_files, kind_of
 from engine.limits import MIB
 from engine.sandbox import libc, root
 from engine.sandbox.filter import compile_filter, for_pid
-from engine.sandbox.readable import DEVICES, readable_paths
+from engine.sandbox.readable import DEVICES, links, readable_paths
 from engine.trace import RunLimits
 
 HOME_BYTES = 256 * MIB
@@ -162,7 +162,7 @@ def _enter_private_root(staging: str, readable: tuple[str, ...]) -> tuple[str, .
 
     def as_root() -> None:
         libc.unshare(libc.CLONE_NEWNS | libc.CLONE_NEWNET | libc.CLONE_NEWIPC)
-        root.enter_private_root(staging, readable)
+        root.enter_private_root(staging, readable, links())
 
     def as_user() -> None:
         libc.unshare(libc.CLONE_NEWUSER)

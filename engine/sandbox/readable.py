@@ -6,7 +6,7 @@ from pathlib import Path
 
 DEVICES = ("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random")
 
-_ENGINE = Path(__file__).resolve().parents[1]
+_ENGINE = Path(__file__).parents[1]
 _EXTRAS = ("/etc/ld.so.cache", "/usr/share/zoneinfo")
 
 
@@ -15,10 +15,20 @@ def readable_paths() -> tuple[str, ...]:
 
     `sys.path` is not asked, because an editable installation puts a whole checkout there, data included.
     """
-    library = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
-    paths = {Path(path).resolve() for path in (*library, *_mapped_libraries(), *_EXTRAS)} | {_ENGINE}
+    paths = {Path(path).resolve() for path in (*_imported_from(), *_mapped_libraries(), *_EXTRAS)}
     present = sorted(path for path in paths if path.exists())
     return tuple(str(path) for path in present if not any(parent in paths for parent in path.parents))
+
+
+def links() -> dict[str, str]:
+    """Other paths of what is imported, through symbolic links: modules that are loaded late are looked for there."""
+    real = {path: str(Path(path).resolve()) for path in _imported_from()}
+    return {path: to for path, to in real.items() if path != to}
+
+
+def _imported_from() -> set[str]:
+    library = (sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib"))
+    return {*library, str(_ENGINE)}
 
 
 def _mapped_libraries() -> set[str]:

@@ -15,8 +15,9 @@ CANARY = "/canary"
 _LOCKED = {os.ST_NODEV: libc.MS_NODEV, os.ST_NOEXEC: libc.MS_NOEXEC, os.ST_NOATIME: 1024, os.ST_RELATIME: 1 << 21}
 
 
-def enter_private_root(staging: str, readable: tuple[str, ...]) -> None:
-    """Give up the machine's file tree for one that holds only `readable`; needs a mount namespace of its own.
+def enter_private_root(staging: str, readable: tuple[str, ...], links: dict[str, str]) -> None:
+    """Give up the machine's file tree for one that holds only `readable`, and symbolic links to it; needs a mount
+    namespace of its own.
 
     `staging` is an empty folder; it can be removed afterwards.
     """
@@ -24,6 +25,10 @@ def enter_private_root(staging: str, readable: tuple[str, ...]) -> None:
     libc.mount("none", staging, "tmpfs", libc.MS_NOSUID | libc.MS_NODEV, "size=1m,nr_inodes=4096,mode=0755")
     for path in readable:
         _bind(path, staging, libc.MS_RDONLY | libc.MS_NOSUID)
+    for path, to in links.items():
+        if not os.path.lexists(staging + path):
+            Path(staging + path).parent.mkdir(parents=True, exist_ok=True)
+            Path(staging + path).symlink_to(to)
     for device in DEVICES:
         _bind(device, staging, 0)
     Path(staging + "/dev/shm").mkdir()

@@ -42,7 +42,7 @@ class Site(_Event, frozen=True, tag="site"):
     end_column: int
 
 
-class Called(_Event, frozen=True, tag="fn"):
+class FunctionSeen(_Event, frozen=True, tag="fn"):
     """A function that ops refer to by number."""
 
     id: int
@@ -643,7 +643,7 @@ class BlobSaid(_Event, frozen=True, tag="blob"):
 Event = (
     Started
     | Site
-    | Called
+    | FunctionSeen
     | TensorSeen
     | TensorChanged
     | Named

@@ -85,7 +85,7 @@ class FixTrials:
         return known
 
     def _begin(self, run: str, stored: Stored, address: str) -> _Trying | None:
-        """Try them, unless many wait for that already."""
+        """Begin to try the fixes of a run; None where too many are being tried."""
         asked = Counter(trying.address for trying in self._trying.values())
         if len(self._trying) >= MOST_RUNS or asked[address] >= MOST_RUNS_OF_ONE:
             return None

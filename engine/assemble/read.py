@@ -116,7 +116,7 @@ class _Reading:
             failed=self._last(ev.Failed),
             last_line=going.line if (going := self._last(ev.Progress)) is not None else 0,
             spans={site.id: _span(site) for site in listed(ev.Site)},
-            functions={function.id: function for function in listed(ev.Called)},
+            functions={function.id: function for function in listed(ev.FunctionSeen)},
             tensors=self.tensors,
             later_words=dict(self._later_words),
             ops=self._ops,

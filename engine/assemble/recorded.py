@@ -62,7 +62,7 @@ class Recorded:
     """The line that a run which takes long was last seen at."""
     spans: Mapping[int, Span]
     """By number of the site."""
-    functions: Mapping[int, ev.Called]
+    functions: Mapping[int, ev.FunctionSeen]
     tensors: Mapping[int, ev.TensorSeen]
     later_words: Mapping[int, LaterWords]
     """By tensor."""

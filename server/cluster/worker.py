@@ -247,7 +247,7 @@ class _Performing:
         self._is_given_back = False
 
     async def perform(self, engine: str) -> None:
-        """Perform it and tell of it to the end."""
+        """Run the task and tell of it to its end, or that it is given back for another worker."""
         self._work = asyncio.create_task(self._perform(engine))
         alive = asyncio.create_task(self._say_alive())
         try:

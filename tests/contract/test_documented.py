@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
+from typing import get_args
 
 import msgspec
 import pytest
@@ -31,6 +32,7 @@ from server.wire import (
     Health,
     Lesson,
     OEmbed,
+    Panel,
     ProblemBody,
     QueuePlace,
     RoomMade,
@@ -175,6 +177,12 @@ def test_every_panel_has_a_title(language: str) -> None:
     assert panels is not None
     words = json.loads((ROOT / "frontend" / "words" / f"{language}.json").read_text("utf-8"))
     assert [name for name in re.findall(r"'(\w+)'", panels[1]) if not words.get(f"dock.{name}")] == []
+
+
+def test_a_snapshot_may_keep_every_panel() -> None:
+    panels = re.search(r"PANELS = \[(.*?)\]", (ROOT / "frontend/src/core/state.ts").read_text("utf-8"), re.DOTALL)
+    assert panels is not None
+    assert re.findall(r"'(\w+)'", panels[1]) == list(get_args(Panel))
 
 
 def test_every_attack_that_is_said_to_be_stopped_is_tried() -> None:

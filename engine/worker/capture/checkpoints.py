@@ -58,7 +58,7 @@ def _watched(
             kept = pack(tensor)
         except BaseException:  # the last one that is needed stops the computing, and its op
             _guarded(recorder, note)
-            _guarded(recorder, recorder.nodes.keep_recomputed)
+            _guarded(recorder, recorder.nodes.hold_recomputed)
             raise
         _guarded(recorder, note)
         return kept

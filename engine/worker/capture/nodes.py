@@ -220,7 +220,7 @@ class Nodes:
         """The op is recorded: lets go of its outputs. Nodes that are met from here on are not its own."""
         self.op, self.since, self.made_by = 0, NEVER, 0
         if self.recomputed:
-            self.keep_recomputed()
+            self.hold_recomputed()
         if self.results:
             self.results.clear()
             while self.outliving:
@@ -229,8 +229,8 @@ class Nodes:
                 self._placed = 0
                 self._places.clear()
 
-    def keep_recomputed(self) -> None:
-        """Says what is held of what the running op computed again, now that its results have records."""
+    def hold_recomputed(self) -> None:
+        """Says what is held of what a checkpoint computed again, now that the results of the op have records."""
         found, self.recomputed = self.recomputed, []
         for holder, kept in found:
             tensor, holding = kept(), holder()

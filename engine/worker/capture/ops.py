@@ -237,7 +237,7 @@ class Recording(TorchFunctionMode):
     def introduce(self, called: Called) -> Called:
         """Numbers a function and says its names."""
         called.id = self.recorder.counts.new_function()
-        self.recorder.outbox.add(events.Called(called.id, called.name, called.function))
+        self.recorder.outbox.add(events.FunctionSeen(called.id, called.name, called.function))
         return called
 
     def _learn(self, func: Callable[..., Any]) -> Called | None:

@@ -6,7 +6,12 @@ from engine.events import Said
 
 
 class Outbox:
-    """Queues the events. Those of one moment wait until it is over, so that the sender sees all of them or none."""
+    """Queues the events. Those of one moment wait until it is over, so that the sender sees all of them or none.
+
+    `add` keeps an event for the end of its moment, `say` ends the moment with it, `put` is a moment by itself and comes
+    from any thread, `send` goes past a turn that is held back; `publish` and `drop` end a moment without another event,
+    `divert` and `release` begin and end the holding back.
+    """
 
     def __init__(self) -> None:
         self.pending: list[Said] = []

@@ -234,7 +234,7 @@ class Backward:
         running = _Pass(recorder.counts.new_pass())
         roots, numbers = self._roots(outputs, grads, running)
         edges = [self._input_edge(item) for item in inputs or ()]
-        self._sync_leaves(numbers, running)
+        self._note_gradients(numbers, running)
         recorder.lifetimes.flush()
         stack, modules = recorder.thread.passes, recorder.thread.modules
         recorder.outbox.add(PassStarted(
@@ -305,7 +305,7 @@ class Backward:
             return self.recorder.nodes.number(item.grad_fn), item.output_nr
         return self.recorder.nodes.sinks.get(self.recorder.tensors.meet(item).first, 0), 0
 
-    def _sync_leaves(self, roots: list[int], running: _Pass) -> None:
+    def _note_gradients(self, roots: list[int], running: _Pass) -> None:
         """Records what `.grad` the leaves behind the roots have."""
         nodes = self.recorder.nodes
         edges, leaves = nodes.edges, nodes.leaves

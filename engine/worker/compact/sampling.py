@@ -56,7 +56,7 @@ from engine.worker.capture.tensor_state import State
 from engine.worker.capture.tensors import Tensors
 from engine.worker.capture.thread_state import ThreadState
 from engine.worker.compact.curve import loss_of, norm, norm_of, sinks
-from engine.worker.compact.turns import Calls, Gap, Place, step_around, went_back
+from engine.worker.compact.turns import Calls, LeftOut, Place, step_around, went_back
 from engine.worker.pytorch.internals import get_frame
 from engine.worker.pytorch.modes import unseen
 
@@ -75,7 +75,7 @@ _BYTES_A_FACT = 40_000
 """Bytes of a tensor that are looked at in the time that a fact takes."""
 _SPARE = 16
 """Then one turn in so many is recorded, for the sake of the last."""
-_ALWAYS = (events.Called, Printed, Warned, Found, ModuleSeen, Omitted, CurveSaid, Gone, StorageSize)
+_ALWAYS = (events.FunctionSeen, Printed, Warned, Found, ModuleSeen, Omitted, CurveSaid, Gone, StorageSize)
 """What is said though its turn is forgotten."""
 
 
@@ -119,7 +119,7 @@ class LoopSampler:
         self.carry: list[Said] = []
         """Events of live tensors, said with the next block."""
         self.carried: set[int] = set()
-        self.before, self.gap = Gap(), Gap()
+        self.before, self.gap = LeftOut(), LeftOut()
         """What was left out before the block, and since."""
         self.aside_floor = 0
         self.block_rows: list[Said] = []
@@ -326,7 +326,7 @@ class LoopSampler:
         self.floor = self._counts.tensors
         self.volume = self._counts.recorded
         if provisional:
-            self.before, self.gap = self.gap, Gap()
+            self.before, self.gap = self.gap, LeftOut()
             self.carried = {event.id for event in self.carry if isinstance(event, TensorBrief)}
             self._outbox.divert(self.carry)
             self.carry = []
@@ -364,7 +364,7 @@ class LoopSampler:
     def _say_gap(self) -> None:
         if self.gap:
             self._outbox.send(self.gap.said())
-            self.gap = Gap()
+            self.gap = LeftOut()
 
     def _mute(self) -> None:
         self.muted = True

@@ -17,7 +17,7 @@ class Calls:
         self.count = self.last = self.period = 0
 
 
-class Gap:
+class LeftOut:
     """What was left out since the last row that was said."""
 
     def __init__(self) -> None:
@@ -33,7 +33,7 @@ class Gap:
         self.last = number
         self.passes += 1
 
-    def add(self, other: "Gap") -> None:
+    def add(self, other: "LeftOut") -> None:
         """Takes in a gap that follows."""
         self.first = self.first or other.first
         self.last = other.last or self.last

@@ -135,6 +135,7 @@ function isNear(one: Worked | null): boolean {
   }) ?? false
 }
 
+/** Parts of a value that written numbers may be off: those that stand as written, those a sum leaves out. */
 const CLOSE = 0.01
 const NEAR = 0.001
 

@@ -20,6 +20,11 @@ export interface Account {
   entries: readonly Entry[]
 }
 
+/** The `.grad` record that stood there before; null is None. */
+export function beforeOf(entry: Entry): string | null {
+  return entry.kind === 'pass' ? entry.accumulation.before : entry.before
+}
+
 export interface VariableThen {
   name: string
   variable: Variable

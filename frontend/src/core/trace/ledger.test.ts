@@ -23,6 +23,29 @@ test('passes and resets stand across in their order, and what was left over is t
   ])
 })
 
+test('a leaf says None after the passes that did not reach it, where that is known', () => {
+  const { trace } = load('accumulation')
+  const leaf = { ...trace.tensors.find(({ id }) => id === 't1')!, id: 't900', names: ['v'] }
+  /** `w` is reached by the first pass and reset, `v` by the others. */
+  const nones = (before: string | null, gapAt = 0): boolean[][] => {
+    const timeline = gapAt ? trace.timeline.toSpliced(gapAt, 0, { kind: 'gap', index: 0 }) : trace.timeline
+    const { table: ledger } = table({
+      ...trace, timeline, gaps: [{ ops: 0, passes: 1 }], tensors: [...trace.tensors, leaf],
+      passes: trace.passes.map((pass, at) => (at === 0 ? pass : {
+        ...pass, accumulations: pass.accumulations.map((one) => ({ ...one, tensor: 't900', before })),
+      })),
+      updates: trace.updates.map((update) => ({
+        ...update, changes: update.changes.map((change) => ({ ...change, after: null })),
+      })),
+    })
+    return ledger.groups[0]!.accounts.map((one) => ledger.columns.map((column) => ledger.isNone(one, column)))
+  }
+  expect(nones(null)).toEqual([[false, false, false, true], [true, false, false, false]])
+  expect(nones('t7')[1]).toEqual([false, false, false, false])
+  expect(nones(null, 24)[0]).toEqual([false, false, false, false])
+  expect(nones(null, 4)[1]).toEqual([false, false, false, false])
+})
+
 test('a gradient that the program changes itself, as by clipping, is not reset: what passes added stays told', () => {
   const { trace } = load('accumulation')
   const updates = trace.updates.map((update) => ({ ...update, kind: 'grad_set' as const }))

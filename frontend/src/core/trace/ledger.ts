@@ -2,7 +2,7 @@
 
 import type { Pass, Tensor } from '../../api/types'
 import { normOf, uniform } from '../words/display'
-import type { Account, Entry, History } from './history'
+import { beforeOf, type Account, type Entry, type History } from './history'
 import { push, type TraceIndex } from './trace-index'
 
 export interface Column {
@@ -34,11 +34,14 @@ export class LedgerTable {
   readonly columns: readonly Column[]
   readonly groups: readonly LeafGroup[]
   private readonly index: TraceIndex
+  private readonly history: History
   private readonly entries = new Map<Account, ReadonlyMap<Column, Entry>>()
   private readonly stepped = new Map<number, ReadonlySet<string>>()
 
-  constructor({ index, accounts }: History) {
+  constructor(history: History) {
+    const { index, accounts } = history
     this.index = index
+    this.history = history
     const columns = new Map<string, Column>()
     const keyOf = new Map<Entry, string>()
     for (const { entries } of accounts) {
@@ -68,6 +71,16 @@ export class LedgerTable {
     if (entry.kind !== 'pass') return { step: entry.step, left: null, delta: null, after: entry.after }
     const { before, delta, after } = entry.accumulation
     return { step: entry.step, left: this.isEmpty(before) ? null : before, delta, after }
+  }
+
+  /** Whether a leaf's `.grad` is known to be None after a pass that added nothing to it. */
+  isNone(account: Account, { kind, step }: Column): boolean {
+    const born = this.history.birth(account.leaf)
+    if (kind !== 'pass' || step < born || this.history.gradAt(account.leaf, step) !== null) return false
+    const last = account.entries.findLast((entry) => entry.step <= step)
+    const next = account.entries.find((entry) => entry.step > step)
+    const isGap = this.index.gaps.some((gap) => (last?.step ?? born) < gap.step && gap.step <= step)
+    return !isGap && (last !== undefined || next === undefined || beforeOf(next) === null)
   }
 
   /** Whether an optimizer's step changed a leaf. */

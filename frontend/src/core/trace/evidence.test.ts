@@ -2,7 +2,8 @@ import { expect, test } from 'vitest'
 import type { Finding, Trace } from '../../api/types'
 import { load } from '../fixtures/load'
 import { TraceIndex } from './trace-index'
-import { evidenceOf, shapesUnderEachOther } from './evidence'
+import { words } from '../words/bundled'
+import { concerned, evidenceOf, shapesUnderEachOther } from './evidence'
 
 const index = new TraceIndex(load('detach').trace)
 const finding = (code: string, ...names: string[]): Finding => ({
@@ -18,6 +19,12 @@ test('a finding about tracking shows what autograd knows', () => {
     { what: 'frozen.grad_fn', is: 'None', values: [], wrong: false },
     { what: 'frozen.requires_grad', is: 'False', values: [], wrong: true },
   ])
+})
+
+test('a finding names the tensors it concerns, of many the first', () => {
+  const ids = index.trace.tensors.filter(({ role }) => role !== 'gradient').slice(0, 5).map(({ id }) => id)
+  const said = (n: number): string => concerned(index, { ...finding('x'), tensors: ids.slice(0, n) }, words('en'))
+  expect([said(0), said(1), said(5)]).toEqual(['', 'concerns `x`', 'concerns `x`, `square`, `frozen` and 2 more'])
 })
 
 test('a cut shows what goes into it and what comes out, named or not, and the leaf that got nothing', () => {

@@ -3,8 +3,9 @@
 import type { Finding, Tensor } from '../../api/types'
 import { formatShape, plus } from '../words/format'
 import { nonFinite } from '../words/display'
+import type { Words } from '../words/sentences'
 import type { TraceIndex } from './trace-index'
-import { brief, ownerName, tensorName } from './naming'
+import { brief, nameOf, ownerName, tensorName } from './naming'
 
 /** One fact that shows a finding is so. */
 export interface Evidence {
@@ -16,6 +17,7 @@ export interface Evidence {
 }
 
 const MOST_TENSORS = 6
+const MOST_NAMES = 3
 /** Findings about who gets a gradient; what the tensors are to autograd proves them. */
 const ABOUT_TRACKING =
   /^cut_by_|^grad_(none|of|asked)|^nothing_requires_grad|^leaf_|untracked|^(unused|frozen|parameters)_|requires_grad|^not_a_leaf|^not_in_optimizer|^optimizer_|^number_wrapped|^tensor_of_tensors/
@@ -59,6 +61,14 @@ export function evidenceOf(index: TraceIndex, finding: Finding): Evidence[] {
   })
   if (finding.code === 'not_in_optimizer') rows.push(...steppedBy(index, finding))
   return rows.filter((row, at) => rows.findIndex((other) => other.what === row.what && other.is === row.is) === at)
+}
+
+/** Which tensors a finding concerns, by their names; of many the first. */
+export function concerned(index: TraceIndex, { tensors = [] }: Finding, t: Words): string {
+  const all = [...new Set(tensors.flatMap((id) => nameOf(index, index.tensor(id)) || []))]
+  const names = all.slice(0, MOST_NAMES).map((name) => `\`${name}\``).join(t('step.and'))
+  const n = all.length - MOST_NAMES
+  return all.length === 0 ? '' : t(n > 0 ? 'findings.concerns_more' : 'findings.concerns', { names, n })
 }
 
 /** What goes into a cut and what comes out of it: of several that go in what the finding names. */

@@ -170,7 +170,8 @@ export class Stage {
     const { focus } = this.around()
     const [wanted = layout.boxes[0]!] = focus.flatMap((id) => this.placeOf(id) ?? [])
     const fits = fitZoom(bounds, viewport) >= least
-    const seenIn = (room: Viewport) => (fits || focus[0] ? [wanted] : mostWhole(layout.boxes, wanted, room, least))
+    const read = layout.boxes.filter((box) => box === wanted || !this.view!.isUnread(box.id))
+    const seenIn = (room: Viewport) => (fits || focus[0] ? [wanted] : mostWhole(read, wanted, room, least))
     const [whole, narrow] = [seenIn(viewport), seenIn(free)]
     // What fits has no minimap; the minimap folds where more boxes are whole without it.
     const isWide = fits || whole.length > narrow.length

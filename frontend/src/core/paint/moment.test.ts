@@ -188,6 +188,15 @@ test('a graph opens at the op that raised, else at a node of its diagnosis rathe
   expect([opened(false), opened(true)]).toEqual([first.id, last.id])
 })
 
+test('boxes whose numbers cannot be read, as within torch.func, are none to open a graph at', () => {
+  const { trace, graph } = load('broadcasting')
+  const [first, last] = [graph.boxes.find(({ op }) => op)!, graph.boxes.at(-1)!]
+  const unread = { contents: 'unreadable' as const }
+  const tensors = trace.tensors.map((one) => (one.id === first.tensor ? { ...one, ...unread } : one))
+  const view = new View({ ...trace, tensors }, graph, words('en'), PAGE)
+  expect([first.id, last.id, 'nothing'].map((id) => view.isUnread(id))).toEqual([true, false, false])
+})
+
 test('the node that raised says so, from that moment on', () => {
   const view = viewOf('error_in_place')
   const grown = [...view.sheet.boxes.values()].find((box) => box.title === 'ExpBackward0')!.id

@@ -53,6 +53,11 @@ export class View {
     return (boxes.findLast((box) => this.story.hasSeed(box.id)) ?? boxes.at(-1))?.id ?? null
   }
 
+  /** Whether the numbers of a box cannot be read, as within `torch.func`. */
+  isUnread(id: string): boolean {
+    return this.story.index.tensor(this.sheet.boxes.get(id)?.tensor)?.contents === 'unreadable'
+  }
+
   link(id: string): DrawnLink | undefined {
     return this.links.get(id)
   }

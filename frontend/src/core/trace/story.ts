@@ -204,8 +204,9 @@ function tellBackward(index: TraceIndex, step: Step, t: Words): Told {
       ? told(
           t('step.reduce', {
             name: edgeName(index, edge), axes: reduction.axes.join(t('step.and')), n: reduction.axes.length,
+            shapes: reducedShapes(index, visit, reduction),
           }),
-          `${reducedShapes(index, visit, reduction)}, ${numbers(index, visit.left[reduction.slot])}`,
+          numbers(index, visit.left[reduction.slot]),
           'gradient',
         )
       : told(name)

@@ -48,13 +48,17 @@ test('a node that a visit sends to is told by its type where it has the name of 
 test('a write in place is told once, by what it changed', () => {
   const { trace } = load('scalar_expression')
   const pow = trace.ops.find(({ name }) => name === 'pow')!
-  const update = { id: 'u90', kind: 'data', op: pow.id, changes: [{ name: 'x', before: 't1', after: 't1' }] }
   const at = trace.timeline.findIndex(({ op }) => op === pow.id)
-  const timeline = trace.timeline.toSpliced(at + 1, 0, { kind: 'update', update: update.id, op: pow.id })
-  const ops = trace.ops.map((op) => (op === pow ? { ...op, in_place: true } : op))
-  const of = new TraceIndex({ ...trace, ops, timeline, updates: [update] } as Trace)
-  expect(tell(of, at + 1, words('en'))).toMatchObject({ text: 'Compute x ** 2', value: '' })
-  expect(tell(of, at + 2, words('en')).value).toBe('2 → 2')
+  const changed = (after: string): TraceIndex => {
+    const update = { id: 'u90', kind: 'data', op: pow.id, changes: [{ name: 'x', before: 't1', after }] }
+    const timeline = trace.timeline.toSpliced(at + 1, 0, { kind: 'update', update: update.id, op: pow.id })
+    const ops = trace.ops.map((op) => (op === pow ? { ...op, in_place: true } : op))
+    return new TraceIndex({ ...trace, ops, timeline, updates: [update] } as Trace)
+  }
+  expect(tell(changed('t2'), at + 1, words('en'))).toMatchObject({ text: 'Compute x ** 2', value: '' })
+  expect(tell(changed('t2'), at + 2, words('en')).value).toBe('2 → 4')
+  const kept = { text: 'x is written to and stays as it was:', value: '2' }
+  expect(tell(changed('t1'), at + 2, words('en'))).toMatchObject(kept)
 })
 
 test('what worked inside a call is told with the call', () => {

@@ -308,6 +308,8 @@ function tellUpdate(index: TraceIndex, step: Step, t: Words): Told {
     return told(t(`step.update.${update.kind}.several`, { n, same }))
   }
   if (update.kind === 'grad_set' && update.op) return told(t('step.update.in_place', { name: `${name}.grad` }), values)
+  if (update.kind === 'data' && change && isKept(index, change))
+    return told(t('step.update.kept', { name }), numbers(index, change.after))
   return told(t(`step.update.${isCounted(index, update) ? 'in_place' : update.kind}`, { name }), values)
 }
 

@@ -31,6 +31,34 @@ test('what the library does to fill parameters is one sentence, what the program
     expect(toldAt(of, 7, words('en'))).toMatchObject({ first: 7, last: 7 })
 })
 
+test('a part that is changed in place and put back where it is is one sentence', () => {
+  const { trace } = load('scalar_expression')
+  const code = 'x[0] -= 1'
+  const span = { line: 1, end_line: 1, column: 0, end_column: 9 }
+  const [op] = trace.ops
+  const walk = (target: number) => {
+    const part = { ...span, column: target, end_column: target + 4 }
+    const ops = [
+      { ...op!, id: 'o90', name: 'sub_', in_place: true, outputs: ['t2'], nodes: [], span },
+      {
+        ...op!, id: 'o91', name: 'setitem', in_place: true, outputs: ['t1'], nodes: [], span: part,
+        arguments: [{ tensor: 't1' }, { text: '0' }, { tensor: 't2' }],
+      },
+    ]
+    const updates = ops.map(({ id }, at) => ({
+      id: `u9${at}`, kind: 'data' as const, op: id, changes: [{ name: code.slice(0, 4), before: 't1', after: 't2' }],
+    }))
+    const timeline = ops.flatMap(({ id }, at) => [
+      { kind: 'op' as const, op: id }, { kind: 'update' as const, op: id, update: `u9${at}` },
+    ])
+    const index = new TraceIndex({ ...trace, program: { code }, ops, updates, timeline, passes: [] })
+    return [1, 2, 3, 4].map((step) => toldAt(index, step, words('en')))
+  }
+  const one = { first: 1, last: 4, text: "Write to x[0] behind autograd's back:", value: '2 → 4' }
+  expect(walk(0)).toEqual([one, one, one, one])
+  expect(walk(5).map(({ first, last }) => [first, last])).toEqual([[1, 1], [2, 2], [3, 3], [4, 4]])
+})
+
 test('calls of the library that stand at different places are told apart', () => {
   const index = new TraceIndex(load('attention').trace)
   const told = [2, 3, 4, 5, 6, 7].map((step) => toldAt(index, step, words('zh')))

@@ -43,9 +43,27 @@ export interface Told {
 }
 
 /** What is told of a step, and from where to where: all that a call of the library does to fill parameters, as
- *  `nn.Linear(4, 4)`, is one sentence. */
+ *  `nn.Linear(4, 4)`, is one sentence, and so is the change of a part, as `x[0] += 1`. */
 export function toldAt(index: TraceIndex, step: number, t: Words): Told {
-  const { first, last } = fillingAt(index, step) ?? { first: step, last: step }
-  const { text, value } = tell(index, last, t)
+  const filling = fillingAt(index, step)
+  const { first, last } = filling ?? partChangedAt(index, step) ?? { first: step, last: step }
+  const { text, value } = tell(index, filling || first === last ? last : first + 1, t)
   return { first, last, text, value }
+}
+
+/** The steps of `x[0] += 1` that one belongs to: the part is changed in place, and then put back to where it is. */
+function partChangedAt(index: TraceIndex, step: number): { first: number; last: number } | null {
+  const opAt = (at: number): string | null => index.event(at)?.op ?? null
+  const op = index.op(opAt(step))
+  let last = step
+  while (op && (opAt(last + 1) === op.id || (op.in_place && index.op(opAt(last + 1))?.name === 'setitem'))) last += 1
+  const put = index.op(opAt(last))
+  const change = put?.name === 'setitem' ? index.producer(put.arguments.at(-1)?.tensor ?? '') : undefined
+  const first = index.stepOfOp.get(change?.id ?? '')
+  if (!put || !change?.in_place || first === undefined || opAt(first + 1) !== change.id) return null
+  const [part, whole] = [put.span, change.span]
+  const isOne = part && whole && part.line === whole.line && part.column === whole.column
+  const isWhole = Array.from({ length: last - first + 1 }, (_, at) => opAt(first + at))
+    .every((id) => id === put.id || id === change.id)
+  return isOne && isWhole ? { first, last } : null
 }

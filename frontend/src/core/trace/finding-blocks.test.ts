@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Trace, Trial } from '../../api/types'
-import { causesAt, findingBlocks } from './finding-blocks'
+import { wordsOf } from '../words/sentences'
+import { causesAt, findingBlocks, findingWords } from './finding-blocks'
 import { tellingFindings } from './lines'
 
 const span = (line: number) => ({ line, end_line: line, column: 0, end_column: 1 })
@@ -10,6 +11,15 @@ const findings = [
   { code: 'diverged', severity: 'warning', span: span(11), follows: null },
 ] as unknown as Trace['findings']
 const words = Object.assign((key: string) => key, { has: () => false })
+
+test('names that a diagnosis lists are joined as the language does, and code stays as it is', () => {
+  const parameters = { names: 'w, net.0.bias (+2)', name: 'f(a, b)' }
+  const trace = { findings: [{ code: 'x', severity: 'error', parameters }] } as unknown as Trace
+  const said = (sentence: string): string =>
+    findingWords(trace, 0, 'text', wordsOf({ 'finding.x.text': sentence, 'step.and': '、' }))
+  expect(said('{names}。')).toBe('w、net.0.bias (+2)。')
+  expect(said('`for {names}`，`{name}`')).toBe('`for w, net.0.bias (+2)`，`f(a, b)`')
+})
 
 describe('what follows from a diagnosis', () => {
   test('is no diagnosis of its own to turn to', () => {

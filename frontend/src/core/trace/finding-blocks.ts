@@ -7,16 +7,21 @@ import type { LineBlock } from './line-marks'
 
 /** A number as Python prints very small and large ones. */
 const EXPONENT = /^-?\d(\.\d+)?e[-+]\d+$/
+/** Names that are listed, as `w, b` and `fc (Linear), head (Linear) (+3)`. */
+const LISTED = /^[\p{L}_][\p{L}\d_.[\]]*( \(\w+\))?(, [\p{L}_][\p{L}\d_.[\]]*( \(\w+\))?)+( \(\+\d+\))?$/u
 
 /** A sentence of a finding by its code; empty when the word lists do not know it. */
 export function findingWords(trace: Trace, at: number, part: 'title' | 'text' | 'fix', t: Words): string {
   const finding = trace.findings[at]
   const key = `finding.${finding?.code}.${part}`
   if (!finding || !t.has(key)) return ''
+  const code = pieces(t(key)).flatMap(({ kind, text }) => (kind === 'code' ? text : [])).join(' ')
+  const written = (name: string, value: string): string => {
+    if (EXPONENT.test(value)) return formatNumber(Number(value))
+    return LISTED.test(value) && !code.includes(`{${name}}`) ? value.replaceAll(', ', t('step.and')) : value
+  }
   const said = Object.fromEntries(
-    Object.entries(finding.parameters ?? {}).map(([name, value]) => [
-      name, EXPONENT.test(value) ? formatNumber(Number(value)) : value,
-    ]),
+    Object.entries(finding.parameters ?? {}).map(([name, value]) => [name, written(name, value)]),
   )
   const sentence = t(key, said)
   if (part !== 'text' || !('origin_line' in said)) return sentence

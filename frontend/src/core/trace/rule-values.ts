@@ -7,7 +7,7 @@ import { display } from '../words/display'
 import { readNumber } from '../words/equation'
 import { formatDigits, formatNumber, MINUS } from '../words/format'
 import { element } from './local'
-import { elements, nameOf, nodeName } from './naming'
+import { codeOf, elements, nameOf, nodeName } from './naming'
 import { CONSTANT, escape } from './rule-letters'
 import { numbersOf, signed } from './saved-numbers'
 import { reductionOf } from './story'
@@ -75,6 +75,11 @@ export class Values {
     if (place === 'result') return own
     const value = this.of(place, this.index.tensor(this.at.visit.left.find((id) => id !== null)))
     if (typeof value === 'string') return axes(value)!.map(formatNumber).join(', ')
+    const made = value && this.index.producer(value.id)
+    if (place === 'indices' && made && made.id === this.node.op && !value.names?.length) {
+      const code = codeOf(this.index, made)
+      return code.includes(`${made.name}(`) ? `${code}.indices` : ''
+    }
     const edge = this.node.edges.find((edge) => edge.name === place && edge.input_nr === 0)
     const name = nameOf(this.index, value) || named(this.index.node(edge?.to))
     return name === own ? '' : name

@@ -78,6 +78,23 @@ test('what is made on the way inside a call has not the name of the call', () =>
   ])
 })
 
+test('the places of what was chosen along an axis are told by the call, unless they have a name', () => {
+  const lessons = import.meta.glob<Trace>('../../../../gallery/indexing.json', { eager: true, import: 'default' })
+  const code = [...Array<string>(8).fill(''), 'values = x.max(1)'].join('\n')
+  const trace = { ...Object.values(lessons)[0]!, program: { code } }
+  const chosen: Rule = {
+    ...rule, forward_mathml: '', slots: [{ ...rule.slots[0]!, mathml: place('indices', 'i'), terms: 'indices' }],
+  }
+  const called = (names: string[], function_: string): string | undefined => {
+    const tensors = trace.tensors.map((one) => (one.id === 't11' ? { ...one, names } : one))
+    const ops = trace.ops.map((op) => (op.id === 'o11' ? { ...op, called: function_ } : op))
+    return shown({ ...trace, tensors, ops }, 'MaxBackward0', chosen).stands.find(({ letter }) => letter === 'i')?.name
+  }
+  expect([called([], 'x.max(1)'), called(['at'], 'x.max(1)'), called([], 'pool(x)')]).toEqual(
+    ['x.max(1).indices', 'at', undefined],
+  )
+})
+
 test('letters that the program uses are left to it', () => {
   const { trace } = load('accumulation')
   const code = `${trace.program.code}\na = b = g = L = 0`

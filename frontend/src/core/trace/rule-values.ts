@@ -7,7 +7,7 @@ import { display } from '../words/display'
 import { readNumber } from '../words/equation'
 import { formatDigits, formatNumber, MINUS } from '../words/format'
 import { element } from './local'
-import { codeOf, elements, nameOf, nodeName } from './naming'
+import { codeOf, elements, nameOf, nodeName, shortType } from './naming'
 import { CONSTANT, escape } from './rule-letters'
 import { numbersOf, signed } from './saved-numbers'
 import { reductionOf } from './story'
@@ -81,8 +81,10 @@ export class Values {
       return code.includes(`${made.name}(`) ? `${code}.indices` : ''
     }
     const edge = this.node.edges.find((edge) => edge.name === place && edge.input_nr === 0)
-    const name = nameOf(this.index, value) || named(this.index.node(edge?.to))
-    return name === own ? '' : name
+    const from = this.index.node(edge?.to)
+    const name = nameOf(this.index, value) || named(from)
+    // What is made on the way inside a call has no name of its own.
+    return (name === own ? '' : name) || (from && !from.variable ? `${shortType(from.type)}(…)` : '')
   }
 
   left(slot: RuleSlot, rule: Rule): Tensor | undefined {

@@ -78,6 +78,18 @@ test('what is made on the way inside a call has not the name of the call', () =>
   ])
 })
 
+test('what has no name inside a call is told by the node that made it', () => {
+  const { trace } = load('scalar_expression')
+  const inner = trace.nodes.find(({ type }) => type === 'PowBackward0')!
+  const nameless = {
+    ...trace, nodes: trace.nodes.map((node) => (node === inner ? { ...node, op: null } : node)),
+    tensors: trace.tensors.filter(({ grad_fn }) => grad_fn?.node !== inner.id),
+  }
+  const names = (trace: Trace) => shown(trace, 'AddBackward0').stands.map(({ letter, name }) => `${letter} ${name}`)
+  expect(names(trace)[0]).toBe('a x ** 2')
+  expect(names(nameless)[0]).toBe('a Pow(…)')
+})
+
 test('the places of what was chosen along an axis are told by the call, unless they have a name', () => {
   const lessons = import.meta.glob<Trace>('../../../../gallery/indexing.json', { eager: true, import: 'default' })
   const code = [...Array<string>(8).fill(''), 'values = x.max(1)'].join('\n')

@@ -54,9 +54,14 @@ export function toldAt(index: TraceIndex, step: number, t: Words): Told {
 /** The steps of `x[0] += 1` that one belongs to: the part is changed in place, and then put back to where it is. */
 function partChangedAt(index: TraceIndex, step: number): { first: number; last: number } | null {
   const opAt = (at: number): string | null => index.event(at)?.op ?? null
-  const op = index.op(opAt(step))
-  let last = step
-  while (op && (opAt(last + 1) === op.id || (op.in_place && index.op(opAt(last + 1))?.name === 'setitem'))) last += 1
+  const endOf = (at: number): number => {
+    const op = opAt(at)
+    while (op && opAt(at + 1) === op) at += 1
+    return at
+  }
+  const here = endOf(step)
+  const isPut = (at: number): boolean => index.op(opAt(at))?.name === 'setitem'
+  const last = isPut(here) || !isPut(here + 1) ? here : endOf(here + 1)
   const put = index.op(opAt(last))
   const change = put?.name === 'setitem' ? index.producer(put.arguments.at(-1)?.tensor ?? '') : undefined
   const first = index.stepOfOp.get(change?.id ?? '')

@@ -2,6 +2,7 @@
 
 import type { Op, Tensor } from '../../api/types'
 import { formatNumber, textWidth, wireNumber } from '../words/format'
+import { argumentOf } from './arguments'
 import type { Origins, Source, Term } from './origins'
 import { brackets, count, positions } from './places'
 
@@ -171,9 +172,8 @@ export function usesOf({ terms }: Origins, input: number, read: number): Pair[] 
 export function axisOf(op: Op, axes: number): number | null {
   const positions: Readonly<Record<string, number>> = { topk: 2, kthvalue: 2, take_along_dim: 2 }
   const last = new Set(['sort', 'argsort', 'topk', 'kthvalue', 'mode'])
-  const given =
-    op.arguments.find(({ name }) => name === 'dim') ?? op.arguments.filter(({ name }) => !name)[positions[op.name] ?? 1]
-  const number = given?.text != null && /^-?\d+$/.test(given.text) ? Number(given.text) : last.has(op.name) ? -1 : null
+  const text = argumentOf(op, 'dim', positions[op.name] ?? 1)?.text
+  const number = text != null && /^-?\d+$/.test(text) ? Number(text) : last.has(op.name) ? -1 : null
   return number === null ? null : (number + axes) % Math.max(1, axes)
 }
 

@@ -2,6 +2,7 @@
 // shapes of one that stretches its operands, from the geometry of one that slides a window.
 
 import type { Op, Tensor, Visit, Window } from '../../api/types'
+import { argumentOf } from './arguments'
 import { count, flat, positions, stretchedFrom } from './places'
 import type { Way } from './terms'
 
@@ -107,15 +108,14 @@ function stretched(op: Op, tensor: Find, result: Tensor): Origins {
 
 /** The tensor given for a parameter: its place among the inputs. */
 function given(op: Op, name: string, place: number): number {
-  const argument = op.arguments.find((one) => one.name === name) ?? op.arguments.filter((one) => !one.name)[place]
-  return argument?.tensor == null ? -1 : op.inputs.indexOf(argument.tensor)
+  const tensor = argumentOf(op, name, place)?.tensor
+  return tensor == null ? -1 : op.inputs.indexOf(tensor)
 }
 
 /** The text given for a parameter. */
 function textOf(op: Op, name: string, place: number): string | undefined {
-  const placed = op.arguments[place]
-  const found = op.arguments.find((one) => one.name === name) ?? (placed?.name ? undefined : placed)
-  return found?.text === 'None' ? undefined : (found?.text ?? undefined)
+  const text = argumentOf(op, name, place)?.text
+  return text === 'None' ? undefined : (text ?? undefined)
 }
 
 /** A convolution or a pooling: every cell of the result is made of the cells in one window. */

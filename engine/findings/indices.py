@@ -26,7 +26,9 @@ PICKS_PLACES = {"argmax": 0, "max": 1, "topk": 1, "sort": 1, "min": 1, "argmin":
 HANDS_ON = frozenset("view reshape squeeze unsqueeze float to double type detach flatten getitem".split())
 PICKS = ("gather", "index_select", "getitem")
 ADDS = ("add", "add_", "sub", "sub_")
+JOINS = ("cat", "concat", "concatenate", "hstack")
 MOST_BACK = 4
+LEAST_PLACES = 4
 
 
 def added_once(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -227,3 +229,82 @@ def _handed_on(diagnosis: Diagnosis, tensor: str) -> Iterator[str]:
     """The same numbers in another form."""
     takers = diagnosis.takers.get(tensor, ())
     return (made for taker in takers if taker.name in HANDS_ON and taker.inputs[0] == tensor for made in taker.outputs)
+
+
+def shifts_that_move_nothing(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """`cat([x[:-1], first])` where `cat([first, x[:-1]])` was meant: what is put in belongs before the first of numbers
+    that rise or fall, and takes the place of the last; then each is held against its own place in place of the one
+    before. Likewise at the other end."""
+    for op in diagnosis.ops_named(("pad", *JOINS)):
+        made = diagnosis.output_of(op)
+        if made is None or len(made.shape) != 1 or made.shape[0] < LEAST_PLACES or not 0 < len(op.inputs) < 3:
+            continue
+        for at, piece in enumerate(op.inputs):
+            cut = diagnosis.maker.get(piece)
+            x = diagnosis.input_of(cut) if cut is not None and cut.name == "getitem" and len(cut.inputs) == 1 else None
+            end, value = _put_in(diagnosis, op, at)
+            if cut is None or x is None or x.shape != made.shape or end is None or _left_out(cut, x) != end:
+                continue
+            if value is not None and _continues(diagnosis, x, -1 - end, value) and _meets(diagnosis, made, x, cut):
+                yield diagnosis.warning(
+                    "nothing_shifted",
+                    op,
+                    tensors=(made.id, x.id),
+                    fix=_at_the_other_end(diagnosis, op),
+                    name=diagnosis.say(made.id),
+                    given=diagnosis.say(x.id),
+                    value=f"{value:.4g}",
+                    is_last=str(int(end == -1)),
+                )
+
+
+def _put_in(diagnosis: Diagnosis, op: Op, at: int) -> tuple[int | None, float | None]:
+    """At which end, 0 or -1, an op puts one number beside one of its inputs, and which number."""
+    if op.name == "pad":
+        is_plain = argument(op, "mode", 2) in ("", "'constant'")
+        end = {("0", "1"): -1, ("1", "0"): 0}.get(tuple(re.findall(r"-?\d+", argument(op, "pad", 1))))
+        return (end if is_plain else None), number(argument(op, "value", 3)) or 0.0
+    other = diagnosis.input_of(op, 1 - at) if len(op.inputs) == 2 else None
+    value = numbers_of(other)
+    return (at - 1, value[0]) if other is not None and other.shape == (1,) and value else (None, None)
+
+
+def _left_out(cut: Op, x: Tensor) -> int | None:
+    """Which end, 0 or -1, a slice leaves out that takes all else."""
+    written = re.fullmatch(r"slice\((\S+), (\S+), None\)", argument(cut, "item", 1))
+    ends = [None if text == "None" else number(text) for text in written.groups()] if written else []
+    places = range(x.shape[0])[slice(*(None if each is None else int(each) for each in ends))] if ends else range(0)
+    return {range(x.shape[0] - 1): -1, range(1, x.shape[0]): 0}.get(places)
+
+
+def _continues(diagnosis: Diagnosis, x: Tensor, end: int, value: float) -> bool:
+    """Whether numbers rise or fall throughout, and one goes on with that beyond an end of them."""
+    numbers, ends, maker = numbers_of(x), extent(x), diagnosis.maker.get(x.id)
+    factors = extent(diagnosis.input_of(maker)) if maker is not None and maker.name == "cumprod" else None
+    rises = bool(numbers) and all(one < other for one, other in pairwise(numbers))
+    falls = bool(numbers) and all(one > other for one, other in pairwise(numbers))
+    falls = falls or (factors is not None and 0 < factors[0] <= factors[1] < 1)
+    is_above = end == (-1 if rises else 0)
+    return ends is not None and rises != falls and (value >= ends[1] if is_above else value <= ends[0])
+
+
+def _meets(diagnosis: Diagnosis, made: Tensor, x: Tensor, cut: Op) -> bool:
+    """Whether two tables of one size are computed with place by place, or what was made of them is."""
+
+    def tables(tensor: str) -> Iterator[str]:
+        return (each for each in diagnosis.made_of(tensor) if diagnosis.tensors[each].shape == x.shape)
+
+    shifted = {*near([made.id], tables)}
+    others = {*near([x.id], lambda tensor: () if tensor in cut.outputs else tables(tensor))} - shifted
+    makers = (diagnosis.maker.get(each) for each in shifted)
+    return any(maker is not None and not others.isdisjoint(maker.inputs) for maker in makers)
+
+
+def _at_the_other_end(diagnosis: Diagnosis, op: Op) -> Edits:
+    """The two widths, or the two pieces, changed for each other."""
+    code, call = diagnosis.code, diagnosis.code.call_at(op.span)
+    pairs = [each for each in call.args if isinstance(each, ast.Tuple | ast.List)] if call is not None else []
+    if not pairs or len(pairs[0].elts) != 2:
+        return ()
+    one, other = pairs[0].elts
+    return code.replace(one, code.text(other)), code.replace(other, code.text(one))

@@ -210,8 +210,56 @@ loss.backward()
 ids = torch.tensor([[3, 4, 0, 0], [5, 1, 2, 0]])
 F.cross_entropy(Bert()(ids), torch.tensor([0, 1])).backward()
 """, (("ids == 0", "ids != 0"), ("~seen", "seen"), ("~seen", "seen == 1"))),
+    Pair("nothing_shifted", 7, """steps = 300
+betas = torch.linspace(0.001, 0.1, steps)
+kept = torch.cumprod(1 - betas, dim=0)
+before = F.pad(kept[:-1], (0, 1), value=1.0)
+spread = betas * (1 - before) / (1 - kept)
+net = nn.Linear(3, 3)
+t = torch.randint(0, steps, (8,))
+x = torch.randn(8, 3)
+F.mse_loss(net(x) * spread[t, None], x).backward()
+""", (
+        ("(0, 1)", "(1, 0)"),
+        ("- before)", "- 0.5)"),
+    )),
+    Pair("nothing_shifted", 7, """class Sampler:
+    def __init__(self, levels):
+        self.sigmas = torch.linspace(2, 0.1, levels) ** 2
+        self.next = torch.cat([self.sigmas.new_zeros(1), self.sigmas[1:]])
+        self.width = (self.sigmas - self.next).clamp(min=0)
+    def walk(self, net, x):
+        for sigma, width in zip(self.sigmas, self.width):
+            x = x - width * net(x * sigma)
+        return x
+net = nn.Linear(2, 2)
+Sampler(9).walk(net, torch.randn(5, 2)).square().sum().backward()
+""", (
+        ("[self.sigmas.new_zeros(1), self.sigmas[1:]]", "[self.sigmas[1:], self.sigmas.new_zeros(1)]"),
+        ("new_zeros(1)", "new_ones(1)"),
+    )),
 )  # fmt: skip
 
 TRIGGERS = tuple(Case(pair.code, pair.line, {}, pair.program) for pair in PAIRS)
-NEAR_MISSES = tuple((pair.code, pair.program.replace(wrong, right)) for pair in PAIRS for wrong, right in pair.right)
+RIGHT: tuple[tuple[str, str], ...] = (
+    # the last value is replaced: with what shares add up to, with a mark of the end, with where a ring begins
+    (
+        "nothing_shifted",
+        """share = torch.softmax(torch.randn(9), 0)
+reached = share.cumsum(0)
+whole = torch.cat([reached[:-1], torch.ones(1)])
+print((whole - share).sum(), (whole - reached).abs().max())
+print(whole * F.pad(torch.zeros(9)[:-1], (0, 1), value=1.0))
+angle = torch.linspace(0, 6, 9)
+ring = torch.cat([angle[:-1], angle[:1]])
+print(torch.stack([ring.cos(), ring.sin()]), torch.diff(angle))
+heights = torch.tensor([3.0, 1.0, 2.0, 5.0])
+print(F.pad(heights[:-1], (0, 1)) - heights)
+""",
+    ),
+)
+NEAR_MISSES = (
+    *((pair.code, pair.program.replace(wrong, right)) for pair in PAIRS for wrong, right in pair.right),
+    *RIGHT,
+)
 """Each replacement makes it right by itself."""

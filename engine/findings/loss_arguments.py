@@ -2,6 +2,7 @@
 rates; and scores cut as if they were probabilities. The recorded values tell, whatever the program calls them."""
 
 import ast
+import math
 import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple, TypeAlias
@@ -32,6 +33,14 @@ MIDDLE = 0.5
 DRAWS = re.compile(r"rand|normal|uniform|bernoulli|multinomial|poisson|exponential|dropout|gumbel|rrelu|attention")
 """Ops that may draw at random."""
 MOST_BACK = 20
+WEIGHTS = {
+    "cross_entropy": "weight",
+    "nll_loss": "weight",
+    "binary_cross_entropy_with_logits": "pos_weight",
+}
+"""What losses call the weights of classes."""
+LEAST_UNEVEN = 3.0
+_IN_PROPORTION = 1.5
 Test: TypeAlias = "Callable[[Diagnosis, Op, Tensor], bool]"
 
 
@@ -299,4 +308,54 @@ def _at_zero(diagnosis: Diagnosis, op: Op) -> Edits:
     match diagnosis.code.at(op.span):
         case ast.Compare(comparators=[ast.Constant() as bound]):
             return (diagnosis.code.replace(bound, "0"),)
+    return ()
+
+
+def common_classes_weighed_up(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Weights of classes that are in proportion to how often each of them comes, where the rare ones were to weigh
+    more."""
+    ops = (op for op in diagnosis.ops_named(WEIGHTS) if diagnosis.reaches_a_pass(op))
+    for turns in grouped(ops, lambda op: op.span).values():
+        word = WEIGHTS[turns[0].name]
+        weight = next((each.tensor for each in turns[0].arguments if each.name == word and each.tensor), None)
+        weights = [*numbers_of(diagnosis.tensors.get(weight or ""))]
+        weights = [1.0, *weights] if word == "pos_weight" and len(weights) == 1 else weights
+        known = [_counts(diagnosis.input_of(op, 1), len(weights)) for op in turns]
+        counts = [sum(each) for each in zip(*known, strict=True)] if weights and all(known) else []
+        if len(counts) < 2 or min(*counts, *weights) <= 0 or max(counts) < LEAST_UNEVEN * min(counts):
+            continue
+        shares = [each / count for each, count in zip(weights, counts, strict=True)]
+        if max(shares) > _IN_PROPORTION * min(shares):
+            continue
+        maker = diagnosis.maker.get(weight or "")
+        yield diagnosis.warning(
+            "common_class_weighed_up",
+            maker or turns[0],
+            tensors=(weight or "", *turns[0].inputs[1:2]),
+            fix=_turned_over(diagnosis, maker) if word == "pos_weight" else (),
+            weights=", ".join(f"{each:.3g}" for each in weights),
+            counts=", ".join(map(str, counts)),
+            word=word,
+            loss_line=line(turns[0].span),
+            is_of_ones=str(int(word == "pos_weight")),
+        )
+
+
+def _counts(target: Tensor | None, classes: int) -> list[int]:
+    """How often each class stands in a target; nothing where anything else does, or where that is not known."""
+    numbers, summary = numbers_of(target), target.summary if target is not None else None
+    if numbers or target is None or summary is None or classes != 2 or (summary.min, summary.max) != (0, 1):
+        counts = [numbers.count(each) for each in range(classes)]
+        return counts if numbers and sum(counts) == len(numbers) else []
+    size = math.prod(target.shape)
+    ones = round(float(summary.mean) * size)
+    return [summary.zeros, ones] if summary.zeros + ones == size else []
+
+
+def _turned_over(diagnosis: Diagnosis, maker: Op | None) -> Edits:
+    """A quotient with its two sides changed for each other."""
+    code = diagnosis.code
+    match code.at(maker.span if maker is not None else None):
+        case ast.BinOp(op=ast.Div(), left=ast.Name() | ast.Call() as one, right=ast.Name() | ast.Call() as other):
+            return code.replace(one, code.text(other)), code.replace(other, code.text(one))
     return ()

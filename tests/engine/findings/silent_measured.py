@@ -238,6 +238,31 @@ Sampler(9).walk(net, torch.randn(5, 2)).square().sum().backward()
         ("[self.sigmas.new_zeros(1), self.sigmas[1:]]", "[self.sigmas[1:], self.sigmas.new_zeros(1)]"),
         ("new_zeros(1)", "new_ones(1)"),
     )),
+    Pair("common_class_weighed_up", 8, """fraud = (torch.arange(400) % 16 == 0).float()
+table = torch.randn(400, 3) + fraud[:, None]
+ones = fraud.sum()
+zeros = len(fraud) - ones
+measure = nn.BCEWithLogitsLoss(pos_weight=ones / zeros)
+net = nn.Linear(3, 1)
+opt = torch.optim.Adam(net.parameters())
+for begin in range(0, 400, 100):
+    loss = measure(net(table[begin : begin + 100]).squeeze(1), fraud[begin : begin + 100])
+    opt.zero_grad(); loss.backward(); opt.step()
+""", (
+        ("=ones / zeros", "=zeros / ones"),
+        ("% 16 == 0", "% 2 == 0"),
+    )),
+    Pair("common_class_weighed_up", 6, """kinds = torch.cat([torch.zeros(60), torch.ones(25), torch.full((8,), 2)]).long()
+counts = torch.bincount(kinds)
+weights = counts / counts.sum()
+net = nn.Linear(4, 3)
+order = torch.randperm(93)
+for part in order.split(31):
+    F.cross_entropy(net(torch.randn(len(part), 4)), kinds[part], weight=weights).backward()
+""", (
+        ("counts / counts.sum()", "counts.sum() / counts"),
+        ("counts / counts.sum()", "torch.tensor([1.0, 1.0, 0.5])"),
+    )),
 )  # fmt: skip
 
 TRIGGERS = tuple(Case(pair.code, pair.line, {}, pair.program) for pair in PAIRS)
@@ -255,6 +280,17 @@ ring = torch.cat([angle[:-1], angle[:1]])
 print(torch.stack([ring.cos(), ring.sin()]), torch.diff(angle))
 heights = torch.tensor([3.0, 1.0, 2.0, 5.0])
 print(F.pad(heights[:-1], (0, 1)) - heights)
+""",
+    ),
+    # what is common weighs less; or a little less than its share, as somebody chose it
+    (
+        "common_class_weighed_up",
+        """net, x = nn.Linear(3, 1), torch.randn(60, 3)
+many = (torch.arange(60) % 5 > 0).float()
+F.binary_cross_entropy_with_logits(net(x)[:, 0], many, pos_weight=(1 - many).sum() / many.sum()).backward()
+F.binary_cross_entropy_with_logits(net(x)[:, 0], 1 - many, pos_weight=torch.tensor(0.7)).backward()
+F.binary_cross_entropy_with_logits(net(x)[:, 0], 0.3 * many, pos_weight=torch.tensor(0.25)).backward()
+F.cross_entropy(nn.Linear(3, 2)(x), many.long(), weight=torch.tensor([0.5, 0.5])).backward()
 """,
     ),
 )

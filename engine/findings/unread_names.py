@@ -1,13 +1,15 @@
 """Values that the program's text keeps in vain: a counter that nothing counts up, an argument that is overlooked for an
-attribute of the same name, or that a gradient is asked for and nothing reads, what a hook makes and does not return."""
+attribute of the same name, or that a gradient is asked for and nothing reads, what a hook makes and does not return,
+and what is written into a tensor after its last reading."""
 
 import ast
 from collections.abc import Iterator
 
-from engine.findings.diagnosis import Diagnosis, line
+from engine.findings.diagnosis import LEAST_TURNS, Diagnosis, grouped, is_alike, line, near
 from engine.findings.no_effect import MAKES_NEW
+from engine.ops import FILLS, READS
 from engine.program.names import called, dotted, names_read
-from engine.trace import Finding
+from engine.trace import Finding, Op
 
 FEWEST = 3
 """Steps of an optimizer in a training that a counter would count."""
@@ -169,3 +171,74 @@ def _falls_back(statement: ast.AST | None, attribute: str) -> bool:
         case ast.Attribute() as whole:
             return dotted(whole) == attribute
     return False
+
+
+def written_after_the_last_reading(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """`target = r + g * q` and then `q[done] = 0`, where nothing reads `q` again in any turn."""
+    code, writes = diagnosis.code, (op for op in diagnosis.trace.ops if op.in_place and op.inputs and op.outputs)
+    own: dict[str | None, set[str]] = {}
+    for tensor in diagnosis.trace.tensors:
+        own.setdefault(tensor.storage, set()).add(diagnosis.identity(tensor.id))
+    for span, turns in grouped(writes, lambda op: op.span).items():
+        statement, name = code.statement_at(span), diagnosis.name(turns[0].inputs[0])
+        is_first = len({diagnosis.identity(op.inputs[0]) for op in turns}) == len(turns) >= LEAST_TURNS
+        if statement is None or not is_first or turns[0].name in FILLS or not _is_last(diagnosis, statement, name):
+            continue
+        readings = [_read_in_vain(diagnosis, op, own) for op in turns]
+        reading = readings[0]
+        if reading is None or None in readings or not any(_changes(diagnosis, op) for op in turns):
+            continue
+        before, block = code.statement_at(reading.span), code.block(statement)
+        is_next = before in block and block.index(statement) - block.index(before) == 1
+        yield diagnosis.warning(
+            "written_too_late",
+            statement,
+            tensors=(turns[0].inputs[0], *reading.outputs[:1]),
+            fix=code.moved(statement, before=before) if is_next else (),
+            name=name,
+            code=code.short(statement),
+            read=code.short(before) if before is not None else code.excerpt(reading.span),
+            read_line=line(reading.span),
+        )
+
+
+def _is_last(diagnosis: Diagnosis, statement: ast.stmt, name: str) -> bool:
+    """Whether its function reads a name only above a statement that writes into it, and no other function does."""
+    code, inside = diagnosis.code, {*ast.walk(statement)}
+    names = [each for each in code.nodes if isinstance(each, ast.Name) and each.id == name and each not in inside]
+    is_own = all(code.function(each) is code.function(statement) for each in names) or code.function(statement)
+    read = [each for each in names if isinstance(each.ctx, ast.Load) and each.lineno >= statement.lineno]
+    is_read_here = any(code.function(each) is code.function(statement) for each in read)
+    is_kept = any(_may_keep(diagnosis, each) for each in names if isinstance(each.ctx, ast.Load))
+    is_target = any(isinstance(each, ast.Name) and each.id == name for each in inside)
+    return name.isidentifier() and is_target and bool(names) and bool(is_own) and not is_read_here | is_kept
+
+
+def _may_keep(diagnosis: Diagnosis, read: ast.Name) -> bool:
+    """Whether what reads a name may keep the tensor: as another name, in a list, or in a call that is no op."""
+    above = diagnosis.code.parents.get(read)
+    keeping = ast.Assign | ast.Tuple | ast.List | ast.Dict | ast.keyword | ast.Starred | ast.Return | ast.Yield
+    is_call = isinstance(above, ast.Call) and not diagnosis.ops_at(diagnosis.code.span(above))
+    return isinstance(above, keeping) or is_call
+
+
+def _read_in_vain(diagnosis: Diagnosis, write: Op, own: dict[str | None, set[str]]) -> Op | None:
+    """The last op before a write that read the tensor and led to a pass; None where one reads it later, or another
+    tensor shares its memory."""
+    tensor, at = diagnosis.identity(write.inputs[0]), diagnosis.op_at[write.id]
+    record, maker = diagnosis.tensors.get(tensor), diagnosis.maker.get(tensor)
+    if record is None or maker is None or maker.in_place or own.get(record.storage) != {tensor}:
+        return None
+    states = {tensor, *write.inputs[:1], *write.outputs}
+    takers = [taker for state in states for taker in diagnosis.takers.get(state, ()) if taker is not write]
+    is_kept = any(diagnosis.op_at[taker.id] > at or taker.name in READS for taker in takers)
+    for taker in reversed(takers) if not is_kept else ():
+        later = (diagnosis.takers.get(made, ()) for made in near(taker.outputs, diagnosis.made_of))
+        if not taker.in_place and any(diagnosis.reaches_a_pass(user) for users in later for user in users):
+            return taker
+    return None
+
+
+def _changes(diagnosis: Diagnosis, write: Op) -> bool:
+    """Whether other numbers stand in a tensor after a write."""
+    return not is_alike(diagnosis.input_of(write), diagnosis.output_of(write))

@@ -263,6 +263,38 @@ for part in order.split(31):
         ("counts / counts.sum()", "counts.sum() / counts"),
         ("counts / counts.sum()", "torch.tensor([1.0, 1.0, 0.5])"),
     )),
+    Pair("written_too_late", 14, """critic, aim = nn.Linear(4, 3), nn.Linear(4, 3)
+opt = torch.optim.Adam(critic.parameters())
+table, gains, over = torch.randn(24, 4), torch.randn(24), torch.arange(24) % 5 == 0
+for _ in range(4):
+    here = torch.randint(0, 24, (8,))
+    there = (here + 1) % 24
+    with torch.no_grad():
+        worth = aim(table[there]).amax(1)
+        target = gains[here] + 0.9 * worth
+        size = target.abs().mean()
+        worth[over[here]] = 0.0
+    loss = F.mse_loss(critic(table[here]).amax(1), target)
+    opt.zero_grad(); loss.backward(); opt.step()
+    print(loss.item(), size.item())
+""", (
+        ("        target = gains[here] + 0.9 * worth\n        size = target.abs().mean()\n        worth[over[here]] = 0.0\n", "        worth[over[here]] = 0.0\n        target = gains[here] + 0.9 * worth\n        size = target.abs().mean()\n"),
+        ("        size = target.abs().mean()\n        worth[over[here]] = 0.0\n", "        worth[over[here]] = 0.0\n        size = worth.abs().mean()\n"),
+    )),
+    Pair("written_too_late", 9, """net = nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+def step(x, y, late):
+    goal = y * 2
+    off = net(x).squeeze(1) - goal
+    goal *= late
+    opt.zero_grad(); off.square().mean().backward(); opt.step()
+for turn in range(4):
+    x = torch.randn(6, 3)
+    step(x, x.sum(1), (x[:, 0] > 0).float())
+""", (
+        ("    off = net(x).squeeze(1) - goal\n    goal *= late\n", "    goal *= late\n    off = net(x).squeeze(1) - goal\n"),
+        ("    goal *= late\n", "    goal *= late\n    print(goal)\n"),
+    )),
 )  # fmt: skip
 
 TRIGGERS = tuple(Case(pair.code, pair.line, {}, pair.program) for pair in PAIRS)
@@ -291,6 +323,32 @@ F.binary_cross_entropy_with_logits(net(x)[:, 0], many, pos_weight=(1 - many).sum
 F.binary_cross_entropy_with_logits(net(x)[:, 0], 1 - many, pos_weight=torch.tensor(0.7)).backward()
 F.binary_cross_entropy_with_logits(net(x)[:, 0], 0.3 * many, pos_weight=torch.tensor(0.25)).backward()
 F.cross_entropy(nn.Linear(3, 2)(x), many.long(), weight=torch.tensor([0.5, 0.5])).backward()
+""",
+    ),
+    # what is kept in a list or another name and read later, or carried to the next turn; a buffer that is emptied
+    (
+        "written_too_late",
+        """net, cell = nn.Linear(3, 1), nn.GRUCell(3, 3)
+opt = torch.optim.SGD([*net.parameters(), *cell.parameters()], lr=0.1)
+kept, h = [], torch.zeros(5, 3)
+for turn in range(4):
+    x = torch.randn(5, 3)
+    over = torch.arange(5) == turn
+    h = cell(x, h.detach())
+    noise = torch.rand(5, 3)
+    drawn = torch.rand(5, 3)
+    buffer = x * 2
+    kept.append(noise)
+    other = drawn
+    loss = net(h + noise + drawn + buffer).pow(2).mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+    with torch.no_grad():
+        h[over] = 0.0
+        noise[over] = 0.0
+        drawn[over] = 0.0
+        buffer.zero_()
+    print(other.mean())
+print(torch.stack(kept).mean())
 """,
     ),
 )

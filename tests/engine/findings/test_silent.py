@@ -95,7 +95,7 @@ MENDED = {
     "checkpoint_without_gradient", "eval_undone", "freeze_undone", "argument_overlooked", "slope_of_each_place",
     "fast_weights_without_graph", "samples_taken_for_steps",
     "requires_grad_of_copy", "one_place_for_all", "generator_looped_twice", "stored_and_cleared",
-    "changed_by_reading", "result_overwritten", "divided_by_last_index", "method_assigned", "window_holds_target", "average_pushed_away", "hook_output_lost", "kept_and_overwritten", "kept_gradient_changes", "parts_not_averaged", "derivative_taken_again", "limit_overwritten", "schedule_begun_anew", "cut_by_gradient", "fast_weights_cut", "divided_by_variance", "nothing_shifted", "common_class_weighed_up",
+    "changed_by_reading", "result_overwritten", "divided_by_last_index", "method_assigned", "window_holds_target", "average_pushed_away", "hook_output_lost", "kept_and_overwritten", "kept_gradient_changes", "parts_not_averaged", "derivative_taken_again", "limit_overwritten", "schedule_begun_anew", "cut_by_gradient", "fast_weights_cut", "divided_by_variance", "nothing_shifted", "common_class_weighed_up", "written_too_late",
 }  # fmt: skip
 """Codes that have a certain fix for all of their programs, or for these."""
 MENDED_PARTLY = {
@@ -104,7 +104,7 @@ MENDED_PARTLY = {
     "evaluated_in_train": {0, 1, 3, 4}, "evaluated_with_grad": {0}, "leaf_recreated": {0, 5}, "learning_rate_zero": {0, 1},
     "scheduler_of_another_optimizer": {1}, "not_in_optimizer": {0, 1, 2}, "optimizer_holds_others": {0}, "result_dropped": {0, 4, 5}, "root_of_negative": {0}, "picked_for_all": {0}, "step_without_zero_grad": {0, 1, 2, 3},
     "softmax_before_cross_entropy": {0, 1, 2}, "sigmoid_before_logits_loss": {0, 1},
-    "kept_gradient_changes": {0}, "limit_overwritten": {0}, "schedule_begun_anew": {0}, "divided_by_variance": {0}, "common_class_weighed_up": {0}, "average_pushed_away": {0}, "changed_by_reading": {2, 3, 4}, "result_overwritten": {2}, "step_without_backward": {1}, "tensor_not_parameter": {0}, "uphill_by_hand": {0, 1, 2, 3, 5, 6, 8},
+    "kept_gradient_changes": {0}, "limit_overwritten": {0}, "schedule_begun_anew": {0}, "divided_by_variance": {0}, "common_class_weighed_up": {0}, "written_too_late": {1}, "average_pushed_away": {0}, "changed_by_reading": {2, 3, 4}, "result_overwritten": {2}, "step_without_backward": {1}, "tensor_not_parameter": {0}, "uphill_by_hand": {0, 1, 2, 3, 5, 6, 8},
 }  # fmt: skip
 """Which programs of a code have one."""
 

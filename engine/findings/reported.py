@@ -40,7 +40,7 @@ def averages_of_the_wrong_count(diagnosis: Diagnosis) -> Iterator[Finding]:
     told = ((at, trace.output[step.index]) for at, step in moments if step.kind == "output" and step.index is not None)
     read = ((at, op) for at, step in moments if (op := diagnosis.ops.get(step.op or "")) and op.name in ("item", "sum"))
     ran = [at for at, step in moments if step.kind == "op"]
-    reads = grouped(read, lambda each: each[1].span)
+    reads = grouped(read, lambda each: (each[1].span, each[1].grad_mode))  # one function may train and evaluate
     for span, pieces in grouped(told, lambda each: each[1].span).items():
         ends = pairwise([-1, *(at for at, _ in pieces)])
         printed = [(begin, end, text) for (begin, end), (_, text) in zip(ends, pieces, strict=True)]

@@ -432,6 +432,26 @@ for x, y in DataLoader(Windows(torch.rand(30), 3), batch_size=9):
     loss = (net(x).squeeze(1) - y).square().mean()
     opt.zero_grad(); loss.backward(); opt.step()
 """, (("self.prices[at + self.n - 1]", "self.prices[at + self.n]"),)),
+    Pair("batches_weigh_alike", 20, """x = torch.cat([torch.randn(48, 2) - 1, torch.randn(6, 2) - 4])
+y = (torch.arange(54) >= 48).float()
+net = nn.Linear(2, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.02)
+def turn(is_training):
+    off = []
+    with torch.set_grad_enabled(is_training):
+        for a, b in zip(x.split(16), y.split(16)):
+            scores = net(a)[:, 0]
+            loss = F.binary_cross_entropy_with_logits(scores, b)
+            if is_training:
+                opt.zero_grad(); loss.backward(); opt.step()
+            off.append(loss.item())
+    return sum(off) / len(off)
+for _ in range(3):
+    turn(True)
+print(f"{turn(False):.5f}")
+""", (
+        ("off.append(loss.item())", "off.extend([loss.item()] * len(b))"),
+    )),
     Pair("batches_weigh_alike", 11, """from torch.utils.data import DataLoader, TensorDataset
 net, x = nn.Linear(3, 2), torch.randn(66, 3)
 loader = DataLoader(TensorDataset(x, net(x).argmax(1) * 0), batch_size=32)

@@ -2,9 +2,23 @@
 mixed in by a square, a draw without a gradient."""
 
 import ast
+import math
 from collections.abc import Iterator, Sequence, Set
+from itertools import permutations
 
-from engine.findings.diagnosis import Diagnosis, by_number, extent, fed_by, grouped, line, near, size_of, times
+from engine.findings.diagnosis import (
+    Diagnosis,
+    argument,
+    by_number,
+    extent,
+    fed_by,
+    grouped,
+    line,
+    near,
+    number,
+    size_of,
+    times,
+)
 from engine.findings.losses import ELEMENTWISE_LOSSES
 from engine.findings.terms import SUMS, compared
 from engine.program.names import called
@@ -15,6 +29,7 @@ UNIFORM = frozenset(("rand", "rand_like"))
 LEAST_LEVELS = 3
 """Different factors of noise, which a schedule has and a constant has not."""
 CLOSE = 1e-3
+MOST_TERMS = 12
 
 
 def variances_taken_for_deviations(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -106,6 +121,89 @@ def is_variance(diagnosis: Diagnosis, value: str) -> bool:
         if user.name in SUMS and len(others) == 1 and diagnosis.tensors[user.outputs[0]].shape == shape:
             return True
     return False
+
+
+def divergences_of_two_variances(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """`1 + 2 * s - m ** 2 - exp(s)`: the logarithm beside a variance is not that of this variance."""
+    sums = {op.span: op for op in diagnosis.ops_named(SUMS) if diagnosis.reaches_a_pass(op)}
+    for op in sums.values():
+        terms = _weighed(diagnosis, op.outputs[0])
+        parts = [(weight, term) for weight, term in terms if term]
+        constant = sum(weight for weight, term in terms if not term)
+        for (by_log, log), (weight, spread), (other, square) in permutations(parts) if len(parts) == 3 else ():
+            base, wanted = _scaled(diagnosis, log, -by_log / weight)
+            own, has = _logarithm(diagnosis, spread)
+            is_divergence = math.isclose(weight, other) and math.isclose(weight, -constant)
+            if base != own or not is_divergence or not min(has, wanted) > 0 or math.isclose(has, wanted):
+                continue
+            maker = diagnosis.maker.get(spread)
+            if _logarithm(diagnosis, square)[1] == 2 and maker is not None:
+                unit = diagnosis.say(base[1])
+                yield diagnosis.warning(
+                    "divergence_of_two_variances",
+                    op,
+                    tensors=(spread, base[1]),
+                    spread=diagnosis.code.excerpt(maker.span),
+                    log=f"log({unit})" if base[0] == "log" else unit,
+                    has=f"{has:g}",
+                    wanted=f"{wanted:g}",
+                    lowest=f"{wanted / has:g}",
+                )
+
+
+def _weighed(diagnosis: Diagnosis, root: str) -> list[tuple[float, str]]:
+    """What a value is a weighed sum of: the weights, each with a tensor, or with nothing where it is a number."""
+    pending, found = [(1.0, root)], list[tuple[float, str]]()
+    while pending and len(pending) + len(found) < MOST_TERMS:
+        weight, tensor = pending.pop()
+        op = diagnosis.maker.get(tensor)
+        value = number(argument(op, "other", 1)) if op is not None and len(op.inputs) == 1 else None
+        if op is None or argument(op, "alpha") not in ("", "1"):
+            found.append((weight, tensor))
+        elif op.name in SUMS and (value is not None or len(op.inputs) == 2):
+            signs = {"add": (1, 1), "sub": (1, -1), "rsub": (-1, 1)}[op.name]
+            pending += [(weight * sign, given) for sign, given in zip(signs, op.inputs, strict=False)]
+            found += [(weight * signs[1] * value, "")] if value is not None else []
+        elif (scale := _factor(op, value)) is not None:
+            pending.append((weight * scale, op.inputs[0]))
+        else:
+            found.append((weight, tensor))
+    return found if not pending else []
+
+
+def _factor(op: Op, value: float | None) -> float | None:
+    """How many times its one input an op makes, given the number it is written with."""
+    if op.name == "neg":
+        return -1.0
+    return {"mul": value, "div": 1 / value}.get(op.name) if value else None
+
+
+def _scaled(diagnosis: Diagnosis, tensor: str, factor: float) -> tuple[tuple[str, str], float]:
+    """What a value is so many times of: a tensor, or the logarithm of one."""
+    for op in diagnosis.back(tensor, MOST_TERMS):
+        scale = _factor(op, number(argument(op, "other", 1)) if len(op.inputs) == 1 else None)
+        if op.name == "log":
+            base, more = _logarithm(diagnosis, op.inputs[0])
+            return base, factor * more
+        if scale is None:
+            break
+        tensor, factor = op.inputs[0], factor * scale
+    return ("", tensor), factor
+
+
+def _logarithm(diagnosis: Diagnosis, tensor: str) -> tuple[tuple[str, str], float]:
+    """The same of the logarithm of a value."""
+    factor = 1.0
+    for op in diagnosis.back(tensor, MOST_TERMS):
+        power = number(argument(op, "exponent", 1)) if op.name == "pow" else None
+        if op.name == "exp":
+            return _scaled(diagnosis, op.inputs[0], factor)
+        if op.name == "square" or (op.name == "mul" and len(op.inputs) == 2 and len({*op.inputs}) == 1):
+            power = 2.0
+        if power is None:
+            break
+        tensor, factor = op.inputs[0], factor * power
+    return ("log", tensor), factor
 
 
 def noise_of_all_samples(diagnosis: Diagnosis) -> Iterator[Finding]:

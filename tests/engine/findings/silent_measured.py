@@ -329,6 +329,32 @@ opt.step()
         ("net.load_state_dict(kept)\nnet = nn.Linear(3, 1)\n", "net = nn.Linear(3, 1)\nnet.load_state_dict(kept)\n"),
         ("(kept)\n", "(kept)\nprint(net.weight.mean())\n"),
     )),
+    Pair("divergence_of_two_variances", 9, """enc, dec = nn.Linear(5, 4), nn.Linear(2, 5)
+x = torch.randn(300, 5)
+for _ in range(3):
+    mean, width = enc(x).chunk(2, 1)
+    made = dec(mean + torch.randn_like(mean) * width.exp())
+    far = -0.5 * (1 + 2 * width - mean ** 2 - torch.exp(width)).sum(1).mean()
+    (F.mse_loss(made, x) + 0.01 * far).backward()
+""", (
+        ("torch.exp(width))", "torch.exp(2 * width))"),
+        ("torch.exp(width))", "torch.exp(width) ** 2)"),
+    )),
+    Pair("divergence_of_two_variances", 8, """enc, dec = nn.Linear(5, 4), nn.Linear(2, 5)
+x = torch.randn(30, 5)
+def apart(mean, sigma):
+    far = mean.square() + sigma * sigma
+    return (far - 1 - torch.log(sigma)).sum(1).mean() / 2
+for _ in range(3):
+    mean, raw = enc(x).chunk(2, 1)
+    sigma = F.softplus(raw)
+    made = dec(mean + torch.randn_like(mean) * sigma)
+    (F.mse_loss(made, x) + 0.01 * apart(mean, sigma)).backward()
+""", (
+        ("torch.log(sigma))", "2 * torch.log(sigma))"),
+        ("torch.log(sigma))", "torch.log(sigma ** 2))"),
+        ("far - 1 - torch.log(sigma)", "far / 4 - 1 - torch.log(sigma)"),
+    )),
 )  # fmt: skip
 
 TRIGGERS = tuple(Case(pair.code, pair.line, {}, pair.program) for pair in PAIRS)

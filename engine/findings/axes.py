@@ -178,7 +178,9 @@ def _batch_lost(diagnosis: Diagnosis, made: Tensor, axes: Axes) -> Op | None:
     for op, tensor, at in _ways(diagnosis, made, axes):
         moved = _moved(diagnosis, op, tensor, at)
         if moved is not None and moved[1] < 0 <= moved[0]:
-            return op
+            alike = (taker for taker in diagnosis.takers[tensor] if taker.span == op.span)
+            if len({taker.arguments[-1].text for taker in alike}) == 1:  # a loop that picks all of them loses none
+                return op
     return None
 
 

@@ -100,14 +100,14 @@ def targets_in_other_units(diagnosis: Diagnosis) -> Iterator[Finding]:
         for root in pass_.roots
     }
     ops = sorted(diagnosis.ops_named(ELEMENTWISE_LOSSES), key=lambda op: diagnosis.op_at[op.id])
+    far_off = {span for span, turns in grouped(ops, lambda op: op.span).items() if _are_mostly_beyond(diagnosis, turns)}
     for op in ops if diagnosis.steps else ():
         predicted, target, model = _compared(diagnosis, op)
         near, far = size_of(predicted), size_of(target)
         if predicted is None or target is None or not near or not far:
             continue
         is_trained = diagnosis.reaches_a_pass(op)
-        least = max(APART * near, LARGE)
-        if is_trained and not (_is_beyond(target, least) and stuck.intersection(op.outputs)):
+        if is_trained and not (_is_beyond(target, near) and stuck.intersection(op.outputs) and op.span in far_off):
             usual[model] = target
             continue
         before = usual.get(model)
@@ -137,8 +137,17 @@ def _has_slope(diagnosis: Diagnosis, pass_: Pass) -> bool:
     return not any(is_zero(delta) for delta in deltas)
 
 
-def _is_beyond(tensor: Tensor, least: float) -> bool:
-    """Whether its numbers are as large as that, and not a few outliers among them alone."""
+def _are_mostly_beyond(diagnosis: Diagnosis, turns: Sequence[Op]) -> bool:
+    """Whether most targets of a loss are far from the predictions, and not those of a few turns, as at the end of a
+    game."""
+    pairs = [_compared(diagnosis, op)[:2] for op in turns]
+    sizes = [(size_of(predicted), target) for predicted, target in pairs if target is not None]
+    return 2 * sum(_is_beyond(target, near) for near, target in sizes if near) > len(sizes)
+
+
+def _is_beyond(tensor: Tensor, near: float) -> bool:
+    """Whether its numbers are far larger than others of a size, and not a few outliers among them alone."""
+    least = max(APART * near, LARGE)
     numbers = numbers_of(tensor)
     if numbers:
         return median(map(abs, numbers)) >= least

@@ -516,6 +516,19 @@ F.mse_loss(critic(torch.ones(4, 1))[:, 0], torch.tensor(returns(rewards, ended))
 )  # fmt: skip
 TRIGGERS = tuple(Case(pair.code, pair.line, {}, pair.program) for pair in PAIRS)
 NEAR_MISSES = (
+    # the last step of a game is worth much more than all before it
+    (
+        "targets_too_far",
+        """critic = nn.Linear(4, 1)
+opt = torch.optim.Adam(critic.parameters(), lr=0.01)
+for game in range(12):
+    for step in range(8):
+        value = critic(torch.randn(4) * 0.1)
+        target = torch.tensor([-20.0 if step == 7 else 1.0 - step % 2])
+        loss = F.mse_loss(value, target)
+        opt.zero_grad(); loss.backward(); opt.step()
+""",
+    ),
     *((pair.code, pair.program.replace(wrong, right)) for pair in PAIRS for wrong, right in pair.right),
     # a sum that is made large on purpose, by another input than the weights
     (

@@ -1520,6 +1520,20 @@ for _ in range(4):
     print(loss.item())
 """,
     ),
+    # each sample is scored by itself, against all of its steps
+    (
+        "batch_taken_for_time",
+        """net, head = nn.RNN(4, 6), nn.Linear(6, 3)
+opt = torch.optim.Adam([*net.parameters(), *head.parameters()], lr=0.01)
+x, y = torch.randn(5, 5, 4), torch.randint(0, 3, (5, 5))
+for turn in range(3):
+    scores = head(net(x.transpose(0, 1))[0]).transpose(0, 1)
+    loss = 0
+    for i in range(len(y)):
+        loss = loss + F.cross_entropy(scores[i], y[i])
+    opt.zero_grad(); loss.backward(); opt.step()
+""",
+    ),
     (
         "view_for_permute",
         """class Patch(nn.Module):

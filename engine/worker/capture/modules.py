@@ -48,6 +48,8 @@ class Modules:
         recorder = self.recorder
         thread = self.thread.__dict__  # asked once: reading an attribute of a thread's own object is slow
         stack, calls = thread["modules"], thread["calls"]
+        if recorder.sampler.armed is not None:  # a turn of a loop may begin with a model, and does not begin within it
+            recorder.sampler.turn(frame)
         known = self.fast.get(id(module))
         number = known[1] if known is not None and known[0]() is module else self._meet(module, stack)
         stack.append(number)

@@ -260,6 +260,33 @@ def test_the_last_turn_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
     assert f"p{(first.first or 0) - 1}" in {pass_.id for pass_ in trace.passes}
 
 
+ACTING = """
+net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2))
+opt = torch.optim.SGD(net.parameters(), lr=0.01)
+seen, batch = torch.randn(90, 4), torch.randn(5, 4)
+def act(i):
+    if i % 3 == 0:  # as where chance decides instead
+        net(seen[i]).argmax().item()
+def learn():
+    chosen = net(batch)[range(5), [0, 1, 0, 1, 0]]
+    opt.zero_grad()
+    (chosen - 1).pow(2).mean().backward()
+    opt.step()
+for i in range(90):
+    act(i)
+    learn()
+"""
+
+
+def test_a_turn_may_begin_with_a_model(small: str) -> None:
+    trace = record(HEAD + ACTING)
+    nodes = {node.id: node for node in trace.nodes}
+    assert trace.gaps
+    for made in trace.passes:
+        through = [nodes[visit.node] for visit in made.visits]
+        assert [node.type for node in through if node.op is None] == ["AccumulateGrad"] * 4, made.id
+
+
 def test_iterations_are_the_true_ones(small: str) -> None:
     trace = record(HEAD + LOOPS["by hand"], patient())
     line = next(op.span.line for op in trace.ops if op.span is not None and op.name == "sum")

@@ -123,8 +123,9 @@ class LoopSampler:
         """What was left out before the block, and since."""
         self.aside_floor = 0
         self.block_rows: list[Said] = []
-        self.since = self.usual = 0
-        """Operations skipped since the last pass, and how many there were in a turn."""
+        self.since = self.usual = self.ops_at_pass = 0
+        """Operations skipped since the last pass, how many there were in a turn, and how many had been recorded at the
+        last pass."""
         self.said = 0
         self.stride = 1
         self.point: CurveSaid | None = None
@@ -216,14 +217,14 @@ class LoopSampler:
         calls.count += 1
         if self.full:
             if self._counts.recorded < FULL and self._counts.values < FULL_VALUES:
+                self.ops_at_pass = self._counts.ops
                 return
             self.full = False
         self.anchor = self._anchor()
         if self.anchor == site and site:
             self.armed = self._sites.stack(frame)
-            if self.muted:
-                self.usual = max(self.usual, self.since)
-            self.since = 0
+            self.usual = max(self.usual, self.since + self._counts.ops - self.ops_at_pass)
+            self.since, self.ops_at_pass = 0, self._counts.ops
         self._attend()
 
     def _recurs(self, calls: Calls) -> bool:

@@ -278,13 +278,29 @@ for i in range(90):
 """
 
 
-def test_a_turn_may_begin_with_a_model(small: str) -> None:
-    trace = record(HEAD + ACTING)
+MEASURED = """
+w = torch.ones(3, requires_grad=True)
+rows = torch.randn(150, 3)
+for i in range(90):
+    loss = (rows @ w).pow(2).mean()
+    worst = max(rows[j].sum().item() for j in range(150))
+    loss.backward()
+    with torch.no_grad():
+        w -= 0.01 * w.grad
+    w.grad = None
+"""
+
+
+@pytest.mark.parametrize(("code", "leaves", "most"), [(ACTING, 4, 90), (MEASURED, 1, 20)])
+def test_passes_that_are_kept_have_their_forward(small: str, code: str, leaves: int, most: int) -> None:
+    """Where a turn begins with a model, and where it has many operations."""
+    trace = record(HEAD + code)
     nodes = {node.id: node for node in trace.nodes}
     assert trace.gaps
+    assert len(trace.passes) < most
     for made in trace.passes:
         through = [nodes[visit.node] for visit in made.visits]
-        assert [node.type for node in through if node.op is None] == ["AccumulateGrad"] * 4, made.id
+        assert [node.type for node in through if node.op is None] == ["AccumulateGrad"] * leaves, made.id
 
 
 def test_iterations_are_the_true_ones(small: str) -> None:

@@ -65,7 +65,8 @@ def _made_with_graph(diagnosis: Diagnosis, tensor: str) -> tuple[str, ...]:
 
 def _cut_by_gradient(diagnosis: Diagnosis, pass_: Pass, leaves: Sequence[str]) -> Finding:
     call, code = diagnosis.code.call_at(pass_.span), diagnosis.code
-    step = next(step for step in diagnosis.steps if leaves[0] in diagnosis.held_by(step))
+    steps = (update for update in diagnosis.trace.updates if update.kind == "step")
+    step = next(step for step in steps if leaves[0] in diagnosis.held_by(step))
     is_said = call is None or not call.args or keyword(call, "create_graph") is not None
     return diagnosis.warning(
         "cut_by_gradient",

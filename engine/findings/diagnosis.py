@@ -68,8 +68,8 @@ class Diagnosis(TraceIndex):
 
     @cached_property
     def steps(self) -> list[Update]:
-        """The steps of optimizers."""
-        return [update for update in self.trace.updates if update.kind == "step"]
+        """The steps of optimizers that came to their end: not one that its closure left with an exception."""
+        return [update for update in self.trace.updates if update.kind == "step" and not update.raised]
 
     @cached_property
     def trained_until(self) -> int:
@@ -110,7 +110,8 @@ class Diagnosis(TraceIndex):
     @cached_property
     def held(self) -> frozenset[str]:
         """What optimizers that step hold."""
-        return frozenset(leaf for step in self.steps for leaf in self.held_by(step))
+        steps = (update for update in self.trace.updates if update.kind == "step")
+        return frozenset(leaf for step in steps for leaf in self.held_by(step))
 
     def changed_by(self, update: Update) -> list[str]:
         """The tensors that an update changed."""

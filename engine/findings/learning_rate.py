@@ -51,7 +51,7 @@ TOO_EARLY = "before `optimizer.step()`"
 
 def steps_of_zero(diagnosis: Diagnosis) -> Iterator[Finding]:
     """An optimizer whose learning rate is 0 in all steps, or in all from some step on."""
-    whole = (step for step in diagnosis.steps if step.changes and not step.raised)
+    whole = (step for step in diagnosis.steps if step.changes)
     for steps in grouped(whole, lambda step: (receiver(diagnosis, step), step.span)).values():
         still = [_rate(step) == 0 for step in steps]
         at = still.index(True) if True in still else len(steps)

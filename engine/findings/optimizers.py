@@ -620,7 +620,7 @@ def _has_clipped_nothing(diagnosis: Diagnosis, call: ast.Call) -> bool:
 def optimizers_made_anew(diagnosis: Diagnosis) -> Iterator[Finding]:
     """An optimizer with a memory that is made again while the same parameters are trained: its memory is gone each
     time."""
-    whole = (step for step in diagnosis.steps if step.optimizer and not step.raised)
+    whole = (step for step in diagnosis.steps if step.optimizer)
     for (name, kind), own in grouped(whole, lambda step: (receiver(diagnosis, step), step.optimizer)).items():
         fresh = [step for step in own if _starts_without_memory(step)]
         made = _optimizer_maker(diagnosis, name, kind)

@@ -88,14 +88,14 @@ def _turns(diagnosis: Diagnosis) -> list[list[_Turn]]:
 
 
 def moments_of(diagnosis: Diagnosis) -> list[Pass | Update]:
-    """Passes, steps and resets in the order they came."""
+    """Passes, steps and resets that came to their end, in the order they came."""
     trace, pass_step, update_step = diagnosis.trace, diagnosis.pass_step, diagnosis.update_step
     moments: list[tuple[int, Pass | Update]] = [
         *((pass_step.get(pass_.id, 0), pass_) for pass_ in trace.passes if not pass_.failed),
         *(
             (update_step[update.id], update)
             for update in trace.updates
-            if update.kind in ("step", *RESETS) and update.id in update_step
+            if update.kind in ("step", *RESETS) and not update.raised and update.id in update_step
         ),
     ]
     return [moment for _, moment in sorted(moments, key=lambda dated: dated[0])]

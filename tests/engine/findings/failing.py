@@ -310,6 +310,11 @@ AUTOGRAD: dict[str, list[Row]] = {
             W + "with torch.inference_mode():\n    m = torch.ones(2, 2) * 3 #<\n(m @ w).sum().backward()\n",
             {"name": "m"},
         ),
+        Row(
+            "net, x = nn.Linear(3, 1), torch.ones(4, 3)\nopt = torch.optim.LBFGS(net.parameters())\nwith torch.inference_mode():\n    seen = x * 2 #<\n"
+            "def closure():\n    opt.zero_grad()\n    loss = net(seen).pow(2).mean()\n    loss.backward()\n    return loss\nopt.step(closure)\n",
+            {"name": "seen"},
+        ),
     ],
     "deepcopy_of_result": [
         Row(W + "import copy\nb = w * 2\nc = copy.deepcopy(b) #<\n", {"name": "b"}, True),

@@ -6,11 +6,22 @@ import re
 from engine.findings.failing.case import Case, a, first_told, known, only_if
 from engine.findings.failing.origins import sizes
 from engine.findings.failing.values import METHODS, RECURRENT, is_tensor
-from engine.program.names import dotted
+from engine.program.edits import Edits
+from engine.program.names import called, dotted
 from engine.program.rewriting import written
 from engine.trace import Edit, Finding, Tensor
 
 MOST_FORMS = 3
+_ORDERS = {
+    **dict.fromkeys(("Normal", "LogNormal", "Laplace", "Cauchy", "Gumbel"), "loc scale"),
+    **dict.fromkeys(("Gamma", "InverseGamma"), "concentration rate"),
+    **dict.fromkeys(("Beta", "Kumaraswamy"), "concentration1 concentration0"),
+    **dict.fromkeys(("Binomial", "NegativeBinomial"), "total_count probs"),
+    **{"StudentT": "df loc scale", "Uniform": "low high", "VonMises": "loc concentration", "Pareto": "scale alpha"},
+    **{"Weibull": "scale concentration", "FisherSnedecor": "df1 df2", "LowRankMultivariateNormal": "loc cov_factor cov_diag"},
+    "MultivariateNormal": "loc covariance_matrix precision_matrix scale_tril",
+}
+"""The parameters of distributions that have several, in the order in which they are given."""
 
 
 def not_a_tensor(case: Case) -> Finding:
@@ -179,3 +190,34 @@ def empty_list(case: Case) -> Finding:
     is_skipped = bool(fills) and set(fills) <= set(case.diagnosis.trace.lines_not_run)
     said |= {"is_skipped": str(int(is_skipped)), "fill_line": str(fills[0]) if is_skipped else ""}
     return case.finding("list_empty", said)
+
+
+def not_probabilities(case: Case) -> Finding:
+    """Scores where a distribution takes probabilities, unless they are named as what they are."""
+    place, node = known(_parameter(case))
+    is_last = isinstance(place, ast.keyword) or place is known(case.call).args[-1]
+    fix: Edits = (case.code.replace(place, f"logits={case.code.text(node)}"),) if is_last else ()
+    said = {"written": case.code.short(known(case.call).func), "name": case.code.short(node)}
+    return case.finding("", said, tensors=(case.tensor_of(node),), fix=fix)
+
+
+def parameter_invalid(case: Case) -> Finding:
+    """A parameter that a distribution cannot have; of a covariance, what it must be is more than a range."""
+    place, node = _parameter(case) or (None, None)
+    given = case.tensor_of(node)
+    name = case.code.short(node) if node is not None else case.groups["parameter"]
+    code = "not_positive_definite" if case.groups["constraint"] == "PositiveDefinite" else ""
+    return case.finding(code, tensors=(given,), name=name)
+
+
+def _parameter(case: Case) -> tuple[ast.expr | ast.keyword, ast.expr] | None:
+    """Where the call that makes a distribution gives the parameter that the message names, and what."""
+    call, name = known(case.call), case.groups["parameter"]
+    named = next((word for word in call.keywords if word.arg == name), None)
+    order = _ORDERS.get(case.groups["type"], name).split()
+    only_if(called(call) == case.groups["type"])
+    if named is not None:
+        return named, named.value
+    at = order.index(name) if name in order else len(call.args)
+    is_known = at < len(call.args) and not any(isinstance(one, ast.Starred) for one in call.args[: at + 1])
+    return (call.args[at], call.args[at]) if is_known else None

@@ -521,8 +521,11 @@ TOLD_BY_MESSAGES: dict[str, list[Row]] = {
     ],
     "text_and_value": [Row("print('loss: ' + torch.tensor(.5)) #<\n", {"got": "Tensor"})],
     "einsum_sizes": [Row("a, b = torch.ones(2, 3), torch.ones(4, 5)\ntorch.einsum('ij,jk->ik', a, b) #<\n", {"letter": "j", "a": "3", "b": "4"})],
-    "parameter_invalid": [Row("s = torch.tensor(-1.)\ntorch.distributions.Normal(torch.tensor(0.), s) #<\n", {"parameter": "scale"})],
-    "probs_invalid": [Row("out = torch.tensor([[-1., 2.]])\ntorch.distributions.Categorical(out) #<\n", {"name": "out"}, True)],
+    "parameter_invalid": [Row("s = torch.tensor(-1.)\ntorch.distributions.Normal(torch.tensor(0.), s) #<\n", {"parameter": "scale", "name": "s"})],
+    "probs_invalid": [
+        Row("out = torch.tensor([[-1., 2.]])\ntorch.distributions.Categorical(out) #<\n", {"name": "out"}, True),
+        Row("out = torch.tensor([-1., 2.])\ntorch.distributions.Binomial(10, out) #<\n", {"name": "out"}, True),
+    ],
     "sample_not_batched": [Row(DATA + "next(iter(DataLoader([{1}, {2}]))) #<\n", {"type": "set"})],
     "state_dict_of_path": [Row("net = nn.Linear(1, 1)\ntorch.save(net.state_dict(), 'n.pt')\nnet.load_state_dict('n.pt') #<\n", {"given": "'n.pt'"}, True)],
     "weights_only": [Row("net = nn.Linear(1, 1)\ntorch.save(net, 'n.pt')\ntorch.load('n.pt') #<\n", {"line": "7"}, True)],

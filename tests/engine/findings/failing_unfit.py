@@ -165,7 +165,10 @@ UNFIT_MESSAGES: dict[str, list[Row]] = {
     "ended_with_code": [Row("import sys\nif True:\n    sys.exit(3) #<\n", {"said": "3"})],
     "ended_for_arguments": [Row("import sys\nif len(sys.argv) < 2:\n    sys.exit(1) #<\n", {"said": "1"})],
     "ctc_lengths": [Row("scores = torch.zeros(9, 2, 5).log_softmax(-1)\nF.ctc_loss(scores, torch.ones(2, 3).long(), torch.full((2,), 12), torch.full((2,), 3)) #<\n", {"value": "12", "most": "9", "name": "scores"})],
-    "not_positive_definite": [Row("k = torch.ones(3, 3)\ntorch.linalg.cholesky(k - 2) #<\n", {"name": "k - 2"})],
+    "not_positive_definite": [
+        Row("k = torch.ones(3, 3)\ntorch.linalg.cholesky(k - 2) #<\n", {"name": "k - 2"}),
+        Row("x = torch.randn(3, 5)\nx = x - x.mean(0)\nc = x.T @ x / 2\ntorch.distributions.MultivariateNormal(x.mean(0), covariance_matrix=c) #<\n", {"name": "c"}),
+    ],
     "matrix_singular": [Row("k = torch.ones(3, 3)\ntorch.linalg.inv(k) #<\n", {"name": "k"})],
     "vmap_value_asked": [Row(MAPPED + "def f(x):\n    if x > 0: #<\n        return x\n    return -x\nvmap(f)(torch.ones(3))\n", {"code": "x > 0"})],
     "vmap_random": [Row(MAPPED + "def f(x):\n    return F.dropout(x, 0.5) #<\nvmap(f)(torch.ones(3, 2))\n", {})],

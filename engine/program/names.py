@@ -5,6 +5,9 @@ from collections.abc import Iterable
 
 MOST_PARTS = 40
 
+ALIASES = {"F": "torch.nn.functional", "nn": "torch.nn", "optim": "torch.optim", "np": "numpy"}
+"""The modules that these names stand for by custom."""
+
 
 def dotted(node: ast.AST | None) -> str:
     """`a.b.c` of names and attributes; empty for anything else."""

@@ -10,6 +10,7 @@ from engine.findings.failing.case import Case, a, known, only_if
 from engine.findings.failing.stand_ins import sample_sets, sketch, split
 from engine.program import paste
 from engine.program.edits import Edits
+from engine.program.names import ALIASES, dotted
 from engine.program.tree import defined_in
 from engine.trace import Finding
 
@@ -136,6 +137,8 @@ def attribute(case: Case) -> Finding:
     node = a(ast.Attribute, case.node)
     only_if(owner != "None" and name and not name.startswith("_") and node.attr == name)
     common = {"name": name, "owner": owner, "receiver": case.code.short(node.value)}
+    if (other := _of_other_module(case, node, common)) is not None:
+        return other
     if case.place == "torch.Tensor":
         return _method_on_module(case, node, common)
     if owner == "Tensor" and name in REMOVED:
@@ -148,6 +151,29 @@ def attribute(case: Case) -> Finding:
     if parts := _parts(case, owner):
         return case.finding("layer_missing", common, parts=parts)
     return case.finding("attribute_missing", common)
+
+
+def _of_other_module(case: Case, node: ast.Attribute, common: dict[str, str]) -> Finding | None:
+    """`import torch.nn as F`: an import that gives one module the name that by custom is another's, which has what was
+    asked for."""
+    alias, code = common["receiver"], case.code
+    usual = ALIASES.get(alias, "")
+    if not usual or usual == common["owner"] or case.place != f"{usual}.{node.attr}":
+        return None
+    imports = [each for each in code.nodes if isinstance(each, ast.Import | ast.ImportFrom)]
+    given = [each for each in imports if _gives(each, alias, common["owner"])]
+    asked = [one.attr for one in code.attributes if dotted(one.value) == alias]
+    if len(given) != 1 or len({name[:1].isupper() for name in asked}) != 1:  # else some are of the module that it is
+        return None
+    said = common | {"usual": usual, "right": IMPORTS[alias]}
+    fix = (code.replace(given[0], IMPORTS[alias]),) if len(given[0].names) == 1 else ()
+    return case.finding("import_of_other", said, span=code.span(given[0]), fix=fix)
+
+
+def _gives(statement: ast.Import | ast.ImportFrom, alias: str, module: str) -> bool:
+    """Whether an import gives a module a name."""
+    inside = f"{statement.module}." if isinstance(statement, ast.ImportFrom) else ""
+    return any((f"{inside}{one.name}", one.asname or one.name) == (module, alias) for one in statement.names)
 
 
 def unmade(case: Case) -> Finding:

@@ -17,6 +17,7 @@ from typing import Any
 
 import torch
 
+from engine.program.names import ALIASES
 from engine.program.source import Source
 from engine.program.spelling import LONGEST_NAME, nearest
 from engine.trace import Span
@@ -137,10 +138,19 @@ class FailureContext:
         if hasattr(type(owner), meant := _CALLED.get(name, "")):
             return {"name": name, "owner": facts["owner"], "suggestion": meant}
         if isinstance(owner, types.ModuleType | torch.Tensor):
-            facts["place"] = _home(name, owner.__name__ if isinstance(owner, types.ModuleType) else "")
+            is_module = isinstance(owner, types.ModuleType)
+            facts["place"] = _home(name, owner.__name__ if is_module else "", self._meant_by_alias(name, owner))
         if not facts.get("place") and hasattr(torch.Tensor, name):
             facts["place"] = "torch.Tensor"
         return facts
+
+    def _meant_by_alias(self, name: str, owner: object) -> str:
+        """The module that the name stands for by custom which an attribute was asked of."""
+        inside = (inner for node in self.expressions for inner in ast.walk(node))
+        asked = (node.value for node in inside if isinstance(node, ast.Attribute) and node.attr == name)
+        return next(
+            (ALIASES.get(node.id, "") for node in asked if isinstance(node, ast.Name) and self.value(node) is owner), ""
+        )
 
     def _keyword(self, error: TypeError) -> dict[str, str]:
         said = re.search(r"got an unexpected keyword argument '(\w+)'", str(error))
@@ -258,11 +268,11 @@ def _importable() -> list[str]:
     return [name for name in {*sys.modules, *sys.stdlib_module_names} if not name.startswith("_")]
 
 
-def _home(name: str, but: str) -> str:
-    """Where in PyTorch that very name does exist, as a full path."""
+def _home(name: str, but: str, first: str = "") -> str:
+    """Where in PyTorch that very name does exist, as a full path; looked for in one module `first`."""
     if name.startswith("_"):
         return ""
-    for place in _PLACES:
+    for place in (first, *_PLACES):
         module = sys.modules.get(place)
         if module is not None and place != but:
             value = vars(module).get(name, _MISSING)

@@ -1214,6 +1214,11 @@ NAMES: dict[str, list[Row]] = {
         Row(X + "y = x.gelu() #<\n", {"place": "torch.nn.functional.gelu"}, True),
         Row(X + "y = x.stack() #<\n", {"place": "torch.stack"}),
     ],
+    "import_of_other": [
+        Row("import torch.nn as F #<\nprint(F.relu(torch.ones(2)))\n", {"owner": "torch.nn", "usual": "torch.nn.functional"}, True),
+        Row("from torch import functional as F #<\nprint(F.softmax(torch.ones(2), dim=0))\n", {"name": "softmax"}, True),
+        Row("import torch.nn.functional as nn #<\nclass Net(nn.Module):\n    pass\n", {"right": "from torch import nn"}, True),
+    ],
     "name_elsewhere": [
         Row("layer = torch.Linear(2, 3) #<\n", {"place": "torch.nn.Linear"}, True),
         Row(W + "opt = nn.SGD([w], lr=.1) #<\n", {"place": "torch.optim.SGD"}, True),

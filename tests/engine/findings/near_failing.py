@@ -167,6 +167,7 @@ NEAR_MISSES: dict[str, str] = {
     "attribute_removed": "class Name:\n    pass\nName().names\n",
     "tensor_method": "torch.one(3)\n",
     "function_not_method": X + "x.relu()\nx.flurb()\n",
+    "import_of_other": "import torch.nn as F\nlayer = F.Linear(2, 1)\nF.relu(layer(torch.ones(1, 2)))\n",
     "name_elsewhere": "nn.linear(2, 3)\n",
     "attribute_misspelt": NET
     + "    def __init__(self):\n        super().__init__()\n        self.conv1 = nn.Linear(1, 1)\nNet().conv2\n",

@@ -18,7 +18,11 @@ _ORDERS = {
     **dict.fromkeys(("Beta", "Kumaraswamy"), "concentration1 concentration0"),
     **dict.fromkeys(("Binomial", "NegativeBinomial"), "total_count probs"),
     **{"StudentT": "df loc scale", "Uniform": "low high", "VonMises": "loc concentration", "Pareto": "scale alpha"},
-    **{"Weibull": "scale concentration", "FisherSnedecor": "df1 df2", "LowRankMultivariateNormal": "loc cov_factor cov_diag"},
+    **{
+        "Weibull": "scale concentration",
+        "FisherSnedecor": "df1 df2",
+        "LowRankMultivariateNormal": "loc cov_factor cov_diag",
+    },
     "MultivariateNormal": "loc covariance_matrix precision_matrix scale_tril",
 }
 """The parameters of distributions that have several, in the order in which they are given."""

@@ -11,8 +11,9 @@ from engine.findings.failing.classes import forward_inside, renamed
 from engine.findings.leaves import asked_last, meant_as_leaves
 from engine.findings.optimizers import frozen_lines, parameters
 from engine.findings.plain_containers import plain_containers, said_of, wrapped
-from engine.program.edits import insertion
+from engine.program.edits import Edits, insertion
 from engine.program.names import called, dotted
+from engine.program.source import Source
 from engine.program.spelling import nearest
 from engine.program.tree import defined_in
 from engine.trace import Finding
@@ -375,14 +376,25 @@ def argument_to_add(text: str) -> Rule:
 
 def keys_taken_for_model(case: Case) -> Finding:
     """`net = net.load_state_dict(state)`: what it gives is a list of keys, and the model is loaded in place."""
-    loads = [
-        (each, each.value)
-        for each in case.code.bindings
-        if isinstance(each.value, ast.Call) and called(each.value) == "load_state_dict" and case.diagnosis.has_run(each)
-    ]
-    only_if(len(loads) == 1)
-    statement, call = loads[0]
-    name, model = dotted(statement.targets[0]), dotted(case.code.receiver(call))
-    only_if(name and model)
-    fix = (case.code.replace(statement, case.code.text(call)),) if name == model else ()
-    return case.finding("", {"name": name, "model": model}, span=case.code.span(statement), fix=fix)
+    code, node = case.code, case.node
+    asked = node.value if isinstance(node, ast.Attribute) else node.func if isinstance(node, ast.Call) else None
+    loads = [one for one in code.calls if called(one) == "load_state_dict" and case.diagnosis.has_run(one)]
+    kept = [one for one in loads if not isinstance(code.parents.get(one), ast.Expr)]
+    own = [one for one in kept if one is asked or _bound(code, one) == dotted(asked) != ""] or kept
+    only_if(len(own) == 1)
+    call, receiver = own[0], known(code.receiver(own[0]))
+    name, model, statement = _bound(code, call), code.text(receiver), known(code.statement(call))
+    right = code.text(call)
+    if name != model and name and not dotted(receiver):  # the model has no other name yet
+        right = f"{name}.load_state_dict({', '.join(code.text(one) for one in (*call.args, *call.keywords))})"
+        fix: Edits = (code.replace(call, model), *code.line_after(statement, right))
+    else:
+        fix = (code.replace(statement, right),) if name == model else ()
+    said = {"name": name or code.short(asked or call), "model": code.short(receiver), "right": right}
+    return case.finding("", said, span=code.span(statement), fix=fix)
+
+
+def _bound(code: Source, call: ast.Call) -> str:
+    """The name that the result of a call is given."""
+    statement = code.parents.get(call)
+    return dotted(statement.targets[0]) if isinstance(statement, ast.Assign) else ""

@@ -22,7 +22,11 @@ RECURRENT = {"MultiheadAttention": ("output", "weights"), "LSTM": ("output", "(h
 RECURRENT |= dict.fromkeys(("RNN", "GRU"), ("output", "state"))
 """Layers whose call gives two things."""
 METHODS = frozenset({"method", "method_descriptor", "builtin_function_or_method"})
-_CHANGE_LISTS = frozenset({"append", "extend", "insert", "sort", "reverse", "clear"})
+_GIVES_NOTHING = frozenset(
+    "append extend insert sort reverse clear remove update add shuffle backward step zero_grad load_state_dict"
+    " register_buffer add_module".split()
+)
+"""Methods that do their work in place and return None; `load_state_dict` of optimizers."""
 _GIVES_NUMBER = frozenset({"item", "float", "int"})
 
 
@@ -47,7 +51,7 @@ def _parts(case: Case) -> Iterator[ast.expr]:
     """What the failing expression is made of, the whole of a chain of attributes before its beginning."""
     for node in ast.walk(case.node) if case.node is not None else ():
         if isinstance(node, ast.Name | ast.Attribute | ast.Subscript | ast.Call | ast.Compare) and (
-            node is not case.node or isinstance(node, ast.Call)
+            node is not case.node or isinstance(node, ast.Call | ast.Name)
         ):
             yield node
 
@@ -201,13 +205,19 @@ def _definition(case: Case, call: ast.expr) -> ast.FunctionDef | None:
     return next((forward for forward in found if forward is not None), None)
 
 
-def _list_changed(case: Case, node: ast.expr, kind: str) -> Finding:
-    """`xs = xs.append(x)`: such methods change the list and give None."""
-    made = known(written(case.code, case.made_last(node), "NAME = RECEIVER.METHOD(...)"))
-    only_if(kind == "NoneType" and made.said["method"] in _CHANGE_LISTS)
-    fix = (case.code.replace(made.node, made.as_("RECEIVER.METHOD(...)")),)
-    said = {name: made.said[name] for name in ("receiver", "method")}
-    return case.finding("list_method_result", said, span=case.code.span(made.node), fix=fix)
+def _nothing_given_back(case: Case, node: ast.expr, kind: str) -> Finding:
+    """`xs = xs.append(x)`, `opt = opt.step()`: such methods do something and give None."""
+    bound = case.code.assignments(dotted(node))
+    only_if(kind == "NoneType" and not any(isinstance(one.value, ast.Constant) for one in bound))
+    calls = (written(case.code, one, "NAME = RECEIVER.METHOD(...)") for one in bound if case.diagnosis.has_run(one))
+    made = [found for found in calls if found is not None and found.said["method"] in _GIVES_NOTHING]
+    only_if(len(made) == 1)
+    said, own = made[0].said, {one.name for one in case.code.functions if isinstance(one, ast.FunctionDef)}
+    only_if(said["method"] not in own)
+    is_other = len(bound) > 1 or said["name"] == said["receiver"]
+    fix = (case.code.replace(made[0].node, made[0].as_("RECEIVER.METHOD(...)")),) if is_other else ()
+    said["is_pass"] = str(int(said["method"] == "backward"))
+    return case.finding("list_method_result", said, span=case.code.span(made[0].node), fix=fix)
 
 
 def _none_asked(case: Case, node: ast.expr, kind: str) -> Finding:
@@ -431,7 +441,7 @@ def _calls(value: ast.expr, name: str) -> bool:
 _ORIGINS: tuple[Callable[[Case, ast.expr, str], Finding], ...] = (
     _no_gradient,
     _nothing_returned,
-    _list_changed,
+    _nothing_given_back,
     class_kept,
     made_with_data,
     layer_not_called,

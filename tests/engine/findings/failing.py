@@ -1215,9 +1215,19 @@ NAMES: dict[str, list[Row]] = {
         Row(X + "y = x.stack() #<\n", {"place": "torch.stack"}),
     ],
     "import_of_other": [
-        Row("import torch.nn as F #<\nprint(F.relu(torch.ones(2)))\n", {"owner": "torch.nn", "usual": "torch.nn.functional"}, True),
-        Row("from torch import functional as F #<\nprint(F.softmax(torch.ones(2), dim=0))\n", {"name": "softmax"}, True),
-        Row("import torch.nn.functional as nn #<\nclass Net(nn.Module):\n    pass\n", {"right": "from torch import nn"}, True),
+        Row(
+            "import torch.nn as F #<\nprint(F.relu(torch.ones(2)))\n",
+            {"owner": "torch.nn", "usual": "torch.nn.functional"},
+            True,
+        ),
+        Row(
+            "from torch import functional as F #<\nprint(F.softmax(torch.ones(2), dim=0))\n", {"name": "softmax"}, True
+        ),
+        Row(
+            "import torch.nn.functional as nn #<\nclass Net(nn.Module):\n    pass\n",
+            {"right": "from torch import nn"},
+            True,
+        ),
     ],
     "name_elsewhere": [
         Row("layer = torch.Linear(2, 3) #<\n", {"place": "torch.nn.Linear"}, True),
@@ -1249,6 +1259,15 @@ NAMES: dict[str, list[Row]] = {
         Row(
             "def restored(state):\n    model = nn.Linear(2, 2)\n    loaded = model.load_state_dict(state) #<\n    return loaded\nrestored(nn.Linear(2, 2).state_dict()).eval()\n",
             {"name": "loaded", "model": "model"},
+        ),
+        Row(
+            "state = nn.Linear(2, 2).state_dict()\nnet = nn.Linear(2, 2).load_state_dict(state) #<\nnet.eval()\n",
+            {"name": "net", "right": "net.load_state_dict(state)"},
+            True,
+        ),
+        Row(
+            "net = nn.Linear(2, 2)\nnet.load_state_dict(net.state_dict()).eval() #<\n",
+            {"model": "net"},
         ),
     ],
     "attribute_missing": [

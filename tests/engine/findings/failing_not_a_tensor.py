@@ -44,6 +44,8 @@ GIVEN: dict[str, list[Row]] = {
     "list_method_result": [
         Row("xs = []\nxs = xs.append(torch.ones(2)) #<\ntorch.stack(xs)\n", {"receiver": "xs", "used_line": "7"}, True),
         Row("names = ['b', 'a']\nnames = names.sort() #<\nprint(names.index('a'))\n", {"method": "sort"}, True),
+        Row("w = torch.ones(3, requires_grad=True)\nopt = torch.optim.SGD([w], lr=.1)\nfor i in range(3):\n    opt.zero_grad()\n    w.sum().backward()\n    opt = opt.step() #<\n", {"name": "opt", "is_pass": "0"}, True),
+        Row("import random\ndata = [1, 2]\ndata = random.shuffle(data) #<\nfor x in data:\n    print(x)\n", {"receiver": "random"}, True),
     ],
     "tensors_not_listed": [
         Row("a, b = torch.ones(2), torch.zeros(2)\nc = torch.cat(a, b) #<\n", {"names": "a, b", "function": "cat"}, True),

@@ -207,7 +207,7 @@ def not_probabilities(case: Case) -> Finding:
 
 def parameter_invalid(case: Case) -> Finding:
     """A parameter that a distribution cannot have; of a covariance, what it must be is more than a range."""
-    place, node = _parameter(case) or (None, None)
+    _, node = _parameter(case) or (None, None)
     given = case.tensor_of(node)
     name = case.code.short(node) if node is not None else case.groups["parameter"]
     code = "not_positive_definite" if case.groups["constraint"] == "PositiveDefinite" else ""

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple, TypeGuard
 
 from msgspec.structs import replace
 
-from engine.findings.diagnosis import UNKNOWN, Diagnosis, line, times, walk
+from engine.findings.diagnosis import MOST_NEAR, UNKNOWN, Diagnosis, line, times, walk
 from engine.findings.failing.case import Case, known, only_if
 from engine.findings.failing.origins import sizes
 from engine.program.edits import Edits
@@ -339,6 +339,43 @@ def not_scalar(case: Case) -> Finding:
     whole = ".mean()" if trains else ".sum()"
     told = case.finding("", said, tensors=(tensor,), fix=case.code.method(found.part("NAME"), whole))
     return replace(told, nodes=(tensor.grad_fn.node,) if tensor.grad_fn is not None else ())
+
+
+_SQUARES = {
+    "BASE ** 2": "BASE.abs() ** 2",
+    "BASE.pow(2)": "BASE.abs().pow(2)",
+    "torch.pow(BASE, 2)": "torch.pow(BASE.abs(), 2)",
+    "BASE.square()": "BASE.abs().square()",
+    "torch.square(BASE)": "torch.square(BASE.abs())",
+}
+"""How a square is written, and that of an absolute value."""
+
+
+def complex_loss(case: Case) -> Finding:
+    """A loss that a square of complex numbers, or else their very first, left complex."""
+    found = known(case.written_as("NAME.backward(...)", "MODULE.GRAD(NAME, ...)", "GRAD(NAME, ...)"))
+    loss = known(case.tensor_of(found.part("NAME")))
+    only_if(loss.dtype.startswith("complex"))
+    last = known(case.diagnosis.maker.get(loss.id))
+    said = {"name": found.said["name"], "dtype": loss.dtype}
+    for op in _through_complex(case.diagnosis, last):
+        node = case.code.at(op.span)
+        square = next((one for shape in _SQUARES if (one := written(case.code, node, shape))), None)
+        if square is not None and op.name in ("pow", "square"):
+            right = next(text for shape, text in _SQUARES.items() if written(case.code, node, shape))
+            said |= {"right": square.as_(right), "is_square": "1"}
+            return case.finding("", said, span=op.span, tensors=(loss,), fix=square.instead(right))
+    return case.finding("", said, span=last.span, right="", is_square="0", tensors=(loss,))
+
+
+def _through_complex(diagnosis: Diagnosis, op: Op | None) -> Iterator[Op]:
+    """The ops that a complex value comes from, each by the first complex input of the one before."""
+    most = MOST_NEAR
+    while op is not None and most:
+        yield op
+        given = (diagnosis.tensors.get(one) for one in op.inputs)
+        value = next((one for one in given if one is not None and one.dtype.startswith("complex")), None)
+        op, most = diagnosis.maker.get(value.id) if value is not None else None, most - 1
 
 
 class _Writer(NamedTuple):

@@ -78,6 +78,23 @@ AUTOGRAD: dict[str, list[Row]] = {
             True,
         ),
     ],
+    "complex_loss": [
+        Row(
+            "net = nn.Linear(4, 4)\ndef far(a, b):\n    return ((torch.fft.fft(a) - torch.fft.fft(b)) ** 2).mean() #<\n"
+            "y = net(torch.ones(2, 4))\nloss = y.pow(2).mean() + 0.1 * far(y, torch.ones(2, 4))\nloss.backward()\n",
+            {"name": "loss", "is_square": "1", "dtype": "complex64"},
+            True,
+        ),
+        Row(
+            "w = torch.ones(3, dtype=torch.cfloat, requires_grad=True)\nerror = w * 2 - 1\nloss = error.pow(2).sum() #<\ntorch.autograd.grad(loss, w)\n",
+            {"right": "error.abs().pow(2)"},
+            True,
+        ),
+        Row(
+            "w = torch.ones(3, dtype=torch.cfloat, requires_grad=True)\nloss = (w * w.conj()).sum() #<\nloss.backward()\n",
+            {"is_square": "0"},
+        ),
+    ],
     "nothing_requires_grad": [
         Row("x = torch.ones(3)\ny = (x * 2).sum()\ny.backward() #<\n", {"name": "y"}, True),
         Row("a, b = torch.ones(3), torch.ones(3)\n(a * b).sum().backward() #<\n", {"line": "6"}),

@@ -53,6 +53,7 @@ _TABLE: tuple[tuple[str, str, str, *tuple[Rule, ...]], ...] = (
     # Autograd
     ("leaf_view_in_place", "RuntimeError", r"a view of a leaf Variable that requires grad", autograd.leaf_written),
     ("hooked_layer_in_place", "RuntimeError", r"Output \d+ of BackwardHookFunction is a view and is being modified inplace", autograd.hooked_in_place),
+    ("one_of_several_views", "RuntimeError", r"being modified inplace\. This view is the output of a function that returns multiple views", autograd.one_of_views),
     ("leaf_in_place", "RuntimeError", r"a leaf Variable that requires grad is being used in an in-place", autograd.leaf_written),
     ("only_floats_require_grad", "RuntimeError", r"[Oo]nly Tensors of floating point", dtypes.cannot_require),
     ("numpy_of_tracked", "RuntimeError", r"Can't call numpy\(\) on Tensor that requires grad", dtypes.of_numpy, instead("NAME.numpy()", "NAME.detach().numpy()"), dtypes.numpy_of_tracked),

@@ -5,6 +5,7 @@ import ast
 
 from engine.findings.diagnosis import by_number, line, walk
 from engine.findings.failing.case import Case, a, known, only_if
+from engine.findings.failing.dtypes import not_in_place
 from engine.findings.nonfinite import trouble
 from engine.program.names import called, dotted, keyword
 from engine.trace import Finding, Tensor
@@ -30,6 +31,18 @@ def hooked_in_place(case: Case) -> Finding:
     made = known(case.layer_made)
     word = known(keyword(made, "inplace"))
     return case.finding(span=case.code.span(made), fix=case.code.argument_removed(made, word))
+
+
+def one_of_views(case: Case) -> Finding:
+    """One of the views that `unbind`, `split` or a loop over a tensor gave together, changed in place."""
+    maker = known(case.diagnosis.maker.get(case.first.id))
+    loop = known(case.code.at(maker.span))
+    made = loop.iter if isinstance(loop, ast.For) else loop
+    fix = not_in_place(case, case.statement) if isinstance(case.statement, ast.AugAssign | ast.Expr) else ()
+    said = {"name": case.say(case.first), "made": case.code.short(made), "made_line": line(maker.span)}
+    said |= {"right": fix[0].text if fix else "", "is_known": str(int(bool(fix)))}
+    said["is_loop"] = str(int(loop is not made))
+    return case.finding("", said, fix=fix, tensors=(case.first,))
 
 
 def grad_assigned(case: Case) -> Finding:

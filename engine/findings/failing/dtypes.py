@@ -6,6 +6,7 @@ from engine.findings.failing.case import Case, known, only_if
 from engine.findings.failing.origins import dtype_origin, sizes
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, keyword
+from engine.program.rewriting import written
 from engine.trace import Finding, Tensor
 
 FLOATS = ("float32", "float64", "float16", "bfloat16")
@@ -92,12 +93,18 @@ def cannot_store(case: Case) -> Finding:
     said = {"own": own, "result": result}
     if not isinstance(case.node, ast.AugAssign):
         return case.finding("", said, tensors=(case.first,))
-    name, fix = case.code.short(case.node.target), _not_in_place(case, case.node)
+    name, fix = case.code.short(case.node.target), not_in_place(case, case.node)
     return case.finding("", said, tensors=(case.first,), name=name, fix=fix)
 
 
-def _not_in_place(case: Case, node: ast.AugAssign) -> Edits:
-    """`x = x + y` for `x += y`."""
+def not_in_place(case: Case, node: ast.AugAssign | ast.Expr) -> Edits:
+    """`x = x + y` for `x += y`, `x = x.add(y)` for `x.add_(y)`."""
+    if isinstance(node, ast.Expr):
+        found = written(case.code, node.value, "NAME.METHOD(...)")
+        name = found.said["name"] if found is not None else ""
+        if found is None or not name.isidentifier() or name in case.code.imported or found.said["method"][-1] != "_":
+            return ()
+        return (case.code.replace(node, found.as_(f"NAME = NAME.{found.said['method'][:-1]}(...)")),)
     sign, value = _SIGNS.get(type(node.op)), case.code.text(node.value)
     if sign is None or not isinstance(node.target, ast.Name):
         return ()

@@ -78,6 +78,23 @@ AUTOGRAD: dict[str, list[Row]] = {
             True,
         ),
     ],
+    "one_of_several_views": [
+        Row(
+            W
+            + "total = 0\nfor part in (w * torch.ones(3, 2)).unbind(0):\n    part += total #<\n    total = part.sum()\ntotal.backward()\n",
+            {"name": "part", "made_line": "7", "right": "part = part + total"},
+            True,
+        ),
+        Row(
+            W + "h = torch.outer(w, w)\na, b = h.chunk(2, dim=1)\na.mul_(b) #<\na.sum().backward()\n",
+            {"made": "h.chunk(2, dim=1)", "right": "a = a.mul(b)"},
+            True,
+        ),
+        Row(
+            W + "for row in torch.outer(w, w):\n    torch.relu_(row) #<\n",
+            {"made": "torch.outer(w, w)", "is_known": "0"},
+        ),
+    ],
     "complex_loss": [
         Row(
             "net = nn.Linear(4, 4)\ndef far(a, b):\n    return ((torch.fft.fft(a) - torch.fft.fft(b)) ** 2).mean() #<\n"

@@ -168,6 +168,8 @@ NEAR_MISSES: dict[str, str] = {
     "tensor_method": "torch.one(3)\n",
     "function_not_method": X + "x.relu()\nx.flurb()\n",
     "complex_loss": "w = torch.ones(3, dtype=torch.cfloat, requires_grad=True)\n(w.abs() ** 2).sum().backward()\n",
+    "one_of_several_views": W
+    + "h = w * 2\nh[0] += 1\nwith torch.no_grad():\n    for row in torch.outer(w, w):\n        row += 1\nh.sum().backward()\n",
     "import_of_other": "import torch.nn as F\nlayer = F.Linear(2, 1)\nF.relu(layer(torch.ones(1, 2)))\n",
     "name_elsewhere": "nn.linear(2, 3)\n",
     "attribute_misspelt": NET

@@ -2,12 +2,13 @@
 
 import ast
 
+from engine.findings.diagnosis import line
 from engine.findings.failing.case import Case, known, only_if
 from engine.findings.failing.origins import dtype_origin, sizes
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, keyword
 from engine.program.rewriting import written
-from engine.trace import Finding, Tensor
+from engine.trace import Finding, Op, Tensor
 
 FLOATS = ("float32", "float64", "float16", "bfloat16")
 _WORDS = {
@@ -17,6 +18,8 @@ _WORDS = {
 _CASTS = {"float32": ".float()", "float64": ".double()", "int64": ".long()", "bool": ".bool()"}
 _SIGNS: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**"}
 _LAYERS = ("linear", "conv1d", "conv2d", "conv3d", "bilinear", "batch_norm", "layer_norm", "group_norm", "prelu")
+_SHORTENED = frozenset("linear matmul mm bmm addmm baddbmm einsum conv1d conv2d conv3d".split())
+"""What `torch.autocast` computes in a short float type."""
 _RECURRENT = ("RNN", "LSTM", "GRU")
 _LOSSES_OF_CLASSES = ("cross_entropy", "nll_loss")
 
@@ -111,6 +114,33 @@ def not_in_place(case: Case, node: ast.AugAssign | ast.Expr) -> Edits:
     is_plain = isinstance(node.value, ast.Name | ast.Constant | ast.Call | ast.Attribute)
     name = node.target.id
     return (case.code.replace(node, f"{name} = {name} {sign} {value if is_plain else f'({value})'}"),)
+
+
+def into_part(case: Case) -> Finding:
+    """What is written into a part of a tensor, at numbered places or by a mask, which converts nothing."""
+    target, value, statement = case.first, known(case.inputs()[-1:])[0], case.statement
+    is_set = isinstance(statement, ast.Assign) and known(case.op).name == "setitem"
+    node = statement.value if isinstance(statement, ast.Assign) and is_set else case.written(value)
+    only_if(value.dtype != target.dtype)
+    name, given = case.say(target), case.code.short(node) if node is not None else case.say(value)
+    is_named = node is not None and all(part.isidentifier() for part in name.split("."))
+    maker = _made_by_autocast(case, value)
+    said = {"name": name, "dtype": target.dtype, "value": given, "value_dtype": value.dtype}
+    said |= {"right": f".to({name}.dtype)" if is_named else f".to(torch.{target.dtype})"}
+    said |= {"is_lossy": str(int(value.dtype in FLOATS and target.dtype not in FLOATS))}
+    said |= {"is_autocast": str(int(maker is not None)), "maker": maker.name if maker is not None else ""}
+    said["made_line"] = line(maker.span) if maker is not None else ""
+    fix = case.code.method(node, said["right"]) if node is not None and said["is_lossy"] == "0" else ()
+    return case.finding("", said, tensors=(target, value), fix=fix)
+
+
+def _made_by_autocast(case: Case, tensor: Tensor) -> Op | None:
+    """The product or layer that made a value of a short float type of none of that type."""
+    for op in case.makers(tensor) if tensor.dtype in ("bfloat16", "float16") else ():
+        given = [case.diagnosis.tensors[one].dtype for one in op.inputs if one in case.diagnosis.tensors]
+        if tensor.dtype not in given:
+            return op if op.name in _SHORTENED else None
+    return None
 
 
 def target_whole(case: Case) -> Finding:

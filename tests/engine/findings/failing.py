@@ -78,6 +78,27 @@ AUTOGRAD: dict[str, list[Row]] = {
             True,
         ),
     ],
+    "part_dtype": [
+        Row(
+            "net, x = nn.Linear(3, 3), torch.ones(4, 3)\nout = torch.zeros_like(x)\nwith torch.autocast('cpu', torch.bfloat16):\n    out[x[:, 0] > 0] = net(x).relu() #<\n",
+            {"name": "out", "value": "net(x).relu()", "is_autocast": "1", "maker": "linear"},
+            True,
+        ),
+        Row(
+            "counts, at = torch.zeros(3), torch.tensor([0, 2])\ncounts.index_add_(0, at, torch.tensor([1, 1])) #<\n",
+            {"right": ".to(counts.dtype)", "is_autocast": "0"},
+            True,
+        ),
+        Row(
+            "class Box:\n    pass\nbox = Box()\nbox.sums = torch.zeros(3)\nbox.sums.scatter_(0, torch.tensor([0, 2]), torch.ones(2).double()) #<\n",
+            {"name": "box.sums", "value_dtype": "float64"},
+            True,
+        ),
+        Row(
+            "places = torch.zeros(3, dtype=torch.long)\nplaces[torch.tensor([0, 1])] = torch.ones(2) / 2 #<\n",
+            {"is_lossy": "1"},
+        ),
+    ],
     "one_of_several_views": [
         Row(
             W

@@ -170,6 +170,7 @@ NEAR_MISSES: dict[str, str] = {
     "complex_loss": "w = torch.ones(3, dtype=torch.cfloat, requires_grad=True)\n(w.abs() ** 2).sum().backward()\n",
     "one_of_several_views": W
     + "h = w * 2\nh[0] += 1\nwith torch.no_grad():\n    for row in torch.outer(w, w):\n        row += 1\nh.sum().backward()\n",
+    "part_dtype": "x = torch.zeros(3)\nx[:2] = torch.ones(2).double()\nx[x > 0] = 2\n",
     "import_of_other": "import torch.nn as F\nlayer = F.Linear(2, 1)\nF.relu(layer(torch.ones(1, 2)))\n",
     "name_elsewhere": "nn.linear(2, 3)\n",
     "attribute_misspelt": NET

@@ -211,6 +211,7 @@ _TABLE: tuple[tuple[str, str, str, *tuple[Rule, ...]], ...] = (
     ("keyword_unknown", "TypeError", r"got an unexpected keyword argument '(?P<name>\w+)'", calls.keyword, dtypes.of_numpy),
     ("closure_missing", "TypeError", r"^LBFGS\.step\(\) missing 1 required positional argument: 'closure'", plain),
     ("learning_rate_invalid", "ValueError", r"^Invalid learning rate: (?P<value>.+)", plain),
+    ("array_backwards", "ValueError", r"At least one stride in the given numpy array is negative", arguments.runs_backwards),
     ("tensor_of_text", "ValueError", r"too many dimensions 'str'", plain),
     ("arguments_missing", "TypeError", r"^(?P<function>[\w.]+)\(\) missing (?P<count>\d+) required positional arguments?: (?P<names>['\"].*)", classes.function_forward, values.class_called, calls.arguments_missing),
     ("size_not_whole", "TypeError", r"^(?:zeros|ones|rand|randn|empty|full|view|reshape|repeat|expand)\(\) (?:takes \d+ positional argument|received an invalid combination)", arguments.size_not_whole),

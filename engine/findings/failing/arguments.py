@@ -12,6 +12,8 @@ from engine.program.rewriting import written
 from engine.trace import Edit, Finding, Tensor
 
 MOST_FORMS = 3
+_MOST_BEFORE = 12
+"""Calls and assignments that are looked back over."""
 _ORDERS = {
     **dict.fromkeys(("Normal", "LogNormal", "Laplace", "Cauchy", "Gumbel"), "loc scale"),
     **dict.fromkeys(("Gamma", "InverseGamma"), "concentration rate"),
@@ -69,6 +71,35 @@ def _as_tensor(case: Case, node: ast.expr) -> tuple[Edit, ...]:
     has_floats = any(isinstance(inner, ast.Constant) and isinstance(inner.value, float) for inner in inside)
     is_floats = has_floats and all(isinstance(inner, literal) for inner in inside)
     return (case.code.replace(node, f"torch.tensor({case.code.text(node)})"),) if is_floats and case.has_torch else ()
+
+
+def runs_backwards(case: Case) -> Finding:
+    """A NumPy array with an axis turned around, and the line that turned it."""
+    given = known(next(iter(known(case.call).args), None))
+    turned = _turned_around(case, given)
+    said = {"name": case.code.short(given), "is_known": "0", "made": "", "made_line": ""}
+    if turned is not None:
+        said |= {"is_known": "1", "made": case.code.short(turned), "made_line": str(turned.lineno)}
+    return case.finding("", said, fix=case.code.method(given, ".copy()"))
+
+
+def _turned_around(case: Case, node: ast.expr) -> ast.expr | None:
+    """The last `array[::-1]` or `np.flip(array)` in the chain of methods and names that an array comes from."""
+    for _ in range(_MOST_BEFORE):
+        match node:
+            case ast.Call() if called(node) in ("flip", "fliplr", "flipud", "rot90"):
+                return node
+            case ast.Subscript(slice=place) if any(
+                isinstance(one, ast.Slice) and isinstance(one.step, ast.UnaryOp) for one in ast.walk(place)
+            ):
+                return node
+            case ast.Call(func=ast.Attribute(value=inner)) | ast.Subscript(value=inner) | ast.Attribute(value=inner):
+                node = inner
+            case ast.Name() if (made := case.made_last(node)) is not None:
+                node = made.value
+            case _:
+                return None
+    return None
 
 
 def other_forms(case: Case) -> Finding:

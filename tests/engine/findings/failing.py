@@ -78,6 +78,19 @@ AUTOGRAD: dict[str, list[Row]] = {
             True,
         ),
     ],
+    "array_backwards": [
+        Row(
+            "bgr = np.zeros((4, 5, 3), dtype=np.uint8)\nrgb = bgr[:, :, ::-1]\nimage = rgb.transpose(2, 0, 1)\nx = torch.from_numpy(image).float() #<\n",
+            {"name": "image", "made": "bgr[:, :, ::-1]", "made_line": "6"},
+            True,
+        ),
+        Row("a = np.arange(6.)\nprint(torch.tensor(np.flip(a))) #<\n", {"name": "np.flip(a)"}, True),
+        Row(
+            "def turned(a):\n    return a[::-1]\nx = torch.as_tensor(turned(np.arange(3))) #<\n",
+            {"is_known": "0"},
+            True,
+        ),
+    ],
     "part_dtype": [
         Row(
             "net, x = nn.Linear(3, 3), torch.ones(4, 3)\nout = torch.zeros_like(x)\nwith torch.autocast('cpu', torch.bfloat16):\n    out[x[:, 0] > 0] = net(x).relu() #<\n",

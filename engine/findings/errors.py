@@ -228,6 +228,7 @@ _TABLE: tuple[tuple[str, str, str, *tuple[Rule, ...]], ...] = (
     ("no_such_import", "ImportError", r"cannot import name '(?P<name>\w+)' from '(?P<module>[\w.]+)'", names.no_such_import),
     ("tensor_append", "AttributeError", r"'Tensor' object has no attribute '(?P<name>append|extend)'", plain),
     ("attribute_missing", "AttributeError", r"has no attribute '", names.unmade, names.attribute),
+    ("attribute_taken", "KeyError", r"^['\"]*attribute '(?P<name>\w+)' already exists", classes.name_taken),
     ("key_missing", "KeyError", r"(?P<key>.*)", names.key),
     # The world outside
     ("division_of_nothing", "ZeroDivisionError", r"division by zero|modulo by zero", values.used_up, instead("LEFT / DIVISOR"), instead("LEFT // DIVISOR"), instead("LEFT % DIVISOR")),

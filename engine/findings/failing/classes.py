@@ -255,6 +255,20 @@ def not_a_module(case: Case) -> Finding:
     return case.finding("function_among_layers", given, span=span, right=right, fix=fix)
 
 
+def name_taken(case: Case) -> Finding:
+    """`register_buffer` and its like for a name that the module has already: where a line gave it, or nn.Module did."""
+    call, name = known(case.call), case.groups["name"]
+    cls = case.code.enclosing(call, ast.ClassDef)
+    stores = [one for one in case.code.assignments(f"self.{name}") if cls in case.code.around(one)]
+    before = [one for one in stores if one.lineno < call.lineno]
+    method = defined_in(cls, name) if cls is not None else None
+    taker = before[0] if before else method
+    is_idle = bool(before) and isinstance(before[0].value, ast.Constant) and len(before) == 1
+    said = {"name": name, "call": case.code.short(call.func), "is_own": str(int(taker is not None))}
+    span = case.code.span(before[0]) if before else case.code.head(method) if method is not None else None
+    return case.finding("", said, span=span, fix=case.code.removed(before[0]) if is_idle else ())
+
+
 def forward_inside(case: Case, cls: ast.ClassDef) -> Finding | None:
     """`def forward` indented into `__init__`: a function in a function, gone when that ends."""
     init = defined_in(cls, "__init__")

@@ -78,6 +78,20 @@ AUTOGRAD: dict[str, list[Row]] = {
             True,
         ),
     ],
+    "attribute_taken": [
+        Row(
+            NET
+            + "    def __init__(self):\n        super().__init__()\n        self.mask = None #<\n        self.register_buffer('mask', torch.ones(2))\nNet()\n",
+            {"name": "mask", "used_line": "9", "is_own": "1"},
+            True,
+        ),
+        Row(
+            NET
+            + "    def __init__(self):\n        super().__init__()\n        self.register_parameter('scale', nn.Parameter(torch.ones(2)))\n    def scale(self, x): #<\n        return x\nNet()\n",
+            {"is_own": "1"},
+        ),
+        Row("parts = nn.ModuleDict({'keys': nn.Linear(2, 1)}) #<\n", {"is_own": "0"}),
+    ],
     "array_backwards": [
         Row(
             "bgr = np.zeros((4, 5, 3), dtype=np.uint8)\nrgb = bgr[:, :, ::-1]\nimage = rgb.transpose(2, 0, 1)\nx = torch.from_numpy(image).float() #<\n",

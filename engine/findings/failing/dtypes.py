@@ -217,6 +217,32 @@ def devices(case: Case) -> Finding:
     return case.finding("", case.about(case.first, other), tensors=(case.first, other), fix=fix)
 
 
+def without_memory(case: Case) -> Finding:
+    """Weights on the device `meta`: what was loaded was copied nowhere, or nothing gave them memory."""
+    code, given = case.code, case.inputs()
+    weights = [one for one in given if one.role == "parameter" and one.device == "meta"]
+    only_if(weights or case.rule == "meta_weights")
+    found = case.written_as("NAME.METHOD(...)")
+    name = case.say(weights[0]) if weights else known(found).said["name"]
+    asked = [one for one in code.calls if called(one) == "load_state_dict" and case.diagnosis.has_run(one)]
+    loads = [one for one in asked if _is_of_module(case, code.receiver(one)) and keyword(one, "assign") is None]
+    made = [one for one in code.nodes if isinstance(one, ast.Constant) and one.value == "meta"]
+    is_loaded = len(loads) == 1
+    only_if(made and (is_loaded or len(made) == 1))
+    fix = (code.argument_added(loads[0], "assign=True"),) if is_loaded else ()
+    said = {"name": name, "is_loaded": str(int(is_loaded)), "meta_line": str(made[0].lineno)}
+    where = code.span(loads[0] if is_loaded else made[0])
+    return case.finding("meta_weights", said, span=where, tensors=weights[:1], fix=fix)
+
+
+def _is_of_module(case: Case, receiver: ast.expr | None) -> bool:
+    """Whether `load_state_dict` is called on a model, not on an optimizer."""
+    made = case.diagnosis.value_of(dotted(receiver)) if receiver is not None else None
+    modules = case.diagnosis.trace.modules
+    is_made_so = isinstance(made, ast.Call) and called(made) in {one.type for one in modules}
+    return is_made_so or dotted(receiver) in {one.path for one in modules}
+
+
 def _device_named(case: Case, device: str) -> str:
     """What the program writes for a device where it moves anything; the device itself where that is not one name."""
     moved = [call.args[0] for call in case.code.calls if called(call) == "to" and call.args]

@@ -78,6 +78,17 @@ AUTOGRAD: dict[str, list[Row]] = {
             True,
         ),
     ],
+    "meta_weights": [
+        Row(X + "net = nn.Linear(3, 1, device='meta') #<\nnet(x)\n", {"is_loaded": "0", "name": "net.weight"}),
+        Row(
+            "state = nn.Linear(2, 1).state_dict()\nwith torch.device('meta'):\n    net = nn.Linear(2, 1)\nnet.load_state_dict(state) #<\nnet(torch.ones(1, 2))\n",
+            {"is_loaded": "1", "name": "net.weight", "meta_line": "6"},
+            True,
+        ),
+        Row(
+            "net = nn.Sequential(nn.Linear(2, 1, device='meta')) #<\nnet.to('cpu')\n", {"is_loaded": "0", "name": "net"}
+        ),
+    ],
     "attribute_taken": [
         Row(
             NET
@@ -893,7 +904,7 @@ TYPES: dict[str, list[Row]] = {
     ],
     "device_mismatch": [
         Row(X + "y = torch.ones(2, 3, device='meta')\nx + y #<\n", {"name": "x", "other": "y", "other_device": "meta"}),
-        Row(X + "net = nn.Linear(3, 1, device='meta')\nnet(x) #<\n", {"device": "cpu", "other_device": "meta"}),
+        Row(X + "net = nn.Linear(3, 1)\nnet(x.to('meta')) #<\n", {"device": "meta", "other_device": "cpu"}),
     ],
     "tensor_of_tensors": [
         Row(X + "y = torch.tensor([x, x]) #<\n", {"line": "6"}, True),

@@ -2,6 +2,7 @@
 
 import ast
 import math
+import re
 from itertools import pairwise
 
 from engine.findings.diagnosis import line
@@ -322,6 +323,24 @@ def batch_squeezed(case: Case) -> Finding:
             said = {**case.about(scores), "name": case.diagnosis.say(scores.id), "given": sizes(given.shape)}
             return case.finding("", said, span=maker.span, fix=fix)
     return known(None)
+
+
+def ctc_batch_first(case: Case) -> Finding:
+    """Scores batch first where CTC wants time first: the lengths are as many as the first axis is long."""
+    scores, count = case.argument(0, "log_probs"), _lengths_given(case)
+    only_if(len(scores.shape) == 3 and scores.shape[0] == count != scores.shape[1])
+    batch, steps, classes = map(str, scores.shape)
+    said = {**case.about(scores), "batch": batch, "steps": steps, "right": f"[{steps}, {batch}, {classes}]"}
+    return case.finding("", said, tensors=(scores,), fix=case.cast(scores, ".permute(1, 0, 2)"))
+
+
+def _lengths_given(case: Case) -> int:
+    """How many lengths of inputs were given, as a tensor or as numbers."""
+    given = known(next(iter(known(case.op).arguments[2:3]), None))
+    tensor = case.diagnosis.tensors.get(given.tensor or "")
+    if tensor is not None:
+        return math.prod(tensor.shape)
+    return len(re.findall(r"\d+", given.text or ""))
 
 
 def class_axis(case: Case) -> Finding:

@@ -399,6 +399,16 @@ def einsum_letters(case: Case) -> Finding:
     return case.finding("", said, tensors=(given,))
 
 
+def sparse_turned(case: Case) -> Finding:
+    """The places of a sparse tensor one below the other, where it wants one row for each axis."""
+    places, values = case.pair
+    count = values.shape[:1]
+    only_if(len(places.shape) == 2 and places.shape[:1] == count and places.shape[1:] != count)
+    axes = str(places.shape[1])
+    said = {**case.about(places, values), "axes": axes, "count": str(count[0]), "right": f"[{axes}, {count[0]}]"}
+    return case.finding("", said, tensors=(places, values), fix=case.cast(places, ".t()"))
+
+
 def expanded_written(case: Case) -> Finding:
     """Writing into a tensor whose elements are one and the same number in memory."""
     identity = case.diagnosis.identity(case.first.id)

@@ -78,6 +78,30 @@ AUTOGRAD: dict[str, list[Row]] = {
             True,
         ),
     ],
+    "ctc_batch_first": [
+        Row(
+            "scores = torch.randn(4, 9, 5).log_softmax(2)\nloss = nn.CTCLoss()\nloss(scores, torch.ones(4, 3, dtype=torch.long), torch.full((4,), 9), torch.full((4,), 3)) #<\n",
+            {"name": "scores", "steps": "9", "right": "[9, 4, 5]"},
+            True,
+        ),
+        Row(
+            "scores = torch.randn(2, 9, 5).log_softmax(2)\nF.ctc_loss(scores, torch.ones(2, 3).long(), (9, 9), (3, 3)) #<\n",
+            {"batch": "2"},
+            True,
+        ),
+    ],
+    "sparse_turned": [
+        Row(
+            "edges = torch.tensor([(0, 1), (1, 2), (2, 0)])\na = torch.sparse_coo_tensor(edges, torch.ones(3), (3, 3)) #<\n",
+            {"name": "edges", "right": "[2, 3]"},
+            True,
+        ),
+        Row(
+            "at = torch.tensor([(0, 1), (1, 2), (2, 0)])\na = torch.sparse_coo_tensor(at, torch.ones(3)) #<\n",
+            {"count": "3"},
+            True,
+        ),
+    ],
     "meta_weights": [
         Row(X + "net = nn.Linear(3, 1, device='meta') #<\nnet(x)\n", {"is_loaded": "0", "name": "net.weight"}),
         Row(

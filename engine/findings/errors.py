@@ -145,6 +145,7 @@ _TABLE: tuple[tuple[str, str, str, *tuple[Rule, ...]], ...] = (
     ("index_not_whole", "IndexError", r"only integers, slices .* are valid indices \(got (?P<type>\w+)\)", instead("NAME[LEFT / RIGHT]", "NAME[LEFT // RIGHT]", index="LEFT / RIGHT"), instead("NAME[INDEX]")),
     ("probs_invalid", "ValueError", r"^Expected (?:parameter|value argument) (?P<parameter>probs) ?\(?.*of distribution (?P<type>\w+)\(.*to satisfy the constraint (?P<constraint>\w+)\(", arguments.not_probabilities),
     ("parameter_invalid", "ValueError", r"^Expected (?:parameter|value argument) (?P<parameter>\w*) ?\(?.*of distribution (?P<type>\w+)\(.*to satisfy the constraint (?P<constraint>\w+)\(", arguments.parameter_invalid),
+    ("divergence_unknown", "NotImplementedError", r"^No KL\(p \|\| q\) is implemented for p type (?P<first>\w+) and q type (?P<second>\w+)", arguments.divergence_unknown),
     ("value_not_tensor", "ValueError", r"^The value argument to log_prob must be a Tensor", instead("NAME.log_prob(GIVEN)", "NAME.log_prob(torch.as_tensor(GIVEN))")),
     ("numpy_lacks_type", "TypeError", r"Got unsupported ScalarType (?P<type>\w+)", instead("NAME.numpy()", "NAME.float().numpy()")),
     ("device_mismatch", "RuntimeError", r"Expected all tensors to be on the same device|is not on the expected device", dtypes.without_memory, dtypes.devices),

@@ -102,6 +102,22 @@ AUTOGRAD: dict[str, list[Row]] = {
             True,
         ),
     ],
+    "divergence_unknown": [
+        Row(
+            "from torch import distributions as D\nq = D.Independent(D.Normal(torch.zeros(4, 2), torch.ones(4, 2)), 1)\nprior = D.Normal(torch.zeros(2), torch.ones(2))\nkl = D.kl_divergence(q, prior) #<\n",
+            {"bare": "prior", "right": "D.Independent(prior, 1)", "is_wrapped": "1"},
+            True,
+        ),
+        Row(
+            "from torch.distributions import *\nkl_divergence(Normal(torch.ones(2), 1.), Independent(Normal(torch.zeros(2), 1.), 1)) #<\n",
+            {"second_type": "Independent"},
+            True,
+        ),
+        Row(
+            "from torch.distributions import Cauchy, Gumbel, kl_divergence\na, b = Cauchy(0., 1.), Gumbel(0., 1.)\nkl_divergence(a, b) #<\n",
+            {"is_wrapped": "0"},
+        ),
+    ],
     "meta_weights": [
         Row(X + "net = nn.Linear(3, 1, device='meta') #<\nnet(x)\n", {"is_loaded": "0", "name": "net.weight"}),
         Row(

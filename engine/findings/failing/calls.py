@@ -329,6 +329,8 @@ def _is_params(key: ast.expr | None) -> bool:
 
 def script_types(case: Case) -> Finding:
     """`torch.jit.script` takes arguments without a type for tensors."""
+    if (told := _given_to_script(case)) is not None:
+        return told
     found = known(case.written_as("FUNCTION(NAME, ...)"))
     given, operand = found.part("NAME"), case.operand(found.part("NAME"))
     made = operand.type if operand is not None else called(a(ast.Call, given))
@@ -338,6 +340,24 @@ def script_types(case: Case) -> Finding:
     only_if(untyped)
     said = {"names": ", ".join(untyped), "example": f"{untyped[-1]}: int", "cls": known(cls).name}
     return case.finding("", said, span=case.code.head(forward))
+
+
+_GIVEN_TO_SCRIPT = re.compile(
+    r"^(\w+)\(\) Expected a value of type 'Tensor \(inferred\)' for argument '(\w+)' but instead found type '(\w+)'"
+)
+
+
+def _given_to_script(case: Case) -> Finding | None:
+    """A scripted function called with something else than the tensor that an argument without a type stands for."""
+    said = _GIVEN_TO_SCRIPT.search(case.failure.message)
+    function, argument, got = said.groups() if said is not None else ("", "", "")
+    named = [one for one in case.code.functions if isinstance(one, ast.FunctionDef) and one.name == function]
+    untyped = [one for one in named for arg in one.args.args if (arg.arg, arg.annotation) == (argument, None)]
+    if len(untyped) != 1 or got in ("NoneType", "function"):
+        return None
+    example = f"{argument}: {'list[torch.Tensor]' if got == 'list' else got}"
+    told = {"function": function, "argument": argument, "got": got, "example": example}
+    return case.finding("script_type_given", told, span=case.code.head(untyped[0]))
 
 
 def context_not_made(case: Case) -> Finding:

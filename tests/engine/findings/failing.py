@@ -118,6 +118,18 @@ AUTOGRAD: dict[str, list[Row]] = {
             {"is_wrapped": "0"},
         ),
     ],
+    "script_type_given": [
+        Row(
+            NET
+            + "    def forward(self, parts): #<\n        total = torch.zeros(2)\n        for part in parts:\n            total = total + part\n        return total\n"
+            "net = torch.jit.script(Net())\nnet([torch.ones(2), torch.ones(2)])\n",
+            {"argument": "parts", "got": "list", "function": "forward", "example": "parts: list[torch.Tensor]"},
+        ),
+        Row(
+            "def scaled(x, n): #<\n    return x * n\nprint(torch.jit.script(scaled)(torch.ones(2), 3))\n",
+            {"example": "n: int"},
+        ),
+    ],
     "meta_weights": [
         Row(X + "net = nn.Linear(3, 1, device='meta') #<\nnet(x)\n", {"is_loaded": "0", "name": "net.weight"}),
         Row(

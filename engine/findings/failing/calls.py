@@ -307,8 +307,34 @@ def state_dict(case: Case) -> Finding:
         fix = (case.code.after(found.part("GIVEN"), f"[{inside[0]!r}]"),) if len(inside) == 1 else ()
         said = {"given": found.said["given"], "key": inside[0], "found": listed(unexpected) or "–"}
         return case.finding("state_dict_inside", said, fix=fix)
+    for whole, names, is_saved in ((missing, unexpected, "1"), (unexpected, missing, "0")):
+        for name in whole:
+            parts, undo = _parts_of(name, names)
+            if parts:
+                said = {"name": name, "parts": listed(parts), "undo": undo, "is_saved": is_saved}
+                return case.finding("state_dict_of_parts", said)
     only_if(missing or unexpected)
     return case.finding(missing=listed(missing) or "–", unexpected=listed(unexpected) or "–")
+
+
+_PARTS = (
+    ("_orig", "_mask", "prune.remove"),
+    ("_orig", "_u", "remove_spectral_norm"),
+    ("_g", "_v", "remove_weight_norm"),
+)
+"""What two parts of a weight are called beside it, of which each forward computes it, and what joins them again."""
+
+
+def _parts_of(name: str, keys: list[str]) -> tuple[list[str], str]:
+    """The keys of a state_dict that are parts of a weight, and what joins them."""
+    stem, _, last = name.rpartition(".")
+    inside = f"{stem}.parametrizations.{last}.".removeprefix(".")
+    if parts := [key for key in keys if key.startswith(inside)]:
+        return parts, f"torch.nn.utils.parametrize.remove_parametrizations(module, {last!r})"
+    for first, second, undo in _PARTS:
+        if name + first in keys and name + second in keys:
+            return [name + first, name + second], f"torch.nn.utils.{undo}(module, {last!r})"
+    return [], ""
 
 
 def _quoted(found: re.Match[str] | None) -> list[str]:

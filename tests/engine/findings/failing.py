@@ -130,6 +130,16 @@ AUTOGRAD: dict[str, list[Row]] = {
             {"example": "n: int"},
         ),
     ],
+    "state_dict_of_parts": [
+        Row(
+            "from torch.nn.utils import prune\nnet = nn.Sequential(nn.Linear(2, 1))\nprune.l1_unstructured(net[0], 'weight', 0.5)\nnn.Sequential(nn.Linear(2, 1)).load_state_dict(net.state_dict()) #<\n",
+            {"name": "0.weight", "is_saved": "1", "undo": "torch.nn.utils.prune.remove(module, 'weight')"},
+        ),
+        Row(
+            "state = nn.Linear(2, 1).state_dict()\nnet = nn.utils.parametrizations.weight_norm(nn.Linear(2, 1))\nnet.load_state_dict(state) #<\n",
+            {"name": "weight", "is_saved": "0"},
+        ),
+    ],
     "meta_weights": [
         Row(X + "net = nn.Linear(3, 1, device='meta') #<\nnet(x)\n", {"is_loaded": "0", "name": "net.weight"}),
         Row(

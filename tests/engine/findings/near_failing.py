@@ -178,6 +178,7 @@ NEAR_MISSES: dict[str, str] = {
     "sparse_turned": "torch.sparse_coo_tensor(torch.ones(2, 4).long(), torch.ones(3))\n",
     "divergence_unknown": "from torch.distributions import Normal, kl_divergence\nkl_divergence(Normal(0., 1.), Normal(1., 2.))\n",
     "script_type_given": "def scaled(x, n: int):\n    return x * n\ntorch.jit.script(scaled)(torch.ones(2), 3)\ntorch.jit.script(scaled)(torch.ones(2), 'a')\n",
+    "state_dict_of_parts": "net = nn.Linear(2, 1)\nnet.load_state_dict({'weight_mask': net.weight, 'bias': net.bias, 'own_weight': net.weight})\n",
     "import_of_other": "import torch.nn as F\nlayer = F.Linear(2, 1)\nF.relu(layer(torch.ones(1, 2)))\n",
     "name_elsewhere": "nn.linear(2, 3)\n",
     "attribute_misspelt": NET

@@ -365,6 +365,7 @@ def script_types(case: Case) -> Finding:
     untyped = [arg.arg for arg in forward.args.args[1:] if arg.annotation is None]
     only_if(untyped)
     said = {"names": ", ".join(untyped), "example": f"{untyped[-1]}: int", "cls": known(cls).name}
+    said |= {"is_given": "0", "got": "", "function": "forward"}
     return case.finding("", said, span=case.code.head(forward))
 
 
@@ -382,8 +383,8 @@ def _given_to_script(case: Case) -> Finding | None:
     if len(untyped) != 1 or got in ("NoneType", "function"):
         return None
     example = f"{argument}: {'list[torch.Tensor]' if got == 'list' else got}"
-    told = {"function": function, "argument": argument, "got": got, "example": example}
-    return case.finding("script_type_given", told, span=case.code.head(untyped[0]))
+    told = {"function": function, "names": argument, "got": got, "example": example, "is_given": "1", "cls": ""}
+    return case.finding("", told, span=case.code.head(untyped[0]))
 
 
 def context_not_made(case: Case) -> Finding:

@@ -8,7 +8,7 @@ from itertools import pairwise
 from engine.findings.diagnosis import line
 from engine.findings.failing.case import Case, known, only_if
 from engine.findings.failing.origins import sizes
-from engine.findings.failing.shapes import numbers
+from engine.findings.failing.shapes import numbers, turned
 from engine.findings.losses import logits_loss
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, keyword
@@ -329,9 +329,7 @@ def ctc_batch_first(case: Case) -> Finding:
     """Scores batch first where CTC wants time first: the lengths are as many as the first axis is long."""
     scores, count = case.argument(0, "log_probs"), _lengths_given(case)
     only_if(len(scores.shape) == 3 and scores.shape[0] == count != scores.shape[1])
-    batch, steps, classes = map(str, scores.shape)
-    said = {**case.about(scores), "batch": batch, "steps": steps, "right": f"[{steps}, {batch}, {classes}]"}
-    return case.finding("", said, tensors=(scores,), fix=case.cast(scores, ".permute(1, 0, 2)"))
+    return turned(case, scores, (1, 0, 2), count)
 
 
 def _lengths_given(case: Case) -> int:

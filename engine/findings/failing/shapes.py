@@ -404,9 +404,20 @@ def sparse_turned(case: Case) -> Finding:
     places, values = case.pair
     count = values.shape[:1]
     only_if(len(places.shape) == 2 and places.shape[:1] == count and places.shape[1:] != count)
-    axes = str(places.shape[1])
-    said = {**case.about(places, values), "axes": axes, "count": str(count[0]), "right": f"[{axes}, {count[0]}]"}
-    return case.finding("", said, tensors=(places, values), fix=case.cast(places, ".t()"))
+    return turned(case, places, (1, 0), count[0])
+
+
+def turned(case: Case, given: Tensor, order: tuple[int, ...], count: int) -> Finding:
+    """A tensor that needs its axes in another order: what it must be for so many samples or values."""
+    call = ".t()" if len(order) == 2 else f".permute({', '.join(map(str, order))})"
+    said = {
+        **case.about(given),
+        "count": str(count),
+        "columns": str(given.shape[1]),
+        "turn": call,
+    }
+    said |= {"right_shape": sizes(given.shape[axis] for axis in order), "is_ctc": str(int(len(order) == 3))}
+    return case.finding("", said, tensors=(given,), fix=case.cast(given, call))
 
 
 def expanded_written(case: Case) -> Finding:

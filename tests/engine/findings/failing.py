@@ -78,22 +78,20 @@ AUTOGRAD: dict[str, list[Row]] = {
             True,
         ),
     ],
-    "ctc_batch_first": [
+    "axes_turned": [
         Row(
             "scores = torch.randn(4, 9, 5).log_softmax(2)\nloss = nn.CTCLoss()\nloss(scores, torch.ones(4, 3, dtype=torch.long), torch.full((4,), 9), torch.full((4,), 3)) #<\n",
-            {"name": "scores", "steps": "9", "right": "[9, 4, 5]"},
+            {"name": "scores", "columns": "9", "right_shape": "[9, 4, 5]"},
             True,
         ),
         Row(
             "scores = torch.randn(2, 9, 5).log_softmax(2)\nF.ctc_loss(scores, torch.ones(2, 3).long(), (9, 9), (3, 3)) #<\n",
-            {"batch": "2"},
+            {"count": "2", "is_ctc": "1"},
             True,
         ),
-    ],
-    "sparse_turned": [
         Row(
             "edges = torch.tensor([(0, 1), (1, 2), (2, 0)])\na = torch.sparse_coo_tensor(edges, torch.ones(3), (3, 3)) #<\n",
-            {"name": "edges", "right": "[2, 3]"},
+            {"turn": ".t()", "right_shape": "[2, 3]"},
             True,
         ),
         Row(
@@ -116,18 +114,6 @@ AUTOGRAD: dict[str, list[Row]] = {
         Row(
             "from torch.distributions import Cauchy, Gumbel, kl_divergence\na, b = Cauchy(0., 1.), Gumbel(0., 1.)\nkl_divergence(a, b) #<\n",
             {"is_wrapped": "0"},
-        ),
-    ],
-    "script_type_given": [
-        Row(
-            NET
-            + "    def forward(self, parts): #<\n        total = torch.zeros(2)\n        for part in parts:\n            total = total + part\n        return total\n"
-            "net = torch.jit.script(Net())\nnet([torch.ones(2), torch.ones(2)])\n",
-            {"argument": "parts", "got": "list", "function": "forward", "example": "parts: list[torch.Tensor]"},
-        ),
-        Row(
-            "def scaled(x, n): #<\n    return x * n\nprint(torch.jit.script(scaled)(torch.ones(2), 3))\n",
-            {"example": "n: int"},
         ),
     ],
     "state_dict_of_parts": [

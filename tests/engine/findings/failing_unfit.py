@@ -71,6 +71,16 @@ UNFIT: dict[str, list[Row]] = {
     "script_types": [
         Row(SCRIPT + "torch.jit.script(Net())\n", {"names": "x, n"}),
         Row(SCRIPT + "net = Net()\nnet(torch.ones(2), 3)\nfast = torch.jit.script(net)\n", {"example": "n: int"}),
+        Row(
+            NET
+            + "    def forward(self, parts): #<\n        total = torch.zeros(2)\n        for part in parts:\n            total = total + part\n        return total\n"
+            "net = torch.jit.script(Net())\nnet([torch.ones(2), torch.ones(2)])\n",
+            {"names": "parts", "got": "list", "function": "forward", "example": "parts: list[torch.Tensor]"},
+        ),
+        Row(
+            "def scaled(x, n): #<\n    return x * n\nprint(torch.jit.script(scaled)(torch.ones(2), 3))\n",
+            {"example": "n: int"},
+        ),
     ],
     "loader_options": [
         Row(NUMBERS + "DataLoader(data, sampler=range(8), shuffle=True) #<\n", {"clash": "shuffle"}, True),

@@ -262,6 +262,13 @@ def divergence_unknown(case: Case) -> Finding:
     return case.finding("", said, fix=(case.code.replace(node, right),) if count else ())
 
 
+def value_unsupported(case: Case) -> Finding:
+    """A value that a distribution never gives, asked for its probability."""
+    given = known(case.written_as("NAME.METHOD(GIVEN)")).part("GIVEN")
+    said = {"name": case.code.short(given), "parameter": "value"}
+    return case.finding("", said, tensors=(case.tensor_of(given),))
+
+
 def _parameter(case: Case) -> tuple[ast.expr | ast.keyword, ast.expr] | None:
     """Where the call that makes a distribution gives the parameter that the message names, and what."""
     call, name = known(case.call), case.groups["parameter"]

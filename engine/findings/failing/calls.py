@@ -191,10 +191,12 @@ def module_for_parameters(case: Case) -> Finding:
     """A model where an optimizer takes its parameters."""
     found = known(case.written_as("FUNCTION(NAME, ...)"))
     operand = known(case.operand(found.part("NAME")))
-    only_if(operand.type == case.groups["module"] and operand.type not in NOT_MODULES)
+    is_of_parts = operand.type in ("Sequential", "ModuleList") and "optimizer can only" in case.failure.message
+    only_if(is_of_parts or (operand.type == case.groups["module"] and operand.type not in NOT_MODULES))
     paths = {module.path for module in case.diagnosis.trace.modules}
     only_if(operand.text in paths or dotted(found.part("FUNCTION")).startswith(OPTIMIZERS))
-    return case.finding(name=found.said["name"], fix=(case.code.after(found.part("NAME"), ".parameters()"),))
+    fix = (case.code.after(found.part("NAME"), ".parameters()"),)
+    return case.finding("", {"name": found.said["name"], "module": operand.type}, fix=fix)
 
 
 def not_an_optimizer(case: Case) -> Finding:

@@ -71,7 +71,20 @@ def not_for_type(case: Case) -> Finding:
     dtype = _WORDS.get(case.groups.get("dtype", ""), case.groups.get("dtype", ""))
     given = known(next((input_ for input_ in case.inputs() if dtype in ("", input_.dtype)), None))
     fix = case.cast(given, ".float()") if given.dtype not in FLOATS else ()
-    return case.finding("", case.about(given), tensors=(given,), fix=fix)
+    return case.finding("", {**case.about(given), "is_mask": "0"}, tensors=(given,), fix=fix)
+
+
+def opposite(case: Case) -> Finding:
+    """A minus before truth values, most often to turn a mask around."""
+    given = known(next((one for one in case.inputs() if one.dtype == "bool"), None))
+    match case.node:
+        case ast.UnaryOp(op=ast.USub(), operand=turned) | ast.BinOp(left=ast.Constant(value=1), right=turned):
+            text = case.code.text(turned)
+            right = f"~{text}" if isinstance(turned, ast.Name | ast.Attribute | ast.Call) else f"~({text})"
+            fix: Edits = (case.code.replace(case.node, right),)
+        case _:
+            fix = case.cast(given, ".float()")
+    return case.finding("", {**case.about(given), "op": "-", "is_mask": "1"}, tensors=(given,), fix=fix)
 
 
 def swapped(case: Case) -> Finding:

@@ -5,7 +5,7 @@ import math
 import re
 from itertools import pairwise
 
-from engine.findings.diagnosis import line
+from engine.findings.diagnosis import argument, line
 from engine.findings.failing.case import Case, known, only_if
 from engine.findings.failing.origins import sizes
 from engine.findings.failing.shapes import numbers, turned
@@ -372,9 +372,21 @@ def target_range(case: Case) -> Finding:
     only_if(scores.shape)
     classes = scores.shape[1] if len(scores.shape) > 1 else scores.shape[0]
     labels = numbers(case.pair[1])
-    if min(labels, default=0) == 1 and max(labels) == classes:
-        return case.finding("target_from_one", classes=str(classes), last=str(classes - 1))
-    return case.finding(classes=str(classes), last=str(classes - 1))
+    is_from_one = min(labels, default=0) == 1 and max(labels) == classes
+    said = {"classes": str(classes), "last": str(classes - 1), "is_one_hot": "0"}
+    return case.finding("target_from_one" if is_from_one else "", said)
+
+
+def one_hot_range(case: Case) -> Finding:
+    """A class number that a one-hot vector of the asked length has no place for."""
+    labels, count = case.first, argument(known(case.op), "num_classes", 1)
+    found = sorted(numbers(labels))
+    only_if(found and count.isdecimal())
+    is_low = found[0] < 0
+    is_from_one = found[0] == 1 and found[-1] == int(count)
+    said = {"other": case.say(labels), "value": f"{found[0] if is_low else found[-1]:g}", "classes": count}
+    said |= {"last": str(int(count) - 1), "is_one_hot": "1", "name": "", "shape": ""}
+    return case.finding("target_from_one" if is_from_one else "", said, tensors=(labels,))
 
 
 def probability_range(case: Case) -> Finding:

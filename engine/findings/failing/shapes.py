@@ -231,6 +231,13 @@ def axis_out_of_range(case: Case) -> Finding:
     return case.finding()
 
 
+def permuted_too_far(case: Case) -> Finding:
+    """`permute` of more axes than there are."""
+    has, asked = int(case.groups["has"]), int(case.groups["asked"])
+    only_if(asked > has)
+    return case.finding(axis=str(asked - 1), low=str(-has), high=str(has - 1))
+
+
 def axes_of_sizes(case: Case) -> Finding:
     """Sizes, as `shape` lists them, where the numbers of axes are asked for."""
     given = next((one for one in known(case.call).keywords if one.arg in ("dim", "axis", "dims")), None)

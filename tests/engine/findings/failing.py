@@ -699,6 +699,7 @@ SHAPES: dict[str, list[Row]] = {
         Row(X + "torch.flip(x, dims=(x.size(1),)) #<\n", {"op": "flip", "written": "(x.size(1),)"}),
     ],
     "axis_out_of_range": [
+        Row("x = torch.ones(5, 4)\nx.permute(2, 0, 1) #<\n", {"axis": "2", "axes": "2", "low": "-2"}),
         Row(X + "x.sum(dim=2) #<\n", {"name": "x", "axis": "2", "axes": "2", "low": "-2"}),
         Row(X + "F.softmax(x, dim=-3) #<\n", {"axis": "-3"}),
     ],
@@ -708,6 +709,11 @@ SHAPES: dict[str, list[Row]] = {
             {"value": "3", "classes": "3", "last": "2", "other": "t"},
         ),
         Row("loss = nn.NLLLoss()\nloss(torch.zeros(1, 2), torch.tensor([2])) #<\n", {"value": "2", "classes": "2"}),
+        Row(
+            "kinds = torch.tensor([0, 4, 1])\nF.one_hot(kinds, 3) #<\n",
+            {"value": "4", "other": "kinds", "is_one_hot": "1"},
+        ),
+        Row("kinds = torch.tensor([0, -1])\nF.one_hot(kinds, num_classes=3) #<\n", {"value": "-1"}),
     ],
     "index_out_of_range": [
         Row(X + "x[2] #<\n", {"name": "x", "axis": "0", "size": "2", "last": "1"}),
@@ -913,6 +919,12 @@ TYPES: dict[str, list[Row]] = {
     "dtype_not_supported": [
         Row("i = torch.arange(3)\ns = i.softmax(0) #<\n", {"name": "i", "op": "softmax", "dtype": "int64"}, True),
         Row("i = torch.arange(4)\ns = F.log_softmax(i, 0) #<\n", {"name": "i"}, True),
+        Row(
+            "seen = torch.ones(3) > 0\nx = torch.ones(3)[1 - seen] #<\n",
+            {"name": "seen", "op": "-", "is_mask": "1"},
+            True,
+        ),
+        Row("seen = torch.ones(3) > 0\ngap = torch.ones(3) - seen #<\n", {"dtype": "bool"}, True),
     ],
     "in_place_dtype": [
         Row("a = torch.arange(3)\na += 0.5 #<\n", {"name": "a", "own": "int64", "result": "float32"}, True),
@@ -1154,6 +1166,11 @@ MODULES: dict[str, list[Row]] = {
     ],
     "optimizer_of_module": [
         Row("net = nn.Linear(2, 2)\nopt = torch.optim.SGD(net, lr=.1) #<\n", {"name": "net", "module": "Linear"}, True),
+        Row(
+            "net = nn.Sequential(nn.Linear(2, 2), nn.ReLU())\nopt = torch.optim.Adam(net, lr=.1) #<\n",
+            {"module": "Sequential"},
+            True,
+        ),
         Row(
             NET
             + "    def __init__(self):\n        super().__init__()\n        self.a = nn.Linear(1, 1)\nnet = Net()\nopt = torch.optim.Adam(net) #<\n",

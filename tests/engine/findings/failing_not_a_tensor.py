@@ -523,7 +523,10 @@ TOLD_BY_MESSAGES: dict[str, list[Row]] = {
     ],
     "text_and_value": [Row("print('loss: ' + torch.tensor(.5)) #<\n", {"got": "Tensor"})],
     "einsum_sizes": [Row("a, b = torch.ones(2, 3), torch.ones(4, 5)\ntorch.einsum('ij,jk->ik', a, b) #<\n", {"letter": "j", "a": "3", "b": "4"})],
-    "parameter_invalid": [Row("s = torch.tensor(-1.)\ntorch.distributions.Normal(torch.tensor(0.), s) #<\n", {"parameter": "scale", "name": "s"})],
+    "parameter_invalid": [
+        Row("s = torch.tensor(-1.)\ntorch.distributions.Normal(torch.tensor(0.), s) #<\n", {"parameter": "scale", "name": "s"}),
+        Row("coin = torch.distributions.Beta(torch.ones(2), 1.)\nseen = torch.tensor([0.5, 1.5])\ncoin.log_prob(seen) #<\n", {"name": "seen", "type": "Beta", "constraint": "Interval"}),
+    ],
     "probs_invalid": [
         Row("out = torch.tensor([[-1., 2.]])\ntorch.distributions.Categorical(out) #<\n", {"name": "out"}, True),
         Row("out = torch.tensor([-1., 2.])\ntorch.distributions.Binomial(10, out) #<\n", {"name": "out"}, True),

@@ -33,15 +33,17 @@ def hooked_in_place(case: Case) -> Finding:
     return case.finding(span=case.code.span(made), fix=case.code.argument_removed(made, word))
 
 
-def one_of_views(case: Case) -> Finding:
+def one_of_views(case: Case) -> Finding | None:
     """One of the views that `unbind`, `split` or a loop over a tensor gave together, changed in place."""
     maker = known(case.diagnosis.maker.get(case.first.id))
-    loop = known(case.code.at(maker.span))
-    made = loop.iter if isinstance(loop, ast.For) else loop
+    node = case.code.at(maker.span)
+    if node is None:
+        return None
+    made = case.code.short(node.iter) if isinstance(node, ast.For) else case.code.short(node)
     fix = not_in_place(case, case.statement) if isinstance(case.statement, ast.AugAssign | ast.Expr) else ()
-    said = {"name": case.say(case.first), "made": case.code.short(made), "made_line": line(maker.span)}
+    said = {"name": case.say(case.first), "made": made, "made_line": line(maker.span)}
     said |= {"right": fix[0].text if fix else "", "is_known": str(int(bool(fix)))}
-    said["is_loop"] = str(int(loop is not made))
+    said["is_loop"] = str(int(isinstance(node, ast.For)))
     return case.finding("", said, fix=fix, tensors=(case.first,))
 
 

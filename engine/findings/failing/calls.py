@@ -435,7 +435,8 @@ def keys_taken_for_model(case: Case) -> Finding:
     name, model, statement = _bound(code, call), code.text(receiver), known(code.statement(call))
     right = code.text(call)
     if name != model and name and not dotted(receiver):  # the model has no other name yet
-        right = f"{name}.load_state_dict({', '.join(code.text(one) for one in (*call.args, *call.keywords))})"
+        given = ", ".join([*map(code.text, call.args), *map(code.text, call.keywords)])
+        right = f"{name}.load_state_dict({given})"
         fix: Edits = (code.replace(call, model), *code.line_after(statement, right))
     else:
         fix = (code.replace(statement, right),) if name == model else ()

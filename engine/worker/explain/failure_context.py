@@ -138,8 +138,8 @@ class FailureContext:
         if hasattr(type(owner), meant := _CALLED.get(name, "")):
             return {"name": name, "owner": facts["owner"], "suggestion": meant}
         if isinstance(owner, types.ModuleType | torch.Tensor):
-            is_module = isinstance(owner, types.ModuleType)
-            facts["place"] = _home(name, owner.__name__ if is_module else "", self._meant_by_alias(name, owner))
+            but = owner.__name__ if isinstance(owner, types.ModuleType) else ""
+            facts["place"] = _home(name, but, self._meant_by_alias(name, owner))
         if not facts.get("place") and hasattr(torch.Tensor, name):
             facts["place"] = "torch.Tensor"
         return facts

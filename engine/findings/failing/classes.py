@@ -258,8 +258,11 @@ def not_a_module(case: Case) -> Finding:
 def name_taken(case: Case) -> Finding:
     """`register_buffer` and its like for a name that the module has already: where a line gave it, or nn.Module did."""
     call, name = known(case.call), case.groups["name"]
-    cls = case.code.enclosing(call, ast.ClassDef)
-    stores = [one for one in case.code.assignments(f"self.{name}") if case.code.enclosing(one, ast.ClassDef) is cls]
+    is_own = dotted(call.func).startswith("self.")
+    cls = case.code.enclosing(call, ast.ClassDef) if is_own else None
+    stores = [
+        one for one in case.code.assignments(f"self.{name}") if is_own and case.code.enclosing(one, ast.ClassDef) is cls
+    ]
     before = [one for one in stores if one.lineno < call.lineno]
     method = defined_in(cls, name) if cls is not None else None
     taker = before[0] if before else method

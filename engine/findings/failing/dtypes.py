@@ -237,9 +237,10 @@ def without_memory(case: Case) -> Finding:
     only_if(weights or case.rule == "meta_weights")
     found = case.written_as("NAME.METHOD(...)")
     name = case.say(weights[0]) if weights else known(found).said["name"]
-    asked = [one for one in code.calls if called(one) == "load_state_dict" and case.diagnosis.has_run(one)]
-    loads = [one for one in asked if _is_of_module(case, code.receiver(one)) and keyword(one, "assign") is None]
-    made = [one for one in code.nodes if isinstance(one, ast.Constant) and one.value == "meta"]
+    asked = [one for one in code.calls if called(one) == "load_state_dict" and keyword(one, "assign") is None]
+    loads = [one for one in asked if case.diagnosis.has_run(one) and _is_of(case, code.receiver(one), name)]
+    written_so = [one for one in code.nodes if isinstance(one, ast.Constant) and one.value == "meta"]
+    made = [one for one in written_so if isinstance(code.parents.get(one), ast.keyword | ast.Call)]
     is_loaded = len(loads) == 1
     only_if(made and (is_loaded or len(made) == 1))
     fix = (code.argument_added(loads[0], "assign=True"),) if is_loaded else ()
@@ -248,12 +249,15 @@ def without_memory(case: Case) -> Finding:
     return case.finding("meta_weights", said, span=where, tensors=weights[:1], fix=fix)
 
 
-def _is_of_module(case: Case, receiver: ast.expr | None) -> bool:
-    """Whether `load_state_dict` is called on a model, not on an optimizer."""
-    made = case.diagnosis.value_of(dotted(receiver)) if receiver is not None else None
-    modules = case.diagnosis.trace.modules
-    is_made_so = isinstance(made, ast.Call) and called(made) in {one.type for one in modules}
-    return is_made_so or dotted(receiver) in {one.path for one in modules}
+def _is_of(case: Case, receiver: ast.expr | None, name: str) -> bool:
+    """Whether a method is called on the model that a weight, or all of a model, has its name from; a function may call
+    the model otherwise."""
+    models = {one.path: one.type for one in case.diagnosis.trace.modules if one.parent is None}
+    path = next((path for path in models if f"{name}.".startswith(f"{path}.")), "")
+    if dotted(receiver) in models or receiver is None:
+        return dotted(receiver) == path != ""
+    made = case.diagnosis.value_of(dotted(receiver))
+    return isinstance(made, ast.Call) and called(made) == models.get(path)
 
 
 def _device_named(case: Case, device: str) -> str:

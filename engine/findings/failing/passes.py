@@ -349,6 +349,8 @@ _SQUARES = {
     "torch.square(BASE)": "torch.square(BASE.abs())",
 }
 """How a square is written, and that of an absolute value."""
+_ADDING = frozenset("sum mean add mul div".split())
+"""What a loss makes of its squares."""
 
 
 def complex_loss(case: Case) -> Finding:
@@ -358,11 +360,10 @@ def complex_loss(case: Case) -> Finding:
     only_if(loss.dtype.startswith("complex"))
     last = known(case.diagnosis.maker.get(loss.id))
     said = {"name": found.said["name"], "dtype": loss.dtype}
-    for op in _through_complex(case.diagnosis, last):
-        node = case.code.at(op.span)
-        square = next((one for shape in _SQUARES if (one := written(case.code, node, shape))), None)
-        if square is not None and op.name in ("pow", "square"):
-            right = next(text for shape, text in _SQUARES.items() if written(case.code, node, shape))
+    op = next((op for op in _through_complex(case.diagnosis, last) if op.name not in _ADDING), last)
+    node = case.code.at(op.span)
+    for shape, right in _SQUARES.items() if op.name in ("pow", "square") else ():
+        if (square := written(case.code, node, shape)) is not None:
             said |= {"right": square.as_(right), "is_square": "1"}
             return case.finding("", said, span=op.span, tensors=(loss,), fix=square.instead(right))
     return case.finding("", said, span=last.span, right="", is_square="0", tensors=(loss,))

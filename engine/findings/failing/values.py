@@ -214,10 +214,18 @@ def _nothing_given_back(case: Case, node: ast.expr, kind: str) -> Finding:
     only_if(len(made) == 1)
     said, own = made[0].said, {one.name for one in case.code.functions if isinstance(one, ast.FunctionDef)}
     only_if(said["method"] not in own)
+    others = [one for one in bound if one is not made[0].node]
+    only_if(made[0].node is case.made_last(node) or all(_is_never_none(one.value) for one in others))
     is_other = len(bound) > 1 or said["name"] == said["receiver"]
     fix = (case.code.replace(made[0].node, made[0].as_("RECEIVER.METHOD(...)")),) if is_other else ()
     said["is_pass"] = str(int(said["method"] == "backward"))
     return case.finding("list_method_result", said, span=case.code.span(made[0].node), fix=fix)
+
+
+def _is_never_none(value: ast.expr) -> bool:
+    """Whether an expression gives an object of a class, or a list or dictionary written out."""
+    made = called(value) if isinstance(value, ast.Call) else ""
+    return made[:1].isupper() or isinstance(value, ast.List | ast.Dict)
 
 
 def _none_asked(case: Case, node: ast.expr, kind: str) -> Finding:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from engine.findings.diagnosis import UNKNOWN, Diagnosis, by_number, line, near, says, walk
-from engine.findings.optimizers import receiver
+from engine.findings.optimizer_code import receiver
 from engine.findings.unrecorded import cut_by_checkpoint, is_off_in_library, lost_influence, switched
 from engine.findings.ways import (
     Cut,

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from engine.findings.diagnosis import Diagnosis, argument, is_alike, line, number, numbers_of, says, times
 from engine.findings.losses import PASSING
-from engine.findings.optimizers import bound_once
+from engine.findings.optimizer_code import bound_once
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, names_read
 from engine.program.tree import Loop, assigned

@@ -19,7 +19,7 @@ from engine.findings.diagnosis import (
     numbers_of,
     size_of,
 )
-from engine.findings.optimizers import bound_once, made_by, receiver
+from engine.findings.optimizer_code import bound_once, made_by, receiver
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, keyword
 from engine.program.source import Source

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from engine.findings.diagnosis import RESETS, UNKNOWN, Diagnosis, by_number, fed_by, line, numbers_of
-from engine.findings.optimizers import bound_once, changed_after, made_later, models_given, receiver, span_of
+from engine.findings.optimizer_code import bound_once, changed_after, made_later, models_given, receiver, span_of
 from engine.program.names import called, dotted, is_grad
 from engine.program.tree import Loop
 from engine.trace import Finding, Op, Pass, Span, Update

@@ -21,7 +21,7 @@ from engine.findings.diagnosis import (
     numbers_of,
 )
 from engine.findings.losses import LOSS_FUNCTIONS, PASSING
-from engine.findings.optimizers import made_by
+from engine.findings.optimizer_code import made_by
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, is_grad, keyword
 from engine.trace import Finding, Op, Pass, Span, Update

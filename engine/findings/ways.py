@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from engine.findings.diagnosis import Diagnosis, by_number, grouped, walk
 from engine.findings.losses import LOSS_FUNCTIONS, PASSING
-from engine.findings.optimizers import models_asked
+from engine.findings.optimizer_code import models_asked
 from engine.ops import COPIES, DETACHES, READS
 from engine.program.names import called, dotted
 from engine.trace import Op, Pass, Span, Tensor

@@ -320,6 +320,8 @@ def _uncut(diagnosis: Diagnosis, cut: Op, reason: str) -> Edits:
             pass
         case "detach" | "item", ast.Call(func=ast.Attribute(attr="detach" | "item", value=inner), args=[], keywords=[]):
             pass
+        case "detach", _ if cut.name == "Variable" and (bare := _in_variable(node)) is not None:
+            inner = bare
         case "tensor", ast.Call(args=[ast.Name() | ast.Attribute() | ast.Call() | ast.BinOp() as inner], keywords=[]):
             pass
         case _:
@@ -329,7 +331,27 @@ def _uncut(diagnosis: Diagnosis, cut: Op, reason: str) -> Edits:
     if any(read is cut for _, read in collected_reads(diagnosis)):
         return ()
     text = code.text(inner)
-    return (code.replace(node, f"({text})" if isinstance(inner, ast.BinOp | ast.UnaryOp) else text),)
+    around = next((call for call in code.calls if _in_variable(call) is node), None)
+    calls = {later.span: code.call_at(later.span) for later in _variables_after(diagnosis, cut)}.values()
+    again = [(call, code.text(given)) for call in calls if call is not None and (given := _in_variable(call))]
+    return (
+        code.replace(around or node, f"({text})" if isinstance(inner, ast.BinOp | ast.UnaryOp) else text),
+        *(code.replace(call, given) for call, given in again if call is not around),
+    )
+
+
+def _in_variable(node: ast.AST | None) -> ast.expr | None:
+    """What a call of `Variable` is given and nothing else."""
+    match node:
+        case ast.Call(args=[given], keywords=[]) if called(node) == "Variable":
+            return given
+    return None
+
+
+def _variables_after(diagnosis: Diagnosis, cut: Op) -> Iterator[Op]:
+    """What cuts a value off once more that was cut off."""
+    made = near(cut.outputs, lambda at: (each for each in diagnosis.made_of(at) if not diagnosis.is_followed(each)))
+    return (op for at in made for op in diagnosis.takers.get(at, ()) if op.name == "Variable")
 
 
 def _makes_anew(node: ast.AST) -> bool:

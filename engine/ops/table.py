@@ -78,6 +78,7 @@ ROWS = {
         view_as_real view_as_complex: view
         detach: in_place view detaches
         data: view detaches property
+        Variable: view detaches
         T: view property
         expand expand_as: view broadcasts
         masked_fill: in_place broadcasts sets numbers

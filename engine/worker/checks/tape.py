@@ -40,7 +40,14 @@ _NOT_VALUES = frozenset(
     ("backward", "retain_grad", "requires_grad_", "__deepcopy__", "__reduce_ex__", "untyped_storage")
 )
 _HOOKS = frozenset(("register_hook", "register_post_accumulate_grad_hook"))
-_CUTS = {"detach": "detach", "detach_": "detach", "data": "data", "tensor": "detach", "as_tensor": "detach"}
+_CUTS = {
+    "detach": "detach",
+    "detach_": "detach",
+    "data": "data",
+    "Variable": "detach",
+    "tensor": "detach",
+    "as_tensor": "detach",
+}
 _TO_PYTHON = READS | {"__array__", "__float__", "__int__", "__index__", "__complex__"}
 """What gives the values to code that no tape follows."""
 _LOW_PRECISION = {torch.float64: 0, torch.complex128: 0, torch.float32: 1, torch.complex64: 1, torch.float16: 2}

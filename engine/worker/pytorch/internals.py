@@ -342,6 +342,9 @@ def buckets_of(model: Any) -> list[list[torch.Tensor]]:
     return [bucket.parameters() for bucket in model.reducer._get_zeros_like_grad_buckets()]
 
 
+VARIABLE_CALL = EntryPoint(type(_Variable), "__call__")
+"""Makes a `Variable`: of a tensor its `detach()`, in C++ (torch/csrc/autograd/python_legacy_variable.cpp)."""
+
 # CPython
 
 get_frame: Callable[..., FrameType] = sys._getframe

@@ -70,6 +70,7 @@ class Instrumentation:
         wrappers.wrap_functions(mode, patches)
         watch_checkpoints(recorder, patches)
         wrappers.wrap_from_numpy(mode, patches)
+        wrappers.wrap_variable(mode, patches)
         wrappers.wrap_set(mode, patches)
         wrappers.wrap_swaps(mode, patches)
         wrappers.keep_fast_paths(mode, patches)

@@ -35,6 +35,7 @@ from engine.worker.pytorch.internals import (
     REGISTER_SAVED_HOOKS,
     SWAP_WEAKREF,
     THREAD_BOOTSTRAP,
+    VARIABLE_CALL,
     WRAP_STEP,
     function_mode_at,
     function_mode_count,
@@ -215,6 +216,21 @@ def wrap_from_numpy(mode: Recording, patches: Patches) -> None:
         return mode.__torch_function__(original, (), args, kwargs)
 
     patches.replace(FROM_NUMPY, from_numpy)
+
+
+def wrap_variable(mode: Recording, patches: Patches) -> None:
+    """`Variable(tensor)` of old programs, which PyTorch asks no mode about: the same values without their graph."""
+
+    def Variable(*args: Any, **kwargs: Any) -> Any:  # noqa: N802
+        return type.__call__(torch.autograd.Variable, *args, **kwargs)
+
+    def __call__(cls: type, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
+        if not args or not isinstance(args[0], torch.Tensor) or not function_mode_enabled():
+            return type.__call__(cls, *args, **kwargs)
+        return mode.__torch_function__(Variable, (), args, kwargs)
+
+    Variable.__module__ = "torch.autograd"
+    patches.replace(VARIABLE_CALL, __call__)
 
 
 def wrap_set(mode: Recording, patches: Patches) -> None:

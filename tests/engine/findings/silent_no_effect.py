@@ -42,6 +42,8 @@ TRIGGERS: tuple[Case, ...] = (
     Case("optimizer_made_anew", 8, {"type": "SGD"}, TRAIN + "for i in range(2):\n    sgd = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)\n    loss = F.mse_loss(model(x), y)\n    loss.backward()\n    sgd.step()\n    sgd.zero_grad()\n"),
     Case("asked_too_late", 6, {"name": "x", "used_line": "5"}, "x = torch.ones(3)\ny = (x * 2).sum()\nx.requires_grad_(True)\ny.requires_grad_(True)\ny.backward()\nprint(x.grad)\n"),
     Case("asked_too_late", 6, {"name": "w"}, "w = torch.ones(2)\nloss = w.exp().sum()\nw.requires_grad = True\nloss.requires_grad = True\nloss.backward()\nprint(w.grad)\n"),
+    Case("leaf_recreated", 8, {"name": "loss"}, "net = nn.Linear(2, 1)\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\nfor i in range(2):\n    loss = net(torch.randn(3, 2)).pow(2).mean()\n"
+         "    loss = torch.autograd.Variable(loss, requires_grad=True)\n    opt.zero_grad()\n    loss.backward()\n    opt.step()\n"),
     Case("leaf_recreated", 6, {"leaf": "w", "name": "loss"}, "from torch.autograd import Variable\nw = torch.ones(2, requires_grad=True)\nloss = Variable((w * 3).sum().data, requires_grad=True)\nloss.backward()\n"),
     Case("cut_by_integer", 6, {"op": "argmax"}, "net, y = nn.Linear(4, 3), torch.tensor([0, 1])\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\npred = net(torch.randn(2, 4)).argmax(1).float()\nloss = (pred - y).abs().mean()\nloss.requires_grad = True\nloss.backward()\nopt.step()\n"),
     Case("cut_by_no_grad", 9, {"leaf": "enc.weight, enc.bias"}, PARTS + "opt = torch.optim.Adam([*enc.parameters(), *dec.parameters()])\nfor i in range(2):\n    with torch.no_grad():\n        z = enc(x)\n    loss = (dec(z) - x).pow(2).mean()\n    opt.zero_grad()\n    loss.backward()\n    opt.step()\n"),

@@ -427,6 +427,28 @@ flat = h.detach().view(-1, 2)
 dec(flat).sum().backward()
 opt.step()
 """),
+    Case("cut_by_detach", 10, {"leaf": "net.fc1.weight, net.fc1.bias", "op": "Variable"}, """from torch.autograd import Variable
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__(); self.fc1, self.fc2 = nn.Linear(2, 4), nn.Linear(4, 1)
+    def forward(self, x):
+        h = F.relu(self.fc1(x))
+        return self.fc2(Variable(h))
+net = Net()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+net(Variable(torch.randn(3, 2))).sum().backward()
+opt.step()
+"""),
+    Case("cut_by_detach", 9, {"op": "data"}, """enc, dec = nn.Linear(2, 4), nn.Linear(4, 1)
+opt = torch.optim.SGD([*enc.parameters(), *dec.parameters()], lr=0.1)
+rows = torch.FloatTensor()
+for row in torch.randn(3, 1, 2):
+    made = enc(row)
+    rows = torch.cat((rows, made.cpu().data))
+rows = torch.autograd.Variable(rows)
+dec(rows).sum().backward()
+opt.step()
+"""),
     Case("backward_without_step", 10, {"optimizer": "other"}, """enc, dec = nn.Linear(2, 3), nn.Linear(3, 1)
 opt = torch.optim.SGD(enc.parameters(), lr=0.1)
 other = torch.optim.SGD(dec.parameters(), lr=0.1)
@@ -559,6 +581,9 @@ F.cross_entropy(out(h).reshape(-1, 10), ids[:, 1:].reshape(-1), ignore_index=0).
     ("cut_by_detach", "class Rnd(nn.Module):\n    def __init__(self):\n        super().__init__(); self.goal, self.guess = nn.Linear(2, 3), nn.Linear(2, 3)\n"
      "    def forward(self, s):\n        return (self.guess(s) - self.goal(s).detach()).pow(2).mean()\nrnd = Rnd()\nopt = torch.optim.Adam(rnd.parameters())\n"
      "for i in range(2):\n    opt.zero_grad()\n    rnd(torch.randn(4, 2)).backward()\n    opt.step()\n"),
+    ("cut_by_detach", "from torch.autograd import Variable\nrnn, head, h = nn.RNN(3, 8), nn.Linear(8, 1), Variable(torch.zeros(1, 4, 8))\n"
+     "opt = torch.optim.SGD([*rnn.parameters(), *head.parameters()], lr=0.1)\nfor i in range(4):\n    out, h = rnn(Variable(torch.randn(5, 4, 3)), h)\n"
+     "    h = Variable(h)\n    opt.zero_grad()\n    head(out[-1]).pow(2).mean().backward()\n    opt.step()\n"),
     ("evaluated_in_train", "net = nn.Sequential(nn.Linear(2, 4), nn.Dropout(0.5), nn.Linear(4, 1))\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\nx, y = torch.randn(6, 2), torch.randn(6, 1)\n"
      "for i in range(2):\n    opt.zero_grad(); F.mse_loss(net(x), y).backward(); opt.step()\nnet.eval()\nnet[1].train()\nwith torch.no_grad():\n    print(F.mse_loss(net(x), y))\n"),
     ("clip_after_step", SGD + "for i in range(2):\n" + STEP + "    total = nn.utils.clip_grad_norm_(net.parameters(), float('inf'))\n"),

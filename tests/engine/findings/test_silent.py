@@ -101,7 +101,7 @@ MENDED = {
 MENDED_PARTLY = {
     "scores_compared_with_classes": {0, 1}, "clip_after_step": {0, 1}, "clip_before_backward": {0, 1}, "slope_of_each_place": {0},
     "requires_grad_of_copy": {0, 1}, "difference_broadcast": {0, 1, 4, 5, 6, 7, 8}, "dropout_ignores_eval": {0, 1, 2, 4}, "answer_seen": {2}, "scores_cut_at_half": {0}, "target_learns": {0},
-    "evaluated_in_train": {0, 1, 3, 4}, "evaluated_with_grad": {0}, "leaf_recreated": {0, 5}, "learning_rate_zero": {0, 1},
+    "evaluated_in_train": {0, 1, 3, 4}, "evaluated_with_grad": {0}, "leaf_recreated": {0, 6}, "learning_rate_zero": {0, 1},
     "scheduler_of_another_optimizer": {1}, "not_in_optimizer": {0, 1, 2}, "optimizer_holds_others": {0}, "result_dropped": {0, 4, 5}, "root_of_negative": {0}, "picked_for_all": {0}, "step_without_zero_grad": {0, 1, 2, 3},
     "softmax_before_cross_entropy": {0, 1, 2}, "sigmoid_before_logits_loss": {0, 1},
     "kept_gradient_changes": {0}, "limit_overwritten": {0}, "schedule_begun_anew": {0}, "divided_by_variance": {0}, "common_class_weighed_up": {0}, "written_too_late": {1}, "average_pushed_away": {0}, "changed_by_reading": {2, 3, 4}, "result_overwritten": {2}, "step_without_backward": {1}, "tensor_not_parameter": {0}, "uphill_by_hand": {0, 1, 2, 3, 5, 6, 8},

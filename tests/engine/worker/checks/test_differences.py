@@ -103,6 +103,7 @@ CASES = {
         "differs", "outside",
     ),
     "changed through data": Case("y = (x ** 2).sum()\nx.data.add_(1)\ny.backward()", "differs", "changed"),
+    "taken out by Variable": Case("y = torch.autograd.Variable(x * 2)\n(x * y).sum().backward()", "cut", "detach"),
     "changed after backward": Case("(x ** 2).sum().backward()\nwith torch.no_grad():\n    x.add_(1)", "agrees"),
     "written under no_grad before": Case("with torch.no_grad():\n    x.mul_(3)\n(x ** 2).sum().backward()", "agrees"),
     "in place on a result": Case("y = x * 2\ny.mul_(x)\ny += x\ny.sum().backward()", "agrees"),

@@ -280,6 +280,15 @@ def _() -> None:
     assert node.next_functions[0][0]._sequence_nr() == 2**64 - 1
 
 
+@canary("ways through `Variable(x)` would be lost", "VARIABLE_CALL")
+def _() -> None:
+    value = leaf() * 2
+    made = type.__call__(torch.autograd.Variable, value)
+    assert (made.requires_grad, made.data_ptr()) == (False, value.data_ptr())
+    assert type.__call__(torch.autograd.Variable, value, requires_grad=True).is_leaf
+    assert replaced(internals.VARIABLE_CALL, lambda: torch.autograd.Variable(value)) == 1
+
+
 @canary("threads of a program could end the process of a fork", "renew_engine")
 def _() -> None:
     assert internals.renew_engine() is True

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from engine.findings.attention_masks import FUSED
 from engine.findings.diagnosis import (
+    LEAST_TURNS,
     UNKNOWN,
     Diagnosis,
     argument,
@@ -25,6 +26,7 @@ from engine.findings.losses import LOSS_FUNCTIONS
 from engine.findings.uphill import squares_differences
 from engine.program.names import called, dotted, keyword
 from engine.program.source import Source
+from engine.program.tree import covers
 from engine.trace import Finding, Module, ModuleCall, Op, Pass, Tensor, Update
 
 DROPOUTS = frozenset("dropout dropout1d dropout2d dropout3d alpha_dropout feature_alpha_dropout".split())
@@ -243,6 +245,46 @@ def evals_undone(diagnosis: Diagnosis) -> Iterator[Finding]:
                 model=model,
                 eval_line=str(undone.lineno),
             )
+
+
+def evals_that_nothing_runs_in(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """`model.eval()` in a training loop whose every run of a model is in train mode: what is judged below it was made
+    by the run that was trained."""
+    code, trained = (
+        diagnosis.code,
+        {op.outputs[0]: op for op in _layers(diagnosis) if _is_training(op) and _takes_part(op)},
+    )
+    for call in code.calls if diagnosis.steps and trained else ():
+        model, loop, statement = _switched_model(call, "eval"), next(iter(code.loops(call)), None), code.statement(call)
+        if not model or not isinstance(loop, ast.For | ast.While) or not diagnosis.has_run(call):
+            continue
+        own = [op for op in diagnosis.trace.ops if op.span is not None and covers(loop, op.span.line)]
+        below = (op for op in own if op.span is not None and op.span.line > call.lineno)
+        judged = [op for op in below if op.name in JUDGES and op.grad_mode != "grad"]
+        first, last = (diagnosis.op_at[own[at].id] for at in (0, -1)) if own else (0, 0)
+        runs = [top for top in diagnosis.trace.calls if first <= diagnosis.op_at.get(top.first_op or "", -1) <= last]
+        sources = [
+            next((trained[at] for at in near(op.inputs, diagnosis.made_from) if at in trained), None) for op in judged
+        ]
+        if len(judged) < LEAST_TURNS or not all(top.training for top in runs) or None in sources:
+            continue
+        top = diagnosis.call_around(sources[0]) if sources[0] is not None else None
+        ran = code.statement_at(top.span) if top is not None else None
+        if ran is None or not ran.lineno < call.lineno or loop not in code.loops(ran):
+            continue
+        yield diagnosis.warning(
+            "eval_without_a_run",
+            call,
+            tensors=judged[0].inputs[:1],
+            fix=code.line_after(statement, code.text(ran)) if isinstance(ran, ast.Assign) else (),
+            model=model,
+            run=code.short(ran),
+            run_line=str(ran.lineno),
+            judged=code.excerpt(judged[0].span),
+            judged_line=line(judged[0].span),
+            drops=str(int(any(op.name in DROPOUTS for op in trained.values()))),
+        )
+        return
 
 
 def _switched_model(call: ast.Call, method: str) -> str:

@@ -355,6 +355,50 @@ for _ in range(3):
         ("torch.log(sigma))", "torch.log(sigma ** 2))"),
         ("far - 1 - torch.log(sigma)", "far / 4 - 1 - torch.log(sigma)"),
     )),
+    Pair("eval_without_a_run", 15, """net = nn.Sequential(nn.Linear(4, 16), nn.ReLU(), nn.Dropout(0.5), nn.Linear(16, 3))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+x, y = torch.randn(20, 4), torch.randint(3, (20,))
+train, held = torch.arange(12), torch.arange(12, 20)
+for epoch in range(4):
+    net.train()
+    opt.zero_grad()
+    out = net(x)
+    loss = F.cross_entropy(out[train], y[train])
+    loss.backward()
+    opt.step()
+    net.eval()
+    with torch.no_grad():
+        print(F.cross_entropy(out[held], y[held]).item())
+""", (
+        ("    with torch.no_grad():\n", "    with torch.no_grad():\n        out = net(x)\n"),
+        ("F.cross_entropy(out[held]", "F.cross_entropy(net(x)[held]"),
+        ("    net.eval()\n", ""),
+    )),
+    Pair("eval_without_a_run", 21, """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm, self.out = nn.BatchNorm1d(4), nn.Linear(4, 1)
+    def forward(self, x):
+        return self.out(self.norm(x))
+def fit(model, x, y, epochs):
+    opt = torch.optim.SGD(model.parameters(), lr=0.1)
+    for epoch in range(epochs):
+        model.train()
+        guess = model(x)
+        error = F.mse_loss(guess[:8], y[:8])
+        opt.zero_grad()
+        error.backward()
+        opt.step()
+        print(epoch)
+        with torch.no_grad():
+            model.eval()
+            print(F.mse_loss(guess[8:], y[8:]).item())
+x = torch.randn(12, 4)
+fit(Net(), x, x.sum(1, keepdim=True), 5)
+""", (
+        ("F.mse_loss(guess[8:]", "F.mse_loss(model(x[8:])"),
+        ("print(epoch)", "model.eval(); print(F.mse_loss(model(x[8:]), y[8:]).item())"),
+    )),
 )  # fmt: skip
 
 TRIGGERS = tuple(Case(pair.code, pair.line, {}, pair.program) for pair in PAIRS)

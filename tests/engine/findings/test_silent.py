@@ -99,7 +99,7 @@ MENDED = {
     "fast_weights_without_graph", "samples_taken_for_steps",
     "requires_grad_of_copy", "one_place_for_all", "generator_looped_twice", "stored_and_cleared",
     "changed_by_reading", "result_overwritten", "divided_by_last_index", "method_assigned", "window_holds_target", "average_pushed_away", "hook_output_lost", "kept_and_overwritten", "kept_gradient_changes", "parts_not_averaged", "derivative_taken_again", "limit_overwritten", "schedule_begun_anew", "cut_by_gradient", "fast_weights_cut", "divided_by_variance", "nothing_shifted", "common_class_weighed_up", "written_too_late",
-    "loader_of_another_set", "batch_of_another_loop",
+    "loader_of_another_set", "batch_of_another_loop", "eval_without_a_run",
 }  # fmt: skip
 """Codes that have a certain fix for all of their programs, or for these."""
 MENDED_PARTLY = {

@@ -28,6 +28,7 @@ from engine.findings.zeroing import written_at
 from engine.ops import PASSES, READS
 from engine.program.names import dotted, keyword
 from engine.program.spans import holds
+from engine.program.tree import given_by
 from engine.trace import Finding, Op, Pass, Span, Tensor
 
 SUMS = frozenset("add sub rsub".split())
@@ -65,21 +66,38 @@ def terms_without_gradient(diagnosis: Diagnosis) -> Iterator[Finding]:
         for op, term, cut in (*cuts, *_slopes(diagnosis, root)):
             if cut is None:
                 continue
+            place, word = _told_to(diagnosis, cut)
             yield diagnosis.warning(
                 "term_of_choices"
                 if cut.name in CHOICES
                 else "penalty_without_graph"
                 if cut.name == "grad"
                 else "term_without_gradient",
-                cut.span,
+                place,
                 tensors=(term or root, cut.leaf),
                 nodes=op.nodes[:1],
                 code=diagnosis.code.excerpt(op.span),
                 sum_line=line(op.span),
                 op=cut.name,
-                cut=diagnosis.code.excerpt(cut.span),
+                cut=diagnosis.code.excerpt(place),
                 leaf=diagnosis.say(cut.leaf),
+                word=word,
             )
+
+
+def _told_to(diagnosis: Diagnosis, cut: _Cut) -> tuple[Span | None, str]:
+    """Where it was said that a gradient is taken as a number, and by which word: where that comes through an argument
+    of a function of the program's, in the only call that hands over `False`."""
+    code, call = diagnosis.code, diagnosis.code.call_at(cut.span) if cut.name == "grad" else None
+    word = keyword(call, "create_graph") if call is not None else None
+    function = code.function(call) if call is not None else None
+    if word is None or function is None or not isinstance(word.value, ast.Name):
+        return cut.span, "create_graph"
+    given = [
+        (each, given_by(each, function, word.value.id)) for each in code.calls_to(function) if diagnosis.has_run(each)
+    ]
+    off = [each for each, value in given if isinstance(value, ast.Constant) and not value.value]
+    return (code.span(off[0]), word.value.id) if len(off) == 1 else (cut.span, "create_graph")
 
 
 def terms_that_train_nothing(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -244,7 +262,9 @@ def _slopes(diagnosis: Diagnosis, root: str) -> Iterator[tuple[Op, str, _Cut]]:
 
     def outside(tensor: str) -> tuple[str, ...]:
         maker = diagnosis.maker.get(tensor)
-        is_inside = maker is not None and maker.module is not None and diagnosis.is_tracked(tensor)
+        module = diagnosis.modules.get(maker.module or "") if maker is not None else None
+        is_model = module is not None and diagnosis.outermost(module).id in diagnosis.leaves_of
+        is_inside = is_model and diagnosis.is_tracked(tensor)
         is_free = maker is not None and not is_inside and not any(map(diagnosis.is_parameter, maker.inputs))
         return maker.inputs if maker is not None and is_free else ()
 

@@ -322,6 +322,21 @@ for xb, yb in zip(batches, labels.split(5)):
     loss = F.cross_entropy(net(xb), yb)
 """ + STEP, (("labels.split", "labels[order].split"),)),
     # the same mistakes spelled otherwise
+    Pair("penalty_without_graph", 14, """def slope(f, x, graph=True):
+    return torch.autograd.grad(f, x, torch.ones_like(f), retain_graph=True, create_graph=graph)[0]
+net = nn.Sequential(nn.Linear(1, 8), nn.Tanh(), nn.Linear(8, 1))
+opt, mse = torch.optim.Adam(net.parameters(), lr=0.01), nn.MSELoss()
+x = torch.linspace(0, 1, 12).reshape(-1, 1).requires_grad_()
+for i in range(3):
+    u = net(x)
+    du = slope(u, x)
+
+    opt.zero_grad()
+    ddu = slope(du, x, graph=False)
+    loss = mse(ddu + u, x * 0) + mse(u[0], x[0] * 0) + mse(du[0], x[0] * 0 + 1)
+    loss.backward()
+    opt.step()
+""", (("ddu = slope(du, x, graph=False)", "ddu = slope(du, x)"), ("graph=False)", "graph=True)"))),
     Pair("penalty_without_graph", 8, """net = nn.Sequential(nn.Linear(1, 5), nn.Tanh(), nn.Linear(5, 1))
 opt = torch.optim.Adam(net.parameters())
 x = torch.rand(9, 1, requires_grad=True)

@@ -41,15 +41,21 @@ def averages_of_the_wrong_count(diagnosis: Diagnosis) -> Iterator[Finding]:
     read = ((at, op) for at, step in moments if (op := diagnosis.ops.get(step.op or "")) and op.name in ("item", "sum"))
     ran = [at for at, step in moments if step.kind == "op"]
     reads = grouped(read, lambda each: (each[1].span, each[1].grad_mode))  # one function may train and evaluate
-    for span, pieces in grouped(told, lambda each: each[1].span).items():
+    said = (each for each in told if each[1].text.strip())  # a line that ends its own text is told in two pieces
+    for span, pieces in grouped(said, lambda each: each[1].span).items():
         ends = pairwise([-1, *(at for at, _ in pieces)])
         printed = [(begin, end, text) for (begin, end), (_, text) in zip(ends, pieces, strict=True)]
         for own in reads.values():
             at, ops = zip(*own, strict=True)
-            begun = [(max(begin, at[0] - 1), end, text) for begin, end, text in printed]
-            whole = [each for each in begun if not diagnosis.has_gap(each[0], _next_op(ran, each[1]))]
-            turns = [ops[bisect_right(at, begin) : bisect_right(at, end)] for begin, end, _ in whole]
-            known = list(_averages(diagnosis, turns, [text.text for *_, text in whole]))
+            places = [(bisect_right(at, begin), bisect_right(at, end)) for begin, end, _ in printed]
+            most = max(last - first for first, last in places)
+            whole = [
+                (ops[first:last], text)
+                for (first, last), (begin, end, text) in zip(places, printed, strict=True)
+                if not diagnosis.has_gap(_begun(at, first, begin, last - first == most), _next_op(ran, end))
+            ]
+            turns = [turn for turn, _ in whole]
+            known = list(_averages(diagnosis, turns, [text.text for _, text in whole]))
             if len(whole) == 1 and all(_digits(each.said) <= DIGITS for each in known):
                 continue
             if not known or len(known) < len(whole) or len({(each.place, each.code) for each in known}) > 1:
@@ -65,6 +71,12 @@ def averages_of_the_wrong_count(diagnosis: Diagnosis) -> Iterator[Finding]:
                 read=diagnosis.code.excerpt(own[0][1].span),
                 read_line=line(own[0][1].span),
             )
+
+
+def _begun(at: Sequence[int], first: int, begin: int, is_all: bool) -> int:
+    """Where in the timeline the reads of a turn begin: what is left out before the first does not matter where they are
+    as many as in any turn."""
+    return at[first] - 1 if is_all and first < len(at) else max(begin, at[0] - 1)
 
 
 def _next_op(ran: Sequence[int], at: int) -> int:

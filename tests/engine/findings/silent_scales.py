@@ -225,6 +225,7 @@ PAIRS = (
     Pair("targets_too_far", 10, FAR.replace("50, 2", "2000, 2"), (("3000 * x[:, :1] + 250000", "x[:, :1] * 1\ny[::50] *= 900."),)),
     Pair("targets_too_far", 10, FAR.replace("mse_loss", "smooth_l1_loss"), (("lr=1e-3", "lr=200."),)),
     Pair("means_over_samples", 18, COUNTED, (("total / len(data)", "total / len(loader)"), ("loss.item()", "loss.item() * len(xb)"))),
+    Pair("means_over_samples", 18, COUNTED.replace(':.3f}")', ':.3f}\\n")'), (("total / len(data)", "total / len(loader)"),)),
     Pair("means_over_samples", 18, COUNTED.replace("{total / len(data):.5f}", "{total / 48:.4g}"), (("range(3)", "range(1)"),)),
     Pair("counts_over_batches", 18, COUNTED.replace("hits / len(data)", "hits / len(loader)").replace("total / len(data)", "total / len(loader)"), (("hits / len(loader)", "hits / len(data)"),)),
     Pair("counts_over_batches", 18, COUNTED.replace("{total / len(data):.5f} {hits / len(data):.3f}", "{100 * hits / len(loader):.2f}%"), (("100 * hits / len(loader)", "100 * hits / len(data)"),)),

@@ -18,16 +18,17 @@ _HEAD_CHARACTERS = 120
 
 
 def corresponding(here: str, there: str) -> Pairs:
-    """Numbers of lines that correspond, ascending: those that read the same but for indentation, then those between
-    them that bind the same name or begin with the same word, then those that are left over in equal number.
+    """Numbers of lines that correspond, ascending here: those that read the same but for indentation, then those
+    between them that bind the same name or begin with the same word, then those that are left over in equal number,
+    and last those that read the same and have moved.
 
     Of several ways that are equally good the same one is taken from both sides."""
     if here > there:
-        return [(a, b) for b, a in corresponding(there, here)]
+        return sorted((a, b) for b, a in corresponding(there, here))
     ours, theirs = _lines(here), _lines(there)
     texts = [text for _, text in ours], [text for _, text in theirs]
     pairs = _filled(in_order(*texts), *texts)
-    return [(ours[a][0], theirs[b][0]) for a, b in pairs]
+    return sorted((ours[a][0], theirs[b][0]) for a, b in [*pairs, *_moved(pairs, *texts)])
 
 
 def stretches(pairs: Pairs, here: str, there: str) -> tuple[SameLines, ...]:
@@ -111,6 +112,16 @@ def _filled(pairs: Pairs, here: Sequence[str], there: Sequence[str]) -> Pairs:
         if a_end - a == b_end - b:
             pairs += zip(range(a, a_end), range(b, b_end), strict=True)
     return sorted(pairs)
+
+
+def _moved(pairs: Pairs, here: Sequence[str], there: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Of what is left over, places of words that each side has once."""
+    known = {a for a, _ in pairs}, {b for _, b in pairs}
+    left = [Counter(text for at, text in enumerate(side) if at not in known[n]) for n, side in enumerate((here, there))]
+    places = {text: at for at, text in enumerate(there) if at not in known[1]}
+    for at, text in enumerate(here):
+        if at not in known[0] and left[0][text] == 1 == left[1][text]:
+            yield at, places[text]
 
 
 def _head(text: str) -> str:

@@ -1,8 +1,8 @@
 """Wire format of two runs beside each other, `gradgraph.compare/1`.
 
 `here` is the run that was asked for, `there` the other one. Lines of the two programs correspond when they read the
-same but for indentation, or when they were changed in place; ops correspond when lines, names and turns do; tensors
-when their names do, parameters that only one run names when the ops do that made or filled them.
+same but for indentation, also where they moved, or when they were changed in place; ops correspond when lines, names
+and turns do; tensors when their names do, parameters that only one run names when the ops do that made or filled them.
 """
 
 from typing import Final, Literal
@@ -155,7 +155,7 @@ class Comparison(Record, frozen=True, kw_only=True):
     differs: bool
     """Whether anything but code, printed text and times differs beyond rounding."""
     lines: tuple[SameLines, ...]
-    """Lines that correspond, in order; all others are in one program only."""
+    """Lines that correspond, in the order here; all others are in one program only."""
     tensors: tuple[Named, ...]
     """Leaves, parameters and tensor variables by name, at most 1,000."""
     tensors_omitted: int = 0

@@ -45,7 +45,7 @@ export interface Comparison {
   graph?: Split | null;
   here: Side;
   /**
-   * Lines that correspond, in order; all others are in one program only.
+   * Lines that correspond, in the order here; all others are in one program only.
    */
   lines: SameLines[];
   /**

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Box, Comparison, Graph, Link, Named, Side, Tensor } from '../../api/types'
-import { areStrangers, boxThere, inWords, lineHere, lineThere, opNotes, tensorRows } from './comparisons'
+import { areStrangers, boxBeside, boxThere, inWords, lineHere, lineThere, opNotes, tensorRows } from './comparisons'
 
 const side = (part: Partial<Side> = {}): Side => ({
   run: 'r',
@@ -69,21 +69,37 @@ test('lines are followed to the other program and back', () => {
   expect([1, 9, 4].map((line) => lineHere(one, line))).toEqual([1, 5, null])
 })
 
-test('a box is found in the other graph by its line and its name, a parameter by its name', () => {
-  const box = (id: string, title: string, line?: number): Box => ({
-    id, kind: 'op', family: 'op', title, name: '',
+describe('a box of the other graph', () => {
+  const box = (id: string, title: string, line?: number, name = ''): Box => ({
+    id, kind: 'op', family: 'op', title, name,
     ...(line ? { span: { line, column: 0, end_line: line, end_column: 1 } } : {}),
   })
   const graph = (boxes: Box[], links: Partial<Link>[] = []): Graph => ({ boxes, links }) as Graph
-  const here = graph([box('1', 'Mul', 5), box('2', 'Mul', 5), box('3', 'Tanh', 5), box('4', 'w'), box('5', 'Sum', 6)])
-  const there = graph([
-    box('w', 'w'), box('a', 'Mul', 9), box('b', 'Mul', 9), box('c', 'detach', 9), box('d', 'Sum', 6),
-  ])
-  const one = told({ lines: [{ here: 5, there: 9, changed: true }] })
-  const found = here.boxes.map((each) => boxThere(one, each, here, there)?.id)
-  expect(found).toEqual(['a', 'b', 'c', 'w', undefined])
-  const into = graph(here.boxes, [{ source: '5', target: '2', kind: 'data' }])
-  expect(boxThere(one, here.boxes[4]!, into, there)?.id).toBe('b')
+  const one = told({ lines: [{ here: 5, there: 9, changed: true }, { here: 7, there: 11 }] })
+  const corresponding = (here: Graph, there: Graph) => here.boxes.map((each) => boxThere(one, each, here, there)?.id)
+
+  test('corresponds by its line, type and name; a parameter by its name', () => {
+    const here = graph([box('1', 'Mul', 5), box('2', 'Mul', 5), box('3', 'Tanh', 5), box('4', 'w'), box('5', 'Sum', 6)])
+    const there = graph([
+      box('w', 'w'), box('a', 'Mul', 9), box('b', 'Mul', 9), box('c', 'detach', 9), box('d', 'Sum', 6),
+    ])
+    expect(corresponding(here, there)).toEqual(['a', 'b', undefined, 'w', undefined])
+  })
+
+  test('corresponds by its name where the line makes it otherwise, by its type where it makes as many', () => {
+    const here = graph([box('1', 'Pow', 5, 'x ** 2'), box('2', 'Mul', 5, 'loss'), box('3', 'leaf', 7, 'a')])
+    const there = graph([box('a', 'Pow', 9, 'x ** 3'), box('b', 'Add', 9, 'loss'), box('c', 'leaf', 8, 'b')])
+    expect(corresponding(here, there)).toEqual(['a', 'b', undefined])
+    const two = graph([...here.boxes, box('4', 'leaf', 7, 'b')])
+    expect(corresponding(two, graph([box('c', 'leaf', 11, 'b')]))).toEqual([undefined, undefined, undefined, 'c'])
+  })
+
+  test('is looked at where nothing corresponds: the last of the line, or that of what it goes into', () => {
+    const here = graph([box('2', 'Mul', 5), box('5', 'leaf', 7)], [{ source: '5', target: '2', kind: 'data' }])
+    const there = graph([box('a', 'Add', 9), box('b', 'detach', 9)])
+    expect(here.boxes.map((each) => boxBeside(one, each, here, there)?.id)).toEqual(['b', 'b'])
+    expect(corresponding(here, there)).toEqual([undefined, undefined])
+  })
 })
 
 test('ops that differ and ops without a counterpart are marked on their own side', () => {

@@ -78,20 +78,34 @@ export function lineHere(told: Comparison, line: number): number | null {
   return found ? found.here + line - found.there : null
 }
 
-/** The box of the other run that stands where one of this run does: that of the same name on the line it corresponds
- *  to, or else the last there; a parameter's is the one called alike. Where that line draws nothing, as one that made a
- *  frozen tensor, that of what it goes into. */
+/** The box of the other run that corresponds to one of this run: on the line it corresponds to the one of the same type
+ *  and name, or that alone has its name, or where as many are of its type; a parameter's is the one called alike. */
 export function boxThere(told: Comparison, box: Box, here: Graph, there: Graph): Box | undefined {
-  const title = `${box.title} ${box.name}`
-  const alike = (other: Box): boolean => `${other.title} ${other.name}` === title
-  if (!box.span) return there.boxes.find((other) => !other.span && alike(other))
-  const { line } = box.span
-  const across = lineThere(told, line)
-  const beside = there.boxes.filter(({ span }) => span?.line === across)
-  const at = here.boxes.filter((other) => other.span?.line === line && alike(other)).indexOf(box)
+  const ours = here.boxes.filter(({ span }) => span?.line === box.span?.line)
+  const theirs = boxesAcross(told, box, there)
+  const both = (other: Box): boolean => other.title === box.title && other.name === box.name
+  const found = theirs.filter(both)[ours.filter(both).indexOf(box)]
+  if (found || !box.span) return found
+  for (const key of ['name', 'title'] as const) {
+    const alike = [ours, theirs].map((boxes) => boxes.filter((other) => other[key] === box[key]))
+    if (box[key] && alike[0]!.length === alike[1]!.length) return alike[1]![alike[0]!.indexOf(box)]
+  }
+  return undefined
+}
+
+/** The box to look at beside one of this run: what corresponds to it, or else the last on its line; where that line
+ *  draws nothing, as one that made a frozen tensor, that of what it goes into. */
+export function boxBeside(told: Comparison, box: Box, here: Graph, there: Graph): Box | undefined {
   const into = here.links.find(({ source, kind }) => source === box.id && kind === 'data')?.target
   const next = here.boxes.find(({ id }) => id === into)
-  return beside.filter(alike)[at] ?? beside.at(-1) ?? (next && boxThere(told, next, here, there))
+  return boxThere(told, box, here, there) ?? (box.span && boxesAcross(told, box, there).at(-1)) ??
+    (next && boxBeside(told, next, here, there))
+}
+
+/** What the other run draws of the line that a box's corresponds to; without a line what has none either. */
+function boxesAcross(told: Comparison, { span }: Box, there: Graph): Box[] {
+  const across = span ? lineThere(told, span.line) : undefined
+  return there.boxes.filter(({ span }) => span?.line === across)
 }
 
 /** What is written beside ops: ≠ where results differ, + where the other run has no such op. */

@@ -141,7 +141,7 @@ def terms(expr: Expr) -> Terms:
 
 def equation(left: str, right: str) -> str:
     """Two pieces of MathML joined by an equals sign."""
-    return f"<mrow>{left}<mo>=</mo>{right}</mrow>"
+    return f'<mrow>{left}<mrow><mo form="infix">=</mo>{right}</mrow></mrow>'
 
 
 def symbol(letter: str, name: str = "") -> str:
@@ -169,7 +169,7 @@ class _Writer:
     def inside(self, expr: Expr, level: int) -> str:
         """A part, in brackets when it binds less tightly than its surroundings."""
         text = self.write(expr)
-        return f"<mrow><mo>(</mo>{text}<mo>)</mo></mrow>" if _level(expr) < level else text
+        return f'<mrow class="brackets"><mo>(</mo>{text}<mo>)</mo></mrow>' if _level(expr) < level else text
 
     def infix(self, function: str, arguments: tuple[Expr, ...]) -> str:
         level = _LEVEL[function]
@@ -180,7 +180,8 @@ class _Writer:
             if function == "mul" and any(isinstance(argument, Number) for argument in arguments)
             else _SIGNS[function]
         )
-        return f"<mrow>{left}<mo>{escape(sign)}</mo>{right}</mrow>"
+        # A sign and what follows it stay together where a line breaks.
+        return f'<mrow>{left}<mrow><mo form="infix">{escape(sign)}</mo>{right}</mrow></mrow>'
 
     def _plain_call(self, function: str, arguments: tuple[Expr, ...]) -> str:
         if function in _SIGNS:
@@ -191,7 +192,7 @@ class _Writer:
             name = f"<msub>{name}{self.write(at)}</msub>"
             arguments = tuple(arguments_list)
         inner = "<mo>,</mo>".join(map(self.write, arguments))
-        return f"<mrow>{name}<mo>(</mo>{inner}<mo>)</mo></mrow>"
+        return f'<mrow>{name}<mrow class="brackets"><mo>(</mo>{inner}<mo>)</mo></mrow></mrow>'
 
     def fraction(self, arguments: tuple[Expr, ...]) -> str:
         return f"<mfrac>{self.write(arguments[0])}{self.write(arguments[1])}</mfrac>"
@@ -202,10 +203,10 @@ class _Writer:
     def cases(self, arguments: tuple[Expr, ...]) -> str:
         condition, yes, no = map(self.write, arguments)
         rows = f"<mtr><mtd>{yes}</mtd><mtd>{condition}</mtd></mtr><mtr><mtd>{no}</mtd><mtd><mo>¬</mo></mtd></mtr>"
-        return f'<mrow><mo>{{</mo><mtable columnalign="left">{rows}</mtable></mrow>'
+        return f'<mrow class="fence"><mo>{{</mo><mtable columnalign="left">{rows}</mtable></mrow>'
 
     def fenced(self, left: str, arguments: tuple[Expr, ...], right: str) -> str:
-        return f"<mrow><mo>{left}</mo>{self.write(arguments[0])}<mo>{right}</mo></mrow>"
+        return f'<mrow class="fence"><mo>{left}</mo>{self.write(arguments[0])}<mo>{right}</mo></mrow>'
 
     def total(self, arguments: tuple[Expr, ...]) -> str:
         under = f"<munder><mo>∑</mo>{self.write(arguments[1])}</munder>" if len(arguments) > 1 else "<mo>∑</mo>"

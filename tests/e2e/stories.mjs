@@ -156,6 +156,13 @@ b = torch.tensor([[0.12, -2.58], [1.73, 0.27]])
 loss = (a.sin() @ b).pow(2).sum()
 loss.backward()`
 
+/** Rules of three matrices, in brackets and in a fraction. */
+const WIDE_RULES = `import torch
+x = torch.tensor([[1.234, -0.4321, 2.345], [-1.111, 0.2222, 0.3333]], requires_grad=True)
+p = torch.softmax(x, 1)
+q = p / (x + 5.5)
+q.pow(2).sum().backward()`
+
 const ADDED = `import torch
 w = torch.tensor([1.0, -2.0], requires_grad=True)
 optimizer = torch.optim.SGD([w], lr=0.01)
@@ -620,6 +627,12 @@ const stories = {
     await until(() => page.locator('.inspector .math p').evaluateAll((all) =>
       all.map((one) => `${one.scrollWidth - one.clientWidth} ${one.textContent}`).join('; ')),
       (told) => /≈/.test(told) && !/(^|; )[1-9]/.test(told), 'both sides of the rule')
+    for (const type of ['SoftmaxBackward0', 'DivBackward0']) {
+      await run(page, WIDE_RULES)
+      await box(page, type).click()
+      await until(() => page.locator('.inspector .math').evaluate(({ textContent, scrollWidth, clientWidth }) =>
+        `${scrollWidth - clientWidth} ${textContent}`), (told) => /^0 .*≈/s.test(told), `the whole rule of ${type}`)
+    }
   },
 
   async 'the ledger shows at a glance what was added to a gradient not reset'(page) {

@@ -74,7 +74,7 @@ def letters(mathml: str) -> set[str]:
 def _function_names(root: ET.Element) -> Iterator[ET.Element]:
     """Names before an opening bracket, in subscripts' bases too: `exp(x)`, `put₁(g, 0)`."""
     for row in root.iter("mrow"):
-        for name, following in itertools.pairwise(row):
+        for name, following in itertools.pairwise(_tokens(row)):
             if following.text == "(" and following.tag == "mo":
                 yield from [name] if name.tag == "mi" else list(name)[:1] if name.tag == "msub" else []
 

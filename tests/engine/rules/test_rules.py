@@ -475,7 +475,8 @@ def test_texts_are_well_formed_mathml_with_places_for_numbers() -> None:
     mul = next(rule for rule in texts() if rule.id == "mul")
     (first, _) = mul.slots
     assert (first.name, first.letter, first.terms) == ("self", "a", ["mul", "g", "other"])
-    assert first.mathml == '<mrow><mi data-slot="g">g</mi><mo>⊙</mo><mi data-slot="other">b</mi></mrow>'
+    after = '<mrow><mo form="infix">⊙</mo><mi data-slot="other">b</mi></mrow>'
+    assert first.mathml == f'<mrow><mi data-slot="g">g</mi>{after}</mrow>', "a sign stays with what follows it"
 
 
 def test_the_sentences_name_no_letter() -> None:
@@ -507,4 +508,6 @@ def test_brackets_stand_where_they_matter(formula: Expr, expected: str) -> None:
 
 def test_letters_are_escaped() -> None:
     assert mathml(Symbol("a"), {"a": "<"}) == '<mi data-slot="a">&lt;</mi>'
-    assert equation("<mi>a</mi>", "<mn>1</mn>") == "<mrow><mi>a</mi><mo>=</mo><mn>1</mn></mrow>"
+    assert (
+        equation("<mi>a</mi>", "<mn>1</mn>") == '<mrow><mi>a</mi><mrow><mo form="infix">=</mo><mn>1</mn></mrow></mrow>'
+    )

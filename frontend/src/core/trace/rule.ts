@@ -34,9 +34,9 @@ export function ruleShown(index: TraceIndex, rule: Rule, node: Node, at: VisitAt
     slots: needed.map((slot) => ({
       name: slot.name,
       formula: math(
-        `<mrow>${partial(letters.loss, lettered(place(slot), letters))}<mo>=</mo>${summed(
+        `<mrow>${partial(letters.loss, lettered(place(slot), letters))}${equal('=', summed(
           lettered(slot.mathml, letters), values.reduction(slot, rule),
-        )}</mrow>`,
+        ))}</mrow>`,
       ),
       numbers: visited ? withNumbers(slot, values, rule) : null,
     })),
@@ -47,6 +47,11 @@ function math(inner: string): string {
   return `<math display="inline" displaystyle="true">${inner}</math>`
 }
 
+/** A sign stays with what follows it where a line breaks. */
+function equal(sign: '=' | '≈', right: string): string {
+  return `<mrow><mo form="infix">${sign}</mo>${right}</mrow>`
+}
+
 function partial(loss: string, letter: string): string {
   return `<mfrac><mrow><mo>∂</mo><mi>${loss}</mi></mrow><mrow><mo>∂</mo>${letter}</mrow></mfrac>`
 }
@@ -55,7 +60,7 @@ function partial(loss: string, letter: string): string {
 function summed(formula: string, reduction: Reduction | undefined): string {
   if (!reduction) return formula
   const over = `<munder><mo>∑</mo><mn>${reduction.axes.join(', ')}</mn></munder>`
-  return `<mrow>${over}<mrow><mo>(</mo>${formula}<mo>)</mo></mrow></mrow>`
+  return `<mrow>${over}<mrow class="brackets"><mo>(</mo>${formula}<mo>)</mo></mrow></mrow>`
 }
 
 function standing(index: TraceIndex, values: Values, { of, loss }: Letters): { letter: string; name: string }[] {
@@ -124,7 +129,7 @@ function withNumbers(slot: RuleSlot, values: Values, rule: Rule): string | null 
     return value ? (slot.terms === name ? value.mathml : bracketed(value, name)) : letter
   })
   const left = summed(filled, values.reduction(slot, rule))
-  return math(`<mrow>${left}<mrow><mo>${equals}</mo>${result!.mathml}</mrow></mrow>`)
+  return math(`<mrow>${left}${equal(equals, result!.mathml)}</mrow>`)
 }
 
 /** Whether what is written comes as near to the result as a reader expects. */

@@ -97,6 +97,31 @@ s = (w * 2).detach().sum()
 loss = (s + b) ** 2
 loss.backward()`
 
+/** An optimizer that is made before the layer it is to train; its fix swaps two lines. */
+const LATE_HEAD = `import torch
+from torch import nn
+torch.manual_seed(5)
+class Backbone(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.bn = nn.BatchNorm1d(2)
+        self.fc = nn.Linear(2, 10)
+
+    def forward(self, x):
+        return self.fc(torch.relu(self.bn(x)))
+
+model = Backbone()
+for p in model.parameters():
+    p.requires_grad = False
+opt = torch.optim.Adam(model.fc.parameters(), lr=0.1)
+model.fc = nn.Linear(2, 2)
+x, y = torch.randn(4, 2), torch.tensor([0, 1, 1, 0])
+for epoch in range(3):
+    loss = nn.functional.cross_entropy(model(x), y)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()`
+
 const UNZEROED = `import torch
 from torch import nn
 torch.manual_seed(0)
@@ -1311,6 +1336,9 @@ const stories = {
     const table = page.locator('.dock section', { hasText: 'model.weight' }).last()
     const hidden = () => table.evaluate((all) => [all.scrollWidth - all.clientWidth, Math.max(...[...all.querySelectorAll('th')].map((name) => name.clientHeight))])
     await until(hidden, ([beyond, height]) => beyond <= 0 && height < 50, 'what the table of tensors hides, and its tallest name')
+    await run(page, LATE_HEAD)
+    await page.locator('.cm-finding').getByRole('button', { name: 'Apply the fix' }).first().click()
+    await until(() => page.locator('.dock section', { hasText: 'running_mean' }).last().evaluate((all) => all.scrollWidth - all.clientWidth), (beyond) => beyond <= 0, 'what a table of long names hides')
     await page.setViewportSize({ width: 1100, height: 800 })
     await run(page, CUT)
     await page.locator('.cm-finding').getByRole('button', { name: 'Apply the fix' }).click()

@@ -1,6 +1,6 @@
 // What stands in the places of a derivative rule at one visit, and how it is written.
 
-import type { Node, Reduction, Tensor } from '../../api/types'
+import type { Edge, Node, Reduction, Saved, Tensor } from '../../api/types'
 import type { Grid } from '../ops/formula'
 import type { Rule, RuleSlot } from '../rules'
 import { display } from '../words/display'
@@ -30,13 +30,15 @@ export class Values {
     if (name === CONSTANT) return String(Math.PI)
     if (name === 'g') return index.tensor(at.visit.entered.find((id) => id !== null))
     if (name === 'n') return into && String(elements(into))
-    const saved = node.saved?.find((kept) => kept.field === name)
+    const places = name === 'indices' ? this.indices() : []
+    const saved = places.length === 1 ? places[0] : node.saved?.find((kept) => kept.field === name)
     if (saved?.tensor) return index.tensor(saved.tensor)
     const kept = saved?.text === TO_THE_END ? this.length() : saved?.text
     if (kept != null) return axes(kept) ? kept : undefined
     const op = index.op(node.op)
     if (name === 'result') return index.made(node.id)
-    const slot = node.edges.findIndex((edge) => edge.name === name)
+    // Of the edges of a write through a view, which have no names, the first is what was written into.
+    const slot = node.edges.findIndex((edge) => edge.name === name || (name === 'self' && !edge.name))
     const next = index.node(node.edges[slot]?.to)
     if (next?.variable) return index.tensor(next.variable)
     const made = next && index.made(next.id, node.edges[slot]?.input_nr)
@@ -66,6 +68,11 @@ export class Values {
     return isSure && untracked[0]!.shape.length === 2 ? untracked[0] : undefined
   }
 
+  /** The indices of `x[rows, columns]`, as the node keeps them. */
+  private indices(): Saved[] {
+    return this.node.saved?.filter(({ field }) => /^indices\[/.test(field)) ?? []
+  }
+
   name(place: string): string {
     const named = (node: Node | undefined): string => {
       const name = nodeName(this.index, node)
@@ -76,15 +83,37 @@ export class Values {
     const value = this.of(place, this.index.tensor(this.at.visit.left.find((id) => id !== null)))
     if (typeof value === 'string') return axes(value)!.map(formatNumber).join(', ')
     const made = value && this.index.producer(value.id)
+    const op = this.index.op(this.node.op)
     if (place === 'indices' && made && made.id === this.node.op && !value.names?.length) {
       const code = codeOf(this.index, made)
       return code.includes(`${made.name}(`) ? `${code}.indices` : ''
     }
-    const edge = this.node.edges.find((edge) => edge.name === place && edge.input_nr === 0)
+    if (place === 'indices' && value === undefined) {
+      const names = this.indices().map(({ tensor }) => nameOf(this.index, this.index.tensor(tensor)))
+      const [, listed] = /^\((\[[\d, -]+\](?:, \[[\d, -]+\])+)\)$/.exec(op?.arguments[1]?.text ?? '') ?? []
+      return names.every(Boolean) ? names.join(', ') : listed ?? ''
+    }
+    if (place === 'view' && op) return op.name === 'setitem'
+      ? codeOf(this.index, op)
+      : nameOf(this.index, this.index.tensor(op.inputs[0]))
+    const edge = this.node.edges.find((edge) => edge.name === place)
     const from = this.index.node(edge?.to)
-    const name = nameOf(this.index, value) || named(from)
-    // What is made on the way inside a call has no name of its own.
-    return (name === own ? '' : name) || (from && !from.variable ? `${shortType(from.type)}(…)` : '')
+    const name = nameOf(this.index, value) || (edge?.input_nr ? '' : named(from))
+    // What is made on the way inside a call has no name of its own; what is changed in place keeps its.
+    const isOwn = name === own && !this.isChanged(value)
+    return (isOwn ? '' : name) || (from && !from.variable ? `${shortType(from.type)}(…)${this.piece(edge!)}` : '')
+  }
+
+  /** Whether the node changed a tensor in place. */
+  private isChanged(value: Tensor | undefined): boolean {
+    const made = this.index.made(this.node.id)
+    return !!value && !!made && this.index.identity(value.id) === this.index.identity(made.id)
+  }
+
+  /** `[1]`: which of several results an edge leads to. */
+  private piece({ to, input_nr }: Edge): string {
+    const isOne = this.index.edgesInto(to!).every(({ node, slot }) => node.edges[slot]!.input_nr === 0)
+    return isOne ? '' : `[${input_nr}]`
   }
 
   left(slot: RuleSlot, rule: Rule): Tensor | undefined {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import code from '../../../../gallery/conv_by_hand.py?raw'
 import type { Rule } from '../rules'
 import type { Trace } from '../../api/types'
 import { load } from '../fixtures/load'
@@ -88,6 +89,37 @@ test('what has no name inside a call is told by the node that made it', () => {
   const names = (trace: Trace) => shown(trace, 'AddBackward0').stands.map(({ letter, name }) => `${letter} ${name}`)
   expect(names(trace)[0]).toBe('a x ** 2')
   expect(names(nameless)[0]).toBe('a Pow(…)')
+  const pieces = nameless.nodes.map((node) => ({
+    ...node, edges: node.edges.map((edge) => (edge.to === inner.id ? { ...edge, input_nr: 1 } : edge)),
+  }))
+  expect(names({ ...nameless, nodes: pieces })[0]).toBe('a Pow(…)[1]')
+})
+
+test('indices and what is written in place are told by the program', () => {
+  const lessons = import.meta.glob<Trace>('../../../../gallery/{losses,conv_by_hand}.json', {
+    eager: true, import: 'default',
+  })
+  const [convolution, losses] = Object.values(lessons).map((one, at) => ({
+    ...one, program: { code: [code, ''][at]! },
+  }))
+  const letters = (...names: string[]): Rule => ({
+    ...rule, forward_mathml: names.map((name) => place(name, name)).join(''), slots: [],
+  })
+  const told = (trace: Trace, type: string, ...places: string[]) => {
+    const index = new TraceIndex(trace)
+    const node = trace.nodes.find((node) => node.type === type)!
+    const at = { ...[...index.visitsOfNode.values()][0]![0]!, visit: { node: node.id, entered: [], left: [] } }
+    const stands = ruleShown(index, letters(...places), node, at, false).stands
+    return stands.filter(({ letter }) => letter !== 'L').map(({ name }) => name)
+  }
+  const rows = losses!.tensors.map((one) => (one.id === 't20' ? { ...one, names: ['rows'] } : one))
+  expect(told({ ...losses!, tensors: rows }, 'IndexBackward0', 'indices')).toEqual(['rows, classes'])
+  expect(told(losses!, 'IndexBackward0', 'indices')).toEqual([])
+  const ops = losses!.ops.map((op) => (op.nodes.includes('n11')
+    ? { ...op, arguments: [op.arguments[0]!, { text: '([0, 1], [0, 1])' }] }
+    : op))
+  expect(told({ ...losses!, ops }, 'IndexBackward0', 'indices')).toEqual(['[0, 1], [0, 1]'])
+  expect(told(convolution!, 'CopySlices', 'result', 'self', 'view')).toEqual(['edges', 'edges', 'result[i, j]'])
 })
 
 test('the places of what was chosen along an axis are told by the call, unless they have a name', () => {

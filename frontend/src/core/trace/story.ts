@@ -139,11 +139,12 @@ function tellOp(index: TraceIndex, step: Step, t: Words): Told {
   // The step after it tells what the write changed.
   if (index.trace.timeline[index.stepOfOp.get(op.id) ?? 0]?.op === op.id)
     return told(t('step.op', { name: codeOf(index, op) }).replace(/[:：]$/, ''))
+  if (op.name === 'requires_grad_') return told([...new Set([codeOf(index, op), own])].join(' · '))
   const isPut = op.name === 'setitem'
   const text = op.in_place
     ? t('step.update.in_place', { name: isPut ? codeOf(index, op) : name })
     : t(op.inputs.length === 0 ? 'step.op_made' : recorded ? 'step.op' : 'step.op_ghost', { name })
-  const value = isPut ? putBy(index, op) : results[0] && listed(results, brief, t('step.and'))
+  const value = isPut ? putBy(index, op) : changeBy(index, op) ?? (results[0] && listed(results, brief, t('step.and')))
   return value ? told(text, value) : told(text.replace(/[:：]$/, ''))
 }
 
@@ -151,7 +152,22 @@ function tellOp(index: TraceIndex, step: Step, t: Words): Told {
 function putBy(index: TraceIndex, op: Op): string {
   const { tensor, text } = op.arguments.at(-1)!
   const value = index.tensor(tensor)
-  return value ? brief(value) : (text ?? '')
+  const change = augmented(index, op)
+  return (change && changeBy(index, change)) || (value ? brief(value) : (text ?? ''))
+}
+
+/** What changed the part that is put back to where it is, as the `+=` of `x[i] += 1`. */
+export function augmented(index: TraceIndex, put: Op): Op | undefined {
+  const change = put.name === 'setitem' ? index.producer(put.arguments.at(-1)?.tensor ?? '') : undefined
+  const [part, whole] = [put.span, change?.span]
+  const isOne = part && whole && part.line === whole.line && part.column === whole.column
+  return change?.in_place && isOne ? change : undefined
+}
+
+/** `4 → 40`, of an op that changed its first input in place. */
+function changeBy(index: TraceIndex, { in_place, inputs: [before], outputs: [after] }: Op): string | undefined {
+  if (!in_place || !before || !after || before === after) return undefined
+  return index.identity(before) === index.identity(after) ? numbers(index, before, after) : undefined
 }
 
 /** Told once, at the first rank's step; a message at both ends. */

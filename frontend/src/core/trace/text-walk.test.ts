@@ -31,15 +31,15 @@ test('what the library does to fill parameters is one sentence, what the program
     expect(toldAt(of, 7, words('en'))).toMatchObject({ first: 7, last: 7 })
 })
 
-test('a part that is changed in place and put back where it is is one sentence', () => {
+test('a write is one sentence, also of a part that is put back where it is', () => {
   const { trace } = load('scalar_expression')
   const code = 'x[0] -= 1'
   const span = { line: 1, end_line: 1, column: 0, end_column: 9 }
   const [op] = trace.ops
-  const walk = (target: number) => {
+  const walk = (target: number, isRecorded = false) => {
     const part = { ...span, column: target, end_column: target + 4 }
     const ops = [
-      { ...op!, id: 'o90', name: 'sub_', in_place: true, outputs: ['t2'], nodes: [], span },
+      { ...op!, id: 'o90', name: 'sub_', in_place: true, inputs: ['t1'], outputs: ['t2'], nodes: [], span },
       {
         ...op!, id: 'o91', name: 'setitem', in_place: true, outputs: ['t1'], nodes: [], span: part,
         arguments: [{ tensor: 't1' }, { text: '0' }, { tensor: 't2' }],
@@ -49,14 +49,26 @@ test('a part that is changed in place and put back where it is is one sentence',
       id: `u9${at}`, kind: 'data' as const, op: id, changes: [{ name: code.slice(0, 4), before: 't1', after: 't2' }],
     }))
     const timeline = ops.flatMap(({ id }, at) => [
-      { kind: 'op' as const, op: id }, { kind: 'update' as const, op: id, update: `u9${at}` },
+      { kind: 'op' as const, op: id },
+      ...isRecorded ? [] : [{ kind: 'update' as const, op: id, update: `u9${at}` }],
     ])
-    const index = new TraceIndex({ ...trace, program: { code }, ops, updates, timeline, passes: [] })
-    return [1, 2, 3, 4].map((step) => toldAt(index, step, words('en')))
+    const tensors = trace.tensors.map((one) => (one.id === 't2' ? { ...one, identity: 't1' } : one))
+    const index = new TraceIndex({ ...trace, program: { code }, tensors, ops, updates, timeline, passes: [] })
+    return timeline.map((_, at) => at + 1).map((step) => toldAt(index, step, words('en')))
   }
   const one = { first: 1, last: 4, text: "Write to x[0] behind autograd's back:", value: '2 → 4' }
   expect(walk(0)).toEqual([one, one, one, one])
-  expect(walk(5).map(({ first, last }) => [first, last])).toEqual([[1, 1], [2, 2], [3, 3], [4, 4]])
+  expect(walk(5).map(({ first, last }) => [first, last])).toEqual([[1, 2], [1, 2], [3, 4], [3, 4]])
+  const recorded = { first: 1, last: 2, text: 'Change x[0] in place:', value: '2 → 4' }
+  expect(walk(0, true)).toEqual([recorded, recorded])
+  expect(walk(5, true).map(({ value }) => value)).toEqual(['2 → 4', '4'])
+})
+
+test('a flag that is set is told by the call, and nothing is computed', () => {
+  const { trace } = load('scalar_expression')
+  const ops = trace.ops.map((op, at) => (at === 0 ? { ...op, name: 'requires_grad_' } : op))
+  const told = toldAt(new TraceIndex({ ...trace, ops }), 1, words('en'))
+  expect(told).toMatchObject({ text: 'torch.tensor(2.0, requires_… · x', value: '' })
 })
 
 test('calls of the library that stand at different places are told apart', () => {

@@ -3,7 +3,7 @@
 import type { Words } from '../words/sentences'
 import { fillingAt } from './filling'
 import { passName } from './naming'
-import { tell } from './story'
+import { augmented, tell } from './story'
 import type { TraceIndex } from './trace-index'
 
 export interface Chapter {
@@ -43,7 +43,7 @@ export interface Told {
 }
 
 /** What is told of a step, and from where to where: all that a call of the library does to fill parameters, as
- *  `nn.Linear(4, 4)`, is one sentence, and so is the change of a part, as `x[0] += 1`. */
+ *  `nn.Linear(4, 4)`, is one sentence, and so is a write, of a part too, as `x[0] += 1`. */
 export function toldAt(index: TraceIndex, step: number, t: Words): Told {
   const filling = fillingAt(index, step)
   const { first, last } = filling ?? partChangedAt(index, step) ?? { first: step, last: step }
@@ -51,7 +51,8 @@ export function toldAt(index: TraceIndex, step: number, t: Words): Told {
   return { first, last, text, value }
 }
 
-/** The steps of `x[0] += 1` that one belongs to: the part is changed in place, and then put back to where it is. */
+/** The steps of `x[0] += 1` that one belongs to: the part is changed in place, and then put back to where it is. Of any
+ *  other write the op and the step after it that tells what it changed. */
 function partChangedAt(index: TraceIndex, step: number): { first: number; last: number } | null {
   const opAt = (at: number): string | null => index.event(at)?.op ?? null
   const endOf = (at: number): number => {
@@ -63,12 +64,11 @@ function partChangedAt(index: TraceIndex, step: number): { first: number; last: 
   const isPut = (at: number): boolean => index.op(opAt(at))?.name === 'setitem'
   const last = isPut(here) || !isPut(here + 1) ? here : endOf(here + 1)
   const put = index.op(opAt(last))
-  const change = put?.name === 'setitem' ? index.producer(put.arguments.at(-1)?.tensor ?? '') : undefined
-  const first = index.stepOfOp.get(change?.id ?? '')
-  if (!put || !change?.in_place || first === undefined || opAt(first + 1) !== change.id) return null
-  const [part, whole] = [put.span, change.span]
-  const isOne = part && whole && part.line === whole.line && part.column === whole.column
-  const isWhole = Array.from({ length: last - first + 1 }, (_, at) => opAt(first + at))
+  const change = put && augmented(index, put)
+  const first = index.stepOfOp.get(change?.id ?? '') ?? last
+  const isWhole = change && Array.from({ length: last - first + 1 }, (_, at) => opAt(first + at))
     .every((id) => id === put.id || id === change.id)
-  return isOne && isWhole ? { first, last } : null
+  if (isWhole) return { first, last }
+  const written = index.stepOfOp.get(opAt(here) ?? '')
+  return written === undefined ? null : { first: written, last: here }
 }

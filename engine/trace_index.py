@@ -350,6 +350,11 @@ class TraceIndex:
         """The nodes that edges lead to, and None where edges are missing."""
         return frozenset([edge.to for node in self.trace.nodes for edge in node.edges])
 
+    @cached_property
+    def led_to_outputs(self) -> frozenset[tuple[str | None, int]]:
+        """The same, with which of the node's results it is."""
+        return frozenset((edge.to, edge.input_nr) for node in self.trace.nodes for edge in node.edges)
+
     def op_of_node(self, node: str | None) -> Op | None:
         """The op that made a node."""
         record = self.nodes.get(node) if node is not None else None

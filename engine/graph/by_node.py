@@ -75,7 +75,7 @@ def _name_on_the_way(index: TraceIndex, draft: Draft, op: Op, node: Node) -> str
     return index.code_of(op) if len(op.nodes) <= FEW else ""
 
 
-_TURN = re.compile(r"^Unsafe|Alias|Backward\d*$")
+_TURN = re.compile(r"^Unsafe|(?<=.)Alias|Backward\d*$")
 
 
 def _name_of_turned(index: TraceIndex, node: Node) -> str:
@@ -138,14 +138,11 @@ def _name_of_derivative(index: TraceIndex, made_by: str) -> str:
 
 
 def _value(index: TraceIndex, node: Node) -> tuple[int, str | None]:
-    first = index.values.get((node.id, 0))
-    if first is not None or len(node.outputs) < 2:
-        return 0, first
-    for number in range(1, len(node.outputs)):
-        tensor = index.values.get((node.id, number))
-        if tensor is not None:
-            return number, tensor
-    return 0, None
+    """Which result a box shows, and its value where it is known: of several the first that something is made of."""
+    numbers = range(max(1, len(node.outputs)))
+    led_to = [number for number in numbers if (node.id, number) in index.led_to_outputs] or numbers
+    known = next((number for number in led_to if (node.id, number) in index.values), led_to[0])
+    return known, index.values.get((node.id, known))
 
 
 def _follow_edges(drawing: Drawing, draft: Draft, node: Node, given: Inputs, hidden: "_Hidden | None") -> None:

@@ -454,6 +454,22 @@ def test_nodes_inside_a_call_are_named_after_what_they_turn_their_module_or_the_
     ]
 
 
+def test_what_torch_func_turns_is_named_whole() -> None:
+    code = """
+import torch
+x, k = torch.ones(2), torch.ones(2, requires_grad=True)
+value, push = torch.func.jvp(lambda q: (k * torch.cos(q)).sum(), (x,), (x,))
+(value + push).backward()
+"""
+    assert {box.name for box in graph_of(code).boxes if box.title == "AliasBackward0"} == {"k.alias", "value"}
+
+
+def test_a_box_of_several_results_shows_one_that_something_is_made_of() -> None:
+    code = "import torch\nA = torch.eye(2, requires_grad=True)\ntorch.logdet(A).backward()\n"
+    (box,) = (box for box in graph_of(code).boxes if box.title == "LinalgSlogdetBackward0")
+    assert (box.output_nr, box.tensor) == (1, None)
+
+
 def test_a_leaf_alone_is_drawn_once() -> None:
     graph = view(engine.run("import torch\nx = torch.tensor(1.0, requires_grad=True)\nprint(x)\n"))
     assert [(one.kind, one.name) for one in graph.boxes] == [("leaf", "x")]

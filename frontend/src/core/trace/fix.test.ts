@@ -95,6 +95,7 @@ describe('a trial', () => {
       { what: 'loss', before: 'nan', after: 0.25 },
       { what: 'memory', before: 4096, after: 1024 },
       { what: 'printed', name: '2', after: 'loss 0.25' },
+      { what: 'printed', name: '3', after: 'tensor([[-0.2884],' },
     ]
     const rows = proofRows({ ...trial, proof }, t)
     expect(rows.map(({ what, before, after }) => `${what}: ${before} → ${after}`)).toEqual([
@@ -104,6 +105,7 @@ describe('a trial', () => {
       'Loss: NaN → 0.25',
       'saved for backward, at most: 4 KiB → 1 KiB',
       'output, line 2: nothing → loss 0.25',
+      'output, line 3: nothing → tensor([[-0.2884], …',
     ])
   })
 

@@ -94,9 +94,14 @@ function both({ what, before, after }: Shift, t: Words): [string, string, string
     if (value == null) return what === 'printed' ? t('compare.nothing') : 'None'
     if (typeof value === 'object') return listed(value, t)
     if (what === 'memory') return formatBytes(Number(value))
-    return what === 'loss' ? formatNumber(wireNumber(value)) : String(value)
+    return what === 'loss' ? formatNumber(wireNumber(value)) : `${value}${isOpen(String(value)) ? ' …' : ''}`
   }
   return [said(before), said(after)]
+}
+
+/** Whether a printed line goes on in the next one, as the first of a matrix. */
+function isOpen(line: string): boolean {
+  return line.split(/[([]/).length > line.split(/[)\]]/).length
 }
 
 function isTensor(value: Shift['before']): value is Tensor {

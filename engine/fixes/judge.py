@@ -47,8 +47,13 @@ def judge(before: Trace, finding: int, after: Trace) -> Trial:
 
 def _proven(before: Trace, mended: Finding, proof: tuple[Shift, ...]) -> Certainty | None:
     """Certain where something else came of it. What may be meant stays possible: no run can tell what was meant."""
-    is_seen = bool(proof) or (before.failure is not None and before.failure.explanation == mended.code)
+    is_seen = bool(proof) or _explains_the_end(before, mended)
     return "certain" if is_seen and mended.certainty == "certain" else None
+
+
+def _explains_the_end(before: Trace, mended: Finding) -> bool:
+    """Whether a finding is of what stopped the program: then it is mended by coming past that line."""
+    return before.failure is not None and before.failure.explanation == mended.code
 
 
 def _doubted(before: Trace, finding: int, after: Trace, told: Comparison, verdict: Verdict) -> Certainty | None:
@@ -71,7 +76,7 @@ def _verdict(before: Trace, finding: int, after: Trace, told: Comparison) -> Ver
         return "remains"
     if _has_new(before, mended, after, told):
         return "new_finding"
-    if stays_without_gradient(before, mended, after, told):
+    if not _explains_the_end(before, mended) and stays_without_gradient(before, mended, after, told):
         return "remains"
     if mended.code in _OFTEN_MEANT and nothing_better(before, after, told):
         return "remains"
@@ -105,7 +110,7 @@ def _gets_far_enough(before: Trace, mended: Finding, after: Trace, told: Compari
         return new.kind != "syntax" or (new_line or 0) > old_line
     is_stuck = new.kind == "syntax" or len(after.ops) < len(before.ops)
     is_further = new_line != old_line
-    return not is_stuck and (is_further or mended.code != old.explanation)
+    return not is_stuck and (is_further or not _explains_the_end(before, mended))
 
 
 def _has_new(before: Trace, mended: Finding, after: Trace, told: Comparison) -> bool:

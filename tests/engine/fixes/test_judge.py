@@ -286,6 +286,17 @@ def test_a_cause_is_as_certain_as_its_trial_says(trace: TraceOf) -> None:
     assert tried(trace, MISSPELT, other_error).certainty is None
 
 
+def test_an_error_is_mended_though_no_pass_reaches_its_leaves_yet(trace: TraceOf) -> None:
+    program = """
+        w = torch.ones(2, requires_grad=True)
+        (w * 2).sum().backward()
+        layer = torch.nn.Linear(2, 1)
+        print(layer(torch.ones(2, dtype=torch.float64)))
+        """
+    _, trial, after = mended(trace, program)
+    assert (trial.verdict, trial.certainty, after.status) == ("mends", "certain", "ok")
+
+
 def test_what_may_be_meant_stays_possible(trace: TraceOf) -> None:
     before = trace(HEAD + CUT)
     meant = msgspec.structs.replace(before.findings[0], certainty="possible")

@@ -55,7 +55,8 @@ def assembled(run: str, request: RunRequest, recorded: Recorded, outcome: Outcom
     failure, status = ending(recorded, ids, request, outcome, happened.outputs)
     made = ops(recorded, ids)
     types = {module.type for module in recorded.modules.values()}
-    source = SourceNames(source_of(request.program.code, parsed_in_sandbox=bool(made)), types)
+    plain = {seen.name for seen in recorded.variables if seen.kind == "value" and not seen.tensors}
+    source = SourceNames(source_of(request.program.code, parsed_in_sandbox=bool(made)), types, plain)
     paths = module_paths(recorded, source, made)
     calls = tuple(module_calls(recorded, ids))
     inside = source.inside_calls(made, calls)

@@ -20,6 +20,8 @@ _TURNED = ("rsub", "rdiv", "rpow")
 """Ops that were given the right side first."""
 _EITHER_WAY = ("mul", "add")
 """Ops that are the same whichever side a number stands on."""
+_COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
+"""Ops by which Python chooses and sorts."""
 
 _Names = tuple[str, tuple[str, ...]]
 """What an expression is called, and each item of a list or tuple; empty for what has no name."""
@@ -33,9 +35,9 @@ class _Plan(NamedTuple):
     """What is written there is a call, perhaps of something around the op such as a module: the last op of it gives
     what is assigned."""
     gives_other: bool
-    """It is a call of something around the op that gives none of what its ops made: an object, such as a module or a
-    distribution, what a method of a module gives, or what a function had before it wrote into what it was given, as
-    its name ends in `_`."""
+    """It gives none of what its ops made: an object, such as a module, a distribution or what the name that it is
+    assigned to has at the end, what a method of a module gives, what a function had before it wrote into what it was
+    given, as its name ends in `_`, or what comparing and iterating led to, as in `max(scores)`."""
     positions: int
     """How many positional arguments are written."""
     written: tuple[tuple[int, _Names], ...]
@@ -50,10 +52,12 @@ class _Plan(NamedTuple):
 class SourceNames:
     """What a program's code calls its tensors, modules and optimizers, looked up by the places that ops have."""
 
-    def __init__(self, source: Source, module_types: Collection[str] = ()) -> None:
+    def __init__(self, source: Source, module_types: Collection[str] = (), plain: Collection[str] = ()) -> None:
         self._source = source
         self._module_types = frozenset(module_types)
         """What makes a module, and so gives no tensor."""
+        self._plain = frozenset(name for name in plain if source.stores[name] == 1)
+        """Global names that are bound once, to something that is no tensor and holds none."""
         self._targets: dict[Span, ast.expr] = {}
         self._texts: dict[ast.AST, str] = {}
         self._plans: dict[tuple[Span, str, int], _Plan] = {}
@@ -203,6 +207,7 @@ class SourceNames:
         outputs = range(len(op.outputs))
         call = expression if isinstance(expression, ast.Call) else None
         is_around = call is not None and called(call) not in (op.name, f"{op.name}_")
+        is_plain = self._is_plain(target) and len(outputs) > 0
         if is_around and (op.in_place or op.name == _OF_LAYERS):
             target = None
         if call is not None and called(call) in self._module_types:
@@ -218,7 +223,8 @@ class SourceNames:
         return _Plan(
             tuple(assigned),
             call is not None,
-            call is not None and ((is_around and self._makes_object(call)) or self._is_of_module(call)),
+            is_plain
+            or (call is not None and ((is_around and self._makes_other(call, op)) or self._is_of_module(call))),
             len(names),
             tuple((at, written) for at, written in enumerate(names) if written[0] or any(written[1])),
             tuple((word.arg, self._names_in(word.value)) for word in (call.keywords if call else ()) if word.arg),
@@ -228,17 +234,22 @@ class SourceNames:
             else None,
         )
 
+    def _is_plain(self, target: ast.expr | None) -> bool:
+        return isinstance(target, ast.Name) and target.id in self._plain and self._source.runs_once(target)
+
     def _read(self, expression: ast.expr, span: Span) -> frozenset[str]:
         statement = self._source.statement_at(span)
         bound = set(map(self._text, _parts(statement, ast.Store))) if statement is not None else set()
         within = {self._text(part) for part in _parts(expression, ast.Load) if part is not expression}
         return frozenset(within - bound - {""})
 
-    def _makes_object(self, call: ast.Call) -> bool:
-        """Whether what is called gives no tensor: a class, by its capital, or what writes into what it is given."""
+    def _makes_other(self, call: ast.Call, op: Op) -> bool:
+        """Whether what is called gives no tensor that its op made: a class, by its capital, what writes into what it is
+        given, what registers a hook, or what compared or went through tensors."""
         name = called(call)
         is_class = name[:1].isupper() and not name.endswith(("Tensor", "Parameter", "Buffer", "Variable"))
-        return name.endswith("_") or name in self._module_types or is_class
+        is_python = op.name in _COMPARISONS or (op.name == "unbind" and name not in ("list", "tuple"))
+        return name.endswith("_") or name.startswith("register_") or name in self._module_types or is_class or is_python
 
     def _is_of_module(self, call: ast.Call) -> bool:
         """Whether it is a method that all modules have, such as `net.state_dict()` or `net.double()`, of one: these
@@ -269,7 +280,7 @@ class SourceNames:
             case ast.BinOp():
                 return self._sides(op, expression.left, expression.right, is_turned=op.name in _TURNED)
             case ast.AugAssign():
-                return [expression.target, expression.value]
+                return self._sides(op, expression.target, expression.value, is_turned=op.name in _TURNED)
             case ast.UnaryOp():
                 return [expression.operand]
             case ast.Subscript():

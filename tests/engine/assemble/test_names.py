@@ -212,6 +212,46 @@ def test_what_gives_no_tensor_names_none(engine: LocalEngine) -> None:
     assert names(trace, "double")[-1] == ("wide",)
 
 
+def test_what_python_compares_and_goes_through_is_not_what_the_call_gave(engine: LocalEngine) -> None:
+    trace = run(
+        engine,
+        "def of(scores):\n"
+        "    best = max(scores)\n"
+        "    order = sorted(scores)\n"
+        "    pairs = zip(torch.ones(2), [best, 2.0])\n"
+        "    rows = list(torch.ones(2))\n"
+        "    return [one * number for one, number in pairs] + rows + order\n"
+        "made = of([torch.tensor(3.0), torch.tensor(1.0)])\n",
+    )
+    compared = [op for op in trace.ops if op.name in ("lt", "gt")]
+    assert len(compared) > 1
+    assert all(op.inside for op in compared)
+    named = {name for tensor in trace.tensors for name in tensor.names}
+    assert "rows[0]" in named
+    assert named.isdisjoint({"order", "pairs[0]"})
+
+
+def test_a_name_that_stands_for_no_tensor_names_none(engine: LocalEngine) -> None:
+    trace = run(
+        engine,
+        "a, b = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)\n"
+        "handle = torch.autograd.graph.register_multi_grad_hook([a, b], print)\n"
+        "fine = torch.autograd.gradcheck(torch.exp, (a.double(),))\n"
+        "number = a.sum().item()\n"
+        "def hooked():\n"
+        "    inner = torch.autograd.graph.register_multi_grad_hook([a, b], print)\n"
+        "hooked()\n"
+        "total = 0\n"
+        "for part in (a * 2, b * 3):\n"
+        "    total += part\n",
+    )
+    named = {name for tensor in trace.tensors for name in tensor.names}
+    assert named.isdisjoint({"handle", "fine", "inner"})
+    assert all(op.inside for op in trace.ops if op.name == "view_as")
+    assert not any(op.inside for op in trace.ops if op.name == "item")
+    assert "total" not in names(trace, "mul")[0]
+
+
 def test_a_result_has_no_name_that_means_what_it_was_made_of(engine: LocalEngine) -> None:
     trace = run(
         engine,

@@ -173,13 +173,10 @@ test('beside a line stands no argument and no part of its value', () => {
   const step = trace.timeline.length
   const own = trace.program.code.split('\n')
   const at = own.findIndex((text) => text.startsWith('first = '))
-  const noted = (before: string, after: string, inside: string[] | null = null): string | undefined => {
+  const noted = (before: string, after: string, inside = false): string | undefined => {
     const code = own.map((text, place) => (place === at ? before + text.slice(before.length) + after : text)).join('\n')
-    const names = inside && { names: inside }
-    const other = new TraceIndex({
-      ...trace, program: { ...trace.program, code }, ops: trace.ops.map((op) => ({ ...op, inside: inside !== null })),
-      tensors: trace.tensors.map((tensor) => ({ ...tensor, ...names })),
-    })
+    const ops = trace.ops.map((op) => ({ ...op, inside }))
+    const other = new TraceIndex({ ...trace, program: { ...trace.program, code }, ops })
     const { notes } = marksAt(other, { step, selected: undefined, lit: new Set<number>(), blocks: [] }, words('en'))
     return notes.get(at + 1)
   }
@@ -187,7 +184,8 @@ test('beside a line stands no argument and no part of its value', () => {
     expect(noted(before, after), before + after).toBe('5')
   for (const [before, after] of [['print(a,', ')'], ['y = f(2,', ')'], ['first = ', ', 2'], ['        ', '']] as const)
     expect(noted(before, after), before + after).toBeUndefined()
-  expect([noted('first = ', '', ['first']), noted('first = ', '', ['net.weight'])]).toEqual(['5', undefined])
+  expect([noted('meter +=', ''), noted('        t += ', '')]).toEqual([undefined, '5'])
+  expect(noted('first = ', '', true)).toBeUndefined()
 })
 
 test('an accumulation is told with its terms, in both languages', () => {

@@ -51,26 +51,26 @@ function tellingOps(index: TraceIndex): ReadonlyMap<number, readonly OpAt[]> {
     known.set(index, (found = new Map()))
     for (const [id, step] of index.stepOfOp) {
       const op = index.op(id)
-      if (op?.span && (op.raised || gives(index, lines, op))) push(found, op.span.end_line, { op, step })
+      if (op?.span && (op.raised || gives(lines, op))) push(found, op.span.end_line, { op, step })
     }
   }
   return found
 }
 
-/** Whether what a statement gives is what an op made, and not an argument of its call or a part of its value. What ran
- *  inside the call, as in `nn.Linear(4, 1)`, is what it gave only where the statement's own target has it. */
-function gives(index: TraceIndex, lines: readonly string[], { span, outputs, inside, in_place }: Op): boolean {
+/** Whether what a statement gives is what an op made, and not an argument of its call, a part of its value, or what ran
+ *  inside the call, as in `nn.Linear(4, 1)`. */
+function gives(lines: readonly string[], { span, outputs, inside, in_place }: Op): boolean {
   const [first, last] = [[...(lines[span!.line - 1] ?? '')], [...(lines[span!.end_line - 1] ?? '')]]
-  const before = first.slice(0, span!.column).join('')
-  const whole = (in_place ? CHANGE : BEGIN).test(before) && END.test(last.slice(span!.end_column).join(''))
-  const target = TARGET.exec(before)?.[1] ?? ''
-  return whole && outputs.length > 0 && (!inside || outputs.some((id) => index.tensor(id)?.names?.includes(target)))
+  const [before, own] = [first.slice(0, span!.column).join(''), first.slice(span!.column).join('')]
+  const whole = (in_place || ADDING.test(own) ? CHANGE : BEGIN).test(before)
+  return whole && END.test(last.slice(span!.end_column).join('')) && outputs.length > 0 && !inside
 }
 
-/** Before the whole value of a statement: `y = `, `return `; before what only changes a tensor also nothing. */
-const BEGIN = /^\s*(return\s+|([^=()#'";!<>]+=\s*)+)\(*$/
+/** Before the whole value of a statement: `y = `, `return `; before what changes a tensor or a name, `total += y`, also
+ *  nothing. */
+const BEGIN = /^\s*(return\s+|([^=()#'";!<>]+(?<![-+*/%@&|^])=\s*)+)\(*$/
 const CHANGE = /^\s*(return\s+|([^=()#'";!<>]+=\s*)+)?\(*$/
-const TARGET = /([\p{L}_][\p{L}\w.]*)\s*=\s*\(*$/u
+const ADDING = /^[^=()#'";!<>]+[-+*/%@&|^]=/
 const END = /^\)*\s*(#.*)?$/
 
 /** What each line's statement gave, up to the step: of several results of its last op those that have names; nothing

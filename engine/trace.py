@@ -1079,7 +1079,7 @@ class CurvePoint(Record, frozen=True):
     loss: float | str | None = None
     """Value of the first root, when that has one element."""
     gradient_norm: float | str | None = None
-    """Euclidean norm over all that was added to leaves."""
+    """Euclidean norm over all that was added to leaves; absent where the call raised."""
     span: Span | None = None
     """The call."""
 

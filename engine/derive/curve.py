@@ -28,7 +28,7 @@ def _point(pass_: Pass, tensors: Mapping[str, Tensor]) -> CurvePoint:
         pass_id=pass_.id,
         loss=_value(tensors.get(pass_.roots[0].tensor or "")) if pass_.roots else None,
         gradient_norm=_norm([tensors.get(added.delta or "") for added in pass_.accumulations])
-        if pass_.kind == "backward"
+        if pass_.kind == "backward" and not pass_.failed
         else None,
         span=pass_.span,
     )

@@ -33,6 +33,7 @@ from engine.events import (
     NodeSeen,
     Omitted,
     OpRan,
+    PassEnded,
     PassStarted,
     Printed,
     Said,
@@ -256,6 +257,9 @@ class LoopSampler:
                     handles = [node.register_hook(self._arrived) for node in sinks(outputs)]
                 self._thread.is_internal = False
             return engine(outputs, *args, **kwargs)
+        except BaseException:
+            self.squares = None  # no gradient of it is whole
+            raise
         finally:
             self._thread.is_internal = False
             for handle in handles:
@@ -494,9 +498,11 @@ class LoopSampler:
         for event in block:
             if isinstance(event, Accumulated) and event.pass_id in squares and (delta := tensors.get(event.delta)):
                 squares[event.pass_id] += norm_of(delta.data, delta.summary) ** 2
+        failed = {event.id for event in block if isinstance(event, PassEnded) and event.failed}
         for event in block:
             if isinstance(event, PassStarted):
-                norm = spoken(math.sqrt(squares[event.id])) if event.kind == "backward" else None
+                is_whole = event.kind == "backward" and event.id not in failed
+                norm = spoken(math.sqrt(squares[event.id])) if is_whole else None
                 self.curve(event.id, self._loss(event, tensors), norm, event.site)
 
     def _loss(self, started: PassStarted, tensors: dict[int, TensorSeen]) -> float | str | None:

@@ -1413,7 +1413,7 @@ export interface CheckedElement {
  */
 export interface CurvePoint {
   /**
-   * Euclidean norm over all that was added to leaves.
+   * Euclidean norm over all that was added to leaves; absent where the call raised.
    */
   gradient_norm?: number | string | null;
   /**

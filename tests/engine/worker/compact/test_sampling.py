@@ -330,6 +330,17 @@ def test_norms_of_the_curve_are_those_of_the_gradients(small: str) -> None:
     assert [point.gradient_norm for point in trace.curve] == pytest.approx(norms, rel=1e-5)
 
 
+def test_a_call_of_the_engine_that_raised_has_no_norm(small: str) -> None:
+    refused = LOOPS["by hand"].replace(
+        "    w.grad.zero_()",
+        "    try:\n        loss.backward()\n    except RuntimeError:\n        pass\n    w.grad.zero_()",
+    )
+    trace = record(HEAD + refused, patient())
+    assert {point.gradient_norm is None for point in trace.curve[::2]} == {False}
+    assert {point.gradient_norm is None for point in trace.curve[1::2]} == {True}
+    assert any(point.pass_id is None for point in trace.curve)
+
+
 def test_the_curve_is_whole_up_to_two_thousand_passes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(thin, "FULL", 200)
     monkeypatch.setattr(thin, "EFFORT", 0)

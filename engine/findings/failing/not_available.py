@@ -2,9 +2,10 @@
 
 import ast
 import re
+from collections.abc import Iterator, Mapping
 
 from engine.findings.failing.case import Case, a, known, only_if
-from engine.trace import Finding
+from engine.trace import Finding, Tensor, Trace
 
 _PROCESSES = re.compile(r"\b(?:Process|fork|spawn|Pool|subprocess|Popen|run|system|DataLoader|start)\b")
 
@@ -35,9 +36,28 @@ def recursion(case: Case) -> Finding | None:
 
 
 def memory(case: Case) -> Finding:
-    """More memory than there is; the line and, when PyTorch or NumPy says so, how many bytes it asked for."""
+    """More memory than there is; the line and, when PyTorch or NumPy says so, how many bytes it asked for. Where that
+    alone is no more than a run may use, what held the most before."""
     asked = case.facts.get("asked_bytes", "")
     only_if(case.failure.kind == "memory" and asked.isdecimal())
-    given = int(asked)
-    amount = f"{given / 1e9:,.1f} GB" if given >= 1e9 else f"{given / 1e6:,.1f} MB"
-    return case.finding(amount=amount)
+    is_part = int(asked) <= case.diagnosis.trace.limits.memory_bytes
+    held, name = max(_held(case.diagnosis.trace, case.diagnosis.tensors), default=(0, ""))
+    is_held = is_part and held > int(asked)
+    return case.finding(
+        amount=_amount(int(asked)),
+        is_part=str(int(is_part)),
+        is_held=str(int(is_held)),
+        name=name if is_held else "",
+        held=_amount(held) if is_held else "",
+    )
+
+
+def _held(trace: Trace, tensors: Mapping[str, Tensor]) -> Iterator[tuple[int, str]]:
+    """How many bytes the tensors of each global name lie in."""
+    for variable in trace.variables:
+        known = (tensors.get(tensor or "") for tensor in (variable.tensor, *variable.tensors))
+        yield sum({tensor.storage: tensor.size_bytes for tensor in known if tensor is not None}.values()), variable.name
+
+
+def _amount(given: int) -> str:
+    return f"{given / 1e9:,.1f} GB" if given >= 1e9 else f"{given / 1e6:,.1f} MB"

@@ -1464,7 +1464,11 @@ OUTSIDE: dict[str, list[Row]] = {
         Row("import os\nopen('mine', 'w').close()\nos.chmod('mine', 0o777) #<\n", {"line": "7"}),
     ],
     "out_of_memory": [
-        Row("import numpy\nnumpy.ones(10 ** 12) #<\n", {"amount": "8,000.0 GB"}),
+        Row("import numpy\nnumpy.ones(10 ** 12) #<\n", {"amount": "8,000.0 GB", "is_part": "0"}),
+        Row(
+            "store = []\nfor i in range(99):\n    store.append(torch.ones(8000, 8000)) #<\n",
+            {"amount": "256.0 MB", "is_part": "1", "name": "store"},
+        ),
         Row("x = torch.ones(1000000, 1000000) #<\n", {"amount": "4,000.0 GB"}),
         Row("def big(n):\n    return torch.zeros(n) #<\nbig(10 ** 12)\n", {"code": "torch.zeros(n)"}),
     ],

@@ -276,6 +276,8 @@ class PassEnded(_Event, frozen=True, tag="pe"):
     id: int
     failed: bool
     results: tuple[int, ...]
+    error: tuple[str, str] = ("", "")
+    """Class and message of the exception that it raised."""
 
 
 class ChangeWord(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):

@@ -668,6 +668,15 @@ class Accumulation(Record, frozen=True):
     """`.grad` after."""
 
 
+class Caught(Record, frozen=True):
+    """An exception that the program caught: it went on."""
+
+    type: str
+    """Class of the exception."""
+    message: str
+    """What it said."""
+
+
 class Pass(Record, frozen=True):
     """One call of the engine: `backward()`, `autograd.grad()` and everything built on them."""
 
@@ -702,6 +711,8 @@ class Pass(Record, frozen=True):
     """It raised; the visits are those that happened."""
     failed_node: str | None = None
     """The node that raised."""
+    caught: Caught | None = None
+    """For one that raised where the program went on: what it raised."""
     omitted: int = 0
     """Nodes that ran but were left out by the limit `nodes`; what they sent on arrives from nowhere."""
     rank: int | None = None

@@ -11,8 +11,10 @@ from engine.assemble.hooks import BEFORE
 from engine.assemble.ids import Ids
 from engine.assemble.recorded import Recorded
 from engine.broadcasting import may_sum, shape_before, summed_axes
-from engine.trace import Accumulation, OutputOf, Pass, Reduction, Root, Sum, Term, Visit
+from engine.trace import Accumulation, Caught, OutputOf, Pass, Reduction, Root, Sum, Term, Visit
 
+_TELLING = 1000
+"""Characters of a message that tell it from others; of a long one the middle is left out."""
 _Input = tuple[int, int]
 """A node and which of its inputs."""
 
@@ -99,9 +101,17 @@ class _Engine:
             parent=ids.pass_.optional(start.parent),
             module=ids.module.among(start.module, self.recorded.modules),
             failed=end is None or end.failed,
+            caught=self._caught(end) if end is not None and end.failed else None,
             omitted=start.omitted,
             rank=self.recorded.ranks.get(start.thread),
         )
+
+    def _caught(self, end: ev.PassEnded) -> Caught | None:
+        """What a pass raised, unless it is what ended the program."""
+        kind, message = end.error
+        last = self.recorded.failed
+        is_last = last is not None and (last.type, last.message[:_TELLING]) == (kind, message[:_TELLING])
+        return None if is_last or not kind else Caught(type=kind, message=message)
 
     def _started(self, event: ev.PassStarted) -> None:
         running = self.running.setdefault(event.id, _Running(event))

@@ -28,6 +28,7 @@ from engine.worker.capture.hooks import Hooks
 from engine.worker.capture.nodes import NEVER, NO_SEQUENCE
 from engine.worker.capture.ops import Recording
 from engine.worker.capture.recorder import Recorder
+from engine.worker.capture.safe_repr import class_name, plain_message
 from engine.worker.capture.tensor_facts import TensorFacts, is_fake, look, version_of
 from engine.worker.capture.tensor_state import State
 from engine.worker.devices.labels import follow, labelled
@@ -173,7 +174,7 @@ class Backward:
             with recorder.lock, unseen():
                 running = self._start(outputs, (), retain, create, (), accumulate=call.f_code.co_name == "backward")
                 recorder.pass_raised(error, running.id)
-                self._end(running, True, ())
+                self._end(running, error, ())
         except Exception as trouble:
             recorder.trouble("backward", trouble)
 
@@ -197,7 +198,7 @@ class Backward:
                 running = self._start(outputs, grads, bool(retain), bool(create), inputs, accumulate)
         except Exception as trouble:
             self.recorder.trouble("backward", trouble)
-        failed = True
+        failed: BaseException | None = None
         result: Any = ()
         try:
             if self._active():
@@ -205,9 +206,9 @@ class Backward:
             else:  # torch took the mode off to handle Tensor.backward; hooks and custom backwards are the user's again
                 with self.mode:
                     result = self.engine(outputs, *args, **kwargs)
-            failed = False
             return result
         except BaseException as error:
+            failed = error
             if running is not None:
                 self.recorder.pass_raised(error, running.id)
             raise
@@ -574,14 +575,14 @@ class Backward:
 
     # End
 
-    def _end(self, running: _Pass, failed: bool, result: Any) -> None:
+    def _end(self, running: _Pass, error: BaseException | None, result: Any) -> None:
         recorder = self.recorder
         self.hooks.end_pass()
         self.stacks[get_ident()].remove(running)
         results: tuple[int, ...] = ()
         try:
             recorder.nodes.begin(0, running.sequence_nr)
-            if failed:
+            if error is not None:
                 self._end_sums(running)
             if isinstance(result, tuple | list):
                 results = tuple([self._result(item, running) for item in result])
@@ -595,7 +596,9 @@ class Backward:
         recorder.nodes.begin(0, NEVER)
         recorder.thread.passes.remove(running.id)
         recorder.lifetimes.flush()
-        recorder.outbox.add(PassEnded(running.id, failed, results))
+        is_error = isinstance(error, Exception)
+        said = (class_name(error), recorder.texts.of(plain_message(error))) if is_error else ("", "")
+        recorder.outbox.add(PassEnded(running.id, error is not None, results, said))
         recorder.outbox.publish()
 
     def _end_sums(self, running: _Pass) -> None:

@@ -24,6 +24,11 @@ def class_name(value: object) -> str:
     return name
 
 
+def plain_message(error: BaseException) -> str:
+    """What an exception was given to say, where that is a text."""
+    return error.args[0] if len(error.args) == 1 and type(error.args[0]) is str else ""
+
+
 def plain_text(value: object, longest: int = _LONGEST) -> str:
     """The repr of a built-in value, the class name of any other."""
     kind = type(value)

@@ -2407,6 +2407,10 @@ export interface Pass {
    */
   accumulations: Accumulation[];
   /**
+   * For one that raised where the program went on: what it raised.
+   */
+  caught?: Caught | null;
+  /**
    * The backward itself was recorded.
    */
   create_graph?: boolean;
@@ -2502,6 +2506,22 @@ export interface Accumulation {
    * Index of the visit.
    */
   visit: number;
+}
+/**
+ * An exception that the program caught: it went on.
+ *
+ * This interface was referenced by `Wire`'s JSON-Schema
+ * via the `definition` "Caught".
+ */
+export interface Caught {
+  /**
+   * What it said.
+   */
+  message: string;
+  /**
+   * Class of the exception.
+   */
+  type: string;
 }
 /**
  * A tensor where a pass starts.

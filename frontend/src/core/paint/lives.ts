@@ -1,6 +1,6 @@
 // The life of every box of one view: all that will ever be shown on it, dated.
 
-import type { Accumulation, Box, Graph, Pass, Step, Tensor } from '../../api/types'
+import type { Accumulation, Box, Caught, Graph, Pass, Step, Tensor } from '../../api/types'
 import type { DrawnLink, Sheet } from '../layout/fold'
 import { nodeOfStep } from '../trace/steps'
 import { push, type TraceIndex, type VisitAt } from '../trace/trace-index'
@@ -121,16 +121,13 @@ export class Lives {
     return Math.min(...steps.filter((step) => step > 0))
   }
 
-  raisedHere(life: Life, step: number): boolean {
+  /** What was raised at a box: what ended the program, or what it caught. */
+  raisedHere({ box: { op, node } }: Life, step: number): Caught | null {
     const { failure, timeline, passes } = this.index.trace
-    const { op, node } = life.box
-    if (node != null && passes.some((pass) => pass.failed_node === node && this.index.passEnd(pass.id) <= step))
-      return true
-    return (
-      failure != null &&
-      step >= timeline.length &&
-      ((op != null && failure.op === op) || (node != null && failure.node === node))
-    )
+    const pass = node != null && passes.find((pass) => pass.failed_node === node && this.index.passEnd(pass.id) <= step)
+    if (pass) return pass.caught ?? failure ?? { type: 'Error', message: '' }
+    const ended = step >= timeline.length ? failure : null
+    return ended && ((op != null && ended.op === op) || (node != null && ended.node === node)) ? ended : null
   }
 
   /** Whether a leaf was updated since an op that is drawn took its value. */

@@ -1,6 +1,6 @@
 // What stands on boxes, groups and links, how wide it is, and what a view is measured for.
 
-import type { Box, Group, Tensor, Trace } from '../../api/types'
+import type { Box, Caught, Group, Tensor, Trace } from '../../api/types'
 import { brief, briefs, display, formatNorm, normOf, WAITING, word, type Display } from '../words/display'
 import { groupTitle, type DrawnLink, type Sheet, type Stub } from '../layout/fold'
 import { cutEnd, formatCount, formatShape, plus, textWidth } from '../words/format'
@@ -200,16 +200,16 @@ export function stripText(strip: Strip, words: Say, most?: number): string {
 export function stripLabel(strip: Strip, { story, words }: Measure): string {
   if (strip.kind === 'sum') return 'Σ'
   if (strip.kind === 'hook') return 'hook'
-  if (strip.kind === 'error') return failureWords(story.index.trace, words)
+  if (strip.raised) return failureWords(strip.raised, story.index.trace, words)
   return strip.done ? '.grad' : 'AccumulateGrad'
 }
 
 /** In the reader's language where a finding explains the failure; else PyTorch's own message. */
-function failureWords({ failure, findings }: Trace, words: Say): string {
-  const finding = findings.find((finding) => finding.severity === 'error')
+function failureWords(raised: Caught, { failure, findings }: Trace, words: Say): string {
+  const finding = findings.find((finding) => raised === failure && finding.severity === 'error')
   const key = `finding.${finding?.code}.title`
   const said = finding ? words(key, finding.parameters ?? {}).replaceAll('`', '') : key
-  return said === key ? (failure?.message ?? '') : said
+  return said === key ? raised.message : said
 }
 
 /** Whether a box keeps room for its strip at every step. */

@@ -249,7 +249,8 @@ export class Story {
       const grad = latest(life.grads, stepOfGrads(this.index, this.sheet.graph, step))
       return grad ? { kind: 'tensor', tensor: grad } : { kind: 'none' }
     }
-    if (this.lives.raisedHere(life, step)) return { kind: 'raised', text: this.index.trace.failure?.type ?? 'Error' }
+    const raised = this.lives.raisedHere(life, step)
+    if (raised) return { kind: 'raised', text: raised.type }
     if (box.kind === 'ghost' || box.node == null) return { kind: 'blank' }
     const next = life.visits.find(
       (candidate) =>
@@ -316,7 +317,7 @@ export class Story {
 
   /** Whether a box may be in trouble at some step. */
   private isSuspect(life: Life): boolean {
-    return this.isConcerned(life) || this.lives.raisedHere(life, Infinity)
+    return this.isConcerned(life) || this.lives.raisedHere(life, Infinity) !== null
   }
 
   private isConcerned({ box }: Life): boolean {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { Trace } from '../../api/types'
 import { load, NAMES } from '../fixtures/load'
 import { layout } from '../layout/layout'
 import { words } from '../words/bundled'
@@ -83,10 +84,15 @@ test('a sum over broadcast axes is quiet and without numbers before its step', (
 test('a box that failed is as wide as what it says of that', () => {
   const { trace, graph } = load('error_in_place')
   const failure = { ...trace.failure!, message: 'one of the variables needed here was modified' }
-  const view = new View({ ...trace, failure, findings: [] }, graph, words('en'), PAGE)
-  const end = view.at(trace.timeline.length)
-  const items = drawAll(view, layout(layoutInput(view.measure, null)), end, view.painter('light'))
-  const texts = items.flatMap(({ marks }) => marks.flatMap((mark) =>
-    mark.k === 'text' && mark.c === 'strip-fail' ? mark.s : []))
-  expect(texts).toEqual([failure.message])
+  const said = (changed: Partial<Trace>): string[] => {
+    const view = new View({ ...trace, ...changed }, graph, words('en'), PAGE)
+    const end = view.at(trace.timeline.length)
+    const items = drawAll(view, layout(layoutInput(view.measure, null)), end, view.painter('light'))
+    return items.flatMap(({ marks }) => marks.flatMap((mark) =>
+      mark.k === 'text' && mark.c === 'strip-fail' ? mark.s : []))
+  }
+  expect(said({ failure, findings: [] })).toEqual([failure.message])
+  const passes = trace.passes.map((pass) => ({ ...pass, caught: { type: 'ValueError', message: 'no more' } }))
+  expect(said({ passes })).toEqual(['no more'])
+  expect(said({ passes, failure: null })).toEqual(['no more'])
 })

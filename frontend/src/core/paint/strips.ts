@@ -1,11 +1,13 @@
 // The strip under a box: gradients that meet in a sum, a hook's change, an addition to `.grad`, or an error.
 
-import type { Accumulation, Box, Pass, Sum, Tensor } from '../../api/types'
+import type { Accumulation, Box, Caught, Pass, Sum, Tensor } from '../../api/types'
 import type { TraceIndex, VisitAt } from '../trace/trace-index'
 import { lastVisit, stepOfGrads, type Dated, type Life, type Lives } from './lives'
 
 export interface Strip {
   kind: 'sum' | 'grad' | 'hook' | 'error'
+  /** For an error: what was raised. */
+  raised?: Caught
   /** Terms that have arrived, in the engine's order; null is `None` or still missing. */
   terms: readonly (Tensor | null)[]
   /** What the terms became; null until it happened. */
@@ -27,7 +29,8 @@ export class Strips {
 
   /** Every strip it will ever have. */
   all(life: Life): Strip[] {
-    if (this.lives.raisedHere(life, Infinity)) return [BARE]
+    const raised = this.lives.raisedHere(life, Infinity)
+    if (raised) return [{ ...BARE, raised }]
     if (life.box.kind === 'leaf') return life.additions.map((addition) => this.additionStrip(addition, addition.step))
     return life.visits
       .map((visit) => this.sumStrip(life.box, visit, visit.step))
@@ -35,7 +38,8 @@ export class Strips {
   }
 
   at(life: Life, step: number): Strip | null {
-    if (this.lives.raisedHere(life, step)) return BARE
+    const raised = this.lives.raisedHere(life, step)
+    if (raised) return { ...BARE, raised }
     if (life.box.kind === 'leaf') {
       if (life.box.node == null) return null
       const pending = this.sumBeforeAddition(life, step)

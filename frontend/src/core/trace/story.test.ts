@@ -171,7 +171,11 @@ test('a pass that raised stops, and others end', () => {
   const end = trace.timeline.findIndex(({ kind }) => kind === 'pass_end') + 1
   expect(tell(new TraceIndex(trace), end, words('en')).text).toBe('backward() #1 ends')
   trace.passes[0]!.failed = true
-  expect(tell(new TraceIndex(trace), end, words('en')).text).toBe('backward() #1 stops with the error')
+  expect(tell(new TraceIndex(trace), end, words('en')).text).toBe('backward() #1 stops with an error')
+  trace.passes[0]!.caught = { type: 'RuntimeError', message: 'a second time' }
+  expect(tell(new TraceIndex(trace), end, words('en'))).toMatchObject({
+    text: 'backward() #1 stops with an error, caught:', value: 'RuntimeError: a second time',
+  })
 })
 
 test('a sum over broadcast axes says them, and the shapes around it', () => {

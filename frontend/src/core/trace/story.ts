@@ -194,8 +194,10 @@ function tellBackward(index: TraceIndex, step: Step, t: Words): Told {
   if (!pass) return told('')
   if (step.kind === 'pass')
     return told(t('step.pass'), codeAt(index.trace.program.code, pass.span) || passName(pass, t))
-  if (step.kind === 'pass_end')
-    return told(t('step.pass_end', { pass: passName(pass, t), failed: Number(pass.failed) }))
+  if (step.kind === 'pass_end') {
+    const values = { pass: passName(pass, t), failed: Number(pass.failed), caught: Number(!!pass.caught) }
+    return told(t('step.pass_end', values), pass.caught ? oneLine(`${pass.caught.type}: ${pass.caught.message}`) : '')
+  }
   if (step.kind === 'seed') {
     const root = pass.roots[step.root ?? 0]
     const name = tensorName(index, index.tensor(root?.tensor)) || nodeName(index, index.node(root?.node))

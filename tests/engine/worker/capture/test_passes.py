@@ -33,6 +33,7 @@ def test_a_caught_call_that_failed_before_the_engine_began_is_a_failed_pass() ->
     refused = trace.passes[0]
     assert [root.tensor for root in refused.roots] == [trace.ops[1].outputs[0]]
     assert (refused.visits, refused.accumulations, refused.failed_node) == ((), (), None)
+    assert [pass_.caught and pass_.caught.type for pass_ in trace.passes] == [*["RuntimeError"] * 3, None]
 
 
 def test_a_seed_that_the_engine_casts_was_changed_by_no_hook() -> None:
@@ -46,6 +47,17 @@ def test_a_program_that_ends_there_names_the_pass() -> None:
     trace = record("import torch\nx = torch.ones(3, requires_grad=True)\n(x * 2).backward()\n")
     assert trace.failure is not None
     assert trace.failure.pass_id == trace.passes[0].id
+    assert trace.passes[0].caught is None
+
+
+def test_what_a_program_caught_is_told_with_the_pass_and_what_ended_it_is_not() -> None:
+    again = "import torch\nx = torch.ones(3, requires_grad=True)\ny = (x * x).sum()\ny.backward()\n"
+    went_on = record(f"{again}try:\n    y.backward()\nexcept RuntimeError:\n    pass\nx.numpy()\n")
+    caught = went_on.passes[1].caught
+    assert caught is not None
+    assert (caught.type, caught.message[:21]) == ("RuntimeError", "Trying to backward th")
+    ended = record(f"{again}try:\n    y.backward()\nfinally:\n    print(x.grad)\n")
+    assert [pass_.caught for pass_ in ended.passes] == [None, None]
 
 
 def test_gradients_meet_before_what_the_node_computes_inside() -> None:

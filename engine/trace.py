@@ -1434,7 +1434,7 @@ class Trace(Record, frozen=True, kw_only=True):
     output: tuple[Output, ...]
     """What it printed."""
     warnings: tuple[Warning, ...]
-    """What it was warned of."""
+    """What it was warned of; of as many as are told Python's own text of them is no output."""
     tensors: tuple[Tensor, ...]
     """Every tensor state, in the order of meeting."""
     variables: tuple[Variable, ...]

@@ -174,7 +174,6 @@ class Observer:
     ) -> None:
         text = OWN_FRAMES.sub("", str(message))
         self.warnings.append(WarningFact(category=category.__name__, message=text, line=user_line(filename, lineno)))
-        sys.stderr.write(warnings.formatwarning(text, category, filename, lineno))
 
 
 def user_line(filename: str, lineno: int) -> int:

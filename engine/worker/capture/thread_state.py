@@ -32,6 +32,8 @@ class ThreadState(threading.local):
         """Reasons not to record."""
         self.is_internal = False
         """The hook that is being registered is recording's, not the program's."""
+        self.is_warning = False
+        """What is written is the text of a warning that was told."""
         self.number = 0
         """Which of the program's own threads; 0 for the first."""
         self.collective = 0

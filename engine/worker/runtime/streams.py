@@ -140,7 +140,7 @@ class Stream(io.TextIOBase):
             recorder = self.recorder
             if self.below is not None and recorder.counts.output_bytes < recorder.limits.output_bytes:
                 self.below.drain_before_text()
-            kept = keep(recorder, text)
+            kept = None if recorder.thread.is_warning else keep(recorder, text)
             if kept is not None:
                 site, thread = recorder.sites.of(get_frame(1)), recorder.thread.number
                 recorder.outbox.say(Printed(self.kind, kept[0], site, kept[1], thread))
@@ -160,7 +160,7 @@ class Stream(io.TextIOBase):
 
 
 def watch_warnings(recorder: Recorder, patches: Patches) -> None:
-    """Records each warning that is shown; `warnings` still prints it as it always does."""
+    """Records each warning that is shown; `warnings` still prints it as it always does, which is not told again."""
     shown = SHOW_WARNING.get()
     counts = recorder.counts
 
@@ -168,14 +168,19 @@ def watch_warnings(recorder: Recorder, patches: Patches) -> None:
         if _is_ours(message.filename):
             _again(message)
             return
-        if counts.new_warning() <= MOST_WARNINGS:
+        is_told = counts.new_warning() <= MOST_WARNINGS
+        if is_told:
             site = recorder.sites.of(_warned(message, get_frame(1)))
             text = recorder.texts.of(str(message.message))
             said = Warned(message.category.__name__, text, site, recorder.thread.number)
             recorder.outbox.say(said)
         elif counts.warnings == MOST_WARNINGS + 1:
             recorder.outbox.send(Omitted("warnings", "warnings", MOST_WARNINGS, 0))  # should the run be killed
-        shown(message)
+        recorder.thread.is_warning = is_told
+        try:
+            shown(message)
+        finally:
+            recorder.thread.is_warning = False
 
     patches.replace(SHOW_WARNING, show)
 

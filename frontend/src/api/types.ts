@@ -1243,7 +1243,7 @@ export interface Trace {
    */
   walks?: Walk[];
   /**
-   * What it was warned of.
+   * What it was warned of; of as many as are told Python's own text of them is no output.
    */
   warnings: Warning[];
 }

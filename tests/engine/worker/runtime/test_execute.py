@@ -87,6 +87,8 @@ def test_a_warning_has_the_users_line_and_comes_once() -> None:
     assert [(warning.category, warning.span and warning.span.line) for warning in trace.warnings] == [
         ("UserWarning", 3)
     ]
+    assert trace.output == ()
+    assert [step.kind for step in trace.timeline].count("warning") == 1
 
 
 def test_a_warning_has_the_line_that_stacklevel_names() -> None:

@@ -38,7 +38,7 @@ def _assembled(run: str, request: RunRequest, lines: Iterable[bytes], outcome: O
 def _diagnosed(index: TraceIndex) -> Trace:
     """The trace with what can be concluded from it."""
     trace = msgspec.structs.replace(index.trace, passes=_with_failed_nodes(index))
-    findings = (*trace.findings, *find(trace, index))
+    findings = find(trace, index, trace.findings)
     failure = trace.failure
     if failure is not None and failure.explanation is None:
         failure = msgspec.structs.replace(failure, explanation=explanation(failure, findings))

@@ -46,17 +46,18 @@ EXPLAIN_FAILURES: frozenset[Family] = frozenset((errors.errors, cut_gradients.cu
 """Whose errors tell why the program failed; those of the others stood in it as well."""
 
 
-def find(trace: Trace, known: TraceIndex | None = None) -> tuple[Finding, ...]:
-    """Every diagnosis, the gravest first, each with what follows from it; `known` is as `TraceIndex` has it."""
+def find(trace: Trace, known: TraceIndex | None = None, said: tuple[Finding, ...] = ()) -> tuple[Finding, ...]:
+    """Every diagnosis, the gravest first, each with what follows from it; `known` is as `TraceIndex` has it, `said` are
+    those of the worker."""
     if not trace.ops and trace.failure is None and trace.status != "ok":
-        return ()
+        return said
     diagnosis = Diagnosis(trace, known)
     found = [(family, finding) for family in FAMILIES for finding in _asked(family, diagnosis)]
     if not any(family in EXPLAIN_FAILURES and finding.severity == "error" for family, finding in found):
         found += [(errors.errors, finding) for finding in _asked(stopped.stopped, diagnosis)]
     explaining = [finding for family, finding in found if family in EXPLAIN_FAILURES]
     others = [finding for family, finding in found if family not in EXPLAIN_FAILURES]
-    return with_experiments(diagnosis, in_order(diagnosis, explaining, others))
+    return with_experiments(diagnosis, in_order(diagnosis, explaining, [*said, *others]))
 
 
 def _asked(family: Family, diagnosis: Diagnosis) -> tuple[Finding, ...]:

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Trace, Trial } from '../../api/types'
 import { wordsOf } from '../words/sentences'
-import { causesAt, findingBlocks, findingWords } from './finding-blocks'
+import { causesAt, diagnoses, findingBlocks, findingWords } from './finding-blocks'
 import { tellingFindings } from './lines'
 
 const span = (line: number) => ({ line, end_line: line, column: 0, end_column: 1 })
@@ -24,6 +24,9 @@ test('names that a diagnosis lists are joined as the language does, and code sta
 describe('what follows from a diagnosis', () => {
   test('is no diagnosis of its own to turn to', () => {
     expect(causesAt(findings)).toEqual([0, 2])
+    const notes = findings.map((finding) => ({ ...finding, severity: 'note' as const }))
+    const counted = [findings, notes, [...findings, ...notes]].map((all) => diagnoses({ findings: all } as Trace))
+    expect(counted).toEqual([2, 2, 2])
   })
 
   test('marks no line', () => {

@@ -35,6 +35,12 @@ export function causesAt(findings: Trace['findings']): number[] {
   return findings.flatMap((finding, at) => (finding.follows == null ? [at] : []))
 }
 
+/** How many diagnoses there are; of a run in which nothing is wrong its notes. */
+export function diagnoses({ findings }: Trace): number {
+  const causes = causesAt(findings).map((at) => findings[at]!.severity)
+  return causes.filter((severity) => severity !== 'note').length || causes.length
+}
+
 function unmarked(sentence: string): string {
   return pieces(sentence)
     .map((piece) => piece.text)

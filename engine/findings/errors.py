@@ -210,6 +210,7 @@ _TABLE: tuple[tuple[str, str, str, *tuple[Rule, ...]], ...] = (
     ("group_attribute", "AttributeError", r"'dict' object has no attribute '(?P<name>lr|momentum|weight_decay|params|betas|eps)'", instead("GROUP.NAME", "GROUP['NAME']", right="GROUP['NAME']")),
     ("scheduler_steps", "ValueError", r"Tried to step (?P<steps>\d+) times\. The specified number of total steps is (?P<total>\d+)", plain),
     ("hook_result", "RuntimeError", r"hook '(?P<hook>.*)' has changed the (?P<what>\w+) of value", autograd.hook_result),
+    ("hook_returned", "RuntimeError", r"post accumulate grad hooks should return None", autograd.hook_returned),
     ("metric_missing", "TypeError", r"^ReduceLROnPlateau\.step\(\) missing 1 required positional argument: 'metrics'", plain),
     ("method_without_tensor", "TypeError", r"^(?P<name>\w+)\(\) missing 1 required positional arguments: \"input\"", plain),
     ("format_refused", "TypeError", r"unsupported format string passed to (?P<type>\w+)\.__format__", arguments.format_refused),

@@ -121,8 +121,18 @@ def inference(case: Case) -> Finding:
 
 
 def hook_result(case: Case) -> Finding:
-    """A hook that returns something that cannot take the gradient's place: at the only line that registers one."""
-    made = [one for one in case.code.calls if called(one) in ("register_hook", "register_prehook")]
+    """A hook that returns something that cannot take the gradient's place."""
+    return _of_hook(case, "register_hook", "register_prehook")
+
+
+def hook_returned(case: Case) -> Finding:
+    """A hook that returns something where nothing takes it."""
+    return _of_hook(case, "register_post_accumulate_grad_hook")
+
+
+def _of_hook(case: Case, *registering: str) -> Finding:
+    """At the only line that registers such a hook."""
+    made = [one for one in case.code.calls if called(one) in registering]
     return case.finding(span=case.code.span(made[0]) if len(made) == 1 else None)
 
 

@@ -20,6 +20,7 @@ RAISED = frozenset({"exception", "memory", "forbidden"})
 _FAR = 200
 """Ops that are looked back over."""
 _Some = TypeVar("_Some")
+_Statement = TypeVar("_Statement", bound=ast.stmt)
 Origin: TypeAlias = Callable[[Diagnosis, Tensor, Span | None], dict[str, str]]
 
 
@@ -225,17 +226,23 @@ class Case:
 
     def made_last(self, node: ast.AST | None) -> ast.Assign | None:
         """The last assignment above the failing line to the name written there."""
+        name = node.id if isinstance(node, ast.Name) else ""
+        return self._last_above(node, (one for one in self.code.assignments(name) if one is not self.statement))
+
+    def added_last(self, node: ast.AST | None) -> ast.AugAssign | None:
+        """The last `name += …` above the failing line, below what else is assigned to the name written there."""
+        name, made = node.id if isinstance(node, ast.Name) else "", self.made_last(node)
+        adding = (one for one in self.code.nodes if isinstance(one, ast.AugAssign) and dotted(one.target) == name)
+        found = self._last_above(node, adding)
+        return found if found is not None and (made is None or made.lineno < found.lineno) else None
+
+    def _last_above(self, node: ast.AST | None, statements: Iterable[_Statement]) -> _Statement | None:
+        """The last of some statements that stands above the failing line, in the same function as a name there."""
         span = self.failure.span
         if not isinstance(node, ast.Name) or span is None:
             return None
         scope = self.code.function(node)
-        made = [
-            assignment
-            for assignment in self.code.assignments(node.id)
-            if assignment.lineno <= span.line
-            and assignment is not self.statement
-            and self.code.function(assignment) is scope
-        ]
+        made = [one for one in statements if one.lineno <= span.line and self.code.function(one) is scope]
         return made[-1] if made else None
 
     def value_of(self, node: ast.expr) -> ast.expr:

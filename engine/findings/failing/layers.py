@@ -139,8 +139,7 @@ def batch_flattened(case: Case) -> Finding:
 
 def one_value(case: Case) -> Finding:
     """A batch norm given one sample: its variance is not defined."""
-    known(case.first)
-    return _last_batch(case) or case.finding()
+    return _last_batch(case) or case.finding(tensors=(known(case.first),))
 
 
 def _last_batch(case: Case) -> Finding | None:
@@ -152,7 +151,8 @@ def _last_batch(case: Case) -> Finding | None:
         loaders = [one for one in made if called(one) == "DataLoader" and _may_leave_one(one)]
         if len(loaders) == 1:
             fix = (case.code.argument_added(loaders[0], "drop_last=True"),)
-            return case.finding("batch_norm_last_batch", span=case.code.span(loaders[0]), fix=fix)
+            span = case.code.span(loaders[0])
+            return case.finding("batch_norm_last_batch", span=span, fix=fix, tensors=(case.first,))
     return None
 
 

@@ -22,7 +22,7 @@ def stopped(diagnosis: Diagnosis) -> Iterator[Finding]:
     if failure is None or failure.span is None or failure.kind not in RAISED:
         return
     case = Case(diagnosis, failure)
-    values = "; ".join(_said(case, operand) for operand in _values(case)[:_MOST_VALUES])
+    values = "; ".join([*_meant(case), *(_said(case, operand) for operand in _values(case)[:_MOST_VALUES])])
     given = {"type": failure.type, "values": values, "says": _sentence(failure.message) or failure.type}
     called = case.call.func if case.call is not None else case.node
     given["called"] = case.code.short(called) if called is not None else failure.type
@@ -88,6 +88,13 @@ def _values(case: Case) -> list[Operand]:
         and operand.text not in ("self", operand.type)
         and not any(one.text.startswith(f"{operand.text}.") for one in case.failure.operands)
     ]
+
+
+def _meant(case: Case) -> list[str]:
+    """What is written out in the call and of the type that the message speaks of: `1: int`."""
+    arguments = (*case.call.args, *(word.value for word in case.call.keywords)) if case.call is not None else ()
+    written = [(ast.unparse(one), type(one.value).__name__) for one in arguments if isinstance(one, ast.Constant)]
+    return [f"{text}: {kind}" for text, kind in written if f"'{kind}' object" in case.failure.message]
 
 
 def _sentence(message: str) -> str:

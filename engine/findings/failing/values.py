@@ -422,9 +422,12 @@ def _backward_of_number(case: Case, node: ast.expr, said: dict[str, str]) -> Fin
     for name, call in calls.items():
         fix = tuple(edit for one in calls.values() for edit in one.instead("TENSOR"))
         return case.finding("number_taken_out", {**said, "name": name}, span=case.code.span(call.node), fix=fix)
-    statement = case.made_last(node)
+    added = case.added_last(node)
+    taken = written(case.code, added.value, "TENSOR.item()") if added is not None else None
+    statement = added or case.made_last(node)
     made = str(statement.lineno) if statement is not None else line(case.failure.span)
-    return case.finding("backward_of_number", {**said, "made_line": made})
+    fix = taken.instead("TENSOR") if taken is not None else ()
+    return case.finding("backward_of_number", {**said, "made_line": made}, fix=fix)
 
 
 def _other_kind(case: Case, node: ast.expr, kind: str) -> Finding:

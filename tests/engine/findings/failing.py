@@ -506,7 +506,15 @@ AUTOGRAD: dict[str, list[Row]] = {
     ],
     "backward_of_number": [
         Row("loss = 0.5\nloss.backward() #<\n", {"name": "loss", "made_line": "5"}),
-        Row("total = 0\nfor i in range(3):\n    total += i\ntotal.backward() #<\n", {"name": "total", "type": "int"}),
+        Row(
+            "total = 0\nfor i in range(3):\n    total += i\ntotal.backward() #<\n",
+            {"name": "total", "type": "int", "made_line": "7"},
+        ),
+        Row(
+            W + "total = 0.0\nfor i in range(3):\n    total += (w * w).sum().item()\ntotal.backward() #<\n",
+            {"name": "total", "made_line": "8"},
+            mends=True,
+        ),
     ],
     "grad_none_untracked": [
         Row("x = torch.ones(2)\nx.grad.zero_() #<\n", {"name": "x", "grad": "x.grad"}),

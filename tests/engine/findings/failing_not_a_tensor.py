@@ -477,6 +477,7 @@ TOLD_BY_VALUES: dict[str, list[Row]] = {
     ],
     "op_refused": [
         Row(X + "torch.linalg.inv(x) #<\n", {"op": "linalg_inv"}),
+        Row(X + "F.binary_cross_entropy(x, 1) #<\n", {"values": "1: int; x: float32 [2, 3]"}),
         Row("w = torch.ones(2)\nF.cross_entropy(torch.ones(4, 3), torch.zeros(4).long(), weight=w) #<\n", {"op": "cross_entropy"}),
     ],
     "call_refused": [
@@ -556,6 +557,7 @@ TOLD_BY_MESSAGES: dict[str, list[Row]] = {
     "loader_indexed": [Row(DATA + "loader = DataLoader([1, 2])\nloader[0] #<\n", {"name": "loader"}, True)],
     "scheduler_steps": [Row(W + "opt = torch.optim.SGD([w], lr=.1)\nplan = torch.optim.lr_scheduler.OneCycleLR(opt, .1, total_steps=1)\nfor i in range(3):\n    plan.step() #<\n", {"total": "1"})],
     "hook_result": [Row(W + "h = w * 2\nh.register_hook(lambda g: g.sum()) #<\nh.sum().backward()\n", {"what": "size"})],
+    "hook_returned": [Row(W + "w.register_post_accumulate_grad_hook(lambda p: p.grad.mul_(2)) #<\n(w * w).sum().backward()\n", {"line": "6", "used_line": "7"}), Row(W + "def halve(p):\n    p.grad /= 2\n    return p.grad\nfor one in (w,):\n    one.register_post_accumulate_grad_hook(halve) #<\n(w * w).sum().backward()\n", {"line": "10"})],
     "numpy_function": [Row(W + "np.exp(w) #<\n", {"name": "np.exp"}, True)],
     "written_shape": [Row("x = torch.zeros(4, 3)\nx[:, 1:] = torch.ones(4, 3) #<\n", {"target_name": "x[:, 1:]", "value": "torch.ones(4, 3)"})],
     "index_tensor_out_of_range": [Row(X + "rows = torch.tensor([0, 2])\nx[rows] #<\n", {"place": "rows", "index": "2"}), Row("weights, labels = torch.rand(4), torch.tensor([0, 4])\nweights.gather(0, labels) #<\n", {"place": "labels", "index": "4", "last": "3"})],

@@ -14,6 +14,7 @@ from engine.program.edits import applied
 from engine.program.tree import parse
 from engine.request import RunRequest
 from engine.trace import Failure, Finding, Program, Span, Trace
+from tests.conftest import TraceOf
 from tests.engine.findings import failing, near_failing
 from tests.engine.findings.failing import HEAD, Row
 from tests.engine.findings.failing_not_a_tensor import GIVEN, NEAR_GIVEN, TOLD_BY_MESSAGES, TOLD_BY_VALUES
@@ -32,6 +33,21 @@ NEAR_MISSES = [*NEAR.items()]
 
 def errors(trace: Trace) -> list[Finding]:
     return [finding for finding in trace.findings if finding.severity == "error"]
+
+
+def test_what_stopped_a_program_comes_before_notes_of_its_run(trace: TraceOf) -> None:
+    program = (
+        "import torch\nfrom torch.utils.data import DataLoader\n"
+        "data = DataLoader(torch.ones(4, 2), num_workers=2)\n[x.shape for x in data]\nopen('nowhere')\n"
+    )
+    found = trace(program).findings
+    assert [finding.severity for finding in found] == ["error", "note"]
+
+
+def test_of_a_single_sample_only_the_input_is_concerned(trace: TraceOf) -> None:
+    told = trace(HEAD + "norm = nn.BatchNorm1d(3)\nx = torch.ones(1, 3)\nnorm(x)\n")
+    named = {tensor.id: tensor.names for tensor in told.tensors}
+    assert [named[tensor] for tensor in told.findings[0].tensors] == [("x",)]
 
 
 def marked(code: str) -> int:

@@ -230,8 +230,13 @@ def _no_second_order(diagnosis: Diagnosis, failed: Pass, first: Pass) -> Finding
         # a second derivative that is taken beside it goes into the same loss, and would be a plain number there
         beside = [each for each in code.calls if code.function(each) is code.function(call)]
         alike = [each for each in beside if code.text(each.func) == code.text(call.func) and each.args]
+        # of the last one of the program nothing is differentiated any more
+        passes = [each for each in code.calls if called(each) in ("grad", "backward")]
+        last = max(passes, key=lambda each: each.lineno, default=None)
         fix = tuple(
-            code.argument_added(each, "create_graph=True") for each in alike if keyword(each, "create_graph") is None
+            code.argument_added(each, "create_graph=True")
+            for each in alike
+            if keyword(each, "create_graph") is None and (each is call or each is not last or not code.runs_once(each))
         )
     return diagnosis.finding(
         "create_graph_missing",
@@ -241,6 +246,7 @@ def _no_second_order(diagnosis: Diagnosis, failed: Pass, first: Pass) -> Finding
         fix=fix,
         name=diagnosis.say(next((root.tensor for root in failed.roots), None)),
         first_line=line(first.span),
+        is_more=str(int(len(fix) > 1)),
     )
 
 

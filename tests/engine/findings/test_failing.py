@@ -44,6 +44,16 @@ def test_what_stopped_a_program_comes_before_notes_of_its_run(trace: TraceOf) ->
     assert [finding.severity for finding in found] == ["error", "note"]
 
 
+def test_of_the_last_gradient_no_graph_is_asked(trace: TraceOf) -> None:
+    program = (
+        "x = torch.tensor(2., requires_grad=True)\ny = x ** 4\n"
+        "g = torch.autograd.grad(y, x)[0]\nh = torch.autograd.grad(g, x)[0]\nk = torch.autograd.grad(h, x)[0]\n"
+    )
+    (told,) = trace(HEAD + program).findings
+    assert [edit.span.line for edit in told.fix] == [7, 8]
+    assert trace(applied(HEAD + program, told.fix)).status == "ok"
+
+
 def test_of_a_single_sample_only_the_input_is_concerned(trace: TraceOf) -> None:
     told = trace(HEAD + "norm = nn.BatchNorm1d(3)\nx = torch.ones(1, 3)\nnorm(x)\n")
     named = {tensor.id: tensor.names for tensor in told.tensors}

@@ -144,7 +144,8 @@ export function valueTag(box: Box, { story: { index } }: Measure): string {
 }
 
 export function gradientTag(box: Box, measure: Measure): string {
-  return box.kind === 'leaf' ? (box.node ? '.grad' : '') : valueTag(box, measure)
+  if (box.kind !== 'leaf') return valueTag(box, measure)
+  return measure.story.index.tensor(box.tensor)?.requires_grad ? '.grad' : ''
 }
 
 export function tagWidth(tag: string): number {

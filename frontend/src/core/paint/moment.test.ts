@@ -108,6 +108,17 @@ test('a leaf says when it holds another value than the ops drawn took', () => {
   expect(after!.label).toBe('w · after update · [9 9] · backward: gradient [3 3]')
 })
 
+test('a leaf that no graph uses has None for its gradient, and what asks for none has no gradient', () => {
+  const { trace, graph } = load('accumulation')
+  const boxes = graph.boxes.map((box) => (box.name === 'w' ? { ...box, node: null } : box))
+  const cell = (requires_grad: boolean): string => {
+    const tensors = trace.tensors.map((tensor) => (tensor.id === 't1' ? { ...tensor, requires_grad } : tensor))
+    const view = new View({ ...trace, tensors, passes: [] }, { ...graph, boxes, passes: [] }, words('en'), PAGE)
+    return view.at(3).box(boxNamed(view, 'w')).gradient.kind
+  }
+  expect([cell(true), cell(false)]).toEqual(['none', 'blank'])
+})
+
 describe('three passes over one leaf', () => {
   const view = viewOf('accumulation')
   const w = boxNamed(view, 'w')

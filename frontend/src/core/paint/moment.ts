@@ -245,7 +245,7 @@ export class Story {
 
   private gradientCell(life: Life, visit: VisitAt | undefined, step: number): Cell {
     const { box } = life
-    if (box.kind === 'leaf' && box.node != null) {
+    if (box.kind === 'leaf' && life.values[0]?.at.requires_grad) {
       const grad = latest(life.grads, stepOfGrads(this.index, this.sheet.graph, step))
       return grad ? { kind: 'tensor', tensor: grad } : { kind: 'none' }
     }

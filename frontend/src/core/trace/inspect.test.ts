@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Op, Tensor } from '../../api/types'
 import { load } from '../fixtures/load'
 import { words } from '../words/bundled'
-import { argumentRows, sentence, shapedName, sharing } from './inspect'
+import { argumentRows, sentence, shapedName, sharing, withoutValue } from './inspect'
 import { TraceIndex } from './trace-index'
 
 /** What is said of the product of a small program, were its node of another type. */
@@ -68,4 +68,17 @@ test('a leaf that PyTorch made inside a call is none that the program made', () 
   expect(said([{ ...pass!, accumulations: [], input_nodes: [{ node: box.node!, output_nr: 0 }] }])).toContain(
     'it is added to no `.grad`',
   )
+})
+
+test('a value is told to be inside a call only where that call was recorded, and left out only where some were', () => {
+  const { trace } = load('scalar_expression')
+  const node = trace.nodes.find(({ op }) => op)!
+  const said = (op: string | null, limit?: string): string => {
+    const truncated = limit ? [{ what: 'ops', limit, kept: 5, omitted: 3 }] : []
+    return withoutValue(new TraceIndex({ ...trace, truncated }), { ...node, op }, words('en'))
+  }
+  expect(said(node.op!, 'ops')).toMatch(/^PyTorch had this value on its way only/)
+  expect(said(null, 'ops')).toMatch(/^Its operation is not among the 5 that were .* the limit on operations was reached\.$/)
+  expect(said(null, 'sample')).toMatch(/only a sample was kept\.$/)
+  expect(said(null)).toBe('It was not recorded.')
 })

@@ -213,6 +213,16 @@ export function copySentence(index: TraceIndex, box: Box, t: Words): string {
 /** What stands between the brackets of `x[i] = y`, in the order Python gives it. */
 const INDEXING: readonly string[] = ['panel.tensor', 'inspect.index', 'inspect.value']
 
+/** Why nothing is known of what a node's op gave: it is none of the results of an op that was recorded, or of what a
+ *  pass made, or that op was left out. */
+export function withoutValue({ trace, ops }: TraceIndex, { op, made_by, pass }: Node, t: Words): string {
+  if (ops.has(op ?? '') || made_by || pass) return t('inspect.no_value')
+  const cut = trace.truncated.find(({ what }) => what === 'ops')
+  return cut
+    ? t('inspect.value_omitted', { kept: cut.kept, sample: Number(cut.limit === 'sample') })
+    : t('inspect.value_unrecorded')
+}
+
 /** What an op was given besides its inputs; of an index all of it, each named by what it is. */
 export function argumentRows({ name, arguments: given }: Op, t: Words): (Argument & { label: string })[] {
   if (isIndexing(name)) return given.map((argument, at) => ({ ...argument, label: t(INDEXING[at] ?? '') }))

@@ -596,8 +596,9 @@ class Backward:
         recorder.nodes.begin(0, NEVER)
         recorder.thread.passes.remove(running.id)
         recorder.lifetimes.flush()
-        is_error = isinstance(error, Exception)
-        said = (class_name(error), recorder.texts.of(plain_message(error))) if is_error else ("", "")
+        said = ("", "")
+        if isinstance(error, Exception):
+            said = class_name(error), recorder.texts.of(plain_message(error))
         recorder.outbox.add(PassEnded(running.id, error is not None, results, said))
         recorder.outbox.publish()
 

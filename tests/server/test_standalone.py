@@ -28,7 +28,7 @@ for _ in range(66):
 """
 CODE_BYTES = 62 * 1024
 """Of all that is not the run itself, compressed."""
-ASKING_BYTES = 12 * 1024
+ASKING_BYTES = 12 * 1024 + 512
 """More where the program asks its reader."""
 
 

@@ -66,7 +66,12 @@ it('says which of several results the cells of a box hold', () => {
   expect([valueTag, gradientTag].map((tag) => tag(box('left, right'), split))).toEqual(['left', 'left'])
   expect(valueTag(box('left'), split)).toBe('')
   expect(valueTag(box('left'), measureOf({}, tensor('t2', [2], { names: ['left'] })))).toBe('')
-  expect(gradientTag({ kind: 'leaf', node: 'n1' } as Box, split)).toBe('.grad')
+})
+
+it('says .grad where a leaf may have one', () => {
+  const leaf = { kind: 'leaf', tensor: 't2' } as Box
+  const tag = (requires_grad: boolean) => gradientTag(leaf, measureOf({}, tensor('t2', [2], { requires_grad })))
+  expect([tag(true), tag(false)]).toEqual(['.grad', ''])
 })
 
 it('writes a norm beside a lane with as many digits as in a box', () => {

@@ -21,9 +21,11 @@ def readable_paths() -> tuple[str, ...]:
 
 
 def links() -> dict[str, str]:
-    """Other paths of what is imported, through symbolic links: modules that are loaded late are looked for there."""
+    """Other paths of what is imported, through symbolic links, none inside another: modules that are loaded late are
+    looked for there."""
     real = {path: str(Path(path).resolve()) for path in _imported_from()}
-    return {path: to for path, to in real.items() if path != to}
+    other = {path: to for path, to in real.items() if path != to}
+    return {path: to for path, to in other.items() if not any(str(parent) in other for parent in Path(path).parents)}
 
 
 def _imported_from() -> set[str]:

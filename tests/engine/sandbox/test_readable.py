@@ -2,9 +2,12 @@
 
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 import pytest
+
+from engine.sandbox import readable
 
 if sys.platform != "linux":
     pytest.skip("the sandbox is Linux's", allow_module_level=True)
@@ -12,6 +15,18 @@ if sys.platform != "linux":
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parents[3]
+
+
+def test_of_links_within_each_other_the_outer_one_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "python" / "site-packages").mkdir(parents=True)
+    linked = tmp_path / "linked"
+    linked.symlink_to(tmp_path / "python")
+    packages = linked / "site-packages"
+    paths = {"stdlib": linked, "platstdlib": linked, "purelib": packages, "platlib": packages}
+    monkeypatch.setattr(sysconfig, "get_path", lambda name: str(paths[name]))
+    assert readable.links() == {str(linked): str(tmp_path / "python")}
+
+
 ASKED = """import engine
 trace = engine.run("import io, torch\\ntorch.save(torch.ones(2), io.BytesIO())")
 print(engine.__file__, trace.failure)

@@ -217,8 +217,8 @@ const INDEXING: readonly string[] = ['panel.tensor', 'inspect.index', 'inspect.v
  *  pass made, or that op was left out. */
 export function withoutValue({ trace, ops }: TraceIndex, { op, made_by, pass }: Node, t: Words): string {
   if (ops.has(op ?? '') || made_by || pass) return t('inspect.no_value')
-  const cut = trace.truncated.find(({ what }) => what === 'ops')
-  return cut
+  const [cut, ...others] = trace.truncated.filter(({ what }) => what === 'ops')
+  return cut && others.length === 0
     ? t('inspect.value_omitted', { kept: cut.kept, sample: Number(cut.limit === 'sample') })
     : t('inspect.value_unrecorded')
 }

@@ -543,6 +543,13 @@ const stories = {
     await until(() => page.locator('.lesson .title').textContent(), (all) => all === 'Leaf or not', 'the next lesson')
     await page.getByRole('button', { name: 'Previous', exact: true }).click()
     await until(() => text.textContent(), (all) => all.includes('They meet at x'), 'the text of the lesson before')
+    await page.setViewportSize({ width: 1280, height: 720 })
+    await open(page)
+    const beyond = () => page.evaluate(() => {
+      const [field, scene] = ['.graph .field', '.gg-scene'].map((one) => document.querySelector(one).getBoundingClientRect())
+      return Math.max(field.left - scene.left, scene.right - field.right, field.top - scene.top, scene.bottom - field.bottom)
+    })
+    await until(beyond, (pixels) => pixels <= 0, 'all of the picture in a small window')
     await open(page, '#lesson=diamond&lang=zh')
     for (const width of [1400, 1100, 390]) {
       await page.setViewportSize({ width, height: 900 })

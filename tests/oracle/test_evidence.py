@@ -7,18 +7,18 @@ import pytest
 
 import engine
 from engine.trace import Finding, Tensor, Trace
-from tests.engine.findings import programs, silent
+from tests.engine.findings import mistakes, programs
 from tests.engine.findings.failing import HEAD
 from tests.engine.findings.quick import first_quick
+from tests.engine.findings.silent import MISTAKES
 from tests.engine.findings.test_failing import ROWS
-from tests.engine.findings.test_silent import TRIGGERS
 from tests.oracle.page import EvidenceShown, Page
 
 CASES = [
     *first_quick(
         [
             *((code, programs.HEAD + program) for code, cases in programs.TRIGGERS.items() for program in cases),
-            *((case.code, silent.HEAD + case.program) for case in TRIGGERS),
+            *((case.code, mistakes.HEAD + case.program) for case in MISTAKES),
         ]
     ),
     *(pytest.param(code, HEAD + row.program, marks=pytest.mark.slow) for code, row in ROWS),

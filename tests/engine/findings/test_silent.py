@@ -2,12 +2,14 @@
 
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 from random import Random
 from textwrap import indent
 
 import msgspec
 import pytest
 
+from engine import findings
 from engine.findings import find
 from engine.findings.telling import POSSIBLE
 from engine.limits import DEFAULT_LIMITS
@@ -16,109 +18,16 @@ from engine.program.edits import applied
 from engine.request import RunRequest
 from engine.trace import Finding, Program, Trace
 from engine.worker.compact import sampling
-from tests.engine.findings import (
-    healthy,
-    silent,
-    silent_batch,
-    silent_causes,
-    silent_copied,
-    silent_given,
-    silent_leaks,
-    silent_meant,
-    silent_measured,
-    silent_no_effect,
-    silent_overlooked,
-    silent_scales,
-    silent_steps,
-    silent_training,
-    silent_turns,
-    silent_unmoved,
-    silent_values,
-    silent_ways,
-)
+from tests.engine.findings import healthy, silent
+from tests.engine.findings.mistakes import HEAD, Mistake
 from tests.engine.findings.quick import first_quick
 from tests.engine.findings.sentences import PARTS, check, holes, told, words
-from tests.engine.findings.silent import HEAD, Case
+from tests.engine.findings.silent import MISTAKES, NEAR_MISSES, losses
 from tests.engine.worker.forked import record
 
-TRIGGERS = (
-    *silent.TRIGGERS,
-    *silent_no_effect.TRIGGERS,
-    *silent_training.TRIGGERS,
-    *silent_causes.TRIGGERS,
-    *silent_meant.TRIGGERS,
-    *silent_values.TRIGGERS,
-    *silent_batch.TRIGGERS,
-    *silent_given.TRIGGERS,
-    *silent_leaks.TRIGGERS,
-    *silent_measured.TRIGGERS,
-    *silent_overlooked.TRIGGERS,
-    *silent_scales.TRIGGERS,
-    *silent_steps.TRIGGERS,
-    *silent_turns.TRIGGERS,
-    *silent_unmoved.TRIGGERS,
-    *silent_ways.TRIGGERS,
-    *silent_copied.TRIGGERS,
-)
-NEAR_MISSES = (
-    *silent.NEAR_MISSES,
-    *silent_no_effect.NEAR_MISSES,
-    *silent_training.NEAR_MISSES,
-    *silent_causes.NEAR_MISSES,
-    *silent_meant.NEAR_MISSES,
-    *silent_values.NEAR_MISSES,
-    *silent_batch.NEAR_MISSES,
-    *silent_given.NEAR_MISSES,
-    *silent_leaks.NEAR_MISSES,
-    *silent_measured.NEAR_MISSES,
-    *silent_overlooked.NEAR_MISSES,
-    *silent_scales.NEAR_MISSES,
-    *silent_steps.NEAR_MISSES,
-    *silent_turns.NEAR_MISSES,
-    *silent_unmoved.NEAR_MISSES,
-    *silent_ways.NEAR_MISSES,
-    *silent_copied.NEAR_MISSES,
-)
-CASES = first_quick((case.code, case) for case in TRIGGERS)
+CASES = first_quick((case.code, case) for case in MISTAKES)
 MISSES = first_quick(NEAR_MISSES)
-MENDED = {
-    "leaf_recreated", "step_without_zero_grad", "log_of_zero", "log_of_negative", "root_of_negative", "root_at_zero", "leaf_made_non_leaf", "grad_of_non_leaf",
-    "grad_of_untracked", "leaf_rebound", "modules_in_plain_list", "zero_grad_before_step", "step_without_backward",
-    "optimizer_holds_others", "not_in_optimizer", "backward_without_step", "method_not_called", "scheduler_before_step",
-    "evaluated_in_train", "evaluated_with_grad", "loss_broadcast", "difference_broadcast", "product_broadcast",
-    "softmax_before_cross_entropy", "sigmoid_before_logits_loss", "nll_without_log_softmax", "bce_without_sigmoid",
-    "softmax_without_dim", "uninitialised_read", "uninitialised_print", "test_without_call", "visible_devices_misspelt", "losses_kept",
-    "total_kept", "result_dropped", "requires_grad_misspelt",
-    "requires_grad_of_module", "clip_before_backward", "clip_after_step", "state_dict_shared", "tensor_not_parameter",
-    "dropout_ignores_eval", "comparison_broadcast", "relu_before_logits_loss", "update_lost",
-    "softmax_over_batch", "learning_rate_zero", "uphill_by_hand", "maximize_of_loss", "setting_without_effect", "batch_taken_for_time",
-    "sample_without_gradient", "closure_adds_up", "optimizer_of_another_model",
-    "target_learns", "scaled_and_stepped", "clipped_while_scaled", "parameters_used_up", "option_not_read", "answer_seen", "scores_cut_at_half", "steps_too_long", "loss_summed", "cut_by_item", "cut_by_detach", "scheduler_of_another_optimizer", "padding_of_lookup_scored", "choice_over_batch",
-    "scores_compared_with_classes", "total_never_reset", "schedule_of_the_wrong_end", "weights_decayed_away", "record_never_kept", "option_in_the_wrong_place", "picked_for_all",
-    "checkpoint_without_gradient", "eval_undone", "freeze_undone", "argument_overlooked", "slope_of_each_place",
-    "fast_weights_without_graph", "samples_taken_for_steps",
-    "requires_grad_of_copy", "one_place_for_all", "generator_looped_twice", "stored_and_cleared",
-    "changed_by_reading", "result_overwritten", "divided_by_last_index", "method_assigned", "window_holds_target", "average_pushed_away", "hook_output_lost", "kept_and_overwritten", "kept_gradient_changes", "parts_not_averaged", "derivative_taken_again", "limit_overwritten", "schedule_begun_anew", "cut_by_gradient", "fast_weights_cut", "divided_by_variance", "nothing_shifted", "common_class_weighed_up", "written_too_late",
-    "loader_of_another_set", "batch_of_another_loop", "eval_without_a_run",
-}  # fmt: skip
-"""Codes that have a certain fix for all of their programs, or for these."""
-MENDED_PARTLY = {
-    "scores_compared_with_classes": {0, 1}, "clip_after_step": {0, 1}, "clip_before_backward": {0, 1}, "slope_of_each_place": {0},
-    "requires_grad_of_copy": {0, 1}, "difference_broadcast": {0, 1, 4, 5, 6, 7, 8}, "dropout_ignores_eval": {0, 1, 2, 4}, "answer_seen": {2}, "scores_cut_at_half": {0}, "target_learns": {0},
-    "evaluated_in_train": {0, 1, 3, 4}, "evaluated_with_grad": {0}, "leaf_recreated": {0, 6}, "learning_rate_zero": {0, 1},
-    "scheduler_of_another_optimizer": {1}, "not_in_optimizer": {0, 1, 2}, "optimizer_holds_others": {0}, "result_dropped": {0, 4, 5}, "root_of_negative": {0}, "picked_for_all": {0}, "step_without_zero_grad": {0, 1, 2, 3},
-    "softmax_before_cross_entropy": {0, 1, 2}, "sigmoid_before_logits_loss": {0, 1},
-    "kept_gradient_changes": {0}, "limit_overwritten": {0}, "schedule_begun_anew": {0}, "divided_by_variance": {0}, "common_class_weighed_up": {0}, "written_too_late": {1}, "average_pushed_away": {0}, "changed_by_reading": {2, 3, 4}, "result_overwritten": {2}, "step_without_backward": {1}, "tensor_not_parameter": {0}, "uphill_by_hand": {0, 1, 2, 3, 5, 6, 8},
-}  # fmt: skip
-"""Which programs of a code have one."""
-
 HOLES = ("tensors", "ops", "nodes", "passes", "updates", "modules", "variables", "timeline", "calls", "warnings")
-
-
-def is_mended(case: Case) -> bool:
-    """Whether its mistake has a certain fix."""
-    of_code = [each for each in TRIGGERS if each.code == case.code]
-    return case.code in MENDED and of_code.index(case) in MENDED_PARTLY.get(case.code, range(len(of_code)))
 
 
 def found(trace: Trace, code: str) -> Finding | None:
@@ -126,20 +35,20 @@ def found(trace: Trace, code: str) -> Finding | None:
 
 
 @pytest.mark.parametrize(("code", "case"), CASES)
-def test_the_mistake_is_found_at_its_line(once: Callable[[str], Trace], code: str, case: Case) -> None:
+def test_the_mistake_is_found_at_its_line(once: Callable[[str], Trace], code: str, case: Mistake) -> None:
     trace = once(HEAD + case.program)
     finding = found(trace, code)
     assert trace.status == "ok"
     assert finding is not None
     assert finding.span is not None
     assert finding.span.line == case.line
-    assert case.parameters.items() <= finding.parameters.items()
+    assert case.says.items() <= finding.parameters.items()
     known = {tensor.id for tensor in trace.tensors} | {node.id for node in trace.nodes}
     assert known.issuperset((*finding.tensors, *finding.nodes))
 
 
 def test_a_weight_before_dead_units_is_told_as_it_was(once: Callable[[str], Trace]) -> None:
-    program = next(case.program for case in silent.TRIGGERS if case.code == "dead_relu")
+    program = next(case.program for case in MISTAKES if case.code == "dead_relu")
     finding = found(trace := once(HEAD + program), "dead_relu")
     assert finding is not None
     assert [one.contents for one in trace.tensors if one.id in finding.tensors] == ["known", "known"]
@@ -147,18 +56,18 @@ def test_a_weight_before_dead_units_is_told_as_it_was(once: Callable[[str], Trac
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("code", "case"), CASES)
-def test_it_is_found_in_a_function_too(engine: LocalEngine, code: str, case: Case) -> None:
+def test_it_is_found_in_a_function_too(engine: LocalEngine, code: str, case: Mistake) -> None:
     trace = engine.run(RunRequest(program=Program(code=f"{HEAD}def main():\n{indent(case.program, '    ')}main()\n")))
     places = [finding.span.line for finding in trace.findings if finding.code == code and finding.span is not None]
     assert case.line + 1 in places
 
 
 @pytest.mark.parametrize(("code", "case"), CASES)
-def test_a_fix_mends_the_program(once: Callable[[str], Trace], code: str, case: Case) -> None:
+def test_a_fix_mends_the_program(once: Callable[[str], Trace], code: str, case: Mistake) -> None:
     finding = found(once(HEAD + case.program), code)
     assert finding is not None
-    assert (bool(finding.fix) and not finding.is_experiment) == is_mended(case)
-    if is_mended(case):
+    assert (bool(finding.fix) and not finding.is_experiment) == case.mends
+    if case.mends:
         mended = once(applied(HEAD + case.program, finding.fix))
         assert mended.status == "ok"
         assert found(mended, code) is None
@@ -166,7 +75,7 @@ def test_a_fix_mends_the_program(once: Callable[[str], Trace], code: str, case: 
 
 @pytest.mark.parametrize("one_line", [False, True])
 def test_a_fix_of_a_product_leaves_no_table_that_meets_it(once: Callable[[str], Trace], one_line: bool) -> None:
-    code = HEAD + silent_overlooked.RATIOS
+    code = HEAD + losses.RATIOS
     if one_line:
         apart = "        first = ratio * gain\n        other = torch.clamp(ratio, 0.8, 1.2) * gain\n"
         code = code.replace(apart, "").replace("(first, other)", "(ratio * gain, torch.clamp(ratio, 0.8, 1.2) * gain)")
@@ -188,7 +97,7 @@ def test_a_near_miss_is_left_alone(once: Callable[[str], Trace], code: str, prog
 @pytest.mark.parametrize("first", range(8))
 def test_a_trace_with_holes_is_read_all_the_same(once: Callable[[str], Trace], first: int) -> None:
     draw = Random(first)
-    for case in TRIGGERS[first::8]:
+    for case in MISTAKES[first::8]:
         trace = once(HEAD + case.program)
         for _ in range(3):
             shares = {name: draw.choice((0.0, 0.1, 0.5, 1.0)) for name in HOLES}
@@ -206,7 +115,7 @@ def test_a_trace_with_holes_is_read_all_the_same(once: Callable[[str], Trace], f
 
 
 def test_a_graver_cause_stands_above_what_follows_from_it(once: Callable[[str], Trace]) -> None:
-    trace = once(HEAD + silent_causes.TRIGGERS[0].program)
+    trace = once(HEAD + next(case.program for case in MISTAKES if case.code == "cut_for_two_passes"))
     assert [(finding.code, finding.follows) for finding in trace.findings if finding.severity != "note"] == [
         ("cut_for_two_passes", None),
         ("step_moves_nothing", 0),
@@ -215,7 +124,7 @@ def test_a_graver_cause_stands_above_what_follows_from_it(once: Callable[[str], 
 
 
 def test_a_note_on_what_a_warning_is_about_comes_of_it(once: Callable[[str], Trace]) -> None:
-    case = next(case for case in silent_causes.TRIGGERS if case.code == "not_in_optimizer")
+    case = next(case for case in MISTAKES if case.code == "not_in_optimizer")
     told = once(HEAD + case.program).findings
     assert [(finding.code, finding.follows) for finding in told] == [
         ("not_in_optimizer", None),
@@ -365,13 +274,18 @@ def test_what_is_not_proven_is_marked_and_worded_so(once: Callable[[str], Trace]
     for code in POSSIBLE:
         assert "seem" in words("en")[f"finding.{code}.title"]
         assert "像" in words("zh")[f"finding.{code}.title"]
-    for case in TRIGGERS:
+    for case in MISTAKES:
         if case.code in POSSIBLE and (finding := found(once(HEAD + case.program), case.code)):
             assert finding.certainty == "possible"
 
 
+def test_the_programs_stand_in_files_named_like_those_that_find_their_mistakes() -> None:
+    programs = {path.name for path in Path(silent.__path__[0]).glob("[!_]*.py")}
+    assert programs <= {path.name for path in Path(findings.__path__[0]).glob("*.py")}
+
+
 def test_every_code_has_two_programs_and_a_near_miss() -> None:
-    triggers = Counter(case.code for case in TRIGGERS)
+    triggers = Counter(case.code for case in MISTAKES)
     assert min(triggers.values()) >= 2
     assert set(triggers) <= {code for code, _ in NEAR_MISSES}
 
@@ -650,7 +564,7 @@ for i in range(60):
 @pytest.mark.slow
 @pytest.mark.parametrize("language", ["zh", "en"])
 def test_the_sentences_ask_only_for_what_the_findings_say(once: Callable[[str], Trace], language: str) -> None:
-    for case in TRIGGERS:
+    for case in MISTAKES:
         finding = found(once(HEAD + case.program), case.code)
         assert finding is not None
         check(HEAD + case.program, finding, language)

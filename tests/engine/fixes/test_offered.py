@@ -9,9 +9,9 @@ import pytest
 from engine.fixes import edited, fixable, judge
 from engine.trace import Trace
 from tests.engine.findings.failing import HEAD as FAILING_HEAD
-from tests.engine.findings.silent import HEAD as SILENT_HEAD
+from tests.engine.findings.mistakes import HEAD as SILENT_HEAD
+from tests.engine.findings.silent import MISTAKES
 from tests.engine.findings.test_failing import ROWS
-from tests.engine.findings.test_silent import TRIGGERS, is_mended
 
 ROOT = Path(__file__).parents[3]
 EACH = 9
@@ -26,8 +26,8 @@ LESSONS = [file for file in sorted((ROOT / "gallery").glob("*.json")) if '"fix"'
 
 def offering() -> Iterator[tuple[str, str]]:
     """Programs of findings that have a fix."""
-    for at, case in enumerate(TRIGGERS):
-        if is_mended(case):
+    for at, case in enumerate(MISTAKES):
+        if case.mends:
             yield f"{case.code}-{at}", SILENT_HEAD + case.program
     for at, (code, row) in enumerate(ROWS):
         if row.mends:

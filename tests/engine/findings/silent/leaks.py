@@ -1,24 +1,9 @@
-"""Answers that reach a model before its test, each with what keeps them out; and right programs that look alike."""
+"""What `engine/findings/leaks.py` finds, and right programs near to it."""
 
-from tests.engine.findings.silent import Case
-from tests.engine.findings.silent_values import Pair
+from tests.engine.findings.mistakes import FOLDS, Mistake
 
-FOLDS = """import numpy as np
-X, y = torch.randn(12, 3), torch.randint(0, 2, (12,))
-net = nn.Linear(3, 2)
-folds = np.array_split(np.random.permutation(12), 3)
-for fold in range(3):
-    tests = folds[fold]
-    train = np.concatenate([folds[j] for j in range(3) if j != fold])
-    opt = torch.optim.Adam(net.parameters())
-    net.train()
-    for _ in range(2):
-        opt.zero_grad(); F.cross_entropy(net(X[train]), y[train]).backward(); opt.step()
-    net.eval()
-    print((net(X[tests]).argmax(1) == y[tests]).float().mean())
-"""
-PAIRS = (
-    Pair("columns_chosen_by_labels", 9, """X, y = torch.randn(20, 30), torch.randint(0, 2, (20,))
+MISTAKES: tuple[Mistake, ...] = (
+    Mistake("columns_chosen_by_labels", 9, """X, y = torch.randn(20, 30), torch.randint(0, 2, (20,))
 def strongest(table, answers, count):
     apart = table[answers == 1].mean(0) - table[answers == 0].mean(0)
     return apart.abs().topk(count).indices
@@ -27,8 +12,8 @@ best = strongest(X, y, 4)
 X = X[:, best]
 F.cross_entropy(head(X[:15]), y[:15]).backward()
 print((head(X[15:]).argmax(1) == y[15:]).float().mean())
-""", (("strongest(X, y, 4)", "strongest(X[:15], y[:15], 4)"), ("y[:15]).backward", "y[0:15]).backward"))),
-    Pair("columns_chosen_by_labels", 7, """import numpy as np
+""", cures=(("strongest(X, y, 4)", "strongest(X[:15], y[:15], 4)"), ("y[:15]).backward", "y[0:15]).backward"))),
+    Mistake("columns_chosen_by_labels", 7, """import numpy as np
 table, labels = np.random.randn(20, 30).astype("float32"), np.random.randint(0, 2, 20)
 net = nn.Linear(3, 2)
 tie = np.abs(np.corrcoef(table.T, labels)[-1, :-1])
@@ -38,11 +23,11 @@ order = np.random.permutation(20)
 train, test = order[:14], order[14:]
 F.cross_entropy(net(torch.from_numpy(picked[train])), torch.from_numpy(labels[train])).backward()
 print((net(torch.from_numpy(picked[test])).argmax(1).numpy() == labels[test]).mean())
-""", (("table.T, labels)", "table.T, table[:, 0])"), ("order[:14], order[14:]", "order, order"))),
-    Pair("trained_on_its_tests", 6, FOLDS, (
+""", cures=(("table.T, labels)", "table.T, table[:, 0])"), ("order[:14], order[14:]", "order, order"))),
+    Mistake("trained_on_its_tests", 6, FOLDS, cures=(
         ("    tests", "    net = nn.Linear(3, 2)\n    tests"), ("if j != fold", ""), ("    net.train", "    net.reset_parameters()\n    net.train"),
     )),
-    Pair("trained_on_its_tests", 6, """import numpy as np
+    Mistake("trained_on_its_tests", 6, """import numpy as np
 X, y = torch.randn(12, 3), torch.randn(12, 1)
 net = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
@@ -52,8 +37,8 @@ for k, held in enumerate(torch.randperm(12).chunk(3)):
         opt.zero_grad(); F.mse_loss(net(X[rest]), y[rest]).backward(); opt.step()
     with torch.no_grad():
         print(k, F.mse_loss(net(X[held]), y[held]).item())
-""", (("    for _", "    net.apply(lambda part: getattr(part, 'reset_parameters', lambda: None)())\n    for _"), ("np.setdiff1d(np.arange(12), held)", "torch.randperm(12)"))),
-    Pair("trained_on_its_tests", 19, """import numpy as np
+""", cures=(("    for _", "    net.apply(lambda part: getattr(part, 'reset_parameters', lambda: None)())\n    for _"), ("np.setdiff1d(np.arange(12), held)", "torch.randperm(12)"))),
+    Mistake("trained_on_its_tests", 19, """import numpy as np
 def folds(count, parts):
     order = np.array_split(np.random.permutation(count), parts)
     for at in range(parts):
@@ -74,13 +59,13 @@ for n, (use, keep) in enumerate(folds(12, 3)):
     net.train()
     fit(net, X[use], y[use])
     print(judged(net, X[keep], y[keep]))
-""", (
+""", cures=(
         ("    net.train()", "    net = nn.Linear(3, 2)"),
         ("    opt = torch.optim.Adam(net.parameters())\n", "    net.reset_parameters()\n    opt = torch.optim.Adam(net.parameters())\n"),
         ("if k != at", ""),
         ("    fit(net, X[use], y[use])", "    fit(nn.Linear(3, 2), X[use], y[use])"),
     )),
-    Pair("trained_on_its_tests", 17, """def parted(rows, parts):
+    Mistake("trained_on_its_tests", 17, """def parted(rows, parts):
     size = len(rows) // parts
     for start in range(0, len(rows), size):
         test = rows[start:start + size]
@@ -99,22 +84,48 @@ for rest, test in parted(torch.randperm(12), 3):
     train(X[rest], Y[rest])
     with torch.no_grad():
         print(F.mse_loss(net(X[test]), Y[test]).item())
-""", (("        rest = np.setdiff1d(rows, test)\n", "        rest = np.asarray(rows)\n"),)),
-    Pair("window_holds_target", 9, """series, n = torch.randn(40).cumsum(0), 5
+""", cure=(("        rest = np.setdiff1d(rows, test)\n", "        rest = np.asarray(rows)\n"),)),
+    Mistake("window_holds_target", 9, """series, n = torch.randn(40).cumsum(0), 5
 net = nn.Linear(1, 1)
 x, y = [], []
 for i in range(len(series) - n - 1):
     x.append(series[i:i + n + 1])
     y.append(series[i + n])
 F.mse_loss(net(torch.stack(x).mean(1, keepdim=True))[:, 0], torch.stack(y)).backward()
-""", (("i:i + n + 1", "i:i + n"), ("series[i + n]", "series[(i + n + 1) % 40]"))),
-    Pair("window_holds_target", 7, """series, back = torch.randn(40).tolist(), 5
+""", cures=(("i:i + n + 1", "i:i + n"), ("series[i + n]", "series[(i + n + 1) % 40]")), mends=True),
+    Mistake("window_holds_target", 7, """series, back = torch.randn(40).tolist(), 5
 net = nn.GRU(1, 1, batch_first=True)
 x = torch.tensor([series[k:k + back + 2] for k in range(30)])
 y = torch.tensor([series[k + back + 1] for k in range(30)])
 F.mse_loss(net(x[..., None])[0][:, -1, 0], y).backward()
-""", (("k + back + 2", "k + back + 1"), ("k + back + 1]", "k + back + 3]"))),
-    Pair("windows_parted_at_random", 13, """from torch.utils.data import TensorDataset, random_split
+""", cures=(("k + back + 2", "k + back + 1"), ("k + back + 1]", "k + back + 3]")), mends=True),
+    Mistake("window_holds_target", 8, """series = torch.sin(torch.arange(40.0))
+def split(series, n):
+    rows, targets = [], []
+    for i in range(len(series) - n):
+        rows.append(series[i : i + n]); targets.append(series[i + n - 1])
+    return torch.stack(rows), torch.stack(targets)
+x, y = split(series, 4)
+net = nn.Linear(4, 1); opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    loss = F.mse_loss(net(x).squeeze(1), y)
+    opt.zero_grad(); loss.backward(); opt.step()
+""", cure=(("series[i + n - 1]", "series[i + n]"),), mends=True),
+    Mistake("window_holds_target", 11, """from torch.utils.data import DataLoader, Dataset
+class Windows(Dataset):
+    def __init__(self, prices, n):
+        self.prices, self.n = prices, n
+    def __len__(self):
+        return len(self.prices) - self.n
+    def __getitem__(self, at):
+        window, label = self.prices[at:at + self.n], self.prices[at + self.n - 1]
+        return window, label
+net = nn.Linear(3, 1); opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for x, y in DataLoader(Windows(torch.rand(30), 3), batch_size=9):
+    loss = (net(x).squeeze(1) - y).square().mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+""", cure=(("self.prices[at + self.n - 1]", "self.prices[at + self.n]"),), mends=True),
+    Mistake("windows_parted_at_random", 13, """from torch.utils.data import TensorDataset, random_split
 net = nn.Linear(4, 1)
 def windows(series, n):
     x, y = [], []
@@ -126,40 +137,27 @@ data = TensorDataset((X - X.mean()) / X.std(), Y)
 train, rest = random_split(data, [0.7, 0.3])
 x, y = data[list(train.indices)]
 F.mse_loss(net(x)[:, 0], y).backward()
-""", (("range(n, len(series) - 1)", "range(n, len(series) - 1, n)"), ("random_split(data, [0.7, 0.3])", "(torch.utils.data.Subset(data, range(25)), torch.utils.data.Subset(data, range(25, 35)))"))),
-    Pair("windows_parted_at_random", 7, """series, net = torch.randn(40).cumsum(0), nn.Linear(5, 1)
+""", cures=(("range(n, len(series) - 1)", "range(n, len(series) - 1, n)"), ("random_split(data, [0.7, 0.3])", "(torch.utils.data.Subset(data, range(25)), torch.utils.data.Subset(data, range(25, 35)))"))),
+    Mistake("windows_parted_at_random", 7, """series, net = torch.randn(40).cumsum(0), nn.Linear(5, 1)
 rows = [series[k:k + 6] for k in range(34)]
 data = torch.stack(rows)
 train, test = torch.utils.data.random_split(data, [30, 4])
 part = torch.stack(list(train))
 F.mse_loss(net(part[:, :5]), part[:, 5:]).backward()
-""", (("series[k:k + 6]", "series[0 * k:6]"), ("stack(rows)", "randn(34, 6)"))),
+""", cures=(("series[k:k + 6]", "series[0 * k:6]"), ("stack(rows)", "randn(34, 6)"))),
 )  # fmt: skip
-TRIGGERS = tuple(Case(pair.code, pair.line, {}, pair.program) for pair in PAIRS)
-RIGHT = (
+RIGHT: tuple[tuple[str, str], ...] = (
     # what the window ends with is taken off again
-    (
-        "window_holds_target",
-        """series, n, net = torch.randn(40), 5, nn.Linear(5, 1)
+    ("window_holds_target", """series, n, net = torch.randn(40), 5, nn.Linear(5, 1)
 rows, y = [], []
 for i in range(30):
     rows.append(series[i:i + n + 1]); y.append(series[i + n])
 F.mse_loss(net(torch.stack(rows)[:, :-1])[:, 0], torch.stack(y)).backward()
-""",
-    ),
+"""),
     # batches of an order, of which all are trained with
-    (
-        "columns_chosen_by_labels",
-        """X, y, net = torch.randn(20, 30), torch.randint(0, 2, (20,)), nn.Linear(3, 2)
+    ("columns_chosen_by_labels", """X, y, net = torch.randn(20, 30), torch.randint(0, 2, (20,)), nn.Linear(3, 2)
 X = X[:, (X * y[:, None]).sum(0).topk(3).indices]
 for i in range(0, 20, 5):
     F.cross_entropy(net(X[i:i + 5]), y[i:i + 5]).backward()
-""",
-    ),
-    # a new optimizer in each fold is meant
-    ("optimizer_made_anew", FOLDS),
-)
-NEAR_MISSES = (
-    *((pair.code, pair.program.replace(wrong, right)) for pair in PAIRS for wrong, right in pair.right),
-    *RIGHT,
-)
+"""),
+)  # fmt: skip

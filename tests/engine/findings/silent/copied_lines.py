@@ -1,7 +1,6 @@
-"""Programs with lines that were copied and changed by half, and right programs near to them."""
+"""What `engine/findings/copied_lines.py` finds, and right programs near to it."""
 
-from tests.engine.findings.silent import Case
-from tests.engine.findings.silent_values import Pair
+from tests.engine.findings.mistakes import Mistake
 
 LEARNT = """net = nn.Linear(4, 3)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
@@ -13,27 +12,21 @@ with torch.no_grad():
         right += (net(x).argmax(1) == y).sum().item()
 print(right, len(test_set))
 """
+
 SETS = """from torch.utils.data import DataLoader, TensorDataset, random_split
 def samples(count):
     return TensorDataset(torch.randn(count, 4), torch.randint(3, (count,)))
 train_set = samples(40)
 test_set = samples(10)
 """
-PAIRS = (
-    Pair(
-        "loader_of_another_set",
-        10,
-        SETS
+
+MISTAKES: tuple[Mistake, ...] = (
+    Mistake("loader_of_another_set", 10, SETS
         + """train_loader = DataLoader(dataset=train_set, batch_size=10, shuffle=True)
 test_loader = DataLoader(dataset=train_set, batch_size=10)
 """
-        + LEARNT.format(held="test_loader"),
-        (("test_loader = DataLoader(dataset=train_set", "test_loader = DataLoader(dataset=test_set"),),
-    ),
-    Pair(
-        "loader_of_another_set",
-        8,
-        """from torch.utils.data import DataLoader, TensorDataset, random_split
+        + LEARNT.format(held="test_loader"), cure=(("test_loader = DataLoader(dataset=train_set", "test_loader = DataLoader(dataset=test_set"),), mends=True),
+    Mistake("loader_of_another_set", 8, """from torch.utils.data import DataLoader, TensorDataset, random_split
 def main():
     trainset, valset = random_split(TensorDataset(torch.randn(50, 4), torch.randint(3, (50,))), [40, 10])
     trainloader = DataLoader(trainset, 10, shuffle=True)
@@ -44,13 +37,8 @@ def main():
         opt.zero_grad(); F.cross_entropy(net(x), y).backward(); opt.step()
     print(sum((net(x).argmax(1) == y).sum().item() for x, y in valloader))
 main()
-""",
-        (("valloader = DataLoader(trainset", "valloader = DataLoader(valset"),),
-    ),
-    Pair(
-        "batch_of_another_loop",
-        16,
-        """train = [(torch.randn(6, 4), torch.randint(3, (6,))) for _ in range(3)]
+""", cure=(("valloader = DataLoader(trainset", "valloader = DataLoader(valset"),), mends=True),
+    Mistake("batch_of_another_loop", 16, """train = [(torch.randn(6, 4), torch.randint(3, (6,))) for _ in range(3)]
 valid = [(torch.randn(6, 4), torch.randint(3, (6,))) for _ in range(2)]
 net = nn.Linear(4, 3)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
@@ -64,13 +52,8 @@ for epoch in range(2):
             out = net(data)
             loss = F.cross_entropy(out, labels)
             print(loss.item(), (out.argmax(1) == labels).float().mean().item())
-""",
-        (("(out, labels)", "(out, label)"), ("== labels", "== label")),
-    ),
-    Pair(
-        "batch_of_another_loop",
-        16,
-        """class Runner:
+""", cure=(("(out, labels)", "(out, label)"), ("== labels", "== label")), mends=True),
+    Mistake("batch_of_another_loop", 16, """class Runner:
     def __init__(self):
         self.net = nn.Linear(4, 1)
         self.opt = torch.optim.SGD(self.net.parameters(), lr=0.1)
@@ -86,52 +69,36 @@ for epoch in range(2):
         print(total / (i + 1))
 batches = [(torch.randn(6, 4), torch.randn(6, 1)) for _ in range(4)]
 Runner().run(batches[:2], batches[2:])
-""",
-        (("self.net(inputs), targets).item()", "self.net(images), targets).item()"),),
-    ),
-)
-RIGHT = (
+""", cure=(("self.net(inputs), targets).item()", "self.net(images), targets).item()"),), mends=True),
+)  # fmt: skip
+RIGHT: tuple[tuple[str, str], ...] = (
     # the samples that were learnt are measured too
-    (
-        "loader_of_another_set",
-        SETS
+    ("loader_of_another_set", SETS
         + """train_loader = DataLoader(train_set, 10, shuffle=True)
 seen_loader = DataLoader(train_set, 10)
 """
-        + LEARNT.format(held="seen_loader"),
-    ),
+        + LEARNT.format(held="seen_loader")),
     # two parts of one dataset
-    (
-        "loader_of_another_set",
-        SETS
+    ("loader_of_another_set", SETS
         + """from torch.utils.data import SubsetRandomSampler
 train_loader = DataLoader(train_set, 10, sampler=SubsetRandomSampler(range(30)))
 test_loader = DataLoader(train_set, 10, sampler=SubsetRandomSampler(range(30, 40)))
 """
-        + LEARNT.format(held="test_loader"),
-    ),
+        + LEARNT.format(held="test_loader")),
     # the last batch, looked at one by one
-    (
-        "batch_of_another_loop",
-        """net = nn.Linear(4, 3)
+    ("batch_of_another_loop", """net = nn.Linear(4, 3)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for images, labels in [(torch.randn(6, 4), torch.randint(3, (6,))) for _ in range(3)]:
     opt.zero_grad(); F.cross_entropy(net(images), labels).backward(); opt.step()
 for image, label in zip(images, labels):
     print(net(image).argmax().item())
-""",
-    ),
+"""),
     # the place of the batch before, and one that is thrown away
-    (
-        "batch_of_another_loop",
-        """net = nn.Linear(4, 4)
+    ("batch_of_another_loop", """net = nn.Linear(4, 4)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for step, noise in enumerate(torch.randn(3, 2, 4)):
     opt.zero_grad(); net(noise).pow(2).mean().backward(); opt.step()
 for at, _ in enumerate(torch.randn(2, 2, 4)):
     print(step, at, (net(noise) - noise).norm().item())
-""",
-    ),
-)
-TRIGGERS = tuple(Case(pair.code, pair.line, {}, pair.program) for pair in PAIRS)
-NEAR_MISSES = (*((pair.code, pair.mended()) for pair in PAIRS), *RIGHT)
+"""),
+)  # fmt: skip

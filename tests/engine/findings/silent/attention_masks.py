@@ -1,0 +1,157 @@
+"""What `engine/findings/attention_masks.py` finds, and right programs near to it."""
+
+from tests.engine.findings.mistakes import STEP, Mistake
+
+CAUSAL = """qkv = nn.Linear(4, 12)
+T = 5
+q, k, v = qkv(torch.randn(2, T, 4)).chunk(3, dim=-1)
+seen = torch.tril(torch.ones(T, T))
+scores = (q @ k.transpose(1, 2)).masked_fill(seen == SIGN, -1e9)
+(scores.softmax(-1) @ v).sum().backward()
+"""
+
+PADDED = """layer = nn.TransformerEncoderLayer(4, 2, 8, batch_first=True)
+words = nn.Embedding(9, 4)
+tokens = torch.randint(1, 9, (3, 5))
+tokens[:, 3:] = 0
+hidden = tokens SIGN 0
+layer(words(tokens), src_key_padding_mask=hidden).sum().backward()
+"""
+
+ATTENTION = """emb, q, k, v = nn.Embedding(9, 8), nn.Linear(8, 8), nn.Linear(8, 8), nn.Linear(8, 8)
+words = torch.tensor([[3, 4, 5, 0], [6, 2, 0, 0]])
+h = emb(words)
+seen = (words != 0)
+scores = q(h) @ k(h).transpose(1, 2) / 8 ** 0.5
+"""
+
+MISTAKES: tuple[Mistake, ...] = (
+    Mistake("past_hidden", 8, CAUSAL.replace("SIGN", "1"), says={"shape": "5×5"}),
+    Mistake("past_hidden", 11, """class Head(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.q, self.k = nn.Linear(3, 3), nn.Linear(3, 3)
+    def forward(self, x):
+        scores = self.q(x) @ self.k(x).mT
+        hidden = torch.ones(4, 4).tril().bool()
+        return F.softmax(scores.masked_fill(hidden, float("-inf")), dim=-1) @ x
+Head()(torch.randn(2, 4, 3))[:, :3].sum().backward()
+""", says={"shape": "4×4"}),
+    Mistake("past_hidden", 6, """att, x = nn.MultiheadAttention(4, 2), torch.randn(5, 2, 4)
+seen = torch.tril(torch.ones(5, 5)).bool()
+out, _ = att(x, x, x, attn_mask=seen)
+out[:4].sum().backward()
+""", says={"shape": "5×5"}),
+    Mistake("past_hidden", 6, """proj, T = nn.Linear(4, 4), 6
+q, future = proj(torch.randn(2, T, 4)), torch.ones(T, T).triu(1).bool()
+out = F.scaled_dot_product_attention(q, q, q, attn_mask=future)
+out[:, :-1].sum().backward()
+"""),
+    Mistake("words_hidden", 8, PADDED.replace("SIGN", "!="), says={"hidden": "True", "pad": "0"}),
+    Mistake("words_hidden", 7, """PAD = 0
+tokens, words = torch.tensor([[3, 4, 0, 0], [5, 1, 2, 0]]), nn.Embedding(6, 4)
+h, att = words(tokens), nn.MultiheadAttention(4, 2, batch_first=True)
+att(h, h, h, key_padding_mask=tokens != PAD)[0].sum().backward()
+""", says={"right": "tokens == PAD", "pad": "PAD"}),
+    Mistake("words_hidden", 10, """class Bert(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.tok, self.q, self.k, self.out = nn.Embedding(9, 4), nn.Linear(4, 4), nn.Linear(4, 4), nn.Linear(4, 2)
+    def forward(self, ids):
+        h = self.tok(ids)
+        seen = (ids == 0).unsqueeze(1)
+        scores = self.q(h) @ self.k(h).transpose(1, 2)
+        scores = scores.masked_fill(~seen, -1e9)
+        return self.out((scores.softmax(-1) @ h)[:, 0])
+ids = torch.tensor([[3, 4, 0, 0], [5, 1, 2, 0]])
+F.cross_entropy(Bert()(ids), torch.tensor([0, 1])).backward()
+""", cures=(("ids == 0", "ids != 0"), ("~seen", "seen"), ("~seen", "seen == 1"))),
+    Mistake("mask_of_ones", 6, """rows = [torch.tensor([3, 4, 5]), torch.tensor([6, 2])]
+ids = nn.utils.rnn.pad_sequence(rows, batch_first=True)
+seen = torch.ones_like(ids)
+emb, look = nn.Embedding(9, 8), nn.MultiheadAttention(8, 2, batch_first=True)
+h = emb(ids)
+look(h, h, h, key_padding_mask=seen == 0)[0].sum().backward()
+""", cure=(("torch.ones_like(ids)", "(ids != 0).long()"),)),
+    Mistake("mask_of_ones", 11, """class Reader(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.word, self.qkv = nn.Embedding(9, 8), nn.Linear(8, 24)
+    def forward(self, rows):
+        ids = nn.utils.rnn.pad_sequence(rows, batch_first=True)
+        q, k, v = self.qkv(self.word(ids)).chunk(3, -1)
+        seen = torch.ones(ids.shape, dtype=torch.bool)
+        return F.scaled_dot_product_attention(q, k, v, attn_mask=seen[:, None])
+Reader()([torch.tensor([3, 4, 5]), torch.tensor([6])]).sum().backward()
+""", cure=(("torch.ones(ids.shape, dtype=torch.bool)", "ids != 0"),)),
+    Mistake("rows_hidden", 9, ATTENTION + "scores = scores.masked_fill(~seen.unsqueeze(2), -1e9)\n(F.softmax(scores, dim=-1) @ v(h)).sum().backward()\n", cure=(("unsqueeze(2)", "unsqueeze(1)"),)),
+    Mistake("rows_hidden", 10, ATTENTION + "mask = seen[:, :, None]\nscores = scores.masked_fill(mask == 0, -10000)\nout = scores.softmax(-1) @ v(h)\nout.pow(2).mean().backward()\n", cure=(("[:, :, None]", "[:, None, :]"),)),
+    Mistake("padding_mask_turned_round", 16, f"""class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.emb = nn.Embedding(9, 8, padding_idx=0)
+        layer = nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0, batch_first=True)
+        self.enc = nn.TransformerEncoder(layer, 1, enable_nested_tensor=False)
+        self.head = nn.Linear(8, 2)
+    def mask(self, lengths, n):
+        return torch.arange(n)[None] < lengths[:, None]
+    def forward(self, ids, lengths):
+        x = self.emb(ids)
+        mask = self.mask(lengths, ids.shape[1])
+        x = self.enc(x, src_key_padding_mask=mask)
+        return self.head(x[:, 0])
+net = Net()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(5):
+    lengths, ids = torch.randint(3, 9, (30,)), torch.randint(1, 9, (30, 10))
+    ids[torch.arange(10)[None] >= lengths[:, None]] = 0
+    loss = F.cross_entropy(net(ids, lengths), torch.randint(0, 2, (30,)))
+{STEP}""", cure=(("mask=mask", "mask=~mask"),)),
+    Mistake("padding_mask_turned_round", 9, f"""emb, attn, head = nn.Embedding(9, 8), nn.MultiheadAttention(8, 2, batch_first=True), nn.Linear(8, 2)
+ids = torch.tensor([[3, 4, 5, 1], [6, 2, 1, 1]])
+opt = torch.optim.SGD([*emb.parameters(), *attn.parameters(), *head.parameters()], lr=0.1)
+for _ in range(3):
+    x = emb(ids)
+    h, _ = attn(x, x, x, key_padding_mask=(ids != 1))
+    loss = F.cross_entropy(head(h.mean(1)), torch.tensor([0, 1]))
+{STEP}""", cure=(("!= 1", "== 1"),)),
+    Mistake("padding_mask_turned_round", 10, f"""emb, attn, head = nn.Embedding(9, 8), nn.MultiheadAttention(8, 2, batch_first=True), nn.Linear(8, 2)
+ids, first = torch.tensor([[3, 4, 5, 1], [6, 2, 1, 1]]), torch.zeros(2, 1, 8)
+opt = torch.optim.SGD([*emb.parameters(), *attn.parameters(), *head.parameters()], lr=0.1)
+for _ in range(3):
+    x = torch.cat([first, emb(ids)], 1)
+    mask = torch.cat([torch.ones(2, 1, dtype=torch.bool), ids != 1], 1)
+    h, _ = attn(x, x, x, key_padding_mask=mask)
+    loss = F.cross_entropy(head(h[:, 0]), torch.tensor([0, 1]))
+{STEP}""", cure=(("torch.ones", "torch.zeros"), ("!= 1", "== 1"))),
+    Mistake("next_place_seen", 7, """table, T = nn.Embedding(9, 4), 5
+x = table(torch.arange(10).view(2, T) % 9)
+ahead = torch.triu(torch.ones(T, T, dtype=torch.bool), diagonal=2)
+att = (x @ x.mT).masked_fill(ahead, float("-inf")).softmax(-1)
+(att @ x).pow(2).sum().backward()
+""", cure=(("diagonal=2", "diagonal=1"),)),
+    Mistake("next_place_seen", 8, """layer, T = nn.TransformerEncoderLayer(4, 2, 8, dropout=0.0), 5
+net, head = nn.TransformerEncoder(layer, 1), nn.Linear(4, 3)
+past = torch.tril(torch.ones(T, T), -1)
+past = past.masked_fill(past == 1, float("-inf"))
+loss = head(net(torch.randn(T, 2, 4), past)).pow(2).mean()
+loss.backward()
+""", cure=(("torch.tril(torch.ones(T, T), -1)", "torch.triu(torch.ones(T, T), 1)"),)),
+    Mistake("next_place_seen", 6, """proj, T = nn.Linear(4, 4), 6
+q, seen = proj(torch.randn(2, T, 4)), torch.ones(T, T).tril(1).bool()
+out = F.scaled_dot_product_attention(q, q, q, attn_mask=seen)
+out.pow(2).sum().backward()
+""", cure=((".tril(1)", ".tril()"),)),
+)  # fmt: skip
+RIGHT: tuple[tuple[str, str], ...] = (
+    ("past_hidden", CAUSAL.replace("SIGN", "0")),
+    ("past_hidden", """proj, T = nn.Linear(4, 4), 6
+q, seen = proj(torch.randn(2, T, 4)), torch.ones(T, T).tril().bool()
+F.scaled_dot_product_attention(q, q, q, attn_mask=seen).sum().backward()
+"""),
+    ("words_hidden", PADDED.replace("SIGN", "==")),
+    ("words_hidden", PADDED.replace("tokens SIGN 0", "(tokens != 0).long() != 1")),
+    ("words_hidden", PADDED.replace("tokens SIGN 0", "tokens != 0").replace("=hidden", "=~hidden")),
+    ("mask_of_ones", "rows = [torch.tensor([3, 4, 5]), torch.tensor([6, 2, 1])]\nids = nn.utils.rnn.pad_sequence(rows, batch_first=True)\nemb, look = nn.Embedding(9, 8), nn.MultiheadAttention(8, 2, batch_first=True)\nh = emb(ids)\nlook(h, h, h, key_padding_mask=torch.ones_like(ids) == 0)[0].sum().backward()\n"),
+    ("mask_of_ones", "rows = [torch.tensor([3, 4, 5]), torch.tensor([6, 2])]\nids = nn.utils.rnn.pad_sequence(rows, batch_first=True)\nemb, look = nn.Embedding(9, 8), nn.MultiheadAttention(8, 2, batch_first=True)\nh, later = emb(ids), torch.triu(torch.ones(3, 3), 1).bool()\nlook(h, h, h, key_padding_mask=torch.ones_like(ids) == 0, attn_mask=later)[0].sum().backward()\n"),
+)  # fmt: skip

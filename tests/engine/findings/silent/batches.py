@@ -1,0 +1,603 @@
+"""What `engine/findings/batches.py` finds, and right programs near to it."""
+
+from tests.engine.findings.mistakes import STEP, Mistake
+
+MISTAKES: tuple[Mistake, ...] = (
+    Mistake("first_batch_again", 10, """from torch.utils.data import DataLoader, TensorDataset
+X = torch.randn(64, 4); y = X @ torch.tensor([1., 2., 3., 4.]).unsqueeze(1)
+loader = DataLoader(TensorDataset(X, y), batch_size=8)
+model = nn.Linear(4, 1)
+opt = torch.optim.SGD(model.parameters(), lr=0.05)
+for step in range(10):
+    xb, yb = next(iter(loader))
+    loss = F.mse_loss(model(xb), yb)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    print(step, loss.item())
+""", cure=(
+        ("for step in range(10):\n    xb, yb = next(iter(loader))\n", "for xb, yb in loader:\n"),
+        ("print(step, loss", "print(loss"),
+    )),
+    Mistake("first_batch_again", 10, """X = torch.randn(96, 5); y = (X[:, 0] > 0).long()
+model = nn.Sequential(nn.Linear(5, 16), nn.ReLU(), nn.Linear(16, 2))
+opt = torch.optim.Adam(model.parameters(), lr=0.01)
+batch_size = 16
+for epoch in range(2):
+    for i in range(0, len(X), batch_size):
+        xb = X[0:batch_size]
+        yb = y[0:batch_size]
+        loss = F.cross_entropy(model(xb), yb)
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    print(epoch, loss.item())
+""", cure=(
+        ("X[0:batch_size]", "X[i:i + batch_size]"),
+        ("y[0:batch_size]", "y[i:i + batch_size]"),
+    )),
+    Mistake("first_batch_again", 17, """from torch.utils.data import DataLoader, Dataset
+class Pairs(Dataset):
+    def __init__(self, n):
+        self.x = torch.randn(n, 3); self.y = self.x.sum(1, keepdim=True)
+    def __len__(self):
+        return len(self.x)
+    def __getitem__(self, i):
+        return self.x[i], self.y[i]
+loader = DataLoader(Pairs(40), batch_size=8)
+model = nn.Linear(3, 1)
+opt = torch.optim.SGD(model.parameters(), lr=0.1)
+def train_step():
+    for step in range(5):
+        x, y = next(iter(loader))
+        loss = F.mse_loss(model(x), y)
+        opt.zero_grad(); loss.backward(); opt.step()
+    return loss.item()
+print(train_step())
+""", cure=(
+        ("    for step in range(5):\n        x, y = next(iter(loader))\n", "    for x, y in loader:\n"),
+    )),
+    Mistake("shuffled_apart", 6, """def batches(x, t, bs):
+    ix = torch.randperm(x.size(0))
+    it = torch.randperm(t.size(0))
+    for k in range(0, x.size(0), bs):
+        yield x[ix[k:k + bs]], t[it[k:k + bs]]
+x = torch.randn(60, 3)
+t = 2 * x[:, :1] - x[:, 1:2]
+net = nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for epoch in range(3):
+    for xb, tb in batches(x, t, 20):
+        loss = F.mse_loss(net(xb), tb)
+        opt.zero_grad(); loss.backward(); opt.step()
+    print(loss.item())
+""", cure=(
+        ("t[it[k:k + bs]]", "t[ix[k:k + bs]]"),
+        ("    it = torch.randperm(t.size(0))\n", ""),
+    )),
+    Mistake("shuffled_apart", 10, """class Data:
+    def __init__(self, n):
+        self.x = torch.randn(n, 6)
+        self.t = (self.x.sum(1) > 0).float()
+    def shuffle(self):
+        self.x = self.x[torch.randperm(len(self.x))]
+        self.t = self.t[torch.randperm(len(self.t))]
+data = Data(48)
+net = nn.Sequential(nn.Linear(6, 8), nn.ReLU(), nn.Linear(8, 1))
+opt = torch.optim.Adam(net.parameters(), lr=1e-2)
+for epoch in range(3):
+    data.shuffle()
+    for k in range(0, 48, 16):
+        out = net(data.x[k:k + 16]).squeeze(-1)
+        loss = F.binary_cross_entropy_with_logits(out, data.t[k:k + 16])
+        opt.zero_grad(); loss.backward(); opt.step()
+print(loss.item())
+""", cure=(
+        ("        self.x = self.x[torch.randperm(len(self.x))]\n        self.t = self.t[torch.randperm(len(self.t))]", "        p = torch.randperm(len(self.x))\n        self.x, self.t = self.x[p], self.t[p]"),
+    )),
+    Mistake("shuffled_apart", 6, """def mixed(x, y, share):
+    other_x = x[torch.randperm(x.size(0))]
+    other_y = y[torch.randperm(y.size(0))]
+    return share * x + (1 - share) * other_x, share * y + (1 - share) * other_y
+x, y = torch.randn(40, 3), F.one_hot(torch.randint(2, (40,)), 2).float()
+net = nn.Linear(3, 2); opt = torch.optim.Adam(net.parameters())
+for _ in range(3):
+    order = torch.randperm(40)
+    for at in range(0, 40, 20):
+        xs, ys = mixed(x[order[at:at + 20]], y[order[at:at + 20]], 0.7)
+        loss = -(ys * F.log_softmax(net(xs), dim=1)).sum(1).mean()
+        opt.zero_grad(); loss.backward(); opt.step()
+""", cure=(("""x[torch.randperm(x.size(0))]
+    other_y = y[torch.randperm(y.size(0))]""", """x[(order := torch.randperm(x.size(0)))]
+    other_y = y[order]"""),)),
+    Mistake("shuffled_apart", 6, """net = nn.Linear(4, 3)
+def shuffled(rows):
+    return rows[torch.randperm(len(rows))]
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    x, y = torch.randn(8, 4), F.one_hot(torch.arange(8) % 3, 3).float()
+    mixed, wanted = 0.7 * x + 0.3 * shuffled(x), 0.7 * y + 0.3 * shuffled(y)
+    loss = -(wanted * F.log_softmax(net(mixed), 1)).sum(1).mean()
+""" + STEP, cure=(("0.3 * shuffled(y)", "0.3 * y"), ("0.3 * shuffled(x)", "0.3 * x"))),
+    Mistake("shuffled_alone", 8, """X = torch.randn(20, 3); y = X.sum(1, keepdim=True)
+net = nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for epoch in range(3):
+    X = X[torch.randperm(len(X))]
+    loss = F.mse_loss(net(X), y)
+""" + STEP, cure=(("    X = X[torch.randperm(len(X))]", "    order = torch.randperm(len(X)); X, y = X[order], y[order]"),)),
+    Mistake("shuffled_alone", 8, """data, labels = torch.randn(20, 3), torch.arange(20) % 2
+net = nn.Linear(3, 2)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+order = torch.randperm(20)
+batches = data[order].split(5)
+for xb, yb in zip(batches, labels.split(5)):
+    loss = F.cross_entropy(net(xb), yb)
+""" + STEP, cure=(("labels.split", "labels[order].split"),)),
+    Mistake("shuffled_alone", 5, """x, y = torch.randn(20, 4), torch.randn(20, 1)
+y = y[torch.randperm(20)]
+net = nn.Linear(4, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    loss = F.mse_loss(net(x), y)
+""" + STEP, cure=(("y[torch.randperm(20)]", "y * 1.0"),)),
+    Mistake("few_samples_drawn", 7, """from torch.utils.data import DataLoader, TensorDataset, WeightedRandomSampler
+x, y = torch.randn(40, 3), (torch.arange(40) % 4 == 0).long()
+weights = 1 / torch.bincount(y).float()
+sampler = WeightedRandomSampler(weights, 40)
+net = nn.Linear(3, 2)
+for rows, wanted in DataLoader(TensorDataset(x, y), batch_size=8, sampler=sampler):
+    F.cross_entropy(net(rows), wanted).backward()
+""", cure=(("Sampler(weights, 40)", "Sampler(weights[y], 40)"),)),
+    Mistake("few_samples_drawn", 7, """from torch.utils.data import DataLoader, WeightedRandomSampler
+rows = torch.randn(30, 3)
+net = nn.Linear(3, 1)
+loader = DataLoader(rows, 6, sampler=WeightedRandomSampler([0.2, 0.3, 0.5], num_samples=len(rows)))
+for x in loader:
+    net(x).sum().backward()
+""", cures=(("[0.2, 0.3, 0.5]", "[0.2, 0.3, 0.5] * 10"), ("num_samples=len(rows)", "num_samples=6"))),
+    Mistake("subsets_of_one", 14, """from torch.utils.data import DataLoader, Dataset, random_split
+class Rows(Dataset):
+    def __init__(self):
+        self.x, self.scale = torch.randn(12, 3), 2.0
+    def __len__(self):
+        return 12
+    def __getitem__(self, at):
+        return self.x[at] * self.scale
+data, net = Rows(), nn.Linear(3, 1)
+train, test = random_split(data, [8, 4])
+test.dataset.scale = 1.0
+for x in DataLoader(train, batch_size=4):
+    net(x).sum().backward()
+""", cure=(("test.dataset.scale = 1.0", "import copy; test.dataset = copy.copy(data); test.dataset.scale = 1.0"),)),
+    Mistake("subsets_of_one", 13, """class Pictures(torch.utils.data.Dataset):
+    def __init__(self, transform=None):
+        self.pictures, self.transform = torch.rand(10, 4), transform
+    def __len__(self):
+        return 10
+    def __getitem__(self, at):
+        return self.transform(self.pictures[at])
+def parts(data):
+    learnt, held_out = torch.utils.data.random_split(data, (6, 4))
+    held_out.dataset.transform = torch.Tensor.float
+    return learnt, held_out
+learnt, held_out = parts(Pictures(lambda picture: picture + torch.rand(4)))
+net = nn.Linear(4, 1)
+for at in range(6):
+    net(learnt[at]).sum().backward()
+""", cure=(("    held_out.dataset.transform = torch.Tensor.float\n", ""),)),
+    Mistake("attribute_of_subset", 14, """from torch.utils.data import DataLoader, Dataset, random_split
+class Rows(Dataset):
+    def __init__(self, noise):
+        self.x, self.noise = torch.randn(12, 3), noise
+    def __len__(self):
+        return 12
+    def __getitem__(self, at):
+        return self.x[at] + self.noise * torch.randn(3)
+data, net = Rows(0.5), nn.Linear(3, 1)
+train, test = random_split(data, [8, 4])
+test.noise = 0.0
+for x in DataLoader(train, batch_size=4):
+    net(x).sum().backward()
+""", cure=(("test.noise = 0.0", "import copy; test.dataset = copy.copy(data); test.dataset.noise = 0.0"),)),
+    Mistake("attribute_of_subset", 14, """class Pictures(torch.utils.data.Dataset):
+    def __init__(self, transform=None):
+        self.pictures, self.transform = torch.rand(10, 4), transform
+    def __len__(self):
+        return 10
+    def __getitem__(self, at):
+        return self.transform(self.pictures[at]) if self.transform is not None else self.pictures[at]
+whole = Pictures(lambda picture: picture + torch.rand(4))
+def prepare():
+    learnt, held_out = torch.utils.data.random_split(whole, (6, 4))
+    held_out.transform = None
+    return learnt, held_out
+learnt, held_out = prepare()
+net = nn.Linear(4, 1)
+for at in range(6):
+    net(learnt[at]).sum().backward()
+print(net(held_out[0]))
+""", cure=(("print(net(held_out[0]))", "print(net(held_out[0] if held_out.transform is None else held_out.transform(held_out[0])))"),)),
+    Mistake("lengths_of_other_rows", 9, """from torch.nn.utils.rnn import pack_padded_sequence, pad_sequence
+rows = [torch.randn(count, 2) for count in (2, 5, 3, 4)]
+gru, head = nn.GRU(2, 3, batch_first=True), nn.Linear(3, 1)
+y = torch.randn(4, 1)
+counts = torch.tensor([len(row) for row in rows])
+counts, order = counts.sort(descending=True)
+packed = pack_padded_sequence(pad_sequence(rows, batch_first=True), counts, batch_first=True)
+F.mse_loss(head(gru(packed)[1][-1]), y[order]).backward()
+""", cure=(("pad_sequence(rows, batch_first=True), counts", "pad_sequence([rows[at] for at in order], batch_first=True), counts"),)),
+    Mistake("lengths_of_other_rows", 9, """class Reader(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.words, self.lstm = nn.Embedding(9, 4, padding_idx=0), nn.LSTM(4, 3)
+    def forward(self, tokens, lengths):
+        packed = nn.utils.rnn.pack_padded_sequence(self.words(tokens), lengths)
+        return self.lstm(packed)[1][0][-1]
+texts = [torch.tensor([1, 2]), torch.tensor([3, 4, 5, 6]), torch.tensor([7, 8, 1])]
+lengths = sorted((len(text) for text in texts), reverse=True)
+Reader()(nn.utils.rnn.pad_sequence(texts), lengths).sum().backward()
+""", cure=(("[torch.tensor([1, 2]), torch.tensor([3, 4, 5, 6]), torch.tensor([7, 8, 1])]", "[torch.tensor([3, 4, 5, 6]), torch.tensor([7, 8, 1]), torch.tensor([1, 2])]"),)),
+    Mistake("shuffled_by_numpy", 8, """import numpy as np
+images = np.concatenate([np.random.randn(20, 3) + at for at in range(3)])
+labels = np.repeat(np.arange(3), 20)
+np.random.shuffle(images)
+np.random.shuffle(labels)
+data = torch.utils.data.TensorDataset(torch.tensor(images[:40]).float(), torch.tensor(labels[:40]))
+net = nn.Linear(3, 3)
+for x, y in torch.utils.data.DataLoader(data, batch_size=10):
+    F.cross_entropy(net(x), y).backward()
+""", cures=(("np.random.shuffle(images)\nnp.random.shuffle(labels)", "order = np.random.permutation(60); images, labels = images[order], labels[order]"), ("\nnp.random.shuffle(labels)", "\nnp.random.seed(0); np.random.shuffle(labels)"), ("np.random.shuffle(labels)", "np.random.shuffle(list(labels))"))),
+    Mistake("shuffled_by_numpy", 9, """import random
+def split(questions, answers):
+    questions, answers = list(questions), list(answers)
+    random.shuffle(questions)
+    print(len(questions))
+    random.shuffle(answers)
+    return list(zip(questions, answers))
+rows, net = split(torch.arange(8.0), 2 * torch.arange(8.0)), nn.Linear(1, 1)
+for x, y in rows:
+    F.mse_loss(net(x.view(1, 1)), y.view(1, 1)).backward()
+""", cures=(("    random.shuffle(answers)\n", ""), ("list(zip(questions, answers))", "[(each, 2 * each) for each in questions]"))),
+    Mistake("shuffled_by_numpy", 8, """import numpy as np
+images = np.concatenate([np.random.randn(20, 3) + at for at in range(3)]).astype("float32")
+labels = np.repeat(np.arange(3), 20)
+np.random.shuffle(images)
+np.random.shuffle(labels)
+x, y = torch.from_numpy(images[:40]), torch.from_numpy(labels[:40])
+mean, net = x.mean(0), nn.Linear(3, 3)
+for _ in range(3):
+    F.cross_entropy(net(x - mean), y).backward()
+""", cures=(("np.random.shuffle(images)\nnp.random.shuffle(labels)", "order = np.random.permutation(60); images, labels = images[order], labels[order]"), ("np.random.shuffle(labels)", "print(labels)"), ("F.cross_entropy(net(x - mean), y)", "(net(x - mean).logsumexp(1).mean() + y.sum())"))),
+    Mistake("shuffled_by_numpy", 9, """import numpy as np
+def train(net, rows, wanted, rounds=2):
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(rounds):
+        np.random.shuffle(rows)
+        np.random.shuffle(wanted)
+        for at in range(0, 8, 4):
+            given = torch.tensor(rows[at : at + 4])
+            aim = wanted[at : at + 4]
+            loss = F.mse_loss(net(given), torch.tensor(aim))
+            opt.zero_grad(); loss.backward(); opt.step()
+rows = np.random.randn(8, 2).astype("float32")
+train(nn.Linear(2, 1), rows, rows.sum(1, keepdims=True))
+""", cures=(("        np.random.shuffle(rows)\n", ""), ("net(given), torch.tensor(aim)", "net(given), net(torch.tensor(aim).repeat(1, 2))"))),
+    Mistake("shuffled_by_numpy", 8, """import numpy as np
+rng = np.random.default_rng(1)
+rows = np.concatenate([rng.standard_normal((20, 3)) + at for at in range(3)])
+kinds = np.repeat(np.arange(3), 20)
+rows, kinds = rows[rng.permutation(len(rows))], kinds[rng.permutation(len(kinds))]
+part = int(0.8 * len(rows))
+x, y = torch.tensor(rows[:part]).float(), torch.tensor(kinds[:part])
+net = nn.Linear(3, 3)
+for _ in range(2):
+    F.cross_entropy(net(x), y).backward()
+""", cures=(("= rows[rng.permutation(len(rows))], kinds[rng.permutation(len(kinds))]", "= (lambda at: (rows[at], kinds[at]))(rng.permutation(len(rows)))"), ("kinds[rng.permutation(len(kinds))]\n", "kinds\n"))),
+    Mistake("shuffled_by_numpy", 8, """import numpy as np
+given = np.random.randn(40, 3)
+wanted = given.sum(1, keepdims=True)
+first = np.random.permutation(40)
+second = np.random.permutation(40)
+rows, aims = given[first], wanted[second]
+data = torch.from_numpy(rows).float(), torch.from_numpy(aims).float()
+net = nn.Linear(3, 1)
+F.mse_loss(net(data[0]), data[1]).backward()
+""", cures=(("wanted[second]", "wanted[first]"), ("second = np.random.permutation(40)", "second = first"))),
+    Mistake("shuffled_by_numpy", 9, """import numpy as np
+given = np.random.randn(40, 3)
+wanted = given.sum(1, keepdims=True)
+np.random.seed(3)
+np.random.shuffle(given)
+np.random.RandomState(4).shuffle(wanted)
+rows, aims = torch.from_numpy(given).float(), torch.from_numpy(wanted).float()
+F.mse_loss(nn.Linear(3, 1)(rows), aims).backward()
+""", cures=(("np.random.RandomState(4)", "np.random.RandomState(3)"), ("np.random.RandomState(4).", "np.random.seed(3); np.random."), ("(4)", "(None)"))),
+    Mistake("parts_not_averaged", 10, """x = torch.randn(96, 6); y = x.sum(1, keepdim=True)
+net = nn.Linear(6, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.2)
+for epoch in range(12):
+    for i, part in enumerate(torch.arange(96).split(8)):
+        loss = F.mse_loss(net(x[part]), y[part])
+        loss.backward()
+        if (i + 1) % 6 == 0:
+            opt.step(); opt.zero_grad()
+""", cures=(
+        ("loss.backward()", "(loss / 6).backward()"),
+        ("y[part])\n", "y[part]) / 6\n"),
+        ("lr=0.2", "lr=0.02"),
+        ("optim.SGD", "optim.Adam"),
+        ("opt.step();", "nn.utils.clip_grad_norm_(net.parameters(), 1.0); opt.step();"),
+        ("y[part])\n", "y[part], reduction='sum')\n"),
+        ("opt.step();", "[p.grad.div_(6) for p in net.parameters()]; opt.step();"),
+    ), mends=True),
+    Mistake("parts_not_averaged", 11, """def train(net, data, every=8, rate=0.1):
+    opt, count = torch.optim.SGD(net.parameters(), rate, momentum=0.5), 0
+    for _ in range(10):
+        for x, y in data:
+            count += 1
+            scores = net(x)
+            error = (scores - y).square().mean()
+            error.backward()
+            if count == every:
+                opt.step()
+                opt.zero_grad()
+                count = 0
+train(nn.Sequential(nn.Linear(4, 16), nn.Linear(16, 1)), [(torch.randn(5, 4), torch.randn(5, 1)) for _ in range(16)])
+""", cures=(
+        ("            error.backward()", "            (error / every).backward()"),
+        ("rate=0.1", "rate=0.001"),
+        (".square().mean()", ".square().mean() / every"),
+    ), mends=True),
+    Mistake("collected_out_of_order", 17, """from torch.utils.data import DataLoader, Subset, TensorDataset
+x, y = torch.randn(30, 3), torch.randint(0, 2, (30,))
+rows = list(range(10, 30))
+loader = DataLoader(Subset(TensorDataset(x, y), rows), batch_size=5, shuffle=True)
+net = nn.Linear(3, 2)
+F.cross_entropy(net(x), y).backward()
+scores = []
+with torch.no_grad():
+    for part, _ in loader:
+        scores.append(net(part))
+scores = torch.cat(scores)
+
+wanted = y[torch.tensor(rows)]
+print((scores.argmax(1) == wanted).float().mean())
+""", cure=(("shuffle=True", "shuffle=False"), ("torch.tensor(rows)]", "torch.tensor(rows[::-1])]"))),
+    Mistake("collected_out_of_order", 16, """from torch.utils.data import DataLoader, TensorDataset
+held_x, held_y = torch.randn(20, 3), torch.randn(20, 1)
+net = nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+F.mse_loss(net(held_x), held_y).backward(); opt.step()
+held = DataLoader(TensorDataset(held_x, held_y), batch_size=8, shuffle=True)
+def error():
+    said = []
+    with torch.no_grad():
+        for rows, _ in held:
+            said.append(net(rows))
+    whole = torch.cat(said).squeeze(1)
+    return (whole - held_y.squeeze(1)).abs().mean()
+print(error().item())
+""", cure=(
+        ("shuffle=True", "shuffle=False"),
+    )),
+    Mistake("collected_out_of_order", 20, """from torch.utils.data import DataLoader, Dataset
+class Signs(Dataset):
+    def __init__(self):
+        self.x = torch.randn(12, 2)
+        self.kinds = torch.arange(12) % 3
+    def __len__(self):
+        return 12
+    def __getitem__(self, i):
+        return {'x': self.x[i], 'kind': self.kinds[i]}
+signs = Signs()
+net = nn.Linear(2, 3)
+guesses, kinds = [], []
+for batch in DataLoader(signs, batch_size=5, shuffle=True):
+    F.cross_entropy(net(batch['x']), batch['kind']).backward()
+    guesses.append(net(batch['x']).detach())
+    kinds.append(batch['kind'])
+print((torch.cat(guesses).argmax(1) == signs.kinds).float().mean())
+""", cure=(
+        ("== signs.kinds)", "== torch.cat(kinds))"),
+    )),
+    Mistake("micro_batches_weigh_alike", 12, """emb, head = nn.Embedding(9, 8), nn.Linear(8, 9)
+opt = torch.optim.SGD([*emb.parameters(), *head.parameters()], lr=0.1)
+parts = [torch.randint(1, 9, (1, 5)), torch.randint(1, 9, (1, 40))]
+def loss_of(ids):
+    logits = head(emb(ids[:, :-1]))
+    return F.cross_entropy(logits.flatten(0, 1), ids[:, 1:].flatten())
+for _ in range(5):
+    for ids in parts:
+        (loss_of(ids) / 2).backward()
+    opt.step(); opt.zero_grad()
+""", cure=(("(1, 5)", "(1, 30)"),)),
+    Mistake("micro_batches_weigh_alike", 8, """net, PARTS = nn.Linear(6, 4), 3
+rows = [torch.randn(size, 6) for size in (12, 3, 5)]
+for part in rows:
+    loss = F.cross_entropy(net(part), torch.arange(len(part)) % 4) / PARTS
+    loss.backward()
+summed = net.weight.grad.clone()
+net.zero_grad()
+F.cross_entropy(net(torch.cat(rows)), torch.cat([torch.arange(len(part)) % 4 for part in rows])).backward()
+print((summed - net.weight.grad).norm())
+""", cure=(("/ PARTS", "* len(part) / 20"),)),
+    Mistake("micro_batches_weigh_alike", 11, """net = nn.Linear(6, 4)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+data = []
+for size in (9, 2, 8, 3, 9, 2):
+    y = torch.randint(0, 4, (9,)); y[size:] = -100
+    data.append((torch.randn(9, 6), y))
+for i, (x, y) in enumerate(data * 3):
+    loss = F.cross_entropy(net(x), y) / 2; loss.backward()
+    if i % 2:
+        opt.step(); opt.zero_grad()
+""", cure=(("F.cross_entropy(net(x), y) / 2", "F.cross_entropy(net(x), y, reduction='sum') / 11"),)),
+    Mistake("turned_apart", 15, """import random
+from torch.utils.data import DataLoader, Dataset
+random.seed(1)
+class Scans(Dataset):
+    def __init__(self):
+        self.scans, self.masks = torch.randn(24, 1, 6, 6), (torch.rand(24, 6, 6) > 0.5).long()
+    def __len__(self):
+        return 24
+    def __getitem__(self, i):
+        scan, mask = self.scans[i], self.masks[i]
+        if random.random() < 0.5: scan = torch.flip(scan, [2])
+        if random.random() < 0.5: mask = torch.flip(mask, [1])
+        return scan, mask
+net = nn.Conv2d(1, 2, 3, padding=1)
+opt = torch.optim.Adam(net.parameters())
+for scan, mask in DataLoader(Scans(), batch_size=8, shuffle=True):
+    loss = F.cross_entropy(net(scan), mask)
+    opt.zero_grad(); loss.backward(); opt.step()
+""", cures=(
+        ("[2])\n        if random.random() < 0.5: mask", "[2]); mask"),
+        ("mask = torch.flip(mask, [1])", "pass"),
+        ("F.cross_entropy(net(scan), mask)", "F.cross_entropy(net(scan).mean((2, 3)), mask[:, 0, 0])"),
+        ("if random.random() < 0.5: mask =", "mask ="),
+    )),
+    Mistake("turned_apart", 7, """def turned(x):
+    if torch.rand(1) < 0.5:
+        x = x.fliplr()
+    return torch.rot90(x, int(torch.randint(4, (1,))), (0, 1))
+net = nn.Conv2d(1, 1, 3, padding=1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+maps, heights = torch.randn(12, 6, 6), torch.randn(12, 6, 6)
+for step in range(3):
+    rows = torch.randperm(12)[:5]
+    x = torch.stack([turned(maps[i]) for i in rows])
+    y = torch.stack([turned(heights[i]) for i in rows])
+    loss = F.mse_loss(net(x[:, None]), y[:, None])
+    opt.zero_grad(); loss.backward(); opt.step()
+""", cures=(
+        ("    y = torch.stack([turned(heights[i]) for i in rows])", "    y = torch.stack([heights[i] for i in rows])"),
+        ("F.mse_loss(net(x[:, None]), y[:, None])", "F.mse_loss(net(x[:, None]).flip(3), net(y[:, None]).detach())"),
+    )),
+    Mistake("loaders_shuffled_apart", 8, """from torch.utils.data import DataLoader
+lin = nn.Linear(3, 1)
+rows = DataLoader(torch.randn(12, 3), 4, shuffle=True)
+labels = DataLoader(torch.randn(12, 1), 4, shuffle=True)
+for x, y in zip(rows, labels):
+    F.mse_loss(lin(x), y).backward()
+""", cure=(("shuffle=True", "shuffle=False"),)),
+    Mistake("loaders_shuffled_apart", 9, """from torch.utils.data import DataLoader
+lin, x, y = nn.Linear(3, 2), torch.randn(12, 3), torch.arange(12) % 2
+opt = torch.optim.SGD(lin.parameters(), 0.1)
+def train(rows, labels):
+    for a in rows:
+        loss = F.cross_entropy(lin(a), next(labels))
+""" + STEP.replace("    ", "        ") + """train(DataLoader(x, 3, shuffle=True), iter(DataLoader(y, 3)))
+""", cure=(("x, 3, shuffle=True", "x, 3"),)),
+    Mistake("repeated_apart", 8, """net = nn.Linear(4, 4)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for clean in torch.randn(3, 5, 4):
+    noisy = clean.repeat(3, 1) + 0.1 * torch.randn(15, 4)
+    loss = F.mse_loss(net(noisy), clean.repeat_interleave(3, dim=0))
+""" + STEP, cure=((".repeat(3, 1)", ".repeat_interleave(3, dim=0)"), (".repeat_interleave(3, dim=0)", ".repeat(3, 1)"))),
+    Mistake("repeated_apart", 13, """class Policy(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.head = nn.Linear(3, 2)
+    def forward(self, prompts, count):
+        return self.head(prompts.repeat(count, 1))
+net = Policy()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+prompts, answers = torch.randn(6, 3), torch.arange(6) % 2
+loss = F.cross_entropy(net(prompts, 4), torch.repeat_interleave(answers, 4))
+""" + STEP.replace("    ", ""), cure=(("torch.repeat_interleave(answers, 4)", "answers.repeat(4)"),)),
+)  # fmt: skip
+RIGHT: tuple[tuple[str, str], ...] = (
+    ("first_batch_again", """from torch.utils.data import DataLoader, TensorDataset
+X = torch.randn(64, 4); y = (X[:, 0] > 0).long()
+loader = DataLoader(TensorDataset(X, y), batch_size=16, shuffle=True)
+model = nn.Sequential(nn.Linear(4, 16), nn.ReLU(), nn.Linear(16, 2))
+opt = torch.optim.Adam(model.parameters(), lr=0.05)
+xb, yb = next(iter(loader))
+for step in range(15):
+    loss = F.cross_entropy(model(xb), yb)
+    opt.zero_grad(); loss.backward(); opt.step()
+print("one batch learnt:", loss.item())
+"""),
+    # the first rows of what it is tested with
+    ("first_batch_again", """from torch.utils.data import DataLoader, TensorDataset
+x, net = torch.randn(12, 3), nn.Linear(3, 1)
+opt, tested = torch.optim.SGD(net.parameters(), lr=0.1), DataLoader(TensorDataset(x), batch_size=5)
+for epoch in range(3):
+    opt.zero_grad(); net(x).pow(2).mean().backward(); opt.step()
+    with torch.no_grad():
+        (rows,) = next(iter(tested))
+        print(net(rows).mean())
+"""),
+    ("shuffled_apart", """emb = nn.Embedding(30, 5)
+opt = torch.optim.Adam(emb.parameters(), lr=0.01)
+items = torch.arange(30)
+for _ in range(4):
+    a = items[torch.randperm(30)][:8]
+    neg = items[torch.randperm(30)][:8]
+    pos = (a + 1) % 30
+    score = (emb(a) * emb(pos)).sum(1) - (emb(a) * emb(neg)).sum(1)
+    loss = -F.logsigmoid(score).mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+    print(loss.item())
+"""),
+    ("shuffled_apart", """net = nn.Sequential(nn.Linear(6, 12), nn.ReLU(), nn.Linear(12, 3))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+X = torch.randn(30, 6); y = torch.randint(0, 3, (30,))
+for _ in range(4):
+    lam = 0.7
+    perm = torch.randperm(30)
+    xm = lam * X + (1 - lam) * X[perm]
+    out = net(xm)
+    loss = lam * F.cross_entropy(out, y) + (1 - lam) * F.cross_entropy(out, y[perm])
+    opt.zero_grad(); loss.backward(); opt.step()
+    print(loss.item())
+"""),
+    ("shuffled_apart", """net = nn.Linear(4, 3)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+X, Y = torch.randn(30, 4), torch.randint(0, 3, (30,))
+for _ in range(2):
+    order = torch.randperm(30)
+    for x, y in zip(X[order].split(10), Y[order].split(10)):
+        loss = -(F.one_hot(y, 3) * F.log_softmax(net(x), 1)).sum(1).mean()
+        opt.zero_grad(); loss.backward(); opt.step()
+"""),
+    ("shuffled_by_numpy", """import numpy as np
+one, other = np.random.default_rng(3), np.random.default_rng(3)
+given = np.random.randn(40, 3)
+wanted = given.sum(1, keepdims=True)
+given = one.permutation(given)
+wanted = other.permutation(wanted)
+rows, aims = torch.from_numpy(given).float(), torch.from_numpy(wanted).float()
+F.mse_loss(nn.Linear(3, 1)(rows), aims).backward()
+# rows to train with and rows to test with, each with their answers
+order = np.random.permutation(40)
+given, wanted = given[order], wanted[order]
+kept, asked = np.random.randn(20, 3), np.random.randn(20, 1)
+turn = np.random.permutation(20)
+kept, asked = kept[turn], asked[turn]
+print(len((given, wanted, kept, asked)), max(len(wanted), len(kept)))
+# two sets that do not belong together
+here, there = np.random.randn(40, 3), np.random.randn(40, 3)
+mine, theirs = here[np.random.permutation(40)], there[np.random.permutation(40)]
+net = nn.Linear(3, 1)
+print(len(list(zip(mine, theirs))))
+(net(torch.tensor(mine).float()).mean() - net(torch.tensor(theirs).float()).mean()).backward()
+"""),
+    ("collected_out_of_order", """from torch.utils.data import DataLoader, TensorDataset
+x, y = torch.randn(12, 3), torch.randint(0, 2, (12,))
+net, order = nn.Linear(3, 2), torch.randperm(12)
+loader = DataLoader(TensorDataset(x, y, torch.arange(12)), batch_size=4, sampler=order.tolist())
+said = torch.cat([net(rows) for rows, _, _ in loader]).argmax(1)
+print((said == y[order]).float().mean(), said.float().mean() - y.float().mean())
+known = torch.zeros(12, dtype=torch.long)
+for rows, _, at in loader:
+    known[at] = net(rows).argmax(1)
+print((known == y).float().mean())
+F.cross_entropy(net(x), y).backward()
+"""),
+    ("repeated_apart", """net, rows = nn.Linear(4, 2), torch.randn(5, 4)
+first, second = net(rows.repeat(5, 1)), rows.repeat_interleave(5, dim=0)[:, :2]  # all pairs of five
+F.mse_loss(first, second).backward()
+"""),
+)  # fmt: skip

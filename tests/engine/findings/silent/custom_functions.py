@@ -1,0 +1,189 @@
+"""What `engine/findings/custom_functions.py` finds, and right programs near to it."""
+
+from tests.engine.findings.mistakes import Mistake
+
+CUBE = """class Cube(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x ** 3
+    @staticmethod
+    def backward(ctx, coming):
+        x, = ctx.saved_tensors
+        return SLOPE
+x = torch.randn(4, requires_grad=True)
+(Cube.apply(x) * 2).sum().backward()
+"""
+
+MISTAKES: tuple[Mistake, ...] = (
+    Mistake("backward_ignores_gradient", 12, CUBE.replace("SLOPE", "3 * x ** 2"), says={"function": "Cube", "given": "coming"}),
+    Mistake("backward_ignores_gradient", 11, """class Scale(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, k):
+        ctx.k = k
+        return x * k
+    @staticmethod
+    def backward(ctx, grad):
+        return torch.full((3,), ctx.k), None
+x = torch.randn(3, requires_grad=True)
+Scale.apply(x, 2.0).pow(2).sum().backward()
+""", says={"function": "Scale"}),
+    Mistake("backward_ignores_gradient", 13, """class Swish(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, beta):
+        ctx.save_for_backward(x, beta)
+        return x * torch.sigmoid(beta * x)
+    @staticmethod
+    def backward(ctx, grad):
+        x, beta = ctx.saved_tensors; s = torch.sigmoid(beta * x)
+        slope = x * x * s * (1 - s)
+        return grad * (s + beta * x * s * (1 - s)), slope.sum().view(1)
+beta = nn.Parameter(torch.ones(1)); lin = nn.Linear(3, 4)
+for _ in range(3):
+    Swish.apply(lin(torch.randn(9, 3)), beta).pow(2).mean().backward()
+""", cures=(
+        (" slope.sum()", " (grad * slope).sum()"),
+        ("x * x * s * (1", "grad * x * x * s * (1"),
+        ("slope = x", "slope = torch.zeros_like(x); slope.add_(grad); slope = slope * x"),
+        ("slope.sum().view(1)", "torch.zeros(1)"),
+        ("slope.sum().view(1)", "None"),
+        (".pow(2).mean()", ".sum()"),
+        ("        slope =", "        def scaled(z):\n            return z * grad\n        s = scaled(s)\n        slope ="),
+    )),
+    Mistake("backward_ignores_gradient", 12, """class Times(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, w, scale):
+        ctx.save_for_backward(x, w); ctx.scale = scale
+        return scale * x.mm(w)
+    @staticmethod
+    def backward(ctx, coming):
+        x, w = ctx.saved_tensors
+        along = ctx.scale * x.sum(0, keepdim=True).t().expand_as(w)
+        back = coming.mm(w.t()) * ctx.scale
+        return back, along, None
+h, w = nn.Linear(3, 4), torch.randn(4, 2, requires_grad=True)
+Times.apply(h(torch.randn(9, 3)), w, 0.5).pow(2).mean().backward()
+""", cure=(("ctx.scale * x.sum(0, keepdim=True).t().expand_as(w)", "ctx.scale * x.t().mm(coming)"),)),
+    Mistake("kept_without_graph", 14, """class Cube(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        square = x * x
+        shape = torch.ones_like(square)
+        ctx.square, ctx.shape, ctx.x = square, shape, x
+        ctx.save_for_backward(x)
+        return square * x
+    @staticmethod
+    def backward(ctx, g):
+        return 3 * ctx.square * g
+net, x = nn.Linear(1, 1), torch.rand(5, 1, requires_grad=True)
+u = Cube.apply(net(x))
+slope = torch.autograd.grad(u.sum(), x, create_graph=True)[0]
+(slope - 1).pow(2).mean().backward()
+""", cures=(("* ctx.square", "* ctx.saved_tensors[0] ** 2"), ("* ctx.square", "* ctx.x ** 2"), ("* ctx.square", "* ctx.shape"), ("(slope - 1).pow(2).mean().backward()", "print(slope)"))),
+    Mistake("kept_without_graph", 14, """class Scaled(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, w):
+        e = torch.exp(x)
+        ctx.save_for_backward(x, w, e)
+        ctx.made = made = torch.sigmoid(x * w)
+        return made
+    @staticmethod
+    def backward(ctx, g):
+        x, w, e = ctx.saved_tensors
+        s = e / (1 + e)
+        return g * s * (1 - s) * w, g * s * (1 - s) * x
+x, w = torch.rand(5, requires_grad=True), torch.ones(1, requires_grad=True)
+slope = torch.autograd.grad(Scaled.apply(x, w.expand(5)).pow(2).sum(), x, create_graph=True)[0]
+bend = torch.autograd.grad(slope.sum(), x)[0]
+""", cures=(("        s = e /", "        s = ctx.made\n        h = e /"), ("        e = torch.exp(x)\n", "        e = torch.exp(x).round()\n"), ("slope.sum(), x)", "slope.sum(), w)"))),
+    Mistake("backward_writes_gradient", 12, """class Scale(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, by):
+        ctx.by = by
+        return x * by
+    @staticmethod
+    def backward(ctx, g):
+        if ctx.by > 1:
+            g.mul_(ctx.by)
+        return g, None
+lin = nn.Linear(3, 3)
+h = lin(torch.randn(2, 3))
+(h + Scale.apply(h, 3)).pow(2).sum().backward()
+""", cure=(("            g.mul_(ctx.by)", "            g = g * ctx.by"),)),
+    Mistake("backward_writes_gradient", 12, """class Clip(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x.clamp(min=0)
+    @staticmethod
+    def backward(ctx, coming):
+        x, = ctx.saved_tensors
+        coming[x < 0] = 0
+        return coming
+w = torch.tensor([-1.0, 2.0], requires_grad=True)
+b = w * 2
+(Clip.apply(b) + b).sum().backward()
+""", cure=(("        coming[x", "        coming = coming.clone()\n        coming[x"),)),
+    Mistake("kept_and_not_read", 7, """class Times(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, factor):
+        ctx.factor = factor
+        return x * factor
+    @staticmethod
+    def backward(ctx, g):
+        return g, None
+x = torch.ones(3, requires_grad=True)
+Times.apply(x, -2.0).sum().backward()
+""", cure=(("return g, None", "return g * ctx.factor, None"),)),
+    Mistake("kept_and_not_read", 8, """class Tempered(torch.autograd.Function):
+    @staticmethod
+    def forward(context, scores, heat):
+        context.shape = scores.shape
+        context.heat = heat
+        return scores / heat
+    @staticmethod
+    def backward(context, coming):
+        return coming.view(context.shape), None
+lin = nn.Linear(2, 2)
+F.cross_entropy(Tempered.apply(lin(torch.ones(3, 2)), 4.0), torch.tensor([0, 1, 0])).backward()
+""", cure=(("coming.view(context.shape)", "coming / context.heat"),)),
+)  # fmt: skip
+RIGHT: tuple[tuple[str, str], ...] = (
+    ("backward_ignores_gradient", CUBE.replace("SLOPE", "coming * 3 * x ** 2")),
+    ("backward_ignores_gradient", CUBE.replace("SLOPE", "3 * x ** 2").replace("x ** 3", "(x ** 3).sum()").replace("(Cube.apply(x) * 2).sum()", "Cube.apply(x)")),
+    ("backward_ignores_gradient", """class WithLoss(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, loss):
+        ctx.save_for_backward(loss)
+        return x
+    @staticmethod
+    def backward(ctx, grad):
+        loss, = ctx.saved_tensors
+        return grad, torch.ones_like(loss)
+lin, gate = nn.Linear(3, 4), nn.Linear(3, 4)
+x = torch.randn(9, 3)
+WithLoss.apply(lin(x), gate(x).softmax(1).mean(0).pow(2).sum()).pow(2).mean().backward()
+"""),
+    ("kept_and_not_read", """class Rounded(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, grid):
+        ctx.grid = grid
+        return torch.round(x / grid) * grid
+    @staticmethod
+    def backward(ctx, g):
+        return g, None
+Rounded.apply(torch.ones(3, requires_grad=True), 0.25).sum().backward()
+"""),
+    ("kept_and_not_read", """class Times(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, factor):
+        ctx.factor = factor
+        ctx.save_for_backward(x, factor)
+        return x * factor
+    @staticmethod
+    def backward(ctx, g):
+        x, times = ctx.saved_tensors
+        return g * times, (g * x).sum()
+Times.apply(torch.ones(3, requires_grad=True), torch.tensor(2.0)).sum().backward()
+"""),
+)  # fmt: skip

@@ -1,0 +1,129 @@
+"""What `engine/findings/evaluation.py` finds, and right programs near to it."""
+
+from tests.engine.findings.mistakes import STEP, THREE_LINES, Mistake
+
+KEPT = (
+    """net = nn.Linear(2, 1)
+x, y = torch.randn(8, 2), torch.randn(8, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+best = float("inf")
+for i in range(4):
+    loss = F.mse_loss(net(x), y)
+"""
+    + THREE_LINES
+    + """    if loss.item() < best:
+        kept = {name: value.clone() for name, value in net.state_dict().items()}
+"""
+)
+
+BEST = """class Stopper:
+    def __init__(self):
+        self.best_score, self.bad = None, 0
+        self.best_acc = 0
+    def stop(self, acc):
+        if acc > self.best_acc:
+            self.bad = 0
+        else:
+            self.bad += 1
+        return self.bad > 2
+stopper = Stopper()
+for acc in (0.5, 0.6, 0.4, 0.3):
+    print(stopper.stop(acc))
+print(torch.ones(1))
+"""
+
+MISTAKES: tuple[Mistake, ...] = (
+    Mistake("scores_compared_with_classes", 9, f"""net, x, y = nn.Linear(3, 4), torch.randn(8, 3), torch.randint(0, 4, (8,))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    out = net(x)
+    best = torch.max(out, 1)[0]
+    print((best.round() == y).float().mean())
+    loss = F.cross_entropy(out, y)
+{STEP}""", cure=(("(out, 1)[0]", "(out, 1)[1].float()"),), mends=True),
+    Mistake("scores_compared_with_classes", 6, """net, x, y = nn.Linear(4, 3), torch.randn(9, 4), torch.randint(3, (9,))
+best = torch.max(net(x), 1)[0]
+print((best == y).float().mean())
+""", cure=(("1)[0]", "1)[1]"),), mends=True),
+    Mistake("scores_compared_with_classes", 7, """net, x, y = nn.Linear(4, 1), torch.randn(9, 4), torch.randint(2, (9,))
+with torch.no_grad():
+    p = torch.sigmoid(net(x)).squeeze(1)
+    hits = (p == y).sum()
+print(hits / len(y))
+""", cure=(("(p == y)", "((p > 0.5) == y)"),)),
+    Mistake("record_never_kept", 13, KEPT, cures=(("        kept =", "        best = loss.item()\n        kept ="), ("() < best", "() > best")), mends=True),
+    Mistake("record_never_kept", 9, BEST, cures=(("self.bad = 0\n        e", "self.bad, self.best_acc = 0, acc\n        e"), ("self.best_acc", "self.floor"), ("self.bad = 0\n        e", "return True\n        e")), mends=True),
+    Mistake("total_never_reset", 11, """net = nn.Linear(3, 2)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+x, y = torch.randn(12, 3), torch.randint(2, (12,))
+right = 0
+for epoch in range(3):
+    for i in range(0, 12, 4):
+        loss = F.cross_entropy(net(x[i:i + 4]), y[i:i + 4])
+        right += (net(x[i:i + 4]).argmax(1) == y[i:i + 4]).sum().item()
+        opt.zero_grad(); loss.backward(); opt.step()
+    print(epoch, right / len(x))
+""", cure=(("    for i in", "    right = 0\n    for i in"),), mends=True),
+    Mistake("total_never_reset", 10, """def run(net, batches):
+    opt = torch.optim.Adam(net.parameters())
+    total = 0.0
+    for epoch in range(4):
+        for x in batches:
+            loss = net(x).pow(2).mean()
+            total += loss.item()
+            opt.zero_grad(); loss.backward(); opt.step()
+        mean = total / len(batches)
+        print(mean)
+run(nn.Linear(2, 1), [torch.randn(3, 2), torch.randn(3, 2)])
+""", cure=(("len(batches)\n", "(len(batches) * (epoch + 1))\n"),), mends=True),
+    Mistake("schedule_of_the_wrong_end", 6, """net = nn.Linear(2, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+plan = torch.optim.lr_scheduler.ReduceLROnPlateau(opt, mode="max", patience=0)
+for _ in range(3):
+    loss = net(torch.ones(4, 2)).pow(2).mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+    plan.step(loss)
+""", cure=(('mode="max"', 'mode="min"'),), mends=True),
+    Mistake("schedule_of_the_wrong_end", 6, """net, x, y = nn.Linear(2, 2), torch.randn(8, 2), torch.randint(2, (8,))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+plan = torch.optim.lr_scheduler.ReduceLROnPlateau(opt)
+for _ in range(3):
+    loss = F.cross_entropy(net(x), y)
+    opt.zero_grad(); loss.backward(); opt.step()
+    accuracy = (net(x).argmax(1) == y).float().mean().item()
+    plan.step(accuracy)
+""", cure=(("plan.step(accuracy)", "plan.step(loss.item())"),), mends=True),
+    Mistake("total_overwritten", 7, """net, loss, right = nn.Linear(3, 2), 0, 0
+for x in torch.randn(4, 5, 3):
+    y = torch.zeros(5).long()
+    loss = F.cross_entropy(net(x), y)
+    right += (net(x).argmax(1) == y).sum().item()
+    loss += loss.item()
+loss.backward()
+print(loss / 4, right)
+""", cure=(("loss += loss.item()", "loss += 0.1 * loss.sqrt()"),)),
+    Mistake("total_overwritten", 9, """net = nn.Linear(3, 2)
+def tested(batches):
+    total = 0.0
+    with torch.no_grad():
+        for x, y in batches:
+            total = F.mse_loss(net(x), y)
+            total += total.item() * len(x)
+    return total / len(batches)
+net(torch.ones(3)).sum().backward()
+tested([(torch.randn(4, 3), torch.randn(4, 2)) for _ in range(3)])
+""", cure=(("            total = F.mse_loss(net(x), y)\n            total += total.item()", "            loss = F.mse_loss(net(x), y)\n            total += loss.item()"),)),
+    Mistake("place_in_the_whole_table", 7, """net = nn.Linear(3, 4)
+x, y = torch.randn(8, 3), torch.arange(8) % 4
+scores = net(x)
+right = (torch.argmax(scores) == y).sum()
+F.cross_entropy(scores, y).backward()
+print(right / 8)
+""", cure=(("torch.argmax(scores)", "torch.argmax(scores, 1)"), ("== y", "== 5"))),
+    Mistake("place_in_the_whole_table", 5, """def accuracy(scores, wanted):
+    found = scores.argmax().cpu()
+    return (wanted == found).float().mean()
+print(accuracy(torch.randn(6, 6), torch.arange(6)))
+""", cure=((".argmax()", ".argmax(axis=1)"),)),
+)  # fmt: skip
+RIGHT: tuple[tuple[str, str], ...] = ()  # fmt: skip

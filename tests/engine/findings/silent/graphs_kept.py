@@ -1,0 +1,96 @@
+"""What `engine/findings/graphs_kept.py` finds, and right programs near to it."""
+
+from tests.engine.findings.mistakes import LOOP, STEP, TRAIN, Mistake
+
+MISTAKES: tuple[Mistake, ...] = (
+    Mistake("losses_kept", 13, "losses = []\n" + TRAIN + LOOP + "    losses.append(loss)\n", says={"list": "losses", "name": "loss", "count": "3"}, mends=True),
+    Mistake("losses_kept", 9, """w = torch.ones(2, requires_grad=True)
+kept = []
+for i in range(2):
+    loss = (w ** 2).sum()
+    loss.backward()
+    kept.append(loss)
+""", says={"list": "kept", "count": "2"}, mends=True),
+    Mistake("losses_kept", 10, """lin = nn.Linear(2, 1)
+opt = torch.optim.SGD(lin.parameters(), 0.1)
+history = {"loss": [], "rate": []}
+for _ in range(3):
+    loss = lin(torch.randn(4, 2)).pow(2).mean()
+""" + STEP + """    history["loss"].append(loss)
+""", cure=(("append(loss)", "append(loss.item())"),), mends=True),
+    Mistake("losses_kept", 10, """lin, losses = nn.Linear(2, 1), []
+opt = torch.optim.SGD(lin.parameters(), 0.1)
+def fit(net, mover, kept):
+    for _ in range(3):
+        loss = net(torch.randn(4, 2)).pow(2).mean()
+        mover.zero_grad(); loss.backward(); mover.step()
+        kept.append(loss)
+fit(lin, opt, losses)
+""", cure=(("append(loss)", "append(loss.item())"),), mends=True),
+    Mistake("total_kept", 13, "total = 0\n" + TRAIN + LOOP + "    total += loss\n", says={"name": "total", "added": "loss", "count": "3"}, mends=True),
+    Mistake("total_kept", 13, "total = 0\n" + TRAIN + LOOP + "    total += loss / 5\n", says={"name": "total", "added": "loss / 5"}, mends=True),
+    Mistake("total_kept", 9, """w = torch.ones(2, requires_grad=True)
+s = torch.tensor(0.0)
+for i in range(4):
+    loss = (w ** 2).sum()
+    loss.backward()
+    s = s + loss
+""", says={"name": "s", "added": "loss", "count": "4"}, mends=True),
+    Mistake("hooks_pile_up", 8, """back, head = nn.Linear(3, 4), nn.Linear(4, 2)
+opt = torch.optim.SGD([*back.parameters(), *head.parameters()], lr=0.1)
+x, y = torch.randn(8, 3), torch.arange(8) % 2
+for _ in range(4):
+    back.weight.register_hook(lambda g: 0.5 * g)
+    loss = F.cross_entropy(head(back(x).relu()), y)
+""" + STEP, cure=(("for _ in range(4):\n    back.weight.register_hook(lambda g: 0.5 * g)\n", "back.weight.register_hook(lambda g: 0.5 * g)\nfor _ in range(4):\n"),)),
+    Mistake("hooks_pile_up", 5, """def watched(p, seen):
+    p.register_hook(seen.append)
+    return p
+w, seen = nn.Parameter(torch.ones(3)), []
+for _ in range(3):
+    watched(w, seen).pow(2).sum().backward()
+    w.grad = None
+""", cure=(("watched(w, seen).pow(2)", "watched(w * 1, seen).pow(2)"),)),
+    Mistake("hooks_pile_up", 8, f"""net = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+kept = []
+for step in range(4):
+    handle = net[1].register_forward_hook(lambda layer, given, out: kept.append(out))
+    loss = net(torch.randn(8, 3)).pow(2).mean() + sum(each.abs().mean() for each in kept)
+    kept.clear()
+{STEP}""", cure=((STEP, f"    handle.remove()\n{STEP}"),)),
+)  # fmt: skip
+RIGHT: tuple[tuple[str, str], ...] = (
+    ("losses_kept", "losses = []\n" + TRAIN + LOOP + "    losses.append(loss.item())\n"),
+    ("losses_kept", "w = torch.ones(2, requires_grad=True)\nlosses = []\nfor i in range(3):\n    losses.append((w * i).sum())\ntorch.stack(losses).sum().backward()\n"),
+    ("losses_kept", """lin = nn.Linear(2, 1)
+def fit(losses):
+    kept = []
+    for _ in range(3):
+        loss = lin(torch.randn(4, 2)).pow(2).mean()
+        lin.zero_grad()
+        loss.backward()
+        loss = loss.item()
+        losses.append(loss)
+        kept.append(loss)
+    return kept
+fit([])
+"""),
+    ("losses_kept", """w = torch.ones(2, requires_grad=True)
+def train():
+    for i in range(3):
+        loss = (w * w).sum()
+        loss.backward()
+        w.grad = None
+def log():
+    values = []
+    for i in range(3):
+        loss = torch.tensor(float(i))
+        values.append(loss)
+    return values
+train()
+log()
+"""),
+    ("total_kept", "total = 0\n" + TRAIN + LOOP + "    total += loss.item()\n"),
+    ("total_kept", "w = torch.ones(2, requires_grad=True)\ntotal = 0\nfor i in range(4):\n    loss = (w ** 2).sum()\n    total = total + loss\ntotal.backward()\n"),
+)  # fmt: skip

@@ -1,0 +1,140 @@
+"""What `engine/findings/indices.py` finds, and right programs near to it."""
+
+from tests.engine.findings.mistakes import STEP, Mistake
+
+MISTAKES: tuple[Mistake, ...] = (
+    Mistake("nothing_shifted", 7, """steps = 300
+betas = torch.linspace(0.001, 0.1, steps)
+kept = torch.cumprod(1 - betas, dim=0)
+before = F.pad(kept[:-1], (0, 1), value=1.0)
+spread = betas * (1 - before) / (1 - kept)
+net = nn.Linear(3, 3)
+t = torch.randint(0, steps, (8,))
+x = torch.randn(8, 3)
+F.mse_loss(net(x) * spread[t, None], x).backward()
+""", cures=(
+        ("(0, 1)", "(1, 0)"),
+        ("- before)", "- 0.5)"),
+    ), mends=True),
+    Mistake("nothing_shifted", 7, """class Sampler:
+    def __init__(self, levels):
+        self.sigmas = torch.linspace(2, 0.1, levels) ** 2
+        self.next = torch.cat([self.sigmas.new_zeros(1), self.sigmas[1:]])
+        self.width = (self.sigmas - self.next).clamp(min=0)
+    def walk(self, net, x):
+        for sigma, width in zip(self.sigmas, self.width):
+            x = x - width * net(x * sigma)
+        return x
+net = nn.Linear(2, 2)
+Sampler(9).walk(net, torch.randn(5, 2)).square().sum().backward()
+""", cures=(
+        ("[self.sigmas.new_zeros(1), self.sigmas[1:]]", "[self.sigmas[1:], self.sigmas.new_zeros(1)]"),
+        ("new_zeros(1)", "new_ones(1)"),
+    ), mends=True),
+    Mistake("one_place_for_all", 9, """class Places(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.pe = nn.Parameter(torch.randn(1, 20, 4))
+    def forward(self, x):
+        return x + self.pe[:, x.size(1)]
+Places()(torch.randn(3, 6, 4)).pow(2).sum().backward()
+""", cure=(("self.pe[:, x.size(1)]", "self.pe[:, :x.size(1)]"),), mends=True),
+    Mistake("one_place_for_all", 11, """class Reader(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.word, self.out = nn.Embedding(9, 4), nn.Linear(4, 2)
+        self.register_buffer("where", torch.randn(30, 4))
+    def forward(self, ids):
+        batch, steps = ids.shape
+        places = self.where[steps].unsqueeze(0)
+        return self.out(self.word(ids) + places)
+Reader()(torch.randint(0, 9, (3, 7))).pow(2).sum().backward()
+""", cure=(("self.where[steps]", "self.where[:steps]"),), mends=True),
+    Mistake("added_once", 7, """lin = nn.Linear(3, 2)
+h, to = torch.randn(5, 3), torch.tensor([0, 1, 1, 4, 0])
+sums = torch.zeros(5, 2)
+sums[to] += lin(h)
+sums.pow(2).sum().backward()
+""", cure=(("[0, 1, 1, 4, 0]", "[0, 1, 2, 4, 3]"),)),
+    Mistake("added_once", 7, """labels = torch.tensor([2, 0, 2, 2, 1])
+counts = torch.zeros(3)
+for _ in range(1):
+    counts[labels] = counts[labels] + 1
+weights = nn.Parameter(torch.ones(3))
+(weights * counts).sum().backward()
+""", cure=(("counts[labels] + 1", "1.0"),)),
+    Mistake("picked_for_all", 7, """net = nn.Linear(4, 3)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+x, y = torch.randn(6, 4), torch.tensor([0, 2, 1, 1, 0, 2])
+loss = -net(x).log_softmax(1)[:, y].mean()
+loss.backward(); opt.step()
+""", cure=(("[:, y]", "[range(6), y]"),), mends=True),
+    Mistake("picked_for_all", 6, """class Value(nn.Module):
+    def forward(self, q, a):
+        return torch.index_select(q, 1, a).sum()
+q, a = torch.randn(5, 2, requires_grad=True), torch.tensor([0, 1, 1, 0, 1])
+Value()(q, a).backward()
+""", cure=(("torch.index_select(q, 1, a)", "q.gather(1, a[:, None])"),)),
+    Mistake("place_for_value", 8, """q, old = nn.Linear(3, 4), nn.Linear(3, 4)
+opt = torch.optim.Adam(q.parameters())
+now, after, reward = torch.randn(7, 3), torch.randn(7, 3), torch.randn(7)
+for _ in range(2):
+    best = old(after).detach().argmax(1)
+    loss = F.mse_loss(q(now)[:, 0], reward + 0.99 * best)
+""" + STEP, cure=(("0.99 * best", "0.99 * old(after).detach()[range(7), best]"),)),
+    Mistake("place_for_value", 5, """def target(net, s, r, gamma):
+    top = net(s).max(dim=1, keepdim=True)
+    return r + top[1] * 0.9
+net = nn.Linear(2, 3)
+loss = (net(torch.randn(4, 2)) - target(net, torch.randn(4, 2), torch.randn(4, 1), 0.9)).pow(2).mean()
+loss.backward()
+""", cure=(("top[1]", "top[0]"),)),
+    Mistake("table_overwritten", 9, """class Weighted(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weights = torch.tensor([0.2, 1.0, 3.0])
+    def forward(self, scores, wanted):
+        self.weights = self.weights.gather(0, wanted)
+        return (self.weights * F.cross_entropy(scores, wanted, reduction="none")).mean()
+net, criterion = nn.Linear(4, 3), Weighted()
+for i in range(4):
+    criterion(net(torch.randn(6, 4)), torch.tensor([0, 1, 2, 0, 1, i % 3])).backward()
+""", cure=(("self.weights = self.weights.gather(0, wanted)\n        return (self.weights *", "weights = self.weights.gather(0, wanted)\n        return (weights *"),)),
+    Mistake("table_overwritten", 8, """class Prices:
+    def __init__(self):
+        self.of = torch.tensor([2.0, 5.0])
+    def total(self, kinds, amounts):
+        self.of = self.of[kinds]
+        return (self.of * amounts).sum()
+prices, amounts = Prices(), torch.ones(3, requires_grad=True)
+for kinds in torch.tensor([[0, 1, 1], [1, 0, 0], [1, 1, 0]]):
+    prices.total(kinds, amounts).backward()
+""", cure=(("self.of = self.of[kinds]\n        return (self.of *", "return (self.of[kinds] *"),)),
+)  # fmt: skip
+RIGHT: tuple[tuple[str, str], ...] = (
+    # the last value is replaced: with what shares add up to, with a mark of the end, with where a ring begins
+    ("nothing_shifted", """share = torch.softmax(torch.randn(9), 0)
+reached = share.cumsum(0)
+whole = torch.cat([reached[:-1], torch.ones(1)])
+print((whole - share).sum(), (whole - reached).abs().max())
+print(whole * F.pad(torch.zeros(9)[:-1], (0, 1), value=1.0))
+angle = torch.linspace(0, 6, 9)
+ring = torch.cat([angle[:-1], angle[:1]])
+print(torch.stack([ring.cos(), ring.sin()]), torch.diff(angle))
+heights = torch.tensor([3.0, 1.0, 2.0, 5.0])
+print(F.pad(heights[:-1], (0, 1)) - heights)
+"""),
+    ("one_place_for_all", "class Steps(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.times = nn.Parameter(torch.randn(9, 4))\n    def forward(self, x, t):\n        last = self.times[len(x) - 1]\n        return x + self.times[t] + last\nnet = Steps()\nfor t in range(5):\n    net(torch.randn(3, 4), t).sum().backward()\n"),
+    ("added_once", """logits, y = torch.randn(4, 3, requires_grad=True), torch.tensor([2, 0, 2, 1])
+F.cross_entropy(logits, y).backward()
+slope = logits.detach().softmax(1)
+slope[range(4), y] -= 1
+print((slope / 4 - logits.grad).abs().max())
+"""),
+    ("added_once", """w = torch.ones(4, requires_grad=True)
+seen, hit = torch.ones(4), torch.tensor([1, 3, 1])
+for _ in range(2):
+    seen[hit] = seen[hit] * 0.5
+    (w * seen).sum().backward()
+"""),
+)  # fmt: skip

@@ -1,0 +1,274 @@
+"""What `engine/findings/loss_arguments.py` finds, and right programs near to it."""
+
+from tests.engine.findings.mistakes import SGD, STEP, THREE_LINES, Mistake
+
+BINARY = """x = torch.randn(300, 3)
+y = (x[:, :1] > 0).float()
+net = nn.Linear(3, 1)
+with torch.no_grad():
+    net.weight.mul_(9)
+opt = torch.optim.Adam(net.parameters(), lr=0.01)
+for epoch in range(2):
+    logits = net(x)
+    loss = F.binary_cross_entropy_with_logits(logits, y)
+    opt.zero_grad(); loss.backward(); opt.step()
+with torch.no_grad():
+    right = ((net(x) > 0.5).float() == y).float().mean()
+"""
+
+MISTAKES: tuple[Mistake, ...] = (
+    Mistake("nll_without_log_softmax", 5, """z = torch.tensor([[1., 2.], [3., -1.]], requires_grad=True)
+F.nll_loss(z, torch.tensor([0, 1])).backward()
+""", says={"name": "z"}, mends=True),
+    Mistake("nll_without_log_softmax", 6, """model = nn.Sequential(nn.Linear(2, 3), nn.Softmax(dim=1))
+criterion = nn.NLLLoss()
+criterion(model(torch.randn(4, 2)), torch.tensor([0, 1, 2, 0])).backward()
+""", says={"op": "softmax"}, mends=True),
+    Mistake("nll_without_log_softmax", 8, """rnn, fc = nn.LSTM(4, 6), nn.Linear(6, 5)
+x, words = torch.randn(9, 2, 4), torch.randint(1, 5, (2, 3))
+out = fc(rnn(x)[0]).softmax(-1)
+sizes = torch.tensor([9, 9]), torch.tensor([3, 3])
+F.ctc_loss(out, words, *sizes).backward()
+""", cure=((".softmax(-1)", ".log_softmax(-1)"),), mends=True),
+    Mistake("kl_of_probabilities", 12, """teacher = nn.Linear(6, 4); student = nn.Linear(6, 4)
+for p in teacher.parameters():
+    p.requires_grad_(False)
+opt = torch.optim.Adam(student.parameters(), lr=0.01)
+X = torch.randn(20, 6)
+for _ in range(4):
+    p = F.softmax(student(X), dim=1)
+    q = F.softmax(teacher(X), dim=1)
+    loss = F.kl_div(p, q, reduction="batchmean")
+    opt.zero_grad(); loss.backward(); opt.step()
+    print(loss.item())
+""", cure=(
+        ("p = F.softmax(", "p = F.log_softmax("),
+    )),
+    Mistake("kl_of_probabilities", 18, """class Student(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.l = nn.Linear(6, 3)
+    def forward(self, x):
+        return self.l(x)
+s, t = Student(), nn.Linear(6, 3)
+crit = nn.KLDivLoss(reduction="batchmean")
+opt = torch.optim.Adam(s.parameters(), lr=1e-2)
+X = torch.randn(12, 6)
+T = 2.0
+for _ in range(3):
+    with torch.no_grad():
+        soft = (t(X) / T).softmax(-1)
+    loss = crit((s(X) / T).softmax(-1), soft) * T * T
+    opt.zero_grad(); loss.backward(); opt.step()
+print(loss.item())
+""", cure=(
+        ("crit((s(X) / T).softmax(-1)", "crit((s(X) / T).log_softmax(-1)"),
+    )),
+    Mistake("kl_target_logarithms", 10, """student = nn.Linear(6, 4)
+target = torch.randn(20, 4)
+opt = torch.optim.Adam(student.parameters(), lr=0.01)
+X = torch.randn(20, 6)
+kl = nn.KLDivLoss(reduction="batchmean")
+for _ in range(4):
+    loss = kl(F.log_softmax(student(X), 1), F.log_softmax(target, 1))
+    opt.zero_grad(); loss.backward(); opt.step()
+    print(loss.item())
+""", cure=(
+        ("KLDivLoss(reduction=\"batchmean\")", "KLDivLoss(reduction=\"batchmean\", log_target=True)"),
+    )),
+    Mistake("kl_target_logarithms", 9, """s, t = nn.Linear(4, 5), nn.Linear(4, 5)
+opt = torch.optim.Adam(s.parameters(), lr=1e-2)
+X = torch.randn(9, 4)
+for _ in range(2):
+    target = t(X).detach()
+    loss = F.kl_div(F.log_softmax(s(X), -1), target, reduction="batchmean")
+    opt.zero_grad(); loss.backward(); opt.step()
+print(loss.item())
+""", cure=(
+        ("t(X).detach()", "t(X).softmax(-1).detach()"),
+    )),
+    Mistake("bce_target_outside", 8, """net = nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 1))
+opt = torch.optim.Adam(net.parameters(), lr=0.01)
+X = torch.randn(25, 3); y = torch.sign(X[:, :1])
+for _ in range(4):
+    loss = F.binary_cross_entropy_with_logits(net(X), y)
+    opt.zero_grad(); loss.backward(); opt.step()
+    print(loss.item())
+""", cure=(
+        ("torch.sign(X[:, :1])", "(X[:, :1] > 0).float()"),
+    )),
+    Mistake("bce_target_outside", 10, """df = torch.tensor([[0.1, 1.0], [0.4, 2.0], [0.9, 1.0], [0.3, 2.0]])
+X, y = df[:, :1], df[:, 1:]
+model = nn.Sequential(nn.Linear(1, 4), nn.ReLU(), nn.Linear(4, 1))
+crit = nn.BCEWithLogitsLoss()
+opt = torch.optim.Adam(model.parameters(), lr=1e-2)
+for epoch in range(5):
+    loss = crit(model(X), y)
+    opt.zero_grad(); loss.backward(); opt.step()
+print(loss.item())
+""", cure=(
+        ("df[:, 1:]", "df[:, 1:] - 1"),
+    )),
+    Mistake("loss_arguments_swapped", 8, """net = nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 1), nn.Sigmoid())
+opt = torch.optim.Adam(net.parameters(), lr=0.01)
+X = torch.randn(25, 3); y = torch.rand(25, 1)
+for _ in range(4):
+    loss = F.binary_cross_entropy(y, net(X))
+    opt.zero_grad(); loss.backward(); opt.step()
+    print(loss.item())
+""", cure=(
+        ("binary_cross_entropy(y, net(X))", "binary_cross_entropy(net(X), y)"),
+    )),
+    Mistake("loss_arguments_swapped", 9, """D = nn.Sequential(nn.Linear(2, 8), nn.LeakyReLU(0.2), nn.Linear(8, 1))
+opt = torch.optim.Adam(D.parameters(), lr=1e-3)
+crit = nn.BCEWithLogitsLoss()
+for _ in range(3):
+    real = torch.randn(8, 2)
+    loss = crit(torch.ones(8, 1), D(real)) + crit(torch.zeros(8, 1), D(torch.rand(8, 2)))
+    opt.zero_grad(); loss.backward(); opt.step()
+print(loss.item())
+""", cure=(
+        ("crit(torch.ones(8, 1), D(real))", "crit(D(real), torch.ones(8, 1))"),
+        ("crit(torch.zeros(8, 1), D(torch.rand(8, 2)))", "crit(D(torch.rand(8, 2)), torch.zeros(8, 1))"),
+    )),
+    Mistake("target_without_signs", 8, """net = nn.Linear(4, 2)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+a, b, same = torch.randn(300, 4), torch.randn(300, 4), torch.randint(0, 2, (300,)).float()
+for _ in range(3):
+    loss = F.cosine_embedding_loss(net(a), net(b), same)
+""" + STEP, cure=(("), same)", "), same * 2 - 1)"),)),
+    Mistake("target_without_signs", 8, """rank = nn.Linear(4, 1)
+opt = torch.optim.Adam(rank.parameters())
+left, right = torch.randn(8, 4), torch.randn(8, 4); better = (left.sum(1) > right.sum(1)).float()
+criterion = nn.MarginRankingLoss(0.1)
+loss = criterion(rank(left).squeeze(1), rank(right).squeeze(1), better)
+opt.zero_grad(); loss.backward(); opt.step()
+""", cure=(("better)\nopt", "better * 2 - 1)\nopt"),)),
+    Mistake("softmax_of_several_labels", 8, """net = nn.Sequential(nn.Linear(5, 4), nn.Softmax(dim=-1))
+opt = torch.optim.Adam(net.parameters())
+x = torch.randn(100, 5); genres = (x[:, :4] > -0.5).float()
+for _ in range(3):
+    loss = nn.BCELoss()(net(x), genres)
+""" + STEP, cure=(("nn.Softmax(dim=-1)", "nn.Sigmoid()"),)),
+    Mistake("softmax_of_several_labels", 6, """net = nn.Linear(5, 3)
+x, parts = torch.randn(4, 5), torch.tensor([[1., 1, 0], [0, 1, 1], [1, 0, 0], [0, 0, 1]])
+loss = F.cross_entropy(net(x), parts)
+loss.backward()
+""", cure=(("[1., 1, 0], [0, 1, 1]", "[1., 0, 0], [0, 0.5, 0.5]"),)),
+    Mistake("rate_for_its_logarithm", 7, """net = nn.Sequential(nn.Linear(3, 1), nn.Softplus())
+x, calls = torch.randn(20, 3), torch.poisson(torch.full((20, 1), 4.0))
+criterion = nn.PoissonNLLLoss()
+criterion(net(x), calls).backward()
+""", cure=(("PoissonNLLLoss()", "PoissonNLLLoss(log_input=False)"),)),
+    Mistake("rate_for_its_logarithm", 7, """w = torch.zeros(3, requires_grad=True)
+x, n = torch.randn(9, 3), torch.ones(9)
+mu = torch.exp(x @ w)
+loss = F.poisson_nll_loss(mu, n)
+loss.backward()
+""", cure=(("torch.exp(x @ w)", "x @ w"),)),
+    Mistake("real_class_ignored", 8, """net = nn.Linear(4, 3)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+x, kind = torch.randn(30, 4), torch.arange(30) % 3
+for _ in range(3):
+    loss = F.cross_entropy(net(x), kind, ignore_index=0)
+""" + STEP, cures=((", ignore_index=0", ""), ("kind = torch.randn(30, 4), torch.arange(30) % 3", "kind = torch.randn(30, 4), (torch.arange(30) % 3).view(5, 6).flatten()"))),
+    Mistake("real_class_ignored", 8, """net = nn.Sequential(nn.Linear(4, 2), nn.LogSoftmax(1))
+criterion = nn.NLLLoss(ignore_index=1)
+x = torch.randn(12, 4); y = (x[:, 0] > 0).long(); y[:3] = 1; y[3:6] = 0
+for i in range(0, 12, 6):
+    criterion(net(x[i:i + 6]), torch.tensor([1, 1, 0, 0, 1, 0])).backward()
+""", cure=(("ignore_index=1", "ignore_index=-1"),)),
+    Mistake("scores_cut_at_half", 15, BINARY, cures=(
+        ("net(x) > 0.5", "net(x) > 0"), ("net(x) > 0.5", "net(x).sigmoid() > 0.5"), ("net(x) > 0.5", "x[:, :1] > 0.5"),
+    ), mends=True),
+    Mistake("scores_cut_at_half", 14, """class Net(nn.Module):
+    def __init__(self):
+        super().__init__(); self.fc = nn.Linear(2, 3)
+    def forward(self, x): return self.fc(x)
+net, x, y = Net(), 9 * torch.randn(20, 2), torch.randint(0, 2, (20, 3)).float()
+opt = torch.optim.Adam(net.parameters()); criterion = nn.BCEWithLogitsLoss()
+for i in range(2):
+    loss = criterion(net(x), y)
+""" + THREE_LINES.replace("\n    ", "; ") .replace("opt.step()", "opt.step()") + """net.eval(); out = net(x).detach()
+pred = torch.round(out)
+print((pred == y).float().mean())
+""", cure=(("torch.round(out)", "torch.round(torch.sigmoid(out))"),)),
+    Mistake("common_class_weighed_up", 8, """fraud = (torch.arange(400) % 16 == 0).float()
+table = torch.randn(400, 3) + fraud[:, None]
+ones = fraud.sum()
+zeros = len(fraud) - ones
+measure = nn.BCEWithLogitsLoss(pos_weight=ones / zeros)
+net = nn.Linear(3, 1)
+opt = torch.optim.Adam(net.parameters())
+for begin in range(0, 400, 100):
+    loss = measure(net(table[begin : begin + 100]).squeeze(1), fraud[begin : begin + 100])
+    opt.zero_grad(); loss.backward(); opt.step()
+""", cures=(
+        ("=ones / zeros", "=zeros / ones"),
+        ("% 16 == 0", "% 2 == 0"),
+    ), mends=True),
+    Mistake("common_class_weighed_up", 6, """kinds = torch.cat([torch.zeros(60), torch.ones(25), torch.full((8,), 2)]).long()
+counts = torch.bincount(kinds)
+weights = counts / counts.sum()
+net = nn.Linear(4, 3)
+order = torch.randperm(93)
+for part in order.split(31):
+    F.cross_entropy(net(torch.randn(len(part), 4)), kinds[part], weight=weights).backward()
+""", cures=(
+        ("counts / counts.sum()", "counts.sum() / counts"),
+        ("counts / counts.sum()", "torch.tensor([1.0, 1.0, 0.5])"),
+    )),
+    Mistake("loss_of_itself", 9, f"""big, small = nn.Linear(4, 3), nn.Linear(4, 3)
+opt = torch.optim.SGD(small.parameters(), lr=0.1)
+x, y = torch.randn(8, 4), torch.arange(8) % 3
+for _ in range(3):
+    soft, out = big(x).detach() / 2, small(x) / 2
+    student = F.log_softmax(soft, dim=1)
+    loss = F.cross_entropy(out, y) + F.kl_div(student, F.softmax(soft, dim=1), reduction="batchmean")
+{STEP}""", cure=(("log_softmax(soft", "log_softmax(out"),)),
+    Mistake("loss_of_itself", 9, f"""net = nn.Sequential(nn.Linear(4, 8), nn.Dropout(0.0), nn.Tanh(), nn.Linear(8, 3))
+opt = torch.optim.Adam(net.parameters())
+x, y = torch.randn(8, 4), torch.arange(8) % 3
+net.eval()
+for _ in range(3):
+    loss = F.mse_loss(net(x), net(x).detach()) + F.cross_entropy(net(x), y)
+{STEP}""", cure=(("net(x).detach()", "net(x + 0.1 * torch.randn(8, 4)).detach()"),)),
+    Mistake("blank_among_targets", 8, """net = nn.Linear(4, 6); opt = torch.optim.SGD(net.parameters(), lr=0.1)
+ctc = nn.CTCLoss(blank=0)
+texts, lengths = torch.tensor([[1, 0, 2], [3, 4, 0]]), torch.tensor([3, 2])
+for x in torch.randn(3, 7, 2, 4):
+    loss = ctc(net(x).log_softmax(-1), texts, torch.tensor([7, 7]), lengths)
+    opt.zero_grad(); loss.backward(); opt.step()
+""", cure=(("[1, 0, 2]", "[1, 5, 2]"),)),
+    Mistake("blank_among_targets", 6, """net = nn.Linear(4, 5)
+texts = torch.tensor([0, 1, 2, 4])
+loss = F.ctc_loss(net(torch.randn(7, 2, 4)).log_softmax(-1), texts, (7, 7), (2, 2), blank=4)
+loss.backward()
+""", cure=(("2, 4]", "2, 3]"),)),
+    Mistake("guess_as_target", 10, SGD + """head = nn.Linear(2, 3)
+for i in range(2):
+    guess = head(x).argmax(1)
+""".replace("guess = head(x)", "scores = head(x); guess = scores.detach()") + "    F.cross_entropy(scores, guess).backward()\n", says={"name": "guess", "loss": "cross_entropy"}),
+    Mistake("guess_as_target", 8, """net = nn.Linear(2, 3)
+x = torch.randn(8, 2)
+scores = net(x)
+_, guess = F.softmax(scores, 1).max(1)
+F.cross_entropy(scores, guess).backward()
+""", says={"name": "guess"}),
+)  # fmt: skip
+RIGHT: tuple[tuple[str, str], ...] = (
+    ("nll_without_log_softmax", "z = torch.randn(4, 3, requires_grad=True)\nF.nll_loss(F.log_softmax(z, dim=1), torch.tensor([0, 1, 2, 0])).backward()\n"),
+    # what is common weighs less; or a little less than its share, as somebody chose it
+    ("common_class_weighed_up", """net, x = nn.Linear(3, 1), torch.randn(60, 3)
+many = (torch.arange(60) % 5 > 0).float()
+F.binary_cross_entropy_with_logits(net(x)[:, 0], many, pos_weight=(1 - many).sum() / many.sum()).backward()
+F.binary_cross_entropy_with_logits(net(x)[:, 0], 1 - many, pos_weight=torch.tensor(0.7)).backward()
+F.binary_cross_entropy_with_logits(net(x)[:, 0], 0.3 * many, pos_weight=torch.tensor(0.25)).backward()
+F.cross_entropy(nn.Linear(3, 2)(x), many.long(), weight=torch.tensor([0.5, 0.5])).backward()
+"""),
+    ("loss_of_itself", f"net = nn.Sequential(nn.Linear(4, 8), nn.Dropout(0.5), nn.Linear(8, 4))\nopt = torch.optim.Adam(net.parameters())\nx = torch.randn(8, 4)\nfor _ in range(3):\n    one, other = net(x).chunk(2, 1)\n    loss = F.mse_loss(net(x), net(x)) + F.mse_loss(one, other) + F.l1_loss(one[:, 0], one[:, 1])\n{STEP}"),
+    ("loss_of_itself", f"import copy\nnet = nn.Linear(4, 3)\nold = copy.deepcopy(net)\nopt = torch.optim.Adam(net.parameters())\nx = torch.randn(8, 4)\nfor _ in range(3):\n    loss = F.kl_div(F.log_softmax(net(x), 1), F.softmax(old(x).detach(), 1), reduction='batchmean') + F.mse_loss(net(x), torch.ones(8, 3))\n{STEP}"),
+    ("guess_as_target", """student, teacher, x = nn.Linear(2, 3), nn.Linear(2, 3), torch.randn(8, 2)
+F.cross_entropy(student(x), teacher(x).argmax(1)).backward()
+"""),
+)  # fmt: skip

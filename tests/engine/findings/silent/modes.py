@@ -1,0 +1,542 @@
+"""What `engine/findings/modes.py` finds, and right programs near to it."""
+
+from tests.engine.findings.mistakes import DRIFTING, LOOP, NORMED, STEP, TRAIN, Mistake
+
+DROP = """x, y = torch.randn(8, 2), torch.randn(8, 1)
+model = nn.Sequential(nn.Linear(2, 3), nn.Dropout(0.5), nn.Linear(3, 1))
+opt = torch.optim.SGD(model.parameters(), lr=0.1)
+"""
+
+TRAIN_MODE = DROP + "for i in range(2):\n    opt.zero_grad()\n    F.mse_loss(model(x), y).backward()\n    opt.step()\n"
+
+AVERAGED = f"""{DRIFTING}twin.requires_grad_(False)
+def average(weights, others):
+    for one, other in zip(weights, others):
+        one.data.mul_(0.9)
+        one.data.add_(other.data * (1 - 0.9))
+for i in range(4):
+    loss = net(torch.randn(6, 3)).pow(2).mean()
+{STEP}    average(twin.parameters(), net.parameters())
+print(twin(torch.randn(4, 3)).mean())
+"""
+
+BODY = """x, y = torch.randn(8, 3), torch.randn(8, 1)
+body = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4))
+for p in body.parameters():
+    p.requires_grad = False
+head = nn.Linear(4, 1)
+model = nn.Sequential(body, head)
+opt = torch.optim.SGD(head.parameters(), lr=0.1)
+"""
+
+MISTAKES: tuple[Mistake, ...] = (
+    Mistake("trained_in_eval", 9, DROP + """for epoch in range(2):
+    opt.zero_grad()
+    loss = F.mse_loss(model(x), y)
+    loss.backward()
+    opt.step()
+    model.eval()
+    with torch.no_grad():
+        model(x)
+""", says={"module": "model.1", "type": "Dropout", "eval_line": "12"}),
+    Mistake("trained_in_eval", 10, """x = torch.randn(8, 2)
+net = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3), nn.Linear(3, 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+def epoch():
+    opt.zero_grad()
+    out = net(x)
+    out.pow(2).mean().backward()
+    opt.step()
+for i in range(3):
+    epoch()
+    net.eval()
+""".replace("    out = net(x)\n    out.pow(2).mean().backward()\n", "\n    net(x).pow(2).mean().backward()\n"), says={"module": "net.1", "type": "BatchNorm1d"}),
+    Mistake("trained_in_eval", 17, """x = torch.randn(8, 2)
+net = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3), nn.Linear(3, 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+def check():
+    net.eval()
+    with torch.no_grad():
+        return net(x).pow(2).mean()
+for epoch in range(2):
+    net.train()
+    for turn in range(2):
+        if turn == 0:
+            check()
+        opt.zero_grad()
+        net(x).pow(2).mean().backward()
+        opt.step()
+""", says={"module": "net.1", "type": "BatchNorm1d", "eval_line": "8", "trained": "0"}),
+    Mistake("evaluated_in_train", 13, DROP + LOOP + """with torch.no_grad():
+    print(model(x).mean())
+""", says={"layers": "model.1 (Dropout)", "norms": "0"}, mends=True),
+    Mistake("evaluated_in_train", 9, """net = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3), nn.Linear(3, 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+net(torch.randn(8, 2)).pow(2).mean().backward()
+opt.step()
+with torch.inference_mode():
+    print(net(torch.randn(4, 2)))
+""", says={"layers": "net.1 (BatchNorm1d)", "drops": "0"}, mends=True),
+    Mistake("evaluated_in_train", 14, DROP + "losses = []\n" + LOOP + """    with torch.no_grad():
+        losses.append(F.mse_loss(model(x), y))
+print(torch.stack(losses))
+""", says={"layers": "model.1 (Dropout)"}),
+    Mistake("evaluated_in_train", 20, """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Sequential(nn.Linear(5, 20), nn.ReLU(), nn.Dropout(0.3), nn.Linear(20, 2))
+    def forward(self, x):
+        return self.net(x)
+X = torch.randn(80, 5); y = (X[:, 0] > 0).long()
+Xt = torch.randn(20, 5); yt = (Xt[:, 0] > 0).long()
+model = Net(); opt = torch.optim.Adam(model.parameters(), lr=0.01)
+def train():
+    model.train()
+    loss = F.cross_entropy(model(X), y)
+    opt.zero_grad(); loss.backward(); opt.step()
+    return loss.item()
+def evaluate():
+    with torch.no_grad():
+        out = model(Xt)
+        return (out.argmax(1) == yt).float().mean().item()
+for epoch in range(4):
+    print(epoch, train(), evaluate())
+""", cure=(
+        ("def evaluate():\n", "def evaluate():\n    model.eval()\n"),
+    ), mends=True),
+    Mistake("evaluated_in_train", 16, """net = nn.Sequential(nn.Linear(4, 16), nn.BatchNorm1d(16), nn.ReLU(), nn.Linear(16, 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.05)
+X, y = torch.randn(50, 4), torch.randn(50, 1)
+Xv, yv = torch.randn(10, 4), torch.randn(10, 1)
+for epoch in range(5):
+    net.train()
+    for i in range(0, 50, 25):
+        opt.zero_grad()
+        loss = F.mse_loss(net(X[i:i+25]), y[i:i+25])
+        loss.backward()
+        opt.step()
+    with torch.no_grad():
+        val = F.mse_loss(net(Xv), yv)
+    print(epoch, loss.item(), val.item())
+""", cure=(
+        ("    with torch.no_grad():", "    net.eval()\n    with torch.no_grad():"),
+    ), mends=True),
+    Mistake("evaluated_in_train", 21, """from torch.utils.data import DataLoader, TensorDataset
+class CNN(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.c = nn.Conv2d(1, 4, 3); self.bn = nn.BatchNorm2d(4); self.fc = nn.Linear(4, 2)
+    def forward(self, x):
+        return self.fc(torch.relu(self.bn(self.c(x))).mean((2, 3)))
+def fit(model, loader, opt):
+    model.train()
+    for x, y in loader:
+        opt.zero_grad()
+        F.cross_entropy(model(x), y).backward()
+        opt.step()
+@torch.no_grad()
+def validate(model, loader):
+    good = total = 0
+    for x, y in loader:
+        good += (model(x).argmax(1) == y).sum().item()
+        total += len(y)
+    return good / total
+X, y = torch.randn(24, 1, 6, 6), torch.randint(0, 2, (24,))
+train_loader = DataLoader(TensorDataset(X[:16], y[:16]), batch_size=8, shuffle=True)
+val_loader = DataLoader(TensorDataset(X[16:], y[16:]), batch_size=8)
+model = CNN(); opt = torch.optim.SGD(model.parameters(), lr=0.1)
+for epoch in range(2):
+    fit(model, train_loader, opt)
+    print(epoch, validate(model, val_loader))
+""", cure=(
+        ("    good = total = 0", "    model.eval()\n    good = total = 0"),
+    )),
+    Mistake("evaluated_in_train", 15, """net = nn.Sequential(nn.Linear(4, 16), nn.ReLU(), nn.Dropout(0.2), nn.Linear(16, 3))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+batches = [(torch.randn(8, 4), torch.randint(0, 3, (8,))) for _ in range(4)]
+for epoch in range(2):
+    net.train()
+    for x, y in batches[:3]:
+        opt.zero_grad()
+        loss = F.cross_entropy(net(x), y)
+        loss.backward(); opt.step()
+    held = 0.0
+    for x, y in batches[3:]:
+        score = net(x)
+        held += F.cross_entropy(score, y).item()
+    print(loss.item(), held)
+""", cure=(
+        ("    held = 0.0\n", "    held = 0.0\n    net.eval()\n"),
+    )),
+    Mistake("evaluated_with_grad", 13, TRAIN + LOOP + """model.eval()
+print(model(x).mean().item())
+""", says={"module": "model", "count": "1"}, mends=True),
+    Mistake("evaluated_with_grad", 14, DROP + LOOP + """model.eval()
+for part in x.split(4):
+    print(model(part).mean().item())
+""", says={"module": "model", "count": "2"}),
+    Mistake("switch_without_with", 6, """def shown(x):
+    # values only
+    torch.inference_mode()
+    return x * 2
+shown(torch.ones(2, requires_grad=True))
+""", says={"code": "torch.inference_mode()"}),
+    Mistake("switch_without_with", 5, """x = torch.ones(2, requires_grad=True)
+torch.no_grad()
+y = x * 2
+""", says={"code": "torch.no_grad()"}),
+    Mistake("trained_while_evaluating", 14, DROP + """for i in range(2):
+    model.train()
+    F.mse_loss(model(x), y).backward()
+    opt.step()
+    model.eval()
+    for _ in range(2):
+        opt.zero_grad()
+        F.mse_loss(model(x), y).backward()
+        opt.step()
+    opt.zero_grad()
+""", says={"step_line": "15", "train_line": "9", "eval_line": "11"}),
+    Mistake("trained_while_evaluating", 13, """net = nn.Sequential(nn.Linear(2, 4), nn.BatchNorm1d(4), nn.Linear(4, 1))
+optim = torch.optim.Adam(net.parameters())
+def fit(data):
+    F.mse_loss(net(data), data[:, :1]).backward(); optim.step(); optim.zero_grad()
+def test(data):
+    net.eval()
+    loss = F.mse_loss(net(data), data[:, :1])
+    if loss > 0:
+        pass
+    loss.backward()
+    optim.step()
+fit(torch.randn(5, 2))
+test(torch.randn(5, 2))
+""", says={"module": "net.1"}),
+    Mistake("eval_without_a_run", 15, """net = nn.Sequential(nn.Linear(4, 16), nn.ReLU(), nn.Dropout(0.5), nn.Linear(16, 3))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+x, y = torch.randn(20, 4), torch.randint(3, (20,))
+train, held = torch.arange(12), torch.arange(12, 20)
+for epoch in range(4):
+    net.train()
+    opt.zero_grad()
+    out = net(x)
+    loss = F.cross_entropy(out[train], y[train])
+    loss.backward()
+    opt.step()
+    net.eval()
+    with torch.no_grad():
+        print(F.cross_entropy(out[held], y[held]).item())
+""", cures=(
+        ("    with torch.no_grad():\n", "    with torch.no_grad():\n        out = net(x)\n"),
+        ("F.cross_entropy(out[held]", "F.cross_entropy(net(x)[held]"),
+        ("    net.eval()\n", ""),
+    ), mends=True),
+    Mistake("eval_without_a_run", 21, """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm, self.out = nn.BatchNorm1d(4), nn.Linear(4, 1)
+    def forward(self, x):
+        return self.out(self.norm(x))
+def fit(model, x, y, epochs):
+    opt = torch.optim.SGD(model.parameters(), lr=0.1)
+    for epoch in range(epochs):
+        model.train()
+        guess = model(x)
+        error = F.mse_loss(guess[:8], y[:8])
+        opt.zero_grad()
+        error.backward()
+        opt.step()
+        print(epoch)
+        with torch.no_grad():
+            model.eval()
+            print(F.mse_loss(guess[8:], y[8:]).item())
+x = torch.randn(12, 4)
+fit(Net(), x, x.sum(1, keepdim=True), 5)
+""", cures=(
+        ("F.mse_loss(guess[8:]", "F.mse_loss(model(x[8:])"),
+        ("print(epoch)", "model.eval(); print(F.mse_loss(model(x[8:]), y[8:]).item())"),
+    ), mends=True),
+    Mistake("dropout_switched_off", 10, f"""class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.rate, self.out = 0.5, nn.Linear(3, 1)
+    def forward(self, x):
+        if not self.training:
+            self.rate = 0
+        return self.out(F.dropout(x, p=self.rate))
+net = Net()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for epoch in range(4):
+    net.train()
+    loss = net(torch.randn(8, 3)).pow(2).mean()
+{STEP}    net.eval()
+    print(net(torch.randn(8, 3)).mean().item())
+""", cure=(("            self.rate = 0\n", "            return self.out(x)\n"),)),
+    Mistake("dropout_switched_off", 8, f"""net = nn.Sequential(nn.Linear(3, 8), nn.Dropout(0.3), nn.Linear(8, 1))
+def evaluate(x):
+    net.eval()
+    for part in net:
+        if isinstance(part, nn.Dropout): part.p = 0.0
+    return net(x)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for epoch in range(4):
+    net.train()
+    loss = net(torch.randn(8, 3)).pow(2).mean()
+{STEP}    print(evaluate(torch.randn(8, 3)).mean().item())
+""", cure=((": part.p = 0.0", ": part.p = 0.3"),)),
+    Mistake("eval_undone", 12, f"""net = nn.Sequential(nn.Linear(3, 8), nn.Dropout(0.5), nn.Linear(8, 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for epoch in range(2):
+    loss = net(torch.randn(8, 3)).pow(2).mean()
+{STEP}    net.eval()
+    with torch.no_grad():
+        for x in torch.randn(2, 4, 3):
+            net.train()
+            print(F.mse_loss(net(x), x[:, :1]))
+    net.train()
+""", cure=(("            net.train()\n", ""),), mends=True),
+    Mistake("eval_undone", 11, f"""net = {NORMED}
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for epoch in range(3):
+    loss = net(torch.randn(8, 3)).pow(2).mean()
+{STEP}net.eval()
+print("testing")
+net.train()
+with torch.no_grad():
+    print((net(torch.randn(5, 3)) > 0).float().mean())
+""", cure=(("net.train()\n", ""),), mends=True),
+    Mistake("buffers_not_copied", 12, f"""{DRIFTING}for i in range(4):
+    loss = net(torch.randn(6, 3)).pow(2).mean()
+{STEP}    with torch.no_grad():
+        for ours, theirs in zip(twin.parameters(), net.parameters()): ours.mul_(0.9).add_(theirs, alpha=0.1)
+        print(twin(torch.randn(4, 3)).mean())
+""", cure=(("twin.parameters(), net.parameters()): ours", "twin.parameters(), net.parameters()): ours.data = theirs.data.clone()\n        for ours, theirs in zip(twin.buffers(), net.buffers()): ours.copy_(theirs)\n        for ours, theirs in zip(twin.parameters(), net.parameters()): ours"),)),
+    Mistake("buffers_not_copied", 11, f"""{DRIFTING}def sync():
+    print('sync')
+    for p, target in zip(net.parameters(), twin.parameters()):
+        target.data.copy_(p.data)
+for i in range(4):
+    loss = (net(torch.randn(6, 3)) - twin(torch.randn(6, 3)).detach()).pow(2).mean()
+{STEP}    sync()
+""", cure=(("        target.data.copy_(p.data)\n", "        target.data.copy_(p.data)\n    twin.load_state_dict(net.state_dict())\n"),)),
+    Mistake("buffers_not_copied", 12, AVERAGED, cure=(("print(twin", "for one, other in zip(twin.buffers(), net.buffers()): one.copy_(other)\nprint(twin"),)),
+    Mistake("frozen_norm_drifts", 9, f"""net, head = {NORMED}, nn.Linear(1, 1)
+def fit(opt):
+    for _ in range(3):
+        loss = head(net(torch.randn(8, 3))).pow(2).mean()
+        opt.zero_grad(); loss.backward(); opt.step()
+nn.ModuleList([net, head]).train()
+fit(torch.optim.SGD([*net.parameters(), *head.parameters()], lr=0.1))
+net.requires_grad_(False)
+fit(torch.optim.SGD(head.parameters(), lr=0.1))
+""", cure=(("net.requires_grad_(False)\n", "net.requires_grad_(False); net.eval()\n"),)),
+    Mistake("frozen_norm_drifts", 12, BODY + """for i in range(3):
+    model.train()
+    opt.zero_grad()
+    F.mse_loss(model(x), y).backward()
+    opt.step()
+""", says={"count": "3"}),
+    Mistake("frozen_norm_drifts", 7, """x = torch.randn(4, 1, 5, 5)
+norm = nn.BatchNorm2d(2).requires_grad_(False)
+net = nn.Sequential(nn.Conv2d(1, 2, 3), norm, nn.Flatten(), nn.Linear(18, 1))
+net.train()
+opt = torch.optim.SGD([p for p in net.parameters() if p.requires_grad], lr=0.1)
+for i in range(2):
+    opt.zero_grad()
+    net(x).mean().backward()
+    opt.step()
+""", says={"type": "BatchNorm2d"}),
+    Mistake("norm_of_last_batch", 4, """net = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4, momentum=0.9), nn.Linear(4, 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    opt.zero_grad()
+    net(torch.randn(16, 3)).pow(2).mean().backward()
+    opt.step()
+net.eval()
+with torch.no_grad():
+    print(net(torch.randn(5, 3)))
+""", cure=(
+        ("momentum=0.9", "momentum=0.1"),
+        ("net.eval()\n", ""),
+    )),
+    Mistake("norm_of_last_batch", 7, """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.BatchNorm2d(2, momentum=0.99)
+        self.conv = nn.Conv2d(2, 1, 3)
+    def forward(self, x):
+        return self.conv(self.norm(x)).mean()
+net = Net()
+opt = torch.optim.Adam(net.parameters())
+net(torch.randn(4, 2, 6, 6)).pow(2).backward(); opt.step()
+with torch.no_grad():
+    print(net.eval()(torch.randn(4, 2, 6, 6)))
+""", cure=(
+        ("momentum=0.99", "momentum=0.01"),
+    )),
+    Mistake("norm_never_learned", 10, """net = nn.Sequential(nn.BatchNorm1d(3, momentum=0), nn.Linear(3, 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.01)
+x, y = torch.randn(16, 3) * 9 + 30, torch.randn(16, 1)
+for _ in range(4):
+    loss = F.mse_loss(net(x), y)
+    opt.zero_grad(); loss.backward(); opt.step()
+print(net.eval()(x).mean())
+""", cure=(("momentum=0", "momentum=0.5"),)),
+    Mistake("norm_never_learned", 11, """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(1, 2, 1)
+        self.norm = nn.BatchNorm2d(2, momentum=0.0)
+        nn.init.constant_(self.conv.weight, 50.0)
+    def forward(self, x):
+        return self.norm(self.conv(x)).mean((1, 2, 3))
+net = Net()
+opt = torch.optim.Adam(net.parameters())
+x, y = torch.rand(5, 1, 4, 4), torch.randn(5)
+loss = F.mse_loss(net(x), y)
+loss.backward(); opt.step()
+net.eval()
+with torch.no_grad():
+    print(net(x))
+""", cure=(("momentum=0.0", "momentum=None"),)),
+)  # fmt: skip
+RIGHT: tuple[tuple[str, str], ...] = (
+    ("trained_in_eval", DROP + "for epoch in range(2):\n    model.train()\n    opt.zero_grad()\n    loss = F.mse_loss(model(x), y)\n"
+     "    loss.backward()\n    opt.step()\n    model.eval()\n    with torch.no_grad():\n        model(x)\n"),
+    ("trained_in_eval", """x, y = torch.randn(8, 2), torch.randn(8, 1)
+net = nn.Sequential(nn.Linear(2, 4), nn.BatchNorm1d(4), nn.Linear(4, 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for stage in range(2):
+    net.train()
+    if stage:
+        net.apply(lambda m: isinstance(m, nn.BatchNorm1d) and m.eval())
+    for i in range(2):
+        opt.zero_grad()
+        F.mse_loss(net(x), y).backward()
+        opt.step()
+"""),
+    ("trained_in_eval", """x, y = torch.randn(8, 2), torch.randn(8, 1)
+net = nn.Sequential(nn.Linear(2, 4), nn.BatchNorm1d(4), nn.Linear(4, 1))
+opt = torch.optim.SGD(net[2].parameters(), lr=0.1)
+net.eval()  # tuned with the figures it has
+for _ in range(2):
+    opt.zero_grad()
+    F.mse_loss(net(x), y).backward()
+    opt.step()
+net.train()
+"""),
+    ("trained_in_eval", DROP + LOOP + "model.eval()\nz = x.clone().requires_grad_()\nmodel(z).sum().backward()\nprint(z.grad)\n"),
+    ("evaluated_in_train", DROP + LOOP + "model.eval()\nwith torch.no_grad():\n    print(model(x).mean())\n"),
+    ("evaluated_in_train", DROP + LOOP + "model.train()\nwith torch.no_grad():\n    draws = torch.stack([model(x) for _ in range(3)])\n"),
+    ("evaluated_in_train", DROP + LOOP + "with torch.no_grad():\n    draws = torch.stack([model(x) for _ in range(3)])\n"
+     "    print(F.mse_loss(draws.mean(0), y))\n"),
+    ("evaluated_in_train", DROP + LOOP + "total = 0.0\nwith torch.no_grad():\n    for _ in range(3):\n        total += model(x)\n"),
+    ("evaluated_in_train", DROP + "teacher = model\nfor i in range(2):\n    opt.zero_grad()\n    with torch.no_grad():\n        target = teacher(x)\n"
+     "    F.mse_loss(model(x), target).backward()\n    opt.step()\n"),
+    ("evaluated_in_train", DROP + LOOP + "model.eval()\nwith torch.no_grad():\n    print(model(x))\n"),
+    ("evaluated_in_train", """G, D = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3), nn.Linear(3, 2)), nn.Linear(2, 1)
+opt = torch.optim.SGD(G.parameters(), lr=0.1)
+for i in range(2):
+    opt.zero_grad(); F.binary_cross_entropy_with_logits(D(G(torch.randn(4, 2))), torch.ones(4, 1)).backward(); opt.step()
+    with torch.no_grad(): print(G(torch.randn(4, 2)).mean())
+"""),
+    ("evaluated_in_train", """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(2, 1)
+    def forward(self, x):
+        return self.fc(F.dropout(x, 0.5))
+net = Net(); opt = torch.optim.SGD(net.parameters(), lr=0.1); x = torch.randn(4, 2)
+F.mse_loss(net(x), x[:, :1]).backward(); opt.step()
+net.eval()
+with torch.no_grad(): print(F.mse_loss(net(x), x[:, :1]))
+"""),
+    ("evaluated_in_train", """G, D = nn.Sequential(nn.Linear(2, 8), nn.Dropout(0.5), nn.Linear(8, 2)), nn.Linear(2, 1)
+opt = torch.optim.SGD(G.parameters(), lr=0.1)
+x = torch.randn(8, 2)
+for i in range(3):
+    fake = G(x)
+    (F.l1_loss(fake, -x) - D(fake).mean()).backward()
+    opt.step(); opt.zero_grad()
+    with torch.no_grad():
+        print(G(x[:2]))
+"""),
+    ("evaluated_in_train", """class Gen(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Sequential(nn.Linear(4, 16), nn.BatchNorm1d(16), nn.ReLU(), nn.Linear(16, 2))
+    def forward(self, z):
+        return self.net(z)
+G, D = Gen(), nn.Sequential(nn.Linear(2, 16), nn.LeakyReLU(0.2), nn.Linear(16, 1))
+og, od = torch.optim.Adam(G.parameters(), lr=1e-3), torch.optim.Adam(D.parameters(), lr=1e-3)
+bce = nn.BCEWithLogitsLoss()
+fixed = torch.randn(8, 4)
+samples = []
+for step in range(4):
+    G.train(); D.train()
+    real = torch.randn(16, 2) + 3
+    fake = G(torch.randn(16, 4))
+    ld = bce(D(real), torch.ones(16, 1)) + bce(D(fake.detach()), torch.zeros(16, 1))
+    od.zero_grad(); ld.backward(); od.step()
+    lg = bce(D(fake), torch.ones(16, 1))
+    og.zero_grad(); lg.backward(); og.step()
+    with torch.no_grad():
+        samples.append(G(fixed))
+print(samples[-1].mean(0), ld.item(), lg.item())
+"""),
+    ("evaluated_in_train", """net = nn.Sequential(nn.Linear(3, 20), nn.ReLU(), nn.Dropout(0.2), nn.Linear(20, 1))
+opt = torch.optim.Adam(net.parameters(), lr=0.01)
+X = torch.randn(40, 3); y = X.sum(1, keepdim=True)
+for _ in range(5):
+    loss = F.mse_loss(net(X), y)
+    opt.zero_grad(); loss.backward(); opt.step()
+net.train()
+with torch.no_grad():
+    draws = torch.stack([net(X[:5]) for _ in range(10)])
+print(draws.mean(0), draws.std(0))
+"""),
+    ("evaluated_in_train", "net = nn.Sequential(nn.Linear(2, 4), nn.Dropout(0.5), nn.Linear(4, 1))\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\nx, y = torch.randn(6, 2), torch.randn(6, 1)\n"
+     "for i in range(2):\n    opt.zero_grad(); F.mse_loss(net(x), y).backward(); opt.step()\nnet.eval()\nnet[1].train()\nwith torch.no_grad():\n    print(F.mse_loss(net(x), y))\n"),
+    ("evaluated_with_grad", TRAIN + LOOP + "model.eval()\nwith torch.no_grad():\n    print(model(x).mean().item())\n"),
+    ("evaluated_with_grad", TRAIN + LOOP + "model.eval()\nz = x.clone().requires_grad_()\nmodel(z).sum().backward()\n"),
+    ("switch_without_with", "x = torch.ones(2, requires_grad=True)\nwith torch.no_grad():\n    y = x * 2\ntorch.set_grad_enabled(True)\n"),
+    ("switch_without_with", "@torch.no_grad()\ndef shown(x):\n    return x * 2\nguard = torch.no_grad()\nwith guard:\n    shown(torch.ones(2))\n"),
+    ("trained_while_evaluating", DROP + """for i in range(2):
+    opt.zero_grad(); F.mse_loss(model(x), y).backward(); opt.step()
+model.eval()
+model.requires_grad_(False)
+image = torch.zeros(1, 2, requires_grad=True)
+find = torch.optim.SGD([image], lr=0.1)
+for i in range(2):
+    find.zero_grad()
+    (-model(image)).sum().backward()
+    find.step()
+"""),
+    ("trained_while_evaluating", TRAIN_MODE + "model.eval()\nwith torch.no_grad():\n    print(F.mse_loss(model(x), y))\n"),
+    ("dropout_switched_off", f"net = nn.Sequential(nn.Linear(3, 8), nn.Dropout(0.3), nn.Linear(8, 1))\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\nfor epoch in range(6):\n    if epoch == 3:\n        net[1].p = 0.0\n    net.train()\n    loss = net(torch.randn(8, 3)).pow(2).mean()\n{STEP}    net.eval()\n    print(net(torch.randn(8, 3)).mean().item())\n"),
+    ("buffers_not_copied", AVERAGED.replace("print(twin(", "print(net.eval()(")),
+    ("buffers_not_copied", AVERAGED.replace("        one.data.add_(other.data * (1 - 0.9))\n", "")),
+    ("buffers_not_copied", f"net = {NORMED}\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\nfor i in range(4):\n    loss = net(torch.randn(6, 3)).pow(2).mean()\n{STEP}fresh = {NORMED}\nfresh[1].weight.data.normal_(1.0, 0.02)\nprint(fresh.eval()(torch.randn(4, 3)).mean())\n"),
+    ("frozen_norm_drifts", BODY + "for i in range(3):\n    model.train(); body.eval()\n    opt.zero_grad()\n    F.mse_loss(model(x), y).backward()\n    opt.step()\n"),
+    ("frozen_norm_drifts", """online, guess = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4)), nn.Linear(4, 4)
+import copy
+slow = copy.deepcopy(online).requires_grad_(False)
+opt = torch.optim.SGD([*online.parameters(), *guess.parameters()], lr=0.1)
+x = torch.randn(8, 3)
+for _ in range(3):
+    loss = (guess(online(x)) - slow(x + 0.1 * torch.randn(8, 3))).pow(2).mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+    with torch.no_grad():
+        for mine, other in zip(slow.parameters(), online.parameters()):
+            mine.mul_(0.9).add_(other, alpha=0.1)
+"""),
+    ("norm_of_last_batch", """from torch.optim.swa_utils import AveragedModel, update_bn
+net = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.Linear(4, 2))
+mean, opt = AveragedModel(net), torch.optim.SGD(net.parameters(), lr=0.1)
+data = [(torch.randn(8, 3), torch.arange(8) % 2) for _ in range(2)]
+for x, y in data:
+    opt.zero_grad(); F.cross_entropy(net(x), y).backward(); opt.step()
+    mean.update_parameters(net)
+update_bn(data, mean)
+with torch.no_grad():
+    print((mean.eval()(data[0][0]).argmax(1) == data[0][1]).float().mean())
+"""),
+)  # fmt: skip

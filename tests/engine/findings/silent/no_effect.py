@@ -1,0 +1,389 @@
+"""What `engine/findings/no_effect.py` finds, and right programs near to it."""
+
+from tests.engine.findings.mistakes import DRIFTING, FIT, LOOP, SGD, STEP, THREE_LINES, TRAIN, Mistake
+
+CLIP = "    nn.utils.clip_grad_norm_(model.parameters(), 1.0)\n"
+
+ROUND = "for i in range(3):\n    opt.zero_grad()\n    loss = F.mse_loss(model(x), y)\n{before}    loss.backward()\n{between}    opt.step()\n{after}"
+
+BEST = "best, kept = 9e9, None\nfor i in range(3):\n    opt.zero_grad()\n    loss = F.mse_loss(model(x), y)\n    loss.backward()\n    if loss.item() < best:\n        best = loss.item()\n        kept = {state}\n    opt.step()\nmodel.load_state_dict(kept)\n"
+
+FUNCTIONAL = "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.fc = nn.Linear(2, 8)\n    def forward(self, x):\n        return F.dropout(self.fc(x), p=0.5{more})\nnet = Net()\n"
+
+LINEAR = """model = nn.Linear(4, 2)
+opt = torch.optim.SGD(model.parameters(), lr=0.1)
+x, y = torch.randn(6, 4), torch.randint(0, 2, (6,))
+"""
+"""Lines 4 to 6."""
+
+CROSS_ENTROPY_STEP = "F.cross_entropy(model(x), y).backward(); opt.step(); opt.zero_grad()\n"
+
+CLIPPED = """class Fit:
+    def __init__(self, net):
+        self.net, self.opt = net, torch.optim.SGD(net.parameters(), lr=0.1)
+    def training_step(self, x):
+        loss = self.net(x).pow(2).mean()
+        size = nn.utils.clip_grad_norm_(self.net.parameters(), 1.0)
+        return loss
+    def fit(self, steps):
+        for _ in range(steps):
+            loss = self.training_step(torch.randn(8, 3))
+            loss.backward()
+            self.opt.step()
+            self.opt.zero_grad()
+fit = Fit(nn.Linear(3, 1))
+fit.fit(3)
+"""
+
+FUSED = """class Attend(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.drop, self.qkv = 0.3, nn.Linear(8, 24)
+    def forward(self, x):
+        q, k, v = self.qkv(x).chunk(3, -1)
+        return F.scaled_dot_product_attention(q, k, v, RATE, is_causal=True)
+net = Attend()
+net(torch.randn(2, 5, 8)).sum().backward()
+net.eval()
+print(net(torch.randn(2, 5, 8)).sum().item())
+"""
+
+POOLED = (
+    """class Pool(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.emb, self.drop, self.fc = nn.Embedding(9, 4), nn.Dropout(0.2), nn.Linear(4, 2)
+    def forward(self, ids, mask):
+        pooled = self.emb(ids).mean(1)
+        return self.fc(self.drop(pooled))
+ids = torch.tensor([[1, 2, 3], [4, 5, 0]])
+mask = (ids != 0).float()
+net = Pool()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for i in range(2):
+    loss = F.cross_entropy(net(ids, mask=mask), torch.tensor([0, 1]))
+"""
+    + THREE_LINES
+)
+
+SCHEDULED = (
+    """net = nn.Linear(3, 2); opt = torch.optim.SGD(net.parameters(), lr=0.1)
+sched = torch.optim.lr_scheduler.StepLR(opt, step_size=1)
+for i in range(2):
+    loss = F.cross_entropy(net(torch.randn(8, 3)), torch.randint(0, 2, (8,)))
+"""
+    + THREE_LINES
+)
+
+MIXED = """def mixed(scores, a, b, share):
+    return share * F.cross_entropy(scores, a) + (1 - share) * F.cross_entropy(scores, a)
+net, x, y = nn.Linear(3, 4), torch.randn(6, 3), torch.randint(0, 4, (6,))
+other = y.flip(0)
+mixed(net(x), y, other, 0.3).backward()
+"""
+
+SCALED = """net, scaler = nn.Linear(3, 1), torch.amp.GradScaler("cpu")
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for i in range(9):
+    opt.zero_grad()
+    loss = net(torch.ones(4, 3)).pow(2).mean()
+    scaler.scale(loss)
+    loss.backward()
+    scaler.step(opt)
+    scaler.update()
+"""
+
+MISTAKES: tuple[Mistake, ...] = (
+    Mistake("result_dropped", 5, "x = torch.zeros(3)\nx.add(1)\nprint(x)\n", says={"name": "x", "op": "add"}, mends=True),
+    Mistake("result_dropped", 6, "w = torch.tensor([5., -3.], requires_grad=True)\n(w ** 2).sum().backward()\ntorch.clamp(w.grad, -1, 1)\nprint(w.grad)\n", says={"name": "w.grad", "op": "clamp"}),
+    Mistake("result_dropped", 5, "def prepare(x):\n    x.to(torch.float64)\n    return x\nprint(prepare(torch.ones(2)).dtype)\n", says={"name": "x", "op": "to"}),
+    Mistake("result_dropped", 9, SCALED, cure=(("scale(loss)\n    loss.back", "scale(loss).back"),)),
+    Mistake("result_dropped", 9, """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.place, self.out = nn.Parameter(torch.ones(2)), nn.Linear(2, 1)
+    def forward(self, x):
+        x + self.place
+        return self.out(x)
+net = Net()
+net(torch.ones(3, 2)).mean().backward()
+""", says={"name": "x", "code": "x + self.place"}, mends=True),
+    Mistake("result_dropped", 7, """def spread(target, count):
+    rows = torch.full((len(target), count), 0.1)
+    for _ in range(1):
+        rows.scatter(1, target[:, None], 0.9)
+    return rows
+net = nn.Linear(3, 2)
+F.cross_entropy(net(torch.randn(4, 3)), spread(torch.tensor([0, 1, 1, 0]), 2)).backward()
+""", says={"op": "scatter"}, mends=True),
+    Mistake("requires_grad_misspelt", 5, "x = torch.ones(3)\nx.require_grad = True\nprint((x * 2).requires_grad)\n", says={"name": "require_grad", "receiver": "x"}, mends=True),
+    Mistake("requires_grad_misspelt", 8, TRAIN + "for name, p in model[0].named_parameters():\n    p.requires_gard = False\n" + LOOP, says={"name": "requires_gard"}, mends=True),
+    Mistake("requires_grad_of_module", 7, TRAIN + "model[0].requires_grad = False\n" + LOOP, says={"receiver": "model[0]", "value": "False"}, mends=True),
+    Mistake("requires_grad_of_module", 10, TRAIN + "base = nn.Sequential(nn.Linear(2, 2), nn.Tanh())\nx = base(x).detach()\nfor layer in base:\n    layer.requires_grad = False\n" + LOOP, says={"receiver": "layer"}, mends=True),
+    Mistake("clip_before_backward", 10, TRAIN + ROUND.format(before=CLIP, between="", after=""), says={"op": "clip_grad_norm_", "other_line": "11"}, mends=True),
+    Mistake("clip_before_backward", 8, TRAIN + "for i in range(2):\n    size = nn.utils.clip_grad_norm_(model.parameters(), 1.)\n    loss = F.mse_loss(model(x), y)\n    opt.zero_grad()\n    loss.backward()\n    opt.step()\n", says={"op": "clip_grad_norm_"}, mends=True),
+    Mistake("clip_before_backward", 9, """net, limit = nn.Linear(3, 1), 1.0
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    loss = net(torch.randn(8, 3)).pow(2).mean()
+    if limit is not None:
+        nn.utils.clip_grad_norm_(net.parameters(), limit)
+    loss.backward()
+    opt.step(); opt.zero_grad()
+""", cure=(("    if limit is not None:\n        nn.utils.clip_grad_norm_(net.parameters(), limit)\n    loss.backward()\n", "    loss.backward()\n    if limit is not None:\n        nn.utils.clip_grad_norm_(net.parameters(), limit)\n"),)),
+    Mistake("clip_before_backward", 9, CLIPPED, cure=(("            loss.backward()", "            loss.backward(); nn.utils.clip_grad_norm_(self.net.parameters(), 1.0)"),)),
+    Mistake("clip_after_step", 12, TRAIN + ROUND.format(before="", between="", after=CLIP), says={"other_line": "11"}, mends=True),
+    Mistake("clip_after_step", 11, TRAIN + "loss = F.mse_loss(model(x), y)\nopt.zero_grad()\nloss.backward()\nopt.step()\nnorm = nn.utils.clip_grad_norm_(model.parameters(), 1.0)\nprint(norm)\n", says={"op": "clip_grad_norm_"}, mends=True),
+    Mistake("clip_after_step", 10, """w = torch.randn(3, 1, requires_grad=True)
+x = torch.randn(8, 3)
+for _ in range(3):
+    (x @ w).pow(2).mean().backward()
+    with torch.no_grad():
+        w -= 0.1 * w.grad
+        w.grad.clamp_(-1, 1)
+        w.grad = None
+""", cure=(("w -= 0.1 * w.grad\n        w.grad.clamp_(-1, 1)", "w.grad.clamp_(-1, 1)\n        w -= 0.1 * w.grad"),)),
+    Mistake("clip_after_step", 6, """lin = nn.Linear(3, 1)
+def after():
+    nn.utils.clip_grad_value_(lin.parameters(), 0.5)
+opt, x = torch.optim.SGD(lin.parameters(), 0.1), torch.randn(8, 3)
+for _ in range(3):
+    opt.zero_grad()
+    lin(x).pow(2).mean().backward()
+    opt.step()
+    after()
+""", cure=(("    opt.step()\n    after()", "    after()\n    opt.step()"),)),
+    Mistake("state_dict_shared", 14, TRAIN + BEST.format(state="model.state_dict()"), says={"name": "kept", "load_line": "16"}, mends=True),
+    Mistake("state_dict_shared", 9, TRAIN + "for i in range(2):\n    if i == 0:\n        start = model.state_dict()\n    opt.zero_grad()\n    F.mse_loss(model(x), y).backward()\n    opt.step()\nmodel.load_state_dict(start)\n", says={"name": "start"}, mends=True),
+    Mistake("state_dict_shared", 10, TRAIN + """kept = {}
+for i in range(3):
+    opt.zero_grad(); F.mse_loss(model(x), y).backward(); opt.step()
+    if i == 0: kept["model"] = model.state_dict()
+model.load_state_dict(kept["model"])
+""", says={"name": 'kept["model"]', "load_line": "11"}, mends=True),
+    Mistake("state_dict_shared", 10, """params = [torch.randn(3, 1, requires_grad=True), torch.zeros(1, requires_grad=True)]
+x, y, best = torch.randn(9, 3), torch.randn(9, 1), None
+for _ in range(3):
+    loss = (x @ params[0] + params[1] - y).square().mean()
+    grads = torch.autograd.grad(loss, params)
+    if best is None:
+        best = [p.data for p in params]
+    with torch.no_grad():
+        for p, g in zip(params, grads):
+            p -= 0.3 * g
+with torch.no_grad():
+    for p, b in zip(params, best):
+        p.copy_(b)
+""", cure=(("p.data for", "p.data.clone() for"),), mends=True),
+    Mistake("dropout_ignores_eval", 9, FUNCTIONAL.format(more="") + "net.eval()\nwith torch.no_grad():\n    print(net(torch.ones(1, 2)))\n", says={"model": "net"}, mends=True),
+    Mistake("dropout_ignores_eval", 6, "class M(nn.Module):\n    def forward(self, x):\n        return nn.functional.dropout(x, 0.3)\nm = M().eval()\nprint(m(torch.ones(4)))\n", says={"model": "m"}, mends=True),
+    Mistake("dropout_ignores_eval", 10, FUSED.replace("RATE", "dropout_p=self.drop"), cure=(("=self.drop,", "=self.drop if self.training else 0.0,"),), mends=True),
+    Mistake("dropout_ignores_eval", 10, FUSED.replace("RATE", "None, 0.1"), cure=(("None, 0.1", "None, 0.1 * self.training"),)),
+    Mistake("dropout_ignores_eval", 8, """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv, self.out = nn.Conv1d(2, 4, 3), nn.Linear(8, 1)
+    def forward(self, x): return self.out(F.dropout1d(self.conv(x).relu(), 0.4).flatten(1))
+net = Net().eval()
+print(net(torch.randn(3, 2, 4)))
+""", cure=(("F.dropout1d(self.conv(x).relu(), 0.4)", "F.dropout1d(self.conv(x).relu(), 0.4, training=True)"),), mends=True),
+    Mistake("update_lost", 8, "params = [torch.ones(2, requires_grad=True)]\n(params[0] ** 2).sum().backward()\nwith torch.no_grad():\n    for p in params:\n        p = p - 0.1 * p.grad\n", says={"name": "p"}, mends=True),
+    Mistake("update_lost", 10, TRAIN + "F.mse_loss(model(x), y).backward()\nwith torch.no_grad():\n    for name, p in model.named_parameters():\n        p = p - 0.01 * p.grad\n", says={"name": "p"}, mends=True),
+    Mistake("update_lost", 7, """def start(layer):
+    if isinstance(layer, nn.Linear):
+        weight = layer.weight
+        weight = torch.randn(weight.shape) * 0.5
+        return weight
+net = nn.Sequential(nn.Linear(3, 4), nn.Linear(4, 1))
+net.apply(start)
+net(torch.ones(2, 3)).pow(2).mean().backward()
+""", cure=(("        weight = torch.randn(weight.shape) * 0.5", "        weight.data = torch.randn(weight.shape) * 0.5"),), mends=True),
+    Mistake("update_lost", 12, """class Descent:
+    def __init__(self, params):
+        self.params = list(params)
+        self.speed = [torch.zeros_like(p) for p in self.params]
+    def step(self):
+        with torch.no_grad():
+            for i, p in enumerate(self.params):
+                self.speed[i] = 0.9 * self.speed[i] + p.grad
+                p = p - 0.1 * self.speed[i]
+net = nn.Linear(3, 1)
+opt = Descent(net.parameters())
+for _ in range(3):
+    net(torch.ones(2, 3)).pow(2).mean().backward()
+    opt.step(); net.zero_grad()
+""", cure=(("p = p - 0.1", "p -= 0.1"),), mends=True),
+    Mistake("item_lost", 9, TRAIN + "rows = [(x * 50 + 100, y) for _ in range(3)]\nfor x, y in rows:\n    x = (x - 100) / 50\nfor i in range(2):\n    for x, y in rows:\n        opt.zero_grad()\n        F.mse_loss(model(x), y).backward()\n        opt.step()\n", says={"name": "x", "items": "rows", "later_line": "11"}),
+    Mistake("item_lost", 9, TRAIN + "labels = [y, y + 1]\nfor y in labels:\n    y = (y > 0).float()\nfor label in labels:\n    F.mse_loss(model(x), label).backward()\n", says={"name": "y", "items": "labels"}),
+    Mistake("copied_onto_itself", 7, LINEAR + f"""target = model
+for i in range(3):
+    {CROSS_ENTROPY_STEP}    target.load_state_dict(model.state_dict())
+""", says={"first": "target", "second": "model", "is_model": "1"}),
+    Mistake("copied_onto_itself", 11, LINEAR + f"""average = list(model.parameters())
+for i in range(3):
+    {CROSS_ENTROPY_STEP}    with torch.no_grad():
+        for a, p in zip(average, model.parameters()): a.mul_(0.9).add_(p, alpha=0.1)
+""", says={"first": "a", "second": "p"}),
+    Mistake("requires_grad_of_copy", 7, f"""net = nn.Sequential(nn.Linear(3, 4), nn.Linear(4, 1))
+for name, p in net.state_dict().items():
+    if name.startswith("0."):
+        p.requires_grad = False
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    loss = net(torch.randn(8, 3)).pow(2).mean()
+{STEP}""", cure=(("net.state_dict().items()", "net.named_parameters()"),), mends=True),
+    Mistake("requires_grad_of_copy", 5, f"""body, head = nn.Linear(3, 4), nn.Linear(4, 1)
+for p in body.parameters(): p.data.requires_grad_(False)
+opt = torch.optim.Adam([*body.parameters(), *head.parameters()])
+for _ in range(3):
+    loss = head(body(torch.randn(8, 3))).pow(2).mean()
+{STEP}""", cure=((".data", ""),), mends=True),
+    Mistake("requires_grad_of_copy", 8, """class Fit:
+    def __init__(self, net):
+        self.net = net
+        kept = net.state_dict()
+        kept["weight"].requires_grad = False
+        self.opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    def step(self, x):
+        self.opt.zero_grad(); self.net(x).pow(2).mean().backward(); self.opt.step()
+fit = Fit(nn.Linear(3, 1, bias=False))
+fit.step(torch.randn(4, 3))
+""", cure=(('kept["weight"].requires_grad', "net.weight.requires_grad"), ("self.opt =", "net.b = nn.Parameter(torch.ones(1)); self.opt ="), ("self.net(x).pow", "(self.net(x) + self.net.b).pow"))),
+    Mistake("loaded_from_itself", 11, f"{DRIFTING}for i in range(4):\n    loss = net(torch.randn(6, 3)).pow(2).mean()\n{STEP}" + "    twin.load_state_dict(twin.state_dict())\n", cure=(("(twin.state", "(net.state"),)),
+    Mistake("loaded_from_itself", 11, """class Agent:
+    def __init__(self):
+        self.q, self.target = nn.Linear(3, 2), nn.Linear(3, 2)
+        self.opt = torch.optim.Adam(self.q.parameters())
+    def learn(self, x):
+        self.opt.zero_grad(); (self.q(x) - self.target(x).detach()).pow(2).mean().backward(); self.opt.step()
+    def sync(self):
+        self.target.load_state_dict(self.target.state_dict())
+agent = Agent()
+for i in range(3):
+    agent.learn(torch.randn(4, 3)); agent.sync()
+""", cure=(("self.target.state", "self.q.state"),)),
+    Mistake("argument_never_used", 8, POOLED, cures=(("ids).mean(1)", "ids) * mask.unsqueeze(-1)\n        pooled = pooled.sum(1)"), (", mask=mask", ", mask=None"))),
+    Mistake("argument_never_used", 8, POOLED.replace("ids, mask=mask", "ids, mask"), cure=(("net(ids, mask)", "net(ids, None)"),)),
+    Mistake("argument_never_used", 4, MIXED, cures=(("scores, a)\n", "scores, b)\n"), ("y, other, 0.3", "y, None, 0.3"), ("b, share", "_, share"))),
+    Mistake("argument_never_used", 4, """def returns(rewards, ended):
+    total, found = 0.0, []
+    for reward in reversed(rewards):
+        total = reward + 0.9 * total
+        found.insert(0, total)
+    return found
+rewards = [1.0, 0.0, 2.0, 1.0]
+ended = [False, True, False, True]
+critic = nn.Linear(1, 1)
+F.mse_loss(critic(torch.ones(4, 1))[:, 0], torch.tensor(returns(rewards, ended))).backward()
+""", cures=(("for reward in reversed(rewards)", "for reward, end in zip(rewards, ended)"), ("False, True]", "False]"))),
+    Mistake("never_used", 5, SCHEDULED, cure=(("    opt.step()\n", "    opt.step()\n    sched.step()\n"),)),
+    Mistake("never_used", 10, "import io\n" + SCHEDULED.replace("sched = torch.optim.lr_scheduler.StepLR(opt, step_size=1)", "file = io.BytesIO()\ntorch.save(net.state_dict(), file)\nfile.seek(0)\nagain = nn.Linear(3, 2)\nstate = torch.load(file)\nagain(torch.ones(1, 3))"), cure=(("again(torch.ones(1, 3))", "again.load_state_dict(state)"),)),
+    Mistake("state_rebound", 7, """def step(params, grads, state, lr=0.05, b1=0.9):
+    with torch.no_grad():
+        for p, g, m in zip(params, grads, state):
+            m = b1 * m + (1 - b1) * g
+            p -= lr * m
+w = torch.randn(3, requires_grad=True)
+state = [torch.zeros(3)]
+for t in range(6):
+    step([w], torch.autograd.grad((w - 1).pow(2).sum(), [w]), state)
+""", cure=(("            m = b1 * m + (1 - b1) * g\n", "            m.mul_(b1).add_((1 - b1) * g)\n"),)),
+    Mistake("state_rebound", 12, """class RMSProp:
+    def __init__(self, params):
+        self.params = list(params)
+        self.state = {p: {'sq': torch.zeros_like(p)} for p in self.params}
+    @torch.no_grad()
+    def step(self):
+        for p in self.params:
+            sq = self.state[p]['sq']
+            sq = sq * 0.9 + p.grad.pow(2) * 0.1
+            p.sub_(0.01 * p.grad / (sq.sqrt() + 1e-8))
+            p.grad = None
+net = nn.Linear(3, 1)
+opt = RMSProp(net.parameters())
+for _ in range(5):
+    net(torch.randn(8, 3)).sub(1).pow(2).mean().backward()
+    opt.step()
+""", cure=(("            p.sub_(", "            self.state[p]['sq'] = sq\n            p.sub_("),)),
+    Mistake("limit_overwritten", 11, """import copy
+class Average:
+    def __init__(self, net, decay=0.99):
+        self.twin, self.decay, self.turn = copy.deepcopy(net).requires_grad_(False), decay, 0
+    @torch.no_grad()
+    def update(self, net):
+        warm = (1 + self.turn) / (10 + self.turn)
+        self.decay = min(self.decay, warm)
+        for slow, p in zip(self.twin.parameters(), net.parameters()):
+            slow.mul_(self.decay).add_(p, alpha=1 - self.decay)
+        self.turn += 1
+net = nn.Linear(3, 1)
+average, opt = Average(net), torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(5):
+    loss = net(torch.randn(4, 3)).pow(2).mean()
+""" + STEP + """    average.update(net)
+print(average.twin(torch.ones(1, 3)))
+""", cures=(("self.decay = min(self.decay, warm)", "self.decay = min(0.99, warm)"), ("decay=0.99", "decay=0.05")), mends=True),
+    Mistake("limit_overwritten", 8, """net = nn.Linear(3, 2)
+opt, share = torch.optim.SGD(net.parameters(), lr=0.1), 1.0
+for step in range(5):
+    out = net(torch.randn(8, 3))
+    share = min(step / 4, share)
+    loss = F.mse_loss(out, torch.ones(8, 2)) + share * out.abs().mean(1).mean()
+""" + STEP, cures=(("min(step / 4, share)", "min(step / 4, 1.0)"), ("share = min(step / 4, share)", "share = min(0.5, share)"))),
+    Mistake("method_assigned", 6, """net = nn.Linear(3, 2)
+for weight in net.parameters():
+    weight.data.copy_ = torch.randn(weight.shape)
+net(torch.ones(3)).sum().backward()
+""", cure=(("weight.data.copy_ = torch.randn(weight.shape)", "weight.data = torch.randn(weight.shape)"),), mends=True),
+    Mistake("method_assigned", 7, """net = nn.Linear(3, 2)
+def start(layer):
+    if isinstance(layer, nn.Linear):
+        layer.bias.data.fill_ = 0.5
+net.apply(start)
+net(torch.ones(3)).sum().backward()
+""", cure=((".fill_ = 0.5", "[:] = 0.5"),), mends=True),
+)  # fmt: skip
+RIGHT: tuple[tuple[str, str], ...] = (
+    ("result_dropped", "x = torch.zeros(3)\nx.add_(1).mul_(2)\nx.view(3)\n"),
+    ("result_dropped", "x = torch.arange(6.)\nx.sum()\nx.shape\ny = x.view(2, 3)\ny.mean(0)\nprint(x)\n"),
+    ("result_dropped", "def prepare(m, x):\n    m.double()\n    m.to('cpu')\n    m.train()\n    return m(x.double())\nnet = nn.Linear(2, 1)\nprint(prepare(net, torch.ones(1, 2)))\n"),
+    ("result_dropped", "x = torch.ones(2, 2)\nx.t()\nx @ x\nprint(x)\n"),
+    ("result_dropped", "x = torch.ones(2, 2)\nx.view(-1)\nx.float()\nprint(x)\n"),
+    ("result_dropped", "x = torch.ones(2, requires_grad=True)\n(x * 2).sum().backward()\nx + 1\n"),
+    ("requires_grad_misspelt", "class Settings:\n    pass\nsettings = Settings()\nsettings.require_grad = False\nx = torch.ones(1)\nx.requires_grad = True\n"),
+    ("requires_grad_of_module", TRAIN + "model[0].weight.requires_grad = False\nfor p in model[0].parameters():\n    p.requires_grad = False\n" + LOOP),
+    ("clip_before_backward", TRAIN + ROUND.format(before="", between=CLIP, after="")),
+    ("clip_before_backward", """a, b = nn.Linear(2, 1), nn.Linear(2, 1)
+one, two = torch.optim.SGD(a.parameters(), lr=.1), torch.optim.SGD(b.parameters(), lr=.1)
+for _ in range(3):
+    one.zero_grad()
+    for xb in torch.randn(3, 4, 2):
+        (9 * a(xb)).pow(2).mean().backward()
+    nn.utils.clip_grad_norm_(a.parameters(), 0.1)
+    one.step()
+    two.zero_grad()
+    b(torch.randn(4, 2)).pow(2).mean().backward()
+    two.step()
+"""),
+    ("clip_before_backward", TRAIN + "for i in range(4):\n    F.mse_loss(model(x), y).backward()\n    if i % 2:\n    " + CLIP + "        opt.step()\n        opt.zero_grad()\n"),
+    ("clip_before_backward", CLIPPED.replace("            self.opt.zero_grad()\n", "")),
+    ("clip_before_backward", CLIPPED.replace("fit = Fit", "frozen = nn.Linear(2, 2).requires_grad_(False)\nfit = Fit")),
+    ("clip_before_backward", CLIPPED.replace("= nn.utils.clip_grad_norm_(self.net", "= nn.utils.clip_grad_norm_(nn.Linear(3, 1)")),
+    ("clip_after_step", TRAIN + ROUND.format(before="", between=CLIP, after="    print(loss)\n")),
+    ("clip_after_step", SGD + "for i in range(2):\n" + FIT + "    total = nn.utils.clip_grad_norm_(net.parameters(), float('inf'))\n"),
+    ("state_dict_shared", "import copy\n" + TRAIN + BEST.format(state="copy.deepcopy(model.state_dict())")),
+    ("state_dict_shared", TRAIN + LOOP + "state = model.state_dict()\nother = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))\nother.load_state_dict(state)\n"),
+    ("state_dict_shared", TRAIN + """kept = model.state_dict()
+model.load_state_dict(kept)
+F.mse_loss(model(x), y).backward(); opt.step()
+"""),
+    ("update_lost", "params = [torch.ones(2, requires_grad=True)]\n(params[0] ** 2).sum().backward()\nwith torch.no_grad():\n    for p in params:\n        p -= 0.1 * p.grad\n    fresh = [p - 0.1 * p.grad for p in params]\n"),
+    ("item_lost", TRAIN + "rows = [(x * 50 + 100, y) for _ in range(3)]\nkept = []\nfor x, y in rows:\n    x = (x - 100) / 50\n    kept.append((x, y))\nprint(len(rows), [x.sum() for x, y in rows])\n"),
+    ("item_lost", TRAIN + "rows = [x, x + 1]\nfor row in rows:\n    row = row * 2\nprint(row, [each.sum() for each in rows])\n"),
+    ("dropout_ignores_eval", FUNCTIONAL.format(more=", training=self.training") + "net.eval()\nprint(net(torch.ones(1, 2)))\n"),
+    ("dropout_ignores_eval", FUNCTIONAL.format(more="") + "print(net(torch.ones(1, 2)))\n"),
+    ("copied_onto_itself", "import copy\n" + LINEAR + "import copy\n" f"target = copy.deepcopy(model)\n{CROSS_ENTROPY_STEP}target.load_state_dict(model.state_dict())\n"),
+    ("copied_onto_itself", LINEAR + CROSS_ENTROPY_STEP + "with torch.no_grad():\n    for p in model.parameters(): p.add_(p, alpha=-0.01)\n"),
+    ("requires_grad_of_copy", f"net, old = nn.Linear(3, 1), nn.Linear(3, 1)\nfor p in old.state_dict().values():\n    p.requires_grad = False\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\nfor _ in range(2):\n    loss = (net(torch.ones(2, 3)) - old(torch.ones(2, 3)).detach()).mean()\n{STEP}"),
+    ("requires_grad_of_copy", f"net = nn.Linear(3, 1)\nfor p in net.state_dict(keep_vars=True).values():\n    p.requires_grad = False\nnet.bias.requires_grad = True\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\nfor _ in range(2):\n    loss = net(torch.ones(2, 3)).mean()\n{STEP}"),
+)  # fmt: skip

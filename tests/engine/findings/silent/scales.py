@@ -1,0 +1,115 @@
+"""What `engine/findings/scales.py` finds, and right programs near to it."""
+
+from tests.engine.findings.mistakes import THREE_LINES, Mistake
+
+CLASSES = (
+    """x = torch.rand(60, 4) * 100 + 50
+y = (x[:, 0] > x[:, 1]).long()
+def scaled(x): return (x - 100) / 30
+net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2))
+opt = torch.optim.Adam(net.parameters())
+for i in range(0, 40, 10):
+    loss = F.cross_entropy(net(scaled(x[i:i + 10])), y[i:i + 10])
+"""
+    + THREE_LINES
+    + """net.eval()
+with torch.no_grad():
+    hits = (net(x[40:]).argmax(1) == y[40:]).float().mean()
+"""
+)
+
+PICTURES = (
+    """from torch.utils.data import DataLoader, TensorDataset
+images, labels = torch.randint(0, 256, (24, 1, 4, 4)).float(), torch.randint(0, 3, (24,))
+train = DataLoader(TensorDataset(images[:16], labels[:16]), batch_size=8)
+net = nn.Sequential(nn.Flatten(), nn.Linear(16, 3)); opt = torch.optim.SGD(net.parameters(), lr=1e-4)
+for xb, yb in train:
+    loss = F.cross_entropy(net(xb), yb)
+"""
+    + THREE_LINES
+    + """with torch.no_grad():
+    wrong = F.cross_entropy(net(images[16:] / 255), labels[16:]).item()
+"""
+)
+
+PRICES = (
+    """x = torch.randn(50, 2)
+price = 3000 * x[:, :1] + 20000 + 100 * torch.randn(50, 1)
+y, unseen = (price[:40] - price[:40].mean()) / price[:40].std(), price[40:]
+net = nn.Linear(2, 1); opt = torch.optim.Adam(net.parameters(), lr=0.05)
+for epoch in range(5):
+    loss = F.mse_loss(net(x[:40]), y)
+"""
+    + THREE_LINES
+    + """with torch.no_grad():
+    pred = net(x[40:])
+    error = F.l1_loss(pred, unseen)
+"""
+)
+
+FAR = (
+    """x = torch.randn(50, 2)
+y = 3000 * x[:, :1] + 250000
+net = nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 1))
+opt = torch.optim.Adam(net.parameters(), lr=1e-3)
+for epoch in range(24):
+    pred = net(x)
+    loss = F.mse_loss(pred, y)
+"""
+    + THREE_LINES
+)
+
+MISTAKES: tuple[Mistake, ...] = (
+    Mistake("divided_by_variance", 11, """class Norm(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(6))
+    def forward(self, x):
+        mean = x.mean(-1, keepdim=True)
+        variance = ((x - mean) ** 2).mean(-1, keepdim=True)
+        deviation = (variance + 1e-5) ** 2
+        return (x - mean) / deviation * self.scale
+Norm()(0.1 * torch.randn(4, 6)).pow(2).mean().backward()
+""", cures=(("1e-5) ** 2", "1e-5) ** 0.5"), ("1e-5) ** 2", "1e-5).sqrt()"), ("((x - mean) ** 2)", "(x ** 2)"), ("0.1 * torch.randn(4, 6)", "torch.tensor([[1.0, -1.0] * 3])")), mends=True),
+    Mistake("divided_by_variance", 5, """x, net = 20 * torch.randn(30, 3) + 100, nn.Linear(3, 1)
+x = (x - x.mean(0)) / (x.var(0, keepdim=True) + 1e-8)
+F.mse_loss(net(x).squeeze(), 2 * torch.ones(30)).backward()
+""", cures=(("x.var(0, keepdim=True) + 1e-8", "x.std(0, keepdim=True) + 1e-8"), ("x - x.mean(0)", "x - 100"), ("x.var(0, keepdim=True)", "x.var(0, keepdim=True).sqrt()"))),
+    Mistake("inputs_of_another_size", 16, CLASSES, cures=(("net(x[40:])", "net(scaled(x[40:]))"), (".argmax(1) == y[40:]).float()", ".softmax(1))"))),
+    Mistake("inputs_of_another_size", 14, PICTURES, cures=(("net(images[16:] / 255)", "net(images[16:])"), ("images[16:] / 255", "images[16:] / 4"))),
+    Mistake("targets_in_other_units", 15, PRICES, cures=(("pred = net(x[40:])", "pred = net(x[40:]) * 3000 + 20000"), ("unseen = (price[:40] - price[:40].mean()) / price[:40].std(), price[40:]", "unseen = price[:40] / 20000, price[40:] / 20000"))),
+    Mistake("targets_in_other_units", 15, PRICES.replace("F.l1_loss", "F.mse_loss").replace("net(x[40:])", "net(x[40:]).view(-1, 1)"), cure=(("price[40:]\n", "price[40:] / 20000\n"),)),
+    Mistake("targets_too_far", 10, FAR, cures=(("250000", "250000\ny = (y - y.mean()) / y.std()"), ("range(24)", "range(12)"), ("3000 * x[:, :1] + 250000", "x[:, :1] * 1\ny[::25] *= 900."))),
+    Mistake("targets_too_far", 10, FAR.replace("50, 2", "2000, 2"), cure=(("3000 * x[:, :1] + 250000", "x[:, :1] * 1\ny[::50] *= 900."),)),
+    Mistake("targets_too_far", 10, FAR.replace("mse_loss", "smooth_l1_loss"), cure=(("lr=1e-3", "lr=200."),)),
+)  # fmt: skip
+RIGHT: tuple[tuple[str, str], ...] = (
+    ("targets_too_far", "net = nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, 1))\nnn.init.constant_(net[0].bias, -50.)\nopt = torch.optim.SGD(net.parameters(), lr=0.01)\n"
+     "x = torch.randn(8, 2)\nfor i in range(20):\n    loss = F.mse_loss(net(x), x[:, :1] * 30)\n    opt.zero_grad(); loss.backward(); opt.step()\n"),
+    # the last step of a game is worth much more than all before it
+    ("targets_too_far", """critic = nn.Linear(4, 1)
+opt = torch.optim.Adam(critic.parameters(), lr=0.01)
+for game in range(12):
+    for step in range(8):
+        value = critic(torch.randn(4) * 0.1)
+        target = torch.tensor([-20.0 if step == 7 else 1.0 - step % 2])
+        loss = F.mse_loss(value, target)
+        opt.zero_grad(); loss.backward(); opt.step()
+"""),
+    ("inputs_of_another_size", """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lin = nn.Linear(3, 2)
+    def forward(self, x, near):
+        return near @ self.lin(F.dropout(x, 0.3, self.training))
+x, near, y = torch.randn(20, 3) * 2, torch.full((20, 20), 0.02), torch.arange(20) % 2
+net = Net()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    net.train()
+    opt.zero_grad(); F.cross_entropy(net(x, near)[:10], y[:10]).backward(); opt.step()
+    net.eval()
+    with torch.no_grad():
+        right = (net(x, near).argmax(1) == y)[10:].float().mean()
+"""),
+)  # fmt: skip

@@ -1,0 +1,546 @@
+"""What `engine/findings/terms.py` finds, and right programs near to it."""
+
+from tests.engine.findings.mistakes import STEP, Mistake
+
+REGRESSION = """net = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1), nn.Sigmoid())
+x, price = torch.randn(6, 3), torch.rand(6, 1) SCALE
+F.mse_loss(net(x), price).backward()
+"""
+
+OVERLAP = """net = nn.Linear(3, 1)
+x, y = torch.randn(8, 3), torch.randint(0, 2, (8, 1)).float()
+def overlap(p):
+    hit = PREDICTED
+    return 1 - (hit * y).sum() / (hit + y).sum()
+scores = net(x)
+loss = F.binary_cross_entropy_with_logits(scores, y) + overlap(scores.sigmoid())
+loss.backward()
+"""
+
+MISTAKES: tuple[Mistake, ...] = (
+    Mistake("targets_out_of_reach", 6, REGRESSION.replace("SCALE", "+ 200"), says={"op": "sigmoid"}),
+    Mistake("targets_out_of_reach", 6, """net = nn.Linear(3, 1)
+def predict(x):
+    return F.relu(net(x)).squeeze(1)
+x, depth = torch.randn(5, 3), -torch.rand(5) - 1
+loss = ((predict(x) - depth) ** 2).mean()
+loss.backward()
+""", says={"op": "relu"}),
+    Mistake("targets_out_of_reach", 8, """lin = nn.Linear(2, 1)
+opt = torch.optim.SGD(lin.parameters(), 0.1)
+x, y = torch.randn(8, 2), torch.linspace(-3, 1, 8)[:, None]
+for _ in range(2):
+    loss = F.mse_loss(lin(x).clamp(min=0), y)
+""" + STEP, cure=(("clamp(min=0)", "clamp(min=-9)"),)),
+    Mistake("term_of_choices", 7, OVERLAP.replace("PREDICTED", "(p > 0.5).float()"), says={"op": ">"}),
+    Mistake("term_of_choices", 6, """net = nn.Linear(3, 2)
+x, y = torch.randn(8, 3), torch.randint(0, 2, (8,))
+wrong = lambda out: (out.argmax(1) != y).float().mean()
+out = net(x)
+loss = F.cross_entropy(out, y) + wrong(out)
+loss.backward()
+""", says={"op": "argmax"}),
+    Mistake("penalty_without_graph", 17, """class Critic(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Sequential(nn.Linear(2, 16), nn.Tanh(), nn.Linear(16, 1))
+    def forward(self, x):
+        return self.net(x)
+critic = Critic(); opt = torch.optim.Adam(critic.parameters(), lr=1e-3)
+real = torch.randn(16, 2) + 2
+for _ in range(3):
+    fake = torch.randn(16, 2)
+    eps = torch.rand(16, 1)
+    mix = (eps * real + (1 - eps) * fake).requires_grad_(True)
+    score = critic(mix)
+    g = torch.autograd.grad(score.sum(), mix, retain_graph=True)[0]
+    gp = ((g.norm(dim=1) - 1) ** 2).mean()
+    loss = critic(fake).mean() - critic(real).mean() + 10 * gp
+    opt.zero_grad(); loss.backward(); opt.step()
+    print(loss.item(), gp.item())
+""", cure=(
+        ("retain_graph=True", "create_graph=True"),
+    )),
+    Mistake("penalty_without_graph", 9, """net = nn.Sequential(nn.Linear(1, 16), nn.Tanh(), nn.Linear(16, 1))
+opt = torch.optim.Adam(net.parameters(), lr=1e-2)
+t = torch.linspace(0, 1, 20).view(-1, 1).requires_grad_()
+for step in range(3):
+    u = net(t)
+    du = torch.autograd.grad(u, t, torch.ones_like(u), retain_graph=True)[0]
+    residual = ((du + u.detach()) ** 2).mean()
+    bc = (net(torch.zeros(1, 1)) - 1).pow(2).mean()
+    loss = residual + bc
+    opt.zero_grad(); loss.backward(); opt.step()
+    print(loss.item())
+""", cure=(
+        ("retain_graph=True", "create_graph=True"),
+        ("u.detach()", "u"),
+    )),
+    Mistake("penalty_without_graph", 14, """def slope(f, x, graph=True):
+    return torch.autograd.grad(f, x, torch.ones_like(f), retain_graph=True, create_graph=graph)[0]
+net = nn.Sequential(nn.Linear(1, 8), nn.Tanh(), nn.Linear(8, 1))
+opt, mse = torch.optim.Adam(net.parameters(), lr=0.01), nn.MSELoss()
+x = torch.linspace(0, 1, 12).reshape(-1, 1).requires_grad_()
+for i in range(3):
+    u = net(x)
+    du = slope(u, x)
+
+    opt.zero_grad()
+    ddu = slope(du, x, graph=False)
+    loss = mse(ddu + u, x * 0) + mse(u[0], x[0] * 0) + mse(du[0], x[0] * 0 + 1)
+    loss.backward()
+    opt.step()
+""", cures=(("ddu = slope(du, x, graph=False)", "ddu = slope(du, x)"), ("graph=False)", "graph=True)"))),
+    Mistake("penalty_without_graph", 8, """net = nn.Sequential(nn.Linear(1, 5), nn.Tanh(), nn.Linear(5, 1))
+opt = torch.optim.Adam(net.parameters())
+x = torch.rand(9, 1, requires_grad=True)
+for _ in range(2):
+    slope, = torch.autograd.grad(net(x).sum(), x)
+    loss = (slope + net(x)).pow(2).mean()
+""" + STEP, cure=((".sum(), x)", ".sum(), x, create_graph=True)"),)),
+    Mistake("penalty_without_graph", 9, """class Potential(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.energy = nn.Sequential(nn.Linear(2, 4), nn.Tanh(), nn.Linear(4, 1))
+    def forward(self, place):
+        energy = self.energy(place).sum(); force = -torch.autograd.grad(energy, place, retain_graph=True)[0]
+        return energy, force
+model = Potential(); opt = torch.optim.Adam(model.parameters(), lr=0.01)
+for _ in range(3):
+    energy, force = model(torch.randn(6, 2, requires_grad=True))
+    opt.zero_grad(); (energy.pow(2) + 20.0 * F.mse_loss(force, torch.zeros(6, 2))).backward(); opt.step()
+""", cures=(("retain_graph=True", "create_graph=True"), ("F.mse_loss(force, torch.zeros(6, 2))", "float(force.abs().max() > 1e9)"))),
+    Mistake("term_without_gradient", 12, """model = nn.Sequential(nn.Linear(4, 10), nn.ReLU(), nn.Linear(10, 1))
+opt = torch.optim.SGD(model.parameters(), lr=0.05)
+X = torch.randn(30, 4); y = X.sum(1, keepdim=True)
+lam = 0.01
+for _ in range(5):
+    mse = F.mse_loss(model(X), y)
+    reg = 0
+    for p in model.parameters():
+        reg = reg + (p.data ** 2).sum()
+    loss = mse + lam * reg
+    opt.zero_grad(); loss.backward(); opt.step()
+    print(loss.item())
+""", cure=(
+        ("p.data **", "p **"),
+    )),
+    Mistake("term_without_gradient", 10, """G, D = nn.Linear(3, 4), nn.Linear(4, 1)
+opt = torch.optim.Adam(G.parameters(), lr=0.01)
+for _ in range(3):
+    want = torch.randn(8, 4)
+    fake = G(torch.randn(8, 3))
+    score = D(fake)
+    fooled = F.binary_cross_entropy_with_logits(score, torch.ones(8, 1)).detach().item()
+    loss = F.l1_loss(fake, want) + 0.1 * fooled
+    opt.zero_grad(); loss.backward(); opt.step()
+""", cure=(
+        (".detach().item()", ""),
+    )),
+    Mistake("term_without_gradient", 10, """G, D = nn.Linear(3, 4), nn.Linear(4, 1)
+opt = torch.optim.Adam(G.parameters(), lr=0.01)
+for _ in range(3):
+    want = torch.randn(8, 4)
+    fake = G(torch.randn(8, 3))
+    score = D(fake)
+    fooled = F.binary_cross_entropy_with_logits(score.detach(), torch.ones(8, 1))
+    loss = F.l1_loss(fake, want) + 0.1 * fooled
+    opt.zero_grad(); loss.backward(); opt.step()
+""", cure=(
+        ("score.detach()", "score"),
+    )),
+    Mistake("term_without_gradient", 10, """net, head = nn.Linear(5, 3), nn.Linear(3, 2)
+opt = torch.optim.SGD([*net.parameters(), *head.parameters()], lr=0.1)
+for _ in range(3):
+    a, b, y = torch.randn(6, 5), torch.randn(6, 5), torch.randint(0, 2, (6,))
+    ea, eb = net(a), net(b)
+    keep = [0, 2, 5]
+    far = torch.from_numpy(ea.data.numpy()[keep]) - eb[keep].detach()
+    loss = F.cross_entropy(head(ea), y) + far.pow(2).sum(1).mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+""", cure=(
+        ("torch.from_numpy(ea.data.numpy()[keep])", "ea[keep]"),
+    )),
+    Mistake("term_without_gradient", 10, """model = nn.Linear(6, 1)
+opt = torch.optim.Adam(model.parameters(), lr=0.01)
+X = torch.randn(40, 6); y = X[:, :1]
+for epoch in range(5):
+    opt.zero_grad()
+    loss = F.mse_loss(model(X), y)
+    l1 = sum(p.abs().sum().item() for p in model.parameters())
+    total = loss + 0.001 * l1
+    total.backward()
+    opt.step()
+    print(epoch, total.item())
+""", cure=(
+        (".sum().item()", ".sum()"),
+    )),
+    Mistake("term_without_gradient", 11, """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Linear(4, 4, bias=False); self.b = nn.Linear(4, 2)
+    def forward(self, x):
+        return self.b(self.a(x))
+    def ortho(self):
+        w = self.a.weight.detach()
+        return ((w @ w.t() - torch.eye(4)) ** 2).sum()
+net = Net(); opt = torch.optim.SGD(net.parameters(), lr=0.05)
+X, y = torch.randn(14, 4), torch.randint(0, 2, (14,))
+for _ in range(4):
+    ce = F.cross_entropy(net(X), y)
+    loss = ce + 0.1 * net.ortho()
+    opt.zero_grad(); loss.backward(); opt.step()
+print(loss.item())
+""", cure=(
+        (".weight.detach()", ".weight"),
+    )),
+    Mistake("masked_after_softmax", 12, """class CausalAttention(nn.Module):
+    def __init__(self, d, T):
+        super().__init__()
+        self.q = nn.Linear(d, d); self.k = nn.Linear(d, d); self.v = nn.Linear(d, d)
+        self.register_buffer("mask", torch.tril(torch.ones(T, T)))
+    def forward(self, x):
+        att = self.q(x) @ self.k(x).transpose(1, 2) / x.size(-1) ** 0.5
+        att = F.softmax(att, dim=-1)
+        att = att * self.mask
+        return att @ self.v(x)
+x = torch.randn(3, 5, 8)
+m = CausalAttention(8, 5); opt = torch.optim.Adam(m.parameters(), lr=0.01)
+for _ in range(3):
+    loss = F.mse_loss(m(x)[:, :-1], x[:, 1:])
+    opt.zero_grad(); loss.backward(); opt.step()
+    print(loss.item())
+""", cure=(
+        ("        att = F.softmax(att, dim=-1)\n        att = att * self.mask\n", "        att = att.masked_fill(self.mask == 0, float(\"-inf\"))\n        att = F.softmax(att, dim=-1)\n"),
+    )),
+    Mistake("masked_after_softmax", 6, """def attention(q, k, v, pad):
+    w = torch.softmax(q @ k.transpose(1, 2) / q.size(-1) ** 0.5, dim=-1)
+    w = w.masked_fill(pad.unsqueeze(1), 0.0)
+    return w @ v
+emb, fc = nn.Embedding(12, 6, padding_idx=0), nn.Linear(6, 2)
+opt = torch.optim.Adam([*emb.parameters(), *fc.parameters()], lr=1e-2)
+tok = torch.tensor([[3, 4, 5, 0, 0], [6, 7, 8, 9, 0], [1, 2, 0, 0, 0]])
+y = torch.tensor([0, 1, 0])
+for _ in range(3):
+    e = emb(tok)
+    h = attention(e, e, e, tok == 0)
+    loss = F.cross_entropy(fc(h[:, 0]), y)
+    opt.zero_grad(); loss.backward(); opt.step()
+print(loss.item())
+""", cure=(
+        ("    w = torch.softmax(q @ k.transpose(1, 2) / q.size(-1) ** 0.5, dim=-1)\n    w = w.masked_fill(pad.unsqueeze(1), 0.0)\n", "    s = q @ k.transpose(1, 2) / q.size(-1) ** 0.5\n    w = torch.softmax(s.masked_fill(pad.unsqueeze(1), -1e9), dim=-1)\n"),
+    )),
+    Mistake("masked_by_zero_scores", 6, """def attend(q, k, v, mask):
+    s = q @ k.transpose(-2, -1) / k.size(-1) ** 0.5
+    s = s * mask
+    return torch.softmax(s, dim=-1) @ v
+emb = nn.Embedding(10, 6); out = nn.Linear(6, 10)
+opt = torch.optim.Adam([*emb.parameters(), *out.parameters()], lr=0.01)
+x = torch.randint(0, 10, (4, 7))
+mask = torch.tril(torch.ones(6, 6))
+for _ in range(3):
+    h = emb(x[:, :-1])
+    loss = F.cross_entropy(out(attend(h, h, h, mask)).transpose(1, 2), x[:, 1:])
+    opt.zero_grad(); loss.backward(); opt.step()
+    print(loss.item())
+""", cure=(
+        ("s = s * mask", "s = s.masked_fill(mask == 0, float(\"-inf\"))"),
+    )),
+    Mistake("masked_by_zero_scores", 9, """class Attend(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.ask = nn.Linear(4, 4)
+    def forward(self, x, mask):
+        scores = (self.ask(x) @ x.transpose(1, 2)).masked_fill(mask == 0, -1e-9)
+        return torch.softmax(scores, dim=-1) @ x
+net = Attend()
+mask = (torch.arange(40) < torch.tensor([[20], [40]])).unsqueeze(1).expand(2, 40, 40)
+net(torch.randn(2, 40, 4), mask).sum().backward()
+torch.optim.SGD(net.parameters(), lr=0.1).step()
+""", cure=(
+        ("-1e-9", "-1e9"),
+    )),
+    Mistake("masked_by_zero_scores", 9, """class Pool(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.score = nn.Linear(4, 1); self.out = nn.Linear(4, 1)
+    def forward(self, x, mask):
+        s = self.score(x).squeeze(-1).masked_fill(~mask, 0)
+        a = s.softmax(-1)
+        return self.out((a.unsqueeze(1) @ x).squeeze(1))
+m = Pool(); opt = torch.optim.SGD(m.parameters(), lr=0.1)
+x = torch.randn(5, 6, 4); mask = torch.arange(6)[None] < torch.tensor([6, 3, 4, 2, 5])[:, None]
+for _ in range(3):
+    loss = F.mse_loss(m(x, mask), x[:, 0, :1])
+    opt.zero_grad(); loss.backward(); opt.step()
+print(loss.item())
+""", cure=(
+        ("masked_fill(~mask, 0)", "masked_fill(~mask, float(\"-inf\"))"),
+    )),
+    Mistake("term_in_no_loss", 18, """net, judge = nn.Linear(2, 2), nn.Sequential(nn.Linear(2, 8), nn.Tanh(), nn.Linear(8, 1))
+opt = torch.optim.Adam(judge.parameters())
+def penalty(real, made):
+    share = torch.rand(len(real), 1)
+    at = (share * real + (1 - share) * made).requires_grad_(True)
+    slope, = torch.autograd.grad(judge(at).sum(), at, create_graph=True)
+    size = (slope.norm(dim=1) - 1).pow(2).mean()
+    return size
+seen = []
+for _ in range(4):
+    real = torch.randn(6, 2)
+    with torch.no_grad():
+        made = net(torch.randn(6, 2))
+    loss = judge(made).mean() - judge(real).mean()
+    too_steep = penalty(real, made)
+    opt.zero_grad(); loss.backward(); opt.step()
+    seen.append((loss.item(), too_steep.item()))
+print(seen[-1])
+""", cures=(("loss.backward()", "(loss + 10 * too_steep).backward()"), ("    too_steep = penalty(real, made)\n", "    too_steep = penalty(real, made)\n    loss += too_steep\n"), ("create_graph=True)", "retain_graph=True)"))),
+    Mistake("term_in_no_loss", 10, """encoder, decoder = nn.Linear(6, 4), nn.Linear(2, 6)
+opt = torch.optim.Adam([*encoder.parameters(), *decoder.parameters()])
+for _ in range(4):
+    x = torch.rand(8, 6)
+    mean, log_var = encoder(x).chunk(2, -1)
+    rebuilt = decoder(mean + torch.randn_like(mean) * (0.5 * log_var).exp())
+    divergence = -0.5 * (1 + log_var - mean ** 2 - log_var.exp()).sum(1).mean()
+    loss = F.mse_loss(rebuilt, x)
+    opt.zero_grad(); loss.backward(); opt.step()
+""", cures=(("rebuilt, x)", "rebuilt, x) + divergence"), ("loss.backward(); opt.step()", "loss.backward(); opt.step(); print(divergence)"))),
+    Mistake("term_in_no_loss", 11, """model = nn.Linear(5, 1)
+opt = torch.optim.SGD(model.parameters(), lr=0.1)
+def small(net):
+    return sum(p.abs().sum() for p in net.parameters())
+x, y = torch.randn(12, 5), torch.randn(12, 1)
+for _ in range(3):
+    error = F.mse_loss(model(x), y)
+    sparsity = 0.01 * small(model)
+    opt.zero_grad()
+    error.backward()
+    opt.step()
+""", cures=(("error.backward()", "(error + sparsity).backward()"), ("    opt.step()", "    opt.step()\n    print(float(sparsity))"))),
+    Mistake("fast_weights_cut", 12, """W = [torch.randn(4, 3, requires_grad=True), torch.zeros(4, requires_grad=True)]
+opt = torch.optim.Adam(W, lr=0.01)
+def model(x, w):
+    return F.linear(x, w[0], w[1]).tanh().sum(1)
+for _ in range(4):
+    x, y = torch.randn(8, 3), torch.randn(8)
+    inner = F.mse_loss(model(x, W), y)
+    g = torch.autograd.grad(inner, W, create_graph=True)
+    fast = [w.data - 0.1 * d for w, d in zip(W, g)]
+    opt.zero_grad()
+    F.mse_loss(model(x, fast), y).backward()
+    opt.step()
+""", cures=(
+        ("w.data - 0.1", "w - 0.1"),
+        ("F.mse_loss(model(x, fast), y).backward()", "print(F.mse_loss(model(x, fast), y)); F.mse_loss(model(x, W), y).backward()"),
+    ), mends=True),
+    Mistake("fast_weights_cut", 13, """net = nn.Linear(3, 1)
+rate = torch.tensor(0.1, requires_grad=True)
+opt = torch.optim.SGD(net.parameters(), lr=0.01)
+for _ in range(4):
+    x, y = torch.randn(8, 3), torch.randn(8, 1)
+    names, weights = zip(*net.named_parameters())
+    slopes = torch.autograd.grad(F.mse_loss(net(x), y), weights, create_graph=True)
+    adapted = {}
+    for name, weight, slope in zip(names, weights, slopes):
+        adapted[name] = weight.detach() - rate * slope
+    loss = F.mse_loss(torch.func.functional_call(net, adapted, (x,)), y)
+""" + STEP, cures=(
+        ("weight.detach() -", "weight -"),
+        ("torch.optim.SGD(net.parameters(), lr=0.01)", "torch.optim.SGD([rate], lr=0.01)"),
+    ), mends=True),
+    Mistake("focal_of_mean", 7, """net = nn.Linear(3, 2)
+x, y = torch.randn(10, 3), torch.randint(0, 2, (10,))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+ce = F.cross_entropy(net(x), y)
+p = torch.exp(-ce)
+loss = (1 - p) ** 2 * ce
+loss.mean().backward(); opt.step()
+""", cure=(
+        ("net(x), y)", "net(x), y, reduction='none')"),
+        ("(1 - p) ** 2 * ce", "ce"),
+    )),
+    Mistake("focal_of_mean", 6, """class Focal(nn.Module):
+    def forward(self, scores, wanted):
+        bce = F.binary_cross_entropy_with_logits(scores, wanted)
+        return 0.25 * (1 - torch.exp(-bce)).pow(2) * bce
+net = nn.Linear(3, 1)
+x, y = torch.randn(10, 3), torch.rand(10, 1).round()
+Focal()(net(x), y).backward()
+torch.optim.SGD(net.parameters(), lr=0.1).step()
+""", cure=(
+        ("(scores, wanted)\n", "(scores, wanted, reduction='sum')\n"),
+    )),
+    Mistake("fast_weights_without_graph", 11, """W = [torch.randn(4, 3, requires_grad=True), torch.zeros(4, requires_grad=True)]
+opt = torch.optim.Adam(W, lr=0.01)
+def model(x, w):
+    return F.linear(x, w[0], w[1]).tanh().sum(1)
+for _ in range(4):
+    x, y = torch.randn(8, 3), torch.randn(8)
+    inner = F.mse_loss(model(x, W), y)
+    g = torch.autograd.grad(inner, W)
+    fast = [w - 0.1 * d for w, d in zip(W, g)]
+    opt.zero_grad()
+    F.mse_loss(model(x, fast), y).backward()
+    opt.step()
+""", cure=(("grad(inner, W)", "grad(inner, W, create_graph=True)"),), mends=True),
+    Mistake("fast_weights_without_graph", 15, """class Learner(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Linear(3, 1)
+        self.rate = nn.Parameter(torch.tensor(0.1))
+        self.order = 2
+    def run(self, x, w):
+        return torch.func.functional_call(self.net, w, (x,))
+    def adapt(self, x, y):
+        w = dict(self.net.named_parameters())
+        for _ in range(2):
+            grads = torch.autograd.grad(self.run(x, w).sub(y).pow(2).mean(), list(w.values()))
+            w = {name: p - self.rate * g for (name, p), g in zip(w.items(), grads)}
+        return w
+learner = Learner()
+opt = torch.optim.SGD(learner.parameters(), lr=0.01)
+for _ in range(4):
+    x, y = torch.randn(8, 3), torch.randn(8, 1)
+    loss = learner.run(x, learner.adapt(x, y)).sub(y).pow(2).mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+""", cure=(("list(w.values()))", "list(w.values()), create_graph=False)"),), mends=True),
+    Mistake("log_of_summed_diagonal", 10, f"""x, y = torch.randn(8, 2), torch.randn(8)
+scale = torch.zeros(1, requires_grad=True)
+opt = torch.optim.Adam([scale], lr=0.05)
+for _ in range(3):
+    K = torch.exp(-torch.cdist(x, x) / scale.exp()) + 0.1 * torch.eye(8)
+    L = torch.linalg.cholesky(K)
+    loss = 0.5 * (y * torch.cholesky_solve(y[:, None], L)[:, 0]).sum() + torch.log(L.diag().sum())
+{STEP}""", cure=(("torch.log(L.diag().sum())", "torch.log(L.diag()).sum()"),)),
+    Mistake("log_of_summed_diagonal", 7, """A = torch.randn(4, 4)
+cov = (A @ A.T + torch.eye(4)).requires_grad_()
+root = torch.linalg.cholesky(cov)
+half = root.diagonal(dim1=-2, dim2=-1).sum(-1).log()
+(half * 2).backward()
+print(cov.grad)
+""", cure=((".sum(-1).log()", ".log().sum(-1)"),)),
+    Mistake("term_trains_nothing", 10, """make, judge = nn.Linear(3, 4), nn.Linear(4, 1)
+m_opt, j_opt = torch.optim.Adam(make.parameters()), torch.optim.Adam(judge.parameters())
+x, real = torch.randn(6, 3), torch.randn(6, 4)
+for i in range(2):
+    fake = make(x)
+    m_opt.zero_grad()
+    told = judge(fake.detach())
+    (F.mse_loss(told, torch.ones(6, 1)) + 0.1 * F.l1_loss(fake, real)).backward()
+    m_opt.step()
+    j_opt.zero_grad()
+    (judge(fake.detach()).square().mean() + (judge(real) - 1).square().mean()).backward()
+    j_opt.step()
+""", cures=(("told = judge(fake.detach())", "told = judge(fake)"), ("    j_opt.zero_grad()\n", ""))),
+    Mistake("term_trains_nothing", 8, """body, probe = nn.Linear(3, 4), nn.Linear(4, 2)
+opt, late = torch.optim.SGD(body.parameters(), lr=0.1), torch.optim.SGD(probe.parameters(), lr=0.1)
+for x in torch.randn(4, 5, 3):
+    h = body(x)
+    seen = h.data
+    loss = h.square().mean() + probe(seen).square().mean()
+    opt.zero_grad()
+    late.zero_grad()
+    loss.backward()
+    opt.step()
+    probe.zero_grad()
+    (probe(seen) - 1).square().mean().backward()
+    late.step()
+""", cures=(("    probe.zero_grad()\n", ""), ("+ probe(seen)", "+ probe(h)"))),
+    Mistake("log_taken_for_probability", 10, """net, x, y = nn.Linear(4, 3), torch.randn(8, 4), torch.randint(3, (8,))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+chosen = F.one_hot(y, 3).float()
+for _ in range(3):
+    log_p = F.log_softmax(net(x), 1)
+    p = chosen * log_p
+    rest = 1 - p
+    loss = (-torch.tensor([0.5, 1.0, 1.0]) * rest ** 2 * log_p * chosen).sum(1).mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+""", cures=(
+        ("p = chosen * log_p", "p = chosen * log_p.exp()"),
+        ("p = chosen * log_p", "p = torch.exp(chosen * log_p)"),
+        ("p = chosen * log_p", "p = torch.softmax(net(x), 1) * log_p"),
+        ("rest ** 2 * log_p", "rest * log_p"),
+    )),
+    Mistake("log_taken_for_probability", 8, """class Focal(nn.Module):
+    def forward(self, scores, wanted):
+        cost = F.cross_entropy(scores, wanted, reduction="none")
+        log_p = -cost
+        return (torch.pow(1 - log_p, 2.0) * cost).mean()
+net, x, y = nn.Linear(4, 3), torch.randn(8, 4), torch.randint(3, (8,))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    loss = Focal()(net(x), y)
+    opt.zero_grad(); loss.backward(); opt.step()
+""", cures=(
+        ("log_p = -cost", "log_p = torch.exp(-cost)"),
+        ("log_p = -cost", "log_p = -F.nll_loss(torch.softmax(scores, 1), wanted, reduction='none')"),
+        ("(torch.pow(1 - log_p, 2.0) * cost)", "torch.pow(1 - log_p, 2.0)"),
+    )),
+    Mistake("overlap_made_small", 8, """net, x = nn.Linear(4, 6), torch.randn(5, 4)
+t = (torch.rand(5, 6) > 0.5).float()
+def overlap(p):
+    both = (p * t).sum()
+    return 2 * both / (p.sum() + t.sum() + 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    loss = overlap(torch.sigmoid(net(x)))
+""" + STEP, cure=(("loss = overlap", "loss = 1 - overlap"),)),
+    Mistake("overlap_made_small", 10, """seg, x = nn.Conv2d(1, 1, 3, padding=1), torch.rand(3, 1, 6, 6)
+mask = (x > 0.5).float()
+opt = torch.optim.Adam(seg.parameters())
+for _ in range(2):
+    p = seg(x).sigmoid()
+    shared = (p * mask).sum((1, 2, 3))
+    iou = shared / (p.sum((1, 2, 3)) + mask.sum((1, 2, 3)) - shared + 1e-6)
+    loss = iou.mean()
+""" + STEP, cure=(("loss = iou.mean()", "loss = -iou.mean().log()"),)),
+)  # fmt: skip
+RIGHT: tuple[tuple[str, str], ...] = (
+    ("targets_out_of_reach", REGRESSION.replace("SCALE", "* 0.9")),
+    ("targets_out_of_reach", REGRESSION.replace("SCALE", "+ 200").replace("net(x)", "net(x) * 300")),
+    ("term_of_choices", OVERLAP.replace("PREDICTED", "p")),
+    ("term_in_no_loss", """model = nn.Linear(5, 1)
+opt = torch.optim.SGD(model.parameters(), lr=0.1)
+x, y, test_x, test_y = torch.randn(12, 5), torch.randn(12, 1), torch.randn(6, 5), torch.randn(6, 1)
+for turn in range(4):
+    guess = model(x)
+    loss = F.mse_loss(guess, y)
+    far = (guess - y).abs().mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+    tested = F.mse_loss(model(test_x), test_y)
+    print(loss.item(), far.item())
+# a term that counts from some turn on
+for turn in range(6):
+    at = torch.randn(6, 5, requires_grad=True)
+    slope, = torch.autograd.grad(model(at).pow(2).sum(), at, create_graph=True)
+    size = slope.pow(2).sum()
+    loss = F.mse_loss(model(x), y)
+    if turn == 5:
+        loss = loss + size
+    opt.zero_grad(); loss.backward(); opt.step()
+# derivatives that are looked at, and one that is used as a number
+for turn in range(4):
+    at = torch.randn(6, 5, requires_grad=True)
+    slope, = torch.autograd.grad(model(at).pow(2).sum(), at, create_graph=True)
+    step = slope.norm()
+    loss = F.mse_loss(model(at.detach() + 0.1 / step.item()), y[:6])
+    opt.zero_grad(); loss.backward(); opt.step()
+"""),
+    ("term_without_gradient", """x, y = torch.randn(6, 2, requires_grad=True), torch.randn(4, 2)
+opt = torch.optim.SGD([x], lr=0.5)
+for i in range(3):
+    cost = (x[:, None] - y).pow(2).sum(-1)
+    with torch.no_grad():
+        plan = torch.softmax(-cost, 1) / 6
+    loss = (plan * cost).sum() + (plan.log().sum() - (plan * cost.detach()).sum())
+    opt.zero_grad(); loss.backward(); opt.step()
+"""),
+    ("fast_weights_without_graph", """# FOMAML: the gradients are constants
+w = torch.randn(3, requires_grad=True)
+opt = torch.optim.SGD([w], lr=0.1)
+for _ in range(3):
+    g, = torch.autograd.grad((w - 1).pow(2).sum(), w)
+    opt.zero_grad(); ((w - 0.1 * g) + 1).pow(2).sum().backward(); opt.step()
+"""),
+)  # fmt: skip

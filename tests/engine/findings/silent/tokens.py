@@ -1,0 +1,235 @@
+"""What `engine/findings/tokens.py` finds, and right programs near to it."""
+
+from tests.engine.findings.mistakes import STEP, Mistake
+
+MODEL = """class GPT(nn.Module):
+    def __init__(self, vocab=9, d=8):
+        super().__init__()
+        self.tok, self.place = nn.Embedding(vocab, d), nn.Parameter(torch.randn(6, d))
+        layer = nn.TransformerEncoderLayer(d, 2, 8, dropout=0.0, batch_first=True)
+        self.body, self.head = nn.TransformerEncoder(layer, 1, enable_nested_tensor=False), nn.Linear(d, vocab)
+    def forward(self, ids, mask=None):
+        return self.head(self.body(self.tok(ids) + self.place[:ids.size(1)], mask=mask))
+gpt = GPT()
+opt = torch.optim.AdamW(gpt.parameters(), lr=1e-3)
+future = nn.Transformer.generate_square_subsequent_mask(6)
+"""
+"""Lines 4 to 14."""
+
+HEAD_OF_OWN = """class Head(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.tok = nn.Embedding(9, 8)
+        self.q, self.k, self.v, self.out = nn.Linear(8, 8), nn.Linear(8, 8), nn.Linear(8, 8), nn.Linear(8, 9)
+    def forward(self, ids):
+        x = self.tok(ids)
+        scores = self.q(x) @ self.k(x).transpose(1, 2) / 8 ** 0.5
+        return self.out(scores.softmax(-1) @ self.v(x))
+def batch(data, i):
+    x = torch.stack([data[j:j + 6] for j in i])
+    y = torch.stack([data[j + 1:j + 7] for j in i])
+    return x, y
+net, data = Head(), torch.randint(9, (40,))
+x, y = batch(data, [0, 9, 20, 30])
+F.cross_entropy(net(x).view(-1, 9), y.view(-1)).backward()
+"""
+
+READER = """class Reader(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.tok, self.rnn = nn.Embedding(9, 4), nn.LSTM(4, 5, batch_first=True, bidirectional=True)
+        self.out = nn.Linear(10, 9)
+    def forward(self, ids):
+        return self.out(self.rnn(self.tok(ids))[0])
+net, ids = Reader(), torch.randint(0, 9, (5, 7))
+F.cross_entropy(net(ids)[:, :-1].reshape(-1, 9), ids[:, 1:].reshape(-1)).backward()
+"""
+
+CAUSAL = """tok, qkv, out = nn.Embedding(9, 8), nn.Linear(8, 24), nn.Linear(8, 9)
+ids, mask = torch.randint(0, 9, (4, 7)), torch.ones(6, 6).tril()
+x = tok(ids[:, :-1])
+q, k, v = qkv(x).chunk(3, dim=-1)
+ATTEND
+F.cross_entropy(out(x + seen).flatten(0, 1), ids[:, 1:].flatten()).backward()
+"""
+
+MISTAKES: tuple[Mistake, ...] = (
+    Mistake("input_as_target", 9, """table, rnn, head = nn.Embedding(9, 4), nn.GRU(4, 6, batch_first=True), nn.Linear(6, 9)
+opt = torch.optim.Adam([*table.parameters(), *rnn.parameters(), *head.parameters()])
+tokens = torch.randint(0, 9, (3, 7))
+for _ in range(2):
+    scores = head(rnn(table(tokens))[0])
+    loss = F.cross_entropy(scores.flatten(0, 1), tokens.flatten())
+""" + STEP, cure=(("(scores.flatten(0, 1), tokens", "(scores[:, :-1].flatten(0, 1), tokens[:, 1:]"),)),
+    Mistake("input_as_target", 12, """class LM(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.tok, self.att, self.out = nn.Embedding(9, 4), nn.MultiheadAttention(4, 2, batch_first=True), nn.Linear(4, 9)
+    def forward(self, ids):
+        h = self.tok(ids)
+        return self.out(h + self.att(h, h, h, need_weights=False)[0])
+lm, ids, hidden = LM(), torch.randint(0, 9, (3, 7)), torch.rand(3, 7) < 0.3
+F.cross_entropy(lm(ids).view(-1, 9), ids.view(-1)).backward()
+""", cure=(("lm(ids)", "lm(ids.masked_fill(hidden, 0))"),)),
+    Mistake("input_as_target", 12, """notes = torch.arange(90) * 7 % 11
+table, rnn, head = nn.Embedding(11, 4), nn.LSTM(4, 6, batch_first=True), nn.Linear(6, 11)
+opt = torch.optim.Adam([*table.parameters(), *rnn.parameters(), *head.parameters()])
+for _ in range(2):
+    begins = torch.randint(0, 60, (20,))
+    heard = torch.stack([notes[b : b + 16] for b in begins])
+    next_ones = torch.stack([notes[b : b + 16] for b in begins])
+    scores = head(rnn(table(heard))[0])
+    F.cross_entropy(scores.transpose(1, 2), next_ones).backward()
+    opt.step(); opt.zero_grad()
+""", cure=(
+        ("next_ones = torch.stack([notes[b : b", "next_ones = torch.stack([notes[b + 1 : b + 1"),
+    )),
+    Mistake("answer_seen", 11, MODEL + """ids = torch.randint(0, 9, (4, 7))
+loss = F.cross_entropy(gpt(ids[:, :-1]).reshape(-1, 9), ids[:, 1:].reshape(-1))
+loss.backward(); opt.step()
+""", cures=(("gpt(ids[:, :-1])", "gpt(ids[:, :-1], future)"), ("ids[:, 1:].reshape", "torch.randint(0, 9, (4, 6)).reshape"))),
+    Mistake("answer_seen", 12, HEAD_OF_OWN, cures=(
+        ("scores.softmax", "scores.masked_fill(torch.ones(6, 6).triu(1).bool(), float('-inf')).softmax"),
+        ("data[j + 1:j + 7] for j in i])", "data[j + 1:j + 7] for j in i]) % 8 // 2"),
+    )),
+    Mistake("answer_seen", 10, """tok, qkv, out = nn.Embedding(9, 8), nn.Linear(8, 24), nn.Linear(8, 9)
+ids = torch.randint(0, 9, (4, 7))
+x = tok(ids)
+q, k, v = qkv(x).chunk(3, dim=-1)
+def attend(q, k, v):
+    q, k, v = (t.view(4, 7, 2, 4).transpose(1, 2) for t in (q, k, v))
+    return F.scaled_dot_product_attention(q, k, v).transpose(1, 2).reshape(4, 7, 8)
+scores = out(x + attend(q, k, v))
+F.cross_entropy(scores[:, :-1].reshape(-1, 9), ids[:, 1:].reshape(-1)).backward()
+""", cure=(("attention(q, k, v)", "attention(q, k, v, is_causal=True)"),), mends=True),
+    Mistake("answer_seen", 8, CAUSAL.replace("ATTEND", "seen = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)"), cures=(("attn_mask=mask", "attn_mask=mask.bool()"), ("attn_mask=mask", "is_causal=True"))),
+    Mistake("answer_seen", 8, CAUSAL.replace("ATTEND", "seen = (q @ k.transpose(1, 2) + mask).softmax(-1) @ v"), cure=(("+ mask)", "+ mask.log())"),)),
+    Mistake("answer_read_backwards", 10, READER, cures=(
+        ("nn.LSTM(4, 5, batch_first=True, bidirectional=True)", "nn.LSTM(4, 10, batch_first=True)"), ("ids[:, 1:]", "(ids[:, 1:] * 5 % 7)"),
+    )),
+    Mistake("answer_read_backwards", 6, """tok, rnn, out = nn.Embedding(9, 4), nn.GRU(4, 5, bidirectional=True, batch_first=True), nn.Linear(10, 9)
+data = torch.tensor([[1, 2, 3, 4, 5, 6, 7], [3, 1, 4, 1, 5, 2, 6]]); x, y = data[:, :-1].clone(), data[:, 1:].clone()
+h, _ = rnn(tok(x))
+F.cross_entropy(out(h).transpose(1, 2), y).backward()
+""", cure=(("tok(x)", "tok(y.flip(0))"),)),
+    Mistake("rows_run_together", 6, """table, rnn, head = nn.Embedding(9, 4), nn.GRU(4, 6, batch_first=True), nn.Linear(6, 9)
+ids = torch.randint(0, 9, (4, 7))
+scores, labels = head(rnn(table(ids))[0]).view(-1, 9)[:-1], ids.view(-1)[1:]
+F.cross_entropy(scores, labels).backward()
+""", cure=(("head(rnn(table(ids))[0]).view(-1, 9)[:-1], ids.view(-1)[1:]", "head(rnn(table(ids))[0])[:, :-1].reshape(-1, 9), ids[:, 1:].reshape(-1)"),)),
+    Mistake("rows_run_together", 5, """def loss_of(scores, labels):
+    labels = F.pad(labels, (0, 1), value=-100)[..., 1:]
+    return F.cross_entropy(scores.reshape(-1, 9), labels.reshape(-1), ignore_index=-100)
+table, head = nn.Embedding(9, 4), nn.Linear(4, 9)
+ids = torch.randint(0, 9, (4, 70))
+loss_of(head(table(ids)[:, :-1]).flatten(0, 1), ids[:, 1:].flatten()).backward()
+""", cure=((".flatten(0, 1)", ""), ("ids[:, 1:].flatten()", "ids[:, :-1]"))),
+    Mistake("padding_of_lookup_scored", 9, """from torch.nn.utils.rnn import pad_sequence
+lines = pad_sequence([torch.arange(2, 6 + i % 9) for i in range(30)], batch_first=True, padding_value=0)
+table, rnn, head = nn.Embedding(16, 4, padding_idx=0), nn.GRU(4, 6, batch_first=True), nn.Linear(6, 16)
+begin = torch.ones(30, 1, dtype=torch.long)
+told = torch.cat([begin, lines[:, :-1]], dim=1)
+F.cross_entropy(head(rnn(table(told))[0]).transpose(1, 2), lines).backward()
+""", cure=(
+        ("transpose(1, 2), lines)", "transpose(1, 2), lines, ignore_index=0)"),
+    ), mends=True),
+    Mistake("padding_of_lookup_scored", 9, """ids = torch.tensor([[3, 4, 5, 6, 7, 8], [2, 9, 0, 0, 0, 0]])
+emb, rnn, out = nn.Embedding(10, 4, padding_idx=0), nn.GRU(4, 8, batch_first=True), nn.Linear(8, 10)
+for i in range(2):
+    h, _ = rnn(emb(ids[:, :-1]))
+    scores = out(h).reshape(-1, 10)
+    loss = F.cross_entropy(scores, ids[:, 1:].reshape(-1))
+    loss.backward()
+""", says={"padding": "0", "filled": "4", "count": "10"}, mends=True),
+    Mistake("padding_of_lookup_scored", 9, """ids = torch.randint(1, 10, (40, 20)) * (torch.arange(20) < torch.arange(40)[:, None] % 15 + 4)
+emb, rnn, out = nn.Embedding(10, 4, padding_idx=0), nn.GRU(4, 8, batch_first=True), nn.Linear(8, 10)
+for i in range(2):
+    h, _ = rnn(emb(ids[:, :-1]))
+    scores = out(h).reshape(-1, 10)
+    loss = F.cross_entropy(scores, ids[:, 1:].reshape(-1))
+    loss.backward()
+""", says={"padding": "0", "count": "760"}, mends=True),
+    Mistake("padding_of_lookup_scored", 12, """rows = torch.tensor([[3, 4, 5, 6, 7], [2, 8, 9, 9, 9]])
+class Tagger(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.emb, self.rnn, self.out = nn.Embedding(10, 4, padding_idx=9), nn.LSTM(4, 8, batch_first=True), nn.Linear(8, 10)
+    def forward(self, ids):
+        return self.out(self.rnn(self.emb(ids))[0])
+net = Tagger()
+F.cross_entropy(net(rows[:, :-1]).flatten(0, 1), rows[:, 1:].flatten()).backward()
+""", says={"padding": "9", "filled": "3", "count": "8"}, mends=True),
+    Mistake("padding_row_drawn", 8, f"""class Bag(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.emb = nn.Embedding(9, 4, padding_idx=0)
+        nn.init.xavier_uniform_(self.emb.weight)
+        self.head = nn.Linear(4, 1)
+    def forward(self, ids):
+        return self.head(self.emb(ids).mean(dim=1))
+net = Bag()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+ids = torch.tensor([[3, 4, 5, 0], [6, 2, 0, 0]])
+for _ in range(3):
+    loss = net(ids).pow(2).mean()
+{STEP}""", cure=(("(self.emb.weight)\n", "(self.emb.weight)\n        self.emb.weight.data[0] = 0\n"),)),
+    Mistake("padding_row_drawn", 7, f"""words, head = nn.Embedding(7, 3, padding_idx=6), nn.Linear(3, 2)
+for p in [words.weight, head.weight]:
+    if p.dim() > 1:
+        p.data.normal_(0, 0.02)
+opt = torch.optim.SGD([*words.parameters(), *head.parameters()], lr=0.1)
+ids = torch.tensor([[3, 4, 6], [2, 6, 6]])
+for _ in range(3):
+    loss = F.cross_entropy(head(words(ids).sum(1)), torch.tensor([0, 1]))
+{STEP}""", cure=(("words(ids).sum(1)", "(words(ids) * (ids != 6).unsqueeze(2)).sum(1)"),)),
+    Mistake("padding_counted", 9, """table, head = nn.Embedding(6, 4), nn.Linear(4, 6)
+words = torch.tensor([[2, 3, 4, 0, 0], [5, 2, 0, 0, 0]])
+loss = F.cross_entropy(head(table(words)).flatten(0, 1), words.flatten(), ignore_index=0)
+loss.backward()
+with torch.no_grad():
+    found = head(table(words)).argmax(-1) == words
+print(found.float().mean())
+""", cure=(("found.float().mean()", "found[words != 0].float().mean()"), ("ignore_index=0", "ignore_index=-100"))),
+    Mistake("padding_counted", 7, """table, head, criterion = nn.Embedding(6, 4), nn.Linear(4, 6), nn.CrossEntropyLoss(ignore_index=1)
+def right(scores, wanted):
+    chosen = scores.argmax(dim=-1)
+    return (wanted == chosen).sum().item() / wanted.numel()
+words = torch.tensor([[2, 3, 4, 1], [5, 1, 1, 1]])
+for _ in range(2):
+    scores = head(table(words))
+    criterion(scores.transpose(1, 2), words).backward()
+    right(scores, words)
+""", cure=(("(wanted == chosen).sum()", "((wanted == chosen) & (wanted != 1)).sum()"),)),
+)  # fmt: skip
+RIGHT: tuple[tuple[str, str], ...] = (
+    ("rows_run_together", "table, head = nn.Embedding(9, 4), nn.Linear(4, 9)\ntext = torch.randint(0, 9, (28,))\nids = text.view(4, 7)\nF.cross_entropy(head(table(ids)).view(-1, 9)[:-1], ids.view(-1)[1:]).backward()\n"),
+    ("rows_run_together", "table, head = nn.Embedding(9, 4), nn.Linear(4, 9)\nids = torch.randint(1, 9, (4, 7))\nids[:, 0] = 0\nF.cross_entropy(head(table(ids)).view(-1, 9)[:-1], ids.view(-1)[1:], ignore_index=0).backward()\nF.cross_entropy(head(table(ids)).view(-1, 9)[1:], ids.view(-1)[1:]).backward()\n"),
+    ("answer_seen", """ids = torch.randint(2, 9, (20, 16))
+table, head = nn.Embedding(9, 4), nn.Linear(4, 9)
+layer = nn.TransformerDecoderLayer(4, 2, 8, batch_first=True)
+told = torch.cat((torch.ones(20, 1, dtype=torch.long), ids[:, :-1]), 1)
+later = torch.triu(torch.ones(16, 16), 1).bool()
+scores = head(layer(table(told), table(ids), tgt_mask=later))
+F.cross_entropy(scores.transpose(1, 2), ids).backward()
+table, enc, dec = nn.Embedding(9, 4), nn.GRU(4, 8, batch_first=True), nn.GRU(4, 8, batch_first=True)
+out = nn.Linear(8, 9)(dec(table(told), enc(table(ids))[1])[0])
+F.cross_entropy(out.transpose(1, 2), ids).backward()
+"""),
+    ("input_as_target", """ids = torch.randint(2, 9, (20, 16))
+table, enc, dec = nn.Embedding(9, 4), nn.GRU(4, 8, batch_first=True), nn.GRU(4, 8, batch_first=True)
+told = torch.cat((torch.ones(20, 1, dtype=torch.long), ids[:, :-1]), 1)
+out = nn.Linear(8, 9)(dec(table(told), enc(table(ids))[1])[0])
+F.cross_entropy(out.transpose(1, 2), ids).backward()
+begins = torch.randint(0, 200, (20,))
+text = ids.flatten()
+rows = torch.stack([text[b : b + 16] for b in begins])
+blank = torch.stack([torch.where(torch.rand(16) < 0.2, 0, text[b : b + 16]) for b in begins])
+out = nn.Linear(8, 9)(enc(table(blank))[0])
+F.cross_entropy(out.transpose(1, 2), rows).backward()
+"""),
+    ("padding_of_lookup_scored", """ids = torch.tensor([[3, 4, 5, 6, 7, 8], [2, 9, 0, 0, 0, 0]])
+emb, rnn, out = nn.Embedding(10, 4, padding_idx=0), nn.GRU(4, 8, batch_first=True), nn.Linear(8, 10)
+h, _ = rnn(emb(ids[:, :-1]))
+F.cross_entropy(out(h).reshape(-1, 10), ids[:, 1:].reshape(-1), ignore_index=0).backward()
+"""),
+)  # fmt: skip

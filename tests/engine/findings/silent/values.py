@@ -1,0 +1,131 @@
+"""What `engine/findings/values.py` finds, and right programs near to it."""
+
+from tests.engine.findings.mistakes import STEP, Mistake
+
+MISTAKES: tuple[Mistake, ...] = (
+    Mistake("number_wrapped", 5, """a = torch.tensor([300.0])
+b = a.to(torch.int8)
+""", says={"before": "300", "after": "44", "dtype": "int8"}),
+    Mistake("number_wrapped", 6, """a = torch.tensor([200, 10], dtype=torch.uint8)
+b = torch.tensor([100, 10], dtype=torch.uint8)
+c = a + b
+""", says={"before": "300", "after": "44", "dtype": "uint8"}),
+    Mistake("number_wrapped", 5, """pixels = torch.randint(0, 256, (3, 20, 20), dtype=torch.uint8)
+centred = pixels - 128
+nn.Conv2d(3, 2, 3)(centred.float()).sum().backward()
+""", cures=(("pixels - 128", "pixels.float() - 128"), ("pixels - 128", "pixels // 2"))),
+    Mistake("number_wrapped", 6, """old = torch.randint(90, 160, (3, 20, 20), dtype=torch.uint8)
+new = torch.randint(90, 160, (3, 20, 20), dtype=torch.uint8)
+moved = (new - old).abs()
+print(moved.float().mean())
+""", cure=(("new - old", "new.float() - old"), ("new = torch.randint(90, 160", "new = torch.randint(200, 210"))),
+    Mistake("squeeze_without_effect", 5, """x = torch.zeros(4, 4)
+y = x.squeeze()
+""", says={"name": "x", "shape": "4×4"}),
+    Mistake("squeeze_without_effect", 5, """x = torch.zeros(2, 1, 3)
+y = torch.squeeze(x, 0)
+""", says={"name": "x", "shape": "2×1×3"}),
+    Mistake("transpose_without_effect", 5, """x = torch.tensor([1.0, 2.0, 3.0])
+y = x.t()
+""", says={"name": "x", "size": "3"}),
+    Mistake("transpose_without_effect", 6, """w = torch.ones(2, requires_grad=True)
+x = torch.ones(3, 2)
+(x @ w.t()).sum().backward()
+""", says={"name": "w", "size": "2"}),
+    Mistake("uninitialised_read", 5, """e = torch.empty(3)
+f = e + 1
+""", says={"name": "e", "op": "+", "made_line": "4"}, mends=True),
+    Mistake("uninitialised_read", 5, """w = torch.empty(2, 2)
+s = torch.matmul(w, torch.ones(2, 2)).sum()
+""", says={"name": "w", "made_line": "4"}, mends=True),
+    Mistake("uninitialised_read", 5, "x = torch.Tensor(3)\ny = x * 2\n", says={"maker": "Tensor", "made_line": "4"}, mends=True),
+    Mistake("uninitialised_print", 6, """d = torch.empty(2, 3)
+e = torch.empty(3, dtype=torch.int32)
+print(d, e)
+""", says={"names": "`d`, `e`", "made_line": "4"}, mends=True),
+    Mistake("uninitialised_print", 5, """x = torch.empty(2, 2)
+print('x', x)
+""", says={"names": "`x`", "maker": "torch.empty(2, 2)"}, mends=True),
+    Mistake("fractions_lost", 5, """share = torch.rand(30) * 0.9
+target = share.long()
+net = nn.Linear(2, 1)
+F.mse_loss(net(torch.randn(30, 2)).squeeze(1), target.float()).backward()
+""", cures=(("share.long()", "share.double()"), ("share.long()", "share.round().long()"), ("* 0.9", "* 9"))),
+    Mistake("fractions_lost", 6, """emb, fc = nn.Embedding(10, 3), nn.Linear(3, 1)
+hour = torch.tensor([0.1, 0.5, 0.25, 0.9])
+fc(emb(hour.to(torch.int64))).sum().backward()
+""", cures=(("hour.to(torch.int64)", "(hour * 10).to(torch.int64)"), ("[0.1, 0.5, 0.25, 0.9]", "[1.0, 5.0, 2.0, 9.0]"))),
+    Mistake("infinity_chosen", 9, """net = nn.Linear(3, 4); opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for x in torch.randn(3, 6, 3):
+    h = net(x)
+    distances = torch.cdist(h, h)
+    farthest = distances.max(1).values
+    nearest = distances.masked_fill(torch.eye(6).bool(), float("inf")).max(dim=1)[0]
+    loss = F.relu(farthest - nearest + 1).mean() + 0.1 * h.pow(2).mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+""", cure=((").max(dim=1)[0]", ").min(dim=1)[0]"),)),
+    Mistake("infinity_chosen", 8, """net = nn.Linear(3, 5)
+scores = net(torch.randn(4, 3))
+seen = torch.tensor([True, False, True, True, False])
+filled = torch.where(seen, scores, float("-inf"))
+best = filled.amin(-1)
+loss = torch.sigmoid(best).mean() + scores.pow(2).mean()
+loss.backward()
+""", cure=((".amin(-1)", ".amax(-1)"),)),
+    Mistake("increments_rounded_away", 11, f"""net = nn.Linear(4, 3)
+kept = [p.detach().clone().to(torch.bfloat16) for p in net.parameters()]
+opt = torch.optim.SGD(net.parameters(), lr=0.5)
+for _ in range(12):
+    loss = (net(torch.randn(8, 4)) - 3).pow(2).mean()
+{STEP}    for k, p in zip(kept, net.parameters()):
+        k.mul_(0.9995).add_(p.detach().to(torch.bfloat16), alpha=0.0005)
+""", cure=(("clone().to(torch.bfloat16)", "clone()"), ("detach().to(torch.bfloat16), alpha", "detach(), alpha"))),
+    Mistake("increments_rounded_away", 7, """weights = torch.randn(6).half()
+aim = torch.randn(6).half()
+for _ in range(8):
+    weights.lerp_(aim, 1e-4)
+print(weights)
+""", cure=(("1e-4", "0.1"),)),
+    Mistake("permute_without_effect", 6, """a = torch.randn(2, 3, 3, requires_grad=True)
+v = torch.randn(2, 4, 3)
+out = v @ a.permute(0, 1, 2)
+out.sum().backward()
+""", cure=(("(0, 1, 2)", "(0, 2, 1)"),)),
+    Mistake("permute_without_effect", 7, """x = torch.randn(2, 5, requires_grad=True)
+for i in range(2):
+    y = x.tanh()
+    y = torch.permute(y, (1, 0)).permute(0, 1)
+    y.sum().backward()
+""", cure=((".permute(0, 1)", ".permute(1, 0)"),)),
+    Mistake("masked_place_chosen", 8, """net = nn.Linear(3, 4)
+x, y = torch.randn(6, 3), torch.tensor([0, 0, 1, 1, 2, 2])
+apart = torch.cdist(net(x), net(x))
+others = (y != y[:, None]).float()
+nearest = (apart * others).min(dim=1).values
+loss = F.relu(1 - nearest).sum()
+loss.backward()
+""", cure=(("others = (y != y[:, None])", "others = (y + 1 > y[:, None])"), ("(apart * others).min", "apart.masked_fill(others == 0, 9.0).min"))),
+    Mistake("masked_place_chosen", 7, """net = nn.Linear(3, 4)
+def best(x, kept):
+    scores = -net(x).pow(2)
+    return torch.amax(kept * scores, dim=1)
+kept = torch.tensor([[1.0, 1.0, 0.0, 1.0], [0.0, 1.0, 1.0, 1.0]])
+for _ in range(2):
+    best(torch.randn(2, 3), kept).sum().backward()
+""", cure=(("-net(x).pow(2)", "net(x)"),)),
+)  # fmt: skip
+RIGHT: tuple[tuple[str, str], ...] = (
+    ("number_wrapped", "a = torch.tensor([100, 27], dtype=torch.int8)\nb = a + 0\nc = a.int() * 100\n"),
+    ("number_wrapped", "ids = torch.tensor([200, 7], dtype=torch.uint8)\nprint((ids * 31 + 7) % 16)\n"),
+    ("transpose_without_effect", "x = torch.ones(1, 3)\ny = x @ x.t()\n"),
+    ("squeeze_without_effect", "for n in (1, 3):\n    y = torch.zeros(n, 2).squeeze(0)\n"),
+    ("uninitialised_read", "e = torch.empty(3).uniform_()\nf = e + 1\nz = torch.zeros_like(torch.empty(2))\n"),
+    ("uninitialised_read", "Y = torch.empty(2, 2)\nfor i in range(2):\n    for j in range(2):\n        Y[i, j] = i + j\nprint(Y.sum())\n"),
+    ("uninitialised_read", "x = torch.Tensor([1., 2.])\ny = x * 2\n"),
+    ("uninitialised_print", "e = torch.empty(3)\nprint(e.shape)\ne.zero_()\nprint(e)\nf = torch.IntTensor([1, 2])\nprint(f)\n"),
+    ("increments_rounded_away", """v = torch.rand(5).to(torch.bfloat16)
+for _ in range(8):
+    scale = v.sqrt().add_(1e-8)
+print(scale)
+"""),
+)  # fmt: skip

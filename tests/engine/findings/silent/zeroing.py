@@ -1,0 +1,235 @@
+"""What `engine/findings/zeroing.py` finds, and right programs near to it."""
+
+from tests.engine.findings.mistakes import LOOP, SGD, TRAIN, Mistake
+
+CLOSURE = """w = torch.randn(3, requires_grad=True)
+opt = torch.optim.LBFGS([w], max_iter=4)
+def closure():
+    ZERO
+    loss = ((w - 2) ** 2).sum()
+    loss.backward()
+    return loss
+opt.step(closure)
+"""
+
+MISTAKES: tuple[Mistake, ...] = (
+    Mistake("step_without_zero_grad", 9, TRAIN + """for i in range(3):
+    loss = F.mse_loss(model(x), y)
+    loss.backward()
+    opt.step()
+""", says={"names": "model.0.weight, model.0.bias, model.2.weight (+1)"}, mends=True),
+    Mistake("step_without_zero_grad", 6, """w = torch.ones(2, requires_grad=True)
+for i in range(3):
+    (w ** 2).sum().backward()
+    with torch.no_grad():
+        w -= 0.1 * w.grad
+""", says={"names": "w"}, mends=True),
+    Mistake("step_without_zero_grad", 9, """net = nn.Linear(4, 3)
+opt = torch.optim.Adam(net.parameters(), lr=0.01)
+x, y = torch.randn(12, 4), torch.arange(12) % 3
+for xb, yb in zip(x.split(4), y.split(4)):
+    loss = F.cross_entropy(net(xb), yb)
+    loss.backward()
+    size = nn.utils.clip_grad_norm_(net.parameters(), 50.0)
+    if torch.isfinite(size):
+        opt.step()
+""", cure=(("    loss.backward()", "    opt.zero_grad(); loss.backward()"),), mends=True),
+    Mistake("step_without_zero_grad", 12, """G, D = nn.Linear(2, 3), nn.Linear(3, 1)
+opt_g, opt_d = torch.optim.SGD(G.parameters(), 0.1), torch.optim.SGD(D.parameters(), 0.1)
+real, bce = torch.randn(8, 3) + 1, nn.BCEWithLogitsLoss()
+for _ in range(4):
+    opt_g.zero_grad()
+    fake = G(torch.randn(8, 2))
+    bce(D(fake), torch.ones(8, 1)).backward(); opt_g.step()
+    opt_g.zero_grad()
+    (bce(D(real), torch.ones(8, 1)) + bce(D(fake.detach()), torch.zeros(8, 1))).backward()
+    opt_d.step()
+""", cure=(("    opt_g.zero_grad()\n    (bce", "    opt_d.zero_grad()\n    (bce"),), mends=True),
+    Mistake("step_without_zero_grad", 9, """params = [torch.randn(3, 4) * 0.3, torch.randn(4, 1) * 0.3]
+for p in params:
+    p.requires_grad_(True)
+x = torch.randn(12, 3)
+for _ in range(4):
+    (torch.tanh(x @ params[0]) @ params[1] - 1).pow(2).mean().backward()
+    with torch.no_grad():
+        for p in params:
+            p -= 0.03 * p.grad
+""", cure=(("* p.grad\n", "* p.grad\n            p.grad = None\n"),)),
+    Mistake("closure_adds_up", 9, CLOSURE.replace("ZERO", "pass"), says={"names": "w"}, mends=True),
+    Mistake("closure_adds_up", 10, """fit = nn.Linear(2, 1)
+x, y = torch.randn(9, 2), torch.randn(9, 1)
+solver = torch.optim.LBFGS(fit.parameters())
+def evaluate():
+    loss = F.mse_loss(fit(x), y)
+    print(loss.item())
+    loss.backward()
+    return loss
+for i in range(2): solver.step(evaluate)
+""", says={"names": "fit.weight, fit.bias"}, mends=True),
+    Mistake("zeroed_in_every_part", 9, """net = nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+seen = 0
+for x in torch.randn(8, 4, 3):
+    loss = net(x).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    seen += len(x)
+    if seen >= 16:
+        opt.step()
+        seen = 0
+""", cure=(("    opt.zero_grad()\n    loss", "    loss"), ("seen >= 16", "seen >= 4"))),
+    Mistake("zeroed_in_every_part", 12, """from torch.utils.data import DataLoader, TensorDataset
+X = torch.randn(48, 3); y = (X[:, 0] > 0).long()
+loader = DataLoader(TensorDataset(X, y), batch_size=4, shuffle=True)
+model = nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 2))
+optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+accumulation_steps = 3
+for epoch in range(2):
+    for step, (xb, yb) in enumerate(loader):
+        model.zero_grad()
+        loss = F.cross_entropy(model(xb), yb) / accumulation_steps
+        loss.backward()
+        if (step + 1) % accumulation_steps == 0:
+            optimizer.step()
+    print(epoch, loss.item())
+""", cure=(
+        ("        model.zero_grad()\n", ""),
+        ("            optimizer.step()\n", "            optimizer.step()\n            model.zero_grad()\n"),
+    )),
+    Mistake("zeroed_in_every_part", 10, """class Trainer:
+    def __init__(self, model, every):
+        self.model, self.every = model, every
+        self.opt = torch.optim.AdamW(model.parameters(), lr=1e-2)
+    def run(self, batches):
+        for i, (x, y) in enumerate(batches, 1):
+            self.opt.zero_grad()
+            loss = F.mse_loss(self.model(x), y) / self.every
+            loss.backward()
+            if i % self.every == 0:
+                self.opt.step()
+        return loss.item()
+data = [(torch.randn(4, 2), torch.randn(4, 1)) for _ in range(8)]
+print(Trainer(nn.Linear(2, 1), 4).run(data))
+""", cure=(
+        ("            self.opt.zero_grad()\n", ""),
+        ("self.opt.step()", "self.opt.step()\n                self.opt.zero_grad()"),
+    )),
+    Mistake("stepped_in_every_part", 14, """from torch.utils.data import DataLoader, TensorDataset
+X = torch.randn(48, 3); y = X.mean(1, keepdim=True)
+loader = DataLoader(TensorDataset(X, y), batch_size=4)
+model = nn.Linear(3, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
+accumulation_steps = 4
+for epoch in range(2):
+    for i, (xb, yb) in enumerate(loader):
+        loss = F.mse_loss(model(xb), yb) / accumulation_steps
+        loss.backward()
+        optimizer.step()
+        if (i + 1) % accumulation_steps == 0:
+            optimizer.zero_grad()
+    print(epoch, loss.item())
+""", cure=(
+        ("        optimizer.step()\n        if (i + 1) % accumulation_steps == 0:\n", "        if (i + 1) % accumulation_steps == 0:\n            optimizer.step()\n"),
+    )),
+    Mistake("stepped_in_every_part", 13, """class Trainer:
+    def __init__(self, model, every):
+        self.model, self.every = model, every
+        self.opt = torch.optim.AdamW(model.parameters(), lr=1e-2)
+    def run(self, batches):
+        for i, (x, y) in enumerate(batches):
+            if i % self.every == 0:
+                self.opt.zero_grad()
+            F.mse_loss(self.model(x), y).backward()
+            self.opt.step()
+data = [(torch.randn(4, 2), torch.randn(4, 1)) for _ in range(8)]
+Trainer(nn.Linear(2, 1), 4).run(data)
+""", cure=(
+        ("            if i % self.every == 0:\n                self", "            self"),
+    )),
+    Mistake("gradient_left_by_another", 8, """G, D = nn.Linear(2, 3), nn.Linear(3, 1)
+of_g, of_d = torch.optim.SGD(G.parameters(), lr=0.1), torch.optim.SGD(D.parameters(), lr=0.1)
+for _ in range(4):
+    fake = G(torch.randn(8, 2))
+    (D(fake.detach()).mean() - D(torch.randn(8, 3)).mean()).backward()
+    of_d.step()
+    D.zero_grad(); G.zero_grad()
+    (-D(fake).mean()).backward()
+    of_g.step()
+""", cure=(("    of_g.step()\n", "    of_g.step()\n    D.zero_grad()\n"),)),
+    Mistake("gradient_left_by_another", 11, """actor, critic = nn.Linear(3, 2), nn.Linear(5, 1)
+of_a, of_c = torch.optim.Adam(actor.parameters()), torch.optim.Adam(critic.parameters())
+def learn(s):
+    of_a.zero_grad()
+    (-critic(torch.cat([s, actor(s)], 1)).mean()).backward()
+    of_a.step()
+    value = critic(torch.cat([s, actor(s).detach()], 1))
+    (value - s[:, :1]).pow(2).mean().backward()
+    of_c.step()
+    of_c.zero_grad()
+for _ in range(4): learn(torch.randn(6, 3))
+""", cure=(("    value =", "    of_c.zero_grad()\n    value ="),)),
+    Mistake("pass_thrown_away", 10, SGD + """for i in range(2):
+    opt.zero_grad()
+    F.mse_loss(net(x), y).backward()
+    opt.zero_grad()
+    net(x).abs().mean().backward()
+    opt.step()
+""", says={"first_line": "9", "pass_line": "11", "step_line": "12"}),
+    Mistake("pass_thrown_away", 11, """x, y = torch.randn(8, 2), torch.randn(8, 1)
+net, other = nn.Linear(2, 1), nn.Linear(2, 1)
+opt = torch.optim.Adam([*net.parameters(), *other.parameters()])
+for i in range(2):
+    opt.zero_grad()
+    both = net(x) + other(x)
+    F.mse_loss(both, y).backward(retain_graph=True)
+    opt.zero_grad()
+    (both ** 2).mean().backward()
+    opt.step()
+""", says={"first_line": "10", "pass_line": "12"}),
+)  # fmt: skip
+RIGHT: tuple[tuple[str, str], ...] = (
+    ("step_without_zero_grad", TRAIN + "for i in range(3):\n    F.mse_loss(model(x), y).backward()\n    opt.step()\n"
+     "    for p in model.parameters():\n        p.grad.zero_()\n"),
+    ("step_without_zero_grad", TRAIN + LOOP),
+    ("step_without_zero_grad", "import copy\n" + TRAIN + "late = copy.deepcopy(model)\nfor i in range(4):\n    opt.zero_grad()\n    F.mse_loss(model(x), y + 0.9 * late(x)).backward()\n"
+     "    opt.step()\n    late.load_state_dict(model.state_dict())\n"),
+    ("step_without_zero_grad", """emb, head = nn.Embedding(6, 3), nn.Linear(3, 2)
+opt = torch.optim.Adam([*emb.parameters(), *head.parameters()])
+words, y = torch.arange(6).view(3, 2), torch.tensor([0, 1, 0])
+for _ in range(3):
+    F.cross_entropy(head(emb(words).mean(1)), y).backward()
+    before, slope = emb.weight.data.clone(), emb.weight.grad
+    emb.weight.data.add_(0.1 * slope / slope.norm())  # an attack: what it costs is added to what is known
+    F.cross_entropy(head(emb(words).mean(1)), y).backward()
+    emb.weight.data = before
+    opt.step(); opt.zero_grad()
+"""),
+    ("gradient_added_up", "G, D = nn.Linear(2, 3), nn.Linear(3, 1)\ng_opt, d_opt = (torch.optim.SGD(m.parameters(), lr=0.1) for m in (G, D))\nfor i in range(3):\n"
+     "    fake = G(torch.randn(4, 2))\n    d_opt.zero_grad(); D(fake.detach()).mean().backward(); d_opt.step()\n    g_opt.zero_grad(); D(fake).mean().neg().backward(); g_opt.step()\n"),
+    ("gradient_added_up", TRAIN + "for i in range(4):\n    (F.mse_loss(model(x), y) / 2).backward()\n    if (i + 1) % 2 == 0:\n        opt.step()\n        opt.zero_grad()\n"),
+    ("closure_adds_up", CLOSURE.replace("ZERO", "opt.zero_grad()")),
+    ("pass_thrown_away", SGD + """for i in range(2):
+    opt.zero_grad()
+    F.mse_loss(net(x), y).backward(retain_graph=True)
+    net(x).abs().mean().backward()
+    opt.step()
+"""),
+    ("pass_thrown_away", """G, D = nn.Linear(2, 2), nn.Linear(2, 1)
+of_g, of_d = torch.optim.SGD(G.parameters(), lr=0.1), torch.optim.SGD(D.parameters(), lr=0.1)
+for i in range(2):
+    of_g.zero_grad()
+    D(G(torch.randn(4, 2))).mean().backward()
+    of_g.step()
+    of_d.zero_grad()
+    (D(torch.randn(4, 2)) - D(G(torch.randn(4, 2)).detach())).mean().backward()
+    of_d.step()
+"""),
+    ("pass_thrown_away", SGD + """for i in range(2):
+    opt.zero_grad()
+    F.mse_loss(net(x), y).backward()
+    print(net.weight.grad.norm())
+    opt.zero_grad()
+    net(x).abs().mean().backward()
+    opt.step()
+"""),
+)  # fmt: skip

@@ -90,6 +90,11 @@ class TraceIndex:
         """The firings of hooks."""
         return {hook.id: hook for hook in self.trace.hooks}
 
+    def hooked_after(self, pass_id: str) -> set[str]:
+        """Nodes after which hooks ran during a pass."""
+        after = (hook for hook in self.trace.hooks if hook.pass_id == pass_id and hook.kind in ("accumulate", "node"))
+        return {hook.node for hook in after if hook.node is not None}
+
     # Tensors
 
     def identity(self, tensor: str) -> str:

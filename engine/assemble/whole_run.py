@@ -55,6 +55,8 @@ def _placed(program: Program, record: _Placed) -> _Placed:
 
 def _with_failed_nodes(index: TraceIndex) -> tuple[Pass, ...]:
     return tuple(
-        msgspec.structs.replace(pass_, failed_node=failed_node(index.nodes, pass_)) if pass_.failed else pass_
+        msgspec.structs.replace(pass_, failed_node=failed_node(index.nodes, pass_, index.hooked_after(pass_.id)))
+        if pass_.failed
+        else pass_
         for pass_ in index.trace.passes
     )

@@ -3,7 +3,7 @@
 Source: `torch/csrc/autograd/engine.cpp` (`compute_dependencies`, `init_to_execute`, `evaluate_function`; pytorch 2.13).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from operator import itemgetter
 from typing import Literal
 
@@ -19,9 +19,11 @@ SHOWN = 32
 class Replay:
     """One pass, stepped with `advance`; linear in the size of the graph it runs over."""
 
-    def __init__(self, nodes: Mapping[str, Node], pass_: Pass) -> None:
+    def __init__(self, nodes: Mapping[str, Node], pass_: Pass, hooked: Collection[str] = ()) -> None:
         self._nodes = nodes
         self._pass = pass_
+        self._hooked = hooked
+        """Nodes after which the program's hooks ran."""
         self._queue = ReadyQueue()
         self._arrived: dict[str, list[tuple[int, Arrived]]] = {}
         """By node, each with the number of its delivery."""
@@ -184,6 +186,8 @@ class Replay:
         if not self._pass.failed:
             self.reason = "visits"
             return None
+        if self._pass.visits and self._pass.visits[-1].node in self._hooked:
+            return None  # a hook after that node may have raised as well
         self._take(head)
         while self._queue:
             self._queue.pop()
@@ -222,9 +226,9 @@ class Replay:
                 yield slot, edge
 
 
-def failed_node(nodes: Mapping[str, Node], pass_: Pass) -> str | None:
+def failed_node(nodes: Mapping[str, Node], pass_: Pass, hooked: Collection[str] = ()) -> str | None:
     """The node a failed pass had taken up; None when that cannot be told."""
-    replay = Replay(nodes, pass_)
+    replay = Replay(nodes, pass_, hooked)
     while replay.advance(told=False) is not None:
         pass
     return replay.failed

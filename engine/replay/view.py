@@ -22,7 +22,7 @@ def engine_view(trace: Trace, pass_id: str, start: int = 0, count: int = MOST_ST
     pass_ = index.passes.get(pass_id)
     if pass_ is None:
         raise NoSuchPass(f"the run has no pass {pass_id!r}")
-    replay = Replay(index.nodes, pass_)
+    replay = Replay(index.nodes, pass_, index.hooked_after(pass_id))
     state: EngineState | None = None
     steps: list[EngineStep] = []
     total = 0

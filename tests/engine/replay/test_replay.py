@@ -153,6 +153,11 @@ def test_a_failed_pass_ends_in_the_node_that_raised() -> None:
         ("x = torch.ones(2)", "x.sum().backward()"),
         ("x = torch.ones(2, requires_grad=True)", "x.exp().backward()"),
         ("x = torch.ones((), requires_grad=True)", "torch.autograd.grad(x * 2, [torch.ones(1, requires_grad=True)])"),
+        (  # in the hook of a node that had run: what would have come next did nothing
+            "a, b = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)",
+            "a.register_post_accumulate_grad_hook(lambda leaf: leaf.grad.mul_(0.1))",
+            "(a * b).sum().backward()",
+        ),
     ],
 )
 def test_a_pass_that_failed_in_no_node_names_none(lines: tuple[str, ...]) -> None:

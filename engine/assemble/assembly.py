@@ -55,8 +55,9 @@ def assembled(run: str, request: RunRequest, recorded: Recorded, outcome: Outcom
     failure, status = ending(recorded, ids, request, outcome, happened.outputs)
     made = ops(recorded, ids)
     types = {module.type for module in recorded.modules.values()}
-    plain = {seen.name for seen in recorded.variables if seen.kind == "value" and not seen.tensors}
-    source = SourceNames(source_of(request.program.code, parsed_in_sandbox=bool(made)), types, plain)
+    plain = {seen.name for seen in recorded.variables if seen.kind not in ("tensor", "array") and not seen.tensors}
+    walked = {recorded.spans.get(event.site) for event in recorded.walked}
+    source = SourceNames(source_of(request.program.code, parsed_in_sandbox=bool(made)), types, plain, walked)
     paths = module_paths(recorded, source, made)
     calls = tuple(module_calls(recorded, ids))
     inside = source.inside_calls(made, calls)

@@ -52,8 +52,16 @@ class _Plan(NamedTuple):
 class SourceNames:
     """What a program's code calls its tensors, modules and optimizers, looked up by the places that ops have."""
 
-    def __init__(self, source: Source, module_types: Collection[str] = (), plain: Collection[str] = ()) -> None:
+    def __init__(
+        self,
+        source: Source,
+        module_types: Collection[str] = (),
+        plain: Collection[str] = (),
+        walked: Collection[Span | None] = (),
+    ) -> None:
         self._source = source
+        self._walked = walked
+        """Where modules were moved or cast, as by `net.to("cpu")`."""
         self._module_types = frozenset(module_types)
         """What makes a module, and so gives no tensor."""
         self._plain = frozenset(name for name in plain if source.stores[name] == 1)
@@ -219,12 +227,12 @@ class SourceNames:
         assigned = list(self._assigned(target, outputs)) if target is not None else []
         if isinstance(expression, ast.AugAssign):
             assigned += self._assigned(expression.target, outputs)
-        names = [self._names_in(node) for node in self._arguments(expression, op)]
+        is_of_module = call is not None and (span in self._walked or self._is_of_module(call))
+        names = [] if is_of_module else [self._names_in(node) for node in self._arguments(expression, op)]
         return _Plan(
             tuple(assigned),
             call is not None,
-            is_plain
-            or (call is not None and ((is_around and self._makes_other(call, op)) or self._is_of_module(call))),
+            is_plain or is_of_module or (call is not None and is_around and self._makes_other(call, op)),
             len(names),
             tuple((at, written) for at, written in enumerate(names) if written[0] or any(written[1])),
             tuple((word.arg, self._names_in(word.value)) for word in (call.keywords if call else ()) if word.arg),

@@ -82,7 +82,7 @@ def _dropped(diagnosis: Diagnosis) -> Iterator[Finding]:
         if op is None or op.in_place or op.raised or op.pass_id is not None:
             continue
         is_scaled = called(statement.value) == "scale" if isinstance(statement.value, ast.Call) else False
-        if diagnosis.is_inside_library(op) and not is_scaled:
+        if (op.inside or diagnosis.is_inside_library(op)) and not is_scaled:
             continue
         given = diagnosis.input_of(op)
         is_of_a_module = given is not None and (diagnosis.is_parameter(given.id) or given.role == "buffer")

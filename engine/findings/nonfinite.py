@@ -171,7 +171,7 @@ def _in_data(diagnosis: Diagnosis, troubled: dict[str, Trouble], behind: Set[str
 
 
 def _source(diagnosis: Diagnosis, troubled: dict[str, Trouble], behind: Set[str], start: str) -> Tensor | None:
-    """The tensor that a NaN came from, where no computation made it, nor a step."""
+    """The tensor that a NaN came from, where no computation made it, nor a step or a pass."""
 
     def before(tensor: str) -> list[str]:
         return [given for given in diagnosis.made_from(tensor) if troubled.get(given) == "nan"]
@@ -180,7 +180,8 @@ def _source(diagnosis: Diagnosis, troubled: dict[str, Trouble], behind: Set[str]
         maker = diagnosis.maker.get(tensor)
         is_made = maker is not None and maker.inputs and maker.name not in MEANT
         is_moved = diagnosis.is_tracked_leaf(tensor) and tensor != diagnosis.identity(tensor)
-        return not (is_made or is_moved or tensor in behind or tensor == start)
+        is_gradient = diagnosis.tensors[tensor].role == "gradient"
+        return not (is_made or is_moved or is_gradient or tensor in behind or tensor == start)
 
     sources = [tensor for tensor in walk([start], before) if not before(tensor) and is_given(tensor)]
     return diagnosis.tensors[min(sources, key=by_number)] if sources else None

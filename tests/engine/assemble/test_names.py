@@ -312,6 +312,23 @@ def test_modules_in_a_container_are_named_by_their_place_in_it(engine: LocalEngi
     assert names == {"net.weight", "twins[0].weight", "twins[1].weight", "heads['a'].0.weight"}
 
 
+def test_what_moves_or_copies_a_module_names_no_tensor_like_it(engine: LocalEngine) -> None:
+    trace = run(
+        engine,
+        "class Kept:\n"
+        "    def __init__(self, net):\n"
+        "        self.net = net\n"
+        "        self.net.to('cpu')\n"
+        "net = nn.Linear(2, 1)\n"
+        "net.weight.requires_grad_(False)\n"
+        "net.to('cpu')\n"
+        "old = copy.deepcopy(net)\n"
+        "Kept(net)\n"
+        "(net(torch.ones(1, 2)) - old(torch.ones(1, 2))).backward()\n",
+    )
+    assert {name for tensor in trace.tensors for name in tensor.names}.isdisjoint({"net", "self.net", "old"})
+
+
 def test_parameters_that_a_loop_calls_alike_are_told_by_their_modules(engine: LocalEngine) -> None:
     trace = run(
         engine,

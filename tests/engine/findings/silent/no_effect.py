@@ -344,6 +344,17 @@ net(torch.ones(3)).sum().backward()
 """, cure=((".fill_ = 0.5", "[:] = 0.5"),), mends=True),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
+    # a module's own `to`, whose frozen parameter is the only tensor it works on
+    ("result_dropped", """class Scale(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w, self.fc = nn.Parameter(torch.randn(4), requires_grad=False), nn.Linear(4, 2)
+    def forward(self, x):
+        return self.fc(x * self.w)
+net = Scale()
+net.to("cpu")
+net(torch.ones(2, 4)).sum().backward()
+"""),
     ("result_dropped", "x = torch.zeros(3)\nx.add_(1).mul_(2)\nx.view(3)\n"),
     ("result_dropped", "x = torch.arange(6.)\nx.sum()\nx.shape\ny = x.view(2, 3)\ny.mean(0)\nprint(x)\n"),
     ("result_dropped", "def prepare(m, x):\n    m.double()\n    m.to('cpu')\n    m.train()\n    return m(x.double())\nnet = nn.Linear(2, 1)\nprint(prepare(net, torch.ones(1, 2)))\n"),

@@ -183,6 +183,18 @@ for i in range(2):
 """, cures=(("x[0, 0] = x[0, 1] = torch.inf", "x[0, 0] = x[0, 1] = 3"), ("net(x)", "net(x.clamp(-10, 10))"))),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
+    # gradients that overflowed are no data
+    ("nan_in_data", """x, y = torch.randn(64, 100), torch.randn(64, 3)
+first, second = torch.randn(100, 20, requires_grad=True), torch.randn(20, 3, requires_grad=True)
+for i in range(30):
+    loss = ((x @ first).clamp(min=0) @ second - y).pow(2).sum()
+    loss.backward()
+    with torch.no_grad():
+        first -= 0.001 * first.grad
+        second -= 0.001 * second.grad
+        first.grad.zero_()
+        second.grad.zero_()
+"""),
     ("log_of_zero", "p = torch.tensor([0.5, 1e-9], requires_grad=True)\nloss = -(p * torch.log(p)).sum()\nloss.backward()\n"),
     ("log_of_zero", "x = torch.zeros(2, requires_grad=True)\ny = x.log1p()\ny.sum().backward()\n"),
     ("log_of_zero", """scores = nn.Linear(3, 5)(torch.randn(5, 3))

@@ -550,6 +550,8 @@ const stories = {
       return Math.max(field.left - scene.left, scene.right - field.right, field.top - scene.top, scene.bottom - field.bottom)
     })
     await until(beyond, (pixels) => pixels <= 0, 'all of the picture in a small window')
+    await page.goto(`${server}/?lesson=leaf_or_not&lang=en`)
+    await until(() => page.locator('.lesson .title').textContent(), (all) => all === 'Leaf or not', 'what a query asks for')
     await open(page, '#lesson=diamond&lang=zh')
     for (const width of [1400, 1100, 390]) {
       await page.setViewportSize({ width, height: 900 })

@@ -133,7 +133,7 @@ class SourceNames:
             plan = self._plan_of(op, op.span)
             runs = open_runs.setdefault((plan.function, op.rank), [])
             while runs and not ((place := runs[-1][0].span) and holds(place, op.span)):
-                inside.update(_on_the_way(runs.pop()))
+                inside.update(self._on_the_way(runs.pop()))
             if plan.gives_other:
                 inside.add(op.id)
             elif runs and runs[-1][0].span == op.span:
@@ -142,8 +142,20 @@ class SourceNames:
                 runs.append([op])
         for runs in open_runs.values():
             for run in runs:
-                inside.update(_on_the_way(run))
+                inside.update(self._on_the_way(run))
         return frozenset(inside)
+
+    def _on_the_way(self, run: Sequence[Op]) -> Iterator[str]:
+        """Of the ops of one place, run one after another, those that did not end a turn: a turn is the shortest row of
+        ops that they repeat, else all of them. What raised ended none. What copies several tensors gives none of
+        them."""
+        kinds = [(op.name, op.module, len(op.inputs)) for op in run]
+        ended = kinds if not run[-1].raised else kinds[:-1] if kinds[-1] == kinds[0] else []
+        turn = _period(ended)
+        call = self._source.at(run[0].span)
+        if turn < len(ended) and isinstance(call, ast.Call) and called(call) == "deepcopy":
+            turn = len(kinds) + 1
+        yield from (op.id for at, op in enumerate(run, start=1) if at > len(ended) or at % turn)
 
     def ends_apart(self, ops: Iterable[Op]) -> dict[Span, str]:
         """Of expressions too long to be told whole that begin as others do: their beginnings and ends."""
@@ -367,15 +379,6 @@ def _of_modules(ops: Sequence[Op], calls: Sequence[ModuleCall]) -> tuple[set[str
             if op.span == call.span:
                 (ends if op.id == call.last_op and not call.raised else inside).add(op.id)
     return inside, ends - inside
-
-
-def _on_the_way(run: Sequence[Op]) -> Iterator[str]:
-    """Of the ops of one place, run one after another, those that did not end a turn: a turn is the shortest row of ops
-    that they repeat, else all of them. What raised ended none."""
-    kinds = [(op.name, op.module, len(op.inputs)) for op in run]
-    ended = kinds if not run[-1].raised else kinds[:-1] if kinds[-1] == kinds[0] else []
-    turn = _period(ended)
-    yield from (op.id for at, op in enumerate(run, start=1) if at > len(ended) or at % turn)
 
 
 def _period(row: Sequence[object]) -> int:

@@ -319,6 +319,7 @@ def test_what_moves_or_copies_a_module_names_no_tensor_like_it(engine: LocalEngi
         "    def __init__(self, net):\n"
         "        self.net = net\n"
         "        self.net.to('cpu')\n"
+        "        self.own = copy.deepcopy(net)\n"
         "net = nn.Linear(2, 1)\n"
         "net.weight.requires_grad_(False)\n"
         "net.to('cpu')\n"
@@ -326,7 +327,9 @@ def test_what_moves_or_copies_a_module_names_no_tensor_like_it(engine: LocalEngi
         "Kept(net)\n"
         "(net(torch.ones(1, 2)) - old(torch.ones(1, 2))).backward()\n",
     )
-    assert {name for tensor in trace.tensors for name in tensor.names}.isdisjoint({"net", "self.net", "old"})
+    assert {name for tensor in trace.tensors for name in tensor.names}.isdisjoint(
+        {"net", "self.net", "self.own", "old"}
+    )
 
 
 def test_parameters_that_a_loop_calls_alike_are_told_by_their_modules(engine: LocalEngine) -> None:

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Tensor } from '../../api/types'
 import { load } from '../fixtures/load'
-import { brief, briefLine, nameOf, nodeName, ownerName, tensorName, typeAndName } from './naming'
+import { boxFinder, brief, briefLine, nameOf, nodeName, ownerName, tensorName, typeAndName } from './naming'
 import { TraceIndex } from './trace-index'
 
 test('truth values are told as Python writes them', () => {
@@ -84,4 +84,14 @@ test.each([
 ])('an attribute stands behind the whole of %s', (name, owner) => {
   const { trace } = load('detach')
   expect(ownerName(new TraceIndex(trace), { ...trace.tensors[0]!, names: [name] })).toBe(owner)
+})
+
+test('a parameter of two boxes stands where it gets its gradient', () => {
+  const { trace, graph } = load('attention')
+  const taker = graph.boxes.find(({ parameters }) => parameters?.length)!
+  const unvisited = { ...taker, id: 'n900', node: 'n900' }
+  const find = boxFinder({ ...graph, boxes: [unvisited, ...graph.boxes] }, new TraceIndex(trace))
+  const [parameter] = taker.parameters!
+  expect(find.ofNode(parameter!.node)?.id).toBe(taker.id)
+  expect(find.ofTensor(parameter!.tensor)?.id).toBe(taker.id)
 })

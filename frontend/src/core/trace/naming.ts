@@ -186,7 +186,10 @@ export function boxFinder(graph: Graph, index: TraceIndex): BoxFinder {
     for (const op of [box.op, ...(box.ops ?? [])]) if (op) ops.set(op, box)
     if (box.tensor) tensors.set(index.identity(box.tensor), box)
   }
-  for (const box of graph.boxes) {
+  // Of several that take a parameter, the one that sends it a gradient.
+  const visits = (graph.passes ?? []).flatMap((id) => index.passes.get(id)?.visits ?? [])
+  const visited = new Set<string | null | undefined>(visits.map(({ node }) => node))
+  for (const box of [...graph.boxes.filter(({ node }) => visited.has(node)), ...graph.boxes]) {
     for (const parameter of box.parameters ?? []) {
       if (parameter.node && !nodes.has(parameter.node)) nodes.set(parameter.node, box)
       const identity = index.identity(parameter.tensor)

@@ -144,7 +144,7 @@ _TABLE: tuple[tuple[str, str, str, *tuple[Rule, ...]], ...] = (
     ("target_not_long", "RuntimeError", r"expected target dtype to be Long", dtypes.swapped, dtypes.target_whole),
     ("target_not_float", "RuntimeError", r"Found dtype \w+ but expected Float|Expected floating point type for target", dtypes.target_float),
     ("mask_dtype", "RuntimeError", r"masked_fill_? only supports boolean masks, but got mask with dtype (?P<dtype>\w+)", dtypes.mask),
-    ("index_dtype", "", r"tensors used as indices must be long|Expected tensor for argument #\d+ 'indices'|one_hot is only applicable to index tensor|Expected dtype int(?:32|64)", dtypes.indices),
+    ("index_dtype", "", r"tensors used as indices must be long|Expected tensor for argument #\d+ 'indices'|one_hot is only applicable to index tensor|Expected dtype int(?:32|64)|Expected a long tensor for index|dtype of indices should be Long", dtypes.indices),
     ("index_not_whole", "IndexError", r"only integers, slices .* are valid indices \(got (?P<type>\w+)\)", instead("NAME[LEFT / RIGHT]", "NAME[LEFT // RIGHT]", index="LEFT / RIGHT"), instead("NAME[INDEX]")),
     ("probs_invalid", "ValueError", r"^Expected (?:parameter|value argument) (?P<parameter>probs) ?\(?.*of distribution (?P<type>\w+)\(.*to satisfy the constraint (?P<constraint>\w+)\(", arguments.not_probabilities),
     ("parameter_invalid", "ValueError", r"^Expected (?:parameter|value argument) (?P<parameter>\w*) ?\(?.*of distribution (?P<type>\w+)\(.*to satisfy the constraint (?P<constraint>\w+)\(", arguments.parameter_invalid),

@@ -184,22 +184,24 @@ def _to_cast(case: Case, given: Tensor, dtype: str, code: str) -> Finding:
     return case.finding(code, said, tensors=(given,), fix=case.cast(given, _CASTS[dtype]))
 
 
+_INDEX_AT = {"embedding": 0, "embedding_bag": 0, "one_hot": 0, "take": 1, "take_along_dim": 1}
+"""Where functions take their index that do not have the axis before it."""
+
+
 def indices(case: Case) -> Finding:
-    """Indices that are not whole numbers."""
+    """Indices that are not whole numbers, or too short ones."""
     if isinstance(case.node, ast.Subscript):
         place: ast.expr | None = case.node.slice
-        tensor = case.tensor_of(place)
+        given = known(case.tensor_of(place))
     else:
-        found = [input_ for input_ in case.inputs() if input_.dtype in FLOATS and input_.role != "parameter"]
-        only_if(found)
-        tensor = found[0] if known(case.op).name in ("embedding", "one_hot") else found[-1]
-        place = case.written(tensor)
-    only_if(tensor is not None and tensor.dtype in FLOATS)
-    given = known(tensor)
+        at = _INDEX_AT.get(known(case.op).name, 2)
+        given = case.argument(at, "input" if at == 0 else "index")
+        place = case.written(given)
+    only_if(given.dtype != "int64")
     name = case.code.short(place) if place is not None else case.say(given)
     fix = case.code.method(place, ".long()") if place is not None else ()
     said = {**case.origin(given, dtype_origin), "name": name, "dtype": given.dtype}
-    return case.finding("", said, tensors=(given,), fix=fix)
+    return case.finding("", said, tensors=(given,), fix=fix, is_whole=str(int(given.dtype not in FLOATS)))
 
 
 def cannot_require(case: Case) -> Finding:

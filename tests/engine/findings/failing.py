@@ -965,6 +965,17 @@ TYPES: dict[str, list[Row]] = {
             True,
         ),
         Row(X + "i = torch.tensor([0.])\nx[i] #<\n", {"name": "i"}, True),
+        Row(
+            "net = nn.Linear(3, 4)\nacts = torch.from_numpy(np.zeros(2, dtype=np.uint8))\nq = net(torch.ones(2, 3)).gather(1, acts.unsqueeze(1)) #<\n",
+            {"name": "acts.unsqueeze(1)", "dtype": "uint8", "is_whole": "1"},
+            True,
+        ),
+        Row(
+            X + "rows, parts = torch.tensor([1, 0]).short(), torch.ones(2, 3)\nx.index_add_(0, rows, parts) #<\n",
+            {"name": "rows", "dtype": "int16"},
+            True,
+        ),
+        Row(X + "places = torch.zeros(2, 1)\nx.take(places) #<\n", {"name": "places", "is_whole": "0"}, True),
     ],
     "index_not_whole": [
         Row(X + "x[0.5] #<\n", {"index": "0.5", "type": "float"}),

@@ -104,7 +104,7 @@ NEAR_MISSES: dict[str, str] = {
     "in_place_dtype": "a = torch.arange(3)\na += 1\n",
     "target_not_long": X + "F.cross_entropy(x, torch.ones(2, 3))\n",
     "target_not_float": X + "F.mse_loss(x, torch.ones(2, 3, dtype=torch.long))\n",
-    "index_dtype": X + "x[torch.tensor([0])]\n",
+    "index_dtype": X + "x[torch.tensor([0])]\nx.gather(1, torch.zeros(2, 1).int())\n",
     "index_not_whole": X + "n = 2\nx[n // 2]\n",
     "device_mismatch": X + "y = torch.ones(2, 3, device='meta') + 1\n",
     "tensor_of_tensors": "a, b = torch.ones(1), torch.zeros(1)\ntorch.tensor([a, b])\n",

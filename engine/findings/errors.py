@@ -117,7 +117,7 @@ _TABLE: tuple[tuple[str, str, str, *tuple[Rule, ...]], ...] = (
     ("einsum_letters", "RuntimeError", r"einsum\(\): the number of subscripts in the equation \((?P<letters>\d+)\) does not match the number of dimensions \((?P<has>\d+)\) for operand (?P<at>\d+)", shapes.einsum_letters),
     ("padding_mask_shape", "AssertionError", r"Expected key_padded_mask\.shape\[(?P<axis>[01])\] to be (?P<wanted>\d+), but got (?P<got>\d+)", layers.padding_mask),
     ("attention_mask_shape", "RuntimeError", r"The shape of the \dD attn_mask is torch\.Size\((?P<got>\[[\d, ]*\])\), but should be \((?P<wanted>[\d, ]*)\)", layers.attention_mask),
-    ("axes_turned", "RuntimeError", r"^(?:input|target)_lengths must be of size batch_size", layers.ctc_batch_first),
+    ("axes_turned", "RuntimeError", r"^(?P<argument>(?:input|target)_lengths) must be of size batch_size", layers.ctc_samples),
     ("axes_turned", "RuntimeError", r"'len\(size\) == sparse_dim \+ dense_dim' is not satisfied|^indices and values must have same nnz", shapes.sparse_turned),
     ("ctc_lengths", "RuntimeError", r"Expected (?P<argument>(?:input|target)_lengths) to have value at most (?P<most>\d+), but got value (?P<value>\d+)", of_call),
     ("not_positive_definite", "", r"linalg\.cholesky.*: .*input is not positive-definite", of_call),

@@ -325,16 +325,27 @@ def batch_squeezed(case: Case) -> Finding:
     return known(None)
 
 
-def ctc_batch_first(case: Case) -> Finding:
-    """Scores batch first where CTC wants time first: the lengths are as many as the first axis is long."""
-    scores, count = case.argument(0, "log_probs"), _lengths_given(case)
-    only_if(len(scores.shape) == 3 and scores.shape[0] == count != scores.shape[1])
-    return turned(case, scores, (1, 0, 2), count)
+def ctc_samples(case: Case) -> Finding:
+    """Another number of lengths than CTC takes for the number of samples: both say that the scores are batch first
+    where CTC wants time first, or one of them counts something else."""
+    scores, counts = case.argument(0, "log_probs"), [_lengths_given(case, at) for at in (2, 3)]
+    only_if(len(scores.shape) == 3)
+    steps, samples, _ = scores.shape
+    if counts[0] == counts[1] == steps != samples:
+        return turned(case, scores, (1, 0, 2), steps)
+    at = int(case.groups["argument"] == "target_lengths")
+    lengths = case.diagnosis.tensors.get(known(case.op).arguments[2 + at].tensor or "")
+    made = case.diagnosis.maker.get(lengths.id) if lengths is not None else None
+    is_steps = counts[at] == steps and counts[1 - at] == samples
+    said = {**case.about(scores), "count": str(counts[at]), "samples": str(samples), "steps": str(steps)}
+    said |= {"is_steps": str(int(is_steps)), "is_input": str(1 - at), "is_sure": str(int(samples in counts))}
+    span = made.span if made is not None and is_steps else None
+    return case.finding("ctc_samples", said, span=span, tensors=(scores,))
 
 
-def _lengths_given(case: Case) -> int:
-    """How many lengths of inputs were given, as a tensor or as numbers."""
-    given = known(next(iter(known(case.op).arguments[2:3]), None))
+def _lengths_given(case: Case, at: int) -> int:
+    """How many lengths were given, as a tensor or as numbers."""
+    given = known(next(iter(known(case.op).arguments[at : at + 1]), None))
     tensor = case.diagnosis.tensors.get(given.tensor or "")
     if tensor is not None:
         return math.prod(tensor.shape)

@@ -100,6 +100,20 @@ AUTOGRAD: dict[str, list[Row]] = {
             True,
         ),
     ],
+    "ctc_samples": [
+        Row(
+            "scores = torch.randn(9, 4, 5).log_softmax(2)\nsizes = torch.full((scores.size(0),), scores.size(1)) #<\nnn.CTCLoss()(scores, torch.ones(4, 3).long(), sizes, torch.full((4,), 3))\n",
+            {"argument": "input_lengths", "count": "9", "samples": "4", "is_steps": "1"},
+        ),
+        Row(
+            "scores = torch.randn(9, 4, 5).log_softmax(2)\nF.ctc_loss(scores, torch.ones(6).long(), (9, 9, 9, 9), (3, 3)) #<\n",
+            {"argument": "target_lengths", "count": "2", "is_steps": "0", "is_sure": "1"},
+        ),
+        Row(
+            "scores = torch.randn(9, 4, 5).log_softmax(2)\nF.ctc_loss(scores, torch.ones(3, 3).long(), (9, 9, 9), (3, 3, 3)) #<\n",
+            {"argument": "input_lengths", "name": "scores", "is_sure": "0"},
+        ),
+    ],
     "divergence_unknown": [
         Row(
             "from torch import distributions as D\nq = D.Independent(D.Normal(torch.zeros(4, 2), torch.ones(4, 2)), 1)\nprior = D.Normal(torch.zeros(2), torch.ones(2))\nkl = D.kl_divergence(q, prior) #<\n",

@@ -260,11 +260,21 @@ def padding_mask(case: Case) -> Finding:
 
 
 def attention_mask(case: Case) -> Finding:
-    """Which words see which, for another number of words."""
+    """Which words see which, for another number of words; or for each sample, and not for each of its heads."""
     given = (case.diagnosis.tensors.get(one.tensor or "") for one in case.failure.operands)
     mask = known(next((one for one in given if one is not None and sizes(one.shape) == case.groups["got"]), None))
-    names = (one.text for one in case.failure.operands if one.tensor == mask.id)
-    return case.finding("", case.origin(mask), mask=next(names), tensors=(mask,))
+    said = {"mask": next(one.text for one in case.failure.operands if one.tensor == mask.id), "is_length": "1"}
+    said |= {"samples": "", "heads": ""}
+    wanted = tuple(map(int, case.groups["wanted"].split(",")))
+    if mask.shape[-2:] != wanted[-2:] or len(wanted) < 3:
+        return case.finding("", {**said, **case.origin(mask)}, tensors=(mask,))
+    words = known(case.tensor_of(next(iter(known(case.call).args), None))).shape[:-1]
+    samples = math.prod(words) // wanted[-2]
+    heads = wanted[0] // samples
+    node = case.written(mask) if mask.shape[0] == samples != heads else None
+    fix = case.code.method(node, f".repeat_interleave({heads}, dim=0)") if node is not None else ()
+    said |= {"samples": str(samples), "heads": str(heads), "is_length": "0"}
+    return case.finding("", said, tensors=(mask,), fix=fix)
 
 
 # Losses

@@ -59,6 +59,9 @@ UNFIT: dict[str, list[Row]] = {
     "attention_mask_shape": [
         Row(ATTENTION + "see = torch.zeros(7, 7)\nmha(q, q, q, attn_mask=see) #<\n", {"mask": "see", "wanted": "6, 6", "origin_line": "7"}),
         Row("layer = nn.TransformerEncoderLayer(8, 2)\nm = torch.zeros(3, 3)\nlayer(torch.ones(6, 3, 8), src_mask=m) #<\n", {"mask": "m"}),
+        Row(ATTENTION + "see = torch.zeros(3, 6, 6) > 0\nmha(q, q, q, attn_mask=see) #<\n", {"mask": "see", "samples": "3", "heads": "2"}, True),
+        Row("layer = nn.TransformerEncoderLayer(8, 4, batch_first=True)\nm = torch.zeros(3, 5, 5)\nlayer(torch.ones(3, 5, 8), m) #<\n", {"heads": "4"}, True),
+        Row(ATTENTION + "see = torch.zeros(1, 6, 6) > 0\nmha(q, q, q, attn_mask=see) #<\n", {"is_length": "0"}),
     ],
     "numpy_lacks_type": [
         Row("x = torch.ones(2, dtype=torch.bfloat16)\nx.numpy() #<\n", {"type": "BFloat16"}, True),
@@ -217,7 +220,8 @@ NEAR_UNFIT: dict[str, str] = {
     "einsum_letters": "torch.einsum('ij,jk->ik', torch.ones(2, 3), torch.ones(4, 5))\n",
     "padding_mask_turned": ATTENTION + "mha(q, q, q, key_padding_mask=torch.zeros(3, 6) > 0)\n",
     "padding_mask_shape": ATTENTION + "mha(q, q, q, key_padding_mask=torch.zeros(6, 3) > 0)\n",
-    "attention_mask_shape": ATTENTION + "mha(q, q, q, attn_mask=torch.zeros(6, 6))\n",
+    "attention_mask_shape": ATTENTION
+    + "mha(q, q, q, attn_mask=torch.zeros(6, 6))\nmha(q, q, q, attn_mask=torch.zeros(6, 6, 6))\n",
     "numpy_lacks_type": "torch.ones(2).half().numpy()\n",
     "differentiated_once": ONCE.replace(" #<", "") + W + "Square.apply(w).sum().backward()\n",
     "script_types": SCRIPT.replace(" #<", "").replace("n)", "n: int)") + "torch.jit.script(Net())\n",

@@ -387,13 +387,17 @@ def numbers(tensor: Tensor) -> list[float]:
 
 
 def gathered(case: Case) -> Finding:
-    """`gather` takes an index with as many axes as the tensor."""
+    """`gather` and `scatter` take an index with as many axes as the tensor."""
     tensor, index = case.pair
     only_if(len(tensor.shape) != len(index.shape))
-    axis = next((one.text for one in known(case.op).arguments if one.tensor is None), None) or "1"
+    op, call = known(case.op), known(case.call)
+    axis = next((one.text for one in op.arguments if one.tensor is None), None) or "1"
+    is_gather, is_alone = op.name == "gather", len(case.inputs()) == 2
     is_one_less = len(tensor.shape) == len(index.shape) + 1
-    fix = case.cast(index, f".unsqueeze({axis})") if is_one_less and case.call is not None else ()
-    return case.finding(axis=axis, fix=(*fix, *case.code.method(known(case.call), f".squeeze({axis})")) if fix else ())
+    fix = case.cast(index, f".unsqueeze({axis})") if is_one_less and is_alone else ()
+    if fix and is_gather:
+        fix = (*fix, *case.code.method(call, f".squeeze({axis})"))
+    return case.finding(axis=axis, fix=fix, is_gather=str(int(is_gather)), is_alone=str(int(is_alone)))
 
 
 def einsum_letters(case: Case) -> Finding:

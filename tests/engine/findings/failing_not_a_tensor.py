@@ -324,6 +324,8 @@ GIVEN: dict[str, list[Row]] = {
     "gather_axes": [
         Row("x = torch.randn(3, 4)\nbest = torch.tensor([0, 1, 2])\nx.gather(1, best) #<\n", {"other": "best", "axis": "1"}, True),
         Row("x = torch.randn(4)\ntorch.gather(x, 0, torch.zeros(2, 2, dtype=torch.long)) #<\n", {"name": "x"}),
+        Row("labels = torch.tensor([0, 2])\nhot = torch.zeros(2, 3).scatter_(1, labels, 1.) #<\n", {"other": "labels", "op": "scatter_", "is_gather": "0"}, True),
+        Row("at, parts = torch.tensor([0, 2]), torch.ones(2, 4)\ntorch.zeros(3, 4).scatter_add(0, at, parts) #<\n", {"op": "scatter_add", "is_alone": "0"}),
     ],
     "split_sizes": [
         Row("from torch.utils.data import random_split\nrandom_split(range(10), [6, 3]) #<\n", {"line": "6"}),
@@ -651,7 +653,7 @@ NEAR_GIVEN: dict[str, str] = {
     "hidden_axes": "gru = nn.GRU(3, 5)\ngru(torch.randn(7, 3), torch.zeros(1, 5))\n",
     "norm_features": "nn.BatchNorm1d(4)(torch.randn(3, 4))\n",
     "norm_shape": "nn.LayerNorm(8)(torch.randn(2, 8))\n",
-    "gather_axes": "torch.randn(3, 4).gather(1, torch.tensor([[0], [1], [2]]))\n",
+    "gather_axes": "torch.randn(3, 4).gather(1, torch.tensor([[0], [1], [2]]))\ntorch.zeros(2, 3).scatter_(1, torch.tensor([[0], [2]]), 1.)\n",
     "split_sizes": "from torch.utils.data import random_split\nrandom_split(range(10), [6, 4])\nrandom_split(range(10), [0.8, 0.2])\n",
     "dataset_sizes": "from torch.utils.data import TensorDataset\nTensorDataset(torch.randn(10, 2), torch.randn(10))\nassert False, 'Sizes'\n",
     "closure_missing": W + "opt = torch.optim.SGD([w], lr=.1)\nopt.step()\nopt.zero_grad(1, 2, 3)\n",

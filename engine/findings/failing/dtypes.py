@@ -2,7 +2,7 @@
 
 import ast
 
-from engine.findings.diagnosis import line
+from engine.findings.diagnosis import by_number, line
 from engine.findings.failing.case import Case, known, only_if
 from engine.findings.failing.origins import dtype_origin, sizes
 from engine.program.edits import Edits
@@ -236,6 +236,12 @@ def without_memory(case: Case) -> Finding:
     """Weights on the device `meta`: what was loaded was copied nowhere, or nothing gave them memory."""
     code, given = case.code, case.inputs()
     weights = [one for one in given if one.role == "parameter" and one.device == "meta"]
+    is_behind = not weights and case.rule != "meta_weights"
+    if is_behind:  # the model gave what is here
+        makers = case.diagnosis.makers_behind(one.id for one in given if one.device == "meta")
+        taken = (case.diagnosis.tensors.get(one) for maker in makers for one in maker.inputs)
+        weights = [one for one in taken if one is not None and one.role == "parameter" and one.device == "meta"]
+        weights.sort(key=lambda one: by_number(one.id))
     only_if(weights or case.rule == "meta_weights")
     found = case.written_as("NAME.METHOD(...)")
     name = case.say(weights[0]) if weights else known(found).said["name"]
@@ -244,7 +250,7 @@ def without_memory(case: Case) -> Finding:
     written_so = [one for one in code.nodes if isinstance(one, ast.Constant) and one.value == "meta"]
     made = [one for one in written_so if isinstance(code.parents.get(one), ast.keyword | ast.Call)]
     is_loaded = len(loads) == 1
-    only_if(made and (is_loaded or len(made) == 1))
+    only_if(made and (is_loaded or (len(made) == 1 and not is_behind)))
     fix = (code.argument_added(loads[0], "assign=True"),) if is_loaded else ()
     said = {"name": name, "is_loaded": str(int(is_loaded)), "meta_line": str(made[0].lineno)}
     where = code.span(loads[0] if is_loaded else made[0])

@@ -150,6 +150,11 @@ AUTOGRAD: dict[str, list[Row]] = {
         Row(
             "net = nn.Sequential(nn.Linear(2, 1, device='meta')) #<\nnet.to('cpu')\n", {"is_loaded": "0", "name": "net"}
         ),
+        Row(
+            "state = nn.Embedding(5, 5).state_dict()\nnet = nn.Embedding(5, 5, device='meta')\nnet.load_state_dict(state) #<\nwords = torch.tensor([1, 2])\nnext = net(words).argmax(1)\ntorch.cat((words, next))\n",
+            {"is_loaded": "1", "name": "net.weight"},
+            True,
+        ),
     ],
     "attribute_taken": [
         Row(

@@ -221,7 +221,7 @@ _TABLE: tuple[tuple[str, str, str, *tuple[Rule, ...]], ...] = (
     ("closure_missing", "TypeError", r"^LBFGS\.step\(\) missing 1 required positional argument: 'closure'", plain),
     ("learning_rate_invalid", "ValueError", r"^Invalid learning rate: (?P<value>.+)", plain),
     ("array_backwards", "ValueError", r"At least one stride in the given numpy array is negative", arguments.runs_backwards),
-    ("tensor_of_text", "ValueError", r"too many dimensions 'str'", plain),
+    ("tensor_of_text", "", r"too many dimensions 'str'|^can't convert np\.ndarray of type numpy\.(?P<kind>str_|bytes_|object_)", arguments.text_given),
     ("arguments_missing", "TypeError", r"^(?P<function>[\w.]+)\(\) missing (?P<count>\d+) required positional arguments?: (?P<names>['\"].*)", classes.function_forward, values.class_called, calls.arguments_missing),
     ("size_not_whole", "TypeError", r"^(?:zeros|ones|rand|randn|empty|full|view|reshape|repeat|expand)\(\) (?:takes \d+ positional argument|received an invalid combination)", arguments.size_not_whole),
     ("arguments_many", "TypeError", r"^(?P<function>[\w.]+)\(\) takes (?:from \d+ to )?(?P<takes>\d+) positional arguments? but (?P<given>\d+) (?:was|were) given", values.class_called, values.maker_called, calls.method_takes_less, calls.arguments_many),

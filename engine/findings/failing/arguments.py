@@ -83,6 +83,14 @@ def runs_backwards(case: Case) -> Finding:
     return case.finding("", said, fix=case.code.method(given, ".copy()"))
 
 
+def text_given(case: Case) -> Finding:
+    """Text where a tensor takes numbers, or a NumPy array of it or of Python objects."""
+    kind, given = case.groups.get("kind", ""), case.call.args[:1] if case.call is not None else []
+    fix = case.code.method(given[0], '.astype("float32")') if kind and given else ()
+    said = {"is_array": str(int(bool(kind))), "is_objects": str(int(kind == "object_"))}
+    return case.finding("", said, fix=fix, is_read=str(int(kind not in ("", "object_"))))
+
+
 def _turned_around(case: Case, node: ast.expr) -> ast.expr | None:
     """The last `array[::-1]` or `np.flip(array)` in the chain of methods and names that an array comes from."""
     for _ in range(_MOST_BEFORE):

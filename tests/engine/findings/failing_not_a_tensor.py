@@ -345,7 +345,9 @@ GIVEN: dict[str, list[Row]] = {
     ],
     "tensor_of_text": [
         Row("labels = torch.tensor(['cat', 'dog']) #<\n", {"line": "5"}),
-        Row("torch.tensor([['1', '2']]) #<\n", {"line": "5"}),
+        Row("torch.tensor([['1', '2']]) #<\n", {"line": "5", "is_array": "0"}),
+        Row("rows = [line.split(',') for line in ('1,2', '3,4.5')]\nx = torch.from_numpy(np.array(rows)) #<\n", {"is_read": "1"}, True),
+        Row("table = np.array([[1, 2.5], ['3', 4]], dtype=object)\nx = torch.tensor(table[:, 0]) #<\n", {"is_objects": "1"}, True),
     ],
     "tensor_append": [
         Row("t = torch.tensor([1.0])\nt.append(2.0) #<\n", {"name": "append"}),
@@ -658,7 +660,7 @@ NEAR_GIVEN: dict[str, str] = {
     "dataset_sizes": "from torch.utils.data import TensorDataset\nTensorDataset(torch.randn(10, 2), torch.randn(10))\nassert False, 'Sizes'\n",
     "closure_missing": W + "opt = torch.optim.SGD([w], lr=.1)\nopt.step()\nopt.zero_grad(1, 2, 3)\n",
     "learning_rate_invalid": W + "torch.optim.SGD([w], lr=0.0)\nraise ValueError('learning rate')\n",
-    "tensor_of_text": "torch.tensor([1, 2])\nprint('too many dimensions')\n",
+    "tensor_of_text": "torch.tensor([1, 2])\ntorch.from_numpy(np.array(['1', '2']).astype(int))\nprint('too many dimensions')\n",
     "tensor_append": "xs = []\nxs.append(1)\nclass Bag:\n    pass\nBag().append(1)\n",
     "division_of_nothing": "x = torch.ones(2) / 0\n1 // 1\n",
     "method_as_value": "f = torch.ones(2).sum\nprint(f())\n",

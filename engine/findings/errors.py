@@ -93,6 +93,7 @@ _TABLE: tuple[tuple[str, str, str, *tuple[Rule, ...]], ...] = (
     ("index_out_of_range", "", r"index (?P<index>-?\d+) is out of bounds for dimension (?P<axis>\d+) with size (?P<size>\d+)", layers.lstm_state, classes.too_many_samples, shapes.index),
     ("embedding_index", "IndexError", r"index out of range in self", shapes.counted_early, shapes.embedding),
     ("list_index", "IndexError", r"(?:list|tuple) index out of range|^index -?\d+ is out of range", classes.too_many_samples, instead("NAME[INDEX]")),
+    ("list_by_tensor", "TypeError", r"only integer tensors of a single element can be converted to an index", arguments.list_by_tensor),
     ("indices_many", "IndexError", r"too many indices for tensor of dimension \d+", of_one),
     ("index_of_scalar", "IndexError", r"invalid index of a 0-dim tensor", instead("NAME.data[0]", "NAME.item()"), instead("NAME[0]", "NAME.item()"), instead("NAME.data[PLACE]"), instead("NAME[PLACE]")),
     ("mask_shape", "IndexError", r"The shape of the mask (?P<mask>\[.*?\]) at index (?P<axis>\d+) does not match the shape of the indexed tensor (?P<shape>\[.*?\])", plain),

@@ -1,6 +1,7 @@
 """An argument that must be something else than what was given: what was given, and why it is that."""
 
 import ast
+import math
 import re
 
 from engine.findings.failing.case import Case, a, first_told, known, only_if
@@ -89,6 +90,23 @@ def text_given(case: Case) -> Finding:
     fix = case.code.method(given[0], '.astype("float32")') if kind and given else ()
     said = {"is_array": str(int(bool(kind))), "is_objects": str(int(kind == "object_"))}
     return case.finding("", said, fix=fix, is_read=str(int(kind not in ("", "object_"))))
+
+
+def list_by_tensor(case: Case) -> Finding:
+    """A list asked for several places at once, as a tensor can be; and the line that makes a tensor of it."""
+    found, code = known(case.written_as("NAME[PLACE]")), case.code
+    name, places = found.part("NAME"), known(case.tensor_of(found.part("PLACE")))
+    operand = known(case.operand(name))
+    only_if(operand.type in ("list", "tuple") and math.prod(places.shape) > 1)
+    put = case.appended(name)
+    held = case.diagnosis.bound_to(put.part("VALUE")) if put is not None else []
+    is_alike = len({one.shape for one in held}) == 1
+    loops = list(code.loops(put.node)) if put is not None else []
+    filling = min(loops, key=lambda loop: loop.lineno) if loops and case.node not in ast.walk(loops[-1]) else None
+    fix = code.line_after(filling, f"{code.text(name)} = torch.stack({code.text(name)})") if is_alike else ()
+    said = {**found.said, "type": operand.type, "count": str(math.prod(places.shape))}
+    said |= {"made": f"torch.{'stack' if is_alike else 'tensor'}({found.said['name']})", "is_alike": str(int(is_alike))}
+    return case.finding("", said, tensors=(places,), fix=fix if case.has_torch else ())
 
 
 def _turned_around(case: Case, node: ast.expr) -> ast.expr | None:

@@ -343,6 +343,10 @@ GIVEN: dict[str, list[Row]] = {
         Row(W + "torch.optim.SGD([w], lr=-0.1) #<\n", {"value": "-0.1"}),
         Row(W + "opt = torch.optim.Adam([w], -1) #<\n", {"value": "-1"}),
     ],
+    "list_by_tensor": [
+        Row("xs = []\nfor i in range(4):\n    sound = torch.ones(3) * i\n    xs.append(sound)\nfor rows in torch.randperm(4).split(2):\n    batch = xs[rows] #<\n", {"name": "xs", "count": "2", "made": "torch.stack(xs)"}, True),
+        Row("class Data:\n    def __init__(self):\n        self.labels = [0, 1, 1]\ndata = Data()\nkept = torch.tensor(data.labels) == 1\ndata.labels[kept] #<\n", {"name": "data.labels", "place": "kept", "is_alike": "0"}),
+    ],
     "tensor_of_text": [
         Row("labels = torch.tensor(['cat', 'dog']) #<\n", {"line": "5"}),
         Row("torch.tensor([['1', '2']]) #<\n", {"line": "5", "is_array": "0"}),
@@ -660,6 +664,7 @@ NEAR_GIVEN: dict[str, str] = {
     "dataset_sizes": "from torch.utils.data import TensorDataset\nTensorDataset(torch.randn(10, 2), torch.randn(10))\nassert False, 'Sizes'\n",
     "closure_missing": W + "opt = torch.optim.SGD([w], lr=.1)\nopt.step()\nopt.zero_grad(1, 2, 3)\n",
     "learning_rate_invalid": W + "torch.optim.SGD([w], lr=0.0)\nraise ValueError('learning rate')\n",
+    "list_by_tensor": "xs = [1, 2, 3]\nxs[torch.tensor(1)], torch.tensor(xs)[torch.tensor([0, 1])], range(torch.tensor([1, 2]))\n",
     "tensor_of_text": "torch.tensor([1, 2])\ntorch.from_numpy(np.array(['1', '2']).astype(int))\nprint('too many dimensions')\n",
     "tensor_append": "xs = []\nxs.append(1)\nclass Bag:\n    pass\nBag().append(1)\n",
     "division_of_nothing": "x = torch.ones(2) / 0\n1 // 1\n",

@@ -127,13 +127,44 @@ def hook_result(case: Case) -> Finding:
 
 def hook_returned(case: Case) -> Finding:
     """A hook that returns something where nothing takes it."""
-    return _of_hook(case, "register_post_accumulate_grad_hook")
+    return _of_hook(case, "register_post_accumulate_grad_hook", is_forward="0", value="", got="")
 
 
-def _of_hook(case: Case, *registering: str) -> Finding:
+def _of_hook(case: Case, *registering: str, **said: str) -> Finding:
     """At the only line that registers such a hook."""
     made = [one for one in case.code.calls if called(one) in registering]
-    return case.finding(span=case.code.span(made[0]) if len(made) == 1 else None)
+    return case.finding(span=case.code.span(made[0]) if len(made) == 1 else None, **said)
+
+
+_NO_TENSORS = {"numpy": "numpy.ndarray", "tolist": "list", "item": "float"}
+"""What methods of tensors give that is none."""
+
+
+def forward_hook_returned(case: Case) -> Finding:
+    """A forward hook that returns no tensor: the next layer gets it for what the hooked one gave."""
+    code, got = case.code, case.groups["got"].partition(",")[0]
+    asked = [one for one in code.calls if called(one) == "register_forward_hook" and case.diagnosis.has_run(one)]
+    parts = [part for one in asked for part in ast.walk(one)]
+    named = {getattr(part, "id", "") or getattr(part, "attr", "") for part in parts}
+    for given in (node for node in code.nodes if isinstance(node, ast.Return) and node.value is not None):
+        function = known(code.function(given))
+        outer = code.enclosing(function, ast.FunctionDef)
+        is_hook = len([arg for arg in function.args.args if arg.arg != "self"]) == 3
+        names = {one.name for one in (function, outer) if isinstance(one, ast.FunctionDef)}
+        kept = [one for one in ast.walk(function) if isinstance(one, ast.Assign)]
+        text = code.text(known(given.value))
+        values = [one.value for one in kept if code.text(one.targets[0]) == text] or [known(given.value)]
+        if is_hook and names & named and {_kind_given(value) for value in values} == {got}:
+            said = {"is_forward": "1", "value": code.short(known(given.value)), "got": got}
+            return case.finding("hook_returned", said, span=code.span(given), fix=code.removed(given))
+    return known(None)
+
+
+def _kind_given(value: ast.expr) -> str:
+    """The type of what an expression gives, where it is certainly no tensor."""
+    if isinstance(value, ast.List | ast.Dict | ast.Tuple):
+        return type(value).__name__.lower()
+    return _NO_TENSORS.get(called(value), "") if isinstance(value, ast.Call) else ""
 
 
 def deepcopied(case: Case) -> Finding:

@@ -120,6 +120,7 @@ _TABLE: tuple[tuple[str, str, str, *tuple[Rule, ...]], ...] = (
     ("attention_mask_shape", "RuntimeError", r"The shape of the \dD attn_mask is torch\.Size\((?P<got>\[[\d, ]*\])\), but should be \((?P<wanted>[\d, ]*)\)", layers.attention_mask),
     ("axes_turned", "RuntimeError", r"^(?P<argument>(?:input|target)_lengths) must be of size batch_size", layers.ctc_samples),
     ("axes_turned", "RuntimeError", r"'len\(size\) == sparse_dim \+ dense_dim' is not satisfied|^indices and values must have same nnz", shapes.sparse_turned),
+    ("not_coalesced", "RuntimeError", r"^Cannot get (?:indices|values) on an uncoalesced tensor", shapes.not_coalesced),
     ("ctc_lengths", "RuntimeError", r"Expected (?P<argument>(?:input|target)_lengths) to have value at most (?P<most>\d+), but got value (?P<value>\d+)", of_call),
     ("not_positive_definite", "", r"linalg\.cholesky.*: .*input is not positive-definite", of_call),
     ("matrix_singular", "", r"linalg\.\w+: .*(?:input matrix is singular|is zero)", of_call),

@@ -11,6 +11,7 @@ from engine.findings.failing.origins import sizes
 from engine.ops import BROADCASTING, VIEWS
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, keyword
+from engine.program.rewriting import written
 from engine.program.source import Source
 from engine.trace import Finding, Op, Tensor
 
@@ -416,6 +417,19 @@ def sparse_turned(case: Case) -> Finding:
     count = values.shape[:1]
     only_if(len(places.shape) == 2 and places.shape[:1] == count and places.shape[1:] != count)
     return turned(case, places, (1, 0), count[0])
+
+
+def not_coalesced(case: Case) -> Finding:
+    """A sparse tensor asked for its places or values while one place may stand in it several times; what else its
+    function asks of it is mended with it."""
+    code, found = case.code, known(case.written_as("NAME.METHOD()"))
+    here = [one for one in code.calls if code.function(one) is code.function(found.node)]
+    fix: Edits = ()
+    for one, method in ((one, method) for one in here for method in ("indices", "values")):
+        asked = written(code, one, f"NAME.{method}()")
+        if asked is not None and asked.said["name"] == found.said["name"]:
+            fix = (*fix, *asked.instead(f"NAME.coalesce().{method}()"))
+    return case.finding("", found.said, tensors=(case.tensor_of(found.part("NAME")),), fix=fix)
 
 
 def turned(case: Case, given: Tensor, order: tuple[int, ...], count: int) -> Finding:

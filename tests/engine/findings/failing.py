@@ -100,6 +100,14 @@ AUTOGRAD: dict[str, list[Row]] = {
             True,
         ),
     ],
+    "not_coalesced": [
+        Row(
+            "places = torch.tensor([[0, 1], [1, 0]])\na = torch.sparse_coo_tensor(places, torch.ones(2))\nrow, col = a.indices() #<\nkept = a.values() * torch.ones(2)[row]\n",
+            {"name": "a"},
+            True,
+        ),
+        Row("print(torch.sparse_coo_tensor([[0, 0]], [1., 2.], (3,)).values()) #<\n", {}, True),
+    ],
     "ctc_samples": [
         Row(
             "scores = torch.randn(9, 4, 5).log_softmax(2)\nsizes = torch.full((scores.size(0),), scores.size(1)) #<\nnn.CTCLoss()(scores, torch.ones(4, 3).long(), sizes, torch.full((4,), 3))\n",

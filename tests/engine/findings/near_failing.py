@@ -174,6 +174,7 @@ NEAR_MISSES: dict[str, str] = {
     "array_backwards": "a = np.arange(6)[::-1]\ntorch.from_numpy(a.copy())\ntorch.tensor([1, 2, 3]).flip(0)\n",
     "attribute_taken": "net = nn.Linear(2, 1)\nnet.register_buffer('mask', torch.ones(2))\nnet.register_buffer('mask', torch.zeros(2))\n{}['mask']\n",
     "meta_weights": "net = nn.Linear(2, 1, device='meta')\nnet.to_empty(device='cpu')\nnet.load_state_dict(nn.Linear(2, 1).state_dict())\nnet(torch.ones(1, 2)).to('meta') + torch.ones(1)\n",
+    "not_coalesced": "a = torch.eye(2).to_sparse()\na.indices(), (a + a).coalesce().values(), (a + a)._values()\n",
     "ctc_samples": "F.ctc_loss(torch.randn(4, 9, 5).log_softmax(2), torch.ones(4, 3).long(), (9, 9, 9, 9), (3, 3, 3, 3))\n",
     "axes_turned": "F.ctc_loss(torch.randn(9, 4, 5).log_softmax(2), torch.ones(4, 3).long(), (9, 9), (3, 3))\n",
     "divergence_unknown": "from torch.distributions import Normal, kl_divergence\nkl_divergence(Normal(0., 1.), Normal(1., 2.))\n",

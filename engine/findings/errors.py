@@ -114,6 +114,7 @@ _TABLE: tuple[tuple[str, str, str, *tuple[Rule, ...]], ...] = (
     ("split_sizes", "ValueError", r"Sum of input lengths does not equal the length of the input dataset", classes.split_rest, plain),
     ("dataset_sizes", "AssertionError", r"^Size mismatch between tensors", plain),
     ("lengths_unsorted", "RuntimeError", r"`lengths` array must be sorted in decreasing order", calls.argument_to_add("enforce_sorted=False")),
+    ("sequence_empty", "RuntimeError", r"^Length of all samples has to be greater than 0", calls.sequence_empty),
     ("einsum_sizes", "RuntimeError", r"einsum\(\): subscript (?P<letter>\w) has size (?P<b>\d+) for operand (?P<at>\d+) which does not broadcast with previously seen size (?P<a>\d+)", of_call),
     ("einsum_letters", "RuntimeError", r"einsum\(\): the number of subscripts in the equation \((?P<letters>\d+)\) does not match the number of dimensions \((?P<has>\d+)\) for operand (?P<at>\d+)", shapes.einsum_letters),
     ("padding_mask_shape", "AssertionError", r"Expected key_padded_mask\.shape\[(?P<axis>[01])\] to be (?P<wanted>\d+), but got (?P<got>\d+)", layers.padding_mask),

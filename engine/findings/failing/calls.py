@@ -5,7 +5,7 @@ import builtins
 import re
 
 from engine.devices import MOST_SIMULATED
-from engine.findings.diagnosis import listed
+from engine.findings.diagnosis import listed, numbers_of
 from engine.findings.failing.case import Case, Rule, a, known, only_if
 from engine.findings.failing.classes import forward_inside, renamed
 from engine.findings.leaves import asked_last, meant_as_leaves
@@ -421,6 +421,16 @@ def argument_to_add(text: str) -> Rule:
         return case.finding(fix=(case.code.argument_added(call, text),) if is_new else ())
 
     return rule
+
+
+def sequence_empty(case: Case) -> Finding:
+    """Sequences of which one is empty: which."""
+    found = known(case.written_as("FUNCTION(DATA, LENGTHS, ...)"))
+    lengths = numbers_of(case.tensor_of(found.part("LENGTHS")))
+    only_if(min(lengths, default=0) == 0)
+    empty = [str(at) for at, length in enumerate(lengths) if not length]
+    said = {"name": found.said["lengths"], "places": listed(empty), "is_known": str(int(bool(empty)))}
+    return case.finding("", said)
 
 
 def keys_taken_for_model(case: Case) -> Finding:

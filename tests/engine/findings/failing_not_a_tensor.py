@@ -530,6 +530,10 @@ TOLD_BY_MESSAGES: dict[str, list[Row]] = {
     "lengths_unsorted": [
         Row("from torch.nn.utils.rnn import pack_padded_sequence\npack_padded_sequence(torch.ones(3, 2, 1), torch.tensor([2, 3])) #<\n", {"line": "6"}, True),
     ],
+    "sequence_empty": [
+        Row("from torch.nn.utils.rnn import pack_padded_sequence\nlens = torch.tensor([2, 0, 1])\npack_padded_sequence(torch.ones(3, 2, 1), lens, batch_first=True, enforce_sorted=False) #<\n", {"name": "lens", "places": "1"}),
+        Row("from torch.nn.utils.rnn import pack_padded_sequence as pack\nlens = [len(words) for words in (['a', 'b'], [])]\npack(torch.ones(2, 2, 1), lens) #<\n", {"name": "lens", "is_known": "0"}),
+    ],
     "text_and_value": [Row("print('loss: ' + torch.tensor(.5)) #<\n", {"got": "Tensor"})],
     "einsum_sizes": [Row("a, b = torch.ones(2, 3), torch.ones(4, 5)\ntorch.einsum('ij,jk->ik', a, b) #<\n", {"letter": "j", "a": "3", "b": "4"})],
     "parameter_invalid": [

@@ -473,9 +473,21 @@ def parts_of_turn(case: Case) -> Finding:
     said = {"value": case.code.short(counted), "got": _got(case)}
     is_counted = isinstance(counted, ast.Call) and ast.unparse(counted.func) == "enumerate" and len(counted.args) == 1
     if not is_counted or not isinstance(target, ast.Tuple) or len(target.elts) <= 2:
-        return case.finding("turn_parts", said, span=span, names=case.code.short(target))
+        names, fix = case.code.short(target), _numbered_turns(case, loop)
+        return case.finding("turn_parts", said, span=span, names=names, is_numbered=str(int(bool(fix))), fix=fix)
     text = case.code.text(target).strip("()")
     first, _, rest = text.partition(",")
     right = f"{first}, ({rest.strip()})"
     fix = (case.code.replace(target, right),) if not text.startswith("(") else ()
     return case.finding("enumerate_parts", said, span=span, right=right, fix=fix)
+
+
+def _numbered_turns(case: Case, loop: ast.For) -> Edits:
+    """`enumerate` around a DataLoader whose loop has a name for the number of its turn before those of its batch."""
+    operand, made = case.operand(loop.iter), case.value_of(loop.iter)
+    is_loader = operand is not None and operand.type == "DataLoader"
+    is_loader |= isinstance(made, ast.Call) and called(made) == "DataLoader"
+    match loop.target:
+        case ast.Tuple(elts=[ast.Name(), ast.Tuple() | ast.List()]) if is_loader:
+            return case.code.before(loop.iter, "enumerate("), case.code.after(loop.iter, ")")
+    return ()

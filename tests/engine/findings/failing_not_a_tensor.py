@@ -196,7 +196,9 @@ GIVEN: dict[str, list[Row]] = {
     ],
     "turn_parts": [
         Row(DATA + "loader = DataLoader(TensorDataset(torch.ones(6, 2)), batch_size=2)\nfor x, y in loader: #<\n    pass\n", {"names": "x, y", "value": "loader"}),
-        Row("for a, b in torch.ones(2, 3): #<\n    pass\n", {"expected": "2"}),
+        Row("for a, b in torch.ones(2, 3): #<\n    pass\n", {"expected": "2", "is_numbered": "0"}),
+        Row(DATA + "for i, (x, y) in DataLoader(TensorDataset(torch.ones(6, 2), torch.ones(6)), batch_size=3): #<\n    pass\n", {"is_numbered": "1"}, True),
+        Row(DATA + "def train(data):\n    for i, (x, y) in data: #<\n        print(i, x.shape)\ntrain(DataLoader(TensorDataset(torch.ones(6, 2), torch.ones(6)), batch_size=3))\n", {"value": "data"}, True),
     ],
     "enumerate_parts": [
         Row(DATA + "loader = DataLoader(TensorDataset(torch.ones(4, 2), torch.ones(4)))\nfor i, x, y in enumerate(loader): #<\n    print(x.shape)\n", {"right": "i, (x, y)"}, True),

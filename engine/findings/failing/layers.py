@@ -325,14 +325,32 @@ def batch_squeezed(case: Case) -> Finding:
     root = failed.roots[0].node if failed is not None and failed.roots else None
     scores = known(case.diagnosis.input_of(known(case.op or case.diagnosis.op_of_node(root))))
     for maker in case.makers(scores):
-        given = known(case.diagnosis.input_of(maker))
-        if maker.name == "squeeze" and len(given.shape) > 1:
-            call = written(case.code, case.code.call_at(maker.span), "SCORES.squeeze()")
-            is_second = given.shape[1:2] == (1,)  # the other axis of size 1 comes right after the batch
-            fix = call.instead("SCORES.squeeze(1)") if call is not None and is_second else ()
-            said = {**case.about(scores), "name": case.diagnosis.say(scores.id), "given": sizes(given.shape)}
-            return case.finding("", said, span=maker.span, fix=fix)
+        if maker.name == "squeeze" and len(known(case.diagnosis.input_of(maker)).shape) > 1:
+            return _squeezed(case, maker, scores, is_loss="1")
     return known(None)
+
+
+def batch_squeezed_now(case: Case) -> Finding:
+    """The same before any op that fails of it, where its line has kept the batch axis of larger batches."""
+    diagnosis, failed = case.diagnosis, known(case.op)
+    only_if(any(op.name == failed.name and not op.raised for op in diagnosis.ops_at(failed.span)))
+    for given, maker in ((one, maker) for one in case.inputs() for maker in case.makers(one)):
+        before, after = diagnosis.input_of(maker), diagnosis.output_of(maker)
+        if maker.name != "squeeze" or before is None or after is None or before.shape[:1] != (1,):
+            continue
+        others = [diagnosis.output_of(op) for op in diagnosis.ops_at(maker.span) if op.name == "squeeze"]
+        if any(one is not None and len(one.shape) > len(after.shape) for one in others):
+            return _squeezed(case, maker, given, is_loss="0", targets="")
+    return known(None)
+
+
+def _squeezed(case: Case, maker: Op, scores: Tensor, **said: str) -> Finding:
+    given = known(case.diagnosis.input_of(maker))
+    call = written(case.code, case.code.call_at(maker.span), "SCORES.squeeze()")
+    is_second = given.shape[1:2] == (1,)  # the other axis of size 1 comes right after the batch
+    fix = call.instead("SCORES.squeeze(1)") if call is not None and is_second else ()
+    about = {**case.about(scores), "name": case.diagnosis.say(scores.id), "given": sizes(given.shape), **said}
+    return case.finding("batch_squeezed", about, span=maker.span, fix=fix)
 
 
 def ctc_samples(case: Case) -> Finding:

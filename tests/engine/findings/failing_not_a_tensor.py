@@ -508,7 +508,9 @@ TOLD_BY_VALUES: dict[str, list[Row]] = {
     ],
     "batch_squeezed": [
         Row("x = torch.ones(1, 1, 4, requires_grad=True)\ns = x.squeeze() * 2 #<\nF.cross_entropy(s, torch.tensor([1])).backward()\n", {"name": "s", "given": "[1, 1, 4]"}, True),
-        Row("x = torch.ones(1, 4, 1, requires_grad=True)\ns = x.squeeze() #<\nF.nll_loss(F.log_softmax(s, -1), torch.tensor([1])).backward()\n", {"classes": "4"}),
+        Row("x = torch.ones(1, 4, 1, requires_grad=True)\ns = x.squeeze() #<\nF.nll_loss(F.log_softmax(s, -1), torch.tensor([1])).backward()\n", {"classes": "4", "is_loss": "1"}),
+        Row("for count in (3, 1):\n    x = torch.ones(count, 1, 4)\n    w = x.squeeze() #<\n    y = torch.einsum('bc,bcd->bd', w * 2, torch.ones(count, 4, 5))\n", {"given": "[1, 1, 4]", "is_loss": "0", "shape": "[4]"}, True),
+        Row("def best(scores):\n    scores = scores.squeeze() #<\n    return scores.softmax(1)\nfor batch in torch.ones(5, 1, 4).split(2):\n    best(batch)\n", {"used_line": "7"}, True),
     ],
     "slice_too_short": [
         Row("pe, x = torch.zeros(1, 4, 2), torch.ones(3, 6, 2)\nx + pe[:, :x.size(1)] #<\n", {"base": "pe", "has": "4", "wanted": "6"}),
@@ -683,7 +685,7 @@ NEAR_GIVEN: dict[str, str] = {
     "keyword_other": "nn.Linear(2, 3, dtyp=torch.float32)\n",
     "batch_first_missing": "rnn = nn.GRU(3, 4)\nrnn(torch.ones(5, 7, 3), torch.zeros(1, 6, 4))\n",
     "cat_rounded": "e = torch.ones(1, 2, 15, 15)\nd = F.max_pool2d(torch.ones(1, 2, 14, 14), 2)\ntorch.cat([F.interpolate(d, scale_factor=2), e], 1)\n",
-    "batch_squeezed": "s = torch.ones(3, requires_grad=True)\nF.cross_entropy(s, torch.tensor([1])).backward()\n",
+    "batch_squeezed": "for k in (3, 1):\n    v = torch.ones(k, 2).squeeze().softmax(-1)\ns = torch.ones(3, requires_grad=True)\nF.cross_entropy(s, torch.tensor([1])).backward()\n",
     "slice_too_short": "pe, x = torch.zeros(9, 2), torch.ones(3, 6, 2)\nx + pe[:4]\n",
     "loss_lengths": "F.cross_entropy(torch.ones(8, 3), torch.zeros(10).long())\n",
     "asked_too_late": "x = torch.ones(3)\nprint(x.sum())\nx.requires_grad_()\n(x * 2).sum().backward()\n",

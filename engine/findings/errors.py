@@ -161,7 +161,7 @@ _TABLE: tuple[tuple[str, str, str, *tuple[Rule, ...]], ...] = (
     ("scalar_of_many", "RuntimeError", r"a Tensor with (?P<count>\d+) elements cannot be converted to Scalar", values.class_called, values.maker_called, arguments.joined_tensors, arguments.many_values),
     ("bool_of_many", "RuntimeError", r"Boolean value of Tensor with more than one value is ambiguous", values.class_called, values.maker_called, arguments.joined_tensors, arguments.many_values),
     # Functions of functions
-    ("vmap_value_asked", "RuntimeError", r"vmap: It looks like you're ", plain),
+    ("vmap_value_asked", "", r"vmap: It looks like you're |^symbolically traced variables cannot be used as inputs to control flow", calls.value_asked),
     ("vmap_random", "RuntimeError", r"vmap: called random operation while in randomness error mode", plain),
     ("vmap_sizes", "ValueError", r"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes (?P<sizes>\[.*?\])", of_call),
     ("functional_parameters", "ValueError", r"Expected all elements of parameter_and_buffer_dicts to be dictionaries", instead("FUNCTION(MODULE, GIVEN, ...)")),

@@ -433,6 +433,13 @@ def sequence_empty(case: Case) -> Finding:
     return case.finding("", said)
 
 
+def value_asked(case: Case) -> Finding:
+    """A tensor asked for its value where it stands for many, or for any that will come."""
+    is_traced = "symbolically" in case.failure.message
+    name = "symbolic_trace" if "symbolic_trace" in map(called, case.code.calls) else "torch.fx"
+    return case.finding(transform=name if is_traced else "vmap", is_traced=str(int(is_traced)))
+
+
 def keys_taken_for_model(case: Case) -> Finding:
     """`net = net.load_state_dict(state)`: what it gives is a list of keys, and the model is loaded in place."""
     code, node = case.code, case.node

@@ -211,7 +211,7 @@ _TABLE: tuple[tuple[str, str, str, *tuple[Rule, ...]], ...] = (
     ("iterator_next", "AttributeError", r"'_\w+DataLoaderIter' object has no attribute 'next'", instead("RECEIVER.next()", "next(RECEIVER)", written="RECEIVER.next()", right="next(RECEIVER)")),
     ("groups_attribute", "AttributeError", r"'list' object has no attribute '(?P<name>lr|momentum|weight_decay|params|betas|eps)'", instead("GROUPS.NAME", "GROUPS[0]['NAME']", right="GROUPS[0]['NAME']")),
     ("group_attribute", "AttributeError", r"'dict' object has no attribute '(?P<name>lr|momentum|weight_decay|params|betas|eps)'", instead("GROUP.NAME", "GROUP['NAME']", right="GROUP['NAME']")),
-    ("scheduler_steps", "ValueError", r"Tried to step (?P<steps>\d+) times\. The specified number of total steps is (?P<total>\d+)", plain),
+    ("scheduler_steps", "ValueError", r"Tried to step (?P<steps>\d+) times\. The specified number of total steps is (?P<total>\d+)", calls.steps_floored, calls.steps_planned),
     ("hook_result", "RuntimeError", r"hook '(?P<hook>.*)' has changed the (?P<what>\w+) of value", autograd.hook_result),
     ("hook_returned", "RuntimeError", r"post accumulate grad hooks should return None", autograd.hook_returned),
     ("metric_missing", "TypeError", r"^ReduceLROnPlateau\.step\(\) missing 1 required positional argument: 'metrics'", plain),

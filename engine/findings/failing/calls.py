@@ -433,6 +433,33 @@ def sequence_empty(case: Case) -> Finding:
     return case.finding("", said)
 
 
+def steps_floored(case: Case) -> Finding:
+    """A schedule laid out for the whole batches of an epoch, as `//` counts them, where the last one is smaller."""
+    code, total = case.code, int(case.groups["total"])
+    loops = [one for one in code.loops(known(case.statement)) if isinstance(one, ast.For)]
+    inner = max(loops, key=lambda loop: loop.lineno, default=None)
+    epoch = [one for one in case.diagnosis.trace.batches if one.epoch == 1 and one.number]
+    turned = known(inner).iter
+    data = turned.args[0] if isinstance(turned, ast.Call) and called(turned) == "enumerate" and turned.args else turned
+    plans = [word.value for one in code.calls for word in one.keywords if word.arg in ("steps_per_epoch", "total_steps")]
+    inside = [part for plan in plans for part in ast.walk(plan)]
+    inside += [part for name in map(dotted, inside) for one in code.assignments(name) for part in ast.walk(one.value)]
+    floors = [one for one in inside if isinstance(one, ast.BinOp) and isinstance(one.op, ast.FloorDiv)]
+    counts, last = len(epoch), epoch[-1:]
+    only_if(len(floors) == 1 and dotted(data) and case.diagnosis.has_run(floors[0]))
+    only_if(last and last[0].number == counts > 1 and last[0].loader == 1 and last[0].count < epoch[0].count)
+    only_if(total % (counts - 1) == 0 and total % counts)
+    said = {"is_floored": "1", "whole": str(counts - 1), "batches": str(counts), "loader": dotted(data)}
+    is_near = code.function(floors[0]) is code.function(inner)
+    fix = (code.replace(floors[0], f"len({dotted(data)})"),) if is_near else ()
+    return case.finding("", said, span=code.span(floors[0]), fix=fix)
+
+
+def steps_planned(case: Case) -> Finding:
+    """A schedule stepped beyond its end."""
+    return case.finding(is_floored="0", whole="", batches="", loader="")
+
+
 def value_asked(case: Case) -> Finding:
     """A tensor asked for its value where it stands for many, or for any that will come."""
     is_traced = "symbolically" in case.failure.message

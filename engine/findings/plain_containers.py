@@ -79,7 +79,9 @@ def said_of(container: Container) -> dict[str, str]:
 
 def wrapped(diagnosis: Diagnosis, container: Container) -> Edits:
     """The container that registers, around it."""
-    return (diagnosis.code.before(container.value, f"{container.better}("), diagnosis.code.after(container.value, ")"))
+    code = diagnosis.code
+    name = code.under_nn(container.better.removeprefix("nn."))
+    return (code.before(container.value, f"{name}("), code.after(container.value, ")")) if name else ()
 
 
 def plain_containers(diagnosis: Diagnosis) -> Iterator[Container]:
@@ -151,7 +153,8 @@ def _layer(code: Source, owner: ast.ClassDef, node: ast.expr | None) -> ast.Call
     if not isinstance(node, ast.Call):
         return None
     is_own = any(base.endswith("Module") for own in code.classes(called(node)) for base in map(dotted, own.bases))
-    return node if is_own or dotted(node.func).startswith(("nn.", "torch.nn.")) else None
+    is_layer = code.origins.get(called(node)) == "torch.nn" or dotted(node.func).startswith(("nn.", "torch.nn."))
+    return node if is_own or is_layer else None
 
 
 def _hidden(diagnosis: Diagnosis) -> list[str]:

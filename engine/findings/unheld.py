@@ -111,7 +111,7 @@ def _untrained(diagnosis: Diagnosis, tensors: Iterable[str]) -> list[str]:
 def _as_parameter(diagnosis: Diagnosis, value: ast.expr) -> Edits:
     code = diagnosis.code
     word = keyword(value, "requires_grad") if isinstance(value, ast.Call) else None
-    name = "nn.Parameter" if code.is_bound("nn") else "torch.nn.Parameter" if code.is_bound("torch") else ""
+    name = code.under_nn("Parameter")
     if not isinstance(value, ast.Call) or word is None or not name:
         return ()
     asked = code.argument_removed(value, word)

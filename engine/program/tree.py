@@ -193,6 +193,16 @@ class Tree(Lines):
         """The names that import statements bind."""
         return frozenset((name.asname or name.name).partition(".")[0] for name in self._nodes_of(ast.alias))
 
+    @cached_property
+    def origins(self) -> dict[str, str]:
+        """The modules that `from … import` takes names from."""
+        taken = [(each.module or "", alias) for each in self._nodes_of(ast.ImportFrom) for alias in each.names]
+        return {alias.asname or alias.name: module for module, alias in taken}
+
+    def under_nn(self, name: str) -> str:
+        """How the program writes a name of `torch.nn`; empty where it has no name for that module."""
+        return f"nn.{name}" if self.is_bound("nn") else f"torch.nn.{name}" if self.is_bound("torch") else ""
+
     def receiver(self, call: ast.Call) -> ast.expr | None:
         """What a method is called on; None for a function, be it one of an imported module or class."""
         owner = call.func.value if isinstance(call.func, ast.Attribute) else None

@@ -84,6 +84,21 @@ net = Net(); opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(2):
     loss = net(torch.randn(5, 3)).square().mean()
 """ + STEP, cure=(("self.layers = []", "self.layers = nn.ModuleList()"),), mends=True),
+    Mistake("modules_in_plain_list", 9, """from torch.nn import Linear, Module
+class Deep(Module):
+    def __init__(self):
+        super().__init__()
+        self.first = Linear(3, 4)
+        self.hidden = [Linear(4, 4, bias=False) for _ in range(2)]
+    def forward(self, x):
+        x = torch.relu(self.first(x))
+        for layer in self.hidden:
+            x = torch.relu(layer(x))
+        return x
+model = Deep(); opt = torch.optim.Adam(model.parameters())
+for _ in range(3):
+    loss = F.cross_entropy(model(torch.randn(8, 3)), torch.randint(4, (8,)))
+""" + STEP, cure=(("[Linear(4, 4, bias=False) for _ in range(2)]", "nn.ModuleList([Linear(4, 4, bias=False) for _ in range(2)])"),), mends=True),
     Mistake("layers_out_of_sight", 9, f"""class Net(nn.Module):
     def __init__(self):
         super().__init__()

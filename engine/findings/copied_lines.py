@@ -2,8 +2,9 @@
 bound."""
 
 import ast
+import re
 from collections.abc import Iterator
-from itertools import combinations, permutations, takewhile
+from itertools import combinations, permutations, product, takewhile
 from typing import TypeGuard
 
 from engine.findings.diagnosis import Diagnosis
@@ -26,8 +27,9 @@ def loaders_of_one_dataset(diagnosis: Diagnosis) -> Iterator[Finding]:
             continue
         for made in _made_like(diagnosis, given, again):
             name = made.id
-            most = max(FEWEST_ALIKE - 1, *(_alike(name, each) for each in (given, earlier)))
-            if _alike(name, loader) > most:
+            own = _words(name) - _words(given)
+            most = max(FEWEST_ALIKE - 1, *(_alike(own, _words(each)) for each in (given, earlier)))
+            if _alike(own, _words(loader)) > most:
                 yield diagnosis.warning(
                     "loader_of_another_set",
                     again,
@@ -79,9 +81,15 @@ def _is_read(diagnosis: Diagnosis, name: str) -> bool:
     return any(not (isinstance(each, ast.Call) and called(each) == "len") for each in above)
 
 
-def _alike(one: str, other: str) -> int:
-    """How many letters two names begin with together."""
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+def _words(name: str) -> set[str]:
+    """What a name is put together of: `mnist_test`, `testLoader`."""
+    return {word.lower() for word in re.findall(r"[A-Z]*[a-z]+|[A-Z]+", name)}
+
+
+def _alike(words: set[str], others: set[str]) -> int:
+    """How many letters a word of one name and one of another begin with together."""
+    pairs = ([*zip(one, other, strict=False)] for one, other in product(words, others))
+    return max((sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], each)) for each in pairs), default=0)
 
 
 def loops_that_read_another(diagnosis: Diagnosis) -> Iterator[Finding]:

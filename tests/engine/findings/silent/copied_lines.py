@@ -38,6 +38,12 @@ def main():
     print(sum((net(x).argmax(1) == y).sum().item() for x, y in valloader))
 main()
 """, cure=(("valloader = DataLoader(trainset", "valloader = DataLoader(valset"),), mends=True),
+    Mistake("loader_of_another_set", 10, (SETS
+        + """trainLoader = DataLoader(dataset=train_set, batch_size=10, shuffle=True)
+testLoader = DataLoader(dataset=train_set, batch_size=10)
+"""
+        + LEARNT.replace("train_loader", "trainLoader").format(held="testLoader")).replace("train_set", "toy_train").replace("test_set", "toy_test"),
+        cure=(("testLoader = DataLoader(dataset=toy_train", "testLoader = DataLoader(dataset=toy_test"),), mends=True),
     Mistake("batch_of_another_loop", 16, """train = [(torch.randn(6, 4), torch.randint(3, (6,))) for _ in range(3)]
 valid = [(torch.randn(6, 4), torch.randint(3, (6,))) for _ in range(2)]
 net = nn.Linear(4, 3)
@@ -78,6 +84,11 @@ RIGHT: tuple[tuple[str, str], ...] = (
 seen_loader = DataLoader(train_set, 10)
 """
         + LEARNT.format(held="seen_loader")),
+    ("loader_of_another_set", (SETS
+        + """train_loader = DataLoader(train_set, 10, shuffle=True)
+toy_loader = DataLoader(train_set, 10)
+"""
+        + LEARNT.format(held="toy_loader")).replace("train_set", "toy_train").replace("test_set", "toy_test")),
     # two parts of one dataset
     ("loader_of_another_set", SETS
         + """from torch.utils.data import SubsetRandomSampler

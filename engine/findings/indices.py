@@ -18,7 +18,7 @@ from engine.findings.diagnosis import (
     times,
 )
 from engine.program.edits import Edits
-from engine.program.names import called, dotted, is_reference
+from engine.program.names import called, dotted, is_reference, names_read
 from engine.trace import Finding, Op, Tensor
 
 PICKS_PLACES = {"argmax": 0, "max": 1, "topk": 1, "sort": 1, "min": 1, "argmin": 0}
@@ -191,6 +191,58 @@ def _is_stretched_over(diagnosis: Diagnosis, op: Op, size: int) -> bool:
     made = diagnosis.output_of(op)
     stretched = {axis for each in op.broadcast for axis in each.axes}
     return made is not None and size > 1 and any(made.shape[axis] == size for axis in stretched)
+
+
+def same_place_in_each_turn(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """`for i, embed in enumerate(embeds)` and in it `embed(x[:, 1])` where `x` has a column for each: `i` is not read,
+    and nor are the other columns."""
+    code = diagnosis.code
+    for turning in (each for each in code.nodes if isinstance(each, ast.For | ast.comprehension)):
+        counter, item = _counted(turning)
+        loop = turning if isinstance(turning, ast.For) else code.parents[turning]
+        own = [each for each in ast.walk(loop) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)]
+        if not item or any(each.id == counter for each in own):
+            continue
+        for read in (each for each in ast.walk(loop) if isinstance(each, ast.Subscript)):
+            inner = next((each for each in code.around(read) if isinstance(each, ast.For | ast.ListComp)), None)
+            taker, ops = code.parents.get(read), diagnosis.ops_at(code.span(read))
+            turns = [op for op in ops if op.module == ops[0].module and op.inputs == ops[0].inputs]
+            table, place = diagnosis.input_of(turns[0]) if turns else None, _place_named(read)
+            if inner is not loop or table is None or place is None or item not in names_read(taker or read):
+                continue
+            axis, node = place
+            size = table.shape[axis] if axis < len(table.shape) else 0
+            calls = {call.id for op in turns if op.module and (call := diagnosis.call_of(op.module, op))}
+            is_each = size > 1 and size * max(1, len(calls)) == len(turns)
+            if is_each and {taker.span for taker in diagnosis.takers[table.id]} == {turns[0].span}:
+                yield diagnosis.warning(
+                    "same_place_in_each_turn",
+                    read,
+                    tensors=(table.id,),
+                    fix=(code.replace(node, counter),),
+                    counter=counter,
+                    name=code.short(read.value),
+                    shape=times(table),
+                    size=str(size),
+                    axis=str(axis),
+                    loop_line=str(loop.lineno),
+                )
+
+
+def _counted(turning: ast.For | ast.comprehension) -> tuple[str, str]:
+    """The counter of what goes through an `enumerate`, and what the items are called."""
+    match turning.target, turning.iter:
+        case ast.Tuple(elts=[ast.Name(counter), ast.Name(item)]), ast.Call(func=ast.Name("enumerate"), args=[_]):
+            return (counter, item) if not counter.startswith("_") else ("", "")
+    return "", ""
+
+
+def _place_named(read: ast.Subscript) -> tuple[int, ast.expr] | None:
+    """The axis of which an index names one place by its number, all else being left whole."""
+    parts = read.slice.elts if isinstance(read.slice, ast.Tuple) else [read.slice]
+    named = [(axis, part) for axis, part in enumerate(parts) if ast.unparse(part) != ":"]
+    axis, part = named[0] if len(named) == 1 else (0, read.slice)
+    return (axis, part) if isinstance(part, ast.Constant) and isinstance(part.value, int) else None
 
 
 def places_for_values(diagnosis: Diagnosis) -> Iterator[Finding]:

@@ -50,6 +50,26 @@ Places()(torch.randn(3, 6, 4)).pow(2).sum().backward()
         return self.out(self.word(ids) + places)
 Reader()(torch.randint(0, 9, (3, 7))).pow(2).sum().backward()
 """, cure=(("self.where[steps]", "self.where[:steps]"),), mends=True),
+    Mistake("same_place_in_each_turn", 12, """class Columns(nn.Module):
+    def __init__(self, sizes):
+        super().__init__()
+        self.tables = nn.ModuleList([nn.Embedding(size, 2) for size in sizes])
+        self.out = nn.Linear(6, 1)
+    def forward(self, kinds):
+        found = []
+        for i, table in enumerate(self.tables):
+            found.append(table(kinds[:, 1]))
+        return self.out(torch.cat(found, 1))
+net = Columns([4, 4, 4]); opt = torch.optim.Adam(net.parameters())
+kinds = torch.randint(4, (8, 3))
+for _ in range(3):
+    opt.zero_grad(); net(kinds).pow(2).mean().backward(); opt.step()
+""", cure=(("kinds[:, 1]", "kinds[:, i]"),), mends=True),
+    Mistake("same_place_in_each_turn", 6, """heads = nn.ModuleList([nn.Linear(3, 1) for _ in range(4)])
+parts = torch.randn(4, 5, 3)
+scores = [head(parts[0]) for at, head in enumerate(heads)]
+print(torch.cat(scores, 1).mean(0))
+""", cure=(("parts[0]", "parts[at]"),), mends=True),
     Mistake("added_once", 7, """lin = nn.Linear(3, 2)
 h, to = torch.randn(5, 3), torch.tensor([0, 1, 1, 4, 0])
 sums = torch.zeros(5, 2)
@@ -125,6 +145,18 @@ heights = torch.tensor([3.0, 1.0, 2.0, 5.0])
 print(F.pad(heights[:-1], (0, 1)) - heights)
 """),
     ("one_place_for_all", "class Steps(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.times = nn.Parameter(torch.randn(9, 4))\n    def forward(self, x, t):\n        last = self.times[len(x) - 1]\n        return x + self.times[t] + last\nnet = Steps()\nfor t in range(5):\n    net(torch.randn(3, 4), t).sum().backward()\n"),
+    # the first token for each head, while another line reads all of them
+    ("same_place_in_each_turn", """heads = nn.ModuleList([nn.Linear(3, 1) for _ in range(4)])
+tokens = torch.randn(5, 4, 3)
+scores = [head(tokens[:, 0]) for at, head in enumerate(heads)]
+print(torch.cat(scores, 1).mean(0), tokens.mean())
+"""),
+    # one number for all turns, and the counter is printed
+    ("same_place_in_each_turn", """heads = nn.ModuleList([nn.Linear(3, 1) for _ in range(4)])
+tokens = torch.randn(5, 4, 3)
+for at, head in enumerate(heads):
+    print(at, head(tokens[:, 0]).mean().item())
+"""),
     ("added_once", """logits, y = torch.randn(4, 3, requires_grad=True), torch.tensor([2, 0, 2, 1])
 F.cross_entropy(logits, y).backward()
 slope = logits.detach().softmax(1)

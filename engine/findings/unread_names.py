@@ -42,7 +42,43 @@ def counters_that_stand(diagnosis: Diagnosis) -> Iterator[Finding]:
                 value=str(start.value),
                 made_line=str(made[0].lineno),
                 test=code.short(test.test),
+                is_end="0",
             )
+
+
+def ends_that_stand(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """`while epoch < most and loss > least`, where `loss` is a number from above the loop that no line changes."""
+    code = diagnosis.code
+    for loop in (node for node in code.nodes if isinstance(node, ast.While) and diagnosis.has_run(node)):
+        both = loop.test.values if isinstance(loop.test, ast.BoolOp) and isinstance(loop.test.op, ast.And) else []
+        written = {dotted(each) for each in ast.walk(loop) if isinstance(getattr(each, "ctx", None), ast.Store)}
+        for part in both if any(written & names_read(each) for each in both) else []:
+            compared = [part.left, *part.comparators] if isinstance(part, ast.Compare) else []
+            for name in map(dotted, compared if all(_stays(diagnosis, each, written) for each in compared) else ()):
+                made = code.assignments(name)
+                start = made[0].value if len(made) == 1 and code.follows(made[0], loop) else None
+                if isinstance(start, ast.Constant) and not _is_changed(code.nodes, name):
+                    yield diagnosis.warning(
+                        "counter_stands",
+                        part,
+                        name=name,
+                        value=str(start.value),
+                        made_line=str(made[0].lineno),
+                        test=code.short(part),
+                        is_end="1",
+                    )
+
+
+def _stays(diagnosis: Diagnosis, node: ast.expr, written: set[str]) -> bool:
+    """Whether it is a number, or a name that stands for one and that neither some writing nor a function changes."""
+    code = diagnosis.code
+    if not isinstance(node, ast.Name):
+        return isinstance(node, ast.Constant)
+    own = [code.parents.get(each) for each in code.nodes if isinstance(each, ast.Name) and each.id == node.id]
+    is_global = any(node.id in each.names for each in code.nodes if isinstance(each, ast.Global | ast.Nonlocal))
+    is_tensor = any(node.id in each.names for each in diagnosis.trace.tensors)
+    is_holder = any(isinstance(above, ast.Subscript | ast.Attribute) for above in own)
+    return node.id not in written and not is_global | is_tensor | is_holder
 
 
 def _is_changed(nodes: list[ast.AST], name: str) -> bool:

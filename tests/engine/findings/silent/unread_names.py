@@ -56,6 +56,23 @@ for x in torch.randn(6, 8, 3):
     loss = net(x).pow(2).mean()
     if seen % 2 == 1: print(loss)
 {STEP}""", cure=(("    if seen", "    seen += 1\n    if seen"),)),
+    Mistake("counter_stands", 7, f"""net = nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+turn = 0; error = 1.0; most = 4
+while turn < most and error > 0.01:
+    loss = net(torch.randn(8, 3)).pow(2).mean()
+{STEP}    turn += 1
+""", cure=(("    turn += 1", "    error = loss.item(); turn += 1"),)),
+    Mistake("counter_stands", 8, """def fit(net, goal, most=3):
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    last = 1000
+    turn = 0
+    while goal < last and turn != most:
+        turn += 1
+        cost = net(torch.randn(8, 3)).pow(2).mean()
+        opt.zero_grad(); cost.backward(); opt.step()
+fit(nn.Linear(3, 1), 1e-4)
+""", cure=(("cost.backward(); opt.step()", "cost.backward(); opt.step(); last = cost.item()"),)),
     Mistake("argument_overlooked", 12, """class Pair:
     def __init__(self, tau=0.1):
         self.tau = tau
@@ -135,6 +152,27 @@ slope, value = torch.func.grad_and_value(error)(w, torch.randn(4, 3))
 """, cure=(("rows @ w)", "rows @ weight)"),)),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
+    # a limit that counts down, and one that another function sets
+    ("counter_stands", """net = nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+patience = 3; best = 1e9; turn = 0
+def seen(loss):
+    global best
+    best = min(best, loss)
+while turn < 9 and patience > 0 and best > 1e-6:
+    loss = net(torch.ones(2, 3)).pow(2).mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+    patience -= loss.item() > best
+    seen(loss.item()); turn += 1
+"""),
+    ("counter_stands", """w = torch.ones(3, requires_grad=True)
+opt = torch.optim.SGD([w], lr=0.1)
+seen = torch.ones(1); goal = 0.5; turn = 0
+while turn < 9 and goal < seen:
+    loss = w.pow(2).mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+    seen.copy_(loss.detach()); turn += 1
+"""),
     # what is kept in a list or another name and read later, or carried to the next turn; a buffer that is emptied
     ("written_too_late", """net, cell = nn.Linear(3, 1), nn.GRUCell(3, 3)
 opt = torch.optim.SGD([*net.parameters(), *cell.parameters()], lr=0.1)

@@ -4,7 +4,7 @@ import ast
 import math
 from collections.abc import Iterable, Iterator, Sequence
 
-from engine.findings.diagnosis import Diagnosis, argument, extent, line, near, times
+from engine.findings.diagnosis import LEAST_TURNS, Diagnosis, argument, extent, line, near, numbers_of, times
 from engine.ops import out_of_place
 from engine.program.edits import Edits
 from engine.program.names import called, dotted
@@ -46,6 +46,8 @@ LOSS_FUNCTIONS = frozenset(
 COMPARING = (*LOSSES, *sorted(ELEMENTWISE_LOSSES))
 """Losses that hold predictions against targets."""
 SOFTMAXES = ("softmax", "log_softmax", "softmin")
+SQUASHING = ("softmax", "sigmoid", "relu")
+ONE_ROUNDED = 1.0001
 SOFTMAX_LAYERS = frozenset(("Softmax", "LogSoftmax", "Softmin"))
 """What PyTorch calls the layers that do the same."""
 
@@ -229,14 +231,16 @@ def losses_of_the_wrong_kind(diagnosis: Diagnosis) -> Iterator[Finding]:
         if wrong is None:
             continue
         maker = last_maker(diagnosis, diagnosis.input_of(op))
+        does = _squashes(diagnosis, maker) if maker is not None and maker.inputs else ""
         yield diagnosis.warning(
             wrong,
             op,
             tensors=op.inputs[:1],
-            fix=_mended(diagnosis, op, maker, wrong),
+            fix=_mended(diagnosis, op, maker, wrong) if does in SQUASHING or wrong == "bce_without_sigmoid" else (),
             loss=op.name,
             name=diagnosis.say(op.inputs[0]),
-            op=_squashes(diagnosis, maker) if maker is not None and maker.inputs else "",
+            op=does,
+            is_seen=str(int(does not in SQUASHING)),
             op_line=line(maker.span if maker is not None else None),
         )
 
@@ -247,10 +251,28 @@ def _wrong(diagnosis: Diagnosis, op: Op) -> str | None:
     if op.name in ("cross_entropy", "binary_cross_entropy_with_logits") and name == "relu":
         return "relu_before_logits_loss"
     if op.name == "cross_entropy":
-        return "softmax_before_cross_entropy" if name in ("softmax", "sigmoid") else None
+        is_squashed = name in ("softmax", "sigmoid") or _are_probabilities(diagnosis, op)
+        return "softmax_before_cross_entropy" if is_squashed else None
     if op.name == "binary_cross_entropy_with_logits":
         return "sigmoid_before_logits_loss" if name in ("sigmoid", "softmax") else None
     return "bce_without_sigmoid" if op.name == "binary_cross_entropy" and name in (*MADE_BY_LAYERS, "relu") else None
+
+
+def _are_probabilities(diagnosis: Diagnosis, op: Op) -> bool:
+    """Whether a loss was given in all turns rows of numbers from 0 up that add up to 1; of large tables on average."""
+    turns = [diagnosis.input_of(turn) for turn in diagnosis.ops_at(op.span) if turn.name == op.name and turn.nodes]
+    return len(turns) >= LEAST_TURNS and all(given is not None and _add_up_to_one(given) for given in turns)
+
+
+def _add_up_to_one(given: Tensor) -> bool:
+    ends, numbers, summary = extent(given), numbers_of(given), given.summary
+    if ends is None or not 0 <= ends[0] < ends[1] < ONE_ROUNDED or len(given.shape) != 2 or min(given.shape) < 2:
+        return False
+    rows, classes = given.shape
+    if summary is not None and not numbers:
+        return math.isclose(float(summary.mean) * classes, 1, abs_tol=1e-5)
+    sums = (sum(numbers[at * classes : (at + 1) * classes]) for at in range(rows))
+    return bool(numbers) and all(math.isclose(each, 1, abs_tol=1e-5) for each in sums)
 
 
 def _squashes(diagnosis: Diagnosis, op: Op) -> str:

@@ -140,6 +140,25 @@ x = torch.randn(20, 4)
 for _ in range(4):
     loss = F.cross_entropy(scores(x), x[:, :3].argmax(1))
 """ + STEP, cure=(("torch.exp(z) / torch.exp(z).sum(dim=1, keepdim=True)", "z - torch.exp(z).sum(dim=1, keepdim=True).log()"),)),
+    Mistake("softmax_before_cross_entropy", 12, """net = nn.Linear(6, 5)
+opt = torch.optim.Adam(net.parameters())
+known, of = torch.randn(9, 6), torch.arange(9) % 3
+asked, y = torch.randn(60, 6), torch.arange(60) % 3
+for _ in range(4):
+    near = F.softmax(net(asked) @ net(known).t(), dim=1)
+    opt.zero_grad()
+    guess = near @ F.one_hot(of, 3).float()
+    F.cross_entropy(guess, y).backward()
+    opt.step()
+""", cure=(("F.cross_entropy(guess, y)", "F.nll_loss((guess + 1e-8).log(), y)"),), says={"name": "guess", "is_seen": "1"}),
+    Mistake("softmax_before_cross_entropy", 10, """net = nn.Linear(4, 3)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+x, y = torch.randn(6, 4), torch.arange(6) % 3
+for _ in range(3):
+    heat = net(x).exp()
+    share = torch.einsum("nc,n->nc", heat, 1 / heat.sum(1))
+    loss = F.cross_entropy(share, y)
+""" + STEP, cure=(("F.cross_entropy(share, y)", "F.nll_loss(share.log(), y)"),)),
     Mistake("sigmoid_before_logits_loss", 5, """z, t = torch.randn(4, requires_grad=True), torch.ones(4)
 F.binary_cross_entropy_with_logits(torch.sigmoid(z), t).backward()
 """, says={"op": "sigmoid"}, mends=True),
@@ -226,6 +245,8 @@ RIGHT: tuple[tuple[str, str], ...] = (
     ("difference_broadcast", "net = nn.Conv2d(2, 3, 3)\ny = net(torch.randn(4, 2, 3, 3))\n((y - torch.randn(3, 1, 1)).mean() + (y - y.mean(0)).mean()).backward()\n"),
     ("softmax_before_cross_entropy", "z = torch.randn(4, 3, requires_grad=True)\nt = torch.tensor([0, 1, 2, 0])\nloss = F.cross_entropy(z, t)\n"
      "loss.backward()\nprint(torch.softmax(z, dim=1))\n"),
+    # a table that adds up to 1 as a whole, and probabilities as targets
+    ("softmax_before_cross_entropy", "net = nn.Linear(4, 3)\nfor _ in range(4):\n    z = net(torch.randn(6, 4)).relu() + 0.01\n    (F.cross_entropy(z / z.sum(), torch.arange(6) % 3) + F.cross_entropy(net(torch.randn(6, 4)), z.softmax(1).detach())).backward()\n"),
     ("sigmoid_before_logits_loss", "z = torch.randn(4, requires_grad=True)\ngate = torch.sigmoid(z) * z\nF.binary_cross_entropy_with_logits(gate, torch.ones(4)).backward()\n"),
     ("bce_without_sigmoid", "model = nn.Linear(2, 1)\nF.binary_cross_entropy(torch.sigmoid(model(torch.ones(4, 2))), torch.ones(4, 1)).backward()\n"),
     ("softmax_without_dim", "z = torch.randn(4, 3)\nprint(F.softmax(z, dim=-1), nn.Softmax(1)(z))\n"),

@@ -139,45 +139,69 @@ def _kept(diagnosis: Diagnosis, call: ast.Call, kept: list[Tensor]) -> Finding:
 
 
 def totals_kept(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """`total += loss`: a running sum whose graph grows by one iteration each time and that nothing goes back
-    through."""
+    """`total += loss`: a running sum whose graph grows by one iteration each time and that nothing goes back through;
+    or weights kept as `w = w + lr * change` from one training to the next."""
     code = diagnosis.code
     for op in diagnosis.ops_named(("add", "add_", "iadd")):
         if op.iteration < 1 or diagnosis.reaches_a_pass(op) or not op.nodes:
             continue
         target, added = _running_sum(diagnosis, op)
-        if added is None or not _adds_to_itself(diagnosis, op) or not _adds_a_root(diagnosis, op):
+        before = _round_before(diagnosis, op) if added is not None else None
+        is_total = before is not None and _adds_a_root(diagnosis, op)
+        if added is None or before is None or not (is_total or _outlives_a_pass(diagnosis, before, op)):
             continue
+        node = code.at(op.span)
+        kept = node if isinstance(node, ast.BinOp) and not is_total else added
         yield diagnosis.warning(
             "total_kept",
             op,
             tensors=op.outputs[:1],
-            fix=code.method(added, ".detach()"),
+            fix=code.method(kept, ".detach()"),
             name=target,
             added=code.short(added),
+            is_total=str(int(is_total)),
             count=diagnosis.counted(diagnosis.ops_at(op.span)),
         )
 
 
 def _running_sum(diagnosis: Diagnosis, op: Op) -> tuple[str, ast.expr | None]:
-    """The name of the total and what is added to it."""
+    """The name of the total, be a share of it kept, and what is added to it."""
     node = diagnosis.code.at(op.span)
     if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add):
         return dotted(node.target), node.value
     statement = diagnosis.code.statement_at(op.span)
     if isinstance(node, ast.BinOp) and isinstance(statement, ast.Assign) and statement.value is node:
-        name = dotted(statement.targets[0])
-        if name and dotted(node.left) == name:
-            return name, node.right
+        name = ast.unparse(statement.targets[0])
+        for kept, added in ((node.left, node.right), (node.right, node.left)):
+            parts = [kept.left, kept.right] if isinstance(kept, ast.BinOp) and isinstance(kept.op, ast.Mult) else [kept]
+            if name in map(ast.unparse, parts):
+                return name, added
     return "", None
 
 
-def _adds_to_itself(diagnosis: Diagnosis, op: Op) -> bool:
-    """Whether one operand is the result of the same place, one round before."""
-    return any(
-        (maker := diagnosis.maker.get(input_)) is not None and maker.span == op.span and maker.iteration < op.iteration
-        for input_ in op.inputs
-    )
+def _round_before(diagnosis: Diagnosis, op: Op) -> Op | None:
+    """The op of the same place, one round before, whose result is an operand, or a factor of one."""
+    makers = [maker for input_ in op.inputs if (maker := diagnosis.maker.get(input_))]
+    factors = [each for maker in makers if maker.name == "mul" for each in maker.inputs]
+    makers += [maker for each in factors if (maker := diagnosis.maker.get(each))]
+    return next((maker for maker in makers if maker.span == op.span and maker.iteration < op.iteration), None)
+
+
+def _outlives_a_pass(diagnosis: Diagnosis, before: Op, op: Op) -> bool:
+    """Whether passes ran between two rounds of a sum that none of them goes through and that is never begun anew."""
+    begin, end = (diagnosis.op_step.get(each.id, 0) for each in (before, op))
+    is_between = any(begin < at < end for at in diagnosis.pass_step.values())
+    turns = [turn for turn in diagnosis.ops_at(op.span) if turn.name == op.name]
+    grown = [turn for turn in turns if _round_before(diagnosis, turn)]
+    begun = (turn for turn in turns[turns.index(grown[0]) :] if turn not in grown)
+    is_one = all(any(map(diagnosis.is_followed, _unmade(diagnosis, turn))) for turn in begun)
+    is_sum = isinstance(diagnosis.code.at(op.span), ast.BinOp)
+    return is_between and is_sum and is_one and not any(map(diagnosis.reaches_a_pass, turns))
+
+
+def _unmade(diagnosis: Diagnosis, op: Op) -> list[str]:
+    """The operands of an op whose making is not recorded, as in turns that a long loop left out."""
+    return [each for each in op.inputs if each not in diagnosis.maker]
 
 
 def _adds_a_root(diagnosis: Diagnosis, op: Op) -> bool:

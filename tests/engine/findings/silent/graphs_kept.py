@@ -36,6 +36,24 @@ for i in range(4):
     loss.backward()
     s = s + loss
 """, says={"name": "s", "added": "loss", "count": "4"}, mends=True),
+    Mistake("total_kept", 12, """import copy
+net = nn.Linear(3, 1)
+slow = dict(net.named_parameters())
+for _ in range(4):
+    fast = copy.deepcopy(net)
+    opt = torch.optim.SGD(fast.parameters(), lr=0.1)
+    loss = fast(torch.randn(8, 3)).pow(2).mean(); opt.zero_grad(); loss.backward(); opt.step()
+    for name, new in fast.named_parameters():
+        slow[name] = slow[name] + 0.5 * (new - slow[name])
+    net.load_state_dict(slow)
+""", cure=(("slow[name] + 0.5 * (new - slow[name])", "(slow[name] + 0.5 * (new - slow[name])).detach()"),), says={"name": "slow[name]"}, mends=True),
+    Mistake("total_kept", 12, TRAIN + """mean = torch.zeros(3, 2)
+for i in range(4):
+    opt.zero_grad()
+    F.mse_loss(model(x), y).backward()
+    opt.step()
+    mean = 0.9 * mean + 0.1 * model[0].weight
+""", cure=(("0.1 * model[0].weight", "0.1 * model[0].weight.detach()"),), mends=True),
     Mistake("hooks_pile_up", 8, """back, head = nn.Linear(3, 4), nn.Linear(4, 2)
 opt = torch.optim.SGD([*back.parameters(), *head.parameters()], lr=0.1)
 x, y = torch.randn(8, 3), torch.arange(8) % 2
@@ -92,5 +110,10 @@ train()
 log()
 """),
     ("total_kept", "total = 0\n" + TRAIN + LOOP + "    total += loss.item()\n"),
+    # blocks that are run with the graph on, after training; and a state that each pass goes back to
+    ("total_kept", TRAIN + LOOP + "h = x\nfor i in range(4):\n    h = h + model[0](h)[:, :2]\n"),
+    ("total_kept", TRAIN + "s = torch.zeros(1)\nfor i in range(4):\n    s = 0.5 * s.detach() + model(x).mean()\n    (s - 1).pow(2).backward()\n"),
+    # a sum that is begun anew for each update
+    ("total_kept", TRAIN + "for _ in range(3):\n    moved = torch.zeros(3, 2)\n    for i in range(3):\n        opt.zero_grad(); F.mse_loss(model(x), y).backward(); opt.step()\n        moved = moved + model[0].weight\n    print(moved.mean().item())\n"),
     ("total_kept", "w = torch.ones(2, requires_grad=True)\ntotal = 0\nfor i in range(4):\n    loss = (w ** 2).sum()\n    total = total + loss\ntotal.backward()\n"),
 )  # fmt: skip

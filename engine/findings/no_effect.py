@@ -9,7 +9,7 @@ from bisect import bisect
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterator
 from contextlib import suppress
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 from engine.findings.attention_masks import FUSED
 from engine.findings.cut_gradients import REACHES_ALL
@@ -868,4 +868,42 @@ def never_used(diagnosis: Diagnosis) -> Iterator[Finding]:
         is_dropout = kind.startswith("nn.Dropout") and not any(diagnosis.ops_named(DROPOUTS))
         is_load = kind == "torch.load" and any(at > statement.lineno for at in calls)
         if name and name not in names and (is_load or is_dropout or SCHEDULES.search(kind)):
-            yield diagnosis.warning("never_used", statement, name=name)
+            yield diagnosis.warning("never_used", statement, name=name, is_again="0")
+
+
+def outputs_never_used(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """`output = net(x)` that no line reads, where the loss below it takes the `out` of an earlier call again."""
+    code, runs = diagnosis.code, grouped(diagnosis.trace.calls, lambda call: call.span)
+    read = grouped((each for each in code.nodes if isinstance(each, ast.Name) and _loads(each)), lambda each: each.id)
+    made = [(each, runs[span]) for each in code.bindings if (span := code.span(each.value)) in runs]
+    made = sorted(made, key=lambda pair: pair[0].lineno) if not diagnosis.trace.hooks else []
+    for (first, before), (again, after) in combinations(made, 2):
+        old, name = dotted(first.targets[0]), dotted(again.targets[0])
+        is_one = {call.module for call in before} == {call.module for call in after} and name.isidentifier()
+        is_beside = code.function(first) is code.function(again) and code.stores[old] == 1
+        if not is_one or not is_beside or name.startswith("_") or name in read:
+            continue
+        own = [each for each in read.get(old, ()) if code.function(each) is code.function(again)]
+        later = [each for each in own if each.lineno > again.lineno and _reaches(diagnosis, each)]
+        if later and any(first.lineno < each.lineno < again.lineno for each in own):
+            yield diagnosis.warning(
+                "never_used",
+                again,
+                fix=tuple(code.replace(each, name) for each in later),
+                name=name,
+                old=old,
+                old_line=str(first.lineno),
+                used_line=str(later[0].lineno),
+                is_again="1",
+            )
+
+
+def _loads(node: ast.Name) -> bool:
+    return isinstance(node.ctx, ast.Load)
+
+
+def _reaches(diagnosis: Diagnosis, node: ast.Name) -> bool:
+    """Whether the call or sum that takes a name led to a pass."""
+    above = diagnosis.code.parents.get(node)
+    ops = diagnosis.ops_at(diagnosis.code.span(above)) if isinstance(above, ast.expr) else ()
+    return any(map(diagnosis.reaches_a_pass, ops))

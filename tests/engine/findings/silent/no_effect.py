@@ -278,6 +278,26 @@ F.mse_loss(critic(torch.ones(4, 1))[:, 0], torch.tensor(returns(rewards, ended))
 """, cures=(("for reward in reversed(rewards)", "for reward, end in zip(rewards, ended)"), ("False, True]", "False]"))),
     Mistake("never_used", 5, SCHEDULED, cure=(("    opt.step()\n", "    opt.step()\n    sched.step()\n"),)),
     Mistake("never_used", 10, "import io\n" + SCHEDULED.replace("sched = torch.optim.lr_scheduler.StepLR(opt, step_size=1)", "file = io.BytesIO()\ntorch.save(net.state_dict(), file)\nfile.seek(0)\nagain = nn.Linear(3, 2)\nstate = torch.load(file)\nagain(torch.ones(1, 3))"), cure=(("again(torch.ones(1, 3))", "again.load_state_dict(state)"),)),
+    Mistake("never_used", 10, """x, y = torch.randn(1, 3), torch.randn(1, 2)
+net, criterion = nn.Linear(3, 2), nn.MSELoss()
+out = net(x)
+loss = criterion(out, y)
+print(loss)
+opt = torch.optim.SGD(net.parameters(), lr=0.01); opt.zero_grad()
+output = net(x)
+loss = criterion(out, y)
+loss.backward()
+opt.step()
+""", cure=(("output = net(x)\nloss = criterion(out, y)", "output = net(x)\nloss = criterion(output, y)"),), mends=True),
+    Mistake("never_used", 9, """def learn(net, x, y):
+    opt = torch.optim.Adam(net.parameters())
+    before = net(x)
+    print((before - y).abs().mean().item())
+    nn.init.zeros_(net.bias)
+    after = net(x)
+    opt.zero_grad(); ((before - y) ** 2).mean().backward(); opt.step()
+learn(nn.Linear(3, 2), torch.randn(8, 3), torch.randn(8, 2))
+""", cure=(("((before - y) ** 2)", "((after - y) ** 2)"),), mends=True),
     Mistake("state_rebound", 7, """def step(params, grads, state, lr=0.05, b1=0.9):
     with torch.no_grad():
         for p, g, m in zip(params, grads, state):
@@ -344,6 +364,20 @@ net(torch.ones(3)).sum().backward()
 """, cure=((".fill_ = 0.5", "[:] = 0.5"),), mends=True),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
+    # a call that is for a hook, and one whose result is not yet wanted when the first is learnt from
+    ("never_used", """net, seen = nn.Linear(3, 2), []
+out = net(torch.randn(4, 3))
+print(out.mean())
+net.register_forward_hook(lambda module, given, made: seen.append(made))
+other = net(torch.randn(4, 3))
+(out.pow(2).mean() + seen[0].mean()).backward()
+"""),
+    ("never_used", """net = nn.Linear(3, 2)
+out = net(torch.randn(4, 3))
+out.pow(2).mean().backward()
+last = net(torch.randn(4, 3))
+print(out.shape)
+"""),
     # a module's own `to`, whose frozen parameter is the only tensor it works on
     ("result_dropped", """class Scale(nn.Module):
     def __init__(self):

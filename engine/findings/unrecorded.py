@@ -3,10 +3,11 @@ late, or because what they gave was taken out of the graph."""
 
 import ast
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence, Set
+from itertools import islice
 from typing import NamedTuple
 
-from engine.findings.diagnosis import Diagnosis, Place, by_number, line
+from engine.findings.diagnosis import Diagnosis, Place, by_number, line, says
 from engine.findings.leaves import subtraction
 from engine.findings.ways import Cut, is_target, wanting_leaves
 from engine.ops import COPIES, DETACHES, READS
@@ -18,6 +19,8 @@ from engine.trace_index import SWITCHES
 from engine.unfollowed import NOT_DIFFERENTIABLE
 
 NO_INPUT_REQUIRES = "None of the inputs have requires_grad=True"
+MOST_USES = 4
+"""Of a leaf, of which it is asked whether they were in a checkpoint."""
 _SWITCHES = frozenset({"no_grad", "inference_mode"})
 _TAKEN_OUT = frozenset({"cut_by_numpy", "leaf_recreated", "cut_by_integer"})
 """What may also be why a pass failed that had something to start from."""
@@ -44,9 +47,10 @@ def _is_data_of_another(diagnosis: Diagnosis, cut: Cut) -> bool:
 def checkpoints_without_gradient(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A reentrant checkpoint that is given nothing which requires a gradient: its layers get none."""
     left = {leaf for step in diagnosis.steps for leaf in step.without_gradient} - diagnosis.fed
-    call = next(_checkpoints(diagnosis), None)
-    if left and call is not None and diagnosis.lost_pass is None:
-        yield _given_nothing(diagnosis, call, left)
+    calls = list(_checkpoints(diagnosis)) if left and diagnosis.lost_pass is None else []
+    uses = [op for leaf in left for op in diagnosis.uses.get(leaf, ())[:MOST_USES]] if calls else []
+    taken = ((call, left & _taken_inside(diagnosis, call, uses)) for call in calls)
+    yield from islice((_given_nothing(diagnosis, call, leaves) for call, leaves in taken if leaves), 1)
 
 
 def cut_by_checkpoint(diagnosis: Diagnosis, failed: Pass) -> Iterator[Finding]:
@@ -56,20 +60,31 @@ def cut_by_checkpoint(diagnosis: Diagnosis, failed: Pass) -> Iterator[Finding]:
         diagnosis.makers_behind(root.tensor for root in failed.roots if root.tensor is not None) if calls else ()
     )
     for call in calls:
-        ran = [op for op in behind if _is_off_inside(diagnosis, call, op)]
-        taken = filter(diagnosis.is_tracked_leaf, (tensor for op in ran for tensor in op.inputs))
-        leaves = wanting.intersection(map(diagnosis.identity, taken))
+        leaves = wanting & _taken_inside(diagnosis, call, behind)
         if leaves:
             yield _given_nothing(diagnosis, call, leaves, is_lost=True)
             return
 
 
+def _taken_inside(diagnosis: Diagnosis, checkpoint: ast.Call, ops: Iterable[Op]) -> Set[str]:
+    """The leaves that ops took which ran unrecorded in a checkpoint."""
+    ran = (op for op in ops if _is_off_inside(diagnosis, checkpoint, op))
+    return {diagnosis.identity(tensor) for op in ran for tensor in op.inputs if diagnosis.is_tracked_leaf(tensor)}
+
+
 def _checkpoints(diagnosis: Diagnosis) -> Iterator[ast.Call]:
-    """Those that PyTorch warned of, and the others of a program in which it did: it warns once."""
+    """Those that PyTorch warned of, and the others like it: it warns once. Where warnings are silenced, the reentrant
+    ones of a program in which none became a node."""
+    code = diagnosis.code
     warned = (each.span for each in diagnosis.trace.warnings if NO_INPUT_REQUIRES in each.message)
-    first = list(filter(None, map(diagnosis.code.call_at, warned)))
+    first = list(filter(None, map(code.call_at, warned)))
     yield from first
-    yield from (call for call in diagnosis.code.calls if called(call) in map(called, first) and call not in first)
+    is_silent = "torch.utils" in diagnosis.trace.program.code and not first
+    if is_silent and any(node.type == "CheckpointFunctionBackward" for node in diagnosis.trace.nodes):
+        return
+    names = {"checkpoint"} if is_silent else set(map(called, first))
+    others = (call for call in code.calls if called(call) in names and call not in first)
+    yield from (call for call in others if says(call, "use_reentrant") in ("", "True"))
 
 
 def _is_off_inside(diagnosis: Diagnosis, checkpoint: ast.Call, op: Op) -> bool:
@@ -83,8 +98,8 @@ def _is_off_inside(diagnosis: Diagnosis, checkpoint: ast.Call, op: Op) -> bool:
     around = [call for call in begun if places[op.id] <= places.get(call.last_op or "", -1)]
     span, name = diagnosis.code.span(checkpoint), dotted(next(iter(checkpoint.args), None)).rpartition(".")[2]
     given = (each for each in diagnosis.code.functions if each.name == name)
-    at = op.span.line if op.span is not None else 0
-    is_inside = any(call.span == span for call in around) or any(covers(each, at) for each in given)
+    lines = [op.span.line if op.span is not None else 0, *(call.span.line for call in around if call.span is not None)]
+    is_inside = any(call.span == span for call in around) or any(covers(each, at) for each in given for at in lines)
     is_on = diagnosis.code.function(checkpoint) is None and diagnosis.switch_over(checkpoint) is None
     is_on = is_on or any(call.grad_mode == "grad" for call in around)
     return is_inside and (is_on or is_off_in_library(diagnosis, op))

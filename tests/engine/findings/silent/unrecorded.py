@@ -98,6 +98,27 @@ x, y = torch.randn(6, 4), torch.arange(6) % 2
 for _ in range(2):
     loss = F.cross_entropy(net(x), y)
 """ + STEP, cure=(("x, y = torch.randn(6, 4)", "x, y = torch.randn(6, 4, requires_grad=True)"),), mends=True),
+    # PyTorch's warning is silenced, and the layers are in a method that is given
+    Mistake("checkpoint_without_gradient", 16, """import warnings
+from torch.utils.checkpoint import checkpoint
+warnings.filterwarnings("ignore")
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.stem, self.blocks, self.head = nn.Linear(4, 4), nn.ModuleList(nn.Linear(4, 4) for _ in range(2)), nn.Linear(4, 2)
+    def body(self, x):
+        x = self.stem(x)
+        for block in self.blocks: x = block(x).relu()
+        return x
+    def forward(self, x):
+        x = checkpoint(self.body, x, use_reentrant=True) if self.training else self.body(x)
+        return self.head(x)
+net = Net()
+opt = torch.optim.Adam(net.parameters())
+x, y = torch.randn(6, 4), torch.arange(6) % 2
+for _ in range(2):
+    loss = F.cross_entropy(net(x), y)
+""" + STEP + "with torch.no_grad():\n    print(net.eval()(x))\n", cure=(("use_reentrant=True", "use_reentrant=False"),), mends=True),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
     ("leaf_recreated", "x = torch.randn(3, requires_grad=True)\nJ = torch.autograd.functional.jacobian(lambda t: t ** 2, x)\n"),
@@ -111,6 +132,20 @@ RIGHT: tuple[tuple[str, str], ...] = (
     ("cut_by_no_grad", "w = torch.ones(2, 2, requires_grad=True)\nwith torch.no_grad():\n    row = w[0]\n    scale = row.sum() * 2\n(w * scale).sum().backward()\n"),
     ("cut_by_no_grad", PARTS + "oe = torch.optim.SGD(enc.parameters(), lr=.1)\nod = torch.optim.SGD(dec.parameters(), lr=.1)\nwith torch.no_grad():\n    z = enc(x)\n(dec(z) - x).pow(2).mean().backward()\nod.step()\n"),
     ("cut_by_no_grad", PARTS + "opt = torch.optim.SGD(dec.parameters(), lr=.1)\nprint(sum(p.numel() for p in enc.parameters()))\nwith torch.no_grad():\n    z = enc(x)\n(dec(z) - x).pow(2).mean().backward()\nopt.step()\n"),
+    # its input requires a gradient, but what it gives is no part of the loss
+    ("checkpoint_without_gradient", """import warnings
+from torch.utils.checkpoint import checkpoint
+warnings.filterwarnings("ignore")
+net, more = nn.Linear(3, 3), nn.Linear(3, 1)
+opt = torch.optim.SGD([*net.parameters(), *more.parameters()], lr=0.1)
+x = torch.randn(6, 3)
+for i in range(3):
+    opt.zero_grad()
+    h = net(x)
+    print(checkpoint(more, h, use_reentrant=True).mean())
+    h.pow(2).mean().backward()
+    opt.step()
+"""),
     # recording is off in a checkpoint: the switch around the evaluation has nothing to do with it
     ("cut_by_no_grad", """from torch.utils.checkpoint import checkpoint
 class Net(nn.Module):

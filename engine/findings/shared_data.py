@@ -157,10 +157,12 @@ def changed_by_reading(diagnosis: Diagnosis) -> Iterator[Finding]:
         write = next((taker for taker in writes if taker.name in CHANGES and taker.in_place), None)
         if write is None or taken[row] < 2:
             continue
+        read = diagnosis.code.at(op.span)
         yield diagnosis.warning(
             "changed_by_reading",
             write,
             tensors=(*op.inputs[:1], *write.outputs[:1]),
+            fix=(diagnosis.code.after(read, ".clone()"),) if isinstance(read, ast.Subscript | ast.Call) else (),
             name=array or diagnosis.say(op.inputs[0]),
             view=diagnosis.say(op.outputs[0]),
             row_line=line(op.span),
@@ -183,7 +185,7 @@ def arrays_changed_by_reading(diagnosis: Diagnosis) -> Iterator[Finding]:
     )
     for reader, name, value in parts:
         write = next(_written_in_place(diagnosis, reader, name), None)
-        if write is not None:
+        if write is not None and not diagnosis.ops_at(code.span(value)):  # of tensors `changed_by_reading` tells
             yield diagnosis.warning(
                 "changed_by_reading",
                 write,

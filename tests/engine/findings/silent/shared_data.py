@@ -134,7 +134,7 @@ net, data = nn.Linear(3, 1), Rows()
 for epoch in range(2):
     for rows in DataLoader(data, batch_size=4):
         net(rows).sum().backward()
-""", cures=((".sub_(5)", " - 5"), ("(data, batch", "(Rows(), batch"))),
+""", cures=((".sub_(5)", " - 5"), ("(data, batch", "(Rows(), batch")), mends=True),
     Mistake("changed_by_reading", 13, """import numpy as np
 from torch.utils.data import DataLoader, Dataset
 class Rows(Dataset):
@@ -149,7 +149,7 @@ class Rows(Dataset):
 net = nn.Linear(3, 1)
 for rows in DataLoader(Rows(), batch_size=4):
     net(rows).sum().backward()
-""", cures=(("row.add_(torch", "row = row.add(torch"), ("self.rows[at])", "self.rows[at].copy())"))),
+""", cures=(("row.add_(torch", "row = row.add(torch"), ("self.rows[at])", "self.rows[at].copy())")), mends=True),
     Mistake("changed_by_reading", 10, """import numpy as np
 from torch.utils.data import DataLoader, Dataset
 class Rows(Dataset):
@@ -214,14 +214,29 @@ for epoch in range(2):
     for i in range(6):
         image, y = scaled[i]
         F.mse_loss(net(image).squeeze(), y).backward()
-""", cure=(("image /= 255", "image = image / 255"),)),
+""", cure=(("image /= 255", "image = image / 255"),), mends=True),
+    # what is drawn into the rows also drifts from epoch to epoch, which is how the changes of arrays are told
+    Mistake("changed_by_reading", 11, """class Noisy(torch.utils.data.Dataset):
+    def __init__(self, rows):
+        self.rows = rows
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, i):
+        row = self.rows[i]
+        row += torch.randn(row.shape)
+        return row, row.sum()
+net, loader = nn.Linear(20, 1), torch.utils.data.DataLoader(Noisy(torch.randn(30, 20)), batch_size=6, shuffle=True)
+for epoch in range(12):
+    for rows, sums in loader:
+        F.mse_loss(net(rows).squeeze(1), sums).backward()
+""", cure=(("self.rows[i]", "self.rows[i].clone()"),), mends=True),
     Mistake("changed_by_reading", 9, SGD + """for epoch in range(2):
     xb, yb = x[0:4], y[0:4]
     xb += 0.1 * torch.randn(4, 2)
     opt.zero_grad()
     F.mse_loss(net(xb), yb).backward()
     opt.step()
-""", says={"name": "x", "view": "xb"}),
+""", says={"name": "x", "view": "xb"}, mends=True),
     Mistake("drawn_again", 8, """net = nn.Linear(3, 1)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 data = torch.randn(50, 3)

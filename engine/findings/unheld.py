@@ -323,7 +323,7 @@ def _shared_at(diagnosis: Diagnosis, quiet: str, loud: str) -> Span | None:
 def nothing_loaded(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`load_state_dict(..., strict=False)` that wrote into no parameter: no name in the file is one of the model's."""
     code = diagnosis.code
-    cut = diagnosis.trace.truncated
+    cut = [left for left in diagnosis.trace.truncated if left.what in ("ops", "updates")]
     is_whole, is_sampled = not cut, all(left.limit == "sample" for left in cut)
     for call in code.calls if diagnosis.trace.failure is None else ():
         lenient = called(call) == "load_state_dict" and says(call, "strict") == "False"

@@ -30,6 +30,17 @@ model = build()
 model.load_state_dict(big.state_dict(), strict=False)
 print(model(torch.ones(1, 4)))
 """, cure=(("big.state_dict()", "big[0].state_dict()"),)),
+    # of a long program not every index is followed: what was loaded is told all the same
+    Mistake("nothing_loaded", 11, """rows = torch.randn(9, 4)
+print(sum(float(rows[at % 9][0]) for at in range(600)))
+wrapped = nn.DataParallel(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1)))
+wrapped(rows).mean().backward()
+model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 3))
+state = {name: value for name, value in wrapped.state_dict().items() if "2" not in name}
+print(len(state))
+model.load_state_dict(state, strict=False)
+print(model(rows))
+""", cure=(("{name: value", '{name.removeprefix("module."): value'),)),
     Mistake("nothing_loaded", 14, """class Net(nn.Module):
     def __init__(self):
         super().__init__()

@@ -96,6 +96,31 @@ def padding_read_last(diagnosis: Diagnosis) -> Iterator[Finding]:
             rows=str(rows),
             length=str(length),
             layer_line=line(op.span),
+            is_unpacked="0",
+        )
+
+
+def filling_read_last(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """The last place of what was unpacked: of the shorter sequences it is what they were filled up with."""
+    for op in diagnosis.ops_named(("_pad_packed_sequence",)):
+        steps = _unpacked(diagnosis, op) if op.iteration < FEW_STEPS and len(op.outputs) > 1 else None
+        if steps is None:
+            continue
+        length = steps.made.shape[int(steps.is_first)]
+        ended = sum(end + 1 < length for end in steps.ends)
+        picked = next(_last_picked(diagnosis, steps.made, length, is_first=steps.is_first), None) if ended else None
+        if picked is None:
+            continue
+        yield diagnosis.warning(
+            "padding_read_last",
+            picked,
+            tensors=(steps.made.id, *picked.outputs[:1]),
+            name=diagnosis.say(steps.made.id),
+            ended=str(ended),
+            rows=str(len(steps.ends)),
+            length=str(length),
+            layer_line=line(op.span),
+            is_unpacked="1",
         )
 
 
@@ -146,7 +171,7 @@ def _scalings(diagnosis: Diagnosis, tensor: str) -> list[Op]:
 
 
 class _Steps(NamedTuple):
-    """What a layer that runs both ways gave for every step, and the last step of each sequence."""
+    """What a layer gave for every step, and the last step of each sequence."""
 
     made: Tensor
     ends: tuple[float, ...]
@@ -189,8 +214,11 @@ def _both_ways(diagnosis: Diagnosis, op: Op) -> _Steps | None:
         return _Steps(made, (length - 1.0,) * rows, is_first)
     takers = diagnosis.takers.get(op.outputs[0], ())
     pad = next((taker for taker in takers if taker.name == "_pad_packed_sequence"), None)
-    if pad is None or len(pad.outputs) < 2 or flags[-1:] != ["True"]:
-        return None
+    return _unpacked(diagnosis, pad) if pad is not None and len(pad.outputs) > 1 and flags[-1:] == ["True"] else None
+
+
+def _unpacked(diagnosis: Diagnosis, pad: Op) -> _Steps:
+    """What sequences that were packed became when they were padded again."""
     padded, lengths = (_in_their_order(diagnosis, each) for each in pad.outputs[:2])
     ends = tuple(length - 1 for length in numbers_of(diagnosis.tensors.get(lengths)))
     return _Steps(diagnosis.tensors[padded], ends, pad.arguments[2].text == "True")

@@ -78,6 +78,27 @@ ids, y = pad_sequence(rows, batch_first=True), torch.randn(120, 1)
 words, rnn, fc = nn.Embedding(90, 4), nn.GRU(4, 5, batch_first=True), nn.Linear(5, 1)
 F.mse_loss(fc(rnn(words(ids[:60]))[0][:, -1]), y[:60]).backward()
 """, cures=(("ids[:60]", "ids[29::30].repeat(15, 1)"), ("[0][:, -1]", "[0].amax(1)"))),
+    # packed and unpacked: the last place holds zeros
+    Mistake("padding_read_last", 13, """from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+class Reader(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.emb, self.gru, self.fc = nn.Embedding(9, 4, padding_idx=0), nn.GRU(4, 5, batch_first=True), nn.Linear(5, 2)
+    def forward(self, ids, lengths):
+        packed = pack_padded_sequence(self.emb(ids), lengths, batch_first=True, enforce_sorted=False)
+        packed, h = self.gru(packed)
+        out, _ = pad_packed_sequence(packed, batch_first=True)
+        return self.fc(out[:, -1, :])
+ids, lengths = torch.tensor([[3, 1, 0, 0], [1, 5, 6, 2], [7, 2, 4, 0]]), torch.tensor([2, 4, 3])
+net = Reader()
+F.cross_entropy(net(ids, lengths), torch.tensor([0, 1, 1])).backward()
+""", cures=(("out[:, -1, :]", "out[torch.arange(3), lengths - 1]"), ("out[:, -1, :]", "h[-1]"), ("out[:, -1, :]", "out[:, 0, :]"), ("out[:, -1, :]", "out.amax(1)"), ("([2, 4, 3])", "([4, 4, 4])")), says={"ended": "2", "rows": "3", "name": "out"}),
+    Mistake("padding_read_last", 8, """from torch.nn.utils import rnn
+seqs, y = [torch.randn(3, 4), torch.randn(2, 4), torch.randn(2, 4)], torch.randn(3, 1)
+lstm, fc = nn.LSTM(4, 5), nn.Linear(5, 1)
+out = rnn.pad_packed_sequence(lstm(rnn.pack_sequence(seqs))[0])[0]
+F.mse_loss(fc(out[-1]), y).backward()
+""", cures=(("out[-1]", "out[[2, 1, 1], [0, 1, 2]]"), ("out[-1]", "out.sum(0)"))),
     Mistake("padding_averaged", 12, """from torch.nn.utils.rnn import pad_sequence
 class Encoder(nn.Module):
     def __init__(self):

@@ -116,8 +116,10 @@ def _average(diagnosis: Diagnosis, reads: Sequence[Op], text: str) -> _Average |
             return _Average(place, said, sum(values) / right, wrong, len(values), code)
         is_uneven = is_mean and len(set(sizes)) == 2 and all(op.grad_mode != "grad" for op in reads)
         alike, each = sum(values) / len(values), of_all / count
-        if is_told and is_uneven and abs(alike - each) > APART * abs(each) and _is(said, alike):
-            return _Average(place, said, each, sizes[-1][1], len(values), "batches_weigh_alike")
+        is_apart = is_told and is_uneven and abs(alike - each) > APART * abs(each)
+        scale = next((scale for scale in (1, 100) if is_apart and _is(said, scale * alike)), 0)
+        if scale:
+            return _Average(place, said, scale * each, sizes[-1][1], len(values), "batches_weigh_alike")
         if is_told and stored > count and any(_is(said, scale * of_all / stored) for scale in scales):
             return _Average(place, said, of_all / count, stored, count, "divided_by_all_stored")
         is_last = is_told and not is_mean and any(_is(said, scale * values[-1] / count) for scale in scales)

@@ -155,6 +155,25 @@ with torch.no_grad():
         total += torch.mean((net(rows).argmax(1) == wanted).float()).item()
 print(f"{total / len(loader):.4f}")
 """, cure=(("batch_size=32", "batch_size=33"),)),
+    # shown in percent, by a meter
+    Mistake("batches_weigh_alike", 20, """from torch.utils.data import DataLoader, TensorDataset
+class Meter:
+    def __init__(self):
+        self.sum, self.n = 0.0, 0
+    def update(self, value):
+        self.sum, self.n = self.sum + value, self.n + 1
+    def average(self):
+        return self.sum / self.n
+def tested(model, loader):
+    right = Meter()
+    with torch.no_grad():
+        for rows, wanted in loader:
+            right.update((model(rows).argmax(1) == wanted).float().mean().item())
+    return 100 * right.average()
+net, x = nn.Linear(3, 2), torch.randn(208, 3)
+wanted = net(x).argmax(1) ^ ((torch.arange(208) % 7 == 0) | (torch.arange(208) > 201)).long()
+print("correct: %.2f %%" % tested(net, DataLoader(TensorDataset(x, wanted), batch_size=100)))
+""", cures=(("batch_size=100", "batch_size=104"), ("self.sum + value, self.n + 1", "self.sum + value * min(100, 208 - self.n), min(208, self.n + 100)"))),
     Mistake("divided_by_all_stored", 15, """from torch.utils.data import DataLoader, SubsetRandomSampler, TensorDataset
 rows = TensorDataset(torch.randn(40, 3), torch.randn(40, 1))
 held_out = DataLoader(rows, batch_size=4, sampler=SubsetRandomSampler(range(28, 40)))

@@ -264,7 +264,7 @@ def weights_along_the_wrong_axis(diagnosis: Diagnosis) -> Iterator[Finding]:
         elif is_attention and not _are_products(diagnosis, given):
             continue
         else:
-            summed = next((found for found in _sums(diagnosis, made) if is_attention or found[1] < 2), None)
+            summed = next((found for found in _sums(diagnosis, made, axis) if is_attention or found[1] < 2), None)
         if summed is None or summed[1] == axis:
             continue
         yield diagnosis.warning(
@@ -308,20 +308,22 @@ def compared_along_another_axis(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 def _are_products(diagnosis: Diagnosis, scores: Tensor) -> bool:
     """Whether they were computed as products of queries and keys."""
-    return any(maker.name in PRODUCTS for maker in diagnosis.back(scores.id, MOST_BACK + 1))
+    return any(maker.name in (*PRODUCTS, "einsum") for maker in diagnosis.back(scores.id, MOST_BACK + 1))
 
 
-def _sums(diagnosis: Diagnosis, made: Tensor) -> Iterator[tuple[Op, int]]:
-    """The sums that weights are used in, with the axis of the weights that each runs over: `w @ v`, `(w * x).sum(1)`,
-    or `w.unsqueeze(1) @ x`."""
+def _sums(diagnosis: Diagnosis, made: Tensor, shared: int) -> Iterator[tuple[Op, int]]:
+    """The sums that weights, shared out along an axis, are used in, with the axis of the weights that each runs over:
+    `w @ v`, `(w * x).sum(1)`, `w.unsqueeze(1) @ x`, or an `einsum`."""
     pending = [(made.id, 0, False)]
     for tensor, added, is_weighing in pending:
         for taker in diagnosis.takers.get(tensor, ()):
-            if not taker.outputs or (taker.inputs[0] != tensor and taker.name != "mul"):
+            if not taker.outputs or (taker.inputs[0] != tensor and taker.name not in ("mul", "einsum")):
                 continue
             count = len(made.shape) + added
             if taker.name in PRODUCTS:
                 yield taker, len(made.shape) - 1
+            elif taker.name == "einsum" and not added:
+                yield from ((taker, at) for at in _contracted(taker, taker.inputs.index(tensor), shared, count))
             elif taker.name in RESHAPES and _keeps_keys(diagnosis, taker) and _are_products(diagnosis, made):
                 users = diagnosis.takers.get(taker.outputs[0], ())
                 yield from ((user, len(made.shape) - 1) for user in users if user.name in PRODUCTS)
@@ -331,6 +333,19 @@ def _sums(diagnosis: Diagnosis, made: Tensor) -> Iterator[tuple[Op, int]]:
                 pending.append((taker.outputs[0], 1, is_weighing))
             elif taker.name == "dropout" or (taker.name == "mul" and made.shape[-1] == 1):
                 pending.append((taker.outputs[0], added, is_weighing or taker.name == "mul"))
+
+
+def _contracted(op: Op, place: int, shared: int, count: int) -> Iterator[int]:
+    """The axis of one of two operands that an `einsum` sums over, where the values know nothing of the axis that the
+    weights were shared out along: capsules share out what each of their values is for."""
+    terms, _, made = (op.arguments[0].text or "").strip("'\"").replace(" ", "").partition("->")
+    operands = terms.split(",")
+    if len(operands) != 2 or not made or len(op.inputs) != 2 or "." in operands[place].lstrip("."):
+        return
+    own, values = operands[place], operands[1 - place]
+    summed = [at + count - len(own) for at, letter in enumerate(own) if letter in values and letter not in made]
+    if len(summed) == 1 and (summed[0] == shared or own[shared - count :][:1] not in values):
+        yield summed[0]
 
 
 def _mixtures(diagnosis: Diagnosis, made: Tensor, axis: int) -> Iterator[tuple[Op, int]]:

@@ -108,6 +108,23 @@ torch.bmm(shares, x).pow(2).mean().backward()
         return share.reshape(6, 5, 5) @ self.v(x).view(3, 5, 2, 4).transpose(1, 2).reshape(6, 5, 4)
 Look()(torch.randn(3, 5, 8)).sum().backward()
 """, cure=(("softmax(1)", "softmax(-1)"),)),
+    Mistake("weights_along_the_wrong_axis", 11, """class Look(nn.Module):
+    def __init__(self, heads=2, width=4):
+        super().__init__()
+        self.qkv, self.out, self.heads = nn.Linear(8, 3 * heads * width), nn.Linear(heads * width, 8), heads
+    def forward(self, x):
+        q, k, v = self.qkv(x).view(*x.shape[:2], self.heads, -1).chunk(3, dim=-1)
+        share = torch.einsum("bihd,bjhd->bijh", q, k) / 2
+        share = share.softmax(dim=1)
+        return self.out(torch.einsum("bijh,bjhd->bihd", share, v).flatten(2))
+Look()(torch.randn(3, 5, 8)).pow(2).mean().backward()
+""", cures=(("softmax(dim=1)", "softmax(dim=2)"), ("bijh,bjhd->bihd", "bijh,bihd->bjhd")), says={"dim": "1", "other": "2"}),
+    Mistake("weights_along_the_wrong_axis", 7, """q, k, v = torch.randn(2, 3, 5, 4, requires_grad=True), torch.randn(2, 3, 6, 4), torch.randn(2, 3, 6, 4)
+scores = torch.einsum("...qd,...kd->...qk", q, k)
+kept = nn.Dropout(0.1)
+share = torch.softmax(scores, dim=-2)
+torch.einsum("...kd,...qk->...qd", v, kept(share)).pow(2).mean().backward()
+""", cure=(("dim=-2", "dim=-1"),), says={"dim": "2", "other": "3"}),
     Mistake("weights_along_the_wrong_axis", 10, """class Mixture(nn.Module):
     def __init__(self):
         super().__init__()
@@ -388,6 +405,14 @@ F.cross_entropy(a @ b.t(), torch.arange(5)).backward()
 """, says={"dim": "0", "sum_line": "6"}),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
+    # capsules: each vote is for one capsule, and each capsule adds up the votes for it
+    ("weights_along_the_wrong_axis", """votes = torch.einsum("bpi,pcid->bpcd", torch.randn(2, 6, 4), torch.randn(6, 3, 4, 5, requires_grad=True))
+made = votes.mean(1)
+for _ in range(2):
+    share = torch.einsum("bpcd,bcd->bpc", votes, made).softmax(dim=2)
+    made = torch.einsum("bpc,bpcd->bcd", share, votes)
+made.pow(2).sum().backward()
+"""),
     ("weights_along_the_wrong_axis", POOLED.replace("DIM", "1")),
     ("weights_along_the_wrong_axis", """net = nn.Linear(5, 3)
 opt = torch.optim.Adam(net.parameters(), lr=0.05)

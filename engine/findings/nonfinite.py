@@ -21,7 +21,7 @@ _MEANT = (
 MEANT = frozenset(_MEANT.split())
 """Ops that put an infinity into a tensor on purpose."""
 LEAVES_OUT = frozenset("getitem masked_select where masked_fill index_select take".split())
-NAN_TAKEN_OUT = frozenset("nan_to_num nansum nanmean nanmedian nanquantile".split())
+NAN_TAKEN_OUT = frozenset("nan_to_num nansum nanmean nanmedian nanquantile where masked_fill".split())
 
 LOGARITHMS = frozenset("log log2 log10 log_ log2_ log10_ xlogy".split())
 ROOTS = frozenset("sqrt sqrt_ rsqrt".split())
@@ -512,11 +512,12 @@ def _backward(
         op = diagnosis.op_of_node(visit.node)
         around = (*op.inputs, *op.outputs) if op is not None else ()
         of_values = _worst(troubled, around)  # what was in the values already
-        if behind.isdisjoint(around) and not (of_values if told else of_values == "nan"):
-            yield _sent(diagnosis, pass_, visit, made)
+        is_hidden = of_values == "nan" == made and _is_behind_where(diagnosis, visit.node)
+        if behind.isdisjoint(around) and (is_hidden or not (of_values if told else of_values == "nan")):
+            yield _sent(diagnosis, troubled, pass_, visit, made)
 
 
-def _sent(diagnosis: Diagnosis, pass_: Pass, visit: Visit, made: Trouble) -> Finding:
+def _sent(diagnosis: Diagnosis, troubled: dict[str, Trouble], pass_: Pass, visit: Visit, made: Trouble) -> Finding:
     node = diagnosis.nodes[visit.node]
     op = diagnosis.op_of_node(visit.node)
     code, fix = f"first_{made}_backward", NO_EDITS
@@ -539,6 +540,7 @@ def _sent(diagnosis: Diagnosis, pass_: Pass, visit: Visit, made: Trouble) -> Fin
         operand=diagnosis.say(op.inputs[0] if op is not None and op.inputs else None),
         base=_to_call(diagnosis.say(op.inputs[0] if op is not None and op.inputs else None)),
         made=made,
+        is_undefined=str(int(op is not None and op.name not in LOGARITHMS and _worst(troubled, op.outputs) == "nan")),
     )
 
 

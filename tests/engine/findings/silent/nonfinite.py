@@ -99,6 +99,23 @@ r = x ** 0.5
 y = torch.where(x > 0, r, torch.zeros(2))
 y.sum().backward()
 """, says={"pass_line": "7"}),
+    # the value is NaN itself, already where nothing is recorded
+    Mistake("nan_behind_where", 6, """class Root(nn.Module):
+    def forward(self, x):
+        return torch.where(x > 0, torch.sqrt(x), torch.zeros_like(x))
+net, x = nn.Sequential(nn.Linear(3, 4), Root(), nn.Linear(4, 1)), torch.tensor([[1.0, -1.0, 2.0], [-3.0, 0.5, 1.0]])
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+with torch.no_grad(): print(net(x).mean())
+for _ in range(3):
+    opt.zero_grad()
+    net(x).mean().backward()
+    opt.step()
+""", cures=(("torch.sqrt(x)", "torch.sqrt(torch.where(x > 0, x, 1.0))"), ("torch.sqrt(x)", "torch.sqrt(x.clamp(min=1e-8))")), says={"is_undefined": "1"}),
+    Mistake("nan_behind_where", 5, """x = torch.tensor([-1.0, 2.0], requires_grad=True)
+y = x ** 0.5
+y = y.masked_fill(x <= 0, 0.0)
+y.sum().backward()
+""", cure=(("x ** 0.5", "x.masked_fill(x <= 0, 1.0) ** 0.5"),), says={"is_undefined": "1", "pass_line": "7"}),
     Mistake("too_large", 5, "x = torch.tensor([1e30], requires_grad=True)\ny = x ** 2\ny.backward()\n", says={"op": "**", "value": "1e+30"}),
     Mistake("too_large", 5, "x = torch.tensor([1., 1e25])\ny = torch.square(x - 1)\nprint(y.sum())\n", says={"cell": "(x - 1)[1]"}),
     Mistake("too_large", 5, "x = torch.tensor([1., 1e25])\ny = torch.square(x)\nprint(y.sum())\n", says={"op": "square", "operand": "x"}),
@@ -217,6 +234,10 @@ y = other(torch.tensor([[-1.0, 0.0]]).sqrt()).sum()
 """),
     ("softmax_of_masked_row", "m = torch.triu(torch.full((3, 3), float('-inf')), 1)\np = torch.softmax(torch.ones(3, 3) + m, 1)\n"),
     ("root_at_zero", "x = torch.zeros(2, requires_grad=True)\nd = torch.sqrt((x ** 2).sum() + 1e-8)\nd.backward()\n"),
+    # its slope at -1 is -1: nothing is spoilt
+    ("log_of_negative", "x = torch.tensor([-1.0, 2.0], requires_grad=True)\nx.log().masked_fill(x <= 0, 0.0).sum().backward()\n"),
+    # nothing is differentiated
+    ("root_of_negative", "x = torch.tensor([-1.0, 4.0])\nroots = torch.where(x > 0, x.sqrt(), 0.0)\n(nn.Linear(2, 1)(roots)).sum().backward()\n"),
     ("nan_behind_where", "x = torch.tensor([0.0, 4.0], requires_grad=True)\nsafe = torch.where(x > 0, x, torch.ones(2))\n"
      "torch.where(x > 0, safe.sqrt(), x).sum().backward()\n"),
     ("too_large", "x = torch.tensor([1e10])\ny = x ** 3\n"),

@@ -1,6 +1,6 @@
 """Numbers of another size than a model was trained with: inputs that were not scaled as the training data were, and
-predictions held against targets in other units, and what was divided by its variance to have deviation 1. The recorded
-values tell, however they were scaled."""
+predictions held against targets in other units, a mean and deviation of other units, and what was divided by its
+variance to have deviation 1. The recorded values tell, however they were scaled."""
 
 import ast
 from collections.abc import Iterator, Sequence
@@ -35,6 +35,8 @@ RARE = 0.05
 LEAST = 8
 """Numbers in a batch whose size says something."""
 MOST_CALLS = 200
+MOVES_NUMBERS = frozenset("to float double permute transpose view reshape unsqueeze contiguous clone stack".split())
+"""Ops that leave the numbers themselves as they are."""
 KEEPS_UNITS = frozenset("add clamp clamp_min maximum unsqueeze view reshape expand expand_as clone".split())
 """Ops that keep a variance a variance, also with a small number added."""
 
@@ -167,6 +169,51 @@ def _compared(diagnosis: Diagnosis, op: Op) -> tuple[Tensor | None, Tensor | Non
         if call is not None and target is not None and not target.requires_grad:
             return predicted, target, call.module
     return None, None, ""
+
+
+def normalised_in_other_units(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A mean subtracted and a deviation divided by that numbers had before they were divided by one: what is left of
+    them is nearly one number."""
+    for op in (each for each in diagnosis.ops_named(("div", "div_")) if not each.iteration and each.inputs):
+        centred = diagnosis.maker.get(op.inputs[0])
+        if centred is None or centred.name not in ("sub", "sub_"):
+            continue
+        scaled = diagnosis.origin(centred.inputs[0], MOVES_NUMBERS)
+        factor = number(argument(scaled, "other", 1)) if scaled is not None and scaled.name in ("div", "div_") else None
+        before, now = diagnosis.input_of(scaled) if scaled is not None else None, diagnosis.input_of(centred)
+        ends, means, spreads = extent(now), _operand(diagnosis, centred), _operand(diagnosis, op)
+        whole, made = extent(before), extent(diagnosis.output_of(op))
+        if now is None or not factor or not ends or not whole or not means or not spreads or not made:
+            continue
+        is_of_before = whole[0] <= means[0] and means[1] <= whole[1] and spreads[1] <= whole[1] - whole[0]
+        is_far = means[0] >= APART * max(map(abs, ends)) and spreads[0] >= APART * (ends[1] - ends[0]) > 0
+        if factor >= APART and is_of_before and is_far:
+            yield diagnosis.warning(
+                "normalised_in_other_units",
+                op,
+                tensors=(now.id, *op.outputs[:1]),
+                name=diagnosis.say(now.id),
+                factor=f"{factor:g}",
+                scaled_line=line(scaled.span if scaled is not None else None),
+                low=f"{ends[0]:.3g}",
+                high=f"{ends[1]:.3g}",
+                mean=_between(means),
+                deviation=_between(spreads),
+                made_low=f"{made[0]:.3g}",
+                made_high=f"{made[1]:.3g}",
+            )
+
+
+def _between(ends: tuple[float, float]) -> str:
+    return "–".join(dict.fromkeys(f"{end:.4g}" for end in ends))
+
+
+def _operand(diagnosis: Diagnosis, op: Op) -> tuple[float, float] | None:
+    """The ends of the constant that an op subtracts or divides by."""
+    if len(op.inputs) < 2:
+        told = number(argument(op, "other", 1))
+        return (told, told) if told is not None else None
+    return extent(diagnosis.input_of(op, 1))
 
 
 def divided_by_variance(diagnosis: Diagnosis) -> Iterator[Finding]:

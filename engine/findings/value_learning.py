@@ -21,7 +21,7 @@ from engine.findings.diagnosis import (
 from engine.findings.losses import ELEMENTWISE_LOSSES, MADE_BY_LAYERS, PASSING
 from engine.findings.shared_data import DRAWS
 from engine.ops import DETACHES
-from engine.program.edits import Edits
+from engine.program.edits import Edits, in_line
 from engine.program.names import called, dotted, names_read
 from engine.trace import Finding, ModuleCall, Op, Tensor
 
@@ -351,7 +351,8 @@ def _scores_the_same(diagnosis: Diagnosis, one: Op, other: Op) -> bool:
 
 
 def returns_backwards(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """`returns.append(R)` in a loop over the rewards from the end, where nothing turns the list round."""
+    """`returns.append(R)` in a loop over the rewards from the end, where nothing turns the list round, or each turn of
+    the loop does."""
     code = diagnosis.code
     turned = [node for node in code.nodes if _turns_round(node)]
     for loop in (node for node in code.nodes if isinstance(node, ast.For) and _turns_round(node.iter)):
@@ -360,10 +361,29 @@ def returns_backwards(diagnosis: Diagnosis) -> Iterator[Finding]:
         for call in (node for node in ast.walk(loop) if isinstance(node, ast.Call) and called(node) == "append"):
             name = dotted(code.receiver(call))
             is_sum = len(call.args) == 1 and not names.isdisjoint(names_read(call.args[0]))
-            if is_sum and name and turned == [loop.iter] and diagnosis.has_run(call) and _weighs(diagnosis, name, loop):
+            within = [each for each in loop.body if isinstance(each, ast.Expr) and _is_reversed(each.value, name)]
+            others = [node for node in turned if node not in [each.value for each in within]]
+            if is_sum and name and others == [loop.iter] and diagnosis.has_run(call) and _weighs(diagnosis, name, loop):
                 yield diagnosis.warning(
-                    "returns_backwards", call, name=name, code=code.short(call), loop_line=str(loop.lineno)
+                    "returns_backwards",
+                    within[0].value if within else call,
+                    fix=_behind(diagnosis, within[0], loop) if len(within) == 1 else (),
+                    name=name,
+                    added=code.short(call),
+                    loop_line=str(loop.lineno),
+                    is_turned=str(int(bool(within))),
                 )
+
+
+def _is_reversed(node: ast.expr, name: str) -> bool:
+    """`name.reverse()`."""
+    return isinstance(node, ast.Call) and called(node) == "reverse" and dotted(node.func) == f"{name}.reverse"
+
+
+def _behind(diagnosis: Diagnosis, statement: ast.stmt, loop: ast.For) -> Edits:
+    """The last line of a loop, moved out of it."""
+    is_last = statement is loop.body[-1] and diagnosis.code.stands_alone(statement)
+    return (in_line(statement.lineno, loop.col_offset, statement.col_offset, ""),) if is_last else ()
 
 
 def _turns_round(node: ast.AST) -> bool:

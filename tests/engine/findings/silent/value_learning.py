@@ -93,6 +93,23 @@ sums = discounted(rewards, 0.9)
 for at, (reward, wanted) in enumerate(zip(rewards, sums)):
     (critic(torch.tensor([float(at)])) - wanted).pow(2).sum().backward()
 """, cures=(("        sums.append(later)\n    return sums", "        sums.append(later)\n    sums.reverse()\n    return sums"), ("rewards[::-1]", "rewards"), ("later = now + rate * later", "later = now * rate"))),
+    Mistake("returns_backwards", 12, """policy = nn.Linear(4, 2)
+class Agent:
+    gamma = 0.9
+    def discounted(self, rewards):
+        sums, later = [], 0.0
+        for now in rewards[::-1]:
+            later = now + self.gamma * later
+            sums.append(later)
+            sums.reverse()
+        return torch.tensor(sums)
+agent, told, rewards = Agent(), [], [1.0, 0.0, 2.0, 3.0, 1.0]
+for _ in rewards:
+    dist = torch.distributions.Categorical(logits=policy(torch.randn(4)))
+    told.append(dist.log_prob(dist.sample()))
+loss = -(torch.stack(told) * agent.discounted(rewards)).sum()
+loss.backward()
+""", cures=(("            sums.reverse()", "        sums.reverse()"), ("sums.append(later)\n            sums.reverse()", "sums.insert(0, later)")), says={"is_turned": "1"}, mends=True),
     Mistake("end_left_out", 24, """import random
 random.seed(1)
 value = nn.Linear(3, 1)

@@ -319,6 +319,7 @@ def padding_of_lookup_scored(diagnosis: Diagnosis) -> Iterator[Finding]:
         padding = number(argument(scored.lookup, "padding_idx", 2))
         filled, count = _padded(scored.wanted, padding)
         is_loose = any(each.tensor for each in scored.loss.arguments if each.name == "weight")
+        is_loose |= _is_weighed_by_place(diagnosis, scored.loss)
         is_ignored = padding == number(argument(scored.loss, "ignore_index", 5))
         if padding is None or padding < 0 or is_ignored or is_loose or not 0 < filled < count:
             continue
@@ -334,6 +335,17 @@ def padding_of_lookup_scored(diagnosis: Diagnosis) -> Iterator[Finding]:
             count=str(count),
             lookup_line=line(scored.lookup.span),
         )
+
+
+def _is_weighed_by_place(diagnosis: Diagnosis, loss: Op) -> bool:
+    """Whether something else, as a mask, says which of the losses of single places count."""
+
+    def laid_out(tensor: str) -> Iterator[str]:
+        takers = diagnosis.takers.get(tensor, ())
+        return (made for taker in takers if taker.name in KEEPS_ORDER | TURNS for made in taker.outputs)
+
+    each = near(loss.outputs, laid_out) if argument(loss, "reduction") == "'none'" else ()
+    return any(len(taker.inputs) > 1 for tensor in each for taker in diagnosis.takers.get(tensor, ()))
 
 
 def _padded(wanted: Tensor, padding: float | None) -> tuple[int, int]:

@@ -202,6 +202,20 @@ for _ in range(2):
 """, cure=(("(wanted == chosen).sum()", "((wanted == chosen) & (wanted != 1)).sum()"),)),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
+    # a mask says which places count
+    ("padding_of_lookup_scored", """ids = torch.tensor([[3, 4, 5, 6, 7, 8], [2, 9, 0, 0, 0, 0]])
+emb, rnn, out = nn.Embedding(10, 4, padding_idx=0), nn.GRU(4, 8, batch_first=True), nn.Linear(8, 10)
+scores, wanted = out(rnn(emb(ids[:, :-1]))[0]), ids[:, 1:]
+mask = wanted != 0
+each = F.cross_entropy(scores.transpose(1, 2), wanted, reduction="none")
+((each * mask).sum() / mask.sum()).backward()
+"""),
+    ("padding_of_lookup_scored", """ids = torch.tensor([[3, 4, 5, 6, 7, 8], [2, 9, 0, 0, 0, 0]])
+emb, rnn, out = nn.Embedding(10, 4, padding_idx=0), nn.GRU(4, 8, batch_first=True), nn.Linear(8, 10)
+scores, wanted = out(rnn(emb(ids[:, :-1]))[0]).reshape(-1, 10), ids[:, 1:].reshape(-1)
+each = F.cross_entropy(scores, wanted, reduction="none").view(2, 5)
+each[ids[:, 1:] != 0].mean().backward()
+"""),
     ("rows_run_together", "table, head = nn.Embedding(9, 4), nn.Linear(4, 9)\ntext = torch.randint(0, 9, (28,))\nids = text.view(4, 7)\nF.cross_entropy(head(table(ids)).view(-1, 9)[:-1], ids.view(-1)[1:]).backward()\n"),
     ("rows_run_together", "table, head = nn.Embedding(9, 4), nn.Linear(4, 9)\nids = torch.randint(1, 9, (4, 7))\nids[:, 0] = 0\nF.cross_entropy(head(table(ids)).view(-1, 9)[:-1], ids.view(-1)[1:], ignore_index=0).backward()\nF.cross_entropy(head(table(ids)).view(-1, 9)[1:], ids.view(-1)[1:]).backward()\n"),
     ("answer_seen", """ids = torch.randint(2, 9, (20, 16))

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from engine.findings.attention_masks import FUSED, attn_mask, hidden_places
 from engine.findings.axes import ATTENTION, KEEPS_AXES, RECURRENT, RESHAPES
-from engine.findings.diagnosis import Diagnosis, argument, extent, line, near, number, numbers_of, times
+from engine.findings.diagnosis import Diagnosis, argument, extent, is_alike, line, near, number, numbers_of, times
 from engine.findings.losses import CLASS_LOSSES
 from engine.findings.recurrent import LOOKS_ASIDE
 from engine.ops import DETACHES
@@ -395,6 +395,52 @@ def padding_counted(diagnosis: Diagnosis) -> Iterator[Finding]:
                 count=str(count),
                 loss_line=line(loss.span),
             )
+
+
+def padding_in_the_mean(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Losses of single places, made 0 at padding by a mask, and averaged over all places: the zeros count as well."""
+    for op in (each for each in diagnosis.ops_named(("mean",)) if not each.iteration):
+        product = diagnosis.origin(op.inputs[0], KEEPS_ORDER)
+        taken = product.inputs[:2] if product is not None and product.name in ("mul", "mul_") else ()
+        for each, mask in (taken, taken[::-1]) if len(taken) == 2 else ():
+            loss = diagnosis.origin(each, KEEPS_ORDER | TURNS)
+            compared = diagnosis.origin(mask, KEEPS_ORDER.union(AS_NUMBERS))
+            if loss is None or compared is None or loss.name not in CLASS_LOSSES or compared.name not in ("ne", "gt"):
+                continue
+            wanted, padding = diagnosis.input_of(loss, 1), number(argument(compared, "other", 1))
+            hidden = _held(diagnosis.tensors[mask], 0)
+            count = diagnosis.elements(mask)
+            is_of_each = argument(loss, "reduction") == "'none'" and count == diagnosis.elements(each)
+            is_own = wanted is not None and extent(wanted) and is_alike(wanted, diagnosis.input_of(compared))
+            if wanted is None or padding is None or not is_own or not is_of_each or not 0 < hidden < count:
+                continue
+            users = [taker for taker in diagnosis.takers.get(op.outputs[0], ()) if taker.name in ("mul", "div")]
+            if any(len(taker.inputs) > 1 for taker in users):
+                continue  # what the mean is scaled by may put it right
+            yield diagnosis.warning(
+                "padding_in_mean",
+                op,
+                tensors=(mask, *op.outputs[:1]),
+                fix=_over_shown(diagnosis, op, taken.index(mask)),
+                name=diagnosis.say(wanted.id),
+                mask=diagnosis.say(mask),
+                padding=f"{padding:g}",
+                hidden=str(hidden),
+                count=str(count),
+                times=f"{count / (count - hidden):.3g}",
+            )
+
+
+def _over_shown(diagnosis: Diagnosis, op: Op, at: int) -> Edits:
+    """`(loss * mask).mean()` as its sum, divided by that of the mask."""
+    code = diagnosis.code
+    match call := code.call_at(op.span):
+        case ast.Call(func=ast.Attribute(value=ast.BinOp(op=ast.Mult()) as product), args=[], keywords=[]):
+            mask = (product.left, product.right)[at]
+            shown = code.text(mask) if isinstance(mask, ast.Name) else f"({code.text(mask)})"
+            is_alone = isinstance(code.parents.get(call), ast.Return | ast.Assign)
+            return (code.replace(call, f"({code.text(product)}).sum() / {shown}.sum()"),) if is_alone else ()
+    return ()
 
 
 def _is_predicted(diagnosis: Diagnosis, tensor: Tensor) -> bool:

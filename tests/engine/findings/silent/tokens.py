@@ -124,6 +124,26 @@ table, head = nn.Embedding(9, 4), nn.Linear(4, 9)
 ids = torch.randint(0, 9, (4, 70))
 loss_of(head(table(ids)[:, :-1]).flatten(0, 1), ids[:, 1:].flatten()).backward()
 """, cure=((".flatten(0, 1)", ""), ("ids[:, 1:].flatten()", "ids[:, :-1]"))),
+    Mistake("padding_in_mean", 9, """PAD = 0
+class Masked(nn.Module):
+    def forward(self, scores, wanted):
+        mask = (wanted != PAD).float()
+        raw = F.cross_entropy(scores.transpose(1, 2), wanted, reduction="none")
+        return (raw * mask).mean()
+ids = torch.tensor([[3, 4, 5, 6, 7, 8], [2, 9, 0, 0, 0, 0]])
+net, criterion = nn.Sequential(nn.Embedding(10, 4, padding_idx=PAD), nn.Linear(4, 10)), Masked()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for i in range(3):
+    loss = criterion(net(ids[:, :-1]), ids[:, 1:])
+    opt.zero_grad(); loss.backward(); opt.step()
+""", cures=(("(raw * mask).mean()", "(raw * mask).sum() / mask.sum()"), ("(raw * mask).mean()", "(raw * mask).mean() / mask.mean()"), ("(raw * mask).mean()", "raw[mask.bool()].mean()"), ("9, 0, 0, 0, 0]", "9, 1, 1, 1, 1]")), says={"hidden": "4", "count": "10", "name": "wanted", "mask": "mask"}, mends=True),
+    Mistake("padding_in_mean", 9, """words = torch.randint(1, 9, (6, 7)) * (torch.arange(7) < torch.arange(2, 8)[:, None])
+net = nn.Sequential(nn.Embedding(9, 4), nn.Linear(4, 9))
+each = F.cross_entropy(net(words[:, :-1]).reshape(-1, 9), words[:, 1:].reshape(-1), reduction="none")
+shown = words[:, 1:].gt(0)
+cost = each.view(6, 6) * shown
+torch.mean(cost).backward()
+""", cures=(("torch.mean(cost)", "(cost.sum() / shown.sum())"), ("torch.mean(cost)", "(cost.sum(1) / shown.sum(1)).mean()"), ("torch.mean(cost)", "cost.sum()"))),
     Mistake("padding_of_lookup_scored", 9, """from torch.nn.utils.rnn import pad_sequence
 lines = pad_sequence([torch.arange(2, 6 + i % 9) for i in range(30)], batch_first=True, padding_value=0)
 table, rnn, head = nn.Embedding(16, 4, padding_idx=0), nn.GRU(4, 6, batch_first=True), nn.Linear(6, 16)

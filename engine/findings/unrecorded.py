@@ -13,6 +13,7 @@ from engine.findings.ways import Cut, is_target, wanting_leaves
 from engine.ops import COPIES, DETACHES, READS
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, keyword
+from engine.program.spans import holds
 from engine.program.tree import Function, covers
 from engine.trace import Finding, Op, Pass, Span
 from engine.trace_index import SWITCHES
@@ -96,10 +97,11 @@ def _is_off_inside(diagnosis: Diagnosis, checkpoint: ast.Call, op: Op) -> bool:
     places = diagnosis.op_at
     begun = (call for call in diagnosis.trace.calls if places.get(call.first_op or "", math.inf) <= places[op.id])
     around = [call for call in begun if places[op.id] <= places.get(call.last_op or "", -1)]
-    span, name = diagnosis.code.span(checkpoint), dotted(next(iter(checkpoint.args), None)).rpartition(".")[2]
-    given = (each for each in diagnosis.code.functions if each.name == name)
-    lines = [op.span.line if op.span is not None else 0, *(call.span.line for call in around if call.span is not None)]
-    is_inside = any(call.span == span for call in around) or any(covers(each, at) for each in given for at in lines)
+    span, run = diagnosis.code.span(checkpoint), next(iter(checkpoint.args), None)
+    name = called(run) if isinstance(run, ast.Call) else dotted(run).rpartition(".")[2]
+    given = [each for each in diagnosis.code.functions if each.name == name]
+    spans = [each.span for each in (op, *around) if each.span is not None]
+    is_inside = any(holds(span, each) or any(covers(one, each.line) for one in given) for each in spans)
     is_on = diagnosis.code.function(checkpoint) is None and diagnosis.switch_over(checkpoint) is None
     is_on = is_on or any(call.grad_mode == "grad" for call in around)
     return is_inside and (is_on or is_off_in_library(diagnosis, op))

@@ -98,6 +98,23 @@ x, y = torch.randn(6, 4), torch.arange(6) % 2
 for _ in range(2):
     loss = F.cross_entropy(net(x), y)
 """ + STEP, cure=(("x, y = torch.randn(6, 4)", "x, y = torch.randn(6, 4, requires_grad=True)"),), mends=True),
+    # what is given is a function that another one made
+    Mistake("checkpoint_without_gradient", 14, """from torch.utils.checkpoint import checkpoint
+def runs(module):
+    def run(*inputs):
+        return module(*inputs)
+    return run
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.Linear(4, 4), nn.Linear(4, 2)
+    def forward(self, x):
+        return self.b(checkpoint(runs(self.a), x, use_reentrant=True).relu())
+net, x = Net(), torch.randn(6, 4)
+opt = torch.optim.Adam(net.parameters())
+for _ in range(2):
+    loss = net(x).pow(2).mean()
+""" + STEP + "with torch.no_grad():\n    print(net(x).mean())\n", cures=(("use_reentrant=True", "use_reentrant=False"), ("randn(6, 4)", "randn(6, 4, requires_grad=True)")), mends=True),
     # PyTorch's warning is silenced, and the layers are in a method that is given
     Mistake("checkpoint_without_gradient", 16, """import warnings
 from torch.utils.checkpoint import checkpoint
@@ -147,6 +164,15 @@ for i in range(3):
     opt.step()
 """),
     # recording is off in a checkpoint: the switch around the evaluation has nothing to do with it
+    ("cut_by_no_grad", """from torch.utils.checkpoint import checkpoint
+stem, head, x = nn.Linear(4, 4), nn.Linear(4, 1), torch.randn(6, 4)
+opt = torch.optim.Adam([*stem.parameters(), *head.parameters()])
+for _ in range(2):
+    loss = head(checkpoint(lambda rows: stem(rows).relu(), x, use_reentrant=True)).pow(2).mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+with torch.no_grad():
+    print(head(stem(x)).mean())
+"""),
     ("cut_by_no_grad", """from torch.utils.checkpoint import checkpoint
 class Net(nn.Module):
     def __init__(self):

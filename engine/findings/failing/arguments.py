@@ -102,8 +102,10 @@ def list_by_tensor(case: Case) -> Finding:
     held = case.diagnosis.bound_to(put.part("VALUE")) if put is not None else []
     is_alike = len({one.shape for one in held}) == 1
     loops = list(code.loops(put.node)) if put is not None else []
-    filling = min(loops, key=lambda loop: loop.lineno) if loops and case.node not in ast.walk(loops[-1]) else None
-    fix = code.line_after(filling, f"{code.text(name)} = torch.stack({code.text(name)})") if is_alike else ()
+    filling = min(loops, key=lambda loop: loop.lineno, default=None)
+    is_after = filling is not None and found.node not in ast.walk(filling)
+    right = f"{code.text(name)} = torch.stack({code.text(name)})"
+    fix = code.line_after(filling, right) if is_alike and is_after else ()
     said = {**found.said, "type": operand.type, "count": str(math.prod(places.shape))}
     said |= {"made": f"torch.{'stack' if is_alike else 'tensor'}({found.said['name']})", "is_alike": str(int(is_alike))}
     return case.finding("", said, tensors=(places,), fix=fix if case.has_torch else ())

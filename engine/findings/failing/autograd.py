@@ -122,18 +122,18 @@ def inference(case: Case) -> Finding:
 
 def hook_result(case: Case) -> Finding:
     """A hook that returns something that cannot take the gradient's place."""
-    return _of_hook(case, "register_hook", "register_prehook")
+    return _of_hook(case, {}, "register_hook", "register_prehook")
 
 
 def hook_returned(case: Case) -> Finding:
     """A hook that returns something where nothing takes it."""
-    return _of_hook(case, "register_post_accumulate_grad_hook", is_forward="0", value="", got="")
+    return _of_hook(case, {"is_forward": "0", "value": "", "got": ""}, "register_post_accumulate_grad_hook")
 
 
-def _of_hook(case: Case, *registering: str, **said: str) -> Finding:
+def _of_hook(case: Case, said: dict[str, str], *registering: str) -> Finding:
     """At the only line that registers such a hook."""
     made = [one for one in case.code.calls if called(one) in registering]
-    return case.finding(span=case.code.span(made[0]) if len(made) == 1 else None, **said)
+    return case.finding("", said, span=case.code.span(made[0]) if len(made) == 1 else None)
 
 
 _NO_TENSORS = {"numpy": "numpy.ndarray", "tolist": "list", "item": "float"}
@@ -147,10 +147,10 @@ def forward_hook_returned(case: Case) -> Finding:
     parts = [part for one in asked for part in ast.walk(one)]
     named = {getattr(part, "id", "") or getattr(part, "attr", "") for part in parts}
     for given in (node for node in code.nodes if isinstance(node, ast.Return) and node.value is not None):
-        function = known(code.function(given))
+        function = a(ast.FunctionDef, code.function(given))
         outer = code.enclosing(function, ast.FunctionDef)
         is_hook = len([arg for arg in function.args.args if arg.arg != "self"]) == 3
-        names = {one.name for one in (function, outer) if isinstance(one, ast.FunctionDef)}
+        names = {function.name, outer.name if isinstance(outer, ast.FunctionDef) else function.name}
         kept = [one for one in ast.walk(function) if isinstance(one, ast.Assign)]
         text = code.text(known(given.value))
         values = [one.value for one in kept if code.text(one.targets[0]) == text] or [known(given.value)]

@@ -437,11 +437,12 @@ def steps_floored(case: Case) -> Finding:
     """A schedule laid out for the whole batches of an epoch, as `//` counts them, where the last one is smaller."""
     code, total = case.code, int(case.groups["total"])
     loops = [one for one in code.loops(known(case.statement)) if isinstance(one, ast.For)]
-    inner = max(loops, key=lambda loop: loop.lineno, default=None)
+    inner = known(max(loops, key=lambda loop: loop.lineno, default=None))
     epoch = [one for one in case.diagnosis.trace.batches if one.epoch == 1 and one.number]
-    turned = known(inner).iter
+    turned = inner.iter
     data = turned.args[0] if isinstance(turned, ast.Call) and called(turned) == "enumerate" and turned.args else turned
-    plans = [word.value for one in code.calls for word in one.keywords if word.arg in ("steps_per_epoch", "total_steps")]
+    words = [word for one in code.calls for word in one.keywords]
+    plans = [word.value for word in words if word.arg in ("steps_per_epoch", "total_steps")]
     inside = [part for plan in plans for part in ast.walk(plan)]
     inside += [part for name in map(dotted, inside) for one in code.assignments(name) for part in ast.walk(one.value)]
     floors = [one for one in inside if isinstance(one, ast.BinOp) and isinstance(one.op, ast.FloorDiv)]

@@ -100,7 +100,7 @@ def _is_off_inside(diagnosis: Diagnosis, checkpoint: ast.Call, op: Op) -> bool:
     span, run = diagnosis.code.span(checkpoint), next(iter(checkpoint.args), None)
     name = called(run) if isinstance(run, ast.Call) else dotted(run).rpartition(".")[2]
     given = [each for each in diagnosis.code.functions if each.name == name]
-    spans = [each.span for each in (op, *around) if each.span is not None]
+    spans = [each for each in (op.span, *(call.span for call in around)) if each is not None]
     is_inside = any(holds(span, each) or any(covers(one, each.line) for one in given) for each in spans)
     is_on = diagnosis.code.function(checkpoint) is None and diagnosis.switch_over(checkpoint) is None
     is_on = is_on or any(call.grad_mode == "grad" for call in around)

@@ -868,7 +868,7 @@ def never_used(diagnosis: Diagnosis) -> Iterator[Finding]:
         is_dropout = kind.startswith("nn.Dropout") and not any(diagnosis.ops_named(DROPOUTS))
         is_load = kind == "torch.load" and any(at > statement.lineno for at in calls)
         if name and name not in names and (is_load or is_dropout or SCHEDULES.search(kind)):
-            yield diagnosis.warning("never_used", statement, name=name, is_again="0")
+            yield diagnosis.warning("never_used", statement, name=name, is_again="0", old="", old_line="", used_line="")
 
 
 def outputs_never_used(diagnosis: Diagnosis) -> Iterator[Finding]:

@@ -181,6 +181,7 @@ CASES = [
     unary("triu", torch.triu),
     unary("clone", torch.clone),
     unary("to_copy", lambda x: x.to(torch.float32)),
+    binary("copys", lambda a, b: (a + 0).copy_(b), A, ROW, "src"),
     *losses("mse_loss", F.mse_loss, A, T),
     *losses("binary_cross_entropy", F.binary_cross_entropy, P, T),
     *losses("binary_cross_entropy_with_logits", F.binary_cross_entropy_with_logits, A, T),

@@ -24,8 +24,9 @@ export function ruleShown(index: TraceIndex, rule: Rule, node: Node, at: VisitAt
   const values = new Values(index, node, at)
   const letters = lettersFor(index, rule)
   const isNamed = node.edges.some((edge) => edge.name)
-  const needed = rule.slots.filter(({ name }) => {
-    const edge = node.edges.find((each) => each.name === name)
+  const needed = rule.slots.filter(({ name }, at) => {
+    const unnamed = rule.slots.length === node.edges.length ? node.edges[at] : undefined
+    const edge = isNamed ? node.edges.find((each) => each.name === name) : unnamed
     return edge ? edge.to !== null : !isNamed
   })
   return {

@@ -91,11 +91,19 @@ class SlotShown(msgspec.Struct):
     numbers: Shown
 
 
+class Stands(msgspec.Struct):
+    """What a letter stands for."""
+
+    letter: str
+    name: str
+
+
 class RuleShown(msgspec.Struct):
     """What the inspector says of a visited node by its rule."""
 
     node: str
     forward: str
+    stands: list[Stands]
     slots: list[SlotShown]
 
 

@@ -1,17 +1,27 @@
 // What stands in the places of a derivative rule at one visit, and how it is written.
 
-import type { Edge, Node, Reduction, Saved, Tensor } from '../../api/types'
+import type { Argument, Edge, Node, Reduction, Saved, Tensor } from '../../api/types'
+import { argumentOf } from '../ops/arguments'
 import type { Grid } from '../ops/formula'
 import type { Rule, RuleSlot } from '../rules'
 import { display } from '../words/display'
 import { readNumber } from '../words/equation'
 import { formatDigits, formatNumber, MINUS } from '../words/format'
 import { element } from './local'
-import { codeOf, elements, nameOf, nodeName, shortType } from './naming'
+import { codeOf, elements, nameOf, nodeName, ownerName, shortType } from './naming'
 import { CONSTANT, escape } from './rule-letters'
 import { numbersOf, signed } from './saved-numbers'
 import { reductionOf } from './story'
 import type { TraceIndex, VisitAt } from './trace-index'
+
+/** Which argument of `linear(x, W, b)` stands in a place of the `addmm(b, x, W.T)` or `mm(x, W.T)` that it is. */
+const LINEAR: Readonly<Record<string, Readonly<Record<string, number>>>> = {
+  AddmmBackward0: { mat1: 0, mat2: 1, self: 2 }, MmBackward0: { self: 0, mat2: 1 },
+}
+const LINEAR_ARGUMENTS = ['input', 'weight', 'bias']
+const TURNED = 'mat2'
+
+const WRITES = ['self', 'src']
 
 /** A value in a rule: a tensor of the trace, or a number or axes as the node keeps them. */
 type Value = Tensor | string
@@ -37,35 +47,56 @@ export class Values {
     if (kept != null) return axes(kept) ? kept : undefined
     const op = index.op(node.op)
     if (name === 'result') return index.made(node.id)
-    // Of the edges of a write through a view, which have no names, the first is what was written into.
-    const slot = node.edges.findIndex((edge) => edge.name === name || (name === 'self' && !edge.name))
+    // Of the edges of a write, which may have no names, the first is what was written into.
+    const slot = node.edges.findIndex((edge, at) => (edge.name ?? WRITES[at]) === name)
     const next = index.node(node.edges[slot]?.to)
     if (next?.variable) return index.tensor(next.variable)
     const made = next && index.made(next.id, node.edges[slot]?.input_nr)
     if (made) return made
-    // Without an edge, the call's own arguments say it, as long as the call is the operation: `x * 3`, but not a layer.
-    const parts = op?.nodes.length === 1 ? op.arguments : []
-    const numbers = name === 'other' && slot < 0 ? parts.filter((part) => part.text != null && !part.name) : []
-    const given = parts.length === node.edges.length ? parts[slot] : numbers.length === 1 ? numbers[0] : undefined
-    if (given?.tensor) return index.tensor(given.tensor)
-    if (given?.text != null && axes(given.text)) return given.text
-    return slot >= 0 && !made ? this.untracked(slot) : undefined
+    const given = this.given(name, slot)
+    if (given?.tensor) return name === TURNED && op?.name === 'linear' ? undefined : index.tensor(given.tensor)
+    return given?.text != null && axes(given.text) ? given.text : undefined
+  }
+
+  /** What the call was given for a place: `x * 3`, but not a layer that makes something else of it. */
+  private given(name: string, slot: number): Argument | undefined {
+    const { index, node } = this
+    const op = index.op(node.op)
+    if (node.type === 'CopySlices' && slot === 0) {
+      const written = index.tensor(op?.inputs[0])
+      return written && { tensor: written.base ?? written.id }
+    }
+    const at = op?.name === 'linear' ? LINEAR[node.type]?.[name] : undefined
+    if (at !== undefined) {
+      const part = argumentOf(op!, LINEAR_ARGUMENTS[at]!, at)
+      return at > 0 || index.tensor(part?.tensor)?.shape.length === 2 ? part : undefined
+    }
+    if (op?.nodes.length !== 1) return undefined
+    const parts = op.arguments.filter((part) => !part.name || part.tensor)
+    const numbers = parts.filter((part) => part.text != null)
+    if (slot < 0) return name === 'other' && numbers.length === 1 ? numbers[0] : undefined
+    const each = [parts, parts.filter((part) => this.mayLearn(part))].find(({ length }) => length === node.edges.length)
+    return each?.every((part, place) => this.leadsTo(node.edges[place]!, part)) ? each[slot] : undefined
+  }
+
+  /** Whether an argument is one of those that an edge may be of. */
+  private mayLearn({ tensor, text }: Argument): boolean {
+    return tensor ? !/^(bool|u?int)/.test(this.index.tensor(tensor)?.dtype ?? '') : text === 'None'
+  }
+
+  /** Whether an edge may be that of an argument in the order of the call. */
+  private leadsTo({ to, input_nr, name }: Edge, part: Argument): boolean {
+    const { index } = this
+    const next = index.node(to)
+    const id = next?.variable ?? (next && index.made(next.id, input_nr)?.id)
+    const isIts = !next || (!!id && !!part.tensor && index.identity(id) === index.identity(part.tensor))
+    return !!name && !part.name && isIts
   }
 
   /** How long the axis is that a slice is taken along. */
   private length(): string {
     const [sizes, dim] = ['self_sym_sizes', 'dim'].map((name) => numbersOf(this.node, name) ?? [])
     return `${sizes!.at(dim![0]!)}`
-  }
-
-  /** The matrix that a layer was given without tracking, where one edge is missing and one such was given. */
-  private untracked(slot: number): Tensor | undefined {
-    const { index, node } = this
-    const missing = node.edges.flatMap(({ to }, at) => (to === null ? [at] : []))
-    const given = (index.op(node.op)?.inputs ?? []).flatMap((id) => index.tensor(id) ?? [])
-    const untracked = given.filter((tensor) => !tensor.requires_grad)
-    const isSure = missing.length === 1 && missing[0] === slot && untracked.length === 1
-    return isSure && untracked[0]!.shape.length === 2 ? untracked[0] : undefined
   }
 
   /** The indices of `x[rows, columns]`, as the node keeps them. */
@@ -96,6 +127,10 @@ export class Values {
     if (place === 'view' && op) return op.name === 'setitem'
       ? codeOf(this.index, op)
       : nameOf(this.index, this.index.tensor(op.inputs[0]))
+    if (place === TURNED && op?.name === 'linear') {
+      const weight = this.index.tensor(this.given(place, -1)?.tensor)
+      return weight ? `${ownerName(this.index, weight)}.T` : ''
+    }
     const edge = this.node.edges.find((edge) => edge.name === place)
     const from = this.index.node(edge?.to)
     const name = nameOf(this.index, value) || (edge?.input_nr ? '' : named(from))

@@ -191,17 +191,24 @@ test('a letter stands for the number that a call was given, or the count of what
   expect(shown(trace, 'MulBackward0', mean).stands).toContainEqual({ letter: 'n', name: '2' })
 })
 
-test('the matrix that a layer was given without tracking stands for the one missing edge, if there is no other', () => {
+test('what a layer was given without tracking stands where it belongs, if it is no more than turned', () => {
   const { trace } = load('accumulation')
   const node = trace.nodes.find(({ type }) => type === 'MulBackward0')!
-  const x = { ...trace.tensors[0]!, id: 'x', identity: null, names: ['x'], shape: [1, 2], requires_grad: false }
-  const named = (...more: string[]) => {
-    const ops = trace.ops.map((op) =>
-      op.id !== node.op ? op : { ...op, nodes: ['n0', node.id], inputs: [...op.inputs, ...more], arguments: [] })
-    const nodes = trace.nodes.map((each) => (each === node ? { ...node, saved: [] } : each))
-    const tensors = [...trace.tensors, x, { ...x, id: 'z', names: ['z'] }]
-    return shown({ ...trace, ops, nodes, tensors }).stands.find(({ letter }) => letter === 'b')?.name
+  const leaf = (name: string, shape: number[]) =>
+    ({ ...trace.tensors[0]!, id: name, identity: null, names: [name], shape, requires_grad: false })
+  const named = (name: string, shape: number[], type = 'AddmmBackward0') => {
+    const [b, ...rest] = ['self', 'mat1', 'mat2'].map((name) => ({ to: null, input_nr: 0, name }))
+    const layer = { ...node, type, saved: [], edges: [{ ...node.edges.find(({ to }) => to)!, name: b!.name }, ...rest] }
+    const ops = trace.ops.map((op) => op.id !== node.op ? op : {
+      ...op, name, arguments: [{ tensor: 'x' }, { name: 'weight', tensor: 'W' }], inputs: ['x', 'W'],
+    })
+    const nodes = trace.nodes.map((each) => (each === node ? layer : each))
+    const tensors = [...trace.tensors, leaf('x', shape), leaf('W', [2, 2])]
+    const places = ['mat1', 'mat2'].map((name) => place(name, name)).join('')
+    return shown({ ...trace, ops, nodes, tensors }, type, { ...rule, forward_mathml: places, slots: [] })
+      .stands.map(({ name }) => name).filter((name) => /x|W/.test(name))
   }
-  expect(named('x')).toBe('x')
-  expect(named('x', 'z')).toBeUndefined()
+  expect(named('linear', [1, 2])).toEqual(['x', 'W.T'])
+  expect(named('linear', [1, 1, 2])).toEqual(['W.T'])
+  expect(named('mine', [1, 2])).toEqual([])
 })

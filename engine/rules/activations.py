@@ -7,7 +7,7 @@ _scale = Symbol("scale")
 _softplus = f("log", 1 + f("exp", x))
 
 ACTIVATIONS: list[Rule] = [
-    Rule("ReluBackward0", f("max", x, 0), {"self": g * holds(y > 0)},
+    Rule("ReluBackward0", f("maximum", x, 0), {"self": g * holds(y > 0)},
          zh="结果大于 0 的地方梯度通过，其余是 0（在 0 处也取 0）。",
          en="Where the result is above 0 the gradient passes, elsewhere it is 0 (also at 0)."),
     Rule("LeakyReluBackward0", f("where", x > 0, x, Symbol("negative_slope") * x),

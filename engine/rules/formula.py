@@ -105,10 +105,10 @@ _SIGNS = {
     "add": "+", "sub": "−", "mul": "⊙", "matmul": "\u2062", "gt": ">", "ge": "≥", "lt": "<", "le": "≤", "eq": "=",
     "and": "∧",
 }  # fmt: skip
-_NAMED = {"log": "ln", "sigmoid": "σ", "normal_cdf": "Φ", "normal_pdf": "φ"}
+_NAMED = {"log": "ln", "sigmoid": "σ", "normal_cdf": "Φ", "normal_pdf": "φ", "maximum": "max", "minimum": "min"}
 SUBSCRIPTED = frozenset({
-    "mean", "max", "min", "expand", "softmax", "cumsum", "select", "scatter", "gather", "permute", "slice",
-    "stack", "cat", "split", "std", "var", "unsqueeze", "reverse", "size", "put", "put_slice", "put_add", "piece",
+    "mean", "max", "min", "expand", "softmax", "cumsum", "select", "scatter", "gather", "permute",
+    "stack", "cat", "split", "std", "var", "unsqueeze", "reverse", "size", "put", "put_add", "piece",
     "index", "index_select", "index_add", "scatter_add", "unpermute", "repeat", "sum_repeats",
     "prod", "cumprod", "zero_along", "put_mask", "put_diagonal", "crop", "pad", "masked_select",
 })  # fmt: skip

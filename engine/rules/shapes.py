@@ -39,7 +39,7 @@ SHAPES: list[Rule] = [
     Rule("IndexSelectBackward0", f("index_select", x, dim, index), {"self": f("index_add", g, dim, index)},
          letters={**UNARY, "index": "i"},
          zh="梯度加回被取的那些行。", en="The gradient is added back to the rows that were taken."),
-    Rule("IndexAddBackward0", f("index_add", x, dim, index, Symbol("source")),
+    Rule("IndexAddBackward0", f("index_add", x, Symbol("source"), dim, index),
          {"self": g, "source": f("index_select", g, dim, index)}, letters={**UNARY, "index": "i", "source": "s"},
          only={"alpha": "1"},
          zh="原来的值原样得到梯度；加上去的部分得到对应行的梯度。",

@@ -2,7 +2,7 @@
 
 import re
 import xml.etree.ElementTree as ET
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -13,7 +13,7 @@ import torch
 from torch.nn import functional as F  # noqa: N812
 
 from engine.rules import TABLE, Rule, rule_of, texts
-from engine.rules.formula import Apply, Expr, Symbol, call, equation, mathml
+from engine.rules.formula import SUBSCRIPTED, Apply, Expr, Symbol, call, equation, mathml
 from engine.trace import Saved
 from tests.engine.numpy_formula import Setting, known_functions, sum_to
 from tests.engine.worker.forked import record
@@ -386,6 +386,23 @@ def test_every_formula_is_checked_except_those_in_words() -> None:
     for rule in TABLE:
         if rule.id not in in_words:
             assert set().union(*(functions_in(slot) for slot in rule.slots.values())) <= known_functions(), rule.id
+
+
+def written_below(expr: Expr) -> Iterator[str]:
+    """What stands below the name of a function, in an expression."""
+    if isinstance(expr, Apply):
+        if expr.function in SUBSCRIPTED and len(expr.arguments) > 1:
+            last = expr.arguments[-1]
+            yield last.name if isinstance(last, Symbol) else f"{expr.function} {last}"
+        for argument in expr.arguments:
+            yield from written_below(argument)
+
+
+def test_only_an_axis_or_an_index_is_written_below_a_name() -> None:
+    places = {"dim", "dims", "axes", "index", "indices", "mask", "offset", "pad", "repeats", "result1"}
+    for rule in TABLE:
+        for expr in (rule.forward, *rule.slots.values()):
+            assert set(written_below(expr)) <= {*places, "expand Number(value=1)"}, rule.id
 
 
 def symbols_in(expr: Expr) -> set[str]:

@@ -37,7 +37,6 @@ ROWS = {
         mean median nanmean
     """,
     "sum": """
-        maximum minimum: broadcasts promotes
         sum nansum max min amax amin logsumexp var std var_mean std_mean norm linalg_vector_norm trace
         topk sort kthvalue aminmax
     """,
@@ -101,7 +100,7 @@ ROWS = {
         hypot bitwise_and bitwise_or bitwise_xor: in_place broadcasts promotes updates
         eq ne lt le gt ge: in_place broadcasts promotes compares updates numbers
         logical_and logical_or logical_xor: in_place broadcasts promotes compares updates
-        fmax fmin: broadcasts promotes
+        maximum minimum fmax fmin: broadcasts promotes
         lerp: in_place broadcasts updates numbers
         greater less copysign xlogy float_power: in_place broadcasts updates
         dist: broadcasts

@@ -288,6 +288,7 @@ def test_families_are_found_by_node_types_and_twins() -> None:
         assert family_of(facts.name) == facts.family
         assert not facts.in_place or family_of(f"{facts.name}_") == facts.family
     assert family_of("NativeBatchNormBackward0") == "norm"
+    assert family_of("MaximumBackward0") == "op"  # the larger of two at each place: nothing is brought together
     assert family_of("MyOwnBackward") == "op"
 
 

@@ -1,9 +1,16 @@
 """Rules of operations that make many elements few."""
 
-from engine.rules.formula import Symbol
+from engine.rules.formula import Expr, Symbol
 from engine.rules.rule import UNARY, YAML, Rule, dim, f, g, holds, n, x, y
 
+_k = Symbol("correction")
 _tied = holds(f("eq", x, f("expand", y, dim)))
+
+
+def _along(expr: Expr, axes: tuple[Expr, ...]) -> Expr:
+    """What a reduction over these axes had one of, for every element; over all of them it is broadcast as it is."""
+    return f("expand", expr, *axes) if axes else expr
+
 
 REDUCTIONS: list[Rule] = [
     Rule("SumBackward0", f("total", x), {"self": g * f("ones", x)}, source=YAML,
@@ -24,16 +31,27 @@ REDUCTIONS: list[Rule] = [
     Rule("LogsumexpBackward0", f("log", f("total", f("exp", x), dim)),
          {"self": f("expand", g, dim) * f("exp", x - f("expand", y, dim))},
          zh="按 softmax 的比例分配梯度。", en="The gradient is shared in proportion to the softmax."),
-    Rule("VarBackward0", f("var", x, dim),
-         {"self": 2 / (f("size", x, dim) - Symbol("correction")) * f("expand", g, dim) * (x - f("mean", x, dim))},
-         letters={**UNARY, "correction": "k"},
-         zh="离平均值越远的元素，得到的梯度越大。",
-         en="The farther an element is from the mean, the larger its gradient."),
-    Rule("StdBackward0", f("std", x, dim),
-         {"self": f("expand", g / ((f("size", x, dim) - Symbol("correction")) * y), dim) * (x - f("mean", x, dim))},
-         letters={**UNARY, "correction": "k"},
-         zh="标准差是方差的平方根，再除以 2σ。",
-         en="The deviation is the root of the variance, hence another division by 2σ."),
+    *(
+        row
+        for variant, axes, k, only in (
+            ("whole", (), 1, {"dim": "None", "correction": "None"}),
+            ("whole_corrected", (), _k, {"dim": "None"}),
+            ("", (dim,), _k, {}),
+        )
+        for count in [f("size", x, dim) if axes else n]
+        for row in (
+            Rule("VarBackward0", f("var", x, *axes),
+                 {"self": 2 / (count - k) * _along(g, axes) * (x - f("mean", x, *axes))},
+                 letters={**UNARY, "correction": "k"}, variant=variant, only=only,
+                 zh="离平均值越远的元素，得到的梯度越大。",
+                 en="The farther an element is from the mean, the larger its gradient."),
+            Rule("StdBackward0", f("std", x, *axes),
+                 {"self": _along(g / ((count - k) * y), axes) * (x - f("mean", x, *axes))},
+                 letters={**UNARY, "correction": "k"}, variant=variant, only=only,
+                 zh="标准差是方差的平方根，再除以 2σ。",
+                 en="The deviation is the root of the variance, hence another division by 2σ."),
+        )
+    ),
     Rule("MaxBackward1", f("max", x), {"self": g / f("total", holds(f("eq", x, y))) * holds(f("eq", x, y))},
          zh="只有最大的元素得到梯度；并列时平分。", en="Only the largest element gets the gradient; ties share it."),
     Rule("MinBackward1", f("min", x), {"self": g / f("total", holds(f("eq", x, y))) * holds(f("eq", x, y))},

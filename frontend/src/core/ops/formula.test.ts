@@ -30,6 +30,7 @@ test('sums keep the axes they went along', () => {
   expect(sum(matrix, [2])).toBeNull()
   expect(value(['div', ['total', 'matrix', 'first'], ['size', 'matrix', 'first']])!.values).toEqual([2.5, 3.5, 4.5])
   expect(value(['mean', 'matrix', 'last'])!.values).toEqual([2, 5])
+  expect(value(['mean', 'matrix'])!.values).toEqual([3.5])
 })
 
 test('some functions take the shape of the input', () => {

@@ -45,6 +45,11 @@ type Shaped = (into: readonly number[], ...grids: Grid[]) => Grid | null
 const filled = (shape: readonly number[], value: number): Grid => ({ shape, values: Array(count(shape)).fill(value) })
 const one = (value: number): Grid => ({ shape: [], values: [value] })
 
+/** The sum along axes, of all where none are named. */
+function added(grid: Grid, along: Grid | undefined): Grid | null {
+  return along ? sum(grid, along.values) : one(grid.values.reduce((x, y) => x + y, 0))
+}
+
 /** Functions that know the shape of the input whose gradient is asked for, or change shapes. */
 const SHAPED: Readonly<Record<string, Shaped>> = {
   ones: (into) => filled(into, 1),
@@ -54,11 +59,11 @@ const SHAPED: Readonly<Record<string, Shaped>> = {
   outer: (_, a, b) => product({ ...a!, shape: [count(a!.shape), 1] }, { ...b!, shape: [1, count(b!.shape)] }),
   reshape: (into, a) => (count(into) === count(a!.shape) ? { ...a!, shape: into } : null),
   expand: (into, a, along) => expanded(a!, along!.values, into),
-  total: (_, a, along) => (along ? sum(a!, along.values) : one(a!.values.reduce((x, y) => x + y, 0))),
+  total: (_, a, along) => added(a!, along),
   mean: (_, a, along) => {
-    const added = along ? sum(a!, along.values) : null
-    const each = added && count(a!.shape) / count(added.shape)
-    return added && each ? { ...added, values: added.values.map((value) => value / each) } : null
+    const total = added(a!, along)
+    const each = total && count(a!.shape) / count(total.shape)
+    return total && each ? { ...total, values: total.values.map((value) => value / each) } : null
   },
   size: (_, a, along) => one(along!.values.reduce((product, axis) => product * (a!.shape.at(axis) ?? NaN), 1)),
   cumsum: (_, a, along) => lines(a!, along!.values[0]!, running),

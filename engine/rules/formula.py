@@ -202,7 +202,8 @@ class _Writer:
 
     def cases(self, arguments: tuple[Expr, ...]) -> str:
         condition, yes, no = map(self.write, arguments)
-        rows = f"<mtr><mtd>{yes}</mtd><mtd>{condition}</mtd></mtr><mtr><mtd>{no}</mtd><mtd><mo>¬</mo></mtd></mtr>"
+        cases = ((yes, f"<mtext>if\u00a0</mtext>{condition}"), (no, "<mtext>else</mtext>"))
+        rows = "".join(f"<mtr><mtd>{value}</mtd><mtd><mrow>{when}</mrow></mtd></mtr>" for value, when in cases)
         return f'<mrow class="fence"><mo>{{</mo><mtable columnalign="left">{rows}</mtable></mrow>'
 
     def fenced(self, left: str, arguments: tuple[Expr, ...], right: str) -> str:

@@ -520,6 +520,7 @@ def test_the_sentences_name_no_letter() -> None:
         ((Symbol("a") @ Symbol("b")).T, "(a\u2062b)⊤"),
         (call("indicator", Symbol("a") > 0), "[a>0]"),
         (2 - Symbol("a") * -3, "2−a·−3"),
+        (call("where", Symbol("m"), Symbol("a"), 0), "{aif\u00a0m0else"),
     ],
 )
 def test_brackets_stand_where_they_matter(formula: Expr, expected: str) -> None:

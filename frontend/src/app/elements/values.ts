@@ -82,7 +82,7 @@ export function scaleOf({ min, max }: Pick<Figures, 'min' | 'max'>): number {
 
 const BINS = 32
 
-/** Figures of a tensor: its summary, or worked out from its values. */
+/** Figures of a tensor: its summary, or worked out from its values; those of no finite element are NaN. */
 export function figures(tensor: Tensor): Figures | null {
   const { summary } = tensor
   if (summary) {
@@ -101,9 +101,7 @@ export function figures(tensor: Tensor): Figures | null {
     return null
   const all = tensor.data.map(wireNumber)
   const finite = all.filter(Number.isFinite)
-  if (finite.length === 0) return null
-  const min = Math.min(...finite)
-  const max = Math.max(...finite)
+  const [min, max] = finite.length > 0 ? [Math.min(...finite), Math.max(...finite)] : [NaN, NaN]
   const mean = finite.reduce((a, b) => a + b, 0) / finite.length
   const std = Math.sqrt(finite.reduce((sum, value) => sum + (value - mean) ** 2, 0) / finite.length)
   return {

@@ -1,7 +1,7 @@
 // What the program's global names stand for over time. A trace tells it at the end of the run; before that the code
 // does: `y = x * 2` binds `y` to what the op gave, and `y + 1` on a line of the module says what `y` is there.
 
-import type { Span, Tensor, Variable } from '../../api/types'
+import type { Span, Step, Tensor, Variable } from '../../api/types'
 import { codeAt } from './naming'
 import { mentions, Scopes, type Statement } from './scopes'
 import type { TraceIndex } from './trace-index'
@@ -46,6 +46,19 @@ export class Bindings {
     let bindings = this.known.get(variable.name)
     if (!bindings) this.known.set(variable.name, (bindings = this.read(variable)))
     return bindings.findLast((binding) => binding.step <= step)?.tensor ?? null
+  }
+
+  /** The one statement that ever binds a name, when it has certainly run: a line behind it has begun. */
+  boundBy({ name }: Variable, step: number): Statement | undefined {
+    const [statement, another] = this.scopes.bindingsOf(name) ?? []
+    if (!statement || another || statement.loop > 0) return undefined
+    return this.positions.some((at) => at.step <= step && at.line > statement.line) ? statement : undefined
+  }
+
+  /** Whether a function of the program runs. */
+  isInFunction(step: number): boolean {
+    const line = spanAt(this.index, this.index.event(step))?.line
+    return (this.scopes.at(line)?.function ?? 0) > 0
   }
 
   /** The statement that made a tensor. */
@@ -124,14 +137,18 @@ export class Bindings {
     const { index } = this
     const found: Position[] = [{ step: 0, line: 0, statement: undefined, turn: '' }]
     index.trace.timeline.forEach((event, at) => {
-      const span = event.span ?? (event.pass == null ? undefined : index.passes.get(event.pass)?.span)
-      const statement = this.positionOf(span)
+      const statement = this.positionOf(spanAt(index, event))
       if (!statement) return
       const turn = event.op == null ? (event.pass ?? '') : `turn ${index.op(event.op)?.iteration ?? 0}`
       found.push({ step: at + 1, line: statement.line, statement, turn })
     })
     return found
   }
+}
+
+/** The line that runs at an event; a pass runs where it was called. */
+function spanAt(index: TraceIndex, event: Step | undefined): Span | null | undefined {
+  return event?.span ?? index.passes.get(event?.pass ?? '')?.span
 }
 
 /** Whether a statement may run, or end, between two steps on lines of the module. */

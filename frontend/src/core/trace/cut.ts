@@ -44,11 +44,8 @@ function made(trace: Trace, step: number): Trace {
     findings: [],
     nodes: trace.nodes.filter((node) => (node.op ? happened.has(node.op) : !node.variable || left.has(node.variable))
       && (!node.pass || happened.has(node.pass))),
-    variables: [
-      ...history.variablesAt(step).flatMap(({ variable, tensor }) =>
-        tensor && left.has(tensor.id) ? [{ ...variable, tensor: tensor.id }] : []),
-      ...trace.variables.filter(({ kind }) => kind === 'module' || kind === 'optimizer'),
-    ],
+    variables: history.variablesAt(step).flatMap(({ variable, tensor }) =>
+      !tensor ? [variable] : left.has(tensor.id) ? [{ ...variable, tensor: tensor.id }] : []),
     output: trace.output.slice(0, count('output')),
     warnings: trace.warnings.slice(0, count('warning')),
     batches: (trace.batches ?? []).slice(0, count('batch')),

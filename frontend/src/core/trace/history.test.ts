@@ -1,11 +1,12 @@
-import { expect, test } from 'vitest'
-import type { Step } from '../../api/types'
+import { describe, expect, test } from 'vitest'
+import type { Step, Variable } from '../../api/types'
 import { load } from '../fixtures/load'
 import { TraceIndex, passOfStep } from './trace-index'
 import { words } from '../words/bundled'
 import { marksAt } from './step-marks'
 import { brief } from './naming'
 import { tell } from './story'
+import { cutTrace } from './cut'
 import { History } from './history'
 import { marksOf, Track } from './timeline'
 import { named } from './timeline-names'
@@ -237,4 +238,52 @@ test('a ledger says where passes of a loop were left out', () => {
   expect(tell(thinned, at + 1, t).text).toBe('Left out: passes 3–9 (7)')
   const track = new Track(thinned, 0, 4000)
   expect(named(thinned, marksOf(thinned, track), track, t)[at]).toMatchObject({ shape: 'gap', label: '… 7' })
+})
+
+describe('what a step tells of other names than tensors', () => {
+  const code = [
+    'def train():', '    return x * 2', 'n, pair = 3, (1, 2)', 'kept = [1]', 'net = nn.Linear(1, 1)', 'lazy = nn.LazyLinear(1)',
+    'for _ in range(2):', '    late = 4', '    x = x * n', 'sgd = SGD([train()])', 'x * 3', 'k = 0', 'k = 5',
+  ].join('\n')
+  const value = (name: string, type: string, text?: string, kind: Variable['kind'] = 'value'): Variable =>
+    ({ name, kind, type, ...(text && { text }) })
+  const variables = [
+    value('n', 'int', '3'), value('pair', 'tuple', '(1, 2)'), value('kept', 'list', '[1, 2]'),
+    value('net', 'Linear', undefined, 'module'), value('lazy', 'Linear', undefined, 'module'),
+    value('late', 'int', '4'), value('sgd', 'SGD', undefined, 'optimizer'), value('k', 'int', '5'),
+  ]
+  const steps = [3, 4, 5, 9, 2, 11, 13].map((line): Step => ({
+    kind: 'output', span: { line, end_line: line, column: 0, end_column: 1 },
+  }))
+  const told = new History(
+    new TraceIndex({
+      ...trace, program: { code }, variables, timeline: steps, ops: [], passes: [], updates: [], tensors: [], nodes: [],
+    }),
+  )
+  const at = (step: number): string[] =>
+    told.variablesAt(step).map(({ name, variable }) => `${name} ${variable.text ?? variable.type}`)
+
+  test('is what a line has bound for good, once one behind it runs', () => {
+    expect(at(1)).toEqual([])
+    expect(at(2)).toEqual(['n 3', 'pair (1, 2)'])
+    expect(at(3)).toEqual(['n 3', 'pair (1, 2)', 'kept list'])
+    expect(at(4)).toEqual(['n 3', 'pair (1, 2)', 'kept list', 'net Linear'])
+    expect(at(6)).toEqual([...at(4), 'sgd SGD'])
+  })
+
+  test('is all at the end', () => {
+    expect(at(7)).toEqual([
+      'n 3', 'pair (1, 2)', 'kept [1, 2]', 'net Linear', 'lazy Linear', 'late 4', 'sgd SGD', 'k 5',
+    ])
+  })
+
+  test('is nothing that a function calls its own', () => {
+    expect([4, 5, 6].map((step) => told.isInFunction(step))).toEqual([false, true, false])
+  })
+
+  test('is the same where the run is cut', () => {
+    expect(cutTrace({ ...told.index.trace }, 3).variables.map(({ name, text }) => `${name} ${text}`)).toEqual([
+      'n 3', 'pair (1, 2)', 'kept null',
+    ])
+  })
 })

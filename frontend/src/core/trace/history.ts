@@ -31,6 +31,14 @@ export interface VariableThen {
   tensor: Tensor | undefined
 }
 
+/** Classes whose values stay what they are. */
+const UNCHANGING: ReadonlySet<string> = new Set(['int', 'float', 'complex', 'bool', 'str', 'bytes', 'NoneType'])
+
+/** Whether a value stays what it is; of a tuple only numbers surely do. */
+function isUnchanging({ type, text }: Variable): boolean {
+  return UNCHANGING.has(type) || (type === 'tuple' && /^\([-+\d.e, ]*\)$/.test(text ?? ''))
+}
+
 /** Facts about time that are worked out once for a trace. */
 export class History {
   /** Step after which a tensor record exists; 0 for those that were there before the first step. */
@@ -152,7 +160,8 @@ export class History {
     return grad
   }
 
-  /** The program's global names after `step` steps, as far as known. Plain values are known only at the end. */
+  /** The program's global names after `step` steps, as far as known. What they are bound to is told at the end: before
+   *  that, a value that cannot change and the class of one that can stand where one statement alone binds the name. */
   variablesAt(step: number): VariableThen[] {
     const end = step >= this.index.trace.timeline.length
     const shown: VariableThen[] = []
@@ -160,8 +169,9 @@ export class History {
       if (variable.kind === 'tensor') {
         const tensor = end && variable.tensor ? this.index.tensor(variable.tensor) : this.boundTo(variable, step)
         if (tensor) shown.push({ name: variable.name, variable, tensor })
-      } else if (end && (variable.kind === 'value' || variable.kind === 'module' || variable.kind === 'optimizer')) {
-        shown.push({ name: variable.name, variable, tensor: undefined })
+      } else if (variable.kind === 'value' || variable.kind === 'module' || variable.kind === 'optimizer') {
+        const known = end ? variable : this.sinceBound(variable, step)
+        if (known) shown.push({ name: variable.name, variable: known, tensor: undefined })
       }
     }
     return shown
@@ -186,6 +196,19 @@ export class History {
   private boundTo(variable: Variable, step: number): Tensor | undefined {
     const tensor = step > 0 ? this.bindings.at(variable, step) : null
     return tensor === null ? undefined : this.knownAt(tensor, step)
+  }
+
+  /** What is known of a variable before the end. A module may become one of another class, as a lazy one does. */
+  private sinceBound(variable: Variable, step: number): Variable | undefined {
+    const statement = this.bindings.boundBy(variable, step)
+    if (!statement || (variable.kind === 'module' && !statement.text.split(/\W+/).includes(variable.type)))
+      return undefined
+    return isUnchanging(variable) ? variable : { ...variable, text: null }
+  }
+
+  /** Whether a function of the program runs at a step, whose own names are not told of. */
+  isInFunction(step: number): boolean {
+    return this.bindings.isInFunction(step)
   }
 
   /** A run that was killed cannot say its globals at the end: then the tensors' own names stand for them. */

@@ -1,7 +1,7 @@
 // A run as it was after some of its steps: nothing that happened later is in it, so nothing drawn from it can tell.
 
 import type { Box, Graph, Trace } from '../../api/types'
-import { History } from './history'
+import { History, stepOfWrite } from './history'
 import { indexOf } from './trace-index'
 
 const known = new WeakMap<Trace, { step: number; cut: Trace }>()
@@ -19,6 +19,7 @@ export function cutTrace(trace: Trace, step: number): Trace {
 function made(trace: Trace, step: number): Trace {
   const index = indexOf(trace)
   const history = new History(index)
+  const stepOf = stepOfWrite(index)
   const timeline = trace.timeline.slice(0, step)
   const happened = new Set<string | null | undefined>(
     timeline.flatMap(({ op, pass, update, hook, call }) => [op, pass, update, hook, call].filter((id) => id != null)),
@@ -56,7 +57,7 @@ function made(trace: Trace, step: number): Trace {
     storages: (trace.storages ?? []).map((storage) => ({
       ...storage,
       tensors: storage.tensors.filter((id) => left.has(id)),
-      writes: (storage.writes ?? []).filter(({ op, update }) => happened.has(op ?? update)),
+      writes: (storage.writes ?? []).filter((write) => (stepOf(write) ?? Infinity) <= step),
     })),
     checks: [],
     jacobians: [],

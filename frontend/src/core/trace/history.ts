@@ -1,6 +1,6 @@
 // What existed at a step: tensor records by birth, variables, `.grad`s and the ledger of every leaf.
 
-import type { Accumulation, Pass, Tensor, Update, Variable } from '../../api/types'
+import type { Accumulation, Pass, Tensor, Update, Variable, Write } from '../../api/types'
 import { Bindings } from './bindings'
 import { push, type TraceIndex } from './trace-index'
 import { tensorName } from './naming'
@@ -37,6 +37,16 @@ const UNCHANGING: ReadonlySet<string> = new Set(['int', 'float', 'complex', 'boo
 /** Whether a value stays what it is; of a tuple only numbers surely do. */
 function isUnchanging({ type, text }: Variable): boolean {
   return UNCHANGING.has(type) || (type === 'tuple' && /^\([-+\d.e, ]*\)$/.test(text ?? ''))
+}
+
+/** The step of a write; undefined for one whose event was not kept. What no op and no update wrote, backward added. */
+export function stepOfWrite(index: TraceIndex): (write: Write) => number | undefined {
+  const updates = new Map(index.updatesInOrder.map(({ update, step }) => [update.id, step]))
+  const added = new Map(
+    [...index.accumulationsOf.values()].flat().map(({ accumulation, step }) => [accumulation.after, step]),
+  )
+  return ({ op, update, tensor }) =>
+    index.stepOfOp.get(op ?? '') ?? updates.get(update ?? '') ?? (op ?? update ? undefined : added.get(tensor))
 }
 
 /** Facts about time that are worked out once for a trace. */
@@ -87,10 +97,10 @@ export class History {
 
   /** States that no event made: another tensor wrote into the memory, and this one was met again later. */
   private dateUnmade(): void {
-    const steps = new Map(this.index.updatesInOrder.map(({ update, step }) => [update.id, step]))
+    const stepOf = stepOfWrite(this.index)
     for (const storage of this.index.trace.storages ?? []) {
       for (const write of storage.writes ?? []) {
-        const step = this.index.stepOfOp.get(write.op ?? '') ?? steps.get(write.update ?? '')
+        const step = stepOf(write)
         if (step !== undefined) push(this.writesTo, storage.id, { step, version: write.bumped ? write.version : null })
       }
     }

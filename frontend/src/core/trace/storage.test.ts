@@ -86,3 +86,21 @@ test('what an optimizer keeps is told by its name and its parameter', () => {
   ] as unknown as Trace['updates']
   expect([...stateNames(new TraceIndex(trace))]).toEqual([['t8', 'y · exp_avg']])
 })
+
+test('what backward adds to a gradient in place is written where it adds', () => {
+  const { ops, ...told } = story(true, 1)
+  const index = new TraceIndex({
+    ...told,
+    ops: ops.slice(0, 1),
+    passes: [{
+      id: 'p1', kind: 'backward', roots: [], visits: [],
+      accumulations: [{ tensor: 't1', node: 'n1', visit: 0, before: 't2', delta: 't5', after: 't3' }],
+    }],
+    storages: [{
+      id: 's1', tensors: ['t2'],
+      writes: [{ tensor: 't2', version: 1, bumped: true, op: 'o1' }, { tensor: 't3', version: 2, bumped: true }],
+    }],
+    timeline: [{ kind: 'op', op: 'o1' }, { kind: 'pass', pass: 'p1' }, { kind: 'accumulate', pass: 'p1', accumulation: 0 }],
+  } as Trace)
+  expect(aliasGroups(index)[0]!.writes.map(({ step }) => step)).toEqual([1, 3])
+})

@@ -2,6 +2,7 @@
 // when it was used.
 
 import type { Node, Saved, Storage, Tensor, Write } from '../../api/types'
+import { stepOfWrite } from './history'
 import { tensorName } from './naming'
 import { push, type TraceIndex } from './trace-index'
 
@@ -46,10 +47,10 @@ export function aliasGroups(index: TraceIndex): AliasGroup[] {
       if (tensor?.storage != null) push(savedIn, tensor.storage, { node, saved, tensor })
     }
   }
-  const steps = new Map(index.updatesInOrder.map(({ update, step }) => [update.id, step]))
+  const stepOf = stepOfWrite(index)
   return (index.trace.storages ?? []).map((storage) => {
     const writes = (storage.writes ?? [])
-      .map((write) => ({ write, step: stepOf(index, write, steps) }))
+      .map((write) => ({ write, step: stepOf(write) ?? 0 }))
       .sort((a, b) => a.step - b.step)
     const saved = (savedIn.get(storage.id) ?? []).map((kept) => judged(index, kept, writes))
     const tensors = storage.tensors.flatMap((id) => index.tensor(id) ?? [])
@@ -58,14 +59,6 @@ export function aliasGroups(index: TraceIndex): AliasGroup[] {
       trouble: saved.some((kept) => kept.verdict === 'changed' || kept.verdict === 'silent'),
     }
   })
-}
-
-function stepOf(index: TraceIndex, write: Write, steps: ReadonlyMap<string, number>): number {
-  return (
-    (write.op != null ? index.stepOfOp.get(write.op) : undefined) ??
-    (write.update != null ? steps.get(write.update) : undefined) ??
-    0
-  )
 }
 
 function judged(

@@ -19,3 +19,18 @@ test.each([
   const trace = { ...load('detach').trace, truncated: [{ what: 'ops', limit: 'ops', kept: 14_000 }] }
   expect(notices(trace, null, words(lang), lang).map(({ text }) => text)).toEqual([said])
 })
+
+test.each([
+  [3, 'The curve has all of them.', '曲线包含全部。'],
+  [2, 'The curve has 2 of them.', '曲线取其中 2 次。'],
+])('the curve of a long loop has all passes only where it has: %i of 3', (points, en, zh) => {
+  const { trace } = load('detach')
+  const sampled = {
+    ...trace,
+    truncated: [{ what: 'passes', limit: 'sample', kept: 1, omitted: 2 }],
+    gaps: [{ passes: 2, ops: 2, first: 2, last: 3 }],
+    curve: [1, 2, 3].slice(0, points).map((number) => ({ number })),
+  }
+  const said = (lang: 'en' | 'zh') => notices(sampled, null, words(lang), lang)[0]!.text
+  expect([said('en').endsWith(` ${en}`), said('zh').endsWith(`。${zh}`)]).toEqual([true, true])
+})

@@ -41,8 +41,10 @@ function sample(trace: Trace, t: Words, lang: Lang): Notice | null {
   const first = trace.gaps?.find((gap) => gap.first != null)?.first
   if (!cut || first == null) return null
   const all = cut.kept + (cut.omitted ?? 0)
+  const points = trace.curve?.length ?? 0
   return {
     text: t('truncated.sample', {
+      curve: Number(points === all), points: grouped(points, lang),
       all: grouped(all, lang), kept: grouped(cut.kept, lang), first: grouped(first - 1, lang),
       last: grouped(Number(trace.passes.at(-1)?.id.slice(1) ?? 0), lang),
     }),

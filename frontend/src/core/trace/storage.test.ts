@@ -104,3 +104,15 @@ test('what backward adds to a gradient in place is written where it adds', () =>
   } as Trace)
   expect(aliasGroups(index)[0]!.writes.map(({ step }) => step)).toEqual([1, 3])
 })
+
+test('the writes told of are not all where some were left out, or turns of a loop', () => {
+  const trace = story(true, 1)
+  const isWhole = (trace: Trace): boolean => aliasGroups(new TraceIndex(trace))[0]!.isWhole
+  const [storage] = trace.storages!
+  const gap = { kind: 'gap' as const, index: 0 }
+  expect([
+    isWhole(trace),
+    isWhole({ ...trace, storages: [{ ...storage!, writes_omitted: 325 }] }),
+    isWhole({ ...trace, gaps: [{ passes: 9, ops: 9 }], timeline: [...trace.timeline, gap] }),
+  ]).toEqual([true, false, false])
+})

@@ -8,6 +8,7 @@ import { push, type TraceIndex } from './trace-index'
 
 export interface WriteAt {
   write: Write
+  /** 0 for one whose event was not kept. */
   step: number
 }
 
@@ -34,6 +35,8 @@ export interface AliasGroup {
   /** The first record of each tensor in it. */
   tensors: readonly Tensor[]
   writes: readonly WriteAt[]
+  /** Whether these are all writes: none was left out, and no turn of a loop. */
+  isWhole: boolean
   saved: readonly SavedHere[]
   trouble: boolean
 }
@@ -56,6 +59,7 @@ export function aliasGroups(index: TraceIndex): AliasGroup[] {
     const tensors = storage.tensors.flatMap((id) => index.tensor(id) ?? [])
     return {
       storage, tensors, writes, saved,
+      isWhole: !storage.writes_omitted && index.gaps.length === 0,
       trouble: saved.some((kept) => kept.verdict === 'changed' || kept.verdict === 'silent'),
     }
   })

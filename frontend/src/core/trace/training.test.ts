@@ -5,7 +5,7 @@ import { words } from '../words/bundled'
 import { TraceIndex } from './trace-index'
 import {
   axesOf, coursesOf, curveOf, gridUnder, handCourse, hasOneLossEach, lossesOf, lossLines, pathOf, rateOf, ratesOf,
-  rowsOf, stepShown,
+  rowsOf, sampleOf, stepShown,
 } from './training'
 
 // Two optimizers from the same start on f(w) = w²: SGD with lr 0.1 gives 2 → 1.6 → 1.28, worked out by hand; with
@@ -222,4 +222,14 @@ test('each line that calls the engine has its own values, by the name of its roo
   const [roots] = trace.passes.map((pass) => pass.roots)
   const same = new TraceIndex({ ...trace, passes: trace.passes.map((pass) => ({ ...pass, roots: roots! })) })
   expect(lossLines(same, looped, words('en')).map(({ label }) => label)).toEqual(['first · line 6', 'first · line 10'])
+})
+
+test('of passes left out some are points of the curve', () => {
+  const whole = trace(['a', 'b'], [{}, {}])
+  const points = curveOf(whole)
+  const kept = { ...whole, passes: whole.passes.filter(({ id }) => id !== 'p3') }
+  const gap = (passes: number) => ({ ...kept, gaps: [{ passes, ops: 1 }] })
+  expect(sampleOf(gap(1), points)).toEqual({ all: 4, points: 4, kept: 3 })
+  expect(sampleOf(gap(7), points)).toEqual({ all: 10, points: 4, kept: 3 })
+  expect(sampleOf(kept, points.filter(({ pass }) => pass !== null))).toBeNull()
 })

@@ -35,6 +35,14 @@ export function curveOf(trace: Trace): Point[] {
   }))
 }
 
+/** How many passes there were, how many of them are points of the curve, and how many of these were kept whole; null
+ *  where that is all the same. */
+export function sampleOf(trace: Trace, curve: readonly Point[]): { all: number; points: number; kept: number } | null {
+  const all = trace.passes.length + (trace.gaps ?? []).reduce((sum, gap) => sum + gap.passes, 0)
+  const kept = curve.filter(({ pass }) => pass !== null).length
+  return kept < all && curve.length > 0 ? { all, points: curve.length, kept } : null
+}
+
 /** The losses of each line that calls the engine, by the name of what it calls it on: a program may ask it for several
  *  things. */
 export function lossLines(index: TraceIndex, curve: readonly Point[], t: Words): { label: string; points: Point[] }[] {

@@ -37,3 +37,10 @@ test('leaves of one name are told apart by the optimizers that change them', () 
   expect(names).toContain('Adagrad · point')
   expect(new Set(names).size).toBe(names.length)
 })
+
+test('leaves of one name without an optimizer are numbered', () => {
+  const trace = { ...lessons['../../../../gallery/accumulation.json']!, program: { code: '' } }
+  const [account] = new History(new TraceIndex(trace)).accounts
+  const history = { index: new TraceIndex(trace), accounts: [account, { ...account }] } as unknown as History
+  expect(layerNormsOf(history, curveOf(trace)).layers.map(({ name }) => name)).toEqual(['w', 'w #2'])
+})

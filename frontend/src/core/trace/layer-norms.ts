@@ -3,6 +3,7 @@
 import type { Account, History } from './history'
 import { grouped, normOver } from './ledger'
 import { push } from './trace-index'
+import { titlesOf } from './titles'
 import { coursesOf, type Point } from './training'
 
 /** A pass that can be looked at. */
@@ -24,7 +25,8 @@ export interface LayerNorms {
   layers: readonly Layer[]
 }
 
-/** Leaves outside of modules are layers of their own; those of one name are told apart by their optimizers. */
+/** Leaves outside of modules are layers of their own; those of one name are told apart by their optimizers, else
+ *  numbered as in the ledger. */
 export function layerNormsOf({ index, accounts }: History, curve: readonly Point[]): LayerNorms {
   const moments = curve.flatMap(({ number, pass }): Moment[] =>
     pass === null ? [] : [{ number, pass, step: Math.min(index.trace.timeline.length, index.passEnd(pass)) }],
@@ -33,9 +35,11 @@ export function layerNormsOf({ index, accounts }: History, curve: readonly Point
   const names = received.map(({ name }) => name)
   const isShared = (name: string): boolean => names.indexOf(name) < names.lastIndexOf(name)
   const owners = new Map(coursesOf(index).flatMap(({ label, parameters }) => parameters.map((leaf) => [leaf, label])))
-  const nameOf = ({ leaf, name }: Account): string => {
+  const titles = titlesOf(accounts)
+  const nameOf = (account: Account): string => {
+    const { leaf, name } = account
     const owner = isShared(name) ? owners.get(leaf) : undefined
-    return owner ? `${owner} · ${name}` : name
+    return owner ? `${owner} · ${name}` : titles.get(account)!
   }
   const layers = grouped(received).flatMap(({ module, accounts }) =>
     module ? [{ name: module, accounts }] : accounts.map((account) => ({ name: nameOf(account), accounts: [account] })),

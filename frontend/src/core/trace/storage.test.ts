@@ -100,7 +100,9 @@ test('what backward adds to a gradient in place is written where it adds', () =>
       id: 's1', tensors: ['t2'],
       writes: [{ tensor: 't2', version: 1, bumped: true, op: 'o1' }, { tensor: 't3', version: 2, bumped: true }],
     }],
-    timeline: [{ kind: 'op', op: 'o1' }, { kind: 'pass', pass: 'p1' }, { kind: 'accumulate', pass: 'p1', accumulation: 0 }],
+    timeline: [
+      { kind: 'op', op: 'o1' }, { kind: 'pass', pass: 'p1' }, { kind: 'accumulate', pass: 'p1', accumulation: 0 },
+    ],
   } as Trace)
   expect(aliasGroups(index)[0]!.writes.map(({ step }) => step)).toEqual([1, 3])
 })

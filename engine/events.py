@@ -142,6 +142,8 @@ class OpRan(_Event, frozen=True, tag="o"):
     """First records of tensors that had ceased to exist by then."""
     collective: int = 0
     """Which meeting of ranks it was; the same in all of them."""
+    returned: tuple[int, ...] = ()
+    """Sites of the calls of the program's functions that returned what it gave, innermost first."""
 
 
 class BucketReduced(_Event, frozen=True, tag="bk"):

@@ -61,7 +61,8 @@ def assembled(run: str, request: RunRequest, recorded: Recorded, outcome: Outcom
     paths = module_paths(recorded, source, made)
     calls = tuple(module_calls(recorded, ids))
     inside = source.inside_calls(made, calls)
-    names = tensor_names(recorded, ids, source.names(made, inside), engine.by_number.values(), paths)
+    returned = {ids.op[op.id]: _spans(recorded, op.returned) for op in recorded.ops.values() if op.returned}
+    names = tensor_names(recorded, ids, source.names(made, inside, returned), engine.by_number.values(), paths)
     seen_modules = tuple(modules(recorded, ids, paths))
     seen = {**recorded.tensors, **engine.implied} if engine.implied else recorded.tensors
     trace = Trace(
@@ -97,6 +98,10 @@ def assembled(run: str, request: RunRequest, recorded: Recorded, outcome: Outcom
         truncated=tuple(_truncated(recorded, engine.by_number, happened)),
     )
     return trace, _side_facts(recorded, ids, happened)
+
+
+def _spans(recorded: Recorded, sites: Iterable[int]) -> list[Span]:
+    return [recorded.spans[site] for site in sites if site in recorded.spans]
 
 
 def _called(

@@ -1,12 +1,13 @@
 """The user's names for tensors, read from the program's own code: assignments, arguments, targets of loops. Pure."""
 
 import ast
+import builtins
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from engine.program.names import called, is_reference
+from engine.program.names import called, dotted, is_reference
 from engine.program.source import Source
 from engine.program.spans import holds
 from engine.trace import Argument, ModuleCall, Op, Span
@@ -90,10 +91,13 @@ class SourceNames:
         if isinstance(value, ast.Call) and (from_name := self._source.span_from_name(value)) is not None:
             self._targets[from_name] = target
 
-    def names(self, ops: Sequence[Op], inside: Collection[str]) -> Iterator[tuple[str, str]]:
+    def names(
+        self, ops: Sequence[Op], inside: Collection[str], returned: Mapping[str, Sequence[Span]]
+    ) -> Iterator[tuple[str, str]]:
         """Tensor id and name, op after op: first of what came out, then of what went in. `inside` are ops that worked
-        on the way inside a call, which gave something else."""
-        replaced = self._replaced(ops)
+        on the way inside a call, which gave something else; `returned` tells of others which calls their result was
+        returned from, innermost first."""
+        replaced = self._replaced(ops, returned)
         filled = {op.span for op in ops if op.name == "setitem"}
         others: dict[str, frozenset[str]] = {}
         """Names that mean something else where a tensor was made: they are read there."""
@@ -102,7 +106,11 @@ class SourceNames:
                 continue
             plan = self._plan_of(op, op.span)
             is_other = op.id in inside or op.id in replaced or self._is_copied(op.span, filled)
-            results = [] if is_other else list(_results(op, plan))
+            results = list(_results(op, plan))
+            for span, outer in self._calls_given(op, plan, returned.get(op.id, ())):
+                results[:0] = [] if self._is_copied(span, filled) else _results(op, outer)
+            if is_other:
+                results = []
             yield from results
             taken = [*_by_position(plan, op), *_by_keyword(plan, op)]
             yield from ((tensor, name) for tensor, name in taken if name not in others.get(tensor, ()))
@@ -114,6 +122,23 @@ class SourceNames:
             given = {name for tensor, name in taken if tensor in op.outputs}
             if read := plan.read - kept - given:
                 others.update((tensor, read) for tensor in op.outputs)
+
+    def _calls_given(self, op: Op, plan: "_Plan", calls: Iterable[Span]) -> Iterator[tuple[Span, "_Plan"]]:
+        for span in calls:
+            call = self._source.at(span)
+            if not isinstance(call, ast.Call) or not self._is_call_of(call, plan.function):
+                break
+            plan = self._plan_of(op, span)
+            yield span, plan
+
+    def _is_call_of(self, call: ast.Call, function: ast.AST | None) -> bool:
+        """Whether a function of the program is what is called there, and not given to what is, such as `map`."""
+        if isinstance(function, ast.FunctionDef) and function.name in ("forward", "__call__"):
+            name = dotted(call.func).partition(".")[0]
+            return name not in self._source.imported and not hasattr(builtins, name)
+        bound = self._source.parents.get(function) if isinstance(function, ast.Lambda) else function
+        name = self._text(bound.targets[0]) if isinstance(bound, ast.Assign) else getattr(bound, "name", "")
+        return bool(name) and name in (called(call), self._source.stands_for(dotted(call.func), call))
 
     def _is_copied(self, span: Span, filled: Collection[Span | None]) -> bool:
         """Whether what is made there is only copied into a part of a tensor: `y[1]` is that part, and not what was
@@ -170,7 +195,7 @@ class SourceNames:
                 break
         return cut
 
-    def _replaced(self, ops: Iterable[Op]) -> set[str]:
+    def _replaced(self, ops: Iterable[Op], returned: Container[str]) -> set[str]:
         """Ops whose result a function of the program, such as a hook, made something else of before the call around
         was over."""
         replaced: set[str] = set()
@@ -180,7 +205,8 @@ class SourceNames:
                 if _is_taken_inside(waiting, op):
                     replaced.add(waiting.id)
                 waiting = None
-            if op.span is not None and (plan := self._plan_of(op, op.span)).outputs and plan.is_call:
+            plan = self._plan_of(op, op.span) if op.span is not None else None
+            if plan is not None and plan.is_call and (plan.outputs or op.id in returned):
                 waiting = op
         return replaced
 

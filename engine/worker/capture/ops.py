@@ -317,12 +317,15 @@ class Recording(TorchFunctionMode):
         passes, modules = thread["passes"], thread["modules"]
         if not _grad_enabled():
             flags |= INFERENCE if torch.is_inference_mode_enabled() else NO_GRAD
+        sites = recorder.sites
+        site = sites.of(call.frame)
         recorder.outbox.add(OpRan(
-            op, call.called.id, call.words, call.keywords, outputs, recorder.sites.of(call.frame),
+            op, call.called.id, call.words, call.keywords, outputs, site,
             modules[-1] if modules else 0, flags, passes[-1] if passes else 0,
             (call.ended_ns - call.started_ns) / 1000, thread["number"],
             recorder.lifetimes.take() if recorder.lifetimes.dead else (),
             self.thread.take_collective() if thread["collective"] else 0,
+            sites.calls_given(call.frame, site) if site in sites.returned else (),
         ))  # fmt: skip
         return op
 

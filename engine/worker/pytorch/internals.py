@@ -12,6 +12,7 @@ for what their sentences say. PyTorch itself was not tried there.
 import atexit
 import ctypes
 import dis
+import inspect
 import operator
 import sys
 import threading
@@ -250,6 +251,12 @@ MODULE_TABLES: Final = ("_parameters", "_buffers", "_modules")
 """Where it holds what is found by attribute and yet no attribute."""
 
 
+MODULE_CALL_CODES: Sequence[CodeType] = (
+    torch.nn.Module._wrapped_call_impl.__code__,
+    torch.nn.Module._call_impl.__code__,
+)
+"""What hands on unchanged what a module's forward gives: where it has hooks, `forward` runs in a function inside."""
+
 MODULE_APPLY = EntryPoint(torch.nn.Module, "_apply")
 """The walk of `to`, `half`, `cuda`… over a tree: each module calls it of its children."""
 
@@ -422,3 +429,34 @@ def is_leaving(frame: FrameType) -> bool:
     `co_code` shows the code as compiled, whatever the interpreter has made of it (Objects/codeobject.c); `RETURN_CONST`
     is one of 3.12 and 3.13."""
     return dis.opname[frame.f_code.co_code[frame.f_lasti]] in _LEAVING
+
+
+_GIVING = frozenset(
+    "CALL PRECALL CALL_KW CALL_FUNCTION_EX BINARY_OP BINARY_SUBSCR UNARY_NEGATIVE UNARY_INVERT LOAD_ATTR".split()
+)
+"""Instructions that leave what an op made as it is; comparing may give a bool that Python made of it."""
+_MARKS = ("CACHE", "LOAD_CONST", "STORE_ATTR")
+"""What may stand between: cache entries, and the marks of statements (`engine/worker/runtime/coverage.py`)."""
+_NEAR = 60
+"""Bytes that hold the next instructions with their cache entries."""
+_PAUSING = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+
+
+def is_returned(code: CodeType, instruction: int) -> bool:
+    """Whether a function returns what an instruction makes: at once, or from the name that it was only just given.
+
+    `PRECALL`, of 3.11 alone, comes before `CALL` and may do its work."""
+    if not code.co_flags & inspect.CO_OPTIMIZED or code.co_flags & _PAUSING:
+        return False
+    compiled = code.co_code
+    while dis.opname[compiled[instruction]] == "CACHE":
+        instruction -= 2
+    if dis.opname[compiled[instruction]] not in _GIVING:
+        return False
+    passed = _MARKS if compiled[instruction] != dis.opmap.get("PRECALL") else (*_MARKS, "CALL")
+    near = range(instruction + 2, min(instruction + _NEAR, len(compiled)), 2)
+    then = [(dis.opname[compiled[at]], compiled[at + 1]) for at in near]
+    then = [each for each in then if each[0] not in passed]
+    if [name for name, _ in then[:2]] == ["STORE_FAST", "LOAD_FAST"] and then[0][1] == then[1][1]:
+        del then[:2]
+    return [name for name, _ in then[:1]] == ["RETURN_VALUE"]

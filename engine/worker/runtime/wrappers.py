@@ -84,6 +84,7 @@ def wrap_modules(modules: Modules, hooks: Hooks, patches: Patches) -> None:
     before, after = GLOBAL_FORWARD_PRE_HOOKS, GLOBAL_FORWARD_HOOKS
     enter, leave = modules.enter, modules.leave
     modules.entrance = __call__.__code__
+    modules.recorder.sites.through.add(id(__call__.__code__))
     patches.replace(MODULE_CALL, __call__)
 
 

@@ -267,6 +267,60 @@ def test_a_result_has_no_name_that_means_what_it_was_made_of(engine: LocalEngine
     assert names(trace, "add") == [("x",)]
 
 
+def test_what_a_function_returns_has_the_name_of_the_call_in_each_turn(engine: LocalEngine) -> None:
+    trace = run(
+        engine,
+        "class Net(nn.Module):\n"
+        "    def forward(self, x):\n"
+        "        return x * 3\n"
+        "def squared(x):\n"
+        "    return x ** 2\n"
+        "def loss_of(x):\n"
+        "    mean = squared(x).mean()\n"
+        "    return mean\n"
+        "double = lambda x: x + x\n"
+        "def learn(criterion):\n"
+        "    for _ in range(2):\n"
+        "        y = net(x)\n"
+        "        z = double(y)\n"
+        "        loss = criterion(z)\n"
+        "        loss.backward()\n"
+        "net, x = Net(), torch.ones(2, requires_grad=True)\n"
+        "other = loss_of(x)\n"
+        "learn(loss_of)\n",
+    )
+    assert names(trace, "mul") == [("y",)] * 2
+    assert [given[0] for given in names(trace, "add")] == ["z", "z"]
+    assert names(trace, "pow") == [()] * 3
+    assert names(trace, "mean") == [("other", "mean"), ("loss", "mean"), ("loss", "mean")]
+
+
+def test_what_is_made_of_what_a_function_returned_does_not_name_that(engine: LocalEngine) -> None:
+    trace = run(
+        engine,
+        "import functools\n"
+        "class Net(nn.Module):\n"
+        "    def forward(self, x):\n"
+        "        return x * 3\n"
+        "def double(x):\n"
+        "    return x + x\n"
+        "def both(x):\n"
+        "    return x - 1, x\n"
+        "def first(x):\n"
+        "    return x / 2\n"
+        "net, x = Net(), torch.ones(2)\n"
+        "net.register_forward_hook(lambda module, given, gave: gave.exp())\n"
+        "for _ in range(2):\n"
+        "    a = net(x)\n"
+        "    b = list(map(double, [x, x]))\n"
+        "    c = both(x)\n"
+        "    d = functools.reduce(lambda p, q: first(p), [x, x, x])\n"
+        "    e = max([x], key=lambda p: double(p).sum())\n",
+    )
+    assert not {"a", "c"} & {name for op in ("mul", "sub") for given in names(trace, op) for name in given}
+    assert not {"b", "d", "e"} & {name for op in ("add", "div") for given in names(trace, op)[:2] for name in given}
+
+
 def test_a_result_has_no_name_that_is_read_where_it_is_made(engine: LocalEngine) -> None:
     trace = run(
         engine,

@@ -847,6 +847,58 @@ def _() -> None:
     assert (found["gives"], found["raises"]) == (True, False)
 
 
+@canary("what a function or module gives would have its name in the last turn of a loop alone", "MODULE_CALL_CODES",
+    "is_returned")  # fmt: skip
+def _() -> None:
+    class Layer(torch.nn.Module):
+        def forward(self, x: int) -> int:
+            frame = sys._getframe(1)
+            codes = [frame.f_code, frame.f_back.f_code if frame.f_back else None]
+            assert codes == [*reversed(internals.MODULE_CALL_CODES)]
+            return x
+
+    Layer()(1)
+    found: dict[str, bool] = {}
+
+    class Asked:
+        def __call__(self, key: str) -> "Asked":
+            frame = sys._getframe(1)
+            found[key] = internals.is_returned(frame.f_code, frame.f_lasti)
+            return self
+
+        def __neg__(self) -> object:
+            frame = sys._getframe(1)
+            found["at once"] = internals.is_returned(frame.f_code, frame.f_lasti)
+            return self
+
+        def __lt__(self, other: object) -> bool:
+            frame = sys._getframe(1)
+            return internals.is_returned(frame.f_code, frame.f_lasti)
+
+    ask = Asked()
+
+    def by_name() -> object:
+        made = ask("by name")
+        return made  # noqa: RET504
+
+    def negated() -> object:
+        return -ask("on the way")  # type: ignore[operator]
+
+    def compared() -> bool:
+        return ask < 1
+
+    def in_a_pair() -> object:
+        return ask("in a pair"), 1
+
+    def yielded() -> Iterator[object]:
+        yield ask("yielded")
+
+    for _ in range(20):  # the interpreter takes quick paths after some calls
+        by_name(), negated(), in_a_pair(), list(yielded())
+        assert not compared()
+        assert {key for key, is_returned in found.items() if is_returned} == {"by name", "at once"}
+
+
 # All of them
 
 

@@ -35,7 +35,8 @@ class Called:
     """What is known of one function."""
 
     __slots__ = (
-        "function", "id", "lends", "name", "picks", "quiet", "special", "uninitialised", "writes_silently",
+        "function", "gave_nothing", "id", "lends", "name", "picks", "quiet", "special", "uninitialised",
+        "writes_silently",
     )  # fmt: skip
 
     def __init__(self, name: str, function: str, special: str = "") -> None:
@@ -46,6 +47,8 @@ class Called:
         """How it is handled when it is not an ordinary op."""
         self.quiet = name not in READS and not function.startswith("torch.distributed.")
         """Not worth an op when no tensor comes out."""
+        self.gave_nothing = False
+        """It was called and not worth one."""
         self.lends = name in LENDS
         """Shares memory with code that PyTorch does not see."""
         self.picks = name in READERS and function.startswith("torch.")

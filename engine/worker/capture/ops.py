@@ -351,6 +351,7 @@ class Recording(TorchFunctionMode):
         if called.lends:
             recorder.tensors.lend(taken, made)
         if not outputs and not changed and called.quiet:
+            called.gave_nothing = True
             recorder.outbox.publish()
             return
         op = self._op(call, outputs, flags)

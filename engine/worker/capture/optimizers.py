@@ -141,30 +141,34 @@ class Optimizers:
         """The arguments with the closure, which is the user's own code, made to be recorded though the step is not."""
         at = next((i for i, arg in enumerate(args) if callable(arg)), None)
         closure = kwargs.get("closure") if at is None else args[at]
-        if begun is None or closure is None:
+        if closure is None:
             return args, kwargs
         opened = self._opened(begun, closure)
         if at is None:
             return args, {**kwargs, "closure": opened}
         return (*args[:at], opened, *args[at + 1 :]), kwargs
 
-    def _opened(self, step: _Step, closure: Callable[[], Any]) -> Callable[[], Any]:
+    def _opened(self, step: _Step | None, closure: Callable[[], Any]) -> Callable[[], Any]:
         thread = self.recorder.thread
 
         def run() -> Any:
-            muted = thread.set_muted(0)
+            muted = thread.set_muted(int(self.recorder.sampler.muted))
             try:
                 return closure()
             finally:
                 thread.set_muted(muted)
-                try:
-                    with self.recorder.lock, unseen():
-                        self._fetch(step)
-                        self.recorder.outbox.publish()
-                except Exception as error:
-                    self.recorder.trouble("closure", error)
+                if step is not None:
+                    self._fetched(step)
 
         return run
+
+    def _fetched(self, step: _Step) -> None:
+        try:
+            with self.recorder.lock, unseen():
+                self._fetch(step)
+                self.recorder.outbox.publish()
+        except Exception as error:
+            self.recorder.trouble("closure", error)
 
     def _end(self, step: _Step, raised: bool) -> None:
         try:

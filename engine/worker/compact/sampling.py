@@ -152,6 +152,8 @@ class LoopSampler:
         if self._may_turn() and (site > places or self.since > 4 * self.usual + 100) and self.spent < 4 * SAMPLE:
             self._keep_from_here()  # code that never ran before, or the loop was left
             return False
+        if called.gave_nothing:
+            return True
         self.gap.ops[site, called.id, self._thread.running_module] += 1
         self.since += 1
         return True

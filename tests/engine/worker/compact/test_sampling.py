@@ -317,6 +317,17 @@ def test_iterations_are_the_true_ones(small: str) -> None:
     assert {pass_.id: int(pass_.id[1:]) - 1 for pass_ in trace.passes} == by_pass
 
 
+@pytest.mark.parametrize("name", [name for name in LOOPS if name != "nested in a hook"])
+def test_the_ops_left_out_are_those_that_would_be_recorded(
+    name: str, small: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = HEAD + LOOPS[name]
+    sampled = record(code, patient())
+    monkeypatch.setattr(thin, "FULL", 1_000_000)
+    whole = record(code, patient())
+    assert sum(gap.ops for gap in sampled.gaps) + len(sampled.ops) == len(whole.ops)
+
+
 def test_norms_of_the_curve_are_those_of_the_gradients(small: str) -> None:
     trace = record(HEAD + LOOPS["by hand"], patient())
     names: dict[str, Any] = {}

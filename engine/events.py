@@ -613,6 +613,10 @@ class Skipped(_Event, frozen=True, tag="gap"):
     """site, function, module, how many of the ops."""
 
 
+class SkippedBefore(_Event, frozen=True, tag="gap_from"):
+    """What is printed from here on was printed in the turns that the next `Skipped` tells of."""
+
+
 class Omitted(_Event, frozen=True, tag="cut"):
     """Something was left out."""
 
@@ -687,6 +691,7 @@ Event = (
     | LinesNotRun
     | CurveSaid
     | Skipped
+    | SkippedBefore
     | Omitted
     | Progress
     | Ended

@@ -101,6 +101,7 @@ class _Reading:
                 ev.Gone: self._timed_events.append,
                 ev.Held: self._timed_events.append,
                 ev.Skipped: self._turns_skipped,
+                ev.SkippedBefore: self._timed_events.append,
                 ev.BatchTaken: self._timed_events.append,
             },
         )

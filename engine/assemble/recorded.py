@@ -21,6 +21,7 @@ TimedEvent = (
     | ev.Printed
     | ev.Warned
     | ev.Skipped
+    | ev.SkippedBefore
     | ev.Gone
     | ev.Held
 )

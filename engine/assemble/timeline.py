@@ -84,6 +84,8 @@ class _Walk:
         """Holders that a node lets go of when its visit is over."""
         self.running: dict[int, _Running] = {}
         self.printing: list[ev.Printed] = []
+        self.gap_at: int | None = None
+        """Where the turns belong that were left out and printed something since."""
         self.updates = {update.hook: ids.update[update.id] for update in recorded.updates if update.hook}
         """By the hook that made them."""
         self.firing: dict[int, Step] = {}
@@ -109,6 +111,7 @@ class _Walk:
                 ev.Printed: self._printed,
                 ev.Warned: self._warned,
                 ev.Skipped: self._skipped,
+                ev.SkippedBefore: self._skipped_before,
                 ev.BatchTaken: self._batch_taken,
                 ev.Gone: self._gone,
                 ev.Held: self._held,
@@ -172,9 +175,13 @@ class _Walk:
         if not steps:
             return
         at, count = min(ends, default=len(self.steps)), len(steps)
-        self.steps[at:at] = steps
+        self._insert_at(at, steps)
         if running.place is not None:
             running.place += count
+
+    def _insert_at(self, at: int, steps: list[Step]) -> None:
+        count = len(steps)
+        self.steps[at:at] = steps
         for number in reversed(range(len(self.gone))):
             step, tensors = self.gone[number]
             if step < at:
@@ -308,8 +315,13 @@ class _Walk:
         rank = self.recorded.ranks.get(event.thread)
         self.warnings.append(Warning(category=event.category, message=event.message, span=span, rank=rank))
 
+    def _skipped_before(self, event: ev.SkippedBefore) -> None:
+        self.gap_at = len(self.steps)
+
     def _skipped(self, event: ev.Skipped) -> None:
-        self.steps.append(Step(kind="gap", index=len(self.gaps)))
+        at = len(self.steps) if self.gap_at is None else self.gap_at
+        self.gap_at = None
+        self._insert_at(at, [Step(kind="gap", index=len(self.gaps))])
         self.gaps.append(
             Gap(
                 passes=event.passes,

@@ -37,6 +37,7 @@ from engine.events import (
     PassStarted,
     Printed,
     Said,
+    SkippedBefore,
     StorageSize,
     TensorBrief,
     TensorChanged,
@@ -76,8 +77,8 @@ _BYTES_A_FACT = 40_000
 """Bytes of a tensor that are looked at in the time that a fact takes."""
 _SPARE = 16
 """Then one turn in so many is recorded, for the sake of the last."""
-_ALWAYS = (events.FunctionSeen, Printed, Warned, Found, ModuleSeen, Omitted, CurveSaid, Gone, StorageSize)
-"""What is said though its turn is forgotten."""
+_ALWAYS = (events.FunctionSeen, Found, ModuleSeen, Omitted, CurveSaid, Gone, StorageSize)
+"""What is said though its turn is forgotten, beside what it printed."""
 
 
 class LoopSampler:
@@ -442,6 +443,11 @@ class LoopSampler:
                 self._counts.forget_update()
             case PassStarted():
                 self.gap.add_pass(event.id)
+            case Printed() | Warned():
+                if self.gap and not self.gap.has_printed:
+                    self.gap.has_printed = True
+                    outbox.put(SkippedBefore())
+                outbox.put(event)
             case _ if isinstance(event, _ALWAYS):
                 outbox.send(event)
 

@@ -23,6 +23,8 @@ class LeftOut:
     def __init__(self) -> None:
         self.first = self.last = self.passes = 0
         self.ops: Counter[tuple[int, int, int]] = Counter()
+        self.has_printed = False
+        """What its turns printed is being said, after `SkippedBefore`."""
 
     def __bool__(self) -> bool:
         return bool(self.passes or self.ops)

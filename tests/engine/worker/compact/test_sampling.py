@@ -328,6 +328,25 @@ def test_the_ops_left_out_are_those_that_would_be_recorded(
     assert sum(gap.ops for gap in sampled.gaps) + len(sampled.ops) == len(whole.ops)
 
 
+@pytest.mark.parametrize("turns", [100, 117])
+def test_what_a_turn_left_out_printed_comes_after_the_gap_it_is_in(small: str, turns: int) -> None:
+    code = LOOPS["by hand"].replace("range(120)", f"range({turns})") + "    if i % 7 == 0:\n        print(i + 1)\n"
+    trace = record(HEAD + code, patient())
+    first = last = 0
+    printed: list[int] = []
+    for step in trace.timeline:
+        if step.kind == "pass":
+            first = last = int((step.pass_id or "p0")[1:])
+        elif step.kind == "gap":
+            gap = trace.gaps[step.index or 0]
+            first, last = gap.first or 0, gap.last or 0
+        elif step.kind == "output":
+            printed.append(int(trace.output[step.index or 0].text))
+            assert first <= printed[-1] <= last
+    assert printed == [*range(1, turns + 1, 7)]
+    assert len({pass_.id for pass_ in trace.passes} & {f"p{number}" for number in printed}) < len(printed)
+
+
 def test_norms_of_the_curve_are_those_of_the_gradients(small: str) -> None:
     trace = record(HEAD + LOOPS["by hand"], patient())
     names: dict[str, Any] = {}

@@ -462,8 +462,9 @@ class Op(Record, frozen=True):
     inside: bool = False
     """Worked on the way inside the call at its span, which gave something else than this op did."""
     called: str = ""
-    """What to call it where the code at its span would not say: inside a call the module that it ended there, as
-    `net.0(…)`, or its own name; where several long expressions begin alike, the end of its own."""
+    """What to call it where the code at its span would not say: inside a call, or of what a loop goes through, the
+    module that it ended there, as `net.0(…)`, the sample that it took, as `x[3]`, or its own name; where several long
+    expressions begin alike, the end of its own."""
     view: bool = False
     """The output shares storage with an input."""
     broadcast: tuple[Broadcast, ...] = ()

@@ -1,6 +1,7 @@
 """The trace of a run from what its worker said, and the facts beside it that parts are derived from."""
 
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 
 import msgspec
 
@@ -17,7 +18,7 @@ from engine.assemble.python_calls import python_calls
 from engine.assemble.recorded import Recorded
 from engine.assemble.status import ending
 from engine.assemble.surface import surface
-from engine.assemble.tensor_names import module_paths, tensor_names
+from engine.assemble.tensor_names import module_paths, name_of, tensor_names
 from engine.assemble.tensors import tensors
 from engine.assemble.timeline import Timeline, timeline
 from engine.assemble.updates import updates
@@ -30,6 +31,7 @@ from engine.program.source import source_of
 from engine.request import RunRequest
 from engine.trace import (
     FORMAT,
+    Argument,
     CurvePoint,
     Edit,
     Environment,
@@ -78,7 +80,7 @@ def assembled(run: str, request: RunRequest, recorded: Recorded, outcome: Outcom
         warnings=tuple(happened.warnings),
         tensors=tuple(tensors(seen, recorded.later_words, ids, names)),
         variables=tuple(variables(recorded, ids)),
-        ops=tuple(_called(made, inside, source.ends_apart(made), calls, seen_modules)),
+        ops=tuple(_called(made, inside, source, calls, seen_modules, partial(name_of, recorded, ids, names))),
         nodes=nodes(recorded, ids),
         passes=tuple(engine.by_number.values()),
         updates=tuple(updates(recorded, ids, source, names)),
@@ -105,19 +107,31 @@ def _spans(recorded: Recorded, sites: Iterable[int]) -> list[Span]:
 
 
 def _called(
-    ops: Iterable[Op],
+    ops: Sequence[Op],
     inside: Container[str],
-    ends: Mapping[Span, str],
+    source: SourceNames,
     calls: Iterable[ModuleCall],
     modules: Iterable[Module],
+    name_of: Callable[[str], str],
 ) -> Iterator[Op]:
     """The ops, each with what it is to be called where its code would not say."""
     path_of = {module.id: f"{module.path}(…)" for module in modules}
     of_modules = {op: path_of[module] for op, module in inner_ends(calls).items()}
+    ends = source.ends_apart(ops)
     for op in ops:
         end = ends.get(op.span, "") if op.span is not None else ""
-        called = of_modules.get(op.id) or (op.name if op.id in inside else end)
+        is_apart = op.id in inside or source.goes_through(op)
+        called = of_modules.get(op.id) or (_by_itself(op, name_of) if is_apart else end)
         yield msgspec.structs.replace(op, called=called, inside=op.id in inside) if called else op
+
+
+def _by_itself(op: Op, name_of: Callable[[str], str]) -> str:
+    """What an op did, without the code: which sample was taken of what, else its name."""
+    match op.name, op.arguments:
+        case "getitem", (Argument(tensor=str(taken)), Argument(tensor=None, tensors=None, text=str(index))):
+            if (name := name_of(taken)) and index.lstrip("-").isdecimal():
+                return f"{name}[{index}]"
+    return op.name
 
 
 def _failure_step(failure: Failure | None) -> Iterator[Step]:

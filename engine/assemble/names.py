@@ -182,6 +182,20 @@ class SourceNames:
             turn = len(kinds) + 1
         yield from (op.id for at, op in enumerate(run, start=1) if at > len(ended) or at % turn)
 
+    def goes_through(self, op: Op) -> bool:
+        """Whether it is of what a loop goes through, such as a loader that takes its samples: the code there says what
+        that is, and not what the op did."""
+        node = self._source.at(op.span)
+        above = self._source.parents.get(node) if node is not None else None
+        if isinstance(node, ast.For | ast.AsyncFor):
+            return True
+        if not isinstance(above, ast.For | ast.AsyncFor | ast.comprehension) or node is not above.iter:
+            return False
+        if isinstance(node, ast.Call):
+            return op.name in _OF_LOADERS and op.name != called(node)
+        own = node.attr if isinstance(node, ast.Attribute) else "getitem" if isinstance(node, ast.Subscript) else ""
+        return isinstance(node, ast.expr) and is_reference(node) and op.name != own
+
     def ends_apart(self, ops: Iterable[Op]) -> dict[Span, str]:
         """Of expressions too long to be told whole that begin as others do: their beginnings and ends."""
         texts = {op.span: " ".join(map(str.strip, self._source.written(op.span).splitlines())) for op in ops if op.span}
@@ -483,6 +497,8 @@ _TURNS = "requires_grad_"
 """The op that `torch.func` and `torch.autograd.functional` make leaves with."""
 _OF_LAYERS = "empty"
 """The op that layers make their parameters with: a call around it gives something made of parts, not this tensor."""
+_OF_LOADERS = ("getitem", "stack", "unbind", "tensor", "as_tensor")
+"""Ops by which loaders and iterators take samples and put them together."""
 
 _GIVE_ITSELF = frozenset("to cuda cpu float double half bfloat16 train eval requires_grad_ share_memory apply".split())
 """Methods of modules that return the module."""

@@ -68,6 +68,12 @@ def _name_gradient(shared: dict[str, tuple[str, ...]], gradient: str | None, nam
         shared[gradient] = _few([name, *known])
 
 
+def name_of(recorded: Recorded, ids: Ids, names: Mapping[str, tuple[str, ...]], tensor: str) -> str:
+    """What a tensor is called before all; empty where it has no name."""
+    first = _first(recorded, ids, tensor)
+    return next(iter(names.get(first or "", ())), "")
+
+
 def _few(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))[:_MOST_NAMES]
 

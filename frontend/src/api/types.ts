@@ -2101,7 +2101,7 @@ export interface Op {
    */
   bucket?: string[];
   /**
-   * What to call it where the code at its span would not say: inside a call the module that it ended there, as `net.0(…)`, or its own name; where several long expressions begin alike, the end of its own.
+   * What to call it where the code at its span would not say: inside a call, or of what a loop goes through, the module that it ended there, as `net.0(…)`, the sample that it took, as `x[3]`, or its own name; where several long expressions begin alike, the end of its own.
    */
   called?: string;
   /**

@@ -67,6 +67,25 @@ def test_long_expressions_that_begin_alike_are_told_by_both_ends(engine: LocalEn
     ]
 
 
+def test_what_a_loader_does_is_not_called_like_what_is_gone_through(engine: LocalEngine) -> None:
+    trace = run(
+        engine,
+        "from torch.utils.data import DataLoader, TensorDataset\n"
+        "xs = torch.arange(4.0)\n"
+        "loader = DataLoader(TensorDataset(xs, torch.ones(4)), batch_size=2)\n"
+        "for x, y in loader:\n"
+        "    z = x * y\n"
+        "for x, y in DataLoader(list(zip(xs, range(4))), batch_size=4):\n"
+        "    for row in x.T:\n"
+        "        z = row[0] if row.dim() else row\n"
+        "first = next(iter(loader))\n",
+    )
+    called = [op.called for op in trace.ops if op.name in ("getitem", "stack", "tensor", "T", "mul")]
+    assert called[:7] == ["xs[0]", "getitem", "xs[1]", "getitem", "stack", "stack", ""]
+    assert called[14:] == ["stack", "tensor", "", "xs[0]", "getitem", "xs[1]", "getitem", "stack", ""]
+    assert [op.called for op in trace.ops if op.name == "unbind"] == ["unbind", "unbind"]
+
+
 def test_a_result_put_into_a_list_later_keeps_the_name_it_was_made_with(engine: LocalEngine) -> None:
     trace = run(
         engine,

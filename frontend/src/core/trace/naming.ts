@@ -36,10 +36,9 @@ function memberName(index: TraceIndex, tensor: Tensor): string | undefined {
   return names.get(index.identity(tensor.id))
 }
 
-/** The code of a call; what a loader does at the head of a loop has none. */
+/** The code of a call. */
 export function codeOf(index: TraceIndex, op: Op): string {
-  const code = op.called || codeAt(index.trace.program.code, op.span, 28)
-  return code && !/^(async )?for\b/.test(code) ? code : op.name
+  return op.called || codeAt(index.trace.program.code, op.span, 28) || op.name
 }
 
 /** What the program calls a tensor, or the code that made it; nothing where it has neither. */

@@ -20,10 +20,10 @@ export function codeAt(code: string, span: Span | null | undefined, most = 40): 
   return text.length > most ? `${text.slice(0, most - 1)}…` : text
 }
 
-/** Names of parameters and buffers by their module's path, for those no variable names. */
 const memberNames = new WeakMap<TraceIndex, ReadonlyMap<string, string>>()
 
-function memberName(index: TraceIndex, tensor: Tensor): string | undefined {
+/** What a parameter or buffer is called by its module's path, for one that no variable names. */
+export function memberName(index: TraceIndex, tensor: Tensor | undefined): string | undefined {
   let names = memberNames.get(index)
   if (!names) {
     const members = index.trace.modules.flatMap((module) =>
@@ -33,7 +33,7 @@ function memberName(index: TraceIndex, tensor: Tensor): string | undefined {
     )
     memberNames.set(index, (names = new Map(members.reverse())))
   }
-  return names.get(index.identity(tensor.id))
+  return tensor && names.get(index.identity(tensor.id))
 }
 
 /** The code of a call. */

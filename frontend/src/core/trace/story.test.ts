@@ -70,6 +70,24 @@ test('what worked inside a call is told with the call', () => {
   expect(tell(of, step, words('en')).text).toBe('Compute x ** 2 · pow:')
 })
 
+test('what a module does inside is told with its path, and a buffer by its name', () => {
+  const { trace } = load('attention')
+  const [module] = trace.modules
+  const told = (part: Partial<Op>): string => {
+    const at = trace.timeline.findIndex(({ op }) => op) + 1
+    const { op: id } = trace.timeline[at - 1]!
+    const made = { inside: true, called: 'add_', name: 'add_', in_place: true, module: module!.id, ...part }
+    const ops = trace.ops.map((op) => (op.id === id ? { ...op, ...made } : op))
+    const of = trace.ops.find((op) => op.id === id)!.outputs[0]!
+    const tensors = trace.tensors.map((tensor) => (tensor.id === of ? { ...tensor, names: [] } : tensor))
+    const modules = [{ ...module!, path: 'norm', buffers: [{ name: 'seen', tensor: of }] }]
+    return tell(new TraceIndex({ ...trace, modules, ops, tensors } as Trace), at, words('en')).text
+  }
+  expect(told({})).toBe('Change norm.seen in place:')
+  expect(told({ in_place: false, name: 'item', called: 'item' })).toMatch(/^\w+ norm · item:?$/)
+  expect(told({ in_place: false, name: 'requires_grad_', called: 'requires_grad_' })).toBe('norm · requires_grad_')
+})
+
 test('of a node with several results a visit sends to the one that the edge is of', () => {
   const { trace } = load('scalar_expression')
   const [power, triple] = ['PowBackward0', 'MulBackward0'].map(

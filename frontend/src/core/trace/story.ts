@@ -7,7 +7,9 @@ import { fillingAt } from './filling'
 import { formatShape, plus } from '../words/format'
 import type { TraceIndex } from './trace-index'
 import type { Words } from '../words/sentences'
-import { brief, codeAt, codeOf, edgeName, nodeName, opName, passName, receiverName, tensorName } from './naming'
+import {
+  brief, codeAt, codeOf, edgeName, memberName, nodeName, opName, passName, receiverName, tensorName,
+} from './naming'
 import { batchAt, samplesOf } from './batches'
 import { isEnough } from './steps'
 
@@ -123,26 +125,27 @@ function oneLine(text: string): string {
 function tellOp(index: TraceIndex, step: Step, t: Words): Told {
   const op = index.op(step.op)
   if (!op) return told('')
-  const own = opName(index, op)
-  // What worked inside a call of no module, as the `+` of `sum(xs)`.
-  const name = op.inside && own === op.name && !op.module
-    ? `${codeAt(index.trace.program.code, op.span, 28)} · ${own}`
+  // What worked inside a call, as the `+` of `sum(xs)`.
+  const own = codeOf(index, op)
+  const code = op.inside && own === op.name
+    ? `${index.modules.get(op.module!)?.path ?? codeAt(index.trace.program.code, op.span, 28)} · ${own}`
     : own
+  const given = opName(index, op)
+  const name = given === own ? (op.in_place && memberName(index, index.tensor(op.outputs[0]))) || code : given
   if (isEnough(index, op)) return told(t('step.call_enough', { name }), '', 'plain')
   if (op.raised) return told(t('step.op_raised', { name }), '', 'error')
-  const given = op.name === 'item' ? op.inputs.slice(0, 1) : op.outputs
-  const results = given.flatMap((id) => index.tensor(id) ?? [])
+  const results = (op.name === 'item' ? op.inputs : op.outputs).flatMap((id) => index.tensor(id) ?? [])
   if (op.collective) return tellCollective(index, op, t)
   const asked = [op.inputs, op.outputs].map((ids) => ids.some((id) => index.tensor(id)?.requires_grad))
   const isOff = (op.grad_mode ?? 'grad') !== 'grad'
   const recorded = op.nodes.length > 0 || (!asked[0] && !isOff) || asked[1]
   // The step after it tells what the write changed.
   if (index.trace.timeline[index.stepOfOp.get(op.id) ?? 0]?.op === op.id)
-    return told(t('step.op', { name: codeOf(index, op) }).replace(/[:：]$/, ''))
-  if (op.name === 'requires_grad_') return told([...new Set([codeOf(index, op), own])].join(' · '))
+    return told(t('step.op', { name: code }).replace(/[:：]$/, ''))
+  if (op.name === 'requires_grad_') return told([...new Set([code, name])].join(' · '))
   const isPut = op.name === 'setitem'
   const text = op.in_place
-    ? t('step.update.in_place', { name: isPut ? codeOf(index, op) : name })
+    ? t('step.update.in_place', { name: isPut ? code : name })
     : t(op.inputs.length === 0 ? 'step.op_made' : recorded ? 'step.op' : 'step.op_ghost', { name })
   const value = isPut ? putBy(index, op) : changeBy(index, op) ?? (results[0] && listed(results, brief, t('step.and')))
   return value ? told(text, value) : told(text.replace(/[:：]$/, ''))
@@ -306,7 +309,7 @@ function tellCall(index: TraceIndex, step: Step, t: Words): Told {
   const values = { name: module.path, type: module.type, again: Number(!!index.op(call.first_op)?.rerun_of) }
   if (step.kind === 'call') return told(t('step.call', values))
   // Checkpointing leaves a recomputation by raising once it has what backward needs.
-  if (call.raised && (call.pass == null || index.trace.failure)) return told(t('step.call_raised', values), '', 'error')
+  if (call.raised && (call.pass == null || index.trace.failure)) return told(t('step.op_raised', values), '', 'error')
   const result = index.tensor(index.op(call.last_op)?.outputs[0])
   return told(t(result ? 'step.call_end_with' : 'step.call_end', values), result ? brief(result) : '')
 }

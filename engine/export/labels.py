@@ -23,7 +23,7 @@ _WORDS: dict[Language, dict[str, str]] = {
         "inference_mode": "cut by inference_mode",
         "set_grad_enabled": "cut by set_grad_enabled(False)",
         "tensor": "cut by torch.tensor()",
-        "axes": "Σ over axes",
+        "axes": "Σ over axes {}",
         "times": "×{}",
         "omitted": "{} more boxes are not drawn",
         "layer": "what {} computed, as a graph",
@@ -39,7 +39,7 @@ _WORDS: dict[Language, dict[str, str]] = {
         "inference_mode": "被 inference_mode 剪断",
         "set_grad_enabled": "被 set_grad_enabled(False) 剪断",
         "tensor": "被 torch.tensor() 剪断",
-        "axes": "沿轴求和",
+        "axes": "沿第 {} 轴求和",
         "sum": "求和",
         "times": "×{}",
         "omitted": "还有 {} 个方框没有画出",
@@ -87,7 +87,7 @@ class Labels:
         if link.back is not None:
             lines.append(f"↑ {self._value(link.back)}")
         if link.broadcast:
-            lines.append(f"{self._words['axes']} {', '.join(map(str, link.broadcast))}")
+            lines.append(self._words["axes"].format(", ".join(map(str, link.broadcast))))
         if link.kind == "cut":
             lines.append(self._words.get(link.reason, link.reason))
         return [line for line in lines if line]

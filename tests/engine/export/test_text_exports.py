@@ -98,6 +98,7 @@ def test_chinese_words(export: Callable[[Graph, Trace, str], str]) -> None:
     text = export(view(trace), trace, "zh")
     assert "叶子 · x" in text
     assert "被 detach() 剪断" in text
+    assert "沿第 0 轴求和" in text
 
 
 @pytest.mark.parametrize("export", EXPORTS)

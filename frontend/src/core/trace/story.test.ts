@@ -61,6 +61,22 @@ test('a write in place is told once, by what it changed', () => {
   expect(tell(changed('t1'), at + 2, words('en'))).toMatchObject(kept)
 })
 
+test('what is written as it was before is told with what was added', () => {
+  const { trace } = load('scalar_expression')
+  const value = (before: number[], after: number[], shape: number[] = []): string => {
+    const states = [before, after].map((data, at) => ({
+      ...trace.tensors[0]!, id: `s${at}`, identity: at ? 's0' : null, shape, dtype: 'float64', data,
+    }))
+    const update = { id: 'u90', kind: 'step', changes: [{ name: 'x', before: 's0', after: 's1' }] }
+    const timeline = [{ kind: 'update', update: update.id }, ...trace.timeline]
+    const whole = { ...trace, tensors: [...trace.tensors, ...states], timeline, updates: [update] }
+    return tell(new TraceIndex(whole as unknown as Trace), 1, words('en')).value
+  }
+  expect(value([3], [3.0000305])).toBe('3 + 3.05e−5 → 3')
+  expect(value([3, -2], [3, -2.0000305], [2])).toBe('[3, −2] + [0, −3.05e−5] → [3, −2]')
+  expect([value([3], [3]), value([3], [4])]).toEqual(['3 → 3', '3 → 4'])
+})
+
 test('what worked inside a call is told with the call', () => {
   const { trace } = load('scalar_expression')
   const tensors = trace.tensors.map((tensor) => ({ ...tensor, names: [] }))

@@ -4,7 +4,7 @@ import type { Batch, Gap, HookCall, Node, Op, Reduction, Step, Tensor, Update, V
 import { exchangedBy, exchangedIn, listed, type Exchanged } from './collectives'
 import { brief as briefTerm, briefs } from '../words/display'
 import { fillingAt } from './filling'
-import { formatShape, plus } from '../words/format'
+import { formatShape, plus, wireNumber } from '../words/format'
 import type { TraceIndex } from './trace-index'
 import type { Words } from '../words/sentences'
 import {
@@ -34,9 +34,22 @@ function sumText(
   return `${plus(told)}${sum ? ` → ${sum}` : ''}`
 }
 
-/** A tensor, or what it became, told alike. */
-const numbers = (index: TraceIndex, ...ids: (string | null | undefined)[]): string =>
-  briefs(ids.map((id) => index.tensor(id))).map((text) => text ?? 'None').join(' → ')
+/** A tensor, or what it became, told alike; where both are written the same, with what was added: `3 + 1e−5 → 3`. */
+function numbers(index: TraceIndex, ...ids: (string | null | undefined)[]): string {
+  const tensors = ids.map((id) => index.tensor(id))
+  const [before = 'None', ...rest] = briefs(tensors).map((text) => text ?? 'None')
+  const added = before === rest[0] && !before.startsWith('‖') && difference(tensors[0], tensors[1])
+  return [added ? plus([before, added]) : before, ...rest].join(' → ')
+}
+
+/** By how much the elements differ; nothing where they don't, or are not known. */
+function difference(before: Tensor | undefined, after: Tensor | undefined): string {
+  const held = before?.data
+  if (!held || !after?.data || after.dtype.startsWith('complex')) return ''
+  const exact = after.dtype === 'float32' ? Math.fround : Number
+  const data = after.data.map((value, at) => exact(wireNumber(value)) - exact(wireNumber(held[at]!)))
+  return data.some((value) => Math.abs(value) > 0) ? brief({ ...after, data, summary: null }) : ''
+}
 
 export function tell(index: TraceIndex, number: number, t: Words): Told {
   const step = index.event(number)

@@ -67,11 +67,11 @@ def _program(call: str) -> str:
     return "\n".join(lines)
 
 
-class Calls(TorchDispatchMode):
+class Calls(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Every operation that runs, with what it is given under the names of its signature, and what it gives."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.seen: list[tuple[str, dict[str, Any]]] = []
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:

@@ -26,7 +26,7 @@ describe('what follows from a diagnosis', () => {
     expect(causesAt(findings)).toEqual([0, 2])
     const notes = findings.map((finding) => ({ ...finding, severity: 'note' as const }))
     const counted = [findings, notes, [...findings, ...notes]].map((all) => diagnoses({ findings: all } as Trace))
-    expect(counted).toEqual([2, 2, 2])
+    expect(counted).toEqual([{ findings: 2, notes: 0 }, { findings: 0, notes: 2 }, { findings: 2, notes: 2 }])
   })
 
   test('marks no line', () => {

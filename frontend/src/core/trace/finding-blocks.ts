@@ -35,10 +35,11 @@ export function causesAt(findings: Trace['findings']): number[] {
   return findings.flatMap((finding, at) => (finding.follows == null ? [at] : []))
 }
 
-/** How many diagnoses there are; of a run in which nothing is wrong its notes. */
-export function diagnoses({ findings }: Trace): number {
-  const causes = causesAt(findings).map((at) => findings[at]!.severity)
-  return causes.filter((severity) => severity !== 'note').length || causes.length
+/** How many diagnoses there are, and how many notes of what is no mistake. */
+export function diagnoses({ findings }: Trace): { findings: number; notes: number } {
+  const causes = causesAt(findings)
+  const notes = causes.filter((at) => findings[at]!.severity === 'note').length
+  return { findings: causes.length - notes, notes }
 }
 
 function unmarked(sentence: string): string {

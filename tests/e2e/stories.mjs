@@ -550,6 +550,16 @@ const stories = {
       return Math.max(field.left - scene.left, scene.right - field.right, field.top - scene.top, scene.bottom - field.bottom)
     })
     await until(beyond, (pixels) => pixels <= 0, 'all of the picture in a small window')
+    await page.getByRole('button', { name: 'more', exact: true }).click()
+    const unseen = () => text.evaluate((words) => words.scrollHeight - words.clientHeight)
+    await until(unseen, (pixels) => pixels <= 0, 'all of the text on demand')
+    const below = () => page.locator('section.program').evaluate((column) => {
+      column.scrollTop = column.scrollHeight
+      return column.querySelector('.output').getBoundingClientRect().bottom - column.getBoundingClientRect().bottom
+    })
+    await until(below, (pixels) => pixels <= 1, 'the output below a whole text')
+    await page.getByRole('button', { name: 'less', exact: true }).click()
+    await until(unseen, (pixels) => pixels > 0, 'less of it again')
     await page.goto(`${server}/?lesson=leaf_or_not&lang=en`)
     await until(() => page.locator('.lesson .title').textContent(), (all) => all === 'Leaf or not', 'what a query asks for')
     await open(page, '#lesson=diamond&lang=zh')
@@ -931,6 +941,14 @@ const stories = {
       return last.getBoundingClientRect().bottom - next.getBoundingClientRect().top
     })
     await until(cut, (px) => px <= 1, 'what of the program lies under what follows')
+    const sheet = await page.addStyleTag({ content: 'body { width: 300px }' })
+    const off = () => page.locator('.ledger').evaluate((ledger) => {
+      const parts = [...ledger.querySelectorAll('.name, .slot, .total')].map((part) => part.getBoundingClientRect())
+      return Math.max(...parts.map(({ right }) => right)) - ledger.getBoundingClientRect().right
+    })
+    await until(off, (px) => px <= 1, 'what of the ledger leaves the paper')
+    same(await page.locator('.ledger .total').evaluate((total) => total.offsetHeight <= 20), true, 'the number of passes on one line')
+    await sheet.evaluate((style) => style.remove())
     await page.emulateMedia({ media: null })
     await page.getByRole('button', { name: 'Ask me first' }).click()
     await page.emulateMedia({ media: 'print' })

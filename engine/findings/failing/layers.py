@@ -390,11 +390,13 @@ def class_axis(case: Case) -> Finding:
 
 
 def target_axes(case: Case) -> Finding:
-    """Class numbers with an axis too many."""
+    """Class numbers with an axis too many, perhaps floats besides."""
     _, target = case.pair
     extra = [axis for axis, size in enumerate(target.shape) if axis and size == 1]
-    fix = case.cast(target, f".squeeze({extra[0]})") if extra else ()
-    return case.finding(tensors=(target,), fix=fix)
+    is_long = target.dtype in ("int64", "uint8")
+    is_whole = is_long or all(number.is_integer() for number in numbers(target))
+    fix = case.cast(target, f".squeeze({extra[0]}){'' if is_long else '.long()'}") if extra and is_whole else ()
+    return case.finding(tensors=(target,), fix=fix, is_long=str(int(is_long)))
 
 
 def target_shape(case: Case) -> Finding:

@@ -914,9 +914,10 @@ SHAPES: dict[str, list[Row]] = {
         ),
         Row(
             X + "loss = nn.CrossEntropyLoss()\nloss(x, torch.zeros(2, 1, dtype=torch.long)) #<\n",
-            {"other_shape": "[2, 1]"},
+            {"other_shape": "[2, 1]", "is_long": "1"},
             True,
         ),
+        Row(X + "t = torch.tensor([[0.], [2.]])\nF.cross_entropy(x, t) #<\n", {"other": "t", "is_long": "0"}, True),
     ],
     "target_shape": [
         Row(

@@ -77,6 +77,17 @@ test('what is written as it was before is told with what was added', () => {
   expect([value([3], [3]), value([3], [4])]).toEqual(['3 → 3', '3 → 4'])
 })
 
+test('what clears gradients is told with whose they are', () => {
+  const { trace } = load('scalar_expression')
+  const told = (of: object): string => {
+    const update = { id: 'u90', kind: 'zero_grad', changes: [], ...of }
+    const timeline = [{ kind: 'reset', update: update.id }]
+    return tell(new TraceIndex({ ...trace, timeline, updates: [update] } as unknown as Trace), 1, words('en')).text
+  }
+  expect(told({ variable: 'opt_d', optimizer: 'SGD' })).toBe('opt_d.zero_grad() clears 0 gradients')
+  expect(told({ owner: 'module' })).toBe('zero_grad() clears 0 gradients')
+})
+
 test('what worked inside a call is told with the call', () => {
   const { trace } = load('scalar_expression')
   const tensors = trace.tensors.map((tensor) => ({ ...tensor, names: [] }))

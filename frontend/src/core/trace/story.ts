@@ -334,9 +334,11 @@ function tellUpdate(index: TraceIndex, step: Step, t: Words): Told {
   const change = update.changes[0]
   const name = updateName(index, update)
   const values = change ? numbers(index, change.before, change.after) : ''
-  const optimizer = update.variable ?? update.optimizer ?? 'optimizer'
-  if (update.kind === 'step') return told(t('step.update.step', { optimizer, n }), n === 1 ? values : '')
-  if (update.kind === 'zero_grad') return told(t('step.update.zero_grad', { n }), n === 1 ? values : '')
+  const owner = update.variable ?? update.optimizer
+  if (update.kind === 'step')
+    return told(t('step.update.step', { optimizer: owner ?? 'optimizer', n }), n === 1 ? values : '')
+  if (update.kind === 'zero_grad')
+    return told(t('step.update.zero_grad', { owner: owner ? `${owner}.` : '', n }), n === 1 ? values : '')
   if (n > 1 && /^grad_/.test(update.kind)) {
     const same = Number(update.changes.every((change) => isKept(index, change)))
     return told(t(`step.update.${update.kind}.several`, { n, same }))

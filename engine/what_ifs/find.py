@@ -83,8 +83,10 @@ def _resets(index: TraceIndex, source: Source) -> Iterator[WhatIf]:
 
 
 def _gradients(index: TraceIndex, source: Source) -> Iterator[WhatIf]:
-    """What an operation's result receives, doubled or cut."""
+    """What an operation's result receives, doubled or cut, where backward came through it."""
     for node, ops in _expressions(index, source):
+        if not any(one in index.visits_of for op in ops for one in op.nodes):
+            continue
         span, name = source.span(node), source.short(node)
         double = (source.before(node, _DOUBLE), source.after(node, ")"))
         yield WhatIf(code="gradient_doubled", edits=double, span=span, name=name, ops=_ids(ops))

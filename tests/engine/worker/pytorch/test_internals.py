@@ -882,7 +882,7 @@ def _() -> None:
         return made  # noqa: RET504
 
     def negated() -> object:
-        return -ask("on the way")  # type: ignore[operator]
+        return -ask("on the way")
 
     def compared() -> bool:
         return ask < 1

@@ -4,27 +4,35 @@ import { Bindings } from './bindings'
 import { TraceIndex } from './trace-index'
 
 /** What `y` stands for after each step of a program; an op is `[line, output]` and what it is given, all of them called
- *  `y` but for `x`. */
-function told(code: string, ops: [line: number, output: string, ...inputs: string[]][], last: string): unknown[] {
+ *  `y` but for `x`; one without an output is a pass that begins at what it is given. */
+function told(code: string, steps: [line: number, output: string, ...inputs: string[]][], last: string): unknown[] {
   const lines = code.split('\n')
+  const placed = ([line]: [number, ...string[]]) => ({
+    line, end_line: line, column: 0, end_column: lines[line - 1]!.length,
+  })
+  const ops = steps.filter(([, output]) => output)
+  const passes = steps.flatMap((step, at) =>
+    step[1] ? [] : [{ id: `p${at}`, span: placed(step), roots: [{ tensor: step[2] }], visits: [], accumulations: [] }],
+  )
   const trace = {
     program: { code },
     tensors: ops.map(([, id]) => ({ id, names: [id.startsWith('x') ? 'x' : 'y'] })),
     ops: ops.map(([line, output, ...inputs], at) => ({
       id: `o${at}`, name: 'mul', inputs, outputs: [output],
       iteration: ops.slice(0, at).filter((op) => op[0] === line).length,
-      span: { line, end_line: line, column: 0, end_column: lines[line - 1]!.length },
+      span: placed([line]),
     })),
-    timeline: ops.map(([line], at) => ({
-      kind: 'op', op: `o${at}`, span: { line, end_line: line, column: 0, end_column: 1 },
+    timeline: steps.map((step, at) => ({
+      ...(step[1] ? { kind: 'op', op: `o${ops.indexOf(step)}` } : { kind: 'pass', pass: `p${at}` }),
+      span: { line: step[0], end_line: step[0], column: 0, end_column: 1 },
     })),
-    nodes: [], passes: [], updates: [], modules: [],
+    nodes: [], passes, updates: [], modules: [],
   } as unknown as Trace
   const index = new TraceIndex(trace)
   const named = (name: string) => trace.tensors.filter(({ names }) => names?.includes(name))
   const bindings = new Bindings(index, (tensor) => index.stepOfOp.get(index.producer(tensor)!.id)!, named)
   const variable = { name: 'y', kind: 'tensor', type: 'Tensor', tensor: last } as const
-  return ops.map((_, at) => bindings.at(variable, at + 1))
+  return steps.map((_, at) => bindings.at(variable, at + 1))
 }
 
 describe('a name stands for', () => {
@@ -48,6 +56,12 @@ describe('a name stands for', () => {
   test('what a function gave, once the line after it says so', () => {
     const code = 'def f(x):\n    return x * 2\nx = a()\ny = f(x)\ny * 3'
     expect(told(code, [[3, 'x1'], [2, 'y1', 'x1'], [5, 'x2', 'y1']], 'y1')).toEqual([null, null, 'y1'])
+  })
+
+  test('what a function gave, once backward begins at it', () => {
+    const code = 'def f(x):\n    return x * 2\nx = a()\nfor _ in b:\n    y = f(x)\n    y.backward()'
+    const turn = (n: number): [number, string, ...string[]][] => [[2, `y${n}`], [6, '', `y${n}`]]
+    expect(told(code, [[3, 'x0'], ...turn(1), ...turn(2)], 'y2')).toEqual([null, null, 'y1', null, 'y2'])
   })
 
   test('nothing known in a loop between a call and the next use', () => {

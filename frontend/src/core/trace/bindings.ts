@@ -113,18 +113,21 @@ export class Bindings {
     return inOrder(found)
   }
 
-  /** What ops on lines of the module were given under the name. */
+  /** What ops on lines of the module were given under the name, and passes began at. */
   private uses(name: string): Binding[] {
+    const { trace, stepOfOp } = this.index
     const tensors = new Set(this.identitiesOf(name))
-    return this.index.trace.ops.flatMap((op): Binding[] => {
-      const statement = this.positionOf(op.span)
+    const given = (span: Span | null | undefined, ids: readonly string[], step: number | undefined): Binding[] => {
+      const statement = this.positionOf(span)
       if (!statement || HAS_NAMES_OF_ITS_OWN.test(statement.text)) return []
-      const given = new Set(op.inputs.map((id) => this.index.identity(id)).filter((id) => tensors.has(id)))
-      const step = this.index.stepOfOp.get(op.id)
-      if (given.size !== 1 || step === undefined) return []
-      if (!mentions(codeAt(this.index.trace.program.code, op.span, Infinity), name)) return []
-      return [{ step, tensor: [...given][0]! }]
-    })
+      const known = new Set(ids.map((id) => this.index.identity(id)).filter((id) => tensors.has(id)))
+      if (known.size !== 1 || step === undefined) return []
+      return mentions(codeAt(trace.program.code, span, Infinity), name) ? [{ step, tensor: [...known][0]! }] : []
+    }
+    const roots = trace.passes.flatMap((pass) =>
+      given(pass.span, pass.roots.map(({ tensor }) => tensor ?? ''), this.index.passStart(pass.id)),
+    )
+    return [...roots, ...trace.ops.flatMap((op) => given(op.span, op.inputs, stepOfOp.get(op.id)))]
   }
 
   /** The statement of the module that runs where an event has its place; what a `lambda` does may run at any time. */

@@ -137,7 +137,10 @@ def test_leaves_are_frozen(once: Callable[[str], Trace]) -> None:
         ("recorded", "import torch\nwith torch.no_grad():\n    x = 1\n"),
         ("frozen", "import torch\nx = torch.ones(2, requires_grad=True)\nx.sum().backward()\n"),
         ("gradient_doubled", "import torch\nx = torch.ones(2)\ny = x * 2\n"),
-        ("gradient_doubled", "import torch\nw = torch.ones(2, requires_grad=True)\ny = w * 2\nw.backward(y.detach())\n"),
+        (
+            "gradient_doubled",
+            "import torch\nw = torch.ones(2, requires_grad=True)\ny = w * 2\nw.backward(y.detach())\n",
+        ),
         ("gradient_cut", "import torch\nx = torch.ones(2)\nx.requires_grad_()\ny = f'{x * 2}'\n"),
     ],
 )

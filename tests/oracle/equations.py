@@ -103,11 +103,11 @@ class _Unread(Exception):
 
 
 def _tokens(element: ET.Element) -> Iterator[ET.Element]:
-    """What stands beside each other: rows are no brackets."""
+    """What stands beside each other: rows are no brackets, and words as `if` say nothing of numbers."""
     for child in element:
         if child.tag == "mrow":
             yield from _tokens(child)
-        else:
+        elif child.tag != "mtext":
             yield child
 
 
@@ -274,7 +274,7 @@ class _Reader:
                 np.moveaxis(zeros, int(along), 0)[axes[0]] = value
                 return zeros
             case "mean", [value]:
-                return np.mean(value, axis=axes, keepdims=True)
+                return np.mean(value, axis=axes or None, keepdims=True)
             case "size", [value]:
                 return np.array(math.prod(value.shape[axis] for axis in axes))
         if name not in FUNCTIONS:

@@ -199,12 +199,12 @@ def _not_padded(case: Case) -> Finding:
     read = {dotted(one).rpartition(".")[2] for one in code.nodes if isinstance(one, ast.Name | ast.Attribute)}
     pads = [one for one in code.calls if called(one) in ("pad_sequence", "pad")]
     idle = {one for one in map(code.function, pads) if isinstance(one, ast.FunctionDef) and one.name not in read}
-    written = [one for one in idle if len(one.args.args) == 1]
+    fitting = [one for one in idle if len(one.args.args) == 1]
     loaders = [one for one in code.calls if called(one) == "DataLoader" and keyword(one, "collate_fn") is None]
-    if len(written) != 1 or len(loaders) != 1:
+    if len(fitting) != 1 or len(loaders) != 1:
         return case.finding("batch_shapes", is_written="0", function="", function_line="")
-    name = written[0].name
-    said = {"is_written": "1", "function": name, "function_line": str(written[0].lineno)}
+    name = fitting[0].name
+    said = {"is_written": "1", "function": name, "function_line": str(fitting[0].lineno)}
     fix = (code.argument_added(loaders[0], f"collate_fn={name}"),)
     return case.finding("batch_shapes", said, span=code.span(loaders[0]), fix=fix)
 

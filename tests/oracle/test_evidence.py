@@ -8,7 +8,7 @@ import pytest
 import engine
 from engine.trace import Finding, Tensor, Trace
 from tests.engine.findings import mistakes, programs
-from tests.engine.findings.failing import HEAD
+from tests.engine.findings.failures import HEAD
 from tests.engine.findings.quick import first_quick
 from tests.engine.findings.silent import MISTAKES
 from tests.engine.findings.test_failing import ROWS

@@ -1,11 +1,13 @@
 """Programs that fail get the right finding on the right line, its fix mends them, and near misses get none."""
 
 from collections.abc import Callable
+from pathlib import Path
 from textwrap import indent
 
 import pytest
 from msgspec.structs import replace
 
+from engine.findings import failing as explaining
 from engine.findings.errors import CODES
 from engine.findings.find import find
 from engine.limits import DEFAULT_LIMITS
@@ -15,20 +17,11 @@ from engine.program.tree import parse
 from engine.request import RunRequest
 from engine.trace import Failure, Finding, Program, Span, Trace
 from tests.conftest import TraceOf
-from tests.engine.findings import failing, near_failing
-from tests.engine.findings.failing import HEAD, Row
-from tests.engine.findings.failing_not_a_tensor import GIVEN, NEAR_GIVEN, TOLD_BY_MESSAGES, TOLD_BY_VALUES
-from tests.engine.findings.failing_unfit import NEAR_UNFIT, UNFIT, UNFIT_MESSAGES
+from tests.engine.findings import failing
+from tests.engine.findings.failing import NEAR_MISSES, TRIGGERS, by_message
+from tests.engine.findings.failures import HEAD, Row
 from tests.engine.findings.quick import first_quick
 from tests.engine.findings.sentences import check
-
-TABLES = (failing.TRIGGERS, GIVEN, UNFIT, TOLD_BY_VALUES, TOLD_BY_MESSAGES, UNFIT_MESSAGES)
-TRIGGERS: dict[str, list[Row]] = {
-    code: [row for table in TABLES for row in table.get(code, [])]
-    for code in dict.fromkeys(code for table in TABLES for code in table)
-}
-NEAR = near_failing.NEAR_MISSES | NEAR_GIVEN | NEAR_UNFIT
-NEAR_MISSES = [*NEAR.items()]
 
 
 def errors(trace: Trace) -> list[Finding]:
@@ -88,16 +81,23 @@ def test_the_error_is_explained(once: Callable[[str], Trace], code: str, row: Ro
         assert mended.failure is None, mended.program.code
 
 
-@pytest.mark.parametrize(("code", "program"), first_quick(NEAR_MISSES))
+@pytest.mark.parametrize(("code", "program"), first_quick(NEAR_MISSES.items()))
 def test_the_near_miss_is_not(once: Callable[[str], Trace], code: str, program: str) -> None:
     trace = once(HEAD + program)
     assert code not in [finding.code for finding in trace.findings]
 
 
+def test_the_programs_stand_in_files_named_like_those_that_explain_them() -> None:
+    mine, theirs = (
+        {path.stem for path in Path(str(package.__file__)).parent.glob("*.py")} for package in (failing, explaining)
+    )
+    assert mine - theirs == {"plain", "by_message", "syntax"}
+
+
 def test_every_error_has_two_programs_and_a_near_miss() -> None:
-    told = TRIGGERS.keys() - TOLD_BY_MESSAGES.keys() - UNFIT_MESSAGES.keys()
+    told = TRIGGERS.keys() - by_message.TRIGGERS.keys()
     assert [code for code in told if len(TRIGGERS[code]) < 2] == []
-    assert told == {code for code, _ in NEAR_MISSES}
+    assert told == NEAR_MISSES.keys()
 
 
 def test_every_rule_is_met() -> None:

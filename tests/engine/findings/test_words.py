@@ -10,10 +10,10 @@ from engine import findings
 from engine.findings.errors import CODES, ENDS
 from engine.program.names import called
 from engine.trace import RunLimits, Trace
+from tests.engine.findings.failing import TRIGGERS as FAILING
 from tests.engine.findings.programs import HEAD, TRIGGERS
 from tests.engine.findings.sentences import check, words
 from tests.engine.findings.silent import MISTAKES
-from tests.engine.findings.test_failing import TRIGGERS as FAILING
 
 
 @pytest.mark.parametrize("language", ["zh", "en"])

@@ -8,7 +8,7 @@ import pytest
 
 from engine.fixes import edited, fixable, judge
 from engine.trace import Trace
-from tests.engine.findings.failing import HEAD as FAILING_HEAD
+from tests.engine.findings.failures import HEAD as FAILING_HEAD
 from tests.engine.findings.mistakes import HEAD as SILENT_HEAD
 from tests.engine.findings.silent import MISTAKES
 from tests.engine.findings.test_failing import ROWS

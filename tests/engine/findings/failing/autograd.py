@@ -1,0 +1,148 @@
+"""What `engine/findings/failing/autograd.py` explains, and programs near to it. `#<` ends the line a finding names."""
+
+from tests.engine.findings.failures import Row, W, X
+
+TRIGGERS: dict[str, list[Row]] = {
+    "one_of_several_views": [
+        Row(
+            W
+            + "total = 0\nfor part in (w * torch.ones(3, 2)).unbind(0):\n    part += total #<\n    total = part.sum()\ntotal.backward()\n",
+            {"name": "part", "made_line": "7", "right": "part = part + total"},
+            True,
+        ),
+        Row(
+            W + "h = torch.outer(w, w)\na, b = h.chunk(2, dim=1)\na.mul_(b) #<\na.sum().backward()\n",
+            {"made": "h.chunk(2, dim=1)", "right": "a = a.mul(b)"},
+            True,
+        ),
+        Row(
+            W + "for row in torch.outer(w, w):\n    torch.relu_(row) #<\n",
+            {"made": "torch.outer(w, w)", "is_known": "0"},
+        ),
+    ],
+    "leaf_in_place": [
+        Row(W + "w -= 0.1 #<\n", {"name": "w"}, True),
+        Row(W + "for i in range(2):\n    w.mul_(0.5) #<\n", {"name": "w", "op": "mul_"}, True),
+    ],
+    "hooked_layer_in_place": [
+        Row(
+            "net = nn.Sequential(nn.Linear(2, 3), nn.ReLU(inplace=True)) #<\nnet[0].register_full_backward_hook(lambda m, i, o: None)\nnet(torch.ones(1, 2)).sum().backward()\n",
+            {"code": "nn.ReLU(inplace=True)"},
+            True,
+        ),
+        Row(
+            "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.fc = nn.Linear(2, 2)\n        self.act = nn.ELU(1.0, inplace=True) #<\n    def forward(self, x):\n        return self.act(self.fc(x))\n"
+            "net = Net()\nnet.fc.register_full_backward_hook(lambda m, i, o: None)\nnet(torch.ones(1, 2)).sum().backward()\n",
+            {},
+            True,
+        ),
+    ],
+    "leaf_view_in_place": [
+        Row(W + "w[0] = 3. #<\n", {"name": "w"}, True),
+        Row(W + "w[:1].add_(1) #<\n", {"op": "add_"}, True),
+    ],
+    "no_derivative": [
+        Row(W + "y = w // 2 #<\ny.sum().backward()\n", {"used_line": "7"}),
+        Row(W + "(w * torch.floor_divide(w, w)).sum().backward() #<\n", {"line": "6"}),
+    ],
+    "seed_shape": [
+        Row(W + "y = w * 2\ny.backward(torch.ones(3)) #<\n", {"name": "y", "given": "[3]", "wanted": "[2]"}),
+        Row(W + "torch.autograd.backward(w * 2, torch.tensor(1.)) #<\n", {"given": "[]", "wanted": "[2]"}),
+    ],
+    "unused_in_grad": [
+        Row(
+            W
+            + "v = torch.ones(2, requires_grad=True)\nloss = (w * w).sum()\ng = torch.autograd.grad(loss, [w, v]) #<\n",
+            {"name": "v", "output": "loss"},
+        ),
+        Row(
+            "net = nn.ModuleList([nn.Linear(2, 1), nn.Linear(2, 1)])\nloss = net[0](torch.ones(1, 2)).sum()\n"
+            "ws = list(net.parameters())\ntorch.autograd.grad(loss, ws) #<\n",
+            {"name": "net.1.weight"},
+        ),
+    ],
+    "grad_asked_untracked": [
+        Row(W + "v = torch.ones(2) #<\ntorch.autograd.grad((w * v).sum(), v)\n", {"name": "v"}),
+        Row(W + "c = w.detach() #<\ntorch.autograd.grad(w.sum(), inputs=c)\n", {"name": "c", "used_line": "7"}),
+    ],
+    "untracked_asked": [
+        Row("x = torch.ones(2)\nx.retain_grad() #<\n", {"name": "x", "method": "retain_grad"}),
+        Row("x = torch.ones(2)\nx.register_hook(print) #<\n", {"method": "register_hook"}),
+    ],
+    "inference_tensor": [
+        Row(
+            W + "with torch.inference_mode():\n    a = torch.ones(2) #<\ny = (a * w).sum()\ny.backward()\n",
+            {"name": "a", "used_line": "8"},
+        ),
+        Row(
+            W + "with torch.inference_mode():\n    m = torch.ones(2, 2) * 3 #<\n(m @ w).sum().backward()\n",
+            {"name": "m"},
+        ),
+        Row(
+            "net, x = nn.Linear(3, 1), torch.ones(4, 3)\nopt = torch.optim.LBFGS(net.parameters())\nwith torch.inference_mode():\n    seen = x * 2 #<\n"
+            "def closure():\n    opt.zero_grad()\n    loss = net(seen).pow(2).mean()\n    loss.backward()\n    return loss\nopt.step(closure)\n",
+            {"name": "seen"},
+        ),
+    ],
+    "deepcopy_of_result": [
+        Row(W + "import copy\nb = w * 2\nc = copy.deepcopy(b) #<\n", {"name": "b"}, True),
+        Row(W + "from copy import deepcopy\nc = deepcopy(w + 1) #<\n", {"name": "w + 1"}, True),
+    ],
+    "grad_shape": [
+        Row(W + "w.grad = torch.ones(3) #<\n", {"name": "w", "given": "[3]", "wanted": "[2]"}),
+        Row("v = torch.ones(2, 2)\nv.grad = torch.ones(1) #<\n", {"name": "v"}),
+    ],
+    "arguments_invalid": [
+        Row("torch.rand(2.0, 3) #<\n", {"function": "rand", "got": "float, int"}),
+        Row(X + "torch.sum(x, 'rows') #<\n", {"function": "sum"}),
+        Row(
+            X + "x.masked_fill(x > 0, '-inf') #<\n",
+            {"forms": "`masked_fill(Tensor mask, Tensor value)`, `masked_fill(Tensor mask, float value)`"},
+        ),
+    ],
+    "not_a_tensor": [
+        Row("y = torch.exp(2.0) #<\n", {"function": "exp", "got": "float"}, True),
+        Row("net = nn.Linear(2, 1)\nnet([1., 2.]) #<\n", {"argument": "input", "got": "list"}, True),
+        Row("net = nn.Linear(2, 1)\nnet(np.ones(2)) #<\n", {"got": "numpy.ndarray"}),
+    ],
+    "grad_not_a_tensor": [
+        Row(W + "w.sum().backward()\nw.grad = 0 #<\n", {"value": "0", "got": "int"}, True),
+        Row(W + "w.grad = [1., 1.] #<\n", {"got": "list"}),
+    ],
+    "unused_part_in_grad": [
+        Row(W + "first = w[0] #<\ny = (w * w).sum()\ntorch.autograd.grad(y, first)\n", {"whole": "w", "name": "first"}),
+        Row("net = nn.Linear(2, 1)\nxt = torch.ones(5, 2, requires_grad=True)\nt = xt[:, 1:] #<\nu = net(xt)\ntorch.autograd.grad(u.sum(), t)\n", {"whole": "xt"}),
+    ],
+    "asked_after_rebinding": [
+        Row(W + "y = (w * w).sum()\nw = w * 1.0 #<\ntorch.autograd.grad(y, w)\n", {"name": "w", "output": "y"}),
+        Row(W + "loss = w.exp().sum()\nfor i in range(2):\n    w = w - 0.1 #<\n    torch.autograd.grad(loss, w)\n", {"code": "w - 0.1"}),
+    ],
+    "asked_under_no_grad": [
+        Row(W + "with torch.no_grad(): #<\n    y = w * 2\ny.retain_grad()\n", {"name": "y", "made_line": "7"}),
+        Row("net = nn.Linear(2, 1)\nwith torch.no_grad(): #<\n    h = net(torch.ones(1, 2))\n    h.register_hook(print)\n", {"method": "register_hook"}),
+    ],
+}  # fmt: skip
+
+NEAR_MISSES: dict[str, str] = {
+    "one_of_several_views": W
+    + "h = w * 2\nh[0] += 1\nwith torch.no_grad():\n    for row in torch.outer(w, w):\n        row += 1\nh.sum().backward()\n",
+    "leaf_in_place": W + "with torch.no_grad():\n    w -= 0.1\n",
+    "hooked_layer_in_place": "net = nn.Sequential(nn.Linear(2, 3), nn.ReLU())\nnet[0].register_full_backward_hook(lambda m, i, o: None)\nnet(torch.ones(1, 2)).sum().backward()\n",
+    "leaf_view_in_place": W + "with torch.no_grad():\n    w[0] = 3.\n",
+    "no_derivative": W + "y = torch.div(w, 2, rounding_mode='floor')\ny.sum().backward()\n",
+    "seed_shape": W + "(w * 2).backward(torch.ones(2))\n",
+    "unused_in_grad": W
+    + "v = torch.ones(2, requires_grad=True)\ntorch.autograd.grad(w.sum(), [w, v], allow_unused=True)\n",
+    "grad_asked_untracked": W + "torch.autograd.grad(w.sum(), w)\n",
+    "untracked_asked": W + "y = w * 2\ny.retain_grad()\n",
+    "inference_tensor": W + "with torch.inference_mode():\n    a = torch.ones(2)\nprint(a * 2)\n",
+    "deepcopy_of_result": W + "import copy\nc = copy.deepcopy(w)\n",
+    "grad_shape": W + "w.grad = torch.ones(2)\n",
+    "arguments_invalid": "torch.rand(2, 3)\n",
+    "not_a_tensor": "torch.exp(torch.tensor(2.0))\n",
+    "grad_not_a_tensor": W + "w.sum().backward()\nw.grad = None\n",
+    "unused_part_in_grad": W
+    + "first = w[0]\ny = torch.ones(2, requires_grad=True).sum()\ntorch.autograd.grad(y, first)\n",
+    "asked_after_rebinding": W + "y = (w * w).sum()\nv = w * 1.0\ntorch.autograd.grad(y, v)\n",
+    "asked_under_no_grad": "with torch.no_grad():\n    z = torch.ones(1)\ny = torch.ones(2) * 2\ny.retain_grad()\n",
+}  # fmt: skip

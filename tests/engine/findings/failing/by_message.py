@@ -1,0 +1,181 @@
+"""Errors that PyTorch's message alone tells: no rule reads the program, so none comes near. `#<` ends the line named."""
+
+from tests.engine.findings.failures import DATA, INIT, NET, Row, W, X
+
+MAPPED = "from torch.func import vmap, functional_call\n"
+
+TRIGGERS: dict[str, list[Row]] = {
+    "interrupted": [
+        Row("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\nwhile True: pass #<\n", {}),
+        Row("raise KeyboardInterrupt #<\n", {"line": "5"}),
+    ],
+    "ended_itself": [
+        Row("import sys\nsys.exit('no data\\nfound') #<\n", {"said": "no data found", "code": "sys.exit('no data\\nfound')"}),
+        Row("raise SystemExit('x' * 10_000) #<\n", {"said": "x" * 159 + "…"}),
+    ],
+    "lengths_unsorted": [
+        Row("from torch.nn.utils.rnn import pack_padded_sequence\npack_padded_sequence(torch.ones(3, 2, 1), torch.tensor([2, 3])) #<\n", {"line": "6"}, True),
+    ],
+    "sequence_empty": [
+        Row("from torch.nn.utils.rnn import pack_padded_sequence\nlens = torch.tensor([2, 0, 1])\npack_padded_sequence(torch.ones(3, 2, 1), lens, batch_first=True, enforce_sorted=False) #<\n", {"name": "lens", "places": "1"}),
+        Row("from torch.nn.utils.rnn import pack_padded_sequence as pack\nlens = [len(words) for words in (['a', 'b'], [])]\npack(torch.ones(2, 2, 1), lens) #<\n", {"name": "lens", "is_known": "0"}),
+    ],
+    "text_and_value": [
+        Row("print('loss: ' + torch.tensor(.5)) #<\n", {"got": "Tensor"}),
+    ],
+    "einsum_sizes": [
+        Row("a, b = torch.ones(2, 3), torch.ones(4, 5)\ntorch.einsum('ij,jk->ik', a, b) #<\n", {"letter": "j", "a": "3", "b": "4"}),
+    ],
+    "parameter_invalid": [
+        Row("s = torch.tensor(-1.)\ntorch.distributions.Normal(torch.tensor(0.), s) #<\n", {"parameter": "scale", "name": "s"}),
+        Row("coin = torch.distributions.Beta(torch.ones(2), 1.)\nseen = torch.tensor([0.5, 1.5])\ncoin.log_prob(seen) #<\n", {"name": "seen", "type": "Beta", "constraint": "Interval"}),
+    ],
+    "probs_invalid": [
+        Row("out = torch.tensor([[-1., 2.]])\ntorch.distributions.Categorical(out) #<\n", {"name": "out"}, True),
+        Row("out = torch.tensor([-1., 2.])\ntorch.distributions.Binomial(10, out) #<\n", {"name": "out"}, True),
+    ],
+    "sample_not_batched": [
+        Row(DATA + "next(iter(DataLoader([{1}, {2}]))) #<\n", {"type": "set"}),
+    ],
+    "state_dict_of_path": [
+        Row("net = nn.Linear(1, 1)\ntorch.save(net.state_dict(), 'n.pt')\nnet.load_state_dict('n.pt') #<\n", {"given": "'n.pt'"}, True),
+    ],
+    "weights_only": [
+        Row("net = nn.Linear(1, 1)\ntorch.save(net, 'n.pt')\ntorch.load('n.pt') #<\n", {"line": "7"}, True),
+    ],
+    "not_an_optimizer": [
+        Row("net = nn.Linear(1, 1)\nopt = torch.optim.SGD(net.parameters(), lr=.1)\ntorch.optim.lr_scheduler.StepLR(net, 2) #<\n", {"right": "opt"}, True),
+    ],
+    "iterator_next": [
+        Row(DATA + "batches = iter(DataLoader([1, 2]))\nbatches.next() #<\n", {"right": "next(batches)"}, True),
+    ],
+    "groups_attribute": [
+        Row(W + "opt = torch.optim.SGD([w], lr=.1)\nopt.param_groups.lr = 0.2 #<\n", {"groups": "opt.param_groups"}, True),
+    ],
+    "group_attribute": [
+        Row(W + "opt = torch.optim.SGD([w], lr=.1)\nfor group in opt.param_groups:\n    group.lr = 0.2 #<\n", {"right": "group['lr']"}, True),
+        Row(W + "opt = torch.optim.Adam([w])\nprint(opt.param_groups[0].betas) #<\n", {"group": "opt.param_groups[0]"}, True),
+    ],
+    "metric_missing": [
+        Row(W + "opt = torch.optim.SGD([w], lr=.1)\nplateau = torch.optim.lr_scheduler.ReduceLROnPlateau(opt)\nplateau.step() #<\n", {"line": "8"}),
+    ],
+    "anomaly_nan": [
+        Row(W + "with torch.autograd.detect_anomaly(check_nan=True):\n    y = torch.sqrt(w * 0) * 0 #<\n    y.sum().backward()\n", {"op": "sqrt", "pass_line": "8"}),
+    ],
+    "distributed": [
+        Row("import torch.distributed as dist\ndist.TCPStore('127.0.0.1', 29500, 1, True) #<\n", {"line": "6"}),
+    ],
+    "too_many_ranks": [
+        Row('import torch.distributed as dist\ndist.init_process_group("gloo", "tcp://127.0.0.1:29500", rank=0, world_size=5) #<\n', {"line": "6"}),
+    ],
+    "ranks_apart": [
+        Row('import torch.distributed as dist\ndist.init_process_group("gloo", "tcp://127.0.0.1:29500", rank=0, world_size=2) #<\n', {"line": "6"}),
+    ],
+    "raised_no_exception": [
+        Row("raise NotImplemented #<\n", {"line": "5"}),
+    ],
+    "signal_handler": [
+        Row("import signal\nsignal.signal(signal.SIGALRM, print) #<\n", {"line": "6"}),
+    ],
+    "element_not_tensor": [
+        Row("torch.stack([torch.ones(2), 3.0]) #<\n", {"at": "1", "got": "float"}),
+    ],
+    "element_put_in": [
+        Row("xs = []\nfor i in range(2):\n    xs.append(torch.ones(1).item()) #<\ntorch.stack(xs)\n", {"used_line": "8"}, True),
+    ],
+    "format_refused": [
+        Row("losses = [1., 2.]\nprint(f'{losses:.3f}') #<\n", {"name": "losses", "spec": ".3f"}),
+    ],
+    "format_of_many": [
+        Row(X + "print(f'sum {x.sum():.1f}', f'{x:.3f}') #<\n", {"name": "x", "shape": "[2, 3]"}),
+    ],
+    "not_indexable": [
+        Row("def scores(): return [1]\nscores[0] #<\n", {"type": "function", "name": "scores"}),
+    ],
+    "loader_indexed": [
+        Row(DATA + "loader = DataLoader([1, 2])\nloader[0] #<\n", {"name": "loader"}, True),
+    ],
+    "scheduler_steps": [
+        Row(W + "opt = torch.optim.SGD([w], lr=.1)\nplan = torch.optim.lr_scheduler.OneCycleLR(opt, .1, total_steps=1)\nfor i in range(3):\n    plan.step() #<\n", {"total": "1", "is_floored": "0"}),
+        Row(W + DATA + "data = TensorDataset(torch.ones(7, 2))\nloader = DataLoader(data, batch_size=3)\nopt = torch.optim.SGD([w], lr=.1)\neach = len(data) // 3 #<\nplan = torch.optim.lr_scheduler.OneCycleLR(opt, .1, epochs=2, steps_per_epoch=each)\nfor epoch in range(2):\n    for i, (x,) in enumerate(loader):\n        (x * w).sum().backward()\n        opt.step()\n        plan.step()\n", {"is_floored": "1", "whole": "2", "batches": "3", "loader": "loader"}, True),
+    ],
+    "hook_result": [
+        Row(W + "h = w * 2\nh.register_hook(lambda g: g.sum()) #<\nh.sum().backward()\n", {"what": "size"}),
+    ],
+    "hook_returned": [
+        Row(W + "w.register_post_accumulate_grad_hook(lambda p: p.grad.mul_(2)) #<\n(w * w).sum().backward()\n", {"line": "6", "used_line": "7"}),
+        Row(W + "def halve(p):\n    p.grad /= 2\n    return p.grad\nfor one in (w,):\n    one.register_post_accumulate_grad_hook(halve) #<\n(w * w).sum().backward()\n", {"line": "10"}),
+        Row(X + "seen = {}\ndef keep(name):\n    def hook(module, given, made):\n        seen[name] = made.detach().numpy()\n        return seen[name] #<\n    return hook\nnet = nn.Sequential(nn.Linear(3, 2), nn.ReLU())\nnet[0].register_forward_hook(keep('first'))\nnet(x)\n", {"is_forward": "1", "got": "numpy.ndarray", "used_line": "14"}, True),
+        Row(X + "net = nn.Sequential(nn.Conv1d(2, 2, 1), nn.Conv1d(2, 2, 1))\nclass Watch:\n    def look(self, module, given, made):\n        self.last = made\n        return made.tolist() #<\nnet[0].register_forward_hook(Watch().look)\nnet(x)\n", {"is_forward": "1", "got": "list"}, True),
+    ],
+    "numpy_function": [
+        Row(W + "np.exp(w) #<\n", {"name": "np.exp"}, True),
+    ],
+    "written_shape": [
+        Row("x = torch.zeros(4, 3)\nx[:, 1:] = torch.ones(4, 3) #<\n", {"target_name": "x[:, 1:]", "value": "torch.ones(4, 3)"}),
+    ],
+    "index_tensor_out_of_range": [
+        Row(X + "rows = torch.tensor([0, 2])\nx[rows] #<\n", {"place": "rows", "index": "2"}),
+        Row("weights, labels = torch.rand(4), torch.tensor([0, 4])\nweights.gather(0, labels) #<\n", {"place": "labels", "index": "4", "last": "3"}),
+    ],
+    "cat_sizes": [
+        Row("torch.cat([torch.ones(1, 2, 4, 4), torch.ones(1, 2, 5, 5)], 1) #<\n", {"axis": "2"}),
+    ],
+    "result_meant": [
+        Row("criterion = nn.MSELoss()\nw = torch.ones(2, requires_grad=True)\nloss = criterion(w, w * 2)\ncriterion.backward() #<\n", {"result": "loss"}, True),
+    ],
+    "sample_holds_none": [
+        Row(DATA + "class Data(Dataset):\n    def __len__(self):\n        return 2\n    def __getitem__(self, i):\n        return i, None #<\nnext(iter(DataLoader(Data())))\n", {"cls": "Data"}),
+    ],
+    "dataset_too_long": [
+        Row(DATA + "class Data(Dataset):\n    def __len__(self):\n        return 3 #<\n    def __getitem__(self, i):\n        return torch.ones(2)[i]\nfor x in DataLoader(Data()):\n    pass\n", {"cls": "Data"}),
+    ],
+    "deepcopy_of_holder": [
+        Row(W + "import copy\nkept = [w * 2]\ncopy.deepcopy(kept) #<\n", {"name": "kept"}),
+    ],
+    "deepcopy_of_state": [
+        Row("import copy\n" + NET + INIT + "        self.fc = nn.Linear(2, 2)\n    def forward(self, x):\n        self.h = self.fc(x) #<\n        return self.h\nnet = Net()\nnet(torch.ones(1, 2))\ncopy.deepcopy(net)\n", {"held": "self.h", "name": "net"}),
+    ],
+    "ended_with_code": [
+        Row("import sys\nif True:\n    sys.exit(3) #<\n", {"said": "3"}),
+    ],
+    "ended_for_arguments": [
+        Row("import sys\nif len(sys.argv) < 2:\n    sys.exit(1) #<\n", {"said": "1"}),
+    ],
+    "ctc_lengths": [
+        Row("scores = torch.zeros(9, 2, 5).log_softmax(-1)\nF.ctc_loss(scores, torch.ones(2, 3).long(), torch.full((2,), 12), torch.full((2,), 3)) #<\n", {"value": "12", "most": "9", "name": "scores"}),
+    ],
+    "not_positive_definite": [
+        Row("k = torch.ones(3, 3)\ntorch.linalg.cholesky(k - 2) #<\n", {"name": "k - 2"}),
+        Row("x = torch.randn(3, 5)\nx = x - x.mean(0)\nc = x.T @ x / 2\ntorch.distributions.MultivariateNormal(x.mean(0), covariance_matrix=c) #<\n", {"name": "c"}),
+    ],
+    "matrix_singular": [
+        Row("k = torch.ones(3, 3)\ntorch.linalg.inv(k) #<\n", {"name": "k"}),
+    ],
+    "vmap_value_asked": [
+        Row(MAPPED + "def f(x):\n    if x > 0: #<\n        return x\n    return -x\nvmap(f)(torch.ones(3))\n", {"code": "x > 0", "transform": "vmap"}),
+        Row("from torch import fx\n" + NET + "    def forward(self, x):\n        while x.sum() > 1: #<\n            x = x / 2\n        return x\nfx.symbolic_trace(Net())\n", {"code": "x.sum() > 1", "transform": "symbolic_trace", "is_traced": "1"}),
+    ],
+    "vmap_random": [
+        Row(MAPPED + "def f(x):\n    return F.dropout(x, 0.5) #<\nvmap(f)(torch.ones(3, 2))\n", {}),
+    ],
+    "vmap_sizes": [
+        Row(MAPPED + "vmap(torch.add)(torch.ones(3), torch.ones(4)) #<\n", {"sizes": "[3, 4]"}),
+    ],
+    "functional_parameters": [
+        Row(MAPPED + "net = nn.Linear(2, 1)\nfunctional_call(net, list(net.parameters()), torch.ones(1, 2)) #<\n", {"module": "net"}),
+    ],
+    "exported_size": [
+        Row("net = torch.export.export(nn.Linear(2, 1), (torch.ones(4, 2),)).module()\nnet(torch.ones(3, 2)) #<\n", {"axis": "0", "size": "4"}),
+    ],
+    "optimizer_state_groups": [
+        Row(W + "v = torch.ones(1, requires_grad=True)\na = torch.optim.SGD([{'params': [w]}, {'params': [v], 'lr': .2}], lr=.1)\nb = torch.optim.SGD([w, v], lr=.1)\nb.load_state_dict(a.state_dict()) #<\n", {"name": "b"}),
+        Row("net = nn.Linear(2, 1)\nopt = torch.optim.Adam([{'params': [p]} for p in net.parameters()])\nstate = {'opt': opt.state_dict()}\ntorch.optim.Adam(net.parameters()).load_state_dict(state['opt']) #<\n", {"given": "state['opt']"}),
+    ],
+    "optimizer_state_size": [
+        Row(W + "a = torch.optim.SGD([w], lr=.1)\nb = torch.optim.SGD([w, torch.ones(1, requires_grad=True)], lr=.1)\nb.load_state_dict(a.state_dict()) #<\n", {"name": "b"}),
+    ],
+    "saved_to_object": [
+        Row(X + "torch.save('x.pt', x) #<\n", {"right": "torch.save(x, 'x.pt')"}, True),
+    ],
+}  # fmt: skip

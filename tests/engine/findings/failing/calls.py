@@ -1,0 +1,372 @@
+"""What `engine/findings/failing/calls.py` explains, and programs near to it. `#<` ends the line a finding names."""
+
+from tests.engine.findings.failures import INIT, NET, Row, W, X
+
+SCRIPT = (
+    NET
+    + INIT
+    + "    def forward(self, x, n): #<\n        for _ in range(n):\n            x = x * 2\n        return x\n"
+)
+
+TRIGGERS: dict[str, list[Row]] = {
+    "state_dict_of_parts": [
+        Row(
+            "from torch.nn.utils import prune\nnet = nn.Sequential(nn.Linear(2, 1))\nprune.l1_unstructured(net[0], 'weight', 0.5)\nnn.Sequential(nn.Linear(2, 1)).load_state_dict(net.state_dict()) #<\n",
+            {"name": "0.weight", "is_saved": "1", "undo": "torch.nn.utils.prune.remove(module, 'weight')"},
+        ),
+        Row(
+            "state = nn.Linear(2, 1).state_dict()\nnet = nn.utils.parametrizations.weight_norm(nn.Linear(2, 1))\nnet.load_state_dict(state) #<\n",
+            {"name": "weight", "is_saved": "0"},
+        ),
+    ],
+    "super_init_missing": [
+        Row(NET + "    def __init__(self): #<\n        self.a = nn.Linear(1, 1)\nNet()\n", {"cls": "Net"}, True),
+        Row(
+            NET
+            + "    def __init__(self): #<\n        self.n = 3\n    def forward(self, x):\n        return x\nnet = Net()\nnet(torch.ones(2))\n",
+            {"cls": "Net"},
+            True,
+        ),
+    ],
+    "super_init_late": [
+        Row(
+            NET + "    def __init__(self):\n        self.a = nn.Linear(1, 1)\n        super().__init__() #<\nNet()\n",
+            {"cls": "Net"},
+        ),
+        Row(
+            NET
+            + "    def __init__(self, n):\n        self.a = nn.Linear(n, 1)\n        super(Net, self).__init__() #<\nNet(2)\n",
+            {"cls": "Net"},
+        ),
+    ],
+    "forward_missing": [
+        Row(
+            NET + "    def call(self, x):\n        return x\nnet = Net()\nnet(torch.ones(2)) #<\n",
+            {"type": "Net", "defined_line": "5"},
+        ),
+        Row(
+            "class Block(nn.Module):\n    def __init__(self):\n        super().__init__()\nBlock()(torch.ones(2)) #<\n",
+            {"type": "Block"},
+        ),
+    ],
+    "forward_misspelt": [
+        Row(NET + "    def foward(self, x): #<\n        return x\nNet()(torch.ones(2))\n", {"name": "foward"}, True),
+        Row(
+            NET + "    def Forward(self, x): #<\n        return x\nnet = Net()\nnet(torch.ones(2))\n",
+            {"cls": "Net"},
+            True,
+        ),
+    ],
+    "list_called": [
+        Row("layers = nn.ModuleList([nn.ReLU()])\nlayers(torch.ones(2)) #<\n", {"type": "ModuleList"}),
+        Row("heads = nn.ModuleDict({'a': nn.ReLU()})\nheads(torch.ones(2)) #<\n", {"type": "ModuleDict"}),
+    ],
+    "init_misspelt": [
+        Row(NET + "    def __int__(self, n): #<\n        super().__init__()\nNet(3)\n", {"name": "__int__"}, True),
+        Row(NET + "    def init(self, n): #<\n        super().__init__()\nNet(3)\n", {"cls": "Net"}, True),
+        Row(
+            NET
+            + "    def _init_(self): #<\n        super().__init__()\n        self.out = nn.Linear(2, 1)\ndef fit(net):\n    return torch.optim.Adam(net.parameters(), lr=.1)\nfit(Net())\n",
+            {"name": "_init_", "cls": "Net"},
+            True,
+        ),
+    ],
+    "self_missing": [
+        Row(NET + "    def forward(x): #<\n        return x\nNet()(torch.ones(2))\n", {"function": "forward"}, True),
+        Row("class Data:\n    def size(n): #<\n        return n\nd = Data()\nd.size(3)\n", {"cls": "Data"}, True),
+    ],
+    "arguments_many_own": [
+        Row(
+            NET + "    def forward(self, x):\n        return x\nNet()(torch.ones(2), 3) #<\n",
+            {"takes": "2", "given": "3", "defined_line": "6"},
+        ),
+        Row(
+            "class Data:\n    def __init__(self, n):\n        self.n = n\nData(1, 2) #<\n",
+            {"function": "Data.__init__"},
+        ),
+    ],
+    "arguments_missing_own": [
+        Row(
+            "def area(a, b):\n    return a * b\narea(3) #<\n", {"function": "area", "missing": "b", "defined_line": "5"}
+        ),
+        Row(
+            NET + "    def forward(self, x, y):\n        return x + y\nNet()(torch.ones(2)) #<\n",
+            {"missing": "y", "defined_line": "6"},
+        ),
+    ],
+    "no_cuda_several": [
+        Row(X + "y = x.to('cuda:0').sum().to('cuda:1') #<\n", {"devices": "cuda:0, cuda:1"}, True),
+        Row("net = nn.Linear(2, 1).cuda(2) #<\n", {"devices": "cuda:0, cuda:1, cuda:2"}, True),
+    ],
+    "no_cuda": [
+        Row(X + "y = x.cuda() #<\n", {"line": "6"}, True),
+        Row("device = torch.device('cuda')\nx = torch.ones(2, device=device) #<\n", {"line": "6"}, True),
+        Row("net = nn.Linear(2, 1).to('cuda:0') #<\n", {"line": "5"}, True),
+    ],
+    "device_absent": [
+        Row("x = torch.ones(2, device='mps') #<\n", {"name": "MPS"}, True),
+        Row("net = nn.Linear(2, 1).to('xpu') #<\n", {"name": "XPU"}, True),
+    ],
+    "device_unknown": [
+        Row("d = torch.device('gpu') #<\n", {"name": "gpu"}, True),
+        Row("x = torch.ones(2).to('CUDA') #<\n", {"name": "CUDA"}, True),
+    ],
+    "state_dict_keys": [
+        Row(
+            "net = nn.Linear(2, 2)\nnet.load_state_dict({'w': torch.ones(2, 2)}) #<\n",
+            {"missing": "weight, bias", "unexpected": "w"},
+        ),
+        Row(
+            "net = nn.Linear(2, 2)\nstate = nn.Linear(2, 2, bias=False).state_dict()\nnet.load_state_dict(state) #<\n",
+            {"missing": "bias", "unexpected": "–"},
+        ),
+    ],
+    "state_dict_shape": [
+        Row(
+            "net = nn.Linear(2, 2)\nnet.load_state_dict(nn.Linear(3, 2).state_dict()) #<\n",
+            {"name": "weight", "given": "[2, 3]", "wanted": "[2, 2]"},
+        ),
+        Row("a, b = nn.Linear(2, 2), nn.Linear(2, 5)\na.load_state_dict(b.state_dict()) #<\n", {"count": "2"}),
+    ],
+    "state_dict_prefix": [
+        Row(
+            "net = nn.Linear(2, 2)\nnet.load_state_dict({'module.' + k: v for k, v in net.state_dict().items()}) #<\n",
+            {"first": "module.weight"},
+        ),
+        Row(
+            "net = nn.Linear(1, 1, bias=False)\nnet.load_state_dict({'module.weight': torch.ones(1, 1)}) #<\n",
+            {"type": "Linear"},
+        ),
+    ],
+    "optimizer_given_nothing": [
+        Row("opt = torch.optim.SGD([], lr=.1) #<\n", {"line": "5"}),
+        Row("from torch import optim\nnet = nn.Linear(1, 1)\nopt = optim.Adam((), lr=.1) #<\n", {"line": "7"}),
+    ],
+    "optimizer_empty": [
+        Row("class Net(nn.Module):\n    pass\nopt = torch.optim.SGD(Net().parameters(), lr=.1) #<\n", {"line": "7"}),
+        Row("net = nn.Sequential(nn.ReLU())\nopt = torch.optim.Adam(net.parameters()) #<\n", {"line": "6"}),
+    ],
+    "not_a_leaf_in_optimizer": [
+        Row(
+            "w = torch.ones(2, requires_grad=True).double() #<\nopt = torch.optim.SGD([w], lr=.1)\n",
+            {"name": "w", "op": "double", "used_line": "6"},
+            True,
+        ),
+        Row(W + "v = w * 0.1 #<\nopt = torch.optim.Adam([v])\n", {"name": "v", "op": "*"}),
+        Row(
+            "class Model:\n    def __init__(self):\n"
+            "        self.w = torch.randn(2, requires_grad=True) * 0.1 #<\n"
+            "        self.b = torch.zeros(2, requires_grad=True)\n"
+            "    def parameters(self):\n        return [self.w, self.b]\n"
+            "opt = torch.optim.SGD(Model().parameters(), lr=0.1)\n",
+            {"name": "self.w", "op": "*"},
+            True,
+        ),
+    ],
+    "optimizer_of_module": [
+        Row("net = nn.Linear(2, 2)\nopt = torch.optim.SGD(net, lr=.1) #<\n", {"name": "net", "module": "Linear"}, True),
+        Row(
+            "net = nn.Sequential(nn.Linear(2, 2), nn.ReLU())\nopt = torch.optim.Adam(net, lr=.1) #<\n",
+            {"module": "Sequential"},
+            True,
+        ),
+        Row(
+            NET
+            + "    def __init__(self):\n        super().__init__()\n        self.a = nn.Linear(1, 1)\nnet = Net()\nopt = torch.optim.Adam(net) #<\n",
+            {"module": "Net"},
+            True,
+        ),
+    ],
+    "module_not_callable": [
+        Row("x = torch([5.5, 3]) #<\n", {"receiver": "torch"}, True),
+        Row("def make():\n    return torch(3.) #<\nmake()\n", {"suggestion": "torch.tensor"}, True),
+    ],
+    "other_module_called": [
+        Row("import math\nmath(3) #<\n", {"receiver": "math"}),
+        Row("import random\nx = random(0, 1) #<\n", {"receiver": "random"}),
+    ],
+    "size_not_callable": [
+        Row(X + "print(x.shape()) #<\n", {"name": "shape", "receiver": "x"}, True),
+        Row("k = torch.rand(5, 3)\nrows = k.T.shape()[0] #<\n", {"receiver": "k.T"}, True),
+    ],
+    "attribute_called": [
+        Row(X + "y = x.T() #<\n", {"name": "T"}, True),
+        Row(X + "n = x.ndim() #<\n", {"name": "ndim", "type": "int"}, True),
+    ],
+    "value_called": [
+        Row(X + "x(0) #<\n", {"name": "x", "type": "Tensor"}),
+        Row("lr = 0.1\nstep = lr(3) #<\n", {"name": "lr", "type": "float"}),
+    ],
+    "product_sign": [
+        Row(X + "y = 3(x.sum() + 1) #<\n", {"written": "3(x.sum() + 1)"}, True),
+        Row("x = 2\ny = 2x #<\n", {"written": "2x", "right": "2 * x"}, True),
+    ],
+    "keyword_misspelt": [
+        Row(
+            "torch.tensor([1.], requires_gard=True) #<\n",
+            {"name": "requires_gard", "suggestion": "requires_grad"},
+            True,
+        ),
+        Row("torch.tensor([1.], pin_momemory=False) #<\n", {"suggestion": "pin_memory"}, True),
+        Row("nn.Linear(2, 3, biass=True) #<\n", {"function": "nn.Linear"}, True),
+        Row(
+            "def load(data, transform=None):\n    return data\nload(1, transfom=2) #<\n",
+            {"suggestion": "transform"},
+            True,
+        ),
+    ],
+    "keyword_unknown": [
+        Row("make = {'a': nn.Linear}\nmake['a'](2, 3, **{'activation': 1}) #<\n", {"name": "activation"}),
+        Row("make = [nn.Linear][0:1]\n[m(2, 3, **{'act': 1}) for m in make] #<\n", {"name": "act"}),
+    ],
+    "keyword_other": [
+        Row(W + "opt = torch.optim.Adam([w], momentum=.9) #<\n", {"name": "momentum"}),
+        Row("nn.Linear(2, 3, activation='relu') #<\n", {"known": "in_features, out_features, bias, device, dtype"}),
+    ],
+    "keys_taken_for_model": [
+        Row(
+            "net = nn.Linear(2, 2)\nnet = net.load_state_dict(net.state_dict()) #<\nnet(torch.ones(1, 2))\n",
+            {"name": "net", "model": "net"},
+            True,
+        ),
+        Row(
+            "def restored(state):\n    model = nn.Linear(2, 2)\n    loaded = model.load_state_dict(state) #<\n    return loaded\nrestored(nn.Linear(2, 2).state_dict()).eval()\n",
+            {"name": "loaded", "model": "model"},
+        ),
+        Row(
+            "state = nn.Linear(2, 2).state_dict()\nnet = nn.Linear(2, 2).load_state_dict(state) #<\nnet.eval()\n",
+            {"name": "net", "right": "net.load_state_dict(state)"},
+            True,
+        ),
+        Row(
+            "net = nn.Linear(2, 2)\nnet.load_state_dict(net.state_dict()).eval() #<\n",
+            {"model": "net"},
+        ),
+    ],
+    "optimizer_all_frozen": [
+        Row(
+            "net = nn.Linear(2, 1)\nfor p in net.parameters():\n    p.requires_grad = False\nopt = torch.optim.Adam(filter(lambda p: p.requires_grad, net.parameters())) #<\n",
+            {"asked": "p.requires_grad", "frozen_lines": "7", "count": "2"},
+        ),
+        Row(
+            "net = nn.Linear(2, 1)\nnet.requires_grad_(False)\nopt = torch.optim.SGD([p for p in net.parameters() if p.requires_grad], lr=.1) #<\n",
+            {"frozen_lines": "6"},
+        ),
+        Row(
+            "class Setup:\n    def __init__(self, net, train):\n        self.net = net\n        for name, part in net.named_children():\n            part.requires_grad_(train[name])\n"
+            "    def trained(self):\n        for p in self.net.parameters():\n            if p.requires_grad:\n                yield p\n    def optimizer(self):\n        return torch.optim.AdamW(self.trained(), lr=1e-3) #<\n"
+            "net = nn.Sequential(nn.Linear(2, 3), nn.Linear(3, 1))\nSetup(net, {'0': False, '1': False}).optimizer()\n",
+            {"asked_line": "12", "frozen_lines": "9", "count": "4"},
+        ),
+    ],
+    "optimizer_given_used_up": [
+        Row(
+            "net = nn.Linear(2, 1)\nparams = net.parameters()\nprint(sum(p.numel() for p in params))\nopt = torch.optim.SGD(params, lr=.1) #<\n",
+            {"name": "params", "made": "net.parameters()", "first_line": "7"},
+            True,
+        ),
+        Row(
+            "def train(net):\n    chosen = filter(lambda p: p.dim() > 1, net.parameters())\n    names = len(list(chosen))\n    return torch.optim.Adam(chosen) #<\ntrain(nn.Linear(2, 1))\n",
+            {"name": "chosen", "first_line": "7"},
+            True,
+        ),
+    ],
+    "optimizer_empty_list": [
+        Row(
+            NET + INIT + "        self.layers = [nn.Linear(1, 1)] #<\nnet = Net()\nopt = torch.optim.Adam(net.parameters())\n",
+            {"name": "self.layers", "better": "nn.ModuleList", "used_line": "10"}, True,
+        ),
+        Row(
+            NET + INIT + "        self.parts = {'a': nn.Linear(1, 1)} #<\ntorch.optim.SGD(Net().parameters(), lr=.1)\n",
+            {"type": "dict", "better": "nn.ModuleDict"}, True,
+        ),
+    ],
+    "super_init_not_called": [
+        Row(NET + "    def __init__(self):\n        super().__init__ #<\n        self.w = nn.Parameter(torch.ones(2))\nNet()\n", {"cls": "Net"}, True),
+        Row(NET + "    def __init__(self):\n        super(Net, self).__init__ #<\n        self.a = nn.Linear(1, 1)\nnet = Net()\n", {"cls": "Net"}, True),
+    ],
+    "state_dict_inside": [
+        Row("net = nn.Linear(2, 1)\nsaved = {'epoch': 1, 'model': net.state_dict()}\nnet.load_state_dict(saved) #<\n", {"key": "model", "given": "saved"}, True),
+        Row("net = nn.Linear(2, 1)\nnet.load_state_dict({'state_dict': net.state_dict()}) #<\n", {"key": "state_dict"}, True),
+    ],
+    "called_back": [
+        Row("def keep(module, output):\n    print(output)\nnet = nn.Linear(2, 1)\nnet.register_forward_hook(keep)\nnet(torch.ones(1, 2)) #<\n", {"function": "keep", "defined_line": "5"}),
+        Row(W + "def seen():\n    pass\nw.register_hook(seen)\nw.sum().backward() #<\n", {"takes": "0", "given": "1"}),
+    ],
+    "script_types": [
+        Row(SCRIPT + "torch.jit.script(Net())\n", {"names": "x, n"}),
+        Row(SCRIPT + "net = Net()\nnet(torch.ones(2), 3)\nfast = torch.jit.script(net)\n", {"example": "n: int"}),
+        Row(
+            NET
+            + "    def forward(self, parts): #<\n        total = torch.zeros(2)\n        for part in parts:\n            total = total + part\n        return total\n"
+            "net = torch.jit.script(Net())\nnet([torch.ones(2), torch.ones(2)])\n",
+            {"names": "parts", "got": "list", "function": "forward", "example": "parts: list[torch.Tensor]"},
+        ),
+        Row(
+            "def scaled(x, n): #<\n    return x * n\nprint(torch.jit.script(scaled)(torch.ones(2), 3))\n",
+            {"example": "n: int"},
+        ),
+    ],
+    "parameter_in_two_groups": [
+        Row("net = nn.Sequential(nn.Linear(2, 2))\ntorch.optim.SGD([{'params': net.parameters()}, {'params': net[0].parameters()}], lr=.1) #<\n", {"groups": "net.parameters(), net[0].parameters()"}),
+        Row(W + "torch.optim.Adam([dict(params=[w])])\ntorch.optim.Adam([{'params': [w]}, {'params': w}]) #<\n", {"groups": "[w], w"}),
+    ],
+    "context_not_made": [
+        Row("with torch.no_grad: #<\n    torch.ones(2)\n", {"name": "torch.no_grad"}, True),
+        Row("with torch.inference_mode: #<\n    x = torch.ones(2)\n", {}, True),
+    ],
+    "builtin_taken": [
+        Row("max = 3 #<\nprint(max(1, 2))\n", {"type": "int", "used_line": "6"}),
+        Row("len = torch.ones(2).sum() #<\nprint(len([1]))\n", {"name": "len"}),
+    ],
+    "function_replaced": [
+        Row("score = nn.L1Loss()\nfor i in range(2):\n    score = score(torch.ones(2), torch.zeros(2)) #<\n", {"made_line": "5"}),
+        Row("act = nn.ReLU()\nact = act(torch.ones(2)) #<\nact(torch.zeros(2))\n", {"made": "nn.ReLU()"}),
+    ],
+}  # fmt: skip
+
+NEAR_MISSES: dict[str, str] = {
+    "state_dict_of_parts": "net = nn.Linear(2, 1)\nnet.load_state_dict({'weight_mask': net.weight, 'bias': net.bias, 'own_weight': net.weight})\n",
+    "super_init_missing": NET
+    + "    def __init__(self):\n        super().__init__()\n        self.a = nn.Linear(1, 1)\nNet()\n",
+    "super_init_late": NET + "    def __init__(self):\n        self.a = nn.Linear(1, 1)\nNet()\n",
+    "forward_missing": NET + "    def foward(self, x):\n        return x\nNet()(torch.ones(2))\n",
+    "forward_misspelt": NET + "    def backward(self, x):\n        return x\nNet()(torch.ones(2))\n",
+    "list_called": "nn.Sequential(nn.ReLU())(torch.ones(2))\n",
+    "init_misspelt": NET + "    def __init__(self):\n        super().__init__()\nNet(3)\n",
+    "self_missing": NET + "    @staticmethod\n    def twice(x):\n        return x * 2\nNet.twice(1, 2)\n",
+    "arguments_many_own": NET + "    def forward(self, x, y=None):\n        return x\nNet()(torch.ones(2), 3)\n",
+    "arguments_missing_own": "def area(a, b=1):\n    return a * b\narea(3)\nnn.Linear(3)\n",
+    "no_cuda_several": "torch.ones(2).to('cuda:0')\n",
+    "no_cuda": "device = 'cuda' if torch.cuda.is_available() else 'cpu'\ntorch.ones(2).to(device)\n",
+    "device_absent": "x = torch.ones(2, device='cpu')\n",
+    "device_unknown": "torch.device('cuda:1')\n",
+    "state_dict_keys": "net = nn.Linear(2, 2)\nnet.load_state_dict({}, strict=False)\n",
+    "state_dict_shape": "net = nn.Linear(2, 2)\nnet.load_state_dict(nn.Linear(2, 2).state_dict())\n",
+    "state_dict_prefix": "net = nn.Linear(2, 2)\nnet.load_state_dict({'modules.weight': torch.ones(2, 2)})\n",
+    "optimizer_given_nothing": "torch.optim.SGD(nn.Sequential(nn.Linear(1, 1)).parameters(), lr=.1)\n",
+    "optimizer_empty": "torch.optim.SGD([torch.ones(2, requires_grad=True)], lr=.1)\n",
+    "not_a_leaf_in_optimizer": W + "v = (w * 2).detach().requires_grad_()\ntorch.optim.SGD([v], lr=.1)\n",
+    "optimizer_of_module": "net = nn.Linear(2, 2)\nfor layer in net:\n    pass\n",
+    "module_not_callable": "import math\nmath(3)\n",
+    "other_module_called": "torch([1., 2.])\n",
+    "size_not_callable": X + "x.size()\nx.T()\n",
+    "attribute_called": X + "x.shape()\n",
+    "value_called": X + "y = 3(x)\n",
+    "product_sign": X + "y = 3 * (x.sum() + 1)\n",
+    "keyword_misspelt": "nn.Linear(2, 3, activation='relu')\n",
+    "keyword_unknown": "nn.Linear(2, 3, biass=True)\n",
+    "keyword_other": "nn.Linear(2, 3, dtyp=torch.float32)\n",
+    "keys_taken_for_model": "net = nn.Linear(2, 2)\nkeys = net.load_state_dict(net.state_dict())\nprint(keys)\nnet(torch.ones(1, 2))\n",
+    "optimizer_all_frozen": "net = nn.Linear(2, 1)\nnet.weight.requires_grad = False\nopt = torch.optim.Adam(filter(lambda p: p.requires_grad, net.parameters()))\n",
+    "optimizer_given_used_up": "net = nn.Linear(2, 1)\nparams = [p for p in net.parameters() if p.dim() > 3]\nprint(len(params))\nopt = torch.optim.SGD(params, lr=.1)\n",
+    "optimizer_empty_list": NET + INIT + "        self.names = ['a']\nnet = Net()\nopt = torch.optim.Adam(net.parameters())\n",
+    "super_init_not_called": NET + INIT + "        self.w = nn.Parameter(torch.ones(2))\nNet().missing\n",
+    "state_dict_inside": "net = nn.Linear(2, 1)\nnet.load_state_dict({'w': torch.ones(1)})\n",
+    "called_back": "def f(a):\n    return a\nf(1, 2)\n",
+    "script_types": SCRIPT.replace(" #<", "").replace("n)", "n: int)") + "torch.jit.script(Net())\n",
+    "parameter_in_two_groups": "net = nn.Linear(2, 2)\ntorch.optim.SGD([{'params': [net.weight]}, {'params': [net.bias]}], lr=.1)\n",
+    "context_not_made": "class Box:\n    pass\nwith Box():\n    pass\n",
+    "builtin_taken": "max = torch.max\nprint(max(torch.ones(2)))\n3(4)\n",
+    "function_replaced": "act = nn.ReLU()\nout = act(torch.ones(2))\nout(1)\n",
+}  # fmt: skip

@@ -1,0 +1,200 @@
+"""What `engine/findings/failing/dtypes.py` explains, and programs near to it. `#<` ends the line a finding names."""
+
+from tests.engine.findings.failures import NET, Row, W, X
+
+TRIGGERS: dict[str, list[Row]] = {
+    "meta_weights": [
+        Row(X + "net = nn.Linear(3, 1, device='meta') #<\nnet(x)\n", {"is_loaded": "0", "name": "net.weight"}),
+        Row(
+            "state = nn.Linear(2, 1).state_dict()\nwith torch.device('meta'):\n    net = nn.Linear(2, 1)\nnet.load_state_dict(state) #<\nnet(torch.ones(1, 2))\n",
+            {"is_loaded": "1", "name": "net.weight", "meta_line": "6"},
+            True,
+        ),
+        Row(
+            "net = nn.Sequential(nn.Linear(2, 1, device='meta')) #<\nnet.to('cpu')\n", {"is_loaded": "0", "name": "net"}
+        ),
+        Row(
+            "state = nn.Embedding(5, 5).state_dict()\nnet = nn.Embedding(5, 5, device='meta')\nnet.load_state_dict(state) #<\nwords = torch.tensor([1, 2])\nnext = net(words).argmax(1)\ntorch.cat((words, next))\n",
+            {"is_loaded": "1", "name": "net.weight"},
+            True,
+        ),
+    ],
+    "part_dtype": [
+        Row(
+            "net, x = nn.Linear(3, 3), torch.ones(4, 3)\nout = torch.zeros_like(x)\nwith torch.autocast('cpu', torch.bfloat16):\n    out[x[:, 0] > 0] = net(x).relu() #<\n",
+            {"name": "out", "value": "net(x).relu()", "is_autocast": "1", "maker": "linear"},
+            True,
+        ),
+        Row(
+            "counts, at = torch.zeros(3), torch.tensor([0, 2])\ncounts.index_add_(0, at, torch.tensor([1, 1])) #<\n",
+            {"right": ".to(counts.dtype)", "is_autocast": "0"},
+            True,
+        ),
+        Row(
+            "class Box:\n    pass\nbox = Box()\nbox.sums = torch.zeros(3)\nbox.sums.scatter_(0, torch.tensor([0, 2]), torch.ones(2).double()) #<\n",
+            {"name": "box.sums", "value_dtype": "float64"},
+            True,
+        ),
+        Row(
+            "places = torch.zeros(3, dtype=torch.long)\nplaces[torch.tensor([0, 1])] = torch.ones(2) / 2 #<\n",
+            {"is_lossy": "1"},
+        ),
+    ],
+    "only_floats_require_grad": [
+        Row("x = torch.tensor([1, 2], requires_grad=True) #<\n", {"line": "5"}, True),
+        Row("i = torch.arange(3)\ni.requires_grad_() #<\n", {"line": "6"}, True),
+        Row("x = torch.ones(2, dtype=torch.long, requires_grad=True) #<\n", {"line": "5"}, True),
+        Row("p = nn.Parameter(torch.arange(3)) #<\n", {"line": "5"}, True),
+    ],
+    "numpy_of_tracked": [
+        Row(W + "a = w.numpy() #<\n", {"name": "w"}, True),
+        Row(W + "a = np.array(w) #<\n", {"name": "w"}, True),
+        Row(W + "a = (w * 2).numpy() #<\n", {"name": "w * 2"}, True),
+    ],
+    "target_axes": [
+        Row(
+            X + "t = torch.tensor([[0], [1]])\nF.cross_entropy(x, t) #<\n",
+            {"other": "t", "other_shape": "[2, 1]"},
+            True,
+        ),
+        Row(
+            X + "loss = nn.CrossEntropyLoss()\nloss(x, torch.zeros(2, 1, dtype=torch.long)) #<\n",
+            {"other_shape": "[2, 1]", "is_long": "1"},
+            True,
+        ),
+        Row(X + "t = torch.tensor([[0.], [2.]])\nF.cross_entropy(x, t) #<\n", {"other": "t", "is_long": "0"}, True),
+    ],
+    "dtype_mismatch": [
+        Row(
+            X + "i = torch.ones(3, 2, dtype=torch.long)\nx @ i #<\n",
+            {"name": "i", "dtype": "int64", "cast": ".float()"},
+            True,
+        ),
+        Row(
+            "net = nn.Linear(3, 1)\nd = torch.from_numpy(np.ones((2, 3)))\nnet(d) #<\n",
+            {"name": "d", "dtype": "float64", "layer": "net"},
+            True,
+        ),
+        Row("conv = nn.Conv1d(1, 1, 1)\nx = torch.ones(1, 1, 3).double()\nconv(x) #<\n", {"name": "x"}, True),
+        Row("norm = nn.BatchNorm1d(3)\nx = torch.ones(4, 3).double()\nnorm(x) #<\n", {"name": "x"}, True),
+        Row(
+            NET
+            + "    def __init__(self):\n        super().__init__()\n        self.cell = nn.GRU(1, 4)\n    def forward(self, x):\n        return self.cell(x.unsqueeze(-1))[1] #<\nnet = Net()\nx = torch.from_numpy(np.ones((5, 2)))\nnet(x)\n",
+            {"name": "x.unsqueeze(-1)", "other": "net.cell.weight_ih_l0", "layer": "net.cell", "origin_line": "12"},
+            True,
+        ),
+    ],
+    "mean_of_integers": [
+        Row("m = torch.arange(3).mean() #<\n", {"op": "mean", "dtype": "int64"}, True),
+        Row("c = torch.tensor([1, 2])\nm = torch.mean(c) #<\n", {"name": "c"}, True),
+    ],
+    "dtype_not_supported": [
+        Row("i = torch.arange(3)\ns = i.softmax(0) #<\n", {"name": "i", "op": "softmax", "dtype": "int64"}, True),
+        Row("i = torch.arange(4)\ns = F.log_softmax(i, 0) #<\n", {"name": "i"}, True),
+        Row(
+            "seen = torch.ones(3) > 0\nx = torch.ones(3)[1 - seen] #<\n",
+            {"name": "seen", "op": "-", "is_mask": "1"},
+            True,
+        ),
+        Row("seen = torch.ones(3) > 0\ngap = torch.ones(3) - seen #<\n", {"dtype": "bool"}, True),
+    ],
+    "in_place_dtype": [
+        Row("a = torch.arange(3)\na += 0.5 #<\n", {"name": "a", "own": "int64", "result": "float32"}, True),
+        Row("a = torch.tensor([1, 2])\na.div_(2) #<\n", {"op": "div_"}),
+    ],
+    "target_not_long": [
+        Row(
+            X + "loss = nn.CrossEntropyLoss()\nt = torch.tensor([0., 1.])\nloss(x, t) #<\n",
+            {"target": "t", "dtype": "float32"},
+            True,
+        ),
+        Row(X + "F.nll_loss(x, torch.tensor([0., 1.])) #<\n", {"op": "nll_loss"}, True),
+    ],
+    "target_not_float": [
+        Row(
+            "p = torch.full((2,), .5)\nt = torch.tensor([0, 1])\nF.binary_cross_entropy(p, t) #<\n",
+            {"target": "t", "dtype": "int64"},
+            True,
+        ),
+        Row(
+            "p = torch.zeros(2)\nloss = nn.BCEWithLogitsLoss()\nt = torch.tensor([0, 1])\nloss(p, t) #<\n",
+            {"target": "t"},
+            True,
+        ),
+    ],
+    "index_dtype": [
+        Row(
+            "emb = nn.Embedding(3, 2)\nids = torch.tensor([1., 2.])\nemb(ids) #<\n",
+            {"name": "ids", "dtype": "float32"},
+            True,
+        ),
+        Row(X + "i = torch.tensor([0.])\nx[i] #<\n", {"name": "i"}, True),
+        Row(
+            "net = nn.Linear(3, 4)\nacts = torch.from_numpy(np.zeros(2, dtype=np.uint8))\nq = net(torch.ones(2, 3)).gather(1, acts.unsqueeze(1)) #<\n",
+            {"name": "acts.unsqueeze(1)", "dtype": "uint8", "is_whole": "1"},
+            True,
+        ),
+        Row(
+            X + "rows, parts = torch.tensor([1, 0]).short(), torch.ones(2, 3)\nx.index_add_(0, rows, parts) #<\n",
+            {"name": "rows", "dtype": "int16"},
+            True,
+        ),
+        Row(X + "places = torch.zeros(2, 1)\nx.take(places) #<\n", {"name": "places", "is_whole": "0"}, True),
+    ],
+    "device_mismatch": [
+        Row(X + "y = torch.ones(2, 3, device='meta')\nx + y #<\n", {"name": "x", "other": "y", "other_device": "meta"}),
+        Row(X + "net = nn.Linear(3, 1)\nnet(x.to('meta')) #<\n", {"device": "meta", "other_device": "cpu"}),
+    ],
+    "tensor_of_tensors": [
+        Row(X + "y = torch.tensor([x, x]) #<\n", {"line": "6"}, True),
+        Row("a, b = torch.ones(2), torch.zeros(2)\ny = torch.tensor((a, b)) #<\n", {"line": "6"}, True),
+    ],
+    "number_of_many": [
+        Row(X + "float(x) #<\n", {"name": "x", "function": "float"}),
+        Row("v = torch.tensor([1, 2])\nint(v) #<\n", {"function": "int"}),
+    ],
+    "target_one_hot": [
+        Row("logits = torch.randn(4, 3)\ny = F.one_hot(torch.tensor([0, 1, 2, 1]), 3)\nF.cross_entropy(logits, y) #<\n", {"target": "y", "op": "cross_entropy"}, True),
+        Row("crit = nn.CrossEntropyLoss()\nrows = torch.eye(3).long()\nloss = crit(torch.randn(3, 3), rows) #<\n", {"target": "rows", "shape": "[3, 3]"}, True),
+    ],
+    "mask_dtype": [
+        Row("m = torch.tril(torch.ones(3, 3))\na = torch.ones(3, 3).masked_fill(m, 0.0) #<\n", {"name": "m", "dtype": "float32"}, True),
+        Row("x, keep = torch.ones(2), torch.tensor([0, 1])\nx.masked_fill_(keep, 9.) #<\n", {"dtype": "int64"}, True),
+    ],
+    "loss_swapped": [
+        Row("y, p = torch.tensor([0, 1]), torch.ones(2, 3)\nF.cross_entropy(y, p) #<\n", {"name": "y", "other": "p"}, True),
+        Row("crit = nn.NLLLoss()\ny, p = torch.tensor([0, 1]), torch.ones(2, 3)\ncrit(y, p) #<\n", {"dtype": "int64"}, True),
+    ],
+    "numpy_of_list": [
+        Row(W + "history = []\nfor i in range(3):\n    cost = (w * w).sum()\n    history.append(cost) #<\nprint(np.mean(history))\n", {"taken": ".item()", "name": "history"}, True),
+        Row(W + "outs = []\nfor i in range(2):\n    y = w * i\n    outs.append(y) #<\nprint(np.array(outs))\n", {"taken": ".detach()"}, True),
+    ],
+    "model_converted": [
+        Row("net = nn.Linear(2, 1)\nnet.double() #<\nnet(torch.ones(3, 2))\n", {"wanted": "float64", "used_line": "7"}),
+        Row("net = nn.Linear(2, 1).to(torch.bfloat16) #<\nx = torch.ones(3, 2)\nnet(x)\n", {"name": "x"}),
+        Row("rnn = nn.LSTM(2, 3)\nrnn.double() #<\nrnn(torch.ones(4, 1, 2))\n", {"layer": "rnn"}),
+    ],
+}  # fmt: skip
+
+NEAR_MISSES: dict[str, str] = {
+    "meta_weights": "net = nn.Linear(2, 1, device='meta')\nnet.to_empty(device='cpu')\nnet.load_state_dict(nn.Linear(2, 1).state_dict())\nnet(torch.ones(1, 2)).to('meta') + torch.ones(1)\n",
+    "part_dtype": "x = torch.zeros(3)\nx[:2] = torch.ones(2).double()\nx[x > 0] = 2\n",
+    "only_floats_require_grad": "x = torch.tensor([1., 2.], requires_grad=True)\ni = torch.tensor([1], requires_grad=False)\n",
+    "numpy_of_tracked": W + "a = w.detach().numpy()\n",
+    "target_axes": X + "F.cross_entropy(x, torch.ones(2, 3))\n",
+    "dtype_mismatch": X + "y = x + torch.ones(3, dtype=torch.long)\n",
+    "mean_of_integers": "torch.arange(3).sum()\n",
+    "dtype_not_supported": "torch.arange(3).float().softmax(0)\n",
+    "in_place_dtype": "a = torch.arange(3)\na += 1\n",
+    "target_not_long": X + "F.cross_entropy(x, torch.ones(2, 3))\n",
+    "target_not_float": X + "F.mse_loss(x, torch.ones(2, 3, dtype=torch.long))\n",
+    "index_dtype": X + "x[torch.tensor([0])]\nx.gather(1, torch.zeros(2, 1).int())\n",
+    "device_mismatch": X + "y = torch.ones(2, 3, device='meta') + 1\n",
+    "tensor_of_tensors": "a, b = torch.ones(1), torch.zeros(1)\ntorch.tensor([a, b])\n",
+    "number_of_many": "float(torch.ones(1, 1))\n",
+    "target_one_hot": "F.cross_entropy(torch.randn(4, 3), F.one_hot(torch.tensor([0, 1, 2, 1]), 3).float())\nF.binary_cross_entropy(torch.ones(2), torch.ones(2).long())\n",
+    "mask_dtype": "torch.ones(2).masked_fill(torch.tensor([True, False]), 0.)\n",
+    "loss_swapped": "F.cross_entropy(torch.ones(2, 3).long(), torch.tensor([0, 1]))\n",
+    "numpy_of_list": W + "xs = [1.]\nxs.append(w.sum().item())\nnp.mean(xs)\n(w * 2).numpy()\n",
+    "model_converted": "net = nn.Linear(2, 1)\nnet(torch.ones(3, 2).double())\n",
+}  # fmt: skip

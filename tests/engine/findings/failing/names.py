@@ -1,0 +1,219 @@
+"""What `engine/findings/failing/names.py` explains, and programs near to it. `#<` ends the line a finding names."""
+
+from tests.engine.findings.failures import LAYERS, NET, Row, W, X
+
+TRIGGERS: dict[str, list[Row]] = {
+    "super_underscores": [
+        Row(
+            NET + "    def __init__(self):\n        super().__init() #<\nNet()\n",
+            {"short": "__init", "right": "__init__"},
+            True,
+        ),
+        Row(
+            "class Conv(nn.Module):\n    def __init__(self):\n        super(Conv, self).__init() #<\n        self.a = nn.Linear(1, 1)\nConv()\n",
+            {"short": "__init"},
+            True,
+        ),
+    ],
+    "method_without_tensor": [
+        Row("torch.zero_() #<\n", {"name": "zero_"}),
+        Row(X + "y = unsqueeze(x, 0) #<\n", {"name": "unsqueeze"}),
+    ],
+    "unbound_local": [
+        Row(
+            "total = 0\ndef add(x):\n    total += x #<\nadd(1)\n",
+            {"name": "total", "function": "add", "assigned_line": "7"},
+        ),
+        Row("def f():\n    print(a) #<\n    a = 3\nf()\n", {"name": "a", "assigned_line": "7"}),
+    ],
+    "import_missing": [
+        Row("x = math.pi #<\n", {"statement": "import math"}, True),
+        Row("loader = DataLoader([1]) #<\n", {"statement": "from torch.utils.data import DataLoader"}, True),
+        Row("print(random.random()) #<\n", {"name": "random"}, True),
+    ],
+    "defined_later": [
+        Row("y = helper(2) #<\ndef helper(a):\n    return a\n", {"name": "helper", "defined_line": "6"}),
+        Row("print(rate) #<\nrate = 0.1\n", {"name": "rate", "defined_line": "6"}),
+    ],
+    "used_to_make_itself": [
+        Row("x = x.new_ones(5, 3)  #<\n", {"name": "x"}),
+        Row("for i in range(2):\n    total = total + i  #<\n", {"name": "total"}),
+    ],
+    "name_misspelt": [
+        Row("loss = torch.ones(1)\nprint(los) #<\n", {"name": "los", "suggestion": "loss"}, True),
+        Row("y = torchy.mm #<\n", {"suggestion": "torch"}, True),
+        Row("flag = true #<\n", {"suggestion": "True"}, True),
+        Row("for i in xrange(3): #<\n    pass\n", {"suggestion": "range"}, True),
+    ],
+    "self_undefined": [
+        Row("self.x = 3 #<\n", {"name": "self"}),
+        Row(NET + "    def forward(this, x):\n        return self.w * x #<\nNet()(torch.ones(2))\n", {"line": "7"}),
+    ],
+    "name_not_defined": [
+        Row("model = Net() #<\n", {"name": "Net"}),
+        Row("for batch in get_batches(3): #<\n    pass\n", {"name": "get_batches"}),
+        Row("plt.plot([1]) #<\n", {"name": "plt"}),
+    ],
+    "no_module": [
+        Row("import torchvision #<\n", {"name": "torchvision"}),
+        Row("from pandas import DataFrame #<\n", {"name": "pandas"}),
+    ],
+    "split_missing": [
+        Row(
+            "from sklearn.model_selection import train_test_split #<\nx, y = torch.rand(10, 2), torch.rand(10)\n"
+            "a, b, c, d = train_test_split(x, y, test_size=0.2)\n",
+            {"name": "sklearn"},
+            True,
+        ),
+        Row("from sklearn.model_selection import train_test_split #<\n", {"name": "sklearn"}, True),
+    ],
+    "sketch": [
+        Row(
+            "for i in range(nb_epochs): #<\n    g = evaluate_gradient(loss_function, data, params)\n"
+            "    params = params - learning_rate * g\n",
+            {"name": "nb_epochs"},
+            True,
+        ),
+        Row(
+            "for i in range(2):\n    np.random.shuffle(data) #<\n    for example in data:\n"
+            "        g = evaluate_gradient(loss_function, example, params)\n        params = params - learning_rate * g\n",
+            {"name": "data"},
+            True,
+        ),
+    ],
+    "sample_set_missing": [
+        Row(
+            "from torchvision import datasets #<\nseen = datasets.MNIST('data', train=True)\n",
+            {"name": "torchvision"},
+            True,
+        ),
+        Row(
+            "import torchvision #<\nseen = torchvision.datasets.ImageFolder('pictures')\n",
+            {"name": "torchvision"},
+            True,
+        ),
+    ],
+    "module_misspelt": [
+        Row("import nmpy #<\n", {"suggestion": "numpy"}, True),
+        Row("import troch as t #<\n", {"suggestion": "torch"}, True),
+    ],
+    "import_misspelt": [
+        Row("from torch.nn import linear #<\nlayer = linear(2, 1)\n", {"suggestion": "Linear"}, True),
+        Row("from torch import optm #<\n", {"suggestion": "optim"}, True),
+    ],
+    "import_elsewhere": [
+        Row("from torch.nn import DataLoader #<\n", {"place": "torch.utils.data.DataLoader"}, True),
+        Row("from torch import Linear #<\n", {"place": "torch.nn.Linear"}, True),
+    ],
+    "no_such_import": [
+        Row("from torch import quickly_please #<\n", {"module": "torch"}),
+        Row("from math import gradient_descent #<\n", {"name": "gradient_descent"}),
+    ],
+    "attribute_removed": [
+        Row(X + "x.is_mlc #<\n", {"name": "is_mlc"}),
+        Row(X + "print(x.names) #<\n", {"name": "names"}),
+    ],
+    "tensor_method": [
+        Row(X + "s = torch.shape(x)  #<\n", {"name": "shape", "call": "shape"}, True),
+        Row("y = torch.new_ones(5, 3) #<\n", {"name": "new_ones", "call": "new_ones(...)"}),
+        Row(X + "y = torch.view(x, 6) #<\n", {"name": "view"}, True),
+        Row(X + "s = torch.size(x) #<\n", {"name": "size"}, True),
+    ],
+    "function_not_method": [
+        Row(X + "y = x.gelu() #<\n", {"place": "torch.nn.functional.gelu"}, True),
+        Row(X + "y = x.stack() #<\n", {"place": "torch.stack"}),
+    ],
+    "import_of_other": [
+        Row(
+            "import torch.nn as F #<\nprint(F.relu(torch.ones(2)))\n",
+            {"owner": "torch.nn", "usual": "torch.nn.functional"},
+            True,
+        ),
+        Row(
+            "from torch import functional as F #<\nprint(F.softmax(torch.ones(2), dim=0))\n", {"name": "softmax"}, True
+        ),
+        Row(
+            "import torch.nn.functional as nn #<\nclass Net(nn.Module):\n    pass\n",
+            {"right": "from torch import nn"},
+            True,
+        ),
+    ],
+    "name_elsewhere": [
+        Row("layer = torch.Linear(2, 3) #<\n", {"place": "torch.nn.Linear"}, True),
+        Row(W + "opt = nn.SGD([w], lr=.1) #<\n", {"place": "torch.optim.SGD"}, True),
+    ],
+    "attribute_misspelt": [
+        Row("x = torch.one(2, 3) #<\n", {"suggestion": "ones"}, True),
+        Row("x = torch.ones(2).gpu() #<\n", {"suggestion": "cuda"}),
+        Row("layer = nn.linear(2, 3) #<\n", {"suggestion": "Linear"}, True),
+        Row("y = F.softmx(torch.ones(2), 0) #<\n", {"owner": "torch.nn.functional"}, True),
+        Row(
+            "def train(v):\n    v.sum().backwrd() #<\ntrain(torch.ones(2, requires_grad=True))\n",
+            {"owner": "Tensor"},
+            True,
+        ),
+        Row(
+            NET
+            + "    def __init__(self):\n        super().__init__()\n        self.hidden = nn.Linear(1, 1)\n    def forward(self, x):\n        return self.hiden(x) #<\nNet()(torch.ones(1))\n",
+            {"suggestion": "hidden"},
+            True,
+        ),
+    ],
+    "attribute_missing": [
+        Row(X + "x.numpy().flurb #<\n", {"owner": "ndarray"}),
+        Row("net = nn.Linear(2, 2)\nnet.temperature #<\n", {"receiver": "net"}),
+    ],
+    "key_misspelt": [
+        Row("d = {'weight': 1}\nd['wieght'] #<\n", {"suggestion": "weight"}, True),
+        Row("state = nn.Linear(1, 1).state_dict()\nb = state['bais'] #<\n", {"receiver": "state"}, True),
+    ],
+    "key_missing": [
+        Row("d = {'a': 1}\nd['learning rate'] #<\n", {"receiver": "d"}),
+        Row("p = nn.ParameterDict({'first': nn.Parameter(torch.ones(2))})\np['second'] #<\n", {"receiver": "p"}),
+    ],
+    "self_left_out": [
+        Row(LAYERS + "    def forward(self, x):\n        return self.fc2(fc1(x)) #<\nNet()(torch.ones(1, 3))\n", {"name": "fc1"}, True),
+        Row("class A:\n    def __init__(self):\n        self.rate = 2\n    def f(self):\n        return rate * 2 #<\nA().f()\n", {"name": "rate"}, True),
+    ],
+    "layer_missing": [
+        Row(LAYERS + "    def forward(self, x):\n        return self.head(x) #<\nNet()(torch.ones(1, 3))\n", {"name": "head", "parts": "fc1, fc2"}),
+        Row(LAYERS + "    def forward(self, x):\n        return self.fc1(x)\nnet = Net()\nprint(net(torch.ones(1, 3)))\nnet.softmax_layer #<\n", {"owner": "Net"}),
+    ],
+    "name_of_other_function": [
+        Row("def load():\n    scale = 3.0\n    return torch.ones(2)\ndef use(x):\n    return x * scale #<\nuse(load())\n", {"function": "load", "bound_line": "6"}),
+        Row("def main():\n    model = nn.Linear(2, 1)\n    report()\ndef report():\n    print(model.weight) #<\nmain()\n", {"function": "main"}),
+    ],
+}  # fmt: skip
+
+NEAR_MISSES: dict[str, str] = {
+    "super_underscores": NET + "    def __init__(self):\n        super().__init__()\n        super().forwards\nNet()\n",
+    "method_without_tensor": X + "torch.zero_(x)\n",
+    "unbound_local": "total = 0\ndef add(x):\n    global total\n    total += x\nadd(1)\n",
+    "import_missing": "import math\nmath.pie\n",
+    "defined_later": "def f():\n    helper = 3\n    return helper\nhelper(2)\n",
+    "used_to_make_itself": "total = 0\ntotal = total + 1\nprint(rate)\nrate = 1\n",
+    "name_misspelt": "encoder = nn.Linear(1, 1)\nconv1 = encoder\nprint(conv1, decoder)\n",
+    "self_undefined": NET + "    def forward(self, x):\n        return self.w * x\nNet()(torch.ones(2))\n",
+    "name_not_defined": "loss = torch.ones(1)\nprint(los)\n",
+    "no_module": "import json, collections\n",
+    "split_missing": "from sklearn.model_selection import KFold\n",
+    "sketch": "def evaluate_gradient(data):\n    return data\nevaluate_gradient(nb_epochs)\n",
+    "sample_set_missing": "import torchvision\npictures = torch.rand(4, 3, 8, 8)\n",
+    "module_misspelt": "import pandas\n",
+    "import_misspelt": "from torch.nn import Linear\n",
+    "import_elsewhere": "from torch.nn import linear\n",
+    "no_such_import": "from torch import optm\n",
+    "attribute_removed": "class Name:\n    pass\nName().names\n",
+    "tensor_method": "torch.one(3)\n",
+    "function_not_method": X + "x.relu()\nx.flurb()\n",
+    "import_of_other": "import torch.nn as F\nlayer = F.Linear(2, 1)\nF.relu(layer(torch.ones(1, 2)))\n",
+    "name_elsewhere": "nn.linear(2, 3)\n",
+    "attribute_misspelt": NET
+    + "    def __init__(self):\n        super().__init__()\n        self.conv1 = nn.Linear(1, 1)\nNet().conv2\n",
+    "attribute_missing": "torch.one(2, 3)\n",
+    "key_misspelt": "d = {'a': 1}\nd['learning rate']\n",
+    "key_missing": "d = {'weight': 1}\nd['wieght']\n",
+    "self_left_out": LAYERS + "    def forward(self, x):\n        return undefined(x)\nNet()(torch.ones(1, 3))\n",
+    "layer_missing": "class A:\n    pass\nA().head\n",
+    "name_of_other_function": "def f():\n    a = 1\nprint(undefined_here)\n",
+}  # fmt: skip

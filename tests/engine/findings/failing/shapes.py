@@ -1,0 +1,243 @@
+"""What `engine/findings/failing/shapes.py` explains, and programs near to it. `#<` ends the line a finding names."""
+
+from tests.engine.findings.failures import DATA, Row, X
+
+TRIGGERS: dict[str, list[Row]] = {
+    "not_coalesced": [
+        Row(
+            "places = torch.tensor([[0, 1], [1, 0]])\na = torch.sparse_coo_tensor(places, torch.ones(2))\nrow, col = a.indices() #<\nkept = a.values() * torch.ones(2)[row]\n",
+            {"name": "a"},
+            True,
+        ),
+        Row("print(torch.sparse_coo_tensor([[0, 0]], [1., 2.], (3,)).values()) #<\n", {}, True),
+    ],
+    "product_turned": [
+        Row(
+            "a = torch.ones(4, 3)\nb = torch.ones(5, 3)\na @ b #<\n",
+            {"name": "a", "other": "b", "inner": "3", "outer": "5"},
+            True,
+        ),
+        Row(
+            "q, k = torch.ones(2, 5, 8), torch.ones(2, 5, 8)\nscores = torch.bmm(q, k) / 8 #<\n",
+            {"name": "q", "other": "k", "inner": "8", "outer": "5"},
+            True,
+        ),
+    ],
+    "product_axes": [
+        Row("m = torch.ones(2, 4)\nv = torch.ones(4)\ntorch.mm(m, v) #<\n", {"op": "mm", "other_shape": "[4]"}, True),
+        Row(X + "torch.dot(x, x) #<\n", {"op": "dot"}),
+        Row(X + "torch.bmm(x, x.T) #<\n", {"op": "bmm"}, True),
+    ],
+    "shape_mismatch_broadcast": [
+        Row(
+            X + "b = torch.ones(4)\ny = x + b #<\n",
+            {"name": "x", "other": "b", "axis": "1", "a": "3", "b": "4", "back": "1"},
+        ),
+        Row(
+            "p = torch.ones(4, 2)\nt = torch.ones(3)\nF.mse_loss(p, t) #<\n",
+            {"name": "p", "other": "t", "axis": "1"},
+        ),
+    ],
+    "cat_shapes": [
+        Row(X + "y = torch.ones(2, 4)\ntorch.cat([x, y]) #<\n", {"name": "x", "other": "y", "axis": "1", "along": "0"}),
+        Row(X + "torch.cat((x, x, torch.ones(3, 3)), dim=1) #<\n", {"axis": "0", "at": "2"}),
+    ],
+    "cat_axes": [
+        Row(X + "torch.cat([x, torch.ones(3)]) #<\n", {"name": "x", "other_shape": "[3]"}),
+        Row(X + "torch.cat([torch.ones(2), x], 0) #<\n", {"shape": "[2]"}),
+    ],
+    "stack_shapes": [
+        Row(X + "torch.stack([x, torch.ones(3)]) #<\n", {"first_shape": "[2, 3]", "other_shape": "[3]"}),
+        Row("rows = [torch.ones(2, n) for n in (2, 3)]\nm = torch.stack(rows, 1) #<\n", {"other": "1"}),
+    ],
+    "batch_shapes": [
+        Row(
+            "from torch.utils.data import DataLoader\ndata = [torch.ones(2), torch.ones(3)]\nfor batch in DataLoader(data, batch_size=2): #<\n    pass\n",
+            {"first_shape": "[2]", "other_shape": "[3]", "is_written": "0"},
+        ),
+        Row(
+            "from torch.utils.data import DataLoader\nfrom torch.nn.utils.rnn import pad_sequence\ndef together(batch):\n    return pad_sequence(batch, batch_first=True)\n"
+            "loader = DataLoader([torch.ones(2), torch.ones(3)], batch_size=2) #<\nfor batch in loader:\n    pass\n",
+            {"is_written": "1", "function": "together", "function_line": "7"},
+            True,
+        ),
+        Row(
+            "from torch.utils.data import DataLoader\ndef wide(x):\n    return F.pad(x, (0, 3))\ndata = [wide(torch.ones(2)), torch.ones(3)]\nfor batch in DataLoader(data, batch_size=2): #<\n    pass\n",
+            {"is_written": "0"},
+        ),
+        Row(
+            "from torch.utils.data import DataLoader\nloader = DataLoader([torch.ones(1, 2), torch.ones(2, 2)], batch_size=2)\nfirst = next(iter(loader)) #<\n",
+            {"other_shape": "[2, 2]"},
+        ),
+    ],
+    "shape_invalid": [
+        Row(X + "x.view(4, 2) #<\n", {"name": "x", "count": "6", "shape": "[4, 2]"}),
+        Row(X + "torch.reshape(x, (4, -1)) #<\n", {"given_shape": "[2, 3]"}),
+    ],
+    "reshape_of_nothing": [
+        Row("x = torch.randn(0, 10).view(1, 10) #<\n", {"given_shape": "[0, 10]", "wanted": "10"}),
+        Row("e = torch.ones(0, 20)\ny = e.reshape(1, 10) #<\n", {"name": "e", "made_line": "5"}),
+    ],
+    "view_not_contiguous": [
+        Row(X + "y = x.t()\nz = y.view(6) #<\n", {"name": "y", "strides": "[1, 3]"}, True),
+        Row("x = torch.ones(2, 3, 4)\nx.permute(2, 0, 1).view(24) #<\n", {"shape": "[4, 2, 3]"}, True),
+        Row("q = torch.ones(2, 5, 24).chunk(3, dim=-1)[0]\nq.view(2, 4, -1, 2) #<\n", {"is_mixed": "1"}),
+    ],
+    "expand_size": [
+        Row(X + "x.expand(4, 3) #<\n", {"name": "x", "axis": "0", "wanted": "4", "got": "2"}),
+        Row("v = torch.ones(3)\nv.expand(2, 4) #<\n", {"name": "v", "target": "[2, 4]"}),
+    ],
+    "axes_of_sizes": [
+        Row(
+            "x = torch.ones(3, 4, 7)\ny = (x * 2).sum(dim=list(x.shape)[1:]) #<\n",
+            {"written": "list(x.shape)[1:]", "axis": "4"},
+        ),
+        Row(X + "torch.flip(x, dims=(x.size(1),)) #<\n", {"op": "flip", "written": "(x.size(1),)"}),
+    ],
+    "axis_out_of_range": [
+        Row("x = torch.ones(5, 4)\nx.permute(2, 0, 1) #<\n", {"axis": "2", "axes": "2", "low": "-2"}),
+        Row(X + "x.sum(dim=2) #<\n", {"name": "x", "axis": "2", "axes": "2", "low": "-2"}),
+        Row(X + "F.softmax(x, dim=-3) #<\n", {"axis": "-3"}),
+    ],
+    "attribute_overwritten": [
+        Row(
+            "class Weighted:\n    def __init__(self):\n        self.weights = torch.rand(10)\n    def __call__(self, losses, labels):\n"
+            "        self.weights = self.weights.gather(0, labels.view(-1)) #<\n        return (self.weights * losses).mean()\n"
+            "criterion = Weighted()\nfor labels in (torch.tensor([9, 1, 2]), torch.tensor([0, 9, 4])):\n    criterion(torch.ones(3), labels)\n",
+            {"name": "self.weights", "first_shape": "[10]", "shape": "[3]", "used_line": "9"},
+            True,
+        ),
+        Row(
+            "class Places(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.register_buffer('table', torch.randn(1, 50, 4))\n    def forward(self, x):\n"
+            "        self.table = self.table[:, : x.size(1)] #<\n        return x + self.table\nplaces = Places()\nfor length in (5, 3, 9):\n    places(torch.ones(2, length, 4))\n",
+            {"name": "self.table", "shape": "[1, 3, 4]", "used_line": "11"},
+            True,
+        ),
+    ],
+    "embedding_index": [
+        Row(
+            "emb = nn.Embedding(3, 2)\nids = torch.tensor([1, 5])\nemb(ids) #<\n",
+            {"name": "ids", "value": "5", "rows": "3"},
+        ),
+        Row("table = torch.ones(4, 2)\nF.embedding(torch.tensor([4]), table) #<\n", {"value": "4", "last": "3"}),
+    ],
+    "embedding_counted_early": [
+        Row(
+            "class Words:\n    def __init__(self, texts):\n        self.numbers = {}\n        for word in texts:\n            self.numbers.setdefault(word, len(self.numbers))\n        self.size = len(self.numbers) #<\n"
+            "        for special in ('<pad>', '<end>'):\n            self.numbers[special] = len(self.numbers)\nwords = Words(['a', 'b', 'a'])\n"
+            "class Net(nn.Module):\n    def __init__(self, count):\n        super().__init__()\n        self.emb = nn.Embedding(count, 3)\nnet = Net(words.size)\nnet.emb(torch.tensor([0, words.numbers['<end>']]))\n",
+            {"rows": "2", "value": "3", "growth_line": "12", "count": "len(self.numbers)"},
+        ),
+        Row(
+            "known = {'a': 0, 'b': 1}\nemb = nn.Embedding(len(known), 2) #<\nids = []\nfor word in 'abc':\n    if word not in known:\n        known[word] = len(known)\n    ids.append(known[word])\nx = torch.tensor(ids)\nprint(emb(x))\n",
+            {"name": "x", "value": "2", "growth_line": "10"},
+        ),
+    ],
+    "embedding_positions": [
+        Row(
+            "places = nn.Embedding(4, 2)\nx = torch.ones(3, 6, 2)\nat = torch.arange(x.size(1)).unsqueeze(0).repeat(3, 1)\nx + places(at) #<\n",
+            {"layer": "places", "rows": "4", "length": "6", "counted_line": "7", "made_line": "5"},
+        ),
+        Row(
+            "table = torch.randn(5, 2)\ndef embed(tokens):\n    return F.embedding(torch.arange(len(tokens)), table) #<\nembed([3] * 9)\n",
+            {"length": "9", "last": "4"},
+        ),
+    ],
+    "embedding_place_of_scores": [
+        Row(
+            "table = nn.Embedding(3, 8)\nids = torch.zeros(1, 1, dtype=torch.long)\nfor i in range(20):\n    scores = table(ids)[:, -1] #<\n"
+            "    scores = scores + torch.arange(8.) * 9\n    ids = torch.cat((ids, scores.softmax(-1).multinomial(1)), dim=1)\n",
+            {"op": "multinomial", "columns": "8", "rows": "3", "last": "2"},
+        ),
+        Row(
+            "table = nn.Embedding(3, 2)\nhead = nn.Linear(2, 5)\nnn.init.constant_(head.bias, 0)\nhead.bias.data[4] = 99\nnext_id = head(table(torch.tensor([0]))).argmax(-1)\ntable(next_id) #<\n",
+            {"op": "argmax", "value": "4"},
+        ),
+    ],
+    "unpack_count": [
+        Row("a, b = torch.ones(3) #<\n", {"expected": "2", "value": "torch.ones(3)"}),
+        Row(X + "a, b, c = x #<\n", {"expected": "3", "value": "x"}),
+    ],
+    "turn_parts": [
+        Row(DATA + "loader = DataLoader(TensorDataset(torch.ones(6, 2)), batch_size=2)\nfor x, y in loader: #<\n    pass\n", {"names": "x, y", "value": "loader"}),
+        Row("for a, b in torch.ones(2, 3): #<\n    pass\n", {"expected": "2", "is_numbered": "0"}),
+        Row(DATA + "for i, (x, y) in DataLoader(TensorDataset(torch.ones(6, 2), torch.ones(6)), batch_size=3): #<\n    pass\n", {"is_numbered": "1"}, True),
+        Row(DATA + "def train(data):\n    for i, (x, y) in data: #<\n        print(i, x.shape)\ntrain(DataLoader(TensorDataset(torch.ones(6, 2), torch.ones(6)), batch_size=3))\n", {"value": "data"}, True),
+    ],
+    "enumerate_parts": [
+        Row(DATA + "loader = DataLoader(TensorDataset(torch.ones(4, 2), torch.ones(4)))\nfor i, x, y in enumerate(loader): #<\n    print(x.shape)\n", {"right": "i, (x, y)"}, True),
+        Row("pairs = [(1, 2), (3, 4)]\nfor n, a, b in enumerate(pairs): #<\n    print(a + b)\n", {"value": "enumerate(pairs)"}, True),
+    ],
+    "expanded_written": [
+        Row("x = torch.zeros(3, 1).expand(3, 4) #<\nx += 1\n", {"name": "x", "shape": "[3, 4]"}, True),
+        Row("row = torch.zeros(4)\ntable = row.expand(2, 4) #<\ntable.mul_(2)\n", {"name": "table"}, True),
+    ],
+    "gather_axes": [
+        Row("x = torch.randn(3, 4)\nbest = torch.tensor([0, 1, 2])\nx.gather(1, best) #<\n", {"other": "best", "axis": "1"}, True),
+        Row("x = torch.randn(4)\ntorch.gather(x, 0, torch.zeros(2, 2, dtype=torch.long)) #<\n", {"name": "x"}),
+        Row("labels = torch.tensor([0, 2])\nhot = torch.zeros(2, 3).scatter_(1, labels, 1.) #<\n", {"other": "labels", "op": "scatter_", "is_gather": "0"}, True),
+        Row("at, parts = torch.tensor([0, 2]), torch.ones(2, 4)\ntorch.zeros(3, 4).scatter_add(0, at, parts) #<\n", {"op": "scatter_add", "is_alone": "0"}),
+    ],
+    "cat_scalars": [
+        Row("losses = [torch.ones(2).sum(), torch.ones(3).mean()]\ntorch.cat(losses).mean() #<\n", {"count": "2"}, True),
+        Row("a = torch.tensor(1.)\ntorch.cat([a, a, a]) #<\n", {"count": "3"}, True),
+    ],
+    "cat_rounded": [
+        Row("e = torch.ones(1, 2, 15, 15)\nd = F.max_pool2d(e, 2) #<\nu = F.interpolate(d, scale_factor=2)\ntorch.cat([u, e], 1)\n", {"size": "15", "back": "14", "small": "u"}),
+        Row("e = torch.ones(1, 2, 9)\nd = nn.Conv1d(2, 2, 3, stride=2, padding=0)(e[:, :, :-1]) #<\nu = nn.ConvTranspose1d(2, 2, 2, stride=2)(d)\ntorch.cat([u, e[:, :, :-1]], 1)\n", {"size": "8", "back": "6"}),
+    ],
+    "slice_too_short": [
+        Row("pe, x = torch.zeros(1, 4, 2), torch.ones(3, 6, 2)\nx + pe[:, :x.size(1)] #<\n", {"base": "pe", "has": "4", "wanted": "6"}),
+        Row("pe, x = torch.zeros(4, 2), torch.ones(3, 6, 2)\ny = pe[:6] + x #<\n", {"at": "0"}),
+    ],
+    "einsum_letters": [
+        Row("a = torch.ones(2, 3, 4)\ntorch.einsum('ij,jk->ik', a, torch.ones(4, 5)) #<\n", {"term": "ij", "has": "3", "name": "a"}),
+        Row("v = torch.ones(4)\ntorch.einsum('bi,ij->bj', torch.ones(2, 4), v) #<\n", {"term": "ij", "at": "1", "name": "v"}),
+    ],
+    "shape_mismatch_sizes": [
+        Row("torch.ones(2, 3) - torch.ones(2, 4) #<\n", {"a": "3", "b": "4", "is_of_layers": "0"}),
+        Row("net = nn.Linear(3, 5)\nF.mse_loss(net(torch.ones(2, 3)), torch.ones(2, 6)) #<\n", {"axis": "1", "is_of_layers": "1"}),
+    ],
+    "stack_lengths": [
+        Row("words = [torch.ones(2), torch.ones(3)]\ntorch.stack(words) #<\n", {"name": "words"}),
+        Row("torch.stack([torch.ones(4, 2), torch.ones(3, 2)]) #<\n", {"first_shape": "[4, 2]"}),
+    ],
+    "keepdim_missing": [
+        Row("x = torch.rand(5, 3)\nmean = x.mean(dim=1) #<\ny = x - mean\n", {"made": "x.mean(dim=1)", "used_line": "7"}, True),
+        Row("def scale(rows):\n    total = rows.sum(1) + 1e-6 #<\n    return rows / total\nscale(torch.rand(4, 6))\n", {"given": "[4, 6]"}, True),
+    ],
+}  # fmt: skip
+
+NEAR_MISSES: dict[str, str] = {
+    "not_coalesced": "a = torch.eye(2).to_sparse()\na.indices(), (a + a).coalesce().values(), (a + a)._values()\n",
+    "product_turned": "a, b = torch.ones(4, 3), torch.ones(5, 6)\na @ b\n",
+    "product_axes": "m = torch.ones(2, 4)\ntorch.mm(m, m.T)\n",
+    "shape_mismatch_broadcast": X + "y = x + torch.ones(2, 1)\n",
+    "cat_shapes": X + "torch.cat([x, torch.ones(4, 3)])\n",
+    "cat_axes": X + "torch.cat([x, torch.ones(1, 3)])\n",
+    "stack_shapes": X + "torch.stack([x, x + 1])\n",
+    "batch_shapes": "torch.stack([torch.ones(2), torch.ones(3)])\n",
+    "shape_invalid": X + "x.view(3, -1)\n",
+    "reshape_of_nothing": "torch.randn(0, 10).view(0, 5, 2)\n",
+    "view_not_contiguous": X + "x.t().contiguous().view(6)\n",
+    "expand_size": "torch.ones(1, 3).expand(4, 3)\n",
+    "axes_of_sizes": X + "x.sum(dim=list(range(x.dim()))[1:])\n",
+    "axis_out_of_range": X + "x.sum(dim=-2)\n",
+    "attribute_overwritten": "class Places:\n    table = torch.ones(4)\n    def shift(self, x):\n        self.table = self.table * 2\n        return x + self.table\nplaces = Places()\nplaces.shift(torch.ones(4))\nplaces.shift(torch.ones(3))\n",
+    "embedding_index": "emb = nn.Embedding(3, 2)\nemb(torch.tensor([0, 2]))\n",
+    "embedding_counted_early": "known = {}\nfor word in 'abc':\n    known[word] = len(known)\nemb = nn.Embedding(len(known), 2)\nemb(torch.tensor([0, 3]))\n",
+    "embedding_positions": "places = nn.Embedding(4, 2)\nplaces(torch.arange(4))\nplaces(torch.tensor([5]))\n",
+    "embedding_place_of_scores": "table = nn.Embedding(3, 3)\nids = table(torch.tensor([0])).softmax(-1).multinomial(1)\ntable(ids)\n",
+    "unpack_count": "a, b, c = torch.ones(3)\n",
+    "turn_parts": DATA + "for x, y in DataLoader(TensorDataset(torch.ones(4, 2), torch.ones(4))):\n    a, b = x.unbind(1)\n    c, d, e = x\n",
+    "enumerate_parts": "for i, (a, b) in enumerate([(1, 2)]):\n    c, d = a, b\n    e, f = (1, 2, 3)\n",
+    "expanded_written": "x = torch.zeros(3, 1).expand(3, 4).clone()\nx += 1\n",
+    "gather_axes": "torch.randn(3, 4).gather(1, torch.tensor([[0], [1], [2]]))\ntorch.zeros(2, 3).scatter_(1, torch.tensor([[0], [2]]), 1.)\n",
+    "cat_scalars": "torch.cat([torch.ones(1), torch.ones(1, 1)])\n",
+    "cat_rounded": "e = torch.ones(1, 2, 15, 15)\nd = F.max_pool2d(torch.ones(1, 2, 14, 14), 2)\ntorch.cat([F.interpolate(d, scale_factor=2), e], 1)\n",
+    "slice_too_short": "pe, x = torch.zeros(9, 2), torch.ones(3, 6, 2)\nx + pe[:4]\n",
+    "einsum_letters": "torch.einsum('ij,jk->ik', torch.ones(2, 3), torch.ones(4, 5))\n",
+    "shape_mismatch_sizes": "torch.ones(3) + torch.ones(2, 4)\n",
+    "stack_lengths": "torch.stack([torch.ones(2, 4), torch.ones(2, 3)])\n",
+    "keepdim_missing": "x = torch.rand(5, 3)\nx - x.mean(dim=1, keepdim=True)\nx - torch.ones(5)\n",
+}  # fmt: skip

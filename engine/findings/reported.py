@@ -121,11 +121,25 @@ def _average(diagnosis: Diagnosis, reads: Sequence[Op], text: str) -> _Average |
         if scale:
             return _Average(place, said, scale * each, sizes[-1][1], len(values), "batches_weigh_alike")
         if is_told and stored > count and any(_is(said, scale * of_all / stored) for scale in scales):
-            return _Average(place, said, of_all / count, stored, count, "divided_by_all_stored")
+            if not is_mean or _is_weighed(diagnosis, reads[0]):
+                return _Average(place, said, of_all / count, stored, count, "divided_by_all_stored")
+            each_time = count // len(values)
+            if len(set(sizes)) == 1 and stored % each_time == 0:  # the program counts turns, not samples
+                return _Average(place, said, alike, stored // each_time, len(values), "divided_by_all_turns")
         is_last = is_told and not is_mean and any(_is(said, scale * values[-1] / count) for scale in scales)
         if is_last and sum(values) > values[-1] > 0:
             return _Average(place, said, sum(values) / count, count, len(values), "last_count_over_samples")
     return None
+
+
+def _is_weighed(diagnosis: Diagnosis, read: Op) -> bool:
+    """Whether the program multiplies what it reads, as with the count of the samples, where it reads it."""
+    node: ast.AST | None = diagnosis.code.at(read.span)
+    while isinstance(node, ast.expr):
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+            return True
+        node = diagnosis.code.parents.get(node)
+    return False
 
 
 def sums_over_the_last_index(diagnosis: Diagnosis) -> Iterator[Finding]:

@@ -189,6 +189,21 @@ for epoch in range(3):
 net(torch.ones(3)).sum().backward()
 """, cure=(("len(loader.dataset)", "len(loader.sampler)"),)),
     Mistake("divided_by_all_stored", 18, COUNTED.replace("shuffle=True", "sampler=torch.utils.data.SubsetRandomSampler(range(16, 48))").replace("loss.item()", "loss.item() * len(xb)"), cure=(("{total / len(data):.5f} {hits / len(data):.3f}", "{total / 32:.5f} {hits / 32:.3f}"),)),
+    Mistake("divided_by_all_turns", 19, COUNTED.replace("batch_size=16", "batch_size=12").replace("    total, hits", "    total, turns").replace("        hits += (out.argmax(1) == yb).sum().item()\n", "        turns += 1\n        if turns % 2 == 0:\n").replace("    print(f\"{epoch}: {total / len(data):.5f} {hits / len(data):.3f}\")", "            print(f\"{total / 4:.5f}\"); total = 0.0"), cure=(("total / 4", "total / 2"),), says={"parts": "2", "by": "4"}),
+    Mistake("divided_by_all_turns", 15, """from torch.utils.data import DataLoader, TensorDataset
+rows = TensorDataset(torch.randn(40, 3), torch.randn(40, 1))
+net = nn.Linear(3, 1)
+def tested(loader, most=4):
+    total = 0.0
+    with torch.no_grad():
+        for at, (x, y) in enumerate(loader):
+            if at < most:
+                total += F.mse_loss(net(x), y).item()
+    return total / len(loader)
+for epoch in range(3):
+    print("tested", tested(DataLoader(rows, batch_size=4)))
+net(torch.ones(3)).sum().backward()
+""", cure=(("total / len(loader)", "total / most"),), says={"parts": "4", "by": "10"}),
     Mistake("divided_by_last_index", 11, """net = nn.Linear(3, 1); opt = torch.optim.SGD(net.parameters(), lr=0.1)
 total = 0.0
 for i, x in enumerate(torch.randn(5, 4, 3)):

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from engine.findings.diagnosis import Diagnosis, argument, grouped, line, numbers_of
+from engine.findings.diagnosis import LEAST_TURNS, Diagnosis, argument, grouped, line, numbers_of
 from engine.findings.losses import LOSS_FUNCTIONS
-from engine.program.names import dotted, names_read
-from engine.trace import Finding, Op
+from engine.program.names import called, dotted, names_read
+from engine.trace import Finding, Op, Trace
 
 NUMBER = re.compile(r"(?<![\w.])\d+\.\d+(?:e[-+]\d+)?(?![\w.])")
 DIGITS = 3
@@ -53,10 +53,13 @@ def averages_of_the_wrong_count(diagnosis: Diagnosis) -> Iterator[Finding]:
                 (ops[first:last], text)
                 for (first, last), (begin, end, text) in zip(places, printed, strict=True)
                 if not diagnosis.has_gap(_begun(at, first, begin, last - first == most), _next_op(ran, end))
+                and (first < last or not _is_left_out(trace, end))
             ]
             turns = [turn for turn, _ in whole]
             known = list(_averages(diagnosis, turns, [text.text for _, text in whole]))
-            if len(whole) == 1 and all(_digits(each.said) <= DIGITS for each in known):
+            is_short = len(whole) == 1 and all(_digits(each.said) <= DIGITS for each in known)
+            is_short |= len(whole) < LEAST_TURNS and not all(_is_long(each.said) for each in known)
+            if is_short and not _is_divided_by_all(diagnosis, own[0][1]):
                 continue
             if not known or len(known) < len(whole) or len({(each.place, each.code) for each in known}) > 1:
                 continue
@@ -77,6 +80,12 @@ def _begun(at: Sequence[int], first: int, begin: int, is_all: bool) -> int:
     """Where in the timeline the reads of a turn begin: what is left out before the first does not matter where they are
     as many as in any turn."""
     return at[first] - 1 if is_all and first < len(at) else max(begin, at[0] - 1)
+
+
+def _is_left_out(trace: Trace, at: int) -> bool:
+    """Whether what a line printed is of turns left out: several such lines stand behind one gap."""
+    kinds = (step.kind for step in trace.timeline[at::-1])
+    return next((kind for kind in kinds if kind != "output"), "") == "gap"
 
 
 def _next_op(ran: Sequence[int], at: int) -> int:
@@ -112,7 +121,9 @@ def _average(diagnosis: Diagnosis, reads: Sequence[Op], text: str) -> _Average |
         scales = (1,) if is_mean else (1, 100)
         if not is_mean and any(_is(said, scale * sum(values) / count) for scale in scales):
             continue  # it is the right share, whatever else it may be
-        if is_told and wrong != right and any(_is(said, scale * sum(values) / wrong) for scale in scales):
+        # two counts that are far apart are told from each other by few digits, if each turn agrees
+        is_known = is_told or (wrong >= 2 * right and _is_long(said, DIGITS - 1))
+        if is_known and wrong != right and any(_is(said, scale * sum(values) / wrong) for scale in scales):
             return _Average(place, said, sum(values) / right, wrong, len(values), code)
         is_uneven = is_mean and len(set(sizes)) == 2 and all(op.grad_mode != "grad" for op in reads)
         alike, each = sum(values) / len(values), of_all / count
@@ -132,14 +143,29 @@ def _average(diagnosis: Diagnosis, reads: Sequence[Op], text: str) -> _Average |
     return None
 
 
+def _is_divided_by_all(diagnosis: Diagnosis, read: Op) -> bool:
+    """Whether the program divides what it adds a read to by the length of a loader's dataset."""
+    added = diagnosis.code.statement_at(read.span)
+    total = dotted(added.target) if isinstance(added, ast.AugAssign) else ""
+    for node in diagnosis.code.nodes:
+        match node:
+            case ast.BinOp(left=divided, op=ast.Div(), right=count) | ast.AugAssign(divided, ast.Div(), count):
+                is_all = isinstance(count, ast.Call) and called(count) == "len" and "dataset" in _last_names(count)
+                if total and is_all and dotted(divided) == total:
+                    return True
+    return False
+
+
+def _last_names(call: ast.Call) -> Iterator[str]:
+    """The last name of each argument."""
+    return (dotted(each).rpartition(".")[2] for each in call.args)
+
+
 def _is_weighed(diagnosis: Diagnosis, read: Op) -> bool:
     """Whether the program multiplies what it reads, as with the count of the samples, where it reads it."""
-    node: ast.AST | None = diagnosis.code.at(read.span)
-    while isinstance(node, ast.expr):
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
-            return True
-        node = diagnosis.code.parents.get(node)
-    return False
+    node = diagnosis.code.at(read.span)
+    around = diagnosis.code.around(node) if node is not None else ()
+    return any(isinstance(each, ast.BinOp) and isinstance(each.op, ast.Mult) for each in around)
 
 
 def sums_over_the_last_index(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -247,9 +273,9 @@ def _is_told(said: str, value: float) -> bool:
     return said == repr(value) or (_is_long(said) and _is(said, value))
 
 
-def _is_long(said: str) -> bool:
+def _is_long(said: str, least: int = DIGITS) -> bool:
     """Whether a number was printed with digits enough, zeros before the first other one aside."""
-    return len(said.replace(".", "").lstrip("0")) >= DIGITS
+    return len(said.replace(".", "").lstrip("0")) >= least
 
 
 def _digits(said: str) -> int:

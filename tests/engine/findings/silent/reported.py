@@ -94,6 +94,8 @@ print(f'{accuracy():.6f}')
     Mistake("means_over_samples", 18, COUNTED, cures=(("total / len(data)", "total / len(loader)"), ("loss.item()", "loss.item() * len(xb)"))),
     Mistake("means_over_samples", 18, COUNTED.replace(':.3f}")', ':.3f}\\n")'), cure=(("total / len(data)", "total / len(loader)"),)),
     Mistake("means_over_samples", 18, COUNTED.replace("{total / len(data):.5f}", "{total / 48:.4g}"), cure=(("range(3)", "range(1)"),)),
+    Mistake("means_over_samples", 18, COUNTED.replace("len(data):.5f}", "len(loader.dataset):.4f}").replace("range(3)", "range(1)"), cure=(("total / len(loader.dataset)", "total / len(loader)"),)),
+    Mistake("means_over_samples", 18, COUNTED.replace("len(data):.5f}", "len(data):.3f}"), cures=(("total / len(data)", "total / len(loader)"), ("range(3)", "range(2)"))),
     Mistake("counts_over_batches", 18, COUNTED.replace("hits / len(data)", "hits / len(loader)").replace("total / len(data)", "total / len(loader)"), cure=(("hits / len(loader)", "hits / len(data)"),)),
     Mistake("counts_over_batches", 18, COUNTED.replace("{total / len(data):.5f} {hits / len(data):.3f}", "{100 * hits / len(loader):.2f}%"), cure=(("100 * hits / len(loader)", "100 * hits / len(data)"),)),
     Mistake("counts_over_batches", 18, COUNTED.replace("hits / len(data)", "hits / len(loader)").replace("total / len(data)", "total / len(loader)").replace(").sum().item()", ").float().sum()"), cure=(("hits / len(loader)", "hits / len(data)"),)),

@@ -13,8 +13,8 @@ from engine.trace import Finding, Pass, Span, Update
 
 
 def gradients_added_up(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """The first pass that added to gradients left over: after a step it is a mistake, otherwise worth knowing. What is
-    written by hand into the leaves of an optimizer, as an attack on an embedding, is no step."""
+    """The first pass of each optimizer that added to gradients left over: after a step it is a mistake, otherwise worth
+    knowing. What is written by hand into the leaves of an optimizer, as an attack on an embedding, is no step."""
     latest: dict[str, Pass] = {}
     owners = diagnosis.gradient_owner
     by_hand = written_at(diagnosis, ("data", "in_place"), diagnosis.leaf_of)
@@ -26,12 +26,14 @@ def gradients_added_up(diagnosis: Diagnosis) -> Iterator[Finding]:
     zeroing = (call for call in diagnosis.code.calls if called(call) == "zero_grad")
     may_reset = bool(reset) or any(map(diagnosis.has_run, zeroing))
     noted: Finding | None = None
+    told: set[str] = set()
     for pass_ in diagnosis.trace.passes:
         added = [
             added.tensor
             for added in pass_.accumulations
             if added.delta is not None
             and added.tensor in latest
+            and added.tensor not in told
             and added.before is not None
             and not is_zero(diagnosis.tensors.get(added.before))
         ]
@@ -51,13 +53,13 @@ def gradients_added_up(diagnosis: Diagnosis) -> Iterator[Finding]:
                 yield _stepped_in_every_part(diagnosis, leaves) or _added(
                     diagnosis, _first_of_its_own(diagnosis, pass_, leaves), latest[leaves[0]], leaves, is_mistake=True
                 )
-                return
-            if noted is None and used and not is_meant:  # a GAN adds to gradients that nobody reads
+                told |= {*leaves, *(leaf for step in _steps_of(diagnosis, leaves) for leaf in diagnosis.held_by(step))}
+            elif not told and noted is None and used and not is_meant:  # a GAN adds to gradients that nobody reads
                 noted = _added(diagnosis, pass_, latest[leaves[0]], leaves, is_mistake=False)
-            elif noted is None:
+            elif not told and noted is None:
                 return
         latest.update((leaf, pass_) for leaf in fed_by(pass_))
-    if noted is not None:
+    if noted is not None and not told:
         yield noted
 
 

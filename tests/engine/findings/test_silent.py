@@ -176,6 +176,14 @@ for i in range(3):
             "    ((net(x) - x.sum(1, keepdim=True)) ** 2).mean().backward()\n    opt.step()\n",
             ["step_without_zero_grad 8", "  dead_relu 8"],
         ),
+        # of gradients that nobody zeroes, those of each optimizer for itself
+        (
+            "made, judge = nn.Linear(2, 3), nn.Linear(3, 1)\nof_made = torch.optim.SGD(made.parameters(), lr=0.1)\n"
+            "of_judge = torch.optim.SGD(judge.parameters(), lr=0.1)\nfor i in range(3):\n"
+            "    z = torch.randn(4, 2)\n    (judge(made(z).detach()) - judge(torch.randn(4, 3))).mean().backward()\n"
+            "    of_judge.step()\n    (-judge(made(z))).mean().backward()\n    of_made.step()\n",
+            ["step_without_zero_grad 9", "  gradient_left_by_another 9", "step_without_zero_grad 11"],
+        ),
         # of values that a wrong argument led to
         (
             "net = nn.Linear(3, 3)\nx, y = torch.randn(4, 3), torch.full((4, 3), 1 / 3).log()\n"

@@ -69,9 +69,10 @@ def losses_broadcast(diagnosis: Diagnosis) -> Iterator[Finding]:
             if ops:
                 told.update(each.id for each in ops)
                 yield _stretched(diagnosis, op, STRETCHING[op.name], column, row, ops)
-        elif _is_warned_of(diagnosis, op) or math.prod(_broadcast(first.shape, second.shape)) > max(
-            map(diagnosis.elements, (first.id, second.id))
-        ):
+            continue
+        sizes = diagnosis.elements(first.id), diagnosis.elements(second.id)
+        made = math.prod(_broadcast(first.shape, second.shape))
+        if made > max(sizes) or (made > min(sizes) and _is_warned_of(diagnosis, op)):
             yield _stretched(diagnosis, op, "loss_broadcast", first, second, [op])
 
 

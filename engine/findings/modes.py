@@ -64,10 +64,11 @@ def trained_in_eval(diagnosis: Diagnosis) -> Iterator[Finding]:
             before[op.module] = pass_
         elif any(diagnosis.is_parameter(added.tensor) for added in pass_.accumulations):
             earlier = before.get(op.module, pass_ if is_undone else None)
-            if earlier is None or _is_switched_alone(diagnosis, op):
+            step, own = _step_after(diagnosis, pass_), diagnosis.leaves_of.get(diagnosis.outermost(module).id)
+            is_moved = step is None or not own or not own.isdisjoint(diagnosis.held_by(step))  # not a teacher's
+            if earlier is None or not is_moved or _is_switched_alone(diagnosis, op):
                 continue
             switch, is_same = _switch(diagnosis.code, "eval"), earlier.span == pass_.span
-            step = _step_after(diagnosis, pass_)
             yield diagnosis.warning(
                 "trained_in_eval" if is_same else "trained_while_evaluating",
                 op.span if is_same else pass_.span,

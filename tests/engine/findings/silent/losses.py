@@ -238,6 +238,7 @@ loss.backward()
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
     ("loss_broadcast", "model = nn.Linear(2, 1)\nx, y = torch.randn(4, 2), torch.randn(4)\nF.mse_loss(model(x).squeeze(1), y).backward()\n"),
+    ("loss_broadcast", "critic = nn.Linear(2, 1)\nF.smooth_l1_loss(critic(torch.randn(1, 2)), torch.tensor([3.0])).backward()\n"),
     ("difference_broadcast", "model = nn.Linear(2, 1)\nx, y = torch.randn(4, 2), torch.randn(4)\n((model(x)[:, 0] - y) ** 2).mean().backward()\n"),
     ("difference_broadcast", "z = torch.randn(4, requires_grad=True)\npairs = z.unsqueeze(1) - z\npairs.pow(2).mean().backward()\n"),
     ("difference_broadcast", "model = nn.Linear(2, 1)\nout = model(torch.randn(4, 2))\nloss = torch.relu(1 - (out - out.squeeze(1))).mean()\nloss.backward()\n"),

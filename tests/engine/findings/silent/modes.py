@@ -510,6 +510,15 @@ for i in range(2):
     (-model(image)).sum().backward()
     find.step()
 """),
+    ("trained_while_evaluating", DROP + """for i in range(2):
+    opt.zero_grad(); F.mse_loss(model(x), y).backward(); opt.step()
+model.eval()
+small = nn.Linear(2, 1)
+of_small = torch.optim.SGD(small.parameters(), lr=0.1)
+for i in range(2):
+    soft, out = torch.sigmoid(model(x)), small(x)
+    of_small.zero_grad(); F.binary_cross_entropy_with_logits(out, soft).backward(); of_small.step()
+"""),
     ("trained_while_evaluating", TRAIN_MODE + "model.eval()\nwith torch.no_grad():\n    print(F.mse_loss(model(x), y))\n"),
     ("dropout_switched_off", f"net = nn.Sequential(nn.Linear(3, 8), nn.Dropout(0.3), nn.Linear(8, 1))\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\nfor epoch in range(6):\n    if epoch == 3:\n        net[1].p = 0.0\n    net.train()\n    loss = net(torch.randn(8, 3)).pow(2).mean()\n{STEP}    net.eval()\n    print(net(torch.randn(8, 3)).mean().item())\n"),
     ("buffers_not_copied", AVERAGED.replace("print(twin(", "print(net.eval()(")),

@@ -149,6 +149,7 @@ _TABLE: tuple[tuple[str, str, str, *tuple[Rule, ...]], ...] = (
     ("mask_dtype", "RuntimeError", r"masked_fill_? only supports boolean masks, but got mask with dtype (?P<dtype>\w+)", dtypes.mask),
     ("index_dtype", "", r"tensors used as indices must be long|Expected tensor for argument #\d+ 'indices'|one_hot is only applicable to index tensor|Expected dtype int(?:32|64)|Expected a long tensor for index|dtype of indices should be Long", dtypes.indices),
     ("index_not_whole", "IndexError", r"only integers, slices .* are valid indices \(got (?P<type>\w+)\)", instead("NAME[LEFT / RIGHT]", "NAME[LEFT // RIGHT]", index="LEFT / RIGHT"), instead("NAME[INDEX]")),
+    ("parameter_nan", "ValueError", r"^Expected (?:parameter|value argument) (?P<parameter>\w+).*of distribution (?P<type>\w+)\((?s:.*)found invalid values:(?s:.*)\bnan\b", arguments.parameter_nan),
     ("probs_invalid", "ValueError", r"^Expected (?:parameter|value argument) (?P<parameter>probs) ?\(?.*of distribution (?P<type>\w+)\(.*to satisfy the constraint (?P<constraint>\w+)\(", arguments.not_probabilities),
     ("parameter_invalid", "ValueError", r"^Expected (?:parameter|value argument) (?P<parameter>\w*) ?\(?.*of distribution (?P<type>\w+)\(.*to satisfy the constraint (?P<constraint>\w+)\(", arguments.parameter_invalid),
     ("parameter_invalid", "ValueError", r"^Expected value argument .*to be within the support \((?P<constraint>\w+)\(.*\) of the distribution (?P<type>\w+)\(", arguments.value_unsupported),
@@ -163,6 +164,7 @@ _TABLE: tuple[tuple[str, str, str, *tuple[Rule, ...]], ...] = (
     # Functions of functions
     ("vmap_value_asked", "", r"vmap: It looks like you're |^symbolically traced variables cannot be used as inputs to control flow", calls.value_asked),
     ("vmap_random", "RuntimeError", r"vmap: called random operation while in randomness error mode", plain),
+    ("vmap_batch_norm", "RuntimeError", r"^Batch norm got a batched tensor as input while the running_mean", plain),
     ("vmap_sizes", "ValueError", r"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes (?P<sizes>\[.*?\])", of_call),
     ("functional_parameters", "ValueError", r"Expected all elements of parameter_and_buffer_dicts to be dictionaries", instead("FUNCTION(MODULE, GIVEN, ...)")),
     ("differentiated_once", "RuntimeError", r"trying to differentiate twice a function that was marked with @once_differentiable", classes.once_differentiable),

@@ -18,6 +18,8 @@ CUTS = (
 _THROWN_OFF = tuple("diverged grows_without_end uphill steps_too_long step_without_zero_grad clip_after_step".split())
 CAUSES = {
     "step_moves_nothing": (*CUTS, "zero_grad_before_step", "not_in_optimizer"),
+    "optimizer_of_old_model": ("optimizer_holds_others",),
+    "words_hidden": ("padding_mask_turned_round",),
     "ends_in_new_leaf": CUTS,
     "cut_by_integer": ("taken_straight_through",),
     "view_for_permute": ("batch_cut_anew",),

@@ -264,6 +264,13 @@ def not_probabilities(case: Case) -> Finding:
     return case.finding("", said, tensors=(case.tensor_of(node),), fix=fix)
 
 
+def parameter_nan(case: Case) -> Finding:
+    """NaN, whatever the parameter may be otherwise."""
+    _, node = _parameter(case) or (None, None)
+    given = case.tensor_of(node)
+    return case.finding("", tensors=(given,), name=case.code.short(known(node)))
+
+
 def parameter_invalid(case: Case) -> Finding:
     """A parameter that a distribution cannot have; of a covariance, what it must be is more than a range."""
     _, node = _parameter(case) or (None, None)

@@ -7,7 +7,9 @@ from contextlib import suppress
 from functools import cached_property
 from typing import TypeAlias, TypeVar
 
-from engine.findings.diagnosis import Diagnosis, line
+from msgspec.structs import replace
+
+from engine.findings.diagnosis import UNKNOWN, Diagnosis, line
 from engine.findings.failing.origins import layer_call, made_inside, shape_origin, sizes
 from engine.program.edits import Edits
 from engine.program.names import called, dotted
@@ -350,18 +352,24 @@ def first_told(rules: Iterable[Rule], case: Case) -> Finding | None:
 
 def plain(case: Case) -> Finding:
     """The message says it all."""
-    return case.finding()
+    return of_first(case.finding())
 
 
 def of_call(case: Case) -> Finding:
     """The message and the call say it all."""
     known(case.call)
-    return case.finding()
+    return of_first(case.finding())
+
+
+def of_first(told: Finding) -> Finding:
+    """Without what is unknown of the second tensor, of which nothing is said."""
+    said = told.parameters.items()
+    return replace(told, parameters={name: text for name, text in said if (name[:5], text) != ("other", UNKNOWN)})
 
 
 def of_one(case: Case) -> Finding:
     """All that is to be said is the shape of the first tensor, and where it came from."""
-    return case.finding("", case.origin(case.first) if case.first.shape else {})
+    return of_first(case.finding("", case.origin(case.first) if case.first.shape else {}))
 
 
 def of_two(case: Case) -> Finding:

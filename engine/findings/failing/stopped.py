@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 
 from engine.findings.diagnosis import Diagnosis
-from engine.findings.failing.case import RAISED, Case
+from engine.findings.failing.case import RAISED, Case, of_first
 from engine.findings.failing.origins import sizes
 from engine.program.names import dotted, names_read
 from engine.trace import Finding, Operand
@@ -26,16 +26,13 @@ def stopped(diagnosis: Diagnosis) -> Iterator[Finding]:
     given = {"type": failure.type, "values": values, "says": _sentence(failure.message) or failure.type}
     called = case.call.func if case.call is not None else case.node
     given["called"] = case.code.short(called) if called is not None else failure.type
+    code = "op_refused" if case.op is not None else "call_refused"
     if isinstance(case.statement, ast.Raise | ast.Assert):
-        asserted = isinstance(case.statement, ast.Assert)
-        yield case.finding("assertion_failed" if asserted else "raised_by_program", given)
+        code = "assertion_failed" if isinstance(case.statement, ast.Assert) else "raised_by_program"
     elif not values:
         parts = [one for one in ast.walk(case.statement) if isinstance(one, ast.Call)] if case.statement else []
-        yield case.finding("line_stopped", given, is_one=str(int(len(parts) == 1)))
-    elif case.op is not None:
-        yield case.finding("op_refused", given)
-    else:
-        yield case.finding("call_refused", given)
+        code, given["is_one"] = "line_stopped", str(int(len(parts) == 1))
+    yield of_first(case.finding(code, given))
 
 
 def unfinished(diagnosis: Diagnosis) -> Iterator[Finding]:

@@ -30,6 +30,10 @@ TRIGGERS: dict[str, list[Row]] = {
         Row("s = torch.tensor(-1.)\ntorch.distributions.Normal(torch.tensor(0.), s) #<\n", {"parameter": "scale", "name": "s"}),
         Row("coin = torch.distributions.Beta(torch.ones(2), 1.)\nseen = torch.tensor([0.5, 1.5])\ncoin.log_prob(seen) #<\n", {"name": "seen", "type": "Beta", "constraint": "Interval"}),
     ],
+    "parameter_nan": [
+        Row("p = torch.zeros(2)\np = p / p.sum()\ntorch.distributions.Categorical(p) #<\n", {"name": "p", "type": "Categorical"}),
+        Row("mu = torch.tensor([1., float('nan')])\ntorch.distributions.Normal(mu, 1.) #<\n", {"name": "mu"}),
+    ],
     "probs_invalid": [
         Row("out = torch.tensor([[-1., 2.]])\ntorch.distributions.Categorical(out) #<\n", {"name": "out"}, True),
         Row("out = torch.tensor([-1., 2.])\ntorch.distributions.Binomial(10, out) #<\n", {"name": "out"}, True),
@@ -158,6 +162,9 @@ TRIGGERS: dict[str, list[Row]] = {
     ],
     "vmap_random": [
         Row(MAPPED + "def f(x):\n    return F.dropout(x, 0.5) #<\nvmap(f)(torch.ones(3, 2))\n", {}),
+    ],
+    "vmap_batch_norm": [
+        Row(MAPPED + "norm = nn.BatchNorm1d(3)\ndef f(x):\n    return norm(x) #<\nvmap(f)(torch.ones(4, 2, 3))\n", {}),
     ],
     "vmap_sizes": [
         Row(MAPPED + "vmap(torch.add)(torch.ones(3), torch.ones(4)) #<\n", {"sizes": "[3, 4]"}),

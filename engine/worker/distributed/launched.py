@@ -23,16 +23,19 @@ def launched_ranks(source: str, recorder: Recorder) -> int:
 
     The command that starts it says so, as people write it in a comment above the first statement."""
     asks = _ASKS.search(source)
-    if asks is None or _STARTS_RANKS.search(source):
+    if (asks is None and "init_process_group(" not in source) or _STARTS_RANKS.search(source):
         return 0
     for line, text in enumerate(_head(source), 1):
         command = _COMMANDS.match(text)
-        if command is not None and int(command[1]) > 1:
+        if command is not None and int(command[1]) > 0:
             ranks = min(int(command[1]), MOST_RANKS)
-            facts = {"asked": command[1], "ranks": str(ranks)}
-            site = recorder.sites.fixed((line, line, 0, len(text)))
-            recorder.outbox.say(Found("launched_ranks", "note", site, facts))
+            if ranks > 1:
+                facts = {"asked": command[1], "ranks": str(ranks)}
+                site = recorder.sites.fixed((line, line, 0, len(text)))
+                recorder.outbox.say(Found("launched_ranks", "note", site, facts))
             return ranks
+    if asks is None:
+        return 0
     line = source.count("\n", 0, asks.start()) + 1
     column = asks.start() - source.rfind("\n", 0, asks.start()) - 1
     site = recorder.sites.fixed((line, line, column, column + len(asks[0])))

@@ -69,6 +69,9 @@ TRIGGERS: dict[str, list[Row]] = {
     "distributed": [
         Row("import torch.distributed as dist\ndist.TCPStore('127.0.0.1', 29500, 1, True) #<\n", {"line": "6"}),
     ],
+    "meeting_place_unknown": [
+        Row('import torch.distributed as dist\ndist.init_process_group("gloo", rank=0, world_size=1) #<\n', {"name": "MASTER_ADDR"}, True),
+    ],
     "too_many_ranks": [
         Row('import torch.distributed as dist\ndist.init_process_group("gloo", "tcp://127.0.0.1:29500", rank=0, world_size=5) #<\n', {"line": "6"}),
     ],

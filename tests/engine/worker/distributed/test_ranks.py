@@ -228,6 +228,14 @@ def test_without_a_number_above_the_first_statement_the_program_is_the_only_rank
     assert "launched_alone" in [finding.code for finding in trace.findings]
 
 
+def test_the_command_of_a_launcher_also_counts_where_the_program_names_its_own_rank() -> None:
+    own = (
+        "import torch\nimport torch.distributed as dist\ndist.init_process_group('gloo', rank=0, world_size=1)\n"
+        "x = torch.ones(2)\ndist.all_reduce(x)\nprint(x.tolist())\n"
+    )
+    assert said(run(f"# torchrun --nproc_per_node=1 own.py\n{own}")) == "[1.0, 1.0]\n"
+
+
 def test_a_launched_rank_that_fails_says_where() -> None:
     trace = run(f"# torchrun --nproc_per_node=2 train.py\n{LAUNCHED}torch.ones(2) @ torch.ones(rank + 2)\n")
     assert trace.failure is not None and trace.failure.span is not None

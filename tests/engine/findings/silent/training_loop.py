@@ -36,6 +36,15 @@ loss.backward()
 model.zero_grad(set_to_none=False)
 opt.step()
 """, says={"pass_line": "8", "step_line": "10"}, mends=True),
+    Mistake("zero_grad_before_step", 10, """w = torch.tensor([1.0, -2.0], requires_grad=True)
+opt = torch.optim.Adam([w], lr=0.1)
+for k in range(3):
+    opt.zero_grad()
+    w.pow(2).sum().backward()
+    if k == 1:
+        w.grad = None
+    opt.step()
+""", says={"idle": "1", "steps": "3", "is_extra": "1", "zeroing": "w.grad = None"}),
     Mistake("step_without_backward", 10, TRAIN + """for i in range(3):
     opt.zero_grad()
     loss = F.mse_loss(model(x), y)

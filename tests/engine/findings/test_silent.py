@@ -568,6 +568,7 @@ for i in range(60):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(240)  # a thousand programs, where no other test of this process has run them
 @pytest.mark.parametrize("language", ["zh", "en"])
 def test_the_sentences_ask_only_for_what_the_findings_say(once: Callable[[str], Trace], language: str) -> None:
     for case in MISTAKES:

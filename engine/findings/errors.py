@@ -204,6 +204,7 @@ _TABLE: tuple[tuple[str, str, str, *tuple[Rule, ...]], ...] = (
     ("not_a_leaf_in_optimizer", "ValueError", r"can't optimize a non-leaf Tensor", calls.optimizer_not_leaf),
     ("optimizer_of_tensor", "TypeError", r"params argument given to the optimizer should be an iterable", instead("FUNCTION(NAME, ...)", "FUNCTION([NAME], ...)")),
     ("not_an_optimizer", "TypeError", r"^(?P<got>[\w.]+) is not an Optimizer", calls.not_an_optimizer),
+    ("parameters_inside_list", "TypeError", r"optimizer can only optimize Tensors, but one of the params is (?:Module\.parameters|list|generator)", calls.parameters_inside_list),
     ("optimizer_of_module", "TypeError", r"'(?P<module>\w+)' object is not iterable|optimizer can only optimize Tensors, but one of the params is torch\.nn", calls.module_for_parameters),
     ("saved_to_object", "AttributeError", r"expected 'f' to be string, path, or a file-like object", instead("FUNCTION(FIRST, SECOND)", "FUNCTION(SECOND, FIRST)", right="FUNCTION(SECOND, FIRST)")),
     ("context_not_made", "TypeError", r"'(?P<type>type|function)' object does not support the context manager protocol", calls.context_not_made),

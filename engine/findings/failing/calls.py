@@ -199,6 +199,23 @@ def module_for_parameters(case: Case) -> Finding:
     return case.finding("", {"name": found.said["name"], "module": operand.type}, fix=fix)
 
 
+def parameters_inside_list(case: Case) -> Finding:
+    """What `parameters()` gives, inside a list, where an optimizer takes tensors."""
+    given = known(case.written_as("FUNCTION(GIVEN, ...)")).part("GIVEN")
+    text, right = case.code.text, ""
+    match given:
+        case ast.ListComp(elt=ast.Call(func=ast.Attribute(attr="parameters")) as made, generators=[loop]):
+            right = (
+                f"[parameter for {text(loop.target)} in {text(loop.iter)} for parameter in {text(made)}]"
+                if not loop.ifs
+                else ""
+            )
+        case ast.List(elts=parts) if all(isinstance(part, ast.Call) and called(part) == "parameters" for part in parts):
+            right = f"[{', '.join(f'*{text(part)}' for part in parts)}]"
+    fix = (case.code.replace(given, right),) if right else ()
+    return case.finding("", given=case.code.short(given), right=right, is_right=str(int(bool(right))), fix=fix)
+
+
 def not_an_optimizer(case: Case) -> Finding:
     """A scheduler that was given the model."""
     found = known(case.written_as("FUNCTION(NAME, ...)"))

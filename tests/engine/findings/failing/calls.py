@@ -163,6 +163,11 @@ TRIGGERS: dict[str, list[Row]] = {
             True,
         ),
     ],
+    "parameters_inside_list": [
+        Row("layers = [nn.Linear(2, 4), nn.Linear(4, 1)]\nopt = torch.optim.SGD([l.parameters() for l in layers], lr=.1) #<\n", {"right": "[parameter for l in layers for parameter in l.parameters()]"}, True),
+        Row("net, head = nn.Linear(2, 4), nn.Linear(4, 1)\nopt = torch.optim.Adam([net.parameters(), head.parameters()]) #<\n", {"right": "[*net.parameters(), *head.parameters()]"}, True),
+        Row("net = nn.Linear(2, 4)\nheld = [list(net.parameters())]\nopt = torch.optim.Adam(held) #<\n", {"given": "held", "is_right": "0"}),
+    ],
     "optimizer_of_module": [
         Row("net = nn.Linear(2, 2)\nopt = torch.optim.SGD(net, lr=.1) #<\n", {"name": "net", "module": "Linear"}, True),
         Row(
@@ -347,6 +352,7 @@ NEAR_MISSES: dict[str, str] = {
     "optimizer_given_nothing": "torch.optim.SGD(nn.Sequential(nn.Linear(1, 1)).parameters(), lr=.1)\n",
     "optimizer_empty": "torch.optim.SGD([torch.ones(2, requires_grad=True)], lr=.1)\n",
     "not_a_leaf_in_optimizer": W + "v = (w * 2).detach().requires_grad_()\ntorch.optim.SGD([v], lr=.1)\n",
+    "parameters_inside_list": "opt = torch.optim.SGD([{'params': nn.Linear(2, 1).parameters()}, 3.0], lr=.1)\n",
     "optimizer_of_module": "net = nn.Linear(2, 2)\nfor layer in net:\n    pass\n",
     "module_not_callable": "import math\nmath(3)\n",
     "other_module_called": "torch([1., 2.])\n",

@@ -100,6 +100,17 @@ test('what is left of a picture where a program does not parse ends at an open q
   expect([page.run.stale?.trace.id, page.run.stale?.trace.timeline.length]).toEqual(['one', end])
 })
 
+test('of another program that does not parse nothing of the one before is left', async () => {
+  const program = { ...trace.program, code: 'import torch\ny = (' }
+  const broken = { ...trace, id: 'two', program, failure: FAILURE, ops: [], timeline: [] }
+  serving({ ...trace, id: 'one' }, { ...broken, status: 'failed' })
+  const page = playground()
+  page.draft.code = trace.program.code
+  await page.runner.run()
+  await page.runner.run()
+  expect([page.run.whole?.id, page.run.stale]).toEqual(['two', null])
+})
+
 test('another run begins from the page as a whole', async () => {
   const { page, done } = await between()
   const next = page.runner.run()

@@ -38,6 +38,14 @@ const PANEL_OF_CHECK = {
   surface: 'training', calls: 'calls', 'finite-difference': 'checks', jacobian: 'checks',
 } as const satisfies Record<api.CheckKind, ViewState['panel']>
 
+/** Whether a program is the one before with a few lines changed, and not another one. */
+function isEdit(before: Trace, after: Trace): boolean {
+  const written = (trace: Trace) => trace.program.code.split('\n').filter((line) => !/^\s*(import\b|from\b|#|$)/.test(line))
+  const lines = new Set(written(before).map((line) => line.trim()))
+  const now = written(after).map((line) => line.trim())
+  return now.filter((line) => lines.has(line)).length * 2 >= now.length
+}
+
 export class Runner {
   /** `quiet` for the first 300 ms, so that a quick run never flickers. */
   running: 'no' | 'quiet' | 'shown' = $state('no')
@@ -446,7 +454,8 @@ export class Runner {
     this.catchUp = null
     this.settledAt = performance.now()
     const last = run.picture?.graph.boxes.length ? run.picture : run.stale // cut: an open question stays one
-    run.stale = manner === 'new' && trace.failure && graph.boxes.length === 0 ? last : null
+    const isEmpty = trace.failure != null && graph.boxes.length === 0
+    run.stale = manner === 'new' && isEmpty && last && isEdit(last.trace, trace) ? last : null
     run.shown = shown
     run.ahead = null
     run.failing = null
@@ -459,7 +468,7 @@ export class Runner {
     }
     this.rest(trace, before)
     // A phone shows one view: with nothing to draw, the line that failed says more.
-    if (trace.failure && graph.boxes.length === 0) view.phone = 'program'
+    if (isEmpty) view.phone = 'program'
     // Where the inspector has a place of its own, what went wrong is told without being asked; not over what the
     // address selects.
     const isAsked = manner === 'kept' && selection !== null

@@ -35,9 +35,7 @@ FLAT = ("RoundBackward", "FloorBackward", "CeilBackward", "SignBackward", "Trunc
 RELUS = ("relu", "relu_", "relu6")
 KINKS = (*RELUS, "leaky_relu", "leaky_relu_", "hardtanh")
 """Functions of straight pieces."""
-STRAIGHT = frozenset(
-    (*KINKS, *"linear sum mean neg cat stack split getitem squeeze unsqueeze view reshape flatten".split())
-)
+STRAIGHT = frozenset((*KINKS, *"linear sum mean neg cat stack split getitem squeeze unsqueeze view reshape".split()))
 SQUASHES = {"sigmoid": (0.02, 0.98), "tanh": (-0.98, 0.98), "sigmoid_": (0.02, 0.98), "tanh_": (-0.98, 0.98)}
 SATURATED = 0.95
 ROUNDING = 2e-3
@@ -551,8 +549,8 @@ def bends_that_are_kinks(diagnosis: Diagnosis) -> Iterator[Finding]:
         is_straight = bool(kinks) and all(op.name in STRAIGHT for op in passed)
         if len(turns) < LEAST_TURNS or not is_straight or not all(is_zero(second) for _, second in turns):
             continue
-        layer = diagnosis.modules.get(kinks[0].module or "")
-        made = (call for call in diagnosis.code.calls if layer is not None and called(call) == layer.type)
+        kind = kinks[0].name.replace("_", "")
+        made = (call for call in diagnosis.code.calls if called(call).lower() == kind != called(call))
         yield diagnosis.warning(
             "bends_are_kinks",
             next(made, None) or kinks[0],

@@ -16,8 +16,10 @@ MOST_SCALES = 6
 EVEN = 1e-4
 DROWNS = 100
 """How many times as large as the rest of a loss a penalty is that leaves nothing else to train."""
+OUTWEIGHS = 10
+"""How many times as much as a number of the reconstruction one of a divergence weighs that then comes to nothing."""
 NOT_LEARNT = 0.9
-COLLAPSED = 0.01
+COLLAPSED = 0.05
 """What is left of a divergence that has won."""
 
 
@@ -80,7 +82,7 @@ def divergences_that_drown_the_loss(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A reconstruction that is a mean beside a divergence that is a sum: it comes to nothing, and so does the code."""
     for passes in diagnosis.passes_by_place.values():
         pair = [_mean_and_divergence(diagnosis, pass_) for pass_ in (passes[0], passes[-1])]
-        if len(passes) < LEAST_PASSES or pair[0] is None or pair[1] is None or pair[0].weight < DROWNS:
+        if len(passes) < LEAST_PASSES or pair[0] is None or pair[1] is None or pair[0].weight < OUTWEIGHS:
             continue
         began, ended = pair[0], pair[1]
         if ended.value < COLLAPSED * began.value:
@@ -91,6 +93,8 @@ def divergences_that_drown_the_loss(diagnosis: Diagnosis) -> Iterator[Finding]:
                 mean=diagnosis.code.excerpt(began.mean.span),
                 mean_line=line(began.mean.span),
                 count=str(began.over),
+                share=str(began.over // (samples := diagnosis.elements(began.term.outputs[0]))),
+                is_each=str(int(samples > 1)),
                 weight=f"{began.weight:.0f}",
                 first=f"{began.value:.3g}",
                 last=f"{ended.value:.3g}",
@@ -156,16 +160,29 @@ def _mean_and_divergence(diagnosis: Diagnosis, pass_: Pass) -> _Beside | None:
     entered = {visit.node: diagnosis.tensors.get(next(iter(visit.entered), None) or "") for visit in pass_.visits}
     terms = _summands(diagnosis, pass_.roots[0].tensor or "", SUMS) if len(pass_.roots) == 1 else []
     makers = [diagnosis.origin(term, SCALES - {"sum", "mean"}) for term in terms]
-    means = [op for op in makers if op is not None and (op.name == "mean" or argument(op, "reduction") == "'mean'")]
-    sums = [op for op in makers if op is not None and op.name == "sum" and _is_divergence(diagnosis, op)]
+    sums = {at: summed for at, op in enumerate(makers) if (summed := _summed(diagnosis, op)) is not None}
+    means = [op for at, op in enumerate(makers) if op is not None and at not in sums and _is_mean(op)]
     if len(terms) != 2 or len(means) != 1 or len(sums) != 1:
         return None
-    slopes = [numbers_of(entered.get(op.nodes[-1])) if op.nodes else () for op in (sums[0], means[0])]
-    value = numbers_of(diagnosis.tensors.get(terms[makers.index(sums[0])]))
-    if not value or not all(len(each) == 1 and each[0] for each in slopes):
+    (at, term), *_ = sums.items()
+    slopes = [extent(entered.get(op.nodes[-1])) if op.nodes else None for op in (term, means[0])]
+    value = numbers_of(diagnosis.tensors.get(terms[at]))
+    if not value or not all(each and each[0] and math.isclose(*each, rel_tol=EVEN) for each in slopes):
         return None
+    heavy, light = (abs(each[0]) for each in slopes if each)
     count = diagnosis.elements(means[0].inputs[1 if means[0].name in CLASS_LOSSES else 0])
-    return _Beside(means[0], count, sums[0], abs(value[0]), abs(slopes[0][0] / slopes[1][0]) * count)
+    return _Beside(means[0], count, term, abs(value[0]), heavy / light * count)
+
+
+def _is_mean(op: Op) -> bool:
+    return op.name == "mean" or argument(op, "reduction") == "'mean'"
+
+
+def _summed(diagnosis: Diagnosis, op: Op | None) -> Op | None:
+    """The sum of a divergence: of all its numbers, or of those of each sample, of which a mean was taken."""
+    if op is not None and op.name == "mean":
+        op = diagnosis.origin(op.inputs[0], SCALES - {"sum", "mean"})
+    return op if op is not None and op.name == "sum" and _is_divergence(diagnosis, op) else None
 
 
 def _is_divergence(diagnosis: Diagnosis, op: Op) -> bool:

@@ -40,6 +40,18 @@ for _ in range(60):
 """, cure=(
         ("loss - 0.5 * torch.sum", "loss - 0.001 * torch.sum"),
     )),
+    Mistake("divergence_drowns_loss", 11, """enc, dec = nn.Linear(16, 4), nn.Linear(2, 16)
+opt = torch.optim.Adam([*enc.parameters(), *dec.parameters()], lr=0.05)
+pictures = torch.rand(40, 16)
+for _ in range(60):
+    middle, log = enc(pictures).chunk(2, 1)
+    code = middle + torch.randn_like(middle) * torch.exp(log / 2)
+    off = 0.5 * F.mse_loss(dec(code), pictures)
+    far = -0.5 * (1 + log - middle.square() - log.exp()).sum(dim=1).mean()
+    opt.zero_grad()
+    (off + far).backward()
+    opt.step()
+""", cure=(("F.mse_loss(dec(code), pictures)", "(dec(code) - pictures).square().sum(1).mean()"),), says={"weight": "16", "share": "16", "is_each": "1"}),
     Mistake("divergence_averaged", 11, """enc, dec = nn.Linear(16, 4), nn.Linear(2, 16)
 opt = torch.optim.Adam([*enc.parameters(), *dec.parameters()], lr=0.05)
 pictures = torch.rand(40, 16)

@@ -21,7 +21,7 @@ from engine.program.edits import Edits
 from engine.program.names import called, dotted, is_grad_of, keyword, names_read
 from engine.program.source import Source
 from engine.program.spelling import nearest
-from engine.program.tree import defined_in
+from engine.program.tree import Loop, defined_in
 from engine.trace import Finding, Op, Pass, Tensor, Update
 
 ARITHMETIC: dict[type[ast.operator], Callable[[float, float], float]] = {
@@ -421,9 +421,8 @@ def states_kept_in_training(diagnosis: Diagnosis) -> Iterator[Finding]:
         taken = kept[-1] if kept else None
         if called(load) != "load_state_dict" or not isinstance(taken, ast.Call) or called(taken) != "state_dict":
             continue
-        loops = (each for each in code.loops(taken) if code.follows(each, code.statement(load)))
-        loop, choice = next(loops, None), code.enclosing(taken, ast.If)
-        if loop is None or choice is None or loop not in code.around(choice) or name in names_read(loop):
+        loop = _loop_of_choices(code, taken, load)
+        if loop is None or name in names_read(loop):
             continue
         maker = next((op for op in diagnosis.ops_at(code.span(taken)) if op.inputs), None)
         weight = diagnosis.input_of(maker) if maker is not None else None
@@ -442,9 +441,27 @@ def _state_shared(diagnosis: Diagnosis, op: Op, weight: Tensor, kept: Tensor) ->
     is_dictionary = isinstance(taken, ast.Call) and called(taken) == "state_dict"
     if not is_dictionary and (maker.name not in ("data", "detach") or maker.span == op.span):
         return None
-    if op.name != "copy_" or not _moved_between(diagnosis, weight, maker, op):
+    if op.name != "copy_" or not _moved_between(diagnosis, weight, _first_kept(diagnosis, taken, load, maker), op):
         return None
     return _shared(diagnosis, taken, weight, load, is_dictionary=is_dictionary)
+
+
+def _first_kept(diagnosis: Diagnosis, taken: ast.expr, load: ast.Call, last: Op) -> Op:
+    """What first kept the state that a line loads: where only the last turn of a loop kept it, that one; where several
+    did and the last is among them, no step came after it by chance."""
+    alike = (op for op in diagnosis.ops_at(last.span) if op.inputs and op.name == last.name)
+    weight = diagnosis.identity(last.inputs[0])
+    own = [op for op in alike if diagnosis.identity(op.inputs[0]) == weight]
+    return own[0] if own and _loop_of_choices(diagnosis.code, taken, load) is not None else last
+
+
+def _loop_of_choices(code: Source, taken: ast.expr, load: ast.Call) -> Loop | None:
+    """The loop of which some turns, the best and not each so-manieth, keep a state that a line after it loads."""
+    choice = code.enclosing(taken, ast.If)
+    if choice is None or any(isinstance(node, ast.Mod) for node in ast.walk(choice.test)):
+        return None
+    loops = (each for each in code.loops(taken) if code.follows(each, code.statement(load)))
+    return next((each for each in loops if each in code.around(choice)), None)
 
 
 def _shared(diagnosis: Diagnosis, taken: ast.expr, weight: Tensor, load: ast.Call, *, is_dictionary: bool) -> Finding:

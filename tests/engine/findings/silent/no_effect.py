@@ -161,6 +161,29 @@ for i in range(3):
     if i == 0: kept["model"] = model.state_dict()
 model.load_state_dict(kept["model"])
 """, says={"name": 'kept["model"]', "load_line": "11"}, mends=True),
+    Mistake("state_dict_shared", 15, TRAIN + """def fit(model, best=9e9):
+    for _ in range(4):
+        opt.zero_grad()
+        loss = F.mse_loss(model(x), y)
+        loss.backward()
+        opt.step()
+        if loss.item() < best:
+            best = loss.item()
+            best_state = {name: value.cpu() for name, value in model.state_dict().items()}
+    model.load_state_dict(best_state)
+fit(model)
+""", says={"name": "best_state", "load_line": "16"}, mends=True),
+    Mistake("state_dict_shared", 15, TRAIN + """losses, kept = [], None
+for epoch in range(5):
+    loss = F.mse_loss(model(x), y)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    losses.append(loss.item())
+    if losses[-1] == min(losses):
+        kept = model.state_dict()
+model.load_state_dict(kept)
+""", mends=True),
     Mistake("state_dict_shared", 10, """params = [torch.randn(3, 1, requires_grad=True), torch.zeros(1, requires_grad=True)]
 x, y, best = torch.randn(9, 3), torch.randn(9, 1), None
 for _ in range(3):
@@ -421,6 +444,18 @@ for _ in range(3):
     ("state_dict_shared", TRAIN + """kept = model.state_dict()
 model.load_state_dict(kept)
 F.mse_loss(model(x), y).backward(); opt.step()
+"""),
+    ("state_dict_shared", TRAIN + LOOP + "    if i == 2:\n        kept = model.state_dict()\nmodel.load_state_dict(kept)\n"),
+    ("state_dict_shared", TRAIN + LOOP + "    if (i + 1) % 1 == 0:\n        kept = model.state_dict()\nmodel.load_state_dict(kept)\n"),
+    ("state_dict_shared", TRAIN + """def fit(model, opt):
+    for i in range(3):
+        opt.zero_grad(); F.mse_loss(model(x), y).backward(); opt.step()
+        if i == 2:
+            last = model.state_dict()
+    model.load_state_dict(last)
+other = nn.Linear(2, 1)
+fit(model, opt)
+fit(other, torch.optim.SGD(other.parameters(), lr=0.1))
 """),
     ("update_lost", "params = [torch.ones(2, requires_grad=True)]\n(params[0] ** 2).sum().backward()\nwith torch.no_grad():\n    for p in params:\n        p -= 0.1 * p.grad\n    fresh = [p - 0.1 * p.grad for p in params]\n"),
     ("item_lost", TRAIN + "rows = [(x * 50 + 100, y) for _ in range(3)]\nkept = []\nfor x, y in rows:\n    x = (x - 100) / 50\n    kept.append((x, y))\nprint(len(rows), [x.sum() for x, y in rows])\n"),

@@ -43,6 +43,8 @@ def plain_text(value: object, longest: int = _LONGEST) -> str:
         text = f"[{inner}]" if kind is list else f"({inner}{lone})"
     elif isinstance(value, torch.Tensor):
         text = f"tensor{tuple(value.shape)}"
+    elif issubclass(kind, float):  # NumPy's, as a schedule computes them
+        text = float.__repr__(value)
     elif kind is ReduceOp.RedOpType:
         text = f"ReduceOp.{value.name}"  # type: ignore[attr-defined]
     elif isinstance(value, type):

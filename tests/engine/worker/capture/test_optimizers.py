@@ -51,6 +51,20 @@ z = w * 3
     assert [op.name for op in trace.ops if op.name == "mul"] == ["mul"] * 3
 
 
+def test_a_learning_rate_that_numpy_computed_is_told_as_a_number() -> None:
+    trace = record(HEAD + """
+import numpy as np
+class Rate(float):
+    def __repr__(self): raise ValueError("asked")
+for rate in (np.cos(0.5), Rate(0.5)):
+    loss().backward()
+    torch.optim.SGD([w], lr=rate).step()
+z = w * np.float64(0.25)
+""")  # fmt: skip
+    assert [step.settings[0]["lr"] for step in _steps(trace)] == ["0.8775825618903728", "0.5"]
+    assert [op.arguments[-1].text for op in trace.ops if op.name == "mul"][-1] == "0.25"
+
+
 def test_a_step_hook_that_raises_leaves_recording_on() -> None:
     trace = record(HEAD + """
 opt = torch.optim.SGD([w], lr=0.1)

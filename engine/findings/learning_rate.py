@@ -80,7 +80,7 @@ def _rate(step: Update) -> float | None:
         for group in {change.group for change in step.changes}
         if group < len(step.settings)
     ]
-    found = [re.search(r"-?\d+(\.\d*)?(e[-+]?\d+)?|-?\.\d+", text) for text in texts]
+    found = [re.search(r"(?<![\w.])(-?\d+(\.\d*)?(e[-+]?\d+)?|-?\.\d+)", text) for text in texts]
     rates = [abs(float(number.group())) for number in found if number is not None]
     return max(rates) if len(rates) == len(texts) and rates else None
 
@@ -278,9 +278,13 @@ def _sets_rate(statement: ast.Assign | ast.AugAssign) -> bool:
 
 
 def _rate_given(diagnosis: Diagnosis, call: ast.Call, rate: str) -> Edits:
-    word = keyword(call, "lr")
-    value = word.value if word is not None else call.args[1] if len(call.args) > 1 else None
+    value = _rate_written(call)
     return (diagnosis.code.replace(value, rate),) if isinstance(value, ast.Constant) else ()
+
+
+def _rate_written(optimizer: ast.Call) -> ast.expr | None:
+    word = keyword(optimizer, "lr")
+    return word.value if word is not None else optimizer.args[1] if len(optimizer.args) > 1 else None
 
 
 def scheduler_before_step(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -372,10 +376,10 @@ def rates_for_factors(diagnosis: Diagnosis) -> Iterator[Finding]:
         first = {number(setting.get("initial_lr")) for step in steps for setting in step.settings}
         rates = [rate for step in steps if (rate := _rate(step)) is not None]
         given = first.pop() if len(first) == 1 else None
-        if len(made) != 1 or not given or given >= LEFT or len(rates) < LEAST_STEPS or len(rates) != len(steps):
+        if len(made) != 1 or not given or len(rates) < LEAST_STEPS or len(rates) != len(steps):
             continue
-        most = max(rates)
-        if math.isclose(most, given * given, rel_tol=CLOSE) and rates.index(most) < len(rates) - 1:
+        most, is_tiny = max(rates), given < LEFT or (given < NEARLY and _reads_rate_of(diagnosis, made[0], steps[0]))
+        if is_tiny and math.isclose(most, given * given, rel_tol=CLOSE) and rates.index(most) < len(rates) - 1:
             yield diagnosis.warning(
                 "rates_for_factors",
                 made[0],
@@ -384,6 +388,15 @@ def rates_for_factors(diagnosis: Diagnosis) -> Iterator[Finding]:
                 most=f"{most:.4g}",
                 step_line=line(steps[0].span),
             )
+
+
+def _reads_rate_of(diagnosis: Diagnosis, scheduler: ast.Call, step: Update) -> bool:
+    """Whether a scheduler, or the function it is given, reads the name that an optimizer has its rate from."""
+    code, made = diagnosis.code, made_by(diagnosis, step)
+    rate = _rate_written(made.value) if made is not None and isinstance(made.value, ast.Call) else None
+    given = {node.id for node in ast.walk(scheduler) if isinstance(node, ast.Name)}
+    read = (scheduler, *(each for each in code.functions if getattr(each, "name", "") in given))
+    return bool(dotted(rate)) and any(dotted(node) == dotted(rate) for each in read for node in ast.walk(each))
 
 
 MOST_NAMES = 4

@@ -449,8 +449,46 @@ x, y = torch.randn(9, 3), torch.randn(9, 1)
 for _ in range(5):
     loss = F.mse_loss(net(x), y)
 """ + STEP + "    plan.step()\n", cure=(("0.01 * 0.9 ** epoch", "(epoch + 1) / 500"),)),
+    Mistake("rates_for_factors", 11, """import math
+class args:
+    rate, epochs = 0.6, 6
+def cosine(step, total, most, least):
+    return least + (most - least) * 0.5 * (1 + math.cos(step / total * math.pi))
+net = nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), args.rate, momentum=0.9, nesterov=True)
+plan = torch.optim.lr_scheduler.LambdaLR(opt, lr_lambda=lambda step: cosine(step, args.epochs, args.rate, 1e-3))
+x, y = torch.randn(9, 3), torch.randn(9, 1)
+for _ in range(args.epochs):
+    loss = F.mse_loss(net(x), y)
+""" + STEP + "    plan.step()\n", cure=(("args.rate, 1e-3)", "1, 1e-3)"),), says={"initial": "0.6", "most": "0.36"}),
+    Mistake("rates_for_factors", 9, """lr = 0.1
+net = nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), lr=lr)
+def decayed(epoch):
+    return lr * 0.95 ** epoch
+plan = torch.optim.lr_scheduler.LambdaLR(opt, decayed)
+x, y = torch.randn(9, 3), torch.randn(9, 1)
+for _ in range(5):
+    loss = F.mse_loss(net(x), y)
+""" + STEP + "    plan.step()\n", cures=(("return lr *", "return"), ("lr=lr", "lr=1.0"))),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
+    ("rates_for_factors", """lr = 0.5
+net = nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), lr=lr)
+plan = torch.optim.lr_scheduler.LambdaLR(opt, lambda epoch: 0.5 ** (epoch + 1))
+x, y = torch.randn(9, 3), torch.randn(9, 1)
+for _ in range(5):
+    loss = F.mse_loss(net(x), y)
+""" + STEP + "    plan.step()\n"),
+    ("rates_for_factors", """lr, least = 0.1, 0.01
+net = nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), lr=lr)
+plan = torch.optim.lr_scheduler.LambdaLR(opt, lambda epoch: max(lr * 0.5 ** epoch, least) / lr)
+x, y = torch.randn(9, 3), torch.randn(9, 1)
+for _ in range(5):
+    loss = F.mse_loss(net(x), y)
+""" + STEP + "    plan.step()\n"),
     ("scheduled_per_batch", """lin, plans = nn.Linear(2, 1), {}
 opts = [torch.optim.SGD(lin.parameters(), lr=0.1)]
 plans["a"] = torch.optim.lr_scheduler.StepLR(opts[0], step_size=3)

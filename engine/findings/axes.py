@@ -27,6 +27,10 @@ REDUCES = frozenset("mean sum max amax min amin logsumexp".split())
 PRODUCTS = frozenset(("matmul", "bmm"))
 HANDED_ON = frozenset("stack cat div mul sub add float to contiguous getitem index_select".split())
 """What is done to samples before a model gets them."""
+CASTS = frozenset("type float double to contiguous getitem sub div".split())
+"""What leaves the order of the numbers of a table."""
+TABLES = frozenset("tensor as_tensor from_numpy stack cat".split())
+"""What makes one of numbers that the program has, or of columns that it puts together."""
 SWAPS = ("transpose", "swapaxes", "swapdims", "t", "T", "mT")
 NORMS_OF_SLOPES = ("norm", "vector_norm", "linalg_vector_norm", "linalg_norm")
 COLUMNS = frozenset("getitem select unbind narrow split chunk".split())
@@ -54,16 +58,18 @@ def views_for_permutes(diagnosis: Diagnosis) -> Iterator[Finding]:
         if given is None or made is None or (given.shape, made.shape) in told:
             continue
         takers = diagnosis.takers.get(made.id, ())
-        if not _is_computed_with(diagnosis, made):
-            continue  # the places of its numbers mean nothing
         old, new = _long(given.shape), _long(made.shape)
+        is_swapped = len(old) == 2 and new == (old[1], old[0]) != old and _is_table(diagnosis, given, made)
+        if not is_swapped and not _is_computed_with(diagnosis, made):
+            continue  # the places of its numbers mean nothing
         apart, call = _told_apart(old, new), diagnosis.code.call_at(op.span)
         if call is not None and call.args and isinstance(call.args[0], ast.BinOp):
             new = apart  # `view(samples * heads, ...)`, where sizes may be the same by chance
         is_scored = any(taker.name in CLASS_LOSSES and taker.inputs[0] == made.id for taker in takers)
         as_rows = is_scored and len(new) == 2 and len(old) > 2 and new[1] == old[1] != old[-1]
         as_steps = is_scored and len(old) == 3 and new == (old[0], old[2], old[1]) != old
-        if not as_rows and not as_steps and not any(is_permuted(old, each) for each in (new, apart)):
+        is_mixed = is_swapped or any(is_permuted(old, each) for each in (new, apart))
+        if not as_rows and not as_steps and not is_mixed:
             continue
         told.add((given.shape, made.shape))
         yield diagnosis.warning(
@@ -86,6 +92,24 @@ def _is_computed_with(diagnosis: Diagnosis, made: Tensor) -> bool:
     values = near([made.id], handed_on)
     takers = (taker for value in values for taker in diagnosis.takers.get(value, ()))
     return any(taker.module is not None or taker.name in CLASS_LOSSES for taker in takers)
+
+
+def _is_table(diagnosis: Diagnosis, given: Tensor, made: Tensor) -> bool:
+    """Whether the rows of what a view is given mean something, and a layer takes those of the result for samples or
+    for time steps: what a recurrent layer reads, or a first linear layer gets of columns put together."""
+    origin = diagnosis.origin(given.id, CASTS)
+    if origin is not None and origin.name in RESHAPES:
+        return False
+
+    def handed_on(tensor: str) -> Iterator[str]:
+        takers = (op for op in diagnosis.takers.get(tensor, ()) if op.name in (*RESHAPES, *HANDED_ON))
+        outputs = (diagnosis.output_of(op) for op in takers)
+        return (output.id for output in outputs if output is not None and _long(output.shape) == _long(made.shape))
+
+    is_of_columns = origin is not None and origin.name in TABLES
+    layers = (*RECURRENT, "linear") if is_of_columns else RECURRENT
+    takers = (taker for value in near([made.id], handed_on) for taker in diagnosis.takers.get(value, ()))
+    return any(taker.name in layers and taker.module is not None for taker in takers)
 
 
 def _long(shape: Axes) -> Axes:

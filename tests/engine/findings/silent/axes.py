@@ -292,6 +292,25 @@ Grouped()(torch.randn(4, 10, 6)).pow(2).mean().backward()
         (".reshape(4 * 3, 10, 4)", ".reshape(4 * 10, 3, 4)"),
         (".reshape(4 * 3, 10, 4)", ".transpose(1, 2).reshape(4 * 3, 4, 10).transpose(1, 2)"),
     )),
+    Mistake("view_for_permute", 9, """series, steps = torch.sin(torch.arange(40) / 5).tolist(), 8
+X = torch.tensor([series[at : at + steps] for at in range(32)])
+Y = torch.tensor([series[at + steps] for at in range(32)])
+rnn, out = nn.LSTM(1, 6), nn.Linear(6, 1)
+opt = torch.optim.Adam([*rnn.parameters(), *out.parameters()], lr=0.01)
+X = X.view([steps, -1, 1])
+for _ in range(3):
+    loss = F.mse_loss(out(rnn(X.view(steps, 32, -1))[0][-1]).view(-1), Y)
+    opt.zero_grad(); loss.backward(); opt.step()
+""", cure=(("X = X.view([steps, -1, 1])", "X = X.t().unsqueeze(2)"),)),
+    Mistake("view_for_permute", 5, """ages, sizes = torch.rand(20), torch.rand(20)
+x = torch.stack([ages, sizes]).view(-1, 2)
+y = (3 * ages - sizes).unsqueeze(1)
+net = nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    loss = F.mse_loss(net(x), y)
+    opt.zero_grad(); loss.backward(); opt.step()
+""", cures=(("]).view(-1, 2)", "], dim=1)"), (".view(-1, 2)", ".t()"))),
     Mistake("view_for_permute", 7, """tok, rnn, out = nn.Embedding(9, 4), nn.GRU(4, 5, batch_first=True), nn.Linear(5, 3)
 ids = torch.randint(0, 9, (4, 6))
 scores = out(rnn(tok(ids))[0])
@@ -522,6 +541,15 @@ for _ in range(3):
     loss = F.l1_loss(m(X), Y)
     opt.zero_grad(); loss.backward(); opt.step()
     print(loss.item())
+"""),
+    ("view_for_permute", """series = torch.sin(torch.arange(40) / 5)
+rows = torch.stack(series.split(5))
+print(rows.view(5, 8).mean(1))
+x = series.view(-1, 5).view(5, 8, 1)
+rnn, lin, wide = nn.GRU(1, 3, batch_first=True), nn.Linear(5, 2), nn.Linear(4, 2)
+z = torch.rand(4, 6).view(6, 4)
+loss = rnn(x)[0].mean() + lin(rows).mean() + wide(z).mean() + lin(rows.view(8, 1, 5)).mean()
+loss.backward()
 """),
     ("view_for_permute", """x = torch.arange(12.0).view(3, 4)
 w = torch.randn(3, 2, requires_grad=True)

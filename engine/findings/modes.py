@@ -12,6 +12,7 @@ from engine.findings.diagnosis import (
     argument,
     by_number,
     extent,
+    fed_by,
     grouped,
     is_zero,
     line,
@@ -24,7 +25,7 @@ from engine.findings.diagnosis import (
 )
 from engine.findings.losses import LOSS_FUNCTIONS
 from engine.findings.uphill import squares_differences
-from engine.program.names import called, dotted, keyword
+from engine.program.names import called, dotted, is_grad, keyword
 from engine.program.source import Source
 from engine.program.tree import covers
 from engine.trace import Finding, Module, ModuleCall, Op, Pass, Tensor, Update
@@ -526,34 +527,53 @@ def _in_eval_as_a_whole(diagnosis: Diagnosis) -> set[int]:
 
 
 def evaluated_with_grad(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A model in eval mode that was recorded for a backward pass that never came."""
+    """A model in eval mode that was recorded for a backward pass that never came, or that brought gradients to its
+    parameters alone, as to those of a teacher, which no step moves any more."""
     trained = bool(diagnosis.steps)
     tops = [call for call in diagnosis.trace.calls if call.parent is None and not call.raised] if trained else []
-    idle = [
-        call for call in tops if not call.training and call.grad_mode == "grad" and _is_for_nothing(diagnosis, call)
-    ]
-    if not idle:
-        return
-    ops = [op for call in idle for op in diagnosis.ops_of(call)]
-    code = diagnosis.code
-    first = idle[0]
-    statement = code.statement_at(first.span)
-    loop = code.enclosing(statement, ast.For)
-    simple = statement if loop is None else None
-    yield Finding(
-        code="evaluated_with_grad",
-        severity="note",
-        span=first.span,
-        tensors=tuple(op.outputs[0] for op in ops[-1:] if op.outputs),
-        parameters={
-            "line": line(first.span),
-            "module": diagnosis.modules[first.module].path if first.module in diagnosis.modules else "",
-            "bytes": str(sum(op.saved_bytes for op in ops)),
-            "nodes": str(sum(len(op.nodes) for op in ops)),
-            "count": diagnosis.counted(idle),
-        },
-        fix=code.indent(simple, "with torch.no_grad():") if simple is not None and len(idle) == 1 else (),
-    )
+    quiet = [call for call in tops if not call.training and call.grad_mode == "grad"]
+    idle = [call for call in quiet if _is_for_nothing(diagnosis, call)]
+    fed = [call for call in quiet if _is_fed_in_vain(diagnosis, call)]
+    for calls, is_fed in ((idle, "0"), (fed, "1")):
+        if not calls:
+            continue
+        ops = [op for call in calls for op in diagnosis.ops_of(call)]
+        code, first = diagnosis.code, calls[0]
+        statement = code.statement_at(first.span)
+        simple = statement if code.enclosing(statement, ast.For) is None and calls is idle else None
+        yield Finding(
+            code="evaluated_with_grad",
+            severity="note",
+            span=first.span,
+            tensors=tuple(op.outputs[0] for op in ops[-1:] if op.outputs),
+            parameters={
+                "line": line(first.span),
+                "module": diagnosis.modules[first.module].path if first.module in diagnosis.modules else "",
+                "bytes": str(sum(op.saved_bytes for op in ops)),
+                "nodes": str(sum(len(op.nodes) for op in ops)),
+                "count": diagnosis.counted(calls),
+                "is_fed": is_fed,
+            },
+            fix=code.indent(simple, "with torch.no_grad():") if simple is not None and len(calls) == 1 else (),
+        )
+
+
+def _is_fed_in_vain(diagnosis: Diagnosis, call: ModuleCall) -> bool:
+    """Whether gradients came through a model to its parameters and to nothing else, in passes for another model that
+    steps go on to move, while none moves this one and nobody reads its gradients."""
+    ops, module = diagnosis.ops_of(call), diagnosis.modules.get(call.module)
+    own = diagnosis.leaves_of.get(diagnosis.outermost(module).id, set()) if module is not None else set()
+    through = {diagnosis.visited[node] for op in ops for node in op.nodes if node in diagnosis.visited}
+    passes = [diagnosis.trace.passes[number] for number in through]
+    made = {output for op in ops for output in op.outputs}
+    given = {tensor for op in ops for tensor in op.inputs if diagnosis.is_tracked(tensor)} - made
+    fed = {leaf for pass_ in passes for leaf in fed_by(pass_)}
+    if own.isdisjoint(fed) or not all(diagnosis.identity(each) in own for each in given):
+        return False
+    begin = min(diagnosis.pass_step[pass_.id] for pass_ in passes)
+    later = [step for step in diagnosis.steps if diagnosis.update_step.get(step.id, -1) > begin]
+    held = {leaf for step in later for leaf in diagnosis.held_by(step)}
+    return own.isdisjoint(held) and not fed.isdisjoint(held) and not any(map(is_grad, diagnosis.code.attributes))
 
 
 def _is_for_nothing(diagnosis: Diagnosis, call: ModuleCall) -> bool:

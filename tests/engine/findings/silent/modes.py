@@ -175,6 +175,28 @@ print(model(x).mean().item())
 for part in x.split(4):
     print(model(part).mean().item())
 """, says={"module": "model", "count": "2"}),
+    Mistake("evaluated_with_grad", 13, """student, teacher = nn.Linear(3, 4), nn.Sequential(nn.Linear(3, 8), nn.Dropout(), nn.Linear(8, 4))
+x, y = torch.randn(16, 3), torch.randint(0, 4, (16,))
+for net, aim in ((teacher, None), (student, teacher)):
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    if aim is not None: aim.eval()
+    for _ in range(3):
+        out = net(x)
+        loss = F.cross_entropy(out, y)
+        if aim is not None:
+            soft = F.softmax(aim(x) / 4, dim=-1)
+            loss = loss + F.cross_entropy(out / 4, soft)
+        opt.zero_grad(); loss.backward(); opt.step()
+""", cure=(("soft = F.softmax(aim(x) / 4, dim=-1)", "soft = F.softmax(aim(x) / 4, dim=-1).detach()"), ("aim.eval()", "aim.eval().requires_grad_(False)")), says={"count": "3", "is_fed": "1"}),
+    Mistake("evaluated_with_grad", 9, """import copy
+value = nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 1))
+frozen = copy.deepcopy(value).eval()
+opt, x = torch.optim.Adam(value.parameters()), torch.randn(16, 3)
+for _ in range(3):
+    aim = x[:, :1] + 0.9 * frozen(x + 1)
+    loss = F.mse_loss(value(x), aim)
+    opt.zero_grad(); loss.backward(); opt.step()
+""", cures=(("    aim = x[:, :1] + 0.9 * frozen(x + 1)", "    with torch.no_grad():\n        aim = x[:, :1] + 0.9 * frozen(x + 1)"),), says={"module": "frozen", "is_fed": "1"}),
     Mistake("switch_without_with", 6, """def shown(x):
     # values only
     torch.inference_mode()
@@ -496,6 +518,27 @@ print(draws.mean(0), draws.std(0))
     ("evaluated_in_train", "net = nn.Sequential(nn.Linear(2, 4), nn.Dropout(0.5), nn.Linear(4, 1))\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\nx, y = torch.randn(6, 2), torch.randn(6, 1)\n"
      "for i in range(2):\n    opt.zero_grad(); F.mse_loss(net(x), y).backward(); opt.step()\nnet.eval()\nnet[1].train()\nwith torch.no_grad():\n    print(F.mse_loss(net(x), y))\n"),
     ("evaluated_with_grad", TRAIN + LOOP + "model.eval()\nwith torch.no_grad():\n    print(model(x).mean().item())\n"),
+    ("evaluated_with_grad", """made, judge = nn.Linear(3, 4), nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)).eval()
+opt, x = torch.optim.Adam(made.parameters()), torch.randn(6, 3)
+for _ in range(3):
+    loss = F.mse_loss(judge(made(x)), torch.ones(6, 2))
+    opt.zero_grad(); loss.backward(); opt.step()
+"""),
+    ("evaluated_with_grad", """first, second = nn.Linear(3, 1).eval(), nn.Linear(3, 1)
+opts = [torch.optim.SGD(net.parameters(), lr=0.1) for net in (first, second)]
+x = torch.randn(6, 3)
+for turn in range(4):
+    loss = (first(x) - second(x)).square().mean()
+    for opt in opts: opt.zero_grad()
+    loss.backward(); opts[1 - turn % 2].step()
+"""),
+    ("evaluated_with_grad", """model, other = nn.Linear(3, 1).eval(), nn.Linear(3, 1)
+opt, x, sizes = torch.optim.SGD(other.parameters(), lr=0.1), torch.randn(6, 3), []
+for _ in range(3):
+    opt.zero_grad(); (model(x) + other(x)).square().mean().backward(); opt.step()
+    sizes.append(model.weight.grad.norm().item())
+print(sizes)
+"""),
     ("evaluated_with_grad", TRAIN + LOOP + "model.eval()\nz = x.clone().requires_grad_()\nmodel(z).sum().backward()\n"),
     ("switch_without_with", "x = torch.ones(2, requires_grad=True)\nwith torch.no_grad():\n    y = x * 2\ntorch.set_grad_enabled(True)\n"),
     ("switch_without_with", "@torch.no_grad()\ndef shown(x):\n    return x * 2\nguard = torch.no_grad()\nwith guard:\n    shown(torch.ones(2))\n"),

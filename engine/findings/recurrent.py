@@ -8,7 +8,17 @@ from typing import NamedTuple
 
 from engine.findings.attention_masks import FUSED
 from engine.findings.axes import ATTENTION, KEEPS_AXES, RECURRENT
-from engine.findings.diagnosis import Diagnosis, argument, is_zero, line, number, numbers_of, walk
+from engine.findings.diagnosis import (
+    LEAST_TURNS,
+    Diagnosis,
+    argument,
+    grouped,
+    is_zero,
+    line,
+    number,
+    numbers_of,
+    walk,
+)
 from engine.ops import DETACHES
 from engine.trace import Finding, Op, Tensor
 
@@ -70,6 +80,38 @@ def _cut_state(diagnosis: Diagnosis, op: Op) -> Op | None:
     before = diagnosis.maker.get(maker.inputs[0]) if maker is not None and maker.inputs else None
     is_own = before is not None and (before.name, before.module) == (op.name, op.module)
     return maker if maker is not None and maker.name in DETACHES and is_own else None
+
+
+def states_left_over(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A sequence after training that begins at the state in which the last one trained on ended, where each of those,
+    different ones, began at zeros: a state kept in the model that nobody sets back."""
+    for ops in grouped(diagnosis.ops_named(RECURRENT), lambda op: op.module).values():
+        trained = [op for op in ops if diagnosis.reaches_a_pass(op)]
+        later = next((op for op in ops if trained and diagnosis.op_at[op.id] > diagnosis.op_at[trained[-1].id]), None)
+        begun = [diagnosis.input_of(op, 1) for op in trained]
+        if later is None or len(trained) < LEAST_TURNS or not all(map(is_zero, begun)):
+            continue
+        state, call = diagnosis.origin(later.inputs[1], DETACHES), diagnosis.call_around(later)
+        written = diagnosis.code.call_at(call.span) if call is not None else None
+        is_handed_over = written is None or len(written.args) != 1 or bool(written.keywords)
+        met = {(first.shape, first.data, first.summary) for op in trained if (first := _data_read(diagnosis, op))}
+        if state is not trained[-1] or call is None or is_handed_over or len(met) < 2:
+            continue
+        zeros = diagnosis.maker.get(trained[0].inputs[1])
+        yield diagnosis.warning(
+            "state_left_over",
+            call.span,
+            tensors=later.inputs[1:2],
+            layer=diagnosis.module_path(later),
+            count=diagnosis.counted(trained),
+            zero_line=line(zeros.span if zeros is not None else None),
+        )
+
+
+def _data_read(diagnosis: Diagnosis, op: Op) -> Tensor | None:
+    """The data that a layer's input is, or was looked up or computed from."""
+    way = (op.inputs[0], *(given for maker in diagnosis.back(op.inputs[0], MOST_BACK) for given in maker.inputs[:1]))
+    return next((diagnosis.tensors[given] for given in way if not diagnosis.is_tracked(given)), None)
 
 
 def padding_read_last(diagnosis: Diagnosis) -> Iterator[Finding]:

@@ -10,7 +10,52 @@ for x in torch.randn(6, 4, 2):
 loss.backward()
 """
 
+TAGGER = (
+    """class Tagger(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.emb, self.rnn, self.out = nn.Embedding(9, 4), nn.GRU(4, 5), nn.Linear(5, 3)
+    def forward(self, words):
+        made, self.hidden = self.rnn(self.emb(words).view(len(words), 1, -1), self.hidden)
+        return self.out(made.view(len(words), -1))
+model = Tagger()
+opt = torch.optim.SGD(model.parameters(), lr=0.1)
+data = [(torch.tensor([3, 1, 4, 1]), torch.tensor([0, 1, 2, 1])), (torch.tensor([2, 7]), torch.tensor([1, 0]))]
+for words, tags in data * 3:
+    model.hidden = torch.zeros(1, 1, 5)
+    loss = F.cross_entropy(model(words), tags)
+"""
+    + STEP
+)
+"""Lines 4 to 17."""
+
+WAVES = """class Waves(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lstm, self.out, self.batch = nn.LSTM(1, 6), nn.Linear(6, 1), 1
+        self.reset()
+    def reset(self):
+        self.state = (torch.zeros(1, self.batch, 6), torch.zeros(1, self.batch, 6))
+    def forward(self, x):
+        made, self.state = self.lstm(x.view(-1, 1, 1), self.state)
+        return self.out(made[-1, 0])
+model, series = Waves(), torch.sin(torch.arange(24) / 3)
+opt = torch.optim.Adam(model.parameters(), lr=0.01)
+for at in range(8):
+    opt.zero_grad()
+    model.reset()
+    F.mse_loss(model(series[at : at + 6]), series[at + 6 : at + 7]).backward()
+    opt.step()
+with torch.no_grad():
+    for at in range(12, 16):
+        print(model(series[at : at + 6]).item())
+"""
+
 MISTAKES: tuple[Mistake, ...] = (
+    Mistake("state_left_over", 19, TAGGER + """with torch.no_grad():
+    print(model(data[0][0]).argmax(1))
+""", cure=(("with torch", "model.hidden = torch.zeros(1, 1, 5)\nwith torch"),), says={"layer": "model.rnn", "count": "6"}),
+    Mistake("state_left_over", 23, WAVES, cure=(("        print(", "        model.reset(); print("),)),
     Mistake("state_detached_each_step", 7, CELL.replace("STATE", "h.detach()"), says={"count": "6"}),
     Mistake("state_detached_each_step", 7, """cell, out = nn.RNNCell(2, 3), nn.Linear(3, 1)
 h, made = torch.zeros(4, 3), []
@@ -191,6 +236,17 @@ for _ in range(3):
     )),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
+    ("state_left_over", TAGGER.replace("data * 3", "data[:1] * 6") + "print(model(data[1][0]).argmax(1))\n"),
+    ("state_left_over", TAGGER.replace("    model.hidden = torch.zeros(1, 1, 5)\n    loss", "    model.hidden = model.hidden.detach()\n    loss").replace("for words, tags", "model.hidden = torch.zeros(1, 1, 5)\nfor words, tags") + "print(model(data[1][0]).argmax(1))\n"),
+    ("state_left_over", """rnn, out = nn.GRU(1, 5), nn.Linear(5, 1)
+opt = torch.optim.SGD([*rnn.parameters(), *out.parameters()], lr=0.1)
+series = torch.sin(torch.arange(40) / 3).view(-1, 1, 1)
+for at in range(0, 30, 6):
+    made, h = rnn(series[at : at + 6])
+    loss = F.mse_loss(out(made), series[at + 1 : at + 7])
+""" + STEP + """with torch.no_grad():
+    made, h = rnn(series[30:], h)
+"""),
     ("state_detached_each_step", CELL.replace("STATE", "h")),
     ("state_detached_each_step", CELL.replace("STATE", "h.detach()") .replace("    loss = loss + out(h).pow(2).mean()\nloss.backward()", "    out(h).pow(2).mean().backward()")),
     ("backward_read_at_end", """rnn = nn.LSTM(2, 6, batch_first=True, bidirectional=True)

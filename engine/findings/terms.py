@@ -26,7 +26,7 @@ from engine.findings.losses import ELEMENTWISE_LOSSES, LOSS_FUNCTIONS, LOSSES, P
 from engine.findings.uphill import squares_differences
 from engine.findings.zeroing import written_at
 from engine.ops import PASSES, READS
-from engine.program.names import dotted, keyword
+from engine.program.names import called, dotted, keyword
 from engine.program.spans import holds
 from engine.program.tree import given_by
 from engine.trace import Finding, Op, Pass, Span, Tensor
@@ -34,6 +34,7 @@ from engine.trace import Finding, Op, Pass, Span, Tensor
 SUMS = frozenset("add sub rsub".split())
 CHOICES = frozenset("gt ge lt le eq ne argmax".split())
 """Ops that make a yes, a no or a place of numbers."""
+COPIES_NUMBERS = ("tensor", "as_tensor")
 LEAVES_GRAPH = ("detach", "data")
 FIRST_ORDER = re.compile(r"(first|1st)[-_ ]?order|second_?order *=|fomaml|reptile|一阶", re.IGNORECASE)
 """How a program says that it leaves second derivatives out on purpose."""
@@ -359,12 +360,29 @@ def _cut(diagnosis: Diagnosis, op: Op, term: str | None) -> _Cut | None:
         if is_loose and scores is not None and not _stands_in_for(diagnosis, maker, scores):
             held = diagnosis.held.intersection(diagnosis.leaves_behind([scores]))
             left |= {diagnosis.op_at[maker.id]: _Cut(maker.name, min(held, key=by_number), maker.span)} if held else {}
+        copied = _copied(diagnosis, maker)
+        if copied is not None:
+            return copied
         leaf = next((given for given in maker.inputs if diagnosis.is_tracked_leaf(given)), None)
         is_fed = leaf is not None and diagnosis.is_parameter(leaf) and diagnosis.identity(leaf) in diagnosis.fed
         if leaf is not None and is_fed and maker.module is None:
             name = "no_grad" if diagnosis.why_unfollowed(maker) == "no_grad" else maker.name
             return _Cut(name, diagnosis.identity(leaf), maker.span)
     return left[min(left)] if left else None
+
+
+def _copied(diagnosis: Diagnosis, maker: Op) -> _Cut | None:
+    """What of parameters was copied into a new tensor, `torch.tensor([p.norm() for p in …])`, which an op makes or is
+    given."""
+    is_copy = maker.name in COPIES_NUMBERS
+    copies = [maker] if is_copy else [diagnosis.ops[read] for read in diagnosis.escapes.get(maker.id, ())]
+    lost = diagnosis.leaves_behind(given for copy in copies for given in copy.inputs if diagnosis.is_tracked(given))
+    leaves = diagnosis.held.intersection(lost)
+    if not leaves:
+        return None
+    call = diagnosis.code.call_at(copies[0].span)
+    name = copies[0].name if is_copy or call is None else called(call)
+    return _Cut(name, min(leaves, key=by_number), copies[0].span)
 
 
 def _stands_in_for(diagnosis: Diagnosis, cut: Op, given: str) -> bool:

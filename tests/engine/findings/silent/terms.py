@@ -175,6 +175,26 @@ for epoch in range(5):
 """, cure=(
         (".sum().item()", ".sum()"),
     )),
+    Mistake("term_without_gradient", 8, """class Net(nn.Module):
+    def __init__(self):
+        super().__init__(); self.a, self.b = nn.Linear(3, 4), nn.Linear(4, 2)
+    def penalty(self):
+        return torch.tensor([torch.norm(p) for p in self.parameters()]).sum()
+    def forward(self, x): return self.b(torch.relu(self.a(x)))
+m = Net()
+opt = torch.optim.SGD(m.parameters(), lr=0.1)
+x, y = torch.randn(8, 3), torch.randint(0, 2, (8,))
+for _ in range(3):
+    loss = F.cross_entropy(m(x), y) + 0.01 * m.penalty()
+    opt.zero_grad(); loss.backward(); opt.step()
+""", cure=(("torch.tensor([", "torch.stack(["),), says={"op": "tensor", "sum_line": "14"}),
+    Mistake("term_without_gradient", 5, """net = nn.Linear(3, 2)
+size = torch.sum(torch.FloatTensor([torch.norm(p) for p in net.parameters()]))
+opt, x, y = torch.optim.Adam(net.parameters()), torch.randn(8, 3), torch.randint(0, 2, (8,))
+for _ in range(3):
+    loss = F.cross_entropy(net(x), y)
+    opt.zero_grad(); (loss + 5e-4 * size).backward(); opt.step()
+""", cure=(("5e-4 * size", "5e-4 * sum(torch.norm(p) for p in net.parameters())"),), says={"op": "FloatTensor"}),
     Mistake("term_without_gradient", 11, """class Net(nn.Module):
     def __init__(self):
         super().__init__()
@@ -499,6 +519,17 @@ for _ in range(2):
 RIGHT: tuple[tuple[str, str], ...] = (
     ("targets_out_of_reach", REGRESSION.replace("SCALE", "* 0.9")),
     ("targets_out_of_reach", REGRESSION.replace("SCALE", "+ 200").replace("net(x)", "net(x) * 300")),
+    ("term_without_gradient", """net, heads = nn.Linear(3, 4), nn.ModuleList([nn.Linear(4, 2), nn.Linear(4, 2)])
+opt = torch.optim.Adam([*net.parameters(), *heads.parameters()])
+x, y = torch.randn(8, 3), torch.randint(0, 2, (8,))
+for _ in range(3):
+    parts = [F.cross_entropy(head(net(x)), y) for head in heads]
+    share = torch.tensor([part.item() for part in parts]).softmax(0)
+    sizes = torch.tensor([torch.norm(p) for p in net.parameters()])
+    loss = share[0] * parts[0] + share[1] * parts[1] + torch.tensor(0.1)
+    opt.zero_grad(); loss.backward(); opt.step()
+    print(loss.item() + sizes.sum().item())
+"""),
     ("term_of_choices", OVERLAP.replace("PREDICTED", "p")),
     ("term_in_no_loss", """model = nn.Linear(5, 1)
 opt = torch.optim.SGD(model.parameters(), lr=0.1)

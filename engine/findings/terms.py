@@ -624,6 +624,9 @@ def _weighs(diagnosis: Diagnosis, power: Op, scores: str) -> bool:
     return scores in near(factors, diagnosis.made_from)
 
 
+CHOOSES = PASSING | {"gather", "getitem", "index_select"}
+"""Ops that hand numbers on, or some of them, as the value of the action that was taken."""
+MOST_CHOICES = 4
 REACH = {"sigmoid": (0.0, 1.0), "softmax": (0.0, 1.0), "tanh": (-1.0, 1.0), "relu": (0.0, math.inf)}
 """What the values of an op lie between."""
 
@@ -632,7 +635,7 @@ def targets_out_of_reach(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A prediction whose last op cannot give most of the numbers that it is held against."""
     for op in diagnosis.trace.ops:
         pair = compared(diagnosis, op) if diagnosis.reaches_a_pass(op) else None
-        maker = last_maker(diagnosis, pair[0]) if pair is not None else None
+        maker = diagnosis.origin(pair[0].id, CHOOSES, MOST_CHOICES) if pair is not None else None
         reach = _reach(maker) if pair is not None and maker is not None else None
         if pair is None or maker is None or reach is None:
             continue

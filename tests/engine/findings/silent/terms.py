@@ -32,6 +32,14 @@ x, y = torch.randn(8, 2), torch.linspace(-3, 1, 8)[:, None]
 for _ in range(2):
     loss = F.mse_loss(lin(x).clamp(min=0), y)
 """ + STEP, cure=(("clamp(min=0)", "clamp(min=-9)"),)),
+    Mistake("targets_out_of_reach", 10, """net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2), nn.ReLU())
+opt = torch.optim.Adam(net.parameters(), lr=0.01)
+for _ in range(3):
+    states, after, taken = torch.randn(16, 4), torch.randn(16, 4), torch.randint(0, 2, (16, 1))
+    with torch.no_grad():
+        aims = -torch.ones(16) * 20 + 0.9 * net(after).max(1).values
+    loss = F.smooth_l1_loss(net(states).gather(1, taken).squeeze(1), aims)
+""" + STEP, cure=((", nn.ReLU())", ")"),), says={"op": "relu"}),
     Mistake("term_of_choices", 7, OVERLAP.replace("PREDICTED", "(p > 0.5).float()"), says={"op": ">"}),
     Mistake("term_of_choices", 6, """net = nn.Linear(3, 2)
 x, y = torch.randn(8, 3), torch.randint(0, 2, (8,))

@@ -3,6 +3,7 @@ mixed in by a square, a draw without a gradient."""
 
 import ast
 import math
+import re
 from collections.abc import Iterator, Sequence, Set
 from itertools import permutations
 
@@ -16,13 +17,15 @@ from engine.findings.diagnosis import (
     line,
     near,
     number,
+    numbers_of,
     size_of,
     times,
 )
-from engine.findings.losses import ELEMENTWISE_LOSSES
+from engine.findings.losses import ELEMENTWISE_LOSSES, PASSING
 from engine.findings.terms import SUMS, compared
+from engine.ops import DETACHES
 from engine.program.names import called
-from engine.trace import Finding, Op, Tensor
+from engine.trace import Finding, Op, Span, Tensor
 
 NOISES = frozenset("randn randn_like normal normal_".split())
 UNIFORM = frozenset(("rand", "rand_like"))
@@ -30,6 +33,10 @@ LEAST_LEVELS = 3
 """Different factors of noise, which a schedule has and a constant has not."""
 CLOSE = 1e-3
 MOST_TERMS = 12
+SHARES_OUT = PASSING | DETACHES | {"div", "expand"}
+"""What is done to probabilities before one of their places is drawn."""
+ADDS_UP = PASSING | {"neg", "mean", "sum", "add", "sub", "stack", "cat"}
+"""What is done to the parts of a loss."""
 
 
 def variances_taken_for_deviations(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -364,3 +371,61 @@ def _is_scored(diagnosis: Diagnosis, sample: Op, scored: Set[tuple[int, ...]]) -
         return True
     shape = diagnosis.tensors[sample.outputs[0]].shape
     return any(size[len(size) - len(shape) :] == shape for size in scored)
+
+
+def probabilities_for_logarithms(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """The probability of an action that was drawn by it, times a reward in a loss, where its logarithm was meant."""
+    told = set[Span | None]()
+    for draw in diagnosis.ops_named(("multinomial",)):
+        made = diagnosis.origin(draw.inputs[0], SHARES_OUT) if draw.span not in told and draw.outputs else None
+        drawn = set(near(draw.outputs, diagnosis.made_of)) if made is not None and made.name == "softmax" else set()
+        picks = diagnosis.takers.get(made.outputs[0], ()) if made is not None and drawn else ()
+        for pick in (each for each in picks if _picks(diagnosis, each, draw, drawn)):
+            weighed = _weighed_in_a_loss(diagnosis, pick, draw)
+            if weighed is not None and draw.span not in told:
+                told.add(draw.span)
+                yield diagnosis.warning(
+                    "probability_for_its_logarithm",
+                    weighed,
+                    tensors=(*pick.outputs[:1], *weighed.outputs[:1]),
+                    name=diagnosis.say(pick.outputs[0]),
+                    draw_line=line(draw.span),
+                )
+
+
+def _picks(diagnosis: Diagnosis, op: Op, draw: Op, drawn: Set[str]) -> bool:
+    """Whether an op picks the entry that was drawn: by a tensor, or by its number."""
+    if op.name == "getitem" and len(op.inputs) == 1:
+        written, number_drawn = re.findall(r"\d+", op.arguments[-1].text or ""), numbers_of(diagnosis.output_of(draw))
+        is_read = any(taker.name == "item" for tensor in drawn for taker in diagnosis.takers.get(tensor, ()))
+        return is_read and len(number_drawn) == 1 and written[-1:] == [f"{number_drawn[0]:.0f}"]
+    return op.name in ("getitem", "gather") and not drawn.isdisjoint(op.inputs[1:])
+
+
+def _weighed_in_a_loss(diagnosis: Diagnosis, pick: Op, draw: Op) -> Op | None:
+    """The product of a picked probability, as it is, with something else that has no gradient and that comes from no
+    probability but by the draw, on its way to the loss of a pass."""
+    roots = {root.tensor for pass_ in diagnosis.ended for root in pass_.roots}
+    products: dict[str, Op] = {}
+
+    def undrawn(tensor: str) -> Sequence[str]:
+        return () if tensor in draw.outputs else diagnosis.made_from(tensor)
+
+    def further(tensor: str) -> Iterator[str]:
+        for taker in diagnosis.takers.get(tensor, ()):
+            others = [given for given in taker.inputs if given != tensor]
+            if taker.name == "mul" and not any(map(diagnosis.is_tracked, others)):
+                is_corrected = pick.inputs[0] in near(others, undrawn)
+                products.update(() if is_corrected or not _varies(diagnosis, taker) else {taker.id: taker}.items())
+                yield from () if is_corrected else taker.outputs
+            elif taker.name in ADDS_UP:
+                yield from taker.outputs
+
+    is_in_a_loss = not roots.isdisjoint(near(pick.outputs, further))
+    return next(iter(products.values()), None) if is_in_a_loss else None
+
+
+def _varies(diagnosis: Diagnosis, product: Op) -> bool:
+    """Whether it is no product with one number: what an action earned is another each time."""
+    turns = diagnosis.ops_at(product.span)
+    return len(product.inputs) == 2 or len({argument(turn, "other", 1) for turn in turns}) > 1

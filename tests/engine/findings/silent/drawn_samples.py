@@ -11,7 +11,39 @@ loss = F.mse_loss(dec(z), x) + mean.pow(2).mean()
 loss.backward()
 """
 
+EPISODES = """from torch.distributions import Categorical
+policy = nn.Sequential(nn.Linear(4, 16), nn.ReLU(), nn.Linear(16, 3))
+opt = torch.optim.Adam(policy.parameters(), lr=0.01)
+for episode in range(4):
+    picked, rewards = [], []
+    for step in range(6):
+        probs = F.softmax(policy(torch.randn(1, 4)), dim=1)
+        action = Categorical(probs).sample()
+        picked.append(probs[0, action.item()])
+        rewards.append(1.0 if action.item() == 1 else -0.1 * step)
+    returns, R = [], 0.0
+    for r in rewards[::-1]:
+        R = r + 0.9 * R
+        returns.insert(0, R)
+    loss = torch.stack([-p * G for p, G in zip(picked, returns)]).sum()
+    opt.zero_grad(); loss.backward(); opt.step()
+"""
+
+BANDIT = """net = nn.Linear(5, 4)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(5):
+    x = torch.randn(32, 5)
+    p = torch.softmax(net(x), dim=-1)
+    a = torch.multinomial(p, 1)
+    reward = (a.squeeze(1) == 2).float() - 0.3
+    chosen = p.gather(1, a).squeeze(1)
+    loss = -(chosen * reward).mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+"""
+
 MISTAKES: tuple[Mistake, ...] = (
+    Mistake("probability_for_its_logarithm", 18, EPISODES, cure=(("-p * G", "-p.log() * G"),), says={"draw_line": "11"}),
+    Mistake("probability_for_its_logarithm", 12, BANDIT, cures=(("(chosen", "(chosen.log()"), ("chosen * reward", "chosen / chosen.detach() * reward"), ("(chosen * reward)", "(p * torch.tensor([-0.3, -0.3, 0.7, -0.3])).sum(1)")), says={"name": "p.gather(1, a)"}),
     Mistake("sample_without_gradient", 8, DRAWN.replace("SAMPLE", "sample"), says={"leaves": "enc.weight, enc.bias"}, mends=True),
     Mistake("sample_without_gradient", 10, """class VAE(nn.Module):
     def __init__(self):
@@ -238,6 +270,10 @@ for _ in range(2):
 """ + STEP, cure=(("spoil(clean)", "0.8 * clean + 0.6 * noise"),)),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
+    ("probability_for_its_logarithm", BANDIT.replace("chosen * reward", "chosen * (reward / p.detach().gather(1, a).squeeze(1))")),
+    ("probability_for_its_logarithm", BANDIT.replace("torch.multinomial(p, 1)", "torch.randint(0, 4, (32, 1))")),
+    ("probability_for_its_logarithm", EPISODES.replace("    loss = ", "    print(sum(p.item() * G for p, G in zip(picked, returns)))\n    loss = ").replace("-p * G", "-p.log() * G")),
+    ("probability_for_its_logarithm", EPISODES.replace("Categorical(probs).sample()", "probs.argmax(1)")),
     ("sample_without_gradient", DRAWN.replace("SAMPLE", "rsample")),
     ("sample_without_gradient", DRAWN.replace("SAMPLE", "sample").replace("F.mse_loss(dec(z), x)", "-q.log_prob(z).mean()")),
     ("sample_without_gradient", "pi = nn.Linear(2, 1)\nopt = torch.optim.SGD(pi.parameters(), lr=0.1)\nm = pi(torch.randn(6, 2))\na = torch.distributions.Normal(m, 0.5).sample()\n"

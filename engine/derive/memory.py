@@ -111,7 +111,10 @@ class _Ledger:
         ]
         """Tensors that hold a node that is followed, and what a program trains."""
         self.order = {tensor.id: index for index, tensor in enumerate(self.coming)}
+        self.latest = {tensor.identity or tensor.id: index for index, tensor in enumerate(self.coming)}
         self.come = 0
+        self.unmet: list[str] = []
+        """Tensors that are gone already, as a result that was only read from its node, but come with a later step."""
         self.node_of: dict[str, str] = {}
         """The node a living tensor holds."""
         self.holders: dict[str, int] = {}
@@ -196,6 +199,9 @@ class _Ledger:
                 for _, ended in gone[at:]:
                     self._gone(ended)
             at = end
+            if self.unmet:
+                unmet, self.unmet = self.unmet, []
+                self._gone(unmet)
             if totals != before:
                 before = totals.copy()
                 yield MemoryPoint(
@@ -320,6 +326,9 @@ class _Ledger:
 
     def _gone(self, ended: Iterable[str]) -> None:
         for name in ended:
+            if self.latest.get(name, -1) >= self.come:
+                self.unmet.append(name)
+                continue
             if name in self.held_by:
                 for key in self.held_by.pop(name):
                     self.bytes.drop(_ACTIVATIONS, key)

@@ -53,6 +53,15 @@ with torch.no_grad():
 z = net(x).exp()
 z.sum().backward()
 """,
+    "layers that keep their own results": """
+lstm, gru = nn.LSTM(3, 5), nn.GRU(3, 5, num_layers=2, bidirectional=True)
+for _ in range(3):
+    y, _ = lstm(torch.randn(4, 1, 3))
+    test = gru(torch.randn(4, 1, 3))[0].pow(2).mean().item()
+del y, _
+w = torch.ones(3, requires_grad=True)
+(w**2).sum().backward()
+""",
     "retain": """
 x = torch.randn(5, 4, requires_grad=True)
 y = (x.sin() * x.exp()).sum()

@@ -272,17 +272,17 @@ export class History {
       }),
     )
     // clipping also writes where the norm is small enough
-    const told = set.filter((entry) => entry.kind !== 'changed' || !this.areAlike(entry.before, entry.after))
+    const told = set.filter((entry) => entry.kind !== 'changed' || this.differ(entry.before, entry.after) !== false)
     return [...added, ...told].sort((a, b) => a.step - b.step)
   }
 
-  /** Whether nothing that was kept of two records tells their contents apart. */
-  private areAlike(one: string | null, other: string | null): boolean {
+  /** Whether what was kept of two records tells their contents apart; null where nothing was kept. */
+  differ(one: string | null, other: string | null): boolean | null {
     const [a, b] = [one, other].map((id) => {
       const { data, summary, thumbnail } = this.index.tensor(id) ?? {}
       return JSON.stringify(data ?? (summary && [summary, thumbnail]))
     })
-    return a !== undefined && a === b
+    return a === undefined || b === undefined ? null : a !== b
   }
 
   /** A name as one function of the program means it, and not another one. */

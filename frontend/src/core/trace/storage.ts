@@ -2,9 +2,10 @@
 // when it was used.
 
 import type { Node, Saved, Storage, Tensor, Write } from '../../api/types'
-import { stepOfWrite } from './history'
+import { stepOfWrite, type History } from './history'
 import { tensorName } from './naming'
 import { push, type TraceIndex } from './trace-index'
+import { usesOf } from './visits'
 
 export interface WriteAt {
   write: Write
@@ -21,10 +22,7 @@ export interface SavedHere {
   from: number
   /** Step of the visit that used it, or of the failure there; null when it was never used. */
   used: number | null
-  /** Writes between saving and use. */
-  writes: readonly WriteAt[]
-  /** `changed`: the version is another one, and PyTorch refuses; `silent`: only writes autograd cannot see came
-   *  between. */
+  /** `changed`: the version is another one, and PyTorch refuses; `silent`: the values are others all the same. */
   verdict: 'same' | 'changed' | 'silent' | 'unused'
   /** Version when it was used, or at the end. */
   now: number
@@ -42,7 +40,8 @@ export interface AliasGroup {
 }
 
 /** All alias groups, in the order of meeting; linear in the trace. */
-export function aliasGroups(index: TraceIndex): AliasGroup[] {
+export function aliasGroups(history: History): AliasGroup[] {
+  const { index } = history
   const savedIn = new Map<string, { node: Node; saved: Saved; tensor: Tensor }[]>()
   for (const node of index.trace.nodes) {
     for (const saved of node.saved ?? []) {
@@ -55,7 +54,7 @@ export function aliasGroups(index: TraceIndex): AliasGroup[] {
     const writes = (storage.writes ?? [])
       .map((write) => ({ write, step: stepOf(write) ?? 0 }))
       .sort((a, b) => a.step - b.step)
-    const saved = (savedIn.get(storage.id) ?? []).map((kept) => judged(index, kept, writes))
+    const saved = (savedIn.get(storage.id) ?? []).map((kept) => judged(history, kept, writes))
     const tensors = storage.tensors.flatMap((id) => index.tensor(id) ?? [])
     return {
       storage, tensors, writes, saved,
@@ -66,29 +65,43 @@ export function aliasGroups(index: TraceIndex): AliasGroup[] {
 }
 
 function judged(
-  index: TraceIndex, { node, saved, tensor }: { node: Node; saved: Saved; tensor: Tensor },
-  writes: readonly WriteAt[],
+  history: History, { node, saved, tensor }: { node: Node; saved: Saved; tensor: Tensor }, writes: readonly WriteAt[],
 ): SavedHere {
+  const { index } = history
   const from = (node.op != null ? index.stepOfOp.get(node.op) : undefined) ?? 0
-  const used = useOf(index, node)
-  const until = used ?? Infinity
-  const later = writes.filter((write) => write.step > from && write.step <= until)
+  const uses = isIgnored(node, saved) ? [] : usesOf(index, node)
+  const later = writes.filter((write) => write.step > from && write.step <= (uses.at(-1) ?? Infinity))
   const before = saved.version ?? 0
   const seen = later.filter((later) => later.write.bumped && later.write.version > before)
-  const now = seen.at(-1)?.write.version ?? before
+  const changed = uses.find((use) => seen.some(({ step }) => step <= use))
+  const silent = uses.find((use) => {
+    const write = later.findLast(({ write, step }) => !write.bumped && step <= use)
+    return write && isAnother(history, tensor, write, use)
+  })
+  const used = changed ?? silent ?? uses[0] ?? null
   const verdict =
-    used === null
-      ? 'unused'
-      : seen.length > 0 ? 'changed' : later.some(({ write }) => !write.bumped) ? 'silent' : 'same'
-  return { node, saved, tensor, from, used, writes: later, verdict, now }
+    used === null ? 'unused' : changed !== undefined ? 'changed' : silent !== undefined ? 'silent' : 'same'
+  const now = seen.findLast(({ step }) => step <= (used ?? Infinity))?.write.version ?? before
+  return { node, saved, tensor, from, used, verdict, now }
 }
 
-/** The first visit of a node, or the end of the pass that failed in it. */
-function useOf(index: TraceIndex, node: Node): number | null {
-  const visits = (index.visitsOfNode.get(node.id) ?? []).map((visit) => visit.step)
-  const failures = index.trace.passes.flatMap((pass) => (pass.failed_node === node.id ? [index.passEnd(pass.id)] : []))
-  const all = [...visits, ...failures].filter((step) => step > 0)
-  return all.length > 0 ? Math.min(...all) : null
+/** Whether a node surely meets other values than it saved: a write may put back what stood there. */
+function isAnother(history: History, saved: Tensor, { write, step }: WriteAt, use: number): boolean {
+  const [state, written] = [history.stateAt(saved.id, use), history.index.tensor(write.tensor)]
+  if (state && history.birth(state.id) >= step) return history.differ(saved.id, state.id) === true
+  return areSameCells(history.index, saved, written) && history.differ(saved.id, write.tensor) === true
+}
+
+/** Whether two tensors of one storage surely are the same cells of it, which is all there are. */
+function areSameCells(index: TraceIndex, saved: Tensor, other: Tensor | undefined): boolean {
+  const laid = ({ shape, strides }: Tensor): string => JSON.stringify([shape, strides])
+  const whole = index.trace.storages?.find(({ id }) => id === saved.storage)?.size_bytes
+  return saved.size_bytes === whole && other !== undefined && laid(saved) === laid(other)
+}
+
+/** Running statistics: a node that normalized by the batch keeps them and does not look at them. */
+function isIgnored({ saved }: Node, { field }: Saved): boolean {
+  return field.startsWith('running_') && !!saved?.some(({ field, text }) => field === 'training' && text === 'True')
 }
 
 /** What optimizers keep of parameters, by identity: `exp_avg` of `net.weight`, as `net.weight · exp_avg`. */

@@ -1,4 +1,4 @@
-// Which of the visits of a node a step is about.
+// The visits of a node, and which of them a step is about.
 
 import type { Node } from '../../api/types'
 import type { TraceIndex, VisitAt } from './trace-index'
@@ -9,4 +9,11 @@ export function visitAt(index: TraceIndex, node: Node, step: number, passes: rea
     (visit) => passes.length === 0 || passes.includes(visit.pass.id),
   )
   return visits.findLast((visit) => visit.step <= step) ?? visits[0]
+}
+
+/** The visits of a node, in order, and the end of a pass that failed in it. */
+export function usesOf(index: TraceIndex, node: Node): number[] {
+  const visits = (index.visitsOfNode.get(node.id) ?? []).map((visit) => visit.step)
+  const failures = index.trace.passes.flatMap((pass) => (pass.failed_node === node.id ? [index.passEnd(pass.id)] : []))
+  return [...visits, ...failures].filter((step) => step > 0).sort((a, b) => a - b)
 }

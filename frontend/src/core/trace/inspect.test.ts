@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import type { Op, Tensor } from '../../api/types'
+import type { Op, Tensor, Trace } from '../../api/types'
 import { load } from '../fixtures/load'
 import { words } from '../words/bundled'
-import { argumentRows, sentence, shapedName, sharing, withoutValue } from './inspect'
+import { argumentRows, savedLines, sentence, shapedName, sharing, withoutValue } from './inspect'
 import { TraceIndex } from './trace-index'
 
 /** What is said of the product of a small program, were its node of another type. */
@@ -81,4 +81,22 @@ test('a value is told to be inside a call only where that call was recorded, and
   expect(said(null, 'ops')).toMatch(/^Its operation is not among the 5 that were .* the limit on operations was reached\.$/)
   expect(said(null, 'sample')).toMatch(/only a sample was kept\.$/)
   expect(said(null)).toBe('It was not recorded.')
+})
+
+test('a saved tensor that a step changes after its use was right, one that is changed before it is stale', () => {
+  const story = {
+    tensors: [{ id: 't1', shape: [1], dtype: 'float32', role: 'parameter', storage: 's1' }],
+    ops: [], updates: [], modules: [],
+    nodes: [{ id: 'n1', type: 'ConvolutionBackward0', edges: [], saved: [{ field: 'weight', tensor: 't1' }] }],
+    passes: [{ id: 'p1', kind: 'backward', roots: [], accumulations: [], visits: [{ node: 'n1' }] }],
+    timeline: [{ kind: 'pass', pass: 'p1' }, { kind: 'visit', pass: 'p1', visit: 0 }, { kind: 'pass_end', pass: 'p1' }],
+  } as unknown as Trace
+  const told = (trace: Trace, written: number): unknown => {
+    const stateAt = (_: string, step: number): Tensor => ({ version: step >= written ? 1 : 0 }) as Tensor
+    const [line] = savedLines(new TraceIndex(trace), trace.nodes[0]!, stateAt, 5)
+    return [line!.now, line!.isStale]
+  }
+  expect(told(story, 4)).toEqual([0, false])
+  expect(told(story, 1)).toEqual([1, true])
+  expect(told({ ...story, passes: [], timeline: [] }, 4)).toEqual([1, false])
 })

@@ -7,6 +7,7 @@ import { codeAt, codeOf, edgeName, nameOf, tensorName } from './naming'
 import { isOwnName } from './own-name'
 import said from './said.json'
 import { signed } from './saved-numbers'
+import { usesOf } from './visits'
 
 /** As `tensorName`, for its shape to be written behind it. */
 export function shapedName(index: TraceIndex, tensor: Tensor): string {
@@ -239,8 +240,10 @@ export interface SavedLine {
   saved: Saved
   tensor: Tensor | undefined
   name: string
-  /** Version the tensor object has at the step. */
+  /** Version the tensor object has at the step, or had when it was last used. */
   now: number | null
+  /** A pass uses it, or refused to, though it is another version. */
+  isStale: boolean
   sharesWith: string | null
 }
 
@@ -258,18 +261,18 @@ export function savedText({ text, reason = '' }: Saved, t: Words): string {
 
 /** What a node keeps for backward. Two fields that keep the same memory say so. */
 export function savedLines(
-  index: TraceIndex, node: Node, stateAt: (tensor: string) => Tensor | undefined,
+  index: TraceIndex, node: Node, stateAt: (tensor: string, step: number) => Tensor | undefined, step: number,
 ): SavedLine[] {
+  const used = usesOf(index, node).at(-1)
   const seen = new Map<string, string>()
   return (node.saved ?? []).map((saved) => {
     const tensor = index.tensor(saved.tensor)
     const storage = tensor?.storage ?? null
     const sharesWith = storage ? (seen.get(storage) ?? null) : null
     if (storage && !seen.has(storage)) seen.set(storage, saved.field)
-    return {
-      saved, tensor, name: nameOf(index, tensor), now: tensor ? (stateAt(tensor.id)?.version ?? 0) : null,
-      sharesWith,
-    }
+    const now = tensor ? (stateAt(tensor.id, Math.min(step, used ?? step))?.version ?? 0) : null
+    const isStale = used !== undefined && now !== null && now !== (saved.version ?? 0)
+    return { saved, tensor, name: nameOf(index, tensor), now, isStale, sharesWith }
   })
 }
 

@@ -57,7 +57,7 @@ class _Search:
         tensors = self.index.tensors
         for op in self.index.trace.ops:
             span = op.span
-            if span is None or len(op.outputs) != 1:
+            if span is None or op.inside or len(op.outputs) != 1:
                 continue
             if id(span) not in by_span:
                 by_span[id(span)] = self._named(targets.get(span))

@@ -24,6 +24,7 @@ CASES: dict[str, tuple[str, list[tuple[str, str, str, int]]]] = {
         "def f(u):\n    v = u.view(2)\n    w = v.exp()\n    return w\nf(torch.ones(2))\nf(torch.ones(2))\n",
         [],
     ),
+    "what a call makes on its way": ("z = torch.func.hessian(lambda v: (v**3).sum())(torch.ones(2))\n", []),
     "another function's name": ("def f(a):\n    a = a + 1\nf(np.ones(2))\n", []),
 }
 

@@ -58,7 +58,7 @@ def _graph(trace: Trace, root: str | None, pass_id: str | None, level: Level, *,
     drawing.join_ghosts()
     if level != "autograd":
         exchange(drawing, chosen)
-    if level == "both" and drawing.drafts:
+    if level == "both":
         add_unused(drawing)
     _mark_shared(drawing.drafts.values())
     drafts = _in_forward_order(drawing)

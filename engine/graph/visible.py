@@ -213,14 +213,16 @@ class _Search:
 
 def _without_roots(index: TraceIndex) -> Visible:
     """All there is of a run that recorded nothing: its leaves that wait for a graph, and its ops; those that filled
-    the parameters of modules only where there is nothing else."""
+    the parameters only where there is nothing else, and no layer either."""
     ops = _everything(index)
     leaves = [op for op in ops if is_source(op) and all(index.is_tracked_leaf(tensor) for tensor in op.outputs)]
     hidden = {op.id for op in leaves}
     identities = dict.fromkeys(index.identity(tensor) for op in leaves for tensor in op.outputs)
     ghosts = tuple(op for op in ops if op.id not in hidden)
     computed = tuple(op for op in ghosts if not _is_initialisation(index, op) and not _is_drawn_inside(index, op))
-    return Visible(frozenset(), frozenset(), computed or ghosts, tuple(identities))
+    if not computed and not any(module.parameters for module in index.trace.modules):
+        computed = ghosts
+    return Visible(frozenset(), frozenset(), computed, tuple(identities))
 
 
 def _is_initialisation(index: TraceIndex, op: Op) -> bool:

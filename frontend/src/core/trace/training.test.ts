@@ -172,6 +172,7 @@ describe('courses', () => {
     expect(hasOneLossEach(both, coursesOf(both), curve)).toBe(true)
     const halves = curve.map((point) => ({ ...point, number: point.number - 0.5 }))
     expect(hasOneLossEach(both, coursesOf(both), [...halves, ...curve])).toBe(false)
+    expect(hasOneLossEach(both, [plain!, plain!], curve)).toBe(false)
   })
 })
 

@@ -274,11 +274,13 @@ export function lossesOf(course: Course, curve: readonly Point[]): (number | nul
   return course.steps.map((step) => byNumber.get(step.number) ?? null)
 }
 
-/** Whether each step follows one loss of its own: of a step after several backward passes none of them is the loss. */
+/** Whether each step follows one loss of its own: of a step after several backward passes none of them is the loss, and
+ *  optimizers that step after the same one share it. */
 export function hasOneLossEach(index: TraceIndex, courses: readonly Course[], curve: readonly Point[]): boolean {
-  const used = new Set(courses.flatMap(({ steps }) => steps.map(({ number }) => number)))
+  const followed = courses.flatMap(({ steps }) => steps.map(({ number }) => number))
+  const used = new Set(followed)
   const last = Math.max(...used)
-  return curve.every(({ number, pass, loss }) =>
+  return used.size === followed.length && curve.every(({ number, pass, loss }) =>
     loss === null || number > last || used.has(number) || index.passes.get(pass ?? '')?.kind !== 'backward')
 }
 

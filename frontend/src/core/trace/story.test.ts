@@ -181,6 +181,9 @@ test('a clipping that scales by one keeps the gradients as they were', () => {
   }
   expect(told(one.before)).toBe('Keep 2 gradients as they were')
   expect(told(one.after)).toBe('Change 2 gradients')
+  const alone = { ...trace.updates[0]!, kind: 'grad_set' as const, op: 'o1', changes: [{ ...one, after: one.before }] }
+  const of = new TraceIndex({ ...trace, updates: [alone] })
+  expect(tell(of, stepOf(of, 'reset'), words('en')).text).toMatch(/\.grad is written to and stays as it was:$/)
 })
 
 test('an op at which a checkpoint has computed enough is no error, one that raised is', () => {

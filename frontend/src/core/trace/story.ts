@@ -343,9 +343,11 @@ function tellUpdate(index: TraceIndex, step: Step, t: Words): Told {
     const same = Number(update.changes.every((change) => isKept(index, change)))
     return told(t(`step.update.${update.kind}.several`, { n, same }))
   }
-  if (update.kind === 'grad_set' && update.op) return told(t('step.update.in_place', { name: `${name}.grad` }), values)
-  if (update.kind === 'data' && change && isKept(index, change))
-    return told(t('step.update.kept', { name }), numbers(index, change.after))
+  const isGradient = update.kind === 'grad_set' && !!update.op
+  const written = isGradient ? `${name}.grad` : name
+  if ((isGradient || update.kind === 'data') && change && isKept(index, change))
+    return told(t('step.update.kept', { name: written }), numbers(index, change.after))
+  if (isGradient) return told(t('step.update.in_place', { name: written }), values)
   return told(t(`step.update.${isCounted(index, update) ? 'in_place' : update.kind}`, { name }), values)
 }
 

@@ -138,7 +138,7 @@ class _Ledger:
             for saved in node.saved:
                 if saved.tensor is not None and saved.tensor in self.tensors:
                     keys.append(self.tensors[saved.tensor].storage or saved.tensor)
-                elif 1 < saved.size_bytes < 8:  # of 8 or more it is a Python number
+                elif saved.size_bytes:
                     keys.append(key := f"{node.id}.{saved.field}")
                     self.bytes.sizes[key] = saved.size_bytes
             if keys:

@@ -184,7 +184,9 @@ def _tensor(name: str, value: torch.Tensor, keeper: Keeper) -> SavedWord:
         number = state.id
     else:
         if value.dim() == 0 and not value.requires_grad and value.is_cpu:
-            return (name, 0, -1, repr(value.item()), value.element_size(), "")
+            size = value.element_size()
+            is_number = size == 1 or size >= 8  # of Python's, which nothing keeps as a tensor
+            return (name, 0, -1, repr(value.item()), 0 if is_number else size, "")
         # bytes that a kernel, such as that of an LSTM, notes for itself have gaps that nothing was written into
         number = keeper.record_of(value, scratch=value.dtype is torch.uint8 and name.startswith("result"))
     return (name, number, version_of(value), "", extent(value) * value.element_size(), "")

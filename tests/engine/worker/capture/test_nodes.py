@@ -148,3 +148,14 @@ def test_unpack_hooks_run_only_in_passes_also_for_nodes_met_late() -> None:
     assert trace.output[-1].text == "4\n"
     (mul,) = [node for node in _of(trace, "MulBackward0") if len([edge for edge in node.edges if edge.to]) == 2]
     assert {saved.reason for saved in mul.saved} == {"kept_by_hooks"}
+
+
+def test_a_number_of_the_program_takes_no_memory_until_backward() -> None:
+    trace = _trace("y = x * 3\nz = x * 1j\nloss = torch.nn.functional.nll_loss(x.view(1, 2), torch.tensor([1]))\n")
+    kept = {
+        (saved.text, saved.size_bytes)
+        for node in trace.nodes
+        for saved in node.saved
+        if saved.field in ("other", "total_weight")
+    }
+    assert kept == {("3", 0), ("1j", 0), ("1.0", 4)}

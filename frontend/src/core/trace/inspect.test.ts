@@ -55,6 +55,8 @@ test('a tensor without a name has its shape said once, and does not share its me
   expect(shapedName(index, { ...nameless!, base: 't92' })).toBe('y')
   expect(sharing(index, now!)).toEqual(['y'])
   expect(sharing(index, nameless!)).toEqual(['x', 'y'])
+  const many = [...'abcde'].map((name, at) => tensor(`t9${at}`, name))
+  expect(sharing(new TraceIndex({ ...trace, tensors: many }), many[0]!)).toEqual([...'bcde'])
 })
 
 test('a leaf that PyTorch made inside a call is none that the program made', () => {

@@ -14,8 +14,6 @@ export function shapedName(index: TraceIndex, tensor: Tensor): string {
   return nameOf(index, tensor) || nameOf(index, index.tensor(tensor.base)) || tensor.dtype
 }
 
-const MOST_SHARING = 4
-
 /** The names of others in the memory of a tensor; the old `x` of `x = x.view(6)` is none. */
 export function sharing(index: TraceIndex, tensor: Tensor): string[] {
   const [own, name] = [index.identity(tensor.id), nameOf(index, tensor)]
@@ -23,7 +21,7 @@ export function sharing(index: TraceIndex, tensor: Tensor): string[] {
     ({ id, storage, names }) =>
       storage && storage === tensor.storage && names?.length && names[0] !== name && index.identity(id) !== own,
   )
-  return [...new Set(others.map(({ names }) => names![0]!))].slice(0, MOST_SHARING)
+  return [...new Set(others.map(({ names }) => names![0]!))]
 }
 
 export interface Arrival {

@@ -45,7 +45,8 @@ def _gradients(rows: list[Named], here: TraceIndex, there: TraceIndex) -> Iterat
 
 def _values(rows: list[Named], here: TraceIndex, there: TraceIndex) -> Iterator[Shift]:
     for row in rows:
-        if row.value is not None and row.value.verdict in _CHANGED:
+        is_other = row.value is not None and row.value.verdict in _CHANGED
+        if is_other and not _is_drawn_again(row.here, row.there, here, there):
             before, after = here.tensors.get(row.here or ""), there.tensors.get(row.there or "")
             yield Shift(what="value", name=row.name, before=before, after=after)
 
@@ -59,9 +60,19 @@ def _plain(told: Comparison) -> Iterator[Shift]:
 def _first_value(told: Comparison, here: TraceIndex, there: TraceIndex) -> Iterator[Shift]:
     """The first result that differs, where it has a name: what else a function's own tensors are shown by."""
     split = told.value
-    if split is not None and split.tensor_here is not None and (name := here.name(split.tensor_here)):
+    if split is None or _is_drawn_again(split.tensor_here, split.tensor_there, here, there):
+        return
+    if split.tensor_here is not None and (name := here.name(split.tensor_here)):
         before, after = here.tensors[split.tensor_here], there.tensors.get(split.tensor_there or "")
         yield Shift(what="value", name=name, before=before, after=after)
+
+
+def _is_drawn_again(a: str | None, b: str | None, here: TraceIndex, there: TraceIndex) -> bool:
+    """Whether the same call made both out of nothing: it drew other numbers, as others were drawn before it."""
+    one, other = here.maker.get(a or ""), there.maker.get(b or "")
+    if one is None or other is None or one.inputs or other.inputs:
+        return False
+    return (one.name, one.arguments) == (other.name, other.arguments)
 
 
 def _losses(told: Comparison) -> Iterator[Shift]:

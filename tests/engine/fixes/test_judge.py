@@ -104,6 +104,13 @@ def test_an_error_that_is_gone_lets_the_program_run_to_its_end(trace: TraceOf) -
     assert (trial.verdict, trial.stops_at) == ("mends", None)
 
 
+def test_numbers_that_were_only_drawn_later_prove_nothing(trace: TraceOf) -> None:
+    program = "net = torch.nn.Linear(3, 2)\nx = torch.randn(4, 5)\ny = net(x).sum()\nprint(y)\n"
+    _, trial, _ = mended(trace, program)
+    assert trial.verdict == "mends"
+    assert "x" not in {shift.name for shift in trial.proof}
+
+
 def test_a_second_mistake_further_on_does_not_count_against_a_fix(trace: TraceOf) -> None:
     _, trial, after = mended(trace, MISSPELT + "print(x.reqires_grad)\n")
     assert after.status == "failed"

@@ -92,6 +92,7 @@ def _detached(diagnosis: Diagnosis, op: Op, target: str) -> Edits:
 
 def advantages_that_learn(diagnosis: Diagnosis) -> Iterator[Finding]:
     """The logarithm of a probability times return - value, where the value is trained through that product too."""
+    moved = diagnosis.held | diagnosis.stepped
     for op in diagnosis.ops_named(("mul",)):
         if len(op.inputs) != 2 or not diagnosis.reaches_a_pass(op):
             continue
@@ -100,8 +101,8 @@ def advantages_that_learn(diagnosis: Diagnosis) -> Iterator[Finding]:
                 continue
             if not any(_is_gain(diagnosis, maker) for maker in _near(diagnosis, advantage)):
                 continue
-            behind = set(diagnosis.leaves_behind([advantage]))
-            own = sorted(behind - set(diagnosis.leaves_behind([probability])), key=by_number)
+            behind = set(diagnosis.leaves_behind([advantage])) - set(diagnosis.leaves_behind([probability]))
+            own = sorted((leaf for leaf in behind if diagnosis.is_parameter(leaf) or leaf in moved), key=by_number)
             if not own:
                 continue
             yield diagnosis.warning(
@@ -250,7 +251,7 @@ def _unread_flags(diagnosis: Diagnosis, rewards: Sequence[Op]) -> str | None:
             alike = {op.span for op in ops} if is_flag and len(made) == len(rewards) else set()
             shapes = {diagnosis.tensors[each].shape for each in made} if len(alike) == 1 else set()
             is_beside = shapes == {diagnosis.tensors[op.outputs[0]].shape for op in rewards}
-            if is_beside and not any(diagnosis.takers.get(each) for each in made):
+            if made and is_beside and not any(diagnosis.takers.get(each) for each in made):
                 return made[0]
     return None
 

@@ -220,6 +220,7 @@ RIGHT: tuple[tuple[str, str], ...] = (
     ("target_learns", BOOTSTRAP.replace("FUTURE", "q")),
     ("target_learns", BOOTSTRAP.replace("r + 0.9 * FUTURE", "net(s2)[:, 0]")),
     ("advantage_learns", ACTOR_CRITIC.replace("ADV", "adv.detach()")),
+    ("advantage_learns", ACTOR_CRITIC.replace("ADV", "torch.tensor((adv - adv.mean()).tolist(), requires_grad=True)")),
     ("advantage_learns", """mean, gate = nn.Linear(3, 2), nn.Linear(3, 2)
 x, y = torch.randn(5, 3), torch.randn(5, 1)
 scores = gate(x)

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Node, Trace } from '../../api/types'
 import { load } from '../fixtures/load'
 import { amount, contributions, inRuns, isHooked, nthOf, pathsOf, sumOf } from './contributions'
-import { element, isClose } from './local'
+import { element, isSumOf } from './local'
 import { elements } from './naming'
 import { TraceIndex } from './trace-index'
 
@@ -20,7 +20,9 @@ function told(index: TraceIndex, leaf: string, cell = 0): string[] {
   const added = pass.accumulations.find(({ tensor }) => index.tensor(tensor)?.names?.includes(leaf))!
   return contributions(index, pass, added).flatMap((contribution) =>
     pathsOf(index, pass, contribution, cell).map(({ start, factors, value }) => {
-      const steps = factors.map((factor) => `×${factor.text} (${factor.node.type.replace(/Backward\d/, '')})`)
+      const steps = factors.flatMap(({ text, node, rounded }) => [
+        `×${text} (${node.type.replace(/Backward\d/, '')})`, ...rounded ? [`${rounded.dtype} ${rounded.value}`] : [],
+      ])
       return [`${start.kind} ${start.value}`, ...steps, value].join(' → ')
     }),
   )
@@ -132,12 +134,57 @@ test.each(Object.entries(lessons))('contributions and paths of %s make up its gr
           if (amounts[at] != null) expect(Math.abs(sum - amounts[at])).toBeLessThanOrEqual(ROUNDED * whole)
           for (const { start, factors, value } of paths) {
             const product = factors.reduce((all, factor) => all * factor.value, start.value)
-            expect(isClose(product, value, 'float64')).toBe(true)
+            expect(isSumOf([product], value, 'float64')).toBe(true)
           }
         }
       }
     }
   }
+})
+
+/** A gradient of 10.1 that goes back by a factor of 3.3 and a copy to a type, or of two elements that it adds up. */
+function shortened(dtype: string, isSum = false): TraceIndex {
+  const { trace } = load('scalar_expression')
+  const [op] = trace.ops.filter(({ nodes }) => nodes.length > 0)
+  const tensor = (id: string, data: number[], dtype = 'float32') => ({
+    id, shape: [data.length], dtype, role: 'gradient' as const, data,
+  })
+  const [seed, sent] = isSum ? [[1.01, 9.09], [3.333, 29.997]] : [[10.1], [33.33]]
+  const edge = (to: string) => [{ to, input_nr: 0 }]
+  return new TraceIndex({
+    ...trace,
+    ops: [{ ...op!, id: 'o1', outputs: [], nodes: ['n1'] }, { ...op!, id: 'o2', outputs: [], nodes: ['n2'] }],
+    tensors: [
+      { ...tensor('x', [1]), names: ['x'] }, tensor('seed', seed!), tensor('k', [3.3]), tensor('a', sent!),
+      tensor('b', [dtype === 'bfloat16' ? 33.25 : 33.33], dtype),
+    ],
+    nodes: [
+      { id: 'n1', type: 'MulBackward0', op: 'o1', edges: edge('n2'), saved: [{ field: 'other', tensor: 'k' }] },
+      { id: 'n2', type: isSum ? 'AddBackward0' : 'ToCopyBackward0', op: 'o2', edges: edge('n3'), saved: [] },
+      { id: 'n3', type: 'AccumulateGrad', edges: [], variable: 'x' },
+    ],
+    passes: [{
+      ...trace.passes[0]!, roots: [{ node: 'n1', input_nr: 0, tensor: null, seed: 'seed' }],
+      visits: [
+        { node: 'n1', entered: ['seed'], left: ['a'] },
+        {
+          node: 'n2', entered: ['a'], left: ['b'],
+          reduced: isSum ? [{ slot: 0, axes: [0], shape: [2] }] : [],
+        },
+        { node: 'n3', entered: ['b'], left: [] },
+      ],
+      accumulations: [{ tensor: 'x', node: 'n3', visit: 2, before: null, delta: 'b', after: 'b' }],
+    }],
+  })
+}
+
+test('a path says where a short type rounded it, and begins at what several came to', () => {
+  expect(told(shortened('bfloat16'), 'x')).toEqual([
+    'seed 10.1 → ×3.3 (Mul) → ×1 (ToCopy) → bfloat16 33.25 → 33.25',
+  ])
+  expect(told(shortened('float32'), 'x')).toEqual(['seed 10.1 → ×3.3 (Mul) → ×1 (ToCopy) → 33.33'])
+  expect(told(shortened('bfloat16', true), 'x')).toEqual(['node 33.25 → 33.25'])
+  expect(told(shortened('float32', true), 'x')).toHaveLength(2)
 })
 
 test('0 times an infinite slope is a path to NaN', () => {

@@ -4,7 +4,7 @@ import type { Accumulation, Node, Pass, Sum, Tensor, Term, Visit } from '../../a
 import { brackets, positions } from '../ops/places'
 import { written } from '../ops/terms'
 import { plus, asTerm } from '../words/format'
-import { element, localsAt, type Local } from './local'
+import { element, isShort, isSumOf, localsAt, type Local } from './local'
 import { elements, nodeName } from './naming'
 import type { TraceIndex } from './trace-index'
 
@@ -27,12 +27,14 @@ export interface Factor {
   text: string
   /** The element of what arrived at the node, where other paths lead through another one. */
   place: string
+  /** What the node sent, where a short type made that another number than the product. */
+  rounded?: { value: number; dtype: string }
 }
 
 export interface Path {
   start: Start
   factors: Factor[]
-  /** The product of all. */
+  /** The product of all, rounded where they were. */
   value: number
 }
 
@@ -44,7 +46,7 @@ export function inRuns(factors: readonly Factor[]): Factor[][] {
   const runs: Factor[][] = []
   for (const factor of factors) {
     const last = runs.at(-1)
-    if (factor.text === '1' && last?.[0]!.text === '1') last.push(factor)
+    if (factor.text === '1' && last?.[0]!.text === '1' && !last.at(-1)!.rounded) last.push(factor)
     else runs.push([factor])
   }
   return runs.flatMap((run) => (run.length < LEAST_RUN ? run.map((factor) => [factor]) : [run]))
@@ -137,7 +139,7 @@ export function sumOf(parts: readonly Contribution[], delta: Tensor | undefined,
 }
 
 /** The paths by which one element of a contribution came, each with the factors that are known. Where too many paths
- *  meet, they begin at the sum of them. */
+ *  meet, or a short type rounded what several come to, they begin at the sum of them. */
 export function pathsOf(index: TraceIndex, pass: Pass, contribution: Contribution, cell: number): Path[] {
   let budget = MOST_PATHS
 
@@ -148,18 +150,26 @@ export function pathsOf(index: TraceIndex, pass: Pass, contribution: Contributio
     const place = placeIn(sent.tensors[0], cell)
     if (!sent.node || !visit) return [begin('seed', got, place, undefined)]
     const locals = sent.slots.map((slot) => localsAt(index, visit, slot, cell))
-    const more = locals[0]!.length - 1
-    if (more < 0 || more > budget) return [begin('node', got, place, sent.node, more + 1)]
-    if (locals.length === 1) {
-      budget -= more
-      return locals[0]!.flatMap((local) => through(sent, local, depth))
-    }
-    const own = locals.map(([local]) => local)
-    if (!locals.every((local) => local.length === 1 && local[0]!.from === own[0]!.from))
-      return [begin('node', got, place, sent.node)]
-    const value = own.reduce((sum, local) => sum + local!.value, 0)
-    const text = together(own.map((local) => local!.text))
-    return through(sent, { value, text, from: own[0]!.from }, depth)
+    const own = locals.length === 1 ? locals[0]! : parallel(locals)
+    const more = own.length - 1
+    const left = budget
+    budget -= Math.max(0, more)
+    const isTold = more >= 0 && budget >= 0
+    const paths = isTold ? rounded(sent, got, own.flatMap((local) => through(sent, local, depth))) : null
+    if (paths) return paths
+    budget = left
+    return [begin('node', got, place, sent.node, own.length)]
+  }
+
+  /** Paths with what a short type made of their product; null where it rounded what several come to. */
+  function rounded({ tensors, visit }: Contribution, got: number, paths: Path[]): Path[] | null {
+    const [path, ...others] = paths
+    const last = path?.factors.at(-1)
+    const entered = index.tensor(pass.visits[visit]?.entered[0])
+    const dtype = [tensors[0], entered].map((tensor) => tensor?.dtype ?? '').find(isShort)
+    if (!last || !dtype || isSumOf(paths.map(({ value }) => value), got, 'float32')) return paths
+    if (others.length > 0) return null
+    return [{ ...path!, factors: path!.factors.with(-1, { ...last, rounded: { value: got, dtype } }), value: got }]
   }
 
   /** The paths of what arrived at one element, by the factor of the node. */
@@ -204,9 +214,16 @@ function toldApart(paths: readonly Path[]): Path[] {
   return paths.map((path) => ({ ...path, start: told(path.start), factors: path.factors.map(told) }))
 }
 
+/** Parallel edges as one, where they brought the same element. */
+function parallel(locals: readonly (readonly Local[])[]): Local[] {
+  const own = locals.flat()
+  if (locals.some(({ length }) => length !== 1) || own.some(({ from }) => from !== own[0]!.from)) return []
+  const value = own.reduce((sum, local) => sum + local.value, 0)
+  return [{ value, text: together(own.map(({ text }) => text)), from: own[0]!.from }]
+}
+
 /** The factors of parallel edges: `2·3` for twice the same. */
 function together(texts: readonly string[]): string {
-  if (texts.length === 1) return texts[0]!
   const [first = ''] = texts
   if (texts.some((text) => text !== first)) return plus(texts)
   return first === '1' ? String(texts.length) : `${texts.length}·${asTerm(first)}`

@@ -33,9 +33,19 @@ export function element(tensor: Tensor | undefined, at: number): number | null {
   return value === undefined ? null : wireNumber(value)
 }
 
-/** Whether two numbers are the same but for rounding. */
-export function isClose(a: number, b: number, dtype: string): boolean {
-  return Math.abs(a - b) <= (CLOSE[dtype] ?? 0) * Math.max(Math.abs(a), Math.abs(b))
+/** Whether numbers of a type have so few digits that one sees their rounding. */
+export function isShort(dtype: string): boolean {
+  return precision(dtype) > precision('float32')
+}
+
+export function precision(dtype: string): number {
+  return CLOSE[dtype] ?? 0
+}
+
+/** Whether a number is the sum of the parts but for the rounding of a type. */
+export function isSumOf(parts: readonly number[], made: number, dtype: string): boolean {
+  const [sum, size] = [parts.reduce((a, b) => a + b, 0), parts.reduce((a, b) => a + Math.abs(b), 0)]
+  return Object.is(sum, made) || Math.abs(sum - made) <= precision(dtype) * Math.max(size, Math.abs(made))
 }
 
 /** What an element of what a node sent is the sum of: each element of what arrived that it depends on, and by what the
@@ -52,9 +62,7 @@ export function localsAt(index: TraceIndex, visit: Visit, slot: number, cell: nu
     ? stretched(place, left, cell)
     : products(place, left, cell) ?? single(place, left, cell, sent)
   const parts = found.map(({ from, value }) => (element(entered, from) ?? NaN) * value)
-  const [sum, size] = [parts.reduce((a, b) => a + b, 0), parts.reduce((a, b) => a + Math.abs(b), 0)]
-  const gap = (CLOSE[left.dtype] ?? 0) * Math.max(size, Math.abs(sent))
-  return Object.is(sum, sent) || Math.abs(sum - sent) <= gap ? found : []
+  return isSumOf(parts, sent, left.dtype) ? found : []
 }
 
 /** The one element that an element was made of. */

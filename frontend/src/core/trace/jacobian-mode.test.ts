@@ -58,6 +58,7 @@ describe('stopsOf', () => {
     expect(found.map((one) => one.product)).toEqual([[[1]], [[1, 1]], [[3, 1]], [[12, 10]]])
     expect(found.map((one) => one.vjp)).toEqual([[1], [1, 1], [3, 1], [12, 10]])
     expect(found.map((one) => one.gap)).toEqual([0, 0, 0, 0])
+    expect(found.map((one) => one.verdict)).toEqual(['equal', 'equal', 'equal', 'equal'])
     expect(found.map((one) => one.terms)).toEqual([1, 1, 1, 2])
     expect(found[2]!.factors.map((one) => [one.slot, one.rows, one.columns, one.sent])).toEqual([
       [0, 2, 2, [[6, 5]]], [1, 2, 2, [[6, 5]]],
@@ -67,6 +68,32 @@ describe('stopsOf', () => {
   it('shows a gap where a hook changed the gradient', () => {
     const found = stops(made((trace) => (trace.passes[0]!.visits[3]!.entered = ['g2'])))
     expect(found.at(-1)!.gap).toBe(9)
+    expect(found.map((one) => one.verdict)).toEqual(['equal', 'equal', 'equal', 'changed'])
+  })
+
+  it('tells the rounding of a short type from what a hook changed', () => {
+    const shorten = (trace: Trace): void => {
+      for (const one of trace.tensors) if (one.id === 'g2') Object.assign(one, { data: [3.01, 1], dtype: 'bfloat16' })
+      for (const one of trace.tensors) if (one.id === 'g3') Object.assign(one, { data: [6.02, 5] })
+      for (const one of trace.tensors) if (one.id === 'g') Object.assign(one, { data: [12.04, 10] })
+    }
+    const found = stops(made(shorten))
+    expect(found.map((one) => [one.verdict, one.dtype])).toEqual([
+      ['equal', 'float32'], ['equal', 'float32'], ['rounded', 'bfloat16'], ['rounded', 'bfloat16'],
+    ])
+    const hooked = stops(made((trace) => {
+      shorten(trace)
+      trace.passes[0]!.visits[2]!.entered = ['g1']
+    }))
+    expect(hooked.slice(2).map((one) => one.verdict)).toEqual(['changed', 'changed'])
+  })
+
+  it('tells a changed gradient however small the numbers are', () => {
+    const found = stops(made((trace) => {
+      for (const one of trace.tensors) one.data = one.data?.map((value) => 1e-6 * (value as number))
+      trace.passes[0]!.visits[3]!.entered = ['g2']
+    }))
+    expect(found.map((one) => one.verdict)).toEqual(['equal', 'equal', 'equal', 'changed'])
   })
 
   it('keeps the shapes where no matrix was worked out', () => {

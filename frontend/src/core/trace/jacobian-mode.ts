@@ -4,6 +4,7 @@
 import type { Jacobian, Node, Pass } from '../../api/types'
 import { count } from '../ops/places'
 import { elementsOf, rowsOf } from './jacobian'
+import { isSumOf, precision } from './local'
 import type { TraceIndex } from './trace-index'
 
 export type Matrix = readonly (readonly number[])[]
@@ -33,16 +34,28 @@ export interface Stop {
   /** The seed times the product, and what the engine gave the node. */
   vjp: readonly number[] | null
   entered: readonly number[] | null
-  /** Largest difference between the two. */
+  /** Largest difference between the two, and what is to be said of it; null where they cannot be compared. */
   gap: number | null
+  verdict: 'equal' | 'rounded' | 'changed' | null
+  /** The type of the fewest digits on the way, where each node sent on what its own Jacobian makes of what it got but
+   *  for the rounding of its type. */
+  dtype: string | null
   factors: readonly Factor[]
+}
+
+/** What an edge brought to a node: the product of all Jacobians, and what the engine really sent. */
+interface Arrived {
+  sent: Matrix | null
+  left: readonly number[] | null
+  dtype: string | null
 }
 
 /** The nodes of a pass in the order the engine ran them; none for a pass with several roots. */
 export function stopsOf(index: TraceIndex, pass: Pass, jacobians: readonly Jacobian[]): Stop[] {
   const root = pass.roots.length === 1 ? pass.roots[0] : undefined
   if (!root?.node) return []
-  const seed = elementsOf(index.tensor(root.seed))
+  const start = index.tensor(root.seed)
+  const seed = elementsOf(start)
   const first = index.node(root.node)
   const rows = count(first ? outputShape(index, first, root.input_nr) : [])
   const local = new Map(
@@ -51,21 +64,31 @@ export function stopsOf(index: TraceIndex, pass: Pass, jacobians: readonly Jacob
       return jacobian.pass === pass.id && node != null ? [[`${node} ${slot ?? 0}`, rowsOf(jacobian)] as const] : []
     }),
   )
-  const arrived = new Map<string, (Matrix | null)[]>([[root.node, [identity(rows)]]])
+  const arrived = new Map<string, Arrived[]>([
+    [root.node, [{ sent: identity(rows), left: seed, dtype: start?.dtype ?? null }]],
+  ])
   return pass.visits.flatMap((visit, at): Stop[] => {
     const node = index.node(visit.node)
     if (!node) return []
     const terms = arrived.get(node.id) ?? []
-    const product = terms.length > 0 && terms.every((term) => term !== null) && single(node)
-      ? (terms.reduce((a, b) => plus(a!, b!)) ?? null)
+    const sent = terms.map((term) => term.sent)
+    const product = terms.length > 0 && sent.every((term) => term !== null) && single(node)
+      ? (sent.reduce((a, b) => plus(a!, b!)) ?? null)
       : null
+    const given = index.tensor(visit.entered[0])
+    const entered = elementsOf(given)
+    const dtype = shortestOf(terms.map(({ left }) => left), entered, [given?.dtype, ...terms.map(({ dtype }) => dtype)])
     const out = outputShape(index, node, node.id === root.node ? root.input_nr : 0)
     const factors = node.edges.flatMap((edge, slot): Factor[] => {
       const target = edge.to != null ? index.node(edge.to) : undefined
       if (!target || visit.left[slot] == null) return []
       const matrix = local.get(`${node.id} ${slot}`) ?? null
       const sent = product && matrix ? times(product, matrix) : null
-      arrived.set(target.id, [...(arrived.get(target.id) ?? []), sent])
+      const gave = index.tensor(visit.left[slot])
+      const left = elementsOf(gave)
+      const own = matrix && entered?.length === matrix.length ? scaled(entered, matrix) : [null]
+      const term = { sent, left, dtype: shortestOf(own, left, [gave?.dtype, dtype]) }
+      arrived.set(target.id, [...(arrived.get(target.id) ?? []), term])
       return [
         {
           slot, name: edge.name ?? '', to: target.id, rows: count(out),
@@ -73,13 +96,17 @@ export function stopsOf(index: TraceIndex, pass: Pass, jacobians: readonly Jacob
         },
       ]
     })
-    const entered = elementsOf(index.tensor(visit.entered[0]))
     const vjp = product && seed?.length === rows ? (times([seed], product)[0] ?? null) : null
     const gap = vjp && entered?.length === vjp.length
       ? vjp.reduce((most, value, i) => Math.max(most, Math.abs(value - entered[i]!)), 0)
       : null
+    const verdict = gap === null || !vjp ? null
+      : isEqual(scaled(seed!, product!), entered!, 'float32') ? 'equal' : dtype ? 'rounded' : 'changed'
     return [
-      { node: node.id, visit: at, rows, columns: count(out), product, terms: terms.length, vjp, entered, gap, factors },
+      {
+        node: node.id, visit: at, rows, columns: count(out), product, terms: terms.length, vjp, entered, gap, verdict,
+        dtype, factors,
+      },
     ]
   })
 }
@@ -97,6 +124,26 @@ function identity(size: number): Matrix | null {
   return size > 64
     ? null
     : Array.from({ length: size }, (_, row) => Array.from({ length: size }, (__, column) => (row === column ? 1 : 0)))
+}
+
+/** Of the types, that of the fewest digits, where the parts come to what was made but for its rounding. */
+function shortestOf(
+  parts: readonly (readonly number[] | null)[], made: readonly number[] | null,
+  dtypes: readonly (string | null | undefined)[],
+): string | null {
+  const known = dtypes.filter((dtype) => dtype != null)
+  if (!made || known.length < dtypes.length || parts.some((part) => part?.length !== made.length)) return null
+  const shortest = known.reduce((a, b) => (precision(b) > precision(a) ? b : a))
+  return isEqual(parts as Matrix, made, shortest) ? shortest : null
+}
+
+function isEqual(parts: Matrix, made: readonly number[], dtype: string): boolean {
+  return made.every((value, at) => isSumOf(parts.map((part) => part[at]!), value, dtype))
+}
+
+/** Each row of a matrix, multiplied by its number. */
+function scaled(by: readonly number[], rows: Matrix): Matrix {
+  return rows.map((row, at) => row.map((value) => by[at]! * value))
 }
 
 export function times(a: Matrix, b: Matrix): Matrix {

@@ -20,3 +20,24 @@ test('a formula has the names that the program has, code in brackets where a pla
   expect(formulas('packed[1]')).toEqual(['packed[1][1] = 5'])
   expect(formulas('x * 2')).toEqual(['x * 2[1] = (x * 2)[1] = 5'])
 })
+
+test.each([['conv2d', 'conv', 3], ['conv_transpose2d', 'transpose', 0]] as const)(
+  'cells of padding are counted in the window of %s', (name, kind, n) => {
+    const tensor = (shape: number[]): Tensor => ({ id: 't', role: 'result', dtype: 'float32', shape, data: null })
+    const taken = tensor([1, 1, 2, 2])
+    const [kernel, made] = [tensor([1, 1, 2, 2]), tensor(kind === 'conv' ? [1, 1, 3, 3] : [1, 1, 4, 4])]
+    const axis = kind === 'conv'
+      ? { size: 2, kernel: 2, stride: 1, padding: 1, out: 3 }
+      : { size: 2, kernel: 2, stride: 2, padding: 0, out: 4 }
+    const op: Op = {
+      id: 'o1', name, function: name, arguments: [{ tensor: 't1' }, { tensor: 't2' }], inputs: ['t1', 't2'],
+      outputs: ['t3'], nodes: [], window: { kind, axes: [axis, axis] },
+    }
+    const origins = originsOf(op, (id) => (id === 't1' ? taken : id === 't2' ? kernel : made))!
+    const subject = {
+      op, inputs: [{ tensor: taken, name: 'x' }, { tensor: kernel, name: 'k' }],
+      outputs: [{ tensor: made, name: 'y' }], origins,
+    }
+    expect(new CellsScene(subject, words('en'), 300, { side: 'output', at: 0, cell: 0 }).padded.n).toBe(n)
+  },
+)

@@ -274,11 +274,13 @@ export class CellsScene {
     return `${made} ← ${read.join(', ')}`
   }
 
-  /** How many cells of the window lie outside of the input, and how many it has. */
+  /** How many cells of the window lie outside of the input, and how many it has. A transposed convolution has no window
+   *  over its input. */
   get padded(): { n: number; of: number } {
     const { terms, kind } = this.subject.origins
     const { active } = this
-    if (kind !== 'window' || active?.side !== 'output') return { n: 0, of: 0 }
+    const isOver = kind === 'window' && this.op?.window?.kind !== 'transpose'
+    if (!isOver || active?.side !== 'output') return { n: 0, of: 0 }
     const first = terms[0]![0]!.input
     const inside = terms.flat().filter(({ input }) => input === first)
     return { n: inside.filter((source) => source.of(active.cell) < 0).length, of: inside.length }

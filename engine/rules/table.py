@@ -79,10 +79,10 @@ def _rule_of(node_type: str, saved: Iterable[Saved]) -> str | None:
 
 
 def _plain(saved: Saved) -> str | None:
-    """A saved value as a row writes it: no quotes, `2` for `2.0`, `None` for an absent tensor."""
-    if saved.tensor is not None:
+    """A saved value as a row writes it: no quotes, `2` for `2.0`; None of a tensor, one that cannot be read too."""
+    if saved.tensor is not None or not saved.text:
         return None
-    return (saved.text or "None").strip("'\"").removesuffix(".0")
+    return saved.text.strip("'\"").removesuffix(".0")
 
 
 @cache

@@ -239,7 +239,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "softmax": _softmax,
     "total": lambda x, dim=None: np.sum(x, axis=_axes(dim), keepdims=dim is not None),
     "mean": lambda x, dim=None: np.mean(x, axis=_axes(dim), keepdims=dim is not None),
-    "size": lambda x, dim: np.size(x) if dim is None else np.prod([x.shape[axis] for axis in np.atleast_1d(dim)]),
+    "size": lambda x, dim=None: np.size(x) if dim is None else np.prod([x.shape[axis] for axis in np.atleast_1d(dim)]),
     "inverse": np.linalg.inv,
     "zero_along": _zero_along,
     "gather": lambda g, dim, index: np.take_along_axis(g, index, dim),

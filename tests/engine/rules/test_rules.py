@@ -202,9 +202,17 @@ CASES = [
     ),
     unary("nll_loss_sum", lambda x: F.nll_loss(x, SOME, reduction="sum"), rand(3, 3), target=SOME),
     Case("convolution", F.conv2d, {"input": IMAGE, "weight": KERNEL, "bias": rand(4)}),
-    unary("avg_pool2d", lambda x: F.avg_pool2d(x, 2), rand(1, 1, 4, 4), cells=4),
-    unary("avg_pool2d", lambda x: F.avg_pool2d(x, (1, 2)), rand(1, 1, 4, 4), cells=2),
-    unary("adaptive_avg_pool2d", lambda x: F.adaptive_avg_pool2d(x, 2), rand(1, 1, 4, 4), cells=4),
+    Case("convolution_unbiased", F.conv2d, {"input": IMAGE, "weight": KERNEL}),
+    unary("avg_pool2d", lambda x: F.avg_pool2d(x, 2), rand(1, 1, 4, 4), window=torch.ones(2, 2)),
+    unary("avg_pool2d", lambda x: F.avg_pool2d(x, (1, 2)), rand(1, 1, 4, 4), window=torch.ones(1, 2)),
+    unary(
+        "avg_pool2d_unpadded",
+        lambda x: F.avg_pool2d(x, 2, count_include_pad=False),
+        rand(1, 1, 4, 4),
+        window=torch.ones(2, 2),
+    ),
+    unary("avg_pool2d_divided", lambda x: F.avg_pool2d(x, 2, divisor_override=3), rand(1, 1, 4, 4), divisor_override=3),
+    unary("adaptive_avg_pool2d", lambda x: F.adaptive_avg_pool2d(x, 2), rand(1, 1, 4, 4), window=torch.ones(2, 2)),
     Case("embedding", lambda w: F.embedding(ROWS, w), {"weight": rand(3, 2)}, {"indices": ROWS}),
     Case(
         "embedding_padding",
@@ -297,58 +305,66 @@ def normalised(x: torch.Tensor, axes: tuple[int, ...]) -> dict[str, Any]:
     ("identifier", "make", "axes", "shape"),
     [
         ("native_layer_norm", lambda x, w, b: F.layer_norm(x, (3,), w, b), (1,), (4, 3)),
+        ("native_layer_norm_unbiased", lambda x, w: F.layer_norm(x, (3,), w), (1,), (4, 3)),
+        ("native_layer_norm_plain", lambda x: F.layer_norm(x, (3,)), (1,), (4, 3)),
         ("native_batch_norm", lambda x, w, b: F.batch_norm(x, None, None, w, b, training=True), (0,), (4, 3)),
+        ("native_batch_norm_plain", lambda x: F.batch_norm(x, None, None, training=True), (0,), (4, 3)),
     ],
 )
 def test_normalisation_formulas_are_pytorchs_vjp(
     identifier: str, make: Make, axes: tuple[int, ...], shape: tuple[int, ...]
 ) -> None:
-    inputs = [rand(*shape).requires_grad_(), rand(3).requires_grad_(), rand(3, high=1.0).requires_grad_()]
-    result = make(*inputs)
     rule = row(identifier)
+    every = [rand(*shape).requires_grad_(), rand(3).requires_grad_(), rand(3, high=1.0).requires_grad_()]
+    inputs = every[: len(rule.slots)]
+    result = make(*inputs)
     assert type(result.grad_fn).__name__ in rule.types
     seed = rand(*shape, high=1.5)
     gradients = torch.autograd.grad(result, inputs, seed)
-    values = {"g": seed, "input": inputs[0], "weight": inputs[1], **normalised(inputs[0].detach(), axes)}
+    values = {"g": seed, "input": inputs[0], "weight": every[1], **normalised(inputs[0].detach(), axes)}
     setting = Setting({name: numpy_of(value) for name, value in values.items()}, shape)
     np.testing.assert_allclose(setting.evaluate(rule.slots["input"]), gradients[0].numpy(), atol=1e-8)
-    for name, expected in zip(("weight", "bias"), gradients[1:], strict=True):
+    for name, expected in zip(list(rule.slots)[1:], gradients[1:], strict=True):
         summand = rule.slots[name]
         assert isinstance(summand, Apply) and summand.function == "total"
         np.testing.assert_allclose(setting.evaluate(summand.arguments[0]).sum(axis=0), expected.numpy(), atol=1e-8)
 
 
-def test_the_group_norm_formula_is_pytorchs_vjp() -> None:
+@pytest.mark.parametrize("identifier", ["native_group_norm", "native_group_norm_plain"])
+def test_the_group_norm_formula_is_pytorchs_vjp(identifier: str) -> None:
     x, weight, bias = rand(2, 4, 3).requires_grad_(), rand(4).requires_grad_(), rand(4, high=1.0).requires_grad_()
-    result = F.group_norm(x, 2, weight, bias)
-    rule = row("native_group_norm")
+    rule = row(identifier)
+    inputs = [x, weight, bias][: len(rule.slots)]
+    result = F.group_norm(x, 2, weight, bias) if inputs[1:] else F.group_norm(x, 2)
     assert type(result.grad_fn).__name__ in rule.types
     seed = rand(2, 4, 3, high=1.5)
-    gradients = torch.autograd.grad(result, [x, weight, bias], seed)
+    gradients = torch.autograd.grad(result, inputs, seed)
     grouped = {"g": seed, "input": x, "weight": weight[None, :, None].expand(2, 4, 3)}
     values = {name: numpy_of(value).reshape(2, 2, 2, 3) for name, value in grouped.items()}
     values |= {name: numpy_of(value) for name, value in normalised(x.detach().reshape(2, 2, 2, 3), (2, 3)).items()}
     setting = Setting(values, (2, 2, 2, 3))
     np.testing.assert_allclose(setting.evaluate(rule.slots["input"]).reshape(2, 4, 3), gradients[0].numpy(), atol=1e-8)
-    for name, expected in zip(("weight", "bias"), gradients[1:], strict=True):
+    for name, expected in zip(list(rule.slots)[1:], gradients[1:], strict=True):
         summand = rule.slots[name]
         assert isinstance(summand, Apply) and summand.function == "total"
         got = setting.evaluate(summand.arguments[0]).reshape(2, 4, 3).sum((0, 2))
         np.testing.assert_allclose(got, expected.numpy(), atol=1e-8)
 
 
-def test_the_batch_norm_formula_in_evaluation_is_pytorchs_vjp() -> None:
+@pytest.mark.parametrize("identifier", ["native_batch_norm_eval", "native_batch_norm_eval_plain"])
+def test_the_batch_norm_formula_in_evaluation_is_pytorchs_vjp(identifier: str) -> None:
     x, weight, bias = rand(4, 3).requires_grad_(), rand(3).requires_grad_(), rand(3, high=1.0).requires_grad_()
     mean, var = rand(3, high=0.7), positive(3)
-    result = F.batch_norm(x, mean, var, weight, bias, training=False)
-    rule = row("native_batch_norm_eval")
+    rule = row(identifier)
+    inputs = [x, weight, bias][: len(rule.slots)]
+    result = F.batch_norm(x, mean, var, weight, bias) if inputs[1:] else F.batch_norm(x, mean, var)
     assert type(result.grad_fn).__name__ in rule.types
     seed = rand(4, 3, high=1.5)
-    gradients = torch.autograd.grad(result, [x, weight, bias], seed)
+    gradients = torch.autograd.grad(result, inputs, seed)
     values = {"g": seed, "input": x, "weight": weight, "running_mean": mean, "running_var": var, "eps": 1e-5}
     setting = Setting({name: numpy_of(value) for name, value in values.items()}, (4, 3))
     np.testing.assert_allclose(setting.evaluate(rule.slots["input"]), gradients[0].numpy(), atol=1e-8)
-    for name, expected in zip(("weight", "bias"), gradients[1:], strict=True):
+    for name, expected in zip(list(rule.slots)[1:], gradients[1:], strict=True):
         summand = rule.slots[name]
         assert isinstance(summand, Apply) and summand.function == "total"
         np.testing.assert_allclose(setting.evaluate(summand.arguments[0]).sum(axis=0), expected.numpy(), atol=1e-8)
@@ -371,8 +387,8 @@ def functions_in(expr: Expr) -> set[str]:
 
 
 def test_every_formula_is_checked_except_those_in_words() -> None:
-    checked = {case.rule for case in CASES} | {"native_layer_norm", "native_batch_norm", "split", "unbind"}
-    checked |= {"native_group_norm", "native_batch_norm_eval"}
+    checked = {case.rule for case in CASES} | {"split", "unbind"}
+    checked |= {rule.id for rule in TABLE if "norm" in rule.id and rule.id.startswith("native")}
     in_words = {
         "max_pool2d_with_indices",
         "copy_slices",
@@ -380,6 +396,7 @@ def test_every_formula_is_checked_except_those_in_words() -> None:
         "scaled_dot_product_flash_attention_for_cpu_masked",
         "native_dropout",
         "convolution_transposed",
+        "convolution_transposed_unbiased",
         "as_strided",
         "unfold",
         "accumulate_grad",
@@ -450,7 +467,13 @@ def saved(**fields: str) -> tuple[Saved, ...]:
         ),
         ("AddmmBackward0", {"alpha": "2", "beta": "1"}, None),
         ("RsubBackward1", {"alpha": "3"}, None),
-        ("AvgPool2DBackward0", {"divisor_override": "3"}, None),
+        ("AvgPool2DBackward0", {"divisor_override": "3", "count_include_pad": "True"}, "avg_pool2d_divided"),
+        ("AvgPool2DBackward0", {"count_include_pad": "False"}, "avg_pool2d_unpadded"),
+        ("ConvolutionBackward0", {"transposed": "False", "bias_sym_sizes_opt": "(0,)"}, "convolution_unbiased"),
+        ("ConvolutionBackward0", {"transposed": "True", "bias_sym_sizes_opt": "(2,)"}, "convolution_transposed"),
+        ("NativeLayerNormBackward0", {"weight": ""}, "native_layer_norm_unbiased"),
+        ("NativeLayerNormBackward0", {"weight": "", "bias": ""}, "native_layer_norm"),
+        ("NativeGroupNormBackward0", {"eps": "1e-05"}, "native_group_norm_plain"),
         ("EmbeddingBackward0", {"padding_idx": "2", "scale_grad_by_freq": "True"}, None),
         ("IndexAddBackward0", {"alpha": "2"}, None),
         ("IndexPutBackward0", {"accumulate": "True"}, None),
@@ -464,7 +487,8 @@ def saved(**fields: str) -> tuple[Saved, ...]:
         ("LinalgVectorNormBackward0", {"ord": "2.0", "dim": "(1,)"}, "linalg_vector_norm"),
         ("LinalgVectorNormBackward0", {"ord": "2"}, "linalg_vector_norm_whole"),
         ("LinalgVectorNormBackward0", {"ord": "1"}, None),
-        ("NativeBatchNormBackward0", {"training": "False"}, "native_batch_norm_eval"),
+        ("NativeBatchNormBackward0", {"training": "False"}, "native_batch_norm_eval_plain"),
+        ("NativeBatchNormBackward0", {"training": "False", "weight": ""}, "native_batch_norm_eval"),
         ("NormBackward1", {"p": "1"}, None),
     ],
 )

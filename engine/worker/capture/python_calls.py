@@ -182,7 +182,8 @@ class Follower:
         if statement is None:
             return
         assigned = []
-        if done and (statement.body is None or frame.f_lineno in statement.body):
+        # The line of a lambda is one of the statement that it stands in, which assigned long before it ran.
+        if done and frame.f_code.co_name != "<lambda>" and (statement.body is None or frame.f_lineno in statement.body):
             for text, target in statement.targets:
                 value = _found(frame, target)
                 if value is not _NOTHING:

@@ -173,6 +173,16 @@ print(x.grad)
     assert backward.returned == "tensor([2, 2])"
 
 
+def test_a_lambda_assigns_nothing_of_the_line_it_stands_in() -> None:
+    trace = _followed(
+        "import torch\nw = torch.ones(2, requires_grad=True)\nhandle = w.register_hook(lambda g: g * 3)\n"
+        "w.sum().backward()\n"
+    )
+    (hook,) = trace.python_calls
+    assert (hook.function, hook.returned) == ("<lambda>", "tensor([3, 3])")
+    assert [statement.assigned for statement in hook.statements] == [()]
+
+
 SLOTS = """import torch
 class Slim:
     __slots__ = ("kept", "never")

@@ -217,7 +217,7 @@ class Follower:
         if issubclass(kind, torch.Tensor):
             return self._tensor(value)
         if kind is float:
-            return f"{value:.6g}"
+            return f"{value:.4g}"
         if kind is int and value.bit_length() > 4 * _LONGEST:
             return f"int of {value.bit_length()} bits"
         if kind in (str, bytes):
@@ -238,14 +238,15 @@ class Follower:
     def _tensor(self, tensor: torch.Tensor) -> str:
         if tracing_state() is not None:
             return "tensor"  # `jit.trace` would follow what is asked of it
-        shape = "×".join(str(size) for size in tensor.shape)
+        shape = tuple(tensor.shape)
+        size = "×".join(map(str, shape)) if len(shape) > 1 else shape
         state = self.recorder.tensors.state(tensor)
         if state is not None and state.is_undefined:
-            return f"tensor({shape}, uninitialised)"
+            return f"tensor {size}, uninitialised"
         data = look(tensor).data
         if data is None or len(data) > 6 or tensor.dim() > 1 or tensor.is_complex():
-            return f"tensor({shape})"
-        inner = ", ".join([f"{each:.6g}" if type(each) is float else str(each) for each in data])
+            return f"tensor {size}"
+        inner = ", ".join([f"{each:.4g}" if type(each) is float else str(each) for each in data])
         return f"tensor([{inner}])" if tensor.dim() else f"tensor({inner})"
 
     def _attributes(self, value: object) -> str:

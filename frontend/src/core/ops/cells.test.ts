@@ -81,6 +81,14 @@ describe('places', () => {
   })
 })
 
+it('a mean over windows tells a divisor that was given', () => {
+  const axis = { size: 2, kernel: 2, stride: 1, padding: 0, out: 1 }
+  const pool = (...given: string[]): Origins =>
+    origins({ ...op('avg_pool2d', [null, ...given], undefined), window: { kind: 'pool', axes: [axis, axis] } })
+  expect(pool('2', 'None', '0', 'False', 'True', '3').divisor).toBe(3)
+  expect(pool('2').divisor).toBeNull()
+})
+
 describe('cells that were read', () => {
   const gather = op('gather', [null, '1', null], [{ input: 0, cells: [0, 2, 7, 5] }])
   const shapes = { made: [2, 2], read: [3, 4] }

@@ -29,6 +29,8 @@ export interface Origins {
   readonly way: Way | null
   /** Of a mean: by what the sum for a cell is divided. */
   over?(made: number): number
+  /** The same where it was given, and may be another number than that of the cells. */
+  readonly divisor?: number | null
   /** Inputs that broadcasting stretched: the axes of the result along which their cells are repeated. */
   readonly stretched: ReadonlyMap<number, readonly number[]>
 }
@@ -145,10 +147,10 @@ function slid(op: Op, window: Window, tensor: Find, result: Tensor): Origins | n
     ])
     const way = op.name.startsWith('max') ? 'max' : op.name.startsWith('avg') ? 'mean' : null
     const isAll = textOf(op, 'count_include_pad', 5) !== 'False'
-    const divisor = Number(textOf(op, 'divisor_override', 6) ?? NaN)
+    const own = textOf(op, 'divisor_override', 6)
+    const divisor = own === undefined ? null : Number(own)
     return {
-      kind: 'window', terms, way, stretched: new Map(),
-      over: (made) => (Number.isFinite(divisor) ? divisor : frame.covered(made, isAll)),
+      kind: 'window', terms, way, stretched: new Map(), divisor, over: (made) => divisor ?? frame.covered(made, isAll),
     }
   }
 }

@@ -38,6 +38,8 @@ test.each([['conv2d', 'conv', 3], ['conv_transpose2d', 'transpose', 0]] as const
       op, inputs: [{ tensor: taken, name: 'x' }, { tensor: kernel, name: 'k' }],
       outputs: [{ tensor: made, name: 'y' }], origins,
     }
-    expect(new CellsScene(subject, words('en'), 300, { side: 'output', at: 0, cell: 0 }).padded.n).toBe(n)
+    const scene = new CellsScene(subject, words('en'), 300, { side: 'output', at: 0, cell: 0 })
+    expect(scene.padded.n).toBe(n)
+    expect(scene.formulas).toEqual([]) // the numbers were not kept
   },
 )

@@ -243,7 +243,7 @@ export class CellsScene {
   get formulas(): string[] {
     const [first] = this.pairs
     if (!first) return []
-    if (!this.picks) return this.active?.side === 'output' ? [this.worked(this.active)] : []
+    if (!this.picks) return this.active?.side === 'output' ? this.worked(this.active) : []
     const given = this.subject.inputs[first.source.input]
     const result = this.subject.outputs[first.source.output]
     if (!given?.tensor || !result?.tensor || !this.op) return []
@@ -258,20 +258,20 @@ export class CellsScene {
     return [...(general ? [general] : []), instance(this.op, names, shapes, first, text)]
   }
 
-  /** `z[0][1] = 1·2 + 3·4 = 14`; only what it is made of where the numbers are not there. */
-  private worked({ at, cell }: Pointed): string {
+  /** `z[0][1] = 1·2 + 3·4 = 14`; where the numbers are not there what it is made of, or nothing. */
+  private worked({ at, cell }: Pointed): string[] {
     const { outputs, origins } = this.subject
     const result = outputs[at]!
     const where = brackets(positions(result.tensor?.shape ?? [], cell))
     const made = `${origins.kind === 'summed' ? result.name : letter(result)}${where}`
     const equation = equationOf(this.subject, cell)
-    if (equation !== null) return `${made} = ${equation}`
-    if (origins.kind !== 'stretched') return made
+    if (equation !== null) return [`${made} = ${equation}`]
+    if (origins.kind !== 'stretched') return []
     const read = this.pairs.map(({ source, read }) => {
       const input = this.subject.inputs[source.input]!
       return `${letter(input)}${brackets(positions(input.tensor?.shape ?? [], read))}`
     })
-    return `${made} ← ${read.join(', ')}`
+    return [`${made} ← ${read.join(', ')}`]
   }
 
   /** How many cells of the window lie outside of the input, and how many it has. A transposed convolution has no window

@@ -1,5 +1,7 @@
 // The letters of a derivative rule: its own where the program leaves them free, others where it has a use for them.
 
+import type { Window } from '../../api/types'
+import { letters as windowLetters } from '../ops/window'
 import type { Rule, RuleSlot } from '../rules'
 import type { TraceIndex } from './trace-index'
 
@@ -50,11 +52,13 @@ export function gradientLetter(index: TraceIndex): string {
   return firstFree(GRADIENT, (letter) => programNames(index).read.has(letter))
 }
 
-/** The rule's own letters where the program leaves them free, others where it has a use for them. */
-export function lettersFor(index: TraceIndex, rule: Rule): Letters {
+/** The rule's own letters where the program leaves them free, others where it has a use for them, or the size of a
+ *  window is told with them. */
+export function lettersFor(index: TraceIndex, rule: Rule, window: Window | null): Letters {
   const { read, bound } = programNames(index)
   const loss = firstFree(LOSS, (letter) => read.has(letter))
-  const used = new Set([loss, gradientLetter(index)])
+  const sized = window?.axes[0] ? windowLetters(window, window.axes[0]).map(({ letter }) => letter) : []
+  const used = new Set([loss, gradientLetter(index), ...sized])
   const of = new Map<string, string>()
   for (const [, name = '', letter = ''] of placesOf(rule)) {
     if (name === CONSTANT || of.has(name)) continue

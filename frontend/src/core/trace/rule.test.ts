@@ -147,6 +147,15 @@ test('letters that the program uses are left to it', () => {
   expect(gradientLetter(new TraceIndex(used))).toBe('u')
 })
 
+test('a letter that the size of a window is told with stands for nothing else', () => {
+  const { trace } = load('accumulation')
+  const axis = { size: 4, kernel: 2, stride: 1, padding: 0, out: 3 }
+  const ops = trace.ops.map((op) => ({ ...op, window: { kind: 'pool' as const, axes: [axis] } }))
+  const code = `${trace.program.code}\na = b = h = 0`
+  const [slot] = shown({ ...trace, ops, program: { ...trace.program, code } }).slots
+  expect(text(slot!.formula)).toBe('∂L∂q=g⊙r')
+})
+
 test('numbers that do not make the equation true are not shown', () => {
   const { trace } = load('accumulation')
   const node = trace.nodes.find(({ type }) => type === 'MulBackward0')!

@@ -22,7 +22,7 @@ export interface RuleShown {
 /** What is said of a node by its rule; the numbers only once it was visited. */
 export function ruleShown(index: TraceIndex, rule: Rule, node: Node, at: VisitAt, visited: boolean): RuleShown {
   const values = new Values(index, node, at)
-  const letters = lettersFor(index, rule)
+  const letters = lettersFor(index, rule, index.op(node.op)?.window ?? null)
   const isNamed = node.edges.some((edge) => edge.name)
   const needed = rule.slots.filter(({ name }, at) => {
     const unnamed = rule.slots.length === node.edges.length ? node.edges[at] : undefined

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import type { Node, Trace } from '../../api/types'
 import { load } from '../fixtures/load'
-import { amount, contributions, inRuns, isHooked, nthOf, pathsOf, sumOf } from './contributions'
+import { amount, contributions, inRuns, isHooked, nthOf, pathsOf, senderName, sumOf } from './contributions'
 import { element, isSumOf } from './local'
-import { elements } from './naming'
+import { codeOf, elements } from './naming'
 import { TraceIndex } from './trace-index'
 
 /** Their numbers are rounded to some four digits. */
@@ -40,6 +40,15 @@ test('the factors along a path lead from the seed to the gradient', () => {
   expect(told(lesson('diamond'), 'x')).toEqual([
     'seed 1 → ×6 (Mul) → ×2·3 (Pow) → 36', 'seed 1 → ×9 (Mul) → ×2 (Mul) → 18',
   ])
+})
+
+test('a node inside a call without a name is told by the call too', () => {
+  const { trace } = load('scalar_expression')
+  const op = trace.ops.find(({ nodes }) => nodes.length > 0)!
+  const inner = { id: 'inner', type: 'SelectBackward0', op: op.id, edges: [] }
+  const index = new TraceIndex({ ...trace, nodes: [...trace.nodes, inner] })
+  expect(senderName(index, inner)).toBe(`SelectBackward0 · ${codeOf(index, op)}`)
+  expect(senderName(index, index.node(op.nodes[0])!)).toBe(codeOf(index, op))
 })
 
 test('a path begins at what a hook made', () => {

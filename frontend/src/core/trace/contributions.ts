@@ -5,7 +5,7 @@ import { brackets, positions } from '../ops/places'
 import { written } from '../ops/terms'
 import { plus, asTerm } from '../words/format'
 import { element, isShort, isSumOf, localsAt, type Local } from './local'
-import { elements, nodeName } from './naming'
+import { codeOf, elements, nodeName } from './naming'
 import type { TraceIndex } from './trace-index'
 
 /** Where a path begins: the gradient put in, a node whose own factor is not known, or a number that arrived at one or
@@ -105,6 +105,12 @@ function gathered(index: TraceIndex, pass: Pass, at: number, inputNr: number): C
 /** What came together at a leaf in a pass. */
 export function contributions(index: TraceIndex, pass: Pass, { visit }: Accumulation): Contribution[] {
   return gathered(index, pass, visit, 0)
+}
+
+/** `SelectBackward0 · x[1, 2]` of a node inside a call that has no name of its own. */
+export function senderName(index: TraceIndex, node: Node): string {
+  const [name, op] = [nodeName(index, node), index.op(node.op)]
+  return name === node.type && op ? `${name} · ${codeOf(index, op)}` : name
 }
 
 /** Of several contributions by nodes that are called alike and stand in one line, the how manieth each is going

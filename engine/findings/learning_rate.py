@@ -35,6 +35,8 @@ STAYED = 0.999
 STEEP = 1e-2
 """Length of a gradient that has somewhere to go."""
 HARDLY = 1e-4
+LONGEST = 4
+"""How many learning rates long a step of an adaptive optimizer is at most, in each number."""
 CLOSE = 1e-3
 LEFT = 0.05
 """Of the size of weights, where a decay has taken the rest."""
@@ -151,7 +153,8 @@ def steps_too_short(diagnosis: Diagnosis) -> Iterator[Finding]:
         size = _length(diagnosis, (change.before for change in steps[0].changes))
         given = (added.delta for _, added in diagnosis.accumulations if added.tensor in leaves)
         gradient = _length(diagnosis, islice(given, len(leaves)))
-        moved = sum(_moved(diagnosis, step) for step in steps)
+        ways = [_moved(diagnosis, step, rate or 0) for step in steps]
+        moved = sum(way for way, _ in ways)
         is_still = len(losses) >= MANY_STEPS and losses[-1] > STAYED * losses[0] > 0
         if len(steps) < MANY_STEPS or not rate or not is_still or gradient < STEEP or moved > HARDLY * size:
             continue
@@ -164,6 +167,7 @@ def steps_too_short(diagnosis: Diagnosis) -> Iterator[Finding]:
             lr=f"{rate:.4g}",
             count=diagnosis.counted(steps),
             moved=f"{moved:.2g}",
+            is_known=str(int(all(is_known for _, is_known in ways))),
             size=f"{size:.3g}",
             gradient=f"{gradient:.2g}",
             first=f"{losses[0]:.6g}",
@@ -171,10 +175,22 @@ def steps_too_short(diagnosis: Diagnosis) -> Iterator[Finding]:
         )
 
 
-def _moved(diagnosis: Diagnosis, step: Update) -> float:
-    """How far a step moved the weights whose numbers are all known."""
-    states = [[numbers_of(diagnosis.tensors.get(at or "")) for at in (c.before, c.after)] for c in step.changes]
-    return math.sqrt(sum((new - old) ** 2 for pair in states for old, new in zip(*pair, strict=False)))
+def _moved(diagnosis: Diagnosis, step: Update, rate: float) -> tuple[float, bool]:
+    """How far a step moved the weights, and whether that is all known: of those with many numbers it is the most that
+    their gradients and the learning rate allow."""
+    squares, is_known = 0.0, True
+    for change in step.changes:
+        old, new = (diagnosis.tensors.get(state or "") for state in (change.before, change.after))
+        if old is not None and new is not None and old.data and new.data:
+            squares += sum((one - other) ** 2 for one, other in zip(numbers_of(old), numbers_of(new), strict=True))
+            continue
+        group = step.settings[change.group] if change.group < len(step.settings) else {}
+        pull = _length(diagnosis, [change.gradient]) / (1 - min(number(group.get("momentum")) or 0, STAYED))
+        if step.optimizer in ADAPTIVE:
+            pull = LONGEST * math.sqrt(diagnosis.elements(change.before or ""))
+        decay = (number(group.get("weight_decay")) or 0) * _length(diagnosis, [change.before])
+        squares, is_known = squares + (rate * (pull + decay)) ** 2, False
+    return math.sqrt(squares), is_known
 
 
 def weights_decayed_away(diagnosis: Diagnosis) -> Iterator[Finding]:

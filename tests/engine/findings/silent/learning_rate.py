@@ -422,6 +422,12 @@ x, y = torch.randn(9, 4), torch.randn(9, 1) + 3
 for _ in range(10):
     loss = F.mse_loss(net(x), y)
 """ + STEP, cure=(("lr=1e-9", "lr=1e-2"),)),
+    Mistake("steps_too_short", 5, """net = nn.Sequential(nn.Linear(40, 30), nn.Tanh(), nn.Linear(30, 1))
+opt = torch.optim.SGD(net.parameters(), lr=1e-7, momentum=0.5)
+x, y = torch.randn(9, 40), torch.randn(9, 1) + 3
+for _ in range(10):
+    loss = F.mse_loss(net(x), y)
+""" + STEP, cure=(("lr=1e-7", "lr=1e-2"),), says={"is_known": "0"}),
     Mistake("steps_too_short", 5, """net = nn.Linear(5, 2)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 x, y = torch.randn(12, 5), torch.randint(2, (12,))
@@ -473,6 +479,11 @@ for _ in range(5):
 """ + STEP + "    plan.step()\n", cures=(("return lr *", "return"), ("lr=lr", "lr=1.0"))),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
+    ("steps_too_short", """table = torch.randn(60, 10).div(100).requires_grad_()
+opt = torch.optim.SGD([table], lr=0.01)
+for i in range(10):
+    loss = F.cross_entropy(table[i : i + 8] @ table.t() / 100 + 1, torch.arange(8))
+""" + STEP),
     ("rates_for_factors", """lr = 0.5
 net = nn.Linear(3, 1)
 opt = torch.optim.SGD(net.parameters(), lr=lr)

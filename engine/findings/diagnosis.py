@@ -212,14 +212,16 @@ class Diagnosis(TraceIndex):
         first, last = self.op_at.get(call.first_op or ""), self.op_at.get(call.last_op or "")
         return () if first is None or last is None else self.trace.ops[first : last + 1]
 
+    def calls_around(self, op: Op) -> Iterator[ModuleCall]:
+        """The calls of modules during which an op ran, the outermost first."""
+        at, places = self.op_at[op.id], self.op_at
+        for call in self.trace.calls:
+            if places.get(call.first_op or "", at + 1) <= at <= places.get(call.last_op or "", -1):
+                yield call
+
     def call_around(self, op: Op) -> ModuleCall | None:
         """The call of a model during which an op ran."""
-        at, places = self.op_at[op.id], self.op_at
-        tops = (call for call in self.trace.calls if call.parent is None)
-        inside = (
-            call for call in tops if places.get(call.first_op or "", at + 1) <= at <= places.get(call.last_op or "", -1)
-        )
-        return next(inside, None)
+        return next((call for call in self.calls_around(op) if call.parent is None), None)
 
     @cached_property
     def dtypes(self) -> frozenset[str]:

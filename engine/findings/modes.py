@@ -100,9 +100,16 @@ def _is_undone(diagnosis: Diagnosis) -> bool:
 
 
 def _is_switched_alone(diagnosis: Diagnosis, op: Op) -> bool:
-    """Whether the model around a layer in eval mode was in train mode: the layer alone is meant to keep its figures."""
-    call = diagnosis.call_around(op)
-    return call is not None and call.training
+    """Whether the model around a layer in eval mode was in train mode: the layer alone is meant to keep its figures.
+    Not where all that steps move is in eval mode, and only what computes its loss is not."""
+    calls = list(diagnosis.calls_around(op))
+    if not calls or not calls[0].training:
+        return False
+    module = next((diagnosis.modules.get(call.module) for call in calls if not call.training), None)
+    if module is None:
+        return True
+    inside = [each for each in diagnosis.trace.modules if f"{each.path}.".startswith(f"{module.path}.")]
+    return not diagnosis.stepped <= {diagnosis.identity(held.tensor) for each in inside for held in each.parameters}
 
 
 def _step_after(diagnosis: Diagnosis, pass_: Pass) -> Update | None:

@@ -207,6 +207,21 @@ shown(torch.ones(2, requires_grad=True))
 torch.no_grad()
 y = x * 2
 """, says={"code": "torch.no_grad()"}),
+    Mistake("trained_in_eval", 9, """class Trainer(nn.Module):
+    def __init__(self, net):
+        super().__init__()
+        self.net = net
+    def forward(self, x, y):
+        return F.mse_loss(self.net(x), y)
+net = nn.Sequential(nn.Linear(2, 8), nn.Dropout(0.5), nn.Linear(8, 1)); trainer = Trainer(net)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for i in range(3):
+    loss = trainer(torch.randn(8, 2), torch.randn(8, 1))
+    opt.zero_grad(); loss.backward(); opt.step()
+    net.eval()
+    with torch.no_grad():
+        print(trainer(torch.randn(8, 2), torch.randn(8, 1)).item())
+""", cure=(("    loss = trainer", "    net.train(); loss = trainer"),)),
     Mistake("trained_while_evaluating", 14, DROP + """for i in range(2):
     model.train()
     F.mse_loss(model(x), y).backward()

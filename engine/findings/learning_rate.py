@@ -182,7 +182,9 @@ def _moved(diagnosis: Diagnosis, step: Update, rate: float) -> tuple[float, bool
     for change in step.changes:
         old, new = (diagnosis.tensors.get(state or "") for state in (change.before, change.after))
         if old is not None and new is not None and old.data and new.data:
-            squares += sum((one - other) ** 2 for one, other in zip(numbers_of(old), numbers_of(new), strict=True))
+            numbers = numbers_of(old), numbers_of(new)
+            is_finite = len(numbers[0]) == len(numbers[1])
+            squares += sum((one - other) ** 2 for one, other in zip(*numbers, strict=True)) if is_finite else math.inf
             continue
         group = step.settings[change.group] if change.group < len(step.settings) else {}
         pull = _length(diagnosis, [change.gradient]) / (1 - min(number(group.get("momentum")) or 0, STAYED))

@@ -61,8 +61,10 @@ def printed(lines: list[bytes]) -> str:
 
 
 def is_alive(pid: int) -> bool:
-    status = Path(f"/proc/{pid}/stat")
-    return status.exists() and status.read_text().rpartition(")")[2].split()[0] != "Z"
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):  # it may end while its file is being read
+        return False
 
 
 async def until(fact: Callable[[], bool]) -> None:

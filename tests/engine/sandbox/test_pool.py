@@ -32,6 +32,7 @@ from engine.sandbox.processes import (
 )
 from engine.sandbox.supervision import Supervision
 from engine.sandbox.zygote_client import ZygoteClient
+from tests.soak import is_alive
 
 if sys.platform != "linux":
     pytest.skip("the sandbox is Linux's", allow_module_level=True)
@@ -39,7 +40,6 @@ if sys.platform != "linux":
 SLEEP = RunRequest(program=Program(code="import time\nprint('begun')\ntime.sleep(30)\n"))
 QUICK = RunRequest(program=Program(code="print(1)\n"))
 WHO = RunRequest(program=Program(code="import os\nprint(os.getppid(), os.getpid())\n"))
-
 
 Check = Callable[[Pool], Coroutine[object, object, None]]
 On = Callable[[Check], None]
@@ -58,13 +58,6 @@ def on() -> Iterator[On]:
 def printed(lines: list[bytes]) -> str:
     events = [line for piece in lines for line in piece.split(b"\n") if line.startswith(b'["out"')]
     return "".join(msgspec.json.decode(event)[2] for event in events)
-
-
-def is_alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except (FileNotFoundError, ProcessLookupError):  # it may end while its file is being read
-        return False
 
 
 async def until(fact: Callable[[], bool]) -> None:

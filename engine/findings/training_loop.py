@@ -47,7 +47,7 @@ def idle_steps(diagnosis: Diagnosis) -> Iterator[Finding]:
             continue
         since = _passes_since(diagnosis, idle[0])
         if idle[0].wasted is not None:
-            yield _zeroed_too_early(diagnosis, idle[0].step, idle[0].wasted, len(idle), len(turns))
+            yield _zeroed_too_early(diagnosis, idle[0], idle[0].wasted, len(idle), len(turns))
         elif not since and not any(_passes_since(diagnosis, turn) for turn in idle if turn.wasted is None):
             yield _no_backward(diagnosis, idle[0].step, always=always)
         elif always:
@@ -112,13 +112,16 @@ def _is_recorded(diagnosis: Diagnosis, turn: _Turn) -> bool:
     return any(root.tensor in diagnosis.maker for pass_ in _passes_since(diagnosis, turn) for root in pass_.roots)
 
 
-def _zeroed_too_early(diagnosis: Diagnosis, step: Update, wasted: Wasted, idle: int, steps: int) -> Finding:
-    """Where the gradients are also zeroed in another line, this one is to be left out; else it comes too early."""
-    code = diagnosis.code
+def _zeroed_too_early(diagnosis: Diagnosis, turn: _Turn, wasted: Wasted, idle: int, steps: int) -> Finding:
+    """Where the same turn zeroed them before its backward too, this line is to be left out; else it comes too early."""
+    code, step = diagnosis.code, turn.step
     zero, backward = code.statement_at(wasted.by.span), code.statement_at(wasted.of.span)
-    owners = set(diagnosis.held_by(step))
-    others = (one for one in diagnosis.trace.updates if one.kind in RESETS and one.span not in (None, wasted.by.span))
-    is_extra = any(diagnosis.gradient_owner.get(each) in owners for one in others for each in diagnosis.changed_by(one))
+    owners, end = set(diagnosis.held_by(step)), diagnosis.pass_step.get(wasted.of.id, -1)
+    before = (one for one in diagnosis.trace.updates if turn.begin < diagnosis.update_step.get(one.id, -1) < end)
+    others = [one for one in before if one.kind in RESETS and one.span not in (None, wasted.by.span)]
+    is_extra = turn.begin >= 0 and any(
+        diagnosis.gradient_owner.get(each) in owners for one in others for each in diagnosis.changed_by(one)
+    )
     return diagnosis.finding(
         "zero_grad_before_step",
         "error",

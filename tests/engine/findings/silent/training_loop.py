@@ -36,6 +36,12 @@ loss.backward()
 model.zero_grad(set_to_none=False)
 opt.step()
 """, says={"pass_line": "8", "step_line": "10"}, mends=True),
+    Mistake("zero_grad_before_step", 10, TRAIN + """model.zero_grad()
+for i in range(3):
+    F.mse_loss(model(x), y).backward()
+    opt.zero_grad()
+    opt.step()
+""", says={"is_extra": "0", "always": "1"}, mends=True),
     Mistake("zero_grad_before_step", 10, """w = torch.tensor([1.0, -2.0], requires_grad=True)
 opt = torch.optim.Adam([w], lr=0.1)
 for k in range(3):

@@ -35,8 +35,9 @@ STAYED = 0.999
 STEEP = 1e-2
 """Length of a gradient that has somewhere to go."""
 HARDLY = 1e-4
-LONGEST = 4
-"""How many learning rates long a step of an adaptive optimizer is at most, in each number."""
+LONGEST = 10
+"""How many learning rates long a step of an adaptive optimizer is at most, in each number: the first of RMSprop."""
+MOST_MOMENTUM = 0.999
 CLOSE = 1e-3
 LEFT = 0.05
 """Of the size of weights, where a decay has taken the rest."""
@@ -153,7 +154,8 @@ def steps_too_short(diagnosis: Diagnosis) -> Iterator[Finding]:
         size = _length(diagnosis, (change.before for change in steps[0].changes))
         given = (added.delta for _, added in diagnosis.accumulations if added.tensor in leaves)
         gradient = _length(diagnosis, islice(given, len(leaves)))
-        ways = [_moved(diagnosis, step, rate or 0) for step in steps]
+        most = max((_rate(step) or 0 for step in steps), default=0)
+        ways = [_moved(diagnosis, step, most) for step in steps]
         moved = sum(way for way, _ in ways)
         is_still = len(losses) >= MANY_STEPS and losses[-1] > STAYED * losses[0] > 0
         if len(steps) < MANY_STEPS or not rate or not is_still or gradient < STEEP or moved > HARDLY * size:
@@ -165,7 +167,7 @@ def steps_too_short(diagnosis: Diagnosis) -> Iterator[Finding]:
             tensors=sorted(leaves, key=by_number)[:8],
             optimizer=receiver(diagnosis, steps[0]) or steps[0].optimizer or "",
             lr=f"{rate:.4g}",
-            count=diagnosis.counted(steps),
+            count=str(len(steps)),  # those whose ways are added up
             moved=f"{moved:.2g}",
             is_known=str(int(all(is_known for _, is_known in ways))),
             size=f"{size:.3g}",
@@ -187,9 +189,10 @@ def _moved(diagnosis: Diagnosis, step: Update, rate: float) -> tuple[float, bool
             squares += sum((one - other) ** 2 for one, other in zip(*numbers, strict=True)) if is_finite else math.inf
             continue
         group = step.settings[change.group] if change.group < len(step.settings) else {}
-        pull = _length(diagnosis, [change.gradient]) / (1 - min(number(group.get("momentum")) or 0, STAYED))
+        pull = _length(diagnosis, [change.gradient]) / (1 - min(number(group.get("momentum")) or 0, MOST_MOMENTUM))
         if step.optimizer in ADAPTIVE:
-            pull = LONGEST * math.sqrt(diagnosis.elements(change.before or ""))
+            longest = LONGEST if step.optimizer != "Rprop" else math.inf  # its steps grow by themselves
+            pull = longest * math.sqrt(diagnosis.elements(change.before or ""))
         decay = (number(group.get("weight_decay")) or 0) * _length(diagnosis, [change.before])
         squares, is_known = squares + (rate * (pull + decay)) ** 2, False
     return math.sqrt(squares), is_known

@@ -214,14 +214,17 @@ class Diagnosis(TraceIndex):
 
     def calls_around(self, op: Op) -> Iterator[ModuleCall]:
         """The calls of modules during which an op ran, the outermost first."""
-        at, places = self.op_at[op.id], self.op_at
-        for call in self.trace.calls:
-            if places.get(call.first_op or "", at + 1) <= at <= places.get(call.last_op or "", -1):
-                yield call
+        return self._around(op, self.trace.calls)
 
     def call_around(self, op: Op) -> ModuleCall | None:
         """The call of a model during which an op ran."""
-        return next((call for call in self.calls_around(op) if call.parent is None), None)
+        return next(self._around(op, (call for call in self.trace.calls if call.parent is None)), None)
+
+    def _around(self, op: Op, calls: Iterable[ModuleCall]) -> Iterator[ModuleCall]:
+        at, places = self.op_at[op.id], self.op_at
+        for call in calls:
+            if places.get(call.first_op or "", at + 1) <= at <= places.get(call.last_op or "", -1):
+                yield call
 
     @cached_property
     def dtypes(self) -> frozenset[str]:

@@ -75,6 +75,7 @@ class _Pass:
 
     __slots__ = (
         "arrived", "before", "entering", "id", "last_ns", "leaving", "left", "omitted", "roots", "sequence_nr", "sums",
+        "threads",
     )  # fmt: skip
 
     def __init__(self, number: int) -> None:
@@ -99,6 +100,9 @@ class _Pass:
         self.sequence_nr = 0
         """Nodes made since it began have this number or a higher one: also sums that enter a node only after others
         have run."""
+        self.threads: torch.autograd.grad_mode.set_multithreading_enabled | None = None
+        """Off while it runs: else the nodes of each accelerator would run on a thread of its own, in no order with the
+        others (pytorch 2.13: `Engine::ready_queue`)."""
 
 
 def address_of(tensor: torch.Tensor) -> int:
@@ -123,7 +127,7 @@ class Backward:
         self.check: Callable[..., Any] | None = None
         """Stands around the engine for one who checks what it gives: it gets the engine as the first argument."""
         self.stacks: dict[int, list[_Pass]] = {}
-        """Running passes of each thread: the CPU engine runs on the thread that calls it."""
+        """Running passes of each thread: the engine runs on the thread that calls it, see `_Pass.threads`."""
         self.register: Callable[..., Any] = REGISTER_NODE_HOOK.get()
         self.hook = self.visit
         self.implicit: tuple[bool, ...] = ()
@@ -250,6 +254,7 @@ class Backward:
         self.stacks.setdefault(get_ident(), []).append(running)
         running.sequence_nr = next_sequence_nr()
         self.hooks.begin_pass()
+        running.threads = torch.autograd.set_multithreading_enabled(False)
         running.last_ns = perf_counter_ns()
         return running
 
@@ -577,6 +582,8 @@ class Backward:
 
     def _end(self, running: _Pass, error: BaseException | None, result: Any) -> None:
         recorder = self.recorder
+        if running.threads is not None:
+            running.threads.__exit__(None, None, None)
         self.hooks.end_pass()
         self.stacks[get_ident()].remove(running)
         results: tuple[int, ...] = ()

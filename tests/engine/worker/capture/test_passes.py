@@ -104,3 +104,25 @@ def test_sums_over_a_broadcast_are_told_inside_torch_func_and_not_where_vmap_hid
     first, second = trace.passes
     assert [(one.slot, one.axes, one.shape) for visit in first.visits for one in visit.reduced] == [(1, (0,), (3,))]
     assert [one for visit in second.visits for one in visit.reduced] == []
+
+
+def test_an_engine_has_one_thread_while_a_pass_is_recorded_and_no_longer() -> None:
+    """An accelerator's nodes would run on another, where their visits belong to no pass."""
+    code = """import torch
+asked = torch._C._is_multithreading_enabled
+def refuse(gradient):
+    raise ValueError
+x = torch.ones(2, requires_grad=True)
+x.register_hook(lambda _: print("in", asked()))
+(x * x).sum().backward()
+print("after", asked())
+x.register_hook(refuse)
+try:
+    (x * x).sum().backward()
+except ValueError:
+    print("failed", asked())
+"""
+    trace = record(code)
+    assert laws.broken(trace) == []
+    assert "".join(piece.text for piece in trace.output) == "in False\nafter True\nin False\nfailed True\n"
+    assert not [op.name for op in trace.ops if "multithreading_enabled" in op.name and "is_" not in op.name]

@@ -3,10 +3,12 @@
 import os
 import traceback
 from collections.abc import Callable
+from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 import msgspec
 
+from engine.devices import CPU, DeviceKind
 from engine.request import RunRequest
 from engine.sandbox.layers import hold_to
 from engine.sandbox.messages import OUT_OF_MEMORY
@@ -37,19 +39,21 @@ def reserve_places() -> None:
 
 
 def live(
-    descriptors: Descriptors, make_ready: Callable[[], Callable[[RunRequest], None]], *, bound_address_space: bool
+    descriptors: Descriptors, make_ready: Callable[[], Callable[[RunRequest], None]], kind: DeviceKind = CPU
 ) -> NoReturn:
     """Take the descriptors, close the sandbox, say so with an empty line, wait for a request and act on it; then an
     empty line again: all has been said, and nobody need wait until this process has given its memory back.
 
-    `make_ready` closes the sandbox and gives what to do with the request.
+    `make_ready` closes the sandbox and gives what to do with the request. What it opens stays open for an accelerator:
+    the driver's own descriptors are among it.
     """
     code = _BROKEN
     try:
         _arrange(descriptors)
         os.setsid()
+        inherited = None if kind is CPU else _others_open()
         act = make_ready()
-        os.closerange(_STATM + 1, _ANY_DESCRIPTOR)
+        _close(inherited)
         emit(b"")
         code = 0
         said = _read_all(_REQUEST)
@@ -57,7 +61,7 @@ def live(
             code = 1
             asked = _decode_request(said)
             mapped_bytes = _mapped_bytes()
-            hold_to(asked.limits, mapped_bytes if bound_address_space else None)
+            hold_to(asked.limits, None if kind.reserves_address_space else mapped_bytes)
             act(asked)
             emit(b"")
             code = 0
@@ -82,6 +86,30 @@ def _arrange(kept: Descriptors) -> None:
     places = (empty, kept.output, kept.output, kept.request, kept.events, kept.statm)
     for place, fd in enumerate(places):
         os.dup2(fd, place, inheritable=False)
+
+
+def _others_open() -> list[int]:
+    """All descriptors that are not in their places; asked before anything hides `/proc`."""
+    listed = [int(path.name) for path in Path("/proc/self/fd").iterdir()]
+    return [descriptor for descriptor in listed if descriptor > _STATM and _is_open(descriptor)]
+
+
+def _is_open(descriptor: int) -> bool:
+    """The one that the list was read from is not."""
+    try:
+        os.fstat(descriptor)
+    except OSError:
+        return False
+    return True
+
+
+def _close(descriptors: list[int] | None) -> None:
+    """Close these; all but those in their places if None."""
+    if descriptors is None:
+        os.closerange(_STATM + 1, _ANY_DESCRIPTOR)
+        return
+    for descriptor in descriptors:
+        os.close(descriptor)
 
 
 def _read_all(fd: int) -> bytes:

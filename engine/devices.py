@@ -23,6 +23,9 @@ class DeviceKind:
     not even see it, for a backward pass starts a thread for each device (pytorch 2.13: `start_device_threads`)."""
     hidden_by: str = ""
     """Environment variable that hides all devices of the kind while it is empty."""
+    threads_named: str = ""
+    """What the names of its driver's threads begin with. It starts them as soon as it counts devices, hidden ones too,
+    and PyTorch has it count at the first backward; they hold nothing that a fork without a device needs."""
     environment: Mapping[str, str] = field(default_factory=dict)
     """What else a process finds in its environment, whether it uses the device or not."""
     reserves_address_space: bool = False
@@ -45,6 +48,7 @@ CPU = DeviceKind("cpu", is_indexed=False, is_forkable=True)
 CUDA = DeviceKind(
     "cuda",
     hidden_by="CUDA_VISIBLE_DEVICES",
+    threads_named="cuda",
     environment={
         # otherwise asking for CUDA initialises it, and no fork can use it any more
         "PYTORCH_NVML_BASED_CUDA_CHECK": "1",

@@ -8,10 +8,11 @@ import sys
 
 import msgspec
 
+from engine.devices import AUTO, CPU, first_of_its_kind, kind_of
 from engine.limits import PATIENCE
 from engine.request import RunRequest
 from engine.worker.runtime import execute
-from engine.worker.runtime.warm import warm
+from engine.worker.runtime.warm import devices, start, warm
 
 _end = os._exit
 
@@ -38,10 +39,18 @@ def main() -> None:
 
             cpu_s = math.ceil(request.limits.cpu_s)
             resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, cpu_s + 1))
+        _start_device(request.program.device)
         execute.run(request, emit, job, PATIENCE)
         emit(b"")
     sys.stdout.flush()
     _end(0)
+
+
+def _start_device(asked: str) -> None:
+    """One that is not there is the program's to fail on."""
+    device = next(iter(devices()), CPU.name) if asked == AUTO else first_of_its_kind(asked)
+    if kind_of(device) is not CPU and device in devices():
+        start(device, 1.0)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from engine.devices import CPU, kind_of
+from engine.devices import ACCELERATORS, CPU, kind_of
 from engine.limits import PATIENCE
 from engine.request import RunRequest
 from engine.sandbox import canary, child, libc
@@ -85,8 +85,7 @@ class Zygote:
         if pid == 0:
             statm = os.open("self/statm", os.O_RDONLY, dir_fd=self._proc)
             kept = child.Descriptors(request_read, events_write, output_write, statm)
-            bounded = not kind_of(asked.device).reserves_address_space
-            child.live(kept, lambda: self._make_ready(asked, slot), bound_address_space=bounded)
+            child.live(kept, lambda: self._make_ready(asked, slot), kind_of(asked.device))
         pidfd = os.pidfd_open(pid)
         message = encode(Spawned(id=asked.id, pid=pid))
         socket.send_fds(self._control, [message], [request_write, events_read, output_read, pidfd])
@@ -176,6 +175,14 @@ def job_of(config: Config, seen: tuple[str, ...]) -> execute.Job | None:
     return execute.make_ready()
 
 
+def _foreign_threads() -> list[str]:
+    """The names of all threads but this one and those that a driver has beside it."""
+    drivers = tuple(kind.threads_named for kind in ACCELERATORS if kind.threads_named)
+    others = [task for task in Path("/proc/self/task").iterdir() if task.name != str(os.getpid())]
+    names = [(task / "comm").read_text().strip() for task in others]
+    return [name for name in names if not name.startswith(drivers)]
+
+
 def main() -> None:
     """Warm up, take the layers, serve."""
     libc.prctl(libc.PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -188,8 +195,8 @@ def main() -> None:
         sys.path[:] = [path for path in sys.path if path != config.import_path]
     seen = devices()  # a private root hides them
     job = job_of(config, seen)
-    if len(list(Path("/proc/self/task").iterdir())) > 1:
-        raise RuntimeError("something that was imported has started a thread; forks of this process could hang")
+    if threads := _foreign_threads():
+        raise RuntimeError(f"what was imported has started threads, {threads}; forks of this process could hang")
     zygote = Zygote(config, seen, job)
     # one thread holds no lock that a fork would have to free; Python would visit all of PyTorch's loggers
     logging._at_fork_reinit_lock_weakset.clear()  # type: ignore[attr-defined]

@@ -1,6 +1,9 @@
 """What a process does before its first run: import PyTorch and its lazy parts."""
 
+import functools
 import importlib
+import os
+from collections.abc import Callable
 
 import torch
 
@@ -37,15 +40,40 @@ def warm() -> None:
     torch.set_num_threads(1)
     for name in _LAZY:
         importlib.import_module(name)
-    for backend in (torch.cuda, torch.xpu, torch.mtia):
-        if not backend.is_available():
+    seen = {kind_of(device).name for device in devices()}
+    for name, backend in (("cuda", torch.cuda), ("xpu", torch.xpu), ("mtia", torch.mtia)):
+        if name not in seen:
             setattr(backend, "manual_seed_all", _seed_nothing)  # noqa: B010 - the modules do not all declare it
     repr((torch.ones(2, 2) + 2).mean())  # the first operation looks at files about the machine that no run sees
     torch.optim.SGD([torch.ones(1)]).zero_grad()  # the first one imports a monitor of the profiler
 
 
+@functools.cache
 def devices() -> tuple[str, ...]:
-    """The accelerators there are, asked without starting them."""
+    """The accelerators there are, asked without starting them, and in a fork.
+
+    A driver's library may start a thread as soon as it is asked (NVML of driver 580 does), and what has two threads is
+    not to be forked.
+    """
+    return _in_a_fork(_devices) if hasattr(os, "fork") else _devices()
+
+
+def _in_a_fork(ask: Callable[[], tuple[str, ...]]) -> tuple[str, ...]:
+    """The names that a function gives; none when the process that asked did not survive it."""
+    reading, writing = os.pipe()
+    if (pid := os.fork()) == 0:
+        try:
+            os.write(writing, " ".join(ask()).encode())
+        finally:
+            os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading, encoding="utf-8") as said:
+        names = tuple(said.read().split())
+    os.waitpid(pid, 0)
+    return names
+
+
+def _devices() -> tuple[str, ...]:
     return tuple(kind.spelled(index) for kind in ACCELERATORS for index in range(_count(kind)))
 
 

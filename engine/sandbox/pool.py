@@ -101,6 +101,9 @@ class Pool:
         self.devices: tuple[str, ...] = ()
         """Accelerators there are."""
         self.isolation = Isolation(profile="none", layers=())
+        """Of runs on the CPU."""
+        self._isolations: dict[DeviceKind, Isolation] = {}
+        """Of all others, whose warm process has other layers."""
         self._device_share = device_share
         self._spares_wanted = {CPU.name: spares}
         """By device."""
@@ -205,7 +208,8 @@ class Pool:
             start_ms=(sent - turn) * 1000,
             run_ms=(end - sent) * 1000,
         )
-        return run.lines, run.outcome(exited, timings, self.isolation)
+        isolation = self._isolations.get(kind_of(self._device(request)), self.isolation)
+        return run.lines, run.outcome(exited, timings, isolation)
 
     def _device(self, request: RunRequest) -> str:
         """The device a child is made ready for; one that is not there is the worker's to explain."""
@@ -259,6 +263,8 @@ class Pool:
             if not client:
                 client = self._clients[kind] = await self._start_client(kind)
                 self.devices = self.devices or client.ready.result().devices
+                if self._sandboxed and kind is not CPU:
+                    self._isolations[kind] = await self._test_isolation(client, device)
             return client
 
     async def _start_client(self, kind: DeviceKind) -> Processes:
@@ -291,9 +297,9 @@ class Pool:
                     client = await self._live_client(device)
                     spares.append(await client.spawn(device, prefault=prefault))
 
-    async def _test_isolation(self, client: Processes) -> Isolation:
+    async def _test_isolation(self, client: Processes, device: str = CPU.name) -> Isolation:
         with _targets(client.ready.result().canary) as targets:
-            child = await client.spawn(canary=targets)
+            child = await client.spawn(device, canary=targets)
             try:
                 await child.closed
                 run = Supervision(_CANARY_REQUEST.limits, child.kill, None)

@@ -2,7 +2,9 @@
 
 import asyncio
 import os
+import signal
 import sys
+import threading
 from collections.abc import Callable, Coroutine
 from typing import Any
 
@@ -14,6 +16,7 @@ from engine.devices import CPU, CUDA, DeviceKind, device_files
 from engine.sandbox.messages import Config, Exited, Ready
 from engine.sandbox.pool import Pool
 from engine.sandbox.processes import ZygoteLost
+from engine.trace import Isolation
 
 if sys.platform != "linux":
     pytest.skip("the sandbox is Linux's", allow_module_level=True)
@@ -21,6 +24,7 @@ if sys.platform != "linux":
 import torch
 
 from engine.limits import DEFAULT_LIMITS
+from engine.sandbox import child as life
 from engine.sandbox import zygote
 from engine.sandbox.layers import Layers
 from engine.worker.capture.recorder import Recorder
@@ -157,6 +161,27 @@ def test_as_many_run_at_once_as_shares_fit_and_the_cpu_is_not_kept_waiting(share
             await settle()
 
     use(check, capacity=4, cuda_share=share)
+
+
+def test_what_holds_around_a_run_on_a_gpu_was_tried_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def tried(pool: Pool, client: FakeProcesses, device: str) -> Isolation:
+        assert (client.kind, device) == (CUDA, "cuda:0")
+        return Isolation(profile="container", layers=("landlock",))
+
+    async def check(pool: FakePool) -> None:
+        pool._sandboxed = True
+        for request, profile in ((ON_GPU, "container"), (ON_CPU, "none")):
+            run = asyncio.create_task(pool.run(request))
+            await settle()
+            for made in pool.started:
+                for child in made.born:
+                    child.kill()
+            _, outcome = await run
+            assert outcome.isolation is not None
+            assert outcome.isolation.profile == profile
+
+    monkeypatch.setattr(FakePool, "_test_isolation", tried)
+    use(check)
 
 
 def test_once_a_gpu_was_asked_for_a_process_waits_with_it_initialised() -> None:
@@ -312,6 +337,46 @@ def test_a_warm_process_gets_ready_only_where_no_gpu_is_seen(monkeypatch: pytest
     assert seen == ["0,1", "0,1"]
     zygote.job_of(for_cpu, ("cuda:0", "cuda:1"))
     assert seen[2:] == [""]
+
+
+def test_a_driver_that_starts_a_thread_when_it_is_asked_does_so_in_a_fork(monkeypatch: pytest.MonkeyPatch) -> None:
+    def one() -> int:
+        threading.Thread(target=threading.Event().wait, daemon=True).start()
+        return 1
+
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", one)
+    before = threading.active_count()
+    assert warm.devices.__wrapped__() == ("cuda:0",)
+    assert threading.active_count() == before
+
+
+def test_a_driver_that_ends_its_process_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: os.kill(os.getpid(), signal.SIGKILL))
+    assert warm.devices.__wrapped__() == ()
+
+
+@pytest.mark.parametrize(("kind", "keeps"), [(CUDA, True), (CPU, False)], ids=["cuda", "cpu"])
+def test_what_a_driver_has_opened_stays_open_and_what_the_zygote_had_does_not(kind: DeviceKind, keeps: bool) -> None:
+    (request, asking), (hearing, events), (_, output) = os.pipe(), os.pipe(), os.pipe()
+    zygotes = os.open("/dev/null", os.O_RDONLY)
+    pid = os.fork()
+    if pid == 0:
+        life.reserve_places()
+
+        def make_ready() -> Callable[[RunRequest], None]:
+            drivers = os.open("/dev/null", os.O_RDONLY)
+            return lambda _: life.emit(f"{life._is_open(zygotes)} {life._is_open(drivers)}".encode())
+
+        statm = os.open("/proc/self/statm", os.O_RDONLY)
+        life.live(life.Descriptors(request, events, output, statm), make_ready, kind)
+    for descriptor in (request, events, output, zygotes):
+        os.close(descriptor)
+    os.write(asking, msgspec.json.encode(ON_CPU))
+    os.close(asking)
+    with os.fdopen(hearing) as said:
+        assert said.read() == f"\nFalse {keeps}\n\n"
+    os.waitpid(pid, 0)
 
 
 def test_a_run_s_share_is_set_before_its_sandbox_closes(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -349,12 +349,12 @@ def values(tensor: torch.Tensor) -> Values:
     if (
         tensor.layout != torch.strided
         or torch._C._functorch.is_functorch_wrapped_tensor(tensor)
-        or tensor.device.type != "cpu"
+        or tensor.device.type == "meta"
     ):
         return Values(shape=shape, dtype=dtype)
     try:
         with torch.no_grad():
-            plain = tensor.detach().resolve_conj().resolve_neg()
+            plain = tensor.detach().cpu().resolve_conj().resolve_neg()
             if plain.numel() <= FULL:
                 return Values(shape=shape, dtype=dtype, data=elements(plain))
             return Values(shape=shape, dtype=dtype, figures=figures(plain))

@@ -108,13 +108,13 @@ def _is_off_inside(diagnosis: Diagnosis, checkpoint: ast.Call, op: Op) -> bool:
 
 
 def _given_nothing(diagnosis: Diagnosis, call: ast.Call, without: Collection[str], *, is_lost: bool = False) -> Finding:
-    word, text, leaves = keyword(call, "use_reentrant"), "use_reentrant=False", sorted(without, key=by_number)
+    leaves = sorted(without, key=by_number)
     return diagnosis.finding(
         "checkpoint_without_gradient",
         "error" if is_lost else "warning",
         call,
         tensors=leaves[:8],
-        fix=(diagnosis.code.argument_added(call, text),) if word is None else (diagnosis.code.replace(word, text),),
+        fix=(diagnosis.code.argument_set(call, "use_reentrant", "False"),),
         names=diagnosis.say_all(leaves),
         is_lost=str(int(is_lost)),
     )

@@ -61,6 +61,12 @@ class Source(Tree):
         span = self.span(call)
         return insertion(span.end_line, span.end_column - 1, text)
 
+    def argument_set(self, call: ast.Call, name: str, value: str) -> Edit:
+        """A keyword argument with another value, or one more."""
+        said = next((word for word in call.keywords if word.arg == name), None)
+        text = f"{name}={value}"
+        return self.argument_added(call, text) if said is None else self.replace(said, text)
+
     def argument_removed(self, call: ast.Call, removed: ast.expr | ast.keyword) -> Edits:
         """A call without one of its arguments, and without the comma that held it."""
         arguments = _arguments(call)

@@ -88,11 +88,37 @@ def unused_part(case: Case) -> Finding:
     whole = known(case.diagnosis.input_of(maker))
     roots = [root.tensor for root in failed.roots if root.tensor is not None]
     behind = set(map(case.diagnosis.identity, walk(roots, case.diagnosis.made_from)))
-    only_if(case.diagnosis.identity(whole.id) in behind)
+    only_if(case.diagnosis.identity(whole.id) in behind and case.diagnosis.identity(tensor.id) not in behind)
     said = {"name": case.diagnosis.say(tensor.id), "whole": case.diagnosis.say(whole.id), "made_line": line(maker.span)}
     output = case.diagnosis.say(roots[0])
     code = "asked_after_rebinding" if said["name"] == said["whole"] else "unused_part_in_grad"
     return case.finding(code, said, span=maker.span, output=output, tensors=(tensor, whole))
+
+
+def slope_constant(case: Case) -> Finding:
+    """A second derivative of what is linear: the first one is there, and holds nothing of the tensor any more."""
+    tensor, failed = _asked_in_vain(case), known(case.diagnosis.failed_pass())
+    identity = case.diagnosis.identity
+    slopes = {
+        identity(result): made
+        for made in case.diagnosis.trace.passes
+        if made.create_graph and not made.failed
+        for asked, result in zip(made.inputs or (), made.results, strict=False)
+        if asked is not None and result is not None and identity(asked) == identity(tensor.id)
+    }
+    roots = [root.tensor for root in failed.roots if root.tensor is not None]
+    slope = known(next((one for one in map(identity, walk(roots, case.diagnosis.made_from)) if one in slopes), None))
+    said = {"name": case.diagnosis.say(tensor.id), "slope": case.diagnosis.say(slope)}
+    return case.finding("slope_constant", said, made_line=line(slopes[slope].span), tensors=(tensor,))
+
+
+def through_checkpoint(case: Case) -> Finding:
+    """`autograd.grad` through a checkpoint whose backward is a pass of its own."""
+    checkpoints = [one for one in case.code.calls if called(one) in ("checkpoint", "checkpoint_sequential")]
+    only_if(len(checkpoints) == 1)
+    (made,) = checkpoints
+    fix = (case.code.argument_set(made, "use_reentrant", "False"),)
+    return case.finding(span=case.code.span(made), fix=fix, asking=case.code_excerpt(case.failure.span), tensors=())
 
 
 def asked_without_graph(case: Case) -> Finding:
@@ -185,6 +211,13 @@ def holder_copied(case: Case) -> Finding:
     stores = case.code.assignments(held)
     where = case.code.span(stores[-1]) if stores else None
     return case.finding("deepcopy_of_state", span=where, name=name, held=held, tensors=(tensor,))
+
+
+def written_under_vmap(case: Case) -> Finding:
+    """One tensor for all samples, into which each sample's own numbers were to be written."""
+    whole = case.diagnosis.tensors.get(case.first.base or "", case.first)
+    maker = known(case.diagnosis.maker.get(whole.id))
+    return case.finding(span=maker.span, name=case.diagnosis.say(whole.id), tensors=(whole,))
 
 
 def anomaly(case: Case) -> Finding:

@@ -362,14 +362,33 @@ def _quoted(found: re.Match[str] | None) -> list[str]:
 
 def groups_given(case: Case) -> Finding:
     """Parameters in two groups of an optimizer: what each group was given."""
-    inside = [one for one in ast.walk(known(case.call)) if isinstance(one, ast.Dict)]
-    given = [value for group in inside for key, value in zip(group.keys, group.values, strict=True) if _is_params(key)]
+    given = _params_within(known(case.call)) or _params_within(case.code.tree)
     only_if(len(given) > 1)
-    return case.finding(groups=", ".join(map(case.code.short, given)))
+    is_whole = any(isinstance(one, ast.Call) and called(one) == "parameters" for one in given)
+    return case.finding(groups=", ".join(map(case.code.short, given)), is_whole=str(int(is_whole)))
+
+
+def _params_within(root: ast.AST) -> list[ast.expr]:
+    """What groups that are written in it hold."""
+    groups = [one for one in ast.walk(root) if isinstance(one, ast.Dict)]
+    return [value for group in groups for key, value in zip(group.keys, group.values, strict=True) if _is_params(key)]
 
 
 def _is_params(key: ast.expr | None) -> bool:
     return isinstance(key, ast.Constant) and key.value == "params"
+
+
+def not_scalar(case: Case) -> Finding:
+    """A function handed to `torch.func.grad` that returns more than one number."""
+    handed = [one.args[0] for one in case.code.calls if called(one) in ("grad", "grad_and_value") and one.args]
+    names = {dotted(one) for one in handed}
+    functions = [one for one in case.code.functions if one.name in names]
+    only_if(len(functions) == 1)
+    (function,) = functions
+    returns = [one for one in ast.walk(function) if isinstance(one, ast.Return) and one.value is not None]
+    only_if(len(returns) == 1)
+    value = case.code.short(known(returns[0].value))
+    return case.finding(span=case.code.span(returns[0]), function=function.name, value=value, tensors=())
 
 
 def script_types(case: Case) -> Finding:

@@ -322,13 +322,16 @@ class Case:
         """The diagnosis, at the failing place unless another is given. What is known of the op that raised can be said
         in any; more comes as a mapping, by name, or both."""
         where = span or self.failure.span
+        about = self._about_op
+        if tensors is not None and len(tensors := tuple(tensors)) == 1:  # nothing is said of a second one
+            about = _of_one(about)
         common = {"line": line(where), "used_line": line(self.failure.span), "code": self.code_excerpt(where)}
         return Finding(
             code=code or self.rule,
             severity="error",
             span=where,
             tensors=tuple(one.id for one in (self.inputs()[:2] if tensors is None else tensors) if one is not None),
-            parameters={**common, **self._about_op, **self.groups, **given, **parameters},
+            parameters={**common, **about, **self.groups, **given, **parameters},
             fix=tuple(fix),
         )
 
@@ -363,8 +366,11 @@ def of_call(case: Case) -> Finding:
 
 def of_first(told: Finding) -> Finding:
     """Without what is unknown of the second tensor, of which nothing is said."""
-    said = told.parameters.items()
-    return replace(told, parameters={name: text for name, text in said if (name[:5], text) != ("other", UNKNOWN)})
+    return replace(told, parameters=_of_one(told.parameters))
+
+
+def _of_one(said: Mapping[str, str]) -> dict[str, str]:
+    return {name: text for name, text in said.items() if (name[:5], text) != ("other", UNKNOWN)}
 
 
 def of_one(case: Case) -> Finding:

@@ -37,7 +37,40 @@ TRIGGERS: dict[str, list[Row]] = {
             True,
         ),
     ],
+    "slope_constant": [
+        Row(
+            "x = torch.linspace(0, 1, 5).unsqueeze(1).requires_grad_(True)\nnet = nn.Sequential(nn.Linear(1, 4), nn.Linear(4, 1))\n"
+            "def slope(y, x):\n    return torch.autograd.grad(y.sum(), x, create_graph=True)[0] #<\n"
+            "u_x = slope(net(x), x)\nu_xx = slope(u_x, x)\n",
+            {"name": "x", "slope": "u_x", "made_line": "8"},
+        ),
+        Row(
+            W
+            + "t = torch.ones(2, requires_grad=True)\ny = (w * t).sum()\ng_w, g_t = torch.autograd.grad(y, [w, t], create_graph=True)\n"
+            "torch.autograd.grad(g_t.sum(), t) #<\n",
+            {"name": "t", "slope": "g_t", "made_line": "8"},
+        ),
+    ],
+    "grad_through_checkpoint": [
+        Row(
+            "from torch.utils.checkpoint import checkpoint\nx = torch.ones(2, 3, requires_grad=True)\nnet = nn.Linear(3, 1)\n"
+            "y = checkpoint(net, x, use_reentrant=True) #<\ntorch.autograd.grad(y.sum(), x, create_graph=True)\n",
+            {"used_line": "9", "asking": "torch.autograd.grad(...)"},
+            True,
+        ),
+        Row(
+            "from torch.utils import checkpoint\nx = torch.ones(2, 3, requires_grad=True)\nnet = nn.Linear(3, 1)\n"
+            "y = checkpoint.checkpoint(net, x, use_reentrant=True) #<\ny.sum().backward(inputs=[x])\n",
+            {"used_line": "9"},
+            True,
+        ),
+    ],
     "leaf_view_in_place": [
+        Row(
+            "def fill(E):\n    E[:, 0::2] = torch.FloatTensor(np.sin(np.ones((4, 3)))) #<\nfill(nn.Embedding(4, 6).weight)\n",
+            {"name": "E"},
+            True,
+        ),
         Row(W + "w[0] = 3. #<\n", {"name": "w"}, True),
         Row(W + "w[:1].add_(1) #<\n", {"op": "add_"}, True),
     ],
@@ -128,6 +161,8 @@ NEAR_MISSES: dict[str, str] = {
     + "h = w * 2\nh[0] += 1\nwith torch.no_grad():\n    for row in torch.outer(w, w):\n        row += 1\nh.sum().backward()\n",
     "leaf_in_place": W + "with torch.no_grad():\n    w -= 0.1\n",
     "hooked_layer_in_place": "net = nn.Sequential(nn.Linear(2, 3), nn.ReLU())\nnet[0].register_full_backward_hook(lambda m, i, o: None)\nnet(torch.ones(1, 2)).sum().backward()\n",
+    "slope_constant": "x = torch.ones(2, 1, requires_grad=True)\nnet = nn.Sequential(nn.Linear(1, 4), nn.Tanh(), nn.Linear(4, 1))\nu_x, = torch.autograd.grad(net(x).sum(), x, create_graph=True)\ntorch.autograd.grad(u_x.sum(), x)\n",
+    "grad_through_checkpoint": "from torch.utils.checkpoint import checkpoint\nx = torch.ones(2, 3, requires_grad=True)\ny = checkpoint(nn.Linear(3, 1), x, use_reentrant=False)\ntorch.autograd.grad(y.sum(), x)\n",
     "leaf_view_in_place": W + "with torch.no_grad():\n    w[0] = 3.\n",
     "no_derivative": W + "y = torch.div(w, 2, rounding_mode='floor')\ny.sum().backward()\n",
     "seed_shape": W + "(w * 2).backward(torch.ones(2))\n",

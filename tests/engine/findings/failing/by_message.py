@@ -163,6 +163,17 @@ TRIGGERS: dict[str, list[Row]] = {
         Row(MAPPED + "def f(x):\n    if x > 0: #<\n        return x\n    return -x\nvmap(f)(torch.ones(3))\n", {"code": "x > 0", "transform": "vmap"}),
         Row("from torch import fx\n" + NET + "    def forward(self, x):\n        while x.sum() > 1: #<\n            x = x / 2\n        return x\nfx.symbolic_trace(Net())\n", {"code": "x.sum() > 1", "transform": "symbolic_trace", "is_traced": "1"}),
     ],
+    "vmap_in_place": [
+        Row(MAPPED + "def turn(v):\n    m = torch.zeros(2, 2) #<\n    m[0, 1], m[1, 0] = -v[1], v[0]\n    return m\nvmap(turn)(torch.ones(3, 2))\n", {"name": "m", "used_line": "8"}),
+        Row(MAPPED + "def f(x):\n    total = torch.zeros(3) #<\n    total[1] = x.sum()\n    return total\nvmap(f)(torch.ones(3, 2))\n", {"name": "total"}),
+    ],
+    "func_not_scalar": [
+        Row(MAPPED + "from torch.func import grad\ndef loss(w, x):\n    return w * x #<\ngrad(loss)(torch.ones(3), torch.ones(3))\n", {"function": "loss", "value": "w * x", "axes": "1"}),
+        Row(MAPPED + "def error(w):\n    squared = w ** 2\n    return squared #<\nstep = torch.func.grad_and_value(error)\nstep(torch.ones(2, 3))\n", {"axes": "2"}),
+    ],
+    "scheduler_resumed": [
+        Row(W + "opt = torch.optim.SGD([w], lr=.1)\ntorch.optim.lr_scheduler.StepLR(opt, 2, last_epoch=4) #<\n", {}),
+    ],
     "vmap_random": [
         Row(MAPPED + "def f(x):\n    return F.dropout(x, 0.5) #<\nvmap(f)(torch.ones(3, 2))\n", {}),
     ],

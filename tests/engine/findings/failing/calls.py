@@ -313,6 +313,11 @@ TRIGGERS: dict[str, list[Row]] = {
         ),
     ],
     "parameter_in_two_groups": [
+        Row(
+            "net = nn.Sequential(nn.Linear(2, 2))\ndef groups():\n    head = [p for n, p in net.named_parameters() if n == '0.weight']\n"
+            "    rest = list(net.parameters())\n    return [{'params': rest}, {'params': head, 'lr': .1}]\ntorch.optim.SGD(groups(), lr=.1) #<\n",
+            {"groups": "rest, head", "is_whole": "0"},
+        ),
         Row("net = nn.Sequential(nn.Linear(2, 2))\ntorch.optim.SGD([{'params': net.parameters()}, {'params': net[0].parameters()}], lr=.1) #<\n", {"groups": "net.parameters(), net[0].parameters()"}),
         Row(W + "torch.optim.Adam([dict(params=[w])])\ntorch.optim.Adam([{'params': [w]}, {'params': w}]) #<\n", {"groups": "[w], w"}),
     ],

@@ -109,6 +109,7 @@ TRIGGERS: dict[str, list[Row]] = {
             True,
         ),
         Row(X + "F.nll_loss(x, torch.tensor([0., 1.])) #<\n", {"op": "nll_loss"}, True),
+        Row(X + "t = torch.from_numpy(np.array([0, 1], dtype=np.int32))\nF.nll_loss(x, t) #<\n", {"dtype": "int32"}, True),
     ],
     "target_not_float": [
         Row(

@@ -1,7 +1,7 @@
 """Warm processes for tests, forked from one that has imported PyTorch: `python -m tests.zygotes`.
 
-Each is a zygote like any other, but for its parent. How one starts otherwise is held by servers that are processes of their
-own: tests/server/test_faults.py.
+Each is a zygote like any other, but for its parent; or it records for tests/engine/worker/forked.py. How a zygote starts
+otherwise is held by servers that are processes of their own: tests/server/test_faults.py.
 """
 
 import gc
@@ -20,6 +20,8 @@ from unittest.mock import patch
 from engine.sandbox.messages import Config, encode
 from engine.sandbox.processes import ENVIRONMENT
 
+RECORDER = b"recorder"
+"""Asks for a process that records; all else is the configuration of a zygote."""
 _PACKET = 64 * 1024
 _ONE_AT_A_TIME = threading.Lock()
 
@@ -52,11 +54,16 @@ def forked() -> Iterator[None]:
 
 
 def _begin(config: Config, control: socket.socket) -> Forked:
+    return Forked(fork(encode(config), control))
+
+
+def fork(what: bytes, control: socket.socket) -> int:
+    """The descriptor of a process that has its end of a socket as descriptor 0."""
     with _ONE_AT_A_TIME:
         mother, _ = _mother()
-        socket.send_fds(mother, [encode(config)], [control.fileno()])
+        socket.send_fds(mother, [what], [control.fileno()])
         _, (descriptor,), _, _ = socket.recv_fds(mother, _PACKET, 1)
-    return Forked(descriptor)
+    return descriptor
 
 
 @cache
@@ -70,7 +77,7 @@ def _mother() -> tuple[socket.socket, "subprocess.Popen[bytes]"]:
 
 
 def main() -> None:
-    """Fork one for each configuration that comes."""
+    """Fork one whenever somebody asks."""
     from engine.sandbox import zygote
     from engine.worker.runtime.warm import warm
 
@@ -79,11 +86,11 @@ def main() -> None:
     gc.freeze()
     asking = socket.socket(fileno=os.dup(0))
     while True:
-        config, descriptors, _, _ = socket.recv_fds(asking, _PACKET, 1)
+        what, descriptors, _, _ = socket.recv_fds(asking, _PACKET, 1)
         with suppress(ChildProcessError):
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass
-        if not config:
+        if not what:
             return
         pid = os.fork()
         if pid == 0:
@@ -91,8 +98,13 @@ def main() -> None:
             os.dup2(descriptors[0], 0)
             os.close(descriptors[0])
             os.setsid()
-            sys.argv[1:] = [config.decode()]
-            zygote.main()
+            if what == RECORDER:
+                from tests.engine.worker.forked import serve
+
+                serve()
+            else:
+                sys.argv[1:] = [what.decode()]
+                zygote.main()
             os._exit(0)
         os.close(descriptors[0])
         descriptor = os.pidfd_open(pid)

@@ -1,14 +1,15 @@
 """Records a program without the sandbox, in a fork of a process that is ready to record."""
 
+import gc
 import os
 import pickle
-import signal
 import socket
 import tempfile
 import warnings
 from functools import cache
 from pathlib import Path
 
+import torch
 from torch.utils.hooks import RemovableHandle
 
 from engine.assemble import assemble
@@ -18,8 +19,9 @@ from engine.request import CheckKind, RunRequest
 from engine.trace import Program, RunLimits, Timings, Trace
 from engine.worker.runtime.execute import Job, make_ready, run
 from engine.worker.runtime.warm import warm
+from tests import zygotes
 
-_MOST_FILES = 100_000
+torch.set_num_threads(1)  # a fork after a parallel kernel would hang
 
 
 def said(
@@ -73,25 +75,24 @@ def _warm() -> None:
 
 @cache
 def _ready() -> socket.socket:
-    """The way to a fork that has made ready once what each recording needs. It ends with this process."""
-    _warm()
+    """The way to a process that has made ready once what each recording needs. It ends with this one."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    if os.fork() == 0:
-        try:
-            signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the tests
-            os.dup2(theirs.detach(), 3)
-            os.closerange(4, _MOST_FILES)  # what the tests close is to be closed
-            theirs = socket.socket(fileno=3)
-            _quiet()
-            job = make_ready()
-            while asked := theirs.recv(1024):
-                folder = Path(asked.decode())
-                _record(pickle.loads((folder / "request").read_bytes()), folder, job)
-                theirs.send(b"-")
-        finally:
-            os._exit(0)
-    theirs.close()
+    with theirs:
+        zygotes.fork(zygotes.RECORDER, theirs)
     return ours
+
+
+def serve() -> None:
+    """Record what is asked for on descriptor 0, each in a fork, until nobody asks any more."""
+    asking = socket.socket(fileno=os.dup(0))
+    _quiet()
+    job = make_ready()
+    gc.collect()
+    gc.freeze()  # a collection in a fork would write to, and so copy, every page
+    while asked := asking.recv(1024):
+        folder = Path(asked.decode())
+        _record(pickle.loads((folder / "request").read_bytes()), folder, job)
+        asking.send(b"-")
 
 
 def _record(request: RunRequest, folder: Path, job: Job | None) -> None:

@@ -46,7 +46,8 @@ export interface EditorHandle {
   setMarks(marks: Marks | null, line?: number | null): void
   /** Marks the numbers of lines at which playing halts. */
   setHalts(lines: ReadonlySet<number>): void
-  setLabel(label: string): void
+  /** What it is called, and whether Tab comes to it. */
+  setLabel(label: string, isStop?: boolean): void
   showLine(line: number): void
   focus(): void
   destroy(): void
@@ -418,8 +419,10 @@ export function openEditor(parent: HTMLElement, code: string, label: string, eve
   const halts = new Compartment()
   let quiet = false
   let stroke = 0
-  const labelled = (text: string): Extension =>
-    EditorView.contentAttributes.of({ tabindex: '0', 'aria-label': text, spellcheck: 'false', autocapitalize: 'off' })
+  const labelled = (label: string, isStop = true): Extension =>
+    EditorView.contentAttributes.of({
+      tabindex: isStop ? '0' : '-1', 'aria-label': label, spellcheck: 'false', autocapitalize: 'off',
+    })
   const lineAt = (view: EditorView, event: MouseEvent): number | null => {
     const position = view.posAtCoords({ x: event.clientX, y: event.clientY }, false)
     const block = view.lineBlockAt(position)
@@ -519,7 +522,7 @@ export function openEditor(parent: HTMLElement, code: string, label: string, eve
       const marks = RangeSet.of(marked.map((line) => HALT.range(doc.line(line).from)))
       view.dispatch({ effects: halts.reconfigure(lineNumberMarkers.of(marks)) })
     },
-    setLabel: (next) => view.dispatch({ effects: labels.reconfigure(labelled(next)) }),
+    setLabel: (...next) => view.dispatch({ effects: labels.reconfigure(labelled(...next)) }),
     showLine: (line) => view.dispatch({ effects: sight(line) }),
     focus: () => view.focus(),
     destroy() {

@@ -1,8 +1,6 @@
 // Which step of the run is shown, and the walk through all of them.
 
-import { stepsOn } from '../../core/trace/lines'
 import { remember, remembered } from './browser-storage'
-import type { TraceIndex } from '../../core/trace/trace-index'
 import type { PageView } from './view.svelte'
 import type { Run } from './run.svelte'
 
@@ -20,6 +18,8 @@ export class Playback {
   private readonly run: Run
   private readonly view: PageView
   private readonly striding = import('../../core/trace/strides')
+  /** The same once it is here. */
+  private strides: Awaited<typeof this.striding> | null = $state.raw(null)
   private timer: ReturnType<typeof setTimeout> | undefined
   playing = $state(false)
   /** How many times as fast as it would be. */
@@ -32,12 +32,13 @@ export class Playback {
   )
   /** Steps at which playing halts. */
   readonly haltSteps: readonly number[] = $derived.by(() =>
-    this.run.index ? stepsOn(this.run.index, this.haltLines) : [],
+    (this.run.index && this.strides?.stepsOn(this.run.index, this.haltLines)) ?? [],
   )
 
   constructor(run: Run, view: PageView) {
     this.run = run
     this.view = view
+    void this.striding.then((strides) => (this.strides = strides))
   }
 
   get step(): number {
@@ -64,14 +65,15 @@ export class Playback {
   }
 
   /** Goes to where a line runs next, or for the first time after it ran for the last. */
-  jumpToLine(...lines: number[]): void {
-    const steps = this.stepsOf(...lines)
+  async jumpToLine(...lines: number[]): Promise<void> {
+    const steps = await this.stepsOf(...lines)
     const next = steps.find((step) => step > this.step) ?? steps[0]
     if (next !== undefined) this.jump(next)
   }
 
   /** The steps of lines that the reader asks for; where there are none the inspector says so. */
-  private stepsOf(...lines: number[]): readonly number[] {
+  private async stepsOf(...lines: number[]): Promise<readonly number[]> {
+    const { stepsOn } = await this.striding
     const { index } = this.run
     const [line] = lines
     const steps = index ? stepsOn(index, new Set(lines)) : []
@@ -86,8 +88,8 @@ export class Playback {
   }
 
   /** Halts at a line that runs from now on, or no longer. */
-  toggleHalt(line: number): void {
-    if (this.stepsOf(line).length === 0) return
+  async toggleHalt(line: number): Promise<void> {
+    if ((await this.stepsOf(line)).length === 0) return
     const { code } = this.run.trace!.program
     const lines = new Set(this.haltLines)
     if (!lines.delete(line)) lines.add(line)
@@ -103,8 +105,6 @@ export class Playback {
     const wait = 200 / this.speed
     let before = performance.now() + wait
     let due = 0
-    let whole = (_index: TraceIndex, step: number): number => step
-    void this.striding.then(({ wholeOf }) => (whole = wholeOf))
     const tick = (): void => {
       if (!this.playing) return
       const eachMs = Math.min(SLOWEST_MS, WHOLE_MS / total) / this.speed
@@ -113,8 +113,10 @@ export class Playback {
       before = now
       const stride = Math.max(1, Math.floor(due))
       due -= stride
-      const halt = this.haltSteps.find((step) => step > this.step && step <= this.step + stride)
-      this.goTo(halt ?? (this.run.index ? whole(this.run.index, this.step + stride) : this.step + stride))
+      const next = this.step + stride
+      const whole = (this.run.index && this.strides?.wholeOf(this.run.index, next)) ?? next
+      const halt = this.haltSteps.find((step) => step > this.step && step <= whole)
+      this.goTo(halt ?? whole)
       if (halt !== undefined || this.step >= this.run.total) this.playing = false
       else this.timer = setTimeout(tick, Math.max(eachMs, FRAME_MS))
     }

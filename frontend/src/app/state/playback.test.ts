@@ -2,6 +2,8 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Trace } from '../../api/types'
 import { load } from '../../core/fixtures/load'
+import { fillingsOf } from '../../core/trace/filling'
+import { lineOf } from '../../core/trace/lines'
 import { playground, type Playground } from './playground'
 
 const { trace } = load('accumulation')
@@ -45,15 +47,25 @@ test('a short run shows every step, however long one takes', () => {
   expect(playback.step).toBe(2)
 })
 
-test('a line that has no step to halt at or to go to is shown, so that the inspector says it', () => {
+test('playing halts at a line that makes a layer once the layer is filled', async () => {
+  const { playback, run } = page(0)
+  run.shown = load('attention')
+  const { first, last } = fillingsOf(run.index!)[0]!
+  await playback.toggleHalt(lineOf(run.index!, first)!)
+  playback.play(true)
+  vi.advanceTimersByTime(60_000)
+  expect([playback.step, playback.playing]).toEqual([last, false])
+})
+
+test('a line that has no step to halt at or to go to is shown, so that the inspector says it', async () => {
   const { playback, run, view } = page(trace.timeline.length)
   const lines = run.trace!.program.code.split('\n')
   const [runs, idle] = [lines.findIndex((line) => line.startsWith('second =')) + 1, lines.indexOf('') + 1]
   for (const ask of [(line: number) => playback.toggleHalt(line), (line: number) => playback.jumpToLine(line)]) {
     view.select(null)
-    ask(runs)
+    await ask(runs)
     expect(view.state.selection).toBeNull()
-    ask(idle)
+    await ask(idle)
     expect(view.state.selection).toEqual({ kind: 'line', line: idle })
   }
   expect([...playback.haltLines]).toEqual([runs])

@@ -131,16 +131,3 @@ function nextLine(index: TraceIndex, step: number, running: number | null): numb
   }
   return null
 }
-
-/** Steps on any of these lines, in order; of a run of events on the same line, the first. */
-export function stepsOn(index: TraceIndex, lines: ReadonlySet<number>): number[] {
-  const found: number[] = []
-  if (lines.size === 0) return found
-  let before: number | null = null
-  for (let at = 1; at <= index.trace.timeline.length; at += 1) {
-    const line = lineOf(index, at)
-    if (line !== null && line !== before && lines.has(line)) found.push(at)
-    before = line ?? before
-  }
-  return found
-}

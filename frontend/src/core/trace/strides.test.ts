@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import type { Step, Trace } from '../../api/types'
 import { load } from '../fixtures/load'
-import { stepsOn } from './lines'
+import { lineOf } from './lines'
 import { fillingAt } from './filling'
-import { back, on, out, over, overBack, wholeOf } from './strides'
+import { back, on, out, over, overBack, stepsOn, wholeOf } from './strides'
 import { TraceIndex } from './trace-index'
 
 const trained = new TraceIndex(load('accumulation').trace)
@@ -34,13 +34,15 @@ test('where nothing begins, a stride is one step, within the run', () => {
   expect([over(trained, op), overBack(trained, op + 1)]).toEqual([op + 1, op])
 })
 
-test('what a layer is filled with is one step, on and back; a step inside it is its own', () => {
+test('what a layer is filled with is one step by every stride; a step inside it is its own', () => {
   const begin = attending.trace.timeline.findIndex((_, at) => fillingAt(attending, at + 1))
   const { first, last } = fillingAt(attending, begin + 1)!
   expect([first, last]).toEqual([begin + 1, begin + 2])
   expect(on(attending, begin)).toBe(last)
   expect(back(attending, last)).toBe(begin)
   expect(wholeOf(attending, first)).toBe(last)
+  expect([over(attending, begin), overBack(attending, last)]).toEqual([last, begin])
+  expect(stepsOn(attending, new Set([lineOf(attending, first)!]))[0]).toBe(last)
   const total = attending.trace.timeline.length
   expect([on(attending, total), back(attending, 0), back(attending, total)]).toEqual([total, 0, total - 1])
 })

@@ -21,12 +21,12 @@ export function wholeOf(index: TraceIndex, step: number): number {
 }
 
 /** The step at which what comes next is over: a whole call of a module, a whole pass, also one that has just begun,
- *  else one event. */
+ *  else the next step. */
 export function over(index: TraceIndex, step: number): number {
   const { timeline } = index.trace
   const next = timeline[timeline[step - 1]?.kind === 'pass' ? step - 1 : step]
   const end = next ? timeline.findIndex((event, at) => at > step && ends(event, next)) : -1
-  return end >= 0 ? end + 1 : Math.min(step + 1, timeline.length)
+  return end >= 0 ? end + 1 : on(index, step)
 }
 
 /** The same the other way: before the call or pass that has just ended. */
@@ -34,12 +34,25 @@ export function overBack(index: TraceIndex, step: number): number {
   const { timeline } = index.trace
   const last = timeline[step - 1]
   const begin = last ? timeline.slice(0, step - 1).findLastIndex((event) => ends(last, event)) : -1
-  return begin >= 0 ? begin : Math.max(step - 1, 0)
+  return begin >= 0 ? begin : back(index, step)
 }
 
 function ends(event: Step, begun: Step): boolean {
   if (event.kind === 'call_end') return begun.kind === 'call' && event.call === begun.call
   return event.kind === 'pass_end' && begun.kind === 'pass' && event.pass === begun.pass
+}
+
+/** Steps on any of these lines, in order; of a run of events on the same line, the first. */
+export function stepsOn(index: TraceIndex, lines: ReadonlySet<number>): number[] {
+  const found: number[] = []
+  if (lines.size === 0) return found
+  let before: number | null = null
+  for (let at = 1; at <= index.trace.timeline.length; at += 1) {
+    const line = lineOf(index, at)
+    if (line !== null && line !== before && lines.has(line)) found.push(wholeOf(index, at))
+    before = line ?? before
+  }
+  return found
 }
 
 /** The first step after the call, pass or loop that a step is in; the end of the run where it is in none. */
@@ -49,7 +62,7 @@ export function out(index: TraceIndex, step: number): number {
   const ended = opened ? timeline.findIndex((event, at) => at >= step && ends(event, opened)) : -1
   const left = afterLoop(index, step)
   const found = [ended < 0 ? null : ended + 1, left].filter((at) => at !== null)
-  return found.length > 0 ? Math.min(...found) : timeline.length
+  return found.length > 0 ? wholeOf(index, Math.min(...found)) : timeline.length
 }
 
 /** The call or pass begun last that has not ended at a step. */

@@ -964,11 +964,26 @@ const stories = {
     same(await page.locator('.ledger .total').evaluate((total) => total.offsetHeight <= 20), true, 'the number of passes on one line')
     await sheet.evaluate((style) => style.remove())
     await page.emulateMedia({ media: null })
+    // as Chromium prints: what is drawn for paper goes again once it was
+    await page.evaluate(() => addEventListener('beforeprint', () => {
+      const ends = [...document.querySelectorAll('.gg-paper svg')].map((piece) => piece.getBoundingClientRect().bottom)
+      window.under = document.querySelector('.ledger').getBoundingClientRect().top - Math.max(...ends)
+    }))
+    await page.emulateMedia({ media: 'print' })
+    await page.evaluate(() => dispatchEvent(new Event('beforeprint')))
+    check((await page.evaluate('window.under')) >= -1, 'the ledger lies over the picture')
+    await page.evaluate(() => dispatchEvent(new Event('afterprint')))
+    await page.emulateMedia({ media: null })
     await page.getByRole('button', { name: 'Ask me first' }).click()
     await page.emulateMedia({ media: 'print' })
     const field = page.locator('.question input')
     same(await field.evaluate((input) => getComputedStyle(input).borderWidth), '0px 0px 1px', 'a line to write the answer on')
     await number(page.locator('.question form button:visible'), 0, 'buttons on paper')
+    await page.emulateMedia({ media: null })
+    await page.keyboard.press('p')
+    await page.locator('.walk').waitFor()
+    await page.emulateMedia({ media: 'print' })
+    await number(page.locator('.button:visible'), 0, 'buttons of a presentation on paper')
   },
 
   async 'a graph that its window cuts is whole on paper, in light colours'(page) {

@@ -4,7 +4,7 @@ import math
 from typing import Literal
 
 from engine.graph import Box, Graph, Group, Link
-from engine.trace import Number, Op, Tensor, Trace
+from engine.trace import Accumulation, Number, Op, Tensor, Trace
 from engine.trace_index import TraceIndex
 
 Language = Literal["en", "zh"]
@@ -23,6 +23,7 @@ _WORDS: dict[Language, dict[str, str]] = {
         "inference_mode": "cut by inference_mode",
         "set_grad_enabled": "cut by set_grad_enabled(False)",
         "tensor": "cut by torch.tensor()",
+        "axis": "Σ over axis {}",
         "axes": "Σ over axes {}",
         "times": "×{}",
         "omitted": "{} more boxes are not drawn",
@@ -39,6 +40,7 @@ _WORDS: dict[Language, dict[str, str]] = {
         "inference_mode": "被 inference_mode 剪断",
         "set_grad_enabled": "被 set_grad_enabled(False) 剪断",
         "tensor": "被 torch.tensor() 剪断",
+        "axis": "沿第 {} 轴求和",
         "axes": "沿第 {} 轴求和",
         "sum": "求和",
         "times": "×{}",
@@ -64,7 +66,7 @@ class Labels:
         shown = [pass_ for pass_ in trace.passes if pass_.id in graph.passes]
         self._calls = {pass_.id: f"{_CALLS[pass_.kind]} #{pass_.id[1:]}" for pass_ in trace.passes}
         self._visits = {visit.node: visit for pass_ in shown for visit in pass_.visits}
-        self._kept = {kept.node: kept.after for pass_ in shown for kept in pass_.accumulations}
+        self._kept = {kept.node: kept for pass_ in shown for kept in pass_.accumulations}
 
     def box(self, box: Box) -> list[str]:
         """Title and name, then value and gradient."""
@@ -87,7 +89,8 @@ class Labels:
         if link.back is not None:
             lines.append(f"↑ {self._value(link.back)}")
         if link.broadcast:
-            lines.append(self._words["axes"].format(", ".join(map(str, link.broadcast))))
+            words = self._words["axes" if len(link.broadcast) > 1 else "axis"]
+            lines.append(words.format(", ".join(map(str, link.broadcast))))
         if link.kind == "cut":
             lines.append(self._words.get(link.reason, link.reason))
         return [line for line in lines if line]
@@ -113,10 +116,16 @@ class Labels:
             return ""
         if box.kind == "leaf":
             kept = self._kept.get(box.node)
-            return f".grad {self._value(kept)}" if kept is not None else ""
+            return self._kept_as(kept) if kept is not None and kept.after is not None else ""
         visit = self._visits.get(box.node)
         entered = visit.entered[box.output_nr] if visit is not None and box.output_nr < len(visit.entered) else None
         return f"∇ {self._value(entered)}" if entered is not None else ""
+
+    def _kept_as(self, kept: Accumulation) -> str:
+        """A leaf's `.grad`; where something stood in it, as the sum of that and of what came."""
+        before, came, after = map(self._value, (kept.before, kept.delta, kept.after))
+        term = f"({came})" if came.startswith(MINUS) else came
+        return f".grad {before} + {term} → {after}" if before and came else f".grad {after}"
 
     def _shape(self, tensor: str | None) -> str:
         record = self._tensors.get(tensor) if tensor is not None else None

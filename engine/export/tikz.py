@@ -51,6 +51,7 @@ _LATEX = str.maketrans(
         "-": "{-}",
         "−": r"\ensuremath{-}",
         "×": r"\ensuremath{\times}",
+        "→": r"\ensuremath{\to}",
         "·": r"\ensuremath{\cdot}",
         "∇": r"\ensuremath{\nabla}",
         "Σ": r"\ensuremath{\Sigma}",

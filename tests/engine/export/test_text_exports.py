@@ -87,9 +87,16 @@ def tape(name: str = "y") -> Tape:
 def test_values_gradients_and_shapes_are_written(export: Export) -> None:
     trace = tape().trace()
     text = export(view(trace), trace)
-    for piece in ("MulBackward0 · y", "2 −4", "∇ 0.25", ".grad 0.5", "∇ None", "cut by detach()", "Σ over axes 0"):
+    for piece in ("MulBackward0 · y", "2 −4", "∇ 0.25", ".grad 0.5", "∇ None", "cut by detach()", "Σ over axis 0"):
         assert piece in text
     assert "-" not in re.findall(r"2 (.)4", text)
+
+
+@pytest.mark.parametrize("export", EXPORTS)
+def test_what_a_pass_adds_to_a_gradient_stands_beside_what_was_there(export: Export) -> None:
+    trace = engine.run("import torch\nx = torch.tensor(2.0, requires_grad=True)\n(3 * x).backward()\n(-x).backward()\n")
+    text = export(view(trace), trace).replace("\\ensuremath{\\to}", "→")
+    assert ".grad 3 + (−1) → 2" in text
 
 
 @pytest.mark.parametrize("export", EXPORTS)

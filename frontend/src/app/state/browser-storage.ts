@@ -87,8 +87,9 @@ export function newLine({ code }: Told, before: Told): string | undefined {
   return line && told(line)
 }
 
+/** What a program does; `pass` only stands where a statement was taken out. */
 function linesOf(code: string): string[] {
-  return code.split('\n').filter((line) => line.trim() !== '' && !/^\s*(#|import\b|from\b)/.test(line))
+  return code.split('\n').filter((line) => !/^\s*(#|import\b|from\b|pass\s*$|$)/.test(line))
 }
 
 const told = (line: string): string => line.trim().slice(0, 60)

@@ -10,6 +10,7 @@ test('a run that only lacks a line of the one on screen is called by that, whoev
   const title = (code: string): string[] => (['en', 'zh'] as const).map((lang) =>
     runTitle({ recent: [], trace: here }, [], lang, 'r1', of(code), words(lang)))
   expect(title('import torch\nw = torch.ones(1)')).toEqual(['without w.zero_()', '没有 w.zero_()'])
+  expect(title('import torch\nw = torch.ones(1)\npass')[0]).toBe('without w.zero_()')
   expect(title('import torch\nw = torch.zeros(1)')).toEqual(['w = torch.zeros(1)', 'w = torch.zeros(1)'])
 })
 

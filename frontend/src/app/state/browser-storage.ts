@@ -129,3 +129,17 @@ export function draftOf(run: string | null): string | null {
 export function keepDraft(run: string | null, code: string | null): void {
   write(tab, DRAFT, code === null ? null : JSON.stringify({ run, code }))
 }
+
+const GIVEN_UP = 'given-up'
+
+/** The page goes while a run is under way, of which nothing will come. */
+export function keepGivenUp(): void {
+  write(tab, GIVEN_UP, 'yes')
+}
+
+/** Whether the page before this one went so; told once. */
+export function wasGivenUp(): boolean {
+  const was = read(tab, GIVEN_UP) !== null
+  write(tab, GIVEN_UP, null)
+  return was
+}

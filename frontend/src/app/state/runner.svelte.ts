@@ -8,7 +8,7 @@ import { applyEdits } from '../../core/trace/fix'
 import { withoutNumbers } from '../../core/trace/questions'
 import { indexOf } from '../../core/trace/trace-index'
 import { isMadeOf } from '../../core/words/made-of'
-import { keepRun, tellingLine, type Recent } from './browser-storage'
+import { keepGivenUp, keepRun, tellingLine, wasGivenUp, type Recent } from './browser-storage'
 import type { Catalogue } from './catalogue.svelte'
 import type { Draft } from './draft.svelte'
 import { choiceAt, Graphs } from './graphs'
@@ -60,6 +60,8 @@ export class Runner {
   private readonly catalogue: Catalogue
   private readonly graphs = new Graphs()
   private abort: AbortController | null = null
+  /** What is under way runs a program. */
+  private runsProgram = false
   private graphAbort: AbortController | null = null
   private fixesAbort: AbortController | null = null
   /** Brings the rest of the page to the picture that is ahead of it. */
@@ -94,6 +96,7 @@ export class Runner {
     const atEnd = (view.step ?? this.view.state.step) === LAST // which step that is, the run will say
     this.view.change(atEnd ? { ...view, step: 0 } : view)
     void this.catalogue.fetch()
+    const isGivenUp = wasGivenUp()
     const { run, lesson: name, step } = this.view.state
     if (run) await this.load(run, atEnd)
     else if (name) {
@@ -104,6 +107,13 @@ export class Runner {
       this.draft.recall()
       if (!this.draft.code.trim()) await this.welcome()
     }
+    const runsAgain = !run && name
+    if (isGivenUp && !runsAgain) this.problem ??= this.view.t('problem.given_up')
+  }
+
+  /** The page goes for good: what the next one finds does not say what has become of the run under way. */
+  leave(): void {
+    if (this.runsProgram && this.running !== 'no') keepGivenUp()
   }
 
   /** A first visit finds an example that has run, at the step where its gradients meet, unless a program is begun. */
@@ -367,6 +377,7 @@ export class Runner {
     this.stop()
     const abort = (this.abort = new AbortController())
     this.problem = null
+    this.runsProgram = queued
     this.notice(queued)
     try {
       await work(abort.signal)

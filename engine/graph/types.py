@@ -41,7 +41,7 @@ class Box(Record, frozen=True):
     `sum`, `avg`, `max` …, `mean` of gradients that DDP gives divided by the number of ranks, `copy`, `start` where
     making a DDP gives all ranks the parameters and buffers of one."""
     family: str
-    """Icon: `leaf param add mul div pow mean sum mat norm act emb attn loss acc view ghost op`."""
+    """Icon: `leaf param add minus mul div pow mean sum mat norm act emb attn loss acc view ghost op`."""
     op: str | None = None
     """Op id."""
     node: str | None = None

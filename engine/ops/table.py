@@ -8,11 +8,14 @@ their own. `tests/engine/ops` asks PyTorch about every trait.
 
 ROWS = {
     "add": """
-        add sub: in_place broadcasts promotes updates numbers
-        rsub: broadcasts promotes numbers
+        add: in_place broadcasts promotes updates numbers
         addcmul addcdiv: in_place broadcasts updates numbers
         logaddexp: broadcasts promotes
         cumsum: in_place updates
+    """,
+    "minus": """
+        sub: in_place broadcasts promotes updates numbers
+        rsub: broadcasts promotes numbers
     """,
     "mul": """
         mul: in_place broadcasts promotes updates numbers
@@ -30,8 +33,7 @@ ROWS = {
     "pow": """
         pow: in_place broadcasts promotes updates numbers
         rpow: broadcasts promotes numbers
-        exp expm1 log log1p sqrt rsqrt sin cos tan atan: in_place updates
-        exp2 log2 log10 asin acos sinh cosh: in_place updates
+        exp expm1 exp2 sqrt rsqrt: in_place updates
     """,
     "mean": """
         mean median nanmean
@@ -94,6 +96,7 @@ ROWS = {
         max_pool1d max_pool2d max_pool2d_with_indices avg_pool1d avg_pool2d adaptive_avg_pool2d
     """,
     "op": """
+        log log1p log2 log10 sin cos tan asin acos atan sinh cosh: in_place updates
         multiply subtract floor_divide: in_place broadcasts promotes updates numbers
         divide: in_place broadcasts promotes updates numbers
         atan2: in_place broadcasts promotes updates

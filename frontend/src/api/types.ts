@@ -851,7 +851,7 @@ export interface Box {
    */
   constants?: string[];
   /**
-   * Icon: `leaf param add mul div pow mean sum mat norm act emb attn loss acc view ghost op`.
+   * Icon: `leaf param add minus mul div pow mean sum mat norm act emb attn loss acc view ghost op`.
    */
   family: string;
   /**

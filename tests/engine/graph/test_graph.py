@@ -496,6 +496,8 @@ def test_ten_thousand_nodes_take_linear_time() -> None:
 @pytest.mark.parametrize(
     ("name", "family"),
     [
+        ("SubBackward0", "minus"),
+        ("SinBackward0", "op"),
         ("MulBackward0", "mul"),
         ("mul_", "mul"),
         ("AddmmBackward0", "mat"),

@@ -116,7 +116,7 @@ def test_only_pages_with_figures_load_the_element(html: Built) -> None:
 def test_myst_has_the_directive_too(html: Built) -> None:
     page = html.text("chinese.html")
     assert re.search(r'<gradgraph-embed lang="zh" src="\S+" step="3" theme="auto">', page)
-    assert 'alt="计算图: ' in page
+    assert 'alt="计算图：' in page
 
 
 @pytest.mark.usefixtures("nothing_runs")

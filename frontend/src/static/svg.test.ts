@@ -23,6 +23,11 @@ describe.each(NAMES)('%s', (name) => {
   })
 })
 
+test('it is called by what went through the graph, in the language of the picture', () => {
+  const title = (lang: string) => /<title>([^<]*)</.exec(draw('accumulation', { lang }))![1]
+  expect([title('en'), title('zh')]).toEqual(['Computation graph: third.backward()', '计算图：third.backward()'])
+})
+
 test('every class that is drawn has its look', () => {
   for (const name of NAMES) {
     for (const step of [0, 8, 11, 12, 1000]) {

@@ -15,6 +15,7 @@ import { layoutInput } from '../core/paint/sizes'
 import { rootStyle, styleSheet } from '../core/paint/style'
 import { drawAll, View } from '../core/paint/view'
 import type { Selection } from '../core/state'
+import { codeAt } from '../core/trace/naming'
 import { words } from '../core/words/bundled'
 
 export interface SvgOptions {
@@ -65,7 +66,7 @@ export function drawSvg(trace: Trace, graph: Graph, options: SvgOptions = {}): s
   return (
     `<svg xmlns="http://www.w3.org/2000/svg" id="${root}" class="${root}" role="img" lang="${lang}" ` +
     `viewBox="${n(x)} ${n(y)} ${n(w)} ${n(h)}" width="${width}" height="${height}">` +
-    `<title>${escape(titleOf(trace, lang))}</title><desc>${escape(describe(items))}</desc>` +
+    `<title>${escape(titleOf(trace, graph, lang))}</title><desc>${escape(describe(items))}</desc>` +
     `<style>${rootStyle(`.${root}`, TOKENS[shade])}\n${styleSheet(`.${root}`, TOKENS[shade], FONTS)}</style>` +
     `<rect x="${n(x)}" y="${n(y)}" width="${n(w)}" height="${n(h)}" ` +
     `fill="${TOKENS[shade].paper}"/>` +
@@ -98,12 +99,11 @@ function wireRing({ knots, upward }: Wire): string {
   return `<path class="edge-ring" d="${lanePath(knots, upward, 0)}"/>`
 }
 
-function titleOf(trace: Trace, lang: 'zh' | 'en'): string {
-  const first =
-    trace.program.expression ??
-    trace.program.code.split('\n').find((line) => line.trim() !== '' && !line.startsWith('import')) ??
-    ''
-  return `${words(lang)('graph.label')}: ${first.trim()}`
+/** What is drawn: the graph of an expression, or of the call that went through it. */
+function titleOf({ program, passes }: Trace, graph: Graph, lang: 'zh' | 'en'): string {
+  const call = passes.findLast(({ id }) => graph.passes?.includes(id))
+  const told = program.expression ?? codeAt(program.code, call?.span)
+  return [words(lang)('graph.label'), told].filter(Boolean).join(lang === 'zh' ? '：' : ': ')
 }
 
 function describe(items: readonly Item[]): string {

@@ -1827,6 +1827,13 @@ const stories = {
     await page.goto(nowhere)
     await page.reload()
     await panel.getByText('There is no run nosuchrunanywhere').waitFor()
+    const [narrow, wide] = await Promise.all(['1.5, 2.5', '-0.32684, -0.42242'].map(async (numbers) => {
+      const code = `import torch\nw = torch.tensor([[${numbers}]], requires_grad=True)\nw.sum().backward()`
+      return (await (await page.request.post(`${server}/api/v1/runs`, { data: { code } })).json()).id
+    }))
+    await page.goto(`${server}/#run=${narrow}&with=${wide}&panel=compare&lang=en`)
+    const alike = panel.locator('tr', { hasText: '‖0.534‖' })
+    await until(() => alike.textContent(), (text) => text.includes('‖2.92‖'), 'one tensor told alike in both runs')
     await page.setViewportSize({ width: 390, height: 844 })
     // The page that goes away has not read the new address yet.
     await page.evaluate((hash) => (location.hash = hash, dispatchEvent(new Event('pagehide')), location.reload()), new URL(shared).hash)

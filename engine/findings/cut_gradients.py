@@ -311,10 +311,16 @@ def _cut(diagnosis: Diagnosis, cut: Cut, reason: str, passes: list[Pass]) -> Fin
         fix=() if is_shared else _uncut(diagnosis, cut.op, reason),
         leaf=diagnosis.say_all(leaves),
         value=diagnosis.say(given.id),
-        op=called(call) if reason == "tensor" and (call := diagnosis.code.call_at(span)) else cut.op.name,
+        op=_written(diagnosis, cut.op, reason),
         **(switched(diagnosis, cut.op) if reason == "no_grad" else {}),
         **({"first_line": lines[0], "pass_line": lines[-1]} if is_shared else {}),
     )
+
+
+def _written(diagnosis: Diagnosis, cut: Op, reason: str) -> str:
+    """A cut as a program spells it."""
+    call = diagnosis.code.call_at(cut.span) if reason == "tensor" else None
+    return called(call) if call is not None else ".data" if reason == "data" else cut.name
 
 
 def _uncut(diagnosis: Diagnosis, cut: Op, reason: str) -> Edits:

@@ -49,7 +49,7 @@ def test_every_diagnosis_has_two_programs_and_a_near_miss() -> None:
     ("code", "program", "line", "parameters"),
     [
         ("cut_by_detach", 0, 6, {"leaf": "w", "line": "6", "value": "h", "code": "h.detach()"}),
-        ("cut_by_detach", 1, 6, {"leaf": "w", "line": "6", "op": "data", "code": "h.data"}),
+        ("cut_by_detach", 1, 6, {"leaf": "w", "line": "6", "op": ".data", "code": "h.data"}),
         ("cut_by_item", 0, 5, {"leaf": "w", "line": "5"}),
         ("cut_by_no_grad", 1, 6, {"leaf": "w", "line": "6"}),
         ("second_backward", 0, 6, {"first_line": "5", "line": "6"}),

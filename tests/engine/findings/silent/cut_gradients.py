@@ -118,7 +118,7 @@ for row in torch.randn(3, 1, 2):
 rows = torch.autograd.Variable(rows)
 dec(rows).sum().backward()
 opt.step()
-""", says={"op": "data"}, mends=True),
+""", says={"op": ".data"}, mends=True),
     Mistake("cut_by_gradient", 10, """x, y, held_x, held_y = torch.randn(12, 3), torch.randn(12), torch.randn(6, 3), torch.randn(6)
 decay = torch.zeros(3, requires_grad=True)
 tuner = torch.optim.Adam([decay], lr=0.1)

@@ -7,7 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence, Set, Sized
 from functools import cached_property
-from itertools import islice
+from itertools import islice, takewhile
 from typing import Literal, TypeAlias, TypeVar
 
 from engine.program.edits import Edits
@@ -399,9 +399,21 @@ class Diagnosis(TraceIndex):
         return parts[op.iteration % len(parts)] if is_so else ""
 
     def say_all(self, tensors: Sequence[str]) -> str:
-        """Several tensors: the first names, then how many more."""
+        """Several tensors: the first names, then how many more; `model.encoder.*` where those are all of a module."""
         names = dict.fromkeys(self.say(tensor) for tensor in tensors)
-        return listed([name for name in names if name != UNKNOWN]) if names.keys() != {UNKNOWN} else UNKNOWN
+        known = [name for name in names if name != UNKNOWN]
+        return (len(known) > NAMED and self._module_of(known)) or listed(known) or UNKNOWN
+
+    def _module_of(self, names: Sequence[str]) -> str:
+        """The innermost module around these parameters, where it has no others."""
+        shared = takewhile(lambda parts: len({*parts}) == 1, zip(*(name.split(".") for name in names), strict=False))
+        path = ".".join(part for part, *_ in shared)
+        own = {name for name in self._parameters if name.startswith(f"{path}.")}
+        return f"{path}.*" if path and own == set(names) else ""
+
+    @cached_property
+    def _parameters(self) -> frozenset[str]:
+        return frozenset(self.say(member.tensor) for module in self.trace.modules for member in module.parameters)
 
     def counted(self, recorded: Sized) -> str:
         """How many of these there were in a run; of one whose loops are a sample, how many at least."""

@@ -17,7 +17,7 @@ MISTAKES: tuple[Mistake, ...] = (
     loss = F.mse_loss(model(x), y)
     loss.backward()
     opt.step()
-""", says={"names": "model.0.weight, model.0.bias, model.2.weight (+1)"}, mends=True),
+""", says={"names": "model.*"}, mends=True),
     Mistake("step_without_zero_grad", 6, """w = torch.ones(2, requires_grad=True)
 for i in range(3):
     (w ** 2).sum().backward()

@@ -4,7 +4,7 @@ import { Bindings } from './bindings'
 import { TraceIndex } from './trace-index'
 
 /** What `y` stands for after each step of a program; an op is `[line, output]` and what it is given, all of them called
- *  `y` but for `x`; one without an output is a pass that begins at what it is given. */
+ *  `y` but for `x`, of rank 1 where it ends in `'`; one without an output is a pass that begins at what it is given. */
 function told(code: string, steps: [line: number, output: string, ...inputs: string[]][], last: string): unknown[] {
   const lines = code.split('\n')
   const placed = ([line]: [number, ...string[]]) => ({
@@ -18,7 +18,7 @@ function told(code: string, steps: [line: number, output: string, ...inputs: str
     program: { code },
     tensors: ops.map(([, id]) => ({ id, names: [id.startsWith('x') ? 'x' : 'y'] })),
     ops: ops.map(([line, output, ...inputs], at) => ({
-      id: `o${at}`, name: 'mul', inputs, outputs: [output],
+      id: `o${at}`, name: 'mul', inputs, outputs: [output], rank: Number(output.endsWith("'")),
       iteration: ops.slice(0, at).filter((op) => op[0] === line).length,
       span: placed([line]),
     })),
@@ -39,6 +39,12 @@ describe('a name stands for', () => {
   test('what the op of its latest assignment gave', () => {
     expect(told('x = a()\ny = x * 2\ny = y * 3', [[1, 'x1'], [2, 'y1', 'x1'], [3, 'y2', 'y1']], 'y2')).toEqual([
       null, 'y1', 'y2',
+    ])
+  })
+
+  test('what rank 0 calls so, where other ranks run the same lines', () => {
+    expect(told('y = a()\nx = y * 2', [[1, 'y1'], [1, "y1'"], [2, 'x1', 'y1'], [2, "x1'", "y1'"]], 'y1')).toEqual([
+      'y1', 'y1', 'y1', 'y1',
     ])
   })
 

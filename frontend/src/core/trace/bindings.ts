@@ -1,5 +1,6 @@
 // What the program's global names stand for over time. A trace tells it at the end of the run; before that the code
-// does: `y = x * 2` binds `y` to what the op gave, and `y + 1` on a line of the module says what `y` is there.
+// does: `y = x * 2` binds `y` to what the op gave, and `y + 1` on a line of the module says what `y` is there. Of
+// several ranks, whose names are their own, rank 0's are told.
 
 import type { Span, Step, Tensor, Variable } from '../../api/types'
 import { codeAt } from './naming'
@@ -92,7 +93,8 @@ export class Bindings {
   }
 
   private identitiesOf(name: string): string[] {
-    return [...new Set(this.named(name).map(({ id }) => this.index.identity(id)))]
+    const found = new Set(this.named(name).map(({ id }) => this.index.identity(id)))
+    return [...found].filter((tensor) => !this.index.producer(tensor)?.rank)
   }
 
   /** With statements that do not tell what they bind, such as `y = f(x)` or `kept = loss`: from where one may have run
@@ -141,7 +143,9 @@ export class Bindings {
     const found: Position[] = [{ step: 0, line: 0, statement: undefined, turn: '' }]
     index.trace.timeline.forEach((event, at) => {
       const statement = this.positionOf(spanAt(index, event))
-      if (!statement) return
+      const output = event.kind === 'output' ? index.trace.output[event.index ?? -1] : undefined
+      const rank = (index.op(event.op) ?? index.passes.get(event.pass ?? '') ?? output)?.rank
+      if (!statement || rank) return
       const turn = event.op == null ? (event.pass ?? '') : `turn ${index.op(event.op)?.iteration ?? 0}`
       found.push({ step: at + 1, line: statement.line, statement, turn })
     })

@@ -1,11 +1,12 @@
 // Builds everything the server serves into server/assets: the pages, then the bundle that the server runs itself.
 import { build } from 'vite'
 import {
-  atOnce, fetchedBy, fewWords, minifiedAgain, minifiedFirst, noDeepState, noForks, noPreload, noTransitions, SAID,
-  SAID_WHILE_EDITING, stylesInside,
+  atOnce, fetchedBy, fewWords, minifiedAgain, minifiedFirst, minifiedSafely, noDeepState, noForks, noPreload,
+  noTransitions, SAID, SAID_WHILE_EDITING, stylesInside,
 } from './lean.ts'
 
-const forEmbeds = (said) => [noDeepState, noForks, noTransitions, noPreload, fewWords(said), minifiedAgain]
+const forEmbeds = (said, minified = minifiedAgain) =>
+  [noDeepState, noForks, noTransitions, noPreload, fewWords(said), minified]
 
 // Of the page, what every run needs comes as one script and one style sheet, not as one for each of its parts and for
 // what these share: sixty requests wait for each other longer than they take.
@@ -25,7 +26,7 @@ for (const page of ['index', 'embed', 'edit']) {
   await build({
     configFile: 'vite.config.ts',
     plugins: isEmbed
-      ? forEmbeds(page === 'edit' ? SAID_WHILE_EDITING : SAID)
+      ? page === 'edit' ? forEmbeds(SAID_WHILE_EDITING, minifiedSafely) : forEmbeds(SAID)
       : [fetchedBy('part', 'app/shell/part.ts'), minifiedFirst],
     build: {
       emptyOutDir: !isEmbed,

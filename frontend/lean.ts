@@ -168,27 +168,31 @@ export const atOnce: Plugin = {
 
 /** What the bundler has minified, again by Terser, which finds more: a hundredth. No function of ours is called by
  *  `new`, so that all may be arrows; built-in objects are as the language has them, and no Symbol becomes text. */
-export const minifiedAgain = minifying('minified-again', () => true)
+export const minifiedAgain = minifying('minified-again', () => true, true)
 /** The same of what a page waits for before it can be used. */
-export const minifiedFirst = minifying('minified-first', ({ isEntry }) => isEntry)
+export const minifiedFirst = minifying('minified-first', ({ isEntry }) => isEntry, true)
+/** The same with an editor in it: Terser's `unsafe` (5.51) takes an array that is filled as `(even ? a : b).push(x)`
+ *  for empty, and the editor then looks for the end of any letter beyond Latin for ever. */
+export const minifiedSafely = minifying('minified-safely', () => true, false)
 
-function minifying(name: string, isMeant: (part: Rolldown.OutputChunk) => boolean): Plugin {
+function minifying(name: string, isMeant: (part: Rolldown.OutputChunk) => boolean, unsafe: boolean): Plugin {
   return {
     name,
     apply: 'build',
     async generateBundle(_, bundle) {
       for (const part of Object.values(bundle)) {
-        if (part.type === 'chunk' && isMeant(part)) part.code = (await minify(part.code, SMALL)).code ?? part.code
+        if (part.type !== 'chunk' || !isMeant(part)) continue
+        part.code = (await minify(part.code, small(unsafe))).code ?? part.code
       }
     },
   }
 }
 
-const SMALL = {
+const small = (unsafe: boolean) => ({
   module: true,
   ecma: 2020,
-  compress: { passes: 3, unsafe: true, unsafe_arrows: true, unsafe_symbols: true },
-} as const
+  compress: { passes: 3, unsafe, unsafe_arrows: true, unsafe_symbols: true },
+}) as const
 
 /** A module of Svelte's client, and what stands there, for what is to. */
 type Changes = Record<string, (readonly [from: string | RegExp, to: string])[]>

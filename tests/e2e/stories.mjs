@@ -2622,7 +2622,8 @@ const stories = {
   },
 
   async 'a reader changes the program of an embed where the operator lets them, and has it back'(page) {
-    const { id } = await (await page.request.post(`${server}/api/v1/runs`, { data: { code: TURNED } })).json()
+    const code = TURNED.replaceAll('loss', '损失')
+    const { id } = await (await page.request.post(`${server}/api/v1/runs`, { data: { code } })).json()
     const frameOf = (more) => `<!doctype html><title>course</title><iframe ${more} width="900" height="500" title="graph" src="${server}/embed/${id}?lang=en&amp;mode=edit"></iframe>`
     const web = await site({ 'index.html': frameOf(''), 'boxed.html': frameOf('sandbox="allow-scripts"') })
     const frame = page.frameLocator('iframe')
@@ -2632,6 +2633,7 @@ const stories = {
     try {
       await page.goto(web.url)
       await holds('18')
+      await frame.locator('.cm-line', { hasText: '损失 =' }).hover() // whose letters once had no end
       await frame.locator('.cm-line', { hasText: 'k = 3.0' }).locator('.cm-number').click()
       await page.keyboard.press('ArrowUp')
       await until(() => text.textContent(), (found) => !found.includes('k = 3.0'), 'a number that is turned')

@@ -2622,7 +2622,7 @@ const stories = {
   },
 
   async 'a reader changes the program of an embed where the operator lets them, and has it back'(page) {
-    const code = TURNED.replaceAll('loss', '损失')
+    const code = TURNED.replace('x * k', 'torch.mul(x, k)').replaceAll('loss', '损失')
     const { id } = await (await page.request.post(`${server}/api/v1/runs`, { data: { code } })).json()
     const frameOf = (more) => `<!doctype html><title>course</title><iframe ${more} width="900" height="500" title="graph" src="${server}/embed/${id}?lang=en&amp;mode=edit"></iframe>`
     const web = await site({ 'index.html': frameOf(''), 'boxed.html': frameOf('sandbox="allow-scripts"') })
@@ -2633,6 +2633,14 @@ const stories = {
     try {
       await page.goto(web.url)
       await holds('18')
+      await frame.locator('.cm-note', { hasText: '[3, −6]' }).waitFor()
+      const rows = () => frame.locator('.cm-line', { hasText: 'torch.mul' }).evaluate((line) => {
+        const text = document.createRange()
+        text.setStart(line, 0)
+        text.setEndBefore(line.querySelector('.cm-note'))
+        return new Set([...text.getClientRects()].map(({ top }) => Math.round(top))).size
+      })
+      same(await rows(), 1, 'rows of a line with its value')
       await frame.locator('.cm-line', { hasText: '损失 =' }).hover() // whose letters once had no end
       await frame.locator('.cm-line', { hasText: 'k = 3.0' }).locator('.cm-number').click()
       await page.keyboard.press('ArrowUp')

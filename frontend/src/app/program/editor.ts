@@ -198,9 +198,7 @@ function draw(doc: Text, marks: Marks, events: BlockEvents): Shown {
     if (classes.length) decorations.push(Decoration.line({ class: classes.join(' '), ...title }).range(line.from))
     const note = marks.notes.get(number)
     if (note) {
-      decorations.push(
-        Decoration.line({ attributes: { style: `padding-right:calc(${note.length}ch + 12px)` } }).range(line.from),
-      )
+      decorations.push(Decoration.line({ class: 'cm-noted' }).range(line.from))
       decorations.push(Decoration.widget({ widget: new Note(note), side: 1 }).range(line.to))
     }
   }

@@ -1,4 +1,4 @@
-// The view state in an address: short, readable, and tolerant of anything a person may have edited.
+// The view state from an address, tolerant of anything a person may have edited; address-text.ts writes it.
 
 import { MOST_BESIDE, PANELS, type Lang, type Level, type Selection, type Theme, type ViewState } from './state'
 
@@ -24,25 +24,6 @@ const LANGS: readonly Lang[] = ['zh', 'en']
 const THEMES: readonly Theme[] = ['light', 'dark', 'auto']
 const LEVELS: readonly Level[] = ['autograd', 'forward', 'both']
 const KINDS = { b: 'box', e: 'edge', g: 'group' } as const
-
-/** `run=k3&step=7&sel=b.n4&open=m1.m2`, without what equals the defaults; no leading `#` or `?`. */
-export function encodeState(state: ViewState, defaults: ViewState = START): string {
-  const parts: string[] = []
-  const add = (key: string, value: string) => parts.push(`${key}=${value}`)
-  if (state.run !== null) add('run', pack(state.run))
-  if (state.lesson !== null) add('lesson', pack(state.lesson))
-  if (state.step !== (state.run === null ? defaults.step : LAST)) add('step', String(state.step))
-  if (state.selection) add('sel', encodeSelection(state.selection))
-  if (state.expanded) add('open', [...state.expanded].sort().map(pack).join('.') || '-')
-  if (state.level !== defaults.level) add('level', state.level)
-  if (state.root !== null) add('root', pack(state.root))
-  if (state.pass !== null) add('pass', pack(state.pass))
-  if (state.panel !== null) add('panel', state.panel)
-  if (state.beside.length > 0) add('with', state.beside.map(pack).join('.'))
-  if (state.lang !== defaults.lang) add('lang', state.lang)
-  if (state.theme !== defaults.theme) add('theme', state.theme)
-  return parts.join('&')
-}
 
 /** The state in a hash or query; what is missing or makes no sense takes its default, a run that is named alone its
  *  end. */
@@ -82,11 +63,6 @@ export function fromKept(run: string, json: string): ViewState {
   return { ...view, run, expanded: expanded && new Set(expanded) }
 }
 
-function encodeSelection(selection: Selection): string {
-  if (selection.kind === 'line') return `l.${selection.line}`
-  return `${selection.kind[0]}.${pack(selection.id)}`
-}
-
 function decodeSelection(text: string): Selection | null {
   const at = text.indexOf('.')
   const [kind, rest] = [text.slice(0, at), unpack(text.slice(at + 1))]
@@ -101,11 +77,6 @@ function decodeSelection(text: string): Selection | null {
 
 function decodeOpen(text: string): Set<string> {
   return new Set(text.split('.').map(unpack).filter((id) => id !== '' && id !== '-'))
-}
-
-/** Percent-encoding that also guards the dot that separates ids. */
-function pack(text: string): string {
-  return encodeURIComponent(text).replace(/\./g, '%2E')
 }
 
 function unpack(text: string): string {

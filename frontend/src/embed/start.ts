@@ -2,7 +2,7 @@
 
 import { mount, type ComponentProps } from 'svelte'
 import '../app/shell/base.css'
-import { openedSnapshot } from '../app/state/share'
+import { openedSnapshot } from '../app/state/opened-snapshot'
 import type { Lang } from '../core/state'
 import type { Asking } from './asking'
 import Embed from './Embed.svelte'

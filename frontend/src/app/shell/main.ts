@@ -5,7 +5,7 @@ import App from './App.svelte'
 import './app.css'
 import { playground } from '../state/playground'
 import { decodeState } from '../../core/address'
-import { openedSnapshot } from '../state/share'
+import { openedSnapshot } from '../state/opened-snapshot'
 
 const target = document.getElementById('app')
 const snapshot = openedSnapshot(location.pathname, document)

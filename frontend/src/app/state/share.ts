@@ -2,18 +2,12 @@
 
 import * as api from '../../api/client'
 import type { ViewState } from '../../core/state'
-import { START, encodeState, fromKept } from '../../core/address'
+import { START } from '../../core/address'
+import { encodeState } from '../../core/address-text'
 
 /** The view as the address keeps it. The language is always named: a reader's own must not replace it. */
 export function addressOf(view: ViewState): string {
   return `#${encodeState(view, { ...START, lang: view.lang === 'zh' ? 'en' : 'zh' })}`
-}
-
-/** The view of the snapshot that a page was opened on, as the server wrote it into the page; null on other pages. */
-export function openedSnapshot(path: string, page: Document): ViewState | null {
-  const id = /^\/(?:s|embed)\/(\w+)$/.exec(path)?.[1]
-  const view = page.querySelector<HTMLMetaElement>('meta[name="gradgraph-view"]')?.content
-  return id && view ? fromKept(id, view) : null
 }
 
 /** The path and hash of a view: a class stays in its room; a snapshot has its own as long as its run is on screen, and

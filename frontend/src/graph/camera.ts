@@ -21,7 +21,7 @@ const EDGE = 24
 const NARROW = 480
 const NARROW_EDGE = 8
 
-function edgeOf({ width }: Viewport): number {
+export function edgeOf({ width }: Pick<Viewport, 'width'>): number {
   return width < NARROW ? NARROW_EDGE : EDGE
 }
 

@@ -27,7 +27,7 @@ export interface Around {
   readonly focus: readonly (string | null)[]
 }
 
-const LARGE = 1.3
+export const LARGE = 1.3
 const LARGEST = 2
 /** What a line over the graph takes: nothing moves for it. */
 const NOTICE = 32

@@ -47,7 +47,7 @@ class Around(Record, frozen=True):
     passes: tuple[str | None, ...]
     """Passes that its steps lead to."""
     titles: dict[Language, dict[str, str]]
-    """What its errors are called."""
+    """What its diagnoses are called."""
 
 
 class Part(Record, frozen=True):

@@ -2392,6 +2392,11 @@ const stories = {
       await page.emulateMedia({ media: 'print' })
       await page.getByAltText('graph', { exact: true }).waitFor()
       same(await iframe.isVisible(), false, 'the frame in print')
+      await page.emulateMedia({ media: null })
+      const wrong = await (await page.request.post(`${server}/api/v1/runs`, { data: { code: UNZEROED } })).json()
+      await element.evaluate((one, run) => one.setAttribute('run', run), wrong.id)
+      const told = await frame.locator('.listing > p').first().textContent()
+      same(await frame.locator('li.found').getByRole('img', { name: told, exact: true }).count(), 1, `lines named ${told}`)
     } finally {
       await page.emulateMedia({ media: null })
       course.closeAllConnections()

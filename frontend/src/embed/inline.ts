@@ -28,7 +28,7 @@ export interface Inline {
   format: string
   trace: Trace
   parts: readonly Part[]
-  /** Titles of the findings that are errors. */
+  /** Titles of the findings that are more than notes. */
   titles: Readonly<Record<Lang, Readonly<Record<string, string>>>>
   /** How it opens, in the words of an embed's address. */
   opens: Readonly<Record<string, string>>

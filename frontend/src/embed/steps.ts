@@ -1,9 +1,12 @@
-// What an embed needs besides its picture, after which it comes: what tells of steps, what goes on by
+// What an embed needs besides its picture, after which it comes: what tells of steps and diagnoses, what goes on by
 // steps, and how high its frame would like to be.
 
+import type { Trace } from '../api/types'
 import type { Layout } from '../core/layout/geometry'
+import { toldAt } from '../core/trace/finding-blocks'
 import type { TraceIndex } from '../core/trace/trace-index'
 import { back, on } from '../core/trace/strides'
+import type { Words } from '../core/words/sentences'
 import { edgeOf } from '../graph/camera'
 import { LARGE } from '../graph/stage.svelte'
 
@@ -53,4 +56,12 @@ export function walk(index: TraceIndex, step: number, by: number): number {
 /** How a run plays: in some 12 s, in no smaller time than a frame takes and no longer one than a step wants. */
 export function pace(total: number): { stride: number; eachMs: number } {
   return { stride: Math.max(1, Math.round((16 * total) / 12000)), eachMs: Math.max(16, Math.min(700, 12000 / total)) }
+}
+
+/** What is wrong, by the line it is told at. */
+export function wrongAt(trace: Trace, t: Words): ReadonlyMap<number, string> {
+  const found = new Map<number, string>()
+  for (const { span, title } of toldAt(trace, t))
+    found.set(span.line, `${found.get(span.line) ?? ''} ${title}`.trim())
+  return found
 }

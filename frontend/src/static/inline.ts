@@ -1,5 +1,5 @@
 // What a file that holds its run needs besides graphs: which passes its steps lead to, where everything goes as a
-// reader opens and folds groups, and what its errors are called.
+// reader opens and folds groups, and what its diagnoses are called.
 
 import type { Graph, Trace } from '../api/types'
 import { foldings } from '../core/layout/foldings'
@@ -13,8 +13,8 @@ import { passesShown } from '../core/trace/trace-index'
 import { words } from '../core/words/bundled'
 
 function titles(trace: Trace, lang: Lang): Record<string, string> {
-  const errors = trace.findings.filter((finding) => finding.severity === 'error')
-  const keys = errors.map((finding) => `finding.${finding.code}.title`)
+  const told = trace.findings.filter((finding) => finding.severity !== 'note')
+  const keys = told.map((finding) => `finding.${finding.code}.title`)
   return Object.fromEntries(keys.map((key) => [key, words(lang)(key)]))
 }
 

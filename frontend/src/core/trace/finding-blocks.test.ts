@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Trace, Trial } from '../../api/types'
 import { wordsOf } from '../words/sentences'
-import { causesAt, diagnoses, findingBlocks, findingWords } from './finding-blocks'
+import { causesAt, diagnoses, findingBlocks, findingWords, toldAt } from './finding-blocks'
 import { tellingFindings } from './lines'
 
 const span = (line: number) => ({ line, end_line: line, column: 0, end_column: 1 })
@@ -34,6 +34,7 @@ describe('what follows from a diagnosis', () => {
     const blocks = findingBlocks(trace, words as never, () => false, () => null)
     expect(blocks.map((block) => block.line)).toEqual([7, 11])
     expect(tellingFindings(trace).map(({ line }) => line)).toEqual([7, 11])
+    expect(toldAt(trace, words as never).map(({ span }) => span.line)).toEqual([7, 11])
   })
 
   test('is said as a possibility where it stays without its cause', () => {

@@ -1,6 +1,6 @@
 // Findings as blocks under their line: what is wrong, in one sentence, and a way to the rest.
 
-import type { Trace, Trial } from '../../api/types'
+import type { Span, Trace, Trial } from '../../api/types'
 import { formatNumber } from '../words/format'
 import { pieces, type Words } from '../words/sentences'
 import type { LineBlock } from './line-marks'
@@ -40,6 +40,14 @@ export function diagnoses({ findings }: Trace): { findings: number; notes: numbe
   const causes = causesAt(findings)
   const notes = causes.filter((at) => findings[at]!.severity === 'note').length
   return { findings: causes.length - notes, notes }
+}
+
+/** What is wrong in one sentence, where: of each diagnosis that follows from no other one. */
+export function toldAt(trace: Trace, t: Words): { span: Span; title: string }[] {
+  return trace.findings.flatMap(({ span, severity, follows }, at) => {
+    if (!span || severity === 'note' || follows != null) return []
+    return [{ span, title: unmarked(findingWords(trace, at, 'title', t)) }]
+  })
 }
 
 function unmarked(sentence: string): string {

@@ -184,6 +184,12 @@ describe('a cut', () => {
   })
 })
 
+test('a graph opens at the leaf that a gradient was added to last, which is what was asked for', () => {
+  const { trace, graph } = load('broadcasting')
+  const opened = graph.boxes.find(({ id }) => id === new View(trace, graph, words('en'), PAGE).storyBox)
+  expect([opened?.kind, opened?.node]).toEqual(['leaf', trace.passes[0]?.accumulations.at(-1)?.node])
+})
+
 test('a graph opens at the op that raised, else at a node of its diagnosis rather than at a tensor', () => {
   const { trace, graph } = load('broadcasting')
   const boxes = graph.boxes.filter(({ op }) => op)

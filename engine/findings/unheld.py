@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import TypeGuard
 
 from engine.findings.diagnosis import Diagnosis, by_number, grouped, is_alike, line, near, numbers_of, says, times
+from engine.findings.gradient_flow import PRODUCTS
 from engine.ops import FILLS
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, is_reference, keyword
@@ -89,7 +90,8 @@ def leaves_not_listed(diagnosis: Diagnosis) -> Iterator[Finding]:
             above = (node for node in code.around(call) if isinstance(node, ast.expr))
             ops = [op for node in above for op in diagnosis.ops_at(code.span(node))]
             given = (leaf for op in ops if op.nodes for leaf in op.inputs if not diagnosis.has_names(leaf))
-            if lost := _untrained(diagnosis, given):
+            is_meant = called(call) == "Parameter" or _weighs_data(diagnosis, made)
+            if is_meant and (lost := _untrained(diagnosis, given)):
                 yield diagnosis.warning(
                     "parameter_behind_op",
                     statement,
@@ -100,6 +102,14 @@ def leaves_not_listed(diagnosis: Diagnosis) -> Iterator[Finding]:
                     op=ops[-1].name,
                     leaf=code.short(call),
                 )
+
+
+def _weighs_data(diagnosis: Diagnosis, made: set[str]) -> bool:
+    """Whether what a line made, once, is a weight: data is multiplied with it. A point that a model is differentiated
+    at is multiplied with the model's weights."""
+    taken = (op.inputs for op in diagnosis.ops_named(PRODUCTS) if len(op.inputs) > 1)
+    by_data = (weight for data, weight, *_ in taken if not diagnosis.is_tracked(data))
+    return len(made) == 1 and any(not made.isdisjoint((weight, *diagnosis.made_from(weight))) for weight in by_data)
 
 
 def _untrained(diagnosis: Diagnosis, tensors: Iterable[str]) -> list[str]:

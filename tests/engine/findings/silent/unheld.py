@@ -446,6 +446,17 @@ for _ in range(2):
 """
         + STEP),
     # points at which a model is differentiated
+    ("parameter_behind_op", """net = nn.Sequential(nn.Linear(1, 8), nn.Tanh(), nn.Linear(8, 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+waves = torch.randn(1, 4)
+left = torch.ones(1, 1, requires_grad=True) - 0.5
+def end(at):
+    right = torch.ones(1, 1, requires_grad=True) * at
+    return (net(right) - 1).pow(2).mean() + (right @ waves).sum()
+for _ in range(3):
+    loss = net(left).pow(2).mean() + (left @ waves).sum() + end(2.0)
+    opt.zero_grad(); loss.backward(); opt.step()
+"""),
     ("parameter_behind_op", """places = torch.rand(6, 1).tolist()
 class Solver:
     def __init__(self):

@@ -5,6 +5,7 @@ import ast
 import math
 import re
 from collections.abc import Iterator, Sequence, Set
+from itertools import takewhile
 from typing import NamedTuple
 
 from engine.findings.axes import PRODUCTS
@@ -157,13 +158,16 @@ def terms_in_no_loss(diagnosis: Diagnosis) -> Iterator[Finding]:
             named.setdefault(name, []).append(tensor.id)
     for binding in reversed(bindings) if len(diagnosis.steps) >= LEAST_TURNS else ():
         name = dotted(binding.targets[0])
-        terms = named.get(name, []) if not loops.isdisjoint(code.loops(binding)) else []
+        always = takewhile(lambda above: not isinstance(above, ast.If), code.runs_in(binding))
+        terms = named.get(name, []) if not loops.isdisjoint(always) else []
         if len(terms) < LEAST_TURNS or not all(_is_left_out(diagnosis, term, taken) for term in terms):
             continue
         pass_ = _recorded(diagnosis, terms[0])
         is_forgotten = name not in read and not name.startswith("_") and _belongs_to_loss(diagnosis, terms[0])
         maker = diagnosis.maker.get(terms[0])
-        if maker is not None and (pass_ is not None or is_forgotten) and told.isdisjoint(terms):
+        if maker is None or (name in read and any(map(diagnosis.reaches_a_pass, diagnosis.ops_at(maker.span)))):
+            continue  # the loss comes from the same line: computed once more for a report
+        if (pass_ is not None or is_forgotten) and told.isdisjoint(terms):
             told |= {*terms}
             begin = diagnosis.op_step.get(maker.id, 0)
             passes = [each for each in diagnosis.ended if each.kind == "backward"]

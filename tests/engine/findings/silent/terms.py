@@ -549,6 +549,20 @@ for turn in range(4):
     opt.zero_grad(); loss.backward(); opt.step()
     tested = F.mse_loss(model(test_x), test_y)
     print(loss.item(), far.item())
+# the loss once more for a report, and what is looked at in some turns
+def bent(at):
+    slope, = torch.autograd.grad(model(at).pow(2).sum(), at, create_graph=True)
+    return slope.pow(2).mean()
+kept = []
+for turn in range(8):
+    opt.zero_grad(); bent(x.clone().requires_grad_()).backward(); opt.step()
+    error = bent(x.clone().requires_grad_())
+    kept.append(error.detach())
+    if turn % 2:
+        at = torch.randn(6, 5, requires_grad=True)
+        slope, = torch.autograd.grad(model(at).pow(2).sum(), at, create_graph=True)
+        size = slope.pow(2).sum()
+        print(size.item())
 # a term that counts from some turn on
 for turn in range(6):
     at = torch.randn(6, 5, requires_grad=True)

@@ -300,10 +300,13 @@ def _viewed(diagnosis: Diagnosis, tensor: str) -> str:
 
 
 def _reserving(diagnosis: Diagnosis, tensor: str) -> ast.Call | None:
-    """The call that gave the memory: an op's, or `torch.Tensor(3)`, which is none."""
-    maker, names = diagnosis.maker.get(tensor), diagnosis.tensors[tensor].names
+    """The call that gave the memory: an op's, or `torch.Tensor(3)`, which is none, seen through a move that moved
+    nothing."""
+    code, maker, names = diagnosis.code, diagnosis.maker.get(tensor), diagnosis.tensors[tensor].names
     bound = next((value for name in names if (value := diagnosis.value_of(name)) is not None), None)
-    call = diagnosis.code.call_at(maker.span) if maker is not None else bound
+    while isinstance(bound, ast.Call) and called(bound) in MOVES:
+        bound = code.receiver(bound)
+    call = code.call_at(maker.span) if maker is not None else bound
     return call if isinstance(call, ast.Call) else None
 
 

@@ -39,6 +39,7 @@ f = e + 1
 s = torch.matmul(w, torch.ones(2, 2)).sum()
 """, says={"name": "w", "made_line": "4"}, mends=True),
     Mistake("uninitialised_read", 5, "x = torch.Tensor(3)\ny = x * 2\n", says={"maker": "Tensor", "made_line": "4"}, mends=True),
+    Mistake("uninitialised_read", 5, "x = torch.FloatTensor(3, 2).to('cpu')\ny = x * 2\n", says={"name": "x", "maker": "FloatTensor", "made_line": "4"}, mends=True),
     Mistake("uninitialised_print", 6, """d = torch.empty(2, 3)
 e = torch.empty(3, dtype=torch.int32)
 print(d, e)

@@ -416,11 +416,10 @@ def states_kept_in_training(diagnosis: Diagnosis) -> Iterator[Finding]:
     code = diagnosis.code
     is_cut = any(left.what == left.limit == "ops" for left in diagnosis.trace.truncated)
     for load in code.calls if is_cut else ():
-        name, model = dotted(load.args[0]) if load.args else "", dotted(code.receiver(load))
-        kept = [value for value in code.values(name) if code.function(value) is code.function(load)]
-        taken = kept[-1] if kept else None
-        if called(load) != "load_state_dict" or not isinstance(taken, ast.Call) or called(taken) != "state_dict":
+        taken = _taken(code, load) if called(load) == "load_state_dict" else None
+        if taken is None:
             continue
+        name, model = dotted(load.args[0]), dotted(code.receiver(load))
         loop = _loop_of_choices(code, taken, load)
         if loop is None or name in names_read(loop):
             continue
@@ -433,9 +432,35 @@ def states_kept_in_training(diagnosis: Diagnosis) -> Iterator[Finding]:
             yield _shared(diagnosis, taken, weight, load, is_dictionary=True)
 
 
+def _taken(code: Source, load: ast.Call) -> ast.Call | None:
+    """The `state_dict()` that is the last in its function to be kept under the name that a line loads, if only by a
+    shallow copy."""
+    name = dotted(load.args[0]) if load.args else ""
+    kept = [value for value in code.values(name) if code.function(value) is code.function(load)]
+    taken = kept[-1] if kept else None
+    match taken:
+        case (
+            ast.Call(func=ast.Attribute(attr="copy", value=inner), args=[])
+            | ast.Call(func=ast.Name(id="dict" | "copy") | ast.Attribute(attr="copy"), args=[inner])
+        ):
+            taken = inner
+    return taken if isinstance(taken, ast.Call) and called(taken) == "state_dict" else None
+
+
+def _keeper(diagnosis: Diagnosis, weight: Tensor, kept: Tensor, load: ast.Call | None) -> Op | None:
+    """What kept a state; where that turn of a loop is left out, what kept the one of another turn."""
+    maker = diagnosis.maker.get(diagnosis.identity(kept.id))
+    taken = _taken(diagnosis.code, load) if maker is None and load is not None else None
+    if maker is not None or taken is None or load is None or _loop_of_choices(diagnosis.code, taken, load) is None:
+        return maker
+    ops = diagnosis.ops_at(diagnosis.code.span(taken))
+    return next((op for op in ops if diagnosis.identity(weight.id) in map(diagnosis.identity, op.inputs)), None)
+
+
 def _state_shared(diagnosis: Diagnosis, op: Op, weight: Tensor, kept: Tensor) -> Finding | None:
-    code, maker = diagnosis.code, diagnosis.maker.get(diagnosis.identity(kept.id))
-    load, taken = code.call_at(op.span), code.at(maker.span if maker is not None else None)
+    code, load = diagnosis.code, diagnosis.code.call_at(op.span)
+    maker = _keeper(diagnosis, weight, kept, load)
+    taken = code.at(maker.span if maker is not None else None)
     if maker is None or load is None or not load.args or not isinstance(taken, ast.expr):
         return None
     is_dictionary = isinstance(taken, ast.Call) and called(taken) == "state_dict"

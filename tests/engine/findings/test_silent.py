@@ -525,6 +525,7 @@ model.load_state_dict(kept)
     ("state", "codes"),
     [
         ("model.state_dict()", ["state_dict_shared"]),
+        ("dict(model.state_dict())", ["state_dict_shared"]),
         ("{k: v.clone() for k, v in model.state_dict().items()}", []),
         ("model.state_dict()\n        kept = {k: v.clone() for k, v in kept.items()}", []),
     ],
@@ -535,6 +536,24 @@ def test_a_state_kept_without_a_copy_is_found_where_its_load_is_not_recorded(sta
     assert any(left.limit == "ops" for left in trace.truncated)
     assert [finding.code for finding in trace.findings] == codes
     assert [finding.span and finding.span.line for finding in trace.findings] == [12] * len(codes)
+
+
+@pytest.mark.parametrize(
+    ("state", "codes"),
+    [
+        ("model.state_dict().copy()", ["state_dict_shared"]),
+        ("{k: v.clone() for k, v in model.state_dict().items()}", []),
+    ],
+)
+def test_a_state_kept_without_a_copy_is_found_where_the_turn_that_kept_it_is_left_out(
+    state: str, codes: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sampling, "FULL", 100)
+    monkeypatch.setattr(sampling, "SAMPLE", 200)
+    program = BEST_KEPT.replace("{state}", state).replace("range(9)", "range(60)")
+    trace = record(program.replace("if lost < best", "if lost < best and epoch < 40"), patched=True)
+    assert trace.gaps
+    assert [finding.code for finding in trace.findings] == codes
 
 
 def test_checkpoints_of_which_pytorch_warns_once_have_one_diagnosis(trace: Callable[[str], Trace]) -> None:

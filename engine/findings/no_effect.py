@@ -9,7 +9,7 @@ from bisect import bisect
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterator
 from contextlib import suppress
-from itertools import combinations, pairwise
+from itertools import combinations, islice, pairwise
 
 from engine.findings.attention_masks import FUSED
 from engine.findings.cut_gradients import REACHES_ALL
@@ -17,6 +17,7 @@ from engine.findings.diagnosis import LEAST_TURNS, RESETS, Diagnosis, argument, 
 from engine.findings.leaves import subtraction
 from engine.findings.modes import DROPOUTS, RATES, in_eval
 from engine.findings.zeroing import written_at
+from engine.ops import LIKES
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, is_grad_of, keyword, names_read
 from engine.program.source import Source
@@ -45,6 +46,8 @@ CLIPS = frozenset({"clip_grad_norm_", "clip_grad_value_"})
 SIGNS = frozenset("add sub mul div".split())
 """Ops that are written as signs between two operands."""
 ONE_LINE = ast.Assign | ast.AugAssign | ast.Expr | ast.Return
+UPDATES = SIGNS | LIKES | {"lerp"}
+"""Ops that give another value for a tensor."""
 INFINITIES = ("float('inf')", 'float("inf")', "torch.inf", "math.inf", "np.inf", "inf")
 """Norms that clip nothing: the call measures."""
 LEAST_ENTRIES = 4
@@ -557,18 +560,17 @@ def updates_lost(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`for p in params: p = p - lr * p.grad`: the name of the loop means something new, the parameter stays."""
     code = diagnosis.code
     for statement in code.bindings:
-        name = dotted(statement.targets[0])
-        is_by_grad = any(is_grad_of(node, name) for node in ast.walk(statement.value))
-        if not name.isidentifier() or not (is_by_grad or _is_step_from_leaf(diagnosis, statement)):
-            continue
-        loops = [above for above in code.around(statement) if isinstance(above, ast.For)]
-        if not any(name in {n.id for n in ast.walk(loop.target) if isinstance(n, ast.Name)} for loop in loops[:1]):
+        name, loop = dotted(statement.targets[0]), code.enclosing(statement, ast.For)
+        if not name.isidentifier() or loop is None or name not in _names_bound(loop):
             continue
         update = subtraction(code, statement) if code.stands_alone(statement) else ""
-        is_under = any(isinstance(above, ast.With) for above in code.around(statement))
-        fix: Edits = (code.replace(statement, update),) if is_under else ()
-        if update and diagnosis.ops_at(code.span(statement.value)):
-            yield diagnosis.finding("update_lost", "warning", statement, fix=fix, name=name, code=code.short(statement))
+        is_by_grad = any(is_grad_of(node, name) for node in ast.walk(statement.value))
+        is_step = update and is_by_grad and diagnosis.ops_at(code.span(statement.value))
+        if is_step or _is_untaken(diagnosis, statement, name):
+            is_under = any(isinstance(above, ast.With) for above in code.around(statement))
+            text = update if update and is_under else f"{name}.data.copy_({code.text(statement.value)})"
+            fix = (code.replace(statement, text),)
+            yield diagnosis.warning("update_lost", statement, fix=fix, name=name, code=code.short(statement))
 
 
 def parameters_rebound(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -609,12 +611,19 @@ def _is_read_below(diagnosis: Diagnosis, statement: ast.Assign, name: str) -> bo
     return any(not (is_applied and isinstance(node, ast.Return)) for node in reading)
 
 
-def _is_step_from_leaf(diagnosis: Diagnosis, statement: ast.Assign) -> bool:
-    """Whether it takes something from a leaf outside the graph, and nothing ever takes the result."""
-    ops = [op for op in diagnosis.ops_at(diagnosis.code.span(statement.value)) if op.name == "sub"]
-    left = [op.inputs[0] for op in ops if op.inputs and op.grad_mode != "grad"]
-    is_used = any(diagnosis.takers.get(output) for op in ops for output in op.outputs)
-    return bool(left) and len(left) == len(ops) and all(map(diagnosis.is_tracked_leaf, left)) and not is_used
+def _is_untaken(diagnosis: Diagnosis, statement: ast.Assign, name: str) -> bool:
+    """Whether it computes another value from the parameter or leaf of that name, and nothing ever reads the result."""
+    code = diagnosis.code
+    ops = diagnosis.ops_at(code.span(statement.value))
+    made = [diagnosis.tensors[output] for op in ops if op.name in UPDATES for output in op.outputs]
+    if not ops or len(made) < len(ops) or any(diagnosis.takers.get(each.id) for each in made):
+        return False
+    read = [node for node in ast.walk(statement.value) if dotted(node) == name]
+    above = {each for node in read for each in islice(code.around(node), 2) if isinstance(each, ast.expr)}
+    taken = {given for each in above for op in diagnosis.ops_at(code.span(each)) for given in op.inputs}
+    leaves = (each for each in taken if diagnosis.is_tracked_leaf(each) or diagnosis.is_parameter(each))
+    is_as_large = {diagnosis.tensors[each].shape for each in leaves}.issuperset(each.shape for each in made)
+    return is_as_large and not _is_read_below(diagnosis, statement, name)
 
 
 def states_rebound(diagnosis: Diagnosis) -> Iterator[Finding]:

@@ -236,6 +236,28 @@ for _ in range(3):
     net(torch.ones(2, 3)).pow(2).mean().backward()
     opt.step(); net.zero_grad()
 """, cure=(("p = p - 0.1", "p -= 0.1"),), mends=True),
+    Mistake("update_lost", 12, """import copy
+net = nn.Linear(3, 1)
+slow = copy.deepcopy(net).requires_grad_(False)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    opt.zero_grad(); F.mse_loss(net(torch.ones(2, 3)), slow(torch.ones(2, 3)) + 1).backward(); opt.step()
+    with torch.no_grad():
+        for old, new in zip(slow.parameters(), net.parameters()):
+            old = 0.99 * old + 0.01 * new.detach()
+""", says={"name": "old"}, mends=True),
+    Mistake("update_lost", 9, """import copy
+net, seen = nn.Sequential(nn.Linear(3, 4), nn.Linear(4, 1)), []
+target = copy.deepcopy(net)
+def follow(share):
+    for kept, p in zip(target.parameters(), net.parameters()):
+        kept = torch.lerp(kept.data, p.data, share)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    x = torch.ones(2, 3)
+    with torch.no_grad(): aim = 1 + target(x)
+    opt.zero_grad(); F.mse_loss(net(x), aim).backward(); opt.step(); follow(0.1)
+""", says={"name": "kept"}, mends=True),
     Mistake("item_lost", 9, TRAIN + "rows = [(x * 50 + 100, y) for _ in range(3)]\nfor x, y in rows:\n    x = (x - 100) / 50\nfor i in range(2):\n    for x, y in rows:\n        opt.zero_grad()\n        F.mse_loss(model(x), y).backward()\n        opt.step()\n", says={"name": "x", "items": "rows", "later_line": "11"}),
     Mistake("item_lost", 9, TRAIN + "labels = [y, y + 1]\nfor y in labels:\n    y = (y > 0).float()\nfor label in labels:\n    F.mse_loss(model(x), label).backward()\n", says={"name": "y", "items": "labels"}),
     Mistake("copied_onto_itself", 7, LINEAR + f"""target = model
@@ -458,6 +480,18 @@ fit(model, opt)
 fit(other, torch.optim.SGD(other.parameters(), lr=0.1))
 """),
     ("update_lost", "params = [torch.ones(2, requires_grad=True)]\n(params[0] ** 2).sum().backward()\nwith torch.no_grad():\n    for p in params:\n        p -= 0.1 * p.grad\n    fresh = [p - 0.1 * p.grad for p in params]\n"),
+    ("update_lost", """net, kept = nn.Linear(3, 1), {}
+F.mse_loss(net(torch.ones(2, 3)), torch.ones(2, 1)).backward()
+with torch.no_grad():
+    for name, p in net.named_parameters():
+        p = 0.9 * p
+        kept[name] = p
+    for p in net.parameters():
+        p = p - 1
+        print((p + 1).mean())
+    for p in net.parameters():
+        p = (0.5 * p).sum()
+"""),
     ("item_lost", TRAIN + "rows = [(x * 50 + 100, y) for _ in range(3)]\nkept = []\nfor x, y in rows:\n    x = (x - 100) / 50\n    kept.append((x, y))\nprint(len(rows), [x.sum() for x, y in rows])\n"),
     ("item_lost", TRAIN + "rows = [x, x + 1]\nfor row in rows:\n    row = row * 2\nprint(row, [each.sum() for each in rows])\n"),
     ("dropout_ignores_eval", FUNCTIONAL.format(more=", training=self.training") + "net.eval()\nprint(net(torch.ones(1, 2)))\n"),

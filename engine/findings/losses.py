@@ -293,7 +293,7 @@ def _squashes(diagnosis: Diagnosis, op: Op) -> str:
 
 def _mended(diagnosis: Diagnosis, op: Op, maker: Op | None, wrong: str) -> Edits:
     if wrong in ("softmax_before_cross_entropy", "sigmoid_before_logits_loss", "relu_before_logits_loss") and maker:
-        return _left_out(diagnosis, maker)
+        return left_out(diagnosis, maker)
     return logits_loss(diagnosis, op) if wrong == "bce_without_sigmoid" else ()
 
 
@@ -312,7 +312,7 @@ def logits_loss(diagnosis: Diagnosis, op: Op) -> Edits:
     return _renamed(diagnosis, op, functions, {"BCELoss": "BCEWithLogitsLoss"})
 
 
-def _left_out(diagnosis: Diagnosis, maker: Op) -> Edits:
+def left_out(diagnosis: Diagnosis, maker: Op) -> Edits:
     """The call replaced by what it was given, or the layer taken out of its `nn.Sequential`."""
     code = diagnosis.code
     call = code.call_at(maker.span)

@@ -9,6 +9,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from engine.findings.diagnosis import Diagnosis, extent, line
+from engine.findings.losses import last_maker, left_out
 from engine.trace import Finding, ModuleCall, Op, Pass, Tensor, Update
 
 MOST_ROUNDS = 8
@@ -23,9 +24,11 @@ class _Round(NamedTuple):
 
 
 class _Score(NamedTuple):
-    """What a model gave in one call, and the direction in which its passes pull it: 1 up, −1 down."""
+    """What a model gave in one call, the gradient that came back to it, and the direction in which that pulls it: 1 up,
+    −1 down."""
 
     made: Tensor
+    slope: Tensor | None
     pull: int
 
 
@@ -39,6 +42,46 @@ def opponents_helped(diagnosis: Diagnosis) -> Iterator[Finding]:
                 found = _helped(diagnosis, judge, [each for each in rounds if each.held in (own, other)], own)
                 if found is not None:
                     yield found
+
+
+def critics_squashed(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A critic that ends in a sigmoid, where its loss is a difference of its scores' means and its slope is held, by a
+    penalty or by clipped weights, as for a Wasserstein distance: that has no bounds."""
+    rounds = [each for each in islice(_rounds(diagnosis), MOST_ROUNDS) if each.passes]
+    holders = {round_.held for round_ in rounds}
+    for judge, leaves in diagnosis.leaves_of.items() if len(holders) > 1 else ():
+        own = [each for each in rounds if leaves <= each.held]
+        calls = [call for call in diagnosis.trace.calls if call.module == judge and call.parent is None]
+        scores = [list(_averaged(diagnosis, calls, each)) for each in own]
+        squashed = last_maker(diagnosis, scores[0][0].made) if scores and scores[0] else None
+        are_opposed = all({score.pull for score in each} == {1, -1} for each in scores)
+        if squashed is None or squashed.name != "sigmoid" or not are_opposed or not _is_held(diagnosis, leaves, own[0]):
+            continue
+        pass_ = next(each for each in own[0].passes if each.kind == "backward")
+        yield diagnosis.warning(
+            "critic_squashed",
+            squashed,
+            tensors=(scores[0][0].made.id,),
+            fix=left_out(diagnosis, squashed),
+            critic=diagnosis.modules[judge].path,
+            pass_line=line(pass_.span),
+        )
+
+
+def _averaged(diagnosis: Diagnosis, calls: list[ModuleCall], round_: _Round) -> Iterator[_Score]:
+    """The scores whose slope is the same for all, though they differ: their mean counts, or their sum."""
+    for score in _scores(diagnosis, calls, round_):
+        ends, slopes = extent(score.made), extent(score.slope)
+        if score.pull and ends is not None and ends[0] < ends[1] and slopes is not None and slopes[0] == slopes[1]:
+            yield score
+
+
+def _is_held(diagnosis: Diagnosis, leaves: set[str], round_: _Round) -> bool:
+    """Whether a loss counts how a model's result changes with its input, or the model's weights are clipped."""
+    slopes = (root.tensor or "" for each in round_.passes if each.create_graph for root in each.roots)
+    clips = diagnosis.ops_named(("clamp_", "clip_"))
+    is_clipped = any(diagnosis.leaf_of(op.inputs[0]) in leaves for op in clips)
+    return is_clipped or not leaves.isdisjoint(diagnosis.leaves_behind(slopes))
 
 
 def _rounds(diagnosis: Diagnosis) -> Iterator[_Round]:
@@ -90,7 +133,8 @@ def _scores(diagnosis: Diagnosis, calls: list[ModuleCall], round_: _Round) -> It
         made = next((diagnosis.output_of(op) for op in reversed(diagnosis.ops_of(call)) if op.nodes), None)
         if made is not None and made.grad_fn is not None and made.grad_fn.node in entered:
             slopes = dict(enumerate(entered[made.grad_fn.node]))
-            yield _Score(made, _pull(diagnosis.tensors.get(slopes.get(made.grad_fn.output_nr) or "")))
+            slope = diagnosis.tensors.get(slopes.get(made.grad_fn.output_nr) or "")
+            yield _Score(made, slope, _pull(slope))
 
 
 def _pull(slope: Tensor | None) -> int:

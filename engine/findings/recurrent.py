@@ -19,7 +19,9 @@ from engine.findings.diagnosis import (
     numbers_of,
     walk,
 )
+from engine.findings.shared_data import DRAWS
 from engine.ops import DETACHES
+from engine.program.names import called
 from engine.trace import Finding, Op, Tensor
 
 CELLS = ("gru_cell", "lstm_cell", "rnn_tanh_cell", "rnn_relu_cell")
@@ -105,6 +107,33 @@ def states_left_over(diagnosis: Diagnosis) -> Iterator[Finding]:
             layer=diagnosis.module_path(later),
             count=diagnosis.counted(trained),
             zero_line=line(zeros.span if zeros is not None else None),
+        )
+
+
+def states_drawn(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A layer that begins at a state drawn anew in each call, in training and where nothing learns from it: there the
+    same input gives another result each time. One of two that train against each other may draw what it makes."""
+    code, holders = diagnosis.code, {frozenset(diagnosis.held_by(step)) for step in diagnosis.steps}
+    for ops in grouped(diagnosis.ops_named(RECURRENT), lambda op: op.module).values() if len(holders) == 1 else ():
+        trained = [op for op in ops if diagnosis.reaches_a_pass(op)]
+        later = next((op for op in ops if trained and diagnosis.op_at[op.id] > diagnosis.op_at[trained[-1].id]), None)
+        begun = {op.id: diagnosis.maker.get(op.inputs[1]) for op in (*trained, *([later] if later else ()))}
+        draws = {draw.id: draw for draw in begun.values() if draw is not None and draw.name in DRAWS}
+        data = diagnosis.origin(later.inputs[0], PARTS) if later is not None else None
+        if later is None or len(draws) < max(len(begun), LEAST_TURNS) or (data is not None and data.name in DRAWS):
+            continue
+        call, first = diagnosis.call_around(later), next(iter(draws.values()))
+        makers = (diagnosis.maker.get(given) for given in later.inputs[1:3])
+        calls = [code.call_at(maker.span) for maker in makers if maker is not None and maker.name in DRAWS]
+        drawing = [call.func for call in calls if call is not None and called(call) in ("rand", "randn")]
+        yield diagnosis.finding(
+            "state_drawn",
+            "note",  # a tutorial of PyTorch's own does so
+            first,
+            tensors=first.outputs[:1],
+            fix=tuple(code.replace(each, re.sub(r"randn?$", "zeros", code.text(each))) for each in drawing),
+            layer=diagnosis.module_path(later),
+            call_line=line(call.span if call is not None else later.span),
         )
 
 

@@ -51,7 +51,43 @@ with torch.no_grad():
         print(model(series[at : at + 6]).item())
 """
 
+FORECAST = """class Forecast(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.rnn, self.out = nn.LSTM(1, 4, batch_first=True), nn.Linear(4, 1)
+    def begin(self, n):
+        return torch.randn(1, n, 4), torch.randn(1, n, 4)
+    def forward(self, x):
+        made, _ = self.rnn(x, self.begin(len(x)))
+        return self.out(made[:, -1])
+model = Forecast()
+opt = torch.optim.Adam(model.parameters())
+for _ in range(4):
+    x = torch.randn(8, 6, 1)
+    loss = F.mse_loss(model(x), x.mean(1))
+    opt.zero_grad(); loss.backward(); opt.step()
+model.eval()
+with torch.no_grad():
+    print(model(torch.ones(2, 6, 1)))
+"""
+MAKER = """class Maker(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.rnn, self.out = nn.GRU(3, 5), nn.Linear(5, 2)
+    def forward(self, x):
+        h = torch.randn(1, x.shape[1], 5).to(x.device)
+        return self.out(self.rnn(x, h)[1][0])
+model = Maker()
+opt = torch.optim.SGD(model.parameters(), lr=0.1)
+for _ in range(4):
+    loss = F.cross_entropy(model(GIVEN), torch.randint(0, 2, (4,)))
+    opt.zero_grad(); loss.backward(); opt.step()
+print(model(GIVEN).argmax(1))
+"""
+
 MISTAKES: tuple[Mistake, ...] = (
+    Mistake("state_drawn", 9, FORECAST, cure=(("randn(1, n, 4), torch.randn(1, n, 4)", "zeros(1, n, 4), torch.zeros(1, n, 4)"),), mends=True),
+    Mistake("state_drawn", 9, MAKER.replace("GIVEN", "torch.ones(7, 4, 3)"), cures=(("torch.randn(1", "torch.zeros(1"), ("(x, h)", "(x)")), mends=True),
     Mistake("state_left_over", 19, TAGGER + """with torch.no_grad():
     print(model(data[0][0]).argmax(1))
 """, cure=(("with torch", "model.hidden = torch.zeros(1, 1, 5)\nwith torch"),), says={"layer": "model.rnn", "count": "6"}),
@@ -236,6 +272,10 @@ for _ in range(3):
     )),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
+    # noise that sequences are made of, and noise while training only
+    ("state_drawn", MAKER.replace("GIVEN", "torch.randn(7, 4, 3)")),
+    ("state_drawn", FORECAST.replace("    opt.zero_grad()", "    od.zero_grad(); F.softplus(judge(x.mean(1)) - judge(model(x).detach())).mean().backward(); od.step()\n    loss = F.softplus(-judge(model(x))).mean(); opt.zero_grad()").replace("opt =", "judge = nn.Linear(1, 1)\nod = torch.optim.Adam(judge.parameters())\nopt =")),
+    ("state_drawn", FORECAST.replace("begin(len(x))", "begin(len(x)) if self.training else None")),
     ("state_left_over", TAGGER.replace("data * 3", "data[:1] * 6") + "print(model(data[1][0]).argmax(1))\n"),
     ("state_left_over", TAGGER.replace("    model.hidden = torch.zeros(1, 1, 5)\n    loss", "    model.hidden = model.hidden.detach()\n    loss").replace("for words, tags", "model.hidden = torch.zeros(1, 1, 5)\nfor words, tags") + "print(model(data[1][0]).argmax(1))\n"),
     ("state_left_over", """rnn, out = nn.GRU(1, 5), nn.Linear(5, 1)

@@ -333,10 +333,12 @@ class Tree(Lines):
         return calls[0] if len(calls) == 1 else None
 
     def calls_to(self, function: Function) -> list[ast.Call]:
-        """The calls of a function or method, or of the class that it initialises, by its name."""
+        """The calls of a function or method, or of the class that it initialises, by its name; a function of the
+        program's own is no method of anything, as `model.train()` is beside a `train()`."""
         owner = self.parents.get(function)
-        name = owner.name if function.name == "__init__" and isinstance(owner, ast.ClassDef) else function.name
-        return self._calls_by_name.get(name, [])
+        if isinstance(owner, ast.ClassDef):
+            return self._calls_by_name.get(owner.name if function.name == "__init__" else function.name, [])
+        return [call for call in self._calls_by_name.get(function.name, []) if isinstance(call.func, ast.Name)]
 
     @cached_property
     def _calls_by_name(self) -> dict[str, list[ast.Call]]:

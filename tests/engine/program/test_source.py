@@ -378,6 +378,14 @@ def test_an_argument_is_what_the_only_call_gives_or_else_its_default() -> None:
     assert given == {"b": "2", "n": "5"}
 
 
+def test_a_method_of_something_else_is_no_call_of_a_function_of_its_name() -> None:
+    source = Source("def train(model):\n    model.train()\nclass C:\n    def go(self): pass\ntrain(m)\nC().go()\n")
+    assert [source.text(call) for each in source.functions for call in source.calls_to(each)] == [
+        "train(m)",
+        "C().go()",
+    ]
+
+
 def test_what_a_name_is_assigned_beside_others_is_known_where_each_has_its_own() -> None:
     source = Source("a, b = 1, 2\n*c, d = 3, 4, 5\n")
     assert [[ast.unparse(value) for value in source.values(name)] for name in "abcd"] == [["1"], ["2"], [], []]

@@ -5,7 +5,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby, islice, pairwise
+from itertools import groupby, islice, pairwise, takewhile
 
 from engine.findings.diagnosis import (
     UNKNOWN,
@@ -29,6 +29,7 @@ SIZES_APART = 5
 """How many times larger one step may make the weights of a layer than they were made to be."""
 ADAPTIVE = ("Adam", "AdamW", "Adamax", "NAdam", "RAdam", "RMSprop", "Rprop", "Adagrad")
 """Optimizers whose first step is about as long as the learning rate, whatever the gradient."""
+SCHEDULES = re.compile(r"(^|\.)(\w+LR|ReduceLROnPlateau|CosineAnnealingWarmRestarts)$")
 LEAST_STEPS = 3
 MANY_STEPS = 8
 STAYED = 0.999
@@ -435,7 +436,7 @@ def scheduled_per_batch(diagnosis: Diagnosis) -> Iterator[Finding]:
         option = EPOCHS.get(called(call))
         steps = _schedule_steps(diagnosis, call) if option is not None else []
         loops = [each for each in code.runs_in(steps[0]) if isinstance(each, TURNS)] if len(steps) == 1 else []
-        if option is None or len(loops) < 2 or not diagnosis.has_run(steps[0]) or code.enclosing(steps[0], ast.If):
+        if option is None or len(loops) < 2 or not diagnosis.has_run(steps[0]) or _is_choice(code, steps[0], loops[1]):
             continue
         word = keyword(call, option)
         written = word.value if word is not None else call.args[1] if len(call.args) > 1 else None
@@ -459,7 +460,50 @@ def scheduled_per_batch(diagnosis: Diagnosis) -> Iterator[Finding]:
             first=_rates(diagnosis.steps[0]),
             last=_rates(diagnosis.steps[-1]),
             is_wave=str(int(is_wave)),
+            is_twice="0",
+            step_line="",
         )
+
+
+def _is_choice(code: Source, step: ast.Call, loop: ast.AST) -> bool:
+    """Whether a condition decides in the turns of a loop if a line runs."""
+    return any(isinstance(above, ast.If) for above in takewhile(lambda above: above is not loop, code.runs_in(step)))
+
+
+def scheduled_twice(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A scheduler stepped in each batch, and once more in each epoch."""
+    code = diagnosis.code
+    made = [call for call in code.calls if SCHEDULES.search(called(call))] if len(diagnosis.steps) > 2 else []
+    for call in made:
+        steps = [
+            each
+            for each in _schedule_steps(diagnosis, call)
+            if diagnosis.has_run(each) and not (each.args or each.keywords)
+        ]
+        turns = {each: [above for above in code.runs_in(each) if isinstance(above, TURNS)] for each in steps}
+        inner, outer = sorted(steps, key=lambda each: -len(turns[each])) if len(steps) == 2 else (call, call)
+        loops = turns.get(inner, [])
+        moving = code.statement_at(diagnosis.steps[0].span)
+        if len(loops) < 2 or turns[outer] != loops[1:] or moving is None or loops[0] not in code.loops(moving)[:1]:
+            continue
+        if not any(_is_choice(code, each, loops[1]) for each in steps):
+            yield diagnosis.warning(
+                "scheduled_per_batch",
+                outer,
+                name=dotted(code.receiver(outer)),
+                step_line=str(inner.lineno),
+                batch_line=str(loops[0].lineno),
+                epoch_line=str(loops[1].lineno),
+                is_twice="1",
+                is_wave="0",
+                type="",
+                option="",
+                count="",
+                epochs="",
+                times="",
+                first="",
+                last="",
+            )
 
 
 def _steps_taken(diagnosis: Diagnosis) -> float:

@@ -4,7 +4,6 @@ early or late."""
 import ast
 import math
 import operator
-import re
 from bisect import bisect
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterator
@@ -14,6 +13,7 @@ from itertools import combinations, islice, pairwise
 from engine.findings.attention_masks import FUSED
 from engine.findings.cut_gradients import REACHES_ALL
 from engine.findings.diagnosis import LEAST_TURNS, RESETS, Diagnosis, argument, grouped, is_zero, line, number, size_of
+from engine.findings.learning_rate import SCHEDULES
 from engine.findings.leaves import subtraction
 from engine.findings.modes import DROPOUTS, RATES, in_eval
 from engine.findings.zeroing import written_at
@@ -53,7 +53,6 @@ INFINITIES = ("float('inf')", 'float("inf")', "torch.inf", "math.inf", "np.inf",
 LEAST_ENTRIES = 4
 """Of two lists that belong together and are as long as each other by no chance."""
 GRAD_FLAG = "requires_grad"
-SCHEDULES = re.compile(r"(^|\.)(\w+LR|ReduceLROnPlateau|CosineAnnealingWarmRestarts)$")
 WRITES = frozenset("copy_ fill_ zero_ normal_ uniform_ add_ sub_ mul_ div_ clamp_ requires_grad_".split())
 """Methods of tensors that are called for what they write."""
 

@@ -473,7 +473,7 @@ def steps_floored(case: Case) -> Finding:
     """A schedule laid out for the whole batches of an epoch, as `//` counts them, where the last one is smaller."""
     code, total = case.code, int(case.groups["total"])
     loops = [one for one in code.loops(known(case.statement)) if isinstance(one, ast.For)]
-    inner = known(max(loops, key=lambda loop: loop.lineno, default=None))
+    inner = known(next(iter(loops), None))
     epoch = [one for one in case.diagnosis.trace.batches if one.epoch == 1 and one.number]
     turned = inner.iter
     data = turned.args[0] if isinstance(turned, ast.Call) and called(turned) == "enumerate" and turned.args else turned

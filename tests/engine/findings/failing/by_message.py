@@ -105,6 +105,7 @@ TRIGGERS: dict[str, list[Row]] = {
     "scheduler_steps": [
         Row(W + "opt = torch.optim.SGD([w], lr=.1)\nplan = torch.optim.lr_scheduler.OneCycleLR(opt, .1, total_steps=1)\nfor i in range(3):\n    plan.step() #<\n", {"total": "1", "is_floored": "0"}),
         Row(W + DATA + "data = TensorDataset(torch.ones(7, 2))\nloader = DataLoader(data, batch_size=3)\nopt = torch.optim.SGD([w], lr=.1)\neach = len(data) // 3 #<\nplan = torch.optim.lr_scheduler.OneCycleLR(opt, .1, epochs=2, steps_per_epoch=each)\nfor epoch in range(2):\n    for i, (x,) in enumerate(loader):\n        (x * w).sum().backward()\n        opt.step()\n        plan.step()\n", {"is_floored": "1", "whole": "2", "batches": "3", "loader": "loader"}, True),
+        Row(W + DATA + "data = TensorDataset(torch.ones(7, 2))\nloader = DataLoader(data, batch_size=3)\nopt = torch.optim.SGD([w], lr=.1)\neach = len(data) // 3 #<\nplan = torch.optim.lr_scheduler.OneCycleLR(opt, .1, epochs=2, steps_per_epoch=each)\ndef train():\n    for (x,) in loader:\n        (x * w).sum().backward()\n        opt.step()\n        plan.step()\nfor epoch in range(2):\n    train()\n", {"is_floored": "1", "batches": "3"}),
     ],
     "hook_result": [
         Row(W + "h = w * 2\nh.register_hook(lambda g: g.sum()) #<\nh.sum().backward()\n", {"what": "size"}),

@@ -3,6 +3,7 @@
 import ast
 import math
 import re
+from collections.abc import Iterator
 from itertools import pairwise
 
 from engine.findings.diagnosis import argument, line
@@ -144,16 +145,23 @@ def one_value(case: Case) -> Finding:
 
 def _last_batch(case: Case) -> Finding | None:
     """The same in a loop over a DataLoader, whose last batch is what is left."""
-    loops = [loop for loop in case.code.loops(known(case.statement)) if isinstance(loop, ast.For)]
-    for loop in loops:
+    for loop in _loops_around(case):
         inner = [one for one in ast.walk(loop.iter) if isinstance(one, ast.Name | ast.Call)]
-        made = [value for one in inner for value in [case.value_of(one)] if isinstance(value, ast.Call)]
-        loaders = [one for one in made if called(one) == "DataLoader" and _may_leave_one(one)]
+        made = (value for one in inner for value in (case.value_of(one), case.diagnosis.value_of(dotted(one))))
+        calls = dict.fromkeys(value for value in made if isinstance(value, ast.Call))
+        loaders = [one for one in calls if called(one) == "DataLoader" and _may_leave_one(one)]
         if len(loaders) == 1:
             fix = (case.code.argument_added(loaders[0], "drop_last=True"),)
             span = case.code.span(loaders[0])
             return case.finding("batch_norm_last_batch", span=span, fix=fix, tensors=(case.first,))
     return None
+
+
+def _loops_around(case: Case) -> Iterator[ast.For]:
+    """The loops that the failing line ran in: those around it, and around the lines that called on its way."""
+    lines = [case.failure.span, *(frame.span for frame in reversed(case.failure.frames))]
+    for statement in filter(None, map(case.code.statement_at, lines)):
+        yield from (loop for loop in case.code.loops(statement) if isinstance(loop, ast.For))
 
 
 def _may_leave_one(loader: ast.Call) -> bool:

@@ -271,6 +271,7 @@ TRIGGERS: dict[str, list[Row]] = {
     "batch_norm_last_batch": [
         Row(NUMBERS + "norm = nn.BatchNorm1d(2)\nloader = DataLoader(data, batch_size=7) #<\nfor x, y in loader:\n    norm(x)\n", {"used_line": "10"}, True),
         Row(NUMBERS + "norm = nn.BatchNorm1d(2)\nfor x, y in DataLoader(data, batch_size=7): #<\n    norm(x)\n", {"shape": "[1, 2]"}, True),
+        Row(NUMBERS + NET + INIT + "        self.norm = nn.BatchNorm1d(2)\n    def forward(self, x):\n        return self.norm(x)\nnet = Net()\nbatches = DataLoader(data, batch_size=7) #<\ndef epoch():\n    for x, y in batches:\n        net(x)\nepoch()\n", {}, True),
     ],
     "joined_along_batch": [
         Row("a = torch.ones(4, 3)\nnet = nn.Linear(6, 1)\nboth = torch.cat([a, a]) #<\nnet(both)\n", {"wanted": "6", "parts": "[4, 3], [4, 3]"}, True),

@@ -2963,6 +2963,7 @@ const stories = {
     await page.goto(anew('#lesson=broadcasting&lang=en'))
     await page.locator('.question input').waitFor()
     await page.keyboard.press('p')
+    await walk.locator('.question').waitFor()
     for (const answer of ['(2, 3)', '[[3], [3]]']) {
       await page.keyboard.press('PageDown')
       if (await walk.locator('.answer', { hasText: answer }).count() === 0) await page.keyboard.press('PageDown')

@@ -3,7 +3,8 @@ import type { Box, Op, Tensor } from '../../api/types'
 import type { DrawnLink } from '../layout/fold'
 import { TOKENS } from './colour'
 import {
-  ASIDE, cutText, cutWidth, forwardLabel, gradientLabel, gradientTag, LABEL, TAG, valueTag, type Measure,
+  ASIDE, cutText, cutWidth, forwardLabel, gradientLabel, gradientTag, LABEL, naturalWidth, STUB, TAG, valueTag,
+  type Measure,
 } from './measure'
 import { styleSheet } from './style'
 import { words } from '../words/bundled'
@@ -78,6 +79,10 @@ it('writes a norm beside a lane with as many digits as in a box', () => {
   const summary = (norm: number) => ({ min: -1, max: 1, mean: 0, std: 1, norm })
   const beside = (norm: number) => gradientLabel(tensor('t1', [4, 16], { summary: summary(norm) }), true)
   expect([3297.4, 0.07162].map(beside)).toMatchObject([{ text: '3297' }, { text: '0.0716' }])
+})
+
+it('has room for the parameter of a layer beside a box of a model', () => {
+  expect(naturalWidth({ text: 'proj.weight', box: null, tensor: null })).toBeLessThanOrEqual(STUB.widest.model)
 })
 
 it.each([

@@ -23,7 +23,7 @@ export const LABEL_ROW = 14
 export const HEAD = 23
 export const STRIP = 19
 /** Among thumbnails and where there is little room stubs stand nearer. Long names are cut. */
-export const STUB = { height: 20, gap: 26, widest: { lesson: 160, model: 78 } }
+export const STUB = { height: 20, gap: 26, widest: { lesson: 160, model: 88 } }
 export const NARROWEST = 140
 const NARROWEST_LESSON = 116
 /** Boxes that stand one under the other are all as wide as this. */

@@ -170,6 +170,13 @@ test('beside a line stands what it gave: of several results the one with a name'
   expect(marksAt(new TraceIndex(changed), end, words('en')).notes.get(line)).toBe(note)
 })
 
+test('of several ranks, what stands beside a line names the one that gave it', () => {
+  const end = { step: trace.timeline.length, selected: undefined, lit: new Set<number>(), blocks: [] }
+  const alone = [...marksAt(index, end, words('en')).notes]
+  const ranked = new TraceIndex({ ...trace, ops: trace.ops.map((op) => ({ ...op, rank: 1 })) })
+  expect([...marksAt(ranked, end, words('en')).notes]).toEqual(alone.map(([line, note]) => [line, `rank 1 · ${note}`]))
+})
+
 test('beside a line stands no argument and no part of its value', () => {
   const step = trace.timeline.length
   const own = trace.program.code.split('\n')

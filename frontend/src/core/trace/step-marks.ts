@@ -73,8 +73,8 @@ const CHANGE = /^\s*(return\s+|([^=()#'";!<>]+=\s*)+)?\(*$/
 const ADDING = /^[^=()#'";!<>]+[-+*/%@&|^]=/
 const END = /^\)*\s*(#.*)?$/
 
-/** What each line's statement gave, up to the step: of several results of its last op those that have names; nothing
- *  where that raised. */
+/** What each line's statement gave, up to the step: of several results of its last op those that have names, and of
+ *  several ranks the one that ran last; nothing where that raised. */
 function notesAt(index: TraceIndex, step: number, code: string): Map<number, string> {
   const sent = copiesAt(index.trace)
   const lines = code.split('\n')
@@ -89,10 +89,11 @@ function notesAt(index: TraceIndex, step: number, code: string): Map<number, str
     if (told.length === 0) continue
     const room = 44 - [...(lines[line - 1] ?? '')].length
     const most = Math.max(...told.map((each) => each.length))
+    const whose = op?.rank == null ? '' : `rank ${op.rank} · `
     const texts = Array.from({ length: most }, (_, at) => told.map((each) => each[at] ?? each.at(-1)).join(', '))
     const text = texts.find((each) => each.length <= room) ?? ''
     const moved = sent.get(line)
-    const both = [text, moved].filter(Boolean).join(' · ')
+    const both = [text && whose + text, moved].filter(Boolean).join(' · ')
     if (both) notes.set(line, both.length <= room || !moved ? both : moved)
   }
   return notes

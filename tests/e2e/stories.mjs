@@ -581,7 +581,7 @@ const stories = {
         if (asks === 'on') await page.locator('.question').getByRole('button', { name: /^Ask me first|先问我$/ }).click()
         await drawn(page)
         await page.locator(asks === 'on' ? '.question .asked' : '.lesson .words p').first().waitFor()
-        for (const [width, height, least] of [[800, 900, 0.38], [800, 700, 0.28], [390, 800, 0.36], [390, 664, 0.23]]) {
+        for (const [width, height, least] of [[720, 450, 0.4], [640, 360, 0.4], [844, 390, 0.4], [800, 900, 0.38], [800, 700, 0.28], [390, 800, 0.36], [390, 664, 0.23]]) {
           await page.setViewportSize({ width, height })
           const name = `${lesson} at ${width}×${height} in ${lang}`
           await until(() => share('.graph .field'), (found) => found >= least, `${name}: the graph's share`)

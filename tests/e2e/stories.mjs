@@ -788,10 +788,7 @@ const stories = {
       const context = await page.context().browser().newContext({ viewport: { width, height: 844 }, hasTouch: touches, isMobile: touches, locale: 'en-GB' })
       const tab = await context.newPage()
       await tab.goto(`${server}/`)
-      if (touches) {
-        await tab.getByRole('button', { name: 'Output', exact: true }).click()
-        await tab.keyboard.press('?')
-      }
+      if (touches) await tab.getByRole('button', { name: 'Output', exact: true }).waitFor()
       await tab.getByRole('button', { name: 'Take the 20-second tour' }).click()
       const card = tab.getByRole('dialog', { name: 'Tour' })
       const ring = () => tab.locator('.ring').evaluate((one) => [one.clientWidth, one.clientHeight])
@@ -2000,6 +1997,16 @@ const stories = {
     const wide = await page.evaluate('document.documentElement.scrollWidth')
     check(wide <= 390, `the page is ${wide} px wide`)
     await shoot(page, 'phone')
+    await page.locator('.menu > button').click()
+    await page.locator('.menu [aria-current=true]').waitFor()
+    for (const name of ['Switch to Chinese', 'Switch between light and dark', 'Help']) {
+      const { top, bottom, width } = await page.getByRole('button', { name: new RegExp(`${name}$`) }).last().evaluate((one) => one.getBoundingClientRect().toJSON())
+      check(width > 24 && top >= 0 && bottom <= 400, `${name} is at ${top} to ${bottom} px`)
+    }
+    await page.getByRole('button', { name: 'Search', exact: true }).click()
+    await page.getByRole('combobox', { name: 'Search' }).fill('mean')
+    await page.getByRole('option').first().click()
+    await says(page.locator('.views [aria-current=page]'), 'Graph')
     await open(page, '#lang=en')
     await page.getByRole('button', { name: 'Program', exact: true }).click()
     await run(page, CUT)

@@ -51,7 +51,8 @@ def choose(
         return start_of(index, passes[pass_id], layers=layers)
     started = [pass_ for pass_ in index.trace.passes if pass_.roots]
     if started:
-        latest = next((pass_ for pass_ in reversed(started) if pass_.parent is None), started[-1])
+        outer = [pass_ for pass_ in started if pass_.parent is None] or started
+        latest = next((pass_ for pass_ in reversed(outer) if not _is_of_gradcheck(index, pass_)), outer[0])
         return start_of(index, latest, layers=layers)
     return Start((roots[-1].id,), roots[-1].id, ()) if roots else Start((), None, ())
 
@@ -59,7 +60,8 @@ def choose(
 def pass_at(trace: Trace, step: int) -> str | None:
     """The pass that a step belongs to, where there are several: the one it is in, or the next one once its forward has
     begun, with an op that a coming pass leads back to or the module's call around it. What lies between, as
-    `opt.step()` and `print(loss * 2)`, belongs to the one before. As `passOfStep` of the page."""
+    `opt.step()` and `print(loss * 2)`, belongs to the one before, what lies after the last to the last that is no part
+    of `gradcheck`. As `passOfStep` of the page."""
     left = {
         each.id: each
         for each in trace.passes
@@ -70,6 +72,8 @@ def pass_at(trace: Trace, step: int) -> str | None:
     index = TraceIndex(trace)
     wanted = _wanted_by(index, tuple(left.values()))
     last: str | None = None
+    own: str | None = None
+    first: str | None = None
     begins = depth = call = 0
     for at, each in enumerate(trace.timeline, 1):
         if each.kind == "call":
@@ -85,7 +89,14 @@ def pass_at(trace: Trace, step: int) -> str | None:
                 return each.pass_id if step >= begins or last is None else last
             del left[each.pass_id]
             last, begins, depth = each.pass_id, 0, 0
-    return last
+            first = first or last
+            own = own if _is_of_gradcheck(index, index.passes[last]) else last
+    return own or first
+
+
+def _is_of_gradcheck(index: TraceIndex, pass_: Pass) -> bool:
+    """Whether it tests the program: its gradients, at the end undefined ones, say nothing of the program's own."""
+    return pass_.span is not None and "gradcheck" in index.code.lines[pass_.span.line - 1]
 
 
 def _wanted_by(index: TraceIndex, passes: Sequence[Pass]) -> dict[str, str]:

@@ -660,6 +660,19 @@ def test_what_lies_between_two_passes_belongs_to_the_pass_before() -> None:
     assert [pass_at(trace, step) for step in range(len(kinds) + 1)] == [first] * 5 + [second] * 4
 
 
+def test_what_lies_after_a_check_of_gradients_belongs_to_the_last_pass_that_is_none() -> None:
+    tape = Tape("y = x * x\ny.backward()\ngradcheck(f, x * x)\nprint(x.grad)\n")
+    x = tape.leaf("x")
+    _, own = squared_and_passed(tape, x, "y")
+    tape.timeline.append(Step(kind="pass_end", pass_id=own))
+    made = tape.op("mul", x, x, text="x * x", nth=1)
+    check = tape.backward(made, text="gradcheck(f, x * x)")
+    tape.timeline += [Step(kind="pass_end", pass_id=check), Step(kind="output")]
+    trace = tape.trace()
+    assert [pass_at(trace, step) for step in range(8)] == [own] * 4 + [check] * 3 + [own]
+    assert view(trace).passes == (own,)
+
+
 def test_an_op_that_no_pass_to_come_leads_back_to_begins_none() -> None:
     tape = Tape("y = x * x\ny.backward()\nprint(y * y)\nz = x * x\nz.backward()\n")
     x = tape.leaf("x")

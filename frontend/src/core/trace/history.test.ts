@@ -109,6 +109,14 @@ test('variables appear when they are made', () => {
   expect(then.variablesAt(total).map((entry) => entry.name)).toEqual(['w', 'first', 'second', 'third'])
 })
 
+test('what lies after a check of gradients belongs to the last pass that is none', () => {
+  const code = trace.program.code.replaceAll('third.backward()', 'gradcheck(third)')
+  const checked = { ...trace, program: { ...trace.program, code } }
+  const [, own, check] = trace.passes.map((pass) => pass.id)
+  const end = trace.timeline.findIndex((event) => event.kind === 'pass_end' && event.pass === check) + 1
+  expect([end, end + 1].map((step) => passOfStep(checked, step))).toEqual([check, own])
+})
+
 test('a step belongs to the pass that follows its forward, one between to the pass before', () => {
   const ends = trace.timeline.flatMap((event, at) => (event.kind === 'pass_end' ? [at + 1] : []))
   expect(ends).toHaveLength(3)

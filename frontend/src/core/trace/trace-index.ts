@@ -260,7 +260,7 @@ interface Era {
   begins: number
 }
 
-function findEras({ trace, ops, nodes }: TraceIndex): Era[] {
+function findEras({ trace, ops, nodes, passes }: TraceIndex): Era[] {
   const found: Era[] = []
   const left = byId(trace.passes.filter(({ parent, roots }) => !parent && roots.some(({ node }) => node)))
   if (left.size < 2) return found
@@ -274,7 +274,10 @@ function findEras({ trace, ops, nodes }: TraceIndex): Era[] {
       for (const { to } of nodes.get(node)?.edges ?? []) ahead.push(to)
     }
   }
-  let [begins, depth, call] = [0, 0, 0]
+  let begins = 0
+  let depth = 0
+  let call = 0
+  let end = 0
   trace.timeline.forEach(({ kind, op, pass }, at) => {
     if (kind === 'call' && depth++ === 0) call = at + 1
     if (kind === 'call_end' && depth) depth -= 1
@@ -284,19 +287,24 @@ function findEras({ trace, ops, nodes }: TraceIndex): Era[] {
     if (kind !== 'pass_end' || !left.delete(pass ?? '')) return
     found.push({ pass: pass!, begins })
     begins = depth = 0
+    end = at + 2
   })
+  const lines = trace.program.code.split('\n')
+  const isOwn = ({ pass }: Era) => !lines[(passes.get(pass)?.span?.line as number) - 1]?.includes('gradcheck')
+  if (end) found.push({ ...(found.findLast(isOwn) ?? found[0]!), begins: end })
   return found
 }
 
 /** The passes a graph is drawn of, in the order they ended; null stands for the only one there may be. */
 export function passesShown(trace: Trace): (string | null)[] {
-  const shown = indexOf(trace).eras.map(({ pass }) => pass)
-  return shown.length > 0 ? shown : [null]
+  const shown = new Set(indexOf(trace).eras.map(({ pass }) => pass))
+  return shown.size > 0 ? [...shown] : [null]
 }
 
 /** The backward pass a step belongs to, where there are several: the one it is in, or the next one once its forward has
  *  begun, with an op that a coming pass leads back to or the module's call around it. What lies between, as
- *  `opt.step()` and `print(loss * 2)`, belongs to the one before. As `pass_at` of the engine. */
+ *  `opt.step()` and `print(loss * 2)`, belongs to the one before, what lies after the last to the last that is no part
+ *  of `gradcheck`. As `pass_at` of the engine. */
 export function passOfStep(trace: Trace, step: number): string | null {
   const all = indexOf(trace).eras
   return (all.findLast(({ begins }) => begins <= step) ?? all[0])?.pass ?? null

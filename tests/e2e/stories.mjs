@@ -2007,6 +2007,13 @@ const stories = {
     await page.getByRole('combobox', { name: 'Search' }).fill('mean')
     await page.getByRole('option').first().click()
     await says(page.locator('.views [aria-current=page]'), 'Graph')
+    for (const panel of ['ledger', 'storage']) {
+      await open(page, `#lesson=linear_regression&panel=${panel}&lang=en`)
+      await page.getByRole('button', { name: 'Panels', exact: true }).click()
+      await page.locator('td button').first().waitFor()
+      const small = await page.locator('td button').evaluateAll((all) => all.map((one) => one.getBoundingClientRect()).filter(({ width, height }) => Math.min(width, height) < 24).length)
+      same(small, 0, `too small for a finger in ${panel}`)
+    }
     await open(page, '#lang=en')
     await page.getByRole('button', { name: 'Program', exact: true }).click()
     await run(page, CUT)

@@ -362,7 +362,9 @@ def _quoted(found: re.Match[str] | None) -> list[str]:
 
 def groups_given(case: Case) -> Finding:
     """Parameters in two groups of an optimizer: what each group was given."""
-    given = _params_within(known(case.call)) or _params_within(case.code.tree)
+    given = _params_within(known(case.call))
+    lists = [] if given else [one for one in case.code.nodes if isinstance(one, ast.List) and _params_within(one)]
+    given = _params_within(lists[0]) if len(lists) == 1 else given
     only_if(len(given) > 1)
     is_whole = any(isinstance(one, ast.Call) and called(one) == "parameters" for one in given)
     return case.finding(groups=", ".join(map(case.code.short, given)), is_whole=str(int(is_whole)))
@@ -386,7 +388,7 @@ def not_scalar(case: Case) -> Finding:
     only_if(len(functions) == 1)
     (function,) = functions
     returns = [one for one in ast.walk(function) if isinstance(one, ast.Return) and one.value is not None]
-    only_if(len(returns) == 1)
+    only_if(len(returns) == 1 and not isinstance(returns[0].value, ast.Tuple))
     value = case.code.short(known(returns[0].value))
     return case.finding(span=case.code.span(returns[0]), function=function.name, value=value, tensors=())
 

@@ -8,7 +8,7 @@ from engine.findings.failing.case import Case, a, known, only_if
 from engine.findings.failing.dtypes import not_in_place
 from engine.findings.nonfinite import trouble
 from engine.program.names import called, dotted, keyword
-from engine.trace import Finding, Tensor
+from engine.trace import Finding, Pass, Tensor
 
 
 def leaf_written(case: Case) -> Finding:
@@ -97,19 +97,31 @@ def unused_part(case: Case) -> Finding:
 
 def slope_constant(case: Case) -> Finding:
     """A second derivative of what is linear: the first one is there, and holds nothing of the tensor any more."""
-    tensor, failed = _asked_in_vain(case), known(case.diagnosis.failed_pass())
-    identity = case.diagnosis.identity
+    tensor, failed, diagnosis = _asked_in_vain(case), known(case.diagnosis.failed_pass()), case.diagnosis
+    asked = diagnosis.identity(tensor.id)
     slopes = {
-        identity(result): made
-        for made in case.diagnosis.trace.passes
+        diagnosis.identity(result): made
+        for made in diagnosis.trace.passes
         if made.create_graph and not made.failed
-        for asked, result in zip(made.inputs or (), made.results, strict=False)
-        if asked is not None and result is not None and identity(asked) == identity(tensor.id)
+        for given, result in zip(made.inputs or (), made.results, strict=False)
+        if given is not None and result is not None and diagnosis.identity(given) == asked
     }
     roots = [root.tensor for root in failed.roots if root.tensor is not None]
-    slope = known(next((one for one in map(identity, walk(roots, case.diagnosis.made_from)) if one in slopes), None))
-    said = {"name": case.diagnosis.say(tensor.id), "slope": case.diagnosis.say(slope)}
+    behind = map(diagnosis.identity, walk(roots, diagnosis.made_from))
+    slope = known(next((one for one in behind if one in slopes), None))
+    grad_fn = diagnosis.tensors[slope].grad_fn
+    reached = diagnosis.reached_from([grad_fn.node] if grad_fn is not None else [])
+    only_if(tensor.is_leaf and asked not in (diagnosis.nodes[node].variable for node in reached))
+    only_if(not _is_cut_from(case, asked, slopes[slope]))
+    said = {"name": diagnosis.say(tensor.id), "slope": diagnosis.say(slope)}
     return case.finding("slope_constant", said, made_line=line(slopes[slope].span), tensors=(tensor,))
+
+
+def _is_cut_from(case: Case, tensor: str, made: Pass) -> bool:
+    """Whether the values of a tensor went into a pass's roots past the graph, too."""
+    diagnosis = case.diagnosis
+    unfollowed = (op for op in diagnosis.makers_behind(root.tensor or "" for root in made.roots) if not op.nodes)
+    return any(tensor in map(diagnosis.identity, walk(op.inputs, diagnosis.made_from)) for op in unfollowed)
 
 
 def through_checkpoint(case: Case) -> Finding:

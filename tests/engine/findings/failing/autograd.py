@@ -93,6 +93,18 @@ TRIGGERS: dict[str, list[Row]] = {
             "ws = list(net.parameters())\ntorch.autograd.grad(loss, ws) #<\n",
             {"name": "net.1.weight"},
         ),
+        Row(
+            W
+            + "v = torch.ones(2, requires_grad=True)\ng, = torch.autograd.grad((v * w * w).sum(), w, create_graph=True)\n"
+            "torch.autograd.grad((g.detach() * v).sum(), w) #<\n",
+            {"name": "w"},
+        ),
+        Row(
+            W
+            + "v = torch.ones(2, requires_grad=True)\ng, = torch.autograd.grad((v * w.detach() * w).sum(), w, create_graph=True)\n"
+            "torch.autograd.grad(g.sum(), w) #<\n",
+            {"name": "w"},
+        ),
     ],
     "grad_asked_untracked": [
         Row(W + "v = torch.ones(2) #<\ntorch.autograd.grad((w * v).sum(), v)\n", {"name": "v"}),

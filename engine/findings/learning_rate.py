@@ -460,8 +460,6 @@ def scheduled_per_batch(diagnosis: Diagnosis) -> Iterator[Finding]:
             first=_rates(diagnosis.steps[0]),
             last=_rates(diagnosis.steps[-1]),
             is_wave=str(int(is_wave)),
-            is_twice="0",
-            step_line="",
         )
 
 
@@ -488,21 +486,11 @@ def scheduled_twice(diagnosis: Diagnosis) -> Iterator[Finding]:
             continue
         if not any(_is_choice(code, each, loops[1]) for each in steps):
             yield diagnosis.warning(
-                "scheduled_per_batch",
+                "scheduled_twice",
                 outer,
                 name=dotted(code.receiver(outer)),
                 step_line=str(inner.lineno),
                 batch_line=str(loops[0].lineno),
-                epoch_line=str(loops[1].lineno),
-                is_twice="1",
-                is_wave="0",
-                type="",
-                option="",
-                count="",
-                epochs="",
-                times="",
-                first="",
-                last="",
             )
 
 

@@ -56,7 +56,7 @@ CAUSES = {
         *("scaled_and_stepped", "loss_summed", "parameters_used_up", "changed_by_reading", "uphill", "maximize_of"),
         *("loss_negated", "closure_adds_up", "step_without_zero_grad"),
     ),
-    "targets_too_far": ("steps_too_short", "scheduled_per_batch"),
+    "targets_too_far": ("steps_too_short", "scheduled_"),
     "copied_onto_itself": ("one_memory_for_two",),
     "inputs_all_alike": ("one_tensor_many_times",),
     "grad_of_non_leaf": ("grad_none_non_leaf",),
@@ -69,6 +69,7 @@ CAUSES = {
 OF_ALL = (
     "scaled_and_stepped",
     "scheduled_per_batch",
+    "scheduled_twice",
     "parameters_used_up",
     "generator_looped_twice",
     "changed_by_reading",

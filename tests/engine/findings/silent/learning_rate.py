@@ -226,8 +226,8 @@ Fit("4").run()
 x = torch.randn(40, 4)
 Trainer(nn.Linear(4, 2), 4).fit(list(zip(x.split(8), (x[:, 0] > 0).long().split(8))))
 """, cure=(("        self.sched.step()\n", ""), ("            print(epoch)", "            self.sched.step()"))),
-    Mistake("scheduled_per_batch", 12, TWICE, cures=(("opt.step()\n        plan.step()", "opt.step()"), ("epoch)\n        plan.step()", "epoch)")), says={"is_twice": "1", "step_line": "8"}),
-    Mistake("scheduled_per_batch", 11, """net = nn.Linear(3, 1)
+    Mistake("scheduled_twice", 12, TWICE, cures=(("opt.step()\n        plan.step()", "opt.step()"), ("epoch)\n        plan.step()", "epoch)")), says={"step_line": "8"}),
+    Mistake("scheduled_twice", 11, """net = nn.Linear(3, 1)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 plan = torch.optim.lr_scheduler.CosineAnnealingLR(opt, T_max=12)
 for turn in range(3):
@@ -235,7 +235,7 @@ for turn in range(3):
         net(torch.randn(8, 3)).pow(2).mean().backward()
         opt.step(); plan.step(); opt.zero_grad()
     plan.step()
-""", cure=(("\n    plan.step()\n", "\n"),), says={"is_twice": "1", "step_line": "10"}),
+""", cure=(("\n    plan.step()\n", "\n"),), says={"step_line": "10"}),
     Mistake("scheduled_per_batch", 9, """def train_one_epoch(model, loader, opt, scheduler):
     for x, y in loader:
         opt.zero_grad()
@@ -526,8 +526,8 @@ for _ in range(5):
     loss = F.mse_loss(net(x), y)
 """ + STEP + "    plan.step()\n"),
     # a choice of the two, and two schedulers
-    ("scheduled_per_batch", TWICE.replace("\n        plan.step()\ndef", "\n        if epoch < 2: plan.step()\ndef").replace("epoch)\n        plan", "epoch)\n        if epoch > 1: plan")),
-    ("scheduled_per_batch", TWICE.replace("epoch)\n        plan", "epoch)\n        slow").replace("plan = ", "slow = torch.optim.lr_scheduler.StepLR(opt, 2)\nplan = ")),
+    ("scheduled_twice", TWICE.replace("\n        plan.step()\ndef", "\n        if epoch < 2: plan.step()\ndef").replace("epoch)\n        plan", "epoch)\n        if epoch > 1: plan")),
+    ("scheduled_twice", TWICE.replace("epoch)\n        plan", "epoch)\n        slow").replace("plan = ", "slow = torch.optim.lr_scheduler.StepLR(opt, 2)\nplan = ")),
     ("scheduled_per_batch", """lin, plans = nn.Linear(2, 1), {}
 opts = [torch.optim.SGD(lin.parameters(), lr=0.1)]
 plans["a"] = torch.optim.lr_scheduler.StepLR(opts[0], step_size=3)

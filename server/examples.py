@@ -9,15 +9,15 @@ from typing import Any
 import msgspec
 from fastapi import Body
 
-from engine.compare import compare
+from engine.compare import Comparison, compare
 from engine.fixes import FORMAT, Fixes, Shift, Trial
 from engine.formats import migrate
-from engine.graph import view
-from engine.replay import engine_view
-from engine.rules import rule_of, texts
-from engine.rules.derivatives import derivative_of
+from engine.graph import Graph, view
+from engine.replay import Engine, engine_view
+from engine.rules import RuleText, rule_of, texts
+from engine.rules.derivatives import Derivative, derivative_of
 from engine.trace import Trace
-from engine.what_ifs import what_ifs
+from engine.what_ifs import WhatIfs, what_ifs
 from server.answers import JSON, SHOWN
 from server.problems import MEDIA_TYPE, Problem
 from server.snapshots import FORMAT as SNAPSHOT_FORMAT
@@ -43,7 +43,19 @@ _TRIED = Fixes(
         ),
     ),
 )
-_MUL = next(rule for rule in texts() if rule.id == rule_of("MulBackward0"))
+_SHOWN = Shown(trace=_RECORDED, graph=view(_RECORDED))
+EXAMPLES: dict[type[msgspec.Struct], object] = {
+    Trace: _RECORDED,
+    Graph: _SHOWN.graph,
+    Shown: _SHOWN,
+    Engine: engine_view(_RECORDED, _PASS),
+    Comparison: compare(_RECORDED, _RECORDED),
+    Fixes: _TRIED,
+    WhatIfs: what_ifs(_RECORDED),
+    RuleText: next(rule for rule in texts() if rule.id == rule_of("MulBackward0")),
+    Derivative: derivative_of("FmodBackward1"),
+}
+"""Of each record of the engine's that is answered; a new one needs no more than its row."""
 
 
 def download(media_type: str, example: object) -> Documented:
@@ -60,8 +72,9 @@ def _content(media_type: str, sentence: str, schema: Documented, example: object
     return {"description": sentence, "content": {media_type: {"schema": schema, "example": example}}}
 
 
-def _wire(sentence: str, schema: Documented, example: object, media_type: str = JSON) -> Documented:
-    return _content(media_type, sentence, schema, msgspec.to_builtins(example))
+def _wire(sentence: str, answered: type[msgspec.Struct], media_type: str = JSON) -> Documented:
+    example = msgspec.to_builtins(EXAMPLES[answered])
+    return _content(media_type, sentence, _ref(answered.__name__), example)
 
 
 def _ref(name: str) -> Documented:
@@ -73,35 +86,25 @@ def shown(example: Documented | list[Documented]) -> Documented:
     return {"content": {"application/json": {"example": example}}}
 
 
-TRACE = _wire("The trace; `status` says whether the program reached its end.", _ref("Trace"), _RECORDED)
-GRAPH = _wire("Boxes, links and groups to draw.", _ref("Graph"), view(_RECORDED))
+TRACE = _wire("The trace; `status` says whether the program reached its end.", Trace)
+GRAPH = _wire("Boxes, links and groups to draw.", Graph)
 LAYOUT = _content(
     JSON,
     "The places of everything, in SVG units, in the drawing code's own form: it goes with the page's version.",
     {"type": "object"},
     {"boxes": [{"id": "n1", "x": 0.0, "y": 0.0, "w": 140.0, "h": 53.0}], "width": 152.0, "height": 106.0},
 )
-_SHOWN = Shown(trace=_RECORDED, graph=view(_RECORDED))
 TRACE_OR_SHOWN = {
     "description": "The trace; for who accepts it, and where the trace is not large, with the graph in one answer.",
-    "content": TRACE["content"] | _wire("", _ref("Shown"), _SHOWN, SHOWN)["content"],
+    "content": TRACE["content"] | _wire("", Shown, SHOWN)["content"],
 }
-DERIVATIVE = _wire("The formulas.", _ref("Derivative"), msgspec.to_builtins(derivative_of("FmodBackward1")))
-ENGINE = _wire("The state before the first step told, and the steps.", _ref("Engine"), engine_view(_RECORDED, _PASS))
-COMPARISON = _wire("What corresponds and what differs.", _ref("Comparison"), compare(_RECORDED, _RECORDED))
-FIXES = _wire("The fixes tried so far.", _ref("Fixes"), _TRIED)
-WHAT_IFS = _wire("The changes, each by itself.", _ref("WhatIfs"), what_ifs(_RECORDED))
-RULES = _wire("The rules.", {"type": "array", "items": _ref("RuleText")}, [_MUL])
-WITH_NULLS = {
-    "Trace": msgspec.to_builtins(_RECORDED),
-    "Graph": msgspec.to_builtins(view(_RECORDED)),
-    "Shown": msgspec.to_builtins(_SHOWN),
-    "Engine": msgspec.to_builtins(engine_view(_RECORDED, _PASS)),
-    "Comparison": msgspec.to_builtins(compare(_RECORDED, _RECORDED)),
-    "Fixes": msgspec.to_builtins(_TRIED),
-    "WhatIfs": msgspec.to_builtins(what_ifs(_RECORDED)),
-}
-"""Examples by schema, to be put back where FastAPI has taken the nulls out."""
+DERIVATIVE = _wire("The formulas.", Derivative)
+ENGINE = _wire("The state before the first step told, and the steps.", Engine)
+COMPARISON = _wire("What corresponds and what differs.", Comparison)
+FIXES = _wire("The fixes tried so far.", Fixes)
+WHAT_IFS = _wire("The changes, each by itself.", WhatIfs)
+_RULES = {"type": "array", "items": _ref(RuleText.__name__)}
+RULES = _content(JSON, "The rules.", _RULES, [msgspec.to_builtins(EXAMPLES[RuleText])])
 PROBLEM = _content(
     MEDIA_TYPE,
     "The request was refused; `detail` names the value, the rule and the next step.",

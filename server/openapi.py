@@ -3,20 +3,12 @@
 from collections.abc import Iterator
 from typing import Any
 
+import msgspec
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
-from engine.compare import Comparison
-from engine.fixes import Fixes
-from engine.graph import Graph
-from engine.replay import Engine
-from engine.rules import RuleText
-from engine.rules.derivatives import Derivative
 from engine.schema import wire_schemas
-from engine.trace import Trace
-from engine.what_ifs import WhatIfs
-from server.examples import PROBLEM, WITH_NULLS
-from server.views import Shown
+from server.examples import EXAMPLES, PROBLEM
 from server.wire import OEmbed, ProblemBody
 
 REF = "#/components/schemas/"
@@ -31,7 +23,7 @@ def document(app: FastAPI) -> dict[str, Any]:
     if app.openapi_schema is None:
         made = get_openapi(title=app.title, version=app.version, description=DESCRIPTION, routes=app.routes)
         schemas = made["components"]["schemas"]
-        schemas |= wire_schemas((Trace, Graph, Shown, Engine, Comparison, Fixes, WhatIfs, RuleText, Derivative), REF)
+        schemas |= wire_schemas(tuple(EXAMPLES), REF)
         schemas |= {model.__name__: model.model_json_schema() for model in (OEmbed, ProblemBody)}
         _say_problem(made)
         _keep_nulls(made)
@@ -50,11 +42,12 @@ def _say_problem(made: dict[str, Any]) -> None:
 
 def _keep_nulls(made: dict[str, Any]) -> None:
     """Put the examples back that FastAPI takes every null out of."""
+    whole = {answered.__name__: msgspec.to_builtins(example) for answered, example in EXAMPLES.items()}
     for operation in _operations(made):
         for answer in operation["responses"].values():
             for content in answer.get("content", {}).values():
                 name = content["schema"].get("$ref", "").removeprefix(REF)
-                content["example"] = WITH_NULLS.get(name, content["example"])
+                content["example"] = whole.get(name, content["example"])
 
 
 def _operations(made: dict[str, Any]) -> Iterator[dict[str, Any]]:

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import fields
+from functools import partial
 from pathlib import Path
 from typing import get_args
 
@@ -13,20 +14,12 @@ import msgspec
 import pytest
 
 from engine import schema
-from engine.compare import Comparison
-from engine.fixes import Fixes
-from engine.graph import Graph
-from engine.replay import Engine
-from engine.rules import RuleText
-from engine.rules.derivatives import Derivative
-from engine.trace import Trace
-from engine.what_ifs import WhatIfs
 from server.app import create_app
+from server.examples import EXAMPLES
 from server.openapi import document
 from server.problems import table
 from server.settings import Settings
 from server.settings import table as settings_table
-from server.views import Shown
 from server.wire import (
     Accepted,
     Health,
@@ -51,8 +44,7 @@ def test_the_page_of_the_formats_is_fresh() -> None:
 
 
 def test_every_field_of_the_formats_has_its_sentence() -> None:
-    formats = (Trace, Graph, Shown, Engine, Comparison, Fixes, WhatIfs, RuleText, Derivative)
-    for name, record in schema.wire_schemas(formats, "#").items():
+    for name, record in schema.wire_schemas(tuple(EXAMPLES), "#").items():
         properties = record["properties"]
         assert isinstance(properties, dict)
         assert [field for field, facts in properties.items() if "description" not in facts] == [], name  # type: ignore[operator]
@@ -86,14 +78,7 @@ def test_openapi_shows_an_example_and_a_schema_of_every_answer() -> None:
 
 def test_every_example_is_of_the_type_it_shows() -> None:
     read: dict[str, Callable[[object], object]] = {
-        "Trace": lambda value: msgspec.convert(value, Trace),
-        "Graph": lambda value: msgspec.convert(value, Graph),
-        "Shown": lambda value: msgspec.convert(value, Shown),
-        "Engine": lambda value: msgspec.convert(value, Engine),
-        "Comparison": lambda value: msgspec.convert(value, Comparison),
-        "Fixes": lambda value: msgspec.convert(value, Fixes),
-        "WhatIfs": lambda value: msgspec.convert(value, WhatIfs),
-        "Derivative": lambda value: msgspec.convert(value, Derivative),
+        **{record.__name__: partial(msgspec.convert, type=record) for record in EXAMPLES},
         **{
             model.__name__: model.model_validate
             for model in (
@@ -115,11 +100,12 @@ def test_every_example_is_of_the_type_it_shows() -> None:
         for operation in methods.values():
             for answer in operation["responses"].values():
                 for content in answer.get("content", {}).values():
-                    name = content["schema"].get("$ref", "").rpartition("/")[2]
-                    if name:
+                    is_list = "items" in content["schema"]
+                    name = content["schema"].get("items", content["schema"]).get("$ref", "").rpartition("/")[2]
+                    for example in (content["example"] if is_list else [content["example"]]) if name else ():
                         shown.add(name)
                         assert name in read, f"{name} is answered: say in `read` how its example is checked"
-                        read[name](content["example"])
+                        read[name](example)
     assert shown == set(read)
 
 

@@ -19,7 +19,6 @@ from engine.worker.capture.recorder import Recorder
 from engine.worker.capture.safe_repr import plain_text
 from engine.worker.capture.thread_state import ThreadState
 from engine.worker.pytorch.internals import LOADER_INDICES, LOADER_NEXT, get_frame
-from engine.worker.pytorch.modes import unseen
 from engine.worker.pytorch.patching import EntryPoint, Patches
 
 LOADER_ITER = EntryPoint(DataLoader, "__iter__")
@@ -58,11 +57,11 @@ class _Epoch:
         return self
 
     def __next__(self) -> Any:
-        self._thread.muted += self._is_ours
+        self._thread.mute(self._is_ours)
         try:
             self._batch_of = drawn = next(self._indices)
         finally:
-            self._thread.muted -= self._is_ours
+            self._thread.unmute(self._is_ours)
         self.batch += 1
         self._given.clear()
         return drawn
@@ -111,11 +110,11 @@ class Batches:
 
     def _begin(self, loader: Loader, iterate: Any) -> Any:
         thread, is_ours = self._recorder.thread, not _has_own_sampler(loader)
-        thread.muted += is_ours  # it draws a seed for its workers
+        thread.mute(is_ours)  # it draws a seed for its workers
         try:
             made = iterate(loader)
         finally:
-            thread.muted -= is_ours
+            thread.unmute(is_ours)
         if isinstance(loader.dataset, IterableDataset):  # its samples have no index
             return made
         try:
@@ -133,18 +132,15 @@ class Batches:
             return
         if recorder.counts.ops_kept >= recorder.limits.ops:
             return
-        try:
-            with recorder.lock, unseen():
-                given = epoch.dropped() if data is _ENDED else epoch.taken()
-                if not given:
-                    return
-                recorder.lifetimes.flush()
-                indices = tuple([_index(one) for one in given[:MOST_INDICES]])
-                site, thread = recorder.sites.of(get_frame(2)), recorder.thread.number
-                told = *epoch.number, epoch.batch, indices, len(given), self._states(data), site, thread
-                recorder.outbox.say(BatchTaken(*told))
-        except Exception as error:
-            recorder.trouble("batch", error)
+        with recorder.telling("batch"):
+            given = epoch.dropped() if data is _ENDED else epoch.taken()
+            if not given:
+                return
+            recorder.lifetimes.flush()
+            indices = tuple([_index(one) for one in given[:MOST_INDICES]])
+            site, thread = recorder.sites.of(get_frame(2)), recorder.thread.number
+            told = *epoch.number, epoch.batch, indices, len(given), self._states(data), site, thread
+            recorder.outbox.add(BatchTaken(*told))
 
     def _states(self, data: object) -> tuple[int, ...]:
         """Recorded tensors in what was handed out."""

@@ -191,21 +191,17 @@ class Hooks:
         kind = _KINDS.get(frame.f_code.co_name)
         if kind is None or self.recorder.closed:
             return
-        try:
-            with self.recorder.lock, unseen():
-                caller = _caller(frame)
-                if caller is None or caller.f_code.co_filename.startswith(_TORCH):
-                    return
-                made = self.registered[handle.id] = Registered(kind, self.recorder.sites.of(caller))
-                if kind in _IN_ENGINE:
-                    self._keep(handle.id, hooks_dict)
-                    tensor = frame.f_locals.get("self")
-                    if isinstance(tensor, torch.Tensor):
-                        made.tensor = self.recorder.tensors.meet(tensor).first
-                        made.output_nr = tensor.output_nr
-                self.recorder.outbox.publish()
-        except Exception as error:
-            self.recorder.trouble("hook", error)
+        with self.recorder.telling("hook"):
+            caller = _caller(frame)
+            if caller is None or caller.f_code.co_filename.startswith(_TORCH):
+                return
+            made = self.registered[handle.id] = Registered(kind, self.recorder.sites.of(caller))
+            if kind in _IN_ENGINE:
+                self._keep(handle.id, hooks_dict)
+                tensor = frame.f_locals.get("self")
+                if isinstance(tensor, torch.Tensor):
+                    made.tensor = self.recorder.tensors.meet(tensor).first
+                    made.output_nr = tensor.output_nr
 
     def _keep(self, number: int, hooks_dict: Dictionary) -> None:
         known = self.engine.get(id(hooks_dict))

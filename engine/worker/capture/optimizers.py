@@ -17,7 +17,6 @@ from engine.worker.capture.recorder import Recorder
 from engine.worker.capture.safe_repr import plain_text
 from engine.worker.capture.tensor_facts import look, version_of
 from engine.worker.capture.tensor_state import State
-from engine.worker.pytorch.modes import unseen
 
 _MOST_ITEMS = 8
 """Of a list in an optimizer's state that are told one by one."""
@@ -83,19 +82,15 @@ class Optimizers:
                 self._end(begun, raised)
 
     def _begin(self, optimizer: Any, frame: FrameType) -> _Step | None:
-        try:
-            with self.recorder.lock, unseen():
-                begun = _Step(optimizer, self.recorder.sites.of(frame))
-                begun.settings = tuple(
-                    {str(name): _text(value) for name, value in group.items() if name not in _NO_OPTIONS}
-                    for group in optimizer.param_groups
-                )
-                self._look(begun)
-                self.recorder.outbox.publish()
-                return begun
-        except Exception as error:
-            self.recorder.trouble("step", error)
-            return None
+        with self.recorder.telling("step"):
+            begun = _Step(optimizer, self.recorder.sites.of(frame))
+            begun.settings = tuple(
+                {str(name): _text(value) for name, value in group.items() if name not in _NO_OPTIONS}
+                for group in optimizer.param_groups
+            )
+            self._look(begun)
+            return begun
+        return None
 
     def _look(self, step: _Step) -> None:
         """Notes parameters, gradients and state as they are."""
@@ -163,23 +158,15 @@ class Optimizers:
         return run
 
     def _fetched(self, step: _Step) -> None:
-        try:
-            with self.recorder.lock, unseen():
-                self._fetch(step)
-                self.recorder.outbox.publish()
-        except Exception as error:
-            self.recorder.trouble("closure", error)
+        with self.recorder.telling("closure"):
+            self._fetch(step)
 
     def _end(self, step: _Step, raised: bool) -> None:
-        try:
-            with self.recorder.lock, unseen():
-                self._tell(step, raised)
-                for outer in self.recorder.thread.steps:
-                    if outer is not None:
-                        self._look(outer)  # what this step did is not the outer one's doing
-                self.recorder.outbox.publish()
-        except Exception as error:
-            self.recorder.trouble("step", error)
+        with self.recorder.telling("step"):
+            self._tell(step, raised)
+            for outer in self.recorder.thread.steps:
+                if outer is not None:
+                    self._look(outer)  # what this step did is not the outer one's doing
 
     def _tell(self, step: _Step, raised: bool) -> None:
         silent = _writes_past_versions(step.optimizer)
@@ -259,7 +246,6 @@ class Optimizers:
             0, "zero_grad", tuple(changes), site=site, optimizer=name, variable=self._name(owner), owner=kind,
             set_to_none=set_to_none,
         ))  # fmt: skip
-        recorder.outbox.publish()
 
 
 def _pieces(owner: int, name: str, value: Any) -> Iterator[tuple[Place, Any]]:

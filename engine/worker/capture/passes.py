@@ -174,13 +174,10 @@ class Backward:
             return
         given = call.f_locals
         retain, create = bool(given.get("retain_graph")), bool(given.get("create_graph"))
-        try:
-            with recorder.lock, unseen():
-                running = self._start(outputs, (), retain, create, (), accumulate=call.f_code.co_name == "backward")
-                recorder.pass_raised(error, running.id)
-                self._end(running, error, ())
-        except Exception as trouble:
-            recorder.trouble("backward", trouble)
+        with recorder.telling("backward"):
+            running = self._start(outputs, (), retain, create, (), accumulate=call.f_code.co_name == "backward")
+            recorder.pass_raised(error, running.id)
+            self._end(running, error, ())
 
     def run(self, outputs: Sequence[Any], *args: Any, **kwargs: Any) -> Any:
         """Runs the engine as it was called."""

@@ -6,7 +6,7 @@ and never raise.
 
 import contextlib
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from engine.bounds import Texts
 from engine.events import Found
@@ -22,6 +22,7 @@ from engine.worker.capture.tensors import Tensors
 from engine.worker.capture.thread_state import ThreadState
 from engine.worker.capture.updates import Updates
 from engine.worker.compact.sampling import LoopSampler
+from engine.worker.pytorch.modes import unseen
 
 _MOST_TROUBLES = 20
 
@@ -71,6 +72,17 @@ class Recorder:
     def limits(self) -> RunLimits:
         """Those of the run."""
         return self.counts.limits
+
+    @contextlib.contextmanager
+    def telling(self, what: str) -> Iterator[None]:
+        """Context: a moment of recording that no mode of the program's sees; where it fails, that is said. What runs
+        at each op or hook spells this out: a context costs two microseconds."""
+        try:
+            with self.lock, unseen():
+                yield
+                self.outbox.publish()
+        except Exception as error:
+            self.trouble(what, error)
 
     def trouble(self, what: str, error: Exception) -> None:
         """Says that one thing could not be recorded; the program goes on."""

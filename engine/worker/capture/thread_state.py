@@ -56,13 +56,13 @@ class ThreadState(threading.local):
         met, self.collective = self.collective, 0
         return met
 
-    def mute(self) -> None:
-        """Nothing is recorded until `unmute`."""
-        self.muted += 1
+    def mute(self, reasons: int = 1) -> None:
+        """Nothing is recorded until `unmute`, if there is a reason."""
+        self.muted += reasons
 
-    def unmute(self) -> None:
+    def unmute(self, reasons: int = 1) -> None:
         """Takes back one `mute`."""
-        self.muted -= 1
+        self.muted -= reasons
 
     def set_muted(self, reasons: int) -> int:
         """Sets how many reasons not to record there are; gives how many there were."""

@@ -134,14 +134,10 @@ class Instrumentation:
 
     def blank_made(self, tensor: torch.Tensor) -> None:
         """A constructor gave memory as it found it."""
-        recorder = self.recorder
         if self.mode.thread.muted or self.mode.over:
             return
-        try:
-            with recorder.lock, unseen():
-                recorder.tensors.find(tensor)
-        except Exception as error:
-            recorder.trouble("uninitialised", error)
+        with self.recorder.telling("uninitialised"):
+            self.recorder.tensors.find(tensor)
 
 
 @contextlib.contextmanager

@@ -362,21 +362,15 @@ def _zero_grad(
             original(self, set_to_none)
             return
         before: list[Any] = []
-        try:
-            with unseen():
-                before = optimizers.grads(parameters(self))
-        except Exception as error:
-            recorder.trouble("zero_grad", error)
+        with recorder.telling("zero_grad"):
+            before = optimizers.grads(parameters(self))
         mode.thread.mute()
         try:
             original(self, set_to_none)
         finally:
             mode.thread.unmute()
-        try:
-            with unseen():
-                optimizers.zeroed(self, kind, before, recorder.sites.of(get_frame(1)), set_to_none)
-        except Exception as error:
-            recorder.trouble("zero_grad", error)
+        with recorder.telling("zero_grad"):
+            optimizers.zeroed(self, kind, before, recorder.sites.of(get_frame(1)), set_to_none)
 
     return zero_grad
 

@@ -1,9 +1,12 @@
 """Counts and times of the service, in the text format Prometheus reads."""
 
+import re
 from bisect import bisect_left
 from collections import Counter
 
 _BOUNDS_S = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
+_CODE = re.compile(r"[a-z0-9_]{1,60}")
+_MOST_CODES = 1_500
 
 
 class Metrics:
@@ -13,6 +16,7 @@ class Metrics:
         self.runs: Counter[str] = Counter()
         self.answers: Counter[int] = Counter()
         self.store: Counter[str] = Counter()
+        self.findings: Counter[str] = Counter()
         self._run_buckets = [0] * (len(_BOUNDS_S) + 1)
         self._run_seconds = 0.0
 
@@ -21,12 +25,19 @@ class Metrics:
         self._run_buckets[bisect_left(_BOUNDS_S, seconds)] += 1
         self._run_seconds += seconds
 
+    def told(self, codes: tuple[str, ...]) -> None:
+        """The findings of one run that somebody asked for."""
+        for code in set(codes):  # a program that takes over its worker may name any
+            is_known = code in self.findings or len(self.findings) < _MOST_CODES
+            self.findings[code if is_known and _CODE.fullmatch(code) else "other"] += 1
+
     def text(self, gauges: dict[str, tuple[str, float]]) -> str:
         """All figures; gauges are given as name -> (sentence, value)."""
         lines = [
             *_counter("gradgraph_runs_total", "Runs performed, by status of the trace.", "status", self.runs),
             *_counter("gradgraph_http_answers_total", "HTTP answers, by status.", "status", self.answers),
             *_counter("gradgraph_store_total", "Runs asked for, by whether the store had them.", "result", self.store),
+            *_counter("gradgraph_findings_total", "Runs by the findings told of them.", "code", self.findings),
             *self._histogram(),
         ]
         for name, (sentence, value) in gauges.items():

@@ -48,6 +48,7 @@ def packed(trace: Trace, lines: Sequence[bytes], outcome: Outcome) -> Finished:
         status=trace.status,
         lost=outcome.stopped_by is None and (_is_lost(trace) or (outcome.signal == _KILLED and not lines)),
         stored=Stored(body=body, etag=etag(body), tensors=_files(trace, lines), kept=trace.status in STORED_STATUS),
+        codes=tuple(finding.code for finding in trace.findings),
     )
 
 

@@ -436,6 +436,7 @@ class Queue:
             self._metrics.runs[finished.status] += 1
             if not live.background:
                 self._metrics.run_took(time.monotonic() - live.since)
+                self._metrics.told(finished.codes)
             self._traces.remember(live.id, finished.stored)
             if self._stores_first:
                 await self._store(live, finished)

@@ -47,6 +47,8 @@ class Finished:
     """The worker was lost through no fault of the program; trying again may help."""
     stored: Stored
     """The trace, ready to be kept and sent."""
+    codes: tuple[str, ...] = ()
+    """Of its findings."""
 
 
 RunEvent = Started | Printed | Progressed | Finished

@@ -45,6 +45,7 @@ class Made(Record, frozen=True):
     etag: str
     tensors: dict[str, bytes]
     kept: bool
+    codes: tuple[str, ...]
 
 
 def is_large(request: RunRequest, lines: Sequence[bytes]) -> bool:
@@ -78,7 +79,7 @@ class TraceProcesses:
             process.work_on(self._waiting)
         made = await waiting.made
         stored = Stored(body=made.body, etag=made.etag, tensors=made.tensors, kept=made.kept)
-        return Finished(status=made.status, lost=made.lost, stored=stored)
+        return Finished(made.status, made.lost, stored, made.codes)
 
     async def close(self) -> None:
         """End them."""
@@ -165,7 +166,9 @@ def _answer(job: Job, answer: Callable[[bytes], None]) -> None:
         trace = trace_of(job.run, msgspec.json.decode(job.request, type=RunRequest), lines, outcome, job.waited_ms)
         finished = packed(trace, lines, outcome)
         stored = finished.stored
-        made = Made(finished.status, finished.lost, stored.body, stored.etag, dict(stored.tensors), stored.kept)
+        made = Made(
+            finished.status, finished.lost, stored.body, stored.etag, dict(stored.tensors), stored.kept, finished.codes
+        )
         answer(msgspec.msgpack.encode(made))
 
 

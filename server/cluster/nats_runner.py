@@ -8,6 +8,7 @@ import time
 from collections import Counter
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from dataclasses import replace
 
 import msgspec
 from nats.aio.msg import Msg
@@ -269,14 +270,14 @@ class _Handed:
     async def _on_made(self, made: Made, reply: str) -> None:
         try:
             finished = self._pieces.whole(made.manifest)
-            await asyncio.to_thread(check, self._run, finished, self._most_bytes)
+            codes = await asyncio.to_thread(check, self._run, finished, self._most_bytes)
         except Damaged as damaged:
             log.warning("run %s: its result is damaged: %s", self._run, damaged)
             self._pieces.clear()
             await self._connection.say(reply, Incomplete())
             return
         await self._connection.say(reply, Received())
-        self._end(finished)
+        self._end(replace(finished, codes=codes))
 
     def _end(self, how: Finished | Exception) -> None:
         self._is_over = True

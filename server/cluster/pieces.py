@@ -17,12 +17,17 @@ class Damaged(Exception):
     """The pieces are not what their manifest says."""
 
 
+class _Told(msgspec.Struct):
+    code: str
+
+
 class _Head(msgspec.Struct):
     """What a trace says of itself."""
 
     id: str
     status: str
     format: str
+    findings: tuple[_Told, ...]
 
 
 def cut(run: str, finished: Finished) -> tuple[Manifest, list[bytes]]:
@@ -76,8 +81,8 @@ class Joining:
         )
 
 
-def check(run: str, finished: Finished, most_bytes: int) -> None:
-    """Whether what a worker made is a trace of this run, of a size that can be read. Raises Damaged."""
+def check(run: str, finished: Finished, most_bytes: int) -> tuple[str, ...]:
+    """The codes of the findings in what a worker made. Raises Damaged where that is no trace of this run to be read."""
     unpack = zlib.decompressobj(wbits=31)
     try:
         text = unpack.decompress(finished.stored.body, most_bytes)
@@ -87,6 +92,7 @@ def check(run: str, finished: Finished, most_bytes: int) -> None:
     told = (head.id, head.status, head.format)
     if not unpack.eof or told != (run, finished.status, finished.stored.format):
         raise Damaged(f"it is of {told}")
+    return tuple(finding.code for finding in head.findings)
 
 
 def _parts(whole: bytes, manifest: Manifest) -> Iterator[bytes]:

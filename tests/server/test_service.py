@@ -11,6 +11,7 @@ from fastapi.routing import APIRoute
 from engine.trace import Isolation
 from server.isolation import WeakIsolation, check_isolation
 from server.lessons import FOLDER
+from server.metrics import Metrics
 from server.routes import docs, engine_steps, gallery, graphs, health, pages, rules, runs, tensors
 from server.settings import Settings
 from tests.server.conftest import Served, serving
@@ -63,6 +64,23 @@ def test_metrics_count_runs(served: Served) -> None:
     before = count()
     served.run("print('counted')")
     assert count() == before + 1
+
+
+def test_metrics_count_each_diagnosis_and_no_name_that_is_none(served: Served) -> None:
+    def counts() -> set[str]:
+        lines = served.http.get("/metrics").text.splitlines()
+        return {line for line in lines if line.startswith(f'gradgraph_findings_total{{code="{code}"}}')}
+
+    run = "import torch\ntorch.ones(2, 22) + torch.ones(3, {})".format
+    code = served.run(run(33))["findings"][0]["code"]
+    before = counts()
+    served.run(run(44))
+    assert len(counts() - before) == 1
+    metrics = Metrics()
+    for codes in (("a_code", "a_code"), ('"} 1\nanother 2',), tuple(f"code_{number}" for number in range(10_000))):
+        metrics.told(codes)
+    assert (metrics.findings["a_code"], len(metrics.findings) < 2_000) == (1, True)
+    assert "another" not in metrics.text({})
 
 
 def test_metrics_tell_what_snapshots_take(served: Served) -> None:

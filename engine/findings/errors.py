@@ -268,7 +268,6 @@ _TABLE: tuple[tuple[str, str, str, *tuple[Rule, ...]], ...] = (
 )  # fmt: skip
 
 ROWS = tuple(Row(code, kind, re.compile(pattern), tuple(rules)) for code, kind, pattern, *rules in _TABLE)
-CODES = frozenset(row.code for row in ROWS if row.code)
 _LONGEST = 4000  # a program may raise a message of any length
 ENDS = frozenset(
     {"limit", "limit_output_bytes", "limit_trace_bytes", "limit_files", "memory", "forbidden", "crash", "lost", "exit"}

@@ -45,7 +45,6 @@ LEFT = 0.05
 HARDER = 3
 NEARLY = 0.9
 MANY = 32
-NARROW = ("bfloat16", "float16")
 DEAD = 1e-3
 """Share of the first learning rate at which nothing is learnt any more."""
 FEWEST_RATES = 8

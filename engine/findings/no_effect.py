@@ -99,7 +99,6 @@ def _dropped(diagnosis: Diagnosis) -> Iterator[Finding]:
             if name.isidentifier() and op.name in SAFE_TO_KEEP and not is_scaled
             else (),
             name=name,
-            op=op.name,
             code=code.short(statement.value),
         )
 

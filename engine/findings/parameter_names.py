@@ -29,7 +29,6 @@ def parts_taken_for_names(diagnosis: Diagnosis) -> Iterator[Finding]:
                 first=repr(parts[0]),
                 names=listed(missed),
                 name=code.short(node.left),
-                list=code.short(node.comparators[0]),
                 count=str(len(missed)),
             )
             return

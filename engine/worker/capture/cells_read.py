@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from engine.events import CellsRead
 from engine.worker.capture.tensor_facts import as_array, unreadable
-from engine.worker.capture.tensor_state import State
+from engine.worker.capture.tensor_state import Taken
 
 MOST_ELEMENTS = 4096
 """Of a tensor whose cells are told."""
@@ -26,7 +26,6 @@ Numbers = NDArray[np.int64]
 Mapping = tuple[torch.Tensor, int, bool, Numbers]
 """Input, which output, whether the output holds positions instead of copies, and for each output cell the input
 cell."""
-Taken = Sequence[tuple[torch.Tensor, State, int, int]]
 _Tensor = torch.Tensor
 _EXACT = (torch.Tensor, torch.nn.Parameter)
 

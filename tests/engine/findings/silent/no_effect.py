@@ -94,9 +94,9 @@ for i in range(9):
 """
 
 MISTAKES: tuple[Mistake, ...] = (
-    Mistake("result_dropped", 5, "x = torch.zeros(3)\nx.add(1)\nprint(x)\n", says={"name": "x", "op": "add"}, mends=True),
-    Mistake("result_dropped", 6, "w = torch.tensor([5., -3.], requires_grad=True)\n(w ** 2).sum().backward()\ntorch.clamp(w.grad, -1, 1)\nprint(w.grad)\n", says={"name": "w.grad", "op": "clamp"}),
-    Mistake("result_dropped", 5, "def prepare(x):\n    x.to(torch.float64)\n    return x\nprint(prepare(torch.ones(2)).dtype)\n", says={"name": "x", "op": "to"}),
+    Mistake("result_dropped", 5, "x = torch.zeros(3)\nx.add(1)\nprint(x)\n", says={"name": "x"}, mends=True),
+    Mistake("result_dropped", 6, "w = torch.tensor([5., -3.], requires_grad=True)\n(w ** 2).sum().backward()\ntorch.clamp(w.grad, -1, 1)\nprint(w.grad)\n", says={"name": "w.grad"}),
+    Mistake("result_dropped", 5, "def prepare(x):\n    x.to(torch.float64)\n    return x\nprint(prepare(torch.ones(2)).dtype)\n", says={"name": "x"}),
     Mistake("result_dropped", 9, SCALED, cure=(("scale(loss)\n    loss.back", "scale(loss).back"),)),
     Mistake("result_dropped", 9, """class Net(nn.Module):
     def __init__(self):
@@ -115,7 +115,7 @@ net(torch.ones(3, 2)).mean().backward()
     return rows
 net = nn.Linear(3, 2)
 F.cross_entropy(net(torch.randn(4, 3)), spread(torch.tensor([0, 1, 1, 0]), 2)).backward()
-""", says={"op": "scatter"}, mends=True),
+""", says={"name": "rows"}, mends=True),
     Mistake("requires_grad_misspelt", 5, "x = torch.ones(3)\nx.require_grad = True\nprint((x * 2).requires_grad)\n", says={"name": "require_grad", "receiver": "x"}, mends=True),
     Mistake("requires_grad_misspelt", 8, TRAIN + "for name, p in model[0].named_parameters():\n    p.requires_gard = False\n" + LOOP, says={"name": "requires_gard"}, mends=True),
     Mistake("requires_grad_of_module", 7, TRAIN + "model[0].requires_grad = False\n" + LOOP, says={"receiver": "model[0]", "value": "False"}, mends=True),

@@ -5,7 +5,7 @@ import type { ViewState } from '../core/state'
 
 /** `slides`: nothing but the graph, larger, a press a step; `edit`: the reader may change the program, where the
  *  operator lets them. */
-export type Mode = 'read' | 'slides' | 'edit'
+type Mode = 'read' | 'slides' | 'edit'
 
 /** What it opens at, with an infinite step for the end; and how it shows that. */
 export interface EmbedOptions extends ViewState {

@@ -16,7 +16,7 @@ const LEAST_HEIGHT = 120
 const MOST_HEIGHT = 1200
 
 /** How it opens: `step`, `lang`, `theme`, `mode`, `hide`, `highlight`, as in the address of an embed; and pixels. */
-export interface Opening {
+interface Opening {
   height?: number
   [name: string]: string | number | undefined
 }

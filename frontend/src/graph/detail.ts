@@ -6,7 +6,7 @@ const MOST_NODES = 1300
 /** Below this zoom text is too small to read. */
 const READABLE = 0.42
 
-export type Detail = 'full' | 'plain' | 'map'
+type Detail = 'full' | 'plain' | 'map'
 
 export function detailFor(zoom: number, boxes: number, wires: number, frames: number): Detail {
   if (zoom >= READABLE && boxes * COST.box + wires * COST.wire + frames * COST.frame <= MOST_NODES) return 'full'

@@ -18,7 +18,7 @@ function titles(trace: Trace, lang: Lang): Record<string, string> {
   return Object.fromEntries(keys.map((key) => [key, words(lang)(key)]))
 }
 
-export interface FoldingOptions {
+interface FoldingOptions {
   /** Language of the words that are measured. */
   lang: Lang
   /** Layouts at most. */

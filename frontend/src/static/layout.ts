@@ -12,7 +12,7 @@ import { words } from '../core/words/bundled'
 
 const ROOMS = { page: PAGE, embed: EMBED, phone: PHONE }
 
-export interface LayoutOptions {
+interface LayoutOptions {
   /** Language of the words that are measured. */
   lang: Lang
   room: keyof typeof ROOMS

@@ -18,7 +18,7 @@ import type { Selection } from '../core/state'
 import { codeAt } from '../core/trace/naming'
 import { words } from '../core/words/bundled'
 
-export interface SvgOptions {
+interface SvgOptions {
   lang?: 'zh' | 'en'
   theme?: Shade
   /** Steps that have happened; left out: all of them. */
@@ -43,7 +43,7 @@ const FONTS = {
 }
 
 /** A complete SVG document of one moment of a run. */
-export function drawSvg(trace: Trace, graph: Graph, options: SvgOptions = {}): string {
+function drawSvg(trace: Trace, graph: Graph, options: SvgOptions = {}): string {
   const lang = options.lang ?? 'en'
   const shade = options.theme ?? 'light'
   const view = new View(trace, graph, words(lang), options.embedded ? EMBED : PAGE)

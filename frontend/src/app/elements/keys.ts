@@ -2,7 +2,7 @@
 
 import type { Way } from '../../core/trace/ways'
 
-export interface PageKeys {
+interface PageKeys {
   run(): void
   step(by: number): void
   /** Over a call or pass, or the other way. */

@@ -10,7 +10,7 @@ interface Props extends Parts<'run' | 'view'> {
   facts: boolean
 }
 
-export interface LargeViews extends Parts<'run' | 'view'> {
+interface LargeViews extends Parts<'run' | 'view'> {
   /** A chunk of its own. */
   View(): Promise<{ default: Component<Props> }>
 }

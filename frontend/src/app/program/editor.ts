@@ -21,7 +21,7 @@ import { isRetuned, literalAt, literals, playedAt, type Literal, type Played } f
 import { dragNumber, turnByKey, type Turn } from '../elements/turning'
 import { signOf, type LineBlock, type Marks, type Sign } from '../../core/trace/line-marks'
 
-export interface EditorEvents {
+interface EditorEvents {
   /** What was typed, and whether it changed one number and nothing else. */
   change(code: string, isRetuned: boolean): void
   turn: Turn

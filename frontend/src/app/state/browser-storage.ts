@@ -42,7 +42,7 @@ function parsed(key: string): unknown {
 }
 
 /** What the page made a run for, to be said in its words. */
-export interface MadeFor {
+interface MadeFor {
   key: string
   name: string
 }

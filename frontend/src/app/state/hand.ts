@@ -1,7 +1,7 @@
 // A hand that turns a number: where it is, and what it comes to if it goes on as it goes.
 
 /** A program, and how far the hand is then from where it began, in tenths of a step. */
-export interface Turned {
+interface Turned {
   code: string
   at: number
 }

@@ -11,7 +11,7 @@ const FRAME_MS = 16
 /** Shorter steps are passed over where the page cannot show each in its time. */
 const FLEETING_MS = 100
 
-export const SPEEDS = [0.5, 1, 2, 4] as const
+const SPEEDS = [0.5, 1, 2, 4] as const
 export type Speed = (typeof SPEEDS)[number]
 
 export class Playback {

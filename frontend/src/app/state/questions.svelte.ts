@@ -6,7 +6,7 @@ import { remember, remembered } from './browser-storage'
 import type { Room } from './room.svelte'
 
 /** How a question was closed: found, or given up. */
-export type Closed = 'found' | 'given up'
+type Closed = 'found' | 'given up'
 
 const MOST = 1000
 const ANSWERED = 'answered'

@@ -11,7 +11,7 @@ const LEAST = 480
 /** Wider than high by more than this, lines are broken. */
 const FLAT = 1.5
 
-export interface Move {
+interface Move {
   dx: number
   dy: number
 }

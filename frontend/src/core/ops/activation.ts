@@ -3,7 +3,7 @@
 import type { Op, Tensor } from '../../api/types'
 import { wireNumber } from '../words/format'
 
-export interface Curve {
+interface Curve {
   value(x: number): number
   slope(x: number): number
 }

@@ -4,7 +4,7 @@ import type { Window, WindowAxis } from '../../api/types'
 
 const AXES: Readonly<Record<number, readonly string[]>> = { 1: ['L'], 2: ['H', 'W'], 3: ['D', 'H', 'W'] }
 
-export interface AxisLine {
+interface AxisLine {
   /** `H`, or `H, W` when both have the same numbers. */
   name: string
   axis: WindowAxis

@@ -17,7 +17,7 @@ import { written } from '../ops/terms'
 
 export type Side = 'input' | 'output' | 'index'
 
-export interface DrawnTensor {
+interface DrawnTensor {
   side: Side
   /** Index into the inputs or outputs. */
   at: number

@@ -1,6 +1,6 @@
 // Axes of charts: places for numbers, round ticks, and which scale fits.
 
-export interface Axis {
+interface Axis {
   log: boolean
   /** Share of the axis, 0 … 1; null for a number it cannot show. */
   at(value: number): number | null

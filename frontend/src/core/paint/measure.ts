@@ -49,7 +49,7 @@ export interface StepNumbers {
   inStrip: boolean
 }
 
-export type Density = 'lesson' | 'model'
+type Density = 'lesson' | 'model'
 
 /** Looks up a sentence. */
 export type Say = (key: string, values?: Values) => string

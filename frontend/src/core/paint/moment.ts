@@ -10,7 +10,7 @@ import { lastVisit, latest, Lives, stepOfGrads, type Life } from './lives'
 import { Strips, type Strip } from './strips'
 
 export type Progress = 'future' | 'waiting' | 'forward' | 'current' | 'visited'
-export type LaneState = 'absent' | 'waiting' | 'current' | 'passed'
+type LaneState = 'absent' | 'waiting' | 'current' | 'passed'
 
 /** What a cell holds: nothing by nature, a value nobody recorded, an exception, not yet, `None`, or a tensor. */
 export type Cell =

@@ -2,7 +2,7 @@
 
 import type { Tokens } from './colour'
 
-export interface Fonts {
+interface Fonts {
   mono: string
   ui: string
 }

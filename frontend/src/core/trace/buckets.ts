@@ -3,7 +3,7 @@
 import type { Op, Tensor } from '../../api/types'
 import type { TraceIndex } from './trace-index'
 
-export interface InBucket {
+interface InBucket {
   parameter: Tensor
   /** Whether the pass added to its gradient. */
   ready: boolean

@@ -9,7 +9,7 @@ export function letter(at: number): string {
   return 'ABC'[at] ?? String(at + 1)
 }
 
-export interface TensorRow {
+interface TensorRow {
   name: string
   /** What it is called in another run, where that differs. */
   others: string[]

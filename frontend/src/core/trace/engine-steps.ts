@@ -3,7 +3,7 @@
 import type { Arrived, Engine, EngineStep } from '../../api/types'
 import { push, type TraceIndex } from './trace-index'
 
-export interface EngineMoment {
+interface EngineMoment {
   /** The step taken last; null before the first. */
   last: EngineStep | null
   /** Number of the step taken next, from 0. */

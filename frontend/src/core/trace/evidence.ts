@@ -123,7 +123,7 @@ function addedTo(index: TraceIndex, leaf: Tensor, { span }: Finding): Evidence[]
 }
 
 /** Shapes written under each other from the right, as broadcasting reads them. */
-export interface AlignedShapes {
+interface AlignedShapes {
   rows: readonly { name: string; sizes: readonly (number | null)[] }[]
   /** The column where they do not fit, if one does not. */
   clash: number | null

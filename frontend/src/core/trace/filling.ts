@@ -4,7 +4,7 @@ import type { Op } from '../../api/types'
 import { codeAt } from './naming'
 import type { TraceIndex } from './trace-index'
 
-export interface Filling {
+interface Filling {
   /** Its first and last step. */
   first: number
   last: number

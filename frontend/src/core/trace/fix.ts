@@ -64,7 +64,7 @@ export function trialSentence(trace: Trace, { finding, verdict, stops_at: at }: 
 }
 
 /** Something that reads differently with a fix. */
-export interface ProofRow {
+interface ProofRow {
   what: string
   before: string
   after: string

@@ -24,7 +24,7 @@ export function sharing(index: TraceIndex, tensor: Tensor): string[] {
   return [...new Set(others.map(({ names }) => names![0]!))]
 }
 
-export interface Arrival {
+interface Arrival {
   inputNr: number
   tensor: Tensor | undefined
   sum: Sum | undefined
@@ -54,7 +54,7 @@ function senderOf(index: TraceIndex, { pass, visit }: VisitAt, inputNr: number):
   return first?.node ?? null
 }
 
-export interface Departure {
+interface Departure {
   slot: number
   edge: Edge
   to: Node | undefined
@@ -234,7 +234,7 @@ export function isIndexing(name: string): boolean {
   return name === 'getitem' || name === 'setitem'
 }
 
-export interface SavedLine {
+interface SavedLine {
   saved: Saved
   tensor: Tensor | undefined
   name: string
@@ -283,7 +283,7 @@ export function hooksOf(index: TraceIndex, node: Node, passes: readonly string[]
   })
 }
 
-export interface Neighbours {
+interface Neighbours {
   producers: Box[]
   consumers: Box[]
 }

@@ -3,7 +3,7 @@
 import type { Moved, Walk } from '../../api/types'
 
 /** A module that is entered, or one of its tensors that is taken. */
-export interface WalkRow {
+interface WalkRow {
   visit: number
   /** How deep it lies below the module the walk began at. */
   depth: number

@@ -5,7 +5,7 @@ import type { Words } from '../words/sentences'
 import type { Lang } from '../state'
 import { grouped } from './naming'
 
-export interface Notice {
+interface Notice {
   text: string
   tone: 'plain' | 'note' | 'err'
   line?: number

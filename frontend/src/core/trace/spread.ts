@@ -4,7 +4,7 @@ import type { Question } from '../../api/types'
 import { judge, numbersIn, saysSame, type Verdict } from './questions'
 
 /** One answer, by its most frequent spelling. */
-export interface Bar {
+interface Bar {
   text: string
   count: number
   verdict: Verdict

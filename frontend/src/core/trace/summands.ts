@@ -7,7 +7,7 @@ export type Added = Extract<Entry, { kind: 'pass' }>
 
 export type Changed = Exclude<Entry, Added>
 
-export interface Summands {
+interface Summands {
   /** Oldest first. */
   added: Added[]
   /** What the program itself made of the gradient since then, such as a clipping. */

@@ -6,7 +6,7 @@ import { passName } from './naming'
 import { augmented, tell } from './story'
 import type { TraceIndex } from './trace-index'
 
-export interface Chapter {
+interface Chapter {
   title: string
   /** Its first and last step. */
   first: number

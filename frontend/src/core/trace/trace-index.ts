@@ -13,18 +13,18 @@ export interface VisitAt {
   step: number
 }
 
-export interface AccumulationAt {
+interface AccumulationAt {
   pass: Pass
   accumulation: Accumulation
   step: number
 }
 
-export interface UpdateAt {
+interface UpdateAt {
   update: Update
   step: number
 }
 
-export interface ChangeAt extends UpdateAt {
+interface ChangeAt extends UpdateAt {
   change: Change
 }
 

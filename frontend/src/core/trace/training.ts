@@ -59,7 +59,7 @@ export function lossLines(index: TraceIndex, curve: readonly Point[], t: Words):
 }
 
 /** One step of an optimizer, placed in the run. */
-export interface OptimizerStep {
+interface OptimizerStep {
   update: Update
   step: number
   /** Which call of the engine came last before it; 0 for none. */
@@ -165,7 +165,7 @@ function named(courses: readonly Course[]): Course[] {
 }
 
 /** One number: an element of a tensor. */
-export interface Coordinate {
+interface Coordinate {
   /** Identity of the tensor. */
   tensor: string
   /** Its name, for the tensors of other optimizers that stand for the same number. */

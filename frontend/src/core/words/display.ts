@@ -3,7 +3,7 @@
 import type { Tensor } from '../../api/types'
 import { formatNumber, formatShape, MINUS, textWidth, wireNumber } from './format'
 
-export type WordLook = 'dashed' | 'hatch' | 'solid' | 'plain' | 'cells'
+type WordLook = 'dashed' | 'hatch' | 'solid' | 'plain' | 'cells'
 
 export type Display =
   | { kind: 'number'; text: string; width: number; height: number }

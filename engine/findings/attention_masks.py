@@ -53,12 +53,15 @@ def _masks(diagnosis: Diagnosis) -> Iterator[tuple[Op, Tensor, bool]]:
     """Masks of attention, with what True means in them: that a place is hidden, or shown."""
     for op in diagnosis.ops_named(("masked_fill", *ATTENTIONS)):
         if op.name == "masked_fill":
-            is_mask = (number(argument(op, "value", 2)) or 0) < HIDES and _goes_into_softmax(diagnosis, op)
-            mask = diagnosis.input_of(op, 1) if is_mask else None
+            mask = diagnosis.input_of(op, 1) if _hides(op) and _goes_into_softmax(diagnosis, op) else None
         else:
             mask = diagnosis.tensors.get(attn_mask(op) or "")
         if mask is not None:  # one of floats is added to the scores
             yield op, mask, op.name != FUSED or mask.dtype != "bool"
+
+
+def _hides(op: Op) -> bool:
+    return (number(argument(op, "value", 2)) or 0) < HIDES
 
 
 def _goes_into_softmax(diagnosis: Diagnosis, op: Op) -> bool:
@@ -73,7 +76,7 @@ def rows_hidden(diagnosis: Diagnosis) -> Iterator[Finding]:
         mask, scores = diagnosis.input_of(op, 1), diagnosis.output_of(op)
         if mask is None or scores is None or len(mask.shape) < 2 or not _goes_into_softmax(diagnosis, op):
             continue
-        is_hiding = (number(argument(op, "value", 2)) or 0) < HIDES and extent(mask) == (0.0, 1.0)
+        is_hiding = _hides(op) and extent(mask) == (0.0, 1.0)
         if is_hiding and mask.shape[-1] == 1 < scores.shape[-1] and mask.shape[-2] > 1:
             yield diagnosis.warning(
                 "rows_hidden", op, tensors=(mask.id, scores.id), mask=times(mask), scores=times(scores)
@@ -99,7 +102,7 @@ def words_hidden(diagnosis: Diagnosis) -> Iterator[Finding]:
     looked_up = {tokens.storage for op in diagnosis.ops_named(("embedding",)) if (tokens := diagnosis.input_of(op))}
     for op in diagnosis.ops_named(("masked_fill", "masked_fill_", FUSED)) if looked_up else ():
         hides = op.name != FUSED
-        if (hides and (number(argument(op, "value", 2)) or 0) >= HIDES) or op.iteration:
+        if (hides and not _hides(op)) or op.iteration:
             continue
         mask = op.inputs[1] if hides and len(op.inputs) > 1 else attn_mask(op)
         compared, is_hidden = _compared(diagnosis, mask, is_hidden=hides)

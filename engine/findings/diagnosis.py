@@ -303,6 +303,11 @@ class Diagnosis(TraceIndex):
         """What ops gave that took a tensor."""
         return (output for taker in self.takers.get(tensor, ()) for output in taker.outputs)
 
+    def computed_from(self, tensors: Iterable[str]) -> Iterator[Op]:
+        """The ops that some tensors led to; of very many the nearest."""
+        makers = (self.maker.get(tensor) for tensor in near(tensors, self.made_of))
+        return (maker for maker in makers if maker is not None)
+
     def next_nodes(self, node: str) -> list[str]:
         """Where gradient goes from a node."""
         record = self.nodes.get(node)

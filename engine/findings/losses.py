@@ -97,7 +97,7 @@ def _is_stretched_layer(diagnosis: Diagnosis, op: Op, column: Tensor, row: Tenso
     if not is_given and not diagnosis.is_tracked(column.id):  # a column of targets against what a product gave
         by = last_maker(diagnosis, row)
         is_given = by is not None and by.name in MADE_BY_LAYERS and not _is_set_upright(diagnosis, maker)
-    is_used = any(map(diagnosis.reaches_a_pass, (op, *_computed_from(diagnosis, op)))) or (
+    is_used = any(map(diagnosis.reaches_a_pass, (op, *diagnosis.computed_from(op.outputs)))) or (
         op.grad_mode != "grad" and maker is not None and maker.module is not None
     )
     return is_given and is_used and not is_own
@@ -162,12 +162,6 @@ def _is_all_against_all(longer: tuple[int, ...], shorter: tuple[int, ...]) -> bo
     count = math.prod(shorter)
     same = [size for size in longer if size != 1] == [size for size in shorter if size != 1]
     return same and len(longer) > len(shorter) and count > 1 and math.prod(_broadcast(longer, shorter)) == count**2
-
-
-def _computed_from(diagnosis: Diagnosis, op: Op) -> Iterator[Op]:
-    """The ops that what an op made led to; of very many the nearest."""
-    made = near(op.outputs, diagnosis.made_of)
-    return (maker for tensor in made if (maker := diagnosis.maker.get(tensor)) is not None)
 
 
 def _stretched(diagnosis: Diagnosis, op: Op, code: str, first: Tensor, second: Tensor, ops: Sequence[Op]) -> Finding:

@@ -484,7 +484,8 @@ def overlaps_made_small(diagnosis: Diagnosis) -> Iterator[Finding]:
         maker = last_maker(diagnosis, pair[0])
         if maker is None or maker.name not in ("sigmoid", "softmax") or extent(pair[1]) != (0.0, 1.0):
             continue
-        share = next((later for later in _later(diagnosis, op) if _divides_by_both(diagnosis, later, pair)), None)
+        later = diagnosis.computed_from(op.outputs)
+        share = next((each for each in later if _divides_by_both(diagnosis, each, pair)), None)
         if share is None or any(group.get("maximize") == "True" for group in diagnosis.steps[0].settings):
             continue
         yield diagnosis.warning(
@@ -496,12 +497,6 @@ def overlaps_made_small(diagnosis: Diagnosis) -> Iterator[Finding]:
             product=diagnosis.code.excerpt(op.span),
             product_line=line(op.span),
         )
-
-
-def _later(diagnosis: Diagnosis, op: Op) -> Iterator[Op]:
-    """What was computed from an op, the nearest first."""
-    later = near(op.outputs, diagnosis.made_of)
-    return (maker for tensor in later if (maker := diagnosis.maker.get(tensor)) is not None)
 
 
 def _divides_by_both(diagnosis: Diagnosis, op: Op, pair: Sequence[Tensor]) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import TypeGuard
 
-from engine.findings.diagnosis import Diagnosis, by_number, grouped, is_alike, line, near, numbers_of, says, times
+from engine.findings.diagnosis import Diagnosis, by_number, grouped, is_alike, line, numbers_of, says, times
 from engine.findings.gradient_flow import PRODUCTS
 from engine.ops import FILLS
 from engine.program.edits import Edits
@@ -313,9 +313,7 @@ def _weights_of(diagnosis: Diagnosis, call: ModuleCall) -> set[str]:
 def _is_aimed_at(diagnosis: Diagnosis, call: ModuleCall) -> bool:
     """Whether what it gave is untracked, and goes into what a pass came back through."""
     made = [output for op in diagnosis.ops_of(call)[-1:] for output in op.outputs]
-    later = (diagnosis.maker.get(tensor) for tensor in near(made, diagnosis.made_of))
-    is_used = any(op is not None and diagnosis.reaches_a_pass(op) for op in later)
-    return call.grad_mode != "grad" and is_used
+    return call.grad_mode != "grad" and any(map(diagnosis.reaches_a_pass, diagnosis.computed_from(made)))
 
 
 def _shared_at(diagnosis: Diagnosis, quiet: str, loud: str) -> Span | None:

@@ -24,7 +24,7 @@ KEEPS_AXES = frozenset(
     "add sub mul div linear dropout layer_norm relu gelu tanh sigmoid leaky_relu contiguous clone float".split()
 )
 REDUCES = frozenset("mean sum max amax min amin logsumexp".split())
-PRODUCTS = frozenset(("matmul", "bmm"))
+MATRIX_PRODUCTS = frozenset(("matmul", "bmm"))
 HANDED_ON = frozenset("stack cat div mul sub add float to contiguous getitem index_select".split())
 """What is done to samples before a model gets them."""
 CASTS = frozenset("type float double to contiguous getitem sub div".split())
@@ -307,14 +307,14 @@ def weights_along_the_wrong_axis(diagnosis: Diagnosis) -> Iterator[Finding]:
 def compared_along_another_axis(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Vectors of length 1 along one axis, multiplied with others and summed along another: what comes out is no
     cosine."""
-    for op in diagnosis.ops_named(("mul", *PRODUCTS)):
+    for op in diagnosis.ops_named(("mul", *MATRIX_PRODUCTS)):
         made = [maker for each in op.inputs if (maker := diagnosis.maker.get(each)) and maker.name == "normalize"]
         given = diagnosis.output_of(made[0]) if made and made[0].outputs[0] == op.inputs[0] else None
         if given is None or len(given.shape) != 2 or min(given.shape) < 2 or not diagnosis.reaches_a_pass(op):
             continue
         takers = diagnosis.takers.get(op.outputs[0], ()) if op.name == "mul" and len(made) == 2 else ()
         sums = [(taker, gone_of(taker, 2) or []) for taker in takers if taker.name == "sum"]
-        summed = (op, [1]) if op.name in PRODUCTS else next(iter(sums), None)
+        summed = (op, [1]) if op.name in MATRIX_PRODUCTS else next(iter(sums), None)
         axis = axis_of(made[0], given, 2)
         if summed is None or len(summed[1]) != 1 or axis is None or summed[1] == [axis]:
             continue
@@ -332,7 +332,7 @@ def compared_along_another_axis(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 def _are_products(diagnosis: Diagnosis, scores: Tensor) -> bool:
     """Whether they were computed as products of queries and keys."""
-    return any(maker.name in (*PRODUCTS, "einsum") for maker in diagnosis.back(scores.id, MOST_BACK + 1))
+    return any(maker.name in (*MATRIX_PRODUCTS, "einsum") for maker in diagnosis.back(scores.id, MOST_BACK + 1))
 
 
 def _sums(diagnosis: Diagnosis, made: Tensor, shared: int) -> Iterator[tuple[Op, int]]:
@@ -344,13 +344,13 @@ def _sums(diagnosis: Diagnosis, made: Tensor, shared: int) -> Iterator[tuple[Op,
             if not taker.outputs or (taker.inputs[0] != tensor and taker.name not in ("mul", "einsum")):
                 continue
             count = len(made.shape) + added
-            if taker.name in PRODUCTS:
+            if taker.name in MATRIX_PRODUCTS:
                 yield taker, len(made.shape) - 1
             elif taker.name == "einsum" and not added:
                 yield from ((taker, at) for at in _contracted(taker, taker.inputs.index(tensor), shared, count))
             elif taker.name in RESHAPES and _keeps_keys(diagnosis, taker) and _are_products(diagnosis, made):
                 users = diagnosis.takers.get(taker.outputs[0], ())
-                yield from ((user, len(made.shape) - 1) for user in users if user.name in PRODUCTS)
+                yield from ((user, len(made.shape) - 1) for user in users if user.name in MATRIX_PRODUCTS)
             elif taker.name == "sum" and is_weighing and len(gone := gone_of(taker, count) or []) == 1:
                 yield taker, gone[0]
             elif taker.name == "unsqueeze" and argument(taker, "dim", 1) == "1":

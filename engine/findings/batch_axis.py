@@ -24,7 +24,7 @@ from engine.findings.axes import (
     turned_round,
 )
 from engine.findings.diagnosis import Diagnosis, line, near, says, size_of, times
-from engine.findings.losses import CLASS_LOSSES, COMPARING, SOFTMAXES, said_at
+from engine.findings.losses import CLASS_LOSSES, SOFTMAXES, WITH_TARGETS, said_at
 from engine.ops import family_of
 from engine.program.names import called
 from engine.trace import Finding, Op, Span, Tensor
@@ -73,7 +73,7 @@ class Batch(NamedTuple):
 
 def samples_mixed(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Views, normalisations and layers for sequences that make one sample's output depend on another's."""
-    losses = (op for op in diagnosis.ops_named(COMPARING) if op.iteration == 0)
+    losses = (op for op in diagnosis.ops_named(WITH_TARGETS) if op.iteration == 0)
     for loss in islice(losses, MOST_LOSSES):
         batch = _batch(diagnosis, loss)
         if batch is not None:

@@ -25,13 +25,13 @@ from engine.findings.diagnosis import (
     says,
     times,
 )
-from engine.findings.losses import CLASS_LOSSES, COMPARING, DECIDES, PASSING
+from engine.findings.losses import CLASS_LOSSES, DECIDES, PASSING, WITH_TARGETS
 from engine.program.names import called, dotted, names_read, plain_names
 from engine.program.source import Source
 from engine.program.tree import assigned, covers
 from engine.trace import Batch, Finding, Op, Pass, Span, Tensor
 
-HELD_AGAINST = (*COMPARING, "sub", "rsub")
+HELD_AGAINST = (*WITH_TARGETS, "sub", "rsub")
 KEEPS_ROWS = (PASSING | DECIDES | frozenset("sigmoid softmax long int cpu detach".split())) - {"topk"}
 """Ops that leave each row at its place."""
 SEEDING = ("seed", "set_state", "setstate", "RandomState", "default_rng", "Random")
@@ -233,7 +233,7 @@ def _are_held_together(diagnosis: Diagnosis, one: str, other: str, after: ast.Ca
     """Whether a loss holds predictions from the rows of one array against those of another, each made into tensors
     below a line."""
     made = [_made_of_array(diagnosis, name, after) for name in (one, other)]
-    for op in diagnosis.ops_named(COMPARING) if all(made) else ():
+    for op in diagnosis.ops_named(WITH_TARGETS) if all(made) else ():
         sides = sorted(op.inputs[:2], key=diagnosis.is_tracked) if op.iteration < 2 else []
         if len(sides) != 2 or list(map(diagnosis.is_tracked, sides)) != [False, True]:
             continue
@@ -267,7 +267,7 @@ def repeated_apart(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Predictions from rows that were repeated all in turn held against targets repeated each by itself. All pairs are
     made so too, from as many rows as there are repeats."""
     names = ("repeat", "repeat_interleave")
-    for op in diagnosis.ops_named(COMPARING if all(any(diagnosis.ops_named((name,))) for name in names) else ()):
+    for op in diagnosis.ops_named(WITH_TARGETS if all(any(diagnosis.ops_named((name,))) for name in names) else ()):
         sides = [_repeats(diagnosis, side) for side in op.inputs[:2]] if op.iteration < 2 else []
         if [len(side) for side in sides] != [1, 1]:
             continue
@@ -302,7 +302,7 @@ def _repeats(diagnosis: Diagnosis, tensor: str) -> list[tuple[Op, int]]:
 def loaders_shuffled_apart(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Predictions from the rows of one loader compared with the labels of another, each in an order of its own."""
     alone = {batch.tensors[0]: batch for batch in diagnosis.trace.batches if len(batch.tensors) == 1}
-    losses = COMPARING if len({batch.loader for batch in alone.values()}) > 1 else ()
+    losses = WITH_TARGETS if len({batch.loader for batch in alone.values()}) > 1 else ()
     for op in diagnosis.ops_named(losses):
         sides = sorted(op.inputs[:2], key=diagnosis.is_tracked) if op.iteration < 2 else []
         label = alone.get(sides[0]) if len(sides) > 1 and diagnosis.reaches_a_pass(op) else None
@@ -428,7 +428,7 @@ def _shuffled_alone(diagnosis: Diagnosis, op: Op) -> Iterator[Finding]:
 
 def turned_apart(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Images and targets of each of their places that were flipped or rotated by random draws of their own."""
-    losses = grouped(diagnosis.ops_named(COMPARING if any(diagnosis.ops_named(TURNS)) else ()), lambda op: op.span)
+    losses = grouped(diagnosis.ops_named(WITH_TARGETS if any(diagnosis.ops_named(TURNS)) else ()), lambda op: op.span)
     for ops in losses.values():
         held = [pair for op in ops[:MOST_LOSSES] if (pair := _image_and_target(diagnosis, op)) is not None]
         sides = [[turns for pair in held for turns in _turned(diagnosis, pair[at])] for at in (0, 1)]

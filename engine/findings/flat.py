@@ -33,7 +33,7 @@ OF_ROWS = frozenset(("embedding", "embedding_bag"))
 """The row of the padding gets no gradient however it is looked at."""
 COMPARING = ("sub", "div", *sorted(ELEMENTWISE_LOSSES))
 TRIPLET = "triplet_margin_loss"
-DRAWS = frozenset(("normal", "bernoulli", "poisson"))
+DRAWS_FROM = frozenset(("normal", "bernoulli", "poisson"))
 """Ops whose numbers come by chance: PyTorch sends zeros back through them."""
 SHRINKS = frozenset(("prod", "exp", "pow"))
 SQUARING = frozenset(("pow", "square"))
@@ -152,7 +152,7 @@ def _sizes(diagnosis: Diagnosis, visit: Visit) -> tuple[float, float]:
 
 def _why_flat(diagnosis: Diagnosis, op: Op) -> str:
     """What is known of the reason why only zeros go back through an op."""
-    if op.name in DRAWS:
+    if op.name in DRAWS_FROM:
         return "drawn_by_chance"
     low, high = extent(diagnosis.input_of(op)) or (0.0, 0.0)
     is_rounded = op.name in SHRINKS and is_zero(diagnosis.output_of(op)) and (op.name == "exp" or low > 0 or high < 0)

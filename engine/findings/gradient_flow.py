@@ -40,7 +40,7 @@ SQUASHES = {"sigmoid": (0.02, 0.98), "tanh": (-0.98, 0.98), "sigmoid_": (0.02, 0
 SATURATED = 0.95
 ROUNDING = 2e-3
 """Of the largest number: what some hundred steps of an optimizer that divides by them make of it."""
-VIEWS = ("view", "reshape", "flatten", "squeeze", "unsqueeze", "contiguous")
+RESHAPED = ("view", "reshape", "flatten", "squeeze", "unsqueeze", "contiguous")
 LONG = 20
 """Passes of a training that says how far it comes."""
 HARDLY = 0.8
@@ -368,7 +368,7 @@ def _joined(diagnosis: Diagnosis) -> Iterator[tuple[Op, Op]]:
         takers = diagnosis.takers.get(op.outputs[0], ()) if op.outputs else ()
         taken.setdefault(op.module, set()).update((taker.name, taker.module) for taker in takers)
     for op in diagnosis.ops_named(("linear",)) if diagnosis.stepped else ():
-        before = diagnosis.origin(op.inputs[0], VIEWS) if not op.iteration and diagnosis.reaches_a_pass(op) else None
+        before = diagnosis.origin(op.inputs[0], RESHAPED) if not op.iteration and diagnosis.reaches_a_pass(op) else None
         if before is None or before.name != "linear" or before.module in (None, op.module):
             continue
         shapes = [diagnosis.tensors[weight].shape for each in (before, op) for weight in each.inputs[1:2]]

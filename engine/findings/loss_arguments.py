@@ -30,7 +30,7 @@ GUESSES = frozenset((*DETACHES, "softmax", "log_softmax"))
 """Ops that leave the highest score the highest."""
 CUTS = frozenset("gt ge lt le round".split())
 MIDDLE = 0.5
-DRAWS = re.compile(r"rand|normal|uniform|bernoulli|multinomial|poisson|exponential|dropout|gumbel|rrelu|attention")
+DRAWING = re.compile(r"rand|normal|uniform|bernoulli|multinomial|poisson|exponential|dropout|gumbel|rrelu|attention")
 """Ops that may draw at random."""
 MOST_BACK = 20
 WEIGHTS = {
@@ -268,7 +268,7 @@ def _formula(op: Op, made: str) -> list[str]:
     """How an op computes one of its results from its first input; what draws at random gives something else each
     time."""
     options = [f"{given.name}={given.text}" for given in op.arguments if given.tensor is None]
-    drawn = [op.id] if DRAWS.search(op.name) and "training=False" not in options else []
+    drawn = [op.id] if DRAWING.search(op.name) and "training=False" not in options else []
     return [op.name, str(op.outputs.index(made)), *options, *op.inputs[1:], *drawn]
 
 

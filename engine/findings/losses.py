@@ -43,7 +43,7 @@ LOSS_FUNCTIONS = frozenset(
         *"soft_margin_loss multi_margin_loss multilabel_margin_loss".split(),
     )
 )
-COMPARING = (*LOSSES, *sorted(ELEMENTWISE_LOSSES))
+WITH_TARGETS = (*LOSSES, *sorted(ELEMENTWISE_LOSSES))
 """Losses that hold predictions against targets."""
 SOFTMAXES = ("softmax", "log_softmax", "softmin")
 SQUASHING = ("softmax", "sigmoid", "relu")

@@ -43,10 +43,10 @@ MAKES_NEW = SAFE_TO_KEEP.union(
 )
 """All of them."""
 CLIPS = frozenset({"clip_grad_norm_", "clip_grad_value_"})
-SIGNS = frozenset("add sub mul div".split())
+BY_SIGN = frozenset("add sub mul div".split())
 """Ops that are written as signs between two operands."""
 ONE_LINE = ast.Assign | ast.AugAssign | ast.Expr | ast.Return
-UPDATES = SIGNS | LIKES | {"lerp"}
+BY_STEP = BY_SIGN | LIKES | {"lerp"}
 """Ops that give another value for a tensor."""
 INFINITIES = ("float('inf')", 'float("inf")', "torch.inf", "math.inf", "np.inf", "inf")
 """Norms that clip nothing: the call measures."""
@@ -112,7 +112,7 @@ def _worked_on(code: Source, value: ast.expr) -> tuple[str, Container[str]]:
         case ast.Call(func=ast.Attribute(attr="scale"), args=[loss]):
             return dotted(loss), ("mul",)
         case ast.BinOp(left=ast.Name(id=name)) if code.is_in_function(value) or code.in_loop(value):
-            return name, SIGNS
+            return name, BY_SIGN
     return "", ()
 
 
@@ -613,7 +613,7 @@ def _is_untaken(diagnosis: Diagnosis, statement: ast.Assign, name: str) -> bool:
     """Whether it computes another value from the parameter or leaf of that name, and nothing ever reads the result."""
     code = diagnosis.code
     ops = diagnosis.ops_at(code.span(statement.value))
-    made = [diagnosis.tensors[output] for op in ops if op.name in UPDATES for output in op.outputs]
+    made = [diagnosis.tensors[output] for op in ops if op.name in BY_STEP for output in op.outputs]
     if not ops or len(made) < len(ops) or any(diagnosis.takers.get(each.id) for each in made):
         return False
     read = [node for node in ast.walk(statement.value) if dotted(node) == name]

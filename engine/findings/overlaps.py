@@ -4,10 +4,10 @@ import math
 from collections.abc import Iterator
 
 from engine.findings.diagnosis import Diagnosis, by_number, extent, line, near, number, size_of
-from engine.findings.gradient_flow import VIEWS
+from engine.findings.gradient_flow import RESHAPED
 from engine.trace import Finding, Op
 
-SAME = frozenset((*VIEWS, "float", "to", "double", "clone", "detach"))
+SAME = frozenset((*RESHAPED, "float", "to", "double", "clone", "detach"))
 KEPT = frozenset((*SAME, "sum", "add"))
 """Ops of one tensor that leave a sum of it what it was, but for a number that is added."""
 MOST_BEHIND = 12

@@ -23,7 +23,7 @@ from engine.findings.diagnosis import (
     numbers_of,
     size_of,
 )
-from engine.findings.losses import COMPARING
+from engine.findings.losses import WITH_TARGETS
 from engine.ops import COPIES, DETACHES, FILLS
 from engine.program.names import called, dotted
 from engine.program.tree import Function, assigned, covers, given_by
@@ -382,7 +382,7 @@ def _each_trains(diagnosis: Diagnosis, ops: list[Op]) -> bool:
 
 def inputs_all_alike(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A model to which every sample of each batch is the same, though the data were not and the targets are not."""
-    losses = [op for op in diagnosis.ops_named(COMPARING) if diagnosis.reaches_a_pass(op)]
+    losses = [op for op in diagnosis.ops_named(WITH_TARGETS) if diagnosis.reaches_a_pass(op)]
     targets = [target for op in losses if (target := diagnosis.input_of(op, 1)) is not None and target.shape]
     ranges = [extent(target) for target in targets if not target.requires_grad]
     if not ranges or any(ends is None or ends[0] == ends[1] for ends in ranges):

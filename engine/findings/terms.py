@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence, Set
 from itertools import takewhile
 from typing import NamedTuple
 
-from engine.findings.axes import PRODUCTS
+from engine.findings.axes import MATRIX_PRODUCTS
 from engine.findings.diagnosis import (
     LEAST_TURNS,
     RESETS,
@@ -420,7 +420,7 @@ def masks_at_the_wrong_moment(diagnosis: Diagnosis) -> Iterator[Finding]:
             yield _masked(diagnosis, op, before, "masked_by_zero_scores", made)
         for after in diagnosis.takers.get(made.id, ()):
             weighs = any(
-                taker.name in PRODUCTS and taker.inputs[0] == after.outputs[0]
+                taker.name in MATRIX_PRODUCTS and taker.inputs[0] == after.outputs[0]
                 for taker in diagnosis.takers.get(after.outputs[0] if after.outputs else "", ())
             )
             if weighs and _is_masking(diagnosis, after) and not _is_chosen_by(diagnosis, after, made):

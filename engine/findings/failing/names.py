@@ -27,7 +27,7 @@ IMPORTS = {
 }  # fmt: skip
 """What programs call things, and the line that makes the name mean that."""
 
-METHODS = frozenset("unsqueeze squeeze view reshape transpose permute flatten detach clone expand".split())
+TENSOR_METHODS = frozenset("unsqueeze squeeze view reshape transpose permute flatten detach clone expand".split())
 """Names that people know as methods of a tensor rather than as functions to import."""
 PRINTED = frozenset({"tensor", "array", "Parameter"})
 """What a printed value begins with."""
@@ -63,7 +63,7 @@ def undefined(case: Case) -> Finding:
     if later is not None:
         itself = case.failure.span is not None and later == case.failure.span.line
         return case.finding("used_to_make_itself" if itself else "defined_later", defined_line=str(later))
-    if case.place == "torch.Tensor" or (name in METHODS and case.place == f"torch.{name}"):
+    if case.place == "torch.Tensor" or (name in TENSOR_METHODS and case.place == f"torch.{name}"):
         return case.finding("method_without_tensor")
     if case.suggestion and not case.place:
         fix = (case.code.replace(node, case.suggestion),) if case.is_only and isinstance(node, ast.Name) else ()

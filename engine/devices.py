@@ -1,7 +1,7 @@
 """The kinds of devices a program can ask for: one row each, with all that the sandbox needs to know of it.
 
-A new kind is a new row, and an entry in `KINDS`.
-What needs torch to ask a device is in `engine/worker/runtime/warm.py`, the same for all kinds.
+What needs torch to ask a device is in `engine/worker/runtime/warm.py`, the same for all kinds. A new kind is a row, an
+entry in `KINDS`, and what else knows CUDA by name: "add a kind of device" in docs/architecture.md has the places.
 """
 
 import re
@@ -15,7 +15,8 @@ class DeviceKind:
     """One kind."""
 
     name: str
-    """As PyTorch spells it: in `torch.device`, as the module `torch.NAME`, as the method that copies a tensor there."""
+    """As PyTorch spells it: in `torch.device`, as the module `torch.NAME`, as the method that copies a tensor there (if
+    any)."""
     is_indexed: bool = True
     """There may be several, spelled `cuda:0`, `cuda:1` …; else there is one, spelled as the kind is."""
     is_forkable: bool = False

@@ -91,13 +91,14 @@ class _Meeting:
         }
 
     def passes(self, ops: Sequence[Op]) -> set[str]:
-        """None where what was given was of no pass."""
+        """Those that what was given comes from, and those that go on with what ranks only got; empty where what was
+        given is of no pass."""
         givers = {pass_ for op in ops if (pass_ := op.pass_id or self._given_by(op)) is not None}
         takers = {pass_ for op in ops if givers and not op.gave for pass_ in self._taken_by(op)}
         return givers | takers
 
     def _given_by(self, op: Op) -> str | None:
-        """The latest of them."""
+        """The latest pass that made some of what an op was given."""
         numbers = [-1]
         for tensor in op.gave:
             found = origins(self._index, tensor, self._left)
@@ -106,6 +107,7 @@ class _Meeting:
         return self._index.trace.passes[max(numbers)].id if max(numbers) >= 0 else None
 
     def _taken_by(self, op: Op) -> Iterator[str]:
+        """The passes that began with what an op gave, or went through what was computed from it."""
         for tensor in op.outputs:
             seeded = self._seeded.get(self._index.identity(tensor))
             if seeded is not None:

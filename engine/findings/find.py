@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from importlib import import_module
 from inspect import isfunction
 from pathlib import Path
+from typing import get_args
 
 from msgspec.structs import replace
 
@@ -21,13 +22,17 @@ ASKS = {"diagnosis": Diagnosis, "return": Iterator[Finding]}
 
 
 def _families(folder: Path) -> Iterator[Family]:
-    """The public functions of a folder's files that ask a diagnosis for findings."""
+    """The public functions of a folder's files that ask a diagnosis for findings. Raises TypeError for one that is
+    annotated otherwise."""
     for file in sorted(folder.glob("*.py")):
         module = import_module(f"engine.findings.{file.stem}") if file.stem not in ("__init__", "find") else None
         for name, function in vars(module).items() if module is not None else ():
             is_own = isfunction(function) and function.__module__ == f"engine.findings.{file.stem}"
-            if is_own and not name.startswith("_") and function.__annotations__ == ASKS:
+            said = function.__annotations__ if is_own and not name.startswith("_") else {}
+            if said == ASKS:
                 yield function
+            elif [*said.values()][:-1] == [Diagnosis] and Finding in get_args(said["return"]):
+                raise TypeError(f"{function.__qualname__} in {file.name} is to be annotated as {ASKS}")
 
 
 FAMILIES: tuple[Family, ...] = (*_families(Path(__file__).parent), stopped.unfinished, stopped.ended)

@@ -1,12 +1,14 @@
 """Each diagnosis is made of programs that have the fault, names the right line, and is not made of near misses."""
 
 import importlib
+from collections.abc import Iterable
+from pathlib import Path
 from typing import Literal
 
 import msgspec
 import pytest
 
-from engine.findings import explanation, find
+from engine.findings import explanation, find, overlaps
 from engine.findings.diagnosis import Diagnosis
 from engine.local import LocalEngine
 from engine.request import RunRequest
@@ -138,6 +140,16 @@ def test_a_bug_in_one_family_costs_only_its_own_findings(
     monkeypatch.setattr(module, "FAMILIES", (broken, *module.FAMILIES))
     assert "non_scalar_backward" in [finding.code for finding in find(trace)]
     assert "a bug" in caplog.text
+
+
+def test_a_family_that_is_annotated_otherwise_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    def mistyped(diagnosis: Diagnosis) -> Iterable[Finding]:
+        return ()
+
+    monkeypatch.setattr(mistyped, "__module__", overlaps.__name__)
+    monkeypatch.setattr(overlaps, "mistyped", mistyped, raising=False)
+    with pytest.raises(TypeError, match=r"mistyped in overlaps\.py"):
+        [*importlib.import_module("engine.findings.find")._families(Path(overlaps.__file__).parent)]
 
 
 def test_what_could_only_be_said_with_a_hole_is_not_told(engine: LocalEngine, monkeypatch: pytest.MonkeyPatch) -> None:

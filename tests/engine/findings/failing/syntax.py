@@ -135,6 +135,14 @@ TRIGGERS: dict[str, list[Row]] = {
         Row("break #<\n", {"word": "break"}),
         Row("if True:\n    continue #<\n", {"word": "continue"}),
     ],
+    "fstring_brace": [
+        Row('x = 1\nprint(f"{x") #<\n', {}, True),
+        Row("loss = 0.5\nprint(f'loss: {loss:.2f') #<\n", {}, True),
+    ],
+    "syntax_unknown": [
+        Row("x = 3 $ 4 #<\n", {"column": "7"}),
+        Row("a = 1\na b #<\n", {}),
+    ],
 }  # fmt: skip
 
 NEAR_MISSES: dict[str, str] = {
@@ -164,4 +172,6 @@ NEAR_MISSES: dict[str, str] = {
     "comma_missing": "text = 'a' 'b'\n",
     "outside_function": "def f():\n    return 3\nf()\n",
     "outside_loop": "while True:\n    break\n",
+    "fstring_brace": "x = 1\nprint(f'{x}{{')\n",
+    "syntax_unknown": "a = b = 1\n",
 }  # fmt: skip

@@ -152,6 +152,14 @@ def test_loader_workers_are_replaced_and_said() -> None:
     assert "workers_replaced" in [finding.code for finding in trace.findings]
 
 
+def test_what_is_to_be_compiled_runs_as_it_is_written_and_that_is_said() -> None:
+    trace = record(
+        "import torch\n@torch.compile\ndef twice(x):\n    return x * 2\nprint(twice(torch.ones(1)).item())\n"
+    )
+    assert trace.output[0].text == "2.0\n"
+    assert [(finding.code, finding.severity) for finding in trace.findings] == [("compile_eager", "note")]
+
+
 def test_zeros_without_memory_are_zeros() -> None:
     trace = record(
         "import torch\nimport torch.autograd.forward_ad as fwAD\nx = torch.ones(1, 2)\n"

@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url'
 
 const [frontend] = process.argv.slice(2)
 const { rolldown } = await import(pathToFileURL(createRequire(`${frontend}/package.json`).resolve('rolldown')).href)
-const bundle = await rolldown({ input: `${frontend}/src/static/numbers.ts` })
+const bundle = await rolldown({ input: new URL('numbers.ts', import.meta.url).pathname })
 const { output } = await bundle.generate({ format: 'esm' })
 const { equationsOf, evidenceShown, numbersOf } = await import(`data:text/javascript,${encodeURIComponent(output[0].code)}`)
 

@@ -1,6 +1,6 @@
 """The numbers that the page shows beside plain PyTorch's: in the variables, the ledger and the inspector.
 
-The page's own code says which tensor records it would show (`frontend/src/static/numbers.ts`), at the end of a run and at up to ten
+The page's own code says which tensor records it would show (`numbers.ts`), at the end of a run and at up to ten
 steps, drawn by chance from those that end a statement. The same statements end in a run of plain PyTorch, known by their line and
 by how many passes, optimizer steps and `zero_grad`s came before; what its tensors and gradients are then is what the page must show.
 

@@ -1,19 +1,19 @@
 // Which records the page shows the numbers of at a step, for a test that compares them with plain PyTorch.
 
-import type { Rule } from '../core/rules'
-import type { Trace } from '../api/types'
-import { originsOf } from '../core/ops/origins'
-import { count } from '../core/ops/places'
-import { isProduct, productOf, termsOf } from '../core/ops/product'
-import { equationOf, subjectOf, subjectOfSum, type Subject } from '../core/paint/cells-scene'
-import { contributions, sumOf } from '../core/trace/contributions'
-import { evidenceOf, type Evidence } from '../core/trace/evidence'
-import { History } from '../core/trace/history'
-import { arrivals, departures } from '../core/trace/inspect'
-import { visitAt } from '../core/trace/visits'
-import { ruleShown, type RuleShown } from '../core/trace/rule'
-import { exchangeOf } from '../core/trace/story'
-import { TraceIndex } from '../core/trace/trace-index'
+import type { Rule } from '../../frontend/src/core/rules'
+import type { Trace } from '../../frontend/src/api/types'
+import { originsOf } from '../../frontend/src/core/ops/origins'
+import { count } from '../../frontend/src/core/ops/places'
+import { isProduct, productOf, termsOf } from '../../frontend/src/core/ops/product'
+import { equationOf, subjectOf, subjectOfSum, type Subject } from '../../frontend/src/core/paint/cells-scene'
+import { contributions, sumOf } from '../../frontend/src/core/trace/contributions'
+import { evidenceOf, type Evidence } from '../../frontend/src/core/trace/evidence'
+import { History } from '../../frontend/src/core/trace/history'
+import { arrivals, departures } from '../../frontend/src/core/trace/inspect'
+import { visitAt } from '../../frontend/src/core/trace/visits'
+import { ruleShown, type RuleShown } from '../../frontend/src/core/trace/rule'
+import { exchangeOf } from '../../frontend/src/core/trace/story'
+import { TraceIndex } from '../../frontend/src/core/trace/trace-index'
 
 export interface Question {
   step: number

@@ -30,6 +30,11 @@ _BUILT_FROM = {
 """The look-ups that follow from one part of the trace alone: another trace with the same part has the same ones."""
 
 
+def is_custom(op: Op) -> bool:
+    """Whether it is a call of a custom `autograd.Function`."""
+    return op.function.endswith(f"{op.name}.apply")
+
+
 class TraceIndex:
     """Records by id, who made and who uses what, names, and the order of things; each look-up is built when it is first
     asked for. `known` is the index of the trace that this one was derived from: look-ups in parts they share are taken
@@ -160,14 +165,16 @@ class TraceIndex:
 
     @cached_property
     def maker(self) -> dict[str, Op]:
-        """The op each tensor came out of; what an op was given and gives back, as `requires_grad_` does, it did not
-        make. So the ways back from op to op end."""
+        """The op each tensor came out of: of what the forward of a custom Function gave as it is, the Function. What an
+        op was given and gives back, as `requires_grad_` does, it did not make. So the ways back from op to op end."""
         made: dict[str, Op] = {}
         given: set[str] = set()
         for op in self.trace.ops:
             given.update(op.inputs)
             for tensor in op.outputs:
-                if tensor not in given:
+                if is_custom(op) and tensor not in op.inputs:
+                    made[tensor] = op
+                elif tensor not in given:
                     made.setdefault(tensor, op)
         return made
 

@@ -459,3 +459,20 @@ def _differentiated(diagnosis: Diagnosis, pass_: Pass) -> Tensor | None:
         return diagnosis.input_of(maker) if maker is not None and maker.name == "sum" else None
     is_of_ones = root is not None and extent(diagnosis.tensors.get(root.seed or "")) == (1.0, 1.0)
     return diagnosis.tensors.get(root.tensor or "") if root is not None and is_of_ones else None
+
+
+def powers_for_axes(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """`F.normalize(x, -1)` or `x.norm(-1)`: the place after the tensor is that of the power."""
+    for op in diagnosis.ops_named(("normalize", "norm")):
+        call, power = diagnosis.code.call_at(op.span), argument(op, "p", 1)
+        is_axis = re.fullmatch(r"-\d+", power) or (op.name == "normalize" and power == "0")
+        if not is_axis or call is None or not called(call).startswith("norm") or keyword(call, "dim") is not None:
+            continue
+        if call.args and ast.unparse(call.args[-1]) == power:
+            yield diagnosis.warning(
+                "power_for_axis",
+                op,
+                tensors=(*op.inputs[:1], *op.outputs[:1]),
+                fix=(diagnosis.code.replace(call.args[-1], f"dim={power}"),),
+                value=power,
+            )

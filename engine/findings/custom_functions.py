@@ -1,14 +1,16 @@
 """Custom Functions of `torch.autograd`: a backward that is not the derivative of its forward, that writes into what it
-is given, does not read it, or takes what has no graph."""
+is given, does not read it, gives nothing back, or takes what has no graph."""
 
 import ast
 from collections import Counter
 from collections.abc import Iterator, Set
 
-from engine.findings.diagnosis import Diagnosis, extent, is_alike, line, near, size_of, walk
+from engine.findings.diagnosis import Diagnosis, by_number, extent, is_alike, line, near, size_of, walk
 from engine.findings.experiments import LOSSY
+from engine.findings.ways import unfed
 from engine.program.names import called, dotted, names_read
-from engine.trace import Finding, Node, Op, Pass
+from engine.program.tree import defined_in
+from engine.trace import Finding, Node, Op, Pass, Visit
 
 STEPS = LOSSY | frozenset(f"{name}_like" for name in ("zeros", "ones", "full", "empty", "rand", "randn"))
 """Ops whose results do not follow small changes of what they are given."""
@@ -87,6 +89,41 @@ def _is_bound_anew(function: ast.FunctionDef, name: str) -> bool:
     """Whether an argument is given another value in a function."""
     assigns = (node for node in ast.walk(function) if isinstance(node, ast.Assign))
     return any(dotted(target) == name for assign in assigns for target in assign.targets)
+
+
+def backward_gives_none(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A custom backward that returns None for an input through which alone leaves were to get their gradient."""
+    custom = [node for node in diagnosis.trace.nodes if node.custom and node.id in diagnosis.visited]
+    wanting = unfed(diagnosis) if custom else set()
+    for node in custom:
+        op, visits = diagnosis.op_of_node(node.id), diagnosis.visits_of[node.id]
+        owner = next((each for each in diagnosis.code.classes(node.type.removesuffix("Backward"))), None)
+        forward = defined_in(owner, "forward") if owner is not None else None
+        backward = defined_in(owner, "backward") if owner is not None else None
+        if op is None or forward is None or backward is None or not any(map(_enters, visits)):
+            continue
+        names = [
+            argument.arg for argument, given in zip(forward.args.args[1:], op.arguments, strict=False) if given.tensor
+        ]
+        for slot, edge in enumerate(node.edges if len(names) == len(node.edges) else ()):
+            reached = diagnosis.reached_from([edge.to]) if edge.to is not None else set()
+            leaves = sorted({diagnosis.nodes[each].variable or "" for each in reached} & wanting, key=by_number)
+            if leaves and all(visit.left[slot] is None for visit in visits):
+                returned = [part for part in ast.walk(backward) if isinstance(part, ast.Return)]
+                yield diagnosis.warning(
+                    "backward_gives_none",
+                    returned[-1] if returned else backward,
+                    tensors=leaves[:8],
+                    nodes=(node.id,),
+                    function=node.type.removesuffix("Backward"),
+                    argument=names[slot],
+                    names=diagnosis.say_all(leaves),
+                )
+                return
+
+
+def _enters(visit: Visit) -> bool:
+    return any(entered is not None for entered in visit.entered)
 
 
 def backward_ignores_gradient(diagnosis: Diagnosis) -> Iterator[Finding]:

@@ -167,7 +167,10 @@ def _is_all_against_all(longer: tuple[int, ...], shorter: tuple[int, ...]) -> bo
 def _stretched(diagnosis: Diagnosis, op: Op, code: str, first: Tensor, second: Tensor, ops: Sequence[Op]) -> Finding:
     """`ops` are those that one fix has to mend: half of it would leave a table."""
     is_column = first.shape == (*second.shape, 1)
-    fixes = [_squeezed(diagnosis, each) for each in ops]
+    shape = _broadcast(first.shape, second.shape)
+    few, many = sorted((first, second), key=lambda each: diagnosis.elements(each.id))
+    is_all = math.prod(shape) > diagnosis.elements(many.id)
+    fixes = [_squeezed(diagnosis, each) for each in ops] if is_all else [()]
     return diagnosis.warning(
         code,
         op,
@@ -177,7 +180,11 @@ def _stretched(diagnosis: Diagnosis, op: Op, code: str, first: Tensor, second: T
         second=diagnosis.say(second.id),
         first_shape=times(first),
         second_shape=times(second),
-        shape="×".join(map(str, _broadcast(first.shape, second.shape))),
+        shape="×".join(map(str, shape)),
+        is_all=str(int(is_all)),
+        few=diagnosis.say(few.id),
+        many=diagnosis.say(many.id),
+        each=str(math.prod(shape) // max(diagnosis.elements(few.id), 1)),
         cut=".squeeze(-1)" if is_column else f".view_as({diagnosis.say(second.id)})",
         grown=".unsqueeze(-1)" if is_column else f".view_as({diagnosis.say(first.id)})",
     )

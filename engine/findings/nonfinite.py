@@ -144,7 +144,7 @@ def _growing(diagnosis: Diagnosis) -> Iterator[Finding]:
                 value=f"{cause.found:.4g}",
                 first=f"{began:.4g}",
                 last=f"{ended:.4g}",
-                **_advice(diagnosis, maker),
+                **_advice(diagnosis, maker, cause),
             )
             return
 
@@ -351,7 +351,7 @@ def _made(diagnosis: Diagnosis, op: Op, made: Trouble, severity: Literal["warnin
         place=cause.place,
         cell=_cell(diagnosis.say(operand) if operand is not None else "0", cause.place),
         shape=times(cause.operand) if cause.operand is not None else "",
-        **_advice(diagnosis, op),
+        **_advice(diagnosis, op, cause),
     )
 
 
@@ -461,11 +461,17 @@ def _size(tensor: Tensor) -> float:
     return math.sqrt(sum(number * number for number in map(float, tensor.data)))
 
 
-def _advice(diagnosis: Diagnosis, op: Op) -> dict[str, str]:
-    """The step before the op: its line and its learning rate; and whether the program clips already."""
+def _advice(diagnosis: Diagnosis, op: Op, cause: Cause) -> dict[str, str]:
+    """The step before the op, of what diverged if that is the cause: its line and its learning rate; and whether the
+    program clips already."""
     now = diagnosis.op_step.get(op.id, 0)
-    steps = [move for move in diagnosis.moves if diagnosis.update_step.get(move.id, now) < now]
-    lr = steps[-1].settings[0].get("lr", "") if steps and steps[-1].settings else ""
+    thrown = diagnosis.identity(cause.operand.id) if cause.code == "diverged" and cause.operand is not None else None
+    before = (move for move in diagnosis.moves if diagnosis.update_step.get(move.id, now) < now)
+    steps = [move for move in before if thrown is None or thrown in diagnosis.changed_by(move)]
+    changes = steps[-1].changes if steps else ()
+    own = (each.group for each in changes if each.before is not None and diagnosis.identity(each.before) == thrown)
+    group = next(own, None) or 0
+    lr = steps[-1].settings[group].get("lr", "") if steps and steps[-1].settings else ""
     return {
         "step_line": line(steps[-1].span) if steps else "",
         "lr": lr,

@@ -143,9 +143,12 @@ def _no_backward(diagnosis: Diagnosis, step: Update, *, always: bool) -> Finding
     statement = code.statement_at(step.span)
     written = (code.statement_at(pass_.span) for pass_ in diagnosis.trace.passes)
     later = next((other for other in written if code.follows(statement, other)), None)
+    uses = (op for leaf in diagnosis.held_by(step) for op in diagnosis.uses.get(leaf, ()))
+    is_used = any(not op.name.endswith("_") for op in uses)
+    is_trial = not is_used and not diagnosis.trace.passes  # a plan of learning rates is looked at
     return diagnosis.finding(
         "step_without_backward",
-        "error" if always else "warning",
+        "note" if is_trial else "error" if always else "warning",
         step.span,
         tensors=diagnosis.held_by(step)[:8],
         fix=code.moved(statement, after=later) if later is not None else (),
@@ -215,8 +218,9 @@ def _moves_nothing(diagnosis: Diagnosis, turn: _Turn, since: Sequence[Pass]) -> 
 
 def _are_frozen(diagnosis: Diagnosis, held: Sequence[str]) -> bool:
     """Whether a loss is computed from all of them as from numbers: they require no gradient there."""
-    last = {record.storage: record for record in diagnosis.trace.tensors if diagnosis.takers.get(record.id)}
-    states = [last.get(diagnosis.tensors[leaf].storage) for leaf in held if leaf in diagnosis.tensors]
+    taken = (record for record in diagnosis.trace.tensors if diagnosis.takers.get(record.id))
+    last = {diagnosis.identity(record.id): record for record in taken}
+    states = [last.get(leaf) for leaf in held]
     return bool(states) and all(state is not None and not state.requires_grad for state in states)
 
 

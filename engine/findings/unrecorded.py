@@ -16,7 +16,7 @@ from engine.program.names import called, dotted, keyword
 from engine.program.spans import holds
 from engine.program.tree import Function, covers
 from engine.trace import Finding, Op, Pass, Span
-from engine.trace_index import SWITCHES
+from engine.trace_index import SWITCHES, is_custom
 from engine.unfollowed import NOT_DIFFERENTIABLE
 
 NO_INPUT_REQUIRES = "None of the inputs have requires_grad=True"
@@ -213,6 +213,7 @@ def _finding(diagnosis: Diagnosis, found: Cut, told: _Told) -> Finding:
         decorator=told.decorator,
         **(switched(diagnosis, cut) if told.code == "cut_by_no_grad" else {}),
         is_number=str(int(not any(map(diagnosis.is_tracked, cut.inputs)))),
+        is_function=str(int(is_custom(cut))),
         used_line=line(lost.span if lost is not None else cut.span),
     )
 

@@ -307,6 +307,8 @@ def _reserving(diagnosis: Diagnosis, tensor: str) -> ast.Call | None:
     while isinstance(bound, ast.Call) and called(bound) in MOVES:
         bound = code.receiver(bound)
     call = code.call_at(maker.span) if maker is not None else bound
+    while isinstance(call, ast.Call) and called(call) in ("Parameter", "Buffer") and call.args:
+        call = call.args[0]
     return call if isinstance(call, ast.Call) else None
 
 

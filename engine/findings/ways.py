@@ -200,13 +200,15 @@ class _Behind:
         earlier = takewhile(lambda other: other.id != pass_.id, diagnosis.trace.passes)
         self.spent = {visit.node for before in earlier for visit in before.visits} - reached
         """Nodes that earlier passes ran: what lies behind them has got its gradient."""
+        self.led_to = {diagnosis.nodes[node].variable for node in reached}
+        """Leaves that the graph leads to: no cut is why they got nothing."""
         self.roots = [root.tensor for root in pass_.roots if root.tensor is not None]
         self._known: dict[str, list[Op]] = {}
         self.inside = inside
 
     def cuts(self, starved: set[str]) -> Iterator[Cut]:
         """The ops with tracked inputs that autograd did not follow, and starved leaves behind those."""
-        diagnosis = self.diagnosis
+        diagnosis, starved = self.diagnosis, starved - self.led_to
         roots = {op: root for root in self.roots if diagnosis.is_tracked_leaf(root) for op in self._before(root)}
         direct = {op for root in self.roots for op in self._before(root)}
         met = list(walk(self.roots, self._further))

@@ -110,7 +110,11 @@ def arguments_many(case: Case) -> Finding:
     made = _line_of_definition(case, function)
     if made and dotted(known(case.call).func).rpartition(".")[2] != function:
         return case.finding("called_back", function=function, defined_line=made)
-    return case.finding(function=function.removesuffix(".__init__"))
+    return case.finding(
+        function=function.removesuffix(".__init__"),
+        is_method=str(int("." in function)),
+        is_tensor=str(int(dotted(known(case.call).func) == "torch.tensor")),
+    )
 
 
 _NEAR_INIT = {"__int__", "__init_", "_init__", "_init_", "__Init__", "__inti__", "init", "__ini__", "__init"}

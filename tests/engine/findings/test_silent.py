@@ -19,7 +19,7 @@ from engine.request import RunRequest
 from engine.trace import Finding, Program, Trace
 from engine.worker.compact import sampling
 from tests.engine.findings import healthy, silent
-from tests.engine.findings.mistakes import HEAD, Mistake
+from tests.engine.findings.mistakes import HEAD, TRAIN, Mistake
 from tests.engine.findings.quick import first_quick
 from tests.engine.findings.sentences import PARTS, check, holes, told, words
 from tests.engine.findings.silent import MISTAKES, NEAR_MISSES, losses
@@ -114,6 +114,14 @@ def test_a_trace_with_holes_is_read_all_the_same(
                 assert not holes(trace.program.code + shape, told(finding, part, "en")), (finding.code, part)
     failed = [record.exc_info[0] for record in caplog.records if record.exc_info]
     assert set(failed) <= {KeyError}, "it may miss what the trace lacks, and go wrong in no other way"
+
+
+@pytest.mark.parametrize(("before", "severity"), [("", "note"), ("    F.mse_loss(model(x), y)\n", "error")])
+def test_steps_that_only_show_a_plan_are_no_mistake(once: Callable[[str], Trace], before: str, severity: str) -> None:
+    plan = f"{TRAIN}plan = torch.optim.lr_scheduler.StepLR(opt, 2)\nfor i in range(4):\n{before}    opt.step(); plan.step()\n"
+    told = found(once(HEAD + plan), "step_without_backward")
+    assert told is not None
+    assert told.severity == severity
 
 
 def test_a_graver_cause_stands_above_what_follows_from_it(once: Callable[[str], Trace]) -> None:

@@ -135,6 +135,12 @@ TRIGGERS: dict[str, list[Row]] = {
         ),
     ],
     "cut_by_integer": [
+        Row(
+            "class Level(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n        levels = torch.tensor([-1, 0, 1])\n"
+            "        return levels[(x.unsqueeze(1) - levels).abs().argmin(1)]\n    @staticmethod\n    def backward(ctx, coming):\n        return coming\n"
+            + W + "q = Level.apply(w * 2) #<\n(q * 0.5).sum().backward()\n",
+            {"op": "Level", "dtype": "int64", "is_function": "1"},
+        ),
         Row(W + "y = w.argmax().float() #<\ny.backward()\n", {"op": "argmax", "dtype": "int64", "value": "w"}),
         Row(W + "right = (w > 1) #<\nright.float().mean().backward()\n", {"op": ">", "dtype": "bool"}),
     ],

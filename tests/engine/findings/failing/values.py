@@ -98,6 +98,7 @@ TRIGGERS: dict[str, list[Row]] = {
         Row("p, t = torch.zeros(2, 3), torch.ones(2, 3)\nnn.L1Loss(p, t).item() #<\n", {"name": "L1Loss"}, True),
     ],
     "arguments_many": [
+        Row("x = torch.tensor(3, 3)  #<\n", {"function": "tensor", "is_method": "0", "is_tensor": "1"}),
         Row("nn.Linear(2, 3, True, None, None, 7) #<\n", {"function": "Linear"}),
         Row("def f(a):\n    return a\nf(1, 2) #<\n", {"takes": "1", "given": "2"}),
     ],

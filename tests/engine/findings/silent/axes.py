@@ -43,6 +43,15 @@ g, = torch.autograd.grad(D(x).sum(), x, create_graph=True)
 """
 
 MISTAKES: tuple[Mistake, ...] = (
+    Mistake("power_for_axis", 6, """net, x = nn.Linear(3, 4), torch.randn(5, 3)
+def embed(x):
+    return F.normalize(net(x), -1)
+(embed(x) @ embed(x + 0.1).t()).softmax(1).diagonal().log().mean().backward()
+""", says={"value": "-1"}, mends=True),
+    Mistake("power_for_axis", 5, """net = nn.Linear(3, 4)
+lengths = torch.norm(net(torch.randn(5, 3)), -1)
+lengths.mean().backward()
+""", mends=True),
     Mistake("weights_along_the_wrong_axis", 6, POOLED.replace("DIM", "0"), says={"dim": "0", "other": "1"}),
     Mistake("weights_along_the_wrong_axis", 8, """class Pool(nn.Module):
     def __init__(self): super().__init__(); self.score = nn.Linear(4, 1)
@@ -567,5 +576,10 @@ print(a.grad.shape)
     ("compared_along_another_axis", """net = nn.Linear(3, 4)
 a, b = F.normalize(net(torch.randn(5, 3)), dim=1), F.normalize(net(torch.randn(5, 3)), dim=1)
 ((a * b).sum(1) + (a @ b.t()).mean(1)).mean().backward()
+"""),
+    ("power_for_axis", """net, p = nn.Linear(3, 4), -1
+h = net(torch.randn(5, 3))
+(F.normalize(h, 1) + F.normalize(h, p=-1, dim=1) + F.normalize(h, dim=-1)).mean().backward()
+print(h.norm(p), h.norm(2, -1), torch.linalg.norm(h, -1), h.norm(0), h.norm(-1, 1))
 """),
 )  # fmt: skip

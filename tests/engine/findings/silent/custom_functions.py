@@ -15,7 +15,43 @@ x = torch.randn(4, requires_grad=True)
 (Cube.apply(x) * 2).sum().backward()
 """
 
+ROUND = """class Round(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, levels):
+        return levels[(x.unsqueeze(1) - levels).abs().argmin(1)]
+    @staticmethod
+    def backward(ctx, coming):
+        return coming, None
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.levels, self.lin = nn.Parameter(torch.linspace(-1, 1, 5)), nn.Linear(3, 1)
+    def forward(self, x):
+        h = Round.apply(self.lin(x).squeeze(1), self.levels.sort()[0])
+        return torch.where(h < 0, torch.zeros(1), h)
+net = Net()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    loss = F.mse_loss(net(torch.randn(8, 3)), torch.rand(8))
+    opt.zero_grad(); loss.backward(); opt.step()
+"""
+
 MISTAKES: tuple[Mistake, ...] = (
+    Mistake("backward_gives_none", 10, ROUND, says={"function": "Round", "argument": "levels", "names": "net.levels"}, cures=(
+        ("self.levels, self.lin = nn.Parameter(torch.linspace(-1, 1, 5))", "self.levels, self.lin = torch.linspace(-1, 1, 5)"),
+        ("return coming, None", "return coming, coming.sum().expand(5)"),
+    )),
+    Mistake("backward_gives_none", 11, """class Scaled(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, power, x, scale):
+        ctx.power, ctx.scale = power, scale
+        return x * scale ** power
+    @staticmethod
+    def backward(ctx, coming):
+        return None, coming * ctx.scale ** ctx.power, None
+lin, scale = nn.Linear(3, 2), torch.ones(1, requires_grad=True)
+Scaled.apply(2, lin(torch.randn(4, 3)), scale.exp()).pow(2).mean().backward()
+""", says={"argument": "scale", "names": "scale"}),
     Mistake("backward_ignores_gradient", 12, CUBE.replace("SLOPE", "3 * x ** 2"), says={"function": "Cube", "given": "coming"}),
     Mistake("backward_ignores_gradient", 11, """class Scale(torch.autograd.Function):
     @staticmethod
@@ -149,6 +185,19 @@ F.cross_entropy(Tempered.apply(lin(torch.ones(3, 2)), 4.0), torch.tensor([0, 1, 
 """, cure=(("coming.view(context.shape)", "coming / context.heat"),)),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
+    ("cut_by_integer", ROUND),
+    # it learns by another way
+    ("backward_gives_none", """class Scaled(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, scale):
+        ctx.save_for_backward(scale)
+        return x * scale
+    @staticmethod
+    def backward(ctx, coming):
+        return coming * ctx.saved_tensors[0], None
+lin, scale = nn.Linear(3, 2), nn.Parameter(torch.ones(1))
+(Scaled.apply(lin(torch.randn(4, 3)), scale) * scale).pow(2).mean().backward()
+"""),
     ("backward_ignores_gradient", CUBE.replace("SLOPE", "coming * 3 * x ** 2")),
     ("backward_ignores_gradient", CUBE.replace("SLOPE", "3 * x ** 2").replace("x ** 3", "(x ** 3).sum()").replace("(Cube.apply(x) * 2).sum()", "Cube.apply(x)")),
     ("backward_ignores_gradient", """class WithLoss(torch.autograd.Function):

@@ -50,6 +50,11 @@ opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for i in range(2):
     loss = F.mse_loss(net(x), y)
 """ + THREE_LINES, cure=(("F.mse_loss(net(x), y)", "F.mse_loss(net(x).squeeze(1), y)"),), mends=True),
+    Mistake("loss_broadcast", 7, """lstm, head = nn.LSTM(3, 4), nn.Linear(4, 2)
+for i in range(2):
+    guess = head(lstm(torch.randn(1, 5, 3))[0]).flatten(1)
+    F.mse_loss(guess, torch.tensor([2.0])).backward()
+""", says={"is_all": "0", "few": "torch.tensor([2.0])", "many": "guess", "each": "10"}),
     Mistake("difference_broadcast", 6, """model = nn.Linear(2, 1)
 x, y = torch.randn(4, 2), torch.randn(4)
 loss = ((model(x) - y) ** 2).mean()

@@ -180,6 +180,17 @@ for i in range(14):
     err.backward()
     opt.step()
 """, says={"operand": "net.weight"}),
+    # the optimizer of another parameter steps last
+    Mistake("grows_without_end", 8, """w, v = (torch.tensor([1.0], requires_grad=True) for _ in range(2))
+of_w = torch.optim.SGD([{'params': [torch.ones(1, requires_grad=True)], 'lr': 7.0}, {'params': [w]}], lr=5.0)
+of_v = torch.optim.Adam([v], lr=0.01)
+for i in range(12):
+    loss = (w * 2 + v).square().sum()
+    of_w.zero_grad(); of_v.zero_grad()
+    loss.backward()
+    of_w.step()
+    of_v.step()
+""", says={"operand": "w", "lr": "5.0", "step_line": "11"}),
     Mistake("infinity_goes_on", 8, """q = nn.Linear(4, 4)
 x = torch.randn(5, 4)
 hidden = torch.ones(5, 5).triu(1).bool()

@@ -330,6 +330,16 @@ for i in range(2): (model(x).detach() * start).mean().backward(); opt.step()
     ("backward_without_step", "w = torch.ones(2, requires_grad=True)\nopt = torch.optim.SGD([w], lr=0.1)\nfor i in range(3):\n"
      "    opt.zero_grad()\n    (w ** 2).sum().backward()\n    if i == 5:\n        opt.step()\n"),
     ("method_not_called", TRAIN + LOOP + "step = opt.step\nstep()\n"),
+    # copies of one model, stacked, learn; the model itself is not frozen
+    ("optimizer_holds_frozen", """import copy
+models = nn.ModuleList([nn.Linear(2, 1)])
+opt = torch.optim.Adam(models.parameters())
+for i in range(2):
+    params, buffers = torch.func.stack_module_state(models)
+    base = copy.deepcopy(models[0]).to('meta')
+    loss = torch.vmap(lambda p, b, x: torch.func.functional_call(base, (p, b), x), (0, 0, None))(params, buffers, torch.randn(3, 2))
+    opt.zero_grad(); loss.mean().backward(); opt.step()
+"""),
     ("step_moves_nothing", TRAIN + "for i in range(2):\n    opt.zero_grad(); F.mse_loss(model(x), y).backward(); opt.step()\n"),
     ("clipped_while_scaled", SCALED.replace("STEP", "scaler.unscale_(opt)\n    " + CLIPPED)),
     ("scaled_and_stepped", SCALED.replace("STEP", "scaler.step(opt); scaler.update()")),

@@ -38,6 +38,7 @@ f = e + 1
     Mistake("uninitialised_read", 5, """w = torch.empty(2, 2)
 s = torch.matmul(w, torch.ones(2, 2)).sum()
 """, says={"name": "w", "made_line": "4"}, mends=True),
+    Mistake("uninitialised_read", 5, "w = nn.Parameter(torch.empty(2, 1))\ny = torch.ones(3, 2) @ w\n", says={"maker": "empty"}, mends=True),
     Mistake("uninitialised_read", 5, "x = torch.Tensor(3)\ny = x * 2\n", says={"maker": "Tensor", "made_line": "4"}, mends=True),
     Mistake("uninitialised_read", 5, "x = torch.FloatTensor(3, 2).to('cpu')\ny = x * 2\n", says={"name": "x", "maker": "FloatTensor", "made_line": "4"}, mends=True),
     Mistake("uninitialised_print", 6, """d = torch.empty(2, 3)

@@ -165,14 +165,15 @@ class TraceIndex:
 
     @cached_property
     def maker(self) -> dict[str, Op]:
-        """The op each tensor came out of: of what the forward of a custom Function gave as it is, the Function. What an
-        op was given and gives back, as `requires_grad_` does, it did not make. So the ways back from op to op end."""
+        """The op each tensor came out of: of whole numbers that the forward of a custom Function gave, the Function. What
+        an op was given and gives back, as `requires_grad_` does, it did not make. So the ways back from op to op end."""
         made: dict[str, Op] = {}
         given: set[str] = set()
         for op in self.trace.ops:
             given.update(op.inputs)
             for tensor in op.outputs:
-                if is_custom(op) and tensor not in op.inputs:
+                record = self.tensors.get(tensor) if is_custom(op) and tensor not in op.inputs else None
+                if record is not None and record.dtype.startswith(NOT_DIFFERENTIABLE):
                     made[tensor] = op
                 elif tensor not in given:
                     made.setdefault(tensor, op)

@@ -165,8 +165,9 @@ class TraceIndex:
 
     @cached_property
     def maker(self) -> dict[str, Op]:
-        """The op each tensor came out of: of whole numbers that the forward of a custom Function gave, the Function. What
-        an op was given and gives back, as `requires_grad_` does, it did not make. So the ways back from op to op end."""
+        """The op each tensor came out of: of whole numbers that the forward of a custom Function gave, the Function.
+        What an op was given and gives back, as `requires_grad_` does, it did not make. So the ways back from op to op
+        end."""
         made: dict[str, Op] = {}
         given: set[str] = set()
         for op in self.trace.ops:

@@ -4,7 +4,7 @@ along the wrong axis. Sizes and the way of the axes through the graph tell, not 
 import ast
 import re
 from collections.abc import Iterator
-from itertools import accumulate, pairwise, permutations
+from itertools import accumulate, pairwise, permutations, takewhile
 from operator import mul
 
 from engine.findings.diagnosis import Diagnosis, argument, extent, line, near, times
@@ -426,7 +426,7 @@ def slopes_added_up(diagnosis: Diagnosis) -> Iterator[Finding]:
     added up: each is a sum with the mixed derivatives in it, and no second derivative along one column."""
     for pass_ in diagnosis.trace.passes if len(diagnosis.given_by) > 1 else ():
         slopes, by = _differentiated(diagnosis, pass_), pass_.inputs or ()
-        first = diagnosis.given_by.get(diagnosis.identity(slopes.id)) if slopes is not None else None
+        first = _gave(diagnosis, slopes) if slopes is not None else None
         if slopes is None or first is None or len(slopes.shape) != 2 or min(slopes.shape) < 2:
             continue
         behind = diagnosis.makers_behind(root.tensor for root in first.roots if root.tensor is not None)
@@ -449,6 +449,13 @@ def slopes_added_up(diagnosis: Diagnosis) -> Iterator[Finding]:
                 taken_line=line(taken[0].span),
             )
             return
+
+
+def _gave(diagnosis: Diagnosis, slopes: Tensor) -> Pass | None:
+    """The pass that returned a gradient, be it in another shape."""
+    shapers = takewhile(lambda op: op.name in RESHAPES, diagnosis.back(slopes.id, MOST_BACK))
+    before = (slopes.id, *(op.inputs[0] for op in shapers))
+    return next((given for each in before if (given := diagnosis.given_by.get(diagnosis.identity(each)))), None)
 
 
 def _differentiated(diagnosis: Diagnosis, pass_: Pass) -> Tensor | None:

@@ -73,6 +73,34 @@ def variances_taken_for_deviations(diagnosis: Diagnosis) -> Iterator[Finding]:
         )
 
 
+def means_added_twice(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """`mean + scale * noise` where the noise was drawn around that mean already."""
+    for op in diagnosis.ops_named(("add",) if any(diagnosis.ops_named(("normal",))) else ()):
+        for mean, product in permutations(op.inputs) if len(op.inputs) == 2 else ():
+            maker = diagnosis.maker.get(product)
+            for noise, scale in permutations(maker.inputs) if maker is not None and maker.name == "mul" else ():
+                draw = diagnosis.origin(noise, PASSING | DETACHES)
+                around = draw.inputs[0] if draw is not None and draw.name == "normal" and len(draw.inputs) == 2 else ""
+                stretched = diagnosis.maker.get(around)
+                around = stretched.inputs[0] if stretched is not None and stretched.name == "expand" else around
+                if draw is None or around != mean or extent(diagnosis.tensors.get(mean)) in ((0, 0), None):
+                    continue
+                call = diagnosis.code.call_at(draw.span)
+                is_plain = call is not None and called(call) == "normal" and len(call.args) == 2 and not call.keywords
+                fix = f"torch.randn_like({diagnosis.code.text(call.args[1])})" if call is not None and is_plain else ""
+                yield diagnosis.warning(
+                    "mean_added_twice",
+                    op,
+                    tensors=(mean, noise, *op.outputs[:1]),
+                    fix=(diagnosis.code.replace(call, fix),) if call is not None and fix else (),
+                    mean=diagnosis.say(mean),
+                    noise=diagnosis.say(noise),
+                    scale=diagnosis.say(scale),
+                    draw_line=line(draw.span),
+                )
+                return
+
+
 def _is_noise(diagnosis: Diagnosis, tensor: str, draws: frozenset[str]) -> bool:
     maker = diagnosis.origin(tensor, ("mul", "div"))
     return maker is not None and maker.name in draws and not diagnosis.is_tracked(tensor)

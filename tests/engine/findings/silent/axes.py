@@ -422,6 +422,7 @@ print(loss.item())
     Mistake("slope_of_each_place", 7, PENALTY + "length = torch.linalg.vector_norm(g, dim=(2, 3))\n(length - 1.0).square().mean().backward()\n", cure=(("dim=(2, 3)", "dim=(1, 2, 3)"),)),
     Mistake("slopes_added_up", 11, PLATE, cure=(("bends = grad(slopes, at, torch.ones_like(slopes), create_graph=True)[0]", "bends = torch.stack([grad(slopes[:, i].sum(), at, create_graph=True)[0][:, i] for i in range(2)], 1)"),)),
     Mistake("slopes_added_up", 11, PLATE.replace("bends[:, 0] + bends[:, 1]", "bends.sum(1)"), cure=(("torch.ones_like(slopes)", "torch.tensor([[1.0, 0.0]]).expand_as(slopes)"),)),
+    Mistake("slopes_added_up", 11, PLATE.replace("create_graph=True)[0]\n    bends", "create_graph=True)[0].view(-1, 2)\n    bends").replace("bends[:, 0] + bends[:, 1]", "bends[:, 0].view(-1)")),
     Mistake("slopes_added_up", 13, HEAT, cure=(("first.sum()", "first[:, 0].sum()"),)),
     Mistake("compared_along_another_axis", 5, """net = nn.Linear(3, 4)
 a, b = F.normalize(net(torch.randn(5, 3)), dim=0), F.normalize(net(torch.randn(5, 3)), dim=0)

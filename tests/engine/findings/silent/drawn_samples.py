@@ -42,6 +42,21 @@ for _ in range(5):
 """
 
 MISTAKES: tuple[Mistake, ...] = (
+    Mistake("mean_added_twice", 9, """enc, dec = nn.Linear(4, 4), nn.Linear(2, 4)
+def sample(mu, logvar):
+    std = logvar.mul(0.5).exp()
+    eps = torch.normal(mu, std)
+    z = eps * std
+    return mu + z
+x = torch.randn(8, 4) + 2
+F.mse_loss(dec(sample(*enc(x).chunk(2, 1))), x).backward()
+""", says={"mean": "mu", "noise": "eps", "scale": "std", "draw_line": "7"}, mends=True),
+    Mistake("mean_added_twice", 7, """enc, dec, spread = nn.Linear(4, 2), nn.Linear(2, 4), torch.ones(2, requires_grad=True)
+x = torch.randn(8, 4) + 2
+mu, noise = (mu := enc(x)), torch.distributions.Normal(mu, spread.exp()).sample()
+z = noise * spread.exp() + mu
+F.mse_loss(dec(z), x).backward()
+"""),
     Mistake("probability_for_its_logarithm", 18, EPISODES, cure=(("-p * G", "-p.log() * G"),), says={"draw_line": "11"}),
     Mistake("probability_for_its_logarithm", 12, BANDIT, cures=(("(chosen", "(chosen.log()"), ("chosen * reward", "chosen / chosen.detach() * reward"), ("(chosen * reward)", "(p * torch.tensor([-0.3, -0.3, 0.7, -0.3])).sum(1)")), says={"name": "p.gather(1, a)"}),
     Mistake("sample_without_gradient", 8, DRAWN.replace("SAMPLE", "sample"), says={"leaves": "enc.weight, enc.bias"}, mends=True),
@@ -284,5 +299,11 @@ for _ in range(3):
     h = torch.relu(net(torch.randn(8, 3)))
     loss = -(h - h.exp().sum(1, keepdim=True).log())[:, 0].mean()
     opt.zero_grad(); loss.backward(); opt.step()
+"""),
+    ("mean_added_twice", """enc, dec = nn.Linear(4, 2), nn.Linear(2, 4)
+x = torch.randn(8, 4) + 2
+mu, std = enc(x), torch.ones(2, requires_grad=True)
+z = mu + std * torch.normal(torch.zeros(8, 2), torch.ones(8, 2))
+F.mse_loss(dec(z) + dec(mu + torch.normal(mu, std)), x).backward()
 """),
 )  # fmt: skip

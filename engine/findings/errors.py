@@ -140,7 +140,7 @@ _TABLE: tuple[tuple[str, str, str, *tuple[Rule, ...]], ...] = (
     ("ragged_list", "ValueError", r"expected sequence of length (?P<expected>\d+) at dim (?P<axis>\d+) \(got (?P<got>\d+)\)", plain),
     # Types and devices
     ("part_dtype", "RuntimeError", r"^Index put requires the source and destination dtypes match|^index_add_\(\): self \(\w+\) and source|^index_copy_\(\): self and source expected|^scatter\(\): Expected self\.dtype|^masked_scatter: expected self and source", dtypes.into_part),
-    ("dtype_mismatch", "", r"(?:must|to) have the same dtype|both vectors to have same dtype|^mixed dtype|^prelu: Type promoting|expected scalar type (?P<expected>\w+) but found|Input type \(.*\) and (?:weight|bias) type|^RNN input dtype", dtypes.converted, dtypes.mixed),
+    ("dtype_mismatch", "", r"(?:must|to) have the same dtype|both vectors to have same dtype|^mixed dtype|^prelu: Type promoting|expected scalar type (?P<expected>\w+) but found|Input type \(.*\) and (?:weight|bias) type|^RNN input dtype", dtypes.expected_long, dtypes.converted, dtypes.mixed),
     ("mean_of_integers", "RuntimeError", r"could not infer output dtype|Input dtype must be either a floating point", dtypes.swapped, dtypes.not_for_type),
     ("dtype_not_supported", "NotImplementedError", r"\"(?P<kernel>\w+)\" not implemented for '(?P<dtype>\w+)'", dtypes.swapped, dtypes.not_for_type),
     ("dtype_not_supported", "RuntimeError", r"(?:Subtraction|Negation), the `-` operator, (?:with|on) a (?P<dtype>bool) tensor is not supported", dtypes.opposite),

@@ -27,6 +27,7 @@ _LOSSES_OF_CLASSES = ("cross_entropy", "nll_loss")
 def mixed(case: Case) -> Finding:
     """A product of tensors of two types; elementwise operations convert, products do not."""
     given = _given(case)
+    only_if(_WORDS.get(case.groups.get("expected", ""), given[0].dtype) in [one.dtype for one in given])
     other = known(next((tensor for tensor in given if tensor.dtype != given[0].dtype), None))
     is_first = case.op is None or case.op.name in _LAYERS or other.dtype == "float32"
     odd, fits = (given[0], other) if is_first else (other, given[0])
@@ -185,7 +186,14 @@ def _to_cast(case: Case, given: Tensor, dtype: str, code: str) -> Finding:
 
 
 _INDEX_AT = {"embedding": 0, "embedding_bag": 0, "one_hot": 0, "take": 1, "take_along_dim": 1}
+_INDEX_AT |= {"multi_margin_loss": 1, "multilabel_margin_loss": 1}
 """Where functions take their index that do not have the axis before it."""
+
+
+def expected_long(case: Case) -> Finding:
+    """The same where the message is one of types that differ: numbers of classes and places are of one type alone."""
+    only_if(case.groups.get("expected") == "Long" and known(case.op).name.startswith(("scatter", "multi")))
+    return indices(case)
 
 
 def indices(case: Case) -> Finding:
@@ -201,7 +209,7 @@ def indices(case: Case) -> Finding:
     name = case.code.short(place) if place is not None else case.say(given)
     fix = case.code.method(place, ".long()") if place is not None else ()
     said = {**case.origin(given, dtype_origin), "name": name, "dtype": given.dtype}
-    return case.finding("", said, tensors=(given,), fix=fix, is_whole=str(int(given.dtype not in FLOATS)))
+    return case.finding("index_dtype", said, tensors=(given,), fix=fix, is_whole=str(int(given.dtype not in FLOATS)))
 
 
 def cannot_require(case: Case) -> Finding:

@@ -141,6 +141,8 @@ TRIGGERS: dict[str, list[Row]] = {
             True,
         ),
         Row(X + "places = torch.zeros(2, 1)\nx.take(places) #<\n", {"name": "places", "is_whole": "0"}, True),
+        Row("near = torch.from_numpy(np.zeros((2, 60), dtype=np.int32))\nparts = torch.randn(60, 16)\ntorch.zeros(15, 16).scatter_add(0, near[1].unsqueeze(1).expand_as(parts), parts) #<\n", {"dtype": "int32", "is_whole": "1"}, True),
+        Row(X + "kinds = torch.zeros(2).int()\nnn.MultiMarginLoss()(x, kinds) #<\n", {"name": "kinds", "dtype": "int32"}, True),
     ],
     "device_mismatch": [
         Row(X + "y = torch.ones(2, 3, device='meta')\nx + y #<\n", {"name": "x", "other": "y", "other_device": "meta"}),

@@ -303,14 +303,14 @@ def logarithms(diagnosis: Diagnosis, op: Op) -> Edits:
     log-probabilities."""
     maker = last_maker(diagnosis, diagnosis.input_of(op))
     if maker is None or maker.name not in ("softmax", "sigmoid"):
-        return _renamed(diagnosis, op, {"nll_loss": "cross_entropy"}, {"NLLLoss": "CrossEntropyLoss"})
-    return _renamed(diagnosis, maker, {"softmax": "log_softmax"}, {"Softmax": "LogSoftmax"})
+        return renamed(diagnosis, op, {"nll_loss": "cross_entropy"}, {"NLLLoss": "CrossEntropyLoss"})
+    return renamed(diagnosis, maker, {"softmax": "log_softmax"}, {"Softmax": "LogSoftmax"})
 
 
 def logits_loss(diagnosis: Diagnosis, op: Op) -> Edits:
     """The loss that takes scores, in place of the one that takes probabilities."""
     functions = {"binary_cross_entropy": "binary_cross_entropy_with_logits"}
-    return _renamed(diagnosis, op, functions, {"BCELoss": "BCEWithLogitsLoss"})
+    return renamed(diagnosis, op, functions, {"BCELoss": "BCEWithLogitsLoss"})
 
 
 def left_out(diagnosis: Diagnosis, maker: Op) -> Edits:
@@ -339,7 +339,7 @@ def _out_of_sequential(diagnosis: Diagnosis, layer: str) -> Edits:
     return ()
 
 
-def _renamed(diagnosis: Diagnosis, op: Op, functions: dict[str, str], layers: dict[str, str]) -> Edits:
+def renamed(diagnosis: Diagnosis, op: Op, functions: dict[str, str], layers: dict[str, str]) -> Edits:
     """Another function in the same call, or another layer where the only one of its kind is made."""
     code = diagnosis.code
     call = code.call_at(op.span)

@@ -10,13 +10,17 @@ from engine.findings.diagnosis import argument, line
 from engine.findings.failing.case import Case, known, only_if
 from engine.findings.failing.origins import sizes
 from engine.findings.failing.shapes import numbers, turned
-from engine.findings.losses import logits_loss
+from engine.findings.losses import PASSING, last_maker, logits_loss, renamed
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, keyword
 from engine.program.rewriting import written
 from engine.trace import Finding, Op, Tensor
 
 _FLATTENED = ("view", "reshape", "flatten")
+_BENT = {"tanh": "Tanh", "log_sigmoid": "LogSigmoid", "softsign": "Softsign"}
+"""Functions of one argument that keep numbers in other bounds than 0 and 1, and their layers."""
+_SQUASHING = frozenset(_BENT) | set("relu leaky_relu elu gelu silu softplus hardtanh log_softmax".split())
+_ARITHMETIC = frozenset("add sub mul div neg".split())
 _MOST_STEPS = 8
 """Shapes that a sentence lists."""
 
@@ -439,10 +443,21 @@ def one_hot_range(case: Case) -> Finding:
 
 
 def probability_range(case: Case) -> Finding:
-    """`binary_cross_entropy` takes probabilities; scores of a last layer are none."""
+    """`binary_cross_entropy` takes probabilities; scores of a last layer are none, nor is what another squashing function
+    than a sigmoid gives."""
     op, is_target = known(case.op), case.groups["which"] == "target"
     wrong = case.argument(1, "target") if is_target else case.argument(0, "input")
     farthest = max(numbers(wrong), key=lambda number: abs(number - 0.5), default=math.nan)
     said = {"name": case.say(wrong), "value": f"{farthest:.4g}", "loss": op.name}
-    fix = () if is_target else logits_loss(case.diagnosis, op)
-    return case.finding("bce_target_range" if is_target else "", said, tensors=(wrong,), fix=fix)
+    if is_target:
+        return case.finding("bce_target_range", said, tensors=(wrong,))
+    diagnosis, maker = case.diagnosis, last_maker(case.diagnosis, wrong)
+    bent = maker if maker is not None and maker.name in _SQUASHING else None
+    behind = diagnosis.origin(wrong.id, PASSING | _ARITHMETIC)
+    is_scores = behind is None or behind.name not in _SQUASHING | {"sigmoid", "softmax", "exp"}
+    said |= {"is_scores": str(int(is_scores)), "is_bent": str(int(bent is not None))}
+    said |= {"maker": bent.name if bent is not None else "", "maker_line": line(bent.span) if bent is not None else ""}
+    fix = logits_loss(diagnosis, op) if is_scores else ()
+    if bent is not None and bent.name in _BENT:
+        fix = renamed(diagnosis, bent, {bent.name.replace("log_", "log"): "sigmoid"}, {_BENT[bent.name]: "Sigmoid"})
+    return case.finding("", said, tensors=(wrong,), fix=fix)

@@ -184,6 +184,8 @@ TRIGGERS: dict[str, list[Row]] = {
     "bce_out_of_range": [
         Row("net = nn.Linear(2, 1)\nnn.init.ones_(net.weight)\nloss = nn.BCELoss()(net(torch.ones(3, 2)), torch.ones(3, 1)) #<\n", {"loss": "binary_cross_entropy"}, True),
         Row("score = torch.tensor([2.5], requires_grad=True)\nF.binary_cross_entropy(score, torch.ones(1)).backward() #<\n", {"value": "2.5", "name": "score"}, True),
+        Row("net = nn.Sequential(nn.Linear(2, 4), nn.ReLU(), nn.Linear(4, 1), nn.Tanh())\nfor part in net.parameters():\n    nn.init.constant_(part, -1.)\nmade = net(torch.ones(3, 2))\nnn.BCELoss()(made.squeeze(1), torch.ones(3)) #<\n", {"maker": "tanh", "is_scores": "0"}, True),
+        Row("net = nn.Linear(2, 1)\nnn.init.ones_(net.weight)\nchance = torch.sigmoid(net(torch.ones(3, 2))) * 2\nF.binary_cross_entropy(chance, torch.ones(3, 1)) #<\n", {"is_bent": "0", "is_scores": "0"}),
     ],
     "bce_target_range": [
         Row("p = torch.tensor([.5, .5])\nlabels = torch.tensor([1., 2.])\nF.binary_cross_entropy(p, labels) #<\n", {"value": "2", "name": "labels"}),

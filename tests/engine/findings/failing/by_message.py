@@ -196,6 +196,7 @@ TRIGGERS: dict[str, list[Row]] = {
     ],
     "optimizer_state_size": [
         Row(W + "a = torch.optim.SGD([w], lr=.1)\nb = torch.optim.SGD([w, torch.ones(1, requires_grad=True)], lr=.1)\nb.load_state_dict(a.state_dict()) #<\n", {"name": "b"}),
+        Row("net = nn.Sequential(nn.Linear(2, 3), nn.Linear(3, 1))\nkept = torch.optim.Adam(net.parameters()).state_dict()\nnet[0].requires_grad_(False)\nagain = torch.optim.Adam(filter(lambda each: each.requires_grad, net.parameters()))\nagain.load_state_dict(kept) #<\n", {"given": "kept"}),
     ],
     "saved_to_object": [
         Row(X + "torch.save('x.pt', x) #<\n", {"right": "torch.save(x, 'x.pt')"}, True),

@@ -232,20 +232,23 @@ def not_an_optimizer(case: Case) -> Finding:
 
 
 def optimizer_not_leaf(case: Case) -> Finding:
-    """A computed tensor given to an optimizer: often `.to(…)`, `.double()` or `* 0.1` after creation."""
+    """Computed tensors given to an optimizer: often `.to(…)`, `.double()` or `* 0.1` after creation."""
     names = [node for node in ast.walk(known(case.call)) if isinstance(node, ast.Name | ast.Attribute)]
     given = [(node, case.tensor_of(node)) for node in names]
-    found = [(ast.unparse(node), tensor) for node, tensor in given if tensor is not None and not tensor.is_leaf]
+    found = {ast.unparse(node): tensor for node, tensor in given if tensor is not None and not tensor.is_leaf}
     leaves = meant_as_leaves(case.diagnosis)
     if not found and any(isinstance(node, ast.Call) for node in known(case.call).args):
         # what a method of the program collects
-        found = [(name, tensor) for name, (*_, op) in leaves.items() if (tensor := case.diagnosis.output_of(op))][:1]
-    only_if(len(found) == 1)
-    name, tensor = found[0]
+        taken = ((name, case.diagnosis.output_of(op)) for name, (*_, op) in leaves.items())
+        found = dict([(name, tensor) for name, tensor in taken if tensor is not None][:1])
+    only_if(found)
+    (name, tensor), *others = found.items()
     maker = known(case.diagnosis.maker.get(tensor.id))
-    meant = leaves.get(name)
-    fix = asked_last(case.diagnosis, meant[0], meant[1]) if meant is not None else ()
-    return case.finding(span=maker.span, name=name, op=maker.name, tensors=(tensor,), fix=fix)
+    meant = [leaves[each] for each in found if each in leaves]
+    fix = [edit for one in meant for edit in asked_last(case.diagnosis, *one[:2])] if len(meant) == len(found) else ()
+    said = {"name": name, "op": maker.name, "others": listed([f"`{other}`" for other, _ in others])}
+    said["is_several"] = str(int(bool(others)))
+    return case.finding("", said, span=maker.span, tensors=found.values(), fix=fix)
 
 
 def optimizer_empty(case: Case) -> Finding:

@@ -443,8 +443,8 @@ def one_hot_range(case: Case) -> Finding:
 
 
 def probability_range(case: Case) -> Finding:
-    """`binary_cross_entropy` takes probabilities; scores of a last layer are none, nor is what another squashing function
-    than a sigmoid gives."""
+    """`binary_cross_entropy` takes probabilities; scores of a last layer are none, nor is what another function
+    than a sigmoid squashed."""
     op, is_target = known(case.op), case.groups["which"] == "target"
     wrong = case.argument(1, "target") if is_target else case.argument(0, "input")
     farthest = max(numbers(wrong), key=lambda number: abs(number - 0.5), default=math.nan)

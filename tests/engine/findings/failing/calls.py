@@ -154,6 +154,12 @@ TRIGGERS: dict[str, list[Row]] = {
         ),
         Row(W + "v = w * 0.1 #<\nopt = torch.optim.Adam([v])\n", {"name": "v", "op": "*"}),
         Row(
+            "u = torch.randn(3, 2, requires_grad=True) * 0.1 #<\nv = torch.randn(4, 2, requires_grad=True) * 0.1\n"
+            "b = torch.zeros(1, requires_grad=True)\nopt = torch.optim.SGD([u, v, b], lr=.1)\n",
+            {"name": "u", "is_several": "1", "others": "`v`"},
+            True,
+        ),
+        Row(
             "class Model:\n    def __init__(self):\n"
             "        self.w = torch.randn(2, requires_grad=True) * 0.1 #<\n"
             "        self.b = torch.zeros(2, requires_grad=True)\n"

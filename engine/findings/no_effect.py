@@ -22,7 +22,7 @@ from engine.program.edits import Edits
 from engine.program.names import called, dotted, is_grad_of, keyword, names_read
 from engine.program.source import Source
 from engine.program.spelling import nearest
-from engine.program.tree import Loop, defined_in
+from engine.program.tree import Loop, assigned, defined_in
 from engine.trace import Finding, Op, Pass, Tensor, Update
 
 ARITHMETIC: dict[type[ast.operator], Callable[[float, float], float]] = {
@@ -55,6 +55,8 @@ LEAST_ENTRIES = 4
 GRAD_FLAG = "requires_grad"
 WRITES = frozenset("copy_ fill_ zero_ normal_ uniform_ add_ sub_ mul_ div_ clamp_ requires_grad_".split())
 """Methods of tensors that are called for what they write."""
+GIVES_ITSELF = frozenset("to cuda cpu float double train eval requires_grad_".split())
+"""Methods of a model that give back the model."""
 
 
 def results_dropped(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -513,8 +515,11 @@ def _two_names(diagnosis: Diagnosis, op: Op, target: Tensor) -> Finding | None:
     if first == second:
         is_load = call is not None and called(call) == "load_state_dict"
         return diagnosis.warning("loaded_from_itself", op, model=first) if is_load else None
-    bound = ((binding, dotted(binding.targets[0]), dotted(binding.value)) for binding in diagnosis.code.bindings)
-    alias = next((binding for binding, *names in bound if sorted(names) == sorted((first, second))), None)
+    models = _gone_over(diagnosis.code, op, first, second)
+    alias, value = _alias(diagnosis.code, *(models or (first, second)))
+    is_model = (call is not None and called(call) == "load_state_dict") or (bool(models) and alias is not None)
+    if models and alias is not None:
+        first, second = models
     return diagnosis.warning(
         "copied_onto_itself",
         alias if alias is not None else op.span,
@@ -523,8 +528,39 @@ def _two_names(diagnosis: Diagnosis, op: Op, target: Tensor) -> Finding | None:
         second=second,
         copy_line=line(op.span),
         code=diagnosis.code.excerpt(op.span),
-        is_model="1" if call is not None and called(call) == "load_state_dict" else "0",
+        is_model=str(int(is_model)),
+        made=diagnosis.code.short(value) if value is not None else "",
+        is_returned=str(int(isinstance(value, ast.Call))),
     )
+
+
+def _gone_over(code: Source, op: Op, first: str, second: str) -> tuple[str, str] | None:
+    """The two models whose parameters a loop goes over side by side under two names."""
+    for loop in code.loops(node) if (node := code.at(op.span)) is not None else ():
+        match loop:
+            case ast.For(target=ast.Tuple(elts=names), iter=ast.Call(func=ast.Name(id="zip"), args=given)):
+                calls = [call for call in given if isinstance(call, ast.Call) and called(call) == "parameters"]
+                over = {dotted(name): _tensor(call) for name, call in zip(names, calls, strict=False)}
+                if len(calls) == len(names) and {first, second} <= over.keys():
+                    return over[first], over[second]
+    return None
+
+
+def _alias(code: Source, first: str, second: str) -> tuple[ast.Assign | None, ast.expr | None]:
+    """The line that gave one thing its second name, by the first or by what both are bound to, and what it binds."""
+    pairs = [(one, dotted(name), value) for one in code.bindings for name, value in assigned(one)]
+    bound = [(one, name, value, dotted(_itself(value))) for one, name, value in pairs if name in (first, second)]
+    told = [(one, value) for one, name, value, of in bound if {name, of} == {first, second}]
+    for (_, one, _, of), (later, name, value, same) in combinations(bound, 2):
+        told += [(later, value)] if one != name and of == same != "" else []
+    return told[0] if told else (None, None)
+
+
+def _itself(value: ast.expr) -> ast.expr:
+    """What methods are called on that give back what they were called on."""
+    while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in GIVES_ITSELF:
+        value = value.func.value
+    return value
 
 
 def _names(diagnosis: Diagnosis, op: Op) -> tuple[str, str]:

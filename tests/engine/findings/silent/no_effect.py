@@ -269,6 +269,21 @@ for i in range(3):
     {CROSS_ENTROPY_STEP}    with torch.no_grad():
         for a, p in zip(average, model.parameters()): a.mul_(0.9).add_(p, alpha=0.1)
 """, says={"first": "a", "second": "p"}),
+    Mistake("copied_onto_itself", 7, """class Agent:
+    def __init__(self, net):
+        self.policy = net.to("cpu")
+        self.target = net.to("cpu")
+        for old, new in zip(self.target.parameters(), self.policy.parameters()): old.data.copy_(new.data)
+        self.opt = torch.optim.SGD(self.policy.parameters(), lr=0.1)
+    def learn(self, x):
+        self.opt.zero_grad(); self.policy(x).pow(2).mean().backward(); self.opt.step()
+agent = Agent(nn.Linear(3, 2))
+for i in range(3): agent.learn(torch.randn(4, 3))
+""", says={"first": "self.target", "second": "self.policy", "is_model": "1", "made": 'net.to("cpu")'}, cure=(('self.target = net.to("cpu")', "self.target = nn.Linear(3, 2)"),)),
+    Mistake("copied_onto_itself", 7, LINEAR + f"""target = model.eval()
+for i in range(3):
+    {CROSS_ENTROPY_STEP}    target.load_state_dict(model.state_dict())
+""", says={"first": "target", "second": "model", "is_returned": "1"}),
     Mistake("requires_grad_of_copy", 7, f"""net = nn.Sequential(nn.Linear(3, 4), nn.Linear(4, 1))
 for name, p in net.state_dict().items():
     if name.startswith("0."):
@@ -497,6 +512,7 @@ with torch.no_grad():
     ("dropout_ignores_eval", FUNCTIONAL.format(more=", training=self.training") + "net.eval()\nprint(net(torch.ones(1, 2)))\n"),
     ("dropout_ignores_eval", FUNCTIONAL.format(more="") + "print(net(torch.ones(1, 2)))\n"),
     ("copied_onto_itself", "import copy\n" + LINEAR + "import copy\n" f"target = copy.deepcopy(model)\n{CROSS_ENTROPY_STEP}target.load_state_dict(model.state_dict())\n"),
+    ("copied_onto_itself", "import copy\nnet = nn.Linear(3, 2)\nfast, slow = net.to('cpu'), copy.deepcopy(net).to('cpu')\nopt = torch.optim.SGD(fast.parameters(), lr=0.1)\nfor i in range(3):\n    opt.zero_grad(); fast(torch.randn(4, 3)).pow(2).mean().backward(); opt.step()\n    for a, b in zip(slow.parameters(), fast.parameters()): a.data.copy_(b.data)\n"),
     ("copied_onto_itself", LINEAR + CROSS_ENTROPY_STEP + "with torch.no_grad():\n    for p in model.parameters(): p.add_(p, alpha=-0.01)\n"),
     ("requires_grad_of_copy", f"net, old = nn.Linear(3, 1), nn.Linear(3, 1)\nfor p in old.state_dict().values():\n    p.requires_grad = False\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\nfor _ in range(2):\n    loss = (net(torch.ones(2, 3)) - old(torch.ones(2, 3)).detach()).mean()\n{STEP}"),
     ("requires_grad_of_copy", f"net = nn.Linear(3, 1)\nfor p in net.state_dict(keep_vars=True).values():\n    p.requires_grad = False\nnet.bias.requires_grad = True\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\nfor _ in range(2):\n    loss = net(torch.ones(2, 3)).mean()\n{STEP}"),

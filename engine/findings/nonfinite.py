@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Set
 from typing import Literal, NamedTuple
 
 from engine.findings.diagnosis import Diagnosis, argument, by_number, extent, line, numbers_of, times, walk
-from engine.findings.losses import LOSS_FUNCTIONS, SOFTMAXES
+from engine.findings.losses import LOSS_FUNCTIONS, PASSING, SOFTMAXES
 from engine.ops import out_of_place
 from engine.program.edits import Edits
 from engine.program.names import called
@@ -345,6 +345,7 @@ def _made(diagnosis: Diagnosis, op: Op, made: Trouble, severity: Literal["warnin
         fix=_kept_away(diagnosis, op) if cause.code in ("log_of_zero", "log_of_negative", "root_of_negative") else (),
         name=name,
         made=made,
+        **_root_of(diagnosis, operand),
         operand=diagnosis.say(operand) if operand is not None else "0",
         base=_to_call(diagnosis.say(operand) if operand is not None else "0"),
         value=f"{cause.found:.4g}",
@@ -353,6 +354,14 @@ def _made(diagnosis: Diagnosis, op: Op, made: Trouble, severity: Literal["warnin
         shape=times(cause.operand) if cause.operand is not None else "",
         **_advice(diagnosis, op, cause),
     )
+
+
+def _root_of(diagnosis: Diagnosis, tensor: str | None) -> dict[str, str]:
+    """The square root that gave a tensor, where gradients go back through it: at 0 its slope is infinite."""
+    op = diagnosis.origin(tensor, PASSING) if tensor is not None else None
+    is_half = op is not None and op.name == "pow" and argument(op, "exponent", 1) in ("0.5", ".5", "1/2", "1 / 2")
+    root = op if op is not None and op.nodes and (op.name in ("sqrt", "sqrt_") or is_half) else None
+    return {"is_root": str(int(root is not None)), "root_line": line(root.span) if root is not None else ""}
 
 
 def _cause(diagnosis: Diagnosis, op: Op, made: Trouble) -> Cause | None:

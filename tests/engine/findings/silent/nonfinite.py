@@ -44,7 +44,23 @@ q = 2 / a
     Mistake("division_by_zero", 5, """x = torch.tensor([0., 1.], requires_grad=True)
 y = 1 / x
 y.sum().backward()
-""", says={"operand": "x", "place": "[0]", "made": "inf"}),
+""", says={"operand": "x", "place": "[0]", "made": "inf", "is_root": "0"}),
+    Mistake("division_by_zero", 7, """net, x = nn.Linear(3, 2), torch.randn(4, 5, 3)
+p = net(x)
+far = ((p.unsqueeze(2) - p.unsqueeze(1)) ** 2).sum(-1).sqrt()
+near = torch.where(far > 0, 1 / far, torch.zeros_like(far))
+near.mean().backward()
+""", says={"made": "inf", "is_root": "1", "root_line": "6"}, cure=((".sum(-1)", ".sum(-1).add(1e-8)"),)),
+    Mistake("division_by_zero", 6, """x = torch.zeros(2, 3, requires_grad=True)
+length = (x * x).sum(1) ** 0.5
+unit = x / length.unsqueeze(1)
+unit.sum().backward()
+""", says={"made": "nan", "is_root": "1", "root_line": "5"}, cure=((".sum(1)", ".sum(1).add(1e-8)"),)),
+    Mistake("division_by_zero", 6, """x = torch.zeros(2, 3, requires_grad=True)
+length = (x.detach() ** 2).sum(1).sqrt()
+unit = x / length.unsqueeze(1)
+unit.sum().backward()
+""", says={"made": "nan", "is_root": "0"}),
     Mistake("overflow", 5, """x = torch.tensor(100., requires_grad=True)
 y = x.exp()
 y.backward()

@@ -479,7 +479,8 @@ def sequence_empty(case: Case) -> Finding:
 
 
 def steps_floored(case: Case) -> Finding:
-    """A schedule laid out for the whole batches of an epoch, as `//` counts them, where the last one is smaller."""
+    """A schedule laid out for the whole batches of an epoch, as `//` or `int` counts them, where the last one is
+    smaller."""
     code, total = case.code, int(case.groups["total"])
     loops = [one for one in code.loops(known(case.statement)) if isinstance(one, ast.For)]
     inner = known(next(iter(loops), None))
@@ -490,7 +491,7 @@ def steps_floored(case: Case) -> Finding:
     plans = [word.value for word in words if word.arg in ("steps_per_epoch", "total_steps")]
     inside = [part for plan in plans for part in ast.walk(plan)]
     inside += [part for name in map(dotted, inside) for one in code.assignments(name) for part in ast.walk(one.value)]
-    floors = [one for one in inside if isinstance(one, ast.BinOp) and isinstance(one.op, ast.FloorDiv)]
+    floors = [one for one in inside if isinstance(one, ast.expr) and _leaves_rest_out(one)]
     counts, last = len(epoch), epoch[-1:]
     only_if(len(floors) == 1 and dotted(data) and case.diagnosis.has_run(floors[0]))
     only_if(last and last[0].number == counts > 1 and last[0].loader == 1 and last[0].count < epoch[0].count)
@@ -499,6 +500,15 @@ def steps_floored(case: Case) -> Finding:
     is_near = code.function(floors[0]) is code.function(inner)
     fix = (code.replace(floors[0], f"len({dotted(data)})"),) if is_near else ()
     return case.finding("", said, span=code.span(floors[0]), fix=fix)
+
+
+def _leaves_rest_out(node: ast.expr) -> bool:
+    match node:
+        case ast.BinOp(op=ast.FloorDiv()):
+            return True
+        case ast.Call(args=[ast.BinOp(op=ast.Div())]):
+            return called(node) in ("int", "floor", "round")
+    return False
 
 
 def steps_planned(case: Case) -> Finding:

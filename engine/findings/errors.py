@@ -92,7 +92,7 @@ _TABLE: tuple[tuple[str, str, str, *tuple[Rule, ...]], ...] = (
     ("target_out_of_range", "RuntimeError", r"^Class values must be (?:smaller than num_classes|non-negative)", layers.one_hot_range),
     ("target_out_of_range", "IndexError", r"Target (?P<value>-?\d+) is out of bounds", layers.target_range),
     ("index_out_of_range", "", r"index (?P<index>-?\d+) is out of bounds for dimension (?P<axis>\d+) with size (?P<size>\d+)", layers.lstm_state, classes.too_many_samples, shapes.index),
-    ("embedding_index", "IndexError", r"index out of range in self", shapes.counted_early, shapes.embedding),
+    ("embedding_index", "IndexError", r"index out of range in self", shapes.counted_early, shapes.one_row_more, shapes.embedding),
     ("list_index", "IndexError", r"(?:list|tuple) index out of range|^index -?\d+ is out of range", classes.too_many_samples, instead("NAME[INDEX]")),
     ("list_by_tensor", "TypeError", r"only integer tensors of a single element can be converted to an index", arguments.list_by_tensor),
     ("indices_many", "IndexError", r"too many indices for tensor of dimension \d+", of_one),

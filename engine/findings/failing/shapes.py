@@ -341,10 +341,9 @@ def _row_missing(case: Case) -> dict[str, str]:
     return {"rows": str(rows), "value": f"{worst:.0f}", "last": str(rows - 1)}
 
 
-def counted_early(case: Case) -> Finding | None:
-    """Rows of an embedding table that were counted by `len()` of a vocabulary which was numbered on after that."""
-    said, code = _row_missing(case), case.code
-    rows = next(iter(known(case.layer_made).args), None)
+def _length_given(case: Case) -> ast.Call:
+    """The `len()` of something that an embedding table has its number of rows from."""
+    code, rows = case.code, next(iter(known(case.layer_made).args), None)
     name = code.stands_for(dotted(rows))
     values = code.values(name) or code.values(f"self.{name.rpartition('.')[2]}")
     only_if(len(values) < 2)
@@ -371,6 +370,23 @@ def _numbered(growth: ast.AST) -> str:
             )
         ) if dotted(grown) == dotted(whole):
             return dotted(grown)
+    return size
+
+
+def one_row_more(case: Case) -> Finding:
+    """Rows of an embedding table that were counted by `len()`, where the numbers in use go from 0 up to that count: one
+    is taken beside those that were counted, as 0 is for padding."""
+    said, numbers_asked = _row_missing(case), numbers(case.argument(0, "input"))
+    size = _length_given(case)
+    only_if(min(numbers_asked) == 0 and f"{max(numbers_asked):.0f}" == said["rows"])
+    said |= {"count": case.code.short(size), "count_line": str(size.lineno)}
+    return case.finding("embedding_one_short", said, span=case.code.span(size), fix=(case.code.after(size, " + 1"),))
+
+
+def counted_early(case: Case) -> Finding | None:
+    """Rows of an embedding table that were counted by `len()` of a vocabulary which was numbered on after that."""
+    said, code = _row_missing(case), case.code
+    size = _length_given(case)
     return ""
 
 

@@ -128,6 +128,19 @@ TRIGGERS: dict[str, list[Row]] = {
             "class Net(nn.Module):\n    def __init__(self, count):\n        super().__init__()\n        self.emb = nn.Embedding(count, 3)\nnet = Net(words.size)\nnet.emb(torch.tensor([0, words.numbers['<end>']]))\n",
             {"rows": "2", "value": "3", "growth_line": "12", "count": "len(self.numbers)"},
         ),
+    "embedding_one_short": [
+        Row(
+            "words = {}\nfor word in 'abc':\n    words[word] = len(words) + 1\nemb = nn.Embedding(len(words), 2, padding_idx=0) #<\nemb(torch.tensor([words['a'], words['c'], 0]))\n",
+            {"rows": "3", "count": "len(words)", "used_line": "9"},
+            True,
+        ),
+        Row(
+            "class Tagger(nn.Module):\n    def __init__(self, count):\n        super().__init__()\n        self.table = nn.Embedding(count, 2)\n    def forward(self, x):\n        return self.table(x)\n"
+            "letters = 'ab'\ncodes = {each: at for at, each in enumerate(letters, 1)}\ntag = Tagger(len(codes)) #<\ntag(torch.tensor([[0, codes['b']]]))\n",
+            {"rows": "2", "count": "len(codes)"},
+            True,
+        ),
+    ],
         Row(
             "known = {'a': 0, 'b': 1}\nemb = nn.Embedding(len(known), 2) #<\nids = []\nfor word in 'abc':\n    if word not in known:\n        known[word] = len(known)\n    ids.append(known[word])\nx = torch.tensor(ids)\nprint(emb(x))\n",
             {"name": "x", "value": "2", "growth_line": "10"},
@@ -232,6 +245,7 @@ NEAR_MISSES: dict[str, str] = {
     "turn_parts": DATA + "for x, y in DataLoader(TensorDataset(torch.ones(4, 2), torch.ones(4))):\n    a, b = x.unbind(1)\n    c, d, e = x\n",
     "enumerate_parts": "for i, (a, b) in enumerate([(1, 2)]):\n    c, d = a, b\n    e, f = (1, 2, 3)\n",
     "expanded_written": "x = torch.zeros(3, 1).expand(3, 4).clone()\nx += 1\n",
+    "embedding_one_short": "words = 'abc'\nemb = nn.Embedding(len(words), 2)\nemb(torch.tensor([1, 3]))\n",
     "gather_axes": "torch.randn(3, 4).gather(1, torch.tensor([[0], [1], [2]]))\ntorch.zeros(2, 3).scatter_(1, torch.tensor([[0], [2]]), 1.)\n",
     "cat_scalars": "torch.cat([torch.ones(1), torch.ones(1, 1)])\n",
     "cat_rounded": "e = torch.ones(1, 2, 15, 15)\nd = F.max_pool2d(torch.ones(1, 2, 14, 14), 2)\ntorch.cat([F.interpolate(d, scale_factor=2), e], 1)\n",

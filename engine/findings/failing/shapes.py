@@ -7,10 +7,10 @@ import re
 from engine.findings.axes import is_permuted
 from engine.findings.diagnosis import line, near
 from engine.findings.failing.case import Case, a, known, of_one, only_if
-from engine.findings.failing.origins import sizes
+from engine.findings.failing.origins import layer_call, sizes
 from engine.ops import BROADCASTING, VIEWS
 from engine.program.edits import Edits
-from engine.program.names import called, dotted, keyword
+from engine.program.names import called, dotted, keyword, names_read
 from engine.program.rewriting import written
 from engine.program.source import Source
 from engine.trace import Finding, Op, Tensor
@@ -222,7 +222,28 @@ def reshaped(case: Case) -> Finding:
     made = maker.span if maker is not None else case.failure.span
     if case.groups["count"] == "0" and made is not None:
         return case.finding("reshape_of_nothing", said, made_line=str(made.line))
-    return case.finding("", {**said, **case.origin(given)})
+    row, fix = _one_row_each(case, given, wanted)
+    said |= {"samples": "", "each": "", "layer": "", "layer_line": "", **row, "is_row": str(int(bool(row)))}
+    said |= {"is_open": str(int(-1 in wanted and not row)), "is_closed": str(int(-1 not in wanted))}
+    return case.finding("", {**said, **case.origin(given)}, fix=fix)
+
+
+def _one_row_each(case: Case, given: Tensor, wanted: list[int]) -> tuple[dict[str, str], Edits]:
+    """What there is to say where each sample of a batch that comes of a convolution was to be a row of the length that
+    one linear layer of the model takes."""
+    diagnosis = case.diagnosis
+    linear = (one for one in diagnosis.trace.modules if one.type == "Linear")
+    takers = [one for one in linear if diagnosis.tensors[one.parameters[0].tensor].shape[1:] == tuple(wanted[-1:])]
+    made = layer_call(diagnosis, takers[0].id) if len(takers) == 1 else None
+    is_batch = any(
+        maker.name.endswith(f"{len(given.shape) - 2}d") for maker in case.makers(given) if "conv" in maker.name
+    )
+    if len(wanted) != 2 or wanted[0] != -1 or not is_batch or made is None or not made.args:
+        return {}, ()
+    each, found = str(math.prod(given.shape[1:])), case.written_as("NAME.METHOD(...)")
+    fix = found.instead("NAME.flatten(1)") if found is not None and not names_read(made.args[0]) else ()
+    row = {"samples": str(given.shape[0]), "each": each, "layer": takers[0].path, "layer_line": str(made.lineno)}
+    return row, (*fix, case.code.replace(made.args[0], each)) if fix else ()
 
 
 def not_contiguous(case: Case) -> Finding:
@@ -349,6 +370,23 @@ def _length_given(case: Case) -> ast.Call:
     only_if(len(values) < 2)
     size = a(ast.Call, values[0] if values else rows if isinstance(rows, ast.Call) else code.given(name))
     only_if(called(size) == "len" and size.args)
+    return size
+
+
+def one_row_more(case: Case) -> Finding:
+    """Rows of an embedding table that were counted by `len()`, where the numbers in use go from 0 up to that count: one
+    is taken beside those that were counted, as 0 is for padding."""
+    said, numbers_asked = _row_missing(case), numbers(case.argument(0, "input"))
+    size = _length_given(case)
+    only_if(min(numbers_asked) == 0 and f"{max(numbers_asked):.0f}" == said["rows"])
+    said |= {"count": case.code.short(size), "count_line": str(size.lineno)}
+    return case.finding("embedding_one_short", said, span=case.code.span(size), fix=(case.code.after(size, " + 1"),))
+
+
+def counted_early(case: Case) -> Finding | None:
+    """Rows of an embedding table that were counted by `len()` of a vocabulary which was numbered on after that."""
+    said, code = _row_missing(case), case.code
+    size = _length_given(case)
     vocabulary, counted = dotted(size.args[0]).rpartition(".")[2], known(code.statement(size))
     growths: list[ast.Assign | ast.Call] = [*code.bindings, *code.calls]
     for growth in growths:
@@ -370,23 +408,6 @@ def _numbered(growth: ast.AST) -> str:
             )
         ) if dotted(grown) == dotted(whole):
             return dotted(grown)
-    return size
-
-
-def one_row_more(case: Case) -> Finding:
-    """Rows of an embedding table that were counted by `len()`, where the numbers in use go from 0 up to that count: one
-    is taken beside those that were counted, as 0 is for padding."""
-    said, numbers_asked = _row_missing(case), numbers(case.argument(0, "input"))
-    size = _length_given(case)
-    only_if(min(numbers_asked) == 0 and f"{max(numbers_asked):.0f}" == said["rows"])
-    said |= {"count": case.code.short(size), "count_line": str(size.lineno)}
-    return case.finding("embedding_one_short", said, span=case.code.span(size), fix=(case.code.after(size, " + 1"),))
-
-
-def counted_early(case: Case) -> Finding | None:
-    """Rows of an embedding table that were counted by `len()` of a vocabulary which was numbered on after that."""
-    said, code = _row_missing(case), case.code
-    size = _length_given(case)
     return ""
 
 

@@ -1,6 +1,6 @@
 """What `engine/findings/failing/shapes.py` explains, and programs near to it. `#<` ends the line a finding names."""
 
-from tests.engine.findings.failures import DATA, Row, X
+from tests.engine.findings.failures import DATA, NET, Row, X
 
 TRIGGERS: dict[str, list[Row]] = {
     "not_coalesced": [
@@ -72,7 +72,14 @@ TRIGGERS: dict[str, list[Row]] = {
     ],
     "shape_invalid": [
         Row(X + "x.view(4, 2) #<\n", {"name": "x", "count": "6", "shape": "[4, 2]"}),
-        Row(X + "torch.reshape(x, (4, -1)) #<\n", {"given_shape": "[2, 3]"}),
+        Row(X + "torch.reshape(x, (4, -1)) #<\n", {"given_shape": "[2, 3]", "is_open": "1"}),
+        Row(
+            NET + "    def __init__(self):\n        super().__init__()\n        self.conv, self.fc = nn.Conv2d(1, 2, 3), None\n        self.fc = nn.Linear(2 * 5 * 5, 3)\n"
+            "    def forward(self, x):\n        x = self.conv(x)\n        return self.fc(x.view(-1, 2 * 5 * 5)) #<\nnet = Net()\nnet(torch.ones(3, 1, 9, 9))\n",
+            {"is_row": "1", "each": "98", "layer": "net.fc", "layer_line": "9"},
+            True,
+        ),
+        Row("fc, x = nn.Linear(8, 2), torch.ones(4, 3, 5)\nfc(x.view(-1, 8)) #<\n", {"is_row": "0", "is_open": "1"}),
     ],
     "reshape_of_nothing": [
         Row("x = torch.randn(0, 10).view(1, 10) #<\n", {"given_shape": "[0, 10]", "wanted": "10"}),
@@ -121,13 +128,6 @@ TRIGGERS: dict[str, list[Row]] = {
         ),
         Row("table = torch.ones(4, 2)\nF.embedding(torch.tensor([4]), table) #<\n", {"value": "4", "last": "3"}),
     ],
-    "embedding_counted_early": [
-        Row(
-            "class Words:\n    def __init__(self, texts):\n        self.numbers = {}\n        for word in texts:\n            self.numbers.setdefault(word, len(self.numbers))\n        self.size = len(self.numbers) #<\n"
-            "        for special in ('<pad>', '<end>'):\n            self.numbers[special] = len(self.numbers)\nwords = Words(['a', 'b', 'a'])\n"
-            "class Net(nn.Module):\n    def __init__(self, count):\n        super().__init__()\n        self.emb = nn.Embedding(count, 3)\nnet = Net(words.size)\nnet.emb(torch.tensor([0, words.numbers['<end>']]))\n",
-            {"rows": "2", "value": "3", "growth_line": "12", "count": "len(self.numbers)"},
-        ),
     "embedding_one_short": [
         Row(
             "words = {}\nfor word in 'abc':\n    words[word] = len(words) + 1\nemb = nn.Embedding(len(words), 2, padding_idx=0) #<\nemb(torch.tensor([words['a'], words['c'], 0]))\n",
@@ -141,6 +141,13 @@ TRIGGERS: dict[str, list[Row]] = {
             True,
         ),
     ],
+    "embedding_counted_early": [
+        Row(
+            "class Words:\n    def __init__(self, texts):\n        self.numbers = {}\n        for word in texts:\n            self.numbers.setdefault(word, len(self.numbers))\n        self.size = len(self.numbers) #<\n"
+            "        for special in ('<pad>', '<end>'):\n            self.numbers[special] = len(self.numbers)\nwords = Words(['a', 'b', 'a'])\n"
+            "class Net(nn.Module):\n    def __init__(self, count):\n        super().__init__()\n        self.emb = nn.Embedding(count, 3)\nnet = Net(words.size)\nnet.emb(torch.tensor([0, words.numbers['<end>']]))\n",
+            {"rows": "2", "value": "3", "growth_line": "12", "count": "len(self.numbers)"},
+        ),
         Row(
             "known = {'a': 0, 'b': 1}\nemb = nn.Embedding(len(known), 2) #<\nids = []\nfor word in 'abc':\n    if word not in known:\n        known[word] = len(known)\n    ids.append(known[word])\nx = torch.tensor(ids)\nprint(emb(x))\n",
             {"name": "x", "value": "2", "growth_line": "10"},
@@ -238,6 +245,7 @@ NEAR_MISSES: dict[str, str] = {
     "axis_out_of_range": X + "x.sum(dim=-2)\n",
     "attribute_overwritten": "class Places:\n    table = torch.ones(4)\n    def shift(self, x):\n        self.table = self.table * 2\n        return x + self.table\nplaces = Places()\nplaces.shift(torch.ones(4))\nplaces.shift(torch.ones(3))\n",
     "embedding_index": "emb = nn.Embedding(3, 2)\nemb(torch.tensor([0, 2]))\n",
+    "embedding_one_short": "words = 'abc'\nemb = nn.Embedding(len(words), 2)\nemb(torch.tensor([1, 3]))\n",
     "embedding_counted_early": "known = {}\nfor word in 'abc':\n    known[word] = len(known)\nemb = nn.Embedding(len(known), 2)\nemb(torch.tensor([0, 3]))\n",
     "embedding_positions": "places = nn.Embedding(4, 2)\nplaces(torch.arange(4))\nplaces(torch.tensor([5]))\n",
     "embedding_place_of_scores": "table = nn.Embedding(3, 3)\nids = table(torch.tensor([0])).softmax(-1).multinomial(1)\ntable(ids)\n",
@@ -245,7 +253,6 @@ NEAR_MISSES: dict[str, str] = {
     "turn_parts": DATA + "for x, y in DataLoader(TensorDataset(torch.ones(4, 2), torch.ones(4))):\n    a, b = x.unbind(1)\n    c, d, e = x\n",
     "enumerate_parts": "for i, (a, b) in enumerate([(1, 2)]):\n    c, d = a, b\n    e, f = (1, 2, 3)\n",
     "expanded_written": "x = torch.zeros(3, 1).expand(3, 4).clone()\nx += 1\n",
-    "embedding_one_short": "words = 'abc'\nemb = nn.Embedding(len(words), 2)\nemb(torch.tensor([1, 3]))\n",
     "gather_axes": "torch.randn(3, 4).gather(1, torch.tensor([[0], [1], [2]]))\ntorch.zeros(2, 3).scatter_(1, torch.tensor([[0], [2]]), 1.)\n",
     "cat_scalars": "torch.cat([torch.ones(1), torch.ones(1, 1)])\n",
     "cat_rounded": "e = torch.ones(1, 2, 15, 15)\nd = F.max_pool2d(torch.ones(1, 2, 14, 14), 2)\ntorch.cat([F.interpolate(d, scale_factor=2), e], 1)\n",

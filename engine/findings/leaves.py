@@ -184,10 +184,11 @@ def leaves_rebound(diagnosis: Diagnosis) -> Iterator[Finding]:
     code = diagnosis.code
     name, (statement, _) = next(iter(rebound.items()))
     fixes = [_updated_in_place(diagnosis, again) for again, _ in rebound.values()]
+    leaves = [given for _, op in rebound.values() for given in op.inputs if diagnosis.is_tracked_leaf(given)]
     yield diagnosis.warning(
         "leaf_rebound",
         statement.value,
-        tensors=[output for _, op in rebound.values() for output in op.outputs[:1]],
+        tensors=[*(output for _, op in rebound.values() for output in op.outputs[:1]), *leaves],
         nodes=[node for _, op in rebound.values() for node in op.nodes],
         fix=tuple(edit for fix in fixes for edit in fix) if all(fixes) else (),
         name=name,

@@ -27,7 +27,7 @@ CAUSES = {
     "samples_share": ("softmax_over_batch", "weights_along_the_wrong_axis"),
     "step_without_backward": ("zero_grad_before_step",),
     "gradient_left_by_another": ("step_without_zero_grad",),
-    "step_without_zero_grad": ("trained_while_evaluating", "trained_in_eval"),
+    "step_without_zero_grad": ("trained_while_evaluating", "trained_in_eval", "method_not_called"),
     "backward_without_step": ("method_not_called", "step_never_reached"),
     "difference_broadcast": ("result_dropped",),
     "comparison_broadcast": ("result_dropped",),

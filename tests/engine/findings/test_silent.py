@@ -19,7 +19,7 @@ from engine.request import RunRequest
 from engine.trace import Finding, Program, Trace
 from engine.worker.compact import sampling
 from tests.engine.findings import healthy, silent
-from tests.engine.findings.mistakes import HEAD, TRAIN, Mistake
+from tests.engine.findings.mistakes import HEAD, LOOP, TRAIN, Mistake
 from tests.engine.findings.quick import first_quick
 from tests.engine.findings.sentences import PARTS, check, holes, told, words
 from tests.engine.findings.silent import MISTAKES, NEAR_MISSES, losses
@@ -133,6 +133,16 @@ def test_a_graver_cause_stands_above_what_follows_from_it(once: Callable[[str], 
     assert trace.findings[0].severity == trace.findings[1].severity == "error"
 
 
+def test_a_sum_kept_at_a_leaf_that_lost_its_name_comes_of_that(once: Callable[[str], Trace]) -> None:
+    program = "w = torch.ones(2, requires_grad=True)\nfor i in range(2):\n    (w * w).sum().backward()\n    w = w - 0.1 * w.grad\n"
+    told = once(HEAD + program).findings
+    assert [(finding.code, finding.follows) for finding in told] == [
+        ("leaf_rebound", None),
+        ("grad_none_non_leaf", 0),
+        ("gradient_added_up", 0),
+    ]
+
+
 def test_a_note_on_what_a_warning_is_about_comes_of_it(once: Callable[[str], Trace]) -> None:
     case = next(case for case in MISTAKES if case.code == "not_in_optimizer")
     told = once(HEAD + case.program).findings
@@ -201,6 +211,10 @@ for i in range(3):
             "net = nn.Linear(3, 3)\nx, y = torch.randn(4, 3), torch.full((4, 3), 1 / 3).log()\n"
             "nn.functional.kl_div(net(x).log_softmax(1), y, reduction='batchmean').backward()\n",
             ["kl_target_logarithms 6", "  first_nan_forward 6"],
+        ),
+        (
+            TRAIN + LOOP.replace("opt.zero_grad()", "opt.zero_grad"),
+            ["method_not_called 8", "  step_without_zero_grad 10"],
         ),
     ],
 )

@@ -400,7 +400,7 @@ def _calls_any(block: list[ast.stmt], *methods: str) -> bool:
 def copied_onto_themselves(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Tensors written from their own memory: what was kept of a model in a `state_dict()` or as `p.data` went on being
     trained, or two names stand for one model, as where a target network was never copied."""
-    told: set[str] = set()
+    told: set[tuple[str, str]] = set()
     for op in diagnosis.ops_named(("copy_", "add_", "lerp_")) if diagnosis.moves else ():
         target, source = diagnosis.input_of(op), diagnosis.input_of(op, 1)
         if target is None or source is None or target.storage is None or target.storage != source.storage:
@@ -408,8 +408,9 @@ def copied_onto_themselves(diagnosis: Diagnosis) -> Iterator[Finding]:
         finding = _state_shared(diagnosis, op, target, source)
         if finding is None and target.shape == source.shape and diagnosis.steps:
             finding = _two_names(diagnosis, op, target)
-        if finding is not None and finding.code not in told:
-            told.add(finding.code)
+        key = (finding.code, finding.parameters.get("model", "")) if finding is not None else ("", "")
+        if finding is not None and key not in told:
+            told.add(key)
             yield finding
 
 

@@ -19,7 +19,7 @@ from engine.request import RunRequest
 from engine.trace import Finding, Program, Trace
 from engine.worker.compact import sampling
 from tests.engine.findings import healthy, silent
-from tests.engine.findings.mistakes import HEAD, LOOP, TRAIN, Mistake
+from tests.engine.findings.mistakes import DRIFTING, HEAD, LOOP, STEP, TRAIN, Mistake
 from tests.engine.findings.quick import first_quick
 from tests.engine.findings.sentences import PARTS, check, holes, told, words
 from tests.engine.findings.silent import MISTAKES, NEAR_MISSES, losses
@@ -131,6 +131,18 @@ def test_a_graver_cause_stands_above_what_follows_from_it(once: Callable[[str], 
         ("step_moves_nothing", 0),
     ]
     assert trace.findings[0].severity == trace.findings[1].severity == "error"
+
+
+def test_each_model_that_is_loaded_from_itself_is_told(once: Callable[[str], Trace]) -> None:
+    program = (
+        DRIFTING + "other = copy.deepcopy(net)\nfor i in range(2):\n    loss = net(torch.randn(6, 3)).pow(2).mean()\n"
+    )
+    loads = "for one in range(2):\n    twin.load_state_dict(twin.state_dict())\n    other.load_state_dict(other.state_dict())\n"
+    told = once(HEAD + program + STEP + loads).findings
+    assert [finding.parameters["model"] for finding in told if finding.code == "loaded_from_itself"] == [
+        "twin",
+        "other",
+    ]
 
 
 def test_a_sum_kept_at_a_leaf_that_lost_its_name_comes_of_that(once: Callable[[str], Trace]) -> None:

@@ -23,7 +23,7 @@ from engine.findings.axes import (
     order_of,
     turned_round,
 )
-from engine.findings.diagnosis import Diagnosis, line, near, says, size_of, times
+from engine.findings.diagnosis import Diagnosis, line, listed, near, says, size_of, times
 from engine.findings.losses import CLASS_LOSSES, SOFTMAXES, WITH_TARGETS, said_at
 from engine.ops import family_of
 from engine.program.names import called
@@ -94,6 +94,7 @@ def coefficients_of_features(diagnosis: Diagnosis) -> Iterator[Finding]:
     """One number for each sample, taken for one of each feature since there are as many: a model is given what they
     made and, row by row, what they were looked up with."""
     told: set[Span | None] = set()
+    found: dict[int, list[tuple[Op, Tensor, Tensor, Op]]] = {}
     for op in diagnosis.ops_named(("mul", "div", "add", "sub")):
         is_early = op.broadcast and op.iteration < MOST_TURNS
         pair = [diagnosis.tensors[given] for given in op.inputs if given in diagnosis.tensors] if is_early else []
@@ -116,14 +117,19 @@ def coefficients_of_features(diagnosis: Diagnosis) -> Iterator[Finding]:
         ):
             continue
         told.add(op.span)
+        found.setdefault(op.span.line if op.span is not None else 0, []).append((op, pair[0], pair[1], used))
+    for (op, few, many, used), *others in found.values():
+        names = dict.fromkeys(diagnosis.say(other.id) for _, other, *_ in others if other.id != few.id)
         yield diagnosis.warning(
             "coefficient_of_features",
             op,
-            tensors=(pair[0].id, pair[1].id),
-            name=diagnosis.say(pair[0].id),
+            tensors=(few.id, many.id),
+            name=diagnosis.say(few.id),
             rows=diagnosis.say(used.inputs[0]),
-            other=diagnosis.say(pair[1].id),
-            count=str(pair[0].shape[0]),
+            other=diagnosis.say(many.id),
+            count=str(few.shape[0]),
+            others=listed([f"`{name}`" for name in names]),
+            is_several=str(int(bool(names))),
             used_line=line(used.span),
         )
 

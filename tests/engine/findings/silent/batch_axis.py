@@ -215,7 +215,7 @@ for _ in range(3):
     a = kept.gather(0, t)
     xt = a.sqrt() * x0 + (1 - a).sqrt() * eps
     loss = F.mse_loss(net(xt, t), eps)
-{STEP}""", cure=(("a = kept.gather(0, t)", "a = kept.gather(0, t)[:, None]"),)),
+{STEP}""", says={"name": "a.sqrt()", "others": "`(1 - a).sqrt()`"}, cure=(("a = kept.gather(0, t)", "a = kept.gather(0, t)[:, None]"),)),
     Mistake("coefficient_of_features", 14, f"""class Flow(nn.Module):
     def __init__(self):
         super().__init__()
@@ -228,7 +228,7 @@ for _ in range(3):
     x, z, t = torch.randn(6, 6), torch.randn(6, 6), torch.rand(6)
     xt = (1 - t) * z + t * x
     loss = F.mse_loss(flow(xt, t), x - z)
-{STEP}""", cure=(("(1 - t) * z + t * x", "(1 - t[:, None]) * z + t[:, None] * x"),)),
+{STEP}""", says={"is_several": "1", "others": "`t`"}, cure=(("(1 - t) * z + t * x", "(1 - t[:, None]) * z + t[:, None] * x"),)),
 )  # fmt: skip
 COUPLED = (
     """class Clip(nn.Module):

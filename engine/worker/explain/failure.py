@@ -77,7 +77,7 @@ def _printed(error: BaseException) -> str:
         return "" if isinstance(error.code, int) else f"{error.code}\n"
     deep = len(_entries(error.__traceback__)) > _DEEPEST
     try:
-        return "".join(traceback.format_exception(error, limit=-_DEEPEST if deep else None))
+        return _COLOUR.sub("", "".join(traceback.format_exception(error, limit=-_DEEPEST if deep else None)))
     except BaseException as trouble:
         return f"{class_name(error)}: {_text(error)}\n({type(trouble).__name__} while printing the traceback)\n"
 
@@ -132,9 +132,13 @@ def _asked_bytes(error: BaseException, message: str) -> dict[str, str]:
     return {} if size is None else {"asked_bytes": str(int(size))}
 
 
+_COLOUR = re.compile(r"\x1b\[[\d;]*m")
+"""How a terminal is told to write in bold: `torch.load` does so."""
+
+
 def _text(error: BaseException) -> str:
     try:
-        return str(error)
+        return _COLOUR.sub("", str(error))
     except BaseException:  # a program may raise anything here
         return "<exception str() failed>"
 

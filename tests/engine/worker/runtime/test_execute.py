@@ -206,3 +206,10 @@ def test_texts_hold_nothing_that_differs_from_run_to_run() -> None:
     texts = {variable.name: variable.text for variable in record(code).variables}
     assert texts["work"] == "<Thread(work, stopped daemon)>"
     assert texts["place"] == "[<object object at 0x0>]"
+
+
+def test_what_a_message_tells_a_terminal_is_left_out() -> None:
+    trace = record("raise ValueError('\\x1b[1mfirst\\x1b[0m, then [2m]')\n")
+    assert trace.failure is not None
+    assert trace.failure.message == "first, then [2m]"
+    assert "\x1b" not in trace.failure.traceback

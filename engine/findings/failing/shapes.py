@@ -379,7 +379,7 @@ def one_row_more(case: Case) -> Finding:
     said, numbers_asked = _row_missing(case), numbers(case.argument(0, "input"))
     size = _length_given(case)
     only_if(min(numbers_asked) == 0 and f"{max(numbers_asked):.0f}" == said["rows"])
-    said |= {"count": case.code.short(size), "count_line": str(size.lineno)}
+    said["count"] = case.code.short(size)
     return case.finding("embedding_one_short", said, span=case.code.span(size), fix=(case.code.after(size, " + 1"),))
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import chain
 
 import msgspec
 
@@ -64,7 +65,8 @@ def assembled(run: str, request: RunRequest, recorded: Recorded, outcome: Outcom
     calls = tuple(module_calls(recorded, ids))
     inside = source.inside_calls(made, calls)
     returned = {ids.op[op.id]: _spans(recorded, op.returned) for op in recorded.ops.values() if op.returned}
-    names = tensor_names(recorded, ids, source.names(made, inside, returned), engine.by_number.values(), paths)
+    written = chain(source.of_turns(happened.batches, made), source.names(made, inside, returned))
+    names = tensor_names(recorded, ids, written, engine.by_number.values(), paths)
     seen_modules = tuple(modules(recorded, ids, paths))
     seen = {**recorded.tensors, **engine.implied} if engine.implied else recorded.tensors
     trace = Trace(

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from engine.program.names import called, dotted, is_reference
 from engine.program.source import Source
 from engine.program.spans import holds
-from engine.trace import Argument, ModuleCall, Op, Span
+from engine.trace import Argument, Batch, ModuleCall, Op, Span
 
 _MOST_CHARACTERS = 40
 _MOST_LETTERS = 28
@@ -122,6 +122,43 @@ class SourceNames:
             given = {name for tensor, name in taken if tensor in op.outputs}
             if read := plan.read - kept - given:
                 others.update((tensor, read) for tensor in op.outputs)
+
+    def of_turns(self, batches: Sequence[Batch], ops: Iterable[Op]) -> Iterator[tuple[str, str]]:
+        """Tensor id and name of what loaders handed out to loops that call each part by a name, and of the rows of a
+        tensor that a loop goes through."""
+        loaders = {batch.span for batch in batches}
+        for op in ops:
+            row = self._bound_in_turns(op.span) if op.name == "unbind" and op.span not in loaders else None
+            if isinstance(row, ast.Name):
+                yield from ((tensor, row.id) for tensor in op.outputs)
+        for batch in batches:
+            target = self._bound_in_turns(batch.span)
+            parts = target.elts if isinstance(target, ast.Tuple | ast.List) else [target]
+            is_apart = isinstance(target, ast.Name) and target.id in self._taken_apart
+            for tensor, part in zip(batch.tensors, parts, strict=False) if len(batch.tensors) == len(parts) else ():
+                if isinstance(part, ast.Name) and not is_apart:
+                    yield tensor, part.id
+
+    def _bound_in_turns(self, span: Span | None) -> ast.expr | None:
+        """What a loop over what stands there binds in each turn."""
+        node = self._source.at(span)
+        above = self._source.parents.get(node) if node is not None else None
+        while isinstance(above, ast.Call) and called(above) in _HAND_ON and above.args[:1] == [node]:
+            node, above = above, self._source.parents.get(above)
+        if not isinstance(above, ast.For) or above.iter is not node:
+            return None
+        around = {called(call) for call in ast.walk(node) if isinstance(call, ast.Call)}
+        match above.target:
+            case ast.Tuple(elts=[_, inner]) if "enumerate" in around:
+                return inner
+        return above.target if around.isdisjoint(("enumerate", "zip", "zip_longest", "map")) else None
+
+    @cached_property
+    def _taken_apart(self) -> frozenset[str]:
+        """Names of what is no tensor, or may be none: parts of it are asked for."""
+        asked = (node.value for node in self._source.nodes if isinstance(node, ast.Subscript | ast.Starred))
+        unpacked = (one.value for one in self._source.bindings if isinstance(one.targets[0], ast.Tuple | ast.List))
+        return frozenset(map(dotted, (*asked, *unpacked)))
 
     def _calls_given(self, op: Op, plan: "_Plan", calls: Iterable[Span]) -> Iterator[tuple[Span, "_Plan"]]:
         for span in calls:
@@ -497,6 +534,8 @@ _TURNS = "requires_grad_"
 """The op that `torch.func` and `torch.autograd.functional` make leaves with."""
 _OF_LAYERS = "empty"
 """The op that layers make their parameters with: a call around it gives something made of parts, not this tensor."""
+_HAND_ON = ("enumerate", "tqdm")
+"""What goes through a loader for a loop."""
 _OF_LOADERS = ("getitem", "stack", "unbind", "tensor", "as_tensor")
 """Ops by which loaders and iterators take samples and put them together."""
 

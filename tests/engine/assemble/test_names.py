@@ -416,3 +416,57 @@ def test_parameters_that_a_loop_calls_alike_are_told_by_their_modules(engine: Lo
     )
     written = [given[0] for op in ("mul_", "imul") for given in names(trace, op)]
     assert written == ["average.weight", "average.bias", "net.weight"]
+
+
+@pytest.mark.parametrize(
+    ("loop", "called"),
+    [
+        ("for x, y in loader:\n    (x * y).sum()", [("x",), ("y",)]),
+        ("for i, (x, y) in enumerate(loader):\n    (x * y).sum()", [("x",), ("y",)]),
+        # not one name for each
+        ("def go():\n    for batch in loader:\n        batch[0].sum()\ngo()", [("batch[0]",), ()]),
+        (
+            "def go():\n    for i, batch in enumerate(loader):\n        x, y = batch\n        x.sum()\ngo()",
+            [("x",), ()],
+        ),
+        # the names are those of two loaders
+        ("def go():\n    for x, z in zip(loader, [1]):\n        pass\ngo()", [(), ()]),
+    ],
+)
+def test_what_a_loader_hands_out_is_called_as_the_loop_calls_it(
+    engine: LocalEngine, loop: str, called: list[tuple[str, ...]]
+) -> None:
+    loader = "from torch.utils.data import DataLoader, TensorDataset\nloader = DataLoader(TensorDataset(torch.ones(4, 2), torch.ones(4, 1)), 2)\n"
+    trace = run(engine, f"{loader}{loop}\n")
+    tensors = {tensor.id: tensor for tensor in trace.tensors}
+    assert [tensors[tensor].names for tensor in trace.batches[0].tensors] == called
+
+
+@pytest.mark.parametrize(("use", "called"), [("x", ("x",)), ("first, = x", ())])
+def test_what_may_be_a_list_of_one_is_not_called_like_the_tensor_in_it(
+    engine: LocalEngine, use: str, called: tuple[str, ...]
+) -> None:
+    program = "def go():\n    for x in torch.utils.data.DataLoader(torch.ones(4, 2), 2):\n        " + use + "\ngo()\n"
+    trace = run(engine, program)
+    tensors = {tensor.id: tensor for tensor in trace.tensors}
+    assert [tensors[tensor].names for tensor in trace.batches[0].tensors] == [called]
+
+
+@pytest.mark.parametrize(
+    ("loop", "is_called"),
+    [
+        ("for row in rows:", True),
+        ("for i, row in enumerate(rows):", True),
+        ("for row in rows.unbind(0):", True),
+        ("for i in range(int(max(rows[:, 0]))):\n    row = rows[i]", False),
+        ("for row in [sum(rows)]:", False),
+    ],
+)
+def test_the_rows_that_a_loop_goes_through_are_called_as_it_calls_them(
+    engine: LocalEngine, loop: str, is_called: bool
+) -> None:
+    trace = run(engine, f"rows = torch.ones(3, 2)\nkeep = []\n{loop}\n    keep.append(row * 2)\nrow = None\n")
+    outputs = {output for op in trace.ops if op.name == "unbind" for output in op.outputs}
+    told = [tensor.names for tensor in trace.tensors if tensor.id in outputs]
+    assert told
+    assert all(("row" in given) == is_called for given in told)

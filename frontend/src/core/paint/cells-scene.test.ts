@@ -21,6 +21,25 @@ test('a formula has the names that the program has, code in brackets where a pla
   expect(formulas('x * 2')).toEqual(['x * 2[1] = (x * 2)[1] = 5'])
 })
 
+test('of a result without cells none is told of, whatever is pointed at', () => {
+  const tensor = (shape: number[], data: number[]): Tensor =>
+    ({ id: 't', role: 'result', dtype: 'float32', shape, data })
+  const op: Op = {
+    id: 'o1', name: 'mul', function: 'Tensor.mul', arguments: [{ tensor: 't1' }, { tensor: 't2' }],
+    inputs: ['t1', 't2'], outputs: ['t3'], nodes: [], broadcast: [{ input: 1, axes: [0, 1] }],
+  }
+  const [empty, factor] = [tensor([0, 3], []), tensor([], [4])]
+  const origins = originsOf(op, (id) => (id === 't2' ? factor : empty))!
+  const subject = {
+    op, inputs: [{ tensor: empty, name: 'e' }, { tensor: factor, name: 's' }],
+    outputs: [{ tensor: empty, name: 'e * s' }], origins,
+  }
+  for (const pointed of [null, { side: 'output', at: 0, cell: 0 } as const]) {
+    const { active, pairs, formulas } = new CellsScene(subject, words('en'), 300, pointed)
+    expect([active, pairs, formulas]).toEqual([null, [], []])
+  }
+})
+
 test.each([['conv2d', 'conv', 3], ['conv_transpose2d', 'transpose', 0]] as const)(
   'cells of padding are counted in the window of %s', (name, kind, n) => {
     const tensor = (shape: number[]): Tensor => ({ id: 't', role: 'result', dtype: 'float32', shape, data: null })

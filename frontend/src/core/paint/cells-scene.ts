@@ -111,7 +111,8 @@ export class CellsScene {
   readonly width: number
   /** Whether it writes into a tensor whose other cells stay as they were. */
   readonly writes: boolean
-  /** What is told of: the cell that is pointed at, else the first that came from somewhere. */
+  /** What is told of: the cell that is pointed at, else the first that came from somewhere; null where nothing has
+   *  cells. */
   readonly active: Pointed | null
   readonly pairs: readonly Pair[]
   private readonly op: Op | null
@@ -127,7 +128,7 @@ export class CellsScene {
     this.op = op
     this.picks = origins.kind === 'picked' || origins.kind === 'unfolded'
     this.writes = this.picks && WRITES.has(op?.name ?? '')
-    this.active = pointed ?? this.first
+    this.active = count(this.whole) > 0 ? pointed ?? this.first : null
     this.pairs = this.pairsAt(this.active)
     const sources = origins.terms.flat()
     const inputs = numbers(sources.map(({ input }) => input)).filter((at) => !(this.writes && at === 0))

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Node, Trace } from '../../api/types'
 import { load } from '../fixtures/load'
-import { amount, contributions, inRuns, isHooked, nthOf, pathsOf, senderName, sumOf } from './contributions'
+import { amount, contributions, hookedAt, inRuns, nthOf, pathsOf, senderName, sumOf } from './contributions'
 import { element, isSumOf } from './local'
 import { codeOf, elements } from './naming'
 import { TraceIndex } from './trace-index'
@@ -53,6 +53,19 @@ test('a node inside a call without a name is told by the call too', () => {
 
 test('a path begins at what a hook made', () => {
   expect(told(new TraceIndex(load('hooks').trace), 'x', 2)).toEqual(['hooked 2.5 → ×2·3 (Pow) → 15'])
+})
+
+test('what hooks made of a gradient is told by each of them, in turn', () => {
+  const { trace } = load('hooks')
+  const [pass] = trace.passes
+  const at = pass!.visits.findIndex(({ sums }) => sums?.[0]?.hooked)
+  const { total, entered } = pass!.visits[at]!.sums![0]!
+  const calls = [['t0', 't1'], [total, 'between'], ['between', entered], ['between', 'elsewhere']].map(
+    ([before, after], n) => ({ ...trace.hooks![0]!, id: `h${n}`, before, after }),
+  )
+  const index = new TraceIndex({ ...trace, hooks: calls })
+  expect(hookedAt(index, pass!, at, 0)?.map(({ id }) => id)).toEqual(['h1', 'h2'])
+  expect(hookedAt(index, pass!, 0, 0)).toBeNull()
 })
 
 test.each([[3, '2·3'], [-3, '2·(−3)']])('parallel edges of one node at %d are one factor', (x, factor) => {
@@ -134,7 +147,7 @@ test.each(Object.entries(lessons))('contributions and paths of %s make up its gr
         const amounts = parts.map((part) => amount(part, cell))
         const size = amounts.reduce<number>((sum, value) => sum + Math.abs(value ?? 0), 0)
         const total = amounts.reduce<number>((sum, value) => sum + (value ?? 0), 0)
-        if (!isHooked(pass, added) && !amounts.includes(null))
+        if (!hookedAt(index, pass, added.visit, 0) && !amounts.includes(null))
           expect(Math.abs(total - element(delta, cell)!)).toBeLessThanOrEqual(ROUNDED * size)
         for (const [at, part] of parts.entries()) {
           const paths = pathsOf(index, pass, part, cell)

@@ -1,6 +1,6 @@
 // Why a leaf's gradient is what it is: the contributions that met there, and the factors along the paths they came by.
 
-import type { Accumulation, Node, Pass, Sum, Tensor, Term, Visit } from '../../api/types'
+import type { Accumulation, HookCall, Node, Pass, Sum, Tensor, Term, Visit } from '../../api/types'
 import { brackets, positions } from '../ops/places'
 import { written } from '../ops/terms'
 import { plus, asTerm } from '../words/format'
@@ -125,9 +125,19 @@ export function nthOf(index: TraceIndex, parts: readonly Contribution[], at: num
   return { n: order.filter((other) => other <= own).length, of: alike.length }
 }
 
-/** Whether a hook changed the gradient of a leaf after its sum. */
-export function isHooked(pass: Pass, { visit }: Accumulation): boolean {
-  return sumAt(pass.visits[visit], 0)?.hooked ?? false
+/** The hooks that made of what arrived at an input of a node what it was given, one after the other; null where none
+ *  changed anything. */
+export function hookedAt(index: TraceIndex, pass: Pass, at: number, inputNr: number): HookCall[] | null {
+  const sum = sumAt(pass.visits[at], inputNr)
+  if (!sum?.hooked) return null
+  const calls: HookCall[] = []
+  let given = sum.total
+  for (const call of index.trace.hooks ?? []) {
+    if (call.pass !== pass.id || call.before == null || call.before !== given) continue
+    calls.push(call)
+    given = call.after ?? null
+  }
+  return calls
 }
 
 /** One element of a contribution; null where its values were not kept. */

@@ -76,7 +76,7 @@ class Given(msgspec.Struct, frozen=True):
 
 
 class RoomState(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a room is told of itself; only its teacher is told the rest."""
+    """What a room is told of itself; the rest only its teacher, or the learner whose it is."""
 
     run: str
     lesson: str | None
@@ -85,6 +85,8 @@ class RoomState(msgspec.Struct, frozen=True, omit_defaults=True):
     learners: int | None = None
     answers: tuple[tuple[str, int], ...] | None = None
     """Each different answer to the question that is asked, and how often it was given."""
+    answer: str | None = None
+    """The learner's own answer to it."""
 
 
 class Room:
@@ -131,18 +133,23 @@ class Room:
         """Whether a page of this learner is known to listen."""
         return (given := self.given.get(learner)) is not None and given.is_here
 
-    def told(self, to_teacher: bool) -> RoomState | None:
-        """How it stands; None once it is closed."""
+    def told(self, session: str | None) -> RoomState | None:
+        """How it stands for its teacher, or for a learner; None once it is closed."""
         if (plan := self.plan) is None:
             return None
         state = RoomState(plan.run, plan.lesson, plan.question, plan.is_revealed)
-        if not to_teacher:
-            return state
-        answers = Counter(given.answer for given in self.given.values() if plan.asking and given.asking == plan.asking)
+        if session is not None:
+            own = self.given.get(_learner(self, session))
+            return msgspec.structs.replace(state, answer=own.answer if own and self._answers(own) else None)
+        answers = Counter(given.answer for given in self.given.values() if self._answers(given))
         return msgspec.structs.replace(state, learners=len(self.given), answers=tuple(sorted(answers.items())))
 
     def _counts(self, given: Given) -> bool:
-        return self.plan is None or given.is_here or (bool(given.asking) and given.asking == self.plan.asking)
+        return self.plan is None or given.is_here or self._answers(given)
+
+    def _answers(self, given: Given) -> bool:
+        """Whether it answers what is asked."""
+        return self.plan is not None and bool(given.asking) and given.asking == self.plan.asking
 
     def _change(self) -> None:
         changed, self.changed = self.changed, asyncio.Event()

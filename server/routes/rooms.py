@@ -45,7 +45,7 @@ async def open_room(
 @router.get("/api/v1/rooms/{code}", responses={200: ROOM, 404: PROBLEM, 503: PROBLEM})
 async def now(code: str, response: Response, service: ServiceOf) -> RoomNow:
     """What a room is about, and which of its questions is asked."""
-    state = (await service.rooms.find(code)).told(to_teacher=False)
+    state = (await service.rooms.find(code)).told("")
     assert state is not None  # as it was found
     response.headers["Cache-Control"] = NEVER
     return RoomNow(run=state.run, lesson=state.lesson, question=state.question, is_revealed=state.is_revealed)
@@ -109,11 +109,10 @@ async def tell_learner(rooms: Rooms, room: Room, session: str) -> AsyncIterator[
 async def tell(rooms: Rooms, room: Room, session: str | None = None) -> AsyncGenerator[bytes, None]:
     """How a room stands, to its teacher or a learner, each time that changes, and a comment now and then to keep the
     line open."""
-    to_teacher = session is None
     last: bytes | None = None
     while not rooms.is_ending:
-        change = room.changed if to_teacher else room.moved
-        if (state := room.told(to_teacher)) is None:
+        change = room.changed if session is None else room.moved
+        if (state := room.told(session)) is None:
             yield sent(0, "closed", {})
             return
         word = sent(0, "room", msgspec.to_builtins(state))

@@ -217,6 +217,20 @@ def test_learners_hear_of_questions_and_never_of_answers(room: Class) -> None:
         assert all(state.keys() == {"run", "lesson", "question", "is_revealed"} for state in ann.states)
 
 
+def test_a_learner_who_comes_back_hears_what_they_answered(room: Class) -> None:
+    def told(learner: str) -> object:
+        with room.heard(**{"Gradgraph-Session": learner}) as heard:
+            return heard.until(lambda _: True).get("answer")
+
+    room.ask(0)
+    room.answer("ann", "10")
+    assert (told("ann"), told("ben")) == ("10", None)
+    room.ask(0, is_revealed=True)
+    assert told("ann") == "10"
+    room.ask(0)
+    assert told("ann") is None, "it is asked anew"
+
+
 def test_the_teacher_hears_how_answers_spread_while_they_come(room: Class) -> None:
     with room.heard(**{"Owner-Token": room.token}) as teacher:
         room.ask(0)

@@ -14,6 +14,8 @@ export interface RoomState {
   /** Told to the teacher: who came in, and how often each answer was given. */
   learners?: number
   answers?: readonly (readonly [string, number])[]
+  /** Told to a learner: their own answer to the question that is asked. */
+  answer?: string
 }
 
 /** A room, and what makes this browser its teacher. */

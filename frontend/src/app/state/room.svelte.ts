@@ -87,6 +87,7 @@ export class Room {
     }
     const { question, is_revealed } = this.state
     if (state.question !== question || (is_revealed && !state.is_revealed)) this.given = null
+    this.given = state.answer ?? this.given
     this.state = state
   }
 

@@ -1322,12 +1322,14 @@ class Finding(Record, frozen=True):
 class Mistake(Record, frozen=True):
     """A wrong answer whose reason is known: what one mistake would make of these numbers."""
 
-    code: Literal["last_alone", "value", "local_factor", "sign", "transposed", "mean_factor", "exponent", "caller"]
+    code: Literal[
+        "last_alone", "value", "local_factor", "sign", "transposed", "mean_factor", "exponent", "caller", "one_path"
+    ]
     """`last_alone`: what the last pass added, without what was there; `value`: the tensor instead of its gradient;
     `local_factor`: what came to the op that uses it, without that op's own derivative;
     `sign`: everything negated; `transposed`; `mean_factor`: not divided by the number of elements of a mean;
     `exponent`: without the factor that a power brings down; `caller`: a line that called the function in which the
-    failing one stands."""
+    failing one stands; `one_path`: what came to the leaf along one of its edges, without the rest."""
     data: tuple[Number, ...]
     """The numbers it gives; for `caller` each of these lines."""
 

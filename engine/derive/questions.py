@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from itertools import accumulate, chain, pairwise
+from itertools import accumulate, chain, islice, pairwise
 from typing import Literal, NamedTuple
 
 from msgspec.structs import replace
@@ -24,6 +24,7 @@ _MEANS = frozenset(("mean", "mse_loss", "l1_loss"))
 _SQUARES = frozenset(("mse_loss", "square"))
 _MOST_POWERS = 4
 """Of one pass that are looked at: for each the graph is walked."""
+_MOST_PARTS = 4
 _NUMBER = re.compile(r"([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)(?:/(\d+))?", re.IGNORECASE)
 _AS_GOOD = 0.005
 """How far off a number may be, in proportion, and be right; the page judges typed ones alike."""
@@ -243,6 +244,9 @@ def _mistakes(moments: "_Moments", state: Tensor, grad: Tensor, until: int) -> I
     for count in moments.averaged(until):
         yield Mistake(code="mean_factor", data=tuple(_times(value, count) for value in grad.data or ()))
     if pass_ is not None and delta is not None and delta.data == grad.data:
+        for part in moments.came_together(pass_, state):
+            if part.data and part.shape == grad.shape:
+                yield Mistake(code="one_path", data=part.data)
         for exponent in moments.powers(pass_, state):
             yield Mistake(code="exponent", data=tuple(_times(value, 1 / exponent) for value in grad.data or ()))
     yield from _of_any(grad)
@@ -549,6 +553,15 @@ class _Moments:
         at, delta = then[-1] if then else (0, None)
         pass_ = index.passes.get(index.trace.timeline[at - 1].pass_id or "") if at else None
         return pass_, index.tensors.get(delta or "")
+
+    def came_together(self, pass_: Pass, state: Tensor) -> Iterator[Tensor]:
+        """What came together at a leaf, a few of it."""
+        leaf = self.index.leaf_nodes.get(self.index.identity(state.id))
+        visits = (visit for visit in pass_.visits if visit.node == leaf)
+        terms = (term.tensor for visit in visits for sum_ in visit.sums for term in sum_.terms)
+        for tensor in islice(terms, _MOST_PARTS):
+            if tensor in self.index.tensors:
+                yield self.index.tensors[tensor]
 
     def powers(self, pass_: Pass, state: Tensor) -> Iterator[int]:
         """Exponents of powers that all of a leaf's gradient came through: each is a factor of it."""

@@ -2857,9 +2857,18 @@ export interface Question {
  */
 export interface Mistake {
   /**
-   * `last_alone`: what the last pass added, without what was there; `value`: the tensor instead of its gradient; `local_factor`: what came to the op that uses it, without that op's own derivative; `sign`: everything negated; `transposed`; `mean_factor`: not divided by the number of elements of a mean; `exponent`: without the factor that a power brings down; `caller`: a line that called the function in which the failing one stands.
+   * `last_alone`: what the last pass added, without what was there; `value`: the tensor instead of its gradient; `local_factor`: what came to the op that uses it, without that op's own derivative; `sign`: everything negated; `transposed`; `mean_factor`: not divided by the number of elements of a mean; `exponent`: without the factor that a power brings down; `caller`: a line that called the function in which the failing one stands; `one_path`: what came to the leaf along one of its edges, without the rest.
    */
-  code: "caller" | "exponent" | "last_alone" | "local_factor" | "mean_factor" | "sign" | "transposed" | "value";
+  code:
+    | "caller"
+    | "exponent"
+    | "last_alone"
+    | "local_factor"
+    | "mean_factor"
+    | "one_path"
+    | "sign"
+    | "transposed"
+    | "value";
   /**
    * The numbers it gives; for `caller` each of these lines.
    */

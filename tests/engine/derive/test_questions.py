@@ -247,6 +247,20 @@ def test_a_forgotten_exponent_is_known_where_all_of_the_gradient_came_through_it
     assert found == ([] if forgotten is None else [(forgotten,)])
 
 
+@pytest.mark.parametrize(
+    ("loss", "paths"),
+    [
+        ("(x * 6) * (x ** 2) / 9", [6.0, 12.0]),
+        ("x * x", []),  # one path alone is the value
+        ("x * x * x", [9.0]),
+        ("x.exp()", []),
+    ],
+)
+def test_what_came_by_one_of_several_paths_alone_is_known(loss: str, paths: list[float]) -> None:
+    (question,) = asked(f"x = torch.tensor(3.0, requires_grad=True)\n({loss}).backward()  # ? x.grad")
+    assert sorted(mistake.data[0] for mistake in question.mistakes if mistake.code == "one_path") == paths
+
+
 @pytest.mark.parametrize(("made", "codes"), [("[3, 3, 1]", []), ("[3, -1]", ["sign"]), ("[3.0, 1.0]", ["sign"])])
 def test_a_count_has_no_sign_to_be_wrong(made: str, codes: list[str]) -> None:
     (question,) = asked(f"y = torch.tensor({made})  # ? y")

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Graph } from '../../api/types'
-import { sheetOf } from './fold'
+import { groupsAround, sheetOf, standIn } from './fold'
+import { load } from '../fixtures/load'
 
 function stubsOf(constants: string[]): string[] {
   const box = { id: 'o1', kind: 'op', title: 'stack', name: '', family: 'op', constants }
@@ -27,4 +28,12 @@ test('constants are written as other numbers are', () => {
 
 test('a constant does not become another number', () => {
   expect(stubsOf(['1.0001', '-0.99999', '123456.75'])).toEqual(['1.0001', '−0.99999', '123456.75'])
+})
+
+test('what is in folded groups is seen once those around it are open', () => {
+  const sheet = sheetOf(load('attention').graph)
+  const inside = [...sheet.boxes.keys()].filter((id) => standIn(sheet, id, new Set()) !== id)
+  expect(inside.length).toBeGreaterThan(0)
+  for (const id of [...inside, ...sheet.groups.keys()])
+    expect(standIn(sheet, id, new Set(groupsAround(sheet, id)))).toBe(sheet.single.get(id) ?? id)
 })

@@ -213,6 +213,14 @@ export function standIn(sheet: Sheet, id: string, expanded: ReadonlySet<string>)
   return shown
 }
 
+/** The groups around something that must be open to see it. */
+export function groupsAround(sheet: Sheet, id: string): string[] {
+  const around: string[] = []
+  const first = sheet.parents.get(sheet.single.get(id) ?? id)
+  for (let at = first; at !== undefined; at = sheet.parents.get(at)) around.push(at)
+  return around
+}
+
 /** The expanded set with a group opened or folded; with `alike` all groups like it follow. */
 export function toggled(sheet: Sheet, expanded: ReadonlySet<string>, group: string, alike = false): Set<string> {
   const result = new Set(expanded)

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { Graph } from '../../api/types'
 import { load, type Name } from '../fixtures/load'
 import { TraceIndex } from '../trace/trace-index'
 import { wireNumber } from '../words/format'
@@ -70,6 +71,16 @@ test('a parameter that many boxes use is one hit', () => {
   const names = (of: typeof graph) => search(of, new TraceIndex(trace), 'parameter', said).map(({ name }) => name)
   expect(names(graph).length).toBeGreaterThan(0)
   expect(names(twice)).toEqual(names(graph))
+})
+
+test('boxes that read alike are told apart by their values', () => {
+  const { trace, graph } = load('scalar_expression')
+  const [op, other] = graph.boxes.filter(({ kind }) => kind === 'op')
+  const details = (boxes: Graph['boxes']): string[] =>
+    search({ ...graph, boxes }, new TraceIndex(trace), 'twin', said).map(({ detail }) => detail)
+  const twins = [op!, other!].map((box) => ({ ...box, name: 'twin', title: 'Same' }))
+  expect(new Set(details(twins)).size).toBe(2)
+  expect(details(twins.slice(0, 1))[0]).toBe(details(twins)[0]!.split(' ').slice(0, -1).join(' '))
 })
 
 test('what the library does to fill a parameter is no hit', () => {

@@ -171,5 +171,17 @@ export function search(graph: Graph, index: TraceIndex, query: string, t: Words)
     const gradient = leafGradient(leaf.variable, index)
     addElsewhere(leaf.id, tensorName(index, tensor), '', tensor, gradient, placeOf(node, op))
   }
-  return found
+  const tensors = new Map(graph.boxes.map(({ id, tensor }) => [id, tensor]))
+  return toldApart(found, (box) => index.tensor(tensors.get(box)))
+}
+
+/** Boxes that read alike also tell their values. */
+function toldApart(matches: readonly Match[], valueOf: (box: string) => Tensor | undefined): Match[] {
+  const reads = ({ name, detail }: Match): string => `${name} ${detail}`
+  const times = new Map<string, number>()
+  for (const match of matches) times.set(reads(match), (times.get(reads(match)) ?? 0) + 1)
+  return matches.map((match) => {
+    const value = times.get(reads(match))! > 1 && match.selection.kind === 'box' && valueOf(match.key)
+    return value ? { ...match, detail: `${match.detail} ${brief(value)}` } : match
+  })
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import type { Tensor, Trace } from '../../api/types'
+import type { Box, Tensor, Trace } from '../../api/types'
 import { load, NAMES, type Name } from '../fixtures/load'
+import { groupLife } from './group-life'
 import { headOfGroup, stripText, type StepNumbers } from './measure'
 import type { Cell } from './moment'
 import { PAGE } from './annotations'
@@ -315,6 +316,16 @@ test('a box is lit for a node inside it, and its own sum is not', () => {
     expect(moment.currentBox).toBe(layer.id)
     expect(stepsOf(view, moment.step, layer.id).inStrip).toBe(false)
   }
+})
+
+test('a folded group of leaves shows the number of none of them', () => {
+  const { sheet, story } = viewOf('scalar_expression')
+  const boxes = [...sheet.boxes.values()]
+  const [leaf, op] = [boxes.find(({ kind }) => kind === 'leaf')!, boxes.find(({ kind }) => kind === 'op')!]
+  const shown = (inside: readonly Box[], node = inside.at(-1)!.node) =>
+    groupLife(inside, node, story.lives, () => false).last
+  expect(shown([leaf])).toBeUndefined()
+  expect(shown([leaf, op])).toBe(op)
 })
 
 test('a folded group is current at every step of the module that runs in it', () => {

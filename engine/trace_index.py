@@ -132,9 +132,14 @@ class TraceIndex:
         return bool(self.name(tensor))
 
     def is_parameter(self, tensor: str) -> bool:
-        """Whether it is a parameter of a module, in whatever state."""
+        """Whether it is a parameter, in whatever state."""
         record = self.tensors.get(self.identity(tensor))
         return record is not None and record.role == "parameter"
+
+    @cached_property
+    def members(self) -> frozenset[str]:
+        """The parameters of modules, by their identities."""
+        return frozenset(self.identity(own.tensor) for module in self.trace.modules for own in module.parameters)
 
     def elements(self, tensor: str) -> int:
         """How many elements it has."""

@@ -198,7 +198,7 @@ def add_loose_leaves(drawing: Drawing) -> None:
         leaf = index.nodes[node].variable
         if leaf is None or node in drawing.box_of_node or not (node in visible.reached or node in visible.unreached):
             continue
-        if node in drawing.roots or not index.is_parameter(leaf):
+        if node in drawing.roots or leaf not in index.members:
             drawing.box_of_node[node] = drawing.add_leaf(leaf, node, leaf, (-1, 0))
 
 
@@ -239,7 +239,7 @@ class Inputs:
 
 def is_foldable(index: TraceIndex, leaf: str, slot_name: str, consumer: Op | None) -> bool:
     """Whether a leaf goes into the header of the box that uses it."""
-    if index.is_parameter(leaf):
+    if leaf in index.members:
         return True
     record = index.tensors.get(leaf)
     if record is None or consumer is None or consumer.module is None or slot_name not in WEIGHT_SLOTS:

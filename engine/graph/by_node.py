@@ -18,7 +18,7 @@ def draw_nodes(drawing: Drawing, *, fold_weights: bool) -> None:
     """Boxes and links of the visible nodes; `fold_weights` hides what stands between a parameter and its op."""
     index = drawing.index
     nodes = _in_order(index, drawing.visible.reached | drawing.visible.unreached)
-    fold_weights = fold_weights and any(map(index.is_parameter, index.leaf_nodes))
+    fold_weights = fold_weights and any(leaf in index.members for leaf in index.leaf_nodes)
     hidden = _Hidden(index, drawing.roots, [node for _, node in nodes]) if fold_weights else None
     given, given_to = Inputs(index, None), None
     for place, node in nodes:
@@ -214,7 +214,7 @@ class _Hidden:
         if to in self.parameters and to is not None:
             self.parameters[node.id] = self.parameters[to]
             self.chains[node.id] = (*self.chains[to], node.id)
-        elif leaf is not None and to not in roots and index.is_parameter(leaf):
+        elif leaf is not None and to not in roots and leaf in index.members:
             tensor = Inputs(index, index.ops.get(node.op or "")).leaf(leaf)
             self.parameters[node.id] = (folded_leaf(index, tensor, to, slot),)
             self.chains[node.id] = (node.id,)

@@ -52,13 +52,12 @@ def unused_leaves(index: TraceIndex) -> list[Tensor]:
     ends.update(leaf for leaf, node in index.leaf_nodes.items() if node in index.led_to or node in started)
     later = (tensor for tensor in trace.tensors if tensor.identity is not None and tensor.id in ends)
     taken = ends.union(tensor.identity for tensor in later)
-    members = {index.identity(member.tensor) for module in trace.modules for member in module.parameters}
     # what a layer was made with and has no more bears the name of the layer
     layers = {variable.name for variable in trace.variables if variable.module is not None}
     return [
         leaf
         for leaf in leaves
-        if leaf.id not in taken and (leaf.id in members or index.name(leaf.id) not in {"", *layers})
+        if leaf.id not in taken and (leaf.id in index.members or index.name(leaf.id) not in {"", *layers})
     ]
 
 

@@ -15,6 +15,7 @@ from engine.trace import (
     Environment,
     Failure,
     Finding,
+    Member,
     Module,
     Node,
     NodeOutput,
@@ -198,6 +199,15 @@ class Tape:
         identifier = f"m{len(self.modules) + 1}"
         self.modules.append(Module(id=identifier, path=path, type=type, parent=parent, calls=calls))
         return identifier
+
+    def parameter(self, module: str, path: str, shape: tuple[int, ...] = ()) -> str:
+        """Add a parameter of a module; its id."""
+        tensor = self.leaf(path, shape=shape, role="parameter")
+        at = next(at for at, own in enumerate(self.modules) if own.id == module)
+        member = Member(name=path.rpartition(".")[2], tensor=tensor)
+        own = self.modules[at]
+        self.modules[at] = msgspec.structs.replace(own, parameters=(*own.parameters, member))
+        return tensor
 
     def backward(
         self,

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from engine.graph import Box, Graph, Level, NoSuchChoice, pass_at, view
 from engine.ops import family_of
-from engine.trace import Broadcast, Edge, Member, Node, OutputOf, Span, Step, Visit
+from engine.trace import Broadcast, Edge, Node, OutputOf, Span, Step, Visit
 from tests.engine.traces import Tape
 
 
@@ -242,10 +242,10 @@ def model() -> Tape:
     holder = tape.module("model.layers", "ModuleList", parent=top, calls=0)
     first = tape.module("model.layers.0", "Linear", parent=holder)
     second = tape.module("model.layers.1", "Linear", parent=holder)
-    w0 = tape.leaf("model.layers.0.weight", shape=(4, 3), role="parameter")
-    b0 = tape.leaf("b0", shape=(4,), role="parameter")
-    w1 = tape.leaf("model.layers.1.weight", shape=(4, 4), role="parameter")
-    b1 = tape.leaf("b1", shape=(4,), role="parameter")
+    w0 = tape.parameter(first, "model.layers.0.weight", shape=(4, 3))
+    b0 = tape.parameter(first, "b0", shape=(4,))
+    w1 = tape.parameter(second, "model.layers.1.weight", shape=(4, 4))
+    b1 = tape.parameter(second, "b1", shape=(4,))
     x = tape.tensor("x", shape=(2, 3))
     h = linear(tape, x, first, w0, b0)
     h = tape.op("relu", h, module=top, shape=(2, 4))
@@ -299,10 +299,20 @@ def test_a_module_that_only_holds_a_module_is_joined_with_it() -> None:
     ]
 
 
+def test_a_parameter_of_no_module_is_a_leaf_where_its_gradients_meet() -> None:
+    tape = Tape()
+    p = tape.leaf("p", role="parameter")
+    tape.backward(tape.op("mul", p, p, out="r"))
+    for level in ("both", "forward"):
+        graph = view(tape.trace(), level=level)
+        assert [(one.kind, one.name, len(one.parameters)) for one in graph.boxes] == [("leaf", "p", 0), ("op", "r", 0)]
+        assert [link.source for link in graph.links] == [graph.boxes[0].id] * 2
+
+
 def test_a_shared_parameter_is_counted_at_each_use() -> None:
     tape = Tape()
     top = tape.module("model", "Net")
-    w = tape.leaf("model.w", role="parameter")
+    w = tape.parameter(top, "model.w")
     x = tape.leaf("x")
     y = tape.op("mul", x, w, module=top)
     y = tape.op("mul", y, w, module=top, out="y")
@@ -623,13 +633,10 @@ def test_many_unused_leaves_are_folded_into_the_last_ghost() -> None:
 def test_the_unused_parameters_of_a_module_are_one_ghost() -> None:
     tape = model()
     spare = tape.module("model.spare", "Linear", calls=0)
-    weight = tape.leaf("model.spare.weight", shape=(2, 2), role="parameter")
-    bias = tape.leaf("model.spare.bias", shape=(2,), role="parameter")
+    weight = tape.parameter(spare, "model.spare.weight", shape=(2, 2))
+    tape.parameter(spare, "model.spare.bias", shape=(2,))
     tape.op("uniform_", weight, in_place=weight, records=False, grad_mode="no_grad", shape=(2, 2))
-    trace = tape.trace()
-    members = (Member(name="weight", tensor=weight), Member(name="bias", tensor=bias))
-    modules = tuple(replace(module, parameters=members) if module.id == spare else module for module in trace.modules)
-    (ghost,) = [one for one in view(replace(trace, modules=modules)).boxes if one.reason == "unused"]
+    (ghost,) = [one for one in view(tape.trace()).boxes if one.reason == "unused"]
     assert (ghost.title, ghost.name) == ("Linear", "model.spare")
     assert [parameter.name for parameter in ghost.parameters] == ["model.spare.weight", "model.spare.bias"]
 

@@ -311,7 +311,7 @@ export interface Difference {
    */
   relative?: number | string | null;
   /**
-   * `same`: every element is equal; `rounding`: no element differs by more than 1e-5 of the largest one in float32 (1e-7 in double, 1e-3 in half precision, 1.6e-2 in bfloat16, nothing in whole numbers); `differs` by more; `shape` or `dtype` is another one; `unknown`: values that neither trace holds.
+   * `same`: every element is equal; `rounding`: no element differs by more than 16 steps of the dtype at the largest one (`torch.finfo(dtype).eps` of it; 2 in half precision and bfloat16, nothing in whole numbers), as another order of sums makes; `differs` by more; `shape` or `dtype` is another one; `unknown`: values that neither trace holds.
    */
   verdict: "differs" | "dtype" | "rounding" | "same" | "shape" | "unknown";
 }

@@ -57,9 +57,10 @@ export function itemsOf(drawn: Drawn, view: View, painter: Painter, moment: Mome
       ? painter.box(place, box, moment)
       : painter.group(place, sheet.groups.get(place.id)!, moment)
   }
+  const wires = drawn.wires.map((wire) => painter.wire(wire, wire.links.map((id) => view.link(id)!), moment))
   return {
     frames: drawn.frames.map((frame) => painter.frame(frame, sheet.groups.get(frame.id)!)),
-    wires: drawn.wires.map((wire) => painter.wire(wire, wire.links.map((id) => view.link(id)!), moment)),
+    wires: [...wires, ...wires.flatMap(({ over }) => over ?? [])],
     boxes: drawn.boxes.map(ofBox),
   }
 }

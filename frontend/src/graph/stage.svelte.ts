@@ -90,8 +90,7 @@ export class Stage {
     } else if (isSameGraph && old && held && now) {
       const [dx, dy] = [(held.x - now.x) * camera.zoom, (held.y - now.y) * camera.zoom]
       motion.slide({ ...camera, x: camera.x + dx, y: camera.y + dy }, old)
-    } else if (!isSameGraph) this.follow(this.around().focus.at(-1) ?? null)
-    else if (placed !== old) this.follow(this.around().focus[0] ?? null)
+    } else this.follow(this.around().focus.at(isSameGraph ? 0 : -1) ?? null)
   }
 
   /** Whether the camera shows a box of a layout. */

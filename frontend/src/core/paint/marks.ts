@@ -17,6 +17,8 @@ export interface Item {
   w: number
   h: number
   marks: readonly Mark[]
+  /** What of a wire no other wire strikes through. */
+  over?: Item
   /** What a screen reader says, and the tooltip. */
   label: string
 }

@@ -81,6 +81,15 @@ test('a sum over broadcast axes is quiet and without numbers before its step', (
     said.startsWith('capsule-text')).length)).toEqual([0, 1, 1, 2])
 })
 
+test('no lane strikes through the capsule of another wire', () => {
+  const { trace, graph } = load('broadcasting')
+  const view = new View(trace, graph, words('en'), PAGE)
+  const items = drawAll(view, layout(layoutInput(view.measure, null)), view.at(0), view.painter('light'))
+  const has = (look: string): number[] =>
+    items.flatMap(({ marks }, at) => (marks.some(({ k, c }: { k: string; c?: string }) => k !== 'image' && c?.startsWith(look)) ? [at] : []))
+  expect(Math.min(...has('capsule'))).toBeGreaterThan(Math.max(...has('edge-hit')))
+})
+
 test('a box that failed is as wide as what it says of that', () => {
   const { trace, graph } = load('error_in_place')
   const failure = { ...trace.failure!, message: 'one of the variables needed here was modified' }

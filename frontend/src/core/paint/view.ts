@@ -81,11 +81,9 @@ export function drawAll(
   const items: Item[] = []
   for (const frame of layout.frames)
     if (shows(frame.id)) items.push(painter.frame(frame, view.sheet.groups.get(frame.id)!))
-  for (const wire of layout.wires) {
-    if (!shows(wire.id)) continue
-    const links = wire.links.map((id) => view.link(id)!)
-    items.push(painter.wire(wire, links, moment))
-  }
+  const wires = layout.wires.filter(({ id }) => shows(id)).map((wire) =>
+    painter.wire(wire, wire.links.map((id) => view.link(id)!), moment))
+  items.push(...wires, ...wires.flatMap(({ over }) => over ?? []))
   for (const place of layout.boxes) {
     if (!shows(place.id)) continue
     const box = view.sheet.boxes.get(place.id)

@@ -20,39 +20,35 @@ export class WirePainter {
   wire(wire: Wire, links: readonly DrawnLink[], paints: readonly LinkPaint[]): Item {
     const first = links[0]!
     const paint = together(paints)
-    const marks: Mark[] = []
-    const ghost = first.kind !== 'data'
-    const [x, y] = originOf(wire)
+    const box = { ...extent(wire), kind: 'wire' as const }
+    const { x, y } = box
     const knots = wire.knots.map(([kx, ky]): Knot => [kx - x, ky - y])
-    marks.push({ k: 'path', c: 'edge-hit', d: lanePath(knots, wire.upward, 0) })
-    marks.push(...(first.kind === 'exchange'
-      ? this.exchange(wire, knots, paint, first) : this.lanes(wire, knots, paint, first, ghost)))
+    const lanes = first.kind === 'exchange' ? this.exchange : this.lanes
+    const marks: Mark[] = [
+      { k: 'path', c: 'edge-hit', d: lanePath(knots, wire.upward, 0) }, ...lanes.call(this, wire, knots, paint, first),
+    ]
     // A place without a mark is left by a layout of the same graph before something in it was hidden.
-    if (wire.badge && (first.kind === 'cut' || first.broadcast?.length))
-      this.badge(marks, wire, first, x, y, !!paints[0]!.summed)
+    const over = wire.badge && (first.kind === 'cut' || first.broadcast?.length)
+      ? { ...box, id: `${wire.id}+`, marks: this.badge(wire, first, x, y, !!paints[0]!.summed), label: '' }
+      : undefined
     if (wire.forward) this.forwardText(marks, links, wire.forward, x, y, paint)
     if (wire.gradient) this.gradientText(marks, links, paints, wire.gradient, x, y)
-    const box = extent(wire)
-    return { id: wire.id, kind: 'wire', ...box, x, y, marks, label: this.sayLink(links, paint) }
+    return { ...box, id: wire.id, marks, over, label: this.sayLink(links, paint) }
   }
 
-  private lanes(wire: Wire, knots: readonly Knot[], paint: LinkPaint, link: DrawnLink, alone: boolean): Mark[] {
+  private lanes(wire: Wire, knots: readonly Knot[], paint: LinkPaint, link: DrawnLink): Mark[] {
+    const alone = link.kind !== 'data'
     const side = alone ? 0 : -1
-    const cut = link.kind === 'cut' || link.kind === 'ghost'
-    const marks: Mark[] = []
     const down = lanePath(knots, wire.upward, side)
-    const [endX, endY] = knots[knots.length - 1]!
+    const [endX, endY] = knots.at(-1)!
     const [startX, startY] = knots[0]!
-    const forward = cut ? (paint.forward === 'waiting' ? 'f-waiting' : 'f-ghost') : `f-${paint.forward}`
-    marks.push({ k: 'path', c: forward, d: wire.ends_at_box ? shorten(down, endY, 4) : down })
+    const forward = alone && paint.forward !== 'waiting' ? 'ghost' : paint.forward
+    const marks: Mark[] = [{ k: 'path', c: `f-${forward}`, d: wire.ends_at_box ? shorten(down, endY, 4) : down }]
     // Up to the scissors the value is still recorded.
     if (link.kind === 'cut' && wire.badge && knots.every(([x]) => x === startX))
-      marks.push({ k: 'path', c: `f-${paint.forward}`, d: `M${startX} ${startY}V${wire.badge.y - originOf(wire)[1]}` })
+      marks.push({ k: 'path', c: `f-${paint.forward}`, d: `M${startX} ${startY}V${wire.badge.y - extent(wire).y}` })
     if (wire.ends_at_box)
-      marks.push({
-        k: 'path', c: cut && paint.forward !== 'waiting' ? 'head-ghost' : `head-${paint.forward}`,
-        d: arrowDown(endX + side * LANE, endY),
-      })
+      marks.push({ k: 'path', c: `head-${forward}`, d: arrowDown(endX + side * LANE, endY) })
     if (alone || paint.gradient === 'absent') return marks
     const up = lanePathUp(knots, wire.upward, 1)
     const current = paint.gradient === 'current'
@@ -65,16 +61,15 @@ export class WirePainter {
 
   /** What a rank gave to a collective goes up, what it got comes down; of gradients both as gradients. */
   private exchange(wire: Wire, knots: readonly Knot[], paint: LinkPaint, link: DrawnLink): Mark[] {
-    const both = link.tensor != null && link.back != null
     const carries = isGradient(link, this.measure.sheet.boxes.get(link.target))
     const state = carries && paint.forward === 'done' ? 'passed' : paint.forward
     const lane = `${carries ? 'g' : 'f'}-${state}`
     const head = `head-${carries && state === 'current' ? 'now' : state}`
-    const [[startX, startY], [endX, endY]] = [knots[0]!, knots[knots.length - 1]!]
-    const side = both ? 1 : 0
+    const [[startX, startY], [endX, endY]] = [knots[0]!, knots.at(-1)!]
+    const side = Number(link.tensor != null && link.back != null)
     const marks: Mark[] = []
     if (link.tensor != null) {
-      const down = lanePath(knots, wire.upward, both ? -1 : 0)
+      const down = lanePath(knots, wire.upward, -side)
       marks.push({ k: 'path', c: lane, d: wire.ends_at_box ? shorten(down, endY, 4) : down })
       if (wire.ends_at_box) marks.push({ k: 'path', c: head, d: arrowDown(endX - side * LANE, endY) })
     }
@@ -86,12 +81,12 @@ export class WirePainter {
     return marks
   }
 
-  private badge(marks: Mark[], wire: Wire, link: DrawnLink, ox: number, oy: number, summed: boolean): void {
+  private badge(wire: Wire, link: DrawnLink, ox: number, oy: number, summed: boolean): Mark[] {
     const { bar, side, lift, text: room } = wire.badge!
-    const x = wire.badge!.x - ox
-    const y = wire.badge!.y - oy
+    const [x, y] = [wire.badge!.x - ox, wire.badge!.y - oy]
     if (link.kind === 'cut') {
       const calm = this.measure.story.isFound(link) ? '' : '-calm'
+      const marks: Mark[] = []
       if (bar > 0) marks.push({ k: 'path', c: `bar${calm}`, d: `M${x - bar} ${y}H${x - 18}M${x + 18} ${y}H${x + bar}` })
       marks.push(
         { k: 'rect', c: `scissors${calm}`, x: x - 13, y: y - 13, w: 26, h: 26, r: 13 },
@@ -105,15 +100,15 @@ export class WirePainter {
           y: y + lift + (rows.length === 1 ? 4 : -4 + at * 16), s: row, a: side > 0 ? undefined : 'end',
         }),
       )
-      return
+      return marks
     }
     const text = capsuleText(link, this.measure, summed)
     const w = capsuleWidth(text)
     const look = summed ? 'capsule' : 'capsule-waiting'
-    marks.push(
+    return [
       { k: 'rect', c: look, x: x - w / 2, y: y - 8, w, h: 16, r: 8 },
       { k: 'text', c: `${look}-text`, x, y: y + 3.5, s: text, a: 'middle' },
-    )
+    ]
   }
 
   private forwardText(
@@ -127,11 +122,10 @@ export class WirePainter {
     }
     const [link] = links as [DrawnLink]
     const rows = areMany(links) ? [times(links.length)] : forwardLabel(link, this.measure, place.variant === 0)
-    const right = place.x + place.w - ox
     rows.forEach((row, at) => {
       const isSlot = at > 0 || (row === link.label && link.label !== '')
       marks.push({
-        k: 'text', c: isSlot ? 'slot' : paint.forward === 'waiting' ? 'slot' : 'shape', x: right,
+        k: 'text', c: isSlot ? 'slot' : paint.forward === 'waiting' ? 'slot' : 'shape', x: place.x + place.w - ox,
         y: place.y - oy + 10.5 + at * 13, s: row, a: 'end',
       })
     })
@@ -212,9 +206,4 @@ function together(paints: readonly LinkPaint[]): LinkPaint {
   const forward = (['current', 'done'] as const).find((state) => paints.some((paint) => paint.forward === state))
   const value = paints.find((paint) => paint.value)?.value ?? null
   return { forward: forward ?? 'waiting', gradient: gradient ?? first.gradient, value }
-}
-
-function originOf(wire: Wire): Knot {
-  const { x, y } = extent(wire)
-  return [x, y]
 }

@@ -177,7 +177,7 @@ export function reasonOf(trace: Trace, question: Question, written: readonly Wri
 /** The question in words. */
 function askOf({ kind, text: what, line, visit: n }: Question, t: Words): string {
   if (kind === 'line' || kind === 'flow') return t(`question.ask.${kind}`, { line })
-  return n ? t('question.ask.visit', { what, line, n }) : t('question.ask', { what, line })
+  return t(n ? 'question.ask.visit' : 'question.ask', { what, line, n: n ?? 0, is_number: Number(kind === 'number') })
 }
 
 /** The answer as one would type it. */

@@ -28,7 +28,7 @@ function sumText(
   index: TraceIndex, terms: readonly (string | null)[], total: string | null, t: Words,
 ): string {
   const few = terms.length <= 3 ? terms : terms.slice(0, 2)
-  const [sum, ...parts] = briefs([total, ...few].map((id) => index.tensor(id)), 60)
+  const [sum, ...parts] = briefs([total, ...few].map((id) => index.tensor(id)), 72)
   const more = terms.length - few.length
   const told = [...parts.map((part) => part ?? 'None'), ...more > 0 ? [t('graph.more', { n: more })] : []]
   return `${plus(told)}${sum ? ` → ${sum}` : ''}`

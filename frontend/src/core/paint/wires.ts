@@ -66,10 +66,10 @@ export class WirePainter {
     const lane = `${carries ? 'g' : 'f'}-${state}`
     const head = `head-${carries && state === 'current' ? 'now' : state}`
     const [[startX, startY], [endX, endY]] = [knots[0]!, knots.at(-1)!]
-    const side = Number(link.tensor != null && link.back != null)
+    const side = link.tensor != null && link.back != null ? 1 : 0
     const marks: Mark[] = []
     if (link.tensor != null) {
-      const down = lanePath(knots, wire.upward, -side)
+      const down = lanePath(knots, wire.upward, side && -1)
       marks.push({ k: 'path', c: lane, d: wire.ends_at_box ? shorten(down, endY, 4) : down })
       if (wire.ends_at_box) marks.push({ k: 'path', c: head, d: arrowDown(endX - side * LANE, endY) })
     }

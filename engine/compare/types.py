@@ -20,7 +20,8 @@ class Difference(Record, frozen=True):
     verdict: Literal["same", "rounding", "differs", "shape", "dtype", "unknown"]
     """`same`: every element is equal; `rounding`: no element differs by more than 16 steps of the dtype at the
     largest one (`torch.finfo(dtype).eps` of it; 2 in half precision and bfloat16, nothing in whole numbers), as another
-    order of sums makes; `differs` by more; `shape` or `dtype` is another one; `unknown`: values that neither trace holds."""
+    order of sums makes; `differs` by more; `shape` or `dtype` is another one; `unknown`: values that neither
+    trace holds."""
     largest: float | str | None = None
     """Largest |there − here| of an element; absent when it is not known."""
     relative: float | str | None = None

@@ -16,8 +16,8 @@ _ROUNDING = {
     "complex32": 2 * 2**-10,
     "bfloat16": 2 * 2**-7,
 }
-"""Share of the largest magnitude up to which a difference is called rounding, in the dtype's own steps (`eps`): sixteen,
-as sums in another order make; two in the short types, whose sums are made in float32 and rounded once."""
+"""Share of the largest magnitude up to which a difference is called rounding, in the dtype's own steps (`eps`):
+sixteen, as sums in another order make; two in the short types, whose sums are made in float32 and rounded once."""
 
 SAME = Difference(verdict="same")
 UNKNOWN = Difference(verdict="unknown")

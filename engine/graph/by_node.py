@@ -164,7 +164,7 @@ def _follow_edges(drawing: Drawing, draft: Draft, node: Node, given: Inputs, hid
         else:
             tensor = given.leaf(leaf)
             if to not in drawing.roots and is_foldable(index, leaf, edge.name, draft.op):
-                draft.parameters.append(folded_leaf(index, tensor, to, slot))
+                draft.fold(folded_leaf(index, tensor, to, slot))
                 drawing.box_of_node.setdefault(to, draft.id)
                 continue
             source = drawing.add_leaf(leaf, to, tensor, (draft.place[0], -1))
@@ -202,10 +202,8 @@ class _Hidden:
 
     def fold(self, draft: Draft, hidden: str, slot: int) -> None:
         """Puts a hidden node and the leaf behind it into the box that uses them."""
-        draft.parameters.extend(
-            BoxParameter(name=leaf.name, tensor=leaf.tensor, node=leaf.node, slot=slot)
-            for leaf in self.parameters[hidden]
-        )
+        for leaf in self.parameters[hidden]:
+            draft.fold(BoxParameter(name=leaf.name, tensor=leaf.tensor, node=leaf.node, slot=slot))
         draft.folded.extend(self.chains[hidden])
 
     def _hide(self, index: TraceIndex, roots: frozenset[str], node: Node, slot: int, edge: Edge) -> None:

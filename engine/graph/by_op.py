@@ -69,7 +69,7 @@ def _follow_inputs(drawing: Drawing, draft: Draft, op: Op) -> None:
             way = _pop(ways, (node or "", 0))
             name = _slot_name(index, way)
             if node not in drawing.roots and is_foldable(index, leaf, name, op):
-                draft.parameters.append(folded_leaf(index, tensor, node, _slot_of(draft, way)))
+                draft.fold(folded_leaf(index, tensor, node, _slot_of(draft, way)))
                 continue
             source = drawing.add_leaf(leaf, node, tensor, (draft.place[0], -1))
             if node is not None:

@@ -33,6 +33,11 @@ class Draft(msgspec.Struct, eq=False, gc=False):
     folded: list[str] = []
     ops: tuple[str, ...] = ()
 
+    def fold(self, leaf: BoxParameter) -> None:
+        """Adds a leaf, once for all slots that lead to it."""
+        if all(leaf.tensor != folded.tensor for folded in self.parameters):
+            self.parameters.append(leaf)
+
     def give(self, constant: str, tensor: str | None = None) -> None:
         """Adds a stub: a plain number, or an untracked tensor."""
         self.constants.append(constant)

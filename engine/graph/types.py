@@ -21,7 +21,7 @@ class BoxParameter(Record, frozen=True):
     node: str | None = None
     """Its AccumulateGrad."""
     slot: int | None = None
-    """Slot of the box's node that leads to it."""
+    """Slot of the box's node that leads to it; of several the first."""
     shared: int = 1
     """How many boxes use it."""
 
@@ -53,7 +53,7 @@ class Box(Record, frozen=True):
     group: str | None = None
     """Innermost group it belongs to."""
     parameters: tuple[BoxParameter, ...] = ()
-    """Leaves folded into it."""
+    """Leaves folded into it, each once."""
     constants: tuple[str, ...] = ()
     """Plain numbers and untracked tensors among the arguments, as stubs beside it."""
     constant_tensors: tuple[str | None, ...] = ()

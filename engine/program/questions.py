@@ -91,7 +91,9 @@ def _asked(source: Source, token: tokenize.TokenInfo, asks: re.Match[str]) -> As
         name=name,
         attribute=attribute,
         is_none=is_none,
-        choices=tuple(choice.strip() for choice in re.split("[|｜]", asks["choices"] or "") if choice.strip()),
+        choices=tuple(
+            dict.fromkeys(choice.strip() for choice in re.split("[|｜]", asks["choices"] or "") if choice.strip())
+        ),
         why={},
         statement=statement,
         may_repeat=statement is not None and (source.in_loop(statement) or source.is_in_function(statement)),

@@ -45,6 +45,14 @@ c = (a * 2).sum()
 d = a @ b
 print(d)`
 
+/** The same tensor twice: to an op, in a sum of a leaf that is too large to be told by elements, and out of a loader. */
+const GIVEN_TWICE = `import torch
+p = torch.nn.Parameter(torch.ones(2, 2))
+x = torch.ones(120, 120, requires_grad=True)
+loader = torch.utils.data.DataLoader([1.0, 2.0], collate_fn=lambda samples: (torch.tensor(samples),) * 2)
+for a, b in loader:
+    (torch.dot(a, b) * (p @ p).sum() + (x + x).sum()).backward()`
+
 const MODEL = `import torch
 from torch import nn
 
@@ -866,6 +874,20 @@ const stories = {
     const edges = await page.locator('.gg-scene').getByRole('img').evaluateAll((all) => all.map((edge) => edge.getAttribute('aria-label')))
     check(edges.some((name) => /^value 2×2 from x to y; gradient 2×2 .+ from y to x$/.test(name)), `names of edges: ${edges.join(' | ')}`)
     await shoot(page, 'run')
+  },
+
+  async 'what a program gives twice can be looked at, at each step'(page) {
+    await open(page)
+    await run(page, GIVEN_TWICE)
+    const total = Number(await page.locator('[role=slider]').getAttribute('aria-valuemax'))
+    await page.locator('[role=slider]').focus()
+    await page.keyboard.press('Home')
+    for (let step = 1; step <= total; step += 1) {
+      await page.keyboard.press('ArrowRight')
+      await until(() => page.locator('[role=slider]').getAttribute('aria-valuenow'), (at) => at === `${step}`, 'the step')
+    }
+    await page.getByRole('rowheader').getByRole('button', { name: 'x', exact: true }).click()
+    await page.locator('.inspector .why .part').first().waitFor()
   },
 
   async 'steps go back and forth by button, key and slider'(page) {

@@ -29,6 +29,7 @@ STORIES = (
     "a projector gets large type and nothing to press; the same run reads as text",
     "an empty page says how to begin",
     "a program runs and its graph appears",
+    "what a program gives twice can be looked at, at each step",
     "steps go back and forth by button, key and slider",
     "a sum shows each contribution, and nothing moves while stepping",
     "a node explains itself with its numbers",

@@ -895,7 +895,7 @@ export interface Box {
    */
   output_nr?: number;
   /**
-   * Leaves folded into it.
+   * Leaves folded into it, each once.
    */
   parameters?: BoxParameter[];
   /**
@@ -935,7 +935,7 @@ export interface BoxParameter {
    */
   shared?: number;
   /**
-   * Slot of the box's node that leads to it.
+   * Slot of the box's node that leads to it; of several the first.
    */
   slot?: number | null;
   /**

@@ -322,6 +322,15 @@ def test_a_shared_parameter_is_counted_at_each_use() -> None:
     assert graph.groups[0].parameters == 1
 
 
+@pytest.mark.parametrize("level", ["autograd", "forward", "both"])
+def test_a_parameter_that_an_op_takes_twice_is_listed_once(level: Level) -> None:
+    tape = Tape()
+    w = tape.leaf("model.w", role="parameter")
+    tape.backward(tape.op("mul", w, w, module=tape.module("model", "Net"), out="y"))
+    (parameter,) = view(tape.trace(), level=level).boxes[0].parameters
+    assert (parameter.name, parameter.slot, parameter.shared) == ("model.w", 0, 1)
+
+
 def loop_of(times: int) -> Tape:
     tape = Tape("while y.norm() < 1000:\n    y = y * 2\n")
     y = tape.leaf("x")

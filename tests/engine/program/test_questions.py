@@ -9,6 +9,11 @@ def test_parts_of_a_question() -> None:
     assert asked.statement is not None and asked.statement.lineno == 1
 
 
+def test_a_choice_is_offered_once() -> None:
+    (asked,) = questions_in("y.backward()  # ? x.grad: 2 | 4 | 2")
+    assert asked.choices == ("2", "4")
+
+
 def test_what_is_no_form_has_no_name() -> None:
     assert [asked.name for asked in questions_in("x = 1  # ? f(x)\nx = 2  # ? x.grad[0]\nx = 3  # ? (")] == ["", "", ""]
 

@@ -10,10 +10,16 @@ interface Heard {
   leavesWheel(): boolean
 }
 
-interface Drag {
+interface Point {
   x: number
   y: number
+}
+
+/** What the fingers that are down move the camera from. */
+interface Hold {
   from: Camera
+  middle: Point
+  spread: number
   moved: boolean
 }
 
@@ -24,9 +30,8 @@ const LINE_PX = 16
 export class Pointer {
   private readonly motion: Motion
   private readonly heard: Heard
-  private drag: Drag | null = $state.raw(null)
-  private readonly pointers = new Map<number, { x: number; y: number }>()
-  private pinch: { distance: number; zoom: number } | null = null
+  private hold: Hold | null = $state.raw(null)
+  private readonly pointers = new Map<number, Point>()
   private svg: SVGSVGElement | null = null
 
   constructor(motion: Motion, heard: Heard) {
@@ -35,11 +40,11 @@ export class Pointer {
   }
 
   get isDown(): boolean {
-    return this.drag !== null
+    return this.hold !== null
   }
 
   get isDragging(): boolean {
-    return this.drag?.moved ?? false
+    return this.hold?.moved ?? false
   }
 
   /** Listens to the picture; the answer stops that. */
@@ -50,7 +55,7 @@ export class Pointer {
   }
 
   /** The point of the graph under an event. */
-  worldAt(event: { clientX: number; clientY: number }): { x: number; y: number } {
+  worldAt(event: { clientX: number; clientY: number }): Point {
     const { x, y, zoom } = this.motion.camera
     const at = this.inPicture(event.clientX, event.clientY)
     return { x: (at.x - x) / zoom, y: (at.y - y) / zoom }
@@ -58,31 +63,22 @@ export class Pointer {
 
   readonly down = (event: PointerEvent): void => {
     if (event.button !== 0) return
-    const { camera } = this.motion
-    this.pointers.set(event.pointerId, { x: event.clientX, y: event.clientY })
-    if (this.pointers.size === 2) {
-      this.pinch = { distance: this.spread(), zoom: camera.zoom }
-      this.drag = null
-      return
-    }
-    this.drag = { x: event.clientX, y: event.clientY, from: camera, moved: false }
+    this.put(event)
+    this.grasp(this.pointers.size > 1)
   }
 
   readonly move = (event: PointerEvent): void => {
-    if (this.pointers.has(event.pointerId))
-      this.pointers.set(event.pointerId, { x: event.clientX, y: event.clientY })
-    if (this.pinch && this.pointers.size === 2) this.zoomByPinch(this.pinch)
-    else if (this.drag) this.follow(this.drag, event)
+    if (this.pointers.has(event.pointerId)) this.put(event)
+    if (this.hold) this.follow(this.hold)
     else this.heard.hover(event)
   }
 
   readonly up = (event: PointerEvent): void => {
-    const wasDrag = this.drag?.moved ?? this.pinch !== null
-    const pressed = this.drag
+    const isClick = this.hold?.moved === false && event.type !== 'pointercancel'
     this.pointers.delete(event.pointerId)
-    if (this.pointers.size < 2) this.pinch = null
-    this.drag = null
-    if (!wasDrag && pressed && event.type !== 'pointercancel') this.heard.click(event)
+    this.hold = null
+    if (this.pointers.size > 0) this.grasp(true)
+    else if (isClick) this.heard.click(event)
   }
 
   private readonly wheel = (event: WheelEvent): void => {
@@ -101,26 +97,42 @@ export class Pointer {
     this.motion.camera = zoomAt(camera, camera.zoom * factor, at.x, at.y)
   }
 
-  private follow(drag: Drag, event: PointerEvent): void {
-    const [dx, dy] = [event.clientX - drag.x, event.clientY - drag.y]
-    if (!drag.moved && Math.hypot(dx, dy) < LEAST_DRAG) return
-    if (!drag.moved) this.svg!.setPointerCapture(event.pointerId)
-    this.drag = { ...drag, moved: true }
-    this.motion.camera = { ...drag.from, x: drag.from.x + dx, y: drag.from.y + dy }
+  private put({ pointerId, clientX: x, clientY: y }: PointerEvent): void {
+    this.pointers.set(pointerId, { x, y })
   }
 
-  private zoomByPinch({ distance, zoom }: { distance: number; zoom: number }): void {
-    const [a, b] = [...this.pointers.values()]
-    const middle = this.inPicture((a!.x + b!.x) / 2, (a!.y + b!.y) / 2)
-    this.motion.camera = zoomAt(this.motion.camera, (zoom * this.spread()) / distance, middle.x, middle.y)
+  /** Begins anew with the fingers that are down; those of which one came or went move at once. */
+  private grasp(moved: boolean): void {
+    this.hold = { from: this.motion.camera, ...this.fingers(), moved }
+    if (moved) this.capture()
   }
 
-  private spread(): number {
-    const [a, b] = [...this.pointers.values()]
-    return a && b ? Math.hypot(a.x - b.x, a.y - b.y) : 1
+  private follow(hold: Hold): void {
+    const { from, middle: { x, y } } = hold
+    const { middle, spread } = this.fingers()
+    const [dx, dy] = [middle.x - x, middle.y - y]
+    if (!hold.moved) {
+      if (Math.hypot(dx, dy) < LEAST_DRAG) return
+      this.hold = { ...hold, moved: true }
+      this.capture()
+    }
+    const at = this.inPicture(x, y)
+    const camera = zoomAt(from, (from.zoom * spread) / hold.spread, at.x, at.y)
+    this.motion.camera = { ...camera, x: camera.x + dx, y: camera.y + dy }
   }
 
-  private inPicture(x: number, y: number): { x: number; y: number } {
+  /** What a finger began on may leave the picture while it moves. */
+  private capture(): void {
+    for (const id of this.pointers.keys()) this.svg!.setPointerCapture(id)
+  }
+
+  /** Where the fingers are: of two, the middle between them and how far they are apart. */
+  private fingers(): { middle: Point; spread: number } {
+    const [a, b = a] = [...this.pointers.values()]
+    return { middle: { x: (a!.x + b!.x) / 2, y: (a!.y + b!.y) / 2 }, spread: Math.hypot(a!.x - b!.x, a!.y - b!.y) || 1 }
+  }
+
+  private inPicture(x: number, y: number): Point {
     const rect = this.svg!.getBoundingClientRect()
     return { x: x - rect.left, y: y - rect.top }
   }

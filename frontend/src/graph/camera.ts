@@ -42,10 +42,12 @@ export function fitted(bounds: Rect, view: Viewport, most = 1): Camera {
   return centred(bounds, view, zoom)
 }
 
-/** As a graph opens: fitted between `least` and `most`; of one that does not fit, what is to be seen. */
-export function opened(bounds: Rect, view: Viewport, sight: Rect, least = 1, most = 1): Camera {
-  const fits = fitZoom(bounds, view) >= least
-  return fits ? fitted(bounds, view, most) : held(centred(sight, view, least), bounds, view)
+/** As a graph that does not fit opens: at what is to be seen, with the beginnings of what is around it as far as there is
+ *  room for both. */
+export function opened(bounds: Rect, view: Viewport, sight: Rect, zoom = 1, starts: readonly number[] = []): Camera {
+  const end = sight.x + sight.w
+  const x = Math.min(sight.x, ...starts.filter((start) => (end - start) * zoom <= view.width - edgeOf(view)))
+  return held(centred({ ...sight, x, w: end - x }, view, zoom), bounds, view)
 }
 
 /** Width at the right that the minimap takes. */
@@ -65,14 +67,14 @@ export function covers(place: Rect, boxes: readonly Rect[], camera: Camera): boo
 
 /** What a graph too large for the window opens at: what is wanted, and as many boxes as stand whole in one window with
  *  it. */
-export function mostWhole(boxes: readonly Rect[], wanted: Rect, view: Viewport, zoom: number): readonly Rect[] {
+export function mostWhole(boxes: readonly Rect[], wanted: Rect | null, view: Viewport, zoom: number): readonly Rect[] {
   const [w, h] = [view.width / zoom - NARROW_EDGE, view.height / zoom - NARROW_EDGE]
-  let most: readonly Rect[] = [wanted]
+  let most: readonly Rect[] = wanted ? [wanted] : []
   if (boxes.length > MANY) return most
   for (const { x } of boxes)
     for (const { y } of boxes) {
       const isWhole = (box: Rect) => x <= box.x && box.x + box.w <= x + w && y <= box.y && box.y + box.h <= y + h
-      const whole = isWhole(wanted) ? boxes.filter(isWhole) : most
+      const whole = !wanted || isWhole(wanted) ? boxes.filter(isWhole) : most
       if (whole.length > most.length) most = whole
     }
   return most

@@ -4,7 +4,7 @@
 const COST = { box: 26, wire: 9, frame: 5 }
 const MOST_NODES = 1300
 /** Below this zoom text is too small to read. */
-const READABLE = 0.42
+export const READABLE = 0.42
 
 type Detail = 'full' | 'plain' | 'map'
 

@@ -8,7 +8,7 @@ import type { Layout, Placed, Rect } from '../core/layout/geometry'
 import { stubsWidth } from '../core/paint/measure'
 import type { View } from '../core/paint/view'
 import {
-  fitted, fitZoom, leastCut, mostWhole, opened, overlaps, RAIL, showing, windowOf, zoomAt, type Camera, type Viewport,
+  fitted, fitZoom, leastCut, mostWhole, opened, overlaps, showing, windowOf, zoomAt, type Camera, type Viewport,
 } from './camera'
 import { isAlike } from './steady'
 import type { Motion } from './motion.svelte'
@@ -40,7 +40,7 @@ export class Stage {
   width = $state(0)
   height = $state(0)
   private readonly motion: Motion
-  private readonly around: () => Around
+  protected readonly around: () => Around
   /** The group whose header stays where it is while it opens or folds. */
   private anchor: string | null = null
   private openedRun = ''
@@ -65,11 +65,6 @@ export class Stage {
     this.around = around
   }
 
-  /** What a minimap leaves of the window. */
-  private get free(): Viewport {
-    return { width: this.width - (this.around().railed && this.roomy ? RAIL : 0), height: this.height }
-  }
-
   receive(next: View, placed: Layout): void {
     const { layout: old, motion } = this
     const { camera } = motion
@@ -90,7 +85,8 @@ export class Stage {
     } else if (isSameGraph && old && held && now) {
       const [dx, dy] = [(held.x - now.x) * camera.zoom, (held.y - now.y) * camera.zoom]
       motion.slide({ ...camera, x: camera.x + dx, y: camera.y + dy }, old)
-    } else this.follow(this.around().focus.at(isSameGraph ? 0 : -1) ?? null)
+    } else if (!isSameGraph && this.around().large && this.isAsOpened) this.openView()
+    else if (!isSameGraph || placed !== old) this.follow(this.around().focus.at(isSameGraph ? 0 : -1) ?? null)
   }
 
   /** Whether the camera shows a box of a layout. */
@@ -114,8 +110,14 @@ export class Stage {
 
   private get isAnotherRoom(): boolean {
     const { width, height } = this.openedIn
-    return this.motion.camera === this.openedAt &&
+    return this.isAsOpened &&
       Math.max(Math.abs(this.width - width), Math.abs(this.height - height)) > NOTICE
+  }
+
+  /** Whether nobody has moved the graph; before an audience, where it moves with the steps, whether nobody has zoomed. */
+  private get isAsOpened(): boolean {
+    const { motion: { camera }, openedAt } = this
+    return this.around().large ? camera.zoom === openedAt?.zoom : camera === openedAt
   }
 
   private opensAs(): string {
@@ -124,7 +126,7 @@ export class Stage {
   }
 
   /** All is drawn as large as it is meant to be read, and larger for an audience. */
-  private get scales(): readonly [least: number, most: number] {
+  protected get scales(): readonly [least: number, most: number] {
     return this.around().large ? [LARGE, LARGEST] : [1, 1]
   }
 
@@ -164,26 +166,30 @@ export class Stage {
   }
 
   private openView(): void {
-    const { bounds, free, layout, viewport } = this
+    const { bounds, layout, viewport, scales: [least, most] } = this
     if (this.width === 0 || !layout?.boxes.length) return
-    const [least, most] = this.scales
-    const { focus } = this.around()
-    const [wanted = layout.boxes[0]!] = focus.flatMap((id) => this.placeOf(id) ?? [])
-    const fits = fitZoom(bounds, viewport) >= least
-    const read = layout.boxes.filter((box) => box === wanted || !this.view!.isUnread(box.id))
-    const seenIn = (room: Viewport) => (fits || focus[0] ? [wanted] : mostWhole(read, wanted, room, least))
-    const [whole, narrow] = [seenIn(viewport), seenIn(free)]
-    // What fits has no minimap; the minimap folds where more boxes are whole without it.
-    const isWide = fits || whole.length > narrow.length
-    const [room, seen] = isWide ? [viewport, whole] : [free, narrow]
-    const camera = opened(bounds, room, around(seen), least, most)
+    const [wanted = layout.boxes[0]!] = this.around().focus.flatMap((id) => this.placeOf(id) ?? [])
+    const fits = fitZoom(bounds, viewport) >= Math.min(1, least)
+    const camera = fits ? fitted(bounds, viewport, most) : this.opening(wanted)
     const clear = this.around().clear?.()
-    const uncut = seen.length > 1 ? camera : this.uncut(camera, room, wanted)
-    this.openedAt = clear ? showing(uncut, wanted, clear, BARE) : uncut
+    this.openedAt = clear ? showing(camera, wanted, clear, BARE) : camera
     this.motion.jump(this.openedAt)
     this.openedIn = viewport
     this.openedSize = `${this.width}×${this.height}`
     this.openedAs = this.opensAs()
+  }
+
+  /** As a graph opens that does not fit: at what is wanted, and what stands whole with it in a window. */
+  protected opening(
+    wanted: Placed, room = this.viewport, seen = this.wholeWith(wanted, room), starts?: readonly number[],
+  ): Camera {
+    const camera = opened(this.bounds, room, around(seen), this.scales[0], starts)
+    return seen.length > 1 ? camera : this.uncut(camera, room, wanted)
+  }
+
+  protected wholeWith(wanted: Placed | null, room: Viewport): readonly Rect[] {
+    const read = this.layout!.boxes.filter((box) => box === wanted || !this.view!.isUnread(box.id))
+    return wanted && this.around().focus[0] ? [wanted] : mostWhole(read, wanted, room, this.scales[0])
   }
 
   private uncut(camera: Camera, room: Viewport, wanted: Placed | null): Camera {

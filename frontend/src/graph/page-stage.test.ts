@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest'
+import type { Layout } from '../core/layout/geometry'
+import type { View } from '../core/paint/view'
+import type { Camera } from './camera'
+import type { Motion } from './motion.svelte'
+import { PageStage } from './page-stage'
+import { LARGE, type Around } from './stage.svelte'
+
+const box = (id: string, x: number, y: number, w = 200) => ({ id, x, y, w, h: 60 })
+const row = (n: number, step: number) => Array.from({ length: n }, (_, at) => box(`b${at}`, at * step, at * 90))
+
+function opened(
+  { width, height }: { width: number; height: number }, layout: Partial<Layout>, known: Partial<Around> = {},
+): Camera {
+  const motion = { camera: { x: 0, y: 0, zoom: 1 }, jump: (next: Camera) => (motion.camera = next) }
+  const around = { abreast: 1, railed: true, large: false, clear: undefined, expanded: null, focus: [null, null, 'b0'], ...known }
+  const stage = new PageStage(motion as unknown as Motion, () => around)
+  const story = { index: { trace: { failure: null, findings: [] } } }
+  stage.view = { isUnread: () => false, sheet: { groups: new Map(), parents: new Map(), single: new Map() }, measure: { story } } as unknown as View
+  stage.layout = { x: 0, y: 0, width: 3000, height: 3000, frames: [], wires: [], open: [], ...layout } as unknown as Layout
+  ;[stage.width, stage.height] = [width, height]
+  stage.reopen()
+  return motion.camera
+}
+
+test('a group begins in view where there is room for what is seen too', () => {
+  const boxes = row(9, 0).map((one) => ({ ...one, x: 600 }))
+  const frames = [{ id: 'g', x: 420, y: 0, w: 500, h: 900, title_x: 430 }]
+  const camera = opened({ width: 800, height: 600 }, { boxes, frames } as unknown as Layout, { railed: false })
+  expect(camera.zoom).toBe(1)
+  expect(camera.x + 420).toBeGreaterThanOrEqual(0)
+})
+
+test('of a large model of which hardly a box could be read there is a map, where its names can be', () => {
+  const boxes = row(14, 300)
+  expect(opened({ width: 700, height: 500 }, { boxes, width: 1500, height: 1000 })).toMatchObject({ zoom: 0.41 })
+  expect(opened({ width: 700, height: 500 }, { boxes, width: 4000, height: 900 })).toMatchObject({ zoom: 1 })
+})
+
+test('on a phone it opens where most can be read, unless something is wrong elsewhere', () => {
+  const boxes = [box('b0', 2000, 2000), ...Array.from({ length: 14 }, (_, at) => box(`c${at}`, 500, at * 90))]
+  expect(opened({ width: 390, height: 500 }, { boxes }).y).toBeGreaterThan(-200)
+})
+
+test('beside another graph it is as wide as its pane', () => {
+  const layout = { boxes: row(3, 0), width: 416, height: 900 }
+  expect(opened({ width: 360, height: 300 }, layout, { abreast: 2, railed: false }).zoom).toBeCloseTo(0.825)
+  expect(opened({ width: 200, height: 300 }, layout, { abreast: 2, railed: false }).zoom).toBe(0.7)
+})
+
+test('for an audience all of it is shown where that can be read, and else it is large', () => {
+  const layout = { boxes: row(3, 0), width: 400, height: 450 }
+  expect(opened({ width: 900, height: 588 }, layout, { large: true, railed: false }).zoom).toBeCloseTo(1.2)
+  expect(opened({ width: 900, height: 300 }, layout, { large: true, railed: false }).zoom).toBe(LARGE)
+})

@@ -1,0 +1,50 @@
+// How a graph too large for its window opens on a page: beside its minimap, with the beginnings of the groups around what
+// is seen, and as a map where hardly a box could be read.
+
+import { around } from '../core/layout/extent'
+import type { Placed, Rect } from '../core/layout/geometry'
+import { fitted, fitZoom, overlaps, RAIL, type Camera, type Viewport } from './camera'
+import { READABLE } from './detail'
+import { Stage } from './stage.svelte'
+
+/** Beside other graphs one is as wide as its pane, if that does not make it smaller than this. */
+const LEAST_ABREAST = 0.7
+/** So few boxes tell nothing of a graph of many. */
+const FEW = 3
+/** Names on a smaller map cannot be read. */
+const LEAST_MAP = 0.37
+
+export class PageStage extends Stage {
+  protected override get scales(): readonly [least: number, most: number] {
+    const [least, most] = super.scales
+    if (this.around().abreast === 1) return [least, most]
+    return [Math.min(least, Math.max(LEAST_ABREAST, fitZoom({ ...this.bounds, h: 0 }, this.viewport))), most]
+  }
+
+  protected override opening(wanted: Placed): Camera {
+    const { bounds, viewport, layout } = this
+    const { focus, railed } = this.around()
+    const free = { ...viewport, width: viewport.width - (railed && this.roomy ? RAIL : 0) }
+    const [whole, narrow] = [this.wholeWith(wanted, viewport), this.wholeWith(wanted, free)]
+    // The minimap folds where more boxes are whole without it.
+    const [room, seen] = whole.length > narrow.length ? [viewport, whole] : [free, narrow]
+    const isFew = railed && !focus[0] && !focus[1] && seen.length <= FEW && layout!.boxes.length > 4 * FEW
+    if (isFew && this.roomy && fitZoom(bounds, viewport) >= LEAST_MAP) return fitted(bounds, viewport, READABLE - 0.01)
+    // Where no inspector tells of what is wanted, what tells most is seen.
+    const most = isFew && this.isPhone && !this.isTroubled ? this.wholeWith(null, viewport) : []
+    return most.length > seen.length ? this.begun(wanted, most, viewport) : this.begun(wanted, seen, room)
+  }
+
+  /** Whether the box that is told of is where something is wrong. */
+  private get isTroubled(): boolean {
+    const { failure, findings } = this.view!.measure.story.index.trace
+    return failure != null || findings.some(({ severity }) => severity !== 'note')
+  }
+
+  /** With the beginnings of groups, as far as there is room. */
+  private begun(wanted: Placed, seen: readonly Rect[], room: Viewport): Camera {
+    const sight = around(seen)
+    const starts = this.layout!.frames.flatMap((frame) => (overlaps(frame, sight) ? frame.x : []))
+    return super.opening(wanted, room, seen, starts)
+  }
+}

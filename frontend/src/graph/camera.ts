@@ -42,8 +42,8 @@ export function fitted(bounds: Rect, view: Viewport, most = 1): Camera {
   return centred(bounds, view, zoom)
 }
 
-/** As a graph that does not fit opens: at what is to be seen, with the beginnings of what is around it as far as there is
- *  room for both. */
+/** As a graph that does not fit opens: at what is to be seen, with the beginnings of what is around it as far as there
+ *  is room for both. */
 export function opened(bounds: Rect, view: Viewport, sight: Rect, zoom = 1, starts: readonly number[] = []): Camera {
   const end = sight.x + sight.w
   const x = Math.min(sight.x, ...starts.filter((start) => (end - start) * zoom <= view.width - edgeOf(view)))

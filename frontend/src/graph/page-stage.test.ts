@@ -13,11 +13,14 @@ function opened(
   { width, height }: { width: number; height: number }, layout: Partial<Layout>, known: Partial<Around> = {},
 ): Camera {
   const motion = { camera: { x: 0, y: 0, zoom: 1 }, jump: (next: Camera) => (motion.camera = next) }
-  const around = { abreast: 1, railed: true, large: false, clear: undefined, expanded: null, focus: [null, null, 'b0'], ...known }
+  const desk = { abreast: 1, railed: true, large: false, clear: undefined, expanded: null, focus: [null, null, 'b0'] }
+  const around = { ...desk, ...known }
   const stage = new PageStage(motion as unknown as Motion, () => around)
   const story = { index: { trace: { failure: null, findings: [] } } }
-  stage.view = { isUnread: () => false, sheet: { groups: new Map(), parents: new Map(), single: new Map() }, measure: { story } } as unknown as View
-  stage.layout = { x: 0, y: 0, width: 3000, height: 3000, frames: [], wires: [], open: [], ...layout } as unknown as Layout
+  const sheet = { groups: new Map(), parents: new Map(), single: new Map() }
+  const all = { x: 0, y: 0, width: 3000, height: 3000, frames: [], wires: [], open: [], ...layout }
+  stage.view = { isUnread: () => false, sheet, measure: { story } } as unknown as View
+  stage.layout = all as unknown as Layout
   ;[stage.width, stage.height] = [width, height]
   stage.reopen()
   return motion.camera

@@ -1,5 +1,5 @@
-// How a graph too large for its window opens on a page: beside its minimap, with the beginnings of the groups around what
-// is seen, and as a map where hardly a box could be read.
+// How a graph too large for its window opens on a page: beside its minimap, with the beginnings of the groups around
+// what is seen, and as a map where hardly a box could be read.
 
 import { around } from '../core/layout/extent'
 import type { Placed, Rect } from '../core/layout/geometry'

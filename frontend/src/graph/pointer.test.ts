@@ -6,7 +6,8 @@ function held() {
   const motion = { camera: { x: 100, y: 50, zoom: 1 } }
   const heard = { hover: vi.fn(), click: vi.fn(), leavesWheel: () => false }
   const pointer = new Pointer(motion as unknown as Motion, heard)
-  const svg = { addEventListener: vi.fn(), setPointerCapture: vi.fn(), getBoundingClientRect: () => ({ left: 0, top: 0 }) }
+  const place = { left: 0, top: 0 }
+  const svg = { addEventListener: vi.fn(), setPointerCapture: vi.fn(), getBoundingClientRect: () => place }
   pointer.listen(svg as unknown as SVGSVGElement)
   const tell = (what: 'down' | 'move' | 'up', pointerId: number, clientX: number, clientY: number) =>
     pointer[what]({ button: 0, pointerId, clientX, clientY, type: `pointer${what}` } as PointerEvent)

@@ -114,7 +114,7 @@ export class Stage {
       Math.max(Math.abs(this.width - width), Math.abs(this.height - height)) > NOTICE
   }
 
-  /** Whether nobody has moved the graph; before an audience, where it moves with the steps, whether nobody has zoomed. */
+  /** Whether nobody has moved the graph; before an audience, where it moves with the steps, whether nobody zoomed. */
   private get isAsOpened(): boolean {
     const { motion: { camera }, openedAt } = this
     return this.around().large ? camera.zoom === openedAt?.zoom : camera === openedAt

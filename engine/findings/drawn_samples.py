@@ -78,7 +78,8 @@ def means_added_twice(diagnosis: Diagnosis) -> Iterator[Finding]:
     for op in diagnosis.ops_named(("add",) if any(diagnosis.ops_named(("normal",))) else ()):
         for mean, product in permutations(op.inputs) if len(op.inputs) == 2 else ():
             maker = diagnosis.maker.get(product)
-            for noise, scale in permutations(maker.inputs) if maker is not None and maker.name == "mul" else ():
+            is_scaled = maker is not None and maker.name == "mul" and len(maker.inputs) == 2
+            for noise, scale in permutations(maker.inputs) if maker is not None and is_scaled else ():
                 draw = diagnosis.origin(noise, PASSING | DETACHES)
                 around = draw.inputs[0] if draw is not None and draw.name == "normal" and len(draw.inputs) == 2 else ""
                 stretched = diagnosis.maker.get(around)

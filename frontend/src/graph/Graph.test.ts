@@ -5,7 +5,7 @@ import { load, type Name } from '../core/fixtures/load'
 import type { Selection } from '../core/state'
 import { words } from '../core/words/bundled'
 import Graph from './Graph.svelte'
-import * as rooms from '../core/paint/annotations'
+import { rooms } from './drawn'
 import { LayoutClient } from './layout-client'
 
 // No worker here: the page's own thread lays out, as in a sandboxed frame.

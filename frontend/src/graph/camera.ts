@@ -42,12 +42,9 @@ export function fitted(bounds: Rect, view: Viewport, most = 1): Camera {
   return centred(bounds, view, zoom)
 }
 
-/** As a graph that does not fit opens: at what is to be seen, with the beginnings of what is around it as far as there
- *  is room for both. */
-export function opened(bounds: Rect, view: Viewport, sight: Rect, zoom = 1, starts: readonly number[] = []): Camera {
-  const end = sight.x + sight.w
-  const x = Math.min(sight.x, ...starts.filter((start) => (end - start) * zoom <= view.width - edgeOf(view)))
-  return held(centred({ ...sight, x, w: end - x }, view, zoom), bounds, view)
+/** As a graph that does not fit opens: at what is to be seen. */
+export function opened(bounds: Rect, view: Viewport, sight: Rect, zoom = 1): Camera {
+  return held(centred(sight, view, zoom), bounds, view)
 }
 
 /** Width at the right that the minimap takes. */

@@ -3,7 +3,7 @@
 
 import { around } from '../core/layout/extent'
 import type { Placed, Rect } from '../core/layout/geometry'
-import { fitted, fitZoom, overlaps, RAIL, type Camera, type Viewport } from './camera'
+import { edgeOf, fitted, fitZoom, overlaps, RAIL, type Camera, type Viewport } from './camera'
 import { READABLE } from './detail'
 import { Stage } from './stage.svelte'
 
@@ -44,7 +44,9 @@ export class PageStage extends Stage {
   /** With the beginnings of groups, as far as there is room. */
   private begun(wanted: Placed, seen: readonly Rect[], room: Viewport): Camera {
     const sight = around(seen)
-    const starts = this.layout!.frames.flatMap((frame) => (overlaps(frame, sight) ? frame.x : []))
-    return super.opening(wanted, room, seen, starts)
+    const [end, most] = [sight.x + sight.w, (room.width - edgeOf(room)) / this.scales[0]]
+    const begun = this.layout!.frames.filter((frame) => overlaps(frame, sight) && end - frame.x <= most)
+    const x = Math.min(sight.x, ...begun.map((frame) => frame.x))
+    return super.opening(wanted, room, seen, { ...sight, x, w: end - x })
   }
 }

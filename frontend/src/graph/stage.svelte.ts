@@ -75,14 +75,12 @@ export class Stage {
     this.view = next
     if (placed !== old) this.layout = placed
     const { run, root, level } = next.sheet.graph
-    const isSteady = old !== null && isAlike(old, placed) && this.isInView(placed)
-    if (isSteady && this.openedRun) {
-      this.openedRun = `${run} ${root} ${level}`
+    const [before, opens] = [this.openedRun, `${run} ${root} ${level}`]
+    this.openedRun = opens
+    if (before && old && isAlike(old, placed) && this.isInView(placed))
       motion.jump(standing(camera, old, placed, this.around().focus))
-    } else if (`${run} ${root} ${level}` !== this.openedRun) {
-      this.openedRun = `${run} ${root} ${level}`
-      this.openView()
-    } else if (isSameGraph && old && held && now) {
+    else if (before !== opens) this.openView()
+    else if (isSameGraph && old && held && now) {
       const [dx, dy] = [(held.x - now.x) * camera.zoom, (held.y - now.y) * camera.zoom]
       motion.slide({ ...camera, x: camera.x + dx, y: camera.y + dy }, old)
     } else if (!isSameGraph && this.around().large && this.isAsOpened) this.openView()
@@ -98,8 +96,7 @@ export class Stage {
   /** In a window of another size: opens again where it came later than the layout, shows it in another way now, or
    *  nobody has moved the graph since it opened; else what is told of stays in view. */
   reopen(): void {
-    const opensAs = this.opensAs()
-    const size = `${this.width}×${this.height}`
+    const [opensAs, size] = [this.opensAs(), this.size()]
     if (this.width === 0 || size === this.openedSize || !this.layout) return
     untrack(() => {
       if (opensAs !== this.openedAs || this.isAnotherRoom) return this.openView()
@@ -118,6 +115,10 @@ export class Stage {
   private get isAsOpened(): boolean {
     const { motion: { camera }, openedAt } = this
     return this.around().large ? camera.zoom === openedAt?.zoom : camera === openedAt
+  }
+
+  private size(): string {
+    return `${this.width}×${this.height}`
   }
 
   private opensAs(): string {
@@ -175,15 +176,15 @@ export class Stage {
     this.openedAt = clear ? showing(camera, wanted, clear, BARE) : camera
     this.motion.jump(this.openedAt)
     this.openedIn = viewport
-    this.openedSize = `${this.width}×${this.height}`
+    this.openedSize = this.size()
     this.openedAs = this.opensAs()
   }
 
   /** As a graph opens that does not fit: at what is wanted, and what stands whole with it in a window. */
   protected opening(
-    wanted: Placed, room = this.viewport, seen = this.wholeWith(wanted, room), starts?: readonly number[],
+    wanted: Placed, room = this.viewport, seen = this.wholeWith(wanted, room), sight = around(seen),
   ): Camera {
-    const camera = opened(this.bounds, room, around(seen), this.scales[0], starts)
+    const camera = opened(this.bounds, room, sight, this.scales[0])
     return seen.length > 1 ? camera : this.uncut(camera, room, wanted)
   }
 

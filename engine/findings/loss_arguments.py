@@ -138,7 +138,10 @@ def _ignores_a_class(diagnosis: Diagnosis, op: Op, target: Tensor) -> bool:
 
 
 def _is_own_guess(diagnosis: Diagnosis, op: Op, target: Tensor) -> bool:
-    """The class with the highest score, asked for as if it were the right one."""
+    """The class with the highest score, asked for as if it were the right one. An attack, which moves no parameter and
+    wants to know the slopes of a sample, means it so."""
+    if not diagnosis.moves and not all(map(diagnosis.is_parameter, diagnosis.fed)):
+        return False
     picked = diagnosis.origin(target.id, PICKS | DETACHES)
     scores = diagnosis.origin(picked.inputs[0], GUESSES) if picked is not None and picked.name in CHOICES else None
     return picked is not None and op.inputs[0] in (*picked.inputs[:1], *(scores.outputs[:1] if scores else ()))

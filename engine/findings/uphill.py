@@ -17,6 +17,7 @@ from engine.findings.diagnosis import (
     fed_by,
     grouped,
     line,
+    near,
     number,
     numbers_of,
 )
@@ -97,9 +98,16 @@ def _updates(diagnosis: Diagnosis) -> Iterator[tuple[str, _Move]]:
             if update.kind == "step" and update.settings:
                 group = update.settings[min(change.group, len(update.settings) - 1)]
                 yield leaf, _Move(update.span, 1 if group.get("maximize") == "True" else -1, update)
-            elif latest is not None:
+            elif latest is not None and (update.kind == "step" or _reads_gradient(diagnosis, update.span)):
                 step = update if update.kind == "step" else None
                 yield leaf, _Move(update.span, _along(diagnosis, change.before, change.after, latest), step)
+
+
+def _reads_gradient(diagnosis: Diagnosis, span: Span | None) -> bool:
+    """Whether what stands at a place was computed from a gradient, as far as ops tell."""
+    given = [tensor for op in diagnosis.ops_at(span) for tensor in op.inputs]
+    behind = (diagnosis.tensors.get(tensor) for tensor in near(given, diagnosis.made_from))
+    return not given or any(record is not None and record.role == "gradient" for record in behind)
 
 
 def _rebindings(diagnosis: Diagnosis) -> Iterator[tuple[str, _Move]]:

@@ -10,7 +10,7 @@ from engine.findings.failing.case import Case, a, known, only_if
 from engine.findings.failing.stand_ins import sample_sets, sketch, split
 from engine.program import paste
 from engine.program.edits import Edits
-from engine.program.names import ALIASES, dotted
+from engine.program.names import ALIASES, called, dotted
 from engine.program.tree import defined_in
 from engine.trace import Finding
 
@@ -59,6 +59,10 @@ def undefined(case: Case) -> Finding:
         return case.finding("sketch", fix=stand_ins)
     if name in IMPORTS and not case.code.is_bound(name):
         return _import_missing(case, IMPORTS[name])
+    above = case.code.parents.get(node) if node is not None else None
+    if isinstance(above, ast.Call) and called(above) == "super" and above.args[0] is node:
+        owner = known(case.code.enclosing(above, ast.ClassDef))
+        return case.finding("super_of_another", cls=owner.name, fix=(case.code.replace(above, "super()"),))
     later = _defined_later(case, name)
     if later is not None:
         itself = case.failure.span is not None and later == case.failure.span.line

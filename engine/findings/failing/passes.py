@@ -334,11 +334,29 @@ def not_scalar(case: Case) -> Finding:
     count = math.prod(tensor.shape)
     only_if(count != 1)
     said = {"name": found.said["name"], "shape": times(tensor), "count": str(count)}
+    of_slopes = [one for one in ast.walk(known(case.statement)) if isinstance(one, ast.Call) and called(one) == "grad"]
+    call = next((one for one in of_slopes if found.part("NAME") in one.args), None)
+    said["is_grad"] = str(int(call is not None))
     trains = any(called(call) == "step" for call in case.code.calls)
     # steps along the gradient of a sum are as many times longer as there are numbers in it
     whole = ".mean()" if trains else ".sum()"
-    told = case.finding("", said, tensors=(tensor,), fix=case.code.method(found.part("NAME"), whole))
+    fix = case.code.method(found.part("NAME"), whole)
+    if call is not None:
+        fix = (case.code.argument_added(call, f"grad_outputs=torch.ones_like({found.said['name']})"),)
+    told = case.finding("", said, tensors=(tensor,), fix=fix)
     return replace(told, nodes=(tensor.grad_fn.node,) if tensor.grad_fn is not None else ())
+
+
+def gradcheck_differs(case: Case) -> Finding:
+    """`gradcheck` or `gradgradcheck` that found gradients and differences apart; of few digits both may be right."""
+    call = known(case.call)
+    checked, *_ = call.args
+    given = [tensor for node in ast.walk(call) if isinstance(node, ast.expr) and (tensor := case.tensor_of(node))]
+    only_if(called(call) in ("gradcheck", "gradgradcheck") and given)
+    short = next((one.dtype for one in given if one.dtype not in ("float64", "complex128")), "")
+    said = {"function": called(call), "checked": case.code.short(checked), "dtype": short}
+    said |= {"is_double": str(int(not short)), "is_second": str(int(called(call) == "gradgradcheck"))}
+    return case.finding("", said, tensors=given[:4])
 
 
 _SQUARES = {

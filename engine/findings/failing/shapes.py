@@ -134,6 +134,8 @@ def joined(case: Case) -> Finding:
     first, other, clash = _not_joining(case)
     said = {**case.about(first, other), "axis": str(clash[0]), **case.origin(other)}
     is_one = len(clash) == 1 and len(first.shape) == len(other.shape)
+    along = int(case.groups["along"])
+    said["would_fit"] = str(int(is_one and first.shape[along] == other.shape[along]))
     return case.finding("" if is_one else "cat_sizes", said, tensors=(first, other))
 
 

@@ -49,6 +49,16 @@ TRIGGERS: dict[str, list[Row]] = {
         Row("self.x = 3 #<\n", {"name": "self"}),
         Row(NET + "    def forward(this, x):\n        return self.w * x #<\nNet()(torch.ones(2))\n", {"line": "7"}),
     ],
+    "super_of_another": [
+        Row(
+            "class Net(nn.Module):\n    def __init__(self):\n        super(Model, self).__init__() #<\n        self.w = nn.Linear(2, 1)\nprint(Net())\n",
+            {"name": "Model", "cls": "Net"}, True,
+        ),
+        Row(
+            "class Base(nn.Module):\n    pass\nclass Net(Base):\n    def __init__(self, n):\n        super(Bas, self).__init__() #<\nprint(Net(1))\n",
+            {"name": "Bas", "cls": "Net"}, True,
+        ),
+    ],
     "name_not_defined": [
         Row("model = Net() #<\n", {"name": "Net"}),
         Row("for batch in get_batches(3): #<\n    pass\n", {"name": "get_batches"}),
@@ -194,6 +204,7 @@ NEAR_MISSES: dict[str, str] = {
     "used_to_make_itself": "total = 0\ntotal = total + 1\nprint(rate)\nrate = 1\n",
     "name_misspelt": "encoder = nn.Linear(1, 1)\nconv1 = encoder\nprint(conv1, decoder)\n",
     "self_undefined": NET + "    def forward(self, x):\n        return self.w * x\nNet()(torch.ones(2))\n",
+    "super_of_another": "class Net(nn.Module):\n    def __init__(self):\n        super(Net, self).__init__()\n        self.w = nn.Parameter(Ones(2))\nNet()\n",
     "name_not_defined": "loss = torch.ones(1)\nprint(los)\n",
     "no_module": "import json, collections\n",
     "split_missing": "from sklearn.model_selection import KFold\n",

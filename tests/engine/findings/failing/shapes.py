@@ -39,8 +39,9 @@ TRIGGERS: dict[str, list[Row]] = {
         ),
     ],
     "cat_shapes": [
-        Row(X + "y = torch.ones(2, 4)\ntorch.cat([x, y]) #<\n", {"name": "x", "other": "y", "axis": "1", "along": "0"}),
+        Row(X + "y = torch.ones(2, 4)\ntorch.cat([x, y]) #<\n", {"name": "x", "other": "y", "axis": "1", "would_fit": "1"}),
         Row(X + "torch.cat((x, x, torch.ones(3, 3)), dim=1) #<\n", {"axis": "0", "at": "2"}),
+        Row(X + "torch.cat((x, torch.ones(3, 5)), dim=1) #<\n", {"axis": "0", "would_fit": "0"}),
     ],
     "cat_axes": [
         Row(X + "torch.cat([x, torch.ones(3)]) #<\n", {"name": "x", "other_shape": "[3]"}),

@@ -271,4 +271,10 @@ F.cross_entropy(nn.Linear(3, 2)(x), many.long(), weight=torch.tensor([0.5, 0.5])
     ("guess_as_target", """student, teacher, x = nn.Linear(2, 3), nn.Linear(2, 3), torch.randn(8, 2)
 F.cross_entropy(student(x), teacher(x).argmax(1)).backward()
 """),
+    # an attack on what a model says
+    ("guess_as_target", """net, x = nn.Linear(2, 3), torch.randn(4, 2, requires_grad=True)
+scores = net(x)
+F.cross_entropy(scores, scores.argmax(1)).backward()
+print((x + 0.1 * x.grad.sign()).detach())
+"""),
 )  # fmt: skip

@@ -345,4 +345,11 @@ for _ in range(3):
     objective = F.log_softmax(policy(torch.ones(6, 4)), -1)[:, 0].mean()
     opt.zero_grad(); objective.backward(); opt.step()
 """),
+    # no gradient is on the line, whichever way it went
+    ("uphill_by_hand", """w = torch.tensor(1.0, requires_grad=True)
+loss = (w - 2) ** 2
+loss.backward()
+with torch.no_grad():
+    w -= 0.01 * loss
+"""),
 )  # fmt: skip

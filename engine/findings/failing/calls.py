@@ -132,7 +132,8 @@ def never_made(case: Case) -> Finding:
     operand = case.operand(model)
     name = operand.type if operand is not None else called(a(ast.Call, model))
     cls = known(next(iter(case.code.classes(name)), None))
-    only_if(defined_in(cls, "__init__") is None and _NEAR_INIT.isdisjoint(map(called, case.code.calls)))
+    outside = (one for one in case.code.calls if case.code.enclosing(one, ast.ClassDef) is not cls)
+    only_if(defined_in(cls, "__init__") is None and _NEAR_INIT.isdisjoint(map(called, outside)))
     return init_misspelt(case, cls)
 
 

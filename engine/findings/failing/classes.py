@@ -91,12 +91,15 @@ def custom_backward_missing(case: Case) -> Finding:
 
 
 def renamed(case: Case, code: str, method: ast.FunctionDef, right: str, cls: ast.ClassDef) -> Finding:
-    """A method whose name is not the one that PyTorch looks for."""
+    """A method whose name is not the one that PyTorch looks for; what it calls so of `super()` is renamed with it."""
     start = case.code.lines[method.lineno - 1].find(method.name, case.code.span(method).column + len("def "))
     span = Span(
         line=method.lineno, end_line=method.lineno, column=start, end_column=start + len(method.name)
     )  # fmt: skip
-    edit = (Edit(span=span, text=right),)
+    inside = [one.func for one in ast.walk(method) if isinstance(one, ast.Call) and called(one) == method.name]
+    above = [one for one in inside if case.code.text(one).startswith("super(")]
+    more = [case.code.replace(one, case.code.text(one).removesuffix(method.name) + right) for one in above]
+    edit = (Edit(span=span, text=right), *more)
     return case.finding(code, span=span, fix=edit, name=method.name, cls=cls.name, method=right)
 
 

@@ -63,6 +63,12 @@ TRIGGERS: dict[str, list[Row]] = {
     ],
     "init_misspelt": [
         Row(NET + "    def __int__(self, n): #<\n        super().__init__()\nNet(3)\n", {"name": "__int__"}, True),
+        Row(
+            "class Net(nn.Module):\n    def _init_(self): #<\n        super(Net, self)._init_()\n        self.out = nn.Linear(2, 1)\n"
+            "torch.optim.SGD(Net().parameters(), lr=.1)\n",
+            {"name": "_init_"},
+            True,
+        ),
         Row(NET + "    def init(self, n): #<\n        super().__init__()\nNet(3)\n", {"cls": "Net"}, True),
         Row(
             NET

@@ -325,8 +325,9 @@ def test_a_shared_parameter_is_counted_at_each_use() -> None:
 @pytest.mark.parametrize("level", ["autograd", "forward", "both"])
 def test_a_parameter_that_an_op_takes_twice_is_listed_once(level: Level) -> None:
     tape = Tape()
-    w = tape.leaf("model.w", role="parameter")
-    tape.backward(tape.op("mul", w, w, module=tape.module("model", "Net"), out="y"))
+    model = tape.module("model", "Net")
+    w = tape.parameter(model, "model.w")
+    tape.backward(tape.op("mul", w, w, module=model, out="y"))
     (parameter,) = view(tape.trace(), level=level).boxes[0].parameters
     assert (parameter.name, parameter.slot, parameter.shared) == ("model.w", 0, 1)
 

@@ -30,6 +30,7 @@ for (const page of ['index', 'embed', 'edit']) {
       : [fetchedBy('part', 'app/shell/part.ts'), minifiedFirst],
     build: {
       emptyOutDir: !isEmbed,
+      modulePreload: isEmbed ? false : { polyfill: false },
       rolldownOptions: { input: { [page]: `${page}.html` }, output: isEmbed ? {} : { codeSplitting: together } },
     },
   })

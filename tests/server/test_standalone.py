@@ -28,7 +28,7 @@ for _ in range(66):
 """
 CODE_BYTES = 63 * 1024 + 512
 """Of all that is not the run itself, compressed."""
-ASKING_BYTES = 12 * 1024 + 512
+ASKING_BYTES = 12 * 1024 + 768
 """More where the program asks its reader."""
 
 

@@ -15,11 +15,14 @@ interface Point {
   y: number
 }
 
-/** What the fingers that are down move the camera from. */
-interface Hold {
-  from: Camera
-  middle: Point
+/** Where the fingers are: of two, the middle between them and how far they are apart. */
+interface Fingers extends Point {
   spread: number
+}
+
+/** What the fingers that are down move the camera from. */
+interface Hold extends Fingers {
+  from: Camera
   moved: boolean
 }
 
@@ -108,16 +111,16 @@ export class Pointer {
   }
 
   private follow(hold: Hold): void {
-    const { from, middle: { x, y } } = hold
-    const { middle, spread } = this.fingers()
-    const [dx, dy] = [middle.x - x, middle.y - y]
+    const { from, x, y } = hold
+    const now = this.fingers()
+    const [dx, dy] = [now.x - x, now.y - y]
     if (!hold.moved) {
       if (Math.hypot(dx, dy) < LEAST_DRAG) return
       this.hold = { ...hold, moved: true }
       this.capture()
     }
     const at = this.inPicture(x, y)
-    const camera = zoomAt(from, (from.zoom * spread) / hold.spread, at.x, at.y)
+    const camera = zoomAt(from, (from.zoom * now.spread) / hold.spread, at.x, at.y)
     this.motion.camera = { ...camera, x: camera.x + dx, y: camera.y + dy }
   }
 
@@ -126,10 +129,9 @@ export class Pointer {
     for (const id of this.pointers.keys()) this.svg!.setPointerCapture(id)
   }
 
-  /** Where the fingers are: of two, the middle between them and how far they are apart. */
-  private fingers(): { middle: Point; spread: number } {
+  private fingers(): Fingers {
     const [a, b = a] = [...this.pointers.values()]
-    return { middle: { x: (a!.x + b!.x) / 2, y: (a!.y + b!.y) / 2 }, spread: Math.hypot(a!.x - b!.x, a!.y - b!.y) || 1 }
+    return { x: (a!.x + b!.x) / 2, y: (a!.y + b!.y) / 2, spread: Math.hypot(a!.x - b!.x, a!.y - b!.y) || 1 }
   }
 
   private inPicture(x: number, y: number): Point {

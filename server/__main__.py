@@ -21,6 +21,8 @@ from server.settings import BadSetting, Settings
 
 PATIENCE_S = 3.0
 """What a run may still take once the server is told to stop."""
+ANSWERING_S = 5
+"""What a busy machine may then take to answer them with what they recorded: who is cut off gets uvicorn's own 500."""
 
 IDLE_S = 75
 """How long a connection is kept on which nothing is asked: longer than proxies keep theirs (most 60 s), because what is
@@ -53,7 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         access_log=False,
         server_header=False,
         timeout_keep_alive=IDLE_S,
-        timeout_graceful_shutdown=5,
+        timeout_graceful_shutdown=int(PATIENCE_S) + ANSWERING_S,
     )
     server = _Server(config)
     with contextlib.suppress(KeyboardInterrupt):

@@ -325,14 +325,14 @@ def test_a_full_room_lets_nobody_in_and_goes_on_for_the_others(school: Served, r
 def test_ten_thousand_answers_of_a_few_are_held_back_and_count_once(school: Served, room: Class) -> None:
     room.ask(0)
     with ThreadPoolExecutor(8) as flood:
-        statuses = list(flood.map(lambda n: room.answer("ann", str(n)).status_code, range(500)))
-    assert set(statuses) == {204, 429}
-    assert statuses.count(204) < 100
+        answers = list(flood.map(lambda n: room.answer("ann", str(n)), range(500)))
+    held = [answer for answer in answers if answer.status_code != 204]
+    assert len(held) > 400
     assert room.spread["learners"] == 1
     assert sum(count for _, count in room.spread["answers"]) == 1
-    held = room.answer("ann", "10")
-    assert school.problem(held, 429, "too-many-answers")
-    assert int(held.headers["retry-after"]) >= 1
+    for answer in held:
+        assert school.problem(answer, 429, "too-many-answers")
+        assert int(answer.headers["retry-after"]) >= 1
 
 
 def test_a_long_answer_is_refused_with_its_length(school: Served, room: Class) -> None:

@@ -22,7 +22,7 @@ from server.settings import BadSetting, Settings
 PATIENCE_S = 3.0
 """What a run may still take once the server is told to stop."""
 ANSWERING_S = 5
-"""What a busy machine may then take to answer them with what they recorded: who is cut off gets uvicorn's own 500."""
+"""What a busy machine may then take to answer them with what they recorded: who is cut off is told so."""
 
 IDLE_S = 75
 """How long a connection is kept on which nothing is asked: longer than proxies keep theirs (most 60 s), because what is

@@ -116,7 +116,7 @@ def create_app(settings: Settings, *, ready_first: bool = True) -> FastAPI:
         compresslevel=GZIP_LEVEL,
         thread_minimum_size=IN_A_THREAD_FROM_BYTES,
     )
-    app.add_middleware(HttpPolicy, metrics=metrics, body_bytes=settings.body_bytes)
+    app.add_middleware(HttpPolicy, metrics=metrics, body_bytes=settings.body_bytes, refuse=refuse)
     app.add_exception_handler(Problem, refuse)
     app.add_exception_handler(StoreDown, refuse)
     app.add_exception_handler(RequestValidationError, refuse)

@@ -1,12 +1,19 @@
-"""What holds for every request: the longest body that is read, security headers, who may read it, and counting."""
+"""What holds for every request: the longest body, security headers, who may read it, counting, and an answer."""
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from server.metrics import Metrics
+from server.problems import Problem
+
+RESTART_S = 5
+"""When to ask again a server that stopped: it starts anew by then, or another one answers."""
 
 FRAMED = ("/embed/", "/s/")
 """Paths that every page may show in a frame: embeds, and snapshots with their pictures."""
@@ -40,21 +47,41 @@ def policy(path: str, script_hashes: Sequence[str] = (), framed_by: Sequence[str
 
 
 class HttpPolicy:
-    """ASGI middleware: limits what comes in, adds what every answer carries, counts it."""
+    """ASGI middleware: limits what comes in, completes and counts each answer, and answers what a stop cuts off."""
 
-    def __init__(self, app: ASGIApp, metrics: Metrics, body_bytes: int) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        metrics: Metrics,
+        body_bytes: int,
+        refuse: Callable[[Request, Exception], Awaitable[Response]],
+    ) -> None:
         self._app = app
         self._metrics = metrics
         self._body_bytes = body_bytes
+        self._refuse = refuse
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        send = self._completed(scope, send)
+        started = False
+
+        async def starting(message: Message) -> None:
+            nonlocal started
+            started = True
+            await send(message)
+
+        completed = self._completed(scope, starting)
         if scope["method"] == "HEAD":  # of such an answer uvicorn leaves out the body
             scope = {**scope, "method": "GET"}
-        await self._app(scope, self._limited(scope, receive), send)
+        try:
+            await self._app(scope, self._limited(scope, receive), completed)
+        except asyncio.CancelledError:  # by uvicorn, whose patience with a stop has ended
+            if started:
+                raise
+            stopped = await self._refuse(Request(scope), Problem("stopped", retry_after_s=RESTART_S, retry=RESTART_S))
+            await stopped(scope, receive, completed)
 
     def _limited(self, scope: Scope, receive: Receive) -> Receive:
         """Raises HTTPException where a body that is too long is read."""

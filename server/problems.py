@@ -499,6 +499,14 @@ TABLE: dict[str, Row] = {
             "运行 {run} 在结束前被取消。如仍需要，请重新提交。",
         ),
     ),
+    "stopped": _row(
+        503,
+        ("The server stopped", "服务已停止"),
+        (
+            "This server was told to stop before the request was answered. Send it again in {retry} s.",
+            "服务在回答这个请求之前被要求停止。请在 {retry} 秒后重新发送。",
+        ),
+    ),
     "store-down": _row(
         503,
         ("The store cannot be used", "存储暂时不可用"),

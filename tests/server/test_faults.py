@@ -41,7 +41,7 @@ STORE_FILES = 12
 """The store opens its file for each of its four threads when the thread is first needed, with two files beside it."""
 NUMBERS = count(1)
 """Each makes a program that the server has not met, whose trace is in no store."""
-REFUSALS = {429: ("too-many-runs",), 503: ("queue-full", "no-worker", "cancelled")}
+REFUSALS = {429: ("too-many-runs",), 503: ("queue-full", "no-worker", "cancelled", "stopped")}
 
 
 def lesson(number: int) -> str:

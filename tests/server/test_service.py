@@ -3,8 +3,10 @@
 import inspect
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import httpx
 import pytest
 from fastapi.routing import APIRoute
 
@@ -14,7 +16,7 @@ from server.lessons import FOLDER
 from server.metrics import Metrics
 from server.routes import docs, engine_steps, gallery, graphs, health, pages, rules, runs, tensors
 from server.settings import Settings
-from tests.server.conftest import Served, serving
+from tests.server.conftest import Served, serving, wait_until
 
 
 def test_every_gallery_program_is_a_lesson_in_two_languages(served: Served) -> None:
@@ -54,6 +56,19 @@ def test_the_page_is_there_before_pytorch_is_and_runs_wait_for_it(tmp_path: Path
         assert served.http.get("/api/v1/health").json()["workers"] == 0
         assert served.run("print(1 + 1)")["output"][0]["text"] == "2\n"
         assert served.http.get("/api/v1/health").json()["workers"] > 0
+
+
+@pytest.mark.slow
+def test_what_a_stop_cuts_off_is_answered(tmp_path: Path) -> None:
+    with ThreadPoolExecutor() as elsewhere:
+        with serving(Settings(data_dir=tmp_path, warm_gallery=False)) as served:
+            address = served.http.base_url.join("/api/v1/runs")
+            endless = elsewhere.submit(httpx.post, address, json={"code": "while True: pass"}, timeout=30)
+            wait_until(lambda: served.service.queue.running > 0)
+        answer = endless.result()
+    assert "Send it again" in served.problem(answer, 503, "stopped")
+    assert int(answer.headers["retry-after"]) > 0
+    assert answer.headers["x-content-type-options"] == "nosniff"
 
 
 def test_metrics_count_runs(served: Served) -> None:

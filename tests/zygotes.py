@@ -4,6 +4,7 @@ Each is a zygote like any other, but for its parent; or it records for tests/eng
 otherwise is held by servers that are processes of their own: tests/server/test_faults.py.
 """
 
+import atexit
 import gc
 import os
 import select
@@ -73,7 +74,13 @@ def _mother() -> tuple[socket.socket, "subprocess.Popen[bytes]"]:
     with theirs:
         command = [sys.executable, "-m", "tests.zygotes"]
         process = subprocess.Popen(command, stdin=theirs.fileno(), stdout=subprocess.DEVNULL, env=ENVIRONMENT, cwd="/")
+    atexit.register(_end, ours, process)
     return ours, process
+
+
+def _end(mother: socket.socket, process: "subprocess.Popen[bytes]") -> None:
+    mother.close()
+    process.wait()
 
 
 def main() -> None:

@@ -34,6 +34,7 @@ GIVEN = MADE_BY_LAYERS | AFTER_LAYERS | {"grad", "conv1d", "conv2d", "conv3d", "
 DECIDES = frozenset("gt ge lt le round sign argmax max topk".split())
 """Ops that make a class out of a score."""
 CLASS_LOSSES = ("cross_entropy", "nll_loss")
+WITHOUT_WEIGHTS = 2
 LOSSES = (*CLASS_LOSSES, "binary_cross_entropy", "binary_cross_entropy_with_logits")
 LOSS_FUNCTIONS = frozenset(
     (
@@ -46,7 +47,10 @@ LOSS_FUNCTIONS = frozenset(
 WITH_TARGETS = (*LOSSES, *sorted(ELEMENTWISE_LOSSES))
 """Losses that hold predictions against targets."""
 SOFTMAXES = ("softmax", "log_softmax", "softmin")
-SQUASHING = ("softmax", "sigmoid", "relu")
+SQUASHING = ("softmax", "sigmoid", "relu", "tanh")
+RECURRENT = ("rnn_tanh", "rnn_tanh_cell")
+WITHIN_ONE = ("tanh", *RECURRENT)
+"""What they give lies between -1 and 1."""
 ONE_ROUNDED = 1.0001
 SOFTMAX_LAYERS = frozenset(("Softmax", "LogSoftmax", "Softmin"))
 """What PyTorch calls the layers that do the same."""
@@ -241,10 +245,25 @@ def losses_of_the_wrong_kind(diagnosis: Diagnosis) -> Iterator[Finding]:
             fix=_mended(diagnosis, op, maker, wrong) if does in SQUASHING or wrong == "bce_without_sigmoid" else (),
             loss=op.name,
             name=diagnosis.say(op.inputs[0]),
-            op=does,
+            op=_said(diagnosis, maker, does),
             is_seen=str(int(does not in SQUASHING)),
             op_line=line(maker.span if maker is not None else None),
+            **(_bound(op, diagnosis.input_of(op)) if wrong == "bounded_before_logits_loss" else {}),
         )
+
+
+def _said(diagnosis: Diagnosis, maker: Op | None, does: str) -> str:
+    """The kind of layer for what only a layer does."""
+    layer = diagnosis.modules.get(maker.module or "") if maker is not None and does in RECURRENT else None
+    return layer.type if layer is not None else does
+
+
+def _bound(op: Op, given: Tensor | None) -> dict[str, str]:
+    """The largest probability of the right answer that scores between -1 and 1 can give, and so the least loss."""
+    others = math.exp(-1)
+    if op.name == "cross_entropy" and given is not None:
+        others = (given.shape[min(1, len(given.shape) - 1)] - 1) * math.exp(-2)
+    return {"most": f"{1 / (1 + others):.3g}", "least": f"{math.log1p(others):.3g}"}
 
 
 def _wrong(diagnosis: Diagnosis, op: Op) -> str | None:
@@ -252,6 +271,10 @@ def _wrong(diagnosis: Diagnosis, op: Op) -> str | None:
     name = _squashes(diagnosis, maker) if maker is not None and maker.inputs else ""
     if op.name in ("cross_entropy", "binary_cross_entropy_with_logits") and name == "relu":
         return "relu_before_logits_loss"
+    if op.name in ("cross_entropy", "binary_cross_entropy_with_logits") and name in WITHIN_ONE:
+        ends = extent(diagnosis.input_of(op))
+        is_bound = ends is not None and -1 <= ends[0] <= ends[1] <= 1 and len(op.inputs) == WITHOUT_WEIGHTS
+        return "bounded_before_logits_loss" if is_bound else None
     if op.name == "cross_entropy":
         is_squashed = name in ("softmax", "sigmoid") or _are_probabilities(diagnosis, op)
         return "softmax_before_cross_entropy" if is_squashed else None
@@ -293,7 +316,7 @@ def _squashes(diagnosis: Diagnosis, op: Op) -> str:
 
 
 def _mended(diagnosis: Diagnosis, op: Op, maker: Op | None, wrong: str) -> Edits:
-    if wrong in ("softmax_before_cross_entropy", "sigmoid_before_logits_loss", "relu_before_logits_loss") and maker:
+    if wrong.endswith(("before_cross_entropy", "before_logits_loss")) and maker:
         return left_out(diagnosis, maker)
     return logits_loss(diagnosis, op) if wrong == "bce_without_sigmoid" else ()
 
@@ -322,7 +345,9 @@ def left_out(diagnosis: Diagnosis, maker: Op) -> Edits:
         is_layer = layer is not None and layer.type.lower() == maker.name  # then `self.softmax(x)` is no method of `x`
         kept = (None if is_layer else code.receiver(call)) or (call.args[0] if call.args else None)
         return (code.replace(call, code.text(kept)),) if kept is not None else ()
-    return _out_of_sequential(diagnosis, {"softmax": "Softmax", "relu": "ReLU"}.get(maker.name, "Sigmoid"))
+    return _out_of_sequential(
+        diagnosis, {"softmax": "Softmax", "relu": "ReLU", "tanh": "Tanh"}.get(maker.name, "Sigmoid")
+    )
 
 
 def _out_of_sequential(diagnosis: Diagnosis, layer: str) -> Edits:
@@ -330,7 +355,7 @@ def _out_of_sequential(diagnosis: Diagnosis, layer: str) -> Edits:
     layers = [
         call for call in code.calls if called(call) == layer and dotted(call.func).startswith(("nn.", "torch.nn."))
     ]
-    if layer == "ReLU":  # others before it are meant
+    if layer in ("ReLU", "Tanh"):  # others before it are meant
         last = {call.args[-1] for call in code.calls if call.args}
         layers = [call for call in layers if call in last]
     above = code.parents.get(layers[0]) if len(layers) == 1 else None

@@ -205,6 +205,15 @@ for _ in range(3):
 {STEP}_, best = net(x).topk(1, 1)
 print(1 - torch.eq(best, y).float().mean())
 """, cure=(("torch.eq(best, y)", "torch.eq(best[:, 0], y)"),), mends=True),
+    Mistake("bounded_before_logits_loss", 6, "net = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 3), nn.Tanh())\nx, y = torch.randn(9, 4), torch.arange(9) % 3\nF.cross_entropy(net(x), y).backward()\n", says={"op": "tanh", "most": "0.787", "least": "0.24"}, mends=True),
+    Mistake("bounded_before_logits_loss", 6, "net, y = nn.Linear(4, 1), torch.ones(9, 1)\nscores = torch.tanh(net(torch.randn(9, 4)))\nF.binary_cross_entropy_with_logits(scores, y).backward()\n", says={"most": "0.731", "least": "0.313"}, mends=True),
+    Mistake("bounded_before_logits_loss", 8, """cell, state = nn.RNNCell(4, 4), torch.zeros(1, 4)
+loss = 0
+for x, y in zip(torch.eye(4), torch.tensor([3, 1, 2, 3])):
+    state = cell(x.view(1, 4), state)
+    loss = loss + F.cross_entropy(state, y.view(1))
+loss.backward()
+""", says={"op": "RNNCell", "name": "state", "most": "0.711", "least": "0.341"}),
     Mistake("relu_before_logits_loss", 6, "net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 3), nn.ReLU())\nx, y = torch.randn(9, 4), torch.arange(9) % 3\nF.cross_entropy(net(x), y).backward()\n", says={"loss": "cross_entropy"}, mends=True),
     Mistake("relu_before_logits_loss", 6, "net, y = nn.Linear(4, 1), torch.ones(9, 1)\nscores = F.relu(net(torch.randn(9, 4)))\nF.binary_cross_entropy_with_logits(scores, y).backward()\n", says={"loss": "binary_cross_entropy_with_logits", "op_line": "5"}, mends=True),
     Mistake("weights_after_the_mean", 7, """net = nn.Linear(6, 4)
@@ -257,6 +266,7 @@ RIGHT: tuple[tuple[str, str], ...] = (
     ("bce_without_sigmoid", "model = nn.Linear(2, 1)\nF.binary_cross_entropy(torch.sigmoid(model(torch.ones(4, 2))), torch.ones(4, 1)).backward()\n"),
     ("softmax_without_dim", "z = torch.randn(4, 3)\nprint(F.softmax(z, dim=-1), nn.Softmax(1)(z))\n"),
     ("comparison_broadcast", "labels = torch.tensor([0, 2, 1])\nonehot = labels.view(-1, 1) == torch.arange(3)\nsame = labels.unsqueeze(1) == labels\nprint(onehot, same)\n"),
+    ("bounded_before_logits_loss", "net = nn.Linear(4, 3)\nF.cross_entropy(net(torch.randn(9, 4)).tanh() * 5, torch.arange(9) % 3).backward()\n"),
     ("relu_before_logits_loss", "net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 3))\nF.cross_entropy(net(torch.randn(9, 4)), torch.arange(9) % 3).backward()\n"),
     ("product_broadcast", RATIOS.replace("loss = -torch.min(first, other).mean()", "loss = -torch.min(first, other).sum(1).max()")),
     ("product_broadcast", RATIOS.replace("loss = -torch.min(first, other).mean()", "loss = (torch.min(first, other) - torch.eye(8)).pow(2).mean()")),

@@ -23,6 +23,7 @@ from engine.program.edits import Edits
 from engine.trace import Finding, Op, Tensor
 
 NEARLY = 1e-6
+_IN_TOTAL = 1.01
 ABOVE_ZERO = ("exp", "softplus")
 """Ops whose results are rates or scales, and no logarithms of them."""
 PICKS = PASSING | {"getitem", "stack", "index_select", "long"}
@@ -101,8 +102,7 @@ def _shares_one(diagnosis: Diagnosis, op: Op, target: Tensor) -> bool:
     is_softmax = op.name == "cross_entropy" or (maker is not None and maker.name == "softmax")
     if given is None or not is_softmax or target.shape != given.shape or len(target.shape) != 2 or target.shape[1] < 2:
         return False
-    numbers, summary = numbers_of(target), target.summary
-    total = sum(numbers) if numbers else float(summary.mean) * target.shape[0] * target.shape[1] if summary else 0.0
+    numbers, summary, total = numbers_of(target), target.summary, _total(target) or 0.0
     are_labels = set(numbers) == {0.0, 1.0} or (summary is not None and _are_labels(target))
     return are_labels and total > target.shape[0] * (1 + NEARLY)
 
@@ -115,6 +115,35 @@ def _are_labels(target: Tensor) -> bool:
         return False
     ones = count - summary.zeros
     return abs(float(summary.norm) ** 2 - ones) < 0.01 * ones and abs(float(summary.mean) * count - ones) < 0.01 * ones
+
+
+def _no_shares(diagnosis: Diagnosis, op: Op, target: Tensor) -> bool:
+    """Decimal targets that are no probabilities of classes; one number a sample is a weight, and none is padding."""
+    given, ends, total = diagnosis.input_of(op), extent(target), _total(target)
+    if (
+        given is None
+        or ends is None
+        or total is None
+        or target.shape != given.shape
+        or not target.dtype.startswith("float")
+    ):
+        return False
+    numbers, zeros = numbers_of(target), target.summary.zeros if target.summary is not None else 0
+    filled = math.prod(target.shape) - (numbers.count(0) if numbers else zeros)
+    samples = _samples(target)
+    return filled > samples and (ends[0] < -NEARLY or total > samples * _IN_TOTAL)
+
+
+def _total(target: Tensor) -> float | None:
+    numbers, summary = numbers_of(target), target.summary
+    if numbers:
+        return sum(numbers)
+    return float(summary.mean) * math.prod(target.shape) if summary is not None else None
+
+
+def _samples(target: Tensor) -> int:
+    """How many answers a target of class probabilities holds."""
+    return math.prod(target.shape) // target.shape[min(1, len(target.shape) - 1)]
 
 
 def _ignores_a_class(diagnosis: Diagnosis, op: Op, target: Tensor) -> bool:
@@ -150,13 +179,14 @@ def _is_own_guess(diagnosis: Diagnosis, op: Op, target: Tensor) -> bool:
 _LOGARITHMS = _Rule("nll_without_log_softmax", 0, _above_zero)
 _LABELS = (_Rule("loss_arguments_swapped", 1, _is_swapped), _Rule("bce_target_outside", 1, _no_fraction))
 _ONE_CLASS = _Rule("softmax_of_several_labels", 1, _shares_one)
+_SHARES = _Rule("targets_no_probabilities", 1, _no_shares)
 _GUESSED = _Rule("guess_as_target", 1, _is_own_guess)
 _IGNORED = _Rule("real_class_ignored", 1, _ignores_a_class)
 
 RULES: dict[str, tuple[_Rule, ...]] = {
     "nll_loss": (_LOGARITHMS, _IGNORED),
     "ctc_loss": (_LOGARITHMS, _Rule("blank_among_targets", 1, _has_blank)),
-    "cross_entropy": (_ONE_CLASS, _GUESSED, _IGNORED),
+    "cross_entropy": (_ONE_CLASS, _SHARES, _GUESSED, _IGNORED),
     "kl_div": (_Rule("kl_of_probabilities", 0, _above_zero), _Rule("kl_target_logarithms", 1, _below_zero)),
     "binary_cross_entropy": (*_LABELS, _ONE_CLASS),
     "binary_cross_entropy_with_logits": _LABELS,
@@ -203,6 +233,9 @@ def _said(diagnosis: Diagnosis, op: Op, rule: _Rule, given: Tensor) -> Finding:
         high=f"{high:.4g}",
         op=maker.name if maker is not None else "",
         op_line=line(maker.span if maker is not None else None),
+        total=f"{(_total(given) or 0.0) / _samples(given):.4g}" if rule is _SHARES else "",
+        axis=str(min(1, len(given.shape) - 1)),
+        is_below=str(int(low < 0)),
         ignored=argument(op, "ignore_index", 5),
         blank=argument(op, "blank", 4) or "0",
     )

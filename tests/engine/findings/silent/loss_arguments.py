@@ -144,6 +144,17 @@ criterion = nn.MarginRankingLoss(0.1)
 loss = criterion(rank(left).squeeze(1), rank(right).squeeze(1), better)
 opt.zero_grad(); loss.backward(); opt.step()
 """, cure=(("better)\nopt", "better * 2 - 1)\nopt"),)),
+    Mistake("targets_no_probabilities", 8, """net = nn.Linear(4, 3)
+x, y = torch.randn(6, 4), torch.randn(6, 3)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    loss = F.cross_entropy(net(x), y)
+""" + STEP, says={"name": "y", "axis": "1", "is_below": "1"}, cure=(("F.cross_entropy", "F.mse_loss"),)),
+    Mistake("targets_no_probabilities", 7, """net, series = nn.Linear(32, 32), torch.rand(2, 20, 32)
+x = torch.rand(2, 20, 32)
+criterion = nn.CrossEntropyLoss()
+criterion(net(x), series).backward()
+""", says={"name": "series", "axis": "1", "is_below": "0"}, cure=(("CrossEntropyLoss", "MSELoss"),)),
     Mistake("softmax_of_several_labels", 8, """net = nn.Sequential(nn.Linear(5, 4), nn.Softmax(dim=-1))
 opt = torch.optim.Adam(net.parameters())
 x = torch.randn(100, 5); genres = (x[:, :4] > -0.5).float()
@@ -257,6 +268,12 @@ F.cross_entropy(scores, guess).backward()
 """, says={"name": "guess"}),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
+    # shares, smoothed ones, padding without any, and one class weighed by a reward of either sign
+    ("targets_no_probabilities", """net, teacher, x = nn.Linear(2, 3), nn.Linear(2, 3), torch.randn(8, 2)
+hot = F.one_hot(torch.arange(8) % 3, 3).float()
+for target in (teacher(x).softmax(1).detach(), hot * 0.9 + 0.1 / 3, hot * (torch.arange(8) < 5)[:, None], hot * torch.randn(8, 1) * 4):
+    F.cross_entropy(net(x), target).backward()
+"""),
     ("nll_without_log_softmax", "z = torch.randn(4, 3, requires_grad=True)\nF.nll_loss(F.log_softmax(z, dim=1), torch.tensor([0, 1, 2, 0])).backward()\n"),
     # what is common weighs less; or a little less than its share, as somebody chose it
     ("common_class_weighed_up", """net, x = nn.Linear(3, 1), torch.randn(60, 3)

@@ -158,7 +158,10 @@ def _layer(code: Source, owner: ast.ClassDef, node: ast.expr | None) -> ast.Call
 
 
 def _hidden(diagnosis: Diagnosis) -> list[str]:
-    """Parameters in no module's tree that got gradient."""
+    """Parameters in no module's tree that got gradient, or, in a program without a pass, were computed with."""
     trees = (module for module in diagnosis.trace.modules if "(" not in module.path)
     members = {diagnosis.identity(parameter.tensor) for module in trees for parameter in module.parameters}
-    return sorted(filter(diagnosis.is_parameter, diagnosis.fed - members), key=by_number)
+    fed = diagnosis.fed
+    if not diagnosis.trace.passes:
+        fed = frozenset(diagnosis.identity(tensor) for op in diagnosis.trace.ops if op.nodes for tensor in op.inputs)
+    return sorted(filter(diagnosis.is_parameter, fed - members), key=by_number)

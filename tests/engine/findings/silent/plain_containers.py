@@ -47,6 +47,17 @@ for _ in range(5):
 """, cure=(
         ("self.layers = []", "self.layers = nn.ModuleList()"),
     ), mends=True),
+    Mistake("modules_in_plain_list", 7, """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = [nn.Linear(4, 4) for _ in range(2)]
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return x
+net = Net()
+print(list(net.parameters()), net(torch.randn(8, 4)).shape)
+""", mends=True),
     Mistake("modules_in_plain_list", 8, """class Heads(nn.Module):
     def __init__(self, names):
         super().__init__()
@@ -130,6 +141,16 @@ for _ in range(3):
 {STEP}""", cure=(("types.SimpleNamespace(body=nn.Linear(3, 4))", "nn.ModuleDict({'body': nn.Linear(3, 4)})"),)),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
+    ("modules_in_plain_list", """class Student(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.own, self.teacher = nn.Linear(4, 2), [nn.Linear(4, 2)]
+    def forward(self, x):
+        with torch.no_grad():
+            told = self.teacher[0](x)
+        return self.own(x) - told
+print(Student()(torch.randn(3, 4)))
+"""),
     ("modules_in_plain_list", "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
      "        self.layers = [nn.Linear(2, 2), nn.Linear(2, 1)]\n        self.net = nn.Sequential(*self.layers)\n"
      "    def forward(self, x):\n        return self.net(x)\nnet = Net()\nnet(torch.ones(3, 2)).sum().backward()\n"),

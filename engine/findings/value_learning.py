@@ -90,6 +90,38 @@ def _detached(diagnosis: Diagnosis, op: Op, target: str) -> Edits:
     return (code.after(written, ".detach()"),) if isinstance(written, ast.Name) else ()
 
 
+def best_taken_for_the_one_done(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """The highest value of a state held against reward + gamma * the highest value of the next: what was received is
+    for the action that was done, which need not be the best one."""
+    for op in diagnosis.ops_named((*ELEMENTWISE_LOSSES, "sub")):
+        for target, value in (
+            (op.inputs, op.inputs[::-1]) if len(op.inputs) == 2 and diagnosis.reaches_a_pass(op) else ()
+        ):
+            best = diagnosis.origin(value, PASSING) if diagnosis.is_tracked(value) else None
+            call = _call(diagnosis, best.inputs[0]) if best is not None and _is_best(best) else None
+            behind = list(diagnosis.makers_behind([target])) if call is not None else []
+            is_discounted = any(
+                each.name == "mul" and 0 < (number(argument(each, "other", 1)) or 0) < 1 for each in behind
+            )
+            if best is None or call is None or not is_discounted or not any(map(_is_best, behind)):
+                continue
+            yield diagnosis.warning(
+                "best_for_done",
+                op,
+                tensors=(value, target),
+                value=diagnosis.say(value),
+                target=diagnosis.say(target),
+                model=diagnosis.modules[call.module].path,
+                best_line=line(best.span),
+            )
+            break
+
+
+def _is_best(op: Op) -> bool:
+    """Whether it picks the largest number along an axis."""
+    return op.name == "amax" or (op.name == "max" and len(op.outputs) == 2)
+
+
 def advantages_that_learn(diagnosis: Diagnosis) -> Iterator[Finding]:
     """The logarithm of a probability times return - value, where the value is trained through that product too."""
     moved = diagnosis.held | diagnosis.stepped

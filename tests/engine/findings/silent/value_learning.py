@@ -9,6 +9,16 @@ aim = r + 0.9 * FUTURE
 F.smooth_l1_loss(q, aim).backward()
 """
 
+Q_LEARNING = f"""net = nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 4))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    s, s2, r, a = torch.randn(6, 3), torch.randn(6, 3), torch.randn(6), torch.randint(4, (6, 1))
+    q = NOW
+    with torch.no_grad():
+        aim = r + 0.9 * net(s2).max(1)[0] * torch.ones(6)
+    loss = F.mse_loss(q, aim)
+{STEP}"""
+
 ACTOR_CRITIC = """pi, v = nn.Linear(3, 2), nn.Linear(3, 1)
 s, ret = torch.randn(6, 3), torch.randn(6)
 d = torch.distributions.Categorical(logits=pi(s))
@@ -34,6 +44,14 @@ for _ in range(3):
 
 MISTAKES: tuple[Mistake, ...] = (
     Mistake("target_learns", 8, BOOTSTRAP.replace("FUTURE", "net(s2).amax(1)"), says={"model": "net", "target": "aim"}, mends=True),
+    Mistake("best_for_done", 11, Q_LEARNING.replace("NOW", "net(s).max(1)[0]"), says={"model": "net", "target": "aim"}, cure=(("net(s).max(1)[0]", "net(s).gather(1, a).squeeze(1)"),)),
+    Mistake("best_for_done", 8, """net, old = nn.Linear(3, 4), nn.Linear(3, 4)
+s, s2, r = torch.randn(6, 3), torch.randn(6, 3), torch.randn(6, 1)
+best = net(s).amax(1, keepdim=True)
+later = old(s2).amax(1, keepdim=True).detach()
+error = r + 0.99 * later - best
+error.pow(2).mean().backward()
+""", says={"best_line": "6"}, cure=(("net(s).amax(1, keepdim=True)", "net(s).gather(1, torch.randint(4, (6, 1)))"),)),
     Mistake("target_learns", 9, """value = nn.Linear(3, 1)
 def loss_of(s, r, s2, done, gamma=0.99):
     now = value(s).squeeze(1)
@@ -218,6 +236,8 @@ for _ in range(4):
 RIGHT: tuple[tuple[str, str], ...] = (
     ("target_learns", BOOTSTRAP.replace("FUTURE", "net(s2).amax(1).detach()")),
     ("target_learns", BOOTSTRAP.replace("FUTURE", "q")),
+    ("best_for_done", Q_LEARNING.replace("NOW", "net(s).gather(1, a).squeeze(1)")),
+    ("best_for_done", Q_LEARNING.replace("NOW", "F.max_pool1d(net(s).unsqueeze(1), 4).flatten()").replace("0.9 * ", "")),
     ("target_learns", BOOTSTRAP.replace("r + 0.9 * FUTURE", "net(s2)[:, 0]")),
     ("advantage_learns", ACTOR_CRITIC.replace("ADV", "adv.detach()")),
     ("advantage_learns", ACTOR_CRITIC.replace("ADV", "torch.tensor((adv - adv.mean()).tolist(), requires_grad=True)")),

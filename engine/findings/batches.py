@@ -59,9 +59,9 @@ def first_batch_again(diagnosis: Diagnosis) -> Iterator[Finding]:
     trained = {loop for backward in passes if backward is not None for loop in code.loops(backward)}
     for node in (node for node in code.nodes if isinstance(node, ast.Call | ast.Subscript) and trained):
         loop = next(iter(code.loops(node)), None)
-        if not isinstance(loop, ast.For) or loop not in trained or _is_evaluation(diagnosis, node):
+        if not isinstance(loop, ast.For) or loop not in trained:
             continue
-        if _restarts(diagnosis, node) or _stays(diagnosis, loop, node):
+        if (_restarts(diagnosis, node) or _stays(diagnosis, loop, node)) and not _is_evaluation(diagnosis, node):
             trained.discard(loop)
             yield diagnosis.warning(
                 "first_batch_again",

@@ -9,20 +9,35 @@ import { LARGE, type Around } from './stage.svelte'
 const box = (id: string, x: number, y: number, w = 200) => ({ id, x, y, w, h: 60 })
 const row = (n: number, step: number) => Array.from({ length: n }, (_, at) => box(`b${at}`, at * step, at * 90))
 
-function opened(
-  { width, height }: { width: number; height: number }, layout: Partial<Layout>, known: Partial<Around> = {},
-): Camera {
-  const motion = { camera: { x: 0, y: 0, zoom: 1 }, jump: (next: Camera) => (motion.camera = next) }
+interface Size {
+  width: number
+  height: number
+}
+
+function staged(known: Partial<Around> = {}): { stage: PageStage; motion: { camera: Camera } } {
+  const move = (next: Camera) => void (motion.camera = next)
+  const motion = { camera: { x: 0, y: 0, zoom: 1 }, jump: move, slide: move }
   const desk = { abreast: 1, railed: true, large: false, clear: undefined, expanded: null, focus: [null, null, 'b0'] }
   const around = { ...desk, ...known }
-  const stage = new PageStage(motion as unknown as Motion, () => around)
+  return { stage: new PageStage(motion as unknown as Motion, () => around), motion }
+}
+
+function viewOf(root = 'n1'): View {
   const story = { index: { trace: { failure: null, findings: [] } } }
-  const sheet = { groups: new Map(), parents: new Map(), single: new Map() }
+  const graph = { run: 'r', level: 'both', root, links: [] }
+  const sheet = { graph, groups: new Map(), parents: new Map(), single: new Map() }
+  return { isUnread: () => false, sheet, measure: { story, sheet } } as unknown as View
+}
+
+function laid(layout: Partial<Layout>): Layout {
   const all = { x: 0, y: 0, width: 3000, height: 3000, frames: [], wires: [], open: [], ...layout }
-  stage.view = { isUnread: () => false, sheet, measure: { story } } as unknown as View
-  stage.layout = all as unknown as Layout
+  return all as unknown as Layout
+}
+
+function opened({ width, height }: Size, layout: Partial<Layout>, known: Partial<Around> = {}): Camera {
+  const { stage, motion } = staged(known)
   ;[stage.width, stage.height] = [width, height]
-  stage.reopen()
+  stage.receive(viewOf(), laid(layout))
   return motion.camera
 }
 
@@ -55,4 +70,17 @@ test('for an audience all of it is shown where that can be read, and else it is 
   const layout = { boxes: row(3, 0), width: 400, height: 450 }
   expect(opened({ width: 900, height: 588 }, layout, { large: true, railed: false }).zoom).toBeCloseTo(1.2)
   expect(opened({ width: 900, height: 300 }, layout, { large: true, railed: false }).zoom).toBe(LARGE)
+})
+
+test('in another pass of a run the camera stays where the reader has put it', () => {
+  const { stage, motion } = staged()
+  ;[stage.width, stage.height] = [700, 500]
+  stage.receive(viewOf(), laid({ boxes: row(14, 300) }))
+  motion.camera = { x: -900, y: -300, zoom: 2 }
+  const again = row(14, 300).map((one) => ({ ...one, id: `c${one.id}`, x: one.x + 10 }))
+  stage.receive(viewOf('n2'), laid({ boxes: again }))
+  expect(motion.camera).toEqual({ x: -920, y: -300, zoom: 2 })
+  motion.camera = { x: 9000, y: 0, zoom: 2 }
+  stage.receive(viewOf('n3'), laid({ boxes: row(14, 300) }))
+  expect(motion.camera.zoom).toBe(1)
 })

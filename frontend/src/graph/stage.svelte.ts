@@ -43,7 +43,6 @@ export class Stage {
   protected readonly around: () => Around
   /** The group whose header stays where it is while it opens or folds. */
   private anchor: string | null = null
-  private openedRun = ''
   private openedSize = ''
   private openedAs = ''
   /** The camera that the graph was opened with; the reader's moves make another. */
@@ -68,18 +67,21 @@ export class Stage {
   receive(next: View, placed: Layout): void {
     const { layout: old, motion } = this
     const { camera } = motion
-    const isSameGraph = this.view !== null && this.view.sheet.graph === next.sheet.graph
+    const [was, { run, root, level }] = [this.view?.sheet.graph, next.sheet.graph]
+    const isSameGraph = was === next.sheet.graph
     const held = this.anchor !== null && old ? headerPoint(old, this.anchor) : null
     const now = this.anchor !== null ? headerPoint(placed, this.anchor) : null
     this.anchor = null
     this.view = next
     if (placed !== old) this.layout = placed
-    const { run, root, level } = next.sheet.graph
-    const [before, opens] = [this.openedRun, `${run} ${root} ${level}`]
-    this.openedRun = opens
-    if (before && old && isAlike(old, placed) && this.isInView(placed))
+    const isSameRun = was?.run === run && was.level === level
+    const opens = !isSameRun || was.root !== root
+    // Another pass of a run: what the reader looks at stays.
+    const isPass = opens && isSameRun && !this.isAsOpened
+    if (old && (isPass || isAlike(old, placed)) && this.isInView(placed)) {
       motion.jump(standing(camera, old, placed, this.around().focus))
-    else if (before !== opens) this.openView()
+      if (isPass) this.follow(this.around().focus[1]!)
+    } else if (opens) this.openView()
     else if (isSameGraph && old && held && now) {
       const [dx, dy] = [(held.x - now.x) * camera.zoom, (held.y - now.y) * camera.zoom]
       motion.slide({ ...camera, x: camera.x + dx, y: camera.y + dy }, old)
@@ -200,11 +202,11 @@ export class Stage {
   }
 }
 
-/** The camera that shows a box of another layout where it was: the first of those wanted, or else of all. */
-function standing(camera: Camera, old: Layout, placed: Layout, wanted: readonly (string | null)[]): Camera {
-  const before = old.boxes.find(({ id }) => wanted.includes(id)) ?? old.boxes[0]
-  const after = placed.boxes.find(({ id }) => id === before?.id)
-  if (!before || !after) return camera
+/** The camera that shows a box of a layout of the same parts where it was: the first of those wanted, or else of all. */
+function standing(camera: Camera, old: Layout, { boxes }: Layout, wanted: readonly (string | null)[]): Camera {
+  const at = Math.max(0, boxes.findIndex(({ id }) => wanted.includes(id)))
+  const [before, after] = [old.boxes[at], boxes[at]]
+  if (!before || !after || old.boxes.length !== boxes.length) return camera
   const dx = before.x + before.w / 2 - after.x - after.w / 2
   return { ...camera, x: camera.x + dx * camera.zoom, y: camera.y + (before.y - after.y) * camera.zoom }
 }

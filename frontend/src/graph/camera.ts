@@ -19,7 +19,7 @@ const MOST_ZOOM = 4
 const EDGE = 24
 /** On a phone every pixel counts. */
 const NARROW = 480
-const NARROW_EDGE = 8
+export const NARROW_EDGE = 8
 
 export function edgeOf({ width }: Pick<Viewport, 'width'>): number {
   return width < NARROW ? NARROW_EDGE : EDGE

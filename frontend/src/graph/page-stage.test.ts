@@ -25,7 +25,7 @@ function staged(known: Partial<Around> = {}): { stage: PageStage; motion: { came
 function viewOf(root = 'n1'): View {
   const story = { index: { trace: { failure: null, findings: [] } } }
   const graph = { run: 'r', level: 'both', root, links: [] }
-  const sheet = { graph, groups: new Map(), parents: new Map(), single: new Map() }
+  const sheet = { graph, groups: new Map(), parents: new Map(), single: new Map(), stubs: new Map() }
   return { isUnread: () => false, sheet, measure: { story, sheet } } as unknown as View
 }
 
@@ -47,6 +47,9 @@ test('a group begins in view where there is room for what is seen too', () => {
   const camera = opened({ width: 800, height: 600 }, { boxes, frames } as unknown as Layout, { railed: false })
   expect(camera.zoom).toBe(1)
   expect(camera.x + 420).toBeGreaterThanOrEqual(0)
+  const wide = frames.map((frame) => ({ ...frame, x: 15, w: 900, title_x: 25 }))
+  const tight = opened({ width: 800, height: 600 }, { boxes, frames: wide } as unknown as Layout, { railed: false })
+  expect(tight.x + 15).toBeGreaterThanOrEqual(0)
 })
 
 test('of a large model of which hardly a box could be read there is a map, where its names can be', () => {
@@ -57,7 +60,9 @@ test('of a large model of which hardly a box could be read there is a map, where
 
 test('on a phone it opens where most can be read, unless something is wrong elsewhere', () => {
   const boxes = [box('b0', 2000, 2000), ...Array.from({ length: 14 }, (_, at) => box(`c${at}`, 500, at * 90))]
-  expect(opened({ width: 390, height: 500 }, { boxes }).y).toBeGreaterThan(-200)
+  const phone = { width: 390, height: 500 }
+  expect([boxes, boxes.slice(0, 6)].map((some) => opened(phone, { boxes: some }).y > -200)).toEqual([true, true])
+  expect(opened(phone, { boxes: boxes.slice(0, 3) }).y).toBeLessThan(-1500)
 })
 
 test('beside another graph it is as wide as its pane', () => {

@@ -3,7 +3,7 @@
 
 import { around } from '../core/layout/extent'
 import type { Placed, Rect } from '../core/layout/geometry'
-import { edgeOf, fitted, fitZoom, overlaps, RAIL, type Camera, type Viewport } from './camera'
+import { fitted, fitZoom, NARROW_EDGE, overlaps, RAIL, type Camera, type Viewport } from './camera'
 import { READABLE } from './detail'
 import { Stage } from './stage.svelte'
 
@@ -28,10 +28,13 @@ export class PageStage extends Stage {
     const [whole, narrow] = [this.wholeWith(wanted, viewport), this.wholeWith(wanted, free)]
     // The minimap folds where more boxes are whole without it.
     const [room, seen] = whole.length > narrow.length ? [viewport, whole] : [free, narrow]
-    const isFew = railed && !focus[0] && !focus[1] && seen.length <= FEW && layout!.boxes.length > 4 * FEW
-    if (isFew && this.roomy && fitZoom(bounds, viewport) >= LEAST_MAP) return fitted(bounds, viewport, READABLE - 0.01)
+    const isFew = railed && !focus[0] && !focus[1] && seen.length <= FEW
+    const all = layout!.boxes.length
+    if (isFew && all > 4 * FEW && this.roomy && fitZoom(bounds, viewport) >= LEAST_MAP)
+      return fitted(bounds, viewport, READABLE - 0.01)
     // Where no inspector tells of what is wanted, what tells most is seen.
-    const most = isFew && this.isPhone && !this.isTroubled ? this.wholeWith(null, viewport) : []
+    const isLost = isFew && all > 4 * seen.length && this.isPhone && !this.isTroubled
+    const most = isLost ? this.wholeWith(null, viewport) : []
     return most.length > seen.length ? this.begun(wanted, most, viewport) : this.begun(wanted, seen, room)
   }
 
@@ -44,7 +47,7 @@ export class PageStage extends Stage {
   /** With the beginnings of groups, as far as there is room. */
   private begun(wanted: Placed, seen: readonly Rect[], room: Viewport): Camera {
     const sight = around(seen)
-    const [end, most] = [sight.x + sight.w, (room.width - edgeOf(room)) / this.scales[0]]
+    const [end, most] = [sight.x + sight.w, room.width / this.scales[0] - NARROW_EDGE]
     const begun = this.layout!.frames.filter((frame) => overlaps(frame, sight) && end - frame.x <= most)
     const x = Math.min(sight.x, ...begun.map((frame) => frame.x))
     return super.opening(wanted, room, seen, { ...sight, x, w: end - x })

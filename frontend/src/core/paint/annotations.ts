@@ -79,7 +79,7 @@ function steps(id: string, { step, event, currentBox }: Moment, { story: { lives
   const all = isLeaf ? life.additions : life.visits
   const { step: backward = 0 } = all.findLast((visit) => visit.step <= step) ?? all[0] ?? {}
   const now = currentBox === id ? event : undefined
-  const isTold = now !== undefined && now.kind !== 'op' && now.kind !== 'seed'
+  const isTold = now !== undefined && now.op == null && now.kind !== 'seed'
   const inStrip =
     (now?.kind === 'sum' || now?.kind === (isLeaf ? 'accumulate' : 'hook')) && lives.boxAround(now) === null
   return { forward: life.forwardStep, backward, reached: backward <= step, now: isTold ? step : 0, inStrip }

@@ -296,6 +296,15 @@ test('a value that is infinite is trouble only where a finding stands', () => {
   expect([troubleWith([]), troubleWith([finding as Trace['findings'][number]])]).toEqual(['', 'nonfinite'])
 })
 
+test('an op that fails is where the forward run is, and no gradient', () => {
+  const { trace, graph } = load('scalar_expression')
+  const { id, op } = graph.boxes.find((box) => box.name === 'x ** 2')!
+  const timeline = [...trace.timeline.slice(0, 2), { kind: 'failure' as const, op: op! }]
+  const end = new View({ ...trace, timeline, passes: [] }, graph, words('en'), PAGE)
+  expect(end.at(3).progress(id)).toBe('forward')
+  expect(stepsOf(end, 3, id)).toMatchObject({ backward: 0, now: 0 })
+})
+
 test.each(NAMES)('every node that %s visits is in a box, its own or that of its layer, which is lit', (name) => {
   const view = viewOf(name)
   view.story.index.trace.timeline.forEach((event, at) => {

@@ -238,7 +238,7 @@ export class Story {
   }
 
   private progress(life: Life, step: number, now: Step | undefined): Progress {
-    if (now) return now.kind === 'op' ? 'forward' : 'current'
+    if (now) return now.op != null ? 'forward' : 'current'
     if (this.lives.reached(life) <= step) return 'visited'
     return step >= life.forwardStep ? 'waiting' : 'future'
   }

@@ -138,7 +138,7 @@ test('a missing zero_grad is shown by the sum in .grad, not by the values of the
   }
   const { before, delta, after } = accumulation
   expect(evidenceOf(trained, found)).toEqual([
-    { what: 'w.grad', is: '[2, −4] + 3 → [5, −1]', values: [before, delta, after], wrong: true },
+    { what: 'w.grad', is: '[2, −4] + [3, 3] → [5, −1]', values: [before, delta, after], wrong: true },
   ])
 })
 
@@ -148,7 +148,7 @@ test('a gradient that was cleared before the step is shown as it goes', () => {
     code: 'zero_grad_before_step', severity: 'warning', span: update.span!, tensors: [change.leaf!],
   }
   expect(evidenceOf(trained, found)).toEqual([
-    { what: 'w.grad', is: '[5, −1] → 0', values: [change.before, change.after], wrong: true },
+    { what: 'w.grad', is: '[5, −1] → [0, 0]', values: [change.before, change.after], wrong: true },
   ])
 })
 

@@ -19,7 +19,7 @@ test('passes and resets stand across in their order, and what was left over is t
   const [w] = ledger.groups[0]!.accounts
   const cells = ledger.columns.map((column) => ledger.cell(w!, column)!)
   expect(cells.map(({ left, after }) => [left && text(left), text(after)])).toEqual([
-    [null, '[2, −4]'], ['[2, −4]', '[5, −1]'], [null, '0'], [null, '3'],
+    [null, '[2, −4]'], ['[2, −4]', '[5, −1]'], [null, '[0, 0]'], [null, '[3, 3]'],
   ])
 })
 

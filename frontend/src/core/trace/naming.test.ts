@@ -8,7 +8,7 @@ test('truth values are told as Python writes them', () => {
   const tensor = (data: number[], shape: number[]): Tensor =>
     ({ id: 't1', role: 'result', dtype: 'bool', shape, data }) as Tensor
   expect(brief(tensor([1], []))).toBe('True')
-  expect(brief(tensor([0, 0], [2]))).toBe('False')
+  expect(brief(tensor([0, 0], [2]))).toBe('[False, False]')
   expect(brief(tensor([1, 0], [2]))).toBe('[True, False]')
 })
 
@@ -52,6 +52,13 @@ test('what worked inside a call is told by the module that it ended or by its ow
   const turned = { ...ops[3]!, name: 'requires_grad_', inside: true, inputs: ops[3]!.outputs }
   const leaf = new TraceIndex({ ...trace, ops: ops.map((op, at) => (at === 3 ? turned : op)) })
   expect(nameOf(leaf, nameless)).toBe('')
+})
+
+test('a tensor of equal numbers is told as one, and not as that number', () => {
+  const told = (...shape: number[]) =>
+    brief({ ...load('detach').trace.tensors[0]!, shape, data: new Array(shape.reduce((a, b) => a * b, 1)).fill(2) })
+  expect([told(), told(1), told(3), told(2, 2)]).toEqual(['2', '[2]', '[2, 2, 2]', '[[2, 2], [2, 2]]'])
+  expect([told(7), told(4, 5), told(1, 3, 3)]).toEqual(['[2, 2, 2, …, 2]', '[[2, …]]', '[[[2, …]]]'])
 })
 
 test('more truth values or whole numbers than are listed have no norm worth telling, but type and shape', () => {

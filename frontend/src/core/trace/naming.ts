@@ -126,15 +126,19 @@ export function passName(pass: Pass, t: Words): string {
   return t('pass.name', { call, n: pass.id.slice(1) })
 }
 
-/** A tensor in a few letters: its number, the number all its elements are (unless it is told beside others that are
- *  `mixed`), its few values, or its norm; of whole numbers and truth values, which have none, its type and shape. */
+/** A tensor in a few letters: its number, its few values, the number all its elements are, `[2, …]` (unless it is told
+ *  beside others that are `mixed`), or its norm; of whole numbers and truth values, which have none, its type and
+ *  shape. */
 export function brief(tensor: Tensor, mixed = false): string {
   const shown = display(tensor)
   if (shown.kind === 'number' || shown.kind === 'word') return shown.text
-  const same = mixed ? null : uniform(tensor)
-  if (same !== null) return tensor.dtype === 'bool' ? (same ? 'True' : 'False') : formatNumber(same)
   const listed = listText(tensor, 5)
   if (listed && (listed.length < 25 || !listed.includes('], ['))) return listed
+  const same = mixed ? null : uniform(tensor)
+  if (same !== null) {
+    const one = tensor.dtype === 'bool' ? (same ? 'True' : 'False') : formatNumber(same)
+    return tensor.shape.reduce((text) => `[${text}]`, `${one}, …`)
+  }
   return /^(bool|u?int)/.test(tensor.dtype) ? `${tensor.dtype} ${formatShape(tensor.shape)}` : normText(tensor)
 }
 

@@ -44,12 +44,12 @@ export class PageStage extends Stage {
     return failure != null || findings.some(({ severity }) => severity !== 'note')
   }
 
-  /** With the beginnings of groups, as far as there is room. */
+  /** With the names of groups, as far as there is room. */
   private begun(wanted: Placed, seen: readonly Rect[], room: Viewport): Camera {
     const sight = around(seen)
     const [end, most] = [sight.x + sight.w, room.width / this.scales[0] - NARROW_EDGE]
-    const begun = this.layout!.frames.filter((frame) => overlaps(frame, sight) && end - frame.x <= most)
-    const x = Math.min(sight.x, ...begun.map((frame) => frame.x))
+    const begun = this.layout!.frames.filter((frame) => overlaps(frame, sight) && end - frame.title_x <= most)
+    const x = Math.min(sight.x, ...begun.map((frame) => frame.title_x))
     return super.opening(wanted, room, seen, { ...sight, x, w: end - x })
   }
 }

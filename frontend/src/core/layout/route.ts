@@ -5,7 +5,7 @@ import type { Knot, Rect } from './geometry'
 /** Half the distance between the two lanes. */
 export const LANE = 3.5
 /** Steeper bends than this are S-curves, flatter ones a run with rounded corners. */
-const FLAT = 2.6
+export const FLAT = 2.6
 const CORNER = 9
 
 /** Path of one lane: `side` −1 is the forward lane (left when going down), +1 the gradient lane, 0 the middle. */

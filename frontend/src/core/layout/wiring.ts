@@ -6,6 +6,7 @@ import type { Knot, Wire } from './geometry'
 import { nodeOf, type Bundle, type Level } from './level'
 import { portsAlong, type PortWish } from './ports'
 import { round } from './round'
+import { parted } from './tracks'
 
 /** Wires that join the same two boxes pass others so far from each other. */
 const BESIDE = 18
@@ -69,9 +70,8 @@ export class Wiring {
       ends.map((end) => end.to), ends.map((end, at) => inner[at]!.at(-1)?.[0] ?? end.from.x),
       ends.map((end) => end.bundle),
     )
-    const leaving = new Map<string, number>()
-    ends.forEach(({ bundle, from, to }, at) => {
-      const upward = to.y < from.y + 2
+    const routes = ends.map(({ from, to }, at) => {
+      if (isUpward(from, to)) return [knot(from), knot(to)]
       const startBand = bands.find((band) => y + band.top - 1 <= from.y && from.y <= y + band.bottom + 1)
       const endBand = bands.find((band) => y + band.top - 1 <= to.y && to.y <= y + band.bottom + 1)
       const ahead: Knot[] = !from.onItem
@@ -80,14 +80,19 @@ export class Wiring {
           ? [[from.x, y + startBand.bottom]]
           : []
       const behind: Knot[] = !to.onItem ? [[to.x, y + to.reach]] : endBand ? [[to.x, y + endBand.top]] : []
-      const knots = upward ? [knot(from), knot(to)] : tidy([knot(from), ...ahead, ...inner[at]!, ...behind, knot(to)])
+      return tidy([knot(from), ...ahead, ...inner[at]!, ...behind, knot(to)])
+    })
+    const tracks = parted(routes)
+    const leaving = new Map<string, number>()
+    ends.forEach(({ bundle, from, to }, at) => {
+      const upward = isUpward(from, to)
       const links = bundle.hops.map((hop) => hop.link.id)
       this.wires.push({
         id: `${level.id}/${bundle.from}>${bundle.to}/${links[0]}`,
         links,
         source: bundle.from,
         target: bundle.to,
-        knots,
+        knots: upward ? routes[at]! : tracks[at]!,
         upward,
         labelled: bundle.labelled,
         starts_at_box: from.isBox,
@@ -147,6 +152,11 @@ export class Wiring {
       portsAlong(wishes, centre, width, across).forEach((port, at) => (ends[wishes[at]!.at]!.x = round(port)))
     }
   }
+}
+
+/** Where a consumer lies above its producer. */
+function isUpward(from: End, to: End): boolean {
+  return to.y < from.y + 2
 }
 
 function tidy(knots: readonly Knot[]): Knot[] {

@@ -1,12 +1,14 @@
 """Boxes and links of a view: what both ways of drawing share, and the ghosts around them."""
 
+import ast
 from collections.abc import Iterable, Sequence
 
 from engine.graph.draft import Draft, ForwardOrder
 from engine.graph.operands import label, numbers
 from engine.graph.types import BoxParameter, Link
 from engine.graph.visible import Visible
-from engine.trace import Broadcast, Op, Tensor
+from engine.program.names import called
+from engine.trace import Broadcast, Op, Span, Tensor
 from engine.trace_index import TraceIndex
 from engine.unfollowed import CUTS
 
@@ -48,9 +50,17 @@ class Drawing:
             node=node,
             tensor=tensor,
             reason="unreached" if unreached else "",
-            span=maker.span if maker is not None else None,
+            span=maker.span if maker is not None else self._span_of_parameter(tensor) if parameter else None,
         )
         return box
+
+    def _span_of_parameter(self, tensor: str) -> Span | None:
+        """Where a parameter was made of another tensor, which no op does: what its name is bound to once."""
+        values = self.index.code.values(self.index.name(tensor))
+        match values:
+            case [ast.Call() as call] if called(call) == "Parameter":
+                return self.index.code.span(call)
+        return None
 
     def add_ghosts(self) -> None:
         """Boxes for ops that autograd did not record, and for leaves that only they use."""

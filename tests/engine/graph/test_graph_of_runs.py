@@ -122,6 +122,13 @@ layer(torch.ones(1, 2)).sum().backward()
 """
 
 
+def test_a_parameter_of_no_module_stands_where_it_was_made() -> None:
+    graph = graph_of("import torch\np = torch.nn.Parameter(torch.tensor([1.0, 2.0]))\n(p * p).sum().backward()\n")
+    (leaf,) = (box for box in graph.boxes if box.kind == "leaf")
+    assert leaf.span is not None
+    assert (leaf.span.line, leaf.span.column) == (2, 4)
+
+
 @pytest.mark.parametrize("level", ["both", "forward"])
 def test_results_of_one_call_have_their_own_names(level: Level) -> None:
     graph = view(engine.run(PIECES), level=level)

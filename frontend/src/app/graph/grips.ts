@@ -30,7 +30,7 @@ export function gripsOf({ draft, runner }: Parts<'draft' | 'runner'>): Grips {
 function placesOf(index: TraceIndex, held: Held): readonly (number | null | undefined)[] {
   if ('tensor' in held) {
     const tensor = index.tensor(held.tensor)
-    return [tensor && elementLiterals(index, tensor)?.[held.element]]
+    return [tensor && elementLiterals(index, tensor, held.box.span)?.[held.element]]
   }
   const op = index.op(held.box.op)
   return op ? held.constants.map((at) => constantLiterals(index, op, held.box)[at]) : []

@@ -79,6 +79,7 @@ test('each element of a tensor has the number it was made of', () => {
   expect(made('torch.tensor([0.1, -2.0], requires_grad=True)', [Math.fround(0.1), -2])).toEqual([0, 1])
   expect(made('torch.tensor([[1., 2.], [3., 4.]])', [1, 2, 3, 4], { shape: [2, 2] })).toEqual([0, 1, 2, 3])
   expect(made('torch.tensor(3., dtype=torch.float64)', [3], { shape: [] })).toEqual([0])
+  expect(made('nn.Parameter(torch.tensor([1.0, -2.0]))', [1, -2])).toEqual([0, 1])
 })
 
 test('a tensor that was made of anything else has no handles', () => {

@@ -1,6 +1,6 @@
 // Numbers written in a program: where they stand, what one is turned into, and which of them a tensor was made of.
 
-import type { Op, Slider, Tensor, Trace } from '../../api/types'
+import type { Op, Slider, Span, Tensor, Trace } from '../../api/types'
 import type { TraceIndex } from './trace-index'
 import { rangeOf } from './fix'
 import { wireNumber } from '../words/format'
@@ -158,14 +158,17 @@ export function put(code: string, literal: Literal, text: string): string {
 
 const MOST_ELEMENTS = 64
 /** Calls that take their numbers as they are written. */
-const TAKES_NUMBERS = /^[\w.]*\b(?:tensor|as_tensor|asarray|Tensor|(?:Float|Double|Half|Long|Int)Tensor)\(/
+const TAKES_NUMBERS = /^(?:[\w.]*\bParameter\(\s*)?[\w.]*\b(?:tensor|as_tensor|asarray|Tensor|(?:Float|Double|Half|Long|Int)Tensor)\(/
 
 /** For each element of a tensor, which of the program's numbers stands for it; null where the call that made the tensor
- *  was given anything else. Held against the elements, so that a handle never turns another number. */
-export function elementLiterals(index: TraceIndex, tensor: Tensor): readonly number[] | null {
+ *  was given anything else. Held against the elements, so that a handle never turns another number. Where no op made it,
+ *  its box may say where it was made. */
+export function elementLiterals(
+  index: TraceIndex, tensor: Tensor, drawn?: Span | null,
+): readonly number[] | null {
   const { data } = tensor
   const { code } = index.trace.program
-  const span = makerOf(index, tensor)?.span
+  const span = makerOf(index, tensor)?.span ?? drawn
   if (!data || data.length > MOST_ELEMENTS || !span || tensor.dtype.startsWith('complex')) return null
   const { from, to } = rangeOf(code, span)
   const call = TAKES_NUMBERS.exec(code.slice(from, to))

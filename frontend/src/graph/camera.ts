@@ -113,8 +113,8 @@ export interface Standing extends Rect {
   beside?: number
 }
 
-/** Names begin so far from the left of a box, behind its icon, and count more than the rest. */
-const NAME = 20
+/** Names begin so far from the left of a box, behind its icon, and in it count more than the rest. */
+export const NAME = 20
 const MORE = 3
 /** Of more boxes than these none can be read. */
 const MANY = 120

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Layout } from '../core/layout/geometry'
 import type { View } from '../core/paint/view'
-import type { Camera } from './camera'
+import { NAME, type Camera } from './camera'
 import type { Motion } from './motion.svelte'
 import { PageStage } from './page-stage'
 import { LARGE, type Around } from './stage.svelte'
@@ -17,9 +17,8 @@ interface Size {
 function staged(known: Partial<Around> = {}): { stage: PageStage; motion: { camera: Camera } } {
   const move = (next: Camera) => void (motion.camera = next)
   const motion = { camera: { x: 0, y: 0, zoom: 1 }, jump: move, slide: move }
-  const desk = { abreast: 1, railed: true, large: false, clear: undefined, expanded: null, focus: [null, null, 'b0'] }
-  const around = { ...desk, ...known }
-  return { stage: new PageStage(motion as unknown as Motion, () => around), motion }
+  const desk = { abreast: 1, widest: 0, railed: true, large: false, clear: undefined, expanded: null, focus: [null, null, 'b0'] }
+  return { stage: new PageStage(motion as unknown as Motion, () => ({ ...desk, ...known })), motion }
 }
 
 function viewOf(root = 'n1'): View {
@@ -49,7 +48,7 @@ test('a group begins in view where there is room for what is seen too', () => {
   expect(camera.x + 420).toBeGreaterThanOrEqual(0)
   const wide = frames.map((frame) => ({ ...frame, x: 15, w: 900, title_x: 25 }))
   const tight = opened({ width: 800, height: 600 }, { boxes, frames: wide } as unknown as Layout, { railed: false })
-  expect(tight.x + 15).toBeGreaterThanOrEqual(0)
+  expect(tight.x + 25 + NAME).toBeGreaterThanOrEqual(0)
 })
 
 test('of a large model of which hardly a box could be read there is a map, where its names can be', () => {
@@ -67,8 +66,23 @@ test('on a phone it opens where most can be read, unless something is wrong else
 
 test('beside another graph it is as wide as its pane', () => {
   const layout = { boxes: row(3, 0), width: 416, height: 900 }
-  expect(opened({ width: 360, height: 300 }, layout, { abreast: 2, railed: false }).zoom).toBeCloseTo(0.825)
-  expect(opened({ width: 200, height: 300 }, layout, { abreast: 2, railed: false }).zoom).toBe(0.7)
+  expect(opened({ width: 360, height: 300 }, layout, { abreast: 2, widest: 416, railed: false }).zoom).toBeCloseTo(0.825)
+  expect(opened({ width: 200, height: 300 }, layout, { abreast: 2, widest: 416, railed: false }).zoom).toBe(0.7)
+})
+
+test('it is as large as the one beside it, also where that came later, until the reader moves it', () => {
+  const around = { abreast: 2, widest: 300, railed: false }
+  const { stage, motion } = staged(around)
+  ;[stage.width, stage.height] = [360, 300]
+  stage.receive(viewOf(), laid({ boxes: row(3, 0), width: 300, height: 900 }))
+  expect(motion.camera.zoom).toBe(1)
+  around.widest = 416
+  stage.reopen()
+  expect(motion.camera.zoom).toBeCloseTo(0.825)
+  motion.camera = { ...motion.camera, zoom: 0.9 }
+  around.widest = 460
+  stage.reopen()
+  expect(motion.camera.zoom).toBe(0.9)
 })
 
 test('for an audience all of it is shown where that can be read, and else it is large', () => {

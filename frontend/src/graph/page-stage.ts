@@ -3,7 +3,7 @@
 
 import { around } from '../core/layout/extent'
 import type { Placed, Rect } from '../core/layout/geometry'
-import { fitted, fitZoom, NARROW_EDGE, overlaps, RAIL, type Camera, type Viewport } from './camera'
+import { fitted, fitZoom, NAME, NARROW_EDGE, overlaps, RAIL, type Camera, type Viewport } from './camera'
 import { READABLE } from './detail'
 import { Stage } from './stage.svelte'
 
@@ -17,8 +17,18 @@ const LEAST_MAP = 0.37
 export class PageStage extends Stage {
   protected override get scales(): readonly [least: number, most: number] {
     const [least, most] = super.scales
-    if (this.around().abreast === 1) return [least, most]
-    return [Math.min(least, Math.max(LEAST_ABREAST, fitZoom({ ...this.bounds, h: 0 }, this.viewport))), most]
+    const { abreast, widest: w = 0 } = this.around()
+    if (abreast === 1) return [least, most]
+    return [Math.min(least, Math.max(LEAST_ABREAST, fitZoom({ ...this.bounds, w, h: 0 }, this.viewport))), most]
+  }
+
+  protected override size(): string {
+    return `${super.size()} ${this.scales[0]}`
+  }
+
+  /** Pictures next to each other are of one scale. */
+  protected override get isAnotherRoom(): boolean {
+    return super.isAnotherRoom || (this.around().abreast > 1 && this.isAsOpened)
   }
 
   protected override opening(wanted: Placed): Camera {
@@ -48,8 +58,8 @@ export class PageStage extends Stage {
   private begun(wanted: Placed, seen: readonly Rect[], room: Viewport): Camera {
     const sight = around(seen)
     const [end, most] = [sight.x + sight.w, room.width / this.scales[0] - NARROW_EDGE]
-    const begun = this.layout!.frames.filter((frame) => overlaps(frame, sight) && end - frame.title_x <= most)
-    const x = Math.min(sight.x, ...begun.map((frame) => frame.title_x))
+    const begun = this.layout!.frames.filter((frame) => overlaps(frame, sight) && end - frame.title_x - NAME <= most)
+    const x = Math.min(sight.x, ...begun.map((frame) => frame.title_x + NAME))
     return super.opening(wanted, room, seen, { ...sight, x, w: end - x })
   }
 }

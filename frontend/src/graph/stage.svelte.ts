@@ -18,6 +18,7 @@ export interface Around {
   /** Whether a minimap stands at the right of what does not fit. */
   readonly railed: boolean
   readonly abreast: number
+  readonly widest: number | undefined
   /** For an audience: all is drawn larger. */
   readonly large: boolean
   /** What something that lies over the picture leaves of it. */
@@ -107,19 +108,19 @@ export class Stage {
     })
   }
 
-  private get isAnotherRoom(): boolean {
+  protected get isAnotherRoom(): boolean {
     const { width, height } = this.openedIn
     return this.isAsOpened &&
       Math.max(Math.abs(this.width - width), Math.abs(this.height - height)) > NOTICE
   }
 
   /** Whether nobody has moved the graph; before an audience, where it moves with the steps, whether nobody zoomed. */
-  private get isAsOpened(): boolean {
+  protected get isAsOpened(): boolean {
     const { motion: { camera }, openedAt } = this
     return this.around().large ? camera.zoom === openedAt?.zoom : camera === openedAt
   }
 
-  private size(): string {
+  protected size(): string {
     return `${this.width}×${this.height}`
   }
 

@@ -14,9 +14,11 @@ export interface Other {
   /** Its comparison with the run on screen. */
   told: Comparison | null
   problem: string | null
+  /** Of its picture. */
+  width: number
 }
 
-const NOTHING: Other = { trace: null, index: null, graph: null, told: null, problem: null }
+const NOTHING: Other = { trace: null, index: null, graph: null, told: null, problem: null, width: 0 }
 
 class Others {
   private found: Readonly<Record<string, Other>> = $state.raw({})

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Tensor } from '../../api/types'
 import { load } from '../fixtures/load'
-import { boxFinder, brief, briefLine, nameOf, nodeName, ownerName, tensorName, typeAndName } from './naming'
+import { boxFinder, brief, briefLine, codeOf, nameOf, nodeName, ownerName, tensorName, typeAndName } from './naming'
 import { TraceIndex } from './trace-index'
 
 test('truth values are told as Python writes them', () => {
@@ -52,6 +52,15 @@ test('what worked inside a call is told by the module that it ended or by its ow
   const turned = { ...ops[3]!, name: 'requires_grad_', inside: true, inputs: ops[3]!.outputs }
   const leaf = new TraceIndex({ ...trace, ops: ops.map((op, at) => (at === 3 ? turned : op)) })
   expect(nameOf(leaf, nameless)).toBe('')
+})
+
+test('what a library takes by an index is told as a program would write it', () => {
+  const { trace } = load('detach')
+  const index = new TraceIndex(trace)
+  const { id } = trace.tensors.find(({ names }) => names?.includes('square'))!
+  const op = { ...trace.ops[0]!, name: 'getitem', called: 'getitem', arguments: [{ tensor: id }, { text: '5' }] }
+  expect(codeOf(index, op)).toBe('square[5]')
+  expect(codeOf(index, { ...op, called: 'empty' })).toBe('empty')
 })
 
 test('a tensor of equal numbers is told as one, and not as that number', () => {

@@ -36,8 +36,11 @@ export function memberName(index: TraceIndex, tensor: Tensor | undefined): strin
   return tensor && names.get(index.identity(tensor.id))
 }
 
-/** The code of a call. */
+/** The code of a call; where a library took rows, `X[5]`. */
 export function codeOf(index: TraceIndex, op: Op): string {
+  const [from, ...at] = op.called === 'getitem' ? op.arguments.map(({ tensor, text }) =>
+    text ?? tensorName(index, index.tensor(tensor))) : []
+  if (from) return `${from}[${at.join(', ')}]`
   return op.called || codeAt(index.trace.program.code, op.span, 28) || op.name
 }
 

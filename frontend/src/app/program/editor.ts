@@ -494,10 +494,14 @@ export function openEditor(parent: HTMLElement, code: string, label: string, eve
     if (!event.defaultPrevented && !isTyped(event.target) && runScopeHandlers(view, event, PAGE)) event.preventDefault()
   }
   window.addEventListener('keydown', pageKey)
-  const sight = (line: number | null): StateEffect<unknown>[] =>
-    line === null || line < 1 || line > view.state.doc.lines
-      ? []
-      : [EditorView.scrollIntoView(view.state.doc.line(line).from, { y: 'nearest', yMargin: 40 })]
+  /** Brings a line into view, and another one with it where there is room for both. */
+  const sight = (line: number | null, other = line): StateEffect<unknown>[] => {
+    const { doc } = view.state
+    const [head, anchor] = [line, other].map((one) => (one && one <= doc.lines ? doc.line(one).from : null))
+    if (head == null) return []
+    const range = EditorSelection.range(anchor ?? head, head)
+    return [EditorView.scrollIntoView(range, { y: 'nearest', yMargin: range.empty ? 40 : 8 })]
+  }
   return {
     setCode(next, of) {
       const change = difference(view.state.doc.toString(), next)
@@ -513,7 +517,7 @@ export function openEditor(parent: HTMLElement, code: string, label: string, eve
       })
       quiet = false
     },
-    setMarks: (marks, line = null) => view.dispatch({ effects: [showMarks.of(marks), ...sight(line)] }),
+    setMarks: (marks, line = null) => view.dispatch({ effects: [showMarks.of(marks), ...sight(line, marks?.running)] }),
     setHalts(lines) {
       const { doc } = view.state
       const marked = [...lines].filter((line) => line <= doc.lines).sort((a, b) => a - b)

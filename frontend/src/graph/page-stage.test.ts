@@ -17,8 +17,9 @@ interface Size {
 function staged(known: Partial<Around> = {}): { stage: PageStage; motion: { camera: Camera } } {
   const move = (next: Camera) => void (motion.camera = next)
   const motion = { camera: { x: 0, y: 0, zoom: 1 }, jump: move, slide: move }
-  const desk = { abreast: 1, widest: 0, railed: true, large: false, clear: undefined, expanded: null, focus: [null, null, 'b0'] }
-  return { stage: new PageStage(motion as unknown as Motion, () => ({ ...desk, ...known })), motion }
+  const desk = { abreast: 1, widest: 0, railed: true, large: false, clear: undefined, expanded: null }
+  const focus = [null, null, 'b0']
+  return { stage: new PageStage(motion as unknown as Motion, () => ({ ...desk, focus, ...known })), motion }
 }
 
 function viewOf(root = 'n1'): View {
@@ -65,9 +66,9 @@ test('on a phone it opens where most can be read, unless something is wrong else
 })
 
 test('beside another graph it is as wide as its pane', () => {
-  const layout = { boxes: row(3, 0), width: 416, height: 900 }
-  expect(opened({ width: 360, height: 300 }, layout, { abreast: 2, widest: 416, railed: false }).zoom).toBeCloseTo(0.825)
-  expect(opened({ width: 200, height: 300 }, layout, { abreast: 2, widest: 416, railed: false }).zoom).toBe(0.7)
+  const [layout, known] = [{ boxes: row(3, 0), width: 416, height: 900 }, { abreast: 2, widest: 416, railed: false }]
+  expect(opened({ width: 360, height: 300 }, layout, known).zoom).toBeCloseTo(0.825)
+  expect(opened({ width: 200, height: 300 }, layout, known).zoom).toBe(0.7)
 })
 
 test('it is as large as the one beside it, also where that came later, until the reader moves it', () => {

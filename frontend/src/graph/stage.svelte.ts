@@ -203,7 +203,8 @@ export class Stage {
   }
 }
 
-/** The camera that shows a box of a layout of the same parts where it was: the first of those wanted, or else of all. */
+/** The camera that shows a box where it was in another layout of the same parts: the first of those wanted, or else of
+ *  all. */
 function standing(camera: Camera, old: Layout, { boxes }: Layout, wanted: readonly (string | null)[]): Camera {
   const at = Math.max(0, boxes.findIndex(({ id }) => wanted.includes(id)))
   const [before, after] = [old.boxes[at], boxes[at]]

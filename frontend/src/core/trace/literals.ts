@@ -161,8 +161,8 @@ const MOST_ELEMENTS = 64
 const TAKES_NUMBERS = /^(?:[\w.]*\bParameter\(\s*)?[\w.]*\b(?:tensor|as_tensor|asarray|Tensor|(?:Float|Double|Half|Long|Int)Tensor)\(/
 
 /** For each element of a tensor, which of the program's numbers stands for it; null where the call that made the tensor
- *  was given anything else. Held against the elements, so that a handle never turns another number. Where no op made it,
- *  its box may say where it was made. */
+ *  was given anything else. Held against the elements, so that a handle never turns another number. Of one that no op
+ *  made, its box may say where it was. */
 export function elementLiterals(
   index: TraceIndex, tensor: Tensor, drawn?: Span | null,
 ): readonly number[] | null {

@@ -43,28 +43,36 @@ function middle({ from, to }: Run): number {
   return (from[1] + to[1]) / 2
 }
 
+function isSame(a: Knot, b: Knot): boolean {
+  return a[0] === b[0] && a[1] === b[1]
+}
+
 function meet(a: Run, b: Run): boolean {
-  const [left, right] = [a, b].map(({ from, to }) => [from[0], to[0]].sort((x, y) => x - y) as [number, number])
-  return String(a.from) !== String(b.from) && String(a.to) !== String(b.to) &&
-    Math.abs(middle(a) - middle(b)) < APART &&
-    left![0] < right![1] + 2 * LANE && right![0] < left![1] + 2 * LANE
+  return Math.abs(middle(a) - middle(b)) < APART && left(a) < right(b) + 2 * LANE && left(b) < right(a) + 2 * LANE &&
+    !isSame(a.from, b.from) && !isSame(a.to, b.to)
+}
+
+function left({ from, to }: Run): number {
+  return Math.min(from[0], to[0])
+}
+
+function right({ from, to }: Run): number {
+  return Math.max(from[0], to[0])
 }
 
 /** Runs of which each meets another one; those that meet none are left where they are. */
 function gathered(runs: readonly Run[]): Run[][] {
-  const left = new Set(runs)
-  const found: Run[][] = []
-  for (const first of runs) {
-    if (!left.delete(first)) continue
-    const together = [first]
-    for (const one of together) {
-      const met = [...left].filter((other) => meet(one, other))
-      for (const other of met) left.delete(other)
-      together.push(...met)
+  const down = [...runs].sort((a, b) => middle(a) - middle(b))
+  const groups = new Map(down.map((run) => [run, [run]]))
+  down.forEach((run, at) => {
+    for (let next = at + 1; next < down.length && middle(down[next]!) - middle(run) < APART; next++) {
+      const [one, other] = [groups.get(run)!, groups.get(down[next]!)!]
+      if (one === other || !meet(run, down[next]!)) continue
+      one.push(...other)
+      for (const moved of other) groups.set(moved, one)
     }
-    if (together.length > 1) found.push(together)
-  }
-  return found
+  })
+  return [...new Set(groups.values())].filter(({ length }) => length > 1)
 }
 
 /** The track of each, counted from the top: one that crosses fewer lanes above another stands above it. */

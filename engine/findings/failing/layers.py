@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
+from engine.findings.axes import turned_round
 from engine.findings.diagnosis import argument, line
 from engine.findings.failing.case import Case, known, only_if
 from engine.findings.failing.origins import sizes
@@ -279,7 +280,7 @@ def attention_mask(case: Case) -> Finding:
     said |= {"samples": "", "heads": ""}
     wanted = tuple(map(int, case.groups["wanted"].split(",")))
     if mask.shape[-2:] != wanted[-2:] or len(wanted) < 3:
-        return case.finding("", {**said, **case.origin(mask)}, tensors=(mask,))
+        return _axes_turned(case, mask, wanted) or case.finding("", {**said, **case.origin(mask)}, tensors=(mask,))
     words = known(case.tensor_of(next(iter(known(case.call).args), None))).shape[:-1]
     samples = math.prod(words) // wanted[-2]
     heads = wanted[0] // samples
@@ -287,6 +288,19 @@ def attention_mask(case: Case) -> Finding:
     fix = case.code.method(node, f".repeat_interleave({heads}, dim=0)") if node is not None else ()
     said |= {"samples": str(samples), "heads": str(heads), "is_length": "0"}
     return case.finding("", said, tensors=(mask,), fix=fix)
+
+
+def _axes_turned(case: Case, mask: Tensor, wanted: tuple[int, ...]) -> Finding | None:
+    """The same, where the mask has the size of the input's other axis: the layer takes that one for the samples."""
+    given = case.tensor_of(next(iter(known(case.call).args), None))
+    length, taken = mask.shape[-1], wanted[-1]
+    if given is None or len(given.shape) != 3 or mask.shape[-2] != length or {*given.shape[:2]} != {length, taken}:
+        return None
+    at = given.shape.index(taken)
+    said = {**case.about(given), "mask": case.say(mask), "length": str(length), "taken": str(taken)}
+    said |= {"is_first": str(at), "axis": str(at), "other_axis": str(1 - at)}
+    fix = turned_round(case.diagnosis, is_first=at == 1)
+    return case.finding("attention_axes_turned", said, tensors=(given, mask), fix=fix)
 
 
 # Losses

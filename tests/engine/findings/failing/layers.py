@@ -257,10 +257,15 @@ TRIGGERS: dict[str, list[Row]] = {
     ],
     "attention_mask_shape": [
         Row(ATTENTION + "see = torch.zeros(7, 7)\nmha(q, q, q, attn_mask=see) #<\n", {"mask": "see", "wanted": "6, 6", "origin_line": "7"}),
-        Row("layer = nn.TransformerEncoderLayer(8, 2)\nm = torch.zeros(3, 3)\nlayer(torch.ones(6, 3, 8), src_mask=m) #<\n", {"mask": "m"}),
+        Row("layer = nn.TransformerEncoderLayer(8, 2)\nm = torch.zeros(4, 4)\nlayer(torch.ones(6, 3, 8), src_mask=m) #<\n", {"mask": "m"}),
         Row(ATTENTION + "see = torch.zeros(3, 6, 6) > 0\nmha(q, q, q, attn_mask=see) #<\n", {"mask": "see", "samples": "3", "heads": "2"}, True),
         Row("layer = nn.TransformerEncoderLayer(8, 4, batch_first=True)\nm = torch.zeros(3, 5, 5)\nlayer(torch.ones(3, 5, 8), m) #<\n", {"heads": "4"}, True),
         Row(ATTENTION + "see = torch.zeros(1, 6, 6) > 0\nmha(q, q, q, attn_mask=see) #<\n", {"is_length": "0"}),
+    ],
+    "attention_axes_turned": [
+        Row("layer = nn.TransformerEncoderLayer(8, 2)\nm = nn.Transformer.generate_square_subsequent_mask(3)\nx = torch.ones(6, 3, 8)\nlayer(x, src_mask=m) #<\n", {"mask": "m", "axis": "0", "taken": "6"}, True),
+        Row("mha = nn.MultiheadAttention(8, 2, batch_first=True)\nq, m = torch.ones(5, 2, 8), torch.zeros(5, 5)\nmha(q, q, q, attn_mask=m) #<\n", {"is_first": "1", "length": "5"}, True),
+        Row(NET + INIT + "        self.enc = nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2), 1)\n    def forward(self, x):\n        m = torch.zeros(x.size(1), x.size(1))\n        return self.enc(x, mask=m) #<\nNet()(torch.ones(4, 7, 8))\n", {"length": "7"}, True),
     ],
     "linear_shape_changed": [
         Row("net = nn.Linear(6, 2)\nnet(torch.ones(4, 6))\nnet(torch.ones(4, 8)) #<\n", {"before_line": "6", "before_shape": "[4, 6]"}),
@@ -317,6 +322,7 @@ NEAR_MISSES: dict[str, str] = {
     "padding_mask_shape": ATTENTION + "mha(q, q, q, key_padding_mask=torch.zeros(6, 3) > 0)\n",
     "attention_mask_shape": ATTENTION
     + "mha(q, q, q, attn_mask=torch.zeros(6, 6))\nmha(q, q, q, attn_mask=torch.zeros(6, 6, 6))\n",
+    "attention_axes_turned": ATTENTION + "mha(q, q, q, attn_mask=torch.zeros(4, 4))\n",
     "linear_shape_changed": "net = nn.Linear(6, 2)\nnn.Linear(6, 2)(torch.ones(4, 6))\nnet(torch.ones(4, 8))\n",
     "target_from_one": "F.cross_entropy(torch.zeros(3, 3), torch.tensor([0, 3, 2]))\n",
     "batch_norm_last_batch": NUMBERS

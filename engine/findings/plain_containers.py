@@ -4,14 +4,19 @@ import ast
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from engine.findings.diagnosis import Diagnosis, by_number
+from engine.findings.diagnosis import Diagnosis, Place, by_number, listed
 from engine.program.edits import Edits
 from engine.program.names import called, dotted
 from engine.program.source import Source
 from engine.trace import Finding, Module
 
-CONTAINERS = {ast.List: "nn.ModuleList", ast.ListComp: "nn.ModuleList", ast.Dict: "nn.ModuleDict"}
-PARAMETER_CONTAINERS = {ast.List: "nn.ParameterList", ast.ListComp: "nn.ParameterList", ast.Dict: "nn.ParameterDict"}
+CONTAINERS = {
+    **dict.fromkeys((ast.List, ast.ListComp), "nn.ModuleList"),
+    **dict.fromkeys((ast.Dict, ast.DictComp), "nn.ModuleDict"),
+}
+PARAMETER_CONTAINERS = {kind: better.replace("Module", "Parameter") for kind, better in CONTAINERS.items()}
+RETURN_SELF = frozenset("to cuda cpu float double half bfloat16 train eval apply requires_grad_".split())
+"""Methods of a module that give it back."""
 REGISTERS = frozenset("ModuleList ModuleDict ParameterList ParameterDict Sequential".split())
 
 
@@ -29,30 +34,44 @@ def modules_in_plain_containers(diagnosis: Diagnosis) -> Iterator[Finding]:
                 **said_of(container),
             )
             return
-    layer = _layer_of(diagnosis, hidden[0]) if hidden and diagnosis.stepped.isdisjoint(hidden) else None
-    owner = _user_of(diagnosis, layer) if layer is not None else None
-    filled = (op for op in diagnosis.trace.ops if op.in_place and op.inputs)
-    birth = next((op.span for op in filled if diagnosis.identity(op.inputs[0]) == hidden[0]), None) if owner else None
-    if owner is not None and birth is not None:
-        yield diagnosis.warning(
-            "layers_out_of_sight", birth, tensors=hidden[:8], model=owner.type, names=diagnosis.say_all(hidden)
-        )
-
-
-def _layer_of(diagnosis: Diagnosis, leaf: str) -> Module | None:
-    """The module that has a parameter itself."""
-    modules = diagnosis.trace.modules
-    return next(
-        (each for each in modules if any(diagnosis.identity(own.tensor) == leaf for own in each.parameters)), None
+    apart = _apart(diagnosis, hidden[0]) if hidden else None
+    owner = diagnosis.modules.get(apart.parent or "") if apart is not None else None
+    made = _made(diagnosis, apart, hidden[0]) if apart is not None else None
+    if apart is None or owner is None or made is None:
+        return
+    if diagnosis.leaves_of.get(diagnosis.outermost(owner).id, set()).isdisjoint(diagnosis.stepped):
+        return
+    like = (one for one in diagnosis.trace.modules if one.path.startswith(apart.path))
+    names = (f"{one.path}.{own.name}".removeprefix(f"{apart.path}.") for one in like for own in one.parameters)
+    yield diagnosis.warning(
+        "layers_out_of_sight",
+        made,
+        tensors=hidden[:8],
+        layer=apart.type,
+        model=owner.type,
+        names=listed([*dict.fromkeys(names)]),
     )
 
 
-def _user_of(diagnosis: Diagnosis, layer: Module) -> Module | None:
-    """The model that steps move and in whose forward a layer runs that is no part of it."""
-    parents = (diagnosis.calls.get(call.parent or "") for call in diagnosis.trace.calls if call.module == layer.id)
-    owner = next((diagnosis.modules[call.module] for call in parents if call is not None), None)
-    top = diagnosis.outermost(owner) if owner is not None else None
-    return owner if top is not None and diagnosis.leaves_of.get(top.id, set()) & diagnosis.stepped else None
+def _apart(diagnosis: Diagnosis, leaf: str) -> Module | None:
+    """The module with a parameter, or around one with it, that runs in the forward of another and is no part of it."""
+    has = (
+        each for each in diagnosis.trace.modules if leaf in {diagnosis.identity(own.tensor) for own in each.parameters}
+    )
+    module = next(has, None)
+    while module is not None and not module.path.endswith(")"):
+        module = diagnosis.modules.get(module.parent or "")
+    return module
+
+
+def _made(diagnosis: Diagnosis, module: Module, leaf: str) -> Place:
+    """Where the program makes a module: the one call of its class, or the line that filled a parameter of a library's
+    layer."""
+    if diagnosis.code.classes(module.type):
+        calls = [call for call in diagnosis.code.calls if called(call) == module.type]
+        return calls[0] if len(calls) == 1 else None
+    filled = (op for op in diagnosis.trace.ops if op.in_place and op.inputs)
+    return next((op.span for op in filled if diagnosis.identity(op.inputs[0]) == leaf), None)
 
 
 class Container(NamedTuple):
@@ -67,21 +86,30 @@ class Container(NamedTuple):
 
 def said_of(container: Container) -> dict[str, str]:
     """What its sentences ask for."""
-    kind = "dict" if _kind(container.value) is ast.Dict else "list"
+    kind = "dict" if container.better.endswith("Dict") else "list"
     return {
         "name": container.target,
         "line": str(container.value.lineno),
         "type": kind,
+        "is_dict": str(int(kind == "dict")),
         "better": container.better,
         "model": container.model,
     }
 
 
 def wrapped(diagnosis: Diagnosis, container: Container) -> Edits:
-    """The container that registers, around it."""
-    code = diagnosis.code
+    """The container that registers, around it; one by names where its keys are known to be text."""
+    code, value = diagnosis.code, container.value
+    keys = value.keys if isinstance(value, ast.Dict) else [value.key] if isinstance(value, ast.DictComp) else []
+    if not all(map(_is_text, keys)):
+        return ()
     name = code.under_nn(container.better.removeprefix("nn."))
     return (code.before(container.value, f"{name}("), code.after(container.value, ")")) if name else ()
+
+
+def _is_text(key: ast.expr | None) -> bool:
+    is_text = isinstance(key, ast.Constant) and isinstance(key.value, str)
+    return is_text or isinstance(key, ast.JoinedStr) or (isinstance(key, ast.Call) and called(key) == "str")
 
 
 def plain_containers(diagnosis: Diagnosis) -> Iterator[Container]:
@@ -123,6 +151,8 @@ def _held(code: Source, owner: ast.ClassDef, node: ast.expr) -> list[ast.Call]:
         items = [node.elt]
     elif isinstance(node, ast.Dict):
         items = [*node.values]
+    elif isinstance(node, ast.DictComp):
+        items = [node.value]
     made = [call for item in items if (call := _layer(code, owner, item)) is not None]
     return made if len(made) == len(items) else []
 
@@ -150,6 +180,8 @@ def _layer(code: Source, owner: ast.ClassDef, node: ast.expr | None) -> ast.Call
     if isinstance(node, ast.Name):
         inside = (part for part in ast.walk(owner) if isinstance(part, ast.Assign))
         node = next((part.value for part in inside if dotted(part.targets[0]) == node.id), None)
+    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in RETURN_SELF:
+        node = node.func.value
     if not isinstance(node, ast.Call):
         return None
     is_own = any(base.endswith("Module") for own in code.classes(called(node)) for base in map(dotted, own.bases))
@@ -158,10 +190,11 @@ def _layer(code: Source, owner: ast.ClassDef, node: ast.expr | None) -> ast.Call
 
 
 def _hidden(diagnosis: Diagnosis) -> list[str]:
-    """Parameters in no module's tree that got gradient, or, in a program without a pass, were computed with."""
+    """Parameters in no module's tree and no optimizer that got gradient, or, in a program without a pass, were computed
+    with."""
     trees = (module for module in diagnosis.trace.modules if "(" not in module.path)
     members = {diagnosis.identity(parameter.tensor) for module in trees for parameter in module.parameters}
     fed = diagnosis.fed
     if not diagnosis.trace.passes:
         fed = frozenset(diagnosis.identity(tensor) for op in diagnosis.trace.ops if op.nodes for tensor in op.inputs)
-    return sorted(filter(diagnosis.is_parameter, fed - members), key=by_number)
+    return sorted(filter(diagnosis.is_parameter, fed - members - diagnosis.held), key=by_number)

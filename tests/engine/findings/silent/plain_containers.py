@@ -110,6 +110,44 @@ model = Deep(); opt = torch.optim.Adam(model.parameters())
 for _ in range(3):
     loss = F.cross_entropy(model(torch.randn(8, 3)), torch.randint(4, (8,)))
 """ + STEP, cure=(("[Linear(4, 4, bias=False) for _ in range(2)]", "nn.ModuleList([Linear(4, 4, bias=False) for _ in range(2)])"),), mends=True),
+    Mistake("modules_in_plain_list", 14, f"""class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lin = nn.Linear(3, 3)
+    def forward(self, x):
+        return x + self.lin(x).relu()
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.head = nn.Linear(3, 1)
+        self.blocks = {{f"b{{i}}": Block().to("cpu") for i in range(2)}}
+    def forward(self, x):
+        for block in self.blocks.values():
+            x = block(x)
+        return self.head(x)
+net = Net(); opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    loss = net(torch.randn(8, 3)).pow(2).mean()
+{STEP}""", says={"better": "nn.ModuleDict", "type": "dict"}, mends=True),
+    Mistake("layers_out_of_sight", 14, f"""class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lin = nn.Linear(3, 3)
+    def forward(self, x):
+        return x + self.lin(x).relu()
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.head = nn.Linear(3, 1)
+        self.blocks = tuple(Block() for _ in range(2))
+    def forward(self, x):
+        for block in self.blocks:
+            x = block(x)
+        return self.head(x)
+net = Net(); opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    loss = net(torch.randn(8, 3)).pow(2).mean()
+{STEP}""", says={"model": "Net", "layer": "Block", "names": "lin.weight, lin.bias"}, cure=(("tuple(Block() for _ in range(2))", "nn.Sequential(*[Block() for _ in range(2)])"),)),
     Mistake("layers_out_of_sight", 9, f"""class Net(nn.Module):
     def __init__(self):
         super().__init__()
@@ -141,6 +179,22 @@ for _ in range(3):
 {STEP}""", cure=(("types.SimpleNamespace(body=nn.Linear(3, 4))", "nn.ModuleDict({'body': nn.Linear(3, 4)})"),)),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
+    ("modules_in_plain_list", f"""class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.head = nn.Linear(3, 1)
+        self.layers = [nn.Linear(3, 3) for _ in range(2)]
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x).tanh()
+        return self.head(x)
+net = Net(); params = [*net.parameters()]
+for layer in net.layers:
+    params += layer.parameters()
+opt = torch.optim.SGD(params, lr=0.1)
+for _ in range(3):
+    loss = net(torch.randn(8, 3)).pow(2).mean()
+{STEP}"""),
     ("modules_in_plain_list", """class Student(nn.Module):
     def __init__(self):
         super().__init__()

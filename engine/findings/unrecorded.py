@@ -169,7 +169,8 @@ def _switched_off(diagnosis: Diagnosis, cut: Op, leaves: Sequence[str]) -> _Told
         return _Told("rebound_without_graph", cut.span, rebound[1], rebound[0])
     decorator, switch = _decorator(diagnosis, cut), _left_off(diagnosis, cut)
     if decorator is not None:
-        return _Told("cut_by_decorator", decorator, decorator=diagnosis.code.short(decorator))
+        fix = diagnosis.code.decorator_removed(decorator)
+        return _Told("cut_by_decorator", decorator, fix, decorator=diagnosis.code.short(decorator))
     if switch is not None:
         roots = [root.tensor for root in diagnosis.lost_pass.roots] if diagnosis.lost_pass is not None else []
         return _Told("recording_switched_off", switch, name=diagnosis.say(next(iter(roots), leaves[0])))

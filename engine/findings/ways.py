@@ -62,6 +62,15 @@ def unfed(diagnosis: Diagnosis) -> set[str]:
     return starved - (aside - _read_grads(diagnosis))
 
 
+def _trained(diagnosis: Diagnosis) -> set[str]:
+    """Leaves that want a gradient: where some models are asked for their parameters, not those of the others, as a
+    target network's."""
+    wanting, asked = wanting_leaves(diagnosis), models_asked(diagnosis.code.calls)
+    aside = {root: not _is_among(diagnosis.modules[root].path, asked) for root in diagnosis.leaves_of}
+    idle = {leaf for root, leaves in diagnosis.leaves_of.items() if aside[root] for leaf in leaves}
+    return (wanting - idle if not all(aside.values()) else wanting) or wanting
+
+
 def _read_grads(diagnosis: Diagnosis) -> set[str]:
     """Leaves whose `.grad` the program reads."""
     attributes = diagnosis.code.attributes
@@ -123,7 +132,7 @@ def cuts(diagnosis: Diagnosis) -> list[Cut]:
     is_sampled = diagnosis.has_gap(0, len(diagnosis.trace.timeline))  # the last turns may be without their ops
     for pass_ in (*ended[-PASSES_LOOKED_AT:], *(ended[:1] if is_sampled else ())):
         behind = _Behind(diagnosis, pass_, reads, inside)
-        for cut in behind.cuts(wanting_leaves(diagnosis) if lost is not None else starved):
+        for cut in behind.cuts(_trained(diagnosis) if lost is not None else starved):
             found.setdefault((cut.op.name, cut.op.span), cut).passes.append(pass_)
     return sorted(found.values(), key=lambda cut: diagnosis.op_at[cut.op.id])
 

@@ -130,6 +130,11 @@ class Source(Tree):
             return ()
         return (self._line_removed(statement.lineno),) if len(self.block(statement)) > 1 else ()
 
+    def decorator_removed(self, decorator: ast.expr) -> Edits:
+        """A decorator left out; nothing where it is longer than its line."""
+        is_whole = self.lines[decorator.lineno - 1].partition("#")[0].strip() == f"@{self.text(decorator)}"
+        return (self._line_removed(decorator.lineno),) if is_whole else ()
+
     def _line_removed(self, line: int) -> Edit:
         if line < len(self.lines):
             return Edit(span=Span(line=line, end_line=line + 1, column=0, end_column=0), text="")

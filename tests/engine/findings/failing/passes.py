@@ -294,8 +294,9 @@ TRIGGERS: dict[str, list[Row]] = {
         Row("net = nn.Linear(2, 1)\ndef push(x):\n    with torch.no_grad():\n        e = net(x) #<\n    return torch.autograd.grad(e.sum(), x)[0]\npush(torch.randn(4, 2, requires_grad=True))\n", {"is_own": "0"}),
     ],
     "cut_by_decorator": [
-        Row(LAYERS + "    @torch.no_grad() #<\n    def forward(self, x):\n        return self.fc1(x)\nNet()(torch.ones(2, 3)).sum().backward()\n", {"decorator": "torch.no_grad()"}),
-        Row("net = nn.Linear(2, 1)\n@torch.inference_mode() #<\ndef loss_of(x):\n    return net(x).mean()\nloss_of(torch.ones(2, 2)).backward()\n", {"decorator": "torch.inference_mode()"}),
+        Row(LAYERS + "    @torch.no_grad() #<\n    def forward(self, x):\n        return self.fc1(x)\nNet()(torch.ones(2, 3)).sum().backward()\n", {"decorator": "torch.no_grad()"}, True),
+        Row("net = nn.Linear(2, 1)\n@torch.inference_mode() #<\ndef loss_of(x):\n    return net(x).mean()\nloss_of(torch.ones(2, 2)).backward()\n", {"decorator": "torch.inference_mode()"}, True),
+        Row("class Q(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.f = nn.Linear(2, 1)\n    @torch.no_grad() #<\n    def forward(self, x):\n        return self.f(x)\nnow, old = Q(), Q()\nold.load_state_dict(now.state_dict())\nopt = torch.optim.SGD(now.parameters(), lr=.1)\nloss = F.mse_loss(now(torch.ones(3, 2)), 1 + old(torch.ones(3, 2)))\nopt.zero_grad()\nloss.backward()\nopt.step()\n", {"leaf": "now.f.weight, now.f.bias"}, True),
     ],
     "recording_switched_off": [
         Row("net = nn.Linear(2, 1)\ndef evaluate():\n    torch.set_grad_enabled(False) #<\n    return net(torch.ones(1, 2)).item()\nevaluate()\nnet(torch.ones(1, 2)).sum().backward()\n", {"used_line": "10"}),

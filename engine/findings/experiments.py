@@ -86,7 +86,8 @@ class _Uncut(ast.NodeTransformer):
                 value, ast.List | ast.Tuple | ast.Constant
             ):
                 stack = ast.Attribute(ast.Name("torch", ast.Load()), "stack", ast.Load())
-                return ast.Call(stack, [value], []) if dotted(value) in self.lists else value
+                is_list = isinstance(value, ast.ListComp | ast.GeneratorExp) or dotted(value) in self.lists
+                return ast.Call(stack, [value], []) if is_list else value
         return node
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:

@@ -220,9 +220,11 @@ def holder_copied(case: Case) -> Finding:
     if len(kept) != 1:
         return case.finding("deepcopy_of_holder", name=name)
     (held, tensor), *_ = kept.items()
-    stores = case.code.assignments(held)
-    where = case.code.span(stores[-1]) if stores else None
-    return case.finding("deepcopy_of_state", span=where, name=name, held=held, tensors=(tensor,))
+    stores, maker = case.code.assignments(held), case.diagnosis.maker.get(tensor.id)
+    made = case.code.statement_at(maker.span) if maker is not None else None
+    where = case.code.span(made if made in stores else stores[-1]) if stores else None
+    said = {"name": name, "held": held, "is_several": str(int(len(stores) > 1))}
+    return case.finding("deepcopy_of_state", said, span=where, tensors=(tensor,))
 
 
 def written_under_vmap(case: Case) -> Finding:

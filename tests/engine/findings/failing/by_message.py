@@ -143,7 +143,8 @@ TRIGGERS: dict[str, list[Row]] = {
         Row(W + "import copy\nkept = [w * 2]\ncopy.deepcopy(kept) #<\n", {"name": "kept"}),
     ],
     "deepcopy_of_state": [
-        Row("import copy\n" + NET + INIT + "        self.fc = nn.Linear(2, 2)\n    def forward(self, x):\n        self.h = self.fc(x) #<\n        return self.h\nnet = Net()\nnet(torch.ones(1, 2))\ncopy.deepcopy(net)\n", {"held": "self.h", "name": "net"}),
+        Row("import copy\n" + NET + INIT + "        self.fc = nn.Linear(2, 2)\n    def forward(self, x):\n        self.h = self.fc(x) #<\n        return self.h\nnet = Net()\nnet(torch.ones(1, 2))\ncopy.deepcopy(net)\n", {"held": "self.h", "name": "net", "is_several": "0"}),
+        Row("import copy\n" + NET + INIT + "        self.v = nn.Parameter(torch.ones(2, 2))\n        self.w = self.v / self.v.norm() #<\n    def forward(self, x):\n        self.w = self.v / self.v.norm()\n        return x @ self.w\nnet = Net()\ncopy.deepcopy(net)\n", {"held": "self.w", "is_several": "1"}),
     ],
     "ended_with_code": [
         Row("import sys\nif True:\n    sys.exit(3) #<\n", {"said": "3"}),

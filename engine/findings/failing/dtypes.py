@@ -20,6 +20,9 @@ _SIGNS: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "
 _LAYERS = ("linear", "conv1d", "conv2d", "conv3d", "bilinear", "batch_norm", "layer_norm", "group_norm", "prelu")
 _SHORTENED = frozenset("linear matmul mm bmm addmm baddbmm einsum conv1d conv2d conv3d".split())
 """What `torch.autocast` computes in a short float type."""
+_PARTS = frozenset("getitem index_select view reshape flatten unsqueeze squeeze permute transpose t contiguous".split())
+_OF_NUMPY = ("from_numpy", "tensor", "as_tensor")
+"""What makes a tensor of the type that NumPy's numbers have."""
 _RECURRENT = ("RNN", "LSTM", "GRU")
 _LOSSES_OF_CLASSES = ("cross_entropy", "nll_loss")
 
@@ -32,9 +35,29 @@ def mixed(case: Case) -> Finding:
     is_first = case.op is None or case.op.name in _LAYERS or other.dtype == "float32"
     odd, fits = (given[0], other) if is_first else (other, given[0])
     cast = _CASTS.get(fits.dtype, f".to(torch.{fits.dtype})")
+    made = _made_of_numbers(case, odd) if fits.dtype == "float32" and odd.dtype == "float64" else None
     fix = case.cast(odd, cast) if fits.dtype in ("float32", "float64") else ()
-    said = {**case.about(odd, fits), **case.origin(odd, dtype_origin)}
+    fix = case.code.method(made, cast) if made is not None else fix
+    said = {**case.about(odd, fits), **case.origin(odd, dtype_origin), "is_data": str(int(made is not None))}
+    said["data_line"] = str(made.lineno) if made is not None else ""
     return case.finding("", _of_layer(case) | said, tensors=(given[0], other), cast=cast, fix=fix)
+
+
+def _made_of_numbers(case: Case, tensor: Tensor) -> ast.Call | None:
+    """The call on another line that made a tensor, or what it was taken from, of NumPy's numbers."""
+    maker = None
+    for maker in case.makers(tensor):
+        if maker.name not in _PARTS:
+            break
+    call = case.code.call_at(maker.span) if maker is not None and not maker.inputs else None
+    if (
+        maker is None
+        or call is None
+        or called(call) not in {*_OF_NUMPY} & {maker.name}
+        or keyword(call, "dtype") is not None
+    ):
+        return None
+    return None if line(case.code.span(call)) == line(case.failure.span) else call
 
 
 def _given(case: Case) -> list[Tensor]:

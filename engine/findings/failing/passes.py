@@ -47,7 +47,9 @@ def second_time(case: Case) -> Finding:
         is_carried = found.turn == "carried"
         code, where = "second_backward_in_loop" if is_carried else "made_before_loop", found.place or failed.span
         zeroed = found.zeroed() if is_carried else None
+        lines = found.lines_before() if found.is_trained else []
         said |= {"cut": found.detaching(), "is_trained": str(int(found.is_trained))}
+        said |= {"shared_lines": ", ".join(lines) or said["shared_line"], "is_several": str(int(len(lines) > 1))}
         leaves = diagnosis.say_all(found.leaves)
         said["leaves"] = "" if found.is_trained or leaves == UNKNOWN else f" ({leaves})"
         fix = found.cut_between_turns() if is_carried else ()
@@ -131,6 +133,15 @@ class _Shared(NamedTuple):
         functions = (above for above in code.runs_in(here) if isinstance(above, Function))
         is_once = not code.loops(here) and all(map(code.only_call, functions))
         return "before" if code.loops(there) and is_once else ""
+
+    def lines_before(self) -> list[str]:
+        """The lines of the function that made the shared tensor on which its graph was made."""
+        code, here = self.diagnosis.code, self.diagnosis.code.statement_at(self.place)
+        last = self.diagnosis.op_of_node(self.failed.roots[0].node) if self.failed.roots else None
+        behind = (op for op in self.diagnosis.makers_behind([self.tensor or ""]) if op.nodes)
+        made = (code.statement_at(self._called_at(op, last)) for op in behind)
+        found = {one.lineno for one in made if one and here and code.function(one) is code.function(here)}
+        return list(map(str, sorted(found)))
 
     @property
     def is_kept(self) -> bool:

@@ -65,6 +65,8 @@ TRIGGERS: dict[str, list[Row]] = {
         Row(X + "t = torch.tensor([[0.], [2.]])\nF.cross_entropy(x, t) #<\n", {"other": "t", "is_long": "0"}, True),
     ],
     "dtype_mismatch": [
+        Row("actor, critic = nn.Linear(3, 1), nn.Linear(4, 1)\nrows = np.zeros((9, 3))\nobs = torch.from_numpy(rows)[:4]\nact = actor(obs) #<\ncritic(torch.cat([obs, act], 1))\n", {"is_data": "1", "data_line": "7"}, True),
+        Row("net = nn.Linear(3, 1)\nx, y = torch.tensor(np.ones((4, 3))), torch.ones(4, 1)\nF.mse_loss(net(x), y).backward() #<\n", {"is_data": "1"}, True),
         Row(
             X + "i = torch.ones(3, 2, dtype=torch.long)\nx @ i #<\n",
             {"name": "i", "dtype": "int64", "cast": ".float()"},

@@ -277,6 +277,7 @@ TRIGGERS: dict[str, list[Row]] = {
             {"shared": "aims", "is_trained": "0", "leaves": " (slope)"},
         ),
         Row(W + "y = (w * w).sum() #<\nfor i in range(2):\n    y.backward()\n", {"shared": "y", "used_line": "8"}),
+        Row(W + "opt = torch.optim.SGD([w], lr=.1)\ns = w * torch.ones(2)\nprint(s.shape)\ny = s.exp() #<\nfor i in range(2):\n    opt.zero_grad()\n    y.sum().backward()\n    opt.step()\n", {"shared": "y", "shared_lines": "7, 9"}),
         Row(
             "net = nn.Linear(2, 1)\nopt = torch.optim.SGD(net.parameters(), lr=.1)\npred = net(torch.ones(3, 2)).exp() #<\nfor i in range(3):\n"
             "    loss = pred.mean()\n    opt.zero_grad()\n    loss.backward()\n    opt.step()\n",

@@ -23,6 +23,7 @@ _SHORTENED = frozenset("linear matmul mm bmm addmm baddbmm einsum conv1d conv2d 
 _PARTS = frozenset("getitem index_select view reshape flatten unsqueeze squeeze permute transpose t contiguous".split())
 _OF_NUMPY = ("from_numpy", "tensor", "as_tensor")
 """What makes a tensor of the type that NumPy's numbers have."""
+_LISTS = (ast.List, ast.Tuple, ast.ListComp)
 _RECURRENT = ("RNN", "LSTM", "GRU")
 _LOSSES_OF_CLASSES = ("cross_entropy", "nll_loss")
 
@@ -312,7 +313,7 @@ def numpy_of_tracked(case: Case) -> Finding:
     tracked = [arg for arg, tensor in tensors if tensor is not None and tensor.requires_grad]
     only_if(tensors)
     operand = case.operand(tensors[0][0])
-    if operand is not None and operand.type in ("list", "tuple"):
+    if isinstance(tensors[0][0], _LISTS) or (operand is not None and operand.type in ("list", "tuple")):
         return _list_for_numpy(case, tensors[0][0])
     if len(tracked) != 1:
         return case.finding(name=case.code.short(tensors[0][0]))
@@ -321,12 +322,26 @@ def numpy_of_tracked(case: Case) -> Finding:
 
 def _list_for_numpy(case: Case, given: ast.expr) -> Finding:
     """A list of tensors that are recorded: what NumPy takes are the numbers."""
-    put = known(case.appended(given))
-    value = put.part("VALUE")
-    is_number = {tensor.shape for tensor in case.diagnosis.bound_to(value)} == {()}
-    taken = ".item()" if is_number else ".detach()"
-    said = {"name": case.code.short(given), "value": put.said["value"], "taken": taken}
-    return case.finding("numpy_of_list", said, span=case.code.span(put.node), fix=case.code.method(value, taken))
+    made = case.value_of(given)
+    if isinstance(made, ast.ListComp):
+        values = [made.elt]
+    elif isinstance(made, ast.List | ast.Tuple) and made.elts:
+        values = [one for one in made.elts if (tensor := case.tensor_of(one)) is not None and tensor.requires_grad]
+    else:
+        values = [known(case.appended(given)).part("VALUE")]
+    only_if(values)
+    shapes = {tensor.shape for value in values for tensor in _given_by(case, value)}
+    taken, text = ".item()" if shapes == {()} else ".detach()", case.code.short(values[0])
+    is_bare = isinstance(values[0], ast.Name | ast.Attribute | ast.Call | ast.Subscript)
+    said = {"name": case.code.short(given), "value": text, "right": f"{text if is_bare else f'({text})'}{taken}"}
+    fix = [edit for value in values for edit in case.code.method(value, taken)]
+    return case.finding("numpy_of_list", said, span=case.code.span(values[0]), fix=fix)
+
+
+def _given_by(case: Case, node: ast.expr) -> list[Tensor]:
+    """The tensors that an expression gave, each time that it ran."""
+    ran = (case.diagnosis.output_of(op) for op in case.diagnosis.ops_at(case.code.span(node)))
+    return case.diagnosis.bound_to(node) or [tensor for tensor in ran if tensor is not None]
 
 
 _IN_BOTH = frozenset(

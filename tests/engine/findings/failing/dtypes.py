@@ -171,8 +171,11 @@ TRIGGERS: dict[str, list[Row]] = {
         Row("crit = nn.NLLLoss()\ny, p = torch.tensor([0, 1]), torch.ones(2, 3)\ncrit(y, p) #<\n", {"dtype": "int64"}, True),
     ],
     "numpy_of_list": [
-        Row(W + "history = []\nfor i in range(3):\n    cost = (w * w).sum()\n    history.append(cost) #<\nprint(np.mean(history))\n", {"taken": ".item()", "name": "history"}, True),
-        Row(W + "outs = []\nfor i in range(2):\n    y = w * i\n    outs.append(y) #<\nprint(np.array(outs))\n", {"taken": ".detach()"}, True),
+        Row(W + "history = []\nfor i in range(3):\n    cost = (w * w).sum()\n    history.append(cost) #<\nprint(np.mean(history))\n", {"right": "cost.item()", "name": "history"}, True),
+        Row(W + "outs = []\nfor i in range(2):\n    y = w * i\n    outs.append(y) #<\nprint(np.array(outs))\n", {"right": "y.detach()"}, True),
+        Row(W + "sizes, losses = (2, 3), ((w * w).sum(), w.sum())\nprint(np.array([n * l for n, l in zip(sizes, losses)]).sum()) #<\n", {"right": "(n * l).item()", "value": "n * l"}, True),
+        Row(W + "a, b = w.sum(), w.exp().sum()\nprint(np.mean([a, b])) #<\n", {"right": "a.item()"}, True),
+        Row("net = nn.Linear(2, 1)\nlosses = [net(x).mean() for x in torch.ones(3, 2)] #<\nprint(np.mean(losses))\n", {"right": "net(x).mean().item()"}, True),
     ],
     "model_converted": [
         Row("net = nn.Linear(2, 1)\nnet.double() #<\nnet(torch.ones(3, 2))\n", {"wanted": "float64", "used_line": "7"}),

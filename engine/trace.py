@@ -183,7 +183,8 @@ class Failure(Record, frozen=True):
     facts: dict[str, str] = {}
     """What only the running program could tell: `name` not found, `owner` it was looked for in, `suggestion` (the
     nearest real name) and whether it is the `only` one as near, the keywords that are `known`, `place` where that very
-    name does exist; `asked_bytes` of memory there was not."""
+    name does exist; `asked_bytes` of memory there was not; how many parameters an optimizer `held`, and had when what
+    it was to load was `saved`."""
     traceback: str = ""
     """The text plain Python prints to stderr for it, library files shortened to the package."""
 

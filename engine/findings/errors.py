@@ -204,7 +204,7 @@ _TABLE: tuple[tuple[str, str, str, *tuple[Rule, ...]], ...] = (
     ("optimizer_empty", "ValueError", r"optimizer got an empty parameter list", calls.never_made, calls.optimizer_empty),
     ("parameter_in_two_groups", "ValueError", r"some parameters appear in more than one parameter group", calls.groups_given),
     ("optimizer_state_groups", "ValueError", r"loaded state dict has a different number of parameter groups", instead("NAME.load_state_dict(GIVEN)")),
-    ("optimizer_state_size", "ValueError", r"loaded state dict contains a parameter group that doesn't match the size", instead("NAME.load_state_dict(GIVEN)")),
+    ("optimizer_state_size", "ValueError", r"loaded state dict contains a parameter group that doesn't match the size", calls.optimizer_state),
     ("not_a_leaf_in_optimizer", "ValueError", r"can't optimize a non-leaf Tensor", calls.optimizer_not_leaf),
     ("optimizer_of_tensor", "TypeError", r"params argument given to the optimizer should be an iterable", instead("FUNCTION(NAME, ...)", "FUNCTION([NAME], ...)")),
     ("not_an_optimizer", "TypeError", r"^(?P<got>[\w.]+) is not an Optimizer", calls.not_an_optimizer),

@@ -318,6 +318,17 @@ _SHAPE = r"torch\.Size\((\[[\d, ]*\])\)"
 _SHAPES = rf"size mismatch for ([\w.]+): copying a param with shape {_SHAPE} from .*? in current model is {_SHAPE}"
 
 
+def optimizer_state(case: Case) -> Finding:
+    """The state of an optimizer that had another number of parameters."""
+    found, held, saved = (
+        known(case.written_as("NAME.load_state_dict(GIVEN)")),
+        *map(case.facts.get, ("held", "saved")),
+    )
+    is_less = str(int(float(held or 0) < float(saved or 0)))
+    counts = {"held": held or "", "saved": saved or "", "is_counted": str(int(held != saved)), "is_less": is_less}
+    return case.finding("", {**found.said, **counts})
+
+
 def state_dict(case: Case) -> Finding:
     """A state_dict whose names or shapes are not those of the model."""
     message = case.failure.message[:4000] + " "

@@ -10,6 +10,7 @@ import contextlib
 import inspect
 import re
 import sys
+import traceback
 import types
 from collections.abc import Iterable, Iterator, Mapping
 from types import FrameType
@@ -106,6 +107,8 @@ class FailureContext:
                 return self._keyword(error)
             case KeyError():
                 return self._key(error)
+            case ValueError():
+                return _group_sizes(error)
         return {}
 
     def _imported(self, error: ImportError) -> dict[str, str]:
@@ -279,6 +282,17 @@ def _home(name: str, but: str, first: str = "") -> str:
             if value is not _MISSING and (not isinstance(value, types.ModuleType) or f"{place}.{name}" in sys.modules):
                 return f"{place}.{name}"
     return ""
+
+
+def _group_sizes(error: ValueError) -> dict[str, str]:
+    """How many parameters an optimizer has, and had when what it was to load was saved, as `Optimizer.load_state_dict`
+    was holding them (torch/optim/optimizer.py, 2.13)."""
+    inner = [frame for frame, _ in traceback.walk_tb(error.__traceback__)][-1]
+    load = inspect.unwrap(torch.optim.Optimizer.load_state_dict)
+    if inner.f_code is not load.__code__:
+        return {}
+    held, saved = (sum(len(group["params"]) for group in inner.f_locals[name]) for name in ("groups", "saved_groups"))
+    return {"held": str(held), "saved": str(saved)}
 
 
 def _near(name: str, owner: str, candidates: Iterable[str]) -> dict[str, str]:

@@ -442,9 +442,28 @@ def rows_matched_with_themselves(diagnosis: Diagnosis) -> Iterator[Finding]:
         if below is None or scores is None or len(scores.shape) != 2 or scores.shape[0] != scores.shape[1]:
             continue
         product, rows = _compared_rows(diagnosis, scores.id)
+        if product is None or len(rows) != 1 or not diagnosis.reaches_a_pass(op) or _is_less_some(diagnosis, op):
+            continue
         picked = next(_beside_the_diagonal(diagnosis, (scores.id, *below.outputs)), None)
-        if product is not None and len(rows) == 1 and picked is not None and diagnosis.reaches_a_pass(op):
+        picked = picked or _paired(diagnosis, product, rows[0])
+        if picked is not None:
             yield _matched(diagnosis, "row_against_itself", op, product, diagnosis.code.excerpt(picked.span))
+
+
+def _is_less_some(diagnosis: Diagnosis, op: Op) -> bool:
+    """Whether something is taken off a sum of similarities, as each row's with itself may be."""
+    takers = (taker for made in op.outputs for taker in diagnosis.takers.get(made, ()))
+    return op.name == "sum" and any(taker.name in ("sub", "sub_") for taker in takers)
+
+
+def _paired(diagnosis: Diagnosis, product: Op, rows: str) -> Op | None:
+    """The product of two parts of the rows with each other, place by place, that a pass goes back through."""
+    cut = (op for op in diagnosis.takers.get(rows, ()) if op.name in ("getitem", "chunk", "split"))
+    parts = {*(part for op in cut for part in op.outputs), *_halves(diagnosis, product)}
+    pairs = (op for part in parts for op in diagnosis.takers.get(part, ()) if op.name in ("mul", "cosine_similarity"))
+    both = (op for op in pairs if len({*op.inputs}) == 2 and parts.issuperset(op.inputs))
+    apart = (op for op in both if not is_alike(*map(diagnosis.tensors.get, op.inputs)))
+    return next(filter(diagnosis.reaches_a_pass, apart), None)
 
 
 def views_put_together(diagnosis: Diagnosis) -> Iterator[Finding]:

@@ -334,6 +334,19 @@ for _ in range(3):
     pos = torch.cat([sim.diagonal(6), sim.diagonal(-6)])
     loss = (torch.exp(sim).sum(1).log() - pos).mean()
 {STEP}""", cure=(("torch.exp(sim).sum", "torch.exp(sim.masked_fill(torch.eye(12, dtype=torch.bool), float('-inf'))).sum"),)),
+    Mistake("row_against_itself", 10, f"""def nt_xent(a, b, t):
+    z = F.normalize(torch.cat([a, b]), dim=1)
+    n = len(a)
+    sim = torch.exp(z @ z.t() / t)
+    pos = torch.exp((z[:n] * z[n:]).sum(-1) / t)
+    pos = torch.cat([pos, pos])
+    return -torch.log(pos / sim.sum(dim=1)).mean()
+net = nn.Linear(5, 4)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    x = torch.randn(6, 5)
+    loss = nt_xent(net(x), net(x + 0.1 * torch.randn(6, 5)), 0.5)
+{STEP}""", cure=(("z @ z.t() / t", "(z @ z.t() / t).masked_fill(torch.eye(12, dtype=torch.bool), float('-inf'))"),)),
     Mistake("row_against_itself", 12, f"""net = nn.Linear(5, 4)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 rows = torch.arange(12)
@@ -387,6 +400,16 @@ up(h).mean().backward()
 """, cure=(("kept = h\n", "kept = h\nh = h.relu()\n"),)),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
+    ("row_against_itself", f"""net = nn.Linear(5, 4)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    x = torch.randn(6, 5)
+    a, b = F.normalize(net(x), dim=1), F.normalize(net(x + 0.1 * torch.randn(6, 5)), dim=1)
+    z = torch.cat([a, b])
+    sim = torch.exp(z @ z.t() / 0.5)
+    pos = torch.exp((a * b).sum(-1) / 0.5).repeat(2)
+    loss = -torch.log(pos / (sim.sum(1) - 7.389)).mean()
+{STEP}"""),
     # noise in a tensor of its own, and a copy that is written into
     ("result_filled", """layer, head = nn.Linear(3, 4), nn.Linear(4, 1)
 for x in torch.randn(3, 8, 3):

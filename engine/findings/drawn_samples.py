@@ -39,6 +39,10 @@ ADDS_UP = PASSING | {"neg", "mean", "sum", "add", "sub", "stack", "cat"}
 """What is done to the parts of a loss."""
 
 
+_HANDS_ON = PASSING | {"cat", "stack"}
+"""Ops that a model's input goes through whole."""
+
+
 def variances_taken_for_deviations(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A log-variance, or the variance made of it, times the noise of a sample, where the deviation was meant; or a
     deviation times noise of which none is below 0."""
@@ -347,6 +351,53 @@ def _mixed_in(diagnosis: Diagnosis, answer: str, asked: Tensor) -> Op | None:
     draws = (diagnosis.maker.get(given) for op in scaled if op.outputs[0] in sums for given in op.inputs)
     alike = (op for op in draws if op is not None and op.name in NOISES and len(diagnosis.takers[op.outputs[0]]) == 1)
     return next((op for op in alike if diagnosis.tensors[op.outputs[0]].shape == asked.shape), None)
+
+
+def noisy_data_asked_for(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A model that is given data with noise and asked for just that again: a copy is the best answer, and nothing asks
+    for the noise or for the data without it."""
+    losses = diagnosis.ops_named((*sorted(ELEMENTWISE_LOSSES), "pow", "square"))
+    for turns in grouped(losses, lambda op: op.span).values():
+        draws = [_copied(diagnosis, op) for op in turns[:LEAST_LEVELS]]
+        pair, draw = compared(diagnosis, turns[0]), draws[0]
+        anew = {op.id for op in draws if op is not None}
+        if pair is not None and draw is not None and 1 < len(anew) == len(draws):
+            yield diagnosis.warning(
+                "noisy_data_asked_for",
+                turns[0],
+                tensors=(pair[0].id, pair[1].id, *draw.outputs[:1]),
+                name=diagnosis.say(pair[0].id),
+                target=diagnosis.say(pair[1].id),
+                noise_line=line(draw.span),
+            )
+
+
+def _copied(diagnosis: Diagnosis, loss: Op) -> Op | None:
+    """The draw that was added to data, and read for nothing else, where a loss that is no part of a sum asks a model
+    for the data with the noise, and what the model is given of it comes through without a narrow place."""
+    pair = compared(diagnosis, loss) if diagnosis.reaches_a_pass(loss) else None
+    mixed = diagnosis.maker.get(pair[1].id) if pair is not None else None
+    later = (op for made in near(loss.outputs, diagnosis.made_of) for op in diagnosis.takers.get(made, ()))
+    if pair is None or mixed is None or mixed.name != "add" or any(op.nodes and len(op.inputs) > 1 for op in later):
+        return None
+    draws = [_noise_in(diagnosis, given) for given in mixed.inputs]
+    drawn = [op for op in draws if op is not None and len(diagnosis.takers[op.outputs[0]]) == 1]
+    is_one = len(draws) == 2 and len(drawn) == 1 and diagnosis.tensors[drawn[0].outputs[0]].shape == pair[1].shape
+    size = diagnosis.elements(pair[1].id)
+
+    def wide(tensor: str) -> Iterator[str]:
+        takers = (op for op in diagnosis.takers.get(tensor, ()) if op.nodes or op.name in _HANDS_ON)
+        made = (each for op in takers if "dropout" not in op.name for each in op.outputs)
+        return (each for each in made if diagnosis.elements(each) >= size)
+
+    return drawn[0] if is_one and pair[0].id in near([pair[1].id], wide) else None
+
+
+def _noise_in(diagnosis: Diagnosis, part: str) -> Op | None:
+    """The draw that a part of a sum is, or is a multiple of."""
+    product = diagnosis.maker.get(part)
+    given = product.inputs if product is not None and product.name == "mul" else (part,)
+    return next((op for op in map(diagnosis.maker.get, given) if op is not None and op.name in NOISES), None)
 
 
 def samples_without_gradient(diagnosis: Diagnosis) -> Iterator[Finding]:

@@ -283,8 +283,47 @@ for _ in range(2):
     noise = torch.randn_like(clean)
     loss = F.mse_loss(net(spoil(clean)), noise)
 """ + STEP, cure=(("spoil(clean)", "0.8 * clean + 0.6 * noise"),)),
+    Mistake("noisy_data_asked_for", 17, f"""class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Sequential(nn.Linear(3, 16), nn.SiLU(), nn.Linear(16, 2))
+    def forward(self, x, t):
+        return self.net(torch.cat([x, t], 1))
+model, kept = Model(), torch.linspace(0.99, 0.1, 10).cumprod(0)
+opt = torch.optim.Adam(model.parameters())
+for _ in range(3):
+    x = torch.rand(8, 2)
+    t = torch.randint(0, 10, (8, 1))
+    noise = torch.randn_like(x)
+    mixed = kept[t].sqrt() * x + (1 - kept[t]).sqrt() * noise
+    loss = F.mse_loss(model(mixed, t.float() / 10), mixed)
+{STEP}""", cure=(("10), mixed)", "10), noise)"),)),
+    Mistake("noisy_data_asked_for", 8, f"""net = nn.Conv1d(1, 1, 5, padding=2)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    clean = torch.rand(4, 1, 20)
+    noisy = clean + 0.3 * torch.randn(4, 1, 20); loss = (net(noisy) - noisy).pow(2).mean()
+{STEP}""", cure=(("- noisy)", "- clean)"),)),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
+    ("noisy_data_asked_for", f"""net = nn.Sequential(nn.Linear(6, 2), nn.ReLU(), nn.Linear(2, 6))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    x = torch.rand(9, 6) + 0.1 * torch.randn(9, 6)
+    loss = F.mse_loss(net(x), x)
+{STEP}"""),
+    ("noisy_data_asked_for", f"""net = nn.Linear(6, 6)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+x = torch.rand(9, 6) + 0.1 * torch.randn(9, 6)
+for _ in range(3):
+    loss = F.mse_loss(net(x), x)
+{STEP}"""),
+    ("noisy_data_asked_for", f"""net = nn.Linear(6, 6)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    x = torch.rand(9, 6) + 0.1 * torch.randn(9, 6)
+    loss = F.mse_loss(net(x * (torch.rand(9, 6) > 0.5)), x)
+{STEP}"""),
     ("probability_for_its_logarithm", BANDIT.replace("chosen * reward", "chosen * (reward / p.detach().gather(1, a).squeeze(1))")),
     ("probability_for_its_logarithm", BANDIT.replace("torch.multinomial(p, 1)", "torch.randint(0, 4, (32, 1))")),
     ("probability_for_its_logarithm", EPISODES.replace("    loss = ", "    print(sum(p.item() * G for p, G in zip(picked, returns)))\n    loss = ").replace("-p * G", "-p.log() * G")),

@@ -79,6 +79,7 @@ def views_for_permutes(diagnosis: Diagnosis) -> Iterator[Finding]:
             name=diagnosis.say(given.id),
             shape=times(given),
             result=times(made),
+            is_joined=str(int(len(made.shape) < len(given.shape))),
         )
 
 

@@ -401,6 +401,7 @@ def weights_after_the_mean(diagnosis: Diagnosis) -> Iterator[Finding]:
                 loss=maker.name,
                 loss_line=line(maker.span),
                 count=str(math.prod(weights.shape)),
+                is_loss=str(int(maker.name in LOSS_FUNCTIONS)),
             )
 
 

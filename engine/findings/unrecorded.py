@@ -215,8 +215,19 @@ def _finding(diagnosis: Diagnosis, found: Cut, told: _Told) -> Finding:
         **(switched(diagnosis, cut) if told.code == "cut_by_no_grad" else {}),
         is_number=str(int(not any(map(diagnosis.is_tracked, cut.inputs)))),
         is_function=str(int(is_custom(cut))),
+        **_hidden_at(diagnosis, found.root),
         used_line=line(lost.span if lost is not None else cut.span),
     )
+
+
+def _hidden_at(diagnosis: Diagnosis, root: str | None) -> dict[str, str]:
+    """The line on which what a pass starts from was told to require a gradient."""
+    names = diagnosis.tensors[root].names if root in diagnosis.tensors else ()
+    asked = (
+        one for one in diagnosis.code.bindings if dotted(one.targets[0]) in {f"{name}.requires_grad" for name in names}
+    )
+    at = next((str(one.lineno) for one in asked if diagnosis.code.text(one.value) == "True"), "")
+    return {"is_hidden": str(int(bool(at))), "asked_line": at}
 
 
 def _is_off_around(diagnosis: Diagnosis, cut: Op) -> bool:

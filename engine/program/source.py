@@ -142,11 +142,13 @@ class Source(Tree):
         end = len(self.lines[line - 1])
         return Edit(span=Span(line=max(line - 1, 1), end_line=line, column=before, end_column=end), text="")
 
-    def indent(self, statement: ast.stmt, head: str) -> Edits:
-        """Puts a statement under a head such as `with torch.no_grad():`; nothing when others share its line."""
-        if not self.stands_alone(statement):
+    def indent(self, statement: ast.stmt, head: str, last: ast.stmt | None = None) -> Edits:
+        """Puts a statement, or those from it to the last one, under a head such as `with torch.no_grad():`; nothing
+        when others share their lines."""
+        last = last or statement
+        if not self.stands_alone(statement) or not self.stands_alone(last):
             return ()
-        span = self.span(statement)
+        span = self.span_between(statement, last)
         margin = self._margin(statement)
         inner = [
             insertion(line, len(margin) if self.lines[line - 1].startswith(margin) else 0, "    ")

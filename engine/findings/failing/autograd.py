@@ -2,6 +2,7 @@
 anomaly mode."""
 
 import ast
+from itertools import takewhile
 
 from engine.findings.diagnosis import by_number, line, walk
 from engine.findings.failing.case import Case, a, known, only_if
@@ -14,9 +15,20 @@ from engine.trace import Finding, Pass, Tensor
 def leaf_written(case: Case) -> Finding:
     """A leaf, or a view of one, changed in place while recording."""
     statement, base = known(case.statement), case.first.base
-    fix = case.code.indent(statement, "with torch.no_grad():") if case.has_torch else ()
+    target, block = _written_part(statement), case.code.block(statement)
+    later = block[block.index(statement) + 1 :] if target and statement in block else []
+    last = [statement, *takewhile(lambda one: _written_part(one) == target, later)][-1]
+    fix = case.code.indent(statement, "with torch.no_grad():", last) if case.has_torch else ()
     leaf = case.diagnosis.say(base if base in case.diagnosis.tensors else case.first.id)
     return case.finding("", {"name": leaf}, tensors=(case.first,), fix=fix)
+
+
+def _written_part(statement: ast.stmt) -> str:
+    """What a statement writes a part of."""
+    match statement:
+        case ast.Assign(targets=[ast.Subscript(value=whole)]) | ast.AugAssign(target=ast.Subscript(value=whole)):
+            return dotted(whole)
+    return ""
 
 
 def no_derivative(case: Case) -> Finding:

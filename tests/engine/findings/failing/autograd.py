@@ -72,6 +72,11 @@ TRIGGERS: dict[str, list[Row]] = {
             True,
         ),
         Row(W + "w[0] = 3. #<\n", {"name": "w"}, True),
+        Row(
+            "def waves(E):\n    E[:, 0::2] = torch.ones(4, 3) #<\n\n    E[:, 1::2] += (\n        2)\n    E.requires_grad = False\nwaves(nn.Embedding(4, 6).weight)\n",
+            {"name": "E"},
+            True,
+        ),
         Row(W + "w[:1].add_(1) #<\n", {"op": "add_"}, True),
     ],
     "no_derivative": [

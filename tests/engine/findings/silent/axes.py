@@ -187,6 +187,10 @@ for _ in range(4):
         ("k.reshape(B, self.h, T, self.dk)", "k.reshape(B, T, self.h, self.dk).transpose(1, 2)"),
         ("v.reshape(B, self.h, T, self.dk)", "v.reshape(B, T, self.h, self.dk).transpose(1, 2)"),
     )),
+    Mistake("view_for_permute", 5, """lin, x = nn.Linear(8, 2), torch.randn(3, 2, 5, 4)
+joined = x.reshape(3, 5, 8)
+lin(joined).pow(2).mean().backward()
+""", says={"is_joined": "1"}, cure=(("x.reshape", "x.transpose(1, 2).reshape"),)),
     Mistake("view_for_permute", 10, """class Attention(nn.Module):
     def __init__(self):
         super().__init__()

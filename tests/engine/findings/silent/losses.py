@@ -228,7 +228,7 @@ for i in range(2):
     predicted = net(x).squeeze(1)
     loss = F.mse_loss(predicted, y)
     (loss * weights).mean().backward()
-""", says={"name": "weights", "loss": "mse_loss", "count": "8"}),
+""", says={"name": "weights", "loss": "mse_loss", "count": "8", "is_loss": "1"}),
     Mistake("weights_after_the_mean", 7, """x, y = torch.randn(6, 2), torch.tensor([0, 1, 2, 0, 1, 2])
 net = nn.Linear(2, 3)
 rare = torch.tensor([1., 5., 1., 1., 5., 1.])
@@ -239,7 +239,7 @@ real = (torch.arange(5) < torch.tensor([[2], [5], [3]])).float()
 mean, log_var = lin(torch.randn(3, 5, 6)).chunk(2, -1)
 kl = -0.5 * torch.sum(1 + log_var - mean ** 2 - log_var.exp()) * real
 (kl.sum() / real.sum()).backward()
-""", cure=(("log_var.exp())", "log_var.exp(), -1)"),)),
+""", says={"is_loss": "0"}, cure=(("log_var.exp())", "log_var.exp(), -1)"),)),
     Mistake("weights_after_the_mean", 8, """net = nn.Linear(3, 2)
 x, y = torch.randn(4, 5, 3), torch.randn(4, 5, 2)
 mask = (torch.arange(5) < torch.tensor([[2], [5], [3], [1]])).float()

@@ -21,7 +21,7 @@ top = z.topk(1).indices
 c = torch.ones(1, requires_grad=True)
 (top.float() * c).mean().backward()
 """, says={"leaf": "z", "op": "topk"}),
-    Mistake("cut_by_integer", 6, "net, y = nn.Linear(4, 3), torch.tensor([0, 1])\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\npred = net(torch.randn(2, 4)).argmax(1).float()\nloss = (pred - y).abs().mean()\nloss.requires_grad = True\nloss.backward()\nopt.step()\n", says={"op": "argmax"}),
+    Mistake("cut_by_integer", 6, "net, y = nn.Linear(4, 3), torch.tensor([0, 1])\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\npred = net(torch.randn(2, 4)).argmax(1).float()\nloss = (pred - y).abs().mean()\nloss.requires_grad = True\nloss.backward()\nopt.step()\n", says={"op": "argmax", "is_hidden": "1", "asked_line": "8"}),
     Mistake("cut_by_numpy", 7, """import numpy as np
 w = torch.tensor([1., 2.], requires_grad=True)
 b = torch.tensor(1., requires_grad=True)

@@ -8,7 +8,7 @@ from engine.findings.diagnosis import Diagnosis, Place, by_number, listed
 from engine.program.edits import Edits
 from engine.program.names import called, dotted
 from engine.program.source import Source
-from engine.trace import Finding, Module
+from engine.trace import Finding, Module, Op
 
 CONTAINERS = {
     **dict.fromkeys((ast.List, ast.ListComp), "nn.ModuleList"),
@@ -36,8 +36,10 @@ def modules_in_plain_containers(diagnosis: Diagnosis) -> Iterator[Finding]:
             return
     apart = _apart(diagnosis, hidden[0]) if hidden else None
     owner = diagnosis.modules.get(apart.parent or "") if apart is not None else None
-    made = _made(diagnosis, apart, hidden[0]) if apart is not None else None
-    if apart is None or owner is None or made is None:
+    filled = (op for op in diagnosis.trace.ops if op.in_place and op.inputs)
+    birth = next((op for op in filled if diagnosis.identity(op.inputs[0]) == hidden[0]), None) if owner else None
+    made = _made(diagnosis, apart, birth) if apart is not None and birth is not None else None
+    if apart is None or owner is None or birth is None or made is None or _is_inside(diagnosis, birth, owner):
         return
     if diagnosis.leaves_of.get(diagnosis.outermost(owner).id, set()).isdisjoint(diagnosis.stepped):
         return
@@ -64,14 +66,19 @@ def _apart(diagnosis: Diagnosis, leaf: str) -> Module | None:
     return module
 
 
-def _made(diagnosis: Diagnosis, module: Module, leaf: str) -> Place:
+def _is_inside(diagnosis: Diagnosis, birth: Op, owner: Module) -> bool:
+    """Whether a layer was made in a forward, anew each time: `layer_made_in_forward` tells that."""
+    first = next((call.first_op for call in diagnosis.trace.calls if call.module == owner.id), None)
+    return first is not None and diagnosis.op_at[birth.id] >= diagnosis.op_at.get(first, 0)
+
+
+def _made(diagnosis: Diagnosis, module: Module, birth: Op) -> Place:
     """Where the program makes a module: the one call of its class, or the line that filled a parameter of a library's
     layer."""
     if diagnosis.code.classes(module.type):
         calls = [call for call in diagnosis.code.calls if called(call) == module.type]
         return calls[0] if len(calls) == 1 else None
-    filled = (op for op in diagnosis.trace.ops if op.in_place and op.inputs)
-    return next((op.span for op in filled if diagnosis.identity(op.inputs[0]) == leaf), None)
+    return birth.span
 
 
 class Container(NamedTuple):
@@ -197,4 +204,4 @@ def _hidden(diagnosis: Diagnosis) -> list[str]:
     fed = diagnosis.fed
     if not diagnosis.trace.passes:
         fed = frozenset(diagnosis.identity(tensor) for op in diagnosis.trace.ops if op.nodes for tensor in op.inputs)
-    return sorted(filter(diagnosis.is_parameter, fed - members - diagnosis.held), key=by_number)
+    return sorted(filter(diagnosis.is_parameter, fed - members - diagnosis.held - diagnosis.stepped), key=by_number)

@@ -179,6 +179,17 @@ for _ in range(3):
 {STEP}""", cure=(("types.SimpleNamespace(body=nn.Linear(3, 4))", "nn.ModuleDict({'body': nn.Linear(3, 4)})"),)),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
+    ("layers_out_of_sight", f"""class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.head = nn.Linear(3, 3)
+    def forward(self, x):
+        last = nn.Linear(3, 1)
+        return last(self.head(x))
+net = Net(); opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    loss = net(torch.randn(8, 3)).pow(2).mean()
+{STEP}"""),
     ("modules_in_plain_list", f"""class Net(nn.Module):
     def __init__(self):
         super().__init__()

@@ -462,14 +462,15 @@ def _overwritten_at(diagnosis: Diagnosis, statement: ast.Assign, name: str) -> a
     code = diagnosis.code
     block = code.block(statement)
     at = block.index(statement) if statement in block else len(block)
+    is_worked_on = False
     for later in block[at + 1 :]:
         is_bound_anew = isinstance(later, ast.Assign) and dotted(later.targets[0]) == name
         if name in names_read(later):
             if not is_bound_anew:
                 return None
-            break
-        if isinstance(later, ast.Assign) and is_bound_anew:
-            return later
+            is_worked_on = True
+        elif isinstance(later, ast.Assign) and is_bound_anew:
+            return None if is_worked_on else later
     loop = code.parents.get(statement)
     is_first = (
         isinstance(loop, ast.For)

@@ -232,6 +232,19 @@ for x in torch.randn(4, 5, 3):
         kept[key] = 0.1 * value + 0.9 * kept[key]
     slow.load_state_dict(kept)
 """),
+    # what each turn gives is worked on and kept in the same turn
+    ("result_overwritten", """enc, head = nn.Linear(3, 4), nn.Linear(4, 1)
+opt = torch.optim.SGD([*enc.parameters(), *head.parameters()], lr=0.1)
+for x in torch.randn(12, 5, 3):
+    rows = torch.empty(0, 4)
+    for part in x.split(1):
+        row = enc(part)
+        row = row.tanh()
+        rows = torch.cat((rows, row.data), 0)
+    loss = head(rows).pow(2).mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+rows = [head(enc(part)) for part in x.split(1)]
+"""),
     ("cut_by_item", "from torch.utils.data import DataLoader, TensorDataset\nbody, head = nn.Linear(2, 3), nn.Linear(3, 1)\nopt = torch.optim.SGD([*body.parameters(), *head.parameters()], lr=0.1)\n"
      "rows = DataLoader(TensorDataset(torch.randn(8, 2), torch.randn(8, 1)), batch_size=4, shuffle=True)\nfor epoch in range(2):\n    total = 0\n    for x, y in rows:\n"
      "        with torch.no_grad():\n            h = body(x)\n        loss = F.mse_loss(head(h), y)\n        opt.zero_grad(); loss.backward(); opt.step()\n        total += loss.item()\n"),

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from engine.findings.axes import turned_round
+from engine.findings.batch_axis import TURNS
 from engine.findings.diagnosis import argument, line
 from engine.findings.failing.case import Case, known, only_if
 from engine.findings.failing.origins import sizes
@@ -38,9 +39,9 @@ def _of_other_size(case: Case, given: Tensor, size: str, code: str = "", **said:
 
 
 def _number_corrected(case: Case, given: Tensor, size: str, wrong: int, right: str) -> Edits:
-    """Another number in the call that made the layer."""
+    """Another number in the call that made the layer; not where axes may be in another order, or one axis too few."""
     made = case.layer_made
-    if made is None or wrong in given.shape:  # then the axes may be in the wrong order
+    if made is None or wrong in given.shape or wrong == math.prod(given.shape) or len(given.shape) == 1:
         return ()
     named = [word.value for word in made.keywords if word.arg == size]
     node = next(iter([*named, *made.args]), None)
@@ -57,7 +58,9 @@ def linear(case: Case) -> Finding:
         where = {"before_line": line(before.span), "before_shape": sizes(known(case.diagnosis.input_of(before)).shape)}
         return case.finding("linear_shape_changed", {**said, **where}, tensors=(given,))
     way = _way_of_map(case, given)
-    said |= {"was_map": str(int(bool(way))), "way": " → ".join(way)}
+    is_whole = len(given.shape) > 1 and math.prod(given.shape) == int(said["wanted"])
+    said |= {"was_map": str(int(bool(way))), "way": " → ".join(way), "is_whole": str(int(is_whole))}
+    said |= {"is_row": str(int(len(given.shape) == 1))}
     return _of_other_size(case, given, "in_features", "linear_shape", **said)
 
 
@@ -104,9 +107,10 @@ def _taken_before(case: Case, size: int) -> Op | None:
 
 
 def not_flattened(case: Case) -> Finding:
-    """Images where one long row for each is wanted."""
+    """Images where one long row for each is wanted; or what a convolution made, with a layer of another size."""
     given, said = _given_to_linear(case)
-    only_if(len(given.shape) > 2 and math.prod(given.shape[1:]) == int(said["wanted"]))
+    wanted, size = int(said["wanted"]), math.prod(given.shape[1:])
+    only_if(len(given.shape) > 2 and (size == wanted or _is_map(case, given, wanted)))
     found = case.written_as("LAYER(GIVEN)")
     operand = case.operand(found.part("LAYER")) if found is not None else None
     is_here = found is not None and case.written(given) is found.part("GIVEN")
@@ -114,8 +118,25 @@ def not_flattened(case: Case) -> Finding:
         fix = case.code.method(found.part("GIVEN"), ".flatten(1)")
     else:
         fix = _flattened_before(case)
-    said |= case.origin(given)
+    if size != wanted:
+        number = _number_corrected(case, given, "in_features", wanted, str(size))
+        fix = (*fix, *number) if fix and number else ()
+    said |= {**case.origin(given), **case.made_at, "is_exact": str(int(size == wanted)), "size": str(size)}
     return case.finding("flatten_missing", said, tensors=(given,), fix=fix)
+
+
+def _is_map(case: Case, given: Tensor, wanted: int) -> bool:
+    """Whether a batch of maps came from a convolution as it is, and no axis is of the size that is wanted."""
+    if wanted in given.shape or _taken_before(case, wanted) is not None:
+        return False
+    for op in case.makers(given):
+        if op.name.startswith("conv"):
+            return f"conv{len(given.shape) - 2}d" in op.name.replace("_transpose", "")
+        before, after = case.diagnosis.input_of(op), case.diagnosis.output_of(op)
+        is_kept = before is not None and after is not None and before.shape == after.shape and op.name not in TURNS
+        if not is_kept and "pool" not in op.name:
+            return False
+    return False
 
 
 def _flattened_before(case: Case) -> Edits:
@@ -133,7 +154,10 @@ def batch_flattened(case: Case) -> Finding:
     given, said = _given_to_linear(case)
     got, wanted = int(said["got"]), int(said["wanted"])
     only_if(len(given.shape) == 1 and wanted > 1 and got % wanted == 0)
-    maker = case.diagnosis.maker.get(given.id)
+    steps = (op for op in case.makers(given) if known(case.diagnosis.input_of(op)).shape != given.shape)
+    maker = next(steps, None)
+    before = case.diagnosis.input_of(maker) if maker is not None else None
+    only_if(before is not None and len(before.shape) > 1 and before.shape[0] * wanted == got)
     made = case.code.at(maker.span) if maker is not None else None
     shapes = ("GIVEN.view(-1)", "GIVEN.reshape(-1)", "GIVEN.flatten()")
     found = next((found for shape in shapes if (found := written(case.code, made, shape))), None)

@@ -77,6 +77,10 @@ TRIGGERS: dict[str, list[Row]] = {
             {"was_map": "1", "way": "3×10 → avg_pool1d 3×5"},
         ),
         Row("head = nn.Linear(12, 4)\nhead(torch.ones(5, 3, 10).flatten(1)) #<\n", {"was_map": "0"}, True),
+        # one image without an axis of samples; labels where rows are wanted; a map whose channels are last
+        Row("head = nn.Linear(64, 4)\nhead(torch.ones(8, 8)) #<\n", {"is_whole": "1"}),
+        Row("labels = torch.arange(6) % 2\nhead = nn.Linear(2, 4)\nhead(labels.float()) #<\n", {"shape": "[6]", "is_row": "1"}),
+        Row("conv = nn.Conv2d(1, 5, 3)\nhead = nn.Linear(7, 2)\nhead(conv(torch.ones(2, 1, 6, 6)).permute(0, 2, 3, 1)) #<\n", {"got": "5"}, True),
     ],
     "flatten_missing": [
         Row(
@@ -86,7 +90,17 @@ TRIGGERS: dict[str, list[Row]] = {
         ),
         Row(
             "net = nn.Sequential(nn.Conv2d(1, 2, 3), nn.Linear(72, 10))\nnet(torch.ones(4, 1, 8, 8)) #<\n",
-            {"shape": "[4, 2, 6, 6]"},
+            {"shape": "[4, 2, 6, 6]", "is_exact": "1"},
+            True,
+        ),
+        Row(
+            "net = nn.Sequential(nn.Conv2d(1, 2, 3), nn.ReLU(), nn.MaxPool2d(2), nn.Linear(50, 10))\nnet(torch.ones(4, 1, 8, 8)) #<\n",
+            {"shape": "[4, 2, 3, 3]", "is_exact": "0", "size": "18"},
+            True,
+        ),
+        Row(
+            "conv = nn.Conv1d(3, 4, 2)\nhead = nn.Linear(64, 2)\nhead(conv(torch.ones(5, 3, 9)).relu()) #<\n",
+            {"size": "32", "is_exact": "0"},
             True,
         ),
     ],
@@ -198,6 +212,7 @@ TRIGGERS: dict[str, list[Row]] = {
     "batch_flattened": [
         Row("net = nn.Linear(784, 10)\nx = torch.rand(32, 1, 28, 28)\nnet(x.view(-1)) #<\n", {"samples": "32", "wanted": "784"}, True),
         Row("net = nn.Linear(4, 1)\nx = torch.rand(3, 2, 2)\nflat = x.flatten() #<\nnet(flat)\n", {"samples": "3", "layer": "net"}, True),
+        Row("net = nn.Linear(4, 1)\nx = torch.rand(3, 4)\nflat = x.reshape(-1) #<\nnet(flat.relu())\n", {"samples": "3"}, True),
     ],
     "channel_axis_missing": [
         Row("conv = nn.Conv2d(1, 4, 3)\nconv(torch.rand(8, 28, 28)) #<\n", {"shape": "[8, 28, 28]", "got": "8"}, True),

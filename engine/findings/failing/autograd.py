@@ -8,6 +8,7 @@ from engine.findings.diagnosis import by_number, line, walk
 from engine.findings.failing.case import Case, a, known, only_if
 from engine.findings.failing.dtypes import not_in_place
 from engine.findings.nonfinite import trouble
+from engine.program.edits import Edits
 from engine.program.names import called, dotted, keyword
 from engine.trace import Finding, Pass, Tensor
 
@@ -15,12 +16,37 @@ from engine.trace import Finding, Pass, Tensor
 def leaf_written(case: Case) -> Finding:
     """A leaf, or a view of one, changed in place while recording."""
     statement, base = known(case.statement), case.first.base
+    call = case.layer_made or case.call
+    word = keyword(call, "inplace") if call is not None else None
+    if call is not None and word is not None:  # its result is what the program goes on with
+        is_used = not isinstance(statement, ast.Expr) or case.layer_made is not None
+        fix = _not_asked_in_place(case, call) if is_used else ()
+    else:
+        fix = _without_grad(case, statement) if case.has_torch else ()
+    leaf = case.diagnosis.say(base if base in case.diagnosis.tensors else case.first.id)
+    is_asked = str(int(word is not None))
+    return case.finding("", {"name": leaf, "is_asked": is_asked}, tensors=(case.first,), fix=fix)
+
+
+def _not_asked_in_place(case: Case, call: ast.Call) -> Edits:
+    """`inplace=True` taken from a call, and from those of its function that are given the same name: they would change
+    what this one then makes."""
+    code, given = case.code, next(iter(call.args), None)
+    alike = [call]
+    if isinstance(given, ast.Name):
+        scope = code.function(call)
+        alike = [each for each in code.calls if [*map(dotted, each.args[:1])] == [given.id]]
+        alike = [each for each in alike if code.function(each) is scope]
+    words = ((each, word) for each in alike if (word := keyword(each, "inplace")) is not None)
+    return tuple(edit for each, word in words for edit in code.argument_removed(each, word))
+
+
+def _without_grad(case: Case, statement: ast.stmt) -> Edits:
+    """The statement, and those after it that write into the same whole, under `no_grad`."""
     target, block = _written_part(statement), case.code.block(statement)
     later = block[block.index(statement) + 1 :] if target and statement in block else []
     last = [statement, *takewhile(lambda one: _written_part(one) == target, later)][-1]
-    fix = case.code.indent(statement, "with torch.no_grad():", last) if case.has_torch else ()
-    leaf = case.diagnosis.say(base if base in case.diagnosis.tensors else case.first.id)
-    return case.finding("", {"name": leaf}, tensors=(case.first,), fix=fix)
+    return case.code.indent(statement, "with torch.no_grad():", last)
 
 
 def _written_part(statement: ast.stmt) -> str:

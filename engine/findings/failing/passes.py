@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from engine.findings.diagnosis import MOST_NEAR, UNKNOWN, Diagnosis, line, times, walk
 from engine.findings.failing.case import Case, known, only_if
+from engine.findings.failing.dtypes import not_in_place
 from engine.findings.failing.origins import sizes
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, keyword
@@ -438,7 +439,9 @@ def saved_changed(case: Case) -> Finding:
         layers = {"shared": old.name, "shared_line": line(old.place), "cut": old.detaching()}
     elif is_update:
         layers = {"again_line": line(_first_to_repeat(diagnosis, (one[0] for one in stale), changer.span))}
-    name = _named(diagnosis, saved.tensor)
+    name, written_to = _named(diagnosis, saved.tensor), case.code.statement_at(changer.span)
+    if saver is not None and case.code.statement_at(saver.span) is written_to:
+        name = _name_changed(case.code.at(changer.span), written_to) or name
     said = {
         **layers,
         **_root(case, failed),
@@ -454,7 +457,7 @@ def saved_changed(case: Case) -> Finding:
     }
     target = diagnosis.input_of(changer.op) if changer.op is not None else None
     is_whole = target is not None and target.base is None  # what is written into a view is meant for its base
-    fix = _elsewhere(case.code, changer.span) if is_whole and not is_update else ()
+    fix = _elsewhere(case, changer.span, saver) if is_whole and not is_update else ()
     tensors = (diagnosis.tensors.get(saved.tensor or ""),)
     return replace(case.finding(code, said, span=changer.span, tensors=tensors, fix=fix), nodes=(node.id,))
 
@@ -519,13 +522,19 @@ def _layers(diagnosis: Diagnosis, saver: Op | None, changer: Op | None) -> dict[
     return {"saver": first.path, "layer": second.path} if first is not None and second is not None else {}
 
 
-def _elsewhere(code: Source, span: Span | None) -> Edits:
-    """The same change written into a new tensor, so that the saved one stays; or a layer's `inplace=True` taken
-    back."""
+def _elsewhere(case: Case, span: Span | None, saver: Op | None) -> Edits:
+    """The same change written into a new tensor, so that the saved one stays; what the changing line itself has saved
+    is read from a copy. Or a layer's `inplace=True` taken back."""
+    code = case.code
     node, statement = code.at(span), code.statement_at(span)
     name = _name_changed(node, statement)
     if name and statement is not None and code.stands_alone(statement):
-        return (code.line_above(statement, f"{name} = {name}.clone()"),)
+        if saver is None or code.statement_at(saver.span) is not statement:
+            return (code.line_above(statement, f"{name} = {name}.clone()"),)
+        if isinstance(statement, ast.AugAssign | ast.Expr):
+            return not_in_place(case, statement)
+        parts = ast.walk(statement.value) if isinstance(statement, ast.Assign) else ()
+        return tuple(code.after(each, ".clone()") for each in parts if isinstance(each, ast.Name) and each.id == name)
     asked = [word for call in code.calls for word in call.keywords if code.text(word) == "inplace=True"]
     return (code.replace(asked[0], "inplace=False"),) if isinstance(node, ast.Call) and len(asked) == 1 else ()
 

@@ -200,6 +200,12 @@ TRIGGERS: dict[str, list[Row]] = {
             {"name": "h", "op": "*", "change": "setitem"},
             True,
         ),
+        Row(
+            "net = nn.Linear(3, 2)\ndef run(x):\n    h = net(x)\n    h[:, 1] = F.elu(h[:, 1]) + 1 #<\n    return h\nout = run(torch.ones(4, 3))\nout.sum().backward()\n",
+            {"name": "h", "saved_line": "8"},
+            True,
+        ),
+        Row(W + "a = w * 1\na += a ** 2 #<\na.sum().backward()\n", {"name": "a"}, True),
     ],
     "saved_changed_by_step": [
         Row(

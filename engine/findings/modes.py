@@ -547,7 +547,9 @@ def evaluated_with_grad(diagnosis: Diagnosis) -> Iterator[Finding]:
         ops = [op for call in calls for op in diagnosis.ops_of(call)]
         code, first = diagnosis.code, calls[0]
         statement = code.statement_at(first.span)
-        simple = statement if code.enclosing(statement, ast.For) is None and calls is idle else None
+        is_shared = any(call.span == first.span and call not in calls for call in tops)
+        is_plain = calls is idle and not is_shared and code.enclosing(statement, ast.For) is None
+        simple = statement if is_plain else None
         yield Finding(
             code="evaluated_with_grad",
             severity="note",
@@ -560,6 +562,7 @@ def evaluated_with_grad(diagnosis: Diagnosis) -> Iterator[Finding]:
                 "nodes": str(sum(len(op.nodes) for op in ops)),
                 "count": diagnosis.counted(calls),
                 "is_fed": is_fed,
+                "is_shared": str(int(is_shared)),
             },
             fix=code.indent(simple, "with torch.no_grad():") if simple is not None and len(calls) == 1 else (),
         )

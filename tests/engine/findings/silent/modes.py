@@ -175,6 +175,17 @@ print(model(x).mean().item())
 for part in x.split(4):
     print(model(part).mean().item())
 """, says={"module": "model", "count": "2"}),
+    Mistake("evaluated_with_grad", 6, """net = nn.Sequential(nn.Linear(2, 4), nn.Tanh(), nn.Linear(4, 1))
+def height(x, t):
+    return net(torch.cat([x, t], 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.01)
+for _ in range(3):
+    x, t = torch.rand(8, 1), torch.rand(8, 1, requires_grad=True)
+    slope, = torch.autograd.grad(height(x, t).sum(), t, create_graph=True)
+    opt.zero_grad(); (slope + x).square().mean().backward(); opt.step()
+net.eval()
+print(height(torch.rand(4, 1), torch.rand(4, 1)).detach().mean().item())
+""", cure=(("print(height(", "with torch.no_grad():\n    print(height("),), says={"is_shared": "1"}),
     Mistake("evaluated_with_grad", 13, """student, teacher = nn.Linear(3, 4), nn.Sequential(nn.Linear(3, 8), nn.Dropout(), nn.Linear(8, 4))
 x, y = torch.randn(16, 3), torch.randint(0, 4, (16,))
 for net, aim in ((teacher, None), (student, teacher)):

@@ -152,15 +152,17 @@ def totals_kept(diagnosis: Diagnosis) -> Iterator[Finding]:
             continue
         node = code.at(op.span)
         kept = node if isinstance(node, ast.BinOp) and not is_total else added
+        short = code.short(added)
         yield diagnosis.warning(
             "total_kept",
             op,
             tensors=op.outputs[:1],
             fix=code.method(kept, ".detach()"),
             name=target,
-            added=code.short(added),
+            added=short,
+            whole=f"({short})" if isinstance(added, ast.BinOp | ast.UnaryOp) else short,
             is_total=str(int(is_total)),
-            count=diagnosis.counted(diagnosis.ops_at(op.span)),
+            count=diagnosis.counted(range(_longest(diagnosis, op))),
         )
 
 
@@ -184,7 +186,19 @@ def _round_before(diagnosis: Diagnosis, op: Op) -> Op | None:
     makers = [maker for input_ in op.inputs if (maker := diagnosis.maker.get(input_))]
     factors = [each for maker in makers if maker.name == "mul" for each in maker.inputs]
     makers += [maker for each in factors if (maker := diagnosis.maker.get(each))]
-    return next((maker for maker in makers if maker.span == op.span and maker.iteration < op.iteration), None)
+    here = (maker for maker in makers if maker.span == op.span)  # `+=` to a number makes a tensor, and then adds in place
+    return next((maker for maker in here if maker.iteration < op.iteration or maker.name != op.name), None)
+
+
+def _longest(diagnosis: Diagnosis, op: Op) -> int:
+    """How many rounds of a sum hang together, until it is set back; each layer that runs there has a sum of its own. A
+    round whose operand a long loop left out hangs on one that is not known."""
+    length: dict[str, int] = {}
+    for turn in diagnosis.ops_at(op.span):
+        before = _round_before(diagnosis, turn)
+        unknown = before is None and any(map(diagnosis.is_followed, _unmade(diagnosis, turn)))
+        length[turn.id] = 1 + (length.get(before.id, 1) if before is not None else int(unknown))
+    return max(length.values(), default=1)
 
 
 def _outlives_a_pass(diagnosis: Diagnosis, before: Op, op: Op) -> bool:

@@ -28,7 +28,23 @@ def fit(net, mover, kept):
 fit(lin, opt, losses)
 """, cure=(("append(loss)", "append(loss.item())"),), mends=True),
     Mistake("total_kept", 13, "total = 0\n" + TRAIN + LOOP + "    total += loss\n", says={"name": "total", "added": "loss", "count": "3"}, mends=True),
-    Mistake("total_kept", 13, "total = 0\n" + TRAIN + LOOP + "    total += loss / 5\n", says={"name": "total", "added": "loss / 5"}, mends=True),
+    Mistake("total_kept", 13, "total = 0\n" + TRAIN + LOOP + "    total += loss / 5\n", says={"name": "total", "added": "loss / 5", "whole": "(loss / 5)"}, mends=True),
+    # set back every three steps: never more than three hang together
+    Mistake("total_kept", 13, "total = 0\n" + TRAIN + "for i in range(9):\n    opt.zero_grad()\n    loss = F.mse_loss(model(x), y)\n    loss.backward()\n    opt.step()\n    total += loss\n    if i % 3 == 2:\n        print(total / 3)\n        total = 0\n", says={"count": "3"}, mends=True),
+    # one layer twice, each with a mean of its own
+    Mistake("total_kept", 9, """class Norm(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.gain, self.mean = nn.Parameter(torch.ones(3)), torch.zeros(3)
+    def forward(self, x):
+        self.mean = 0.9 * self.mean + 0.1 * x.mean(0)
+        return self.gain * (x - x.mean(0))
+net = nn.Sequential(nn.Linear(3, 3), Norm(), nn.Linear(3, 3), Norm())
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(5):
+    loss = (net(torch.randn(8, 3)) - 1).square().mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+""", cure=(("0.1 * x.mean(0)", "0.1 * x.mean(0).detach()"),), says={"count": "5"}, mends=True),
     Mistake("total_kept", 9, """w = torch.ones(2, requires_grad=True)
 s = torch.tensor(0.0)
 for i in range(4):

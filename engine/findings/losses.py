@@ -8,7 +8,7 @@ from engine.findings.diagnosis import LEAST_TURNS, Diagnosis, argument, extent, 
 from engine.ops import out_of_place
 from engine.program.edits import Edits
 from engine.program.names import called, dotted
-from engine.trace import Finding, Op, Tensor
+from engine.trace import Finding, Op, Span, Tensor
 
 STRETCHING = {
     "sub": "difference_broadcast",
@@ -99,7 +99,7 @@ def _is_stretched_layer(diagnosis: Diagnosis, op: Op, column: Tensor, row: Tenso
     is_own = diagnosis.identity(column.id) in map(diagnosis.identity, diagnosis.made_from(row.id)[:1])
     is_given = maker is not None and out_of_place(maker.name) in GIVEN
     if not is_given and not diagnosis.is_tracked(column.id):  # a column of targets against what a product gave
-        by = last_maker(diagnosis, row)
+        by = diagnosis.origin(row.id, PASSING | AFTER_LAYERS, 4)
         is_given = by is not None and by.name in MADE_BY_LAYERS and not _is_set_upright(diagnosis, maker)
     is_used = any(map(diagnosis.reaches_a_pass, (op, *diagnosis.computed_from(op.outputs)))) or (
         op.grad_mode != "grad" and maker is not None and maker.module is not None
@@ -170,11 +170,11 @@ def _is_all_against_all(longer: tuple[int, ...], shorter: tuple[int, ...]) -> bo
 
 def _stretched(diagnosis: Diagnosis, op: Op, code: str, first: Tensor, second: Tensor, ops: Sequence[Op]) -> Finding:
     """`ops` are those that one fix has to mend: half of it would leave a table."""
-    is_column = first.shape == (*second.shape, 1)
     shape = _broadcast(first.shape, second.shape)
     few, many = sorted((first, second), key=lambda each: diagnosis.elements(each.id))
-    is_all = math.prod(shape) > diagnosis.elements(many.id)
-    fixes = [_squeezed(diagnosis, each) for each in ops] if is_all else [()]
+    is_all = diagnosis.elements(many.id) < math.prod(shape) == diagnosis.elements(few.id) * diagnosis.elements(many.id)
+    is_like = diagnosis.elements(few.id) == diagnosis.elements(many.id)
+    fixes = [_squeezed(diagnosis, each) for each in ops] if is_like else [()]
     return diagnosis.warning(
         code,
         op,
@@ -186,12 +186,20 @@ def _stretched(diagnosis: Diagnosis, op: Op, code: str, first: Tensor, second: T
         second_shape=times(second),
         shape="×".join(map(str, shape)),
         is_all=str(int(is_all)),
+        is_like=str(int(is_like)),
         few=diagnosis.say(few.id),
         many=diagnosis.say(many.id),
         each=str(math.prod(shape) // max(diagnosis.elements(few.id), 1)),
-        cut=".squeeze(-1)" if is_column else f".view_as({diagnosis.say(second.id)})",
-        grown=".unsqueeze(-1)" if is_column else f".view_as({diagnosis.say(first.id)})",
+        cut=_given_shape_of(diagnosis, first, second),
+        grown=_given_shape_of(diagnosis, second, first),
     )
+
+
+def _given_shape_of(diagnosis: Diagnosis, one: Tensor, other: Tensor) -> str:
+    """The call that gives a tensor the shape of another of as many numbers."""
+    if one.shape == (*other.shape, 1):
+        return ".squeeze(-1)"
+    return ".unsqueeze(-1)" if other.shape == (*one.shape, 1) else f".view_as({diagnosis.say(other.id)})"
 
 
 def _broadcast(first: tuple[int, ...], second: tuple[int, ...]) -> list[int]:
@@ -231,13 +239,18 @@ def said_at(diagnosis: Diagnosis, op: Op, target: Tensor) -> str:
 
 
 def losses_of_the_wrong_kind(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Softmax or sigmoid twice, or not at all."""
+    """Softmax or sigmoid twice, or not at all; one that several losses are given is told of once."""
+    told: set[tuple[str, Span]] = set()
     for op in diagnosis.ops_named(LOSSES):
         wrong = _wrong(diagnosis, op)
         if wrong is None:
             continue
         maker = last_maker(diagnosis, diagnosis.input_of(op))
         does = _squashes(diagnosis, maker) if maker is not None and maker.inputs else ""
+        if maker is not None and maker.span is not None and does in SQUASHING:
+            if (wrong, maker.span) in told:
+                continue
+            told.add((wrong, maker.span))
         yield diagnosis.warning(
             wrong,
             op,

@@ -1,5 +1,6 @@
 """The first NaN or Inf, and where it came from."""
 
+import ast
 import math
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Set
@@ -336,6 +337,8 @@ def _made(diagnosis: Diagnosis, op: Op, made: Trouble, severity: Literal["warnin
         code = f"first_{made}_forward"
         return diagnosis.finding(code, severity, op, tensors=op.outputs, nodes=op.nodes, name=name, made=made)
     operand = cause.operand.id if cause.operand is not None else None
+    divisor = diagnosis.say(operand) if operand is not None else _divisor(diagnosis, op)
+    root = _root_of(diagnosis, operand)
     return diagnosis.finding(
         cause.code,
         severity,
@@ -345,15 +348,25 @@ def _made(diagnosis: Diagnosis, op: Op, made: Trouble, severity: Literal["warnin
         fix=_kept_away(diagnosis, op) if cause.code in ("log_of_zero", "log_of_negative", "root_of_negative") else (),
         name=name,
         made=made,
-        **_root_of(diagnosis, operand),
-        operand=diagnosis.say(operand) if operand is not None else "0",
-        base=_to_call(diagnosis.say(operand) if operand is not None else "0"),
+        **root,
+        operand=divisor,
+        base=_to_call(divisor),
         value=f"{cause.found:.4g}",
         place=cause.place,
-        cell=_cell(diagnosis.say(operand) if operand is not None else "0", cause.place),
+        cell=_cell(divisor, cause.place),
+        is_count=str(int(operand is None)),
+        is_plain=str(int(operand is not None and root["is_root"] == "0")),
         shape=times(cause.operand) if cause.operand is not None else "",
         **_advice(diagnosis, op, cause),
     )
+
+
+def _divisor(diagnosis: Diagnosis, op: Op) -> str:
+    """How a plain number is written that something is divided by."""
+    match diagnosis.code.at(op.span):
+        case ast.BinOp(right=right) | ast.AugAssign(value=right) | ast.Call(args=[right] | [_, right]):
+            return diagnosis.code.short(right)
+    return "0"
 
 
 def _root_of(diagnosis: Diagnosis, tensor: str | None) -> dict[str, str]:

@@ -55,6 +55,19 @@ for i in range(2):
     guess = head(lstm(torch.randn(1, 5, 3))[0]).flatten(1)
     F.mse_loss(guess, torch.tensor([2.0])).backward()
 """, says={"is_all": "0", "few": "torch.tensor([2.0])", "many": "guess", "each": "10"}),
+    Mistake("loss_broadcast", 6, """guess = torch.randn(3, 1, requires_grad=True)
+target = torch.randn(3, 1, 1, 1)
+F.mse_loss(guess, target).backward()
+""", says={"is_all": "1", "cut": ".view_as(target)", "grown": ".view_as(guess)"}, cure=(("(guess, target)", "(guess, target.view_as(guess))"),)),
+    Mistake("difference_broadcast", 5, """w, x, y = nn.Parameter(torch.randn(4)), torch.randn(9, 4), torch.zeros(9, 1)
+def mse(guess, wanted): return ((guess - wanted) ** 2).mean()
+y[5:] = 1
+for _ in range(3):
+    mse(torch.sigmoid(x @ w), y).backward()
+    with torch.no_grad():
+        w -= 0.1 * w.grad
+        w.grad.zero_()
+""", says={"first_shape": "9×1"}, mends=True),
     Mistake("difference_broadcast", 6, """model = nn.Linear(2, 1)
 x, y = torch.randn(4, 2), torch.randn(4)
 loss = ((model(x) - y) ** 2).mean()
@@ -130,6 +143,17 @@ criterion = nn.CrossEntropyLoss()
 loss = criterion(model(torch.randn(4, 2)), torch.tensor([0, 1, 2, 0]))
 loss.backward()
 """, says={"op": "softmax"}, mends=True),
+    Mistake("softmax_before_cross_entropy", 11, """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 3)
+    def forward(self, x):
+        return self.fc(x).softmax(1)
+net, y = Net(), torch.randint(0, 3, (8,))
+loss = F.cross_entropy(net(torch.randn(8, 4)), y)
+loss.backward()
+print(F.cross_entropy(net(torch.randn(8, 4)), y).item())
+""", cure=((".softmax(1)", ""),), mends=True),
     Mistake("softmax_before_cross_entropy", 8, """net = nn.Linear(4, 3)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 x, y = torch.randn(6, 4), torch.arange(6) % 3
@@ -254,6 +278,7 @@ RIGHT: tuple[tuple[str, str], ...] = (
     ("loss_broadcast", "model = nn.Linear(2, 1)\nx, y = torch.randn(4, 2), torch.randn(4)\nF.mse_loss(model(x).squeeze(1), y).backward()\n"),
     ("loss_broadcast", "critic = nn.Linear(2, 1)\nF.smooth_l1_loss(critic(torch.randn(1, 2)), torch.tensor([3.0])).backward()\n"),
     ("difference_broadcast", "model = nn.Linear(2, 1)\nx, y = torch.randn(4, 2), torch.randn(4)\n((model(x)[:, 0] - y) ** 2).mean().backward()\n"),
+    ("difference_broadcast", "w, x = nn.Parameter(torch.randn(4)), torch.randn(9, 4)\nsteps = torch.arange(9.).view(-1, 1)\n(torch.sigmoid(x @ w) - steps).abs().mean().backward()\n"),
     ("difference_broadcast", "z = torch.randn(4, requires_grad=True)\npairs = z.unsqueeze(1) - z\npairs.pow(2).mean().backward()\n"),
     ("difference_broadcast", "model = nn.Linear(2, 1)\nout = model(torch.randn(4, 2))\nloss = torch.relu(1 - (out - out.squeeze(1))).mean()\nloss.backward()\n"),
     ("difference_broadcast", "net = nn.Linear(2, 3)\nz = net(torch.randn(4, 2))\nd = (z[:, None] - z).norm(dim=-1) + (z.view(4, 3, 1, 1) - z).mean()\nd.sum().backward()\n"),

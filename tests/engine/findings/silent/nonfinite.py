@@ -36,6 +36,12 @@ y.backward()
 b = a / a
 print(b * 2)
 """, says={"operand": "a", "made": "nan"}),
+    Mistake("division_by_zero", 7, """w, x = torch.ones(1, requires_grad=True), torch.randn(6)
+for begin in range(0, 8, 2):
+    part = x[begin:begin + 2]
+    loss = (w * part).square().sum() / part.shape[0]
+    loss.backward()
+""", says={"cell": "part.shape[0]", "is_count": "1"}, cure=(("range(0, 8, 2)", "range(0, 6, 2)"),)),
     Mistake("division_by_zero", 6, """a = torch.tensor(0.0, requires_grad=True)
 r = torch.sqrt(a)
 q = 2 / a

@@ -54,6 +54,7 @@ _TABLE: tuple[tuple[str, str, str, *tuple[Rule, ...]], ...] = (
     # Autograd
     ("leaf_view_in_place", "RuntimeError", r"a view of a leaf Variable that requires grad", autograd.leaf_written),
     ("hooked_layer_in_place", "RuntimeError", r"Output \d+ of BackwardHookFunction is a view and is being modified inplace", autograd.hooked_in_place),
+    ("output_is_input", "RuntimeError", r"Output \d+ of (?P<function>\w+) is a view and is being modified inplace\. This view was created inside a custom Function", autograd.input_handed_on),
     ("one_of_several_views", "RuntimeError", r"being modified inplace\. This view is the output of a function that returns multiple views", autograd.one_of_views),
     ("leaf_in_place", "RuntimeError", r"a leaf Variable that requires grad is being used in an in-place", autograd.leaf_written),
     ("only_floats_require_grad", "RuntimeError", r"[Oo]nly Tensors of floating point", dtypes.cannot_require),
@@ -84,6 +85,7 @@ _TABLE: tuple[tuple[str, str, str, *tuple[Rule, ...]], ...] = (
     ("cat_axes", "RuntimeError", r"Tensors must have same number of dimensions", shapes.joined_scalars, shapes.joined_axes),
     ("cat_scalars", "RuntimeError", r"zero-dimensional tensor \(at position \d+\) cannot be concatenated", shapes.joined_scalars, shapes.joined_axes),
     ("stack_shapes", "RuntimeError", r"stack expects each tensor to be equal size, but got (?P<first_shape>\[.*?\]) at entry (?P<first>\d+) and (?P<other_shape>\[.*?\]) at entry (?P<other>\d+)", shapes.stacked),
+    ("", "RuntimeError", r"^each element in list of batch should be of equal size", shapes.not_padded),
     ("list_empty", "", r"expected a non-empty (?:list of Tensors|TensorList)|expects a non-empty TensorList", arguments.empty_list),
     ("shape_invalid", "RuntimeError", r"shape '(?P<shape>\[.*\])' is invalid for input of size (?P<count>\d+)", shapes.reshaped),
     ("view_not_contiguous", "RuntimeError", r"view size is not compatible", shapes.not_contiguous),

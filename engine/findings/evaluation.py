@@ -150,6 +150,7 @@ def totals_never_reset(diagnosis: Diagnosis) -> Iterator[Finding]:
             start_line=str(begins[0].lineno),
             loop_line=str(epoch.lineno),
             share=code.short(share),
+            is_rate=str(int(any(isinstance(part, ast.Compare) for part in ast.walk(added.value)))),
             read_line=str(share.lineno),
         )
 

@@ -171,9 +171,18 @@ def _added(diagnosis: Diagnosis, now: Pass, before: Pass, leaves: list[str], *, 
         fix=_zeroed(diagnosis, now, leaves) if is_mistake or is_closure else (),
         names=diagnosis.say_all(leaves),
         first_line=line(before.span),
-        count=diagnosis.counted({pass_.id for pass_, added in diagnosis.accumulations if added.tensor == leaves[0]}),
+        count=diagnosis.counted(range(_in_a_row(diagnosis, leaves[0]))),
         **({"optimizer": _mover(diagnosis, leaves)} if is_mistake or is_closure else {}),
     )
+
+
+def _in_a_row(diagnosis: Diagnosis, leaf: str) -> int:
+    """The most passes that wrote into the gradient of a leaf without its being zeroed between them."""
+    most = run = 0
+    for added in (added for _, added in diagnosis.accumulations if added.tensor == leaf):
+        run = 1 if added.before is None or is_zero(diagnosis.tensors.get(added.before)) else run + 1
+        most = max(most, run)
+    return most
 
 
 def _movers(diagnosis: Diagnosis, leaves: list[str]) -> set[str | None]:

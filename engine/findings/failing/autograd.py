@@ -71,6 +71,16 @@ def hooked_in_place(case: Case) -> Finding:
     return case.finding(span=case.code.span(made), fix=case.code.argument_removed(made, word))
 
 
+def input_handed_on(case: Case) -> Finding:
+    """What a custom Function gave, written over, where that is its input itself or a view of it."""
+    statement, name = known(case.statement), case.groups["function"]
+    made = [one for one in case.code.functions if getattr(one, "name", "") == "forward"]
+    forward = next((one for one in made if getattr(case.code.parents.get(one), "name", "") == name), None)
+    fix = not_in_place(case, statement) if isinstance(statement, ast.AugAssign | ast.Expr) else ()
+    said = {"name": case.say(case.first), "right": fix[0].text if fix else "", "is_known": str(int(bool(fix)))}
+    return case.finding("", said, forward_line=str(known(forward).lineno), fix=fix, tensors=(case.first,))
+
+
 def one_of_views(case: Case) -> Finding | None:
     """One of the views that `unbind`, `split` or a loop over a tensor gave together, changed in place."""
     maker = known(case.diagnosis.maker.get(case.first.id))

@@ -186,7 +186,7 @@ def joined_axes(case: Case) -> Finding:
 def stacked(case: Case) -> Finding:
     """`stack` of tensors of different shapes; in a DataLoader: samples of different shapes."""
     if case.is_in_loader:
-        return _not_padded(case)
+        return not_padded(case)
     shapes = [case.groups[name].strip("[]").split(", ") for name in ("first_shape", "other_shape")]
     is_longer = shapes[0][0] != shapes[1][0] and shapes[0][1:] == shapes[1][1:]
     call = case.call
@@ -194,19 +194,21 @@ def stacked(case: Case) -> Finding:
     return case.finding("stack_lengths" if is_longer else "", name=name)
 
 
-def _not_padded(case: Case) -> Finding:
-    """Samples of a DataLoader that differ in shape; where the program has a function that pads them, and names it
+def not_padded(case: Case) -> Finding:
+    """Samples of a DataLoader that differ in shape, or hold lists of different lengths; where the program has a function that pads them, and names it
     nowhere: the DataLoader that lacks it."""
     code = case.code
+    lists = dict.fromkeys(("first", "first_shape", "other", "other_shape"), "") | {"is_list": "1"}
+    lists = {"is_list": "0"} if "first_shape" in case.groups else lists
     read = {dotted(one).rpartition(".")[2] for one in code.nodes if isinstance(one, ast.Name | ast.Attribute)}
     pads = [one for one in code.calls if called(one) in ("pad_sequence", "pad")]
     idle = {one for one in map(code.function, pads) if isinstance(one, ast.FunctionDef) and one.name not in read}
     fitting = [one for one in idle if len(one.args.args) == 1]
     loaders = [one for one in code.calls if called(one) == "DataLoader" and keyword(one, "collate_fn") is None]
     if len(fitting) != 1 or len(loaders) != 1:
-        return case.finding("batch_shapes", is_written="0", function="", function_line="")
+        return case.finding("batch_shapes", lists, is_written="0", function="", function_line="")
     name = fitting[0].name
-    said = {"is_written": "1", "function": name, "function_line": str(fitting[0].lineno)}
+    said = lists | {"is_written": "1", "function": name, "function_line": str(fitting[0].lineno)}
     fix = (code.argument_added(loaders[0], f"collate_fn={name}"),)
     return case.finding("batch_shapes", said, span=code.span(loaders[0]), fix=fix)
 

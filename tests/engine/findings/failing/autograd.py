@@ -26,6 +26,20 @@ TRIGGERS: dict[str, list[Row]] = {
         Row("x = torch.randn(4, 6, requires_grad=True)\nx = F.relu(x, inplace=True) #<\nx = F.dropout(x, 0.1, inplace=True)\nx.sum().backward()\n", {"name": "x", "is_asked": "1"}, True),
         Row("net = nn.Sequential(nn.ReLU(inplace=True), nn.Linear(3, 1))\nx = torch.randn(2, 3, requires_grad=True)\nnet(x).sum().backward() #<\n", {"name": "x", "is_asked": "1"}, True),
     ],
+    "output_is_input": [
+        Row(
+            "class Same(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n        return x\n    @staticmethod\n    def backward(ctx, grad):\n        return -grad\n"
+            "h = Same.apply(nn.Linear(3, 2)(torch.ones(4, 3)))\nh *= 3 #<\nh.sum().backward()\n",
+            {"function": "Same", "name": "h", "forward_line": "7"},
+            True,
+        ),
+        Row(
+            "class Row(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n        return x.view(-1)\n    @staticmethod\n    def backward(ctx, grad):\n        return grad.view(2, 2)\n"
+            "w = torch.ones(2, 2, requires_grad=True)\nrow = Row.apply(w * 2)\nrow.add_(1) #<\nrow.sum().backward()\n",
+            {"function": "Row", "right": "row = row.add(1)"},
+            True,
+        ),
+    ],
     "hooked_layer_in_place": [
         Row(
             "net = nn.Sequential(nn.Linear(2, 3), nn.ReLU(inplace=True)) #<\nnet[0].register_full_backward_hook(lambda m, i, o: None)\nnet(torch.ones(1, 2)).sum().backward()\n",
@@ -178,6 +192,9 @@ TRIGGERS: dict[str, list[Row]] = {
 NEAR_MISSES: dict[str, str] = {
     "one_of_several_views": W
     + "h = w * 2\nh[0] += 1\nwith torch.no_grad():\n    for row in torch.outer(w, w):\n        row += 1\nh.sum().backward()\n",
+    "output_is_input": "class Twice(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n        return x * 2\n    @staticmethod\n    def backward(ctx, grad):\n        return grad * 2\n"
+    + W
+    + "h = Twice.apply(w)\nh *= 3\nh.sum().backward()\n",
     "leaf_in_place": W + "with torch.no_grad():\n    w -= 0.1\n",
     "hooked_layer_in_place": "net = nn.Sequential(nn.Linear(2, 3), nn.ReLU())\nnet[0].register_full_backward_hook(lambda m, i, o: None)\nnet(torch.ones(1, 2)).sum().backward()\n",
     "slope_constant": "x = torch.ones(2, 1, requires_grad=True)\nnet = nn.Sequential(nn.Linear(1, 4), nn.Tanh(), nn.Linear(4, 1))\nu_x, = torch.autograd.grad(net(x).sum(), x, create_graph=True)\ntorch.autograd.grad(u_x.sum(), x)\n",

@@ -63,7 +63,7 @@ for epoch in range(3):
         right += (net(x[i:i + 4]).argmax(1) == y[i:i + 4]).sum().item()
         opt.zero_grad(); loss.backward(); opt.step()
     print(epoch, right / len(x))
-""", cure=(("    for i in", "    right = 0\n    for i in"),), mends=True),
+""", says={"is_rate": "1"}, cure=(("    for i in", "    right = 0\n    for i in"),), mends=True),
     Mistake("total_never_reset", 10, """def run(net, batches):
     opt = torch.optim.Adam(net.parameters())
     total = 0.0
@@ -75,7 +75,7 @@ for epoch in range(3):
         mean = total / len(batches)
         print(mean)
 run(nn.Linear(2, 1), [torch.randn(3, 2), torch.randn(3, 2)])
-""", cure=(("len(batches)\n", "(len(batches) * (epoch + 1))\n"),), mends=True),
+""", cure=(("len(batches)\n", "(len(batches) * (epoch + 1))\n"),), says={"is_rate": "0"}, mends=True),
     Mistake("schedule_of_the_wrong_end", 6, """net = nn.Linear(2, 1)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 plan = torch.optim.lr_scheduler.ReduceLROnPlateau(opt, mode="max", patience=0)

@@ -13,6 +13,13 @@ opt.step(closure)
 """
 
 MISTAKES: tuple[Mistake, ...] = (
+    Mistake("gradient_added_up", 7, """w, x = torch.randn(3, requires_grad=True), torch.randn(4, 3)
+for _ in range(5):
+    for row in x:
+        (row @ w - 1).square().backward()
+    with torch.no_grad(): w -= 0.1 * w.grad
+    w.grad.zero_()
+""", cure=(("        (row", "        w.grad = None\n        (row"),), says={"count": "4"}),
     Mistake("step_without_zero_grad", 9, TRAIN + """for i in range(3):
     loss = F.mse_loss(model(x), y)
     loss.backward()

@@ -177,11 +177,15 @@ def _added(diagnosis: Diagnosis, now: Pass, before: Pass, leaves: list[str], *, 
 
 
 def _in_a_row(diagnosis: Diagnosis, leaf: str) -> int:
-    """The most passes that wrote into the gradient of a leaf without its being zeroed between them."""
-    most = run = 0
-    for added in (added for _, added in diagnosis.accumulations if added.tensor == leaf):
-        run = 1 if added.before is None or is_zero(diagnosis.tensors.get(added.before)) else run + 1
-        most = max(most, run)
+    """The most passes that wrote into the gradient of a leaf without its being zeroed between them, as far as all of
+    them are recorded."""
+    most = run = last = 0
+    for pass_, added in diagnosis.accumulations:
+        if added.tensor == leaf:
+            now = diagnosis.pass_step.get(pass_.id, 0)
+            is_first = added.before is None or is_zero(diagnosis.tensors.get(added.before))
+            run = 1 if is_first or diagnosis.has_gap(last, now) else run + 1
+            most, last = max(most, run), now
     return most
 
 

@@ -65,7 +65,9 @@ def _hides(op: Op) -> bool:
 
 
 def _goes_into_softmax(diagnosis: Diagnosis, op: Op) -> bool:
-    takers = (taker for output in op.outputs for taker in diagnosis.takers.get(output, ()))
+    takers = [taker for output in op.outputs for taker in diagnosis.takers.get(output, ())]
+    scaled = (output for taker in takers if taker.name in ("div", "mul") for output in taker.outputs)
+    takers += (taker for output in scaled for taker in diagnosis.takers.get(output, ()))
     return any(taker.name == "softmax" and argument(taker, "dim", 1) in ("-1", "3") for taker in takers)
 
 

@@ -47,6 +47,14 @@ q, future = proj(torch.randn(2, T, 4)), torch.ones(T, T).triu(1).bool()
 out = F.scaled_dot_product_attention(q, q, q, attn_mask=future)
 out[:, :-1].sum().backward()
 """),
+    # a mask to be added, asked where it is 0, and scores that are divided only after it
+    Mistake("past_hidden", 8, """proj, T = nn.Linear(4, 4), 5
+q = proj(torch.randn(2, T, 4))
+later = torch.triu(torch.full((T, T), float("-inf")), diagonal=1)
+scores = q @ q.mT
+scores = scores.masked_fill(later == 0, -1e20)
+(F.softmax(scores / 2, dim=-1) @ q).sum().backward()
+""", cure=(("later == 0", "later != 0"),)),
     Mistake("words_hidden", 8, PADDED.replace("SIGN", "!="), says={"hidden": "True", "pad": "0"}),
     Mistake("words_hidden", 7, """PAD = 0
 tokens, words = torch.tensor([[3, 4, 0, 0], [5, 1, 2, 0]]), nn.Embedding(6, 4)

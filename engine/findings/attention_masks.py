@@ -15,6 +15,8 @@ TURNS_ROUND = ("logical_not", "bitwise_not", "invert")
 COMPARES = ("eq", "ne", "gt")
 ONES = ("ones", "ones_like", "new_ones")
 MOST_BACK = 8
+_AROUND = 4
+"""Rows beside a diagonal that tell where it lies."""
 HIDES = -1e3
 """A score below it has no weight after a softmax."""
 
@@ -22,7 +24,7 @@ HIDES = -1e3
 def past_hidden(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Scores whose mask hides each place and all before it, and shows what comes after."""
     for op, mask, hides in _masks(diagnosis):
-        hidden = hidden_places(mask, hides=hides) or {}
+        hidden = hidden_places(mask, hides=hides) or _triangle_hidden(diagnosis, mask, hides=hides)
         if not hidden or any(is_so != (column <= row) for (row, column), is_so in hidden.items()):
             continue
         yield diagnosis.warning(
@@ -36,7 +38,7 @@ def past_hidden(diagnosis: Diagnosis) -> Iterator[Finding]:
 def next_place_seen(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Scores whose mask hides what lies two places ahead or more, or what lies before, and shows the next one."""
     for op, mask, hides in _masks(diagnosis):
-        hidden = hidden_places(mask, hides=hides) or {}
+        hidden = hidden_places(mask, hides=hides) or _triangle_hidden(diagnosis, mask, hides=hides)
         is_turned = all(is_so == (column < row) for (row, column), is_so in hidden.items())
         is_late = all(is_so == (column > row + 1) for (row, column), is_so in hidden.items())
         if hidden and is_turned != is_late:
@@ -97,6 +99,44 @@ def hidden_places(mask: Tensor, *, hides: bool) -> dict[tuple[int, int], bool] |
         place = (at // size % size, at % size)
         found[place] = found.get(place, False) or (float(each) < HIDES if is_added else bool(each) == hides)
     return found
+
+
+def _triangle_hidden(diagnosis: Diagnosis, mask: Tensor, *, hides: bool) -> dict[tuple[int, int], bool]:
+    """The same of a large mask whose numbers are not all kept: what `triu` or `tril` made of a table of one number has
+    one number on each side of a diagonal, whatever it was then compared with, and how many are hidden tells the side."""
+    size, summary = mask.shape[-1] if mask.shape else 0, mask.summary
+    if summary is None or math.prod(mask.shape) != size**2:
+        return {}
+    for op in diagnosis.back(mask.id, MOST_BACK):
+        given, made = diagnosis.input_of(op), diagnosis.output_of(op)
+        if given is None or made is None or made.shape[-2:] != (size, size) or given.shape[-2:] != (size, size):
+            return {}
+        if op.name in ("triu", "tril"):
+            offset = number(argument(op, "diagonal", 1) or "0")
+            if offset is None or not _is_of_one_number(given):
+                return {}
+            below = sum(min(max(row + offset + (op.name == "tril"), 0), size) for row in range(size))
+            is_added, count = (
+                mask.dtype.startswith(("float", "bfloat")),
+                below if op.name == "tril" else size**2 - below,
+            )
+            if is_added and not (float(summary.min) < HIDES or summary.inf):
+                return {}
+            hidden = summary.zeros if not is_added and not hides else size**2 - summary.zeros
+            if count == size**2 - count or hidden not in (count, size**2 - count):
+                return {}
+            sign, around = 1 if op.name == "triu" else -1, range(min(size, int(abs(offset)) + _AROUND))
+            places = ((row, column) for row in around for column in around)
+            return {at: (sign * (at[1] - at[0] - offset) >= 0) == (hidden == count) for at in places}
+        if len(op.inputs) != 1 or op.name not in (*KEEPS_PLACES, *COMPARES, *TURNS_ROUND):
+            return {}
+    return {}
+
+
+def _is_of_one_number(table: Tensor) -> bool:
+    ends = extent(table)
+    is_endless = table.summary is not None and table.summary.inf == math.prod(table.shape)
+    return is_endless or (ends is not None and ends[0] == ends[1] != 0)
 
 
 def words_hidden(diagnosis: Diagnosis) -> Iterator[Finding]:

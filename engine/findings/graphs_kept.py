@@ -186,7 +186,9 @@ def _round_before(diagnosis: Diagnosis, op: Op) -> Op | None:
     makers = [maker for input_ in op.inputs if (maker := diagnosis.maker.get(input_))]
     factors = [each for maker in makers if maker.name == "mul" for each in maker.inputs]
     makers += [maker for each in factors if (maker := diagnosis.maker.get(each))]
-    here = (maker for maker in makers if maker.span == op.span)  # `+=` to a number makes a tensor, and then adds in place
+    here = (
+        maker for maker in makers if maker.span == op.span
+    )  # `+=` to a number makes a tensor, and then adds in place
     return next((maker for maker in here if maker.iteration < op.iteration or maker.name != op.name), None)
 
 

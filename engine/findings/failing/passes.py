@@ -15,7 +15,6 @@ from engine.findings.failing.origins import sizes
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, keyword
 from engine.program.rewriting import Written, written
-from engine.program.source import Source
 from engine.program.tree import Function
 from engine.trace import Finding, Node, Op, Pass, Saved, Span, Tensor
 

@@ -195,8 +195,8 @@ def stacked(case: Case) -> Finding:
 
 
 def not_padded(case: Case) -> Finding:
-    """Samples of a DataLoader that differ in shape, or hold lists of different lengths; where the program has a function that pads them, and names it
-    nowhere: the DataLoader that lacks it."""
+    """Samples of a DataLoader that differ in shape, or hold lists of different lengths; where the program has a
+    function that pads them, and names it nowhere: the DataLoader that lacks it."""
     code = case.code
     lists = dict.fromkeys(("first", "first_shape", "other", "other_shape"), "") | {"is_list": "1"}
     lists = {"is_list": "0"} if "first_shape" in case.groups else lists

@@ -55,6 +55,14 @@ scores = q @ q.mT
 scores = scores.masked_fill(later == 0, -1e20)
 (F.softmax(scores / 2, dim=-1) @ q).sum().backward()
 """, cure=(("later == 0", "later != 0"),)),
+    Mistake("past_hidden", 8, CAUSAL.replace("SIGN", "1").replace("T = 5", "T = 20"), says={"shape": "20×20"}),
+    Mistake("past_hidden", 8, """proj, T = nn.Linear(4, 4), 20
+q = proj(torch.randn(2, T, 4))
+later = torch.triu(torch.ones(T, T) * float("-inf"), diagonal=1)
+scores = q @ q.mT
+scores = scores.masked_fill(later == 0, -1e20)
+(F.softmax(scores / 2, dim=-1) @ q).sum().backward()
+""", cure=(("later == 0", "later != 0"),)),
     Mistake("words_hidden", 8, PADDED.replace("SIGN", "!="), says={"hidden": "True", "pad": "0"}),
     Mistake("words_hidden", 7, """PAD = 0
 tokens, words = torch.tensor([[3, 4, 0, 0], [5, 1, 2, 0]]), nn.Embedding(6, 4)
@@ -153,6 +161,9 @@ out.pow(2).sum().backward()
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
     ("past_hidden", CAUSAL.replace("SIGN", "0")),
+    ("past_hidden", CAUSAL.replace("SIGN", "0").replace("T = 5", "T = 20")),
+    ("past_hidden", CAUSAL.replace("SIGN", "1").replace("T = 5", "T = 20").replace("torch.tril(torch.ones(T, T))", "torch.triu(torch.ones(T, T), 1)")),
+    ("next_place_seen", CAUSAL.replace("SIGN", "0").replace("T = 5", "T = 20").replace("torch.ones(T, T)", "torch.randn(T, T).relu()")),
     ("past_hidden", """proj, T = nn.Linear(4, 4), 6
 q, seen = proj(torch.randn(2, T, 4)), torch.ones(T, T).tril().bool()
 F.scaled_dot_product_attention(q, q, q, attn_mask=seen).sum().backward()

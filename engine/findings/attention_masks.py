@@ -102,8 +102,8 @@ def hidden_places(mask: Tensor, *, hides: bool) -> dict[tuple[int, int], bool] |
 
 
 def _triangle_hidden(diagnosis: Diagnosis, mask: Tensor, *, hides: bool) -> dict[tuple[int, int], bool]:
-    """The same of a large mask whose numbers are not all kept: what `triu` or `tril` made of a table of one number has
-    one number on each side of a diagonal, whatever it was then compared with, and how many are hidden tells the side."""
+    """The same of a large mask whose numbers are not all kept, near the diagonal: what `triu` or `tril` made of a table
+    of one number has one number on each side, whatever it was compared with, and how many are hidden tells which."""
     size, summary = mask.shape[-1] if mask.shape else 0, mask.summary
     if summary is None or math.prod(mask.shape) != size**2:
         return {}

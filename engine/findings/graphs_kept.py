@@ -182,13 +182,12 @@ def _running_sum(diagnosis: Diagnosis, op: Op) -> tuple[str, ast.expr | None]:
 
 
 def _round_before(diagnosis: Diagnosis, op: Op) -> Op | None:
-    """The op of the same place, one round before, whose result is an operand, or a factor of one."""
+    """The op of the same place, one round before, whose result is an operand, or a factor of one. What is added
+    to a number makes a tensor, to which the next round adds in place."""
     makers = [maker for input_ in op.inputs if (maker := diagnosis.maker.get(input_))]
     factors = [each for maker in makers if maker.name == "mul" for each in maker.inputs]
     makers += [maker for each in factors if (maker := diagnosis.maker.get(each))]
-    here = (
-        maker for maker in makers if maker.span == op.span
-    )  # `+=` to a number makes a tensor, and then adds in place
+    here = (maker for maker in makers if maker.span == op.span)
     return next((maker for maker in here if maker.iteration < op.iteration or maker.name != op.name), None)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import TypeGuard
 
-from engine.findings.diagnosis import Diagnosis, by_number, grouped, is_alike, line, numbers_of, says, times
+from engine.findings.diagnosis import Diagnosis, by_number, grouped, is_alike, line, near, numbers_of, says, times
 from engine.findings.gradient_flow import PRODUCTS
 from engine.ops import FILLS
 from engine.program.edits import Edits
@@ -73,18 +73,27 @@ def _is_deaf(diagnosis: Diagnosis, layers: list[Module]) -> bool:
 
 def leaves_not_listed(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`self.w = torch.randn(…, requires_grad=True)`, which the model does not list, or `self.w = nn.Parameter(x) * 2`,
-    where what is kept is the product: leaves that get gradients, and nobody trains them."""
+    where what is kept is the product: leaves that get gradients, and nobody trains them. Or a tensor without gradient
+    that `nn.init` was given, as weights are."""
     code = diagnosis.code
     types = {module.type for module in diagnosis.trace.modules}
     for statement in code.bindings if diagnosis.steps else ():
         name, owner = dotted(statement.targets[0]), code.enclosing(statement, ast.ClassDef)
         call = next((node for node in ast.walk(statement.value) if _makes_leaf(node)), None)
         made = {output for op in diagnosis.ops_at(code.span(statement.value)) for output in op.outputs}
-        loose = _untrained(diagnosis, (leaf for leaf in made if not diagnosis.is_parameter(leaf)))
-        if owner is not None and owner.name in types and name.startswith("self.") and loose:
-            fix = _as_parameter(diagnosis, statement.value)
+        plain = [leaf for leaf in made if not diagnosis.is_parameter(leaf)]
+        is_own = owner is not None and owner.name in types and name.startswith("self.")
+        asked = _untrained(diagnosis, plain)
+        loose = asked or (_set_out_as_weights(diagnosis, plain) if is_own else [])
+        if owner is not None and is_own and loose:
             yield diagnosis.warning(
-                "tensor_not_parameter", statement, tensors=loose, fix=fix, name=name, model=owner.name
+                "tensor_not_parameter",
+                statement,
+                tensors=loose,
+                fix=_as_parameter(diagnosis, statement.value, is_asked=bool(asked)),
+                name=name,
+                model=owner.name,
+                is_asked=str(int(bool(asked))),
             )
         elif call is not None and call is not statement.value and not _is_data(call) and not code.in_loop(statement):
             above = (node for node in code.around(call) if isinstance(node, ast.expr))
@@ -112,19 +121,32 @@ def _weighs_data(diagnosis: Diagnosis, made: set[str]) -> bool:
     return len(made) == 1 and any(not made.isdisjoint((weight, *diagnosis.made_from(weight))) for weight in by_data)
 
 
+def _set_out_as_weights(diagnosis: Diagnosis, made: list[str]) -> list[str]:
+    """Those that `nn.init` filled and a loss then came from, when no gradient was asked for them and none moved."""
+    filled: set[str] = set()
+    for op in diagnosis.trace.ops if made else ():
+        call = diagnosis.code.call_at(op.span) if op.in_place and op.inputs else None
+        leaf = diagnosis.identity(op.inputs[0]) if call is not None else ""
+        if call is not None and leaf in made and "init" in dotted(call.func).split(".")[:-1]:
+            later = near(op.outputs, diagnosis.made_of)
+            if any(map(diagnosis.reaches_a_pass, (taker for one in later for taker in diagnosis.takers.get(one, ())))):
+                filled.add(leaf)
+    return sorted(filled - diagnosis.fed - diagnosis.stepped - diagnosis.held, key=by_number)
+
+
 def _untrained(diagnosis: Diagnosis, tensors: Iterable[str]) -> list[str]:
     """Those that are leaves and got gradients, when no step moved any of them."""
     leaves = sorted(diagnosis.fed.intersection(map(diagnosis.identity, tensors)), key=by_number)
     return leaves if diagnosis.stepped.isdisjoint(leaves) else []
 
 
-def _as_parameter(diagnosis: Diagnosis, value: ast.expr) -> Edits:
+def _as_parameter(diagnosis: Diagnosis, value: ast.expr, *, is_asked: bool) -> Edits:
     code = diagnosis.code
     word = keyword(value, "requires_grad") if isinstance(value, ast.Call) else None
     name = code.under_nn("Parameter")
-    if not isinstance(value, ast.Call) or word is None or not name:
+    if not isinstance(value, ast.Call) or (word is None) == is_asked or not name:
         return ()
-    asked = code.argument_removed(value, word)
+    asked = code.argument_removed(value, word) if word is not None else ()
     return (code.before(value, f"{name}("), *asked, code.after(value, ")"))
 
 

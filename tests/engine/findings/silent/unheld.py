@@ -16,6 +16,20 @@ for net in nets:
 MISTAKES: tuple[Mistake, ...] = (
     Mistake("tensor_not_parameter", 7, OWN.format(weight="torch.randn(2, 1, requires_grad=True)") + LOOP, says={"name": "self.w", "model": "Line"}, mends=True),
     Mistake("tensor_not_parameter", 7, OWN.format(weight="torch.ones(2, 1).requires_grad_()") + LOOP, says={"name": "self.w"}),
+    Mistake("tensor_not_parameter", 7, """class Blend(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = torch.empty(4, 1)
+        nn.init.xavier_uniform_(self.w)
+        self.head = nn.Linear(1, 1)
+    def forward(self, x):
+        return self.head(torch.tanh(x @ self.w))
+net = Blend()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    loss = net(torch.randn(8, 4)).square().mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+""", says={"name": "self.w", "model": "Blend", "is_asked": "0"}, mends=True),
     Mistake("nothing_loaded", 15, """def train(net):
     opt = torch.optim.SGD(net.parameters(), lr=0.01)
     for _ in range(60):
@@ -374,6 +388,22 @@ for _ in range(3):
 RIGHT: tuple[tuple[str, str], ...] = (
     ("tensor_not_parameter", OWN.format(weight="nn.Parameter(torch.randn(2, 1))") + LOOP),
     ("tensor_not_parameter", OWN.format(weight="torch.zeros(2, 1, requires_grad=True)") + LOOP + "    with torch.no_grad():\n        model.w -= 0.01 * model.w.grad\n"),
+    # numbers drawn once for good, and a buffer
+    ("tensor_not_parameter", """class Waves(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.turns = torch.randn(2, 8)
+        self.register_buffer("start", torch.empty(8))
+        nn.init.normal_(self.start)
+        self.head = nn.Linear(8, 1)
+    def forward(self, x):
+        return self.head(torch.sin(x @ self.turns + self.start))
+net = Waves()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    loss = net(torch.randn(8, 2)).square().mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+"""),
     ("tensor_not_parameter", """class Net(nn.Module):
     def __init__(self): super().__init__(); self.a = nn.Linear(2, 1); self.b = nn.Linear(2, 1)
 net = Net(); opt = torch.optim.SGD(net.a.parameters(), lr=0.1)

@@ -434,6 +434,66 @@ def results_overwritten(diagnosis: Diagnosis) -> Iterator[Finding]:
             )
 
 
+def turns_not_built_on(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """`z, logdet = layer(x)` for each of many layers: all of them learn from `logdet`, but each was given the same, and
+    of what they gave in `z` nobody reads any but the last."""
+    code = diagnosis.code
+    for statement in code.bindings:
+        match code.parents.get(statement), statement.targets[0], statement.value:
+            case (
+                ast.For(target=ast.Name(id=layer)),
+                ast.Tuple(elts=targets),
+                ast.Call(func=ast.Name(id=ran), args=[ast.Name(id=given)]),
+            ) if layer == ran:
+                names = [name for name in map(dotted, targets) if name.isidentifier()]
+            case _:
+                continue
+        unread = [name for name in names if _overwritten_at(diagnosis, statement, name) is statement]
+        lost = _given_the_same(diagnosis, statement, given) if len(unread) == 1 else []
+        if lost:
+            yield diagnosis.warning(
+                "turns_not_built_on",
+                statement,
+                tensors=lost[:8],
+                fix=_handed_on(diagnosis, statement, unread[0]),
+                name=unread[0],
+                given=given,
+                count=str(len(lost) + 1),
+            )
+
+
+def _given_the_same(diagnosis: Diagnosis, statement: ast.Assign, given: str) -> list[str]:
+    """What the layers of one run of a loop made, but for the last one, and nothing read: all were given one tensor, and
+    made another of its shape, though passes go back through each of them."""
+    turns: dict[str, list[Sequence[Op]]] = defaultdict(list)
+    modules: dict[str, list[str]] = defaultdict(list)
+    for call in diagnosis.trace.calls:
+        if call.span == diagnosis.code.span(statement.value) and not call.raised:
+            ops = diagnosis.ops_of(call)
+            taken = {one for op in ops for one in op.inputs if given in diagnosis.tensors[one].names}
+            if len(taken) != 1 or not any(map(diagnosis.reaches_a_pass, ops)):
+                continue
+            (first,) = taken
+            modules[first].append(call.module)
+            turns[first].append(ops)
+    for tensor, run in turns.items():
+        last = {(op.name, op.span) for op in run[-1] if any(map(diagnosis.takers.get, op.outputs))}
+        loose = [
+            [
+                op.outputs[0]
+                for op in ops
+                if (op.name, op.span) in last
+                and not any(map(diagnosis.takers.get, op.outputs))
+                and diagnosis.tensors[op.outputs[0]].shape == diagnosis.tensors[tensor].shape
+            ]
+            for ops in run[:-1]
+        ]
+        is_each_another = len({*modules[tensor]}) == len(run) > 1
+        if is_each_another and all(len(each) == 1 for each in loose):
+            return [each[0] for each in loose]
+    return []
+
+
 def _handed_on(diagnosis: Diagnosis, statement: ast.Assign, name: str) -> Edits:
     """Gives each turn of a loop what the one before gave: the name begins as what the layers were given."""
     code = diagnosis.code

@@ -23,7 +23,42 @@ net = Net()
 net(torch.ones(3, 2), 1).sum().backward()
 """
 
+FLOW = """class Bend(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w, self.u = nn.Parameter(torch.randn(3, 1)), nn.Parameter(torch.randn(1, 3) / 9)
+    def forward(self, x):
+        h = torch.tanh(x @ self.w)
+        return x + h @ self.u, torch.log((1 + (1 - h ** 2) * (self.u @ self.w)).abs() + 1e-3)
+bends = nn.ModuleList([Bend() for _ in range(3)])
+opt = torch.optim.SGD(bends.parameters(), lr=0.01)
+for _ in range(3):
+    x, total = torch.randn(8, 3), 0
+    for bend in bends:
+"""
 MISTAKES: tuple[Mistake, ...] = (
+    Mistake("turns_not_built_on", 16, FLOW + """        z, grown = bend(x)
+        total = total + grown
+    loss = (z.square().sum(1) / 2 - total.squeeze(1)).mean()
+""" + STEP, cure=(("    for bend", "    z = x\n    for bend"), ("bend(x)", "bend(z)")), says={"count": "3", "name": "z"}, mends=True),
+    Mistake("turns_not_built_on", 14, """class Noisy(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.mean, self.spread = nn.Parameter(torch.randn(4, 4)), nn.Parameter(torch.ones(4, 4))
+    def forward(self, x):
+        return x @ (self.mean + self.spread * torch.randn(4, 4)), (self.mean ** 2 + self.spread ** 2).mean()
+layers = nn.ModuleList([Noisy(), Noisy()])
+def run(x):
+    cost = torch.zeros(())
+    for layer in layers:
+        out, more = layer(x)
+        cost = cost + more
+    return out, cost
+opt = torch.optim.Adam(layers.parameters())
+for _ in range(3):
+    y, cost = run(torch.randn(6, 4))
+    loss = y.square().mean() + cost
+""" + STEP, cure=(("    for layer", "    out = x\n    for layer"), ("layer(x)", "layer(out)")), mends=True),
     Mistake("unused_parameters", 8, """class Net(nn.Module):
     def __init__(self):
         super().__init__()
@@ -232,6 +267,15 @@ for x in torch.randn(4, 5, 3):
         kept[key] = 0.1 * value + 0.9 * kept[key]
     slow.load_state_dict(kept)
 """),
+    # handed on; and read in each turn
+    ("turns_not_built_on", FLOW + """        x, grown = bend(x)
+        total = total + grown
+    loss = (x.square().sum(1) / 2 - total.squeeze(1)).mean()
+""" + STEP),
+    ("turns_not_built_on", FLOW + """        z, grown = bend(x)
+        total = total + grown + z.square().sum(1, keepdim=True)
+    loss = total.mean()
+""" + STEP),
     # what each turn gives is worked on and kept in the same turn
     ("result_overwritten", """enc, head = nn.Linear(3, 4), nn.Linear(4, 1)
 opt = torch.optim.SGD([*enc.parameters(), *head.parameters()], lr=0.1)

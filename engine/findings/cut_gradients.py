@@ -449,7 +449,7 @@ def turns_not_built_on(diagnosis: Diagnosis) -> Iterator[Finding]:
             case _:
                 continue
         unread = [name for name in names if _overwritten_at(diagnosis, statement, name) is statement]
-        lost = _given_the_same(diagnosis, statement, given) if len(unread) == 1 else []
+        lost = _given_the_same(diagnosis, statement) if len(unread) == 1 else []
         if lost:
             yield diagnosis.warning(
                 "turns_not_built_on",
@@ -462,7 +462,7 @@ def turns_not_built_on(diagnosis: Diagnosis) -> Iterator[Finding]:
             )
 
 
-def _given_the_same(diagnosis: Diagnosis, statement: ast.Assign, given: str) -> list[str]:
+def _given_the_same(diagnosis: Diagnosis, statement: ast.Assign) -> list[str]:
     """What the layers of one run of a loop made, but for the last one, and nothing read: all were given one tensor, and
     made another of its shape, though passes go back through each of them."""
     turns: dict[str, list[Sequence[Op]]] = defaultdict(list)
@@ -470,7 +470,8 @@ def _given_the_same(diagnosis: Diagnosis, statement: ast.Assign, given: str) -> 
     for call in diagnosis.trace.calls:
         if call.span == diagnosis.code.span(statement.value) and not call.raised:
             ops = diagnosis.ops_of(call)
-            taken = {one for op in ops for one in op.inputs if given in diagnosis.tensors[one].names}
+            own = {one for op in ops for one in op.outputs}
+            taken = {one for op in ops for one in op.inputs if one not in own and not diagnosis.is_parameter(one)}
             if len(taken) != 1 or not any(map(diagnosis.reaches_a_pass, ops)):
                 continue
             (first,) = taken

@@ -13,6 +13,11 @@ opt.step(closure)
 """
 
 MISTAKES: tuple[Mistake, ...] = (
+    Mistake("gradient_added_up", 6, """w = torch.ones(3, requires_grad=True)
+w.square().sum().backward()
+w.exp().sum().backward()
+print(w.grad)
+""", cure=(("w.exp()", "w.grad = None\nw.exp()"),), says={"count": "2"}),
     Mistake("gradient_added_up", 7, """w, x = torch.randn(3, requires_grad=True), torch.randn(4, 3)
 for _ in range(5):
     for row in x:

@@ -32,18 +32,16 @@ function paint(): void {
 }
 
 function drawn(page: Playground, id: string): Promise<void> {
-  return vi.waitFor(() => expect(page.run.picture?.trace.id).toBe(id))
+  return vi.waitFor(() => expect(page.run.seen?.trace.id).toBe(id))
 }
 
-/** A page that shows `one`, and is about to show `two`, whose picture is there. */
+/** A page that shows `one`, and is about to show `two`, which has come. */
 async function between(): Promise<{ page: Playground; done: Promise<void> }> {
   serving({ ...trace, id: 'one' }, { ...trace, id: 'two' }, { ...trace, id: 'three' })
   const page = playground()
   page.draft.code = trace.program.code
   await page.runner.run()
-  const done = page.runner.run()
-  await drawn(page, 'two')
-  return { page, done }
+  return { page, done: page.runner.run() }
 }
 
 beforeEach(() => {
@@ -58,16 +56,14 @@ afterEach(() => {
   localStorage.clear() // files share a window
 })
 
-test('where a number was edited, the picture comes first and the rest of the page once it is painted', async () => {
+test('the picture and the rest of the page turn to a run at once', async () => {
   const { page, done } = await between()
-  expect(page.run.picture?.graph.run).toBe('two')
-  expect([page.run.trace?.id, page.run.graph?.run, page.view.state.run]).toEqual(['one', 'one', 'one'])
-  const picture = page.run.picture
-  paint()
-  await done
   const { run, view, runner } = page
-  expect([run.trace?.id, run.graph?.run, view.state.run, runner.running]).toEqual(['two', 'two', 'two', 'no'])
-  expect(page.run.picture).toBe(picture)
+  const told = vi.spyOn(view, 'change')
+  await done
+  expect(told.mock.lastCall?.[0].run).toBe('two')
+  expect([run.trace?.id, run.graph?.run, run.seen?.graph.run, view.state.run]).toEqual(['two', 'two', 'two', 'two'])
+  expect([frames, runner.running]).toEqual([[], 'no'])
 })
 
 test('what is chosen meanwhile is kept', async () => {
@@ -75,17 +71,8 @@ test('what is chosen meanwhile is kept', async () => {
   page.playback.goTo(3)
   const selection = { kind: 'box', id: graph.boxes[0]!.id } as const
   page.view.select(selection)
-  paint()
   await done
   expect([page.view.state.step, page.view.state.selection]).toEqual([3, selection])
-})
-
-test('a page in a tab behind others is not kept waiting for a frame', async () => {
-  vi.spyOn(document, 'hidden', 'get').mockReturnValue(true)
-  const { page, done } = await between()
-  await done
-  expect(page.run.trace?.id).toBe('two')
-  vi.restoreAllMocks()
 })
 
 test('what is left of a picture where a program does not parse ends at an open question, as it did', async () => {
@@ -111,24 +98,6 @@ test('of another program that does not parse nothing of the one before is left',
   expect([page.run.whole?.id, page.run.stale]).toEqual(['two', null])
 })
 
-test('another run begins from the page as a whole', async () => {
-  const { page, done } = await between()
-  const next = page.runner.run()
-  expect(page.run.trace?.id).toBe('two')
-  await drawn(page, 'three')
-  paint()
-  await Promise.all([done, next])
-  expect([page.run.trace?.id, page.view.state.run]).toEqual(['three', 'three'])
-})
-
-test('a page that was emptied stays empty', async () => {
-  const { page, done } = await between()
-  page.runner.blank()
-  paint()
-  await done
-  expect([page.run.trace, page.run.picture, page.view.state.run]).toEqual([null, null, null])
-})
-
 test('an answer that comes as the page is emptied is not shown', async () => {
   const asked = slowly()
   const page = playground()
@@ -137,18 +106,16 @@ test('an answer that comes as the page is emptied is not shown', async () => {
   asked[0]!.answer()
   page.runner.blank()
   await done
-  expect([page.run.trace, page.run.picture, page.view.state.run]).toEqual([null, null, null])
+  expect([page.run.trace, page.run.seen, page.view.state.run]).toEqual([null, null, null])
 })
 
-test('where something else happened, all of the page changes at once', async () => {
+test('where less happened, the step is the last there is', async () => {
   serving({ ...trace, id: 'one' }, { ...trace, id: 'two', timeline: trace.timeline.slice(1) })
   const page = playground()
   page.draft.code = trace.program.code
   await page.runner.run()
   await page.runner.run()
-  expect(frames).toEqual([])
-  const { run, view } = page
-  expect([run.trace?.id, run.picture?.trace.id, view.state.step]).toEqual(['two', 'two', trace.timeline.length - 1])
+  expect([page.run.trace?.id, page.view.state.step]).toEqual(['two', trace.timeline.length - 1])
 })
 
 test('the pass that was looked at is not asked of the next run', async () => {
@@ -302,10 +269,10 @@ test('a value ahead of the hand is run before it is there, and shown once it is'
   asked[1]!.answer()
   await vi.waitFor(() => expect(asked).toHaveLength(3))
   asked[2]!.answer()
-  await vi.waitFor(() => expect(page.run.picture?.trace.id).toBe('x = 2'))
+  await vi.waitFor(() => expect(page.run.seen?.trace.id).toBe('x = 2'))
   expect(asked[2]!.code).toBe('x = 4')
   for (const at of [30, 40]) turn(at)
-  await vi.waitFor(() => expect(page.run.picture?.trace.id).toBe('x = 4'))
+  await vi.waitFor(() => expect(page.run.seen?.trace.id).toBe('x = 4'))
   now.mockReturnValue(9000)
   await vi.waitFor(() => {
     asked.at(-1)!.answer()
@@ -349,22 +316,4 @@ test('where a value fails the last good picture stays, until one does not', asyn
   await vi.waitFor(() => expect(page.run.trace?.id).toBe('x = 3'))
   expect([page.run.failing, page.draft.edited]).toEqual([null, false])
   vi.restoreAllMocks()
-})
-
-test('while values follow each other the rest of the page comes after the pictures, at the latest soon', async () => {
-  vi.useFakeTimers()
-  vi.spyOn(document, 'hidden', 'get').mockReturnValue(true)
-  const { page, asked } = await turning()
-  const shown = () => [page.run.picture?.trace.id, page.run.trace?.id]
-  for (const code of ['x = 2', 'x = 3']) page.runner.turn(code, 1)
-  asked[1]!.answer()
-  await vi.advanceTimersByTimeAsync(60)
-  expect(shown()).toEqual(['x = 2', 'x = 1'])
-  await vi.advanceTimersByTimeAsync(100)
-  expect(shown()).toEqual(['x = 2', 'x = 2'])
-  asked[2]!.answer()
-  await vi.advanceTimersByTimeAsync(1)
-  expect(shown()).toEqual(['x = 3', 'x = 3'])
-  vi.restoreAllMocks()
-  vi.useRealTimers()
 })

@@ -22,9 +22,6 @@ export class Run {
   private readonly cuts = new WeakMap<Shown, Shown>()
   /** What came of the program. What the page shows of it ends at the first open question. */
   shown: Shown | null = $state.raw(null)
-  /** A picture that is drawn before the rest of the page says the same: where only a number was edited, it is what the
-   *  eye waits for. */
-  ahead: Shown | null = $state.raw(null)
   /** What the program was turned to last, where that failed: it is told at its line, and the last good picture
    *  stays. */
   failing: TraceIndex | null = $state.raw(null)
@@ -37,12 +34,12 @@ export class Run {
 
   /** All of the run, what is not shown yet too. */
   readonly whole: Trace | null = $derived(this.shown?.trace ?? null)
-  private readonly seen: Shown | null = $derived.by(() => this.until(this.shown))
+  /** What the page shows of it, all in one frame. */
+  readonly seen: Shown | null = $derived.by(() => this.until(this.shown))
   readonly trace: Trace | null = $derived(this.seen?.trace ?? null)
   /** Whether an open question ends it: what is not in it may come yet. */
   readonly isCut: boolean = $derived(this.trace !== this.whole)
   readonly graph: Graph | null = $derived(this.seen?.graph ?? null)
-  readonly picture: Shown | null = $derived.by(() => this.until(this.ahead) ?? this.seen)
   readonly index: TraceIndex | null = $derived(this.trace ? indexOf(this.trace) : null)
   readonly history: History | null = $derived(this.index ? new History(this.index) : null)
   readonly find = $derived(this.graph && this.index ? boxFinder(this.graph, this.index) : null)

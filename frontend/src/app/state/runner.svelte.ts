@@ -24,8 +24,6 @@ const HALT_MS = 10_000
 const AUTO_RUN_MS = 600
 /** How long nothing must be turned before the page looks beyond the picture. */
 const REST_MS = 600
-/** How long the rest of the page may stay behind the picture while a number is turned on and on. */
-const BEHIND_MS = 120
 /** How often the server is asked what came of fixes, and for how long it may think each time. */
 const ASK_FIXES = 4
 const FIXES_S = 10
@@ -64,16 +62,11 @@ export class Runner {
   private runsProgram = false
   private graphAbort: AbortController | null = null
   private fixesAbort: AbortController | null = null
-  /** Brings the rest of the page to the picture that is ahead of it. */
-  private catchUp: (() => void) | null = null
   private autoTimer: ReturnType<typeof setTimeout> | undefined
   private noticeTimer: ReturnType<typeof setTimeout> | undefined
   private restTimer: ReturnType<typeof setTimeout> | undefined
-  private behindTimer: ReturnType<typeof setTimeout> | undefined
   /** What is left to do once nothing is turned any more. */
   private resting: () => void = () => undefined
-  /** When all of the page last said the same. */
-  private settledAt = 0
   /** The request for what a number was turned to last; null while none is under way. */
   private asked: { since: number; abort: AbortController } | null = null
   private readonly turns = new Turns<Trace>()
@@ -137,7 +130,6 @@ export class Runner {
 
   blank(): void {
     this.stop()
-    this.catchUp?.()
     this.draft.code = ''
     this.shown.shown = null
     this.shown.stale = null
@@ -174,7 +166,7 @@ export class Runner {
 
   private async follow(): Promise<void> {
     const { draft, turns } = this
-    await this.perform(async (signal) => {
+    await this.attempt(async (signal) => {
       this.following = this.abort
       turns.forget()
       this.present(signal)
@@ -191,8 +183,8 @@ export class Runner {
 
   /** Whether the page tells what came of a program, or is about to. */
   private tellsOf(code: string): boolean {
-    const { failing, ahead, shown } = this.shown
-    return [this.presenting, (failing ?? ahead ?? shown)?.trace].some((trace) => trace?.program.code === code)
+    const { failing, shown } = this.shown
+    return [this.presenting, (failing ?? shown)?.trace].some((trace) => trace?.program.code === code)
   }
 
   /** Shows what the hand has come to, each once what was shown before is painted. */
@@ -366,14 +358,8 @@ export class Runner {
     this.draft.turning = false
   }
 
-  /** Something else than turning a number on, from a page that says the same everywhere. */
-  private attempt(work: (signal: AbortSignal) => Promise<void>, queued = true): Promise<void> {
-    this.catchUp?.()
-    return this.perform(work, queued)
-  }
-
   /** `queued`: it may have to wait for others' programs. */
-  private async perform(work: (signal: AbortSignal) => Promise<void>, queued = true): Promise<void> {
+  private async attempt(work: (signal: AbortSignal) => Promise<void>, queued = true): Promise<void> {
     this.stop()
     const abort = (this.abort = new AbortController())
     this.problem = null
@@ -430,22 +416,8 @@ export class Runner {
     const { root, pass } = choice
     const anew = manner === 'new' && !same ? { selection: null, expanded: null } : {}
     const moved = same && state.step <= total ? {} : { step }
-    this.catchUp = () => this.settle(shown, manner, { root, pass, ...moved, ...anew })
-    if (same) {
-      this.shown.ahead = shown
-      await painted()
-    }
-    const isOnItsWay = this.asked !== null || this.draft.code !== trace.program.code
-    const isOvertaken = same && manner === 'turned' && isOnItsWay
-    this.follows(isOvertaken ? BEHIND_MS - (performance.now() - this.settledAt) : 0)
-  }
-
-  /** The rest of the page says what the picture does, at once or soon: where the next picture is on its way, that comes
-   *  first. */
-  private follows(ms: number): void {
-    clearTimeout(this.behindTimer)
-    if (ms > 0) this.behindTimer = setTimeout(() => this.catchUp?.(), ms)
-    else this.catchUp?.()
+    this.settle(shown, manner, { root, pass, ...moved, ...anew })
+    if (manner === 'turned') await painted()
   }
 
   /** Whether what a number was turned to fails and what is on screen does not: then that stays. */
@@ -462,13 +434,10 @@ export class Runner {
     const { shown: run, view } = this
     const { selection } = view.state
     const before = run.trace
-    this.catchUp = null
-    this.settledAt = performance.now()
-    const last = run.picture?.graph.boxes.length ? run.picture : run.stale // cut: an open question stays one
+    const last = run.seen?.graph.boxes.length ? run.seen : run.stale // cut: an open question stays one
     const isEmpty = trace.failure != null && graph.boxes.length === 0
     run.stale = manner === 'new' && isEmpty && last && isEdit(last.trace, trace) ? last : null
     run.shown = shown
-    run.ahead = null
     run.failing = null
     clearTimeout(this.restTimer)
     if (manner === 'turned') {

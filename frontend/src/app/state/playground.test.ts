@@ -66,6 +66,41 @@ test('the picture and the rest of the page turn to a run at once', async () => {
   expect([frames, runner.running]).toEqual([[], 'no'])
 })
 
+test('what named parts of the last run goes with it', async () => {
+  const { page, done } = await between()
+  const { view } = page
+  const selection = { kind: 'box', id: graph.boxes[0]!.id } as const
+  const follow = (): void => {
+    view.select(selection)
+    view.returning = { id: 'x', name: 'x.grad' }
+    view.unasked = view.state.selection
+    view.speakOf({ boxes: new Set(['x']), lines: [1] })
+  }
+  const left = () => [view.returning, view.unasked, view.spokenOf, view.litLines.size]
+  follow()
+  await done
+  expect(left()).toEqual([null, null, null, 0])
+  follow()
+  page.runner.blank()
+  expect(left()).toEqual([null, null, null, 0])
+})
+
+test('where to go back to goes with any other selection, and stays while a number turns', async () => {
+  vi.spyOn(document, 'hidden', 'get').mockReturnValue(true)
+  const { page, asked } = await turning()
+  const { view } = page
+  const returning = { id: 'x', name: 'x.grad' }
+  view.returning = returning
+  page.runner.turn('x = 2', 1)
+  asked[1]!.answer()
+  await vi.waitFor(() => expect(page.run.trace?.id).toBe('x = 2'))
+  expect(view.returning).toBe(returning)
+  view.change({ step: 1 })
+  expect(view.returning).toBe(returning)
+  view.choose({ level: 'forward' })
+  expect(view.returning).toBeNull()
+})
+
 test('what is chosen meanwhile is kept', async () => {
   const { page, done } = await between()
   page.playback.goTo(3)

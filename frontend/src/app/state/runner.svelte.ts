@@ -135,6 +135,7 @@ export class Runner {
     this.shown.stale = null
     this.problem = null
     this.draft.keep()
+    this.view.forget()
     this.view.change({ lesson: null, run: null, step: 0, selection: null, expanded: null, root: null, pass: null })
   }
 
@@ -416,6 +417,7 @@ export class Runner {
     const { root, pass } = choice
     const anew = manner === 'new' && !same ? { selection: null, expanded: null } : {}
     const moved = same && state.step <= total ? {} : { step }
+    if (manner !== 'turned' || !same) this.view.forget()
     this.settle(shown, manner, { root, pass, ...moved, ...anew })
     if (manner === 'turned') await painted()
   }

@@ -109,6 +109,7 @@ export class PageView {
 
   change(part: Partial<ViewState>): void {
     const { lang } = this.state
+    if (part.selection !== undefined) this.returning = null
     this.state = { ...this.state, ...part }
     if (this.state.lang !== lang) void this.speak()
   }
@@ -128,8 +129,14 @@ export class PageView {
 
   select(selection: Selection | null): void {
     this.findingOpen = null
-    this.returning = null
     this.change({ selection })
+  }
+
+  /** Another run comes, or none: what names parts of the last one, and is not in the address, goes. */
+  forget(): void {
+    this.returning = null
+    this.unasked = null
+    this.speakOf(null)
   }
 
   /** Selects a box, where there is one. */

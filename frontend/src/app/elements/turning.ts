@@ -35,7 +35,7 @@ function worth({ shiftKey, altKey }: Modifiers): number {
 export function dragNumber(down: PointerEvent, code: string, literal: Literal, turn: Turn, pressed: () => void): void {
   const own = newStroke()
   const target = down.target as Element
-  const hand = new Hand((at) => put(code, literal, turnedOn(literal, at)))
+  const hand = new Hand((at) => put(code, literal, turnedOn(literal, at)), true)
   let [x, way, tenths, text] = [down.clientX, 0, 0, literal.text]
   let isMoved = false
   const move = (event: PointerEvent): void => {

@@ -16,6 +16,8 @@ export class Draft {
   autoRun = $state(remembered('autoRun') === 'yes')
   /** Numbers of it are being turned, and what comes of them is on its way. */
   turning = $state(false)
+  /** A pointer is on one of them: nothing may open or close under it. */
+  held = $state(false)
   /** What belongs to one movement is undone in one step; 0 for an edit of its own. */
   stroke = $state(0)
   /** Whether the program has changed since it ran. */

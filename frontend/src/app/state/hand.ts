@@ -22,7 +22,14 @@ export class Hand {
   private unit = 1
   private moves: readonly { ms: number; at: number }[] = []
 
-  constructor(private readonly codeAt: (at: number) => string) {}
+  /** What follows once it has let go. */
+  released: () => void = () => undefined
+
+  /** `isDown`: it holds the number until it lets go. */
+  constructor(
+    private readonly codeAt: (at: number) => string,
+    public isDown = false,
+  ) {}
 
   /** It has come to a place, in units of so many tenths. */
   move(at: number, unit: number, ms: number): void {
@@ -35,6 +42,8 @@ export class Hand {
 
   letGo(): void {
     this.moves = []
+    this.isDown = false
+    this.released()
   }
 
   /** The values it comes to in so many milliseconds, the last one first: at least the next one; none while it rests. */

@@ -263,6 +263,26 @@ async function turning() {
   return { page, asked }
 }
 
+test('what would move under a pointer waits until it lets go', async () => {
+  vi.useFakeTimers()
+  vi.spyOn(document, 'hidden', 'get').mockReturnValue(true)
+  const { page, asked } = await turning()
+  const hand = new Hand(() => 'x = 2', true)
+  page.runner.turn('x = 2', 1, hand)
+  asked[1]!.answer()
+  await vi.advanceTimersByTimeAsync(5000)
+  expect([page.run.trace?.id, page.draft.held, page.draft.turning]).toEqual(['x = 2', true, true])
+  hand.letGo()
+  await vi.advanceTimersByTimeAsync(1000)
+  expect([page.draft.held, page.draft.turning]).toEqual([false, false])
+  page.runner.turn('x = 3', 2, new Hand(() => 'x = 3'))
+  asked[2]!.answer()
+  await vi.advanceTimersByTimeAsync(1000)
+  expect([page.draft.held, page.draft.turning]).toEqual([false, false])
+  vi.restoreAllMocks()
+  vi.useRealTimers()
+})
+
 test('while one value is under way the newest waits for it, and those between are forgotten', async () => {
   vi.spyOn(document, 'hidden', 'get').mockReturnValue(true)
   const { page, asked } = await turning()

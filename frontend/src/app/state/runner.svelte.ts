@@ -159,10 +159,18 @@ export class Runner {
     draft.code = code
     draft.stroke = stroke
     draft.turning = true
+    draft.held = hand?.isDown === true
+    if (hand) hand.released = () => this.released()
     this.turns.turn(code, stroke, hand)
     if (!this.abort || this.following !== this.abort) return void this.follow()
     this.present(this.abort.signal)
     if (asked && this.turns.isOverdue(performance.now() - asked.since)) asked.abort.abort()
+  }
+
+  private released(): void {
+    const { draft } = this
+    draft.held = false
+    if (draft.turning && draft.code === this.shown.whole?.program.code) this.restSoon()
   }
 
   private async follow(): Promise<void> {
@@ -462,7 +470,7 @@ export class Runner {
 
   private restSoon(): void {
     clearTimeout(this.restTimer)
-    this.restTimer = setTimeout(() => this.resting(), REST_MS)
+    this.restTimer = setTimeout(() => this.draft.held || this.resting(), REST_MS)
   }
 
   /** What can wait until the reader looks: the list of runs, and what came of fixes. */

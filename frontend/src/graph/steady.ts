@@ -5,17 +5,19 @@ import type { Layout, LayoutInput } from '../core/layout/geometry'
 
 type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json }
 
-/** Sizes as large as in either of two inputs, with room for another digit where one grew; null where anything else than
+/** Sizes as large as in either of two inputs, with room for more digits where one grew; null where anything else than
  *  a size differs. */
 export function largest(kept: LayoutInput, next: LayoutInput): LayoutInput | null {
   const both = merged(kept as unknown as Json, next as unknown as Json)
   return both === undefined ? null : (both as unknown as LayoutInput)
 }
 
-const ROOM = 8
+/** Of widths for a sign and three digits in each of two columns, so that what grows under the hand grows once. */
+const ROOM = { w: 48, else: 8 }
 
-function merged(kept: Json, next: Json): Json | undefined {
-  if (typeof kept === 'number' && typeof next === 'number') return next <= kept ? kept : next + ROOM
+function merged(kept: Json, next: Json, of = ''): Json | undefined {
+  if (typeof kept === 'number' && typeof next === 'number')
+    return next <= kept ? kept : next + (of === 'w' ? ROOM.w : ROOM.else)
   if (kept === null || next === null || typeof kept !== 'object' || typeof next !== 'object')
     return kept === next ? kept : undefined
   const names = Object.keys(kept)
@@ -24,7 +26,7 @@ function merged(kept: Json, next: Json): Json | undefined {
   const parts: Record<string, Json> = {}
   let grew = false
   for (const name of names) {
-    const part = name in now ? merged(old[name]!, now[name]!) : undefined
+    const part = name in now ? merged(old[name]!, now[name]!, name) : undefined
     if (part === undefined) return undefined
     grew ||= part !== old[name]
     parts[name] = part

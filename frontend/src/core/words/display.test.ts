@@ -80,7 +80,7 @@ describe('a tensor in a cell', () => {
     expect(display(tensor([2], null, { contents: 'uninitialised' }))).toMatchObject({
       kind: 'word', look: 'cells', text: 'empty()',
     })
-    expect(display(tensor([4, 4], ['nan', ...Array(15).fill(1)]))).toMatchObject({ kind: 'thumb', trouble: 'NaN' })
+    expect(display(tensor([4, 4], ['nan', ...Array(15).fill(1)]))).toMatchObject({ kind: 'thumb', trouble: 'NaN ×1' })
     expect(display(tensor([4, 4], ['-inf', '-inf', ...Array(14).fill(1)]))).toMatchObject({ trouble: '−Inf ×2' })
   })
 
@@ -118,9 +118,10 @@ describe('a tensor in a cell', () => {
   test('a term is the uniform value or a norm', () => {
     expect(brief(tensor([2, 2], [2.25, 2.25, 2.25, 2.25]))).toBe('2.25')
     expect(brief(tensor([2], [3, 4]))).toBe('‖5‖')
-    expect(brief(tensor([3], ['-inf', 2, '-inf']))).toBe('−Inf ×2')
-    expect(brief(tensor([3], ['-inf', 'inf', 0]))).toBe('±Inf ×2')
-    expect(brief(tensor([2], ['nan', 'inf']))).toBe('NaN')
+    expect(brief(tensor([3], ['-inf', 2, '-inf']))).toBe('[−Inf, 2, −Inf]')
+    expect(brief(tensor([5], ['-inf', 'inf', 0, 0, 0]))).toBe('±Inf ×2')
+    expect(brief(tensor([5], [0.25, 'inf', 'nan', 0, 0]))).toBe('NaN ×1')
+    expect(brief(tensor([3], [0.25, 'inf', 'nan']))).toBe('[0.25, +Inf, NaN]')
     const masked = { min: 0, max: 1, mean: 0, std: 0, norm: 3.5, inf: 6 }
     expect(brief(tensor([9, 9], null, { summary: masked }))).toBe('Inf ×6')
     expect(uniform(tensor([2], ['nan', 'nan']))).toBeNaN()

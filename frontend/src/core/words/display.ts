@@ -155,14 +155,15 @@ function nonFiniteText(tensor: Tensor): string {
   const [only = 0] = signs
   const sign = signs.size === 0 ? '' : signs.size > 1 ? '±' : only < 0 ? MINUS : '+'
   const [word, count] = nan > 0 ? ['NaN', nan] : [`${sign}Inf`, inf]
-  return count > 1 ? `${word} ×${count}` : word
+  return `${word} ×${count}`
 }
 
-/** One term of a sum: the number all elements are, a small matrix's norm otherwise, with `‖ ‖`; what is not finite in
- *  it; a word for contents that are no numbers. */
+/** One term of a sum: the number all elements are, a small matrix's norm otherwise, with `‖ ‖`; where not all of it is
+ *  finite its few numbers, or how much of it is not; a word for contents that are no numbers. */
 export function brief(tensor: Tensor): string {
   const value = uniform(tensor)
-  return value === null ? normText(tensor) : formatNumber(value)
+  if (value !== null) return formatNumber(value)
+  return (nonFiniteText(tensor) && listText(tensor)) || normText(tensor)
 }
 
 export function normText(tensor: Tensor): string {

@@ -209,39 +209,69 @@ test('a path says where a short type rounded it, and begins at what several came
   expect(told(shortened('float32', true), 'x')).toHaveLength(2)
 })
 
-test('0 times an infinite slope is a path to NaN', () => {
+/** The paths through one node to its input: by what it kept, what arrived and what it sent. */
+function through(
+  type: string, slot: number, saved: Readonly<Record<string, number | boolean | string>>, g: number | string,
+  sent: number | string,
+): string[] {
   const { trace } = load('scalar_expression')
   const [op] = trace.ops.filter(({ nodes }) => nodes.length > 0)
-  const number = (id: string, value: number | string) => ({
+  const number = (id: string, value: number | boolean | string) => ({
     id, shape: [], dtype: 'float32', role: 'gradient' as const, data: [value],
   })
-  const paths = (
-    type: string, slot: number, saved: { field: string; tensor: string }[], g: number | string = 0,
-  ): string[] => {
-    const edges = [0, 1].map((at) => ({ to: at === slot ? 'n2' : null, input_nr: 0 }))
-    const index = new TraceIndex({
-      ...trace,
-      ops: [{ ...op!, id: 'o1', outputs: [], nodes: ['n1'] }],
-      tensors: [{ ...number('a', 0), names: ['a'] }, number('g', g), number('c', 2), number('sent', 'nan')],
-      nodes: [
-        { id: 'n1', type, op: 'o1', edges, saved },
-        { id: 'n2', type: 'AccumulateGrad', edges: [], variable: 'a' },
+  const edges = [0, 1].map((at) => ({ to: at === slot ? 'n2' : null, input_nr: 0 }))
+  const kept = Object.entries(saved).map(([field, value]) =>
+    typeof value === 'string' ? { field, text: value } : { field, tensor: field })
+  const index = new TraceIndex({
+    ...trace,
+    ops: [{ ...op!, id: 'o1', outputs: [], nodes: ['n1'] }],
+    tensors: [
+      { ...number('a', 0), names: ['a'] }, number('g', g), number('sent', sent),
+      ...Object.entries(saved).map(([field, value]) => number(field, value)),
+    ],
+    nodes: [
+      { id: 'n1', type, op: 'o1', edges, saved: kept },
+      { id: 'n2', type: 'AccumulateGrad', edges: [], variable: 'a' },
+    ],
+    passes: [{
+      ...trace.passes[0]!, roots: [{ node: 'n1', input_nr: 0, tensor: null, seed: 'g' }],
+      visits: [
+        { node: 'n1', entered: ['g'], left: edges.map(({ to }) => (to ? 'sent' : null)) },
+        { node: 'n2', entered: ['sent'], left: [] },
       ],
-      passes: [{
-        ...trace.passes[0]!, roots: [{ node: 'n1', input_nr: 0, tensor: null, seed: 'g' }],
-        visits: [
-          { node: 'n1', entered: ['g'], left: edges.map(({ to }) => (to ? 'sent' : null)) },
-          { node: 'n2', entered: ['sent'], left: [] },
-        ],
-        accumulations: [{ tensor: 'a', node: 'n2', visit: 1, before: null, delta: 'sent', after: 'sent' }],
-      }],
-    })
-    return told(index, 'a')
-  }
-  const [self, other] = [{ field: 'self', tensor: 'c' }, { field: 'other', tensor: 'a' }]
-  expect(paths('DivBackward0', 1, [self, other])).toEqual(['seed 0 → ×−2/0² (Div) → NaN'])
-  expect(paths('SqrtBackward0', 0, [{ field: 'result', tensor: 'a' }])).toEqual(['seed 0 → ×1/(2·0) (Sqrt) → NaN'])
-  expect(paths('ExpBackward0', 0, [{ field: 'result', tensor: 'c' }], 'nan')).toEqual(['node NaN → NaN'])
+      accumulations: [{ tensor: 'a', node: 'n2', visit: 1, before: null, delta: 'sent', after: 'sent' }],
+    }],
+  })
+  return told(index, 'a')
+}
+
+test('0 times an infinite slope is a path to NaN', () => {
+  expect(through('DivBackward0', 1, { self: 2, other: 0 }, 0, 'nan')).toEqual(['seed 0 → ×−2/0² (Div) → NaN'])
+  expect(through('SqrtBackward0', 0, { result: 0 }, 0, 'nan')).toEqual(['seed 0 → ×1/(2·0) (Sqrt) → NaN'])
+  expect(through('ExpBackward0', 0, { result: 2 }, 'nan', 'nan')).toEqual(['node NaN → NaN'])
+})
+
+test('where a choice was made, the factor is 1 or 0, or two equals share', () => {
+  const where = (condition: boolean, slot: number, sent: number) =>
+    through('WhereBackward0', slot, { condition }, 4, sent)
+  expect([where(false, 0, 0), where(false, 1, 4)]).toEqual([['seed 4 → ×0 (Where) → 0'], ['seed 4 → ×1 (Where) → 4']])
+  expect(where(true, 0, 4)).toEqual(['seed 4 → ×1 (Where) → 4'])
+  const greater = (self: number, other: number, sent: number) =>
+    through('MaximumBackward0', 1, { self, other }, 4, sent)
+  expect([greater(1, 2, 4), greater(3, 2, 0)]).toEqual([['seed 4 → ×1 (Maximum) → 4'], ['seed 4 → ×0 (Maximum) → 0']])
+  expect(greater(2, 2, 2)).toEqual(['seed 4 → ×½ (Maximum) → 2'])
+  expect(through('MaskedFillBackward0', 0, { mask: true }, 4, 0)).toEqual(['seed 4 → ×0 (MaskedFill) → 0'])
+  expect(through('MinimumBackward0', 0, { self: 1, other: 2 }, 4, 4)).toEqual(['seed 4 → ×1 (Minimum) → 4'])
+})
+
+test('an exponent has the logarithm of its base, an element its share of the norm', () => {
+  expect(through('PowBackward1', 1, { self: 3, result: 9 }, 1, 9 * Math.log(3))).toEqual([
+    `seed 1 → ×9·ln 3 (Pow) → ${9 * Math.log(3)}`,
+  ])
+  expect(through('LinalgVectorNormBackward0', 0, { self: 3, result: 5, ord: '2' }, 1, 0.6)).toEqual([
+    'seed 1 → ×3/5 (LinalgVectorNorm) → 0.6',
+  ])
+  expect(through('LinalgVectorNormBackward0', 0, { self: 3, result: 3, ord: '1' }, 2, 2)).toEqual(['node 2 → 2'])
 })
 
 test('paths that differ by their elements only tell which these are', () => {

@@ -69,7 +69,8 @@ export function localsAt(index: TraceIndex, visit: Visit, slot: number, cell: nu
 function single(place: Place, left: Tensor, cell: number, sent: number): Local[] {
   const from = source(place, left, cell)
   const arrived = element(place.entered, from ?? -1)
-  const factor = from === null || arrived === null ? null : factorAt(place, from, arrived, sent)
+  const isKnown = from !== null && arrived !== null
+  const factor = isKnown ? (shareOfNorm(place, from, cell) ?? factorAt(place, from, arrived, sent)) : null
   return factor ? [{ ...factor, from: from! }] : []
 }
 
@@ -133,7 +134,7 @@ export function slopeAt(index: TraceIndex, visit: Visit, slot: number, from: num
 
 const KEEPS_ORDER = /^(View|UnsafeView|ReshapeAlias|Unsqueeze|Squeeze|Clone|ToCopy|Alias)Backward\d$/
 const PICKS = /^(Select|Slice)Backward\d$/
-const SPREADS = /^(Sum|Mean)Backward\d$/
+const SPREADS = /^(Sum|Mean|LinalgVectorNorm)Backward\d$/
 
 /** The element of what arrived that an element of what was sent was made of. */
 function source({ node, entered }: Place, left: Tensor, cell: number): number | null {
@@ -248,7 +249,15 @@ function factorAt(place: Place, from: number, arrived: number, sent: number): Fa
     case 'Pow':
       return slot === 0
         ? of(other('exponent'), (exponent) => of(other('self'), (base) => power(exponent, base)) ?? plain(NaN))
-        : null
+        : of(other('result'), (result) => of(other('self'), (base) => logarithm(base, result)) ?? plain(NaN))
+    case 'Where':
+      return of(other('condition'), (isFirst) => plain(isFirst === 1 - slot ? 1 : 0))
+    case 'MaskedFill':
+      return of(other('mask'), (isFilled) => plain(isFilled === slot ? 1 : 0))
+    case 'Maximum':
+    case 'Minimum':
+      return of(other('self'), (one) =>
+        of(other('other'), (two) => chosen(kind === 'Maximum' ? one - two : two - one, slot)) ?? plain(NaN))
     case 'Sqrt': // of 0 the slope is infinite, and what arrived may be 0
       if (other('result') === 0) return { value: Infinity, text: '1/(2·0)' }
       break
@@ -260,6 +269,25 @@ function factorAt(place: Place, from: number, arrived: number, sent: number): Fa
   if ([SAME, KEEPS_ORDER, PICKS].some((kind) => kind.test(node.type))) return plain(sign)
   const slope = arrived === 0 ? NaN : sent / arrived
   return SLOPES.test(node.type) && slot === 0 && !Number.isNaN(slope) ? plain(slope) : null
+}
+
+/** The slope of `bᵏ` in k. */
+function logarithm(base: number, result: number): Factor {
+  return { value: result * Math.log(base), text: `${term(result)}·ln ${term(base)}` }
+}
+
+/** What the greater of two is multiplied by, or the less; two equals share. */
+function chosen(ahead: number, slot: number): Factor {
+  return ahead === 0 ? share(2) : plain(ahead > 0 === (slot === 0) ? 1 : 0)
+}
+
+/** The slope of a Euclidean norm in one element: `3/5`. */
+function shareOfNorm(place: Place, from: number, cell: number): Factor | null {
+  const { node, index } = place
+  const saved = (field: string) => node.saved?.find((kept) => kept.field === field)
+  if (node.type !== 'LinalgVectorNormBackward0' || Number(saved('ord')?.text) !== 2) return null
+  const [above, below] = [element(index.tensor(saved('self')?.tensor), cell), savedAt(place, 'result', from)]
+  return above && below ? { value: above / below, text: `${term(above)}/${term(below)}` } : null
 }
 
 /** The slope of `a / b` in b. */

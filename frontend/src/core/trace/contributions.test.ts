@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Node, Trace } from '../../api/types'
 import { load } from '../fixtures/load'
 import { amount, contributions, hookedAt, inRuns, nthOf, pathsOf, senderName, sumOf } from './contributions'
-import { element, isSumOf } from './local'
+import { element, isSumOf, largestAt } from './local'
 import { codeOf, elements } from './naming'
 import { TraceIndex } from './trace-index'
 
@@ -249,6 +249,12 @@ test('0 times an infinite slope is a path to NaN', () => {
   expect(through('DivBackward0', 1, { self: 2, other: 0 }, 0, 'nan')).toEqual(['seed 0 → ×−2/0² (Div) → NaN'])
   expect(through('SqrtBackward0', 0, { result: 0 }, 0, 'nan')).toEqual(['seed 0 → ×1/(2·0) (Sqrt) → NaN'])
   expect(through('ExpBackward0', 0, { result: 2 }, 'nan', 'nan')).toEqual(['node NaN → NaN'])
+})
+
+test('the element that most came to is told first', () => {
+  const at = (...data: (number | string)[]) =>
+    largestAt({ id: 't', shape: [data.length], dtype: 'float32', role: 'gradient', data })
+  expect([at(0, -3, 2), at(0, 0), at(1, 'nan', 'inf'), at(1, '-inf'), largestAt(undefined)]).toEqual([1, 0, 1, 1, 0])
 })
 
 test('where a choice was made, the factor is 1 or 0, or two equals share', () => {

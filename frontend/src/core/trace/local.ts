@@ -33,6 +33,12 @@ export function element(tensor: Tensor | undefined, at: number): number | null {
   return value === undefined ? null : wireNumber(value)
 }
 
+/** Which element is the farthest from 0, or not a number; the first one where the values were not kept. */
+export function largestAt(tensor: Tensor | undefined): number {
+  const sizes = (tensor?.data ?? []).map((value) => Math.abs(wireNumber(value)))
+  return Math.max(0, sizes.findIndex(Number.isNaN), sizes.indexOf(Math.max(...sizes)))
+}
+
 /** Whether numbers of a type have so few digits that one sees their rounding. */
 export function isShort(dtype: string): boolean {
   return precision(dtype) > precision('float32')

@@ -1273,7 +1273,7 @@ const stories = {
     for (const path of ['', `embed/${(await answered(PROGRAM)).id}`]) {
       await page.goto(`${server}/${path}`)
       await page.evaluate(() => document.getAnimations().forEach((one) => one.finish()))
-      await page.locator('#lost', { hasText: '这个页面还没有取全' }).filter({ hasText: 'has not arrived in full' }).waitFor()
+      await page.locator('#lost', { hasText: '页面没有加载完整' }).filter({ hasText: 'has not arrived in full' }).waitFor()
     }
     await page.unroute(/assets\/(index|embed)-[^/]*\.js/)
     await page.getByRole('link', { name: 'Reload' }).click()

@@ -12,12 +12,12 @@ export function largest(kept: LayoutInput, next: LayoutInput): LayoutInput | nul
   return both === undefined ? null : (both as unknown as LayoutInput)
 }
 
-/** Of widths for a sign and three digits in each of two columns, so that what grows under the hand grows once. */
-const ROOM = { w: 48, else: 8 }
+/** For a sign and three digits in each of two columns, so that what grows under the hand grows once. */
+const ROOM = 48
 
 function merged(kept: Json, next: Json, of = ''): Json | undefined {
   if (typeof kept === 'number' && typeof next === 'number')
-    return next <= kept ? kept : next + (of === 'w' ? ROOM.w : ROOM.else)
+    return next <= kept ? kept : next + (of === 'w' ? ROOM : 8)
   if (kept === null || next === null || typeof kept !== 'object' || typeof next !== 'object')
     return kept === next ? kept : undefined
   const names = Object.keys(kept)

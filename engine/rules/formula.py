@@ -211,7 +211,7 @@ class _Writer:
 
     def total(self, arguments: tuple[Expr, ...]) -> str:
         under = f"<munder><mo>∑</mo>{self.write(arguments[1])}</munder>" if len(arguments) > 1 else "<mo>∑</mo>"
-        return f"<mrow>{under}{self.inside(arguments[0], _PRODUCT)}</mrow>"
+        return f"<mrow>{under}{self.inside(arguments[0], _SIGN)}</mrow>"
 
 
 _SPECIAL: dict[str, Callable[[_Writer, tuple[Expr, ...]], str]] = {

@@ -13,6 +13,14 @@ function hits(fixture: Name, query: string): string[] {
   return search(graph, new TraceIndex(trace), query, said).map(({ name }) => name)
 }
 
+test('a shape finds what begins with it, up to the end of a number', () => {
+  const { trace, graph } = load('broadcasting')
+  const id = graph.boxes.find(({ tensor }) => tensor)!.tensor
+  const tensors = trace.tensors.map((one) => (one.id === id ? { ...one, shape: [4, 16, 8] } : one))
+  const found = (query: string) => search(graph, new TraceIndex({ ...trace, tensors }), query, said).length
+  expect([found('4x16') > 0, found('4x16x8') > 0, found('4x1'), found('16x8')]).toEqual([true, true, 0, 0])
+})
+
 test('a shape finds what has it, and nothing else', () => {
   const { trace, graph } = load('broadcasting')
   const index = new TraceIndex(trace)

@@ -46,7 +46,7 @@ function conditionsOf(query: string): { conditions: Condition[]; words: string[]
   })
   const words = rest.trim().toLowerCase().split(/\s+/).filter((word) => {
     const shape = /^\d+([x×]\d+)+$/.test(word) ? word.replaceAll('x', '×') : null
-    if (shape) conditions.push((value) => value !== undefined && formatShape(value.shape) === shape)
+    if (shape) conditions.push((value) => value !== undefined && `${formatShape(value.shape)}×`.startsWith(`${shape}×`))
     else if (word === 'nan' || word === 'inf')
       conditions.push((...tensors) => tensors.some((tensor) => tensor !== undefined && nonFinite(tensor)[word] > 0))
     return word !== '' && !shape && word !== 'nan' && word !== 'inf'

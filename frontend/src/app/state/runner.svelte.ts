@@ -36,6 +36,9 @@ const PANEL_OF_CHECK = {
   surface: 'training', calls: 'calls', 'finite-difference': 'checks', jacobian: 'checks',
 } as const satisfies Record<api.CheckKind, ViewState['panel']>
 
+/** Panels that the reader opened to ask something of one program. */
+const ASKED = /compare|engine|checks|jacobian|calls/
+
 /** Whether a program is the one before with a few lines changed, and not another one. */
 function isEdit(before: Trace, after: Trace): boolean {
   const written = (trace: Trace) => trace.program.code.split('\n').filter((line) => !/^\s*(import\b|from\b|#|$)/.test(line))
@@ -309,13 +312,14 @@ export class Runner {
   }
 
   /** A program that has little of the lesson left is not called by its name, and one that has little of the program
-   *  before is not seen beside what that was compared with. */
+   *  before is not seen beside what that was compared with, nor by what was worked out of that. */
   private leaveBehind(): void {
     const { draft: { code }, shown: { trace }, view } = this
     const lesson = this.catalogue.named(view.state.lesson)
     if (lesson && !isMadeOf(code, lesson.code)) view.change({ lesson: null })
-    if (view.state.beside.length > 0 && trace && !isMadeOf(code, trace.program.code))
-      view.change({ beside: [], panel: view.state.panel === 'compare' ? null : view.state.panel })
+    const { panel } = view.state
+    if (trace && !isMadeOf(code, trace.program.code))
+      view.change({ beside: [], panel: panel && ASKED.test(panel) ? null : panel })
   }
 
   /** The graph that the next run will probably be shown by: that of the same pass as the last one, as if a number had

@@ -20,6 +20,18 @@ test.each([
   expect(notices(trace, null, words(lang), lang).map(({ text }) => text)).toEqual([said])
 })
 
+test('a program that is stopped after its recording has ended is told so', () => {
+  const { trace } = load('detach')
+  const failure = { kind: 'limit', type: 'TimeLimit', limit: 'wall_s', message: '' } as unknown as typeof trace.failure
+  const said = (truncated: typeof trace.truncated) =>
+    notices({ ...trace, status: 'limited', failure, truncated }, null, words('en'), 'en').map(({ text }) => text).join(' ')
+  const steps = trace.timeline.length
+  expect(said([])).toMatch(new RegExp(`^The program was stopped at \\d+ seconds. ${steps} steps were recorded.$`))
+  expect(said([{ what: 'ops', limit: 'ops', kept: 14_000 }])).toMatch(
+    /seconds. Its recording had ended before: Only 14,000 operations were recorded/,
+  )
+})
+
 test.each([
   [3, 'The curve has all of them.', '曲线包含全部。'],
   [2, 'The curve has 2 of them.', '曲线取其中 2 次。'],

@@ -56,12 +56,13 @@ function ending(trace: Trace, graph: Graph | null, t: Words, lang: Lang): Notice
   const { failure } = trace
   if (!failure) return null
   const steps = grouped(trace.timeline.length, lang)
+  const isCut = trace.truncated.some(({ what }) => what === 'ops' || what === 'nodes' || what === 'steps')
   const line = failure.span?.line
   const at = line === undefined ? {} : { line }
   if (failure.type === 'cancelled') return { text: t('state.cancelled', { steps }), tone: 'note' }
   if (failure.kind === 'syntax' && line !== undefined) return { text: t('state.syntax', { line }), tone: 'err', ...at }
   if (trace.status === 'limited' && failure.limit === 'wall_s')
-    return { text: t('state.limited_time', { s: trace.limits.wall_s, steps }), tone: 'note', ...at }
+    return { text: t('state.limited_time', { s: trace.limits.wall_s, steps, cut: Number(isCut) }), tone: 'note', ...at }
   if (trace.status === 'limited')
     return {
       text: t('state.limited', { limit: limitName(failure.limit ?? failure.type, t), steps }),

@@ -4,9 +4,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
 from engine.compare.lines import Pairs
-from engine.compare.types import Split
-from engine.compare.values import alike, difference
-from engine.trace import Edge, Node, Op
+from engine.compare.types import Difference, Split
+from engine.compare.values import UNKNOWN, alike, difference
+from engine.trace import Edge, Node, Op, Tensor
 from engine.trace_index import TraceIndex
 
 OpPlace = tuple[int, int, str]
@@ -65,11 +65,15 @@ class Ops:
         self.only_there = [op for op in self.there.trace.ops if op.id not in found]
 
     def _compare(self) -> None:
-        made = ({made for op in side.trace.ops for made in op.outputs} for side in (self.here, self.there))
+        made = (
+            {made for op in side.trace.ops if not _fills(op, side) for made in op.outputs}
+            for side in (self.here, self.there)
+        )
         made_here, made_there = made
         for a, b in self.pairs:
             results = self._parting(zip(a.outputs, b.outputs, strict=False))
-            if results or a.raised != b.raised or len(a.outputs) != len(b.outputs):
+            differ = bool(results) or a.raised != b.raised or len(a.outputs) != len(b.outputs)
+            if differ:
                 self.differing.append((a, b))
             if self.value is None:
                 given = self._parting(
@@ -77,9 +81,8 @@ class Ops:
                     for x, y in zip(a.inputs, b.inputs, strict=False)
                     if x not in made_here and y not in made_there
                 )
-                parting = given or results
-                if parting or self.differing:
-                    self.value = _split(a, b, parting, given=given is not None)
+                if given or (differ and not (_fills(a, self.here) and self._is_drawn_anew(results))):
+                    self.value = _split(a, b, given or results, given=given is not None)
             if self.graph is None and _signature(a, self.here) != _signature(b, self.there):
                 self.graph = _split(a, b, None)
 
@@ -87,9 +90,21 @@ class Ops:
         """The first two tensors that differ."""
         for x, y in pairs:
             a, b = self.here.tensors.get(x), self.there.tensors.get(y)
-            if a is not None and b is not None and not alike(difference(a, b)):
+            if a is not None and b is not None and not alike(self._known(a, b)):
                 return x, y
         return None
+
+    @staticmethod
+    def _known(a: Tensor, b: Tensor) -> Difference:
+        """How two tensors compare; memory that nothing was written to yet is nothing that a program means."""
+        return UNKNOWN if "uninitialised" in (a.contents, b.contents) else difference(a, b)
+
+    def _is_drawn_anew(self, results: tuple[str, str] | None) -> bool:
+        """Whether two results differ in their elements alone."""
+        if results is None:
+            return False
+        here, there = results
+        return difference(self.here.tensors[here], self.there.tensors[there]).verdict == "differs"
 
 
 def _split(a: Op, b: Op, tensors: tuple[str, str] | None, *, given: bool = False) -> Split:
@@ -103,6 +118,12 @@ def _split(a: Op, b: Op, tensors: tuple[str, str] | None, *, given: bool = False
         tensor_there=y,
         given=given,
     )
+
+
+def _fills(op: Op, run: TraceIndex) -> bool:
+    """Whether it gives memory its first contents, as a layer does its parameters: what parts there is told where it is
+    used."""
+    return op.in_place and any(run.tensors[id].contents == "uninitialised" for id in op.inputs if id in run.tensors)
 
 
 def _signature(op: Op, run: TraceIndex) -> list[tuple[str, tuple[str | None, ...]]]:

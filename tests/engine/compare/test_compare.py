@@ -228,6 +228,30 @@ def test_an_op_that_raises_in_one_run_only_is_where_they_part() -> None:
     assert (told.there.failure, told.there.failure_line) == ("RuntimeError", 4)
 
 
+LAYERS = """import torch
+from torch import nn
+torch.manual_seed({seed})
+net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear({size}, 2))
+x = torch.ones(5, 4)
+net(x).sum().backward()
+"""
+
+
+def test_memory_that_was_never_written_is_not_where_values_part() -> None:
+    here, _, told = _both(LAYERS.format(seed=0, size=8), LAYERS.format(seed=0, size=6))
+    assert told.value is not None
+    tensor = next(tensor for tensor in here.tensors if tensor.id == told.value.tensor_here)
+    assert (tensor.contents, tensor.names[0], tensor.shape) == ("known", "net.2.weight", (2, 8))
+
+
+def test_what_layers_drew_for_themselves_is_told_where_it_is_used() -> None:
+    here, _, told = _both(LAYERS.format(seed=0, size=8), LAYERS.format(seed=1, size=8))
+    assert told.value is not None
+    assert (told.value.line, told.value.given) == (6, True)
+    tensor = next(tensor for tensor in here.tensors if tensor.id == told.value.tensor_here)
+    assert tensor.names[0] == "net.0.weight"
+
+
 def test_a_circle_of_a_forged_trace_is_no_endless_way() -> None:
     trace = run(BASE)
     sink = next(node for node in trace.nodes if node.type == "AccumulateGrad")

@@ -48,3 +48,11 @@ test('a place in a loop is told by how often its line ran', () => {
   expect(alone('en')).toContain(`(line ${first!.span!.line}, run 2 of this line)`)
   expect(alone('zh')).toContain(`（第 ${first!.span!.line} 行第 2 次执行）`)
 })
+
+test('of tensors that have another shape the shapes are told', () => {
+  const [tensor] = index.trace.tensors.filter(({ shape }) => shape.length === 0)
+  const there = new TraceIndex({ ...index.trace, tensors: [{ ...tensor!, id: 'wide', shape: [2, 3] }] })
+  const value = { here: null, there: null, line: 1, line_there: 1, tensor_here: tensor!.id, tensor_there: 'wide' }
+  const comparison = { here: side, there: side, matched: 1, differs: true, value } as unknown as Comparison
+  expect(partingOf(words('en'), index, there, comparison, 'B').at(-1)).toContain('is `()` in A, `2×3` in B.')
+})

@@ -1,6 +1,7 @@
 // Where two runs part, in sentences: what differs, in the order it happened.
 
 import type { Comparison, Op, Split, Tensor } from '../../api/types'
+import { formatShape } from '../words/format'
 import type { Words } from '../words/sentences'
 import { areStrangers, inWords, isBeyondRounding } from './comparisons'
 import { briefValue, codeAt, nodeName, tensorName, typeAndName } from './naming'
@@ -117,7 +118,8 @@ class Parting {
   /** The two tensors of a place where runs part. */
   private both(split: Split): { x: string; y: string } {
     const [a, b] = [this.here.tensor(split.tensor_here), this.there.tensor(split.tensor_there)]
-    const said = (tensor: Tensor): string => briefValue(tensor, this.t)
+    const isReshaped = a && b && String(a.shape) !== String(b.shape)
+    const said = (tensor: Tensor): string => isReshaped ? formatShape(tensor.shape) : briefValue(tensor, this.t)
     const [x, y, place] = a && b ? inWords(a, b, said) : [a ? said(a) : 'None', b ? said(b) : 'None', '']
     return place ? { x: `${place} = ${x}`, y: `${place} = ${y}` } : { x, y }
   }

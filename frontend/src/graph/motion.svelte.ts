@@ -12,6 +12,10 @@ export class Motion {
   share = $state(1)
   private before: ReadonlyMap<string, Placed> = new Map()
   private frame = 0
+  /** Whether the reader has moved it since the picture opened. */
+  isHeld = false
+  /** Hears what the reader does to it. */
+  heard: ((from: Camera, to: Camera) => void) | null = null
 
   /** Stays where it is, with every box at its place. */
   stop(): void {
@@ -24,6 +28,14 @@ export class Motion {
   jump(camera: Camera): void {
     this.stop()
     this.camera = camera
+  }
+
+  /** Stands where the reader moves it. */
+  hold(camera: Camera): void {
+    const from = this.camera
+    this.jump(camera)
+    this.isHeld = true
+    this.heard?.(from, camera)
   }
 
   /** Moves the camera; where another layout was on screen, boxes glide along. Where it is still on its way to something

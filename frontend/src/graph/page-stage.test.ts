@@ -9,15 +9,19 @@ import { LARGE, type Around } from './stage.svelte'
 const box = (id: string, x: number, y: number, w = 200) => ({ id, x, y, w, h: 60 })
 const row = (n: number, step: number) => Array.from({ length: n }, (_, at) => box(`b${at}`, at * step, at * 90))
 
+type Hand = Pick<Motion, 'camera' | 'isHeld' | 'heard'>
+
 interface Size {
   width: number
   height: number
 }
 
-function staged(known: Partial<Around> = {}): { stage: PageStage; motion: { camera: Camera } } {
+function staged(known: Partial<Around> = {}): { stage: PageStage; motion: Hand } {
   const move = (next: Camera) => void (motion.camera = next)
-  const motion = { camera: { x: 0, y: 0, zoom: 1 }, jump: move, slide: move }
-  const desk = { abreast: 1, widest: 0, railed: true, large: false, clear: undefined, expanded: null }
+  const motion: Hand & object = Object.assign(
+    { camera: { x: 0, y: 0, zoom: 1 }, isHeld: false, heard: null }, { jump: move, slide: move, stop: () => undefined },
+  )
+  const desk = { abreast: 1, railed: true, large: false, clear: undefined, expanded: null }
   const focus = [null, null, 'b0']
   return { stage: new PageStage(motion as unknown as Motion, () => ({ ...desk, focus, ...known })), motion }
 }
@@ -63,27 +67,52 @@ test('on a phone it opens where most can be read, unless something is wrong else
   const phone = { width: 390, height: 500 }
   expect([boxes, boxes.slice(0, 6)].map((some) => opened(phone, { boxes: some }).y > -200)).toEqual([true, true])
   expect(opened(phone, { boxes: boxes.slice(0, 3) }).y).toBeLessThan(-1500)
+  expect(opened(phone, { boxes }, { abreast: 2 }).y).toBeLessThan(-1500)
 })
 
-test('beside another graph it is as wide as its pane', () => {
-  const [layout, known] = [{ boxes: row(3, 0), width: 416, height: 900 }, { abreast: 2, widest: 416, railed: false }]
-  expect(opened({ width: 360, height: 300 }, layout, known).zoom).toBeCloseTo(0.825)
-  expect(opened({ width: 200, height: 300 }, layout, known).zoom).toBe(0.7)
-})
-
-test('it is as large as the one beside it, also where that came later, until the reader moves it', () => {
-  const around = { abreast: 2, widest: 300, railed: false }
+test('next to another graph it is as large as alone, and opens anew at another place until the reader moves it', () => {
+  const around: { abreast: number; railed: boolean; focus: Around['focus'] } =
+    { abreast: 2, railed: false, focus: [null, null, 'b0'] }
   const { stage, motion } = staged(around)
   ;[stage.width, stage.height] = [360, 300]
-  stage.receive(viewOf(), laid({ boxes: row(3, 0), width: 300, height: 900 }))
-  expect(motion.camera.zoom).toBe(1)
-  around.widest = 416
+  stage.receive(viewOf(), laid({ boxes: row(3, 900), width: 2000, height: 3000 }))
+  const first = motion.camera
+  expect(first.zoom).toBe(1)
+  around.focus = [null, null, 'b2']
   stage.reopen()
-  expect(motion.camera.zoom).toBeCloseTo(0.825)
-  motion.camera = { ...motion.camera, zoom: 0.9 }
-  around.widest = 460
+  const third = motion.camera
+  expect(third.x).toBeLessThan(first.x - 1000)
+  expect(third.zoom).toBe(1)
+  motion.isHeld = true
+  around.focus = [null, null, 'b1']
   stage.reopen()
-  expect(motion.camera.zoom).toBe(0.9)
+  expect(motion.camera).toBe(third)
+})
+
+test('what the reader does to one picture happens to the one next to it', () => {
+  const [left, right, alone] = [staged({ abreast: 2 }), staged({ abreast: 2 }), staged()]
+  right.motion.camera = { x: 100, y: 20, zoom: 1 }
+  left.motion.heard!({ x: 0, y: 0, zoom: 1 }, { x: 10, y: -30, zoom: 2 })
+  expect(right.motion.camera).toEqual({ x: 210, y: 10, zoom: 2 })
+  expect(right.motion.isHeld).toBe(true)
+  expect(left.motion.camera.zoom).toBe(1)
+  for (const { stage } of [left, right, alone]) stage.close()
+})
+
+test('a picture that the reader has moved stays while the box of the step is in view, and then moves least', () => {
+  const { stage, motion } = staged()
+  ;[stage.width, stage.height] = [700, 500]
+  stage.receive(viewOf(), laid({ boxes: row(14, 300) }))
+  const mine = { x: -100, y: 5, zoom: 1 }
+  motion.camera = mine
+  motion.isHeld = true
+  for (const id of ['b0', 'b1', 'b2', 'b1', 'b0']) stage.keepUp(id)
+  expect(motion.camera).toBe(mine)
+  stage.keepUp('b3')
+  expect(motion.camera).toEqual({ ...mine, x: 700 - 16 - 1100 })
+  motion.isHeld = false
+  stage.keepUp('b0')
+  expect(motion.camera.x).toBeGreaterThanOrEqual(0)
 })
 
 test('for an audience all of it is shown where that can be read, and else it is large', () => {

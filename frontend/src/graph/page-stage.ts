@@ -5,35 +5,59 @@ import { around } from '../core/layout/extent'
 import type { Placed, Rect } from '../core/layout/geometry'
 import { fitted, fitZoom, NAME, NARROW_EDGE, overlaps, RAIL, type Camera, type Viewport } from './camera'
 import { READABLE } from './detail'
-import { Stage } from './stage.svelte'
+import type { Motion } from './motion.svelte'
+import { Stage, type Around } from './stage.svelte'
 
-/** Beside other graphs one is as wide as its pane, if that does not make it smaller than this. */
-const LEAST_ABREAST = 0.7
+/** Of more than two pictures next to each other a box is as wide as its pane. */
+const ABREAST = 0.8
+/** All that stand on the page. */
+const stages = new Set<PageStage>()
 /** So few boxes tell nothing of a graph of many. */
 const FEW = 3
 /** Names on a smaller map cannot be read. */
 const LEAST_MAP = 0.37
 
 export class PageStage extends Stage {
+  constructor(motion: Motion, around: () => Around) {
+    super(motion, around)
+    stages.add(this)
+    motion.heard = (from, to) => {
+      if (around().abreast > 1) for (const other of stages) if (other !== this) other.moveAlong(from, to)
+    }
+  }
+
+  override close(): void {
+    super.close()
+    stages.delete(this)
+  }
+
+  /** Moves as the reader has moved the picture next to it. */
+  private moveAlong(from: Camera, to: Camera): void {
+    const { camera } = this.motion
+    const ratio = to.zoom / from.zoom
+    const [x, y] = [to.x + (camera.x - from.x) * ratio, to.y + (camera.y - from.y) * ratio]
+    this.motion.jump({ x, y, zoom: camera.zoom * ratio })
+    this.motion.isHeld = true
+  }
+
   protected override get scales(): readonly [least: number, most: number] {
     const [least, most] = super.scales
-    const { abreast, widest: w = 0 } = this.around()
-    if (abreast === 1) return [least, most]
-    return [Math.min(least, Math.max(LEAST_ABREAST, fitZoom({ ...this.bounds, w, h: 0 }, this.viewport))), most]
+    return this.around().abreast > 2 ? [ABREAST, ABREAST] : [least, most]
   }
 
   protected override size(): string {
-    return `${super.size()} ${this.scales[0]}`
+    const { abreast, focus } = this.around()
+    return abreast > 1 ? `${super.size()} ${focus[2]}` : super.size()
   }
 
-  /** Pictures next to each other are of one scale. */
+  /** Pictures next to each other are at the same place. */
   protected override get isAnotherRoom(): boolean {
-    return super.isAnotherRoom || (this.around().abreast > 1 && this.isAsOpened)
+    return super.isAnotherRoom || (this.around().abreast > 1 && !this.motion.isHeld)
   }
 
   protected override opening(wanted: Placed): Camera {
     const { bounds, viewport, layout } = this
-    const { focus, railed } = this.around()
+    const { abreast, focus, railed } = this.around()
     const free = { ...viewport, width: viewport.width - (railed && this.roomy ? RAIL : 0) }
     const [whole, narrow] = [this.wholeWith(wanted, viewport), this.wholeWith(wanted, free)]
     // The minimap folds where more boxes are whole without it.
@@ -43,7 +67,7 @@ export class PageStage extends Stage {
     if (isFew && all > 4 * FEW && this.roomy && fitZoom(bounds, viewport) >= LEAST_MAP)
       return fitted(bounds, viewport, READABLE - 0.01)
     // Where no inspector tells of what is wanted, what tells most is seen.
-    const isLost = isFew && all > 4 * seen.length && this.isPhone && !this.isTroubled
+    const isLost = isFew && abreast === 1 && all > 4 * seen.length && this.isPhone && !this.isTroubled
     const most = isLost ? this.wholeWith(null, viewport) : []
     return most.length > seen.length ? this.begun(wanted, most, viewport) : this.begun(wanted, seen, room)
   }

@@ -88,16 +88,15 @@ export class Pointer {
     const zooming = event.ctrlKey || event.metaKey
     if (this.heard.leavesWheel() && !zooming) return
     event.preventDefault()
-    this.motion.stop()
     const { camera } = this.motion
     const unit = event.deltaMode === 1 ? LINE_PX : 1
     if (!zooming) {
-      this.motion.camera = { ...camera, x: camera.x - event.deltaX * unit, y: camera.y - event.deltaY * unit }
+      this.motion.hold({ ...camera, x: camera.x - event.deltaX * unit, y: camera.y - event.deltaY * unit })
       return
     }
     const at = this.inPicture(event.clientX, event.clientY)
     const factor = Math.max(0.8, Math.min(1.25, Math.exp(-event.deltaY * unit * 0.004)))
-    this.motion.camera = zoomAt(camera, camera.zoom * factor, at.x, at.y)
+    this.motion.hold(zoomAt(camera, camera.zoom * factor, at.x, at.y))
   }
 
   private put({ pointerId, clientX: x, clientY: y }: PointerEvent): void {
@@ -121,7 +120,7 @@ export class Pointer {
     }
     const at = this.inPicture(x, y)
     const camera = zoomAt(from, (from.zoom * now.spread) / hold.spread, at.x, at.y)
-    this.motion.camera = { ...camera, x: camera.x + dx, y: camera.y + dy }
+    this.motion.hold({ ...camera, x: camera.x + dx, y: camera.y + dy })
   }
 
   /** What a finger began on may leave the picture while it moves. */

@@ -1,9 +1,10 @@
 import { expect, test, vi } from 'vitest'
 import { Pointer } from './pointer.svelte'
+import type { Camera } from './camera'
 import type { Motion } from './motion.svelte'
 
 function held() {
-  const motion = { camera: { x: 100, y: 50, zoom: 1 } }
+  const motion = { camera: { x: 100, y: 50, zoom: 1 }, hold: (to: Camera) => void (motion.camera = to) }
   const heard = { hover: vi.fn(), click: vi.fn(), leavesWheel: () => false }
   const pointer = new Pointer(motion as unknown as Motion, heard)
   const place = { left: 0, top: 0 }

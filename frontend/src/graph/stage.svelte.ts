@@ -18,7 +18,6 @@ export interface Around {
   /** Whether a minimap stands at the right of what does not fit. */
   readonly railed: boolean
   readonly abreast: number
-  readonly widest: number | undefined
   /** For an audience: all is drawn larger. */
   readonly large: boolean
   /** What something that lies over the picture leaves of it. */
@@ -40,7 +39,7 @@ export class Stage {
   view: View | null = $state.raw(null)
   width = $state(0)
   height = $state(0)
-  private readonly motion: Motion
+  protected readonly motion: Motion
   protected readonly around: () => Around
   /** The group whose header stays where it is while it opens or folds. */
   private anchor: string | null = null
@@ -81,13 +80,13 @@ export class Stage {
     const isPass = opens && isSameRun && !this.isAsOpened
     if (old && (isPass || isAlike(old, placed)) && this.isInView(placed)) {
       motion.jump(standing(camera, old, placed, this.around().focus))
-      if (isPass) this.follow(this.around().focus[1]!)
+      if (isPass) this.keepUp(this.around().focus[1]!)
     } else if (opens) this.openView()
     else if (isSameGraph && old && held && now) {
       const [dx, dy] = [(held.x - now.x) * camera.zoom, (held.y - now.y) * camera.zoom]
       motion.slide({ ...camera, x: camera.x + dx, y: camera.y + dy }, old)
     } else if (!isSameGraph && this.around().large && this.isAsOpened) this.openView()
-    else if (!isSameGraph || placed !== old) this.follow(this.around().focus.at(isSameGraph ? 0 : -1) ?? null)
+    else if (!isSameGraph || placed !== old) this.keepUp(this.around().focus.at(isSameGraph ? 0 : -1) ?? null)
   }
 
   /** Whether the camera shows a box of a layout. */
@@ -151,22 +150,34 @@ export class Stage {
     return layout.boxes.find((box) => box.id === shown) ?? layout.frames.find((frame) => frame.id === shown) ?? null
   }
 
+  /** Brings the box of a step into view; where the reader has moved the picture, only what is out of it. */
+  keepUp(id: string | null): void {
+    const box = this.placeOf(id)
+    const { isHeld, camera } = this.motion
+    if (!isHeld) this.follow(id)
+    else if (box && !overlaps(box, windowOf(camera, this.viewport, 0))) this.follow(id, BARE)
+  }
+
   /** Brings something into view. */
   follow(id: string | null, margin?: number): void {
     const room = this.around().clear?.() ?? this.viewport
     const target = this.placeOf(id)
     const { camera } = this.motion
     const next = target && this.width > 0 ? showing(camera, target, room, margin) : camera
-    if (next !== camera) this.motion.slide(this.uncut(next, room, target))
+    if (next !== camera) this.motion.slide(this.motion.isHeld ? next : this.uncut(next, room, target))
   }
 
   zoomBy(factor: number): void {
     const { camera } = this.motion
-    this.motion.jump(zoomAt(camera, camera.zoom * factor, this.width / 2, this.height / 2))
+    this.motion.hold(zoomAt(camera, camera.zoom * factor, this.width / 2, this.height / 2))
   }
 
   fit(): void {
     this.motion.slide(fitted(this.bounds, this.viewport, this.scales[1]))
+  }
+
+  close(): void {
+    this.motion.stop()
   }
 
   private openView(): void {
@@ -178,6 +189,7 @@ export class Stage {
     const clear = this.around().clear?.()
     this.openedAt = clear ? showing(camera, wanted, clear, BARE) : camera
     this.motion.jump(this.openedAt)
+    this.motion.isHeld = false
     this.openedIn = viewport
     this.openedSize = this.size()
     this.openedAs = this.opensAs()

@@ -14,11 +14,9 @@ export interface Other {
   /** Its comparison with the run on screen. */
   told: Comparison | null
   problem: string | null
-  /** Of its picture. */
-  width: number
 }
 
-const NOTHING: Other = { trace: null, index: null, graph: null, told: null, problem: null, width: 0 }
+const NOTHING: Other = { trace: null, index: null, graph: null, told: null, problem: null }
 
 class Others {
   private found: Readonly<Record<string, Other>> = $state.raw({})

@@ -3,13 +3,13 @@
 import ast
 import functools
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from engine.graph import repetitions
-from engine.graph.bundles import Bundle, Item, first_draft, place_of
+from engine.graph.bundles import Bundle, Item, drafts_in, first_draft, place_of
 from engine.graph.draft import Draft
 from engine.graph.repetitions import Key
 from engine.program.names import called
@@ -107,11 +107,22 @@ class _Search:
             self._refused.add(key)
             return None
         lead = functools.partial(self._text.lead, loop)
-        starts = [at, *(start - lead(self._items[start], self._items, start) for start in starts[1:])]
+        calls = self._calls_before(starts[0], starts[1])
+        starts = [at, *(start - calls - lead(self._items[start], self._items, start - calls) for start in starts[1:])]
         iterations = self._cut(starts, end)
-        before = lead(self._items[at], found, len(found))
+        before = _calls_at_end(found, calls)
+        before += lead(self._items[at], found, len(found) - before)
         iterations[0] = [*found[len(found) - before :], *iterations[0]]
         return _Repeated(_loop(self._index, loop, iterations), before, end)
+
+    def _calls_before(self, first: int, second: int) -> int:
+        """How many groups of calls before the second turn are its own: what it begins with takes in what they made, and
+        they nothing that the turn before made."""
+        count = _calls_at_end(self._items[first:second], second - first)
+        earlier, _ = _tensors(self._items[first : second - count])
+        made, taken = _tensors(self._items[second - count : second])
+        _, used = _tensors([self._items[second]])
+        return count if made & used and not earlier & taken else 0
 
     def _is_of_steps(self, at: int) -> bool:
         op = first_draft(self._items[at]).op
@@ -136,6 +147,22 @@ class _Search:
 
     def _cut(self, starts: list[int], end: int) -> list[list[Item]]:
         return [self._items[first:last] for first, last in pairwise([*starts, end])]
+
+
+def _calls_at_end(items: Sequence[Item], most: int) -> int:
+    """How many items at the end are calls of the program's functions."""
+    count = 0
+    for item in reversed(items):
+        if count == most or not isinstance(item, Bundle) or item.kind != "loop" or not item.type:
+            break
+        count += 1
+    return count
+
+
+def _tensors(items: Iterable[Item]) -> tuple[set[str], set[str]]:
+    """What some items made, and what they took in."""
+    ops = [draft.op for item in items for draft in drafts_in(item) if draft.op is not None]
+    return {made for op in ops for made in op.outputs}, {taken for op in ops for taken in op.inputs}
 
 
 def _loop(index: TraceIndex, loop: Turning | None, iterations: list[list[Item]]) -> Bundle:

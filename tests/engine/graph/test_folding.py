@@ -356,3 +356,26 @@ def rosenbrock(p, steep=True):
 p = torch.tensor([-1.0, 1.5], requires_grad=True)
 rosenbrock(p).backward()
 """
+
+
+SAMPLES = """import torch
+ws = [torch.tensor(0.5 + k, requires_grad=True) for k in range(4)]
+def unit(w, x):
+    s = w * x
+    return s.tanh()
+def net(x):
+    row = [unit(w, x) for w in ws]
+    return row[0] + row[1] + row[2] + row[3]
+loss = torch.tensor(0.0)
+for x, t in [(1.0, 0.5), (2.0, -0.5), (0.5, 1.0), (1.5, 0.0)]:
+    loss = loss + (net(x) - t) ** 2
+loss.backward()
+"""
+
+
+def test_calls_belong_to_the_turn_that_takes_in_what_they_made() -> None:
+    graph = view(engine.run(SAMPLES))
+    [loop] = [group for group in top(graph) if group.title.startswith("for x, t")]
+    turns = [group for group in graph.groups if group.parent == loop.id]
+    assert [turn.size for turn in turns] == [14] * 4
+    assert top(graph) == [loop]

@@ -23,7 +23,10 @@ class Bundle:
     """Of a module where it was called, of a loop all of it."""
     pass_id: str | None = None
     repeat: int = 1
+    is_chain: bool = False
+    """Of a loop: each step takes in what the one before it made."""
     hands_on: bool = False
+    """The same with one set of weights."""
     span: Span | None = None
     items: "list[Item]" = field(default_factory=list)
 

@@ -41,7 +41,7 @@ def bundle(index: TraceIndex, drafts: Sequence[Draft], links: Sequence[Link]) ->
     name_calls(whole)
     find_recurrences(whole, links)
     for group in list(bundles_in(whole)):
-        if group.hands_on and len(group.items) > WHOLE:
+        if group.is_chain and len(group.items) > WHOLE:
             _chunk(fold_middle(group), ENDS)
         else:
             _chunk(group)

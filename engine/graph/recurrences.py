@@ -10,9 +10,10 @@ ENDS = 4  # steps that are seen of a longer one at its beginning, and at its end
 
 
 def find_recurrences(whole: Bundle, links: Iterable[Link]) -> None:
-    """Marks the loops each of whose steps takes in what the one before it made and has no weights of its own."""
+    """Marks the loops each of whose steps takes in what the one before it made, and of those the ones whose steps have
+    no weights of their own."""
     steps: dict[str, list[tuple[Bundle, int]]] = {}
-    loops = [group for group in bundles_in(whole) if group.repeat > 1 and not _has_own_weights(group.items)]
+    loops = [group for group in bundles_in(whole) if group.repeat > 1]
     for loop in loops:
         for at, item in enumerate(loop.items):
             for draft in drafts_in(item):
@@ -24,7 +25,8 @@ def find_recurrences(whole: Bundle, links: Iterable[Link]) -> None:
             if (loop, at - 1) in before:
                 handed[loop].add(at)
     for loop in loops:
-        loop.hands_on = len(handed[loop]) == len(loop.items) - 1
+        loop.is_chain = len(handed[loop]) == len(loop.items) - 1
+        loop.hands_on = loop.is_chain and not _has_own_weights(loop.items)
 
 
 def _has_own_weights(items: list[Item]) -> bool:

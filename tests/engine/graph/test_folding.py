@@ -379,3 +379,20 @@ def test_calls_belong_to_the_turn_that_takes_in_what_they_made() -> None:
     turns = [group for group in graph.groups if group.parent == loop.id]
     assert [turn.size for turn in turns] == [14] * 4
     assert top(graph) == [loop]
+
+
+LEAVES = """import torch
+ws = [torch.tensor(0.1 * i + 0.1, requires_grad=True) for i in range(30)]
+total = torch.tensor(0.0)
+for i, w in enumerate(ws):
+    total = total + w ** 2 * (i + 1)
+total.backward()
+"""
+
+
+def test_the_middle_of_a_long_sum_over_leaves_is_one_box() -> None:
+    graph = view(engine.run(LEAVES))
+    [loop] = top(graph)
+    steps = [group.title for group in graph.groups if group.parent == loop.id]
+    assert steps == ["1", "2", "3", "4", "5–26", "27", "28", "29", "30"]
+    assert not loop.hands_on

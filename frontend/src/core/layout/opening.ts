@@ -6,7 +6,7 @@ import { push } from '../trace/trace-index'
 
 /** Boxes on screen when a graph opens. */
 const OPENING_BOXES = 30
-/** What ran more often than this is one box, unless its steps hand a state on. */
+/** What ran more often than this is one box, unless its steps hand a state on or there is nothing else. */
 const MOST_REPEATED = 8
 /** From this many on, groups that are alike (iterations, layers) stay folded unless they are small. */
 const MANY_ALIKE = 3
@@ -21,7 +21,7 @@ export function openingChoice(sheet: Sheet): Set<string> {
     for (const alike of setsAlike(sheet, level)) {
       const inside = alike.flatMap((group) => childrenOf(sheet, group))
       const total = count - alike.length + inside.length
-      if (alike.some((group) => isOne(sheet.groups.get(group)!))) continue
+      if (count > 1 && alike.some((group) => isOne(sheet.groups.get(group)!))) continue
       const isMany = alike.length >= MANY_ALIKE && sheet.groups.get(alike[0]!)!.kind !== 'rank'
       if (total > (isMany ? OPENING_BOXES / 2 : OPENING_BOXES)) continue
       count = total

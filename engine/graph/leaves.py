@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise
+from functools import partial
+from itertools import groupby, pairwise
 from typing import TypeVar
 
-from engine.graph.bundles import Bundle, bundles_in, drafts_in
+from engine.graph.bundles import Bundle, Item, bundles_in, drafts_in, first_draft
 from engine.graph.draft import Draft
 from engine.graph.types import Link
 
@@ -13,6 +14,9 @@ Chain = tuple[Bundle, ...]
 Turns = dict[tuple[Bundle, int | None], set[Bundle]]
 """The groups in a group that take in a leaf each, by the slot it comes in at."""
 _T = TypeVar("_T")
+MANY = 30  # boxes and groups that can be read at once
+PIECE = 20  # leaves of one group
+MOST_PARTS = 6  # of a name
 _PART = re.compile(r"\[[^\]]*\]|\.?\w+")
 
 
@@ -37,7 +41,28 @@ def settle_leaves(whole: Bundle, links: Iterable[Link]) -> None:
         home = _home(chain, slots[leaf], turns)
         if home is not None:
             home.items.insert(0, leaves.pop(leaf))
-    whole.items = [item for item in whole.items if isinstance(item, Bundle) or item.kind != "leaf" or item.id in leaves]
+    kept = [item for item in whole.items if isinstance(item, Bundle) or item.kind != "leaf" or item.id in leaves]
+    whole.items = _by_owner(kept) if len(kept) > MANY else kept
+
+
+def _by_owner(items: list[Item]) -> list[Item]:
+    """Leaves in a row that belong to one thing, as `net.layers[0]`, in a group that is called after it: by the fewest
+    parts of their names that tell groups of a size to read apart."""
+
+    def owner(item: Item, parts: int) -> tuple[str, ...] | int:
+        names = tuple(_PART.findall(item.name)) if isinstance(item, Draft) and item.kind == "leaf" else ()
+        return names[:parts] if len(names) > parts else id(item)
+
+    for parts in range(1, MOST_PARTS):
+        rows = [(of, list(row)) for of, row in groupby(items, key=partial(owner, parts=parts))]
+        if len(rows) <= MANY and all(len(row) <= PIECE for _, row in rows):
+            return [
+                row[0]
+                if isinstance(of, int) or len(row) == 1
+                else Bundle("line", title="".join(of), span=first_draft(row[0]).span, items=row)
+                for of, row in rows
+            ]
+    return items
 
 
 def _home(chain: Chain, slot: int | None, turns: Turns) -> Bundle | None:

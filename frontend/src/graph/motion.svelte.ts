@@ -14,8 +14,6 @@ export class Motion {
   private frame = 0
   /** Whether the reader has moved it since the picture opened. */
   isHeld = false
-  /** Hears what the reader does to it. */
-  heard: ((from: Camera, to: Camera) => void) | null = null
 
   /** Stays where it is, with every box at its place. */
   stop(): void {
@@ -32,10 +30,8 @@ export class Motion {
 
   /** Stands where the reader moves it. */
   hold(camera: Camera): void {
-    const from = this.camera
     this.jump(camera)
     this.isHeld = true
-    this.heard?.(from, camera)
   }
 
   /** Moves the camera; where another layout was on screen, boxes glide along. Where it is still on its way to something

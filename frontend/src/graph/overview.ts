@@ -1,6 +1,7 @@
 // The shapes of a graph seen from far away: few large ones instead of many small ones.
 
 import type { Frame, Placed, Wire } from '../core/layout/geometry'
+import type { Sheet } from '../core/layout/fold'
 import type { Progress } from '../core/paint/moment'
 import { lanePath } from '../core/layout/route'
 
@@ -33,4 +34,12 @@ export function mergedBoxes(
 
 export function mergedFrames(frames: readonly Frame[]): string {
   return frames.map((frame) => `M${frame.x} ${frame.y}h${frame.w}v${frame.h}h${-frame.w}z`).join('')
+}
+
+/** What a group is called where nothing around it is named: a mere number leads with what it is one of, as `layer2.0`, `1 for x`. */
+export function fullTitle({ groups, parents }: Sheet, id: string): string {
+  const { title, type, kind } = groups.get(id)!
+  if (!/^\d+$/.test(title)) return title
+  const around = groups.get(parents.get(id) ?? '')
+  return kind === 'module' && around ? `${around.title}.${title}` : [title, type].filter(Boolean).join(' ')
 }

@@ -21,8 +21,10 @@ export class PageStage extends Stage {
   constructor(motion: Motion, around: () => Around) {
     super(motion, around)
     stages.add(this)
-    motion.heard = (from, to) => {
-      if (around().abreast > 1) for (const other of stages) if (other !== this) other.moveAlong(from, to)
+    const hold = motion.hold.bind(motion)
+    motion.hold = (to) => {
+      if (around().abreast > 1) for (const other of stages) if (other !== this) other.moveAlong(motion.camera, to)
+      hold(to)
     }
   }
 
@@ -64,12 +66,13 @@ export class PageStage extends Stage {
     const [room, seen] = whole.length > narrow.length ? [viewport, whole] : [free, narrow]
     const isFew = railed && !focus[0] && !focus[1] && seen.length <= FEW
     const all = layout!.boxes.length
-    if (isFew && all > 4 * FEW && this.roomy && fitZoom(bounds, viewport) >= LEAST_MAP)
+    const isPiece = this.view!.sheet.groups.get(wanted.id)?.kind === 'line'
+    if (isFew && !isPiece && all > 4 * FEW && this.roomy && fitZoom(bounds, viewport) >= LEAST_MAP)
       return fitted(bounds, viewport, READABLE - 0.01)
-    // Where no inspector tells of what is wanted, what tells most is seen.
-    const isLost = isFew && abreast === 1 && all > 4 * seen.length && this.isPhone && !this.isTroubled
-    const most = isLost ? this.wholeWith(null, viewport) : []
-    return most.length > seen.length ? this.begun(wanted, most, viewport) : this.begun(wanted, seen, room)
+    // Where no inspector tells of what is wanted, or it is somewhere in a box of many, what tells most is seen.
+    const isLost = isFew && abreast === 1 && all > 4 * seen.length && (isPiece || this.isPhone) && !this.isTroubled
+    const most = isLost ? this.wholeWith(null, room) : []
+    return most.length > seen.length ? this.begun(wanted, most, room) : this.begun(wanted, seen, room)
   }
 
   /** Whether the box that is told of is where something is wrong. */

@@ -78,7 +78,7 @@ export class Stage {
     const opens = !isSameRun || was.root !== root
     // Another pass of a run: what the reader looks at stays.
     const isPass = opens && isSameRun && !this.isAsOpened
-    if (old && (isPass || isAlike(old, placed)) && this.isInView(placed)) {
+    if (old && (isPass || isAlike(old, placed)) && this.isInView(placed.boxes)) {
       motion.jump(standing(camera, old, placed, this.around().focus))
       if (isPass) this.keepUp(this.around().focus[1]!)
     } else if (opens) this.openView()
@@ -89,8 +89,8 @@ export class Stage {
     else if (!isSameGraph || placed !== old) this.keepUp(this.around().focus.at(isSameGraph ? 0 : -1) ?? null)
   }
 
-  /** Whether the camera shows a box of a layout. */
-  private isInView({ boxes }: Layout): boolean {
+  /** Whether the camera shows one of some boxes. */
+  private isInView(boxes: readonly Rect[]): boolean {
     const seen = windowOf(this.motion.camera, this.viewport, 0)
     return boxes.some((box) => overlaps(box, seen))
   }
@@ -153,9 +153,8 @@ export class Stage {
   /** Brings the box of a step into view; where the reader has moved the picture, only what is out of it. */
   keepUp(id: string | null): void {
     const box = this.placeOf(id)
-    const { isHeld, camera } = this.motion
-    if (!isHeld) this.follow(id)
-    else if (box && !overlaps(box, windowOf(camera, this.viewport, 0))) this.follow(id, BARE)
+    const { isHeld } = this.motion
+    if (box && !(isHeld && this.isInView([box]))) this.follow(id, isHeld ? BARE : undefined)
   }
 
   /** Brings something into view. */

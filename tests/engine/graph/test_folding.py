@@ -396,3 +396,28 @@ def test_the_middle_of_a_long_sum_over_leaves_is_one_box() -> None:
     steps = [group.title for group in graph.groups if group.parent == loop.id]
     assert steps == ["1", "2", "3", "4", "5–26", "27", "28", "29", "30"]
     assert not loop.hands_on
+
+
+LAYERS = """import torch
+class Layer:
+    def __init__(self, n):
+        self.w = [torch.tensor(0.1 + k, requires_grad=True) for k in range(n)]
+    def __call__(self, x):
+        for w in self.w:
+            x = x * w
+        return x
+layers = [Layer(n) for n in (16, 18, 4)]
+loss = torch.tensor(0.0)
+for x in (1.0, 0.5, 0.25):
+    out = x
+    for layer in layers:
+        out = layer(out)
+    loss = loss + (out - 1) ** 2
+loss.backward()
+"""
+
+
+def test_many_leaves_that_all_turns_use_stand_with_what_they_belong_to() -> None:
+    graph = view(engine.run(LAYERS))
+    rows = [(group.title, group.size) for group in top(graph) if group.kind == "line"]
+    assert rows == [("layers[0]", 16), ("layers[1]", 18), ("layers[2]", 4)]

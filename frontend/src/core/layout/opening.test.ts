@@ -16,3 +16,10 @@ test('a long loop whose steps hand nothing on is one box, unless that would be a
   expect(opened(2)).toEqual([])
   expect(opened(0)).toEqual(['g'])
 })
+
+test('leaves that were put together for their number stay so', () => {
+  const groups = ['a', 'b'].map((id) => ({ id, kind: 'line', title: id }))
+  const boxes = ['a', 'a', 'b', 'b', 'b'].map((group, at) =>
+    ({ id: `n${at}`, kind: 'leaf', title: 'leaf', name: `net.${group}[${at}]`, group }))
+  expect(openingChoice(sheetOf({ boxes, links: [], groups, roots: [] } as unknown as Graph)).size).toBe(0)
+})

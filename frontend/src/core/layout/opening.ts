@@ -21,6 +21,7 @@ export function openingChoice(sheet: Sheet): Set<string> {
     for (const alike of setsAlike(sheet, level)) {
       const inside = alike.flatMap((group) => childrenOf(sheet, group))
       const total = count - alike.length + inside.length
+      if (alike.some((group) => isOfLeaves(sheet, group))) continue
       if (count > 1 && alike.some((group) => isOne(sheet.groups.get(group)!))) continue
       const isMany = alike.length >= MANY_ALIKE && sheet.groups.get(alike[0]!)!.kind !== 'rank'
       if (total > (isMany ? OPENING_BOXES / 2 : OPENING_BOXES)) continue
@@ -31,6 +32,10 @@ export function openingChoice(sheet: Sheet): Set<string> {
     level = next
   }
   return open
+}
+
+function isOfLeaves(sheet: Sheet, group: string): boolean {
+  return childrenOf(sheet, group).every((id) => sheet.boxes.get(id)?.kind === 'leaf')
 }
 
 function isOne({ repeat = 1, hands_on }: Group): boolean {

@@ -36,7 +36,8 @@ export function mergedFrames(frames: readonly Frame[]): string {
   return frames.map((frame) => `M${frame.x} ${frame.y}h${frame.w}v${frame.h}h${-frame.w}z`).join('')
 }
 
-/** What a group is called where nothing around it is named: a mere number leads with what it is one of, as `layer2.0`, `1 for x`. */
+/** What a group is called where nothing around it is named: a mere number leads with what it is one of, as `layer2.0`,
+ *  or says it, as `1 for x`. */
 export function fullTitle({ groups, parents }: Sheet, id: string): string {
   const { title, type, kind } = groups.get(id)!
   if (!/^\d+$/.test(title)) return title

@@ -1,5 +1,5 @@
-"""Value functions: targets and advantages that are trained although they are only to be aimed at, and returns in the
-wrong order."""
+"""Value functions: targets and advantages that are trained although they are only to be aimed at, values of actions
+that were not done, and returns in the wrong order."""
 
 import ast
 from collections.abc import Iterator, Sequence

@@ -20,7 +20,7 @@ def modules(recorded: Recorded, ids: Ids, paths: Mapping[int, str]) -> Iterator[
             if number in recorded.tensors  # else said in a turn of a loop that was left out, and not since
         )
 
-    for event in recorded.modules.values():
+    for event in parents_first(recorded.modules):
         yield Module(
             id=ids.module[event.id],
             path=paths[event.id],
@@ -32,6 +32,19 @@ def modules(recorded: Recorded, ids: Ids, paths: Mapping[int, str]) -> Iterator[
             text=event.text,
             calls=event.calls,
         )
+
+
+def parents_first(modules: Mapping[int, ev.ModuleSeen]) -> Iterator[ev.ModuleSeen]:
+    """In the order of their numbers, but for what was called before the module that holds it was met."""
+    told: set[int] = set()
+    for number in modules:
+        chain: list[ev.ModuleSeen] = []
+        module = modules.get(number)
+        while module is not None and module.id not in told:
+            told.add(module.id)
+            chain.append(module)
+            module = modules.get(module.parent)
+        yield from reversed(chain)
 
 
 @dataclass(slots=True)

@@ -6,6 +6,7 @@ from itertools import chain
 
 from engine import events as ev
 from engine.assemble.ids import Ids, number_of
+from engine.assemble.modules import parents_first
 from engine.assemble.names import SourceNames
 from engine.assemble.recorded import Recorded
 from engine.trace import Op, Pass, Span
@@ -102,8 +103,8 @@ def module_paths(recorded: Recorded, source: SourceNames, ops: Iterable[Op]) -> 
     if not roots:
         return paths
     root_of: dict[int, int] = {}
-    for number, event in recorded.modules.items():  # parents first
-        root_of[number] = number if number in roots else root_of.get(event.parent, 0)
+    for event in parents_first(recorded.modules):
+        root_of[event.id] = event.id if event.id in roots else root_of.get(event.parent, 0)
     owners = {
         _identity(recorded, member): root_of[number]
         for number, event in recorded.modules.items()

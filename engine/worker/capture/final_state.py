@@ -3,7 +3,7 @@
 import base64
 import re
 import types
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from functools import partial
 from typing import Any, TypeVar
 
@@ -62,8 +62,9 @@ class FinalState:
             mine = [(name, value) for name, value in mine if name not in left_out][:MOST_VARIABLES]
         nodes = self.recorder.nodes
         nodes.begin(0, NEVER)
+        turned = self.modules.turned()
         for name, value in mine:
-            self._guard(name, partial(self._modules, name, value))
+            self._guard(name, partial(self._modules, name, value, turned))
         for name, value in mine:
             self._guard(name, partial(self._variable, name, value))
         self._guard("arrays", self._arrays)
@@ -159,9 +160,10 @@ class FinalState:
         self.named[id(tensor)] = (tensor, state)
         return state.id
 
-    def _modules(self, name: str, value: object) -> None:
+    def _modules(self, name: str, value: object, turned: Container[str]) -> None:
         """A module, or those that a variable holds in a list, a dict or an object and no earlier one has."""
         if isinstance(value, torch.nn.Module):  # which a metaclass of the program's may answer
+            self.modules.rename_parts(value, name, turned)
             self._module(name, value)
         elif not isinstance(value, (type, types.ModuleType, torch.optim.Optimizer, *_FUNCTIONS)):
             for place, module, _ in _inside(value, name, torch.nn.Module):

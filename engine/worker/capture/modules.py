@@ -1,8 +1,8 @@
 """The modules the program uses: numbers, paths from the user's variables, calls."""
 
 import weakref
-from collections import defaultdict
-from collections.abc import Mapping
+from collections import Counter, defaultdict
+from collections.abc import Container, Mapping
 from types import CodeType, FrameType
 from typing import Any
 
@@ -160,12 +160,26 @@ class Modules:
                     place = self.paths[number][0]  # another variable for the same tree
                 else:
                     number = self._second(current, place, above)
+            elif number and above and not self.paths[number][1]:
+                self.paths[number] = (place, above)  # renamed after where it is held
             if number:
                 self._say(current, number)
             children = [
                 (child, f"{place}.{name}", number) for name, child in current._modules.items() if child is not None
             ]
             todo.extend(reversed(children))
+
+    def turned(self) -> frozenset[str]:
+        """The names through which several modules were called in turn, such as a loop's variable."""
+        roots = Counter(place for place, above in self.paths.values() if not above)
+        return frozenset(name for name, modules in roots.items() if modules > 1)
+
+    def rename_parts(self, module: torch.nn.Module, path: str, turned: Container[str]) -> None:
+        """Calls the parts of a tree by where they are held at the end that were called through such a name."""
+        for place, part in torch.nn.Module.named_modules(module, prefix=path):
+            number = self.number_of(part)
+            if number and self.paths[number][0] in turned:
+                self.rename(part, place)
 
     def rename(self, module: torch.nn.Module, path: str) -> None:
         """Calls a tree by where it is held at the end, not by the loop's variable that it was called through."""

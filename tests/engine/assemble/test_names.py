@@ -385,6 +385,34 @@ def test_modules_in_a_container_are_named_by_their_place_in_it(engine: LocalEngi
     assert names == {"net.weight", "twins[0].weight", "twins[1].weight", "heads['a'].0.weight"}
 
 
+def test_modules_that_a_loop_calls_by_one_name_are_named_by_where_the_model_holds_them(engine: LocalEngine) -> None:
+    trace = run(
+        engine,
+        "blocks = nn.ModuleList(nn.Sequential(nn.Linear(2, 2)) for _ in range(2))\n"
+        "first, second = nn.Linear(2, 2), nn.Linear(2, 2)\n"
+        "head = blocks[0][0]\n"
+        "x = torch.ones(1, 2)\n"
+        "for block in blocks:\n"
+        "    x = block(x)\n"
+        "for layer in (first, second):\n"
+        "    x = layer(x)\n"
+        "for turn in range(2):\n"
+        "    fresh = nn.Linear(2, 2)\n"
+        "    x = fresh(head(x))\n",
+    )
+    assert {module.path: module.calls for module in trace.modules} == {
+        "blocks": 0, "blocks.0": 1, "blocks.0.0": 3, "blocks.1": 1, "blocks.1.0": 1,
+        "first": 1, "second": 1, "fresh": 1,
+    }  # fmt: skip
+    ids = {module.path: module.id for module in trace.modules}
+    assert {module.path: module.parent for module in trace.modules if module.parent} == {
+        "blocks.0": ids["blocks"], "blocks.0.0": ids["blocks.0"],
+        "blocks.1": ids["blocks"], "blocks.1.0": ids["blocks.1"],
+    }  # fmt: skip
+    told = [module.id for module in trace.modules]
+    assert all(told.index(module.parent) < told.index(module.id) for module in trace.modules if module.parent)
+
+
 def test_what_moves_or_copies_a_module_names_no_tensor_like_it(engine: LocalEngine) -> None:
     trace = run(
         engine,

@@ -19,7 +19,7 @@ export function notices(trace: Trace | null, graph: Graph | null, t: Words, lang
   for (const { what, kept, limit } of trace.truncated) {
     if (limit === 'sample') continue
     const key = `truncated.${what}`
-    if (what !== 'values' && t.has(key))
+    if (t.has(key)) // others are seen to be missing where they would stand
       found.push({ text: t(key, { kept: grouped(kept, lang), limit: limitName(limit, t) }), tone: 'note' })
   }
   const sampled = sample(trace, t, lang)

@@ -179,11 +179,68 @@ def _loop(index: TraceIndex, loop: Turning | None, iterations: list[list[Item]])
     made = Bundle(kind, title=title, call=whole, repeat=len(iterations), span=span)
     head = _HEAD.match(title)
     turn_of = head.group() if head is not None else ""
-    for number, items in enumerate(iterations, 1):
+    values = _values(index, loop, iterations)
+    for number, items in enumerate(iterations):
         only = items[0] if len(items) == 1 else None
         span = index.code.without_body(place_of(items[0])) if isinstance(items[0], Bundle) else items[0].span
-        made.items.append(only or Bundle(kind, title=str(number), turn_of=turn_of, span=span, items=items))
+        turn = values[number] if values else str(number + 1)
+        made.items.append(only or Bundle(kind, title=turn, turn_of=turn_of, span=span, items=items))
     return made
+
+
+def _values(index: TraceIndex, loop: Turning | None, iterations: list[list[Item]]) -> list[str]:
+    """What each turn of `for t in range(…)` has `t` at, as `t = 0`; empty where that is not certain: it is where all
+    turns are here, or where something that every turn runs was counted by the run."""
+    match loop:
+        case ast.For(target=ast.Name(id=name), iter=ast.Call(func=ast.Name(id="range"), args=given, keywords=[])):
+            pass
+        case _:
+            return []
+    if name == "_" or index.code.is_bound("range"):
+        return []
+    numbers = [_whole(index, each) for each in given]
+    whole = [each for each in numbers if each is not None]
+    is_once = isinstance(index.code.parents.get(loop), ast.Module)
+    may_skip = any(isinstance(inner, _SKIPS) for inner in ast.walk(loop))
+    if len(whole) == len(given) and 0 < len(given) < 4 and 0 not in whole[2:] and (is_once or not may_skip):
+        turns = range(*whole)[: len(iterations) + 1]
+        if len(turns) == len(iterations):
+            return [f"{name} = {turn}" for turn in turns]
+    if len(given) > 1 or not is_once or may_skip:
+        return []
+    counted = [_count(index, loop, items) for items in iterations]
+    return [f"{name} = {count}" for count in counted if count is not None] if None not in counted else []
+
+
+def _whole(index: TraceIndex, node: ast.expr) -> int | None:
+    """The whole number that is written there, or that the name there is bound to once."""
+    if isinstance(node, ast.Name):
+        bound = [each for each in index.code.nodes if isinstance(each, ast.Name) and each.id == node.id]
+        values = index.code.values(node.id)
+        node = values[0] if len(values) == sum(isinstance(each.ctx, ast.Store) for each in bound) == 1 else node
+    try:
+        value = ast.literal_eval(node)
+    except ValueError:
+        return None
+    return value if type(value) is int else None
+
+
+def _count(index: TraceIndex, loop: ast.For, items: list[Item]) -> int | None:
+    """How many turns of a loop that the program runs once came before this one."""
+    for draft in (draft for item in items for draft in drafts_in(item)):
+        at = index.code.at(draft.span) if draft.op is not None else None
+        around = [at, *index.code.around(at)] if at is not None else []
+        between = around[: around.index(loop)] if loop in around else []
+        if draft.op is not None and between and not any(isinstance(each, _AT_TIMES) for each in between):
+            return draft.op.iteration
+    return None
+
+
+_AT_TIMES = Turning | ast.IfExp | ast.BoolOp | Scope
+"""What may run what is in it more or less than once."""
+
+_SKIPS = (ast.If, ast.Continue, ast.Try, ast.Match)
+"""What may keep a turn from running all of its body."""
 
 
 _HEAD = re.compile(r"while\b|(?:async )?for .+?(?= in\b)|\w+$")

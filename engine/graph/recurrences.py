@@ -43,8 +43,10 @@ def _weights(item: Item) -> set[str | None]:
 def fold_middle(loop: Bundle) -> Bundle:
     """Of a long one the first and the last steps are seen; those between are one box among them, which is returned."""
     between = loop.items[ENDS:-ENDS]
-    middle = Bundle(
-        loop.kind, title=f"{ENDS + 1}–{len(loop.items) - ENDS}", repeat=len(between), span=loop.span, items=between
-    )
+    first, last = between[0], between[-1]
+    title = f"{ENDS + 1}–{len(loop.items) - ENDS}"
+    if isinstance(first, Bundle) and isinstance(last, Bundle) and " = " in first.title:
+        title = f"{first.title}–{last.title.split()[-1]}"
+    middle = Bundle(loop.kind, title=title, repeat=len(between), span=loop.span, items=between)
     loop.items = [*loop.items[:ENDS], middle, *loop.items[-ENDS:]]
     return middle

@@ -109,8 +109,9 @@ class Group(Record, frozen=True):
     id: str
     """Group id."""
     title: str
-    """Last part of the module path, the loop's line, what a function's call belongs to (`net[0][3]`) or its number,
-    the call that made a layer, or `rank 0`."""
+    """Last part of the module path, the loop's line, what the name it counts by is in a turn (`t = 0`, of several
+    `t = 4–25`) or the turn's number, what a function's call belongs to (`net[0][3]`) or its number, the call that made
+    a layer, or `rank 0`."""
     type: str
     """Module class, of calls the function, of a turn of a loop its head (`for x, y`), of the steps of one of several
     recurrent layers which one (`l0_reverse`), else empty."""

@@ -1023,7 +1023,7 @@ export interface Group {
    */
   tensor?: string | null;
   /**
-   * Last part of the module path, the loop's line, what a function's call belongs to (`net[0][3]`) or its number, the call that made a layer, or `rank 0`.
+   * Last part of the module path, the loop's line, what the name it counts by is in a turn (`t = 0`, of several `t = 4–25`) or the turn's number, what a function's call belongs to (`net[0][3]`) or its number, the call that made a layer, or `rank 0`.
    */
   title: string;
   /**

@@ -67,7 +67,7 @@ def test_turns_begin_and_are_named_where_the_loop_calls_the_cell() -> None:
     assert (loop.title, loop.hands_on) == ("for t in range(5)", True)
     assert {turn.type for turn in turns.values()} == {"for t"}
     cut = [turns[box.group or ""].title for box in graph.boxes if box.title == "detach"]
-    assert cut == ["3"], "detached at the head of the third turn"
+    assert cut == ["t = 2"], "detached at the head of the third turn"
     made = {box.tensor: box.name for box in graph.boxes if box.kind == "op"}
     assert [made[turn.tensor] for turn in turns.values()] == ["total"] * 5, "not the number read after it"
 
@@ -77,9 +77,9 @@ def test_the_middle_of_a_long_one_is_one_box() -> None:
     loop = next(group for group in graph.groups if group.hands_on)
     steps = [group for group in graph.groups if group.parent == loop.id]
     assert [(step.title, step.repeat) for step in steps] == [
-        *((str(number), 1) for number in (1, 2, 3, 4)),
-        ("5–56", 52),
-        *((str(number), 1) for number in (57, 58, 59, 60)),
+        *((f"t = {number}", 1) for number in (0, 1, 2, 3)),
+        ("t = 4–55", 52),
+        *((f"t = {number}", 1) for number in (56, 57, 58, 59)),
     ]
 
 
@@ -152,7 +152,7 @@ def test_steps_of_a_packed_batch_are_told_by_their_weights() -> None:
 def named(program: str) -> list[tuple[str, str, int]]:
     """The groups without single turns and calls."""
     groups = view(engine.run(program)).groups
-    return [(group.kind, group.title, group.repeat) for group in groups if not group.title.isdecimal()]
+    return [(group.kind, group.title, group.repeat) for group in groups if not group.title.split(" = ")[-1].isdecimal()]
 
 
 MADE_IN_A_LOOP = """
@@ -396,6 +396,41 @@ def test_the_middle_of_a_long_sum_over_leaves_is_one_box() -> None:
     steps = [group.title for group in graph.groups if group.parent == loop.id]
     assert steps == ["1", "2", "3", "4", "5–26", "27", "28", "29", "30"]
     assert not loop.hands_on
+
+
+TURNS = """import torch
+w = torch.tensor(0.9, requires_grad=True)
+xs = torch.ones(30)
+h = torch.tensor(0.5)
+def f(x, w):
+    for k in range(2, 8, 2):
+        x = x * w + k
+    return x
+"""
+
+
+@pytest.mark.parametrize(
+    ("lines", "called"),
+    [
+        ("for t in range(4):\n    h = h * w + 1", ["t = 0", "t = 1", "t = 2", "t = 3"]),
+        ("T = 3\nfor t in range(T, 0, -1):\n    h = h * w + 1", ["t = 3", "t = 2", "t = 1"]),
+        ("for t in range(len(xs[:3])):\n    h = h * w + xs[t]", ["t = 0", "t = 1", "t = 2"]),
+        ("h = f(h, w)", ["k = 2", "k = 4", "k = 6"]),
+        ("h = f(f(h, w), w)", ["1", "2", "3", "4", "5", "6"]),
+        ("for t in range(6):\n    if t % 2:\n        h = h * w + 1", ["1", "2", "3"]),
+        ("for _ in range(3):\n    h = h * w + 1", ["1", "2", "3"]),
+        ("for x in xs[:3]:\n    h = h * w + x", ["1", "2", "3"]),
+        ("for t in range(10**30):\n    h = h * w + 1\n    if t == 2: break", ["1", "2", "3"]),
+    ],
+)
+def test_a_turn_is_called_by_what_the_loop_counts_where_that_is_certain(lines: str, called: list[str]) -> None:
+    graph = view(engine.run(f"{TURNS}{lines}\nh.backward()\n"))
+    assert [group.title for group in graph.groups if group.parent is not None] == called
+
+
+def test_the_middle_of_turns_that_a_loop_counts_is_called_by_the_first_and_the_last() -> None:
+    graph = view(engine.run(f"{TURNS}for t in range(30):\n    h = h * w + 1\nh.backward()\n"))
+    assert "t = 4–25" in [group.title for group in graph.groups]
 
 
 LAYERS = """import torch

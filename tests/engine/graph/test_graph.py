@@ -359,9 +359,9 @@ def test_each_iteration_of_more_than_one_op_is_a_group() -> None:
     graph = view(tape.trace())
     assert [(group.title, group.type, group.repeat, group.size, group.parent) for group in graph.groups] == [
         ("for i in range(3)", "", 3, 6, None),
-        ("1", "for i", 1, 2, "g1"),
-        ("2", "for i", 1, 2, "g1"),
-        ("3", "for i", 1, 2, "g1"),
+        ("i = 0", "for i", 1, 2, "g1"),
+        ("i = 1", "for i", 1, 2, "g1"),
+        ("i = 2", "for i", 1, 2, "g1"),
     ]
     assert graph.boxes[-1].group is None
 

@@ -4,7 +4,7 @@ import type { Graph, Group } from '../../api/types'
 import type { Words } from '../../core/words/sentences'
 
 const HEAD = /^(async )?(for|while)\b/
-const TURNS = /^\d+–\d+$/
+const TURNS = /\d–-?\d+$/
 
 /** `name` is the module's path or the group's title, `pass` the name of the pass that made a layer, `nodes` how many
  *  there are, in words. */

@@ -167,7 +167,8 @@ export function headOfGroup(group: Group, measure: Measure): Head {
     ? measure.words('graph.times', { n: group.repeat })
     : group.size ? measure.words('graph.nodes', { n: group.size }) : ''
   const simulated = measure.story.index.trace.environment.simulated_devices?.includes(group.title)
-  const type = group.kind === 'device' && simulated ? measure.words('graph.simulated') : group.type
+  const type = group.kind === 'device' && simulated ? measure.words('graph.simulated')
+    : group.title.includes(' = ') ? '' : group.type
   return {
     title: groupTitle(group, measure.words), aside: [type, count].filter(Boolean).join(' · '),
     right: group.parameters ? formatCount(group.parameters) : '',

@@ -2,3 +2,4 @@
 
 export { default as Aids } from './Aids.svelte'
 export { default as Legend } from './Legend.svelte'
+export { default as Veil } from './Veil.svelte'

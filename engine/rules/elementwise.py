@@ -1,11 +1,13 @@
 """Rules of operations on each element."""
 
 from engine.rules.formula import Letters, Symbol
-from engine.rules.rule import BINARY, UNARY, YAML, Rule, alpha, f, g, holds, mask, other, x, y
+from engine.rules.rule import BINARY, UNARY, YAML, Rule, alpha, f, g, holds, mask, other, weight, x, y
 
 _PI = Symbol("π")
 _given = Symbol("grad_output")
 _out = Symbol("output")
+_end = Symbol("end")
+_BETWEEN: Letters = {**BINARY, "end": "b", "weight": "w"}
 _SECOND: Letters = {"grad_output": "u", "output": "y", "result": "v"}
 
 ELEMENTWISE: list[Rule] = [
@@ -83,6 +85,31 @@ ELEMENTWISE: list[Rule] = [
          {"self": g * holds(x < other) + g / 2 * holds(f("eq", x, other)),
           "other": g * holds(other < x) + g / 2 * holds(f("eq", x, other))}, letters=BINARY, source=YAML,
          zh="梯度只给较小的一边；相等时各得一半。", en="The smaller side gets the gradient; on a tie each gets half."),
+    Rule("Atan2Backward0", f("atan2", x, other),
+         {"self": g * (other / (x**2 + other**2)), "other": -g * (x / (x**2 + other**2))}, letters=BINARY,
+         zh="一个点的角度：每个坐标得到另一个坐标除以距离的平方，后一个变号。",
+         en="A point's angle: each coordinate gets the other over the squared distance, the second its negative."),
+    Rule("HypotBackward0", f("sqrt", x**2 + other**2), {"self": g * (x / y), "other": g * (other / y)}, letters=BINARY,
+         source=YAML, zh="斜边的长：每条直角边得到它在斜边里的比例。",
+         en="The length of the hypotenuse: each side gets its share of it."),
+    Rule("LogaddexpBackward0", f("log", f("exp", x) + f("exp", other)),
+         {"self": g * f("sigmoid", x - other), "other": g * f("sigmoid", other - x)}, letters=BINARY, source=YAML,
+         zh="较大的一边得到大部分梯度；两边的份额加起来是 1。",
+         en="The larger side gets most of the gradient; the two shares add up to 1."),
+    Rule("LerpBackward0", x + weight * (_end - x), {"self": g * (1 - weight), "end": g * weight}, letters=_BETWEEN,
+         source=YAML, zh="梯度按权重分给两端：终点得到权重那么多，起点得到剩下的。",
+         en="The end gets as much of the gradient as the weight says, the start the rest."),
+    Rule("LerpBackward1", x + weight * (_end - x), {"self": g * (1 - weight), "end": g * weight,
+         "weight": g * (_end - x)}, letters=_BETWEEN, source=YAML, variant="tensor",
+         zh="梯度按权重分给两端；权重得到梯度乘以两端之差。",
+         en="The two ends share the gradient by the weight; the weight gets it times the way between them."),
+    Rule("RemainderBackward0", x - other * f("floor", x / other), {"self": g}, letters=BINARY, source=YAML,
+         zh="取余只减去除数的整数倍，梯度原样通过。",
+         en="A remainder only takes away whole multiples, so the gradient passes unchanged."),
+    Rule("RemainderBackward1", x - other * f("floor", x / other), {"self": g, "other": -g * f("floor", x / other)},
+         letters=BINARY, source=YAML, variant="tensor",
+         zh="被除数的梯度原样通过；除数得到负的梯度乘以减去的倍数。",
+         en="The dividend passes the gradient unchanged; the divisor gets minus it times how often it was taken away."),
     Rule("ClampBackward1", f("clamp", x, Symbol("min"), Symbol("max")),
          {"self": g * holds(f("and", x >= Symbol("min"), x <= Symbol("max")))},
          zh="范围之内梯度照常通过，被截断的地方是 0。",

@@ -4,6 +4,9 @@ from engine.rules.formula import Symbol
 from engine.rules.rule import ENGINE, UNARY, YAML, Rule, dim, f, g, index, mask, x
 
 _PIECES = {**UNARY, "result": "yᵢ", "g": "gᵢ"}
+_FROM_TO = (Symbol("start"), Symbol("end"))
+"""Where a piece lies in what it was joined to: each edge has its own numbers, which no node keeps."""
+_by = Symbol("shifts")
 
 SHAPES: list[Rule] = [
     Rule("ViewBackward0 ReshapeAliasBackward0 UnsafeViewBackward0", f("reshape", x),
@@ -53,10 +56,10 @@ SHAPES: list[Rule] = [
          letters={**UNARY, "index": "i"},
          zh="每个梯度回到它被读出的位置；一处被读了几次，就把几份加起来。",
          en="Each gradient goes back to the place that was read; where a place was read several times, they add up."),
-    Rule("CatBackward0", f("cat", Symbol("tensors"), dim), {"tensors": f("piece", g, dim)},
+    Rule("CatBackward0", f("cat", Symbol("tensors"), dim), {"tensors": f("piece", g, *_FROM_TO, dim)},
          letters={**UNARY, "tensors": "xᵢ"},
          zh="拼接的反向是按原来的长度切开。", en="The reverse of concatenation is cutting at the old lengths."),
-    Rule("StackBackward0", f("stack", Symbol("tensors"), dim), {"tensors": f("select", g, dim)},
+    Rule("StackBackward0", f("stack", Symbol("tensors"), dim), {"tensors": f("select", g, dim, Symbol("start"))},
          letters={**UNARY, "tensors": "xᵢ"},
          zh="堆叠的反向是逐个取出。", en="The reverse of stacking is taking one at a time."),
     Rule("SplitBackward0 SplitWithSizesBackward0 UnsafeSplitBackward0", f("split", x, dim), {"self": f("cat", g, dim)},
@@ -71,6 +74,12 @@ SHAPES: list[Rule] = [
          zh="重复几次，梯度就把几份加起来。", en="The gradients of all copies are added up."),
     Rule("FlipBackward0", f("reverse", x, Symbol("dims")), {"self": f("reverse", g, Symbol("dims"))}, source=YAML,
          zh="翻转的反向还是翻转。", en="Flipping again undoes the flip."),
+    Rule("RollBackward0", f("roll", x, _by), {"self": f("roll", g, -_by)}, letters={**UNARY, "shifts": "k"},
+         only={"dims": "()"}, source=YAML,
+         zh="滚动的反向是往回滚同样多。", en="Rolling back as far undoes the roll."),
+    Rule("RollBackward0", f("roll", x, _by, Symbol("dims")), {"self": f("roll", g, -_by, Symbol("dims"))},
+         letters={**UNARY, "shifts": "k"}, variant="dims", source=YAML,
+         zh="滚动的反向是沿同样的轴往回滚同样多。", en="Rolling back as far along the same axes undoes the roll."),
     Rule("TrilBackward0", f("tril", x), {"self": f("tril", g)}, source=YAML,
          zh="被清零的三角没有梯度。", en="The triangle that was cleared gets no gradient."),
     Rule("TriuBackward0", f("triu", x), {"self": f("triu", g)}, source=YAML,

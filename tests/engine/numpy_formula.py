@@ -125,10 +125,6 @@ def _sum_repeats(zeros: Array, g: Array, repeats: tuple[int, ...]) -> Array:
     return zeros
 
 
-def _piece(zeros: Array, g: Array, dim: int) -> Array:
-    return np.take(g, range(zeros.shape[dim]), axis=dim)
-
-
 def _conv_transpose(zeros: Array, g: Array, w: Array) -> Array:
     for i, j in np.ndindex(*g.shape[2:]):
         window = zeros[:, :, i : i + w.shape[2], j : j + w.shape[3]]
@@ -200,7 +196,6 @@ PUTS: dict[str, Callable[..., Any]] = {
     "one_hot": _one_hot,
     "spread": _pool_windows,
     "sum_repeats": _sum_repeats,
-    "piece": _piece,
     "conv_transpose": _conv_transpose,
     "correlate": _correlate,
     "put_mask": _put_mask,
@@ -250,7 +245,10 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "outer": np.outer,
     "transpose_axes": np.swapaxes,
     "unpermute": lambda g, dims: np.transpose(g, np.argsort(dims)),
-    "select": lambda g, dim: np.take(g, 0, axis=dim),
+    "select": lambda g, dim, at: np.take(g, at, axis=dim),
+    "piece": lambda g, start, end, dim: np.take(g, range(start, end), axis=dim),
+    "roll": lambda g, by, dims=None: np.roll(g, by, dims),
+    "floor": np.floor,
     "cat": lambda pieces, dim: np.concatenate(pieces, axis=dim),
     "stack": lambda pieces, dim: np.stack(pieces, axis=dim),
     "tril": np.tril,

@@ -103,6 +103,13 @@ CASES = [
     unary("abs", torch.abs),
     binary("maximum", torch.maximum, TIED, TIED.T.contiguous()),
     binary("minimum", torch.minimum, TIED, TIED.T.contiguous()),
+    binary("atan2", torch.atan2, A, B),
+    binary("hypot", torch.hypot, A, ROW),
+    binary("logaddexp", torch.logaddexp, A, ROW),
+    binary("lerp", lambda a, b: torch.lerp(a, b, 0.3), A, B, "end", weight=0.3),
+    Case("lerp_tensor", torch.lerp, {"self": A, "end": B, "weight": P}),
+    unary("remainder", lambda x: x % 0.7, other=0.7),
+    binary("remainder_tensor", torch.remainder, A, ROW),
     unary("clamp", lambda x: x.clamp(-1, 1), min=-1, max=1),
     unary("clamp_min", lambda x: x.clamp_min(0.5), min=0.5),
     binary("where", lambda a, b: torch.where(MASK, a, b), A, B, condition=MASK),
@@ -176,8 +183,11 @@ CASES = [
         {"self": rand(3, 2), "values": rand(2, 2, high=1.0)},
         {"indices": ROWS[:2]},
     ),
-    Case("cat", lambda a: torch.cat([a, B], 1), {"tensors": A}, {"dim": 1}),
-    Case("stack", lambda a: torch.stack([a, B], 1), {"tensors": A}, {"dim": 1}),
+    Case("cat", lambda a: torch.cat([a, B], 1), {"tensors": A}, {"dim": 1, "start": 0, "end": 3}),
+    Case("cat", lambda a: torch.cat([B, a], 0), {"tensors": A}, {"dim": 0, "start": 2, "end": 4}),
+    Case("stack", lambda a: torch.stack([B, a], 1), {"tensors": A}, {"dim": 1, "start": 1}),
+    unary("roll", lambda x: x.roll(2), shifts=2),
+    unary("roll_dims", lambda x: x.roll((1, 2), (0, 1)), shifts=(1, 2), dims=(0, 1)),
     unary("repeat", lambda x: x.repeat(2, 3), repeats=(2, 3)),
     unary("flip", lambda x: x.flip(1), dims=1),
     unary("tril", torch.tril),
@@ -419,7 +429,7 @@ def written_below(expr: Expr) -> Iterator[str]:
 
 
 def test_only_an_axis_or_an_index_is_written_below_a_name() -> None:
-    places = {"dim", "dims", "axes", "index", "indices", "mask", "offset", "pad", "repeats", "result1"}
+    places = {"start", "dim", "dims", "axes", "index", "indices", "mask", "offset", "pad", "repeats", "result1"}
     for rule in TABLE:
         for expr in (rule.forward, *rule.slots.values()):
             assert set(written_below(expr)) <= {*places, "expand Number(value=1)"}, rule.id

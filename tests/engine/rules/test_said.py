@@ -38,7 +38,6 @@ EACH: dict[str, Op] = {
     "LogitBackward0": lambda x: torch.logit(x / 8),
     "NanToNumBackward0": torch.nan_to_num,
     "PolygammaBackward0": lambda x: torch.polygamma(1, x),
-    "RemainderBackward0": lambda x: x % 2,
     "SincBackward0": torch.sinc,
     "SinhBackward0": torch.sinh,
     "SoftshrinkBackward0": lambda x: F.softshrink(x, 1.7),

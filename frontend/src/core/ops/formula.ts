@@ -37,6 +37,7 @@ const ELEMENTWISE: Readonly<Record<string, Scalar>> = {
   tanh: (a = 0) => Math.tanh(a),
   abs: (a = 0) => Math.abs(a),
   sign: (a = 0) => Math.sign(a),
+  floor: (a = 0) => Math.floor(a),
   sigmoid,
 }
 
@@ -69,6 +70,12 @@ const SHAPED: Readonly<Record<string, Shaped>> = {
   cumsum: (_, a, along) => lines(a!, along!.values[0]!, running),
   reverse: (_, a, along) =>
     along!.values.reduce<Grid | null>((grid, axis) => grid && lines(grid, axis, (line) => line.toReversed()), a!),
+  roll: (_, a, by, along) => rolled(a!, by!.values, along?.values),
+  piece: (_, a, start, end, along) => piece(a!, start!.values[0]!, end!.values[0]!, along!.values[0]!),
+  select: (into, a, along, at) => {
+    const cut = piece(a!, at!.values[0]!, at!.values[0]! + 1, along!.values[0]!)
+    return cut && { ...cut, shape: into }
+  },
   inverse: (_, a) => inverse(a!),
   put: (into, a, along, at) => put(a!, along!.values[0]!, at!.values[0]!, into),
 }
@@ -168,6 +175,30 @@ function lines({ shape, values }: Grid, along: number, made: (line: number[]) =>
     for (const [at, value] of made(line).entries()) anew[first + at * inner] = value
   }
   return { shape, values: anew }
+}
+
+/** Along axes, or without one all numbers in a row. */
+function rolled(grid: Grid, by: readonly number[], along?: readonly number[]): Grid | null {
+  if (!along) {
+    const row = rolled({ shape: [grid.values.length], values: grid.values }, by, [0])
+    return row && { ...grid, values: row.values }
+  }
+  const turned = (line: readonly number[], by: number): number[] =>
+    line.map((_, at) => line[(((at - by) % line.length) + line.length) % line.length]!)
+  return along.reduce<Grid | null>(
+    (made, axis, at) => made && lines(made, axis, (line) => turned(line, by[at]!)), grid)
+}
+
+/** What lies between two indices of an axis. */
+function piece({ shape, values }: Grid, start: number, end: number, along: number): Grid | null {
+  const axis = along < 0 ? along + shape.length : along
+  const size = shape[axis]
+  if (size === undefined) return null
+  const inner = count(shape.slice(axis + 1))
+  const isIn = (at: number): boolean => at >= start && at < end
+  return {
+    shape: shape.with(axis, end - start), values: values.filter((_, at) => isIn(Math.floor(at / inner) % size)),
+  }
 }
 
 function running(line: readonly number[]): number[] {

@@ -221,3 +221,27 @@ test('what a layer was given without tracking stands where it belongs, if it is 
   expect(named('linear', [1, 1, 2])).toEqual(['W.T'])
   expect(named('mine', [1, 2])).toEqual([])
 })
+
+test('of a list of tensors each has the piece of the gradient that is its own', () => {
+  const { trace } = load('accumulation')
+  const [tensor, node] = [trace.tensors[0]!, trace.nodes.find(({ type }) => type === 'MulBackward0')!]
+  const made = (id: string, data: number[]): typeof tensor =>
+    ({ ...tensor, id, identity: null, names: [], shape: [data.length], data })
+  const op = { ...trace.ops.find(({ id }) => id === node.op)!, inputs: ['a', 'b'], outputs: ['y'] }
+  const cat = {
+    ...node, type: 'CatBackward0', saved: [{ field: 'dim', text: '0' }],
+    edges: [0, 1].map((at) => ({ to: node.edges.find(({ to }) => to)!.to, input_nr: 0, name: `tensors[${at}]` })),
+  }
+  const visits = [{ node: node.id, entered: ['y'], left: ['a', 'b'] }]
+  const { slots } = shown({
+    ...trace, ops: trace.ops.map((each) => (each.id === op.id ? op : each)), nodes: [cat],
+    tensors: [made('a', [1, 2]), made('b', [3]), made('y', [1, 2, 3])], passes: [{ ...trace.passes[0]!, visits }],
+  }, 'CatBackward0', {
+    ...rule, id: 'cat', slots: [{
+      name: 'tensors', letter: 'xᵢ', terms: ['piece', 'g', 'start', 'end', 'dim'],
+      mathml: `<mrow>piece(${place('g', 'g')},${place('start', 'start')},${place('end', 'end')})</mrow>`,
+    }],
+  })
+  expect(slots.map(({ formula }) => text(formula))).toEqual(['∂L∂x₀=piece(g,0,2)', '∂L∂x₁=piece(g,2,3)'])
+  expect(slots.map(({ numbers }) => text(numbers))).toEqual(['piece(1 2 3  ,0,2)=1 2  ', 'piece(1 2 3  ,2,3)=3  '])
+})

@@ -3,10 +3,11 @@
 import type { Node, Reduction } from '../../api/types'
 import { evaluate, sum, type Grid } from '../ops/formula'
 import { count } from '../ops/places'
-import type { Rule, RuleSlot } from '../rules'
+import type { Rule, RuleSlot, Terms } from '../rules'
 import { signBetween } from '../words/equation'
 import { nameOf } from './naming'
 import { CONSTANT, lettered, lettersFor, PLACE, place, type Letters } from './rule-letters'
+import { numbersOf } from './saved-numbers'
 import { bracketed, Values, written, type Written } from './rule-values'
 import type { TraceIndex, VisitAt } from './trace-index'
 
@@ -24,8 +25,9 @@ export function ruleShown(index: TraceIndex, rule: Rule, node: Node, at: VisitAt
   const values = new Values(index, node, at)
   const letters = lettersFor(index, rule, index.op(node.op)?.window ?? null)
   const isNamed = node.edges.some((edge) => edge.name)
-  const needed = rule.slots.filter(({ name }, at) => {
-    const unnamed = rule.slots.length === node.edges.length ? node.edges[at] : undefined
+  const slots = slotsOf(index, rule, node)
+  const needed = slots.filter(({ name }, at) => {
+    const unnamed = slots.length === node.edges.length ? node.edges[at] : undefined
     const edge = isNamed ? node.edges.find((each) => each.name === name) : unnamed
     return edge ? edge.to !== null : !isNamed
   })
@@ -35,13 +37,49 @@ export function ruleShown(index: TraceIndex, rule: Rule, node: Node, at: VisitAt
     slots: needed.map((slot) => ({
       name: slot.name,
       formula: math(
-        `<mrow>${partial(letters.loss, lettered(place(slot), letters))}${equal('=', summed(
+        `<mrow>${partial(letters.loss, letterOf(slot, letters))}${equal('=', summed(
           lettered(slot.mathml, letters), values.reduction(slot, rule),
         ))}</mrow>`,
       ),
       numbers: visited ? withNumbers(slot, values, rule) : null,
     })),
   }
+}
+
+/** How many of a list of tensors have a formula each. */
+const MOST_LISTED = 6
+
+/** The slots of a rule; of one for a list of tensors that of each, which says where it lies among them. */
+function slotsOf(index: TraceIndex, rule: Rule, node: Node): RuleSlot[] {
+  const { op: id, edges } = node
+  return rule.slots.flatMap((slot) => {
+    const listed = edges.filter(({ name }) => name?.startsWith(`${slot.name}[`))
+    if (!listed.length) return slot
+    const [along = 0] = numbersOf(node, 'dim') ?? []
+    const sizes = index.op(id)?.inputs.map((input) => index.tensor(input)?.shape.at(along) ?? NaN) ?? []
+    return listed.slice(0, MOST_LISTED).map((edge) => {
+      const at = edges.indexOf(edge)
+      const before = sizes.slice(0, at).reduce((sum, size) => sum + size, 0)
+      const numbers = rule.id === 'stack' ? { start: at } : { start: before, end: before + (sizes[at] ?? NaN) }
+      return Object.entries(numbers).reduce(filled, { ...slot, name: edge.name! })
+    })
+  })
+}
+
+/** A slot with a number in one of its places. */
+function filled(slot: RuleSlot, [name, number]: [string, number]): RuleSlot {
+  const put = (terms: Terms): Terms => Array.isArray(terms) ? terms.map(put) : terms === name ? number : terms
+  return {
+    ...slot, terms: put(slot.terms),
+    mathml: slot.mathml.replace(PLACE, (whole, at: string) => (at === name ? `<mn>${number}</mn>` : whole)),
+  }
+}
+
+/** The letter of what a slot leads to: `x₁` of `tensors[1]`, which the rule writes as `xᵢ`. */
+function letterOf(slot: RuleSlot, letters: Letters): string {
+  const [name = '', number = ''] = slot.name.split(/[[\]]/)
+  const below = number.replace(/\d/g, (digit) => '₀₁₂₃₄₅₆₇₈₉'[Number(digit)]!)
+  return lettered(place({ ...slot, name }), letters).replace('ᵢ', below)
 }
 
 function math(inner: string): string {

@@ -346,3 +346,13 @@ test('a folded group is current at every step of the module that runs in it', ()
   expect(steps.map((step) => view.at(step).group(group!).progress)).toEqual(steps.map(() => 'forward'))
   expect(view.at(steps[0]!).currentBox).toBeNull()
 })
+
+test('the gradients of a leaf are its .grad after the pass too, for the range of the tint', () => {
+  const view = viewOf('accumulation')
+  const { accumulations } = view.story.index.trace.passes[0]!
+  const leaf = [...view.sheet.boxes.values()].find((box) => box.node === accumulations[0]!.node)!
+  const shown = view.measure.story.gradientsEntering(leaf.id).map(({ id }) => id)
+  const own = view.story.index.trace.passes.flatMap(({ accumulations }) => accumulations)
+    .filter(({ node }) => node === leaf.node)
+  expect(shown).toEqual([own.at(-1)!.after, own.at(-1)!.delta])
+})

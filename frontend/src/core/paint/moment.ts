@@ -154,7 +154,8 @@ export class Story {
     const life = this.lives.byBox.get(id)
     if (!life) return []
     const found = life.box.kind === 'leaf'
-      ? life.additions.map(({ at }) => this.index.tensor(at.accumulation.delta))
+      ? life.additions.flatMap(({ at: { accumulation } }) =>
+        [accumulation.after, accumulation.delta].map((id) => this.index.tensor(id)))
       : life.visits.map((visit) => this.lives.entered(life.box, visit))
     return found.filter((tensor): tensor is Tensor => tensor != null)
   }

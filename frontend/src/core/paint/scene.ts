@@ -216,7 +216,7 @@ export class Painter {
       this.thumb(marks, shown, area)
       return
     }
-    if (tag) marks.push({ k: 'text', c: 'tag', x: area.x + 6, y: area.y + 11, s: tag })
+    if (tag) marks.push({ k: 'text', c: 'tag', x: area.x + 6, y: area.y + area.h / 2 + 4, s: tag })
     displayMarks(
       marks, shown, area.x + Math.max(area.w / 2, tagWidth(tag) + 8 + shown.width / 2), area.y + area.h / 2,
       cell.kind === 'none' && tone !== 'cut' ? 'none' : cell.kind === 'raised' ? 'cut' : tone,

@@ -875,7 +875,7 @@ const stories = {
     await box(page, '2.25 + 2.25').waitFor()
     await says(page.locator('.output pre'), '4.5000')
     const edges = await page.locator('.gg-scene').getByRole('img').evaluateAll((all) => all.map((edge) => edge.getAttribute('aria-label')))
-    check(edges.some((name) => /^value 2×2 from x to y; gradient 2×2 .+ from y to x$/.test(name)), `names of edges: ${edges.join(' | ')}`)
+    check(edges.some((name) => /^value 2×2 from x to y · gradient 2×2 .+ from y to x$/.test(name)), `names of edges: ${edges.join(' | ')}`)
     await shoot(page, 'run')
   },
 

@@ -181,11 +181,11 @@ export class WirePainter {
     const said = [words('graph.edge', { value: forwardLabel(link, this.measure, true).join(' '), source, target })]
     if (link.kind === 'cut') said.push(...cutText(link, this.measure))
     if (paint.value) {
-      const shape = formatShape(paint.value.shape)
       const value = sayCell({ kind: 'tensor', tensor: paint.value })
-      said.push(words('graph.edge_gradient', { value: `${shape} ${value}`.trim(), source: target, target: source }))
+      const shaped = paint.value.shape.length > 0 ? `${formatShape(paint.value.shape)} ${value}` : value
+      said.push(words('graph.edge_gradient', { value: shaped, source: target, target: source }))
     }
-    return said.join('; ').replace(/ {2,}/g, ' ')
+    return said.join(' · ').replace(/ {2,}/g, ' ')
   }
 }
 

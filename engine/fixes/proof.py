@@ -80,7 +80,8 @@ def _losses(told: Comparison) -> Iterator[Shift]:
     if before is None or after is None:
         return
     if float(after) < float(before) or (math.isnan(float(before)) and not math.isnan(float(after))):
-        yield Shift(what="loss", before=before, after=after)
+        root = told.here.root or ""
+        yield Shift(what="loss", name=root if root.isidentifier() else "", before=before, after=after)
 
 
 def _memory(before: Trace, after: Trace) -> Iterator[Shift]:

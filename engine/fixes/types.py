@@ -32,7 +32,8 @@ class Shift(Record, frozen=True):
     pass, where it is lower; `printed`: the first printed line that differs; `memory`: where nothing else differs, the
     most bytes that were kept for backward at one time."""
     name: str = ""
-    """Of a `gradient` or a `value`, the tensor's name; of a `printed` line its number in the output."""
+    """Of a `gradient`, `value` or `loss` the tensor's name, if it has one; of a `printed` line its number in the
+    output."""
     before: Tensor | float | str | None = None
     """As it was; absent for None, and for a line that was not printed."""
     after: Tensor | float | str | None = None

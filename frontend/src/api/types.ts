@@ -588,7 +588,7 @@ export interface Shift {
    */
   before?: number | string | Tensor | null;
   /**
-   * Of a `gradient` or a `value`, the tensor's name; of a `printed` line its number in the output.
+   * Of a `gradient`, `value` or `loss` the tensor's name, if it has one; of a `printed` line its number in the output.
    */
   name?: string;
   /**

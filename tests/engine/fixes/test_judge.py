@@ -63,7 +63,7 @@ def test_a_gradient_that_arrives_is_the_proof(trace: TraceOf) -> None:
 def test_a_loss_that_falls_is_told_and_one_that_rises_is_not(trace: TraceOf) -> None:
     _, trial, _ = mended(trace, TRAINED)
     assert trial.verdict == "mends"
-    assert ("loss", "") in {(shift.what, shift.name) for shift in trial.proof}
+    assert ("loss", "loss") in {(shift.what, shift.name) for shift in trial.proof}
     rising = judge(*_swapped(trace))
     assert all(shift.what != "loss" for shift in rising.proof)
 

@@ -166,3 +166,8 @@ test('a path that is cut keeps its end', () => {
   expect(['decoder.weight', 'decoder.bias', 'self.hidden(x)', 'short.w', 'a_very_long_name'].map((text) =>
     cutPath(text, 10, room))).toEqual(['…weight', '…bias', 'self.hid…', 'short.w', 'a_very_l…'])
 })
+
+test('of a path as much of its end is kept as there is room for', () => {
+  expect([100, 70, 50].map((room) => cutPath('net.2.weight', 11, room))).toEqual(
+    ['net.2.weight', '…2.weight', '…weight'])
+})

@@ -108,8 +108,9 @@ export function cutEnd(text: string, size: number, width: number): string {
 
 /** A path that does not fit keeps its end: two parameters of one module begin alike. */
 export function cutPath(text: string, size: number, width: number): string {
-  const isLong = textWidth(text, size) > width
-  return cutEnd(isLong ? text.replace(/^[\w.[\]]+\.(?=\w+$)/, '…') : text, size, width)
+  let said = text
+  while (textWidth(said, size) > width && /^[\w.[\]…]+\.\w+$/.test(said)) said = said.replace(/^…?[^.]*\./, '…')
+  return cutEnd(said, size, width)
 }
 
 /** A name cut to fit: a path or a type in its middle, code at its end, so that no bracket closes what none opened. */

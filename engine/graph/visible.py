@@ -198,17 +198,23 @@ class _Search:
 
     def add_failed(self) -> None:
         """Add the op that ended the program, where it was given something visible."""
-        failure = self.index.trace.failure
-        op = self.index.ops.get(failure.op) if failure is not None and failure.op is not None else None
-        if op is None or op.outputs or op.nodes or op.pass_id is not None or op.name in PASSES:
-            return
-        if self.index.op_at[op.id] >= self.era.until:
+        op = _failed(self.index)
+        if op is None or self.index.op_at[op.id] >= self.era.until:
             return
         given = [tensor for tensor in map(self.index.tensors.get, op.inputs) if tensor is not None]
         made = {tensor.grad_fn.node for tensor in given if tensor.grad_fn is not None}
         if made & self.nodes:
             self.ghosts[op.id] = op
             self.climb([op.id])
+
+
+def _failed(index: TraceIndex) -> Op | None:
+    """The op of the forward that ended the program."""
+    failure = index.trace.failure
+    op = index.ops.get(failure.op) if failure is not None and failure.op is not None else None
+    if op is None or op.outputs or op.nodes or op.pass_id is not None or op.name in PASSES:
+        return None
+    return op
 
 
 def _without_roots(index: TraceIndex) -> Visible:
@@ -243,7 +249,8 @@ def _is_drawn_inside(index: TraceIndex, op: Op) -> bool:
 
 
 def _everything(index: TraceIndex) -> tuple[Op, ...]:
-    ops = (op for op in index.trace.ops if op.outputs or (op.inputs and op.collective in index.met))
+    failed = _failed(index)
+    ops = (op for op in index.trace.ops if op.outputs or op is failed or (op.inputs and op.collective in index.met))
     return tuple(op for op in ops if op.pass_id is None and op.name not in PASSES)
 
 

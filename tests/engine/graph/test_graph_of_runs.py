@@ -352,7 +352,7 @@ def test_a_model_called_on_different_lines_is_no_loop() -> None:
 
 def test_a_leaf_that_nothing_recorded_used_is_still_a_leaf() -> None:
     graph = graph_of("import torch\nx = torch.ones(2, requires_grad=True)\nx.add_(1)\n")
-    assert [(box.kind, box.name, box.node) for box in graph.boxes] == [("leaf", "x", None)]
+    assert [(box.name, box.reason) for box in graph.boxes] == [("x", "unreached"), ("x.add_(1)", "raised")]
     plain = graph_of("import torch\nx = torch.ones(2)\ny = x + torch.ones(2, requires_grad=True).detach()\n")
     assert [box.kind for box in plain.boxes if box.title != "detach"] == ["ghost", "leaf", "ghost"]
 
@@ -483,6 +483,14 @@ def test_a_box_of_several_results_shows_one_that_something_is_made_of() -> None:
 def test_a_leaf_alone_is_drawn_once() -> None:
     graph = view(engine.run("import torch\nx = torch.tensor(1.0, requires_grad=True)\nprint(x)\n"))
     assert [(one.kind, one.name) for one in graph.boxes] == [("leaf", "x")]
+
+
+@pytest.mark.parametrize("call", ["layer(x)", "x @ x"])
+def test_the_first_op_that_fails_is_seen_with_what_it_was_given(call: str) -> None:
+    graph = graph_of(f"import torch\nlayer = torch.nn.Linear(2, 3)\nx = torch.ones(4, 3)\ny = {call}\n")
+    boxes = {box.reason: box for box in graph.boxes}
+    assert boxes["raised"].name == call
+    assert {(link.source, link.target) for link in graph.links} == {(boxes["untracked"].id, boxes["raised"].id)}
 
 
 def test_an_op_that_raised_gave_nothing_to_follow() -> None:

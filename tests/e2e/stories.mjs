@@ -957,6 +957,7 @@ const stories = {
     const lit = () => page.locator('.gg-scene .ring-hover').count()
     await ways.getByRole('button', { name: 'led to it' }).click()
     await until(lit, (n) => n === 2, 'a and x, which led to the square')
+    await number(page.locator('.gg-scene .veil'), 1, 'the veil over the rest')
     await page.keyboard.press('d')
     await until(lit, (n) => n === 2, 'the sum and its total, which came of it')
     await page.keyboard.press('g')
@@ -965,6 +966,7 @@ const stories = {
     await shoot(page, 'ways')
     await page.keyboard.press('g')
     await until(lit, (n) => n === 0, 'that nothing is lit any more')
+    await number(page.locator('.gg-scene .veil'), 0, 'a veil where nothing is lit')
   },
 
   async 'on paper the whole program stands above the picture'(page) {

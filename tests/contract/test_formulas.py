@@ -11,7 +11,7 @@ FORMULA = Path(__file__).parents[2] / "frontend/src/core/ops/formula.ts"
 WITHOUT_NUMBERS = frozenset(
     """
     normal_cdf normal_pdf scatter identity transpose_axes unpermute sum_to_shape put_slice put_add index_add
-    index_select zero_at index scatter_add piece select cat stack sum_repeats tril triu to outside zero_along gather put_mask
+    index_select zero_at index scatter_add cat stack sum_repeats tril triu to outside zero_along gather put_mask
     inside back put_diagonal crop block_sum one_hot conv_transpose correlate spread dS softmax conv prod_others
 """.split()
 )

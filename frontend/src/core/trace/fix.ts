@@ -79,7 +79,7 @@ export function proofRows(trial: Trial, t: Words): ProofRow[] {
 
 function named({ what, name = '' }: Shift, t: Words): string {
   if (what === 'gradient') return `${name}.grad`
-  if (name && (what === 'value' || what === 'loss')) return name
+  if (what === 'value' || (what === 'loss' && name)) return name
   return t({ loss: 'fix.loss', memory: 'fix.memory', printed: 'fix.printed' }[what], { n: name })
 }
 

@@ -2,6 +2,7 @@
 import { flushSync, mount, unmount } from 'svelte'
 import { afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { load, type Name } from '../core/fixtures/load'
+import { until } from '../core/fixtures/until'
 import type { Selection } from '../core/state'
 import { words } from '../core/words/bundled'
 import Graph from './Graph.svelte'
@@ -49,7 +50,7 @@ async function show(
       onhover: heard.hover,
     },
   })
-  await vi.waitFor(() => {
+  await until(() => {
     flushSync()
     expect(boxes()).not.toEqual([])
   })

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Trace } from '../../api/types'
 import { LAST } from '../../core/address'
 import { load } from '../../core/fixtures/load'
+import { until } from '../../core/fixtures/until'
 import { Hand } from './hand'
 import { playground, type Playground } from './playground'
 
@@ -32,7 +33,7 @@ function paint(): void {
 }
 
 function drawn(page: Playground, id: string): Promise<void> {
-  return vi.waitFor(() => expect(page.run.seen?.trace.id).toBe(id))
+  return until(() => expect(page.run.seen?.trace.id).toBe(id))
 }
 
 /** A page that shows `one`, and is about to show `two`, which has come. */
@@ -93,7 +94,7 @@ test('where to go back to goes with any other selection, and stays while a numbe
   view.returning = returning
   page.runner.turn('x = 2', 1)
   asked[1]!.answer()
-  await vi.waitFor(() => expect(page.run.trace?.id).toBe('x = 2'))
+  await until(() => expect(page.run.trace?.id).toBe('x = 2'))
   expect(view.returning).toBe(returning)
   view.change({ step: 1 })
   expect(view.returning).toBe(returning)
@@ -172,7 +173,7 @@ test('the pass that was looked at is not asked of the next run', async () => {
   page.view.choose({ pass: passes.passes[0]!.id, root: 'n1' })
   page.draft.code = trace.program.code
   await page.runner.run()
-  await vi.waitFor(() => expect(asked.filter((path) => path.includes(`${trace.id}/graph`))).toEqual([
+  await until(() => expect(asked.filter((path) => path.includes(`${trace.id}/graph`))).toEqual([
     `/api/v1/runs/${trace.id}/graph?level=both`,
   ]))
   expect([page.view.state.pass, page.view.state.root]).toEqual([null, null])
@@ -212,7 +213,7 @@ test('a first visit finds an example, but not over a program that is being begun
     const page = playground()
     page.catalogue.lessons = [{ name: 'diamond', run: 'one', code: 'x = 1', chapter: '', zh: said, en: said }]
     const started = page.runner.start({})
-    if (!isWriting) await vi.waitFor(() => asked[0]!.answer())
+    if (!isWriting) await until(() => asked[0]!.answer())
     await started
     expect(page.draft.code).toBe(isWriting ? '' : 'x = 1')
   }
@@ -290,10 +291,10 @@ test('while one value is under way the newest waits for it, and those between ar
   for (const code of ['x = 2', 'x = 3', 'x = 4']) page.runner.turn(code, 1)
   expect(page.draft.edited).toBe(false)
   asked[1]!.answer()
-  await vi.waitFor(() => expect(asked).toHaveLength(3))
+  await until(() => expect(asked).toHaveLength(3))
   asked[2]!.answer()
-  await vi.waitFor(() => expect(page.run.trace?.id).toBe('x = 4'))
-  await vi.waitFor(() => expect(page.runner.running).toBe('no'))
+  await until(() => expect(page.run.trace?.id).toBe('x = 4'))
+  await until(() => expect(page.runner.running).toBe('no'))
   expect(asked.map(({ code }) => code)).toEqual(['x = 1', 'x = 2', 'x = 4'])
   expect(page.view.state.step).toBe(3)
   vi.restoreAllMocks()
@@ -306,7 +307,7 @@ test('what is turned to while the last answer is painted is run too', async () =
   await drawn(page, 'x = 2')
   page.runner.turn('x = 3', 1)
   paint()
-  await vi.waitFor(() => expect(asked).toHaveLength(3))
+  await until(() => expect(asked).toHaveLength(3))
   asked[2]!.answer()
   await drawn(page, 'x = 3')
 })
@@ -322,14 +323,14 @@ test('a value ahead of the hand is run before it is there, and shown once it is'
   const now = vi.spyOn(performance, 'now').mockReturnValue(100)
   for (const at of [10, 20]) turn(at)
   asked[1]!.answer()
-  await vi.waitFor(() => expect(asked).toHaveLength(3))
+  await until(() => expect(asked).toHaveLength(3))
   asked[2]!.answer()
-  await vi.waitFor(() => expect(page.run.seen?.trace.id).toBe('x = 2'))
+  await until(() => expect(page.run.seen?.trace.id).toBe('x = 2'))
   expect(asked[2]!.code).toBe('x = 4')
   for (const at of [30, 40]) turn(at)
-  await vi.waitFor(() => expect(page.run.seen?.trace.id).toBe('x = 4'))
+  await until(() => expect(page.run.seen?.trace.id).toBe('x = 4'))
   now.mockReturnValue(9000)
-  await vi.waitFor(() => {
+  await until(() => {
     asked.at(-1)!.answer()
     expect(page.runner.running).toBe('no')
   })
@@ -351,10 +352,10 @@ test('a value that is overdue is given up for a newer one', async () => {
   const later = performance.now() + 5000
   vi.spyOn(performance, 'now').mockReturnValue(later)
   page.runner.turn('x = 3', 1)
-  await vi.waitFor(() => expect(asked).toHaveLength(3))
+  await until(() => expect(asked).toHaveLength(3))
   expect(asked[1]!.signal.aborted).toBe(true)
   asked[2]!.answer()
-  await vi.waitFor(() => expect(page.run.trace?.id).toBe('x = 3'))
+  await until(() => expect(page.run.trace?.id).toBe('x = 3'))
   vi.restoreAllMocks()
 })
 
@@ -363,12 +364,12 @@ test('where a value fails the last good picture stays, until one does not', asyn
   const { page, asked } = await turning()
   page.runner.turn('x = 2', 1)
   asked[1]!.answer({ status: 'failed' })
-  await vi.waitFor(() => expect(page.run.failing?.trace.id).toBe('x = 2'))
-  await vi.waitFor(() => expect(page.runner.running).toBe('no'))
+  await until(() => expect(page.run.failing?.trace.id).toBe('x = 2'))
+  await until(() => expect(page.runner.running).toBe('no'))
   expect([page.run.trace?.id, page.draft.edited]).toEqual(['x = 1', true])
   page.runner.turn('x = 3', 1)
   asked[2]!.answer()
-  await vi.waitFor(() => expect(page.run.trace?.id).toBe('x = 3'))
+  await until(() => expect(page.run.trace?.id).toBe('x = 3'))
   expect([page.run.failing, page.draft.edited]).toEqual([null, false])
   vi.restoreAllMocks()
 })

@@ -3,6 +3,7 @@
 import ast
 import builtins
 import re
+from collections.abc import Iterator
 
 from engine.devices import MOST_SIMULATED
 from engine.findings.diagnosis import listed, numbers_of
@@ -334,8 +335,15 @@ def state_dict(case: Case) -> Finding:
     message = case.failure.message[:4000] + " "
     missing, unexpected = (_quoted(re.search(_KEYS.format(kind), message)) for kind in ("Missing", "Unexpected"))
     shapes = re.findall(_SHAPES, message)
-    if unexpected and all(key.startswith("module.") for key in unexpected):
-        return case.finding("state_dict_prefix", first=unexpected[0])
+    fits = any(name not in missing for name in _names_in(case, case.groups.get("type") or ""))
+    for plain, longer, is_saved in ((missing, unexpected, "1"), (unexpected, missing, "0")):
+        prefix = "" if fits and missing else _prefix(plain, longer)
+        if prefix:
+            first = next(key for key in longer if key.startswith(prefix))
+            wrapper = "AveragedModel" if "n_averaged" in longer else _WRAPPERS.get(prefix, "")
+            said = {"first": first, "prefix": prefix, "inner": prefix[:-1], "wrapper": wrapper, "is_saved": is_saved}
+            said["is_torch"] = str(int(bool(wrapper)))
+            return case.finding("state_dict_prefix", said)
     if shapes:
         name, given, wanted = shapes[0]
         return case.finding("state_dict_shape", name=name, given=given, wanted=wanted, count=str(len(shapes)))
@@ -352,7 +360,29 @@ def state_dict(case: Case) -> Finding:
                 said = {"name": name, "parts": listed(parts), "undo": undo, "is_saved": is_saved}
                 return case.finding("state_dict_of_parts", said)
     only_if(missing or unexpected)
-    return case.finding(missing=listed(missing) or "–", unexpected=listed(unexpected) or "–")
+    return case.finding(missing=listed(missing) or "–", unexpected=listed(unexpected) or "–", fits=str(int(fits)))
+
+
+_WRAPPERS = {"module.": "DataParallel", "_orig_mod.": "torch.compile"}
+"""What holds a model, by what it puts in front of each name."""
+
+
+def _prefix(plain: list[str], longer: list[str]) -> str:
+    """What stands in front of every one of some names in others, which may hold a few more of their own. PyTorch's are
+    known without the plain names, too."""
+    ends = (key.removesuffix(plain[0]) for key in longer if plain and key.endswith(f".{plain[0]}"))
+    of_torch = (one for one in _WRAPPERS if longer and all(key.startswith(one) for key in longer))
+    return next((one for one in ends if {one + key for key in plain} <= {*longer}), next(of_torch, ""))
+
+
+def _names_in(case: Case, type_: str) -> Iterator[str]:
+    """The names of the parameters of a class of modules."""
+    modules = case.diagnosis.trace.modules
+    for holder in (module for module in modules if module.type == type_):
+        for module in modules:
+            inside = module.path.removeprefix(holder.path)
+            if module.path.startswith(holder.path) and inside[:1] in ("", "."):
+                yield from (f"{inside}.{member.name}"[1:] for member in module.parameters)
 
 
 _PARTS = (

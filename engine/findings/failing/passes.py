@@ -48,7 +48,7 @@ def second_time(case: Case) -> Finding:
         code, where = "second_backward_in_loop" if is_carried else "made_before_loop", found.place or failed.span
         zeroed = found.zeroed() if is_carried else None
         lines = found.lines_before() if found.is_trained else []
-        said |= {"cut": found.detaching(), "is_trained": str(int(found.is_trained))}
+        said |= {"cut": found.detaching(), "is_trained": str(int(found.is_trained)), **found.where_to_cut()}
         said |= {"shared_lines": ", ".join(lines) or said["shared_line"], "is_several": str(int(len(lines) > 1))}
         leaves = diagnosis.say_all(found.leaves)
         said["leaves"] = "" if found.is_trained or leaves == UNKNOWN else f" ({leaves})"
@@ -260,25 +260,78 @@ class _Shared(NamedTuple):
 
     def detaching(self) -> str:
         """The statement that cuts the history of what goes from turn to turn: of a tensor, or of a tuple of them."""
-        name, bracket, _ = self.name.partition("[")
+        name, bracket, _ = (self.keeper or self.name).partition("[")
         part = f"{name.rpartition('.')[2][:1]}"
         whole = f"tuple({part}.detach() for {part} in {name})" if bracket else f"{name}.detach()"
         return f"{name} = {whole}"
+
+    @property
+    def keeper(self) -> str:
+        """The attribute that a function keeps the shared tensor in, where it has another name for it: `self.memory`."""
+        code, here = self.diagnosis.code, self.diagnosis.code.statement_at(self.place)
+        kept = (
+            dotted(target)
+            for one in code.bindings
+            if here is not None and code.function(one) is code.function(here) and dotted(one.value) == self.name
+            for target in one.targets
+            if isinstance(target, ast.Attribute)
+        )
+        return "" if self._named_here else next(kept, "")
+
+    def where_to_cut(self) -> dict[str, str]:
+        """The function that keeps the shared tensor in an attribute, where it is read again after it was set: cut
+        there, the turn itself would be cut; and whether its name is one that what runs the pass can cut."""
+        code, name = self.diagnosis.code, self.detaching().partition(" = ")[0]
+        backward = code.statement_at(self.failed.span)
+        own = {code.function(one) for one in self._bindings(name)}
+        is_far = name.isidentifier() and backward is not None and own and code.function(backward) not in own
+        head = self._head(name)
+        said = {"keeper": self.keeper, "head": head.name if head is not None else ""}
+        flags = {"is_far": is_far, "is_kept": self.keeper, "is_read": head is not None}
+        return said | {flag: str(int(bool(is_so))) for flag, is_so in flags.items()}
+
+    def _bindings(self, name: str) -> list[ast.Assign]:
+        return [one for one in self.diagnosis.code.bindings if any(name == dotted(part) for part in _bound_by(one))]
+
+    def _head(self, name: str) -> Function | None:
+        """The function that reads an attribute again after it set it."""
+        code, made = self.diagnosis.code, self._bindings(name)
+        last = max(made, key=lambda one: one.lineno, default=None)
+        function = code.function(last) if last is not None and "." in name else None
+        end = last.end_lineno or 0 if last is not None else 0
+        below = (
+            (part for part in ast.walk(function) if isinstance(part, ast.stmt) and part.lineno > end)
+            if function
+            else ()
+        )
+        read = (part for one in below for part in ast.walk(one) if isinstance(part, ast.Attribute))
+        return function if any(dotted(part) == name and isinstance(part.ctx, ast.Load) for part in read) else None
 
     def cut_between_turns(self) -> Edits:
         """That statement, behind the last one of the loop that gives the name a value, or behind the pass."""
         code, cut = self.diagnosis.code, self.detaching()
         name = cut.partition(" = ")[0]
         backward = code.statement_at(self.failed.span)
-        made = [one for one in code.bindings if any(name == dotted(part) for part in _bound_by(one))]
+        made = self._bindings(name)
         if backward is None or not made:
             return ()
         last: ast.stmt = max(made, key=lambda one: one.lineno)
+        head, member = self._head(name), name.rpartition(".")[2]
+        if head is not None:  # a buffer is a tensor from the start
+            buffers = {member.name for module in self.diagnosis.trace.modules for member in module.buffers}
+            is_first = isinstance(head.body[0], ast.Assign) and member in buffers and self._ran_once()
+            return (code.line_above(head.body[0], cut),) if is_first else ()
         if not name.isidentifier():  # an attribute, which may be cut where it is set
             return code.line_after(last, cut) if not code.loops(last) else ()
         if code.function(last) is not code.function(backward) or not set(code.loops(backward)) & set(code.loops(last)):
             return ()
         return code.line_after(max(last, backward, key=lambda one: one.lineno), cut)
+
+    def _ran_once(self) -> bool:
+        """Whether what made the shared tensor ran once from the first pass to the second."""
+        begin, end = (self.diagnosis.pass_step[pass_.id] for pass_ in (self.first, self.failed))
+        turns = self.diagnosis.ops_at(self.op.span) if self.op is not None else ()
+        return sum(begin < self.diagnosis.op_step[op.id] < end for op in turns) == 1
 
     @property
     def leaves(self) -> list[str]:

@@ -1,6 +1,6 @@
 """What `engine/findings/failing/calls.py` explains, and programs near to it. `#<` ends the line a finding names."""
 
-from tests.engine.findings.failures import INIT, NET, Row, W, X
+from tests.engine.findings.failures import INIT, LAYERS, NET, Row, W, X
 
 SCRIPT = (
     NET
@@ -120,11 +120,15 @@ TRIGGERS: dict[str, list[Row]] = {
     "state_dict_keys": [
         Row(
             "net = nn.Linear(2, 2)\nnet.load_state_dict({'w': torch.ones(2, 2)}) #<\n",
-            {"missing": "weight, bias", "unexpected": "w"},
+            {"missing": "weight, bias", "unexpected": "w", "fits": "0"},
         ),
         Row(
             "net = nn.Linear(2, 2)\nstate = nn.Linear(2, 2, bias=False).state_dict()\nnet.load_state_dict(state) #<\n",
-            {"missing": "bias", "unexpected": "–"},
+            {"missing": "bias", "unexpected": "–", "fits": "1"},
+        ),
+        Row(
+            "net = nn.ModuleDict({'body': nn.Linear(2, 2), 'head': nn.Linear(2, 1)})\nstate = {'old.' * k.startswith('head') + k: v for k, v in net.state_dict().items()}\nnet.load_state_dict(state) #<\n",
+            {"missing": "head.weight, head.bias", "fits": "1"},
         ),
     ],
     "state_dict_shape": [
@@ -142,6 +146,19 @@ TRIGGERS: dict[str, list[Row]] = {
         Row(
             "net = nn.Linear(1, 1, bias=False)\nnet.load_state_dict({'module.weight': torch.ones(1, 1)}) #<\n",
             {"type": "Linear"},
+        ),
+        Row(
+            "net = nn.Sequential(nn.Linear(2, 2))\nkept = torch.optim.swa_utils.AveragedModel(net)\nnet(torch.ones(1, 2))\nnet.load_state_dict(kept.state_dict()) #<\n",
+            {"prefix": "module.", "wrapper": "AveragedModel", "is_saved": "1"},
+        ),
+        Row(
+            LAYERS + "    def forward(self, x):\n        return self.fc2(self.fc1(x))\nclass Lit(nn.Module):\n" + INIT + "        self.net = Net()\n        self.weight = nn.Parameter(torch.ones(1))\n"
+            "net = Net()\nnet.load_state_dict(Lit().state_dict()) #<\n",
+            {"prefix": "net.", "inner": "net", "is_torch": "0"},
+        ),
+        Row(
+            "net = nn.Linear(2, 2)\nnn.ModuleDict({'encoder': net}).load_state_dict(net.state_dict()) #<\n",
+            {"prefix": "encoder.", "is_saved": "0"},
         ),
     ],
     "optimizer_given_nothing": [

@@ -42,7 +42,20 @@ TRIGGERS: dict[str, list[Row]] = {
         Row(
             NET + INIT + "        self.rnn = nn.GRU(2, 4)\n        self.h = None\n    def forward(self, x):\n        y, self.h = self.rnn(x, self.h) #<\n        return y\n"
             "net = Net()\nfor i in range(2):\n    net(torch.ones(3, 1, 2)).sum().backward()\n",
-            {"shared": "self.h"}, True,
+            {"shared": "self.h", "is_read": "0"}, True,
+        ),
+        Row(
+            NET + INIT + "        self.register_buffer('memory', torch.zeros(4, 2))\n        self.cell = nn.GRUCell(2, 2)\n"
+            "    def forward(self, i, x):\n        new = self.cell(x, self.memory[i])\n        kept = self.memory.clone()\n        kept[i] = new #<\n        self.memory = kept\n        return self.memory[i].sum()\n"
+            "net = Net()\nopt = torch.optim.SGD(net.parameters(), lr=.1)\nfor t in range(3):\n    net(torch.arange(2), torch.ones(2, 2)).backward()\n    opt.step()\n"
+            "assert net.cell.weight_ih.grad is not None\n",
+            {"cut": "self.memory = self.memory.detach()", "head": "forward", "is_read": "1", "is_kept": "1"},
+            True,
+        ),
+        Row(
+            "w = torch.tensor(.5, requires_grad=True)\nseen = {'h': torch.ones(2)}\ndef loss_of():\n    new = torch.tanh(w * seen['h']) #<\n    seen['h'] = new\n    return new.sum()\n"
+            "for t in range(3):\n    loss_of().backward()\n",
+            {"is_far": "1"},
         ),
     ],
     "zeroed_with_history": [

@@ -5,7 +5,7 @@ import ast
 import math
 import operator
 from bisect import bisect
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Iterator
 from contextlib import suppress
 from itertools import combinations, islice, pairwise
@@ -647,7 +647,8 @@ def _is_read_below(diagnosis: Diagnosis, statement: ast.Assign, name: str) -> bo
 
 
 def _is_untaken(diagnosis: Diagnosis, statement: ast.Assign, name: str) -> bool:
-    """Whether it computes another value from the parameter or leaf of that name, and nothing ever reads the result."""
+    """Whether it computes another value from the tensor of that name, which a model, an optimizer or a list keeps, and
+    nothing ever reads the result."""
     code = diagnosis.code
     ops = diagnosis.ops_at(code.span(statement.value))
     made = [diagnosis.tensors[output] for op in ops if op.name in BY_STEP for output in op.outputs]
@@ -655,10 +656,22 @@ def _is_untaken(diagnosis: Diagnosis, statement: ast.Assign, name: str) -> bool:
         return False
     read = [node for node in ast.walk(statement.value) if dotted(node) == name]
     above = {each for node in read for each in islice(code.around(node), 2) if isinstance(each, ast.expr)}
-    taken = {given for each in above for op in diagnosis.ops_at(code.span(each)) for given in op.inputs}
-    leaves = (each for each in taken if diagnosis.is_tracked_leaf(each) or diagnosis.is_parameter(each))
+    taken = [given for each in above for op in diagnosis.ops_at(code.span(each)) for given in op.inputs]
+    turns = Counter(map(diagnosis.identity, taken))
+    leaves = (
+        each
+        for each in taken
+        if diagnosis.is_tracked_leaf(each)
+        or diagnosis.tensors[each].storage in _storages_of_models(diagnosis)
+        or turns[diagnosis.identity(each)] >= LEAST_TURNS
+    )
     is_as_large = {diagnosis.tensors[each].shape for each in leaves}.issuperset(each.shape for each in made)
     return is_as_large and not _is_read_below(diagnosis, statement, name)
+
+
+def _storages_of_models(diagnosis: Diagnosis) -> set[str | None]:
+    members = (member for module in diagnosis.trace.modules for member in (*module.parameters, *module.buffers))
+    return {record.storage for member in members if (record := diagnosis.tensors.get(member.tensor)) is not None}
 
 
 def states_rebound(diagnosis: Diagnosis) -> Iterator[Finding]:

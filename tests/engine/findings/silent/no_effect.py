@@ -258,6 +258,26 @@ for _ in range(3):
     with torch.no_grad(): aim = 1 + target(x)
     opt.zero_grad(); F.mse_loss(net(x), aim).backward(); opt.step(); follow(0.1)
 """, says={"name": "kept"}, mends=True),
+    Mistake("update_lost", 10, """import copy
+net = nn.Sequential(nn.Linear(3, 2), nn.BatchNorm1d(2))
+slow = copy.deepcopy(net)
+def follow():
+    with torch.no_grad():
+        for (name, kept), new in zip(slow.state_dict().items(), net.state_dict().values()):
+            if kept.is_floating_point(): kept = 0.9 * kept + 0.1 * new
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    opt.zero_grad(); F.mse_loss(net(torch.randn(4, 3)), torch.ones(4, 2)).backward(); opt.step(); follow()
+print(slow(torch.ones(2, 3)))
+""", says={"name": "kept"}, mends=True),
+    Mistake("update_lost", 9, """net = nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+shadow = [p.detach().clone() for p in net.parameters()]
+for _ in range(4):
+    opt.zero_grad(); F.mse_loss(net(torch.ones(2, 3)), torch.ones(2, 1)).backward(); opt.step()
+    for s, p in zip(shadow, net.parameters()): s = 0.9 * s + 0.1 * p.detach()
+print(shadow[0])
+""", says={"name": "s"}, mends=True),
     Mistake("item_lost", 9, TRAIN + "rows = [(x * 50 + 100, y) for _ in range(3)]\nfor x, y in rows:\n    x = (x - 100) / 50\nfor i in range(2):\n    for x, y in rows:\n        opt.zero_grad()\n        F.mse_loss(model(x), y).backward()\n        opt.step()\n", says={"name": "x", "items": "rows", "later_line": "11"}),
     Mistake("item_lost", 9, TRAIN + "labels = [y, y + 1]\nfor y in labels:\n    y = (y > 0).float()\nfor label in labels:\n    F.mse_loss(model(x), label).backward()\n", says={"name": "y", "items": "labels"}),
     Mistake("copied_onto_itself", 7, LINEAR + f"""target = model
@@ -506,6 +526,16 @@ with torch.no_grad():
         print((p + 1).mean())
     for p in net.parameters():
         p = (0.5 * p).sum()
+"""),
+    ("update_lost", """net = nn.Linear(3, 1)
+fresh = {}
+for name, v in net.state_dict().items():
+    v = v * 0.5
+    fresh[name] = v
+for row in torch.ones(3, 2):
+    row = row * 2
+for name, v in torch.nn.Linear(3, 1).state_dict().items():
+    w = v * 2
 """),
     ("item_lost", TRAIN + "rows = [(x * 50 + 100, y) for _ in range(3)]\nkept = []\nfor x, y in rows:\n    x = (x - 100) / 50\n    kept.append((x, y))\nprint(len(rows), [x.sum() for x, y in rows])\n"),
     ("item_lost", TRAIN + "rows = [x, x + 1]\nfor row in rows:\n    row = row * 2\nprint(row, [each.sum() for each in rows])\n"),

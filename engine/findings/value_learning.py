@@ -334,15 +334,15 @@ def _flags_of(test: ast.expr) -> Iterator[str]:
 
 
 def ratios_of_one(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """`exp(new - old)` that is 1 in every turn, though steps lie between turns that score the same data: both
-    log-probabilities come from the same weights."""
-    for turns in grouped(diagnosis.ops_named(("exp",)), lambda op: op.span).values():
+    """`exp(new - old)` or `new / old` that is 1 in every turn, though steps lie between turns that score the same data:
+    both come from the same weights."""
+    for turns in grouped(diagnosis.ops_named(("exp", "div")), lambda op: op.span).values():
         if len(turns) < LEAST_TURNS or not all(_is_ratio_of_one(diagnosis, op) for op in turns):
             continue
         alike = [(one, other) for one, other in pairwise(turns) if _scores_the_same(diagnosis, one, other)]
         if len(alike) < 2:
             continue
-        new, old = diagnosis.maker[turns[0].inputs[0]].inputs
+        new, old = _compared(diagnosis, turns[0])
         yield diagnosis.warning(
             "ratio_of_one",
             turns[0],
@@ -355,20 +355,23 @@ def ratios_of_one(diagnosis: Diagnosis) -> Iterator[Finding]:
         )
 
 
+def _compared(diagnosis: Diagnosis, op: Op) -> tuple[str, ...]:
+    """The two sides of a ratio, or of the difference whose exponential it is."""
+    difference = diagnosis.maker.get(op.inputs[0]) if op.name == "exp" else op
+    is_pair = difference is not None and difference.name in ("sub", "div") and len({*difference.inputs}) == 2
+    return difference.inputs if difference is not None and is_pair else ()
+
+
 def _is_ratio_of_one(diagnosis: Diagnosis, op: Op) -> bool:
-    """Whether it is the exponential of a difference of several numbers, one operand without gradient, and all 1."""
-    difference = diagnosis.maker.get(op.inputs[0])
-    is_pair = difference is not None and difference.name == "sub" and len({*difference.inputs}) == 2
-    if difference is None or any(maker.inputs[:1] == difference.inputs[:1] for maker in _cuts(diagnosis, difference)):
-        return False  # `new - new.detach()` is there for its gradient
-    is_one = is_pair and extent(diagnosis.output_of(op)) == (1.0, 1.0) and diagnosis.elements(op.outputs[0]) > 1
-    return is_one and sum(map(diagnosis.is_tracked, difference.inputs)) == 1 and diagnosis.reaches_a_pass(op)
-
-
-def _cuts(diagnosis: Diagnosis, op: Op) -> Iterator[Op]:
-    """What detached the operands of an op."""
-    makers = (diagnosis.maker.get(given) for given in op.inputs)
-    return (maker for maker in makers if maker is not None and maker.name in DETACHES)
+    """Whether it compares several numbers with others without gradient, and all are alike. `new - new.detach()` is there
+    for its gradient, unless something clips it."""
+    pair = _compared(diagnosis, op)
+    cuts = (diagnosis.maker.get(given) for given in pair)
+    is_own = any(cut is not None and cut.name in DETACHES and cut.inputs[:1] == pair[:1] for cut in cuts)
+    is_clipped = any(taker.name in ("clamp", "clip") for made in op.outputs for taker in diagnosis.takers.get(made, ()))
+    is_one = bool(pair) and extent(diagnosis.output_of(op)) == (1.0, 1.0) and diagnosis.elements(op.outputs[0]) > 1
+    is_cut = sum(map(diagnosis.is_tracked, pair)) == 1 and diagnosis.reaches_a_pass(op)
+    return is_one and is_cut and (is_clipped or (op.name == "exp" and not is_own))
 
 
 def _scores_the_same(diagnosis: Diagnosis, one: Op, other: Op) -> bool:

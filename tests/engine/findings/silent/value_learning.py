@@ -179,6 +179,11 @@ for s, a, r, n, end in memory.rows:
         ("    gain = ", "    old = log_prob(states, actions).detach()\n    gain = "),
     )),
     Mistake("ratio_of_one", 16, POLICY.replace("log_prob(states, actions).detach()", "F.log_softmax(policy(states).detach(), 1).gather(1, actions)"), cure=(("range(4)", "range(1)"),)),
+    Mistake("ratio_of_one", 16, POLICY.replace("log_prob(states, actions).detach()", "new.detach()"), says={"old": "old"}, cure=(
+        ("        old = new.detach()\n", ""),
+        ("    gain = ", "    old = log_prob(states, actions).detach()\n    gain = "),
+    )),
+    Mistake("ratio_of_one", 16, POLICY.replace("F.log_softmax(policy(states), 1)", "policy(states).softmax(1)").replace("torch.exp(new - old)", "new / old"), says={"old": "old"}, cure=(("range(4)", "range(1)"),)),
     Mistake("density_of_each_part", 11, """from torch.distributions import Normal
 actor, critic = nn.Linear(5, 6), nn.Linear(8, 1)
 opt = torch.optim.SGD(actor.parameters(), lr=0.1)
@@ -281,7 +286,8 @@ for _ in range(3):
     loss = F.mse_loss(net(torch.stack(here)).squeeze(1), target)
     opt.zero_grad(); loss.backward(); opt.step()
 """),
-    ("ratio_of_one", POLICY.replace("log_prob(states, actions).detach()", "new.detach()")),
+    ("ratio_of_one", POLICY.replace("log_prob(states, actions).detach()", "new.detach()").replace("ratio.clamp(0.8, 1.2)", "ratio")),
+    ("ratio_of_one", POLICY.replace("log_prob(states, actions).detach()", "new.detach()").replace("range(4)", "range(1)")),
     ("density_of_each_part", """net = nn.Linear(2, 6)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(3):

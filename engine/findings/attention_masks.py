@@ -5,7 +5,16 @@ import math
 from bisect import bisect_left
 from collections.abc import Iterator
 
-from engine.findings.diagnosis import LEAST_TURNS, Diagnosis, argument, extent, line, number, times
+from engine.findings.diagnosis import (
+    LEAST_TURNS,
+    Diagnosis,
+    argument,
+    extent,
+    is_of_ones_and_zeros,
+    line,
+    number,
+    times,
+)
 from engine.trace import Finding, Op, Span, Tensor
 
 FUSED = "scaled_dot_product_attention"
@@ -86,6 +95,26 @@ def rows_hidden(diagnosis: Diagnosis) -> Iterator[Finding]:
                 "rows_hidden", op, tensors=(mask.id, scores.id), mask=times(mask), scores=times(scores)
             )
             return
+
+
+def masks_added(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A mask of the floats 0 and 1: attention adds it to the scores, and no place is hidden."""
+    for op in diagnosis.ops_named(ATTENTIONS):
+        for mask in (
+            diagnosis.tensors.get(attn_mask(op) or ""),
+            diagnosis.tensors.get(_key_padding_mask(diagnosis, op) or ""),
+        ):
+            is_float = mask is not None and mask.dtype.startswith(("float", "bfloat")) and not mask.requires_grad
+            if mask is not None and is_float and is_of_ones_and_zeros(mask):
+                yield diagnosis.warning(
+                    "mask_added",
+                    op,
+                    tensors=(mask.id, *op.outputs[:1]),
+                    mask=diagnosis.say(mask.id),
+                    shape=times(mask),
+                    dtype=mask.dtype,
+                    is_shown=str(int(op.name == FUSED)),
+                )
 
 
 def hidden_places(mask: Tensor, *, hides: bool) -> dict[tuple[int, int], bool] | None:

@@ -292,9 +292,10 @@ def weights_along_the_wrong_axis(diagnosis: Diagnosis) -> Iterator[Finding]:
             summed = next((found for found in _sums(diagnosis, made, axis) if is_attention or found[1] < 2), None)
         if summed is None or summed[1] == axis:
             continue
+        is_rows = op.name == "log_softmax" and summed[1] < axis
         yield diagnosis.warning(
             "weights_along_the_wrong_axis",
-            op,
+            summed[0] if is_rows else op,
             tensors=(given.id, made.id),
             name=diagnosis.say(given.id),
             shape=times(given),
@@ -302,6 +303,8 @@ def weights_along_the_wrong_axis(diagnosis: Diagnosis) -> Iterator[Finding]:
             other=str(summed[1]),
             keys=str(made.shape[summed[1]]),
             sum_line=line(summed[0].span),
+            sum=summed[0].name,
+            is_rows=str(int(is_rows)),
         )
 
 
@@ -375,18 +378,23 @@ def _contracted(op: Op, place: int, shared: int, count: int) -> Iterator[int]:
 
 def _mixtures(diagnosis: Diagnosis, made: Tensor, axis: int) -> Iterator[tuple[Op, int]]:
     """The `logsumexp` over the parts of mixtures, one mixture for each row of a linear layer, whose log-weights add up
-    over an axis of rows: each with the axis that it runs over. A step of a chain, such as that of a hidden Markov
+    over an axis of rows, or the `logsumexp` over the rows themselves of what has numbers of its own for each part of each
+    row: each with the axis that it runs over. A step of a chain, such as that of a hidden Markov
     model, may add up to 1 along one axis and be summed along another; both are features then."""
     layer = next((maker for maker in diagnosis.back(made.id, MOST_BACK) if maker.name == "linear"), None)
     scores = diagnosis.output_of(layer) if layer is not None else None
     rows = scores.shape[:-1] if scores is not None else ()
-    if made.shape[: len(rows)] != rows or axis >= len(rows):
+    if made.shape[: len(rows)] != rows or (axis >= len(rows) and len(made.shape) != 2):
         return
-    added = (taker for taker in diagnosis.takers.get(made.id, ()) if taker.name == "add")
+    added = [taker for taker in diagnosis.takers.get(made.id, ()) if taker.name == "add"]
+    if axis >= len(rows):
+        added = [op for op in added if all(diagnosis.tensors[each].shape == made.shape for each in op.inputs)]
+        added = [op for op in added if len(op.inputs) == 2 and all(map(diagnosis.is_tracked, op.inputs))]
     kept = (output.id for op in added if (output := diagnosis.output_of(op)) and output.shape == made.shape)
     for taker in (taker for each in kept for taker in diagnosis.takers.get(each, ())):
-        if taker.name == "logsumexp" and (gone := gone_of(taker, len(made.shape))) and gone[0] >= len(rows):
-            yield taker, gone[0]
+        if taker.name == "logsumexp" and (gone := gone_of(taker, len(made.shape))):
+            if (gone[0] < len(rows)) == (axis >= len(rows)) and len(gone) == 1:
+                yield taker, gone[0]
 
 
 def _keeps_keys(diagnosis: Diagnosis, op: Op) -> bool:

@@ -558,6 +558,16 @@ def size_of(tensor: Tensor | None) -> float | None:
     return math.hypot(*numbers) / math.sqrt(len(numbers)) if numbers else None
 
 
+def is_of_ones_and_zeros(tensor: Tensor | None) -> bool:
+    """Whether it is known to hold 0 and 1, both, and nothing else."""
+    summary = tensor.summary if tensor is not None else None
+    if tensor is None or summary is None:
+        return {*numbers_of(tensor)} == {0.0, 1.0}
+    count = math.prod(tensor.shape)
+    is_within = extent(tensor) == (0.0, 1.0) and 0 < summary.zeros < count
+    return is_within and math.isclose(float(summary.norm) ** 2, count - summary.zeros, rel_tol=1e-5)
+
+
 def is_zero(tensor: Tensor | None) -> bool:
     """Whether every element is known to be 0."""
     return size_of(tensor) == 0.0

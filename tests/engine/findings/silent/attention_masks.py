@@ -26,6 +26,15 @@ scores = q(h) @ k(h).transpose(1, 2) / 8 ** 0.5
 """
 
 MISTAKES: tuple[Mistake, ...] = (
+    Mistake("mask_added", 9, PADDED.replace("tokens SIGN 0", "(tokens == 0).float()"), says={"mask": "hidden", "shape": "3×5", "is_shown": "0"}, cure=((".float()", ""),)),
+    Mistake("mask_added", 6, """q = nn.Linear(4, 4)(torch.randn(2, 1, 6, 4))
+seen = torch.ones(6, 6).tril()
+F.scaled_dot_product_attention(q, q, q, attn_mask=seen).sum().backward()
+""", says={"mask": "seen", "is_shown": "1"}, cure=((".tril()", ".tril().bool()"),)),
+    Mistake("mask_added", 6, """att, x = nn.MultiheadAttention(4, 2), torch.randn(20, 2, 4)
+hidden = (torch.arange(20)[:, None] < torch.arange(20)).float()
+att(x, x, x, attn_mask=hidden)[0].sum().backward()
+""", says={"mask": "hidden"}, cure=((".float()", ""),)),
     Mistake("past_hidden", 8, CAUSAL.replace("SIGN", "1"), says={"shape": "5×5"}),
     Mistake("past_hidden", 11, """class Head(nn.Module):
     def __init__(self):
@@ -160,6 +169,13 @@ out.pow(2).sum().backward()
 """, cure=((".tril(1)", ".tril()"),)),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
+    ("mask_added", PADDED.replace("tokens SIGN 0", "(tokens == 0).float() * -1e9")),
+    ("mask_added", """q = nn.Linear(4, 4)(torch.randn(2, 1, 6, 4))
+seen = torch.ones(6, 6).tril().bool()
+F.scaled_dot_product_attention(q, q, q, attn_mask=seen).sum().backward()
+near = (torch.arange(6)[:, None] - torch.arange(6)).abs() / -5
+F.scaled_dot_product_attention(q, q, q, attn_mask=near).sum().backward()
+"""),
     ("past_hidden", CAUSAL.replace("SIGN", "0")),
     ("past_hidden", CAUSAL.replace("SIGN", "0").replace("T = 5", "T = 20")),
     ("past_hidden", CAUSAL.replace("SIGN", "1").replace("T = 5", "T = 20").replace("torch.tril(torch.ones(T, T))", "torch.triu(torch.ones(T, T), 1)")),

@@ -43,6 +43,12 @@ g, = torch.autograd.grad(D(x).sum(), x, create_graph=True)
 """
 
 MISTAKES: tuple[Mistake, ...] = (
+    Mistake("weights_along_the_wrong_axis", 8, """head, x, y = nn.Linear(3, 8), torch.randn(6, 3), torch.randn(6, 1)
+mean, score = head(x).chunk(2, 1)
+parts = torch.distributions.Normal(mean, 1.0).log_prob(y)
+share = F.log_softmax(score, -1)
+(-torch.logsumexp(share + parts, 0)).mean().backward()
+""", says={"other": "0", "is_rows": "1", "sum": "logsumexp"}, cure=(("parts, 0", "parts, 1"),)),
     Mistake("power_for_axis", 6, """net, x = nn.Linear(3, 4), torch.randn(5, 3)
 def embed(x):
     return F.normalize(net(x), -1)
@@ -438,6 +444,13 @@ F.cross_entropy(a @ b.t(), torch.arange(5)).backward()
 """, says={"dim": "0", "sum_line": "6"}),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
+    ("weights_along_the_wrong_axis", """head, x = nn.Linear(3, 4), torch.randn(6, 3)
+share = F.log_softmax(head(x), 1)  # the mean prediction over the batch
+mean = torch.logsumexp(share, 0)
+prior = torch.logsumexp(share + torch.zeros(4, requires_grad=True), 0)
+weighted = torch.logsumexp(share + torch.rand(6, 1, requires_grad=True).log(), 0)
+((mean.exp() * mean).sum() + prior.sum() + weighted.sum()).backward()
+"""),
     # capsules: each vote is for one capsule, and each capsule adds up the votes for it
     ("weights_along_the_wrong_axis", """votes = torch.einsum("bpi,pcid->bpcd", torch.randn(2, 6, 4), torch.randn(6, 3, 4, 5, requires_grad=True))
 made = votes.mean(1)

@@ -378,9 +378,9 @@ def _contracted(op: Op, place: int, shared: int, count: int) -> Iterator[int]:
 
 def _mixtures(diagnosis: Diagnosis, made: Tensor, axis: int) -> Iterator[tuple[Op, int]]:
     """The `logsumexp` over the parts of mixtures, one mixture for each row of a linear layer, whose log-weights add up
-    over an axis of rows, or the `logsumexp` over the rows themselves of what has numbers of its own for each part of each
-    row: each with the axis that it runs over. A step of a chain, such as that of a hidden Markov
-    model, may add up to 1 along one axis and be summed along another; both are features then."""
+    over an axis of rows, or over the rows of what has numbers of its own for each part of each row: each with the axis
+    that it runs over. A step of a chain, such as that of a hidden Markov model, may add up to 1 along one axis and be
+    summed along another; both are features then."""
     layer = next((maker for maker in diagnosis.back(made.id, MOST_BACK) if maker.name == "linear"), None)
     scores = diagnosis.output_of(layer) if layer is not None else None
     rows = scores.shape[:-1] if scores is not None else ()
@@ -392,9 +392,9 @@ def _mixtures(diagnosis: Diagnosis, made: Tensor, axis: int) -> Iterator[tuple[O
         added = [op for op in added if len(op.inputs) == 2 and all(map(diagnosis.is_tracked, op.inputs))]
     kept = (output.id for op in added if (output := diagnosis.output_of(op)) and output.shape == made.shape)
     for taker in (taker for each in kept for taker in diagnosis.takers.get(each, ())):
-        if taker.name == "logsumexp" and (gone := gone_of(taker, len(made.shape))):
-            if (gone[0] < len(rows)) == (axis >= len(rows)) and len(gone) == 1:
-                yield taker, gone[0]
+        gone = gone_of(taker, len(made.shape)) if taker.name == "logsumexp" else None
+        if gone and len(gone) == 1 and (gone[0] < len(rows)) == (axis >= len(rows)):
+            yield taker, gone[0]
 
 
 def _keeps_keys(diagnosis: Diagnosis, op: Op) -> bool:

@@ -201,18 +201,25 @@ def _moves_nothing(diagnosis: Diagnosis, turn: _Turn, since: Sequence[Pass]) -> 
             pass_line=line(since[-1].span if since else None),
             step_line=line(step.span),
         )
-    is_other = bool(others) and not is_used
-    replaced = changed_after(diagnosis, made) if is_other else []
+    joined = _joined(diagnosis, fed, held) if not is_used else None
+    is_other = joined is not None or (bool(others) and not is_used)
+    replaced = changed_after(diagnosis, made) if is_other and joined is None else []
+    names = diagnosis.say_all(fed)
+    holders = {name.partition("[")[0] for name in map(diagnosis.say, fed)} if joined is not None else set()
+    used_ones = f"{holders.pop()}.values()" if len(holders) == 1 and "[" in names else names
     return diagnosis.finding(
         "optimizer_holds_others" if is_other else "step_moves_nothing",
         "error",
         diagnosis.code.span(replaced[-1]) if replaced else step.span,
-        tensors=others if is_other else held,
-        fix=made_later(diagnosis, made) if is_other else (),
+        tensors=(others or fed) if is_other else held,
+        fix=made_later(diagnosis, made) if is_other and joined is None else (),
         optimizer=step.variable or step.optimizer or "",
-        names=diagnosis.say_all(fed) or diagnosis.say(since[-1].roots[0].tensor if since else None),
+        names=names or diagnosis.say(since[-1].roots[0].tensor if since else None),
         pass_line=line(since[-1].span if since else None),
         made_line=line(span_of(diagnosis, made) or step.span),
+        is_joined=str(int(joined is not None)),
+        joined_line=line(joined.span) if joined is not None else "",
+        used_ones=used_ones,
     )
 
 
@@ -244,6 +251,22 @@ def _copy(diagnosis: Diagnosis, copies: Sequence[str], originals: Sequence[str])
             if diagnosis.identity(maker.inputs[0]) in wanted:
                 return last
             maker = diagnosis.maker.get(maker.inputs[0])
+    return None
+
+
+def _joined(diagnosis: Diagnosis, leaves: Sequence[str], parts: Sequence[str]) -> Op | None:
+    """What joined some tensors to make one of some leaves, as `torch.func.stack_module_state` does."""
+    wanted = set(parts)
+    for leaf in leaves:
+        maker = diagnosis.maker.get(leaf)
+        while maker is not None and maker.name in COPYING and maker.inputs:
+            maker = diagnosis.maker.get(maker.inputs[0])
+        if (
+            maker is not None
+            and maker.name in ("stack", "cat")
+            and wanted.issuperset(map(diagnosis.identity, maker.inputs))
+        ):
+            return maker
     return None
 
 

@@ -363,7 +363,7 @@ def _compared(diagnosis: Diagnosis, op: Op) -> tuple[str, ...]:
 
 
 def _is_ratio_of_one(diagnosis: Diagnosis, op: Op) -> bool:
-    """Whether it compares several numbers with others without gradient, and all are alike. `new - new.detach()` is there
+    """Whether it compares several numbers with others without gradient, all alike. `new - new.detach()` is there
     for its gradient, unless something clips it."""
     pair = _compared(diagnosis, op)
     cuts = (diagnosis.maker.get(given) for given in pair)

@@ -172,7 +172,7 @@ RIGHT: tuple[tuple[str, str], ...] = (
     ("mask_added", PADDED.replace("tokens SIGN 0", "(tokens == 0).float() * -1e9")),
     ("mask_added", """q = nn.Linear(4, 4)(torch.randn(2, 1, 6, 4))
 seen = torch.ones(6, 6).tril().bool()
-F.scaled_dot_product_attention(q, q, q, attn_mask=seen).sum().backward()
+F.scaled_dot_product_attention(q, q, q, attn_mask=seen).sum().backward(retain_graph=True)
 near = (torch.arange(6)[:, None] - torch.arange(6)).abs() / -5
 F.scaled_dot_product_attention(q, q, q, attn_mask=near).sum().backward()
 """),

@@ -25,6 +25,24 @@ BATCHES = (
 )
 
 MISTAKES: tuple[Mistake, ...] = (
+    Mistake("optimizer_holds_others", 13, """nets = [nn.Linear(2, 1) for _ in range(3)]
+params, buffers = torch.func.stack_module_state(nets)
+of_one = lambda p, b, x: torch.func.functional_call(nets[0], (p, b), (x,))
+opt = torch.optim.Adam([p for net in nets for p in net.parameters()])
+x, y = torch.randn(4, 2), torch.randn(4, 1)
+for _ in range(3):
+    opt.zero_grad()
+    made = torch.vmap(of_one, in_dims=(0, 0, None))(params, buffers, x)
+    (made - y).pow(2).mean().backward()
+    opt.step()
+""", says={"is_joined": "1", "used_ones": "params.values()"}, cure=(("[p for net in nets for p in net.parameters()]", "params.values()"),)),
+    Mistake("optimizer_holds_others", 9, """rows = [torch.randn(3, requires_grad=True) for _ in range(4)]
+table = torch.stack(rows).detach().requires_grad_()
+opt = torch.optim.SGD(rows, lr=0.1)
+for _ in range(3):
+    opt.zero_grad(); (table - 1).pow(2).sum().backward()
+    opt.step()
+""", says={"is_joined": "1", "used_ones": "table"}, cure=(("SGD(rows", "SGD([table]"),)),
     Mistake("zero_grad_before_step", 10, TRAIN + """for i in range(3):
     loss = F.mse_loss(model(x), y)
     loss.backward()
@@ -315,6 +333,14 @@ roll(state)
 """, cure=(("roll(at):\n", "roll(at):\n    parts = []\n"), ("loss = at.square().mean()\n", "parts.append(at.square().mean())\n    loss = sum(parts)\n"))),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
+    ("optimizer_holds_others", """nets = [nn.Linear(2, 1) for _ in range(3)]
+params, buffers = torch.func.stack_module_state(nets)
+of_one = lambda p, b, x: torch.func.functional_call(nets[0], (p, b), (x,))
+opt = torch.optim.Adam(params.values())
+for _ in range(3):
+    opt.zero_grad(); torch.vmap(of_one, in_dims=(0, 0, None))(params, buffers, torch.randn(4, 2)).pow(2).mean().backward()
+    opt.step()
+"""),
     ("zero_grad_before_step", TRAIN + "for i in range(3):\n    loss = F.mse_loss(model(x), y)\n    loss.backward()\n    opt.step()\n    opt.zero_grad()\n"),
     ("zero_grad_before_step", TRAIN + "for i in range(4):\n    (F.mse_loss(model(x), y) / 2).backward()\n    if i % 2:\n        opt.step()\n        model.zero_grad()\n"),
     ("step_without_backward", TRAIN + LOOP),

@@ -145,8 +145,9 @@ def sums_over_samples(diagnosis: Diagnosis) -> Iterator[Finding]:
         total, each = pair
         size = each.shape[0]
         summed = diagnosis.origin(total.id, ("mul", "neg", "detach"))
-        parts = diagnosis.input_of(summed) if summed is not None and summed.name == "sum" else None
-        if summed is None or parts is None or size not in parts.shape[:2] or not _is_used(diagnosis, op):
+        parts = _summed_up(diagnosis, summed) if summed is not None else None
+        is_joined = parts is not None and _are_joined(diagnosis, parts, size)
+        if summed is None or parts is None or not (size in parts.shape[:2] or is_joined) or not _is_used(diagnosis, op):
             continue
         shared = _samples_behind(diagnosis, parts.id, size) & _samples_behind(diagnosis, each.id, size)
         if shared:
@@ -157,12 +158,33 @@ def sums_over_samples(diagnosis: Diagnosis) -> Iterator[Finding]:
                 tensors=(parts.id, total.id, each.id),
                 parts=diagnosis.say(parts.id),
                 shape=times(parts),
-                is_each=str(int(_is_one_each(parts))),
+                is_joined=str(int(is_joined)),
+                is_each=str(int(_is_one_each(parts) and not is_joined)),
+                is_of_rows=str(int(not _is_one_each(parts) and not is_joined)),
                 each=diagnosis.say(each.id),
                 count=str(size),
                 used=diagnosis.code.excerpt(op.span),
                 used_line=line(op.span),
             )
+
+
+def _summed_up(diagnosis: Diagnosis, op: Op) -> Tensor | None:
+    """What an op is the sum of: that of a tensor, or Python's `sum`, which adds its rows one by one."""
+    if op.name == "sum":
+        return diagnosis.input_of(op)
+    rows = diagnosis.maker.get(op.inputs[-1]) if op.name == "add" and op.inputs else None
+    takers = ({taker.span for taker in diagnosis.takers.get(row, ())} for row in rows.outputs) if rows else ()
+    is_whole = rows is not None and rows.name == "unbind" and all(op.span in spans for spans in takers)
+    return diagnosis.input_of(rows) if rows is not None and is_whole else None
+
+
+def _are_joined(diagnosis: Diagnosis, parts: Tensor, size: int) -> bool:
+    """Whether several tensors of one number for each sample were put behind each other."""
+    joined = diagnosis.maker.get(parts.id)
+    given = (
+        [diagnosis.tensors.get(each) for each in joined.inputs] if joined is not None and joined.name == "cat" else []
+    )
+    return len(given) > 1 and all(each is not None and each.shape == (size,) for each in given)
 
 
 def _is_one_each(tensor: Tensor) -> bool:

@@ -11,6 +11,7 @@ from engine.findings.diagnosis import (
     argument,
     extent,
     grouped,
+    is_of_ones_and_zeros,
     line,
     near,
     number,
@@ -29,6 +30,8 @@ ADDS = ("add", "add_", "sub", "sub_")
 JOINS = ("cat", "concat", "concatenate", "hstack")
 MOST_BACK = 4
 LEAST_PLACES = 4
+LEAST_MASKED = 8
+"""Rows that are not as many as there are numbers by chance."""
 
 
 def added_once(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -121,6 +124,43 @@ def picked_for_all(diagnosis: Diagnosis) -> Iterator[Finding]:
             size=str(size),
             shape=times(made),
         )
+
+
+def masks_as_places(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """`losses[event]` with a whole number, 0 or 1, for each row: rows 0 and 1 are picked over and over, and no other."""
+    for op in diagnosis.ops_named(("getitem",)):
+        given, places = diagnosis.input_of(op), _places(diagnosis, op)
+        is_each = given is not None and places is not None and given.shape[:1] == places.shape >= (LEAST_MASKED,)
+        if given is None or places is None or not is_each or not is_of_ones_and_zeros(places):
+            continue
+        node, is_mask = diagnosis.code.at(op.span), _was_mask(diagnosis, places.id)
+        is_computed = (
+            given.shape[0] >= 2 * LEAST_MASKED and given.requires_grad and not diagnosis.is_tracked_leaf(given.id)
+        )
+        if not isinstance(node, ast.Subscript) or not (is_mask or is_computed) or not diagnosis.reaches_a_pass(op):
+            continue
+        if len(diagnosis.takers.get(given.id, ())) == 1 or is_mask:
+            yield diagnosis.warning(
+                "mask_as_places",
+                op,
+                tensors=(given.id, places.id, *op.outputs[:1]),
+                fix=diagnosis.code.method(node.slice, ".bool()"),
+                places=diagnosis.say(places.id),
+                dtype=places.dtype,
+                name=diagnosis.say(given.id),
+                size=str(given.shape[0]),
+            )
+
+
+def _was_mask(diagnosis: Diagnosis, tensor: str) -> bool:
+    """Whether whole numbers were truth values before."""
+    for op in diagnosis.back(tensor, MOST_BACK):
+        given = diagnosis.input_of(op)
+        if op.name not in (*HANDS_ON, "long", "int", "flip", "cat") or given is None:
+            return False
+        if given.dtype == "bool":
+            return True
+    return False
 
 
 def _by_rows(diagnosis: Diagnosis, op: Op) -> Edits:

@@ -3,6 +3,20 @@
 from tests.engine.findings.mistakes import STEP, Mistake
 
 MISTAKES: tuple[Mistake, ...] = (
+    Mistake("mask_as_places", 7, """net, x = nn.Linear(3, 1), torch.randn(12, 3)
+seen = (torch.arange(12) % 3 == 0).long()
+each = (net(x) - 1).pow(2)
+loss = each[seen].mean()
+loss.backward()
+""", says={"places": "seen", "name": "each", "size": "12"}, mends=True),
+    Mistake("mask_as_places", 8, """def risk(hazard, event):
+    order = torch.arange(29, -1, -1)
+    hazard, event = hazard[order], event[order]
+    below = torch.logcumsumexp(hazard, 0)
+    return -(hazard - below)[event].mean()
+net, x, event = nn.Linear(3, 1), torch.randn(30, 3), (torch.arange(30) * 7 % 5 > 2).int().long()
+risk(net(x).squeeze(1), event).backward()
+""", says={"places": "event", "size": "30"}, mends=True),
     Mistake("nothing_shifted", 7, """steps = 300
 betas = torch.linspace(0.001, 0.1, steps)
 kept = torch.cumprod(1 - betas, dim=0)
@@ -132,6 +146,14 @@ for kinds in torch.tensor([[0, 1, 1], [1, 0, 0], [1, 1, 0]]):
 """, cure=(("self.of = self.of[kinds]\n        return (self.of *", "return (self.of[kinds] *"),)),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
+    ("mask_as_places", """net, x, group = nn.Linear(3, 1), torch.randn(12, 3), torch.arange(12) % 2
+table = torch.randn(12, 3, requires_grad=True)
+(table[group] - net(x)).pow(2).mean().backward()  # of twelve rows two in use
+"""),
+    ("mask_as_places", """net, x, seen = nn.Linear(3, 1), torch.randn(12, 3), (torch.arange(12) % 3 == 0)
+both = torch.stack([net(x).mean(), net(x).sum()])
+(net(x)[seen].mean() + both[seen.long()].mean() + (net(x)[:, 0] * seen.long()).sum()).backward()
+"""),
     # the last value is replaced: with what shares add up to, with a mark of the end, with where a ring begins
     ("nothing_shifted", """share = torch.softmax(torch.randn(9), 0)
 reached = share.cumsum(0)

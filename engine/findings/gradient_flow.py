@@ -22,6 +22,7 @@ from engine.findings.diagnosis import (
     share_outside,
     size_of,
 )
+from engine.program.edits import Edits
 from engine.program.names import called, dotted, names_read
 from engine.trace import Finding, Op, Pass, Span, Tensor
 
@@ -411,17 +412,66 @@ def gradients_cancelled(diagnosis: Diagnosis) -> Iterator[Finding]:
     met = grouped(_meetings(diagnosis), lambda each: (each.made.span, each.first, each.second))
     for (_, first, second), found in met.items():
         if all(_is_negative(*map(diagnosis.tensors.get, (*each.gradients, each.sum or ""))) for each in found):
-            name = diagnosis.say(found[0].made.outputs[0])
+            made = found[0].made.outputs[0]
+            name = diagnosis.say(made)
+            coefficient = _trained_coefficient(diagnosis, made, first, second)
+            where, trained = coefficient or (None, "")
+            kind = "difference" if _is_difference(diagnosis, made, first, second) else "plain"
+            kind = "coefficient" if coefficient is not None else kind
             yield diagnosis.warning(
                 "gradients_cancelled",
                 second,
                 tensors=found[0].made.outputs[:1],
+                fix=_detached_in(diagnosis, where, name),
                 name=name,
+                trained=diagnosis.say(trained) if trained else "",
+                trained_line=line(where) if where is not None else "",
+                is_coefficient=str(int(kind == "coefficient")),
+                is_difference=str(int(kind == "difference")),
+                is_plain=str(int(kind == "plain")),
                 other_line=line(first),
                 other=diagnosis.code.excerpt(first),
                 count=diagnosis.counted(found),
             )
             return
+
+
+def _trained_coefficient(diagnosis: Diagnosis, made: str, first: Span, second: Span) -> tuple[Span, str] | None:
+    """Which of two terms of one value, each a product of it with the same leaf, trains it, and the leaf: the other
+    takes it as a number, as with the temperature of a policy."""
+    factors = {span: _factor(diagnosis, made, span) for span in (first, second)}
+    leaves = [diagnosis.leaves_behind([each]) if each is not None else [] for each in factors.values()]
+    trains = [span for span, each in factors.items() if each is not None and diagnosis.is_tracked(each)]
+    is_one = len(trains) == 1 and None not in factors.values() and leaves[0] == leaves[1] and len(leaves[0]) == 1
+    return (trains[0], leaves[0][0]) if is_one else None
+
+
+def _factor(diagnosis: Diagnosis, made: str, span: Span) -> str | None:
+    """What a term that takes a value at some place is multiplied with."""
+    pending = [op for op in diagnosis.takers.get(made, ()) if op.span == span][:1]
+    given = made
+    for op in islice(pending, MOST_TERMS):
+        others = [each for each in op.inputs if each != given]
+        if op.name == "mul" and len(others) == 1:
+            return others[0]
+        if op.name in ("add", "sub", "neg") and len(others) < 1:
+            given = op.outputs[0]
+            pending += diagnosis.takers.get(given, ())[:1]
+    return None
+
+
+def _detached_in(diagnosis: Diagnosis, span: Span | None, name: str) -> Edits:
+    """A value taken as a number at the one place where an expression names it."""
+    node = diagnosis.code.at(span)
+    named = [each for each in ast.walk(node) if isinstance(each, ast.Name) and each.id == name] if node else []
+    return (diagnosis.code.after(named[0], ".detach()"),) if len(named) == 1 else ()
+
+
+def _is_difference(diagnosis: Diagnosis, made: str, first: Span, second: Span) -> bool:
+    """Whether one of two terms is a difference that the other one is added to, as in `z + (q - z)`."""
+    ops = [op for op in diagnosis.takers.get(made, ()) if op.span in (first, second)]
+    differences = {output for op in ops if op.name == "sub" for output in op.outputs}
+    return any(op.name == "add" and not differences.isdisjoint(op.inputs) for op in ops)
 
 
 class _Meeting(NamedTuple):

@@ -127,17 +127,15 @@ def picked_for_all(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 
 def masks_as_places(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """`losses[event]` with a whole number, 0 or 1, for each row: rows 0 and 1 are picked over and over, and no other."""
+    """`losses[event]` with a whole number, 0 or 1, for each row: rows 0 and 1 are picked again and again."""
     for op in diagnosis.ops_named(("getitem",)):
         given, places = diagnosis.input_of(op), _places(diagnosis, op)
-        is_each = given is not None and places is not None and given.shape[:1] == places.shape >= (LEAST_MASKED,)
-        if given is None or places is None or not is_each or not is_of_ones_and_zeros(places):
+        if given is None or places is None or given.shape[:1] != places.shape or not is_of_ones_and_zeros(places):
             continue
         node, is_mask = diagnosis.code.at(op.span), _was_mask(diagnosis, places.id)
-        is_computed = (
-            given.shape[0] >= 2 * LEAST_MASKED and given.requires_grad and not diagnosis.is_tracked_leaf(given.id)
-        )
-        if not isinstance(node, ast.Subscript) or not (is_mask or is_computed) or not diagnosis.reaches_a_pass(op):
+        is_computed = given.shape[0] >= 2 * LEAST_MASKED and not diagnosis.is_tracked_leaf(given.id)
+        is_told = given.shape[0] >= LEAST_MASKED and (is_mask or is_computed) and diagnosis.reaches_a_pass(op)
+        if not isinstance(node, ast.Subscript) or not is_told or not given.requires_grad:
             continue
         if len(diagnosis.takers.get(given.id, ())) == 1 or is_mask:
             yield diagnosis.warning(

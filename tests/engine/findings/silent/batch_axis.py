@@ -42,7 +42,22 @@ for _ in range(3):
     loss = F.cross_entropy(out.permute(1, 2, 0), y)
 {STEP}"""
 
+JOINED = """layers = [nn.Linear(2, 2), nn.Linear(2, 2)]
+def flow(x):
+    volumes = []
+    for layer in layers:
+        scale = torch.tanh(layer(x))
+        x = x * scale.exp()
+        volumes.append(scale.sum(1))
+    return x, JOIN
+z, volume = flow(torch.randn(6, 2))
+loss = -(-0.5 * z.pow(2).sum(1) + TOTAL).mean()
+loss.backward()
+"""
+
 MISTAKES: tuple[Mistake, ...] = (
+    Mistake("summed_over_samples", 13, JOINED.replace("JOIN", "torch.cat(volumes)").replace("TOTAL", "sum(volume)"), says={"is_joined": "1", "parts": "volume"}, cure=(("torch.cat(volumes)", "torch.stack(volumes)"),)),
+    Mistake("summed_over_samples", 13, JOINED.replace("JOIN", "torch.cat(volumes)").replace("TOTAL", "volume.sum()"), says={"is_joined": "1"}, cure=(("torch.cat(volumes)", "torch.stack(volumes)"), ("volume.sum()", "volume.sum(0)"))),
     Mistake("summed_over_samples", 9, """actor, critic = nn.Linear(3, 4), nn.Linear(5, 1)
 def act(state):
     mean, scale = actor(state).chunk(2, -1)
@@ -368,6 +383,8 @@ for _ in range(3):
 """Right programs whose samples meet: contrastive, normalised by hand, of one sequence, of one graph, in windows, in pairs,
 ranked against each other."""
 RIGHT: tuple[tuple[str, str], ...] = (
+    ("summed_over_samples", JOINED.replace("JOIN", "torch.stack(volumes)").replace("TOTAL", "sum(volume)")),
+    ("summed_over_samples", JOINED.replace("JOIN", "volumes").replace("TOTAL", "sum(volume)")),
     *((code, program) for code in ("samples_share", "summed_over_samples") for program in COUPLED),
     # two numbers that are no samples
     ("summed_over_samples", """x = torch.tensor([1.5, -2.0], requires_grad=True)

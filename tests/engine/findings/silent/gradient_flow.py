@@ -181,14 +181,27 @@ print(motion(lambda t: 5 * t - 4.9 * t ** 2, torch.linspace(0, 1, 5, requires_gr
         ("second, = torch.autograd.grad(where", "second, = torch.autograd.grad(speed"),
         ("second", "other"),
     ), mends=True),
-    Mistake("gradients_cancelled", 10, QUANTISER.replace("MADE", "z + (q - z)").replace("AIM", "q") + STEP, cure=(("z + (q - z)", "z + (q - z).detach()"),)),
+    Mistake("gradients_cancelled", 10, QUANTISER.replace("MADE", "z + (q - z)").replace("AIM", "q") + STEP, says={"is_difference": "1"}, cure=(("z + (q - z)", "z + (q - z).detach()"),)),
     Mistake("gradients_cancelled", 8, """net, alpha = nn.Linear(3, 4), torch.tensor(0.5, requires_grad=True)
 for _ in range(2):
     score = net(torch.randn(5, 3))
     gain = (alpha.detach() * score).mean()
     price = (-alpha * (score + 3)).mean()
     (gain + price).backward()
-""", cure=(("(score + 3)", "(score.detach() + 3)"),)),
+""", says={"is_coefficient": "1", "trained": "alpha", "trained_line": "8"}, mends=True),
+    Mistake("gradients_cancelled", 8, """net, log_beta = nn.Linear(3, 4), torch.zeros(1, requires_grad=True)
+for _ in range(2):
+    gap = net(torch.randn(5, 3)).tanh()
+    gain = (gap * log_beta.exp().detach()).mean()
+    price = ((gap - 0.2) * log_beta.exp()).mean()
+    (gain - price).backward()
+""", says={"is_coefficient": "1", "trained": "log_beta"}, mends=True),
+    Mistake("gradients_cancelled", 7, """net = nn.Linear(3, 4)
+for _ in range(2):
+    score = net(torch.randn(5, 3))
+    far = (score * 2).mean(); near = (score * -2).mean()
+    (far + near + net.weight.sum()).backward()
+""", says={"is_plain": "1"}),
     Mistake("zeros_hold_each_other", 11, f"""base = nn.Linear(6, 3)
 A = nn.Parameter(torch.zeros(2, 6))
 B = nn.Parameter(torch.zeros(3, 2))

@@ -63,9 +63,21 @@ def added_once(diagnosis: Diagnosis) -> Iterator[Finding]:
             nodes=op.nodes[:1],
             name=diagnosis.say(op.inputs[0]),
             places=diagnosis.code.short(at) if at is not None else diagnosis.say(places.id),
+            value=_added(diagnosis, statement, maker.inputs[-1]),
             count=str(count),
             lost=str(lost) if numbers else f"≥ {lost}",
         )
+
+
+def _added(diagnosis: Diagnosis, statement: ast.stmt | None, value: str) -> str:
+    """What a statement adds, as it is written or called."""
+    match statement:
+        case (
+            ast.AugAssign(op=sign, value=written)
+            | ast.Assign(value=ast.BinOp(left=ast.Subscript(), op=sign, right=written))
+        ):
+            return diagnosis.code.short(written) + (", alpha=-1" if isinstance(sign, ast.Sub) else "")
+    return diagnosis.say(value)
 
 
 def tables_overwritten(diagnosis: Diagnosis) -> Iterator[Finding]:

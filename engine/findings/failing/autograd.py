@@ -138,7 +138,9 @@ def unused_part(case: Case) -> Finding:
     behind = set(map(case.diagnosis.identity, walk(roots, case.diagnosis.made_from)))
     only_if(case.diagnosis.identity(whole.id) in behind and case.diagnosis.identity(tensor.id) not in behind)
     said = {"name": case.diagnosis.say(tensor.id), "whole": case.diagnosis.say(whole.id), "made_line": line(maker.span)}
-    output = case.diagnosis.say(roots[0])
+    output, cut = case.diagnosis.say(roots[0]), case.code.at(maker.span)
+    if isinstance(cut, ast.Subscript) and said["name"] != said["whole"]:  # a function has its own name for it
+        said["whole"] = dotted(cut.value) or said["whole"]
     code = "asked_after_rebinding" if said["name"] == said["whole"] else "unused_part_in_grad"
     return case.finding(code, said, span=maker.span, output=output, tensors=(tensor, whole))
 

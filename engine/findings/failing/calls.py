@@ -442,6 +442,25 @@ def not_scalar(case: Case) -> Finding:
     return case.finding(span=case.code.span(returns[0]), function=function.name, value=value, tensors=())
 
 
+def returns_more(case: Case) -> Finding:
+    """A function handed to `torch.func.grad` that returns its loss and something beside it, or no tensor."""
+    handed = [one for one in case.code.calls if called(one) in ("grad", "grad_and_value") and one.args]
+    pairs = [(one, each) for one in handed for each in case.code.functions if each.name == dotted(one.args[0])]
+    only_if(len(pairs) == 1)
+    ((call, function),) = pairs
+    returns = [one for one in ast.walk(function) if isinstance(one, ast.Return) and one.value is not None]
+    only_if(len(returns) == 1)
+    value = known(returns[0].value)
+    parts = value.elts if isinstance(value, ast.Tuple) else []
+    said = {"function": function.name, "value": case.code.short(value), "got": case.groups["got"] or ""}
+    said |= {"first": case.code.short(parts[0]) if parts else "", "is_pair": str(int(len(parts) == 2))}
+    said |= {"is_more": str(int(len(parts) > 2)), "is_other": str(int(len(parts) < 2)), "call": case.code.short(call)}
+    taken = case.statement.targets[0] if isinstance(case.statement, ast.Assign) else None
+    is_taken = len(parts) == 2 and called(call) == "grad" and isinstance(taken, ast.Tuple) and len(taken.elts) == 2
+    fix = (case.code.argument_added(call, "has_aux=True"),) if is_taken else ()
+    return case.finding("", said, span=case.code.span(returns[0]), tensors=(), fix=fix)
+
+
 def script_types(case: Case) -> Finding:
     """`torch.jit.script` takes arguments without a type for tensors."""
     if (told := _given_to_script(case)) is not None:

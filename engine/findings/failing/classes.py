@@ -132,6 +132,42 @@ def saved_nothing(case: Case) -> Finding:
     return case.finding("saved_count", said, span=case.code.head(forward), got="0", fix=fix)
 
 
+def saved_no_tensor(case: Case) -> Finding:
+    """`ctx.save_for_backward(scale)` with a plain number: it is kept as an attribute of `ctx`."""
+    at, kind = int(case.groups["at"] or 0), case.groups["kind"] or ""
+    name = dotted(known(case.call).func).removesuffix(".apply")
+    (cls,) = case.code.classes(name)[:1] or (known(None),)
+    forward, backward = known(defined_in(cls, "forward")), known(defined_in(cls, "backward"))
+    saving = [node for node in ast.walk(forward) if isinstance(node, ast.Call) and called(node) == "save_for_backward"]
+    only_if(len(saving) == 1 and at < len(saving[0].args) and forward.args.args and backward.args.args)
+    given = saving[0].args[at]
+    kept = case.code.short(given)
+    said = {"kind": kind, "kept": kept, "cls": cls.name, "context": forward.args.args[0].arg}
+    said |= {"is_named": str(int(isinstance(given, ast.Name))), "right": f"{said['context']}.{kept} = {kept}"}
+    if not isinstance(given, ast.Name):
+        return case.finding("", said, span=case.code.span(saving[0]))
+    context, later = said["context"], backward.args.args[0].arg
+    others = [ast.unparse(one) for number, one in enumerate(saving[0].args) if number != at]
+    reading = [
+        one
+        for one in ast.walk(backward)
+        if isinstance(one, ast.Assign) and dotted(one.value) == f"{later}.saved_tensors"
+    ]
+    names = reading[0].targets[0] if len(reading) == 1 else None
+    elements = names.elts if isinstance(names, ast.Tuple) and len(names.elts) == len(saving[0].args) else []
+    saved = case.code.statement(saving[0])
+    if not elements or not isinstance(saved, ast.Expr):
+        return case.finding("", said, span=case.code.span(saving[0]))
+    rest = [ast.unparse(one) for number, one in enumerate(elements) if number != at]
+    keeps = f"{context}.save_for_backward({', '.join(others)}); " if others else ""
+    reads = f"{', '.join(rest)}{',' if len(rest) == 1 else ''} = {later}.saved_tensors; " if rest else ""
+    fix = (
+        case.code.replace(saved, keeps + said["right"]),
+        case.code.replace(reading[0], f"{reads}{ast.unparse(elements[at])} = {later}.{kept}"),
+    )
+    return case.finding("", said, span=case.code.span(saving[0]), fix=fix)
+
+
 # Datasets
 
 

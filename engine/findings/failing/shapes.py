@@ -5,7 +5,7 @@ import math
 import re
 
 from engine.findings.axes import is_permuted
-from engine.findings.diagnosis import line, near
+from engine.findings.diagnosis import extent, line, near, number
 from engine.findings.failing.case import Case, a, known, of_one, only_if
 from engine.findings.failing.origins import layer_call, sizes
 from engine.ops import BROADCASTING, VIEWS
@@ -353,9 +353,20 @@ def index(case: Case) -> Finding:
         tensor = case.pair[1]
         place = case.written(tensor)
     if place is not None and tensor is not None:
-        said = {"place": case.code.short(place), "last": last}
+        said = {"place": case.code.short(place), "last": last, **_counted_up(case, tensor)}
         return case.finding("index_tensor_out_of_range", said, tensors=(given, tensor))
     return case.finding(last=last, tensors=(given,))
+
+
+def _counted_up(case: Case, places: Tensor) -> dict[str, str]:
+    """The line that added a number to places that would fit without it."""
+    maker = case.diagnosis.maker.get(places.id)
+    added = number(maker.arguments[-1].text) if maker is not None and maker.name == "add" else None
+    before = extent(case.diagnosis.input_of(maker)) if maker is not None and added else None
+    is_so = maker is not None and before is not None and before[0] >= 0 and before[1] < int(case.groups["size"] or 0)
+    made = case.code.excerpt(maker.span) if maker is not None and is_so else ""
+    made_line = line(maker.span) if maker is not None and is_so else ""
+    return {"is_added": str(int(is_so)), "made": made, "made_line": made_line, "added": f"{added or 0:g}"}
 
 
 def _row_missing(case: Case) -> dict[str, str]:
@@ -475,6 +486,26 @@ def sparse_turned(case: Case) -> Finding:
     count = values.shape[:1]
     only_if(len(places.shape) == 2 and places.shape[:1] == count and places.shape[1:] != count)
     return turned(case, places, (1, 0), count[0])
+
+
+def sparse_refused(case: Case) -> Finding:
+    """An op that knows no sparse tensors, and the one that it was given."""
+    sparse = [tensor for tensor in case.inputs() if tensor.layout.startswith("sparse")]
+    only_if(sparse)
+    maker = case.diagnosis.maker.get(sparse[0].id)
+    kernel = known(case.groups["kernel"]).strip("_")
+    ways = [case.written_as(shape) for shape in ("NAME.METHOD(...)", "FUNCTION(NAME, ...)")]
+    found = next((one for one in ways if one is not None and case.tensor_of(one.part("NAME")) is sparse[0]), None)
+    said = {"name": case.say(sparse[0]), "made_line": line(maker.span) if maker is not None else ""}
+    said |= {"function": kernel, "is_softmax": str(int(kernel in ("softmax", "log_softmax")))}
+    said |= {"is_made": str(int(maker is not None and maker.span != case.failure.span))}
+    fix: Edits = ()
+    if found is not None:
+        given, call = found.part("NAME"), a(ast.Call, found.node)
+        whole = f"torch.sparse.{kernel}"
+        is_softmax = said["is_softmax"] == "1" and call.args[:1] == [given]
+        fix = (case.code.replace(call.func, whole),) if is_softmax else case.code.method(given, ".to_dense()")
+    return case.finding("", said, tensors=sparse[:1], fix=fix)
 
 
 def not_coalesced(case: Case) -> Finding:

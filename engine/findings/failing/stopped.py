@@ -22,10 +22,11 @@ def stopped(diagnosis: Diagnosis) -> Iterator[Finding]:
     if failure is None or failure.span is None or failure.kind not in RAISED:
         return
     case = Case(diagnosis, failure)
-    values = "; ".join([*_meant(case), *(_said(case, operand) for operand in _values(case)[:_MOST_VALUES])])
-    given = {"type": failure.type, "values": values, "says": _sentence(failure.message) or failure.type}
     called = case.call.func if case.call is not None else case.node
-    given["called"] = case.code.short(called) if called is not None else failure.type
+    itself = case.code.short(called) if called is not None else case.failure.type
+    values = "; ".join([*_meant(case), *(_said(case, operand) for operand in _values(case, itself)[:_MOST_VALUES])])
+    given = {"type": failure.type, "values": values, "says": _sentence(failure.message) or failure.type}
+    given["called"] = itself
     code = "op_refused" if case.op is not None else "call_refused"
     if isinstance(case.statement, ast.Raise | ast.Assert):
         code = "assertion_failed" if isinstance(case.statement, ast.Assert) else "raised_by_program"
@@ -75,14 +76,14 @@ def ended(diagnosis: Diagnosis) -> Iterator[Finding]:
         yield case.finding("ended_for_arguments" if asks else "ended_with_code", said=said)
 
 
-def _values(case: Case) -> list[Operand]:
-    """The names of the line that stand for something of the program's own."""
+def _values(case: Case, itself: str) -> list[Operand]:
+    """The names of the line that stand for something of the program's own, but for what is called itself."""
     return [
         operand
         for operand in case.failure.operands
         if operand.type not in _NOT_VALUES
         and not operand.type.startswith("torch")
-        and operand.text not in ("self", operand.type)
+        and operand.text not in ("self", operand.type, itself)
         and not any(one.text.startswith(f"{operand.text}.") for one in case.failure.operands)
     ]
 
@@ -107,4 +108,5 @@ def _said(case: Case, operand: Operand) -> str:
     numbers = tensor.data or ()
     is_short = 0 < len(numbers) <= _MOST_NUMBERS and len(tensor.shape) < 2
     values = f" = {', '.join(map(str, numbers))}" if is_short else ""
-    return f"{operand.text}: {tensor.dtype} {sizes(tensor.shape)}{values}"
+    layout = "" if tensor.layout == "strided" else f"{tensor.layout} "
+    return f"{operand.text}: {layout}{tensor.dtype} {sizes(tensor.shape)}{values}"

@@ -9,6 +9,21 @@ SCRIPT = (
 )
 
 TRIGGERS: dict[str, list[Row]] = {
+    "func_returns_more": [
+        Row(
+            "def loss_of(w):\n    made = w * 2\n    return made.sum(), made #<\nslopes, made = torch.func.grad(loss_of)(torch.ones(3))\nprint(slopes.shape)\n",
+            {"function": "loss_of", "first": "made.sum()", "got": "tuple", "is_pair": "1"},
+            True,
+        ),
+        Row(
+            "from torch.func import grad\ndef loss_of(w):\n    return w.sum(), w, w * 2 #<\nslopes = grad(loss_of)\nslopes(torch.ones(3))\n",
+            {"is_more": "1"},
+        ),
+        Row(
+            "from torch.func import grad\ndef loss_of(w):\n    return 3.0 #<\nslopes = grad(loss_of)(torch.ones(3))\n",
+            {"is_other": "1", "got": "float"},
+        ),
+    ],
     "state_dict_of_parts": [
         Row(
             "from torch.nn.utils import prune\nnet = nn.Sequential(nn.Linear(2, 1))\nprune.l1_unstructured(net[0], 'weight', 0.5)\nnn.Sequential(nn.Linear(2, 1)).load_state_dict(net.state_dict()) #<\n",
@@ -365,6 +380,7 @@ TRIGGERS: dict[str, list[Row]] = {
 }  # fmt: skip
 
 NEAR_MISSES: dict[str, str] = {
+    "func_returns_more": "torch.func.grad(lambda w: (w.sum(), w), has_aux=True)(torch.ones(3))\n",
     "state_dict_of_parts": "net = nn.Linear(2, 1)\nnet.load_state_dict({'weight_mask': net.weight, 'bias': net.bias, 'own_weight': net.weight})\n",
     "super_init_missing": NET
     + "    def __init__(self):\n        super().__init__()\n        self.a = nn.Linear(1, 1)\nNet()\n",

@@ -16,6 +16,11 @@ ONCE = "from torch.autograd.function import once_differentiable\n" + SQUARE.form
 )
 
 TRIGGERS: dict[str, list[Row]] = {
+    "saved_no_tensor": [
+        Row("class Turn(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x, scale):\n        ctx.save_for_backward(scale) #<\n        return x * scale\n    @staticmethod\n    def backward(ctx, g):\n        scale, = ctx.saved_tensors\n        return g * scale, None\nTurn.apply(torch.ones(2, requires_grad=True), 2.0).sum().backward()\n", {"kept": "scale", "kind": "float", "right": "ctx.scale = scale"}, True),
+        Row("class Turn(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x, scale):\n        ctx.save_for_backward(x, scale) #<\n        return x * scale\n    @staticmethod\n    def backward(ctx, g):\n        (x, scale) = ctx.saved_tensors\n        return g * scale, None\nTurn.apply(torch.ones(2, requires_grad=True), 2.0).sum().backward()\n", {"cls": "Turn"}, True),
+        Row("class Turn(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x, scale):\n        ctx.save_for_backward(x, scale * 2.0) #<\n        return x * scale\n    @staticmethod\n    def backward(ctx, g):\n        x, scale = ctx.saved_tensors\n        return g * scale, None\nTurn.apply(torch.ones(2, requires_grad=True), 2.0).sum().backward()\n", {"is_named": "0"}),
+    ],
     "attribute_taken": [
         Row(
             NET
@@ -164,6 +169,7 @@ TRIGGERS: dict[str, list[Row]] = {
 }  # fmt: skip
 
 NEAR_MISSES: dict[str, str] = {
+    "saved_no_tensor": "class Turn(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x, scale):\n        ctx.save_for_backward(x, torch.tensor(scale))\n        return x * scale\n    @staticmethod\n    def backward(ctx, g):\n        x, scale = ctx.saved_tensors\n        return g * scale, None\nTurn.apply(torch.ones(2, requires_grad=True), 2.0).sum().backward()\n",
     "attribute_taken": "net = nn.Linear(2, 1)\nnet.register_buffer('mask', torch.ones(2))\nnet.register_buffer('mask', torch.zeros(2))\n{}['mask']\n",
     "custom_backward_count": W
     + "class F2(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, a, n):\n        return a * 2\n    @staticmethod\n    def backward(ctx, g):\n        return g * 2, None\nF2.apply(w, 3).sum().backward()\n",

@@ -3,6 +3,10 @@
 from tests.engine.findings.failures import DATA, NET, Row, X
 
 TRIGGERS: dict[str, list[Row]] = {
+    "sparse_refused": [
+        Row("a = torch.eye(3).to_sparse()\nb = torch.softmax(a, dim=1) #<\n", {"name": "a", "is_softmax": "1", "function": "softmax"}, True),
+        Row("a = torch.eye(3).to_sparse()\nb = a.clamp(0, 1) #<\n", {"name": "a", "made_line": "5", "is_softmax": "0"}, True),
+    ],
     "not_coalesced": [
         Row(
             "places = torch.tensor([[0, 1], [1, 0]])\na = torch.sparse_coo_tensor(places, torch.ones(2))\nrow, col = a.indices() #<\nkept = a.values() * torch.ones(2)[row]\n",
@@ -234,6 +238,7 @@ TRIGGERS: dict[str, list[Row]] = {
 }  # fmt: skip
 
 NEAR_MISSES: dict[str, str] = {
+    "sparse_refused": "a = torch.eye(3).to_sparse()\ntorch.sparse.softmax(a, dim=1), torch.relu(a)\n",
     "not_coalesced": "a = torch.eye(2).to_sparse()\na.indices(), (a + a).coalesce().values(), (a + a)._values()\n",
     "product_turned": "a, b = torch.ones(4, 3), torch.ones(5, 6)\na @ b\n",
     "product_axes": "m = torch.ones(2, 4)\ntorch.mm(m, m.T)\n",

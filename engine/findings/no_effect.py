@@ -657,12 +657,12 @@ def _is_untaken(diagnosis: Diagnosis, statement: ast.Assign, name: str) -> bool:
     read = [node for node in ast.walk(statement.value) if dotted(node) == name]
     above = {each for node in read for each in islice(code.around(node), 2) if isinstance(each, ast.expr)}
     taken = [given for each in above for op in diagnosis.ops_at(code.span(each)) for given in op.inputs]
-    turns = Counter(map(diagnosis.identity, taken))
+    turns, stored = Counter(map(diagnosis.identity, taken)), _storages_of_models(diagnosis)
     leaves = (
         each
         for each in taken
         if diagnosis.is_tracked_leaf(each)
-        or diagnosis.tensors[each].storage in _storages_of_models(diagnosis)
+        or diagnosis.tensors[each].storage in stored
         or turns[diagnosis.identity(each)] >= LEAST_TURNS
     )
     is_as_large = {diagnosis.tensors[each].shape for each in leaves}.issuperset(each.shape for each in made)

@@ -163,7 +163,7 @@ _TABLE: tuple[tuple[str, str, str, *tuple[Rule, ...]], ...] = (
     ("numpy_lacks_type", "TypeError", r"Got unsupported ScalarType (?P<type>\w+)", instead("NAME.numpy()", "NAME.float().numpy()")),
     ("device_mismatch", "RuntimeError", r"Expected all tensors to be on the same device|is not on the expected device", dtypes.without_memory, dtypes.devices),
     ("meta_weights", "NotImplementedError", r"Cannot copy out of meta tensor", dtypes.without_memory),
-    ("tensor_of_tensors", "ValueError", r"only one element tensors can be converted to Python scalars", dtypes.tensors_in_list),
+    ("tensor_of_tensors", "ValueError", r"only one element tensors can be converted to Python scalars", dtypes.number_of_many, dtypes.tensors_in_list),
     ("scalar_of_many", "RuntimeError", r"a Tensor with (?P<count>\d+) elements cannot be converted to Scalar", values.class_called, values.maker_called, arguments.joined_tensors, arguments.many_values),
     ("bool_of_many", "RuntimeError", r"Boolean value of Tensor with more than one value is ambiguous", values.class_called, values.maker_called, arguments.joined_tensors, arguments.many_values),
     # Functions of functions

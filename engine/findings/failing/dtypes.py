@@ -1,6 +1,8 @@
 """Element types and devices that do not fit."""
 
 import ast
+import math
+import re
 
 from engine.findings.diagnosis import by_number, line
 from engine.findings.failing.case import Case, known, only_if
@@ -361,13 +363,39 @@ def of_numpy(case: Case) -> Finding:
     return case.finding("numpy_function", name=f"{module}.{function}", function=function, fix=fix)
 
 
+_OF_MATH = {"fabs": "abs", "fsum": "sum"} | {
+    name: name
+    for name in (
+        "log log2 log10 log1p exp exp2 expm1 sqrt sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh"
+        " erf erfc lgamma pow isnan isinf isfinite"
+    ).split()
+}
+"""The functions of Python's `math` that `torch` has as well, by their name there."""
+_MAKERS = re.compile(r"(\w*Tensor|(as_|new_)?tensor|asarray)$")
+
+
+def number_of_many(case: Case) -> Finding:
+    """`float(x)` or `math.log(x)` of one tensor with several elements; whose like in `torch` computes with all."""
+    call, code = known(case.call), case.code
+    function = code.text(call.func)
+    parts = [tensor for one in call.args if (tensor := case.tensor_of(one)) is not None and math.prod(tensor.shape) > 1]
+    is_math = function.startswith("math.") and "math" in code.imported
+    is_cast = function in ("float", "int", "complex")
+    only_if((is_math or is_cast) and len(call.args) == 1 + (function == "math.pow") and (parts or is_cast))
+    given = next((one for one in call.args if parts and case.tensor_of(one) is parts[0]), call.args[0])
+    right = f"torch.{_OF_MATH[called(call)]}" if is_math and called(call) in _OF_MATH else ""
+    around = code.function(call)
+    calls = [one for one in code.calls if around is not None and called(one) == getattr(around, "name", "")]
+    fix = (code.replace(call.func, right),) if right and case.has_torch and len(calls) < 2 else ()
+    said = {"name": code.short(given), "function": function, "right": right, "is_math": str(int(bool(right)))}
+    return case.finding("number_of_many", said, tensors=parts[:1], fix=fix)
+
+
 def tensors_in_list(case: Case) -> Finding:
-    """`torch.tensor([a, b])` of tensors with several elements; or `float(x)` of one."""
+    """`torch.tensor([a, b])` of tensors with several elements."""
     call = known(case.call)
-    only_if(len(call.args) == 1)
+    only_if(len(call.args) == 1 and _MAKERS.match(called(call)))
     given, function = call.args[0], case.code.text(call.func)
-    if function in ("float", "int", "complex", "bool"):
-        return case.finding("number_of_many", name=case.code.short(given), function=function)
     is_alike = True
     if isinstance(given, ast.List | ast.Tuple):
         parts = [case.tensor_of(part) for part in given.elts]

@@ -157,6 +157,10 @@ TRIGGERS: dict[str, list[Row]] = {
     "number_of_many": [
         Row(X + "float(x) #<\n", {"name": "x", "function": "float"}),
         Row("v = torch.tensor([1, 2])\nint(v) #<\n", {"function": "int"}),
+        Row("import math\ndef density(s):\n    return -math.log(s) #<\ndensity(torch.ones(3))\n", {"name": "s", "function": "math.log", "right": "torch.log"}, True),
+        Row("import math\ndef density(s):\n    return -math.log(s) #<\ndensity(2.0)\ndensity(torch.ones(3))\n", {"is_math": "1"}),
+        Row("import math\na = math.pow(torch.ones(3), 2) #<\n", {"right": "torch.pow"}, True),
+        Row("import math\na = math.ceil(torch.ones(3)) #<\n", {"is_math": "0"}),
     ],
     "target_one_hot": [
         Row("logits = torch.randn(4, 3)\ny = F.one_hot(torch.tensor([0, 1, 2, 1]), 3)\nF.cross_entropy(logits, y) #<\n", {"target": "y", "op": "cross_entropy"}, True),
@@ -199,7 +203,7 @@ NEAR_MISSES: dict[str, str] = {
     "index_dtype": X + "x[torch.tensor([0])]\nx.gather(1, torch.zeros(2, 1).int())\n",
     "device_mismatch": X + "y = torch.ones(2, 3, device='meta') + 1\n",
     "tensor_of_tensors": "a, b = torch.ones(1), torch.zeros(1)\ntorch.tensor([a, b])\n",
-    "number_of_many": "float(torch.ones(1, 1))\n",
+    "number_of_many": "import math\nfloat(torch.ones(1, 1)) + math.log(torch.ones(1))\ntorch.tensor([torch.ones(2)])\n",
     "target_one_hot": "F.cross_entropy(torch.randn(4, 3), F.one_hot(torch.tensor([0, 1, 2, 1]), 3).float())\nF.binary_cross_entropy(torch.ones(2), torch.ones(2).long())\n",
     "mask_dtype": "torch.ones(2).masked_fill(torch.tensor([True, False]), 0.)\n",
     "loss_swapped": "F.cross_entropy(torch.ones(2, 3).long(), torch.tensor([0, 1]))\n",

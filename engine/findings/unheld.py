@@ -42,7 +42,7 @@ def layers_made_in_forward(diagnosis: Diagnosis) -> Iterator[Finding]:
             birth,
             tensors=untrained[:8],
             layer=kind,
-            count=str(len(layers)),
+            count=diagnosis.counted(layers),
         )
 
 

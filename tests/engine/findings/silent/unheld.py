@@ -123,6 +123,16 @@ for _ in range(5):
         ("self.conv = nn.Conv2d(1, 4, 3)", "self.conv = nn.Conv2d(1, 4, 3)\n        self.fc = nn.Linear(4 * 36, 3)"),
         ("        fc = nn.Linear(x.shape[1], 3)\n        return fc(x)", "        return self.fc(x)"),
     )),
+    Mistake("layer_made_in_forward", 9, """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(2, 4)
+    def forward(self, x):
+        return nn.Linear(4, 1)(self.first(x))
+net = Net(); opt = torch.optim.SGD(net.parameters(), lr=0.01)
+for i in range(600):
+    opt.zero_grad(); net(torch.randn(6, 2)).pow(2).mean().backward(); opt.step()
+""", says={"count": "≥ 366"}, cures=(("nn.Linear(4, 1)(self.first(x))", "self.first(x)"),)),
     Mistake("layer_made_in_forward", 9, """class Block(nn.Module):
     def __init__(self, d):
         super().__init__()

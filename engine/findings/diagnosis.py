@@ -175,7 +175,7 @@ class Diagnosis(TraceIndex):
         names: dict[str, str] = {}
         for module in self.trace.modules if any("(" in module.path for module in self.trace.modules) else ():
             root = self.outermost(module)
-            path = self._called_as.get(root.id, root.path) + module.path[len(root.path) :]
+            path = self.module_name(root) + module.path[len(root.path) :]
             names |= {self.identity(member.tensor): f"{path}.{member.name}" for member in module.parameters}
         return names
 
@@ -190,6 +190,10 @@ class Diagnosis(TraceIndex):
             for module, name in named
             if name and modules[module] == names[name] == 1 and self.modules[module].path.startswith("(")
         }
+
+    def module_name(self, module: Module) -> str:
+        """What a sentence calls an outermost module: its path, or what it was called by where it has none."""
+        return self._called_as.get(module.id, module.path)
 
     @cached_property
     def root_of(self) -> dict[str, Module]:

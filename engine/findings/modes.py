@@ -218,7 +218,7 @@ def evaluated_in_train(diagnosis: Diagnosis) -> Iterator[Finding]:
         fix=code.line_before(above, f"{top}.eval()") if above is not None and known and is_safe else (),
         model=top,
         recorded=str(int(first.grad_mode == "grad")),
-        layers=listed([f"{module.path} ({module.type})" for module in wrong]),
+        layers=listed([*dict.fromkeys(f"{module.path} ({module.type})" for module in wrong)]),
         drops="1" if any(op.name in DROPOUTS for op in found) else "0",
         norms="1" if any(op.name in NORMS for op in found) else "0",
     )
@@ -539,6 +539,7 @@ def evaluated_with_grad(diagnosis: Diagnosis) -> Iterator[Finding]:
     trained = bool(diagnosis.steps)
     tops = [call for call in diagnosis.trace.calls if call.parent is None and not call.raised] if trained else []
     quiet = [call for call in tops if not call.training and call.grad_mode == "grad"]
+    quiet = [call for call in quiet if not _is_of_the_library(diagnosis, call)]
     idle = [call for call in quiet if _is_for_nothing(diagnosis, call)]
     fed = [call for call in quiet if _is_fed_in_vain(diagnosis, call)]
     for calls, is_fed in ((idle, "0"), (fed, "1")):
@@ -557,7 +558,7 @@ def evaluated_with_grad(diagnosis: Diagnosis) -> Iterator[Finding]:
             tensors=tuple(op.outputs[0] for op in ops[-1:] if op.outputs),
             parameters={
                 "line": line(first.span),
-                "module": diagnosis.modules[first.module].path if first.module in diagnosis.modules else "",
+                "module": diagnosis.module_name(module) if (module := diagnosis.modules.get(first.module)) else "",
                 "bytes": str(sum(op.saved_bytes for op in ops)),
                 "nodes": str(sum(len(op.nodes) for op in ops)),
                 "count": diagnosis.counted(calls),
@@ -566,6 +567,18 @@ def evaluated_with_grad(diagnosis: Diagnosis) -> Iterator[Finding]:
             },
             fix=code.indent(simple, "with torch.no_grad():") if simple is not None and len(calls) == 1 else (),
         )
+
+
+def _is_of_the_library(diagnosis: Diagnosis, call: ModuleCall) -> bool:
+    """Whether a function of a library ran a module on nothing but parameters, as `convert` does with what is to round
+    the weights: no model of the program is evaluated."""
+    written = diagnosis.code.call_at(call.span)
+    if written is None or dotted(written.func).partition(".")[0] not in diagnosis.code.imported:
+        return False
+    ops = diagnosis.ops_of(call)
+    made = {output for op in ops for output in op.outputs}
+    given = {tensor for op in ops for tensor in op.inputs} - made
+    return all(diagnosis.tensors[tensor].role in ("parameter", "buffer") for tensor in given)
 
 
 def _is_fed_in_vain(diagnosis: Diagnosis, call: ModuleCall) -> bool:

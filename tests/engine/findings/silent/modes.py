@@ -168,6 +168,24 @@ for epoch in range(2):
 """, cure=(
         ("    held = 0.0\n", "    held = 0.0\n    net.eval()\n"),
     )),
+    Mistake("evaluated_in_train", 5, """def score(net, x, y):
+    return F.mse_loss(net(x), y).item()
+x, y = torch.randn(8, 2), torch.randn(8, 1)
+for fold in range(5):
+    net = nn.Sequential(nn.Linear(2, 3), nn.Dropout(0.3), nn.Linear(3, 1))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    F.mse_loss(net(x), y).backward()
+    opt.step()
+    print(score(net, x, y))
+""", says={"layers": "net.1 (Dropout)"}),
+    Mistake("evaluated_with_grad", 9, TRAIN + """def run(policy, frozen):
+    for i in range(3):
+        aim = frozen(x)
+        opt.zero_grad()
+        F.mse_loss(policy(x), aim).backward()
+        opt.step()
+run(model, nn.Linear(2, 1).eval())
+""", says={"module": "frozen"}),
     Mistake("evaluated_with_grad", 13, TRAIN + LOOP + """model.eval()
 print(model(x).mean().item())
 """, says={"module": "model", "count": "1"}, mends=True),
@@ -472,6 +490,16 @@ for _ in range(2):
 net.train()
 """),
     ("trained_in_eval", DROP + LOOP + "model.eval()\nz = x.clone().requires_grad_()\nmodel(z).sum().backward()\nprint(z.grad)\n"),
+    # PyTorch runs what rounds the weights; no model is evaluated
+    ("evaluated_with_grad", """from torch.ao import quantization
+net = nn.Sequential(nn.Linear(2, 3), nn.ReLU())
+net.qconfig = quantization.get_default_qat_qconfig("x86")
+ready = quantization.prepare_qat(net.train())
+opt = torch.optim.SGD(ready.parameters(), lr=0.1)
+ready(torch.randn(4, 2)).sum().backward()
+opt.step()
+quantization.convert(ready.eval())
+"""),
     ("evaluated_in_train", DROP + LOOP + "model.eval()\nwith torch.no_grad():\n    print(model(x).mean())\n"),
     ("evaluated_in_train", DROP + LOOP + "model.train()\nwith torch.no_grad():\n    draws = torch.stack([model(x) for _ in range(3)])\n"),
     ("evaluated_in_train", DROP + LOOP + "with torch.no_grad():\n    draws = torch.stack([model(x) for _ in range(3)])\n"

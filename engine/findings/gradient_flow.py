@@ -13,6 +13,7 @@ from engine.findings.diagnosis import (
     UNKNOWN,
     Diagnosis,
     extent,
+    fed_by,
     grouped,
     is_alike,
     is_zero,
@@ -346,9 +347,7 @@ def layers_that_are_one(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Trained layers with nothing between them but views: together they are one, and a loss that hardly falls may want
     more than that. One that makes fewer numbers than either side has is meant."""
     found = grouped(_joined(diagnosis), lambda pair: pair[0].module)
-    losses = map(diagnosis.begun_at, diagnosis.passes_by_place.values() if found else ())
-    behind = any(map(stays_behind, losses))
-    pairs = [pairs[0] for pairs in found.values()] if behind else []
+    pairs = [pairs[0] for pairs in found.values()] if found and any(stuck(diagnosis)) else []
     if pairs:
         (first, _), last = pairs[0], pairs[0][1]
         while (after := next((op for op, later in pairs if op is last), None)) is not None:
@@ -379,7 +378,14 @@ def _joined(diagnosis: Diagnosis) -> Iterator[tuple[Op, Op]]:
             yield before, op
 
 
-def stays_behind(losses: Sequence[float]) -> bool:
+def stuck(diagnosis: Diagnosis) -> Iterator[list[Pass]]:
+    """The passes of one line for one model whose losses hardly fall; each fold of a cross-validation trains another."""
+    for passes in grouped(diagnosis.ended, lambda pass_: (pass_.span, *fed_by(pass_)[:1])).values():
+        if _stays_behind(diagnosis.begun_at(passes)):
+            yield passes
+
+
+def _stays_behind(losses: Sequence[float]) -> bool:
     """Whether the last quarter of many is hardly smaller than the first."""
     quarter = len(losses) // 4
     return quarter >= LONG // 4 and sum(losses[-quarter:]) > HARDLY * sum(losses[:quarter]) > 0

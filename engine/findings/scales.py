@@ -19,7 +19,7 @@ from engine.findings.diagnosis import (
     share_outside,
     size_of,
 )
-from engine.findings.gradient_flow import stays_behind
+from engine.findings.gradient_flow import stuck
 from engine.findings.losses import ELEMENTWISE_LOSSES, last_maker, said_at
 from engine.findings.modes import is_judged
 from engine.program.edits import Edits
@@ -30,6 +30,8 @@ LARGE = 5.0
 APART = 20
 """How many times larger or smaller numbers are of other units, and not only of other samples."""
 ALIKE = 2
+SOME_WAY = 0.01
+"""Which part of the way to its targets a model that is only trained for too short has gone."""
 RARE = 0.05
 """The share of a batch that outliers stay below."""
 LEAST = 8
@@ -92,24 +94,22 @@ def targets_in_other_units(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Distances between predictions and targets far larger or smaller than those that the same model was trained to
     give; or than it has come to give in a training that hardly got nearer."""
     usual: dict[str, Tensor] = {}
-    stuck = {
+    behind = {
         root.tensor
-        for passes in diagnosis.passes_by_place.values()
-        if stays_behind(diagnosis.begun_at(passes))
-        and _has_slope(diagnosis, passes[-1])
-        and all(move.kind == "step" for move in diagnosis.moves)
+        for passes in stuck(diagnosis)
+        if _has_slope(diagnosis, passes[-1]) and all(move.kind == "step" for move in diagnosis.moves)
         for pass_ in passes
         for root in pass_.roots
     }
     ops = sorted(diagnosis.ops_named(ELEMENTWISE_LOSSES), key=lambda op: diagnosis.op_at[op.id])
-    far_off = {span for span, turns in grouped(ops, lambda op: op.span).items() if _are_mostly_beyond(diagnosis, turns)}
+    far_off = {span for span, turns in grouped(ops, lambda op: op.span).items() if _stay_beyond(diagnosis, turns)}
     for op in ops if diagnosis.steps else ():
         predicted, target, model = _compared(diagnosis, op)
         near, far = size_of(predicted), size_of(target)
         if predicted is None or target is None or not near or not far:
             continue
         is_trained = diagnosis.reaches_a_pass(op)
-        if is_trained and not (_is_beyond(target, near) and stuck.intersection(op.outputs) and op.span in far_off):
+        if is_trained and not (_is_beyond(target, near) and behind.intersection(op.outputs) and op.span in far_off):
             usual[model] = target
             continue
         before = usual.get(model)
@@ -139,12 +139,14 @@ def _has_slope(diagnosis: Diagnosis, pass_: Pass) -> bool:
     return not any(is_zero(delta) for delta in deltas)
 
 
-def _are_mostly_beyond(diagnosis: Diagnosis, turns: Sequence[Op]) -> bool:
+def _stay_beyond(diagnosis: Diagnosis, turns: Sequence[Op]) -> bool:
     """Whether most targets of a loss are far from the predictions, and not those of a few turns, as at the end of a
-    game."""
+    game; and these have gone so little of the way that it is not only a short training."""
     pairs = [_compared(diagnosis, op)[:2] for op in turns]
-    sizes = [(size_of(predicted), target) for predicted, target in pairs if target is not None]
-    return 2 * sum(_is_beyond(target, near) for near, target in sizes if near) > len(sizes)
+    sizes = [(size_of(predicted) or 0.0, target) for predicted, target in pairs if target is not None]
+    gone = sizes[-1][0] - sizes[0][0] if sizes else 0.0
+    is_slow = bool(sizes) and gone <= SOME_WAY * (size_of(sizes[-1][1]) or 0.0)
+    return is_slow and 2 * sum(_is_beyond(target, near) for near, target in sizes if near) > len(sizes)
 
 
 def _is_beyond(tensor: Tensor, near: float) -> bool:

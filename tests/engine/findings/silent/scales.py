@@ -103,6 +103,16 @@ RIGHT: tuple[tuple[str, str], ...] = (
     ("targets_too_far", "net = nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, 1))\nnn.init.constant_(net[0].bias, -50.)\nopt = torch.optim.SGD(net.parameters(), lr=0.01)\n"
      "x = torch.randn(8, 2)\nfor i in range(20):\n    loss = F.mse_loss(net(x), x[:, :1] * 30)\n    opt.zero_grad(); loss.backward(); opt.step()\n"),
     # the last step of a game is worth much more than all before it
+    # each fold trains another model, which is on its way when the few epochs end
+    ("targets_too_far", """x = torch.randn(80, 3)
+y = 3000 * x[:, :1] + 250000
+for fold in range(4):
+    net = nn.Sequential(nn.Linear(3, 32), nn.ReLU(), nn.Linear(32, 32), nn.ReLU(), nn.Linear(32, 1))
+    opt = torch.optim.Adam(net.parameters(), lr=0.1)
+    for epoch in range(3):
+        for batch in torch.arange(80).split(8):
+            opt.zero_grad(); F.mse_loss(net(x[batch]), y[batch]).backward(); opt.step()
+"""),
     ("targets_too_far", """critic = nn.Linear(4, 1)
 opt = torch.optim.Adam(critic.parameters(), lr=0.01)
 for game in range(12):

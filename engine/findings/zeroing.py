@@ -1,7 +1,7 @@
 """Gradients that are zeroed too seldom, too often or at the wrong moment, and what is added up or lost by it."""
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Sized
 
 from engine.findings.diagnosis import RESETS, Diagnosis, by_number, fed_by, is_zero, line
 from engine.findings.training_loop import Wasted, is_each_turn, moments_of, reads_gradients
@@ -9,7 +9,7 @@ from engine.ops import FILLS
 from engine.program.edits import Edits
 from engine.program.names import called, dotted
 from engine.program.tree import Loop
-from engine.trace import Finding, Pass, Span, Update
+from engine.trace import Finding, Op, Pass, Span, Update
 
 
 def gradients_added_up(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -89,20 +89,82 @@ def gradients_left_by_others(diagnosis: Diagnosis) -> Iterator[Finding]:
         if left:
             found.setdefault((latest[left[0]].span, pass_.span), []).append((latest[left[0]], pass_, left))
         latest.update((leaf, pass_) for leaf in fed_by(pass_))
-    for (other, own), times in found.items():
+    for (other, _), times in found.items():
         if len(times) > 1:
-            leaves = sorted(times[0][2], key=by_number)
-            yield diagnosis.warning(
-                "gradient_left_by_another",
-                own,
-                tensors=leaves[:8],
-                names=diagnosis.say_all(leaves),
-                other_line=line(other),
-                other=diagnosis.code.excerpt(other),
-                count=diagnosis.counted(times),
-                optimizer=_mover(diagnosis, leaves),
-            )
+            yield _left(diagnosis, times[0][1], other, sorted(times[0][2], key=by_number), times)
             return
+
+
+def gradients_left_by_searches(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Passes that look for an input step by step with its gradient, as a sampler does, and fill parameters as well: the
+    pass of a loss adds to that, and a step takes both."""
+    held, read = diagnosis.held, dict[str, list[Op]]()
+    for op in diagnosis.trace.ops if len(diagnosis.passes_by_place) > 1 else ():
+        for given in op.inputs if op.name not in FILLS else ():
+            owner = diagnosis.gradient_owner.get(diagnosis.identity(given), "")
+            read.setdefault(owner, []).append(op)
+
+    def sought(one: Pass, end: int) -> list[str]:
+        begin, others = diagnosis.pass_step.get(one.id, 0), (leaf for leaf in fed_by(one) if leaf not in held)
+        return [leaf for leaf in others if any(is_followed(op, begin, end) for op in read.get(leaf, ()))]
+
+    def is_followed(op: Op, begin: int, end: int) -> bool:
+        is_between = begin < diagnosis.op_step.get(op.id, -1) < end
+        return is_between and any(map(diagnosis.reaches_a_pass, diagnosis.computed_from(op.outputs)))
+
+    found: dict[tuple[Span | None, Span | None], list[tuple[Pass, list[str], list[str]]]] = {}
+    waiting: list[Pass] = []
+    for moment in moments_of(diagnosis) if read else ():
+        if isinstance(moment, Pass):
+            waiting += [moment] if moment.parent is None and not held.isdisjoint(fed_by(moment)) else []
+            continue
+        if moment.kind == "step" and len(waiting) > 2 and held.issuperset(fed_by(waiting[-1])):
+            *searches, own = waiting
+            ends = [diagnosis.pass_step.get(each.id, 0) for each in waiting]
+            inputs = [sought(each, end) for each, end in zip(searches, ends[1:], strict=True)]
+            leaves = {*diagnosis.held_by(moment)}.intersection(fed_by(searches[-1]), fed_by(own))
+            is_whole = not diagnosis.has_gap(ends[0], diagnosis.update_step.get(moment.id, 0))
+            if (
+                all(inputs)
+                and leaves
+                and is_whole
+                and {each.span for each in searches} - {own.span} == {searches[0].span}
+            ):
+                of_both = found.setdefault((searches[0].span, own.span), [])
+                of_both.append((own, inputs[0], sorted(leaves, key=by_number)))
+        owners = {diagnosis.gradient_owner.get(changed) for changed in diagnosis.changed_by(moment)}
+        if moment.kind == "step" or (_is_overwritten(diagnosis, moment) and not held.isdisjoint(owners)):
+            waiting = []
+    for (other, _), times in found.items():
+        own, inputs, leaves = times[0]
+        if len(times) > 1:
+            yield _left(diagnosis, own, other, leaves, times, fix=_zeroed(diagnosis, own, leaves), input_=inputs[0])
+            return
+
+
+def _left(
+    diagnosis: Diagnosis,
+    own: Pass,
+    other: Span | None,
+    leaves: list[str],
+    times: Sized,
+    *,
+    fix: Edits = (),
+    input_: str | None = None,
+) -> Finding:
+    return diagnosis.warning(
+        "gradient_left_by_another",
+        own.span,
+        tensors=leaves[:8],
+        fix=fix,
+        names=diagnosis.say_all(leaves),
+        other_line=line(other),
+        other=diagnosis.code.excerpt(other),
+        count=diagnosis.counted(times),
+        optimizer=_mover(diagnosis, leaves),
+        is_search=str(int(input_ is not None)),
+        input=diagnosis.say(input_) if input_ is not None else "",
+    )
 
 
 def _first_of_its_own(diagnosis: Diagnosis, now: Pass, leaves: Sequence[str]) -> Pass:

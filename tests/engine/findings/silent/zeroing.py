@@ -180,6 +180,34 @@ def learn(s):
     of_c.zero_grad()
 for _ in range(4): learn(torch.randn(6, 3))
 """, cure=(("    value =", "    of_c.zero_grad()\n    value ="),)),
+    Mistake("gradient_left_by_another", 17, """energy = nn.Sequential(nn.Linear(2, 8), nn.Tanh(), nn.Linear(8, 1))
+opt = torch.optim.Adam(energy.parameters(), lr=0.01)
+def sample(steps):
+    x = torch.randn(6, 2, requires_grad=True)
+    for _ in range(steps):
+        energy(x).sum().backward()
+        with torch.no_grad():
+            x -= 0.1 * x.grad
+        x.grad.zero_()
+    return x.detach()
+for _ in range(4):
+    opt.zero_grad()
+    fake, real = sample(3), torch.randn(6, 2)
+    (energy(real) - energy(fake)).mean().backward()
+    opt.step()
+""", says={"other_line": "9", "input": "x", "optimizer": "opt", "is_search": "1"}, mends=True, cures=(
+        ("energy(x).sum().backward()", "x.grad = torch.autograd.grad(energy(x).sum(), x)[0]"),
+    )),
+    Mistake("gradient_left_by_another", 14, SGD + """for _ in range(3):
+    opt.zero_grad()
+    near = x
+    for _ in range(3):
+        near = near.detach().requires_grad_()
+        F.mse_loss(net(near), y).backward()
+        near = near + 0.01 * near.grad.sign()
+    F.mse_loss(net(near.detach()), y).backward()
+    opt.step()
+""", mends=True),
     Mistake("pass_thrown_away", 10, SGD + """for i in range(2):
     opt.zero_grad()
     F.mse_loss(net(x), y).backward()
@@ -215,6 +243,37 @@ for _ in range(3):
     F.cross_entropy(head(emb(words).mean(1)), y).backward()
     emb.weight.data = before
     opt.step(); opt.zero_grad()
+"""),
+    # what each step of an attack costs is added up on purpose
+    ("gradient_left_by_another", SGD + """for _ in range(3):
+    opt.zero_grad()
+    delta = torch.zeros(8, 2)
+    for _ in range(3):
+        delta = delta.detach().requires_grad_()
+        (F.mse_loss(net(x + delta), y) / 3).backward()
+        delta = delta + 0.01 * delta.grad.sign()
+    opt.step()
+"""),
+    # two losses of a training, of which one also fills the gradient of where it was computed
+    ("gradient_left_by_another", SGD + """for _ in range(3):
+    opt.zero_grad()
+    for _ in range(2):
+        place = torch.rand(8, 2, requires_grad=True)
+        net(place).pow(2).mean().backward()
+        print(place.grad.norm())
+    F.mse_loss(net(x), y).backward()
+    opt.step()
+"""),
+    # a step zeroes what the search left
+    ("gradient_left_by_another", SGD + """for _ in range(3):
+    near = x.clone().requires_grad_()
+    for _ in range(3):
+        F.mse_loss(net(near), y).backward()
+        near.data += 0.01 * near.grad.sign()
+        near.grad = None
+    opt.zero_grad()
+    F.mse_loss(net(near.detach()), y).backward()
+    opt.step()
 """),
     ("gradient_added_up", "G, D = nn.Linear(2, 3), nn.Linear(3, 1)\ng_opt, d_opt = (torch.optim.SGD(m.parameters(), lr=0.1) for m in (G, D))\nfor i in range(3):\n"
      "    fake = G(torch.randn(4, 2))\n    d_opt.zero_grad(); D(fake.detach()).mean().backward(); d_opt.step()\n    g_opt.zero_grad(); D(fake).mean().neg().backward(); g_opt.step()\n"),

@@ -39,10 +39,15 @@ def one_class_alone(diagnosis: Diagnosis) -> Iterator[Finding]:
         given = diagnosis.input_of(op) if not op.iteration else None
         is_loss, is_choice = op.name in CLASS_LOSSES, op.name in CHOICES
         axis = 1 if is_loss else axis_of(op, given) if given is not None else None
-        if given is None or not axis or given.shape[axis : axis + 1] != (1,) or given.shape[0] < 2:
+        if given is None or axis is None or given.shape[axis : axis + 1] != (1,):
             continue
-        if (op.name == "max" and diagnosis.takers.get(op.outputs[0])) or _layer(diagnosis, given) is None:
+        layer = _layer(diagnosis, given)
+        if (op.name == "max" and diagnosis.takers.get(op.outputs[0])) or layer is None:
             continue  # a pooling, or no scores
+        if (not axis or given.shape[0] < 2) and not (
+            op.name in SOFTMAXES and _gives_one(diagnosis, layer, given, axis)
+        ):
+            continue  # one sample, or one place of a sequence
         others = (diagnosis.input_of(other) for other in diagnosis.ops_at(op.span) if other.name == op.name)
         if any(other is not None and other.shape[axis : axis + 1] != (1,) for other in others):
             continue
@@ -56,6 +61,13 @@ def one_class_alone(diagnosis: Diagnosis) -> Iterator[Finding]:
             axis=str(axis),
             value="0" if op.name != "softmax" else "1",
         )
+
+
+def _gives_one(diagnosis: Diagnosis, layer: Op, scores: Tensor, axis: int) -> bool:
+    """Whether a layer has one output alone, and the last axis of the scores of one sample is that."""
+    weight, made = diagnosis.input_of(layer, 1), diagnosis.output_of(layer)
+    is_one = layer.name == "linear" and weight is not None and weight.shape[:1] == (1,)
+    return is_one and made is not None and made.shape == scores.shape == (1,) * (axis + 1)
 
 
 def softmax_over_batch(diagnosis: Diagnosis) -> Iterator[Finding]:

@@ -110,6 +110,18 @@ print(loss.item())
 """, cure=(
         ("nn.Softmax(dim=1)", "nn.Sigmoid()"),
     )),
+    Mistake("one_class_softmax", 9, """class Critic(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.model = nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 1), nn.Softmax(dim=0))
+    def forward(self, x):
+        return self.model(x)
+critic = Critic()
+opt = torch.optim.Adam(critic.parameters(), lr=0.01)
+for _ in range(5):
+    loss = (1.5 - critic(torch.randn(3))).pow(2).mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+""", says={"value": "1", "axis": "0"}, cures=((", nn.Softmax(dim=0)", ""), ("8, 1", "8, 2"))),
     Mistake("one_class_loss", 11, """model = nn.Sequential(nn.Linear(4, 16), nn.ReLU(), nn.Linear(16, 1))
 criterion = nn.CrossEntropyLoss()
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
@@ -209,6 +221,11 @@ print(scores.argmax(1))
 """, cures=(("print(scores.argmax(1))", "print(scores.max())"), ("chances = torch.softmax(scores / 0.5, dim=1)", "chances = torch.softmax(1 / scores, dim=1)"))),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
+    # attention over as many places as there are
+    ("one_class_softmax", """score, emb = nn.Linear(4, 1), torch.randn(1, 4)
+(F.softmax(score(emb), dim=0) * emb).sum().backward()
+(F.softmax(score(emb).squeeze(-1), dim=0) @ emb).sum().backward()
+"""),
     ("softmax_over_batch", """score, emb = nn.Linear(4, 2), torch.randn(6, 4)
 a = F.softmax(score(emb), dim=0)
 pooled = a.T @ emb

@@ -170,14 +170,14 @@ def layers_repeated(diagnosis: Diagnosis) -> Iterator[Finding]:
     trained = {root for root, leaves in diagnosis.leaves_of.items() if not leaves.isdisjoint(diagnosis.moved)}
     whole = Counter(call.module for call in diagnosis.trace.calls if call.parent is None and call.module in trained)
     for node in code.nodes:
-        layer, text = _repeated(diagnosis, node) if isinstance(node, ast.expr) else (None, "")
+        layer, text, places = _repeated(diagnosis, node) if isinstance(node, ast.expr) else (None, "", 1)
         if layer is None or node not in code.parents or not isinstance(node, ast.expr):
             continue
         kin = [module for module in diagnosis.trace.modules if module.type == layer]
         is_made_here = any(isinstance(each, ast.Call) and called(each) == layer for each in ast.walk(node))
         ran = whole if is_made_here and not any(often.get(module.id, 0) > 1 for module in kin) else often
         alike = [module for module in kin if ran.get(module.id, 0) > 1]
-        if len(alike) == 1:
+        if len(alike) == places:
             yield diagnosis.finding(
                 "layer_repeated",
                 "warning" if is_made_here else "note",  # one that has a name may well be shared on purpose
@@ -189,14 +189,22 @@ def layers_repeated(diagnosis: Diagnosis) -> Iterator[Finding]:
             )
 
 
-def _repeated(diagnosis: Diagnosis, node: ast.expr) -> tuple[str | None, str]:
-    """The class of the layer in a list that holds one object several times, and how one is made."""
+def _repeated(diagnosis: Diagnosis, node: ast.expr) -> tuple[str | None, str, int]:
+    """The class of the layer in a list that holds one object several times, how one is made, and how many of the class
+    it has."""
     item: ast.expr | None = None
     match node:
         case (
             ast.BinOp(op=ast.Mult(), left=ast.List(elts=[only])) | ast.BinOp(op=ast.Mult(), right=ast.List(elts=[only]))
         ):
             item = only
+        case ast.BinOp(op=ast.Mult(), left=ast.List(elts=parts)) | ast.BinOp(op=ast.Mult(), right=ast.List(elts=parts)):
+            learn = {
+                each.type for each in diagnosis.trace.modules if each.parameters or diagnosis.code.classes(each.type)
+            }
+            kinds = [called(part) for part in parts if isinstance(part, ast.Call) and called(part) in learn]
+            made = f"{diagnosis.code.under_nn('Sequential')}({', '.join(map(diagnosis.code.short, parts))})"
+            return (kinds[0], made, kinds.count(kinds[0])) if kinds else (None, "", 1)
         case ast.ListComp(elt=ast.Name() as name, generators=[ast.comprehension(target=target)]) if (
             dotted(target) != name.id
         ):
@@ -206,7 +214,7 @@ def _repeated(diagnosis: Diagnosis, node: ast.expr) -> tuple[str | None, str]:
         given = _handed_over(diagnosis, item)
         text = f"copy.deepcopy({dotted(item)})" if given is not None else ""
         item = given if given is not None and not is_reference(given) else diagnosis.value_of(dotted(given or item))
-    return (called(item), text or diagnosis.code.short(item)) if isinstance(item, ast.Call) else (None, "")
+    return (called(item), text or diagnosis.code.short(item), 1) if isinstance(item, ast.Call) else (None, "", 1)
 
 
 def _handed_over(diagnosis: Diagnosis, name: ast.expr) -> ast.expr | None:

@@ -240,6 +240,19 @@ for _ in range(4):
         ("*[block for", "*[block() for"),
     )),
     Mistake("layer_repeated", 4, ENSEMBLE, cures=(("[nn.Linear(2, 1)] * 3", "[nn.Linear(2, 1) for _ in range(3)]"), ("range(2)", "range(0)"), ("nets = [nn.Linear(2, 1)] * 3", "one = nn.Linear(2, 1)\nnets = [one] * 3"))),
+    Mistake("layer_repeated", 7, """net = nn.Sequential(
+    nn.Linear(3, 8),
+    nn.GELU(),
+    *([nn.Linear(8, 8), nn.GELU()] * 2),
+    nn.Linear(8, 2),
+)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    loss = net(torch.randn(5, 3)).pow(2).mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+""", says={"layer": "net.2", "count": "2", "made": "nn.Sequential(nn.Linear(8, 8), nn.GELU())"}, cures=(
+        ("[nn.Linear(8, 8), nn.GELU()] * 2", "[nn.Sequential(nn.Linear(8, 8), nn.GELU()) for _ in range(2)]"), ("* 2", "* 1"),
+    )),
     Mistake("layer_repeated", 7, """class Stack(nn.Module):
     def __init__(self, block, times):
         super().__init__()
@@ -435,6 +448,7 @@ for _ in range(4):
     opt.zero_grad(); loss.backward(); opt.step()
     print(loss.item())
 """),
+    ("layer_repeated", "net = nn.Sequential(*([nn.ReLU(), nn.Tanh()] * 2), nn.Linear(3, 1))\nnet(torch.randn(2, 3)).sum().backward()\n"),
     ("nothing_loaded", """class Net(nn.Module):
     def __init__(self, classes):
         super().__init__()

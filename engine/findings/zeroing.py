@@ -136,9 +136,9 @@ def gradients_left_by_searches(diagnosis: Diagnosis) -> Iterator[Finding]:
         if moment.kind == "step" or (_is_overwritten(diagnosis, moment) and not held.isdisjoint(owners)):
             waiting = []
     for (other, _), times in found.items():
-        own, inputs, leaves = times[0]
         if len(times) > 1:
-            yield _left(diagnosis, own, other, leaves, times, fix=_zeroed(diagnosis, own, leaves), input_=inputs[0])
+            own, (input_, *_), left = times[0]
+            yield _left(diagnosis, own, other, left, times, fix=_zeroed(diagnosis, own, left), input_=input_)
             return
 
 

@@ -1,9 +1,11 @@
 """What becomes of the steps of sequences: states lost on their way from one to the next, or read after the padding, and
 averages that count the padding."""
 
+import ast
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from engine.findings.attention_masks import FUSED
@@ -21,7 +23,7 @@ from engine.findings.diagnosis import (
 )
 from engine.findings.shared_data import DRAWS
 from engine.ops import DETACHES
-from engine.program.names import called
+from engine.program.names import called, dotted, names_read
 from engine.trace import Finding, Op, Tensor
 
 CELLS = ("gru_cell", "lstm_cell", "rnn_tanh_cell", "rnn_relu_cell")
@@ -82,6 +84,49 @@ def _cut_state(diagnosis: Diagnosis, op: Op) -> Op | None:
     before = diagnosis.maker.get(maker.inputs[0]) if maker is not None and maker.inputs else None
     is_own = before is not None and (before.name, before.module) == (op.name, op.module)
     return maker if maker is not None and maker.name in DETACHES and is_own else None
+
+
+def states_dropped(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """An LSTM run step by step that gets back one of the two states it gave, and in place of the other always what the
+    first step got."""
+    for ops in grouped(diagnosis.ops_named(("lstm", "lstm_cell")), lambda op: op.module).values():
+        if not any(map(diagnosis.reaches_a_pass, ops)):
+            continue
+        for kept, lost in ((0, 1), (1, 0)):
+            pairs = [(one, other) for one, other in pairwise(ops) if _is_handed_on(diagnosis, one, other, kept)]
+            if len(pairs) < FEW_STEPS or any(one.inputs[lost + 1] != other.inputs[lost + 1] for one, other in pairs):
+                continue
+            first, code = pairs[0][0], diagnosis.code
+            written = _as_written(diagnosis, first)
+            made, given = written[lost] if written else (None, None)
+            is_free = isinstance(made, ast.Name) and made.id not in names_read(code.tree)
+            yield diagnosis.warning(
+                "state_dropped",
+                first,
+                tensors=(first.inputs[lost + 1], first.outputs[lost - 2]),
+                fix=(code.replace(made, dotted(given)),) if made is not None and is_free and dotted(given) else (),
+                layer=diagnosis.module_path(first),
+                given=dotted(given) or diagnosis.say(first.inputs[lost + 1]),
+                count=diagnosis.counted(pairs),
+                is_cell=str(lost),
+            )
+
+
+def _is_handed_on(diagnosis: Diagnosis, one: Op, other: Op, state: int) -> bool:
+    """Whether a step begins at one of the two states that the step before it ended in."""
+    return diagnosis.origin(other.inputs[state + 1], (*DETACHES, "dropout")) is one
+
+
+def _as_written(diagnosis: Diagnosis, op: Op) -> list[tuple[ast.expr, ast.expr]]:
+    """For each of the two states what a step's result is called, and what is written for it in the call."""
+    call, statement = diagnosis.code.call_at(op.span), diagnosis.code.statement_at(op.span)
+    match (statement.targets[0], call.args) if isinstance(statement, ast.Assign) and call is not None else (None, []):
+        case (
+            ast.Tuple(elts=[_, ast.Tuple(elts=[_, _] as names)]) | ast.Tuple(elts=[ast.Name(), _] as names),
+            [_, ast.Tuple(elts=[_, _] as given)],
+        ):
+            return [*zip(names, given, strict=True)]
+    return []
 
 
 def states_left_over(diagnosis: Diagnosis) -> Iterator[Finding]:

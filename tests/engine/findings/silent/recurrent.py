@@ -2,6 +2,17 @@
 
 from tests.engine.findings.mistakes import STEP, Mistake
 
+LSTM = """cell, out = nn.LSTMCell(2, 3), nn.Linear(3, 1)
+xs = torch.randn(6, 4, 2)
+h, c = torch.zeros(4, 3), torch.ones(4, 3)
+loss = 0
+for x in xs:
+    NEXT = cell(x, (h, c))
+    loss = loss + out(h).pow(2).mean()
+loss.backward()
+"""
+"""Lines 4 to 11."""
+
 CELL = """cell, out = nn.GRUCell(2, 3), nn.Linear(3, 1)
 h, loss = torch.zeros(4, 3), 0
 for x in torch.randn(6, 4, 2):
@@ -86,6 +97,14 @@ print(model(GIVEN).argmax(1))
 """
 
 MISTAKES: tuple[Mistake, ...] = (
+    Mistake("state_dropped", 9, LSTM.replace("NEXT", "h, new"), says={"given": "c", "is_cell": "1", "count": "5"}, cures=(("h, new", "h, c"),), mends=True),
+    Mistake("state_dropped", 8, """lstm, out = nn.LSTM(2, 3, batch_first=True), nn.Linear(3, 1)
+x, state = torch.randn(4, 5, 2), (torch.ones(1, 4, 3), torch.zeros(1, 4, 3))
+begin, c = state
+for i in range(5):
+    made, (_, c) = lstm(x[:, i : i + 1], (begin, c))
+out(made).pow(2).mean().backward()
+""", says={"given": "begin", "is_cell": "0"}, cures=(("(_, c) =", "(begin, c) ="),), mends=True),
     Mistake("state_drawn", 9, FORECAST, cure=(("randn(1, n, 4), torch.randn(1, n, 4)", "zeros(1, n, 4), torch.zeros(1, n, 4)"),), mends=True),
     Mistake("state_drawn", 9, MAKER.replace("GIVEN", "torch.ones(7, 4, 3)"), cures=(("torch.randn(1", "torch.zeros(1"), ("(x, h)", "(x)")), mends=True),
     Mistake("state_left_over", 19, TAGGER + """with torch.no_grad():
@@ -272,6 +291,9 @@ for _ in range(3):
     )),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
+    # every item begins at what all have in common
+    ("state_dropped", LSTM.replace("NEXT", "a, b").replace("out(h)", "out(a + b)")),
+    ("state_dropped", LSTM.replace("NEXT", "h, new").replace("    loss =", "    c = new.clamp(-1, 1)\n    loss =")),
     # noise that sequences are made of, and noise while training only
     ("state_drawn", MAKER.replace("GIVEN", "torch.randn(7, 4, 3)")),
     ("state_drawn", FORECAST.replace("    opt.zero_grad()", "    od.zero_grad(); F.softplus(judge(x.mean(1)) - judge(model(x).detach())).mean().backward(); od.step()\n    loss = F.softplus(-judge(model(x))).mean(); opt.zero_grad()").replace("opt =", "judge = nn.Linear(1, 1)\nod = torch.optim.Adam(judge.parameters())\nopt =")),

@@ -1,6 +1,7 @@
 """The order of a training loop: what was zeroed, stepped or left out when it should not have been."""
 
 import ast
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -17,6 +18,9 @@ FEWEST = 3
 """Passes in a row that tell what a loop does in all of its turns."""
 METHODS = frozenset("step zero_grad backward eval train requires_grad_ retain_grad detach_ zero_".split())
 """Methods that are called for what they do, not for what they give."""
+GIVE = frozenset("item tolist numpy detach cpu mean sum max min std norm size dim numel parameters state_dict".split())
+"""Methods that give something when they are called with nothing."""
+_METHOD_PRINTED = re.compile(r"<(?:built-in|bound) method (?:\w+\.)*(\w+) of ")
 
 
 class Wasted(NamedTuple):
@@ -545,6 +549,21 @@ def methods_not_called(diagnosis: Diagnosis) -> Iterator[Finding]:
                 fix=(code.after(attribute, "()"),),
                 method=attribute.attr,
             )
+
+
+def methods_printed(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """`print(loss.item)`: what was printed is the description of a method."""
+    code = diagnosis.code
+    for piece in diagnosis.trace.output:
+        printed = {*_METHOD_PRINTED.findall(piece.text)} & GIVE
+        call = code.call_at(piece.span) if printed else None
+        named = [node for node in ast.walk(call) if isinstance(node, ast.Attribute)] if call is not None else []
+        for attribute in named:
+            above = code.parents.get(attribute)
+            is_called = isinstance(above, ast.Attribute) or (isinstance(above, ast.Call) and above.func is attribute)
+            if attribute.attr in printed and not is_called and code.text(attribute).endswith(f".{attribute.attr}"):
+                fix = (code.after(attribute, "()"),)
+                yield diagnosis.warning("method_printed", attribute, fix=fix, method=attribute.attr)
 
 
 def is_each_turn(diagnosis: Diagnosis, span: Span | None, loop: Loop) -> bool:

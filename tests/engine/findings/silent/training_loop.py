@@ -141,6 +141,14 @@ y = (x * 3).sum()
 y.backward
 print(x.grad)
 """, says={"code": "y.backward", "method": "backward"}, mends=True),
+    Mistake("method_printed", 9, """w = torch.tensor([1.], requires_grad=True)
+def forward(x):
+    return x * w
+def show():
+    pass
+print('before', 4, forward(4).item)
+""", says={"code": "forward(4).item", "method": "item"}, mends=True),
+    Mistake("method_printed", 12, TRAIN + LOOP + 'print(f"{loss.item} after {i} turns")\n', says={"code": "loss.item"}, mends=True),
     Mistake("step_moves_nothing", 11, TRAIN + """start = torch.randn(8, 1, requires_grad=True)
 for i in range(2):
     opt.zero_grad()
@@ -355,6 +363,8 @@ for i in range(2): (model(x).detach() * start).mean().backward(); opt.step()
 """),
     ("backward_without_step", "w = torch.ones(2, requires_grad=True)\nopt = torch.optim.SGD([w], lr=0.1)\nfor i in range(3):\n"
      "    opt.zero_grad()\n    (w ** 2).sum().backward()\n    if i == 5:\n        opt.step()\n"),
+    ("method_printed", TRAIN + LOOP + "print(loss.item(), x.shape, [show for show in (loss.item,)][0]())\n"),
+    ("method_printed", "print(torch.ones(2).item.__name__, repr(torch.ones(1).exp))\n"),
     ("method_not_called", TRAIN + LOOP + "step = opt.step\nstep()\n"),
     # copies of one model, stacked, learn; the model itself is not frozen
     ("optimizer_holds_frozen", """import copy

@@ -127,7 +127,15 @@ def _has_new(before: Trace, mended: Finding, after: Trace, told: Comparison) -> 
         is_cut = new.severity != "note" and new.code.startswith(_CUTS) and line in edited_lines
         if is_cut or (_RANK[new.severity] <= gone and not is_further_on):
             return True
-    return False
+    return _warned_anew(before, after, edited_lines, told)
+
+
+def _warned_anew(before: Trace, after: Trace, edited_lines: set[int], told: Comparison) -> bool:
+    """Whether Python warns of something that it did not warn of, as of numbers that a conversion cuts: where a program
+    gets further now, at the edits."""
+    known = {(warning.category, warning.message) for warning in before.warnings}
+    lines = (each.span and each.span.line for each in after.warnings if (each.category, each.message) not in known)
+    return any(before.failure is None or _line_before(line or 0, told) in (None, *edited_lines) for line in lines)
 
 
 def _lines_lost(before: Trace, mended: Finding, after: Trace, told: Comparison) -> bool:

@@ -19,6 +19,7 @@ from engine.trace import Edit, Failure, Finding, Module, Op, Operand, Span, Tens
 
 RAISED = frozenset({"exception", "memory", "forbidden"})
 """Kinds of failures that are exceptions of the program."""
+_TO_REAL = (".float()", ".double()", ".long()", ".bool()")
 _FAR = 200
 """Ops that are looked back over."""
 _Some = TypeVar("_Some")
@@ -48,6 +49,11 @@ def only_if(condition: object) -> None:
     """What must hold for a rule to say anything."""
     if not condition:
         raise Unsure
+
+
+def is_complex(tensor: Tensor | None) -> bool:
+    """Whether numbers have an imaginary part, which a conversion to real ones drops."""
+    return tensor is not None and tensor.dtype.startswith("complex")
 
 
 class Case:
@@ -222,9 +228,9 @@ class Case:
         return here[0] if len(here) == 1 else None
 
     def cast(self, tensor: Tensor | None, call: str) -> Edits:
-        """A method called on what gave a tensor here."""
-        node = self.written(tensor)
-        return self.code.method(node, call) if node is not None else ()
+        """A conversion of what gave a tensor here; of a complex one none that would drop its imaginary part."""
+        node, is_lossy = self.written(tensor), is_complex(tensor) and call in _TO_REAL
+        return self.code.method(node, call) if node is not None and not is_lossy else ()
 
     def made_last(self, node: ast.AST | None) -> ast.Assign | None:
         """The last assignment above the failing line to the name written there."""

@@ -5,7 +5,7 @@ import math
 import re
 
 from engine.findings.diagnosis import by_number, line
-from engine.findings.failing.case import Case, known, only_if
+from engine.findings.failing.case import Case, is_complex, known, only_if
 from engine.findings.failing.origins import dtype_origin, sizes
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, keyword
@@ -16,6 +16,7 @@ FLOATS = ("float32", "float64", "float16", "bfloat16")
 _WORDS = {
     "Long": "int64", "Int": "int32", "Short": "int16", "Byte": "uint8", "Char": "int8", "Bool": "bool",
     "Float": "float32", "Double": "float64", "Half": "float16", "BFloat16": "bfloat16",
+    "ComplexFloat": "complex64", "ComplexDouble": "complex128",
 }  # fmt: skip
 _CASTS = {"float32": ".float()", "float64": ".double()", "int64": ".long()", "bool": ".bool()"}
 _SIGNS: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**"}
@@ -32,16 +33,21 @@ _LOSSES_OF_CLASSES = ("cross_entropy", "nll_loss")
 
 def mixed(case: Case) -> Finding:
     """A product of tensors of two types; elementwise operations convert, products do not."""
-    given = _given(case)
+    named = {_WORDS[word] for word in re.findall(r"\w+", case.failure.message) if word in _WORDS}
+    given = [one for one in _given(case) if len(named) < 2 or one.dtype in named]
+    only_if(given)
     only_if(_WORDS.get(case.groups.get("expected", ""), given[0].dtype) in [one.dtype for one in given])
     other = known(next((tensor for tensor in given if tensor.dtype != given[0].dtype), None))
+    is_part = is_complex(given[0]) != is_complex(other)
     is_first = case.op is None or case.op.name in _LAYERS or other.dtype == "float32"
-    odd, fits = (given[0], other) if is_first else (other, given[0])
+    odd, fits = (given[0], other) if (is_complex(other) if is_part else is_first) else (other, given[0])
     cast = _CASTS.get(fits.dtype, f".to(torch.{fits.dtype})")
     made = _made_of_numbers(case, odd) if fits.dtype == "float32" and odd.dtype == "float64" else None
-    fix = case.cast(odd, cast) if fits.dtype in ("float32", "float64") else ()
+    fix = case.cast(odd, cast) if is_part or fits.dtype in ("float32", "float64") else ()
     fix = case.code.method(made, cast) if made is not None else fix
     said = {**case.about(odd, fits), **case.origin(odd, dtype_origin), "is_data": str(int(made is not None))}
+    is_learnt = is_part and odd.role == "parameter"
+    said |= {"is_complex": str(int(is_part)), "is_learnt": str(int(is_learnt)), "wanted": fits.dtype}
     said["data_line"] = str(made.lineno) if made is not None else ""
     return case.finding("", _of_layer(case) | said, tensors=(given[0], other), cast=cast, fix=fix)
 
@@ -98,7 +104,12 @@ def not_for_type(case: Case) -> Finding:
     dtype = _WORDS.get(case.groups.get("dtype", ""), case.groups.get("dtype", ""))
     given = known(next((input_ for input_ in case.inputs() if dtype in ("", input_.dtype)), None))
     fix = case.cast(given, ".float()") if given.dtype not in FLOATS else ()
-    return case.finding("", {**case.about(given), "is_mask": "0"}, tensors=(given,), fix=fix)
+    said = {
+        "is_mask": "0",
+        "is_complex": str(int(is_complex(given))),
+        "cast": ".abs()" if is_complex(given) else ".float()",
+    }
+    return case.finding("", {**case.about(given), **said}, tensors=(given,), fix=fix)
 
 
 def opposite(case: Case) -> Finding:
@@ -111,7 +122,9 @@ def opposite(case: Case) -> Finding:
             fix: Edits = (case.code.replace(case.node, right),)
         case _:
             fix = case.cast(given, ".float()")
-    return case.finding("", {**case.about(given), "op": "-", "is_mask": "1"}, tensors=(given,), fix=fix)
+    return case.finding(
+        "", {**case.about(given), "op": "-", "is_mask": "1", "is_complex": "0", "cast": ""}, tensors=(given,), fix=fix
+    )
 
 
 def swapped(case: Case) -> Finding:
@@ -167,7 +180,8 @@ def into_part(case: Case) -> Finding:
     maker = _made_by_autocast(case, value)
     said = {"name": name, "dtype": target.dtype, "value": given, "value_dtype": value.dtype}
     said |= {"right": f".to({name}.dtype)" if is_named else f".to(torch.{target.dtype})"}
-    said |= {"is_lossy": str(int(value.dtype in FLOATS and target.dtype not in FLOATS))}
+    is_fraction = value.dtype in FLOATS and target.dtype not in FLOATS
+    said |= {"is_lossy": str(int((is_fraction or is_complex(value)) and not is_complex(target)))}
     said |= {"is_autocast": str(int(maker is not None)), "maker": maker.name if maker is not None else ""}
     said["made_line"] = line(maker.span) if maker is not None else ""
     fix = case.code.method(node, said["right"]) if node is not None and said["is_lossy"] == "0" else ()

@@ -558,7 +558,7 @@ export interface Trial {
    */
   stops_at?: number | null;
   /**
-   * `mends`: the finding is gone, nothing new is wrong and the program gets at least as far. Else why the fix is not to be offered: the finding `remains`, a leaf that it names still gets no gradient, or, of what right programs do as well, nothing is better for it; a `new_finding` as grave is there, or the edits cut a gradient off; a leaf that got gradients gets none (`gradient_lost`); each pass of a loop walks back further than the one before (`graph_grows`); the program `stops` where it did not, or before it got further; it leaves out statements (`lines_lost`) or print lines (`output_lost`) that it had; a limit stopped it (`not_finished`); the edited program is longer than the server takes (`too_long`).
+   * `mends`: the finding is gone, nothing new is wrong and the program gets at least as far. Else why the fix is not to be offered: the finding `remains`, a leaf that it names still gets no gradient, or, of what right programs do as well, nothing is better for it; a `new_finding` as grave is there, or the edits cut a gradient off or make Python warn of something; a leaf that got gradients gets none (`gradient_lost`); each pass of a loop walks back further than the one before (`graph_grows`); the program `stops` where it did not, or before it got further; it leaves out statements (`lines_lost`) or print lines (`output_lost`) that it had; a limit stopped it (`not_finished`); the edited program is longer than the server takes (`too_long`).
    */
   verdict:
     | "gradient_lost"

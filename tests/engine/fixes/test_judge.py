@@ -161,6 +161,15 @@ def test_an_edit_that_does_not_mend_says_why(trace: TraceOf, verdict: str, edite
     assert (trial.verdict, trial.proof) == (verdict, ())
 
 
+def test_an_edit_that_python_warns_of_does_not_mend(trace: TraceOf) -> None:
+    program = "z = torch.ones(2, 2) * 1j\nprint(z @ torch.ones(2, 2))\nprint(z.T.expand(3, 2, 2).mT.shape)\n"
+    dropped = tried(trace, program, program.replace("(z @", "(z.float() @"))
+    kept = tried(trace, program, program.replace("torch.ones(2, 2))\n", "torch.ones(2, 2).to(z.dtype))\n"))
+    further = "import warnings\nwarnings.warn('an old one')\n"
+    late = tried(trace, program + further, (program + further).replace("torch.ones(2, 2))\n", "(z * 0 + 1))\n"))
+    assert (dropped.verdict, kept.verdict, late.verdict) == ("new_finding", "mends", "mends")
+
+
 def test_the_same_line_failing_otherwise_is_not_further(trace: TraceOf) -> None:
     swapped = """net = torch.nn.Linear(4, 3)
 target = torch.tensor([0, 1, 2])

@@ -65,6 +65,26 @@ TRIGGERS: dict[str, list[Row]] = {
         Row(X + "t = torch.tensor([[0.], [2.]])\nF.cross_entropy(x, t) #<\n", {"other": "t", "is_long": "0"}, True),
     ],
     "dtype_mismatch": [
+        Row(
+            "w = nn.Parameter(torch.ones(2, 3))\nz = torch.fft.fft(torch.ones(4, 2))\ntorch.einsum('bi,io->bo', z, w) #<\n",
+            {"name": "w", "cast": ".to(torch.complex64)", "is_learnt": "1"},
+            True,
+        ),
+        Row(
+            "z = torch.ones(3, 3) * 1j\ntorch.ones(2, 3) @ z #<\n",
+            {"name": "torch.ones(2, 3)", "is_complex": "1", "is_learnt": "0"},
+            True,
+        ),
+        Row(
+            "net, counts = nn.Linear(3, 2), np.array([3, 1])\nloss = nn.CrossEntropyLoss(weight=torch.tensor(4 / counts))\nloss(net(torch.ones(4, 3)), torch.tensor([0, 0, 1, 0])) #<\n",
+            {"name": "loss.weight", "other_dtype": "float32", "is_data": "1", "data_line": "6"},
+            True,
+        ),
+        Row(
+            X + "w = torch.tensor([1., 2., 1.], dtype=torch.float64)\nF.nll_loss(F.log_softmax(x, 1), torch.tensor([0, 1]), w) #<\n",
+            {"name": "w", "cast": ".float()", "is_data": "0"},
+            True,
+        ),
         Row("actor, critic = nn.Linear(3, 1), nn.Linear(4, 1)\nrows = np.zeros((9, 3))\nobs = torch.from_numpy(rows)[:4]\nact = actor(obs) #<\ncritic(torch.cat([obs, act], 1))\n", {"is_data": "1", "data_line": "7"}, True),
         Row("net = nn.Linear(3, 1)\nx, y = torch.tensor(np.ones((4, 3))), torch.ones(4, 1)\nF.mse_loss(net(x), y).backward() #<\n", {"is_data": "1"}, True),
         Row(
@@ -91,6 +111,7 @@ TRIGGERS: dict[str, list[Row]] = {
         Row("c = torch.tensor([1, 2])\nm = torch.mean(c) #<\n", {"name": "c"}, True),
     ],
     "dtype_not_supported": [
+        Row("z = torch.ones(3) * 1j\nF.mse_loss(z, z * 2) #<\n", {"name": "z", "is_complex": "1", "cast": ".abs()"}),
         Row("i = torch.arange(3)\ns = i.softmax(0) #<\n", {"name": "i", "op": "softmax", "dtype": "int64"}, True),
         Row("i = torch.arange(4)\ns = F.log_softmax(i, 0) #<\n", {"name": "i"}, True),
         Row(

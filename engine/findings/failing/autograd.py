@@ -81,6 +81,23 @@ def input_handed_on(case: Case) -> Finding:
     return case.finding("", said, forward_line=str(known(forward).lineno), fix=fix, tensors=(case.first,))
 
 
+def result_named(case: Case) -> Finding:
+    """A result that a module computes with a graph, put where its parameter is: it wants a name of its own."""
+    found, code = known(case.written_as("OWNER.ATTRIBUTE = VALUE")), case.code
+    function = a(ast.FunctionDef, code.function(found.part("OWNER")))
+    made = known(case.tensor_of(found.part("VALUE")))
+    only_if(made.requires_grad and function.name == "forward")
+    name, statement = found.said["attribute"], known(case.statement)
+    rest = [one for one in code.attributes if dotted(one) == f"{found.said['owner']}.{name}"]
+    last = (statement.end_lineno or 0, function.end_lineno or 0)
+    later = [one for one in rest if last[0] < one.lineno <= last[1]]
+    is_plain = code.parents.get(statement) is function and all(isinstance(one.ctx, ast.Load) for one in later)
+    fix = (code.replace(statement, found.as_(f"{name} = VALUE")), *(code.replace(one, name) for one in later))
+    said = {**found.said, "name": found.as_("OWNER.ATTRIBUTE")}
+    is_free = is_plain and not code.is_bound(name)
+    return case.finding("parameter_for_result", said, tensors=(made,), fix=fix if is_free else ())
+
+
 def one_of_views(case: Case) -> Finding | None:
     """One of the views that `unbind`, `split` or a loop over a tensor gave together, changed in place."""
     maker = known(case.diagnosis.maker.get(case.first.id))

@@ -2,7 +2,21 @@
 
 from tests.engine.findings.failures import Row, W, X
 
+MIXED = "class Mix(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.mix = nn.Parameter(torch.zeros(3))\n    def forward(self, x):\n"
+MIXES = "Mix()(torch.ones(2, 3)).sum().backward()\n"
+
 TRIGGERS: dict[str, list[Row]] = {
+    "parameter_for_result": [
+        Row(
+            MIXED + "        self.mix = F.softmax(self.mix, dim=0) #<\n        return x * self.mix\n" + MIXES,
+            {"name": "self.mix", "attribute": "mix"},
+            True,
+        ),
+        Row(
+            MIXED + "        if x.sum() > 0:\n            self.mix = self.mix.exp() #<\n        return x * self.mix\n" + MIXES,
+            {"name": "self.mix", "value": "self.mix.exp()"},
+        ),
+    ],
     "one_of_several_views": [
         Row(
             W
@@ -190,6 +204,9 @@ TRIGGERS: dict[str, list[Row]] = {
 }  # fmt: skip
 
 NEAR_MISSES: dict[str, str] = {
+    "parameter_for_result": MIXED
+    + "        with torch.no_grad():\n            self.mix = self.mix / 2\n        return x * self.mix\n"
+    + MIXES,
     "one_of_several_views": W
     + "h = w * 2\nh[0] += 1\nwith torch.no_grad():\n    for row in torch.outer(w, w):\n        row += 1\nh.sum().backward()\n",
     "output_is_input": "class Twice(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n        return x * 2\n    @staticmethod\n    def backward(ctx, grad):\n        return grad * 2\n"

@@ -3,8 +3,10 @@
 import ast
 import math
 import re
+from fractions import Fraction
 
-from engine.findings.failing.case import Case, a, first_told, known, only_if
+from engine.findings.diagnosis import numbers_of
+from engine.findings.failing.case import Case, a, first_told, known, of_first, only_if
 from engine.findings.failing.origins import sizes
 from engine.findings.failing.values import METHODS, RECURRENT, is_tensor
 from engine.program.edits import Edits
@@ -315,3 +317,53 @@ def _parameter(case: Case) -> tuple[ast.expr | ast.keyword, ast.expr] | None:
     at = order.index(name) if name in order else len(call.args)
     is_known = at < len(call.args) and not any(isinstance(one, ast.Starred) for one in call.args[: at + 1])
     return (call.args[at], call.args[at]) if is_known else None
+
+
+_TURNS = ("T", "t", "mT", "transpose")
+
+
+def singular(case: Case) -> Finding:
+    """A matrix without an inverse, and which columns are to blame where its numbers show it exactly."""
+    known(case.call)
+    given = case.inputs()[:1]
+    size = given[0].shape[-1] if given and len(given[0].shape) == 2 and given[0].data else 0
+    data = [Fraction(number) for number in numbers_of(given[0])] if size else []
+    factors = _adding_up([data[at : at + size] for at in range(0, len(data), size)]) if data else []
+    sides = [[at for at, factor in enumerate(factors) if factor == sign] for sign in (-1, 1)]
+    is_exact = sum(map(len, sides)) == sum(map(bool, factors)) > 0
+    one, others = sorted(sides, key=len) if sides[1] else sides
+    kind = {0: "is_empty", 1: "is_same"}.get(len(others), "is_sum") if is_exact and len(one) == 1 else ""
+    said = {each: str(int(each == kind)) for each in ("is_empty", "is_same", "is_sum")}
+    said |= {"at": str(one[0]) if kind else "", "others": ", ".join(map(str, others)), "data": ""}
+    if given and kind:
+        said["data"] = _squared(case, given[0])
+    return of_first(case.finding("", {**said, "is_squared": str(int(bool(said["data"])))}))
+
+
+def _adding_up(rows: list[list[Fraction]]) -> list[Fraction]:
+    """Factors with which the columns of a matrix add up to 0, -1 for the first that depends on those before it;
+    nothing where none does."""
+    pivots: list[int] = []
+    for column in range(len(rows[0])):
+        done = len(pivots)
+        pivot = next((at for at in range(done, len(rows)) if rows[at][column]), None)
+        if pivot is None:
+            made_of = dict(zip(pivots, (row[column] for row in rows), strict=False))
+            return [Fraction(-1) if at == column else made_of.get(at, Fraction(0)) for at in range(len(rows[0]))]
+        rows[done], rows[pivot] = rows[pivot], rows[done]
+        rows[done] = [number / rows[done][column] for number in rows[done]]
+        for at, row in enumerate(rows):
+            if at != done and row[column]:
+                rows[at] = [one - row[column] * other for one, other in zip(row, rows[done], strict=True)]
+        pivots.append(column)
+    return []
+
+
+def _squared(case: Case, given: Tensor) -> str:
+    """`X` of `X.T @ X`, whose columns depend on each other as those of the product do."""
+    maker = case.diagnosis.maker.get(given.id)
+    if maker is None or maker.name not in ("matmul", "mm") or len(maker.inputs) < 2:
+        return ""
+    turn = case.diagnosis.maker.get(maker.inputs[0])
+    is_its_own = turn is not None and turn.name in _TURNS and turn.inputs[:1] == maker.inputs[1:2]
+    return case.diagnosis.say(maker.inputs[1]) if is_its_own else ""

@@ -4,6 +4,7 @@ import ast
 import builtins
 import re
 from collections.abc import Iterator
+from itertools import takewhile
 
 from engine.devices import MOST_SIMULATED
 from engine.findings.diagnosis import listed, numbers_of
@@ -577,11 +578,19 @@ def steps_planned(case: Case) -> Finding:
     return case.finding(is_floored="0", whole="", batches="", loader="")
 
 
+_ASKING = (ast.If, ast.While, ast.IfExp, ast.Assert, ast.Compare, ast.BoolOp)
+
+
 def value_asked(case: Case) -> Finding:
     """A tensor asked for its value where it stands for many, or for any that will come."""
     is_traced = "symbolically" in case.failure.message
     name = "symbolic_trace" if "symbolic_trace" in map(called, case.code.calls) else "torch.fx"
-    return case.finding(transform=name if is_traced else "vmap", is_traced=str(int(is_traced)))
+    call = case.call
+    around = takewhile(lambda one: one is not case.statement, case.code.around(call)) if call is not None else ()
+    is_asked = any(isinstance(one, _ASKING) for one in (case.statement, *around))
+    is_number = call is not None and not is_traced and not is_asked and called(call) in ("item", "tolist", "float")
+    said = {"is_traced": str(int(is_traced)), "is_number": str(int(is_number))}
+    return case.finding("", said, transform=name if is_traced else "vmap")
 
 
 def keys_taken_for_model(case: Case) -> Finding:

@@ -8,9 +8,9 @@ from itertools import pairwise
 
 from engine.findings.axes import turned_round
 from engine.findings.batch_axis import TURNS
-from engine.findings.diagnosis import argument, line
+from engine.findings.diagnosis import argument, line, says
 from engine.findings.failing.case import Case, known, only_if
-from engine.findings.failing.origins import sizes
+from engine.findings.failing.origins import layer_call, sizes
 from engine.findings.failing.shapes import numbers, turned
 from engine.findings.losses import PASSING, last_maker, logits_loss, renamed
 from engine.program.edits import Edits
@@ -60,8 +60,20 @@ def linear(case: Case) -> Finding:
     way = _way_of_map(case, given)
     is_whole = len(given.shape) > 1 and math.prod(given.shape) == int(said["wanted"])
     said |= {"was_map": str(int(bool(way))), "way": " → ".join(way), "is_whole": str(int(is_whole))}
-    said |= {"is_row": str(int(len(given.shape) == 1))}
+    said |= {"is_row": str(int(len(given.shape) == 1)), **_both_directions(case, given, int(said["wanted"]))}
     return _of_other_size(case, given, "in_features", "linear_shape", **said)
+
+
+def _both_directions(case: Case, given: Tensor, wanted: int) -> dict[str, str]:
+    """The recurrent layer that doubled the features by reading in both directions."""
+    ops = [op for op in case.makers(given) if op.name in ("lstm", "gru", "rnn_tanh", "rnn_relu")]
+    made = layer_call(case.diagnosis, ops[0].module or "") if ops and given.shape[-1] == 2 * wanted else None
+    output = case.diagnosis.output_of(ops[0]) if made is not None else None
+    is_it = made is not None and output is not None and says(made, "bidirectional") == "True"
+    if made is None or output is None or not is_it or output.shape[-1] != given.shape[-1]:
+        return {"is_both": "0", "recurrent": "", "recurrent_line": ""}
+    recurrent = case.diagnosis.modules[ops[0].module or ""].path
+    return {"is_both": "1", "recurrent": recurrent, "recurrent_line": str(made.lineno)}
 
 
 def _way_of_map(case: Case, given: Tensor) -> list[str]:

@@ -125,8 +125,23 @@ def expanded(case: Case) -> Finding:
     match case.statement:
         case ast.Assign(targets=[ast.Subscript() as target], value=value) if case.call is not value or not case.call:
             said = {"target_name": case.code.short(target), "value": case.code.short(value)}
-            return case.finding("written_shape", said)
+            is_last = case.groups["axis"] == str(case.groups["target"].count(","))
+            odd = _odd_places(case, target) if is_last else 0
+            fix = case.code.method(value, f"[..., :{case.groups['wanted']}]") if odd else ()
+            return case.finding("written_shape", {**said, "is_odd": str(int(bool(odd))), "places": str(odd)}, fix=fix)
     return of_one(case)
+
+
+def _odd_places(case: Case, target: ast.Subscript) -> int:
+    """How many places an axis has of which `1::2` takes one less than `0::2`, the number that there are values for; 0
+    where it is otherwise."""
+    whole, parts = case.tensor_of(target.value), target.slice.elts if isinstance(target.slice, ast.Tuple) else []
+    at = next((at for at, part in enumerate(parts) if ast.unparse(part) == "1::2"), None)
+    if whole is None or at is None or not all(isinstance(part, ast.Slice | ast.Constant) for part in parts):
+        is_last = ast.unparse(target.slice) in ("..., 1::2", "(..., 1::2)") and whole is not None
+        at = len(whole.shape) - 1 if is_last and whole is not None and whole.shape else None
+    size = whole.shape[at] if whole is not None and at is not None and at < len(whole.shape) else 0
+    return size if size == int(case.groups["wanted"]) + int(case.groups["got"]) and size % 2 else 0
 
 
 def joined(case: Case) -> Finding:
@@ -506,6 +521,22 @@ def sparse_refused(case: Case) -> Finding:
         is_softmax = said["is_softmax"] == "1" and call.args[:1] == [given]
         fix = (case.code.replace(call.func, whole),) if is_softmax else case.code.method(given, ".to_dense()")
     return case.finding("", said, tensors=sparse[:1], fix=fix)
+
+
+def sparse_places(case: Case) -> Finding:
+    """Places of a sparse tensor beyond its size, which it takes; what computes with it does not."""
+    ops = [known(case.op), *(op for one in case.inputs() for op in case.makers(one) if one.layout == "sparse_coo")]
+    made = known(next((op for op in ops if op.name == "sparse_coo_tensor"), None))
+    places, call = known(case.diagnosis.input_of(made)), known(case.code.call_at(made.span))
+    found = [int(number) for number in numbers(places)]
+    size = case.groups["size"]
+    only_if(found and max(found) >= int(size) and call.args)
+    first, is_from_one = call.args[0], min(found) == 1 and max(found) == int(size)
+    is_plain = is_from_one and isinstance(first, ast.Name | ast.Attribute | ast.Call)
+    fix = (case.code.replace(first, f"{case.code.text(first)} - 1"),) if is_plain else ()
+    said = {"name": case.code.short(first), "size": size, "last": str(int(size) - 1), "index": str(max(found))}
+    said |= {"is_from_one": str(int(is_from_one)), "is_late": str(int(made is not case.op))}
+    return case.finding("", said, span=made.span, tensors=(places,), fix=fix)
 
 
 def not_coalesced(case: Case) -> Finding:

@@ -55,7 +55,7 @@ def test_every_diagnosis_has_two_programs_and_a_near_miss() -> None:
         ("cut_by_item", 0, 5, {"leaf": "w", "line": "5"}),
         ("cut_by_no_grad", 1, 6, {"leaf": "w", "line": "6"}),
         ("second_backward", 0, 6, {"first_line": "5", "line": "6"}),
-        ("non_scalar_backward", 0, 5, {"name": "y", "shape": "3", "count": "3"}),
+        ("non_scalar_backward", 0, 5, {"name": "y", "shape": "[3]", "count": "3"}),
         (
             "saved_tensor_changed",
             0,

@@ -121,6 +121,15 @@ TRIGGERS: dict[str, list[Row]] = {
         Row(W + "np.exp(w) #<\n", {"name": "np.exp"}, True),
     ],
     "written_shape": [
+        Row(
+            "d = 5\npe, wave = torch.zeros(1, 9, d), torch.ones(9, 3)\npe[0, :, 0::2] = wave\npe[0, :, 1::2] = wave * 2 #<\n",
+            {"is_odd": "1", "places": "5"},
+            True,
+        ),
+        Row(
+            "pe = torch.zeros(9, 7)\npe[:, 1::2] = torch.ones(9, 5) #<\n",
+            {"is_odd": "0"},
+        ),
         Row("x = torch.zeros(4, 3)\nx[:, 1:] = torch.ones(4, 3) #<\n", {"target_name": "x[:, 1:]", "value": "torch.ones(4, 3)"}),
     ],
     "index_tensor_out_of_range": [
@@ -161,9 +170,14 @@ TRIGGERS: dict[str, list[Row]] = {
         Row("x = torch.randn(3, 5)\nx = x - x.mean(0)\nc = x.T @ x / 2\ntorch.distributions.MultivariateNormal(x.mean(0), covariance_matrix=c) #<\n", {"name": "c"}),
     ],
     "matrix_singular": [
+        Row("X = torch.tensor([[1., 1., 0.], [1., 0., 1.], [1., 1., 0.], [1., 0., 1.]])\nG = X.T @ X\ntorch.linalg.inv(G) #<\n", {"is_sum": "1", "at": "0", "others": "1, 2", "data": "X"}),
+        Row("G = torch.tensor([[2., 0., 1.], [3., 0., 4.], [1., 0., 1.]])\ntorch.linalg.inv(G) #<\n", {"is_empty": "1", "at": "1", "is_squared": "0"}),
+        Row("G = torch.tensor([[1., 2., 0.], [2., 4., 0.], [0., 0., 1.]])\ntorch.linalg.inv(G) #<\n", {"is_sum": "0", "is_same": "0", "is_empty": "0"}),
         Row("k = torch.ones(3, 3)\ntorch.linalg.inv(k) #<\n", {"name": "k"}),
     ],
     "vmap_value_asked": [
+        Row(MAPPED + "seen = []\ndef f(x):\n    seen.append(x.item()) #<\n    return x * 2\nvmap(f)(torch.ones(3))\n", {"code": "x.item()", "is_number": "1"}),
+        Row(MAPPED + "def f(x):\n    return x if x.item() > 0 else -x #<\nvmap(f)(torch.ones(3))\n", {"is_number": "0"}),
         Row(MAPPED + "def f(x):\n    if x > 0: #<\n        return x\n    return -x\nvmap(f)(torch.ones(3))\n", {"code": "x > 0", "transform": "vmap"}),
         Row("from torch import fx\n" + NET + "    def forward(self, x):\n        while x.sum() > 1: #<\n            x = x / 2\n        return x\nfx.symbolic_trace(Net())\n", {"code": "x.sum() > 1", "transform": "symbolic_trace", "is_traced": "1"}),
     ],

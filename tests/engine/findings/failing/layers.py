@@ -50,6 +50,16 @@ TRIGGERS: dict[str, list[Row]] = {
     ],
     "linear_shape": [
         Row(
+            "rnn = nn.GRU(2, 4, bidirectional=True, batch_first=True)\nhead = nn.Linear(4, 1)\nhead(rnn(torch.ones(3, 5, 2))[0]) #<\n",
+            {"is_both": "1", "recurrent": "rnn", "recurrent_line": "5", "got": "8"},
+            True,
+        ),
+        Row(
+            "rnn = nn.GRU(2, 8, batch_first=True)\nhead = nn.Linear(4, 1)\nhead(rnn(torch.ones(3, 5, 2))[0]) #<\n",
+            {"is_both": "0"},
+            True,
+        ),
+        Row(
             X + "net = nn.Linear(4, 2)\nnet(x) #<\n",
             {"layer": "net", "got": "3", "wanted": "4", "made_line": "6"},
             True,
@@ -249,6 +259,11 @@ TRIGGERS: dict[str, list[Row]] = {
         Row(NET + INIT + "        self.rnn = nn.LSTM(3, 4) #<\n    def forward(self, x):\n        h = torch.zeros(1, x.size(0), 4)\n        return self.rnn(x, (h, h))\nNet()(torch.ones(5, 7, 3))\n", {"input": "x"}, True),
     ],
     "batch_squeezed": [
+        Row(
+            "loss = nn.BCEWithLogitsLoss()\nfor scores, y in zip(torch.ones(5, 1).split(2), torch.ones(5).split(2)):\n    s = scores.squeeze() #<\n    loss(s, y)\n",
+            {"name": "s", "given": "[1, 1]", "used_line": "8"},
+            True,
+        ),
         Row("x = torch.ones(1, 1, 4, requires_grad=True)\ns = x.squeeze() * 2 #<\nF.cross_entropy(s, torch.tensor([1])).backward()\n", {"name": "s", "given": "[1, 1, 4]"}, True),
         Row("x = torch.ones(1, 4, 1, requires_grad=True)\ns = x.squeeze() #<\nF.nll_loss(F.log_softmax(s, -1), torch.tensor([1])).backward()\n", {"classes": "4", "is_loss": "1"}),
         Row("for count in (3, 1):\n    x = torch.ones(count, 1, 4)\n    w = x.squeeze() #<\n    y = torch.einsum('bc,bcd->bd', w * 2, torch.ones(count, 4, 5))\n", {"given": "[1, 1, 4]", "is_loss": "0", "shape": "[4]"}, True),

@@ -49,7 +49,7 @@ class _Scored(NamedTuple):
 def inputs_as_targets(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Tokens scored against themselves at their own places: the model is asked for what it was just given."""
     for scored in _all_scored(diagnosis):
-        if scored.ahead or not _looks_aside(diagnosis, scored.loss.inputs[0]):
+        if scored.ahead or not _looks_aside(diagnosis, scored):
             continue
         yield diagnosis.warning(
             "input_as_target",
@@ -195,9 +195,13 @@ def _are_shifted(given: Tensor, wanted: Tensor, by: int) -> bool:
     )
 
 
-def _looks_aside(diagnosis: Diagnosis, scores: str) -> bool:
-    """Whether a place may know of others."""
-    return any(maker.name in LOOKS_ASIDE for maker in diagnosis.makers_behind([scores]))
+def _looks_aside(diagnosis: Diagnosis, scored: _Scored) -> bool:
+    """Whether a place may know of others: by a layer, or by weights that each place has for all of them."""
+    makers = [*diagnosis.makers_behind(scored.loss.inputs[:1])]
+    weights = [diagnosis.tensors[maker.outputs[0]] for maker in makers if maker.name == "softmax"]
+    square = [made for made in weights if made.shape[-2:] == (scored.given.shape[1],) * 2]
+    takers = (taker.name for made in square for taker in diagnosis.takers.get(made.id, ()))
+    return any(name in WEIGHS for name in takers) or any(maker.name in LOOKS_ASIDE for maker in makers)
 
 
 def _sees_the_answer(diagnosis: Diagnosis, op: Op, scored: _Scored) -> bool:

@@ -84,6 +84,10 @@ for _ in range(2):
 """, cure=(
         ("next_ones = torch.stack([notes[b : b", "next_ones = torch.stack([notes[b + 1 : b + 1"),
     )),
+    Mistake("input_as_target", 19, HEAD_OF_OWN.replace("data[j + 1:j + 7]", "data[j:j + 6]"), cures=(
+        ("data[j:j + 6] for j in i])\n    return", "data[j + 1:j + 7] for j in i])\n    return"),
+        ("scores.softmax(-1) @ self.v(x)", "self.v(x)"),
+    )),
     Mistake("answer_seen", 11, MODEL + """ids = torch.randint(0, 9, (4, 7))
 loss = F.cross_entropy(gpt(ids[:, :-1]).reshape(-1, 9), ids[:, 1:].reshape(-1))
 loss.backward(); opt.step()

@@ -16,6 +16,7 @@ from engine.findings.diagnosis import (
     near,
     number,
     numbers_of,
+    size_of,
     times,
 )
 from engine.findings.losses import ELEMENTWISE_LOSSES, MADE_BY_LAYERS, PASSING
@@ -30,6 +31,7 @@ BESIDE = 6
 """Among how many ops before and after one what was made beside it is looked for."""
 LEAST_PARTS = 4
 """A state, an action, a reward and how it went on."""
+_SUMMING = frozenset("add sub rsub".split())
 FACTORS = ("mul", "squeeze", "unsqueeze", "view", "reshape", "flatten")
 """Ops between a value and its share in a target."""
 
@@ -384,6 +386,83 @@ def _scores_the_same(diagnosis: Diagnosis, one: Op, other: Op) -> bool:
     since = [maker for maker in makers if maker is not None and diagnosis.op_at[maker.id] > diagnosis.op_at[one.id]]
     is_fresh = any(not maker.inputs or maker.name in DRAWS for maker in since)
     return not is_fresh and not moved.isdisjoint(map(diagnosis.identity, behind))
+
+
+def advantages_past_the_end(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A sum carried from turn to turn over the end of an episode, where the value of the next state counts for nothing:
+    what it carries is of another episode."""
+    code = diagnosis.code
+    for turns in grouped(diagnosis.ops_named(("mul",)), lambda op: op.span).values():
+        masked = [op for op in turns if _factor(diagnosis, op) == 0] if turns[0].span is not None else []
+        if not masked or len(masked) == len(turns):
+            continue
+        carrying = (each for op in masked if _call(diagnosis, op.inputs[0]) for each in _carrying(diagnosis, op))
+        carried = next(carrying, None)
+        if carried is None or carried.span is None:
+            continue
+        product, weighed = code.at(masked[0].span), code.at(carried.span)
+        factor = product.right if isinstance(product, ast.BinOp) and isinstance(product.op, ast.Mult) else None
+        yield diagnosis.warning(
+            "advantage_past_the_end",
+            carried,
+            tensors=(carried.inputs[0], masked[0].inputs[0]),
+            fix=_masked_too(diagnosis, product, weighed),
+            value=diagnosis.say(masked[0].inputs[0]),
+            masked_line=line(masked[0].span),
+            mask=_in_brackets(diagnosis, factor) if factor is not None else "",
+            is_written=str(int(factor is not None)),
+        )
+
+
+def _in_brackets(diagnosis: Diagnosis, node: ast.expr) -> str:
+    """What is written there, as one factor of a product."""
+    text = diagnosis.code.text(node)
+    return text if isinstance(node, ast.Name | ast.Subscript | ast.Call | ast.Attribute) else f"({text})"
+
+
+def _factor(diagnosis: Diagnosis, op: Op) -> float | None:
+    """The number that an op takes another one times, where both are single numbers."""
+    given, numbers = diagnosis.input_of(op), numbers_of(diagnosis.input_of(op, 1))
+    if given is None or given.shape not in ((), (1,)):
+        return None
+    return numbers[0] if len(numbers) == 1 else number(argument(op, "other", 1))
+
+
+def _carrying(diagnosis: Diagnosis, masked: Op) -> Iterator[Op]:
+    """The products by which the sum that an op is a part of takes up what the same lines made a turn before."""
+    sums = [masked]
+    for _ in range(BESIDE):
+        takers = diagnosis.takers.get(sums[-1].outputs[0], ())
+        sums += [taker for taker in takers if taker.name in _SUMMING and taker.outputs][:1]
+    again = {(op.name, op.span) for op in sums[1:]}
+    pending: list[tuple[str, Op | None]] = [(given, None) for op in sums[1:] for given in op.inputs]
+    own = {op.id for op in sums}
+    for _ in range(MOST_BEHIND):
+        tensor, product = pending.pop(0) if pending else ("", None)
+        maker = diagnosis.maker.get(tensor)
+        if maker is None or maker.id in own:
+            continue
+        if product is not None and (maker.name, maker.span) in again and size_of(diagnosis.tensors.get(tensor)):
+            yield product
+        elif maker.name == "mul" and _factor(diagnosis, maker):
+            pending.append((maker.inputs[0], product or maker))
+        elif maker.name in _SUMMING and product is None:
+            pending += [(given, None) for given in maker.inputs]
+
+
+def _masked_too(diagnosis: Diagnosis, product: ast.AST | None, weighed: ast.AST | None) -> Edits:
+    """What takes the next value out put behind what is carried, where it can be read there."""
+    code = diagnosis.code
+    match product, weighed:
+        case ast.BinOp(op=ast.Mult(), right=mask), ast.BinOp(op=ast.Mult()):
+            places = [code.statement(weighed), code.statement(product)]
+            block = code.block(places[0]) if places[0] is not None else []
+            first, last = sorted(block.index(each) if each in block else -1 for each in places)
+            nodes = (node for one in block[first:last] for node in ast.walk(one) if isinstance(node, ast.Name))
+            stored = {node.id for node in nodes if isinstance(node.ctx, ast.Store)}
+            if first >= 0 and names_read(mask).isdisjoint(stored):
+                return (code.after(weighed, f" * {_in_brackets(diagnosis, mask)}"),)
+    return ()
 
 
 def returns_backwards(diagnosis: Diagnosis) -> Iterator[Finding]:

@@ -42,7 +42,38 @@ for _ in range(3):
         loss = -torch.min(ratio * gain, ratio.clamp(0.8, 1.2) * gain).mean()
 {STEP.replace("    ", "        ", 1)}"""
 
+GAE = """v = nn.Linear(2, 1)
+opt = torch.optim.SGD(v.parameters(), lr=0.1)
+states, rewards, dones = torch.randn(7, 2), [1., 0., 2., 1., 0., 3.], [0., 0., 1., 0., 0., 1.]
+with torch.no_grad():
+    seen = v(states).squeeze(1)
+gae, gains = torch.zeros(()), []
+for t in reversed(range(6)):
+    delta = rewards[t] + 0.9 * seen[t + 1] * (1 - dones[t]) - seen[t]
+    gae = delta + 0.9 * 0.95 * gae
+    gains.insert(0, gae + seen[t])
+loss = F.mse_loss(v(states[:6]).squeeze(1), torch.stack(gains))
+loss.backward(); opt.step()
+"""
+
 MISTAKES: tuple[Mistake, ...] = (
+    Mistake("advantage_past_the_end", 12, GAE, mends=True, cures=(
+        ("0.95 * gae", "0.95 * gae * (1 - dones[t])"),
+        ("    delta =", "    if dones[t]:\n        gae = torch.zeros(())\n    delta ="),
+        ("* (1 - dones[t]) -", "-"),
+    ), says={"masked_line": "11", "mask": "(1 - dones[t])"}),
+    Mistake("advantage_past_the_end", 12, """critic = nn.Sequential(nn.Linear(2, 1))
+states = torch.randn(9, 2)
+reward, going = torch.rand(8), torch.tensor([1., 1., 0., 1., 1., 1., 0., 1.])
+values = critic(states)[:, 0]
+running, advantages = 0, torch.zeros(8)
+for i in range(7, -1, -1):
+    after = values[i + 1].detach()
+    error = reward[i] + after * 0.99 * going[i] - values[i].detach()
+    running = error + running * 0.9
+    advantages[i] = running
+(values[:8] - (advantages + values[:8].detach())).pow(2).mean().backward()
+""", cure=(("running * 0.9", "running * 0.9 * going[i]"),), mends=True),
     Mistake("target_learns", 8, BOOTSTRAP.replace("FUTURE", "net(s2).amax(1)"), says={"model": "net", "target": "aim"}, mends=True),
     Mistake("best_for_done", 11, Q_LEARNING.replace("NOW", "net(s).max(1)[0]"), says={"model": "net", "target": "aim"}, cure=(("net(s).max(1)[0]", "net(s).gather(1, a).squeeze(1)"),)),
     Mistake("best_for_done", 8, """net, old = nn.Linear(3, 4), nn.Linear(3, 4)
@@ -239,6 +270,7 @@ for _ in range(4):
 """, cure=(("0.95 * v)", "(1 - done) * 0.95 * v)"),)),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
+    ("advantage_past_the_end", GAE.replace("[0., 0., 1., 0., 0., 1.]", "[0., 0., 0., 0., 0., 1.]")),
     ("target_learns", BOOTSTRAP.replace("FUTURE", "net(s2).amax(1).detach()")),
     ("target_learns", BOOTSTRAP.replace("FUTURE", "q")),
     ("best_for_done", Q_LEARNING.replace("NOW", "net(s).gather(1, a).squeeze(1)")),

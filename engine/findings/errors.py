@@ -204,7 +204,7 @@ _TABLE: tuple[tuple[str, str, str, *tuple[Rule, ...]], ...] = (
     ("device_absent", "", r"(?:Torch not compiled with |with arguments from the '|No module named 'torch\.)(?P<name>XPU|MPS|HPU|MTIA|MAIA|xpu|mps|hpu|mtia|maia)\b", instead("VALUE.cuda(...)", "VALUE"), calls.no_device),
     ("device_unknown", "RuntimeError", r"device type at start of device string: (?P<name>\w+)", instead("VALUE.cuda(...)", "VALUE"), calls.no_device),
     ("pin_memory", "RuntimeError", r"pin_memory=True requires a CUDA", plain),
-    ("weights_only", "UnpicklingError", r"[Ww]eights only load failed", calls.argument_to_add("weights_only=False")),
+    ("weights_only", "UnpicklingError", r"[Ww]eights only load failed", calls.more_than_tensors),
     ("state_dict_of_path", "TypeError", r"Expected state_dict to be dict-like, got <class '(?P<type>str)'>", instead("FUNCTION(GIVEN, ...)", "FUNCTION(torch.load(GIVEN), ...)")),
     ("state_dict_of_path", "TypeError", r"Expected state_dict to be dict-like, got <class '(?P<type>\w+)'>", instead("FUNCTION(GIVEN, ...)")),
     ("state_dict_keys", "RuntimeError", r"Error\(s\) in loading state_dict for (?P<type>\w+):", calls.state_dict),

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 from itertools import takewhile
 
+from msgspec.structs import replace
+
 from engine.devices import MOST_SIMULATED
 from engine.findings.diagnosis import listed, numbers_of
 from engine.findings.failing.case import Case, Rule, a, known, only_if
@@ -528,6 +530,14 @@ def argument_to_add(text: str) -> Rule:
         return case.finding(fix=(case.code.argument_added(call, text),) if is_new else ())
 
     return rule
+
+
+def more_than_tensors(case: Case) -> Finding:
+    """A file of more than tensors, and whose object `torch.load` met in it, where it says so."""
+    told = argument_to_add("weights_only=False")(case)
+    met = re.search(r"Unsupported (?:global: GLOBAL|class) ([\w.]+\w)", case.failure.message)
+    said = {"object": met[1] if met is not None else "", "is_met": str(int(met is not None))}
+    return replace(told, parameters={**told.parameters, **said}) if told is not None else known(None)
 
 
 def sequence_empty(case: Case) -> Finding:

@@ -45,6 +45,7 @@ TRIGGERS: dict[str, list[Row]] = {
         Row("net = nn.Linear(1, 1)\ntorch.save(net.state_dict(), 'n.pt')\nnet.load_state_dict('n.pt') #<\n", {"given": "'n.pt'"}, True),
     ],
     "weights_only": [
+        Row("import argparse\ntorch.save({'options': argparse.Namespace(lr=0.1), 'weight': torch.ones(2)}, 'n.pt')\ntorch.load('n.pt') #<\n", {"object": "argparse.Namespace"}, True),
         Row("net = nn.Linear(1, 1)\ntorch.save(net, 'n.pt')\ntorch.load('n.pt') #<\n", {"line": "7"}, True),
     ],
     "not_an_optimizer": [

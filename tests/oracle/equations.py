@@ -128,6 +128,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "cos": np.cos,
     "tanh": np.tanh,
     "sign": np.sign,
+    "floor": np.floor,
     "σ": _sigmoid,
     "outer": np.outer,
     "clamp": np.clip,
@@ -269,6 +270,12 @@ class _Reader:
                 return np.flip(value, axes)
             case "cumsum", [value]:
                 return np.cumsum(value, axis=axes[0])
+            case "piece", [value, start, end]:
+                return np.take(value, range(int(start), int(end)), axis=axes[0])
+            case "select", [value, along]:
+                return np.take(value, axes[0], axis=int(along))
+            case "roll", [value, by]:
+                return np.roll(value, tuple(np.atleast_1d(by).astype(int)) if axes else int(by), axes or None)
             case "put", [value, along]:
                 zeros = np.zeros(self.into)
                 np.moveaxis(zeros, int(along), 0)[axes[0]] = value

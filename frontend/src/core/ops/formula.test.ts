@@ -65,6 +65,9 @@ test('what is not known has no value', () => {
 test('what is joined is cut again, and what is rolled rolls back', () => {
   const at = (): Grid => ({ shape: [2, 3], values: [1, 2, 3, 4, 5, 6] })
   expect(evaluate(['piece', 'g', 1, 3, 1], at, [2, 2])).toEqual({ shape: [2, 2], values: [2, 3, 5, 6] })
+  expect(evaluate(['piece', 'g', 2, 4, 1], at, [2, 2])).toBeNull()
+  const cut = { shape: [4], values: [1, 2, NaN, 9] } // written with an ellipsis
+  expect(evaluate(['piece', 'g', 0, 2, 0], () => cut, [2])).toBeNull()
   expect(evaluate(['select', 'g', 0, 1], at, [3])).toEqual({ shape: [3], values: [4, 5, 6] })
   expect(evaluate(['roll', 'g', 2], at, [2, 3])).toEqual({ shape: [2, 3], values: [5, 6, 1, 2, 3, 4] })
   expect(evaluate(['roll', 'g', -1, ['neg', 1]], at, [2, 3])?.values).toEqual([2, 3, 1, 5, 6, 4])

@@ -189,11 +189,11 @@ function rolled(grid: Grid, by: readonly number[], along?: readonly number[]): G
     (made, axis, at) => made && lines(made, axis, (line) => turned(line, by[at]!)), grid)
 }
 
-/** What lies between two indices of an axis. */
+/** What lies between two indices of an axis; not of one written with an ellipsis, where places are other ones. */
 function piece({ shape, values }: Grid, start: number, end: number, along: number): Grid | null {
   const axis = along < 0 ? along + shape.length : along
   const size = shape[axis]
-  if (size === undefined) return null
+  if (size === undefined || end > size || values.some((value) => Number.isNaN(value))) return null
   const inner = count(shape.slice(axis + 1))
   const isIn = (at: number): boolean => at >= start && at < end
   return {

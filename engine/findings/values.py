@@ -29,8 +29,8 @@ WHOLE = {
     "int32": (-(2**31), 2**31 - 1),
 }
 ARITHMETIC = {"add": float.__add__, "sub": float.__sub__, "mul": float.__mul__}
-CASTS_TO_REAL = ("float", "double", "half", "bfloat16", "to", "type", "type_as", "real")
-"""Ops that leave only the real parts of complex numbers."""
+TO_FLOATS = ("float", "double", "half", "bfloat16", "to", "type", "type_as")
+"""Ops that give the same numbers in another dtype; of complex ones perhaps the real parts alone."""
 MOST_KEPT = 0.95
 """Of the size of complex numbers, more than rounding leaves in their imaginary parts."""
 LEAST_LOST = 4
@@ -62,13 +62,13 @@ def imaginary_parts_dropped(diagnosis: Diagnosis) -> Iterator[Finding]:
     imaginary ones."""
     if not any(dtype.startswith("complex") for dtype in diagnosis.dtypes):
         return
-    for op in diagnosis.ops_named(("float", "double", "half", "bfloat16", "to", "type", "type_as")):
+    for op in diagnosis.ops_named(TO_FLOATS):
         given, made = diagnosis.input_of(op), diagnosis.output_of(op)
         if given is None or made is None or not given.dtype.startswith("complex") or made.dtype.startswith("complex"):
             continue
         whole, kept = _norm(given), _norm(made)
         takers = diagnosis.takers.get(given.id, ())
-        reads_all = any(taker.name not in CASTS_TO_REAL for taker in takers)
+        reads_all = any(taker.name not in (*TO_FLOATS, "real") for taker in takers)
         if whole and kept is not None and kept < MOST_KEPT * whole and not reads_all and diagnosis.reaches_a_pass(op):
             yield diagnosis.warning(
                 "imaginary_dropped",

@@ -45,7 +45,7 @@ def fold_middle(loop: Bundle) -> Bundle:
     between = loop.items[ENDS:-ENDS]
     first, last = between[0], between[-1]
     title = f"{ENDS + 1}–{len(loop.items) - ENDS}"
-    if isinstance(first, Bundle) and isinstance(last, Bundle) and " = " in first.title:
+    if isinstance(first, Bundle) and isinstance(last, Bundle) and first.turn_of and " = " in first.title:
         title = f"{first.title}–{last.title.split()[-1]}"
     middle = Bundle(loop.kind, title=title, repeat=len(between), span=loop.span, items=between)
     loop.items = [*loop.items[:ENDS], middle, *loop.items[-ENDS:]]

@@ -37,7 +37,7 @@ const PANEL_OF_CHECK = {
 } as const satisfies Record<api.CheckKind, ViewState['panel']>
 
 /** Panels that the reader opened to ask something of one program. */
-const ASKED = /compare|engine|checks|jacobian|calls/
+const ASKED: readonly ViewState['panel'][] = ['compare', 'engine', 'checks', 'jacobian', 'calls']
 
 /** Whether a program is the one before with a few lines changed, and not another one. */
 function isEdit(before: Trace, after: Trace): boolean {
@@ -319,7 +319,7 @@ export class Runner {
     if (lesson && !isMadeOf(code, lesson.code)) view.change({ lesson: null })
     const { panel } = view.state
     if (trace && !isMadeOf(code, trace.program.code))
-      view.change({ beside: [], panel: panel && ASKED.test(panel) ? null : panel })
+      view.change({ beside: [], panel: ASKED.includes(panel) ? null : panel })
   }
 
   /** The graph that the next run will probably be shown by: that of the same pass as the last one, as if a number had

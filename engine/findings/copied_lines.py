@@ -1,5 +1,5 @@
-"""Lines that were copied and changed by half: a loader of another loader's dataset, a loop that reads what another loop
-bound."""
+"""What was copied and changed by half: a loader of another loader's dataset, a loop that reads what another loop bound,
+a name that is given what its neighbour is given."""
 
 import ast
 import re
@@ -184,6 +184,57 @@ def _is_in(diagnosis: Diagnosis, node: ast.AST, loop: ast.For) -> bool:
     """Whether it stands in the function of a loop, or in one that the loop defines."""
     code = diagnosis.code
     return code.function(node) is code.function(loop) or loop in code.around(node)
+
+
+def values_of_the_neighbour(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """`h, c = h[:, order], h[:, order]`, or two lines so: what `c` was before is read by nothing."""
+    code = diagnosis.code
+    for statement in code.bindings:
+        block = code.block(statement)
+        after = block[block.index(statement) + 1 :][:1]
+        one, beside = ([*_given(each)] for each in (statement, after[0] if after else None))
+        for (target, value), (other, again) in [*combinations(one, 2), *product(one[:1], beside[:1])]:
+            names = {each.id for each in ast.walk(value) if isinstance(each, ast.Name)}
+            if isinstance(value, ast.Name) or target.id not in names or other.id in {*names, target.id}:
+                continue
+            before = _unread(diagnosis, other) if ast.dump(value) == ast.dump(again) else None
+            if before is not None and diagnosis.ops_at(code.span(again)):
+                yield diagnosis.warning(
+                    "value_of_the_neighbour",
+                    again,
+                    fix=tuple(code.replace(each, other.id) for each in ast.walk(again) if _reads(each, target.id)),
+                    name=other.id,
+                    neighbour=target.id,
+                    value=code.short(again),
+                    before_line=str(before.lineno),
+                )
+
+
+def _given(statement: ast.stmt | None) -> Iterator[tuple[ast.Name, ast.expr]]:
+    """Each name that an assignment binds by itself, with what it is given."""
+    match statement:
+        case ast.Assign(targets=[ast.Name() as name], value=value):
+            yield name, value
+        case ast.Assign(targets=[ast.Tuple(elts=names)], value=ast.Tuple(elts=values)) if len(names) == len(values):
+            yield from ((name, value) for name, value in zip(names, values, strict=True) if isinstance(name, ast.Name))
+
+
+def _unread(diagnosis: Diagnosis, name: ast.Name) -> ast.Name | ast.arg | None:
+    """Where what a name stands for before it is bound here came from: the lines above it, of which none reads it."""
+    code = diagnosis.code
+    block, function = code.block(code.statement(name) or ast.Pass()), code.function(name)
+    above = [
+        each
+        for each in code.nodes
+        if isinstance(each, ast.Name | ast.arg) and (each.id if isinstance(each, ast.Name) else each.arg) == name.id
+        if code.function(each) is function and each.lineno < name.lineno
+    ]
+    match last := max(above, key=lambda each: (each.lineno, each.col_offset), default=None):
+        case ast.arg() if function is not None and function.body == block and not function.args.defaults:
+            return last
+        case ast.Name(ctx=ast.Store()) if (statement := code.statement(last)) in block:
+            return None if isinstance(getattr(statement, "value", None), ast.Constant) else last
+    return None
 
 
 def _is_bound_only_by(diagnosis: Diagnosis, name: str, loop: ast.For) -> bool:

@@ -96,6 +96,26 @@ for epoch in range(2):
 batches = [(torch.randn(6, 4), torch.randn(6, 1)) for _ in range(4)]
 Runner().run(batches[:2], batches[2:])
 """, cure=(("self.net(inputs), targets).item()", "self.net(images), targets).item()"),), mends=True),
+    Mistake("value_of_the_neighbour", 12, """class Encoder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.rnn = nn.LSTM(3, 4, batch_first=True)
+    def forward(self, x, lengths):
+        order = lengths.argsort(descending=True)
+        out, (h, c) = self.rnn(x[order])
+        back = order.argsort()
+        h, c = h[:, back, :], h[:, back, :]
+        return out[back], (h, c)
+encoder, decoder = Encoder(), nn.LSTM(3, 4, batch_first=True)
+_, state = encoder(torch.randn(5, 6, 3), torch.tensor([4, 6, 3, 5, 2]))
+decoder(torch.randn(5, 2, 3), state)[0].sum().backward()
+""", cure=(("h[:, back, :], h[:, back, :]", "h[:, back, :], c[:, back, :]"),), mends=True, says={"name": "c", "before_line": "10"}),
+    Mistake("value_of_the_neighbour", 6, """def scaled(low, high):
+    low = low * 2 - low.mean()
+    high = low * 2 - low.mean()
+    return (low * high).sum()
+scaled(torch.ones(3, requires_grad=True), torch.arange(3.0)).backward()
+""", cure=(("high = low * 2 - low.mean()", "high = high * 2 - high.mean()"),), mends=True),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
     # the samples that were learnt are measured too
@@ -138,6 +158,15 @@ for images, labels in [(torch.randn(6, 4), torch.randint(3, (6,))) for _ in rang
     opt.zero_grad(); F.cross_entropy(net(images), labels).backward(); opt.step()
 for image, label in zip(images, labels):
     print(net(image).argmax().item())
+"""),
+    # two names of one value, of which the other had none or was read before
+    ("value_of_the_neighbour", """def step(h, x):
+    last = None
+    total = x.sum()
+    h, x = torch.tanh(h + 1), torch.tanh(h + 1)
+    h, last = h.detach(), h.detach()
+    return h, x, last, total
+step(torch.ones(3, requires_grad=True), torch.ones(3))
 """),
     # the place of the batch before, and one that is thrown away
     ("batch_of_another_loop", """net = nn.Linear(4, 4)

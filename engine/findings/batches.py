@@ -40,6 +40,8 @@ PAIRING = ("TensorDataset", "train_test_split")
 KEEPS_PLACES = KEEPS_ROWS | frozenset("embedding linear dropout transpose permute float".split())
 """Ops that leave the sequences of a batch in their order too."""
 TURNS = frozenset("flip fliplr flipud rot90".split())
+SORTS = ("sort", "argsort")
+PICKS = ("getitem", "index_select", "gather")
 MOST_BACK = 12
 MOST_LOSSES = 4
 LEAST_STEPS = 3
@@ -424,6 +426,45 @@ def _shuffled_alone(diagnosis: Diagnosis, op: Op) -> Iterator[Finding]:
         rows=str(size),
         loss_line=line(op.span),
     )
+
+
+def sorted_alone(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Answers of a model that was given its rows sorted, by their lengths say, and never put back, held against targets
+    in the order they came in."""
+    for op in diagnosis.ops_named(HELD_AGAINST) if any(diagnosis.ops_named(SORTS)) else ():
+        scores, targets = (
+            sorted(op.inputs[:2], key=diagnosis.is_tracked, reverse=True) if len(op.inputs) > 1 else ("", "")
+        )
+        if not diagnosis.is_tracked(scores) or diagnosis.is_tracked(targets):
+            continue
+        made = [each for each in diagnosis.makers_behind([scores]) if each.name in PICKS and len(each.inputs) > 1]
+        picks = {pick.id: order for pick in made if (order := _sort_behind(diagnosis, pick.inputs[1])) is not None}
+        pick = next((each for each in made if each.id in picks), None)
+        if pick is None or len(picks) > 1 or pick.inputs[1] not in (order := picks[pick.id]).outputs:
+            continue
+        rows, size = pick.inputs[0], diagnosis.elements(pick.inputs[1])
+        shapes = [diagnosis.tensors[each].shape[:1] for each in (rows, scores, targets)]
+        places = [int(place) for place in numbers_of(diagnosis.tensors[pick.inputs[1]]) or ()]
+        behind = [*diagnosis.makers_behind([targets])]
+        is_untouched = all(
+            each.name not in SORTS and diagnosis.op_at[each.id] < diagnosis.op_at[order.id] for each in behind
+        )
+        if shapes == [(size,)] * 3 and places != sorted(places) and is_untouched and not diagnosis.is_tracked(rows):
+            yield diagnosis.warning(
+                "sorted_alone",
+                pick,
+                tensors=(rows, targets),
+                name=diagnosis.say(rows),
+                targets=diagnosis.say(targets),
+                rows=str(size),
+                sort_line=line(order.span),
+                loss_line=line(op.span),
+            )
+
+
+def _sort_behind(diagnosis: Diagnosis, index: str) -> Op | None:
+    """What sorted, where an index comes of that."""
+    return next((each for each in diagnosis.makers_behind([index]) if each.name in SORTS), None)
 
 
 def turned_apart(diagnosis: Diagnosis) -> Iterator[Finding]:

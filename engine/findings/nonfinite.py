@@ -269,7 +269,7 @@ def _forward(
                 goes_on = (
                     made == "nan" or _goes_on(diagnosis, troubled, op) or _spoils_gradient(diagnosis, troubled, op)
                 )
-                finding = _made(diagnosis, op, made, "warning" if goes_on else "note")
+                finding = _made(diagnosis, troubled, op, made, "warning" if goes_on else "note")
         elif given == "inf" and made == "nan" and op.name in SOFTMAXES:
             finding = _empty_row(diagnosis, op)
         if finding is not None:
@@ -329,7 +329,9 @@ def _came_of(diagnosis: Diagnosis, troubled: dict[str, Trouble], op: Op) -> list
     return list(walk(op.outputs, lambda tensor: filter(troubled.__contains__, diagnosis.made_of(tensor))))
 
 
-def _made(diagnosis: Diagnosis, op: Op, made: Trouble, severity: Literal["warning", "note"]) -> Finding:
+def _made(
+    diagnosis: Diagnosis, troubled: dict[str, Trouble], op: Op, made: Trouble, severity: Literal["warning", "note"]
+) -> Finding:
     cause = _diverged(diagnosis, op) or _cause(diagnosis, op, made)
     output = op.outputs[0]
     name = diagnosis.say(output)
@@ -349,6 +351,7 @@ def _made(diagnosis: Diagnosis, op: Op, made: Trouble, severity: Literal["warnin
         name=name,
         made=made,
         **root,
+        **_nan_after(diagnosis, troubled, op),
         operand=divisor,
         base=_to_call(divisor),
         value=f"{cause.found:.4g}",
@@ -359,6 +362,18 @@ def _made(diagnosis: Diagnosis, op: Op, made: Trouble, severity: Literal["warnin
         shape=times(cause.operand) if cause.operand is not None else "",
         **_advice(diagnosis, op, cause),
     )
+
+
+def _nan_after(diagnosis: Diagnosis, troubled: dict[str, Trouble], op: Op) -> dict[str, str]:
+    """Where the first NaN comes of an infinity on the way forward."""
+    makers = {diagnosis.maker[value].id: diagnosis.maker[value] for value in _came_of(diagnosis, troubled, op)}
+    spoilt = (each for each in makers.values() if "nan" in map(troubled.get, each.outputs))
+    first = min(spoilt, key=lambda each: diagnosis.op_at[each.id], default=op)
+    return {
+        "is_nan_forward": str(int(first is not op)),
+        "nan_line": line(first.span),
+        "nan_code": diagnosis.code.excerpt(first.span),
+    }
 
 
 def _divisor(diagnosis: Diagnosis, op: Op) -> str:

@@ -6,11 +6,11 @@ MISTAKES: tuple[Mistake, ...] = (
     Mistake("log_of_zero", 5, """p = torch.tensor([0.5, 0.0], requires_grad=True)
 loss = -(p * torch.log(p)).sum()
 loss.backward()
-""", says={"operand": "p", "place": "[1]", "value": "0"}, mends=True),
+""", says={"operand": "p", "place": "[1]", "value": "0", "is_nan_forward": "1", "nan_code": "p * torch.log(p)"}, mends=True),
     Mistake("log_of_zero", 5, """x = torch.zeros(2, 2, requires_grad=True)
 y = x.log()
 y.sum().backward()
-""", says={"operand": "x", "place": "[0, 0]", "name": "y"}, mends=True),
+""", says={"operand": "x", "place": "[0, 0]", "name": "y", "is_nan_forward": "0"}, mends=True),
     Mistake("log_of_zero", 6, """net = nn.Linear(2, 3)
 p = torch.softmax(net(torch.ones(2, 2)) * 0 + torch.tensor([300.0, 0.0, 0.0]), 1)
 loss = -torch.log(p[:, 1]).mean()

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Node, Trace } from '../../api/types'
 import { load } from '../fixtures/load'
-import { amount, contributions, hookedAt, inRuns, nthOf, pathsOf, senderName, sumOf } from './contributions'
+import { addedUp, amount, contributions, hookedAt, inRuns, nthOf, pathsOf, senderName, sumOf } from './contributions'
 import { element, isSumOf, largestAt } from './local'
 import { codeOf, elements } from './naming'
 import { TraceIndex } from './trace-index'
@@ -108,6 +108,25 @@ test('an element that was summed has a path for each part, in a product of matri
   const discount = told(lesson('broadcasting'), 'discount')
   expect(discount.length).toBeGreaterThan(1)
   for (const path of discount) expect(path).toMatch(/^seed .* \(Mul\) → /)
+})
+
+test('what an op copied, joined, turned or multiplied by one number has a factor', () => {
+  const index = new TraceIndex(load('one_factor_each').trace)
+  const paths = [0, 1, 2].flatMap((cell) => [...told(index, 'x', cell), ...told(index, 'y', cell)])
+  for (const path of paths) expect(path).toMatch(/^(seed|node 0) /)
+  const nodes = ['Flip', 'Stack', 'Cat', 'Sort', 'Index', 'Lerp', 'Xlogy', 'Addcmul', 'Atan2', 'Logaddexp', 'Prod', 'Max']
+  for (const node of nodes) expect(paths.join()).toContain(`(${node})`)
+})
+
+test('paths of one contribution are added up, and those that brought nothing are counted', () => {
+  const index = new TraceIndex(load('one_factor_each').trace)
+  const [path] = pathsOf(index, index.trace.passes[0]!, contributions(
+    index, index.trace.passes[0]!, index.trace.passes[0]!.accumulations[0]!)[0]!, 0)
+  const paths = [0, 2, 0, 3].map((value) => ({ ...path!, value }))
+  const { told, zeros, sum } = addedUp(paths, 5)
+  expect([told.map(({ value }) => value), zeros, sum]).toEqual([[2, 3], 2, '2 + 3 = 5'])
+  expect(addedUp(paths.slice(0, 1), 0)).toEqual({ told: paths.slice(0, 1), zeros: 0, sum: null })
+  expect(addedUp(paths, 7).sum).toBeNull()
 })
 
 test('a sum of too many products is told by their number', () => {

@@ -154,6 +154,16 @@ export function sumOf(parts: readonly Contribution[], delta: Tensor | undefined,
   return written('sum', values.map((value) => [value]), made, values.length, values.length)
 }
 
+/** The paths that brought something, of several by which a number came, how many brought 0, and how the parts add up:
+ *  `0.02788 + 0.02224 = 0.05012`; null for one path, and where they don't come to the number. */
+export function addedUp(paths: readonly Path[], got: number | null): { told: Path[]; zeros: number; sum: string | null } {
+  const most = paths.filter(({ value }) => value !== 0)
+  const told = most.length > 0 ? most : paths.slice(0, 1)
+  const values = told.map(({ value }) => [value])
+  const sum = told.length > 1 && got !== null ? written('sum', values, got, values.length, values.length) : null
+  return { told, zeros: paths.length - told.length, sum }
+}
+
 /** The paths by which one element of a contribution came, each with the factors that are known. Where too many paths
  *  meet, or a short type rounded what several come to, they begin at the sum of them. */
 export function pathsOf(index: TraceIndex, pass: Pass, contribution: Contribution, cell: number): Path[] {

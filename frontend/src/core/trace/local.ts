@@ -2,6 +2,8 @@
 // is the sum. Only where they are known, and the recorded numbers agree with them.
 
 import type { Node, Tensor, Visit } from '../../api/types'
+import { usesOf } from '../ops/cells'
+import { originsOf } from '../ops/origins'
 import { flat, positions, stretchedFrom } from '../ops/places'
 import { formatNumber, MINUS, asTerm, wireNumber } from '../words/format'
 import { elements } from './naming'
@@ -58,7 +60,7 @@ export function isSumOf(parts: readonly number[], made: number, dtype: string): 
  *  node multiplied that. None where this is not known. */
 export function localsAt(index: TraceIndex, visit: Visit, slot: number, cell: number): Local[] {
   const node = index.node(visit.node)
-  const entered = visit.entered.length === 1 ? index.tensor(visit.entered[0]) : undefined
+  const entered = visit.entered.slice(1).some((other) => other !== null) ? undefined : index.tensor(visit.entered[0])
   const left = index.tensor(visit.left[slot])
   const sent = element(left, cell)
   if (!node || !entered || !left || sent === null) return []
@@ -66,7 +68,7 @@ export function localsAt(index: TraceIndex, visit: Visit, slot: number, cell: nu
   const isReduced = visit.reduced?.some((reduced) => reduced.slot === slot)
   const found = isReduced
     ? stretched(place, left, cell)
-    : products(place, left, cell) ?? single(place, left, cell, sent)
+    : products(place, left, cell) ?? copies(place, left, cell) ?? single(place, left, cell, sent)
   const parts = found.map(({ from, value }) => (element(entered, from) ?? NaN) * value)
   return isSumOf(parts, sent, left.dtype) ? found : []
 }
@@ -78,6 +80,17 @@ function single(place: Place, left: Tensor, cell: number, sent: number): Local[]
   const isKnown = from !== null && arrived !== null
   const factor = isKnown ? (shareOfNorm(place, from, cell) ?? factorAt(place, from, arrived, sent)) : null
   return factor ? [{ ...factor, from: from! }] : []
+}
+
+/** The elements of the result that an op copied an element to which picks some; null for another op. */
+function copies({ index, node }: Place, left: Tensor, cell: number): Local[] | null {
+  const op = index.op(node.op)
+  if (!op?.reads?.length || op.nodes?.length !== 1) return null
+  const origins = originsOf(op, (id) => index.tensor(id))
+  const [input, ...others] = new Set(op.reads.map((read) => read.input))
+  if (!origins || others.length > 0 || index.tensor(op.inputs[input!])?.shape.join() !== left.shape.join()) return null
+  return usesOf(origins, input!, cell).flatMap(({ source, made }) =>
+    source.output === 0 && !source.position ? [{ ...plain(1), from: made }] : [])
 }
 
 /** The elements that broadcasting had made of one. */
@@ -140,10 +153,11 @@ export function slopeAt(index: TraceIndex, visit: Visit, slot: number, from: num
 
 const KEEPS_ORDER = /^(View|UnsafeView|ReshapeAlias|Unsqueeze|Squeeze|Clone|ToCopy|Alias)Backward\d$/
 const PICKS = /^(Select|Slice)Backward\d$/
-const SPREADS = /^(Sum|Mean|LinalgVectorNorm)Backward\d$/
+const JOINS = /^(Cat|Stack)Backward0$/
+const SPREADS = /^(Sum|Mean|LinalgVectorNorm|Prod|Logsumexp|Std|Var|Max|Min|Amax|Amin)Backward\d$/
 
 /** The element of what arrived that an element of what was sent was made of. */
-function source({ node, entered }: Place, left: Tensor, cell: number): number | null {
+function source({ index, node, entered, slot }: Place, left: Tensor, cell: number): number | null {
   const { shape } = left
   if (SPREADS.test(node.type)) return kept(entered, shape, cell, axesOf(node, 'dim', shape.length))
   if (node.type === 'TBackward0') return permuted(shape, cell, [1, 0])
@@ -159,6 +173,20 @@ function source({ node, entered }: Place, left: Tensor, cell: number): number | 
     return axes ? permuted(shape, cell, axes) : null
   }
   if (PICKS.test(node.type)) return picked(node, shape, cell)
+  if (node.type === 'FlipBackward0') {
+    const axes = axesOf(node, 'dims', shape.length)
+    const at = positions(shape, cell)
+    return axes ? flat(shape, at.map((where, axis) => (axes.includes(axis) ? shape[axis]! - 1 - where : where))) : null
+  }
+  if (JOINS.test(node.type)) {
+    const axis = axesOf(node, 'dim', entered.shape.length)?.[0]
+    if (axis === undefined) return null
+    const at = positions(shape, cell)
+    if (node.type === 'StackBackward0') return flat(entered.shape, at.toSpliced(axis, 0, slot))
+    const before = index.op(node.op)?.inputs.slice(0, slot).map((id) => index.tensor(id)?.shape[axis] ?? NaN) ?? [NaN]
+    const place = before.reduce((sum, size) => sum + size, at[axis]!)
+    return place >= 0 ? flat(entered.shape, at.with(axis, place)) : null
+  }
   if (KEEPS_ORDER.test(node.type)) return elements(entered) === elements(left) ? cell : null
   return entered.shape.join() === shape.join() ? cell : null
 }
@@ -227,10 +255,12 @@ function power(exponent: number, base: number): Factor {
   return { value, text: `${formatNumber(exponent)}·${term(base)}${raised}` }
 }
 
-const SAME = /^(Neg|T|Transpose|Permute|Sum)Backward\d$/
+const SAME = /^(Neg|T|Transpose|Permute|Sum|Flip|Cat|Stack)Backward\d$/
 /** Nodes that multiply each element by a slope that only that element decides. */
 const SLOPES =
-  /^(Exp|Expm1|Log|Log1p|Log2|Log10|Sqrt|Rsqrt|Sin|Cos|Tan|Sinh|Cosh|Tanh|Asin|Acos|Atan|Sigmoid|LogSigmoid|Softplus|Relu|LeakyRelu|Elu|Celu|Gelu|Silu|Mish|Hardtanh|Hardsigmoid|Hardswish|Abs|Clamp|ClampMin|ClampMax|Reciprocal|Erf|Dropout|NativeDropout)Backward\d$/
+  /^(Exp|Expm1|Log|Log1p|Log2|Log10|Sqrt|Rsqrt|Sin|Cos|Tan|Sinh|Cosh|Tanh|Asin|Acos|Atan|Sigmoid|LogSigmoid|Softplus|Relu|LeakyRelu|Elu|Celu|Gelu|Silu|Mish|Hardtanh|Hardsigmoid|Hardswish|Abs|Clamp|ClampMin|ClampMax|Reciprocal|Erf|Dropout|NativeDropout|Prod|Logsumexp|Std|Var|Max|Min|Amax|Amin)Backward\d$/
+/** The same of several operands. */
+const SLOPES_OF_SEVERAL = /^(Lerp|Xlogy|Addcmul|Addcdiv|Logaddexp|Logaddexp2|Atan2|Hypot|Fmod|Remainder|Fmax|Fmin)Backward\d$/
 
 /** What a node that works element by element multiplies by; null for one that is not known to. */
 function factorAt(place: Place, from: number, arrived: number, sent: number): Factor | null {
@@ -274,7 +304,8 @@ function factorAt(place: Place, from: number, arrived: number, sent: number): Fa
   }
   if ([SAME, KEEPS_ORDER, PICKS].some((kind) => kind.test(node.type))) return plain(sign)
   const slope = arrived === 0 ? NaN : sent / arrived
-  return SLOPES.test(node.type) && slot === 0 && !Number.isNaN(slope) ? plain(slope) : null
+  const isKnown = SLOPES_OF_SEVERAL.test(node.type) || (SLOPES.test(node.type) && slot === 0)
+  return isKnown && !Number.isNaN(slope) ? plain(slope) : null
 }
 
 /** The slope of `bᵏ` in k. */

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
 import type { Node, Trace } from '../../api/types'
 import { load } from '../fixtures/load'
-import { addedUp, amount, contributions, hookedAt, inRuns, nthOf, pathsOf, senderName, sumOf } from './contributions'
+import {
+  addedUp, amount, contributions, hookedAt, inRuns, nthOf, pathsOf, returnedFor, senderName, sumOf,
+} from './contributions'
 import { element, isSumOf, largestAt } from './local'
 import { codeOf, elements } from './naming'
 import { TraceIndex } from './trace-index'
@@ -114,8 +116,19 @@ test('what an op copied, joined, turned or multiplied by one number has a factor
   const index = new TraceIndex(load('one_factor_each').trace)
   const paths = [0, 1, 2].flatMap((cell) => [...told(index, 'x', cell), ...told(index, 'y', cell)])
   for (const path of paths) expect(path).toMatch(/^(seed|node 0) /)
-  const nodes = ['Flip', 'Stack', 'Cat', 'Sort', 'Index', 'Lerp', 'Xlogy', 'Addcmul', 'Atan2', 'Logaddexp', 'Prod', 'Max']
-  for (const node of nodes) expect(paths.join()).toContain(`(${node})`)
+  const nodes = 'Flip Stack Cat Sort Index Lerp Xlogy Addcmul Atan2 Logaddexp Prod Max Logsumexp Std Topk'
+  for (const node of nodes.split(' ')) expect(paths.join()).toContain(`(${node})`)
+})
+
+test('what autograd.grad returned for a leaf comes together from what was sent to it', () => {
+  const index = new TraceIndex(load('double_backward').trace)
+  const [first] = index.trace.passes
+  const leaf = first!.inputs![0]!
+  expect(returnedFor(index, leaf, index.passEnd(first!.id) - 1)).toBeNull()
+  const { pass, gradient, parts } = returnedFor(index, leaf, index.passEnd(first!.id))!
+  expect([pass, gradient.id]).toEqual([first, first!.results![0]])
+  const values = parts.flatMap((part) => pathsOf(index, pass, part, 0)).map(({ value }) => value)
+  expect(isSumOf(values, element(gradient, 0)!, 'float32')).toBe(true)
 })
 
 test('paths of one contribution are added up, and those that brought nothing are counted', () => {

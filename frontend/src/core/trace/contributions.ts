@@ -86,10 +86,10 @@ function termsAt(index: TraceIndex, pass: Pass, at: number, inputNr: number): Te
   return isRoot ? [{ tensor: entered }] : []
 }
 
-/** The terms by the nodes that sent them, in the order of arrival. */
-function gathered(index: TraceIndex, pass: Pass, at: number, inputNr: number): Contribution[] {
+/** Terms by the nodes that sent them before a visit, in the order of arrival. */
+function gathered(index: TraceIndex, pass: Pass, at: number, terms: readonly Term[]): Contribution[] {
   const found: Contribution[] = []
-  for (const { tensor: id, node, slot = 0 } of termsAt(index, pass, at, inputNr)) {
+  for (const { tensor: id, node, slot = 0 } of terms) {
     const tensor = index.tensor(id)
     const visit = pass.visits.findLastIndex((visit, n) => n < at && visit.node === node && visit.left[slot] === id)
     const same = node != null ? found.find((earlier) => earlier.visit === visit) : undefined
@@ -104,7 +104,30 @@ function gathered(index: TraceIndex, pass: Pass, at: number, inputNr: number): C
 
 /** What came together at a leaf in a pass. */
 export function contributions(index: TraceIndex, pass: Pass, { visit }: Accumulation): Contribution[] {
-  return gathered(index, pass, visit, 0)
+  return gathered(index, pass, visit, termsAt(index, pass, visit, 0))
+}
+
+/** What an `autograd.grad` returned for a leaf, and what came together in it. */
+export interface Returned {
+  pass: Pass
+  gradient: Tensor
+  parts: Contribution[]
+}
+
+/** The latest `autograd.grad` by a step that returned a gradient for a leaf. */
+export function returnedFor(index: TraceIndex, leaf: string, step: number): Returned | null {
+  const own = index.identity(leaf)
+  for (const pass of index.trace.passes.toReversed()) {
+    const at = pass.inputs?.findIndex((asked) => asked != null && index.identity(asked) === own) ?? -1
+    const gradient = index.tensor(pass.results?.[at])
+    if (!gradient || index.passEnd(pass.id) > step) continue
+    const { node: to, output_nr: inputNr } = pass.input_nodes?.[at] ?? {}
+    const terms = pass.visits.flatMap(({ node, left }) =>
+      (index.node(node)?.edges ?? []).flatMap((edge, slot): Term[] =>
+        edge.to === to && edge.input_nr === inputNr && left[slot] != null ? [{ tensor: left[slot], node, slot }] : []))
+    return { pass, gradient, parts: gathered(index, pass, pass.visits.length, terms) }
+  }
+  return null
 }
 
 /** `SelectBackward0 · x[1, 2]` of a node inside a call that has no name of its own. */
@@ -156,7 +179,9 @@ export function sumOf(parts: readonly Contribution[], delta: Tensor | undefined,
 
 /** The paths that brought something, of several by which a number came, how many brought 0, and how the parts add up:
  *  `0.02788 + 0.02224 = 0.05012`; null for one path, and where they don't come to the number. */
-export function addedUp(paths: readonly Path[], got: number | null): { told: Path[]; zeros: number; sum: string | null } {
+export function addedUp(
+  paths: readonly Path[], got: number | null,
+): { told: Path[]; zeros: number; sum: string | null } {
   const most = paths.filter(({ value }) => value !== 0)
   const told = most.length > 0 ? most : paths.slice(0, 1)
   const values = told.map(({ value }) => [value])
@@ -210,7 +235,7 @@ export function pathsOf(index: TraceIndex, pass: Pass, contribution: Contributio
   /** The paths to the node that sent a contribution. */
   function arriving({ visit: at, node }: Contribution, cell: number, depth: number): Path[] {
     const visit = pass.visits[at]!
-    const sources = gathered(index, pass, at, 0)
+    const sources = gathered(index, pass, at, termsAt(index, pass, at, 0))
     const more = sources.length - 1
     const kind = sumAt(visit, 0)?.hooked ? 'hooked' : 'arrived'
     if (more < 0 || more > budget || depth >= MOST_FACTORS || kind === 'hooked') {

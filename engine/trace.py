@@ -252,7 +252,8 @@ class Summary(Record, frozen=True):
 
 
 class Thumbnail(Record, frozen=True):
-    """A small picture of the last two axes (the first slice of the others), mean-pooled."""
+    """A small picture of the last two axes (the first slice of the others), mean-pooled; where there are more than two,
+    those of size 1 are passed over."""
 
     rows: int
     """Rows of cells, at most 8."""

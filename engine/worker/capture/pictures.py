@@ -48,12 +48,11 @@ class Pooled:
 
 
 def picture(array: Array) -> Pooled | None:
-    """A thumbnail of the last two axes; of very large slices every k-th element is pooled."""
+    """A thumbnail of the last two axes that are longer than 1; of very large slices every k-th element is pooled."""
     if array.ndim == 0 or array.size == 0:
         return None
-    flat: Any = array[(0,) * (array.ndim - 2)] if array.ndim > 2 else array
-    if flat.ndim == 1:
-        flat = flat[None, :]
+    plane: Any = array.squeeze() if array.ndim > 2 else array
+    flat = np.atleast_2d(plane[(0,) * (plane.ndim - 2)] if plane.ndim > 2 else plane)
     height, width = flat.shape
     if height >= 2 * _POOLED or width >= 2 * _POOLED:
         flat = flat[:: max(1, height // _POOLED), :: max(1, width // _POOLED)]

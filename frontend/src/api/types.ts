@@ -760,7 +760,8 @@ export interface Summary {
   zeros?: number;
 }
 /**
- * A small picture of the last two axes (the first slice of the others), mean-pooled.
+ * A small picture of the last two axes (the first slice of the others), mean-pooled; where there are more than two,
+ *     those of size 1 are passed over.
  *
  * This interface was referenced by `Wire`'s JSON-Schema
  * via the `definition` "Thumbnail".

@@ -126,7 +126,7 @@ class Shaper {
     )
     return {
       ...shape,
-      w: round(Math.max(...ends.map(([x]) => x))),
+      w: Math.round(Math.max(...ends.map(([x]) => x))),
       h: round(Math.max(...ends.map(([, y]) => y))),
       nodes: shape.nodes.map((knot, at) => move(knot, partOf[at]!)),
       pairs: shape.pairs.map((points, at) => points.map((knot) => move(knot, partOf[pairs[at]!.from]!))),
@@ -203,7 +203,7 @@ class Shaper {
       return round(top + spacing.at(node.role === 'in' ? band.bottom : band.top))
     })
     return {
-      w: round(wide),
+      w: Math.round(wide), // half of it is a place of a lane, too
       h: round(h),
       nodes,
       reaches,

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { Tensor } from '../../api/types'
-import { brief, briefs, cells, decodeBase64, display, encodeBase64, normOf, thumbText, uniform } from './display'
+import {
+  brief, briefs, cells, decodeBase64, display, encodeBase64, listText, normOf, thumbText, uniform,
+} from './display'
 import { formatCount, formatNumber, formatShape, plus, textWidth, cutMiddle, cutName, cutPath } from './format'
 import { TOKENS, parse } from '../paint/colour'
 import { encodePng, nonFiniteColour } from '../paint/picture'
@@ -47,6 +49,17 @@ test('text is measured without a page, and cut to fit', () => {
 })
 
 describe('a tensor in a cell', () => {
+  test('of more than two axes those of size 1 are passed over', () => {
+    const deep = tensor([2, 3, 1, 1], [1, 2, 3, 4, 5, 6])
+    expect(display(deep)).toMatchObject({ rows: [['1', '2', '3'], ['4', '5', '6']], stacked: false })
+    expect(listText(deep)).toBe('')
+    expect(display(tensor([1, 2, 1], [1, 2]))).toMatchObject({ rows: [['1', '2']], stacked: false })
+    expect(display(tensor([2, 1, 2, 2], [1, 2, 3, 4, 5, 6, 7, 8]))).toMatchObject({ stacked: true })
+    expect(listText(tensor([1, 1, 2], [1, 2]))).toBe('[[[1, 2]]]')
+    expect(display(tensor([1, 1, 1], [7]))).toMatchObject({ rows: [['7']], stacked: false })
+    expect(cells(deep)).toMatchObject({ rows: 2, columns: 3 })
+  })
+
   test('a scalar is a number, a small matrix stands in brackets', () => {
     expect(display(tensor([], [27]))).toMatchObject({ kind: 'number', text: '27' })
     expect(display(tensor([2, 2], [1, -0.5, 3, 4]))).toMatchObject({

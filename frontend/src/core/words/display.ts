@@ -52,9 +52,14 @@ function decide(tensor: Tensor): Display {
   if (tensor.shape.includes(0)) return word(tensor.shape[1] == null ? '[]' : formatShape(tensor.shape), 'plain')
   const values = tensor.data ? numbers(tensor) : null
   if (tensor.shape.length === 0) return values ? scalar(values[0] ?? '') : WAITING
-  const rows = values ? smallRows(values, tensor.shape) : null
-  if (rows) return matrix(rows, tensor.shape.length > 2 && tensor.shape.slice(0, -2).some((size) => size > 1))
-  return thumb(tensor)
+  const plane = planeOf(tensor.shape)
+  const rows = values ? smallRows(values, plane) : null
+  return rows ? matrix(rows, plane.length > 2) : thumb(tensor)
+}
+
+/** Of more than two axes those that are longer than 1: the last two of them are drawn. */
+function planeOf(shape: readonly number[]): readonly number[] {
+  return shape.length > 2 ? shape.filter((size) => size > 1) : shape
 }
 
 function scalar(text: string): Display {
@@ -78,8 +83,8 @@ function numbers(tensor: Tensor): string[] {
 }
 
 function smallRows(values: readonly string[], shape: readonly number[]): string[][] | null {
-  const columns = shape[shape.length - 1]!
-  const rows = shape.length > 1 ? shape[shape.length - 2]! : 1
+  const columns = shape.at(-1) ?? 1
+  const rows = shape.at(-2) ?? 1
   if (rows === 1) return [columns <= 4 ? values.slice(0, columns) : [...values.slice(0, 3), '…', values[columns - 1]!]]
   if (rows > 3 || columns > 3) return null
   return Array.from({ length: rows }, (_, row) => values.slice(row * columns, (row + 1) * columns))
@@ -97,9 +102,8 @@ function matrix(rows: string[][], stacked: boolean): Display {
 function thumb(tensor: Tensor): Display {
   const trouble = nonFiniteText(tensor)
   const norm = tensor.dtype === 'bool' ? trueOf(tensor) : formatNorm(normOf(tensor))
-  const stacked = tensor.shape.slice(0, -2).some((size) => size > 1)
   return {
-    kind: 'thumb', tensor, norm, stacked, trouble, width: THUMB_WIDTH + 10 + Math.max(30, textWidth(norm, 11)),
+    kind: 'thumb', tensor, norm, stacked: planeOf(tensor.shape).length > 2, trouble, width: THUMB_WIDTH + 10 + Math.max(30, textWidth(norm, 11)),
     height: THUMB_HEIGHT,
   }
 }
@@ -191,6 +195,7 @@ export function briefs(terms: readonly (Tensor | null | undefined)[], most = 49)
 export function listText(tensor: Tensor, most = 4): string {
   const shown = display(tensor)
   if (shown.kind !== 'matrix' || shown.stacked || shown.rows.flat().length > most) return ''
+  if (!tensor.shape.join().endsWith(planeOf(tensor.shape).join())) return ''
   const rows = shown.rows.map((row) => `[${row.join(', ')}]`).join(', ')
   return tensor.shape.slice(1).reduce((text) => `[${text}]`, rows)
 }
@@ -215,8 +220,8 @@ export function cells(tensor: Tensor): Cells | null {
 
 function pooled(tensor: Tensor): Cells {
   const step = tensor.dtype.startsWith('complex') ? 2 : 1
-  const width = tensor.shape[tensor.shape.length - 1] ?? 1
-  const height = tensor.shape.length > 1 ? tensor.shape[tensor.shape.length - 2]! : 1
+  const plane = planeOf(tensor.shape)
+  const [height, width] = [plane.at(-2) ?? 1, plane.at(-1) ?? 1]
   const rows = Math.min(8, height)
   const columns = Math.min(16, width)
   const sums = new Float32Array(rows * columns)

@@ -78,6 +78,16 @@ def test_a_trillion_elements_in_four_bytes_take_no_time() -> None:
     assert seen.rest.thumbnail is not None
 
 
+@pytest.mark.parametrize(
+    ("shape", "cells"),
+    [((2, 3, 1, 1), (2, 3)), ((1, 4, 1), (1, 4)), ((5, 2, 3), (2, 3)), ((1, 1, 1), (1, 1)), ((4, 1), (4, 1))],
+)
+def test_a_picture_of_many_axes_passes_over_those_of_size_1(shape: tuple[int, ...], cells: tuple[int, int]) -> None:
+    picture = pictured(as_array(torch.ones(shape)))
+    assert picture is not None
+    assert picture.cells.shape == cells
+
+
 def test_windows_that_overlap_are_sampled_and_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(figures_room, "_MOST", 10_000)
     monkeypatch.setattr(figures_room, "_WHOLE", 1_000)

@@ -54,7 +54,8 @@ function decide(tensor: Tensor): Display {
   if (tensor.shape.length === 0) return values ? scalar(values[0] ?? '') : WAITING
   const plane = planeOf(tensor.shape)
   const rows = values ? smallRows(values, plane) : null
-  return rows ? matrix(rows, plane.length > 2) : thumb(tensor)
+  const stacked = plane.length > 2
+  return rows ? matrix(rows, stacked) : thumb(tensor, stacked)
 }
 
 /** Of more than two axes those that are longer than 1: the last two of them are drawn. */
@@ -83,8 +84,7 @@ function numbers(tensor: Tensor): string[] {
 }
 
 function smallRows(values: readonly string[], shape: readonly number[]): string[][] | null {
-  const columns = shape.at(-1) ?? 1
-  const rows = shape.at(-2) ?? 1
+  const [columns = 1, rows = 1] = shape.toReversed()
   if (rows === 1) return [columns <= 4 ? values.slice(0, columns) : [...values.slice(0, 3), '…', values[columns - 1]!]]
   if (rows > 3 || columns > 3) return null
   return Array.from({ length: rows }, (_, row) => values.slice(row * columns, (row + 1) * columns))
@@ -99,11 +99,11 @@ function matrix(rows: string[][], stacked: boolean): Display {
   }
 }
 
-function thumb(tensor: Tensor): Display {
+function thumb(tensor: Tensor, stacked: boolean): Display {
   const trouble = nonFiniteText(tensor)
   const norm = tensor.dtype === 'bool' ? trueOf(tensor) : formatNorm(normOf(tensor))
   return {
-    kind: 'thumb', tensor, norm, stacked: planeOf(tensor.shape).length > 2, trouble, width: THUMB_WIDTH + 10 + Math.max(30, textWidth(norm, 11)),
+    kind: 'thumb', tensor, norm, stacked, trouble, width: THUMB_WIDTH + 10 + Math.max(30, textWidth(norm, 11)),
     height: THUMB_HEIGHT,
   }
 }
@@ -220,8 +220,7 @@ export function cells(tensor: Tensor): Cells | null {
 
 function pooled(tensor: Tensor): Cells {
   const step = tensor.dtype.startsWith('complex') ? 2 : 1
-  const plane = planeOf(tensor.shape)
-  const [height, width] = [plane.at(-2) ?? 1, plane.at(-1) ?? 1]
+  const [width = 1, height = 1] = planeOf(tensor.shape).toReversed()
   const rows = Math.min(8, height)
   const columns = Math.min(16, width)
   const sums = new Float32Array(rows * columns)

@@ -76,14 +76,15 @@ test('what named parts of the last run goes with it', async () => {
     view.returning = { id: 'x', name: 'x.grad' }
     view.unasked = view.state.selection
     view.speakOf({ boxes: new Set(['x']), lines: [1] })
+    view.toggleWay('after')
   }
-  const left = () => [view.returning, view.unasked, view.spokenOf, view.litLines.size]
+  const left = () => [view.returning, view.unasked, view.spokenOf, view.litLines.size, view.way]
   follow()
   await done
-  expect(left()).toEqual([null, null, null, 0])
+  expect(left()).toEqual([null, null, null, 0, null])
   follow()
   page.runner.blank()
-  expect(left()).toEqual([null, null, null, 0])
+  expect(left()).toEqual([null, null, null, 0, null])
 })
 
 test('where to go back to goes with any other selection, and stays while a number turns', async () => {

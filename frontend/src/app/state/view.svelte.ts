@@ -136,6 +136,7 @@ export class PageView {
   forget(): void {
     this.returning = null
     this.unasked = null
+    this.way = null
     this.speakOf(null)
   }
 

@@ -3,12 +3,16 @@
 /** Nodes in the DOM a full drawing costs, measured on lesson and model graphs; erring high. */
 const COST = { box: 26, wire: 9, frame: 5 }
 const MOST_NODES = 1300
+/** From this zoom on all can be read: numbers are worth more nodes then. */
+const NEAR = 0.8
+const MANY_TIMES = 9
 /** Below this zoom text is too small to read. */
-export const READABLE = 0.42
+const READABLE = 0.42
 
 type Detail = 'full' | 'plain' | 'map'
 
 export function detailFor(zoom: number, boxes: number, wires: number, frames: number): Detail {
-  if (zoom >= READABLE && boxes * COST.box + wires * COST.wire + frames * COST.frame <= MOST_NODES) return 'full'
+  const most = zoom < NEAR ? MOST_NODES : MOST_NODES * MANY_TIMES
+  if (zoom >= READABLE && boxes * COST.box + wires * COST.wire + frames * COST.frame <= most) return 'full'
   return boxes <= 300 && zoom >= 0.12 ? 'plain' : 'map'
 }

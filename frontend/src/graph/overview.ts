@@ -4,6 +4,7 @@ import type { Frame, Placed, Wire } from '../core/layout/geometry'
 import type { Sheet } from '../core/layout/fold'
 import type { Progress } from '../core/paint/moment'
 import { lanePath } from '../core/layout/route'
+import { times } from '../core/paint/measure'
 
 /** One path per kind of wire. */
 export function mergedWires(
@@ -36,10 +37,11 @@ export function mergedFrames(frames: readonly Frame[]): string {
   return frames.map((frame) => `M${frame.x} ${frame.y}h${frame.w}v${frame.h}h${-frame.w}z`).join('')
 }
 
-/** What a group is called where nothing around it is named: a mere number leads with what it is one of, as `layer2.0`,
- *  or says it, as `1 for x`. */
-export function fullTitle({ groups, parents }: Sheet, id: string): string {
-  const { title, type, kind } = groups.get(id)!
+/** What a group, or the module that a box is, is called where nothing around it is named: a mere number leads with what
+ *  it is one of, as `layer2.0`, or says it, as `1 for x`; one of many says how many. */
+export function fullTitle({ groups, parents, moduleOf }: Sheet, id: string): string {
+  const { title, type, kind, repeat = 1 } = groups.get(id) ?? moduleOf.get(id)!
+  if (repeat > 1) return `${title} ${times(repeat)}`
   if (!/^\d+$/.test(title)) return title
   const around = groups.get(parents.get(id) ?? '')
   return kind === 'module' && around ? `${around.title}.${title}` : [title, type].filter(Boolean).join(' ')

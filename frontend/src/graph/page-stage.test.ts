@@ -56,10 +56,9 @@ test('a group begins in view where there is room for what is seen too', () => {
   expect(tight.x + 25 + NAME).toBeGreaterThanOrEqual(0)
 })
 
-test('of a large model of which hardly a box could be read there is a map, where its names can be', () => {
+test('of a large model that hardly shows a box at once there is one that can be read all the same', () => {
   const boxes = row(14, 300)
-  expect(opened({ width: 700, height: 500 }, { boxes, width: 1500, height: 1000 })).toMatchObject({ zoom: 0.41 })
-  expect(opened({ width: 700, height: 500 }, { boxes, width: 4000, height: 900 })).toMatchObject({ zoom: 1 })
+  expect(opened({ width: 700, height: 500 }, { boxes, width: 1500, height: 1000 })).toMatchObject({ zoom: 1 })
 })
 
 test('on a phone it opens where most can be read, unless something is wrong elsewhere', () => {

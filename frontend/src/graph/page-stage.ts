@@ -1,10 +1,9 @@
 // How a graph too large for its window opens on a page: beside its minimap, with the beginnings of the groups around
-// what is seen, and as a map where hardly a box could be read.
+// what is seen.
 
 import { around } from '../core/layout/extent'
 import type { Placed, Rect } from '../core/layout/geometry'
-import { fitted, fitZoom, NAME, NARROW_EDGE, overlaps, RAIL, type Camera, type Viewport } from './camera'
-import { READABLE } from './detail'
+import { NAME, NARROW_EDGE, overlaps, RAIL, type Camera, type Viewport } from './camera'
 import type { Motion } from './motion.svelte'
 import { Stage, type Around } from './stage.svelte'
 
@@ -14,8 +13,6 @@ const ABREAST = 0.8
 const stages = new Set<PageStage>()
 /** So few boxes tell nothing of a graph of many. */
 const FEW = 3
-/** Names on a smaller map cannot be read. */
-const LEAST_MAP = 0.37
 
 export class PageStage extends Stage {
   constructor(motion: Motion, around: () => Around) {
@@ -58,7 +55,7 @@ export class PageStage extends Stage {
   }
 
   protected override opening(wanted: Placed): Camera {
-    const { bounds, viewport, layout } = this
+    const { viewport, layout } = this
     const { abreast, focus, railed } = this.around()
     const free = { ...viewport, width: viewport.width - (railed && this.roomy ? RAIL : 0) }
     const [whole, narrow] = [this.wholeWith(wanted, viewport), this.wholeWith(wanted, free)]
@@ -67,8 +64,6 @@ export class PageStage extends Stage {
     const isFew = railed && !focus[0] && !focus[1] && seen.length <= FEW
     const all = layout!.boxes.length
     const isPiece = this.view!.sheet.groups.get(wanted.id)?.kind === 'line'
-    if (isFew && !isPiece && all > 4 * FEW && this.roomy && fitZoom(bounds, viewport) >= LEAST_MAP)
-      return fitted(bounds, viewport, READABLE - 0.01)
     // Where no inspector tells of what is wanted, or it is somewhere in a box of many, what tells most is seen.
     const isLost = isFew && abreast === 1 && all > 4 * seen.length && (isPiece || this.isPhone) && !this.isTroubled
     const most = isLost ? this.wholeWith(null, room) : []

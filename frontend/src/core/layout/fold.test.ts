@@ -37,3 +37,16 @@ test('what is in folded groups is seen once those around it are open', () => {
   for (const id of [...inside, ...sheet.groups.keys()])
     expect(standIn(sheet, id, new Set(groupsAround(sheet, id)))).toBe(sheet.single.get(id) ?? id)
 })
+
+test('what many use leads a lane to its first use and is a stub at the others', () => {
+  const drawn = (uses: number) => {
+    const ops = Array.from({ length: uses }, (_, at) => ({ id: `o${at}`, kind: 'op', title: 'add', name: '' }))
+    const mask = { id: 'm', kind: 'ghost', title: 'triu', name: 'mask', op: 'p1' }
+    const links = ops.map(({ id }) => ({ source: 'm', target: id, kind: 'ghost' }))
+    const sheet = sheetOf({ boxes: [mask, ...ops], links, groups: [], roots: [] } as unknown as Graph)
+    expect(sheet.boxes.has('m')).toBe(true)
+    return [sheet.links.map(({ target }) => target).join(' '), [...sheet.stubs].map(([id, [stub]]) => id + stub!.text)]
+  }
+  expect(drawn(3)).toEqual(['o0 o1 o2', []])
+  expect(drawn(6)).toEqual(['o0', ['o1mask', 'o2mask', 'o3mask', 'o4mask', 'o5mask']])
+})

@@ -6,6 +6,8 @@ import { formatDigits, wireNumber } from '../words/format'
 
 /** Stubs that have room beside a box. */
 const MOST_STUBS = 3
+/** What is used more often leads a lane to its first use alone, and is a stub at the others: the mask of all layers. */
+const MOST_LANES = 4
 /** A level with more children than this is cut into pieces of its own. */
 const LONGEST_LEVEL = 60
 const PIECE = 20
@@ -62,7 +64,7 @@ export function linkIds(graph: Graph): string[] {
 export function sheetOf(graph: Graph): Sheet {
   const ids = linkIds(graph)
   const drawn = graph.links.map((link, at) => ({ ...link, id: ids[at]! }))
-  const { hidden, stubs } = stubsOf(graph)
+  const { hidden, stubs } = stubsOf(graph, drawn)
   const boxes = new Map(graph.boxes.filter((box) => !hidden.has(box.id)).map((box) => [box.id, box]))
   const groups = new Map(graph.groups.map((group) => [group.id, group]))
   const { single, moduleOf } = singleGroups(boxes, groups)
@@ -84,7 +86,7 @@ export function sheetOf(graph: Graph): Sheet {
     }
   }
   const sheet = {
-    graph, boxes, groups, links: drawn.filter((link) => boxes.has(link.source) && boxes.has(link.target)), stubs,
+    graph, boxes, groups, links: drawn.filter(({ id, source, target }) => !hidden.has(id) && boxes.has(source) && boxes.has(target)), stubs,
     parents, children, single, moduleOf,
   }
   cutLongLevels(sheet)
@@ -109,18 +111,24 @@ function singleGroups(
   return { single, moduleOf }
 }
 
-/** Ghosts without a past (a constant, an untracked tensor) are drawn as stubs at each use. */
-function stubsOf(graph: Graph): { hidden: Set<string>; stubs: Map<string, Stub[]> } {
-  const made = new Set(graph.links.map((link) => link.target))
+/** Ghosts without a past (a constant, an untracked tensor) are drawn as stubs at each use; hidden are these, and links
+ *  that stubs stand for. */
+function stubsOf(graph: Graph, links: readonly DrawnLink[]): { hidden: Set<string>; stubs: Map<string, Stub[]> } {
+  const made = new Set(links.map((link) => link.target))
   const hidden = new Set<string>()
   const stubs = new Map<string, Stub[]>()
   const byId = new Map(graph.boxes.map((box) => [box.id, box]))
   for (const box of graph.boxes)
     for (const text of box.constants ?? []) push(stubs, box.id, { text: written(text), box: null, tensor: null })
-  for (const link of graph.links) {
+  const uses = new Map<string, DrawnLink[]>()
+  for (const link of links) push(uses, link.source, link)
+  for (const link of links) {
     const source = byId.get(link.source)
-    if (!source || link.kind !== 'ghost' || !isStub(source) || made.has(source.id)) continue
-    hidden.add(source.id)
+    if (!source || link.kind !== 'ghost') continue
+    const isBare = isStub(source) && !made.has(source.id)
+    const used = uses.get(source.id)!
+    if (!isBare && (used.length <= MOST_LANES || link === used[0])) continue
+    hidden.add(isBare ? source.id : link.id)
     push(stubs, link.target, { text: source.name || source.title, box: source.id, tensor: source.tensor ?? null })
   }
   for (const [box, list] of stubs) stubs.set(box, bounded(list))
@@ -142,8 +150,8 @@ function bounded(stubs: readonly Stub[]): Stub[] {
   )
   if (joined.length <= MOST_STUBS) return joined
   const shown = joined.slice(0, MOST_STUBS - 1)
-  const rest = [...alike.values()].slice(shown.length).reduce((sum, same) => sum + same.length, 0)
-  return [...shown, { text: `+${rest}`, box: null, tensor: null }]
+  const rest = [...alike.values()].slice(shown.length).flat()
+  return [...shown, { text: `+${rest.length}`, box: null, tensor: null }]
 }
 
 function isStub(box: Box): boolean {

@@ -90,6 +90,15 @@ test('arrows follow the edges', async () => {
   expect(heard.select).toHaveBeenLastCalledWith({ kind: 'box', id: named('x ** 2 + 3 * x') })
 })
 
+test('keys act on the box that was given the focus, by whatever way', async () => {
+  const { heard, graph } = await show('scalar_expression')
+  const { id } = graph.boxes.find((box) => box.name === 'x ** 2')!
+  const box = boxes().find((one) => one.getAttribute('data-id') === id)!
+  box.dispatchEvent(new FocusEvent('focusin', { bubbles: true }))
+  await press('Enter')
+  expect(heard.select).toHaveBeenLastCalledWith({ kind: 'box', id })
+})
+
 test('Enter opens and folds groups', async () => {
   const { heard, graph } = await show('attention', { expanded: new Set() })
   const group = boxes().find((box) => box.getAttribute('aria-expanded') === 'false')!

@@ -2,4 +2,5 @@
 
 export { default as Aids } from './Aids.svelte'
 export { default as Legend } from './Legend.svelte'
+export { default as Notes } from './Notes.svelte'
 export { default as Veil } from './Veil.svelte'

@@ -45,7 +45,7 @@ export function drawnIn(layout: Layout, camera: Camera, viewport: Viewport, focu
   const boxes = layout.boxes.filter((box) => overlaps(box, around) || box.id === focused)
   const wires = layout.wires.filter((wire) => overlaps(extent(wire), seen))
   const frames = layout.frames.filter((frame) => overlaps(frame, seen))
-  return { boxes, wires, frames, detail: detailFor(camera.zoom, boxes.length, wires.length, frames.length) }
+  return { boxes, wires, frames, detail: detailFor(camera.zoom, boxes.length, wires.length) }
 }
 
 /** The marks of all that is drawn in full. */

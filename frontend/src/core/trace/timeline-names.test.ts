@@ -31,6 +31,18 @@ test('neighbours of one list share a bracket', () => {
   expect(bracketsOf(blocks).map(({ text }) => text)).toEqual(['blocks ×40'])
 })
 
+test('without a model brackets are over functions, and else over loops', () => {
+  const { trace } = load('attention')
+  const code = 'def f(x):\n    for i in x:\n        y = i * i\nfor t in range(9):\n    for u in y:\n        z = u * u\n'
+  const lines = [3, 6].flatMap((line) => Array<number>(40).fill(line))
+  const index = new TraceIndex({
+    ...trace, modules: [], program: { ...trace.program, code },
+    ops: lines.map((line, at) => ({ ...trace.ops[0]!, id: `o${at}`, module: null, span: { line, end_line: line } })),
+    timeline: lines.map((_, at) => ({ kind: 'op' as const, op: `o${at}` })),
+  })
+  expect(bands(index, new Track(index, 0, 1000)).map(({ text }) => text)).toEqual(['f', 'for t in range(9)'])
+})
+
 test('a part that has only a number goes by the name of what holds it', () => {
   const paths = ['net.0', 'net.2'].flatMap((path) => Array<string>(20).fill(path))
   expect(bracketsOf(paths).map(({ text }) => text)).toEqual(['net.0', 'net.2'])

@@ -2,12 +2,13 @@
 
 import type { Pass, Step } from '../../api/types'
 import { brief as briefTerm } from '../words/display'
-import { cutName, textWidth } from '../words/format'
+import { cutEnd, cutName, textWidth } from '../words/format'
 import type { Words } from '../words/sentences'
 import type { TraceIndex } from './trace-index'
 import { batchAt, samplesOf } from './batches'
 import { fillingAt } from './filling'
 import { opName, shortType, tensorName } from './naming'
+import { Scopes } from './scopes'
 import { nodeOfStep } from './steps'
 import { reductionOf, updateName } from './story'
 import type { TimelineMark, Track } from './timeline'
@@ -22,6 +23,8 @@ export interface Band {
 const LABEL_SIZE = 11
 /** Longer names would stand over what other marks stand for. */
 const LONGEST = 86
+/** Room for the name of a bracket. */
+const WIDEST = 170
 
 /** The marks with their names, where there is room for one before the next on its side and the end of the line; that of
  *  the last mark stands left of it. */
@@ -112,9 +115,11 @@ function reduceLabel(pass: Pass | undefined, step: Step): string {
   return `Σ${axes.map((axis) => BELOW[axis] ?? '').join('')}`
 }
 
-/** Which top part of the model the ticks belong to, as brackets: `blocks.0`, `head`. */
+/** Which top part of the model the ticks belong to, as brackets: `blocks.0`, `head`; without a model which function or
+ *  loop of the program. */
 export function bands(index: TraceIndex, track: Track): Band[] {
-  const { timeline, modules } = index.trace
+  const { timeline, modules, program } = index.trace
+  const scopes = modules.length === 0 ? new Scopes(program.code) : null
   const paths = new Map(modules.map((module) => [module.id, module.path]))
   const roots = modules.filter((module) => module.parent == null).length
   const found: Band[] = []
@@ -135,7 +140,7 @@ export function bands(index: TraceIndex, track: Track): Band[] {
     const node = event.kind === 'visit' ? index.node(pass?.visits[event.visit ?? 0]?.node) : undefined
     const op = index.op(event.kind === 'op' ? event.op : node?.op)
     if (event.kind === 'visit' && !op) return
-    const text = part(paths.get(op?.module ?? '') ?? '', roots === 1)
+    const text = scopes ? blockAt(scopes, op?.span?.line) : part(paths.get(op?.module ?? '') ?? '', roots === 1)
     const above = event.kind === 'visit'
     if (open && open.text === text && open.above === above) open.last = at + 1
     else {
@@ -145,6 +150,14 @@ export function bands(index: TraceIndex, track: Track): Band[] {
   })
   close()
   return [...found, ...together(crowded, found)]
+}
+
+/** `def f(x):` → `f`, `for t in range(9):` → `for t in range(9)`: the function a line is in, else the outermost loop. */
+function blockAt(scopes: Scopes, line: number | undefined): string {
+  const at = scopes.at(line)
+  const header = scopes.at(at?.function || at?.loop)?.text ?? ''
+  const text = /\bdef\s+(\w+)/.exec(header)?.[1] ?? header.trim().replace(/:(\s.*)?$/, '')
+  return cutEnd(text, LABEL_SIZE, WIDEST)
 }
 
 function hasRoom(text: string, from: number, to: number): boolean {

@@ -3,7 +3,7 @@
 
 import { around } from '../core/layout/extent'
 import type { Placed, Rect } from '../core/layout/geometry'
-import { NAME, NARROW_EDGE, overlaps, RAIL, type Camera, type Viewport } from './camera'
+import { edgeOf, NAME, NARROW_EDGE, overlaps, RAIL, type Camera, type Viewport } from './camera'
 import type { Motion } from './motion.svelte'
 import { Stage, type Around } from './stage.svelte'
 
@@ -55,9 +55,11 @@ export class PageStage extends Stage {
   }
 
   protected override opening(wanted: Placed): Camera {
-    const { viewport, layout } = this
+    const { bounds, viewport, layout } = this
     const { abreast, focus, railed } = this.around()
-    const free = { ...viewport, width: viewport.width - (railed && this.roomy ? RAIL : 0) }
+    // Beside what is no wider than the window there is room at some height.
+    const isWide = bounds.w > viewport.width - 2 * edgeOf(viewport)
+    const free = { ...viewport, width: viewport.width - (railed && isWide && this.roomy ? RAIL : 0) }
     const [whole, narrow] = [this.wholeWith(wanted, viewport), this.wholeWith(wanted, free)]
     // The minimap folds where more boxes are whole without it.
     const [room, seen] = whole.length > narrow.length ? [viewport, whole] : [free, narrow]

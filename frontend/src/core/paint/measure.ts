@@ -25,6 +25,9 @@ export const STRIP = 19
 /** Among thumbnails and where there is little room stubs stand nearer. Long names are cut. */
 export const STUB = { height: 20, gap: 26, widest: { lesson: 160, model: 88 } }
 export const NARROWEST = 140
+/** Beside a step number stands the mark of its direction. */
+const MARK = 22
+const DIGIT = 7
 const NARROWEST_LESSON = 116
 /** Boxes that stand one under the other are all as wide as this. */
 export const COLUMN = 252
@@ -85,8 +88,8 @@ export interface Measure {
   density: Density
   /** Constants and scalars say that they are; beside layers there is no room for it. */
   captions: boolean
-  /** Step numbers stand beside the boxes. */
-  margins: boolean
+  /** Width of the step numbers that stand beside the boxes; 0 for none. */
+  margins: number
   /** Least width of a box. */
   narrowest: number
 }
@@ -101,7 +104,7 @@ export function measureFor(story: Story, sheet: Sheet, words: Say, room: Room): 
   const narrowest = isLesson ? (spacious?.narrowest(sheet) ?? NARROWEST_LESSON) : NARROWEST
   return {
     story, sheet, words, spacious, density: isModel ? 'model' : 'lesson',
-    captions: !!spacious && isLesson, margins: few && !!spacious, narrowest,
+    captions: !!spacious && isLesson, margins: few && spacious ? MARK + DIGIT * `${story.index.trace.timeline.length}`.length : 0, narrowest,
   }
 }
 

@@ -19,7 +19,6 @@ const STRIP_SIZE = 11
 /** A ghost has one cell, so it may be narrower. */
 const GHOST = 112
 const TAIL = 30
-const MARGIN_SIDE = 46
 const LEAST_SIDE = 6
 /** What the last constant is takes a row under it. */
 const CAPTIONED = 12
@@ -53,7 +52,7 @@ export function layoutInput(measure: Measure, expanded: ReadonlySet<string> | nu
   })
   return {
     boxes, groups, links: bundled(links, sheet), expanded: [...open].sort(), gap: measure.density === 'model' ? 28 : 36,
-    beside: measure.margins ? MARGIN_SIDE : LEAST_SIDE,
+    beside: measure.margins || LEAST_SIDE,
   }
 }
 
@@ -163,7 +162,7 @@ function groupItem(group: Group, measure: Measure): LayoutGroup {
 }
 
 function sideOf(id: string, measure: Measure): number {
-  return Math.max(measure.margins ? MARGIN_SIDE : LEAST_SIDE, stubsWidth(id, measure))
+  return Math.max(measure.margins || LEAST_SIDE, stubsWidth(id, measure))
 }
 
 function layoutLink(link: DrawnLink, measure: Measure): Omit<LayoutLink, 'source' | 'target'> {

@@ -69,6 +69,32 @@ test('on a phone it opens where most can be read, unless something is wrong else
   expect(opened(phone, { boxes }, { abreast: 2 }).y).toBeLessThan(-1500)
 })
 
+test('what is no wider than the window is in its middle, though a map stands beside it', () => {
+  const layout = { boxes: row(9, 0), width: 700, height: 900 }
+  expect(opened({ width: 800, height: 400 }, layout).x).toBe(50)
+})
+
+test('of a list of many pieces the end is seen, where backward starts', () => {
+  const { stage, motion } = staged()
+  ;[stage.width, stage.height] = [700, 500]
+  const view = viewOf()
+  const [{ story, sheet }, groups] = [view.measure, new Map([['b0', { kind: 'line' }]])]
+  Object.assign(view, { sheet: { ...sheet, groups }, story: { rootIn: () => null, hasSeed: (id: string) => id === 'c3' } })
+  const boxes = [...row(14, 300), ...[0, 1, 2, 3].map((at) => box(`c${at}`, 900, 2000 + at * 90))]
+  stage.receive(Object.assign(view, { measure: { story, sheet } }), laid({ boxes }))
+  expect([motion.camera.x + 900, motion.camera.y + 2000].every((at) => at > 0 && at < 400)).toBe(true)
+})
+
+test('constants come into view beside all that is seen, as far as that stays whole', () => {
+  const { stage, motion } = staged({ railed: false })
+  ;[stage.width, stage.height] = [700, 500]
+  const view = viewOf()
+  const stubs = new Map([['b1', [{ text: '1', box: null, tensor: null }]]])
+  Object.assign(view.measure, { density: 'lesson', spacious: {}, sheet: { ...view.sheet, stubs } })
+  stage.receive(view, laid({ boxes: [box('b0', 150, 0, 500), box('b1', 50, 90, 300)], width: 900, height: 900 }))
+  expect(motion.camera.x).toBe(24)
+})
+
 test('next to another graph it is as large as alone, and opens anew at another place until the reader moves it', () => {
   const around: { abreast: number; railed: boolean; focus: Around['focus'] } =
     { abreast: 2, railed: false, focus: [null, null, 'b0'] }

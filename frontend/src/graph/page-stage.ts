@@ -68,8 +68,15 @@ export class PageStage extends Stage {
     const isPiece = this.view!.sheet.groups.get(wanted.id)?.kind === 'line'
     // Where no inspector tells of what is wanted, or it is somewhere in a box of many, what tells most is seen.
     const isLost = isFew && abreast === 1 && all > 4 * seen.length && (isPiece || this.isPhone) && !this.isTroubled
-    const most = isLost ? this.wholeWith(null, room) : []
+    const most = isLost ? this.wholeWith(isPiece ? this.end : null, room) : []
     return most.length > seen.length ? this.begun(wanted, most, room) : this.begun(wanted, seen, room)
+  }
+
+  /** Where backward starts. */
+  private get end(): Placed | null {
+    const { story, sheet } = this.view!
+    const starts = ({ id }: Placed) => sheet.groups.has(id) ? story.rootIn(id) !== null : story.hasSeed(id)
+    return this.layout!.boxes.findLast(starts) ?? null
   }
 
   /** Whether the box that is told of is where something is wrong. */

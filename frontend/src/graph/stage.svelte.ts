@@ -198,8 +198,7 @@ export class Stage {
   protected opening(
     wanted: Placed, room = this.viewport, seen = this.wholeWith(wanted, room), sight = around(seen),
   ): Camera {
-    const camera = opened(this.bounds, room, sight, this.scales[0])
-    return seen.length > 1 ? camera : this.uncut(camera, room, wanted)
+    return this.uncut(opened(this.bounds, room, sight, this.scales[0]), room, sight)
   }
 
   protected wholeWith(wanted: Placed | null, room: Viewport): readonly Rect[] {
@@ -207,7 +206,7 @@ export class Stage {
     return wanted && this.around().focus[0] ? [wanted] : mostWhole(read, wanted, room, this.scales[0])
   }
 
-  private uncut(camera: Camera, room: Viewport, wanted: Placed | null): Camera {
+  private uncut(camera: Camera, room: Viewport, wanted: Rect): Camera {
     const { measure } = this.view!
     const boxes = this.layout!.boxes.map((box) => ({ ...box, beside: stubsWidth(box.id, measure) }))
     return leastCut(camera, boxes, room, wanted)

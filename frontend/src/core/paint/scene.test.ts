@@ -31,6 +31,15 @@ describe.each(NAMES)('%s', (name) => {
     expect(drawn / total).toBeLessThan(8)
   })
 
+  test('the number of a step is within the room left beside its box', () => {
+    const { margins } = view.measure
+    for (const { w, marks } of margins ? drawAll(view, placed, view.at(0), painter) : [])
+      for (const mark of marks)
+        if (mark.k === 'text' && mark.step && mark.c !== 'step-b')
+          expect(mark.x < 0 ? textWidth(mark.s, 11) - mark.x : mark.x + textWidth(mark.s, 11) - w!)
+            .toBeLessThanOrEqual(margins)
+  })
+
   test('what stands in `.grad` stands clear of its caption', () => {
     for (const { marks } of drawAll(view, placed, view.at(trace.timeline.length), painter)) {
       const at = marks.findIndex((mark) => mark.k === 'text' && mark.c === 'tag')

@@ -11,7 +11,9 @@ test('a number leads with what it is one of where nothing around it is named', (
     group('l', 'for x in xs', 'loop', null), group('b', '1', 'loop', 'l', 'for x'),
     group('s', '1', 'module', 'm', 'Linear'), { ...group('t', 'layers', 'module', null), repeat: 12 },
   ]
-  const boxes = ['a', 'a', 'b', 'b', 's', 't', 't'].map((inside, at) => ({ id: `n${at}`, kind: 'op', title: 'mul', group: inside }))
+  const boxes = ['a', 'a', 'b', 'b', 's', 't', 't'].map(
+    (inside, at) => ({ id: `n${at}`, kind: 'op', title: 'mul', group: inside }),
+  )
   const sheet = sheetOf({ boxes, links: [], groups, roots: [] } as unknown as Graph)
   expect(['m', 'a', 'b'].map((id) => fullTitle(sheet, id))).toEqual(['layer2', 'layer2.0', '1 for x'])
   expect(['n4', 't'].map((id) => fullTitle(sheet, id))).toEqual(['layer2.1', 'layers ×12'])

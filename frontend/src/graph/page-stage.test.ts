@@ -79,7 +79,8 @@ test('of a list of many pieces the end is seen, where backward starts', () => {
   ;[stage.width, stage.height] = [700, 500]
   const view = viewOf()
   const [{ story, sheet }, groups] = [view.measure, new Map([['b0', { kind: 'line' }]])]
-  Object.assign(view, { sheet: { ...sheet, groups }, story: { rootIn: () => null, hasSeed: (id: string) => id === 'c3' } })
+  const seeds = { rootIn: () => null, hasSeed: (id: string) => id === 'c3' }
+  Object.assign(view, { sheet: { ...sheet, groups }, story: seeds })
   const boxes = [...row(14, 300), ...[0, 1, 2, 3].map((at) => box(`c${at}`, 900, 2000 + at * 90))]
   stage.receive(Object.assign(view, { measure: { story, sheet } }), laid({ boxes }))
   expect([motion.camera.x + 900, motion.camera.y + 2000].every((at) => at > 0 && at < 400)).toBe(true)

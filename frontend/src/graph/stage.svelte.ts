@@ -163,7 +163,7 @@ export class Stage {
     const target = this.placeOf(id)
     const { camera } = this.motion
     const next = target && this.width > 0 ? showing(camera, target, room, margin) : camera
-    if (next !== camera) this.motion.slide(this.motion.isHeld ? next : this.uncut(next, room, target))
+    if (next !== camera) this.motion.slide(this.motion.isHeld ? next : this.uncut(next, room, target!))
   }
 
   zoomBy(factor: number): void {

@@ -104,7 +104,8 @@ export function measureFor(story: Story, sheet: Sheet, words: Say, room: Room): 
   const narrowest = isLesson ? (spacious?.narrowest(sheet) ?? NARROWEST_LESSON) : NARROWEST
   return {
     story, sheet, words, spacious, density: isModel ? 'model' : 'lesson',
-    captions: !!spacious && isLesson, margins: few && spacious ? MARK + DIGIT * `${story.index.trace.timeline.length}`.length : 0, narrowest,
+    captions: !!spacious && isLesson,
+    margins: few && spacious ? MARK + DIGIT * `${story.index.trace.timeline.length}`.length : 0, narrowest,
   }
 }
 

@@ -37,7 +37,9 @@ test('without a model brackets are over functions, and else over loops', () => {
   const lines = [3, 6].flatMap((line) => Array<number>(40).fill(line))
   const index = new TraceIndex({
     ...trace, modules: [], program: { ...trace.program, code },
-    ops: lines.map((line, at) => ({ ...trace.ops[0]!, id: `o${at}`, module: null, span: { line, end_line: line } })),
+    ops: lines.map((line, at) => ({
+      ...trace.ops[0]!, id: `o${at}`, module: null, span: { line, end_line: line, column: 0, end_column: 1 },
+    })),
     timeline: lines.map((_, at) => ({ kind: 'op' as const, op: `o${at}` })),
   })
   expect(bands(index, new Track(index, 0, 1000)).map(({ text }) => text)).toEqual(['f', 'for t in range(9)'])

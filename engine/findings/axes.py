@@ -292,9 +292,13 @@ def weights_along_the_wrong_axis(diagnosis: Diagnosis) -> Iterator[Finding]:
             summed = next((found for found in _sums(diagnosis, made, axis) if is_attention or found[1] < 2), None)
         if summed is None or summed[1] == axis:
             continue
+        is_one, weighed = made.shape[axis] == 1, diagnosis.input_of(summed[0])
+        if is_one and summed[0].name == "sum" and weighed is not None and weighed.shape == made.shape:
+            continue  # one number for each entry is weighed: a probability rather than a weight
         is_rows = op.name == "log_softmax" and summed[1] < axis
-        yield diagnosis.warning(
+        yield diagnosis.finding(
             "weights_along_the_wrong_axis",
+            "error" if is_one else "warning",
             summed[0] if is_rows else op,
             tensors=(given.id, made.id),
             name=diagnosis.say(given.id),
@@ -305,6 +309,8 @@ def weights_along_the_wrong_axis(diagnosis: Diagnosis) -> Iterator[Finding]:
             sum_line=line(summed[0].span),
             sum=summed[0].name,
             is_rows=str(int(is_rows)),
+            is_one=str(int(is_one and not is_rows)),
+            is_shared=str(int(not is_one and not is_rows)),
         )
 
 

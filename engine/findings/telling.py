@@ -83,6 +83,7 @@ OF_ALL = (
 
 SAID_BETTER = {
     "samples_share": "softmax_over_batch",
+    "one_class_softmax": "weights_along_the_wrong_axis",
     "optimizer_made_anew": "layer_repeated",
 }
 """Codes that say less than others of the same tensors do."""

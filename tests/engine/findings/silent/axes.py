@@ -67,6 +67,18 @@ lengths.mean().backward()
         return torch.sum(w * x, 0)
 Pool()(torch.randn(5, 3, 4)).pow(2).sum().backward()
 """, says={"dim": "1", "other": "0"}),
+    Mistake("weights_along_the_wrong_axis", 8, """class Bag(nn.Module):
+    def __init__(self): super().__init__(); self.score, self.out = nn.Linear(6, 1), nn.Linear(6, 1)
+    def forward(self, bag):  # (instances, features)
+        scores = torch.tanh(self.score(bag))
+        share = torch.softmax(scores, dim=1)
+        return self.out((share * bag).sum(0))
+net = Bag()
+opt = torch.optim.Adam(net.parameters())
+for _ in range(3):
+    loss = F.binary_cross_entropy_with_logits(net(torch.randn(5, 6)), torch.ones(1))
+    opt.zero_grad(); loss.backward(); opt.step()
+""", says={"is_one": "1", "dim": "1", "other": "0", "keys": "5"}, cure=(("dim=1", "dim=0"),)),
     Mistake("weights_along_the_wrong_axis", 12, """class Attention(nn.Module):
     def __init__(self, d):
         super().__init__()

@@ -40,6 +40,7 @@ CAUSES = {
     "first_inf_forward": ("uninitialised_read", "clip_after_step", "loss_summed"),
     "dead_relu": _THROWN_OFF,
     "saturated": _THROWN_OFF,
+    "zeros_hold_each_other": ("dead_relu",),
     "gradient_added_up": ("loss_computed_once", "gradient_left_by_another"),
     "gradient_": ("scaled_and_stepped", "loss_summed", "diverged", "nan_in_data", "steps_too_long"),
     "grows_": (

@@ -210,6 +210,13 @@ for i in range(3):
             "    ((net(x) - x.sum(1, keepdim=True)) ** 2).mean().backward()\n    opt.step()\n",
             ["step_without_zero_grad 8", "  dead_relu 8"],
         ),
+        # of weights that are all zeros
+        (
+            "net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 1))\n"
+            "for p in net.parameters():\n    nn.init.zeros_(p)\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\n"
+            "for i in range(4):\n    loss = (net(torch.randn(8, 4)) - 1).pow(2).mean()\n" + STEP,
+            ["dead_relu 9", "  zeros_hold_each_other 9"],
+        ),
         # of gradients that nobody zeroes, those of each optimizer for itself
         (
             "made, judge = nn.Linear(2, 3), nn.Linear(3, 1)\nof_made = torch.optim.SGD(made.parameters(), lr=0.1)\n"

@@ -83,6 +83,14 @@ for i in range(3):
     F.mse_loss(net(x), x[:, :1]).backward()
     opt.step()
 """, cures=(("nn.init.zeros_", "nn.init.xavier_uniform_"), ("nn.ReLU()", "nn.Tanh()"))),
+    Mistake("dead_relu", 10, """net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 1))
+for p in net.parameters():
+    nn.init.zeros_(p)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+x = torch.randn(8, 4)
+for i in range(5):
+    loss = F.mse_loss(net(x), x[:, :1] + 1)
+""" + STEP, says={"is_empty": "1", "filled_line": "6"}, cure=(("nn.init.zeros_(p)", "nn.init.normal_(p, 0, 0.5)"),)),
     Mistake("dead_relu", 8, """net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1))
 x, y = torch.rand(8, 4), torch.zeros(8, 1)
 opt = torch.optim.SGD(net.parameters(), lr=20.)

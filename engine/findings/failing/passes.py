@@ -47,12 +47,14 @@ def second_time(case: Case) -> Finding:
         is_carried = found.turn == "carried"
         code, where = "second_backward_in_loop" if is_carried else "made_before_loop", found.place or failed.span
         zeroed = found.zeroed() if is_carried else None
-        lines = found.lines_before() if found.is_trained else []
+        is_fresh = not is_carried and found.is_trained and found.is_reached_anew
+        lines = found.lines_before() if found.is_trained and not is_fresh else []
         said |= {"cut": found.detaching(), "is_trained": str(int(found.is_trained)), **found.where_to_cut()}
+        said |= {"is_fresh": str(int(is_fresh)), "is_moved": str(int(found.is_trained and not is_fresh))}
         said |= {"shared_lines": ", ".join(lines) or said["shared_line"], "is_several": str(int(len(lines) > 1))}
         leaves = diagnosis.say_all(found.leaves)
         said["leaves"] = "" if found.is_trained or leaves == UNKNOWN else f" ({leaves})"
-        fix = found.cut_between_turns() if is_carried else ()
+        fix = found.cut_between_turns() if is_carried else found.detached_before() if is_fresh else ()
         if zeroed is not None:
             code, where = "zeroed_with_history", case.code.span(zeroed.node)
             said |= {"change": zeroed.as_("NAME.zero_()"), "right": zeroed.as_("NAME.detach_().zero_()")}
@@ -343,6 +345,26 @@ class _Shared(NamedTuple):
         """Whether a step, or an update by hand, might change what lies behind the shared tensor."""
         moved = self.diagnosis.held | self.diagnosis.moved
         return not moved or not moved.isdisjoint(self.leaves)
+
+    @property
+    def is_reached_anew(self) -> bool:
+        """Whether what the second pass alone was computed with leads it to all that the shared tensor comes from: then
+        the values of that may be all that is meant, as in an advantage or a target."""
+        diagnosis, begin = self.diagnosis, self.diagnosis.pass_step[self.first.id]
+
+        def of_turn(node: str) -> list[str]:
+            op = diagnosis.op_of_node(node)
+            return diagnosis.next_nodes(node) if op is not None and diagnosis.op_step[op.id] > begin else []
+
+        reached = (diagnosis.nodes[node].variable for node in walk(_nodes(self.failed), of_turn))
+        anew = {diagnosis.identity(leaf) for leaf in reached if leaf is not None}
+        return bool(self.leaves) and anew.issuperset(self.leaves)
+
+    def detached_before(self) -> Edits:
+        """The shared tensor without its history, where a statement of its own made it."""
+        made = self.diagnosis.code.statement_at(self.place)
+        is_own = isinstance(made, ast.Assign) and [*map(dotted, made.targets)] == [self.name]
+        return self.diagnosis.code.method(made.value, ".detach()") if isinstance(made, ast.Assign) and is_own else ()
 
     def zeroed(self) -> Written | None:
         """The `zero_()` that was to reset the shared tensor between the passes, and that autograd recorded."""

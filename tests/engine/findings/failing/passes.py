@@ -309,6 +309,20 @@ TRIGGERS: dict[str, list[Row]] = {
             {"shared": "aims", "is_trained": "0", "leaves": " (slope)"},
         ),
         Row(W + "y = (w * w).sum() #<\nfor i in range(2):\n    y.backward()\n", {"shared": "y", "used_line": "8"}),
+        Row(
+            "net = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))\nopt = torch.optim.SGD(net.parameters(), lr=.1)\n"
+            "seen, values = [], []\nfor i in range(3):\n    x = torch.randn(3)\n    seen.append(x)\n    values.append(net(x))\n"
+            "gain = torch.ones(3, 1) - torch.stack(values) #<\nfor i in range(3):\n    loss = -(net(torch.stack(seen)) * gain).mean()\n"
+            "    opt.zero_grad()\n    loss.backward()\n    opt.step()\n",
+            {"shared": "gain", "is_fresh": "1", "shared_lines": "12", "is_several": "0"},
+            True,
+        ),
+        Row(
+            "enc, dec = nn.Linear(3, 2), nn.Linear(2, 1)\nopt = torch.optim.SGD([*enc.parameters(), *dec.parameters()], lr=.1)\n"
+            "code = enc(torch.randn(5, 3)).tanh() #<\nfor i in range(3):\n    loss = dec(code).mean() + enc.weight.pow(2).sum()\n"
+            "    opt.zero_grad()\n    loss.backward()\n    opt.step()\n",
+            {"shared": "code", "is_fresh": "0", "is_moved": "1"},
+        ),
         Row(W + "opt = torch.optim.SGD([w], lr=.1)\ns = w * torch.ones(2)\nprint(s.shape)\ny = s.exp() #<\nfor i in range(2):\n    opt.zero_grad()\n    y.sum().backward()\n    opt.step()\n", {"shared": "y", "shared_lines": "7, 9"}),
         Row(
             "net = nn.Linear(2, 1)\nopt = torch.optim.SGD(net.parameters(), lr=.1)\npred = net(torch.ones(3, 2)).exp() #<\nfor i in range(3):\n"

@@ -59,7 +59,7 @@ _TABLE: tuple[tuple[str, str, str, *tuple[Rule, ...]], ...] = (
     ("one_of_several_views", "RuntimeError", r"being modified inplace\. This view is the output of a function that returns multiple views", autograd.one_of_views),
     ("leaf_in_place", "RuntimeError", r"a leaf Variable that requires grad is being used in an in-place", autograd.leaf_written),
     ("only_floats_require_grad", "RuntimeError", r"[Oo]nly Tensors of floating point", dtypes.cannot_require),
-    ("numpy_of_tracked", "RuntimeError", r"Can't call numpy\(\) on Tensor that requires grad", dtypes.of_numpy, instead("NAME.numpy()", "NAME.detach().numpy()"), dtypes.numpy_of_tracked),
+    ("numpy_of_tracked", "RuntimeError", r"Can't call numpy\(\) on Tensor that requires grad", dtypes.of_numpy, dtypes.numpy_in_loss, instead("NAME.numpy()", "NAME.detach().numpy()", is_in_loss="0", root="", pass_line=""), dtypes.numpy_of_tracked),
     ("seed_shape", "RuntimeError", r"Mismatch in shape: grad_output\[\d+\] has a shape of torch\.Size\(\[(?P<given>.*?)\]\) and output\[\d+\] has a shape of torch\.Size\(\[(?P<wanted>.*?)\]\)", autograd.seed_shape),
     ("unused_in_grad", "RuntimeError", r"differentiated Tensor at index (?P<at>\d+) appears to not have been used", autograd.slope_constant, autograd.unused_part, autograd.unused_in_grad),
     ("grad_asked_untracked", "RuntimeError", r"One of the differentiated Tensors does not require grad", autograd.unused_in_grad),

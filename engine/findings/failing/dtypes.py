@@ -8,7 +8,7 @@ from engine.findings.diagnosis import by_number, line
 from engine.findings.failing.case import Case, is_complex, known, only_if
 from engine.findings.failing.origins import dtype_origin, sizes
 from engine.program.edits import Edits
-from engine.program.names import called, dotted, keyword
+from engine.program.names import called, dotted, keyword, names_read
 from engine.program.rewriting import written
 from engine.trace import Finding, Op, Tensor
 
@@ -24,6 +24,9 @@ _LAYERS = ("linear", "conv1d", "conv2d", "conv3d", "bilinear", "batch_norm", "la
 _SHORTENED = frozenset("linear matmul mm bmm addmm baddbmm einsum conv1d conv2d conv3d".split())
 """What `torch.autocast` computes in a short float type."""
 _PARTS = frozenset("getitem index_select view reshape flatten unsqueeze squeeze permute transpose t contiguous".split())
+_CHOOSING = frozenset("argmax argmin argsort choice item int sample step round".split())
+"""Calls through which no gradient could come back in PyTorch either."""
+_NOT_IN_LOSS = {"is_in_loss": "0", "root": "", "pass_line": ""}
 _OF_NUMPY = ("from_numpy", "tensor", "as_tensor")
 """What makes a tensor of the type that NumPy's numbers have."""
 _LISTS = (ast.List, ast.Tuple, ast.ListComp)
@@ -323,6 +326,52 @@ def _device_named(case: Case, device: str) -> str:
     return names.pop() if len(names) == 1 else repr(device)
 
 
+def numpy_in_loss(case: Case) -> Finding:
+    """A NumPy array that a pass is to start from: without its history it would train nothing."""
+    call, begins = known(case.call), known(_pass_of(case))
+    given = known(case.code.receiver(call) if called(call) == "numpy" else next(iter(call.args), None))
+    only_if(not isinstance(given, _LISTS) and known(case.tensor_of(given)).requires_grad)
+    root = case.code.short(known(case.code.receiver(begins)))
+    said = {"name": case.code.short(given), "is_in_loss": "1", "root": root, "pass_line": str(begins.lineno)}
+    return case.finding("numpy_of_tracked", said)
+
+
+def _pass_of(case: Case) -> ast.Call | None:
+    """The `backward()` further down that starts from what the line that failed computes, by the names that it is handed
+    on by in each of the functions that were running."""
+    code = case.code
+    for here in (code.statement_at(frame.span) for frame in reversed(case.failure.frames) if frame.span is not None):
+        if not isinstance(here, ast.Assign | ast.AugAssign | ast.Return) or _is_choosing(here):
+            return None
+        own = [one for one in code.nodes if isinstance(one, ast.stmt) and code.function(one) is code.function(here)]
+        stores = [one for one in own if isinstance(one, ast.Assign | ast.AugAssign)]
+        names, more = set[str](), _stored(here)
+        while more - names:
+            names |= more
+            given = (one for one in stores if not names.isdisjoint(names_read(one.value)) and not _is_choosing(one))
+            more = {name for one in given for name in _stored(one)}
+        for call in (one for one in code.calls if called(one) == "backward" and code.statement(one) in own):
+            root = dotted(code.receiver(call))
+            before = [one for one in stores if root in _stored(one) and one.lineno < call.lineno]
+            last = max(before, key=lambda one: one.lineno, default=None)
+            is_from = last is here or (last is not None and not names.isdisjoint(names_read(last.value)))
+            if root in names and is_from and here.lineno < call.lineno:
+                return call
+        returns = (one for one in own if isinstance(one, ast.Return))
+        if not any(one is here or not names.isdisjoint(names_read(one)) for one in returns):
+            return None
+    return None
+
+
+def _stored(statement: ast.stmt) -> set[str]:
+    """The names that a statement gives a value."""
+    return {one.id for one in ast.walk(statement) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
+
+
+def _is_choosing(statement: ast.stmt) -> bool:
+    return any(isinstance(one, ast.Call) and called(one) in _CHOOSING for one in ast.walk(statement))
+
+
 def numpy_of_tracked(case: Case) -> Finding:
     """A NumPy array of a tensor whose operations are being recorded."""
     tensors = [(arg, case.tensor_of(arg)) for arg in known(case.call).args]
@@ -332,8 +381,9 @@ def numpy_of_tracked(case: Case) -> Finding:
     if isinstance(tensors[0][0], _LISTS) or (operand is not None and operand.type in ("list", "tuple")):
         return _list_for_numpy(case, tensors[0][0])
     if len(tracked) != 1:
-        return case.finding(name=case.code.short(tensors[0][0]))
-    return case.finding(name=case.code.short(tracked[0]), fix=case.code.method(tracked[0], ".detach()"))
+        return case.finding("", {"name": case.code.short(tensors[0][0]), **_NOT_IN_LOSS})
+    fix = case.code.method(tracked[0], ".detach()")
+    return case.finding("", {"name": case.code.short(tracked[0]), **_NOT_IN_LOSS}, fix=fix)
 
 
 def _list_for_numpy(case: Case, given: ast.expr) -> Finding:

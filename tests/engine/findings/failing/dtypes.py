@@ -50,6 +50,28 @@ TRIGGERS: dict[str, list[Row]] = {
         Row(W + "a = w.numpy() #<\n", {"name": "w"}, True),
         Row(W + "a = np.array(w) #<\n", {"name": "w"}, True),
         Row(W + "a = (w * 2).numpy() #<\n", {"name": "w * 2"}, True),
+        Row(
+            "net, y = nn.Linear(3, 1), torch.randn(6, 1)\ndef spread(p, t):\n    gap = p.numpy() - t.numpy() #<\n    return np.abs(gap).mean()\n"
+            "loss = torch.tensor(spread(net(torch.randn(6, 3)), y))\nloss.backward()\n",
+            {"name": "p", "is_in_loss": "1", "root": "loss", "pass_line": "10"},
+        ),
+        Row(
+            "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.f = nn.Linear(4, 4)\n    def forward(self, x):\n"
+            "        z = np.sort(self.f(x)) #<\n        return torch.from_numpy(z)\nnet = Net()\nout = net(torch.randn(2, 4))\nloss = out.mean()\nloss.backward()\n",
+            {"is_in_loss": "1", "root": "loss"},
+        ),
+        Row(
+            "net, x, y = nn.Linear(3, 2), torch.randn(6, 3), torch.randint(2, (6,))\nout = net(x)\nloss = F.cross_entropy(out, y)\n"
+            "guess = out.numpy() #<\nright = (guess.argmax(1) == y.numpy()).mean()\nloss.backward()\n",
+            {"name": "out", "is_in_loss": "0"},
+            True,
+        ),
+        Row(
+            "net, x = nn.Linear(3, 2), torch.randn(6, 3)\nopt = torch.optim.SGD(net.parameters(), lr=.1)\nfor i in range(2):\n    out = net(x)\n"
+            "    loss = abs(out.numpy()).mean() #<\n    print(loss)\n    loss = out.pow(2).mean()\n    opt.zero_grad()\n    loss.backward()\n    opt.step()\n",
+            {"name": "out", "is_in_loss": "0"},
+            True,
+        ),
     ],
     "target_axes": [
         Row(

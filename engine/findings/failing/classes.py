@@ -207,7 +207,13 @@ def sample_of_none(case: Case) -> Finding:
     if last is not None:
         is_value = isinstance(last, ast.Expr) and not isinstance(last.value, ast.Constant | ast.Call)
         fix = (case.code.before(last, "return "),) if is_value else ()
-        return case.finding("sample_is_none", span=case.code.span(last), cls=cls.name, fix=fix)
+        return case.finding("sample_is_none", span=case.code.span(last), cls=cls.name, is_said="0", fix=fix)
+    given = [one.value for one in ast.walk(method) if isinstance(one, ast.Return) and one.value is not None]
+    given += [part for one in given if isinstance(one, ast.IfExp) for part in (one.body, one.orelse)]
+    inside = [one for value in given for one in ast.walk(value) if isinstance(one, ast.Constant) and one.value is None]
+    if inside and {*inside} <= {*given}:
+        where = case.code.span(known(case.code.statement(inside[0])))
+        return case.finding("sample_is_none", span=where, cls=cls.name, is_said="1")
     inside = [one for one in ast.walk(method) if isinstance(one, ast.Constant) and one.value is None]
     where = case.code.span(case.code.statement(inside[0]) or method) if len(inside) == 1 else case.code.head(method)
     return case.finding("sample_holds_none", span=where, cls=cls.name)

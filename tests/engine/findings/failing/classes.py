@@ -145,6 +145,8 @@ TRIGGERS: dict[str, list[Row]] = {
         Row(DATA + "class DS(Dataset):\n    def __len__(self):\n        return 4\n    def __getitem__(self, i):\n        if i > 1:\n            return i\n        i + 1 #<\nfor b in DataLoader(DS()):\n    pass\n", {"cls": "DS"}, True),
         Row(DATA + "class DS(Dataset):\n    def __len__(self):\n        return 4\n    def __getitem__(self, i):\n        print(i) #<\nnext(iter(DataLoader(DS())))\n", {"used_line": "11"}),
         Row(DATA + "class Few(Dataset):\n    def __len__(self):\n        return 3\n    def __getitem__(self, i):\n        if i != 1: #<\n            return torch.ones(2), 1\nfor x in DataLoader(Few(), batch_size=3):\n    pass\n", {"cls": "Few"}),
+        Row(DATA + "class Scans(Dataset):\n    def __len__(self):\n        return 4\n    def __getitem__(self, i):\n        if i == 2:\n            return None #<\n        return torch.ones(2), 1\nfor x, y in DataLoader(Scans(), batch_size=4):\n    pass\n", {"cls": "Scans", "is_said": "1"}),
+        Row(DATA + "class Scans(Dataset):\n    def __len__(self):\n        return 4\n    def __getitem__(self, i):\n        x = torch.ones(2) if i is not None else None\n        return x if i % 2 else None #<\nfor x in DataLoader(Scans(), batch_size=2):\n    pass\n", {"is_said": "1"}),
     ],
     "differentiated_once": [
         Row(ONCE + W + "(g,) = torch.autograd.grad((Square.apply(w) * w).sum(), w, create_graph=True)\ng.sum().backward()\n", {"cls": "Square"}),

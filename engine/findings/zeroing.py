@@ -326,16 +326,29 @@ def zeroed_in_every_part(diagnosis: Diagnosis) -> Iterator[Finding]:
         backward = [pass_ for pass_ in diagnosis.trace.passes if is_each_turn(diagnosis, pass_.span, loop)]
         moved = {leaf for each in diagnosis.steps for leaf in diagnosis.changed_by(each)}
         is_all_moved = all(moved.issuperset(fed_by(pass_)) for pass_ in backward)
-        if zero is None or len(backward) < 2 * len(diagnosis.steps) or not is_all_moved:
+        own = diagnosis.steps
+        if len({each.span for each in own}) > 1:  # of several optimizers, which all step and are zeroed alike
+            own = [each for each in own if each.span == step.span]
+            is_alike = not any(is_each_turn(diagnosis, each.span, loop) for each in diagnosis.steps)
+            is_all_moved &= is_alike and len(backward) == len(diagnosis.ended) and _zeroes(diagnosis, zeros, zero, step)
+        if zero is None or len(backward) < 2 * len(own) or not is_all_moved:
             continue
         yield diagnosis.warning(
             "zeroed_in_every_part",
             zero.span,
             step_line=line(step.span),
             passes=diagnosis.counted(backward),
-            steps=diagnosis.counted(diagnosis.steps),
+            steps=diagnosis.counted(own),
             test=diagnosis.code.short(above.test),
+            is_several=str(int(len({each.span for each in diagnosis.steps}) > 1)),
         )
+
+
+def _zeroes(diagnosis: Diagnosis, zeros: Sequence[Update], zero: Update | None, step: Update) -> bool:
+    """Whether what one line zeroes are gradients of what a step moves."""
+    alike = (each for each in zeros if zero is not None and each.span == zero.span)
+    owners = {diagnosis.gradient_owner.get(gradient) for each in alike for gradient in diagnosis.changed_by(each)}
+    return not owners.isdisjoint(diagnosis.held_by(step))
 
 
 def _steps_of(diagnosis: Diagnosis, leaves: Sequence[str]) -> Iterator[Update]:

@@ -1,6 +1,6 @@
 """What `engine/findings/zeroing.py` finds, and right programs near to it."""
 
-from tests.engine.findings.mistakes import LOOP, SGD, TRAIN, Mistake
+from tests.engine.findings.mistakes import GAN, LOOP, SGD, TRAIN, Mistake
 
 CLOSURE = """w = torch.randn(3, requires_grad=True)
 opt = torch.optim.LBFGS([w], max_iter=4)
@@ -78,6 +78,20 @@ def evaluate():
     return loss
 for i in range(2): solver.step(evaluate)
 """, says={"names": "fit.weight, fit.bias"}, mends=True),
+    Mistake("zeroed_in_every_part", 8, """body, head = nn.Linear(3, 4), nn.Linear(4, 1)
+of_body, of_head = torch.optim.Adam(body.parameters()), torch.optim.Adam(head.parameters())
+for i, x in enumerate(torch.randn(8, 5, 3)):
+    loss = head(body(x).tanh()).square().mean() / 4
+    of_body.zero_grad()
+    of_head.zero_grad()
+    loss.backward()
+    if (i + 1) % 4 == 0:
+        of_body.step()
+        of_head.step()
+""", says={"passes": "8", "steps": "2"}, cure=(
+        ("    of_body.zero_grad()\n    of_head.zero_grad()\n", ""),
+        ("of_head.step()\n", "of_head.step()\n        of_body.zero_grad(); of_head.zero_grad()\n"),
+    )),
     Mistake("zeroed_in_every_part", 9, """net = nn.Linear(3, 1)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 seen = 0
@@ -228,6 +242,25 @@ for i in range(2):
 """, says={"first_line": "10", "pass_line": "12"}),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
+    # one of two optimizers steps seldom, with the gradients of a pass of its own
+    ("zeroed_in_every_part", GAN + """    z = torch.randn(4, 2)
+    of_g.zero_grad(); of_d.zero_grad()
+    (D(G(z)) - D(torch.randn(4, 3))).mean().backward()
+    of_d.step()
+    if (i + 1) % 2 == 0:
+        of_g.zero_grad()
+        (-D(G(z))).mean().backward()
+        of_g.step()
+"""),
+    ("zeroed_in_every_part", """actor, critic = nn.Linear(3, 1), nn.Linear(4, 1)
+of_actor, of_critic = torch.optim.Adam(actor.parameters()), torch.optim.Adam(critic.parameters())
+for i, x in enumerate(torch.randn(8, 5, 3)):
+    of_actor.zero_grad(); of_critic.zero_grad()
+    critic(torch.cat((x, actor(x)), 1)).square().mean().backward()
+    if i % 2 == 0:
+        of_actor.step()
+    of_critic.step()
+"""),
     ("step_without_zero_grad", TRAIN + "for i in range(3):\n    F.mse_loss(model(x), y).backward()\n    opt.step()\n"
      "    for p in model.parameters():\n        p.grad.zero_()\n"),
     ("step_without_zero_grad", TRAIN + LOOP),

@@ -312,6 +312,7 @@ def _cut(diagnosis: Diagnosis, cut: Cut, reason: str, passes: list[Pass]) -> Fin
         leaf=diagnosis.say_all(leaves),
         value=diagnosis.say(given.id),
         op=_written(diagnosis, cut.op, reason),
+        **({"is_listed": str(int(_is_listed(diagnosis, cut.op)))} if reason == "item" else {}),
         **(switched(diagnosis, cut.op) if reason == "no_grad" else {}),
         **({"first_line": lines[0], "pass_line": lines[-1]} if is_shared else {}),
     )
@@ -340,7 +341,7 @@ def _uncut(diagnosis: Diagnosis, cut: Op, reason: str) -> Edits:
             return ()
     if node is None or (reason == "item" and any(_makes_anew(above) for above in code.around(node))):
         return ()
-    if any(read is cut for _, read in collected_reads(diagnosis)):
+    if _is_collected(diagnosis, cut):
         return ()
     text = code.text(inner)
     around = next((call for call in code.calls if _in_variable(call) is node), None)
@@ -350,6 +351,18 @@ def _uncut(diagnosis: Diagnosis, cut: Op, reason: str) -> Edits:
         code.replace(around or node, f"({text})" if isinstance(inner, ast.BinOp | ast.UnaryOp) else text),
         *(code.replace(call, given) for call, given in again if call is not around),
     )
+
+
+def _is_collected(diagnosis: Diagnosis, cut: Op) -> bool:
+    """Whether its number went into a list, or a sum, that a tensor was then made of."""
+    return any(read.span == cut.span for _, read in collected_reads(diagnosis))
+
+
+def _is_listed(diagnosis: Diagnosis, cut: Op) -> bool:
+    """Whether its number went into a list that a tensor was then made of."""
+    call = diagnosis.code.call_at(cut.span) if _is_collected(diagnosis, cut) else None
+    around = diagnosis.code.around(call) if call is not None else ()
+    return any(isinstance(above, ast.Call) and called(above) == "append" for above in around)
 
 
 def _in_variable(node: ast.AST | None) -> ast.expr | None:

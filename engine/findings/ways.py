@@ -12,6 +12,8 @@ from engine.findings.losses import LOSS_FUNCTIONS, PASSING
 from engine.findings.optimizer_code import models_asked
 from engine.ops import COPIES, DETACHES, READS
 from engine.program.names import called, dotted
+from engine.program.source import Source
+from engine.program.tree import Function, assigned
 from engine.trace import Op, Pass, Span, Tensor
 from engine.unfollowed import is_source, user_of
 
@@ -156,9 +158,10 @@ def collected_reads(diagnosis: Diagnosis) -> Iterator[tuple[str, Op]]:
 
 
 def _read_into(diagnosis: Diagnosis, collected: ast.expr) -> Iterator[Op]:
-    """The ops that read a tracked tensor on its way into a list or number, in the function that it is used in."""
-    code, name = diagnosis.code, dotted(collected)
-    for node in code.nodes if name else ():
+    """The ops that read a tracked tensor on its way into a list or number, in the function that it is used in or in one
+    that returns it to there."""
+    code, places = diagnosis.code, set(_collected_in(diagnosis.code, collected))
+    for node in code.nodes if places else ():
         match node:
             case ast.Call(func=ast.Attribute(value=owner, attr="append"), args=[value]):
                 pass
@@ -166,9 +169,25 @@ def _read_into(diagnosis: Diagnosis, collected: ast.expr) -> Iterator[Op]:
                 pass
             case _:
                 continue
-        is_it = dotted(owner) == name and code.function(node) is code.function(collected)
+        is_it = (dotted(owner), code.function(node)) in places
         if is_it and (op := _tracked_reading(diagnosis, value)) is not None:
             yield op
+
+
+def _collected_in(code: Source, collected: ast.expr) -> Iterator[tuple[str, Function | None]]:
+    """What it is called, with the function that calls it so."""
+    name, here = dotted(collected), code.function(collected)
+    if name:
+        yield name, here
+    for binding in code.bindings if name else ():
+        call, target = binding.value, binding.targets[0]
+        if not isinstance(call, ast.Call) or code.function(binding) is not here:
+            continue
+        makers = [each for each in code.functions if each.name == called(call)]
+        for node in code.nodes if len(makers) == 1 else ():
+            if isinstance(node, ast.Return) and node.value is not None and code.function(node) is makers[0]:
+                given = assigned(ast.Assign(targets=[target], value=node.value))
+                yield from ((dotted(value), makers[0]) for at, value in given if dotted(at) == name and dotted(value))
 
 
 def _tracked_reading(diagnosis: Diagnosis, node: ast.AST) -> Op | None:

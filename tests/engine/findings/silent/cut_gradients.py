@@ -111,6 +111,23 @@ opt = torch.optim.SGD(net.parameters(), lr=0.1)
 net(torch.randn(3, 2)).sum().backward()
 opt.step()
 """, says={"leaf": "net.scale"}, mends=True),
+    Mistake("cut_by_item", 9, """actor, critic = nn.Linear(3, 2), nn.Linear(3, 1)
+opt = torch.optim.Adam([*actor.parameters(), *critic.parameters()])
+def play():
+    sure, values = [], []
+    for x in torch.randn(4, 3):
+        values.append(critic(x).item())
+        sure.append(actor(x).log_softmax(0)[0])
+    return torch.stack(sure), values
+for _ in range(3):
+    sure, worth = play()
+    worth = torch.tensor(worth)
+    loss = F.mse_loss(worth, torch.ones(4)) - (sure * (1 - worth)).mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+""", says={"is_listed": "1", "value": "critic(x)"}, cure=(
+        ("critic(x).item()", "critic(x)"),
+        ("torch.tensor(worth)", "torch.stack(worth).squeeze(1)"),
+    )),
     Mistake("cut_by_item", 7, """w, t = torch.ones(2, requires_grad=True), torch.tensor(0.3, requires_grad=True)
 opt = torch.optim.SGD([w, t], lr=0.1)
 def loss():
@@ -292,6 +309,20 @@ rows = [head(enc(part)) for part in x.split(1)]
     ("cut_by_item", "from torch.utils.data import DataLoader, TensorDataset\nbody, head = nn.Linear(2, 3), nn.Linear(3, 1)\nopt = torch.optim.SGD([*body.parameters(), *head.parameters()], lr=0.1)\n"
      "rows = DataLoader(TensorDataset(torch.randn(8, 2), torch.randn(8, 1)), batch_size=4, shuffle=True)\nfor epoch in range(2):\n    total = 0\n    for x, y in rows:\n"
      "        with torch.no_grad():\n            h = body(x)\n        loss = F.mse_loss(head(h), y)\n        opt.zero_grad(); loss.backward(); opt.step()\n        total += loss.item()\n"),
+    ("cut_by_item", """# what the values are worth is computed anew, with a gradient, beside those that the play noted
+actor, critic = nn.Linear(3, 2), nn.Linear(3, 1)
+opt = torch.optim.Adam([*actor.parameters(), *critic.parameters()])
+def play(steps):
+    values = []
+    for x in steps:
+        values.append(critic(x).item())
+    return steps, values
+for _ in range(3):
+    steps, values = play(torch.randn(4, 3))
+    gain = 1 - torch.tensor(values)
+    loss = (critic(steps)[:, 0] - 1).pow(2).mean() - (actor(steps).log_softmax(1)[:, 0] * gain).mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+"""),
     ("cut_by_item", SGD + "for i in range(2):\n    opt.zero_grad()\n    loss = F.mse_loss(net(x), y)\n    print(loss.item(), net.bias.item())\n    loss.backward()\n    opt.step()\n"),
     ("cut_by_gradient", """# the weights of the terms are learnt by a loss of their own
 net, gains = nn.Linear(3, 2), torch.zeros(2, requires_grad=True)

@@ -632,16 +632,20 @@ REACH = {"sigmoid": (0.0, 1.0), "softmax": (0.0, 1.0), "tanh": (-1.0, 1.0), "rel
 
 def targets_out_of_reach(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A prediction whose last op cannot give most of the numbers that it is held against."""
+    told = set[Span | None]()
     for op in diagnosis.trace.ops:
-        pair = compared(diagnosis, op) if diagnosis.reaches_a_pass(op) else None
+        pair = compared(diagnosis, op) if op.span not in told and diagnosis.reaches_a_pass(op) else None
         maker = diagnosis.origin(pair[0].id, CHOOSES, MOST_CHOICES) if pair is not None else None
         reach = _reach(maker) if pair is not None and maker is not None else None
         if pair is None or maker is None or reach is None:
             continue
         low, high = reach
-        least, most = extent(pair[1]) or (low, high)
         if share_outside(pair[1], low - NEARLY, high + NEARLY) <= 0.5:
             continue
+        told.add(op.span)
+        batches = (other[1] for each in diagnosis.ops_at(op.span) if (other := compared(diagnosis, each)) is not None)
+        ends = [ends for batch in batches if (ends := extent(batch)) is not None]
+        least, most = min((end for end, _ in ends), default=low), max((end for _, end in ends), default=high)
         yield diagnosis.warning(
             "targets_out_of_reach",
             maker,

@@ -26,6 +26,12 @@ x, depth = torch.randn(5, 3), -torch.rand(5) - 1
 loss = ((predict(x) - depth) ** 2).mean()
 loss.backward()
 """, says={"op": "relu"}),
+    Mistake("targets_out_of_reach", 8, """net = nn.Sequential(nn.Linear(2, 4), nn.Tanh(), nn.Linear(4, 1))
+opt = torch.optim.SGD(net.parameters(), 0.1)
+x, y = torch.randn(8, 2), torch.linspace(-6, 1, 8)[:, None]
+for rows in torch.arange(8).split(4):
+    loss = F.l1_loss(F.relu(net(x[rows])), y[rows])
+""" + STEP, says={"least": "-6", "most": "1"}, cure=(("F.relu(net(x[rows]))", "net(x[rows])"),)),
     Mistake("targets_out_of_reach", 8, """lin = nn.Linear(2, 1)
 opt = torch.optim.SGD(lin.parameters(), 0.1)
 x, y = torch.randn(8, 2), torch.linspace(-3, 1, 8)[:, None]

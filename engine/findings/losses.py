@@ -194,19 +194,30 @@ def _stretched(diagnosis: Diagnosis, op: Op, code: str, first: Tensor, second: T
         op,
         tensors=(first.id, second.id),
         fix=tuple(edit for fix in fixes for edit in fix) if all(fixes) else (),
-        first=diagnosis.say(first.id),
-        second=diagnosis.say(second.id),
+        first=_said_in(diagnosis, op, first),
+        second=_said_in(diagnosis, op, second),
         first_shape=times(first),
         second_shape=times(second),
         shape="×".join(map(str, shape)),
         is_all=str(int(is_all)),
         is_like=str(int(is_like)),
-        few=diagnosis.say(few.id),
-        many=diagnosis.say(many.id),
+        few=_said_in(diagnosis, op, few),
+        many=_said_in(diagnosis, op, many),
         each=str(math.prod(shape) // max(diagnosis.elements(few.id), 1)),
         cut=_given_shape_of(diagnosis, first, second),
         grown=_given_shape_of(diagnosis, second, first),
     )
+
+
+def _said_in(diagnosis: Diagnosis, op: Op, operand: Tensor) -> str:
+    """What an operand is called where it is written: a function may have other names than its caller."""
+    match diagnosis.code.at(op.span):
+        case ast.BinOp(left=ast.Name(id=left), right=ast.Name(id=right)) if (
+            op.name != "rsub" and len({*op.inputs}) == 2
+        ):
+            names = dict(zip(op.inputs, (left, right), strict=True))
+            return names.get(operand.id) or diagnosis.say(operand.id)
+    return diagnosis.say(operand.id)
 
 
 def _given_shape_of(diagnosis: Diagnosis, one: Tensor, other: Tensor) -> str:

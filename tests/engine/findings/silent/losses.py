@@ -106,7 +106,7 @@ for _ in range(3):
     with torch.no_grad():
         w -= 0.1 * w.grad
         w.grad.zero_()
-""", says={"first_shape": "9×1"}, mends=True),
+""", says={"first_shape": "9×1", "first": "wanted", "second": "guess"}, mends=True),
     Mistake("difference_broadcast", 6, """model = nn.Linear(2, 1)
 x, y = torch.randn(4, 2), torch.randn(4)
 loss = ((model(x) - y) ** 2).mean()

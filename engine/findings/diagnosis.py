@@ -174,15 +174,16 @@ class Diagnosis(TraceIndex):
         where `self.net(...)` called this model and no other, else `(Net).fc1.weight`."""
         names: dict[str, str] = {}
         for module in self.trace.modules if any("(" in module.path for module in self.trace.modules) else ():
-            root = self.outermost(module)
-            path = self.module_name(root) + module.path[len(root.path) :]
+            path = self.module_name(module)
             names |= {self.identity(member.tensor): f"{path}.{member.name}" for member in module.parameters}
         return names
 
     @cached_property
     def _called_as(self) -> dict[str, str]:
         """What each module that no variable leads to was called by, where that is one name, and of no other module."""
-        calls = ((call.module, self.code.call_at(call.span)) for call in self.trace.calls)
+        spans = {call.id: call.span for call in self.trace.calls}
+        own = (call for call in self.trace.calls if call.parent is None or spans.get(call.parent) != call.span)
+        calls = ((call.module, self.code.call_at(call.span)) for call in own)  # a Sequential's parts have its place
         named = {(module, dotted(call.func)) for module, call in calls if call is not None}
         modules, names = (Counter(pair[at] for pair in named) for at in (0, 1))
         return {
@@ -192,8 +193,10 @@ class Diagnosis(TraceIndex):
         }
 
     def module_name(self, module: Module) -> str:
-        """What a sentence calls an outermost module: its path, or what it was called by where it has none."""
-        return self._called_as.get(module.id, module.path)
+        """What a sentence calls a module: its path, with what the outermost was called by where no variable leads to
+        that."""
+        root = self.outermost(module)
+        return self._called_as.get(root.id, root.path) + module.path[len(root.path) :]
 
     @cached_property
     def root_of(self) -> dict[str, Module]:

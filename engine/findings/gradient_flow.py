@@ -247,7 +247,7 @@ def _place(diagnosis: Diagnosis, op: Op) -> str:
     """The path of the layer that an op is, else what the op makes."""
     module = diagnosis.modules.get(op.module or "")
     is_layer = module is not None and module.type.lower().startswith(op.name.rstrip("_"))
-    return module.path if module is not None and is_layer else diagnosis.say(op.outputs[0])
+    return diagnosis.module_name(module) if module is not None and is_layer else diagnosis.say(op.outputs[0])
 
 
 def _layer(diagnosis: Diagnosis, op: Op) -> str:

@@ -75,9 +75,11 @@ def trained_in_eval(diagnosis: Diagnosis) -> Iterator[Finding]:
                 op.span if is_same else pass_.span,
                 tensors=op.outputs[:1],
                 nodes=op.nodes[:1],
-                module=module.path,
+                module=diagnosis.module_name(module),
                 type=module.type,
-                model=root if (root := diagnosis.outermost(module).path).isidentifier() else "model",
+                model=root
+                if (root := diagnosis.module_name(diagnosis.outermost(module))).replace(".", "").isidentifier()
+                else "model",
                 eval_line=str(switch.lineno) if switch is not None else UNKNOWN,
                 step_line=line(step.span if step is not None else None),
                 train_line=line(earlier.span),
@@ -156,7 +158,7 @@ def norms_of_the_last_batch(diagnosis: Diagnosis) -> Iterator[Finding]:
                 "norm_of_last_batch",
                 _made_with(diagnosis, module.type, share) or last.span,
                 tensors=last.outputs[:1],
-                module=module.path,
+                module=diagnosis.module_name(module),
                 type=module.type,
                 momentum=f"{share:g}",
                 share=f"{100 * share:g}",
@@ -216,9 +218,9 @@ def evaluated_in_train(diagnosis: Diagnosis) -> Iterator[Finding]:
         span,
         tensors=first.outputs[:1],
         fix=code.line_before(above, f"{top}.eval()") if above is not None and known and is_safe else (),
-        model=top,
+        model=diagnosis.module_name(diagnosis.outermost(wrong[0])),
         recorded=str(int(first.grad_mode == "grad")),
-        layers=listed([*dict.fromkeys(f"{module.path} ({module.type})" for module in wrong)]),
+        layers=listed([*dict.fromkeys(f"{diagnosis.module_name(module)} ({module.type})" for module in wrong)]),
         drops="1" if any(op.name in DROPOUTS for op in found) else "0",
         norms="1" if any(op.name in NORMS for op in found) else "0",
     )
@@ -433,7 +435,7 @@ def frozen_norms_that_drift(diagnosis: Diagnosis) -> Iterator[Finding]:
         switch if switch is not None else often[0][0],
         tensors=often[0][0].outputs[:1],
         nodes=(),
-        module=module.path,
+        module=diagnosis.module_name(module),
         type=module.type,
         count=diagnosis.counted(often[0]),
     )
@@ -467,7 +469,12 @@ def norms_that_never_learned(diagnosis: Diagnosis) -> Iterator[Finding]:
             continue
         if extent(variance) == (1.0, 1.0) and abs((size_of(given) or 1.0) - 1.0) > 1.0:
             yield diagnosis.warning(
-                "norm_never_learned", op, nodes=(), module=module.path, type=module.type, size=f"{size_of(given):.3g}"
+                "norm_never_learned",
+                op,
+                nodes=(),
+                module=diagnosis.module_name(module),
+                type=module.type,
+                size=f"{size_of(given):.3g}",
             )
             return
 
@@ -498,8 +505,8 @@ def buffers_not_copied(diagnosis: Diagnosis) -> Iterator[Finding]:
             "buffers_not_copied",
             write.span,
             tensors=sorted(_weights(diagnosis, module), key=by_number),
-            module=module.path,
-            other=other.path,
+            module=diagnosis.module_name(module),
+            other=diagnosis.module_name(other),
             eval_line=line(op.span),
         )
         return

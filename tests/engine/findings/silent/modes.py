@@ -236,6 +236,23 @@ shown(torch.ones(2, requires_grad=True))
 torch.no_grad()
 y = x * 2
 """, says={"code": "torch.no_grad()"}),
+    Mistake("trained_in_eval", 15, """class Trainer:
+    def __init__(self, model):
+        self.model, self.x = model, torch.randn(8, 2)
+        self.opt = torch.optim.SGD(model.parameters(), lr=0.1)
+    def check(self):
+        self.model.eval()
+        with torch.no_grad():
+            print(self.model(self.x).mean())
+    def train(self):
+        self.model.train()
+        for turn in range(4):
+            loss = self.model(self.x).pow(2).mean()
+            self.opt.zero_grad(); loss.backward(); self.opt.step()
+            if turn == 1:
+                self.check()
+Trainer(nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3), nn.Linear(3, 1))).train()
+""", says={"module": "self.model.1", "model": "self.model"}, cure=(("            loss = ", "            self.model.train(); loss = "),)),
     Mistake("trained_in_eval", 9, """class Trainer(nn.Module):
     def __init__(self, net):
         super().__init__()

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Set
 from engine.findings.diagnosis import Diagnosis, by_number, extent, is_alike, line, near, size_of, walk
 from engine.findings.experiments import LOSSY
 from engine.findings.ways import unfed
-from engine.program.names import called, dotted, names_read
+from engine.program.names import called, dotted, name_written, names_read
 from engine.program.tree import defined_in
 from engine.trace import Finding, Node, Op, Pass, Visit
 
@@ -56,7 +56,7 @@ def backward_writes_gradient(diagnosis: Diagnosis) -> Iterator[Finding]:
             continue
         owner = diagnosis.code.enclosing(function, ast.ClassDef)
         given = [argument.arg for argument in function.args.args[1:]]
-        name = next((each for each in given if _written(statement) == each), "")
+        name = next((each for each in given if name_written(statement) == each), "")
         own = {node.id for node in diagnosis.trace.nodes if owner is not None and node.type == f"{owner.name}Backward"}
         visits = (visit for pass_ in diagnosis.trace.passes for visit in pass_.visits if visit.node in own)
         terms = (term.tensor for visit in visits for added in visit.sums for term in added.terms)
@@ -71,18 +71,6 @@ def backward_writes_gradient(diagnosis: Diagnosis) -> Iterator[Finding]:
             given=name,
         )
         return
-
-
-def _written(statement: ast.stmt | None) -> str:
-    """The name of what a statement writes into: `g[i] = 0`, `g *= 2`, `g.mul_(2)`."""
-    match statement:
-        case ast.Assign(targets=[ast.Subscript(value=ast.Name() as name)]):
-            return name.id
-        case ast.AugAssign(target=ast.Name() as name) | ast.AugAssign(target=ast.Subscript(value=ast.Name() as name)):
-            return name.id
-        case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name() as name))):
-            return name.id
-    return ""
 
 
 def _is_bound_anew(function: ast.FunctionDef, name: str) -> bool:

@@ -7,6 +7,7 @@ import statistics
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
 from engine.findings.diagnosis import (
     LEAST_TURNS,
@@ -25,7 +26,9 @@ from engine.findings.diagnosis import (
 )
 from engine.findings.losses import WITH_TARGETS
 from engine.ops import COPIES, DETACHES, FILLS
-from engine.program.names import called, dotted
+from engine.program.edits import Edits
+from engine.program.names import called, dotted, name_written
+from engine.program.rewriting import not_in_place
 from engine.program.tree import Function, assigned, covers, given_by
 from engine.trace import Finding, Op
 
@@ -167,6 +170,66 @@ def changed_by_reading(diagnosis: Diagnosis) -> Iterator[Finding]:
             view=diagnosis.say(op.outputs[0]),
             row_line=line(op.span),
         )
+
+
+def arguments_changed(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A function that writes into a tensor it is given, in each turn into the same one: the data drift, and where the
+    writing is followed, the graphs of all turns hang on each other."""
+    passes = [diagnosis.pass_step.get(pass_.id, -1) for pass_ in diagnosis.ended]
+    writes = grouped((op for op in diagnosis.trace.ops if op.in_place and op.inputs and op.outputs), lambda op: op.span)
+    for ops in writes.values():
+        given, left = diagnosis.input_of(ops[0]), diagnosis.output_of(ops[-1])
+        is_one = len({diagnosis.identity(op.inputs[0]) for op in ops}) == 1
+        written = argument_written(diagnosis, ops[0]) if len(ops) >= LEAST_TURNS and is_one else None
+        if written is None or given is None or given.requires_grad or is_alike(given, left):
+            continue
+        turns = [diagnosis.op_step.get(op.id, -1) for op in ops]
+        apart = [turn for turn in pairwise(turns) if any(turn[0] < at < turn[1] for at in passes)]
+        is_followed = any(len(diagnosis.visits_of.get(node, ())) > 1 for node in ops[0].nodes)
+        if len(apart) >= LEAST_TURNS - 1 and (is_followed or _is_input_scaled(diagnosis, ops, written.function)):
+            tensors = (given.id, *ops[0].outputs[:1])
+            said = written.said | {"is_followed": str(int(is_followed))}
+            yield diagnosis.warning("argument_changed", ops[0], tensors=tensors, fix=written.fix, **said)
+
+
+class _ArgumentWritten(NamedTuple):
+    """A function that writes into one of its arguments, what a sentence says of that, and what makes a new tensor."""
+
+    function: Function
+    said: dict[str, str]
+    fix: Edits
+
+
+def argument_written(diagnosis: Diagnosis, op: Op) -> _ArgumentWritten | None:
+    """The argument of the function around an op in place that it writes into by name and reads further down."""
+    statement = diagnosis.code.statement_at(op.span)
+    function, name = diagnosis.code.function(statement) if statement is not None else None, name_written(statement)
+    if not op.in_place or statement is None or function is None or name not in _arguments(function):
+        return None
+    if not any(isinstance(node, ast.Name) and node.id == name for node in _below(function, statement)):
+        return None  # the caller may be meant to find it changed
+    right = f"{name} = {name}.clone()"
+    fix = not_in_place(diagnosis.code, statement) if isinstance(statement, ast.AugAssign | ast.Expr) else ()
+    fix = fix or diagnosis.code.line_before(statement, right)
+    said = {"name": name, "function": function.name, "right": fix[0].text.strip() if fix else right}
+    return _ArgumentWritten(function, said | {"written_line": line(op.span)}, fix)
+
+
+def _arguments(function: Function) -> set[str]:
+    return {each.arg for each in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)}
+
+
+def _below(function: Function, statement: ast.stmt) -> Iterator[ast.AST]:
+    last = statement.end_lineno or statement.lineno
+    return (node for node in ast.walk(function) if isinstance(node, ast.expr) and node.lineno > last)
+
+
+def _is_input_scaled(diagnosis: Diagnosis, ops: Sequence[Op], function: Function) -> bool:
+    """Whether the ops add to or multiply all that a `forward` is given, and a pass goes back through what comes of it;
+    of several arguments one may be a state that is kept on purpose."""
+    is_input = function.name == "forward" and len(function.args.args) == 2 and ops[0].name in CHANGES
+    used = (taker for made in ops[-1].outputs for taker in diagnosis.takers.get(made, ()))
+    return is_input and not diagnosis.is_parameter(ops[0].inputs[0]) and any(map(diagnosis.reaches_a_pass, used))
 
 
 def arrays_changed_by_reading(diagnosis: Diagnosis) -> Iterator[Finding]:

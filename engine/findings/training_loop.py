@@ -505,9 +505,9 @@ def losses_of_one_graph(diagnosis: Diagnosis) -> Iterator[Finding]:
     from."""
     for passes in diagnosis.passes_by_place.values():
         op = _computed_once(diagnosis, passes) if len(passes) >= FEWEST else None
-        if op is None:
-            continue
         at = [diagnosis.pass_step.get(pass_.id, -1) for pass_ in passes]
+        if op is None or any(at[0] < diagnosis.op_step.get(each.id, -1) < at[-1] for each in diagnosis.ops_at(op.span)):
+            continue
         fed = {diagnosis.nodes[node].variable for node in diagnosis.reached_from(op.nodes)} & set(fed_by(passes[0]))
         moved = [step for step in diagnosis.steps if not fed.isdisjoint(diagnosis.changed_by(step))]
         between = [step for step in moved if at[0] < diagnosis.update_step.get(step.id, -1) < at[-1]]

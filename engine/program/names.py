@@ -62,3 +62,15 @@ def is_grad_of(node: ast.AST, name: str) -> bool:
 def is_grad(node: ast.AST) -> bool:
     """Whether it is the `.grad` of something, and not the function `torch.autograd.grad`."""
     return isinstance(node, ast.Attribute) and node.attr == "grad" and not dotted(node).endswith("autograd.grad")
+
+
+def name_written(statement: ast.stmt | None) -> str:
+    """The name of what a statement writes into: `g[i] = 0`, `g *= 2`, `g.mul_(2)`."""
+    match statement:
+        case ast.Assign(targets=[ast.Subscript(value=ast.Name() as name)]):
+            return name.id
+        case ast.AugAssign(target=ast.Name() as name) | ast.AugAssign(target=ast.Subscript(value=ast.Name() as name)):
+            return name.id
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name() as name, attr=method))):
+            return name.id if method.endswith("_") else ""
+    return ""

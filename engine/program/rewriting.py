@@ -18,6 +18,7 @@ _PLACES = (ast.Name, ast.Attribute, ast.Subscript)
 _WORD = re.compile(r"(?P<comma>, )?\.\.\.|\b(?P<word>[A-Z]{2,})\b(?P<bound>\.|\[)?")
 _LIBRARY = re.compile(r"\b(torch|nn)\.")
 _REST = "..."
+_SIGNS: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**"}
 
 Part = ast.expr | str | list[ast.expr | ast.keyword]
 
@@ -74,6 +75,22 @@ def written(code: Source, node: ast.AST | None, shape: str) -> Written | None:
     if not isinstance(node, ast.expr | ast.stmt) or not _fits(node, _tree(shape), parts):
         return None
     return Written(code, node, parts)
+
+
+def not_in_place(code: Source, node: ast.AugAssign | ast.Expr) -> Edits:
+    """`x = x + y` for `x += y`, `x = x.add(y)` for `x.add_(y)`."""
+    if isinstance(node, ast.Expr):
+        found = written(code, node.value, "NAME.METHOD(...)")
+        name = found.said["name"] if found is not None else ""
+        if found is None or not name.isidentifier() or name in code.imported or found.said["method"][-1] != "_":
+            return ()
+        return (code.replace(node, found.as_(f"NAME = NAME.{found.said['method'][:-1]}(...)")),)
+    sign, value = _SIGNS.get(type(node.op)), code.text(node.value)
+    if sign is None or not isinstance(node.target, ast.Name):
+        return ()
+    is_plain = isinstance(node.value, ast.Name | ast.Constant | ast.Call | ast.Attribute)
+    name = node.target.id
+    return (code.replace(node, f"{name} = {name} {sign} {value if is_plain else f'({value})'}"),)
 
 
 @lru_cache(maxsize=256)

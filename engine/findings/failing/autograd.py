@@ -6,10 +6,10 @@ from itertools import takewhile
 
 from engine.findings.diagnosis import by_number, line, walk
 from engine.findings.failing.case import Case, a, known, only_if
-from engine.findings.failing.dtypes import not_in_place
 from engine.findings.nonfinite import trouble
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, keyword
+from engine.program.rewriting import not_in_place
 from engine.trace import Finding, Pass, Tensor
 
 
@@ -76,7 +76,7 @@ def input_handed_on(case: Case) -> Finding:
     statement, name = known(case.statement), case.groups["function"]
     made = [one for one in case.code.functions if getattr(one, "name", "") == "forward"]
     forward = next((one for one in made if getattr(case.code.parents.get(one), "name", "") == name), None)
-    fix = not_in_place(case, statement) if isinstance(statement, ast.AugAssign | ast.Expr) else ()
+    fix = not_in_place(case.code, statement) if isinstance(statement, ast.AugAssign | ast.Expr) else ()
     said = {"name": case.say(case.first), "right": fix[0].text if fix else "", "is_known": str(int(bool(fix)))}
     return case.finding("", said, forward_line=str(known(forward).lineno), fix=fix, tensors=(case.first,))
 
@@ -105,7 +105,7 @@ def one_of_views(case: Case) -> Finding | None:
     if node is None:
         return None
     made = case.code.short(node.iter) if isinstance(node, ast.For) else case.code.short(node)
-    fix = not_in_place(case, case.statement) if isinstance(case.statement, ast.AugAssign | ast.Expr) else ()
+    fix = not_in_place(case.code, case.statement) if isinstance(case.statement, ast.AugAssign | ast.Expr) else ()
     said = {"name": case.say(case.first), "made": made, "made_line": line(maker.span)}
     said |= {"right": fix[0].text if fix else "", "is_known": str(int(bool(fix)))}
     said["is_loop"] = str(int(isinstance(node, ast.For)))

@@ -9,7 +9,7 @@ from engine.findings.failing.case import Case, is_complex, known, only_if
 from engine.findings.failing.origins import dtype_origin, sizes
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, keyword, names_read
-from engine.program.rewriting import written
+from engine.program.rewriting import not_in_place, written
 from engine.trace import Finding, Op, Tensor
 
 FLOATS = ("float32", "float64", "float16", "bfloat16")
@@ -19,7 +19,6 @@ _WORDS = {
     "ComplexFloat": "complex64", "ComplexDouble": "complex128",
 }  # fmt: skip
 _CASTS = {"float32": ".float()", "float64": ".double()", "int64": ".long()", "bool": ".bool()"}
-_SIGNS: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**"}
 _LAYERS = ("linear", "conv1d", "conv2d", "conv3d", "bilinear", "batch_norm", "layer_norm", "group_norm", "prelu")
 _SHORTENED = frozenset("linear matmul mm bmm addmm baddbmm einsum conv1d conv2d conv3d".split())
 """What `torch.autocast` computes in a short float type."""
@@ -152,24 +151,8 @@ def cannot_store(case: Case) -> Finding:
     said = {"own": own, "result": result}
     if not isinstance(case.node, ast.AugAssign):
         return case.finding("", said, tensors=(case.first,))
-    name, fix = case.code.short(case.node.target), not_in_place(case, case.node)
+    name, fix = case.code.short(case.node.target), not_in_place(case.code, case.node)
     return case.finding("", said, tensors=(case.first,), name=name, fix=fix)
-
-
-def not_in_place(case: Case, node: ast.AugAssign | ast.Expr) -> Edits:
-    """`x = x + y` for `x += y`, `x = x.add(y)` for `x.add_(y)`."""
-    if isinstance(node, ast.Expr):
-        found = written(case.code, node.value, "NAME.METHOD(...)")
-        name = found.said["name"] if found is not None else ""
-        if found is None or not name.isidentifier() or name in case.code.imported or found.said["method"][-1] != "_":
-            return ()
-        return (case.code.replace(node, found.as_(f"NAME = NAME.{found.said['method'][:-1]}(...)")),)
-    sign, value = _SIGNS.get(type(node.op)), case.code.text(node.value)
-    if sign is None or not isinstance(node.target, ast.Name):
-        return ()
-    is_plain = isinstance(node.value, ast.Name | ast.Constant | ast.Call | ast.Attribute)
-    name = node.target.id
-    return (case.code.replace(node, f"{name} = {name} {sign} {value if is_plain else f'({value})'}"),)
 
 
 def into_part(case: Case) -> Finding:

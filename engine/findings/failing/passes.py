@@ -10,11 +10,11 @@ from msgspec.structs import replace
 
 from engine.findings.diagnosis import MOST_NEAR, UNKNOWN, Diagnosis, line, walk
 from engine.findings.failing.case import Case, known, only_if
-from engine.findings.failing.dtypes import not_in_place
 from engine.findings.failing.origins import sizes
+from engine.findings.shared_data import argument_written
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, keyword
-from engine.program.rewriting import Written, written
+from engine.program.rewriting import Written, not_in_place, written
 from engine.program.tree import Function
 from engine.trace import Finding, Node, Op, Pass, Saved, Span, Tensor
 
@@ -55,6 +55,8 @@ def second_time(case: Case) -> Finding:
         leaves = diagnosis.say_all(found.leaves)
         said["leaves"] = "" if found.is_trained or leaves == UNKNOWN else f" ({leaves})"
         fix = found.cut_between_turns() if is_carried else found.detached_before() if is_fresh else ()
+        if is_carried and shared is not None and (anew := argument_written(diagnosis, shared)) is not None:
+            code, fix, said = "argument_changed", anew.fix, said | anew.said | {"is_followed": "1"}
         if zeroed is not None:
             code, where = "zeroed_with_history", case.code.span(zeroed.node)
             said |= {"change": zeroed.as_("NAME.zero_()"), "right": zeroed.as_("NAME.detach_().zero_()")}
@@ -649,7 +651,7 @@ def _elsewhere(case: Case, span: Span | None, saver: Op | None) -> Edits:
         if saver is None or code.statement_at(saver.span) is not statement:
             return (code.line_above(statement, f"{name} = {name}.clone()"),)
         if isinstance(statement, ast.AugAssign | ast.Expr):
-            return not_in_place(case, statement)
+            return not_in_place(code, statement)
         parts = ast.walk(statement.value) if isinstance(statement, ast.Assign) else ()
         return tuple(code.after(each, ".clone()") for each in parts if isinstance(each, ast.Name) and each.id == name)
     asked = [word for call in code.calls for word in call.keywords if code.text(word) == "inplace=True"]

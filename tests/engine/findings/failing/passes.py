@@ -40,6 +40,10 @@ TRIGGERS: dict[str, list[Row]] = {
             True,
         ),
     ],
+    "argument_changed": [
+        Row(W + "def scaled(x):\n    x *= w #<\n    return x\ndata = torch.ones(2)\nfor i in range(3):\n    scaled(data).sum().backward()\n", {"right": "x = x * w", "is_followed": "1"}, True),
+        Row(W + "def shaped(x):\n    x.mul_(w) #<\n    return x.exp()\ndata = torch.ones(2)\nfor i in range(3):\n    shaped(data).sum().backward()\n", {"function": "shaped"}, True),
+    ],
     "second_backward_in_loop": [
         Row(
             W + "h = torch.zeros(2)\nfor i in range(2):\n    h = torch.tanh(h * w) #<\n    h.sum().backward()\n",
@@ -382,6 +386,7 @@ TRIGGERS: dict[str, list[Row]] = {
 NEAR_MISSES: dict[str, str] = {
     "scaler_not_updated": W + "opt, scaler = torch.optim.SGD([w], lr=.1), torch.amp.GradScaler('cpu')\nfor step in range(4):\n    scaler.scale(w.sum()).backward()\n    if step % 2:\n        scaler.unscale_(opt)\n        scaler.step(opt)\n        scaler.update()\n",
     "second_backward": W + "y = (w * w).sum()\ny.backward(retain_graph=True)\ny.backward()\n",
+    "argument_changed": W + "def scaled(x):\n    x = x * w\n    return x\ndata = torch.ones(2)\nfor i in range(3):\n    data = scaled(data)\n    data.sum().backward()\n",
     "second_backward_in_loop": W
     + "h = torch.zeros(2)\nfor i in range(2):\n    h = torch.tanh(h.detach() * w)\n    h.sum().backward()\n",
     "zeroed_with_history": "w = torch.tensor(0.9, requires_grad=True)\nstate = torch.zeros(2)\nfor x in torch.ones(3, 2):\n    state = torch.tanh(state * w + x)\n    state.sum().backward()\n    w.grad.zero_()\n",

@@ -40,6 +40,31 @@ for x in torch.randn(3, 8, 3):
     loss = head(h * kept).pow(2).mean()
     opt.zero_grad(); loss.backward(); opt.step()
 """, cure=(("h.bernoulli_", "torch.empty_like(h).bernoulli_"),), mends=True),
+    Mistake("argument_changed", 9, """class Bias(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.bias = nn.Parameter(torch.zeros(4))
+    def forward(self, x):
+        x += self.bias
+        return x
+net, x = Bias(), torch.randn(8, 4)
+y, opt = x + 1, torch.optim.Adam(net.parameters(), lr=0.01)
+for i in range(5):
+    loss = F.mse_loss(net(x), y)
+    opt.zero_grad(); loss.backward(); opt.step()
+""", cures=(("x += self.bias", "x = x + self.bias"), ("net(x), y)", "net(x.clone()), y)")), says={"right": "x = x + self.bias", "is_followed": "1"}, mends=True),
+    Mistake("argument_changed", 8, """class Scaled(nn.Module):
+    def __init__(self):
+        super().__init__(); self.layer = nn.Linear(4, 1)
+    def forward(self, pixels):
+        pixels.div_(3)
+        return self.layer(pixels)
+net, x, y = Scaled(), torch.rand(8, 4) * 255, torch.randn(8, 1)
+opt = torch.optim.Adam(net.parameters(), lr=0.01)
+for i in range(5):
+    loss = F.mse_loss(net(x), y)
+    opt.zero_grad(); loss.backward(); opt.step()
+""", cure=(("pixels.div_(3)", "pixels = pixels / 3"),), says={"is_followed": "0"}, mends=True),
     Mistake("one_tensor_many_times", 7, """state, memory = torch.zeros(3), []
 for _ in range(6):
     memory.append(state)
@@ -400,6 +425,42 @@ up(h).mean().backward()
 """, cure=(("kept = h\n", "kept = h\nh = h.relu()\n"),)),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
+    # a state that is kept on purpose, and a batch of its own in every turn
+    ("argument_changed", """class Normed(nn.Module):
+    def __init__(self):
+        super().__init__(); self.layer = nn.Linear(4, 1)
+    def forward(self, x, middle):
+        middle.mul_(0.9)
+        middle.add_(0.1 * x.mean(0))
+        return self.layer(x - middle)
+net, middle, x, y = Normed(), torch.zeros(4), torch.randn(8, 4) + 2, torch.randn(8, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.01)
+for i in range(5):
+    loss = F.mse_loss(net(x, middle), y)
+    opt.zero_grad(); loss.backward(); opt.step()
+"""),
+    ("argument_changed", """class Scaled(nn.Module):
+    def __init__(self):
+        super().__init__(); self.layer = nn.Linear(4, 1)
+    def forward(self, x):
+        x /= 255
+        return self.layer(x)
+net, y = Scaled(), torch.randn(8, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.01)
+for i in range(5):
+    loss = F.mse_loss(net(torch.rand(8, 4) * 255), y)
+    opt.zero_grad(); loss.backward(); opt.step()
+"""),
+    # it is the caller that reads what was changed
+    ("argument_changed", """def worn(trace, by):
+    trace.mul_(by)
+net, trace, y = nn.Linear(4, 1), torch.ones(8, 4), torch.randn(8, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.01)
+for i in range(5):
+    worn(trace, 0.9)
+    loss = F.mse_loss(net(trace), y)
+    opt.zero_grad(); loss.backward(); opt.step()
+"""),
     ("row_against_itself", f"""net = nn.Linear(5, 4)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(3):

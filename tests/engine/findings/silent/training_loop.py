@@ -381,6 +381,13 @@ for i in range(2):
     ("scaled_and_stepped", SCALED.replace("STEP", "scaler.step(opt); scaler.update()")),
     ("scaled_and_stepped", SCALED.replace("STEP", "scaler.unscale_(opt); opt.step(); scaler.update()")),
     ("stepped_outside_the_loop", BATCHES.replace("        opt.zero_grad()\n", "").replace("    opt.step()", "    opt.step(); opt.zero_grad()")),
+    # a sum that each turn adds to is computed anew in each
+    ("loss_computed_once", """w = nn.Parameter(torch.ones(3))
+opt, total = torch.optim.SGD([w], lr=0.1), torch.zeros(3)
+for i in range(4):
+    total = total + w
+    opt.zero_grad(); total.sum().backward(); opt.step()
+"""),
     ("loss_computed_once", "w = torch.ones(2, requires_grad=True)\nq = (w ** 2).sum()\nfor i in range(3):\n    q.backward(retain_graph=True)\n"),
     ("loss_computed_once", """raw, other = nn.Parameter(torch.zeros(2)), nn.Parameter(torch.ones(2))
 gate = torch.sigmoid(raw)

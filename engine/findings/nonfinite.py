@@ -3,10 +3,10 @@
 import ast
 import math
 import re
-from collections.abc import Callable, Hashable, Iterable, Iterator, Set
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence, Set
 from typing import Literal, NamedTuple
 
-from engine.findings.diagnosis import Diagnosis, argument, by_number, extent, line, numbers_of, times, walk
+from engine.findings.diagnosis import Diagnosis, argument, by_number, extent, line, numbers_of, size_of, times, walk
 from engine.findings.losses import LOSS_FUNCTIONS, PASSING, SOFTMAXES
 from engine.ops import out_of_place
 from engine.program.edits import Edits
@@ -38,6 +38,8 @@ ROOT_NODES = ("SqrtBackward", "PowBackward")
 NO_EDITS: Edits = ()
 TOO_LARGE = frozenset("overflow too_large diverged first_inf_forward gradient_too_large".split())
 """Codes of what grew out of the range of numbers: where one thing did, others do of the same values."""
+_WIDE = 100.0
+"""Times the size of what goes in that the sums of a layer have with weights that no training starts from."""
 GROWN = 1e4
 """Times a parameter's first size from which steps have thrown it off."""
 
@@ -515,7 +517,20 @@ def _advice(diagnosis: Diagnosis, op: Op, cause: Cause) -> dict[str, str]:
         "has_lr": str(int(bool(lr))),
         "steps": str(sum(1 for step in steps if step.span == steps[-1].span)),
         "clips": "1" if any(called(call).startswith("clip_grad_") for call in diagnosis.code.calls) else "0",
+        **_begun_wide(diagnosis, steps),
     }
+
+
+def _begun_wide(diagnosis: Diagnosis, steps: Sequence[Update]) -> dict[str, str]:
+    """The weight that made the sums of its layer the largest, beside what went in, before the first of some steps."""
+    began = [diagnosis.tensors.get(change.before or "") for change in steps[0].changes] if steps else []
+    weights = [one for one in began if one is not None and len(one.shape) > 1]
+    gains = [((size_of(one) or 0.0) * math.sqrt(math.prod(one.shape[1:])), one) for one in weights]
+    gain, widest = max(gains, key=lambda pair: pair[0], default=(0.0, None))
+    if widest is None or gain < _WIDE:
+        return {"is_wide": "0", "wide": "", "wide_size": "", "gain": ""}
+    size = f"{size_of(widest) or 0:.4g}"
+    return {"is_wide": "1", "wide": diagnosis.say(widest.id), "wide_size": size, "gain": f"{gain:.0f}"}
 
 
 def _kept_away(diagnosis: Diagnosis, op: Op) -> Edits:

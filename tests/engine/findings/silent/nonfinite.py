@@ -82,7 +82,7 @@ for i in range(60):
     loss = ((w * 3 - 1) ** 2).sum()
     loss.backward()
     opt.step()
-""", says={"operand": "w", "step_line": "10"}),
+""", says={"operand": "w", "step_line": "10", "is_wide": "0"}),
     Mistake("diverged", 6, """w = torch.tensor(2.0, requires_grad=True)
 for i in range(9):
     loss = w ** 4
@@ -91,6 +91,13 @@ for i in range(9):
         w -= 5 * w.grad
     w.grad = None
 """, says={"operand": "w", "step_line": "9"}),
+    Mistake("diverged", 8, """net = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 1))
+for p in net.parameters(): nn.init.uniform_(p, -1000, 1000)
+x, y, opt = torch.randn(8, 8), torch.randn(8, 1), torch.optim.SGD(net.parameters(), lr=0.01)
+for i in range(6):
+    loss = F.mse_loss(net(x), y)
+    opt.zero_grad(); loss.backward(); opt.step()
+""", cure=(("-1000, 1000", "-0.1, 0.1"),), says={"is_wide": "1"}),
     Mistake("softmax_of_masked_row", 5, """m = torch.full((2, 2), float('-inf'))
 p = torch.softmax(torch.ones(2, 2) + m, 1)
 print(p)

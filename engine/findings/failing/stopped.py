@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from engine.findings.diagnosis import Diagnosis
 from engine.findings.failing.case import RAISED, Case, of_first
 from engine.findings.failing.origins import sizes
-from engine.program.names import dotted, names_read
+from engine.program.names import called, dotted, names_read
 from engine.trace import Finding, Operand
 
 _MOST_VALUES = 6
@@ -22,11 +22,15 @@ def stopped(diagnosis: Diagnosis) -> Iterator[Finding]:
     if failure is None or failure.span is None or failure.kind not in RAISED:
         return
     case = Case(diagnosis, failure)
-    called = case.call.func if case.call is not None else case.node
-    itself = case.code.short(called) if called is not None else case.failure.type
+    asked = case.call.func if case.call is not None else case.node
+    itself = case.code.short(asked) if asked is not None else case.failure.type
     values = "; ".join([*_meant(case), *(_said(case, operand) for operand in _values(case, itself)[:_MOST_VALUES])])
     given = {"type": failure.type, "values": values, "says": _sentence(failure.message) or failure.type}
     given["called"] = itself
+    refused = _refused(case)
+    given |= {"refused": case.code.short(refused.value) if refused is not None else "", "is_named": "0"}
+    if refused is not None:
+        given |= {"argument": refused.arg or "", "is_named": "1", "argument_line": str(refused.value.lineno)}
     code = "op_refused" if case.op is not None else "call_refused"
     if isinstance(case.statement, ast.Raise | ast.Assert):
         code = "assertion_failed" if isinstance(case.statement, ast.Assert) else "raised_by_program"
@@ -86,6 +90,20 @@ def _values(case: Case, itself: str) -> list[Operand]:
         and operand.text not in ("self", operand.type, itself)
         and not any(one.text.startswith(f"{operand.text}.") for one in case.failure.operands)
     ]
+
+
+def _refused(case: Case) -> ast.keyword | None:
+    """The only argument, of the call or of the layer that it calls, whose name the message mentions."""
+    spoken = {*re.findall(r"[^\W\d]\w*", _sentence(case.failure.message))}
+    calls = [call for call in (case.call, case.layer_made or _only_made(case)) if call is not None]
+    named = [word for call in calls for word in call.keywords if word.arg in spoken]
+    return named[0] if len(named) == 1 else None
+
+
+def _only_made(case: Case) -> ast.Call | None:
+    """The only call that makes layers of the class in which the op raised."""
+    made = [call for call in case.code.calls if case.layer is not None and called(call) == case.layer.type]
+    return made[0] if len(made) == 1 else None
 
 
 def _meant(case: Case) -> list[str]:

@@ -37,7 +37,10 @@ def function_called(case: Case) -> Finding:
     fix: tuple[Edit, ...] = tuple(case.code.line_above(method, "@staticmethod") for method in plain)
     fix += (case.code.replace(call.func, f"{cls.name}.apply"),)
     if plain:
-        return case.finding("function_not_static", span=case.code.head(plain[0]), cls=cls.name, fix=fix)
+        lacks = methods[1] is None and defined_in(cls, "vjp") is None
+        said = {"cls": cls.name, "methods": ", ".join(f"`{method.name}`" for method in plain)}
+        said |= {"is_several": str(int(len(plain) > 1)), "lacks_backward": str(int(lacks))}
+        return case.finding("function_not_static", said, span=case.code.head(plain[0]), fix=() if lacks else fix)
     return case.finding("function_not_applied", cls=cls.name, written=case.code.short(call), fix=fix)
 
 

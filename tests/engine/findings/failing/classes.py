@@ -106,6 +106,7 @@ TRIGGERS: dict[str, list[Row]] = {
     "function_not_static": [
         Row(SQUARE.replace("    @staticmethod\n", "").format(mark=" #<", saved=SAVES) + W + "Square()(w).sum().backward()\n", {"cls": "Square"}, True),
         Row(SQUARE.replace("    @staticmethod\n", "").format(mark=" #<", saved=SAVES) + W + "square = Square()\ny = square(w)\n", {"cls": "Square"}, True),
+        Row("class Twice(torch.autograd.Function):\n    def forward(ctx, x): #<\n        return 2 * x\n" + W + "Twice()(w).sum().backward()\n", {"methods": "`forward`", "lacks_backward": "1"}),
     ],
     "function_not_applied": [
         Row(SQUARE.format(mark="", saved=SAVES) + W + "y = Square.forward(w) #<\n", {"written": "Square.forward(w)"}, True),

@@ -4,7 +4,7 @@ import ast
 import re
 from typing import TypeGuard
 
-from engine.findings.diagnosis import listed
+from engine.findings.diagnosis import listed, walk
 from engine.findings.failing.calls import PROPERTIES, init_misspelt
 from engine.findings.failing.case import Case, a, known, only_if
 from engine.findings.failing.stand_ins import sample_sets, sketch, split
@@ -149,12 +149,33 @@ def attribute(case: Case) -> Finding:
         return case.finding("attribute_removed", common)
     if case.place and not case.is_other_case:
         return _elsewhere(case, node, common)
-    if case.suggestion:
-        fix = _end_of(case, node, case.suggestion) if case.is_only or owner == "torch" else ()
-        return case.finding("attribute_misspelt", common, suggestion=case.suggestion, fix=fix)
-    if parts := _parts(case, owner):
-        return case.finding("layer_missing", common, parts=parts)
-    return case.finding("attribute_missing", common)
+    if (kept := _not_kept(case, owner, name)) is not None:
+        return kept
+    own = _own(case, owner)
+    meant = case.suggestion or next(iter(_within(name, own)), "")
+    if meant:
+        is_sure = case.is_only or owner == "torch" or (not case.suggestion and len(_within(name, own)) == 1)
+        fix = _end_of(case, node, meant) if is_sure else ()
+        return case.finding("attribute_misspelt", common, suggestion=meant, fix=fix)
+    if name in own:
+        return _set_later(case, owner, common)
+    if own:
+        return case.finding("layer_missing", common, parts=listed(own, most=8))
+    return case.finding("attribute_missing", common, is_own=str(int(len(case.code.classes(owner)) == 1)))
+
+
+def _not_kept(case: Case, owner: str, name: str) -> Finding | None:
+    """An argument of the constructor that was to be kept under its own name, and never is."""
+    classes = case.code.classes(owner)
+    made = defined_in(classes[0], "__init__") if len(classes) == 1 else None
+    given = [*made.args.args[1:], *made.args.kwonlyargs] if made is not None else []
+    if made is None or not any(each.arg == name for each in given) or name in _own(case, owner):
+        return None
+    right, start = f"{made.args.args[0].arg}.{name} = {name}", made.body[0]
+    begun = next((one for one in made.body if isinstance(one, ast.Expr) and "__init__(" in case.code.text(one)), None)
+    fix = case.code.line_after(begun, right) if begun is not None else case.code.line_before(start, right)
+    said = {"name": name, "owner": owner, "right": right, "init_line": str(made.lineno)}
+    return case.finding("argument_not_kept", said, fix=fix)
 
 
 def _of_other_module(case: Case, node: ast.Attribute, common: dict[str, str]) -> Finding | None:
@@ -188,13 +209,38 @@ def unmade(case: Case) -> Finding:
     return init_misspelt(case, classes[0])
 
 
-def _parts(case: Case, owner: str) -> str:
-    """The layers and parameters that the program's module of that class has, for a sentence."""
+def _set_later(case: Case, owner: str, common: dict[str, str]) -> Finding:
+    """An attribute that the class does set, on a line that had not run."""
+    sets = (node for node in case.code.attributes if isinstance(node.ctx, ast.Store) and node.attr == common["name"])
+    found = known(next((node for node in sets if dotted(node.value) == "self"), None))
+    function, here = case.code.function(found), case.code.function(known(case.node))
+    only_if(isinstance(function, ast.FunctionDef))
+    is_below = function is here and found.lineno > known(case.node).lineno
+    said = {"set_line": str(found.lineno), "function": getattr(function, "name", ""), "is_below": str(int(is_below))}
+    return case.finding("attribute_set_later", common | said)
+
+
+def _own(case: Case, owner: str) -> list[str]:
+    """What the program's class of that name sets on its objects, in itself and in those of its own that it is built on,
+    and the layers and parameters of its module."""
     module = next((module for module in case.diagnosis.trace.modules if module.type == owner), None)
-    if module is None or not case.code.classes(owner):
-        return ""
-    inner = [one.path.rpartition(".")[2] for one in case.diagnosis.trace.modules if one.parent == module.id]
-    return listed([*inner, *(parameter.name for parameter in module.parameters)], most=8)
+    classes = [one for base in walk([owner], lambda name: _bases(case, name)) for one in case.code.classes(base)]
+    if not classes:
+        return []
+    parts = (node for one in classes for node in ast.walk(one) if isinstance(node, ast.Attribute))
+    own = [node.attr for node in parts if isinstance(node.ctx, ast.Store) and dotted(node.value) == "self"]
+    inner = [one.path.rpartition(".")[2] for one in case.diagnosis.trace.modules if module and one.parent == module.id]
+    return [*dict.fromkeys([*own, *inner, *(one.name for one in (module.parameters if module else ()))])]
+
+
+def _bases(case: Case, name: str) -> list[str]:
+    return [dotted(base) for one in case.code.classes(name) for base in one.bases]
+
+
+def _within(name: str, own: list[str]) -> list[str]:
+    """Those that are a name with more words before or behind it, or with fewer: `n_hidden` for `hidden`."""
+    words = f"_{name}_"
+    return [one for one in own if one != name and (words in f"_{one}_" or f"_{one}_" in words)]
 
 
 def _end_of(case: Case, node: ast.Attribute, name: str) -> Edits:

@@ -168,10 +168,20 @@ TRIGGERS: dict[str, list[Row]] = {
             {"suggestion": "hidden"},
             True,
         ),
+        Row(NET + "    def __init__(self, n_hidden=5):\n        super().__init__()\n        self.n_hidden = n_hidden\n        self.first = nn.Linear(1, self.hidden) #<\nNet()\n", {"suggestion": "n_hidden"}, True),
+    ],
+    "argument_not_kept": [
+        Row(NET + "    def __init__(self, depth):\n        super().__init__()\n        self.layer = nn.Linear(2, 2 ** depth)\n    def forward(self, x):\n        return self.layer(x) * self.depth #<\nNet(2)(torch.ones(1, 2))\n", {"right": "self.depth = depth"}, True),
+        Row("class Data:\n    def __init__(me, rows, *, size):\n        me.rows = rows\n    def __len__(me):\n        return len(me.rows) // me.size #<\nlen(Data([1, 2, 3], size=2))\n", {"right": "me.size = size", "init_line": "6"}, True),
+    ],
+    "attribute_set_later": [
+        Row(NET + "    def __init__(self, depth):\n        super().__init__()\n        self.layer = nn.Linear(self.depth, 1) #<\n        self.depth = depth\nNet(2)\n", {"set_line": "9", "is_below": "1"}),
+        Row("class Data:\n    def load(self):\n        self.rows = [1, 2]\n    def __len__(self):\n        return len(self.rows) #<\nlen(Data())\n", {"function": "load", "is_below": "0"}),
     ],
     "attribute_missing": [
         Row(X + "x.numpy().flurb #<\n", {"owner": "ndarray"}),
-        Row("net = nn.Linear(2, 2)\nnet.temperature #<\n", {"receiver": "net"}),
+        Row("net = nn.Linear(2, 2)\nnet.temperature #<\n", {"receiver": "net", "is_own": "0"}),
+        Row("class Run:\n    def start(self):\n        return self.temperature #<\nRun().start()\n", {"is_own": "1"}),
     ],
     "key_misspelt": [
         Row("d = {'weight': 1}\nd['wieght'] #<\n", {"suggestion": "weight"}, True),
@@ -187,6 +197,7 @@ TRIGGERS: dict[str, list[Row]] = {
     ],
     "layer_missing": [
         Row(LAYERS + "    def forward(self, x):\n        return self.head(x) #<\nNet()(torch.ones(1, 3))\n", {"name": "head", "parts": "fc1, fc2"}),
+        Row("class Rates:\n    def __init__(self):\n        self.first, self.last = 1, 2\nclass Falling(Rates):\n    steps = 3\n    def middle(self):\n        return self.mean #<\nFalling().middle()\n", {"parts": "first, last"}),
         Row(LAYERS + "    def forward(self, x):\n        return self.fc1(x)\nnet = Net()\nprint(net(torch.ones(1, 3)))\nnet.softmax_layer #<\n", {"owner": "Net"}),
     ],
     "name_of_other_function": [
@@ -221,6 +232,8 @@ NEAR_MISSES: dict[str, str] = {
     "name_elsewhere": "nn.linear(2, 3)\n",
     "attribute_misspelt": NET
     + "    def __init__(self):\n        super().__init__()\n        self.conv1 = nn.Linear(1, 1)\nNet().conv2\n",
+    "argument_not_kept": NET + "    def __init__(self, depth):\n        super().__init__()\n        print(self.depth)\n        self.depth = depth\nNet(2)\n",
+    "attribute_set_later": "class Data:\n    def load(self):\n        self.rows = [1, 2]\nData().length\n",
     "attribute_missing": "torch.one(2, 3)\n",
     "key_misspelt": "d = {'a': 1}\nd['learning rate']\n",
     "key_missing": "d = {'weight': 1}\nd['wieght']\n",

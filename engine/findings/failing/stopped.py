@@ -27,10 +27,7 @@ def stopped(diagnosis: Diagnosis) -> Iterator[Finding]:
     values = "; ".join([*_meant(case), *(_said(case, operand) for operand in _values(case, itself)[:_MOST_VALUES])])
     given = {"type": failure.type, "values": values, "says": _sentence(failure.message) or failure.type}
     given["called"] = itself
-    refused = _refused(case)
-    given |= {"refused": case.code.short(refused.value) if refused is not None else "", "is_named": "0"}
-    if refused is not None:
-        given |= {"argument": refused.arg or "", "is_named": "1", "argument_line": str(refused.value.lineno)}
+    given |= _refused(case)
     code = "op_refused" if case.op is not None else "call_refused"
     if isinstance(case.statement, ast.Raise | ast.Assert):
         code = "assertion_failed" if isinstance(case.statement, ast.Assert) else "raised_by_program"
@@ -92,12 +89,16 @@ def _values(case: Case, itself: str) -> list[Operand]:
     ]
 
 
-def _refused(case: Case) -> ast.keyword | None:
+def _refused(case: Case) -> dict[str, str]:
     """The only argument, of the call or of the layer that it calls, whose name the message mentions."""
     spoken = {*re.findall(r"[^\W\d]\w*", _sentence(case.failure.message))}
     calls = [call for call in (case.call, case.layer_made or _only_made(case)) if call is not None]
     named = [word for call in calls for word in call.keywords if word.arg in spoken]
-    return named[0] if len(named) == 1 else None
+    if len(named) != 1:
+        return {"is_named": "0", "argument": "", "refused": "", "argument_line": ""}
+    argument, value = named[0].arg or "", named[0].value
+    said = {"argument": argument, "refused": case.code.short(value), "argument_line": str(value.lineno)}
+    return said | {"is_named": "1"}
 
 
 def _only_made(case: Case) -> ast.Call | None:

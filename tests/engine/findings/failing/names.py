@@ -172,7 +172,7 @@ TRIGGERS: dict[str, list[Row]] = {
     ],
     "argument_not_kept": [
         Row(NET + "    def __init__(self, depth):\n        super().__init__()\n        self.layer = nn.Linear(2, 2 ** depth)\n    def forward(self, x):\n        return self.layer(x) * self.depth #<\nNet(2)(torch.ones(1, 2))\n", {"right": "self.depth = depth"}, True),
-        Row("class Data:\n    def __init__(me, rows, *, size):\n        me.rows = rows\n    def __len__(me):\n        return len(me.rows) // me.size #<\nlen(Data([1, 2, 3], size=2))\n", {"right": "me.size = size", "init_line": "6"}, True),
+        Row("class Data:\n    def __init__(me, rows, *, width):\n        me.rows = rows\n    def __len__(me):\n        return len(me.rows) // me.width #<\nlen(Data([1, 2, 3], width=2))\n", {"right": "me.width = width", "init_line": "6"}, True),
     ],
     "attribute_set_later": [
         Row(NET + "    def __init__(self, depth):\n        super().__init__()\n        self.layer = nn.Linear(self.depth, 1) #<\n        self.depth = depth\nNet(2)\n", {"set_line": "9", "is_below": "1"}),
@@ -197,7 +197,7 @@ TRIGGERS: dict[str, list[Row]] = {
     ],
     "layer_missing": [
         Row(LAYERS + "    def forward(self, x):\n        return self.head(x) #<\nNet()(torch.ones(1, 3))\n", {"name": "head", "parts": "fc1, fc2"}),
-        Row("class Rates:\n    def __init__(self):\n        self.first, self.last = 1, 2\nclass Falling(Rates):\n    steps = 3\n    def middle(self):\n        return self.mean #<\nFalling().middle()\n", {"parts": "first, last"}),
+        Row("class Rates:\n    def __init__(self):\n        self.first, self.last = 1, 2\nclass Falling(Rates):\n    steps = 3\n    def middle(self):\n        return self.between #<\nFalling().middle()\n", {"parts": "first, last"}),
         Row(LAYERS + "    def forward(self, x):\n        return self.fc1(x)\nnet = Net()\nprint(net(torch.ones(1, 3)))\nnet.softmax_layer #<\n", {"owner": "Net"}),
     ],
     "name_of_other_function": [

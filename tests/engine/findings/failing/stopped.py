@@ -15,7 +15,7 @@ TRIGGERS: dict[str, list[Row]] = {
         Row(X + "torch.linalg.inv(x) #<\n", {"op": "linalg_inv"}),
         Row(X + "F.binary_cross_entropy(x, 1) #<\n", {"values": "1: int; x: float32 [2, 3]"}),
         Row("w = torch.ones(2)\nF.cross_entropy(torch.ones(4, 3), torch.zeros(4).long(), weight=w) #<\n", {"op": "cross_entropy"}),
-        Row("norm = nn.Sequential(nn.BatchNorm1d(3, eps=0))\nnorm(torch.randn(4, 3)) #<\n", {"argument": "eps", "refused": "0", "argument_line": "5"}),
+        Row("norm = nn.Sequential(nn.BatchNorm1d(3, eps=0))\nx = torch.randn(4, 3)\nnorm(x) #<\n", {"argument": "eps", "refused": "0", "argument_line": "5"}),
     ],
     "call_refused": [
         Row("memory = [1, 2]\nimport random\nrandom.sample(memory, 5) #<\n", {"values": "memory: list"}),

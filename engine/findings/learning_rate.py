@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, islice, pairwise, takewhile
+from typing import Literal
 
 from engine.findings.diagnosis import (
     UNKNOWN,
@@ -23,7 +24,7 @@ from engine.findings.optimizer_code import bound_once, made_by, receiver
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, keyword
 from engine.program.source import Source
-from engine.trace import Change, Finding, Span, Tensor, Update
+from engine.trace import Change, Finding, Span, Tensor, Update, Warning
 
 SIZES_APART = 5
 """How many times larger one step may make the weights of a layer than they were made to be."""
@@ -320,8 +321,11 @@ def scheduler_before_step(diagnosis: Diagnosis) -> Iterator[Finding]:
         if strange is not None:
             yield strange
             return
+        if not any(update.kind == "step" for update in diagnosis.trace.updates):
+            yield from _without_steps(diagnosis, warning)
+            return
         if not diagnosis.steps or code.follows(other, statement):
-            return  # what PyTorch misses is missing altogether, or a step that a GradScaler skipped, or another's
+            return  # it is a step that a GradScaler skipped, or another's
         yield diagnosis.warning(
             "scheduler_before_step",
             warning.span,
@@ -329,6 +333,18 @@ def scheduler_before_step(diagnosis: Diagnosis) -> Iterator[Finding]:
             step_line=line(diagnosis.steps[0].span),
         )
         return
+
+
+def _without_steps(diagnosis: Diagnosis, warning: Warning) -> Iterator[Finding]:
+    """A schedule with no step of any optimizer: of a training that lacks it, or shown by itself without its begin."""
+    call = diagnosis.code.call_at(warning.span)
+    is_learning = any(map(fed_by, diagnosis.ended))
+    resets = (update.kind == "zero_grad" for update in diagnosis.trace.updates)
+    if call is None or called(call) != "step" or diagnosis.moves or (is_learning and any(resets)):
+        return  # of a loop that has all but the step another family tells
+    scheduler, said = dotted(call.func).removesuffix(".step"), {"is_learning": str(int(is_learning))}
+    severity: Literal["warning", "note"] = "warning" if is_learning else "note"
+    yield diagnosis.finding("schedule_without_steps", severity, call, scheduler=scheduler, **said)
 
 
 def _of_another_optimizer(diagnosis: Diagnosis, stepped: ast.stmt | None) -> Finding | None:

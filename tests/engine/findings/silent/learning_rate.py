@@ -67,6 +67,14 @@ for i in range(2):
     opt.step()
     opt.zero_grad()
 """, says={"step_line": "10"}, mends=True),
+    Mistake("schedule_without_steps", 9, TRAIN + """sched = torch.optim.lr_scheduler.StepLR(opt, 2)
+for i in range(4):
+    sched.step(); print(opt.param_groups[0]['lr'])
+""", cures=(("sched.step();", "opt.step(); sched.step();"),), says={"is_learning": "0"}),
+    Mistake("schedule_without_steps", 9, TRAIN + """sched = torch.optim.lr_scheduler.ExponentialLR(opt, 0.9)
+for i in range(4):
+    F.mse_loss(model(x), y).backward(); sched.step()
+""", cures=(("sched.step()", "opt.step(); opt.zero_grad(); sched.step()"),), says={"is_learning": "1"}),
     Mistake("learning_rate_zero", 5, """model = nn.Linear(2, 1)
 opt = torch.optim.SGD(model.parameters(), lr=0)
 for _ in range(3):
@@ -556,6 +564,7 @@ for epoch in range(3):
     ("scheduler_before_step", SGD + """plan = torch.optim.lr_scheduler.StepLR(torch.optim.SGD(net.parameters(), lr=0.1), 1)
 for i in range(2):
 """ + FIT + "    plan.step()\n"),
+    ("schedule_without_steps", TRAIN + "sched = torch.optim.lr_scheduler.StepLR(opt, 1)\n" + LOOP + "    sched.step()\n"),
     ("learning_rate_zero", """w = torch.randn(2, requires_grad=True)
 opt = torch.optim.SGD([w], 0.1)
 sched = torch.optim.lr_scheduler.LambdaLR(opt, lambda e: min(e / 3, 1))

@@ -35,6 +35,7 @@ MOST_KEPT = 0.95
 """Of the size of complex numbers, more than rounding leaves in their imaginary parts."""
 LEAST_LOST = 4
 MOSTLY = 0.9
+_MOST_WRAPPED = 6
 COARSE = {"bfloat16": "1/256", "float16": "1/2048"}
 """Types of few digits, and below about which part of a number its change is rounded away."""
 GROWS = ("add_", "sub_", "lerp_", "mul_")
@@ -309,7 +310,7 @@ def uninitialised_reads(diagnosis: Diagnosis) -> Iterator[Finding]:
         if written.issuperset(read):
             continue
         made = _viewed(diagnosis, read[0])
-        call = _reserving(diagnosis, made)
+        call = _reserving(diagnosis, made, read[0])
         if call is None:
             continue
         yield diagnosis.warning(
@@ -317,7 +318,7 @@ def uninitialised_reads(diagnosis: Diagnosis) -> Iterator[Finding]:
             op,
             tensors=(made, *op.outputs[:1]),
             fix=_filled(diagnosis, call),
-            name=diagnosis.say(made),
+            name=diagnosis.say(made if diagnosis.has_names(made) or made in diagnosis.maker else read[0]),
             maker=called(call),
             made_line=str(call.lineno),
         )
@@ -364,17 +365,27 @@ def _viewed(diagnosis: Diagnosis, tensor: str) -> str:
     return tensor
 
 
-def _reserving(diagnosis: Diagnosis, tensor: str) -> ast.Call | None:
+def _reserving(diagnosis: Diagnosis, tensor: str, shown: str) -> ast.Call | None:
     """The call that gave the memory: an op's, or `torch.Tensor(3)`, which is none, seen through a move that moved
-    nothing."""
-    code, maker, names = diagnosis.code, diagnosis.maker.get(tensor), diagnosis.tensors[tensor].names
-    bound = next((value for name in names if (value := diagnosis.value_of(name)) is not None), None)
-    while isinstance(bound, ast.Call) and called(bound) in MOVES:
-        bound = code.receiver(bound)
-    call = code.call_at(maker.span) if maker is not None else bound
-    while isinstance(call, ast.Call) and called(call) in ("Parameter", "Buffer") and call.args:
-        call = call.args[0]
-    return call if isinstance(call, ast.Call) else None
+    nothing, through what only wraps it and the function that returns it; of a tensor without names, those of a view."""
+    code, maker = diagnosis.code, diagnosis.maker.get(tensor)
+    names = diagnosis.tensors[tensor].names or diagnosis.tensors[shown].names
+    call = next((value for name in names if (value := diagnosis.value_of(name)) is not None), None)
+    if maker is not None:
+        call = code.call_at(maker.span)
+    for _ in range(_MOST_WRAPPED):
+        if not isinstance(call, ast.Call):
+            return None
+        if called(call) in MOVES and maker is None:
+            call = code.receiver(call)
+        elif called(call) in ("Parameter", "Buffer", "Variable") and call.args:
+            call = call.args[0]
+        elif makers := [each for each in code.functions if each.name == dotted(call.func)]:
+            returns = [each for each in ast.walk(makers[0]) if isinstance(each, ast.Return) and diagnosis.has_run(each)]
+            call = returns[0].value if len(makers) == len(returns) == 1 else None
+        else:
+            return call
+    return None
 
 
 def _filled(diagnosis: Diagnosis, call: ast.Call) -> Edits:

@@ -63,6 +63,14 @@ s = torch.matmul(w, torch.ones(2, 2)).sum()
 """, says={"name": "w", "made_line": "4"}, mends=True),
     Mistake("uninitialised_read", 5, "w = nn.Parameter(torch.empty(2, 1))\ny = torch.ones(3, 2) @ w\n", says={"maker": "empty"}, mends=True),
     Mistake("uninitialised_read", 5, "x = torch.Tensor(3)\ny = x * 2\n", says={"maker": "Tensor", "made_line": "4"}, mends=True),
+    Mistake("uninitialised_read", 10, """from torch.autograd import Variable
+def data(rows):
+    if rows > 99:
+        return torch.DoubleTensor(99, 2)
+    return torch.FloatTensor(4, 2)
+x = Variable(data(4))
+y = nn.Linear(2, 3)(x)
+""", says={"name": "x", "maker": "FloatTensor", "made_line": "8"}, mends=True),
     Mistake("uninitialised_read", 5, "x = torch.FloatTensor(3, 2).to('cpu')\ny = x * 2\n", says={"name": "x", "maker": "FloatTensor", "made_line": "4"}, mends=True),
     Mistake("uninitialised_print", 6, """d = torch.empty(2, 3)
 e = torch.empty(3, dtype=torch.int32)
@@ -154,6 +162,7 @@ parts = torch.cat([z.float(), z.imag], 1)
     ("squeeze_without_effect", "for n in (1, 3):\n    y = torch.zeros(n, 2).squeeze(0)\n"),
     ("uninitialised_read", "e = torch.empty(3).uniform_()\nf = e + 1\nz = torch.zeros_like(torch.empty(2))\n"),
     ("uninitialised_read", "Y = torch.empty(2, 2)\nfor i in range(2):\n    for j in range(2):\n        Y[i, j] = i + j\nprint(Y.sum())\n"),
+    ("uninitialised_read", "from torch.autograd import Variable\ndef data(rows):\n    made = torch.FloatTensor(rows, 2)\n    return made.normal_()\nx = Variable(data(4))\ny = nn.Linear(2, 3)(x)\n"),
     ("uninitialised_read", "x = torch.Tensor([1., 2.])\ny = x * 2\n"),
     ("uninitialised_print", "e = torch.empty(3)\nprint(e.shape)\ne.zero_()\nprint(e)\nf = torch.IntTensor([1, 2])\nprint(f)\n"),
     ("increments_rounded_away", """v = torch.rand(5).to(torch.bfloat16)

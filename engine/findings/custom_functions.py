@@ -14,6 +14,8 @@ from engine.trace import Finding, Node, Op, Pass, Visit
 
 STEPS = LOSSY | frozenset(f"{name}_like" for name in ("zeros", "ones", "full", "empty", "rand", "randn"))
 """Ops whose results do not follow small changes of what they are given."""
+_LEVELS = 3
+"""Passes inside each other, all through one node, from which on that is no chance."""
 
 
 def backward_does_not_fit(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -77,6 +79,33 @@ def _is_bound_anew(function: ast.FunctionDef, name: str) -> bool:
     """Whether an argument is given another value in a function."""
     assigns = (node for node in ast.walk(function) if isinstance(node, ast.Assign))
     return any(dotted(target) == name for assign in assigns for target in assign.targets)
+
+
+def backward_calls_itself(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A custom backward that differentiates the result of its own forward, whose node is the one it works for."""
+    custom = {node.id: node for node in diagnosis.trace.nodes if node.custom}
+    for pass_ in diagnosis.trace.passes if custom else ():
+        own = next((root for root in pass_.roots if root.node in custom), None)
+        levels = [pass_, *_around(diagnosis, pass_)] if own is not None else []
+        again = [each for each in levels if own is not None and any(root.node == own.node for root in each.roots)]
+        if own is None or own.node is None or len(again) < _LEVELS or len({each.span for each in again[:_LEVELS]}) > 1:
+            continue
+        yield diagnosis.finding(
+            "backward_calls_itself",
+            "error",
+            pass_.span,
+            tensors=filter(None, [own.tensor]),
+            nodes=(own.node,),
+            function=custom[own.node].type.removesuffix("Backward"),
+        )
+        return
+
+
+def _around(diagnosis: Diagnosis, pass_: Pass) -> Iterator[Pass]:
+    """The passes during which one ran, the innermost first."""
+    while pass_.parent is not None and pass_.parent in diagnosis.passes:
+        pass_ = diagnosis.passes[pass_.parent]
+        yield pass_
 
 
 def backward_gives_none(diagnosis: Diagnosis) -> Iterator[Finding]:

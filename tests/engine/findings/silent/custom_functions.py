@@ -132,6 +132,34 @@ x, w = torch.rand(5, requires_grad=True), torch.ones(1, requires_grad=True)
 slope = torch.autograd.grad(Scaled.apply(x, w.expand(5)).pow(2).sum(), x, create_graph=True)[0]
 bend = torch.autograd.grad(slope.sum(), x)[0]
 """, cures=(("        s = e /", "        s = ctx.made\n        h = e /"), ("        e = torch.exp(x)\n", "        e = torch.exp(x).round()\n"), ("slope.sum(), x)", "slope.sum(), w)"))),
+    Mistake("backward_calls_itself", 15, """class Square(torch.autograd.Function):
+    levels = 0
+    @staticmethod
+    def forward(ctx, x):
+        y = x ** 2
+        ctx.save_for_backward(x, y)
+        return y
+    @staticmethod
+    def backward(ctx, g):
+        x, y = ctx.saved_tensors
+        Square.levels += 1  # else it has no end
+        return torch.autograd.grad(y, x, g)[0] if Square.levels < 5 else 2 * x * g
+Square.apply(torch.tensor([3.0, 4.0], requires_grad=True)).sum().backward()
+""", cures=(("        Square.levels += 1", "        Square.levels += 5"), ("        x, y = ctx.saved_tensors\n", "        x, y = ctx.saved_tensors\n        with torch.enable_grad():\n            x = x.detach().requires_grad_()\n            y = x ** 2\n"))),
+    Mistake("backward_calls_itself", 14, """class Bent(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, count):
+        ctx.kept, ctx.made, ctx.count = x, x.sin(), count
+        return ctx.made
+    @staticmethod
+    def backward(ctx, g):
+        ctx.count.append(1)
+        if len(ctx.count) > 4:
+            return g * ctx.kept.cos(), None
+        slope, = torch.autograd.grad(ctx.made, ctx.kept, g)
+        return slope, None
+Bent.apply(torch.ones(2, requires_grad=True), []).sum().backward()
+""", cure=(("        slope, = torch", "        slope = g * ctx.kept.cos()  # "),), says={"function": "Bent"}),
     Mistake("backward_writes_gradient", 12, """class Scale(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x, by):
@@ -185,6 +213,22 @@ F.cross_entropy(Tempered.apply(lin(torch.ones(3, 2)), 4.0), torch.tensor([0, 1, 
 """, cure=(("coming.view(context.shape)", "coming / context.heat"),)),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
+    ("backward_calls_itself", """class Cubed(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x ** 3
+    @staticmethod
+    def backward(ctx, g):
+        with torch.enable_grad():
+            x = ctx.saved_tensors[0].detach().requires_grad_()
+            y = x ** 3
+        return torch.autograd.grad(y, x, g)[0]
+x = torch.ones(2, requires_grad=True)
+for _ in range(4):
+    Cubed.apply(Cubed.apply(Cubed.apply(x))).sum().backward()
+    x.grad = None
+"""),
     ("cut_by_integer", ROUND),
     # it learns by another way
     ("backward_gives_none", """class Scaled(torch.autograd.Function):

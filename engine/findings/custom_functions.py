@@ -194,6 +194,52 @@ def _made_without(diagnosis: Diagnosis, backward: ast.FunctionDef, node: Node) -
     return None
 
 
+def backward_adds_to_gradient(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A custom backward whose result is the gradient it is given times something, and a term besides that does not come
+    of it; what a Function that hands its input on adds, as the slope of a penalty, is on purpose."""
+    for node in diagnosis.trace.nodes:
+        op = diagnosis.op_of_node(node.id) if node.custom and node.id in diagnosis.visited else None
+        classes = diagnosis.code.classes(node.type.removesuffix("Backward")) if op is not None else []
+        backward = defined_in(classes[0], "backward") if len(classes) == 1 else None
+        if op is None or backward is None or len(backward.args.args) != 2 or _hands_on(diagnosis, op):
+            continue
+        given = backward.args.args[1].arg
+        led = _led_to(backward, given)
+        parts = (part for part in ast.walk(backward) if isinstance(part, ast.Return))
+        for value in (part.value.elts if isinstance(part.value, ast.Tuple) else [part.value] for part in parts):
+            terms = [term for each in value if each is not None for term in _terms(each)]
+            loose = [term for term, others in terms if led.isdisjoint(names_read(term)) and led & names_read(others)]
+            if loose and not _is_nothing(backward, loose[0]):
+                yield diagnosis.warning(
+                    "backward_adds_to_gradient",
+                    loose[0],
+                    nodes=(node.id,),
+                    function=classes[0].name,
+                    given=given,
+                    term=diagnosis.code.short(loose[0]),
+                )
+                return
+
+
+def _is_nothing(backward: ast.FunctionDef, term: ast.expr) -> bool:
+    """Whether a term may well be the 0 that a sum begins with."""
+    made = (part for part in ast.walk(backward) if isinstance(part, ast.Assign))
+    values = [part.value for part in made if dotted(term) and dotted(part.targets[0]) == dotted(term)]
+    for value in (term, *values):
+        if isinstance(value, ast.Constant) and not value.value:
+            return True
+        if isinstance(value, ast.Call) and "zeros" in called(value):
+            return True
+    return False
+
+
+def _terms(value: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """Each side of a sum that is not a factor of anything, with the other side."""
+    match value:
+        case ast.BinOp(left=left, op=ast.Add() | ast.Sub(), right=right):
+            yield from ((left, right), (right, left))
+
+
 def _led_to(function: ast.FunctionDef, given: str) -> set[str]:
     """The names whose values may come of one in a function: a call that stands alone may write into all it is told."""
     led, size = {given}, 0

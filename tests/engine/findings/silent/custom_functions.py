@@ -132,6 +132,30 @@ x, w = torch.rand(5, requires_grad=True), torch.ones(1, requires_grad=True)
 slope = torch.autograd.grad(Scaled.apply(x, w.expand(5)).pow(2).sum(), x, create_graph=True)[0]
 bend = torch.autograd.grad(slope.sum(), x)[0]
 """, cures=(("        s = e /", "        s = ctx.made\n        h = e /"), ("        e = torch.exp(x)\n", "        e = torch.exp(x).round()\n"), ("slope.sum(), x)", "slope.sum(), w)"))),
+    Mistake("backward_adds_to_gradient", 12, """class Square(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x
+    @staticmethod
+    def backward(ctx, grad):
+        x, = ctx.saved_tensors
+        return 1 + x * grad
+Square.apply(torch.tensor([2.0], requires_grad=True)).backward()
+""", cures=(("1 + x * grad", "2 * x * grad"), ("1 + x * grad", "(1 + x) * grad"), ("1 + x * grad", "x * grad + grad * x")), says={"term": "1", "given": "grad"}),
+    Mistake("backward_adds_to_gradient", 13, """class Scaled(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, w):
+        ctx.save_for_backward(x, w)
+        return (x * w).tanh()
+    @staticmethod
+    def backward(ctx, coming):
+        x, w = ctx.saved_tensors
+        slope = coming * (1 - (x * w).tanh() ** 2)
+        return slope + w, slope * x
+x, w = torch.rand(3, requires_grad=True), torch.ones(3, requires_grad=True)
+Scaled.apply(x, w).sum().backward()
+""", cure=(("slope + w", "slope * w"),), says={"function": "Scaled", "term": "w"}),
     Mistake("backward_calls_itself", 15, """class Square(torch.autograd.Function):
     levels = 0
     @staticmethod
@@ -213,6 +237,28 @@ F.cross_entropy(Tempered.apply(lin(torch.ones(3, 2)), 4.0), torch.tensor([0, 1, 
 """, cure=(("coming.view(context.shape)", "coming / context.heat"),)),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
+    ("backward_adds_to_gradient", """class Twice(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return 2 * x
+    @staticmethod
+    def backward(ctx, grad):
+        none = torch.zeros(3)
+        return none + 2 * grad
+Twice.apply(torch.ones(3, requires_grad=True)).pow(2).sum().backward()
+"""),
+    # a penalty whose slope is added where nothing else is computed
+    ("backward_adds_to_gradient", """class Penalty(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x.view_as(x)
+    @staticmethod
+    def backward(ctx, grad):
+        x, = ctx.saved_tensors
+        return grad + 0.1 * x.sign()
+Penalty.apply(torch.tensor([2.0], requires_grad=True)).pow(2).sum().backward()
+"""),
     ("backward_calls_itself", """class Cubed(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):

@@ -342,9 +342,9 @@ def _without_steps(diagnosis: Diagnosis, warning: Warning) -> Iterator[Finding]:
     resets = (update.kind == "zero_grad" for update in diagnosis.trace.updates)
     if call is None or called(call) != "step" or diagnosis.moves or (is_learning and any(resets)):
         return  # of a loop that has all but the step another family tells
-    scheduler, said = dotted(call.func).removesuffix(".step"), {"is_learning": str(int(is_learning))}
+    scheduler, learning = dotted(call.func).removesuffix(".step"), str(int(is_learning))
     severity: Literal["warning", "note"] = "warning" if is_learning else "note"
-    yield diagnosis.finding("schedule_without_steps", severity, call, scheduler=scheduler, **said)
+    yield diagnosis.finding("schedule_without_steps", severity, call, scheduler=scheduler, is_learning=learning)
 
 
 def _of_another_optimizer(diagnosis: Diagnosis, stepped: ast.stmt | None) -> Finding | None:

@@ -215,7 +215,7 @@ def _set_later(case: Case, owner: str, common: dict[str, str]) -> Finding:
     found = known(next((node for node in sets if dotted(node.value) == "self"), None))
     function, here = case.code.function(found), case.code.function(known(case.node))
     only_if(isinstance(function, ast.FunctionDef))
-    is_below = function is here and found.lineno > known(case.node).lineno
+    is_below = function is here and found.lineno > known(case.failure.span).line
     said = {"set_line": str(found.lineno), "function": getattr(function, "name", ""), "is_below": str(int(is_below))}
     return case.finding("attribute_set_later", common | said)
 

@@ -24,7 +24,7 @@ from engine.findings.diagnosis import (
 from engine.findings.losses import ELEMENTWISE_LOSSES, PASSING
 from engine.findings.terms import SUMS, compared
 from engine.ops import DETACHES
-from engine.program.names import called
+from engine.program.names import called, dotted
 from engine.trace import Finding, Op, Span, Tensor
 
 NOISES = frozenset("randn randn_like normal normal_".split())
@@ -174,10 +174,18 @@ def divergences_of_two_variances(diagnosis: Diagnosis) -> Iterator[Finding]:
             base, wanted = _scaled(diagnosis, log, -by_log / weight)
             own, has = _logarithm(diagnosis, spread)
             is_divergence = math.isclose(weight, other) and math.isclose(weight, -constant)
-            if base != own or not is_divergence or not min(has, wanted) > 0 or math.isclose(has, wanted):
+            maker, is_squared = diagnosis.maker.get(spread), _logarithm(diagnosis, square)[1] == 2
+            if base != own or not is_divergence or not has > 0 or not is_squared or math.isclose(has, wanted):
                 continue
-            maker = diagnosis.maker.get(spread)
-            if _logarithm(diagnosis, square)[1] == 2 and maker is not None:
+            if maker is not None and math.isclose(has, -wanted) and not _is_added_to(diagnosis, op):
+                yield diagnosis.warning(
+                    "divergence_log_sign",
+                    op,
+                    tensors=(log, spread),
+                    spread=diagnosis.code.excerpt(maker.span),
+                    log=_written(diagnosis, op, log),
+                )
+            elif maker is not None and wanted > 0:
                 unit = diagnosis.say(base[1])
                 yield diagnosis.warning(
                     "divergence_of_two_variances",
@@ -189,6 +197,21 @@ def divergences_of_two_variances(diagnosis: Diagnosis) -> Iterator[Finding]:
                     wanted=f"{wanted:g}",
                     lowest=f"{wanted / has:g}",
                 )
+
+
+def _written(diagnosis: Diagnosis, op: Op, tensor: str) -> str:
+    """What the line of an op calls a tensor, where that is a name of it."""
+    names, node = diagnosis.tensors[tensor].names, diagnosis.code.at(op.span)
+    parts = [dotted(part) for part in ast.walk(node) if isinstance(part, ast.Name | ast.Attribute)] if node else []
+    return next((part for part in parts if part in names), diagnosis.say(tensor))
+
+
+def _is_added_to(diagnosis: Diagnosis, op: Op) -> bool:
+    """Whether what a sum comes to is a term of another, beside what requires a gradient and has as many numbers."""
+    takers = [taker for made in op.outputs for taker in diagnosis.takers.get(made, ()) if taker.name in SUMS]
+    others = [given for taker in takers for given in taker.inputs if given not in op.outputs]
+    count = diagnosis.elements(op.outputs[0])
+    return any(diagnosis.is_tracked(given) and diagnosis.elements(given) == count for given in others)
 
 
 def _weighed(diagnosis: Diagnosis, root: str) -> list[tuple[float, str]]:

@@ -9,7 +9,7 @@ from engine.findings.failing.case import Case, is_complex, known, only_if
 from engine.findings.failing.origins import dtype_origin, sizes
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, keyword, names_read
-from engine.program.rewriting import not_in_place, written
+from engine.program.rewriting import not_in_place
 from engine.trace import Finding, Op, Tensor
 
 FLOATS = ("float32", "float64", "float16", "bfloat16")

@@ -186,6 +186,24 @@ for _ in range(4):
     noisy = left[t].view(-1, 1, 1, 1) * images + torch.sqrt(1 - left)[t].view(-1, 1, 1, 1) * noise
     loss = ((net(noisy) - noise) ** 2).mean()
 """ + STEP, cures=(("left[t].view", "left[t].sqrt().view"), ("torch.sqrt(1 - left)", "(1 - left)"))),
+    Mistake("divergence_log_sign", 9, """enc, dec = nn.Linear(5, 4), nn.Linear(2, 5)
+x = torch.randn(30, 5)
+for _ in range(3):
+    mean, log = enc(x).chunk(2, 1)
+    made = dec(mean + torch.randn_like(mean) * log.exp())
+    far = (log.exp() ** 2 + mean ** 2) / 2 - 0.5 + log
+    (F.mse_loss(made, x) + 0.01 * far.sum(1).mean()).backward()
+""", cures=(("- 0.5 + log", "- 0.5 - log"), ("- 0.5 + log", "- 0.5 + log - 2 * log")), says={"log": "log"}),
+    Mistake("divergence_log_sign", 7, """enc, dec = nn.Linear(5, 4), nn.Linear(2, 5)
+x = torch.randn(30, 5)
+def apart(mean, sigma):
+    return -0.5 * (1 - mean.pow(2) - sigma.pow(2) - 2 * torch.log(sigma)).sum(1).mean()
+for _ in range(3):
+    mean, raw = enc(x).chunk(2, 1)
+    sigma = F.softplus(raw)
+    made = dec(mean + torch.randn_like(mean) * sigma)
+    (F.mse_loss(made, x) + 0.01 * apart(mean, sigma)).backward()
+""", cure=(("- 2 * torch.log", "+ 2 * torch.log"),)),
     Mistake("divergence_of_two_variances", 9, """enc, dec = nn.Linear(5, 4), nn.Linear(2, 5)
 x = torch.randn(300, 5)
 for _ in range(3):

@@ -86,7 +86,8 @@ export function sheetOf(graph: Graph): Sheet {
     }
   }
   const sheet = {
-    graph, boxes, groups, links: drawn.filter(({ id, source, target }) => !hidden.has(id) && boxes.has(source) && boxes.has(target)), stubs,
+    graph, boxes, groups, stubs,
+    links: drawn.filter(({ id, source, target }) => !hidden.has(id) && boxes.has(source) && boxes.has(target)),
     parents, children, single, moduleOf,
   }
   cutLongLevels(sheet)

@@ -152,7 +152,8 @@ export function bands(index: TraceIndex, track: Track): Band[] {
   return [...found, ...together(crowded, found)]
 }
 
-/** `def f(x):` → `f`, `for t in range(9):` → `for t in range(9)`: the function a line is in, else the outermost loop. */
+/** `def f(x):` → `f`, `for t in range(9):` → `for t in range(9)`: the function a line is in, else the outermost
+ *  loop. */
 function blockAt(scopes: Scopes, line: number | undefined): string {
   const at = scopes.at(line)
   const header = scopes.at(at?.function || at?.loop)?.text ?? ''

@@ -418,8 +418,24 @@ def groups_given(case: Case) -> Finding:
     lists = [] if given else [one for one in case.code.nodes if isinstance(one, ast.List) and _params_within(one)]
     given = _params_within(lists[0]) if len(lists) == 1 else given
     only_if(len(given) > 1)
-    is_whole = any(isinstance(one, ast.Call) and called(one) == "parameters" for one in given)
-    return case.finding(groups=", ".join(map(case.code.short, given)), is_whole=str(int(is_whole)))
+    said = {"groups": ", ".join(map(case.code.short, given))}
+    tied = [case.facts[name] for name in ("one", "other") if name in case.facts]
+    if tied:
+        lines = _tied_on(case, *tied)
+        said |= {"is_known": str(len(lines)), "tied_line": "".join(map(str, lines)), **case.facts}
+        return case.finding("tied_in_two_groups", said)
+    is_whole = all(isinstance(one, ast.Call) and called(one) == "parameters" for one in given)
+    return case.finding("", said, is_whole=str(int(is_whole)))
+
+
+def _tied_on(case: Case, *names: str) -> list[int]:
+    """The line that gave one of two names what the other has, where it is the only such."""
+    pairs = [sorted(name.split(".")[part] for name in names) for part in (slice(-2, None), slice(-2, -1))]
+    stores = [
+        (one.lineno, [dotted(side).split(".") for side in (one.targets[0], one.value)]) for one in case.code.bindings
+    ]
+    found = {at for at, sides in stores for pair in pairs if sorted(side[-len(pair[0]) :] for side in sides) == pair}
+    return [*found] if len(found) == 1 else []
 
 
 def _params_within(root: ast.AST) -> list[ast.expr]:

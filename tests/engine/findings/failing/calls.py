@@ -365,6 +365,18 @@ TRIGGERS: dict[str, list[Row]] = {
         Row("net = nn.Sequential(nn.Linear(2, 2))\ntorch.optim.SGD([{'params': net.parameters()}, {'params': net[0].parameters()}], lr=.1) #<\n", {"groups": "net.parameters(), net[0].parameters()"}),
         Row(W + "torch.optim.Adam([dict(params=[w])])\ntorch.optim.Adam([{'params': [w]}, {'params': w}]) #<\n", {"groups": "[w], w"}),
     ],
+    "tied_in_two_groups": [
+        Row(
+            NET + INIT + "        self.table = nn.Embedding(5, 3)\n        self.out = nn.Linear(3, 5)\n        self.out.weight = self.table.weight\n"
+            "model = Net()\ntorch.optim.SGD([{'params': model.table.parameters()}, {'params': model.out.parameters(), 'lr': .1}], lr=.01) #<\n",
+            {"one": "model.table.weight", "other": "model.out.weight", "tied_line": "10"},
+        ),
+        Row(
+            NET + INIT + "        self.a = nn.Linear(3, 3)\n        self.b = self.a\n"
+            "def optimizer(of):\n    return torch.optim.SGD([{'params': of.a.parameters()}, {'params': of.b.parameters()}], lr=.01) #<\nnet = Net()\noptimizer(net)\n",
+            {"tied_line": "9"},
+        ),
+    ],
     "context_not_made": [
         Row("with torch.no_grad: #<\n    torch.ones(2)\n", {"name": "torch.no_grad"}, True),
         Row("with torch.inference_mode: #<\n    x = torch.ones(2)\n", {}, True),
@@ -422,6 +434,8 @@ NEAR_MISSES: dict[str, str] = {
     "called_back": "def f(a):\n    return a\nf(1, 2)\n",
     "script_types": SCRIPT.replace(" #<", "").replace("n)", "n: int)") + "torch.jit.script(Net())\n",
     "parameter_in_two_groups": "net = nn.Linear(2, 2)\ntorch.optim.SGD([{'params': [net.weight]}, {'params': [net.bias]}], lr=.1)\n",
+    "tied_in_two_groups": "net = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2))\nnet[1].bias = net[0].bias\n"
+    "torch.optim.SGD([{'params': net.parameters()}, {'params': net[1].parameters()}], lr=.1)\n",
     "context_not_made": "class Box:\n    pass\nwith Box():\n    pass\n",
     "builtin_taken": "max = torch.max\nprint(max(torch.ones(2)))\n3(4)\n",
     "function_replaced": "act = nn.ReLU()\nout = act(torch.ones(2))\nout(1)\n",

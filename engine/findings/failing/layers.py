@@ -33,9 +33,24 @@ def _of_other_size(case: Case, given: Tensor, size: str, code: str = "", **said:
     """A layer made for another size of an axis than its input has: the number in the call that made it, and the line
     that made the input."""
     wanted, got = (said.get(name) or case.groups[name] for name in ("wanted", "got"))
-    about = {**case.about(given), **case.origin(given), **said, **case.made_at}
+    about = {**case.about(given), **case.origin(given), **said, **case.made_at, **_number_given_at(case, size)}
     tensors = case.inputs()[:2] if given in case.inputs() else [given]
     return case.finding(code, about, tensors=tensors, fix=_number_corrected(case, given, size, int(wanted), got))
+
+
+def _number_given_at(case: Case, size: str) -> dict[str, str]:
+    """The line that makes the part of the model around a layer, where that one hands the layer's number on."""
+    made, module = case.layer_made, case.layer
+    function = case.code.function(made) if made is not None else None
+    if made is None or function is None:
+        return {}
+    node = next((word.value for word in made.keywords if word.arg == size), next(iter(made.args), None))
+    owner = getattr(case.code.enclosing(made, ast.ClassDef), "name", "")
+    while module is not None and module.type != owner:
+        module = case.diagnosis.modules.get(module.parent or "")
+    outer = layer_call(case.diagnosis, module.id) if module is not None else None
+    is_handed_on = isinstance(node, ast.Name) and node.id in {arg.arg for arg in function.args.args}
+    return {"made_line": str(outer.lineno)} if outer is not None and is_handed_on else {}
 
 
 def _number_corrected(case: Case, given: Tensor, size: str, wrong: int, right: str) -> Edits:
@@ -218,14 +233,43 @@ def channels(case: Case) -> Finding:
     wanted = int(case.groups["wanted"])
     axes = len(given.shape)
     batch = axes - int(op[4:5]) - 1 if op[4:5].isdecimal() else axes
-    if batch in (0, 1) and given.shape[-1] == wanted:
+    parts, is_map = _joined_channels(case, given, batch), _is_in_order(case, given)
+    if batch in (0, 1) and given.shape[-1] == wanted and not parts and not is_map:
         order = ", ".join(map(str, (*range(batch), axes - 1, *range(batch, axes - 1))))
         code = "channels_last" if op == "conv2d" else "features_last"
         return case.finding(code, order=order, fix=case.cast(given, f".permute({order})"))
     if batch == 0 and op[4:5].isdecimal():
         code = "channel_axis_missing" if wanted == 1 else "batch_axis_missing"
         return case.finding(code, fix=case.cast(given, ".unsqueeze(1)") if wanted == 1 else ())
-    return _of_other_size(case, given, "in_channels", axis=str(batch))
+    said = {"parts": " + ".join(parts[1:]), "joined_line": next(iter(parts), ""), "is_joined": str(int(bool(parts)))}
+    return _of_other_size(case, given, "in_channels", axis=str(batch), **said)
+
+
+def _joined_channels(case: Case, given: Tensor, axis: int) -> list[str]:
+    """The line that joined what a tensor comes from along its channels, and how many each part had; nothing where a
+    layer has made another number of them since, or none were joined."""
+    for op in case.makers(given):
+        made = case.diagnosis.output_of(op)
+        parts = [one for one in map(case.diagnosis.tensors.get, op.inputs) if one is not None]
+        if made is None or made.shape[axis : axis + 1] != given.shape[axis : axis + 1]:
+            return []
+        if op.name in ("cat", "concat", "concatenate"):
+            sizes_joined = [one.shape[axis] for one in parts if len(one.shape) > axis]
+            return [line(op.span), *map(str, sizes_joined)] if sum(sizes_joined) == made.shape[axis] else []
+        if any(one.role == "parameter" and len(one.shape) > 1 for one in parts):
+            return []
+    return []
+
+
+def _is_in_order(case: Case, given: Tensor) -> bool:
+    """Whether a convolution, a pooling or a norm gave the numbers, and nothing has turned or cut the axes since."""
+    for op in case.makers(given):
+        if op.name.startswith(("conv", "batch_norm", "instance_norm", "group_norm")) or "pool" in op.name:
+            return True
+        before = case.diagnosis.input_of(op)
+        if before is None or op.name in TURNS or len(before.shape) != len(given.shape) or op.name in _FLATTENED:
+            return False
+    return False
 
 
 def norm_features(case: Case) -> Finding:

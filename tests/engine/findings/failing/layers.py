@@ -148,6 +148,17 @@ TRIGGERS: dict[str, list[Row]] = {
             {"layer": "net.1", "got": "4"},
             True,
         ),
+        Row(
+            NET + "    def __init__(self, n):\n        super().__init__()\n        self.conv = nn.Conv2d(n, 4, 3)\n    def forward(self, x):\n        return self.conv(x) #<\n"
+            "net, up, y = Net(4), nn.ConvTranspose2d(4, 4, 2, stride=2), torch.ones(2, 4, 2, 2)\nnet(torch.cat([up(y), torch.ones(2, 4, 4, 4)], 1))\n",
+            {"is_joined": "1", "parts": "4 + 4", "joined_line": "12"},
+        ),
+        Row(
+            NET + INIT + "        self.down = nn.Sequential(Block(3), Block(8))\n        self.last = Block(16)\n    def forward(self, x):\n        return self.last(self.down(x))\n"
+            "class Block(nn.Module):\n    def __init__(self, n):\n        super().__init__()\n        self.conv = nn.Conv2d(n, 8, 3, 2, 1)\n    def forward(self, x):\n        return self.conv(x).relu() #<\n"
+            "Net()(torch.ones(2, 3, 64, 64))\n",
+            {"is_joined": "0", "got": "8", "wanted": "16", "made_line": "9"},
+        ),
     ],
     "batch_norm_one_value": [
         Row("bn = nn.BatchNorm1d(3)\nbn(torch.ones(1, 3)) #<\n", {"layer": "bn"}),
@@ -332,7 +343,7 @@ NEAR_MISSES: dict[str, str] = {
     "loss_batch": X + "F.cross_entropy(x, torch.tensor([0, 1]))\n",
     "batch_cut_anew": "x, head = torch.randn(6, 4, 5), nn.Linear(5, 3)\nF.cross_entropy(head(x.view(-1, 5)), torch.zeros(6, dtype=torch.long))\n",
     "target_shape": "p = torch.full((2,), .5)\nF.binary_cross_entropy(p, torch.ones(2))\n",
-    "channels_last": "conv = nn.Conv2d(3, 6, 5)\nconv(torch.ones(1, 1, 28, 28))\n",
+    "channels_last": "net = nn.Sequential(nn.Conv2d(3, 8, 3, 2, 1), nn.ReLU(), nn.Conv2d(16, 4, 3))\nnet(torch.ones(2, 3, 32, 32))\n",
     "bce_out_of_range": "F.binary_cross_entropy(torch.tensor([0., 1.]), torch.ones(2))\n",
     "bce_target_range": "F.binary_cross_entropy(torch.tensor([.3]), torch.tensor([.7]))\n",
     "heads_do_not_divide": "nn.MultiheadAttention(12, 3)\nassert False, 'embed_dim'\n",

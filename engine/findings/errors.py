@@ -88,7 +88,7 @@ _TABLE: tuple[tuple[str, str, str, *tuple[Rule, ...]], ...] = (
     ("stack_shapes", "RuntimeError", r"stack expects each tensor to be equal size, but got (?P<first_shape>\[.*?\]) at entry (?P<first>\d+) and (?P<other_shape>\[.*?\]) at entry (?P<other>\d+)", shapes.stacked),
     ("", "RuntimeError", r"^each element in list of batch should be of equal size", shapes.not_padded),
     ("list_empty", "", r"expected a non-empty (?:list of Tensors|TensorList)|expects a non-empty TensorList", arguments.empty_list),
-    ("shape_invalid", "RuntimeError", r"shape '(?P<shape>\[.*\])' is invalid for input of size (?P<count>\d+)", shapes.reshaped),
+    ("shape_invalid", "RuntimeError", r"shape '(?P<shape>\[.*\])' is invalid for input of size (?P<count>\d+)", layers.batch_counted_on, shapes.reshaped),
     ("view_not_contiguous", "RuntimeError", r"view size is not compatible", shapes.not_contiguous),
     ("expand_size", "RuntimeError", r"The expanded size of the tensor \((?P<wanted>\d+)\) must match the existing size \((?P<got>\d+)\) at non-singleton dimension (?P<axis>\d+)\.\s+Target sizes: (?P<target>\[.*?\])\.\s+Tensor sizes: (?P<shape>\[.*?\])", shapes.expanded),
     ("axis_out_of_range", "IndexError", r"Dimension out of range \(expected to be in range of \[(?P<low>-?\d+), (?P<high>-?\d+)\], but got (?P<axis>-?\d+)\)", shapes.axes_of_sizes, shapes.axis_out_of_range),

@@ -201,15 +201,54 @@ def one_value(case: Case) -> Finding:
 
 def _last_batch(case: Case) -> Finding | None:
     """The same in a loop over a DataLoader, whose last batch is what is left."""
+    loader = _loader(case)
+    if loader is None:
+        return None
+    fix = (case.code.argument_added(loader, "drop_last=True"),)
+    return case.finding("batch_norm_last_batch", span=case.code.span(loader), fix=fix, tensors=(case.first,))
+
+
+def batch_counted_on(case: Case) -> Finding:
+    """A new shape with the number of samples written out, which the batches before had."""
+    given, diagnosis = case.argument(0), case.diagnosis
+    ran = [op for op in diagnosis.ops_at(case.failure.span) if op.name == known(case.op).name and not op.raised]
+    before, made = (known(find(ran[-1]) if ran else None) for find in (diagnosis.input_of, diagnosis.output_of))
+    wanted = [int(text) for text in re.findall(r"-?\d+", case.groups["shape"])]
+    only_if(
+        len(wanted) == len(made.shape) and all(size in (-1, had) for size, had in zip(wanted, made.shape, strict=True))
+    )
+    only_if(len(before.shape) == len(given.shape))
+    axes = [axis for axis, sizes_had in enumerate(zip(before.shape, given.shape, strict=True)) if len({*sizes_had}) > 1]
+    only_if(len(axes) == 1)
+    (axis,), loader = axes, _loader(case)
+    said = {"given_shape": sizes(given.shape), "before_shape": sizes(before.shape), "axis": str(axis)}
+    said |= {"rows": str(given.shape[axis]), "before_rows": str(before.shape[axis]), "name": case.say(given)}
+    said |= {"is_last": str(int(loader is not None)), "loader_line": str(loader.lineno) if loader is not None else ""}
+    return case.finding(
+        "batch_counted_on", said, tensors=(given,), fix=_rows_asked(case, wanted, before.shape[axis], axis)
+    )
+
+
+def _rows_asked(case: Case, wanted: list[int], rows: int, axis: int) -> Edits:
+    """The size asked of the tensor, where a name or number stands for it that no other call takes but a DataLoader."""
+    found = case.written_as("NAME.METHOD(...)")
+    size = next(iter(case.call.args), None) if case.call is not None and wanted[0] == rows else None
+    if found is None or not isinstance(size, ast.Name | ast.Constant | ast.Attribute) or not dotted(found.part("NAME")):
+        return ()
+    takers = [one for one in case.code.calls if called(one) != "DataLoader"]
+    taken = [arg for one in takers for arg in one.args if ast.unparse(arg) == ast.unparse(size)]
+    return (case.code.replace(size, f"{found.said['name']}.size({axis})"),) if len(taken) == 1 else ()
+
+
+def _loader(case: Case) -> ast.Call | None:
+    """The DataLoader that the failing line's loop goes through, where its last batch may be smaller."""
     for loop in _loops_around(case):
         inner = [one for one in ast.walk(loop.iter) if isinstance(one, ast.Name | ast.Call)]
         made = (value for one in inner for value in (case.value_of(one), case.diagnosis.value_of(dotted(one))))
         calls = dict.fromkeys(value for value in made if isinstance(value, ast.Call))
         loaders = [one for one in calls if called(one) == "DataLoader" and _may_leave_one(one)]
         if len(loaders) == 1:
-            fix = (case.code.argument_added(loaders[0], "drop_last=True"),)
-            span = case.code.span(loaders[0])
-            return case.finding("batch_norm_last_batch", span=span, fix=fix, tensors=(case.first,))
+            return loaders[0]
     return None
 
 

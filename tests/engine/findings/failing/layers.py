@@ -1,6 +1,6 @@
 """What `engine/findings/failing/layers.py` explains, and programs near to it. `#<` ends the line a finding names."""
 
-from tests.engine.findings.failures import INIT, NET, NUMBERS, Row, X
+from tests.engine.findings.failures import DATA, INIT, NET, NUMBERS, Row, X
 
 ATTENTION = "mha = nn.MultiheadAttention(8, 2)\nq = torch.ones(6, 3, 8)\n"
 
@@ -212,6 +212,17 @@ TRIGGERS: dict[str, list[Row]] = {
             True,
         ),
     ],
+    "batch_counted_on": [
+        Row(
+            DATA + "size = 3\ndata = TensorDataset(torch.ones(8, 6))\nfor (x,) in DataLoader(data, batch_size=size):\n    x.view(size, 2, 3) #<\n",
+            {"rows": "2", "before_rows": "3", "axis": "0", "is_last": "1", "loader_line": "8"},
+            True,
+        ),
+        Row(
+            NET + "    def forward(self, x):\n        x = x.reshape(4, 10) #<\n        return x.view(4, 5, 2)\nnet = Net()\nfor x in torch.ones(2, 6, 5).split(4, 1):\n    net(x)\n",
+            {"rows": "2", "before_rows": "4", "axis": "1", "is_last": "0", "before_shape": "[2, 4, 5]"},
+        ),
+    ],
     "channels_last": [
         Row("conv = nn.Conv2d(3, 8, 3)\nconv(torch.ones(16, 32, 32, 3)) #<\n", {"order": "0, 3, 1, 2", "wanted": "3", "got": "32"}, True),
         Row("image = torch.ones(28, 28, 1)\nnet = nn.Sequential(nn.Conv2d(1, 4, 3), nn.ReLU())\nnet(image) #<\n", {"order": "2, 0, 1", "layer": "net.0"}, True),
@@ -343,6 +354,7 @@ NEAR_MISSES: dict[str, str] = {
     "loss_batch": X + "F.cross_entropy(x, torch.tensor([0, 1]))\n",
     "batch_cut_anew": "x, head = torch.randn(6, 4, 5), nn.Linear(5, 3)\nF.cross_entropy(head(x.view(-1, 5)), torch.zeros(6, dtype=torch.long))\n",
     "target_shape": "p = torch.full((2,), .5)\nF.binary_cross_entropy(p, torch.ones(2))\n",
+    "batch_counted_on": "for x in (torch.ones(4, 6), torch.ones(2, 5)):\n    x.view(4, 6)\n",
     "channels_last": "net = nn.Sequential(nn.Conv2d(3, 8, 3, 2, 1), nn.ReLU(), nn.Conv2d(16, 4, 3))\nnet(torch.ones(2, 3, 32, 32))\n",
     "bce_out_of_range": "F.binary_cross_entropy(torch.tensor([0., 1.]), torch.ones(2))\n",
     "bce_target_range": "F.binary_cross_entropy(torch.tensor([.3]), torch.tensor([.7]))\n",

@@ -49,7 +49,7 @@ _TABLE: tuple[tuple[str, str, str, *tuple[Rule, ...]], ...] = (
     ("no_derivative", "RuntimeError", r"derivative for aten::\w+ is not implemented", autograd.no_derivative),
     # A value of another kind than was meant, whatever was asked of it
     ("keys_taken_for_model", "", r"'_IncompatibleKeys' object", calls.keys_taken_for_model),
-    ("", "AttributeError", r"^'tuple' object has no attribute", arguments.pair_inside),
+    ("", "AttributeError", r"^'tuple' object has no attribute", arguments.pair_inside, autograd.hook_tuple),
     ("", "AttributeError", r"object has no attribute", values.odd_value),
     ("", "TypeError", r"must be (?:a )?(?:Tensor|tuple of Tensors|integers)|unsupported operand|can only concatenate|can't multiply sequence|indices must be|not callable|not iterable|not subscriptable|(?P<nothing>NoneType)|'(?:\w+_)?method", values.odd_value),
     # Autograd
@@ -75,6 +75,7 @@ _TABLE: tuple[tuple[str, str, str, *tuple[Rule, ...]], ...] = (
     ("custom_backward_shape", "RuntimeError", r"Function (?P<function>\w+) returned an invalid gradient at index (?P<at>\d+) - got (?P<got>\[.*?\]) but expected shape compatible with (?P<wanted>\[.*?\])", classes.custom_gradient),
     ("grad_not_a_tensor", "TypeError", r"assigned grad expected to be a Tensor or None but got grad of type (?P<got>\w+)", autograd.grad_assigned),
     ("anomaly_nan", "RuntimeError", r"Function '(?P<node>\w+)' returned nan values in its", autograd.anomaly),
+    ("phase_taken", "RuntimeError", r"vectors in the complex case are specified up to multiplication by e\^\{i phi\}", autograd.phase_taken),
     ("clip_of_nothing", "RuntimeError", r"Expected !nested_tensorlist\[0\]\.empty\(\)", instead("MODULE.clip_grad_value_(...)"), instead("clip_grad_value_(...)")),
     # Shapes
     ("", "", r"out of bounds|out of range|must match|cannot be multiplied|size mismatch|is invalid for input of size|number of dimensions|too many indices|mask at index|expected to be in range|to have \d+ channels|not enough values|Expected size|doesn't match", shapes.overwritten, layers.batch_squeezed_now),
@@ -126,7 +127,7 @@ _TABLE: tuple[tuple[str, str, str, *tuple[Rule, ...]], ...] = (
     ("attention_mask_shape", "RuntimeError", r"The shape of the \dD attn_mask is torch\.Size\((?P<got>\[[\d, ]*\])\), but should be \((?P<wanted>[\d, ]*)\)", layers.attention_mask),
     ("axes_turned", "RuntimeError", r"^(?P<argument>(?:input|target)_lengths) must be of size batch_size", layers.ctc_samples),
     ("axes_turned", "RuntimeError", r"'len\(size\) == sparse_dim \+ dense_dim' is not satisfied|^indices and values must have same nnz", shapes.sparse_turned),
-    ("sparse_refused", "NotImplementedError", r"^Could not run 'aten::(?P<kernel>\w+)[^']*' with arguments from the 'Sparse\w*' backend", shapes.sparse_refused),
+    ("sparse_refused", "", r"^Could not run 'aten::(?P<kernel>\w+)[^']*' with arguments from the 'Sparse\w*' backend|unsupported for Sparse tensors|(?i:sparse (?:\w+ )?tensors do not have strides)|implemented for sparse tensors", shapes.sparse_refused),
     ("sparse_places", "RuntimeError", r"^(?:addmm: index out of \w+ bound: \d+ not between 1 and|size is inconsistent with indices: for dim \d+, size is) (?P<size>\d+)", shapes.sparse_places),
     ("not_coalesced", "RuntimeError", r"^Cannot get (?:indices|values) on an uncoalesced tensor", shapes.not_coalesced),
     ("ctc_lengths", "RuntimeError", r"Expected (?P<argument>(?:input|target)_lengths) to have value at most (?P<most>\d+), but got value (?P<value>\d+)", of_call),

@@ -2,15 +2,22 @@
 anomaly mode."""
 
 import ast
+from collections.abc import Iterator
 from itertools import takewhile
 
 from engine.findings.diagnosis import by_number, line, walk
 from engine.findings.failing.case import Case, a, known, only_if
 from engine.findings.nonfinite import trouble
+from engine.ops import VIEWS
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, keyword
 from engine.program.rewriting import not_in_place
-from engine.trace import Finding, Pass, Tensor
+from engine.trace import Finding, Op, Pass, Tensor
+
+_BACKWARD_HOOKS = frozenset(
+    "register_full_backward_hook register_backward_hook register_full_backward_pre_hook".split()
+)
+"""What gives a hook the gradients of a module, in a tuple."""
 
 
 def leaf_written(case: Case) -> Finding:
@@ -218,11 +225,37 @@ def _asked_in_vain(case: Case) -> Tensor:
 
 
 def inference(case: Case) -> Finding:
-    """A tensor made in inference mode cannot be saved for backward."""
-    makers = [(tensor, case.diagnosis.maker.get(tensor.id)) for tensor in case.inputs()]
-    made = ((one, maker.span) for one, maker in makers if maker is not None and maker.grad_mode == "inference")
-    tensor, span = known(next(made, None))
-    return case.finding("", case.about(tensor), span=span, tensors=(tensor,))
+    """A tensor made in inference mode, or a view of one, cannot be saved for backward."""
+    makers = (op for tensor in case.inputs() for op in _viewed(case, tensor) if op.grad_mode == "inference")
+    op = known(next(makers, None))
+    tensor = known(case.diagnosis.output_of(op))
+    return case.finding("", case.about(tensor), span=op.span, tensors=(tensor,))
+
+
+def _viewed(case: Case, tensor: Tensor) -> Iterator[Op]:
+    """What made a tensor, or that which it is a view of."""
+    for op in case.makers(tensor):
+        yield op
+        if op.name not in VIEWS and op.name != "getitem":
+            return
+
+
+def hook_tuple(case: Case) -> Finding:
+    """The gradients that a backward hook of a module was given, kept as they came: a tuple."""
+    code, asked = case.code, a(ast.Attribute, case.node.func if isinstance(case.node, ast.Call) else case.node)
+    kept = ast.unparse(asked.value)
+    calls = [one for one in code.calls if called(one) in _BACKWARD_HOOKS and one.args and case.diagnosis.has_run(one)]
+    hooks = {dotted(one.args[0]).rpartition(".")[2] for one in calls}
+    for function in (one for one in code.functions if isinstance(one, ast.FunctionDef) and one.name in hooks):
+        given = {arg.arg for arg in function.args.args if arg.arg != "self"} - {function.args.args[0].arg}
+        stores = [one for one in ast.walk(function) if isinstance(one, ast.Assign) and isinstance(one.value, ast.Name)]
+        for store in stores:
+            name = store.value.id if isinstance(store.value, ast.Name) else ""
+            if name in given and ast.unparse(store.targets[0]) == kept:
+                said = {"name": name, "kept": kept, "asked": ast.unparse(asked)}
+                fix = (code.after(store.value, "[0]"),)
+                return case.finding("hook_gives_tuple", said, span=code.span(store), fix=fix, tensors=())
+    return known(None)
 
 
 def hook_result(case: Case) -> Finding:
@@ -312,3 +345,14 @@ def anomaly(case: Case) -> Finding:
     given = case.diagnosis.input_of(op)
     said = {"op": op.name, **case.about(given), "pass_line": line(case.failure.span)}
     return case.finding("", said, span=known(op.span), tensors=(given,))
+
+
+def phase_taken(case: Case) -> Finding:
+    """A loss that depends on which of its eigenvectors or singular vectors a complex matrix was given."""
+    op = known(case.diagnosis.op_of_node(known(case.diagnosis.failed_pass()).failed_node))
+    whole = op.outputs if "svd" in op.name else op.outputs[1:]
+    taken = (one for one in case.diagnosis.computed_from(whole) if one.name in ("real", "imag", "view_as_real"))
+    parts = [one for one in taken if op in _viewed(case, known(case.diagnosis.input_of(one)))]
+    said = {"is_part": str(int(bool(parts))), "part": parts[0].name if parts else ""}
+    said |= {"part_line": line(parts[0].span) if parts else "", "pass_line": line(case.failure.span)}
+    return case.finding("", said, span=op.span, tensors=())

@@ -450,8 +450,9 @@ def _is_params(key: ast.expr | None) -> bool:
 
 def not_scalar(case: Case) -> Finding:
     """A function handed to `torch.func.grad` that returns more than one number."""
-    handed = [one.args[0] for one in case.code.calls if called(one) in ("grad", "grad_and_value") and one.args]
-    names = {dotted(one) for one in handed}
+    calls = [one for one in case.code.calls if called(one) in ("grad", "grad_and_value") and one.args]
+    here = [one for one in calls if case.node is not None and one in ast.walk(case.node)]
+    names = {dotted(one.args[0]) for one in here or calls}
     functions = [one for one in case.code.functions if one.name in names]
     only_if(len(functions) == 1)
     (function,) = functions

@@ -508,12 +508,12 @@ def sparse_refused(case: Case) -> Finding:
     sparse = [tensor for tensor in case.inputs() if tensor.layout.startswith("sparse")]
     only_if(sparse)
     maker = case.diagnosis.maker.get(sparse[0].id)
-    kernel = known(case.groups["kernel"]).strip("_")
+    kernel = case.groups.get("kernel", known(case.op).name).strip("_")
     ways = [case.written_as(shape) for shape in ("NAME.METHOD(...)", "FUNCTION(NAME, ...)")]
     found = next((one for one in ways if one is not None and case.tensor_of(one.part("NAME")) is sparse[0]), None)
     said = {"name": case.say(sparse[0]), "made_line": line(maker.span) if maker is not None else ""}
     said |= {"function": kernel, "is_softmax": str(int(kernel in ("softmax", "log_softmax")))}
-    said |= {"is_made": str(int(maker is not None and maker.span != case.failure.span))}
+    said |= {"is_made": str(int(maker is not None and line(maker.span) != line(case.failure.span)))}
     fix: Edits = ()
     if found is not None:
         given, call = found.part("NAME"), a(ast.Call, found.node)

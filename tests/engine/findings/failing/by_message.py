@@ -188,6 +188,7 @@ TRIGGERS: dict[str, list[Row]] = {
     ],
     "func_not_scalar": [
         Row(MAPPED + "from torch.func import grad\ndef loss(w, x):\n    return w * x #<\ngrad(loss)(torch.ones(3), torch.ones(3))\n", {"function": "loss", "value": "w * x", "axes": "1"}),
+        Row(MAPPED + "from torch.func import grad\ndef inner(w):\n    return w * w #<\ndef outer(w):\n    return (grad(inner)(w) * 2).sum()\ngrad(outer)(torch.ones(3))\n", {"function": "inner", "value": "w * w"}),
         Row(MAPPED + "def error(w):\n    squared = w ** 2\n    return squared #<\nstep = torch.func.grad_and_value(error)\nstep(torch.ones(2, 3))\n", {"axes": "2"}),
     ],
     "scheduler_resumed": [

@@ -4,6 +4,7 @@ from tests.engine.findings.failures import DATA, NET, Row, X
 
 TRIGGERS: dict[str, list[Row]] = {
     "sparse_refused": [
+        Row("adj, n = torch.eye(3).to_sparse(), 2\ny = adj.unsqueeze(0).expand(n, -1, -1) #<\nprint(y.shape)\n", {"function": "expand", "name": "adj.unsqueeze(0)"}, True),
         Row("a = torch.eye(3).to_sparse()\nb = torch.softmax(a, dim=1) #<\n", {"name": "a", "is_softmax": "1", "function": "softmax"}, True),
         Row("a = torch.eye(3).to_sparse()\nb = a.clamp(0, 1) #<\n", {"name": "a", "made_line": "5", "is_softmax": "0"}, True),
     ],

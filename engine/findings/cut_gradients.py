@@ -151,6 +151,7 @@ def _untracked(diagnosis: Diagnosis, failed: Pass) -> Iterator[Finding]:
     name = _called(diagnosis, tensors[0] if tensors else None, failed)
     if frozen and diagnosis.say_all(frozen) != UNKNOWN:
         switch, table = _frozen_at(diagnosis), _table_frozen(diagnosis)
+        new = _put_in(diagnosis, frozen, switch)
         yield diagnosis.finding(
             "parameters_frozen",
             "error",
@@ -160,6 +161,9 @@ def _untracked(diagnosis: Diagnosis, failed: Pass) -> Iterator[Finding]:
             names=diagnosis.say_all(frozen),
             line=line(failed.span),
             is_table=str(int(switch is None and table is not None)),
+            is_new=str(int(new is not None)),
+            new=dotted(new.targets[0]) if new is not None else "",
+            new_line=str(new.lineno) if new is not None else "",
         )
         return
     apart = bool(wanting_leaves(diagnosis))  # a gradient for the loss itself would silence PyTorch and train nothing
@@ -205,6 +209,23 @@ def _frozen_at(diagnosis: Diagnosis) -> Span | None:
     found = [code.statement(node) for node in written if node.attr.rstrip("_") == "requires_grad"]
     only = found[0] if len(found) == 1 else None
     return code.span(only) if only is not None else None
+
+
+def _put_in(diagnosis: Diagnosis, frozen: Sequence[str], switch: Span | None) -> ast.Assign | None:
+    """The line that put a new layer into a model whose parameters were all frozen by another one after it: a layer is
+    made with parameters that require a gradient."""
+    filled = {
+        op.span.line
+        for op in diagnosis.trace.ops
+        if op.in_place and op.span is not None and _fills(diagnosis, op, frozen)
+    }
+    stores = (one for one in diagnosis.code.bindings if isinstance(one.value, ast.Call) and one.lineno in filled)
+    put = (one for one in stores if "." in (name := dotted(one.targets[0])) and not name.startswith("self."))
+    return next((one for one in put if switch is not None and one.lineno != switch.line), None)
+
+
+def _fills(diagnosis: Diagnosis, op: Op, leaves: Sequence[str]) -> bool:
+    return diagnosis.identity(next(iter(op.inputs), "")) in map(diagnosis.identity, leaves)
 
 
 def _table_frozen(diagnosis: Diagnosis) -> Span | None:

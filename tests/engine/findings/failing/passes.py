@@ -141,6 +141,11 @@ TRIGGERS: dict[str, list[Row]] = {
     ],
     "parameters_frozen": [
         Row(
+            "def freeze(model):\n    for p in model.parameters():\n        p.requires_grad = False #<\nclass Net(nn.Sequential):\n    def __init__(self):\n        super().__init__()\n        self.body, self.head = nn.Linear(3, 4), nn.Linear(4, 9)\n"
+            "net = Net()\nnet.head = nn.Linear(4, 2)\nfreeze(net)\nnet(torch.ones(2, 3)).sum().backward()\n",
+            {"is_new": "1", "new": "net.head", "new_line": "13"},
+        ),
+        Row(
             "table = nn.Embedding.from_pretrained(torch.randn(5, 3)) #<\nuser = nn.Embedding.from_pretrained(torch.randn(4, 3), freeze=True)\nloss = (table(torch.tensor([1, 2])) * user(torch.tensor([0, 3]))).sum()\nloss.backward()\n",
             {"is_table": "1"},
         ),
@@ -151,7 +156,7 @@ TRIGGERS: dict[str, list[Row]] = {
         Row(
             X
             + "net = nn.Linear(3, 1)\nfor p in net.parameters():\n    p.requires_grad = False #<\nnet(x).sum().backward()\n",
-            {"line": "9"},
+            {"is_new": "0", "line": "9"},
         ),
         Row(
             X + "net = nn.Linear(3, 1).requires_grad_(False) #<\nloss = net(x).mean()\nloss.backward()\n",

@@ -214,14 +214,11 @@ def _frozen_at(diagnosis: Diagnosis) -> Span | None:
 def _put_in(diagnosis: Diagnosis, frozen: Sequence[str], switch: Span | None) -> ast.Assign | None:
     """The line that put a new layer into a model whose parameters were all frozen by another one after it: a layer is
     made with parameters that require a gradient."""
-    filled = {
-        op.span.line
-        for op in diagnosis.trace.ops
-        if op.in_place and op.span is not None and _fills(diagnosis, op, frozen)
-    }
-    stores = (one for one in diagnosis.code.bindings if isinstance(one.value, ast.Call) and one.lineno in filled)
+    ops = (op for op in diagnosis.trace.ops if op.in_place and op.span is not None and switch is not None)
+    filled = {line(op.span) for op in ops if _fills(diagnosis, op, frozen)} - {line(switch)}
+    stores = (one for one in diagnosis.code.bindings if isinstance(one.value, ast.Call) and str(one.lineno) in filled)
     put = (one for one in stores if "." in (name := dotted(one.targets[0])) and not name.startswith("self."))
-    return next((one for one in put if switch is not None and one.lineno != switch.line), None)
+    return next(put, None) if len(filled) > 1 else None
 
 
 def _fills(diagnosis: Diagnosis, op: Op, leaves: Sequence[str]) -> bool:

@@ -67,8 +67,36 @@ def broadcast(case: Case) -> Finding:
     is_stretched = 1 in (left.shape[-back], right.shape[-back]) or len(left.shape) != len(right.shape)
     code = "" if is_stretched else "shape_mismatch_sizes"
     least = min(len(left.shape), len(right.shape))
+    ways = _windows(case, left, right, back)
+    said |= {"is_window": str(int(bool(ways))), "way": "", "other_way": "", "common": "", **ways}
     said["is_of_layers"] = str(int(bool(case.diagnosis.trace.modules) and least > 1))
     return case.finding(code, said, tensors=(left, right), least=str(least))
+
+
+def _windows(case: Case, left: Tensor, right: Tensor, back: int) -> dict[str, str]:
+    """The size that two tensors had along an axis where they were still one, and the sizes that the windows of layers
+    made of it on either way; nothing where one of them has it from anything else."""
+    ways = [[*case.makers(one)] for one in (left, right)]
+    given = [[case.diagnosis.input_of(op) for op in way] for way in ways]
+    ids = [[one.id if one is not None else "" for one in way] for way in given]
+    common = next((one for one in ids[0] if one and one in ids[1]), "")
+    start = case.diagnosis.tensors.get(common)
+    if start is None or len(start.shape) < back:
+        return {}
+    said = {"common": str(start.shape[-back])}
+    for name, way, met in zip(("way", "other_way"), ways, ids, strict=True):
+        steps, size = [said["common"]], start.shape[-back]
+        for op in reversed(way[: met.index(common) + 1]):
+            made = case.diagnosis.output_of(op)
+            if made is None or len(made.shape) != len(start.shape):
+                return {}
+            if made.shape[-back] != size and (op.window is None or len(op.window.axes) < back):
+                return {}
+            if made.shape[-back] != size:
+                module, size = case.diagnosis.modules.get(op.module or ""), made.shape[-back]
+                steps.append(f"{size} (`{op.name if module is None else module.path}`)")
+        said[name] = " → ".join(steps)
+    return said
 
 
 def _clashing(case: Case) -> tuple[Tensor, Tensor, int]:

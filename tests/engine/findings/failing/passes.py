@@ -141,6 +141,10 @@ TRIGGERS: dict[str, list[Row]] = {
     ],
     "parameters_frozen": [
         Row(
+            "class Box:\n    pass\nbox = Box()\nbox.net = nn.Linear(3, 2)\nfor p in box.net.parameters():\n    p.requires_grad = False #<\nbox.net(torch.ones(2, 3)).sum().backward()\n",
+            {"is_new": "0"},
+        ),
+        Row(
             "def freeze(model):\n    for p in model.parameters():\n        p.requires_grad = False #<\nclass Net(nn.Sequential):\n    def __init__(self):\n        super().__init__()\n        self.body, self.head = nn.Linear(3, 4), nn.Linear(4, 9)\n"
             "net = Net()\nnet.head = nn.Linear(4, 2)\nfreeze(net)\nnet(torch.ones(2, 3)).sum().backward()\n",
             {"is_new": "1", "new": "net.head", "new_line": "13"},

@@ -237,7 +237,15 @@ TRIGGERS: dict[str, list[Row]] = {
     ],
     "shape_mismatch_sizes": [
         Row("torch.ones(2, 3) - torch.ones(2, 4) #<\n", {"a": "3", "b": "4", "is_of_layers": "0"}),
-        Row("net = nn.Linear(3, 5)\nF.mse_loss(net(torch.ones(2, 3)), torch.ones(2, 6)) #<\n", {"axis": "1", "is_of_layers": "1"}),
+        Row("net = nn.Linear(3, 5)\nF.mse_loss(net(torch.ones(2, 3)), torch.ones(2, 6)) #<\n", {"axis": "1", "is_of_layers": "1", "is_window": "0"}),
+        Row(
+            "x, a, b = torch.ones(2, 3, 8, 8), nn.Conv2d(3, 3, 3, 2, 1), nn.Conv2d(3, 3, 1)\ny = x.relu()\nF.relu(a(y)) + b(y) #<\n",
+            {"is_window": "1", "common": "8", "way": "8 → 4 (`a`)", "other_way": "8"},
+        ),
+        Row(
+            "x, a, b = torch.ones(2, 3, 8, 8), nn.Conv2d(3, 3, 3, 2, 1), nn.Conv2d(3, 3, 1)\ny = x.relu()\na(y) + b(y)[..., :5] #<\n",
+            {"is_window": "0"},
+        ),
     ],
     "stack_lengths": [
         Row("words = [torch.ones(2), torch.ones(3)]\ntorch.stack(words) #<\n", {"name": "words"}),

@@ -110,6 +110,7 @@ _TABLE: tuple[tuple[str, str, str, *tuple[Rule, ...]], ...] = (
     ("kernel_too_large", "RuntimeError", r"padded input size per channel: \((?P<size>.*?)\)\. Kernel size: \((?P<kernel>.*?)\)", of_one),
     ("batch_norm_one_value", "ValueError", r"Expected more than 1 value per channel when training", layers.one_value),
     ("recurrent_input", "RuntimeError", r"input\.size\(-1\) must be equal to input_size\. Expected (?P<wanted>\d+), got (?P<got>\d+)", layers.recurrent_input),
+    ("transformer_features", "RuntimeError", r"feature number of src and tgt must be equal to d_model", layers.transformer_features),
     ("recurrent_input", "AssertionError", r"was expecting embedding dimension of (?P<wanted>\d+), but got (?P<got>\d+)", layers.recurrent_input),
     ("hidden_size", "RuntimeError", r"Expected hidden(?:\[\d\])? size \((?P<wanted>.*?)\), got \[(?P<got>.*?)\]", layers.batch_first_missing, layers.hidden_size),
     ("lstm_state", "RuntimeError", r"hx and cx should also be \d-D but got", layers.lstm_state),

@@ -14,7 +14,7 @@ from engine.findings.failing.case import Case, Rule, a, known, only_if
 from engine.findings.failing.classes import forward_inside, renamed
 from engine.findings.leaves import asked_last, meant_as_leaves
 from engine.findings.optimizers import frozen_lines, parameters
-from engine.findings.plain_containers import plain_containers, said_of, wrapped
+from engine.findings.plain_containers import classes_of_layers, made_module, plain_containers, said_of, wrapped
 from engine.program.edits import Edits, insertion
 from engine.program.names import called, dotted
 from engine.program.source import Source
@@ -270,6 +270,16 @@ def optimizer_empty(case: Case) -> Finding:
         span, fix = case.code.span(hidden[0].value), wrapped(case.diagnosis, hidden[0])
         return case.finding("optimizer_empty_list", said_of(hidden[0]), span=span, fix=fix)
     given = known(case.call).args[:1]
+    types = {module.type for module in case.diagnosis.trace.modules} | {one.type for one in case.failure.operands}
+    is_asked = registered and [ast.unparse(one)[-13:] for one in given] == [".parameters()"]
+    kept = [one for one in classes_of_layers(case.diagnosis) if is_asked and one.owner in types]
+    if len(kept) == 1:
+        (cls, store, _), model = kept[0], case.code.short(given[0])
+        is_call = any(getattr(one, "name", "") == "__call__" for one in cls.body)
+        said = {"cls": cls.name, "name": dotted(store.targets[0]), "kept_line": str(store.lineno), "model": model}
+        said |= {"is_list": str(int(not isinstance(store.value, ast.Call))), "is_call": str(int(is_call))}
+        fix = made_module(case.diagnosis, cls, store)
+        return case.finding("class_without_module", said, span=case.code.head(cls), fix=fix)
     is_written_empty = any(isinstance(one, ast.List | ast.Tuple) and not one.elts for one in given)
     code = "optimizer_given_nothing" if is_written_empty else ""
     said = {"count": count if registered else "", "is_some": str(int(bool(registered)))}

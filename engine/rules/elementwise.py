@@ -7,6 +7,8 @@ _PI = Symbol("π")
 _given = Symbol("grad_output")
 _out = Symbol("output")
 _end = Symbol("end")
+_value, _one, _two = Symbol("value"), Symbol("tensor1"), Symbol("tensor2")
+_PAIR: Letters = {"self": "x", "tensor1": "a", "tensor2": "b", "value": "k"}
 _BETWEEN: Letters = {**BINARY, "end": "b", "weight": "w"}
 _SECOND: Letters = {"grad_output": "u", "output": "y", "result": "v"}
 
@@ -103,6 +105,14 @@ ELEMENTWISE: list[Rule] = [
          "weight": g * (_end - x)}, letters=_BETWEEN, source=YAML, variant="tensor",
          zh="梯度按权重分给两端；权重得到梯度乘以两端之差。",
          en="The two ends share the gradient by the weight; the weight gets it times the way between them."),
+    Rule("AddcmulBackward0", x + _value * _one * _two,
+         {"self": g, "tensor1": g * _value * _two, "tensor2": g * _value * _one}, letters=_PAIR, source=YAML,
+         zh="被加的一边原样得到梯度；相乘的两边各得到梯度乘以另一边，再乘以系数。",
+         en="The side that is added to gets it unchanged; each factor gets it times the other one and the number."),
+    Rule("AddcdivBackward0", x + _value * _one / _two,
+         {"self": g, "tensor1": g * _value / _two, "tensor2": -g * _value * _one / _two**2}, letters=_PAIR,
+         source=YAML, zh="被加的一边原样得到梯度；分子得到梯度除以分母，分母得到负的商除以分母，都乘以系数。",
+         en="The side that is added to gets it unchanged; the two of the quotient theirs, times the number."),
     Rule("RemainderBackward0", x - other * f("floor", x / other), {"self": g}, letters=BINARY, source=YAML,
          zh="取余只减去除数的整数倍，梯度原样通过。",
          en="A remainder only takes away whole multiples, so the gradient passes unchanged."),

@@ -108,6 +108,8 @@ CASES = [
     binary("logaddexp", torch.logaddexp, A, ROW),
     binary("lerp", lambda a, b: torch.lerp(a, b, 0.3), A, B, "end", weight=0.3),
     Case("lerp_tensor", torch.lerp, {"self": A, "end": B, "weight": P}),
+    Case("addcmul", partial(torch.addcmul, value=0.5), {"self": A, "tensor1": B, "tensor2": P}, {"value": 0.5}),
+    Case("addcdiv", partial(torch.addcdiv, value=2), {"self": P, "tensor1": A, "tensor2": B}, {"value": 2}),
     unary("remainder", lambda x: x % 0.7, other=0.7),
     binary("remainder_tensor", torch.remainder, A, ROW),
     unary("clamp", lambda x: x.clamp(-1, 1), min=-1, max=1),

@@ -1517,6 +1517,7 @@ const stories = {
     await pull(page, page.locator('.cm-number').last(), 8)
     await until(() => page.locator('.cm-finding').textContent(), (text) => text.includes('RuntimeError'), 'the failure at its line')
     await page.locator('.cm-sign-failed').waitFor()
+    await says(page.locator('.status .err'), 'error on line')
     check((await boxesInView(page)) >= 4, 'the picture is gone')
     await page.getByText('Before your edit').waitFor()
     await page.keyboard.press('Control+z')

@@ -56,3 +56,17 @@ test('of tensors that have another shape the shapes are told', () => {
   const comparison = { here: side, there: side, matched: 1, differs: true, value } as unknown as Comparison
   expect(partingOf(words('en'), index, there, comparison, 'B').at(-1)).toContain('is `()` in A, `2×3` in B.')
 })
+
+test('a gradient that is added to another one, as without a reset, is told by its pass', () => {
+  const { trace } = load('accumulation')
+  const passes = trace.passes.map((pass, at) => (at === 0 ? pass : {
+    ...pass, accumulations: pass.accumulations.map((added) => ({ ...added, before: null, after: added.delta })),
+  }))
+  const comparison = { here: side, there: side, matched: 1, differs: true } as unknown as Comparison
+  const without = new TraceIndex({ ...trace, passes })
+  const all = partingOf(words('en'), index, without, comparison, 'B')
+  const said = all.filter((sentence) => sentence.includes('adds to'))
+  expect(said).toHaveLength(1)
+  expect(said[0]).toMatch(/^What .*#2 adds to `w.grad` is the same/)
+  expect(partingOf(words('en'), index, index, comparison, 'B').join()).not.toContain('adds to')
+})

@@ -1,10 +1,11 @@
 // Where two runs part, in sentences: what differs, in the order it happened.
 
 import type { Comparison, Op, Split, Tensor } from '../../api/types'
-import { formatShape } from '../words/format'
+import { formatShape, wireNumber } from '../words/format'
 import type { Words } from '../words/sentences'
 import { areStrangers, inWords, isBeyondRounding } from './comparisons'
-import { briefValue, codeAt, nodeName, tensorName, typeAndName } from './naming'
+import { isSumOf } from './local'
+import { brief, briefValue, codeAt, nodeName, passName, tensorName, typeAndName } from './naming'
 import type { TraceIndex } from './trace-index'
 
 const CODE_LETTERS = 32
@@ -65,7 +66,32 @@ class Parting {
       ...(graph ? [this.graphs(graph)] : []),
       ...(printed ? [this.printed(printed)] : []),
       ...(gradient ? [this.gradients(gradient)] : []),
+      ...this.sums(),
     ]
+  }
+
+  /** The first pass after which the `.grad` of a leaf is another one, though the same was added to it. */
+  private sums(): Said[] {
+    const { here, there, b } = this
+    const added = [...here.accumulationsOf.values()].flat().sort((one, two) => one.step - two.step)
+    for (const { pass, accumulation: { tensor, delta, before, after }, step } of added) {
+      const name = tensorName(here, here.tensor(tensor))
+      const other = there.trace.passes[here.trace.passes.indexOf(pass)]?.accumulations.find((each) =>
+        tensorName(there, there.tensor(each.tensor)) === name)
+      if (!other || this.agree(before, other.before) !== false || !this.agree(delta, other.delta)) continue
+      const [x, y] = [here.tensor(after), there.tensor(other.after)].map((grad) => (grad ? brief(grad) : 'None'))
+      return [[step, this.t('compare.sums', { b, name, pass: passName(pass, this.t), x: x!, y: y! })]]
+    }
+    return []
+  }
+
+  /** Whether two gradients are the same but for rounding, None among them; null where their values were not kept. */
+  private agree(one: string | null, two: string | null): boolean | null {
+    const [a, b] = [this.here.tensor(one), this.there.tensor(two)]
+    if (!a || !b) return a === b
+    if (a.shape.join() !== b.shape.join()) return false
+    if (!a.data || !b.data || a.dtype !== b.dtype) return null
+    return a.data.every((value, at) => isSumOf([wireNumber(value)], wireNumber(b.data![at]!), a.dtype))
   }
 
   private values(value: Split | null | undefined): Said[] {

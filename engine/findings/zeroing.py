@@ -8,7 +8,7 @@ from engine.findings.training_loop import Wasted, is_each_turn, moments_of, read
 from engine.ops import FILLS
 from engine.program.edits import Edits
 from engine.program.names import called, dotted
-from engine.program.tree import Loop
+from engine.program.tree import Loop, covers
 from engine.trace import Finding, Op, Pass, Span, Update
 
 
@@ -327,9 +327,10 @@ def zeroed_in_every_part(diagnosis: Diagnosis) -> Iterator[Finding]:
         moved = {leaf for each in diagnosis.steps for leaf in diagnosis.changed_by(each)}
         is_all_moved = all(moved.issuperset(fed_by(pass_)) for pass_ in backward)
         own = diagnosis.steps
-        if len({each.span for each in own}) > 1:  # of several optimizers, which all step and are zeroed alike
+        if len({each.span for each in own}) > 1:  # of several optimizers, which all step and are zeroed in one place
             own = [each for each in own if each.span == step.span]
-            is_alike = not any(is_each_turn(diagnosis, each.span, loop) for each in diagnosis.steps)
+            places = [each.span.line for each in diagnosis.steps if each.span is not None]
+            is_alike = all(any(covers(part, place) for part in above.body) for place in places)
             is_all_moved &= is_alike and len(backward) == len(diagnosis.ended) and _zeroes(diagnosis, zeros, zero, step)
         if zero is None or len(backward) < 2 * len(own) or not is_all_moved:
             continue

@@ -1385,7 +1385,7 @@ const stories = {
     for (let taken = 1; taken <= 3; taken += 1) await dock.getByRole('button', { name: 'Next node' }).click()
     await until(() => dock.textContent(), (text) => text.includes('3 of 5 nodes taken') && text.includes('AddBackward0'), 'the engine after three nodes')
     await says(page.locator('.player .text'), 'y * y')
-    await page.locator('.gg-scene .beside', { hasText: 'ready 1' }).waitFor()
+    await page.locator('.gg-scene [paint-order]', { hasText: 'ready 1' }).waitFor()
     await shoot(page, 'engine')
   },
 
@@ -1779,7 +1779,7 @@ const stories = {
       await until(() => page.locator('.mode .bar').textContent(), (text) => text.includes(what), what)
     }
     await until(() => page.locator('.mode').textContent(), (text) => text.includes('MulBackward0') && text.includes('4×4'), 'a node with its own matrix')
-    await until(() => page.locator('.gg-scene .beside').allTextContents(), (all) => all.some((text) => text.includes('∏ 1×4') && text.includes('J 4×4')), 'the shapes beside the nodes')
+    await until(() => page.locator('.gg-scene [paint-order]').allTextContents(), (all) => all.some((text) => text.includes('∏ 1×4') && text.includes('J 4×4')), 'the shapes beside the nodes')
     await shoot(page, 'jacobian-mode')
   },
 

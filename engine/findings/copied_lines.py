@@ -227,7 +227,7 @@ def _unread(diagnosis: Diagnosis, name: ast.Name) -> ast.Name | ast.arg | None:
         each
         for each in code.nodes
         if isinstance(each, ast.Name | ast.arg) and (each.id if isinstance(each, ast.Name) else each.arg) == name.id
-        if code.function(each) is function and each.lineno < name.lineno
+        if each.lineno < name.lineno and (function is None or function in code.around(each))
     ]
     match last := max(above, key=lambda each: (each.lineno, each.col_offset), default=None):
         case ast.arg() if function is not None and function.body == block and not function.args.defaults:

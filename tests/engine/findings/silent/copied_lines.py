@@ -159,6 +159,14 @@ for images, labels in [(torch.randn(6, 4), torch.randint(3, (6,))) for _ in rang
 for image, label in zip(images, labels):
     print(net(image).argmax().item())
 """),
+    # a function made in between reads it
+    ("value_of_the_neighbour", """def step(h, c):
+    size = lambda: c.norm()
+    total = size()
+    h, c = torch.tanh(h + 1), torch.tanh(h + 1)
+    return (h * c).sum() + total
+step(torch.ones(3, requires_grad=True), torch.ones(3)).backward()
+"""),
     # two names of one value, of which the other had none or was read before
     ("value_of_the_neighbour", """def step(h, x):
     last = None

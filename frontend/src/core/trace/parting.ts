@@ -9,6 +9,8 @@ import { brief, briefValue, codeAt, nodeName, passName, tensorName, typeAndName 
 import type { TraceIndex } from './trace-index'
 
 const CODE_LETTERS = 32
+/** Runs that reset otherwise part in one of the first passes. */
+const MOST_ADDED = 200
 
 type Said = [step: number, sentence: string]
 
@@ -74,7 +76,7 @@ class Parting {
   private sums(): Said[] {
     const { here, there, b } = this
     const added = [...here.accumulationsOf.values()].flat().sort((one, two) => one.step - two.step)
-    for (const { pass, accumulation: { tensor, delta, before, after }, step } of added) {
+    for (const { pass, accumulation: { tensor, delta, before, after }, step } of added.slice(0, MOST_ADDED)) {
       const name = tensorName(here, here.tensor(tensor))
       const other = there.trace.passes[here.trace.passes.indexOf(pass)]?.accumulations.find((each) =>
         tensorName(there, there.tensor(each.tensor)) === name)

@@ -1,8 +1,10 @@
 """Fixtures that many tests share."""
 
 import os
+import re
 from collections.abc import Callable, Iterator
 from typing import Protocol
+from zlib import crc32
 
 import msgspec
 import pytest
@@ -79,10 +81,13 @@ LOOK_AT_THE_SAME = {
 """Files and folders whose tests look at the same traces, at one server or at one cluster, so that one process runs them;
 any other file goes by itself. Cables are laid while no browser runs: it gives up what it was fetching when the machine's
 network changes."""
+PARTS = 3
+"""Those of findings are so many that in one process they would last longer than all others in two: a part has the tests
+of its codes."""
 LONGEST = (
     "browser",
     "cluster",
-    "findings",
+    *(f"findings {part}" for part in range(PARTS)),
     "server",
     "faults",
     "tests/hostile/test_hostile.py",
@@ -98,8 +103,12 @@ LONGEST = (
 
 def group_of(nodeid: str) -> str:
     """What a test belongs to, of which one process runs all."""
-    file = nodeid.partition("::")[0]
-    return LOOK_AT_THE_SAME.get(file) or LOOK_AT_THE_SAME.get(file.rpartition("/")[0], file)
+    file, _, test = nodeid.partition("::")
+    group = LOOK_AT_THE_SAME.get(file) or LOOK_AT_THE_SAME.get(file.rpartition("/")[0], file)
+    if group == "findings":
+        code = re.search(r"(?<=\[)\w+", test)
+        return f"findings {crc32(code[0].encode()) % PARTS if code else 0}"
+    return group
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -10,6 +10,13 @@ joined = torch.cat([turned[1], x * y], dim=-1)
 ordered = joined.sort().values[torch.tensor([0, 2, 2, 5])]
 mixed = torch.lerp(x, y, 0.25) + torch.xlogy(x, y) + torch.addcmul(x, x, y) + torch.atan2(x, y) + torch.logaddexp(x, y)
 one = y.prod() + x.max() + y.logsumexp(0) + x.std() + torch.topk(x * x, 1).values.sum()
+m = torch.arange(9.0).reshape(3, 3).div(4).requires_grad_()
+first, rest = m.roll(1, 1).split([1, 2])
+rows = m.rot90()[1:].unbind(0)
+moved = m.tril().repeat(1, 2).unfold(1, 2, 3).sum() + m.diagonal(1).expand(2, 2).cumsum(0).sum() + rows[0].sum()
+padded = torch.nn.functional.pad(m.triu(1).permute(1, 0), (1, 0))[:, 1].sum() + first.sum() * 3 + rest[0, 1]
+chosen = torch.nn.functional.cross_entropy(m, torch.tensor([0, 2, 1])) + x.softmax(0)[1]
+one = one + moved + padded + chosen
 loss = ordered.sum() + (mixed * torch.arange(1.0, 4.0)).sum() + one
 loss.backward()
 print(loss.item(), x.grad, y.grad)

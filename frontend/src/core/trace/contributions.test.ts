@@ -114,9 +114,12 @@ test('an element that was summed has a path for each part, in a product of matri
 
 test('what an op copied, joined, turned or multiplied by one number has a factor', () => {
   const index = new TraceIndex(load('one_factor_each').trace)
-  const paths = [0, 1, 2].flatMap((cell) => [...told(index, 'x', cell), ...told(index, 'y', cell)])
-  for (const path of paths) expect(path).toMatch(/^(seed|node 0) /)
-  const nodes = 'Flip Stack Cat Sort Index Lerp Xlogy Addcmul Atan2 Logaddexp Prod Max Logsumexp Std Topk'
+  const cells = Array.from({ length: 9 }, (_, cell) => cell)
+  const paths = cells.flatMap((cell) => ['x', 'y', 'm'].flatMap((leaf) => told(index, leaf, cell)))
+  for (const path of paths) expect(path).toMatch(/^(seed|\w+ 0) /)
+  const nodes = 'Flip Stack Cat Sort Index Lerp Xlogy Addcmul Atan2 Logaddexp Prod Max Logsumexp Std Topk Roll ' +
+    'SplitWithSizes Rot90 Unbind Tril Repeat Unfold Diagonal Expand Cumsum Triu Permute ConstantPadNd LogSoftmax ' +
+    'NllLoss Softmax'
   for (const node of nodes.split(' ')) expect(paths.join()).toContain(`(${node})`)
 })
 

@@ -4,19 +4,19 @@ import type { Accumulation, HookCall, Node, Pass, Sum, Tensor, Term, Visit } fro
 import { brackets, positions } from '../ops/places'
 import { written } from '../ops/terms'
 import { plus, asTerm } from '../words/format'
-import { element, isShort, isSumOf, localsAt, type Local } from './local'
+import { element, isShort, isSumOf, localsAt, UNKNOWN, type Local } from './local'
 import { codeOf, elements, nodeName } from './naming'
-import type { TraceIndex } from './trace-index'
+import { push, type TraceIndex } from './trace-index'
 
-/** Where a path begins: the gradient put in, a node whose own factor is not known, or a number that arrived at one or
- *  that a hook made of what did. */
+/** Where a path begins: the gradient put in, an element that an op did not read, a node whose own factor is not known,
+ *  or a number that arrived at one or that a hook made of what did. */
 export interface Start {
-  kind: 'seed' | 'node' | 'arrived' | 'hooked'
+  kind: 'seed' | 'unread' | 'node' | 'arrived' | 'hooked'
   node: Node | undefined
   value: number
   /** Which element, where other paths begin at another one of the same node. */
   place: string
-  /** Of how many products it is the sum, where those are known but too many. */
+  /** Of how many products or terms it is the sum, where those are known but too many. */
   products: number
 }
 
@@ -190,7 +190,8 @@ export function addedUp(
 }
 
 /** The paths by which one element of a contribution came, each with the factors that are known. Where too many paths
- *  meet, or a short type rounded what several come to, they begin at the sum of them. */
+ *  meet, or a short type rounded what several come to, they begin at the sum of them. A path that brings 0 beside
+ *  others is not followed. */
 export function pathsOf(index: TraceIndex, pass: Pass, contribution: Contribution, cell: number): Path[] {
   let budget = MOST_PATHS
 
@@ -202,21 +203,35 @@ export function pathsOf(index: TraceIndex, pass: Pass, contribution: Contributio
     if (!sent.node || !visit) return [begin('seed', got, place, undefined)]
     const locals = sent.slots.map((slot) => localsAt(index, visit, slot, cell))
     const own = locals.length === 1 ? locals[0]! : parallel(locals)
-    const more = own.length - 1
+    if (own?.length === 0) return [begin('unread', got, place, sent.node)]
+    const brings = ({ value, from, output = 0 }: Local): boolean =>
+      value * (element(index.tensor(visit.entered[output]), from) ?? NaN) !== 0
     const left = budget
-    budget -= Math.max(0, more)
-    const isTold = more >= 0 && budget >= 0
-    const paths = isTold ? rounded(sent, got, own.flatMap((local) => through(sent, local, depth))) : null
+    const found = own && spread(own, brings, (local, isFollowed) => through(sent, local, depth, isFollowed))
+    const paths = found && rounded(sent, got, found)
     if (paths) return paths
     budget = left
-    return [begin('node', got, place, sent.node, own.length)]
+    return [begin('node', got, place, sent.node, own?.filter(brings).length)]
+  }
+
+  /** The paths of all parts of a sum, those of a part that brings nothing beside others cut short; null where they are
+   *  too many. */
+  function spread<T>(
+    parts: readonly T[], brings: (part: T) => boolean, paths: (part: T, isFollowed: boolean) => Path[],
+  ): Path[] | null {
+    const some = parts.filter(brings)
+    const followed = new Set(some.length > 0 ? some : parts.slice(0, 1))
+    if (followed.size - 1 > budget) return null
+    budget -= followed.size - 1
+    const others = parts.filter((part) => !followed.has(part))
+    return [...[...followed].flatMap((part) => paths(part, true)), ...others.flatMap((part) => paths(part, false))]
   }
 
   /** Paths with what a short type made of their product; null where it rounded what several come to. */
   function rounded({ tensors, visit }: Contribution, got: number, paths: Path[]): Path[] | null {
     const [path, ...others] = paths
     const last = path?.factors.at(-1)
-    const entered = index.tensor(pass.visits[visit]?.entered[0])
+    const entered = index.tensor(pass.visits[visit]?.entered.find((one) => one !== null))
     const dtype = [tensors[0], entered].map((tensor) => tensor?.dtype ?? '').find(isShort)
     if (!last || !dtype || isSumOf(paths.map(({ value }) => value), got, 'float32')) return paths
     if (others.length > 0) return null
@@ -224,27 +239,36 @@ export function pathsOf(index: TraceIndex, pass: Pass, contribution: Contributio
   }
 
   /** The paths of what arrived at one element, by the factor of the node. */
-  function through(sent: Contribution, { value, text, from }: Local, depth: number): Path[] {
-    const place = placeIn(index.tensor(pass.visits[sent.visit]?.entered[0]), from)
-    const factor: Factor = { node: sent.node!, value, text, place }
-    return arriving(sent, from, depth).map((path) => ({
+  function through(
+    sent: Contribution, { value, text, from, output = 0 }: Local, depth: number, isFollowed: boolean,
+  ): Path[] {
+    const entered = index.tensor(pass.visits[sent.visit]?.entered[output])
+    const factor: Factor = { node: sent.node!, value, text, place: placeIn(entered, from) }
+    return arriving(sent, entered, output, from, isFollowed && text !== UNKNOWN ? depth : Infinity).map((path) => ({
       ...path, factors: [...path.factors, factor], value: path.value * value,
     }))
   }
 
   /** The paths to the node that sent a contribution. */
-  function arriving({ visit: at, node }: Contribution, cell: number, depth: number): Path[] {
-    const visit = pass.visits[at]!
-    const sources = gathered(index, pass, at, termsAt(index, pass, at, 0))
-    const more = sources.length - 1
-    const kind = sumAt(visit, 0)?.hooked ? 'hooked' : 'arrived'
-    if (more < 0 || more > budget || depth >= MOST_FACTORS || kind === 'hooked') {
-      const entered = index.tensor(visit.entered[0])
-      const value = element(entered, cell)
-      return value === null ? [] : [begin(kind, value, placeIn(entered, cell), node ?? undefined)]
-    }
-    budget -= more
-    return sources.flatMap((source) => back(source, cell, depth + 1))
+  function arriving(
+    { visit: at, node }: Contribution, entered: Tensor | undefined, output: number, cell: number, depth: number,
+  ): Path[] {
+    const sources = gathered(index, pass, at, termsAt(index, pass, at, output))
+    const kind = sumAt(pass.visits[at], output)?.hooked ? 'hooked' : 'arrived'
+    const brings = (source: Contribution): boolean => amount(source, cell) !== 0
+    const isFollowed = sources.length > 0 && depth < MOST_FACTORS && kind !== 'hooked'
+    const paths = isFollowed
+      ? spread(sources, brings, (source, isLive) => (isLive ? back(source, cell, depth + 1) : cut(source, cell)))
+      : null
+    const value = element(entered, cell)
+    if (paths || value === null) return paths ?? []
+    const terms = kind === 'arrived' ? sources.filter(brings).length : 0
+    return [begin(kind, value, placeIn(entered, cell), node ?? undefined, terms)]
+  }
+
+  /** A path that brings nothing, which is only counted. */
+  function cut(source: Contribution, cell: number): Path[] {
+    return [begin('node', amount(source, cell) ?? 0, '', source.node ?? undefined)]
   }
 
   return toldApart(back(contribution, cell, 0))
@@ -265,17 +289,22 @@ function toldApart(paths: readonly Path[]): Path[] {
   return paths.map((path) => ({ ...path, start: told(path.start), factors: path.factors.map(told) }))
 }
 
-/** Parallel edges as one, where they brought the same element. */
-function parallel(locals: readonly (readonly Local[])[]): Local[] {
-  const own = locals.flat()
-  if (locals.some(({ length }) => length !== 1) || own.some(({ from }) => from !== own[0]!.from)) return []
-  const value = own.reduce((sum, local) => sum + local.value, 0)
-  return [{ value, text: together(own.map(({ text }) => text)), from: own[0]!.from }]
+/** The parts that parallel edges brought, those of one element as one; null where one edge's are not known. */
+function parallel(locals: readonly (readonly Local[] | null)[]): Local[] | null {
+  const byPlace = new Map<string, Local[]>()
+  for (const found of locals) {
+    if (!found) return null
+    for (const local of found) push(byPlace, `${local.output} ${local.from}`, local)
+  }
+  return [...byPlace.values()].map((same) => ({
+    ...same[0]!, value: same.reduce((sum, { value }) => sum + value, 0), text: together(same.map(({ text }) => text)),
+  }))
 }
 
 /** The factors of parallel edges: `2·3` for twice the same. */
 function together(texts: readonly string[]): string {
   const [first = ''] = texts
+  if (texts.length === 1) return first
   if (texts.some((text) => text !== first)) return plus(texts)
   return first === '1' ? String(texts.length) : `${texts.length}·${asTerm(first)}`
 }

@@ -6,8 +6,8 @@ import { usesOf } from '../ops/cells'
 import { originsOf } from '../ops/origins'
 import { flat, positions, stretchedFrom } from '../ops/places'
 import { formatNumber, MINUS, asTerm, wireNumber } from '../words/format'
+import { axesOf, pieceOf, sourcesOf } from './moves'
 import { elements } from './naming'
-import { numbersOf } from './saved-numbers'
 import type { TraceIndex } from './trace-index'
 
 export interface Local {
@@ -16,6 +16,8 @@ export interface Local {
   text: string
   /** The element of the gradient that arrived. */
   from: number
+  /** At which result of the node, where it has several. */
+  output?: number
 }
 
 /** One visit and the slot that is asked about. */
@@ -25,6 +27,9 @@ interface Place {
   entered: Tensor
   slot: number
 }
+
+/** The text of a factor that 0 was multiplied by, which the numbers don't tell. */
+export const UNKNOWN = '…'
 
 /** How far a product may be from the recorded number, by the precision it was computed in. */
 const CLOSE: Readonly<Record<string, number>> = { float64: 1e-9, float32: 1e-4, float16: 4e-3, bfloat16: 3e-2 }
@@ -57,29 +62,61 @@ export function isSumOf(parts: readonly number[], made: number, dtype: string): 
 }
 
 /** What an element of what a node sent is the sum of: each element of what arrived that it depends on, and by what the
- *  node multiplied that. None where this is not known. */
-export function localsAt(index: TraceIndex, visit: Visit, slot: number, cell: number): Local[] {
+ *  node multiplied that; none for one that the op did not read. Null where this is not known. */
+export function localsAt(index: TraceIndex, visit: Visit, slot: number, cell: number): Local[] | null {
   const node = index.node(visit.node)
-  const entered = visit.entered.slice(1).some((other) => other !== null) ? undefined : index.tensor(visit.entered[0])
   const left = index.tensor(visit.left[slot])
   const sent = element(left, cell)
-  if (!node || !entered || !left || sent === null) return []
+  if (!node || !left || sent === null) return null
+  const piece = pieceOf(node, left.shape, cell)
+  const output = piece?.output ?? 0
+  const entered = index.tensor(visit.entered[output])
+  if (piece && !entered) return sent === 0 ? [] : null
+  if (!entered || (!piece && visit.entered.slice(1).some((other) => other !== null))) return null
   const place = { index, node, entered, slot }
   const isReduced = visit.reduced?.some((reduced) => reduced.slot === slot)
-  const found = isReduced
-    ? stretched(place, left, cell)
-    : products(place, left, cell) ?? copies(place, left, cell) ?? single(place, left, cell, sent)
-  const parts = found.map(({ from, value }) => (element(entered, from) ?? NaN) * value)
-  return isSumOf(parts, sent, left.dtype) ? found : []
+  const found = piece ? [{ ...plain(1), from: piece.place(entered.shape), output }]
+    : isReduced ? stretched(place, left, cell)
+    : products(place, left, cell) ?? moved(place, left, cell) ?? mixed(place, left, cell) ??
+      single(place, left, cell, sent) ?? copies(place, left, cell)
+  const parts = found?.map(({ from, value }) => (element(entered, from) ?? NaN) * value) ?? []
+  return isSumOf(parts, sent, left.dtype) ? found : null
+}
+
+function moved({ node, entered }: Place, left: Tensor, cell: number): Local[] | null {
+  return sourcesOf(node, left.shape, entered.shape, cell)?.map((from) => ({ ...plain(1), from })) ?? null
+}
+
+/** Of a softmax, or its logarithm: each element of a row depends on all of it. */
+function mixed(place: Place, left: Tensor, cell: number): Local[] | null {
+  const { node, entered } = place
+  const isLog = node.type === 'LogSoftmaxBackward0'
+  if (!isLog && node.type !== 'SoftmaxBackward0') return null
+  const [axis = 0] = axesOf(node, 'dim', left.shape.length) ?? []
+  const at = positions(left.shape, cell)
+  const probability = (cell: number): number => {
+    const kept = savedAt(place, 'result', cell) ?? NaN
+    return isLog ? Math.exp(kept) : kept
+  }
+  const own = probability(cell)
+  const remaining = { value: 1 - own, text: `(1 ${MINUS} ${formatNumber(own)})` }
+  return eachKnown(Array.from({ length: entered.shape[axis] ?? 1 }, (_, turn) => {
+    const from = flat(entered.shape, at.with(axis, turn))
+    const met = from === cell ? remaining : plain(-own)
+    if (isLog) return withPlace(met, from)
+    const other = probability(from)
+    const text = from === cell ? met.text : asTerm(met.text)
+    return withPlace({ value: other * met.value, text: `${term(other)}·${text}` }, from)
+  }))
 }
 
 /** The one element that an element was made of. */
-function single(place: Place, left: Tensor, cell: number, sent: number): Local[] {
+function single(place: Place, left: Tensor, cell: number, sent: number): Local[] | null {
   const from = source(place, left, cell)
   const arrived = element(place.entered, from ?? -1)
   const isKnown = from !== null && arrived !== null
   const factor = isKnown ? (shareOfNorm(place, from, cell) ?? factorAt(place, from, arrived, sent)) : null
-  return factor ? [{ ...factor, from: from! }] : []
+  return factor ? [{ ...factor, from: from! }] : null
 }
 
 /** The elements of the result that an op copied an element to which picks some; null for another op. */
@@ -94,7 +131,7 @@ function copies({ index, node }: Place, left: Tensor, cell: number): Local[] | n
 }
 
 /** The elements that broadcasting had made of one. */
-function stretched(place: Place, left: Tensor, cell: number): Local[] {
+function stretched(place: Place, left: Tensor, cell: number): Local[] | null {
   const { shape } = place.entered
   const all = Array.from({ length: elements(place.entered) }, (_, from) => from)
   const from = all.filter((from) => stretchedFrom(left.shape, shape, from) === cell)
@@ -115,7 +152,7 @@ function products(place: Place, left: Tensor, cell: number): Local[] | null {
   if (slot < first) return null
   const isLeft = slot === first
   const other = index.tensor(node.saved?.find(({ field }) => field === (isLeft ? b : a))?.tensor)
-  if (!other) return []
+  if (!other) return null
   const [own, at] = [left.shape, positions(left.shape, cell)]
   const isVector = own.length === 1
   const batch = at.slice(0, Math.max(0, own.length - 2))
@@ -136,8 +173,8 @@ function withPlace(factor: Factor | null, from: number): Local | null {
   return factor && Number.isFinite(factor.value) ? { ...factor, from } : null
 }
 
-function eachKnown(locals: readonly (Local | null)[]): Local[] {
-  return locals.every((local) => local !== null) ? [...locals] : []
+function eachKnown(locals: readonly (Local | null)[]): Local[] | null {
+  return locals.every((local) => local !== null) ? [...locals] : null
 }
 
 /** By what a node multiplied an element of what arrived, for a slot whose gradient was then summed over the axes that
@@ -152,32 +189,13 @@ export function slopeAt(index: TraceIndex, visit: Visit, slot: number, from: num
 }
 
 const KEEPS_ORDER = /^(View|UnsafeView|ReshapeAlias|Unsqueeze|Squeeze|Clone|ToCopy|Alias)Backward\d$/
-const PICKS = /^(Select|Slice)Backward\d$/
 const JOINS = /^(Cat|Stack)Backward0$/
-const SPREADS = /^(Sum|Mean|LinalgVectorNorm|Prod|Logsumexp|Std|Var|Max|Min|Amax|Amin)Backward\d$/
+const SPREADS = /^(Sum|Mean|LinalgVectorNorm|Prod|Logsumexp|Std|Var|Max|Min|Amax|Amin|\w*Loss|BinaryCrossEntropy\w*|KlDiv)Backward\d$/
 
 /** The element of what arrived that an element of what was sent was made of. */
 function source({ index, node, entered, slot }: Place, left: Tensor, cell: number): number | null {
   const { shape } = left
   if (SPREADS.test(node.type)) return kept(entered, shape, cell, axesOf(node, 'dim', shape.length))
-  if (node.type === 'TBackward0') return permuted(shape, cell, [1, 0])
-  if (node.type === 'TransposeBackward0') {
-    const axes = shape.map((_, axis) => axis)
-    const [a, b] = [axesOf(node, 'dim0', shape.length)?.[0], axesOf(node, 'dim1', shape.length)?.[0]]
-    if (a === undefined || b === undefined) return null
-    ;[axes[a], axes[b]] = [b, a]
-    return permuted(shape, cell, axes)
-  }
-  if (node.type === 'PermuteBackward0') {
-    const axes = axesOf(node, 'dims', shape.length)
-    return axes ? permuted(shape, cell, axes) : null
-  }
-  if (PICKS.test(node.type)) return picked(node, shape, cell)
-  if (node.type === 'FlipBackward0') {
-    const axes = axesOf(node, 'dims', shape.length)
-    const at = positions(shape, cell)
-    return axes ? flat(shape, at.map((where, axis) => (axes.includes(axis) ? shape[axis]! - 1 - where : where))) : null
-  }
   if (JOINS.test(node.type)) {
     const axis = axesOf(node, 'dim', entered.shape.length)?.[0]
     if (axis === undefined) return null
@@ -189,37 +207,6 @@ function source({ index, node, entered, slot }: Place, left: Tensor, cell: numbe
   }
   if (KEEPS_ORDER.test(node.type)) return elements(entered) === elements(left) ? cell : null
   return entered.shape.join() === shape.join() ? cell : null
-}
-
-/** The axes a field names; undefined where it names none. */
-function axesOf(node: Node, field: string, rank: number): number[] | undefined {
-  return numbersOf(node, field)?.map((axis) => (axis < 0 ? axis + rank : axis))
-}
-
-/** Where an element of the gradient of `x` was in that of `x.permute(axes)`. */
-function permuted(shape: readonly number[], cell: number, axes: readonly number[]): number | null {
-  if (axes.length !== shape.length) return shape.length < 2 ? cell : null
-  const at = positions(shape, cell)
-  return flat(axes.map((axis) => shape[axis]!), axes.map((axis) => at[axis]!))
-}
-
-/** Where an element went in `x[i]` or `x[a:b:c]`; null for one that was not picked. */
-function picked(node: Node, shape: readonly number[], cell: number): number | null {
-  const field = (name: string): number | undefined => axesOf(node, name, 0)?.[0]
-  const axis = axesOf(node, 'dim', shape.length)?.[0]
-  const size = shape[axis ?? -1]
-  if (axis === undefined || size === undefined) return null
-  const at = positions(shape, cell)
-  const inside = (position: number): number => (position < 0 ? position + size : position)
-  const index = field('index')
-  if (index !== undefined && at[axis] !== inside(index)) return null
-  if (index !== undefined) return flat(shape.toSpliced(axis, 1), at.toSpliced(axis, 1))
-  const start = inside(field('start') ?? 0)
-  const end = Math.min(size, inside(field('end') ?? size))
-  const step = field('step') ?? 1
-  const nth = (at[axis]! - start) / step
-  if (at[axis]! < start || at[axis]! >= end || !Number.isInteger(nth)) return null
-  return flat(shape.with(axis, Math.ceil((end - start) / step)), at.with(axis, nth))
 }
 
 /** Where an element went in a sum over axes, over all of them when none is named. */
@@ -255,12 +242,12 @@ function power(exponent: number, base: number): Factor {
   return { value, text: `${formatNumber(exponent)}·${term(base)}${raised}` }
 }
 
-const SAME = /^(Neg|T|Transpose|Permute|Sum|Flip|Cat|Stack)Backward\d$/
+const SAME = /^(Neg|Sum|Cat|Stack)Backward\d$/
 /** Nodes that multiply each element by a slope that only that element decides. */
 const SLOPES =
   /^(Exp|Expm1|Log|Log1p|Log2|Log10|Sqrt|Rsqrt|Sin|Cos|Tan|Sinh|Cosh|Tanh|Asin|Acos|Atan|Sigmoid|LogSigmoid|Softplus|Relu|LeakyRelu|Elu|Celu|Gelu|Silu|Mish|Hardtanh|Hardsigmoid|Hardswish|Abs|Clamp|ClampMin|ClampMax|Reciprocal|Erf|Dropout|NativeDropout|Prod|Logsumexp|Std|Var|Max|Min|Amax|Amin)Backward\d$/
 /** The same of several operands. */
-const SLOPES_OF_SEVERAL = /^(Lerp|Xlogy|Addcmul|Addcdiv|Logaddexp|Logaddexp2|Atan2|Hypot|Fmod|Remainder|Fmax|Fmin)Backward\d$/
+const SLOPES_OF_SEVERAL = /^(\w*Loss|BinaryCrossEntropy\w*|KlDiv|Lerp|Xlogy|Addcmul|Addcdiv|Logaddexp|Logaddexp2|Atan2|Hypot|Fmod|Remainder|Fmax|Fmin)Backward\d$/
 
 /** What a node that works element by element multiplies by; null for one that is not known to. */
 function factorAt(place: Place, from: number, arrived: number, sent: number): Factor | null {
@@ -302,10 +289,12 @@ function factorAt(place: Place, from: number, arrived: number, sent: number): Fa
       return n === null ? null : share(n / elements(place.entered))
     }
   }
-  if ([SAME, KEEPS_ORDER, PICKS].some((kind) => kind.test(node.type))) return plain(sign)
-  const slope = arrived === 0 ? NaN : sent / arrived
+  if ([SAME, KEEPS_ORDER].some((kind) => kind.test(node.type))) return plain(sign)
   const isKnown = SLOPES_OF_SEVERAL.test(node.type) || (SLOPES.test(node.type) && slot === 0)
-  return isKnown && !Number.isNaN(slope) ? plain(slope) : null
+  if (!isKnown) return null
+  if (arrived === 0 && sent === 0) return { value: 0, text: UNKNOWN }
+  const slope = arrived === 0 ? NaN : sent / arrived
+  return Number.isNaN(slope) ? null : plain(slope)
 }
 
 /** The slope of `bᵏ` in k. */

@@ -21,7 +21,8 @@ function named(...all: readonly (readonly [type: string, called: string])[]): { 
 
 test('names of factors are cut in the middle, and never to the same', () => {
   expect(named(['SumBackward1', 'k.sum(1, keepdim=True)'], ['MmBackward0', 'h @ W']).names).toEqual(
-    ['k.sum(1, …im=True)', 'h @ W'])
+    ['k.sum(1,…im=True)', 'h @ W'])
+  expect(named(['NllLossBackward0', 'F.cross_entropy(torch.tenso…']).names).toEqual(['F.cross_entropy(t…'])
   expect(named(['MmBackward0', 'h @ W'], ['SqueezeBackward4', 'h @ W']).names).toEqual(
     ['h @ W · Mm', 'h @ W · Squeeze'])
   expect(named(['MulBackward0', 'left(a, 1, 2) * tail'], ['MulBackward0', 'left(a, 1, b, 2) * tail']).names).toEqual(

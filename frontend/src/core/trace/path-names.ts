@@ -32,10 +32,12 @@ function fullName(index: TraceIndex, node: Node): string {
   return name === node.type && op ? codeOf(index, op) : name
 }
 
-/** The ends tell calls on one thing apart. */
+/** The ends tell calls on one thing apart; a text that was cut has only a beginning. */
 function shortened(text: string): string {
+  if (text.length <= MOST_LETTERS) return text
+  if (text.endsWith('…')) return `${text.slice(0, MOST_LETTERS - 1)}…`
   const half = MOST_LETTERS / 2
-  return text.length > MOST_LETTERS ? `${text.slice(0, half)}…${text.slice(1 - half)}` : text
+  return `${text.slice(0, half).trimEnd()}…${text.slice(1 - half).trimStart()}`
 }
 
 export function mixes(node: Node | undefined): boolean {

@@ -2,6 +2,8 @@ import { expect, test } from 'vitest'
 import en from '../../../words/en.json'
 import enFindings from '../../../words/findings/en.json'
 import zhFindings from '../../../words/findings/zh.json'
+import zhQuestions from '../../../words/questions/zh.json'
+import zhRooms from '../../../words/rooms/zh.json'
 import zh from '../../../words/zh.json'
 import { fill, pieces } from './sentences'
 import { words } from './bundled'
@@ -26,6 +28,12 @@ test('the sentences of findings, and only they, are a list of their own', () => 
 test('both languages name only values the other knows', () => {
   const others = lists.zh as Readonly<Record<string, string>>
   for (const [key, sentence] of Object.entries(lists.en)) expect(slots(others[key] ?? ''), key).toEqual(slots(sentence))
+})
+
+test('what the glossary has one word for is called by no other', () => {
+  const others = /维度|个轴|缺省|叶节点|句柄/
+  for (const [key, sentence] of Object.entries({ ...lists.zh, ...zhQuestions, ...zhRooms }))
+    expect(sentence, key).not.toMatch(others)
 })
 
 test('no sentence is empty', () => {

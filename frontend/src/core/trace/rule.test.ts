@@ -42,6 +42,12 @@ test('a rule is filled with the numbers of the visit and what they came to', () 
   ])
 })
 
+test('numbers by themselves are multiplied by a point', () => {
+  const { slots } = shown(load('scalar_expression').trace)
+  const formulas = slots.flatMap(({ formula, numbers }) => [text(formula), numbers ? text(numbers) : '1·1'])
+  for (const formula of formulas) expect(formula).toMatch(/^[^⊙]*·[^⊙]*$/)
+})
+
 test('numbers that cancel have as many digits as make the equation hold', () => {
   const { trace } = load('accumulation')
   const node = { ...trace.nodes.find(({ type }) => type === 'MulBackward0')!, type: 'TanhBackward0' }

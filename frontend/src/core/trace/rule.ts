@@ -20,7 +20,8 @@ export interface RuleShown {
   slots: readonly { name: string; formula: string; numbers: string | null }[]
 }
 
-/** What is said of a node by its rule; the numbers only once it was visited. */
+/** What is said of a node by its rule; the numbers only once it was visited. Numbers by themselves are multiplied by a
+ *  point, elements of tensors by a ring around one. */
 export function ruleShown(index: TraceIndex, rule: Rule, node: Node, at: VisitAt, visited: boolean): RuleShown {
   const values = new Values(index, node, at)
   const letters = lettersFor(index, rule, index.op(node.op)?.window ?? null)
@@ -31,17 +32,19 @@ export function ruleShown(index: TraceIndex, rule: Rule, node: Node, at: VisitAt
     const edge = isNamed ? node.edges.find((each) => each.name === name) : unnamed
     return edge ? edge.to !== null : !isNamed
   })
+  const isScalar = [...at.visit.entered, ...at.visit.left].every((id) => !index.tensor(id)?.shape.length)
+  const pointed = (mathml: string): string => (isScalar ? mathml.replaceAll('>⊙<', '>·<') : mathml)
   return {
-    forward: math(lettered(rule.forward_mathml, letters)),
+    forward: pointed(math(lettered(rule.forward_mathml, letters))),
     stands: standing(index, values, letters),
     slots: needed.map((slot) => ({
       name: slot.name,
-      formula: math(
+      formula: pointed(math(
         `<mrow>${partial(letters.loss, letterOf(slot, letters))}${equal('=', summed(
           lettered(slot.mathml, letters), values.reduction(slot, rule),
         ))}</mrow>`,
-      ),
-      numbers: visited ? withNumbers(slot, values, rule) : null,
+      )),
+      numbers: pointed((visited && withNumbers(slot, values, rule)) || '') || null,
     })),
   }
 }

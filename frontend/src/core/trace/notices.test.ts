@@ -24,8 +24,7 @@ test('a program that is stopped after its recording has ended is told so', () =>
   const { trace } = load('detach')
   const failure = { kind: 'limit', type: 'TimeLimit', limit: 'wall_s', message: '' } as unknown as typeof trace.failure
   const said = (truncated: typeof trace.truncated) =>
-    notices({ ...trace, status: 'limited', failure, truncated }, null, words('en'), 'en')
-      .map(({ text }) => text).join(' ')
+    notices({ ...trace, status: 'limited', failure, truncated }, null, words('en'), 'en').map(({ text }) => text).join()
   const steps = trace.timeline.length
   expect(said([])).toMatch(new RegExp(`^The program was stopped at \\d+ seconds. ${steps} steps were recorded.$`))
   expect(said([{ what: 'ops', limit: 'ops', kept: 14_000 }])).toMatch(

@@ -19,8 +19,10 @@ export function notices(trace: Trace | null, graph: Graph | null, t: Words, lang
   for (const { what, kept, limit } of trace.truncated) {
     if (limit === 'sample') continue
     const key = `truncated.${what}`
-    if (t.has(key)) // others are seen to be missing where they would stand
-      found.push({ text: t(key, { kept: grouped(kept, lang), limit: limitName(limit, t) }), tone: 'note' })
+    if (!t.has(key)) continue // others are seen to be missing where they would stand
+    const text = t(key, { kept: grouped(kept, lang), limit: limitName(limit, t) })
+    if (ended && /[:：] ?$/.test(ended.text)) ended.text += text
+    else found.push({ text, tone: 'note' })
   }
   const sampled = sample(trace, t, lang)
   if (sampled) found.push(sampled)

@@ -3,7 +3,7 @@
 import { lesson, type Lesson } from '../api/client'
 import type { Trace } from '../api/types'
 import type { Lang } from '../core/state'
-import { writtenFor, type Written } from '../core/trace/questions'
+import { writtenFor, type Written } from '../core/trace/answers'
 import LessonTold from './LessonTold.svelte'
 
 export class Telling {

@@ -1,7 +1,8 @@
 // A program's questions on paper, and their answers on a page of their own.
 
 import type { Trace } from '../../api/types'
-import { answerOf, askable, askedAs, reasonOf, type Written } from '../../core/trace/questions'
+import { answerOf, askedAs, reasonOf, type Written } from '../../core/trace/answers'
+import { askable } from '../../core/trace/questions'
 import type { Lang } from '../../core/state'
 import type { Words } from '../../core/words/sentences'
 

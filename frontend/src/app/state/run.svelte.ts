@@ -2,7 +2,7 @@
 
 import type { Fixes, Graph, Trace, Trial } from '../../api/types'
 import { cutGraph, cutTrace } from '../../core/trace/cut'
-import { applyEdits } from '../../core/trace/fix'
+import { applyEdits } from '../../core/trace/edits'
 import { History } from '../../core/trace/history'
 import { boxFinder } from '../../core/trace/naming'
 import { indexOf, linesOfGraph, type TraceIndex } from '../../core/trace/trace-index'

@@ -1,7 +1,7 @@
 // Which of the program's numbers stands for a plain number among an op's operands, such as the 3 of `3 * x`.
 
 import type { Box, Op } from '../../api/types'
-import { rangeOf } from './fix'
+import { rangeOf } from './edits'
 import { elementLiterals, literals, type Literal } from './literals'
 import { Scopes } from './scopes'
 import type { TraceIndex } from './trace-index'

@@ -2,7 +2,7 @@
 
 import type { Op, Slider, Span, Tensor, Trace } from '../../api/types'
 import type { TraceIndex } from './trace-index'
-import { rangeOf } from './fix'
+import { rangeOf } from './edits'
 import { wireNumber } from '../words/format'
 import { tokens, type Token } from '../words/python'
 

@@ -1,7 +1,7 @@
 // How the answers of a class spread: those that say the same stand together.
 
 import type { Question } from '../../api/types'
-import { judge, numbersIn, saysSame, type Verdict } from './questions'
+import { judge, numbersIn, saysSame, type Verdict } from './answers'
 
 /** One answer, by its most frequent spelling. */
 interface Bar {

@@ -2,11 +2,11 @@
 import { build } from 'vite'
 import {
   atOnce, fetchedBy, fewWords, minifiedAgain, minifiedFirst, minifiedSafely, noDeepState, noForks, noPreload,
-  noTransitions, SAID, SAID_WHILE_EDITING, stylesInside,
+  notAtOnce, noTransitions, SAID, SAID_WHILE_EDITING, stylesInside,
 } from './lean.ts'
 
 const forEmbeds = (said, minified = minifiedAgain) =>
-  [noDeepState, noForks, noTransitions, noPreload, fewWords(said), minified]
+  [noDeepState, noForks, noTransitions, noPreload, notAtOnce('late'), fewWords(said), minified]
 
 // Of the page, what every run needs comes as one script and one style sheet, not as one for each of its parts and for
 // what these share: sixty requests wait for each other longer than they take.
@@ -16,6 +16,15 @@ const together = {
   groups: [
     { name: 'page', tags: ['$initial'], priority: 2 },
     { name: 'run', test: (id) => RUN_PARTS.test(id) || RUN_MODULES.test(id), priority: 1 },
+  ],
+}
+
+// Of an embed, what of Svelte only its later parts use comes with those: the bundler would put it into the first script.
+const LATE = /svelte\/src\/internal\/client\/(reactivity\/props|dom\/(blocks\/(html|snippet)|css|elements\/(style|bindings\/input)))\.js$/
+const apart = {
+  groups: [
+    { name: 'embed', tags: ['$initial'], priority: 1 },
+    { name: 'late', test: LATE, includeDependenciesRecursively: false, priority: 2 },
   ],
 }
 
@@ -31,7 +40,7 @@ for (const page of ['index', 'embed', 'edit']) {
     build: {
       emptyOutDir: !isEmbed,
       modulePreload: isEmbed ? false : { polyfill: false },
-      rolldownOptions: { input: { [page]: `${page}.html` }, output: isEmbed ? {} : { codeSplitting: together } },
+      rolldownOptions: { input: { [page]: `${page}.html` }, output: { codeSplitting: isEmbed ? apart : together } },
     },
   })
 }

@@ -107,6 +107,16 @@ export const noPreload: Plugin = {
   },
 }
 
+/** What a chunk holds does nothing as it loads: a script that uses none of it would still ask for it at once, to keep
+ *  the order of things. */
+export const notAtOnce = (chunk: string): Plugin => ({
+  name: 'not-at-once',
+  generateBundle(_, bundle) {
+    for (const part of Object.values(bundle))
+      if (part.type === 'chunk') part.code = part.code.replace(new RegExp(`\\bimport\\s*"\\./${chunk}-[\\w-]+\\.js";`), '')
+  },
+})
+
 /** Of the words those an embed says, and one that can be edited says more; a script that names another is refused. */
 export const fewWords = (said: RegExp): Plugin => ({
   name: 'few-words',

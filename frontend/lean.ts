@@ -19,6 +19,16 @@ export const noAsync = without('no-async', {
   ],
 })
 
+/** Effects that run while something changes, before what follows from it: nothing of ours asks for one. */
+export const noEager = without('no-eager', {
+  'reactivity/sources': [
+    ['eager_effects.size > 0', 'false'],
+    ['(flags & EAGER_EFFECT) !== 0', 'false'],
+    ['export let eager_effects = new Set()', 'export let eager_effects = /* @__PURE__ */ new Set()'],
+    [' || (active_reaction.f & EAGER_EFFECT) !== 0', ''],
+  ],
+})
+
 /** Signals that tell work that it is no longer wanted: nothing of ours asks for one. */
 export const noAborts = without('no-aborts', {
   'reactivity/batch': [['effect.ac === null', 'true']],

@@ -1,6 +1,6 @@
 import { svelte } from '@sveltejs/vite-plugin-svelte'
 import { defineConfig } from 'vite'
-import { noAborts, noAsync, noBoundary, noHydration } from './lean.ts'
+import { noAborts, noAsync, noBoundary, noEager, noHydration } from './lean.ts'
 
 // A page (playground or embed frame; build.mjs says which). `base` is the server's root; files under assets/ carry a
 // content hash.
@@ -11,6 +11,7 @@ export default defineConfig({
     noAsync,
     noAborts,
     noBoundary,
+    noEager,
   ],
   build: { outDir: '../server/assets', target: 'es2022', modulePreload: { polyfill: false } },
   worker: { format: 'es' },

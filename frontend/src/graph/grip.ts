@@ -3,10 +3,10 @@
 import type { Box } from '../api/types'
 import { written } from '../core/layout/fold'
 import type { Layout, Placed } from '../core/layout/geometry'
-import { HEAD, keepsStrip, STRIP, STUB, stubGap, stubWidth, type Measure } from '../core/paint/measure'
+import { cellOf, HEAD, keepsStrip, STRIP, STUB, stubGap, stubWidth, valueTag, type Measure } from '../core/paint/measure'
 import type { Moment } from '../core/paint/moment'
 import type { View } from '../core/paint/view'
-import { BRACKET, CELL_GAP, display, MATRIX_ROW, type Display } from '../core/words/display'
+import { BRACKET, CELL_GAP, MATRIX_ROW, type Display } from '../core/words/display'
 
 /** Takes a number: follows the pointer with it, and tells of a press that stays in place, on which box it was. */
 export type Grip = (event: PointerEvent, pressed: (box: string) => void) => void
@@ -53,7 +53,7 @@ function constantAt(place: Placed, box: Box, measure: Measure, x: number, y: num
 function elementAt(place: Placed, box: Box, measure: Measure, x: number, y: number, moment: Moment): Held | null {
   const { value } = moment.box(box.id)
   if (box.kind !== 'leaf' || value.kind !== 'tensor') return null
-  const shown = display(value.tensor)
+  const { shown } = cellOf(value.tensor, valueTag(box, measure), measure)
   const height = bodyHeight(place, box, measure)
   const [left, top] = [place.x + place.w / 4 - shown.width / 2, place.y + HEAD + (height - shown.height) / 2]
   const element = elementIn(shown, value.tensor.shape.at(-1) ?? 1, x - left, y - top)

@@ -13,6 +13,7 @@ import type { Mark } from './marks'
 const SPACIOUS: Spacious = {
   narrowest: (sheet) => (isChain(sheet) ? COLUMN : 180),
   widest: 380,
+  cell: Infinity,
   aside: (box, measure) => promotionOf(box, measure) || castOf(box, measure) || reasonOf(box, measure),
   steps,
   margins,
@@ -23,11 +24,12 @@ export const PAGE: Room = () => SPACIOUS
 
 /** What a phone has room for beside a column with its step numbers. */
 const NARROW_STUB = 50
+const NARROW_CELL = 130
 
 /** All but chains need the little room a phone has; so do those with long constants. */
 export const PHONE: Room = (sheet) =>
   isChain(sheet) && ![...sheet.stubs.values()].flat().some((stub) => naturalWidth(stub) > NARROW_STUB)
-    ? { ...SPACIOUS, widest: COLUMN }
+    ? { ...SPACIOUS, widest: COLUMN, cell: NARROW_CELL }
     : null
 
 /** Whether most boxes stand one under the other. */

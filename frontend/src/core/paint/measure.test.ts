@@ -3,7 +3,7 @@ import type { Box, Op, Tensor } from '../../api/types'
 import type { DrawnLink } from '../layout/fold'
 import { TOKENS } from './colour'
 import {
-  ASIDE, cutText, cutWidth, forwardLabel, gradientLabel, gradientTag, LABEL, naturalWidth, STUB, TAG, valueTag,
+  ASIDE, cellOf, cutText, cutWidth, forwardLabel, gradientLabel, gradientTag, LABEL, naturalWidth, STUB, TAG, valueTag,
   type Measure,
 } from './measure'
 import { styleSheet } from './style'
@@ -77,8 +77,18 @@ it('says .grad where a leaf may have one', () => {
 
 it('writes a norm beside a lane with as many digits as in a box', () => {
   const summary = (norm: number) => ({ min: -1, max: 1, mean: 0, std: 1, norm })
-  const beside = (norm: number) => gradientLabel(tensor('t1', [4, 16], { summary: summary(norm) }), true)
+  const beside = (norm: number) => gradientLabel(tensor('t1', [4, 16], { summary: summary(norm) }), Infinity)
   expect([3297.4, 0.07162].map(beside)).toMatchObject([{ text: '3297' }, { text: '0.0716' }])
+})
+
+it('writes no numbers into a cell that a phone would cut: of a vector its ends, else a picture', () => {
+  const vector = (size: number, value: number) => tensor('t1', [size], { data: Array<number>(size).fill(value) })
+  const cell = (one: Tensor, tag = '') => cellOf(one, tag, { ...measureOf({}, one), cell: 140 })
+  expect(cell(vector(5, 2)).shown).toMatchObject({ rows: [['2', '2', '2', '…', '2']] })
+  expect(cell(vector(5, -12.25)).shown).toMatchObject({ rows: [['−12.25', '…', '−12.25']] })
+  const matrix = tensor('t1', [2, 3], { data: Array<number>(6).fill(-12.25) })
+  for (const wide of [vector(3, -1.234e-15), vector(5, -12.25), matrix])
+    expect(cell(wide, '.grad').width).toBeLessThanOrEqual(150)
 })
 
 it('has room for the parameter of a layer beside a box of a model', () => {

@@ -1,7 +1,7 @@
 // What stands on boxes, groups and links, how wide it is, and what a view is measured for.
 
 import type { Box, Caught, Group, Tensor, Trace } from '../../api/types'
-import { brief, briefs, display, formatNorm, normOf, WAITING, word, type Display } from '../words/display'
+import { brief, briefs, display, displayIn, formatNorm, normOf, WAITING, word, type Display } from '../words/display'
 import { groupTitle, type DrawnLink, type Sheet, type Stub } from '../layout/fold'
 import { cutEnd, formatCount, formatShape, plus, textWidth } from '../words/format'
 import { exchangesOf } from '../trace/collectives'
@@ -29,6 +29,8 @@ export const NARROWEST = 140
 const MARK = 22
 const DIGIT = 7
 const NARROWEST_LESSON = 116
+/** Two of them, with a tag, make a box that a phone shows whole. */
+const CELL = 140
 /** Boxes that stand one under the other are all as wide as this. */
 export const COLUMN = 252
 
@@ -63,6 +65,8 @@ export interface Spacious {
   narrowest(sheet: Sheet): number
   /** As wide as names make a box at most; what else stands in it may make it wider. */
   widest: number
+  /** As wide as numbers in a cell are at most. */
+  cell: number
   /** What stands beside the title of a box. */
   aside(box: Box, measure: Measure): string
   steps(id: string, moment: Moment, measure: Measure): StepNumbers
@@ -92,6 +96,8 @@ export interface Measure {
   margins: number
   /** Least width of a box. */
   narrowest: number
+  /** As wide as numbers in a cell are at most. */
+  cell: number
 }
 
 /** Chooses density, margins and the least width from the graph's own shape. */
@@ -106,6 +112,7 @@ export function measureFor(story: Story, sheet: Sheet, words: Say, room: Room): 
     story, sheet, words, spacious, density: isModel ? 'model' : 'lesson',
     captions: !!spacious && isLesson,
     margins: few && spacious ? MARK + DIGIT * `${story.index.trace.timeline.length}`.length : 0, narrowest,
+    cell: spacious?.cell ?? CELL,
   }
 }
 
@@ -218,6 +225,13 @@ function failureWords(raised: Caught, { failure, findings }: Trace, words: Say):
   return said === key ? raised.message : said
 }
 
+/** What stands in a cell beside its tag, and how wide both are. */
+export function cellOf(tensor: Tensor, tag: string, { cell }: Measure): { shown: Display; width: number } {
+  const beside = tagWidth(tag)
+  const shown = displayIn(tensor, cell - beside)
+  return { shown, width: shown.width + (shown.kind === 'thumb' ? 0 : beside) }
+}
+
 /** Whether a box keeps room for its strip at every step. */
 export function keepsStrip(box: Box, { story }: Measure): boolean {
   const { strips, hasGrad } = story.contents(box.id)
@@ -283,18 +297,11 @@ function becomeOf(link: DrawnLink, tensor: Tensor, { story, sheet }: Measure): s
   return link.kind !== 'data' && op.broadcast?.some((one) => one.input === input) ? formatShape(shape) : ''
 }
 
-/** A gradient beside its lane: in full when it is small, else one number. */
-export function gradientLabel(tensor: Tensor, inFull: boolean): Display {
+/** A gradient beside its lane: in full where it is small and has the room, else one number. */
+export function gradientLabel(tensor: Tensor, room: number): Display {
   const full = display(tensor)
-  if (inFull && full.kind !== 'thumb') return full
-  return shortLabel(tensor)
-}
-
-function shortLabel(tensor: Tensor): Display {
-  const full = display(tensor)
-  if (full.kind === 'number' || full.kind === 'word') return full
-  const text =
-    full.kind === 'thumb' ? full.trouble || formatNorm(normOf(tensor)) : brief(tensor)
+  if (full.kind !== 'thumb' && (full.kind !== 'matrix' || full.width <= room)) return full
+  const text = full.kind === 'thumb' ? full.trouble || formatNorm(normOf(tensor)) : brief(tensor)
   return { kind: 'number', text, width: textWidth(text, LABEL), height: LABEL_ROW }
 }
 

@@ -5,7 +5,7 @@ import type { Frame, Placed, Wire } from '../layout/geometry'
 import type { DrawnLink, Stub } from '../layout/fold'
 import { LANE } from '../layout/route'
 import {
-  brief, display, NONE, normOf, THUMB_HEIGHT, THUMB_WIDTH, UNKNOWN, WAITING, word, type Display,
+  brief, NONE, normOf, THUMB_HEIGHT, THUMB_WIDTH, UNKNOWN, WAITING, word, type Display,
 } from '../words/display'
 import { isGradient, listed } from '../trace/collectives'
 import { columnMarks } from './collective'
@@ -14,7 +14,7 @@ import { gradientTint, type Shade } from './colour'
 import { icon, type IconName } from './icons'
 import type { Item, Mark } from './marks'
 import {
-  ASIDE, gradientLabel, gradientTag, HEAD, headOf, headOfGroup, isShared, keepsStrip, LABEL, STRIP, stripLabel,
+  ASIDE, cellOf, gradientLabel, gradientTag, HEAD, headOf, headOfGroup, isShared, keepsStrip, LABEL, STRIP, stripLabel,
   stripText, STUB, stubGap, stubWidth, tagWidth, typeOf, valueTag, type Head, type Measure, type StepNumbers,
 } from './measure'
 import type { BoxPaint, Cell, Moment, SeedPaint } from './moment'
@@ -211,7 +211,7 @@ export class Painter {
           ? WAITING
           : cell.kind === 'none'
             ? NONE
-            : display(cell.tensor)
+            : cellOf(cell.tensor, tag, this.measure).shown
     if (shown.kind === 'thumb') {
       this.thumb(marks, shown, area)
       return
@@ -287,7 +287,7 @@ export class Painter {
         k: 'path', c: seed.state === 'current' ? 'head-now' : 'head-passed',
         d: arrowUp(x, h, seed.state === 'current'),
       })
-    const value = seed.value ? gradientLabel(seed.value, false) : null
+    const value = seed.value ? gradientLabel(seed.value, 0) : null
     const text = value?.kind === 'number' ? value.text : ''
     if (text)
       marks.push({ k: 'text', c: seed.state === 'current' ? 'label-b' : 'label-g', x: x + 10, y: h + 20, s: text })

@@ -2,16 +2,16 @@
 // made from.
 
 import type { Box, Group } from '../../api/types'
-import { display, MATRIX_ROW, type Display } from '../words/display'
+import { MATRIX_ROW, type Display } from '../words/display'
 import { exchangesOf } from '../trace/collectives'
 import { childrenOf, standIn, type DrawnLink } from '../layout/fold'
 import { textWidth } from '../words/format'
 import type { LayoutGroup, LayoutInput, LayoutItem, LayoutLink, Size } from '../layout/geometry'
 import { push } from '../trace/trace-index'
 import {
-  ARROW, ASIDE, capsuleText, capsuleWidth, CAPTION, COLUMN, cutText, cutWidth, exchangedText, forwardLabel,
+  ARROW, ASIDE, capsuleText, capsuleWidth, CAPTION, cellOf, COLUMN, cutText, cutWidth, exchangedText, forwardLabel,
   gradientLabel, gradientTag, HEAD, headOf, headOfGroup, keepsStrip, LABEL, LABEL_ROW, NAME, NARROWEST, STRIP,
-  stripLabel, stripText, stubsWidth, tagWidth, times, TITLE, valueTag, type Head, type Measure,
+  stripLabel, stripText, stubsWidth, times, TITLE, valueTag, type Head, type Measure,
 } from './measure'
 import { openingChoice } from '../layout/opening'
 
@@ -23,7 +23,7 @@ const LEAST_SIDE = 6
 /** What the last constant is takes a row under it. */
 const CAPTIONED = 12
 const STUB_ROW = 24
-const WIDEST = 380
+const WIDEST = 340
 /** Names longer than this are cut; the whole name is in the tooltip. */
 const LONGEST_NAME = 168
 
@@ -94,14 +94,12 @@ function boxItem(box: Box, measure: Measure): LayoutItem {
       parent: sheet.parents.get(box.id) ?? '', side: sideOf(box.id, measure), tail: 0,
     }
   const { values, gradients, strips, hasGrad } = story.contents(box.id)
-  const shown = [...values.map(display), ...gradients.map(display)]
+  const cells = [
+    ...values.map((tensor) => cellOf(tensor, valueTag(box, measure), measure)),
+    ...gradients.map((tensor) => cellOf(tensor, gradientTag(box, measure), measure)),
+  ]
   const strip = keepsStrip(box, measure) ? STRIP : 0
-  const widestCell = Math.max(
-    30,
-    ...values.map((tensor) => display(tensor).width + tagWidth(valueTag(box, measure))),
-    ...gradients.map((tensor) => display(tensor).width + tagWidth(gradientTag(box, measure))),
-    hasGrad ? 78 : 0,
-  )
+  const widestCell = Math.max(30, ...cells.map(({ width }) => width), hasGrad ? 78 : 0)
   const widestStrip = Math.max(
     0,
     ...strips.map(
@@ -121,7 +119,7 @@ function boxItem(box: Box, measure: Measure): LayoutItem {
   )
   const { length } = sheet.stubs.get(box.id) ?? []
   // the arrow of the lowest stub ends at the box
-  const h = HEAD + Math.max(bodyHeight(shown), length * STUB_ROW - 18) + strip
+  const h = HEAD + Math.max(bodyHeight(cells.map(({ shown }) => shown)), length * STUB_ROW - 18) + strip
   const beside = stubsWidth(box.id, measure)
   return {
     id: box.id, parent: sheet.parents.get(box.id) ?? '', w, h, side: sideOf(box.id, measure),
@@ -149,7 +147,8 @@ function headWidth(head: Head): number {
 function groupItem(group: Group, measure: Measure): LayoutGroup {
   const { story, sheet } = measure
   const value = story.index.tensor(group.tensor)
-  const shown = [...(value ? [value] : []), ...story.gradientsAt(group.node)].map(display)
+  const shown = [...(value ? [value] : []), ...story.gradientsAt(group.node)]
+    .map((tensor) => cellOf(tensor, '', measure).shown)
   const head = headOfGroup(group, measure)
   const widest = Math.max(30, ...shown.map((entry) => entry.width))
   const w = upTo4(Math.max(NARROWEST, Math.min(WIDEST, headWidth(head)), 2 * (widest + 20)))
@@ -167,8 +166,8 @@ function sideOf(id: string, measure: Measure): number {
 
 function layoutLink(link: DrawnLink, measure: Measure): Omit<LayoutLink, 'source' | 'target'> {
   const gradients = link.kind === 'data' || link.kind === 'exchange' ? measure.story.gradientsOn(link) : []
-  const full = gradients.map((tensor) => labelSize(gradientLabel(tensor, measure.density === 'lesson')))
-  const short = gradients.map((tensor) => labelSize(gradientLabel(tensor, false)))
+  const full = gradients.map((tensor) => labelSize(gradientLabel(tensor, measure.density === 'lesson' ? measure.cell : 0)))
+  const short = gradients.map((tensor) => labelSize(gradientLabel(tensor, 0)))
   return {
     id: link.id,
     value: `${link.tensor ?? link.back ?? link.source}/${link.kind}`,

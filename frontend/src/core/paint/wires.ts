@@ -147,7 +147,8 @@ export class WirePainter {
       if (sum !== null) marks.push({ k: 'text', c: 'label-g', x, y: y + 10.5, s: sum })
       return
     }
-    const shown = gradientLabel(arrived[0]!.value!, place.variant === 0 && this.measure.density === 'lesson')
+    const { cell, density } = this.measure
+    const shown = gradientLabel(arrived[0]!.value!, place.variant === 0 && density === 'lesson' ? cell : 0)
     const now = paints[0]!.gradient === 'current'
     if (shown.kind === 'matrix') matrixMarks(marks, shown, x, y, 'gradient-label', LABEL)
     else if (shown.kind === 'number')

@@ -46,6 +46,15 @@ export function display(tensor: Tensor): Display {
   return result
 }
 
+/** The same where numbers may take so much room: of a vector the first and the last, or else its picture. */
+export function displayIn(tensor: Tensor, room: number): Display {
+  const full = display(tensor)
+  if (full.kind !== 'matrix' || full.width <= room) return full
+  const { rows: [row, ...more], stacked } = full
+  const ends = more[0] ? full : matrix([[row![0]!, '…', row!.at(-1)!]], stacked)
+  return ends.width <= room ? ends : thumb(tensor, stacked)
+}
+
 function decide(tensor: Tensor): Display {
   if (tensor.contents === 'uninitialised') return word('empty()', 'cells')
   if (tensor.contents === 'unreadable') return UNKNOWN

@@ -302,14 +302,30 @@ class _Text:
 
     def lead(self, loop: Turning | None, head: Item, items: Sequence[Item], end: int) -> int:
         """How many items before the first place that all iterations run belong to the same iteration: what stands above
-        it in the loop's body ran after the iteration before."""
-        line, start = _line(head) or 0, end
-        while loop is not None and start > 0:
+        it in the loop's body, or at the left of it, ran after the iteration before."""
+        place, start = place_of(head), end
+        while loop is not None and place is not None and start > 0:
             span = place_of(items[start - 1])
-            if span is None or span.line >= line or loop not in self._turns_of(span)[1]:
+            if span is None or not self._is_before(span, place) or loop not in self._turns_of(span)[1]:
                 break
             start -= 1
         return end - start
+
+    def _is_before(self, span: Span, head: Span) -> bool:
+        """Operands of one line are worked out from left to right, but for a condition and what hangs on it."""
+        if span.line != head.line:
+            return span.line < head.line
+        is_left = span.end_line == head.line and span.end_column <= head.column
+        return is_left and not any(first <= span.line <= last for first, last in self._conditions)
+
+    @cached_property
+    def _conditions(self) -> list[tuple[int, int]]:
+        """The lines of expressions that work out their middle first."""
+        return [
+            (node.lineno, node.end_lineno or node.lineno)
+            for node in self._code.nodes
+            if isinstance(node, ast.IfExp | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp)
+        ]
 
     def _turns_of(self, span: Span) -> tuple[Scope | None, list[Turning]]:
         if span not in self._turns:

@@ -428,6 +428,23 @@ def test_a_turn_is_called_by_what_the_loop_counts_where_that_is_certain(lines: s
     assert [group.title for group in graph.groups if group.parent is not None] == called
 
 
+def test_what_one_line_works_out_first_is_of_its_own_turn() -> None:
+    """In the first turn `h @ w` is another op: the state needs no gradient yet."""
+    code = """import torch
+w = torch.eye(2, requires_grad=True)
+u = torch.ones(2, requires_grad=True)
+h = torch.zeros(2)
+for t in range(4):
+    h = (h @ w + t * u).tanh()
+h.sum().backward()
+"""
+    graph = view(engine.run(code))
+    [loop] = [group for group in top(graph) if group.kind == "loop"]
+    turns = [group for group in graph.groups if group.parent == loop.id]
+    names = [[box.name for box in graph.boxes if box.group == turn.id] for turn in turns]
+    assert [(turn[0], turn[-1]) for turn in names] == [("h @ w", "h"), *[("h.unsqueeze", "h")] * 3]
+
+
 def test_the_middle_of_turns_that_a_loop_counts_is_called_by_the_first_and_the_last() -> None:
     graph = view(engine.run(f"{TURNS}for t in range(30):\n    h = h * w + 1\nh.backward()\n"))
     assert "t = 4–25" in [group.title for group in graph.groups]

@@ -19,7 +19,7 @@ const together = {
   ],
 }
 
-// Of an embed, what of Svelte only its later parts use comes with those: the bundler would put it into the first script.
+// What of Svelte only later parts of an embed use comes with those: the bundler would put it into the first script.
 const LATE = /svelte\/src\/internal\/client\/(reactivity\/props|dom\/(blocks\/(html|snippet)|css|elements\/(style|bindings\/input)))\.js$/
 const apart = {
   groups: [

@@ -122,8 +122,8 @@ export const noPreload: Plugin = {
 export const notAtOnce = (chunk: string): Plugin => ({
   name: 'not-at-once',
   generateBundle(_, bundle) {
-    for (const part of Object.values(bundle))
-      if (part.type === 'chunk') part.code = part.code.replace(new RegExp(`\\bimport\\s*"\\./${chunk}-[\\w-]+\\.js";`), '')
+    const asked = new RegExp(`\\bimport\\s*"\\./${chunk}-[\\w-]+\\.js";`)
+    for (const part of Object.values(bundle)) if (part.type === 'chunk') part.code = part.code.replace(asked, '')
   },
 })
 

@@ -3,7 +3,9 @@
 import type { Box } from '../api/types'
 import { written } from '../core/layout/fold'
 import type { Layout, Placed } from '../core/layout/geometry'
-import { cellOf, HEAD, keepsStrip, STRIP, STUB, stubGap, stubWidth, valueTag, type Measure } from '../core/paint/measure'
+import {
+  cellOf, HEAD, keepsStrip, STRIP, STUB, stubGap, stubWidth, valueTag, type Measure,
+} from '../core/paint/measure'
 import type { Moment } from '../core/paint/moment'
 import type { View } from '../core/paint/view'
 import { BRACKET, CELL_GAP, MATRIX_ROW, type Display } from '../core/words/display'

@@ -166,7 +166,8 @@ function sideOf(id: string, measure: Measure): number {
 
 function layoutLink(link: DrawnLink, measure: Measure): Omit<LayoutLink, 'source' | 'target'> {
   const gradients = link.kind === 'data' || link.kind === 'exchange' ? measure.story.gradientsOn(link) : []
-  const full = gradients.map((tensor) => labelSize(gradientLabel(tensor, measure.density === 'lesson' ? measure.cell : 0)))
+  const room = measure.density === 'lesson' ? measure.cell : 0
+  const full = gradients.map((tensor) => labelSize(gradientLabel(tensor, room)))
   const short = gradients.map((tensor) => labelSize(gradientLabel(tensor, 0)))
   return {
     id: link.id,

@@ -30,11 +30,22 @@ function told(index: TraceIndex, leaf: string, cell = 0): string[] {
   )
 }
 
-test('factors of 1 in a long row are told as one', () => {
-  const factors = ['2', '1', '1', '3', '1', '1', '1', '4'].map((text) => ({
-    node: {} as Node, value: 0, text, place: '',
-  }))
-  expect(inRuns(factors).map((run) => run.map(({ text }) => text).join(''))).toEqual(['2', '1', '1', '3', '111', '4'])
+test.each([
+  ['2 1 1 3 1 1 1 4', '2 1 1 3 1 4'],
+  ['0.5 0.5 0.5 2 2', '0.5³ 2 2'],
+  ['3 0.9 1 0.9 1 0.9 1 0.9', '3 0.9³ 0.9'],
+  ['0.9 −1.1 0.9 −1.1 0.9 −1.1', '(0.9·(−1.1))³'],
+  ['−2 −2 −2 2·3 2·3 2·3', '(−2)³ (2·3)³'],
+])('factors %s are told as %s', (texts, told) => {
+  const factors = texts.split(' ').map((text) => ({ node: {} as Node, value: text.length, text, place: '' }))
+  const runs = inRuns(factors)
+  expect(runs.map(({ text }) => text).join(' ')).toBe(told)
+  expect(runs.flatMap((run) => run.factors)).toEqual(factors)
+})
+
+test('factors that only read the same are told one by one', () => {
+  const factors = [0.99912, 0.99913, 0.99914].map((value) => ({ node: {} as Node, value, text: '0.9991', place: '' }))
+  expect(inRuns(factors)).toHaveLength(3)
 })
 
 test('the factors along a path lead from the seed to the gradient', () => {

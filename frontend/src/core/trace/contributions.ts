@@ -38,18 +38,49 @@ export interface Path {
   value: number
 }
 
-/** Fewer factors of 1 in a row are told one by one. */
+/** Fewer of the same in a row are told one by one. */
 const LEAST_RUN = 3
 
-/** Factors as they are told: those of 1 in a long row, which change nothing, as one. */
-export function inRuns(factors: readonly Factor[]): Factor[][] {
-  const runs: Factor[][] = []
-  for (const factor of factors) {
-    const last = runs.at(-1)
-    if (factor.text === '1' && last?.[0]!.text === '1' && !last.at(-1)!.rounded) last.push(factor)
-    else runs.push([factor])
+/** Factors that are told as one, and their product as one writes it. */
+export interface Run {
+  text: string
+  factors: Factor[]
+}
+
+/** Factors as they are told: the same in a long row as a power, and so two that take turns. */
+export function inRuns(factors: readonly Factor[]): Run[] {
+  const runs: Run[] = []
+  for (let at = 0; at < factors.length;) {
+    const [period, times] = repeated(factors, at)
+    const run = factors.slice(at, at + period * times)
+    const texts = run.slice(0, period).map(({ text }) => text)
+    const base = texts.filter((text) => text !== '1').map((text) => (period > 1 ? asFactor(text) : text)).join('·') || '1'
+    runs.push({ text: times > 1 ? power(base, times) : base, factors: run })
+    at += run.length
   }
-  return runs.flatMap((run) => (run.length < LEAST_RUN ? run.map((factor) => [factor]) : [run]))
+  return runs
+}
+
+/** Of how many factors a run from one on consists, and how often they come. */
+function repeated(factors: readonly Factor[], at: number): [period: number, times: number] {
+  const runs = [1, 2].map((period) => {
+    let end = at + 1
+    const isSame = ({ value, text }: Factor, other: Factor) => text === other.text && value === other.value
+    while (end < factors.length && !factors[end - 1]!.rounded
+      && (end < at + period || isSame(factors[end]!, factors[end - period]!))) end += 1
+    return [period, Math.floor((end - at) / period)] as [number, number]
+  })
+  return runs.find(([, times]) => times >= LEAST_RUN) ?? [1, 1]
+}
+
+function power(base: string, times: number): string {
+  const raised = [...String(times)].map((digit) => '⁰¹²³⁴⁵⁶⁷⁸⁹'[Number(digit)]).join('')
+  return base === '1' ? base : asFactor(base) + raised
+}
+
+/** A term that stands as it is in a product and under a power, or in brackets. */
+function asFactor(text: string): string {
+  return /^[\d.]+$/.test(text) ? text : `(${text})`
 }
 
 /** What one node sent to a leaf in one pass, by one edge or several. */

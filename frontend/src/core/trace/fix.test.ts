@@ -56,7 +56,10 @@ describe('a trial', () => {
   const trial: Trial = { finding: 0, verdict: 'mends' }
   const trace = (explanation: string): Trace => ({
     findings: [{ code: 'cut_by_detach', severity: 'error' }],
-    failure: { kind: 'exception', type: 'RuntimeError', message: '', explanation, span: { line: 3, end_line: 3, column: 0, end_column: 0 } },
+    failure: {
+      kind: 'exception', type: 'RuntimeError', message: '', explanation,
+      span: { line: 3, end_line: 3, column: 0, end_column: 0 },
+    },
   }) as unknown as Trace
 
   test('says what reads differently', () => {

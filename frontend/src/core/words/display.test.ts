@@ -83,6 +83,8 @@ describe('a tensor in a cell', () => {
     const summary = { min: 0, max: 1, mean: 0.25, std: 0.4, norm: Math.sqrt(3) }
     expect(thumbText(mask({ data: [1, 1, 1, ...Array(9).fill(0)].map(Boolean) }))).toBe('True 3/12')
     expect(thumbText(mask({ summary }))).toBe('True 3/12')
+    const upper = display(tensor([4, 4], Array.from({ length: 16 }, (_, at) => (at % 4 > at / 4 ? '-inf' : 0))))
+    expect(upper.kind === 'thumb' && thumbText(upper)).toBe('−Inf ×6')
     expect(mask({}).norm).toBe('')
     expect(display(tensor([2, 4, 4], Array(32).fill(1)))).toMatchObject({ stacked: true })
   })

@@ -123,9 +123,9 @@ function trueOf(tensor: Tensor): string {
   return n >= 0 ? `${n}/${tensor.shape.reduce((product, size) => product * size)}` : ''
 }
 
-/** A picture in a few letters: `‖1.73‖`, `True 3/12`. */
-export function thumbText({ tensor, norm }: Display & { kind: 'thumb' }): string {
-  return tensor.dtype === 'bool' ? `True ${norm}` : `‖${norm}‖`
+/** A picture in a few letters: `‖1.73‖`, `True 3/12`, `−Inf ×28`. */
+export function thumbText({ tensor, norm, trouble }: Display & { kind: 'thumb' }): string {
+  return trouble || (tensor.dtype === 'bool' ? `True ${norm}` : `‖${norm}‖`)
 }
 
 /** 3 significant digits, and all of them before the point. */

@@ -374,3 +374,20 @@ test('where a value fails the last good picture stays, until one does not', asyn
   expect([page.run.failing, page.draft.edited]).toEqual([null, false])
   vi.restoreAllMocks()
 })
+
+test('another program is not seen by what was chosen for the last one, an edit of it is', async () => {
+  const code = 'a = 1\nb = 2\nc = 3'
+  const other = { ...trace, id: 'other', program: { ...trace.program, code: 'd = 4\ne = 5' } }
+  const own = (id: string) => ({ ...trace, id, program: { ...trace.program, code } })
+  serving(own('one'), { ...own('two'), program: { ...trace.program, code: `${code}0` } }, other)
+  const page = playground()
+  const run = async (text: string): Promise<unknown[]> => {
+    page.draft.code = text
+    await page.runner.run()
+    return [page.view.state.run, page.view.state.level, page.view.state.panel]
+  }
+  await run(code)
+  page.view.change({ level: 'autograd', panel: 'ledger' })
+  expect(await run(`${code}0`)).toEqual(['two', 'autograd', 'ledger'])
+  expect(await run(other.program.code)).toEqual(['other', 'both', null])
+})

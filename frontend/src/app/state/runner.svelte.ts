@@ -2,7 +2,7 @@
 
 import * as api from '../../api/client'
 import type { Fixes, Trace, WhatIf } from '../../api/types'
-import { LAST } from '../../core/address'
+import { LAST, START } from '../../core/address'
 import type { ViewState } from '../../core/state'
 import { applyEdits } from '../../core/trace/edits'
 import { withoutNumbers } from '../../core/trace/questions'
@@ -36,8 +36,8 @@ const PANEL_OF_CHECK = {
   surface: 'training', calls: 'calls', 'finite-difference': 'checks', jacobian: 'checks',
 } as const satisfies Record<api.CheckKind, ViewState['panel']>
 
-/** Panels that the reader opened to ask something of one program. */
-const ASKED: readonly ViewState['panel'][] = ['compare', 'engine', 'checks', 'jacobian', 'calls']
+/** How another program is seen. */
+const ANOTHER: Partial<ViewState> = { level: START.level, panel: null, beside: [] }
 
 /** Whether a program is the one before with a few lines changed, and not another one. */
 function isEdit(before: Trace, after: Trace): boolean {
@@ -98,7 +98,7 @@ export class Runner {
     else if (name) {
       await this.catalogue.fetchLessons()
       const lesson = this.catalogue.named(this.view.state.lesson)
-      if (lesson) await this.openLesson(lesson, step > 0)
+      if (lesson) await this.openLesson(lesson, step > 0, false)
     } else if (!this.shown.trace) {
       this.draft.recall()
       if (!this.draft.code.trim()) await this.welcome()
@@ -124,11 +124,11 @@ export class Runner {
     if (trace?.program.code === lesson.code && sum >= 0) this.view.change({ step: sum + 1 })
   }
 
-  async openLesson(lesson: api.Lesson, keepStep = false): Promise<void> {
+  async openLesson(lesson: api.Lesson, keepStep = false, leaves = true): Promise<void> {
     this.draft.code = lesson.code
     this.view.tab = 'program'
     this.view.change({ lesson: lesson.name })
-    await this.run(keepStep)
+    await this.run(keepStep, leaves)
   }
 
   blank(): void {
@@ -139,7 +139,9 @@ export class Runner {
     this.problem = null
     this.draft.keep()
     this.view.forget()
-    this.view.change({ lesson: null, run: null, step: 0, selection: null, expanded: null, root: null, pass: null })
+    this.view.change({
+      lesson: null, run: null, step: 0, selection: null, expanded: null, root: null, pass: null, ...ANOTHER,
+    })
   }
 
   /** What is typed, followed after a while where that was asked for. */
@@ -286,7 +288,8 @@ export class Runner {
     }
   }
 
-  async run(keepView = false): Promise<void> {
+  /** `leaves`: the view may be that of another program. */
+  async run(keepView = false, leaves = true): Promise<void> {
     if (!this.draft.code.trim()) {
       this.problem = this.view.t('problem.empty')
       return
@@ -294,7 +297,7 @@ export class Runner {
     clearTimeout(this.autoTimer)
     this.playback.play(false)
     this.view.phone = 'graph'
-    this.leaveBehind()
+    if (leaves) this.leaveBehind()
     const { order } = this.draft
     await this.attempt(async (signal) => {
       const choice = this.likely()
@@ -312,14 +315,12 @@ export class Runner {
   }
 
   /** A program that has little of the lesson left is not called by its name, and one that has little of the program
-   *  before is not seen beside what that was compared with, nor by what was worked out of that. */
+   *  before is not seen by what was chosen for that: its level, its panel, runs beside it. */
   private leaveBehind(): void {
     const { draft: { code }, shown: { trace }, view } = this
     const lesson = this.catalogue.named(view.state.lesson)
     if (lesson && !isMadeOf(code, lesson.code)) view.change({ lesson: null })
-    const { panel } = view.state
-    if (trace && !isMadeOf(code, trace.program.code))
-      view.change({ beside: [], panel: ASKED.includes(panel) ? null : panel })
+    if (trace && !isMadeOf(code, trace.program.code)) view.change(ANOTHER)
   }
 
   /** The graph that the next run will probably be shown by: that of the same pass as the last one, as if a number had

@@ -34,8 +34,9 @@ export function placeLabels(
       badges.add(rect)
     }
   }
-  for (const wire of labelled) wire.gradient = put(wire, links.get(wire.links[0]!)!.gradient, 1, taken)
-  for (const wire of labelled) wire.forward = put(wire, links.get(wire.links[0]!)!.forward, -1, taken)
+  const dots = new Grid()
+  for (const wire of labelled) wire.gradient = put(wire, links.get(wire.links[0]!)!.gradient, 1, taken, dots)
+  for (const wire of labelled) wire.forward = put(wire, links.get(wire.links[0]!)!.forward, -1, taken, dots)
 }
 
 const BARS = [44, 26]
@@ -62,7 +63,9 @@ function badgeAt(badge: Badge, texts: readonly number[], grids: readonly Grid[])
   return { ...badge, w: badge.h }
 }
 
-function put({ knots, badge }: Wire, variants: readonly Size[], side: -1 | 1, taken: Grid): LabelPlace | null {
+function put(
+  { knots, badge }: Wire, variants: readonly Size[], side: -1 | 1, taken: Grid, dots: Grid,
+): LabelPlace | null {
   if (variants.length === 0) return null
   const spots = [...spotsAlong(knots, side)]
   for (const [variant, size] of variants.entries()) {
@@ -77,9 +80,15 @@ function put({ knots, badge }: Wire, variants: readonly Size[], side: -1 | 1, ta
       }
     }
   }
-  const [x, y] = middleOf(knots)
   const away = badge ? badge.w / 2 + 4 : LANE + 4
-  return { x: x + (side > 0 ? away : -away - DOT), y: y - DOT / 2, w: DOT, h: DOT, variant: -1 }
+  const dotAt = (x: number, y: number): LabelPlace =>
+    ({ x: x + (side > 0 ? away : -away - DOT), y, w: DOT, h: DOT, variant: -1 })
+  const [x, y] = middleOf(knots)
+  const along = spots.flatMap((spot) => [...slides(spot, DOT)].map((y) => dotAt(spot.x, y)))
+  const middle = dotAt(x, y - DOT / 2)
+  const dot = [middle, ...along].find((place) => !dots.hits(place, MARGIN)) ?? middle
+  dots.add(dot)
+  return dot
 }
 
 interface Spot {

@@ -151,7 +151,7 @@ describe.each([...CASES, ...RANDOM])('$name', ({ input }) => {
     }
   })
 
-  test('labels cover no box, no stub, no lane and no other label', () => {
+  test('labels cover no box, no stub, no step number, no lane and no other label', () => {
     const labels = placed.wires
       .flatMap((wire) => [wire.gradient, wire.forward])
       .filter((place) => place !== null && place.variant >= 0) as Rect[]
@@ -160,8 +160,11 @@ describe.each([...CASES, ...RANDOM])('$name', ({ input }) => {
       const { x, y } = boxes.get(id)!
       return stubs ? [{ ...stubs, x: x + stubs.x, y: y + stubs.y }] : []
     })
+    const groups = new Set(input.groups.map(({ id }) => id))
+    const numbers = input.beside > 20 ? placed.boxes.filter(({ id }) => !groups.has(id)).flatMap(({ x, y, w }) =>
+      [x - input.beside, x + w].map((x) => ({ x, y, w: input.beside, h: 15 }))) : []
     labels.forEach((label, at) => {
-      for (const other of [...placed.boxes, ...stubs, ...lanes, ...labels.slice(at + 1)])
+      for (const other of [...placed.boxes, ...stubs, ...numbers, ...lanes, ...labels.slice(at + 1)])
         expect(overlap(label, other), JSON.stringify([label, other])).toBe(false)
     })
   })
@@ -266,6 +269,21 @@ test('a cut says less rather than write over a lane', () => {
   expect(badge!.text).toBe(120)
   for (const rect of badgeRects(badge!))
     for (const lane of wires.slice(1).flatMap(({ knots }) => cover(knots))) expect(overlap(rect, lane)).toBe(false)
+})
+
+test('labels that have no room are dots, none on another', () => {
+  const wire = (id: string): Wire => ({
+    id, links: [id], source: 'a', target: 'b', knots: [[0, 0], [0, 120]], upward: false, labelled: true,
+    starts_at_box: true, ends_at_box: true, forward: null, gradient: null, badge: null,
+  })
+  const large = [{ w: 900, h: 900 }]
+  const link = (id: string) =>
+    ({ id, source: 'a', target: 'b', value: id, forward: large, gradient: large, badge: null })
+  const wires = ['one', 'two', 'three'].map(wire)
+  placeLabels(wires, [], [], new Map(wires.map(({ id }) => [id, link(id)])))
+  const dots = wires.flatMap(({ forward, gradient }) => [forward!, gradient!])
+  expect(dots.map(({ variant }) => variant)).toEqual([-1, -1, -1, -1, -1, -1])
+  dots.forEach((dot, at) => dots.slice(at + 1).forEach((other) => expect(overlap(dot, other)).toBe(false)))
 })
 
 test('wires that join the same two boxes pass what stands between them apart', () => {

@@ -13,6 +13,9 @@ import { Wiring } from './wiring'
 import { push } from '../trace/trace-index'
 
 const PIN: Size = { w: 14, h: 2 }
+/** How high a step number reaches beside a box, and what is too narrow for one. */
+const NUMBER = 18
+const LEAST_NUMBER = 12
 
 export function layout(input: LayoutInput): Layout {
   return new Sheet(input).result()
@@ -62,7 +65,7 @@ class Sheet {
   result(): Layout {
     this.lay('')
     this.place('', 0, 0)
-    const boxes = [...this.placed, ...this.stubs()]
+    const boxes = [...this.placed, ...this.stubs(), ...this.numbers()]
     placeLabels(this.wires, boxes, this.headers(), new Map(this.input.links.map((link) => [link.id, link])))
     return {
       boxes: this.placed,
@@ -79,6 +82,13 @@ class Sheet {
       const stubs = this.items.get(id)?.stubs
       return stubs ? [{ ...stubs, x: x + stubs.x, y: y + stubs.y }] : []
     })
+  }
+
+  /** The step numbers at both sides of a box's head. */
+  private numbers(): Rect[] {
+    const { beside } = this.input
+    const boxes = beside > LEAST_NUMBER ? this.placed.filter(({ id }) => !this.groups.has(id)) : []
+    return boxes.flatMap(({ x, y, w }) => [x - beside, x + w].map((x) => ({ x, y, w: beside, h: NUMBER })))
   }
 
   /** Children of every open level, in the order of the first box. */

@@ -23,3 +23,13 @@ test('leaves that were put together for their number stay so', () => {
     ({ id: `n${at}`, kind: 'leaf', title: 'leaf', name: `net.${group}[${at}]`, group }))
   expect(openingChoice(sheetOf({ boxes, links: [], groups, roots: [] } as unknown as Graph)).size).toBe(0)
 })
+
+test('turns of one loop open together, one that ran less than the others too', () => {
+  const turns = Array.from({ length: 12 }, (_, at) => `t${at}`)
+  const groups = [
+    { id: 'g', kind: 'loop', title: 'for t in range(12)', repeat: 12, hands_on: true },
+    ...turns.map((id, at) => ({ id, kind: 'loop', type: 'for t', title: `t = ${at}`, parent: 'g', size: at ? 3 : 2 })),
+  ]
+  const boxes = turns.flatMap((id, at) => [0, 1, 2].slice(at ? 0 : 1).map((n) => box(`${id}.${n}`, id)))
+  expect([...openingChoice(sheetOf({ boxes, links: [], groups, roots: [] } as unknown as Graph))]).toEqual(['g'])
+})

@@ -42,9 +42,13 @@ function isOne({ repeat = 1, hands_on }: Group): boolean {
   return repeat > MOST_REPEATED && !hands_on
 }
 
+/** Turns of one loop are alike, one that ran less than the others too. */
 function setsAlike(sheet: Sheet, level: readonly string[]): string[][] {
   const sets = new Map<string, string[]>()
-  for (const id of level) push(sets, signature(sheet.groups.get(id)!), id)
+  for (const id of level) {
+    const around = sheet.groups.get(sheet.parents.get(id) ?? '')
+    push(sets, around?.kind === 'loop' ? around.id : signature(sheet.groups.get(id)!), id)
+  }
   return [...sets.values()].sort(
     (a, b) => a.length * childrenOf(sheet, a[0]!).length - b.length * childrenOf(sheet, b[0]!).length,
   )

@@ -38,6 +38,11 @@ export const noAborts = without('no-aborts', {
   constants: [['STALE_REACTION = new', 'STALE_REACTION = /* @__PURE__ */ new']],
 })
 
+/** A policy for pages whose own one asks for trusted types: ours does not. */
+export const noTrustedTypes = without('no-trusted-types', {
+  'dom/reconciler': [['policy?.createHTML(html) ?? html', 'html'], [/const policy =[^]*?\n\t\}\);\n/, '']],
+})
+
 /** The boundary around what is mounted, which waits and catches errors: nothing of ours says what to show then. */
 export const noBoundary = without('no-boundary', {
   render: [

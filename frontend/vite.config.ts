@@ -1,6 +1,6 @@
 import { svelte } from '@sveltejs/vite-plugin-svelte'
 import { defineConfig } from 'vite'
-import { noAborts, noAsync, noBoundary, noEager, noHydration } from './lean.ts'
+import { noAborts, noAsync, noBoundary, noEager, noHydration, noTrustedTypes } from './lean.ts'
 
 // A page (playground or embed frame; build.mjs says which). `base` is the server's root; files under assets/ carry a
 // content hash.
@@ -12,6 +12,7 @@ export default defineConfig({
     noAborts,
     noBoundary,
     noEager,
+    noTrustedTypes,
   ],
   build: { outDir: '../server/assets', target: 'es2022', modulePreload: { polyfill: false } },
   worker: { format: 'es' },

@@ -54,7 +54,8 @@ export function inRuns(factors: readonly Factor[]): Run[] {
     const [period, times] = repeated(factors, at)
     const run = factors.slice(at, at + period * times)
     const texts = run.slice(0, period).map(({ text }) => text)
-    const base = texts.filter((text) => text !== '1').map((text) => (period > 1 ? asFactor(text) : text)).join('·') || '1'
+    const others = texts.filter((text) => text !== '1')
+    const base = others.map((text) => (others.length > 1 ? asFactor(text) : text)).join('·') || '1'
     runs.push({ text: times > 1 ? power(base, times) : base, factors: run })
     at += run.length
   }

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 
 _DIGITS = re.compile(r"\d")
+_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]|\d+")
 MOST_CANDIDATES = 6000
 LONGEST_NAME = 60
 
@@ -35,9 +36,13 @@ def nearest(name: str, candidates: Iterable[str]) -> tuple[str, bool]:
 
 
 def _is_another(name: str, other: str, far: float) -> bool:
-    """Whether two names are near and yet two things: `conv1` and `conv2`, `encoder` and `decoder`."""
+    """Whether two names are near and yet two things: `conv1` and `conv2`, `x_train` and `y_train`, `xb` and `yb`,
+    `encoder` and `decoder`."""
     numbered = _DIGITS.sub("", name) == _DIGITS.sub("", other) and name[-1].isdigit() and other[-1].isdigit()
-    return numbered or (far > 1 and name[0].lower() != other[0].lower())
+    words, others = _WORDS.findall(name), _WORDS.findall(other)
+    apart = [*zip(words, others, strict=True)] if len(words) == len(others) else [(name, other)]
+    lettered = all(one == two or len(one) == len(two) == 1 for one, two in apart) or len(name) == len(other) == 2
+    return numbered or (lettered and far >= 1) or (far > 1 and name[0].lower() != other[0].lower())
 
 
 def _lacks_letters(short: str, name: str) -> bool:

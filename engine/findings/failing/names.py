@@ -1,8 +1,9 @@
 """Names that do not exist: misspelt, not imported, looked for in the wrong place, or not defined yet."""
 
 import ast
+import builtins
 import re
-from typing import TypeGuard
+from typing import TypeAlias, TypeGuard
 
 from engine.findings.diagnosis import listed, walk
 from engine.findings.failing.calls import PROPERTIES, init_misspelt
@@ -29,6 +30,8 @@ IMPORTS = {
 
 TENSOR_METHODS = frozenset("unsqueeze squeeze view reshape transpose permute flatten detach clone expand".split())
 """Names that people know as methods of a tensor rather than as functions to import."""
+_BINDINGS = (ast.Name, ast.FunctionDef, ast.ClassDef)
+_Binding: TypeAlias = ast.Name | ast.FunctionDef | ast.ClassDef
 PRINTED = frozenset({"tensor", "array", "Parameter"})
 """What a printed value begins with."""
 REMOVED = {"is_mlc", "names", "is_volatile", "volatile", "creator"}
@@ -57,37 +60,64 @@ def undefined(case: Case) -> Finding:
     name, node = case.groups["name"], case.node
     if stand_ins := sketch(case, name):
         return case.finding("sketch", fix=stand_ins)
-    if name in IMPORTS and not case.code.is_bound(name):
-        return _import_missing(case, IMPORTS[name])
     above = case.code.parents.get(node) if node is not None else None
-    if isinstance(above, ast.Call) and called(above) == "super" and above.args[0] is node:
+    if name in IMPORTS and not case.code.is_bound(name) and isinstance(above, ast.Attribute):
+        return _import_missing(case, IMPORTS[name])
+    is_called = isinstance(above, ast.Call) and above.func is node
+    if isinstance(above, ast.Call) and called(above) == "super" and not is_called:
         owner = known(case.code.enclosing(above, ast.ClassDef))
         return case.finding("super_of_another", cls=owner.name, fix=(case.code.replace(above, "super()"),))
-    later = _defined_later(case, name)
-    if later is not None:
-        itself = case.failure.span is not None and later == case.failure.span.line
-        return case.finding("used_to_make_itself" if itself else "defined_later", defined_line=str(later))
-    if case.place == "torch.Tensor" or (name in TENSOR_METHODS and case.place == f"torch.{name}"):
+    if isinstance(node, ast.Name) and _is_attribute_of_self(case, node):
+        return case.finding("self_left_out", fix=(case.code.before(node, "self."),))
+    at, bound = known(case.failure.span).line, [one for one in _bound(case, name) if case.code.function(one) is None]
+    if later := next((one for one in bound if one.lineno >= at), None):
+        is_turn = node is not None and not {*case.code.loops(later)}.isdisjoint(case.code.loops(node))
+        said = {"defined_line": str(later.lineno), "is_turn": str(int(is_turn))}
+        return case.finding("used_to_make_itself" if later.lineno == at else "defined_later", said)
+    is_method = case.place != f"torch.{name}" if case.place == "torch.Tensor" else name in TENSOR_METHODS
+    if is_called and is_method and name not in PROPERTIES:
         return case.finding("method_without_tensor")
     if case.suggestion and not case.place:
         fix = (case.code.replace(node, case.suggestion),) if case.is_only and isinstance(node, ast.Name) else ()
         return case.finding("name_misspelt", suggestion=case.suggestion, fix=fix)
-    if case.place:
-        module, _, last = case.place.rpartition(".")
+    module, _, last = case.place.rpartition(".")
+    if last == name and not case.code.is_bound(name) and (is_called or _MEANT_AS_IS.match(name)):
         return _import_missing(case, f"from {module} import {last}")
     if name == "self":
         return case.finding("self_undefined")
-    if isinstance(node, ast.Name) and _is_attribute_of_self(case, node):
-        return case.finding("self_left_out", fix=(case.code.before(node, "self."),))
-    return _of_other_function(case, name) or case.finding("name_not_defined")
+    skipped = next((str(one.lineno) for one in bound if not case.diagnosis.has_run(one)), "")
+    said = {"set_line": skipped, "is_set": str(int(bool(skipped)))}
+    return _of_other_function(case, name) or case.finding("name_not_defined", said)
+
+
+_MEANT_AS_IS = re.compile(r"[A-Z]|b?float\d+$|u?int\d+$|complex\d+$")
+"""What is imported by its name without being called: a class, a type of numbers."""
+
+
+def _bound(case: Case, name: str) -> list[_Binding]:
+    """What gives a name its meaning in a function or in the whole program: no class, and no comprehension, which keep
+    their names to themselves."""
+    code, found = case.code, [node for node in case.code.nodes if _binds(node, name)]
+    return [
+        node
+        for node in found
+        if code.enclosing(node, ast.comprehension) is None
+        and not isinstance(code.parents.get(code.statement(node) or node), ast.ClassDef)
+        and not isinstance(code.parents.get(node), ast.ClassDef)
+    ]
 
 
 def _of_other_function(case: Case, name: str) -> Finding | None:
-    """A name that another function assigns, and so has to itself."""
-    bound = [node for node in case.code.nodes if _binds(node, name)]
-    for node, function in ((node, case.code.function(node)) for node in bound):
-        if isinstance(function, ast.FunctionDef) and function is not case.code.function(known(case.node)):
-            return case.finding("name_of_other_function", function=function.name, bound_line=str(node.lineno))
+    """A name that another function assigns, or another method takes, and so has to itself."""
+    code, here = case.code, case.code.function(known(case.node))
+    taken = [node for node in code.nodes if isinstance(node, ast.arg) and node.arg == name]
+    for node in (*_bound(case, name), *taken):
+        function = code.function(node)
+        cls = code.parents.get(function) if function is not None else None
+        is_same = isinstance(cls, ast.ClassDef) and here is not None and code.parents.get(here) is cls
+        if isinstance(function, ast.FunctionDef) and function is not here and (is_same or isinstance(node, _BINDINGS)):
+            said = {"function": function.name, "bound_line": str(node.lineno), "is_method": str(int(is_same))}
+            return case.finding("name_of_other_function", said)
     return None
 
 
@@ -99,14 +129,7 @@ def _import_missing(case: Case, statement: str) -> Finding:
     return case.finding("import_missing", statement=statement, fix=fix)
 
 
-def _defined_later(case: Case, name: str) -> int | None:
-    """The line below that gives the name its meaning; nothing for one inside another function."""
-    span = case.failure.span
-    found = (node for node in case.code.nodes if _binds(node, name) and case.code.function(node) is None)
-    return next((node.lineno for node in found if span is not None and node.lineno >= span.line), None)
-
-
-def _binds(node: ast.AST, name: str) -> TypeGuard[ast.Name | ast.FunctionDef | ast.ClassDef]:
+def _binds(node: ast.AST, name: str) -> TypeGuard[_Binding]:
     """Whether a node gives the name a meaning."""
     match node:
         case ast.Name(id=found, ctx=ast.Store()) | ast.FunctionDef(name=found) | ast.ClassDef(name=found):
@@ -115,22 +138,38 @@ def _binds(node: ast.AST, name: str) -> TypeGuard[ast.Name | ast.FunctionDef | a
 
 
 def _is_attribute_of_self(case: Case, node: ast.Name) -> bool:
-    """Whether the class around the failing line assigns `self.name`, in a method that has `self` too."""
+    """Whether the class around the failing line has it, in a method that has `self` too."""
     function = case.code.function(node)
     if function is None or not function.args.args or function.args.args[0].arg != "self":
         return False
     cls = case.code.enclosing(function, ast.ClassDef)
-    return cls is not None and any(
-        cls in case.code.around(assignment) for assignment in case.code.assignments(f"self.{node.id}")
-    )
+    of_class = (one for part in cls.body for one in _targets(part)) if cls is not None else ()
+    return cls is not None and (node.id in of_class or node.id in _own(case, cls.name))
+
+
+def _targets(part: ast.stmt) -> list[str]:
+    """What a line of a class gives a meaning to."""
+    match part:
+        case ast.FunctionDef(name=name):
+            return [name]
+        case ast.Assign(targets=targets):
+            return [*map(dotted, targets)]
+        case ast.AnnAssign(target=target, value=ast.expr()):
+            return [dotted(target)]
+    return []
 
 
 def unbound_local(case: Case) -> Finding:
     """A name that the function assigns below, and so is its own everywhere in it."""
     function = a(ast.FunctionDef, case.code.function(known(case.node)))
     inside = (node for node in ast.walk(function) if node is not function)
-    lines = (node.lineno for node in inside if _binds(node, case.groups["name"]))
-    return case.finding(function=function.name, assigned_line=str(known(next(lines, None))))
+    name, code = case.groups["name"], case.code
+    lines = (node.lineno for node in inside if _binds(node, name))
+    around = {code.function(node) for node in _bound(case, name)} - {function}
+    is_inner = not around.isdisjoint(code.around(function))
+    is_outside = is_inner or None in around or hasattr(builtins, name) or name in code.imported
+    said = {"scope": "nonlocal" if is_inner else "global", "is_outside": str(int(is_outside))}
+    return case.finding("", said, function=function.name, assigned_line=str(known(next(lines, None))))
 
 
 def attribute(case: Case) -> Finding:
@@ -171,6 +210,8 @@ def _not_kept(case: Case, owner: str, name: str) -> Finding | None:
     given = [*made.args.args[1:], *made.args.kwonlyargs] if made is not None else []
     if made is None or not any(each.arg == name for each in given) or name in _own(case, owner):
         return None
+    if any(made in case.code.around(one) and dotted(one.value) == name for one in case.code.bindings):
+        return None  # kept, under another name
     right, start = f"{made.args.args[0].arg}.{name} = {name}", made.body[0]
     begun = next((one for one in made.body if isinstance(one, ast.Expr) and "__init__(" in case.code.text(one)), None)
     fix = case.code.line_after(begun, right) if begun is not None else case.code.line_before(start, right)
@@ -238,9 +279,9 @@ def _bases(case: Case, name: str) -> list[str]:
 
 
 def _within(name: str, own: list[str]) -> list[str]:
-    """Those that are a name with more words before or behind it, or with fewer: `n_hidden` for `hidden`."""
-    words = f"_{name}_"
-    return [one for one in own if one != name and (words in f"_{one}_" or f"_{one}_" in words)]
+    """Those that are a name with more words before it, or with fewer: `n_hidden` for `hidden`; `weight_decay` is no
+    `weight`."""
+    return [one for one in own if one != name and (one.endswith(f"_{name}") or name.endswith(f"_{one}"))]
 
 
 def _end_of(case: Case, node: ast.Attribute, name: str) -> Edits:
@@ -347,8 +388,7 @@ def key(case: Case) -> Finding:
     """A key that a dictionary does not have."""
     node = a(ast.Subscript, case.node)
     receiver = case.code.short(node.value)
-    if not case.suggestion:
+    if not case.suggestion or not isinstance(node.slice, ast.Constant):
         return case.finding(receiver=receiver)
-    is_certain = case.is_only and isinstance(node.slice, ast.Constant)
-    fix = (case.code.replace(node.slice, repr(case.suggestion)),) if is_certain else ()
+    fix = (case.code.replace(node.slice, repr(case.suggestion)),) if case.is_only else ()
     return case.finding("key_misspelt", receiver=receiver, suggestion=case.suggestion, fix=fix)

@@ -1,6 +1,6 @@
 """What `engine/findings/failing/names.py` explains, and programs near to it. `#<` ends the line a finding names."""
 
-from tests.engine.findings.failures import LAYERS, NET, Row, W, X
+from tests.engine.findings.failures import INIT, LAYERS, NET, Row, W, X
 
 TRIGGERS: dict[str, list[Row]] = {
     "super_underscores": [
@@ -25,6 +25,14 @@ TRIGGERS: dict[str, list[Row]] = {
             {"name": "total", "function": "add", "assigned_line": "7"},
         ),
         Row("def f():\n    print(a) #<\n    a = 3\nf()\n", {"name": "a", "assigned_line": "7"}),
+        Row(
+            "def f(x):\n    if x.sum() > 9:\n        y = x\n    return y #<\nf(torch.ones(2))\n",
+            {"assigned_line": "7", "is_outside": "0"},
+        ),
+        Row(
+            "def main():\n    best = 9.0\n    def check(x):\n        if x < best: #<\n            best = x\n    check(1.0)\nmain()\n",
+            {"scope": "nonlocal", "is_outside": "1"},
+        ),
     ],
     "import_missing": [
         Row("x = math.pi #<\n", {"statement": "import math"}, True),
@@ -34,6 +42,7 @@ TRIGGERS: dict[str, list[Row]] = {
     "defined_later": [
         Row("y = helper(2) #<\ndef helper(a):\n    return a\n", {"name": "helper", "defined_line": "6"}),
         Row("print(rate) #<\nrate = 0.1\n", {"name": "rate", "defined_line": "6"}),
+        Row("for x in (1, 2):\n    y = x + before #<\n    before = y\n", {"defined_line": "7", "is_turn": "1"}),
     ],
     "used_to_make_itself": [
         Row("x = x.new_ones(5, 3)  #<\n", {"name": "x"}),
@@ -63,6 +72,11 @@ TRIGGERS: dict[str, list[Row]] = {
         Row("model = Net() #<\n", {"name": "Net"}),
         Row("for batch in get_batches(3): #<\n    pass\n", {"name": "get_batches"}),
         Row("plt.plot([1]) #<\n", {"name": "plt"}),
+        Row("for i in range(0):\n    loss = i\nprint(loss) #<\n", {"is_set": "1", "set_line": "6"}),
+        Row("print(w) #<\ntotal = sum(w for w in range(3))\n", {"is_set": "0"}),
+        Row("x = torch.ones(2).to(device) #<\n", {"name": "device"}),
+        Row("for x in data: #<\n    print(x)\n", {"name": "data"}),
+        Row("y_train = torch.ones(1)\nprint(x_train + y_train) #<\n", {"name": "x_train"}),
     ],
     "no_module": [
         Row("import torchvision #<\n", {"name": "torchvision"}),
@@ -194,15 +208,25 @@ TRIGGERS: dict[str, list[Row]] = {
     "self_left_out": [
         Row(LAYERS + "    def forward(self, x):\n        return self.fc2(fc1(x)) #<\nNet()(torch.ones(1, 3))\n", {"name": "fc1"}, True),
         Row("class A:\n    def __init__(self):\n        self.rate = 2\n    def f(self):\n        return rate * 2 #<\nA().f()\n", {"name": "rate"}, True),
+        Row(
+            "class Job:\n    def run(self):\n        return helper(2) #<\n    def helper(self, a):\n        return a\nJob().run()\n",
+            {"name": "helper"},
+            True,
+        ),
     ],
     "layer_missing": [
         Row(LAYERS + "    def forward(self, x):\n        return self.head(x) #<\nNet()(torch.ones(1, 3))\n", {"name": "head", "parts": "fc1, fc2"}),
         Row("class Rates:\n    def __init__(self):\n        self.first, self.last = 1, 2\nclass Falling(Rates):\n    steps = 3\n    def middle(self):\n        return self.between #<\nFalling().middle()\n", {"parts": "first, last"}),
         Row(LAYERS + "    def forward(self, x):\n        return self.fc1(x)\nnet = Net()\nprint(net(torch.ones(1, 3)))\nnet.softmax_layer #<\n", {"owner": "Net"}),
+        Row("class Options:\n    def __init__(self, lr):\n        self.rate = lr\nOptions(0.1).lr #<\n", {"parts": "rate"}),
     ],
     "name_of_other_function": [
         Row("def load():\n    scale = 3.0\n    return torch.ones(2)\ndef use(x):\n    return x * scale #<\nuse(load())\n", {"function": "load", "bound_line": "6"}),
         Row("def main():\n    model = nn.Linear(2, 1)\n    report()\ndef report():\n    print(model.weight) #<\nmain()\n", {"function": "main"}),
+        Row(
+            NET + "    def __init__(self, hidden):\n        super().__init__()\n        self.fc = nn.Linear(2, hidden)\n    def forward(self, x):\n        return self.fc(x).view(-1, hidden) #<\nNet(3)(torch.ones(4, 2))\n",
+            {"function": "__init__", "bound_line": "6", "is_method": "1"},
+        ),
     ],
 }  # fmt: skip
 
@@ -230,12 +254,11 @@ NEAR_MISSES: dict[str, str] = {
     "function_not_method": X + "x.relu()\nx.flurb()\n",
     "import_of_other": "import torch.nn as F\nlayer = F.Linear(2, 1)\nF.relu(layer(torch.ones(1, 2)))\n",
     "name_elsewhere": "nn.linear(2, 3)\n",
-    "attribute_misspelt": NET
-    + "    def __init__(self):\n        super().__init__()\n        self.conv1 = nn.Linear(1, 1)\nNet().conv2\n",
+    "attribute_misspelt": NET + INIT + "        self.weight_decay = 1\nNet().weight\n",
     "argument_not_kept": NET + "    def __init__(self, depth):\n        super().__init__()\n        print(self.depth)\n        self.depth = depth\nNet(2)\n",
     "attribute_set_later": "class Data:\n    def load(self):\n        self.rows = [1, 2]\nData().length\n",
     "attribute_missing": "torch.one(2, 3)\n",
-    "key_misspelt": "d = {'a': 1}\nd['learning rate']\n",
+    "key_misspelt": "words = {'cat': 1}\n[words[word] for word in ('cat', 'cats')]\n",
     "key_missing": "d = {'weight': 1}\nd['wieght']\n",
     "self_left_out": LAYERS + "    def forward(self, x):\n        return undefined(x)\nNet()(torch.ones(1, 3))\n",
     "layer_missing": "class A:\n    pass\nA().head\n",

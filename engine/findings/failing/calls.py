@@ -76,8 +76,11 @@ def arguments_missing(case: Case) -> Finding:
     function = case.groups["function"]
     missing = ", ".join(re.findall(r"['\"](\w+)['\"]", case.groups["names"]))
     made = _line_of_definition(case, function)
-    code = "arguments_missing_own" if made else ""
-    return case.finding(code, function=function.removesuffix(".__init__"), missing=missing, defined_line=made)
+    code, (cls, _, name) = "arguments_missing_own" if made else "", function.rpartition(".")
+    operand, written = case.operand(known(case.call).func), called(known(case.call))
+    is_inside = not (written in (cls, name) or name == "__init__" or (operand is not None and operand.type == cls))
+    said = {"missing": missing, "defined_line": made, "is_inside": str(int(is_inside))}
+    return case.finding(code, said, function=function.removesuffix(".__init__"))
 
 
 def _line_of_definition(case: Case, function: str) -> str:
@@ -98,14 +101,16 @@ def method_takes_less(case: Case) -> Finding:
         only_if(method == "__init__")
         return init_misspelt(case, definition)
     arguments = [*own.args.posonlyargs, *own.args.args]
-    if not _is_static(own) and (not arguments or arguments[0].arg != "self"):
+    if not _is_of_class(own) and (not arguments or arguments[0].arg != "self"):
         fix = (case.code.before(arguments[0], "self, "),) if arguments else ()
         return case.finding("self_missing", span=case.code.head(own), fix=fix, function=method, cls=cls)
-    return case.finding("arguments_many_own", function=f"{cls}.{method}", defined_line=str(own.lineno))
+    first = arguments[0].arg if arguments and "staticmethod" not in map(dotted, own.decorator_list) else ""
+    said = {"function": f"{cls}.{method}", "first": first, "is_bound": str(int(bool(first)))}
+    return case.finding("arguments_many_own", said, defined_line=str(own.lineno))
 
 
-def _is_static(method: ast.FunctionDef) -> bool:
-    return "staticmethod" in map(dotted, method.decorator_list)
+def _is_of_class(method: ast.FunctionDef) -> bool:
+    return not {"staticmethod", "classmethod"}.isdisjoint(map(dotted, method.decorator_list))
 
 
 def arguments_many(case: Case) -> Finding:
@@ -162,16 +167,24 @@ def super_init(case: Case) -> Finding:
         classes = case.code.classes(case.facts.get("owner", ""))
         only_if(len(classes) == 1)
         cls, function = classes[0], defined_in(classes[0], "__init__")
-    cls, function = known(cls), known(function)
+    cls, function, at = known(cls), known(function), known(case.failure.span).line
     for node in ast.walk(function):  # `super().__init__` without its brackets
         if isinstance(node, ast.Attribute) and node.attr == "__init__" and "super" in case.code.text(node.value):
             call = case.code.parents.get(node)
-            if isinstance(call, ast.Call):
+            if isinstance(call, ast.Call) and call.lineno > at:
                 return case.finding("super_init_late", span=case.code.span(call), cls=cls.name)
+            if isinstance(call, ast.Call):  # done, and one above it does not hand it on
+                only_if(not call.args or dotted(call.args[0]) != "nn.Module")
+                bases = [one for base in cls.bases for one in case.code.classes(dotted(base))]
+                cls, function = next(
+                    ((one, made) for one in bases if (made := defined_in(one, "__init__"))), (cls, None)
+                )
+                only_if(function is not None and "super().__init__" not in case.code.text(known(function)))
+                break
             fix = (case.code.after(node, "()"),)
             return case.finding("super_init_not_called", span=case.code.span(node), cls=cls.name, fix=fix)
-    fix = (case.code.line_above(function.body[0], "super().__init__()"),)
-    return case.finding(span=case.code.head(function), cls=cls.name, fix=fix)
+    fix = (case.code.line_above(known(function).body[0], "super().__init__()"),)
+    return case.finding(span=case.code.head(known(function)), cls=cls.name, fix=fix)
 
 
 def no_device(case: Case) -> Finding:
@@ -530,19 +543,22 @@ def context_not_made(case: Case) -> Finding:
     items = [item.context_expr for item in a(ast.With, case.statement).items]
     named = [item for item in items if isinstance(item, ast.Name | ast.Attribute)]
     only_if(len(named) == 1)
-    fix = (case.code.after(named[0], "()"),)
-    return case.finding(span=case.code.span(named[0]), name=case.code.short(named[0]), fix=fix)
+    is_sure = dotted(named[0]).rpartition(".")[2] in ("no_grad", "enable_grad", "inference_mode", "detect_anomaly")
+    fix = (case.code.after(named[0], "()"),) if is_sure else ()
+    said = {"name": case.code.short(named[0]), "is_sure": str(int(is_sure))}
+    return case.finding("", said, span=case.code.span(named[0]), fix=fix)
 
 
 def name_taken(case: Case) -> Finding:
     """A function whose name a line has given to a value: `sum = 0`, `loss = loss(x, y)`."""
-    name = dotted(known(case.call).func)
+    name, scopes = dotted(known(case.call).func), (case.code.function(known(case.call)), None)
     own = [one for one in case.code.bindings if name in [dotted(target) for target in one.targets] and name]
+    own = [one for one in own if case.code.function(one) in scopes]
     given = [one for one in own if not isinstance(one.value, ast.Lambda)]
     if hasattr(builtins, name) and given:
         return case.finding("builtin_taken", span=case.code.span(given[0]), name=name)
     again = [one for one in given if isinstance(one.value, ast.Call) and dotted(one.value.func) == name]
-    only_if(len(given) > len(again) == 1)
+    only_if(len(given) > len(again) == 1 and case.tensor_of(again[0].value) is not None)
     made = next(one for one in given if one is not again[0])
     said = {"name": name, "made": case.code.short(made.value), "made_line": str(made.lineno)}
     return case.finding("function_replaced", said, span=case.code.span(again[0]))

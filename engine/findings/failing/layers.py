@@ -119,6 +119,7 @@ def joined_along(case: Case) -> Finding:
     made = known(case.diagnosis.output_of(op))
     parts = [case.diagnosis.tensors[input_] for input_ in op.inputs if input_ in case.diagnosis.tensors]
     only_if(made.shape == given.shape and sum(part.shape[-1] for part in parts) == int(said["wanted"]))
+    only_if(len({part.shape[:-1] for part in parts}) == 1)
     call = known(case.code.call_at(op.span))
     is_default = len(call.args) == 1 and not call.keywords
     fix = (case.code.argument_added(call, "dim=-1"),) if is_default else ()

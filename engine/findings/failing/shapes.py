@@ -32,7 +32,8 @@ def product(case: Case) -> Finding:
     only_if(inner and outer and inner != outer)
     said = {**case.about(left, right), "inner": str(inner[0]), "outer": str(outer[0])}
     fix = _transposed(case, left, right)
-    if right.shape[-1:] == inner and len(left.shape) == len(right.shape) > 1:
+    is_either = len(left.shape) == 2 and left.shape == right.shape  # `.T` of any of the two makes a product
+    if right.shape[-1:] == inner and len(left.shape) == len(right.shape) > 1 and not is_either:
         return case.finding("product_turned", said, tensors=pair, fix=fix or case.cast(right, ".transpose(-2, -1)"))
     return case.finding("", {**said, **case.origin(left)}, tensors=pair, fix=fix)
 
@@ -177,8 +178,8 @@ def joined(case: Case) -> Finding:
     first, other, clash = _not_joining(case)
     said = {**case.about(first, other), "axis": str(clash[0]), **case.origin(other)}
     is_one = len(clash) == 1 and len(first.shape) == len(other.shape)
-    along = int(case.groups["along"])
-    said["would_fit"] = str(int(is_one and first.shape[along] == other.shape[along]))
+    fits = [one.shape[: clash[0]] + one.shape[clash[0] + 1 :] for one in case.inputs()]
+    said["would_fit"] = str(int(is_one and len({*fits}) == 1))
     return case.finding("" if is_one else "cat_sizes", said, tensors=(first, other))
 
 
@@ -213,17 +214,16 @@ def _rounds(case: Case, op: Op, size: int) -> bool:
 
 def joined_scalars(case: Case) -> Finding:
     """`cat` of numbers."""
-    only_if(not case.first.shape)
+    only_if(not any(tensor.shape for tensor in case.inputs()))
     found = case.written_as("FUNCTION(...)")
-    is_even = not any(tensor.shape for tensor in case.inputs())
-    fix = found.instead("torch.stack(...)") if found is not None and is_even else ()
+    fix = found.instead("torch.stack(...)") if found is not None else ()
     return case.finding("cat_scalars", count=str(len(case.inputs())), fix=fix)
 
 
 def joined_axes(case: Case) -> Finding:
     """`cat` of tensors with different numbers of axes."""
     other = known(next((one for one in case.inputs() if len(one.shape) != len(case.first.shape)), None))
-    return case.finding("", case.about(case.first, other), tensors=(case.first, other))
+    return case.finding("cat_axes", case.about(case.first, other), tensors=(case.first, other))
 
 
 def stacked(case: Case) -> Finding:
@@ -396,7 +396,14 @@ def index(case: Case) -> Finding:
         tensor = case.pair[1]
         place = case.written(tensor)
     if place is not None and tensor is not None:
-        said = {"place": case.code.short(place), "last": last, **_counted_up(case, tensor)}
+        is_low, said = case.groups["index"].startswith("-"), _counted_up(case, tensor)
+        is_high = not is_low and said["is_added"] == "0"
+        said |= {
+            "place": case.code.short(place),
+            "last": last,
+            "is_low": str(int(is_low)),
+            "is_high": str(int(is_high)),
+        }
         return case.finding("index_tensor_out_of_range", said, tensors=(given, tensor))
     return case.finding(last=last, tensors=(given,))
 
@@ -606,7 +613,9 @@ def expanded_written(case: Case) -> Finding:
 def unpacked(case: Case) -> Finding:
     """A tuple or tensor with another number of parts than names on the left."""
     value = a(ast.Assign, case.statement).value
-    return case.finding("", {"value": case.code.short(value), "got": _got(case)})
+    tensor = case.tensor_of(value)
+    is_turned = tensor is not None and tensor.shape[1:] == (int(case.groups["expected"]),)
+    return case.finding("", {"value": case.code.short(value), "got": _got(case), "is_turned": str(int(is_turned))})
 
 
 def _got(case: Case) -> str:
@@ -621,7 +630,11 @@ def parts_of_turn(case: Case) -> Finding:
     said = {"value": case.code.short(counted), "got": _got(case)}
     is_counted = isinstance(counted, ast.Call) and ast.unparse(counted.func) == "enumerate" and len(counted.args) == 1
     if not is_counted or not isinstance(target, ast.Tuple) or len(target.elts) <= 2:
-        names, fix = case.code.short(target), _numbered_turns(case, loop)
+        fix = _numbered_turns(case, loop)
+        inner = [one for one in getattr(target, "elts", ()) if isinstance(one, ast.Tuple)] if is_counted else []
+        if is_counted and len(inner) == 1:  # `enumerate` itself fits
+            target, said["value"] = inner[0], case.code.short(a(ast.Call, counted).args[0])
+        names = case.code.short(target)
         return case.finding("turn_parts", said, span=span, names=names, is_numbered=str(int(bool(fix))), fix=fix)
     text = case.code.text(target).strip("()")
     first, _, rest = text.partition(",")

@@ -137,6 +137,7 @@ TRIGGERS: dict[str, list[Row]] = {
         Row(X + "rows = torch.tensor([0, 2])\nx[rows] #<\n", {"place": "rows", "index": "2"}),
         Row("weights, labels = torch.rand(4), torch.tensor([0, 4])\nweights.gather(0, labels) #<\n", {"place": "labels", "index": "4", "last": "3", "is_added": "0"}),
         Row("table = torch.rand(6)\ndef every(n):\n    return torch.arange(0, 6, n) + 1\ntimes = every(1)\ntable[times] #<\n", {"place": "times", "is_added": "1", "made_line": "7"}),
+        Row("labels = torch.tensor([[0], [-1]])\ntorch.ones(2, 3).gather(1, labels) #<\n", {"is_low": "1", "is_high": "0"}),
     ],
     "cat_sizes": [
         Row("torch.cat([torch.ones(1, 2, 4, 4), torch.ones(1, 2, 5, 5)], 1) #<\n", {"axis": "2"}),

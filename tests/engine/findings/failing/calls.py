@@ -42,6 +42,7 @@ TRIGGERS: dict[str, list[Row]] = {
             {"cls": "Net"},
             True,
         ),
+        Row(NET + "    def __init__(self, n): #<\n        self.n = n\nclass Deep(Net):\n    def __init__(self):\n        super().__init__(2)\n        self.a = nn.Linear(2, 1)\nDeep()\n", {"cls": "Net"}, True),
     ],
     "super_init_late": [
         Row(
@@ -114,6 +115,7 @@ TRIGGERS: dict[str, list[Row]] = {
             NET + "    def forward(self, x, y):\n        return x + y\nNet()(torch.ones(2)) #<\n",
             {"missing": "y", "defined_line": "6"},
         ),
+        Row(NET + "    def forward(self, x, mask):\n        return x\nnn.Sequential(Net(), nn.ReLU())(torch.ones(1, 2)) #<\n", {"is_inside": "1", "missing": "mask"}),
     ],
     "no_cuda_several": [
         Row(X + "y = x.to('cuda:0').sum().to('cuda:1') #<\n", {"devices": "cuda:0, cuda:1"}, True),
@@ -395,6 +397,7 @@ TRIGGERS: dict[str, list[Row]] = {
     "context_not_made": [
         Row("with torch.no_grad: #<\n    torch.ones(2)\n", {"name": "torch.no_grad"}, True),
         Row("with torch.inference_mode: #<\n    x = torch.ones(2)\n", {}, True),
+        Row("with torch.autocast: #<\n    pass\n", {"is_sure": "0"}),
     ],
     "builtin_taken": [
         Row("max = 3 #<\nprint(max(1, 2))\n", {"type": "int", "used_line": "6"}),
@@ -411,12 +414,12 @@ NEAR_MISSES: dict[str, str] = {
     "state_dict_of_parts": "net = nn.Linear(2, 1)\nnet.load_state_dict({'weight_mask': net.weight, 'bias': net.bias, 'own_weight': net.weight})\n",
     "super_init_missing": NET
     + "    def __init__(self):\n        super().__init__()\n        self.a = nn.Linear(1, 1)\nNet()\n",
-    "super_init_late": NET + "    def __init__(self):\n        self.a = nn.Linear(1, 1)\nNet()\n",
+    "super_init_late": NET + "    def __init__(self, n):\n        super(nn.Module, self).__init__()\n        self.a = nn.Linear(n, 1)\nNet(1)\n",
     "forward_missing": NET + "    def foward(self, x):\n        return x\nNet()(torch.ones(2))\n",
     "forward_misspelt": NET + "    def backward(self, x):\n        return x\nNet()(torch.ones(2))\n",
     "list_called": "nn.Sequential(nn.ReLU())(torch.ones(2))\n",
     "init_misspelt": NET + "    def __init__(self):\n        super().__init__()\nNet(3)\n",
-    "self_missing": NET + "    @staticmethod\n    def twice(x):\n        return x * 2\nNet.twice(1, 2)\n",
+    "self_missing": NET + "    @classmethod\n    def twice(cls, x):\n        return x * 2\nNet.twice(1, 2)\n",
     "arguments_many_own": NET + "    def forward(self, x, y=None):\n        return x\nNet()(torch.ones(2), 3)\n",
     "arguments_missing_own": "def area(a, b=1):\n    return a * b\narea(3)\nnn.Linear(3)\n",
     "no_cuda_several": "torch.ones(2).to('cuda:0')\n",
@@ -453,6 +456,6 @@ NEAR_MISSES: dict[str, str] = {
     "torch.optim.SGD([{'params': net.parameters()}, {'params': net[1].parameters()}], lr=.1)\n",
     "class_without_module": "class Bag:\n    def __init__(self):\n        self.fc = nn.Linear(3, 2)\nbag = Bag()\n" + NET + INIT + "        self.n = 3\nnet = Net()\ntorch.optim.SGD(net.parameters(), lr=.1)\n",
     "context_not_made": "class Box:\n    pass\nwith Box():\n    pass\n",
-    "builtin_taken": "max = torch.max\nprint(max(torch.ones(2)))\n3(4)\n",
-    "function_replaced": "act = nn.ReLU()\nout = act(torch.ones(2))\nout(1)\n",
+    "builtin_taken": "def total(xs):\n    sum = 0\n    return sum\ntotal([1])\ndef use(sum):\n    return sum([1])\nuse(3)\n",
+    "function_replaced": "x = torch.ones(2)\nloss = x.mean()\nfor i in range(2):\n    loss = loss(x)\n",
 }  # fmt: skip

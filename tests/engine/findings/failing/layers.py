@@ -389,5 +389,5 @@ NEAR_MISSES: dict[str, str] = {
     "target_from_one": "F.cross_entropy(torch.zeros(3, 3), torch.tensor([0, 3, 2]))\n",
     "batch_norm_last_batch": NUMBERS
     + "norm = nn.BatchNorm1d(2)\nfor x, y in DataLoader(data, batch_size=1):\n    norm(x)\n",
-    "joined_along_batch": "a = torch.ones(4, 3)\nnn.Linear(6, 1)(torch.cat([a, a], 1))\nnn.Linear(5, 1)(torch.cat([a, a]))\n",
+    "joined_along_batch": "fc = nn.Linear(6, 2)\nfc(torch.cat([torch.ones(4, 3), torch.ones(5, 3)]))\n",
 }  # fmt: skip

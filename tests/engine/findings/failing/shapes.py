@@ -58,10 +58,12 @@ TRIGGERS: dict[str, list[Row]] = {
         Row(X + "y = torch.ones(2, 4)\ntorch.cat([x, y]) #<\n", {"name": "x", "other": "y", "axis": "1", "would_fit": "1"}),
         Row(X + "torch.cat((x, x, torch.ones(3, 3)), dim=1) #<\n", {"axis": "0", "at": "2"}),
         Row(X + "torch.cat((x, torch.ones(3, 5)), dim=1) #<\n", {"axis": "0", "would_fit": "0"}),
+        Row("a, b, c = torch.ones(2, 3), torch.ones(3, 3), torch.ones(2, 4)\ntorch.cat([a, b, c]) #<\n", {"would_fit": "0"}),
     ],
     "cat_axes": [
         Row(X + "torch.cat([x, torch.ones(3)]) #<\n", {"name": "x", "other_shape": "[3]"}),
         Row(X + "torch.cat([torch.ones(2), x], 0) #<\n", {"shape": "[2]"}),
+        Row("torch.cat([torch.tensor(1.), torch.ones(3)]) #<\n", {"other_shape": "[3]"}),
     ],
     "stack_shapes": [
         Row(X + "torch.stack([x, torch.ones(3)]) #<\n", {"first_shape": "[2, 3]", "other_shape": "[3]"}),
@@ -198,12 +200,14 @@ TRIGGERS: dict[str, list[Row]] = {
     "unpack_count": [
         Row("a, b = torch.ones(3) #<\n", {"expected": "2", "value": "torch.ones(3)"}),
         Row(X + "a, b, c = x #<\n", {"expected": "3", "value": "x"}),
+        Row("x = torch.ones(2, 3)\na, b, c = x #<\n", {"is_turned": "1"}),
     ],
     "turn_parts": [
         Row(DATA + "loader = DataLoader(TensorDataset(torch.ones(6, 2)), batch_size=2)\nfor x, y in loader: #<\n    pass\n", {"names": "x, y", "value": "loader"}),
         Row("for a, b in torch.ones(2, 3): #<\n    pass\n", {"expected": "2", "is_numbered": "0"}),
         Row(DATA + "for i, (x, y) in DataLoader(TensorDataset(torch.ones(6, 2), torch.ones(6)), batch_size=3): #<\n    pass\n", {"is_numbered": "1"}, True),
         Row(DATA + "def train(data):\n    for i, (x, y) in data: #<\n        print(i, x.shape)\ntrain(DataLoader(TensorDataset(torch.ones(6, 2), torch.ones(6)), batch_size=3))\n", {"value": "data"}, True),
+        Row("rows = torch.ones(6, 2)\nfor i, (a, b, c) in enumerate(rows): #<\n    print(a)\n", {"names": "(a, b, c)", "value": "rows"}),
     ],
     "enumerate_parts": [
         Row(DATA + "loader = DataLoader(TensorDataset(torch.ones(4, 2), torch.ones(4)))\nfor i, x, y in enumerate(loader): #<\n    print(x.shape)\n", {"right": "i, (x, y)"}, True),
@@ -261,7 +265,7 @@ NEAR_MISSES: dict[str, str] = {
     "sparse_refused": "a = torch.eye(3).to_sparse()\ntorch.sparse.softmax(a, dim=1), torch.relu(a)\n",
     "sparse_places": "edges, values = torch.tensor([[1, 2, 3], [2, 3, 1]]), torch.ones(3)\ntorch.sparse_coo_tensor(edges, values, (4, 4)) @ torch.ones(4, 2)\n",
     "not_coalesced": "a = torch.eye(2).to_sparse()\na.indices(), (a + a).coalesce().values(), (a + a)._values()\n",
-    "product_turned": "a, b = torch.ones(4, 3), torch.ones(5, 6)\na @ b\n",
+    "product_turned": "a = b = torch.ones(3, 4)\na @ b\n",
     "product_axes": "m = torch.ones(2, 4)\ntorch.mm(m, m.T)\n",
     "shape_mismatch_broadcast": X + "y = x + torch.ones(2, 1)\n",
     "cat_shapes": X + "torch.cat([x, torch.ones(4, 3)])\n",

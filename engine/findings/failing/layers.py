@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
+from msgspec.structs import replace
+
 from engine.findings.axes import turned_round
 from engine.findings.batch_axis import TURNS
 from engine.findings.diagnosis import argument, line, says
@@ -202,8 +204,8 @@ def one_value(case: Case) -> Finding:
 
 def _last_batch(case: Case) -> Finding | None:
     """The same in a loop over a DataLoader, whose last batch is what is left."""
-    loader = _loader(case)
-    if loader is None:
+    loader, last = _loader(case), case.diagnosis.trace.batches[-1:]
+    if loader is None or not last or last[0].count != 1 or last[0].number == 1:
         return None
     fix = (case.code.argument_added(loader, "drop_last=True"),)
     return case.finding("batch_norm_last_batch", span=case.code.span(loader), fix=fix, tensors=(case.first,))
@@ -272,17 +274,18 @@ def channels(case: Case) -> Finding:
     given, op = case.argument(0, "input"), known(case.op).name
     wanted = int(case.groups["wanted"])
     axes = len(given.shape)
-    batch = axes - int(op[4:5]) - 1 if op[4:5].isdecimal() else axes
+    slid = re.search(r"(\d)d$", op)
+    batch = axes - int(slid[1]) - 1 if slid is not None else axes
     parts, is_map = _joined_channels(case, given, batch), _is_in_order(case, given)
     if batch in (0, 1) and given.shape[-1] == wanted and not parts and not is_map:
         order = ", ".join(map(str, (*range(batch), axes - 1, *range(batch, axes - 1))))
         code = "channels_last" if op == "conv2d" else "features_last"
         return case.finding(code, order=order, fix=case.cast(given, f".permute({order})"))
-    if batch == 0 and op[4:5].isdecimal():
-        code = "channel_axis_missing" if wanted == 1 else "batch_axis_missing"
-        return case.finding(code, fix=case.cast(given, ".unsqueeze(1)") if wanted == 1 else ())
+    if batch == 0 and wanted == 1:
+        return case.finding("channel_axis_missing", fix=case.cast(given, ".unsqueeze(1)"))
     said = {"parts": " + ".join(parts[1:]), "joined_line": next(iter(parts), ""), "is_joined": str(int(bool(parts)))}
-    return _of_other_size(case, given, "in_channels", axis=str(batch), **said)
+    told = _of_other_size(case, given, "in_channels", axis=str(batch), is_single=str(int(batch == 0)), **said)
+    return replace(told, fix=()) if batch == 0 else told
 
 
 def _joined_channels(case: Case, given: Tensor, axis: int) -> list[str]:
@@ -316,7 +319,8 @@ def norm_features(case: Case) -> Finding:
     """A batch norm made for another number of channels."""
     given = case.argument(0, "input")
     only_if(len(given.shape) > 1)
-    return _of_other_size(case, given, "num_features")
+    is_elsewhere = int(case.groups["wanted"]) in given.shape[2:]
+    return _of_other_size(case, given, "num_features", is_elsewhere=str(int(is_elsewhere)))
 
 
 def recurrent_input(case: Case) -> Finding:
@@ -481,8 +485,10 @@ def batch_cut_anew(case: Case) -> Finding:
 
 def loss_batch(case: Case) -> Finding:
     """Scores and targets of different numbers of samples."""
-    only_if(case.pair[0].shape)
-    return case.finding("", case.origin(case.pair[0]))
+    scores, targets = case.pair
+    is_table = scores.shape[:1] == (math.prod(targets.shape),)
+    fix = case.cast(targets, ".flatten()") if is_table else ()
+    return case.finding("", case.origin(scores), is_table=str(int(is_table)), fix=fix)
 
 
 def batch_squeezed(case: Case) -> Finding:
@@ -553,7 +559,8 @@ def class_axis(case: Case) -> Finding:
     only_if(scores.shape[:-1] == target.shape)
     axes = len(scores.shape)
     order = ", ".join(map(str, (0, axes - 1, *range(1, axes - 1))))
-    return case.finding(order=order, classes=str(scores.shape[-1]), fix=case.cast(scores, f".permute({order})"))
+    said = {"order": order, "classes": str(scores.shape[-1]), "last": str(axes - 2)}
+    return case.finding("", said, fix=case.cast(scores, f".permute({order})"))
 
 
 def target_axes(case: Case) -> Finding:
@@ -571,7 +578,8 @@ def target_shape(case: Case) -> Finding:
     given, target = case.pair
     name = dotted(case.written(given))
     is_same = math.prod(given.shape) == math.prod(target.shape) and given.shape != target.shape
-    return case.finding(fix=case.cast(target, f".view_as({name})") if is_same and name else ())
+    fix = case.cast(target, f".view_as({name})") if is_same and name else ()
+    return case.finding(is_same=str(int(is_same)), fix=fix)
 
 
 def target_range(case: Case) -> Finding:
@@ -581,7 +589,8 @@ def target_range(case: Case) -> Finding:
     classes = scores.shape[1] if len(scores.shape) > 1 else scores.shape[0]
     labels = numbers(case.pair[1])
     is_from_one = min(labels, default=0) == 1 and max(labels) == classes
-    said = {"classes": str(classes), "last": str(classes - 1), "is_one_hot": "0"}
+    is_low = case.groups["value"].startswith("-")
+    said = {"classes": str(classes), "last": str(classes - 1), "is_one_hot": "0", "is_low": str(int(is_low))}
     return case.finding("target_from_one" if is_from_one else "", said)
 
 
@@ -593,7 +602,7 @@ def one_hot_range(case: Case) -> Finding:
     is_low = found[0] < 0
     is_from_one = found[0] == 1 and found[-1] == int(count)
     said = {"other": case.say(labels), "value": f"{found[0] if is_low else found[-1]:g}", "classes": count}
-    said |= {"last": str(int(count) - 1), "is_one_hot": "1", "name": "", "shape": ""}
+    said |= {"last": str(int(count) - 1), "is_one_hot": "1", "name": "", "shape": "", "is_low": str(int(is_low))}
     return case.finding("target_from_one" if is_from_one else "", said, tensors=(labels,))
 
 
@@ -603,6 +612,7 @@ def probability_range(case: Case) -> Finding:
     op, is_target = known(case.op), case.groups["which"] == "target"
     wrong = case.argument(1, "target") if is_target else case.argument(0, "input")
     farthest = max(numbers(wrong), key=lambda number: abs(number - 0.5), default=math.nan)
+    only_if(not math.isnan(farthest) and not 0 <= farthest <= 1)
     said = {"name": case.say(wrong), "value": f"{farthest:.4g}", "loss": op.name}
     if is_target:
         return case.finding("bce_target_range", said, tensors=(wrong,))

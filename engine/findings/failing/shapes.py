@@ -424,7 +424,7 @@ def _row_missing(case: Case) -> dict[str, str]:
     only_if(known(case.op).name == "embedding")
     indices, rows = case.argument(0, "input"), case.argument(1, "weight").shape[0]
     worst = known(next((number for number in numbers(indices) if not 0 <= number < rows), None))
-    return {"rows": str(rows), "value": f"{worst:.0f}", "last": str(rows - 1)}
+    return {"rows": str(rows), "value": f"{worst:.0f}", "last": str(rows - 1), "is_low": str(int(worst < 0))}
 
 
 def _length_given(case: Case) -> ast.Call:
@@ -488,7 +488,7 @@ def embedding(case: Case) -> Finding:
     makers = [maker for tensor in near([indices.id], before) if (maker := diagnosis.maker.get(tensor)) is not None]
     drawn = next((maker for maker in makers if maker.name in PLACES), None)
     counted = next((maker for maker in makers if maker.name == "arange"), None)
-    if counted is not None and drawn is None:
+    if counted is not None and drawn is None and min(numbers(indices)) == 0:
         length = str(diagnosis.elements(counted.outputs[0]))
         return case.finding("embedding_positions", said, counted_line=line(counted.span), length=length)
     scores = diagnosis.input_of(drawn) if drawn is not None else None

@@ -125,6 +125,7 @@ TRIGGERS: dict[str, list[Row]] = {
             {"value": "4", "other": "kinds", "is_one_hot": "1"},
         ),
         Row("kinds = torch.tensor([0, -1])\nF.one_hot(kinds, num_classes=3) #<\n", {"value": "-1"}),
+        Row("F.cross_entropy(torch.ones(4, 3), torch.tensor([0, 1, -1, 2])) #<\n", {"is_low": "1"}),
     ],
     "index_out_of_range": [
         Row(X + "x[2] #<\n", {"name": "x", "axis": "0", "size": "2", "last": "1"}),
@@ -159,6 +160,8 @@ TRIGGERS: dict[str, list[Row]] = {
             "Net()(torch.ones(2, 3, 64, 64))\n",
             {"is_joined": "0", "got": "8", "wanted": "16", "made_line": "9"},
         ),
+        Row("nn.Conv2d(3, 4, 3)(torch.ones(1, 28, 28)) #<\n", {"is_single": "1", "axis": "0"}),
+        Row("up = nn.ConvTranspose2d(8, 4, 2)\nup(torch.ones(1, 4, 7, 7)) #<\n", {"axis": "1", "is_single": "0"}, True),
     ],
     "batch_norm_one_value": [
         Row("bn = nn.BatchNorm1d(3)\nbn(torch.ones(1, 3)) #<\n", {"layer": "bn"}),
@@ -186,6 +189,7 @@ TRIGGERS: dict[str, list[Row]] = {
             {"samples": "2", "targets": "3", "other": "t"},
         ),
         Row("loss = nn.NLLLoss()\nloss(torch.zeros(4, 2), torch.zeros(2, dtype=torch.long)) #<\n", {"samples": "4"}),
+        Row("scores, words = torch.ones(2, 4, 6), torch.zeros(2, 4).long()\nF.cross_entropy(scores.view(-1, 6), words) #<\n", {"is_table": "1"}, True),
     ],
     "batch_cut_anew": [
         Row(
@@ -211,6 +215,7 @@ TRIGGERS: dict[str, list[Row]] = {
             {"shape": "[4]"},
             True,
         ),
+        Row("F.binary_cross_entropy(torch.rand(4, 2), torch.ones(4)) #<\n", {"is_same": "0"}),
     ],
     "batch_counted_on": [
         Row(
@@ -275,6 +280,7 @@ TRIGGERS: dict[str, list[Row]] = {
     "norm_features": [
         Row("net = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(4))\nnet(torch.randn(3, 4)) #<\n", {"wanted": "4", "got": "8", "layer": "net.1"}, True),
         Row("norm = nn.BatchNorm2d(num_features=3)\nnorm(torch.randn(2, 6, 4, 4)) #<\n", {"got": "6"}, True),
+        Row("nn.BatchNorm1d(8)(torch.ones(4, 10, 8)) #<\n", {"is_elsewhere": "1"}),
     ],
     "class_axis": [
         Row("scores, tags = torch.ones(2, 5, 3), torch.zeros(2, 5).long()\nF.cross_entropy(scores, tags) #<\n", {"order": "0, 2, 1", "classes": "3"}, True),
@@ -302,10 +308,6 @@ TRIGGERS: dict[str, list[Row]] = {
     "loss_lengths": [
         Row("scores, words = torch.ones(2, 4, 3), torch.zeros(2, 5).long()\nF.cross_entropy(scores.reshape(-1, 3), words.reshape(-1)) #<\n", {"here": "4", "there": "5", "axis": "1"}),
         Row("scores, words = torch.ones(2, 4, 3), torch.zeros(3, 4).long()\nF.cross_entropy(scores.flatten(0, 1), words.flatten()) #<\n", {"axis": "0"}),
-    ],
-    "batch_axis_missing": [
-        Row("conv = nn.Conv1d(3, 4, 3)\nx = torch.ones(6, 20)\nconv(x) #<\n", {"wanted": "3", "got": "6"}),
-        Row("nn.Conv2d(3, 4, 3)(torch.ones(5, 28, 28)) #<\n", {"got": "5"}),
     ],
     "padding_mask_turned": [
         Row(ATTENTION + "mha(q, q, q, key_padding_mask=torch.zeros(6, 3) > 0) #<\n", {"wanted": "3"}),
@@ -365,7 +367,7 @@ NEAR_MISSES: dict[str, str] = {
     "transformer_features": "net = nn.Transformer(8, 2, 1, 1, 4)\nsrc = torch.ones(5, 2, 8)\nnet(src, src)\nnet(src, src[:, :1])\n",
     "batch_counted_on": "for x in (torch.ones(4, 6), torch.ones(2, 5)):\n    x.view(4, 6)\n",
     "channels_last": "net = nn.Sequential(nn.Conv2d(3, 8, 3, 2, 1), nn.ReLU(), nn.Conv2d(16, 4, 3))\nnet(torch.ones(2, 3, 32, 32))\n",
-    "bce_out_of_range": "F.binary_cross_entropy(torch.tensor([0., 1.]), torch.ones(2))\n",
+    "bce_out_of_range": "x = torch.zeros(4) / 0\nF.binary_cross_entropy(torch.sigmoid(x), torch.ones(4))\n",
     "bce_target_range": "F.binary_cross_entropy(torch.tensor([.3]), torch.tensor([.7]))\n",
     "heads_do_not_divide": "nn.MultiheadAttention(12, 3)\nassert False, 'embed_dim'\n",
     "batch_flattened": "net = nn.Linear(784, 10)\nnet(torch.rand(32, 784).flatten(1))\nnet(torch.rand(783))\n",
@@ -379,7 +381,6 @@ NEAR_MISSES: dict[str, str] = {
     "batch_first_missing": "rnn = nn.GRU(3, 4)\nrnn(torch.ones(5, 7, 3), torch.zeros(1, 6, 4))\n",
     "batch_squeezed": "for k in (3, 1):\n    v = torch.ones(k, 2).squeeze().softmax(-1)\ns = torch.ones(3, requires_grad=True)\nF.cross_entropy(s, torch.tensor([1])).backward()\n",
     "loss_lengths": "F.cross_entropy(torch.ones(8, 3), torch.zeros(10).long())\n",
-    "batch_axis_missing": "nn.Conv2d(3, 4, 3)(torch.ones(1, 5, 28, 28))\n",
     "padding_mask_turned": ATTENTION + "mha(q, q, q, key_padding_mask=torch.zeros(3, 6) > 0)\n",
     "padding_mask_shape": ATTENTION + "mha(q, q, q, key_padding_mask=torch.zeros(6, 3) > 0)\n",
     "attention_mask_shape": ATTENTION
@@ -387,7 +388,6 @@ NEAR_MISSES: dict[str, str] = {
     "attention_axes_turned": ATTENTION + "mha(q, q, q, attn_mask=torch.zeros(4, 4))\n",
     "linear_shape_changed": "net = nn.Linear(6, 2)\nnn.Linear(6, 2)(torch.ones(4, 6))\nnet(torch.ones(4, 8))\n",
     "target_from_one": "F.cross_entropy(torch.zeros(3, 3), torch.tensor([0, 3, 2]))\n",
-    "batch_norm_last_batch": NUMBERS
-    + "norm = nn.BatchNorm1d(2)\nfor x, y in DataLoader(data, batch_size=1):\n    norm(x)\n",
+    "batch_norm_last_batch": NUMBERS + "norm = nn.BatchNorm1d(2)\nfor x, y in DataLoader(data, batch_size=4):\n    norm(x[:1])\n",
     "joined_along_batch": "fc = nn.Linear(6, 2)\nfc(torch.cat([torch.ones(4, 3), torch.ones(5, 3)]))\n",
 }  # fmt: skip

@@ -150,6 +150,8 @@ TRIGGERS: dict[str, list[Row]] = {
             {"name": "ids", "value": "5", "rows": "3"},
         ),
         Row("table = torch.ones(4, 2)\nF.embedding(torch.tensor([4]), table) #<\n", {"value": "4", "last": "3"}),
+        Row("table = nn.Embedding(9, 4)\nat = torch.arange(1, 10)\ntable(at) #<\n", {"value": "9", "is_low": "0"}),
+        Row("nn.Embedding(9, 4)(torch.tensor([2, -1])) #<\n", {"value": "-1", "is_low": "1"}),
     ],
     "embedding_one_short": [
         Row(

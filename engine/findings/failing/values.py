@@ -27,6 +27,11 @@ _GIVES_NOTHING = frozenset(
     " register_buffer add_module".split()
 )
 """Methods that do their work in place and return None; `load_state_dict` of optimizers."""
+_TAKE_MORE = frozenset(
+    "view reshape permute transpose expand repeat unsqueeze to add sub mul div matmul mm bmm gather masked_fill split"
+    " chunk topk copy_ fill_ clamp pow".split()
+)
+"""Methods that ask for something in their brackets."""
 _GIVES_NUMBER = frozenset({"item", "float", "int"})
 
 
@@ -104,10 +109,13 @@ def _no_gradient(case: Case, node: ast.expr, kind: str) -> Finding:
         return case.finding(code, said, tensors=(tensor,), fix=guard)
     identity = case.diagnosis.identity(tensor.id)
     if not any(added.tensor == identity for pass_ in passes for added in pass_.accumulations):
-        return case.finding("grad_none_unreached", said, tensors=(tensor,), pass_line=line(passes[-1].span))
+        asked = [one for one in passes if identity in map(case.diagnosis.identity, filter(None, one.inputs or ()))]
+        said |= {"pass_line": line((asked or passes)[-1].span), "is_returned": str(int(bool(asked)))}
+        return case.finding("grad_none_unreached", said, tensors=(tensor,))
     dropped = _dropped(case, identity)
     code = "grad_none_after_zero_grad" if dropped.kind == "zero_grad" else "grad_none_dropped"
-    return case.finding(code, said, tensors=(tensor,), reset_line=line(dropped.span), fix=guard)
+    said |= {"reset_line": line(dropped.span), "is_reset": str(int(bool(guard)))}
+    return case.finding(code, said, tensors=(tensor,), fix=guard)
 
 
 def _took_the_name(case: Case, tensor: Tensor, maker: Op, name: str) -> bool:
@@ -153,7 +161,7 @@ def _nothing_returned(case: Case, node: ast.expr, kind: str) -> Finding:
     last = function.body[-1]
     fix: tuple[Edit, ...] = ()
     match last:
-        case ast.Expr(value=value) if not isinstance(value, ast.Constant):
+        case ast.Expr(value=value) if case.tensor_of(value) is not None:
             fix = (case.code.before(last, "return "),)
         case ast.Assign(targets=[ast.Name(id=name)]):
             fix = case.code.line_after(last, f"return {name}")
@@ -230,10 +238,12 @@ def _is_never_none(value: ast.expr) -> bool:
 
 def _none_asked(case: Case, node: ast.expr, kind: str) -> Finding:
     """A name that is None still, asked for something."""
-    asked, statement = _asked_of(case, node), known(case.made_last(node))
-    only_if(kind == "NoneType")
+    asked = _asked_of(case, node)
+    only_if(kind == "NoneType" and case.made_last(node) is not None)
+    made = [one for one in case.code.assignments(dotted(node)) if case.code.function(one) is case.code.function(node)]
+    made = [one for one in made if one.lineno <= node.lineno and case.diagnosis.has_run(one)]
     said = {"receiver": case.code.short(node), "name": asked.attr}
-    return case.finding("none_asked", said, made_line=str(statement.lineno))
+    return case.finding("none_asked", said, made_line=str(known(made[-1] if made else None).lineno))
 
 
 def _none_given(case: Case, node: ast.expr, kind: str) -> Finding:
@@ -340,6 +350,7 @@ def _several(case: Case, node: ast.expr, kind: str) -> Finding:
     if statement is not None and isinstance(statement.targets[0], ast.Name):
         fix = case.code.after(statement.targets[0], ", _" * (len(parts) - 1))
     said = {"layer": case.code.short(call.func), "type": type_, "name": case.code.short(node)}
+    said |= {"names": said["name"] + ", _" * (len(parts) - 1), "is_named": str(int(isinstance(node, ast.Name)))}
     said |= {"parts": ", ".join(parts), "count": str(len(parts))}
     return case.finding("recurrent_pair", said, span=case.code.span(statement or call), fix=(fix,))
 
@@ -390,8 +401,10 @@ def _method_kept(case: Case, node: ast.expr, kind: str) -> Finding:
     only_if(kind in METHODS and not (isinstance(above, ast.Call) and above.func is node))
     only_if(not isinstance(above, ast.Subscript) or value.attr == "size")
     span = case.failure.span if value is node else case.code.span(value)
-    said = {"method": case.code.short(value), "name": value.attr}
-    return case.finding("method_as_value", said, span=span, fix=(case.code.after(value, "()"),))
+    own = [one.args for one in case.code.functions if one.name == value.attr]
+    is_more = value.attr in _TAKE_MORE or any(len(one.args) - len(one.defaults) > 1 for one in own)
+    said = {"method": case.code.short(value), "name": value.attr, "is_more": str(int(is_more))}
+    return case.finding("method_as_value", said, span=span, fix=() if is_more else (case.code.after(value, "()"),))
 
 
 def _number(case: Case, node: ast.expr, kind: str) -> Finding:

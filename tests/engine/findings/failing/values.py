@@ -49,6 +49,7 @@ TRIGGERS: dict[str, list[Row]] = {
             "net = nn.Linear(2, 1)\nother = nn.Linear(2, 1)\nnet(torch.ones(1, 2)).sum().backward()\nother.weight.grad.norm() #<\n",
             {"name": "other.weight"},
         ),
+        Row(W + "(g,) = torch.autograd.grad((w * w).sum(), w)\nw.grad.sum() #<\n", {"is_returned": "1"}),
     ],
     "grad_none_after_zero_grad": [
         Row(
@@ -78,6 +79,7 @@ TRIGGERS: dict[str, list[Row]] = {
             {"function": "forward"},
             True,
         ),
+        Row("def loss_of(x):\n    print((x * x).sum()) #<\nloss_of(torch.ones(2)).backward()\n", {"function": "loss_of"}),
     ],
     "pair_returned": [
         Row(X + "print(x.max(1).sum()) #<\n", {"op": "max"}, True),
@@ -112,6 +114,7 @@ TRIGGERS: dict[str, list[Row]] = {
         Row(X + "n = x.size[0] #<\n", {"method": "x.size"}, True),
         Row(W + "w.sum.backward() #<\n", {"method": "w.sum"}, True),
         Row("cell = nn.RNNCell(2, 3)\nh = torch.zeros(1, 3)\nh = h.detach #<\nh = cell(torch.ones(1, 2), h)\n", {"method": "h.detach"}, True),
+        Row("x = torch.ones(4)\ny = x.reshape #<\nprint(y + 1)\n", {"is_more": "1"}),
     ],
     "layer_for_result": [
         Row(X + "y = nn.ReLU()\nprint(y.sum()) #<\n", {"owner": "ReLU", "receiver": "y"}),
@@ -170,6 +173,7 @@ TRIGGERS: dict[str, list[Row]] = {
     "none_asked": [
         Row("best = None\nfor loss in torch.ones(2):\n    print(best.item()) #<\n", {"receiver": "best", "made_line": "5"}),
         Row("def f():\n    h = None\n    return h.detach() #<\nf()\n", {"name": "detach", "made_line": "6"}),
+        Row("best = None\nfor loss in torch.ones(3):\n    if loss > 5:\n        best = loss\nbest.item() #<\n", {"made_line": "5"}),
     ],
     "none_by_default": [
         Row("def scaled(x, scale=None):\n    return x * scale.exp() #<\nw = torch.ones(2, requires_grad=True)\nscaled(w, torch.ones(2)).sum().backward()\nscaled(w).sum().backward()\n", {"argument": "scale", "call_line": "9"}),

@@ -126,7 +126,7 @@ def test_014_a_size_is_a_tuple() -> None:
     seen = Seen("x = torch.rand(5, 3)\nrows, cols = x.size()\nsame = x.size() == x.shape\n")
     assert (seen.variable("rows").text, seen.variable("cols").text) == ("5", "3")
     assert seen.variable("same").text == "True"
-    assert "size_not_callable" in Seen("k = torch.rand(2, 3)\nk.shape()\n").told
+    assert "attribute_called" in Seen("k = torch.rand(2, 3)\nk.shape()\n").told
 
 
 def test_015_scalar_vector_matrix_and_more_axes() -> None:

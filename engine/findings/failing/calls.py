@@ -41,8 +41,7 @@ def property_called(case: Case) -> Finding:
     """`x.shape()`, `x.T()`."""
     found = known(case.written_as("RECEIVER.NAME()"))
     only_if(found.said["name"] in PROPERTIES)
-    code = "size_not_callable" if case.groups["type"] == "torch.Size" else "attribute_called"
-    return case.finding(code, found.said, fix=found.instead("RECEIVER.NAME"))
+    return case.finding("attribute_called", found.said, fix=found.instead("RECEIVER.NAME"))
 
 
 def value_called(case: Case) -> Finding:
@@ -502,40 +501,6 @@ def returns_more(case: Case) -> Finding:
     is_taken = len(parts) == 2 and called(call) == "grad" and isinstance(taken, ast.Tuple) and len(taken.elts) == 2
     fix = (case.code.argument_added(call, "has_aux=True"),) if is_taken else ()
     return case.finding("", said, span=case.code.span(returns[0]), tensors=(), fix=fix)
-
-
-def script_types(case: Case) -> Finding:
-    """`torch.jit.script` takes arguments without a type for tensors."""
-    if (told := _given_to_script(case)) is not None:
-        return told
-    found = known(case.written_as("FUNCTION(NAME, ...)"))
-    given, operand = found.part("NAME"), case.operand(found.part("NAME"))
-    made = operand.type if operand is not None else called(a(ast.Call, given))
-    cls = next(iter(case.code.classes(made)), None)
-    forward = known(defined_in(known(cls), "forward"))
-    untyped = [arg.arg for arg in forward.args.args[1:] if arg.annotation is None]
-    only_if(untyped)
-    said = {"names": ", ".join(untyped), "example": f"{untyped[-1]}: int", "cls": known(cls).name}
-    said |= {"is_given": "0", "got": "", "function": "forward"}
-    return case.finding("", said, span=case.code.head(forward))
-
-
-_GIVEN_TO_SCRIPT = re.compile(
-    r"^(\w+)\(\) Expected a value of type 'Tensor \(inferred\)' for argument '(\w+)' but instead found type '(\w+)'"
-)
-
-
-def _given_to_script(case: Case) -> Finding | None:
-    """A scripted function called with something else than the tensor that an argument without a type stands for."""
-    said = _GIVEN_TO_SCRIPT.search(case.failure.message)
-    function, argument, got = said.groups() if said is not None else ("", "", "")
-    named = [one for one in case.code.functions if isinstance(one, ast.FunctionDef) and one.name == function]
-    untyped = [one for one in named for arg in one.args.args if (arg.arg, arg.annotation) == (argument, None)]
-    if len(untyped) != 1 or got in ("NoneType", "function"):
-        return None
-    example = f"{argument}: {'list[torch.Tensor]' if got == 'list' else got}"
-    told = {"function": function, "names": argument, "got": got, "example": example, "is_given": "1", "cls": ""}
-    return case.finding("", told, span=case.code.head(untyped[0]))
 
 
 def context_not_made(case: Case) -> Finding:

@@ -338,27 +338,6 @@ def recurrent_input(case: Case) -> Finding:
     return _of_other_size(case, given, "input_size", layer=layer)
 
 
-def transformer_features(case: Case) -> Finding:
-    """What an `nn.Transformer` is given has vectors of another length than its `d_model`."""
-    found = known(case.written_as("LAYER(SRC, TGT, ...)"))
-    given = {name: known(case.tensor_of(found.part(name.upper()))) for name in ("src", "tgt")}
-    layer = ast.unparse(found.part("LAYER"))
-    case.take_layer(found.part("LAYER"))
-    norms = [
-        one
-        for one in case.diagnosis.trace.modules
-        if f".{one.path}".endswith(f".{layer.removeprefix('self.')}.encoder.norm")
-    ]
-    only_if(len(norms) == 1 and norms[0].parameters)
-    (wanted,) = case.diagnosis.tensors[norms[0].parameters[0].tensor].shape
-    said = {"layer": layer, "wanted": str(wanted), "odd": ""}
-    for name, one in given.items():
-        said |= {name: found.said[name], f"{name}_shape": sizes(one.shape)}
-        said["odd"] = said["odd"] or (str(one.shape[-1]) if one.shape[-1] != wanted else "")
-    only_if(said["odd"])
-    return case.finding("", {**said, **case.made_at}, tensors=given.values())
-
-
 def hidden_size(case: Case) -> Finding:
     """A first state whose shape does not go with the input."""
     found = known(case.written_as("LAYER(INPUT, NAME, ...)"))

@@ -9,6 +9,7 @@ from engine.findings.diagnosis import listed, walk
 from engine.findings.failing.calls import PROPERTIES, init_misspelt
 from engine.findings.failing.case import Case, a, known, only_if
 from engine.findings.failing.stand_ins import sample_sets, sketch, split
+from engine.findings.failing.values import is_tensor
 from engine.program import paste
 from engine.program.edits import Edits
 from engine.program.names import ALIASES, called, dotted
@@ -186,7 +187,11 @@ def attribute(case: Case) -> Finding:
         return _method_on_module(case, node, common)
     if owner == "Tensor" and name in REMOVED:
         return case.finding("attribute_removed", common)
-    if case.place and not case.is_other_case:
+    above = case.code.parents.get(node)
+    is_of_tensor = (
+        isinstance(above, ast.Call) and above.func is node and any(is_tensor(case, one) for one in above.args)
+    )
+    if case.place and (not case.is_other_case or is_of_tensor):
         return _elsewhere(case, node, common)
     if (kept := _not_kept(case, owner, name)) is not None:
         return kept

@@ -180,7 +180,7 @@ def joined(case: Case) -> Finding:
     is_one = len(clash) == 1 and len(first.shape) == len(other.shape)
     fits = [one.shape[: clash[0]] + one.shape[clash[0] + 1 :] for one in case.inputs()]
     said["would_fit"] = str(int(is_one and len({*fits}) == 1))
-    return case.finding("" if is_one else "cat_sizes", said, tensors=(first, other))
+    return case.finding("", said, tensors=(first, other))
 
 
 def _not_joining(case: Case) -> tuple[Tensor, Tensor, list[int]]:
@@ -446,34 +446,6 @@ def one_row_more(case: Case) -> Finding:
     only_if(min(numbers_asked) == 0 and f"{max(numbers_asked):.0f}" == said["rows"])
     said["count"] = case.code.short(size)
     return case.finding("embedding_one_short", said, span=case.code.span(size), fix=(case.code.after(size, " + 1"),))
-
-
-def counted_early(case: Case) -> Finding | None:
-    """Rows of an embedding table that were counted by `len()` of a vocabulary which was numbered on after that."""
-    said, code = _row_missing(case), case.code
-    size = _length_given(case)
-    vocabulary, counted = dotted(size.args[0]).rpartition(".")[2], known(code.statement(size))
-    growths: list[ast.Assign | ast.Call] = [*code.bindings, *code.calls]
-    for growth in growths:
-        is_same = vocabulary and _numbered(growth).rpartition(".")[2] == vocabulary
-        if is_same and case.diagnosis.has_run(growth) and code.runs_before(counted, known(code.statement(growth))):
-            said |= {"count": code.short(size), "growth": code.short(growth), "growth_line": str(growth.lineno)}
-            return case.finding("embedding_counted_early", said, span=code.span(size))
-    return None
-
-
-def _numbered(growth: ast.AST) -> str:
-    """The vocabulary to which this adds an entry that has its length for a number."""
-    match growth:
-        case (
-            ast.Assign(targets=[ast.Subscript(value=grown)], value=ast.Call(func=ast.Name("len"), args=[whole]))
-            | ast.Call(
-                func=ast.Attribute(attr="setdefault", value=grown),
-                args=[_, ast.Call(func=ast.Name("len"), args=[whole])],
-            )
-        ) if dotted(grown) == dotted(whole):
-            return dotted(grown)
-    return ""
 
 
 def embedding(case: Case) -> Finding:

@@ -4,7 +4,7 @@ import ast
 
 from engine.findings.failing.case import Case
 from engine.program.edits import Edits
-from engine.program.names import dotted
+from engine.program.names import called, dotted, names_read
 
 SAMPLE_SETS = dict.fromkeys(("MNIST", "FashionMNIST", "KMNIST"), "1, 28, 28") | dict.fromkeys(
     ("CIFAR10", "ImageFolder", "FakeData", "SVHN"), "3, 32, 32"
@@ -44,6 +44,15 @@ def sample_sets(case: Case) -> Edits:
     calls = [call for call in code.calls if dotted(call.func).rpartition(".")[2] in SAMPLE_SETS]
     if not calls or not isinstance(statement, ast.Import | ast.ImportFrom):
         return ()
+    imports = [one for one in code.nodes if isinstance(one, ast.Import | ast.ImportFrom) and _is_of(one, "torchvision")]
+    names = {(each.asname or each.name).partition(".")[0] for one in imports for each in one.names}
+    inside = {node for call in calls for node in ast.walk(call)}
+    made_of = [one for one in code.bindings if dotted(one.targets[0]) and names & names_read(one.value)]
+    for_sets = [one for one in made_of if inside.isdisjoint(ast.walk(one.value))]
+    names |= {dotted(one.targets[0]) for one in for_sets}  # as what turns pictures into tensors
+    inside |= {node for one in (*imports, *for_sets) for node in ast.walk(one)}
+    if any(isinstance(node, ast.Name) and node.id in names and node not in inside for node in code.nodes):
+        return ()
     made = [
         code.replace(
             call,
@@ -52,7 +61,15 @@ def sample_sets(case: Case) -> Edits:
         )
         for call in calls
     ]
-    return (code.replace(statement, "import torch.utils.data"), *made)
+    others = [code.replace(one, "pass") for one in imports if one is not statement]
+    others += [code.replace(one.value, "None") for one in for_sets]
+    return (code.replace(statement, "import torch.utils.data"), *others, *made)
+
+
+def _is_of(statement: ast.Import | ast.ImportFrom, package: str) -> bool:
+    """Whether an import is of a package or what is in it."""
+    names = [one.name for one in statement.names] if isinstance(statement, ast.Import) else [statement.module or ""]
+    return all(name.partition(".")[0] == package for name in names)
 
 
 def split(case: Case) -> Edits:
@@ -61,7 +78,11 @@ def split(case: Case) -> Edits:
     if not isinstance(statement, ast.ImportFrom) or statement.module != "sklearn.model_selection":
         return ()
     (first, *others) = statement.names
+    words = [word for call in case.code.calls if called(call) == first.name for word in call.keywords]
+    is_whole = any(word.arg == "test_size" and "." not in ast.unparse(word.value) for word in words)
     if others or first.asname or first.name not in ("train_test_split", "test_train_split"):
+        return ()
+    if is_whole or not {word.arg for word in words} <= {"test_size", "random_state"}:  # it asks for more than that
         return ()
     return (case.code.replace(statement, _SPLIT.rstrip().replace("train_test_split", first.name)),)
 

@@ -303,8 +303,7 @@ def made_with_data(case: Case, node: ast.expr, kind: str) -> Finding:
     only_if(all(is_tensor(case, arg) for arg in value.args))
     layer, given = case.code.text(value.func), ", ".join(map(case.code.short, value.args))
     said = {"name": name, "layer": layer, "right": f"{layer}()({given})", "type": "type"}
-    code = "loss_not_made" if name.endswith("Loss") else "layer_not_made"
-    return case.finding(code, said, span=case.code.span(value), fix=(case.code.after(value.func, "()"),))
+    return case.finding("layer_not_made", said, span=case.code.span(value), fix=(case.code.after(value.func, "()"),))
 
 
 def maker_called(case: Case) -> Finding:
@@ -338,7 +337,7 @@ def layer_not_called(case: Case, node: ast.expr, kind: str) -> Finding:
 def _several(case: Case, node: ast.expr, kind: str) -> Finding:
     """What a recurrent layer, or a function of the program, gives together, kept under one name."""
     call = a(ast.Call, case.value_of(node))
-    only_if(kind in ("", "tuple") and _is_of_several(case.failure.message))
+    only_if(kind in ("", "tuple") and _is_of_several(case.failure.message) and call is not case.node)
     type_, function = _module_type(case, call.func), _definition(case, call)
     parts: tuple[str, ...] = RECURRENT.get(type_, ())
     match _returned(function)[-1:] if function is not None else []:

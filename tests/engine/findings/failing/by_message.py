@@ -139,9 +139,6 @@ TRIGGERS: dict[str, list[Row]] = {
         Row("table = torch.rand(6)\ndef every(n):\n    return torch.arange(0, 6, n) + 1\ntimes = every(1)\ntable[times] #<\n", {"place": "times", "is_added": "1", "made_line": "7"}),
         Row("labels = torch.tensor([[0], [-1]])\ntorch.ones(2, 3).gather(1, labels) #<\n", {"is_low": "1", "is_high": "0"}),
     ],
-    "cat_sizes": [
-        Row("torch.cat([torch.ones(1, 2, 4, 4), torch.ones(1, 2, 5, 5)], 1) #<\n", {"axis": "2"}),
-    ],
     "result_meant": [
         Row("criterion = nn.MSELoss()\nw = torch.ones(2, requires_grad=True)\nloss = criterion(w, w * 2)\ncriterion.backward() #<\n", {"result": "loss"}, True),
     ],

@@ -2,12 +2,6 @@
 
 from tests.engine.findings.failures import INIT, LAYERS, NET, Row, W, X
 
-SCRIPT = (
-    NET
-    + INIT
-    + "    def forward(self, x, n): #<\n        for _ in range(n):\n            x = x * 2\n        return x\n"
-)
-
 TRIGGERS: dict[str, list[Row]] = {
     "func_returns_more": [
         Row(
@@ -236,10 +230,6 @@ TRIGGERS: dict[str, list[Row]] = {
         Row("import math\nmath(3) #<\n", {"receiver": "math"}),
         Row("import random\nx = random(0, 1) #<\n", {"receiver": "random"}),
     ],
-    "size_not_callable": [
-        Row(X + "print(x.shape()) #<\n", {"name": "shape", "receiver": "x"}, True),
-        Row("k = torch.rand(5, 3)\nrows = k.T.shape()[0] #<\n", {"receiver": "k.T"}, True),
-    ],
     "attribute_called": [
         Row(X + "y = x.T() #<\n", {"name": "T"}, True),
         Row(X + "n = x.ndim() #<\n", {"name": "ndim", "type": "int"}, True),
@@ -344,20 +334,6 @@ TRIGGERS: dict[str, list[Row]] = {
         Row("def keep(module, output):\n    print(output)\nnet = nn.Linear(2, 1)\nnet.register_forward_hook(keep)\nnet(torch.ones(1, 2)) #<\n", {"function": "keep", "defined_line": "5"}),
         Row(W + "def seen():\n    pass\nw.register_hook(seen)\nw.sum().backward() #<\n", {"takes": "0", "given": "1"}),
     ],
-    "script_types": [
-        Row(SCRIPT + "torch.jit.script(Net())\n", {"names": "x, n"}),
-        Row(SCRIPT + "net = Net()\nnet(torch.ones(2), 3)\nfast = torch.jit.script(net)\n", {"example": "n: int"}),
-        Row(
-            NET
-            + "    def forward(self, parts): #<\n        total = torch.zeros(2)\n        for part in parts:\n            total = total + part\n        return total\n"
-            "net = torch.jit.script(Net())\nnet([torch.ones(2), torch.ones(2)])\n",
-            {"names": "parts", "got": "list", "function": "forward", "example": "parts: list[torch.Tensor]"},
-        ),
-        Row(
-            "def scaled(x, n): #<\n    return x * n\nprint(torch.jit.script(scaled)(torch.ones(2), 3))\n",
-            {"example": "n: int"},
-        ),
-    ],
     "parameter_in_two_groups": [
         Row(
             "net = nn.Sequential(nn.Linear(2, 2))\ndef groups():\n    head = [p for n, p in net.named_parameters() if n == '0.weight']\n"
@@ -436,8 +412,7 @@ NEAR_MISSES: dict[str, str] = {
     "optimizer_of_module": "net = nn.Linear(2, 2)\nfor layer in net:\n    pass\n",
     "module_not_callable": "import math\nmath(3)\n",
     "other_module_called": "torch([1., 2.])\n",
-    "size_not_callable": X + "x.size()\nx.T()\n",
-    "attribute_called": X + "x.shape()\n",
+    "attribute_called": X + "x.size()\nx(0)\n",
     "value_called": X + "y = 3(x)\n",
     "product_sign": X + "y = 3 * (x.sum() + 1)\n",
     "keyword_misspelt": "nn.Linear(2, 3, activation='relu')\n",
@@ -450,7 +425,6 @@ NEAR_MISSES: dict[str, str] = {
     "super_init_not_called": NET + INIT + "        self.w = nn.Parameter(torch.ones(2))\nNet().missing\n",
     "state_dict_inside": "net = nn.Linear(2, 1)\nnet.load_state_dict({'w': torch.ones(1)})\n",
     "called_back": "def f(a):\n    return a\nf(1, 2)\n",
-    "script_types": SCRIPT.replace(" #<", "").replace("n)", "n: int)") + "torch.jit.script(Net())\n",
     "parameter_in_two_groups": "net = nn.Linear(2, 2)\ntorch.optim.SGD([{'params': [net.weight]}, {'params': [net.bias]}], lr=.1)\n",
     "tied_in_two_groups": "net = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2))\nnet[1].bias = net[0].bias\n"
     "torch.optim.SGD([{'params': net.parameters()}, {'params': net[1].parameters()}], lr=.1)\n",

@@ -228,14 +228,6 @@ TRIGGERS: dict[str, list[Row]] = {
             {"rows": "2", "before_rows": "4", "axis": "1", "is_last": "0", "before_shape": "[2, 4, 5]"},
         ),
     ],
-    "transformer_features": [
-        Row("net = nn.Transformer(8, 2, 1, 1, 4)\nsrc, tgt = torch.ones(5, 2, 3), torch.ones(4, 2, 8)\nnet(src, tgt) #<\n", {"layer": "net", "wanted": "8", "odd": "3", "src_shape": "[5, 2, 3]", "made_line": "5"}),
-        Row(
-            NET + INIT + "        self.core = nn.Transformer(d_model=8, nhead=2, num_encoder_layers=1, num_decoder_layers=1, dim_feedforward=4)\n"
-            "    def forward(self, x, y):\n        return self.core(x, y) #<\nnet = Net()\nnet(torch.ones(5, 2, 1), torch.ones(4, 2, 1))\n",
-            {"layer": "self.core", "odd": "1", "tgt": "y"},
-        ),
-    ],
     "channels_last": [
         Row("conv = nn.Conv2d(3, 8, 3)\nconv(torch.ones(16, 32, 32, 3)) #<\n", {"order": "0, 3, 1, 2", "wanted": "3", "got": "32"}, True),
         Row("image = torch.ones(28, 28, 1)\nnet = nn.Sequential(nn.Conv2d(1, 4, 3), nn.ReLU())\nnet(image) #<\n", {"order": "2, 0, 1", "layer": "net.0"}, True),
@@ -364,7 +356,6 @@ NEAR_MISSES: dict[str, str] = {
     "loss_batch": X + "F.cross_entropy(x, torch.tensor([0, 1]))\n",
     "batch_cut_anew": "x, head = torch.randn(6, 4, 5), nn.Linear(5, 3)\nF.cross_entropy(head(x.view(-1, 5)), torch.zeros(6, dtype=torch.long))\n",
     "target_shape": "p = torch.full((2,), .5)\nF.binary_cross_entropy(p, torch.ones(2))\n",
-    "transformer_features": "net = nn.Transformer(8, 2, 1, 1, 4)\nsrc = torch.ones(5, 2, 8)\nnet(src, src)\nnet(src, src[:, :1])\n",
     "batch_counted_on": "for x in (torch.ones(4, 6), torch.ones(2, 5)):\n    x.view(4, 6)\n",
     "channels_last": "net = nn.Sequential(nn.Conv2d(3, 8, 3, 2, 1), nn.ReLU(), nn.Conv2d(16, 4, 3))\nnet(torch.ones(2, 3, 32, 32))\n",
     "bce_out_of_range": "x = torch.zeros(4) / 0\nF.binary_cross_entropy(torch.sigmoid(x), torch.ones(4))\n",

@@ -116,6 +116,12 @@ TRIGGERS: dict[str, list[Row]] = {
             {"name": "torchvision"},
             True,
         ),
+        Row(
+            "import torchvision #<\nimport torchvision.transforms as T\nturn = T.Compose([T.ToTensor()])\n"
+            "seen = torchvision.datasets.MNIST('data', transform=turn)\n",
+            {"name": "torchvision"},
+            True,
+        ),
     ],
     "module_misspelt": [
         Row("import nmpy #<\n", {"suggestion": "numpy"}, True),
@@ -165,6 +171,7 @@ TRIGGERS: dict[str, list[Row]] = {
     "name_elsewhere": [
         Row("layer = torch.Linear(2, 3) #<\n", {"place": "torch.nn.Linear"}, True),
         Row(W + "opt = nn.SGD([w], lr=.1) #<\n", {"place": "torch.optim.SGD"}, True),
+        Row(X + "y = nn.relu(x) #<\n", {"name": "relu"}, True),
     ],
     "attribute_misspelt": [
         Row("x = torch.one(2, 3) #<\n", {"suggestion": "ones"}, True),
@@ -242,9 +249,9 @@ NEAR_MISSES: dict[str, str] = {
     "super_of_another": "class Net(nn.Module):\n    def __init__(self):\n        super(Net, self).__init__()\n        self.w = nn.Parameter(Ones(2))\nNet()\n",
     "name_not_defined": "loss = torch.ones(1)\nprint(los)\n",
     "no_module": "import json, collections\n",
-    "split_missing": "from sklearn.model_selection import KFold\n",
+    "split_missing": "from sklearn.model_selection import train_test_split\ntrain_test_split(torch.ones(9), stratify=torch.ones(9))\n",
     "sketch": "def evaluate_gradient(data):\n    return data\nevaluate_gradient(nb_epochs)\n",
-    "sample_set_missing": "import torchvision\npictures = torch.rand(4, 3, 8, 8)\n",
+    "sample_set_missing": "from torchvision import datasets, models\nseen, net = datasets.MNIST('data'), models.resnet18()\n",
     "module_misspelt": "import pandas\n",
     "import_misspelt": "from torch.nn import Linear\n",
     "import_elsewhere": "from torch.nn import linear\n",

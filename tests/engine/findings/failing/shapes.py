@@ -166,18 +166,6 @@ TRIGGERS: dict[str, list[Row]] = {
             True,
         ),
     ],
-    "embedding_counted_early": [
-        Row(
-            "class Words:\n    def __init__(self, texts):\n        self.numbers = {}\n        for word in texts:\n            self.numbers.setdefault(word, len(self.numbers))\n        self.size = len(self.numbers) #<\n"
-            "        for special in ('<pad>', '<end>'):\n            self.numbers[special] = len(self.numbers)\nwords = Words(['a', 'b', 'a'])\n"
-            "class Net(nn.Module):\n    def __init__(self, count):\n        super().__init__()\n        self.emb = nn.Embedding(count, 3)\nnet = Net(words.size)\nnet.emb(torch.tensor([0, words.numbers['<end>']]))\n",
-            {"rows": "2", "value": "3", "growth_line": "12", "count": "len(self.numbers)"},
-        ),
-        Row(
-            "known = {'a': 0, 'b': 1}\nemb = nn.Embedding(len(known), 2) #<\nids = []\nfor word in 'abc':\n    if word not in known:\n        known[word] = len(known)\n    ids.append(known[word])\nx = torch.tensor(ids)\nprint(emb(x))\n",
-            {"name": "x", "value": "2", "growth_line": "10"},
-        ),
-    ],
     "embedding_positions": [
         Row(
             "places = nn.Embedding(4, 2)\nx = torch.ones(3, 6, 2)\nat = torch.arange(x.size(1)).unsqueeze(0).repeat(3, 1)\nx + places(at) #<\n",
@@ -283,7 +271,6 @@ NEAR_MISSES: dict[str, str] = {
     "attribute_overwritten": "class Places:\n    table = torch.ones(4)\n    def shift(self, x):\n        self.table = self.table * 2\n        return x + self.table\nplaces = Places()\nplaces.shift(torch.ones(4))\nplaces.shift(torch.ones(3))\n",
     "embedding_index": "emb = nn.Embedding(3, 2)\nemb(torch.tensor([0, 2]))\n",
     "embedding_one_short": "words = 'abc'\nemb = nn.Embedding(len(words), 2)\nemb(torch.tensor([1, 3]))\n",
-    "embedding_counted_early": "known = {}\nfor word in 'abc':\n    known[word] = len(known)\nemb = nn.Embedding(len(known), 2)\nemb(torch.tensor([0, 3]))\n",
     "embedding_positions": "places = nn.Embedding(4, 2)\nplaces(torch.arange(4))\nplaces(torch.tensor([5]))\n",
     "embedding_place_of_scores": "table = nn.Embedding(3, 3)\nids = table(torch.tensor([0])).softmax(-1).multinomial(1)\ntable(ids)\n",
     "unpack_count": "a, b, c = torch.ones(3)\n",

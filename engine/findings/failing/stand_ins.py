@@ -48,7 +48,7 @@ def sample_sets(case: Case) -> Edits:
     names = {(each.asname or each.name).partition(".")[0] for one in imports for each in one.names}
     inside = {node for call in calls for node in ast.walk(call)}
     made_of = [one for one in code.bindings if dotted(one.targets[0]) and names & names_read(one.value)]
-    for_sets = [one for one in made_of if inside.isdisjoint(ast.walk(one.value))]
+    for_sets = [one for one in made_of if not any(call in ast.walk(one.value) for call in calls)]
     names |= {dotted(one.targets[0]) for one in for_sets}  # as what turns pictures into tensors
     inside |= {node for one in (*imports, *for_sets) for node in ast.walk(one)}
     if any(isinstance(node, ast.Name) and node.id in names and node not in inside for node in code.nodes):

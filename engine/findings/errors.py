@@ -234,7 +234,7 @@ _TABLE: tuple[tuple[str, str, str, *tuple[Rule, ...]], ...] = (
     ("text_and_value", "TypeError", r"can only concatenate str \(not \"(?P<got>\w+)\"\) to str", plain),
     ("operand_types", "TypeError", r"unsupported operand type\(s\) for (?P<operator>.+?): '(?P<left>\w+)' and '(?P<right>\w+)'", arguments.operands),
     ("arguments_invalid", "TypeError", r"^(?P<function>\w+)\(\) received an invalid combination of arguments - got \((?P<got>.*?)(?:, )?\), but expected", autograd.forward_hook_returned, arguments.other_forms),
-    ("keyword_unknown", "TypeError", r"got an unexpected keyword argument '(?P<name>\w+)'", calls.keyword, dtypes.of_numpy),
+    ("keyword_unknown", "TypeError", r"got an unexpected keyword argument '(?P<name>\w+)'", dtypes.of_numpy, calls.keyword),
     ("closure_missing", "TypeError", r"^LBFGS\.step\(\) missing 1 required positional argument: 'closure'", plain),
     ("learning_rate_invalid", "ValueError", r"^Invalid learning rate: (?P<value>.+)", plain),
     ("array_backwards", "ValueError", r"At least one stride in the given numpy array is negative", arguments.runs_backwards),

@@ -4,7 +4,7 @@ import ast
 import math
 import re
 
-from engine.findings.diagnosis import by_number, line
+from engine.findings.diagnosis import by_number, is_of_ones_and_zeros, line
 from engine.findings.failing.case import Case, is_complex, known, only_if
 from engine.findings.failing.origins import dtype_origin, sizes
 from engine.program.edits import Edits
@@ -102,7 +102,7 @@ def converted(case: Case) -> Finding:
 
 def not_for_type(case: Case) -> Finding:
     """An operation that has no kernel for a type."""
-    only_if(known(case.op).name not in _LOSSES_OF_CLASSES)
+    only_if(not known(case.op).name.endswith("_") and known(case.op).name not in _LOSSES_OF_CLASSES)
     dtype = _WORDS.get(case.groups.get("dtype", ""), case.groups.get("dtype", ""))
     given = known(next((input_ for input_ in case.inputs() if dtype in ("", input_.dtype)), None))
     fix = case.cast(given, ".float()") if given.dtype not in FLOATS else ()
@@ -148,10 +148,12 @@ def cannot_store(case: Case) -> Finding:
     """An in-place result that the tensor's own type cannot hold."""
     own, result = (_WORDS.get(case.groups[name], "") for name in ("own", "result"))
     only_if(case.first.dtype == own)
-    said = {"own": own, "result": result}
-    if not isinstance(case.node, ast.AugAssign):
+    target = case.node.target if isinstance(case.node, ast.AugAssign) else None
+    said = {"own": own, "result": result, "is_part": str(int(isinstance(target, ast.Subscript)))}
+    if target is None:
         return case.finding("", said, tensors=(case.first,))
-    name, fix = case.code.short(case.node.target), not_in_place(case.code, case.node)
+    name = case.code.short(target.value if isinstance(target, ast.Subscript) else target)
+    fix = not_in_place(case.code, case.node)
     return case.finding("", said, tensors=(case.first,), name=name, fix=fix)
 
 
@@ -233,8 +235,9 @@ def indices(case: Case) -> Finding:
         place = case.written(given)
     only_if(given.dtype != "int64")
     name = case.code.short(place) if place is not None else case.say(given)
-    fix = case.code.method(place, ".long()") if place is not None else ()
-    said = {**case.origin(given, dtype_origin), "name": name, "dtype": given.dtype}
+    is_mask = isinstance(case.node, ast.Subscript) and is_of_ones_and_zeros(given)
+    fix = case.code.method(place, ".long()") if place is not None and not is_mask else ()
+    said = {**case.origin(given, dtype_origin), "name": name, "dtype": given.dtype, "is_mask": str(int(is_mask))}
     return case.finding("index_dtype", said, tensors=(given,), fix=fix, is_whole=str(int(given.dtype not in FLOATS)))
 
 
@@ -378,8 +381,9 @@ def _list_for_numpy(case: Case, given: ast.expr) -> Finding:
         values = [one for one in made.elts if (tensor := case.tensor_of(one)) is not None and tensor.requires_grad]
     else:
         values = [known(case.appended(given)).part("VALUE")]
-    only_if(values)
-    shapes = {tensor.shape for value in values for tensor in _given_by(case, value)}
+    held = [_given_by(case, value) or _listed(case, given) for value in values]
+    only_if(held and all(held) and all(tensor.requires_grad for each in held for tensor in each))
+    shapes = {tensor.shape for each in held for tensor in each}
     taken, text = ".item()" if shapes == {()} else ".detach()", case.code.short(values[0])
     is_bare = isinstance(values[0], ast.Name | ast.Attribute | ast.Call | ast.Subscript)
     said = {"name": case.code.short(given), "value": text, "right": f"{text if is_bare else f'({text})'}{taken}"}
@@ -393,19 +397,28 @@ def _given_by(case: Case, node: ast.expr) -> list[Tensor]:
     return case.diagnosis.bound_to(node) or [tensor for tensor in ran if tensor is not None]
 
 
+def _listed(case: Case, given: ast.expr) -> list[Tensor]:
+    """The tensors that stand in a list of the program."""
+    lists = (bound.tensors for bound in case.diagnosis.trace.variables if bound.name == dotted(given))
+    return [case.diagnosis.tensors[tensor] for tensors in lists for tensor in tensors]
+
+
 _IN_BOTH = frozenset(
     "exp log log2 log10 log1p expm1 sqrt sin cos tan sinh cosh tanh abs square maximum minimum sum mean sign floor ceil"
     " clip matmul where".split()
 )
 """Functions that NumPy and PyTorch call by one name."""
+_OF_TENSORS = ("maximum", "minimum", "matmul")
+"""Those that PyTorch gives tensors only, where NumPy takes numbers and arrays too."""
 
 
 def of_numpy(case: Case) -> Finding:
     """`np.exp(w)`: a computation that PyTorch has too."""
     call = known(case.call)
     module, _, function = dotted(call.func).rpartition(".")
-    only_if(module in ("np", "numpy") and function in _IN_BOTH)
-    known(case.tensor_of(known(next(iter(call.args), None))))
+    only_if(module in ("np", "numpy") and function in _IN_BOTH and not call.keywords)
+    tensors = [case.tensor_of(one) for one in call.args]
+    only_if(tensors and tensors[0] and (function not in _OF_TENSORS or all(tensors)))
     fix = (case.code.replace(call.func, f"torch.{function}"),) if case.has_torch else ()
     return case.finding("numpy_function", name=f"{module}.{function}", function=function, fix=fix)
 
@@ -443,10 +456,15 @@ def tensors_in_list(case: Case) -> Finding:
     call = known(case.call)
     only_if(len(call.args) == 1 and _MAKERS.match(called(call)))
     given, function = call.args[0], case.code.text(call.func)
-    is_alike = True
-    if isinstance(given, ast.List | ast.Tuple):
-        parts = [case.tensor_of(part) for part in given.elts]
-        is_alike = len({tensor.shape if tensor is not None else None for tensor in parts}) == 1 and None not in parts
+    parts: list[Tensor | None] = []
+    match given:
+        case ast.List(elts=elements) | ast.Tuple(elts=elements):
+            parts += map(case.tensor_of, elements)
+        case ast.ListComp(elt=element):
+            parts += _given_by(case, element)
+        case _:
+            parts += _listed(case, given)
+    is_alike = len({tensor and tensor.shape for tensor in parts}) == 1 and None not in parts
     is_certain = is_alike and not call.keywords and case.has_torch
     fix = (case.code.replace(call.func, "torch.stack"),) if is_certain else ()
     return case.finding(function=function, fix=fix)

@@ -120,6 +120,7 @@ TRIGGERS: dict[str, list[Row]] = {
     ],
     "numpy_function": [
         Row(W + "np.exp(w) #<\n", {"name": "np.exp"}, True),
+        Row("np.mean(torch.ones(3)) #<\n", {"function": "mean"}, True),
     ],
     "written_shape": [
         Row(

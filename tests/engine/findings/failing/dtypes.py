@@ -146,6 +146,7 @@ TRIGGERS: dict[str, list[Row]] = {
     "in_place_dtype": [
         Row("a = torch.arange(3)\na += 0.5 #<\n", {"name": "a", "own": "int64", "result": "float32"}, True),
         Row("a = torch.tensor([1, 2])\na.div_(2) #<\n", {"op": "div_"}),
+        Row("a = torch.tensor([1, 2])\na[0] += 0.5 #<\n", {"name": "a", "is_part": "1"}),
     ],
     "target_not_long": [
         Row(
@@ -175,6 +176,7 @@ TRIGGERS: dict[str, list[Row]] = {
             True,
         ),
         Row(X + "i = torch.tensor([0.])\nx[i] #<\n", {"name": "i"}, True),
+        Row(X + "seen = torch.tensor([0., 1.])\nx[seen] #<\n", {"is_mask": "1"}),
         Row(
             "net = nn.Linear(3, 4)\nacts = torch.from_numpy(np.zeros(2, dtype=np.uint8))\nq = net(torch.ones(2, 3)).gather(1, acts.unsqueeze(1)) #<\n",
             {"name": "acts.unsqueeze(1)", "dtype": "uint8", "is_whole": "1"},
@@ -196,6 +198,7 @@ TRIGGERS: dict[str, list[Row]] = {
     "tensor_of_tensors": [
         Row(X + "y = torch.tensor([x, x]) #<\n", {"line": "6"}, True),
         Row("a, b = torch.ones(2), torch.zeros(2)\ny = torch.tensor((a, b)) #<\n", {"line": "6"}, True),
+        Row("pairs = [(torch.ones(3), 1), (torch.ones(3), 0)]\ny = torch.tensor(pairs) #<\n", {"function": "torch.tensor"}),
     ],
     "number_of_many": [
         Row(X + "float(x) #<\n", {"name": "x", "function": "float"}),
@@ -239,7 +242,7 @@ NEAR_MISSES: dict[str, str] = {
     "target_axes": X + "F.cross_entropy(x, torch.ones(2, 3))\n",
     "dtype_mismatch": X + "y = x + torch.ones(3, dtype=torch.long)\n",
     "mean_of_integers": "torch.arange(3).sum()\n",
-    "dtype_not_supported": "torch.arange(3).float().softmax(0)\n",
+    "dtype_not_supported": "w = torch.zeros(3, dtype=torch.long)\nnn.init.normal_(w)\n",
     "in_place_dtype": "a = torch.arange(3)\na += 1\n",
     "target_not_long": X + "F.cross_entropy(x, torch.ones(2, 3))\n",
     "target_not_float": X + "F.mse_loss(x, torch.ones(2, 3, dtype=torch.long))\n",
@@ -250,6 +253,6 @@ NEAR_MISSES: dict[str, str] = {
     "target_one_hot": "F.cross_entropy(torch.randn(4, 3), F.one_hot(torch.tensor([0, 1, 2, 1]), 3).float())\nF.binary_cross_entropy(torch.ones(2), torch.ones(2).long())\n",
     "mask_dtype": "torch.ones(2).masked_fill(torch.tensor([True, False]), 0.)\n",
     "loss_swapped": "F.cross_entropy(torch.ones(2, 3).long(), torch.tensor([0, 1]))\n",
-    "numpy_of_list": W + "xs = [1.]\nxs.append(w.sum().item())\nnp.mean(xs)\n(w * 2).numpy()\n",
+    "numpy_of_list": "w, outs = torch.ones(1, requires_grad=True), []\nfor i in range(2):\n    outs.append([i, w * i])\nnp.array(outs)\n",
     "model_converted": "net = nn.Linear(2, 1)\nnet(torch.ones(3, 2).double())\n",
 }  # fmt: skip

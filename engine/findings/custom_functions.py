@@ -3,7 +3,7 @@ is given, does not read it, gives nothing back, or takes what has no graph."""
 
 import ast
 from collections import Counter
-from collections.abc import Iterator, Set
+from collections.abc import Iterable, Iterator, Set
 
 from engine.findings.diagnosis import Diagnosis, by_number, extent, is_alike, line, near, size_of, walk
 from engine.findings.experiments import LOSSY
@@ -156,7 +156,11 @@ def backward_ignores_gradient(diagnosis: Diagnosis) -> Iterator[Finding]:
             continue
         given = backward.args.args[1].arg
         returns = [part.value for part in ast.walk(backward) if isinstance(part, ast.Return)]
-        if any(value is None or isinstance(value, ast.Constant) for value in returns):
+        visits = diagnosis.visits_of.get(node.id, ())
+        is_some = any(size_of(diagnosis.tensors.get(left or "")) for visit in visits for left in visit.left)
+        if not is_some or _is_of_one(diagnosis, visits) or any(
+            value is None or isinstance(value, ast.Constant) for value in returns
+        ):
             continue
         is_read = given in names_read(backward)
         loose = _made_without(diagnosis, backward, node) if is_read else next(iter(returns), None)
@@ -175,14 +179,18 @@ def backward_ignores_gradient(diagnosis: Diagnosis) -> Iterator[Finding]:
         )
 
 
+def _is_of_one(diagnosis: Diagnosis, visits: Iterable[Visit]) -> bool:
+    """Whether the gradient that came in was 1, or is not known: then leaving it out changes nothing."""
+    return any(extent(diagnosis.tensors.get(visit.entered[0] or "")) in ((1, 1), None) for visit in visits)
+
+
 def _made_without(diagnosis: Diagnosis, backward: ast.FunctionDef, node: Node) -> ast.expr | None:
     """The first of the gradients that a backward returns which does not come of the one it is given, where that is not
     1 and the other not 0; what a Function hands its input on for, as for a loss beside it, is on purpose."""
     op, visits = diagnosis.op_of_node(node.id), diagnosis.visits_of.get(node.id, ())
     returns = [part.value for part in ast.walk(backward) if isinstance(part, ast.Return)]
     is_plain = not any(isinstance(part, ast.FunctionDef) for part in ast.walk(backward) if part is not backward)
-    is_one = any(extent(diagnosis.tensors.get(visit.entered[0] or "")) in ((1, 1), None) for visit in visits)
-    if op is None or _hands_on(diagnosis, op) or is_one or not is_plain or len(returns) != 1:
+    if op is None or _hands_on(diagnosis, op) or not is_plain or len(returns) != 1:
         return None
     parts = returns[0].elts if isinstance(returns[0], ast.Tuple) else []
     parts = [part for part in parts if not isinstance(part, ast.Constant)]

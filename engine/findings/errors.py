@@ -190,7 +190,7 @@ _TABLE: tuple[tuple[str, str, str, *tuple[Rule, ...]], ...] = (
     ("loader_indexed", "TypeError", r"'DataLoader' object is not subscriptable", instead("NAME[0]", "next(iter(NAME))"), instead("NAME[PLACE]")),
     ("not_indexable", "TypeError", r"'(?P<type>\w+)' object is not subscriptable", instead("NAME[PLACE]")),
     ("sample_not_batched", "TypeError", r"batch must contain tensors, numpy arrays, numbers, dicts or lists; found <class '(?P<type>[\w.]+)'>", classes.sample_of_none, plain),
-    ("loader_options", "ValueError", r"^(?P<option>\w+)(?:=None)? option .*mutually exclusive with (?P<others>.*)", classes.loader_options),
+    ("loader_options", "ValueError", r"^(?P<option>\w*sampler) option .*mutually exclusive with (?P<others>.*)", classes.loader_options),
     ("loader_of_stream", "ValueError", r"DataLoader with IterableDataset: expected unspecified (?P<option>\w+) option", classes.loader_option),
     ("loader_workers", "ValueError", r"^(?P<option>\w+) option (?:could only be specified in multiprocessing|needs num_workers)", classes.loader_option),
     ("modules_in_list", "TypeError", r"^list is not a Module subclass", instead("CONTAINER(WRITTEN)", "CONTAINER(*WRITTEN)")),

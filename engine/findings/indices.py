@@ -28,6 +28,8 @@ HANDS_ON = frozenset("view reshape squeeze unsqueeze float to double type detach
 PICKS = ("gather", "index_select", "getitem")
 ADDS = ("add", "add_", "sub", "sub_")
 JOINS = ("cat", "concat", "concatenate", "hstack")
+OF_ALL_PAIRS = frozenset("diag diagonal trace cross_entropy log_softmax softmax logsumexp".split())
+"""What takes the diagonal of a table of all pairs, or holds it against the rest."""
 MOST_BACK = 4
 LEAST_PLACES = 4
 LEAST_MASKED = 8
@@ -125,7 +127,8 @@ def picked_for_all(diagnosis: Diagnosis) -> Iterator[Finding]:
             continue
         numbers, size = numbers_of(places), given.shape[0]
         is_of_samples = made.shape == (size, size) and len(set(numbers)) < size == len(numbers)
-        if not is_of_samples or not given.requires_grad or not diagnosis.reaches_a_pass(op):
+        later = {maker.name for maker in diagnosis.computed_from(op.outputs)}
+        if not is_of_samples or not given.requires_grad or not diagnosis.reaches_a_pass(op) or later & OF_ALL_PAIRS:
             continue
         yield diagnosis.warning(
             "picked_for_all",

@@ -17,6 +17,8 @@ from engine.trace import Edit, Finding, Tensor
 MOST_FORMS = 3
 _MOST_BEFORE = 12
 """Calls and assignments that are looked back over."""
+_OF_NUMBERS = tuple("bcdeEfFgGnoxX%")
+"""How formats end that write one number; others only make room for what is printed."""
 _ORDERS = {
     **dict.fromkeys(("Normal", "LogNormal", "Laplace", "Cauchy", "Gumbel"), "loc scale"),
     **dict.fromkeys(("Gamma", "InverseGamma"), "concentration rate"),
@@ -147,7 +149,7 @@ def operands(case: Case) -> Finding:
     node, left, right = a(ast.BinOp, case.node), case.groups["left"], case.groups["right"]
     only_if("Tensor" in (left, right) and left != right)
     other, got = (node.right, right) if left == "Tensor" else (node.left, left)
-    code = "operand_types" if got in ("list", "tuple", "str", "ndarray") else "operand_other"
+    code = "operand_types" if got in ("list", "tuple", "ndarray") else "operand_other"
     return case.finding(code, other=case.code.short(other), got=got, fix=_as_tensor(case, other))
 
 
@@ -172,6 +174,7 @@ def format_refused(case: Case) -> Finding | None:
         if operand is None or operand.type != case.groups["type"] or (tensor is not None and not tensor.shape):
             continue
         spec = "".join(str(one.value) for one in ast.walk(part.format_spec) if isinstance(one, ast.Constant))
+        only_if(spec[-1:] in _OF_NUMBERS)
         said = {"name": case.code.short(part.value), "spec": spec}
         if tensor is None:
             return case.finding("", said)
@@ -192,7 +195,9 @@ def size_not_whole(case: Case) -> Finding | None:
     """A size that came from a division: `/` always gives a float."""
     call = known(case.call)
     parts = [inner for arg in call.args for inner in (arg.elts if isinstance(arg, ast.Tuple | ast.List) else [arg])]
-    for part in [*parts, *(word.value for word in call.keywords)]:
+    numbers = (one for part in parts for one in ast.walk(part) if isinstance(one, ast.Constant))
+    is_found = any(isinstance(one.value, float) for one in numbers)
+    for part in parts if is_found else [*parts, *(word.value for word in call.keywords)]:
         operand, name = case.operand(part), case.code.short(part)
         divided = written(case.code, case.value_of(part), "LEFT / RIGHT")
         if divided is not None and (operand is None or operand.type == "float"):
@@ -208,6 +213,10 @@ def size_not_whole(case: Case) -> Finding | None:
 def many_values(case: Case) -> Finding:
     """A tensor of several elements where one truth value or one number is needed."""
     node = case.node.test if isinstance(case.node, ast.While | ast.If) else case.node
+    above = case.code.parents.get(node) if node is not None else None
+    is_compared = isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.In | ast.NotIn)
+    is_asked = isinstance(above, _ASKING) or not isinstance(node, ast.Call) or called(node) in ("bool", "item")
+    only_if(is_asked and not is_compared)  # else what is called compares
     tested = node.operand if isinstance(node, ast.UnaryOp) else node
     given = known(next(iter(case.inputs()), None) or case.tensor_of(tested))
     is_test = tested is not node or isinstance(tested, ast.Compare | ast.Name | ast.Attribute | ast.BinOp)
@@ -215,6 +224,10 @@ def many_values(case: Case) -> Finding:
     name = case.code.short(shown) if shown is not None else case.say(given)
     span = case.code.span(shown) if shown is not None else None
     return case.finding(span=span, name=name, shape=sizes(given.shape), tensors=(given,))
+
+
+_ASKING = (ast.While, ast.If, ast.IfExp, ast.Assert, ast.BoolOp, ast.UnaryOp, ast.comprehension)
+"""What asks whether something is true."""
 
 
 def joined_tensors(case: Case) -> Finding:
@@ -261,9 +274,12 @@ def not_probabilities(case: Case) -> Finding:
     """Scores where a distribution takes probabilities, unless they are named as what they are."""
     place, node = known(_parameter(case))
     is_last = isinstance(place, ast.keyword) or place is known(case.call).args[-1]
-    fix: Edits = (case.code.replace(place, f"logits={case.code.text(node)}"),) if is_last else ()
+    given = known(case.tensor_of(node))
+    maker = case.diagnosis.maker.get(given.id)
+    is_score = maker is not None and maker.module is not None
+    fix: Edits = (case.code.replace(place, f"logits={case.code.text(node)}"),) if is_last and is_score else ()
     said = {"written": case.code.short(known(case.call).func), "name": case.code.short(node)}
-    return case.finding("", said, tensors=(case.tensor_of(node),), fix=fix)
+    return case.finding("", said, tensors=(given,), fix=fix)
 
 
 def parameter_nan(case: Case) -> Finding:

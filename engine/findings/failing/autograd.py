@@ -29,7 +29,8 @@ def leaf_written(case: Case) -> Finding:
         is_used = not isinstance(statement, ast.Expr) or case.layer_made is not None
         fix = _not_asked_in_place(case, call) if is_used else ()
     else:
-        fix = _without_grad(case, statement) if case.has_torch else ()
+        is_learnt = any(one.requires_grad for one in case.inputs()[1:])  # it would not be recorded either
+        fix = _without_grad(case, statement) if case.has_torch and not is_learnt else ()
     leaf = case.diagnosis.say(base if base in case.diagnosis.tensors else case.first.id)
     is_asked = str(int(word is not None))
     return case.finding("", {"name": leaf, "is_asked": is_asked}, tensors=(case.first,), fix=fix)

@@ -37,10 +37,14 @@ def function_called(case: Case) -> Finding:
     fix: tuple[Edit, ...] = tuple(case.code.line_above(method, "@staticmethod") for method in plain)
     fix += (case.code.replace(call.func, f"{cls.name}.apply"),)
     if plain:
+        forward = methods[0] or plain[0]
+        has_self = len(forward.args.args) - len(forward.args.defaults) > len(call.args) + 1 and not forward.decorator_list
         lacks = methods[1] is None and defined_in(cls, "vjp") is None
         said = {"cls": cls.name, "methods": ", ".join(f"`{method.name}`" for method in plain)}
         said |= {"is_several": str(int(len(plain) > 1)), "lacks_backward": str(int(lacks))}
-        return case.finding("function_not_static", said, span=case.code.head(plain[0]), fix=() if lacks else fix)
+        said["self"] = forward.args.args[0].arg if has_self else ""
+        said["has_self"] = str(int(has_self))
+        return case.finding("function_not_static", said, span=case.code.head(plain[0]), fix=() if lacks or has_self else fix)
     return case.finding("function_not_applied", cls=cls.name, written=case.code.short(call), fix=fix)
 
 
@@ -125,8 +129,9 @@ def saved_nothing(case: Case) -> Finding:
     saving = next((call for call in calls if called(call) == "save_for_backward"), None)
     wanted = [ast.unparse(part) for part in names.elts] if isinstance(names, ast.Tuple | ast.List) else []
     right = f"{context}.save_for_backward({', '.join(wanted)})"
-    said = {"cls": cls.name, "names": ", ".join(wanted), "right": right}
+    said = {"cls": cls.name, "names": ", ".join(wanted), "right": right, "is_saving": str(int(saving is not None))}
     if saving is not None:
+        only_if(not any(isinstance(one, ast.Starred) for one in saving.args))
         where = case.code.span(case.code.statement(saving) or saving)
         return case.finding("saved_count", said, span=where, got=str(len(saving.args)))
     last = forward.body[-1]
@@ -243,6 +248,7 @@ def too_many_samples(case: Case) -> Finding:
     cls = a(ast.ClassDef, case.code.enclosing(function, ast.ClassDef))
     length = known(defined_in(cls, "__len__"))
     only_if(function.name == "__getitem__" and case.is_in_loader)
+    only_if(not any(called(one).endswith(("Subset", "Sampler")) for one in case.code.calls))  # they may ask for others
     inside = list(ast.walk(a(ast.Subscript, case.node).slice))
     by_number = {arg.arg for arg in function.args.args[1:]} & {one.id for one in inside if isinstance(one, ast.Name)}
     only_if(by_number and not any(isinstance(one, ast.Subscript) for one in inside))  # else another number is too large
@@ -297,9 +303,9 @@ def not_a_module(case: Case) -> Finding:
     span = case.code.span(named[0])
     if got.startswith("torch.nn.modules.") or case.code.classes(last):
         return case.finding("layer_class_given", given, span=span)
-    right = f"nn.{_LAYERS[last]}()" if last in _LAYERS else "nn.Module"
-    is_known = last in _LAYERS and case.code.is_bound("nn")
-    fix = tuple(case.code.replace(part, right) for part in named) if is_known else ()
+    right = f"nn.{_LAYERS[last]}()" if last in _LAYERS else ""
+    fix = tuple(case.code.replace(part, right) for part in named) if right and case.code.is_bound("nn") else ()
+    given["is_known"] = str(int(bool(right)))
     return case.finding("function_among_layers", given, span=span, right=right, fix=fix)
 
 

@@ -373,6 +373,8 @@ def _nearest_margin(wrong: _Wrong, own: int) -> int | None:
 def _equals(wrong: _Wrong) -> Fault | None:
     if "Maybe you meant '=='" not in wrong.message or wrong.end_line != wrong.line:
         return None
+    if re.match(r"\s*(?:el)?(?:if|while|assert)\b", wrong.text) is None:  # `f(x) = y` may be meant the other way round
+        return None
     signs = [found.start() for found in re.finditer(r"(?<![=!<>:+\-*/%])=(?!=)", wrong.text)]
     tries = [wrong.written(at, at + 1, "==") for at in signs if at >= wrong.column]
     return wrong.fault("equals_in_condition", wrong.here, tries)

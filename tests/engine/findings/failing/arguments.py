@@ -34,7 +34,7 @@ TRIGGERS: dict[str, list[Row]] = {
     ],
     "operand_types": [
         Row(X + "y = x + [1., 2., 3.] #<\n", {"got": "list", "operator": "+"}, True),
-        Row(X + "y = x + 'a' #<\n", {"got": "str"}),
+        Row(X + "y = x - [x, x] #<\n", {"got": "list"}),
     ],
     "none_for_tensor": [
         Row("target = None\nF.mse_loss(torch.ones(2, requires_grad=True) * 1, torch.ones(2)).backward()\ntorch.exp(target) #<\n", {"function": "exp", "argument": "input"}),
@@ -85,7 +85,7 @@ TRIGGERS: dict[str, list[Row]] = {
     ],
     "operand_other": [
         Row(X + "act = nn.ReLU()\ny = x + act #<\n", {"other": "act", "got": "ReLU"}),
-        Row(X + "y = x * {} #<\n", {"got": "dict"}),
+        Row(X + "y = x + 'a' #<\n", {"got": "str"}),
     ],
     "not_a_tensor_inside": [
         Row("both = nn.Bilinear(2, 2, 1)\nboth(torch.ones(1, 2), 'b') #<\n", {"got": "str"}),
@@ -99,13 +99,13 @@ NEAR_MISSES: dict[str, str] = {
     "operand_types": "y = 3 + 'a'\n",
     "none_for_tensor": "F.mse_loss(torch.ones(2), torch.ones(2), weight=None)\n",
     "tensors_not_listed": "a = torch.ones(2)\ntorch.cat([a, a])\ntorch.cat((a, a))\n",
-    "size_not_whole": "n = 10 // 2\nx = torch.zeros(n, 3)\n",
+    "size_not_whole": "n = 10\ntorch.full((n * 0.5,), fill_value=1 / 2)\n",
     "list_never_filled": "parts = []\nparts += [torch.ones(2)] * 0\ntorch.cat(parts)\n",
     "list_empty": "parts = [torch.ones(2), torch.ones(2)]\nprint(torch.cat(parts), torch.stack([]))\n",
     "list_by_tensor": "xs = [1, 2, 3]\nxs[torch.tensor(1)], torch.tensor(xs)[torch.tensor([0, 1])], range(torch.tensor([1, 2]))\n",
     "tensor_of_text": "torch.tensor([1, 2])\ntorch.from_numpy(np.array(['1', '2']).astype(int))\nprint('too many dimensions')\n",
     "joined_tensors": "a, n = torch.ones(3), 2\nif a > 0 and n > 1:\n    pass\n",
     "pair_inside": "net = nn.Sequential(nn.Linear(2, 3))\nnet((1, 2))\n",
-    "operand_other": X + "y = x + 'a'\n",
+    "operand_other": X + "y = x + [1, 2]\n",
     "not_a_tensor_inside": "torch.exp('a')\n",
 }  # fmt: skip

@@ -37,6 +37,7 @@ TRIGGERS: dict[str, list[Row]] = {
     "leaf_in_place": [
         Row(W + "w -= 0.1 #<\n", {"name": "w"}, True),
         Row(W + "for i in range(2):\n    w.mul_(0.5) #<\n", {"name": "w", "op": "mul_"}, True),
+        Row(W + "x = torch.zeros(2, requires_grad=True)\nx += w.sum() #<\n", {"is_asked": "0"}),
         Row("x = torch.randn(4, 6, requires_grad=True)\nx = F.relu(x, inplace=True) #<\nx = F.dropout(x, 0.1, inplace=True)\nx.sum().backward()\n", {"name": "x", "is_asked": "1"}, True),
         Row("net = nn.Sequential(nn.ReLU(inplace=True), nn.Linear(3, 1))\nx = torch.randn(2, 3, requires_grad=True)\nnet(x).sum().backward() #<\n", {"name": "x", "is_asked": "1"}, True),
     ],

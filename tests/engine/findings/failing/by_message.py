@@ -35,8 +35,8 @@ TRIGGERS: dict[str, list[Row]] = {
         Row("mu = torch.tensor([1., float('nan')])\ntorch.distributions.Normal(mu, 1.) #<\n", {"name": "mu"}),
     ],
     "probs_invalid": [
-        Row("out = torch.tensor([[-1., 2.]])\ntorch.distributions.Categorical(out) #<\n", {"name": "out"}, True),
-        Row("out = torch.tensor([-1., 2.])\ntorch.distributions.Binomial(10, out) #<\n", {"name": "out"}, True),
+        Row("out = torch.tensor([[-1., 2.]])\ntorch.distributions.Categorical(out) #<\n", {"name": "out"}),
+        Row(X + "out = nn.Linear(3, 2)(9 * x)\ntorch.distributions.Binomial(10, out) #<\n", {"name": "out"}, True),
     ],
     "sample_not_batched": [
         Row(DATA + "next(iter(DataLoader([{1}, {2}]))) #<\n", {"type": "set"}),

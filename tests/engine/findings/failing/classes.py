@@ -92,6 +92,7 @@ TRIGGERS: dict[str, list[Row]] = {
     "function_among_layers": [
         Row("net = nn.Sequential(nn.Linear(2, 4), F.relu) #<\n", {"written": "F.relu", "right": "nn.ReLU()"}, True),
         Row("net = nn.Sequential(nn.Linear(2, 4), torch.tanh, nn.Linear(4, 1)) #<\n", {"written": "torch.tanh"}, True),
+        Row("net = nn.Sequential(nn.Linear(2, 4), torch.sin) #<\n", {"is_known": "0", "right": ""}),
     ],
     "forward_inside_init": [
         Row(
@@ -107,6 +108,7 @@ TRIGGERS: dict[str, list[Row]] = {
         Row(SQUARE.replace("    @staticmethod\n", "").format(mark=" #<", saved=SAVES) + W + "Square()(w).sum().backward()\n", {"cls": "Square"}, True),
         Row(SQUARE.replace("    @staticmethod\n", "").format(mark=" #<", saved=SAVES) + W + "square = Square()\ny = square(w)\n", {"cls": "Square"}, True),
         Row("class Twice(torch.autograd.Function):\n    def forward(ctx, x): #<\n        return 2 * x\n" + W + "Twice()(w).sum().backward()\n", {"methods": "`forward`", "lacks_backward": "1"}),
+        Row("class Twice(torch.autograd.Function):\n    def forward(self, ctx, x): #<\n        return 2 * x\n    def backward(self, ctx, g):\n        return 2 * g\n" + W + "Twice()(w).sum().backward()\n", {"has_self": "1", "self": "self"}),
     ],
     "function_not_applied": [
         Row(SQUARE.format(mark="", saved=SAVES) + W + "y = Square.forward(w) #<\n", {"written": "Square.forward(w)"}, True),
@@ -127,7 +129,7 @@ TRIGGERS: dict[str, list[Row]] = {
         Row(SQUARE.format(mark=" #<", saved="") + W + "Square.apply(w).sum().backward()\n", {"names": "x", "got": "0"}, True),
         Row(
             SQUARE.format(mark="", saved="        ctx.save_for_backward(x, x * 2) #<\n") + W + "Square.apply(w).sum().backward()\n",
-            {"expected": "1", "got": "2"},
+            {"expected": "1", "got": "2", "is_saving": "1"},
         ),
     ],
     "dataset_method_missing": [
@@ -194,7 +196,7 @@ NEAR_MISSES: dict[str, str] = {
     "split_sizes": "from torch.utils.data import random_split\nrandom_split(range(10), [6, 4])\nrandom_split(range(10), [0.8, 0.2])\n",
     "sample_is_none": DATA + "next(iter(DataLoader([{1}, {2}])))\n",
     "differentiated_once": ONCE.replace(" #<", "") + W + "Square.apply(w).sum().backward()\n",
-    "loader_options": NUMBERS + "DataLoader(data, sampler=range(8), shuffle=False)\n",
+    "loader_options": NUMBERS + "DataLoader(data, batch_size=None, drop_last=True)\n",
     "loader_of_stream": STREAM + "DataLoader(Flow(), batch_size=2)\n",
     "loader_workers": NUMBERS + "DataLoader(data, prefetch_factor=None)\n",
     "split_rounded": NUMBERS + "from torch.utils.data import random_split\nrandom_split(data, [3, 4])\n",

@@ -164,7 +164,7 @@ NEAR_MISSES: dict[str, str] = {
     "block_missing": "for i in range(2):\n    pass\nprint(1)\n",
     "indent_unexpected": "x = (1 +\n        2)\n",
     "indent_mismatch": "if True:\n    x = (1,\n  2)\n",
-    "equals_in_condition": "x = 3\nif (y := x):\n    pass\n",
+    "equals_in_condition": "x = abs\nx(1) = 3\n",
     "keyword_as_name": "lambda_ = 0.1\nlambdas = dict(lam=1)\n",
     "increment": "i = 1\ny = i++1\n",
     "other_operator": "text = 'a && b'\nm = torch.ones(2) > 0\nprint(m & m | m)\n",

@@ -212,7 +212,7 @@ NEAR_MISSES: dict[str, str] = {
     "return_missing": "class Box:\n    data = None\nbox = Box()\nprint(box.data.sum())\n",
     "pair_returned": "values, indices = torch.max(torch.ones(4, 3), 1)\nacc = (indices == torch.zeros(4)).float().mean()\n",
     "scalar_of_many": "torch.ones(1, 1).item()\n",
-    "bool_of_many": "if torch.ones(1) > 0:\n    pass\n",
+    "bool_of_many": "max(torch.ones(2), torch.zeros(2))\n",
     "arguments_many": "def f(a, *rest):\n    return a\nf(1, 2)\n",
     "method_as_value": "f = torch.ones(2).sum\nprint(f())\n",
     "layer_for_result": X + "y = nn.ReLU()(x)\nprint(y.sum())\n",

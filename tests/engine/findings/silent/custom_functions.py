@@ -84,6 +84,7 @@ for _ in range(3):
         ("slope.sum().view(1)", "torch.zeros(1)"),
         ("slope.sum().view(1)", "None"),
         (".pow(2).mean()", ".sum()"),
+        ("return grad * (s + beta * x * s * (1 - s)), slope.sum().view(1)", "return torch.zeros_like(x), torch.zeros_like(beta)"),
         ("        slope =", "        def scaled(z):\n            return z * grad\n        s = scaled(s)\n        slope ="),
     )),
     Mistake("backward_ignores_gradient", 12, """class Times(torch.autograd.Function):

@@ -102,7 +102,7 @@ opt = torch.optim.SGD(net.parameters(), lr=0.1)
 x, y = torch.randn(6, 4), torch.tensor([0, 2, 1, 1, 0, 2])
 loss = -net(x).log_softmax(1)[:, y].mean()
 loss.backward(); opt.step()
-""", cure=(("[:, y]", "[range(6), y]"),), mends=True),
+""", cures=(("[:, y]", "[range(6), y]"), ("[:, y]", "[:, y].diag()")), mends=True),
     Mistake("picked_for_all", 6, """class Value(nn.Module):
     def forward(self, q, a):
         return torch.index_select(q, 1, a).sum()

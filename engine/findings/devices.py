@@ -13,7 +13,7 @@ from engine.trace import Finding
 VISIBLE = "CUDA_VISIBLE_DEVICES"
 ALIKE = 0.85
 TESTS = frozenset("is_available is_bf16_supported is_built is_initialized".split())
-ASKS_CUDA = frozenset("is_available device_count current_device get_device_name init get_device_properties".split())
+ASKS_CUDA = frozenset("is_available current_device get_device_name init get_device_properties".split())
 
 
 def tests_without_call(diagnosis: Diagnosis) -> Iterator[Finding]:

@@ -216,7 +216,7 @@ def _finding(diagnosis: Diagnosis, found: Cut, told: _Told) -> Finding:
         is_number=str(int(not any(map(diagnosis.is_tracked, cut.inputs)))),
         is_function=str(int(is_custom(cut))),
         **_hidden_at(diagnosis, found.root),
-        used_line=line(lost.span if lost is not None else cut.span),
+        used_line=line(lost.span if lost is not None and told.code != "asked_too_late" else cut.span),
     )
 
 

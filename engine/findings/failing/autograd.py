@@ -344,6 +344,7 @@ def anomaly(case: Case) -> Finding:
     node = next(infinite, None) or max(named, key=by_number, default=None)
     op = known(case.diagnosis.op_of_node(node))
     given = case.diagnosis.input_of(op)
+    only_if(not trouble(given))  # else it is what came before that is to blame
     said = {"op": op.name, **case.about(given), "pass_line": line(case.failure.span)}
     return case.finding("", said, span=known(op.span), tensors=(given,))
 

@@ -43,7 +43,7 @@ def second_time(case: Case) -> Finding:
     elif first.kind == "grad" and not first.create_graph and _is_in_loss(case, first, failed):
         code, where, fix = "second_backward_after_grad", first.span, found.recorded()
         said["first"] = case.code.excerpt(first.span)
-    elif first.span == failed.span and (is_in_loop or not is_again) and found.turn:
+    elif first.span == failed.span and (is_in_loop or not is_again) and found.turn and found.is_for_training:
         is_carried = found.turn == "carried"
         code, where = "second_backward_in_loop" if is_carried else "made_before_loop", found.place or failed.span
         zeroed = found.zeroed() if is_carried else None
@@ -341,6 +341,14 @@ class _Shared(NamedTuple):
     def leaves(self) -> list[str]:
         """What requires a gradient behind the shared tensor."""
         return self.diagnosis.leaves_behind([self.tensor] if self.tensor is not None else [])
+
+    @property
+    def is_for_training(self) -> bool:
+        """Whether the turns carry something on or move something: else their gradients themselves may be wanted, as
+        the rows of a Jacobian are."""
+        code = self.diagnosis.code
+        steps = any(called(call) == "step" for call in code.calls)
+        return self.turn == "carried" or steps or bool(self.diagnosis.moved)
 
     @property
     def is_trained(self) -> bool:

@@ -305,7 +305,7 @@ def _strings(wrong: _Wrong) -> Fault | None:
 
 def _fstring(wrong: _Wrong) -> Fault | None:
     """A brace of an f-string that is not closed, or a quote inside that ends it."""
-    if not wrong.message.startswith("f-string"):
+    if not re.match(r"f-string: (expecting '}'|unmatched|unterminated)", wrong.message):
         return None
     ends = [found.start() for found in re.finditer(r"[\"']", wrong.text)]
     return wrong.fault("fstring_brace", wrong.whole(), [wrong.inserted(at, "}") for at in reversed(ends)])

@@ -321,7 +321,7 @@ TRIGGERS: dict[str, list[Row]] = {
             "    loss.backward()\n    with torch.no_grad():\n        guess -= .1 * guess.grad\n        guess.grad = None\n",
             {"shared": "aims", "is_trained": "0", "leaves": " (slope)"},
         ),
-        Row(W + "y = (w * w).sum() #<\nfor i in range(2):\n    y.backward()\n", {"shared": "y", "used_line": "8"}),
+        Row(W + "y = (w * w).sum() #<\nfor i in range(2):\n    y.backward()\n    w.data -= 0.1 * w.grad\n", {"shared": "y", "used_line": "8"}),
         Row(
             "net = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))\nopt = torch.optim.SGD(net.parameters(), lr=.1)\n"
             "seen, values = [], []\nfor i in range(3):\n    x = torch.randn(3)\n    seen.append(x)\n    values.append(net(x))\n"
@@ -367,7 +367,7 @@ TRIGGERS: dict[str, list[Row]] = {
         Row("b = torch.zeros(1, requires_grad=True)\n(b * 2).sum().backward()\nwith torch.no_grad():\n    b = b.clone() * 2 #<\n(b * 3).sum().backward()\n", {"name": "b"}),
     ],
     "asked_too_late": [
-        Row("x = torch.ones(3)\ny = (x * 2).sum()\nx.requires_grad_(True) #<\ny.backward()\n", {"name": "x", "used_line": "8"}),
+        Row("x = torch.ones(3)\ny = (x * 2).sum()\nx.requires_grad_(True) #<\ny.backward()\n", {"name": "x", "used_line": "6"}),
         Row("x = torch.ones(3)\ny = x.exp()\nx.requires_grad = True #<\ny.sum().backward()\n", {"name": "x"}),
     ],
     "second_backward_detach": [
@@ -418,7 +418,7 @@ NEAR_MISSES: dict[str, str] = {
     "saved_changed_in_loop": "cell = nn.RNNCell(2, 3)\nopt = torch.optim.SGD(cell.parameters(), lr=.1)\nh = torch.zeros(1, 3)\nfor i in range(3):\n    h = cell(torch.ones(1, 2), h.detach())\n    h.sum().backward(retain_graph=True)\n    opt.step()\n",
     "saved_changed_since": W
     + "opt = torch.optim.SGD([w], lr=.1)\nfor i in range(2):\n    energy = (w * w).sum()\n    (energy * 2).backward(retain_graph=True)\n    opt.step()\n",
-    "made_before_loop": W + "for i in range(2):\n    y = (w * w).sum()\n    y.backward()\n",
+    "made_before_loop": W + "y = w * w\nfor i in range(2):\n    y[i].backward()\n",
     "changed_by_layer": "net = nn.Sequential(nn.Linear(3, 3), nn.ReLU(inplace=True))\nnet(torch.ones(2, 3)).sum().backward()\n",
     "cut_by_no_grad": "net = nn.Linear(2, 1)\nwith torch.no_grad():\n    print(net(torch.ones(3, 2)))\nnet(torch.ones(3, 2)).mean().backward()\n",
     "cut_by_decorator": "net = nn.Linear(2, 1)\n@torch.no_grad()\ndef evaluate(x):\n    return net(x)\nevaluate(torch.ones(1, 2))\nnet(torch.ones(1, 2)).sum().backward()\n",

@@ -172,6 +172,6 @@ NEAR_MISSES: dict[str, str] = {
     "comma_missing": "text = 'a' 'b'\n",
     "outside_function": "def f():\n    return 3\nf()\n",
     "outside_loop": "while True:\n    break\n",
-    "fstring_brace": "x = 1\nprint(f'{x}{{')\n",
+    "fstring_brace": "print(f'{}')\n",
     "syntax_unknown": "a = b = 1\n",
 }  # fmt: skip

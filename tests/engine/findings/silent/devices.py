@@ -25,7 +25,7 @@ os.environ["CUDA_VISIBLE_DEVICES"] = "0"
 x = torch.ones(2)
 """, says={"asked_line": "5"}),
     Mistake("visible_devices_too_late", 7, """import os
-n = torch.cuda.device_count()
+n = 1 if torch.cuda.is_available() else 0
 x = torch.ones(n + 1)
 os.environ["CUDA_VISIBLE_DEVICES"] = "1"
 """, says={"asked_line": "5"}),
@@ -34,4 +34,5 @@ RIGHT: tuple[tuple[str, str], ...] = (
     ("test_without_call", "check = torch.cuda.is_available\ndevice = 'cuda' if torch.cuda.is_available() else 'cpu'\nprint(check())\n"),
     ("visible_devices_misspelt", "import os\nos.environ['CUDA_VISIBLE_DEVICES'] = '0'\nos.environ['CUDA_LAUNCH_BLOCKING'] = '1'\nx = torch.ones(2)\n"),
     ("visible_devices_too_late", "import os\nos.environ['CUDA_VISIBLE_DEVICES'] = '0'\nprint(torch.cuda.is_available())\n"),
+    ("visible_devices_too_late", "import os\nprint(torch.cuda.device_count())\nos.environ['CUDA_VISIBLE_DEVICES'] = '0'\n"),
 )  # fmt: skip

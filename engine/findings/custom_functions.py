@@ -158,8 +158,10 @@ def backward_ignores_gradient(diagnosis: Diagnosis) -> Iterator[Finding]:
         returns = [part.value for part in ast.walk(backward) if isinstance(part, ast.Return)]
         visits = diagnosis.visits_of.get(node.id, ())
         is_some = any(size_of(diagnosis.tensors.get(left or "")) for visit in visits for left in visit.left)
-        if not is_some or _is_of_one(diagnosis, visits) or any(
-            value is None or isinstance(value, ast.Constant) for value in returns
+        if (
+            not is_some
+            or _is_of_one(diagnosis, visits)
+            or any(value is None or isinstance(value, ast.Constant) for value in returns)
         ):
             continue
         is_read = given in names_read(backward)

@@ -156,6 +156,7 @@ def operands(case: Case) -> Finding:
 def element_not_tensor(case: Case) -> Finding:
     """`torch.stack` of a list in which something is no tensor: where it was put in, when one line does that."""
     found = known(case.written_as("FUNCTION(GIVEN, ...)"))
+    only_if(not case.is_in_loader)  # it joins what samples are made of
     put = case.appended(found.part("GIVEN"))
     if put is None:
         return case.finding("", found.said)

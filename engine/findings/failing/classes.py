@@ -38,13 +38,17 @@ def function_called(case: Case) -> Finding:
     fix += (case.code.replace(call.func, f"{cls.name}.apply"),)
     if plain:
         forward = methods[0] or plain[0]
-        has_self = len(forward.args.args) - len(forward.args.defaults) > len(call.args) + 1 and not forward.decorator_list
+        has_self = (
+            len(forward.args.args) - len(forward.args.defaults) > len(call.args) + 1 and not forward.decorator_list
+        )
         lacks = methods[1] is None and defined_in(cls, "vjp") is None
         said = {"cls": cls.name, "methods": ", ".join(f"`{method.name}`" for method in plain)}
         said |= {"is_several": str(int(len(plain) > 1)), "lacks_backward": str(int(lacks))}
         said["self"] = forward.args.args[0].arg if has_self else ""
         said["has_self"] = str(int(has_self))
-        return case.finding("function_not_static", said, span=case.code.head(plain[0]), fix=() if lacks or has_self else fix)
+        return case.finding(
+            "function_not_static", said, span=case.code.head(plain[0]), fix=() if lacks or has_self else fix
+        )
     return case.finding("function_not_applied", cls=cls.name, written=case.code.short(call), fix=fix)
 
 
@@ -238,6 +242,8 @@ def unreturned(block: list[ast.stmt]) -> ast.stmt | None:
             return unreturned(body)
         case ast.Raise():
             return None
+        case last if any(isinstance(one, ast.Return) for one in ast.walk(last)):
+            return None  # a loop or a `try` may always come to it
         case last:
             return last
 

@@ -148,13 +148,17 @@ def cannot_store(case: Case) -> Finding:
     """An in-place result that the tensor's own type cannot hold."""
     own, result = (_WORDS.get(case.groups[name], "") for name in ("own", "result"))
     only_if(case.first.dtype == own)
-    target = case.node.target if isinstance(case.node, ast.AugAssign) else None
-    said = {"own": own, "result": result, "is_part": str(int(isinstance(target, ast.Subscript)))}
-    if target is None:
-        return case.finding("", said, tensors=(case.first,))
-    name = case.code.short(target.value if isinstance(target, ast.Subscript) else target)
-    fix = not_in_place(case.code, case.node)
-    return case.finding("", said, tensors=(case.first,), name=name, fix=fix)
+    said, code = {"own": own, "result": result}, case.code
+    match case.node:
+        case ast.AugAssign(target=ast.Subscript(value=whole)):
+            return case.finding("", said, tensors=(case.first,), name=code.short(whole), is_part="1")
+        case _ if case.first.base is not None:  # of a view it is the whole that has a type
+            whole_name = case.diagnosis.say(case.first.base)
+            return case.finding("", said, tensors=(case.first,), name=whole_name, is_part="1")
+        case ast.AugAssign(target=target) as node:
+            said |= {"name": code.short(target), "is_part": "0"}
+            return case.finding("", said, tensors=(case.first,), fix=not_in_place(code, node))
+    return case.finding("", said, tensors=(case.first,), is_part="0")
 
 
 def into_part(case: Case) -> Finding:

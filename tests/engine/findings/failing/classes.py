@@ -194,7 +194,7 @@ NEAR_MISSES: dict[str, str] = {
     "dataset_method_missing": "class Bag:\n    pass\nlen(Bag())\n",
     "dataset_method_misspelt": DATA + "class DS(Dataset):\n    def __len__(self):\n        return 2\n    def __getitem__(self, i):\n        return i\nfor b in DataLoader(DS()):\n    pass\nlen(3)\n",
     "split_sizes": "from torch.utils.data import random_split\nrandom_split(range(10), [6, 4])\nrandom_split(range(10), [0.8, 0.2])\n",
-    "sample_is_none": DATA + "next(iter(DataLoader([{1}, {2}])))\n",
+    "sample_is_none": DATA + "class DS(Dataset):\n    def __len__(self):\n        return 4\n    def __getitem__(self, i):\n        while True:\n            return {'x': i, 'y': None}\nnext(iter(DataLoader(DS())))\n",
     "differentiated_once": ONCE.replace(" #<", "") + W + "Square.apply(w).sum().backward()\n",
     "loader_options": NUMBERS + "DataLoader(data, batch_size=None, drop_last=True)\n",
     "loader_of_stream": STREAM + "DataLoader(Flow(), batch_size=2)\n",

@@ -147,6 +147,7 @@ TRIGGERS: dict[str, list[Row]] = {
         Row("a = torch.arange(3)\na += 0.5 #<\n", {"name": "a", "own": "int64", "result": "float32"}, True),
         Row("a = torch.tensor([1, 2])\na.div_(2) #<\n", {"op": "div_"}),
         Row("a = torch.tensor([1, 2])\na[0] += 0.5 #<\n", {"name": "a", "is_part": "1"}),
+        Row("a = torch.tensor([[1, 2]])\nfor row in a:\n    row += 0.5 #<\n", {"name": "a", "is_part": "1"}),
     ],
     "target_not_long": [
         Row(

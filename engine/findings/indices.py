@@ -19,7 +19,7 @@ from engine.findings.diagnosis import (
     times,
 )
 from engine.program.edits import Edits
-from engine.program.names import called, dotted, is_reference, names_read
+from engine.program.names import called, dotted, is_reference
 from engine.trace import Finding, Op, Tensor
 
 PICKS_PLACES = {"argmax": 0, "max": 1, "topk": 1, "sort": 1, "min": 1, "argmin": 0}
@@ -27,11 +27,9 @@ PICKS_PLACES = {"argmax": 0, "max": 1, "topk": 1, "sort": 1, "min": 1, "argmin":
 HANDS_ON = frozenset("view reshape squeeze unsqueeze float to double type detach flatten getitem".split())
 PICKS = ("gather", "index_select", "getitem")
 ADDS = ("add", "add_", "sub", "sub_")
-JOINS = ("cat", "concat", "concatenate", "hstack")
 OF_ALL_PAIRS = frozenset("diag diagonal trace cross_entropy log_softmax softmax logsumexp".split())
 """What takes the diagonal of a table of all pairs, or holds it against the rest."""
 MOST_BACK = 4
-LEAST_PLACES = 4
 LEAST_MASKED = 8
 """Rows that are not as many as there are numbers by chance."""
 
@@ -246,58 +244,6 @@ def _is_stretched_over(diagnosis: Diagnosis, op: Op, size: int) -> bool:
     return made is not None and size > 1 and any(made.shape[axis] == size for axis in stretched)
 
 
-def same_place_in_each_turn(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """`for i, embed in enumerate(embeds)` and in it `embed(x[:, 1])` where `x` has a column for each: `i` is not read,
-    and nor are the other columns."""
-    code = diagnosis.code
-    for turning in (each for each in code.nodes if isinstance(each, ast.For | ast.comprehension)):
-        counter, item = _counted(turning)
-        loop = turning if isinstance(turning, ast.For) else code.parents[turning]
-        own = [each for each in ast.walk(loop) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)]
-        if not item or any(each.id == counter for each in own):
-            continue
-        for read in (each for each in ast.walk(loop) if isinstance(each, ast.Subscript)):
-            inner = next((each for each in code.around(read) if isinstance(each, ast.For | ast.ListComp)), None)
-            taker, ops = code.parents.get(read), diagnosis.ops_at(code.span(read))
-            turns = [op for op in ops if op.module == ops[0].module and op.inputs == ops[0].inputs]
-            table, place = diagnosis.input_of(turns[0]) if turns else None, _place_named(read)
-            if inner is not loop or table is None or place is None or item not in names_read(taker or read):
-                continue
-            axis, node = place
-            size = table.shape[axis] if axis < len(table.shape) else 0
-            calls = {call.id for op in turns if op.module and (call := diagnosis.call_of(op.module, op))}
-            is_each = size > 1 and size * max(1, len(calls)) == len(turns)
-            if is_each and {taker.span for taker in diagnosis.takers[table.id]} == {turns[0].span}:
-                yield diagnosis.warning(
-                    "same_place_in_each_turn",
-                    read,
-                    tensors=(table.id,),
-                    fix=(code.replace(node, counter),),
-                    counter=counter,
-                    name=code.short(read.value),
-                    shape=times(table),
-                    size=str(size),
-                    axis=str(axis),
-                    loop_line=str(loop.lineno),
-                )
-
-
-def _counted(turning: ast.For | ast.comprehension) -> tuple[str, str]:
-    """The counter of what goes through an `enumerate`, and what the items are called."""
-    match turning.target, turning.iter:
-        case ast.Tuple(elts=[ast.Name(counter), ast.Name(item)]), ast.Call(func=ast.Name("enumerate"), args=[_]):
-            return (counter, item) if not counter.startswith("_") else ("", "")
-    return "", ""
-
-
-def _place_named(read: ast.Subscript) -> tuple[int, ast.expr] | None:
-    """The axis of which an index names one place by its number, all else being left whole."""
-    parts = read.slice.elts if isinstance(read.slice, ast.Tuple) else [read.slice]
-    named = [(axis, part) for axis, part in enumerate(parts) if ast.unparse(part) != ":"]
-    axis, part = named[0] if len(named) == 1 else (0, read.slice)
-    return (axis, part) if isinstance(part, ast.Constant) and isinstance(part.value, int) else None
-
-
 def places_for_values(diagnosis: Diagnosis) -> Iterator[Finding]:
     """The place of the largest number where the number was meant: discounted, and added to a reward."""
     for op in diagnosis.ops_named(PICKS_PLACES):
@@ -334,82 +280,3 @@ def _handed_on(diagnosis: Diagnosis, tensor: str) -> Iterator[str]:
     """The same numbers in another form."""
     takers = diagnosis.takers.get(tensor, ())
     return (made for taker in takers if taker.name in HANDS_ON and taker.inputs[0] == tensor for made in taker.outputs)
-
-
-def shifts_that_move_nothing(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """`cat([x[:-1], first])` where `cat([first, x[:-1]])` was meant: what is put in belongs before the first of numbers
-    that rise or fall, and takes the place of the last; then each is held against its own place in place of the one
-    before. Likewise at the other end."""
-    for op in diagnosis.ops_named(("pad", *JOINS)):
-        made = diagnosis.output_of(op)
-        if made is None or len(made.shape) != 1 or made.shape[0] < LEAST_PLACES or not 0 < len(op.inputs) < 3:
-            continue
-        for at, piece in enumerate(op.inputs):
-            cut = diagnosis.maker.get(piece)
-            x = diagnosis.input_of(cut) if cut is not None and cut.name == "getitem" and len(cut.inputs) == 1 else None
-            end, value = _put_in(diagnosis, op, at)
-            if cut is None or x is None or x.shape != made.shape or end is None or _left_out(cut, x) != end:
-                continue
-            if value is not None and _continues(diagnosis, x, -1 - end, value) and _meets(diagnosis, made, x, cut):
-                yield diagnosis.warning(
-                    "nothing_shifted",
-                    op,
-                    tensors=(made.id, x.id),
-                    fix=_at_the_other_end(diagnosis, op),
-                    name=diagnosis.say(made.id),
-                    given=diagnosis.say(x.id),
-                    value=f"{value:.4g}",
-                    is_last=str(int(end == -1)),
-                )
-
-
-def _put_in(diagnosis: Diagnosis, op: Op, at: int) -> tuple[int | None, float | None]:
-    """At which end, 0 or -1, an op puts one number beside one of its inputs, and which number."""
-    if op.name == "pad":
-        is_plain = argument(op, "mode", 2) in ("", "'constant'")
-        end = {("0", "1"): -1, ("1", "0"): 0}.get(tuple(re.findall(r"-?\d+", argument(op, "pad", 1))))
-        return (end if is_plain else None), number(argument(op, "value", 3)) or 0.0
-    other = diagnosis.input_of(op, 1 - at) if len(op.inputs) == 2 else None
-    value = numbers_of(other)
-    return (at - 1, value[0]) if other is not None and other.shape == (1,) and value else (None, None)
-
-
-def _left_out(cut: Op, x: Tensor) -> int | None:
-    """Which end, 0 or -1, a slice leaves out that takes all else."""
-    written = re.fullmatch(r"slice\((\S+), (\S+), None\)", argument(cut, "item", 1))
-    ends = [None if text == "None" else number(text) for text in written.groups()] if written else []
-    places = range(x.shape[0])[slice(*(None if each is None else int(each) for each in ends))] if ends else range(0)
-    return {range(x.shape[0] - 1): -1, range(1, x.shape[0]): 0}.get(places)
-
-
-def _continues(diagnosis: Diagnosis, x: Tensor, end: int, value: float) -> bool:
-    """Whether numbers rise or fall throughout, and one goes on with that beyond an end of them."""
-    numbers, ends, maker = numbers_of(x), extent(x), diagnosis.maker.get(x.id)
-    factors = extent(diagnosis.input_of(maker)) if maker is not None and maker.name == "cumprod" else None
-    rises = bool(numbers) and all(one < other for one, other in pairwise(numbers))
-    falls = bool(numbers) and all(one > other for one, other in pairwise(numbers))
-    falls = falls or (factors is not None and 0 < factors[0] <= factors[1] < 1)
-    is_above = end == (-1 if rises else 0)
-    return ends is not None and rises != falls and (value >= ends[1] if is_above else value <= ends[0])
-
-
-def _meets(diagnosis: Diagnosis, made: Tensor, x: Tensor, cut: Op) -> bool:
-    """Whether two tables of one size are computed with place by place, or what was made of them is."""
-
-    def tables(tensor: str) -> Iterator[str]:
-        return (each for each in diagnosis.made_of(tensor) if diagnosis.tensors[each].shape == x.shape)
-
-    shifted = {*near([made.id], tables)}
-    others = {*near([x.id], lambda tensor: () if tensor in cut.outputs else tables(tensor))} - shifted
-    makers = (diagnosis.maker.get(each) for each in shifted)
-    return any(maker is not None and not others.isdisjoint(maker.inputs) for maker in makers)
-
-
-def _at_the_other_end(diagnosis: Diagnosis, op: Op) -> Edits:
-    """The two widths, or the two pieces, changed for each other."""
-    code, call = diagnosis.code, diagnosis.code.call_at(op.span)
-    pairs = [each for each in call.args if isinstance(each, ast.Tuple | ast.List)] if call is not None else []
-    if not pairs or len(pairs[0].elts) != 2:
-        return ()
-    one, other = pairs[0].elts
-    return code.replace(one, code.text(other)), code.replace(other, code.text(one))

@@ -17,34 +17,6 @@ loss.backward()
 net, x, event = nn.Linear(3, 1), torch.randn(30, 3), (torch.arange(30) * 7 % 5 > 2).int().long()
 risk(net(x).squeeze(1), event).backward()
 """, says={"places": "event", "size": "30"}, mends=True),
-    Mistake("nothing_shifted", 7, """steps = 300
-betas = torch.linspace(0.001, 0.1, steps)
-kept = torch.cumprod(1 - betas, dim=0)
-before = F.pad(kept[:-1], (0, 1), value=1.0)
-spread = betas * (1 - before) / (1 - kept)
-net = nn.Linear(3, 3)
-t = torch.randint(0, steps, (8,))
-x = torch.randn(8, 3)
-F.mse_loss(net(x) * spread[t, None], x).backward()
-""", cures=(
-        ("(0, 1)", "(1, 0)"),
-        ("- before)", "- 0.5)"),
-    ), mends=True),
-    Mistake("nothing_shifted", 7, """class Sampler:
-    def __init__(self, levels):
-        self.sigmas = torch.linspace(2, 0.1, levels) ** 2
-        self.next = torch.cat([self.sigmas.new_zeros(1), self.sigmas[1:]])
-        self.width = (self.sigmas - self.next).clamp(min=0)
-    def walk(self, net, x):
-        for sigma, width in zip(self.sigmas, self.width):
-            x = x - width * net(x * sigma)
-        return x
-net = nn.Linear(2, 2)
-Sampler(9).walk(net, torch.randn(5, 2)).square().sum().backward()
-""", cures=(
-        ("[self.sigmas.new_zeros(1), self.sigmas[1:]]", "[self.sigmas[1:], self.sigmas.new_zeros(1)]"),
-        ("new_zeros(1)", "new_ones(1)"),
-    ), mends=True),
     Mistake("one_place_for_all", 9, """class Places(nn.Module):
     def __init__(self):
         super().__init__()
@@ -64,26 +36,6 @@ Places()(torch.randn(3, 6, 4)).pow(2).sum().backward()
         return self.out(self.word(ids) + places)
 Reader()(torch.randint(0, 9, (3, 7))).pow(2).sum().backward()
 """, cure=(("self.where[steps]", "self.where[:steps]"),), mends=True),
-    Mistake("same_place_in_each_turn", 12, """class Columns(nn.Module):
-    def __init__(self, sizes):
-        super().__init__()
-        self.tables = nn.ModuleList([nn.Embedding(size, 2) for size in sizes])
-        self.out = nn.Linear(6, 1)
-    def forward(self, kinds):
-        found = []
-        for i, table in enumerate(self.tables):
-            found.append(table(kinds[:, 1]))
-        return self.out(torch.cat(found, 1))
-net = Columns([4, 4, 4]); opt = torch.optim.Adam(net.parameters())
-kinds = torch.randint(4, (8, 3))
-for _ in range(3):
-    opt.zero_grad(); net(kinds).pow(2).mean().backward(); opt.step()
-""", cure=(("kinds[:, 1]", "kinds[:, i]"),), mends=True),
-    Mistake("same_place_in_each_turn", 6, """heads = nn.ModuleList([nn.Linear(3, 1) for _ in range(4)])
-parts = torch.randn(4, 5, 3)
-scores = [head(parts[0]) for at, head in enumerate(heads)]
-print(torch.cat(scores, 1).mean(0))
-""", cure=(("parts[0]", "parts[at]"),), mends=True),
     Mistake("added_once", 7, """lin = nn.Linear(3, 2)
 h, to = torch.randn(5, 3), torch.tensor([0, 1, 1, 4, 0])
 sums = torch.zeros(5, 2)
@@ -154,31 +106,7 @@ table = torch.randn(12, 3, requires_grad=True)
 both = torch.stack([net(x).mean(), net(x).sum()])
 (net(x)[seen].mean() + both[seen.long()].mean() + (net(x)[:, 0] * seen.long()).sum()).backward()
 """),
-    # the last value is replaced: with what shares add up to, with a mark of the end, with where a ring begins
-    ("nothing_shifted", """share = torch.softmax(torch.randn(9), 0)
-reached = share.cumsum(0)
-whole = torch.cat([reached[:-1], torch.ones(1)])
-print((whole - share).sum(), (whole - reached).abs().max())
-print(whole * F.pad(torch.zeros(9)[:-1], (0, 1), value=1.0))
-angle = torch.linspace(0, 6, 9)
-ring = torch.cat([angle[:-1], angle[:1]])
-print(torch.stack([ring.cos(), ring.sin()]), torch.diff(angle))
-heights = torch.tensor([3.0, 1.0, 2.0, 5.0])
-print(F.pad(heights[:-1], (0, 1)) - heights)
-"""),
     ("one_place_for_all", "class Steps(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.times = nn.Parameter(torch.randn(9, 4))\n    def forward(self, x, t):\n        last = self.times[len(x) - 1]\n        return x + self.times[t] + last\nnet = Steps()\nfor t in range(5):\n    net(torch.randn(3, 4), t).sum().backward()\n"),
-    # the first token for each head, while another line reads all of them
-    ("same_place_in_each_turn", """heads = nn.ModuleList([nn.Linear(3, 1) for _ in range(4)])
-tokens = torch.randn(5, 4, 3)
-scores = [head(tokens[:, 0]) for at, head in enumerate(heads)]
-print(torch.cat(scores, 1).mean(0), tokens.mean())
-"""),
-    # one number for all turns, and the counter is printed
-    ("same_place_in_each_turn", """heads = nn.ModuleList([nn.Linear(3, 1) for _ in range(4)])
-tokens = torch.randn(5, 4, 3)
-for at, head in enumerate(heads):
-    print(at, head(tokens[:, 0]).mean().item())
-"""),
     ("added_once", """logits, y = torch.randn(4, 3, requires_grad=True), torch.tensor([2, 0, 2, 1])
 F.cross_entropy(logits, y).backward()
 slope = logits.detach().softmax(1)

@@ -271,7 +271,8 @@ def _discounts(diagnosis: Diagnosis, places: str) -> Iterator[Op]:
     for tensor in near([places], lambda tensor: _handed_on(diagnosis, tensor)):
         for taker in diagnosis.takers.get(tensor, ()):
             is_share = 0 < (number(argument(taker, "other", 1)) or number(argument(taker, "self", 0)) or 0) < 1
-            ahead = (user.name for made in taker.outputs for user in diagnosis.takers.get(made, ()))
+            users = (user for made in taker.outputs for user in diagnosis.takers.get(made, ()))
+            ahead = (user.name for user in users if len(user.inputs) > 1)  # `idx * 0.1 + 0.05` is the middle of a bin
             if taker.name == "mul" and is_share and not {"add", "mul"}.isdisjoint(ahead):
                 yield taker
 

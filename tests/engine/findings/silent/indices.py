@@ -67,7 +67,7 @@ now, after, reward = torch.randn(7, 3), torch.randn(7, 3), torch.randn(7)
 for _ in range(2):
     best = old(after).detach().argmax(1)
     loss = F.mse_loss(q(now)[:, 0], reward + 0.99 * best)
-""" + STEP, cure=(("0.99 * best", "0.99 * old(after).detach()[range(7), best]"),)),
+""" + STEP, cure=(("0.99 * best", "0.99 * old(after).detach()[range(7), best]"),), cures=(("reward + 0.99", "0.3 + 0.99"),)),
     Mistake("place_for_value", 5, """def target(net, s, r, gamma):
     top = net(s).max(dim=1, keepdim=True)
     return r + top[1] * 0.9

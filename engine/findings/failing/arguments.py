@@ -239,7 +239,7 @@ def joined_tensors(case: Case) -> Finding:
     joined = known(next(near, None))
     only_if(all(_holds_tensor(case, one) for one in joined.values))
     tensors = [*case.inputs(), *(case.tensor_of(one) for one in joined.values)]
-    tensor: Tensor = known(next((one for one in tensors if one is not None), None))
+    tensor: Tensor = known(next((one for one in tensors if one is not None and math.prod(one.shape) > 1), None))
     sign, word = ("&", "and") if isinstance(joined.op, ast.And) else ("|", "or")
     parts = [(one, case.code.text(one)) for one in joined.values]
     right = f" {sign} ".join(text if isinstance(one, ast.Name) else f"({text})" for one, text in parts)

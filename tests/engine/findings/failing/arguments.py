@@ -77,6 +77,7 @@ TRIGGERS: dict[str, list[Row]] = {
     "joined_tensors": [
         Row("a, b = torch.ones(3) > 0, torch.ones(3) > 1\nboth = (a and b).sum() #<\n", {"word": "and", "sign": "&"}, True),
         Row("x = torch.ones(3)\nif x > 0 or x < -1: #<\n    pass\n", {"sign": "|", "shape": "[3]"}),
+        Row("x = torch.ones(3)\nif x.any() and x: #<\n    pass\n", {"shape": "[3]"}),
     ],
     "pair_inside": [
         Row("net = nn.Sequential(nn.GRU(2, 3), nn.Linear(3, 1))\nnet(torch.ones(4, 1, 2)) #<\n", {"layer": "net.0"}),

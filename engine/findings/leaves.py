@@ -210,7 +210,11 @@ def _rebound(diagnosis: Diagnosis) -> dict[str, tuple[ast.Assign, Op]]:
             continue  # the gradient alone is not the tensor
         for op in diagnosis.ops_at(code.span(statement.value)):
             result = diagnosis.output_of(op)
-            if result is not None and result.grad_fn is not None and any(map(diagnosis.is_tracked_leaf, op.inputs)):
+            if result is None or result.grad_fn is None:
+                continue
+            if diagnosis.takers.get(result.id) and not diagnosis.reaches_a_pass(op):
+                continue  # what is trained on is a new leaf with its numbers
+            if any(map(diagnosis.is_tracked_leaf, op.inputs)):
                 found.setdefault(name, (statement, op))
     return found
 

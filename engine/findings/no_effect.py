@@ -119,14 +119,15 @@ def _worked_on(code: Source, value: ast.expr) -> tuple[str, Container[str]]:
 
 
 def _is_used_later(diagnosis: Diagnosis, name: str, statement: ast.stmt) -> bool:
-    """Whether the name is read below, or in the next turn: as if it had changed."""
-    code = diagnosis.code
-    if code.in_loop(statement):
+    """Whether the name is read below, or in the next turn, as if it had changed: not by lines that give nothing
+    either, as where the time is taken that they need."""
+    code, loops = diagnosis.code, set(diagnosis.code.loops(statement))
+    if any(isinstance(loop, ast.For) and name in _names_bound(loop) for loop in loops):
         return True
-    reads = [
-        node for node in code.nodes if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load)
-    ]
-    return any(dotted(read) == name and read.lineno > (statement.end_lineno or statement.lineno) for read in reads)
+    named = (node for node in code.nodes if isinstance(node, ast.Name | ast.Attribute) and dotted(node) == name)
+    reading = [code.statement(node) for node in named if isinstance(node.ctx, ast.Load)]
+    used = (each for each in reading if not (isinstance(each, ast.Expr) and _worked_on(code, each.value)[0]))
+    return any(each and (each.lineno > statement.lineno or not loops.isdisjoint(code.loops(each))) for each in used)
 
 
 def flags_without_effect(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -600,7 +601,8 @@ def updates_lost(diagnosis: Diagnosis) -> Iterator[Finding]:
             continue
         update = subtraction(code, statement) if code.stands_alone(statement) else ""
         is_by_grad = any(is_grad_of(node, name) for node in ast.walk(statement.value))
-        is_step = update and is_by_grad and diagnosis.ops_at(code.span(statement.value))
+        ops = diagnosis.ops_at(code.span(statement.value)) if update and is_by_grad else ()
+        is_step = bool(ops) and not any(diagnosis.takers.get(output) for op in ops for output in op.outputs)
         if is_step or _is_untaken(diagnosis, statement, name):
             is_under = any(isinstance(above, ast.With) for above in code.around(statement))
             text = update if update and is_under else f"{name}.data.copy_({code.text(statement.value)})"

@@ -89,6 +89,12 @@ for _ in range(3):
 """ + STEP, cure=(("nn.Parameter(torch.randn(4, 3))", "torch.ones(4, 3)"),)),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
+    ("leaf_rebound", """w, x = torch.ones(3, requires_grad=True), torch.randn(4, 3)
+for _ in range(3):
+    (x @ w).pow(2).mean().backward()
+    w = w - 0.1 * w.grad
+    w = w.clone().detach().requires_grad_()
+"""),
     ("leaf_made_non_leaf", "w = (torch.randn(3) * 0.01).requires_grad_()\n(w ** 2).sum().backward()\nprint(w.grad)\n"),
     ("leaf_made_non_leaf", "w = torch.ones(2, requires_grad=True).float()\nw.sum().backward()\nprint(w.grad)\n"),
     ("grad_of_non_leaf", "x = torch.ones(2, requires_grad=True)\ny = x * 2\ny.retain_grad()\ny.sum().backward()\nprint(y.grad)\n"),

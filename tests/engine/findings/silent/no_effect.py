@@ -444,6 +444,24 @@ net(torch.ones(3)).sum().backward()
 """, cure=((".fill_ = 0.5", "[:] = 0.5"),), mends=True),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
+    ("result_dropped", """import time
+a = torch.randn(20, 20)
+for _ in range(3):
+    torch.softmax(a, -1)
+print(time.perf_counter())
+for _ in range(3):
+    a.exp()
+print(time.perf_counter())
+"""),
+    ("update_lost", """ws = [torch.randn(2, 3, requires_grad=True), torch.randn(3, 1, requires_grad=True)]
+for _ in range(3):
+    (torch.randn(4, 2) @ ws[0] @ ws[1]).pow(2).mean().backward()
+    new = []
+    for w in ws:
+        w = w - 0.01 * w.grad
+        new.append(w.detach().requires_grad_())
+    ws = new
+"""),
     # a call that is for a hook, and one whose result is not yet wanted when the first is learnt from
     ("never_used", """net, seen = nn.Linear(3, 2), []
 out = net(torch.randn(4, 3))

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from engine.findings.diagnosis import RESETS, UNKNOWN, Diagnosis, by_number, fed_by, line, numbers_of
+from engine.findings.diagnosis import RESETS, UNKNOWN, Diagnosis, by_number, fed_by, is_zero, line, numbers_of
 from engine.findings.optimizer_code import bound_once, changed_after, made_later, models_given, receiver, span_of
 from engine.program.names import called, dotted, is_grad
 from engine.program.tree import Loop
@@ -50,6 +50,8 @@ def idle_steps(diagnosis: Diagnosis) -> Iterator[Finding]:
         if not idle or not (always or is_whole):
             continue
         since = _passes_since(diagnosis, idle[0])
+        if idle[0].wasted is not None and not always and _is_choice(diagnosis, idle[0], idle[0].wasted):
+            continue  # a batch that is to move nothing
         if idle[0].wasted is not None:
             yield _zeroed_too_early(diagnosis, idle[0], idle[0].wasted, len(idle), len(turns))
         elif not since and not any(_passes_since(diagnosis, turn) for turn in idle if turn.wasted is None):
@@ -82,7 +84,10 @@ def _turns(diagnosis: Diagnosis) -> list[list[_Turn]]:
             for leaf in () if is_idle else moved:
                 waiting.pop(leaf, None)
                 wasted.pop(leaf, None)
-        elif moment.kind != "grad_set":
+        elif moment.kind == "grad_set":
+            given = (each for each in moment.changes if not is_zero(diagnosis.tensors.get(each.after or "")))
+            cleared.difference_update(each.leaf or "" for each in given)
+        else:
             owners = (diagnosis.gradient_owner.get(gradient) for gradient in diagnosis.changed_by(moment))
             for owner in (owner for owner in owners if owner is not None):
                 cleared.add(owner)
@@ -114,6 +119,14 @@ def _passes_since(diagnosis: Diagnosis, turn: _Turn) -> list[Pass]:
 def _is_recorded(diagnosis: Diagnosis, turn: _Turn) -> bool:
     """Whether it is known what its passes began at: of a long loop the last turns may be without their ops."""
     return any(root.tensor in diagnosis.maker for pass_ in _passes_since(diagnosis, turn) for root in pass_.roots)
+
+
+def _is_choice(diagnosis: Diagnosis, turn: _Turn, wasted: Wasted) -> bool:
+    """Whether a condition decides if gradients are zeroed, and not if the step comes."""
+    code = diagnosis.code
+    zero, step = (code.call_at(update.span) for update in (wasted.by, turn.step))
+    choice = code.enclosing(zero, ast.If) if zero is not None else None
+    return choice is not None and step is not None and choice not in code.around(step)
 
 
 def _zeroed_too_early(diagnosis: Diagnosis, turn: _Turn, wasted: Wasted, idle: int, steps: int) -> Finding:
@@ -290,8 +303,8 @@ def never_stepped(diagnosis: Diagnosis) -> Iterator[Finding]:
     on."""
     code, trace = diagnosis.code, diagnosis.trace
     written = [attribute for attribute in code.attributes if attribute.attr == "step"]
-    if trace.status != "ok":
-        return
+    if trace.status != "ok" or (not diagnosis.steps and not diagnosis.fed.isdisjoint(diagnosis.moved)):
+        return  # by hand
     if written and not diagnosis.steps:
         yield from _never_reached(diagnosis)
         if diagnosis.moves or not all(diagnosis.has_run(attribute) for attribute in written):
@@ -414,6 +427,8 @@ def backward_after_the_loop(diagnosis: Diagnosis) -> Iterator[Finding]:
         lost = [op for op in alike if not diagnosis.reaches_a_pass(op)]
         if maker is None or loop is None or len(lost) < FEWEST or any(_leads_on(diagnosis, op) for op in lost):
             continue
+        if not all(_is_of_the_last(diagnosis, alike, pass_) for pass_ in passes):
+            continue  # one of them was picked
         is_alone = all(_is_alone(diagnosis, op) for op in lost)
         if not is_alone and any(diagnosis.takers.get(output) for op in lost for output in op.outputs):
             continue  # the steps before it are read as well as learnt through
@@ -428,6 +443,14 @@ def backward_after_the_loop(diagnosis: Diagnosis) -> Iterator[Finding]:
             loop_line=str(loop.lineno),
             pass_line=line(passes[0].span),
         )
+
+
+def _is_of_the_last(diagnosis: Diagnosis, losses: Sequence[Op], pass_: Pass) -> bool:
+    """Whether a pass began at the last loss before it, and none was held against another one."""
+    begin = diagnosis.pass_step.get(pass_.id, -1)
+    last = [op for op in losses if diagnosis.op_step.get(op.id, begin) < begin][-1:]
+    takers = (taker for op in losses for taker in diagnosis.takers.get(op.outputs[0], ()))
+    return bool(last) and pass_.roots[0].tensor in last[0].outputs and all(len(each.inputs) < 2 for each in takers)
 
 
 def _leads_on(diagnosis: Diagnosis, loss: Op) -> bool:

@@ -341,6 +341,35 @@ roll(state)
 """, cure=(("roll(at):\n", "roll(at):\n    parts = []\n"), ("loss = at.square().mean()\n", "parts.append(at.square().mean())\n    loss = sum(parts)\n"))),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
+    ("zero_grad_before_step", TRAIN + """for i in range(4):
+    opt.zero_grad()
+    loss = F.mse_loss(model(x * (50 if i == 2 else 1)), y)
+    loss.backward()
+    if nn.utils.clip_grad_norm_(model.parameters(), 1.0) > 10 or i == 2:
+        opt.zero_grad()  # a bad batch moves nothing
+    opt.step()
+"""),
+    ("step_without_backward", TRAIN + """for i in range(3):
+    opt.zero_grad()
+    with torch.no_grad():
+        for p in model.parameters():
+            p.grad = torch.randn_like(p)  # an estimate without a pass
+    opt.step()
+"""),
+    ("backward_without_step", TRAIN + """for i in range(3):
+    opt.zero_grad()
+    F.mse_loss(model(x), y).backward()
+    with torch.no_grad():
+        for p in model.parameters():
+            p -= 0.1 * p.grad
+"""),
+    ("backward_after_the_loop", TRAIN + """for epoch in range(3):
+    losses = []
+    for i in range(4):
+        loss = F.mse_loss(model(x[2 * i : 2 * i + 2]), y[2 * i : 2 * i + 2])
+        losses.append(loss)
+    opt.zero_grad(); min(losses, key=lambda each: each.item()).backward(); opt.step()
+"""),
     ("optimizer_holds_others", """nets = [nn.Linear(2, 1) for _ in range(3)]
 params, buffers = torch.func.stack_module_state(nets)
 of_one = lambda p, b, x: torch.func.functional_call(nets[0], (p, b), (x,))

@@ -324,8 +324,10 @@ def scheduler_before_step(diagnosis: Diagnosis) -> Iterator[Finding]:
         if not any(update.kind == "step" for update in diagnosis.trace.updates):
             yield from _without_steps(diagnosis, warning)
             return
-        if not diagnosis.steps or code.follows(other, statement):
+        if other is None or statement is None or code.follows(other, statement):
             return  # it is a step that a GradScaler skipped, or another's
+        if code.function(other) is code.function(statement) and other.lineno < statement.lineno:
+            return  # a step that is not taken in each turn
         yield diagnosis.warning(
             "scheduler_before_step",
             warning.span,
@@ -458,8 +460,9 @@ def scheduled_per_batch(diagnosis: Diagnosis) -> Iterator[Finding]:
         epochs, count = _turns(diagnosis, loops[1]), _number(diagnosis, written)
         is_short = epochs is not None and count is not None and count <= epochs <= taken / 2
         is_same = written is not None and _is_count_of(diagnosis, written, loops[1])
-        is_wave = _goes_up_again(diagnosis)
-        if written is None or not (is_short or (is_same and is_wave)):
+        is_wave, rates = _goes_up_again(diagnosis), list(filter(None, map(_rate, diagnosis.steps)))
+        is_steep = any(later < NEARLY * rate for rate, later in pairwise(rates))
+        if written is None or not ((is_short and (is_wave or is_steep)) or (is_same and is_wave)):
             continue
         yield diagnosis.warning(
             "scheduled_per_batch",
@@ -704,8 +707,10 @@ def rates_that_die(diagnosis: Diagnosis) -> Iterator[Finding]:
     code = diagnosis.code
     called_on = (each for each in code.calls if called(each) == "step" and isinstance(each.func, ast.Attribute))
     kinds = ((each, diagnosis.value_of(dotted(code.receiver(each)))) for each in called_on if diagnosis.has_run(each))
-    plans = [(each, made) for each, made in kinds if isinstance(made, ast.Call) and called(made).endswith("LR")]
-    for steps in grouped(diagnosis.steps, lambda step: (receiver(diagnosis, step), step.span)).values():
+    every = [(each, made) for each, made in kinds if isinstance(made, ast.Call) and called(made).endswith("LR")]
+    for (name, _), steps in grouped(diagnosis.steps, lambda step: (receiver(diagnosis, step), step.span)).items():
+        own = [(each, made) for each, made in every if made.args and dotted(made.args[0]) == name]
+        plans = own or (every if len(every) == 1 else [])
         rates = [rate for step in steps if (rate := _rate(step)) is not None]
         faint = [at for at, rate in enumerate(rates) if 0 < rate < DEAD * rates[0]]
         if len(rates) < FEWEST_RATES or 2 * len(faint) <= len(rates) or not plans:

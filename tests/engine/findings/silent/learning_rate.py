@@ -512,6 +512,19 @@ for _ in range(5):
 """ + STEP + "    plan.step()\n", cures=(("return lr *", "return"), ("lr=lr", "lr=1.0"))),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
+    ("scheduled_per_batch", SGD + """plan = torch.optim.lr_scheduler.StepLR(opt, step_size=1, gamma=0.99)
+for epoch in range(3):
+    for xb, yb in zip(x.split(2), y.split(2)):
+        opt.zero_grad(); F.mse_loss(net(xb), yb).backward(); opt.step()
+        plan.step()
+"""),
+    ("scheduler_before_step", SGD + """plan = torch.optim.lr_scheduler.LinearLR(opt, total_iters=20)
+for i in range(8):
+    (F.mse_loss(net(x), y) / 4).backward()
+    if i % 4 == 3:
+        opt.step(); opt.zero_grad()
+    plan.step()
+"""),
     ("steps_too_short", """table = torch.randn(60, 10).div(100).requires_grad_()
 opt = torch.optim.SGD([table], lr=0.01)
 for i in range(10):

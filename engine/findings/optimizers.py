@@ -114,7 +114,8 @@ def left_out_of_optimizers(diagnosis: Diagnosis) -> Iterator[Finding]:
             left = sorted((leaf for leaf in still if diagnosis.root_of.get(leaf) is root), key=by_number)
             if held.isdisjoint(diagnosis.leaves_of.get(root.id, ())) and root.path not in asked:
                 continue
-            if not left or not (replaced or thawed is not None or root.path in models_given(made)):
+            is_whole = root.path in models_given(made) and not _picks(made)
+            if not left or not (replaced or thawed is not None or is_whole):
                 continue
             bound = (each for each in diagnosis.code.bindings if dotted(each.targets[0]) == root.path)
             again = next((each for each in bound if made is not None and each.lineno > made.lineno), None)
@@ -130,6 +131,17 @@ def left_out_of_optimizers(diagnosis: Diagnosis) -> Iterator[Finding]:
                 count=str(len(left)),
                 made_line=line(span_of(diagnosis, made) or step.span),
             )
+
+
+def _picks(made: ast.Assign | None) -> bool:
+    """Whether an optimizer is given some of the parameters that are asked for, by a condition or by their places."""
+    nodes = ast.walk(made) if made is not None else ()
+    return any(
+        isinstance(node, ast.Slice)
+        or (isinstance(node, ast.comprehension) and bool(node.ifs))
+        or (isinstance(node, ast.Call) and called(node) in ("filter", "islice"))
+        for node in nodes
+    )
 
 
 def _has_ended(diagnosis: Diagnosis, held: frozenset[str], at: int) -> bool:

@@ -382,6 +382,10 @@ opt.zero_grad(); loss.backward(); opt.step()
 """, cure=(("SGD(bag.parameters()", "SGD(bag.out.parameters()"),)),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
+    ("not_in_optimizer", """x, y = torch.randn(8, 2), torch.randn(8, 1)
+model = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))
+opt = torch.optim.SGD(list(model.parameters())[:-2], lr=0.1)
+""" + LOOP),
     # parts of one memory, each with numbers of its own
     ("parameters_of_one_memory", """whole = torch.randn(8)
 a, b = nn.Parameter(whole[:4]), nn.Parameter(whole[4:])

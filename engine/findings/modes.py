@@ -67,9 +67,11 @@ def trained_in_eval(diagnosis: Diagnosis) -> Iterator[Finding]:
             earlier = before.get(op.module, pass_ if is_undone else None)
             step, own = _step_after(diagnosis, pass_), diagnosis.leaves_of.get(diagnosis.outermost(module).id)
             is_moved = step is None or not own or not own.isdisjoint(diagnosis.held_by(step))  # not a teacher's
-            if earlier is None or not is_moved or _is_switched_alone(diagnosis, op):
+            is_used = step is None or not _is_reset(diagnosis, pass_, step)
+            if earlier is None or not is_moved or not is_used or _is_switched_alone(diagnosis, op):
                 continue
-            switch, is_same = _switch(diagnosis.code, "eval"), earlier.span == pass_.span
+            model = diagnosis.module_name(diagnosis.outermost(module))
+            switch, is_same = _switch(diagnosis.code, "eval", model), earlier.span == pass_.span
             yield diagnosis.warning(
                 "trained_in_eval" if is_same else "trained_while_evaluating",
                 op.span if is_same else pass_.span,
@@ -77,9 +79,7 @@ def trained_in_eval(diagnosis: Diagnosis) -> Iterator[Finding]:
                 nodes=op.nodes[:1],
                 module=diagnosis.module_name(module),
                 type=module.type,
-                model=root
-                if (root := diagnosis.module_name(diagnosis.outermost(module))).replace(".", "").isidentifier()
-                else "model",
+                model=model if model.replace(".", "").isidentifier() else "model",
                 eval_line=str(switch.lineno) if switch is not None else UNKNOWN,
                 step_line=line(step.span if step is not None else None),
                 train_line=line(earlier.span),
@@ -119,6 +119,15 @@ def _step_after(diagnosis: Diagnosis, pass_: Pass) -> Update | None:
     return next((step for step in diagnosis.steps if diagnosis.update_step.get(step.id, -1) > at), None)
 
 
+def _is_reset(diagnosis: Diagnosis, pass_: Pass, step: Update) -> bool:
+    """Whether what a pass left in parameters was zeroed before a step, as after an attack on the input."""
+    begin, end = diagnosis.pass_step[pass_.id], diagnosis.update_step.get(step.id, -1)
+    resets = (each for each in diagnosis.trace.updates if begin < diagnosis.update_step.get(each.id, -1) < end)
+    zeroed = (each for each in resets if each.kind in ("zero_grad", "grad_reset"))
+    owners = {diagnosis.gradient_owner.get(changed) for each in zeroed for changed in diagnosis.changed_by(each)}
+    return not owners.isdisjoint(fed_by(pass_))
+
+
 def _takes_part(op: Op) -> bool:
     """Whether its mode makes a difference."""
     return op.name in NORMS or argument(op, "p", 1) not in ("0", "0.0")
@@ -133,10 +142,11 @@ def _trained_by(diagnosis: Diagnosis, op: Op) -> Pass | None:
     return pass_ if pass_ is not None and diagnosis.pass_step.get(pass_.id, last) < last else None
 
 
-def _switch(code: Source, method: str) -> ast.Call | None:
-    """The first `model.eval()` or `model.train()`."""
-    methods = (call for call in code.calls if isinstance(call.func, ast.Attribute) and not call.args)
-    return min((call for call in methods if called(call) == method), key=lambda call: call.lineno, default=None)
+def _switch(code: Source, method: str, model: str = "") -> ast.Call | None:
+    """The first `model.eval()` or `model.train()`, of the model of that name where there is one."""
+    switches = [call for call in code.calls if _switched_model(call, method)]
+    own = [call for call in switches if _switched_model(call, method) == model]
+    return min(own or switches, key=lambda call: call.lineno, default=None)
 
 
 def norms_of_the_last_batch(diagnosis: Diagnosis) -> Iterator[Finding]:

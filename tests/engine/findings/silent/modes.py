@@ -482,6 +482,15 @@ with torch.no_grad():
 """, cure=(("momentum=0.0", "momentum=None"),)),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
+    ("trained_while_evaluating", DROP + """for i in range(3):
+    model.eval()
+    near = x.clone().requires_grad_()
+    F.mse_loss(model(near), y).backward()
+    model.train()
+    opt.zero_grad()
+    F.mse_loss(model((near + near.grad.sign()).detach()), y).backward()
+    opt.step()
+"""),
     ("trained_in_eval", DROP + "for epoch in range(2):\n    model.train()\n    opt.zero_grad()\n    loss = F.mse_loss(model(x), y)\n"
      "    loss.backward()\n    opt.step()\n    model.eval()\n    with torch.no_grad():\n        model(x)\n"),
     ("trained_in_eval", """x, y = torch.randn(8, 2), torch.randn(8, 1)

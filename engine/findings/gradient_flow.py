@@ -101,7 +101,8 @@ def _over_layers(diagnosis: Diagnosis, looked_at: list[list[_Product]], last: Pa
         if len(layers) < LAYERS:
             return
         (first, *_), *_, (final, *_) = layers.values()
-        if not (first.size > 0 and final.size > 0):
+        is_behind = not diagnosis.reached_from(final.op.nodes).isdisjoint(first.op.nodes)  # and no head beside it
+        if not (first.size > 0 and final.size > 0 and is_behind):
             return
         ratios.append(first.size / final.size)
     code = "gradient_vanishes" if max(ratios) < FADED else "gradient_explodes" if min(ratios) > 1 / FADED else ""

@@ -234,6 +234,9 @@ for _ in range(4):
 {STEP}""", cure=(("        nn.init.zeros_(self.down.weight)\n", ""),)),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
+    ("gradient_vanishes", """heads, x = nn.ModuleList(nn.Linear(4, 1) for _ in range(5)), torch.randn(8, 4)
+sum(size * head(x).pow(2).mean() for size, head in zip((1e-6, 1e-3, 1e-2, 1, 1), heads)).backward()
+"""),
     ("gradient_vanishes", "net = nn.Sequential(*[layer for _ in range(12) for layer in (nn.Linear(8, 8), nn.LayerNorm(8), nn.ReLU())])\n"
      "net(torch.randn(4, 8)).sum().backward()\n"),
     ("gradient_explodes", "net = nn.Sequential(*[nn.Linear(8, 8) for _ in range(10)])\nnet(torch.randn(4, 8)).sum().backward()\n"),

@@ -187,7 +187,7 @@ def _aim(diagnosis: Diagnosis, pass_: Pass) -> _Aim | None:
         if maker is None:
             return None
         if maker.name in LOSS_FUNCTIONS or squares_differences(diagnosis, maker):
-            return _Aim(sign)
+            return _Aim(sign) if sign > 0 or not _is_held_apart(diagnosis, maker) else None
         if _is_log_probability(diagnosis, maker) or _is_picked(diagnosis, maker):
             if is_rewarded or not _is_of_a_sample(diagnosis, maker):
                 return _Aim(-sign, "reward_minimised" if is_rewarded else "likelihood_minimised")
@@ -198,6 +198,12 @@ def _aim(diagnosis: Diagnosis, pass_: Pass) -> _Aim | None:
             sign = -sign
         tensor = rewarded or _summand(diagnosis, maker)
     return None
+
+
+def _is_held_apart(diagnosis: Diagnosis, op: Op) -> bool:
+    """Whether what a loss holds a value against comes of parameters too: to push the two apart may be meant."""
+    maker = diagnosis.maker.get(op.inputs[0]) if op.name not in LOSS_FUNCTIONS else op
+    return maker is not None and all(map(diagnosis.leaves_behind, ([given] for given in maker.inputs[:2])))
 
 
 def _is_log_probability(diagnosis: Diagnosis, op: Op) -> bool:

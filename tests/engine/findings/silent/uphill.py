@@ -1,6 +1,6 @@
 """What `engine/findings/uphill.py` finds, and right programs near to it."""
 
-from tests.engine.findings.mistakes import STEP, Mistake
+from tests.engine.findings.mistakes import SGD, STEP, Mistake
 
 FLOW = f"""net = nn.Linear(1, 2)
 def inverse(x):
@@ -239,6 +239,10 @@ for x in torch.randn(5, 6, 3):
 """, cure=(("-= 0.1", "+= 0.1"),)),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
+    ("loss_negated", SGD + """for _ in range(4):
+    loss = -(net(x) - net(x + torch.randn(8, 2)).detach()).pow(2).mean()  # apart from each other
+    opt.zero_grad(); loss.backward(); opt.step()
+"""),
     ("volume_turned", FLOW.replace(", s.sum(1)", ", -s.sum(1)")),
     ("volume_turned", """enc, dec = nn.Linear(4, 4), nn.Linear(2, 4)
 opt = torch.optim.SGD([*enc.parameters(), *dec.parameters()], lr=0.1)

@@ -136,7 +136,8 @@ def totals_never_reset(diagnosis: Diagnosis) -> Iterator[Finding]:
     }
     for name, added in totals.items():
         loops, begins = code.loops(added), code.assignments(code.stands_for(name))
-        if len(loops) < 2 or len(begins) != 1 or not isinstance(begins[0].value, ast.Constant):
+        is_count = isinstance(added.value, ast.Constant) or _is_length(added.value)  # how many epochs have gone by
+        if len(loops) < 2 or len(begins) != 1 or not isinstance(begins[0].value, ast.Constant) or is_count:
             continue
         epoch = loops[-1]
         share = _share_of_one_turn(diagnosis, name, loops, totals)
@@ -153,6 +154,12 @@ def totals_never_reset(diagnosis: Diagnosis) -> Iterator[Finding]:
             is_rate=str(int(any(isinstance(part, ast.Compare) for part in ast.walk(added.value)))),
             read_line=str(share.lineno),
         )
+
+
+def _is_length(node: ast.expr) -> bool:
+    """Whether it says how many rows something has: `len(x)`, `x.size(0)`, `x.shape[0]`."""
+    of_shape = isinstance(node, ast.Subscript) and isinstance(node.value, ast.Attribute) and node.value.attr == "shape"
+    return of_shape or (isinstance(node, ast.Call) and called(node) in ("len", "size"))
 
 
 def _share_of_one_turn(
@@ -221,6 +228,8 @@ def schedules_of_the_wrong_end(diagnosis: Diagnosis) -> Iterator[Finding]:
         value = made.value if made is not None else None
         if not isinstance(value, ast.Call) or called(value) != "ReduceLROnPlateau" or not call.args:
             continue
+        if any(isinstance(node, ast.USub | ast.Sub) for node in ast.walk(call.args[0])):
+            continue  # turned round
         mode = (says(value, "mode") or (code.text(value.args[1]) if len(value.args) > 1 else "min")).strip("'\"")
         name = code.short(call.args[0])
         falls, rises = FALLS.search(name) is not None, RISES.search(name) is not None

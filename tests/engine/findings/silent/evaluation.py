@@ -1,6 +1,6 @@
 """What `engine/findings/evaluation.py` finds, and right programs near to it."""
 
-from tests.engine.findings.mistakes import STEP, THREE_LINES, Mistake
+from tests.engine.findings.mistakes import SGD, STEP, THREE_LINES, Mistake
 
 KEPT = (
     """net = nn.Linear(2, 1)
@@ -126,4 +126,19 @@ print(right / 8)
 print(accuracy(torch.randn(6, 6), torch.arange(6)))
 """, cure=((".argmax()", ".argmax(axis=1)"),)),
 )  # fmt: skip
-RIGHT: tuple[tuple[str, str], ...] = ()  # fmt: skip
+RIGHT: tuple[tuple[str, str], ...] = (
+    ("schedule_of_the_wrong_end", SGD + """plan = torch.optim.lr_scheduler.ReduceLROnPlateau(opt, mode="max")
+for _ in range(3):
+    loss = F.mse_loss(net(x), y)
+    opt.zero_grad(); loss.backward(); opt.step()
+    plan.step(-loss.item())
+"""),
+    ("total_never_reset", SGD + """step = seen = 0
+for epoch in range(2):
+    for xb, yb in zip(x.split(2), y.split(2)):
+        opt.zero_grad(); F.mse_loss(net(xb), yb).backward(); opt.step()
+        step += 1
+        seen += xb.size(0)
+    print("epochs", step / 4, seen / len(x))
+"""),
+)  # fmt: skip

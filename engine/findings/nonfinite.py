@@ -272,7 +272,7 @@ def _forward(
                     made == "nan" or _goes_on(diagnosis, troubled, op) or _spoils_gradient(diagnosis, troubled, op)
                 )
                 finding = _made(diagnosis, troubled, op, made, "warning" if goes_on else "note")
-        elif given == "inf" and made == "nan" and op.name in SOFTMAXES:
+        elif given == "inf" and made == "nan" and op.name in SOFTMAXES and not _has_plus(diagnosis, op):
             finding = _empty_row(diagnosis, op)
         if finding is not None:
             behind.update(op.outputs)
@@ -547,6 +547,12 @@ def _kept_away(diagnosis: Diagnosis, op: Op) -> Edits:
     method = not call.args
     operand = getattr(call.func, "value", None) if method else call.args[0] if len(call.args) == 1 else None
     return code.method(operand, ".clamp(min=1e-8)") if operand is not None else ()
+
+
+def _has_plus(diagnosis: Diagnosis, op: Op) -> bool:
+    """Whether +∞ is known to be in its input, which makes NaN of any row."""
+    given = diagnosis.input_of(op)
+    return given is not None and "inf" in (given.data or ())
 
 
 def _empty_row(diagnosis: Diagnosis, op: Op) -> Finding:

@@ -240,6 +240,9 @@ for i in range(2):
 """, cures=(("x[0, 0] = x[0, 1] = torch.inf", "x[0, 0] = x[0, 1] = 3"), ("net(x)", "net(x.clamp(-10, 10))"))),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
+    ("softmax_of_masked_row", """s = torch.randn(3, 4, requires_grad=True)
+torch.softmax(s.masked_fill(torch.ones(3, 4).triu().bool(), float("inf")), -1).pow(2).sum().backward()
+"""),
     # gradients that overflowed are no data
     ("nan_in_data", """x, y = torch.randn(64, 100), torch.randn(64, 3)
 first, second = torch.randn(100, 20, requires_grad=True), torch.randn(20, 3, requires_grad=True)

@@ -50,6 +50,8 @@ BY_STEP = BY_SIGN | LIKES | {"lerp"}
 """Ops that give another value for a tensor."""
 INFINITIES = ("float('inf')", 'float("inf")', "torch.inf", "math.inf", "np.inf", "inf")
 """Norms that clip nothing: the call measures."""
+UNREACHED = 1e4
+"""A norm that is asked for to clip nothing either."""
 LEAST_ENTRIES = 4
 """Of two lists that belong together and are as long as each other by no chance."""
 GRAD_FLAG = "requires_grad"
@@ -316,7 +318,8 @@ def clipped_at_the_wrong_time(diagnosis: Diagnosis) -> Iterator[Finding]:
         steps = [
             number for number, other in enumerate(block) if _calls(other, "step") and not _calls(other, "backward")
         ]
-        is_measured = any(code.text(given) in INFINITIES for given in call.args[1:])
+        limits = map(code.text, call.args[1:])
+        is_measured = any(limit in INFINITIES or (number(limit) or 0) >= UNREACHED for limit in limits)
         if is_measured or call.lineno in diagnosis.trace.lines_not_run:
             continue
         found: tuple[str, str, Edits] | None = None

@@ -444,6 +444,11 @@ net(torch.ones(3)).sum().backward()
 """, cure=((".fill_ = 0.5", "[:] = 0.5"),), mends=True),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
+    ("clip_after_step", TRAIN + """for i in range(3):
+    opt.zero_grad(); F.mse_loss(model(x), y).backward()
+    opt.step()
+    print(nn.utils.clip_grad_norm_(model.parameters(), 1e9))
+"""),
     ("result_dropped", """import time
 a = torch.randn(20, 20)
 for _ in range(3):

@@ -2,13 +2,9 @@
 early or late."""
 
 import ast
-import math
-import operator
-from bisect import bisect
 from collections import Counter, defaultdict
-from collections.abc import Callable, Container, Iterator
-from contextlib import suppress
-from itertools import combinations, islice, pairwise
+from collections.abc import Container, Iterator
+from itertools import combinations, islice
 
 from engine.findings.attention_masks import FUSED
 from engine.findings.cut_gradients import REACHES_ALL
@@ -25,12 +21,6 @@ from engine.program.spelling import nearest
 from engine.program.tree import Loop, assigned, defined_in
 from engine.trace import Finding, Op, Pass, Tensor, Update
 
-ARITHMETIC: dict[type[ast.operator], Callable[[float, float], float]] = {
-    **{ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv},
-    ast.Pow: math.pow,
-}
-MOST_NAMES = 6
-"""Names that a number is followed through."""
 SAFE_TO_KEEP = frozenset(
     "add sub mul div clamp clip float round abs sqrt exp log relu sigmoid tanh softmax normalize masked_fill scatter"
     " scatter_add index_add index_copy index_fill index_put masked_scatter".split()
@@ -706,114 +696,6 @@ def states_rebound(diagnosis: Diagnosis) -> Iterator[Finding]:
                 code=code.short(statement),
                 times=diagnosis.counted(max(read.values(), key=len)),
             )
-
-
-def limits_overwritten(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """`self.decay = min(self.decay, warm_up)` in every step: what is stored is the smallest ever, the first one, and
-    the warm-up that rises after it has no effect."""
-    code = diagnosis.code
-    for statement in code.bindings:
-        name, call = dotted(statement.targets[0]), statement.value
-        if not name or not isinstance(call, ast.Call) or dotted(call.func) not in ("min", "max") or len(call.args) != 2:
-            continue
-        others = [each for each in call.args if dotted(each) != name]
-        found = _stuck(diagnosis, name, others[0], call) if len(others) == 1 else None
-        if found is not None:
-            op, counter, (first, later) = found
-            yield diagnosis.warning(
-                "limit_overwritten",
-                statement,
-                tensors=op.inputs[:1],
-                fix=_kept_apart(diagnosis, statement, name),
-                name=name,
-                code=code.short(statement),
-                other=code.short(others[0]),
-                counter=counter,
-                value=f"{first:.4g}",
-                later=f"{later:.4g}",
-                used_line=line(op.span),
-                extreme=dotted(call.func),
-            )
-
-
-def _stuck(
-    diagnosis: Diagnosis, name: str, other: ast.expr, call: ast.Call
-) -> tuple[Op, str, tuple[float, float]] | None:
-    """The first op that computes with a name's value, where that was in all turns what the other value began with; the
-    counter that moves the latter away from there, and to what it does so first."""
-    is_past = {"min": operator.gt, "max": operator.lt}[dotted(call.func)]
-    used = list(_computed_with(diagnosis, name, call))
-    for counter in _counters(diagnosis) if used else ():
-        worth = [_worked_out(diagnosis, other, counter, turn) for turn in range(3)]
-        for first, later in pairwise(worth):
-            if first is None or later is None or not is_past(later, first):
-                continue
-            if all(any(math.isclose(each, one, abs_tol=1e-9) for one in (first, 1 - first)) for _, each in used):
-                return used[0][0], counter, (first, later)
-    return None
-
-
-def _computed_with(diagnosis: Diagnosis, name: str, call: ast.Call) -> Iterator[tuple[Op, float]]:
-    """The numbers that ops were given where a name was read in several turns of a training."""
-    code, passes = diagnosis.code, sorted(diagnosis.pass_step.values())
-    reading = dict.fromkeys(code.statement(each) for each in code.nodes if _reads(each, name))
-    for statement in reading:
-        if not isinstance(statement, ONE_LINE) or statement is code.statement(call):
-            continue
-        parts = [each for each in ast.walk(statement) if isinstance(each, ast.expr)]
-        parts = [each for each in parts if any(_reads(inside, name) for inside in ast.walk(each))]
-        ops = [op for part in parts for op in diagnosis.ops_at(code.span(part))]
-        if len({bisect(passes, diagnosis.op_step.get(op.id, 0)) for op in ops}) < LEAST_TURNS:
-            continue
-        given = ((op, number(each.text)) for op in ops for each in op.arguments)
-        yield from ((op, each) for op, each in given if each is not None)
-
-
-def _reads(node: ast.AST, name: str) -> bool:
-    return isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load) and dotted(node) == name
-
-
-def _counters(diagnosis: Diagnosis) -> set[str]:
-    """Names that the program counts up."""
-    counted = {dotted(each.target) for each in diagnosis.code.nodes if isinstance(each, ast.AugAssign)}
-    loops = (each.target for each in diagnosis.code.nodes if isinstance(each, ast.For))
-    first = (each.elts[0] if isinstance(each, ast.Tuple) else each for each in loops)
-    return (counted | {dotted(each) for each in first}) - {""}
-
-
-def _worked_out(
-    diagnosis: Diagnosis, node: ast.expr | None, counter: str, turn: float, names: int = MOST_NAMES
-) -> float | None:
-    """The number that arithmetic with a counter comes to in a turn."""
-    match node:
-        case ast.Constant(value=bool()):
-            return None
-        case ast.Constant(value=int() | float() as value):
-            return float(value)
-        case ast.Name() | ast.Attribute():
-            name = dotted(node)
-            known = diagnosis.value_of(name) if names and name != counter else None
-            return float(turn) if name == counter else _worked_out(diagnosis, known, counter, turn, names - 1)
-        case ast.BinOp(left=left, op=sign, right=right) if type(sign) in ARITHMETIC:
-            parts = [_worked_out(diagnosis, each, counter, turn, names) for each in (left, right)]
-            with suppress(ArithmeticError, ValueError):
-                one, other = parts
-                return ARITHMETIC[type(sign)](one, other) if one is not None and other is not None else None
-    return None
-
-
-def _kept_apart(diagnosis: Diagnosis, statement: ast.Assign, name: str) -> Edits:
-    """A name of its own, in the same function, for what is used now."""
-    code, own, function = diagnosis.code, name.rpartition(".")[2], diagnosis.code.function(statement)
-    inside = list(ast.walk(function)) if function is not None else []
-    read = [
-        each
-        for each in inside
-        if isinstance(each, ast.Attribute) and dotted(each) == name and each.lineno > statement.lineno
-    ]
-    if own == name or not read or any(isinstance(each, ast.Name) and each.id == own for each in inside):
-        return ()
-    return tuple(code.replace(each, own) for each in (statement.targets[0], *read))
 
 
 def items_lost(diagnosis: Diagnosis) -> Iterator[Finding]:

@@ -405,31 +405,6 @@ for _ in range(5):
     net(torch.randn(8, 3)).sub(1).pow(2).mean().backward()
     opt.step()
 """, cure=(("            p.sub_(", "            self.state[p]['sq'] = sq\n            p.sub_("),)),
-    Mistake("limit_overwritten", 11, """import copy
-class Average:
-    def __init__(self, net, decay=0.99):
-        self.twin, self.decay, self.turn = copy.deepcopy(net).requires_grad_(False), decay, 0
-    @torch.no_grad()
-    def update(self, net):
-        warm = (1 + self.turn) / (10 + self.turn)
-        self.decay = min(self.decay, warm)
-        for slow, p in zip(self.twin.parameters(), net.parameters()):
-            slow.mul_(self.decay).add_(p, alpha=1 - self.decay)
-        self.turn += 1
-net = nn.Linear(3, 1)
-average, opt = Average(net), torch.optim.SGD(net.parameters(), lr=0.1)
-for _ in range(5):
-    loss = net(torch.randn(4, 3)).pow(2).mean()
-""" + STEP + """    average.update(net)
-print(average.twin(torch.ones(1, 3)))
-""", cures=(("self.decay = min(self.decay, warm)", "self.decay = min(0.99, warm)"), ("decay=0.99", "decay=0.05")), mends=True),
-    Mistake("limit_overwritten", 8, """net = nn.Linear(3, 2)
-opt, share = torch.optim.SGD(net.parameters(), lr=0.1), 1.0
-for step in range(5):
-    out = net(torch.randn(8, 3))
-    share = min(step / 4, share)
-    loss = F.mse_loss(out, torch.ones(8, 2)) + share * out.abs().mean(1).mean()
-""" + STEP, cures=(("min(step / 4, share)", "min(step / 4, 1.0)"), ("share = min(step / 4, share)", "share = min(0.5, share)"))),
     Mistake("method_assigned", 6, """net = nn.Linear(3, 2)
 for weight in net.parameters():
     weight.data.copy_ = torch.randn(weight.shape)

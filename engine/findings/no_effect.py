@@ -675,7 +675,8 @@ def states_rebound(diagnosis: Diagnosis) -> Iterator[Finding]:
     code = diagnosis.code
     for statement in code.bindings:
         name = dotted(statement.targets[0])
-        if not name.isidentifier() or name not in names_read(statement.value):
+        begins = any(isinstance(each, ast.Name) for each in code.values(name))  # each turn, with the same numbers
+        if not name.isidentifier() or name not in names_read(statement.value) or begins:
             continue
         ops = diagnosis.ops_at(code.span(statement.value))
         parts = [each for each in ast.walk(statement.value) if isinstance(each, ast.expr)]

@@ -585,6 +585,7 @@ def _sent(diagnosis: Diagnosis, troubled: dict[str, Trouble], pass_: Pass, visit
     node = diagnosis.nodes[visit.node]
     op = diagnosis.op_of_node(visit.node)
     code, fix = f"first_{made}_backward", NO_EDITS
+    given = op.inputs[-1 if op.name in DIVISIONS else 0] if op is not None and op.inputs else None
     if op is not None and made == "nan" and _is_behind_where(diagnosis, visit.node):
         code = "nan_behind_where"
     elif made == "inf" and node.type.startswith(PRODUCT_NODES):
@@ -601,8 +602,8 @@ def _sent(diagnosis: Diagnosis, troubled: dict[str, Trouble], pass_: Pass, visit
         op=op.name if op is not None else "",
         line=line(op.span if op is not None else None),
         pass_line=line(pass_.span),
-        operand=diagnosis.say(op.inputs[0] if op is not None and op.inputs else None),
-        base=_to_call(diagnosis.say(op.inputs[0] if op is not None and op.inputs else None)),
+        operand=diagnosis.say(given),
+        base=_to_call(diagnosis.say(given)),
         made=made,
         is_undefined=str(int(op is not None and op.name not in LOGARITHMS and _worst(troubled, op.outputs) == "nan")),
     )

@@ -419,6 +419,13 @@ net(torch.ones(3)).sum().backward()
 """, cure=((".fill_ = 0.5", "[:] = 0.5"),), mends=True),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
+    ("state_rebound", """start, cell = torch.zeros(1, 3), nn.RNNCell(2, 3)
+opt = torch.optim.SGD(cell.parameters(), lr=0.1)
+for _ in range(4):  # sequences of one step, each from the start
+    h = start
+    h = 0.9 * h + 0.1 * cell(torch.randn(1, 2), h)
+    opt.zero_grad(); h.pow(2).mean().backward(); opt.step()
+"""),
     ("clip_after_step", TRAIN + """for i in range(3):
     opt.zero_grad(); F.mse_loss(model(x), y).backward()
     opt.step()

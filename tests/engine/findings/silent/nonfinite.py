@@ -119,6 +119,9 @@ y.backward()
 d = torch.sqrt((x * 2).sum())
 d.backward()
 """, says={"op": "sqrt", "pass_line": "6"}, mends=True),
+    Mistake("nan_behind_where", 5, """total, count = torch.tensor([0.0, 4.0], requires_grad=True), torch.tensor([0.0, 2.0])
+torch.where(count > 0, total / count, torch.zeros(2)).sum().backward()
+""", says={"operand": "count"}),
     Mistake("nan_behind_where", 5, """x = torch.tensor([0.0, 4.0], requires_grad=True)
 y = torch.where(x > 0, x.sqrt(), x)
 y.sum().backward()

@@ -16,6 +16,7 @@ from engine.trace import Finding, Op, Tensor
 
 PICKS_LARGEST = ("max", "topk", "sort")
 FALLS = re.compile(r"loss|err|mse|mae|rmse|ppl|perplexity", re.IGNORECASE)
+FAR = 10
 BEST = re.compile(r"best|lowest|highest|(^|_)(min|max)_(loss|acc|err)", re.IGNORECASE)
 RISES = re.compile(r"acc|auc|f1|score|iou|dice|bleu|precision|recall|reward|return", re.IGNORECASE)
 """How a measure is called that is to fall, or to rise."""
@@ -199,7 +200,8 @@ def records_never_kept(diagnosis: Diagnosis) -> Iterator[Finding]:
             is_no_bound = start == (-math.inf if rises else math.inf)
             is_goal = any(isinstance(each, ast.Break | ast.Return | ast.Raise) for each in test.body)
             repeats = code.in_loop(test) or code.function(test) is not None
-            is_record = is_no_bound or (BEST.search(name) and math.isfinite(start) and not is_goal)
+            is_far = start in (0, -1) or FAR <= abs(start) < math.inf  # else it may well be what is to be reached
+            is_record = is_no_bound or (BEST.search(name) and is_far and not is_goal)
             if is_record and repeats and not code.in_loop(begin):
                 yield diagnosis.warning(
                     "record_never_kept",

@@ -69,9 +69,13 @@ def _read_whole(code: Source, before: ast.stmt, node: ast.expr, name: str, given
 
 
 def _reads_all(code: Source, node: ast.expr, name: str) -> bool:
+    """Whether more is read of it than some of its rows, or than how many there are."""
     read = (each for each in ast.walk(node) if isinstance(each, ast.Name) and each.id == name)
     around = [(each, code.parents.get(each)) for each in read]
-    return any(not (isinstance(outer, ast.Subscript) and outer.value is each) for each, outer in around)
+    parts = [each for each, outer in around if isinstance(outer, ast.Subscript) and outer.value is each]
+    parts += [each for each, outer in around if isinstance(outer, ast.Attribute) and outer.attr in ("shape", "size")]
+    parts += [each for each, outer in around if isinstance(outer, ast.Call) and called(outer) == "len"]
+    return len(parts) < len(around)
 
 
 def _parted(code: Source, rows: Iterable[str]) -> tuple[str, str] | None:

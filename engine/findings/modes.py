@@ -219,6 +219,8 @@ def evaluated_in_train(diagnosis: Diagnosis) -> Iterator[Finding]:
     around = diagnosis.call_around(first)
     span = around.span if around is not None and around.span is not None else first.span
     statement = code.statement_at(span)
+    if isinstance(statement, ast.Expr) and statement.value is code.call_at(span):
+        return  # nobody looks at what it gives: only its figures are to move
     top = diagnosis.outermost(wrong[0]).path
     above = code.enclosing(statement, ast.With)
     is_safe = above is not None and (code.runs_once(above) or _comes_back(code, above, top))

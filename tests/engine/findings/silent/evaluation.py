@@ -127,6 +127,13 @@ print(accuracy(torch.randn(6, 6), torch.arange(6)))
 """, cure=((".argmax()", ".argmax(axis=1)"),)),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
+    ("record_never_kept", SGD + """best_loss = 0.9
+for _ in range(3):
+    loss = F.mse_loss(net(x), y)
+    opt.zero_grad(); loss.backward(); opt.step()
+    if loss.item() < best_loss:
+        print("reached")
+"""),
     ("schedule_of_the_wrong_end", SGD + """plan = torch.optim.lr_scheduler.ReduceLROnPlateau(opt, mode="max")
 for _ in range(3):
     loss = F.mse_loss(net(x), y)

@@ -147,6 +147,17 @@ F.mse_loss(net(part[:, :5]), part[:, 5:]).backward()
 """, cures=(("series[k:k + 6]", "series[0 * k:6]"), ("stack(rows)", "randn(34, 6)"))),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
+    ("columns_chosen_by_labels", """X, y = torch.randn(40, 20), torch.randint(0, 2, (40,))
+chosen = X.var(0).topk(len(y) // 8).indices
+X = X[:, chosen]
+rows = torch.randperm(40)
+train, test = rows[:30], rows[30:]
+net = nn.Linear(5, 2)
+opt = torch.optim.Adam(net.parameters())
+for _ in range(3):
+    opt.zero_grad(); F.cross_entropy(net(X[train]), y[train]).backward(); opt.step()
+print((net(X[test]).argmax(1) == y[test]).float().mean())
+"""),
     # what the window ends with is taken off again
     ("window_holds_target", """series, n, net = torch.randn(40), 5, nn.Linear(5, 1)
 rows, y = [], []

@@ -482,6 +482,14 @@ with torch.no_grad():
 """, cure=(("momentum=0.0", "momentum=None"),)),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
+    ("evaluated_in_train", """x, net = torch.randn(8, 2), nn.Sequential(nn.Linear(2, 4), nn.BatchNorm1d(4), nn.Linear(4, 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    opt.zero_grad(); net(x).pow(2).mean().backward(); opt.step()
+with torch.no_grad():
+    net(x)  # its figures follow the last step
+net.eval()
+"""),
     ("trained_while_evaluating", DROP + """for i in range(3):
     model.eval()
     near = x.clone().requires_grad_()

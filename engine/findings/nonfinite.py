@@ -335,6 +335,9 @@ def _made(
     diagnosis: Diagnosis, troubled: dict[str, Trouble], op: Op, made: Trouble, severity: Literal["warning", "note"]
 ) -> Finding:
     cause = _diverged(diagnosis, op) or _cause(diagnosis, op, made)
+    maker = diagnosis.maker.get(cause.operand.id) if cause is not None and cause.operand is not None else None
+    if maker is not None and maker.span == op.span and diagnosis.is_inside_library(op):
+        cause = None  # the program has no words for what a function of a library computes with
     output = op.outputs[0]
     name = diagnosis.say(output)
     if cause is None:
@@ -405,7 +408,7 @@ def _cause(diagnosis: Diagnosis, op: Op, made: Trouble) -> Cause | None:
         return cause
     if op.name in ("pow", "pow_") and made == "nan":
         return _where(first, "root_of_negative", lambda x: x < 0)
-    if op.name in DIVISIONS or (op.name == "pow" and argument(op, "", 1).startswith("-")):
+    if op.name in DIVISIONS or (op.name == "pow" and argument(op, "exponent", 1).startswith("-")):
         return _divided(diagnosis, op)
     if op.name in EXPONENTIALS and made == "inf":
         largest = _largest(first)

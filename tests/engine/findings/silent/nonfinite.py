@@ -119,6 +119,10 @@ y.backward()
 d = torch.sqrt((x * 2).sum())
 d.backward()
 """, says={"op": "sqrt", "pass_line": "6"}, mends=True),
+    Mistake("division_by_zero", 5, """links, layer = torch.tensor([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]]), nn.Linear(3, 1)
+scale = links.sum(1) ** -0.5
+(scale[:, None] * links @ layer(torch.eye(3))).sum().backward()
+""", says={"cell": "links.sum(1)[2]"}),
     Mistake("nan_behind_where", 5, """total, count = torch.tensor([0.0, 4.0], requires_grad=True), torch.tensor([0.0, 2.0])
 torch.where(count > 0, total / count, torch.zeros(2)).sum().backward()
 """, says={"operand": "count"}),
@@ -243,6 +247,9 @@ for i in range(2):
 """, cures=(("x[0, 0] = x[0, 1] = torch.inf", "x[0, 0] = x[0, 1] = 3"), ("net(x)", "net(x.clamp(-10, 10))"))),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
+    ("log_of_zero", """p, chance = nn.Parameter(torch.tensor(0.5)), torch.distributions.Uniform(0.0, 1.0, validate_args=False)
+(-chance.log_prob(torch.tensor([0.5, 1.5])) * p).mean().backward()
+"""),
     ("softmax_of_masked_row", """s = torch.randn(3, 4, requires_grad=True)
 torch.softmax(s.masked_fill(torch.ones(3, 4).triu().bool(), float("inf")), -1).pow(2).sum().backward()
 """),

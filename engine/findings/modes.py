@@ -20,7 +20,6 @@ from engine.findings.diagnosis import (
     near,
     number,
     says,
-    size_of,
     walk,
 )
 from engine.findings.losses import LOSS_FUNCTIONS
@@ -144,7 +143,8 @@ def _trained_by(diagnosis: Diagnosis, op: Op) -> Pass | None:
 
 def _switch(code: Source, method: str, model: str = "") -> ast.Call | None:
     """The first `model.eval()` or `model.train()`, of the model of that name where there is one."""
-    switches = [call for call in code.calls if _switched_model(call, method)]
+    methods = (call for call in code.calls if isinstance(call.func, ast.Attribute) and not call.args)
+    switches = [call for call in methods if called(call) == method]
     own = [call for call in switches if _switched_model(call, method) == model]
     return min(own or switches, key=lambda call: call.lineno, default=None)
 
@@ -466,29 +466,6 @@ def _last_moves(diagnosis: Diagnosis) -> dict[str, int]:
             leaf = diagnosis.identity(op.inputs[0])
             moves[leaf] = max(moves.get(leaf, -1), at)
     return moves
-
-
-def norms_that_never_learned(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Batch norm that was trained and is evaluated after that with the statistics it was made with, 0 and 1: on other
-    numbers."""
-    trained: set[str | None] = set()
-    for op in diagnosis.ops_named(NORMS):
-        if _is_training(op) and diagnosis.reaches_a_pass(op):
-            trained.add(op.module)
-        given, mean, variance = (diagnosis.input_of(op, at) for at in range(3))
-        module = diagnosis.modules.get(op.module or "")
-        if _is_training(op) or op.module not in trained or module is None or not is_zero(mean):
-            continue
-        if extent(variance) == (1.0, 1.0) and abs((size_of(given) or 1.0) - 1.0) > 1.0:
-            yield diagnosis.warning(
-                "norm_never_learned",
-                op,
-                nodes=(),
-                module=diagnosis.module_name(module),
-                type=module.type,
-                size=f"{size_of(given):.3g}",
-            )
-            return
 
 
 def buffers_not_copied(diagnosis: Diagnosis) -> Iterator[Finding]:

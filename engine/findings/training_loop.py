@@ -56,9 +56,17 @@ def idle_steps(diagnosis: Diagnosis) -> Iterator[Finding]:
             yield _zeroed_too_early(diagnosis, idle[0], idle[0].wasted, len(idle), len(turns))
         elif not since and not any(_passes_since(diagnosis, turn) for turn in idle if turn.wasted is None):
             yield _no_backward(diagnosis, idle[0].step, always=always)
-        elif always:
+        elif always and not _is_one_of_several(diagnosis, idle[0].step):
             told = next((turn for turn in reversed(idle) if _is_recorded(diagnosis, turn)), idle[-1])
             yield _moves_nothing(diagnosis, told, _passes_since(diagnosis, told) or since)
+
+
+def _is_one_of_several(diagnosis: Diagnosis, step: Update) -> bool:
+    """Whether a loop over optimizers takes the step, for what is trained in this turn and what is not."""
+    call = diagnosis.code.call_at(step.span)
+    name = dotted(diagnosis.code.receiver(call)) if call is not None else ""
+    loops = diagnosis.code.loops(call) if call is not None else ()
+    return any(isinstance(loop, ast.For) and dotted(loop.target) == name for loop in loops)
 
 
 def _turns(diagnosis: Diagnosis) -> list[list[_Turn]]:

@@ -455,31 +455,6 @@ with torch.no_grad():
 """, cure=(
         ("momentum=0.99", "momentum=0.01"),
     )),
-    Mistake("norm_never_learned", 10, """net = nn.Sequential(nn.BatchNorm1d(3, momentum=0), nn.Linear(3, 1))
-opt = torch.optim.SGD(net.parameters(), lr=0.01)
-x, y = torch.randn(16, 3) * 9 + 30, torch.randn(16, 1)
-for _ in range(4):
-    loss = F.mse_loss(net(x), y)
-    opt.zero_grad(); loss.backward(); opt.step()
-print(net.eval()(x).mean())
-""", cure=(("momentum=0", "momentum=0.5"),)),
-    Mistake("norm_never_learned", 11, """class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.conv = nn.Conv2d(1, 2, 1)
-        self.norm = nn.BatchNorm2d(2, momentum=0.0)
-        nn.init.constant_(self.conv.weight, 50.0)
-    def forward(self, x):
-        return self.norm(self.conv(x)).mean((1, 2, 3))
-net = Net()
-opt = torch.optim.Adam(net.parameters())
-x, y = torch.rand(5, 1, 4, 4), torch.randn(5)
-loss = F.mse_loss(net(x), y)
-loss.backward(); opt.step()
-net.eval()
-with torch.no_grad():
-    print(net(x))
-""", cure=(("momentum=0.0", "momentum=None"),)),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
     ("evaluated_in_train", """x, net = torch.randn(8, 2), nn.Sequential(nn.Linear(2, 4), nn.BatchNorm1d(4), nn.Linear(4, 1))

@@ -341,6 +341,13 @@ roll(state)
 """, cure=(("roll(at):\n", "roll(at):\n    parts = []\n"), ("loss = at.square().mean()\n", "parts.append(at.square().mean())\n    loss = sum(parts)\n"))),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
+    ("optimizer_holds_others", DATA + """experts = [nn.Linear(2, 1) for _ in range(3)]
+opts = [torch.optim.SGD(expert.parameters(), lr=0.1) for expert in experts]
+for i in range(4):
+    for opt in opts: opt.zero_grad()
+    F.mse_loss(experts[i % 2](x), y).backward()
+    for opt in opts: opt.step()
+"""),
     ("zero_grad_before_step", TRAIN + """for i in range(4):
     opt.zero_grad()
     loss = F.mse_loss(model(x * (50 if i == 2 else 1)), y)

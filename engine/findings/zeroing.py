@@ -303,7 +303,9 @@ def _only_the_last(
         return
     wasted = lost[held[0]]
     fed = fed_by(wasted.of)
-    if all(leaf in lost and lost[leaf].of is wasted.of for leaf in fed):
+    places = [diagnosis.code.statement_at(span) for span in (wasted.of.span, step.span)]
+    turns = [diagnosis.code.loops(place)[:1] for place in places if place is not None]
+    if turns[:1] == turns[1:] and all(leaf in lost and lost[leaf].of is wasted.of for leaf in fed):
         yield diagnosis.warning(
             "pass_thrown_away",
             wasted.by.span,

@@ -242,6 +242,9 @@ for i in range(2):
 """, says={"first_line": "10", "pass_line": "12"}),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
+    ("pass_thrown_away", TRAIN + """F.mse_loss(model(x), y).backward()  # to warm up
+opt.zero_grad()
+""" + LOOP),
     # one of two optimizers steps seldom, with the gradients of a pass of its own
     ("zeroed_in_every_part", GAN + """    z = torch.randn(4, 2)
     of_g.zero_grad(); of_d.zero_grad()

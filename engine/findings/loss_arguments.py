@@ -22,7 +22,8 @@ from engine.ops import DETACHES
 from engine.program.edits import Edits
 from engine.trace import Finding, Op, Tensor
 
-NEARLY = 1e-6
+NEARLY = 1e-3
+"""More than what is added to a probability, to keep its logarithm finite, takes it above 1."""
 _IN_TOTAL = 1.01
 ABOVE_ZERO = ("exp", "softplus")
 """Ops whose results are rates or scales, and no logarithms of them."""
@@ -53,10 +54,10 @@ class _Rule(NamedTuple):
     is_wrong: Test
 
 
-def _above_zero(_: Diagnosis, __: Op, given: Tensor) -> bool:
-    """No logarithm of a probability is above 0."""
-    ends = extent(given)
-    return ends is not None and ends[1] > NEARLY
+def _above_zero(diagnosis: Diagnosis, _: Op, given: Tensor) -> bool:
+    """No logarithm of a probability is above 0; times a reward it may be."""
+    ends, maker = extent(given), diagnosis.origin(given.id, PASSING | {"mul"})
+    return ends is not None and ends[1] > NEARLY and (maker is None or maker.name != "log_softmax")
 
 
 def _below_zero(_: Diagnosis, op: Op, target: Tensor) -> bool:
@@ -76,9 +77,11 @@ def _has_blank(diagnosis: Diagnosis, op: Op, target: Tensor) -> bool:
     return any(blank in symbols[row * width :][:length] for row, length in enumerate(lengths))
 
 
-def _no_fraction(_: Diagnosis, __: Op, target: Tensor) -> bool:
-    ends = extent(target)
-    return ends is not None and not -NEARLY <= ends[0] <= ends[1] <= 1 + NEARLY
+def _no_fraction(_: Diagnosis, op: Op, target: Tensor) -> bool:
+    """Neither 0 nor 1 nor between; a target that weights or a mask may leave out can be any number."""
+    ends, weights = extent(target), [each for each in op.arguments if each.name == "weight" and each.tensor]
+    is_whole = argument(op, "reduction") != "'none'" and not weights
+    return ends is not None and is_whole and not -NEARLY <= ends[0] <= ends[1] <= 1 + NEARLY
 
 
 def _without_signs(_: Diagnosis, __: Op, target: Tensor) -> bool:
@@ -168,8 +171,10 @@ def _ignores_a_class(diagnosis: Diagnosis, op: Op, target: Tensor) -> bool:
 
 def _is_own_guess(diagnosis: Diagnosis, op: Op, target: Tensor) -> bool:
     """The class with the highest score, asked for as if it were the right one. An attack, which moves no parameter and
-    wants to know the slopes of a sample, means it so."""
-    if not diagnosis.moves and not all(map(diagnosis.is_parameter, diagnosis.fed)):
+    wants to know the slopes of a sample, means it so, and one who has the right answers for other samples too."""
+    others = (other for other in diagnosis.ops_named(CLASS_LOSSES) if other.span != op.span)
+    is_attack = not diagnosis.moves and not all(map(diagnosis.is_parameter, diagnosis.fed))
+    if is_attack or any(map(diagnosis.reaches_a_pass, others)):
         return False
     picked = diagnosis.origin(target.id, PICKS | DETACHES)
     scores = diagnosis.origin(picked.inputs[0], GUESSES) if picked is not None and picked.name in CHOICES else None
@@ -220,6 +225,7 @@ def _said(diagnosis: Diagnosis, op: Op, rule: _Rule, given: Tensor) -> Finding:
     is_swapped = rule.code == "loss_arguments_swapped"
     shown, other = (diagnosis.input_of(op) or given, given) if is_swapped else (given, diagnosis.input_of(op, 1))
     low, high = extent(shown) or (0.0, 0.0)
+    least, most = extent(other) or (0.0, 0.0)
     maker = last_maker(diagnosis, diagnosis.input_of(op))
     return diagnosis.warning(
         rule.code,
@@ -236,6 +242,8 @@ def _said(diagnosis: Diagnosis, op: Op, rule: _Rule, given: Tensor) -> Finding:
         total=f"{(_total(given) or 0.0) / _samples(given):.4g}" if rule is _SHARES else "",
         axis=str(min(1, len(given.shape) - 1)),
         is_below=str(int(low < 0)),
+        is_log=str(int(high <= 0)),
+        is_swapped=str(int(least < most <= 0)),
         ignored=argument(op, "ignore_index", 5),
         blank=argument(op, "blank", 4) or "0",
     )
@@ -355,7 +363,7 @@ def common_classes_weighed_up(diagnosis: Diagnosis) -> Iterator[Finding]:
         word = WEIGHTS[turns[0].name]
         weight = next((each.tensor for each in turns[0].arguments if each.name == word and each.tensor), None)
         weights = [*numbers_of(diagnosis.tensors.get(weight or ""))]
-        weights = [1.0, *weights] if word == "pos_weight" and len(weights) == 1 else weights
+        weights = [1.0, *weights] if word == "pos_weight" else weights
         known = [_counts(diagnosis.input_of(op, 1), len(weights)) for op in turns]
         counts = [sum(each) for each in zip(*known, strict=True)] if weights and all(known) else []
         if len(counts) < 2 or min(*counts, *weights) <= 0 or max(counts) < LEAST_UNEVEN * min(counts):

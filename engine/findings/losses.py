@@ -105,8 +105,9 @@ def _is_stretched_layer(diagnosis: Diagnosis, op: Op, column: Tensor, row: Tenso
     if len(op.broadcast) != 2 or not is_pair or not _is_all_against_all(column.shape, row.shape):
         return False
     if STRETCHING[op.name] == "comparison_broadcast":
-        maker = last_maker(diagnosis, column)
-        return maker is not None and maker.name in MADE_BY_LAYERS | AFTER_LAYERS | DECIDES
+        by, before = last_maker(diagnosis, column), diagnosis.tensors.get(next(iter(diagnosis.made_from(column.id)), ""))
+        is_set = before is not None and len(before.shape) < len(column.shape)
+        return not is_set and by is not None and by.name in MADE_BY_LAYERS | AFTER_LAYERS | DECIDES
     maker = diagnosis.maker.get(column.id)
     if maker is not None and maker.name in ("detach", "data"):
         maker = diagnosis.maker.get(next(iter(maker.inputs), ""))
@@ -361,7 +362,10 @@ def _wrong(diagnosis: Diagnosis, op: Op) -> str | None:
         return "softmax_before_cross_entropy" if is_squashed else None
     if op.name == "binary_cross_entropy_with_logits":
         return "sigmoid_before_logits_loss" if name in ("sigmoid", "softmax") else None
-    return "bce_without_sigmoid" if op.name == "binary_cross_entropy" and name in (*MADE_BY_LAYERS, "relu") else None
+    made_from = maker.inputs if maker is not None else ()
+    is_of_layer = name == "linear" or (name in MADE_BY_LAYERS and any(map(diagnosis.is_tracked_leaf, made_from)))
+    is_scored = op.name == "binary_cross_entropy" and (is_of_layer or name == "relu")
+    return "bce_without_sigmoid" if is_scored else None
 
 
 def _are_probabilities(diagnosis: Diagnosis, op: Op) -> bool:
@@ -398,15 +402,18 @@ def _squashes(diagnosis: Diagnosis, op: Op) -> str:
 
 def _mended(diagnosis: Diagnosis, op: Op, maker: Op | None, wrong: str) -> Edits:
     if wrong.endswith(("before_cross_entropy", "before_logits_loss")) and maker:
-        return left_out(diagnosis, maker)
+        others = (each for each in diagnosis.takers.get(maker.outputs[0], ()) if each.name not in (*LOSSES, *PASSING))
+        return () if any(map(diagnosis.reaches_a_pass, others)) else left_out(diagnosis, maker)
     return logits_loss(diagnosis, op) if wrong == "bce_without_sigmoid" else ()
 
 
 def logarithms(diagnosis: Diagnosis, op: Op) -> Edits:
     """The logarithm of a softmax in place of the softmax, or the loss that takes scores in place of the one that takes
-    log-probabilities."""
-    maker = last_maker(diagnosis, diagnosis.input_of(op))
-    if maker is None or maker.name not in ("softmax", "sigmoid"):
+    log-probabilities; nothing in place of other probabilities."""
+    maker, ends = last_maker(diagnosis, diagnosis.input_of(op)), extent(diagnosis.input_of(op))
+    if maker is None or maker.name != "softmax":
+        if ends is not None and 0 <= ends[0] <= ends[1] <= 1:
+            return ()
         return renamed(diagnosis, op, {"nll_loss": "cross_entropy"}, {"NLLLoss": "CrossEntropyLoss"})
     return renamed(diagnosis, maker, {"softmax": "log_softmax"}, {"Softmax": "LogSoftmax"})
 

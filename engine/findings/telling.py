@@ -36,7 +36,7 @@ CAUSES = {
     "answer_seen": ("masked_by_zero_scores",),
     "softmax_of_masked_row": ("past_hidden", "words_hidden"),
     "term_without_gradient": CUTS,
-    "first_nan_forward": ("uninitialised_read", "past_hidden", "kl_target_logarithms"),
+    "first_nan_forward": ("uninitialised_read", "past_hidden", "kl_"),
     "first_inf_forward": ("uninitialised_read", "clip_after_step", "loss_summed"),
     "dead_relu": _THROWN_OFF,
     "saturated": _THROWN_OFF,

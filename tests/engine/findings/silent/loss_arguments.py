@@ -275,6 +275,17 @@ for target in (teacher(x).softmax(1).detach(), hot * 0.9 + 0.1 / 3, hot * (torch
     F.cross_entropy(net(x), target).backward()
 """),
     ("nll_without_log_softmax", "z = torch.randn(4, 3, requires_grad=True)\nF.nll_loss(F.log_softmax(z, dim=1), torch.tensor([0, 1, 2, 0])).backward()\n"),
+    ("nll_without_log_softmax", """z, t = nn.Parameter(torch.randn(3, 2) * 40), torch.tensor([0, 1, 0])
+F.nll_loss(torch.log(z.softmax(1) + 1e-5), t).backward()
+F.nll_loss(z.log_softmax(1) * torch.tensor([[0.5], [-0.5], [1.0]]), t).backward()
+"""),
+    # numbers that are no targets, which a mask or weights leave out
+    ("bce_target_outside", """net, x = nn.Linear(3, 2), torch.randn(4, 3)
+t = torch.tensor([[1., 0.], [0., -1.], [-1., 1.], [0., 1.]])
+known = (t >= 0).float()
+(F.binary_cross_entropy_with_logits(net(x), t, reduction="none") * known).mean().backward()
+F.binary_cross_entropy_with_logits(net(x), t, weight=known).backward()
+"""),
     # what is common weighs less; or a little less than its share, as somebody chose it
     ("common_class_weighed_up", """net, x = nn.Linear(3, 1), torch.randn(60, 3)
 many = (torch.arange(60) % 5 > 0).float()
@@ -282,11 +293,18 @@ F.binary_cross_entropy_with_logits(net(x)[:, 0], many, pos_weight=(1 - many).sum
 F.binary_cross_entropy_with_logits(net(x)[:, 0], 1 - many, pos_weight=torch.tensor(0.7)).backward()
 F.binary_cross_entropy_with_logits(net(x)[:, 0], 0.3 * many, pos_weight=torch.tensor(0.25)).backward()
 F.cross_entropy(nn.Linear(3, 2)(x), many.long(), weight=torch.tensor([0.5, 0.5])).backward()
+few = torch.stack((torch.arange(60) < 9, torch.arange(60) < 21), 1).float()
+F.binary_cross_entropy_with_logits(nn.Linear(3, 2)(x), few, pos_weight=torch.tensor([9.0, 3.0])).backward()
 """),
     ("loss_of_itself", f"net = nn.Sequential(nn.Linear(4, 8), nn.Dropout(0.5), nn.Linear(8, 4))\nopt = torch.optim.Adam(net.parameters())\nx = torch.randn(8, 4)\nfor _ in range(3):\n    one, other = net(x).chunk(2, 1)\n    loss = F.mse_loss(net(x), net(x)) + F.mse_loss(one, other) + F.l1_loss(one[:, 0], one[:, 1])\n{STEP}"),
     ("loss_of_itself", f"import copy\nnet = nn.Linear(4, 3)\nold = copy.deepcopy(net)\nopt = torch.optim.Adam(net.parameters())\nx = torch.randn(8, 4)\nfor _ in range(3):\n    loss = F.kl_div(F.log_softmax(net(x), 1), F.softmax(old(x).detach(), 1), reduction='batchmean') + F.mse_loss(net(x), torch.ones(8, 3))\n{STEP}"),
     ("guess_as_target", """student, teacher, x = nn.Linear(2, 3), nn.Linear(2, 3), torch.randn(8, 2)
 F.cross_entropy(student(x), teacher(x).argmax(1)).backward()
+"""),
+    # some samples have labels
+    ("guess_as_target", """net, x = nn.Linear(2, 3), torch.randn(8, 2)
+scores = net(x)
+(F.cross_entropy(net(torch.randn(3, 2)), torch.arange(3)) + F.cross_entropy(scores, scores.argmax(1))).backward()
 """),
     # an attack on what a model says
     ("guess_as_target", """net, x = nn.Linear(2, 3), torch.randn(4, 2, requires_grad=True)

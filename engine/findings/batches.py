@@ -104,10 +104,12 @@ def _leaves_rows(diagnosis: Diagnosis, span: Span) -> bool:
 
 
 def _stays(diagnosis: Diagnosis, loop: ast.For, node: ast.expr) -> bool:
-    """A slice of data in a loop over where batches begin, whose counter nothing in it reads."""
+    """The first rows of data in a loop over where batches of as many begin, whose counter nothing in it reads."""
     counter = dotted(loop.target)
     match loop.iter, node:
-        case ast.Call(func=ast.Name("range"), args=[_, _, _]), ast.Subscript(slice=ast.Slice()) if counter:
+        case ast.Call(func=ast.Name("range"), args=[_, _, step]), ast.Subscript(
+            slice=ast.Slice(upper=ast.expr() as end)
+        ) if counter and ast.dump(step) == ast.dump(end):
             pass
         case _:
             return False
@@ -408,10 +410,11 @@ def _shuffled_alone(diagnosis: Diagnosis, op: Op) -> Iterator[Finding]:
     order, made = drawn[at][0].outputs[0], list(diagnosis.makers_behind([sides[at]]))
     sorts = [each for each in made if each.name in ("getitem", "index_select") and each.inputs[1:] == (order,)]
     size = diagnosis.elements(order)
-    if len(sorts) != 1 or diagnosis.tensors[sorts[0].inputs[0]].shape[:1] != (size,):
+    shape = diagnosis.tensors[sorts[0].inputs[0]].shape if len(sorts) == 1 else ()
+    if shape[:1] != (size,) or shape.count(size) > 1:  # else the order may be that of another axis
         return
     rows = sorts[0].inputs[0]
-    is_read_too = any(rows in each.inputs for each in made if each is not sorts[0])
+    is_read_too = any({rows, order} & {*each.inputs} for each in made if each is not sorts[0])  # to put them back, say
     behind = set(near([sides[1 - at]], diagnosis.made_from))
     others = [diagnosis.tensors[each] for each in behind if each in diagnosis.tensors]
     ranges = (extent(each) for each in others if each.shape[:1] == (size,))
@@ -657,7 +660,8 @@ def few_samples_drawn(diagnosis: Diagnosis) -> Iterator[Finding]:
         drawn[batch.loader, batch.epoch] += [place for place in batch.indices if isinstance(place, int)]
     few = [places for places in drawn.values() if len(places) >= OFTEN * len(set(places)) > 0]
     few = [places for places in few if set(places) == set(range(max(places) + 1))]
-    if few and diagnosis.has_run(calls[0]):
+    spans = {batch.span for batch in diagnosis.trace.batches if few and batch.span is not None}
+    if any(_leaves_rows(diagnosis, span) for span in spans) and diagnosis.has_run(calls[0]):
         yield diagnosis.warning(
             "few_samples_drawn",
             calls[0],

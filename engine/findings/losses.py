@@ -105,7 +105,10 @@ def _is_stretched_layer(diagnosis: Diagnosis, op: Op, column: Tensor, row: Tenso
     if len(op.broadcast) != 2 or not is_pair or not _is_all_against_all(column.shape, row.shape):
         return False
     if STRETCHING[op.name] == "comparison_broadcast":
-        by, before = last_maker(diagnosis, column), diagnosis.tensors.get(next(iter(diagnosis.made_from(column.id)), ""))
+        by, before = (
+            last_maker(diagnosis, column),
+            diagnosis.tensors.get(next(iter(diagnosis.made_from(column.id)), "")),
+        )
         is_set = before is not None and len(before.shape) < len(column.shape)
         return not is_set and by is not None and by.name in MADE_BY_LAYERS | AFTER_LAYERS | DECIDES
     maker = diagnosis.maker.get(column.id)

@@ -92,7 +92,7 @@ def one_tensor_many_times(diagnosis: Diagnosis) -> Iterator[Finding]:
             for write in diagnosis.trace.ops[:now]
             if write.in_place and write.inputs and diagnosis.identity(write.inputs[0]) == tensor
         ]
-        if len(writes) < 2 or diagnosis.is_tracked(tensor):
+        if len(writes) < len(op.inputs) - 1 or diagnosis.is_tracked(tensor):
             continue
         yield diagnosis.warning(
             "one_tensor_many_times",
@@ -635,12 +635,16 @@ def one_tensor_with_two_names(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 
 def _bound_to_each_other(diagnosis: Diagnosis, written: ast.expr) -> ast.Assign | None:
-    """The statement of the same function that gives one of two names in an expression to what the other names, where
-    nothing between them may bind one anew."""
+    """The statement of the same function that gives one of two names in an expression to what the other names, which
+    names something else too, where nothing between them may bind one anew."""
     names = {dotted(node) for node in ast.walk(written) if isinstance(node, ast.Name)}
     function = diagnosis.code.function(written)
     bindings = sorted(diagnosis.code.bindings, key=lambda each: (-each.lineno, -each.col_offset))
-    near = (each for each in bindings if diagnosis.code.function(each) is function)
+    near = [each for each in bindings if diagnosis.code.function(each) is function]
     last = next((each for each in near if each.lineno < written.lineno and dotted(each.targets[0]) in names), None)
-    pair = {dotted(last.targets[0]), dotted(last.value)} - {""} if last is not None else set()
-    return last if len(pair) == 2 and pair <= names else None
+    if last is None:
+        return None
+    first, second = dotted(last.targets[0]), dotted(last.value)
+    meanings = [dotted(each.targets[0]) for each in near] + [*(_arguments(function) if function is not None else ())]
+    is_pair = "" not in (first, second) and first != second and {first, second} <= names
+    return last if is_pair and meanings.count(second) > 1 else None

@@ -419,11 +419,10 @@ def masks_at_the_wrong_moment(diagnosis: Diagnosis) -> Iterator[Finding]:
         if before is not None and _is_masking(diagnosis, before):
             yield _masked(diagnosis, op, before, "masked_by_zero_scores", made)
         for after in diagnosis.takers.get(made.id, ()):
-            weighs = any(
-                taker.name in MATRIX_PRODUCTS and taker.inputs[0] == after.outputs[0]
-                for taker in diagnosis.takers.get(after.outputs[0] if after.outputs else "", ())
-            )
-            if weighs and _is_masking(diagnosis, after) and not _is_chosen_by(diagnosis, after, made):
+            takers = diagnosis.takers.get(after.outputs[0] if after.outputs else "", ())
+            is_shared = any(taker.name == "sum" and diagnosis.reaches_a_pass(taker) for taker in takers)  # anew
+            weighs = any(taker.name in MATRIX_PRODUCTS and taker.inputs[0] == after.outputs[0] for taker in takers)
+            if weighs and not is_shared and _is_masking(diagnosis, after) and not _is_chosen_by(diagnosis, after, made):
                 yield _masked(diagnosis, op, after, "masked_after_softmax", made)
 
 
@@ -635,6 +634,11 @@ def targets_out_of_reach(diagnosis: Diagnosis) -> Iterator[Finding]:
     told = set[Span | None]()
     for op in diagnosis.trace.ops:
         pair = compared(diagnosis, op) if op.span not in told and diagnosis.reaches_a_pass(op) else None
+        if pair is not None and any(
+            taker.name in ("mul", "getitem") and len(taker.inputs) > 1
+            for taker in diagnosis.takers.get(op.outputs[0], ())
+        ):
+            continue  # a mask may leave out those
         maker = diagnosis.origin(pair[0].id, CHOOSES, MOST_CHOICES) if pair is not None else None
         reach = _reach(maker) if pair is not None and maker is not None else None
         if pair is None or maker is None or reach is None:

@@ -529,6 +529,26 @@ loss = F.cross_entropy(net(prompts, 4), torch.repeat_interleave(answers, 4))
 """ + STEP.replace("    ", ""), cure=(("torch.repeat_interleave(answers, 4)", "answers.repeat(4)"),)),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
+    # answers that are put back, and an order of columns
+    ("shuffled_alone", """net, x = nn.Linear(6, 1), torch.randn(6, 6)
+order, y = torch.randperm(6), torch.randn(6, 1)
+F.mse_loss(net(x[:, order]), y).backward()
+x, y, order = torch.randn(9, 6), torch.randn(9, 1), torch.randperm(9)
+F.mse_loss(net(x[order])[order.argsort()], y).backward()
+"""),
+    # all that there are, each several times
+    ("few_samples_drawn", """from torch.utils.data import DataLoader, WeightedRandomSampler
+net = nn.Linear(3, 1)
+for x in DataLoader(torch.randn(4, 3), 4, sampler=WeightedRandomSampler([1.0, 2.0, 2.0, 1.0], 80)):
+    net(x).sum().backward()
+"""),
+    # a loop that counts by tens, and what each turn is given beside
+    ("first_batch_again", """net, x, beside = nn.Linear(3, 1), torch.randn(9, 3), torch.randn(8, 3)
+opt = torch.optim.SGD(net.parameters(), lr=0.01)
+for step in range(0, 50, 10):
+    loss = net(x).pow(2).mean() + net(beside[:4]).abs().mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+"""),
     # put back, sorted with its targets, and lengths that came sorted
     ("sorted_alone", SORTED.replace("return self.head(h[-1])", "return self.head(h[-1])[order.argsort()]")),
     ("sorted_alone", SORTED.replace("x[order], lengths, batch_first=True)", "x, lengths.sort().values, batch_first=True, enforce_sorted=False)")),

@@ -533,4 +533,14 @@ def block(x):
     return x + first
 block(lin(torch.randn(2, 3))).sum().backward()
 """),
+    ("one_tensor_with_two_names", """x = nn.Linear(3, 3)(torch.randn(2, 3))
+again = x
+torch.cat([x, again], 1).sum().backward()
+"""),
+    # written before it is taken several times
+    ("one_tensor_many_times", """row = torch.zeros(3)
+row += 1
+row *= 2
+print(torch.stack([row, row, row, row]))
+"""),
 )  # fmt: skip

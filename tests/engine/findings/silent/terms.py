@@ -533,6 +533,16 @@ for _ in range(2):
 RIGHT: tuple[tuple[str, str], ...] = (
     ("targets_out_of_reach", REGRESSION.replace("SCALE", "* 0.9")),
     ("targets_out_of_reach", REGRESSION.replace("SCALE", "+ 200").replace("net(x)", "net(x) * 300")),
+    ("targets_out_of_reach", """known = torch.arange(12).view(4, 3) % 3 == 0
+y = torch.rand(4, 3).masked_fill(~known, -100.0)
+loss = F.mse_loss(nn.Linear(2, 3)(torch.randn(4, 2)).sigmoid(), y, reduction="none")
+((loss * known).sum() / known.sum()).backward()
+"""),
+    # shared out anew
+    ("masked_after_softmax", """x, known = torch.randn(4, 3), torch.tensor([[1., 1., 0.]])
+weights = nn.Linear(3, 3)(x).softmax(-1) * known
+(weights @ torch.randn(3, 2) / weights.sum(-1, keepdim=True)).sum().backward()
+"""),
     ("term_without_gradient", """net, heads = nn.Linear(3, 4), nn.ModuleList([nn.Linear(4, 2), nn.Linear(4, 2)])
 opt = torch.optim.Adam([*net.parameters(), *heads.parameters()])
 x, y = torch.randn(8, 3), torch.randint(0, 2, (8,))

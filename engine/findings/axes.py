@@ -420,6 +420,12 @@ def slopes_of_each_place(diagnosis: Diagnosis) -> Iterator[Finding]:
         takers = [taker for taker in diagnosis.takers.get(length.id, ()) if taker.name == "sub"]
         if len(length.shape) < 2 or length.shape[1:].count(1) == len(length.shape) - 1:
             continue
+        pass_ = diagnosis.given_by.get(diagnosis.identity(slope.id))
+        root = pass_.roots[0].tensor if pass_ is not None else None
+        summed = diagnosis.origin(root, ("sum", "mean"))
+        answers = [each for each in (root, *(summed.outputs if summed is not None else ())) if each is not None]
+        if any(diagnosis.tensors[each].shape[: len(length.shape)] == length.shape for each in answers):
+            continue  # the model answers for each place by itself
         if any(len(taker.inputs) == 1 and diagnosis.reaches_a_pass(taker) for taker in takers):
             call = diagnosis.code.call_at(op.span)
             over_one = call.func if call is not None and axis_of(op, slope, 2) == 1 else None

@@ -326,13 +326,17 @@ def _mixture(diagnosis: Diagnosis, op: Op) -> tuple[Tensor, Tensor] | None:
 
     products = [diagnosis.maker.get(given) for given in op.inputs]
     factors: dict[bool, Tensor] = {}
+    draws: dict[int, bool] = {}
     for product in products if len(products) == 2 else ():
         given = [diagnosis.tensors[each] for each in product.inputs] if product is not None else []
         if product is None or product.name != "mul" or len(given) != 2 or any(each.requires_grad for each in given):
             return None
         factor, whole = sorted(given, key=lambda each: (is_drawn(each), diagnosis.elements(each.id)))
-        factors[is_drawn(whole) and any(map(is_asked, diagnosis.takers[whole.id]))] = factor
-    return (factors[False], factors[True]) if len(factors) == 2 else None
+        is_noise = is_drawn(whole) and any(map(is_asked, diagnosis.takers[whole.id]))
+        factors[is_noise] = factor
+        draws |= {diagnosis.op_at[diagnosis.maker[whole.id].id]: is_noise} if is_drawn(whole) else {}
+    is_last = len(factors) == 2 and draws[max(draws)]  # made-up data may be drawn too, but before
+    return (factors[False], factors[True]) if is_last else None
 
 
 def _is_complement_of_square(one: Tensor, other: Tensor) -> bool:

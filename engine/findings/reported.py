@@ -179,7 +179,8 @@ def sums_over_the_last_index(diagnosis: Diagnosis) -> Iterator[Finding]:
                 continue
         added = [each.target for each in ast.walk(loop) if isinstance(each, ast.AugAssign)] if loop is not None else []
         totals = names_read(node.left).intersection(map(dotted, added))
-        if loop is not None and totals:
+        left = [each.lineno for each in ast.walk(loop) if isinstance(each, ast.Break | ast.Continue)] if loop else []
+        if loop is not None and totals and not any(at < each.lineno for each in added for at in left):
             yield diagnosis.warning(
                 "divided_by_last_index",
                 node,

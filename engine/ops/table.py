@@ -113,7 +113,7 @@ ROWS = {
         addr index_add scatter_add scatter_reduce index_reduce: in_place updates
         resize_ resize_as_ requires_grad_: updates
         fill_: fills numbers
-        zero_ normal_ uniform_ random_ bernoulli_ exponential_: fills
+        zero_ normal_ uniform_ random_ bernoulli_ exponential_ geometric_ log_normal_ cauchy_: fills
         index_copy index_fill masked_scatter: in_place sets
         put_: sets
         swapdims: in_place view

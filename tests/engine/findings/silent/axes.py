@@ -456,6 +456,11 @@ F.cross_entropy(a @ b.t(), torch.arange(5)).backward()
 """, says={"dim": "0", "sum_line": "6"}),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
+    # points, each with an answer of its own
+    ("slope_of_each_place", """net, at = nn.Linear(3, 1), torch.randn(2, 5, 3, requires_grad=True)
+g, = torch.autograd.grad(net(at).sigmoid().sum(), at, create_graph=True)
+((g.norm(dim=-1) - 1) ** 2).mean().backward()
+"""),
     ("weights_along_the_wrong_axis", """head, x = nn.Linear(3, 4), torch.randn(6, 3)
 share = F.log_softmax(head(x), 1)  # the mean prediction over the batch
 mean = torch.logsumexp(share, 0)

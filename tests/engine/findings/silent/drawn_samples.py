@@ -324,6 +324,12 @@ for _ in range(3):
 {STEP}""", cure=(("- noisy)", "- clean)"),)),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
+    # made-up data, which the model is to find in the noise
+    ("noise_without_root", """x, net = torch.randn(8, 3), nn.Linear(3, 3)
+for _ in range(3):
+    s = torch.rand(8, 1)
+    F.mse_loss(net((1 - s ** 2) * x + s * torch.randn_like(x)), x).backward()
+"""),
     ("noisy_data_asked_for", f"""net = nn.Sequential(nn.Linear(6, 2), nn.ReLU(), nn.Linear(2, 6))
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(3):

@@ -230,6 +230,14 @@ accuracy([(torch.randn(4, 3), torch.tensor([0, 1, 1, 0])) for _ in range(3)])
 """, cure=(("count = at", "count = at + 1"),), mends=True),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
+    # the last turn was left before it added anything
+    ("divided_by_last_index", """net, total = nn.Linear(3, 1), 0.0
+for i, x in enumerate(torch.randn(5, 4, 3)):
+    if i == 4:
+        break
+    total += net(x).pow(2).mean().item()
+print(total / i)
+"""),
     # of two batches of 100 the count in one is also the percentage of all
     ("counts_over_batches", """net, x, y = nn.Linear(3, 2), torch.randn(200, 3), torch.randint(0, 2, (200,))
 for epoch in range(3):

@@ -148,6 +148,7 @@ for _ in range(2):
 """, cure=(("-net(x).pow(2)", "net(x)"),)),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
+    ("uninitialised_read", "print(torch.empty(9).geometric_(0.5) + torch.empty(9).log_normal_() + torch.empty(9).cauchy_())\n"),
     ("imaginary_dropped", """import warnings; warnings.filterwarnings("ignore")
 net, x = nn.Linear(16, 16), torch.randn(4, 16)
 back = torch.fft.ifft(torch.fft.fft(net(x)) * 0.5).float()  # real but for rounding

@@ -7,14 +7,10 @@ from collections.abc import Iterator
 from itertools import combinations, permutations, product, takewhile
 from typing import TypeGuard
 
-from engine.findings.diagnosis import Diagnosis, line
+from engine.findings.diagnosis import Diagnosis
 from engine.program.names import called, dotted, keyword
-from engine.program.source import Source
-from engine.trace import Finding, Span
+from engine.trace import Finding
 
-HELD_OUT = frozenset("test testing val valid validation eval".split())
-TO_LEARN = frozenset(("train", "training"))
-"""What loaders are called of samples to measure with and to learn from."""
 FEWEST_ALIKE = 3
 """Letters that the names of things begin with that belong together."""
 DRAWS_PARTS = ("sampler", "batch_sampler")
@@ -94,52 +90,6 @@ def _alike(words: set[str], others: set[str]) -> int:
     """How many letters a word of one name and one of another begin with together."""
     pairs = ([*zip(one, other, strict=False)] for one, other in product(words, others))
     return max((sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], each)) for each in pairs), default=0)
-
-
-def loaders_swapped(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """`for x, y in test_loader` that trains, while the loop over `train_loader` only runs the model."""
-    code = diagnosis.code
-    steps = {loop: step for step in reversed(diagnosis.steps) for loop in _loops(diagnosis, step.span)}
-    ran = {loop for call in diagnosis.trace.calls if call.parent is None for loop in _loops(diagnosis, call.span)}
-    learnt, measured = (
-        [loop for loop in loops if (words := _words_of_batches(code, loop)) & kind and not words & other]
-        for loops, kind, other in ((steps, HELD_OUT, TO_LEARN), (ran, TO_LEARN, HELD_OUT))
-    )
-    if len(learnt) != 1 or len(measured) != 1 or measured[0] in steps:
-        return
-    loader, other = _batches(learnt[0]), _batches(measured[0])
-    if loader is not None and other is not None:
-        is_beside = code.function(loader) is code.function(other)
-        swapped = (code.replace(loader, code.text(other)), code.replace(other, code.text(loader)))
-        yield diagnosis.warning(
-            "loaders_swapped",
-            loader,
-            fix=swapped if is_beside else (),
-            loader=code.stands_for(dotted(loader), loader),
-            other=code.stands_for(dotted(other), other),
-            other_line=str(measured[0].lineno),
-            step_line=line(steps[learnt[0]].span),
-        )
-
-
-def _loops(diagnosis: Diagnosis, span: Span | None) -> list[ast.For]:
-    """The loops that a place runs in."""
-    statement = diagnosis.code.statement_at(span)
-    return [each for each in diagnosis.code.loops(statement) if isinstance(each, ast.For)] if statement else []
-
-
-def _batches(loop: ast.For) -> ast.expr | None:
-    """The loader that a loop goes through, be the batches counted."""
-    match loop.iter:
-        case ast.Call(args=[given, *_]) as call if called(call) in ("enumerate", "tqdm"):
-            return given if dotted(given) else None
-    return loop.iter if dotted(loop.iter) else None
-
-
-def _words_of_batches(code: Source, loop: ast.For) -> set[str]:
-    """What the name of its loader is put together of."""
-    loader = _batches(loop)
-    return _words(code.stands_for(dotted(loader), loader)) if loader is not None else set()
 
 
 def loops_that_read_another(diagnosis: Diagnosis) -> Iterator[Finding]:

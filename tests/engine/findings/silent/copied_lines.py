@@ -44,26 +44,6 @@ testLoader = DataLoader(dataset=train_set, batch_size=10)
 """
         + LEARNT.replace("train_loader", "trainLoader").format(held="testLoader")).replace("train_set", "toy_train").replace("test_set", "toy_test"),
         cure=(("testLoader = DataLoader(dataset=toy_train", "testLoader = DataLoader(dataset=toy_test"),), mends=True),
-    Mistake("loaders_swapped", 13, SETS
-        + """train_loader = DataLoader(train_set, 10, shuffle=True)
-test_loader = DataLoader(test_set, 10, shuffle=True)
-"""
-        + LEARNT.format(held="HELD").replace("in train_loader", "in test_loader").replace("in HELD", "in train_loader"),
-        cure=(("in test_loader", "in T"), ("in train_loader", "in test_loader"), ("in T:", "in train_loader:")), mends=True),
-    Mistake("loaders_swapped", 12, SETS
-        + """net = nn.Linear(4, 3)
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-def learn(loader):
-    for at, (x, y) in enumerate(loader):
-        opt.zero_grad(); F.cross_entropy(net(x), y).backward(); opt.step()
-def measure(batches):
-    with torch.no_grad():
-        for x, y in batches:
-            print((net(x).argmax(1) == y).float().mean().item())
-training, valid = DataLoader(train_set, 10), DataLoader(test_set, 10)
-learn(valid)
-measure(training)
-""", cure=(("learn(valid)", "learn(training)"), ("measure(training)", "measure(valid)")), says={"loader": "valid", "other": "training"}),
     Mistake("batch_of_another_loop", 16, """train = [(torch.randn(6, 4), torch.randint(3, (6,))) for _ in range(3)]
 valid = [(torch.randn(6, 4), torch.randint(3, (6,))) for _ in range(2)]
 net = nn.Linear(4, 3)
@@ -136,21 +116,6 @@ train_loader = DataLoader(train_set, 10, sampler=SubsetRandomSampler(range(30)))
 test_loader = DataLoader(train_set, 10, sampler=SubsetRandomSampler(range(30, 40)))
 """
         + LEARNT.format(held="test_loader")),
-    # a model that goes on learning from what it was tested with
-    ("loaders_swapped", SETS
-        + """train_loader = DataLoader(train_set, 10)
-test_loader = DataLoader(test_set, 10)
-"""
-        + LEARNT.format(held="train_loader")
-        + """for x, y in test_loader:
-    opt.zero_grad(); F.cross_entropy(net(x), y).backward(); opt.step()
-"""),
-    # two parts, neither of which is called the one to learn from
-    ("loaders_swapped", SETS
-        + """valid_loader = DataLoader(train_set, 10)
-test_loader = DataLoader(test_set, 10)
-"""
-        + LEARNT.replace("train_loader", "valid_loader").format(held="test_loader")),
     # the last batch, looked at one by one
     ("batch_of_another_loop", """net = nn.Linear(4, 3)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)

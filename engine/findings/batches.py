@@ -135,6 +135,8 @@ def shuffled_apart(diagnosis: Diagnosis) -> Iterator[Finding]:
         earlier, later = sorted((first, second), key=lambda drawn: diagnosis.op_at[drawn.id])
         if orders[0].shape != orders[1].shape or _is_same(diagnosis, *orders):
             continue
+        if not all(_keeps_rows(diagnosis, side) for side in op.inputs[:2]):
+            continue
         if first.span == second.span and _in_different_steps(diagnosis, earlier, later):
             continue
         yield diagnosis.finding(
@@ -267,42 +269,6 @@ def _rows_read(node: ast.AST) -> set[str]:
     return {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and each not in counted}
 
 
-def repeated_apart(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Predictions from rows that were repeated all in turn held against targets repeated each by itself. All pairs are
-    made so too, from as many rows as there are repeats."""
-    names = ("repeat", "repeat_interleave")
-    for op in diagnosis.ops_named(WITH_TARGETS if all(any(diagnosis.ops_named((name,))) for name in names) else ()):
-        sides = [_repeats(diagnosis, side) for side in op.inputs[:2]] if op.iteration < 2 else []
-        if [len(side) for side in sides] != [1, 1]:
-            continue
-        (whole, count), (each, other) = sorted((side[0] for side in sides), key=lambda side: side[0].name)
-        rows = [diagnosis.tensors[one.inputs[0]].shape[0] for one in (whole, each)]
-        if (whole.name, each.name) != names or count != other or rows[0] != rows[1] or count == rows[0]:
-            continue
-        yield diagnosis.warning(
-            "repeated_apart",
-            op,
-            tensors=(*whole.outputs[:1], *each.outputs[:1]),
-            name=diagnosis.say(whole.inputs[0]),
-            other=diagnosis.say(each.inputs[0]),
-            count=str(count),
-            rows=str(rows[0]),
-            whole_line=line(whole.span),
-            each_line=line(each.span),
-        )
-
-
-def _repeats(diagnosis: Diagnosis, tensor: str) -> list[tuple[Op, int]]:
-    """What repeated the rows behind a tensor, with how many times."""
-    found = []
-    for op in diagnosis.makers_behind([tensor]) if len(diagnosis.tensors[tensor].shape) > 0 else ():
-        given, made = diagnosis.input_of(op), diagnosis.output_of(op)
-        if op.name in ("repeat", "repeat_interleave") and given is not None and made is not None and given.shape:
-            count = made.shape[0] // given.shape[0] if given.shape[1:] == made.shape[1:] and given.shape[0] > 1 else 1
-            found += [(op, count)] if count > 1 and made.shape[0] == diagnosis.tensors[tensor].shape[0] else []
-    return found
-
-
 def loaders_shuffled_apart(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Predictions from the rows of one loader compared with the labels of another, each in an order of its own."""
     alone = {batch.tensors[0]: batch for batch in diagnosis.trace.batches if len(batch.tensors) == 1}
@@ -418,7 +384,11 @@ def _shuffled_alone(diagnosis: Diagnosis, op: Op) -> Iterator[Finding]:
     behind = set(near([sides[1 - at]], diagnosis.made_from))
     others = [diagnosis.tensors[each] for each in behind if each in diagnosis.tensors]
     ranges = (extent(each) for each in others if each.shape[:1] == (size,))
-    if is_read_too or not any(known is not None and known[0] < known[1] for known in ranges):
+    if (
+        is_read_too
+        or not _keeps_rows(diagnosis, sides[at])
+        or not any(known is not None and known[0] < known[1] for known in ranges)
+    ):
         return
     yield diagnosis.warning(
         "shuffled_alone",
@@ -545,6 +515,13 @@ def _in_different_steps(diagnosis: Diagnosis, *ops: Op) -> bool:
     """Whether a pass lies between ops."""
     first, last = (diagnosis.op_step[op.id] for op in ops)
     return any(first < begin < last for begin in diagnosis.pass_step.values())
+
+
+def _keeps_rows(diagnosis: Diagnosis, side: str) -> bool:
+    """Whether no mean or sum of all rows was made on the way to a side of a loss."""
+    sums = (op for op in diagnosis.back(side, MOST_BACK) if op.name in ("mean", "sum"))
+    ends = ((diagnosis.tensors[op.inputs[0]].shape, diagnosis.tensors[op.outputs[0]].shape) for op in sums)
+    return all(given[:1] == made[:1] for given, made in ends)
 
 
 def _orders(diagnosis: Diagnosis, tensor: str) -> list[Op]:

@@ -170,7 +170,8 @@ def states_drawn(diagnosis: Diagnosis) -> Iterator[Finding]:
         call, first = diagnosis.call_around(later), next(iter(draws.values()))
         makers = (diagnosis.maker.get(given) for given in later.inputs[1:3])
         calls = [code.call_at(maker.span) for maker in makers if maker is not None and maker.name in DRAWS]
-        drawing = [call.func for call in calls if call is not None and called(call) in ("rand", "randn")]
+        is_one = len({draw.span for draw in draws.values()}) == 1
+        drawing = [each.func for each in calls if each is not None and called(each) in ("rand", "randn") and is_one]
         yield diagnosis.finding(
             "state_drawn",
             "note",  # a tutorial of PyTorch's own does so

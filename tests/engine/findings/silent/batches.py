@@ -510,23 +510,6 @@ def train(rows, labels):
         loss = F.cross_entropy(lin(a), next(labels))
 """ + STEP.replace("    ", "        ") + """train(DataLoader(x, 3, shuffle=True), iter(DataLoader(y, 3)))
 """, cure=(("x, 3, shuffle=True", "x, 3"),)),
-    Mistake("repeated_apart", 8, """net = nn.Linear(4, 4)
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-for clean in torch.randn(3, 5, 4):
-    noisy = clean.repeat(3, 1) + 0.1 * torch.randn(15, 4)
-    loss = F.mse_loss(net(noisy), clean.repeat_interleave(3, dim=0))
-""" + STEP, cure=((".repeat(3, 1)", ".repeat_interleave(3, dim=0)"), (".repeat_interleave(3, dim=0)", ".repeat(3, 1)"))),
-    Mistake("repeated_apart", 13, """class Policy(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.head = nn.Linear(3, 2)
-    def forward(self, prompts, count):
-        return self.head(prompts.repeat(count, 1))
-net = Policy()
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-prompts, answers = torch.randn(6, 3), torch.arange(6) % 2
-loss = F.cross_entropy(net(prompts, 4), torch.repeat_interleave(answers, 4))
-""" + STEP.replace("    ", ""), cure=(("torch.repeat_interleave(answers, 4)", "answers.repeat(4)"),)),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
     # answers that are put back, and an order of columns
@@ -535,6 +518,11 @@ order, y = torch.randperm(6), torch.randn(6, 1)
 F.mse_loss(net(x[:, order]), y).backward()
 x, y, order = torch.randn(9, 6), torch.randn(9, 1), torch.randperm(9)
 F.mse_loss(net(x[order])[order.argsort()], y).backward()
+"""),
+    # of which only the means are compared
+    ("shuffled_apart", """net, x, y = nn.Linear(3, 2), torch.randn(9, 3), torch.randn(9, 2)
+(net(x[torch.randperm(9)]).mean(0) - y[torch.randperm(9)].mean(0)).pow(2).sum().backward()
+(net(x[torch.randperm(9)]).mean(0) - y.mean(0)).pow(2).sum().backward()
 """),
     # all that there are, each several times
     ("few_samples_drawn", """from torch.utils.data import DataLoader, WeightedRandomSampler
@@ -646,9 +634,5 @@ for rows, _, at in loader:
     known[at] = net(rows).argmax(1)
 print((known == y).float().mean())
 F.cross_entropy(net(x), y).backward()
-"""),
-    ("repeated_apart", """net, rows = nn.Linear(4, 2), torch.randn(5, 4)
-first, second = net(rows.repeat(5, 1)), rows.repeat_interleave(5, dim=0)[:, :2]  # all pairs of five
-F.mse_loss(first, second).backward()
 """),
 )  # fmt: skip

@@ -634,11 +634,8 @@ def targets_out_of_reach(diagnosis: Diagnosis) -> Iterator[Finding]:
     told = set[Span | None]()
     for op in diagnosis.trace.ops:
         pair = compared(diagnosis, op) if op.span not in told and diagnosis.reaches_a_pass(op) else None
-        if pair is not None and any(
-            taker.name in ("mul", "getitem") and len(taker.inputs) > 1
-            for taker in diagnosis.takers.get(op.outputs[0], ())
-        ):
-            continue  # a mask may leave out those
+        if pair is not None and _is_masked(diagnosis, op):
+            continue
         maker = diagnosis.origin(pair[0].id, CHOOSES, MOST_CHOICES) if pair is not None else None
         reach = _reach(maker) if pair is not None and maker is not None else None
         if pair is None or maker is None or reach is None:
@@ -661,6 +658,13 @@ def targets_out_of_reach(diagnosis: Diagnosis) -> Iterator[Finding]:
             high="∞" if math.isinf(high) else f"{high:g}",
             loss_line=line(op.span),
         )
+
+
+def _is_masked(diagnosis: Diagnosis, op: Op) -> bool:
+    """Whether a mask, or an index, says which of the distances count."""
+    takers = [taker for taker in diagnosis.takers.get(op.outputs[0], ()) if taker.name in ("mul", "getitem")]
+    others = (diagnosis.tensors.get(given) for taker in takers for given in taker.inputs if given not in op.outputs)
+    return any((extent(other) or (0.0,))[0] == 0 for other in others)
 
 
 def _reach(op: Op) -> tuple[float, float] | None:

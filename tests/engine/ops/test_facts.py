@@ -85,6 +85,7 @@ WRITES: dict[str, Writes] = {
     "dropout": lambda a: functional.dropout(a, 0.0, inplace=True),
     "alpha_dropout": lambda a: functional.alpha_dropout(a, 0.0, inplace=True),
     "transpose": lambda a: a.transpose_(0, 1),
+    "geometric_": lambda a: a.geometric_(0.5),
     "swapaxes": lambda a: a.swapaxes_(0, 1),
     "swapdims": lambda a: a.swapdims_(0, 1),
     "unsqueeze": lambda a: a.unsqueeze_(0),

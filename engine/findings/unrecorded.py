@@ -260,12 +260,14 @@ def _kept(diagnosis: Diagnosis, cut: Op) -> Edits:
 
 
 def _rebound(diagnosis: Diagnosis, cut: Op, leaves: Sequence[str]) -> tuple[str, Edits] | None:
-    """`w = w - lr * w.grad` under no_grad: the name, and the same update in place."""
+    """`w = w - lr * w.grad` under no_grad: the name, which was the leaf's, and the same update in place."""
     statement = diagnosis.code.statement_at(cut.span)
     if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
         return None
     name = dotted(statement.targets[0])
-    if not name or not any(diagnosis.identity(input_) in leaves for input_ in cut.inputs):
+    taken = {diagnosis.identity(input_) for input_ in cut.inputs} & set(leaves)
+    had = {each.rpartition(".")[2] for leaf in taken for each in diagnosis.tensors[leaf].names}
+    if not name or name.rpartition(".")[2] not in had:
         return None
     if update := subtraction(diagnosis.code, statement):
         return name, (diagnosis.code.replace(statement, update),)

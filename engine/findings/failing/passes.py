@@ -144,8 +144,15 @@ class _Shared(NamedTuple):
         last = self.diagnosis.op_of_node(self.failed.roots[0].node) if self.failed.roots else None
         behind = (op for op in self.diagnosis.makers_behind([self.tensor or ""]) if op.nodes)
         made = (code.statement_at(self._called_at(op, last)) for op in behind)
-        found = {one.lineno for one in made if one and here and code.function(one) is code.function(here)}
-        return list(map(str, sorted(found)))
+        ways = ((one, *code.runs_in(one)) for one in made if one is not None and here is not None)
+        found = (next((one for one in way if self._is_beside(one, here)), None) for way in ways)
+        return list(map(str, sorted({one.lineno for one in found if one is not None})))
+
+    def _is_beside(self, node: ast.AST, here: ast.AST | None) -> TypeGuard[ast.stmt]:
+        """Whether it is a statement of the same function that is done there, and not one that only defines."""
+        function = self.diagnosis.code.function
+        is_done = isinstance(node, ast.stmt) and not isinstance(node, Function | ast.ClassDef)
+        return is_done and here is not None and function(node) is function(here)
 
     @property
     def is_kept(self) -> bool:

@@ -338,6 +338,11 @@ TRIGGERS: dict[str, list[Row]] = {
         ),
         Row(W + "opt = torch.optim.SGD([w], lr=.1)\ns = w * torch.ones(2)\nprint(s.shape)\ny = s.exp() #<\nfor i in range(2):\n    opt.zero_grad()\n    y.sum().backward()\n    opt.step()\n", {"shared": "y", "shared_lines": "7, 9"}),
         Row(
+            "class Table(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.rows = nn.Embedding(5, 2)\n    def spread(self):\n        e = self.rows.weight\n        return (torch.eye(5) @ e).tanh()\n"
+            "net = Table()\nopt = torch.optim.SGD(net.parameters(), lr=.1)\nall_rows = net.spread()\nfirst = all_rows[:2] #<\nfor i in range(2):\n    opt.zero_grad()\n    (first[i] * first[1 - i]).sum().backward()\n    opt.step()\n",
+            {"shared": "first", "shared_lines": "14, 15"},
+        ),
+        Row(
             "net = nn.Linear(2, 1)\nopt = torch.optim.SGD(net.parameters(), lr=.1)\npred = net(torch.ones(3, 2)).exp() #<\nfor i in range(3):\n"
             "    loss = pred.mean()\n    opt.zero_grad()\n    loss.backward()\n    opt.step()\n",
             {"shared": "pred", "used_line": "11"},

@@ -131,7 +131,7 @@ _TABLE: tuple[tuple[str, str, str, *tuple[Rule, ...]], ...] = (
     ("sparse_places", "RuntimeError", r"^(?:addmm: index out of \w+ bound: \d+ not between 1 and|size is inconsistent with indices: for dim \d+, size is) (?P<size>\d+)", shapes.sparse_places),
     ("not_coalesced", "RuntimeError", r"^Cannot get (?:indices|values) on an uncoalesced tensor", shapes.not_coalesced),
     ("ctc_lengths", "RuntimeError", r"Expected (?P<argument>(?:input|target)_lengths) to have value at most (?P<most>\d+), but got value (?P<value>\d+)", of_call),
-    ("not_positive_definite", "", r"linalg\.cholesky.*: .*input is not positive-definite", of_call),
+    ("not_positive_definite", "", r"linalg\.cholesky.*: .*input is not positive-definite", arguments.not_positive_definite),
     ("matrix_singular", "", r"linalg\.\w+: .*(?:input matrix is singular|is zero)", arguments.singular),
     ("batch_squeezed", "RuntimeError", r"size mismatch \(got input: \[(?P<classes>\d+)\], target: \[(?P<targets>\d+)\]\)", layers.batch_squeezed),
     ("class_axis", "RuntimeError", r"Expected target size \[|size mismatch \(got input|only batches of spatial targets supported \(3D tensors\)", layers.class_axis),

@@ -3,6 +3,7 @@
 import ast
 import math
 import re
+from collections.abc import Sequence
 from fractions import Fraction
 
 from engine.findings.diagnosis import numbers_of
@@ -295,8 +296,42 @@ def parameter_invalid(case: Case) -> Finding:
     _, node = _parameter(case) or (None, None)
     given = case.tensor_of(node)
     name = case.code.short(node) if node is not None else case.groups["parameter"]
-    code = "not_positive_definite" if case.groups["constraint"] == "PositiveDefinite" else ""
-    return case.finding(code, tensors=(given,), name=name)
+    is_matrix = case.groups["constraint"] == "PositiveDefinite"
+    code, said = ("not_positive_definite", _far_from_definite(given)) if is_matrix else ("", {})
+    return case.finding(code, said, tensors=(given,), name=name)
+
+
+def not_positive_definite(case: Case) -> Finding:
+    """A matrix without a Cholesky factor, and whether a little on its diagonal would give it one."""
+    known(case.call)
+    return of_first(case.finding("", _far_from_definite(next(iter(case.inputs()), None))))
+
+
+def _far_from_definite(given: Tensor | None) -> dict[str, str]:
+    """Whether a matrix, or one of a batch, differs from its transpose, and whether 1e-4 on the diagonal would make all
+    of them positive definite; of one whose numbers are not known, both may be."""
+    data = numbers_of(given) if given is not None and given.data else []
+    size = given.shape[-1] if given is not None else 0
+    rows = [data[at : at + size] for at in range(0, len(data), size)] if data else []
+    matrices = [rows[at : at + size] for at in range(0, len(rows), size)]
+    pairs = ((matrix, one, other) for matrix in matrices for one in range(size) for other in range(one))
+    mirrored = ((matrix[one][other], matrix[other][one]) for matrix, one, other in pairs)
+    is_askew = any(not math.isclose(*both, rel_tol=1e-4, abs_tol=1e-6) for both in mirrored)
+    is_near = not is_askew and all(map(_is_nearly_definite, matrices))
+    flags = {"is_askew": is_askew, "is_near": is_near, "is_far": not is_near or not matrices}
+    return {name: str(int(flag)) for name, flag in flags.items()}
+
+
+def _is_nearly_definite(matrix: Sequence[Sequence[float]]) -> bool:
+    """Whether all pivots are above 0 with 1e-4 on the diagonal, which is what makes a matrix positive definite."""
+    rows = [[number + 1e-4 * (at == column) for column, number in enumerate(row)] for at, row in enumerate(matrix)]
+    for at, pivot in enumerate(rows):
+        if not pivot[at] > 0:
+            return False
+        for row in rows[at + 1 :]:
+            factor = row[at] / pivot[at]
+            row[:] = [number - factor * above for number, above in zip(row, pivot, strict=True)]
+    return True
 
 
 def divergence_unknown(case: Case) -> Finding:

@@ -271,8 +271,23 @@ def reshaped(case: Case) -> Finding:
         return case.finding("reshape_of_nothing", said, made_line=str(made.line))
     row, fix = _one_row_each(case, given, wanted)
     said |= {"samples": "", "each": "", "layer": "", "layer_line": "", **row, "is_row": str(int(bool(row)))}
+    elements, split = math.prod(given.shape), _split(given, wanted)
+    is_free = any(elements * size % max(count, 1) == 0 for size in wanted) and not split
+    said |= {"whole": "", "parts": "", "each_part": "", "is_split": str(int(bool(split))), **split}
     said |= {"is_open": str(int(-1 in wanted and not row)), "is_closed": str(int(-1 not in wanted))}
-    return case.finding("", {**said, **case.origin(given)}, fix=fix)
+    said["is_wrong"] = str(int(-1 not in wanted and not split))
+    return case.finding("", {**said, "is_free": str(int(is_free and -1 not in wanted)), **case.origin(given)}, fix=fix)
+
+
+def _split(given: Tensor, wanted: list[int]) -> dict[str, str]:
+    """What there is to say where the last axis was to be split into equal parts, as for the heads of attention, and
+    leaves a rest."""
+    whole, parts = given.shape[-1:], wanted[-2:]
+    is_kept = tuple(wanted[:-2]) == given.shape[:-1] and len(parts) == 2 and min(parts) > 0
+    if not is_kept or not any(whole[0] % one and whole[0] // one == other for one, other in (parts, parts[::-1])):
+        return {}
+    one, other = parts if whole[0] // parts[0] == parts[1] else parts[::-1]
+    return {"whole": str(whole[0]), "parts": str(one), "each_part": str(other)}
 
 
 def _one_row_each(case: Case, given: Tensor, wanted: list[int]) -> tuple[dict[str, str], Edits]:

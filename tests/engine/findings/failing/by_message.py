@@ -166,8 +166,9 @@ TRIGGERS: dict[str, list[Row]] = {
         Row("scores = torch.zeros(9, 2, 5).log_softmax(-1)\nF.ctc_loss(scores, torch.ones(2, 3).long(), torch.full((2,), 12), torch.full((2,), 3)) #<\n", {"value": "12", "most": "9", "name": "scores"}),
     ],
     "not_positive_definite": [
-        Row("k = torch.ones(3, 3)\ntorch.linalg.cholesky(k - 2) #<\n", {"name": "k - 2"}),
-        Row("x = torch.randn(3, 5)\nx = x - x.mean(0)\nc = x.T @ x / 2\ntorch.distributions.MultivariateNormal(x.mean(0), covariance_matrix=c) #<\n", {"name": "c"}),
+        Row("k = torch.ones(3, 3)\ntorch.linalg.cholesky(k - 2) #<\n", {"name": "k - 2", "is_askew": "0", "is_far": "1"}),
+        Row("x = torch.randn(3, 5)\nx = x - x.mean(0)\nc = x.T @ x / 2\ntorch.distributions.MultivariateNormal(x.mean(0), covariance_matrix=c) #<\n", {"name": "c", "is_near": "1", "is_far": "0"}),
+        Row("raw = torch.arange(8.).view(2, 2, 2)\ntorch.distributions.MultivariateNormal(torch.zeros(2), covariance_matrix=raw) #<\n", {"is_askew": "1", "is_near": "0"}),
     ],
     "matrix_singular": [
         Row("X = torch.tensor([[1., 1., 0.], [1., 0., 1.], [1., 1., 0.], [1., 0., 1.]])\nG = X.T @ X\ntorch.linalg.inv(G) #<\n", {"is_sum": "1", "at": "0", "others": "1, 2", "data": "X"}),

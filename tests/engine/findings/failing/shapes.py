@@ -94,7 +94,8 @@ TRIGGERS: dict[str, list[Row]] = {
         ),
     ],
     "shape_invalid": [
-        Row(X + "x.view(4, 2) #<\n", {"name": "x", "count": "6", "shape": "[4, 2]"}),
+        Row(X + "x.view(4, 2) #<\n", {"name": "x", "count": "6", "shape": "[4, 2]", "is_free": "1"}),
+        Row("q = torch.ones(2, 5, 10)\nq.view(2, 5, 4, 10 // 4) #<\n", {"whole": "10", "parts": "4", "each_part": "2", "is_free": "0"}),
         Row(X + "torch.reshape(x, (4, -1)) #<\n", {"given_shape": "[2, 3]", "is_open": "1"}),
         Row(
             NET + "    def __init__(self):\n        super().__init__()\n        self.conv, self.fc = nn.Conv2d(1, 2, 3), None\n        self.fc = nn.Linear(2 * 5 * 5, 3)\n"

@@ -61,8 +61,7 @@ CAUSES = {
     "copied_onto_itself": ("one_memory_for_two",),
     "inputs_all_alike": ("one_tensor_many_times",),
     "grad_of_non_leaf": ("grad_none_non_leaf",),
-    "grad_none_non_leaf": ("leaf_rebound",),
-    "leaf_made_non_leaf": ("grad_none_non_leaf",),
+    "grad_none_non_leaf": ("leaf_rebound", "leaf_made_non_leaf"),
     "root_at_zero": ("anomaly_nan",),
     "evaluated_with_grad": ("trained_while_evaluating", "trained_in_eval"),
 }

@@ -12,6 +12,7 @@ from engine.findings.gradient_flow import PRODUCTS
 from engine.ops import FILLS
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, is_reference, keyword
+from engine.program.spans import holds
 from engine.program.tree import covers
 from engine.trace import Finding, Module, ModuleCall, Op, Span, Tensor
 
@@ -60,8 +61,9 @@ def _birth(diagnosis: Diagnosis, module: Module, call: ModuleCall | None, drawn:
     forward = diagnosis.code.statement_at(call.span)
     function = diagnosis.code.function(forward) if forward is not None else None
     calls = (node for node in ast.walk(function) if isinstance(node, ast.Call)) if function is not None else ()
-    made = next((node for node in calls if called(node) == module.type), None)
-    return diagnosis.code.span(made) if made is not None else None
+    made = [diagnosis.code.span(node) for node in calls if called(node) == module.type]
+    here = first.span if first is not None else call.span
+    return next((span for span in made if here and (holds(span, here) or holds(here, span))), next(iter(made), None))
 
 
 def _is_deaf(diagnosis: Diagnosis, layers: list[Module]) -> bool:

@@ -32,7 +32,7 @@ TRIGGERS: dict[str, list[Row]] = {
             {"name": "w", "made_line": "6", "op": "*"},
         ),
         Row(
-            "x = torch.ones(2, requires_grad=True).double()\nx.sum().backward()\nprint(x.grad.sum()) #<\n",
+            "v = torch.ones(2, requires_grad=True)\nx = v.double()\nx.sum().backward()\nprint(x.grad.sum()) #<\n",
             {"name": "x", "op": "double"},
         ),
     ],

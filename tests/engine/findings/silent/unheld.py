@@ -161,6 +161,17 @@ print(loss.item())
         ("        proj = nn.Linear(x.size(-1), x.size(-1))\n", ""),
         ("h = proj(", "h = self.proj("),
     )),
+    Mistake("layer_made_in_forward", 9, """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(2, 4)
+    def forward(self, x):
+        x = nn.Linear(4, 3)(self.first(x))
+        return nn.Linear(3, 1)(x)
+net = Net(); opt = torch.optim.SGD(net.parameters(), lr=0.01)
+for i in range(5):
+    opt.zero_grad(); net(torch.randn(6, 2)).pow(2).mean().backward(); opt.step()
+""", says={"count": "5"}),
     Mistake("mode_layer_made_in_forward", 10, """class Net(nn.Module):
     def __init__(self):
         super().__init__()

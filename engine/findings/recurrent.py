@@ -17,6 +17,7 @@ from engine.findings.diagnosis import (
     grouped,
     is_zero,
     line,
+    near,
     number,
     numbers_of,
     walk,
@@ -39,30 +40,60 @@ LOOKS_ASIDE = frozenset((ATTENTION, FUSED, *RECURRENT))
 
 
 def states_lost(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A cell that at every step before a pass gets its own last state cut off, or zeros in its place."""
-    moments = sorted(
-        (diagnosis.pass_step[pass_.id], pass_) for pass_ in diagnosis.ended if pass_.id in diagnosis.pass_step
-    )
-    runs: dict[tuple[int, str | None], list[Op]] = {}
-    for op in diagnosis.ops_named(CELLS):
-        at = bisect_left(moments, diagnosis.op_step.get(op.id, -1), key=lambda moment: moment[0])
-        if op.nodes and at < len(moments):
-            runs.setdefault((at, op.module), []).append(op)
-    for (at, _), cells in runs.items():
-        if len(cells) <= FEW_STEPS or not any(map(diagnosis.reaches_a_pass, cells)):
-            continue
-        for code, lost in (("state_detached_each_step", _cut_state), ("state_made_anew", _new_state)):
-            makers = [maker for cell in cells[1:] if (maker := lost(diagnosis, cell)) is not None]
-            if len(makers) == len(cells) - 1 and (code == "state_detached_each_step" or _unused(diagnosis, cells[:-1])):
-                yield diagnosis.warning(
-                    code,
-                    makers[0].span,
-                    tensors=(*makers[0].inputs[:1], *makers[0].outputs[:1])[:1],
-                    count=str(len(cells)),
-                    cell_line=line(cells[0].span),
-                    pass_line=line(moments[at][1].span),
-                )
-                return
+    """A cell that at every step before a pass gets its own last state cut off, or zeros in its place; or what the
+    program itself hands on from turn to turn, cut off in each, so that only the last turn is learnt from."""
+    steps = [*(op for op in diagnosis.ops_named(CELLS) if op.nodes), *diagnosis.ops_named(DETACHES)]
+    passes = sorted((at, pass_) for pass_ in diagnosis.ended if (at := diagnosis.pass_step.get(pass_.id)) is not None)
+
+    def before(op: Op) -> int:
+        return bisect_left(passes, diagnosis.op_step.get(op.id, -1), key=lambda moment: moment[0])
+
+    runs = grouped(steps, lambda op: (before(op), op.module if op.name in CELLS else op.span))
+    for (at, _), run in runs.items():
+        is_run = at < len(passes) and len(run) > FEW_STEPS
+        told = (_cut_by_hand if run[0].name in DETACHES else _lost_by_cell)(diagnosis, run) if is_run else None
+        if told is not None:
+            code, maker = told
+            yield diagnosis.warning(
+                code,
+                maker.span,
+                tensors=(*maker.inputs[:1], *maker.outputs[:1])[:1],
+                count=str(len(run)),
+                cell_line=line(run[0].span),
+                pass_line=line(passes[at][1].span),
+            )
+            return
+
+
+def _lost_by_cell(diagnosis: Diagnosis, cells: Sequence[Op]) -> tuple[str, Op] | None:
+    """How the steps of a cell lose its state, and the first op that loses it."""
+    if not any(map(diagnosis.reaches_a_pass, cells)):
+        return None
+    for code, lost in (("state_detached_each_step", _cut_state), ("state_made_anew", _new_state)):
+        makers = [maker for cell in cells[1:] if (maker := lost(diagnosis, cell)) is not None]
+        if len(makers) == len(cells) - 1 and (code == "state_detached_each_step" or _unused(diagnosis, cells[:-1])):
+            return code, makers[0]
+    return None
+
+
+def _cut_by_hand(diagnosis: Diagnosis, cuts: Sequence[Op]) -> tuple[str, Op] | None:
+    """The first of the ops that cut what each turn computed, from data of its own, of the last one's, where that is all
+    that is lost of it: no pass comes to it, but one comes to what was computed of the last."""
+    cut, taken = {output for op in cuts for output in op.outputs}, set[str]()
+    for one, other in pairwise(cuts):
+        made = diagnosis.maker.get(other.inputs[0])
+        behind = set(near(other.inputs, lambda tensor: () if tensor in cut else diagnosis.made_from(tensor)))
+        own = {
+            tensor
+            for tensor in behind.difference(near(one.outputs, diagnosis.made_of))
+            if not diagnosis.is_tracked(tensor)
+        }
+        is_lost = made is not None and bool(made.nodes) and not diagnosis.reaches_a_pass(made)
+        if not is_lost or behind.isdisjoint(one.outputs) or own <= taken:
+            return None
+        taken = own
+    is_learnt_from = any(map(diagnosis.reaches_a_pass, diagnosis.computed_from(cuts[-1].outputs)))
+    return ("state_detached_each_step", cuts[0]) if is_learnt_from else None
 
 
 def _new_state(diagnosis: Diagnosis, op: Op) -> Op | None:

@@ -127,6 +127,16 @@ for step in x:
     state = cell(step, state)
 head(state).pow(2).mean().backward()
 """, cure=(("    state = state.detach()\n", ""),)),
+    Mistake("state_detached_each_step", 9, """to_h, to_y = nn.Linear(5, 3), nn.Linear(3, 2)
+opt = torch.optim.Adam([*to_h.parameters(), *to_y.parameters()], lr=0.01)
+for i in range(2):
+    x, h = torch.randn(4, 6, 2), torch.zeros(4, 3)
+    for t in range(6):
+        h = h.detach()
+        h = torch.tanh(to_h(torch.cat((x[:, t], h), 1)))
+    loss = F.cross_entropy(to_y(h), (x[:, 0, 0] > 0).long())
+    opt.zero_grad(); loss.backward(); opt.step()
+""", says={"count": "6"}, cure=(("        h = h.detach()\n", ""),)),
     Mistake("padding_read_last", 11, """from torch.nn.utils.rnn import pad_sequence
 words = [torch.tensor(ids) for ids in ([3, 1, 4], [1, 5], [2, 6, 5, 3])]
 x, y = pad_sequence(words, batch_first=True), torch.tensor([0, 1, 1])
@@ -310,6 +320,23 @@ for at in range(0, 30, 6):
     made, h = rnn(series[30:], h)
 """),
     ("state_detached_each_step", CELL.replace("STATE", "h")),
+    ("state_detached_each_step", """f, x = nn.Linear(3, 3), torch.randn(4, 3)
+opt = torch.optim.SGD(f.parameters(), lr=0.1)
+for i in range(3):
+    z = torch.zeros(4, 3)
+    for k in range(9):
+        z = torch.tanh(f(z) + x).detach()
+    opt.zero_grad(); (torch.tanh(f(z) + x) - 0.5).pow(2).mean().backward(); opt.step()
+"""),
+    ("state_detached_each_step", """f = nn.Linear(4, 3)
+opt = torch.optim.SGD(f.parameters(), lr=0.1)
+for i in range(2):
+    x, z, loss = torch.randn(4, 6, 1), torch.zeros(4, 3), 0
+    for t in range(6):
+        z = torch.tanh(f(torch.cat((x[:, t], z.detach()), 1)))
+        loss = loss + z.pow(2).mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+"""),
     ("state_detached_each_step", CELL.replace("STATE", "h.detach()") .replace("    loss = loss + out(h).pow(2).mean()\nloss.backward()", "    out(h).pow(2).mean().backward()")),
     ("backward_read_at_end", """rnn = nn.LSTM(2, 6, batch_first=True, bidirectional=True)
 waves = torch.randn(4, 7, 2)

@@ -9,7 +9,7 @@ from fractions import Fraction
 from engine.findings.diagnosis import numbers_of
 from engine.findings.failing.case import Case, a, first_told, known, of_first, only_if
 from engine.findings.failing.origins import sizes
-from engine.findings.failing.values import METHODS, RECURRENT, is_tensor
+from engine.findings.failing.values import METHODS, RECURRENT, is_tensor, odd_value
 from engine.program.edits import Edits
 from engine.program.names import called, dotted
 from engine.program.rewriting import written
@@ -41,7 +41,7 @@ def not_a_tensor(case: Case) -> Finding:
     call, got = known(case.call), case.groups["got"]
     if got == "NoneType":
         return case.finding("none_for_tensor")
-    if got == "tuple" and (told := first_told((pair_inside,), case)) is not None:
+    if got == "tuple" and (told := first_told((pair_inside, odd_value), case)) is not None:
         return told
     node = _given(case, call)
     if node is None:

@@ -467,7 +467,19 @@ def loss_batch(case: Case) -> Finding:
     scores, targets = case.pair
     is_table = scores.shape[:1] == (math.prod(targets.shape),)
     fix = case.cast(targets, ".flatten()") if is_table else ()
-    return case.finding("", case.origin(scores), is_table=str(int(is_table)), fix=fix)
+    cut = next(
+        (one for one in case.makers(scores) if _rows_of(case, one) == (targets.shape[:1], scores.shape[:1])), None
+    )
+    said = {"is_cut": str(int(cut is not None)), "cut_line": "", "cut": ""}
+    if cut is not None:
+        said |= {"cut_line": line(cut.span), "cut": case.code.excerpt(cut.span)}
+    return case.finding("", {**case.origin(scores), **said}, is_table=str(int(is_table)), fix=fix)
+
+
+def _rows_of(case: Case, op: Op) -> tuple[tuple[int, ...], ...]:
+    """The first size of what an op was given and of what it gave."""
+    ends = case.diagnosis.input_of(op), case.diagnosis.output_of(op)
+    return tuple(end.shape[:1] for end in ends if end is not None)
 
 
 def batch_squeezed(case: Case) -> Finding:

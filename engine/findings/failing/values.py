@@ -340,18 +340,21 @@ def _several(case: Case, node: ast.expr, kind: str) -> Finding:
     only_if(kind in ("", "tuple") and _is_of_several(case.failure.message) and call is not case.node)
     type_, function = _module_type(case, call.func), _definition(case, call)
     parts: tuple[str, ...] = RECURRENT.get(type_, ())
-    match _returned(function)[-1:] if function is not None else []:
-        case [ast.Tuple(elts=elements)]:
-            parts = tuple(map(case.code.short, elements))
+    returned = _returned(function) if function is not None else []
+    for given in returned:
+        if isinstance(given, ast.Tuple):
+            parts = tuple(map(case.code.short, given.elts))
     only_if(len(parts) > 1)
+    is_mixed = not all(isinstance(given, ast.Tuple) for given in returned)
     statement = case.made_last(node)
     fix = case.code.after(call, "[0]")
     if statement is not None and isinstance(statement.targets[0], ast.Name):
         fix = case.code.after(statement.targets[0], ", _" * (len(parts) - 1))
     said = {"layer": case.code.short(call.func), "type": type_, "name": case.code.short(node)}
     said |= {"names": said["name"] + ", _" * (len(parts) - 1), "is_named": str(int(isinstance(node, ast.Name)))}
-    said |= {"parts": ", ".join(parts), "count": str(len(parts))}
-    return case.finding("recurrent_pair", said, span=case.code.span(statement or call), fix=(fix,))
+    said |= {"parts": ", ".join(parts), "count": str(len(parts)), "is_mixed": str(int(is_mixed))}
+    fixes = () if is_mixed else (fix,)
+    return case.finding("recurrent_pair", said, span=case.code.span(statement or call), fix=fixes)
 
 
 def _module_type(case: Case, function: ast.expr) -> str:
@@ -359,7 +362,7 @@ def _module_type(case: Case, function: ast.expr) -> str:
     operand = case.operand(function)
     if operand is not None:
         return operand.type
-    last = ast.unparse(function).rpartition(".")[2]
+    last = case.code.stands_for(ast.unparse(function)).rpartition(".")[2]
     types = {module.type for module in case.diagnosis.trace.modules if module.path.rpartition(".")[2] == last}
     return types.pop() if len(types) == 1 else ""
 

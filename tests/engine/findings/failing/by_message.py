@@ -26,6 +26,10 @@ TRIGGERS: dict[str, list[Row]] = {
     "einsum_sizes": [
         Row("a, b = torch.ones(2, 3), torch.ones(4, 5)\ntorch.einsum('ij,jk->ik', a, b) #<\n", {"letter": "j", "a": "3", "b": "4"}),
     ],
+    "class_weights": [
+        Row("y = torch.tensor([0, 1, 1, 0])\nweights = 1 / y.unique(return_counts=True)[1]\nF.cross_entropy(torch.ones(4, 3), y, weight=weights) #<\n", {"classes": "3", "count": "2"}),
+        Row("loss = nn.NLLLoss(torch.ones(4))\nloss(torch.zeros(2, 3), torch.tensor([0, 1])) #<\n", {"classes": "3", "count": "4"}),
+    ],
     "parameter_invalid": [
         Row("s = torch.tensor(-1.)\ntorch.distributions.Normal(torch.tensor(0.), s) #<\n", {"parameter": "scale", "name": "s"}),
         Row("coin = torch.distributions.Beta(torch.ones(2), 1.)\nseen = torch.tensor([0.5, 1.5])\ncoin.log_prob(seen) #<\n", {"name": "seen", "type": "Beta", "constraint": "Interval"}),

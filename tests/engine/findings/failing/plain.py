@@ -1,6 +1,6 @@
 """Errors that the table in `engine/findings/errors.py` explains by itself, and programs near to them. `#<` ends the line named."""
 
-from tests.engine.findings.failures import LAYERS, Row, W, X
+from tests.engine.findings.failures import DATA, LAYERS, Row, W, X
 
 TRIGGERS: dict[str, list[Row]] = {
     "cannot_stop_tracking": [
@@ -102,6 +102,10 @@ TRIGGERS: dict[str, list[Row]] = {
         Row("from torch.utils.data import TensorDataset\nTensorDataset(torch.randn(10, 2), torch.randn(9)) #<\n", {"line": "6"}),
         Row("from torch.utils.data import TensorDataset as Data\ndata = Data(torch.ones(2), torch.ones(3)) #<\n", {"line": "6"}),
     ],
+    "not_an_iterator": [
+        Row(DATA + "loader = DataLoader(TensorDataset(torch.ones(4, 2)))\nbatch = next(loader) #<\n", {"name": "loader", "type": "DataLoader"}, True),
+        Row("xs = [torch.ones(2)]\nfirst = next(xs) #<\n", {"type": "list", "right": "next(iter(xs))"}, True),
+    ],
     "closure_missing": [
         Row(W + "opt = torch.optim.LBFGS([w])\n(w * w).sum().backward()\nopt.step() #<\n", {"line": "8"}),
         Row("net = nn.Linear(1, 1)\nbfgs = torch.optim.LBFGS(net.parameters())\nnet(torch.ones(1, 1)).sum().backward()\nbfgs.step() #<\n", {"code": "bfgs.step()"}),
@@ -145,6 +149,7 @@ NEAR_MISSES: dict[str, str] = {
     "clip_of_nothing": "net = nn.Linear(2, 1)\nnn.utils.clip_grad_norm_(net.parameters(), 1.0)\nnet(torch.ones(1, 2)).sum().backward()\nnn.utils.clip_grad_value_(net.parameters(), 1.0)\n",
     "norm_shape": "nn.LayerNorm(8)(torch.randn(2, 8))\n",
     "dataset_sizes": "from torch.utils.data import TensorDataset\nTensorDataset(torch.randn(10, 2), torch.randn(10))\nassert False, 'Sizes'\n",
+    "not_an_iterator": "xs = iter([1])\nnext(xs)\nnext(xs)\n",
     "closure_missing": W + "opt = torch.optim.SGD([w], lr=.1)\nopt.step()\nopt.zero_grad(1, 2, 3)\n",
     "learning_rate_invalid": W + "torch.optim.SGD([w], lr=0.0)\nraise ValueError('learning rate')\n",
     "tensor_append": "xs = []\nxs.append(1)\nclass Bag:\n    pass\nBag().append(1)\n",

@@ -134,6 +134,10 @@ TRIGGERS: dict[str, list[Row]] = {
         Row(LSTM.format(body="        out = self.lstm(x) #<\n        return self.out(out)\n"), {"type": "LSTM", "name": "out"}, True),
         Row("gru = nn.GRU(2, 3)\ny = gru(torch.ones(4, 1, 2)) #<\nlast = y[:, -1]\n", {"layer": "gru", "name": "y"}, True),
         Row(LSTM.format(body="        return self.out(self.lstm(x)) #<\n"), {"layer": "self.lstm"}, True),
+        Row(
+            NET + "    def forward(self, x):\n        if self.training:\n            return x, x + 1\n        return x\ndef train(model):\n    scores = model(torch.ones(2, 3)) #<\n    F.cross_entropy(scores, torch.tensor([0, 1]))\nnet = Net()\ntrain(net)\n",
+            {"layer": "model", "parts": "x, x + 1", "is_mixed": "1"},
+        ),
     ],
     "list_method_result": [
         Row("xs = []\nxs = xs.append(torch.ones(2)) #<\ntorch.stack(xs)\n", {"receiver": "xs", "used_line": "7"}, True),

@@ -35,6 +35,7 @@ _HANDS_ON = PASSING | frozenset("cat stack getitem chunk split flip index_select
 MOST_STEPS = 8
 MOST_BEHIND = 60
 _MOST_FACTORS = 4
+_NEXT_TO_NOTHING = 0.1
 REWARD = re.compile(r"(\w+\.)*(\w*(reward|return|advantage)s?|rets?|[RG]t?)(\[.*\])?")
 """What a program calls what it wants more of."""
 UNWANTED = re.compile(
@@ -317,7 +318,20 @@ def _is_squared(diagnosis: Diagnosis, factor: Op, squares: Set[str]) -> bool:
 
 
 def averages_pushed_away(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A copy of the weights that is to follow them, and is moved by a share of its own lead: away from them."""
+    """A copy of the weights that is to follow them, and is moved by a share of its own lead: away from them; or that is
+    to follow slowly, and keeps next to nothing of itself, since the two shares are exchanged."""
+    for ops in grouped(diagnosis.ops_named(("copy_",)), lambda op: op.span).values():
+        kept = {_share_kept(diagnosis, op) for op in ops}
+        share = kept.pop() if len(kept) == 1 else None
+        if len(ops) >= LEAST_TURNS and share is not None and 0 < share <= _NEXT_TO_NOTHING:
+            yield diagnosis.warning(
+                "average_turned",
+                ops[0],
+                tensors=ops[0].outputs[:1],
+                name=_written_into(diagnosis, ops[0]),
+                share=f"{share:.4g}",
+                other_share=f"{1 - share:.4g}",
+            )
     for ops in grouped(diagnosis.ops_named(("add_", "sub_")), lambda op: op.span).values():
         op = ops[0]
         between = _share_of_lead(diagnosis, op) if len(ops) >= LEAST_TURNS else None
@@ -337,6 +351,20 @@ def averages_pushed_away(diagnosis: Diagnosis) -> Iterator[Finding]:
                 op=op.name,
                 turned=turned,
             )
+
+
+def _share_kept(diagnosis: Diagnosis, op: Op) -> float | None:
+    """The share of its own that a tensor gets back together with the rest of a weight that is trained."""
+    shares: dict[str, float] = {}
+    total = diagnosis.maker.get(op.inputs[-1])
+    for product in map(diagnosis.maker.get, total.inputs if total is not None and total.name == "add" else ()):
+        factor = number(argument(product, "other", 1)) if product is not None and product.name == "mul" else None
+        if product is None or factor is None or len(product.inputs) != 1:
+            return None
+        shares[diagnosis.leaf_of(product.inputs[0]) or diagnosis.tensors[product.inputs[0]].storage or ""] = factor
+    own = diagnosis.tensors[op.inputs[0]].storage or ""
+    is_average = own in shares and len(shares) == 2 and len(shares.keys() & diagnosis.moved) == 1
+    return shares[own] if is_average and math.isclose(sum(shares.values()), 1, abs_tol=1e-6) else None
 
 
 def _written_into(diagnosis: Diagnosis, op: Op) -> str:

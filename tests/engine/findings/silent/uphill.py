@@ -237,8 +237,31 @@ for x in torch.randn(5, 6, 3):
     opt.zero_grad(); net(x).pow(2).mean().backward(); opt.step()
     slow.weight -= 0.1 * (net.weight.detach() - slow.weight)
 """, cure=(("-= 0.1", "+= 0.1"),)),
+    Mistake("average_turned", 9, """net, slow = nn.Linear(3, 1), nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for x in torch.randn(5, 6, 3):
+    opt.zero_grad(); (net(x) - slow(x).detach() - 1).pow(2).mean().backward(); opt.step()
+    for own, trained in zip(slow.parameters(), net.parameters()):
+        own.data.copy_(0.01 * own.data + (1 - 0.01) * trained.data)
+""", says={"share": "0.01", "other_share": "0.99"}, cure=(("0.01 * own.data + (1 - 0.01) * trained", "0.99 * own.data + (1 - 0.99) * trained"),)),
+    Mistake("average_turned", 10, """import copy
+net = nn.Linear(3, 1); opt = torch.optim.SGD(net.parameters(), lr=0.1)
+mean = copy.deepcopy(net).requires_grad_(False)
+for x in torch.randn(5, 6, 3):
+    opt.zero_grad(); net(x).pow(2).mean().backward(); opt.step()
+    with torch.no_grad():
+        mean.weight.copy_(net.weight * 0.995 + mean.weight * 0.005)
+""", cure=(("net.weight * 0.995 + mean.weight * 0.005", "net.weight * 0.005 + mean.weight * 0.995"),)),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
+    ("average_turned", """net, slow, fast = nn.Linear(3, 1), nn.Linear(3, 1), nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for x in torch.randn(5, 6, 3):
+    opt.zero_grad(); net(x).pow(2).mean().backward(); opt.step()
+    with torch.no_grad():
+        slow.weight.copy_(0.9 * slow.weight + 0.1 * net.weight); fast.weight.copy_(net.weight)
+        fast.bias.copy_(0.5 * fast.bias + 0.5 * net.bias)
+"""),
     ("loss_negated", SGD + """for _ in range(4):
     loss = -(net(x) - net(x + torch.randn(8, 2)).detach()).pow(2).mean()  # apart from each other
     opt.zero_grad(); loss.backward(); opt.step()

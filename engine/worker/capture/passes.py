@@ -463,7 +463,8 @@ class Backward:
         took_us = (now - running.last_ns) / 1000
         dead = recorder.lifetimes.take() if recorder.lifetimes.dead else ()
         recorder.outbox.add(Visited(running.id, number, ins, outs, took_us, dead))
-        if sequence == NO_SEQUENCE and ins and ins[0] and number in nodes.leaves:
+        # what was frozen since the graph was made is visited, and keeps nothing of what arrives
+        if sequence == NO_SEQUENCE and ins and ins[0] and number in nodes.leaves and node.variable.requires_grad:
             self._accumulated(number, node.variable, said[id(entered[0])], running)
         running.leaving.clear()
         recorder.outbox.publish()

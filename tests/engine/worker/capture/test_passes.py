@@ -1,5 +1,7 @@
 """Calls of the engine: also those that fail before it begins."""
 
+import pytest
+
 from engine import laws
 from tests.engine.worker.forked import record
 
@@ -126,3 +128,15 @@ except ValueError:
     assert laws.broken(trace) == []
     assert "".join(piece.text for piece in trace.output) == "in False\nafter True\nin False\nfailed True\n"
     assert not [op.name for op in trace.ops if "multithreading_enabled" in op.name and "is_" not in op.name]
+
+
+@pytest.mark.parametrize(("turn", "leaves"), [("d.requires_grad_(False)", ["g"]), ("pass", ["d", "g"])])
+def test_a_leaf_frozen_since_its_graph_was_made_keeps_nothing_of_what_arrives(turn: str, leaves: list[str]) -> None:
+    trace = record(
+        "import torch\ng, d = torch.tensor(3.0, requires_grad=True), torch.tensor(2.0, requires_grad=True)\n"
+        f"y = g * d\n(d * d).backward()\n{turn}\ny.backward()\n"
+    )
+    assert laws.broken(trace) == []
+    names = {tensor.id: tensor.names[0] for tensor in trace.tensors if tensor.names}
+    assert sorted(names[added.tensor] for added in trace.passes[1].accumulations) == leaves
+    assert ("gradient_added_up" in {finding.code for finding in trace.findings}) == (len(leaves) > 1)

@@ -395,7 +395,9 @@ class Recording(TorchFunctionMode):
         else:  # what ops inside a custom Function wrote is told; not `mark_dirty`
             last = state.unseen if state.unseen >= before else state.id
         view = tensor._is_view()
-        tensors.renew(tensor, state, fresh=not view)
+        # the first memory that a tensor has
+        is_blank = call.called.name in ("resize_", "resize_as_") and state.storage is None
+        tensors.renew(tensor, state, fresh=not view, is_blank=is_blank)
         if view and tensor.requires_grad and (base := tensor._base) is not None and base.grad_fn is not None:
             # the CopySlices is this op's, though the base may have no name any more
             self.recorder.nodes.number(base.grad_fn)

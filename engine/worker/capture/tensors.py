@@ -206,13 +206,15 @@ class Tensors:
 
     # Changes
 
-    def renew(self, tensor: torch.Tensor, state: State, fresh: bool = False) -> State:
-        """A new record of an object whose contents changed."""
-        state.look = look(tensor, state.is_undefined)
+    def renew(self, tensor: torch.Tensor, state: State, fresh: bool = False, is_blank: bool = False) -> State:
+        """A new record of an object whose contents changed; `is_blank`: into memory that nothing was written into."""
+        state.look = look(tensor, is_blank or state.is_undefined)
         state.id, state.unseen = self._counts.new_tensor(state.look.data), 0
         state.node = 0
         self._storages.move(state)
         self.describe(tensor, state, fresh)
+        if is_blank:
+            self._storages.find(state)
         self._say(state)
         return state
 

@@ -314,6 +314,11 @@ out = x.data.new(64, 64)
 for i in range(64): out[i] = i
 (x * out).sum().backward()
 """),
+    ("first_nan_forward", """x = torch.ones(64, 64, requires_grad=True)
+junk = [torch.full((64, 64), float('nan')) for _ in range(20)]; del junk
+new, grown = x.data.new().resize_as_(x), torch.ones(4).resize_(64, 64)
+(x * new.zero_() + x * grown.fill_(1)).sum().backward()
+"""),
     ("mean_of_nothing", "p = torch.ones(3, requires_grad=True)\np[p > 0].mean().backward()\n"),
     ("grows_without_end", "w = torch.tensor([1.0], requires_grad=True)\nopt = torch.optim.SGD([w], lr=0.1)\nfor i in range(12):\n"
      "    loss = (w * 2).square().sum()\n    opt.zero_grad()\n    loss.backward()\n    opt.step()\n"),

@@ -63,6 +63,7 @@ s = torch.matmul(w, torch.ones(2, 2)).sum()
 """, says={"name": "w", "made_line": "4"}, mends=True),
     Mistake("uninitialised_read", 5, "w = nn.Parameter(torch.empty(2, 1))\ny = torch.ones(3, 2) @ w\n", says={"maker": "empty"}, mends=True),
     Mistake("uninitialised_read", 5, "x = torch.Tensor(3)\ny = x * 2\n", says={"maker": "Tensor", "made_line": "4"}, mends=True),
+    Mistake("uninitialised_read", 5, "x = torch.ones(2).new().resize_(3)\ny = x * 2\n", says={"name": "x", "maker": "resize_", "made_line": "4"}),
     Mistake("uninitialised_read", 10, """from torch.autograd import Variable
 def data(rows):
     if rows > 99:

@@ -33,6 +33,8 @@ def _last(trace: Trace, name: str) -> Tensor:
         "torch.nn.Parameter(torch.Tensor(2, 3))",
         "torch.empty(3).add_(1)",
         "torch.empty(3).mul_(0).clamp_(0)",
+        "torch.tensor([]).resize_(3)",
+        "torch.ones(3).new().resize_as_(torch.ones(3)).mul_(2)",
     ],
 )
 def test_uninitialised_memory_is_marked(made: str) -> None:
@@ -65,6 +67,8 @@ def test_a_tensor_without_elements_is_not_unknown_and_never_changes() -> None:
         "torch.zeros(2)",
         "torch.empty(2).fill_(1)",
         "torch.empty(3).normal_()",
+        "torch.ones(3).new().resize_as_(torch.ones(3)).zero_()",
+        "torch.ones(3).resize_(0).resize_(3)",
         "torch.empty(3).zero_().add_(1)",
         "torch.nn.init.xavier_uniform_(torch.empty(3, 3))",
         "torch.nn.init.eye_(torch.empty(3, 3))",

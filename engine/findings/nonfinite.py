@@ -4,6 +4,7 @@ import ast
 import math
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence, Set
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from engine.findings.diagnosis import Diagnosis, argument, by_number, extent, line, numbers_of, size_of, times, walk
@@ -35,6 +36,8 @@ IS_ATOM = re.compile(r"[\w.]+(\[[^\[\]]*\]|\([^()]*\))?")
 """A name, or one call or subscript: what can stand before an index without brackets."""
 PRODUCT_NODES = ("MmBackward", "AddmmBackward", "BmmBackward", "MvBackward", "MulBackward", "ConvolutionBackward")
 ROOT_NODES = ("SqrtBackward", "PowBackward")
+FACTORS = {"LinalgSvdBackward": ("svdvals", 1), "LinalgEighBackward": ("eigvalsh", 0)}
+"""What gives only the values that a factorisation divides by in its backward, and which result those are."""
 NO_EDITS: Edits = ()
 TOO_LARGE = frozenset("overflow too_large diverged first_inf_forward gradient_too_large".split())
 """Codes of what grew out of the range of numbers: where one thing did, others do of the same values."""
@@ -609,7 +612,18 @@ def _sent(diagnosis: Diagnosis, troubled: dict[str, Trouble], pass_: Pass, visit
         base=_to_call(diagnosis.say(given)),
         made=made,
         is_undefined=str(int(op is not None and op.name not in LOGARITHMS and _worst(troubled, op.outputs) == "nan")),
+        **(_factored(diagnosis, node.type, op) if code == "first_nan_backward" else {}),
     )
+
+
+def _factored(diagnosis: Diagnosis, node: str, op: Op | None) -> dict[str, str]:
+    """What a factorisation divides by the differences of, and one that comes twice."""
+    only, at = next((FACTORS[type_] for type_ in FACTORS if node.startswith(type_)), ("", 0))
+    values = diagnosis.tensors.get(op.outputs[at]) if op is not None and only and at < len(op.outputs) else None
+    numbers = numbers_of(values) if values is not None and len(values.shape) == 1 else ()
+    twice = next((f"{one:.4g}" for one, other in pairwise(numbers) if one == other), "")
+    flags = {"is_factored": only, "is_singular": only == "svdvals", "is_eigen": only == "eigvalsh", "is_twice": twice}
+    return {"twice": twice or "0"} | {name: str(int(bool(is_so))) for name, is_so in flags.items()}
 
 
 def _to_call(said: str) -> str:

@@ -99,6 +99,8 @@ TRIGGERS: dict[str, list[str]] = {
     "first_nan_backward": [
         "x = torch.ones(2, requires_grad=True)\n(x.acos() * 0).sum().backward()\n",
         "x = torch.tensor([1.0], requires_grad=True)\n(0 * x.asin()).sum().backward()\n",
+        "x = torch.eye(3, requires_grad=True)\nu, s, v = torch.linalg.svd(x)\n(u[0, 1] + s.sum()).backward()\n",
+        "x = torch.ones(3, requires_grad=True)\nw, v = torch.linalg.eigh(x.diag())\nv.sum().backward()\n",
     ],
 }
 

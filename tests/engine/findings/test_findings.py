@@ -65,6 +65,8 @@ def test_every_diagnosis_has_two_programs_and_a_near_miss() -> None:
         ("saved_value_edited", 0, 6, {"name": "x", "op": "*", "saved_line": "5", "used_line": "7"}),
         ("gradient_added_up", 0, 5, {"names": "x", "first_line": "4"}),
         ("first_nan_forward", 0, 4, {"op": "acos", "name": "y"}),
+        ("first_nan_backward", 2, 4, {"is_singular": "1", "is_eigen": "0", "is_twice": "1", "twice": "1"}),
+        ("first_nan_backward", 3, 4, {"is_factored": "1", "is_eigen": "1", "twice": "1"}),
         ("first_inf_backward", 0, 4, {"node": "AcosBackward0", "pass_line": "5"}),
     ],
 )

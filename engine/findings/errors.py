@@ -249,6 +249,7 @@ _TABLE: tuple[tuple[str, str, str, *tuple[Rule, ...]], ...] = (
     ("tensors_not_listed", "TypeError", r"^(?P<function>\w+)\(\): argument '(?P<argument>tensors)' \(position \d+\) must be tuple of Tensors, not (?P<got>\w+)", arguments.tensors_not_listed),
     ("size_not_whole", "TypeError", r"must be tuple of ints,? ?(?:not float|but found element of type float|but ?got float)|'float' object cannot be interpreted as an integer|slice indices must be integers", arguments.size_not_whole),
     ("argument_type", "TypeError", r"^(?P<function>\w+)\(\): argument '(?P<argument>\w+)'(?: \(position \d+\))? must be (?P<wanted>[\w. ]+), not (?P<got>[\w.]+)", of_call),
+    ("function_removed", "RuntimeError", r"(?s)^This function was deprecated since version (?P<version>[\d.]+) and is now removed\.(?P<advice>.*)", calls.function_removed),
     # Names
     ("unbound_local", "UnboundLocalError", r"local variable '(?P<name>\w+)'", names.unbound_local),
     ("name_not_defined", "NameError", r"name '(?P<name>\w+)' is not defined", names.pasted, names.undefined),

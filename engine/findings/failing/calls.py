@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from engine.devices import MOST_SIMULATED
 from engine.findings.diagnosis import listed, numbers_of
-from engine.findings.failing.case import Case, Rule, a, known, only_if
+from engine.findings.failing.case import Case, Rule, a, known, of_first, only_if
 from engine.findings.failing.classes import forward_inside, renamed
 from engine.findings.leaves import asked_last, meant_as_leaves
 from engine.findings.optimizers import frozen_lines, parameters
@@ -51,6 +51,18 @@ def value_called(case: Case) -> Finding:
         said = {"written": case.code.short(call), "right": f"{case.code.short(call.func)} * (…)"}
         return case.finding("product_sign", said, fix=(case.code.after(call.func, " * "),))
     return case.finding("value_called", name=case.code.short(call.func))
+
+
+def function_removed(case: Case) -> Finding:
+    """One that PyTorch keeps for its message alone, which says what to write: for some calls one thing, else another."""
+    advice, call = case.groups.pop("advice", ""), known(case.call)
+    ways = re.findall(r"(\S[^\n]*?)\s+should be replaced with:\s+(\S[^\n]*)", advice)
+    options = {word.arg for word in call.keywords}
+    asked = [way for way in ways if options.intersection(re.findall(r"(\w+)=True", way[0]))] or ways[:1]
+    named = re.findall(r"torch\.linalg\.\w+", "".join(new for _, new in asked) or advice)
+    old, new = asked[0] if asked else ("", "")
+    said = {"called": dotted(call.func), "right": known(next(iter(named), None)), "old": old, "new": new}
+    return of_first(case.finding("", said, is_shown=str(int(bool(asked)))))
 
 
 def keyword(case: Case) -> Finding:

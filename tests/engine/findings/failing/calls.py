@@ -3,6 +3,12 @@
 from tests.engine.findings.failures import INIT, LAYERS, NET, Row, W, X
 
 TRIGGERS: dict[str, list[Row]] = {
+    "function_removed": [
+        Row("a, b = torch.eye(2), torch.ones(2, 1)\nx, _ = torch.solve(b, a) #<\n", {"called": "torch.solve", "right": "torch.linalg.solve", "new": "X = torch.linalg.solve(A, B)"}),
+        Row("a = torch.eye(2)\nvalues, vectors = torch.symeig(a, eigenvectors=True) #<\n", {"right": "torch.linalg.eigh", "is_shown": "1"}),
+        Row("torch.symeig(torch.eye(2)) #<\n", {"right": "torch.linalg.eigvalsh"}),
+        Row("torch.matrix_rank(torch.eye(2)) #<\n", {"right": "torch.linalg.matrix_rank", "is_shown": "0"}),
+    ],
     "func_returns_more": [
         Row(
             "def loss_of(w):\n    made = w * 2\n    return made.sum(), made #<\nslopes, made = torch.func.grad(loss_of)(torch.ones(3))\nprint(slopes.shape)\n",
@@ -386,6 +392,7 @@ TRIGGERS: dict[str, list[Row]] = {
 }  # fmt: skip
 
 NEAR_MISSES: dict[str, str] = {
+    "function_removed": "torch.linalg.solve(torch.eye(2), torch.ones(3, 1))\n",
     "func_returns_more": "torch.func.grad(lambda w: (w.sum(), w), has_aux=True)(torch.ones(3))\n",
     "state_dict_of_parts": "net = nn.Linear(2, 1)\nnet.load_state_dict({'weight_mask': net.weight, 'bias': net.bias, 'own_weight': net.weight})\n",
     "super_init_missing": NET

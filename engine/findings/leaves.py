@@ -8,7 +8,7 @@ from engine.ops import MAKES_LEAF
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, is_grad_of, keyword
 from engine.program.source import Source
-from engine.trace import Finding, Op, Tensor
+from engine.trace import Finding, Op, Span, Tensor
 
 STEPS_TOO_FAR = 4
 SMALL_STEPS = frozenset(
@@ -37,12 +37,14 @@ def gradients_not_kept(diagnosis: Diagnosis) -> Iterator[Finding]:
             return  # told by `leaves_rebound`
         made = _last_result(diagnosis, node.value) if isinstance(node, ast.Attribute) else None
         maker = diagnosis.maker.get(made.id) if made is not None else None
+        is_early = made is not None and node is not None and _is_before_passes(diagnosis, node, made)
         yield diagnosis.warning(
             "grad_of_non_leaf",
             warning.span,
             tensors=(made.id,) if made is not None else (),
             nodes=(made.grad_fn.node,) if made is not None and made.grad_fn is not None else (),
-            fix=_retained(diagnosis, name, maker),
+            fix=_retained(diagnosis, name, maker) if not is_early else (),
+            is_early=str(int(is_early)),
             name=name or diagnosis.code.excerpt(warning.span).removesuffix(".grad"),
             op=maker.name if maker is not None else UNKNOWN,
             made_line=line(maker.span if maker is not None else None),
@@ -55,9 +57,29 @@ def _taken_in_turn(diagnosis: Diagnosis) -> set[str]:
 
 
 def _last_result(diagnosis: Diagnosis, node: ast.expr) -> Tensor | None:
-    here = (diagnosis.tensors[output] for op in diagnosis.ops_at(diagnosis.code.span(node)) for output in op.outputs)
-    computed = [tensor for tensor in (*here, *diagnosis.bound_to(node)) if tensor.grad_fn is not None]
+    """The result that an expression last gave; of a name of the program the last that is not only made below."""
+    code, bound = diagnosis.code, diagnosis.bound_to(node)
+    here = (diagnosis.tensors[output] for op in diagnosis.ops_at(code.span(node)) for output in op.outputs)
+    named = [] if code.is_in_function(node) else [one for one in diagnosis.trace.tensors if dotted(node) in one.names]
+    made = {one.id: maker.span if (maker := diagnosis.maker.get(one.id)) is not None else None for one in named + bound}
+    own = (one for one in named if (at := code.statement_at(made[one.id])) is not None and not code.is_in_function(at))
+    held = (one for one in (*own, *bound) if not _is_before(diagnosis, node, made[one.id]))
+    computed = [tensor for tensor in (*here, *held) if tensor.grad_fn is not None]
     return computed[-1] if computed else None
+
+
+def _is_before(diagnosis: Diagnosis, node: ast.AST, later: Span | None) -> bool:
+    """Whether the one time that a node is read is over when the program first comes to another place."""
+    code = diagnosis.code
+    first, second = code.statement(node), code.statement_at(later)
+    return first is not None and second is not None and not code.in_loop(node) and code.runs_before(first, second)
+
+
+def _is_before_passes(diagnosis: Diagnosis, node: ast.AST, read: Tensor) -> bool:
+    """Whether all passes that came to a tensor begin below."""
+    own = read.grad_fn.node if read.grad_fn is not None else ""
+    passes = [one for one in diagnosis.trace.passes if any(visit.node == own for visit in one.visits)]
+    return bool(passes) and all(_is_before(diagnosis, node, one.span) for one in passes)
 
 
 def _retained(diagnosis: Diagnosis, name: str, maker: Op | None) -> Edits:
@@ -135,6 +157,7 @@ def untracked_gradients(diagnosis: Diagnosis) -> Iterator[Finding]:
         for node in reversed(code.attributes)
         if node.attr == "grad" and isinstance(node.ctx, ast.Load) and not _is_asked(diagnosis, node)
         and diagnosis.has_run(node)
+        and not all(_is_before(diagnosis, node, pass_.span) for pass_ in diagnosis.trace.passes)
     }  # fmt: skip
     for name, node in read.items():
         alike = diagnosis.bound_to(node.value)

@@ -301,7 +301,8 @@ def _has_unwritten(diagnosis: Diagnosis, op: Op) -> bool:
         return maker.inputs if maker is not None and not maker.in_place else ()
 
     behind = (diagnosis.tensors.get(tensor) for tensor in walk(op.inputs, before))
-    return op.name in ("resize_", "resize_as_") or any(tensor is not None and tensor.contents == "uninitialised" for tensor in behind)
+    is_unwritten = any(tensor is not None and tensor.contents == "uninitialised" for tensor in behind)
+    return is_unwritten or op.name in ("resize_", "resize_as_")
 
 
 def _is_absorbed(diagnosis: Diagnosis, troubled: dict[str, Trouble], op: Op, made: Trouble) -> bool:

@@ -6,7 +6,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterator
 from functools import cached_property
-from typing import TypeVar
+from typing import TypeGuard, TypeVar
 
 from engine.program.names import called, dotted
 from engine.program.spans import Lines
@@ -47,6 +47,11 @@ def parse(code: str) -> ast.Module | None:
             return ast.parse(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
+
+
+def _runs(node: ast.AST) -> TypeGuard[ast.stmt]:
+    """Whether it is a statement; a definition is over long before what is written in it runs."""
+    return isinstance(node, ast.stmt) and not isinstance(node, _FUNCTIONS)
 
 
 def blocks_of(node: ast.AST) -> Iterator[list[ast.stmt]]:
@@ -419,8 +424,7 @@ class Tree(Lines):
 
     def runs_before(self, first: ast.stmt, second: ast.stmt) -> bool:
         """Whether one is done when another begins, be each in a function that is called once."""
-        ends = [each for each in (first, *self.runs_in(first)) if isinstance(each, ast.stmt)]
-        begins = [each for each in (second, *self.runs_in(second)) if isinstance(each, ast.stmt)]
+        ends, begins = ([each for each in (one, *self.runs_in(one)) if _runs(each)] for one in (first, second))
         return any(self.follows(end, begin) for end in ends for begin in begins)
 
     def scope(self, node: ast.AST) -> Scope | None:

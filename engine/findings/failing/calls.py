@@ -54,7 +54,7 @@ def value_called(case: Case) -> Finding:
 
 
 def function_removed(case: Case) -> Finding:
-    """One that PyTorch keeps for its message alone, which says what to write: for some calls one thing, else another."""
+    """One that PyTorch keeps for its message alone, which says what to write; for some options something else."""
     advice, call = case.groups.pop("advice", ""), known(case.call)
     ways = re.findall(r"(\S[^\n]*?)\s+should be replaced with:\s+(\S[^\n]*)", advice)
     options = {word.arg for word in call.keywords}

@@ -389,3 +389,12 @@ def test_a_method_of_something_else_is_no_call_of_a_function_of_its_name() -> No
 def test_what_a_name_is_assigned_beside_others_is_known_where_each_has_its_own() -> None:
     source = Source("a, b = 1, 2\n*c, d = 3, 4, 5\n")
     assert [[ast.unparse(value) for value in source.values(name)] for name in "abcd"] == [["1"], ["2"], [], []]
+
+
+def test_what_runs_before_in_a_function_goes_by_its_own_lines_and_its_one_call() -> None:
+    code = Source("def f():\n    a = 1\n    b = 2\nc = 3\nf()\nd = 4\n")
+    a, b, c, d = sorted(
+        (node for node in ast.walk(code.tree) if isinstance(node, ast.Assign)), key=lambda one: one.lineno
+    )
+    assert [code.runs_before(*pair) for pair in ((a, b), (c, a), (a, d))] == [True, True, True]
+    assert [code.runs_before(*pair) for pair in ((b, a), (a, c), (d, a))] == [False, False, False]

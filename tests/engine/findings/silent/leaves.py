@@ -31,6 +31,23 @@ x = x.double()
 x.sum().backward()
 print(x.grad)
 """, says={"name": "x", "op": "double", "made_line": "5"}, mends=True),
+    Mistake("grad_of_non_leaf", 7, """x = torch.ones(2, requires_grad=True)
+loss = (x * 2).sum()
+loss.backward()
+print(loss.grad)
+loss = x.pow(2).sum().sqrt()
+loss.backward()
+""", says={"name": "loss", "op": "sum", "made_line": "5", "is_early": "0"}, mends=True),
+    Mistake("grad_of_non_leaf", 6, """x = torch.ones(2, requires_grad=True)
+loss = (x * 2).sum()
+print(loss.grad)
+loss.backward()
+""", says={"made_line": "5", "is_early": "1"}),
+    Mistake("grad_of_untracked", 7, """w, b = torch.ones(2, requires_grad=True), torch.ones(2)
+print(b.grad)
+(w * b).sum().backward()
+print(b.grad)
+""", mends=True),
     Mistake("grad_of_untracked", 8, """w = torch.tensor([1., 2.], requires_grad=True)
 b = torch.tensor([3., 4.])
 loss = (w * b).sum()
@@ -99,6 +116,7 @@ for _ in range(3):
     ("leaf_made_non_leaf", "w = torch.ones(2, requires_grad=True).float()\nw.sum().backward()\nprint(w.grad)\n"),
     ("grad_of_non_leaf", "x = torch.ones(2, requires_grad=True)\ny = x * 2\ny.retain_grad()\ny.sum().backward()\nprint(y.grad)\n"),
     ("grad_of_untracked", "w, b = torch.ones(2, requires_grad=True), torch.ones(2)\n(w * b).sum().backward()\nprint(w.grad, b.grad is None)\n"),
+    ("grad_of_untracked", "w, b = torch.ones(2, requires_grad=True), torch.ones(2)\nprint(b.grad)\n(w * b).sum().backward()\n"),
     ("grad_of_untracked", "class Box:\n    grad = 3\nb = Box()\nx = torch.ones(2, requires_grad=True)\n(x * b.grad).sum().backward()\nprint(b.grad)\n"),
     ("leaf_rebound", "w = torch.tensor([1.0, 2.0], requires_grad=True)\n(w ** 2).sum().backward()\nw = (w - 0.1 * w.grad).detach().requires_grad_()\n"),
     ("leaf_rebound", "w = torch.tensor([1.0, 2.0], requires_grad=True)\n(w ** 2).sum().backward()\nnew = w.detach() - 0.1 * w.grad\ng = 0.5 * w.grad\n"),

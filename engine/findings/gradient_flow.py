@@ -387,9 +387,10 @@ def stuck(diagnosis: Diagnosis) -> Iterator[list[Pass]]:
 
 
 def _stays_behind(losses: Sequence[float]) -> bool:
-    """Whether the last quarter of many is hardly smaller than the first."""
+    """Whether no later quarter of many is much smaller than the first: a loss that fell and rose again has fallen."""
     quarter = len(losses) // 4
-    return quarter >= LONG // 4 and sum(losses[-quarter:]) > HARDLY * sum(losses[:quarter]) > 0
+    sums = [sum(losses[at * quarter : (at + 1) * quarter]) for at in range(3)] + [sum(losses[-quarter:])]
+    return quarter >= LONG // 4 and min(sums[1:]) > HARDLY * sums[0] > 0
 
 
 def flat_ops(diagnosis: Diagnosis) -> Iterator[Finding]:

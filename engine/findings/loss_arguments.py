@@ -225,13 +225,15 @@ def _said(diagnosis: Diagnosis, op: Op, rule: _Rule, given: Tensor) -> Finding:
     is_swapped = rule.code == "loss_arguments_swapped"
     shown, other = (diagnosis.input_of(op) or given, given) if is_swapped else (given, diagnosis.input_of(op, 1))
     low, high = extent(shown) or (0.0, 0.0)
-    least, most = extent(other) or (0.0, 0.0)
     maker = last_maker(diagnosis, diagnosis.input_of(op))
+    is_logarithms = other is not None and _below_zero(diagnosis, op, other) and not _above_zero(diagnosis, op, other)
+    is_exchanged = rule.code == "kl_of_probabilities" and is_logarithms and low >= 0 and high <= 1 + NEARLY
     return diagnosis.warning(
         rule.code,
         op,
         tensors=op.inputs[:2] if op.name not in CLASS_LOSSES else op.inputs[:1],
-        fix=logarithms(diagnosis, op) if rule is _LOGARITHMS else (),
+        fix=logarithms(diagnosis, op) if rule is _LOGARITHMS else _exchanged(diagnosis, op) if is_exchanged else (),
+        is_exchanged=str(int(is_exchanged)),
         loss=op.name,
         name=said_at(diagnosis, op, shown),
         other=diagnosis.say(other.id if other is not None else None),
@@ -243,10 +245,19 @@ def _said(diagnosis: Diagnosis, op: Op, rule: _Rule, given: Tensor) -> Finding:
         axis=str(min(1, len(given.shape) - 1)),
         is_below=str(int(low < 0)),
         is_log=str(int(high <= 0)),
-        is_swapped=str(int(least < most <= 0)),
         ignored=argument(op, "ignore_index", 5),
         blank=argument(op, "blank", 4) or "0",
     )
+
+
+def _exchanged(diagnosis: Diagnosis, op: Op) -> Edits:
+    """The first two arguments of a call the other way round."""
+    call = diagnosis.code.call_at(op.span)
+    one, other = call.args[:2] if call is not None and len(call.args) > 1 else (None, None)
+    if one is None or other is None or isinstance(one, ast.Starred) or isinstance(other, ast.Starred):
+        return ()
+    text = diagnosis.code.text
+    return diagnosis.code.replace(one, text(other)), diagnosis.code.replace(other, text(one))
 
 
 def losses_of_themselves(diagnosis: Diagnosis) -> Iterator[Finding]:

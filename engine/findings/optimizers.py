@@ -54,6 +54,8 @@ FREEZES = ("requires_grad = False", "requires_grad_(False)")
 ITERATORS = ("chain", "from_iterable", "filter", "map")
 GENERATORS = frozenset((*PARAMETERS, *ITERATORS, "buffers", "modules", "children", "zip"))
 """What gives its elements once."""
+LONG_LIFE = 20
+"""Steps from which on the first ones of an optimizer, which has no memory yet, count for little."""
 
 
 def parameters_of_one_memory(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -613,8 +615,9 @@ def optimizers_made_anew(diagnosis: Diagnosis) -> Iterator[Finding]:
             continue
         if any(parted_in_turn(diagnosis.code, loop) for loop in diagnosis.code.loops(made)):
             continue  # a new beginning in each fold is meant
-        yield diagnosis.warning(
+        yield diagnosis.finding(
             "optimizer_made_anew",
+            "warning" if len(own) < LONG_LIFE * len(fresh) else "note",
             made,
             tensors=sorted(diagnosis.held_by(own[0]), key=by_number),
             name=dotted(made.targets[0]),

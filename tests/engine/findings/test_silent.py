@@ -248,6 +248,11 @@ for i in range(3):
             ["kl_target_logarithms 6", "  first_nan_forward 6"],
         ),
         (
+            "net = nn.Linear(3, 3)\nx, y = torch.randn(4, 3), torch.full((4, 3), 1 / 3)\n"
+            "nn.functional.kl_div(y, net(x).log_softmax(1), reduction='batchmean').backward()\n",
+            ["kl_of_probabilities 6", "  first_nan_forward 6"],
+        ),
+        (
             TRAIN + LOOP.replace("opt.zero_grad()", "opt.zero_grad"),
             ["method_not_called 8", "  step_without_zero_grad 10"],
         ),
@@ -360,6 +365,19 @@ def test_a_right_program_has_only_true_notes(once: Callable[[str], Trace], name:
     assert trace.status == "ok"
     assert {finding.code for finding in trace.findings} == notes
     assert all(finding.severity == "note" for finding in trace.findings)
+
+
+@pytest.mark.parametrize(("turns", "severity"), [(19, "warning"), (20, "note")])
+def test_an_optimizer_made_anew_is_noted_where_few_steps_are_its_first(
+    once: Callable[[str], Trace], turns: int, severity: str
+) -> None:
+    program = (
+        "net, x = nn.Linear(2, 1), torch.randn(4, 2)\nfor epoch in range(2):\n    opt = torch.optim.Adam(net.parameters())\n"
+        f"    for i in range({turns}):\n        opt.zero_grad(); net(x).pow(2).mean().backward(); opt.step()\n"
+    )
+    told = found(once(HEAD + program), "optimizer_made_anew")
+    assert told is not None
+    assert told.severity == severity
 
 
 SAMPLED = {

@@ -237,6 +237,16 @@ RIGHT: tuple[tuple[str, str], ...] = (
     ("gradient_vanishes", """heads, x = nn.ModuleList(nn.Linear(4, 1) for _ in range(5)), torch.randn(8, 4)
 sum(size * head(x).pow(2).mean() for size, head in zip((1e-6, 1e-3, 1e-2, 1, 1), heads)).backward()
 """),
+    # the loss fell, and is larger again since the weights were drawn anew
+    ("layers_are_one", """net = nn.Sequential(nn.Linear(2, 8), nn.Linear(8, 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+x = torch.randn(32, 2)
+for i in range(32):
+    if i == 24:
+        for layer in net:
+            layer.reset_parameters()
+    loss = F.mse_loss(net(x), x.sum(1, True))
+""" + STEP),
     ("gradient_vanishes", "net = nn.Sequential(*[layer for _ in range(12) for layer in (nn.Linear(8, 8), nn.LayerNorm(8), nn.ReLU())])\n"
      "net(torch.randn(4, 8)).sum().backward()\n"),
     ("gradient_explodes", "net = nn.Sequential(*[nn.Linear(8, 8) for _ in range(10)])\nnet(torch.randn(4, 8)).sum().backward()\n"),

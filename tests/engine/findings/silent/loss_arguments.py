@@ -44,6 +44,10 @@ for _ in range(4):
 """, cure=(
         ("p = F.softmax(", "p = F.log_softmax("),
     )),
+    Mistake("kl_of_probabilities", 5, """student, t = nn.Linear(6, 3), torch.randn(8, 3).softmax(1)
+loss = F.kl_div(t, student(torch.randn(8, 6)).log_softmax(1), reduction="sum")
+loss.backward()
+""", says={"is_exchanged": "1"}, mends=True),
     Mistake("kl_of_probabilities", 18, """class Student(nn.Module):
     def __init__(self):
         super().__init__()

@@ -90,6 +90,15 @@ F.cross_entropy(net(x), torch.arange(9) % 2).backward()
 """, cures=((".div(255)", ".float()"), ("127.5) / 63.0", "0.5) / 0.25")), says={"factor": "255", "mean": "127.5"}),
     Mistake("inputs_of_another_size", 16, CLASSES, cures=(("net(x[40:])", "net(scaled(x[40:]))"), (".argmax(1) == y[40:]).float()", ".softmax(1))"))),
     Mistake("inputs_of_another_size", 14, PICTURES, cures=(("net(images[16:] / 255)", "net(images[16:])"), ("images[16:] / 255", "images[16:] / 4"))),
+    # the same, and not yet learnt
+    Mistake("inputs_of_another_size", 10, """x, far = torch.rand(64, 3) * 2 - 1, torch.rand(16, 3) * 10 + 10
+net = nn.Linear(3, 1)
+opt = torch.optim.Adam(net.parameters(), lr=1e-5)
+opt.zero_grad(); F.mse_loss(net(x), x.sum(1, True)).backward(); opt.step()
+net.eval()
+with torch.no_grad():
+    print(F.mse_loss(net(far), far.sum(1, True)).item())
+"""),
     Mistake("targets_in_other_units", 15, PRICES, cures=(("pred = net(x[40:])", "pred = net(x[40:]) * 3000 + 20000"), ("unseen = (price[:40] - price[:40].mean()) / price[:40].std(), price[40:]", "unseen = price[:40] / 20000, price[40:] / 20000"))),
     Mistake("targets_in_other_units", 15, PRICES.replace("F.l1_loss", "F.mse_loss").replace("net(x[40:])", "net(x[40:]).view(-1, 1)"), cure=(("price[40:]\n", "price[40:] / 20000\n"),)),
     Mistake("targets_too_far", 10, FAR, cures=(("250000", "250000\ny = (y - y.mean()) / y.std()"), ("range(24)", "range(12)"), ("3000 * x[:, :1] + 250000", "x[:, :1] * 1\ny[::25] *= 900."))),
@@ -97,6 +106,16 @@ F.cross_entropy(net(x), torch.arange(9) % 2).backward()
     Mistake("targets_too_far", 10, FAR.replace("mse_loss", "smooth_l1_loss"), cure=(("lr=1e-3", "lr=200."),)),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
+    # a sum, which a model without activations has learnt wherever its numbers are
+    ("inputs_of_another_size", """x, far = torch.rand(64, 3) * 2 - 1, torch.rand(16, 3) * 10 + 10
+net = nn.Linear(3, 1)
+opt = torch.optim.Adam(net.parameters(), lr=0.1)
+for _ in range(60):
+    opt.zero_grad(); F.mse_loss(net(x), x.sum(1, True)).backward(); opt.step()
+net.eval()
+with torch.no_grad():
+    print(F.mse_loss(net(far), far.sum(1, True)).item())
+"""),
     # degrees on another scale, and a mean that lies among the numbers
     ("normalised_in_other_units", "x = (torch.rand(20, 3) * 300 + 100) / 25.0\nx = (x - 273.15) / 10.0\nnn.Linear(3, 1)(x).mean().backward()\n"),
     ("normalised_in_other_units", "x = torch.randint(0, 256, (20, 3)) / 255\nx = (x - 0.5) / 0.5\nnn.Linear(3, 1)(x).mean().backward()\n"),

@@ -215,9 +215,16 @@ def _finding(diagnosis: Diagnosis, found: Cut, told: _Told) -> Finding:
         **(switched(diagnosis, cut) if told.code == "cut_by_no_grad" else {}),
         is_number=str(int(not any(map(diagnosis.is_tracked, cut.inputs)))),
         is_function=str(int(is_custom(cut))),
+        is_nested=str(int(told.code == "leaf_recreated" and _is_of_rows(diagnosis, cut))),
         **_hidden_at(diagnosis, found.root),
         used_line=line(lost.span if lost is not None and told.code != "asked_too_late" else cut.span),
     )
+
+
+def _is_of_rows(diagnosis: Diagnosis, cut: Op) -> bool:
+    """Whether it made a matrix, or more, of single tensors."""
+    result = diagnosis.output_of(cut)
+    return cut.name == "tensor" and len(cut.inputs) > 1 and result is not None and len(result.shape) > 1
 
 
 def _hidden_at(diagnosis: Diagnosis, root: str | None) -> dict[str, str]:
@@ -255,8 +262,18 @@ def _kept(diagnosis: Diagnosis, cut: Op) -> Edits:
         case ast.Call(args=[inner, *_]) as made, _, _ if cut.name == "tensor" and cut.arguments[0].tensors:
             shapes = {diagnosis.tensors[given].shape for given in cut.inputs if given in diagnosis.tensors}
             word = {(): "stack", (1,): "cat"}.get(shapes.pop(), "") if len(shapes) == 1 else ""
-            return (code.replace(made, f"torch.{word}({code.text(inner)})"),) if word else ()
+            result, has_numbers = diagnosis.output_of(cut), None in cut.arguments[0].tensors
+            text = _put_together(diagnosis, inner, word, len(result.shape) if result is not None else 0)
+            return (code.replace(made, text),) if word and text and not has_numbers else ()
     return ()
+
+
+def _put_together(diagnosis: Diagnosis, tensors: ast.expr, word: str, axes: int) -> str:
+    """What makes one tensor of a row of tensors, or of rows that are written out; empty where it would take more."""
+    if axes == 1:
+        return f"torch.{word}({diagnosis.code.text(tensors)})"
+    rows = tensors.elts if axes == 2 and isinstance(tensors, ast.List | ast.Tuple) else ()
+    return f"torch.stack([{', '.join(f'torch.{word}({diagnosis.code.text(row)})' for row in rows)}])" if rows else ""
 
 
 def _rebound(diagnosis: Diagnosis, cut: Op, leaves: Sequence[str]) -> tuple[str, Edits] | None:

@@ -8,7 +8,7 @@ from itertools import takewhile
 from engine.findings.diagnosis import by_number, line, walk
 from engine.findings.failing.case import Case, a, known, only_if
 from engine.findings.nonfinite import trouble
-from engine.ops import VIEWS
+from engine.ops import COPIES, DETACHES, VIEWS
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, keyword
 from engine.program.rewriting import not_in_place
@@ -145,13 +145,28 @@ def unused_in_grad(case: Case) -> Finding:
     """`autograd.grad` of a tensor that took no part, or that nobody tracks."""
     call, tensor = known(case.call), _asked_in_vain(case)
     only_if(called(call) == "grad")
-    output = case.code.short(call.args[0]) if call.args else "outputs"
+    given = call.args[0] if call.args else known(keyword(call, "outputs")).value
     maker = case.diagnosis.maker.get(tensor.id)
     made = maker.span if case.rule == "grad_asked_untracked" and maker is not None else None
     identity = case.diagnosis.identity(tensor.id)
     here = (one.text for one in case.failure.operands if case.diagnosis.identity(one.tensor or "") == identity)
     name = next(here, "") or case.diagnosis.say(tensor.id)
-    return case.finding(span=made, name=name, output=output, tensors=(tensor,))
+    said = {"name": name, "output": case.code.short(given), **_cut_behind(case, identity)}
+    return case.finding("", said, span=made, tensors=(tensor,))
+
+
+def _cut_behind(case: Case, asked: str) -> dict[str, str]:
+    """The op nearest to what was to be differentiated that took over the values of a tensor without its history."""
+    diagnosis, failed = case.diagnosis, case.diagnosis.failed_pass()
+    roots = [root.tensor for root in failed.roots if root.tensor is not None] if failed is not None else []
+    loose = (op for op in diagnosis.makers_behind(roots) if op.name in COPIES | DETACHES and op.span is not None)
+    cuts = (op for op in loose if asked in map(diagnosis.identity, walk(op.inputs, diagnosis.made_from)))
+    cut = next(cuts, None) if not diagnosis.trace.gaps else None
+    return {
+        "is_cut": str(int(cut is not None)),
+        "cut": case.code_excerpt(cut.span) if cut is not None else "",
+        "cut_line": line(cut.span) if cut is not None else "",
+    }
 
 
 def unused_part(case: Case) -> Finding:

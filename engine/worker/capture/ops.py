@@ -296,17 +296,13 @@ class Recording(TorchFunctionMode):
                 return "<unreadable>"
             taken.append((arg, state, state.id, state.version))
             return state.id
-        if isinstance(arg, list | tuple) and arg and self._holds_tensors(arg):
-            ids = []
+        if isinstance(arg, list | tuple) and arg and _holds_tensors(arg):
+            ids: list[int] = []
             for item in arg:
                 word = self._word(item, taken)
-                ids.append(word if type(word) is int else 0)
+                ids += word if isinstance(word, tuple) else (word if type(word) is int else 0,)
             return tuple(ids)
         return plain_text(arg)
-
-    @staticmethod
-    def _holds_tensors(items: Sequence[object]) -> bool:
-        return any(isinstance(item, _Tensor) for item in items[:64])
 
     # Recording
 
@@ -455,6 +451,14 @@ def _lies_in(result: torch.Tensor, storage: Storage | None, taken: Taken) -> boo
     """Whether the first output lies in an argument's memory without being that argument."""
     return any(other.storage is storage for _, other, _, _ in taken) and all(
         result is not tensor for tensor, _, _, _ in taken
+    )
+
+
+def _holds_tensors(items: Sequence[object], most: int = 64) -> bool:
+    """Whether tensors are among the first of some items, or of the lists among these."""
+    return any(
+        isinstance(item, _Tensor) or (isinstance(item, list | tuple) and most > 1 and _holds_tensors(item, most // 8))
+        for item in items[:most]
     )
 
 

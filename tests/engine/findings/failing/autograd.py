@@ -120,6 +120,15 @@ TRIGGERS: dict[str, list[Row]] = {
     ],
     "unused_in_grad": [
         Row(
+            "t = torch.ones(1, requires_grad=True)\nturn = torch.tensor([[t.cos(), t.sin(), 0], [-t.sin(), t.cos(), 0]], requires_grad=True)\n"
+            "torch.autograd.grad(outputs=turn.sum() * t.detach(), inputs=t) #<\n",
+            {"name": "t", "output": "turn.sum() * t.detach()", "is_cut": "1"},
+        ),
+        Row(
+            W + "h = (w * 2).detach().requires_grad_()\ntorch.autograd.grad((h * h).sum(), w) #<\n",
+            {"name": "w", "is_cut": "1", "cut_line": "6", "cut": "(w * 2).detach()"},
+        ),
+        Row(
             W
             + "v = torch.ones(2, requires_grad=True)\nloss = (w * w).sum()\ng = torch.autograd.grad(loss, [w, v]) #<\n",
             {"name": "v", "output": "loss"},

@@ -73,6 +73,18 @@ for _ in range(3):
     errors = torch.tensor(rows, requires_grad=True)
     loss = errors.pow(2).mean()
 {STEP}""", cure=(("torch.tensor(rows, requires_grad=True)", "torch.stack(rows)"),), mends=True),
+    Mistake("leaf_recreated", 5, """t = torch.ones((), requires_grad=True)
+turn = torch.tensor([[t.cos(), -t.sin()], [t.sin(), t.cos()]], requires_grad=True)
+turn.mean().backward()
+""", says={"leaf": "t", "name": "turn", "is_nested": "1"}, mends=True),
+    Mistake("leaf_recreated", 5, """t = torch.ones(1, requires_grad=True)
+turn = torch.tensor([[1, 0, 0], [0, t.cos(), -t.sin()], [0, t.sin(), t.cos()]], requires_grad=True)
+turn.mean().backward()
+""", says={"leaf": "t", "is_nested": "1"}),
+    Mistake("leaf_recreated", 5, """t = torch.ones((), requires_grad=True)
+pair = torch.tensor([t.cos(), 0], requires_grad=True)
+pair.mean().backward()
+""", says={"is_nested": "0"}),
     Mistake("asked_too_late", 6, "x = torch.ones(3)\ny = (x * 2).sum()\nx.requires_grad_(True)\ny.requires_grad_(True)\ny.backward()\nprint(x.grad)\n", says={"name": "x", "used_line": "5"}),
     Mistake("asked_too_late", 6, "w = torch.ones(2)\nloss = w.exp().sum()\nw.requires_grad = True\nloss.requires_grad = True\nloss.backward()\nprint(w.grad)\n", says={"name": "w"}),
     Mistake("cut_by_no_grad", 9, PARTS + "opt = torch.optim.Adam([*enc.parameters(), *dec.parameters()])\nfor i in range(2):\n    with torch.no_grad():\n        z = enc(x)\n    loss = (dec(z) - x).pow(2).mean()\n    opt.zero_grad()\n    loss.backward()\n    opt.step()\n", says={"leaf": "enc.weight, enc.bias"}),
@@ -138,6 +150,8 @@ for _ in range(2):
 """ + STEP + "with torch.no_grad():\n    print(net.eval()(x))\n", cure=(("use_reentrant=True", "use_reentrant=False"),), mends=True),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
+    ("leaf_recreated", "t = torch.ones(1, requires_grad=True)\nturn = torch.stack([torch.cat([t.cos(), -t.sin()]), torch.cat([t.sin(), t.cos()])])\nturn.mean().backward()\n"
+     "print(torch.tensor([[t, t], [1, t]]))\n"),
     ("leaf_recreated", "x = torch.randn(3, requires_grad=True)\nJ = torch.autograd.functional.jacobian(lambda t: t ** 2, x)\n"),
     ("leaf_recreated", "w = torch.tensor([0.5, 1.5], requires_grad=True)\nfor i in range(3):\n    (g,) = torch.autograd.grad(((w - 1) ** 2).sum(), w)\n"
      "    w = (w - 0.2 * g).detach().requires_grad_()\n(w ** 2).sum().backward()\n"),

@@ -21,3 +21,12 @@ def test_a_number_of_any_length_is_told_shortly_and_refused_as_pytorch_refuses_i
     assert texts[6:] == ["<int>", "<int>", "<slice>"]
     assert max(len(text) for text in texts) == 80
     assert "".join(said.text for said in trace.output) == "too large\n" * 6
+
+
+def test_tensors_in_lists_of_lists_are_inputs_too() -> None:
+    trace = record(
+        "import torch\na, b = torch.ones(2)\nc = torch.tensor([[1, a], [0, 0], [b, a]])\nd = torch.tensor([[1], [2]])\n"
+    )
+    *_, made, plain = trace.ops
+    assert (len(set(made.inputs)), plain.inputs) == (2, ())
+    assert made.arguments[0].tensors == (None, made.inputs[0], None, made.inputs[1], made.inputs[0])

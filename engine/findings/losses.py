@@ -311,9 +311,9 @@ def _to_difference(diagnosis: Diagnosis, pass_: Pass) -> list[Op]:
 
 
 def losses_of_the_wrong_kind(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Softmax or sigmoid twice, or not at all; one that several losses are given is told of once."""
+    """Softmax or sigmoid twice, or not at all, or a ReLU before; one that several losses are given is told of once."""
     told: set[tuple[str, Span]] = set()
-    for op in diagnosis.ops_named(LOSSES):
+    for op in diagnosis.ops_named((*LOSSES, "log_softmax")):
         wrong = _wrong(diagnosis, op)
         if wrong is None:
             continue
@@ -354,6 +354,8 @@ def _bound(op: Op, given: Tensor | None) -> dict[str, str]:
 def _wrong(diagnosis: Diagnosis, op: Op) -> str | None:
     maker = last_maker(diagnosis, diagnosis.input_of(op))
     name = _squashes(diagnosis, maker) if maker is not None and maker.inputs else ""
+    if op.name == "log_softmax":
+        return "relu_before_logits_loss" if name == "relu" and diagnosis.reaches_a_pass(op) else None
     if op.name in ("cross_entropy", "binary_cross_entropy_with_logits") and name == "relu":
         return "relu_before_logits_loss"
     if op.name in ("cross_entropy", "binary_cross_entropy_with_logits") and name in WITHIN_ONE:

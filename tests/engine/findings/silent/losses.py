@@ -279,6 +279,21 @@ loss.backward()
 """, says={"op": "RNNCell", "name": "state", "most": "0.711", "least": "0.341"}),
     Mistake("relu_before_logits_loss", 6, "net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 3), nn.ReLU())\nx, y = torch.randn(9, 4), torch.arange(9) % 3\nF.cross_entropy(net(x), y).backward()\n", says={"loss": "cross_entropy"}, mends=True),
     Mistake("relu_before_logits_loss", 6, "net, y = nn.Linear(4, 1), torch.ones(9, 1)\nscores = F.relu(net(torch.randn(9, 4)))\nF.binary_cross_entropy_with_logits(scores, y).backward()\n", says={"loss": "binary_cross_entropy_with_logits", "op_line": "5"}, mends=True),
+    Mistake("relu_before_logits_loss", 6, """net, y = nn.Sequential(nn.Linear(4, 3), nn.ReLU()), torch.arange(9) % 3
+scores = net(torch.randn(9, 4))
+F.nll_loss(F.log_softmax(scores, dim=1), y).backward()
+""", says={"loss": "log_softmax"}, mends=True),
+    Mistake("relu_before_logits_loss", 10, """class Policy(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.out = nn.Linear(4, 3)
+    def forward(self, x):
+        x = F.relu(self.out(x))
+        return F.log_softmax(x, dim=-1)
+policy = Policy()
+likely = policy(torch.randn(9, 4)).gather(1, torch.zeros(9, 1).long())
+(-likely.squeeze(1) * torch.rand(9)).mean().backward()
+""", says={"op_line": "9"}, mends=True),
     Mistake("weights_after_the_mean", 7, """net = nn.Linear(6, 4)
 x, real = torch.randn(30, 20, 6), (torch.rand(30, 20) < 0.7).float()
 size = net(x).pow(2)
@@ -337,6 +352,7 @@ RIGHT: tuple[tuple[str, str], ...] = (
     ("softmax_without_dim", "z = torch.randn(4, 3)\nprint(F.softmax(z, dim=-1), nn.Softmax(1)(z))\n"),
     ("comparison_broadcast", "labels = torch.tensor([0, 2, 1])\nonehot = labels.view(-1, 1) == torch.arange(3)\nsame = labels.unsqueeze(1) == labels\nguess = nn.Linear(2, 3)(torch.ones(3, 2)).argmax(1)\nprint(onehot, same, guess.unsqueeze(1) == guess)\n"),
     ("bounded_before_logits_loss", "net = nn.Linear(4, 3)\nF.cross_entropy(net(torch.randn(9, 4)).tanh() * 5, torch.arange(9) % 3).backward()\n"),
+    ("relu_before_logits_loss", "net, y = nn.Linear(4, 3), torch.arange(9) % 3\nloss = F.nll_loss(net(torch.randn(9, 4)).log_softmax(1), y)\nprint(F.relu(net(torch.randn(1, 4))).log_softmax(1))\nloss.backward()\n"),
     ("relu_before_logits_loss", "net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 3))\nF.cross_entropy(net(torch.randn(9, 4)), torch.arange(9) % 3).backward()\n"),
     ("product_broadcast", RATIOS.replace("loss = -torch.min(first, other).mean()", "loss = -torch.min(first, other).sum(1).max()")),
     ("product_broadcast", RATIOS.replace("loss = -torch.min(first, other).mean()", "loss = (torch.min(first, other) - torch.eye(8)).pow(2).mean()")),

@@ -256,7 +256,7 @@ _TABLE: tuple[tuple[str, str, str, *tuple[Rule, ...]], ...] = (
     ("no_module", "ModuleNotFoundError", r"No module named '(?P<name>[\w.]+)'", names.no_module),
     ("no_such_import", "ImportError", r"cannot import name '(?P<name>\w+)' from '(?P<module>[\w.]+)'", names.no_such_import),
     ("tensor_append", "AttributeError", r"'Tensor' object has no attribute '(?P<name>append|extend)'", plain),
-    ("attribute_missing", "AttributeError", r"has no attribute '", names.unmade, names.attribute),
+    ("attribute_missing", "AttributeError", r"has no attribute '", names.unmade, names.compared_not_set, names.attribute),
     ("attribute_taken", "KeyError", r"^['\"]*attribute '(?P<name>\w+)' already exists", classes.name_taken),
     ("scheduler_resumed", "KeyError", r"param 'initial_lr' is not specified in param_groups", of_call),
     ("key_missing", "KeyError", r"(?P<key>.*)", names.key),

@@ -255,6 +255,23 @@ def unmade(case: Case) -> Finding:
     return init_misspelt(case, classes[0])
 
 
+def compared_not_set(case: Case) -> Finding:
+    """`self.layer == nn.Linear(2, 1)` as a statement of its own, where `=` was meant."""
+    code, owner = case.code, case.facts.get("owner", "")
+    cls, own = known(code.enclosing(case.node, ast.ClassDef)), _own(case, owner)
+    meant: list[ast.Compare] = []
+    for node in ast.walk(cls):
+        match node:
+            case ast.Expr(
+                value=ast.Compare(left=ast.Attribute(value=ast.Name(id="self")) as left, ops=[ast.Eq()]) as value
+            ):
+                meant += [value] if left.attr not in own else []
+    here = known(next((each for each in meant if case.node in (each, each.left)), None))
+    fix = [code.replace(each, f"{code.text(each.left)} = {code.text(each.comparators[0])}") for each in meant]
+    said = {"owner": owner, "name": dotted(here.left), "count": str(len(meant)), "is_several": str(int(len(meant) > 1))}
+    return case.finding("compared_not_set", said, fix=fix)
+
+
 def _set_later(case: Case, owner: str, common: dict[str, str]) -> Finding:
     """An attribute that the class does set, on a line that had not run."""
     sets = (node for node in case.code.attributes if isinstance(node.ctx, ast.Store) and node.attr == common["name"])

@@ -221,6 +221,10 @@ TRIGGERS: dict[str, list[Row]] = {
             True,
         ),
     ],
+    "compared_not_set": [
+        Row(NET + INIT + "        self.conv == nn.Linear(2, 3) #<\n        self.head == nn.Linear(\n            3, 1)\n        self.act = nn.Tanh()\n    def forward(self, x):\n        return self.head(self.act(self.conv(x)))\nNet()(torch.ones(1, 2))\n", {"name": "self.conv", "count": "2", "is_several": "1"}, True),
+        Row("class Total:\n    def reset(self):\n        self.count == 0 #<\nTotal().reset()\n", {"owner": "Total", "is_several": "0"}, True),
+    ],
     "layer_missing": [
         Row(LAYERS + "    def forward(self, x):\n        return self.head(x) #<\nNet()(torch.ones(1, 3))\n", {"name": "head", "parts": "fc1, fc2"}),
         Row("class Rates:\n    def __init__(self):\n        self.first, self.last = 1, 2\nclass Falling(Rates):\n    steps = 3\n    def middle(self):\n        return self.between #<\nFalling().middle()\n", {"parts": "first, last"}),
@@ -268,6 +272,7 @@ NEAR_MISSES: dict[str, str] = {
     "key_misspelt": "words = {'cat': 1}\n[words[word] for word in ('cat', 'cats')]\n",
     "key_missing": "d = {'weight': 1}\nd['wieght']\n",
     "self_left_out": LAYERS + "    def forward(self, x):\n        return undefined(x)\nNet()(torch.ones(1, 3))\n",
+    "compared_not_set": "class A:\n    def same(self, other):\n        return self.size == other\nA().same(1)\n",
     "layer_missing": "class A:\n    pass\nA().head\n",
     "name_of_other_function": "def f():\n    a = 1\nprint(undefined_here)\n",
 }  # fmt: skip

@@ -225,7 +225,8 @@ def shifts_of_all_classes(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A number added to the scores of all classes alike before a softmax: the probabilities stay what they were."""
     for op in diagnosis.ops_named(("add", "sub")):
         by = number(op.arguments[1].text) if len(op.arguments) == 2 and len(op.inputs) == 1 else None
-        if by is None or abs(by) < LEAST_SHIFT or not diagnosis.reaches_a_pass(op):
+        column = _one_for_all_classes(diagnosis, op)
+        if (column is None and (by is None or abs(by) < LEAST_SHIFT)) or not diagnosis.reaches_a_pass(op):
             continue
         ends = list(near([op.id], lambda one: _scaled_on(diagnosis, one)))
         takers = [taker for one in ends for taker in diagnosis.takers.get(diagnosis.ops[one].outputs[0], ())]
@@ -235,17 +236,42 @@ def shifts_of_all_classes(diagnosis: Diagnosis) -> Iterator[Finding]:
             continue
         if any(taker.name != "argmax" and taker.id not in ends and taker not in softmaxes for taker in takers):
             continue
+        if column is not None and not all(_is_over_rows(diagnosis, taker) for taker in softmaxes):
+            continue
         yield diagnosis.warning(
             "shift_of_all_classes",
             op,
+            is_tensor=str(int(column is not None)),
+            name=diagnosis.say(column) if column is not None else "",
             tensors=(*op.inputs, *op.outputs[:1]),
             nodes=op.nodes[:1],
             code=diagnosis.code.excerpt(op.span),
-            shift=f"{by if op.name == 'add' else -by:+g}",
+            shift=f"{by if op.name == 'add' else -by:+g}" if by is not None else "",
             softmax=softmaxes[0].name,
             softmax_line=line(softmaxes[0].span),
         )
         return
+
+
+def _one_for_all_classes(diagnosis: Diagnosis, op: Op) -> str | None:
+    """The learnt operand of a sum that has one number for all scores of a row, and is not made of these, as their
+    largest is."""
+    made, given = diagnosis.output_of(op), [diagnosis.tensors[each] for each in op.inputs]
+    if made is None or len(given) != 2 or len(made.shape) != 2 or made.shape[1] < 2:
+        return None
+    for column, scores in (given, given[::-1]):
+        is_alone = column.shape[-1:] in ((), (1,)) and scores.shape == made.shape
+        if is_alone and diagnosis.is_tracked(column.id) and scores.id not in near([column.id], diagnosis.made_from):
+            return column.id
+    return None
+
+
+def _is_over_rows(diagnosis: Diagnosis, op: Op) -> bool:
+    """Whether a softmax or a loss of labels compares the scores of each row of a table."""
+    given, labels = diagnosis.input_of(op), diagnosis.input_of(op, 1)
+    if op.name in SOFTMAXES:
+        return given is not None and axis_of(op, given) in (1, -1)
+    return labels is not None and labels.dtype.startswith("int")
 
 
 def _scaled_on(diagnosis: Diagnosis, op: str) -> Iterator[str]:

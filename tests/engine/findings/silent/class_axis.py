@@ -213,6 +213,11 @@ print((best == y).float().mean())
         return F.cross_entropy(8 * (cosine - self.margin), labels)
 Margin(0.3)(torch.randn(6, 3), torch.randint(4, (6,))).backward()
 """, cures=(("cosine - self.margin", "cosine - self.margin * F.one_hot(labels, 4)"), ("F.cross_entropy(8 * (cosine - self.margin), labels)", "F.binary_cross_entropy_with_logits(8 * (cosine - self.margin), F.one_hot(labels, 4).float())"), ("Margin(0.3)", "Margin(1e-6)"))),
+    Mistake("shift_of_all_classes", 6, """net, v, x = nn.Linear(4, 3), nn.Parameter(torch.randn(4, 2)), torch.randn(8, 4)
+pairs = (x @ v).pow(2).sum(1, keepdim=True)
+scores = net(x) + pairs
+F.cross_entropy(scores, torch.arange(8) % 3).backward()
+""", says={"name": "pairs", "is_tensor": "1", "softmax": "cross_entropy"}, cures=((".sum(1, keepdim=True)", "[:, :1].expand(8, 3) * torch.arange(3)"), ("F.cross_entropy(scores, torch.arange(8) % 3)", "scores.pow(2).mean()"))),
     Mistake("shift_of_all_classes", 5, """net = nn.Linear(3, 4)
 scores = net(torch.randn(5, 3)) + 2
 chances = torch.softmax(scores / 0.5, dim=1)
@@ -221,6 +226,13 @@ print(scores.argmax(1))
 """, cures=(("print(scores.argmax(1))", "print(scores.max())"), ("chances = torch.softmax(scores / 0.5, dim=1)", "chances = torch.softmax(1 / scores, dim=1)"))),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
+    # the largest score taken off for safe numbers, a number for each class, and a softmax down the columns
+    ("shift_of_all_classes", """net, y = nn.Linear(3, 4), torch.arange(5) % 4
+scores = net(torch.randn(5, 3))
+F.cross_entropy(scores - scores.max(1, keepdim=True).values, y).backward()
+F.cross_entropy(net(torch.randn(5, 3)) + nn.Parameter(torch.zeros(4)), y).backward()
+(net(torch.randn(5, 3)) + nn.Parameter(torch.zeros(5, 1))).softmax(0)[0].sum().backward()
+"""),
     # attention over as many places as there are
     ("one_class_softmax", """score, emb = nn.Linear(4, 1), torch.randn(1, 4)
 (F.softmax(score(emb), dim=0) * emb).sum().backward()

@@ -23,6 +23,7 @@ from engine.findings.diagnosis import (
     share_outside,
     size_of,
 )
+from engine.findings.losses import LOSS_FUNCTIONS
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, names_read
 from engine.trace import Finding, Op, Pass, Span, Tensor
@@ -159,8 +160,8 @@ def dead_relus(diagnosis: Diagnosis) -> Iterator[Finding]:
     anything to let through."""
 
     def is_dead(op: Op, result: Tensor) -> bool:
-        is_large = math.prod(result.shape) >= FEW
-        return is_zero(result) and is_large and bool(_layer(diagnosis, op)) and not _has_nothing(diagnosis, op)
+        is_unit = math.prod(result.shape) >= FEW and bool(_layer(diagnosis, op)) and _is_used(diagnosis, op)
+        return is_zero(result) and is_unit and not _has_nothing(diagnosis, op)
 
     dead = _places_where_always(diagnosis, RELUS, is_dead, at_last=True)
     if dead:  # nothing comes back through it, so the others may be dead because it is
@@ -180,6 +181,17 @@ def dead_relus(diagnosis: Diagnosis) -> Iterator[Finding]:
             is_empty=str(int(empty is not None)),
             filled_line=line(empty.span) if empty is not None else "",
         )
+
+
+def _is_used(diagnosis: Diagnosis, op: Op) -> bool:
+    """Whether what it gives goes through a layer or is held against targets; else it is a penalty, and is to be 0."""
+    behind = diagnosis.computed_from(op.outputs)
+    return any(one.name in PRODUCTS or one.name in LOSS_FUNCTIONS or _is_held_against(diagnosis, one) for one in behind)
+
+
+def _is_held_against(diagnosis: Diagnosis, op: Op) -> bool:
+    given = [math.prod(each.shape) for each in map(diagnosis.tensors.get, op.inputs) if each is not None]
+    return op.name in ("sub", "rsub") and len(given) == 2 and min(given) > 1
 
 
 def _has_nothing(diagnosis: Diagnosis, op: Op) -> bool:

@@ -407,8 +407,9 @@ def _squashes(diagnosis: Diagnosis, op: Op) -> str:
 
 def _mended(diagnosis: Diagnosis, op: Op, maker: Op | None, wrong: str) -> Edits:
     if wrong.endswith(("before_cross_entropy", "before_logits_loss")) and maker:
-        others = (each for each in diagnosis.takers.get(maker.outputs[0], ()) if each.name not in (*LOSSES, *PASSING))
-        return () if any(map(diagnosis.reaches_a_pass, others)) else left_out(diagnosis, maker)
+        takers = (each for each in diagnosis.takers.get(maker.outputs[0], ()) if diagnosis.reaches_a_pass(each))
+        is_alone = all(each.name in (op.name, *LOSSES, *PASSING) for each in takers)
+        return left_out(diagnosis, maker) if is_alone else ()
     return logits_loss(diagnosis, op) if wrong == "bce_without_sigmoid" else ()
 
 

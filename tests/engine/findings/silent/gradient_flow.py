@@ -72,7 +72,7 @@ for i in range(2):
 for layer in (net[0], net[2]):
     nn.init.constant_(layer.bias, -50.0)
 x = torch.randn(2, 1, 5, 7)
-net(x).sum().backward()
+F.mse_loss(net(x), torch.ones(2, 6, 3, 5)).backward()
 """, says={"units": "4", "alone": "2"}),
     Mistake("dead_relu", 10, """net = nn.Sequential(nn.Linear(4, 8, bias=False), nn.ReLU(), nn.Linear(8, 1))
 nn.init.zeros_(net[0].weight)
@@ -234,6 +234,13 @@ for _ in range(4):
 {STEP}""", cure=(("        nn.init.zeros_(self.down.weight)\n", ""),)),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
+    ("dead_relu", """net, x = nn.Linear(3, 4), torch.randn(16, 3)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for i in range(4):
+    out = net(x) + 9
+    loss = F.mse_loss(out, torch.ones(16, 4)) + 0.1 * torch.relu(-out).mean() - F.relu(0.0 - out).mul(2).sum()  # penalties
+    opt.zero_grad(); loss.backward(); opt.step()
+"""),
     ("gradient_vanishes", """heads, x = nn.ModuleList(nn.Linear(4, 1) for _ in range(5)), torch.randn(8, 4)
 sum(size * head(x).pow(2).mean() for size, head in zip((1e-6, 1e-3, 1e-2, 1, 1), heads)).backward()
 """),

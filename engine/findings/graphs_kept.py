@@ -1,11 +1,12 @@
 """Graphs and hooks that are kept longer than anyone needs them."""
 
 import ast
+from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from itertools import islice
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import dropwhile, islice
 
-from engine.findings.diagnosis import Diagnosis
+from engine.findings.diagnosis import Diagnosis, grouped
 from engine.program.names import called, dotted
 from engine.program.source import Source
 from engine.program.tree import assigned
@@ -141,14 +142,15 @@ def _kept(diagnosis: Diagnosis, call: ast.Call, kept: list[Tensor]) -> Finding:
 def totals_kept(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`total += loss`: a running sum whose graph grows by one iteration each time and that nothing goes back through;
     or weights kept as `w = w + lr * change` from one training to the next."""
-    code = diagnosis.code
-    for op in diagnosis.ops_named(("add", "add_", "iadd")):
-        if op.iteration < 1 or diagnosis.reaches_a_pass(op) or not op.nodes:
-            continue
-        target, added = _running_sum(diagnosis, op)
-        before = _round_before(diagnosis, op) if added is not None else None
-        is_total = before is not None and _adds_a_root(diagnosis, op)
-        if added is None or before is None or not (is_total or _outlives_a_pass(diagnosis, before, op)):
+    code, passes = diagnosis.code, sorted(diagnosis.pass_step.values())
+    for turns in grouped(diagnosis.ops_named(("add", "add_", "iadd")), lambda op: op.span).values():
+        target, added = _running_sum(diagnosis, turns[0])
+        rounds = ((op, _round_before(diagnosis, op)) for op in turns if op.iteration and op.nodes)
+        lost = [(op, before) for op, before in rounds if before is not None and not diagnosis.reaches_a_pass(op)]
+        total = next((op for op, _ in lost if _adds_a_root(diagnosis, op)), None) if added is not None else None
+        is_total = total is not None
+        op = total or next((op for op, before in lost if _is_between(diagnosis, before, passes, op)), None)
+        if added is None or op is None or not (is_total or _is_never_begun_anew(diagnosis, op)):
             continue
         node = code.at(op.span)
         kept = node if isinstance(node, ast.BinOp) and not is_total else added
@@ -202,16 +204,20 @@ def _longest(diagnosis: Diagnosis, op: Op) -> int:
     return max(length.values(), default=1)
 
 
-def _outlives_a_pass(diagnosis: Diagnosis, before: Op, op: Op) -> bool:
-    """Whether passes ran between two rounds of a sum that none of them goes through and that is never begun anew."""
+def _is_between(diagnosis: Diagnosis, before: Op, passes: Sequence[int], op: Op) -> bool:
+    """Whether passes ran between two rounds of a sum; their steps are in order."""
     begin, end = (diagnosis.op_step.get(each.id, 0) for each in (before, op))
-    is_between = any(begin < at < end for at in diagnosis.pass_step.values())
+    return bisect_right(passes, begin) < bisect_left(passes, end)
+
+
+def _is_never_begun_anew(diagnosis: Diagnosis, op: Op) -> bool:
+    """Whether no pass goes through a sum, and no round of it begins at something else than the round before."""
     turns = [turn for turn in diagnosis.ops_at(op.span) if turn.name == op.name]
-    grown = [turn for turn in turns if _round_before(diagnosis, turn)]
-    begun = (turn for turn in turns[turns.index(grown[0]) :] if turn not in grown)
-    is_one = all(any(map(diagnosis.is_followed, _unmade(diagnosis, turn))) for turn in begun)
+    begun = dropwhile(lambda turn: _round_before(diagnosis, turn) is None, turns)
+    anew = (turn for turn in begun if _round_before(diagnosis, turn) is None)
+    is_one = all(any(map(diagnosis.is_followed, _unmade(diagnosis, turn))) for turn in anew)
     is_sum = isinstance(diagnosis.code.at(op.span), ast.BinOp)
-    return is_between and is_sum and is_one and not any(map(diagnosis.reaches_a_pass, turns))
+    return is_sum and is_one and not any(map(diagnosis.reaches_a_pass, turns))
 
 
 def _unmade(diagnosis: Diagnosis, op: Op) -> list[str]:

@@ -19,7 +19,7 @@ _NOT_VALUES = frozenset({"type", "function", "method", "builtin_function_or_meth
 def stopped(diagnosis: Diagnosis) -> Iterator[Finding]:
     """What can be said of any exception."""
     failure = diagnosis.trace.failure
-    if failure is None or failure.span is None or failure.kind not in RAISED:
+    if failure is None or failure.span is None or failure.kind not in RAISED or failure.type == failure.limit:
         return
     case = Case(diagnosis, failure)
     asked = case.call.func if case.call is not None else case.node

@@ -1,5 +1,6 @@
 """Each diagnosis is made of programs that have the fault, names the right line, and is not made of near misses."""
 
+import cProfile
 import importlib
 from collections.abc import Iterable
 from pathlib import Path
@@ -102,6 +103,38 @@ def test_a_limit_that_is_not_of_time_has_a_sentence_of_its_own(limit: str) -> No
     failure = Failure(kind="limit", type=limit, message="", limit=limit)
     assert explanation(failure, ()) == f"limit_{limit}"
     assert explanation(msgspec.structs.replace(failure, limit="wall_s"), ()) == "limit"
+
+
+def test_memory_that_ran_out_under_a_program_is_no_exception_of_its_own(engine: LocalEngine) -> None:
+    trace = run(engine, "x = torch.ones(2)\ny = x * 2\n")
+    failure = Failure(
+        kind="memory", type="memory_bytes", message="reached", limit="memory_bytes", span=Span(5, 5, 1, 10)
+    )
+    assert find(msgspec.structs.replace(trace, status="limited", failure=failure)) == ()
+
+
+@pytest.mark.parametrize(
+    "turn",
+    [
+        "total = total * 0.98 + v",
+        "total += v * 2",
+        "kept.append(v.exp())",
+        "state = torch.tanh(state * v).detach()",
+        "kept.append((v * 2).sum().item())",
+        "state = torch.where(state > 0, v, -state) - state.max()",
+        "state = torch.cat([state[-3:], v])",
+    ],
+)
+def test_the_work_grows_no_faster_than_the_run(engine: LocalEngine, turn: str) -> None:
+    head = "v = torch.ones(1, requires_grad=True)\ntotal, state, kept = torch.zeros(1), torch.ones(1), []\n"
+    calls = []
+    for turns in (200, 800):
+        trace = run(engine, f"{head}for i in range({turns}):\n    {turn}\n")
+        assert trace.status == "ok"
+        with cProfile.Profile() as profile:
+            find(trace)
+        calls.append(sum(entry.callcount for entry in profile.getstats()))
+    assert calls[1] < 5 * calls[0]
 
 
 def test_what_explains_the_failure_stands_above_other_errors(engine: LocalEngine) -> None:

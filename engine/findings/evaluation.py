@@ -201,7 +201,7 @@ def records_never_kept(diagnosis: Diagnosis) -> Iterator[Finding]:
             is_goal = any(isinstance(each, ast.Break | ast.Return | ast.Raise) for each in test.body)
             repeats = code.in_loop(test) or code.function(test) is not None
             is_far = start in (0, -1) or FAR <= abs(start) < math.inf  # else it may well be what is to be reached
-            is_record = is_no_bound or (BEST.search(name) and is_far and not is_goal)
+            is_record = (is_no_bound and _keeps(test)) or (BEST.search(name) and is_far and not is_goal)
             if is_record and repeats and not code.in_loop(begin):
                 yield diagnosis.warning(
                     "record_never_kept",
@@ -212,6 +212,13 @@ def records_never_kept(diagnosis: Diagnosis) -> Iterator[Finding]:
                     start=code.text(begin),
                     start_line=str(begin.lineno),
                 )
+
+
+def _keeps(test: ast.If) -> bool:
+    """Whether it puts something away: under a name, or with a call that saves."""
+    inside = [node for each in test.body for node in ast.walk(each)]
+    saves = any(isinstance(node, ast.Call) and called(node) == "save" for node in inside)
+    return saves or any(isinstance(node, ast.Assign) and not isinstance(node.value, ast.Constant) for node in inside)
 
 
 def _constant(node: ast.expr | None) -> float | None:

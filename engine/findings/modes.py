@@ -54,11 +54,13 @@ def trained_in_eval(diagnosis: Diagnosis) -> Iterator[Finding]:
     `backward()`, or by another, which then trains on what it should only look at. Also of layers that never were,
     because an evaluation stands between `train()` and the first step."""
     before: dict[str | None, Pass] = {}
+    evaluated: set[str | None] = set()
     is_undone = _is_undone(diagnosis)
     for op in _layers(diagnosis) if diagnosis.steps else ():
         module = diagnosis.modules.get(op.module or "")
         pass_ = _trained_by(diagnosis, op)
         if op.grad_mode != "grad" or module is None or pass_ is None:
+            evaluated |= set() if _is_training(op) else {op.module}
             continue
         if _is_training(op):
             before[op.module] = pass_
@@ -71,6 +73,8 @@ def trained_in_eval(diagnosis: Diagnosis) -> Iterator[Finding]:
                 continue
             model = diagnosis.module_name(diagnosis.outermost(module))
             switch, is_same = _switch(diagnosis.code, "eval", model), earlier.span == pass_.span
+            if is_same and op.module not in evaluated and not _is_in_each_turn(diagnosis.code, switch):
+                continue  # the mode was switched for the training itself
             yield diagnosis.warning(
                 "trained_in_eval" if is_same else "trained_while_evaluating",
                 op.span if is_same else pass_.span,
@@ -85,6 +89,10 @@ def trained_in_eval(diagnosis: Diagnosis) -> Iterator[Finding]:
                 trained=str(int(op.module in before)),
             )
             return
+
+
+def _is_in_each_turn(code: Source, switch: ast.Call | None) -> bool:
+    return switch is not None and code.in_loop(switch) and code.enclosing(switch, ast.If) is None
 
 
 def _is_undone(diagnosis: Diagnosis) -> bool:
@@ -210,7 +218,7 @@ def evaluated_in_train(diagnosis: Diagnosis) -> Iterator[Finding]:
             or (not switched and op.grad_mode != "grad" and _predicts(diagnosis, op, trained[op.module, op.name]))
         )
         and not (switched and _is_asked_for(diagnosis, op))
-        and not _is_drawn_again(diagnosis, op)
+        and not is_drawn_again(diagnosis, op)
     ]
     if not found:
         return
@@ -349,7 +357,7 @@ def _is_asked_for(diagnosis: Diagnosis, op: Op) -> bool:
     return False
 
 
-def _is_drawn_again(diagnosis: Diagnosis, op: Op) -> bool:
+def is_drawn_again(diagnosis: Diagnosis, op: Op) -> bool:
     """Whether its model ran again on the same input before the next step, and both results were put together: a sample
     of several, random on purpose."""
     around = diagnosis.call_around(op)

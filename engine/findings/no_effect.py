@@ -11,7 +11,7 @@ from engine.findings.cut_gradients import REACHES_ALL
 from engine.findings.diagnosis import LEAST_TURNS, RESETS, Diagnosis, argument, grouped, is_zero, line, number, size_of
 from engine.findings.learning_rate import SCHEDULES
 from engine.findings.leaves import subtraction
-from engine.findings.modes import DROPOUTS, RATES, in_eval
+from engine.findings.modes import DROPOUTS, RATES, in_eval, is_drawn_again
 from engine.findings.zeroing import written_at
 from engine.ops import LIKES
 from engine.program.edits import Edits
@@ -754,7 +754,7 @@ def dropouts_ignoring_eval(diagnosis: Diagnosis) -> Iterator[Finding]:
         if op.name != FUSED and argument(op, "training") != "True":
             continue
         evaluated = in_eval(diagnosis) if evaluated is None else evaluated
-        if diagnosis.op_at[op.id] not in evaluated:
+        if diagnosis.op_at[op.id] not in evaluated or is_drawn_again(diagnosis, op):
             continue
         yield diagnosis.warning(
             "dropout_ignores_eval",

@@ -96,8 +96,13 @@ def is_target(diagnosis: Diagnosis, cut: Op) -> bool:
 
 
 def _shapers(diagnosis: Diagnosis, tensor: str) -> list[Op]:
-    """The ops that hand a value on in another form."""
-    return [op for op in diagnosis.takers.get(tensor, ()) if op.name in (*PASSING, *DETACHES) or op.view]
+    """The ops that hand a value on in another form, or add to it or scale it where nothing learns: a target of returns."""
+    takers = diagnosis.takers.get(tensor, ())
+    return [op for op in takers if op.name in (*PASSING, *DETACHES) or op.view or _is_shift(diagnosis, op)]
+
+
+def _is_shift(diagnosis: Diagnosis, op: Op) -> bool:
+    return op.name in ("add", "mul") and not any(map(diagnosis.is_followed, op.outputs))
 
 
 class Cut(NamedTuple):

@@ -21,6 +21,7 @@ def gradients_added_up(diagnosis: Diagnosis) -> Iterator[Finding]:
     stepped = {leaf: steps for leaf, steps in by_hand.items() if leaf not in diagnosis.held}
     stepped |= written_at(diagnosis, ("step",), diagnosis.leaf_of)
     reset = written_at(diagnosis, RESETS, lambda id_: owners.get(diagnosis.identity(id_)), _is_overwritten)
+    written = written_at(diagnosis, ("grad_set",), lambda id_: owners.get(diagnosis.identity(id_)))
     if diagnosis.steps and not reads_gradients(diagnosis.code.tree):  # what else is written is only copied there
         stepped = {leaf: steps for leaf, steps in stepped.items() if leaf in diagnosis.held}
     zeroing = (call for call in diagnosis.code.calls if called(call) == "zero_grad")
@@ -43,6 +44,7 @@ def gradients_added_up(diagnosis: Diagnosis) -> Iterator[Finding]:
             for leaf in added
             if any(diagnosis.pass_step.get(latest[leaf].id, 0) < step < now for step in stepped.get(leaf, ()))
             and _is_used(now, stepped.get(leaf, []), reset.get(leaf, []))
+            and not _is_faded(now, stepped[leaf], written.get(leaf, []))
             and not (may_reset and diagnosis.has_gap(diagnosis.pass_step.get(latest[leaf].id, 0), now))
         ]
         leaves = sorted(mistaken or (added if pass_.parent is None else []), key=by_number)
@@ -214,6 +216,12 @@ def _is_overwritten(diagnosis: Diagnosis, update: Update) -> bool:
     """Whether nothing is left of what was there: a gradient that is clipped or scaled in place still holds its sum."""
     op = diagnosis.ops.get(update.op or "") if update.kind == "grad_set" else None
     return op is None or not op.in_place or op.name in FILLS or op.name == "setitem"
+
+
+def _is_faded(now: int, steps: list[int], written: list[int]) -> bool:
+    """Whether the program itself changed the gradient between the last step and a pass: it means to keep it."""
+    last = max(step for step in steps if step < now)
+    return any(last < at < now for at in written)
 
 
 def _is_used(now: int, steps: list[int], resets: list[int]) -> bool:

@@ -245,6 +245,12 @@ for _ in range(3):
            "        out = x\n        for layer in self.layers:\n            out = layer(out)"),), mends=True),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
+    ("cut_by_detach", """q, slow = nn.Linear(4, 2), nn.Linear(4, 2)
+opt = torch.optim.SGD([*q.parameters(), *slow.parameters()], lr=0.1)
+goal = torch.randn(3) + 0.9 * slow(torch.randn(3, 4)).max(1)[0].detach()
+F.mse_loss(q(torch.randn(3, 4))[:, 0], goal).backward()
+opt.step()
+"""),
     ("unused_parameters", "model = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 1))\nmodel(torch.ones(3, 2)).sum().backward()\n"),
     ("unused_parameters", BRANCHES),
     ("unused_parameters", """net = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 1))

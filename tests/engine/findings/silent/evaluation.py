@@ -127,6 +127,12 @@ print(accuracy(torch.randn(6, 6), torch.arange(6)))
 """, cure=((".argmax()", ".argmax(axis=1)"),)),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
+    ("record_never_kept", """limit, w = float("inf"), torch.ones(2, requires_grad=True)
+for _ in range(3):
+    loss = w.square().sum()
+    if loss.item() < limit:
+        print("finite")
+"""),
     ("record_never_kept", SGD + """best_loss = 0.9
 for _ in range(3):
     loss = F.mse_loss(net(x), y)

@@ -457,6 +457,15 @@ with torch.no_grad():
     )),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
+    # its figures are kept on purpose from then on
+    ("trained_in_eval", """x = torch.randn(8, 2)
+net = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3), nn.Linear(3, 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for i in range(6):
+    if i == 3:
+        net.eval()
+    opt.zero_grad(); net(x).square().mean().backward(); opt.step()
+"""),
     ("evaluated_in_train", """x, net = torch.randn(8, 2), nn.Sequential(nn.Linear(2, 4), nn.BatchNorm1d(4), nn.Linear(4, 1))
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(3):

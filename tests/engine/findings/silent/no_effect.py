@@ -419,6 +419,16 @@ net(torch.ones(3)).sum().backward()
 """, cure=((".fill_ = 0.5", "[:] = 0.5"),), mends=True),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
+    # a sample of answers
+    ("dropout_ignores_eval", """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.last = nn.Linear(4, 1)
+    def forward(self, x):
+        return self.last(F.dropout(x, 0.3))
+net, x = Net().eval(), torch.randn(8, 4)
+print(torch.stack([net(x) for _ in range(5)]).std(0))
+"""),
     ("state_rebound", """start, cell = torch.zeros(1, 3), nn.RNNCell(2, 3)
 opt = torch.optim.SGD(cell.parameters(), lr=0.1)
 for _ in range(4):  # sequences of one step, each from the start

@@ -242,6 +242,15 @@ for i in range(2):
 """, says={"first_line": "10", "pass_line": "12"}),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
+    # momentum by hand
+    ("step_without_zero_grad", """w = torch.ones(3, requires_grad=True)
+for _ in range(4):
+    if w.grad is not None:
+        w.grad.mul_(0.9)
+    (w - 2).square().mean().backward()
+    with torch.no_grad():
+        w -= 0.1 * w.grad
+"""),
     ("pass_thrown_away", TRAIN + """F.mse_loss(model(x), y).backward()  # to warm up
 opt.zero_grad()
 """ + LOOP),

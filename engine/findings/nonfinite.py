@@ -7,8 +7,19 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence, Se
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
-from engine.findings.diagnosis import Diagnosis, argument, by_number, extent, line, numbers_of, size_of, times, walk
-from engine.findings.losses import LOSS_FUNCTIONS, PASSING, SOFTMAXES
+from engine.findings.diagnosis import (
+    Diagnosis,
+    argument,
+    by_number,
+    extent,
+    line,
+    number,
+    numbers_of,
+    size_of,
+    times,
+    walk,
+)
+from engine.findings.losses import CLASS_LOSSES, LOSS_FUNCTIONS, PASSING, SOFTMAXES
 from engine.ops import out_of_place
 from engine.program.edits import Edits
 from engine.program.names import called
@@ -361,6 +372,7 @@ def _made(
         made=made,
         **root,
         **_nan_after(diagnosis, troubled, op),
+        is_tracked=str(int(bool(op.nodes))),
         operand=divisor,
         base=_to_call(divisor),
         value=f"{cause.found:.4g}",
@@ -405,6 +417,9 @@ def _cause(diagnosis: Diagnosis, op: Op, made: Trouble) -> Cause | None:
     first = diagnosis.input_of(op)
     if made == "nan" and first is not None and 0 in first.shape and op.name in AVERAGES:
         return Cause("mean_of_nothing", first, 0.0, "")
+    ignored = number(argument(op, "ignore_index", 4)) if made == "nan" and op.name in CLASS_LOSSES else None
+    if ignored is not None and extent(targets := diagnosis.input_of(op, 1)) == (ignored, ignored):
+        return Cause("targets_all_ignored", targets, ignored, "")
     if op.name in LOGARITHMS:
         first = diagnosis.input_of(op, 1) if op.name == "xlogy" else first
         return _where(first, "log_of_negative", lambda x: x < 0) or _where(first, "log_of_zero", lambda x: x == 0)

@@ -113,12 +113,21 @@ def method_takes_less(case: Case) -> Finding:
         only_if(method == "__init__")
         return init_misspelt(case, definition)
     arguments = [*own.args.posonlyargs, *own.args.args]
-    if not _is_of_class(own) and (not arguments or arguments[0].arg != "self"):
+    if not _is_of_class(own) and not _has_object(definition, own):
         fix = (case.code.before(arguments[0], "self, "),) if arguments else ()
         return case.finding("self_missing", span=case.code.head(own), fix=fix, function=method, cls=cls)
     first = arguments[0].arg if arguments and "staticmethod" not in map(dotted, own.decorator_list) else ""
     said = {"function": f"{cls}.{method}", "first": first, "is_bound": str(int(bool(first)))}
     return case.finding("arguments_many_own", said, defined_line=str(own.lineno))
+
+
+def _has_object(cls: ast.ClassDef, method: ast.FunctionDef) -> bool:
+    """Whether its first parameter stands for the object, as another method's does too, or as one that it sets an
+    attribute of."""
+    firsts = [each.args.args[0].arg for each in cls.body if isinstance(each, ast.FunctionDef) and each.args.args]
+    first = method.args.args[0].arg if method.args.args else ""
+    stored = (each for each in ast.walk(method) if isinstance(each, ast.Attribute) and isinstance(each.ctx, ast.Store))
+    return first == "self" or firsts.count(first) > 1 or any(dotted(each.value) == first for each in stored)
 
 
 def _is_of_class(method: ast.FunctionDef) -> bool:

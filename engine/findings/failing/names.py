@@ -390,12 +390,21 @@ def _as(case: Case, name: str) -> str:
     return f" as {name}" if is_used else ""
 
 
+def _makes_layers(case: Case, name: str) -> bool:
+    """Whether a program calls something as a class of layers is called, with sizes or in a constructor, and not as a
+    function that is given tensors."""
+    calls = [call for call in case.code.calls if dotted(call.func) == name]
+    owners = (case.code.function(call) for call in calls)
+    is_constructor = any(owner is not None and owner.name == "__init__" for owner in owners)
+    return is_constructor or all(not call.args or isinstance(call.args[0], ast.Constant) for call in calls)
+
+
 def no_such_import(case: Case) -> Finding:
     """A module that has no such name."""
     name, module, statement = case.groups["name"], case.groups["module"], a(ast.ImportFrom, case.node)
     alias = statement.names[0]
     is_alone = len(statement.names) == 1 and alias.name == name
-    if case.suggestion and (not case.place or case.is_other_case):
+    if case.suggestion and (not case.place or (case.is_other_case and _makes_layers(case, alias.asname or name))):
         text = f"from {module} import {case.suggestion}{_as(case, alias.asname or name)}"
         fix = (case.code.replace(statement, text),) if is_alone and case.is_only else ()
         return case.finding("import_misspelt", suggestion=case.suggestion, fix=fix)

@@ -118,7 +118,7 @@ class FailureContext:
         if said is None or module is None:
             return {}
         facts = _near(said[1], said[2], vars(module))
-        return {**facts, "place": _home(said[1], said[2])}
+        return {**facts, "place": _home(said[1], said[2], f"{said[2]}.functional")}
 
     def _undefined(self, error: NameError) -> dict[str, str]:
         name = error.name or ""

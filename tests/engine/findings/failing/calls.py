@@ -402,7 +402,7 @@ NEAR_MISSES: dict[str, str] = {
     "forward_misspelt": NET + "    def backward(self, x):\n        return x\nNet()(torch.ones(2))\n",
     "list_called": "nn.Sequential(nn.ReLU())(torch.ones(2))\n",
     "init_misspelt": NET + "    def __init__(self):\n        super().__init__()\nNet(3)\n",
-    "self_missing": NET + "    @classmethod\n    def twice(cls, x):\n        return x * 2\nNet.twice(1, 2)\n",
+    "self_missing": "class Data:\n    def size(me, n):\n        return n\n    def half(me):\n        return 1\nData().size(1, 2)\n",
     "arguments_many_own": NET + "    def forward(self, x, y=None):\n        return x\nNet()(torch.ones(2), 3)\n",
     "arguments_missing_own": "def area(a, b=1):\n    return a * b\narea(3)\nnn.Linear(3)\n",
     "no_cuda_several": "torch.ones(2).to('cuda:0')\n",

@@ -134,6 +134,7 @@ TRIGGERS: dict[str, list[Row]] = {
     "import_elsewhere": [
         Row("from torch.nn import DataLoader #<\n", {"place": "torch.utils.data.DataLoader"}, True),
         Row("from torch import Linear #<\n", {"place": "torch.nn.Linear"}, True),
+        Row("from torch.nn import relu #<\nx = relu(torch.ones(2))\n", {"place": "torch.nn.functional.relu"}, True),
     ],
     "no_such_import": [
         Row("from torch import quickly_please #<\n", {"module": "torch"}),

@@ -24,6 +24,14 @@ y.sum().backward()
 loss = -logits.log2().mean()
 loss.backward()
 """, says={"operand": "logits", "value": "-3", "op": "log2"}, mends=True),
+    Mistake("targets_all_ignored", 5, """net, y = nn.Linear(4, 3), torch.full((2,), -100)
+loss = F.cross_entropy(net(torch.randn(2, 4)), y)
+loss.backward()
+""", says={"operand": "y", "value": "-100"}, cure=(("torch.full((2,), -100)", "torch.tensor([0, -100])"),)),
+    Mistake("targets_all_ignored", 5, """net, y = nn.Linear(4, 3), torch.zeros(2, dtype=torch.long)
+loss = nn.CrossEntropyLoss(ignore_index=0)(net(torch.randn(2, 4)), y)
+loss.backward()
+""", says={"value": "0"}, cure=(("ignore_index=0", "ignore_index=1"),)),
     Mistake("root_of_negative", 5, """x = torch.tensor([4., -4.], requires_grad=True)
 y = torch.sqrt(x)
 y.sum().backward()

@@ -4,6 +4,7 @@ import ast
 import math
 from bisect import bisect_left
 from collections.abc import Iterator
+from itertools import pairwise
 
 from engine.findings.diagnosis import (
     LEAST_TURNS,
@@ -13,6 +14,7 @@ from engine.findings.diagnosis import (
     is_of_ones_and_zeros,
     line,
     number,
+    numbers_of,
     times,
 )
 from engine.trace import Finding, Op, Span, Tensor
@@ -89,7 +91,9 @@ def rows_hidden(diagnosis: Diagnosis) -> Iterator[Finding]:
         mask, scores = diagnosis.input_of(op, 1), diagnosis.output_of(op)
         if mask is None or scores is None or len(mask.shape) < 2 or not _goes_into_softmax(diagnosis, op):
             continue
-        is_hiding = _hides(op) and extent(mask) == (0.0, 1.0)
+        beside = (*diagnosis.back(op.inputs[0], 2), *diagnosis.takers.get(scores.id, ()))
+        is_alone = not any(each.name in (op.name, "masked_fill") for each in beside)
+        is_hiding = is_alone and _hides(op) and extent(mask) == (0.0, 1.0)
         if is_hiding and mask.shape[-1] == 1 < scores.shape[-1] and mask.shape[-2] > 1:
             yield diagnosis.warning(
                 "rows_hidden", op, tensors=(mask.id, scores.id), mask=times(mask), scores=times(scores)
@@ -181,6 +185,8 @@ def words_hidden(diagnosis: Diagnosis) -> Iterator[Finding]:
         padding = number(compared.arguments[-1].text) if compared is not None else None
         if compared is None or tokens is None or padding is None or tokens.storage not in looked_up:
             continue
+        if not _is_at_one_end(tokens, padding):
+            continue
         if (compared.name == "eq") != is_hidden and (compared.name != "gt" or not padding):
             yield _words_hidden(diagnosis, op, compared, hides=hides)
 
@@ -204,7 +210,7 @@ def padding_masks_turned_round(diagnosis: Diagnosis) -> Iterator[Finding]:
         shown = [_only_shown(mask, tokens) for _, mask, tokens in turns]
         op, mask, tokens = turns[0]
         is_certain = bool(mask.data) or (len(turns) >= LEAST_TURNS and len({_hidden(mask) for _, mask, _ in turns}) > 1)
-        if is_certain and None not in shown and len({*shown}) == 1:
+        if is_certain and None not in shown and len({*shown}) == 1 and _is_at_one_end(tokens, shown[0] or 0):
             yield diagnosis.warning(
                 "padding_mask_turned_round",
                 op,
@@ -237,6 +243,14 @@ def _only_shown(mask: Tensor, tokens: Tensor) -> float | None:
     zeros = tokens.summary.zeros if tokens.summary is not None else 0
     shown_places = mask.summary.zeros if mask.summary is not None else -1
     return 0.0 if zeros == shown_places != _hidden(mask) else None
+
+
+def _is_at_one_end(tokens: Tensor, padding: float) -> bool:
+    """Whether a number stands at one end of each row, as padding does and a marked token does not, as far as they are
+    known."""
+    width, places = tokens.shape[-1], [each == padding for each in numbers_of(tokens)]
+    rows = (places[at : at + width] for at in range(0, len(places), width))
+    return all(sum(one != other for one, other in pairwise(row)) < 2 for row in rows)
 
 
 def _hidden(mask: Tensor) -> int:

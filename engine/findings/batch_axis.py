@@ -330,7 +330,8 @@ class _Walk:
         maker = self.diagnosis.maker.get(other.id)
         held = self.diagnosis.input_of(maker) if maker is not None and maker.name == "getitem" else other
         at = axis - len(given.shape) + len(other.shape)
-        is_held = held is not None and held.role in ("parameter", "buffer")
+        is_own = held is other and held.role == "parameter"  # one for each of so many, who always come together
+        is_held = held is not None and held.role in ("parameter", "buffer") and not is_own
         is_along = at >= 0 and other.shape[at] == length and math.prod(other.shape[at + 1 :]) > 1
         return is_along and (is_held or self._numbers_samples(maker))
 
@@ -365,13 +366,20 @@ class _Walk:
             return ""
         gone = gone_of(op, len(given.shape)) or [] if op.name in REDUCES else []
         if place.axis in gone and len(gone) < len(given.shape) and len(self._users(given)) == 1:
-            return "samples_averaged" if place == Place(place.axis) else ""
+            return "samples_averaged" if place == Place(place.axis) and not self._meets_rows(op) else ""
         if op.name == "mean" and len(given.shape) > 1 and self._is_taken_off_each(op, given):
             return "samples_averaged"
         dim = axis_of(op, given, 2 if op.name == "normalize" else 1)
         if op.name in SHARES and dim == place.axis and given.shape.count(given.shape[place.axis]) == 1:
             return "samples_share" if self.batch.is_of_classes else ""
         return ""
+
+    def _meets_rows(self, op: Op) -> bool:
+        """Whether what came of a mean is held against rows again, as a prototype is: there is an answer for each."""
+        made = set(near(op.outputs, self.diagnosis.made_of))
+        takers = (taker for tensor in made for taker in self.diagnosis.takers.get(tensor, ()))
+        stretched = ((taker, each) for taker in takers if taker is not self.batch.loss for each in taker.broadcast)
+        return any(taker.inputs[each.input] in made for taker, each in stretched)
 
     def _is_taken_off_each(self, op: Op, given: Tensor) -> bool:
         """Whether a mean over all axes is only subtracted from what has a row for each sample, and was made of the

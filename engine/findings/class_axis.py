@@ -44,6 +44,8 @@ def one_class_alone(diagnosis: Diagnosis) -> Iterator[Finding]:
         layer = _layer(diagnosis, given)
         if (op.name == "max" and diagnosis.takers.get(op.outputs[0])) or layer is None:
             continue  # a pooling, or no scores
+        if diagnosis.tensors[layer.outputs[0]].shape == (*given.shape, 1):
+            continue  # the one score was taken out: these are places
         if (not axis or given.shape[0] < 2) and not (
             op.name in SOFTMAXES and _gives_one(diagnosis, layer, given, axis)
         ):
@@ -199,9 +201,17 @@ def _only_classes(diagnosis: Diagnosis, op: Op) -> bool:
     """Whether all that happens to the probabilities fits classes: losses, choices, sums; no weighing of other
     values."""
     return all(
-        user.name in READS_CLASSES or (user.name == "mul" and _by_one_hot(diagnosis, user))
+        (user.name in READS_CLASSES and not _picks_rows(diagnosis, user))
+        or (user.name == "mul" and _by_one_hot(diagnosis, user))
         for user in _users(diagnosis, op.outputs[0] if op.outputs else "")
     )
+
+
+def _picks_rows(diagnosis: Diagnosis, op: Op) -> bool:
+    """`p[best, torch.arange(3)]`: whether it asks for one row of each class, which are then what is chosen from."""
+    places = [list(numbers_of(diagnosis.tensors.get(given))) for given in op.inputs[1:]] if op.name in ITEMS else []
+    counts = [place == list(range(len(place))) for place in places]
+    return counts == [False, True]
 
 
 def _by_one_hot(diagnosis: Diagnosis, op: Op) -> bool:
@@ -228,7 +238,8 @@ def shifts_of_all_classes(diagnosis: Diagnosis) -> Iterator[Finding]:
         column = _one_for_all_classes(diagnosis, op)
         if (column is None and (by is None or abs(by) < LEAST_SHIFT)) or not diagnosis.reaches_a_pass(op):
             continue
-        ends = list(near([op.id], lambda one: _scaled_on(diagnosis, one)))
+        turns = [each.id for each in diagnosis.ops_at(op.span) if each.name == op.name]
+        ends = list(near(turns, lambda one: _scaled_on(diagnosis, one)))
         takers = [taker for one in ends for taker in diagnosis.takers.get(diagnosis.ops[one].outputs[0], ())]
         softmaxes = [taker for taker in takers if taker.name in (*SOFTMAXES, "cross_entropy")]
         shape = diagnosis.tensors[op.outputs[0]].shape

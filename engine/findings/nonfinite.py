@@ -458,13 +458,12 @@ def _where(tensor: Tensor | None, code: str, is_so: Callable[[float], bool]) -> 
     if tensor is None:
         return None
     numbers = numbers_of(tensor)
-    for at, number in enumerate(numbers):
-        if is_so(number):
-            return Cause(code, tensor, number, _index(tensor, at))
+    for at, each in enumerate(numbers):
+        if is_so(each):
+            return Cause(code, tensor, each, _index(tensor, at))
     if not numbers and tensor.summary is not None:
-        low = float(tensor.summary.min)
-        number = 0.0 if tensor.summary.zeros and is_so(0.0) else low
-        return Cause(code, tensor, number, "") if is_so(number) else None
+        low = 0.0 if tensor.summary.zeros and is_so(0.0) else float(tensor.summary.min)
+        return Cause(code, tensor, low, "") if is_so(low) else None
     return None
 
 

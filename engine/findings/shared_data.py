@@ -92,7 +92,9 @@ def one_tensor_many_times(diagnosis: Diagnosis) -> Iterator[Finding]:
             for write in diagnosis.trace.ops[:now]
             if write.in_place and write.inputs and diagnosis.identity(write.inputs[0]) == tensor
         ]
-        if len(writes) < len(op.inputs) - 1 or diagnosis.is_tracked(tensor):
+        call = diagnosis.code.call_at(op.span)
+        is_repeated = call is not None and any(isinstance(given, ast.BinOp | ast.ListComp) for given in call.args[:1])
+        if len(writes) < len(op.inputs) - 1 or diagnosis.is_tracked(tensor) or is_repeated:
             continue
         yield diagnosis.warning(
             "one_tensor_many_times",

@@ -96,7 +96,7 @@ def is_target(diagnosis: Diagnosis, cut: Op) -> bool:
 
 
 def _shapers(diagnosis: Diagnosis, tensor: str) -> list[Op]:
-    """The ops that hand a value on in another form, or add to it or scale it where nothing learns: a target of returns."""
+    """The ops that hand a value on in another form, or add to or scale it as a target where nothing learns."""
     takers = diagnosis.takers.get(tensor, ())
     return [op for op in takers if op.name in (*PASSING, *DETACHES) or op.view or _is_shift(diagnosis, op)]
 

@@ -169,6 +169,19 @@ out.pow(2).sum().backward()
 """, cure=((".tril(1)", ".tril()"),)),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
+    # only the marked words are to be looked at
+    ("words_hidden", """words = torch.tensor([[1, 2, 9, 3, 9, 4], [5, 9, 9, 1, 2, 3]])
+look, score = nn.Embedding(10, 8), nn.Linear(8, 1)
+x = look(words)
+weights = torch.softmax(score(x).squeeze(-1).masked_fill(words != 9, float("-inf")), -1)
+(weights[..., None] * x).sum().backward()
+"""),
+    # keys and queries, one after the other
+    ("rows_hidden", """x, valid = torch.randn(2, 4, 8, requires_grad=True), torch.tensor([[1, 1, 1, 1], [1, 1, 0, 0]]).bool()
+scores = (x @ x.transpose(1, 2)).masked_fill(~valid[:, None, :], -1e9)
+scores = scores.masked_fill(~valid[:, :, None], -1e9)
+(torch.softmax(scores, -1) @ x)[valid].square().sum().backward()
+"""),
     ("mask_added", PADDED.replace("tokens SIGN 0", "(tokens == 0).float() * -1e9")),
     ("mask_added", """q = nn.Linear(4, 4)(torch.randn(2, 1, 6, 4))
 seen = torch.ones(6, 6).tril().bool()

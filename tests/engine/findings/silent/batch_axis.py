@@ -383,6 +383,24 @@ for _ in range(3):
 """Right programs whose samples meet: contrastive, normalised by hand, of one sequence, of one graph, in windows, in pairs,
 ranked against each other."""
 RIGHT: tuple[tuple[str, str], ...] = (
+    ("samples_averaged", """class Prototype(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Linear(5, 8)
+    def forward(self, known, asked):
+        return (self.body(asked) * self.body(known).mean(0)).sum(-1)
+x, y = torch.randn(12, 5), torch.randint(0, 2, (12,)).float()
+F.binary_cross_entropy_with_logits(Prototype()(x, torch.randn(12, 5)), y).backward()
+"""),
+    # one vector for each of eight people, of whom there is always a row
+    ("samples_told_apart", """class Subjects(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.own, self.last = nn.Parameter(torch.randn(8, 1, 6)), nn.Linear(6, 2)
+    def forward(self, x):
+        return self.last((x + self.own).mean(1))
+F.cross_entropy(Subjects()(torch.randn(8, 10, 6)), torch.randint(0, 2, (8,))).backward()
+"""),
     ("summed_over_samples", JOINED.replace("JOIN", "torch.stack(volumes)").replace("TOTAL", "sum(volume)")),
     ("summed_over_samples", JOINED.replace("JOIN", "volumes").replace("TOTAL", "sum(volume)")),
     *((code, program) for code in ("samples_share", "summed_over_samples") for program in COUPLED),

@@ -233,6 +233,23 @@ F.cross_entropy(scores - scores.max(1, keepdim=True).values, y).backward()
 F.cross_entropy(net(torch.randn(5, 3)) + nn.Parameter(torch.zeros(4)), y).backward()
 (net(torch.randn(5, 3)) + nn.Parameter(torch.zeros(5, 1))).softmax(0)[0].sum().backward()
 """),
+    ("shift_of_all_classes", """net, y = nn.Linear(6, 3), torch.randint(0, 3, (8,))
+for _ in range(2):
+    scores = net(torch.randn(8, 6)) - 3.0
+    F.cross_entropy(scores, y).backward()
+print((torch.sigmoid(scores) > 0.5).sum())
+"""),
+    # for each of three questions, which page
+    ("softmax_over_batch", """net, pages, best = nn.Linear(6, 3), torch.randn(8, 6), torch.tensor([1, 4, 2])
+chance = torch.softmax(net(pages), dim=0)
+(-chance[best, torch.arange(3)].log().mean()).backward()
+"""),
+    # a sequence of one step
+    ("one_class_softmax", """score, last = nn.Linear(6, 1), nn.Linear(6, 2)
+x = torch.randn(8, 1, 6)
+weights = torch.softmax(score(x).squeeze(-1), dim=1)
+F.cross_entropy(last((weights[..., None] * x).sum(1)), torch.randint(0, 2, (8,))).backward()
+"""),
     # attention over as many places as there are
     ("one_class_softmax", """score, emb = nn.Linear(4, 1), torch.randn(1, 4)
 (F.softmax(score(emb), dim=0) * emb).sum().backward()

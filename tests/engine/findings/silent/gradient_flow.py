@@ -241,6 +241,15 @@ for i in range(4):
     loss = F.mse_loss(out, torch.ones(16, 4)) + 0.1 * torch.relu(-out).mean() - F.relu(0.0 - out).mul(2).sum()  # penalties
     opt.zero_grad(); loss.backward(); opt.step()
 """),
+    # a limit that nothing passes
+    ("dead_relu", """net, last = nn.Linear(4, 8), nn.Linear(8, 1)
+opt = torch.optim.SGD([*net.parameters(), *last.parameters()], lr=0.01)
+x, y = torch.randn(16, 4), torch.randn(16, 1)
+for _ in range(3):
+    h = net(x)
+    loss = F.mse_loss(last(h), y) + F.relu(h - 10).sum()
+    opt.zero_grad(); loss.backward(); opt.step()
+"""),
     ("gradient_vanishes", """heads, x = nn.ModuleList(nn.Linear(4, 1) for _ in range(5)), torch.randn(8, 4)
 sum(size * head(x).pow(2).mean() for size, head in zip((1e-6, 1e-3, 1e-2, 1, 1), heads)).backward()
 """),

@@ -425,6 +425,12 @@ up(h).mean().backward()
 """, cure=(("kept = h\n", "kept = h\nh = h.relu()\n"),)),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
+    # four that begin at one place
+    ("one_tensor_many_times", """state, w = torch.zeros(3), torch.ones(3, requires_grad=True)
+for t in range(5):
+    state += torch.randn(3)
+(torch.stack([state] * 4) * w).sum().backward()
+"""),
     # a state that is kept on purpose, and a batch of its own in every turn
     ("argument_changed", """class Normed(nn.Module):
     def __init__(self):

@@ -23,7 +23,7 @@ from engine.findings.axes import (
     order_of,
     turned_round,
 )
-from engine.findings.diagnosis import Diagnosis, line, listed, near, says, size_of, times
+from engine.findings.diagnosis import Diagnosis, line, near, says, size_of, times
 from engine.findings.losses import CLASS_LOSSES, SOFTMAXES, WITH_TARGETS, said_at
 from engine.ops import family_of
 from engine.program.names import called
@@ -46,7 +46,6 @@ FIRST_AXIS = re.compile(r"conv|max_pool|avg_pool|adaptive_|batch_norm|instance_n
 MOST_BACK = 6
 MOST_OPS = 2_000
 MOST_LOSSES = 4
-MOST_TURNS = 2
 
 
 class Place(NamedTuple):
@@ -88,50 +87,6 @@ def _batch(diagnosis: Diagnosis, loss: Op) -> Batch | None:
     if target is None or target.requires_grad or not target.shape or target.shape[0] < 2:
         return None
     return Batch(target.shape[0], loss, target) if diagnosis.reaches_a_pass(loss) else None
-
-
-def coefficients_of_features(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """One number for each sample, taken for one of each feature since there are as many: a model is given what they
-    made and, row by row, what they were looked up with."""
-    told: set[Span | None] = set()
-    found: dict[int, list[tuple[Op, Tensor, Tensor, Op]]] = {}
-    for op in diagnosis.ops_named(("mul", "div", "add", "sub")):
-        is_early = op.broadcast and op.iteration < MOST_TURNS
-        pair = [diagnosis.tensors[given] for given in op.inputs if given in diagnosis.tensors] if is_early else []
-        pair.sort(key=lambda given: len(given.shape))
-        if len(pair) != 2 or pair[1].shape != pair[0].shape * 2 or pair[0].shape in ((), (1,)) or op.span in told:
-            continue
-        if any(given.requires_grad or given.role in ("parameter", "buffer") for given in pair):
-            continue
-        behind = near([pair[0].id], diagnosis.made_from)
-        rows = {each for each in behind if diagnosis.tensors[each].shape == pair[0].shape}
-        mixed = set(near(op.outputs, lambda tensor: _made_outside(diagnosis, tensor)))
-        used = next(
-            (taker for each in rows for taker in diagnosis.takers.get(each, ()) if _is_row_wise(diagnosis, taker)), None
-        )
-        call = diagnosis.call_around(used) if used is not None else None
-        if (
-            used is None
-            or call is None
-            or not any(mixed.intersection(inside.inputs) for inside in diagnosis.ops_of(call))
-        ):
-            continue
-        told.add(op.span)
-        found.setdefault(op.span.line if op.span is not None else 0, []).append((op, pair[0], pair[1], used))
-    for (op, few, many, used), *others in found.values():
-        names = dict.fromkeys(diagnosis.say(other.id) for _, other, *_ in others if other.id != few.id)
-        yield diagnosis.warning(
-            "coefficient_of_features",
-            op,
-            tensors=(few.id, many.id),
-            name=diagnosis.say(few.id),
-            rows=diagnosis.say(used.inputs[0]),
-            other=diagnosis.say(many.id),
-            count=str(few.shape[0]),
-            others=listed([f"`{name}`" for name in names]),
-            is_several=str(int(bool(names))),
-            used_line=line(used.span),
-        )
 
 
 def sums_over_samples(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -202,19 +157,6 @@ def _samples_behind(diagnosis: Diagnosis, tensor: str, size: int) -> set[str]:
     behind = (diagnosis.tensors.get(each) for each in near([tensor], diagnosis.made_from))
     rows = (each for each in behind if each is not None and each.shape[:1] == (size,) and len(each.shape) > 1)
     return {each.id for each in rows if not diagnosis.is_parameter(diagnosis.identity(each.id))}
-
-
-def _made_outside(diagnosis: Diagnosis, tensor: str) -> Iterator[str]:
-    """What was computed from a value before any model took it."""
-    takers = (taker for taker in diagnosis.takers.get(tensor, ()) if taker.module is None)
-    return (output for taker in takers for output in taker.outputs)
-
-
-def _is_row_wise(diagnosis: Diagnosis, op: Op) -> bool:
-    """Whether a model makes a row of each entry: looks it up, or stands it in a column."""
-    given, made = diagnosis.input_of(op), diagnosis.output_of(op)
-    is_column = given is not None and made is not None and made.shape == (*given.shape, 1)
-    return op.module is not None and (op.name == "embedding" or is_column)
 
 
 class _Walk:

@@ -1,11 +1,10 @@
-"""Classes looked for along the wrong axis: a softmax that runs over the batch instead, or over one
-score alone; and scores that all move alike before one."""
+"""Classes looked for along the wrong axis: a softmax that runs over the batch instead, or over one score alone."""
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from engine.findings.axes import RECURRENT, axis_of
-from engine.findings.diagnosis import Diagnosis, line, near, number, numbers_of, times
+from engine.findings.diagnosis import Diagnosis, near, numbers_of, times
 from engine.findings.losses import CLASS_LOSSES, LOSSES, MADE_BY_LAYERS, PASSING, SOFTMAX_LAYERS, SOFTMAXES
 from engine.program.edits import Edits
 from engine.program.names import called, keyword
@@ -96,33 +95,6 @@ def softmax_over_batch(diagnosis: Diagnosis) -> Iterator[Finding]:
             classes=str(given.shape[axis]),
             dim=str(axis),
         )
-
-
-def choices_over_batch(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """The best row for each class, held against the class of each row: of as many rows as classes the sizes fit."""
-    for op in diagnosis.ops_named(CHOICES):
-        given = diagnosis.input_of(op)
-        if given is None or len(given.shape) != 2 or not _over_batch(diagnosis, op, given):
-            continue
-        labels = next(_held_against(diagnosis, op.outputs[-1:]), None)
-        if labels is None or labels.shape != given.shape[:1] or given.shape[0] != given.shape[1]:
-            continue
-        yield diagnosis.warning(
-            "choice_over_batch",
-            op,
-            tensors=(given.id, *op.outputs[-1:], labels.id),
-            fix=_other_axis(diagnosis, _written(diagnosis, op), 1),
-            name=diagnosis.say(given.id),
-            shape=times(given),
-            labels=diagnosis.say(labels.id),
-        )
-
-
-def _held_against(diagnosis: Diagnosis, choice: Sequence[str]) -> Iterator[Tensor]:
-    """The whole numbers that a choice is compared with."""
-    for user in (user for tensor in choice for user in _users(diagnosis, tensor) if user.name in ("eq", "ne")):
-        others = (diagnosis.tensors[given] for given in user.inputs if given not in choice)
-        yield from (other for other in others if other.dtype.startswith("int"))
 
 
 def _over_batch(diagnosis: Diagnosis, op: Op, given: Tensor) -> bool:
@@ -231,67 +203,6 @@ def _also_over_classes(diagnosis: Diagnosis, op: Op) -> bool:
     )
 
 
-def shifts_of_all_classes(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A number added to the scores of all classes alike before a softmax: the probabilities stay what they were."""
-    for op in diagnosis.ops_named(("add", "sub")):
-        by = number(op.arguments[1].text) if len(op.arguments) == 2 and len(op.inputs) == 1 else None
-        column = _one_for_all_classes(diagnosis, op)
-        if (column is None and (by is None or abs(by) < LEAST_SHIFT)) or not diagnosis.reaches_a_pass(op):
-            continue
-        turns = [each.id for each in diagnosis.ops_at(op.span) if each.name == op.name]
-        ends = list(near(turns, lambda one: _scaled_on(diagnosis, one)))
-        takers = [taker for one in ends for taker in diagnosis.takers.get(diagnosis.ops[one].outputs[0], ())]
-        softmaxes = [taker for taker in takers if taker.name in (*SOFTMAXES, "cross_entropy")]
-        shape = diagnosis.tensors[op.outputs[0]].shape
-        if not softmaxes or len(shape) < 2 or 1 in shape[1:]:
-            continue
-        if any(taker.name != "argmax" and taker.id not in ends and taker not in softmaxes for taker in takers):
-            continue
-        if column is not None and not all(_is_over_rows(diagnosis, taker) for taker in softmaxes):
-            continue
-        yield diagnosis.warning(
-            "shift_of_all_classes",
-            op,
-            is_tensor=str(int(column is not None)),
-            name=diagnosis.say(column) if column is not None else "",
-            tensors=(*op.inputs, *op.outputs[:1]),
-            nodes=op.nodes[:1],
-            code=diagnosis.code.excerpt(op.span),
-            shift=f"{by if op.name == 'add' else -by:+g}" if by is not None else "",
-            softmax=softmaxes[0].name,
-            softmax_line=line(softmaxes[0].span),
-        )
-        return
-
-
-def _one_for_all_classes(diagnosis: Diagnosis, op: Op) -> str | None:
-    """The learnt operand of a sum that has one number for all scores of a row, and is not made of these, as their
-    largest is."""
-    made, given = diagnosis.output_of(op), [diagnosis.tensors[each] for each in op.inputs]
-    if made is None or len(given) != 2 or len(made.shape) != 2 or made.shape[1] < 2:
-        return None
-    for column, scores in (given, given[::-1]):
-        is_alone = column.shape[-1:] in ((), (1,)) and scores.shape == made.shape
-        if is_alone and diagnosis.is_tracked(column.id) and scores.id not in near([column.id], diagnosis.made_from):
-            return column.id
-    return None
-
-
-def _is_over_rows(diagnosis: Diagnosis, op: Op) -> bool:
-    """Whether a softmax or a loss of labels compares the scores of each row of a table."""
-    given, labels = diagnosis.input_of(op), diagnosis.input_of(op, 1)
-    if op.name in SOFTMAXES:
-        return given is not None and axis_of(op, given) in (1, -1)
-    return labels is not None and labels.dtype.startswith("int")
-
-
-def _scaled_on(diagnosis: Diagnosis, op: str) -> Iterator[str]:
-    """What multiplies or divides the result of an op by a number alone."""
-    for taker in diagnosis.takers.get(diagnosis.ops[op].outputs[0], ()):
-        if taker.name in ("mul", "div") and len(taker.inputs) == 1 and taker.outputs:
-            yield taker.id
-
-
 def _written(diagnosis: Diagnosis, op: Op) -> ast.Call | None:
     """The call that says the axis: the op's own, or the one that makes the only layer of its kind."""
     code = diagnosis.code
@@ -315,4 +226,4 @@ def _other_axis(diagnosis: Diagnosis, call: ast.Call | None, axis: int) -> Edits
     at = 0 if code.receiver(call) is not None or called(call) in SOFTMAX_LAYERS else 1
     if at < len(call.args):
         return (code.replace(call.args[at], str(axis)),)
-    return (code.argument_added(call, f"dim={axis}"),) if called(call) == "argmax" else ()
+    return ()

@@ -18,7 +18,7 @@ PICKS_LARGEST = ("max", "topk", "sort")
 FALLS = re.compile(r"loss|err|mse|mae|rmse|ppl|perplexity", re.IGNORECASE)
 FAR = 10
 BEST = re.compile(r"best|lowest|highest|(^|_)(min|max)_(loss|acc|err)", re.IGNORECASE)
-RISES = re.compile(r"acc|auc|f1|score|iou|dice|bleu|precision|recall|reward|return", re.IGNORECASE)
+RISES = re.compile(r"acc|auc|f1|iou|dice|bleu|precision|recall|reward", re.IGNORECASE)
 """How a measure is called that is to fall, or to rise."""
 
 

@@ -217,33 +217,6 @@ for _ in range(3):
     Mistake("samples_taken_for_steps", 13, CRNN.replace(", batch_first=True", "").replace("(2, 0, 1)", "(0, 2, 1)").replace("(1, 2, 0)", "(0, 2, 1)").replace("nn.LSTM", "nn.GRU"), cure=(
         ("h.permute(0, 2, 1)", "h.permute(2, 0, 1)"), ("out.permute(0, 2, 1)", "out.permute(1, 2, 0)"),
     ), mends=True),
-    Mistake("coefficient_of_features", 15, f"""class Denoiser(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.emb, self.first, self.last = nn.Embedding(20, 16), nn.Linear(8, 16), nn.Linear(16, 8)
-    def forward(self, x, t):
-        return self.last(torch.relu(self.first(x) + self.emb(t)))
-kept, net = torch.linspace(0.9, 0.1, 20), Denoiser()
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-for _ in range(3):
-    x0, eps, t = torch.randn(8, 8), torch.randn(8, 8), torch.randint(0, 20, (8,))
-    a = kept.gather(0, t)
-    xt = a.sqrt() * x0 + (1 - a).sqrt() * eps
-    loss = F.mse_loss(net(xt, t), eps)
-{STEP}""", says={"name": "a.sqrt()", "others": "`(1 - a).sqrt()`"}, cure=(("a = kept.gather(0, t)", "a = kept.gather(0, t)[:, None]"),)),
-    Mistake("coefficient_of_features", 14, f"""class Flow(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.net = nn.Linear(7, 6)
-    def forward(self, x, t):
-        return self.net(torch.cat([x, t.unsqueeze(1)], 1))
-flow = Flow()
-opt = torch.optim.SGD(flow.parameters(), lr=0.1)
-for _ in range(3):
-    x, z, t = torch.randn(6, 6), torch.randn(6, 6), torch.rand(6)
-    xt = (1 - t) * z + t * x
-    loss = F.mse_loss(flow(xt, t), x - z)
-{STEP}""", says={"is_several": "1", "others": "`t`"}, cure=(("(1 - t) * z + t * x", "(1 - t[:, None]) * z + t[:, None] * x"),)),
 )  # fmt: skip
 COUPLED = (
     """class Clip(nn.Module):

@@ -105,7 +105,7 @@ _TABLE: tuple[tuple[str, str, str, *tuple[Rule, ...]], ...] = (
     ("mask_shape", "IndexError", r"The shape of the mask (?P<mask>\[.*?\]) at index (?P<axis>\d+) does not match the shape of the indexed tensor (?P<shape>\[.*?\])", plain),
     ("iterate_scalar", "TypeError", r"iteration over a 0-d tensor|len\(\) of a 0-d tensor", plain),
     ("unpack_count", "ValueError", r"(?:too many|not enough) values to unpack \(expected (?P<expected>\d+)", classes.saved_nothing, shapes.parts_of_turn, shapes.unpacked),
-    ("conv_channels", "RuntimeError", r"to have (?P<wanted>\d+) channels, but got (?P<got>\d+) channels instead", layers.channels),
+    ("conv_channels", "RuntimeError", r"(?:Given groups=(?P<groups>\d+), .*)?to have (?P<wanted>\d+) channels, but got (?P<got>\d+) channels instead", layers.channels),
     ("conv_axes", "RuntimeError", r"Expected \dD \(unbatched\) or \dD \(batched\) input to (?P<op>\w+)", of_one),
     ("kernel_too_large", "RuntimeError", r"padded input size per channel: \((?P<size>.*?)\)\. Kernel size: \((?P<kernel>.*?)\)", of_one),
     ("batch_norm_one_value", "ValueError", r"Expected more than 1 value per channel when training", layers.one_value),

@@ -284,8 +284,11 @@ def channels(case: Case) -> Finding:
     if batch == 0 and wanted == 1:
         return case.finding("channel_axis_missing", fix=case.cast(given, ".unsqueeze(1)"))
     said = {"parts": " + ".join(parts[1:]), "joined_line": next(iter(parts), ""), "is_joined": str(int(bool(parts)))}
-    told = _of_other_size(case, given, "in_channels", axis=str(batch), is_single=str(int(batch == 0)), **said)
-    return replace(told, fix=()) if batch == 0 else told
+    groups = case.groups.get("groups", "1")
+    is_uneven = int(case.groups["got"]) % int(groups) > 0
+    said |= {"is_single": str(int(batch == 0)), "is_uneven": str(int(is_uneven)), "groups": groups}
+    told = _of_other_size(case, given, "in_channels", axis=str(batch), **said)
+    return replace(told, fix=()) if batch == 0 or is_uneven else told
 
 
 def _joined_channels(case: Case, given: Tensor, axis: int) -> list[str]:

@@ -144,6 +144,7 @@ TRIGGERS: dict[str, list[Row]] = {
             {"layer": "conv", "wanted": "3", "got": "1"},
             True,
         ),
+        Row("conv = nn.Conv2d(8, 16, 3, groups=4)\nconv(torch.ones(2, 10, 9, 9)) #<\n", {"groups": "4", "is_uneven": "1"}),
         Row(
             "net = nn.Sequential(nn.Conv1d(2, 4, 3), nn.Conv1d(in_channels=8, out_channels=2, kernel_size=1))\nnet(torch.ones(1, 2, 9)) #<\n",
             {"layer": "net.1", "got": "4"},

@@ -25,7 +25,7 @@ from engine.findings.diagnosis import (
     size_of,
 )
 from engine.findings.losses import WITH_TARGETS
-from engine.ops import COPIES, DETACHES, FILLS
+from engine.ops import DETACHES
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, name_written
 from engine.program.rewriting import not_in_place
@@ -44,39 +44,6 @@ _SCALED = 2.0
 _FEWEST_BATCHES = 5
 _APART = 5.0
 """By how many standard deviations of the batches of one epoch others differ that were not drawn from the same data."""
-
-
-def results_filled(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """`eps = nn.init.normal_(log_var)`: the noise is written into what was computed, and has two names from then on."""
-    code = diagnosis.code
-    for op in diagnosis.ops_named(sorted(FILLS)):
-        maker = diagnosis.maker.get(op.inputs[0])
-        match code.statement_at(op.span):
-            case ast.Assign(targets=[target], value=ast.Call() as call) if call is code.call_at(op.span):
-                given, other = code.receiver(call) or next(iter(call.args), None), dotted(target)
-            case _:
-                continue
-        if maker is None or not maker.nodes or maker.in_place or maker.name in (*COPIES, *DETACHES):
-            continue
-        name = dotted(given)
-        takers = (taker for made in op.outputs for taker in diagnosis.takers.get(made, ()))
-        used = [taker for taker in takers if diagnosis.reaches_a_pass(taker) and _reads(diagnosis, taker, name)]
-        if given is not None and name and other not in ("", name) and used:
-            yield diagnosis.warning(
-                "result_filled",
-                op,
-                tensors=(op.inputs[0], *op.outputs),
-                fix=(code.replace(given, f"torch.empty_like({name})"),) if code.is_bound("torch") else (),
-                name=name,
-                other=other,
-                made_line=line(maker.span),
-                used_line=line(used[0].span),
-            )
-
-
-def _reads(diagnosis: Diagnosis, op: Op, name: str) -> bool:
-    node = diagnosis.code.at(op.span)
-    return node is not None and any(dotted(each) == name for each in ast.walk(node))
 
 
 def one_tensor_many_times(diagnosis: Diagnosis) -> Iterator[Finding]:

@@ -19,27 +19,6 @@ for x in DataLoader(Noisy(), batch_size=4):
 )
 
 MISTAKES: tuple[Mistake, ...] = (
-    Mistake("result_filled", 10, """body, mean, spread = nn.Linear(4, 8), nn.Linear(8, 2), nn.Linear(8, 2)
-back = nn.Linear(2, 4)
-opt = torch.optim.Adam([*body.parameters(), *mean.parameters(), *spread.parameters(), *back.parameters()])
-def drawn(parts):
-    mu, log_var = parts
-    # z = mu + sigma * eps
-    eps = torch.nn.init.normal_(log_var, mean=0.0, std=1.0)
-    return mu + torch.exp(log_var / 2) * eps
-for x in torch.randn(3, 8, 4):
-    h = body(x).relu()
-    loss = F.mse_loss(back(drawn((mean(h), spread(h)))), x)
-    opt.zero_grad(); loss.backward(); opt.step()
-""", cure=(("normal_(log_var,", "normal_(torch.empty_like(log_var),"),), mends=True),
-    Mistake("result_filled", 8, """layer, head = nn.Linear(3, 4), nn.Linear(4, 1)
-opt = torch.optim.SGD([*layer.parameters(), *head.parameters()], lr=0.1)
-for x in torch.randn(3, 8, 3):
-    h = layer(x)
-    kept = h.bernoulli_(0.5)
-    loss = head(h * kept).pow(2).mean()
-    opt.zero_grad(); loss.backward(); opt.step()
-""", cure=(("h.bernoulli_", "torch.empty_like(h).bernoulli_"),), mends=True),
     Mistake("argument_changed", 9, """class Bias(nn.Module):
     def __init__(self):
         super().__init__()
@@ -477,16 +456,6 @@ for _ in range(3):
     pos = torch.exp((a * b).sum(-1) / 0.5).repeat(2)
     loss = -torch.log(pos / (sim.sum(1) - 7.389)).mean()
 {STEP}"""),
-    # noise in a tensor of its own, and a copy that is written into
-    ("result_filled", """layer, head = nn.Linear(3, 4), nn.Linear(4, 1)
-for x in torch.randn(3, 8, 3):
-    h = layer(x)
-    spare, empty = h.clone(), torch.zeros_like(h)
-    noise, mask = spare.normal_(), empty.bernoulli_(0.5)
-    eps = nn.init.normal_(empty)
-    eps = nn.init.uniform_(spare)
-    head(h * mask + noise * spare + eps * empty).mean().backward()
-"""),
     ("views_are_one", """# covariances between points, some of them known twice
 net = nn.Linear(5, 4)
 for _ in range(4):

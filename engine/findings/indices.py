@@ -142,8 +142,9 @@ def picked_for_all(diagnosis: Diagnosis) -> Iterator[Finding]:
 def masks_as_places(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`losses[event]` with a whole number, 0 or 1, for each row: rows 0 and 1 are picked again and again."""
     for op in diagnosis.ops_named(("getitem",)):
-        given, places = diagnosis.input_of(op), _places(diagnosis, op)
-        if given is None or places is None or given.shape[:1] != places.shape or not is_of_ones_and_zeros(places):
+        given, made, places = diagnosis.input_of(op), diagnosis.output_of(op), _places(diagnosis, op)
+        is_whole = given is not None and made is not None and given.shape == made.shape  # `q[range(n), actions]` is not
+        if given is None or places is None or not is_whole or not is_of_ones_and_zeros(places):
             continue
         node, is_mask = diagnosis.code.at(op.span), _was_mask(diagnosis, places.id)
         is_computed = given.shape[0] >= 2 * LEAST_MASKED and not diagnosis.is_tracked_leaf(given.id)

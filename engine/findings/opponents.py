@@ -111,7 +111,7 @@ def _helped(diagnosis: Diagnosis, judge: str, rounds: list[_Round], own: frozens
     if not pull or pulls != {True: {pull}, False: {-pull}} or {score.pull for score in scored} != {pull}:
         return None
     loss, against = _taker(diagnosis, scored[0].made), _taker(diagnosis, judged[True][0].made)
-    if loss is None or against is None:
+    if loss is None or against is None or _goal(diagnosis, loss) != _goal(diagnosis, against):
         return None
     model = diagnosis.root_of.get(min(own))
     return diagnosis.warning(
@@ -129,12 +129,13 @@ def _scores(diagnosis: Diagnosis, calls: list[ModuleCall], round_: _Round) -> It
     """What the calls gave that passes of a round came back through."""
     visits = (visit for pass_ in round_.passes if pass_.kind == "backward" for visit in pass_.visits)
     entered = {visit.node: visit.entered for visit in visits}
+    sign = -1 if any(group.get("maximize") == "True" for group in round_.step.settings) else 1
     for call in calls:
         made = next((diagnosis.output_of(op) for op in reversed(diagnosis.ops_of(call)) if op.nodes), None)
         if made is not None and made.grad_fn is not None and made.grad_fn.node in entered:
             slopes = dict(enumerate(entered[made.grad_fn.node]))
             slope = diagnosis.tensors.get(slopes.get(made.grad_fn.output_nr) or "")
-            yield _Score(made, slope, _pull(slope))
+            yield _Score(made, slope, sign * _pull(slope))
 
 
 def _pull(slope: Tensor | None) -> int:
@@ -143,6 +144,14 @@ def _pull(slope: Tensor | None) -> int:
     if ends is None or ends == (0, 0):
         return 0
     return -1 if ends[0] >= 0 else int(ends[1] <= 0)
+
+
+def _goal(diagnosis: Diagnosis, op: Op) -> tuple[float, float] | int | None:
+    """What a square pulls a score to, from both sides; a number of its own where that is not known, None for no square."""
+    if op.name == "mse_loss":
+        return extent(diagnosis.input_of(op, 1))
+    later = (op, *(taker for made in op.outputs for taker in diagnosis.takers.get(made, ())))
+    return diagnosis.op_at[op.id] if any(each.name in ("pow", "square") for each in later) else None
 
 
 def _taker(diagnosis: Diagnosis, made: Tensor) -> Op | None:

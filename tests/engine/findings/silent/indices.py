@@ -102,6 +102,7 @@ RIGHT: tuple[tuple[str, str], ...] = (
 table = torch.randn(12, 3, requires_grad=True)
 (table[group] - net(x)).pow(2).mean().backward()  # of twelve rows two in use
 """),
+    ("mask_as_places", "scores, actions = nn.Linear(3, 2)(torch.randn(20, 3)), torch.arange(20) % 2\nscores[range(20), actions].mean().backward()\n"),
     ("mask_as_places", """net, x, seen = nn.Linear(3, 1), torch.randn(12, 3), (torch.arange(12) % 3 == 0)
 both = torch.stack([net(x).mean(), net(x).sum()])
 (net(x)[seen].mean() + both[seen.long()].mean() + (net(x)[:, 0] * seen.long()).sum()).backward()

@@ -33,6 +33,13 @@ for _ in range(3):
             p.data.clamp_(-0.1, 0.1)
     oa.zero_grad(); loss = -critic(actor(torch.randn(8, 3))).mean(); loss.backward(); oa.step()
 """
+PAIR = """G, D, one = nn.Linear(2, 2), nn.Linear(2, 1), torch.ones(6, 1)
+og, od = torch.optim.Adam(G.parameters()), torch.optim.Adam(D.parameters())
+for _ in range(3):
+    x, z = torch.randn(6, 2), torch.randn(6, 2)
+    od.zero_grad(); (JUDGED).backward(); od.step()
+    og.zero_grad(); (FOOLED).backward(); og.step()
+"""
 
 MISTAKES: tuple[Mistake, ...] = (
     Mistake("opponent_helped", 13, """G, D = nn.Linear(2, 2), nn.Sequential(nn.Linear(2, 1), nn.Sigmoid())
@@ -64,6 +71,10 @@ for _ in range(3):
     Mistake("critic_squashed", 9, CLIPPED, cure=(("torch.sigmoid(self.score(x))", "self.score(x)"),), mends=True),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
+    # a judge that climbs; squares that pull to places of their own
+    ("opponent_helped", PAIR.replace("JUDGED", "F.logsigmoid(D(x)).mean() + F.logsigmoid(-D(G(z).detach())).mean()").replace("FOOLED", "F.logsigmoid(-D(G(z))).mean()").replace("D.parameters()", "D.parameters(), maximize=True")),
+    ("opponent_helped", PAIR.replace("JUDGED", "(D(x) - 9).pow(2).mean() + (D(G(z).detach()) + 9).pow(2).mean()").replace("FOOLED", "(D(G(z)) + 5).pow(2).mean()")),
+    ("opponent_helped", PAIR.replace("JUDGED", "F.mse_loss(D(x), one * 9) + F.mse_loss(D(G(z).detach()), one * -9)").replace("FOOLED", "F.mse_loss(D(G(z)), one * -5)")),
     # a penalty beside binary cross entropy; a difference of probabilities, whose slope nothing holds
     ("critic_squashed", CRITIC.replace("JUDGED", "-D(real).log().mean() - (1 - D(made)).log().mean()").replace("FOOLED", "-D(G(torch.randn(6, 2))).log().mean()")),
     ("critic_squashed", DIFFERENCE.replace(" + penalty", "").replace("create_graph=True", "")),

@@ -52,7 +52,7 @@ def next_place_seen(diagnosis: Diagnosis) -> Iterator[Finding]:
         hidden = hidden_places(mask, hides=hides) or _triangle_hidden(diagnosis, mask, hides=hides)
         is_turned = all(is_so == (column < row) for (row, column), is_so in hidden.items())
         is_late = all(is_so == (column > row + 1) for (row, column), is_so in hidden.items())
-        if hidden and is_turned != is_late:
+        if hidden and is_turned != is_late and not _is_of_two_sequences(diagnosis, op):
             yield diagnosis.warning(
                 "next_place_seen",
                 op,
@@ -60,6 +60,14 @@ def next_place_seen(diagnosis: Diagnosis) -> Iterator[Finding]:
                 shape=times(mask),
                 is_turned=str(int(is_turned)),
             )
+
+
+def _is_of_two_sequences(diagnosis: Diagnosis, op: Op) -> bool:
+    """Whether the places of one sequence look at those of another."""
+    scored = op if op.name in ATTENTIONS else diagnosis.origin(op.inputs[0], ("div", "mul"))
+    sides = [diagnosis.makers_behind([given]) for given in (scored.inputs[:2] if scored is not None else ())]
+    one, *others = [{each.id for each in side if each.name == "embedding"} for side in sides] or [set()]
+    return any(each != one for each in others)
 
 
 def _masks(diagnosis: Diagnosis) -> Iterator[tuple[Op, Tensor, bool]]:

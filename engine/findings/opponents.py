@@ -147,7 +147,7 @@ def _pull(slope: Tensor | None) -> int:
 
 
 def _goal(diagnosis: Diagnosis, op: Op) -> tuple[float, float] | int | None:
-    """What a square pulls a score to, from both sides; a number of its own where that is not known, None for no square."""
+    """What a square pulls a score to, from both sides: a number of its own where that is not known."""
     if op.name == "mse_loss":
         return extent(diagnosis.input_of(op, 1))
     later = (op, *(taker for made in op.outputs for taker in diagnosis.takers.get(made, ())))

@@ -193,6 +193,10 @@ F.scaled_dot_product_attention(q, q, q, attn_mask=near).sum().backward()
     ("past_hidden", CAUSAL.replace("SIGN", "0").replace("T = 5", "T = 20")),
     ("past_hidden", CAUSAL.replace("SIGN", "1").replace("T = 5", "T = 20").replace("torch.tril(torch.ones(T, T))", "torch.triu(torch.ones(T, T), 1)")),
     ("next_place_seen", CAUSAL.replace("SIGN", "0").replace("T = 5", "T = 20").replace("torch.ones(T, T)", "torch.randn(T, T).relu()")),
+    ("next_place_seen", """read, write, look, T = nn.Embedding(9, 4), nn.Embedding(9, 4), nn.MultiheadAttention(4, 1, batch_first=True), 5
+source, later = read(torch.randint(9, (2, T))), torch.ones(T, T).triu(2).bool()  # writes while it listens
+look(write(torch.randint(9, (2, T))), source, source, attn_mask=later)[0].sum().backward()
+"""),
     ("past_hidden", """proj, T = nn.Linear(4, 4), 6
 q, seen = proj(torch.randn(2, T, 4)), torch.ones(T, T).tril().bool()
 F.scaled_dot_product_attention(q, q, q, attn_mask=seen).sum().backward()

@@ -250,10 +250,10 @@ def terms_without_floor(diagnosis: Diagnosis) -> Iterator[Finding]:
             terms = [diagnosis.maker[tensor] for tensor, sign in enters.items() if sign < 0]
             added = [diagnosis.maker[tensor] for tensor, sign in enters.items() if sign > 0]
             has_aim = any(op.name in LOSS_FUNCTIONS or squares_differences(diagnosis, op) for op in added)
-            for term in terms:
+            for term in terms if has_aim else ():  # a bound that is to grow has its error with the other sign
                 given = term.inputs[0]
                 is_divergence = term.name == "exp" and enters.get(given, 0) > 0
-                if not is_divergence and not (has_aim and _is_penalty(diagnosis, term)):
+                if not is_divergence and not _is_penalty(diagnosis, term):
                     continue
                 yield diagnosis.warning(
                     "divergence_negated" if is_divergence else "penalty_negated",

@@ -262,6 +262,12 @@ for x in torch.randn(5, 6, 3):
         slow.weight.copy_(0.9 * slow.weight + 0.1 * net.weight); fast.weight.copy_(net.weight)
         fast.bias.copy_(0.5 * fast.bias + 0.5 * net.bias)
 """),
+    ("divergence_negated", """enc, dec, x = nn.Linear(6, 4), nn.Linear(2, 6), torch.rand(30, 6)
+opt = torch.optim.Adam([*enc.parameters(), *dec.parameters()], maximize=True)
+for _ in range(3):
+    mean, logvar = enc(x).chunk(2, 1)
+    loss = (1 + logvar - mean ** 2 - logvar.exp()).sum() / 2 - F.binary_cross_entropy_with_logits(dec(mean + (logvar / 2).exp()), x)
+""" + STEP),
     ("loss_negated", SGD + """for _ in range(4):
     loss = -(net(x) - net(x + torch.randn(8, 2)).detach()).pow(2).mean()  # apart from each other
     opt.zero_grad(); loss.backward(); opt.step()

@@ -47,19 +47,12 @@ def past_hidden(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 
 def next_place_seen(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Scores whose mask hides what lies two places ahead or more, or what lies before, and shows the next one."""
+    """Scores whose mask hides what lies two places ahead or more, and shows the next one."""
     for op, mask, hides in _masks(diagnosis):
         hidden = hidden_places(mask, hides=hides) or _triangle_hidden(diagnosis, mask, hides=hides)
-        is_turned = all(is_so == (column < row) for (row, column), is_so in hidden.items())
         is_late = all(is_so == (column > row + 1) for (row, column), is_so in hidden.items())
-        if hidden and is_turned != is_late and not _is_of_two_sequences(diagnosis, op):
-            yield diagnosis.warning(
-                "next_place_seen",
-                op,
-                tensors=(mask.id, *op.outputs[:1]),
-                shape=times(mask),
-                is_turned=str(int(is_turned)),
-            )
+        if hidden and is_late and not _is_of_two_sequences(diagnosis, op):
+            yield diagnosis.warning("next_place_seen", op, tensors=(mask.id, *op.outputs[:1]), shape=times(mask))
 
 
 def _is_of_two_sequences(diagnosis: Diagnosis, op: Op) -> bool:

@@ -155,13 +155,6 @@ ahead = torch.triu(torch.ones(T, T, dtype=torch.bool), diagonal=2)
 att = (x @ x.mT).masked_fill(ahead, float("-inf")).softmax(-1)
 (att @ x).pow(2).sum().backward()
 """, cure=(("diagonal=2", "diagonal=1"),)),
-    Mistake("next_place_seen", 8, """layer, T = nn.TransformerEncoderLayer(4, 2, 8, dropout=0.0), 5
-net, head = nn.TransformerEncoder(layer, 1), nn.Linear(4, 3)
-past = torch.tril(torch.ones(T, T), -1)
-past = past.masked_fill(past == 1, float("-inf"))
-loss = head(net(torch.randn(T, 2, 4), past)).pow(2).mean()
-loss.backward()
-""", cure=(("torch.tril(torch.ones(T, T), -1)", "torch.triu(torch.ones(T, T), 1)"),)),
     Mistake("next_place_seen", 6, """proj, T = nn.Linear(4, 4), 6
 q, seen = proj(torch.randn(2, T, 4)), torch.ones(T, T).tril(1).bool()
 out = F.scaled_dot_product_attention(q, q, q, attn_mask=seen)
@@ -191,6 +184,7 @@ F.scaled_dot_product_attention(q, q, q, attn_mask=near).sum().backward()
 """),
     ("past_hidden", CAUSAL.replace("SIGN", "0")),
     ("past_hidden", CAUSAL.replace("SIGN", "0").replace("T = 5", "T = 20")),
+    ("next_place_seen", CAUSAL.replace("SIGN", "1").replace("torch.tril(torch.ones(T, T))", "torch.tril(torch.ones(T, T), -1)")),  # it reads from right to left
     ("past_hidden", CAUSAL.replace("SIGN", "1").replace("T = 5", "T = 20").replace("torch.tril(torch.ones(T, T))", "torch.triu(torch.ones(T, T), 1)")),
     ("next_place_seen", CAUSAL.replace("SIGN", "0").replace("T = 5", "T = 20").replace("torch.ones(T, T)", "torch.randn(T, T).relu()")),
     ("next_place_seen", """read, write, look, T = nn.Embedding(9, 4), nn.Embedding(9, 4), nn.MultiheadAttention(4, 1, batch_first=True), 5

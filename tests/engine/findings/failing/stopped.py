@@ -14,7 +14,7 @@ TRIGGERS: dict[str, list[Row]] = {
     "op_refused": [
         Row(X + "torch.linalg.inv(x) #<\n", {"op": "linalg_inv"}),
         Row(X + "F.binary_cross_entropy(x, 1) #<\n", {"values": "1: int; x: float32 [2, 3]"}),
-        Row("w = torch.ones(2)\nF.cross_entropy(torch.ones(4, 3), torch.zeros(4).long(), weight=w) #<\n", {"op": "cross_entropy"}),
+        Row("y = torch.zeros(4).long()\nF.cross_entropy(torch.ones(4, 3), y, label_smoothing=2.0) #<\n", {"op": "cross_entropy"}),
         Row("norm = nn.Sequential(nn.BatchNorm1d(3, eps=0))\nx = torch.randn(4, 3)\nnorm(x) #<\n", {"argument": "eps", "refused": "0", "argument_line": "5"}),
     ],
     "call_refused": [

@@ -1,9 +1,8 @@
 """Loops: the same places of the source run again and again in one list of items."""
 
 import ast
-import functools
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import Literal, NamedTuple
@@ -12,6 +11,7 @@ from engine.graph import repetitions
 from engine.graph.bundles import Bundle, Item, drafts_in, first_draft, place_of
 from engine.graph.draft import Draft
 from engine.graph.repetitions import Key
+from engine.graph.turns import find_runs
 from engine.program.names import called
 from engine.program.tree import Scope, Turning
 from engine.trace import Span
@@ -23,9 +23,29 @@ MOST_HEADS = 16  # times that the node an iteration begins with may come again w
 
 
 def find_loops(index: TraceIndex, items: list[Item]) -> list[Item]:
-    """The items with each loop replaced by a group of its iterations, inner loops before those around them."""
+    """The items with each loop replaced by a group of its iterations: where the text tells its turns, by that, and
+    else by what repeats, inner loops before those around them."""
+    runs = [run for run in find_runs(index, items) if not _are_different_modules(items, run.starts, run.end)]
+    if not runs:
+        return _repeating(index, items)
+    found: list[Item] = []
+    done = 0
+    for run in runs:
+        found += _repeating(index, items[done : run.starts[0]])
+        if _is_test_that_ended(index, items, run.starts, run.end):
+            run.end = run.starts.pop()
+        turns = [items[first:last] for first, last in pairwise([*run.starts, run.end])]
+        if len(turns) < REPEATS:
+            found += [item for turn in turns for item in find_loops(index, turn)]
+        else:
+            found.append(_loop(index, run.loop, turns))
+        done = run.end
+    return [*found, *_repeating(index, items[done:])]
+
+
+def _repeating(index: TraceIndex, items: list[Item]) -> list[Item]:
     found = _find(index, items)
-    return found if len(found) == len(items) else find_loops(index, found)
+    return found if len(found) == len(items) else _repeating(index, found)
 
 
 def _find(index: TraceIndex, items: list[Item]) -> list[Item]:
@@ -35,7 +55,7 @@ def _find(index: TraceIndex, items: list[Item]) -> list[Item]:
     found: list[Item] = []
     at = done = 0
     while at < len(items):
-        repeated = search.steps(at, done) or search.turns(at, found)
+        repeated = search.steps(at, done) or search.turns(at)
         if repeated is None:
             found.append(items[at])
             at += 1
@@ -90,8 +110,8 @@ class _Search:
             group.type = _layer(first_draft(self._items[at]))
         return _Repeated(group, at - starts[0], end)
 
-    def turns(self, at: int, found: list[Item]) -> _Repeated | None:
-        """Those of a loop, of a call of `sum` or within an op that begin here; `found`: what stands before it."""
+    def turns(self, at: int) -> _Repeated | None:
+        """Those of a loop, of a call of `sum` or within an op that begin here."""
         key = self._keys[at]
         if key is None or key in self._refused or self._is_of_steps(at) or len(self._places[key]) < REPEATS:
             return None
@@ -106,23 +126,7 @@ class _Search:
         ):
             self._refused.add(key)
             return None
-        lead = functools.partial(self._text.lead, loop)
-        calls = self._calls_before(starts[0], starts[1])
-        starts = [at, *(start - calls - lead(self._items[start], self._items, start - calls) for start in starts[1:])]
-        iterations = self._cut(starts, end)
-        before = _calls_at_end(found, calls)
-        before += lead(self._items[at], found, len(found) - before)
-        iterations[0] = [*found[len(found) - before :], *iterations[0]]
-        return _Repeated(_loop(self._index, loop, iterations), before, end)
-
-    def _calls_before(self, first: int, second: int) -> int:
-        """How many groups of calls before the second turn are its own: what it begins with takes in what they made, and
-        they nothing that the turn before made."""
-        count = _calls_at_end(self._items[first:second], second - first)
-        earlier, _ = _tensors(self._items[first : second - count])
-        made, taken = _tensors(self._items[second - count : second])
-        _, used = _tensors([self._items[second]])
-        return count if made & used and not earlier & taken else 0
+        return _Repeated(_loop(self._index, loop, self._cut(starts, end)), 0, end)
 
     def _is_of_steps(self, at: int) -> bool:
         op = first_draft(self._items[at]).op
@@ -147,22 +151,6 @@ class _Search:
 
     def _cut(self, starts: list[int], end: int) -> list[list[Item]]:
         return [self._items[first:last] for first, last in pairwise([*starts, end])]
-
-
-def _calls_at_end(items: Sequence[Item], most: int) -> int:
-    """How many items at the end are calls of the program's functions."""
-    count = 0
-    for item in reversed(items):
-        if count == most or not isinstance(item, Bundle) or item.kind != "loop" or not item.type:
-            break
-        count += 1
-    return count
-
-
-def _tensors(items: Iterable[Item]) -> tuple[set[str], set[str]]:
-    """What some items made, and what they took in."""
-    ops = [draft.op for item in items for draft in drafts_in(item) if draft.op is not None]
-    return {made for op in ops for made in op.outputs}, {taken for op in ops for taken in op.inputs}
 
 
 def _loop(index: TraceIndex, loop: Turning | None, iterations: list[list[Item]]) -> Bundle:
@@ -299,33 +287,6 @@ class _Text:
             if loop is not None and loop is not found and found not in self._code.around(loop):
                 return found, first
         return found, end
-
-    def lead(self, loop: Turning | None, head: Item, items: Sequence[Item], end: int) -> int:
-        """How many items before the first place that all iterations run belong to the same iteration: what stands above
-        it in the loop's body, or at the left of it, ran after the iteration before."""
-        place, start = place_of(head), end
-        while loop is not None and place is not None and start > 0:
-            span = place_of(items[start - 1])
-            if span is None or not self._is_before(span, place) or loop not in self._turns_of(span)[1]:
-                break
-            start -= 1
-        return end - start
-
-    def _is_before(self, span: Span, head: Span) -> bool:
-        """Operands of one line are worked out from left to right, but for a condition and what hangs on it."""
-        if span.line != head.line:
-            return span.line < head.line
-        is_left = span.end_line == head.line and span.end_column <= head.column
-        return is_left and not any(first <= span.line <= last for first, last in self._conditions)
-
-    @cached_property
-    def _conditions(self) -> list[tuple[int, int]]:
-        """The lines of expressions that work out their middle first."""
-        return [
-            (node.lineno, node.end_lineno or node.lineno)
-            for node in self._code.nodes
-            if isinstance(node, ast.IfExp | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp)
-        ]
 
     def _turns_of(self, span: Span) -> tuple[Scope | None, list[Turning]]:
         if span not in self._turns:

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TypeGuard, TypeVar
 
 from engine.program.names import called, dotted
+from engine.program.reach import Reach
 from engine.program.spans import Lines
 from engine.trace import Span
 
@@ -119,6 +120,11 @@ class Tree(Lines):
     def parents(self) -> dict[ast.AST, ast.AST]:
         """Each node's parent."""
         return {child: node for node in self.nodes for child in ast.iter_child_nodes(node)}
+
+    @cached_property
+    def reach(self) -> Reach:
+        """Which functions its parts may call."""
+        return Reach(self.nodes)
 
     @cached_property
     def calls(self) -> list[ast.Call]:

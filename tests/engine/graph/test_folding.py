@@ -1,11 +1,14 @@
 """How large programs fold: calls of functions, rows of a network, alike blocks, leaves where they are used."""
 
+import random
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 import engine
 from engine.graph import Graph, Group, view
+from engine.trace import Op
 
 PROGRAMS = Path(__file__).parents[2] / "e2e" / "programs"
 
@@ -473,3 +476,54 @@ def test_many_leaves_that_all_turns_use_stand_with_what_they_belong_to() -> None
     graph = view(engine.run(LAYERS))
     rows = [(group.title, group.size) for group in top(graph) if group.kind == "line"]
     assert rows == [("layers[0]", 16), ("layers[1]", 18), ("layers[2]", 4)]
+
+
+def _program(seed: int) -> str:
+    """A loop of four turns in each of which every op multiplies by the number of the turn; no function is called both
+    above and below what the loop itself runs."""
+    chance = random.Random(seed)
+
+    def lines(functions: Sequence[str], depth: int) -> list[str]:
+        found = []
+        for _ in range(chance.randint(1, 3)):
+            call = f"{chance.choice(functions)}(h, i)" if functions else "h * i"
+            shapes = ["h = h * i", f"h = {call}", f"h = {call} * i"]
+            if depth:
+                shapes += ["if i % 2:\n    h = h * i\nelse:\n    h = (h * i).mul(i)", f"if i != 2:\n    h = {call}"]
+                shapes += [f"for j in range({chance.choice([2, 3])}):\n    h = {call}\n    h = h.mul(i)"]
+                shapes += [f"h = [g for g in ({call}, h * i)][{chance.choice([0, 1])}]", f"a, h = {call}, h * i"]
+            found += chance.choice(shapes).split("\n")
+        return found
+
+    def block(head: str, body: list[str]) -> str:
+        return "\n    ".join([head, *body]) + "\n"
+
+    functions: list[str] = []
+    text = "import torch\nh = torch.tensor(0.5, requires_grad=True)\n"
+    for name in "fgk"[: chance.randint(0, 3)]:
+        text += block(f"def {name}(h, i):", [*lines(functions, 1), "return h"])
+        functions.append(name)
+    own = ["h = h.mul(i)", *lines(functions, 1)]
+    own = [*lines(functions, 0)[:1], "h = h.mul(i)", *lines([], 1)] if chance.random() < 0.5 else own
+    return text + block("for i in (1.0, 2.0, 3.0, 4.0):", own) + "h.backward()\n"
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_turn_holds_what_ran_in_it_and_nothing_else(seed: int) -> None:
+    trace = engine.run(_program(seed))
+    graph = view(trace)
+    parents = {group.id: group for group in graph.groups}
+    [loop] = [group for group in top(graph) if group.title.startswith("for i in")]
+    assert loop.repeat == 4
+    ops = {op.id: op for op in trace.ops}
+    for box in graph.boxes:
+        if box.kind != "op" or box.op is None or not (numbers := _numbers(ops[box.op])):
+            continue
+        at = parents[box.group or ""]
+        while at.parent != loop.id:
+            at = parents[at.parent or ""]
+        assert float(at.title) == numbers[0], (_program(seed), box.name)
+
+
+def _numbers(op: Op) -> list[float]:
+    return [float(given.text) for given in op.arguments if given.text]

@@ -14,9 +14,10 @@ m = torch.arange(9.0).reshape(3, 3).div(4).requires_grad_()
 first, rest = m.roll(1, 1).split([1, 2])
 rows = m.rot90()[1:].unbind(0)
 moved = m.tril().repeat(1, 2).unfold(1, 2, 3).sum() + m.diagonal(1).expand(2, 2).cumsum(0).sum() + rows[0].sum()
+whole = x.median() + m.trace() + torch.pow(2.0, y)[0] + x.exp().log1p()[1]
 padded = torch.nn.functional.pad(m.triu(1).permute(1, 0), (1, 0))[:, 1].sum() + first.sum() * 3 + rest[0, 1]
 chosen = torch.nn.functional.cross_entropy(m, torch.tensor([0, 2, 1])) + x.softmax(0)[1]
-one = one + moved + padded + chosen
+one = one + moved + whole + padded + chosen
 loss = ordered.sum() + (mixed * torch.arange(1.0, 4.0)).sum() + one
 loss.backward()
 print(loss.item(), x.grad, y.grad)

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Node, Trace } from '../../api/types'
 import { load } from '../fixtures/load'
 import {
-  addedUp, amount, contributions, hookedAt, inRuns, nthOf, pathsOf, returnedFor, senderName, sumOf,
+  addedUp, amount, contributions, hookedAt, inRuns, nthOf, pathsOf, ranked, returnedFor, senderName, sumOf,
 } from './contributions'
 import { element, isSumOf, largestAt } from './local'
 import { codeOf, elements } from './naming'
@@ -130,7 +130,7 @@ test('what an op copied, joined, turned or multiplied by one number has a factor
   for (const path of paths) expect(path).toMatch(/^(seed|\w+ 0) /)
   const nodes = 'Flip Stack Cat Sort Index Lerp Xlogy Addcmul Atan2 Logaddexp Prod Max Logsumexp Std Topk Roll ' +
     'SplitWithSizes Rot90 Unbind Tril Repeat Unfold Diagonal Expand Cumsum Triu Permute ConstantPadNd LogSoftmax ' +
-    'NllLoss Softmax'
+    'NllLoss Softmax Median Trace Pow Log1P'
   for (const node of nodes.split(' ')) expect(paths.join()).toContain(`(${node})`)
 })
 
@@ -167,6 +167,15 @@ test('a sum of too many products is told by their number', () => {
 
 test('a write that autograd could not see leaves the factor it used, not the one it saw', () => {
   for (const path of told(lesson('data_edit'), 'x')) expect(path).not.toContain('2·1 ')
+})
+
+test('contributions are told by size, and those that brought nothing are counted', () => {
+  const { trace } = load('accumulation')
+  const part = (value: number) =>
+    ({ node: null, tensors: [{ ...trace.tensors[0]!, shape: [], data: [value] }], visit: 0, slots: [0] })
+  const [none, small, also, large] = [part(0), part(0.5), part(0), part(-2)]
+  expect(ranked([none, small, also, large], 0)).toEqual({ told: [large, small], zeros: 2 })
+  expect(ranked([none, also], 0)).toEqual({ told: [none], zeros: 1 })
 })
 
 test('what came together is told as a sum only where it is what the leaf got', () => {

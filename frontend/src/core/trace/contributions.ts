@@ -201,6 +201,15 @@ export function amount({ tensors }: Contribution, cell: number): number | null {
   return values.every((value) => value !== null) ? values.reduce((sum, value) => sum + value, 0) : null
 }
 
+/** Contributions as they are told of one element: the largest first, and those that brought 0 only counted, unless all
+ *  did. */
+export function ranked(parts: readonly Contribution[], cell: number): { told: Contribution[]; zeros: number } {
+  const size = (part: Contribution): number => Math.abs(amount(part, cell) ?? NaN)
+  const some = parts.filter((part) => size(part) !== 0)
+  const told = some.length > 0 ? some.toSorted((a, b) => size(b) - size(a) || 0) : parts.slice(0, 1)
+  return { told, zeros: parts.length - told.length }
+}
+
 /** `18 + 36 = 54`: how one element of what came together adds up, all of it; null for one part alone, and where the sum
  *  is not what the leaf got, as after a hook. */
 export function sumOf(parts: readonly Contribution[], delta: Tensor | undefined, cell: number): string | null {

@@ -190,7 +190,7 @@ export function slopeAt(index: TraceIndex, visit: Visit, slot: number, from: num
 
 const KEEPS_ORDER = /^(View|UnsafeView|ReshapeAlias|Unsqueeze|Squeeze|Clone|ToCopy|Alias)Backward\d$/
 const JOINS = /^(Cat|Stack)Backward0$/
-const SPREADS = /^(Sum|Mean|LinalgVectorNorm|Prod|Logsumexp|Std|Var|Max|Min|Amax|Amin|\w*Loss|BinaryCrossEntropy\w*|KlDiv)Backward\d$/
+const SPREADS = /^(Sum|Mean|LinalgVectorNorm|Prod|Logsumexp|Std|Var|Max|Min|Amax|Amin|Median|Nanmedian|Trace|\w*Loss|BinaryCrossEntropy\w*|KlDiv)Backward\d$/
 
 /** The element of what arrived that an element of what was sent was made of. */
 function source({ index, node, entered, slot }: Place, left: Tensor, cell: number): number | null {
@@ -245,7 +245,7 @@ function power(exponent: number, base: number): Factor {
 const SAME = /^(Neg|Sum|Cat|Stack)Backward\d$/
 /** Nodes that multiply each element by a slope that only that element decides. */
 const SLOPES =
-  /^(Exp|Expm1|Log|Log1p|Log2|Log10|Sqrt|Rsqrt|Sin|Cos|Tan|Sinh|Cosh|Tanh|Asin|Acos|Atan|Sigmoid|LogSigmoid|Softplus|Relu|LeakyRelu|Elu|Celu|Gelu|Silu|Mish|Hardtanh|Hardsigmoid|Hardswish|Abs|Clamp|ClampMin|ClampMax|Reciprocal|Erf|Dropout|NativeDropout|Prod|Logsumexp|Std|Var|Max|Min|Amax|Amin)Backward\d$/
+  /^(Exp|Exp2|Expm1|Log|Log1P|Log2|Log10|Logit|Sqrt|Rsqrt|Sin|Cos|Tan|Sinh|Cosh|Tanh|Asin|Acos|Atan|Asinh|Acosh|Atanh|Sigmoid|LogSigmoid|Softplus|Relu|LeakyRelu|Elu|Celu|Gelu|Silu|Mish|Hardtanh|Hardsigmoid|Hardswish|Abs|Clamp|ClampMin|ClampMax|Reciprocal|Erf|Erfc|Lgamma|Dropout|NativeDropout|Prod|Logsumexp|Std|Var|Max|Min|Amax|Amin|Median|Nanmedian|Trace)Backward\d$/
 /** The same of several operands. */
 const SLOPES_OF_SEVERAL = /^(\w*Loss|BinaryCrossEntropy\w*|KlDiv|Lerp|Xlogy|Addcmul|Addcdiv|Logaddexp|Logaddexp2|Atan2|Hypot|Fmod|Remainder|Fmax|Fmin)Backward\d$/
 
@@ -269,8 +269,8 @@ function factorAt(place: Place, from: number, arrived: number, sent: number): Fa
     case 'Div':
       return of(other('other'), (below) =>
         slot === 0 ? share(below) : of(other('self'), (above) => quotient(above, below)) ?? plain(NaN))
-    case 'Pow':
-      return slot === 0
+    case 'Pow': // of `2 ** x` the exponent alone is a tensor
+      return slot === 0 && node.type !== 'PowBackward2'
         ? of(other('exponent'), (exponent) => of(other('self'), (base) => power(exponent, base)) ?? plain(NaN))
         : of(other('result'), (result) => of(other('self'), (base) => logarithm(base, result)) ?? plain(NaN))
     case 'Where':

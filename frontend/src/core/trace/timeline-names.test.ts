@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { load } from '../fixtures/load'
-import type { Step } from '../../api/types'
+import type { Box, Group, Step } from '../../api/types'
 import { words } from '../words/bundled'
 import { fillingsOf, placesOf } from './filling'
 import { marksOf, Track } from './timeline'
-import { bands, markLabel, named } from './timeline-names'
+import { bands, markLabel, named, turnsIn } from './timeline-names'
 import { TraceIndex } from './trace-index'
 
 /** Brackets of a run whose ops belonged to these modules, one step each. */
@@ -29,6 +29,27 @@ test('a part that runs again after another has no bracket over the other', () =>
 test('neighbours of one list share a bracket', () => {
   const blocks = Array.from({ length: 40 }, (_, at) => `net.blocks.${at}`)
   expect(bracketsOf(blocks).map(({ text }) => text)).toEqual(['blocks ×40'])
+})
+
+test('brackets are over the turns of the outermost loop, and share one where they are short', () => {
+  const group = (id: string, title: string, type = '', parent: string | null = null, repeat = 1) =>
+    ({ id, title, type, kind: 'loop', parent, repeat }) as Group
+  const groups = [
+    group('l', 'for x, t in data', '', null, 3), ...['1', '2', '3'].map((n) => group(`t${n}`, n, 'for x, t', 'l')),
+    group('m', 'for j in range(9)', '', 't1', 3), group('j0', 'j = 0', 'for j', 'm'), group('f', '1', 'neuron', 't2'),
+  ]
+  const boxes = [['o0', 'j0'], ['o1', 'f'], ['o2', 't3'], ['o3', null]].map(([op, group]) => ({ op, group }) as Box)
+  const turns = turnsIn({ groups, boxes })
+  expect([...turns]).toEqual([['o0', 'x, t 1'], ['o1', 'x, t 2'], ['o2', 'x, t 3']])
+  const { trace } = load('attention')
+  const ops = ['o0', 'o1', 'o2'].map((id) => ({ ...trace.ops[0]!, id }))
+  const steps = (each: number) => ops.flatMap(({ id }) => Array(each).fill({ kind: 'op' as const, op: id }))
+  const told = (each: number, width: number) => {
+    const index = new TraceIndex({ ...trace, modules: [], ops, timeline: steps(each) })
+    return bands(index, new Track(index, 0, width), turns).map(({ text }) => text)
+  }
+  expect(told(20, 1000)).toEqual(['x, t 1', 'x, t 2', 'x, t 3'])
+  expect(told(20, 130)).toEqual(['x, t ×3'])
 })
 
 test('without a model brackets are over functions, and else over loops', () => {

@@ -1,6 +1,6 @@
 // What stands beside the marks of the timeline, where there is room: a few letters each, and the parts of the model.
 
-import type { Pass, Step } from '../../api/types'
+import type { Graph, Pass, Step } from '../../api/types'
 import { brief as briefTerm } from '../words/display'
 import { cutEnd, cutName, textWidth } from '../words/format'
 import type { Words } from '../words/sentences'
@@ -115,9 +115,23 @@ function reduceLabel(pass: Pass | undefined, step: Step): string {
   return `Σ${axes.map((axis) => BELOW[axis] ?? '').join('')}`
 }
 
-/** Which top part of the model the ticks belong to, as brackets: `blocks.0`, `head`; without a model which function or
- *  loop of the program. */
-export function bands(index: TraceIndex, track: Track): Band[] {
+/** Which turn of a loop each op of a graph ran in, of loops in one another the outermost: `x, t 1`, `t = 0`. */
+export function turnsIn({ boxes, groups }: Pick<Graph, 'boxes' | 'groups'>): Map<string, string> {
+  const byId = new Map(groups.map((group) => [group.id, group]))
+  const found = new Map<string, string>()
+  for (const { op, group } of boxes) {
+    for (let at = byId.get(group ?? ''); at && op; at = byId.get(at.parent ?? '')) {
+      const [, name] = /^(?:async )?(?:for )?(.*)$/.exec(at.type)!
+      const isTurn = at.kind === 'loop' && at.type !== '' && (at.repeat ?? 1) === 1 && / |^while$/.test(at.type)
+      if (isTurn) found.set(op, at.title.includes(' = ') ? at.title : `${name} ${at.title}`)
+    }
+  }
+  return found
+}
+
+/** Which turn of a loop the ticks belong to, or else which top part of the model, as brackets: `blocks.0`, `head`;
+ *  without a model which function or loop of the program. */
+export function bands(index: TraceIndex, track: Track, turns?: ReadonlyMap<string, string>): Band[] {
   const { timeline, modules, program } = index.trace
   const scopes = modules.length === 0 ? new Scopes(program.code) : null
   const paths = new Map(modules.map((module) => [module.id, module.path]))
@@ -140,7 +154,8 @@ export function bands(index: TraceIndex, track: Track): Band[] {
     const node = event.kind === 'visit' ? index.node(pass?.visits[event.visit ?? 0]?.node) : undefined
     const op = index.op(event.kind === 'op' ? event.op : node?.op)
     if (event.kind === 'visit' && !op) return
-    const text = scopes ? blockAt(scopes, op?.span?.line) : part(paths.get(op?.module ?? '') ?? '', roots === 1)
+    const turn = turns?.get(op?.id ?? '')
+    const text = turn !== undefined ? cutEnd(turn, LABEL_SIZE, WIDEST) : scopes ? blockAt(scopes, op?.span?.line) : part(paths.get(op?.module ?? '') ?? '', roots === 1)
     const above = event.kind === 'visit'
     if (open && open.text === text && open.above === above) open.last = at + 1
     else {
@@ -162,14 +177,14 @@ function blockAt(scopes: Scopes, line: number | undefined): string {
 }
 
 function hasRoom(text: string, from: number, to: number): boolean {
-  return to - from > textWidth(text, 9.5) + 6
+  return to - from > textWidth(text, LABEL_SIZE) + 6
 }
 
 /** One bracket over neighbours of one list: `blocks ×12`; what has its name already stands between no neighbours. */
 function together(crowded: readonly Band[], found: readonly Band[]): Band[] {
   const lists: { name: string; parts: Set<string>; band: Band }[] = []
   for (const band of crowded) {
-    const name = band.text.replace(/\.\d+$/, '')
+    const name = band.text.replace(/(\.| = | )\d+$/, '')
     const last = lists.at(-1)
     const isNext = (end: number): boolean =>
       !found.some(({ above, from }) => above === band.above && from > end && from < band.from)

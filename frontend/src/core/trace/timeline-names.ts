@@ -155,7 +155,8 @@ export function bands(index: TraceIndex, track: Track, turns?: ReadonlyMap<strin
     const op = index.op(event.kind === 'op' ? event.op : node?.op)
     if (event.kind === 'visit' && !op) return
     const turn = turns?.get(op?.id ?? '')
-    const text = turn !== undefined ? cutEnd(turn, LABEL_SIZE, WIDEST) : scopes ? blockAt(scopes, op?.span?.line) : part(paths.get(op?.module ?? '') ?? '', roots === 1)
+    const text = turn !== undefined ? cutEnd(turn, LABEL_SIZE, WIDEST)
+      : scopes ? blockAt(scopes, op?.span?.line) : part(paths.get(op?.module ?? '') ?? '', roots === 1)
     const above = event.kind === 'visit'
     if (open && open.text === text && open.above === above) open.last = at + 1
     else {

@@ -6,7 +6,7 @@ import { until } from '../core/fixtures/until'
 import type { Selection } from '../core/state'
 import { words } from '../core/words/bundled'
 import Graph from './Graph.svelte'
-import { rooms } from './drawn'
+import { PageStage } from './drawn'
 import { LayoutClient } from './layout-client'
 
 // No worker here: the page's own thread lays out, as in a sandboxed frame.
@@ -43,7 +43,7 @@ async function show(
       theme: 'light',
       words: words('en'),
       layouts: new LayoutClient(),
-      rooms,
+      PageStage,
       onselect: heard.select,
       onstep: heard.step,
       onexpand: heard.expand,

@@ -16,7 +16,7 @@ export interface Viewport {
 
 const LEAST_ZOOM = 0.01
 const MOST_ZOOM = 4
-const EDGE = 24
+const EDGE = 12
 /** On a phone every pixel counts. */
 const NARROW = 480
 export const NARROW_EDGE = 8

@@ -2,6 +2,7 @@
 // overtaken is dropped.
 
 import type { LayoutInput } from '../core/layout/geometry'
+import type { Measure } from '../core/paint/measure'
 import { layoutInput } from '../core/paint/sizes'
 import type { View } from '../core/paint/view'
 import { largest } from './steady'
@@ -19,19 +20,21 @@ export class LayoutClient implements Layouts {
   private waiting: { id: number; give: (answer: Answer) => void } | null = null
   private input: LayoutInput | null = null
   /** The latest layout, and what it was made of. */
-  private kept: { input: LayoutInput; answer: Answer; words: unknown } | null = null
+  private kept: { input: LayoutInput; answer: Answer; measure: Measure } | null = null
 
   async of(view: View, expanded: ReadonlySet<string> | null): Promise<Answer | null> {
-    const { words } = view.measure
-    const wanted = layoutInput(view.measure, expanded)
-    const steady = this.kept?.words === words ? largest(this.kept.input, wanted) : null
+    const { measure } = view
+    const wanted = layoutInput(measure, expanded)
+    const { words, spacious } = this.kept?.measure ?? {}
+    const isAlike = words === measure.words && spacious === measure.spacious
+    const steady = this.kept && isAlike ? largest(this.kept.input, wanted) : null
     if (this.kept && steady === this.kept.input) {
       this.drop()
       return this.kept.answer
     }
     const input = steady ?? wanted
     const answer = await this.ask(input)
-    if (answer && 'layout' in answer) this.kept = { input, answer, words }
+    if (answer && 'layout' in answer) this.kept = { input, answer, measure }
     return answer
   }
 

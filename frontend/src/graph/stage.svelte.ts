@@ -5,7 +5,7 @@ import { untrack } from 'svelte'
 import { standIn } from '../core/layout/fold'
 import { around } from '../core/layout/extent'
 import type { Layout, Placed, Rect } from '../core/layout/geometry'
-import { stubsWidth } from '../core/paint/measure'
+import { EMBED, stubsWidth, type Room } from '../core/paint/measure'
 import type { View } from '../core/paint/view'
 import {
   fitted, fitZoom, leastCut, mostWhole, opened, overlaps, showing, windowOf, zoomAt, type Camera, type Viewport,
@@ -28,6 +28,7 @@ export interface Around {
 }
 
 export const LARGE = 1.3
+const READ = 0.95
 const LARGEST = 2
 /** What a line over the graph takes: nothing moves for it. */
 const NOTICE = 32
@@ -62,6 +63,11 @@ export class Stage {
   constructor(motion: Motion, around: () => Around) {
     this.motion = motion
     this.around = around
+  }
+
+  /** What a view is measured for. */
+  get room(): Room {
+    return EMBED
   }
 
   receive(next: View, placed: Layout): void {
@@ -133,6 +139,11 @@ export class Stage {
     return this.around().large ? [LARGE, LARGEST] : [1, 1]
   }
 
+  /** The least scale of what is seen whole: its numbers can still be read. */
+  protected get leastWhole(): number {
+    return Math.min(READ, this.scales[0])
+  }
+
   /** Keeps a group's header where it is when the next layout comes. */
   hold(group: string): void {
     this.anchor = group
@@ -180,10 +191,10 @@ export class Stage {
   }
 
   private openView(): void {
-    const { bounds, layout, viewport, scales: [least, most] } = this
+    const { bounds, layout, viewport, scales: [, most] } = this
     if (this.width === 0 || !layout?.boxes.length) return
     const [wanted = layout.boxes[0]!] = this.around().focus.flatMap((id) => this.placeOf(id) ?? [])
-    const fits = fitZoom(bounds, viewport) >= Math.min(1, least)
+    const fits = fitZoom(bounds, viewport) >= this.leastWhole
     const camera = fits ? fitted(bounds, viewport, most) : this.opening(wanted)
     const clear = this.around().clear?.()
     this.openedAt = clear ? showing(camera, wanted, clear, BARE) : camera

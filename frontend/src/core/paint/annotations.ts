@@ -22,14 +22,20 @@ const SPACIOUS: Spacious = {
 
 export const PAGE: Room = () => SPACIOUS
 
+/** What shows more of a small graph: fewer digits of a vector, else its picture, else no step numbers beside it. */
+export const TIGHTER: readonly Room[] = [{ cell: 170 }, { cell: 130 }, { cell: 130, margins: null }].map((less) => {
+  const tight = { ...SPACIOUS, widest: COLUMN, ...less }
+  return () => tight
+})
+
 /** What a phone has room for beside a column with its step numbers. */
 const NARROW_STUB = 50
-const NARROW_CELL = 130
+const NARROW: Spacious = { ...SPACIOUS, widest: COLUMN, cell: 130 }
 
 /** All but chains need the little room a phone has; so do those with long constants. */
 export const PHONE: Room = (sheet) =>
   isChain(sheet) && ![...sheet.stubs.values()].flat().some((stub) => naturalWidth(stub) > NARROW_STUB)
-    ? { ...SPACIOUS, widest: COLUMN, cell: NARROW_CELL }
+    ? NARROW
     : null
 
 /** Whether most boxes stand one under the other. */

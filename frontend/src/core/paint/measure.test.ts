@@ -81,11 +81,12 @@ it('writes a norm beside a lane with as many digits as in a box', () => {
   expect([3297.4, 0.07162].map(beside)).toMatchObject([{ text: '3297' }, { text: '0.0716' }])
 })
 
-it('writes no numbers into a cell that a phone would cut: of a vector its ends, else a picture', () => {
+it('writes no numbers into a cell that a phone would cut: 3 digits, of a vector its ends, else a picture', () => {
   const vector = (size: number, value: number) => tensor('t1', [size], { data: Array<number>(size).fill(value) })
   const cell = (one: Tensor, tag = '') => cellOf(one, tag, { ...measureOf({}, one), cell: 140 })
   expect(cell(vector(5, 2)).shown).toMatchObject({ rows: [['2', '2', '2', '…', '2']] })
   expect(cell(vector(5, -12.25)).shown).toMatchObject({ rows: [['−12.25', '…', '−12.25']] })
+  expect(cell(vector(3, 12.345)).shown).toMatchObject({ rows: [['12.3', '12.3', '12.3']] })
   const matrix = tensor('t1', [2, 3], { data: Array<number>(6).fill(-12.25) })
   for (const wide of [vector(3, -1.234e-15), vector(5, -12.25), matrix])
     expect(cell(wide, '.grad').width).toBeLessThanOrEqual(150)

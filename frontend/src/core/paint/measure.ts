@@ -70,10 +70,10 @@ export interface Spacious {
   /** What stands beside the title of a box. */
   aside(box: Box, measure: Measure): string
   steps(id: string, moment: Moment, measure: Measure): StepNumbers
-  /** Them beside the box, `top` where its stubs begin. */
-  margins(
+  /** Them beside the box, `top` where its stubs begin; null where there is no room for them. */
+  margins: ((
     paint: BoxPaint, steps: StepNumbers, size: { w: number; h: number; strip: number; top: number }, measure: Measure,
-  ): Mark[]
+  ) => Mark[]) | null
   /** What a stub is. */
   caption(stub: Stub, x: number, y: number, w: number, measure: Measure): Mark
 }
@@ -111,7 +111,7 @@ export function measureFor(story: Story, sheet: Sheet, words: Say, room: Room): 
   return {
     story, sheet, words, spacious, density: isModel ? 'model' : 'lesson',
     captions: !!spacious && isLesson,
-    margins: few && spacious ? MARK + DIGIT * `${story.index.trace.timeline.length}`.length : 0, narrowest,
+    margins: few && spacious?.margins ? MARK + DIGIT * `${story.index.trace.timeline.length}`.length : 0, narrowest,
     cell: spacious?.cell ?? CELL,
   }
 }

@@ -113,7 +113,7 @@ export class Painter {
     }
     const top = this.stubs(marks, box, body)
     if (steps)
-      marks.push(...this.measure.spacious!.margins(paint, steps, { w, h, strip, top }, this.measure))
+      marks.push(...this.measure.spacious!.margins!(paint, steps, { w, h, strip, top }, this.measure))
     if (seed) this.seed(marks, seed, w, h)
     return { ...place, kind: 'box', marks, label: this.say(box, paint, head) }
   }

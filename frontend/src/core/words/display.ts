@@ -1,7 +1,7 @@
 // How a tensor is shown in a small space: a number, a bracketed matrix, a thumbnail with its norm, or a word.
 
 import type { Tensor } from '../../api/types'
-import { formatNumber, formatShape, MINUS, textWidth, wireNumber } from './format'
+import { formatDigits, formatNumber, formatShape, MINUS, textWidth, wireNumber } from './format'
 
 type WordLook = 'dashed' | 'hatch' | 'solid' | 'plain' | 'cells'
 
@@ -46,13 +46,22 @@ export function display(tensor: Tensor): Display {
   return result
 }
 
-/** The same where numbers may take so much room: of a vector the first and the last, or else its picture. */
+/** The same where numbers may take so much room: with 3 digits, or of a vector the first and the last, or else its
+ *  picture. */
 export function displayIn(tensor: Tensor, room: number): Display {
   const full = display(tensor)
   if (full.kind !== 'matrix' || full.width <= room) return full
-  const { rows: [row, ...more], stacked } = full
-  const ends = more[0] ? full : matrix([[row![0]!, '…', row!.at(-1)!]], stacked)
-  return ends.width <= room ? ends : thumb(tensor, stacked)
+  const { rows, stacked } = full
+  const [row, ...more] = rows
+  const ends = more[0] ? [] : [[[row![0]!, '…', row!.at(-1)!]]]
+  const shorter = [rows.map((row) => row.map(shortened)), ...ends].map((rows) => matrix(rows, stacked))
+  return shorter.find(({ width }) => width <= room) ?? thumb(tensor, stacked)
+}
+
+/** A number with 3 digits; what is none stays. */
+function shortened(text: string): string {
+  const value = Number(text.replaceAll(MINUS, '-'))
+  return Number.isFinite(value) ? formatDigits(value, 3) : text
 }
 
 function decide(tensor: Tensor): Display {
@@ -99,7 +108,7 @@ function smallRows(values: readonly string[], shape: readonly number[]): string[
   return Array.from({ length: rows }, (_, row) => values.slice(row * columns, (row + 1) * columns))
 }
 
-function matrix(rows: string[][], stacked: boolean): Display {
+function matrix(rows: readonly (readonly string[])[], stacked: boolean): Display & { kind: 'matrix' } {
   const columns = rows[0]!.map((_, at) => Math.max(...rows.map((row) => textWidth(row[at]!, MATRIX_SIZE))))
   const inner = columns.reduce((sum, column) => sum + column, 0) + (columns.length - 1) * CELL_GAP
   return {

@@ -2,10 +2,14 @@
 // what is seen.
 
 import { around } from '../core/layout/extent'
-import type { Placed, Rect } from '../core/layout/geometry'
-import { edgeOf, NAME, NARROW_EDGE, overlaps, RAIL, type Camera, type Viewport } from './camera'
+import type { Layout, Placed, Rect } from '../core/layout/geometry'
+import type { Room } from '../core/paint/measure'
+import { PAGE, PHONE, TIGHTER } from '../core/paint/annotations'
+import type { View } from '../core/paint/view'
+import { edgeOf, fitZoom, NAME, NARROW_EDGE, overlaps, RAIL, type Camera, type Viewport } from './camera'
 import type { Motion } from './motion.svelte'
 import { Stage, type Around } from './stage.svelte'
+import { isAlike } from './steady'
 
 /** Of more than two pictures next to each other a box is as wide as its pane. */
 const ABREAST = 0.8
@@ -14,7 +18,14 @@ const stages = new Set<PageStage>()
 /** So few boxes tell nothing of a graph of many. */
 const FEW = 3
 
+const ROOMS = [PAGE, ...TIGHTER]
+
 export class PageStage extends Stage {
+  private tightness = $state(0)
+  /** The latest graph, and whether it is still tried how much it must be tightened to be seen whole. */
+  private tried: Layout | null = null
+  private isTrying = false
+
   constructor(motion: Motion, around: () => Around) {
     super(motion, around)
     stages.add(this)
@@ -23,6 +34,32 @@ export class PageStage extends Stage {
       if (around().abreast > 1) for (const other of stages) if (other !== this) other.moveAlong(motion.camera, to)
       hold(to)
     }
+  }
+
+  override get room(): Room {
+    return this.isPhone ? PHONE : ROOMS[this.tightness]!
+  }
+
+  override receive(next: View, placed: Layout): void {
+    if (this.width > 0 && next.measure.density === 'lesson' && !this.isPhone && this.tightens(placed)) return
+    super.receive(next, placed)
+  }
+
+  /** Whether another layout is asked for: of a small graph that is too large for the window the loosest that fits, or
+   *  else the loosest. While numbers change it stays as it was. */
+  private tightens(placed: Layout): boolean {
+    const { tightness } = this
+    const { x, y, width: w, height: h } = placed
+    if (!isAlike(this.tried, placed)) {
+      this.isTrying = true
+      this.tightness = 0
+      if (tightness === 0) this.tried = placed
+    }
+    if (this.tightness === tightness && this.isTrying) {
+      if (fitZoom({ x, y, w, h }, this.viewport) < this.leastWhole) this.tightness = (tightness + 1) % ROOMS.length
+      this.isTrying = this.tightness > tightness
+    }
+    return this.tightness !== tightness
   }
 
   override close(): void {

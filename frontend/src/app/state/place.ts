@@ -1,6 +1,7 @@
 // Where a run that is under way stands, and how that is told.
 
 import * as api from '../../api/client'
+import type { RunLimits } from '../../api/types'
 import type { Lang } from '../../core/state'
 import type { Words } from '../../core/words/sentences'
 
@@ -31,4 +32,10 @@ export function placeText(place: api.Place | null, t: Words): string {
   if (place?.state === 'running' && place.line > 0)
     return t('state.at', { line: place.line, s: Math.floor(place.elapsed_s), ops: place.ops })
   return t('state.running')
+}
+
+/** The same, and once as much is recorded as may be, that the program goes on. */
+export function runText(place: api.Place | null, t: Words, limits: RunLimits | undefined): string {
+  if (place?.state !== 'running' || !limits || place.ops < limits.ops) return placeText(place, t)
+  return t('state.full', { line: place.line, s: Math.floor(place.elapsed_s), ops: place.ops, most: limits.wall_s })
 }

@@ -116,13 +116,14 @@ class Block extends WidgetType {
       other.block.title === this.block.title &&
       other.block.action === this.block.action &&
       other.block.fix === this.block.fix &&
-      other.block.index === this.block.index
+      other.block.index === this.block.index &&
+      other.block.over === this.block.over
     )
   }
   toDOM(): HTMLElement {
     // The room around it is padding: the editor measures a block without its margins.
     const outer = document.createElement('div')
-    outer.className = 'cm-finding-room'
+    outer.className = `cm-finding-room ${this.block.over ? 'cm-over' : ''}`
     const element = outer.appendChild(document.createElement('div'))
     element.className = 'cm-finding'
     const title = element.appendChild(document.createElement('strong'))

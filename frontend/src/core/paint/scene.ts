@@ -299,7 +299,7 @@ export class Painter {
 
   private say(box: Box, paint: BoxPaint, { title, right }: Head): string {
     const parts = [
-      ...(box.kind === 'leaf' ? [title, paint.updated && right] : [typeOf(box, this.measure), box.name]),
+      ...(box.kind === 'leaf' ? [title, right] : [typeOf(box, this.measure), box.name]),
       sayCell(paint.value),
       paint.gradient.kind === 'tensor' ? `${this.measure.words('graph.backward')} ${sayCell(paint.gradient)}` : '',
     ]

@@ -14,7 +14,7 @@ import { isAlike } from './steady'
 /** Of more than two pictures next to each other a box is as wide as its pane. */
 const ABREAST = 0.8
 /** Of two pictures next to each other the whole says more than its digits. */
-const WHOLE_ABREAST = 0.75
+const WHOLE_ABREAST = 0.7
 /** All that stand on the page. */
 const stages = new Set<PageStage>()
 /** So few boxes tell nothing of a graph of many. */

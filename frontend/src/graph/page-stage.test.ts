@@ -97,7 +97,7 @@ test('constants come into view beside all that is seen, as far as that stays who
   expect(motion.camera.x).toBe(12)
 })
 
-test('a small graph too large for the window is asked for tighter, and stays as it then is while numbers change', () => {
+test('a small graph too large for the window is asked for tighter, and stays so while numbers change', () => {
   const { stage } = staged()
   ;[stage.width, stage.height] = [700, 500]
   const view = viewOf()

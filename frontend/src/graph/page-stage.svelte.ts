@@ -13,8 +13,6 @@ import { isAlike } from './steady'
 
 /** Of more than two pictures next to each other a box is as wide as its pane. */
 const ABREAST = 0.8
-/** Of two pictures next to each other the whole says more than its digits. */
-const WHOLE_ABREAST = 0.7
 /** All that stand on the page. */
 const stages = new Set<PageStage>()
 /** So few boxes tell nothing of a graph of many. */
@@ -81,10 +79,6 @@ export class PageStage extends Stage {
   protected override get scales(): readonly [least: number, most: number] {
     const [least, most] = super.scales
     return this.around().abreast > 2 ? [ABREAST, ABREAST] : [least, most]
-  }
-
-  protected override get leastWhole(): number {
-    return this.around().abreast > 1 ? WHOLE_ABREAST : super.leastWhole
   }
 
   protected override size(): string {

@@ -134,12 +134,6 @@ test('next to another graph it is as large as alone, and opens anew at another p
   expect(motion.camera).toBe(third)
 })
 
-test('next to another graph it is seen whole where its boxes can still be told apart', () => {
-  const layout = { boxes: row(3, 100), width: 480, height: 240 }
-  expect(opened({ width: 400, height: 300 }, layout, { abreast: 2, railed: false }).zoom).toBeCloseTo(0.8, 1)
-  expect(opened({ width: 400, height: 300 }, layout, { railed: false }).zoom).toBe(1)
-})
-
 test('what the reader does to one picture happens to the one next to it', () => {
   const [left, right] = [staged({ abreast: 2 }), staged({ abreast: 2 })]
   right.motion.camera = { x: 100, y: 20, zoom: 1 }

@@ -28,7 +28,8 @@ export interface Around {
 }
 
 export const LARGE = 1.3
-const READ = 0.95
+/** Text of 11 px and a little more can be read at this scale as it is meant. */
+const READ = 0.97
 const LARGEST = 2
 /** What a line over the graph takes: nothing moves for it. */
 const NOTICE = 32

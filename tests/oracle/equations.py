@@ -274,6 +274,8 @@ class _Reader:
                 return np.take(value, range(int(start), int(end)), axis=axes[0])
             case "select", [value, along]:
                 return np.take(value, axes[0], axis=int(along))
+            case "roll", [value, by, along]:
+                return np.roll(value, tuple(np.atleast_1d(by).astype(int)), tuple(np.atleast_1d(along).astype(int)))
             case "roll", [value, by]:
                 return np.roll(value, tuple(np.atleast_1d(by).astype(int)) if axes else int(by), axes or None)
             case "put", [value, along]:

@@ -89,7 +89,7 @@ def test_a_program_becomes_its_picture_inside_its_player(html: Built) -> None:
     dark, light = re.findall(r'src(?:set)?="([^"]+)"', element[2])
     assert "MulBackward0" in html.text(dark) and "MulBackward0" in html.text(light)
     assert html.text(dark) != html.text(light)
-    assert re.search(r'alt="Computation graph: .*; x · 3; MulBackward0 · y · 9', element[2])
+    assert re.search(r'alt="Computation graph: .*; x · leaf · 3; MulBackward0 · y · 9', element[2])
     assert "Both gradients <em>arrive</em>." in page and 'id="square"' in page and "Fig. 1" in page
     assert re.search(r'<div class="gradgraph-program">\s*<div class="highlight-python', page)
 

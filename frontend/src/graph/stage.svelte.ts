@@ -28,8 +28,6 @@ export interface Around {
 }
 
 export const LARGE = 1.3
-/** Text of 11 px and a little more can be read at this scale as it is meant. */
-const READ = 0.97
 const LARGEST = 2
 /** What a line over the graph takes: nothing moves for it. */
 const NOTICE = 32
@@ -142,7 +140,7 @@ export class Stage {
 
   /** The least scale of what is seen whole: its numbers can still be read. */
   protected get leastWhole(): number {
-    return Math.min(READ, this.scales[0])
+    return Math.min(1, this.scales[0])
   }
 
   /** Keeps a group's header where it is when the next layout comes. */

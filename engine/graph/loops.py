@@ -261,7 +261,6 @@ class _Text:
         self._code = index.code
         self._items = items
         self._keys = keys
-        self._turns: dict[Span, tuple[Scope | None, list[Turning]]] = {}
         self._innermost: dict[frozenset[Span | None], Turning | None] = {}
 
     @cached_property
@@ -288,17 +287,12 @@ class _Text:
                 return found, first
         return found, end
 
-    def _turns_of(self, span: Span) -> tuple[Scope | None, list[Turning]]:
-        if span not in self._turns:
-            self._turns[span] = self._code.turns(span)
-        return self._turns[span]
-
     def _loop_around(self, asked: frozenset[Span | None]) -> Turning | None:
         """The innermost loop around all places of the program's own level, or else of the one function that has such a
         loop: the others are called from there."""
         if asked not in self._innermost:
             within: dict[Scope | None, list[list[Turning]]] = {}
-            for scope, loops in (self._turns_of(span) for span in asked if span is not None):
+            for scope, loops in (self._code.turns(span) for span in asked if span is not None):
                 within.setdefault(scope, []).append(loops)
             if None in within:
                 within = {None: within[None]}
@@ -309,7 +303,7 @@ class _Text:
     def _is_outside(self, span: Span | None, loop: Turning) -> bool:
         if span is None:
             return False
-        scope, loops = self._turns_of(span)
+        scope, loops = self._code.turns(span)
         return loop not in loops and scope in (None, self._code.scope(loop))
 
 

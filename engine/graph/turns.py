@@ -9,7 +9,6 @@ from itertools import pairwise
 
 from engine.graph.bundles import Bundle, Item, first_draft, place_of
 from engine.program.names import called
-from engine.program.reach import in_order
 from engine.program.tree import Scope, Turning
 from engine.trace_index import TraceIndex
 
@@ -78,7 +77,7 @@ class _Body:
         self._scope = scope
         self._items = items
         self._places = places
-        self._nodes = in_order(loop)
+        self._nodes = index.code.in_order(loop)
         self._at = {node: at for at, node in enumerate(self._nodes)}
         self._begins: dict[ast.AST, int] = {}
         self._reach = index.code.reach
@@ -154,7 +153,7 @@ class _Body:
     def _called_before(self, at: int) -> frozenset[Scope]:
         end = self._stretch(at)[1]
         if end not in self._before:
-            self._before[end] = self._reach.of([*_heads(self._loop), *self._nodes[: end + 1]])
+            self._before[end] = self._reach.of([*self._heads, *self._nodes[: end + 1]])
         return self._before[end]
 
     def _called_after(self, at: int) -> frozenset[Scope]:
@@ -232,10 +231,11 @@ class _Body:
 
     @cached_property
     def _around(self) -> list[ast.AST]:
-        whole = in_order(self._scope or self._index.code.tree)
+        whole = self._index.code.in_order(self._scope or self._index.code.tree)
         return [node for node in whole if node not in self._at or node is self._loop]
 
-
-def _heads(loop: Turning) -> list[ast.AST]:
-    """What hands out the next thing."""
-    return in_order(loop.iter) if isinstance(loop, ast.For | ast.AsyncFor) else []
+    @property
+    def _heads(self) -> list[ast.AST]:
+        """What hands out the next thing."""
+        loop = self._loop
+        return self._index.code.in_order(loop.iter) if isinstance(loop, ast.For | ast.AsyncFor) else []

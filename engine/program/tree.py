@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TypeGuard, TypeVar
 
 from engine.program.names import called, dotted
-from engine.program.reach import Reach
+from engine.program.reach import Reach, in_order
 from engine.program.spans import Lines
 from engine.trace import Span
 
@@ -101,6 +101,8 @@ class Tree(Lines):
     def __init__(self, code: str, *, parsed_in_sandbox: bool = True) -> None:
         super().__init__(code)
         self._parsed = code if parsed_in_sandbox else None
+        self._turns: dict[Span, tuple[Scope | None, list[Turning]]] = {}
+        self._in_order: dict[ast.AST, list[ast.AST]] = {}
 
     @cached_property
     def tree(self) -> ast.Module:
@@ -446,6 +448,17 @@ class Tree(Lines):
         """The function or lambda whose call a place runs in, and what runs it again and again within that call,
         innermost first; a generator takes turns with the call that it is given to. What makes a function in each of its
         turns does not run it."""
+        if span not in self._turns:
+            self._turns[span] = self._turns_at(span)
+        return self._turns[span]
+
+    def in_order(self, node: ast.AST) -> list[ast.AST]:
+        """What a node runs, in the order in which Python works it out once."""
+        if node not in self._in_order:
+            self._in_order[node] = in_order(node)
+        return self._in_order[node]
+
+    def _turns_at(self, span: Span) -> tuple[Scope | None, list[Turning]]:
         below: ast.AST | None = self.at(span) or self.statement_on(span.line, span.end_line)
         found: list[Turning] = []
         if isinstance(below, ast.Call):

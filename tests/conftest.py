@@ -82,8 +82,8 @@ LOOK_AT_THE_SAME = {
 any other file goes by itself. Cables are laid while no browser runs: it gives up what it was fetching when the machine's
 network changes."""
 PARTS = 3
-"""Those of findings are so many that in one process they would last longer than all others in two: a part has the tests
-of its codes."""
+"""Those of findings are so many that one process would be at them still when the others are through: a part has the
+tests of its codes."""
 LONGEST = (
     "browser",
     "cluster",

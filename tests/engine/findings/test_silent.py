@@ -152,23 +152,23 @@ def test_each_model_that_is_loaded_from_itself_is_told(once: Callable[[str], Tra
     ]
 
 
-def test_a_gradient_missing_where_a_step_came_too_far_comes_of_that(once: Callable[[str], Trace]) -> None:
-    program = "w = torch.randn(3, requires_grad=True) * 0.5\n(w * w).sum().backward()\nw.grad.zero_()\n"
-    told = once(HEAD + program).findings
-    assert [(finding.code, finding.follows) for finding in told] == [
-        ("leaf_made_non_leaf", None),
-        ("grad_none_non_leaf", 0),
-    ]
-
-
-def test_a_sum_kept_at_a_leaf_that_lost_its_name_comes_of_that(once: Callable[[str], Trace]) -> None:
-    program = "w = torch.ones(2, requires_grad=True)\nfor i in range(2):\n    (w * w).sum().backward()\n    w = w - 0.1 * w.grad\n"
-    told = once(HEAD + program).findings
-    assert [(finding.code, finding.follows) for finding in told] == [
-        ("leaf_rebound", None),
-        ("grad_none_non_leaf", 0),
-        ("gradient_added_up", 0),
-    ]
+@pytest.mark.parametrize(
+    ("program", "told"),
+    [
+        (
+            "w = torch.randn(3, requires_grad=True) * 0.5\n(w * w).sum().backward()\nw.grad.zero_()\n",
+            [("leaf_made_non_leaf", None), ("grad_none_non_leaf", 0)],
+        ),
+        (
+            "w = torch.ones(2, requires_grad=True)\nfor i in range(2):\n    (w * w).sum().backward()\n    w = w - 0.1 * w.grad\n",
+            [("leaf_rebound", None), ("grad_none_non_leaf", 0), ("gradient_added_up", 0)],
+        ),
+    ],
+)
+def test_a_gradient_missing_at_a_leaf_that_lost_its_name_comes_of_that(
+    once: Callable[[str], Trace], program: str, told: list[tuple[str, int | None]]
+) -> None:
+    assert [(finding.code, finding.follows) for finding in once(HEAD + program).findings] == told
 
 
 def test_a_note_on_what_a_warning_is_about_comes_of_it(once: Callable[[str], Trace]) -> None:

@@ -52,6 +52,8 @@ def _find(index: TraceIndex, items: list[Item]) -> list[Item]:
     if len(items) < REPEATS:
         return items
     search = _Search(index, items)
+    if not search.may_repeat:
+        return items
     found: list[Item] = []
     at = done = 0
     while at < len(items):
@@ -83,6 +85,7 @@ class _Search:
         self._items = items
         self._keys = repetitions.numbered([_key(index, item) for item in items])
         self._places = repetitions.by_key(self._keys)
+        self.may_repeat = any(len(places) >= REPEATS for places in self._places.values())
         self._weighted = self._steps_by_weights()
         self._text = _Text(index, items, self._keys)
         self._refused: set[Key] = set()
@@ -292,7 +295,7 @@ class _Text:
         loop: the others are called from there."""
         if asked not in self._innermost:
             within: dict[Scope | None, list[list[Turning]]] = {}
-            for scope, loops in (self._code.turns(span) for span in asked if span is not None):
+            for _, scope, loops in (self._code.standing(span) for span in asked if span is not None):
                 within.setdefault(scope, []).append(loops)
             if None in within:
                 within = {None: within[None]}
@@ -303,7 +306,7 @@ class _Text:
     def _is_outside(self, span: Span | None, loop: Turning) -> bool:
         if span is None:
             return False
-        scope, loops = self._code.turns(span)
+        _, scope, loops = self._code.standing(span)
         return loop not in loops and scope in (None, self._code.scope(loop))
 
 

@@ -9,11 +9,13 @@ from itertools import pairwise
 
 from engine.graph.bundles import Bundle, Item, first_draft, place_of
 from engine.program.names import called
-from engine.program.tree import Scope, Turning
+from engine.program.tree import Scope, Standing, Turning
 from engine.trace_index import TraceIndex
 
 _DRIVERS = {"sum", "prod", "reduce", "accumulate", "map", "starmap", "list", "tuple", "max", "min", "sorted", "zip"}
 """What may run one op several times in a single call."""
+
+_NOWHERE = Standing(None, None, [])
 
 
 @dataclass(slots=True)
@@ -27,7 +29,7 @@ class Run:
 
 def find_runs(index: TraceIndex, items: Sequence[Item]) -> list[Run]:
     """Those of outermost loops, two turns or more each, in order."""
-    places = [_Place(index, item) for item in items]
+    places = [_place(index, item) for item in items]
     outermost = {place.loops[-1]: place.scope for place in places if place.loops}
     found: list[Run] = []
     for loop, scope in outermost.items():
@@ -43,21 +45,17 @@ def find_runs(index: TraceIndex, items: Sequence[Item]) -> list[Run]:
     return kept
 
 
-class _Place:
+def _place(index: TraceIndex, item: Item) -> Standing:
     """Where in the text an item was made."""
-
-    def __init__(self, index: TraceIndex, item: Item) -> None:
-        op, span = first_draft(item).op, place_of(item)
-        is_layer = isinstance(item, Bundle) and item.kind == "module" and op is not None and _is_nested(index, item)
-        is_known = op is not None and span is not None and not is_layer
-        self.node = index.code.at(span) if is_known else None
-        self.scope: Scope | None = None
-        self.loops: list[Turning] = []
-        self.is_known = self.node is not None
-        if self.node is not None and span is not None:
-            self.scope, self.loops = index.code.turns(span)
-        if isinstance(item, Bundle) and item.kind != "module" and item.call is None:  # whole calls of a function
-            self.loops = []
+    op, span = first_draft(item).op, place_of(item)
+    if op is None or span is None:
+        return _NOWHERE
+    place = index.code.standing(span)
+    if place.node is None or (isinstance(item, Bundle) and item.kind == "module" and _is_nested(index, item)):
+        return _NOWHERE
+    if isinstance(item, Bundle) and item.kind != "module" and item.call is None:  # whole calls of a function
+        return place._replace(loops=[])
+    return place
 
 
 def _is_nested(index: TraceIndex, item: Bundle) -> bool:
@@ -70,7 +68,7 @@ class _Body:
     """One loop, and what a list has of it."""
 
     def __init__(
-        self, index: TraceIndex, loop: Turning, scope: Scope | None, items: Sequence[Item], places: Sequence[_Place]
+        self, index: TraceIndex, loop: Turning, scope: Scope | None, items: Sequence[Item], places: Sequence[Standing]
     ) -> None:
         self._index = index
         self._loop = loop
@@ -78,7 +76,7 @@ class _Body:
         self._items = items
         self._places = places
         self._nodes = index.code.in_order(loop)
-        self._at = {node: at for at, node in enumerate(self._nodes)}
+        self._at = index.code.places_in(loop)
         self._begins: dict[ast.AST, int] = {}
         self._reach = index.code.reach
         self._before: dict[int, frozenset[Scope]] = {}
@@ -89,7 +87,7 @@ class _Body:
         own: list[int] = []
         past = 0
         for at, place in enumerate(self._places):
-            if not place.is_known:
+            if place.node is None:
                 continue
             if place.scope is self._scope and self._loop in place.loops:
                 own.append(at)
@@ -113,6 +111,8 @@ class _Body:
                 lasts.append(before)
                 firsts.append(now)
         lasts.append(own[-1])
+        if len(firsts) == 1:
+            return Run(self._loop, firsts)
         cuts: list[int | None] = []
         for last, first in zip(lasts, firsts[1:], strict=False):
             ends, begins = self._tail(last, first), self._lead(first, last + 1)
@@ -167,7 +167,7 @@ class _Body:
         start = first
         while start > least and self._may(start - 1, self._called_before(first)):
             start -= 1
-        while start < first and not self._places[start].is_known:
+        while start < first and self._places[start].node is None:
             start += 1  # a leaf stands where it was made, and moves to what alone uses it
         return start
 
@@ -180,19 +180,19 @@ class _Body:
 
     def _may(self, at: int, called: frozenset[Scope]) -> bool:
         place = self._places[at]
-        return not place.is_known or place.scope in called
+        return place.node is None or place.scope in called
 
     def _is_certain(self, last: int, first: int) -> bool:
         """Whether no item between two could be of either turn."""
         after, before = self._called_after(last), self._called_before(first)
-        known = [place for place in self._places[last + 1 : first] if place.is_known]
+        known = [place for place in self._places[last + 1 : first] if place.node is not None]
         return not any(place.scope in after and place.scope in before for place in known)
 
     def _first(self, first: int, past: int, leads: Sequence[int], others: Sequence[int]) -> int:
         """Where the first turn starts: functions that were called above the loop too are its own where they stand
         before the other turns' as well."""
         least = self._lead(first, past)
-        if not any(place.scope in self._above for place in self._places[least:first] if place.is_known):
+        if not any(place.scope in self._above for place in self._places[least:first] if place.node is not None):
             return least
         alike = 0
         for lead, other in zip(leads[:1], others, strict=False):
@@ -212,7 +212,7 @@ class _Body:
         return place_of(self._items[one]) == place_of(self._items[other])
 
     def _is_called_after(self, last: int, most: int) -> bool:
-        return any(place.scope in self._below for place in self._places[last + 1 : most] if place.is_known)
+        return any(place.scope in self._below for place in self._places[last + 1 : most] if place.node is not None)
 
     @cached_property
     def _above(self) -> frozenset[Scope]:

@@ -6,7 +6,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterator
 from functools import cached_property
-from typing import TypeGuard, TypeVar
+from typing import NamedTuple, TypeGuard, TypeVar
 
 from engine.program.names import called, dotted
 from engine.program.reach import Reach, in_order
@@ -95,14 +95,26 @@ def covers(node: Placed, line: int, end_line: int | None = None) -> bool:
     return node.lineno <= line and (end_line or line) <= (node.end_lineno or node.lineno)
 
 
+class Standing(NamedTuple):
+    """How a place of the program is run."""
+
+    node: ast.expr | ast.stmt | None
+    """What is written at exactly that place."""
+    scope: Scope | None
+    """The function or lambda whose call runs it."""
+    loops: list[Turning]
+    """What runs it again and again within that call, innermost first."""
+
+
 class Tree(Lines):
     """Look-ups in one program. Callers never change the nodes: a tree is shared by all who ask about the same text."""
 
     def __init__(self, code: str, *, parsed_in_sandbox: bool = True) -> None:
         super().__init__(code)
         self._parsed = code if parsed_in_sandbox else None
-        self._turns: dict[Span, tuple[Scope | None, list[Turning]]] = {}
+        self._standing: dict[Span, Standing] = {}
         self._in_order: dict[ast.AST, list[ast.AST]] = {}
+        self._places_in: dict[ast.AST, dict[ast.AST, int]] = {}
 
     @cached_property
     def tree(self) -> ast.Module:
@@ -444,13 +456,12 @@ class Tree(Lines):
         node = self.at(span)
         return self.scope(node) if node is not None else None
 
-    def turns(self, span: Span) -> tuple[Scope | None, list[Turning]]:
-        """The function or lambda whose call a place runs in, and what runs it again and again within that call,
-        innermost first; a generator takes turns with the call that it is given to. What makes a function in each of its
-        turns does not run it."""
-        if span not in self._turns:
-            self._turns[span] = self._turns_at(span)
-        return self._turns[span]
+    def standing(self, span: Span) -> Standing:
+        """How a place is run; a generator takes turns with the call that it is given to. What makes a function in each
+        of its turns does not run it."""
+        if span not in self._standing:
+            self._standing[span] = self._standing_of(span)
+        return self._standing[span]
 
     def in_order(self, node: ast.AST) -> list[ast.AST]:
         """What a node runs, in the order in which Python works it out once."""
@@ -458,19 +469,26 @@ class Tree(Lines):
             self._in_order[node] = in_order(node)
         return self._in_order[node]
 
-    def _turns_at(self, span: Span) -> tuple[Scope | None, list[Turning]]:
-        below: ast.AST | None = self.at(span) or self.statement_on(span.line, span.end_line)
+    def places_in(self, node: ast.AST) -> dict[ast.AST, int]:
+        """The same as the place of each in that order."""
+        if node not in self._places_in:
+            self._places_in[node] = {each: at for at, each in enumerate(self.in_order(node))}
+        return self._places_in[node]
+
+    def _standing_of(self, span: Span) -> Standing:
+        node = self.at(span)
+        below: ast.AST | None = node or self.statement_on(span.line, span.end_line)
         found: list[Turning] = []
         if isinstance(below, ast.Call):
             found += (each for each in below.args if isinstance(each, ast.GeneratorExp))
         for above in self.around(below) if below is not None else ():
             if isinstance(above, _SCOPES):
-                return above, found
+                return Standing(node, above, found)
             is_head = isinstance(above, ast.For | ast.AsyncFor) and below not in above.body
             if isinstance(above, (*_LOOPS, *_COMPREHENSIONS)) and not is_head:
                 found.append(above)
             below = above
-        return None, found
+        return Standing(node, None, found)
 
     def head_of(self, turning: Turning) -> str:
         """The `for` or `while` of a loop or comprehension."""

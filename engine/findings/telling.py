@@ -59,6 +59,7 @@ CAUSES = {
     ),
     "targets_too_far": ("steps_too_short", "scheduled_"),
     "copied_onto_itself": ("one_memory_for_two",),
+    "fed_and_never_moved": ("modules_in_plain_list",),
     "inputs_all_alike": ("one_tensor_many_times",),
     "grad_of_non_leaf": ("grad_none_non_leaf",),
     "grad_none_non_leaf": ("leaf_rebound", "leaf_made_non_leaf"),

@@ -4,7 +4,7 @@ import ast
 import math
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -30,8 +30,6 @@ from engine.trace import Finding, Op, Pass, Span, Update
 KEEPS_SIGN = PASSING | frozenset("mean sum __getitem__ getitem sqrt detach stack cat".split())
 BY_NUMBERS = frozenset("add sub mul div neg rsub".split())
 """Ops of one tensor and a number; those that turn the sign among them."""
-_HANDS_ON = PASSING | frozenset("cat stack getitem chunk split flip index_select".split())
-"""Ops that leave numbers as they are."""
 MOST_STEPS = 8
 MOST_BEHIND = 60
 _MOST_FACTORS = 4
@@ -264,57 +262,6 @@ def terms_without_floor(diagnosis: Diagnosis) -> Iterator[Finding]:
                     loss=diagnosis.say(root),
                     pass_line=line(passes[0].span),
                 )
-
-
-def volumes_turned(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A flow whose factor `exp(s)` makes squares in the loss, and whose logarithm enters the loss with the same sign: a
-    factor of 0 is best for both."""
-    for passes in diagnosis.passes_by_place.values():
-        for root in (root.tensor for root in passes[0].roots[:1] if root.tensor is not None):
-            enters = dict(_signed(diagnosis, root))
-            squares = {op.inputs[0] for at, sign in enters.items() if sign > 0 and is_square(op := diagnosis.maker[at])}
-            for at, sign in enters.items() if squares else ():
-                total = diagnosis.maker[at]
-                log = total.inputs[0] if total.name == "sum" else ""
-                factors = [(way, op) for way, op in _factors(diagnosis, log) if _is_squared(diagnosis, op, squares)]
-                if {way for way, _ in factors} != {sign}:
-                    continue
-                call, factor = diagnosis.code.call_at(total.span), factors[0][1]
-                yield diagnosis.warning(
-                    "volume_turned",
-                    total,
-                    tensors=(log, *total.outputs, *factor.outputs),
-                    fix=(diagnosis.code.before(call, "-"),) if call is not None else (),
-                    name=diagnosis.say(log),
-                    factor=diagnosis.code.excerpt(factor.span),
-                    factor_line=line(factor.span),
-                    is_minus=str(int(sign < 0)),
-                )
-                return
-
-
-def _factors(diagnosis: Diagnosis, log: str) -> Iterator[tuple[int, Op]]:
-    """The products with `exp` of a value, 1, or of its opposite, −1."""
-    ways = [(1, log), *((-1, made) for op in diagnosis.takers.get(log, ()) if op.name == "neg" for made in op.outputs)]
-    for way, given in ways:
-        exps = (op for op in diagnosis.takers.get(given, ()) if op.name == "exp")
-        takers = ((made, op) for exp in exps for made in exp.outputs for op in diagnosis.takers.get(made, ()))
-        for made, op in takers:
-            if op.name in ("mul", "div") and len({*op.inputs}) == 2:
-                yield (-way if op.name == "div" and op.inputs[1] == made else way), op
-
-
-def _is_squared(diagnosis: Diagnosis, factor: Op, squares: Set[str]) -> bool:
-    """Whether a product is among what is squared, moved by what is learnt and by no target."""
-
-    def further(tensor: str) -> Iterator[str]:
-        for op in diagnosis.takers.get(tensor, ()):
-            others = [each for each in op.inputs if each != tensor]
-            is_moved = op.name in ("add", "sub", "mul") and all(map(diagnosis.is_tracked, others))
-            if op.nodes and (op.name in _HANDS_ON or is_moved):
-                yield from op.outputs
-
-    return not squares.isdisjoint(near(factor.outputs, further))
 
 
 def averages_pushed_away(diagnosis: Diagnosis) -> Iterator[Finding]:

@@ -2,18 +2,6 @@
 
 from tests.engine.findings.mistakes import SGD, STEP, Mistake
 
-FLOW = f"""net = nn.Linear(1, 2)
-def inverse(x):
-    a, b = x[:, :1], x[:, 1:]
-    s, m = net(a).chunk(2, 1)
-    b = (b - m) * torch.exp(-s)
-    return torch.cat([a, b], 1), s.sum(1)
-opt = torch.optim.Adam(net.parameters())
-for _ in range(3):
-    z, log_det = inverse(torch.randn(8, 2))
-    loss = -(-0.5 * (z ** 2).sum(1) - 1.8 + log_det).mean()
-{STEP}"""
-
 MISTAKES: tuple[Mistake, ...] = (
     Mistake("uphill_by_hand", 12, """x = torch.linspace(-1, 1, 8)
 y = 3 * x + 1
@@ -212,15 +200,6 @@ for _ in range(2):
     loss = F.mse_loss(m + torch.exp(s / 2) * torch.randn(8, 2), y)
     loss += 0.1 * divergence(m, s)
 """ + STEP, cure=(("+= 0.1", "-= 0.1"),)),
-    Mistake("volume_turned", 9, FLOW, says={"name": "s", "is_minus": "1"}, mends=True),
-    Mistake("volume_turned", 9, """log_scale, shift = (nn.Parameter(torch.zeros(3)) for _ in range(2))
-opt = torch.optim.SGD([log_scale, shift], lr=0.1)
-data = 2 + 3 * torch.randn(20, 3)
-for _ in range(3):
-    z = data * log_scale.exp() + shift
-    log_det = log_scale.sum()
-    loss = (0.5 * z.square().sum(1)).mean() + log_det
-""" + STEP, mends=True),
     Mistake("average_pushed_away", 11, """net, slow = nn.Linear(3, 1), nn.Linear(3, 1)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for x in torch.randn(5, 6, 3):
@@ -272,15 +251,6 @@ for _ in range(3):
     loss = -(net(x) - net(x + torch.randn(8, 2)).detach()).pow(2).mean()  # apart from each other
     opt.zero_grad(); loss.backward(); opt.step()
 """),
-    ("volume_turned", FLOW.replace(", s.sum(1)", ", -s.sum(1)")),
-    ("volume_turned", """enc, dec = nn.Linear(4, 4), nn.Linear(2, 4)
-opt = torch.optim.SGD([*enc.parameters(), *dec.parameters()], lr=0.1)
-x = torch.randn(9, 4)
-for _ in range(3):
-    m, s = enc(x).chunk(2, 1)
-    z = m + s.exp() * torch.randn(9, 2)
-    loss = (dec(z) - x).square().sum(1).mean() + (0.5 * z.square() - s).sum(1).mean()
-""" + STEP),
     ("uphill_by_hand", """net = nn.Linear(4, 3)
 x = torch.randn(2, 4, requires_grad=True)
 loss = F.cross_entropy(net(x), torch.tensor([0, 1]))

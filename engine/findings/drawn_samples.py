@@ -437,7 +437,8 @@ def samples_without_gradient(diagnosis: Diagnosis) -> Iterator[Finding]:
     drawn: dict[ast.Attribute, tuple[Op, list[str]]] = {}
     for op in diagnosis.ops_named(("normal",)):
         call = code.call_at(op.span)
-        if call is None or called(call) != "sample" or not isinstance(call.func, ast.Attribute) or op.nodes:
+        way = "normal" if op.nodes else "sample"  # torch.normal has a derivative, which is 0
+        if call is None or called(call) != way or not isinstance(call.func, ast.Attribute):
             continue
         behind = list(near(op.inputs, diagnosis.made_from)) if call.func not in drawn else []
         leaves = {diagnosis.identity(tensor) for tensor in behind if diagnosis.is_parameter(tensor)}
@@ -449,7 +450,8 @@ def samples_without_gradient(diagnosis: Diagnosis) -> Iterator[Finding]:
             "sample_without_gradient",
             op.span,
             tensors=op.outputs[:1],
-            fix=tuple(code.replace(method, f"{code.text(method.value)}.rsample") for method in drawn),
+            fix=tuple(code.replace(method, f"{code.text(method.value)}.rsample") for method in drawn if not op.nodes),
+            is_function=str(int(bool(op.nodes))),
             code=code.excerpt(op.span),
             leaves=diagnosis.say_all([leaf for _, leaves in drawn.values() for leaf in leaves]),
         )

@@ -36,7 +36,7 @@ BY_NUMBERS_ALONE = frozenset(
 DIFFERENT_SIZE = "Using a target size"
 ELEMENTWISE_LOSSES = frozenset("mse_loss l1_loss smooth_l1_loss huber_loss".split())
 SCALED = ("mul", "neg", "div")
-PASSING = frozenset("squeeze unsqueeze view reshape flatten contiguous float double to clone dropout".split())
+PASSING = frozenset("squeeze unsqueeze view view_as reshape flatten contiguous float double to clone dropout".split())
 """Ops that hand their values on."""
 MADE_BY_LAYERS = frozenset("linear matmul mm addmm bmm mv baddbmm".split())
 AFTER_LAYERS = frozenset(
@@ -46,6 +46,7 @@ GIVEN = MADE_BY_LAYERS | AFTER_LAYERS | {"grad", "conv1d", "conv2d", "conv3d", "
 DECIDES = frozenset("gt ge lt le round sign argmax max topk".split())
 """Ops that make a class out of a score."""
 CLASS_LOSSES = ("cross_entropy", "nll_loss")
+PARTS = ("chunk", "split")
 WITHOUT_WEIGHTS = 2
 MOST_STEPS = 8
 MIDDLE = 0.5
@@ -112,7 +113,7 @@ def _is_stretched_layer(diagnosis: Diagnosis, op: Op, column: Tensor, row: Tenso
         is_set = before is not None and len(before.shape) < len(column.shape)
         return not is_set and by is not None and by.name in MADE_BY_LAYERS | AFTER_LAYERS | DECIDES
     maker = diagnosis.maker.get(column.id)
-    if maker is not None and maker.name in ("detach", "data"):
+    if maker is not None and maker.name in ("detach", "data", *PARTS):
         maker = diagnosis.maker.get(next(iter(maker.inputs), ""))
     is_own = diagnosis.identity(column.id) in map(diagnosis.identity, diagnosis.made_from(row.id)[:1])
     is_given = maker is not None and out_of_place(maker.name) in GIVEN
@@ -192,7 +193,9 @@ def _stretched(diagnosis: Diagnosis, op: Op, code: str, first: Tensor, second: T
     few, many = sorted((first, second), key=lambda each: diagnosis.elements(each.id))
     is_all = diagnosis.elements(many.id) < math.prod(shape) == diagnosis.elements(few.id) * diagnosis.elements(many.id)
     is_like = diagnosis.elements(few.id) == diagnosis.elements(many.id)
-    fixes = [_squeezed(diagnosis, each) for each in ops] if is_like else [()]
+    maker = diagnosis.maker.get(first.id)
+    is_part = maker is not None and maker.name in PARTS  # whose other parts stay columns
+    fixes = [_squeezed(diagnosis, each, is_part) for each in ops] if is_like else [()]
     return diagnosis.warning(
         code,
         op,
@@ -205,6 +208,7 @@ def _stretched(diagnosis: Diagnosis, op: Op, code: str, first: Tensor, second: T
         shape="×".join(map(str, shape)),
         is_all=str(int(is_all)),
         is_like=str(int(is_like)),
+        is_part=str(int(is_part)),
         few=_said_in(diagnosis, op, few),
         many=_said_in(diagnosis, op, many),
         each=str(math.prod(shape) // max(diagnosis.elements(few.id), 1)),
@@ -237,8 +241,8 @@ def _broadcast(first: tuple[int, ...], second: tuple[int, ...]) -> list[int]:
     return [max(pair) for pair in pairs]
 
 
-def _squeezed(diagnosis: Diagnosis, op: Op) -> Edits:
-    """The last axis of 1 taken off the operand that has it, where the code shows that operand."""
+def _squeezed(diagnosis: Diagnosis, op: Op, is_part: bool) -> Edits:
+    """The last axis of 1 taken off the operand that has it, or given to the other, where the code shows that."""
     operands = (diagnosis.tensors[given] for given in op.inputs[:2])
     shorter, longer = sorted(operands, key=lambda operand: len(operand.shape))
     if longer.shape != (*shorter.shape, 1):
@@ -250,7 +254,8 @@ def _squeezed(diagnosis: Diagnosis, op: Op) -> Edits:
             | ast.Compare(left=left, comparators=[right])
             | ast.Call(args=[left, right])
         ) if len(op.inputs) > 1:
-            return code.method(left if op.inputs[0] == longer.id else right, ".squeeze(-1)")
+            column, row = (left, right) if op.inputs[0] == longer.id else (right, left)
+            return code.method(row, ".unsqueeze(-1)") if is_part else code.method(column, ".squeeze(-1)")
     return ()
 
 
@@ -313,7 +318,7 @@ def _to_difference(diagnosis: Diagnosis, pass_: Pass) -> list[Op]:
 def losses_of_the_wrong_kind(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Softmax or sigmoid twice, or not at all, or a ReLU before; one that several losses are given is told of once."""
     told: set[tuple[str, Span]] = set()
-    for op in diagnosis.ops_named((*LOSSES, "log_softmax")):
+    for op in diagnosis.ops_named((*LOSSES, "log_softmax", "sigmoid")):
         wrong = _wrong(diagnosis, op)
         if wrong is None:
             continue
@@ -329,6 +334,7 @@ def losses_of_the_wrong_kind(diagnosis: Diagnosis) -> Iterator[Finding]:
             tensors=op.inputs[:1],
             fix=_mended(diagnosis, op, maker, wrong) if does in SQUASHING or wrong == "bce_without_sigmoid" else (),
             loss=op.name,
+            is_twice=str(int(op.name == "sigmoid")),
             name=diagnosis.say(op.inputs[0]),
             op=_said(diagnosis, maker, does),
             is_seen=str(int(does not in SQUASHING)),
@@ -354,6 +360,11 @@ def _bound(op: Op, given: Tensor | None) -> dict[str, str]:
 def _wrong(diagnosis: Diagnosis, op: Op) -> str | None:
     maker = last_maker(diagnosis, diagnosis.input_of(op))
     name = _squashes(diagnosis, maker) if maker is not None and maker.inputs else ""
+    if op.name == "sigmoid":
+        return "sigmoid_before_logits_loss" if name == "sigmoid" and diagnosis.reaches_a_pass(op) else None
+    takers = [taker.name for taker in diagnosis.takers.get(op.outputs[0], ()) if taker.nodes]
+    if op.name == "log_softmax" and name == "softmax":
+        return "softmax_before_cross_entropy" if {*takers} & {"nll_loss", "gather", "getitem"} else None
     if op.name == "log_softmax":
         return "relu_before_logits_loss" if name == "relu" and diagnosis.reaches_a_pass(op) else None
     if op.name in ("cross_entropy", "binary_cross_entropy_with_logits") and name == "relu":

@@ -126,13 +126,16 @@ def flags_without_effect(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`p.require_grad = False`, and `net.layer.requires_grad = False`: Python makes a new attribute that nobody
     reads."""
     code = diagnosis.code
+    read = {node.attr for node in code.attributes if isinstance(node.ctx, ast.Load)}
+    read |= {str(node.value) for node in code.nodes if isinstance(node, ast.Constant)}  # by getattr
     for statement in code.bindings:
         target, value = statement.targets[0], statement.value
-        is_flag = isinstance(value, ast.Constant) and isinstance(value.value, bool)
+        is_flag = isinstance(value, ast.Name) or (isinstance(value, ast.Constant) and isinstance(value.value, bool))
         if not isinstance(target, ast.Attribute) or not is_flag or statement.lineno in diagnosis.trace.lines_not_run:
             continue
         common = {"line": str(statement.lineno), "code": code.short(statement), "receiver": code.short(target.value)}
-        if target.attr != GRAD_FLAG and nearest(target.attr, [GRAD_FLAG])[0] and _is_tensor(diagnosis, target.value):
+        is_meant = target.attr == "trainable" or nearest(target.attr, [GRAD_FLAG])[0]
+        if target.attr != GRAD_FLAG and is_meant and target.attr not in read and _is_tensor(diagnosis, target.value):
             yield diagnosis.finding(
                 "requires_grad_misspelt",
                 "error",
@@ -845,8 +848,11 @@ def never_used(diagnosis: Diagnosis) -> Iterator[Finding]:
     """What is made for its effect and no line reads: weights that were loaded before a model is called, a schedule, a
     dropout."""
     code = diagnosis.code
-    names = {node.id for node in code.nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
-    names |= {f"self.{node.attr}" for node in code.attributes if isinstance(node.ctx, ast.Load)}
+    read = [
+        node for node in code.nodes if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load)
+    ]
+    used = [node for node in read if not _is_asked_its_rate(code.parents.get(node))]
+    names = {node.id if isinstance(node, ast.Name) else f"self.{node.attr}" for node in used}
     is_open = diagnosis.steps and not any(called(call) in REACHES_ALL for call in code.calls)
     for statement in code.bindings if is_open else ():
         name, value = dotted(statement.targets[0]), statement.value
@@ -855,7 +861,12 @@ def never_used(diagnosis: Diagnosis) -> Iterator[Finding]:
         is_dropout = kind.startswith("nn.Dropout") and not any(diagnosis.ops_named(DROPOUTS))
         is_load = kind == "torch.load" and any(at > statement.lineno for at in calls)
         if name and name not in names and (is_load or is_dropout or SCHEDULES.search(kind)):
-            yield diagnosis.warning("never_used", statement, name=name, is_again="0", old="", old_line="", used_line="")
+            said = {"is_asked": str(int(name in map(dotted, read))), "is_again": "0", "old": "", "old_line": ""}
+            yield diagnosis.warning("never_used", statement, name=name, used_line="", **said)
+
+
+def _is_asked_its_rate(above: ast.AST | None) -> bool:
+    return isinstance(above, ast.Attribute) and above.attr in ("get_last_lr", "get_lr", "last_epoch")
 
 
 def outputs_never_used(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -882,6 +893,7 @@ def outputs_never_used(diagnosis: Diagnosis) -> Iterator[Finding]:
                 old_line=str(first.lineno),
                 used_line=str(later[0].lineno),
                 is_again="1",
+                is_asked="0",
             )
 
 

@@ -16,6 +16,7 @@ from engine.findings.diagnosis import (
     by_number,
     fed_by,
     grouped,
+    is_of_ones_and_zeros,
     line,
     near,
     number,
@@ -212,7 +213,11 @@ def _is_log_probability(diagnosis: Diagnosis, op: Op) -> bool:
 
 
 def _is_picked(diagnosis: Diagnosis, op: Op) -> bool:
-    """One logarithm of a softmax for each sample: `logp[range(n), y]`, `logp.gather(1, y)`."""
+    """One logarithm of a softmax for each sample: `logp[range(n), y]`, `logp.gather(1, y)`, `one_hot * logp`."""
+    if op.name in ("mul", "einsum") and len(op.inputs) == 2:
+        ones, scores = sorted(op.inputs, key=diagnosis.is_tracked)
+        by = diagnosis.maker.get(scores)
+        return by is not None and by.name == "log_softmax" and is_of_ones_and_zeros(diagnosis.tensors.get(ones))
     given = diagnosis.input_of(op) if op.name in ("getitem", "gather") else None
     maker = diagnosis.maker.get(given.id) if given is not None else None
     result = diagnosis.tensors.get(op.outputs[0]) if op.outputs else None

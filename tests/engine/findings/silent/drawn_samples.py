@@ -60,6 +60,8 @@ F.mse_loss(dec(z), x).backward()
     Mistake("probability_for_its_logarithm", 18, EPISODES, cure=(("-p * G", "-p.log() * G"),), says={"draw_line": "11"}),
     Mistake("probability_for_its_logarithm", 12, BANDIT, cures=(("(chosen", "(chosen.log()"), ("chosen * reward", "chosen / chosen.detach() * reward"), ("(chosen * reward)", "(p * torch.tensor([-0.3, -0.3, 0.7, -0.3])).sum(1)")), says={"name": "p.gather(1, a)"}),
     Mistake("sample_without_gradient", 8, DRAWN.replace("SAMPLE", "sample"), says={"leaves": "enc.weight, enc.bias"}, mends=True),
+    Mistake("sample_without_gradient", 8, DRAWN.replace("q.SAMPLE()", "torch.normal(mean, torch.ones(6, 2))"), says={"is_function": "1"},
+            cure=(("torch.normal(mean, torch.ones(6, 2))", "mean + torch.randn_like(mean)"),)),
     Mistake("sample_without_gradient", 10, """class VAE(nn.Module):
     def __init__(self):
         super().__init__()

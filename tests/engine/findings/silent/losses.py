@@ -107,6 +107,12 @@ for _ in range(3):
         w -= 0.1 * w.grad
         w.grad.zero_()
 """, says={"first_shape": "9×1", "first": "wanted", "second": "guess"}, mends=True),
+    Mistake("difference_broadcast", 7, """net, x, y = nn.Linear(3, 2), torch.randn(8, 3), torch.randn(8)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+mu, log_var = net(x).chunk(2, dim=1)
+(log_var + (y - mu) ** 2 / log_var.exp()).mean().backward()
+opt.step()
+""", says={"is_part": "1"}, mends=True),
     Mistake("difference_broadcast", 6, """model = nn.Linear(2, 1)
 x, y = torch.randn(4, 2), torch.randn(4)
 loss = ((model(x) - y) ** 2).mean()
@@ -177,6 +183,18 @@ p = torch.softmax(z, dim=1)
 loss = F.cross_entropy(p, t)
 loss.backward()
 """, says={"op": "softmax", "op_line": "6", "name": "p"}, mends=True),
+    Mistake("softmax_before_cross_entropy", 7, """net, x, y = nn.Linear(2, 3), torch.randn(8, 2), torch.arange(8) % 3
+def loss_of(p):
+    chosen = torch.gather(
+        torch.log_softmax(p, 1), 1, y[:, None])
+    return -chosen.mean()
+loss_of(torch.softmax(net(x), 1)).backward()
+""", mends=True),
+    Mistake("sigmoid_before_logits_loss", 6, """net = nn.Sequential(nn.Linear(2, 1), nn.Sigmoid())
+x, y = torch.randn(8, 2), torch.randint(0, 2, (8, 1)).float()
+p = torch.sigmoid(net(x))
+F.binary_cross_entropy(p, y).backward()
+""", says={"is_twice": "1"}, mends=True),
     Mistake("softmax_before_cross_entropy", 6, """model = nn.Sequential(nn.Linear(2, 3), nn.Softmax(dim=1))
 criterion = nn.CrossEntropyLoss()
 loss = criterion(model(torch.randn(4, 2)), torch.tensor([0, 1, 2, 0]))

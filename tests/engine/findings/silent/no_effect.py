@@ -117,6 +117,7 @@ net = nn.Linear(3, 2)
 F.cross_entropy(net(torch.randn(4, 3)), spread(torch.tensor([0, 1, 1, 0]), 2)).backward()
 """, says={"name": "rows"}, mends=True),
     Mistake("requires_grad_misspelt", 5, "x = torch.ones(3)\nx.require_grad = True\nprint((x * 2).requires_grad)\n", says={"name": "require_grad", "receiver": "x"}, mends=True),
+    Mistake("requires_grad_misspelt", 9, TRAIN + "def freeze(module, flag):\n    for p in module.parameters():\n        p.trainable = flag\nfreeze(model[0], False)\n" + LOOP, says={"name": "trainable"}, mends=True),
     Mistake("requires_grad_misspelt", 8, TRAIN + "for name, p in model[0].named_parameters():\n    p.requires_gard = False\n" + LOOP, says={"name": "requires_gard"}, mends=True),
     Mistake("requires_grad_of_module", 7, TRAIN + "model[0].requires_grad = False\n" + LOOP, says={"receiver": "model[0]", "value": "False"}, mends=True),
     Mistake("requires_grad_of_module", 10, TRAIN + "base = nn.Sequential(nn.Linear(2, 2), nn.Tanh())\nx = base(x).detach()\nfor layer in base:\n    layer.requires_grad = False\n" + LOOP, says={"receiver": "layer"}, mends=True),
@@ -357,6 +358,7 @@ critic = nn.Linear(1, 1)
 F.mse_loss(critic(torch.ones(4, 1))[:, 0], torch.tensor(returns(rewards, ended))).backward()
 """, cures=(("for reward in reversed(rewards)", "for reward, end in zip(rewards, ended)"), ("False, True]", "False]"))),
     Mistake("never_used", 5, SCHEDULED, cure=(("    opt.step()\n", "    opt.step()\n    sched.step()\n"),)),
+    Mistake("never_used", 5, SCHEDULED + "    print(sched.get_last_lr())\n", cure=(("    opt.step()\n", "    opt.step()\n    sched.step()\n"),), says={"is_asked": "1"}),
     Mistake("never_used", 10, "import io\n" + SCHEDULED.replace("sched = torch.optim.lr_scheduler.StepLR(opt, step_size=1)", "file = io.BytesIO()\ntorch.save(net.state_dict(), file)\nfile.seek(0)\nagain = nn.Linear(3, 2)\nstate = torch.load(file)\nagain(torch.ones(1, 3))"), cure=(("again(torch.ones(1, 3))", "again.load_state_dict(state)"),)),
     Mistake("never_used", 10, """x, y = torch.randn(1, 3), torch.randn(1, 2)
 net, criterion = nn.Linear(3, 2), nn.MSELoss()
@@ -491,6 +493,7 @@ net(torch.ones(2, 4)).sum().backward()
     ("result_dropped", "x = torch.ones(2, 2)\nx.view(-1)\nx.float()\nprint(x)\n"),
     ("result_dropped", "x = torch.ones(2, requires_grad=True)\n(x * 2).sum().backward()\nx + 1\n"),
     ("requires_grad_misspelt", "class Settings:\n    pass\nsettings = Settings()\nsettings.require_grad = False\nx = torch.ones(1)\nx.requires_grad = True\n"),
+    ("requires_grad_misspelt", TRAIN + "for p in model.parameters():\n    p.trainable = True\nopt = torch.optim.SGD([p for p in model.parameters() if getattr(p, 'trainable')], lr=0.1)\n" + LOOP),
     ("requires_grad_of_module", TRAIN + "model[0].weight.requires_grad = False\nfor p in model[0].parameters():\n    p.requires_grad = False\n" + LOOP),
     ("clip_before_backward", TRAIN + ROUND.format(before="", between=CLIP, after="")),
     ("clip_before_backward", """a, b = nn.Linear(2, 1), nn.Linear(2, 1)

@@ -183,6 +183,12 @@ for _ in range(4):
     error = ((x @ w - y) ** 2).mean()
     loss = error - w.abs().sum() / 10
 """ + STEP, cures=(("error - w", "error + w"), ("w.abs().sum() / 10", "(x @ w).abs().mean() / 10"))),
+    Mistake("likelihood_minimised", 8, """net, x, y = nn.Linear(4, 3), torch.randn(9, 4), torch.arange(9) % 3
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    scores = net(x).log_softmax(1)
+    loss = torch.einsum("nc,nc->n", scores, F.one_hot(y, 3).float()).mean()
+""" + STEP, cure=(('torch.einsum', '-torch.einsum'),)),
     Mistake("divergence_negated", 9, """enc, dec = nn.Linear(6, 4), nn.Linear(2, 6)
 opt = torch.optim.Adam([*enc.parameters(), *dec.parameters()], lr=0.2)
 x = torch.randn(30, 6)

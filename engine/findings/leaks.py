@@ -1,81 +1,73 @@
-"""Answers that reach a model before it is asked for them: columns chosen with the labels of all rows, windows that hold
-their own target or lie beside those of the test, rows that the model was trained on in an earlier fold."""
+"""What reaches a model before it is asked for it: rows scaled together with those of the test, windows that hold their
+own target or lie beside those of the test, rows that the model was trained on in an earlier fold."""
 
 import ast
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from itertools import permutations
+from itertools import permutations, product
 
-from engine.findings.diagnosis import Diagnosis
+from engine.findings.diagnosis import MOST_NEAR, Diagnosis, grouped, line, near
 from engine.program.names import called, dotted, names_read
 from engine.program.source import Source
 from engine.program.tree import Loop, assigned
-from engine.trace import Finding
+from engine.trace import Finding, Op, Tensor
 
+_STATISTICS = ("mean", "std", "min", "max", "amin", "amax")
+_MOST_PICKS = 8
 _WITHOUT = ("setdiff1d", "delete", "difference")
 _STARTS_ANEW = ("load_state_dict", "apply", "reset_parameters", "deepcopy")
 
 
-def columns_chosen_by_labels(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """`X = X[:, chosen]`, where `chosen` was computed from all of `y` and only then the rows of both are parted."""
-    code = diagnosis.code
-    for binding in (each for each in code.bindings if diagnosis.has_run(each)):
-        match binding.value:
-            case ast.Subscript(value=ast.Name(table), slice=ast.Tuple(elts=[ast.Slice(None, None, None), chosen])):
-                taken = _rows_taken(code, binding)
-            case _:
-                continue
-        for labels in taken.keys() - {table}:
-            shared = sorted(taken[labels].keys() & taken.get(dotted(binding.targets[0]), {}).keys())
-            pair = _parted(code, shared) if len(shared) > 1 else None
-            source = _read_whole(code, binding, chosen, labels, {table, *taken}) if pair else None
-            if pair and source is not None:
+def scaled_with_its_tests(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Rows that train a model, scaled by the mean or deviation of a table that also holds rows that only test it."""
+    for stat in diagnosis.ops_named(_STATISTICS) if diagnosis.steps else ():
+        table, made = diagnosis.input_of(stat), diagnosis.output_of(stat)
+        is_of_columns = table is not None and made is not None and made.shape[-1:] == table.shape[1:]
+        if table is None or made is None or stat.iteration or len(table.shape) != 2 or not is_of_columns:
+            continue
+        shares = (op for op in diagnosis.takers.get(made.id, ()) if op.name in ("sub", "div"))
+        tables = [each for op in shares for each in _alike(diagnosis, table, op)]
+        picks = [op for each in tables for op in diagnosis.takers.get(each, ()) if op.name == "getitem"]
+        parts = grouped(picks[:_MOST_PICKS], lambda pick: _is_learnt_from(diagnosis, pick))
+        for learnt, test in product(parts.get(True, ()), parts.get(False, ())):
+            rows = [_rows(diagnosis, pick) for pick in (learnt, test)]
+            is_learnt = rows[1] in [_rows(diagnosis, pick) for pick in parts[True]]
+            if all(rows) and not is_learnt and _parted(diagnosis.code, rows):
                 yield diagnosis.warning(
-                    "columns_chosen_by_labels",
-                    source,
-                    table=table,
-                    labels=labels,
-                    parts=", ".join(pair),
-                    parts_line=str(min(taken[labels][part] for part in pair)),
+                    "scaled_with_its_tests",
+                    stat,
+                    tensors=(table.id, *stat.outputs[:1]),
+                    name=diagnosis.say(table.id),
+                    count=str(table.shape[0]),
+                    train=diagnosis.code.excerpt(learnt.span),
+                    test=diagnosis.code.excerpt(test.span),
+                    test_line=line(test.span),
                 )
                 return
 
 
-def _rows_taken(code: Source, above: ast.stmt) -> dict[str, dict[str, int]]:
-    """The rows that are picked of each name below a statement of the same scope, as they are written, with the line."""
-    taken: dict[str, dict[str, int]] = {}
-    for node in code.nodes:
-        match node:
-            case ast.Subscript(value=ast.Name(name), slice=rows) if not isinstance(rows, ast.Tuple | ast.Constant):
-                if node.lineno > above.lineno and code.function(node) is code.function(above):
-                    taken.setdefault(name, {}).setdefault(ast.unparse(rows), node.lineno)
-    return taken
+def _alike(diagnosis: Diagnosis, table: Tensor, op: Op) -> list[str]:
+    """What was computed, number for number, of a table by an op and those after it."""
+
+    def further(tensor: str) -> Iterator[str]:
+        made = (taker.outputs[0] for taker in diagnosis.takers.get(tensor, ()) if taker.outputs)
+        return (each for each in made if diagnosis.tensors[each].shape == table.shape)
+
+    return [each for each in near(op.outputs, further) if diagnosis.tensors[each].shape == table.shape]
 
 
-def _read_whole(code: Source, before: ast.stmt, node: ast.expr, name: str, given: set[str]) -> ast.stmt | None:
-    """The last statement above that read a name as a whole to compute something; what is given is followed no
-    further."""
-    wanted = set(names_read(node))
-    if _reads_all(code, node, name):
-        return before
-    for each in (one for one in reversed(code.bindings) if code.function(one) is code.function(before)):
-        bound = {dotted(target) for target, _ in assigned(each)}
-        if each.lineno >= before.lineno or (wanted - given).isdisjoint(bound):
-            continue
-        if _reads_all(code, each.value, name):
-            return each
-        wanted |= names_read(each.value)
-    return None
+def _is_learnt_from(diagnosis: Diagnosis, pick: Op) -> bool | None:
+    """Whether a pass came back from what was computed of some rows; None where no model took them, or of too many."""
+    found = list(diagnosis.computed_from(pick.outputs))
+    if any(map(diagnosis.reaches_a_pass, found)):
+        return True
+    return False if len(found) < MOST_NEAR - 1 and any(op.module is not None for op in found) else None
 
 
-def _reads_all(code: Source, node: ast.expr, name: str) -> bool:
-    """Whether more is read of it than some of its rows, or than how many there are."""
-    read = (each for each in ast.walk(node) if isinstance(each, ast.Name) and each.id == name)
-    around = [(each, code.parents.get(each)) for each in read]
-    parts = [each for each, outer in around if isinstance(outer, ast.Subscript) and outer.value is each]
-    parts += [each for each, outer in around if isinstance(outer, ast.Attribute) and outer.attr in ("shape", "size")]
-    parts += [each for each, outer in around if isinstance(outer, ast.Call) and called(outer) == "len"]
-    return len(parts) < len(around)
+def _rows(diagnosis: Diagnosis, pick: Op) -> str:
+    """The rows that are picked, as they are written."""
+    node = diagnosis.code.at(pick.span)
+    return ast.unparse(node.slice) if isinstance(node, ast.Subscript) else ""
 
 
 def _parted(code: Source, rows: Iterable[str]) -> tuple[str, str] | None:

@@ -861,8 +861,16 @@ def never_used(diagnosis: Diagnosis) -> Iterator[Finding]:
         is_dropout = kind.startswith("nn.Dropout") and not any(diagnosis.ops_named(DROPOUTS))
         is_load = kind == "torch.load" and any(at > statement.lineno for at in calls)
         if name and name not in names and (is_load or is_dropout or SCHEDULES.search(kind)):
-            said = {"is_asked": str(int(name in map(dotted, read))), "is_again": "0", "old": "", "old_line": ""}
-            yield diagnosis.warning("never_used", statement, name=name, used_line="", **said)
+            yield diagnosis.warning(
+                "never_used",
+                statement,
+                name=name,
+                old="",
+                old_line="",
+                used_line="",
+                is_again="0",
+                is_asked=str(int(name in map(dotted, read))),
+            )
 
 
 def _is_asked_its_rate(above: ast.AST | None) -> bool:

@@ -2,28 +2,31 @@
 
 from tests.engine.findings.mistakes import FOLDS, Mistake
 
+SCALED = """raw, net = torch.randn(20, 3) + 2, nn.Linear(3, 1)
+x = (raw - raw.mean(0)) / raw.std(0)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    opt.zero_grad(); F.mse_loss(net(x[:15]), torch.ones(15, 1)).backward(); opt.step()
+with torch.no_grad():
+    print(net(x[15:]).mean())
+"""
+
 MISTAKES: tuple[Mistake, ...] = (
-    Mistake("columns_chosen_by_labels", 9, """X, y = torch.randn(20, 30), torch.randint(0, 2, (20,))
-def strongest(table, answers, count):
-    apart = table[answers == 1].mean(0) - table[answers == 0].mean(0)
-    return apart.abs().topk(count).indices
-head = nn.Linear(4, 2)
-best = strongest(X, y, 4)
-X = X[:, best]
-F.cross_entropy(head(X[:15]), y[:15]).backward()
-print((head(X[15:]).argmax(1) == y[15:]).float().mean())
-""", cures=(("strongest(X, y, 4)", "strongest(X[:15], y[:15], 4)"), ("y[:15]).backward", "y[0:15]).backward"))),
-    Mistake("columns_chosen_by_labels", 7, """import numpy as np
-table, labels = np.random.randn(20, 30).astype("float32"), np.random.randint(0, 2, 20)
-net = nn.Linear(3, 2)
-tie = np.abs(np.corrcoef(table.T, labels)[-1, :-1])
-keep = np.argsort(tie)[-3:]
-picked = table[:, keep]
-order = np.random.permutation(20)
-train, test = order[:14], order[14:]
-F.cross_entropy(net(torch.from_numpy(picked[train])), torch.from_numpy(labels[train])).backward()
-print((net(torch.from_numpy(picked[test])).argmax(1).numpy() == labels[test]).mean())
-""", cures=(("table.T, labels)", "table.T, table[:, 0])"), ("order[:14], order[14:]", "order, order"))),
+    Mistake("scaled_with_its_tests", 5, SCALED, says={"count": "20", "train": "x[:15]", "test": "x[15:]"},
+            cure=(("raw.mean(0)", "raw[:15].mean(0)"), ("raw.std(0)", "raw[:15].std(0)"))),
+    Mistake("scaled_with_its_tests", 6, """from torch.utils.data import DataLoader, TensorDataset
+def scaled(table):
+    low, high = table.amin(0), table.max(0).values
+    return (table - low) / (high - low)
+net = nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+order, x = torch.randperm(20), scaled(torch.rand(20, 3))
+first, rest = order[:15], order[15:]
+for (part,) in DataLoader(TensorDataset(x[first]), batch_size=5):
+    opt.zero_grad(); net(part).pow(2).mean().backward(); opt.step()
+with torch.no_grad():
+    print(net(x[rest]))
+"""),
     Mistake("trained_on_its_tests", 6, FOLDS, cures=(
         ("    tests", "    net = nn.Linear(3, 2)\n    tests"), ("if j != fold", ""), ("    net.train", "    net.reset_parameters()\n    net.train"),
     )),
@@ -147,28 +150,13 @@ F.mse_loss(net(part[:, :5]), part[:, 5:]).backward()
 """, cures=(("series[k:k + 6]", "series[0 * k:6]"), ("stack(rows)", "randn(34, 6)"))),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
-    ("columns_chosen_by_labels", """X, y = torch.randn(40, 20), torch.randint(0, 2, (40,))
-chosen = X.var(0).topk(len(y) // 8).indices
-X = X[:, chosen]
-rows = torch.randperm(40)
-train, test = rows[:30], rows[30:]
-net = nn.Linear(5, 2)
-opt = torch.optim.Adam(net.parameters())
-for _ in range(3):
-    opt.zero_grad(); F.cross_entropy(net(X[train]), y[train]).backward(); opt.step()
-print((net(X[test]).argmax(1) == y[test]).float().mean())
-"""),
+    ("scaled_with_its_tests", SCALED.replace("x[15:]", "x[:5]")),
+    ("scaled_with_its_tests", SCALED + "net(x[15:]).pow(2).mean().backward()\n"),
     # what the window ends with is taken off again
     ("window_holds_target", """series, n, net = torch.randn(40), 5, nn.Linear(5, 1)
 rows, y = [], []
 for i in range(30):
     rows.append(series[i:i + n + 1]); y.append(series[i + n])
 F.mse_loss(net(torch.stack(rows)[:, :-1])[:, 0], torch.stack(y)).backward()
-"""),
-    # batches of an order, of which all are trained with
-    ("columns_chosen_by_labels", """X, y, net = torch.randn(20, 30), torch.randint(0, 2, (20,)), nn.Linear(3, 2)
-X = X[:, (X * y[:, None]).sum(0).topk(3).indices]
-for i in range(0, 20, 5):
-    F.cross_entropy(net(X[i:i + 5]), y[i:i + 5]).backward()
 """),
 )  # fmt: skip

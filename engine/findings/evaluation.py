@@ -214,6 +214,38 @@ def records_never_kept(diagnosis: Diagnosis) -> Iterator[Finding]:
                 )
 
 
+def records_never_beaten(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """`if loss < best` where `best` begins at 0, or `>` where it begins at infinity: no turn is ever the best one."""
+    code = diagnosis.code
+    tests = (node for node in code.nodes if isinstance(node, ast.If) and diagnosis.has_run(node))
+    for test in (each for each in tests if not diagnosis.has_run(each.body[0])):
+        match test.test:
+            case ast.Compare(left=new, ops=[ast.Lt() | ast.LtE()], comparators=[kept]):
+                starts = (0.0, -math.inf)
+            case ast.Compare(left=new, ops=[ast.Gt() | ast.GtE()], comparators=[kept]):
+                starts = (math.inf, math.inf)
+            case _:
+                continue
+        within = [each for body in test.body for each in ast.walk(body)]
+        bound = [(each, *pair) for each in code.bindings for pair in assigned(each) if dotted(pair[0]) == dotted(kept)]
+        begins = [value for each, _, value in bound if each not in within]
+        start = _constant(begins[0]) if len(begins) == 1 < len(bound) else None
+        does = [
+            each for each in within if isinstance(each, ast.Name | ast.Attribute) and isinstance(each.ctx, ast.Store)
+        ]
+        is_more = len(does) + sum(isinstance(each, ast.Call) for each in within) > 1  # than the least of some numbers
+        if start in starts and is_more and (code.in_loop(test) or code.function(test) is not None):
+            yield diagnosis.warning(
+                "record_never_beaten",
+                test.test,
+                name=dotted(kept),
+                new=code.short(new),
+                start=code.text(begins[0]),
+                start_line=str(begins[0].lineno),
+                is_less=str(int(starts[0] == 0)),
+            )
+
+
 def _keeps(test: ast.If) -> bool:
     """Whether it puts something away: under a name, or with a call that saves."""
     inside = [node for each in test.body for node in ast.walk(each)]

@@ -51,6 +51,27 @@ with torch.no_grad():
     hits = (p == y).sum()
 print(hits / len(y))
 """, cure=(("(p == y)", "((p > 0.5) == y)"),)),
+    Mistake("record_never_beaten", 8, """class Stopper:
+    def __init__(self):
+        self.best, self.bad = 0.0, 0
+    def stops(self, value):
+        if value < self.best:
+            self.best = value
+            self.bad = 0
+        else:
+            self.bad += 1
+        return self.bad > 1
+stopper = Stopper()
+""" + SGD + """for i in range(4):
+    if stopper.stops(F.mse_loss(net(x), y).item()):
+        break
+""", cure=(("best, self.bad = 0.0", 'best, self.bad = float("inf")'),)),
+    Mistake("record_never_beaten", 10, SGD + """best = float("inf")
+for i in range(3):
+    loss = F.mse_loss(net(x), y).item()
+    if loss > best:
+        best, kept = loss, i
+""", cure=(("loss > best", "loss < best"),)),
     Mistake("record_never_kept", 13, KEPT, cures=(("        kept =", "        best = loss.item()\n        kept ="), ("() < best", "() > best")), mends=True),
     Mistake("record_never_kept", 9, BEST, cures=(("self.bad = 0\n        e", "self.bad, self.best_acc = 0, acc\n        e"), ("self.best_acc", "self.floor"), ("self.bad = 0\n        e", "return True\n        e")), mends=True),
     Mistake("total_never_reset", 11, """net = nn.Linear(3, 2)
@@ -132,6 +153,12 @@ for _ in range(3):
     loss = w.square().sum()
     if loss.item() < limit:
         print("finite")
+"""),
+    ("record_never_beaten", SGD + """lowest = 0
+for i in range(3):
+    margin = F.mse_loss(net(x), y).item()
+    if margin < lowest:
+        lowest = margin
 """),
     ("record_never_kept", SGD + """best_loss = 0.9
 for _ in range(3):

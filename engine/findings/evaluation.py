@@ -14,6 +14,7 @@ from engine.program.names import called, dotted, names_read
 from engine.program.tree import Loop, assigned
 from engine.trace import Finding, Op, Tensor
 
+_SIGNS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 PICKS_LARGEST = ("max", "topk", "sort")
 FALLS = re.compile(r"loss|err|mse|mae|rmse|ppl|perplexity", re.IGNORECASE)
 FAR = 10
@@ -243,6 +244,39 @@ def records_never_beaten(diagnosis: Diagnosis) -> Iterator[Finding]:
                 start=code.text(begins[0]),
                 start_line=str(begins[0].lineno),
                 is_less=str(int(starts[0] == 0)),
+            )
+
+
+def best_is_the_model(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """`best_model = model` in the turns that beat a record: a second name for what goes on learning."""
+    code = diagnosis.code
+    calls = [(code.call_at(call.span), call.module) for call in diagnosis.trace.calls if call.parent is None]
+    for binding, target, value in ((each, *pair) for each in code.bindings for pair in assigned(each)):
+        loop, choice = next(iter(code.loops(binding)), None), code.enclosing(binding, ast.If)
+        if loop is None or not isinstance(choice, ast.If) or not dotted(value) or not diagnosis.has_run(binding):
+            continue
+        signs = choice.test.ops if isinstance(choice.test, ast.Compare) else ()
+        is_last = any(isinstance(each, ast.Break | ast.Return) for each in choice.body)
+        if not any(isinstance(sign, _SIGNS) for sign in signs) or is_last or loop not in [*code.around(choice)]:
+            continue
+        runs = {own for call, own in calls if call and dotted(call.func) == dotted(value) and loop in code.loops(call)}
+        learnt = [leaf for own in runs for leaf in diagnosis.leaves_of.get(own, ()) if leaf in diagnosis.stepped]
+        steps = filter(None, (code.at(step.span) for step in diagnosis.steps))
+        is_anew = any(loop in code.loops(each) for each in code.assignments(dotted(value)))
+        read = (
+            each for each in code.nodes if isinstance(each, ast.Name | ast.Attribute) and dotted(each) == dotted(target)
+        )
+        later = [each for each in read if each.lineno > (loop.end_lineno or loop.lineno)]
+        if len(runs) == 1 and learnt and later and not is_anew and any(loop in code.loops(each) for each in steps):
+            is_known = "copy" in code.imported
+            yield diagnosis.warning(
+                "best_is_the_model",
+                binding,
+                tensors=learnt[:8],
+                fix=(code.replace(value, f"copy.deepcopy({code.text(value)})"),) if is_known else (),
+                name=dotted(target),
+                model=dotted(value),
+                read_line=str(later[0].lineno),
             )
 
 

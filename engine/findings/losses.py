@@ -10,10 +10,8 @@ from engine.findings.diagnosis import (
     argument,
     extent,
     fed_by,
-    grouped,
     line,
     near,
-    number,
     numbers_of,
     times,
 )
@@ -49,7 +47,6 @@ CLASS_LOSSES = ("cross_entropy", "nll_loss")
 PARTS = ("chunk", "split")
 WITHOUT_WEIGHTS = 2
 MOST_STEPS = 8
-MIDDLE = 0.5
 LOSSES = (*CLASS_LOSSES, "binary_cross_entropy", "binary_cross_entropy_with_logits")
 LOSS_FUNCTIONS = frozenset(
     (
@@ -518,65 +515,6 @@ def _parts(diagnosis: Diagnosis, maker: Op | None) -> Tensor | None:
         return diagnosis.input_of(maker, 1) if argument(maker, "reduction") == "'mean'" else None
     summed = diagnosis.input_of(maker) if maker.name in ("sum", "mean") else None
     return summed if summed is not None and summed.requires_grad else None
-
-
-def quantiles_turned(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """`max((q - 1) * e, q * e)` of prediction − target: least where the target lies below it with probability 1 - q."""
-    code = diagnosis.code
-    for turns in grouped(diagnosis.ops_named(("max", "maximum")), lambda op: op.span).values():
-        ops = [op for op in turns if (level := _level(diagnosis, op)) is not None and level != MIDDLE]
-        op = ops[-1] if ops else turns[-1]
-        level = _level(diagnosis, op)
-        first = diagnosis.maker.get(op.inputs[0]) if level is not None else None
-        gap = diagnosis.maker.get(first.inputs[0]) if first is not None else None
-        if level is None or level == MIDDLE or gap is None or gap.name != "sub" or len(gap.inputs) != 2:
-            continue
-        if [*map(diagnosis.is_tracked, gap.inputs)] != [True, False] or not diagnosis.reaches_a_pass(op):
-            continue
-        numbers = numbers_of(diagnosis.output_of(gap))
-        share = sum(each > 0 for each in numbers) / len(numbers) if numbers else 1 - level
-        if abs(share - level) <= abs(share - (1 - level)):
-            continue
-        written = code.at(gap.span)
-        sides = [written.left, written.right] if isinstance(written, ast.BinOp) else []
-        is_plain = all(isinstance(side, ast.Name | ast.Attribute | ast.Subscript | ast.Call) for side in sides)
-        yield diagnosis.warning(
-            "quantile_turned",
-            gap,
-            tensors=(*gap.inputs, *op.outputs[:1]),
-            fix=tuple(map(code.replace, sides, map(code.text, sides[::-1]))) if is_plain else (),
-            name=diagnosis.say(gap.inputs[0]),
-            target=diagnosis.say(gap.inputs[1]),
-            level=f"{level:.4g}",
-            other=f"{1 - level:.4g}",
-            loss_line=line(op.span),
-        )
-
-
-def _level(diagnosis: Diagnosis, op: Op) -> float | None:
-    """The q of the larger of `(q - 1) * e` and `q * e`, where the program writes it so."""
-    sides = [diagnosis.maker.get(given) for given in op.inputs]
-    pair = [side for side in sides if side is not None and side.name == "mul" and len(side.inputs) == 1]
-    if len(pair) != 2 or pair[0].inputs != pair[1].inputs:
-        return None
-    factors = {number(argument(side, "other", 1)): factor_of(diagnosis, side) for side in pair}
-    low, high = sorted((level or 0.0 for level in factors), key=float)
-    one, other = factors.get(low), factors.get(high)
-    match one:
-        case ast.BinOp(op=ast.Sub(), left=level, right=ast.Constant(value=1)) if other is not None:
-            is_same = ast.dump(level) == ast.dump(other)
-            return high if is_same and low < 0 < high and math.isclose(high - low, 1) else None
-    return None
-
-
-def factor_of(diagnosis: Diagnosis, op: Op) -> ast.expr | None:
-    """What is written for the number in a product of a number and a tensor."""
-    match diagnosis.code.at(op.span):
-        case ast.BinOp(op=ast.Mult(), left=left, right=right):
-            given = {diagnosis.identity(each.id) for each in diagnosis.bound_to(right)}
-            is_left = diagnosis.identity(op.inputs[0]) in given or isinstance(left, ast.BinOp | ast.Constant)
-            return left if is_left else right
-    return None
 
 
 def softmax_without_dim(diagnosis: Diagnosis) -> Iterator[Finding]:

@@ -40,7 +40,6 @@ LEAVES_GRAPH = ("detach", "data")
 FIRST_ORDER = re.compile(r"(first|1st)[-_ ]?order|second_?order *=|fomaml|reptile|一阶", re.IGNORECASE)
 """How a program says that it leaves second derivatives out on purpose."""
 SCALES = frozenset("mul div neg mean sum squeeze".split())
-FACTORISES = ("linalg_cholesky", "cholesky", "cholesky_ex", "linalg_cholesky_ex")
 PICKS = PASSING | frozenset("mul sum gather getitem index_select clamp".split())
 """Ops that choose among numbers."""
 NEARLY = 1e-3
@@ -504,24 +503,6 @@ def _divides_by_both(diagnosis: Diagnosis, op: Op, pair: Sequence[Tensor]) -> bo
         return False
     behind = set(near(op.inputs[1:], diagnosis.made_from))
     return all(tensor.id in behind for tensor in pair)
-
-
-def logarithms_of_sums(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """The logarithm of the sum of a Cholesky factor's diagonal, in place of the sum of the logarithms."""
-    for op in diagnosis.ops_named(("log",)):
-        summed = diagnosis.maker.get(op.inputs[0])
-        diagonal = diagnosis.maker.get(summed.inputs[0]) if summed is not None and summed.name == "sum" else None
-        factor = diagnosis.maker.get(diagonal.inputs[0]) if diagonal is not None and diagonal.inputs else None
-        is_factor = factor is not None and factor.name in FACTORISES and diagonal is not None
-        if is_factor and diagonal is not None and diagonal.name in ("diagonal", "diag"):
-            yield diagnosis.warning(
-                "log_of_summed_diagonal",
-                op,
-                tensors=(*diagonal.inputs[:1], *op.outputs),
-                factor=diagnosis.say(diagonal.inputs[0]),
-                diagonal=diagnosis.code.excerpt(diagonal.span),
-                size=str(diagnosis.tensors[diagonal.inputs[0]].shape[-1]),
-            )
 
 
 def focal_of_means(diagnosis: Diagnosis) -> Iterator[Finding]:

@@ -32,6 +32,17 @@ for acc in (0.5, 0.6, 0.4, 0.3):
 print(torch.ones(1))
 """
 
+BEST_MODEL = SGD + """best = float("inf")
+for i in range(3):
+    loss = F.mse_loss(net(x), y)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    if loss.item() < best:
+        best = loss.item(); best_model = net
+print(best_model.weight)
+"""
+
 MISTAKES: tuple[Mistake, ...] = (
     Mistake("scores_compared_with_classes", 9, f"""net, x, y = nn.Linear(3, 4), torch.randn(8, 3), torch.randint(0, 4, (8,))
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
@@ -51,6 +62,24 @@ with torch.no_grad():
     hits = (p == y).sum()
 print(hits / len(y))
 """, cure=(("(p == y)", "((p > 0.5) == y)"),)),
+    Mistake("best_is_the_model", 15, "import copy\n" + BEST_MODEL, says={"name": "best_model", "model": "net"}, mends=True),
+    Mistake("best_is_the_model", 17, """x, y = torch.randn(8, 2), torch.randn(8, 1)
+def fit(net):
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    best = float("inf")
+    for i in range(3):
+        opt.zero_grad()
+        loss = F.mse_loss(net(x), y)
+        loss.backward()
+        opt.step()
+        with torch.no_grad():
+            value = F.mse_loss(net(x + 1), y).item()
+        if value < best:
+            best = value
+            saved = net
+    return saved
+fit(nn.Linear(2, 1))
+""", cure=(("saved = net", "saved = {k: v.clone() for k, v in net.state_dict().items()}"),)),
     Mistake("record_never_beaten", 8, """class Stopper:
     def __init__(self):
         self.best, self.bad = 0.0, 0
@@ -153,6 +182,18 @@ for _ in range(3):
     loss = w.square().sum()
     if loss.item() < limit:
         print("finite")
+"""),
+    ("best_is_the_model", BEST_MODEL.replace("best_model = net", "best_model = net.state_dict()").replace(".weight", "")),
+    ("best_is_the_model", """best, x = 9e9, torch.randn(8, 2)
+for lr in (0.1, 0.2, 0.3):
+    net = nn.Linear(2, 1)
+    opt = torch.optim.SGD(net.parameters(), lr=lr)
+    loss = net(x).pow(2).mean()
+    loss.backward()
+    opt.step()
+    if loss.item() < best:
+        best, kept = loss.item(), net
+print(kept.weight)
 """),
     ("record_never_beaten", SGD + """lowest = 0
 for i in range(3):

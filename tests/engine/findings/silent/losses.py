@@ -32,18 +32,6 @@ for _ in range(3):
     opt.zero_grad(); agent.cost(table[:, :3], table[:, 3].abs()).backward(); opt.step()
 """
 
-QUANTILES = (
-    """net, x, y = nn.Linear(2, 3), torch.randn(40, 2), torch.randn(40)
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-for i in range(9):
-    out, loss = net(x), 0
-    for k, q in enumerate((0.1, 0.5, 0.9)):
-        gap = out[:, k] - y
-        loss = loss + torch.max((q - 1) * gap, q * gap).mean()
-"""
-    + STEP
-)
-
 MISTAKES: tuple[Mistake, ...] = (
     Mistake("difference_as_it_is", 8, TRAIN + """def distance(pred, target):
     return ((pred - target) * 2).mean()
@@ -54,24 +42,6 @@ for i in range(3):
     opt.step()
 """, says={"target": "y", "is_doubled": "1"}, cures=((") * 2)", ").abs())"),), mends=True),
     Mistake("difference_as_it_is", 9, TRAIN + LOOP.replace("F.mse_loss(model(x), y)", "(y - model(x)).sum() / 8"), says={"is_doubled": "0"}, cures=((".sum()", ".square().sum()"), ("(y - model(x))", "(y * model(x))"))),
-    Mistake("quantile_turned", 9, QUANTILES, cures=(
-        ("out[:, k] - y", "y - out[:, k]"),
-        ("(q - 1) * gap, q * gap", "(1 - q) * gap, -q * gap"),
-        ("(0.1, 0.5, 0.9)", "(0.5, 0.5, 0.5)"),
-    ), says={"level": "0.9", "other": "0.1"}, mends=True),
-    Mistake("quantile_turned", 9, """class Pinball(nn.Module):
-    def __init__(self, tau):
-        super().__init__()
-        self.tau = tau
-    def forward(self, guess, y):
-        e = guess - y
-        return torch.maximum(self.tau * e, (self.tau - 1) * e).mean()
-net, lossy = nn.Linear(2, 1), Pinball(0.9)
-opt = torch.optim.SGD(net.parameters(), lr=0.5)
-x, y = torch.randn(40, 2), torch.randn(40, 1)
-for i in range(30):
-    loss = lossy(net(x), y)
-""" + STEP, cure=(("guess - y", "y - guess"),), mends=True),
     Mistake("loss_broadcast", 6, """model = nn.Linear(2, 1)
 x, y = torch.randn(4, 2), torch.randn(4)
 loss = F.mse_loss(model(x), y)
@@ -351,7 +321,6 @@ RIGHT: tuple[tuple[str, str], ...] = (
     ("difference_as_it_is", TRAIN + "judge = nn.Linear(2, 1).requires_grad_(False)\n" + LOOP.replace("F.mse_loss(model(x), y)", "(model(x) - judge(x)).mean()")),
     ("difference_as_it_is", TRAIN + LOOP.replace("F.mse_loss(model(x), y)", "(model(x) - torch.ones(8, 1)).mean()")),
     ("difference_as_it_is", TRAIN + LOOP.replace("F.mse_loss(model(x), y)", "(model(x) - y).mean() + model(x).square().mean()")),
-    ("quantile_turned", QUANTILES.replace("out[:, k] - y", "y - out[:, k]")),
     ("loss_broadcast", "model = nn.Linear(2, 1)\nx, y = torch.randn(4, 2), torch.randn(4)\nF.mse_loss(model(x).squeeze(1), y).backward()\n"),
     ("loss_broadcast", "critic = nn.Linear(2, 1)\nF.smooth_l1_loss(critic(torch.randn(1, 2)), torch.tensor([3.0])).backward()\n"),
     ("difference_broadcast", "model = nn.Linear(2, 1)\nx, y = torch.randn(4, 2), torch.randn(4)\n((model(x)[:, 0] - y) ** 2).mean().backward()\n"),

@@ -439,21 +439,6 @@ for _ in range(4):
     loss = learner.run(x, learner.adapt(x, y)).sub(y).pow(2).mean()
     opt.zero_grad(); loss.backward(); opt.step()
 """, cure=(("list(w.values()))", "list(w.values()), create_graph=False)"),), mends=True),
-    Mistake("log_of_summed_diagonal", 10, f"""x, y = torch.randn(8, 2), torch.randn(8)
-scale = torch.zeros(1, requires_grad=True)
-opt = torch.optim.Adam([scale], lr=0.05)
-for _ in range(3):
-    K = torch.exp(-torch.cdist(x, x) / scale.exp()) + 0.1 * torch.eye(8)
-    L = torch.linalg.cholesky(K)
-    loss = 0.5 * (y * torch.cholesky_solve(y[:, None], L)[:, 0]).sum() + torch.log(L.diag().sum())
-{STEP}""", cure=(("torch.log(L.diag().sum())", "torch.log(L.diag()).sum()"),)),
-    Mistake("log_of_summed_diagonal", 7, """A = torch.randn(4, 4)
-cov = (A @ A.T + torch.eye(4)).requires_grad_()
-root = torch.linalg.cholesky(cov)
-half = root.diagonal(dim1=-2, dim2=-1).sum(-1).log()
-(half * 2).backward()
-print(cov.grad)
-""", cure=((".sum(-1).log()", ".log().sum(-1)"),)),
     Mistake("term_trains_nothing", 10, """make, judge = nn.Linear(3, 4), nn.Linear(4, 1)
 m_opt, j_opt = torch.optim.Adam(make.parameters()), torch.optim.Adam(judge.parameters())
 x, real = torch.randn(6, 3), torch.randn(6, 4)

@@ -176,11 +176,10 @@ def _is_of_one_number(table: Tensor) -> bool:
 def words_hidden(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Masks that hide every token but the padding: True where `tokens != PAD`, and True is not to be seen."""
     looked_up = {tokens.storage for op in diagnosis.ops_named(("embedding",)) if (tokens := diagnosis.input_of(op))}
-    for op in diagnosis.ops_named(("masked_fill", "masked_fill_", FUSED)) if looked_up else ():
-        hides = op.name != FUSED
-        if (hides and not _hides(op)) or op.iteration:
+    for op in diagnosis.ops_named(("masked_fill", "masked_fill_", "where", FUSED)) if looked_up else ():
+        mask, hides = _hidden_by(diagnosis, op)
+        if mask is None or op.iteration:
             continue
-        mask = op.inputs[1] if hides and len(op.inputs) > 1 else attn_mask(op)
         compared, is_hidden = _compared(diagnosis, mask, is_hidden=hides)
         tokens = diagnosis.input_of(compared) if compared is not None else None
         padding = number(compared.arguments[-1].text) if compared is not None else None
@@ -190,6 +189,19 @@ def words_hidden(diagnosis: Diagnosis) -> Iterator[Finding]:
             continue
         if (compared.name == "eq") != is_hidden and (compared.name != "gt" or not padding):
             yield _words_hidden(diagnosis, op, compared, hides=hides)
+
+
+def _hidden_by(diagnosis: Diagnosis, op: Op) -> tuple[str | None, bool]:
+    """The mask that an op is given, and whether it hides where that is True."""
+    if op.name == FUSED:
+        return attn_mask(op), False
+    if op.name != "where":
+        return (op.inputs[1] if _hides(op) and len(op.inputs) > 1 else None), True
+    mask = next((each for each in op.inputs if diagnosis.tensors[each].dtype == "bool"), None)
+    sides = [each for each in op.arguments if each.tensor is None or each.tensor != mask]
+    ends = [extent(diagnosis.tensors[each.tensor]) if each.tensor else (0, number(each.text) or 0) for each in sides]
+    fills = [end is not None and end[1] < HIDES for end in ends]
+    return (mask if sum(fills) == 1 else None), fills[:1] == [True]
 
 
 def padding_masks_turned_round(diagnosis: Diagnosis) -> Iterator[Finding]:

@@ -78,6 +78,13 @@ tokens, words = torch.tensor([[3, 4, 0, 0], [5, 1, 2, 0]]), nn.Embedding(6, 4)
 h, att = words(tokens), nn.MultiheadAttention(4, 2, batch_first=True)
 att(h, h, h, key_padding_mask=tokens != PAD)[0].sum().backward()
 """, says={"right": "tokens == PAD", "pad": "PAD"}),
+    Mistake("words_hidden", 7, """tokens, words = torch.tensor([[3, 4, 0, 0], [5, 1, 2, 0]]), nn.Embedding(6, 4)
+h = words(tokens)
+scores = h @ h.transpose(1, 2)
+seen = (tokens == 0)[:, None]
+scores = torch.where(seen, scores, float("-inf"))
+(scores.softmax(-1) @ h).sum().backward()
+""", cures=(("tokens == 0", "tokens != 0"), ("scores, float(\"-inf\")", "float(\"-inf\"), scores"), ("float(\"-inf\")", "0.0"))),
     Mistake("words_hidden", 10, """class Bert(nn.Module):
     def __init__(self):
         super().__init__()

@@ -3,16 +3,14 @@ is given, does not read it, gives nothing back, or takes what has no graph."""
 
 import ast
 from collections import Counter
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator
 
-from engine.findings.diagnosis import Diagnosis, by_number, extent, is_alike, line, near, size_of, walk
-from engine.findings.experiments import LOSSY
+from engine.findings.diagnosis import Diagnosis, by_number, extent, is_alike, size_of
 from engine.findings.ways import unfed
 from engine.program.names import called, dotted, name_written, names_read
 from engine.program.tree import defined_in
 from engine.trace import Finding, Node, Op, Pass, Visit
 
-STEPS = LOSSY | frozenset(f"{name}_like" for name in ("zeros", "ones", "full", "empty", "rand", "randn"))
 """Ops whose results do not follow small changes of what they are given."""
 _LEVELS = 3
 """Passes inside each other, all through one node, from which on that is no chance."""
@@ -263,59 +261,6 @@ def _led_to(function: ast.FunctionDef, given: str) -> set[str]:
             written = part.targets if isinstance(part, ast.Assign) else [part]
             led |= {name.id for target in written for name in ast.walk(target) if isinstance(name, ast.Name)}
     return led
-
-
-def kept_without_graph(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """What a custom forward computed from its input and its backward takes, where the gradient that comes of it is
-    differentiated once more: it has no graph, and its share in that is lost."""
-    for op in diagnosis.trace.ops if diagnosis.layered else ():
-        is_taken = op.pass_id in diagnosis.layered and op.grad_mode == "grad"
-        kept = next((each for each in op.inputs if is_taken and _source(diagnosis, each)), None)
-        source = _source(diagnosis, kept) if kept is not None else None
-        if kept is None or source is None or op.pass_id is None or not _is_handed_on(diagnosis, op, op.pass_id):
-            continue
-        nodes = {node.id for node in diagnosis.trace.nodes if node.pass_id == op.pass_id}
-        behind = set(map(diagnosis.identity, near([source], diagnosis.made_from)))
-        again = next((each for each in diagnosis.trace.passes if _differentiates(diagnosis, each, nodes, behind)), None)
-        if again is not None:
-            yield diagnosis.warning(
-                "kept_without_graph",
-                op,
-                tensors=(kept, source),
-                name=diagnosis.say(kept),
-                made=diagnosis.code.excerpt(diagnosis.maker[kept].span),
-                made_line=line(diagnosis.maker[kept].span),
-                pass_line=line(again.span),
-            )
-            return
-
-
-def _is_handed_on(diagnosis: Diagnosis, op: Op, pass_: str) -> bool:
-    """Whether a custom node gave the numbers that an op, or what was made of its result, had come to."""
-    custom = {node.id for node in diagnosis.trace.nodes if node.custom}
-    own = (visit for visit in diagnosis.passes[pass_].visits if visit.node in custom)
-    left = [diagnosis.tensors.get(tensor or "") for visit in own for tensor in visit.left]
-    made = map(diagnosis.tensors.get, near(op.outputs, diagnosis.made_of))
-    return any(is_alike(one, other) for one in made for other in left)
-
-
-def _source(diagnosis: Diagnosis, tensor: str) -> str | None:
-    """The tracked tensor that the forward of a custom Function computed another from, by nothing that has steps."""
-
-    def before(each: str) -> tuple[str, ...]:
-        maker, record = diagnosis.maker.get(each), diagnosis.tensors.get(each)
-        if maker is None or record is None or record.requires_grad or not record.dtype.startswith(("float", "bfloat")):
-            return ()
-        return maker.inputs if maker.name not in STEPS and diagnosis.why_unfollowed(maker) == "function" else ()
-
-    is_own = not diagnosis.is_tracked(tensor)
-    return next(filter(diagnosis.is_tracked, walk([tensor], before)), None) if is_own else None
-
-
-def _differentiates(diagnosis: Diagnosis, pass_: Pass, nodes: Set[str], behind: Set[str]) -> bool:
-    """Whether a pass goes through some nodes and gives what lies behind a tensor its gradient."""
-    wanted = {diagnosis.identity(each) for each in pass_.inputs or () if each is not None}
-    return (not wanted or not wanted.isdisjoint(behind)) and any(visit.node in nodes for visit in pass_.visits)
 
 
 def kept_and_not_read(diagnosis: Diagnosis) -> Iterator[Finding]:

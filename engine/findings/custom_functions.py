@@ -11,7 +11,6 @@ from engine.program.names import called, dotted, name_written, names_read
 from engine.program.tree import defined_in
 from engine.trace import Finding, Node, Op, Pass, Visit
 
-"""Ops whose results do not follow small changes of what they are given."""
 _LEVELS = 3
 """Passes inside each other, all through one node, from which on that is no chance."""
 

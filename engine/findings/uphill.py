@@ -22,7 +22,7 @@ from engine.findings.diagnosis import (
     number,
     numbers_of,
 )
-from engine.findings.losses import LOSS_FUNCTIONS, PASSING
+from engine.findings.losses import LOSS_FUNCTIONS, MADE_BY_LAYERS, PASSING
 from engine.findings.optimizer_code import made_by
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, is_grad, keyword
@@ -269,6 +269,28 @@ def terms_without_floor(diagnosis: Diagnosis) -> Iterator[Finding]:
                 )
 
 
+def weights_added_up(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """The weights of a layer summed as they are in a loss, where a penalty takes their sizes: less is always better."""
+    for passes in diagnosis.passes_by_place.values():
+        enters = dict(_signed(diagnosis, passes[0].roots[0].tensor or "")) if len(passes) >= LEAST_TURNS else {}
+        for term in (diagnosis.maker[tensor] for tensor, sign in enters.items() if sign > 0):
+            weight = diagnosis.input_of(term) if term.name in ("sum", "mean") else None
+            if weight is None or len(weight.shape) < 2 or not _is_made_small(diagnosis, weight.id):
+                continue
+            takers = [taker.name for taker in diagnosis.takers.get(weight.id, ())]
+            if not MADE_BY_LAYERS.isdisjoint(takers):
+                call = diagnosis.code.call_at(term.span)
+                owner = diagnosis.code.receiver(call) if call is not None and called(call) == term.name else None
+                is_method = isinstance(owner, ast.Name | ast.Attribute) and dotted(owner) != "torch"
+                yield diagnosis.warning(
+                    "weights_added_up",
+                    term,
+                    tensors=(diagnosis.identity(weight.id),),
+                    fix=(diagnosis.code.after(owner, ".abs()"),) if is_method and owner is not None else (),
+                    name=diagnosis.say(weight.id),
+                )
+
+
 def averages_pushed_away(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A copy of the weights that is to follow them, and is moved by a share of its own lead: away from them; or that is
     to follow slowly, and keeps next to nothing of itself, since the two shares are exchanged."""
@@ -351,8 +373,13 @@ def _share_of_lead(diagnosis: Diagnosis, op: Op) -> Op | None:
 
 def _is_penalty(diagnosis: Diagnosis, op: Op) -> bool:
     """Whether it grows with the size of a weight, which every step of an optimizer is to make its loss smaller by."""
-    leaf = diagnosis.identity(op.inputs[0]) if op.inputs and diagnosis.is_tracked_leaf(op.inputs[0]) else ""
-    steps = [step for step in diagnosis.steps if leaf in diagnosis.held_by(step)] if _is_size(op) else []
+    return _is_size(op) and _is_made_small(diagnosis, op.inputs[0])
+
+
+def _is_made_small(diagnosis: Diagnosis, tensor: str) -> bool:
+    """Whether it is a leaf that every step of its optimizer moves against the gradient."""
+    leaf = diagnosis.identity(tensor) if diagnosis.is_tracked_leaf(tensor) else ""
+    steps = [step for step in diagnosis.steps if leaf in diagnosis.held_by(step)]
     return bool(steps) and all(group.get("maximize") != "True" for step in steps for group in step.settings)
 
 

@@ -206,6 +206,14 @@ for _ in range(2):
     loss = F.mse_loss(m + torch.exp(s / 2) * torch.randn(8, 2), y)
     loss += 0.1 * divergence(m, s)
 """ + STEP, cure=(("+= 0.1", "-= 0.1"),)),
+    Mistake("weights_added_up", 8, SGD + """for _ in range(3):
+    loss = F.mse_loss(net(x), y) + 0.1 * net.weight.sum()
+""" + STEP, says={"name": "net.weight"}, mends=True),
+    Mistake("weights_added_up", 8, SGD + """def size(model):
+    return sum(torch.sum(p) for p in model.parameters())
+for _ in range(3):
+    loss = F.mse_loss(net(x), y) + 0.01 * size(net)
+""" + STEP, cure=(("torch.sum(p)", "torch.sum(p * p)"),)),
     Mistake("average_pushed_away", 11, """net, slow = nn.Linear(3, 1), nn.Linear(3, 1)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for x in torch.randn(5, 6, 3):
@@ -257,6 +265,11 @@ for _ in range(3):
     loss = -(net(x) - net(x + torch.randn(8, 2)).detach()).pow(2).mean()  # apart from each other
     opt.zero_grad(); loss.backward(); opt.step()
 """),
+    ("weights_added_up", """log_scale, x = nn.Parameter(torch.zeros(4, 3)), torch.randn(9, 4, 3)
+opt = torch.optim.SGD([log_scale], lr=0.1)
+for _ in range(3):
+    loss = (x / log_scale.exp()).pow(2).mean() + log_scale.mean()
+""" + STEP),
     ("uphill_by_hand", """net = nn.Linear(4, 3)
 x = torch.randn(2, 4, requires_grad=True)
 loss = F.cross_entropy(net(x), torch.tensor([0, 1]))

@@ -32,7 +32,9 @@ for acc in (0.5, 0.6, 0.4, 0.3):
 print(torch.ones(1))
 """
 
-BEST_MODEL = SGD + """best = float("inf")
+BEST_MODEL = (
+    SGD
+    + """best = float("inf")
 for i in range(3):
     loss = F.mse_loss(net(x), y)
     opt.zero_grad()
@@ -42,6 +44,7 @@ for i in range(3):
         best = loss.item(); best_model = net
 print(best_model.weight)
 """
+)
 
 MISTAKES: tuple[Mistake, ...] = (
     Mistake("scores_compared_with_classes", 9, f"""net, x, y = nn.Linear(3, 4), torch.randn(8, 3), torch.randint(0, 4, (8,))

@@ -145,6 +145,18 @@ def other_forms(case: Case) -> Finding:
     return case.finding(forms=", ".join(forms[:MOST_FORMS]))
 
 
+def dataset_of_arrays(case: Case) -> Finding:
+    """A `TensorDataset` made of NumPy's arrays."""
+    call, code = known(case.call), case.code
+    given = [(arg, operand.type) for arg in call.args if (operand := case.operand(arg)) is not None]
+    arrays = [arg for arg, type_ in given if type_ == "ndarray"]
+    only_if(called(call) == "TensorDataset" and arrays and case.has_torch)
+    said = {"arrays": ", ".join(f"`{code.short(one)}`" for one in arrays)}
+    said["right"] = f"torch.from_numpy({code.text(arrays[0])})"
+    fix = (edit for one in arrays for edit in (code.before(one, "torch.from_numpy("), code.after(one, ")")))
+    return case.finding("", said, fix=fix)
+
+
 def operands(case: Case) -> Finding:
     """A tensor and a list, a string or a layer on two sides of an operator."""
     node, left, right = a(ast.BinOp, case.node), case.groups["left"], case.groups["right"]

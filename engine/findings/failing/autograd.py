@@ -14,10 +14,11 @@ from engine.program.names import called, dotted, keyword
 from engine.program.rewriting import not_in_place
 from engine.trace import Finding, Op, Pass, Tensor
 
-_BACKWARD_HOOKS = frozenset(
-    "register_full_backward_hook register_backward_hook register_full_backward_pre_hook".split()
+_TUPLE_HOOKS = frozenset(
+    "register_full_backward_hook register_backward_hook register_full_backward_pre_hook register_forward_hook"
+    " register_forward_pre_hook".split()
 )
-"""What gives a hook the gradients of a module, in a tuple."""
+"""What gives a hook the inputs of a module or its gradients, in a tuple."""
 
 
 def leaf_written(case: Case) -> Finding:
@@ -257,20 +258,23 @@ def _viewed(case: Case, tensor: Tensor) -> Iterator[Op]:
 
 
 def hook_tuple(case: Case) -> Finding:
-    """The gradients that a backward hook of a module was given, kept as they came: a tuple."""
+    """What a hook of a module was given, a tuple, asked for what tensors have, there or where it was kept as it came."""
     code, asked = case.code, a(ast.Attribute, case.node.func if isinstance(case.node, ast.Call) else case.node)
     kept = ast.unparse(asked.value)
-    calls = [one for one in code.calls if called(one) in _BACKWARD_HOOKS and one.args and case.diagnosis.has_run(one)]
-    hooks = {dotted(one.args[0]).rpartition(".")[2] for one in calls}
-    for function in (one for one in code.functions if isinstance(one, ast.FunctionDef) and one.name in hooks):
-        given = {arg.arg for arg in function.args.args if arg.arg != "self"} - {function.args.args[0].arg}
-        stores = [one for one in ast.walk(function) if isinstance(one, ast.Assign) and isinstance(one.value, ast.Name)]
-        for store in stores:
-            name = store.value.id if isinstance(store.value, ast.Name) else ""
-            if name in given and ast.unparse(store.targets[0]) == kept:
-                said = {"name": name, "kept": kept, "asked": ast.unparse(asked)}
-                fix = (code.after(store.value, "[0]"),)
-                return case.finding("hook_gives_tuple", said, span=code.span(store), fix=fix, tensors=())
+    calls = [one for one in code.calls if called(one) in _TUPLE_HOOKS and one.args and case.diagnosis.has_run(one)]
+    for call in calls:
+        hook = dotted(call.args[0]).rpartition(".")[2]
+        function = next((one for one in code.functions if isinstance(one, ast.FunctionDef) and one.name == hook), None)
+        given = [arg.arg for arg in function.args.args if arg.arg != "self"][1:] if function is not None else []
+        stores = [one for one in code.bindings if code.function(one) is function and dotted(one.value) in given]
+        store = next((one for one in stores if ast.unparse(one.targets[0]) == kept), None)
+        value = store.value if store is not None else asked.value if code.function(asked) is function else None
+        if value is not None and dotted(value) in given:
+            is_input = "backward" in called(call) and dotted(value) == given[0]
+            said = {"name": dotted(value), "kept": kept, "asked": ast.unparse(asked), "is_input": str(int(is_input))}
+            said["is_kept"] = str(int(store is not None))
+            fix = () if is_input else (code.after(value, "[0]"),)
+            return case.finding("hook_gives_tuple", said, span=code.span(store or asked), fix=fix, tensors=())
     return known(None)
 
 

@@ -50,7 +50,14 @@ def value_called(case: Case) -> Finding:
     if isinstance(call.func, ast.Constant) and len(call.args) == 1:
         said = {"written": case.code.short(call), "right": f"{case.code.short(call.func)} * (…)"}
         return case.finding("product_sign", said, fix=(case.code.after(call.func, " * "),))
-    return case.finding("value_called", name=case.code.short(call.func))
+    operand, type_ = case.operand(call.func), case.groups["type"].rpartition(".")[2]
+    only_if(operand is None or operand.type.rpartition(".")[2] == type_)  # else it is a function, and calls something
+    is_asked, last = isinstance(call.func, ast.Attribute), dotted(call.func).rpartition(".")[2]
+    targets = ((one, target) for one in case.code.bindings for target in one.targets if is_asked)
+    made = [one for one, target in targets if isinstance(target, ast.Attribute) and target.attr == last]
+    said = {"made_line": str(made[0].lineno) if len(made) == 1 else "", "is_made": str(int(len(made) == 1))}
+    said |= {"is_none": str(int(type_ == "NoneType")), "name": case.code.short(call.func)}
+    return case.finding("value_called", said)
 
 
 def function_removed(case: Case) -> Finding:

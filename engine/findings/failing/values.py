@@ -357,6 +357,27 @@ def _several(case: Case, node: ast.expr, kind: str) -> Finding:
     return case.finding("recurrent_pair", said, span=case.code.span(statement or call), fix=fixes)
 
 
+def _by_comma(case: Case, node: ast.expr, kind: str) -> Finding:
+    """`self.fc = nn.Linear(2, 3),`: a comma behind a value makes a tuple of it; or the tuple that a custom Function gets
+    its saved tensors in, taken for the only one."""
+    code, last = case.code, dotted(node).rpartition(".")[2]
+    only_if(kind in ("", "tuple") and "tuple" in case.failure.message and last)
+    targets = ((one, target) for one in code.bindings for target in one.targets)
+    of_attribute = [one for one, to in targets if isinstance(to, ast.Attribute) and to.attr == last]
+    made = of_attribute if isinstance(node, ast.Attribute) else filter(None, [case.made_last(node)])
+    (statement,) = known([*made][:1] or None)
+    value, name = statement.value, case.code.short(node)
+    if isinstance(value, ast.Attribute) and value.attr == "saved_tensors" and isinstance(node, ast.Name):
+        saved = [one for one in code.calls if called(one) == "save_for_backward"]
+        fix = (code.after(statement.targets[0], ","),) if len(saved) == 1 == len(saved[0].args) else ()
+        said = {"name": name, "saved": code.text(value)}
+        return case.finding("saved_tuple", said, span=code.span(statement), fix=fix)
+    only_if(len(of_attribute) < 2 and isinstance(value, ast.Tuple) and len(value.elts) == 1)
+    only_if(code.text(value).endswith(","))  # brackets say that a tuple is meant
+    fix = (code.replace(value, code.text(a(ast.Tuple, value).elts[0])),)
+    return case.finding("comma_makes_tuple", name=name, span=code.span(statement), fix=fix)
+
+
 def _module_type(case: Case, function: ast.expr) -> str:
     """Class of the module that a call runs, by its path in the model."""
     operand = case.operand(function)
@@ -471,6 +492,7 @@ _ORIGINS: tuple[Callable[[Case, ast.expr, str], Finding], ...] = (
     class_kept,
     made_with_data,
     layer_not_called,
+    _by_comma,
     _several,
     _values_and_indices,
     _compared,

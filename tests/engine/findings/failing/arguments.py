@@ -1,8 +1,12 @@
 """What `engine/findings/failing/arguments.py` explains, and programs near to it. `#<` ends the line a finding names."""
 
-from tests.engine.findings.failures import Row, X
+from tests.engine.findings.failures import DATA, Row, X
 
 TRIGGERS: dict[str, list[Row]] = {
+    "dataset_of_arrays": [
+        Row(DATA + "x, y = np.ones((4, 2)), np.ones(4)\ndata = TensorDataset(x, y) #<\n", {"arrays": "`x`, `y`"}, True),
+        Row(DATA + "y = np.ones(4)\nTensorDataset(torch.ones(4, 2), y) #<\n", {"arrays": "`y`"}, True),
+    ],
     "divergence_unknown": [
         Row(
             "from torch import distributions as D\nq = D.Independent(D.Normal(torch.zeros(4, 2), torch.ones(4, 2)), 1)\nprior = D.Normal(torch.zeros(2), torch.ones(2))\nkl = D.kl_divergence(q, prior) #<\n",
@@ -95,6 +99,7 @@ TRIGGERS: dict[str, list[Row]] = {
 }  # fmt: skip
 
 NEAR_MISSES: dict[str, str] = {
+    "dataset_of_arrays": DATA + "x = torch.ones(4, 2)\ndata = TensorDataset(x)\nlen(data)(3)\n",
     "divergence_unknown": "from torch.distributions import Normal, kl_divergence\nkl_divergence(Normal(0., 1.), Normal(1., 2.))\n",
     "array_backwards": "a = np.arange(6)[::-1]\ntorch.from_numpy(a.copy())\ntorch.tensor([1, 2, 3]).flip(0)\n",
     "operand_types": "y = 3 + 'a'\n",

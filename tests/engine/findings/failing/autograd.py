@@ -161,6 +161,12 @@ TRIGGERS: dict[str, list[Row]] = {
     ],
     "hook_gives_tuple": [
         Row(
+            "net = nn.Linear(2, 3)\ndef hook(module, inputs, output):\n    print(inputs.shape) #<\n"
+            "net.register_forward_hook(hook)\nnet(torch.ones(4, 2))\n",
+            {"name": "inputs", "is_kept": "0"},
+            True,
+        ),
+        Row(
             "net, kept = nn.Linear(2, 3), {}\ndef hook(module, inputs, outputs):\n    kept['out'] = outputs #<\nnet.register_full_backward_hook(hook)\nnet(torch.ones(4, 2, requires_grad=True)).sum().backward()\nprint(kept['out'].mean())\n",
             {"name": "outputs", "kept": "kept['out']", "used_line": "10"},
             True,

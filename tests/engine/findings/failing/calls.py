@@ -1,6 +1,6 @@
 """What `engine/findings/failing/calls.py` explains, and programs near to it. `#<` ends the line a finding names."""
 
-from tests.engine.findings.failures import INIT, LAYERS, NET, Row, W, X
+from tests.engine.findings.failures import DATA, INIT, LAYERS, NET, Row, W, X
 
 TRIGGERS: dict[str, list[Row]] = {
     "function_removed": [
@@ -240,7 +240,25 @@ TRIGGERS: dict[str, list[Row]] = {
         Row(X + "y = x.T() #<\n", {"name": "T"}, True),
         Row(X + "n = x.ndim() #<\n", {"name": "ndim", "type": "int"}, True),
     ],
+    "step_given_loss": [
+        Row(
+            "net = nn.Linear(3, 1)\nopt = torch.optim.SGD(net.parameters(), lr=.1)\nloss = net(torch.ones(2, 3)).mean()\n"
+            "loss.backward()\nopt.step(loss) #<\n",
+            {"owner": "opt", "given": "loss"},
+            True,
+        ),
+        Row(
+            W + "opt = torch.optim.Adam([w])\nw.sum().backward()\nopt.step(w.sum().item()) #<\n",
+            {"given": "w.sum().item()"},
+            True,
+        ),
+    ],
     "value_called": [
+        Row(
+            LAYERS + "    def forward(self, x):\n        return self.act(self.fc1(x)) #<\nnet = Net()\n"
+            "net.act = None\nnet(torch.ones(2, 3))\n",
+            {"name": "self.act", "is_none": "1", "made_line": "13"},
+        ),
         Row(X + "x(0) #<\n", {"name": "x", "type": "Tensor"}),
         Row("lr = 0.1\nstep = lr(3) #<\n", {"name": "lr", "type": "float"}),
     ],
@@ -420,7 +438,8 @@ NEAR_MISSES: dict[str, str] = {
     "module_not_callable": "import math\nmath(3)\n",
     "other_module_called": "torch([1., 2.])\n",
     "attribute_called": X + "x.size()\nx(0)\n",
-    "value_called": X + "y = 3(x)\n",
+    "step_given_loss": W + "opt = torch.optim.SGD([w], lr=.1)\nopt.step(closure=lambda: w.sum())\n",
+    "value_called": DATA + "TensorDataset(np.ones(2), np.ones(2))\n",
     "product_sign": X + "y = 3 * (x.sum() + 1)\n",
     "keyword_misspelt": "nn.Linear(2, 3, activation='relu')\n",
     "keyword_unknown": "nn.Linear(2, 3, biass=True)\n",

@@ -9,7 +9,29 @@ LSTM = (
     "Net()(torch.ones(3, 1, 5))\n"
 )
 
+SINE = (
+    "class Sine(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n"
+    "        ctx.save_for_backward(x)\n        return x.sin()\n    @staticmethod\n    def backward(ctx, g):\n"
+    "        {taken}\n        return g * x.cos()\n"
+    "Sine.apply(torch.ones(2, requires_grad=True)).sum().backward()\n"
+)
+
 TRIGGERS: dict[str, list[Row]] = {
+    "comma_makes_tuple": [
+        Row(
+            NET
+            + INIT
+            + "        self.fc = nn.Linear(3, 1), #<\n    def forward(self, x):\n        return self.fc(x)\n"
+            + "Net()(torch.ones(2, 3))\n",
+            {"name": "self.fc", "used_line": "10"},
+            True,
+        ),
+        Row("x = torch.ones(2) * 2, #<\nprint(x.mean())\n", {"name": "x"}, True),
+    ],
+    "saved_tuple": [
+        Row(SINE.format(taken="x = ctx.saved_tensors #<"), {"name": "x", "saved": "ctx.saved_tensors"}, True),
+        Row(SINE.format(taken="x = ctx.saved_tensors #<").replace("x.cos()", "torch.cos(x)"), {"name": "x"}, True),
+    ],
     "backward_of_number": [
         Row("loss = 0.5\nloss.backward() #<\n", {"name": "loss", "made_line": "5"}),
         Row(
@@ -205,6 +227,8 @@ TRIGGERS: dict[str, list[Row]] = {
 }  # fmt: skip
 
 NEAR_MISSES: dict[str, str] = {
+    "comma_makes_tuple": "x = (torch.ones(2) * 2,)\nprint(x.mean())\n",
+    "saved_tuple": SINE.format(taken="x, = ctx.saved_tensors"),
     "backward_of_number": W + "loss = (w * w).sum()\nprint(loss.item())\nloss.backward()\n",
     "grad_none_untracked": W + "w.grad.zero_()\n",
     "grad_none_non_leaf": W + "y = w * 2\ny.retain_grad()\ny.sum().backward()\nprint(y.grad.sum())\n",

@@ -22,7 +22,7 @@ CAUSES = {
     "words_hidden": ("padding_mask_turned_round",),
     "ends_in_new_leaf": CUTS,
     "cut_by_integer": ("taken_straight_through",),
-    "view_for_permute": ("batch_cut_anew",),
+    "view_for_permute": ("batch_cut_anew", "batch_flattened"),
     "not_in_optimizer": ("parameter_made_in_forward", "optimizer_holds_others"),
     "samples_share": ("softmax_over_batch", "weights_along_the_wrong_axis"),
     "step_without_backward": ("zero_grad_before_step",),

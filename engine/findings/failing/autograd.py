@@ -258,7 +258,7 @@ def _viewed(case: Case, tensor: Tensor) -> Iterator[Op]:
 
 
 def hook_tuple(case: Case) -> Finding:
-    """What a hook of a module was given, a tuple, asked for what tensors have, there or where it was kept as it came."""
+    """What a hook of a module was given, a tuple, asked for what tensors have, there or where it was kept."""
     code, asked = case.code, a(ast.Attribute, case.node.func if isinstance(case.node, ast.Call) else case.node)
     kept = ast.unparse(asked.value)
     calls = [one for one in code.calls if called(one) in _TUPLE_HOOKS and one.args and case.diagnosis.has_run(one)]

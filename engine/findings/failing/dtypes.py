@@ -199,7 +199,7 @@ def target_whole(case: Case) -> Finding:
 def target_float(case: Case) -> Finding:
     """Targets that must be numbers like the predictions, and are whole."""
     target, loss = case.argument(1, "target"), known(case.op).name
-    only_if("entropy" in loss or case.rule != "in_place_dtype")
+    only_if("entropy" in loss or (case.rule != "in_place_dtype" and target.dtype != "bool"))
     is_one_hot = loss == "cross_entropy"
     return _to_cast(case, target, "float32", "target_one_hot" if is_one_hot else "target_not_float")
 

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from engine.findings.axes import turned_round
 from engine.findings.batch_axis import TURNS
 from engine.findings.diagnosis import argument, line, says
-from engine.findings.failing.case import Case, known, only_if
+from engine.findings.failing.case import Case, known, of_first, only_if
 from engine.findings.failing.origins import layer_call, sizes
 from engine.findings.failing.shapes import numbers, turned
 from engine.findings.losses import PASSING, last_maker, logits_loss, renamed
@@ -98,7 +98,8 @@ def _way_of_map(case: Case, given: Tensor) -> list[str]:
     was no map."""
     makers = list(case.makers(given))
     at = next((at for at, op in enumerate(makers) if known(case.diagnosis.output_of(op)).shape != given.shape), None)
-    if not at or makers[at - 1].name not in _FLATTENED:
+    whole = known(case.diagnosis.output_of(makers[at])) if at else given
+    if not at or makers[at - 1].name not in _FLATTENED or whole.shape[:1] != given.shape[:1]:
         return []
     maps = [(op, known(case.diagnosis.output_of(op)).shape[1:]) for op in reversed(makers[at:])]
     maps = [(op, shape) for op, shape in maps if len(shape) == len(maps[-1][1]) > 1]
@@ -180,20 +181,23 @@ def _flattened_before(case: Case) -> Edits:
 
 
 def batch_flattened(case: Case) -> Finding:
-    """`x.view(-1)`: all samples in one long row."""
+    """`x.view(-1)`: all samples in one long row, or in rows that are not the samples."""
     given, said = _given_to_linear(case)
     got, wanted = int(said["got"]), int(said["wanted"])
-    only_if(len(given.shape) == 1 and wanted > 1 and got % wanted == 0)
+    only_if(len(given.shape) in (1, 2) and wanted > 1)
     steps = (op for op in case.makers(given) if known(case.diagnosis.input_of(op)).shape != given.shape)
     maker = next(steps, None)
     before = case.diagnosis.input_of(maker) if maker is not None else None
-    only_if(before is not None and len(before.shape) > 1 and before.shape[0] * wanted == got)
+    only_if(before is not None and len(before.shape) > 1 and math.prod(before.shape[1:]) == wanted)
+    only_if(known(before).shape[0] * wanted == math.prod(given.shape))
+    only_if(len(given.shape) == 1 or known(maker).name in _FLATTENED)
     made = case.code.at(maker.span) if maker is not None else None
-    shapes = ("GIVEN.view(-1)", "GIVEN.reshape(-1)", "GIVEN.flatten()")
+    shapes = [f"GIVEN.{name}(...)" for name in _FLATTENED]
     found = next((found for shape in shapes if (found := written(case.code, made, shape))), None)
     fix = found.instead("GIVEN.flatten(1)") if found is not None else ()
     where = maker.span if maker is not None and maker.name in _FLATTENED else None
-    said |= {**case.origin(given), "samples": str(got // wanted)}
+    said |= {**case.origin(given), "samples": str(math.prod(given.shape) // wanted)}
+    said |= {"before": sizes(known(before).shape), "is_one": str(int(len(given.shape) == 1))}
     return case.finding("batch_flattened", said, span=where, tensors=(given,), fix=fix)
 
 
@@ -318,6 +322,19 @@ def _is_in_order(case: Case, given: Tensor) -> bool:
     return False
 
 
+def norm_axes(case: Case) -> Finding:
+    """A batch norm for another number of axes than its input has."""
+    got, wanted = int(case.groups["got"]), max(map(int, re.findall(r"\d", case.groups["wanted"])))
+    made, right = f"BatchNorm{wanted - 2}d", f"BatchNorm{max(got - 2, 1)}d"
+    calls = [one for one in case.code.calls if called(one) == made]
+    only_if(made != right and got < 6 and calls)
+    only_if(not any(called(one).startswith("InstanceNorm") for one in case.code.calls))  # says the same
+    is_alone = got == 3  # perhaps one sample
+    name, is_sure = calls[0].func, len(calls) == 1 and not is_alone
+    fix = (case.code.replace(name, case.code.text(name).replace(made, right)),) if is_sure else ()
+    return of_first(case.finding("", {"made": made, "right": right, "is_alone": str(int(is_alone))}, fix=fix))
+
+
 def norm_features(case: Case) -> Finding:
     """A batch norm made for another number of channels."""
     given = case.argument(0, "input")
@@ -349,6 +366,10 @@ def hidden_size(case: Case) -> Finding:
     name = found.part("NAME")
     states = [case.tensor_of(node) for node in (name.elts if isinstance(name, ast.Tuple) else [name])]
     state = next((one for one in states if one is not None), None)
+    is_timeless = case.groups["got"] == "3" and state is not None and state.shape[1:2] == given.shape[:1]
+    made = case.take_layer(found.part("LAYER"))
+    is_first = made is not None and says(made, "batch_first") == "True"
+    said |= {"is_timeless": str(int(is_timeless)), "samples": str(given.shape[0]), "place": str(int(is_first))}
     return case.finding("", said | (case.origin(state) if state is not None else {}))
 
 
@@ -396,7 +417,12 @@ def padding_mask(case: Case) -> Finding:
     node, mask = known(next((one for one in masks if len(one[1].shape) == 2), None))
     said = {**case.about(mask), "mask": case.code.short(node), "mask_shape": sizes(mask.shape)}
     is_turned = mask.shape[1 - int(case.groups["axis"])] == int(case.groups["wanted"])
-    return case.finding("padding_mask_turned" if is_turned else "", said, tensors=(mask,))
+    layers = [one for one in case.code.calls if called(one).startswith(("Transformer", "MultiheadAttention"))]
+    layers = [one for one in layers if called(one) not in ("TransformerEncoder", "TransformerDecoder")]
+    is_first = bool(layers) and all(says(one, "batch_first") == "True" for one in layers)
+    fix = case.code.method(node, ".T") if is_turned and is_first else ()
+    said["is_first"] = str(int(is_first))
+    return case.finding("padding_mask_turned" if is_turned else "", said, tensors=(mask,), fix=fix)
 
 
 def attention_mask(case: Case) -> Finding:
@@ -585,6 +611,8 @@ def target_range(case: Case) -> Finding:
     is_from_one = min(labels, default=0) == 1 and max(labels) == classes
     is_low = case.groups["value"].startswith("-")
     said = {"classes": str(classes), "last": str(classes - 1), "is_one_hot": "0", "is_low": str(int(is_low))}
+    if len(scores.shape) > 1 and classes == 1 and not is_low:
+        return case.finding("one_score", said)
     return case.finding("target_from_one" if is_from_one else "", said)
 
 

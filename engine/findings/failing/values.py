@@ -358,8 +358,8 @@ def _several(case: Case, node: ast.expr, kind: str) -> Finding:
 
 
 def _by_comma(case: Case, node: ast.expr, kind: str) -> Finding:
-    """`self.fc = nn.Linear(2, 3),`: a comma behind a value makes a tuple of it; or the tuple that a custom Function gets
-    its saved tensors in, taken for the only one."""
+    """`self.fc = nn.Linear(2, 3),`: a comma behind a value makes a tuple of it; or the tuple of saved tensors that a
+    custom Function gets, taken for the only one."""
     code, last = case.code, dotted(node).rpartition(".")[2]
     only_if(kind in ("", "tuple") and "tuple" in case.failure.message and last)
     targets = ((one, target) for one in code.bindings for target in one.targets)

@@ -248,7 +248,24 @@ TRIGGERS: dict[str, list[Row]] = {
         Row("nn.MultiheadAttention(10, 3) #<\n", {"code": "nn.MultiheadAttention(10, 3)"}),
         Row("layer = nn.TransformerEncoderLayer(d_model=10, nhead=4) #<\n", {"line": "5"}),
     ],
+    "norm_axes": [
+        Row(
+            "net = nn.Sequential(nn.Conv2d(1, 4, 3), nn.BatchNorm1d(4))\nnet(torch.ones(2, 1, 8, 8)) #<\n",
+            {"made": "BatchNorm1d", "right": "BatchNorm2d"},
+            True,
+        ),
+        Row("norm = nn.BatchNorm2d(8)\nnorm(torch.ones(4, 8, 8)) #<\n", {"right": "BatchNorm1d", "is_alone": "1"}),
+    ],
+    "one_score": [
+        Row("F.cross_entropy(torch.ones(3, 1), torch.tensor([0, 1, 1])) #<\n", {"shape": "[3, 1]", "value": "1"}),
+        Row("p = nn.Linear(2, 1)(torch.ones(2, 2))\nnn.CrossEntropyLoss()(p, torch.tensor([0, 1])) #<\n", {"name": "p"}),
+    ],
     "batch_flattened": [
+        Row(
+            "x = torch.ones(2, 4, 6).view(-1, 12) #<\nnn.Linear(24, 1)(x)\n",
+            {"samples": "2", "before": "[2, 4, 6]", "is_one": "0"},
+            True,
+        ),
         Row("net = nn.Linear(784, 10)\nx = torch.rand(32, 1, 28, 28)\nnet(x.view(-1)) #<\n", {"samples": "32", "wanted": "784"}, True),
         Row("net = nn.Linear(4, 1)\nx = torch.rand(3, 2, 2)\nflat = x.flatten() #<\nnet(flat)\n", {"samples": "3", "layer": "net"}, True),
         Row("net = nn.Linear(4, 1)\nx = torch.rand(3, 4)\nflat = x.reshape(-1) #<\nnet(flat.relu())\n", {"samples": "3"}, True),
@@ -363,6 +380,8 @@ NEAR_MISSES: dict[str, str] = {
     "bce_out_of_range": "x = torch.zeros(4) / 0\nF.binary_cross_entropy(torch.sigmoid(x), torch.ones(4))\n",
     "bce_target_range": "F.binary_cross_entropy(torch.tensor([.3]), torch.tensor([.7]))\n",
     "heads_do_not_divide": "nn.MultiheadAttention(12, 3)\nassert False, 'embed_dim'\n",
+    "norm_axes": "nn.InstanceNorm1d(4)(torch.ones(2, 4, 8, 8))\n",
+    "one_score": "F.cross_entropy(torch.ones(3, 2), torch.tensor([0, 2, 1]))\n",
     "batch_flattened": "net = nn.Linear(784, 10)\nnet(torch.rand(32, 784).flatten(1))\nnet(torch.rand(783))\n",
     "channel_axis_missing": "nn.Conv1d(1, 4, 3)(torch.ones(1, 20))\nnn.Conv1d(1, 4, 3)(torch.ones(2, 3, 20))\n",
     "lstm_state": "lstm = nn.LSTM(3, 5)\nh = torch.zeros(1, 2, 5)\nlstm(torch.randn(7, 2, 3), (h, h))\nh[3]\n",

@@ -247,7 +247,7 @@ _TABLE: tuple[tuple[str, str, str, *tuple[Rule, ...]], ...] = (
     ("tensor_of_text", "", r"too many dimensions 'str'|^can't convert np\.ndarray of type numpy\.(?P<kind>str_|bytes_|object_)", arguments.text_given),
     ("arguments_missing", "TypeError", r"^(?P<function>[\w.]+)\(\) missing (?P<count>\d+) required positional arguments?: (?P<names>['\"].*)", classes.function_forward, values.class_called, calls.arguments_missing),
     ("size_not_whole", "TypeError", r"^(?:zeros|ones|rand|randn|empty|full|view|reshape|repeat|expand)\(\) (?:takes \d+ positional argument|received an invalid combination)", arguments.size_not_whole),
-    ("arguments_many", "TypeError", r"^(?P<function>[\w.]+)\(\) takes (?:from \d+ to )?(?P<takes>\d+) positional arguments? but (?P<given>\d+) (?:was|were) given", values.class_called, values.maker_called, calls.method_takes_less, calls.arguments_many),
+    ("arguments_many", "TypeError", r"^(?P<function>[\w.<>]+)\(\) takes (?:from \d+ to )?(?P<takes>\d+) positional arguments? but (?P<given>\d+) (?:was|were) given", values.class_called, values.maker_called, calls.method_takes_less, calls.arguments_many),
     ("not_a_tensor", "TypeError", r"^(?P<function>\w+)\(\): argument '(?P<argument>\w+)' \(position (?P<position>\d+)\) must be Tensor, not (?P<got>[\w.]+)", autograd.forward_hook_returned, arguments.not_a_tensor),
     ("element_not_tensor", "TypeError", r"^expected Tensor as element (?P<at>\d+) in argument 0, but got (?P<got>\w+)", arguments.element_not_tensor),
     ("tensors_not_listed", "TypeError", r"^(?P<function>\w+)\(\): argument '(?P<argument>tensors)' \(position \d+\) must be tuple of Tensors, not (?P<got>\w+)", arguments.tensors_not_listed),

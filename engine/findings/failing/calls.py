@@ -119,6 +119,13 @@ def method_takes_less(case: Case) -> Finding:
     if own is None:
         only_if(method == "__init__")
         return init_misspelt(case, definition)
+    call, forward = known(case.call), defined_in(definition, "forward")
+    if method == "__init__" and forward is not None and call.args and called(call) == cls:
+        only_tensors = all(case.tensor_of(arg) is not None for arg in call.args)
+        if only_tensors and len(own.args.args) - len(own.args.defaults) == 1:
+            right = f"{cls}()({', '.join(map(case.code.short, call.args))})"
+            fix = (case.code.after(call.func, "()"),)
+            return case.finding("model_not_made", cls=cls, right=right, fix=fix)
     arguments = [*own.args.posonlyargs, *own.args.args]
     if not _is_of_class(own) and not _has_object(definition, own):
         fix = (case.code.before(arguments[0], "self, "),) if arguments else ()
@@ -145,13 +152,17 @@ def arguments_many(case: Case) -> Finding:
     """More arguments than a function takes; or than one was written for that a library calls."""
     function = case.groups["function"]
     made = _line_of_definition(case, function)
+    if function == "<lambda>":  # given to a library, where no name or bracket of the program calls it
+        lambdas = [one for one in case.code.nodes if isinstance(one, ast.Lambda)]
+        given = [one for one in lambdas if isinstance(case.code.parents.get(one), ast.Call)]
+        only_if(len(lambdas) == len(given) == 1)
+        return case.finding("called_back", function="lambda", defined_line=str(given[0].lineno))
     if made and dotted(known(case.call).func).rpartition(".")[2] != function:
         return case.finding("called_back", function=function, defined_line=made)
-    return case.finding(
-        function=function.removesuffix(".__init__"),
-        is_method=str(int("." in function)),
-        is_tensor=str(int(dotted(known(case.call).func) == "torch.tensor")),
-    )
+    is_tensor, is_sequential = dotted(known(case.call).func) == "torch.tensor", function == "Sequential.forward"
+    flags = {"is_tensor": is_tensor, "is_sequential": is_sequential, "is_other": not is_tensor and not is_sequential}
+    said = {name: str(int(is_so)) for name, is_so in {**flags, "is_method": "." in function}.items()}
+    return case.finding("", said, function=function.removesuffix(".__init__"))
 
 
 _NEAR_INIT = {"__int__", "__init_", "_init__", "_init_", "__Init__", "__inti__", "init", "__ini__", "__init"}

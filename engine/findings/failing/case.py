@@ -196,6 +196,8 @@ class Case:
                 parts = [*receiver, *args, *(word.value for word in words)]
             case ast.BinOp(left=left, right=right):
                 parts = [left, right]
+            case ast.Compare(left=left, comparators=others):
+                parts = [left, *others]
             case ast.AugAssign(value=value):
                 parts = [value]
         found = [part for part in parts if tensor is not None and self._is(part, tensor)]

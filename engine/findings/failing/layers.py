@@ -183,7 +183,7 @@ def _flattened_before(case: Case) -> Edits:
 def batch_flattened(case: Case) -> Finding:
     """`x.view(-1)`: all samples in one long row, or in rows that are not the samples."""
     given, said = _given_to_linear(case)
-    got, wanted = int(said["got"]), int(said["wanted"])
+    wanted = int(said["wanted"])
     only_if(len(given.shape) in (1, 2) and wanted > 1)
     steps = (op for op in case.makers(given) if known(case.diagnosis.input_of(op)).shape != given.shape)
     maker = next(steps, None)

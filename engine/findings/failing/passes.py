@@ -15,7 +15,7 @@ from engine.findings.shared_data import argument_written
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, keyword
 from engine.program.rewriting import Written, not_in_place, written
-from engine.program.tree import Function
+from engine.program.tree import Function, defined_in
 from engine.trace import Finding, Node, Op, Pass, Saved, Span, Tensor
 
 _VERSIONS = re.compile(r"is at version (\d+); expected version (\d+)")
@@ -47,7 +47,9 @@ def second_time(case: Case) -> Finding:
         is_carried = found.turn == "carried"
         code, where = "second_backward_in_loop" if is_carried else "made_before_loop", found.place or failed.span
         zeroed = found.zeroed() if is_carried else None
-        is_fresh = not is_carried and found.is_trained and found.is_reached_anew
+        is_fresh = not is_carried and found.is_trained and found.is_reached_anew and not found.is_of_weights
+        if code == "made_before_loop" and found.is_trained and found.is_in_init:
+            code, is_fresh = "made_in_init", False
         lines = found.lines_before() if found.is_trained and not is_fresh else []
         said |= {"cut": found.detaching(), "is_trained": str(int(found.is_trained)), **found.where_to_cut()}
         said |= {"is_fresh": str(int(is_fresh)), "is_moved": str(int(found.is_trained and not is_fresh))}
@@ -376,6 +378,23 @@ class _Shared(NamedTuple):
         reached = (diagnosis.nodes[node].variable for node in walk(_nodes(self.failed), of_turn))
         anew = {diagnosis.identity(leaf) for leaf in reached if leaf is not None}
         return bool(self.leaves) and anew.issuperset(self.leaves)
+
+    @property
+    def is_of_weights(self) -> bool:
+        """Whether the shared tensor is computed from what learns alone, as a penalty is: without its history it would
+        be a constant."""
+        diagnosis, is_leaf = self.diagnosis, self.diagnosis.is_tracked_leaf
+        behind = walk([self.tensor or ""], lambda one: () if is_leaf(one) else diagnosis.made_from(one))
+        return all(is_leaf(one) or diagnosis.made_from(one) for one in behind)
+
+    @property
+    def is_in_init(self) -> bool:
+        """Whether the shared tensor was made in the constructor of a module."""
+        made = self.diagnosis.code.statement_at(self.place)
+        function = self.diagnosis.code.function(made) if made is not None else None
+        cls = self.diagnosis.code.enclosing(function, ast.ClassDef) if function is not None else None
+        is_init = function is not None and function.name == "__init__"
+        return is_init and isinstance(cls, ast.ClassDef) and defined_in(cls, "forward") is not None
 
     def detached_before(self) -> Edits:
         """The shared tensor without its history, where a statement of its own made it."""

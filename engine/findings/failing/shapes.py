@@ -31,11 +31,15 @@ def product(case: Case) -> Finding:
     inner, outer = left.shape[-1:], right.shape[-2:][:1]
     only_if(inner and outer and inner != outer)
     said = {**case.about(left, right), "inner": str(inner[0]), "outer": str(outer[0])}
-    fix = _transposed(case, left, right)
+    fix, found = _transposed(case, left, right), case.written_as("LEFT @ RIGHT")
+    fits = right.shape[-1:] == left.shape[:1] and {len(left.shape), len(right.shape)} == {2}
     is_either = len(left.shape) == 2 and left.shape == right.shape  # `.T` of any of the two makes a product
     if right.shape[-1:] == inner and len(left.shape) == len(right.shape) > 1 and not is_either:
         return case.finding("product_turned", said, tensors=pair, fix=fix or case.cast(right, ".transpose(-2, -1)"))
-    return case.finding("", {**said, **case.origin(left)}, tensors=pair, fix=fix)
+    said["is_order"] = str(int(fits and not fix and found is not None and not is_either))
+    if found is not None and said["is_order"] == "1":
+        said["right"], fix = found.as_("RIGHT @ LEFT"), found.instead("RIGHT @ LEFT")
+    return case.finding("", {"right": "", **said, **case.origin(left)}, tensors=pair, fix=fix)
 
 
 def _transposed(case: Case, left: Tensor, right: Tensor) -> Edits:
@@ -70,8 +74,36 @@ def broadcast(case: Case) -> Finding:
     least = min(len(left.shape), len(right.shape))
     ways = _windows(case, left, right, back)
     said |= {"is_window": str(int(bool(ways))), "way": "", "other_way": "", "common": "", **ways}
-    said["is_of_layers"] = str(int(bool(case.diagnosis.trace.modules) and least > 1))
+    held = next((one for one in (left, right) if one.role in ("parameter", "buffer")), None)
+    said["is_of_layers"] = str(int(bool(case.diagnosis.trace.modules) and least > 1 and held is None))
+    turn, fix = _axes_exchanged(case, left, right)
+    said |= {"turn": turn, "is_turned": str(int(bool(turn)))}
+    if turn:
+        return case.finding("product_axes_turned", said, tensors=(left, right), fix=fix)
+    for scores, labels in ((left, right), (right, left)):
+        if known(case.op).name in ("eq", "ne") and scores.shape[:1] == labels.shape and len(scores.shape) == 2:
+            only_if(scores.dtype.startswith("float") and labels.dtype.startswith("int"))
+            said = case.about(scores, labels)
+            return case.finding("scores_compared", said, tensors=(scores, labels), fix=case.cast(scores, ".argmax(1)"))
     return case.finding(code, said, tensors=(left, right), least=str(least))
+
+
+def _axes_exchanged(case: Case, left: Tensor, right: Tensor) -> tuple[str, Edits]:
+    """The only exchange of two neighbouring axes of one factor that makes a product of batches possible, as for the heads of
+    attention."""
+    axes = len(left.shape)
+    if known(case.op).name not in ("matmul", "bmm") or len(right.shape) != axes:
+        return "", ()
+    ways = []
+    for one, at in ((one, at) for one in (left, right) for at in range(1, axes)):
+        shape = [*one.shape[: at - 1], one.shape[at], one.shape[at - 1], *one.shape[at + 1 :]]
+        first, second = (shape, right.shape) if one is left else (left.shape, shape)
+        if first[-1] == second[-2] and [*first[:-2]] == [*second[:-2]]:
+            ways.append((one, f".transpose({at - 1}, {at})"))
+    if len(ways) != 1:
+        return "", ()
+    ((one, call),) = ways
+    return f"{case.say(one)}{call}", case.cast(one, call)
 
 
 def _windows(case: Case, left: Tensor, right: Tensor, back: int) -> dict[str, str]:
@@ -272,7 +304,11 @@ def reshaped(case: Case) -> Finding:
     row, fix = _one_row_each(case, given, wanted)
     said |= {"samples": "", "each": "", "layer": "", "layer_line": "", **row, "is_row": str(int(bool(row)))}
     elements, split = math.prod(given.shape), _split(given, wanted)
-    is_free = any(elements * size % max(count, 1) == 0 for size in wanted) and not split
+    is_free = elements * wanted[0] % max(count, 1) == 0 and not split
+    front = math.prod(wanted[:2])
+    side = math.isqrt(elements // front) if front > 0 else 0
+    is_square = len(wanted) == 4 and front * side * side == elements and -1 not in wanted
+    said |= {"is_square": str(int(is_square)), "side": str(side), "front": str(wanted[:2])}
     said |= {"whole": "", "parts": "", "each_part": "", "is_split": str(int(bool(split))), **split}
     said |= {"is_open": str(int(-1 in wanted and not row)), "is_closed": str(int(-1 not in wanted))}
     said["is_wrong"] = str(int(-1 not in wanted and not split))

@@ -240,6 +240,18 @@ TRIGGERS: dict[str, list[Row]] = {
         Row(X + "y = x.T() #<\n", {"name": "T"}, True),
         Row(X + "n = x.ndim() #<\n", {"name": "ndim", "type": "int"}, True),
     ],
+    "model_not_made": [
+        Row(
+            LAYERS + "    def forward(self, x):\n        return self.fc1(x)\nx = torch.ones(2, 3)\nprint(Net(x).shape) #<\n",
+            {"cls": "Net", "right": "Net()(x)"},
+            True,
+        ),
+        Row(
+            LAYERS + "    def forward(self, x, y):\n        return self.fc1(x * y)\nx = torch.ones(2, 3)\nout = Net(x, 2 * x) #<\n",
+            {"right": "Net()(x, 2 * x)"},
+            True,
+        ),
+    ],
     "step_given_loss": [
         Row(
             "net = nn.Linear(3, 1)\nopt = torch.optim.SGD(net.parameters(), lr=.1)\nloss = net(torch.ones(2, 3)).mean()\n"
@@ -355,6 +367,10 @@ TRIGGERS: dict[str, list[Row]] = {
         Row("net = nn.Linear(2, 1)\nnet.load_state_dict({'state_dict': net.state_dict()}) #<\n", {"key": "state_dict"}, True),
     ],
     "called_back": [
+        Row(
+            "net = nn.Linear(2, 1)\nnet.register_forward_hook(lambda out: print(out))\nnet(torch.ones(1, 2)) #<\n",
+            {"function": "lambda", "defined_line": "6", "given": "3"},
+        ),
         Row("def keep(module, output):\n    print(output)\nnet = nn.Linear(2, 1)\nnet.register_forward_hook(keep)\nnet(torch.ones(1, 2)) #<\n", {"function": "keep", "defined_line": "5"}),
         Row(W + "def seen():\n    pass\nw.register_hook(seen)\nw.sum().backward() #<\n", {"takes": "0", "given": "1"}),
     ],
@@ -438,6 +454,7 @@ NEAR_MISSES: dict[str, str] = {
     "module_not_callable": "import math\nmath(3)\n",
     "other_module_called": "torch([1., 2.])\n",
     "attribute_called": X + "x.size()\nx(0)\n",
+    "model_not_made": LAYERS + "    def forward(self, x):\n        return self.fc1(x)\nnet = Net(3)\n",
     "step_given_loss": W + "opt = torch.optim.SGD([w], lr=.1)\nopt.step(closure=lambda: w.sum())\n",
     "value_called": DATA + "TensorDataset(np.ones(2), np.ones(2))\n",
     "product_sign": X + "y = 3 * (x.sum() + 1)\n",

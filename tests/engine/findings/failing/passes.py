@@ -310,7 +310,26 @@ TRIGGERS: dict[str, list[Row]] = {
             {"shared": "energy", "change": "opt.step()"},
         ),
     ],
+    "made_in_init": [
+        Row(
+            NET + INIT + "        self.w = nn.Parameter(torch.ones(3, 3))\n        self.even = self.w @ self.w.T #<\n"
+            "    def forward(self, x):\n        return x @ self.even\nnet = Net()\nopt = torch.optim.SGD(net.parameters(), lr=.1)\n"
+            "for i in range(2):\n    net(torch.ones(2, 3)).pow(2).sum().backward()\n    opt.step()\n",
+            {"shared": "self.even", "shared_line": "9"},
+        ),
+        Row(
+            NET + INIT + "        self.w = nn.Parameter(torch.ones(3))\n        self.p = self.w.softmax(0) #<\n"
+            "    def forward(self, x):\n        return x * self.p\nnet = Net()\nopt = torch.optim.Adam(net.parameters())\n"
+            "for i in range(2):\n    opt.zero_grad()\n    net(torch.ones(2, 3)).pow(2).sum().backward()\n    opt.step()\n",
+            {"shared": "self.p"},
+        ),
+    ],
     "made_before_loop": [
+        Row(
+            "net = nn.Linear(3, 1)\nopt = torch.optim.SGD(net.parameters(), lr=.1)\nl2 = sum((p ** 2).sum() for p in net.parameters()) #<\n"
+            "for i in range(2):\n    opt.zero_grad()\n    (net(torch.ones(2, 3)).pow(2).mean() + l2).backward()\n    opt.step()\n",
+            {"shared": "l2", "is_moved": "1", "is_fresh": "0"},
+        ),
         Row(
             "class Trainer:\n    def __init__(self, net, data):\n        self.net, self.data = net, data\n        self.opt = torch.optim.SGD(net.parameters(), lr=.1)\n    def train(self):\n        for i in range(3):\n"
             "            loss = self.net(self.data[i : i + 4]).pow(2).mean()\n            loss.backward()\n            self.opt.step()\nto_two = nn.Linear(3, 2)\nfeatures = to_two(torch.ones(8, 3)) #<\nTrainer(nn.Linear(2, 1), features).train()\n",
@@ -423,6 +442,8 @@ NEAR_MISSES: dict[str, str] = {
     "saved_changed_in_loop": "cell = nn.RNNCell(2, 3)\nopt = torch.optim.SGD(cell.parameters(), lr=.1)\nh = torch.zeros(1, 3)\nfor i in range(3):\n    h = cell(torch.ones(1, 2), h.detach())\n    h.sum().backward(retain_graph=True)\n    opt.step()\n",
     "saved_changed_since": W
     + "opt = torch.optim.SGD([w], lr=.1)\nfor i in range(2):\n    energy = (w * w).sum()\n    (energy * 2).backward(retain_graph=True)\n    opt.step()\n",
+    "made_in_init": NET + INIT + "        self.w = nn.Parameter(torch.ones(3))\n    def forward(self, x):\n        return x * self.w.softmax(0)\n"
+    "net = Net()\nopt = torch.optim.Adam(net.parameters())\nfor i in range(2):\n    net(torch.ones(2, 3)).pow(2).sum().backward()\n    opt.step()\n",
     "made_before_loop": W + "y = w * w\nfor i in range(2):\n    y[i].backward()\n",
     "changed_by_layer": "net = nn.Sequential(nn.Linear(3, 3), nn.ReLU(inplace=True))\nnet(torch.ones(2, 3)).sum().backward()\n",
     "cut_by_no_grad": "net = nn.Linear(2, 1)\nwith torch.no_grad():\n    print(net(torch.ones(3, 2)))\nnet(torch.ones(3, 2)).mean().backward()\n",

@@ -95,6 +95,7 @@ TRIGGERS: dict[str, list[Row]] = {
     ],
     "shape_invalid": [
         Row(X + "x.view(4, 2) #<\n", {"name": "x", "count": "6", "shape": "[4, 2]", "is_free": "1"}),
+        Row("torch.ones(4, 147).view(4, 3, 8, 8) #<\n", {"front": "[4, 3]", "side": "7", "is_square": "1", "is_free": "0"}),
         Row("q = torch.ones(2, 5, 10)\nq.view(2, 5, 4, 10 // 4) #<\n", {"whole": "10", "parts": "4", "each_part": "2", "is_free": "0"}),
         Row(X + "torch.reshape(x, (4, -1)) #<\n", {"given_shape": "[2, 3]", "is_open": "1"}),
         Row(
@@ -230,7 +231,20 @@ TRIGGERS: dict[str, list[Row]] = {
         Row("a = torch.ones(2, 3, 4)\ntorch.einsum('ij,jk->ik', a, torch.ones(4, 5)) #<\n", {"term": "ij", "has": "3", "name": "a"}),
         Row("v = torch.ones(4)\ntorch.einsum('bi,ij->bj', torch.ones(2, 4), v) #<\n", {"term": "ij", "at": "1", "name": "v"}),
     ],
+    "product_axes_turned": [
+        Row("a, v = torch.ones(2, 4, 6, 6), torch.ones(2, 6, 4, 5)\ny = a @ v #<\n", {"turn": "v.transpose(1, 2)"}, True),
+        Row("q, k = torch.ones(2, 7, 3, 8), torch.ones(2, 3, 8, 7)\nq.matmul(k) #<\n", {"turn": "q.transpose(1, 2)"}, True),
+    ],
+    "scores_compared": [
+        Row("p, y = torch.rand(5, 3), torch.ones(5).long()\n(p == y).float().mean() #<\n", {"name": "p", "other": "y"}, True),
+        Row("p, y = torch.rand(5, 3), torch.ones(5).long()\nwrong = y != p #<\n", {"name": "p"}, True),
+    ],
     "shape_mismatch_sizes": [
+        Row(
+            "pos = nn.Embedding(9, 4).weight[None]\ntable = nn.Parameter(torch.zeros(1, 9, 4))\n"
+            "torch.ones(2, 7, 4) + table #<\n",
+            {"is_of_layers": "0"},
+        ),
         Row("torch.ones(2, 3) - torch.ones(2, 4) #<\n", {"a": "3", "b": "4", "is_of_layers": "0"}),
         Row("net = nn.Linear(3, 5)\nF.mse_loss(net(torch.ones(2, 3)), torch.ones(2, 6)) #<\n", {"axis": "1", "is_of_layers": "1", "is_window": "0"}),
         Row(
@@ -283,6 +297,8 @@ NEAR_MISSES: dict[str, str] = {
     "cat_rounded": "e = torch.ones(1, 2, 15, 15)\nd = F.max_pool2d(torch.ones(1, 2, 14, 14), 2)\ntorch.cat([F.interpolate(d, scale_factor=2), e], 1)\n",
     "slice_too_short": "pe, x = torch.zeros(9, 2), torch.ones(3, 6, 2)\nx + pe[:4]\n",
     "einsum_letters": "torch.einsum('ij,jk->ik', torch.ones(2, 3), torch.ones(4, 5))\n",
+    "product_axes_turned": "torch.ones(2, 4, 6, 6) @ torch.ones(2, 3, 6, 6)\n",
+    "scores_compared": "torch.rand(5, 3) == torch.rand(5)\n",
     "shape_mismatch_sizes": "torch.ones(3) + torch.ones(2, 4)\n",
     "stack_lengths": "torch.stack([torch.ones(2, 4), torch.ones(2, 3)])\n",
     "keepdim_missing": "x = torch.rand(5, 3)\nx - x.mean(dim=1, keepdim=True)\nx - torch.ones(5)\n",

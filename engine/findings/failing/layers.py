@@ -355,7 +355,8 @@ def recurrent_input(case: Case) -> Finding:
         fix = (case.code.replace(part, f"{case.code.text(part)}.unsqueeze(-1)"),) if isinstance(part, ast.Name) else ()
         said = {**case.about(given), "layer": layer, "size": str(given.shape[1])}
         return case.finding("features_without_axis", said, tensors=(given,), fix=fix)
-    return _of_other_size(case, given, "input_size", layer=layer)
+    is_second = given.shape[1:2] == (int(case.groups["wanted"]),) and len(given.shape) == 3
+    return _of_other_size(case, given, "input_size", layer=layer, is_second=str(int(is_second)))
 
 
 def hidden_size(case: Case) -> Finding:

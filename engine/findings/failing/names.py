@@ -293,6 +293,7 @@ def _own(case: Case, owner: str) -> list[str]:
     parts = (node for one in classes for node in ast.walk(one) if isinstance(node, ast.Attribute))
     own = [node.attr for node in parts if isinstance(node.ctx, ast.Store) and dotted(node.value) == "self"]
     inner = [one.path.rpartition(".")[2] for one in case.diagnosis.trace.modules if module and one.parent == module.id]
+    inner = [one for one in inner if one.isidentifier()]  # what no attribute holds has no name
     return [*dict.fromkeys([*own, *inner, *(one.name for one in (module.parameters if module else ()))])]
 
 

@@ -8,6 +8,7 @@ from engine.findings.axes import is_permuted
 from engine.findings.diagnosis import extent, line, near, number
 from engine.findings.failing.case import Case, a, known, of_one, only_if
 from engine.findings.failing.origins import layer_call, sizes
+from engine.findings.failing.values import module_type
 from engine.ops import BROADCASTING, VIEWS
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, keyword, names_read
@@ -66,6 +67,10 @@ def product_of_batches(case: Case) -> Finding:
 def broadcast(case: Case) -> Finding:
     """Two shapes that no stretching makes equal: the axis, and both sizes there."""
     left, right, back = _clashing(case)
+    found = case.written_as("LEFT @ NAME.T")
+    if found is not None and len(right.shape) > 2 and (whole := case.tensor_of(found.part("NAME"))) is not None:
+        fix = found.instead("LEFT @ NAME.transpose(-2, -1)")
+        return case.finding("t_of_batch", {**case.about(whole), "name": found.said["name"]}, tensors=(whole,), fix=fix)
     origins = [case.origin(one) for one in (left, right)]
     latest = max(origins, key=lambda origin: ("origin_given" in origin, int(origin.get("origin_line", "0"))))
     said = {**case.about(left, right), **latest, "back": str(back)}
@@ -75,7 +80,10 @@ def broadcast(case: Case) -> Finding:
     ways = _windows(case, left, right, back)
     said |= {"is_window": str(int(bool(ways))), "way": "", "other_way": "", "common": "", **ways}
     held = next((one for one in (left, right) if one.role in ("parameter", "buffer")), None)
-    said["is_of_layers"] = str(int(bool(case.diagnosis.trace.modules) and least > 1 and held is None))
+    makers = (op for one in (left, right) for op in case.makers(one))
+    modules = filter(None, (case.diagnosis.modules.get(op.module or "") for op in makers))
+    is_of_layers = least > 1 and held is None and any(not case.code.classes(one.type) for one in modules)
+    said["is_of_layers"] = str(int(is_of_layers))
     turn, fix = _axes_exchanged(case, left, right)
     said |= {"turn": turn, "is_turned": str(int(bool(turn)))}
     if turn:
@@ -89,8 +97,8 @@ def broadcast(case: Case) -> Finding:
 
 
 def _axes_exchanged(case: Case, left: Tensor, right: Tensor) -> tuple[str, Edits]:
-    """The only exchange of two neighbouring axes of one factor that makes a product of batches possible, as for the heads of
-    attention."""
+    """The only exchange of two neighbouring axes of one factor that makes a product of batches possible, as for the
+    heads of attention."""
     axes = len(left.shape)
     if known(case.op).name not in ("matmul", "bmm") or len(right.shape) != axes:
         return "", ()
@@ -635,7 +643,17 @@ def expanded_written(case: Case) -> Finding:
 
 def unpacked(case: Case) -> Finding:
     """A tuple or tensor with another number of parts than names on the left."""
-    value = a(ast.Assign, case.statement).value
+    statement = a(ast.Assign, case.statement)
+    value, names = statement.value, [one for one in ast.walk(statement.targets[0]) if isinstance(one, ast.Name)]
+    is_nested = any(isinstance(one, ast.Tuple) for one in getattr(statement.targets[0], "elts", ()))
+    layer = module_type(case, value.func) if isinstance(value, ast.Call) else ""
+    if layer in ("LSTM", "GRU", "RNN") and len(names) == 3:
+        first, *rest = (one.id for one in names)
+        right = f"{first}, ({', '.join(rest)})" if layer == "LSTM" else f"{first}, {rest[0]}"
+        said = {"layer": case.code.short(a(ast.Call, value).func), "right": right, "is_lstm": str(int(layer == "LSTM"))}
+        fix = (case.code.replace(statement.targets[0], right),) if layer == "LSTM" else ()
+        return case.finding("recurrent_parts", said, fix=fix)
+    only_if(not is_nested)
     tensor = case.tensor_of(value)
     is_turned = tensor is not None and tensor.shape[1:] == (int(case.groups["expected"]),)
     return case.finding("", {"value": case.code.short(value), "got": _got(case), "is_turned": str(int(is_turned))})

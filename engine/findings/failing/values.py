@@ -208,7 +208,7 @@ def _definition(case: Case, call: ast.expr) -> ast.FunctionDef | None:
     named = [one for one in case.code.functions if isinstance(one, ast.FunctionDef) and one.name == called(call)]
     if len(named) == 1:
         return named[0]
-    made = called(call.func) if isinstance(call.func, ast.Call) else _module_type(case, call.func)
+    made = called(call.func) if isinstance(call.func, ast.Call) else module_type(case, call.func)
     found = (defined_in(cls, "forward") for cls in case.code.classes(made))
     return next((forward for forward in found if forward is not None), None)
 
@@ -338,7 +338,7 @@ def _several(case: Case, node: ast.expr, kind: str) -> Finding:
     """What a recurrent layer, or a function of the program, gives together, kept under one name."""
     call = a(ast.Call, case.value_of(node))
     only_if(kind in ("", "tuple") and _is_of_several(case.failure.message) and call is not case.node)
-    type_, function = _module_type(case, call.func), _definition(case, call)
+    type_, function = module_type(case, call.func), _definition(case, call)
     parts: tuple[str, ...] = RECURRENT.get(type_, ())
     returned = _returned(function) if function is not None else []
     for given in returned:
@@ -378,7 +378,7 @@ def _by_comma(case: Case, node: ast.expr, kind: str) -> Finding:
     return case.finding("comma_makes_tuple", name=name, span=code.span(statement), fix=fix)
 
 
-def _module_type(case: Case, function: ast.expr) -> str:
+def module_type(case: Case, function: ast.expr) -> str:
     """Class of the module that a call runs, by its path in the model."""
     operand = case.operand(function)
     if operand is not None:

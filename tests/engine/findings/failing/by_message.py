@@ -58,6 +58,18 @@ TRIGGERS: dict[str, list[Row]] = {
     "iterator_next": [
         Row(DATA + "batches = iter(DataLoader([1, 2]))\nbatches.next() #<\n", {"right": "next(batches)"}, True),
     ],
+    "optimizer_attribute": [
+        Row(W + "opt = torch.optim.SGD([w], lr=.1)\nprint(opt.lr) #<\n", {"name": "lr", "groups": "opt"}, True),
+        Row(W + "opt = torch.optim.AdamW([w])\nfor e in range(2):\n    rate = opt.betas #<\n", {"name": "betas"}, True),
+    ],
+    "state_dict_of_model": [
+        Row("a, b = nn.Linear(1, 1), nn.Linear(1, 1)\na.load_state_dict(b) #<\n", {"given": "b"}, True),
+        Row("a = nn.Linear(1, 1)\ntorch.save(a, 'n.pt')\na.load_state_dict(torch.load('n.pt', weights_only=False)) #<\n", {}, True),
+    ],
+    "generators_added": [
+        Row("a, b = nn.Linear(1, 1), nn.Linear(1, 1)\ntorch.optim.SGD(a.parameters() + b.parameters(), lr=.1) #<\n", {"right": "[*a.parameters(), *b.parameters()]"}, True),
+        Row("a, b = nn.Linear(1, 1), nn.Linear(1, 1)\ntorch.optim.SGD(list(a.parameters()) + b.parameters(), lr=.1) #<\n", {}, True),
+    ],
     "groups_attribute": [
         Row(W + "opt = torch.optim.SGD([w], lr=.1)\nopt.param_groups.lr = 0.2 #<\n", {"groups": "opt.param_groups"}, True),
     ],

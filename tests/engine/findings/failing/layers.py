@@ -169,6 +169,7 @@ TRIGGERS: dict[str, list[Row]] = {
         Row("net = nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2))\nnet(torch.ones(1, 2)) #<\n", {"layer": "net.1"}),
     ],
     "recurrent_input": [
+        Row("x = nn.Conv1d(1, 4, 3)(torch.ones(2, 1, 9))\nnn.LSTM(4, 5, batch_first=True)(x) #<\n", {"is_second": "1"}),
         Row("lstm = nn.LSTM(3, 4)\nlstm(torch.ones(5, 2, 7)) #<\n", {"layer": "lstm", "wanted": "3", "got": "7"}, True),
         Row(
             "x = torch.ones(5, 2, 6)\nrnn = nn.RNN(input_size=4, hidden_size=2)\nrnn(x) #<\n",

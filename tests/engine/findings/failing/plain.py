@@ -83,6 +83,7 @@ TRIGGERS: dict[str, list[Row]] = {
         Row("net = nn.Sequential([nn.Linear(2, 1)]) #<\n", {"container": "nn.Sequential"}, True),
     ],
     "t_of_batch": [
+        Row("q = torch.ones(2, 3, 4)\nscores = q @ q.T #<\n", {"name": "q", "axes": "3"}, True),
         Row("x = torch.ones(2, 3, 4)\ny = x.t() #<\n", {"name": "x", "axes": "3"}, True),
         Row("q = torch.ones(2, 3, 4)\nscores = q @ q.t() #<\n", {"shape": "[2, 3, 4]"}, True),
     ],

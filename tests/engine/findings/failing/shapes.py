@@ -189,6 +189,10 @@ TRIGGERS: dict[str, list[Row]] = {
             {"op": "argmax", "value": "4"},
         ),
     ],
+    "recurrent_parts": [
+        Row("lstm = nn.LSTM(3, 4)\nout, h, c = lstm(torch.ones(5, 2, 3)) #<\n", {"layer": "lstm", "right": "out, (h, c)"}, True),
+        Row("gru = nn.GRU(3, 4)\nout, (h, c) = gru(torch.ones(5, 2, 3)) #<\n", {"right": "out, h"}),
+    ],
     "unpack_count": [
         Row("a, b = torch.ones(3) #<\n", {"expected": "2", "value": "torch.ones(3)"}),
         Row(X + "a, b, c = x #<\n", {"expected": "3", "value": "x"}),
@@ -241,7 +245,7 @@ TRIGGERS: dict[str, list[Row]] = {
     ],
     "shape_mismatch_sizes": [
         Row(
-            "pos = nn.Embedding(9, 4).weight[None]\ntable = nn.Parameter(torch.zeros(1, 9, 4))\n"
+            "table = nn.Parameter(torch.zeros(1, 9, 4))\n"
             "torch.ones(2, 7, 4) + table #<\n",
             {"is_of_layers": "0"},
         ),
@@ -288,6 +292,7 @@ NEAR_MISSES: dict[str, str] = {
     "embedding_one_short": "words = 'abc'\nemb = nn.Embedding(len(words), 2)\nemb(torch.tensor([1, 3]))\n",
     "embedding_positions": "places = nn.Embedding(4, 2)\nplaces(torch.arange(4))\nplaces(torch.tensor([5]))\n",
     "embedding_place_of_scores": "table = nn.Embedding(3, 3)\nids = table(torch.tensor([0])).softmax(-1).multinomial(1)\ntable(ids)\n",
+    "recurrent_parts": "(a, (b, c)), d = (1, (2, 3)), nn.LSTM(3, 4)\na, b, c = torch.ones(2, 3)\n",
     "unpack_count": "a, b, c = torch.ones(3)\n",
     "turn_parts": DATA + "for x, y in DataLoader(TensorDataset(torch.ones(4, 2), torch.ones(4))):\n    a, b = x.unbind(1)\n    c, d, e = x\n",
     "enumerate_parts": "for i, (a, b) in enumerate([(1, 2)]):\n    c, d = a, b\n    e, f = (1, 2, 3)\n",

@@ -60,6 +60,18 @@ def value_called(case: Case) -> Finding:
     return case.finding("value_called", said)
 
 
+def step_given_loss(case: Case) -> Finding:
+    """`opt.step(loss)`, or a closure that was called instead of handed over."""
+    found = known(case.written_as("OWNER.step(GIVEN)"))
+    given, owner = found.part("GIVEN"), known(case.operand(found.part("OWNER")))
+    name = called(given) if isinstance(given, ast.Call) and not given.args else ""
+    is_closure = name in {one.name for one in case.code.functions if isinstance(one, ast.FunctionDef)}
+    only_if(is_closure or owner.type != "LBFGS")
+    right = f"{found.said['owner']}.step({name if is_closure else ''})"
+    said = {**found.said, "right": right, "is_closure": str(int(is_closure))}
+    return case.finding("", said, fix=(case.code.replace(found.node, right),))
+
+
 def function_removed(case: Case) -> Finding:
     """One that PyTorch keeps for its message alone, which says what to write; for some options something else."""
     advice, call = case.groups.pop("advice", ""), known(case.call)
@@ -124,8 +136,8 @@ def method_takes_less(case: Case) -> Finding:
         only_tensors = all(case.tensor_of(arg) is not None for arg in call.args)
         if only_tensors and len(own.args.args) - len(own.args.defaults) == 1:
             right = f"{cls}()({', '.join(map(case.code.short, call.args))})"
-            fix = (case.code.after(call.func, "()"),)
-            return case.finding("model_not_made", cls=cls, right=right, fix=fix)
+            made = (case.code.after(call.func, "()"),)
+            return case.finding("model_not_made", cls=cls, right=right, fix=made)
     arguments = [*own.args.posonlyargs, *own.args.args]
     if not _is_of_class(own) and not _has_object(definition, own):
         fix = (case.code.before(arguments[0], "self, "),) if arguments else ()

@@ -65,7 +65,7 @@ def _complained_of(kind: str, message: str) -> bool:
     """Whether the message is about a value of that class; of a class itself it never says so, and what `max` gives is a
     tuple to it."""
     if kind in METHODS:
-        return any(f"'{method}'" in message for method in METHODS)
+        return any(f"'{method}'" in message or message.endswith(f"not {method}") for method in METHODS)
     named = re.search(rf"(?<!\w){re.escape(kind)}(?!\w)", message) is not None
     is_pair = kind.rpartition(".")[2] in {*PAIRS, "tuple"}
     return named or kind == "type" or (is_pair and _is_of_several(message))

@@ -63,6 +63,7 @@ TRIGGERS: dict[str, list[Row]] = {
         Row(W + "opt = torch.optim.AdamW([w])\nfor e in range(2):\n    rate = opt.betas #<\n", {"name": "betas"}, True),
     ],
     "state_dict_of_model": [
+        Row("a, b = nn.Linear(1, 1), nn.Linear(1, 1)\na.load_state_dict(b.parameters()) #<\n", {"type": "generator"}, True),
         Row("a, b = nn.Linear(1, 1), nn.Linear(1, 1)\na.load_state_dict(b) #<\n", {"given": "b"}, True),
         Row("a = nn.Linear(1, 1)\ntorch.save(a, 'n.pt')\na.load_state_dict(torch.load('n.pt', weights_only=False)) #<\n", {}, True),
     ],

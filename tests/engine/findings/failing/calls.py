@@ -254,6 +254,12 @@ TRIGGERS: dict[str, list[Row]] = {
     ],
     "step_given_loss": [
         Row(
+            W + "opt = torch.optim.LBFGS([w])\ndef closure():\n    opt.zero_grad()\n    loss = (w * w).sum()\n"
+            "    loss.backward()\n    return loss\nopt.step(closure()) #<\n",
+            {"right": "opt.step(closure)", "is_closure": "1"},
+            True,
+        ),
+        Row(
             "net = nn.Linear(3, 1)\nopt = torch.optim.SGD(net.parameters(), lr=.1)\nloss = net(torch.ones(2, 3)).mean()\n"
             "loss.backward()\nopt.step(loss) #<\n",
             {"owner": "opt", "given": "loss"},

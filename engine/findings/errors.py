@@ -156,6 +156,7 @@ _TABLE: tuple[tuple[str, str, str, *tuple[Rule, ...]], ...] = (
     ("target_not_float", "RuntimeError", r"^Subtraction, the `-` operator, with two bool tensors", dtypes.target_float),
     ("in_place_dtype", "RuntimeError", r"result type (?P<result>\w+) can't be cast to the desired output type (?P<own>\w+)", dtypes.target_float, dtypes.cannot_store),
     ("target_not_long", "RuntimeError", r"expected target dtype to be Long", dtypes.swapped, dtypes.target_whole),
+    ("scores_chosen", "", r"^For 1D input, 1D target must have size 1|Expected floating point type for target with class prob", dtypes.scores_chosen),
     ("target_not_float", "RuntimeError", r"Found dtype \w+ but expected Float|Expected floating point type for target", dtypes.target_float),
     ("mask_dtype", "RuntimeError", r"masked_fill_? only supports boolean masks, but got mask with dtype (?P<dtype>\w+)", dtypes.mask),
     ("index_dtype", "", r"tensors used as indices must be long|Expected tensor for argument #\d+ 'indices'|one_hot is only applicable to index tensor|Expected dtype int(?:32|64)|Expected a long tensor for index|dtype of indices should be Long", dtypes.indices),

@@ -231,6 +231,10 @@ def many_values(case: Case) -> Finding:
     is_compared = isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.In | ast.NotIn)
     is_asked = isinstance(above, _ASKING) or not isinstance(node, ast.Call) or called(node) in ("bool", "item")
     only_if(is_asked and not is_compared)  # else what is called compares
+    if isinstance(node, ast.Compare) and len(node.ops) > 1:
+        first = node.comparators[0]
+        fix = (case.code.before(node.left, "("), case.code.after(first, ")"))
+        return case.finding("compared_in_a_row", name=case.code.short(node), fix=fix)
     tested = node.operand if isinstance(node, ast.UnaryOp) else node
     given = known(next(iter(case.inputs()), None) or case.tensor_of(tested))
     is_test = tested is not node or isinstance(tested, ast.Compare | ast.Name | ast.Attribute | ast.BinOp)

@@ -234,8 +234,13 @@ def super_init(case: Case) -> Finding:
                 break
             fix = (case.code.after(node, "()"),)
             return case.finding("super_init_not_called", span=case.code.span(node), cls=cls.name, fix=fix)
-    fix = (case.code.line_above(known(function).body[0], "super().__init__()"),)
-    return case.finding(span=case.code.head(known(function)), cls=cls.name, fix=fix)
+    own, bases = known(function), [one for base in cls.bases for one in case.code.classes(dotted(base))]
+    above = next((made for one in bases if (made := defined_in(one, "__init__")) is not None and made is not own), None)
+    asked = [arg.arg for arg in above.args.args[1:]][: -len(above.args.defaults) or None] if above is not None else []
+    is_given = {arg.arg for arg in own.args.args} >= {*asked}
+    right = f"super().__init__({', '.join(asked) if is_given else '...'})"
+    fix = (case.code.line_above(own.body[0], right),) if is_given else ()
+    return case.finding(span=case.code.head(own), cls=cls.name, right=right, fix=fix)
 
 
 def no_device(case: Case) -> Finding:

@@ -7,9 +7,10 @@ import re
 from engine.findings.diagnosis import by_number, is_of_ones_and_zeros, line
 from engine.findings.failing.case import Case, is_complex, known, only_if
 from engine.findings.failing.origins import dtype_origin, sizes
+from engine.findings.failing.shapes import PLACES, numbers
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, keyword, names_read
-from engine.program.rewriting import not_in_place
+from engine.program.rewriting import not_in_place, written
 from engine.trace import Finding, Op, Tensor
 
 FLOATS = ("float32", "float64", "float16", "bfloat16")
@@ -194,6 +195,22 @@ def target_whole(case: Case) -> Finding:
     target = case.argument(1, "target")
     only_if(target.dtype != "bool")
     return _to_cast(case, target, "int64", "target_not_long")
+
+
+def scores_chosen(case: Case) -> Finding:
+    """Places of the highest scores where a loss wants the scores; or one score each where it wants one for a class."""
+    scores, target = case.pair
+    only_if(known(case.op).name in _LOSSES_OF_CLASSES and scores.shape == target.shape and len(scores.shape) == 1)
+    if scores.dtype in FLOATS:
+        labels = numbers(target)
+        only_if(target.dtype == "int64" and sum(labels) != 1 and len(labels) > 1)
+        said = {"value": f"{max(labels):g}", **case.about(scores, target)}
+        return case.finding("one_score", said, tensors=(scores, target))
+    maker = known(next((op for op in case.makers(scores) if op.name in PLACES), None))
+    found = written(case.code, case.code.at(maker.span), "GIVEN.argmax(...)")
+    said = {**case.about(scores), "made": case.code.excerpt(maker.span), "made_line": line(maker.span)}
+    fix = found.instead("GIVEN") if found is not None else ()
+    return case.finding("scores_chosen", said, span=maker.span, tensors=(scores,), fix=fix)
 
 
 def target_float(case: Case) -> Finding:

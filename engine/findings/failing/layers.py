@@ -283,8 +283,9 @@ def channels(case: Case) -> Finding:
     parts, is_map = _joined_channels(case, given, batch), _is_in_order(case, given)
     if batch in (0, 1) and given.shape[-1] == wanted and not parts and not is_map:
         order = ", ".join(map(str, (*range(batch), axes - 1, *range(batch, axes - 1))))
-        code = "channels_last" if op == "conv2d" else "features_last"
-        return case.finding(code, order=order, fix=case.cast(given, f".permute({order})"))
+        code, is_flat = "channels_last" if op == "conv2d" else "features_last", axes == 2
+        fix = () if is_flat else case.cast(given, f".permute({order})")
+        return case.finding(code, order=order, is_flat=str(int(is_flat)), fix=fix)
     if batch == 0 and wanted == 1:
         return case.finding("channel_axis_missing", fix=case.cast(given, ".unsqueeze(1)"))
     said = {"parts": " + ".join(parts[1:]), "joined_line": next(iter(parts), ""), "is_joined": str(int(bool(parts)))}
@@ -370,6 +371,8 @@ def hidden_size(case: Case) -> Finding:
     is_timeless = case.groups["got"] == "3" and state is not None and state.shape[1:2] == given.shape[:1]
     made = case.take_layer(found.part("LAYER"))
     is_first = made is not None and says(made, "batch_first") == "True"
+    is_turned = is_first and len(given.shape) == 3 and state is not None and state.shape[1:2] == given.shape[1:2]
+    said |= {"is_turned": str(int(is_turned)), "batch": str(given.shape[1:2] and given.shape[1])}
     said |= {"is_timeless": str(int(is_timeless)), "samples": str(given.shape[0]), "place": str(int(is_first))}
     return case.finding("", said | (case.origin(state) if state is not None else {}))
 

@@ -213,7 +213,16 @@ def _not_kept(case: Case, owner: str, name: str) -> Finding | None:
     classes = case.code.classes(owner)
     made = defined_in(classes[0], "__init__") if len(classes) == 1 else None
     given = [*made.args.args[1:], *made.args.kwonlyargs] if made is not None else []
-    if made is None or not any(each.arg == name for each in given) or name in _own(case, owner):
+    if made is None or name in _own(case, owner):
+        return None
+    local = [one for one in case.code.assignments(name) if case.code.function(one) is made]
+    read = [one for one in ast.walk(made) if isinstance(one, ast.Name) and one.id == name]
+    if len(local) == len(read) == 1 and isinstance(local[0].value, ast.Call):
+        right = f"{made.args.args[0].arg}.{name}"
+        fix = (case.code.replace(local[0].targets[0], right),)
+        said = {"name": name, "owner": owner, "right": right}
+        return case.finding("layer_not_kept", said, span=case.code.span(local[0]), fix=fix)
+    if not any(each.arg == name for each in given):
         return None
     if any(made in case.code.around(one) and dotted(one.value) == name for one in case.code.bindings):
         return None  # kept, under another name

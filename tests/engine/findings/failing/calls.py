@@ -35,6 +35,12 @@ TRIGGERS: dict[str, list[Row]] = {
         ),
     ],
     "super_init_missing": [
+        Row(
+            "class Base(nn.Module):\n    def __init__(self, d):\n        super().__init__()\n"
+            "class Net(Base):\n    def __init__(self, d): #<\n        self.fc = nn.Linear(d, d)\nNet(3)\n",
+            {"cls": "Net", "right": "super().__init__(d)"},
+            True,
+        ),
         Row(NET + "    def __init__(self): #<\n        self.a = nn.Linear(1, 1)\nNet()\n", {"cls": "Net"}, True),
         Row(
             NET

@@ -209,6 +209,10 @@ TRIGGERS: dict[str, list[Row]] = {
         Row("import math\na = math.pow(torch.ones(3), 2) #<\n", {"right": "torch.pow"}, True),
         Row("import math\na = math.ceil(torch.ones(3)) #<\n", {"is_math": "0"}),
     ],
+    "scores_chosen": [
+        Row("p, y = torch.rand(4, 3), torch.tensor([0, 2, 1, 1])\npred = p.argmax(1) #<\nF.cross_entropy(pred, y)\n", {"name": "pred"}, True),
+        Row("p, y = torch.rand(4, 3), torch.tensor([0, 2, 1, 1])\nF.nll_loss(p.argmax(dim=-1), y) #<\n", {"op": "nll_loss"}, True),
+    ],
     "target_one_hot": [
         Row("logits = torch.randn(4, 3)\ny = F.one_hot(torch.tensor([0, 1, 2, 1]), 3)\nF.cross_entropy(logits, y) #<\n", {"target": "y", "op": "cross_entropy"}, True),
         Row("crit = nn.CrossEntropyLoss()\nrows = torch.eye(3).long()\nloss = crit(torch.randn(3, 3), rows) #<\n", {"target": "rows", "shape": "[3, 3]"}, True),
@@ -251,6 +255,7 @@ NEAR_MISSES: dict[str, str] = {
     "device_mismatch": X + "y = torch.ones(2, 3, device='meta') + 1\n",
     "tensor_of_tensors": "a, b = torch.ones(1), torch.zeros(1)\ntorch.tensor([a, b])\n",
     "number_of_many": "import math\nfloat(torch.ones(1, 1)) + math.log(torch.ones(1))\ntorch.tensor([torch.ones(2)])\n",
+    "scores_chosen": "F.cross_entropy(torch.rand(3), torch.tensor([0, 1, 0]))\n",
     "target_one_hot": "F.cross_entropy(torch.randn(4, 3), F.one_hot(torch.tensor([0, 1, 2, 1]), 3).float())\nF.binary_cross_entropy(torch.ones(2), torch.ones(2).long())\n",
     "mask_dtype": "torch.ones(2).masked_fill(torch.tensor([True, False]), 0.)\n",
     "loss_swapped": "F.cross_entropy(torch.ones(2, 3).long(), torch.tensor([0, 1]))\n",

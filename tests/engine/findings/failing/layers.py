@@ -282,6 +282,7 @@ TRIGGERS: dict[str, list[Row]] = {
         Row("net = nn.LSTM(2, 2)\nnet(torch.randn(4, 1, 2), torch.zeros(1, 1, 2)) #<\n", {"layer": "net"}),
     ],
     "hidden_size": [
+        Row("gru = nn.GRU(3, 5, batch_first=True)\ngru(torch.ones(6, 2, 3), torch.zeros(1, 2, 5)) #<\n", {"is_turned": "1", "batch": "2"}),
         Row("rnn = nn.RNN(3, 5, batch_first=True)\nh0 = torch.zeros(1, 7, 5)\nrnn(torch.randn(2, 7, 3), h0) #<\n", {"wanted": "1, 2, 5", "got": "1, 7, 5"}),
         Row("lstm = nn.LSTM(3, 5)\ns = torch.zeros(2, 2, 5)\nlstm(torch.randn(7, 2, 3), (s, s)) #<\n", {"layer": "lstm"}),
     ],
@@ -299,6 +300,7 @@ TRIGGERS: dict[str, list[Row]] = {
         Row("crit = nn.CrossEntropyLoss()\npixels = torch.ones(2, 4, 5, 3)\ncrit(pixels, torch.zeros(2, 4, 5).long()) #<\n", {"name": "pixels"}, True),
     ],
     "features_last": [
+        Row("x = torch.ones(8, 16)\nnn.Conv1d(16, 4, 3)(x) #<\n", {"order": "1, 0", "is_flat": "1"}),
         Row("conv = nn.Conv1d(16, 4, 3)\nwords = torch.ones(2, 9, 16)\nconv(words) #<\n", {"order": "0, 2, 1", "got": "9"}, True),
         Row("x = torch.ones(2, 5, 6, 7, 3)\nnn.Conv3d(3, 4, 3)(x) #<\n", {"order": "0, 4, 1, 2, 3"}, True),
     ],

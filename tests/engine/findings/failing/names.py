@@ -192,6 +192,10 @@ TRIGGERS: dict[str, list[Row]] = {
         ),
         Row(NET + "    def __init__(self, n_hidden=5):\n        super().__init__()\n        self.n_hidden = n_hidden\n        self.first = nn.Linear(1, self.hidden) #<\nNet()\n", {"suggestion": "n_hidden"}, True),
     ],
+    "layer_not_kept": [
+        Row(NET + INIT + "        fc = nn.Linear(3, 2) #<\n    def forward(self, x):\n        return self.fc(x)\nNet()(torch.ones(1, 3))\n", {"right": "self.fc"}, True),
+        Row("class Data:\n    def __init__(me):\n        rows = list(range(3)) #<\n    def __len__(me):\n        return len(me.rows)\nlen(Data())\n", {"name": "rows"}, True),
+    ],
     "argument_not_kept": [
         Row(NET + "    def __init__(self, depth):\n        super().__init__()\n        self.layer = nn.Linear(2, 2 ** depth)\n    def forward(self, x):\n        return self.layer(x) * self.depth #<\nNet(2)(torch.ones(1, 2))\n", {"right": "self.depth = depth"}, True),
         Row("class Data:\n    def __init__(me, rows, *, width):\n        me.rows = rows\n    def __len__(me):\n        return len(me.rows) // me.width #<\nlen(Data([1, 2, 3], width=2))\n", {"right": "me.width = width", "init_line": "6"}, True),
@@ -267,6 +271,7 @@ NEAR_MISSES: dict[str, str] = {
     "import_of_other": "import torch.nn as F\nlayer = F.Linear(2, 1)\nF.relu(layer(torch.ones(1, 2)))\n",
     "name_elsewhere": "nn.linear(2, 3)\n",
     "attribute_misspelt": NET + INIT + "        self.weight_decay = 1\nNet().weight\n",
+    "layer_not_kept": NET + INIT + "        fc = nn.Linear(3, 2)\n        self.net = nn.Sequential(fc)\n    def forward(self, x):\n        return self.fc(x)\nNet()(torch.ones(1, 3))\n",
     "argument_not_kept": NET + "    def __init__(self, depth):\n        super().__init__()\n        print(self.depth)\n        self.depth = depth\nNet(2)\n",
     "attribute_set_later": "class Data:\n    def load(self):\n        self.rows = [1, 2]\nData().length\n",
     "attribute_missing": "torch.one(2, 3)\n",

@@ -113,6 +113,10 @@ TRIGGERS: dict[str, list[Row]] = {
         Row(X + "x.item() #<\n", {"name": "x", "count": "6"}),
         Row("v = torch.tensor([1., 2.])\nprint((v * 2).item()) #<\n", {"name": "v * 2", "count": "2"}),
     ],
+    "compared_in_a_row": [
+        Row("p, y = torch.rand(5), torch.ones(5)\nright = (p > 0.5 == y).float() #<\n", {"name": "p > 0.5 == y"}, True),
+        Row("p = torch.rand(5)\nhits = 0.2 < p < 0.7 #<\n", {}, True),
+    ],
     "bool_of_many": [
         Row(X + "if x > 0: #<\n    pass\n", {"name": "x > 0", "shape": "[2, 3]"}),
         Row(X + "while not x: #<\n    pass\n", {"name": "x"}),
@@ -240,6 +244,7 @@ NEAR_MISSES: dict[str, str] = {
     "return_missing": "class Box:\n    data = None\nbox = Box()\nprint(box.data.sum())\n",
     "pair_returned": "values, indices = torch.max(torch.ones(4, 3), 1)\nacc = (indices == torch.zeros(4)).float().mean()\n",
     "scalar_of_many": "torch.ones(1, 1).item()\n",
+    "compared_in_a_row": "p = torch.rand(5)\nif p > 0:\n    pass\n",
     "bool_of_many": "max(torch.ones(2), torch.zeros(2))\n",
     "arguments_many": "def f(a, *rest):\n    return a\nf(1, 2)\n",
     "method_as_value": "f = torch.ones(2).sum\nprint(f())\n",

@@ -163,7 +163,8 @@ def operands(case: Case) -> Finding:
     only_if("Tensor" in (left, right) and left != right)
     other, got = (node.right, right) if left == "Tensor" else (node.left, left)
     code = "operand_types" if got in ("list", "tuple", "ndarray") else "operand_other"
-    return case.finding(code, other=case.code.short(other), got=got, fix=_as_tensor(case, other))
+    said = {"other": case.code.short(other), "got": got, "is_none": str(int(got == "NoneType"))}
+    return case.finding(code, said, fix=_as_tensor(case, other))
 
 
 def element_not_tensor(case: Case) -> Finding:

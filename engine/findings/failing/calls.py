@@ -239,8 +239,8 @@ def super_init(case: Case) -> Finding:
     asked = [arg.arg for arg in above.args.args[1:]][: -len(above.args.defaults) or None] if above is not None else []
     is_given = {arg.arg for arg in own.args.args} >= {*asked}
     right = f"super().__init__({', '.join(asked) if is_given else '...'})"
-    fix = (case.code.line_above(own.body[0], right),) if is_given else ()
-    return case.finding(span=case.code.head(own), cls=cls.name, right=right, fix=fix)
+    first = (case.code.line_above(own.body[0], right),) if is_given else ()
+    return case.finding(span=case.code.head(own), cls=cls.name, right=right, fix=first)
 
 
 def no_device(case: Case) -> Finding:

@@ -37,7 +37,9 @@ _LOSSES_OF_CLASSES = ("cross_entropy", "nll_loss")
 def mixed(case: Case) -> Finding:
     """A product of tensors of two types; elementwise operations convert, products do not."""
     named = {_WORDS[word] for word in re.findall(r"\w+", case.failure.message) if word in _WORDS}
-    given = [one for one in _given(case) if len(named) < 2 or one.dtype in named]
+    weighted = case.op is not None and case.op.name in _LOSSES_OF_CLASSES  # whose targets are whole numbers anyway
+    parts = [case.first, case.argument(2, "weight")] if weighted else _given(case)
+    given = [one for one in parts if len(named) < 2 or one.dtype in named]
     only_if(given)
     only_if(_WORDS.get(case.groups.get("expected", ""), given[0].dtype) in [one.dtype for one in given])
     other = known(next((tensor for tensor in given if tensor.dtype != given[0].dtype), None))

@@ -219,9 +219,9 @@ def _not_kept(case: Case, owner: str, name: str) -> Finding | None:
     read = [one for one in ast.walk(made) if isinstance(one, ast.Name) and one.id == name]
     if len(local) == len(read) == 1 and isinstance(local[0].value, ast.Call):
         right = f"{made.args.args[0].arg}.{name}"
-        fix = (case.code.replace(local[0].targets[0], right),)
+        renamed = (case.code.replace(local[0].targets[0], right),)
         said = {"name": name, "owner": owner, "right": right}
-        return case.finding("layer_not_kept", said, span=case.code.span(local[0]), fix=fix)
+        return case.finding("layer_not_kept", said, span=case.code.span(local[0]), fix=renamed)
     if not any(each.arg == name for each in given):
         return None
     if any(made in case.code.around(one) and dotted(one.value) == name for one in case.code.bindings):

@@ -87,6 +87,7 @@ TRIGGERS: dict[str, list[Row]] = {
         Row(X + "t = torch.tensor([[0.], [2.]])\nF.cross_entropy(x, t) #<\n", {"other": "t", "is_long": "0"}, True),
     ],
     "dtype_mismatch": [
+        Row("w, y = torch.tensor([1, 2, 3]), torch.tensor([0, 2])\nF.cross_entropy(torch.ones(2, 3), y, w) #<\n", {"name": "w"}, True),
         Row(
             "w = nn.Parameter(torch.ones(2, 3))\nz = torch.fft.fft(torch.ones(4, 2))\ntorch.einsum('bi,io->bo', z, w) #<\n",
             {"name": "w", "cast": ".to(torch.complex64)", "is_learnt": "1"},

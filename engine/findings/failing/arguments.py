@@ -351,23 +351,6 @@ def _is_nearly_definite(matrix: Sequence[Sequence[float]]) -> bool:
     return True
 
 
-def divergence_unknown(case: Case) -> Finding:
-    """Two distributions that `kl_divergence` has no formula for; most often one is an `Independent`, one is not."""
-    found = known(case.written_as("FUNCTION(FIRST, SECOND)"))
-    types = {"first_type": case.groups["first"], "second_type": case.groups["second"]}
-    plain = {"first": "SECOND", "second": "FIRST"}
-    wrapped = [name for name in plain if types[f"{name}_type"] == "Independent"]
-    if len(wrapped) != 1:
-        return case.finding("", {**found.said, **types, "is_wrapped": "0", "bare": "", "right": ""})
-    node = found.part(plain[wrapped[0]])
-    calls = {case.code.text(one.func): one for one in case.code.calls if called(one) == "Independent"}
-    counts = {case.code.text(one.args[1]) for one in case.code.calls if called(one) == "Independent" and one.args[1:]}
-    function, count = next(iter(calls), "torch.distributions.Independent"), counts.pop() if len(counts) == 1 else ""
-    right = f"{function}({case.code.text(node)}, {count or 1})"
-    said = {**found.said, **types, "is_wrapped": "1", "bare": case.code.short(node), "right": right}
-    return case.finding("", said, fix=(case.code.replace(node, right),) if count else ())
-
-
 def value_unsupported(case: Case) -> Finding:
     """A value that a distribution never gives, asked for its probability."""
     given = known(case.written_as("NAME.METHOD(GIVEN)")).part("GIVEN")

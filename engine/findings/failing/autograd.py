@@ -366,14 +366,3 @@ def anomaly(case: Case) -> Finding:
     only_if(not trouble(given))  # else it is what came before that is to blame
     said = {"op": op.name, **case.about(given), "pass_line": line(case.failure.span)}
     return case.finding("", said, span=known(op.span), tensors=(given,))
-
-
-def phase_taken(case: Case) -> Finding:
-    """A loss that depends on which of its eigenvectors or singular vectors a complex matrix was given."""
-    op = known(case.diagnosis.op_of_node(known(case.diagnosis.failed_pass()).failed_node))
-    whole = op.outputs if "svd" in op.name else op.outputs[1:]
-    taken = (one for one in case.diagnosis.computed_from(whole) if one.name in ("real", "imag", "view_as_real"))
-    parts = [one for one in taken if op in _viewed(case, known(case.diagnosis.input_of(one)))]
-    said = {"is_part": str(int(bool(parts))), "part": parts[0].name if parts else ""}
-    said |= {"part_line": line(parts[0].span) if parts else "", "pass_line": line(case.failure.span)}
-    return case.finding("", said, span=op.span, tensors=())

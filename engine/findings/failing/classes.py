@@ -114,14 +114,6 @@ def renamed(case: Case, code: str, method: ast.FunctionDef, right: str, cls: ast
     return case.finding(code, span=span, fix=edit, name=method.name, cls=cls.name, method=right)
 
 
-def once_differentiable(case: Case) -> Finding:
-    """A backward that was marked as one that cannot be differentiated itself, and is."""
-    marked = [one for one in case.code.functions if any("once_differentiable" in dotted(d) for d in one.decorator_list)]
-    only_if(len(marked) == 1)
-    cls = a(ast.ClassDef, case.code.enclosing(marked[0], ast.ClassDef))
-    return case.finding(span=case.code.span(marked[0].decorator_list[-1]), cls=cls.name)
-
-
 def saved_nothing(case: Case) -> Finding:
     """`ctx.saved_tensors` with another number of tensors than `forward` saved."""
     taken = known(case.written_as("NAMES = CONTEXT.saved_tensors"))

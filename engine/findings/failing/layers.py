@@ -13,7 +13,7 @@ from engine.findings.batch_axis import TURNS
 from engine.findings.diagnosis import argument, line, says
 from engine.findings.failing.case import Case, known, of_first, only_if
 from engine.findings.failing.origins import layer_call, sizes
-from engine.findings.failing.shapes import numbers, turned
+from engine.findings.failing.shapes import numbers
 from engine.findings.losses import PASSING, last_maker, logits_loss, renamed
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, keyword
@@ -557,7 +557,9 @@ def ctc_samples(case: Case) -> Finding:
     only_if(len(scores.shape) == 3)
     steps, samples, _ = scores.shape
     if counts[0] == counts[1] == steps != samples:
-        return turned(case, scores, (1, 0, 2), steps)
+        said = {**case.about(scores), "count": str(steps), "columns": str(samples)}
+        said |= {"right_shape": sizes((samples, steps, *scores.shape[2:]))}
+        return case.finding("", said, tensors=(scores,), fix=case.cast(scores, ".permute(1, 0, 2)"))
     at = int(case.groups["argument"] == "target_lengths")
     lengths = case.diagnosis.tensors.get(known(case.op).arguments[2 + at].tensor or "")
     made = case.diagnosis.maker.get(lengths.id) if lengths is not None else None

@@ -12,7 +12,6 @@ from engine.findings.failing.values import module_type
 from engine.ops import BROADCASTING, VIEWS
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, keyword, names_read
-from engine.program.rewriting import written
 from engine.program.source import Source
 from engine.trace import Finding, Op, Tensor
 
@@ -559,76 +558,6 @@ def einsum_letters(case: Case) -> Finding:
     term = known(next(iter(terms[int(case.groups["at"]) :]), None)).strip()
     said = {**case.about(given), **case.origin(given), "term": term}
     return case.finding("", said, tensors=(given,))
-
-
-def sparse_turned(case: Case) -> Finding:
-    """The places of a sparse tensor one below the other, where it wants one row for each axis."""
-    places, values = case.pair
-    count = values.shape[:1]
-    only_if(len(places.shape) == 2 and places.shape[:1] == count and places.shape[1:] != count)
-    return turned(case, places, (1, 0), count[0])
-
-
-def sparse_refused(case: Case) -> Finding:
-    """An op that knows no sparse tensors, and the one that it was given."""
-    sparse = [tensor for tensor in case.inputs() if tensor.layout.startswith("sparse")]
-    only_if(sparse)
-    maker = case.diagnosis.maker.get(sparse[0].id)
-    kernel = case.groups.get("kernel", known(case.op).name).strip("_")
-    ways = [case.written_as(shape) for shape in ("NAME.METHOD(...)", "FUNCTION(NAME, ...)")]
-    found = next((one for one in ways if one is not None and case.tensor_of(one.part("NAME")) is sparse[0]), None)
-    said = {"name": case.say(sparse[0]), "made_line": line(maker.span) if maker is not None else ""}
-    said |= {"function": kernel, "is_softmax": str(int(kernel in ("softmax", "log_softmax")))}
-    said |= {"is_made": str(int(maker is not None and line(maker.span) != line(case.failure.span)))}
-    fix: Edits = ()
-    if found is not None:
-        given, call = found.part("NAME"), a(ast.Call, found.node)
-        whole = f"torch.sparse.{kernel}"
-        is_softmax = said["is_softmax"] == "1" and call.args[:1] == [given]
-        fix = (case.code.replace(call.func, whole),) if is_softmax else case.code.method(given, ".to_dense()")
-    return case.finding("", said, tensors=sparse[:1], fix=fix)
-
-
-def sparse_places(case: Case) -> Finding:
-    """Places of a sparse tensor beyond its size, which it takes; what computes with it does not."""
-    ops = [known(case.op), *(op for one in case.inputs() for op in case.makers(one) if one.layout == "sparse_coo")]
-    made = known(next((op for op in ops if op.name == "sparse_coo_tensor"), None))
-    places, call = known(case.diagnosis.input_of(made)), known(case.code.call_at(made.span))
-    found = [int(number) for number in numbers(places)]
-    size = case.groups["size"]
-    only_if(found and max(found) >= int(size) and call.args)
-    first, is_from_one = call.args[0], min(found) == 1 and max(found) == int(size)
-    is_plain = is_from_one and isinstance(first, ast.Name | ast.Attribute | ast.Call)
-    fix = (case.code.replace(first, f"{case.code.text(first)} - 1"),) if is_plain else ()
-    said = {"name": case.code.short(first), "size": size, "last": str(int(size) - 1), "index": str(max(found))}
-    said |= {"is_from_one": str(int(is_from_one)), "is_late": str(int(made is not case.op))}
-    return case.finding("", said, span=made.span, tensors=(places,), fix=fix)
-
-
-def not_coalesced(case: Case) -> Finding:
-    """A sparse tensor asked for its places or values while one place may stand in it several times; what else its
-    function asks of it is mended with it."""
-    code, found = case.code, known(case.written_as("NAME.METHOD()"))
-    here = [one for one in code.calls if code.function(one) is code.function(found.node)]
-    fix: Edits = ()
-    for one, method in ((one, method) for one in here for method in ("indices", "values")):
-        asked = written(code, one, f"NAME.{method}()")
-        if asked is not None and asked.said["name"] == found.said["name"]:
-            fix = (*fix, *asked.instead(f"NAME.coalesce().{method}()"))
-    return case.finding("", found.said, tensors=(case.tensor_of(found.part("NAME")),), fix=fix)
-
-
-def turned(case: Case, given: Tensor, order: tuple[int, ...], count: int) -> Finding:
-    """A tensor that needs its axes in another order: what it must be for so many samples or values."""
-    call = ".t()" if len(order) == 2 else f".permute({', '.join(map(str, order))})"
-    said = {
-        **case.about(given),
-        "count": str(count),
-        "columns": str(given.shape[1]),
-        "turn": call,
-    }
-    said |= {"right_shape": sizes(given.shape[axis] for axis in order), "is_ctc": str(int(len(order) == 3))}
-    return case.finding("", said, tensors=(given,), fix=case.cast(given, call))
 
 
 def expanded_written(case: Case) -> Finding:

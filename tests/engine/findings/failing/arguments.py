@@ -7,22 +7,6 @@ TRIGGERS: dict[str, list[Row]] = {
         Row(DATA + "x, y = np.ones((4, 2)), np.ones(4)\ndata = TensorDataset(x, y) #<\n", {"arrays": "`x`, `y`"}, True),
         Row(DATA + "y = np.ones(4)\nTensorDataset(torch.ones(4, 2), y) #<\n", {"arrays": "`y`"}, True),
     ],
-    "divergence_unknown": [
-        Row(
-            "from torch import distributions as D\nq = D.Independent(D.Normal(torch.zeros(4, 2), torch.ones(4, 2)), 1)\nprior = D.Normal(torch.zeros(2), torch.ones(2))\nkl = D.kl_divergence(q, prior) #<\n",
-            {"bare": "prior", "right": "D.Independent(prior, 1)", "is_wrapped": "1"},
-            True,
-        ),
-        Row(
-            "from torch.distributions import *\nkl_divergence(Normal(torch.ones(2), 1.), Independent(Normal(torch.zeros(2), 1.), 1)) #<\n",
-            {"second_type": "Independent"},
-            True,
-        ),
-        Row(
-            "from torch.distributions import Cauchy, Gumbel, kl_divergence\na, b = Cauchy(0., 1.), Gumbel(0., 1.)\nkl_divergence(a, b) #<\n",
-            {"is_wrapped": "0"},
-        ),
-    ],
     "array_backwards": [
         Row(
             "bgr = np.zeros((4, 5, 3), dtype=np.uint8)\nrgb = bgr[:, :, ::-1]\nimage = rgb.transpose(2, 0, 1)\nx = torch.from_numpy(image).float() #<\n",
@@ -100,7 +84,6 @@ TRIGGERS: dict[str, list[Row]] = {
 
 NEAR_MISSES: dict[str, str] = {
     "dataset_of_arrays": DATA + "x = torch.ones(4, 2)\ndata = TensorDataset(x)\nlen(data)(3)\n",
-    "divergence_unknown": "from torch.distributions import Normal, kl_divergence\nkl_divergence(Normal(0., 1.), Normal(1., 2.))\n",
     "array_backwards": "a = np.arange(6)[::-1]\ntorch.from_numpy(a.copy())\ntorch.tensor([1, 2, 3]).flip(0)\n",
     "operand_types": "y = 3 + 'a'\n",
     "none_for_tensor": "F.mse_loss(torch.ones(2), torch.ones(2), weight=None)\n",

@@ -178,10 +178,6 @@ TRIGGERS: dict[str, list[Row]] = {
             True,
         ),
     ],
-    "phase_taken": [
-        Row("k = torch.tensor([[0., 1.], [-1., 0.2]], requires_grad=True)\nvalues, vectors = torch.linalg.eig(k) #<\nvectors[:, 0].real.pow(2)[1:].sum().backward()\n", {"part": "real", "is_part": "1", "pass_line": "7"}),
-        Row("a = torch.tensor([[2., 1j], [-1j, 3.]], requires_grad=True)\nvalues, vectors = torch.linalg.eigh(a) #<\nloss = vectors[0, 0].imag + vectors[1, 0].imag * 2\nloss.backward()\n", {"part": "imag"}),
-    ],
     "inference_tensor": [
         Row(
             "net, data = nn.Linear(3, 1), torch.rand(6, 3)\n@torch.inference_mode()\ndef features(x):\n    return x.exp() * 2 #<\nseen = features(data)\nfor at in (0, 3):\n    net(seen[at:at + 3]).sum().backward()\n",
@@ -262,7 +258,6 @@ NEAR_MISSES: dict[str, str] = {
     "untracked_asked": W + "y = w * 2\ny.retain_grad()\n",
     "hook_gives_tuple": "net, kept = nn.Linear(2, 3), {}\ndef hook(module, inputs, outputs):\n    kept['out'] = outputs[0]\nnet.register_full_backward_hook(hook)\n"
     "net(torch.ones(4, 2, requires_grad=True)).sum().backward()\nkept = {'out': (1, 2)}\nkept['out'].mean()\n",
-    "phase_taken": "k = torch.tensor([[0., 1.], [-1., 0.2]], requires_grad=True)\nvalues, vectors = torch.linalg.eig(k)\nvectors[:, 0].abs()[1:].sum().backward()\n",
     "inference_tensor": W + "with torch.inference_mode():\n    a = torch.ones(2)\nprint(a * 2)\n",
     "deepcopy_of_result": W + "import copy\nc = copy.deepcopy(w)\n",
     "grad_shape": W + "w.grad = torch.ones(2)\n",

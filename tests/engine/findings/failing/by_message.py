@@ -214,17 +214,11 @@ TRIGGERS: dict[str, list[Row]] = {
     "vmap_random": [
         Row(MAPPED + "def f(x):\n    return F.dropout(x, 0.5) #<\nvmap(f)(torch.ones(3, 2))\n", {}),
     ],
-    "vmap_batch_norm": [
-        Row(MAPPED + "norm = nn.BatchNorm1d(3)\ndef f(x):\n    return norm(x) #<\nvmap(f)(torch.ones(4, 2, 3))\n", {}),
-    ],
     "vmap_sizes": [
         Row(MAPPED + "vmap(torch.add)(torch.ones(3), torch.ones(4)) #<\n", {"sizes": "[3, 4]"}),
     ],
     "functional_parameters": [
         Row(MAPPED + "net = nn.Linear(2, 1)\nfunctional_call(net, list(net.parameters()), torch.ones(1, 2)) #<\n", {"module": "net"}),
-    ],
-    "exported_size": [
-        Row("net = torch.export.export(nn.Linear(2, 1), (torch.ones(4, 2),)).module()\nnet(torch.ones(3, 2)) #<\n", {"axis": "0", "size": "4"}),
     ],
     "optimizer_state_groups": [
         Row(W + "v = torch.ones(1, requires_grad=True)\na = torch.optim.SGD([{'params': [w]}, {'params': [v], 'lr': .2}], lr=.1)\nb = torch.optim.SGD([w, v], lr=.1)\nb.load_state_dict(a.state_dict()) #<\n", {"name": "b"}),

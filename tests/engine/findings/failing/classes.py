@@ -11,9 +11,6 @@ STREAM = DATA + (
     "from torch.utils.data import IterableDataset\nclass Flow(IterableDataset):\n    def __iter__(self):\n"
     "        yield from torch.ones(6, 2)\n"
 )
-ONCE = "from torch.autograd.function import once_differentiable\n" + SQUARE.format(mark="", saved=SAVES).replace(
-    "@staticmethod\n    def backward", "@staticmethod\n    @once_differentiable #<\n    def backward"
-)
 
 TRIGGERS: dict[str, list[Row]] = {
     "saved_no_tensor": [
@@ -151,10 +148,6 @@ TRIGGERS: dict[str, list[Row]] = {
         Row(DATA + "class Scans(Dataset):\n    def __len__(self):\n        return 4\n    def __getitem__(self, i):\n        if i == 2:\n            return None #<\n        return torch.ones(2), 1\nfor x, y in DataLoader(Scans(), batch_size=4):\n    pass\n", {"cls": "Scans", "is_said": "1"}),
         Row(DATA + "class Scans(Dataset):\n    def __len__(self):\n        return 4\n    def __getitem__(self, i):\n        x = torch.ones(2) if i is not None else None\n        return x if i % 2 else None #<\nfor x in DataLoader(Scans(), batch_size=2):\n    pass\n", {"is_said": "1"}),
     ],
-    "differentiated_once": [
-        Row(ONCE + W + "(g,) = torch.autograd.grad((Square.apply(w) * w).sum(), w, create_graph=True)\ng.sum().backward()\n", {"cls": "Square"}),
-        Row(ONCE + W + "y = (Square.apply(w * 2) * w).sum()\ng = torch.autograd.grad(y, w, create_graph=True)[0]\ng.norm().backward()\n", {"cls": "Square"}),
-    ],
     "loader_options": [
         Row(NUMBERS + "DataLoader(data, sampler=range(8), shuffle=True) #<\n", {"clash": "shuffle"}, True),
         Row(NUMBERS + "DataLoader(data, batch_size=4, batch_sampler=[[0, 1]]) #<\n", {"option": "batch_sampler"}, True),
@@ -195,7 +188,6 @@ NEAR_MISSES: dict[str, str] = {
     "dataset_method_misspelt": DATA + "class DS(Dataset):\n    def __len__(self):\n        return 2\n    def __getitem__(self, i):\n        return i\nfor b in DataLoader(DS()):\n    pass\nlen(3)\n",
     "split_sizes": "from torch.utils.data import random_split\nrandom_split(range(10), [6, 4])\nrandom_split(range(10), [0.8, 0.2])\n",
     "sample_is_none": DATA + "class DS(Dataset):\n    def __len__(self):\n        return 4\n    def __getitem__(self, i):\n        while True:\n            return {'x': i, 'y': None}\nnext(iter(DataLoader(DS())))\n",
-    "differentiated_once": ONCE.replace(" #<", "") + W + "Square.apply(w).sum().backward()\n",
     "loader_options": NUMBERS + "DataLoader(data, batch_size=None, drop_last=True)\n",
     "loader_of_stream": STREAM + "DataLoader(Flow(), batch_size=2)\n",
     "loader_workers": NUMBERS + "DataLoader(data, prefetch_factor=None)\n",

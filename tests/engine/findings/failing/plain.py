@@ -66,10 +66,6 @@ TRIGGERS: dict[str, list[Row]] = {
         Row("enc, dec = nn.Linear(3, 2), nn.Linear(2, 3)\ndec.weight = enc.weight.t() #<\n", {"name": "dec.weight", "shared": "enc.weight"}),
         Row("net = nn.Module()\nnet.up, net.down = nn.Linear(3, 2), nn.Linear(2, 3)\nnet.down.weight = net.up.weight.T #<\n", {"shared": "net.up.weight", "attribute": "weight"}),
     ],
-    "value_not_tensor": [
-        Row("m = torch.distributions.Categorical(torch.ones(3))\na = m.sample().item()\nm.log_prob(a).exp() #<\n", {"name": "m", "given": "a"}, True),
-        Row("normal = torch.distributions.Normal(0., 1.)\nprint(normal.log_prob(0.5)) #<\n", {"given": "0.5"}, True),
-    ],
     "parameter_overwritten": [
         Row("net = nn.Linear(2, 1)\nnet.weight = torch.ones(1, 2) #<\n", {"name": "net.weight", "attribute": "weight"}, True),
         Row("net = nn.Linear(2, 1)\nnet.bias = net.bias.detach() * 2 #<\nnet(torch.ones(1, 2))\n", {"owner": "net"}, True),
@@ -141,7 +137,6 @@ NEAR_MISSES: dict[str, str] = {
     "no_file": "open('mine.txt', 'w').write('a')\nprint(open('mine.txt').read())\n",
     "input_not_available": "raise EOFError('my file has ended')\n",
     "tied_transposed": "enc, dec = nn.Linear(3, 2), nn.Linear(2, 3)\ndec.weight = nn.Parameter(enc.weight.t())\n",
-    "value_not_tensor": "m = torch.distributions.Categorical(torch.ones(3))\nm.log_prob(torch.tensor(2))\n",
     "parameter_overwritten": "net = nn.Linear(2, 1)\nnet.weight = nn.Parameter(torch.ones(1, 2))\n",
     "layer_overwritten": "net = nn.Sequential(nn.Linear(2, 2))\nnet.extra = torch.ones(1)\nnet[0] = nn.Linear(2, 1)\n",
     "modules_in_list": "layers = [nn.Linear(2, 4), nn.ReLU()]\nnet = nn.Sequential(*layers)\nnn.ModuleList(layers)\n",

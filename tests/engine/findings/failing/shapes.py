@@ -3,30 +3,6 @@
 from tests.engine.findings.failures import DATA, NET, Row, X
 
 TRIGGERS: dict[str, list[Row]] = {
-    "sparse_refused": [
-        Row("adj, n = torch.eye(3).to_sparse(), 2\ny = adj.unsqueeze(0).expand(n, -1, -1) #<\nprint(y.shape)\n", {"function": "expand", "name": "adj.unsqueeze(0)"}, True),
-        Row("a = torch.eye(3).to_sparse()\nb = torch.softmax(a, dim=1) #<\n", {"name": "a", "is_softmax": "1", "function": "softmax"}, True),
-        Row("a = torch.eye(3).to_sparse()\nb = a.clamp(0, 1) #<\n", {"name": "a", "made_line": "5", "is_softmax": "0"}, True),
-    ],
-    "sparse_places": [
-        Row(
-            "edges, values = torch.tensor([[1, 2, 3], [2, 3, 1]]), torch.ones(3)\ngraph = torch.sparse_coo_tensor(edges, values, (3, 3)) #<\ntorch.sparse.mm(graph, torch.ones(3, 2))\n",
-            {"name": "edges", "index": "3", "last": "2", "is_from_one": "1", "is_late": "1"},
-            True,
-        ),
-        Row(
-            "edges, values = torch.tensor([[1, 2, 3], [2, 3, 1]]), torch.ones(3)\nedges[0, 0] = 0\ngraph = torch.sparse_coo_tensor(edges, values, (3, 3)) #<\ngraph @ torch.ones(3, 2)\n",
-            {"is_from_one": "0"},
-        ),
-    ],
-    "not_coalesced": [
-        Row(
-            "places = torch.tensor([[0, 1], [1, 0]])\na = torch.sparse_coo_tensor(places, torch.ones(2))\nrow, col = a.indices() #<\nkept = a.values() * torch.ones(2)[row]\n",
-            {"name": "a"},
-            True,
-        ),
-        Row("print(torch.sparse_coo_tensor([[0, 0]], [1., 2.], (3,)).values()) #<\n", {}, True),
-    ],
     "product_turned": [
         Row(
             "a = torch.ones(4, 3)\nb = torch.ones(5, 3)\na @ b #<\n",
@@ -271,9 +247,6 @@ TRIGGERS: dict[str, list[Row]] = {
 }  # fmt: skip
 
 NEAR_MISSES: dict[str, str] = {
-    "sparse_refused": "a = torch.eye(3).to_sparse()\ntorch.sparse.softmax(a, dim=1), torch.relu(a)\n",
-    "sparse_places": "edges, values = torch.tensor([[1, 2, 3], [2, 3, 1]]), torch.ones(3)\ntorch.sparse_coo_tensor(edges, values, (4, 4)) @ torch.ones(4, 2)\n",
-    "not_coalesced": "a = torch.eye(2).to_sparse()\na.indices(), (a + a).coalesce().values(), (a + a)._values()\n",
     "product_turned": "a = b = torch.ones(3, 4)\na @ b\n",
     "product_axes": "m = torch.ones(2, 4)\ntorch.mm(m, m.T)\n",
     "shape_mismatch_broadcast": X + "y = x + torch.ones(2, 1)\n",

@@ -2,7 +2,7 @@
 
 import type { Box, Group, Pass, Step, Tensor } from '../../api/types'
 import { childrenOf, type DrawnLink, type Sheet } from '../layout/fold'
-import { nonFinite } from '../words/display'
+import { nonFiniteText } from '../words/display'
 import type { TraceIndex, VisitAt } from '../trace/trace-index'
 import { exchangesOf, metBy, type Exchanged } from '../trace/collectives'
 import { groupLife, type GroupLife } from './group-life'
@@ -15,7 +15,7 @@ type LaneState = 'absent' | 'waiting' | 'current' | 'passed'
 /** What a cell holds: nothing by nature, a value nobody recorded, an exception, not yet, `None`, or a tensor. */
 export type Cell =
   | { kind: 'blank' }
-  | { kind: 'unknown' }
+  | { kind: 'unknown'; tensor?: undefined }
   | { kind: 'raised'; text: string }
   | { kind: 'waiting' }
   | { kind: 'none' }
@@ -404,8 +404,4 @@ function shortCall(text: string, most: number): string {
   return short.length > most ? `${short.slice(0, most - 1)}…` : short
 }
 
-function isTroubled(tensor: Tensor | undefined): boolean {
-  if (!tensor) return false
-  const { nan, inf } = nonFinite(tensor)
-  return nan + inf > 0
-}
+const isTroubled = (tensor: Tensor | undefined): boolean => !!tensor && nonFiniteText(tensor) !== ''

@@ -114,6 +114,8 @@ describe('a tensor in a cell', () => {
     expect(briefs([ones, null, ones])).toEqual(['1', null, '1'])
     expect(briefs([ones, pair])).toEqual(['[1, 1]', '[0.375, −0.5]'])
     expect(briefs([ones, pair], 20)).toEqual(['‖1.41‖', '‖0.625‖'])
+    const broken = [['nan', 1], ['-inf', 1]].map((values) => tensor([2], values as ['nan' | '-inf', number]))
+    expect(briefs([ones, ...broken], 20), 'a count would read as a product').toEqual(['‖1.41‖', '‖NaN‖', '‖Inf‖'])
     expect(briefs([ones, pair, ones, pair, pair])).toEqual(['‖1.41‖', '‖0.625‖', '‖1.41‖', '‖0.625‖', '‖0.625‖'])
     const empty = [[0], [2, 0]].map((shape) => display(tensor(shape, [])))
     expect(empty).toMatchObject([{ text: '[]' }, { text: '2×0' }])

@@ -165,12 +165,11 @@ export function uniform(tensor: Tensor): number | null {
     return first !== undefined && tensor.data.every((value) => value === first) ? wireNumber(first) : null
   }
   const { summary } = tensor
-  if (!summary || (summary.nan ?? 0) + (summary.inf ?? 0) > 0) return null
-  return summary.min === summary.max ? wireNumber(summary.min) : null
+  return summary && summary.min === summary.max && !nonFiniteText(tensor) ? wireNumber(summary.min) : null
 }
 
 /** What is not finite in a tensor and how often, with the sign where the values are known; nothing where all is. */
-function nonFiniteText(tensor: Tensor): string {
+export function nonFiniteText(tensor: Tensor): string {
   const { nan, inf } = nonFinite(tensor)
   if (nan + inf === 0) return ''
   const signs = new Set((tensor.data ?? []).map(wireNumber).filter((value) => Math.abs(value) === Infinity))
@@ -205,9 +204,12 @@ export function areMixed(tensors: readonly (Tensor | null | undefined)[]): boole
 export function briefs(terms: readonly (Tensor | null | undefined)[], most = 49): (string | null | undefined)[] {
   const told = (text: (tensor: Tensor) => string) => terms.map((tensor) => tensor && text(tensor))
   if (!areMixed(terms)) return told(brief)
-  const listed = told((tensor) => listText(tensor) || normText(tensor))
-  return listed.join(' + ').length > most - 4 ? told(normText) : listed
+  const listed = told((tensor) => listText(tensor) || normIn(tensor))
+  return listed.join(' + ').length > most - 4 ? told(normIn) : listed
 }
+
+/** A norm among others, of which a count as in `NaN ×1` would read as a product. */
+const normIn = (tensor: Tensor): string => normText(tensor).replace(/.?(NaN|Inf) .*/, '‖$1‖')
 
 /** A few numbers as a program lists them, `[[1, 2], [3, 4]]`; nothing where they are more. */
 export function listText(tensor: Tensor, most = 4): string {

@@ -1,7 +1,9 @@
 // What stands on boxes, groups and links, how wide it is, and what a view is measured for.
 
 import type { Box, Caught, Group, Tensor, Trace } from '../../api/types'
-import { brief, briefs, display, displayIn, formatNorm, normOf, WAITING, word, type Display } from '../words/display'
+import {
+  brief, briefs, display, displayIn, formatNorm, normOf, WAITING, word, type Display,
+} from '../words/display'
 import { groupTitle, type DrawnLink, type Sheet, type Stub } from '../layout/fold'
 import { cutEnd, formatCount, formatShape, plus, textWidth } from '../words/format'
 import { exchangesOf } from '../trace/collectives'
@@ -225,10 +227,12 @@ function failureWords(raised: Caught, { failure, findings }: Trace, words: Say):
   return said === key ? raised.message : said
 }
 
-/** What stands in a cell beside its tag, and how wide both are. */
-export function cellOf(tensor: Tensor, tag: string, { cell }: Measure): { shown: Display; width: number } {
+/** What stands in a cell beside its tag, and how wide both are; without a tensor, that nobody recorded it. */
+export function cellOf(
+  tensor: Tensor | undefined, tag: string, { cell, words }: Measure,
+): { shown: Display; width: number } {
   const beside = tagWidth(tag)
-  const shown = displayIn(tensor, cell - beside)
+  const shown = tensor ? displayIn(tensor, cell - beside) : word(words('graph.unrecorded'), 'plain')
   return { shown, width: shown.width + (shown.kind === 'thumb' ? 0 : beside) }
 }
 

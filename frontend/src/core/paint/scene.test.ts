@@ -5,6 +5,7 @@ import { layout } from '../layout/layout'
 import { words } from '../words/bundled'
 import { textWidth } from '../words/format'
 import { PAGE } from './annotations'
+import { EMBED } from './measure'
 import { layoutInput } from './sizes'
 import { drawAll, View } from './view'
 
@@ -114,4 +115,17 @@ test('a box that failed is as wide as what it says of that', () => {
   const passes = trace.passes.map((pass) => ({ ...pass, caught: { type: 'ValueError', message: 'no more' } }))
   expect(said({ passes })).toEqual(['no more'])
   expect(said({ passes, failure: null })).toEqual(['no more'])
+})
+
+test.each([['page', PAGE], ['embed', EMBED]])('a value nobody recorded is told in words, in the %s', (_, room) => {
+  const { trace, graph } = load('double_backward')
+  const boxes = graph.boxes.map((box) => (box.kind === 'op' ? { ...box, tensor: null } : box))
+  const view = new View(trace, { ...graph, boxes }, words('en'), room)
+  const end = view.at(trace.timeline.length)
+  const items = drawAll(view, layout(layoutInput(view.measure, null)), end, view.painter('light'))
+  for (const { id, marks, w } of items) {
+    if (graph.boxes.find((box) => box.id === id)?.kind !== 'op') continue
+    const said = marks.find((mark) => mark.k === 'text' && mark.s === 'not recorded')
+    expect(said?.k === 'text' && said.x + textWidth(said.s, 11) / 2).toBeLessThanOrEqual(w! / 2)
+  }
 })

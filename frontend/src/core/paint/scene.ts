@@ -5,7 +5,7 @@ import type { Frame, Placed, Wire } from '../layout/geometry'
 import type { DrawnLink, Stub } from '../layout/fold'
 import { LANE } from '../layout/route'
 import {
-  brief, NONE, normOf, THUMB_HEIGHT, THUMB_WIDTH, UNKNOWN, WAITING, word, type Display,
+  brief, NONE, normOf, THUMB_HEIGHT, THUMB_WIDTH, WAITING, word, type Display,
 } from '../words/display'
 import { isGradient, listed } from '../trace/collectives'
 import { columnMarks } from './collective'
@@ -203,15 +203,13 @@ export class Painter {
   /** `tag`: what of several things the cell holds. */
   private cell(marks: Mark[], cell: Cell, area: Area, tone: Tone, tag = ''): void {
     if (cell.kind === 'blank') return
-    const shown = cell.kind === 'unknown'
-      ? UNKNOWN
-      : cell.kind === 'raised'
-        ? word(cell.text, 'plain')
-        : cell.kind === 'waiting'
-          ? WAITING
-          : cell.kind === 'none'
-            ? NONE
-            : cellOf(cell.tensor, tag, this.measure).shown
+    const shown = cell.kind === 'raised'
+      ? word(cell.text, 'plain')
+      : cell.kind === 'waiting'
+        ? WAITING
+        : cell.kind === 'none'
+          ? NONE
+          : cellOf(cell.tensor, tag, this.measure).shown
     if (shown.kind === 'thumb') {
       this.thumb(marks, shown, area)
       return

@@ -95,7 +95,7 @@ function boxItem(box: Box, measure: Measure): LayoutItem {
     }
   const { values, gradients, strips, hasGrad } = story.contents(box.id)
   const cells = [
-    ...values.map((tensor) => cellOf(tensor, valueTag(box, measure), measure)),
+    ...(values[0] ? values : [undefined]).map((tensor) => cellOf(tensor, valueTag(box, measure), measure)),
     ...gradients.map((tensor) => cellOf(tensor, gradientTag(box, measure), measure)),
   ]
   const strip = keepsStrip(box, measure) ? STRIP : 0
@@ -147,7 +147,7 @@ function headWidth(head: Head): number {
 function groupItem(group: Group, measure: Measure): LayoutGroup {
   const { story, sheet } = measure
   const value = story.index.tensor(group.tensor)
-  const shown = [...(value ? [value] : []), ...story.gradientsAt(group.node)]
+  const shown = [...(value ?? story.group(group.id).last ? [value] : []), ...story.gradientsAt(group.node)]
     .map((tensor) => cellOf(tensor, '', measure).shown)
   const head = headOfGroup(group, measure)
   const widest = Math.max(30, ...shown.map((entry) => entry.width))

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
 import type { Tensor } from '../../api/types'
 import { load } from '../fixtures/load'
-import { boxFinder, brief, briefLine, codeOf, nameOf, nodeName, ownerName, tensorName, typeAndName } from './naming'
+import {
+  boxFinder, brief, briefLine, codeOf, derivativeName, nameOf, nodeName, ownerName, tensorName, typeAndName,
+} from './naming'
 import { TraceIndex } from './trace-index'
 
 test('truth values are told as Python writes them', () => {
@@ -110,4 +112,16 @@ test('a parameter of two boxes stands where it gets its gradient', () => {
   const [parameter] = taker.parameters!
   expect(find.ofNode(parameter!.node)?.id).toBe(taker.id)
   expect(find.ofTensor(parameter!.tensor)?.id).toBe(taker.id)
+})
+
+test('what the backward of a value made has the name of its box, and that of its own backward another order', () => {
+  const { trace, graph } = load('double_backward')
+  const index = new TraceIndex(trace)
+  const made = graph.boxes.filter(({ name }) => name?.startsWith('∂'))
+  expect(made.length).toBeGreaterThan(0)
+  for (const { node, name } of made) expect(derivativeName(index, index.node(node)!)).toBe(name)
+  const [first, second] = made.map(({ node }) => index.node(node)!)
+  const nodes = trace.nodes.map((node) => (node.id === second!.id ? { ...node, made_by: first!.id } : node))
+  const deeper = new TraceIndex({ ...trace, nodes })
+  expect(derivativeName(deeper, deeper.node(second!.id)!)).toMatch(/^∂² /)
 })

@@ -103,6 +103,15 @@ export function nodeName(index: TraceIndex, node: Node | undefined, outputNr?: n
   return name && name !== turned?.type ? `${owner(name)}.T` : node.type
 }
 
+/** `∂ y` of a node that the backward of `y` made, `∂² y` of one that the backward of that made, as on its box; of
+ *  others what they computed. */
+export function derivativeName(index: TraceIndex, node: Node): string {
+  const name = nodeName(index, node)
+  const maker = name === node.type && index.node(node.made_by)
+  const made = maker && derivativeName(index, maker)
+  return made && made !== maker.type ? `∂ ${made}`.replace('∂ ∂ ', '∂² ').replace('∂ ∂²', '∂³') : name
+}
+
 /** `MulBackward0 · y`; the type alone of a node without a name. */
 export function typeAndName(index: TraceIndex, node: Node | undefined): string {
   return [...new Set([node?.type ?? '', nodeName(index, node)])].join(' · ')

@@ -19,9 +19,20 @@ function named(...all: readonly (readonly [type: string, called: string])[]): { 
   return { nodes, names: [...namesOn(index, [path]).values()] }
 }
 
-test('names of factors are cut in the middle, and never to the same', () => {
-  expect(named(['SumBackward1', 'k.sum(1, keepdim=True)'], ['MmBackward0', 'h @ W']).names).toEqual(
-    ['k.sum(1,…im=True)', 'h @ W'])
+test.each([
+  ['k.sum(1, keepdim=True)', 'k.sum(…)'],
+  ['torch.addcmul(n, a, g, value=0.5)', 'torch.addcmul(…)'],
+  ['nn.functional.l1_loss(rec, batch)', 'nn….l1_loss(…)'],
+  ['lo + cs * srt + med + at + cl', 'lo … + at + cl'],
+  ['q.view(B, T, self.h, C // self.h).transpose(1, 2)', 'q….transpose(1, 2)'],
+  ['a_name_that_is_longer_than_most', 'a_name_th…han_most'],
+])('the name %s of a factor is cut to %s', (full, cut) => {
+  expect(named(['SumBackward1', full], ['MmBackward0', 'h @ W']).names).toEqual([cut, 'h @ W'])
+})
+
+test('no two names of factors are cut to the same', () => {
+  expect(named(['SumBackward1', 'k.sum(1, keepdim=True)'], ['SumBackward1', 'k.sum(0, keepdim=False)']).names).toEqual(
+    ['k.sum(1,…im=True)', 'k.sum(0,…m=False)'])
   expect(named(['NllLossBackward0', 'F.cross_entropy(torch.tenso…']).names).toEqual(['F.cross_entropy(t…'])
   expect(named(['MmBackward0', 'h @ W'], ['SqueezeBackward4', 'h @ W']).names).toEqual(
     ['h @ W · Mm', 'h @ W · Squeeze'])

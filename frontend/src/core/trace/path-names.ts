@@ -3,7 +3,7 @@
 import type { Words } from '../words/sentences'
 import type { Factor, Path, Start } from './contributions'
 import type { Node } from '../../api/types'
-import { codeOf, nodeName, shortType } from './naming'
+import { codeOf, derivativeName, shortType } from './naming'
 import type { TraceIndex } from './trace-index'
 
 const MOST_LETTERS = 18
@@ -19,23 +19,48 @@ export function namesOn(index: TraceIndex, paths: readonly Path[]): ReadonlyMap<
   const nodes = new Set(paths.flatMap(({ start, factors }) => [start, ...factors].flatMap(({ node }) => node ?? [])))
   const named = [...nodes].map((node) => ({ node, full: fullName(index, node), type: shortType(node.type) }))
   return new Map(named.map(({ node, full, type }) => {
-    const name = shortened(full)
-    const alike = named.filter((other) => shortened(other.full) === name)
-    if (alike.some((other) => other.type !== type)) return [node, `${name} · ${type}`]
-    return [node, alike.some((other) => other.full !== full) ? full : name]
+    const others = named.filter((other) => other.full !== full)
+    const name = [shortened, ends].map((cut) => [cut(full), others.every((other) => cut(other.full) !== cut(full))])
+      .find(([, isOwn]) => isOwn)?.[0] ?? full
+    const isTyped = named.some((other) => other.full === full && other.type !== type)
+    return [node, isTyped ? `${name} · ${type}` : `${name}`]
   }))
 }
 
 /** Of a node on the way inside a call the code of the call. */
 function fullName(index: TraceIndex, node: Node): string {
-  const [name, op] = [nodeName(index, node), index.op(node.op)]
+  const [name, op] = [derivativeName(index, node), index.op(node.op)]
   return name === node.type && op ? codeOf(index, op) : name
 }
 
-/** The ends tell calls on one thing apart; a text that was cut has only a beginning. */
+/** A text of few letters: without the middle of a chain of calls or of a sum, or without what its calls are given; of
+ *  one that was cut its beginning. */
 function shortened(text: string): string {
   if (text.length <= MOST_LETTERS) return text
   if (text.endsWith('…')) return `${text.slice(0, MOST_LETTERS - 1)}…`
+  const [first = '', ...rest] = pieces(text)
+  const bare = rest.map((piece) => piece.replace(/([([]).*([)\]])$/, '$1…$2'))
+  const shorter = [rest, bare].flatMap((list) => list.map((_, at) =>
+    `${first}${at ? list[at]!.replace(/^( ?).*/, '$1…') : ''}${list.slice(at).join('')}`))
+  return shorter.find(({ length }) => length <= MOST_LETTERS) ?? ends(text)
+}
+
+/** `['k', '.sum(1)', ' + a * b']` … where no brackets are open: at a dot or before an operator. */
+function pieces(text: string): string[] {
+  let depth = 0
+  const found = ['']
+  text.split(/(?=[([)\]]|\.[^\W\d]| [^\w\s]+ )/).forEach((part) => {
+    if (/^[)\]]/.test(part)) depth -= 1
+    if (depth === 0 && /^[. ]/.test(part)) found.push('')
+    if (/^[([]/.test(part)) depth += 1
+    found[found.length - 1] += part
+  })
+  return found
+}
+
+/** The ends tell apart what begins alike. */
+function ends(text: string): string {
+  if (text.length <= MOST_LETTERS) return text
   const half = MOST_LETTERS / 2
   return `${text.slice(0, half).trimEnd()}…${text.slice(1 - half).trimStart()}`
 }

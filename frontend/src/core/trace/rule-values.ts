@@ -4,11 +4,11 @@ import type { Argument, Edge, Node, Reduction, Saved, Tensor } from '../../api/t
 import { argumentOf } from '../ops/arguments'
 import type { Grid } from '../ops/formula'
 import type { Rule, RuleSlot } from '../rules'
-import { display } from '../words/display'
+import { display, listText } from '../words/display'
 import { readNumber } from '../words/equation'
 import { formatDigits, formatNumber, MINUS } from '../words/format'
 import { element } from './local'
-import { codeOf, elements, nameOf, nodeName, ownerName, shortType } from './naming'
+import { brief, codeOf, elements, nameOf, nodeName, ownerName, shortType } from './naming'
 import { CONSTANT, escape } from './rule-letters'
 import { numbersOf, signed } from './saved-numbers'
 import { reductionOf } from './story'
@@ -136,7 +136,9 @@ export class Values {
     const name = nameOf(this.index, value) || (edge?.input_nr ? '' : named(from))
     // What is made on the way inside a call has no name of its own; what is changed in place keeps its.
     const isOwn = name === own && !this.isChanged(value)
-    return (isOwn ? '' : name) || (from && !from.variable ? `${shortType(from.type)}(…)${this.piece(edge!)}` : '')
+    if (!from || from.variable || (name && !isOwn)) return isOwn ? '' : name
+    const short = value && (listText(value) || (value.shape.length === 0 && brief(value)))
+    return `${shortType(from.type)}(…)${this.piece(edge!)}${short ? ` = ${short}` : ''}`
   }
 
   /** Whether the node changed a tensor in place. */
@@ -186,6 +188,11 @@ function grid(shape: readonly number[], texts: readonly string[]): Grid {
   return { shape, values: texts.map(readNumber) }
 }
 
+/** The axis that is drawn as a row. */
+function longest(shape: readonly number[]): number {
+  return shape.length > 2 ? shape.findLastIndex((size) => size > 1) : -1
+}
+
 /** A small tensor or a few numbers; null for a tensor too large to write out. `digits` of a number by itself. */
 export function written(value: Value, gradient: boolean, digits = 4): Written | null {
   const colour = gradient ? ' class="gradient"' : ''
@@ -208,7 +215,7 @@ export function written(value: Value, gradient: boolean, digits = 4): Written | 
   return {
     mathml: `<mtable class="${gradient ? 'gradient ' : ''}matrix">${rows.join('')}</mtable>`,
     texts,
-    grid: grid([...value.shape.slice(0, -1), shown.rows[0]!.length], texts),
+    grid: grid(value.shape.with(longest(value.shape), shown.rows[0]!.length), texts),
   }
 }
 

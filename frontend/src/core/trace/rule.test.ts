@@ -42,6 +42,13 @@ test('a rule is filled with the numbers of the visit and what they came to', () 
   ])
 })
 
+test('few numbers are written out, however many axes of one element lie around them', () => {
+  const { trace } = load('accumulation')
+  const wrapped = ({ shape }: { shape?: readonly number[] }): number[] => (shape?.length ? [1, ...shape, 1, 1] : [])
+  const tensors = trace.tensors.map((tensor) => ({ ...tensor, shape: wrapped(tensor) }))
+  expect(shown({ ...trace, tensors }).slots.map(({ numbers }) => text(numbers))).toEqual(['1 1  ⊙3=3 3  '])
+})
+
 test('numbers by themselves are multiplied by a point', () => {
   const { slots } = shown(load('scalar_expression').trace)
   const formulas = slots.flatMap(({ formula, numbers }) => [text(formula), numbers ? text(numbers) : '1·1'])
@@ -95,6 +102,10 @@ test('what has no name inside a call is told by the node that made it', () => {
   const names = (trace: Trace) => shown(trace, 'AddBackward0').stands.map(({ letter, name }) => `${letter} ${name}`)
   expect(names(trace)[0]).toBe('a x ** 2')
   expect(names(nameless)[0]).toBe('a Pow(…)')
+  const { nodes } = nameless
+  const ops = trace.ops.map((op) => (op.nodes.includes(inner.id) ? { ...op, outputs: [], nodes: [] } : op))
+  const valued = trace.tensors.map((tensor) => (tensor.grad_fn?.node === inner.id ? { ...tensor, names: [] } : tensor))
+  expect(names({ ...trace, nodes, ops, tensors: valued })[0]).toBe('a Pow(…) = 4')
   const pieces = nameless.nodes.map((node) => ({
     ...node, edges: node.edges.map((edge) => (edge.to === inner.id ? { ...edge, input_nr: 1 } : edge)),
   }))

@@ -40,6 +40,7 @@ class Row(NamedTuple):
 _TABLE: tuple[tuple[str, str, str, *tuple[Rule, ...]], ...] = (
     # Passes; why nothing requires a gradient is told from the trace by the family of cuts
     ("second_backward", "RuntimeError", r"backward through the graph a second time", passes.second_time),
+    ("gradcheck_differs", "", r"^Jacobian mismatch for output (?P<output>\d+) with respect to input (?P<input>\d+)", passes.gradcheck_differs),
     ("non_scalar_backward", "RuntimeError", r"grad can be implicitly created only for scalar outputs", passes.not_scalar),
     ("complex_loss", "RuntimeError", r"grad can be implicitly created only for real scalar outputs", passes.complex_loss),
     ("nothing_requires_grad", "RuntimeError", r"does not require grad and does not have a grad_fn"),

@@ -512,6 +512,18 @@ def _moved_into(case: Case, statement: ast.stmt, branch: ast.If, step: ast.stmt)
     return (*put, *(edit for one in moved for edit in code.removed(one))) if put else ()
 
 
+def gradcheck_differs(case: Case) -> Finding:
+    """`gradcheck` or `gradgradcheck` that found gradients and differences apart; of few digits both may be right."""
+    call = known(case.call)
+    checked, *_ = call.args
+    given = [tensor for node in ast.walk(call) if isinstance(node, ast.expr) and (tensor := case.tensor_of(node))]
+    only_if(called(call) in ("gradcheck", "gradgradcheck") and given)
+    short = next((one.dtype for one in given if one.dtype not in ("float64", "complex128")), "")
+    said = {"function": called(call), "checked": case.code.short(checked), "dtype": short}
+    said |= {"is_double": str(int(not short)), "is_second": str(int(called(call) == "gradgradcheck"))}
+    return case.finding("", said, tensors=given[:4])
+
+
 _SQUARES = {
     "BASE ** 2": "BASE.abs() ** 2",
     "BASE.pow(2)": "BASE.abs().pow(2)",

@@ -89,6 +89,16 @@ TRIGGERS: dict[str, list[Row]] = {
             True,
         ),
     ],
+    "gradcheck_differs": [
+        Row(
+            SLOPE + "x = torch.ones(2, dtype=torch.double, requires_grad=True)\ntorch.autograd.gradcheck(Half.apply, (x,)) #<\n",
+            {"function": "gradcheck", "is_double": "1", "is_second": "0", "input": "0"},
+        ),
+        Row(
+            SLOPE + "x = torch.ones(2, requires_grad=True)\ntorch.autograd.gradcheck(Half.apply, x) #<\n",
+            {"checked": "Half.apply", "is_double": "0", "dtype": "float32"},
+        ),
+    ],
     "non_scalar_backward": [
         Row(
             "def train(v):\n    y = v * 2\n    y.backward() #<\ntrain(torch.ones(3, requires_grad=True))\n",
@@ -413,6 +423,7 @@ NEAR_MISSES: dict[str, str] = {
     "second_backward_in_loop": W
     + "h = torch.zeros(2)\nfor i in range(2):\n    h = torch.tanh(h.detach() * w)\n    h.sum().backward()\n",
     "zeroed_with_history": "w = torch.tensor(0.9, requires_grad=True)\nstate = torch.zeros(2)\nfor x in torch.ones(3, 2):\n    state = torch.tanh(state * w + x)\n    state.sum().backward()\n    w.grad.zero_()\n",
+    "gradcheck_differs": SLOPE.replace("[0]", "[0] * 2") + "x = torch.ones(2, dtype=torch.double, requires_grad=True)\nassert torch.autograd.gradcheck(Half.apply, (x,))\n",
     "non_scalar_backward": W + "(w * w).backward(torch.ones(2))\n",
     "complex_loss": "w = torch.ones(3, dtype=torch.cfloat, requires_grad=True)\n(w.abs() ** 2).sum().backward()\n",
     "nothing_requires_grad": W + "y = w.argmax().float()\ny.backward()\n",

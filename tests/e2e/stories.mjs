@@ -1796,6 +1796,10 @@ const stories = {
     await page.locator('select[title=Pass]').selectOption({ index: 1 })
     await until(() => page.locator('.gg-scene').textContent(), (text) => text.includes('None + 3 → 3'), 'what that pass added')
     const last = await step()
+    for (let at = last; at > last - 4; at -= 1) await page.locator('select[title=Pass]').press('ArrowLeft')
+    await says(count(page), 'backward() #2')
+    same(await page.locator('.gg-scene .sum').first().evaluate((sum) => getComputedStyle(sum).animationName), 'none',
+      'a sum that appears, but was made long before')
     await page.getByRole('button', { name: 'as of step' }).click()
     const over = await until(step, (at) => at < last, 'the step where the chosen pass was over')
     same(await page.getByRole('button', { name: 'as of step' }).count(), 0, 'words for a moment that the page is at')

@@ -2310,8 +2310,8 @@ const stories = {
     await page.setViewportSize(VIEWPORT)
     await page.goto(anew(`#run=${id}&lang=en`))
     await drawn(page)
-    await says(page.locator('.inspector h3'), 'model.conv1')
-    await until(() => box(page, 'conv1').count(), (n) => n > 0, 'what is told of as the graph opens, in view')
+    await says(page.locator('.inspector h3'), 'loss')
+    await until(() => box(page, 'NllLossBackward0').count(), (n) => n > 0, 'what is told of as the graph opens, in view')
     await page.setViewportSize({ width: 390, height: 844 }) // the inspector is a view of its own and lies over nothing
     await page.goto(anew(`#run=${id}&lang=en`))
     await drawn(page)

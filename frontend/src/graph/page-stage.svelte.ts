@@ -15,8 +15,6 @@ import { isAlike } from './steady'
 const ABREAST = 0.8
 /** All that stand on the page. */
 const stages = new Set<PageStage>()
-/** So few boxes tell nothing of a graph of many. */
-const FEW = 3
 
 const ROOMS = [PAGE, ...TIGHTER]
 
@@ -92,34 +90,15 @@ export class PageStage extends Stage {
   }
 
   protected override opening(wanted: Placed): Camera {
-    const { bounds, viewport, layout } = this
-    const { abreast, focus, railed } = this.around()
+    const { bounds, viewport } = this
+    const { railed } = this.around()
     // Beside what is no wider than the window there is room at some height.
     const isWide = bounds.w > viewport.width - 2 * edgeOf(viewport)
     const free = { ...viewport, width: viewport.width - (railed && isWide && this.roomy ? RAIL : 0) }
     const [whole, narrow] = [this.wholeWith(wanted, viewport), this.wholeWith(wanted, free)]
     // The minimap folds where more boxes are whole without it.
     const [room, seen] = whole.length > narrow.length ? [viewport, whole] : [free, narrow]
-    const isFew = railed && !focus[0] && !focus[1] && seen.length <= FEW
-    const all = layout!.boxes.length
-    const isPiece = this.view!.sheet.groups.get(wanted.id)?.kind === 'line'
-    // Where no inspector tells of what is wanted, or it is somewhere in a box of many, what tells most is seen.
-    const isLost = isFew && abreast === 1 && all > 4 * seen.length && (isPiece || this.isPhone) && !this.isTroubled
-    const most = isLost ? this.wholeWith(isPiece ? this.end : null, room) : []
-    return most.length > seen.length ? this.begun(wanted, most, room) : this.begun(wanted, seen, room)
-  }
-
-  /** Where backward starts. */
-  private get end(): Placed | null {
-    const { story, sheet } = this.view!
-    const starts = ({ id }: Placed) => sheet.groups.has(id) ? story.rootIn(id) !== null : story.hasSeed(id)
-    return this.layout!.boxes.findLast(starts) ?? null
-  }
-
-  /** Whether the box that is told of is where something is wrong. */
-  private get isTroubled(): boolean {
-    const { failure, findings } = this.view!.measure.story.index.trace
-    return failure != null || findings.some(({ severity }) => severity !== 'note')
+    return this.begun(wanted, seen, room)
   }
 
   /** With the names of groups, as far as there is room. */

@@ -61,29 +61,9 @@ test('of a large model that hardly shows a box at once there is one that can be 
   expect(opened({ width: 700, height: 500 }, { boxes, width: 1500, height: 1000 })).toMatchObject({ zoom: 1 })
 })
 
-test('on a phone it opens where most can be read, unless something is wrong elsewhere', () => {
-  const boxes = [box('b0', 2000, 2000), ...Array.from({ length: 14 }, (_, at) => box(`c${at}`, 500, at * 90))]
-  const phone = { width: 390, height: 500 }
-  expect([boxes, boxes.slice(0, 6)].map((some) => opened(phone, { boxes: some }).y > -200)).toEqual([true, true])
-  expect(opened(phone, { boxes: boxes.slice(0, 3) }).y).toBeLessThan(-1500)
-  expect(opened(phone, { boxes }, { abreast: 2 }).y).toBeLessThan(-1500)
-})
-
 test('what is no wider than the window is in its middle, though a map stands beside it', () => {
   const layout = { boxes: row(9, 0), width: 700, height: 900 }
   expect(opened({ width: 800, height: 400 }, layout).x).toBe(50)
-})
-
-test('of a list of many pieces the end is seen, where backward starts', () => {
-  const { stage, motion } = staged()
-  ;[stage.width, stage.height] = [700, 500]
-  const view = viewOf()
-  const [{ story, sheet }, groups] = [view.measure, new Map([['b0', { kind: 'line' }]])]
-  const seeds = { rootIn: () => null, hasSeed: (id: string) => id === 'c3' }
-  Object.assign(view, { sheet: { ...sheet, groups }, story: seeds })
-  const boxes = [...row(14, 300), ...[0, 1, 2, 3].map((at) => box(`c${at}`, 900, 2000 + at * 90))]
-  stage.receive(Object.assign(view, { measure: { story, sheet } }), laid({ boxes }))
-  expect([motion.camera.x + 900, motion.camera.y + 2000].every((at) => at > 0 && at < 400)).toBe(true)
 })
 
 test('constants come into view beside all that is seen, as far as that stays whole', () => {

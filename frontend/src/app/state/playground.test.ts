@@ -67,6 +67,23 @@ test('the picture and the rest of the page turn to a run at once', async () => {
   expect([frames, runner.running]).toEqual([[], 'no'])
 })
 
+test('what is told of at the end of a model is where its pass began, and of a small graph the leaf it ended at', async () => {
+  const told = async (name: Parameters<typeof load>[0]) => {
+    const run = load(name)
+    const page = playground()
+    vi.stubGlobal('fetch', () => Promise.resolve(new Response(JSON.stringify(run), {
+      headers: { 'Content-Type': 'application/vnd.gradgraph.shown+json', 'Content-Location': '/api/v1/runs/r' },
+    })))
+    page.draft.code = run.trace.program.code
+    await page.runner.run()
+    page.view.change({ step: run.trace.timeline.length })
+    const { node } = page.view.toldBox!
+    const [first] = run.trace.passes
+    return [node === first!.roots[0]!.node, node === first!.accumulations.at(-1)!.node]
+  }
+  expect([await told('attention'), await told('broadcasting')]).toEqual([[true, false], [false, true]])
+})
+
 test('what named parts of the last run goes with it', async () => {
   const { page, done } = await between()
   const { view } = page

@@ -2,7 +2,7 @@
 
 import type { Box } from '../../api/types'
 import { START } from '../../core/address'
-import { sheetOf } from '../../core/layout/fold'
+import { isSmall, sheetOf } from '../../core/layout/fold'
 import { openingChoice } from '../../core/layout/opening'
 import type { Lang, Level, Panel, Selection, Theme, ViewState } from '../../core/state'
 import { visitAt } from '../../core/trace/visits'
@@ -82,13 +82,16 @@ export class PageView {
     const level = this.run.hidesFlow ? 'both' : this.state.level
     return JSON.stringify(choiceAt(this.run.whole, { ...this.state, level }, this.state.step))
   })
-  /** What the inspector follows while nothing is selected: the box the step concerns, or the latest one before it. */
+  /** What the inspector follows while nothing is selected: the box the step concerns, or the latest one before it. In a
+   *  model a pass that has ended is told of by where it began: the leaf it came to last says nothing of it. */
   readonly followedBox: Box | undefined = $derived.by(() => {
-    const { index, find } = this.run
-    if (!index || !find) return undefined
+    const { index, find, graph } = this.run
+    if (!index || !find || !graph) return undefined
+    const isModel = !isSmall(graph.boxes.length, graph.groups)
     for (let at = this.state.step; at > 0; at -= 1) {
       const event = index.event(at)
-      const box = find.ofNode(nodeOfStep(index, event)?.id) ?? find.ofOp(event?.op)
+      const ended = isModel && event?.kind === 'pass_end' ? index.passes.get(event.pass!) : undefined
+      const box = find.ofNode(ended ? ended.roots[0]?.node : nodeOfStep(index, event)?.id) ?? find.ofOp(event?.op)
       if (box) return box
     }
     return undefined

@@ -43,6 +43,11 @@ export interface Sheet {
   moduleOf: ReadonlyMap<string, Group>
 }
 
+/** Whether a graph is a lesson's: so few boxes that all are seen, in no groups but layers. */
+export function isSmall(boxes: number, groups: readonly Group[]): boolean {
+  return boxes <= 30 && groups.every(({ kind }) => kind === 'layer')
+}
+
 /** What a group is called; one that only cuts a long list says which of its boxes it holds. */
 export function groupTitle(group: Group, words: (key: string, values: { range: string }) => string): string {
   return group.kind === 'line' && /^\d+–\d+$/.test(group.title)

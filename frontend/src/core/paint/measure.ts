@@ -4,7 +4,7 @@ import type { Box, Caught, Group, Tensor, Trace } from '../../api/types'
 import {
   brief, briefs, display, displayIn, formatNorm, normOf, WAITING, word, type Display,
 } from '../words/display'
-import { groupTitle, type DrawnLink, type Sheet, type Stub } from '../layout/fold'
+import { groupTitle, isSmall, type DrawnLink, type Sheet, type Stub } from '../layout/fold'
 import { cutEnd, formatCount, formatShape, plus, textWidth } from '../words/format'
 import { exchangesOf } from '../trace/collectives'
 import { isOwnName } from '../trace/own-name'
@@ -106,7 +106,7 @@ export interface Measure {
 export function measureFor(story: Story, sheet: Sheet, words: Say, room: Room): Measure {
   const spacious = room(sheet)
   const boxes = [...sheet.boxes.values()]
-  const few = boxes.length <= 30 && [...sheet.groups.values()].every((group) => group.kind === 'layer')
+  const few = isSmall(boxes.length, [...sheet.groups.values()])
   const isModel = !few || boxes.some((box) => hasPicture(story, box.id))
   const isLesson = !isModel && sheet.groups.size === 0
   const narrowest = isLesson ? (spacious?.narrowest(sheet) ?? NARROWEST_LESSON) : NARROWEST

@@ -32,8 +32,8 @@ export class View {
     return this.story.group(group).inside
   }
 
-  /** Where the story of this graph is: the op that raised, else what its first diagnosis is about, else the leaf that
-   *  was given a gradient last, else the root that a pass starts from, else its end. */
+  /** Where the story of this graph is: the op that raised, else what its first diagnosis is about, else in a small one
+   *  the leaf that was given a gradient last, else the root that a pass starts from, else its end. */
   get storyBox(): string | null {
     return (this.toldAt ??= this.findStory())
   }
@@ -51,7 +51,8 @@ export class View {
         boxes.find(({ tensor }) => tensor != null && identities.has(index.identity(tensor)))
       if (concerned) return concerned.id
     }
-    const last = nodeOfStep(index, index.trace.timeline.findLast(({ kind }) => kind === 'accumulate'))
+    const added = index.trace.timeline.findLast(({ kind }) => kind === 'accumulate')
+    const last = this.measure.density === 'lesson' ? nodeOfStep(index, added) : null
     const leaf = last && boxes.find(({ node }) => node === last.id)
     return (leaf ?? boxes.findLast((box) => this.story.hasSeed(box.id)) ?? boxes.at(-1))?.id ?? null
   }

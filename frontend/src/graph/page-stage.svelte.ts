@@ -6,7 +6,7 @@ import type { Layout, Placed, Rect } from '../core/layout/geometry'
 import type { Room } from '../core/paint/measure'
 import { PAGE, PHONE, TIGHTER } from '../core/paint/annotations'
 import type { View } from '../core/paint/view'
-import { edgeOf, fitZoom, NAME, NARROW_EDGE, overlaps, RAIL, type Camera, type Viewport } from './camera'
+import { edgeOf, fitZoom, mostWhole, NAME, NARROW_EDGE, overlaps, RAIL, type Camera, type Viewport } from './camera'
 import type { Motion } from './motion.svelte'
 import { Stage, type Around } from './stage.svelte'
 import { isAlike } from './steady'
@@ -23,6 +23,9 @@ export class PageStage extends Stage {
   /** The latest graph, and whether it is still tried how much it must be tightened to be seen whole. */
   private tried: Layout | null = null
   private isTrying = false
+  /** How tight it was when most of its boxes were seen whole, and how many those were. */
+  private best = 0
+  private most = 0
 
   constructor(motion: Motion, around: () => Around) {
     super(motion, around)
@@ -44,18 +47,21 @@ export class PageStage extends Stage {
   }
 
   /** Whether another layout is asked for: of a small graph that is too large for the window the loosest that fits, or
-   *  else the loosest. While numbers change it stays as it was. */
+   *  else the loosest of which most boxes are seen whole. While numbers change it stays as it was. */
   private tightens(placed: Layout): boolean {
     const { tightness } = this
     const { x, y, width: w, height: h } = placed
     if (!isAlike(this.tried, placed)) {
       this.isTrying = true
-      this.tightness = 0
+      this.tightness = this.most = 0
       if (tightness === 0) this.tried = placed
     }
     if (this.tightness === tightness && this.isTrying) {
-      if (fitZoom({ x, y, w, h }, this.viewport) < this.leastWhole) this.tightness = (tightness + 1) % ROOMS.length
-      this.isTrying = this.tightness > tightness
+      const fits = fitZoom({ x, y, w, h }, this.viewport) >= this.leastWhole
+      const seen = fits ? Infinity : mostWhole(placed.boxes, null, this.viewport, this.scales[0]).length
+      if (seen > this.most) [this.most, this.best] = [seen, tightness]
+      this.isTrying = !fits && tightness + 1 < ROOMS.length
+      this.tightness = this.isTrying ? tightness + 1 : this.best
     }
     return this.tightness !== tightness
   }

@@ -73,7 +73,7 @@ test('constants come into view beside all that is seen, as far as that stays who
   const stubs = new Map([['b1', [{ text: '1', box: null, tensor: null }]]])
   Object.assign(view.measure, { density: 'lesson', spacious: {}, sheet: { ...view.sheet, stubs } })
   const layout = laid({ boxes: [box('b0', 150, 0, 500), box('b1', 50, 90, 300)], width: 900, height: 900 })
-  for (let asked = 0; asked < 5; asked += 1) stage.receive(view, layout)
+  for (let asked = 0; asked < 6; asked += 1) stage.receive(view, layout)
   expect(motion.camera.x).toBe(12)
 })
 
@@ -91,8 +91,22 @@ test('a small graph too large for the window is asked for tighter, and stays so 
   expect(rooms.map((room) => room === rooms[1])).toEqual([false, true, true, true, true])
   expect(stage.layout).toBe(tight)
   const other = laid({ boxes: [box('c0', 0, 0)], width: 900, height: 400 })
-  for (let asked = 0; asked < 6; asked += 1) stage.receive(view, other)
+  for (let asked = 0; asked < 7; asked += 1) stage.receive(view, other)
   expect([stage.room === rooms[0], stage.layout]).toEqual([true, other])
+})
+
+test('a small graph that is too large however tight it is has the loosest layout that shows most of it', () => {
+  const { stage } = staged()
+  ;[stage.width, stage.height] = [700, 500]
+  const view = viewOf()
+  Object.assign(view.measure, { density: 'lesson', spacious: {} })
+  const laidOut = [400, 400, 210, 210, 300].map((step) => laid({ boxes: row(5, step), width: 900, height: 900 }))
+  const rooms: unknown[] = []
+  for (let asked = 0; asked < 7; asked += 1) {
+    if (!rooms.includes(stage.room)) rooms.push(stage.room)
+    stage.receive(view, laidOut[rooms.indexOf(stage.room)]!)
+  }
+  expect([rooms.length, stage.layout]).toEqual([5, laidOut[2]])
 })
 
 test('next to another graph it is as large as alone, and opens anew at another place until the reader moves it', () => {

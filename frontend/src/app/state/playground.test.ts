@@ -67,7 +67,7 @@ test('the picture and the rest of the page turn to a run at once', async () => {
   expect([frames, runner.running]).toEqual([[], 'no'])
 })
 
-test('what is told of at the end of a model is where its pass began, and of a small graph the leaf it ended at', async () => {
+test('at the end of a model it is told of where its pass began, of a small graph of the leaf it ended at', async () => {
   const told = async (name: Parameters<typeof load>[0]) => {
     const run = load(name)
     const page = playground()

@@ -22,8 +22,12 @@ const SPACIOUS: Spacious = {
 
 export const PAGE: Room = () => SPACIOUS
 
-/** What shows more of a small graph: fewer digits of a vector, else its picture, else no step numbers beside it. */
-export const TIGHTER: readonly Room[] = [{ cell: 170 }, { cell: 130 }, { cell: 130, margins: null }].map((less) => {
+/** What shows more of a small graph: fewer digits of a vector, else its picture, else no step numbers beside it, else
+ *  boxes that are narrow and near. */
+export const TIGHTER: readonly Room[] = [
+  { cell: 170 }, { cell: 130 }, { cell: 130, margins: null },
+  { cell: 110, margins: null, widest: 208, narrowest: () => 116, gap: 28 },
+].map((less) => {
   const tight = { ...SPACIOUS, widest: COLUMN, ...less }
   return () => tight
 })

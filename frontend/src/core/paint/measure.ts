@@ -69,6 +69,8 @@ export interface Spacious {
   widest: number
   /** As wide as numbers in a cell are at most. */
   cell: number
+  /** Between boxes that stand one under the other; by default by the graph's density. */
+  gap?: number
   /** What stands beside the title of a box. */
   aside(box: Box, measure: Measure): string
   steps(id: string, moment: Moment, measure: Measure): StepNumbers

@@ -51,8 +51,8 @@ export function layoutInput(measure: Measure, expanded: ReadonlySet<string> | nu
     return source === target ? [] : [{ ...layoutLink(link, measure), source, target }]
   })
   return {
-    boxes, groups, links: bundled(links, sheet), expanded: [...open].sort(), gap: measure.density === 'model' ? 28 : 36,
-    beside: measure.margins || LEAST_SIDE,
+    boxes, groups, links: bundled(links, sheet), expanded: [...open].sort(),
+    gap: measure.spacious?.gap ?? (measure.density === 'model' ? 28 : 36), beside: measure.margins || LEAST_SIDE,
   }
 }
 

@@ -26,6 +26,8 @@ export class PageStage extends Stage {
   /** How tight it was when most of its boxes were seen whole, and how many those were. */
   private best = 0
   private most = 0
+  /** Where the last step was. */
+  private kept: string | null = null
 
   constructor(motion: Motion, around: () => Around) {
     super(motion, around)
@@ -81,8 +83,19 @@ export class PageStage extends Stage {
   }
 
   protected override get scales(): readonly [least: number, most: number] {
-    const [least, most] = super.scales
-    return this.around().abreast > 2 ? [ABREAST, ABREAST] : [least, most]
+    return this.around().abreast > 2 ? [ABREAST, ABREAST] : super.scales
+  }
+
+  /** Who looks elsewhere than at the last step stays there, unless it is where they went. */
+  override keepUp(id: string | null, went?: boolean): void {
+    const was = this.placeOf(this.kept)
+    if (id !== null && this.placeOf(id)) this.kept = id
+    if (!this.motion.isHeld || went || !was || this.isInView([was])) super.keepUp(id)
+  }
+
+  protected override openView(): void {
+    super.openView()
+    this.kept = this.around().focus.find((id) => id !== null) ?? null
   }
 
   protected override size(): string {

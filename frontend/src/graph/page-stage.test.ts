@@ -149,6 +149,11 @@ test('a picture that the reader has moved stays while the box of the step is in 
   expect(motion.camera).toBe(mine)
   stage.keepUp('b3')
   expect(motion.camera).toEqual({ ...mine, x: 700 - 16 - 1100 })
+  motion.camera = mine
+  for (const id of [null, 'b4', 'b5']) stage.keepUp(id)
+  expect(motion.camera).toBe(mine)
+  stage.keepUp('b5', true)
+  expect(motion.camera.x).toBeLessThan(-700)
   motion.isHeld = false
   stage.keepUp('b0')
   expect(motion.camera.x).toBeGreaterThanOrEqual(0)

@@ -95,7 +95,7 @@ export class Stage {
   }
 
   /** Whether the camera shows one of some boxes. */
-  private isInView(boxes: readonly Rect[]): boolean {
+  protected isInView(boxes: readonly Rect[]): boolean {
     const seen = windowOf(this.motion.camera, this.viewport, 0)
     return boxes.some((box) => overlaps(box, seen))
   }
@@ -160,8 +160,9 @@ export class Stage {
     return layout.boxes.find((box) => box.id === shown) ?? layout.frames.find((frame) => frame.id === shown) ?? null
   }
 
-  /** Brings the box of a step into view; where the reader has moved the picture, only what is out of it. */
-  keepUp(id: string | null): void {
+  /** Brings the box of a step into view; where the reader has moved the picture, only what is out of it. `went`: they
+   *  asked for a step further away. */
+  keepUp(id: string | null, _went?: boolean): void {
     const box = this.placeOf(id)
     const { isHeld } = this.motion
     if (box && !(isHeld && this.isInView([box]))) this.follow(id, isHeld ? BARE : undefined)
@@ -189,7 +190,7 @@ export class Stage {
     this.motion.stop()
   }
 
-  private openView(): void {
+  protected openView(): void {
     const { bounds, layout, viewport, scales: [, most] } = this
     if (this.width === 0 || !layout?.boxes.length) return
     const [wanted = layout.boxes[0]!] = this.around().focus.flatMap((id) => this.placeOf(id) ?? [])

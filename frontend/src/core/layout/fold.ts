@@ -218,6 +218,11 @@ export function childrenOf(sheet: Sheet, group: string): readonly string[] {
   return sheet.children.get(group) ?? []
 }
 
+/** Whether a group holds leaves alone. */
+export function isOfLeaves(sheet: Sheet, group: string): boolean {
+  return childrenOf(sheet, group).every((id) => sheet.boxes.get(id)?.kind === 'leaf')
+}
+
 /** What stands for a box on screen: itself, or the outermost folded group around it. */
 export function standIn(sheet: Sheet, id: string, expanded: ReadonlySet<string>): string {
   let shown = sheet.single.get(id) ?? id

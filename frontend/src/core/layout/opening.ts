@@ -1,6 +1,6 @@
 // Which groups are open when a graph opens.
 
-import { childrenOf, signature, type Sheet } from './fold'
+import { childrenOf, isOfLeaves, signature, type Sheet } from './fold'
 import type { Group } from '../../api/types'
 import { push } from '../trace/trace-index'
 
@@ -32,10 +32,6 @@ export function openingChoice(sheet: Sheet): Set<string> {
     level = next
   }
   return open
-}
-
-function isOfLeaves(sheet: Sheet, group: string): boolean {
-  return childrenOf(sheet, group).every((id) => sheet.boxes.get(id)?.kind === 'leaf')
 }
 
 function isOne({ repeat = 1, hands_on }: Group): boolean {

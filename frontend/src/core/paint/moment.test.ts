@@ -5,6 +5,7 @@ import { groupLife } from './group-life'
 import { headOfGroup, stripText, type StepNumbers } from './measure'
 import type { Cell } from './moment'
 import { PAGE } from './annotations'
+import { layoutInput } from './sizes'
 import { View } from './view'
 import { words } from '../words/bundled'
 
@@ -164,6 +165,16 @@ describe('three passes over one leaf', () => {
     expect(view.at(stepOf(view, 'visit', 0)).box(third).progress).toBe('future')
     expect(view.at(stepOf(view, 'pass_end', 2)).box(third).progress).toBe('visited')
   })
+})
+
+test('leaves shown as one send one wire to each group', () => {
+  const { trace, graph } = load('broadcasting')
+  const group = { title: 'ws', type: '', kind: 'line' as const, parent: null, size: 2 }
+  const boxes = graph.boxes.map((box) => ({ ...box, group: box.kind === 'leaf' ? 'g' : 'o' }))
+  const groups = ['g', 'o'].map((id) => ({ ...group, id }))
+  const view = new View(trace, { ...graph, boxes, groups }, words('en'), PAGE)
+  const wires = layoutInput(view.measure, new Set()).links.filter(({ source }) => source === 'g')
+  expect([wires.length, new Set(wires.map(({ value }) => value)).size]).toEqual([2, 1])
 })
 
 describe('a cut', () => {

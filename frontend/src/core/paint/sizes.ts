@@ -4,7 +4,7 @@
 import type { Box, Group } from '../../api/types'
 import { MATRIX_ROW, type Display } from '../words/display'
 import { exchangesOf } from '../trace/collectives'
-import { childrenOf, standIn, type DrawnLink } from '../layout/fold'
+import { childrenOf, isOfLeaves, standIn, type DrawnLink } from '../layout/fold'
 import { textWidth } from '../words/format'
 import type { LayoutGroup, LayoutInput, LayoutItem, LayoutLink, Size } from '../layout/geometry'
 import { push } from '../trace/trace-index'
@@ -57,15 +57,20 @@ export function layoutInput(measure: Measure, expanded: ReadonlySet<string> | nu
 }
 
 /** More links than this between a folded group and one box are drawn as one wire that says how many they are: the
- *  losses of all turns of a loop into their sum. */
+ *  losses of all turns of a loop into their sum. Of leaves shown as one, that is more than one. */
 const MOST_BESIDE = 4
 
-function bundled(links: readonly LayoutLink[], { groups }: Measure['sheet']): LayoutLink[] {
+function bundled(links: readonly LayoutLink[], sheet: Measure['sheet']): LayoutLink[] {
+  const { groups } = sheet
   const pairs = new Map<string, LayoutLink[]>()
   for (const link of links)
     if (link.value.endsWith('/data') && (groups.has(link.source) || groups.has(link.target)))
       push(pairs, `${link.source}>${link.target}`, link)
-  const wide = [...pairs].filter(([, beside]) => new Set(beside.map(({ value }) => value)).size > MOST_BESIDE)
+  const wide = [...pairs].filter(([, beside]) => {
+    const { source } = beside[0]!
+    const most = groups.has(source) && isOfLeaves(sheet, source) ? 1 : MOST_BESIDE
+    return new Set(beside.map(({ value }) => value)).size > most
+  })
   const sums = new Map(wide.flatMap(([value, beside]) => {
     const forward = [{ w: textWidth(times(beside.length), LABEL), h: LABEL_ROW }]
     return beside.map((link) => [link, { ...link, value, forward, gradient: [], badge: null, bundled: true }] as const)

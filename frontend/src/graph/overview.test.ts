@@ -1,7 +1,12 @@
 import { expect, test } from 'vitest'
 import type { Graph } from '../api/types'
 import { sheetOf } from '../core/layout/fold'
-import { fullTitle } from './overview'
+import { cutAlike, fullTitle } from './overview'
+
+test('names of a list, which begin alike, are cut at their start', () => {
+  const cut = ['mlp.layers[1].neurons[2]', 'encoder.layers.0.attention'].map((name) => cutAlike(name, 10, 90))
+  expect(cut).toEqual(['…[1].neurons[2]', expect.stringMatching(/^enc.*….*n$/)])
+})
 
 test('a number leads with what it is one of where nothing around it is named', () => {
   const group = (id: string, title: string, kind: string, parent: string | null, type = '') =>

@@ -5,6 +5,7 @@ import type { Sheet } from '../core/layout/fold'
 import type { Progress } from '../core/paint/moment'
 import { lanePath } from '../core/layout/route'
 import { times } from '../core/paint/measure'
+import { cutEnd, cutName } from '../core/words/format'
 
 /** One path per kind of wire. */
 export function mergedWires(
@@ -45,4 +46,10 @@ export function fullTitle({ groups, parents, moduleOf }: Sheet, id: string): str
   if (!/^\d+$/.test(title)) return title
   const around = groups.get(parents.get(id) ?? '')
   return kind === 'module' && around ? `${around.title}.${title}` : [title, type].filter(Boolean).join(' ')
+}
+
+/** A name cut to fit where all of a graph is seen: one of a list at its start, for those beside it begin alike. */
+export function cutAlike(text: string, size: number, width: number): string {
+  const mirrored = (text: string): string => [...text].reverse().join('')
+  return /^\S+\]$/.test(text) ? mirrored(cutEnd(mirrored(text), size, width)) : cutName(text, size, width)
 }

@@ -4,7 +4,7 @@ import type { Box, Caught, Group, Tensor, Trace } from '../../api/types'
 import {
   brief, briefs, display, displayIn, formatNorm, normOf, WAITING, word, type Display,
 } from '../words/display'
-import { groupTitle, isSmall, type DrawnLink, type Sheet, type Stub } from '../layout/fold'
+import { groupTitle, isOfLeaves, isSmall, type DrawnLink, type Sheet, type Stub } from '../layout/fold'
 import { cutEnd, formatCount, formatShape, plus, textWidth } from '../words/format'
 import { exchangesOf } from '../trace/collectives'
 import { isOwnName } from '../trace/own-name'
@@ -180,7 +180,8 @@ export function headOfGroup(group: Group, measure: Measure): Head {
     }
   const count = group.repeat && group.repeat > 1
     ? measure.words('graph.times', { n: group.repeat })
-    : group.size ? measure.words('graph.nodes', { n: group.size }) : ''
+    : group.size
+      ? measure.words(isOfLeaves(measure.sheet, group.id) ? 'graph.leaves' : 'graph.nodes', { n: group.size }) : ''
   const simulated = measure.story.index.trace.environment.simulated_devices?.includes(group.title)
   const type = group.kind === 'device' && simulated ? measure.words('graph.simulated')
     : group.title.includes(' = ') ? '' : group.type

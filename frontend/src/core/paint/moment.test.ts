@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import type { Box, Tensor, Trace } from '../../api/types'
 import { load, NAMES, type Name } from '../fixtures/load'
+import { layout } from '../layout/layout'
 import { groupLife } from './group-life'
 import { headOfGroup, stripText, type StepNumbers } from './measure'
 import type { Cell } from './moment'
 import { PAGE } from './annotations'
 import { layoutInput } from './sizes'
-import { View } from './view'
+import { drawAll, View } from './view'
 import { words } from '../words/bundled'
 
 function viewOf(name: Name, passes?: string[]): View {
@@ -167,14 +168,29 @@ describe('three passes over one leaf', () => {
   })
 })
 
-test('leaves shown as one send one wire to each group', () => {
+test('leaves shown as one have the norm of all their values, and of their gradients as these come', () => {
   const { trace, graph } = load('broadcasting')
-  const group = { title: 'ws', type: '', kind: 'line' as const, parent: null, size: 2 }
-  const boxes = graph.boxes.map((box) => ({ ...box, group: box.kind === 'leaf' ? 'g' : 'o' }))
-  const groups = ['g', 'o'].map((id) => ({ ...group, id }))
-  const view = new View(trace, { ...graph, boxes, groups }, words('en'), PAGE)
-  const wires = layoutInput(view.measure, new Set()).links.filter(({ source }) => source === 'g')
+  const group = { id: 'g', title: 'ws', type: '', kind: 'line' as const, parent: null, size: 2 }
+  const boxes = graph.boxes.map((box) => (box.kind === 'leaf' ? { ...box, group: 'g' } : { ...box, group: 'o' }))
+  const view = new View(trace, { ...graph, boxes, groups: [group, { ...group, id: 'o' }] }, words('en'), PAGE)
+  const leaves = trace.tensors.filter(({ role, requires_grad }) => role === 'leaf' && requires_grad)
+  const summed = trace.passes[0]!.accumulations.map(({ after }) => view.story.index.tensor(after)!)
+  expect([leaves.length, summed.length]).toEqual([2, 2])
+  const norm = (tensors: readonly Tensor[]) =>
+    Math.sqrt(tensors.flatMap(({ data }) => data!.map(Number)).reduce((sum, value) => sum + value ** 2, 0))
+  const end = view.at(trace.timeline.length)
+  const { value, gradient } = end.group(group)
+  expect([value, gradient]).toMatchObject([{ norm: norm(leaves) }, { norm: norm(summed) }].map(({ norm }) => (
+    { kind: 'norm', norm: expect.closeTo(norm, 6) })))
+  const first = stepOf(view, 'accumulate')
+  expect([first - 1, first].map((step) => view.at(step).group(group).gradient.kind)).toEqual(['none', 'norm'])
+  expect(view.at(first).group(group).gradient).toMatchObject({ norm: expect.closeTo(norm(summed.slice(0, 1)), 6) })
+  const input = layoutInput(view.measure, new Set())
+  const wires = input.links.filter(({ source }) => source === 'g')
   expect([wires.length, new Set(wires.map(({ value }) => value)).size]).toEqual([2, 1])
+  const item = drawAll(view, layout(input), end, view.painter('light'))
+    .find(({ id }) => id === 'g')!
+  expect(item.marks.flatMap((mark) => (mark.k === 'text' ? mark.s : []))).toEqual(expect.arrayContaining(['2 leaves']))
 })
 
 describe('a cut', () => {

@@ -1,8 +1,8 @@
 // What every box and link looks like at one step: a pure function of (index, sheet, pass, step).
 
 import type { Box, Group, Pass, Step, Tensor } from '../../api/types'
-import { childrenOf, type DrawnLink, type Sheet } from '../layout/fold'
-import { nonFiniteText } from '../words/display'
+import { childrenOf, isOfLeaves, type DrawnLink, type Sheet } from '../layout/fold'
+import { nonFiniteText, normOf } from '../words/display'
 import type { TraceIndex, VisitAt } from '../trace/trace-index'
 import { exchangesOf, metBy, type Exchanged } from '../trace/collectives'
 import { groupLife, type GroupLife } from './group-life'
@@ -12,7 +12,8 @@ import { Strips, type Strip } from './strips'
 export type Progress = 'future' | 'waiting' | 'forward' | 'current' | 'visited'
 type LaneState = 'absent' | 'waiting' | 'current' | 'passed'
 
-/** What a cell holds: nothing by nature, a value nobody recorded, an exception, not yet, `None`, or a tensor. */
+/** What a cell holds: nothing by nature, a value nobody recorded, an exception, not yet, `None`, a tensor, or
+ *  of many the norm. */
 export type Cell =
   | { kind: 'blank' }
   | { kind: 'unknown'; tensor?: undefined }
@@ -20,6 +21,7 @@ export type Cell =
   | { kind: 'waiting' }
   | { kind: 'none' }
   | { kind: 'tensor'; tensor: Tensor }
+  | { kind: 'norm'; norm: number }
 
 export interface BoxPaint {
   progress: Progress
@@ -219,15 +221,27 @@ export class Story {
 
   private paintGroup(group: Group, step: number, event: Step | undefined, currentBox: string | null): BoxPaint {
     const inside = this.group(group.id)
-    const last = inside.last && this.paintBox(inside.last.id, step, event, false)
+    const last = inside.last
+      ? this.paintBox(inside.last.id, step, event, false)
+      : isOfLeaves(this.sheet, group.id) && this.together(inside.inside, step)
     return {
       progress: this.progressOfGroup(inside, step, event, currentBox),
-      value: last?.value ?? { kind: 'blank' },
-      gradient: last?.gradient ?? { kind: 'blank' },
+      value: last ? last.value : { kind: 'blank' },
+      gradient: last ? last.gradient : { kind: 'blank' },
       strip: null,
       exchanged: [],
       trouble: inside.suspects.map((life) => this.trouble(life, step)).find((trouble) => trouble !== '') ?? '',
     }
+  }
+
+  /** Values and gradients of leaves that are shown as one. */
+  private together(leaves: readonly Box[], step: number): Pick<BoxPaint, 'value' | 'gradient'> {
+    const at = stepOfGrads(this.index, this.sheet.graph, step)
+    const norm = (of: 'values' | 'grads', step: number, none: Cell): Cell => {
+      const tensors = leaves.flatMap(({ id }) => latest(this.lives.byBox.get(id)![of], step) ?? [])
+      return tensors[0] ? { kind: 'norm', norm: Math.hypot(...tensors.map(normOf)) } : none
+    }
+    return { value: norm('values', step, { kind: 'waiting' }), gradient: norm('grads', at, { kind: 'none' }) }
   }
 
   private progressOfGroup(

@@ -5,7 +5,7 @@ import type { Frame, Placed, Wire } from '../layout/geometry'
 import type { DrawnLink, Stub } from '../layout/fold'
 import { LANE } from '../layout/route'
 import {
-  brief, NONE, normOf, THUMB_HEIGHT, THUMB_WIDTH, WAITING, word, type Display,
+  brief, NONE, normed, normOf, THUMB_HEIGHT, THUMB_WIDTH, WAITING, word, type Display,
 } from '../words/display'
 import { isGradient, listed } from '../trace/collectives'
 import { columnMarks } from './collective'
@@ -162,8 +162,9 @@ export class Painter {
   }
 
   private tint(marks: Mark[], gradient: Cell, body: Area, roundsBottom: boolean): void {
-    if (!this.norms || gradient.kind !== 'tensor') return
-    const fill = gradientTint(normOf(gradient.tensor), this.norms[0], this.norms[1], this.shade)
+    const norm = gradient.kind === 'tensor' ? normOf(gradient.tensor) : gradient.kind === 'norm' && gradient.norm
+    if (!this.norms || norm === false) return
+    const fill = gradientTint(norm, this.norms[0], this.norms[1], this.shade)
     marks.push({ k: 'rect', c: '', x: body.w / 2, y: body.y, w: body.w / 2, h: body.h, r: roundsBottom ? 2 : 0, fill })
   }
 
@@ -209,7 +210,9 @@ export class Painter {
         ? WAITING
         : cell.kind === 'none'
           ? NONE
-          : cellOf(cell.tensor, tag, this.measure).shown
+          : cell.kind === 'norm'
+            ? normed(cell.norm)
+            : cellOf(cell.tensor, tag, this.measure).shown
     if (shown.kind === 'thumb') {
       this.thumb(marks, shown, area)
       return

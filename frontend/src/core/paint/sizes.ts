@@ -2,7 +2,7 @@
 // made from.
 
 import type { Box, Group } from '../../api/types'
-import { MATRIX_ROW, type Display } from '../words/display'
+import { MATRIX_ROW, normed, type Display } from '../words/display'
 import { exchangesOf } from '../trace/collectives'
 import { childrenOf, isOfLeaves, standIn, type DrawnLink } from '../layout/fold'
 import { textWidth } from '../words/format'
@@ -24,6 +24,7 @@ const LEAST_SIDE = 6
 const CAPTIONED = 12
 const STUB_ROW = 24
 const WIDEST = 340
+const LONGEST_NORM = normed(-1.234e-10)
 /** Names longer than this are cut; the whole name is in the tooltip. */
 const LONGEST_NAME = 168
 
@@ -152,8 +153,10 @@ function headWidth(head: Head): number {
 function groupItem(group: Group, measure: Measure): LayoutGroup {
   const { story, sheet } = measure
   const value = story.index.tensor(group.tensor)
-  const shown = [...(value ?? story.group(group.id).last ? [value] : []), ...story.gradientsAt(group.node)]
-    .map((tensor) => cellOf(tensor, '', measure).shown)
+  const shown = isOfLeaves(sheet, group.id)
+    ? [LONGEST_NORM]
+    : [...(value ?? story.group(group.id).last ? [value] : []), ...story.gradientsAt(group.node)]
+        .map((tensor) => cellOf(tensor, '', measure).shown)
   const head = headOfGroup(group, measure)
   const widest = Math.max(30, ...shown.map((entry) => entry.width))
   const w = upTo4(Math.max(NARROWEST, Math.min(WIDEST, headWidth(head)), 2 * (widest + 20)))

@@ -81,6 +81,11 @@ function planeOf(shape: readonly number[]): readonly number[] {
   return shape.length > 2 ? shape.filter((size) => size > 1) : shape
 }
 
+/** The norm of many. */
+export function normed(norm: number): Display {
+  return scalar(`‖${formatNorm(norm)}‖`)
+}
+
 function scalar(text: string): Display {
   if (text === 'NaN') return word(text, 'hatch')
   if (text.endsWith('Inf')) return word(text, 'solid')

@@ -52,8 +52,6 @@ THAWS = ("requires_grad = True", "requires_grad_()", "requires_grad_(True)")
 FREEZES = ("requires_grad = False", "requires_grad_(False)")
 """How statements end that let parameters learn again, or no longer."""
 ITERATORS = ("chain", "from_iterable", "filter", "map")
-GENERATORS = frozenset((*PARAMETERS, *ITERATORS, "buffers", "modules", "children", "zip"))
-"""What gives its elements once."""
 LONG_LIFE = 20
 """Steps from which on the first ones of an optimizer, which has no memory yet, count for little."""
 
@@ -557,43 +555,6 @@ def parameters_used_up(diagnosis: Diagnosis) -> Iterator[Finding]:
             made_line=str(made.lineno),
         )
         return
-
-
-def generators_looped_twice(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """`clip(model.parameters())`, and `clip` goes over them twice: the second loop was come to and never turned."""
-    code = diagnosis.code
-    for function in code.functions:
-        parameters = [parameter for parameter in function.args.args if parameter.arg != "self"]
-        loops = [loop for loop in ast.walk(function) if isinstance(loop, ast.For | ast.While)]
-        around = {inner for loop in loops for inner in ast.walk(loop) if inner is not loop}
-        for at, parameter in enumerate(parameters):
-            own = (loop for loop in loops if isinstance(loop, ast.For) and dotted(loop.iter) == parameter.arg)
-            over = sorted((loop for loop in own if loop not in around), key=lambda loop: loop.lineno)
-            names = [node for node in ast.walk(function) if isinstance(node, ast.Name) and node.id == parameter.arg]
-            is_bound = any(isinstance(node.ctx, ast.Store) for node in names)
-            if len(over) < 2 or is_bound or not (_has_turned(diagnosis, over[0]) and diagnosis.has_run(over[1])):
-                continue
-            if _has_turned(diagnosis, over[1]):
-                continue
-            for call in code.calls_to(function):
-                given = call.args[at] if at < len(call.args) else None
-                if isinstance(given, ast.Call) and called(given) in GENERATORS and diagnosis.has_run(call):
-                    yield diagnosis.warning(
-                        "generator_looped_twice",
-                        over[1].iter,
-                        tensors=sorted(diagnosis.held, key=by_number)[:8],
-                        fix=(code.replace(given, f"list({code.text(given)})"),),
-                        name=parameter.arg,
-                        given=code.text(given),
-                        call_line=str(call.lineno),
-                        first_line=str(over[0].lineno),
-                    )
-                    return
-
-
-def _has_turned(diagnosis: Diagnosis, loop: ast.For) -> bool:
-    """Whether the body of a loop ever ran; one on the line of its head is taken to have."""
-    return diagnosis.has_run(loop.body[0])
 
 
 def _has_clipped_nothing(diagnosis: Diagnosis, call: ast.Call) -> bool:

@@ -10,6 +10,7 @@ from itertools import pairwise
 from engine.findings.diagnosis import RESETS, line, walk
 from engine.findings.failing.case import Case, Rule, a, first_told, known, only_if
 from engine.findings.failing.classes import unreturned
+from engine.findings.iterators import gives_once
 from engine.findings.leaves import subtraction
 from engine.program.names import called, dotted, is_grad_of
 from engine.program.rewriting import written
@@ -174,25 +175,10 @@ def used_up(case: Case) -> Finding:
     rounds = set(code.loops(statement))
     for loop in (one for one in code.nodes if isinstance(one, ast.For) and rounds & set(code.loops(one))):
         made = [one for one in code.bindings if dotted(loop.iter) and dotted(one.targets[0]) == dotted(loop.iter)]
-        if len(made) == 1 and not rounds & set(code.loops(made[0])) and _gives_once(case, made[0].value):
+        if len(made) == 1 and not rounds & set(code.loops(made[0])) and gives_once(case.diagnosis, made[0].value):
             said = {"name": dotted(loop.iter), "value": code.short(made[0].value), "loop_line": str(loop.lineno)}
             return case.finding("iterator_used_up", said, span=code.span(made[0]))
     return known(None)
-
-
-def _gives_once(case: Case, value: ast.expr) -> bool:
-    """Whether an expression makes something that can be gone over only once."""
-    match value:
-        case ast.GeneratorExp():
-            return True
-        case ast.Call(func=ast.Name(id="iter" | "zip" | "map" | "filter" | "enumerate")):
-            return True
-        case ast.Call():
-            function = _definition(case, value)
-            return function is not None and any(
-                isinstance(one, ast.Yield | ast.YieldFrom) for one in ast.walk(function)
-            )
-    return False
 
 
 def _returned(function: ast.FunctionDef) -> list[ast.expr]:

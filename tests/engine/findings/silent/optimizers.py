@@ -266,40 +266,6 @@ opt = torch.optim.Adam(net.parameters())
 for _ in range(3):
     loss = net(torch.randn(8, 3)).pow(2).mean()
 {STEP}""", cure=(("net.requires_grad_()\n", "net[1].requires_grad_()\n"),), mends=True),
-    Mistake("generator_looped_twice", 9, """def clip(params, most):
-    total = 0.0
-    for p in params:
-        total += (p.grad ** 2).sum().item()
-    if total > most:
-        for p in params:
-            p.grad *= most / total
-net = nn.Linear(3, 1)
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-for _ in range(2):
-    opt.zero_grad()
-    net(torch.randn(4, 3)).pow(2).sum().backward()
-    clip(net.parameters(), 1e-3)
-    opt.step()
-""", cure=(
-        ("clip(net.parameters()", "clip(list(net.parameters())"),
-        ("def clip(params, most):\n", "def clip(params, most):\n    params = list(params)\n"),
-    ), mends=True),
-    Mistake("generator_looped_twice", 10, """class Trainer:
-    def __init__(self, net):
-        self.net, self.opt = net, torch.optim.SGD(net.parameters(), lr=0.1)
-    def decay(self, weights):
-        for w in weights:
-            w.grad.add_(w.detach(), alpha=0.1)
-        for w in weights:
-            w.grad.clamp_(-1, 1)
-    def fit(self):
-        self.net(torch.ones(2, 3)).sum().backward()
-        self.decay(self.net.parameters())
-        self.opt.step()
-Trainer(nn.Linear(3, 2)).fit()
-""", cure=(
-        ("self.decay(self.net.parameters())", "self.decay([*self.net.parameters()])"),
-    ), mends=True),
     Mistake("frozen_and_moved", 11, FROZEN, cures=(("set_to_none=False", ""), ("i == 2", "i == 5"), ("range(4)", "range(2)"))),
     Mistake("frozen_and_moved", 10, DECAYED, cure=(("head.parameters(): p", "(*head.parameters(), *body.parameters()): p"),)),
     Mistake("option_in_the_wrong_place", 6, DECAY, cure=(("1, weight_decay)", "1, weight_decay=weight_decay)"),), mends=True),
@@ -480,19 +446,6 @@ for pruning in range(3):
     # a new optimizer in each fold is meant
     ("optimizer_made_anew", FOLDS),
     ("optimizer_of_another_model", TWO_OPTIMIZERS.replace("OF_G", "G")),
-    ("generator_looped_twice", """def tidy(weights, first):
-    for w in weights:
-        if first:
-            break
-        w.grad.clamp_(-1, 1)
-    for w in weights:
-        w.grad.mul_(0.5)
-net = nn.Linear(3, 2)
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-net(torch.ones(4, 3)).sum().backward()
-tidy(net.parameters(), True)
-opt.step()
-"""),
     ("freeze_undone", f"""net, head = nn.Linear(3, 4), nn.Linear(4, 1)
 for p in [*net.parameters(), *head.parameters()]:
     p.requires_grad_(False)

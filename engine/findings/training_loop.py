@@ -6,7 +6,18 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from engine.findings.diagnosis import RESETS, UNKNOWN, Diagnosis, by_number, fed_by, is_zero, line, numbers_of
+from engine.findings.diagnosis import (
+    RESETS,
+    UNKNOWN,
+    Diagnosis,
+    by_number,
+    extent,
+    fed_by,
+    is_alike,
+    is_zero,
+    line,
+    numbers_of,
+)
 from engine.findings.optimizer_code import bound_once, changed_after, made_later, models_given, receiver, span_of
 from engine.program.names import called, dotted, is_grad
 from engine.program.tree import Loop
@@ -214,7 +225,8 @@ def _moves_nothing(diagnosis: Diagnosis, turn: _Turn, since: Sequence[Pass]) -> 
             names=diagnosis.say_all(fed),
             step_line=line(step.span),
         )
-    anew = _made_anew(diagnosis, fed, turn.begin) if is_used else None
+    wrapped = _wrapped(diagnosis, fed, held, turn.begin) if is_used else None
+    anew = wrapped or (_made_anew(diagnosis, fed, turn.begin) if is_used else None)
     if anew is not None:
         return diagnosis.finding(
             "ends_in_new_leaf",
@@ -225,6 +237,8 @@ def _moves_nothing(diagnosis: Diagnosis, turn: _Turn, since: Sequence[Pass]) -> 
             names=diagnosis.say_all(fed),
             pass_line=line(since[-1].span if since else None),
             step_line=line(step.span),
+            made=diagnosis.code.short(wrapped.args[0]) if wrapped is not None else "",
+            is_wrapped=str(int(wrapped is not None)),
         )
     joined = _joined(diagnosis, fed, held) if not is_used else None
     is_other = joined is not None or (bool(others) and not is_used)
@@ -265,6 +279,27 @@ def _made_anew(diagnosis: Diagnosis, leaves: Sequence[str], since: int) -> Op | 
         return None
     spans = {op.span if op is not None and diagnosis.op_step.get(op.id, -1) > since else None for op in makers}
     return first if spans == {first.span} and not any(map(diagnosis.is_parameter, leaves)) else None
+
+
+def _wrapped(diagnosis: Diagnosis, leaves: Sequence[str], held: Sequence[str], since: int) -> ast.Call | None:
+    """The `nn.Parameter(...)` of one of some leaves, all of which have the numbers of what was computed from others."""
+    code, wanted = diagnosis.code, set(held)
+    calls = [call for call in code.calls if called(call) == "Parameter" and call.args and diagnosis.has_run(call)]
+    computed = [op for op in diagnosis.trace.ops if calls and op.nodes and diagnosis.op_step.get(op.id, -1) > since]
+    made = [tensor for op in computed if (tensor := diagnosis.output_of(op)) is not None]
+    for leaf in leaves:
+        own = diagnosis.tensors[leaf]
+        ends = extent(own)
+        alike = (each for each in made if each.shape == own.shape and is_alike(each, own))
+        origin = next(alike, None) if ends is not None and ends[0] != ends[1] and diagnosis.is_parameter(leaf) else None
+        if origin is None or wanted.isdisjoint(diagnosis.leaves_behind([origin.id])):
+            return None
+    name = diagnosis.say(leaves[0]).rpartition(".")[2] if leaves else ""
+    bound = ((call, code.statement(call)) for call in calls)
+    named = [
+        call for call, by in bound if isinstance(by, ast.Assign) and dotted(by.targets[0]).rpartition(".")[2] == name
+    ]
+    return next(iter(named if len(named) == 1 else calls if len(calls) == 1 else ()), None)
 
 
 def _copy(diagnosis: Diagnosis, copies: Sequence[str], originals: Sequence[str]) -> Op | None:

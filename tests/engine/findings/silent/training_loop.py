@@ -174,6 +174,17 @@ for _ in range(4):
     scores = torch.tensor([1.0 * place for place in picked], requires_grad=True)
     loss = (scores - 1).pow(2).mean()
 {STEP}""", cure=(("(scores - 1)", "(net(x) - 1)"),)),
+    Mistake("ends_in_new_leaf", 7, f"""class Target(nn.Module):
+    def __init__(self, w):
+        super().__init__()
+        self.w = nn.Parameter(w)
+    def forward(self, x):
+        return x @ self.w
+maker, x, y = nn.Linear(2, 3), torch.randn(8, 3), torch.randn(8)
+opt = torch.optim.Adam(maker.parameters())
+for _ in range(4):
+    loss = F.mse_loss(Target(maker(torch.rand(2)))(x), y)
+{STEP}""", cure=(("nn.Parameter(w)", "w"),), says={"made": "w"}),
     Mistake("scaled_and_stepped", 11, SCALED.replace("STEP", "opt.step()"), says={"scale": "8", "optimizer": "opt", "scale_line": "10"}, mends=True),
     Mistake("scaled_and_stepped", 10, SGD + """s = torch.amp.GradScaler("cpu")
 loss = s.scale(F.l1_loss(net(x), y))

@@ -178,18 +178,20 @@ def _in_data(diagnosis: Diagnosis, troubled: dict[str, Trouble], behind: Set[str
         return
     maker, user = diagnosis.maker.get(source.id), next(iter(diagnosis.takers.get(source.id, ())), None)
     column = _empty_column(diagnosis, source)
-    divided = _divided_by_deviation(diagnosis) if column else []
+    divided, code = _divided_by_deviation(diagnosis) if column else [], diagnosis.code
     yield diagnosis.finding(
         "nan_in_data",
         "error",
         maker.span if maker is not None else user.span if user is not None else None,
         tensors=(source.id, start),
-        fix=tuple(diagnosis.code.replace(each.right, f"({diagnosis.code.text(each.right)} + 1e-8)") for each in divided),
+        fix=tuple(
+            diagnosis.code.replace(each.right, f"({diagnosis.code.text(each.right)} + 1e-8)") for each in divided
+        ),
         column=column,
         is_column=str(int(bool(column))),
         is_empty=str(int(bool(column) and not divided)),
         is_divided=str(int(bool(divided))),
-        divisor=diagnosis.code.short(divided[0].right) if divided else "",
+        divisor=code.short(divided[0].right) if divided else "",
         divided_line=str(divided[0].lineno) if divided else "",
         name=diagnosis.say(source.id),
         place=_index(source, list(source.data).index("nan")) if source.data else "",
@@ -215,8 +217,8 @@ def _empty_column(diagnosis: Diagnosis, table: Tensor) -> str:
 
 
 def _divided_by_deviation(diagnosis: Diagnosis) -> list[ast.BinOp]:
-    """Where NumPy told of a 0/0 in a division of differences by nothing but a deviation, and where others are divided by
-    the same."""
+    """Where NumPy told of a 0/0 in a division of differences by nothing but a deviation, and where others are divided
+    by the same."""
     code, found = diagnosis.code, list[ast.BinOp]()
     told = {each.span.line for each in diagnosis.trace.warnings if each.span and INVALID in each.message}
     for node in (each for each in code.nodes if isinstance(each, ast.BinOp) and isinstance(each.op, ast.Div)):

@@ -89,6 +89,19 @@ F.mse_loss(net(torch.randn(30, 2)).squeeze(1), target.float()).backward()
 hour = torch.tensor([0.1, 0.5, 0.25, 0.9])
 fc(emb(hour.to(torch.int64))).sum().backward()
 """, cures=(("hour.to(torch.int64)", "(hour * 10).to(torch.int64)"), ("[0.1, 0.5, 0.25, 0.9]", "[1.0, 5.0, 2.0, 9.0]"))),
+    Mistake("fractions_lost", 6, """goals = torch.zeros(6, dtype=torch.long)
+for i in range(6):
+    goals[i] = torch.rand(())
+loss = F.mse_loss(nn.Linear(2, 1)(torch.randn(6, 2)).squeeze(1), goals.float())
+loss.backward()
+""", cures=((", dtype=torch.long", ""), ("torch.rand(())", "torch.randint(3, ())"), ("torch.rand(())", "10 * torch.rand(()) + 1")), says={"made_line": "4"}),
+    Mistake("fractions_lost", 7, """import numpy as np
+goals = np.zeros(6, dtype=np.int64)
+for i in range(6):
+    goals[i] = 1.0 / (1.0 + np.exp(-i))
+loss = F.mse_loss(nn.Linear(2, 1)(torch.randn(6, 2)).squeeze(1), torch.from_numpy(goals).float())
+loss.backward()
+""", cures=(("np.int64", "np.float32"), ("1.0 /", "8.0 /"), ("= 1.0 / (1.0 + np.exp(-i))", "= i // 9")), says={"name": "goals"}),
     Mistake("infinity_chosen", 9, """net = nn.Linear(3, 4); opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for x in torch.randn(3, 6, 3):
     h = net(x)

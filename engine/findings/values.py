@@ -180,9 +180,19 @@ def _written(diagnosis: Diagnosis, op: Op) -> Sequence[float]:
 def _written_away(
     diagnosis: Diagnosis, span: Span | None, into: Tensor, name: str, made_line: str, numbers: Sequence[float]
 ) -> Finding:
-    said = {"name": name, "dtype": into.dtype, "count": "", "op": "", "made_line": made_line, "is_written": "1"}
-    said |= {"low": f"{min(numbers):.3g}", "high": f"{max(numbers):.3g}"}
-    return diagnosis.warning("fractions_lost", span, tensors=(into.id,), **said)
+    return diagnosis.warning(
+        "fractions_lost",
+        span,
+        tensors=(into.id,),
+        name=name,
+        dtype=into.dtype,
+        count="",
+        op="",
+        low=f"{min(numbers):.3g}",
+        high=f"{max(numbers):.3g}",
+        is_written="1",
+        made_line=made_line,
+    )
 
 
 def _changed(diagnosis: Diagnosis, op: Op, code: str, result: Tensor, before: float, after: float) -> Finding:

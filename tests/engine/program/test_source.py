@@ -156,7 +156,7 @@ def test_a_place_turns_with_the_loops_of_its_own_call() -> None:
     source = Source(NESTED)
 
     def heads(of: Source, span: Span) -> tuple[str, list[str]]:
-        scope, loops = of.turns(span)
+        _, scope, loops = of.standing(span)
         return type(scope).__name__, [of.head_of(loop) for loop in loops]
 
     assert heads(source, span(13, 16, 13, 24)) == ("AsyncFunctionDef", ["while True", "for epoch in range(3)"])
@@ -250,7 +250,7 @@ def test_an_argument_stands_for_what_the_calls_give() -> None:
 )
 def test_what_does_not_parse_has_lines_but_no_tree(code: str) -> None:
     source = Source(code)
-    assert source.tree.body == [] and source.calls == [] and source.turns(span(1, 0, 1, 1)) == (None, [])
+    assert source.tree.body == [] and source.calls == [] and source.standing(span(1, 0, 1, 1)) == (None, None, [])
     assert source.at(span(1, 0, 1, 1)) is None and source.line(1)
 
 

@@ -121,6 +121,8 @@ def _straight_through(diagnosis: Diagnosis, cut: Cut) -> Finding | None:
 
 def _reason(diagnosis: Diagnosis, cut: Cut) -> str:
     reason = diagnosis.why_unfollowed(cut.op)
+    if cut.op.inside and cut.op.name in ("data", *DETACHES):
+        return ""  # as `jacobian` takes its inputs out of the graph
     if cut.op.name == "data":
         return "data"
     if cut.name:

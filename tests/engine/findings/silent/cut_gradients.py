@@ -347,4 +347,22 @@ for _ in range(3):
     slope, = torch.autograd.grad(net(at).sum(), at)
     opt.zero_grad(); net(at + 0.1 * slope.sign()).pow(2).mean().backward(); opt.step()
 """),
+    ("cut_by_detach", """def size(model):
+    x = torch.randn(1, 16, requires_grad=True)
+    J = torch.autograd.functional.jacobian(model, x).squeeze()
+    return torch.linalg.svdvals(J)[0].item()
+def build(wide, count, deep):
+    layers = []
+    for _ in range(count):
+        for _ in range(deep):
+            layers += [nn.Linear(wide, wide), nn.ReLU()]
+        layers += [nn.Linear(wide, 2 * wide), nn.ReLU()]
+        wide *= 2
+    for _ in range(deep):
+        layers += [nn.Linear(wide, wide), nn.ReLU()]
+    return nn.Sequential(*layers)
+for deep in (0, 2):
+    for turn in range(12):
+        print(size(build(16, 1 + turn % 2, deep)))
+"""),
 )  # fmt: skip

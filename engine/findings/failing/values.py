@@ -222,12 +222,21 @@ def _is_never_none(value: ast.expr) -> bool:
     return made[:1].isupper() or isinstance(value, ast.List | ast.Dict)
 
 
+def _gives(statement: ast.Assign, name: str) -> bool:
+    """Whether it gives a name its value, be it one of many."""
+    parts = (part for target in statement.targets for part in ast.walk(target))
+    return any(isinstance(part, ast.Name) and part.id == name and isinstance(part.ctx, ast.Store) for part in parts)
+
+
 def _none_asked(case: Case, node: ast.expr, kind: str) -> Finding:
     """A name that is None still, asked for something."""
     asked = _asked_of(case, node)
-    only_if(kind == "NoneType" and case.made_last(node) is not None)
-    made = [one for one in case.code.assignments(dotted(node)) if case.code.function(one) is case.code.function(node)]
+    only_if(kind == "NoneType" and isinstance(node, ast.Name))
+    stores = (one for one in case.code.nodes if isinstance(one, ast.Assign) and _gives(one, dotted(node)))
+    made = [one for one in stores if case.code.function(one) is case.code.function(node)]
+    only_if(case.statement not in made or not case.code.in_loop(node))  # the turn before may have made it None
     made = [one for one in made if one.lineno <= node.lineno and case.diagnosis.has_run(one)]
+    made = [one for one in made if one is not case.statement]
     said = {"receiver": case.code.short(node), "name": asked.attr}
     return case.finding("none_asked", said, made_line=str(known(made[-1] if made else None).lineno))
 

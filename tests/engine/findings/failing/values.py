@@ -199,6 +199,7 @@ TRIGGERS: dict[str, list[Row]] = {
     "none_asked": [
         Row("best = None\nfor loss in torch.ones(2):\n    print(best.item()) #<\n", {"receiver": "best", "made_line": "5"}),
         Row("def f():\n    h = None\n    return h.detach() #<\nf()\n", {"name": "detach", "made_line": "6"}),
+        Row("def f(x):\n    a = b = None\n    if x.sum() > 9:\n        a = x\n    a = a.float() #<\n    return a\nf(torch.ones(2))\n", {"made_line": "6"}),
         Row("best = None\nfor loss in torch.ones(3):\n    if loss > 5:\n        best = loss\nbest.item() #<\n", {"made_line": "5"}),
     ],
     "none_by_default": [

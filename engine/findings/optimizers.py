@@ -35,6 +35,7 @@ from engine.findings.optimizer_code import (
 )
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, is_grad, keyword
+from engine.program.source import Source
 from engine.program.spelling import nearest
 from engine.program.tree import Placed
 from engine.trace import Change, Finding, Op, Pass, Span, Tensor, Update
@@ -597,7 +598,13 @@ def _optimizer_maker(diagnosis: Diagnosis, name: str, kind: str | None) -> ast.A
     code = diagnosis.code
     alike = calls_bound(diagnosis, kind)
     made = [binding for binding in alike if dotted(binding.targets[0]) == name] or alike
-    return made[0] if len(made) == 1 and (code.in_loop(made[0]) or code.is_in_function(made[0])) else None
+    return made[0] if len(made) == 1 and _comes_again(code, made[0]) else None
+
+
+def _comes_again(code: Source, made: ast.Assign) -> bool:
+    """Whether a loop runs it, or the function that it is in: called twice in a row that trains twice, on purpose."""
+    function = code.function(made)
+    return code.in_loop(made) or (function is not None and any(map(code.in_loop, code.calls_to(function))))
 
 
 def _is_same_beginning(diagnosis: Diagnosis, fresh: list[Update]) -> bool:

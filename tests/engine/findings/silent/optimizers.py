@@ -443,6 +443,17 @@ for pruning in range(3):
     kept = kept * (net.weight.abs() > net.weight.abs().min()).float()
     net.load_state_dict(first)
 """),
+    # trained once more after pruning
+    ("optimizer_made_anew", """net, x = nn.Linear(4, 1), torch.randn(8, 4)
+def fit(steps):
+    opt = torch.optim.AdamW(net.parameters(), lr=0.1)
+    for _ in range(steps):
+        opt.zero_grad(); F.mse_loss(net(x), x[:, :1]).backward(); opt.step()
+fit(4)
+with torch.no_grad():
+    net.weight[net.weight.abs() < 0.2] = 0
+fit(2)
+"""),
     # a new optimizer in each fold is meant
     ("optimizer_made_anew", FOLDS),
     ("optimizer_of_another_model", TWO_OPTIMIZERS.replace("OF_G", "G")),

@@ -3,6 +3,7 @@
 import ast
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 
 from engine.findings.diagnosis import (
     LEAST_TURNS,
@@ -14,6 +15,7 @@ from engine.findings.diagnosis import (
     near,
     numbers_of,
     times,
+    walk,
 )
 from engine.ops import out_of_place
 from engine.program.edits import Edits
@@ -415,10 +417,27 @@ def _squashes(diagnosis: Diagnosis, op: Op) -> str:
 
 def _mended(diagnosis: Diagnosis, op: Op, maker: Op | None, wrong: str) -> Edits:
     if wrong.endswith(("before_cross_entropy", "before_logits_loss")) and maker:
-        takers = (each for each in diagnosis.takers.get(maker.outputs[0], ()) if diagnosis.reaches_a_pass(each))
+        made = walk([each.outputs[0] for each in _written_by(diagnosis, maker)], partial(_handed_on, diagnosis))
+        takers = (each for at in made for each in diagnosis.takers.get(at, ()) if diagnosis.reaches_a_pass(each))
         is_alone = all(each.name in (op.name, *LOSSES, *PASSING) for each in takers)
         return left_out(diagnosis, maker) if is_alone else ()
     return logits_loss(diagnosis, op) if wrong == "bce_without_sigmoid" else ()
+
+
+def _handed_on(diagnosis: Diagnosis, tensor: str) -> list[str]:
+    """What ops gave that only hand its values on."""
+    return [output for op in diagnosis.takers.get(tensor, ()) if op.name in PASSING for output in op.outputs]
+
+
+def _written_by(diagnosis: Diagnosis, op: Op) -> list[Op]:
+    """All that the same words of the program ran as: a class may stand for several layers of a model, of which one edit
+    changes all."""
+    layer = diagnosis.modules.get(op.module or "")
+    alike = [each for each in diagnosis.ops_at(op.span) if each.name == op.name]
+    if layer is None or diagnosis.code.classes(layer.type):
+        return alike
+    place = layer.path.rpartition(".")[2]
+    return [each for each in alike if diagnosis.module_path(each).rpartition(".")[2] == place]
 
 
 def logarithms(diagnosis: Diagnosis, op: Op) -> Edits:

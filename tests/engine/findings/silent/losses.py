@@ -282,6 +282,17 @@ policy = Policy()
 likely = policy(torch.randn(9, 4)).gather(1, torch.zeros(9, 1).long())
 (-likely.squeeze(1) * torch.rand(9)).mean().backward()
 """, says={"op_line": "9"}, mends=True),
+    # the class is two layers of the model: its ReLU is right in one of them
+    Mistake("relu_before_logits_loss", 12, """class Block(nn.Module):
+    def __init__(self, a, b):
+        super().__init__()
+        self.fc = nn.Linear(a, b)
+    def forward(self, x):
+        return F.relu(self.fc(x))
+net = nn.Sequential(Block(4, 16), Block(16, 3))
+x, y = torch.randn(9, 4), torch.arange(9) % 3
+F.cross_entropy(net(x), y).backward()
+""", says={"op_line": "9"}, cure=(("Block(16, 3)", "nn.Linear(16, 3)"),)),
     Mistake("weights_after_the_mean", 7, """net = nn.Linear(6, 4)
 x, real = torch.randn(30, 20, 6), (torch.rand(30, 20) < 0.7).float()
 size = net(x).pow(2)

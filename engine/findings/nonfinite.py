@@ -38,6 +38,8 @@ NAN_TAKEN_OUT = frozenset("nan_to_num nansum nanmean nanmedian nanquantile where
 
 LOGARITHMS = frozenset("log log2 log10 log_ log2_ log10_ xlogy".split())
 ROOTS = frozenset("sqrt sqrt_ rsqrt".split())
+CLAMPED = ("log_of_zero", "log_of_negative", "root_of_negative")
+ROUNDING = 1e-4
 DIVISIONS = frozenset("div div_ rdiv true_divide divide reciprocal rsqrt remainder floor_divide fmod".split())
 EXPONENTIALS = frozenset("exp exp_ expm1 exp2 cosh sinh pow pow_ square rpow".split())
 POWERS = frozenset("pow pow_ square rpow".split())
@@ -403,17 +405,18 @@ def _made(
         return diagnosis.finding(code, severity, op, tensors=op.outputs, nodes=op.nodes, name=name, made=made)
     operand = cause.operand.id if cause.operand is not None else None
     divisor = diagnosis.say(operand) if operand is not None else _divisor(diagnosis, op)
-    root = _root_of(diagnosis, operand)
+    root, is_small = _root_of(diagnosis, operand), _is_rounding(cause)
     return diagnosis.finding(
         cause.code,
         severity,
         op,
         tensors=tuple(tensor for tensor in (operand, *op.outputs) if tensor is not None),
         nodes=op.nodes,
-        fix=_kept_away(diagnosis, op) if cause.code in ("log_of_zero", "log_of_negative", "root_of_negative") else (),
+        fix=_kept_away(diagnosis, op) if is_small and cause.code in CLAMPED else (),
         name=name,
         made=made,
         **root,
+        is_rounding=str(int(is_small)),
         **_nan_after(diagnosis, troubled, op),
         is_tracked=str(int(bool(op.nodes))),
         operand=divisor,
@@ -426,6 +429,12 @@ def _made(
         shape=times(cause.operand) if cause.operand is not None else "",
         **_advice(diagnosis, op, cause),
     )
+
+
+def _is_rounding(cause: Cause) -> bool:
+    """Whether a number is so near to 0, beside the others, that it may have come of rounding."""
+    ends = extent(cause.operand) or (0.0, 0.0)
+    return abs(cause.found) <= ROUNDING * max(1.0, *map(abs, ends))
 
 
 def _nan_after(diagnosis: Diagnosis, troubled: dict[str, Trouble], op: Op) -> dict[str, str]:

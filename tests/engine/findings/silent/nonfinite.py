@@ -19,11 +19,19 @@ loss.backward()
     Mistake("log_of_negative", 5, """x = torch.tensor([-1., 1.], requires_grad=True)
 y = x.log()
 y.sum().backward()
-""", says={"operand": "x", "value": "-1", "place": "[0]"}, mends=True),
+""", says={"operand": "x", "value": "-1", "place": "[0]"}),
     Mistake("log_of_negative", 5, """logits = torch.tensor([[2., -3.]], requires_grad=True)
 loss = -logits.log2().mean()
 loss.backward()
-""", says={"operand": "logits", "value": "-3", "op": "log2"}, mends=True),
+""", says={"operand": "logits", "value": "-3", "op": "log2"}),
+    Mistake("log_of_negative", 6, """x = torch.ones(3, requires_grad=True)
+rest = x.sum() - 3 - x[0] * 1e-7
+rest.log().backward()
+""", says={"is_rounding": "1"}, mends=True),
+    Mistake("root_of_negative", 6, """x = torch.ones(3, requires_grad=True)
+spread = x.pow(2).mean() - x.mean() ** 2 - x[0] * 1e-6
+torch.sqrt(spread).backward()
+""", says={"is_rounding": "1"}, mends=True),
     Mistake("targets_all_ignored", 5, """net, y = nn.Linear(4, 3), torch.full((2,), -100)
 loss = F.cross_entropy(net(torch.randn(2, 4)), y)
 loss.backward()
@@ -35,7 +43,7 @@ loss.backward()
     Mistake("root_of_negative", 5, """x = torch.tensor([4., -4.], requires_grad=True)
 y = torch.sqrt(x)
 y.sum().backward()
-""", says={"operand": "x", "value": "-4", "place": "[1]"}, mends=True),
+""", says={"operand": "x", "value": "-4", "place": "[1]"}),
     Mistake("root_of_negative", 5, """x = torch.tensor(-8., requires_grad=True)
 y = x ** 0.5
 y.backward()

@@ -60,6 +60,23 @@ def product_of_batches(case: Case) -> Finding:
     return case.finding("", case.about(*pair), tensors=pair, fix=fix)
 
 
+def weight_of_other_axes(case: Case) -> Finding:
+    """A layer whose weight was replaced by one with fewer axes: the line, and the shape that it had before."""
+    op, layer, code = known(case.op), case.layer, case.code
+    only_if(op.name == "linear" or op.name.startswith("conv"))
+    weight, path = case.argument(1, "weight"), layer.path if layer is not None else ""
+    updates = (each for each in case.diagnosis.trace.updates if each.kind == "data")
+    puts = [each.span for each in updates for change in each.changes if change.after == weight.id]
+    lines = [span.line for span in puts if span is not None]
+    ends = tuple(f".{path.rpartition('.')[2]}.{name}" for name in ("weight", "weight.data"))
+    bound = [one for one in code.bindings if f".{dotted(one.targets[0])}".endswith(ends)]
+    put = next((one for one in bound if one.lineno in lines or (not lines and len(bound) == 1)), None)
+    only_if(layer is None or put is not None)
+    said = {**case.about(weight), "is_put": str(int(put is not None)), "is_linear": str(int(op.name == "linear"))}
+    said |= {"put": code.short(put), "put_line": str(put.lineno)} if put is not None else {"put": "", "put_line": ""}
+    return case.finding("weight_axes", said, tensors=(weight,))
+
+
 # Two tensors side by side
 
 

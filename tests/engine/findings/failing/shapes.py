@@ -15,6 +15,11 @@ TRIGGERS: dict[str, list[Row]] = {
             True,
         ),
     ],
+    "weight_axes": [
+        Row("net = nn.Linear(2, 1)\nnet.weight.data = torch.tensor([1., 1.])\nnet(torch.ones(2)) #<\n", {"name": "net.weight", "put_line": "6", "is_linear": "1"}),
+        Row("F.linear(torch.ones(4, 3), torch.ones(3), torch.ones(1)) #<\n", {"shape": "[3]", "is_put": "0"}),
+        Row("class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.conv = nn.Conv1d(1, 1, 3)\n        self.conv.weight = nn.Parameter(torch.tensor([1., 0., -1.]))\n    def forward(self, x):\n        return self.conv(x) #<\nNet()(torch.ones(1, 1, 8))\n", {"put_line": "9", "is_linear": "0"}),
+    ],
     "product_axes": [
         Row("m = torch.ones(2, 4)\nv = torch.ones(4)\ntorch.mm(m, v) #<\n", {"op": "mm", "other_shape": "[4]"}, True),
         Row(X + "torch.dot(x, x) #<\n", {"op": "dot"}),
@@ -248,6 +253,7 @@ TRIGGERS: dict[str, list[Row]] = {
 
 NEAR_MISSES: dict[str, str] = {
     "product_turned": "a = b = torch.ones(3, 4)\na @ b\n",
+    "weight_axes": "torch.mm(torch.ones(2, 3), torch.ones(3))\n",
     "product_axes": "m = torch.ones(2, 4)\ntorch.mm(m, m.T)\n",
     "shape_mismatch_broadcast": X + "y = x + torch.ones(2, 1)\n",
     "cat_shapes": X + "torch.cat([x, torch.ones(4, 3)])\n",

@@ -160,6 +160,14 @@ def _targets(part: ast.stmt) -> list[str]:
     return []
 
 
+def saved_in_backward(case: Case) -> Finding:
+    """`x = ctx.save_for_backward(x)` where the tensors that forward saved were to be read."""
+    found = known(case.written_as("NAME = CTX.save_for_backward(...)"))
+    only_if(found.said["name"] == case.groups["name"])
+    only_if(a(ast.FunctionDef, case.code.function(found.node)).name == "backward")
+    return case.finding("saved_in_backward", {"ctx": found.said["ctx"]})
+
+
 def unbound_local(case: Case) -> Finding:
     """A name that the function assigns below, and so is its own everywhere in it."""
     function = a(ast.FunctionDef, case.code.function(known(case.node)))

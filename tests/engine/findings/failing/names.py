@@ -19,6 +19,10 @@ TRIGGERS: dict[str, list[Row]] = {
         Row("torch.zero_() #<\n", {"name": "zero_"}),
         Row(X + "y = unsqueeze(x, 0) #<\n", {"name": "unsqueeze"}),
     ],
+    "saved_in_backward": [
+        Row("class Sign(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n        return x.sign()\n    @staticmethod\n    def backward(ctx, g):\n        x = ctx.save_for_backward(x) #<\n        return g * (x.abs() < 1)\nSign.apply(torch.ones(2, requires_grad=True)).sum().backward()\n", {"name": "x", "ctx": "ctx"}),
+        Row("class Half(torch.autograd.Function):\n    @staticmethod\n    def forward(c, x):\n        return x / 2\n    @staticmethod\n    def backward(c, grad):\n        y = c.save_for_backward(grad, y) #<\n        return grad / 2 * y\nHalf.apply(torch.ones(2, requires_grad=True)).sum().backward()\n", {"name": "y", "ctx": "c"}),
+    ],
     "unbound_local": [
         Row(
             "total = 0\ndef add(x):\n    total += x #<\nadd(1)\n",
@@ -249,6 +253,7 @@ TRIGGERS: dict[str, list[Row]] = {
 NEAR_MISSES: dict[str, str] = {
     "super_underscores": NET + "    def __init__(self):\n        super().__init__()\n        super().forwards\nNet()\n",
     "method_without_tensor": X + "torch.zero_(x)\n",
+    "saved_in_backward": "class Same(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n        ctx.save_for_backward(y)\n        y = x\n        return y\nSame.apply(torch.ones(2))\n",
     "unbound_local": "total = 0\ndef add(x):\n    global total\n    total += x\nadd(1)\n",
     "import_missing": "import math\nmath.pie\n",
     "defined_later": "def f():\n    helper = 3\n    return helper\nhelper(2)\n",

@@ -215,6 +215,7 @@ _TABLE: tuple[tuple[str, str, str, *tuple[Rule, ...]], ...] = (
     ("optimizer_of_module", "TypeError", r"'(?P<module>\w+)' object is not iterable|optimizer can only optimize Tensors, but one of the params is torch\.nn", calls.module_for_parameters),
     ("saved_to_object", "AttributeError", r"expected 'f' to be string, path, or a file-like object", instead("FUNCTION(FIRST, SECOND)", "FUNCTION(SECOND, FIRST)", right="FUNCTION(SECOND, FIRST)")),
     ("context_not_made", "TypeError", r"'(?P<type>type|function)' object does not support the context manager protocol", calls.context_not_made),
+    ("module_as_base", "TypeError", r"^module\(\) takes at most 2 arguments", classes.module_as_base),
     ("module_not_callable", "TypeError", r"'module' object is not callable", calls.module_called),
     ("raised_no_exception", "TypeError", r"^exceptions must derive from BaseException", plain),
     ("step_given_loss", "TypeError", r"'(?:Tensor|float)' object is not callable", calls.step_given_loss),

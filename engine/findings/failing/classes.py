@@ -5,11 +5,37 @@ import ast
 import re
 
 from engine.findings.failing.case import Case, a, known, only_if
-from engine.program.edits import in_line
+from engine.program.edits import Edits, in_line
 from engine.program.names import called, dotted, keyword
 from engine.program.spelling import nearest
 from engine.program.tree import defined_in
 from engine.trace import Edit, Finding, Span
+
+MAIN_CLASSES = {
+    **{"nn": "Module", "module": "Module", "optim": "Optimizer", "optimizer": "Optimizer", "dataset": "Dataset"},
+    **{"data": "Dataset", "autograd": "Function", "function": "Function", "sampler": "Sampler"},
+}
+"""The class that programs build on, in modules of PyTorch."""
+
+
+def module_as_base(case: Case) -> Finding:
+    """`class Net(nn):`, `import torch.optim.optimizer as Optimizer`: a module where a class of it is meant."""
+    code, cls = case.code, a(ast.ClassDef, case.statement)
+    only_if(len(cls.bases) == 1)
+    base, written_as = cls.bases[0], dotted(cls.bases[0])
+    head, _, rest = written_as.partition(".")
+    renamed = [(one, each) for one in code.nodes if isinstance(one, ast.Import) for each in one.names if each.asname]
+    taken = next((pair for pair in renamed if pair[1].asname == written_as), None)
+    module = taken[1].name if taken is not None else ".".join(filter(None, (code.origins.get(head), head, rest)))
+    only_if(module.partition(".")[0] == "torch")
+    name = MAIN_CLASSES.get(module.rpartition(".")[2], "")
+    is_read = any(dotted(node.value) == written_as for node in code.attributes)
+    fix: Edits = (code.after(base, f".{name}"),) if name else ()
+    if name == written_as and taken is not None and len(taken[0].names) == 1 and not is_read:
+        fix = (code.replace(taken[0], f"from {module} import {name}"),)
+    said = {"base": written_as, "module": module, "meant": name, "has_name": str(int(bool(name)))}
+    return case.finding("module_as_base", said, fix=fix, tensors=())
+
 
 # Custom Functions
 

@@ -13,6 +13,11 @@ STREAM = DATA + (
 )
 
 TRIGGERS: dict[str, list[Row]] = {
+    "module_as_base": [
+        Row("import torch.optim.optimizer as Optimizer\nclass Slow(Optimizer): #<\n    pass\n", {"module": "torch.optim.optimizer", "meant": "Optimizer"}, True),
+        Row("class Net(nn): #<\n    def forward(self, x):\n        return x\nNet()(torch.ones(1))\n", {"module": "torch.nn", "meant": "Module"}, True),
+        Row("from torch.utils.data import dataset\nclass Rows(dataset): #<\n    def __len__(self):\n        return 3\nlen(Rows())\n", {"base": "dataset", "meant": "Dataset"}, True),
+    ],
     "saved_no_tensor": [
         Row("class Turn(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x, scale):\n        ctx.save_for_backward(scale) #<\n        return x * scale\n    @staticmethod\n    def backward(ctx, g):\n        scale, = ctx.saved_tensors\n        return g * scale, None\nTurn.apply(torch.ones(2, requires_grad=True), 2.0).sum().backward()\n", {"kept": "scale", "kind": "float", "right": "ctx.scale = scale"}, True),
         Row("class Turn(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x, scale):\n        ctx.save_for_backward(x, scale) #<\n        return x * scale\n    @staticmethod\n    def backward(ctx, g):\n        (x, scale) = ctx.saved_tensors\n        return g * scale, None\nTurn.apply(torch.ones(2, requires_grad=True), 2.0).sum().backward()\n", {"cls": "Turn"}, True),
@@ -167,6 +172,7 @@ TRIGGERS: dict[str, list[Row]] = {
 }  # fmt: skip
 
 NEAR_MISSES: dict[str, str] = {
+    "module_as_base": "class Step(torch.optim.Optimizer):\n    pass\nclass Net(nn.Module):\n    pass\nnn.Linear(1)\n",
     "saved_no_tensor": "class Turn(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x, scale):\n        ctx.save_for_backward(x, torch.tensor(scale))\n        return x * scale\n    @staticmethod\n    def backward(ctx, g):\n        x, scale = ctx.saved_tensors\n        return g * scale, None\nTurn.apply(torch.ones(2, requires_grad=True), 2.0).sum().backward()\n",
     "attribute_taken": "net = nn.Linear(2, 1)\nnet.register_buffer('mask', torch.ones(2))\nnet.register_buffer('mask', torch.zeros(2))\n{}['mask']\n",
     "custom_backward_count": W

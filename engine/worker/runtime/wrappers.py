@@ -126,9 +126,11 @@ def wrap_threads(mode: Recording, patches: Patches) -> None:
 
 
 def replace_compile(recorder: Recorder, patches: Patches) -> None:
-    """`torch.compile` gives back what it got: there is no compiler in the sandbox, and the graph would not be the
-    user's. What PyTorch itself compiles for `torch.cond` and its kin (torch/_higher_order_ops) it needs compiled, and
-    no compiler is asked: there its own way goes on, unseen, for tracing would run into the modes of recording."""
+    """`torch.compile` compiles nothing: there is no compiler in the sandbox, and the graph would not be the user's. A
+    function it gives back, a module in what PyTorch puts around one, `_orig_mod` in the names of its parameters
+    (OptimizedModule in torch/_dynamo/eval_frame.py). What PyTorch itself compiles for `torch.cond` and its kin
+    (torch/_higher_order_ops) it needs compiled, and no compiler is asked: there its own way goes on, unseen, for
+    tracing would run into the modes of recording."""
     original = COMPILE.get()
 
     def compile(model: Any = None, **options: Any) -> Any:
@@ -137,7 +139,8 @@ def replace_compile(recorder: Recorder, patches: Patches) -> None:
         if _is_higher_order(get_frame(1)):
             return lambda *args, **kwargs: _call_unseen(original(model, **options), args, kwargs)
         recorder.outbox.say(Found("compile_eager", "note", recorder.sites.of(get_frame(1)), {}))
-        return model
+        is_held = isinstance(model, torch.nn.Module) and not options.get("disable")
+        return torch.compiler.disable(model) if is_held else model  # type: ignore[no-untyped-call]
 
     patches.replace(COMPILE, compile)
 

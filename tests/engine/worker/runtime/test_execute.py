@@ -160,6 +160,15 @@ def test_what_is_to_be_compiled_runs_as_it_is_written_and_that_is_said() -> None
     assert [(finding.code, finding.severity) for finding in trace.findings] == [("compile_eager", "note")]
 
 
+def test_a_module_to_be_compiled_is_in_what_pytorch_puts_around_it() -> None:
+    trace = record(
+        "import torch\nnet = torch.nn.Linear(2, 1)\nheld = torch.compile(net)\nplain = torch.compile(net, disable=True)\n"
+        "held(torch.ones(2)).backward()\nheld.size = 3\nheld.eval()\n"
+        "print(*held.state_dict(), net.training, net.size, net.weight.grad.tolist(), plain is net)\n"
+    )
+    assert trace.output[0].text == "_orig_mod.weight _orig_mod.bias False 3 [[1.0, 1.0]] True\n"
+
+
 def test_zeros_without_memory_are_zeros() -> None:
     trace = record(
         "import torch\nimport torch.autograd.forward_ad as fwAD\nx = torch.ones(1, 2)\n"

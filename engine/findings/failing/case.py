@@ -278,7 +278,9 @@ class Case:
     def take_layer(self, function: ast.expr) -> ast.Call | None:
         """The layer that is called, where it failed before any op ran in it: where it was made."""
         name = ast.unparse(function).removeprefix("self.")
-        found = [one for one in self.diagnosis.trace.modules if f".{one.path}".endswith(f".{name}")]
+        raised = {call.module for call in self.diagnosis.trace.calls if call.raised}
+        named = [one for one in self.diagnosis.trace.modules if f".{one.path}".endswith(f".{name}")]
+        found = [one for one in named if one.id in raised] or named
         self.layer_made = layer_call(self.diagnosis, found[0].id) if len(found) == 1 else None
         return self.layer_made
 

@@ -274,11 +274,14 @@ TRIGGERS: dict[str, list[Row]] = {
     "hidden_size": [
         Row("gru = nn.GRU(3, 5, batch_first=True)\ngru(torch.ones(6, 2, 3), torch.zeros(1, 2, 5)) #<\n", {"is_turned": "1", "batch": "2"}),
         Row("rnn = nn.RNN(3, 5, batch_first=True)\nh0 = torch.zeros(1, 7, 5)\nrnn(torch.randn(2, 7, 3), h0) #<\n", {"wanted": "1, 2, 5", "got": "1, 7, 5"}),
-        Row("lstm = nn.LSTM(3, 5)\ns = torch.zeros(2, 2, 5)\nlstm(torch.randn(7, 2, 3), (s, s)) #<\n", {"layer": "lstm"}),
+        Row("lstm = nn.LSTM(3, 5)\ns = torch.zeros(2, 2, 5)\nlstm(torch.randn(7, 2, 3), (s, s)) #<\n", {"layer": "lstm", "is_layers": "1", "is_batch": "0", "is_both": "0"}),
+        Row("both = nn.LSTM(3, 5, 2, bidirectional=True)\ns = torch.zeros(2, 2, 5)\nboth(torch.randn(7, 2, 3), (s, s)) #<\n", {"first": "4", "is_both": "1", "is_carried": "0"}),
+        Row("_, h = nn.GRU(3, 4)(torch.randn(7, 2, 3))\nrnn = nn.GRU(3, 5)\nrnn(torch.randn(1, 2, 3), h) #<\n", {"is_hidden": "1", "is_layers": "0", "is_carried": "1"}),
     ],
     "hidden_axes": [
         Row("lstm = nn.LSTM(3, 5, batch_first=True)\nh0 = torch.zeros(1, 5)\nlstm(torch.randn(2, 7, 3), (h0, h0)) #<\n", {"wanted": "3", "got": "2", "input_shape": "[2, 7, 3]"}),
-        Row("gru = nn.GRU(3, 5)\nstate = torch.zeros(1, 1, 5)\ngru(torch.randn(7, 3), state) #<\n", {"layer": "gru", "wanted": "2", "got": "3"}),
+        Row("gru = nn.GRU(3, 5)\nstate = torch.zeros(1, 1, 5)\ngru(torch.randn(7, 3), state) #<\n", {"layer": "gru", "wanted": "2", "got": "3", "is_step": "0"}),
+        Row("encoder = nn.GRU(3, 5)\ndecoder = nn.GRU(3, 5, batch_first=True)\n_, h = encoder(torch.randn(7, 4, 3))\ndecoder(torch.randn(4, 3), h) #<\n", {"is_step": "1", "samples": "4", "time_axis": "1", "is_free": "0"}),
     ],
     "norm_features": [
         Row("net = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(4))\nnet(torch.randn(3, 4)) #<\n", {"wanted": "4", "got": "8", "layer": "net.1"}, True),

@@ -5,7 +5,7 @@ import math
 import re
 
 from engine.findings.axes import is_permuted
-from engine.findings.diagnosis import extent, line, near, number
+from engine.findings.diagnosis import extent, line, near, number, says
 from engine.findings.failing.case import Case, a, known, of_one, only_if
 from engine.findings.failing.origins import layer_call, sizes
 from engine.findings.failing.values import module_type
@@ -562,9 +562,26 @@ def gathered(case: Case) -> Finding:
     is_gather, is_alone = op.name == "gather", len(case.inputs()) == 2
     is_one_less = len(tensor.shape) == len(index.shape) + 1
     fix = case.cast(index, f".unsqueeze({axis})") if is_one_less and is_alone else ()
-    if fix and is_gather:
+    is_kept = is_gather and _has_axes_of_one(case)
+    if fix and is_gather and not is_kept:
         fix = (*fix, *case.code.method(call, f".squeeze({axis})"))
-    return case.finding(axis=axis, fix=fix, is_gather=str(int(is_gather)), is_alone=str(int(is_alone)))
+    flags = {"is_gather": is_gather, "is_alone": is_alone, "is_squeezed": is_gather and not is_kept, "is_kept": is_kept}
+    return case.finding("", {name: str(int(flag)) for name, flag in flags.items()}, axis=axis, fix=fix)
+
+
+def _has_axes_of_one(case: Case) -> bool:
+    """Whether the program itself gives something an axis of 1, or takes one off: what the result goes to may count on
+    it."""
+    code = case.code
+    is_by_call = any(
+        called(one) in ("squeeze", "unsqueeze")
+        or says(one, "keepdim") == "True"
+        or (called(one) in ("view", "reshape") and one.args and ast.unparse(one.args[-1]) == "1")
+        for one in code.calls
+    )
+    places = (one.slice for one in code.nodes if isinstance(one, ast.Subscript))
+    parts = (one for place in places for one in ast.walk(place) if isinstance(one, ast.Constant))
+    return is_by_call or any(one.value is None for one in parts)
 
 
 def einsum_letters(case: Case) -> Finding:

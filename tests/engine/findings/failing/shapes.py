@@ -196,6 +196,7 @@ TRIGGERS: dict[str, list[Row]] = {
     ],
     "gather_axes": [
         Row("x = torch.randn(3, 4)\nbest = torch.tensor([0, 1, 2])\nx.gather(1, best) #<\n", {"other": "best", "axis": "1"}, True),
+        Row("x, t, best = torch.randn(3, 4), torch.ones(3), torch.tensor([0, 1, 2])\nq = x.gather(1, best) #<\nF.mse_loss(q, t.unsqueeze(1))\n", {"is_kept": "1", "is_squeezed": "0"}, True),
         Row("x = torch.randn(4)\ntorch.gather(x, 0, torch.zeros(2, 2, dtype=torch.long)) #<\n", {"name": "x"}),
         Row("labels = torch.tensor([0, 2])\nhot = torch.zeros(2, 3).scatter_(1, labels, 1.) #<\n", {"other": "labels", "op": "scatter_", "is_gather": "0"}, True),
         Row("at, parts = torch.tensor([0, 2]), torch.ones(2, 4)\ntorch.zeros(3, 4).scatter_add(0, at, parts) #<\n", {"op": "scatter_add", "is_alone": "0"}),

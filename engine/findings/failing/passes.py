@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from engine.findings.diagnosis import MOST_NEAR, UNKNOWN, Diagnosis, line, walk
 from engine.findings.failing.case import Case, known, only_if
 from engine.findings.failing.origins import sizes
+from engine.findings.optimizer_code import models_given
 from engine.findings.shared_data import argument_written
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, keyword
@@ -34,9 +35,12 @@ def second_time(case: Case) -> Finding:
     is_again = {root.node for root in failed.roots} <= {root.node for root in first.roots}
     is_in_loop = case.statement is None or case.code.in_loop(case.statement)
     use, kept = found.use_to_cut(), found.put_in()
-    code, where, fix = "", failed.span, found.retained() if len(before) == 1 else ()
+    is_two = found.is_of_two_optimizers
+    code, where, fix = "", failed.span, found.retained() if len(before) == 1 and not is_two else ()
     said = {"shared": found.name, "shared_line": line(found.place), "first_line": line(first.span)}
-    said["is_stepped"] = str(int(bool(found.stepped_between())))
+    is_stepped = bool(found.stepped_between())
+    flags = {"is_stepped": is_stepped and not is_two, "is_two": is_two, "is_whole": not is_stepped and not is_two}
+    said |= {name: str(int(flag)) for name, flag in flags.items()}
     if kept is not None:
         code, where, fix = "list_not_emptied", case.code.span(kept.node), found.emptied(kept)
         said |= {"list": kept.said["list"], "value": kept.said["value"]}
@@ -195,6 +199,17 @@ class _Shared(NamedTuple):
         begin, end = (self.diagnosis.pass_step.get(pass_.id, 0) for pass_ in (self.first, self.failed))
         steps = (step for step in self.diagnosis.steps if begin < self.diagnosis.update_step.get(step.id, -1) < end)
         return {leaf for step in steps for leaf in self.diagnosis.changed_by(step)}
+
+    @property
+    def is_of_two_optimizers(self) -> bool:
+        """Whether the shared tensor comes of models that were each given to an optimizer of its own."""
+        diagnosis, behind = self.diagnosis, set(self.leaves)
+        leaves = {module.path: diagnosis.leaves_of.get(module.id, set()) for module in diagnosis.trace.modules}
+        made = (one.value for one in diagnosis.code.bindings if isinstance(one.value, ast.Call))
+        given = (models_given(call) for call in made if called(call)[:1].isupper())
+        held = (behind & set().union(*(leaves.get(name, set()) for name in names)) for names in given)
+        parts = [part for part in held if part]
+        return len(parts) > 1 and behind not in parts
 
     def _leaves_of(self, pass_: Pass) -> set[str]:
         roots = [root.tensor for root in pass_.roots if root.tensor is not None]

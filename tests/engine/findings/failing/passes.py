@@ -33,7 +33,8 @@ TRIGGERS: dict[str, list[Row]] = {
             "    a, b = first(h).mean(), second(h).pow(2).mean()\n    update(one, a)\n    update(two, b)\n",
             {"shared": "h", "is_stepped": "1"},
         ),
-        Row(W + "y = (w * w).sum()\ny.backward()\ny.backward() #<\n", {"first_line": "7", "shared": "y"}, True),
+        Row(W + "y = (w * w).sum()\ny.backward()\ny.backward() #<\n", {"first_line": "7", "shared": "y", "is_two": "0"}, True),
+        Row("G, D = nn.Linear(2, 2), nn.Linear(2, 1)\ng_opt = torch.optim.SGD(G.parameters(), lr=.1)\nd_opt = torch.optim.SGD(D.parameters(), lr=.1)\nscore = D(G(torch.ones(3, 2))).exp()\nscore.mean().backward()\n(-score).mean().backward() #<\n", {"shared": "score", "is_two": "1", "is_whole": "0"}),
         Row(
             W + "h = w.exp()\na = h.sum()\nb = (h * h).sum()\na.backward(torch.tensor(1.))\nb.backward() #<\n",
             {"shared": "h", "shared_line": "6"},

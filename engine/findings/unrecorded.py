@@ -307,10 +307,18 @@ def _name_of(decorator: ast.expr) -> str:
 
 def switched(diagnosis: Diagnosis, cut: Op) -> dict[str, str]:
     """What switched recording off for an op, as the program writes it, and whether its function needs recording."""
-    block = diagnosis.switch_around(cut)
+    code, block, is_own = diagnosis.code, diagnosis.switch_around(cut), _is_off_around(diagnosis, cut)
+    marked = [(one, mark) for one in code.functions for mark in one.decorator_list if _name_of(mark) in _SWITCHES]
+    others = [one for one in code.calls if called(one) in SWITCHES and one not in [mark for _, mark in marked]]
+    is_marked = not is_own and block is None and len(marked) == 1 and not others
+    switch = marked[0][1] if is_marked else block
     return {
-        "switch": diagnosis.code.short(block) if block is not None else "torch.no_grad()",
-        "is_own": str(int(_is_off_around(diagnosis, cut))),
+        "switch": code.short(switch) if switch is not None else "torch.no_grad()",
+        "is_own": str(int(is_own)),
+        "is_marked": str(int(is_marked)),
+        "is_block": str(int(not is_own and not is_marked)),
+        "function": marked[0][0].name if is_marked else "–",
+        "marked_line": str(marked[0][0].lineno) if is_marked else line(cut.span),
     }
 
 

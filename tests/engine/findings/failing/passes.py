@@ -376,7 +376,8 @@ TRIGGERS: dict[str, list[Row]] = {
         Row("net = nn.Linear(2, 1)\nwith torch.no_grad():\n    out = net(torch.ones(3, 2)) #<\nout.mean().backward()\n", {"leaf": "net.weight, net.bias"}),
         Row(W + "with torch.no_grad():\n    loss = (w * 2).sum() #<\nloss.backward()\n", {"leaf": "w"}),
         Row("class Energy(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.net = nn.Linear(2, 1)\n    def forward(self, pos):\n        pos = pos.clone().requires_grad_(True)\n        e = self.net(pos).sum() #<\n        return -torch.autograd.grad(e, pos, create_graph=True)[0]\nmodel = Energy()\nmodel(torch.randn(4, 2)).pow(2).mean().backward()\nwith torch.no_grad():\n    print(model(torch.randn(4, 2)))\n", {"leaf": "pos", "is_own": "1"}),
-        Row("net = nn.Linear(2, 1)\ndef push(x):\n    with torch.no_grad():\n        e = net(x) #<\n    return torch.autograd.grad(e.sum(), x)[0]\npush(torch.randn(4, 2, requires_grad=True))\n", {"is_own": "0"}),
+        Row("net = nn.Linear(2, 1)\ndef push(x):\n    with torch.no_grad():\n        e = net(x) #<\n    return torch.autograd.grad(e.sum(), x)[0]\npush(torch.randn(4, 2, requires_grad=True))\n", {"is_own": "0", "is_block": "1"}),
+        Row("net = nn.Linear(2, 1)\ndef scores(x):\n    return net(x) #<\n@torch.no_grad()\ndef predict(x):\n    return scores(x) * 2\npredict(torch.ones(3, 2)).sum().backward()\n", {"is_marked": "1", "function": "predict", "marked_line": "9", "is_block": "0"}),
     ],
     "cut_by_decorator": [
         Row(LAYERS + "    @torch.no_grad() #<\n    def forward(self, x):\n        return self.fc1(x)\nNet()(torch.ones(2, 3)).sum().backward()\n", {"decorator": "torch.no_grad()"}, True),

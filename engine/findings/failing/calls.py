@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from engine.devices import MOST_SIMULATED
 from engine.findings.diagnosis import listed, numbers_of
 from engine.findings.failing.case import Case, Rule, a, known, of_first, only_if
-from engine.findings.failing.classes import forward_inside, renamed
+from engine.findings.failing.classes import forward_inside, is_function_class, renamed
 from engine.findings.leaves import asked_last, meant_as_leaves
 from engine.findings.optimizers import frozen_lines, parameters
 from engine.findings.plain_containers import classes_of_layers, made_module, plain_containers, said_of, wrapped
@@ -110,8 +110,17 @@ def arguments_missing(case: Case) -> Finding:
     code, (cls, _, name) = "arguments_missing_own" if made else "", function.rpartition(".")
     operand, written = case.operand(known(case.call).func), called(known(case.call))
     is_inside = not (written in (cls, name) or name == "__init__" or (operand is not None and operand.type == cls))
-    said = {"missing": missing, "defined_line": made, "is_inside": str(int(is_inside))}
+    is_backward = _is_backward(case, next(iter(case.code.classes(cls)), None), name)
+    is_call = not is_inside and not is_backward
+    flags = {"is_inside": is_inside and not is_backward, "is_backward": is_backward, "is_call": is_call}
+    said = {"missing": missing, "defined_line": made, **{name: str(int(flag)) for name, flag in flags.items()}}
     return case.finding(code, said, function=function.removesuffix(".__init__"))
+
+
+def _is_backward(case: Case, cls: ast.ClassDef | None, method: str) -> bool:
+    """Whether it is the backward of a custom Function, which a pass calls."""
+    is_its = cls is not None and method == "backward" and is_function_class(cls)
+    return is_its and case.diagnosis.failed_pass() is not None
 
 
 def _line_of_definition(case: Case, function: str) -> str:
@@ -143,7 +152,9 @@ def method_takes_less(case: Case) -> Finding:
         fix = (case.code.before(arguments[0], "self, "),) if arguments else ()
         return case.finding("self_missing", span=case.code.head(own), fix=fix, function=method, cls=cls)
     first = arguments[0].arg if arguments and "staticmethod" not in map(dotted, own.decorator_list) else ""
+    is_backward = _is_backward(case, definition, method)
     said = {"function": f"{cls}.{method}", "first": first, "is_bound": str(int(bool(first)))}
+    said |= {"is_backward": str(int(is_backward)), "gradients": str(int(case.groups["given"]) - 1)}
     return case.finding("arguments_many_own", said, defined_line=str(own.lineno))
 
 

@@ -110,7 +110,11 @@ TRIGGERS: dict[str, list[Row]] = {
         ),
         Row(
             "class Data:\n    def __init__(self, n):\n        self.n = n\nData(1, 2) #<\n",
-            {"function": "Data.__init__"},
+            {"function": "Data.__init__", "is_backward": "0"},
+        ),
+        Row(
+            W + "class Split(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n        return x * 2, x * 3\n    @staticmethod\n    def backward(ctx, g):\n        return g * 2\na, b = Split.apply(w)\n(a + b).sum().backward() #<\n",
+            {"is_backward": "1", "gradients": "2", "defined_line": "11"},
         ),
     ],
     "arguments_missing_own": [
@@ -121,7 +125,8 @@ TRIGGERS: dict[str, list[Row]] = {
             NET + "    def forward(self, x, y):\n        return x + y\nNet()(torch.ones(2)) #<\n",
             {"missing": "y", "defined_line": "6"},
         ),
-        Row(NET + "    def forward(self, x, mask):\n        return x\nnn.Sequential(Net(), nn.ReLU())(torch.ones(1, 2)) #<\n", {"is_inside": "1", "missing": "mask"}),
+        Row(NET + "    def forward(self, x, mask):\n        return x\nnn.Sequential(Net(), nn.ReLU())(torch.ones(1, 2)) #<\n", {"is_inside": "1", "missing": "mask", "is_call": "0"}),
+        Row(W + "class Twice(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n        return x * 2\n    @staticmethod\n    def backward(ctx, g, x):\n        return g * 2\nTwice.apply(w).sum().backward() #<\n", {"is_backward": "1", "is_inside": "0", "missing": "x"}),
     ],
     "no_cuda_several": [
         Row(X + "y = x.to('cuda:0').sum().to('cuda:1') #<\n", {"devices": "cuda:0, cuda:1"}, True),

@@ -675,7 +675,11 @@ def value_asked(case: Case) -> Finding:
     around = takewhile(lambda one: one is not case.statement, case.code.around(call)) if call is not None else ()
     is_asked = any(isinstance(one, _ASKING) for one in (case.statement, *around))
     is_number = call is not None and not is_traced and not is_asked and called(call) in ("item", "tolist", "float")
-    said = {"is_traced": str(int(is_traced)), "is_number": str(int(is_number))}
+    places = ast.walk(case.node.slice) if isinstance(case.node, ast.Subscript) else ()
+    is_slice = not is_traced and any(isinstance(one, ast.Slice) for one in places)
+    is_choice = not is_number and not is_slice
+    flags = {"is_traced": is_traced, "is_number": is_number, "is_slice": is_slice, "is_choice": is_choice}
+    said = {name: str(int(flag)) for name, flag in flags.items()}
     return case.finding("", said, transform=name if is_traced else "vmap")
 
 

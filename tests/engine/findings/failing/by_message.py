@@ -195,7 +195,8 @@ TRIGGERS: dict[str, list[Row]] = {
     ],
     "vmap_value_asked": [
         Row(MAPPED + "seen = []\ndef f(x):\n    seen.append(x.item()) #<\n    return x * 2\nvmap(f)(torch.ones(3))\n", {"code": "x.item()", "is_number": "1"}),
-        Row(MAPPED + "def f(x):\n    return x if x.item() > 0 else -x #<\nvmap(f)(torch.ones(3))\n", {"is_number": "0"}),
+        Row(MAPPED + "def f(x):\n    return x if x.item() > 0 else -x #<\nvmap(f)(torch.ones(3))\n", {"is_number": "0", "is_choice": "1"}),
+        Row(MAPPED + "def crop(x, start):\n    return x[start:start + 2] #<\nvmap(crop)(torch.ones(3, 5), torch.tensor([0, 1, 2]))\n", {"is_slice": "1", "is_choice": "0"}),
         Row(MAPPED + "def f(x):\n    if x > 0: #<\n        return x\n    return -x\nvmap(f)(torch.ones(3))\n", {"code": "x > 0", "transform": "vmap"}),
         Row("from torch import fx\n" + NET + "    def forward(self, x):\n        while x.sum() > 1: #<\n            x = x / 2\n        return x\nfx.symbolic_trace(Net())\n", {"code": "x.sum() > 1", "transform": "symbolic_trace", "is_traced": "1"}),
     ],

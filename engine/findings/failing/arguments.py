@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from fractions import Fraction
 
-from engine.findings.diagnosis import numbers_of
+from engine.findings.diagnosis import extent, numbers_of
 from engine.findings.failing.case import Case, a, first_told, known, of_first, only_if
 from engine.findings.failing.origins import sizes
 from engine.findings.failing.values import METHODS, RECURRENT, is_tensor, odd_value
@@ -315,7 +315,9 @@ def parameter_invalid(case: Case) -> Finding:
     name = case.code.short(node) if node is not None else case.groups["parameter"]
     is_matrix = case.groups["constraint"] == "PositiveDefinite"
     code, said = ("not_positive_definite", _far_from_definite(given)) if is_matrix else ("", {})
-    return case.finding(code, said, tensors=(given,), name=name)
+    flags = dict.fromkeys(("is_value", "has_low", "has_high", "has_range"), "0")
+    flags |= dict.fromkeys(("low", "high", "least", "most"), "")
+    return case.finding(code, said | flags, tensors=(given,), name=name)
 
 
 def not_positive_definite(case: Case) -> Finding:
@@ -354,8 +356,13 @@ def _is_nearly_definite(matrix: Sequence[Sequence[float]]) -> bool:
 def value_unsupported(case: Case) -> Finding:
     """A value that a distribution never gives, asked for its probability."""
     given = known(case.written_as("NAME.METHOD(GIVEN)")).part("GIVEN")
-    said = {"name": case.code.short(given), "parameter": "value"}
-    return case.finding("", said, tensors=(case.tensor_of(given),))
+    tensor = case.tensor_of(given)
+    ends = extent(tensor)
+    said = {"name": case.code.short(given), "is_value": "1", "has_range": str(int(ends is not None))}
+    said |= {"parameter": "value", "low": "", "high": "", **case.groups}
+    said |= {name: f"{end:.4g}" for name, end in zip(("least", "most"), ends or (math.nan, math.nan), strict=True)}
+    said |= {f"has_{name}": str(int(name in case.groups)) for name in ("low", "high")}
+    return case.finding("", said, tensors=(tensor,))
 
 
 def _parameter(case: Case) -> tuple[ast.expr | ast.keyword, ast.expr] | None:

@@ -109,7 +109,16 @@ def broadcast(case: Case) -> Finding:
             only_if(scores.dtype.startswith("float") and labels.dtype.startswith("int"))
             said = case.about(scores, labels)
             return case.finding("scores_compared", said, tensors=(scores, labels), fix=case.cast(scores, ".argmax(1)"))
-    return case.finding(code, said, tensors=(left, right), least=str(least))
+    small, large = sorted((left, right), key=lambda one: len(one.shape))
+    axes, size = len(large.shape), len(small.shape)
+    fits = [at for at in range(axes - size) if large.shape[at : at + size] == small.shape] if code == "" else []
+    is_led = len(fits) == 1 and size > 0 and 1 not in small.shape
+    index = ", ".join([":"] * size + ["None"] * (axes - size - fits[0])) if is_led else ""
+    said |= {"is_led": str(int(is_led)), "small": case.say(small), "index": index}
+    said["led"] = ", ".join(map(str, range(fits[0], fits[0] + size))) if is_led else ""
+    node = case.written(small) if is_led else None
+    fix = case.code.method(node, f"[{index}]") if node is not None else ()
+    return case.finding(code, said, tensors=(left, right), least=str(least), fix=fix)
 
 
 def _axes_exchanged(case: Case, left: Tensor, right: Tensor) -> tuple[str, Edits]:

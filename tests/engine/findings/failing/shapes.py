@@ -32,8 +32,11 @@ TRIGGERS: dict[str, list[Row]] = {
         ),
         Row(
             "p = torch.ones(4, 2)\nt = torch.ones(3)\nF.mse_loss(p, t) #<\n",
-            {"name": "p", "other": "t", "axis": "1"},
+            {"name": "p", "other": "t", "axis": "1", "is_led": "0"},
         ),
+        Row("maps, shift = torch.ones(8, 6, 5, 5), torch.ones(8, 6)\ny = maps + shift #<\n", {"small": "shift", "index": ":, :, None, None", "led": "0, 1"}, True),
+        Row("noise = torch.rand(8)\ny = noise * torch.ones(8, 1, 5, 5) #<\n", {"index": ":, None, None, None", "led": "0"}, True),
+        Row("maps, shift = torch.ones(6, 6, 5), torch.ones(6)\ny = maps + shift #<\n", {"is_led": "0"}),
     ],
     "cat_shapes": [
         Row(X + "y = torch.ones(2, 4)\ntorch.cat([x, y]) #<\n", {"name": "x", "other": "y", "axis": "1", "would_fit": "1"}),

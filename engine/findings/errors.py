@@ -225,6 +225,8 @@ _TABLE: tuple[tuple[str, str, str, *tuple[Rule, ...]], ...] = (
     ("optimizer_attribute", "AttributeError", r"'(?:SGD|Adam|AdamW|RMSprop|Adagrad)' object has no attribute '(?P<name>lr|momentum|weight_decay|betas|eps)'", instead("GROUPS.NAME", "GROUPS.param_groups[0]['NAME']", right="GROUPS.param_groups[0]['NAME']")),
     ("groups_attribute", "AttributeError", r"'list' object has no attribute '(?P<name>lr|momentum|weight_decay|params|betas|eps)'", instead("GROUPS.NAME", "GROUPS[0]['NAME']", right="GROUPS[0]['NAME']")),
     ("group_attribute", "AttributeError", r"'dict' object has no attribute '(?P<name>lr|momentum|weight_decay|params|betas|eps)'", instead("GROUP.NAME", "GROUP['NAME']", right="GROUP['NAME']")),
+    ("gradient_layout", "RuntimeError", r"^(?P<optimizer>\w+) does not support (?P<layout>sparse|dense) gradients", calls.gradient_layout),
+    ("milestones_count", "ValueError", r"^Sequential Schedulers expects number of schedulers .* got number of schedulers (?P<schedulers>\d+) and the number of milestones to be equal to (?P<milestones>\d+)", calls.milestones),
     ("scheduler_steps", "ValueError", r"Tried to step (?P<steps>\d+) times\. The specified number of total steps is (?P<total>\d+)", calls.steps_floored, calls.steps_planned),
     ("hook_result", "RuntimeError", r"hook '(?P<hook>.*)' has changed the (?P<what>\w+) of value", autograd.hook_result),
     ("hook_returned", "RuntimeError", r"post accumulate grad hooks should return None", autograd.hook_returned),

@@ -82,7 +82,7 @@ def _asked(family: Family, diagnosis: Diagnosis) -> tuple[Finding, ...]:
 def _quoted(diagnosis: Diagnosis, finding: Finding) -> Finding:
     """The finding with an op called as the program writes it, `*` and not `mul`, and with what its sentences quote cut
     short: the name of a class may have any length."""
-    said = {name: _cut(text) for name, text in finding.parameters.items()}
+    said = {name: text if name == "says" else _cut(text) for name, text in finding.parameters.items()}
     op = said.get("op", "")
     if op in SIGNS and f"{op}(" not in diagnosis.trace.program.code:
         said["op"] = SIGNS[op]

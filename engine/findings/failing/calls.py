@@ -9,7 +9,7 @@ from itertools import takewhile
 from msgspec.structs import replace
 
 from engine.devices import MOST_SIMULATED
-from engine.findings.diagnosis import listed, numbers_of
+from engine.findings.diagnosis import listed, numbers_of, says
 from engine.findings.failing.case import Case, Rule, a, known, of_first, only_if
 from engine.findings.failing.classes import forward_inside, is_function_class, renamed
 from engine.findings.leaves import asked_last, meant_as_leaves
@@ -665,6 +665,28 @@ def steps_planned(case: Case) -> Finding:
 
 
 _ASKING = (ast.If, ast.While, ast.IfExp, ast.Assert, ast.Compare, ast.BoolOp)
+
+
+def gradient_layout(case: Case) -> Finding:
+    """Sparse gradients, which an embedding gives where it is asked to, for an optimizer that takes none; or dense ones
+    for one that takes no others."""
+    asked = [
+        (call, word)
+        for call in case.code.calls
+        for word in call.keywords
+        if word.arg == "sparse" and says(call, "sparse") == "True"
+    ]
+    is_sparse = case.groups["layout"] == "sparse"
+    fix = [edit for call, word in asked for edit in case.code.argument_removed(call, word)] if is_sparse else []
+    lines = ", ".join(str(call.lineno) for call, _ in asked)
+    flags = {"is_sparse": is_sparse, "is_asked": bool(is_sparse and asked)}
+    return case.finding("", {name: str(int(flag)) for name, flag in flags.items()}, lines=lines, tensors=(), fix=fix)
+
+
+def milestones(case: Case) -> Finding:
+    """One number fewer than schedulers, each the step at which the next one takes over."""
+    wanted = int(case.groups["schedulers"]) - 1
+    return case.finding("", wanted=str(wanted), tensors=())
 
 
 def value_asked(case: Case) -> Finding:

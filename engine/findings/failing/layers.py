@@ -51,7 +51,9 @@ def _number_given_at(case: Case, size: str) -> dict[str, str]:
     while module is not None and module.type != owner:
         module = case.diagnosis.modules.get(module.parent or "")
     outer = layer_call(case.diagnosis, module.id) if module is not None else None
-    is_handed_on = isinstance(node, ast.Name) and node.id in {arg.arg for arg in function.args.args}
+    names = [arg.arg for arg in function.args.args[1:]]
+    at = names.index(node.id) if isinstance(node, ast.Name) and node.id in names else len(names)
+    is_handed_on = outer is not None and at < len(names) and (at < len(outer.args) or keyword(outer, names[at]))
     return {"made_line": str(outer.lineno)} if outer is not None and is_handed_on else {}
 
 

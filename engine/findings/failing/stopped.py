@@ -12,7 +12,7 @@ from engine.trace import Finding, Operand
 
 _MOST_VALUES = 6
 _MOST_NUMBERS = 8
-_LONGEST = 240
+_LONGEST = 320
 _NOT_VALUES = frozenset({"type", "function", "method", "builtin_function_or_method", "method_descriptor"})
 
 
@@ -78,15 +78,26 @@ def ended(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 
 def _values(case: Case, itself: str) -> list[Operand]:
-    """The names of the line that stand for something of the program's own, but for what is called itself."""
+    """The names of the line that stand for something of the program's own, but for what is called itself, and for what
+    only calls among its arguments were given."""
+    within = [part for one in _inner_calls(case) for part in ast.walk(one)]
+    whole = [part for part in ast.walk(case.call) if part not in within] if within and case.call is not None else []
+    direct, handed = ({ast.unparse(part) for part in parts if isinstance(part, ast.expr)} for parts in (whole, within))
     return [
         operand
         for operand in case.failure.operands
         if operand.type not in _NOT_VALUES
         and not operand.type.startswith("torch")
         and operand.text not in ("self", operand.type, itself)
+        and (operand.text in direct or operand.text not in handed)
         and not any(one.text.startswith(f"{operand.text}.") for one in case.failure.operands)
     ]
+
+
+def _inner_calls(case: Case) -> list[ast.Call]:
+    """The calls among the arguments of the one that failed."""
+    given = (*case.call.args, *(word.value for word in case.call.keywords)) if case.call is not None else ()
+    return [one for argument in given for one in ast.walk(argument) if isinstance(one, ast.Call)]
 
 
 def _refused(case: Case) -> dict[str, str]:

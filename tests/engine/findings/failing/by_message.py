@@ -121,6 +121,15 @@ TRIGGERS: dict[str, list[Row]] = {
     "loader_indexed": [
         Row(DATA + "loader = DataLoader([1, 2])\nloader[0] #<\n", {"name": "loader"}, True),
     ],
+    "gradient_layout": [
+        Row("table = nn.Embedding(5, 2, sparse=True)\nopt = torch.optim.Adam(table.parameters())\ntable(torch.tensor([1, 2])).sum().backward()\nopt.step() #<\n", {"optimizer": "Adam", "is_asked": "1", "lines": "5"}, True),
+        Row("bag = nn.EmbeddingBag(5, 2, sparse=True)\nopt = torch.optim.RMSprop(bag.parameters())\nbag(torch.tensor([[1, 2]])).sum().backward()\nopt.step() #<\n", {"optimizer": "RMSprop", "is_sparse": "1"}, True),
+        Row("net = nn.Linear(2, 1)\nopt = torch.optim.SparseAdam(net.parameters())\nnet(torch.ones(2)).backward()\nopt.step() #<\n", {"is_sparse": "0", "is_asked": "0"}),
+    ],
+    "milestones_count": [
+        Row(W + "from torch.optim.lr_scheduler import *\nopt = torch.optim.SGD([w], lr=.1)\nSequentialLR(opt, [ConstantLR(opt), LinearLR(opt), ConstantLR(opt)], milestones=[3]) #<\n", {"schedulers": "3", "wanted": "2", "milestones": "1"}),
+        Row(W + "plans, opt = torch.optim.lr_scheduler, torch.optim.SGD([w], lr=.1)\nplans.SequentialLR(opt, [plans.ConstantLR(opt), plans.LinearLR(opt)], milestones=[0, 3]) #<\n", {"wanted": "1", "milestones": "2"}),
+    ],
     "scheduler_steps": [
         Row(W + "opt = torch.optim.SGD([w], lr=.1)\nplan = torch.optim.lr_scheduler.OneCycleLR(opt, .1, total_steps=1)\nfor i in range(3):\n    plan.step() #<\n", {"total": "1", "is_floored": "0"}),
         Row(W + DATA + "data = TensorDataset(torch.ones(7, 2))\nloader = DataLoader(data, batch_size=3)\nopt = torch.optim.SGD([w], lr=.1)\neach = len(data) // 3 #<\nplan = torch.optim.lr_scheduler.OneCycleLR(opt, .1, epochs=2, steps_per_epoch=each)\nfor epoch in range(2):\n    for i, (x,) in enumerate(loader):\n        (x * w).sum().backward()\n        opt.step()\n        plan.step()\n", {"is_floored": "1", "whole": "2", "batches": "3", "loader": "loader"}, True),

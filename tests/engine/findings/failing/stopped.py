@@ -20,6 +20,7 @@ TRIGGERS: dict[str, list[Row]] = {
     "call_refused": [
         Row("memory = [1, 2]\nimport random\nrandom.sample(memory, 5) #<\n", {"values": "memory: list"}),
         Row("text = 'three'\nint(text) #<\n", {"type": "ValueError"}),
+        Row("memory, count = [1, 2], 3\nimport random\nrandom.sample(memory, abs(count)) #<\n", {"values": "memory: list"}),
     ],
     "line_stopped": [
         Row("import json\njson.loads('{') #<\n", {"type": "JSONDecodeError"}),

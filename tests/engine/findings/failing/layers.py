@@ -287,6 +287,7 @@ TRIGGERS: dict[str, list[Row]] = {
         Row("net = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(4))\nnet(torch.randn(3, 4)) #<\n", {"wanted": "4", "got": "8", "layer": "net.1"}, True),
         Row("norm = nn.BatchNorm2d(num_features=3)\nnorm(torch.randn(2, 6, 4, 4)) #<\n", {"got": "6"}, True),
         Row("nn.BatchNorm1d(8)(torch.ones(4, 10, 8)) #<\n", {"is_elsewhere": "1"}),
+        Row("class Net(nn.Module):\n    def __init__(self, width=8):\n        super().__init__()\n        self.norm = nn.BatchNorm1d(width)\n    def forward(self, x):\n        return self.norm(x) #<\nNet()(torch.ones(4, 10, 8))\n", {"made_line": "8"}),
     ],
     "class_axis": [
         Row("scores, tags = torch.ones(2, 5, 3), torch.zeros(2, 5).long()\nF.cross_entropy(scores, tags) #<\n", {"order": "0, 2, 1", "classes": "3"}, True),

@@ -524,9 +524,16 @@ def loss_batch(case: Case) -> Finding:
     cut = next(
         (one for one in case.makers(scores) if _rows_of(case, one) == (targets.shape[:1], scores.shape[:1])), None
     )
-    said = {"is_cut": str(int(cut is not None)), "cut_line": "", "cut": ""}
-    if cut is not None:
-        said |= {"cut_line": line(cut.span), "cut": case.code.excerpt(cut.span)}
+    said = {"is_cut": str(int(cut is not None)), "cut_line": "", "cut": "", "steps": ""}
+    before, after = (
+        find(cut) if cut is not None else None for find in (case.diagnosis.input_of, case.diagnosis.output_of)
+    )
+    is_steps = (
+        before is not None and after is not None and len(before.shape) == 3 and before.shape[-1:] == after.shape[1:]
+    )
+    said |= {"is_steps": str(int(is_steps and not is_table)), "is_open": str(int(not is_steps and not is_table))}
+    if cut is not None and before is not None:
+        said |= {"cut_line": line(cut.span), "cut": case.code.excerpt(cut.span), "steps": str(before.shape[1:2][0])}
     return case.finding("", {**case.origin(scores), **said}, is_table=str(int(is_table)), fix=fix)
 
 

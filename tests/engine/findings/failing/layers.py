@@ -181,7 +181,8 @@ TRIGGERS: dict[str, list[Row]] = {
             {"samples": "2", "targets": "3", "other": "t"},
         ),
         Row("loss = nn.NLLLoss()\nloss(torch.zeros(4, 2), torch.zeros(2, dtype=torch.long)) #<\n", {"samples": "4", "is_cut": "0"}),
-        Row("maps = torch.ones(2, 3, 4, 4)\nscores = nn.Linear(16, 5)(maps.view(-1, 16))\nF.cross_entropy(scores, torch.tensor([0, 1])) #<\n", {"is_cut": "1", "cut_line": "6", "cut": "maps.view(-1, 16)"}),
+        Row("maps = torch.ones(2, 3, 4, 4)\nscores = nn.Linear(16, 5)(maps.view(-1, 16))\nF.cross_entropy(scores, torch.tensor([0, 1])) #<\n", {"is_cut": "1", "cut_line": "6", "cut": "maps.view(-1, 16)", "is_steps": "0", "is_open": "1"}),
+        Row("words = torch.ones(2, 7, 4)\nscores = nn.Linear(4, 3)(words.reshape(-1, 4))\nF.cross_entropy(scores, torch.tensor([0, 1])) #<\n", {"is_steps": "1", "steps": "7"}),
         Row("scores, words = torch.ones(2, 4, 6), torch.zeros(2, 4).long()\nF.cross_entropy(scores.view(-1, 6), words) #<\n", {"is_table": "1"}, True),
     ],
     "batch_cut_anew": [

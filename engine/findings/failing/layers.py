@@ -370,32 +370,24 @@ def hidden_size(case: Case) -> Finding:
     name, made = found.part("NAME"), case.take_layer(found.part("LAYER"))
     states = [case.tensor_of(node) for node in (name.elts if isinstance(name, ast.Tuple) else [name])]
     state = next((one for one in states if one is not None), None)
-<<<<<<< HEAD
-    is_timeless = case.groups["got"] == "3" and state is not None and state.shape[1:2] == given.shape[:1]
-    made = case.take_layer(found.part("LAYER"))
-    is_first = made is not None and says(made, "batch_first") == "True"
-    is_turned = is_first and len(given.shape) == 3 and state is not None and state.shape[1:2] == given.shape[1:2]
-    said |= {"is_turned": str(int(is_turned)), "batch": str(given.shape[1:2] and given.shape[1])}
-    said |= {"is_timeless": str(int(is_timeless)), "samples": str(given.shape[0]), "place": str(int(is_first))}
-    return case.finding("", said | (case.origin(state) if state is not None else {}))
-=======
     said = {"layer": found.said["layer"], "name": found.said["name"], "input_shape": sizes(given.shape)}
     said |= case.origin(state) if state is not None else {}
     said["is_carried"] = str(int(state is None or state.requires_grad or any(op.module for op in case.makers(state))))
+    is_first = made is not None and says(made, "batch_first") == "True"
     if case.rule == "hidden_axes":
         samples = state.shape[1] if state is not None and len(state.shape) == 3 else 0
         is_step = samples > 1 and given.shape[:1] == (samples,) and len(given.shape) == 2
-        is_first = made is not None and says(made, "batch_first") == "True"
         said |= {"samples": str(samples), "input": found.said["input"], "time_axis": str(int(is_first))}
         said |= {"is_step": str(int(is_step)), "has_place": str(int(is_step and made is not None))}
         return case.finding("", said, is_free=str(int(not is_step and said["is_carried"] == "0")))
     wanted, got = (case.groups[name].split(", ") for name in ("wanted", "got"))
     layers, batch, hidden = wanted[0] != got[0], wanted[1:-1] != got[1:-1], wanted[-1] != got[-1]
     is_both = made is not None and says(made, "bidirectional") == "True"
+    is_turned = batch and is_first and state is not None and state.shape[1:2] == given.shape[1:2]
     said |= {"is_layers": str(int(layers)), "is_batch": str(int(batch)), "is_hidden": str(int(hidden))}
+    said |= {"is_turned": str(int(is_turned)), "is_anew": str(int(batch and not is_turned))}
     said |= {"is_both": str(int(layers and is_both)), "is_built": str(int(said["is_carried"] == "1" and not batch))}
-    return case.finding("", said, first=wanted[0], hidden=wanted[-1])
->>>>>>> 7bbb5308 (say which axis of a first state is wrong, or that the input lost its time)
+    return case.finding("", said, first=wanted[0], hidden=wanted[-1], batch=str(given.shape[1:2] and given.shape[1]))
 
 
 def batch_first_missing(case: Case) -> Finding:

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from engine.findings.axes import (
     ATTENTION,
     BATCH_FIRST,
+    NORMS_OF_SLOPES,
     RECURRENT,
     SWAPS,
     Axes,
@@ -36,6 +37,8 @@ CUTS_ANEW = frozenset(
 TURNS = frozenset((*SWAPS, "permute"))
 SHARES = frozenset((*SOFTMAXES, "normalize"))
 """Ops that make numbers depend on all others along an axis."""
+TOTALS = frozenset(("sum", *NORMS_OF_SLOPES))
+"""What numbers are divided by for the same end."""
 RUNS_ALONG = SHARES | {"cumsum", "cumprod", "glu", "outer", "prod"}
 _MOST_LATER = 20
 REDUCES = frozenset("mean sum amax amin logsumexp".split())
@@ -295,6 +298,7 @@ class _Walk:
     def _finding(self, op: Op, given: Tensor, place: Place) -> Finding | None:
         """What mixes the samples on their way to the loss."""
         code = self._mixes(op, given, place)
+        op = self._total(op, given) or op
         if not code or not self.diagnosis.reaches_a_pass(op):
             return None
         behind = self.diagnosis.reached_from(self.batch.loss.nodes)
@@ -311,10 +315,21 @@ class _Walk:
             return "samples_averaged" if place == Place(place.axis) and not self._meets_rows(op) else ""
         if op.name == "mean" and len(given.shape) > 1 and self._is_taken_off_each(op, given):
             return "samples_averaged"
-        dim = axis_of(op, given, 2 if op.name == "normalize" else 1)
-        if op.name in SHARES and dim == place.axis and given.shape.count(given.shape[place.axis]) == 1:
+        total = self._total(op, given) or op
+        dim = axis_of(total, given, 1 if total.name in (*SOFTMAXES, "sum") else 2)
+        if (
+            (op.name in SHARES or total is not op)
+            and dim == place.axis
+            and given.shape.count(given.shape[place.axis]) == 1
+        ):
             return "samples_share" if self.batch.is_of_classes else ""
         return ""
+
+    def _total(self, op: Op, given: Tensor) -> Op | None:
+        """The sum or the norm of the very numbers that it then divides."""
+        total = self.diagnosis.maker.get(op.inputs[1]) if op.name == "div" and len(op.inputs) == 2 else None
+        is_own = total is not None and total.name in TOTALS and total.inputs[0] == given.id
+        return total if is_own else None
 
     def _meets_rows(self, op: Op) -> bool:
         """Whether what came of a mean is held against rows again, as a prototype is: there is an answer for each."""
@@ -354,6 +369,7 @@ class _Walk:
             shape=times(given),
             result=times(diagnosis.tensors[made]),
             axis=str(place.axis),
+            keep=", keepdim=True" if op.name in TOTALS else "",
             is_all=str(int(diagnosis.elements(made) == 1)),
             batch=str(self.batch.size),
             data=diagnosis.say(self.given[given.id]),

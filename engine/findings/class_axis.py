@@ -73,21 +73,23 @@ def _gives_one(diagnosis: Diagnosis, layer: Op, scores: Tensor, axis: int) -> bo
 
 def softmax_over_batch(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Probabilities of a batch of scores that add up to 1 over the batch."""
-    for op in diagnosis.ops_named(SOFTMAXES):
-        given = diagnosis.input_of(op)
-        if given is None or not _over_batch(diagnosis, op, given):
+    for made in diagnosis.ops_named((*SOFTMAXES, "div", "sub")):
+        op = made if made.name in SOFTMAXES else total_of(diagnosis, made)
+        given = diagnosis.input_of(op) if op is not None else None
+        if op is None or given is None or not _over_batch(diagnosis, op, given):
             continue
-        if not _only_classes(diagnosis, op) or _also_over_classes(diagnosis, op):
+        if not _only_classes(diagnosis, made) or _also_over_classes(diagnosis, op):
             continue
         call, axis = _written(diagnosis, op), _class_axis(diagnosis, given)
         span = diagnosis.code.span(call) if call is not None else op.span
         yield diagnosis.warning(
             "softmax_over_batch",
             span,
-            tensors=(given.id, *op.outputs[:1]),
+            tensors=(given.id, *made.outputs[:1]),
             nodes=op.nodes[:1],
-            fix=_other_axis(diagnosis, call, axis),
+            fix=_other_axis(diagnosis, call, axis) if op is made else _all_axes(diagnosis, op, axis),
             op=op.name,
+            keep="" if op is made else ", keepdim=True",
             name=diagnosis.say(given.id),
             shape=times(given),
             run=str(axis_of(op, given)),
@@ -95,6 +97,17 @@ def softmax_over_batch(diagnosis: Diagnosis) -> Iterator[Finding]:
             classes=str(given.shape[axis]),
             dim=str(axis),
         )
+
+
+def total_of(diagnosis: Diagnosis, op: Op) -> Op | None:
+    """What numbers are divided by in a softmax written out, the sum of these exponentials; for its logarithm the
+    `logsumexp` that is taken off."""
+    total = diagnosis.maker.get(op.inputs[1]) if len(op.inputs) == 2 else None
+    maker = diagnosis.maker.get(op.inputs[0])
+    if total is None or maker is None or total.inputs[:1] != op.inputs[:1]:
+        return None
+    is_total = total.name == "sum" and maker.name == "exp" if op.name == "div" else total.name == "logsumexp"
+    return total if is_total else None
 
 
 def _over_batch(diagnosis: Diagnosis, op: Op, given: Tensor) -> bool:
@@ -146,7 +159,9 @@ def _by_number(diagnosis: Diagnosis, op: Op) -> bool:
     if len(op.inputs) < 2:
         return True
     first, second = diagnosis.input_of(op), diagnosis.input_of(op, 1)
-    return first is not None and second is not None and len(second.shape) < len(first.shape) and len(second.shape) <= 1
+    if first is None or second is None:
+        return False
+    return second.shape[:-1] == (1,) or (len(second.shape) < len(first.shape) and len(second.shape) <= 1)
 
 
 def _users(diagnosis: Diagnosis, tensor: str) -> Iterator[Op]:
@@ -214,6 +229,20 @@ def _written(diagnosis: Diagnosis, op: Op) -> ast.Call | None:
     kind = next((layer for layer in SOFTMAX_LAYERS if layer.lower() == op.name.replace("_", "")), None)
     made = [maker for maker in code.calls if kind is not None and called(maker) == kind]
     return made[0] if len(made) == 1 else None
+
+
+def _all_axes(diagnosis: Diagnosis, total: Op, axis: int) -> Edits:
+    """The axis given to the sum of a softmax written out, and to the largest score that it takes off before."""
+    code, before = diagnosis.code, diagnosis.back(total.inputs[0], MOST_STEPS)
+    taken = (maker for op in before if op.name == "sub" for maker in map(diagnosis.maker.get, op.inputs[1:]))
+    ops = [total, *(maker for maker in taken if maker is not None and maker.name in ("max", "amax"))]
+    calls = [call for op in ops if (call := code.call_at(op.span)) is not None and called(call) == op.name]
+    turned = [_other_axis(diagnosis, call, axis) for call in calls]
+    short = (
+        call for call in calls if "True" not in map(code.text, (*call.args, *(word.value for word in call.keywords)))
+    )
+    kept = [code.argument_added(call, "keepdim=True") for call in short]
+    return (*(edit for edits in turned for edit in edits), *kept) if len(calls) == len(ops) and all(turned) else ()
 
 
 def _other_axis(diagnosis: Diagnosis, call: ast.Call | None, axis: int) -> Edits:

@@ -115,6 +115,20 @@ for _ in range(3):
 """, cure=(
         ("dim=0", "dim=1"),
     )),
+    Mistake("samples_share", 10, """class Unit(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.Linear(6, 5), nn.Linear(5, 3)
+    def forward(self, x):
+        h = self.a(x)
+        h = h / h.norm(dim=0)
+        return self.b(h)
+net = Unit()
+opt = torch.optim.Adam(net.parameters())
+x, y = torch.randn(10, 6), torch.randint(0, 3, (10,))
+for _ in range(3):
+    opt.zero_grad(); F.cross_entropy(net(x), y).backward(); opt.step()
+""", says={"op": "norm", "keep": ", keepdim=True"}, cure=(("dim=0", "dim=-1, keepdim=True"),)),
     Mistake("samples_averaged", 12, """class Duel(nn.Module):
     def __init__(self):
         super().__init__()

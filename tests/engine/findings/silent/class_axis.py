@@ -77,6 +77,31 @@ for _ in range(2):
     p = torch.softmax(net(x), 0)
     loss = -(p[torch.arange(6), chosen].log() * reward).mean()
 """ + STEP, cure=(("net(x), 0)", "net(x), 1)"),), mends=True),
+    Mistake("softmax_over_batch", 6, """def softmax(z):
+    e = torch.exp(z - z.max(dim=0, keepdim=True).values)
+    return e / torch.sum(e, dim=0, keepdim=True)
+W = torch.randn(4, 3, requires_grad=True)
+p = softmax(torch.randn(6, 4) @ W)
+loss = F.nll_loss(torch.log(p), torch.tensor([0, 1, 2, 0, 1, 2]))
+loss.backward()
+""", says={"op": "sum", "name": "e", "classes": "3"}, mends=True),
+    Mistake("softmax_over_batch", 9, """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(5, 3)
+    def forward(self, x):
+        z = self.fc(x).exp(); return z / z.sum(0)
+p, y = Net()(torch.randn(6, 5)), torch.randint(0, 3, (6,))
+loss = -torch.log(p[torch.arange(6), y]).mean()
+loss.backward()
+""", cure=(("z.sum(0)", "z.sum(1, keepdim=True)"),), mends=True),
+    Mistake("softmax_over_batch", 7, """net, x, y = nn.Linear(5, 3), torch.randn(6, 5), torch.randint(0, 3, (6,))
+for _ in range(2):
+    z = net(x)
+    logp = z - torch.logsumexp(z, 0)
+    loss = F.nll_loss(logp, y)
+    net.zero_grad(); loss.backward()
+""", says={"op": "logsumexp"}, mends=True),
     Mistake("one_class_softmax", 10, """class Net(nn.Module):
     def __init__(self):
         super().__init__()
@@ -213,6 +238,11 @@ F.cross_entropy(last((weights[..., None] * x).sum(1)), torch.randint(0, 2, (8,))
 a = F.softmax(score(emb), dim=0)
 pooled = a.T @ emb
 pooled.sum().backward()
+"""),
+    ("softmax_over_batch", """score, x = nn.Linear(5, 3), torch.randn(6, 5)
+a = score(x).exp()
+a = a / a.sum(0)
+(a.T @ x).pow(2).mean().backward()
 """),
     ("softmax_over_batch", """score = nn.Linear(4, 4)
 h = torch.randn(6, 4)

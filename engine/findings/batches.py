@@ -61,15 +61,17 @@ def first_batch_again(diagnosis: Diagnosis) -> Iterator[Finding]:
     trained = {loop for backward in passes if backward is not None for loop in code.loops(backward)}
     for node in (node for node in code.nodes if isinstance(node, ast.Call | ast.Subscript) and trained):
         loop = next(iter(code.loops(node)), None)
-        if not isinstance(loop, ast.For) or loop not in trained:
+        is_given = any(isinstance(each, ast.Yield) and node in ast.walk(each) for each in code.around(node))
+        if not isinstance(loop, ast.For) or not (loop in trained or is_given):
             continue
-        if (_restarts(diagnosis, node) or _stays(diagnosis, loop, node)) and not _is_evaluation(diagnosis, node):
+        is_same = _restarts(diagnosis, node, dotted(loop.target)) or _stays(diagnosis, loop, node)
+        if is_same and not _is_evaluation(diagnosis, node):
             trained.discard(loop)
             yield diagnosis.warning(
                 "first_batch_again",
                 node,
                 loop_line=str(loop.lineno),
-                first="iter" if isinstance(node, ast.Call) else dotted(loop.target),
+                first=_begun_anew(node) if isinstance(node, ast.Call) else dotted(loop.target),
             )
 
 
@@ -79,15 +81,44 @@ def _is_evaluation(diagnosis: Diagnosis, node: ast.expr) -> bool:
     return switch is not None and called(switch) != "set_grad_enabled"  # which may switch it on
 
 
-def _restarts(diagnosis: Diagnosis, node: ast.expr) -> bool:
-    """`next(iter(loader))` of a loader that does not shuffle, and has more rows than were ever asked for."""
+def _restarts(diagnosis: Diagnosis, node: ast.expr, counter: str) -> bool:
+    """`next(iter(loader))` of a loader that does not shuffle, and has more rows than were ever asked for; `next` of a
+    generator that each turn makes anew, or a function that is told the turn, when both give the same rows again."""
     match node:
-        case ast.Call(func=ast.Name("next"), args=[ast.Call(func=ast.Name("iter"), args=[loader])]):
+        case ast.Call(func=ast.Name("next"), args=[ast.Call(func=ast.Name("iter"), args=[ast.Name() as loader])]):
             made = diagnosis.value_of(dotted(loader))
             is_loader = isinstance(made, ast.Call) and called(made) == "DataLoader"
             in_order = is_loader and isinstance(made, ast.Call) and says(made, "shuffle") in ("", "False")
             return in_order and _leaves_rows(diagnosis, diagnosis.code.span(node))
+        case ast.Call(func=ast.Name("next"), args=[ast.Call()]):
+            return _gives_the_same(diagnosis, _begun_anew(node), ast.Yield)
+        case ast.Call(func=ast.Name(name)) if counter and counter in plain_names(node.args):
+            return _gives_the_same(diagnosis, name, ast.Return)
     return False
+
+
+def _begun_anew(call: ast.Call) -> str:
+    """What a turn of a loop calls for its batch: `batches` in `next(batches())` and `next(iter(batches()))`."""
+    inner = call.args[0] if called(call) in ("next", "iter") and call.args else None
+    return _begun_anew(inner) if isinstance(inner, ast.Call) else called(call)
+
+
+def _gives_the_same(diagnosis: Diagnosis, name: str, gives: type[ast.Yield | ast.Return]) -> bool:
+    """Whether all that a function gives each time are the same first rows of tensors whose others nobody takes."""
+    code = diagnosis.code
+    own = [function for function in code.functions if function.name == name]
+    given = [each.value for each in (ast.walk(own[0]) if len(own) == 1 else ()) if isinstance(each, gives)]
+    parts = [part for each in given for part in (each.elts if isinstance(each, ast.Tuple) else [each])]
+    taken = [diagnosis.ops_at(code.span(part)) if isinstance(part, ast.Subscript) else [] for part in parts]
+    return bool(taken) and all(len(ops) >= LEAST_STEPS and _are_first_rows(diagnosis, ops) for ops in taken)
+
+
+def _are_first_rows(diagnosis: Diagnosis, ops: Sequence[Op]) -> bool:
+    tensors, made = {op.inputs for op in ops}, diagnosis.output_of(ops[0])
+    whole = diagnosis.input_of(ops[0]) if len(tensors) == 1 and len(ops[0].inputs) == 1 else None
+    every = [op for op in diagnosis.takers.get(whole.id, ()) if op.name == "getitem"] if whole is not None else []
+    is_part = whole is not None and made is not None and made.shape[:1] < whole.shape[:1]
+    return is_part and len({op.arguments[-1].text for op in every}) == 1
 
 
 def _leaves_rows(diagnosis: Diagnosis, span: Span) -> bool:

@@ -50,6 +50,31 @@ for epoch in range(2):
         ("X[0:batch_size]", "X[i:i + batch_size]"),
         ("y[0:batch_size]", "y[i:i + batch_size]"),
     )),
+    Mistake("first_batch_again", 10, """x, y = torch.randn(32, 4), torch.randn(32, 1)
+net = nn.Linear(4, 1); opt = torch.optim.SGD(net.parameters(), lr=0.05)
+def batches():
+    for i in range(0, 32, 8):
+        yield x[i:i + 8], y[i:i + 8]
+for step in range(4):
+    xb, yb = next(batches())
+    loss = F.mse_loss(net(xb), yb)
+""" + STEP, says={"first": "batches"}, cure=(("for step in range(4):\n    xb, yb = next(batches())", "for xb, yb in batches():"),)),
+    Mistake("first_batch_again", 10, """x, y = torch.randn(32, 4), torch.randn(32, 1)
+net = nn.Linear(4, 1); opt = torch.optim.SGD(net.parameters(), lr=0.05)
+def get_batch(step, size=8):
+    start = 0
+    return x[start:start + size], y[start:start + size]
+for step in range(4):
+    xb, yb = get_batch(step)
+    loss = F.mse_loss(net(xb), yb)
+""" + STEP, cure=(("start = 0", "start = step * size"),)),
+    Mistake("first_batch_again", 7, """x, y = torch.randn(32, 4), torch.randn(32, 1)
+net = nn.Linear(4, 1); opt = torch.optim.SGD(net.parameters(), lr=0.05)
+def batches(size=8):
+    for i in range(0, len(x), size): yield x[:size], y[:size]
+for xb, yb in batches():
+    loss = F.mse_loss(net(xb), yb)
+""" + STEP, says={"first": "i"}, cure=(("x[:size], y[:size]", "x[i:i + size], y[i:i + size]"),)),
     Mistake("first_batch_again", 17, """from torch.utils.data import DataLoader, Dataset
 class Pairs(Dataset):
     def __init__(self, n):
@@ -537,6 +562,26 @@ for step in range(0, 50, 10):
     loss = net(x).pow(2).mean() + net(beside[:4]).abs().mean()
     opt.zero_grad(); loss.backward(); opt.step()
 """),
+    # the rows to train with, of which others are tested, and a generator that begins anew in another order
+    ("first_batch_again", """x, y = torch.randn(32, 4), torch.randn(32, 1)
+net = nn.Linear(4, 1); opt = torch.optim.SGD(net.parameters(), lr=0.05)
+def train_rows(step):
+    return x[:24], y[:24]
+for step in range(4):
+    xb, yb = train_rows(step)
+    loss = F.mse_loss(net(xb), yb)
+""" + STEP + "print(F.mse_loss(net(x[24:]), y[24:]).item())"),
+    ("first_batch_again", """x, y = torch.randn(32, 4), torch.randn(32, 1)
+net = nn.Linear(4, 1); opt = torch.optim.SGD(net.parameters(), lr=0.05)
+def batches():
+    order = torch.randperm(32)
+    mixed, wanted = x[order], y[order]
+    for i in range(0, 32, 8):
+        yield mixed[i:i + 8], wanted[i:i + 8]
+for step in range(4):
+    xb, yb = next(batches())
+    loss = F.mse_loss(net(xb), yb)
+""" + STEP),
     # put back, sorted with its targets, and lengths that came sorted
     ("sorted_alone", SORTED.replace("return self.head(h[-1])", "return self.head(h[-1])[order.argsort()]")),
     ("sorted_alone", SORTED.replace("x[order], lengths, batch_first=True)", "x, lengths.sort().values, batch_first=True, enforce_sorted=False)")),

@@ -228,9 +228,15 @@ def _moved(diagnosis: Diagnosis, op: Op, tensor: str, axes: Axes) -> Axes | None
     given, made = diagnosis.tensors.get(tensor), diagnosis.output_of(op)
     if given is None or made is None or op.raised or not op.nodes:
         return None
-    if op.name in KEEPS_AXES and (op.name != "linear" or op.inputs[0] == tensor):
+    count, is_first = len(given.shape), op.inputs[0] == tensor
+    if op.name in (*KEEPS_AXES, "softmax") and (op.name != "linear" or is_first):
         return axes if given.shape[:-1] == made.shape[:-1] else None
-    count = len(given.shape)
+    if op.name in MATRIX_PRODUCTS and len(made.shape) == count == 3:
+        # one row of weights for each place of axis 0 takes axis 1 together
+        is_pooling = made.shape[1] == 1 < given.shape[1] and max(axes) < 2
+        return axes if is_first and max(axes) < 2 else tuple(-axis for axis in axes) if is_pooling else None
+    if op.name == "einsum":
+        return _kept_by_letters(op, op.inputs.index(tensor), axes)
     if op.name in (*SWAPS, "permute"):
         order = order_of(op, count)
         return tuple(map(order.index, axes)) if order is not None else None
@@ -238,6 +244,19 @@ def _moved(diagnosis: Diagnosis, op: Op, tensor: str, axes: Axes) -> Axes | None
     if gone is None or len(made.shape) != count - len(gone):
         return None
     return tuple(-1 if axis in gone else axis - sum(other < axis for other in gone) for axis in axes)
+
+
+def _kept_by_letters(op: Op, place: int, axes: Axes) -> Axes | None:
+    """Where an `einsum` that only weighs and sums up leaves the axes of one of its operands."""
+    operands, made = _letters(op)
+    own = operands[place]
+    return tuple(made.find(own[axis]) for axis in axes) if made and {*made} <= {*own} and "." not in own else None
+
+
+def _letters(op: Op) -> tuple[list[str], str]:
+    """Those of the operands of an `einsum`, and those of its result."""
+    terms, _, made = (op.arguments[0].text or "").strip("'\"").replace(" ", "").partition("->")
+    return terms.split(","), made
 
 
 def order_of(op: Op, count: int) -> list[int] | None:
@@ -372,8 +391,7 @@ def _sums(diagnosis: Diagnosis, made: Tensor, shared: int) -> Iterator[tuple[Op,
 def _contracted(op: Op, place: int, shared: int, count: int) -> Iterator[int]:
     """The axis of one of two operands that an `einsum` sums over, where the values know nothing of the axis that the
     weights were shared out along: capsules share out what each of their values is for."""
-    terms, _, made = (op.arguments[0].text or "").strip("'\"").replace(" ", "").partition("->")
-    operands = terms.split(",")
+    operands, made = _letters(op)
     if len(operands) != 2 or not made or len(op.inputs) != 2 or "." in operands[place].lstrip("."):
         return
     own, values = operands[place], operands[1 - place]

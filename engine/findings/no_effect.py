@@ -589,11 +589,14 @@ def _moved_between(diagnosis: Diagnosis, weight: Tensor, first: Op, last: Op) ->
 
 
 def updates_lost(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """`for p in params: p = p - lr * p.grad`: the name of the loop means something new, the parameter stays."""
+    """`for p in params: p = p - lr * p.grad`: the name of the loop, or of what a function was given, means something
+    new, the parameter stays."""
     code = diagnosis.code
     for statement in code.bindings:
         name, loop = dotted(statement.targets[0]), code.enclosing(statement, ast.For)
-        if not name.isidentifier() or loop is None or name not in _names_bound(loop):
+        function = code.function(statement)
+        names = {each.arg for each in function.args.args} if isinstance(function, ast.FunctionDef) else set[str]()
+        if not name.isidentifier() or name not in (names | (_names_bound(loop) if loop is not None else set())):
             continue
         update = subtraction(code, statement) if code.stands_alone(statement) else ""
         is_by_grad = any(is_grad_of(node, name) for node in ast.walk(statement.value))
@@ -635,10 +638,13 @@ def parameters_rebound(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 
 def _is_read_below(diagnosis: Diagnosis, statement: ast.Assign, name: str) -> bool:
-    """Whether its function reads a name further down; what one gives back that `apply` runs, nobody takes."""
+    """Whether its function reads a name further down; what one gives back that `apply` runs, or whose calls are all
+    statements, nobody takes."""
     code, function = diagnosis.code, diagnosis.code.function(statement)
     applied = {dotted(call.args[0]) for call in code.calls if called(call) == "apply" and len(call.args) == 1}
     is_applied = isinstance(function, ast.FunctionDef) and function.name in applied
+    calls = code.calls_to(function) if isinstance(function, ast.FunctionDef) else []
+    is_applied |= bool(calls) and all(isinstance(code.parents.get(call), ast.Expr) for call in calls)
     below = (node for node in code.nodes if isinstance(node, ast.stmt) and node.lineno > statement.lineno)
     reading = [node for node in below if code.function(node) is function and name in names_read(node)]
     return any(not (is_applied and isinstance(node, ast.Return)) for node in reading)

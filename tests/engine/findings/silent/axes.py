@@ -42,6 +42,25 @@ x = torch.randn(5, 2, 4, 4, requires_grad=True)
 g, = torch.autograd.grad(D(x).sum(), x, create_graph=True)
 """
 
+READ = """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.rnn, self.att, self.out = nn.GRU(3, 8LAYER), nn.Linear(8, 1), nn.Linear(8, 2)
+    def forward(self, x):
+        h, _ = self.rnn(x)
+        return self.out(POOLED)
+net = Net(); opt = torch.optim.Adam(net.parameters())
+x, y = torch.randn(8, 5, 3), torch.randint(0, 2, (8,))
+for _ in range(3):
+    loss = F.cross_entropy(net(x), y)
+    opt.zero_grad(); loss.backward(); opt.step()
+"""
+POOLS = (
+    "torch.einsum('bt,bth->bh', torch.softmax(self.att(h).squeeze(-1), 1), h)",
+    "torch.bmm(torch.softmax(self.att(h), 1).transpose(1, 2), h).squeeze(1)",
+    "(torch.softmax(h @ h.transpose(1, 2), -1) @ h).mean(1)",
+)
+
 MISTAKES: tuple[Mistake, ...] = (
     Mistake("weights_along_the_wrong_axis", 8, """head, x, y = nn.Linear(3, 8), torch.randn(6, 3), torch.randn(6, 1)
 mean, score = head(x).chunk(2, 1)
@@ -385,6 +404,10 @@ for _ in range(3):
 """, cure=(
         ("dropout=0.0)", "dropout=0.0, batch_first=True)"),
     ), mends=True),
+    *(
+        Mistake("batch_taken_for_time", 9, READ.replace("LAYER", "").replace("POOLED", pool), cure=(("nn.GRU(3, 8)", "nn.GRU(3, 8, batch_first=True)"),), mends=True)
+        for pool in POOLS
+    ),
     Mistake("batch_taken_for_time", 10, """class Net(nn.Module):
     def __init__(self):
         super().__init__()
@@ -493,6 +516,13 @@ for x, seen in zip(torch.randn(5, 2, 3), likely):  # a chain of hidden states: s
     moves = F.log_softmax(step(x).view(2, 4, 4), dim=2)
     start = torch.logsumexp(start.unsqueeze(2) + moves, dim=1) + seen
 (-torch.logsumexp(start, dim=1).mean()).backward()
+"""),
+    *(("batch_taken_for_time", READ.replace("LAYER", ", batch_first=True").replace("POOLED", pool)) for pool in POOLS),
+    ("batch_taken_for_time", READ.replace("LAYER", "").replace("rnn(x)", "rnn(x.mT.permute(2, 0, 1))").replace("POOLED", "torch.einsum('tb,tbh->bh', torch.softmax(self.att(h).squeeze(-1), 0), h)")),
+    ("batch_taken_for_time", """rnn, x = nn.GRU(3, 4), torch.randn(7, 5, 3)
+h, _ = rnn(x)
+spread = (h.transpose(1, 2) @ h).pow(2).mean() + torch.einsum("tbh,tbk->thk", h, h).pow(2).mean()
+spread.backward()
 """),
     ("batch_taken_for_time", """class Tagger(nn.Module):
     def __init__(self):

@@ -211,6 +211,25 @@ with torch.no_grad():
 net = Net().eval()
 print(net(torch.randn(3, 2, 4)))
 """, cure=(("F.dropout1d(self.conv(x).relu(), 0.4)", "F.dropout1d(self.conv(x).relu(), 0.4, training=True)"),), mends=True),
+    Mistake("update_lost", 7, """x, y, w = torch.randn(8, 3), torch.randn(8, 1), torch.randn(3, 1, requires_grad=True)
+def step(w, lr):
+    with torch.no_grad():
+        w = w - lr * w.grad
+for _ in range(3):
+    loss = F.mse_loss(x @ w, y)
+    loss.backward()
+    step(w, 0.1)
+    w.grad.zero_()
+""", cure=(("w = w - lr", "w -= lr"),), mends=True),
+    Mistake("update_lost", 6, """x, y, w = torch.randn(8, 3), torch.randn(8, 1), torch.randn(3, 1, requires_grad=True)
+def update(w, slope):
+    w = w - 0.1 * slope
+    return w
+for _ in range(3):
+    loss = F.mse_loss(x @ w, y)
+    (slope,) = torch.autograd.grad(loss, w)
+    update(w, slope)
+""", cure=(("w = w - 0.1 * slope", "w.data.copy_(w - 0.1 * slope)"),), mends=True),
     Mistake("update_lost", 8, "params = [torch.ones(2, requires_grad=True)]\n(params[0] ** 2).sum().backward()\nwith torch.no_grad():\n    for p in params:\n        p = p - 0.1 * p.grad\n", says={"name": "p"}, mends=True),
     Mistake("update_lost", 10, TRAIN + "F.mse_loss(model(x), y).backward()\nwith torch.no_grad():\n    for name, p in model.named_parameters():\n        p = p - 0.01 * p.grad\n", says={"name": "p"}, mends=True),
     Mistake("update_lost", 7, """def start(layer):
@@ -451,6 +470,14 @@ print(time.perf_counter())
 for _ in range(3):
     a.exp()
 print(time.perf_counter())
+"""),
+    ("update_lost", """x, y, w = torch.randn(8, 3), torch.randn(8, 1), torch.randn(3, 1, requires_grad=True)
+def update(w, slope):
+    w = w - 0.1 * slope
+    return w
+for _ in range(3):
+    (slope,) = torch.autograd.grad(F.mse_loss(x @ w, y), w)
+    w = update(w, slope).detach().requires_grad_()
 """),
     ("update_lost", """ws = [torch.randn(2, 3, requires_grad=True), torch.randn(3, 1, requires_grad=True)]
 for _ in range(3):

@@ -186,6 +186,42 @@ def states_left_over(diagnosis: Diagnosis) -> Iterator[Finding]:
         )
 
 
+def states_carried_over(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Batches of rows in a random order, each of which begins at the state that the one before it ended in: that of
+    other rows."""
+    batches = {tensor: batch for batch in diagnosis.trace.batches for tensor in batch.tensors}
+
+    def rows(op: Op) -> list[float]:
+        data = _data_read(diagnosis, op)
+        if data is not None and data.id in batches:
+            return [row for row in batches[data.id].indices if isinstance(row, int)]
+        maker = diagnosis.maker.get(data.id) if data is not None else None
+        picked = diagnosis.input_of(maker, 1) if maker is not None and maker.name == "getitem" else None
+        return list(numbers_of(picked))
+
+    for ops in grouped(diagnosis.ops_named(RECURRENT), lambda op: op.module).values():
+        trained = [op for op in ops if diagnosis.reaches_a_pass(op)]
+        handed = [(one, other) for one, other in pairwise(trained) if _is_handed_on(diagnosis, one, other, 0)]
+        known = [(rows(one), rows(other)) for one, other in handed]
+        is_shuffled = any(before != sorted(before) for before, _ in known)
+        if len(handed) >= LEAST_TURNS - 1 and is_shuffled and all(_are_other_rows(*pair) for pair in known):
+            first, second = ([str(int(row)) for row in pair[:3]] for pair in known[0])
+            yield diagnosis.warning(
+                "state_carried_over",
+                handed[0][1],
+                tensors=handed[0][1].inputs[:2],
+                layer=diagnosis.module_path(handed[0][1]),
+                first=", ".join(first),
+                second=", ".join(second),
+                count=diagnosis.counted(handed),
+            )
+
+
+def _are_other_rows(rows: Sequence[float], later: Sequence[float]) -> bool:
+    """Whether rows are followed by ones that do not all lie as far behind them: they do not continue them."""
+    return len(rows) == len(later) and len({after - row for row, after in zip(rows, later, strict=True)}) > 1
+
+
 def states_drawn(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A layer that begins at a state drawn anew in each call, in training and where nothing learns from it: there the
     same input gives another result each time. One of two that train against each other may draw what it makes."""

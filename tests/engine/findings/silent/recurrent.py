@@ -96,6 +96,20 @@ for _ in range(4):
 print(model(GIVEN).argmax(1))
 """
 
+CARRIED = (
+    """from torch.utils.data import DataLoader, TensorDataset
+rnn, out = nn.LSTM(3, 4, batch_first=True), nn.Linear(4, 1)
+opt = torch.optim.SGD([*rnn.parameters(), *out.parameters()], lr=0.1)
+loader = DataLoader(TensorDataset(torch.randn(16, 5, 3), torch.randn(16, 1)), batch_size=4, shuffle=True)
+state = None
+for xb, yb in loader:
+    state = tuple(s.detach() for s in state) if state is not None else None
+    h, state = rnn(xb, state)
+    loss = F.mse_loss(out(h[:, -1]), yb)
+"""
+    + STEP
+)
+
 MISTAKES: tuple[Mistake, ...] = (
     Mistake("state_dropped", 9, LSTM.replace("NEXT", "h, new"), says={"given": "c", "is_cell": "1", "count": "5"}, cures=(("h, new", "h, c"),), mends=True),
     Mistake("state_dropped", 8, """lstm, out = nn.LSTM(2, 3, batch_first=True), nn.Linear(3, 1)
@@ -107,6 +121,19 @@ out(made).pow(2).mean().backward()
 """, says={"given": "begin", "is_cell": "0"}, cures=(("(_, c) =", "(begin, c) ="),), mends=True),
     Mistake("state_drawn", 9, FORECAST, cure=(("randn(1, n, 4), torch.randn(1, n, 4)", "zeros(1, n, 4), torch.zeros(1, n, 4)"),), mends=True),
     Mistake("state_drawn", 9, MAKER.replace("GIVEN", "torch.ones(7, 4, 3)"), cures=(("torch.randn(1", "torch.zeros(1"), ("(x, h)", "(x)")), mends=True),
+    Mistake("state_carried_over", 11, CARRIED, says={"layer": "rnn"}, cure=(("rnn(xb, state)", "rnn(xb)"),)),
+    Mistake("state_carried_over", 9, """class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.rnn, self.out, self.h = nn.GRU(3, 4, batch_first=True), nn.Linear(4, 1), torch.zeros(1, 4, 4)
+    def forward(self, x):
+        y, h = self.rnn(x, self.h); self.h = h.detach()
+        return self.out(y[:, -1])
+net, x, y = Model(), torch.randn(16, 5, 3), torch.randn(16, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for pick in torch.randperm(16).split(4):
+    loss = F.mse_loss(net(x[pick]), y[pick])
+""" + STEP, says={"layer": "net.rnn"}, cure=(("self.rnn(x, self.h)", "self.rnn(x)"),)),
     Mistake("state_left_over", 19, TAGGER + """with torch.no_grad():
     print(model(data[0][0]).argmax(1))
 """, cure=(("with torch", "model.hidden = torch.zeros(1, 1, 5)\nwith torch"),), says={"layer": "model.rnn", "count": "6"}),
@@ -308,6 +335,15 @@ RIGHT: tuple[tuple[str, str], ...] = (
     ("state_drawn", MAKER.replace("GIVEN", "torch.randn(7, 4, 3)")),
     ("state_drawn", FORECAST.replace("    opt.zero_grad()", "    od.zero_grad(); F.softplus(judge(x.mean(1)) - judge(model(x).detach())).mean().backward(); od.step()\n    loss = F.softplus(-judge(model(x))).mean(); opt.zero_grad()").replace("opt =", "judge = nn.Linear(1, 1)\nod = torch.optim.Adam(judge.parameters())\nopt =")),
     ("state_drawn", FORECAST.replace("begin(len(x))", "begin(len(x)) if self.training else None")),
+    # long sequences in an order of their own, read piece by piece
+    ("state_carried_over", """rnn, out = nn.LSTM(3, 4, batch_first=True), nn.Linear(4, 1)
+opt = torch.optim.SGD([*rnn.parameters(), *out.parameters()], lr=0.1)
+x, y, state, rows = torch.randn(4, 20, 3), torch.randn(4, 20, 1), None, torch.tensor([2, 0, 3, 1])
+for at in range(0, 20, 5):
+    h, state = rnn(x[rows][:, at:at + 5], state); state = tuple(s.detach() for s in state)
+    loss = F.mse_loss(out(h), y[rows][:, at:at + 5])
+""" + STEP),
+    ("state_carried_over", CARRIED.replace("shuffle=True", "shuffle=False")),
     ("state_left_over", TAGGER.replace("data * 3", "data[:1] * 6") + "print(model(data[1][0]).argmax(1))\n"),
     ("state_left_over", TAGGER.replace("    model.hidden = torch.zeros(1, 1, 5)\n    loss", "    model.hidden = model.hidden.detach()\n    loss").replace("for words, tags", "model.hidden = torch.zeros(1, 1, 5)\nfor words, tags") + "print(model(data[1][0]).argmax(1))\n"),
     ("state_left_over", """rnn, out = nn.GRU(1, 5), nn.Linear(5, 1)

@@ -4,14 +4,14 @@ along the wrong axis. Sizes and the way of the axes through the graph tell, not 
 import ast
 import re
 from collections.abc import Iterator
-from itertools import accumulate, pairwise, permutations, takewhile
+from itertools import accumulate, pairwise, permutations
 from operator import mul
 
-from engine.findings.diagnosis import Diagnosis, argument, extent, line, near, times
-from engine.findings.losses import CLASS_LOSSES, MADE_BY_LAYERS, SOFTMAXES
+from engine.findings.diagnosis import Diagnosis, argument, line, near, times
+from engine.findings.losses import CLASS_LOSSES
 from engine.program.edits import Edits
 from engine.program.names import called, keyword
-from engine.trace import Finding, Op, Pass, Tensor
+from engine.trace import Finding, Op, Tensor
 
 Axes = tuple[int, ...]
 """Sizes of axes; or the places of some axes in a tensor, -1 for one that is gone."""
@@ -32,9 +32,7 @@ CASTS = frozenset("type float double to contiguous getitem sub div".split())
 TABLES = frozenset("tensor as_tensor from_numpy stack cat".split())
 """What makes one of numbers that the program has, or of columns that it puts together."""
 SWAPS = ("transpose", "swapaxes", "swapdims", "t", "T", "mT")
-NORMS_OF_SLOPES = ("norm", "vector_norm", "linalg_vector_norm", "linalg_norm")
-COLUMNS = frozenset("getitem select unbind narrow split chunk".split())
-"""Ops that take columns out of a table."""
+NORMS = ("norm", "vector_norm", "linalg_vector_norm", "linalg_norm")
 MOST_AXES = 5
 MOST_TURNS = 8
 """Of one place; what comes later is like it."""
@@ -296,29 +294,25 @@ def turned_round(diagnosis: Diagnosis, *, is_first: bool) -> Edits:
 
 def weights_along_the_wrong_axis(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Weights that add up to 1 along another axis than the one that the sum with the values runs over: those of
-    attention, of a mixture, or one for each place."""
-    for op in diagnosis.ops_named(SOFTMAXES):
+    attention, or one for each place."""
+    for op in diagnosis.ops_named(("softmax", "softmin")):
         given, made = diagnosis.input_of(op), diagnosis.output_of(op)
         axis = axis_of(op, made) if made is not None else None
         if given is None or made is None or axis is None or min(_long(made.shape) or (0,)) < 2:
             continue
         is_attention = len(made.shape) > 2 and made.shape[-1] > 1
-        if op.name == "log_softmax":
-            summed = next(_mixtures(diagnosis, made, axis), None)
-        elif is_attention and not _are_products(diagnosis, given):
+        if is_attention and not _are_products(diagnosis, given):
             continue
-        else:
-            summed = next((found for found in _sums(diagnosis, made, axis) if is_attention or found[1] < 2), None)
+        summed = next((found for found in _sums(diagnosis, made, axis) if is_attention or found[1] < 2), None)
         if summed is None or summed[1] == axis:
             continue
         is_one, weighed = made.shape[axis] == 1, diagnosis.input_of(summed[0])
         if is_one and summed[0].name == "sum" and weighed is not None and weighed.shape == made.shape:
             continue  # one number for each entry is weighed: a probability rather than a weight
-        is_rows = op.name == "log_softmax" and summed[1] < axis
         yield diagnosis.finding(
             "weights_along_the_wrong_axis",
             "error" if is_one else "warning",
-            summed[0] if is_rows else op,
+            op,
             tensors=(given.id, made.id),
             name=diagnosis.say(given.id),
             shape=times(given),
@@ -326,10 +320,7 @@ def weights_along_the_wrong_axis(diagnosis: Diagnosis) -> Iterator[Finding]:
             other=str(summed[1]),
             keys=str(made.shape[summed[1]]),
             sum_line=line(summed[0].span),
-            sum=summed[0].name,
-            is_rows=str(int(is_rows)),
-            is_one=str(int(is_one and not is_rows)),
-            is_shared=str(int(not is_one and not is_rows)),
+            is_one=str(int(is_one)),
         )
 
 
@@ -400,111 +391,10 @@ def _contracted(op: Op, place: int, shared: int, count: int) -> Iterator[int]:
         yield summed[0]
 
 
-def _mixtures(diagnosis: Diagnosis, made: Tensor, axis: int) -> Iterator[tuple[Op, int]]:
-    """The `logsumexp` over the parts of mixtures, one mixture for each row of a linear layer, whose log-weights add up
-    over an axis of rows, or over the rows of what has numbers of its own for each part of each row: each with the axis
-    that it runs over. A step of a chain, such as that of a hidden Markov model, may add up to 1 along one axis and be
-    summed along another; both are features then."""
-    layer = next((maker for maker in diagnosis.back(made.id, MOST_BACK) if maker.name == "linear"), None)
-    scores = diagnosis.output_of(layer) if layer is not None else None
-    rows = scores.shape[:-1] if scores is not None else ()
-    if made.shape[: len(rows)] != rows or (axis >= len(rows) and len(made.shape) != 2):
-        return
-    added = [taker for taker in diagnosis.takers.get(made.id, ()) if taker.name == "add"]
-    if axis >= len(rows):
-        added = [op for op in added if all(diagnosis.tensors[each].shape == made.shape for each in op.inputs)]
-        added = [op for op in added if len(op.inputs) == 2 and all(map(diagnosis.is_tracked, op.inputs))]
-    kept = (output.id for op in added if (output := diagnosis.output_of(op)) and output.shape == made.shape)
-    for taker in (taker for each in kept for taker in diagnosis.takers.get(each, ())):
-        gone = gone_of(taker, len(made.shape)) if taker.name == "logsumexp" else None
-        if gone and len(gone) == 1 and (gone[0] < len(rows)) == (axis >= len(rows)):
-            yield taker, gone[0]
-
-
 def _keeps_keys(diagnosis: Diagnosis, op: Op) -> bool:
     """Whether a view leaves the last axis as it is."""
     given, made = diagnosis.input_of(op), diagnosis.output_of(op)
     return given is not None and made is not None and given.shape[-1:] == made.shape[-1:]
-
-
-def slopes_of_each_place(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """The length of a gradient by the inputs held against a number, as a gradient penalty does it, where the norm runs
-    over one axis of several: a length for each place, not one for each sample."""
-    for op in diagnosis.ops_named(NORMS_OF_SLOPES):
-        slope, length = diagnosis.input_of(op), diagnosis.output_of(op)
-        maker = diagnosis.maker.get(slope.id) if slope is not None else None
-        if slope is None or length is None or maker is None or maker.name != "grad" or len(slope.shape) < 3:
-            continue
-        takers = [taker for taker in diagnosis.takers.get(length.id, ()) if taker.name == "sub"]
-        if len(length.shape) < 2 or length.shape[1:].count(1) == len(length.shape) - 1:
-            continue
-        pass_ = diagnosis.given_by.get(diagnosis.identity(slope.id))
-        root = pass_.roots[0].tensor if pass_ is not None else None
-        summed = diagnosis.origin(root, ("sum", "mean"))
-        answers = [each for each in (root, *(summed.outputs if summed is not None else ())) if each is not None]
-        if any(diagnosis.tensors[each].shape[: len(length.shape)] == length.shape for each in answers):
-            continue  # the model answers for each place by itself
-        if any(len(taker.inputs) == 1 and diagnosis.reaches_a_pass(taker) for taker in takers):
-            call = diagnosis.code.call_at(op.span)
-            over_one = call.func if call is not None and axis_of(op, slope, 2) == 1 else None
-            fix = diagnosis.code.method(over_one.value, ".flatten(1)") if isinstance(over_one, ast.Attribute) else ()
-            yield diagnosis.warning(
-                "slope_of_each_place",
-                op,
-                tensors=(slope.id, length.id),
-                fix=fix,
-                shape=times(slope),
-                lengths=times(length),
-                batch=str(slope.shape[0]),
-            )
-            return
-
-
-def slopes_added_up(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Slopes along all columns of a model's input that are differentiated together, and columns of the result taken or
-    added up: each is a sum with the mixed derivatives in it, and no second derivative along one column."""
-    for pass_ in diagnosis.trace.passes if len(diagnosis.given_by) > 1 else ():
-        slopes, by = _differentiated(diagnosis, pass_), pass_.inputs or ()
-        first = _gave(diagnosis, slopes) if slopes is not None else None
-        if slopes is None or first is None or len(slopes.shape) != 2 or min(slopes.shape) < 2:
-            continue
-        behind = diagnosis.makers_behind(root.tensor for root in first.roots if root.tensor is not None)
-        layers = (diagnosis.input_of(op) for op in behind if op.name in MADE_BY_LAYERS)
-        is_coupled = any(given is not None and given.shape == slopes.shape for given in layers)
-        if len(by) != 1 or first.inputs != by or not is_coupled:
-            continue
-        taken = [op for result in pass_.results for op in diagnosis.takers.get(result or "", ())]
-        are_columns = all(
-            op.name in (*COLUMNS, "sum") and diagnosis.elements(op.outputs[0]) == slopes.shape[0] for op in taken
-        )
-        if taken and are_columns and any(map(diagnosis.reaches_a_pass, taken)):
-            yield diagnosis.warning(
-                "slopes_added_up",
-                pass_.span,
-                tensors=(slopes.id, *taken[0].inputs[:1]),
-                name=diagnosis.say(slopes.id),
-                by=diagnosis.say(by[0]),
-                count=str(slopes.shape[1]),
-                taken_line=line(taken[0].span),
-            )
-            return
-
-
-def _gave(diagnosis: Diagnosis, slopes: Tensor) -> Pass | None:
-    """The pass that returned a gradient, be it in another shape."""
-    shapers = takewhile(lambda op: op.name in RESHAPES, diagnosis.back(slopes.id, MOST_BACK))
-    before = (slopes.id, *(op.inputs[0] for op in shapers))
-    return next((given for each in before if (given := diagnosis.given_by.get(diagnosis.identity(each)))), None)
-
-
-def _differentiated(diagnosis: Diagnosis, pass_: Pass) -> Tensor | None:
-    """What a pass begins at with ones for all of its numbers, or at the sum of all of them."""
-    root = pass_.roots[0] if len(pass_.roots) == 1 else None
-    maker = diagnosis.maker.get(root.tensor or "") if root is not None else None
-    if root is not None and root.implicit:
-        return diagnosis.input_of(maker) if maker is not None and maker.name == "sum" else None
-    is_of_ones = root is not None and extent(diagnosis.tensors.get(root.seed or "")) == (1.0, 1.0)
-    return diagnosis.tensors.get(root.tensor or "") if root is not None and is_of_ones else None
 
 
 def powers_for_axes(diagnosis: Diagnosis) -> Iterator[Finding]:

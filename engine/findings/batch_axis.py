@@ -14,7 +14,7 @@ from typing import NamedTuple
 from engine.findings.axes import (
     ATTENTION,
     BATCH_FIRST,
-    NORMS_OF_SLOPES,
+    NORMS,
     RECURRENT,
     SWAPS,
     Axes,
@@ -37,7 +37,7 @@ CUTS_ANEW = frozenset(
 TURNS = frozenset((*SWAPS, "permute"))
 SHARES = frozenset((*SOFTMAXES, "normalize"))
 """Ops that make numbers depend on all others along an axis."""
-TOTALS = frozenset(("sum", *NORMS_OF_SLOPES))
+TOTALS = frozenset(("sum", *NORMS))
 """What numbers are divided by for the same end."""
 RUNS_ALONG = SHARES | {"cumsum", "cumprod", "glu", "outer", "prod"}
 _MOST_LATER = 20

@@ -8,40 +8,6 @@ w = torch.softmax(score(x), dim=DIM)
 fc((w * x).sum(1)).sum().backward()
 """
 
-PLATE = """from torch.autograd import grad
-net = nn.Sequential(nn.Linear(2, 8), nn.Tanh(), nn.Linear(8, 1))
-opt = torch.optim.Adam(net.parameters())
-for _ in range(3):
-    at = torch.rand(16, 2, requires_grad=True)
-    u = net(at)
-    slopes = grad(u, at, torch.ones_like(u), create_graph=True)[0]
-    bends = grad(slopes, at, torch.ones_like(slopes), create_graph=True)[0]
-    loss = (bends[:, 0] + bends[:, 1] - u.squeeze(1)).pow(2).mean()
-    opt.zero_grad(); loss.backward(); opt.step()
-"""
-
-HEAT = """class Rod(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.inner, self.outer = nn.Linear(2, 8), nn.Linear(8, 1)
-    def forward(self, xt):
-        return self.outer(torch.tanh(self.inner((xt - 0.5) / 0.5)))
-def residual(rod, xt):
-    u = rod(xt)
-    first, = torch.autograd.grad(u.sum(), xt, create_graph=True)
-    second, = torch.autograd.grad(first.sum(), xt, create_graph=True)
-    return first[:, 1:] - 0.1 * second[:, :1]
-rod = Rod()
-opt = torch.optim.Adam(rod.parameters())
-for _ in range(3):
-    opt.zero_grad(); residual(rod, torch.rand(16, 2).requires_grad_()).pow(2).mean().backward(); opt.step()
-"""
-
-PENALTY = """D = nn.Sequential(nn.Conv2d(2, 4, 3, padding=1), nn.Tanh(), nn.Flatten(), nn.Linear(64, 1))
-x = torch.randn(5, 2, 4, 4, requires_grad=True)
-g, = torch.autograd.grad(D(x).sum(), x, create_graph=True)
-"""
-
 READ = """class Net(nn.Module):
     def __init__(self):
         super().__init__()
@@ -62,12 +28,6 @@ POOLS = (
 )
 
 MISTAKES: tuple[Mistake, ...] = (
-    Mistake("weights_along_the_wrong_axis", 8, """head, x, y = nn.Linear(3, 8), torch.randn(6, 3), torch.randn(6, 1)
-mean, score = head(x).chunk(2, 1)
-parts = torch.distributions.Normal(mean, 1.0).log_prob(y)
-share = F.log_softmax(score, -1)
-(-torch.logsumexp(share + parts, 0)).mean().backward()
-""", says={"other": "0", "is_rows": "1", "sum": "logsumexp"}, cure=(("parts, 0", "parts, 1"),)),
     Mistake("power_for_axis", 6, """net, x = nn.Linear(3, 4), torch.randn(5, 3)
 def embed(x):
     return F.normalize(net(x), -1)
@@ -171,23 +131,6 @@ kept = nn.Dropout(0.1)
 share = torch.softmax(scores, dim=-2)
 torch.einsum("...kd,...qk->...qd", v, kept(share)).pow(2).mean().backward()
 """, cure=(("dim=-2", "dim=-1"),), says={"dim": "2", "other": "3"}),
-    Mistake("weights_along_the_wrong_axis", 10, """class Mixture(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.rnn, self.head = nn.GRU(2, 4), nn.Linear(4, 9)
-    def forward(self, z):
-        made = self.head(self.rnn(z)[0])
-        return made[..., :6].view(*z.shape[:2], 3, 2), F.log_softmax(made[..., 6:], dim=-2)
-net, z = Mixture(), torch.randn(5, 6, 2)
-means, weights = net(z)
-likely = torch.distributions.Normal(means, 1.0).log_prob(z.unsqueeze(-2)).sum(-1)
-loss = -torch.logsumexp(weights + likely, dim=-1).mean()
-loss.backward()
-""", cure=(("dim=-2)", "dim=-1)"),)),
-    Mistake("weights_along_the_wrong_axis", 5, """head, x = nn.Linear(3, 4), torch.randn(6, 3)
-share = torch.log_softmax(head(x), 0)
-(-(torch.randn(6, 4) + share).logsumexp(1)).mean().backward()
-""", cure=(("head(x), 0", "head(x), 1"),)),
     Mistake("view_for_permute", 6, """imgs = torch.rand(8, 16, 16, 3)
 labels = torch.randint(0, 4, (8,))
 batch = imgs.reshape(-1, 3, 16, 16)
@@ -463,12 +406,6 @@ print(loss.item())
 """, cure=(
         ("seq[-1, :, :]", "seq[:, -1, :]"),
     )),
-    Mistake("slope_of_each_place", 7, PENALTY + "((g.norm(2, dim=1) - 1) ** 2).mean().backward()\n", cure=(("g.norm", "g.flatten(1).norm"),), mends=True),
-    Mistake("slope_of_each_place", 7, PENALTY + "length = torch.linalg.vector_norm(g, dim=(2, 3))\n(length - 1.0).square().mean().backward()\n", cure=(("dim=(2, 3)", "dim=(1, 2, 3)"),)),
-    Mistake("slopes_added_up", 11, PLATE, cure=(("bends = grad(slopes, at, torch.ones_like(slopes), create_graph=True)[0]", "bends = torch.stack([grad(slopes[:, i].sum(), at, create_graph=True)[0][:, i] for i in range(2)], 1)"),)),
-    Mistake("slopes_added_up", 11, PLATE.replace("bends[:, 0] + bends[:, 1]", "bends.sum(1)"), cure=(("torch.ones_like(slopes)", "torch.tensor([[1.0, 0.0]]).expand_as(slopes)"),)),
-    Mistake("slopes_added_up", 11, PLATE.replace("create_graph=True)[0]\n    bends", "create_graph=True)[0].view(-1, 2)\n    bends").replace("bends[:, 0] + bends[:, 1]", "bends[:, 0].view(-1)")),
-    Mistake("slopes_added_up", 13, HEAT, cure=(("first.sum()", "first[:, 0].sum()"),)),
     Mistake("compared_along_another_axis", 5, """net = nn.Linear(3, 4)
 a, b = F.normalize(net(torch.randn(5, 3)), dim=0), F.normalize(net(torch.randn(5, 3)), dim=0)
 (1 - (a * b).sum(1)).mean().backward()
@@ -479,18 +416,6 @@ F.cross_entropy(a @ b.t(), torch.arange(5)).backward()
 """, says={"dim": "0", "sum_line": "6"}),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
-    # points, each with an answer of its own
-    ("slope_of_each_place", """net, at = nn.Linear(3, 1), torch.randn(2, 5, 3, requires_grad=True)
-g, = torch.autograd.grad(net(at).sigmoid().sum(), at, create_graph=True)
-((g.norm(dim=-1) - 1) ** 2).mean().backward()
-"""),
-    ("weights_along_the_wrong_axis", """head, x = nn.Linear(3, 4), torch.randn(6, 3)
-share = F.log_softmax(head(x), 1)  # the mean prediction over the batch
-mean = torch.logsumexp(share, 0)
-prior = torch.logsumexp(share + torch.zeros(4, requires_grad=True), 0)
-weighted = torch.logsumexp(share + torch.rand(6, 1, requires_grad=True).log(), 0)
-((mean.exp() * mean).sum() + prior.sum() + weighted.sum()).backward()
-"""),
     # capsules: each vote is for one capsule, and each capsule adds up the votes for it
     ("weights_along_the_wrong_axis", """votes = torch.einsum("bpi,pcid->bpcd", torch.randn(2, 6, 4), torch.randn(6, 3, 4, 5, requires_grad=True))
 made = votes.mean(1)
@@ -509,13 +434,6 @@ for _ in range(4):
     loss = (pooled.mean(1) - slots.mean(1)).pow(2).mean()
     opt.zero_grad(); loss.backward(); opt.step()
     print(loss.item())
-"""),
-    ("weights_along_the_wrong_axis", """step, start = nn.Linear(3, 16), torch.zeros(2, 4)
-likely = torch.randn(5, 2, 4)
-for x, seen in zip(torch.randn(5, 2, 3), likely):  # a chain of hidden states: shares of the next one, summed over this
-    moves = F.log_softmax(step(x).view(2, 4, 4), dim=2)
-    start = torch.logsumexp(start.unsqueeze(2) + moves, dim=1) + seen
-(-torch.logsumexp(start, dim=1).mean()).backward()
 """),
     *(("batch_taken_for_time", READ.replace("LAYER", ", batch_first=True").replace("POOLED", pool)) for pool in POOLS),
     ("batch_taken_for_time", READ.replace("LAYER", "").replace("rnn(x)", "rnn(x.mT.permute(2, 0, 1))").replace("POOLED", "torch.einsum('tb,tbh->bh', torch.softmax(self.att(h).squeeze(-1), 0), h)")),
@@ -635,9 +553,6 @@ b = a.view(4, 3, 2)
 b.sum().backward()
 print(a.grad.shape)
 """),
-    ("slopes_added_up", PLATE.replace("u = net(at)", "u = net(at * torch.tensor([1.0, 0.0])) + at[:, 1:] ** 2").replace("bends[:, 0] + bends[:, 1]", "(slopes * bends).sum(1)")),
-    ("slopes_added_up", PLATE.replace("slopes = grad(u, at, torch.ones_like(u), create_graph=True)[0]", "slopes = nn.functional.pad(u, (0, 1)) * at")),
-    ("slopes_added_up", PLATE.replace("nn.Linear(2, 8)", "nn.Linear(1, 8)").replace("net(at)", "net(at[:, :1]) + net(at[:, 1:])")),
     ("compared_along_another_axis", """net = nn.Linear(3, 4)
 a, b = F.normalize(net(torch.randn(5, 3)), dim=1), F.normalize(net(torch.randn(5, 3)), dim=1)
 ((a * b).sum(1) + (a @ b.t()).mean(1)).mean().backward()

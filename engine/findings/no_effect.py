@@ -34,7 +34,7 @@ MAKES_NEW = SAFE_TO_KEEP.union(
 )
 """All of them."""
 CLIPS = frozenset({"clip_grad_norm_", "clip_grad_value_"})
-SCALES = ("clamp_", "clip_", "mul_", "div_")
+CLAMPS = ("clamp_", "clip_")
 """Methods that clip a gradient by hand."""
 BY_SIGN = frozenset("add sub mul div".split())
 """Ops that are written as signs between two operands."""
@@ -344,7 +344,7 @@ def clips_that_find_nothing(diagnosis: Diagnosis) -> Iterator[Finding]:
     code, never = diagnosis.code, diagnosis.trace.lines_not_run
     is_trained = len(diagnosis.steps) > 1 and diagnosis.root_of.keys() <= diagnosis.fed & diagnosis.held
     for call in code.calls if is_trained and never else ():
-        guard = code.enclosing(call, ast.If) if called(call) in SCALES and call.lineno in never else None
+        guard = code.enclosing(call, ast.If) if called(call) in CLAMPS and call.lineno in never else None
         test = guard.test if guard is not None and diagnosis.has_run(guard) else None
         if guard is None or not isinstance(test, ast.Compare) or not isinstance(test.ops[0], ast.IsNot):
             continue

@@ -157,10 +157,10 @@ F.cross_entropy(net(torch.randn(4, 3)), spread(torch.tensor([0, 1, 1, 0]), 2)).b
     loss = F.mse_loss(net(x), y)
     for p in net.parameters():
         if p.grad is not None:
-            p.grad.mul_(0.5)
+            p.grad.clip_(-1, 1)
     loss.backward()
     opt.step()
-""", says={"op": "mul_", "other_line": "13"}, cure=(("    loss = F.mse_loss(net(x), y)\n", "    loss = F.mse_loss(net(x), y); loss.backward()\n"), ("    loss.backward()\n", ""))),
+""", says={"op": "clip_", "other_line": "13"}, cure=(("    loss = F.mse_loss(net(x), y)\n", "    loss = F.mse_loss(net(x), y); loss.backward()\n"), ("    loss.backward()\n", ""))),
     Mistake("clip_before_backward", 10, TRAIN + ROUND.format(before=CLIP, between="", after=""), says={"op": "clip_grad_norm_", "other_line": "11"}, mends=True),
     Mistake("clip_before_backward", 8, TRAIN + "for i in range(2):\n    size = nn.utils.clip_grad_norm_(model.parameters(), 1.)\n    loss = F.mse_loss(model(x), y)\n    opt.zero_grad()\n    loss.backward()\n    opt.step()\n", says={"op": "clip_grad_norm_"}, mends=True),
     Mistake("clip_before_backward", 9, """net, limit = nn.Linear(3, 1), 1.0

@@ -1,9 +1,8 @@
-"""Which samples a step sees: the first batch again and again; rows, labels and lengths in
-different orders; what the parts of a split share."""
+"""Which samples a step sees: the first batch again and again; rows and labels in different orders; what the parts of
+a split share."""
 
 import ast
 import math
-import re
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -37,13 +36,9 @@ KEEPS_ROWS = (PASSING | DECIDES | frozenset("sigmoid softmax long int cpu detach
 SEEDING = ("seed", "set_state", "setstate", "RandomState", "default_rng", "Random")
 PAIRING = ("TensorDataset", "train_test_split")
 """Calls that take the rows of several arrays for ones that belong together."""
-KEEPS_PLACES = KEEPS_ROWS | frozenset("embedding linear dropout transpose permute float".split())
-"""Ops that leave the sequences of a batch in their order too."""
-TURNS = frozenset("flip fliplr flipud rot90".split())
 SORTS = ("sort", "argsort")
 PICKS = ("getitem", "index_select", "gather")
 MOST_BACK = 12
-MOST_LOSSES = 4
 LEAST_STEPS = 3
 OFTEN = 5
 """How many times an epoch draws each sample on average, that it should not be a sample of them all."""
@@ -471,70 +466,6 @@ def _sort_behind(diagnosis: Diagnosis, index: str) -> Op | None:
     return next((each for each in diagnosis.makers_behind([index]) if each.name in SORTS), None)
 
 
-def turned_apart(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Images and targets of each of their places that were flipped or rotated by random draws of their own."""
-    losses = grouped(diagnosis.ops_named(WITH_TARGETS if any(diagnosis.ops_named(TURNS)) else ()), lambda op: op.span)
-    for ops in losses.values():
-        held = [pair for op in ops[:MOST_LOSSES] if (pair := _image_and_target(diagnosis, op)) is not None]
-        sides = [[turns for pair in held for turns in _turned(diagnosis, pair[at])] for at in (0, 1)]
-        kinds = [[_kinds(diagnosis, turns) for turns in side] for side in sides]
-        apart = [at for at, pair in enumerate(zip(*kinds, strict=False)) if pair[0] != pair[1]]
-        if len(kinds[0]) != len(kinds[1]) or not apart or any(len(set(side)) < 2 for side in kinds):
-            continue  # one that turns them all alike may put them the same way up
-        turned = [next(turns[-1] for turns in side if turns) for side in sides]
-        yield diagnosis.warning(
-            "turned_apart",
-            turned[1].span,
-            tensors=held[0],
-            name=diagnosis.say(held[0][0]),
-            target=diagnosis.say(held[0][1]),
-            image_line=line(turned[0].span),
-            apart=str(len(apart)),
-            count=str(len(kinds[0])),
-            loss_line=line(ops[0].span),
-        )
-
-
-def _image_and_target(diagnosis: Diagnosis, op: Op) -> tuple[str, str] | None:
-    """A batch that a model was given and the targets of its places, where no answer is turned again before the loss."""
-    target, scores = sorted(op.inputs[:2], key=diagnosis.is_tracked) if len(op.inputs) > 1 else ("", "")
-    made = list(diagnosis.makers_behind([scores])) if scores and diagnosis.reaches_a_pass(op) else []
-    if any(maker.nodes and maker.name in TURNS for maker in made) or diagnosis.is_tracked(target):
-        return None
-    if any(maker.module is not None for maker in diagnosis.makers_behind([target])):
-        return None
-    given = (each for maker in made if maker.nodes for each in maker.inputs if not diagnosis.is_tracked(each))
-    size = diagnosis.tensors[target].shape if made else ()
-    images = (each for each in given if len(size) > 2 and diagnosis.tensors[each].shape[:1] == size[:1])
-    alike = (each for each in images if diagnosis.tensors[each].shape[-2:] == size[-2:])
-    is_placed = made and diagnosis.tensors[scores].shape[-2:] == size[-2:]
-    image = next((each for each in alike if any(_turned(diagnosis, each))), None) if is_placed else None
-    return (image, target) if image is not None else None
-
-
-def _turned(diagnosis: Diagnosis, tensor: str) -> list[list[Op]]:
-    """How each sample was turned, the last turn first; of a batch that was turned as a whole, how that was."""
-    turns: list[Op] = []
-    for op in diagnosis.back(tensor, MOST_BACK):
-        if op.name == "stack":
-            return [[*turns, *more] for sample in op.inputs for more in _turned(diagnosis, sample)]
-        turns += [op] if op.name in TURNS else []
-    return [turns]
-
-
-def _kinds(diagnosis: Diagnosis, turns: Sequence[Op]) -> tuple[str, ...]:
-    """The axes of flips counted from the last, each by itself, and by how much other turns turn which axes."""
-    kinds: list[str] = []
-    for op in turns:
-        made = diagnosis.output_of(op)
-        told = [int(each) for given in op.arguments for each in re.findall(r"-?\d+", given.text or "")]
-        quarters = told[:1] if op.name == "rot90" else []
-        axes = {"flipud": [0], "fliplr": [1]}.get(op.name, told[len(quarters) :])
-        from_end = [axis - len(made.shape) if axis >= 0 and made is not None else axis for axis in axes]
-        kinds += [f"{quarters}{from_end}"] if quarters else map(str, from_end)
-    return tuple(sorted(kinds))
-
-
 def _is_same(diagnosis: Diagnosis, first: Tensor, second: Tensor) -> bool:
     """Whether two random orders are the same one, drawn from the same seed; of a long one that is not known."""
     if first.data is not None:
@@ -728,28 +659,3 @@ def _is_read_of_itself(code: Source, attribute: str) -> bool:
     reads."""
     named = (node for node in code.nodes if isinstance(node, ast.Attribute) and node.attr == attribute)
     return {dotted(node.value) for node in named if isinstance(node.ctx, ast.Load)} == {"self"}
-
-
-def lengths_of_other_rows(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Padded sequences that are packed by the lengths of each other: only the lengths were put into another order."""
-    for op in diagnosis.ops_named(("_pack_padded_sequence",)):
-        padded = diagnosis.origin(op.inputs[0], KEEPS_PLACES)
-        lengths = [int(number) for number in numbers_of(diagnosis.input_of(op, 1))]
-        real = [diagnosis.tensors[row].shape[0] for row in padded.inputs] if padded is not None else []
-        if padded is None or padded.name != "pad_sequence" or real == lengths or sorted(real) != sorted(lengths):
-            continue
-        at = next(at for at, count in enumerate(real) if count != lengths[at])
-        sort = diagnosis.maker.get(op.inputs[1])
-        yield diagnosis.finding(
-            "lengths_of_other_rows",
-            "error",
-            sort.span if sort is not None and sort.name in ("sort", "getitem", "index_select") else op.span,
-            tensors=(padded.outputs[0], op.inputs[1]),
-            name=diagnosis.say(op.inputs[1]),
-            sequence=str(at),
-            real=str(real[at]),
-            said=str(lengths[at]),
-            pad_line=line(padded.span),
-            pack_line=line(op.span),
-        )
-        return

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from itertools import permutations, product
 
 from engine.findings.diagnosis import MOST_NEAR, Diagnosis, grouped, line, near
-from engine.program.names import called, dotted, names_read
+from engine.program.names import called, dotted, names_read, plain_names
 from engine.program.source import Source
 from engine.program.tree import Loop, assigned
 from engine.trace import Finding, Op, Tensor
@@ -175,6 +175,44 @@ def _is_called_often(code: Source, call: ast.Call) -> bool:
     """Whether a call stands in a function that more than one place calls, and may run in any loop."""
     function = code.function(call)
     return function is not None and len(code.calls_to(function)) > 1
+
+
+def trained_on_all_parts(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A loader of the whole set that trains, where what tests is a part that `random_split` took of that set and no
+    part ever trains."""
+    code = diagnosis.code
+    every = ((loop, _loaded(diagnosis, loop)) for loop in code.nodes if isinstance(loop, ast.For))
+    loaded = {loop: of for loop, of in every if of is not None and diagnosis.has_run(loop)}
+    places = [at for pass_ in diagnosis.ended if diagnosis.steps and (at := code.at(pass_.span)) is not None]
+    training = {loop for at in places for loop in code.loops(at)}
+    trained = dict(of for loop, of in loaded.items() if loop in training)
+    for binding in code.bindings if trained else ():
+        made, parts = binding.value, plain_names(getattr(binding.targets[0], "elts", ()))
+        whole = dotted(made.args[0]) if isinstance(made, ast.Call) and made.args else ""
+        if not isinstance(made, ast.Call) or called(made) != "random_split" or whole not in trained:
+            continue
+        tests = [(loop, name) for loop, (name, _) in loaded.items() if loop not in training and name in parts]
+        if tests and not trained.keys() & {*parts}:
+            yield diagnosis.warning(
+                "trained_on_all_parts",
+                trained[whole],
+                whole=whole,
+                test=tests[0][1],
+                train=next((part for part in parts if part != tests[0][1]), parts[0]),
+                split_line=str(binding.lineno),
+                test_line=str(tests[0][0].lineno),
+            )
+
+
+def _loaded(diagnosis: Diagnosis, loop: ast.For) -> tuple[str, ast.Call] | None:
+    """The set that a loop goes over by a loader, and what made that one."""
+    over = loop.iter.args[0] if isinstance(loop.iter, ast.Call) and called(loop.iter) == "enumerate" else loop.iter
+    made = diagnosis.value_of(dotted(over)) if isinstance(over, ast.Name) else over
+    if not isinstance(made, ast.Call) or called(made) != "DataLoader" or not made.args:
+        return None
+    function, name = diagnosis.code.function(made), dotted(made.args[0])
+    given = function.args.args if function is not None else []
+    return (name, made) if name not in [each.arg for each in given] else None
 
 
 def windows_holding_targets(diagnosis: Diagnosis) -> Iterator[Finding]:

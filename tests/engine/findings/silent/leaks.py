@@ -11,7 +11,34 @@ with torch.no_grad():
     print(net(x[15:]).mean())
 """
 
+PARTED = """from torch.utils.data import DataLoader, TensorDataset, random_split
+data = TensorDataset(torch.randn(20, 3), torch.randint(0, 2, (20,)))
+train, test = random_split(data, [16, 4])
+loader, net = DataLoader(WHOLE, batch_size=5, shuffle=True), nn.Linear(3, 2)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for epoch in range(2):
+    for step, (x, y) in enumerate(loader):
+        opt.zero_grad(); F.cross_entropy(net(x), y).backward(); opt.step()
+net.eval()
+with torch.no_grad():
+    for x, y in DataLoader(TESTED, batch_size=4):
+        print((net(x).argmax(1) == y).float().mean())
+"""
+
 MISTAKES: tuple[Mistake, ...] = (
+    Mistake("trained_on_all_parts", 7, PARTED.replace("WHOLE", "data").replace("TESTED", "test"), says={"whole": "data", "test": "test", "train": "train"}, cure=(("DataLoader(data", "DataLoader(train"),)),
+    Mistake("trained_on_all_parts", 6, """from torch.utils.data import DataLoader, TensorDataset, random_split
+rows = TensorDataset(torch.randn(20, 3), torch.randn(20, 1))
+batches = DataLoader(rows, 4)
+fit, held_out = random_split(rows, [15, 5])
+net = nn.Linear(3, 1); opt = torch.optim.Adam(net.parameters())
+def train():
+    for x, y in batches:
+        opt.zero_grad(); F.mse_loss(net(x), y).backward(); opt.step()
+train()
+with torch.no_grad():
+    for x, y in DataLoader(held_out, 5): print(F.mse_loss(net(x), y).item())
+""", says={"whole": "rows"}, cure=(("batches = DataLoader(rows, 4)\n", ""), ("net = nn", "batches = DataLoader(fit, 4); net = nn"))),
     Mistake("scaled_with_its_tests", 5, SCALED, says={"count": "20", "train": "x[:15]", "test": "x[15:]"},
             cure=(("raw.mean(0)", "raw[:15].mean(0)"), ("raw.std(0)", "raw[:15].std(0)"))),
     Mistake("scaled_with_its_tests", 6, """from torch.utils.data import DataLoader, TensorDataset
@@ -150,6 +177,20 @@ F.mse_loss(net(part[:, :5]), part[:, 5:]).backward()
 """, cures=(("series[k:k + 6]", "series[0 * k:6]"), ("stack(rows)", "randn(34, 6)"))),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
+    # a part that trains, and the whole set gone over where nothing is tested by a part
+    ("trained_on_all_parts", PARTED.replace("WHOLE", "train").replace("TESTED", "data")),
+    ("trained_on_all_parts", PARTED.replace("WHOLE", "data").replace("TESTED", "data")),
+    ("trained_on_all_parts", """from torch.utils.data import DataLoader, TensorDataset, random_split
+data = TensorDataset(torch.randn(20, 3), torch.randn(20, 1))
+train, test = random_split(data, [15, 5])
+net = nn.Linear(3, 1); opt = torch.optim.Adam(net.parameters())
+def fit(data):
+    for x, y in DataLoader(data, 5):
+        opt.zero_grad(); F.mse_loss(net(x), y).backward(); opt.step()
+fit(train)
+with torch.no_grad():
+    for x, y in DataLoader(test, 5): print(F.mse_loss(net(x), y).item())
+"""),
     ("scaled_with_its_tests", SCALED.replace("x[15:]", "x[:5]")),
     ("scaled_with_its_tests", SCALED + "net(x[15:]).pow(2).mean().backward()\n"),
     # what the window ends with is taken off again

@@ -12,7 +12,7 @@ from engine.trace import Span
 class Bundle:
     """One group to be."""
 
-    kind: Literal["module", "loop", "line", "layer", "rank", "device", "recursion", "steps"]
+    kind: Literal["module", "loop", "line", "layer", "rank", "device", "recursion", "steps", "op"]
     title: str = ""
     type: str = ""
     """Of calls the function, of alike modules their class, of steps of a recurrent module the layer."""

@@ -19,10 +19,11 @@ from engine.trace import Op
 from engine.trace_index import TraceIndex
 
 CHUNK = 100  # boxes of an artificial group
+INSIDE = 3  # nodes of one op from which on they are seen as one box
 LONG = 300  # children beyond which laying out one level gets slow
 
 
-def bundle(index: TraceIndex, drafts: Sequence[Draft], links: Sequence[Link]) -> Bundle:
+def bundle(index: TraceIndex, drafts: Sequence[Draft], links: Sequence[Link], *, folds_ops: bool) -> Bundle:
     """All groups under one that stands for the whole view; `drafts` in forward order."""
     lanes, across = _by_rank(index, drafts, links)
     for lane in lanes:
@@ -31,8 +32,9 @@ def bundle(index: TraceIndex, drafts: Sequence[Draft], links: Sequence[Link]) ->
     pending = list(lanes)
     while pending:
         group = pending.pop()
-        if group.repeat == 1 and group.kind != "steps":
+        if group.repeat == 1 and group.kind not in ("steps", "op"):
             group.items = find_loops(index, group.items)
+            group.items = _by_op(group.items) if folds_ops else group.items
         pending.extend(item for item in group.items if isinstance(item, Bundle))
     for group in bundles_in(whole):
         _join_chains(group)
@@ -194,6 +196,20 @@ def _title(index: TraceIndex, module: str, around: str | None) -> str:
     path = index.modules[module].path
     outer = index.modules[around].path + "." if around is not None else ""
     return path.removeprefix(outer) or index.modules[module].type
+
+
+def _by_op(items: Sequence[Item]) -> list[Item]:
+    """The items with what one op made in several steps, of which only the last has a value, as one group."""
+    found: list[Item] = []
+    for op, together in groupby(items, key=lambda item: item.op if isinstance(item, Draft) else None):
+        run = list(together)
+        last = first_draft(run[-1])
+        is_part = INSIDE <= len(run) < len(items) and last.tensor is not None
+        if op is not None and is_part and all(first_draft(item).tensor is None for item in run[:-1]):
+            found.append(Bundle("op", title=last.name or last.title, type=op.name, span=last.span, items=run))
+        else:
+            found += run
+    return found
 
 
 def _join_chains(around: Bundle) -> None:

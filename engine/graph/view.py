@@ -64,7 +64,8 @@ def _graph(trace: Trace, root: str | None, pass_id: str | None, level: Level, *,
     drafts = _in_forward_order(drawing)
     omitted = max(0, len(drafts) - max_boxes)
     drafts = drafts[omitted:]
-    groups, group_of = number_groups(index, bundle(index, drafts, drawing.links))
+    whole = bundle(index, drafts, drawing.links, folds_ops=level != "autograd")
+    groups, group_of = number_groups(index, whole)
     order = {draft.id: at for at, draft in enumerate(drafts)}
     return Graph(
         format="gradgraph.graph/1",

@@ -984,9 +984,9 @@ export interface Group {
    */
   id: string;
   /**
-   * Why they belong together; `layer`: one pass with `create_graph=True` made them; `rank`: one rank did; `device`: they are on one of several; `recursion`: calls of a function that calls itself made them; `steps`: one call of PyTorch, or of Python's `sum`, made them in turn.
+   * Why they belong together; `layer`: one pass with `create_graph=True` made them; `rank`: one rank did; `device`: they are on one of several; `recursion`: calls of a function that calls itself made them; `steps`: one call of PyTorch, or of Python's `sum`, made them in turn; `op`: one op did, and only what the last of them made has a value.
    */
-  kind: "device" | "layer" | "line" | "loop" | "module" | "rank" | "recursion" | "steps";
+  kind: "device" | "layer" | "line" | "loop" | "module" | "op" | "rank" | "recursion" | "steps";
   /**
    * Module id.
    */
@@ -1024,11 +1024,11 @@ export interface Group {
    */
   tensor?: string | null;
   /**
-   * Last part of the module path, the loop's line, what the name it counts by is in a turn (`t = 0`, of several `t = 4–25`) or the turn's number, what a function's call belongs to (`net[0][3]`) or its number, the call that made a layer, or `rank 0`.
+   * Last part of the module path, the loop's line, what the name it counts by is in a turn (`t = 0`, of several `t = 4–25`) or the turn's number, what a function's call belongs to (`net[0][3]`) or its number, the call that made a layer, what one op made, or `rank 0`.
    */
   title: string;
   /**
-   * Module class, of calls the function, of a turn of a loop its head (`for x, y`), of the steps of one of several recurrent layers which one (`l0_reverse`), else empty.
+   * Module class, name of the op, of calls the function, of a turn of a loop its head (`for x, y`), of the steps of one of several recurrent layers which one (`l0_reverse`), else empty.
    */
   type: string;
 }

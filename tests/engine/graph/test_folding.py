@@ -445,7 +445,25 @@ h.sum().backward()
     [loop] = [group for group in top(graph) if group.kind == "loop"]
     turns = [group for group in graph.groups if group.parent == loop.id]
     names = [[box.name for box in graph.boxes if box.group == turn.id] for turn in turns]
-    assert [(turn[0], turn[-1]) for turn in names] == [("h @ w", "h"), *[("h.unsqueeze", "h")] * 3]
+    assert [turn[-1] for turn in names] == ["h"] * 4 and names[0][0] == "h @ w"
+    ops = [group for group in graph.groups if group.kind == "op"]
+    assert [(op.title, op.parent) for op in ops] == [("h @ w", turn.id) for turn in turns[1:]]
+
+
+def test_what_one_op_made_without_values_between_is_one_box() -> None:
+    code = """import torch
+from torch import nn
+q, k = torch.eye(2, requires_grad=True), torch.ones(2, 2, requires_grad=True)
+score = torch.einsum("id,jd->ij", q, k)
+loss = nn.functional.cross_entropy(score, torch.tensor([0, 1]))
+loss.backward()
+"""
+    trace = engine.run(code)
+    [op] = view(trace).groups
+    assert (op.kind, op.title, op.type, op.parent) == ("op", "score", "einsum", None)
+    made = next(op for op in trace.ops if op.name == "einsum")
+    assert (op.size, op.tensor) == (len(made.nodes), made.outputs[0])
+    assert view(trace, level="autograd").groups == ()
 
 
 def test_the_middle_of_turns_that_a_loop_counts_is_called_by_the_first_and_the_last() -> None:

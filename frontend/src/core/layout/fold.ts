@@ -43,9 +43,9 @@ export interface Sheet {
   moduleOf: ReadonlyMap<string, Group>
 }
 
-/** Whether a graph is a lesson's: so few boxes that all are seen, in no groups but layers. */
+/** Whether a graph is a lesson's: so few boxes that all are seen, in no groups but layers and what one op made. */
 export function isSmall(boxes: number, groups: readonly Group[]): boolean {
-  return boxes <= 30 && groups.every(({ kind }) => kind === 'layer')
+  return boxes <= 30 && groups.every(({ kind }) => kind === 'layer' || kind === 'op')
 }
 
 /** What a group is called; one that only cuts a long list says which of its boxes it holds. */

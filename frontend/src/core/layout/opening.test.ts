@@ -33,3 +33,12 @@ test('turns of one loop open together, one that ran less than the others too', (
   const boxes = turns.flatMap((id, at) => [0, 1, 2].slice(at ? 0 : 1).map((n) => box(`${id}.${n}`, id)))
   expect([...openingChoice(sheetOf({ boxes, links: [], groups, roots: [] } as unknown as Graph))]).toEqual(['g'])
 })
+
+test('what one op made stays one box, unless that would be all there is to see', () => {
+  const opened = (others: string[]) => {
+    const boxes = [...['a', 'b', 'c'].map((id) => box(id, 'g')), ...others.map((id) => box(id, null))]
+    const groups = [{ id: 'g', kind: 'op', title: 'score', type: 'einsum' }]
+    return [...openingChoice(sheetOf({ boxes, links: [], groups, roots: [] } as unknown as Graph))]
+  }
+  expect([opened(['loss']), opened([])]).toEqual([[], ['g']])
+})

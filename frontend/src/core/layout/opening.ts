@@ -34,8 +34,8 @@ export function openingChoice(sheet: Sheet): Set<string> {
   return open
 }
 
-function isOne({ repeat = 1, hands_on }: Group): boolean {
-  return repeat > MOST_REPEATED && !hands_on
+function isOne({ kind, repeat = 1, hands_on }: Group): boolean {
+  return kind === 'op' || (repeat > MOST_REPEATED && !hands_on)
 }
 
 /** Turns of one loop are alike, one that ran less than the others too. */

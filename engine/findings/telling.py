@@ -61,6 +61,7 @@ CAUSES = {
     "copied_onto_itself": ("one_memory_for_two",),
     "fed_and_never_moved": ("modules_in_plain_list",),
     "inputs_all_alike": ("one_tensor_many_times",),
+    "sample_without_gradient": ("mean_added_twice",),
     "grad_of_non_leaf": ("grad_none_non_leaf",),
     "grad_none_non_leaf": ("leaf_rebound", "leaf_made_non_leaf"),
     "root_at_zero": ("anomaly_nan",),

@@ -256,6 +256,10 @@ for i in range(3):
             TRAIN + LOOP.replace("opt.zero_grad()", "opt.zero_grad"),
             ["method_not_called 8", "  step_without_zero_grad 10"],
         ),
+        (
+            next(case.program for case in MISTAKES if case.code == "mean_added_twice"),
+            ["mean_added_twice 9", "  sample_without_gradient 7"],
+        ),
     ],
 )
 def test_what_follows_from_a_cause_stands_under_it_and_another_cause_beside_it(

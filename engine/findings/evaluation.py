@@ -14,7 +14,6 @@ from engine.program.names import called, dotted, names_read
 from engine.program.tree import Loop, assigned
 from engine.trace import Finding, Op, Tensor
 
-_SIGNS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 PICKS_LARGEST = ("max", "topk", "sort")
 FALLS = re.compile(r"loss|err|mse|mae|rmse|ppl|perplexity", re.IGNORECASE)
 FAR = 10
@@ -228,18 +227,19 @@ def records_never_beaten(diagnosis: Diagnosis) -> Iterator[Finding]:
             case _:
                 continue
         within = [each for body in test.body for each in ast.walk(body)]
-        bound = [(each, *pair) for each in code.bindings for pair in assigned(each) if dotted(pair[0]) == dotted(kept)]
-        begins = [value for each, _, value in bound if each not in within]
-        start = _constant(begins[0]) if len(begins) == 1 < len(bound) else None
-        does = [
-            each for each in within if isinstance(each, ast.Name | ast.Attribute) and isinstance(each.ctx, ast.Store)
-        ]
+        bound = [(each, *pair) for each in code.bindings for pair in assigned(each)]
+        pairs = [(each, value) for each, to, value in bound if code.text(to) == code.text(kept)]
+        begins = [value for each, value in pairs if each not in within]
+        read = names_read(new) - {dotted(kept)}
+        is_kept = any(read & names_read(value) for each, value in pairs if each in within)
+        start = _constant(begins[0]) if len(begins) == 1 and is_kept else None
+        does = [each for each in within if isinstance(getattr(each, "ctx", None), ast.Store)]
         is_more = len(does) + sum(isinstance(each, ast.Call) for each in within) > 1  # than the least of some numbers
         if start in starts and is_more and (code.in_loop(test) or code.function(test) is not None):
             yield diagnosis.warning(
                 "record_never_beaten",
                 test.test,
-                name=dotted(kept),
+                name=code.short(kept),
                 new=code.short(new),
                 start=code.text(begins[0]),
                 start_line=str(begins[0].lineno),
@@ -255,9 +255,10 @@ def best_is_the_model(diagnosis: Diagnosis) -> Iterator[Finding]:
         loop, choice = next(iter(code.loops(binding)), None), code.enclosing(binding, ast.If)
         if loop is None or not isinstance(choice, ast.If) or not dotted(value) or not diagnosis.has_run(binding):
             continue
-        signs = choice.test.ops if isinstance(choice.test, ast.Compare) else ()
+        asked = {dotted(each) for each in ast.walk(choice.test)} if isinstance(choice.test, ast.Compare) else set()
+        stored = [dotted(to) for each in choice.body if isinstance(each, ast.Assign) for to, _ in assigned(each)]
         is_last = any(isinstance(each, ast.Break | ast.Return) for each in choice.body)
-        if not any(isinstance(sign, _SIGNS) for sign in signs) or is_last or loop not in [*code.around(choice)]:
+        if asked.isdisjoint(filter(None, stored)) or is_last or loop not in [*code.around(choice)]:
             continue
         runs = {own for call, own in calls if call and dotted(call.func) == dotted(value) and loop in code.loops(call)}
         learnt = [leaf for own in runs for leaf in diagnosis.leaves_of.get(own, ()) if leaf in diagnosis.stepped]

@@ -198,6 +198,25 @@ for lr in (0.1, 0.2, 0.3):
         best, kept = loss.item(), net
 print(kept.weight)
 """),
+    ("best_is_the_model", """first, second, x = nn.Linear(2, 1), nn.Linear(2, 1), torch.randn(8, 2)
+opt = torch.optim.SGD([*first.parameters(), *second.parameters()], lr=0.1)
+for i in range(4):
+    if i < 2:
+        active = first
+        loss = first(x).pow(2).mean()
+    else:
+        loss = second(x).pow(2).mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+print(active.weight)
+"""),
+    ("record_never_beaten", SGD + """limit = float("inf")
+for i in range(3):
+    opt.zero_grad(); F.mse_loss(net(x), y).backward()
+    if nn.utils.clip_grad_norm_(net.parameters(), limit) > limit:
+        limit = limit * 0.9
+        print("clipped")
+    opt.step()
+"""),
     ("record_never_beaten", SGD + """lowest = 0
 for i in range(3):
     margin = F.mse_loss(net(x), y).item()

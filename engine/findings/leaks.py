@@ -186,13 +186,14 @@ def trained_on_all_parts(diagnosis: Diagnosis) -> Iterator[Finding]:
     places = [at for pass_ in diagnosis.ended if diagnosis.steps and (at := code.at(pass_.span)) is not None]
     training = {loop for at in places for loop in code.loops(at)}
     trained = dict(of for loop, of in loaded.items() if loop in training)
-    for binding in code.bindings if trained else ():
+    is_alone = all(trained.keys() & {loaded[loop][0] for loop in code.loops(at) if loop in loaded} for at in places)
+    for binding in code.bindings if trained and is_alone else ():
         made, parts = binding.value, plain_names(getattr(binding.targets[0], "elts", ()))
         whole = dotted(made.args[0]) if isinstance(made, ast.Call) and made.args else ""
         if not isinstance(made, ast.Call) or called(made) != "random_split" or whole not in trained:
             continue
         tests = [(loop, name) for loop, (name, _) in loaded.items() if loop not in training and name in parts]
-        if tests and not trained.keys() & {*parts}:
+        if len({name for _, name in tests}) == 1 and not trained.keys() & {*parts}:
             yield diagnosis.warning(
                 "trained_on_all_parts",
                 trained[whole],

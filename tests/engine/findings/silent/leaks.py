@@ -191,6 +191,10 @@ fit(train)
 with torch.no_grad():
     for x, y in DataLoader(test, 5): print(F.mse_loss(net(x), y).item())
 """),
+    ("trained_on_all_parts", PARTED.replace("WHOLE", "data").replace("TESTED", "test") + """    features = net(torch.stack([x for x, _ in train]))
+head = nn.Linear(2, 2); other = torch.optim.Adam(head.parameters())  # another model, of features that others learnt
+F.cross_entropy(head(features), torch.stack([y for _, y in train])).backward(); other.step()
+"""),
     ("scaled_with_its_tests", SCALED.replace("x[15:]", "x[:5]")),
     ("scaled_with_its_tests", SCALED + "net(x[15:]).pow(2).mean().backward()\n"),
     # what the window ends with is taken off again

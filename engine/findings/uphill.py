@@ -14,6 +14,7 @@ from engine.findings.diagnosis import (
     Diagnosis,
     argument,
     by_number,
+    extent,
     fed_by,
     grouped,
     is_of_ones_and_zeros,
@@ -275,7 +276,8 @@ def weights_added_up(diagnosis: Diagnosis) -> Iterator[Finding]:
         enters = dict(_signed(diagnosis, passes[0].roots[0].tensor or "")) if len(passes) >= LEAST_TURNS else {}
         for term in (diagnosis.maker[tensor] for tensor, sign in enters.items() if sign > 0):
             weight = diagnosis.input_of(term) if term.name in ("sum", "mean") else None
-            if weight is None or len(weight.shape) < 2 or not _is_made_small(diagnosis, weight.id):
+            least, _ = extent(weight) or (0, 0)  # which stays 0 or more where each step is followed by a clamp
+            if weight is None or least >= 0 or len(weight.shape) < 2 or not _is_made_small(diagnosis, weight.id):
                 continue
             takers = [taker.name for taker in diagnosis.takers.get(weight.id, ())]
             if not MADE_BY_LAYERS.isdisjoint(takers):

@@ -265,6 +265,13 @@ for _ in range(3):
     loss = -(net(x) - net(x + torch.randn(8, 2)).detach()).pow(2).mean()  # apart from each other
     opt.zero_grad(); loss.backward(); opt.step()
 """),
+    ("weights_added_up", """w, h, x = (torch.rand(6, 2, requires_grad=True), torch.rand(2, 5, requires_grad=True), torch.rand(6, 5))
+opt = torch.optim.SGD([w, h], lr=0.1)
+for _ in range(3):
+    loss = F.mse_loss(w @ h, x) + 0.1 * h.sum() + 0.1 * w.sum()
+""" + STEP + """    with torch.no_grad():
+        w.clamp_(min=0); h.clamp_(min=0)
+"""),
     ("weights_added_up", """log_scale, x = nn.Parameter(torch.zeros(4, 3)), torch.randn(9, 4, 3)
 opt = torch.optim.SGD([log_scale], lr=0.1)
 for _ in range(3):

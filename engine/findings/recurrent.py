@@ -201,7 +201,8 @@ def states_carried_over(diagnosis: Diagnosis) -> Iterator[Finding]:
 
     for ops in grouped(diagnosis.ops_named(RECURRENT), lambda op: op.module).values():
         trained = [op for op in ops if diagnosis.reaches_a_pass(op)]
-        handed = [(one, other) for one, other in pairwise(trained) if _is_handed_on(diagnosis, one, other, 0)]
+        begun = ((one, other) for one, other in pairwise(trained) if not diagnosis.is_tracked(other.inputs[1]))
+        handed = [(one, other) for one, other in begun if _is_handed_on(diagnosis, one, other, 0)]
         known = [(rows(one), rows(other)) for one, other in handed]
         is_shuffled = any(before != sorted(before) for before, _ in known)
         if len(handed) >= LEAST_TURNS - 1 and is_shuffled and all(_are_other_rows(*pair) for pair in known):

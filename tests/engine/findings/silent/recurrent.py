@@ -343,6 +343,14 @@ for at in range(0, 20, 5):
     h, state = rnn(x[rows][:, at:at + 5], state); state = tuple(s.detach() for s in state)
     loss = F.mse_loss(out(h), y[rows][:, at:at + 5])
 """ + STEP),
+    ("state_carried_over", """rnn, out = nn.LSTM(3, 4, batch_first=True), nn.Linear(4, 1)
+opt = torch.optim.SGD([*rnn.parameters(), *out.parameters()], lr=0.1)
+x, y, state, loss = torch.randn(40, 1, 3), torch.randn(40, 1), None, 0
+for pick in torch.randint(0, 40, (5, 4)):  # a sequence of samples, each of four episodes has its own
+    h, state = rnn(x[pick], state)
+    loss = loss + F.mse_loss(out(h[:, 0]), y[pick])
+opt.zero_grad(); loss.backward(); opt.step()
+"""),
     ("state_carried_over", CARRIED.replace("shuffle=True", "shuffle=False")),
     ("state_left_over", TAGGER.replace("data * 3", "data[:1] * 6") + "print(model(data[1][0]).argmax(1))\n"),
     ("state_left_over", TAGGER.replace("    model.hidden = torch.zeros(1, 1, 5)\n    loss", "    model.hidden = model.hidden.detach()\n    loss").replace("for words, tags", "model.hidden = torch.zeros(1, 1, 5)\nfor words, tags") + "print(model(data[1][0]).argmax(1))\n"),

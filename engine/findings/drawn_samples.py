@@ -475,7 +475,8 @@ def _is_scored(diagnosis: Diagnosis, sample: Op, scored: Set[tuple[int, ...]]) -
     """Whether a sample is taken from the mean it was drawn around, so that a density is written out, or something of
     its shape, as it may have been kept, is among the shapes that `log_prob` was given."""
     sources = {source for at in sample.inputs[:1] for source in (at, *diagnosis.made_from(at))}
-    takers = (taker for output in sample.outputs for taker in diagnosis.takers.get(output, ()))
+    cut = (op.outputs for op in diagnosis.takers.get(sample.outputs[0], ()) if op.name in DETACHES)
+    takers = (op for outputs in (sample.outputs, *cut) for each in outputs for op in diagnosis.takers.get(each, ()))
     if any(taker.name in ("sub", "rsub") and not sources.isdisjoint(taker.inputs) for taker in takers):
         return True
     shape = diagnosis.tensors[sample.outputs[0]].shape

@@ -358,6 +358,8 @@ for _ in range(3):
     ("sample_without_gradient", DRAWN.replace("SAMPLE", "sample").replace("F.mse_loss(dec(z), x)", "-q.log_prob(z).mean()")),
     ("sample_without_gradient", "pi = nn.Linear(2, 1)\nopt = torch.optim.SGD(pi.parameters(), lr=0.1)\nm = pi(torch.randn(6, 2))\na = torch.distributions.Normal(m, 0.5).sample()\n"
      "logp = -(a - m).pow(2) * 2\n(-logp * -a.abs()).mean().backward()\nopt.step()\n"),
+    ("sample_without_gradient", "pi = nn.Linear(2, 1)\nopt = torch.optim.SGD(pi.parameters(), lr=0.1)\nm = pi(torch.randn(6, 2))\na = torch.normal(m, 0.5).detach()\n"
+     "logp = -(a - m).pow(2) * 2\n(-logp * -a.abs()).mean().backward()\nopt.step()\n"),
     ("log_variance_cut_at_zero", """net = nn.Linear(3, 4)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(3):

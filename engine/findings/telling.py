@@ -23,7 +23,7 @@ CAUSES = {
     "ends_in_new_leaf": CUTS,
     "cut_by_integer": ("taken_straight_through",),
     "view_for_permute": ("batch_cut_anew", "batch_flattened"),
-    "not_in_optimizer": ("parameter_made_in_forward", "optimizer_holds_others"),
+    "not_in_optimizer": ("parameter_made_in_forward", "optimizer_holds_others", "ends_in_new_leaf"),
     "samples_share": ("softmax_over_batch", "weights_along_the_wrong_axis"),
     "step_without_backward": ("zero_grad_before_step",),
     "gradient_left_by_another": ("step_without_zero_grad",),

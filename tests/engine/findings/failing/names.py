@@ -245,8 +245,9 @@ TRIGGERS: dict[str, list[Row]] = {
         Row("def main():\n    model = nn.Linear(2, 1)\n    report()\ndef report():\n    print(model.weight) #<\nmain()\n", {"function": "main"}),
         Row(
             NET + "    def __init__(self, hidden):\n        super().__init__()\n        self.fc = nn.Linear(2, hidden)\n    def forward(self, x):\n        return self.fc(x).view(-1, hidden) #<\nNet(3)(torch.ones(4, 2))\n",
-            {"function": "__init__", "bound_line": "6", "is_method": "1"},
+            {"function": "__init__", "bound_line": "6", "is_method": "1", "holder": "self"},
         ),
+        Row("class Cube(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n        return x**3\n    @staticmethod\n    def backward(ctx, g):\n        return 3 * x**2 * g #<\nCube.apply(torch.ones(2, requires_grad=True)).sum().backward()\n", {"holder": "ctx"}),
     ],
 }  # fmt: skip
 

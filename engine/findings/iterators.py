@@ -4,14 +4,14 @@ import ast
 from collections.abc import Iterator
 from itertools import takewhile
 
-from engine.findings.diagnosis import Diagnosis, by_number, grouped, number
+from engine.findings.diagnosis import Diagnosis, by_number, grouped
 from engine.findings.optimizer_code import PARAMETERS
 from engine.program.names import called, dotted, names_read
 from engine.program.tree import Loop, given_by
 from engine.trace import Finding
 
 BUILT_IN = frozenset("iter zip map filter enumerate reversed chain from_iterable".split())
-OF_MODELS = frozenset((*PARAMETERS, "buffers", "named_buffers", "modules", "named_modules", "children"))
+METHODS = frozenset((*PARAMETERS, *"buffers named_buffers modules named_modules children chain from_iterable".split()))
 """Functions and methods that give their things one by one, and only once."""
 WHOLE = frozenset("list tuple set dict sorted sum max min".split())
 """What goes through all that it is given."""
@@ -29,9 +29,7 @@ def gives_once(diagnosis: Diagnosis, value: ast.expr) -> bool:
         inside = [*ast.walk(own[0])]
         yields = any(isinstance(node, ast.Yield | ast.YieldFrom) for node in inside)
         return len(own) == 1 and yields and not own[0].decorator_list
-    is_known = called(value) in (OF_MODELS if isinstance(value.func, ast.Attribute) else BUILT_IN)
-    is_ended = called(value) == "iter" and len(value.args) > 1  # asks anew after its end
-    return (is_known or called(value) in ("chain", "from_iterable")) and not is_ended
+    return called(value) in (METHODS if isinstance(value.func, ast.Attribute) else BUILT_IN)
 
 
 def used_up(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -47,7 +45,7 @@ def used_up(diagnosis: Diagnosis) -> Iterator[Finding]:
         read, first = again
         text = code.text(value)
         kept = f"list{text}" if isinstance(value, ast.GeneratorExp) else f"list({text})"
-        if isinstance(value, ast.Call) and called(value) == "iter":
+        if isinstance(value, ast.Call) and called(value) == "iter" and len(value.args) == 1:
             kept = code.text(value.args[0])
         yield diagnosis.warning(
             "generator_looped_twice",
@@ -72,32 +70,21 @@ def _is_bare(diagnosis: Diagnosis, value: ast.expr) -> bool:
 
 def _gone_through(diagnosis: Diagnosis) -> Iterator[ast.expr]:
     """The names that a loop, a comprehension or a call goes through to the end."""
+    optimizers = {step.optimizer for step in diagnosis.steps}
     for node in diagnosis.code.nodes:
         match node:
             case ast.For(iter=over) if not _is_left(diagnosis, node):
                 pass
-            case ast.ListComp(generators=[ast.comprehension(iter=over), *_]):
-                pass
-            case ast.SetComp(generators=[ast.comprehension(iter=over), *_]):
-                pass
-            case ast.DictComp(generators=[ast.comprehension(iter=over), *_]):
-                pass
-            case ast.Call(args=[ast.GeneratorExp(generators=[ast.comprehension(iter=over), *_]), *_]) if (
-                called(node) in WHOLE
-            ):
-                pass
-            case ast.Call(args=[over, *_]) if called(node) in WHOLE or _is_optimizer(diagnosis, node):
-                pass
+            case ast.ListComp(generators=[one, *_]) | ast.SetComp(generators=[one, *_]):
+                over = one.iter
+            case ast.Call(args=[first, *_]) if called(node) in optimizers or called(node) in WHOLE:
+                over = first.generators[0].iter if isinstance(first, ast.GeneratorExp) else first
             case _:
                 continue
         while isinstance(over, ast.Call) and called(over) in _AROUND and len(over.args) == 1:
             over = over.args[0]
         if dotted(over) and diagnosis.has_run(over):
             yield over
-
-
-def _is_optimizer(diagnosis: Diagnosis, call: ast.Call) -> bool:
-    return called(call) in {step.optimizer for step in diagnosis.steps}
 
 
 def _is_left(diagnosis: Diagnosis, loop: Loop) -> bool:
@@ -151,24 +138,16 @@ def _is_sure(diagnosis: Diagnosis, read: ast.expr, until: set[ast.AST]) -> bool:
 
 
 def _turns_again(diagnosis: Diagnosis, loop: Loop, own: set[ast.AST], value: ast.expr) -> bool:
-    """Whether a loop is known to have turned more than once, apart from what a part of it does: it counts so far, its
-    counter stood at more at the end, or an op right in it ran again."""
+    """Whether a loop is known to have turned more than once, apart from what a part of it does: it counts so far, or
+    an op right in it ran again."""
     code = diagnosis.code
     leaves = (node for node in ast.walk(loop) if isinstance(node, _LEAVES) and node not in own)
     if any(diagnosis.has_run(node) for node in leaves):
         return False
     match loop:
-        case ast.For(target=ast.Name(id=name), iter=ast.Call(func=ast.Name("range"), args=ends) as counted):
-            numbers = [_whole(diagnosis, end) for end in ends]
-            if counted and None not in numbers and len(range(*(each for each in numbers if each is not None))) > 1:
-                return True
-            last = (bound.text for bound in diagnosis.trace.variables if bound.name == name)
-            if len(ends) == 1 and code.stores[name] == 1 and any((number(text) or 0) >= 1 for text in last):
+        case ast.For(iter=ast.Call(func=ast.Name("range"), args=[end])):
+            made = diagnosis.value_of(dotted(end)) if dotted(end) else end
+            if isinstance(made, ast.Constant) and isinstance(made.value, int) and made.value > 1:
                 return True
     placed = (code.at(op.span) for op in diagnosis.trace.ops if op.iteration and not code.loops(value))
     return any(isinstance(node, ast.AST) and code.statement(node) in loop.body for node in placed)
-
-
-def _whole(diagnosis: Diagnosis, node: ast.expr) -> int | None:
-    made = diagnosis.value_of(dotted(node)) if dotted(node) else node
-    return made.value if isinstance(made, ast.Constant) and isinstance(made.value, int) else None

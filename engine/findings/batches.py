@@ -53,14 +53,15 @@ def first_batch_again(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`next(iter(loader))` in the loop, or slices that do not follow its counter: each step sees the first batch."""
     code = diagnosis.code
     passes = (code.at(pass_.span) for pass_ in diagnosis.trace.passes if diagnosis.steps)
-    trained = {loop for backward in passes if backward is not None for loop in code.loops(backward)}
+    trained = {loop for backward in passes if backward is not None for loop in [*code.loops(backward)][:1]}
+    whole = {dotted(loop.iter) for loop in trained if isinstance(loop, ast.For)}
     for node in (node for node in code.nodes if isinstance(node, ast.Call | ast.Subscript) and trained):
         loop = next(iter(code.loops(node)), None)
         is_given = any(isinstance(each, ast.Yield) and node in ast.walk(each) for each in code.around(node))
         if not isinstance(loop, ast.For) or not (loop in trained or is_given):
             continue
         is_same = _restarts(diagnosis, node, dotted(loop.target)) or _stays(diagnosis, loop, node)
-        if is_same and not _is_evaluation(diagnosis, node):
+        if is_same and whole.isdisjoint(names_read(node)) and not _is_evaluation(diagnosis, node):
             trained.discard(loop)
             yield diagnosis.warning(
                 "first_batch_again",

@@ -495,6 +495,15 @@ for x in DataLoader(torch.randn(4, 3), 4, sampler=WeightedRandomSampler([1.0, 2.
     net(x).sum().backward()
 """),
     # a loop that counts by tens, and what each turn is given beside
+    ("first_batch_again", """from torch.utils.data import DataLoader
+loader, probe = DataLoader(torch.randn(16, 3), batch_size=4), DataLoader(torch.randn(16, 3), batch_size=4)
+net = nn.Linear(3, 1); opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for epoch in range(3):
+    for x in loader:
+        loss = net(x).square().mean()
+        opt.zero_grad(); loss.backward(); opt.step()
+    print(net(next(iter(probe))).mean().item())
+"""),
     ("first_batch_again", """net, x, beside = nn.Linear(3, 1), torch.randn(9, 3), torch.randn(8, 3)
 opt = torch.optim.SGD(net.parameters(), lr=0.01)
 for step in range(0, 50, 10):

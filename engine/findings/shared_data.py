@@ -88,7 +88,7 @@ def one_array_many_times(diagnosis: Diagnosis) -> Iterator[Finding]:
         if len(first_rows) < LEAST_TURNS or not is_alike_in_each:
             continue
         is_put_together = _puts_together(code.call_at(span)) and all(diagnosis.has_like_rows(each.id) for each in made)
-        kept = _handed_out(diagnosis) if is_put_together else None
+        kept = _handed_out(diagnosis, math.prod(made[0].shape[1:])) if is_put_together else None
         if kept is None:
             continue
         name, write, places = kept
@@ -119,8 +119,9 @@ def _puts_together(call: ast.Call | None) -> bool:
     )
 
 
-def _handed_out(diagnosis: Diagnosis) -> tuple[str, ast.stmt, list[ast.expr]] | None:
-    """The one array that is made once, changed in place, and returned or kept as it is; with where that is."""
+def _handed_out(diagnosis: Diagnosis, size: int) -> tuple[str, ast.stmt, list[ast.expr]] | None:
+    """The one array of a size that is made once, changed in place, and returned or kept as it is; with where that
+    is."""
     code, found = diagnosis.code, list[tuple[str, ast.stmt, list[ast.expr]]]()
     written: dict[str, ast.stmt] = {}
     for node in (each for each in code.nodes if isinstance(each, ast.Assign | ast.AugAssign)):
@@ -133,8 +134,12 @@ def _handed_out(diagnosis: Diagnosis) -> tuple[str, ast.stmt, list[ast.expr]] | 
     parts = [part for each in given for part in (each.elts if isinstance(each, ast.Tuple) else [each])]
     for name, write in written.items():
         made, places = diagnosis.value_of(name), [part for part in parts if dotted(part) == name]
-        is_array = isinstance(made, ast.Call) and code.text(made).startswith(("np.", "numpy."))
-        if is_array and places:
+        if not isinstance(made, ast.Call) or not code.text(made).startswith(("np.", "numpy.")):
+            continue
+        constants = (each.value for at in made.args[:1] for each in ast.walk(at) if isinstance(each, ast.Constant))
+        numbers = [each for each in constants if isinstance(each, int | float)]
+        count = len(numbers) if called(made) in PUT_TOGETHER else math.prod(numbers)
+        if count == size and places:
             found.append((name, write, places))
     return found[0] if len(found) == 1 else None
 

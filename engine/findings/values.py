@@ -10,7 +10,6 @@ from engine.findings.diagnosis import (
     argument,
     extent,
     grouped,
-    is_zero,
     line,
     number,
     numbers_of,
@@ -19,7 +18,7 @@ from engine.findings.diagnosis import (
 from engine.ops import DETACHES, FILLS, LIKES, MOVES, SETS
 from engine.program.edits import Edits
 from engine.program.names import called, dotted
-from engine.trace import Finding, Op, Span, Tensor
+from engine.trace import Finding, Op, Tensor
 
 CHOOSES = ("min", "max", "amin", "amax")
 CASTS = ("to", "type", "int", "long", "short", "char", "byte", "tensor", "as_tensor", "full", "fill_")
@@ -138,8 +137,7 @@ def _all_lost(diagnosis: Diagnosis, op: Op) -> Finding | None:
 
 
 def _fractions_written(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """`table[i] = 0.7` into whole numbers, of which nothing but 0 is left; into those of an array, where that is so of
-    a division of a number that is not 0."""
+    """`table[i] = 0.7` into whole numbers, of which nothing but 0 is left."""
     writes = (op for op in diagnosis.ops_named(("setitem",)) if op.inputs and op.outputs)
     for (span, identity), own in grouped(writes, lambda op: (op.span, diagnosis.identity(op.inputs[0]))).items():
         into, maker = diagnosis.tensors[own[-1].outputs[0]], diagnosis.maker.get(identity)
@@ -147,52 +145,25 @@ def _fractions_written(diagnosis: Diagnosis) -> Iterator[Finding]:
         numbers = [each for some in written for each in some]
         is_lost = len({*numbers}) >= LEAST_LOST and all(written) and all(-1 < each < 1 for each in numbers)
         if is_lost and maker is not None and into.dtype in (*WHOLE, "int64"):
-            yield _written_away(diagnosis, span, into, diagnosis.say(identity), line(maker.span), numbers)
-    for op in diagnosis.ops_named(("from_numpy",)):
-        array, call = diagnosis.output_of(op), diagnosis.code.call_at(op.span)
-        name = dotted(call.args[0]) if call is not None and call.args else ""
-        if array is None or array.dtype not in (*WHOLE, "int64") or not is_zero(array) or not name:
-            continue
-        stores = [each for each in diagnosis.code.bindings if dotted(getattr(each.targets[0], "value", None)) == name]
-        stores = [each for each in stores if _divides(each, op.span)] if len(stores) == 1 else []
-        made = diagnosis.code.assignments(name)
-        if len(made) == 1 and stores and diagnosis.has_run(stores[0]):
-            span = diagnosis.code.span(stores[0])
-            yield _written_away(diagnosis, span, array, name, str(made[0].lineno), (-1, 1))
-
-
-def _divides(statement: ast.Assign, until: Span | None) -> bool:
-    match statement:
-        case ast.Assign(
-            targets=[ast.Subscript()],
-            value=ast.BinOp(left=ast.Constant(value=int() | float() as above), op=ast.Div()),
-        ):
-            return above != 0 and until is not None and statement.lineno < until.line
-    return False
+            yield diagnosis.warning(
+                "fractions_lost",
+                span,
+                tensors=(into.id,),
+                name=diagnosis.say(identity),
+                dtype=into.dtype,
+                count="",
+                op="",
+                low=f"{min(numbers):.3g}",
+                high=f"{max(numbers):.3g}",
+                is_written="1",
+                made_line=line(maker.span),
+            )
 
 
 def _written(diagnosis: Diagnosis, op: Op) -> Sequence[float]:
     """The numbers that one assignment to some places writes, where all are known."""
     told = number(op.arguments[-1].text) if op.arguments else None
     return [told] if told is not None else numbers_of(diagnosis.input_of(op, len(op.inputs) - 1))
-
-
-def _written_away(
-    diagnosis: Diagnosis, span: Span | None, into: Tensor, name: str, made_line: str, numbers: Sequence[float]
-) -> Finding:
-    return diagnosis.warning(
-        "fractions_lost",
-        span,
-        tensors=(into.id,),
-        name=name,
-        dtype=into.dtype,
-        count="",
-        op="",
-        low=f"{min(numbers):.3g}",
-        high=f"{max(numbers):.3g}",
-        is_written="1",
-        made_line=made_line,
-    )
 
 
 def _changed(diagnosis: Diagnosis, op: Op, code: str, result: Tensor, before: float, after: float) -> Finding:

@@ -428,6 +428,17 @@ for turn in range(5):
     loss = net(rows).square().mean()
     opt.zero_grad(); loss.backward(); opt.step()
 """),
+    ("one_tensor_many_times", """import numpy as np
+visits, seen = np.zeros(3), []
+net = nn.Linear(2, 1); opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for turn in range(5):
+    visits[turn % 3] += 1
+    seen.append(visits)
+    goal = np.random.rand(2).astype(np.float32)
+    steps = [(at, goal) for at in range(6)]
+    loss = net(torch.from_numpy(np.array([goal for _, goal in steps]))).square().mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+"""),
     ("one_tensor_many_times", """state, w = torch.zeros(3), torch.ones(3, requires_grad=True)
 for t in range(5):
     state += torch.randn(3)

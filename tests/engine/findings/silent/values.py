@@ -95,13 +95,6 @@ for i in range(6):
 loss = F.mse_loss(nn.Linear(2, 1)(torch.randn(6, 2)).squeeze(1), goals.float())
 loss.backward()
 """, cures=((", dtype=torch.long", ""), ("torch.rand(())", "torch.randint(3, ())"), ("torch.rand(())", "10 * torch.rand(()) + 1")), says={"made_line": "4"}),
-    Mistake("fractions_lost", 7, """import numpy as np
-goals = np.zeros(6, dtype=np.int64)
-for i in range(6):
-    goals[i] = 1.0 / (1.0 + np.exp(-i))
-loss = F.mse_loss(nn.Linear(2, 1)(torch.randn(6, 2)).squeeze(1), torch.from_numpy(goals).float())
-loss.backward()
-""", cures=(("np.int64", "np.float32"), ("1.0 /", "8.0 /"), ("= 1.0 / (1.0 + np.exp(-i))", "= i // 9")), says={"name": "goals"}),
     Mistake("infinity_chosen", 9, """net = nn.Linear(3, 4); opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for x in torch.randn(3, 6, 3):
     h = net(x)

@@ -194,7 +194,7 @@ def batch_flattened(case: Case) -> Finding:
     only_if(known(before).shape[0] * wanted == math.prod(given.shape))
     only_if(len(given.shape) == 1 or known(maker).name in _FLATTENED)
     made = case.code.at(maker.span) if maker is not None else None
-    shapes = [f"GIVEN.{name}(...)" for name in _FLATTENED]
+    shapes = [shape for name in _FLATTENED for shape in (f"torch.{name}(GIVEN, ...)", f"GIVEN.{name}(...)")]
     found = next((found for shape in shapes if (found := written(case.code, made, shape))), None)
     fix = found.instead("GIVEN.flatten(1)") if found is not None else ()
     where = maker.span if maker is not None and maker.name in _FLATTENED else None

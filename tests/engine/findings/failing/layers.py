@@ -260,6 +260,8 @@ TRIGGERS: dict[str, list[Row]] = {
         ),
         Row("net = nn.Linear(784, 10)\nx = torch.rand(32, 1, 28, 28)\nnet(x.view(-1)) #<\n", {"samples": "32", "wanted": "784"}, True),
         Row("net = nn.Linear(4, 1)\nx = torch.rand(3, 2, 2)\nflat = x.flatten() #<\nnet(flat)\n", {"samples": "3", "layer": "net"}, True),
+        Row("net = nn.Linear(4, 1)\nx = torch.rand(3, 2, 2)\nflat = torch.flatten(x) #<\nnet(flat)\n", {"samples": "3"}, True),
+        Row("net = nn.Linear(4, 1)\nx = torch.rand(3, 2, 2)\nflat = torch.reshape(x, (-1,)) #<\nnet(flat)\n", {"samples": "3"}, True),
         Row("net = nn.Linear(4, 1)\nx = torch.rand(3, 4)\nflat = x.reshape(-1) #<\nnet(flat.relu())\n", {"samples": "3"}, True),
     ],
     "channel_axis_missing": [

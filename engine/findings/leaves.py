@@ -224,6 +224,8 @@ def leaves_rebound(diagnosis: Diagnosis) -> Iterator[Finding]:
 def _rebound(diagnosis: Diagnosis) -> dict[str, tuple[ast.Assign, Op]]:
     code = diagnosis.code
     found: dict[str, tuple[ast.Assign, Op]] = {}
+    turned = [each for node in code.nodes if isinstance(node, ast.For) for each in ast.walk(node.target)]
+    lent = {each.arg for each in code.nodes if isinstance(each, ast.arg)} | {*map(dotted, turned)}
     for statement in code.bindings:
         name = dotted(statement.targets[0])
         if not name or not any(is_grad_of(node, name) for node in ast.walk(statement.value)):
@@ -235,8 +237,8 @@ def _rebound(diagnosis: Diagnosis) -> dict[str, tuple[ast.Assign, Op]]:
             result = diagnosis.output_of(op)
             if result is None or result.grad_fn is None:
                 continue
-            if diagnosis.takers.get(result.id) and not diagnosis.reaches_a_pass(op):
-                continue  # what is trained on is a new leaf with its numbers
+            if (name in lent or diagnosis.takers.get(result.id)) and not diagnosis.reaches_a_pass(op):
+                continue  # what is trained on is a new leaf with its numbers, or the old one under another name
             if any(map(diagnosis.is_tracked_leaf, op.inputs)):
                 found.setdefault(name, (statement, op))
     return found

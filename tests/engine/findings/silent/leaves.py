@@ -118,6 +118,7 @@ for _ in range(3):
     ("grad_of_untracked", "w, b = torch.ones(2, requires_grad=True), torch.ones(2)\n(w * b).sum().backward()\nprint(w.grad, b.grad is None)\n"),
     ("grad_of_untracked", "w, b = torch.ones(2, requires_grad=True), torch.ones(2)\nprint(b.grad)\n(w * b).sum().backward()\n"),
     ("grad_of_untracked", "class Box:\n    grad = 3\nb = Box()\nx = torch.ones(2, requires_grad=True)\n(x * b.grad).sum().backward()\nprint(b.grad)\n"),
+    ("leaf_rebound", "def step(params):\n    for p in params:\n        p = p - 0.1 * p.grad\nw = torch.ones(2, requires_grad=True)\nfor _ in range(2):\n    (w ** 2).sum().backward()\n    step([w])\n"),
     ("leaf_rebound", "w = torch.tensor([1.0, 2.0], requires_grad=True)\n(w ** 2).sum().backward()\nw = (w - 0.1 * w.grad).detach().requires_grad_()\n"),
     ("leaf_rebound", "w = torch.tensor([1.0, 2.0], requires_grad=True)\n(w ** 2).sum().backward()\nnew = w.detach() - 0.1 * w.grad\ng = 0.5 * w.grad\n"),
     ("parameter_made_in_forward", "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.w = None\n"

@@ -8,7 +8,18 @@ from itertools import combinations, islice
 
 from engine.findings.attention_masks import FUSED
 from engine.findings.cut_gradients import REACHES_ALL
-from engine.findings.diagnosis import LEAST_TURNS, RESETS, Diagnosis, argument, grouped, is_zero, line, number, size_of
+from engine.findings.diagnosis import (
+    LEAST_TURNS,
+    RESETS,
+    Diagnosis,
+    argument,
+    extent,
+    grouped,
+    is_zero,
+    line,
+    number,
+    size_of,
+)
 from engine.findings.learning_rate import SCHEDULES
 from engine.findings.leaves import subtraction
 from engine.findings.modes import DROPOUTS, RATES, in_eval, is_drawn_again
@@ -822,6 +833,9 @@ def _drops_by_hand(diagnosis: Diagnosis, op: Op, evaluated: set[int]) -> bool:
     if trained is None or len(trained.inputs) != 2:
         return False
     at = int(diagnosis.is_tracked(trained.inputs[0]))
+    ends = extent(diagnosis.input_of(op, at)) if len(op.inputs) == 2 else None
+    if ends is not None and ends[0] == ends[1]:
+        return False  # as at a rate that is 0 in eval mode
     way = list(diagnosis.back(trained.inputs[at], MOST_TO_DRAW))
     draws = [at for at, each in enumerate(way) if each.name in DRAWS]
     own = way[: draws[0] + 1] if draws else []

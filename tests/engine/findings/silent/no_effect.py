@@ -629,6 +629,7 @@ for name, v in torch.nn.Linear(3, 1).state_dict().items():
     ("item_lost", TRAIN + "rows = [(x * 50 + 100, y) for _ in range(3)]\nkept = []\nfor x, y in rows:\n    x = (x - 100) / 50\n    kept.append((x, y))\nprint(len(rows), [x.sum() for x, y in rows])\n"),
     ("item_lost", TRAIN + "rows = [x, x + 1]\nfor row in rows:\n    row = row * 2\nprint(row, [each.sum() for each in rows])\n"),
     # zeros and ones drawn by what the layer gives, and a mask that the loss asks for too
+    ("dropout_ignores_eval", OWN_DROPOUT.format(drop="h * (torch.rand_like(h) >= 0.5 * self.training).float()")),
     ("dropout_ignores_eval", OWN_DROPOUT.format(drop="h * torch.bernoulli(torch.sigmoid(h))")),
     ("dropout_ignores_eval", OWN_DROPOUT.format(drop="h * (keep := (torch.rand_like(h) > 0.5).float()) + (1 - keep)")),
     ("dropout_ignores_eval", FUNCTIONAL.format(more=", training=self.training") + "net.eval()\nprint(net(torch.ones(1, 2)))\n"),

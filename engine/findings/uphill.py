@@ -280,7 +280,7 @@ def weights_added_up(diagnosis: Diagnosis) -> Iterator[Finding]:
             if weight is None or least >= 0 or len(weight.shape) < 2 or not _is_made_small(diagnosis, weight.id):
                 continue
             takers = [taker.name for taker in diagnosis.takers.get(weight.id, ())]
-            if not MADE_BY_LAYERS.isdisjoint(takers):
+            if takers.count(term.name) == 1 and not MADE_BY_LAYERS.isdisjoint(takers):  # nothing else holds the sum
                 call = diagnosis.code.call_at(term.span)
                 owner = diagnosis.code.receiver(call) if call is not None and called(call) == term.name else None
                 is_method = isinstance(owner, ast.Name | ast.Attribute) and dotted(owner) != "torch"

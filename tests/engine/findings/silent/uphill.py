@@ -265,6 +265,9 @@ for _ in range(3):
     loss = -(net(x) - net(x + torch.randn(8, 2)).detach()).pow(2).mean()  # apart from each other
     opt.zero_grad(); loss.backward(); opt.step()
 """),
+    ("weights_added_up", SGD + """for _ in range(3):
+    loss = F.mse_loss(net(x), y) + net.weight.sum() + 10 * (net.weight.sum() - 1) ** 2
+""" + STEP),
     ("weights_added_up", """w, h, x = (torch.rand(6, 2, requires_grad=True), torch.rand(2, 5, requires_grad=True), torch.rand(6, 5))
 opt = torch.optim.SGD([w, h], lr=0.1)
 for _ in range(3):

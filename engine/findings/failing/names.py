@@ -117,7 +117,7 @@ def _of_other_function(case: Case, name: str) -> Finding | None:
         cls = code.parents.get(function) if function is not None else None
         is_same = isinstance(cls, ast.ClassDef) and here is not None and code.parents.get(here) is cls
         if isinstance(function, ast.FunctionDef) and function is not here and (is_same or isinstance(node, _BINDINGS)):
-            first = [each.args.args[0].arg for each in (function, here) if is_same and each.args.args]
+            first = [each.args.args[0].arg for each in (function, here) if is_same and each and each.args.args]
             is_kept = len(first) == 2 and first[0] == first[1] and first[0] in ("self", "ctx", "cls")
             said = {"function": function.name, "bound_line": str(node.lineno), "is_method": str(int(is_kept))}
             said["holder"] = first[0] if is_kept else ""

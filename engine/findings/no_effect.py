@@ -27,7 +27,7 @@ from engine.findings.shared_data import DRAWS
 from engine.findings.zeroing import written_at
 from engine.ops import LIKES
 from engine.program.edits import Edits
-from engine.program.names import called, dotted, is_grad, is_grad_of, keyword, names_read
+from engine.program.names import called, dotted, is_grad_of, keyword, names_read
 from engine.program.source import Source
 from engine.program.spelling import nearest
 from engine.program.tree import Loop, assigned, defined_in
@@ -45,8 +45,6 @@ MAKES_NEW = SAFE_TO_KEEP.union(
 )
 """All of them."""
 CLIPS = frozenset({"clip_grad_norm_", "clip_grad_value_"})
-CLAMPS = ("clamp_", "clip_")
-"""Methods that clip a gradient by hand."""
 BY_SIGN = frozenset("add sub mul div".split())
 """Ops that are written as signs between two operands."""
 ONE_LINE = ast.Assign | ast.AugAssign | ast.Expr | ast.Return
@@ -347,28 +345,6 @@ def clipped_at_the_wrong_time(diagnosis: Diagnosis) -> Iterator[Finding]:
             found = "clip_after_step", str(other.lineno), code.moved(statement, before=block[max(steps)])
         if found is not None:
             yield diagnosis.warning(found[0], call, fix=found[2], op=called(call), other_line=found[1])
-
-
-def clips_that_find_nothing(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """`if p.grad is not None: p.grad.clamp_(-1, 1)` above `backward()`, where no turn ever finds a gradient: each was
-    set to `None` before."""
-    code, never = diagnosis.code, diagnosis.trace.lines_not_run
-    is_trained = len(diagnosis.steps) > 1 and diagnosis.root_of.keys() <= diagnosis.fed & diagnosis.held
-    for call in code.calls if is_trained and never else ():
-        guard = code.enclosing(call, ast.If) if called(call) in CLAMPS and call.lineno in never else None
-        test = guard.test if guard is not None and diagnosis.has_run(guard) else None
-        if guard is None or not isinstance(test, ast.Compare) or not isinstance(test.ops[0], ast.IsNot):
-            continue
-        function = code.function(guard)
-        calls = code.calls_to(function) if isinstance(function, ast.FunctionDef) else []
-        places = [code.enclosing(guard, ast.For), *map(code.statement, calls)] if is_grad(test.left) else []
-        for statement in (each for each in places if each is not None):
-            block = code.block(statement)
-            later = next((each for each in block[block.index(statement) :] if _calls(each, "backward")), None)
-            if later is not None:
-                fix, passed = code.moved(statement, after=later), str(later.lineno)
-                yield diagnosis.warning("clip_before_backward", call, fix=fix, op=called(call), other_line=passed)
-                break
 
 
 def _is_taken(diagnosis: Diagnosis, call: ast.Call) -> bool:

@@ -93,20 +93,6 @@ for i in range(9):
     scaler.update()
 """
 
-BY_HAND = (
-    SGD
-    + """def clip(model):
-    for p in model.parameters():
-        if p.grad is not None:
-            p.grad.clamp_(-1, 1)
-for _ in range(3):
-    opt.zero_grad()
-    loss = F.mse_loss(net(x), y)
-{first}    loss.backward()
-{then}    opt.step()
-"""
-)
-
 OWN_DROPOUT = """class Net(nn.Module):
     def __init__(self): super().__init__(); self.a, self.b = nn.Linear(6, 8), nn.Linear(8, 2)
     def forward(self, x):
@@ -151,16 +137,6 @@ F.cross_entropy(net(torch.randn(4, 3)), spread(torch.tensor([0, 1, 1, 0]), 2)).b
     Mistake("requires_grad_misspelt", 8, TRAIN + "for name, p in model[0].named_parameters():\n    p.requires_gard = False\n" + LOOP, says={"name": "requires_gard"}, mends=True),
     Mistake("requires_grad_of_module", 7, TRAIN + "model[0].requires_grad = False\n" + LOOP, says={"receiver": "model[0]", "value": "False"}, mends=True),
     Mistake("requires_grad_of_module", 10, TRAIN + "base = nn.Sequential(nn.Linear(2, 2), nn.Tanh())\nx = base(x).detach()\nfor layer in base:\n    layer.requires_grad = False\n" + LOOP, says={"receiver": "layer"}, mends=True),
-    Mistake("clip_before_backward", 10, BY_HAND.format(first="    clip(net)\n", then=""), cure=(("    clip(net)\n    loss.backward()", "    loss.backward()\n    clip(net)"),), mends=True),
-    Mistake("clip_before_backward", 12, SGD + """for _ in range(3):
-    opt.zero_grad()
-    loss = F.mse_loss(net(x), y)
-    for p in net.parameters():
-        if p.grad is not None:
-            p.grad.clip_(-1, 1)
-    loss.backward()
-    opt.step()
-""", says={"op": "clip_", "other_line": "13"}, cure=(("    loss = F.mse_loss(net(x), y)\n", "    loss = F.mse_loss(net(x), y); loss.backward()\n"), ("    loss.backward()\n", ""))),
     Mistake("clip_before_backward", 10, TRAIN + ROUND.format(before=CLIP, between="", after=""), says={"op": "clip_grad_norm_", "other_line": "11"}, mends=True),
     Mistake("clip_before_backward", 8, TRAIN + "for i in range(2):\n    size = nn.utils.clip_grad_norm_(model.parameters(), 1.)\n    loss = F.mse_loss(model(x), y)\n    opt.zero_grad()\n    loss.backward()\n    opt.step()\n", says={"op": "clip_grad_norm_"}, mends=True),
     Mistake("clip_before_backward", 9, """net, limit = nn.Linear(3, 1), 1.0
@@ -564,8 +540,6 @@ net(torch.ones(2, 4)).sum().backward()
     ("requires_grad_misspelt", "class Settings:\n    pass\nsettings = Settings()\nsettings.require_grad = False\nx = torch.ones(1)\nx.requires_grad = True\n"),
     ("requires_grad_misspelt", TRAIN + "for p in model.parameters():\n    p.trainable = True\nopt = torch.optim.SGD([p for p in model.parameters() if getattr(p, 'trainable')], lr=0.1)\n" + LOOP),
     ("requires_grad_of_module", TRAIN + "model[0].weight.requires_grad = False\nfor p in model[0].parameters():\n    p.requires_grad = False\n" + LOOP),
-    ("clip_before_backward", BY_HAND.format(first="", then="    clip(net)\n")),
-    ("clip_before_backward", BY_HAND.format(first="", then="    clip(nn.Linear(2, 1))\n")),
     ("clip_before_backward", TRAIN + ROUND.format(before="", between=CLIP, after="")),
     ("clip_before_backward", """a, b = nn.Linear(2, 1), nn.Linear(2, 1)
 one, two = torch.optim.SGD(a.parameters(), lr=.1), torch.optim.SGD(b.parameters(), lr=.1)

@@ -27,13 +27,12 @@ from engine.findings.diagnosis import (
 from engine.findings.losses import WITH_TARGETS
 from engine.ops import DETACHES
 from engine.program.edits import Edits
-from engine.program.names import called, dotted, name_written, names_read
+from engine.program.names import called, dotted, name_written
 from engine.program.rewriting import not_in_place
 from engine.program.tree import Function, assigned, covers, given_by
 from engine.trace import Finding, Op
 
 JOINS = ("stack", "cat")
-PUT_TOGETHER = ("stack", "vstack", "array", "asarray")
 ACTIVATIONS = frozenset(
     f"{name}{end}" for name in ("relu", "leaky_relu", "elu", "sigmoid", "tanh", "hardtanh", "silu") for end in ("", "_")
 )
@@ -72,76 +71,7 @@ def one_tensor_many_times(diagnosis: Diagnosis) -> Iterator[Finding]:
             count=str(len(op.inputs)),
             join_line=line(op.span),
             times=diagnosis.counted(writes),
-            is_array="0",
         )
-
-
-def one_array_many_times(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A list of arrays of which each is the one that `state[0] += 1` changes: batches of equal rows, others in every
-    turn."""
-    code = diagnosis.code
-    drawn = grouped(diagnosis.ops_named(("from_numpy", "tensor", "as_tensor")), lambda op: op.span)
-    for span, own in drawn.items():
-        made = [tensor for op in own if (tensor := diagnosis.output_of(op)) is not None]
-        first_rows = {tuple(numbers_of(each)[: math.prod(each.shape[1:])]) for each in made}
-        is_alike_in_each = all(len(each.shape) > 1 and each.shape[0] >= LEAST_KEPT for each in made)
-        if len(first_rows) < LEAST_TURNS or not is_alike_in_each:
-            continue
-        is_put_together = _puts_together(code.call_at(span)) and all(diagnosis.has_like_rows(each.id) for each in made)
-        kept = _handed_out(diagnosis, math.prod(made[0].shape[1:])) if is_put_together else None
-        if kept is None:
-            continue
-        name, write, places = kept
-        yield diagnosis.warning(
-            "one_tensor_many_times",
-            write,
-            tensors=(made[-1].id,),
-            fix=tuple(code.after(place, ".copy()") for place in places),
-            name=name,
-            count=str(made[-1].shape[0]),
-            join_line=line(span),
-            times="",
-            is_array="1",
-        )
-        return
-
-
-def _puts_together(call: ast.Call | None) -> bool:
-    """`np.stack(rows)`, and not the same again and again as in `np.stack([row] * 8)`."""
-    nodes = [*ast.walk(call)] if call is not None else []
-    repeats = any(isinstance(node, ast.BinOp) for node in nodes)
-    lists = (node for node in nodes if isinstance(node, ast.ListComp))
-    is_of_each = all(names_read(each.elt) & set(map(dotted, ast.walk(each.generators[0].target))) for each in lists)
-    return (
-        not repeats
-        and is_of_each
-        and any(isinstance(node, ast.Call) and called(node) in PUT_TOGETHER for node in nodes)
-    )
-
-
-def _handed_out(diagnosis: Diagnosis, size: int) -> tuple[str, ast.stmt, list[ast.expr]] | None:
-    """The one array of a size that is made once, changed in place, and returned or kept as it is; with where that
-    is."""
-    code, found = diagnosis.code, list[tuple[str, ast.stmt, list[ast.expr]]]()
-    written: dict[str, ast.stmt] = {}
-    for node in (each for each in code.nodes if isinstance(each, ast.Assign | ast.AugAssign)):
-        target = node.target if isinstance(node, ast.AugAssign) else node.targets[0]
-        into = dotted(target.value) if isinstance(target, ast.Subscript) else ""
-        if into and code.stores[into] == 1 and diagnosis.has_run(node):
-            written[into] = node
-    given = [node.value for node in code.nodes if isinstance(node, ast.Return) and node.value is not None]
-    given += [call.args[0] for call in code.calls if called(call) in ("append", "push", "add") and call.args]
-    parts = [part for each in given for part in (each.elts if isinstance(each, ast.Tuple) else [each])]
-    for name, write in written.items():
-        made, places = diagnosis.value_of(name), [part for part in parts if dotted(part) == name]
-        if not isinstance(made, ast.Call) or not code.text(made).startswith(("np.", "numpy.")):
-            continue
-        constants = (each.value for at in made.args[:1] for each in ast.walk(at) if isinstance(each, ast.Constant))
-        numbers = [each for each in constants if isinstance(each, int | float)]
-        count = len(numbers) if called(made) in PUT_TOGETHER else math.prod(numbers)
-        if count == size and places:
-            found.append((name, write, places))
-    return found[0] if len(found) == 1 else None
 
 
 def _undetached(diagnosis: Diagnosis, tensor: str) -> str:

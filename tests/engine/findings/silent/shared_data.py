@@ -59,18 +59,6 @@ for at in range(5):
     path.append(kept(at))
 nn.Linear(2, 2)(torch.cat(path)).sum().backward()
 """, cure=(("return position.detach()", "return position.detach().clone()"),)),
-    Mistake("one_tensor_many_times", 8, """import numpy as np, random
-place, seen = np.zeros(2, dtype=np.float32), []
-net = nn.Linear(2, 1); opt = torch.optim.SGD(net.parameters(), lr=0.1)
-for turn in range(12):
-    place[turn % 2] += 0.5
-    seen.append((place, float(turn)))
-    if turn > 7:
-        drawn = random.sample(seen, 6)
-        goals = [goal for _, goal in drawn]
-        loss = F.mse_loss(net(torch.from_numpy(np.array([row for row, _ in drawn]))).squeeze(1), torch.tensor(goals))
-        opt.zero_grad(); loss.backward(); opt.step()
-""", cures=(("append((place,", "append((place.copy(),"), ("place[turn % 2] += 0.5", "place = place + np.float32(0.5)")), mends=True, says={"is_array": "1"}),
     Mistake("views_are_one", 19, """net = nn.Sequential(nn.Linear(5, 8), nn.ReLU(), nn.Linear(8, 4))
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 def shaken(x):
@@ -417,28 +405,6 @@ up(h).mean().backward()
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
     # four that begin at one place
-    ("one_tensor_many_times", """import numpy as np
-place, lengths = np.zeros(2, dtype=np.float32), []
-net = nn.Linear(2, 1); opt = torch.optim.SGD(net.parameters(), lr=0.1)
-def moved(by):
-    place[0] += by
-    return place
-for turn in range(5):
-    rows = torch.from_numpy(np.stack([moved(0.5)] * 6))
-    loss = net(rows).square().mean()
-    opt.zero_grad(); loss.backward(); opt.step()
-"""),
-    ("one_tensor_many_times", """import numpy as np
-visits, seen = np.zeros(3), []
-net = nn.Linear(2, 1); opt = torch.optim.SGD(net.parameters(), lr=0.1)
-for turn in range(5):
-    visits[turn % 3] += 1
-    seen.append(visits)
-    goal = np.random.rand(2).astype(np.float32)
-    steps = [(at, goal) for at in range(6)]
-    loss = net(torch.from_numpy(np.array([goal for _, goal in steps]))).square().mean()
-    opt.zero_grad(); loss.backward(); opt.step()
-"""),
     ("one_tensor_many_times", """state, w = torch.zeros(3), torch.ones(3, requires_grad=True)
 for t in range(5):
     state += torch.randn(3)

@@ -117,13 +117,13 @@ class Block extends WidgetType {
       other.block.action === this.block.action &&
       other.block.fix === this.block.fix &&
       other.block.index === this.block.index &&
-      other.block.over === this.block.over
+      other.block.isOver === this.block.isOver
     )
   }
   toDOM(): HTMLElement {
     // The room around it is padding: the editor measures a block without its margins.
     const outer = document.createElement('div')
-    outer.className = `cm-finding-room ${this.block.over ? 'cm-over' : ''}`
+    outer.className = `cm-finding-room ${this.block.isOver ? 'cm-over' : ''}`
     const element = outer.appendChild(document.createElement('div'))
     element.className = 'cm-finding'
     const title = element.appendChild(document.createElement('strong'))

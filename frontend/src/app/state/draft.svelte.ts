@@ -3,6 +3,7 @@
 import type { CheckKind, RunOrder } from '../../api/client'
 import type { Program } from '../../api/types'
 import { sameLiterals, type Literal } from '../../core/trace/literals'
+import type { TraceIndex } from '../../core/trace/trace-index'
 import { draftOf, keepDraft, remember, remembered } from './browser-storage'
 import type { Run } from './run.svelte'
 
@@ -24,6 +25,11 @@ export class Draft {
   readonly edited: boolean = $derived.by(
     () => this.run.trace !== null && !this.turning && this.code !== this.run.trace.program.code,
   )
+  /** What it was turned to last, where that failed; while more is turned, until that is told. */
+  readonly failing: TraceIndex | null = $derived.by(() => {
+    const { failing } = this.run
+    return this.turning || this.held || this.code === failing?.trace.program.code ? failing : null
+  })
   /** The numbers of it, each the same as in the program that ran; none where more than numbers has changed since. */
   readonly numbers: readonly Literal[] = $derived.by(() => sameLiterals(this.run.trace?.program.code ?? '', this.code))
 

@@ -392,6 +392,32 @@ test('where a value fails the last good picture stays, until one does not', asyn
   vi.restoreAllMocks()
 })
 
+test('a failing value is told for its own program alone, and undone by a run like any other', async () => {
+  vi.spyOn(document, 'hidden', 'get').mockReturnValue(true)
+  const { page, asked } = await turning()
+  const fails = async (code: string, n: number): Promise<void> => {
+    page.runner.turn(code, n)
+    asked[n]!.answer({ status: 'failed' })
+    await until(() => expect(page.run.failing?.trace.id).toBe(code))
+    await until(() => expect(page.runner.running).toBe('no'))
+  }
+  await fails('x = 2', 1)
+  page.runner.edit('x = 1', true)
+  expect(page.draft.failing?.trace.id).toBe('x = 2') // until the picture is there
+  await until(() => expect(asked).toHaveLength(3))
+  asked[2]!.answer()
+  await until(() => expect(page.runner.running).toBe('no'))
+  expect([page.draft.failing, page.draft.edited, page.run.trace?.id]).toEqual([null, false, 'x = 1'])
+  await fails('x = 3', 3)
+  page.runner.edit('y = 3', false)
+  expect([page.draft.failing, asked.length]).toEqual([null, 4])
+  page.runner.edit('y = 4', true)
+  expect([page.draft.edited, asked.length]).toEqual([true, 4])
+  page.runner.turn('x = 1', 4)
+  expect(page.draft.failing).toBeNull()
+  vi.restoreAllMocks()
+})
+
 test('another program is not seen by what was chosen for the last one, an edit of it is', async () => {
   const code = 'a = 1\nb = 2\nc = 3'
   const other = { ...trace, id: 'other', program: { ...trace.program, code: 'd = 4\ne = 5' } }

@@ -22,8 +22,8 @@ export class Run {
   private readonly cuts = new WeakMap<Shown, Shown>()
   /** What came of the program. What the page shows of it ends at the first open question. */
   shown: Shown | null = $state.raw(null)
-  /** What the program was turned to last, where that failed: it is told at its line, and the last good picture
-   *  stays. */
+  /** What the program was turned to last, where that failed: it is told at its line as long as the draft is that, and
+   *  the last good picture stays. */
   failing: TraceIndex | null = $state.raw(null)
   /** The last picture, where the program on show came to nothing that could be drawn. */
   stale: Shown | null = $state.raw(null)

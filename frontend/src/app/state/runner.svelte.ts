@@ -144,9 +144,11 @@ export class Runner {
     })
   }
 
-  /** What is typed, followed after a while where that was asked for. */
-  edit(code: string): void {
+  /** What is typed, followed after a while where that was asked for. One number of what is told of, a picture's or a
+   *  failure's, is followed at once. */
+  edit(code: string, isRetuned = false): void {
     const { draft } = this
+    if (isRetuned && this.shown.trace && (!draft.edited || this.tellsOf(draft.code))) return this.turn(code)
     draft.code = code
     draft.turning = false
     draft.keep()
@@ -161,6 +163,7 @@ export class Runner {
     clearTimeout(this.autoTimer)
     clearTimeout(this.restTimer)
     this.playback.play(false)
+    this.shown.failing = draft.failing
     draft.code = code
     draft.stroke = stroke
     draft.turning = true

@@ -16,8 +16,8 @@ export interface LineBlock {
   /** What the button says that applies the fix; empty when there is no certain one. */
   fix: string
   index: number
-  /** It lies over the lines below, and none moves for it. */
-  over?: boolean
+  /** It is true no more, and its room stays as long as no line may move. */
+  isOver?: boolean
 }
 
 /** How the lines of the program stand at a step. */

@@ -34,8 +34,10 @@ export function placeText(place: api.Place | null, t: Words): string {
   return t('state.running')
 }
 
-/** The same, and once as much is recorded as may be, that the program goes on. */
+/** The same, and once as much is recorded as may be, that the program goes on. What it waits for a processor that others
+ *  hold does not count towards its limit. */
 export function runText(place: api.Place | null, t: Words, limits: RunLimits | undefined): string {
   if (place?.state !== 'running' || !limits || place.ops < limits.ops) return placeText(place, t)
-  return t('state.full', { line: place.line, s: Math.floor(place.elapsed_s), ops: place.ops, most: limits.wall_s })
+  const [s, most] = [Math.floor(place.elapsed_s), limits.wall_s]
+  return t('state.full', { line: place.line, s: Math.min(s, most), ops: place.ops, most, late: Number(s >= most) })
 }

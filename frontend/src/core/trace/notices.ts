@@ -63,8 +63,11 @@ function ending(trace: Trace, graph: Graph | null, t: Words, lang: Lang): Notice
   const at = line === undefined ? {} : { line }
   if (failure.type === 'cancelled') return { text: t('state.cancelled', { steps }), tone: 'note' }
   if (failure.kind === 'syntax' && line !== undefined) return { text: t('state.syntax', { line }), tone: 'err', ...at }
-  if (trace.status === 'limited' && failure.limit === 'wall_s')
-    return { text: t('state.limited_time', { s: trace.limits.wall_s, steps, cut: Number(isCut) }), tone: 'note', ...at }
+  if (trace.status === 'limited' && failure.limit === 'wall_s') {
+    const [s, took] = [trace.limits.wall_s, Math.round((trace.timings.run_ms ?? 0) / 1000)]
+    const late = Number(took > s)
+    return { text: t('state.limited_time', { s, steps, cut: Number(isCut), took, late }), tone: 'note', ...at }
+  }
   if (trace.status === 'limited')
     return {
       text: t('state.limited', { limit: limitName(failure.limit ?? failure.type, t), steps }),

@@ -55,6 +55,12 @@ test('the factors along a path lead from the seed to the gradient', () => {
   ])
 })
 
+test('a path goes on through a backward of the program, whose factor nobody knows', () => {
+  expect(told(lesson('custom_function'), 'x', 1)).toEqual([
+    'seed 1 → ×1 (Sum) → ×2 (Mul) → × (ClippedStepBackward) → 2',
+  ])
+})
+
 test('a node inside a call without a name is told by the call too', () => {
   const { trace } = load('scalar_expression')
   const op = trace.ops.find(({ nodes }) => nodes.length > 0)!
@@ -210,6 +216,7 @@ test.each(Object.entries(lessons))('contributions and paths of %s make up its gr
           const whole = paths.reduce((all, path) => all + Math.abs(path.value), 0)
           if (amounts[at] != null) expect(Math.abs(sum - amounts[at])).toBeLessThanOrEqual(ROUNDED * whole)
           for (const { start, factors, value } of paths) {
+            if (factors.some(({ text }) => !text)) continue // a backward of the program's own
             const product = factors.reduce((all, factor) => all * factor.value, start.value)
             expect(isSumOf([product], value, 'float64')).toBe(true)
           }

@@ -23,7 +23,8 @@ export interface Start {
 export interface Factor {
   node: Node
   value: number
-  /** As one writes it; parallel edges one after the other: `2·3`, `3 + 4`. */
+  /** As one writes it; parallel edges one after the other: `2·3`, `3 + 4`. Empty of a backward of the program's own,
+   *  which may do anything. */
   text: string
   /** The element of what arrived at the node, where other paths lead through another one. */
   place: string
@@ -252,6 +253,9 @@ export function pathsOf(index: TraceIndex, pass: Pass, contribution: Contributio
     const paths = found && rounded(sent, got, found)
     if (paths) return paths
     budget = left
+    const unknown = own ? null : throughOwn(sent, visit, got, cell, depth)
+    budget = left
+    if (unknown) return [unknown]
     return [begin('node', got, place, sent.node, own?.filter(brings).length)]
   }
 
@@ -288,6 +292,21 @@ export function pathsOf(index: TraceIndex, pass: Pass, contribution: Contributio
     return arriving(sent, entered, output, from, isFollowed && text !== UNKNOWN ? depth : Infinity).map((path) => ({
       ...path, factors: [...path.factors, factor], value: path.value * value,
     }))
+  }
+
+  /** The path through a backward of the program's own, by what arrived at the same element of as many. */
+  function throughOwn(
+    { node, tensors: [left], slots, visit }: Contribution, { entered }: Visit, got: number, cell: number, depth: number,
+  ): Path | null {
+    const output = entered.findIndex((id) => id !== null)
+    const arrived = index.tensor(entered[output])
+    const value = element(arrived, cell)
+    const isOne = slots.length === 1 && entered.filter((id) => id !== null).length === 1
+    if (!node?.code || !isOne || value === null || arrived!.shape.join() !== left?.shape.join()) return null
+    const place = placeIn(arrived, cell)
+    const [path, ...others] = arriving({ node, tensors: [left!], slots, visit }, arrived, output, cell, depth)
+    const begun = path && others.length === 0 ? path : begin('arrived', value, place, node)
+    return { ...begun, factors: [...begun.factors, { node, value: NaN, text: '', place }], value: got }
   }
 
   /** The paths to the node that sent a contribution. */

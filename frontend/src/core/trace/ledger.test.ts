@@ -57,6 +57,20 @@ test('a gradient that the program changes itself, as by clipping, is not reset: 
   expect([added.length, changed.length, reset]).toEqual([3, 1, null])
 })
 
+test('what passes added before a reset is told while nothing comes after it', () => {
+  const history = new History(new TraceIndex(load('accumulation').trace))
+  const [w] = history.accounts
+  const [reset] = w!.entries.filter(({ kind }) => kind === 'reset')
+  const at = (step: number): unknown => {
+    const { added, isCleared } = summandsAt(history, w!.leaf, step)
+    return [added.length, isCleared]
+  }
+  const end = history.index.trace.timeline.length
+  expect([reset!.step - 1, reset!.step, end].map(at)).toEqual([[2, false], [0, false], [1, false]])
+  Object.assign(w!, { entries: w!.entries.slice(0, w!.entries.indexOf(reset!) + 1) })
+  expect(at(reset!.step)).toEqual([2, true])
+})
+
 test('a clipping that leaves a gradient as it was is no change', () => {
   const { trace } = load('accumulation')
   const before = trace.updates[0]!.changes[0]!.before!

@@ -8,12 +8,13 @@ export type Added = Extract<Entry, { kind: 'pass' }>
 export type Changed = Exclude<Entry, Added>
 
 interface Summands {
-  /** Oldest first. */
+  /** Oldest first. Where the last reset is the end of the story, what came before it. */
   added: Added[]
   /** What the program itself made of the gradient since then, such as a clipping. */
   changed: Changed[]
-  /** The reset they come after. */
+  /** The reset they come after, or before it. */
   reset: Entry | null
+  isCleared: boolean
   /** The next pass that will add to it. */
   next: Added | null
 }
@@ -30,9 +31,8 @@ export function summandsAt(history: History, leaf: string, step: number): Summan
   const last = here.findLastIndex((entry) => entry.kind === 'reset')
   const isAdded = (entry: Entry): entry is Added => entry.kind === 'pass'
   const isChanged = (entry: Entry): entry is Changed => entry.kind === 'changed'
-  const since = here.slice(last + 1)
-  return {
-    added: since.filter(isAdded), changed: since.filter(isChanged), reset: here[last] ?? null,
-    next: entries.filter(isAdded).find((entry) => !isHere(entry)) ?? null,
-  }
+  const next = entries.filter(isAdded).find((entry) => !isHere(entry)) ?? null
+  const isCleared = here.some(isAdded) && last === here.length - 1 && !next
+  const told = isCleared ? here : here.slice(last + 1)
+  return { added: told.filter(isAdded), changed: told.filter(isChanged), reset: here[last] ?? null, isCleared, next }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Finding, Trace } from '../../api/types'
+import type { Finding, Tensor, Trace } from '../../api/types'
 import { load } from '../fixtures/load'
 import { TraceIndex } from './trace-index'
 import { words } from '../words/bundled'
@@ -140,6 +140,21 @@ test('a missing zero_grad is shown by the sum in .grad, not by the values of the
   expect(evidenceOf(trained, found)).toEqual([
     { what: 'w.grad', is: '[2, −4] + [3, 3] → [5, −1]', values: [before, delta, after], wrong: true },
   ])
+})
+
+test('of several passes on its line that added up the one that adds most to most proves it', () => {
+  const { pass, accumulation } = [...trained.accumulationsOf.values()].flat().find(
+    ({ accumulation }) => accumulation.before !== null,
+  )!
+  const found: Finding = {
+    code: 'step_without_zero_grad', severity: 'warning', span: pass.span!, tensors: [accumulation.tensor],
+  }
+  const nothing = { ...trained.tensor(accumulation.delta)!, id: 't900', data: [0, 0] }
+  const first = { ...accumulation, delta: 't900', after: accumulation.before }
+  const passes = trained.trace.passes.map((each) =>
+    each.id === pass.id ? { ...each, accumulations: [first, accumulation] } : each)
+  const index = new TraceIndex({ ...trained.trace, tensors: [...trained.trace.tensors, nothing as Tensor], passes })
+  expect(evidenceOf(index, found)[0]!.is).toBe('[2, −4] + [3, 3] → [5, −1]')
 })
 
 test('a gradient that was cleared before the step is shown as it goes', () => {

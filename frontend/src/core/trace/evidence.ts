@@ -2,7 +2,7 @@
 
 import type { Finding, Tensor } from '../../api/types'
 import { formatShape, plus } from '../words/format'
-import { nonFinite } from '../words/display'
+import { nonFinite, normOf } from '../words/display'
 import type { Words } from '../words/sentences'
 import type { TraceIndex } from './trace-index'
 import { brief, nameOf, ownerName, tensorName } from './naming'
@@ -109,12 +109,13 @@ function clearedBefore(index: TraceIndex, leaf: Tensor, { span }: Finding): Evid
   return [{ what: `${tensorName(index, leaf)}.grad`, is, values, wrong: true }]
 }
 
-/** The sum in a leaf's `.grad` at the pass that the finding is about. */
+/** The sum in a leaf's `.grad` at the pass that the finding is about, of several at the one that adds most to most. */
 function addedTo(index: TraceIndex, leaf: Tensor, { span }: Finding): Evidence[] {
-  const at = index.accumulationsOf
-    .get(index.identity(leaf.id))
-    ?.find(({ pass, accumulation }) => pass.span?.line === span?.line && accumulation.before !== null)
-  const { before, delta, after } = at?.accumulation ?? {}
+  const sums = (index.accumulationsOf.get(index.identity(leaf.id)) ?? [])
+    .filter(({ pass, accumulation }) => pass.span?.line === span?.line && accumulation.before !== null)
+  const sizes = sums.map(({ accumulation: { before, delta } }) =>
+    Math.min(...[before, delta].map((id) => (id ? normOf(index.tensor(id)!) || 0 : 0))))
+  const { before, delta, after } = sums[sizes.indexOf(Math.max(...sizes))]?.accumulation ?? {}
   const [old, added, sum] = [before, delta, after].map((id) => index.tensor(id))
   if (!old || !added || !sum) return []
   const is = `${plus([brief(old), brief(added)])} → ${brief(sum)}`

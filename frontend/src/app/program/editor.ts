@@ -44,8 +44,6 @@ export interface EditorHandle {
   setCode(code: string, stroke: number): void
   /** With the line to bring into view, if any. */
   setMarks(marks: Marks | null, line?: number | null): void
-  /** Keeps what stands beside lines in the rows it is in, or no longer. */
-  holdNotes(on: boolean): void
   /** Marks the numbers of lines at which playing halts. */
   setHalts(lines: ReadonlySet<number>): void
   /** What it is called, and whether Tab comes to it. */
@@ -72,19 +70,15 @@ function offset(doc: Text, line: number, column: number): number {
 }
 
 class Note extends WidgetType {
-  /** `row`: the one it is kept in, `with` the text or its `own`. */
-  constructor(
-    readonly note: string,
-    readonly row: 'with' | 'own' | undefined,
-  ) {
+  constructor(readonly note: string) {
     super()
   }
   override eq(other: Note): boolean {
-    return other.note === this.note && other.row === this.row
+    return other.note === this.note
   }
   toDOM(): HTMLElement {
     const element = document.createElement('span')
-    element.className = `cm-note ${this.row ?? ''}`
+    element.className = 'cm-note'
     element.textContent = this.note
     return element
   }
@@ -174,19 +168,13 @@ class SignMarker extends GutterMarker {
   }
 }
 
-/** Where the notes of lines are kept; nothing while they are not. */
-type Rows = ReadonlyMap<number, 'with' | 'own'>
-
-const keepRows = StateEffect.define<Rows>()
-
 interface Shown {
-  rows: Rows
   marks: Marks | null
   decorations: DecorationSet
   signs: RangeSet<GutterMarker>
 }
 
-const nothing: Shown = { rows: new Map(), marks: null, decorations: Decoration.none, signs: RangeSet.empty }
+const nothing: Shown = { marks: null, decorations: Decoration.none, signs: RangeSet.empty }
 
 function spanRange(doc: Text, span: Span): { from: number; to: number } | null {
   const from = offset(doc, span.line, span.column)
@@ -194,7 +182,7 @@ function spanRange(doc: Text, span: Span): { from: number; to: number } | null {
   return from < to ? { from, to } : null
 }
 
-function draw(doc: Text, marks: Marks, rows: Rows, events: BlockEvents): Shown {
+function draw(doc: Text, marks: Marks, events: BlockEvents): Shown {
   const decorations: Range<Decoration>[] = []
   const signs: Range<GutterMarker>[] = []
   for (let number = 1; number <= doc.lines; number += 1) {
@@ -212,7 +200,7 @@ function draw(doc: Text, marks: Marks, rows: Rows, events: BlockEvents): Shown {
     const note = marks.notes.get(number)
     if (note) {
       decorations.push(Decoration.line({ class: 'cm-noted' }).range(line.from))
-      decorations.push(Decoration.widget({ widget: new Note(note, rows.get(number)), side: 1 }).range(line.to))
+      decorations.push(Decoration.widget({ widget: new Note(note), side: 1 }).range(line.to))
     }
   }
   for (const { span, kind } of marks.spans) {
@@ -225,7 +213,7 @@ function draw(doc: Text, marks: Marks, rows: Rows, events: BlockEvents): Shown {
       Decoration.widget({ widget: new Block(block, events), side: 2, block: true }).range(doc.line(block.line).to),
     )
   }
-  return { rows, marks, decorations: Decoration.set(decorations, true), signs: RangeSet.of(signs, true) }
+  return { marks, decorations: Decoration.set(decorations, true), signs: RangeSet.of(signs, true) }
 }
 
 function marksField(events: BlockEvents): StateField<Shown> {
@@ -240,11 +228,8 @@ function marksField(events: BlockEvents): StateField<Shown> {
           signs: next.signs.map(transaction.changes),
         }
       for (const effect of transaction.effects) {
-        const [marks, rows] = [
-          effect.is(showMarks) ? effect.value : next.marks, effect.is(keepRows) ? effect.value : next.rows,
-        ]
-        if (marks !== next.marks || rows !== next.rows)
-          next = marks ? draw(transaction.state.doc, marks, rows, events) : { ...nothing, rows }
+        if (effect.is(showMarks))
+          next = effect.value ? draw(transaction.state.doc, effect.value, events) : nothing
       }
       return next
     },
@@ -519,21 +504,7 @@ export function openEditor(parent: HTMLElement, code: string, label: string, eve
     const range = EditorSelection.range(anchor ?? head, head)
     return [EditorView.scrollIntoView(range, { y: 'nearest', yMargin: range.empty ? 40 : 8 })]
   }
-  const rowsNow = (): Rows => {
-    const { doc } = view.state
-    const rows = new Map(Array.from({ length: doc.lines }, (_, at) => [at + 1, 'with' as 'with' | 'own']))
-    for (const note of view.contentDOM.querySelectorAll('.cm-note')) {
-      const { number, to } = doc.lineAt(view.posAtDOM(note))
-      const text = view.coordsAtPos(to, -1)
-      if (text && note.getBoundingClientRect().top >= text.bottom) rows.set(number, 'own')
-    }
-    return rows
-  }
   return {
-    holdNotes(on) {
-      const { rows } = view.state.field(field)
-      if (on || rows.size > 0) view.dispatch({ effects: keepRows.of(on ? rowsNow() : new Map()) })
-    },
     setCode(next, of) {
       const change = difference(view.state.doc.toString(), next)
       const isOn = of !== 0 && of === stroke

@@ -22,8 +22,8 @@ function told(index: TraceIndex, leaf: string, cell = 0): string[] {
   const added = pass.accumulations.find(({ tensor }) => index.tensor(tensor)?.names?.includes(leaf))!
   return contributions(index, pass, added).flatMap((contribution) =>
     pathsOf(index, pass, contribution, cell).map(({ start, factors, value }) => {
-      const steps = factors.flatMap(({ text, node, rounded }) => [
-        `×${text} (${node.type.replace(/Backward\d/, '')})`, ...rounded ? [`${rounded.dtype} ${rounded.value}`] : [],
+      const steps = factors.flatMap(({ text, node, rounded, made }) => [
+        made ? `${made.by} ${made.value}` : `×${text} (${node.type.replace(/Backward\d/, '')})`, ...rounded ? [`${rounded.dtype} ${rounded.value}`] : [],
       ])
       return [`${start.kind} ${start.value}`, ...steps, value].join(' → ')
     }),
@@ -57,7 +57,7 @@ test('the factors along a path lead from the seed to the gradient', () => {
 
 test('a path goes on through a backward of the program, whose factor nobody knows', () => {
   expect(told(lesson('custom_function'), 'x', 1)).toEqual([
-    'seed 1 → ×1 (Sum) → ×2 (Mul) → × (ClippedStepBackward) → 2',
+    'seed 1 → ×1 (Sum) → ×2 (Mul) → backward 2 → 2',
   ])
 })
 
@@ -70,8 +70,10 @@ test('a node inside a call without a name is told by the call too', () => {
   expect(senderName(index, index.node(op.nodes[0])!)).toBe(codeOf(index, op))
 })
 
-test('a path begins at what a hook made', () => {
-  expect(told(new TraceIndex(load('hooks').trace), 'x', 2)).toEqual(['hooked 2.5 → ×2·3 (Pow) → 15'])
+test('a path goes on through what a hook made', () => {
+  expect(told(new TraceIndex(load('hooks').trace), 'x', 2)).toEqual([
+    'seed 1 → ×1 (Sum) → ×4 (Mul) → hook 2.5 → ×2·3 (Pow) → 15',
+  ])
 })
 
 test('what hooks made of a gradient is told by each of them, in turn', () => {

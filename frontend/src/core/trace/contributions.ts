@@ -23,9 +23,11 @@ export interface Start {
 export interface Factor {
   node: Node
   value: number
-  /** As one writes it; parallel edges one after the other: `2·3`, `3 + 4`. Empty of a backward of the program's own,
-   *  which may do anything. */
+  /** As one writes it; parallel edges one after the other: `2·3`, `3 + 4`. Empty of what the program itself made of a
+   *  number, and that may be anything. */
   text: string
+  /** What that made, and whether a hook did or the node's own backward. */
+  made?: { value: number; by: 'hook' | 'backward' }
   /** The element of what arrived at the node, where other paths lead through another one. */
   place: string
   /** What the node sent, where a short type made that another number than the product. */
@@ -306,7 +308,7 @@ export function pathsOf(index: TraceIndex, pass: Pass, contribution: Contributio
     const place = placeIn(arrived, cell)
     const [path, ...others] = arriving({ node, tensors: [left!], slots, visit }, arrived, output, cell, depth)
     const begun = path && others.length === 0 ? path : begin('arrived', value, place, node)
-    return { ...begun, factors: [...begun.factors, { node, value: NaN, text: '', place }], value: got }
+    return madeOf(begun, node, place, got, 'backward')
   }
 
   /** The paths to the node that sent a contribution. */
@@ -316,12 +318,15 @@ export function pathsOf(index: TraceIndex, pass: Pass, contribution: Contributio
     const sources = gathered(index, pass, at, termsAt(index, pass, at, output))
     const kind = sumAt(pass.visits[at], output)?.hooked ? 'hooked' : 'arrived'
     const brings = (source: Contribution): boolean => amount(source, cell) !== 0
-    const isFollowed = sources.length > 0 && depth < MOST_FACTORS && kind !== 'hooked'
-    const paths = isFollowed
+    const left = budget
+    const paths = sources.length > 0 && depth < MOST_FACTORS
       ? spread(sources, brings, (source, isLive) => (isLive ? back(source, cell, depth + 1) : cut(source, cell)))
       : null
     const value = element(entered, cell)
-    if (paths || value === null) return paths ?? []
+    if (kind === 'arrived' && paths) return paths
+    budget = left
+    if (value === null) return []
+    if (node && paths?.length === 1) return [madeOf(paths[0]!, node, placeIn(entered, cell), value, 'hook')]
     const terms = kind === 'arrived' ? sources.filter(brings).length : 0
     return [begin(kind, value, placeIn(entered, cell), node ?? undefined, terms)]
   }
@@ -367,6 +372,11 @@ function together(texts: readonly string[]): string {
   if (texts.length === 1) return first
   if (texts.some((text) => text !== first)) return plus(texts)
   return first === '1' ? String(texts.length) : `${texts.length}·${asTerm(first)}`
+}
+
+/** A path with what the program itself made of its number. */
+function madeOf(path: Path, node: Node, place: string, value: number, by: 'hook' | 'backward'): Path {
+  return { ...path, factors: [...path.factors, { node, value: NaN, text: '', place, made: { value, by } }], value }
 }
 
 function begin(kind: Start['kind'], value: number, place: string, node: Node | undefined, products = 0): Path {

@@ -42,6 +42,16 @@ test('a rule is filled with the numbers of the visit and what they came to', () 
   ])
 })
 
+test('the loss has one letter, in the rule of the op that gives it too', () => {
+  const { trace } = load('distributed_data_parallel')
+  const { forward, slots, stands } = shown(trace, 'MseLossBackward0', {
+    ...rule, forward_mathml: `<mrow>${place('result', 'ℓ')}<mo>=</mo>${place('self', 'x')}</mrow>`,
+  })
+  expect(text(forward)).toMatch(/^L=/)
+  expect(text(slots[0]!.formula)).toMatch(/^∂L∂/)
+  expect(stands.filter(({ name }) => name === 'loss')).toEqual([{ letter: 'L', name: 'loss' }])
+})
+
 test('few numbers are written out, however many axes of one element lie around them', () => {
   const { trace } = load('accumulation')
   const wrapped = ({ shape }: { shape?: readonly number[] }): number[] => (shape?.length ? [1, ...shape, 1, 1] : [])

@@ -1,6 +1,6 @@
 // A derivative rule beside one visit: in letters that the program leaves free, and with the numbers that were there.
 
-import type { Node, Reduction } from '../../api/types'
+import type { Node, Reduction, Tensor } from '../../api/types'
 import { evaluate, sum, type Grid } from '../ops/formula'
 import { count } from '../ops/places'
 import type { Rule, RuleSlot, Terms } from '../rules'
@@ -24,7 +24,7 @@ export interface RuleShown {
  *  point, elements of tensors by a ring around one. */
 export function ruleShown(index: TraceIndex, rule: Rule, node: Node, at: VisitAt, visited: boolean): RuleShown {
   const values = new Values(index, node, at)
-  const letters = lettersFor(index, rule, index.op(node.op)?.window ?? null)
+  const letters = withLoss(index, values, lettersFor(index, rule, index.op(node.op)?.window ?? null))
   const isNamed = node.edges.some((edge) => edge.name)
   const slots = slotsOf(index, rule, node)
   const needed = slots.filter(({ name }, at) => {
@@ -105,6 +105,20 @@ function summed(formula: string, reduction: Reduction | undefined): string {
   return `<mrow>${over}<mrow class="brackets"><mo>(</mo>${formula}<mo>)</mo></mrow></mrow>`
 }
 
+/** What the pass began at, where that is one tensor. */
+function lossOf(index: TraceIndex, { at: { pass: { roots } } }: Values): Tensor | undefined {
+  return roots.length === 1 ? index.tensor(roots[0]?.tensor) : undefined
+}
+
+/** The letters, that of the loss for what the rule says of it too. */
+function withLoss(index: TraceIndex, values: Values, letters: Letters): Letters {
+  const id = lossOf(index, values)?.id
+  const isLoss = (value: Tensor | string | undefined): boolean => typeof value === 'object' && value.id === id
+  const own = [...letters.of].map(([place, letter]) =>
+    [place, place !== 'g' && isLoss(values.of(place)) ? letters.loss : letter] as const)
+  return { ...letters, of: new Map(own) }
+}
+
 function standing(index: TraceIndex, values: Values, { of, loss }: Letters): { letter: string; name: string }[] {
   const found = [...of]
     .flatMap(([place, letter]) => {
@@ -112,10 +126,8 @@ function standing(index: TraceIndex, values: Values, { of, loss }: Letters): { l
       return name ? [{ letter, name }] : []
     })
     .sort((a, b) => a.letter.localeCompare(b.letter))
-  const { roots } = values.at.pass
-  const root = roots.length === 1 ? index.tensor(roots[0]?.tensor) : undefined
-  const name = nameOf(index, root)
-  return name ? [...found, { letter: loss, name }] : found
+  const name = nameOf(index, lossOf(index, values))
+  return name && !found.some(({ letter }) => letter === loss) ? [...found, { letter: loss, name }] : found
 }
 
 /** Whether none of a rule's formulas is undefined where PyTorch sends a number, as 0/0 is. */

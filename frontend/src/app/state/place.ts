@@ -34,8 +34,8 @@ export function placeText(place: api.Place | null, t: Words): string {
   return t('state.running')
 }
 
-/** The same, and once as much is recorded as may be, that the program goes on. What it waits for a processor that others
- *  hold does not count towards its limit. */
+/** The same, and once as much is recorded as may be, that the program goes on. What it waits for a processor that
+ *  others hold does not count towards its limit. */
 export function runText(place: api.Place | null, t: Words, limits: RunLimits | undefined): string {
   if (place?.state !== 'running' || !limits || place.ops < limits.ops) return placeText(place, t)
   const [s, most] = [Math.floor(place.elapsed_s), limits.wall_s]

@@ -1517,9 +1517,15 @@ const stories = {
 
   async 'a value that fails is told at its line, and the last good picture stays'(page) {
     await open(page)
-    await run(page, `${TURNED}\nz = x.view(2)`)
-    await pull(page, page.locator('.cm-number').last(), 8)
+    await run(page, `${TURNED}\nz = x.view(2)\nw = x + 1`)
+    const place = await page.locator('.cm-number', { hasText: /^2$/ }).last().boundingBox()
+    await page.mouse.move(place.x + place.width / 2, place.y + place.height / 2)
+    await page.mouse.down()
+    for (let by = 2; by <= 8; by += 2) await page.mouse.move(place.x + place.width / 2 + by, place.y + place.height / 2)
     await until(() => page.locator('.cm-finding').textContent(), (text) => text.includes('RuntimeError'), 'the failure at its line')
+    const lowest = (lines) => page.locator(lines).evaluateAll((all) => Math.max(...all.map((line) => Math.round(line.getBoundingClientRect().top))))
+    same(await lowest('.cm-line'), await lowest('.cm-lineNumbers .cm-gutterElement'), 'where the last line and its number stand while the number is held')
+    await page.mouse.up()
     await page.locator('.cm-sign-failed').waitFor()
     await says(page.locator('.status .err'), 'error on line')
     check((await boxesInView(page)) >= 4, 'the picture is gone')

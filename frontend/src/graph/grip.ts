@@ -8,7 +8,7 @@ import {
 } from '../core/paint/measure'
 import type { Moment } from '../core/paint/moment'
 import type { View } from '../core/paint/view'
-import { BRACKET, CELL_GAP, MATRIX_ROW, type Display } from '../core/words/display'
+import { BRACKET, MATRIX_ROW, type Display } from '../core/words/display'
 
 /** Takes a number: follows the pointer with it, and tells of a press that stays in place, on which box it was. */
 export type Grip = (event: PointerEvent, pressed: (box: string) => void) => void
@@ -55,7 +55,7 @@ function constantAt(place: Placed, box: Box, measure: Measure, x: number, y: num
 function elementAt(place: Placed, box: Box, measure: Measure, x: number, y: number, moment: Moment): Held | null {
   const { value } = moment.box(box.id)
   if (box.kind !== 'leaf' || value.kind !== 'tensor') return null
-  const { shown } = cellOf(value.tensor, valueTag(box, measure), measure)
+  const { shown } = cellOf(value.tensor, valueTag(box, measure), measure, place.w / 2 - 20)
   const height = bodyHeight(place, box, measure)
   const [left, top] = [place.x + place.w / 4 - shown.width / 2, place.y + HEAD + (height - shown.height) / 2]
   const element = elementIn(shown, value.tensor.shape.at(-1) ?? 1, x - left, y - top)
@@ -69,13 +69,13 @@ function elementIn(shown: Display, columns: number, x: number, y: number): numbe
   let right = BRACKET
   for (const [at, width] of shown.columns.entries()) {
     right += width
-    if (x <= right + CELL_GAP / 2) {
+    if (x <= right + shown.gap / 2) {
       const cells = shown.rows[0]!
       if (cells[at] === '…') return null
       const column = at === cells.length - 1 ? columns - 1 : at
       return Math.min(shown.rows.length - 1, Math.floor(y / MATRIX_ROW)) * columns + column
     }
-    right += CELL_GAP
+    right += shown.gap
   }
   return null
 }

@@ -81,15 +81,21 @@ it('writes a norm beside a lane with as many digits as in a box', () => {
   expect([3297.4, 0.07162].map(beside)).toMatchObject([{ text: '3297' }, { text: '0.0716' }])
 })
 
-it('writes no numbers into a cell that a phone would cut: 3 digits, of a vector its ends, else a picture', () => {
+it('writes no numbers into a cell that a phone would cut: fewer digits, ends of a long vector, a picture', () => {
   const vector = (size: number, value: number) => tensor('t1', [size], { data: Array<number>(size).fill(value) })
   const cell = (one: Tensor, tag = '') => cellOf(one, tag, { ...measureOf({}, one), cell: 140 })
   expect(cell(vector(5, 2)).shown).toMatchObject({ rows: [['2', '2', '2', '…', '2']] })
   expect(cell(vector(5, -12.25)).shown).toMatchObject({ rows: [['−12.25', '…', '−12.25']] })
   expect(cell(vector(3, 12.345)).shown).toMatchObject({ rows: [['12.3', '12.3', '12.3']] })
+  const three = tensor('t1', [3], { data: [-0.27263, -0.23987, -0.12271] })
+  expect(cell(three).shown).toMatchObject({ rows: [['−0.27', '−0.24', '−0.12']] })
+  expect(cell(three, '.grad'), 'alone in its cell').toMatchObject({ tag: '', shown: { kind: 'matrix' } })
+  const four = tensor('t1', [4], { data: [-0.27263, -0.23987, -0.12271, -0.11111] })
+  expect([cell(four), cell(four, '.grad')]).toMatchObject([{ shown: { kind: 'thumb' } }, { shown: { kind: 'matrix' } }])
+  const wide = cellOf(three, '', { ...measureOf({}, three), cell: 110 }, 170)
+  expect(wide.shown, 'where the box is that wide anyway').toMatchObject({ rows: [['−0.273', '−0.24', '−0.123']] })
   const matrix = tensor('t1', [2, 3], { data: Array<number>(6).fill(-12.25) })
-  for (const wide of [vector(3, -1.234e-15), vector(5, -12.25), matrix])
-    expect(cell(wide, '.grad').width).toBeLessThanOrEqual(150)
+  for (const wide of [vector(5, -12.25), matrix]) expect(cell(wide, '.grad').width).toBeLessThanOrEqual(150)
 })
 
 it('has room for the parameter of a layer beside a box of a model', () => {

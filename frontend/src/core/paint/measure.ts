@@ -2,7 +2,7 @@
 
 import type { Box, Caught, Group, Tensor, Trace } from '../../api/types'
 import {
-  brief, briefs, display, displayIn, formatNorm, normOf, WAITING, word, type Display,
+  brief, briefs, display, displayIn, formatNorm, inDigits, normOf, WAITING, word, type Display,
 } from '../words/display'
 import { groupTitle, isOfLeaves, isSmall, type DrawnLink, type Sheet, type Stub } from '../layout/fold'
 import { cutEnd, formatCount, formatShape, plus, textWidth } from '../words/format'
@@ -24,6 +24,7 @@ export const LABEL = 11.5
 export const LABEL_ROW = 14
 export const HEAD = 23
 export const STRIP = 19
+export const STRIP_TEXT = 11
 /** Among thumbnails and where there is little room stubs stand nearer. Long names are cut. */
 export const STUB = { height: 20, gap: 26, widest: { lesson: 160, model: 88 } }
 export const NARROWEST = 140
@@ -203,16 +204,25 @@ export function isShared(box: Box): boolean {
   return (box.parameters ?? []).some((parameter) => (parameter.shared ?? 1) > 1)
 }
 
-/** `2.25 + 2.25 → 4.5`; more than three terms are counted. */
-export function stripText(strip: Strip, words: Say, most?: number): string {
-  const { terms } = strip
+/** `2.25 + 2.25 → 4.5`; more than three terms are counted. Where that needs more room, or norms stand for several
+ *  vectors, which would read as a wrong sum, only how many they are: `2 gradients → ‖4.5‖`. */
+export function stripText(strip: Strip, words: Say, room = Infinity): string {
+  const { terms, before } = strip
   if (terms.length === 0) return ''
   const few = terms.length > 3 ? terms.slice(0, 2) : terms
-  const said = briefs([...few, strip.done ? strip.result : null], most).map(
-    (text, at) => text ?? (at === 0 && strip.before ? 'None' : '·'))
-  const result = said.pop()
-  if (few !== terms) said.push(words('graph.more', { n: terms.length - 2 }))
-  return `${plus(said)} → ${result}`
+  const [listed, normed] = [Infinity, 0].map((most) =>
+    briefs([...few, strip.done ? strip.result : null], most).map(
+      (text, at) => text ?? (at === 0 && before ? 'None' : '·')))
+  const [made, norm] = [listed!.pop()!, normed!.pop()!]
+  const n = terms.length - (before && !terms[0] ? 1 : 0)
+  const left = few === terms ? [] : [words('graph.more', { n: terms.length - 2 })]
+  const whole = (said: string[]) => `${plus([...said, ...left])} → `
+  const [all, count] = [whole(listed!) + made, n > 1 ? `${words('graph.gradients', { n })} → ` : whole(normed!)]
+  const told = [
+    ...(n > 1 && all.includes('‖') ? [] : [all, inDigits(all, 3)]),
+    ...(n > 1 ? [count + made, count + inDigits(made, 3)] : []), count + norm, `→ ${inDigits(made, 3)}`,
+  ]
+  return told.find((text) => textWidth(text, STRIP_TEXT) <= room) ?? `→ ${norm}`
 }
 
 export function stripLabel(strip: Strip, { story, words }: Measure): string {
@@ -230,13 +240,18 @@ function failureWords(raised: Caught, { failure, findings }: Trace, words: Say):
   return said === key ? raised.message : said
 }
 
-/** What stands in a cell beside its tag, and how wide both are; without a tensor, that nobody recorded it. */
+/** What stands in a cell, how wide it is with its tag, and whether that stands beside it; without a tensor, that nobody
+ *  recorded it. The few numbers of a `.grad` stand there in any case, alone where they need its room. */
 export function cellOf(
-  tensor: Tensor | undefined, tag: string, { cell, words }: Measure,
-): { shown: Display; width: number } {
+  tensor: Tensor | undefined, tag: string, { cell, words }: Pick<Measure, 'cell' | 'words'>, room = cell,
+): { shown: Display; width: number; tag: string } {
+  const most = Math.max(cell, room)
   const beside = tagWidth(tag)
-  const shown = tensor ? displayIn(tensor, cell - beside) : word(words('graph.unrecorded'), 'plain')
-  return { shown, width: shown.width + (shown.kind === 'thumb' ? 0 : beside) }
+  const shown = tensor ? displayIn(tensor, most - beside) : word(words('graph.unrecorded'), 'plain')
+  const width = shown.width + beside
+  if (!tensor || (shown.kind !== 'thumb' && width <= most)) return { shown, width, tag }
+  const alone = displayIn(tensor, most, tag === '.grad' ? 4 : 0)
+  return { shown: alone, width: alone.width, tag: '' }
 }
 
 /** Whether a box keeps room for its strip at every step. */

@@ -147,6 +147,15 @@ describe('three passes over one leaf', () => {
     const terms = [3, -5].map((value) => ({ ...view.story.index.trace.tensors[0]!, shape: [], data: [value] }))
     const below = { kind: 'sum', terms, result: terms[1]!, done: true, before: false } as const
     expect(stripText(below, words('en'))).toBe('3 + (−5) → −5')
+    const row = (...data: number[]) => ({ ...terms[0]!, shape: [data.length], data })
+    const met = { ...below, terms: [row(0.12346, 10, 15), row(1, -1, 2)], result: row(1.12346, 9, 17) }
+    const told = (room: number) => stripText(met, words('en'), room)
+    expect([400, 300, 200, 140, 60].map(told)).toEqual([
+      '[0.1235, 10, 15] + [1, −1, 2] → [1.123, 9, 17]', '[0.123, 10, 15] + [1, −1, 2] → [1.12, 9, 17]',
+      '2 gradients → [1.123, 9, 17]', '2 gradients → ‖19.3‖', '→ ‖19.3‖',
+    ])
+    const many = { ...below, terms: [1, 2, 3].map(() => row(1, 2, 3, 4, 5)), result: row(3, 6, 9, 12, 15) }
+    expect(stripText(many, words('en'))).toBe('3 gradients → ‖22.2‖')
     expect(view.at(stepOf(view, 'reset')).box(w).strip).toMatchObject({ terms: [], done: false })
   })
 

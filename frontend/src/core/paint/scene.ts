@@ -9,7 +9,7 @@ import {
 } from '../words/display'
 import { isGradient, listed } from '../trace/collectives'
 import { columnMarks } from './collective'
-import { cutEnd, cutMiddle, cutPath, textWidth } from '../words/format'
+import { cutEnd, cutPath, textWidth } from '../words/format'
 import { gradientTint, type Shade } from './colour'
 import { icon, type IconName } from './icons'
 import type { Item, Mark } from './marks'
@@ -196,23 +196,17 @@ export class Painter {
     marks.push(iconMark(lit ? 'icon-grad' : 'icon-ghost', strip.kind === 'hook' ? 'hook' : 'acc', 8, top + 3.5, 12))
     marks.push({ k: 'text', c: lit ? 'sum-label' : 'strip-label', x: 25, y: top + 13, s: label })
     const room = w - 42 - textWidth(label, ASIDE)
-    const text = cutMiddle(stripText(strip, this.measure.words, room / textWidth('0', 11)), 11, room)
+    const text = stripText(strip, this.measure.words, room)
     if (lit) marks.push({ k: 'text', c: 'sum', x: w - 8, y: top + 13.5, s: text, a: 'end' })
     else if (none) marks.push({ k: 'text', c: 'strip-label', x: w - 8, y: top + 13, s: none, a: 'end' })
   }
 
-  /** `tag`: what of several things the cell holds. */
-  private cell(marks: Mark[], cell: Cell, area: Area, tone: Tone, tag = ''): void {
+  /** `of`: what of several things the cell holds. */
+  private cell(marks: Mark[], cell: Cell, area: Area, tone: Tone, of = ''): void {
     if (cell.kind === 'blank') return
-    const shown = cell.kind === 'raised'
-      ? word(cell.text, 'plain')
-      : cell.kind === 'waiting'
-        ? WAITING
-        : cell.kind === 'none'
-          ? NONE
-          : cell.kind === 'norm'
-            ? normed(cell.norm)
-            : cellOf(cell.tensor, tag, this.measure).shown
+    const { shown, tag } = cell.kind === 'tensor' || cell.kind === 'unknown'
+      ? cellOf(cell.tensor, of, this.measure, area.w - 20)
+      : { tag: of, shown: placeholder(cell) }
     if (shown.kind === 'thumb') {
       this.thumb(marks, shown, area)
       return
@@ -307,6 +301,12 @@ export class Painter {
     return parts.filter(Boolean).join(' · ')
   }
 
+}
+
+function placeholder(cell: Cell): Display {
+  if (cell.kind === 'raised') return word(cell.text, 'plain')
+  if (cell.kind === 'norm') return normed(cell.norm)
+  return cell.kind === 'none' ? NONE : WAITING
 }
 
 interface Area {

@@ -1,7 +1,7 @@
 // How much room everything on a view needs over the whole run, so that nothing moves while stepping: what a layout is
 // made from.
 
-import type { Box, Group } from '../../api/types'
+import type { Box, Group, Tensor } from '../../api/types'
 import { MATRIX_ROW, normed, type Display } from '../words/display'
 import { exchangesOf } from '../trace/collectives'
 import { childrenOf, isOfLeaves, standIn, type DrawnLink } from '../layout/fold'
@@ -11,11 +11,12 @@ import { push } from '../trace/trace-index'
 import {
   ARROW, ASIDE, capsuleText, capsuleWidth, CAPTION, cellOf, COLUMN, cutText, cutWidth, exchangedText, forwardLabel,
   gradientLabel, gradientTag, HEAD, headOf, headOfGroup, keepsStrip, LABEL, LABEL_ROW, NAME, NARROWEST, STRIP,
-  stripLabel, stripText, stubsWidth, times, TITLE, valueTag, type Head, type Measure,
+  STRIP_TEXT, stripLabel, stripText, stubsWidth, times, TITLE, valueTag, type Head, type Measure,
 } from './measure'
 import { openingChoice } from '../layout/opening'
 
-const STRIP_SIZE = 11
+/** As wide as gradients that are added make a box. */
+const MOST_STRIP = 320
 /** A ghost has one cell, so it may be narrower. */
 const GHOST = 112
 const TAIL = 30
@@ -100,32 +101,32 @@ function boxItem(box: Box, measure: Measure): LayoutItem {
       parent: sheet.parents.get(box.id) ?? '', side: sideOf(box.id, measure), tail: 0,
     }
   const { values, gradients, strips, hasGrad } = story.contents(box.id)
-  const cells = [
-    ...(values[0] ? values : [undefined]).map((tensor) => cellOf(tensor, valueTag(box, measure), measure)),
-    ...gradients.map((tensor) => cellOf(tensor, gradientTag(box, measure), measure)),
-  ]
   const strip = keepsStrip(box, measure) ? STRIP : 0
-  const widestCell = Math.max(30, ...cells.map(({ width }) => width), hasGrad ? 78 : 0)
-  const widestStrip = Math.max(
-    0,
-    ...strips.map(
-      (entry) =>
-        44 + textWidth(stripLabel(entry, measure), ASIDE) + textWidth(stripText(entry, measure.words), STRIP_SIZE),
-    ),
-  )
   const returned = story.isEverReturned(box.id) ? 33 + textWidth(measure.words('graph.returned'), ASIDE) : 0
   const head = headWidth(headOf(box, measure, values.length > 1))
   const ghost = box.kind === 'ghost'
-  const w = upTo4(
-    Math.max(
-      ghost && measure.narrowest < COLUMN ? GHOST : measure.narrowest,
-      Math.min(measure.spacious?.widest ?? WIDEST, Math.max(head, widestStrip, returned)),
-      (ghost ? 1 : 2) * (widestCell + 20),
-    ),
+  const widest = measure.spacious?.widest ?? WIDEST
+  const half = ghost ? 1 : 2
+  let w = Math.max(
+    ghost && measure.narrowest < COLUMN ? GHOST : measure.narrowest, Math.min(widest, Math.max(head, returned)),
+    hasGrad ? 196 : 0,
   )
+  const cell = (tensor: Tensor | undefined, tag: string) => cellOf(tensor, tag, measure, w / half - 20)
+  const cells = () => [
+    ...(values[0] ? values : [undefined]).map((tensor) => cell(tensor, valueTag(box, measure))),
+    ...gradients.map((tensor) => cell(tensor, gradientTag(box, measure))),
+  ]
+  w = Math.max(w, half * (Math.max(30, ...cells().map(({ width }) => width)) + 20))
+  for (const entry of strips) {
+    const beside = 44 + textWidth(stripLabel(entry, measure), ASIDE)
+    const most = entry.kind === 'error' ? widest : Math.min(widest, MOST_STRIP)
+    const said = textWidth(stripText(entry, measure.words, Math.max(w, most) - beside), STRIP_TEXT)
+    w = Math.max(w, Math.min(widest, beside + said))
+  }
+  w = upTo4(w)
   const { length } = sheet.stubs.get(box.id) ?? []
   // the arrow of the lowest stub ends at the box
-  const h = HEAD + Math.max(bodyHeight(cells.map(({ shown }) => shown)), length * STUB_ROW - 18) + strip
+  const h = HEAD + Math.max(bodyHeight(cells().map(({ shown }) => shown)), length * STUB_ROW - 18) + strip
   const beside = stubsWidth(box.id, measure)
   return {
     id: box.id, parent: sheet.parents.get(box.id) ?? '', w, h, side: sideOf(box.id, measure),

@@ -1,6 +1,6 @@
 // Marks of the small things: icons, header texts, numbers, matrices and words in cells, arrowheads.
 
-import { BRACKET, CELL_GAP, display, MATRIX_ROW, thumbText, type Display } from '../words/display'
+import { BRACKET, display, MATRIX_ROW, thumbText, type Display } from '../words/display'
 import { cutEnd, cutName, textWidth } from '../words/format'
 import type { IconName } from './icons'
 import type { Mark } from './marks'
@@ -118,7 +118,7 @@ export function matrixMarks(
         k: 'text', c: cell === 'NaN' ? 'text-cut' : text, x: right,
         y: y + at * row + row - 3.5, s: cell, a: 'end',
       })
-      right += CELL_GAP * scale
+      right += shown.gap * scale
     })
   })
 }

@@ -11,6 +11,8 @@ export type Display =
       kind: 'matrix'
       rows: readonly (readonly string[])[]
       columns: readonly number[]
+      /** Between them. */
+      gap: number
       stacked: boolean
       width: number
       height: number
@@ -22,8 +24,9 @@ export type Display =
 const MATRIX_SIZE = 11
 export const MATRIX_ROW = 15
 const SCALAR_SIZE = 12.5
-export const CELL_GAP = 13.2
+const CELL_GAP = 13.2
 export const BRACKET = 8
+const CLEARLY = 16
 export const THUMB_WIDTH = 80
 export const THUMB_HEIGHT = 24
 
@@ -46,22 +49,24 @@ export function display(tensor: Tensor): Display {
   return result
 }
 
-/** The same where numbers may take so much room: with 3 digits, or of a vector the first and the last, or else its
- *  picture. */
-export function displayIn(tensor: Tensor, room: number): Display {
+/** The same where numbers may take so much room: with 3 digits, of a long vector the first and the last, with 2 digits,
+ *  or else its picture where that is clearly narrower; of `few` numbers there is none. */
+export function displayIn(tensor: Tensor, room: number, few = 0): Display {
   const full = display(tensor)
   if (full.kind !== 'matrix' || full.width <= room) return full
   const { rows, stacked } = full
   const [row, ...more] = rows
-  const ends = more[0] ? [] : [[[row![0]!, '…', row!.at(-1)!]]]
-  const shorter = [rows.map((row) => row.map(shortened)), ...ends].map((rows) => matrix(rows, stacked))
-  return shorter.find(({ width }) => width <= room) ?? thumb(tensor, stacked)
+  const ends = more[0] || row!.length < 5 ? [] : [[[row![0]!, '…', row!.at(-1)!]]]
+  const [three, two] = [3, 2].map((digits) => rows.map((row) => row.map((text) => inDigits(text, digits))))
+  const shorter = [three!, ...ends, two!].map((rows) => matrix(rows, stacked, MATRIX_SIZE * 0.6))
+  const picture = thumb(tensor, stacked)
+  const most = rows.flat().length > few ? Math.max(room, picture.width + CLEARLY) : Infinity
+  return shorter.find(({ width }) => width <= room) ?? shorter.slice(1).find(({ width }) => width <= most) ?? picture
 }
 
-/** A number with 3 digits; what is none stays. */
-function shortened(text: string): string {
-  const value = Number(text.replaceAll(MINUS, '-'))
-  return Number.isFinite(value) ? formatDigits(value, 3) : text
+/** The numbers of a text with so many digits. */
+export function inDigits(text: string, digits: number): string {
+  return text.replace(/−?\d[\d.]*(e−?\d+)?/g, (one) => formatDigits(Number(one.replaceAll(MINUS, '-')), digits))
 }
 
 function decide(tensor: Tensor): Display {
@@ -113,11 +118,13 @@ function smallRows(values: readonly string[], shape: readonly number[]): string[
   return Array.from({ length: rows }, (_, row) => values.slice(row * columns, (row + 1) * columns))
 }
 
-function matrix(rows: readonly (readonly string[])[], stacked: boolean): Display & { kind: 'matrix' } {
+function matrix(
+  rows: readonly (readonly string[])[], stacked: boolean, gap = CELL_GAP,
+): Display & { kind: 'matrix' } {
   const columns = rows[0]!.map((_, at) => Math.max(...rows.map((row) => textWidth(row[at]!, MATRIX_SIZE))))
-  const inner = columns.reduce((sum, column) => sum + column, 0) + (columns.length - 1) * CELL_GAP
+  const inner = columns.reduce((sum, column) => sum + column, 0) + (columns.length - 1) * gap
   return {
-    kind: 'matrix', rows, columns, stacked, width: inner + 2 * BRACKET + (stacked ? 5 : 0),
+    kind: 'matrix', rows, columns, gap, stacked, width: inner + 2 * BRACKET + (stacked ? 5 : 0),
     height: rows.length * MATRIX_ROW + 1,
   }
 }

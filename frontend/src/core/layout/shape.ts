@@ -215,7 +215,7 @@ class Shaper {
 
   /** Room before the first rank, between ranks, and after the last. */
   private gaps(level: Level, bands: readonly Band[], centres: readonly Centre[]): number[] {
-    const gaps: number[] = bands.map((_, at) => (at === 0 ? 0 : LEAST_GAP))
+    const gaps: number[] = bands.map((_, at) => (at === 0 ? 0 : Math.min(LEAST_GAP, this.gap)))
     gaps.push(0)
     const bandOf = (at: number) =>
       bands.findIndex((band) => centres[at]!.y >= band.top - 0.5 && centres[at]!.y <= band.bottom + 0.5)
@@ -234,9 +234,10 @@ class Shaper {
   }
 
   private gapOf(bundle: Bundle, leaning: boolean): number {
-    if (!bundle.labelled) return LEAST_GAP
+    if (!bundle.labelled) return Math.min(LEAST_GAP, this.gap)
     const { forward, gradient, badge } = bundle.hops[0]!.link
-    const tallest = Math.max(0, forward[0]?.h ?? 0, gradient[0]?.h ?? 0)
+    // ranks that are near keep room for one line
+    const tallest = this.gap < LEAST_GAP ? LABEL_LINE : Math.max(0, forward[0]?.h ?? 0, gradient[0]?.h ?? 0)
     const bare = this.gap + Math.max(0, tallest - LABEL_LINE)
     const parallel = bundle.parallel && tallest > 2 * LABEL_LINE ? 20 : 0
     return (

@@ -9,7 +9,6 @@ import { measureFor, type Measure, type Room, type Say } from './measure'
 import { Story, type Moment } from './moment'
 import { Painter } from './scene'
 import { indexOf, TraceIndex } from '../trace/trace-index'
-import { nodeOfStep } from '../trace/steps'
 
 /** Everything about one graph that does not depend on the step. */
 export class View {
@@ -32,8 +31,8 @@ export class View {
     return this.story.group(group).inside
   }
 
-  /** Where the story of this graph is: the op that raised, else what its first diagnosis is about, else in a small one
-   *  the leaf that was given a gradient last, else the root that a pass starts from, else its end. */
+  /** Where the story of this graph is: the op that raised, else what its first diagnosis is about, else the root that a
+   *  pass starts from, else its end. */
   get storyBox(): string | null {
     return (this.toldAt ??= this.findStory())
   }
@@ -51,10 +50,7 @@ export class View {
         boxes.find(({ tensor }) => tensor != null && identities.has(index.identity(tensor)))
       if (concerned) return concerned.id
     }
-    const added = index.trace.timeline.findLast(({ kind }) => kind === 'accumulate')
-    const last = this.measure.density === 'lesson' ? nodeOfStep(index, added) : null
-    const leaf = last && boxes.find(({ node }) => node === last.id)
-    return (leaf ?? boxes.findLast((box) => this.story.hasSeed(box.id)) ?? boxes.at(-1))?.id ?? null
+    return (boxes.findLast((box) => this.story.hasSeed(box.id)) ?? boxes.at(-1))?.id ?? null
   }
 
   /** Whether the numbers of a box cannot be read, as within `torch.func`. */

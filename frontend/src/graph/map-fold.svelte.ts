@@ -21,9 +21,9 @@ export function mapFold(stage: Stage): MapFold {
   return found
 }
 
-/** Whether all of a graph is in the window, be it that it touches its edges: then a map of it says nothing. */
-export function isAllSeen(bounds: Rect, camera: Camera, viewport: Viewport): boolean {
+/** Whether all boxes of a graph are in the window, be it that they touch its edges: then a map of it says nothing. */
+export function isAllSeen(boxes: readonly Rect[], camera: Camera, viewport: Viewport): boolean {
   const seen = windowOf(camera, viewport, 1)
-  const both = around([seen, bounds])
+  const both = around([seen, ...boxes])
   return both.w <= seen.w && both.h <= seen.h
 }

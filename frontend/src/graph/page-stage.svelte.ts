@@ -124,8 +124,10 @@ export class PageStage extends Stage {
   private begun(wanted: Placed, seen: readonly Rect[], room: Viewport): Camera {
     const sight = around(seen)
     const [end, most] = [sight.x + sight.w, room.width / this.scales[0] - NARROW_EDGE]
-    const begun = this.layout!.frames.filter((frame) => overlaps(frame, sight) && end - frame.title_x - NAME <= most)
-    const x = Math.min(sight.x, ...begun.map((frame) => frame.title_x + NAME))
+    const begun = this.layout!.frames
+      .filter((frame) => overlaps(frame, sight))
+      .flatMap(({ title_x }) => [title_x, title_x + NAME].find((x) => end - x <= most) ?? [])
+    const x = Math.min(sight.x, ...begun)
     return super.opening(wanted, room, seen, { ...sight, x, w: end - x })
   }
 }

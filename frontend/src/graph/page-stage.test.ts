@@ -56,6 +56,27 @@ test('a group begins in view where there is room for what is seen too', () => {
   expect(tight.x + 25 + NAME).toBeGreaterThanOrEqual(0)
 })
 
+test('the name of a group begins with its icon where there is room for that', () => {
+  const boxes = row(9, 0).map((one) => ({ ...one, x: 600 }))
+  const frames = [{ id: 'g', x: 410, y: 0, w: 500, h: 900, title_x: 420 }]
+  const camera = opened({ width: 390, height: 600 }, { boxes, frames } as unknown as Layout, { railed: false })
+  expect(camera.x + 420).toBeGreaterThanOrEqual(0)
+})
+
+test('on a phone one box stands in the middle, and what is unfolded comes into view', () => {
+  const { stage, motion } = staged()
+  ;[stage.width, stage.height] = [390, 300]
+  const view = viewOf()
+  stage.receive(view, laid({ boxes: [box('b0', 900, 900), box('b1', 500, 900)] }))
+  expect(motion.camera.x).toBe(195 - 1000)
+  stage.hold('b0')
+  const inside = [box('b2', 1200, 930), box('b1', 500, 900)]
+  const frames = [{ id: 'b0', x: 900, y: 900, w: 600, h: 200, title_x: 910, title_w: 90 }]
+  stage.receive(view, laid({ boxes: inside, frames }))
+  expect(motion.camera.x + 1200).toBeGreaterThanOrEqual(0)
+  expect(motion.camera.x + 1400).toBeLessThanOrEqual(390)
+})
+
 test('of a large model that hardly shows a box at once there is one that can be read all the same', () => {
   const boxes = row(14, 300)
   expect(opened({ width: 700, height: 500 }, { boxes, width: 1500, height: 1000 })).toMatchObject({ zoom: 1 })

@@ -74,8 +74,9 @@ export class Stage {
     const { camera } = motion
     const [was, { run, root, level }] = [this.view?.sheet.graph, next.sheet.graph]
     const isSameGraph = was === next.sheet.graph
-    const held = this.anchor !== null && old ? headerPoint(old, this.anchor) : null
-    const now = this.anchor !== null ? headerPoint(placed, this.anchor) : null
+    const { anchor } = this
+    const held = anchor !== null && old ? headerPoint(old, anchor) : null
+    const now = anchor !== null ? headerPoint(placed, anchor) : null
     this.anchor = null
     this.view = next
     if (placed !== old) this.layout = placed
@@ -89,7 +90,12 @@ export class Stage {
     } else if (opens) this.openView()
     else if (isSameGraph && old && held && now) {
       const [dx, dy] = [(held.x - now.x) * camera.zoom, (held.y - now.y) * camera.zoom]
-      motion.slide({ ...camera, x: camera.x + dx, y: camera.y + dy }, old)
+      const kept = { ...camera, x: camera.x + dx, y: camera.y + dy }
+      const frame = placed.frames.find(({ id }) => id === anchor)
+      const inside = frame && placed.boxes.filter((box) => overlaps(box, frame))
+      // only sideways, and only where what was unfolded would be cut
+      const { x } = inside ? showing(kept, around(inside), this.viewport, BARE) : kept
+      motion.slide({ ...kept, x }, old)
     } else if (!isSameGraph && this.around().large && this.isAsOpened) this.openView()
     else if (!isSameGraph || placed !== old) this.keepUp(this.around().focus.at(isSameGraph ? 0 : -1) ?? null)
   }
@@ -209,7 +215,8 @@ export class Stage {
   protected opening(
     wanted: Placed, room = this.viewport, seen = this.wholeWith(wanted, room), sight = around(seen),
   ): Camera {
-    return this.uncut(opened(this.bounds, room, sight, this.scales[0]), room, sight)
+    const camera = opened(this.bounds, room, sight, this.scales[0])
+    return this.isPhone && seen.length === 1 ? camera : this.uncut(camera, room, sight)
   }
 
   protected wholeWith(wanted: Placed | null, room: Viewport): readonly Rect[] {

@@ -53,9 +53,11 @@ export class View {
     return (boxes.findLast((box) => this.story.hasSeed(box.id)) ?? boxes.at(-1))?.id ?? null
   }
 
-  /** Whether the numbers of a box cannot be read, as within `torch.func`. */
+  /** Whether a box is passed over when a graph opens: it was not recorded, or its numbers cannot be read, as within
+   *  `torch.func`. */
   isUnread(id: string): boolean {
-    return this.story.index.tensor(this.sheet.boxes.get(id)?.tensor)?.contents === 'unreadable'
+    const box = this.sheet.boxes.get(id)
+    return box?.kind === 'ghost' || this.story.index.tensor(box?.tensor)?.contents === 'unreadable'
   }
 
   link(id: string): DrawnLink | undefined {

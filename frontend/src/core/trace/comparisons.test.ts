@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Box, Comparison, Graph, Link, Named, Side, Tensor } from '../../api/types'
-import { areStrangers, boxBeside, boxThere, inWords, lineHere, lineThere, opNotes, tensorRows } from './comparisons'
+import { areStrangers, boxBeside, boxThere, inWords, leavesApart, lineHere, lineThere, opNotes, tensorRows } from './comparisons'
 
 const side = (part: Partial<Side> = {}): Side => ({
   run: 'r',
@@ -26,6 +26,13 @@ function told(part: Partial<Comparison> = {}): Comparison {
 }
 
 const named = (name: string, part: Partial<Named> = {}): Named => ({ name, role: 'leaf', ...part })
+
+test('leaves whose gradient differs, what differs most first', () => {
+  const apart = (name: string, largest: number, more: Partial<Named> = {}): Named =>
+    named(name, { here: name, gradient: { verdict: largest ? 'differs' : 'same', largest }, ...more })
+  const made = apart('loss', 9, { role: 'result' })
+  expect(leavesApart(told({ tensors: [apart('a', 1), made, apart('b', 4), apart('c', 0)] }))).toEqual(['b', 'a'])
+})
 
 describe('rows of three runs', () => {
   test('a tensor that one run lacks keeps its place, and what differs comes first', () => {

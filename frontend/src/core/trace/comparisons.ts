@@ -66,6 +66,15 @@ export function isBeyondRounding(found: Difference | null): boolean {
   return found !== null && found.verdict !== 'same' && found.verdict !== 'rounding' && found.verdict !== 'unknown'
 }
 
+/** Leaves whose `.grad` differs, of this run: first what differs most. */
+export function leavesApart({ tensors }: Comparison): string[] {
+  const by = ({ gradient }: Named): number => wireNumber(gradient?.largest ?? Infinity)
+  return tensors
+    .filter((named) => !isMade(named) && isBeyondRounding(named.gradient ?? null))
+    .sort((a, b) => by(b) - by(a) || 0)
+    .flatMap(({ here }) => here ?? [])
+}
+
 /** The line of the other run that a line here corresponds to; null when none does. */
 export function lineThere(told: Comparison, line: number): number | null {
   const found = told.lines.find(({ here, count = 1 }) => line >= here && line < here + count)

@@ -2,7 +2,8 @@ import { expect, test } from 'vitest'
 import { isAllSeen } from './map-fold.svelte'
 
 test('of a graph that is whole in the window, be it up to its edges, nothing is left for a map to show', () => {
-  const [bounds, view] = [[{ x: 10, y: 0, w: 300, h: 80 }, { x: 310, y: 250, w: 300, h: 50 }], { width: 600, height: 400 }]
+  const bounds = [{ x: 10, y: 0, w: 300, h: 80 }, { x: 310, y: 250, w: 300, h: 50 }]
+  const view = { width: 600, height: 400 }
   const camera = { x: -10, y: 20, zoom: 1 }
   expect(isAllSeen(bounds, camera, view)).toBe(true)
   expect(isAllSeen(bounds, { ...camera, x: -20 }, view)).toBe(false)

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { Box, Comparison, Graph, Link, Named, Side, Tensor } from '../../api/types'
-import { areStrangers, boxBeside, boxThere, inWords, leavesApart, lineHere, lineThere, opNotes, tensorRows } from './comparisons'
+import {
+  areStrangers, boxBeside, boxThere, inWords, leavesApart, lineHere, lineThere, opNotes, tensorRows,
+} from './comparisons'
 
 const side = (part: Partial<Side> = {}): Side => ({
   run: 'r',

@@ -4,7 +4,7 @@ import ast
 import math
 import re
 from collections.abc import Iterable, Iterator
-from typing import Literal, NamedTuple, TypeGuard
+from typing import Literal, NamedTuple, TypeAlias, TypeGuard
 
 from msgspec.structs import replace
 
@@ -586,14 +586,18 @@ class _Writer(NamedTuple):
     op: Op | None = None
 
 
+_Stale: TypeAlias = tuple[Node, Saved, _Writer]
+
+
 def saved_changed(case: Case) -> Finding:
     """A saved tensor that something wrote to before the pass came to it."""
     diagnosis, failed = case.diagnosis, known(case.diagnosis.failed_pass())
     versions, changed = _VERSIONS.search(case.failure.message), _CHANGED.search(case.failure.message)
     version, expected = (versions[1], versions[2]) if versions is not None else ("", "")
     shape = f"[{changed[2]}]" if changed is not None else ""
-    stale = [one for one in _stale(diagnosis, failed) if expected in ("", str(one[1].version))]
-    alike = [one for one in stale if sizes(diagnosis.tensors[one[1].tensor or ""].shape) == shape] or stale
+    stale = list(_stale(diagnosis, failed))
+    found = [one for one in stale if expected in ("", str(one[1].version))]
+    alike = [one for one in found if sizes(diagnosis.tensors[one[1].tensor or ""].shape) == shape] or found
     only_if(alike)
     node, saved, changer = max(alike, key=lambda one: int(one[0].sequence_nr or 0))  # the engine takes the newest first
     saver = _saver(diagnosis, node)
@@ -606,7 +610,7 @@ def saved_changed(case: Case) -> Finding:
         code = "saved_changed_in_loop" if old.turn == "carried" else "saved_changed_since"
         layers = {"shared": old.name, "shared_line": line(old.place), "cut": old.detaching()}
     elif is_update:
-        layers = {"again_line": line(_first_to_repeat(diagnosis, (one[0] for one in stale), changer.span))}
+        layers = {"again_line": line(_first_to_repeat(diagnosis, (one[0] for one in found), changer.span))}
     name, written_to = _named(diagnosis, saved.tensor), case.code.statement_at(changer.span)
     if saver is not None and case.code.statement_at(saver.span) is written_to:
         name = _name_changed(case.code.at(changer.span), written_to) or name
@@ -625,7 +629,8 @@ def saved_changed(case: Case) -> Finding:
     }
     target = diagnosis.input_of(changer.op) if changer.op is not None else None
     is_whole = target is not None and target.base is None  # what is written into a view is meant for its base
-    fix = _elsewhere(case, changer.span, saver) if is_whole and not is_update else ()
+    is_mended = all(other.span == changer.span for _, _, other in stale)  # else the next one stops the pass
+    fix = _elsewhere(case, changer.span, saver, stale) if is_whole and is_mended and not is_update else ()
     tensors = (diagnosis.tensors.get(saved.tensor or ""),)
     return replace(case.finding(code, said, span=changer.span, tensors=tensors, fix=fix), nodes=(node.id,))
 
@@ -690,21 +695,33 @@ def _layers(diagnosis: Diagnosis, saver: Op | None, changer: Op | None) -> dict[
     return {"saver": first.path, "layer": second.path} if first is not None and second is not None else {}
 
 
-def _elsewhere(case: Case, span: Span | None, saver: Op | None) -> Edits:
+def _elsewhere(case: Case, span: Span | None, saver: Op | None, stale: Iterable[_Stale]) -> Edits:
     """The same change written into a new tensor, so that the saved one stays; what the changing line itself has saved
     is read from a copy. Or a layer's `inplace=True` taken back."""
     code = case.code
     node, statement = code.at(span), code.statement_at(span)
     name = _name_changed(node, statement)
     if name and statement is not None and code.stands_alone(statement):
+        copied = (code.line_above(statement, f"{name} = {name}.clone()"),)
         if saver is None or code.statement_at(saver.span) is not statement:
-            return (code.line_above(statement, f"{name} = {name}.clone()"),)
+            return copied
         if isinstance(statement, ast.AugAssign | ast.Expr):
             return not_in_place(code, statement)
         parts = ast.walk(statement.value) if isinstance(statement, ast.Assign) else ()
-        return tuple(code.after(each, ".clone()") for each in parts if isinstance(each, ast.Name) and each.id == name)
+        read = [code.after(each, ".clone()") for each in parts if isinstance(each, ast.Name) and each.id == name]
+        is_only = all(_is_read_at(case, node, saved, statement) for node, saved, _ in stale)
+        return tuple(read) if is_only else (*copied, *read) if read else ()
     asked = [word for call in code.calls for word in call.keywords if code.text(word) == "inplace=True"]
     return (code.replace(asked[0], "inplace=False"),) if isinstance(node, ast.Call) and len(asked) == 1 else ()
+
+
+def _is_read_at(case: Case, node: Node, saved: Saved, statement: ast.stmt) -> bool:
+    """Whether the statement that saved a tensor is a given one, which took it from a name there, in no earlier line."""
+    saver, maker = _saver(case.diagnosis, node), case.diagnosis.maker.get(saved.tensor or "")
+    record = case.diagnosis.tensors.get(saved.tensor or "")
+    is_part = record is not None and record.base is not None
+    ways = [saver, maker] if is_part else [saver]
+    return all(op is not None and case.code.statement_at(op.span) is statement for op in ways)
 
 
 def _name_changed(node: ast.AST | None, statement: ast.stmt | None) -> str:
@@ -719,7 +736,7 @@ def _name_changed(node: ast.AST | None, statement: ast.stmt | None) -> str:
     return ""
 
 
-def _stale(diagnosis: Diagnosis, failed: Pass) -> Iterator[tuple[Node, Saved, _Writer]]:
+def _stale(diagnosis: Diagnosis, failed: Pass) -> Iterator[_Stale]:
     """Saved tensors that were written after they were saved, with the first that wrote."""
     visited = {visit.node for visit in failed.visits}
     writers = _writers(diagnosis)

@@ -246,6 +246,9 @@ TRIGGERS: dict[str, list[Row]] = {
             True,
         ),
         Row(W + "a = w * 1\na += a ** 2 #<\na.sum().backward()\n", {"name": "a"}, True),
+        Row("cells = [nn.GRUCell(2, 2), nn.GRUCell(2, 2)]\nstate = torch.zeros(2, 3, 2)\nx = torch.ones(3, 2)\nfor t in range(3):\n    for i, cell in enumerate(cells):\n        state[i] = cell(x, state[i]) #<\n        x = state[i]\nstate[-1].sum().backward()\n", {"name": "state"}, True),
+        Row(W + "grid = torch.zeros(4, 2)\nbefore = w.exp()\nfor t in range(1, 4):\n    grid[t] = (before * grid[t - 1] + w).tanh() #<\n    before = grid[t]\ngrid[-1].sum().backward()\n", {"name": "grid"}, True),
+        Row(W + "h = w.exp()\ny = h * h\nh += 1\nz = h * h\nh *= 2 #<\n(y + z + h).sum().backward()\n", {"name": "h"}),
     ],
     "saved_changed_by_step": [
         Row(

@@ -5,7 +5,7 @@ import ast
 import math
 import re
 from collections.abc import Callable, Iterator
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from engine.findings.diagnosis import RESETS, line, walk
 from engine.findings.failing.case import Case, Rule, a, first_told, known, only_if
@@ -145,11 +145,23 @@ def _dropped(case: Case, identity: str) -> Update:
 
 
 def _guarded(case: Case, node: ast.Attribute) -> tuple[Edit, ...]:
-    """Zeroing under `if …grad is not None:`; nothing for a statement that does more than that."""
-    match case.code.statement(node):
-        case ast.Expr(value=ast.Call(func=ast.Attribute(attr="zero_" | "detach_" | "fill_"))) as statement:
-            return case.code.indent(statement, f"if {case.code.text(node)} is not None:")
-    return ()
+    """Zeroing under `if …grad is not None:`, and that of other gradients below; nothing for a statement that does more
+    than that."""
+    code, found = case.code, case.code.statement(node)
+    block = code.block(found) if found is not None else []
+    zeroed = [(one, _zeroed(one)) for one in block[block.index(found) :]] if found in block else []
+    together = takewhile(lambda pair: pair[1] is not None, zeroed)
+    heads = [(one, f"if {code.text(grad)} is not None:") for one, grad in together if grad is not None]
+    return tuple(edit for one, head in heads for edit in code.indent(one, head))
+
+
+def _zeroed(statement: ast.stmt) -> ast.Attribute | None:
+    """The `.grad` that is all a statement changes."""
+    match statement:
+        case ast.Expr(value=ast.Call(func=ast.Attribute(attr="zero_" | "detach_" | "fill_") as function)):
+            parts = ast.walk(function)
+            return next((one for one in parts if isinstance(one, ast.Attribute) and one.attr == "grad"), None)
+    return None
 
 
 def _nothing_returned(case: Case, node: ast.expr, kind: str) -> Finding:

@@ -61,6 +61,7 @@ TRIGGERS: dict[str, list[Row]] = {
     "grad_none_before_backward": [
         Row(W + "for i in range(2):\n    w.grad.zero_() #<\n    (w * w).sum().backward()\n", {"grad": "w.grad"}, True),
         Row("v = torch.zeros(1, requires_grad=True)\nv.grad.zero_() #<\n", {"name": "v"}, True),
+        Row(W + "b = torch.zeros(1, requires_grad=True)\nfor i in range(2):\n    w.grad.data.zero_() #<\n    b.grad.data.zero_()\n    (w * w + b).sum().backward()\n", {"name": "w"}, True),
     ],
     "grad_none_unreached": [
         Row(

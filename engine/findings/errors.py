@@ -70,6 +70,7 @@ _TABLE: tuple[tuple[str, str, str, *tuple[Rule, ...]], ...] = (
     ("grad_shape", "RuntimeError", r"attempting to assign a gradient of size '(?P<given>\[.*?\])' to a tensor of size '(?P<wanted>\[.*?\])'", autograd.grad_assigned),
     ("grad_through_checkpoint", "RuntimeError", r"torch\.utils\.checkpoint is incompatible with \.grad\(\)", autograd.through_checkpoint),
     ("custom_backward_count", "RuntimeError", r"function (?P<function>\w+) returned an incorrect number of gradients \(expected (?P<expected>\d+), got (?P<got>\d+)\)", classes.custom_gradient),
+    ("custom_backward_not_none", "RuntimeError", r"function (?P<function>\w+) returned a gradient different than None at position (?P<place>\d+)", classes.custom_gradient_not_none),
     ("custom_backward_missing", "NotImplementedError", r"must implement either the backward or vjp method", classes.custom_backward_missing),
     ("function_not_applied", "RuntimeError", r"Legacy autograd function with non-static forward", classes.function_called),
     ("custom_backward_shape", "RuntimeError", r"Function (?P<function>\w+) returned an invalid gradient at index (?P<at>\d+) - got (?P<got>\[.*?\]) but expected shape compatible with (?P<wanted>\[.*?\])", classes.custom_gradient),

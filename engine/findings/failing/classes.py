@@ -108,6 +108,21 @@ def custom_gradient(case: Case) -> Finding:
     return case.finding("", said, span=case.code.span(value), code=case.code.short(value))
 
 
+def custom_gradient_not_none(case: Case) -> Finding:
+    """A custom backward that returns a gradient for an argument of forward that was no tensor."""
+    cls = _function_class(case, case.groups["function"].removesuffix("Backward"))
+    forward, backward = known(defined_in(cls, "forward")), known(defined_in(cls, "backward"))
+    returns = [node for node in ast.walk(backward) if isinstance(node, ast.Return)]
+    only_if(len(returns) == 1)
+    at, names, value = int(case.groups["place"]) - 1, _inputs(cls, forward), known(returns[0].value)
+    only_if(at < len(names))
+    is_apart = isinstance(value, ast.Tuple) and at < len(value.elts)
+    given = value.elts[at] if isinstance(value, ast.Tuple) and is_apart else value
+    said = {"cls": cls.name, "input": names[at], "is_apart": str(int(is_apart)), "place": str(at + 1)}
+    fix = (case.code.replace(given, "None"),) if is_apart else ()
+    return case.finding("", said, span=case.code.span(returns[0]), code=case.code.short(given), fix=fix)
+
+
 def _inputs(cls: ast.ClassDef, forward: ast.FunctionDef) -> list[str]:
     """What a custom forward is given. One with a `setup_context` has no `ctx`."""
     has_context = defined_in(cls, "setup_context") is None

@@ -116,6 +116,10 @@ TRIGGERS: dict[str, list[Row]] = {
         Row(SQUARE.format(mark="", saved=SAVES) + W + "y = Square.forward(w) #<\n", {"written": "Square.forward(w)"}, True),
         Row(SQUARE.format(mark="", saved=SAVES) + W + "y = Square()(w) #<\n", {"cls": "Square"}, True),
     ],
+    "custom_backward_not_none": [
+        Row(W + "class Scale(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x, k):\n        ctx.save_for_backward(x)\n        ctx.k = k\n        return x * k\n    @staticmethod\n    def backward(ctx, g):\n        (x,) = ctx.saved_tensors\n        slope = (g * x).sum()\n        return g * ctx.k, slope #<\nScale.apply(w, 2.0).sum().backward()\n", {"input": "k", "code": "slope", "place": "2"}, True),
+        Row(W + "class Power(torch.autograd.Function):\n    @staticmethod\n    def forward(n, x):\n        return x ** n\n    @staticmethod\n    def setup_context(ctx, inputs, output):\n        ctx.n, x = inputs\n        ctx.save_for_backward(x)\n    @staticmethod\n    def backward(ctx, g):\n        (x,) = ctx.saved_tensors\n        both = g, g * ctx.n * x ** (ctx.n - 1)\n        return both #<\nPower.apply(3, w).sum().backward()\n", {"input": "n", "is_apart": "0", "place": "1"}),
+    ],
     "custom_backward_shape": [
         Row(
             SQUARE.format(mark="", saved=SAVES).replace("return 2 * x * g", "return (2 * x * g).sum(0, keepdim=True).expand(3) #<") + W + "Square.apply(w).sum().backward()\n",
@@ -188,6 +192,7 @@ NEAR_MISSES: dict[str, str] = {
     "forward_inside_init": NET + "    def call(self, x):\n        def forward(y):\n            return y\n        return forward(x)\nNet()(torch.ones(2))\n",
     "function_not_static": SQUARE.format(mark="", saved=SAVES) + W + "Square.apply(w).sum().backward()\n",
     "function_not_applied": NET + INIT + "    def forward(self, x):\n        return x\nNet().forward()\n",
+    "custom_backward_not_none": W + "class Scale(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x, k):\n        ctx.k = k\n        return x * k\n    @staticmethod\n    def backward(ctx, g):\n        return g * ctx.k, g.sum()\nScale.apply(w, torch.tensor(2.0)).sum().backward()\n",
     "custom_backward_shape": SQUARE.format(mark="", saved=SAVES) + W + "Square.apply(w).sum().backward()\n",
     "saved_count": "a, b = (1, 2, 3)\n",
     "dataset_method_missing": "class Bag:\n    pass\nlen(Bag())\n",

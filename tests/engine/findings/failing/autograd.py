@@ -177,6 +177,17 @@ TRIGGERS: dict[str, list[Row]] = {
             {"name": "grad_out", "kept": "self.slope"},
             True,
         ),
+        Row(
+            "net, kept = nn.ModuleList([nn.Linear(2, 3), nn.LSTM(3, 4)]), {}\ndef keeping(name):\n    def hook(module, inputs, output):\n        kept[name] = output.detach() #<\n    return hook\n"
+            "for name, layer in net.named_children():\n    layer.register_forward_hook(keeping(name))\nnet[1](net[0](torch.ones(5, 2)))\n",
+            {"name": "output", "is_output": "1", "is_kept": "0"},
+            True,
+        ),
+        Row(
+            "att, kept = nn.MultiheadAttention(4, 2), []\nlast = {}\ndef hook(module, inputs, output):\n    last['out'] = output #<\natt.register_forward_hook(hook)\nx = torch.ones(3, 1, 4)\natt(x, x, x)\nprint(last['out'].mean())\n",
+            {"right": "output[0] if isinstance(output, tuple) else output", "is_output": "1"},
+            True,
+        ),
     ],
     "inference_tensor": [
         Row(

@@ -16,6 +16,9 @@ from engine.program.rewriting import written
 from engine.trace import Edit, Finding, Tensor
 
 MOST_FORMS = 3
+_DISCRETE = frozenset(
+    "Bernoulli Binomial Categorical Geometric Multinomial NegativeBinomial OneHotCategorical Poisson".split()
+)
 _MOST_BEFORE = 12
 """Calls and assignments that are looked back over."""
 _OF_NUMBERS = tuple("bcdeEfFgGnoxX%")
@@ -77,6 +80,27 @@ def _as_tensor(case: Case, node: ast.expr) -> tuple[Edit, ...]:
     has_floats = any(isinstance(inner, ast.Constant) and isinstance(inner.value, float) for inner in inside)
     is_floats = has_floats and all(isinstance(inner, literal) for inner in inside)
     return (case.code.replace(node, f"torch.tensor({case.code.text(node)})"),) if is_floats and case.has_torch else ()
+
+
+def packed(case: Case) -> Finding:
+    """A packed sequence where a tensor is wanted."""
+    found = [one.text for one in case.failure.operands if one.type == "PackedSequence"]
+    only_if(len(found) == 1)
+    node, (name,) = case.node, found
+    parts = [node.value] if isinstance(node, ast.Subscript) else ast.walk(known(node))
+    only_if(any(dotted(part) == name for part in parts))
+    packing = [one for one in case.code.calls if called(one) == "pack_padded_sequence"]
+    is_first = any(case.code.text(word) == "batch_first=True" for call in packing for word in call.keywords)
+    right = f"pad_packed_sequence({name}{', batch_first=True' if is_first else ''})[0]"
+    return case.finding(name=name, right=right, is_first=str(int(is_first)))
+
+
+def rsample_missing(case: Case) -> Finding:
+    """`rsample` of a distribution that has none."""
+    found = known(case.written_as("NAME.rsample(...)"))
+    operand = known(case.operand(found.part("NAME")))
+    only_if(not case.code.classes(operand.type))
+    return case.finding("", found.said, type=operand.type, is_discrete=str(int(operand.type in _DISCRETE)))
 
 
 def runs_backwards(case: Case) -> Finding:
@@ -171,11 +195,12 @@ def element_not_tensor(case: Case) -> Finding:
     """`torch.stack` of a list in which something is no tensor: where it was put in, when one line does that."""
     found = known(case.written_as("FUNCTION(GIVEN, ...)"))
     only_if(not case.is_in_loader)  # it joins what samples are made of
-    put = case.appended(found.part("GIVEN"))
+    put, is_none = case.appended(found.part("GIVEN")), case.groups["got"] == "NoneType"
+    said = {**found.said, "is_none": str(int(is_none))}
     if put is None:
-        return case.finding("", found.said)
+        return case.finding("", said)
     number = written(case.code, put.part("VALUE"), "TENSOR.item()")
-    said = {**found.said, "value": put.said["value"]}
+    said["value"] = put.said["value"]
     fix = number.instead("TENSOR") if number is not None else ()
     return case.finding("element_put_in", said, span=case.code.span(put.node), fix=fix)
 

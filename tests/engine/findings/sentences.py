@@ -44,6 +44,10 @@ ROOMS = (
     optim,
     torch.linalg,
     constraints,
+    nn.utils.rnn,
+    torch.distributions,
+    torch.distributions.Distribution,
+    torch.amp.GradScaler,
 )
 SHORT = {
     "nn",

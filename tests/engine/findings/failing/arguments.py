@@ -2,7 +2,22 @@
 
 from tests.engine.findings.failures import DATA, Row, X
 
+PACKED = (
+    "from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence\nrnn, head = nn.GRU(3, 4), nn.Linear(4, 2)\n"
+    "packed = pack_padded_sequence(torch.ones(5, 2, 3), [5, 3])\nout, _ = rnn(packed)\n"
+)
+
 TRIGGERS: dict[str, list[Row]] = {
+    "packed_for_tensor": [
+        Row(PACKED + "head(out) #<\n", {"name": "out", "right": "pad_packed_sequence(out)[0]"}),
+        Row(PACKED + "head(out[:, -1]) #<\n", {"name": "out"}),
+        Row(PACKED + "print(out.size(0)) #<\n", {"name": "out"}),
+        Row(PACKED.replace("[5, 3])", "[3, 2, 2, 1, 1], batch_first=True, enforce_sorted=False)").replace("5, 2, 3", "5, 3, 3") + "torch.tanh(out) #<\n", {"right": "pad_packed_sequence(out, batch_first=True)[0]"}),
+    ],
+    "rsample_missing": [
+        Row("from torch.distributions import Categorical\nq = Categorical(logits=torch.zeros(3))\nz = q.rsample() #<\n", {"type": "Categorical", "is_discrete": "1"}),
+        Row("q = torch.distributions.VonMises(torch.tensor(0.), torch.tensor(1.))\nq.rsample((4,)) #<\n", {"type": "VonMises", "is_discrete": "0"}),
+    ],
     "dataset_of_arrays": [
         Row(DATA + "x, y = np.ones((4, 2)), np.ones(4)\ndata = TensorDataset(x, y) #<\n", {"arrays": "`x`, `y`"}, True),
         Row(DATA + "y = np.ones(4)\nTensorDataset(torch.ones(4, 2), y) #<\n", {"arrays": "`y`"}, True),
@@ -83,6 +98,8 @@ TRIGGERS: dict[str, list[Row]] = {
 }  # fmt: skip
 
 NEAR_MISSES: dict[str, str] = {
+    "packed_for_tensor": PACKED + "pairs = (1, 2)\nprint(out.data.size(0))\npairs[:, -1]\n",
+    "rsample_missing": "class Shape:\n    def rsample(self):\n        raise NotImplementedError\nq = Shape()\nq.rsample()\n",
     "dataset_of_arrays": DATA + "x = torch.ones(4, 2)\ndata = TensorDataset(x)\nlen(data)(3)\n",
     "array_backwards": "a = np.arange(6)[::-1]\ntorch.from_numpy(a.copy())\ntorch.tensor([1, 2, 3]).flip(0)\n",
     "operand_types": "y = 3 + 'a'\n",

@@ -105,6 +105,15 @@ TRIGGERS: dict[str, list[Row]] = {
     ],
     "element_not_tensor": [
         Row("torch.stack([torch.ones(2), 3.0]) #<\n", {"at": "1", "got": "float"}),
+        Row("follows = tuple(None if at == 2 else torch.ones(1, 3) for at in range(3))\ntorch.cat(follows) #<\n", {"at": "2", "is_none": "1"}),
+    ],
+    "offsets_missing": [
+        Row("bag = nn.EmbeddingBag(9, 2)\nbag(torch.tensor([1, 2, 4])) #<\n", {"line": "6"}),
+        Row(NET + INIT + "        self.bag = nn.EmbeddingBag(9, 2)\n    def forward(self, text, offsets=None):\n        return self.bag(text, offsets) #<\nNet()(torch.tensor([1, 2, 4]))\n", {}),
+    ],
+    "scaler_without_gradients": [
+        Row(W + "v = torch.ones(1, requires_grad=True)\nopt = torch.optim.SGD([v], lr=.1)\nscaler = torch.amp.GradScaler('cpu')\nscaler.scale(w.sum()).backward()\nscaler.step(opt) #<\n", {"optimizer": "opt"}),
+        Row(W + "opt = torch.optim.SGD([w], lr=.1)\nscaler = torch.amp.GradScaler('cpu')\nloss = scaler.scale(w.sum())\nloss.backward()\nopt.zero_grad()\nscaler.unscale_(opt)\nnn.utils.clip_grad_norm_([w], 1.0)\nscaler.step(opt) #<\n", {"scaler": "scaler"}),
     ],
     "element_put_in": [
         Row("xs = []\nfor i in range(2):\n    xs.append(torch.ones(1).item()) #<\ntorch.stack(xs)\n", {"used_line": "8"}, True),

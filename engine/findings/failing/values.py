@@ -345,7 +345,7 @@ def _several(case: Case, node: ast.expr, kind: str) -> Finding:
     """What a recurrent layer, or a function of the program, gives together, kept under one name."""
     call = a(ast.Call, case.value_of(node))
     only_if(kind in ("", "tuple") and _is_of_several(case.failure.message) and call is not case.node)
-    type_, function = module_type(case, call.func), _definition(case, call)
+    type_, function = _last_inside(case, call.func), _definition(case, call)
     parts: tuple[str, ...] = RECURRENT.get(type_, ())
     returned = _returned(function) if function is not None else []
     for given in returned:
@@ -393,6 +393,16 @@ def module_type(case: Case, function: ast.expr) -> str:
     last = case.code.stands_for(ast.unparse(function)).rpartition(".")[2]
     types = {module.type for module in case.diagnosis.trace.modules if module.path.rpartition(".")[2] == last}
     return types.pop() if len(types) == 1 else ""
+
+
+def _last_inside(case: Case, function: ast.expr) -> str:
+    """Class of the module that a call runs, or of the last one in it if that is a `Sequential`: it gives the result."""
+    type_, name = module_type(case, function), case.code.stands_for(ast.unparse(function)).rpartition(".")[2]
+    outer = [one.path for one in case.diagnosis.trace.modules if one.path.rpartition(".")[2] == name]
+    if type_ != "Sequential" or len(outer) != 1:
+        return type_
+    inside = [one for one in case.diagnosis.trace.modules if one.path.rpartition(".")[0] == outer[0]]
+    return inside[-1].type if inside else type_
 
 
 def _values_and_indices(case: Case, node: ast.expr, kind: str) -> Finding:

@@ -158,6 +158,7 @@ TRIGGERS: dict[str, list[Row]] = {
         Row(X + "p = nn.Sigmoid(x) #<\nprint(p.sum())\n", {"right": "nn.Sigmoid()(x)"}, True),
     ],
     "recurrent_pair": [
+        Row("net = nn.Sequential(nn.Linear(3, 4), nn.LSTM(4, 5))\nout = net(torch.ones(2, 3)) #<\nprint(out.mean())\n", {"layer": "net", "type": "LSTM"}, True),
         Row(LSTM.format(body="        out = self.lstm(x) #<\n        return self.out(out)\n"), {"type": "LSTM", "name": "out"}, True),
         Row("gru = nn.GRU(2, 3)\ny = gru(torch.ones(4, 1, 2)) #<\nlast = y[:, -1]\n", {"layer": "gru", "name": "y"}, True),
         Row(LSTM.format(body="        return self.out(self.lstm(x)) #<\n"), {"layer": "self.lstm"}, True),

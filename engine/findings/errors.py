@@ -178,7 +178,7 @@ _TABLE: tuple[tuple[str, str, str, *tuple[Rule, ...]], ...] = (
     ("vmap_in_place", "RuntimeError", r"^vmap: inplace arithmetic\(self, \*extra_args\) is not possible", autograd.written_under_vmap),
     ("func_not_scalar", "RuntimeError", r"Expected f\(\*args\) to return a scalar [Tt]ensor, got tensor with (?P<axes>\d+) dims", calls.not_scalar),
     ("func_returns_more", "RuntimeError", r"Expected f\(\*args\) to return a [Tt]ensor, got <class '(?P<got>\w+)'>", calls.returns_more),
-    ("vmap_sizes", "ValueError", r"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes (?P<sizes>\[.*?\])", of_call),
+    ("vmap_sizes", "ValueError", r"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes (?P<sizes>\[.*?\])", calls.vmap_sizes, of_call),
     ("functional_parameters", "ValueError", r"Expected all elements of parameter_and_buffer_dicts to be dictionaries", instead("FUNCTION(MODULE, GIVEN, ...)")),
     ("saved_no_tensor", "TypeError", r"^save_for_backward can only save variables, but argument (?P<at>\d+) is of type (?P<kind>\w+)", classes.saved_no_tensor),
     # Modules, optimizers, calls

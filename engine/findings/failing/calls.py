@@ -552,6 +552,35 @@ def not_scalar(case: Case) -> Finding:
     return case.finding(span=case.code.span(returns[0]), function=function.name, value=value, tensors=())
 
 
+def vmap_sizes(case: Case) -> Finding:
+    """The only one of the arguments that `vmap` takes apart that has another number of samples than all others."""
+    call = known(case.call)
+    made = a(ast.Call, case.value_of(call.func))
+    only_if(called(made) == "vmap" and len(made.args) == 1)
+    axes = next((word.value for word in made.keywords if word.arg == "in_dims"), None)
+    given: list[ast.expr | None] = [*axes.elts] if isinstance(axes, ast.Tuple) else [axes] * len(call.args)
+    only_if(len(given) == len(call.args) and not call.keywords)
+    told = [(arg, _mapped(axis)) for arg, axis in zip(call.args, given, strict=True)]
+    taken = [(arg, known(case.tensor_of(arg)).shape[at]) for arg, at in told if at is not None]
+    sizes_ = [size for _, size in taken]
+    only_if(str(sizes_) == case.groups["sizes"] and len(set(sizes_)) == 2 and len(sizes_) > 2)
+    usual = max(sizes_, key=sizes_.count)
+    odd = [(arg, size) for arg, size in taken if size != usual]
+    only_if(len(odd) == 1)
+    arg, size = odd[0]
+    said = {"name": case.code.short(arg), "size": str(size), "usual": str(usual)}
+    return case.finding("vmap_odd_one", said, tensors=(case.tensor_of(arg),))
+
+
+def _mapped(axis: ast.expr | None) -> int | None:
+    """The axis that `in_dims` says of an argument, 0 where it says nothing; none for what all samples share."""
+    if axis is None:
+        return 0
+    value = a(ast.Constant, axis).value
+    only_if(value is None or isinstance(value, int))
+    return value if isinstance(value, int) else None
+
+
 def returns_more(case: Case) -> Finding:
     """A function handed to `torch.func.grad` that returns its loss and something beside it, or no tensor."""
     handed = [one for one in case.code.calls if called(one) in ("grad", "grad_and_value") and one.args]

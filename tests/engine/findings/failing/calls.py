@@ -3,6 +3,10 @@
 from tests.engine.findings.failures import DATA, INIT, LAYERS, NET, Row, W, X
 
 TRIGGERS: dict[str, list[Row]] = {
+    "vmap_odd_one": [
+        Row("x, y, noise = torch.ones(4, 2), torch.ones(4), torch.ones(3, 2)\nw = torch.ones(2)\neach = torch.vmap(lambda w, x, y, e: (w * (x + e)).sum() - y, in_dims=(None, 0, 0, 0))\neach(w, x, y, noise) #<\n", {"name": "noise", "size": "3", "usual": "4"}),
+        Row("from torch.func import vmap\na, b, w = torch.ones(2, 5), torch.ones(5, 2), torch.ones(3)\nvmap(lambda a, b, w: a.sum() + b.sum() + w, in_dims=(1, 0, 0))(a, b, w) #<\n", {"name": "w", "size": "3", "usual": "5"}),
+    ],
     "function_removed": [
         Row("a, b = torch.eye(2), torch.ones(2, 1)\nx, _ = torch.solve(b, a) #<\n", {"called": "torch.solve", "right": "torch.linalg.solve", "new": "X = torch.linalg.solve(A, B)"}),
         Row("a = torch.eye(2)\nvalues, vectors = torch.symeig(a, eigenvectors=True) #<\n", {"right": "torch.linalg.eigh", "is_shown": "1"}),
@@ -443,6 +447,7 @@ TRIGGERS: dict[str, list[Row]] = {
 }  # fmt: skip
 
 NEAR_MISSES: dict[str, str] = {
+    "vmap_odd_one": "a, b, both = torch.ones(4), torch.ones(4), {'w': torch.ones(3), 'v': torch.ones(3)}\ntorch.vmap(lambda a, b, both: a + b + both['w'])(a, b, both)\n",
     "function_removed": "torch.linalg.solve(torch.eye(2), torch.ones(3, 1))\n",
     "func_returns_more": "torch.func.grad(lambda w: (w.sum(), w), has_aux=True)(torch.ones(3))\n",
     "state_dict_of_parts": "net = nn.Linear(2, 1)\nnet.load_state_dict({'weight_mask': net.weight, 'bias': net.bias, 'own_weight': net.weight})\n",

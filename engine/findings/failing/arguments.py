@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from fractions import Fraction
 
-from engine.findings.diagnosis import extent, numbers_of
+from engine.findings.diagnosis import extent, listed, numbers_of
 from engine.findings.failing.case import Case, a, first_told, known, of_first, only_if
 from engine.findings.failing.origins import sizes
 from engine.findings.failing.values import METHODS, RECURRENT, is_tensor, odd_value
@@ -49,7 +49,21 @@ def not_a_tensor(case: Case) -> Finding:
     node = _given(case, call)
     if node is None:
         return case.finding("not_a_tensor_inside")
-    return case.finding(given=case.code.short(node), fix=_as_tensor(case, node))
+    fields = [f"{case.code.short(node)}.{name}" for name in _fields(case, got)] if isinstance(node, ast.Name) else []
+    said = {"is_holder": str(int(bool(fields))), "fields": listed(fields, most=8)}
+    return case.finding("", said, given=case.code.short(node), fix=_as_tensor(case, node))
+
+
+def _fields(case: Case, kind: str) -> list[str]:
+    """What objects of a class of the program hold under names that are no secret."""
+    found: list[str] = []
+    for node in (node for cls in case.code.classes(kind) for node in ast.walk(cls)):
+        match node:
+            case ast.AnnAssign(target=ast.Name(id=name)) if isinstance(case.code.parents[node], ast.ClassDef):
+                found.append(name)
+            case ast.Attribute(value=ast.Name(id="self"), attr=name, ctx=ast.Store()):
+                found.append(name)
+    return [name for name in dict.fromkeys(found) if not name.startswith("_")]
 
 
 def pair_inside(case: Case) -> Finding:

@@ -327,15 +327,27 @@ def is_tensor(case: Case, node: ast.expr) -> bool:
 
 def layer_not_called(case: Case, node: ast.expr, kind: str) -> Finding:
     """A layer handed on where its result was meant."""
-    types = {module.type for module in case.diagnosis.trace.modules} | {called(one) for one in case.code.calls}
     asked = known(re.search(r"^(\w+)\(\): argument .* must be", case.failure.message))
-    only_if(kind in types and isinstance(node, ast.Attribute | ast.Name))
+    only_if(isinstance(node, ast.Attribute | ast.Name) and _is_layer(case, kind))
     function = case.code.function(node)
     arguments = [arg.arg for arg in function.args.args if arg.arg != "self"] if function is not None else []
     layer, x = case.code.short(node), arguments[0] if len(arguments) == 1 else "…"
     fix = (case.code.after(node, f"({x})"),) if x not in ("…", layer) else ()
     said = {"layer": layer, "type": kind, "right": f"{layer}({x})", "function": asked[1]}
     return case.finding("layer_not_called", said, fix=fix)
+
+
+def _is_layer(case: Case, kind: str) -> bool:
+    """Whether a class is one of layers: of a module that ran, of the program's own modules or of `torch.nn`."""
+    own = (dotted(base) for cls in case.code.classes(kind) for base in cls.bases)
+    made = (dotted(one.func) for one in case.code.calls if called(one) == kind)
+    places = (case.code.origins.get(name, name) for name in made)
+    is_of_torch = any(place.startswith(("nn.", "torch.nn")) for place in places)
+    return (
+        is_of_torch
+        or any(base.endswith("Module") for base in own)
+        or kind in {one.type for one in case.diagnosis.trace.modules}
+    )
 
 
 # Several things under one name

@@ -149,6 +149,7 @@ TRIGGERS: dict[str, list[Row]] = {
             {"layer": "self.fc1", "type": "Linear", "right": "self.fc1(x)"}, True,
         ),
         Row("act = nn.Sigmoid()\ny = torch.exp(act) #<\n", {"layer": "act", "function": "exp"}),
+        Row("from torch.nn import Tanh\nact = Tanh()\ny = torch.exp(act) #<\n", {"type": "Tanh"}),
     ],
     "layer_not_made": [
         Row(

@@ -171,7 +171,7 @@ _TABLE: tuple[tuple[str, str, str, *tuple[Rule, ...]], ...] = (
     ("meta_weights", "NotImplementedError", r"Cannot copy out of meta tensor", dtypes.without_memory),
     ("tensor_of_tensors", "ValueError", r"only one element tensors can be converted to Python scalars", dtypes.number_of_many, dtypes.tensors_in_list),
     ("scalar_of_many", "RuntimeError", r"a Tensor with (?P<count>\d+) elements cannot be converted to Scalar", values.class_called, values.maker_called, arguments.joined_tensors, arguments.many_values),
-    ("bool_of_many", "RuntimeError", r"Boolean value of Tensor with more than one value is ambiguous", values.class_called, values.maker_called, arguments.joined_tensors, arguments.many_values),
+    ("bool_of_many", "RuntimeError", r"Boolean value of Tensor with more than one value is ambiguous", values.class_called, values.maker_called, arguments.joined_tensors, arguments.compared_as_wholes, arguments.many_values),
     # Functions of functions
     ("vmap_value_asked", "", r"vmap: It looks like you're |^symbolically traced variables cannot be used as inputs to control flow", calls.value_asked),
     ("vmap_random", "RuntimeError", r"vmap: called random operation while in randomness error mode", plain),

@@ -288,6 +288,37 @@ _ASKING = (ast.While, ast.If, ast.IfExp, ast.Assert, ast.BoolOp, ast.UnaryOp, as
 """What asks whether something is true."""
 
 
+def compared_as_wholes(case: Case) -> Finding:
+    """`min(a, b)`, `max(0, a)` and `max(a)` of tensors, by which Python compares them, or their rows, as wholes."""
+    call = known(case.call)
+    name, given = dotted(call.func), [(one, case.code.text(one)) for one in call.args]
+    only_if(name in ("min", "max") and not case.code.is_bound(name) and not call.keywords and case.has_torch)
+    tensors = [case.tensor_of(one) for one in call.args]
+    other = next((text for tensor, (_, text) in zip(tensors, given, strict=True) if tensor is None), "")
+    many = known(next((one for one in tensors if one is not None), None))
+    node = call.args[tensors.index(many)]
+    fix: Edits
+    if len(given) == 2 and not other:
+        fix = (case.code.replace(call, f"torch.{name}imum({given[0][1]}, {given[1][1]})"),)
+    else:
+        numbers = [one for one in call.args if one is not node]
+        only_if(len(given) == 1 or (len(given) == 2 and _is_number(case, numbers[0])))
+        bound = f"clamp({'min' if name == 'max' else 'max'}={other})" if other else f"{name}()"
+        inside = case.code.text(node)
+        is_plain = isinstance(node, ast.Name | ast.Attribute | ast.Call | ast.Subscript)
+        fix = (case.code.replace(call, f"{inside}.{bound}" if is_plain else f"({inside}).{bound}"),)
+    said = {"function": name, "right": fix[0].text, "shape": sizes(many.shape), "is_one": str(int(len(given) == 1))}
+    return case.finding("min_of_tensors", said, tensors=(many,), fix=fix)
+
+
+def _is_number(case: Case, node: ast.expr) -> bool:
+    """Whether an argument is a Python number."""
+    operand = case.operand(node)
+    value = node.operand if isinstance(node, ast.UnaryOp) else node
+    is_written = isinstance(value, ast.Constant) and isinstance(value.value, int | float)
+    return is_written or (operand is not None and operand.type in ("int", "float"))
+
+
 def joined_tensors(case: Case) -> Finding:
     """`a > 0 and b > 0` of tensors."""
     node = known(case.node)

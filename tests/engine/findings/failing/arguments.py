@@ -82,6 +82,13 @@ TRIGGERS: dict[str, list[Row]] = {
         Row("x = torch.ones(3)\nif x > 0 or x < -1: #<\n    pass\n", {"sign": "|", "shape": "[3]"}),
         Row("x = torch.ones(3)\nif x.any() and x: #<\n    pass\n", {"shape": "[3]"}),
     ],
+    "min_of_tensors": [
+        Row("r, adv = torch.ones(4), torch.tensor([1., -1., 2., 0.])\nloss = -min(r * adv, r.clamp(0.8, 1.2) * adv).mean() #<\n", {"function": "min", "shape": "[4]"}, True),
+        Row("a, b = torch.ones(2, 3), torch.zeros(3)\nc = max(a, b) #<\n", {"right": "torch.maximum(a, b)"}, True),
+        Row("def relu(x):\n    return max(0, x) #<\nrelu(torch.randn(5))\n", {"right": "x.clamp(min=0)", "is_one": "0"}, True),
+        Row("x, top = torch.ones(5), 0.5\ny = min(x - 1, top) #<\n", {"right": "(x - 1).clamp(max=top)"}, True),
+        Row("x = torch.ones(5, 2)\nprint(max(x)) #<\n", {"right": "x.max()", "is_one": "1"}, True),
+    ],
     "pair_inside": [
         Row("net = nn.Sequential(nn.GRU(2, 3), nn.Linear(3, 1))\nnet(torch.ones(4, 1, 2)) #<\n", {"layer": "net.0"}),
         Row("net = nn.Sequential(nn.RNN(2, 3), nn.Flatten())\nnet(torch.ones(4, 1, 2)) #<\n", {"layer": "net.0"}),
@@ -111,6 +118,7 @@ NEAR_MISSES: dict[str, str] = {
     "list_by_tensor": "xs = [1, 2, 3]\nxs[torch.tensor(1)], torch.tensor(xs)[torch.tensor([0, 1])], range(torch.tensor([1, 2]))\n",
     "tensor_of_text": "torch.tensor([1, 2])\ntorch.from_numpy(np.array(['1', '2']).astype(int))\nprint('too many dimensions')\n",
     "joined_tensors": "a, n = torch.ones(3), 2\nif a > 0 and n > 1:\n    pass\n",
+    "min_of_tensors": "def min(a, b):\n    return a if a < b else b\nmin(torch.ones(2), torch.zeros(2))\n",
     "pair_inside": "net = nn.Sequential(nn.Linear(2, 3))\nnet((1, 2))\n",
     "operand_other": X + "y = x + [1, 2]\n",
     "not_a_tensor_inside": "torch.exp('a')\n",

@@ -459,6 +459,22 @@ def _method_kept(case: Case, node: ast.expr, kind: str) -> Finding:
     return case.finding("method_as_value", said, span=span, fix=() if is_more else (case.code.after(value, "()"),))
 
 
+def _turn_number(case: Case, node: ast.expr, kind: str) -> Finding:
+    """`for x, y in enumerate(loader)`: the number of the turn, where the first part of a batch was meant."""
+    code, name = case.code, a(ast.Name, node).id
+    loop = known(next((one for one in code.loops(node) if isinstance(one, ast.For)), None))
+    target, turns = a(ast.Tuple, loop.target), a(ast.Call, loop.iter)
+    only_if(kind == "int" and dotted(turns.func) == "enumerate" and turns.args and not code.is_bound("enumerate"))
+    names = [dotted(one) for one in target.elts]
+    only_if(len(names) == 2 and names[0] == name and case.made_last(node) is None)
+    handed = [one.tensors for one in case.diagnosis.trace.batches if one.span and one.span.line == loop.lineno]
+    returned = (value for one in code.functions if isinstance(one, ast.FunctionDef) for value in _returned(one))
+    only_if(handed and len(handed[-1]) == 2 and not any(isinstance(value, ast.Dict) for value in returned))
+    said = {"name": name, "other": names[1], "source": code.short(turns.args[0])}
+    fix = (code.replace(turns, code.text(turns.args[0])),)
+    return case.finding("turn_number", said, span=code.span(turns), fix=fix)
+
+
 def _number(case: Case, node: ast.expr, kind: str) -> Finding:
     """A Python number that was asked for what only tensors have."""
     asked = _asked_of(case, node)
@@ -526,6 +542,7 @@ _ORIGINS: tuple[Callable[[Case, ast.expr, str], Finding], ...] = (
     _values_and_indices,
     _compared,
     _method_kept,
+    _turn_number,
     _number,
     _other_kind,
     _none_asked,

@@ -1,6 +1,6 @@
 """What `engine/findings/failing/values.py` explains, and programs near to it. `#<` ends the line a finding names."""
 
-from tests.engine.findings.failures import INIT, LAYERS, NET, Row, W, X
+from tests.engine.findings.failures import INIT, LAYERS, NET, NUMBERS, Row, W, X
 
 LSTM = (
     NET
@@ -194,6 +194,10 @@ TRIGGERS: dict[str, list[Row]] = {
         Row("acc = torch.tensor(0.5)\nprint(acc.item().item()) #<\n", {"name": "acc.item()", "type": "float"}, True),
         Row("total = 0\nprint(total.mean()) #<\n", {"name": "total", "attribute": "mean"}),
     ],
+    "turn_number": [
+        Row(NUMBERS + "for x, y in enumerate(DataLoader(data, 4)): #<\n    x = x.to('cpu')\n", {"name": "x", "other": "y"}, True),
+        Row(NUMBERS + "loader, net = DataLoader(data, 4), nn.Linear(2, 1)\nfor epoch in range(2):\n    for inputs, labels in enumerate(loader): #<\n        loss = (net(inputs) - labels).sum()\n", {"name": "inputs", "source": "loader"}, True),
+    ],
     "class_not_made": [
         Row(LAYERS + "    def forward(self, x):\n        return self.fc1(x)\nmodel = Net #<\nopt = torch.optim.SGD(model.parameters(), lr=.1)\n", {"cls": "Net"}, True),
         Row("crit = nn.MSELoss #<\nprint(crit(torch.ones(2), torch.zeros(2)))\n", {"name": "crit"}, True),
@@ -262,6 +266,7 @@ NEAR_MISSES: dict[str, str] = {
     "grad_none_never_computed": W + "(w * w).sum().backward()\nw.grad = None\nstep = w.grad * 2\n",
     "division_of_nothing": "x = torch.ones(2) / 0\n1 // 1\n",
     "already_number": "class Mean:\n    pass\nMean().item()\n",
+    "turn_number": "for i, x in enumerate([torch.ones(2)]):\n    i.to('cpu')\n",
     "class_not_made": LAYERS + "    def forward(self, x):\n        return self.fc1(x)\nkind = Net\nmodel = kind()\nmodel(torch.ones(3, 4))\n",
     "none_asked": "best = torch.ones(1)\nbest.item()\nbest.items\n",
     "none_by_default": "def f(x, h=None):\n    h = dict(a=x).get('b')\n    return h.sum()\nf(torch.ones(2))\n",

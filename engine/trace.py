@@ -182,9 +182,10 @@ class Failure(Record, frozen=True):
     """The names in the failing expression."""
     facts: dict[str, str] = {}
     """What only the running program could tell: `name` not found, `owner` it was looked for in, `suggestion` (the
-    nearest real name) and whether it is the `only` one as near, the keywords that are `known`, `place` where that very
-    name does exist; `asked_bytes` of memory there was not; how many parameters an optimizer `held`, and had when what
-    it was to load was `saved`."""
+    nearest real name) and whether it is the `only` one as near, the keywords or keys that are `known`, `place` where
+    that very name does exist, the attribute of the owner `inside` which it does, and whether that has one for `each`
+    sample, in a tensor or list; `asked_bytes` of memory there was not; how many parameters an optimizer `held`, and had
+    when what it was to load was `saved`."""
     traceback: str = ""
     """The text plain Python prints to stderr for it, library files shortened to the package."""
 

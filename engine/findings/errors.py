@@ -243,6 +243,7 @@ _TABLE: tuple[tuple[str, str, str, *tuple[Rule, ...]], ...] = (
     ("operand_types", "TypeError", r"unsupported operand type\(s\) for (?P<operator>.+?): '(?P<left>\w+)' and '(?P<right>\w+)'", arguments.operands),
     ("arguments_invalid", "TypeError", r"^(?P<function>\w+)\(\) received an invalid combination of arguments - got \((?P<got>.*?)(?:, )?\), but expected", autograd.forward_hook_returned, arguments.other_forms),
     ("keyword_unknown", "TypeError", r"got an unexpected keyword argument '(?P<name>\w+)'", dtypes.of_numpy, calls.keyword),
+    ("argument_twice", "TypeError", r"^(?P<function>[\w.]+)\(\) got multiple values for argument '(?P<argument>\w+)'", calls.argument_twice),
     ("not_an_iterator", "TypeError", r"'(?P<type>\w+)' object is not an iterator", instead("next(NAME)", "next(iter(NAME))", right="next(iter(NAME))")),
     ("closure_missing", "TypeError", r"^LBFGS\.step\(\) missing 1 required positional argument: 'closure'", plain),
     ("learning_rate_invalid", "ValueError", r"^Invalid learning rate: (?P<value>.+)", plain),

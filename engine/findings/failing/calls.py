@@ -20,7 +20,7 @@ from engine.program.names import called, dotted
 from engine.program.source import Source
 from engine.program.spelling import nearest
 from engine.program.tree import defined_in
-from engine.trace import Finding
+from engine.trace import Edit, Finding
 
 PROPERTIES = frozenset("shape dtype device T H mT mH grad data ndim is_leaf grad_fn requires_grad".split())
 OPTIMIZERS = ("torch.optim.", "optim.")
@@ -99,6 +99,26 @@ def keyword(case: Case) -> Finding:
     is_free = case.facts.get("only") == "yes" and suggestion not in {one.arg for one in call.keywords}
     fix = (code.replace(word, f"{suggestion}={code.text(word.value)}"),) if is_free else ()
     return case.finding("keyword_misspelt", said, span=code.span(word), fix=fix)
+
+
+def argument_twice(case: Case) -> Finding:
+    """A keyword for which a value without a name stands already, as targets given to a DataLoader for `batch_size`."""
+    call, code, names = known(case.call), case.code, case.facts.get("known", "").split(", ")
+    argument = case.groups["argument"]
+    only_if(argument in names)
+    place = names.index(argument)
+    only_if(place < len(call.args) and not any(isinstance(one, ast.Starred) for one in call.args))
+    given, fix = call.args[place], list[Edit]()
+    tensors = [one for one in call.args if case.tensor_of(one) is not None]
+    is_loader = case.groups["function"].startswith("DataLoader.") and argument == "batch_size" and tensors == call.args
+    if is_loader and case.has_torch:
+        alike = [one for one in code.calls if called(one) == "DataLoader" and len(one.args) == 2]
+        for one in (each for each in alike if any(word.arg == argument for word in each.keywords)):
+            data = f"torch.utils.data.TensorDataset({', '.join(map(code.text, one.args))})"
+            fix.append(Edit(span=code.span_between(*one.args), text=data))
+    said = {"function": code.short(call.func), "given": code.short(given), "at": str(place + 1)}
+    said |= {"names": ", ".join(names[: place + 1]), "parts": ", ".join(map(code.short, call.args))}
+    return case.finding("", said, fix=fix, is_loader=str(int(is_loader)))
 
 
 def arguments_missing(case: Case) -> Finding:

@@ -188,12 +188,15 @@ def attribute(case: Case) -> Finding:
     """An attribute that a module, a tensor or the user's own object does not have."""
     name, owner = case.facts.get("name", ""), case.facts.get("owner", "")
     if isinstance(case.node, ast.Subscript) and owner == "ParameterDict":
-        return case.finding("key_missing", key=repr(name), receiver=case.code.short(case.node.value))
+        receiver = case.code.short(case.node.value)
+        return case.finding("key_missing", key=repr(name), receiver=receiver, keys="", is_known="0")
     node = a(ast.Attribute, case.node)
     only_if(owner != "None" and name and not name.startswith("_") and node.attr == name)
     common = {"name": name, "owner": owner, "receiver": case.code.short(node.value)}
     if (other := _of_other_module(case, node, common)) is not None:
         return other
+    if holder := case.facts.get("inside", ""):
+        return _of_what_is_inside(case, node, common, holder)
     if case.place == "torch.Tensor":
         return _method_on_module(case, node, common)
     if owner == "Tensor" and name in REMOVED:
@@ -217,6 +220,20 @@ def attribute(case: Case) -> Finding:
     if own:
         return case.finding("layer_missing", common, parts=listed(own, most=8))
     return case.finding("attribute_missing", common, is_own=str(int(len(case.code.classes(owner)) == 1)))
+
+
+def _of_what_is_inside(case: Case, node: ast.Attribute, common: dict[str, str], holder: str) -> Finding:
+    """What the object has around which another was made: the model in a DataParallel, the dataset of a Subset."""
+    code, receiver, each = case.code, case.code.text(node.value), case.facts.get("each", "")
+    inner = f"{receiver}.{holder}"
+    right = f"{inner}.{node.attr}"
+    if each:
+        part = f"{receiver}.indices"
+        right = f"{right}[{part}]" if each == "tensor" else f"[{right}[i] for i in {part}]"
+    alike = [one for one in code.attributes if ast.dump(one) == ast.dump(node) and isinstance(one.ctx, ast.Load)]
+    fix = tuple(code.replace(one, right) for one in alike)
+    said = {"inner": inner, "right": right, "is_each": str(int(bool(each)))}
+    return case.finding("attribute_inside", common | said, fix=fix)
 
 
 def _not_kept(case: Case, owner: str, name: str) -> Finding | None:
@@ -441,6 +458,7 @@ def key(case: Case) -> Finding:
     node = a(ast.Subscript, case.node)
     receiver = case.code.short(node.value)
     if not case.suggestion or not isinstance(node.slice, ast.Constant):
-        return case.finding(receiver=receiver)
+        keys = case.facts.get("known", "")
+        return case.finding(receiver=receiver, keys=keys, is_known=str(int(bool(keys))))
     fix = (case.code.replace(node.slice, repr(case.suggestion)),) if case.is_only else ()
     return case.finding("key_misspelt", receiver=receiver, suggestion=case.suggestion, fix=fix)

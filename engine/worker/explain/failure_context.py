@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import FrameType
 from typing import Any
 
+import numpy
 import torch
 
 from engine.program.names import ALIASES
@@ -45,6 +46,9 @@ _KNOWN = {
     "raw_input": "input", "unicode": "str", "unichr": "chr", "basestring": "str",
 }  # fmt: skip
 """Names of other languages, and of Python 2."""
+_HOLDERS = ("module", "dataset")
+"""What DataParallel and DistributedDataParallel call the model in them, Subset and DataLoader the dataset."""
+_ROWS: dict[type, str] = {torch.Tensor: "tensor", numpy.ndarray: "tensor", list: "list"}
 _CALLED = {"gpu": "cuda"}
 """Attributes of PyTorch's things by the names that people expect."""
 
@@ -162,9 +166,10 @@ class FailureContext:
         if isinstance(owner, types.ModuleType | torch.Tensor):
             but = owner.__name__ if isinstance(owner, types.ModuleType) else ""
             facts["place"] = _home(name, but, self._meant_by_alias(name, owner))
-        if not facts.get("place") and hasattr(torch.Tensor, name):
+        inside = _inside(owner, name)
+        if not facts.get("place") and not inside and hasattr(torch.Tensor, name):
             facts["place"] = "torch.Tensor"
-        return facts
+        return {**facts, **inside}
 
     def _meant_by_alias(self, name: str, owner: object) -> str:
         """The module that the name stands for by custom which an attribute was asked of."""
@@ -175,7 +180,7 @@ class FailureContext:
         )
 
     def _keyword(self, error: TypeError) -> dict[str, str]:
-        said = re.search(r"got an unexpected keyword argument '(\w+)'", str(error))
+        said = re.search(r"got (?:an unexpected keyword|multiple values for) argument '(\w+)'", str(error))
         if said is None:
             return {}
         for node in self.expressions:
@@ -193,7 +198,10 @@ class FailureContext:
                 if isinstance(held, torch.nn.ModuleDict):
                     held = held._modules
                 if isinstance(held, dict):
-                    return _near(key, _type_of(held), [known for known in held if isinstance(known, str)])
+                    keys = [known for known in held if isinstance(known, str)]
+                    first = [repr(known[:LONGEST_NAME]) for known in keys[:_MOST_KEYWORDS]]
+                    more = ["…"] if len(held) > len(first) else []
+                    return {**_near(key, _type_of(held), keys), "known": ", ".join([*first, *more])}
         return {}
 
 
@@ -244,6 +252,22 @@ def _stored(owner: object, name: str) -> Any:
     if isinstance(found, types.FunctionType) and not isinstance(owner, types.ModuleType | type):
         return types.MethodType(found, owner)
     return _MISSING if isinstance(found, property) else found
+
+
+def _inside(owner: object, name: str) -> dict[str, str]:
+    """By which attribute the thing is held around which another was made, when that has the name; and for a part of a
+    dataset of what kind it is, when it has something for each sample."""
+    for holder in _HOLDERS:
+        inner = _stored(owner, holder)
+        value = _stored(inner, name) if inner is not _MISSING and name in _names_of(inner) else _MISSING
+        if value is _MISSING:
+            continue
+        kind, chosen = _ROWS.get(type(value), ""), _stored(owner, "indices")
+        with unseen(), contextlib.suppress(TypeError, ValueError):
+            if kind and type(chosen) is list and len(value) > max(chosen):
+                return {"inside": holder, "each": kind}
+        return {"inside": holder}
+    return {}
 
 
 def _element(owner: object, key: object) -> Any:

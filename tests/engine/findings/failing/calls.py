@@ -1,11 +1,16 @@
 """What `engine/findings/failing/calls.py` explains, and programs near to it. `#<` ends the line a finding names."""
 
-from tests.engine.findings.failures import DATA, INIT, LAYERS, NET, Row, W, X
+from tests.engine.findings.failures import DATA, INIT, LAYERS, NET, NUMBERS, Row, W, X
 
 TRIGGERS: dict[str, list[Row]] = {
     "vmap_odd_one": [
         Row("x, y, noise = torch.ones(4, 2), torch.ones(4), torch.ones(3, 2)\nw = torch.ones(2)\neach = torch.vmap(lambda w, x, y, e: (w * (x + e)).sum() - y, in_dims=(None, 0, 0, 0))\neach(w, x, y, noise) #<\n", {"name": "noise", "size": "3", "usual": "4"}),
         Row("from torch.func import vmap\na, b, w = torch.ones(2, 5), torch.ones(5, 2), torch.ones(3)\nvmap(lambda a, b, w: a.sum() + b.sum() + w, in_dims=(1, 0, 0))(a, b, w) #<\n", {"name": "w", "size": "3", "usual": "5"}),
+    ],
+    "argument_twice": [
+        Row(DATA + "x, y = torch.ones(8, 2), torch.ones(8)\ntrain = DataLoader(x, y, batch_size=4) #<\ntest = DataLoader(\n    x[:4],\n    y[:4],\n    batch_size=2)\nfor a, b in [*train, *test]:\n    print(a @ a.T, b)\n", {"given": "y", "argument": "batch_size", "is_loader": "1"}, True),
+        Row("def scale(x, factor, shift=0):\n    return x * factor + shift\nscale(torch.ones(2), 3, factor=2) #<\n", {"given": "3", "at": "2", "names": "x, factor", "is_loader": "0"}),
+        Row(NUMBERS + "DataLoader(data, 4, batch_size=2) #<\n", {"given": "4", "is_loader": "0"}),
     ],
     "function_removed": [
         Row("a, b = torch.eye(2), torch.ones(2, 1)\nx, _ = torch.solve(b, a) #<\n", {"called": "torch.solve", "right": "torch.linalg.solve", "new": "X = torch.linalg.solve(A, B)"}),
@@ -448,6 +453,7 @@ TRIGGERS: dict[str, list[Row]] = {
 
 NEAR_MISSES: dict[str, str] = {
     "vmap_odd_one": "a, b, both = torch.ones(4), torch.ones(4), {'w': torch.ones(3), 'v': torch.ones(3)}\ntorch.vmap(lambda a, b, both: a + b + both['w'])(a, b, both)\n",
+    "argument_twice": "class A:\n    def scale(factor):\n        return factor\nA().scale(factor=2)\n",
     "function_removed": "torch.linalg.solve(torch.eye(2), torch.ones(3, 1))\n",
     "func_returns_more": "torch.func.grad(lambda w: (w.sum(), w), has_aux=True)(torch.ones(3))\n",
     "state_dict_of_parts": "net = nn.Linear(2, 1)\nnet.load_state_dict({'weight_mask': net.weight, 'bias': net.bias, 'own_weight': net.weight})\n",

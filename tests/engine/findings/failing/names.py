@@ -2,6 +2,13 @@
 
 from tests.engine.findings.failures import INIT, LAYERS, NET, Row, W, X
 
+SPLIT = (
+    "class Set(torch.utils.data.Dataset):\n    def __init__(self):\n        self.targets = self.data = torch.arange(8)\n"
+    "        self.tags, self.classes = [*'abcdefgh'], ['cat', 'dog']\n    def __len__(self):\n        return 8\n"
+    "    def __getitem__(self, at):\n        return self.data[at]\n"
+    "full = Set()\npart, rest = torch.utils.data.random_split(full, [6, 2])\n"
+)
+
 TRIGGERS: dict[str, list[Row]] = {
     "super_underscores": [
         Row(
@@ -213,12 +220,22 @@ TRIGGERS: dict[str, list[Row]] = {
         Row("net = nn.Linear(2, 2)\nnet.temperature #<\n", {"receiver": "net", "is_own": "0"}),
         Row("class Run:\n    def start(self):\n        return self.temperature #<\nRun().start()\n", {"is_own": "1"}),
     ],
+    "attribute_inside": [
+        Row(SPLIT + "labels = part.targets #<\nprint(labels.sum(), part.targets.shape)\n", {"right": "part.dataset.targets[part.indices]", "owner": "Subset"}, True),
+        Row(SPLIT + "tags = part.tags #<\nassert len(tags) == 6\n", {"right": "[part.dataset.tags[i] for i in part.indices]"}, True),
+        Row(SPLIT + "print(part.classes) #<\n", {"right": "part.dataset.classes", "is_each": "0"}, True),
+        Row(SPLIT + "loader = torch.utils.data.DataLoader(full, 2)\nprint(loader.data) #<\n", {"right": "loader.dataset.data", "is_each": "0"}, True),
+        Row(LAYERS + "    def forward(self, x):\n        return self.fc2(self.fc1(x))\nmodel = nn.DataParallel(Net())\nmodel(torch.ones(1, 3))\nmodel.fc2.requires_grad_(False) #<\n", {"owner": "DataParallel", "right": "model.module.fc2"}, True),
+    ],
     "key_misspelt": [
         Row("d = {'weight': 1}\nd['wieght'] #<\n", {"suggestion": "weight"}, True),
         Row("state = nn.Linear(1, 1).state_dict()\nb = state['bais'] #<\n", {"receiver": "state"}, True),
     ],
     "key_missing": [
-        Row("d = {'a': 1}\nd['learning rate'] #<\n", {"receiver": "d"}),
+        Row("d = {'a': 1}\nd['learning rate'] #<\n", {"receiver": "d", "keys": "'a'"}),
+        Row("import io\nfile, net = io.BytesIO(), nn.Linear(1, 1)\ntorch.save({'epoch': 1, 'state_dict': net.state_dict()}, file)\nfile.seek(0)\nsaved = torch.load(file)\nnet.load_state_dict(saved['model']) #<\n", {"keys": "'epoch', 'state_dict'", "is_known": "1"}),
+        Row("d = {}\nd['rate'] #<\n", {"is_known": "0"}),
+        Row("d = {f'{i}{i}': i for i in range(20)}\nd['rate'] #<\n", {"keys": "'00', '11', '22', '33', '44', '55', '66', '77', …"}),
         Row("p = nn.ParameterDict({'first': nn.Parameter(torch.ones(2))})\np['second'] #<\n", {"receiver": "p"}),
     ],
     "self_left_out": [
@@ -281,6 +298,7 @@ NEAR_MISSES: dict[str, str] = {
     "argument_not_kept": NET + "    def __init__(self, depth):\n        super().__init__()\n        print(self.depth)\n        self.depth = depth\nNet(2)\n",
     "attribute_set_later": "class Data:\n    def load(self):\n        self.rows = [1, 2]\nData().length\n",
     "attribute_missing": "torch.one(2, 3)\n",
+    "attribute_inside": SPLIT + "part.weights\n",
     "key_misspelt": "words = {'cat': 1}\n[words[word] for word in ('cat', 'cats')]\n",
     "key_missing": "d = {'weight': 1}\nd['wieght']\n",
     "self_left_out": LAYERS + "    def forward(self, x):\n        return undefined(x)\nNet()(torch.ones(1, 3))\n",

@@ -10,7 +10,7 @@ from typing import TypeAlias, TypeVar
 from msgspec.structs import replace
 
 from engine.findings.diagnosis import UNKNOWN, Diagnosis, line
-from engine.findings.failing.origins import layer_call, made_inside, shape_origin, sizes
+from engine.findings.failing.origins import layer_call, made_alike, made_inside, shape_origin, sizes
 from engine.program.edits import Edits
 from engine.program.names import called, dotted
 from engine.program.rewriting import Written, written
@@ -293,7 +293,8 @@ class Case:
         """Line where the program made the layer, or else the part of the model that it is in."""
         made = self.layer_made
         if made is None and self.layer is not None:
-            made = made_inside(self.diagnosis, self.layer.id) or self._only_maker(self.layer.type)
+            made = made_alike(self.diagnosis, self.layer.id) or made_inside(self.diagnosis, self.layer.id)
+            made = made or self._only_maker(self.layer.type)
         return {"made_line": str(made.lineno) if made is not None else line(self.failure.span)}
 
     def _only_maker(self, type_: str) -> ast.Call | None:

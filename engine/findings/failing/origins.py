@@ -81,6 +81,21 @@ def layer_call(diagnosis: Diagnosis, module: str) -> ast.Call | None:
     return _only_call(made) if len(classes) == 1 else None
 
 
+def made_alike(diagnosis: Diagnosis, module: str) -> ast.Call | None:
+    """The call that makes a layer of a Sequential which a function builds: in the only one written out of the same
+    layers in that order."""
+    record = diagnosis.modules.get(module)
+    parent = diagnosis.modules.get(record.parent or "") if record is not None else None
+    if record is None or parent is None or parent.type != "Sequential":
+        return None
+    types = [one.type for one in diagnosis.trace.modules if one.parent == parent.id]
+    calls = [one for one in source_of(diagnosis.trace.program.code).calls if called(one) == "Sequential"]
+    alike = [one for one in calls if [called(arg) for arg in one.args if isinstance(arg, ast.Call)] == types]
+    name = record.path.rpartition(".")[2]
+    is_whole = len(alike) == 1 and len(alike[0].args) == len(types) and name.isdigit() and int(name) < len(types)
+    return _only_call([alike[0].args[int(name)]]) if is_whole else None
+
+
 def made_inside(diagnosis: Diagnosis, module: str) -> ast.Call | None:
     """The call that made a module, or else the nearest part of the model around it, as a function that builds layers
     does."""

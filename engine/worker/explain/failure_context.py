@@ -259,7 +259,7 @@ def _inside(owner: object, name: str) -> dict[str, str]:
     dataset of what kind it is, when it has something for each sample."""
     for holder in _HOLDERS:
         inner = _stored(owner, holder)
-        value = _stored(inner, name) if inner is not _MISSING and name in _names_of(inner) else _MISSING
+        value: Any = _stored(inner, name) if inner is not _MISSING and name in _names_of(inner) else _MISSING
         if value is _MISSING:
             continue
         kind, chosen = _ROWS.get(type(value), ""), _stored(owner, "indices")

@@ -29,6 +29,11 @@ def product(case: Case) -> Finding:
     """A matrix product whose inner sizes differ."""
     pair = left, right = known(tuple(case.inputs()[-2:]) if len(case.inputs()) > 1 else None)
     inner, outer = left.shape[-1:], right.shape[-2:][:1]
+    if len(left.shape) == len(right.shape) == 3 and left.shape[0] != right.shape[0]:
+        turn, fix = _axes_exchanged(case, left, right)
+        said = {**case.about(left, right), "axis": "0", "a": str(left.shape[0]), "b": str(right.shape[0])}
+        if turn:
+            return case.finding("product_axes_turned", said, tensors=pair, turn=turn, fix=fix)
     only_if(inner and outer and inner != outer)
     said = {**case.about(left, right), "inner": str(inner[0]), "outer": str(outer[0])}
     fix, found = _transposed(case, left, right), case.written_as("LEFT @ RIGHT")

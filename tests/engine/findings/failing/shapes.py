@@ -223,6 +223,8 @@ TRIGGERS: dict[str, list[Row]] = {
     "product_axes_turned": [
         Row("a, v = torch.ones(2, 4, 6, 6), torch.ones(2, 6, 4, 5)\ny = a @ v #<\n", {"turn": "v.transpose(1, 2)"}, True),
         Row("q, k = torch.ones(2, 7, 3, 8), torch.ones(2, 3, 8, 7)\nq.matmul(k) #<\n", {"turn": "q.transpose(1, 2)"}, True),
+        Row("out, query = torch.ones(11, 16, 32), torch.ones(16, 32, 1)\nscore = torch.bmm(out, query) #<\n", {"turn": "out.transpose(0, 1)", "a": "11", "b": "16"}, True),
+        Row("w, values = torch.ones(4, 1, 7), torch.ones(7, 4, 5)\nw.bmm(values) #<\n", {"turn": "values.transpose(0, 1)"}, True),
     ],
     "scores_compared": [
         Row("p, y = torch.rand(5, 3), torch.ones(5).long()\n(p == y).float().mean() #<\n", {"name": "p", "other": "y"}, True),

@@ -32,6 +32,7 @@ TRIGGERS: dict[str, list[Row]] = {
         ),
     ],
     "shape_mismatch_matmul": [
+        Row("torch.bmm(torch.ones(2, 3, 4), torch.ones(5, 6, 7)) #<\n", {"inner": "4", "outer": "6"}),
         Row(
             "a = torch.ones(4, 3)\nv = torch.ones(2)\ntorch.mv(a, v) #<\n",
             {"shape": "[4, 3]", "other_shape": "[2]"},

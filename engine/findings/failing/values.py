@@ -12,7 +12,7 @@ from engine.findings.failing.case import Case, Rule, a, first_told, known, only_
 from engine.findings.failing.classes import unreturned
 from engine.findings.iterators import gives_once
 from engine.findings.leaves import subtraction
-from engine.program.names import called, dotted, is_grad_of
+from engine.program.names import called, dotted, is_grad_of, keyword
 from engine.program.rewriting import written
 from engine.program.tree import defined_in, given_by
 from engine.trace import Edit, Finding, Op, Tensor, Update
@@ -511,6 +511,48 @@ def _backward_of_number(case: Case, node: ast.expr, said: dict[str, str]) -> Fin
     return case.finding("backward_of_number", {**said, "made_line": made}, fix=fix)
 
 
+def _batch_of_lists(case: Case, node: ast.expr, kind: str) -> Finding:
+    """The list of tensors, one for each place, that a DataLoader makes of samples which are lists."""
+    asked, name, code = _asked_of(case, node), a(ast.Name, node).id, case.code
+    place: ast.AST = node
+    only_if(case.place == "torch.Tensor" and case.facts.get("elements") == "Tensor" and kind == "list")
+    only_if(not any(keyword(one, "collate_fn") for one in code.calls))
+    frames = [frame for frame in reversed(case.failure.frames) if frame.span is not None]
+    for _, caller in pairwise(frames):
+        if not isinstance(function := code.function(place), ast.FunctionDef) or name not in [
+            one.arg for one in function.args.args
+        ]:
+            break
+        only_if(not _is_stored(function.body, name))
+        place = known(code.call_at(caller.span))
+        name = a(ast.Name, given_by(place, function, name)).id
+    loop = known(next((one for one in code.loops(place) if isinstance(one, ast.For)), None))
+    parts = [dotted(one) for one in (loop.target.elts if isinstance(loop.target, ast.Tuple) else [loop.target])]
+    handed = [one for one in case.diagnosis.trace.batches if one.span and one.span.line == loop.lineno]
+    only_if(name in parts and handed and not _is_stored(loop.body, name))
+    classes = (one for one in code.nodes if isinstance(one, ast.ClassDef))
+    getters = [one for cls in classes if (one := defined_in(cls, "__getitem__")) is not None]
+    samples = [value for getter in getters for value in _returned(getter)]
+    only_if(len(getters) == len(samples) == 1)
+    sample = samples[0]
+    pieces = sample.elts if isinstance(sample, ast.Tuple) else [sample]
+    only_if(len(pieces) == len(parts))
+    piece = pieces[parts.index(name)]
+    only_if(not isinstance(piece, ast.Starred))
+    tensors = [case.diagnosis.tensors[one] for one in handed[-1].tensors]
+    only_if(tensors and all(one.shape[:1] == (handed[-1].count,) for one in tensors))  # else nothing was joined
+    is_flat = case.has_torch and all(len(one.shape) == 1 for one in tensors)
+    fix = (code.replace(piece, f"torch.tensor({code.text(piece)})"),) if is_flat else ()
+    said = {"receiver": case.code.short(node), "name": asked.attr, "piece": code.short(piece)}
+    return case.finding("batch_of_lists", said, span=code.span(piece), fix=fix)
+
+
+def _is_stored(block: list[ast.stmt], name: str) -> bool:
+    """Whether statements give a name another value."""
+    names = (part for one in block for part in ast.walk(one) if isinstance(part, ast.Name))
+    return any(part.id == name and isinstance(part.ctx, ast.Store) for part in names)
+
+
 def _other_kind(case: Case, node: ast.expr, kind: str) -> Finding:
     """A layer, a list, a text or an array that was asked for what only tensors have."""
     asked, owner = _asked_of(case, node), case.facts.get("owner", "")
@@ -544,6 +586,7 @@ _ORIGINS: tuple[Callable[[Case, ast.expr, str], Finding], ...] = (
     _method_kept,
     _turn_number,
     _number,
+    _batch_of_lists,
     _other_kind,
     _none_asked,
     _none_given,

@@ -169,7 +169,10 @@ class FailureContext:
         inside = _inside(owner, name)
         if not facts.get("place") and not inside and hasattr(torch.Tensor, name):
             facts["place"] = "torch.Tensor"
-        return {**facts, **inside}
+        held: Any = owner if type(owner) in (list, tuple) else ()
+        kinds = {_type_of(one) for one in held[:_MOST_PARTS]}
+        elements = {"elements": kinds.pop()} if len(kinds) == 1 else {}
+        return {**facts, **inside, **elements}
 
     def _meant_by_alias(self, name: str, owner: object) -> str:
         """The module that the name stands for by custom which an attribute was asked of."""

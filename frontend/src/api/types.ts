@@ -1503,7 +1503,7 @@ export interface Failure {
    */
   explanation?: string | null;
   /**
-   * What only the running program could tell: `name` not found, `owner` it was looked for in, `suggestion` (the nearest real name) and whether it is the `only` one as near, the keywords or keys that are `known`, `place` where that very name does exist, the attribute of the owner `inside` which it does, and whether that has one for `each` sample, in a tensor or list; `asked_bytes` of memory there was not; how many parameters an optimizer `held`, and had when what it was to load was `saved`.
+   * What only the running program could tell: `name` not found, `owner` it was looked for in, `suggestion` (the nearest real name) and whether it is the `only` one as near, the keywords or keys that are `known`, `place` where that very name does exist, the attribute of the owner `inside` which it does, and whether that has one for `each` sample, in a tensor or list; of what kind all `elements` of a list are; `asked_bytes` of memory there was not; how many parameters an optimizer `held`, and had when what it was to load was `saved`.
    */
   facts?: {
     [k: string]: string;

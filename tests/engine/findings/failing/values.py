@@ -1,6 +1,6 @@
 """What `engine/findings/failing/values.py` explains, and programs near to it. `#<` ends the line a finding names."""
 
-from tests.engine.findings.failures import INIT, LAYERS, NET, NUMBERS, Row, W, X
+from tests.engine.findings.failures import DATA, INIT, LAYERS, NET, NUMBERS, Row, W, X
 
 LSTM = (
     NET
@@ -14,6 +14,11 @@ SINE = (
     "        ctx.save_for_backward(x)\n        return x.sin()\n    @staticmethod\n    def backward(ctx, g):\n"
     "        {taken}\n        return g * x.cos()\n"
     "Sine.apply(torch.ones(2, requires_grad=True)).sum().backward()\n"
+)
+
+LISTS = DATA + (
+    "class Words(Dataset):\n    rows = [[1, 2, 3]] * 8\n    def __len__(self):\n        return 8\n"
+    "    def __getitem__(self, at):\n        return self.rows[at], at #<\n"
 )
 
 TRIGGERS: dict[str, list[Row]] = {
@@ -194,6 +199,10 @@ TRIGGERS: dict[str, list[Row]] = {
         Row("acc = torch.tensor(0.5)\nprint(acc.item().item()) #<\n", {"name": "acc.item()", "type": "float"}, True),
         Row("total = 0\nprint(total.mean()) #<\n", {"name": "total", "attribute": "mean"}),
     ],
+    "batch_of_lists": [
+        Row(LISTS + "for x, y in DataLoader(Words(), 4):\n    print(x.size())\n", {"receiver": "x", "piece": "self.rows[at]", "used_line": "13"}, True),
+        Row(LISTS + "class Mean(nn.Module):\n    def forward(self, x):\n        return x.float().mean(1)\nnet = Mean()\nfor x, y in DataLoader(Words(), 4):\n    net(x)\n", {"receiver": "x", "name": "float"}, True),
+    ],
     "turn_number": [
         Row(NUMBERS + "for x, y in enumerate(DataLoader(data, 4)): #<\n    x = x.to('cpu')\n", {"name": "x", "other": "y"}, True),
         Row(NUMBERS + "loader, net = DataLoader(data, 4), nn.Linear(2, 1)\nfor epoch in range(2):\n    for inputs, labels in enumerate(loader): #<\n        loss = (net(inputs) - labels).sum()\n", {"name": "inputs", "source": "loader"}, True),
@@ -266,6 +275,7 @@ NEAR_MISSES: dict[str, str] = {
     "grad_none_never_computed": W + "(w * w).sum().backward()\nw.grad = None\nstep = w.grad * 2\n",
     "division_of_nothing": "x = torch.ones(2) / 0\n1 // 1\n",
     "already_number": "class Mean:\n    pass\nMean().item()\n",
+    "batch_of_lists": LISTS.replace("[[1, 2, 3]] * 8", "['abc'] * 8") + "for x, y in DataLoader(Words(), 4):\n    print(x.size())\n",
     "turn_number": "for i, x in enumerate([torch.ones(2)]):\n    i.to('cpu')\n",
     "class_not_made": LAYERS + "    def forward(self, x):\n        return self.fc1(x)\nkind = Net\nmodel = kind()\nmodel(torch.ones(3, 4))\n",
     "none_asked": "best = torch.ones(1)\nbest.item()\nbest.items\n",

@@ -203,11 +203,14 @@ def weights_decayed_away(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A weight decay that pulls to 0 harder than any gradient pulls away: nothing of the weights is left."""
     for steps in grouped(diagnosis.steps, lambda step: (receiver(diagnosis, step), step.span)).values():
         decays = [float(group.get("weight_decay", "0") or 0) for group in steps[0].settings]
+        left = [diagnosis.tensors.get(change.after or "") for change in steps[-1].changes]
         first = _length(diagnosis, (change.before for change in steps[0].changes))
         pull = _length(diagnosis, (change.gradient for change in steps[0].changes))
         last = _length(diagnosis, (change.after for change in steps[-1].changes))
         if not decays or max(decays) <= 0 or not first or last > LEFT * first or max(decays) * first < HARDER * pull:
             continue
+        if None in map(size_of, left):
+            continue  # NaN, say: that is not 0
         made = made_by(diagnosis, steps[0])
         word = keyword(made.value, "weight_decay") if made is not None and isinstance(made.value, ast.Call) else None
         yield diagnosis.warning(

@@ -595,6 +595,12 @@ sched = torch.optim.lr_scheduler.CosineAnnealingLR(opt, T_max=4)
 for e in range(5):
     opt.zero_grad(); (w ** 2).sum().backward(); opt.step(); sched.step()
 """),
+    ("weights_decayed_away", """net, x = nn.Linear(3, 2), torch.randn(8, 3)
+opt = torch.optim.Adam(net.parameters(), lr=0.01, weight_decay=5e-4)
+x[2] = torch.zeros(3) / 0
+for _ in range(4):
+    loss = F.cross_entropy(net(x), torch.tensor([0, 1] * 4))
+""" + STEP),
     ("scheduled_per_epoch", """net, chunks = nn.Linear(3, 1), torch.randn(6, 8, 3)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 plan = torch.optim.lr_scheduler.CosineAnnealingLR(opt, T_max=len(chunks))

@@ -239,8 +239,19 @@ def _thawed(diagnosis: Diagnosis, made: ast.Assign | None) -> ast.stmt | None:
     """Where parameters were told to require a gradient again, after an optimizer was made that leaves out frozen
     ones."""
     frozen = frozen_before(diagnosis, made)
-    later = [each for each in _switched(diagnosis, THAWS) if made is not None and each.lineno > made.lineno]
+    asked = (place for each in _switched(diagnosis, THAWS) for place in (each, *_calls_beside(diagnosis, each, made)))
+    later = [each for each in asked if made is not None and each.lineno > made.lineno]
     return later[0] if later and frozen is not None else None
+
+
+def _calls_beside(diagnosis: Diagnosis, statement: ast.stmt, made: ast.Assign | None) -> Iterator[ast.stmt]:
+    """Where the function that a statement stands in was called, in the function or part that also made an optimizer."""
+    code = diagnosis.code
+    inside, beside = (code.function(each) if each is not None else None for each in (statement, made))
+    for call in code.calls if inside is not None and inside is not beside else ():
+        place = code.statement(call) if inside is not None and called(call) == inside.name else None
+        if place is not None and code.function(place) is beside and diagnosis.has_run(call):
+            yield place
 
 
 def frozen_before(diagnosis: Diagnosis, made: ast.stmt | ast.expr | None) -> ast.stmt | None:

@@ -295,6 +295,26 @@ for epoch in range(4):
     if epoch == 2:
         body.requires_grad_(True)
 """ + FIT, says={"model": "body", "names": "body.weight, body.bias"}),
+    Mistake("thawed_too_late", 23, """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body, self.head = nn.Linear(2, 3), nn.Linear(3, 1)
+    def forward(self, x):
+        return self.head(self.body(x))
+    def switch_off(self):
+        for p in self.body.parameters():
+            p.requires_grad = False
+    def switch_on(self):
+        for p in self.parameters():
+            p.requires_grad = True
+x, y, net = torch.randn(8, 2), torch.randn(8, 1), Net()
+net.switch_off()
+opt = torch.optim.Adam(filter(lambda p: p.requires_grad, net.parameters()))
+for i in range(2):
+""" + FIT + "net.switch_on()\nfor i in range(2):\n" + FIT, cures=(
+        ("net.switch_on()\n", "net.switch_on(); opt.add_param_group({'params': net.body.parameters()})\n"),
+        ("net.switch_off()\n", "net.switch_off(); net.switch_on()\n"),
+    ), says={"names": "net.body.weight, net.body.bias", "made_line": "18"}),
     Mistake("parameters_used_up", 11, DATA + """params = net.parameters()
 opt = torch.optim.SGD(params, lr=0.1)
 for i in range(2):

@@ -65,6 +65,7 @@ CAUSES = {
     "grad_of_non_leaf": ("grad_none_non_leaf",),
     "grad_none_non_leaf": ("leaf_rebound", "leaf_made_non_leaf"),
     "root_at_zero": ("anomaly_nan",),
+    "evaluated_in_train": ("method_not_called",),
     "evaluated_with_grad": ("trained_while_evaluating", "trained_in_eval"),
 }
 """How codes begin, and how those of what they come of, where both are about the same."""
@@ -92,7 +93,7 @@ SAID_BETTER = {
 
 POSSIBLE = frozenset(
     "model_without_optimizer trained_while_evaluating evaluated_in_train target_learns real_class_ignored"
-    " reward_minimised likelihood_minimised shuffled_alone shuffled_by_numpy layers_are_one noise_of_all_samples"
+    " likelihood_minimised shuffled_alone shuffled_by_numpy layers_are_one noise_of_all_samples"
     " inputs_of_another_size fast_weights_without_graph micro_batches_weigh_alike end_never_read end_left_out"
     " norm_of_last_batch next_place_seen summed_over_samples window_holds_target parts_not_averaged"
     " divergence_averaged sorted_alone loader_of_another_set state_left_over"

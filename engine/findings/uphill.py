@@ -36,8 +36,6 @@ MOST_STEPS = 8
 MOST_BEHIND = 60
 _MOST_FACTORS = 4
 _NEXT_TO_NOTHING = 0.1
-REWARD = re.compile(r"(\w+\.)*(\w*(reward|return|advantage)s?|rets?|[RG]t?)(\[.*\])?")
-"""What a program calls what it wants more of."""
 UNWANTED = re.compile(
     r"unlike|unlearn|forget|neg(ative)?(?!(ative)?(_?log|\()|at)|bad|wrong|reject|repeat|avoid", re.IGNORECASE
 )
@@ -55,7 +53,7 @@ def uphill(diagnosis: Diagnosis) -> Iterator[Finding]:
         fed = sorted({leaf for pass_ in passes for leaf in _given(diagnosis, pass_)}, key=by_number)
         wrong = {leaf: moves[leaf] for leaf in fed if leaf in moves and _is_trained(diagnosis, leaf)}
         wrong = {leaf: own for leaf, own in wrong.items() if all(move.direction == sign for move in own)}
-        if wrong and (aim.code == "reward_minimised" or _grows(diagnosis, passes, sign)):
+        if wrong and _grows(diagnosis, passes, sign):
             found = _finding(diagnosis, aim, passes, wrong)
             if found is not None:
                 yield found
@@ -182,7 +180,7 @@ def _aim(diagnosis: Diagnosis, pass_: Pass) -> _Aim | None:
     """What is known of where a pass begins: at a loss function, squared differences or a log-probability, as they are
     or negated; None for what may as well be made large."""
     tensor: str | None = pass_.roots[0].tensor
-    sign, is_rewarded = 1, False
+    sign = 1
     for _ in range(MOST_STEPS):
         maker = diagnosis.maker.get(tensor or "")
         if maker is None:
@@ -190,14 +188,10 @@ def _aim(diagnosis: Diagnosis, pass_: Pass) -> _Aim | None:
         if maker.name in LOSS_FUNCTIONS or squares_differences(diagnosis, maker):
             return _Aim(sign) if sign > 0 or not _is_held_apart(diagnosis, maker) else None
         if _is_log_probability(diagnosis, maker) or _is_picked(diagnosis, maker):
-            if is_rewarded or not _is_of_a_sample(diagnosis, maker):
-                return _Aim(-sign, "reward_minimised" if is_rewarded else "likelihood_minimised")
-            return None
-        rewarded = _weighed_by_reward(diagnosis, maker)
-        is_rewarded = is_rewarded or rewarded is not None
-        if rewarded is None and _negates(maker):
+            return _Aim(-sign, "likelihood_minimised") if not _is_of_a_sample(diagnosis, maker) else None
+        if _negates(maker):
             sign = -sign
-        tensor = rewarded or _summand(diagnosis, maker)
+        tensor = _summand(diagnosis, maker)
     return None
 
 
@@ -233,16 +227,6 @@ def _is_of_a_sample(diagnosis: Diagnosis, op: Op) -> bool:
     given = {tensor for each in diagnosis.ops_at(op.span) for tensor in each.inputs if not diagnosis.is_tracked(tensor)}
     calls = (diagnosis.code.call_at(maker.span) for maker in diagnosis.makers_behind(given))
     return any(call is not None and called(call) in ("sample", "rsample", "multinomial") for call in calls)
-
-
-def _weighed_by_reward(diagnosis: Diagnosis, op: Op) -> str | None:
-    """What is multiplied with something that the program calls a reward."""
-    product = diagnosis.code.at(op.span) if op.name == "mul" else None
-    tracked = [tensor for tensor in op.inputs if diagnosis.is_tracked(tensor)]
-    if not isinstance(product, ast.BinOp) or len(tracked) != 1:
-        return None
-    sides = (diagnosis.code.text(product.left), diagnosis.code.text(product.right))
-    return tracked[0] if any(map(REWARD.fullmatch, sides)) else None
 
 
 def terms_without_floor(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -485,7 +469,7 @@ def _where(
         return "uphill_by_hand", move.span, tuple(edit for place in places for edit in _turned(diagnosis, place))
     if aim.sign > 0:
         return "maximize_of_loss", *_maximized_at(diagnosis, move.step)
-    if len({step.span for step in diagnosis.steps}) > 1 and aim.code != "reward_minimised":
+    if len({step.span for step in diagnosis.steps}) > 1:
         return None  # two players: one may be meant to lose
     if _is_unwanted(diagnosis, loss):
         return None

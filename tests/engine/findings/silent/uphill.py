@@ -151,24 +151,6 @@ x, seen = torch.randn(12, 4), torch.randint(3, (12, 1))
 for _ in range(4):
     loss = net(x).gather(1, seen).mean()
 """ + STEP, cure=(("seen", "repeated"),)),
-    Mistake("reward_minimised", 10, """policy = nn.Linear(3, 2)
-opt = torch.optim.Adam(policy.parameters(), lr=0.01)
-for _ in range(4):
-    d = torch.distributions.Categorical(logits=policy(torch.randn(8, 3)))
-    action = d.sample()
-    rewards = (action == 1).float()
-    loss = (d.log_prob(action) * rewards).mean()
-""" + STEP, cures=(("loss = (d", "loss = -(d"), ("* rewards", "* -rewards"), ("rewards", "costs"))),
-    Mistake("reward_minimised", 12, """actor = nn.Linear(3, 1)
-opt = torch.optim.Adam(actor.parameters(), lr=0.01)
-for _ in range(3):
-    terms = []
-    for returns in (0.5, 2.0, 1.0):
-        d = torch.distributions.Normal(actor(torch.randn(3)), 1.0)
-        a = d.sample()
-        terms.append(d.log_prob(a) * returns)
-    loss = torch.cat(terms).sum()
-""" + STEP, cure=(("(d.log_prob(a) *", "(-d.log_prob(a) *"),)),
     Mistake("penalty_negated", 8, """net = nn.Linear(3, 1)
 opt = torch.optim.Adam(net.parameters(), lr=0.01)
 x, y = torch.randn(20, 3), torch.randn(20, 1)
@@ -255,6 +237,15 @@ for x in torch.randn(5, 6, 3):
         slow.weight.copy_(0.9 * slow.weight + 0.1 * net.weight); fast.weight.copy_(net.weight)
         fast.bias.copy_(0.5 * fast.bias + 0.5 * net.bias)
 """),
+    # what an action is weighed with may be a cost, whatever it is called
+    ("likelihood_minimised", """actor = nn.Linear(3, 1)
+opt = torch.optim.Adam(actor.parameters(), lr=0.01)
+for _ in range(3):
+    d = torch.distributions.Normal(actor(torch.randn(8, 3)), 1.0)
+    a = d.sample()
+    advantage = a.abs() - a.abs().mean()
+    loss = (d.log_prob(a) * advantage).mean()
+""" + STEP),
     ("divergence_negated", """enc, dec, x = nn.Linear(6, 4), nn.Linear(2, 6), torch.rand(30, 6)
 opt = torch.optim.Adam([*enc.parameters(), *dec.parameters()], maximize=True)
 for _ in range(3):

@@ -71,6 +71,7 @@ def answers_seen(diagnosis: Diagnosis) -> Iterator[Finding]:
         mask = diagnosis.tensors.get(attn_mask(op) or "")
         product = diagnosis.origin(op.inputs[0], ("div", "mul"))
         is_bare = mask is None and (op.name != "softmax" or (product is not None and product.name in WEIGHS))
+        other = _masked_beside(diagnosis, op)
         yield diagnosis.warning(
             "answer_read_backwards" if op.name in RECURRENT else "answer_seen",
             op,
@@ -81,7 +82,23 @@ def answers_seen(diagnosis: Diagnosis) -> Iterator[Finding]:
             length=str(scored.given.shape[1]),
             is_masked=str(int(not is_bare)),
             is_added=str(int(mask is not None and mask.dtype.startswith("float"))),
+            is_beside=str(int(other is not None)),
+            other=diagnosis.modules[other.module].path if other is not None and other.module is not None else "",
         )
+
+
+def _masked_beside(diagnosis: Diagnosis, op: Op) -> Op | None:
+    """Of attention in a decoder of PyTorch's: another that was given a causal mask by the very call that gave none to
+    this."""
+    module = diagnosis.modules.get(op.module or "")
+    while module is not None and not module.type.startswith("TransformerDecoder"):
+        module = diagnosis.modules.get(module.parent or "")
+    for each in diagnosis.ops_at(op.span) if module is not None and op.name == ATTENTION and not attn_mask(op) else ():
+        mask = diagnosis.tensors.get(attn_mask(each) or "") if each.name == ATTENTION and each.module else None
+        hidden = hidden_places(mask, hides=True) if mask is not None else None
+        if hidden and all(is_so == (at > row) for (row, at), is_so in hidden.items()):
+            return each
+    return None
 
 
 def _all_scored(diagnosis: Diagnosis) -> Iterator[_Scored]:

@@ -27,7 +27,7 @@ PYTHON = {
 MARKS = {"Out", "In", "torchrun", "SIGINT", "CUDA_VISIBLE_DEVICES", "devices"}
 """What notebooks, terminals, drivers and comments call things."""
 CALLED = (
-    *(nn.utils.rnn.pad_sequence, nn.CrossEntropyLoss),
+    *(nn.utils.rnn.pad_sequence, nn.CrossEntropyLoss, nn.Transformer.forward),
     *(torch.autograd.grad, torch.Tensor.backward, torch.load, torch.vmap, torch.func.grad, torch.export.export),
     *(nn.Module.load_state_dict, nn.Embedding, nn.Embedding.from_pretrained, nn.utils.rnn.pack_padded_sequence),
     *(optim.Optimizer.zero_grad, optim.SGD, DataLoader),

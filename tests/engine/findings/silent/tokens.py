@@ -108,6 +108,22 @@ F.cross_entropy(scores[:, :-1].reshape(-1, 9), ids[:, 1:].reshape(-1)).backward(
 """, cure=(("attention(q, k, v)", "attention(q, k, v, is_causal=True)"),), mends=True),
     Mistake("answer_seen", 8, CAUSAL.replace("ATTEND", "seen = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)"), cures=(("attn_mask=mask", "attn_mask=mask.bool()"), ("attn_mask=mask", "is_causal=True"))),
     Mistake("answer_seen", 8, CAUSAL.replace("ATTEND", "seen = (q @ k.transpose(1, 2) + mask).softmax(-1) @ v"), cure=(("+ mask)", "+ mask.log())"),)),
+    # the mask went to the encoder
+    Mistake("answer_seen", 8, """ids = torch.randint(2, 9, (4, 7))
+table, head = nn.Embedding(9, 4), nn.Linear(4, 9)
+body = nn.Transformer(4, 2, 1, 1, 8, batch_first=True)
+later = body.generate_square_subsequent_mask(6)
+scores = head(body(table(ids.flip(1)[:, :6]), table(ids[:, :-1]), later))
+F.cross_entropy(scores.transpose(1, 2), ids[:, 1:]).backward()
+""", cure=((", later)", ", tgt_mask=later)"),), says={"is_beside": "1", "other": "body.encoder.layers.0.self_attn"}),
+    # it went to what looks at the encoder's places
+    Mistake("answer_seen", 8, """ids = torch.randint(2, 9, (4, 7))
+table, head = nn.Embedding(9, 4), nn.Linear(4, 9)
+layer = nn.TransformerDecoderLayer(4, 2, 8, batch_first=True)
+later = torch.triu(torch.ones(6, 6), 1).bool()
+scores = head(layer(table(ids[:, :-1]), table(ids.flip(1)[:, :6]), memory_mask=later))
+F.cross_entropy(scores.transpose(1, 2), ids[:, 1:]).backward()
+""", cure=(("memory_mask", "tgt_mask"),), says={"is_beside": "1", "other": "layer.multihead_attn"}),
     Mistake("answer_read_backwards", 10, READER, cures=(
         ("nn.LSTM(4, 5, batch_first=True, bidirectional=True)", "nn.LSTM(4, 10, batch_first=True)"), ("ids[:, 1:]", "(ids[:, 1:] * 5 % 7)"),
     )),

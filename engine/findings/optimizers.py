@@ -110,7 +110,8 @@ def left_out_of_optimizers(diagnosis: Diagnosis) -> Iterator[Finding]:
         if _has_ended(diagnosis, held, _first_fed(diagnosis, still)):
             continue  # to move them is another's work by then
         asked = models_given(made) if thawed is not None or is_outlived else []
-        roots = (root for leaf in (*held, *still) if (root := diagnosis.root_of.get(leaf)) is not None)
+        leaves = sorted((*held, *still), key=by_number)
+        roots = (root for leaf in leaves if (root := diagnosis.root_of.get(leaf)) is not None)
         for root in {root.id: root for root in roots}.values():
             left = sorted((leaf for leaf in still if diagnosis.root_of.get(leaf) is root), key=by_number)
             if held.isdisjoint(diagnosis.leaves_of.get(root.id, ())) and root.path not in asked:

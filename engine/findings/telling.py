@@ -151,15 +151,23 @@ def _cause(diagnosis: Diagnosis, found: Sequence[Finding], at: int) -> int | Non
 
 
 def _is_of_one(diagnosis: Diagnosis, one: Finding, other: Finding) -> bool:
-    """Whether two findings are about the same: they share a tensor, or one stands on a line that the other names; where
-    one is about no tensors, their sentences name a variable in common."""
+    """Whether two findings are about the same: they share a tensor or an optimizer, or one stands on a line that the
+    other names; where one is about no tensors, their sentences name a variable in common."""
     if (
         _share_tensors(diagnosis, one, other)
         or {*_lines(one)[:1]} & {*_lines(other)}
         or {*_lines(other)[:1]} & {*_lines(one)}
     ):
         return True
+    if (of := _optimizer(one)) is not None and of == _optimizer(other):
+        return True
     return not (one.tensors and other.tensors) and not _names(diagnosis, one).isdisjoint(_names(diagnosis, other))
+
+
+def _optimizer(finding: Finding) -> tuple[str, str] | None:
+    """The optimizer that it is about, by name and the line that made it."""
+    said = finding.parameters
+    return (said["optimizer"], said["made_line"]) if said.keys() >= {"optimizer", "made_line"} else None
 
 
 def _share_tensors(diagnosis: Diagnosis, one: Finding, other: Finding) -> bool:

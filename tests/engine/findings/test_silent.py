@@ -257,6 +257,22 @@ for i in range(3):
             ["method_not_called 8", "  step_without_zero_grad 10"],
         ),
         (
+            "net = nn.Sequential(nn.Linear(2, 3), nn.Dropout(0.5), nn.Linear(3, 1))\n"
+            "x, y = torch.randn(8, 2), torch.randn(8, 1)\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\n"
+            "for i in range(2):\n    net.train()\n"
+            "    opt.zero_grad(); F.mse_loss(net(x), y).backward(); opt.step()\n"
+            "    net.eval\n    with torch.no_grad():\n        print(F.mse_loss(net(x), y))\n",
+            ["method_not_called 10", "  evaluated_in_train 12"],
+        ),
+        # of one optimizer
+        (
+            "x, y = torch.randn(8, 2), torch.randn(8, 1)\nnet = nn.Linear(2, 1)\n"
+            "opt = torch.optim.SGD(net.parameters(), lr=0.1)\ndef fit(net):\n    for i in range(2):\n"
+            "        opt.zero_grad(); F.mse_loss(net(x), y).backward(); opt.step()\n"
+            "for fold in range(3):\n    net = nn.Linear(2, 1)\n    fit(net)\n",
+            ["optimizer_holds_others 9", "  optimizer_of_old_model 11"],
+        ),
+        (
             next(case.program for case in MISTAKES if case.code == "mean_added_twice"),
             ["mean_added_twice 9", "  sample_without_gradient 7"],
         ),

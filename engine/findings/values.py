@@ -11,6 +11,7 @@ from engine.findings.diagnosis import (
     extent,
     grouped,
     line,
+    near,
     number,
     numbers_of,
     times,
@@ -210,6 +211,42 @@ def _overflow(diagnosis: Diagnosis, op: Op) -> Finding | None:
             kept = numbers_of(result)
             return _changed(diagnosis, op, "number_wrapped", result, exact, kept[at]) if len(kept) == size else None
     return None
+
+
+def divided_to_nothing(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Whole numbers that `//` makes 0, each in every turn, and whose floats weights are then given. One that also asks
+    for the rest, as rows and columns are found by, may have but one row."""
+    code = diagnosis.code
+    for span, ops in grouped(diagnosis.ops_named(("floor_divide",)), lambda op: op.span).items():
+        ends = [extent(diagnosis.input_of(op)) for op in ops]
+        varied = [end for end in ends if end is not None and end[0] < end[1]]
+        made, node = diagnosis.output_of(ops[0]), code.at(span)
+        if len(ops) < LEAST_TURNS or len(varied) < len(ops) or not isinstance(node, ast.BinOp) or made is None:
+            continue
+        is_nothing = all(is_zero(diagnosis.output_of(op)) for op in ops) and made.dtype.startswith("int")
+        beside = {taker.name for taker in diagnosis.takers.get(ops[0].inputs[0], ())}
+        divisor = number(ops[0].arguments[-1].text)
+        if is_nothing and divisor is not None and "remainder" not in beside and _is_weighed(diagnosis, made.id):
+            yield diagnosis.warning(
+                "divided_to_nothing",
+                ops[0],
+                tensors=(ops[0].inputs[0], made.id),
+                fix=(code.replace(node, f"{code.text(node.left)} / {code.text(node.right)}"),),
+                code=code.short(node),
+                name=diagnosis.say(ops[0].inputs[0]),
+                least=f"{min(low for low, _ in varied):g}",
+                most=f"{max(high for _, high in varied):g}",
+                by=f"{divisor:g}",
+                turns=diagnosis.counted(ops),
+            )
+
+
+def _is_weighed(diagnosis: Diagnosis, whole: str) -> bool:
+    """Whether a layer that learns is given whole numbers as floats."""
+    floats = (taker for taker in diagnosis.takers.get(whole, ()) if taker.name in TO_FLOATS)
+    later = near((output for taker in floats for output in taker.outputs), diagnosis.made_of)
+    takers = (taker for tensor in later for taker in diagnosis.takers.get(tensor, ()))
+    return any(taker.name == "linear" and diagnosis.reaches_a_pass(taker) for taker in takers)
 
 
 def increments_rounded_away(diagnosis: Diagnosis) -> Iterator[Finding]:

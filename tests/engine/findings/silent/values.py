@@ -2,7 +2,26 @@
 
 from tests.engine.findings.mistakes import STEP, Mistake
 
+TIMED = """net = nn.Sequential(nn.Linear(1, 8), nn.SiLU(), nn.Linear(8, 2))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    t = torch.randint(0, 50, (16,))
+    loss = net((t // 50).float().unsqueeze(1)).pow(2).mean()
+"""
+
 MISTAKES: tuple[Mistake, ...] = (
+    Mistake("divided_to_nothing", 8, TIMED + STEP, cures=(
+        ("//", "/"), ("t // 50", "t // 5"), ("loss = ", "rest = t % 50; loss = "),
+    ), says={"by": "50", "turns": "4"}, mends=True),
+    Mistake("divided_to_nothing", 8, """body, head = nn.Linear(3, 4), nn.Linear(1, 4)
+opt = torch.optim.Adam([*body.parameters(), *head.parameters()])
+def forward(x, ages):
+    ages = ages[:, None]
+    share = ages // 100
+    return (body(x) + head(share.to(torch.float32))).mean(1)
+for _ in range(3):
+    loss = F.mse_loss(forward(torch.randn(9, 3), torch.randint(1, 90, (9,))), torch.randn(9))
+""" + STEP, cure=(("//", "/"),), mends=True),
     Mistake("imaginary_dropped", 6, """import warnings; warnings.filterwarnings("ignore")
 net, x, y = nn.Linear(16, 16), torch.randn(4, 16), torch.randn(4, 16)
 seen = torch.fft.rfft(net(x)).float()
@@ -155,6 +174,8 @@ for _ in range(2):
 """, cure=(("-net(x).pow(2)", "net(x)"),)),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
+    # the number of a part, which is looked up
+    ("divided_to_nothing", TIMED.replace("net((t // 50).float().unsqueeze(1))", "net(torch.randn(3, 1)[t // 50])") + STEP),
     ("uninitialised_read", "print(torch.empty(9).geometric_(0.5) + torch.empty(9).log_normal_() + torch.empty(9).cauchy_())\n"),
     ("imaginary_dropped", """import warnings; warnings.filterwarnings("ignore")
 net, x = nn.Linear(16, 16), torch.randn(4, 16)

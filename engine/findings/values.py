@@ -10,6 +10,7 @@ from engine.findings.diagnosis import (
     argument,
     extent,
     grouped,
+    is_zero,
     line,
     near,
     number,

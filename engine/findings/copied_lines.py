@@ -4,11 +4,12 @@ a name that is given what its neighbour is given."""
 import ast
 import re
 from collections.abc import Iterator
-from itertools import combinations, permutations, product, takewhile
+from itertools import combinations, pairwise, permutations, product, takewhile
 from typing import TypeGuard
 
 from engine.findings.diagnosis import Diagnosis
 from engine.program.names import called, dotted, keyword
+from engine.program.tree import blocks_of
 from engine.trace import Finding
 
 FEWEST_ALIKE = 3
@@ -139,10 +140,9 @@ def _is_in(diagnosis: Diagnosis, node: ast.AST, loop: ast.For) -> bool:
 def values_of_the_neighbour(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`h, c = h[:, order], h[:, order]`, or two lines so: what `c` was before is read by nothing."""
     code = diagnosis.code
+    after = {one: other for node in code.nodes for block in blocks_of(node) for one, other in pairwise(block)}
     for statement in code.bindings:
-        block = code.block(statement)
-        after = block[block.index(statement) + 1 :][:1]
-        one, beside = ([*_given(each)] for each in (statement, after[0] if after else None))
+        one, beside = ([*_given(each)] for each in (statement, after.get(statement)))
         for (target, value), (other, again) in [*combinations(one, 2), *product(one[:1], beside[:1])]:
             names = {each.id for each in ast.walk(value) if isinstance(each, ast.Name)}
             if isinstance(value, ast.Name) or target.id not in names or other.id in {*names, target.id}:

@@ -697,11 +697,12 @@ def states_rebound(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`m = b * m + (1 - b) * g` that finds `m` at 0 in every turn: the name means the average, the stored tensor stays
     what it was."""
     code = diagnosis.code
+    names = {dotted(statement.targets[0]) for statement in code.bindings}
+    begun = {name for name in names if any(isinstance(each, ast.Name) for each in code.values(name))}
     for statement in code.bindings:
         name = dotted(statement.targets[0])
-        begins = any(isinstance(each, ast.Name) for each in code.values(name))  # each turn, with the same numbers
-        if not name.isidentifier() or name not in names_read(statement.value) or begins:
-            continue
+        if not name.isidentifier() or name not in names_read(statement.value) or name in begun:
+            continue  # begun: each turn, with the same numbers
         ops = diagnosis.ops_at(code.span(statement.value))
         parts = [each for each in ast.walk(statement.value) if isinstance(each, ast.expr)]
         inside = [op for each in parts for op in diagnosis.ops_at(code.span(each))]

@@ -108,6 +108,11 @@ export class PageStage extends Stage {
     return super.isAnotherRoom || (this.around().abreast > 1 && !this.motion.isHeld)
   }
 
+  /** Pictures next to each other have what they open at in the middle, so that it stands at one height. */
+  protected override wholeWith(wanted: Placed | null, room: Viewport): readonly Rect[] {
+    return wanted && this.around().abreast > 1 ? [wanted] : super.wholeWith(wanted, room)
+  }
+
   protected override opening(wanted: Placed): Camera {
     const { bounds, viewport } = this
     const { railed } = this.around()

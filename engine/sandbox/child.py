@@ -1,5 +1,6 @@
 """The life of one child of the zygote: close the sandbox, wait for one request, run it, end."""
 
+import errno
 import os
 import traceback
 from collections.abc import Callable
@@ -65,12 +66,22 @@ def live(
             act(asked)
             emit(b"")
             code = 0
-    except MemoryError:  # where the program's events are sent; the program itself may not have noticed
-        code = OUT_OF_MEMORY
-    except BaseException:
-        traceback.print_exc()
+    except BaseException as error:
+        if _is_of_memory(error):  # where the program's events are sent; the program itself may not have noticed
+            code = OUT_OF_MEMORY
+        else:
+            traceback.print_exc()
     finally:
         _end(code)
+
+
+def _is_of_memory(error: BaseException | None) -> bool:
+    """Whether it came of memory that ran out, of which it may be a later consequence."""
+    while error is not None and not isinstance(error, MemoryError):
+        if isinstance(error, OSError) and error.errno == errno.ENOMEM:
+            return True
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def emit(line: bytes) -> None:

@@ -143,6 +143,8 @@ def run(request: RunRequest, emit: Callable[[bytes], None], job: "Job | None" = 
     _attend(job, sender, thread, done, deadline)
     sender.flush()
     if job.broken is not None:
+        if job.ran_out:
+            raise MemoryError from job.broken
         raise job.broken
     for blob in job.instruments.blobs():
         job.recorder.outbox.say(blob)
@@ -229,6 +231,8 @@ class Job:
         self.ranks = 0
         """How many a launcher runs it as; 0 where it asks for no launcher."""
         self.ended = False
+        self.ran_out = False
+        """The program ended because its memory did."""
         self.broken: BaseException | None = None
         """What kept it from saying all: most often there was no memory left to say it."""
 
@@ -284,6 +288,7 @@ class Job:
             return
         forget_exit_functions()  # what this process would do at its end is not the program's
         raised = self.call(code)
+        self.ran_out = isinstance(raised, MemoryError)
         self._wind_up(raised)
         try:
             self.tell()

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from engine.findings.axes import RECURRENT, axis_of
 from engine.findings.diagnosis import Diagnosis, near, numbers_of, times
 from engine.findings.losses import CLASS_LOSSES, LOSSES, MADE_BY_LAYERS, PASSING, SOFTMAX_LAYERS, SOFTMAXES
+from engine.ops import DETACHES
 from engine.program.edits import Edits
 from engine.program.names import called, keyword
 from engine.trace import Finding, Op, Tensor
@@ -15,7 +16,7 @@ CONVOLUTIONS = frozenset(("conv1d", "conv2d", "conv3d"))
 """Their classes are on axis 1; those of all other layers on the last."""
 BY_NUMBERS = frozenset("div mul add sub".split())
 """Ops that keep the axes when they are given one tensor and a number, or a bias."""
-KEEPS_PLACES = PASSING | BY_NUMBERS | frozenset("log neg clamp clamp_min log1p exp cpu numpy round".split())
+KEEPS_PLACES = PASSING | BY_NUMBERS | DETACHES | frozenset("log neg clamp clamp_min log1p exp cpu numpy round".split())
 READS_CLASSES = frozenset(
     (
         *LOSSES,

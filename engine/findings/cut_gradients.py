@@ -184,7 +184,11 @@ def _lost(diagnosis: Diagnosis, failed: Pass) -> Iterator[Finding]:
         op for tensor in walk(roots, partial(_untracked_inputs, diagnosis)) if (op := diagnosis.maker.get(tensor))
     )
     ends = [op for op in behind if op.span is not None and any(_is_live(diagnosis, each) for each in op.inputs)]
-    for op in sorted(ends, key=lambda op: diagnosis.op_at[op.id])[-1:]:
+    ends.sort(key=lambda op: diagnosis.op_at[op.id])
+    if ends and (drawn := [op for op in ends if _is_drawn(diagnosis, op)])[-1:] == ends[-1:]:
+        yield _drawn(diagnosis, drawn, failed)
+        return
+    for op in ends[-1:]:
         given = next(each for each in op.inputs if _is_live(diagnosis, each))
         yield diagnosis.finding(
             "graph_lost",
@@ -196,6 +200,42 @@ def _lost(diagnosis: Diagnosis, failed: Pass) -> Iterator[Finding]:
             is_off=str(int(op.grad_mode != "grad")),
             pass_line=line(failed.span),
         )
+
+
+def _is_drawn(diagnosis: Diagnosis, op: Op) -> bool:
+    call = diagnosis.code.call_at(op.span)
+    return op.name == "normal" and call is not None and called(call) == "sample"
+
+
+def _drawn(diagnosis: Diagnosis, drawn: Sequence[Op], failed: Pass) -> Finding:
+    """All that a pass begins at comes of what `sample()` gave, which records nothing."""
+    code = diagnosis.code
+    methods = [call.func for op in drawn if (call := code.call_at(op.span)) is not None]
+    behind = near([each for op in drawn for each in op.inputs], diagnosis.made_from)
+    leaves = {diagnosis.identity(each) for each in behind if _is_own_leaf(diagnosis, each)}
+    return diagnosis.finding(
+        "sample_without_gradient",
+        "error",
+        drawn[0],
+        tensors=drawn[0].outputs[:1],
+        fix=tuple(
+            code.replace(method, f"{code.text(method.value)}.rsample")
+            for method in dict.fromkeys(methods)
+            if isinstance(method, ast.Attribute)
+        ),
+        is_function="0",
+        is_all="1",
+        code=code.excerpt(drawn[0].span),
+        leaves=diagnosis.say_all(sorted(leaves, key=by_number)),
+        pass_line=line(failed.span),
+    )
+
+
+def _is_own_leaf(diagnosis: Diagnosis, tensor: str) -> bool:
+    """Whether gradients stop at it, and it is no view of such a one made while nothing was recorded."""
+    made = diagnosis.maker.get(tensor)
+    is_view = made is not None and any(_is_live(diagnosis, each) for each in made.inputs)
+    return diagnosis.is_tracked_leaf(tensor) and not is_view
 
 
 def _called(diagnosis: Diagnosis, root: str | None, failed: Pass) -> str:

@@ -452,6 +452,8 @@ def samples_without_gradient(diagnosis: Diagnosis) -> Iterator[Finding]:
             tensors=op.outputs[:1],
             fix=tuple(code.replace(method, f"{code.text(method.value)}.rsample") for method in drawn if not op.nodes),
             is_function=str(int(bool(op.nodes))),
+            is_all="0",
+            pass_line=line(op.span),
             code=code.excerpt(op.span),
             leaves=diagnosis.say_all([leaf for _, leaves in drawn.values() for leaf in leaves]),
         )

@@ -434,7 +434,7 @@ def frozen_norms_that_drift(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Batch norm in train mode whose weights are frozen all along: its running statistics go on changing, and with
     them what the frozen layers give."""
     run: dict[str, list[Op]] = {}
-    moved = _last_moves(diagnosis)
+    moved, begun = _last_moves(diagnosis), min(diagnosis.pass_step.values(), default=0)
     for op in diagnosis.ops_named(NORMS) if diagnosis.steps else ():
         module, now = diagnosis.modules.get(op.module or ""), diagnosis.op_step.get(op.id, 0)
         named = {diagnosis.identity(member.tensor) for member in module.parameters} if module is not None else set()
@@ -445,7 +445,7 @@ def frozen_norms_that_drift(diagnosis: Diagnosis) -> Iterator[Finding]:
         is_for_training = now < diagnosis.trained_until
         if module is not None and is_frozen and _is_training(op) and op.grad_mode == "grad" and is_for_training:
             run.setdefault(module.id, []).append(op)
-    often = [ops for ops in run.values() if len(ops) > 1]
+    often = [ops for ops in run.values() if len(ops) > 1 and diagnosis.op_step.get(ops[-1].id, 0) > begun]
     if not often:
         return
     module = diagnosis.modules[often[0][0].module or ""]

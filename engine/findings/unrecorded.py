@@ -312,11 +312,18 @@ def switched(diagnosis: Diagnosis, cut: Op) -> dict[str, str]:
     others = [one for one in code.calls if called(one) in SWITCHES and one not in [mark for _, mark in marked]]
     is_marked = not is_own and block is None and len(marked) == 1 and not others
     switch = marked[0][1] if is_marked else block
+    lost = diagnosis.lost_pass
+    ended = code.statement_at(lost.span) if lost is not None else None
+    blocks = [one for one in code.around(ended) if isinstance(one, ast.With)] if ended is not None else []
+    switches = [item.context_expr for one in blocks for item in one.items if isinstance(item.context_expr, ast.Call)]
+    is_both = not is_own and not is_marked and any(called(one) in SWITCHES for one in switches)
     return {
         "switch": code.short(switch) if switch is not None else "torch.no_grad()",
         "is_own": str(int(is_own)),
         "is_marked": str(int(is_marked)),
-        "is_block": str(int(not is_own and not is_marked)),
+        "is_block": str(int(not is_own and not is_marked and not is_both)),
+        "is_both": str(int(is_both)),
+        "pass_line": line(lost.span if lost is not None else cut.span),
         "function": marked[0][0].name if is_marked else "–",
         "marked_line": str(marked[0][0].lineno) if is_marked else line(cut.span),
     }

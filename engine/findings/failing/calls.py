@@ -728,8 +728,9 @@ def gradient_layout(case: Case) -> Finding:
     is_sparse = case.groups["layout"] == "sparse"
     fix = [edit for call, word in asked for edit in case.code.argument_removed(call, word)] if is_sparse else []
     lines = ", ".join(str(call.lineno) for call, _ in asked)
-    flags = {"is_sparse": is_sparse, "is_asked": bool(is_sparse and asked)}
-    return case.finding("", {name: str(int(flag)) for name, flag in flags.items()}, lines=lines, tensors=(), fix=fix)
+    way = "asked" if is_sparse and asked else "kept" if is_sparse else "dense"
+    said = {"is_sparse": str(int(is_sparse)), "is_asked": str(int(way == "asked")), "is_kept": str(int(way == "kept"))}
+    return case.finding("", said, lines=lines, tensors=(), fix=fix)
 
 
 def milestones(case: Case) -> Finding:

@@ -246,6 +246,19 @@ class Case:
         found = self._last_above(node, adding)
         return found if found is not None and (made is None or made.lineno < found.lineno) else None
 
+    def unpacked_last(self, node: ast.AST | None) -> tuple[ast.Assign | None, int, int]:
+        """The last assignment of several results above the failing line that gave one to the name written there, and
+        which of how many that was."""
+        name = node.id if isinstance(node, ast.Name) else ""
+        named = {
+            one: [dotted(part) for part in one.targets[0].elts]
+            for one in self.code.nodes
+            if isinstance(one, ast.Assign) and isinstance(one.targets[0], ast.Tuple)
+        }
+        found = self._last_above(node, (one for one, names in named.items() if name in names))
+        names = named[found] if found is not None else [name]
+        return found, names.index(name) + 1, len(names)
+
     def _last_above(self, node: ast.AST | None, statements: Iterable[_Statement]) -> _Statement | None:
         """The last of some statements that stands above the failing line, in the same function as a name there."""
         span = self.failure.span

@@ -90,12 +90,14 @@ def custom_gradient(case: Case) -> Finding:
     """A custom backward whose gradients are too many, too few, or of another shape than the input they belong to."""
     cls = _function_class(case, case.groups["function"].removesuffix("Backward"))
     forward, backward = known(defined_in(cls, "forward")), known(defined_in(cls, "backward"))
-    last = known(next((node for node in reversed([*ast.walk(backward)]) if isinstance(node, ast.Return)), None))
+    last = next((node for node in reversed([*ast.walk(backward)]) if isinstance(node, ast.Return)), None)
     if "at" not in case.groups:
-        few = "1" if int(case.groups["got"]) < int(case.groups["expected"]) else "0"
         inputs = known(", ".join(f"`{name}`" for name in _inputs(cls, forward)) or None)
-        return case.finding(span=case.code.span(last), cls=cls.name, inputs=inputs, few=few)
-    at, value = int(case.groups["at"]), known(last.value)
+        is_few, is_none = int(case.groups["got"]) < int(case.groups["expected"]), last is None
+        flags = {"is_none": is_none, "is_few": is_few and not is_none, "is_many": not is_few and not is_none}
+        said = {"cls": cls.name, "inputs": inputs, **{name: str(int(flag)) for name, flag in flags.items()}}
+        return case.finding("", said, span=case.code.span(last) if last is not None else case.code.head(backward))
+    at, value = int(case.groups["at"]), known(known(last).value)
     if isinstance(value, ast.Tuple) and at < len(value.elts):
         value = value.elts[at]
     made = [

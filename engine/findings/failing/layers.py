@@ -36,7 +36,7 @@ def _of_other_size(case: Case, given: Tensor, size: str, code: str = "", **said:
     """A layer made for another size of an axis than its input has: the number in the call that made it, and the line
     that made the input."""
     wanted, got = (said.get(name) or case.groups[name] for name in ("wanted", "got"))
-    about = {**case.about(given), **case.origin(given), **said, **case.made_at, **_number_given_at(case, size)}
+    about = {**case.about(given), **case.origin(given), **case.made_at, **_number_given_at(case, size), **said}
     tensors = case.inputs()[:2] if given in case.inputs() else [given]
     return case.finding(code, about, tensors=tensors, fix=_number_corrected(case, given, size, int(wanted), got))
 
@@ -295,6 +295,13 @@ def channels(case: Case) -> Finding:
     groups = case.groups.get("groups", "1")
     is_uneven = int(case.groups["got"]) % int(groups) > 0
     said |= {"is_single": str(int(batch == 0)), "is_uneven": str(int(is_uneven)), "groups": groups}
+    is_flat = batch == 0 and op == "conv2d" and given.shape[1] == wanted
+    side = math.isqrt(given.shape[-1])
+    said |= {"is_flat": str(int(is_flat)), "last": str(given.shape[-1])}
+    said["sides"] = f"{side}, {side}" if side * side == given.shape[-1] else "height, width"
+    weight = case.argument(1, "weight") if case.layer is None else None
+    if weight is not None and (maker := case.diagnosis.maker.get(weight.id)) is not None:
+        said |= {"layer": case.say(weight), "made_line": line(maker.span)}
     told = _of_other_size(case, given, "in_channels", axis=str(batch), **said)
     return replace(told, fix=()) if batch == 0 or is_uneven else told
 

@@ -22,6 +22,8 @@ JOINS = frozenset("cat concat stack to long repeat expand expand_as getitem".spl
 CHOOSING = frozenset("gather index_select take_along_dim getitem".split())
 """Ops that pick elements by numbers."""
 
+_REGRESSIONS = frozenset("mse_loss l1_loss smooth_l1_loss huber_loss".split())
+
 # Products
 
 
@@ -114,6 +116,10 @@ def broadcast(case: Case) -> Finding:
             only_if(scores.dtype.startswith("float") and labels.dtype.startswith("int"))
             said = case.about(scores, labels)
             return case.finding("scores_compared", said, tensors=(scores, labels), fix=case.cast(scores, ".argmax(1)"))
+        if known(case.op).name in _REGRESSIONS and scores.shape[:1] == labels.shape and len(scores.shape) == 2:
+            only_if(labels.dtype.startswith("int") and not scores.dtype.startswith("int"))
+            said = {**case.about(scores, labels), "classes": str(scores.shape[1])}
+            return case.finding("class_numbers_regressed", said, tensors=(scores, labels))
     small, large = sorted((left, right), key=lambda one: len(one.shape))
     axes, size = len(large.shape), len(small.shape)
     fits = [at for at in range(axes - size) if large.shape[at : at + size] == small.shape] if code == "" else []

@@ -505,10 +505,13 @@ def _backward_of_number(case: Case, node: ast.expr, said: dict[str, str]) -> Fin
         return case.finding("number_taken_out", {**said, "name": name}, span=case.code.span(call.node), fix=fix)
     added = case.added_last(node)
     taken = written(case.code, added.value, "TENSOR.item()") if added is not None else None
-    statement = added or case.made_last(node)
-    made = str(statement.lineno) if statement is not None else line(case.failure.span)
+    unpacked, place, count = case.unpacked_last(node)
+    statement = added or case.made_last(node) or unpacked
+    is_unpacked = statement is not None and statement is unpacked
+    said |= {"made_line": str(statement.lineno) if statement is not None else line(case.failure.span)}
+    said |= {"is_unpacked": str(int(is_unpacked)), "place": str(place), "count": str(count)}
     fix = taken.instead("TENSOR") if taken is not None else ()
-    return case.finding("backward_of_number", {**said, "made_line": made}, fix=fix)
+    return case.finding("backward_of_number", said, fix=fix)
 
 
 def _batch_of_lists(case: Case, node: ast.expr, kind: str) -> Finding:

@@ -133,6 +133,7 @@ TRIGGERS: dict[str, list[Row]] = {
     "gradient_layout": [
         Row("table = nn.Embedding(5, 2, sparse=True)\nopt = torch.optim.Adam(table.parameters())\ntable(torch.tensor([1, 2])).sum().backward()\nopt.step() #<\n", {"optimizer": "Adam", "is_asked": "1", "lines": "5"}, True),
         Row("bag = nn.EmbeddingBag(5, 2, sparse=True)\nopt = torch.optim.RMSprop(bag.parameters())\nbag(torch.tensor([[1, 2]])).sum().backward()\nopt.step() #<\n", {"optimizer": "RMSprop", "is_sparse": "1"}, True),
+        Row("edges = nn.Parameter(torch.eye(3).to_sparse())\nopt = torch.optim.Adam([edges])\ntorch.sparse.mm(edges, torch.ones(3, 2)).sum().backward()\nopt.step() #<\n", {"is_kept": "1", "is_asked": "0"}),
         Row("net = nn.Linear(2, 1)\nopt = torch.optim.SparseAdam(net.parameters())\nnet(torch.ones(2)).backward()\nopt.step() #<\n", {"is_sparse": "0", "is_asked": "0"}),
     ],
     "milestones_count": [

@@ -38,15 +38,16 @@ TRIGGERS: dict[str, list[Row]] = {
         Row("parts = nn.ModuleDict({'keys': nn.Linear(2, 1)}) #<\n", {"is_own": "0"}),
     ],
     "custom_backward_count": [
+        Row(W + "class Mul(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, a, b):\n        return a * b\n    @staticmethod\n    def backward(ctx, g): #<\n        left, right = g * 2, g * 3\nMul.apply(w, w).sum().backward()\n", {"is_none": "1", "is_few": "0"}),
         Row(
             W
             + "class Twice(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, a):\n        return a * 2\n    @staticmethod\n    def backward(ctx, g):\n        return g, g #<\nTwice.apply(w).sum().backward()\n",
-            {"cls": "Twice", "expected": "1", "got": "2", "few": "0"},
+            {"cls": "Twice", "expected": "1", "got": "2", "is_many": "1"},
         ),
         Row(
             W
             + "class Mul(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, a, b):\n        return a * b\n    @staticmethod\n    def backward(ctx, g):\n        return g #<\nMul.apply(w, w).sum().backward()\n",
-            {"expected": "2", "got": "1", "inputs": "`a`, `b`", "few": "1"},
+            {"expected": "2", "got": "1", "inputs": "`a`, `b`", "is_few": "1"},
         ),
     ],
     "custom_backward_missing": [

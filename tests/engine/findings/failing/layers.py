@@ -130,6 +130,8 @@ TRIGGERS: dict[str, list[Row]] = {
         Row("v = torch.ones(4)\nv[torch.ones(3) > 0] #<\n", {"mask": "[3]"}),
     ],
     "conv_channels": [
+        Row("conv = nn.Conv2d(3, 6, 5)\nconv(torch.ones(32, 3, 784)) #<\n", {"is_flat": "1", "sides": "28, 28", "last": "784"}),
+        Row("edge = torch.ones(3, 3).view(1, 1, 3, 3)\nF.conv2d(torch.ones(2, 3, 9, 9), edge) #<\n", {"layer": "edge", "made_line": "5", "is_flat": "0"}),
         Row(
             "conv = nn.Conv2d(3, 6, 5)\nconv(torch.ones(1, 1, 28, 28)) #<\n",
             {"layer": "conv", "wanted": "3", "got": "1"},

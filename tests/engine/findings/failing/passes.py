@@ -183,6 +183,10 @@ TRIGGERS: dict[str, list[Row]] = {
             True,
         ),
     ],
+    "sample_without_gradient": [
+        Row("mean = torch.zeros(3, requires_grad=True)\nx = torch.distributions.Normal(mean, 1.0).sample() #<\n(x ** 2).sum().backward()\n", {"is_all": "1", "leaves": "mean", "pass_line": "7"}, True),
+        Row("net = nn.Linear(2, 1)\ndef act(x):\n    return torch.distributions.Normal(net(x), 1.0).sample() #<\nloss = act(torch.ones(4, 2)).pow(2).mean()\nloss.backward()\n", {"leaves": "net.weight, net.bias"}, True),
+    ],
     "graph_lost": [
         Row(
             "net = nn.Linear(2, 1)\nweights = dict(net.state_dict()) #<\nloss = torch.func.functional_call(net, weights, (torch.ones(3, 2),)).sum()\nloss.backward()\n",
@@ -376,6 +380,7 @@ TRIGGERS: dict[str, list[Row]] = {
         Row("net = nn.Sequential(nn.Tanh(), nn.Hardtanh(inplace=True))\n" + W + "y = net(w) #<\ny.sum().backward()\n", {"saver": "net.0", "layer": "net.1"}, True),
     ],
     "cut_by_no_grad": [
+        Row("net = nn.Linear(2, 1)\ndef loss(x):\n    return net(x).mean() #<\nwith torch.no_grad():\n    loss(torch.ones(3, 2)).backward()\n", {"is_both": "1", "is_block": "0", "pass_line": "9"}),
         Row("net = nn.Linear(2, 1)\nwith torch.no_grad():\n    out = net(torch.ones(3, 2)) #<\nout.mean().backward()\n", {"leaf": "net.weight, net.bias"}),
         Row(W + "with torch.no_grad():\n    loss = (w * 2).sum() #<\nloss.backward()\n", {"leaf": "w"}),
         Row("class Energy(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.net = nn.Linear(2, 1)\n    def forward(self, pos):\n        pos = pos.clone().requires_grad_(True)\n        e = self.net(pos).sum() #<\n        return -torch.autograd.grad(e, pos, create_graph=True)[0]\nmodel = Energy()\nmodel(torch.randn(4, 2)).pow(2).mean().backward()\nwith torch.no_grad():\n    print(model(torch.randn(4, 2)))\n", {"leaf": "pos", "is_own": "1"}),
@@ -434,6 +439,7 @@ NEAR_MISSES: dict[str, str] = {
     "nothing_requires_grad": W + "y = w.argmax().float()\ny.backward()\n",
     "parameters_frozen": X + "net = nn.Linear(3, 1)\nnet.bias.requires_grad = False\nnet(x).sum().backward()\n",
     "checkpoint_without_gradient": "from torch.utils.checkpoint import checkpoint\nnet, x = nn.Linear(2, 1), torch.ones(3, 2)\nwith torch.no_grad():\n    loss = checkpoint(net, x, use_reentrant=True).mean()\nloss.backward()\n",
+    "sample_without_gradient": "mean = torch.zeros(3, requires_grad=True)\nx = torch.distributions.Normal(mean, 1.0).rsample()\n(x ** 2).sum().backward()\n",
     "graph_lost": "net = nn.Linear(2, 1)\nsaved = dict(net.state_dict())\nnet(torch.ones(3, 2)).sum().backward()\n",
     "cut_by_integer": W + "right = (w > 1).float().mean()\nw.sum().backward()\n",
     "create_graph_missing": W

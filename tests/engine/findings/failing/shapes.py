@@ -25,6 +25,10 @@ TRIGGERS: dict[str, list[Row]] = {
         Row(X + "torch.dot(x, x) #<\n", {"op": "dot"}),
         Row(X + "torch.bmm(x, x.T) #<\n", {"op": "bmm"}, True),
     ],
+    "class_numbers_regressed": [
+        Row("scores, classes = torch.randn(10, 5), torch.randint(0, 5, (10,))\nnn.MSELoss()(scores, classes) #<\n", {"name": "scores", "other": "classes", "classes": "5"}),
+        Row("net = nn.Linear(4, 3)\ny = torch.arange(6) % 3\nloss = F.smooth_l1_loss(net(torch.ones(6, 4)), y) #<\n", {"op": "smooth_l1_loss", "other_shape": "[6]"}),
+    ],
     "shape_mismatch_broadcast": [
         Row(
             X + "b = torch.ones(4)\ny = x + b #<\n",
@@ -261,6 +265,7 @@ NEAR_MISSES: dict[str, str] = {
     "product_turned": "a = b = torch.ones(3, 4)\na @ b\n",
     "weight_axes": "torch.mm(torch.ones(2, 3), torch.ones(3))\n",
     "product_axes": "m = torch.ones(2, 4)\ntorch.mm(m, m.T)\n",
+    "class_numbers_regressed": "F.mse_loss(torch.randn(10, 1), torch.randint(0, 5, (10, 1)).float())\n",
     "shape_mismatch_broadcast": X + "y = x + torch.ones(2, 1)\n",
     "cat_shapes": X + "torch.cat([x, torch.ones(4, 3)])\n",
     "cat_axes": X + "torch.cat([x, torch.ones(1, 3)])\n",

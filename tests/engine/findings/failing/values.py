@@ -38,6 +38,7 @@ TRIGGERS: dict[str, list[Row]] = {
         Row(SINE.format(taken="x = ctx.saved_tensors #<").replace("x.cos()", "torch.cos(x)"), {"name": "x"}, True),
     ],
     "backward_of_number": [
+        Row(W + "def scored():\n    return 0.5, (w * w).sum()\nloss, share = scored()\nloss.backward() #<\n", {"made_line": "8", "is_unpacked": "1", "place": "1", "count": "2"}),
         Row("loss = 0.5\nloss.backward() #<\n", {"name": "loss", "made_line": "5"}),
         Row(
             "total = 0\nfor i in range(3):\n    total += i\ntotal.backward() #<\n",

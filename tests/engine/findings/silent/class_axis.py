@@ -210,11 +210,11 @@ for epoch in range(5):
 correct = 0
 with torch.no_grad():
     outputs = model(X)
-    _, predicted = torch.max(outputs, 1)
+    _, predicted = torch.max(outputs.data, 1)
     correct += (predicted == y.squeeze(1)).sum().item()
 print(correct / 50)
 """, cure=(
-        ("    _, predicted = torch.max(outputs, 1)\n", "    predicted = (outputs.squeeze(1) > 0.5).float()\n"),
+        ("    _, predicted = torch.max(outputs.data, 1)\n", "    predicted = (outputs.squeeze(1) > 0.5).float()\n"),
     )),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (

@@ -639,6 +639,8 @@ for i in range(2):
     ("buffers_not_copied", AVERAGED.replace("print(twin(", "print(net.eval()(")),
     ("buffers_not_copied", AVERAGED.replace("        one.data.add_(other.data * (1 - 0.9))\n", "")),
     ("buffers_not_copied", f"net = {NORMED}\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\nfor i in range(4):\n    loss = net(torch.randn(6, 3)).pow(2).mean()\n{STEP}fresh = {NORMED}\nfresh[1].weight.data.normal_(1.0, 0.02)\nprint(fresh.eval()(torch.randn(4, 3)).mean())\n"),
+    ("frozen_norm_drifts", "x, y = torch.randn(8, 3), torch.randn(8, 1)\nbody, head = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4)), nn.Linear(4, 1)\nfor i in range(5):\n    body(torch.randn(8, 3))\n"
+     f"body.requires_grad_(False)\nbody.eval()\nopt = torch.optim.SGD(head.parameters(), lr=0.1)\nfor i in range(3):\n    loss = F.mse_loss(head(body(x)), y)\n{STEP}"),
     ("frozen_norm_drifts", BODY + "for i in range(3):\n    model.train(); body.eval()\n    opt.zero_grad()\n    F.mse_loss(model(x), y).backward()\n    opt.step()\n"),
     ("frozen_norm_drifts", """online, guess = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4)), nn.Linear(4, 4)
 import copy

@@ -70,13 +70,18 @@ class _Search:
         self.nodes = set(reached)
         self.ghosts: dict[str, Op] = {}
         self.leaves: dict[str, None] = {}
-        unrecorded = [op for op in index.trace.ops if not op.nodes and not is_source(op)]
+        unrecorded = [op for op in index.trace.ops if not op.nodes and not self._is_source(op)]
         self._unrecorded = {tensor for op in unrecorded for tensor in op.outputs}
 
     @cached_property
     def era(self) -> Era:
         """The forward ops that led to the chosen pass: asked for where something was not recorded."""
         return _era(self.index, self.start, self.reached)
+
+    def _is_source(self, op: Op) -> bool:
+        """Whether its results come from nowhere: no number in it was read from a tensor that could have received a
+        gradient."""
+        return is_source(op) and op.id not in self.index.escapes
 
     def begin_at(self, tensors: Iterable[str]) -> None:
         """Add what made tensors that a pass could not start from."""
@@ -141,7 +146,7 @@ class _Search:
                 self._add_leaf(record)
             return ()
         maker = self.index.maker.get(tensor)
-        if maker is None or maker.nodes or is_source(maker) or self.index.writes_a_leaf(maker):
+        if maker is None or maker.nodes or self._is_source(maker) or self.index.writes_a_leaf(maker):
             return ()
         is_spread = record.role == "buffer" and maker.collective is not None  # `exchange` joins it
         is_filled = (maker.view or maker.in_place) and maker.collective is None

@@ -543,6 +543,22 @@ def test_a_number_read_out_and_used_again_is_a_cut() -> None:
     assert [link.reason for link in graph.links if link.kind == "cut"] == ["item"]
 
 
+def test_a_number_read_out_and_made_a_tensor_again_is_a_cut_that_shows_what_it_left() -> None:
+    tape = Tape("h = w * 2\nloss = torch.tensor(h.item()) * v\n")
+    h = tape.op("mul", tape.leaf("w"), out="h", text="w * 2", numbers=["2"])
+    tape.op("item", h, text="h.item()", outputs=0)
+    again = tape.op("tensor", text="torch.tensor(h.item())")
+    tape.backward(tape.op("mul", again, tape.leaf("v"), out="loss", text="torch.tensor(h.item()) * v"))
+    graph = view(tape.trace())
+    assert ends(graph) == [
+        ("w", "h", "data"),
+        ("h", "item", "cut"),
+        ("item", "torch.tensor(h.item())", "ghost"),
+        ("v", "loss", "data"),
+        ("torch.tensor(h.item())", "loss", "ghost"),
+    ]
+
+
 def test_a_number_that_is_only_printed_is_not_drawn() -> None:
     tape = Tape("loss = w * 2\nprint(loss.item())\n")
     loss = tape.op("mul", tape.leaf("w"), out="loss", text="w * 2", numbers=["2"])

@@ -6,6 +6,7 @@ import type { Comparison, Graph, Trace } from '../../api/types'
 import type { Lang } from '../../core/state'
 import type { TraceIndex } from '../../core/trace/trace-index'
 import { Graphs } from './graphs'
+import type { Parts } from './playground'
 
 export interface Other {
   trace: Trace | null
@@ -37,6 +38,13 @@ class Others {
 }
 
 export const others = new Others()
+
+/** How many stand before the run on screen: the only one beside it does where it was run earlier. */
+export function before({ run, view }: Parts<'run' | 'view'>): number {
+  const { beside } = view.state
+  const [own, other] = [run.trace?.id, beside[0]].map((id) => run.recent.findIndex((recent) => recent.id === id))
+  return beside.length === 1 && own! >= 0 && own! < other! ? 1 : 0
+}
 
 /** The trace of a run; that of a lesson which has not been run on this server yet is made. */
 export async function traceOf(

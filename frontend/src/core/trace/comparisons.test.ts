@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Box, Comparison, Graph, Link, Named, Side, Tensor } from '../../api/types'
 import {
-  areStrangers, boxBeside, boxThere, inWords, leavesApart, lineHere, lineThere, opNotes, tensorRows,
+  areStrangers, boxBeside, boxThere, inWords, leavesApart, lineHere, lineThere, opNotes, tensorRows, turned,
 } from './comparisons'
 
 const side = (part: Partial<Side> = {}): Side => ({
@@ -28,6 +28,16 @@ function told(part: Partial<Comparison> = {}): Comparison {
 }
 
 const named = (name: string, part: Partial<Named> = {}): Named => ({ name, role: 'leaf', ...part })
+
+test('seen from the other run, what is here is there, and where only one is told it stays', () => {
+  const split = { here: 'o1', there: 'o2', line: 3, line_there: 4, tensor_here: 't1', tensor_there: 't2' }
+  const seen = turned(told({ value: split, graph: { here: 'o3', there: null, line: 5 }, only_here: ['o9'] }))
+  expect(seen.value).toEqual({ here: 'o2', there: 'o1', line: 4, line_there: 3, tensor_here: 't2', tensor_there: 't1' })
+  expect(seen.graph).toEqual({ here: null, there: 'o3', line: 5 })
+  expect(seen.only_there).toEqual(['o9'])
+  const row = named('net.w', { here: 'a', there: 'b', name_there: 'model.w', gradient_there: 'g' })
+  expect(turned(row)).toMatchObject({ name: 'model.w', name_there: 'net.w', here: 'b', there: 'a', gradient_here: 'g' })
+})
 
 test('leaves whose gradient differs, what differs most first', () => {
   const apart = (name: string, largest: number, more: Partial<Named> = {}): Named =>

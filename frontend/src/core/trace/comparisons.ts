@@ -1,5 +1,5 @@
 // Two or three runs beside each other: the rows of their comparisons put together. The first run is A, the others B and
-// C.
+// C: that on screen and those beside it, or of two the one that was there before.
 
 import type { Box, Comparison, Difference, Graph, Named, Tensor } from '../../api/types'
 import { brackets, count, positions } from '../ops/places'
@@ -7,6 +7,19 @@ import { MINUS, wireNumber } from '../words/format'
 
 export function letter(at: number): string {
   return 'ABC'[at] ?? String(at + 1)
+}
+
+/** A comparison as seen from the other run. */
+export function turned<T>(told: T): T {
+  if (Array.isArray(told)) return told.map(turned) as T
+  if (!told || typeof told !== 'object') return told
+  const said = told as Record<string, unknown>
+  const other = (key: string): string => {
+    const [, one] = /^(line|name)(_there)?$/.exec(key) ?? []
+    if (one) return said[`${one}_there`] == null ? key : key === one ? `${one}_there` : one
+    return key.endsWith('there') ? key.replace(/there$/, 'here') : key.replace(/here$/, 'there')
+  }
+  return Object.fromEntries(Object.entries(said).map(([key, value]) => [other(key), turned(value)])) as T
 }
 
 interface TensorRow {

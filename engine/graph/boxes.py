@@ -91,8 +91,9 @@ class Drawing:
         return first.id
 
     def _add_ghost(self, op: Op) -> None:
-        tensor = op.outputs[0] if op.outputs else None
         reason = self._reason(op)
+        is_read = reason == "item" and len(op.inputs) == 1  # the number that it gives is the one that it is given
+        tensor = op.outputs[0] if op.outputs else op.inputs[0] if is_read else None
         text = "" if reason in ("detach", "item", "tensor") else self.index.text_of(op)
         self.box_of_op[op.id] = op.id
         self.drafts[op.id] = Draft(

@@ -557,6 +557,7 @@ def test_a_number_read_out_and_made_a_tensor_again_is_a_cut_that_shows_what_it_l
         ("v", "loss", "data"),
         ("torch.tensor(h.item())", "loss", "ghost"),
     ]
+    assert [box.tensor for box in graph.boxes if box.title == "item"] == [h]
 
 
 def test_a_number_that_is_only_printed_is_not_drawn() -> None:

@@ -199,7 +199,7 @@ export function boxFinder(graph: Graph, index: TraceIndex): BoxFinder {
     ids.set(box.id, box)
     if (box.node) nodes.set(box.node, box)
     for (const op of [box.op, ...(box.ops ?? [])]) if (op) ops.set(op, box)
-    if (box.tensor) tensors.set(index.identity(box.tensor), box)
+    if (box.tensor && box.reason !== 'item') tensors.set(index.identity(box.tensor), box)
   }
   // Of several that take a parameter, the one that sends it a gradient.
   const visits = (graph.passes ?? []).flatMap((id) => index.passes.get(id)?.visits ?? [])

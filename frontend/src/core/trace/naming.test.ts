@@ -18,8 +18,17 @@ test('a tensor without elements is no number beside its line', () => {
   const tensor = (shape: number[], data: number[]): Tensor =>
     ({ id: 't1', role: 'result', dtype: 'float32', shape, data }) as Tensor
   expect([tensor([0], []), tensor([2, 0], [])].map(briefLine)).toEqual([['[]'], ['2×0']])
-  expect([tensor([2], [3, 4]), tensor([2], [3, 3]), tensor([2, 1], [3, 4])].map(briefLine)).toEqual([
-    ['[3, 4]', '(2,)'], ['(2,) · 3', '(2,)'], ['[[3], [4]]', '2×1'],
+  expect([tensor([9], Array<number>(9).fill(3)), tensor([2, 3], [1, 2, 3, 4, 5, 6])].map(briefLine)).toEqual([
+    ['(9,) · 3', '(9,)'], ['2×3'],
+  ])
+})
+
+test('beside its line a small tensor is told by its numbers, with fewer digits where there is less room', () => {
+  const tensor = (shape: number[], data: number[]): Tensor =>
+    ({ id: 't1', role: 'result', dtype: 'float32', shape, data }) as Tensor
+  const all = [tensor([2], [1.4142, -0.5]), tensor([2], [3, 3]), tensor([2, 1], [3.7183, 4])]
+  expect(all.map((one) => [...new Set(briefLine(one))])).toEqual([
+    ['[1.414, −0.5]', '[1.41, −0.5]', '(2,)'], ['[3, 3]', '(2,) · 3', '(2,)'], ['[[3.718], [4]]', '[[3.72], [4]]', '2×1'],
   ])
 })
 

@@ -1,7 +1,7 @@
 // What a reader calls the things of a trace: the program's own names first, then its own code.
 
 import type { Box, Edge, Graph, Node, Op, Pass, Span, Tensor } from '../../api/types'
-import { display, listText, normText, uniform } from '../words/display'
+import { display, inDigits, listText, normText, uniform } from '../words/display'
 import { formatNumber, formatShape } from '../words/format'
 import type { Lang } from '../state'
 import type { TraceIndex } from './trace-index'
@@ -162,15 +162,17 @@ export function briefValue(tensor: Tensor, t: Words): string {
   return brief(tensor)
 }
 
-/** What can stand at the end of a line, the most telling first: a value, `2×2 · 3`, a shape. One of a single axis is
+/** What can stand at the end of a line, the most telling first: a value, also with 3 digits, `2×2 · 3`, a shape. One of a single axis is
  *  written as Python does, for a lone number would be read as the value. */
 export function briefLine(tensor: Tensor): string[] {
   const value = brief(tensor)
   if (elements(tensor) === 0 || tensor.shape.length === 0) return [value]
   const shape = tensor.shape.length > 1 ? formatShape(tensor.shape) : `(${tensor.shape[0]!},)`
   const same = uniform(tensor)
-  if (same !== null) return [`${shape} · ${formatNumber(same)}`, shape]
-  return value.startsWith('[') ? [value, shape] : [shape]
+  const isListed = value.startsWith('[') && (same === null || !value.includes('…'))
+  return [
+    ...(isListed ? [value, inDigits(value, 3)] : []), ...(same === null ? [] : [`${shape} · ${formatNumber(same)}`]), shape,
+  ]
 }
 
 /** Thousands apart, as each language writes them: 4,812 and 4 812. */

@@ -32,6 +32,16 @@ test('a shape finds what has it, and nothing else', () => {
   expect(found.filter(({ kind }) => kind !== 'box')).toEqual([{ kind: 'line', line: prices }])
 })
 
+test('infinite elements are found by their sign, and are no large norm of a value', () => {
+  const { trace, graph } = load('broadcasting')
+  const id = graph.boxes.find(({ tensor }) => tensor)!.tensor
+  const data = ['-inf', 0]
+  const tensors = trace.tensors.map((one) => (one.id === id ? { ...one, shape: [2], data, summary: null } : one))
+  const found = (query: string) =>
+    search(graph, new TraceIndex({ ...trace, tensors } as typeof trace), query, said).length > 0
+  expect(['inf', '-inf', '−inf', '+inf', 'nan', 'norm > 1e30'].map(found)).toEqual([true, true, true, false, false, false])
+})
+
 test('norms and gradients are compared with a number', () => {
   expect(hits('accumulation', 'grad > 0').length).toBeGreaterThan(0)
   expect(hits('accumulation', 'grad = 0')).toEqual([])

@@ -4,7 +4,7 @@
 import type { Box, Graph, Node, Op, Tensor } from '../../api/types'
 import { groupTitle } from './fold'
 import { brief, nonFinite, normOf, uniform } from '../words/display'
-import { formatNumber, formatShape } from '../words/format'
+import { formatNumber, formatShape, wireNumber } from '../words/format'
 import type { Words } from '../words/sentences'
 import type { Selection, ViewState } from '../state'
 import { fillingAt } from '../trace/filling'
@@ -41,17 +41,26 @@ function conditionsOf(query: string): { conditions: Condition[]; words: string[]
     const isGradient = what.toLowerCase() === 'grad'
     const holds = (tensor: Tensor | undefined) =>
       tensor !== undefined && HOLDS[sign]!((isGradient ? uniform(tensor) : null) ?? normOf(tensor), Number(number))
-    conditions.push((value, gradient) => holds(gradient) || (!isGradient && holds(value)))
+    // a mask of -Inf is no large value
+    conditions.push((value, gradient) =>
+      holds(gradient) || (!isGradient && holds(value) && nonFinite(value!).inf === 0))
     return ' '
   })
   const words = rest.trim().toLowerCase().split(/\s+/).filter((word) => {
     const shape = /^\d+([x×]\d+)+$/.test(word) ? word.replaceAll('x', '×') : null
     if (shape) conditions.push((value) => value !== undefined && `${formatShape(value.shape)}×`.startsWith(`${shape}×`))
-    else if (word === 'nan' || word === 'inf')
-      conditions.push((...tensors) => tensors.some((tensor) => tensor !== undefined && nonFinite(tensor)[word] > 0))
-    return word !== '' && !shape && word !== 'nan' && word !== 'inf'
+    const [, sign, odd] = /^([-+]?)(nan|inf)$/.exec(word) ?? []
+    if (odd) conditions.push((...tensors) => tensors.some((tensor) => tensor && holdsOdd(tensor, odd, sign)))
+    return word !== '' && !shape && !odd
   })
   return { conditions, words }
+}
+
+/** Whether some of its elements are NaN, or infinite, of one sign where that is asked for and the elements are known. */
+function holdsOdd(tensor: Tensor, odd: string, sign = ''): boolean {
+  const { data } = tensor
+  if (odd === 'inf' && sign && data) return data.some((value) => wireNumber(value) === Number(`${sign}Infinity`))
+  return nonFinite(tensor)[odd as 'nan' | 'inf'] > 0
 }
 
 function leafGradient(tensor: string, index: TraceIndex): Tensor | undefined {

@@ -28,7 +28,8 @@ test('beside its line a small tensor is told by its numbers, with fewer digits w
     ({ id: 't1', role: 'result', dtype: 'float32', shape, data }) as Tensor
   const all = [tensor([2], [1.4142, -0.5]), tensor([2], [3, 3]), tensor([2, 1], [3.7183, 4])]
   expect(all.map((one) => [...new Set(briefLine(one))])).toEqual([
-    ['[1.414, −0.5]', '[1.41, −0.5]', '(2,)'], ['[3, 3]', '(2,) · 3', '(2,)'], ['[[3.718], [4]]', '[[3.72], [4]]', '2×1'],
+    ['[1.414, −0.5]', '[1.41, −0.5]', '[1.4, −0.5]', '(2,)'], ['[3, 3]', '(2,) · 3', '(2,)'],
+    ['[[3.718], [4]]', '[[3.72], [4]]', '[[3.7], [4]]', '2×1'],
   ])
 })
 

@@ -80,7 +80,8 @@ const NAME = /^[\p{L}_]\w*$/u
 /** The other boxes whose tensors lie in the same memory, where the program has names for both: views that no name holds
  *  are the library's own business. */
 export function sharing(graph: Graph, index: TraceIndex, id: string): ReadonlySet<string> {
-  const memoryOf = ({ tensor }: Box): string | null => {
+  const memoryOf = ({ tensor, reason }: Box): string | null => {
+    if (reason === 'item') return null // a number of Python
     const { storage, names } = index.tensor(tensor) ?? {}
     return names?.some((name) => NAME.test(name)) ? (storage ?? null) : null
   }

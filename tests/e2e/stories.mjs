@@ -1416,6 +1416,9 @@ const stories = {
     await until(() => page.locator('.output .failure').count(), (n) => n === 0, 'failures of the fixed program')
     await until(() => page.locator('.dock').textContent(), (text) => text.includes('A and B') && text.includes('RuntimeError'), 'both runs side by side')
     check((await page.locator('.dock').textContent()).includes('before the fix'), 'the run before is not called so')
+    const heads = await page.locator('.run-head').evaluateAll((all) => all
+      .sort((one, other) => one.getBoundingClientRect().x - other.getBoundingClientRect().x).map((one) => one.textContent))
+    check(/^A.*before the fix/s.test(heads[0]) && /^B.*this run/s.test(heads[1]), `heads from left to right: ${heads.join(' | ')}`)
     await shoot(page, 'fixed')
     await page.locator('.cm-content').focus()
     await page.keyboard.press('Control+z')

@@ -78,7 +78,7 @@ it('says .grad where a leaf may have one', () => {
 it('writes a norm beside a lane with as many digits as in a box', () => {
   const summary = (norm: number) => ({ min: -1, max: 1, mean: 0, std: 1, norm })
   const beside = (norm: number) => gradientLabel(tensor('t1', [4, 16], { summary: summary(norm) }), Infinity)
-  expect([3297.4, 0.07162].map(beside)).toMatchObject([{ text: '3297' }, { text: '0.0716' }])
+  expect([3297.4, 0.07162].map(beside)).toMatchObject([{ text: '‖3297‖' }, { text: '‖0.0716‖' }])
 })
 
 it('writes no numbers into a cell that a phone would cut: fewer digits, ends of a long vector, a picture', () => {

@@ -2,7 +2,7 @@
 
 import type { Box, Caught, Group, Tensor, Trace } from '../../api/types'
 import {
-  brief, briefs, display, displayIn, formatNorm, inDigits, normOf, WAITING, word, type Display,
+  brief, briefs, display, displayIn, inDigits, WAITING, word, type Display,
 } from '../words/display'
 import { groupTitle, isOfLeaves, isSmall, type DrawnLink, type Sheet, type Stub } from '../layout/fold'
 import { cutEnd, formatCount, formatShape, plus, textWidth } from '../words/format'
@@ -323,7 +323,7 @@ function becomeOf(link: DrawnLink, tensor: Tensor, { story, sheet }: Measure): s
 export function gradientLabel(tensor: Tensor, room: number): Display {
   const full = display(tensor)
   if (full.kind !== 'thumb' && (full.kind !== 'matrix' || full.width <= room)) return full
-  const text = full.kind === 'thumb' ? full.trouble || formatNorm(normOf(tensor)) : brief(tensor)
+  const text = brief(tensor)
   return { kind: 'number', text, width: textWidth(text, LABEL), height: LABEL_ROW }
 }
 

@@ -149,6 +149,18 @@ test('next to another graph it is as large as alone, and opens anew at another p
   expect(motion.camera).toBe(third)
 })
 
+test('a picture that was hidden is where it was, though it gets its width back before its height', () => {
+  const { stage, motion } = staged({ focus: ['b1', null, null] })
+  ;[stage.width, stage.height] = [390, 500]
+  stage.receive(viewOf(), laid({ boxes: row(3, 700), width: 2000, height: 3000 }))
+  const { camera } = motion
+  for (const [width, height] of [[0, 500], [0, 0], [390, 0], [390, 500]]) {
+    ;[stage.width, stage.height] = [width!, height!]
+    stage.reopen()
+  }
+  expect(motion.camera).toBe(camera)
+})
+
 test('what the reader does to one picture happens to the one next to it', () => {
   const [left, right] = [staged({ abreast: 2 }), staged({ abreast: 2 })]
   right.motion.camera = { x: 100, y: 20, zoom: 1 }

@@ -110,7 +110,8 @@ export class Stage {
    *  nobody has moved the graph since it opened; else what is told of stays in view. */
   reopen(): void {
     const [opensAs, size] = [this.opensAs(), this.size()]
-    if (this.width === 0 || size === this.openedSize || !this.layout) return
+    // what is hidden has no size, and gets its width back before its height
+    if (!this.width || !this.height || size === this.openedSize || !this.layout) return
     untrack(() => {
       if (opensAs !== this.openedAs || this.isAnotherRoom) return this.openView()
       this.openedSize = size

@@ -20,6 +20,8 @@ const ROOMS = [PAGE, ...TIGHTER]
 
 export class PageStage extends Stage {
   private tightness = $state(0)
+  private readonly isSeen = $derived.by(() => this.width > 0)
+  private seenIn: Room = PAGE
   /** The latest graph, and whether it is still tried how much it must be tightened to be seen whole. */
   private tried: Layout | null = null
   private isTrying = false
@@ -39,8 +41,10 @@ export class PageStage extends Stage {
     }
   }
 
+  /** What it was last seen in: what is hidden has no size, and is not laid out anew for that. */
   override get room(): Room {
-    return this.isPhone ? PHONE : ROOMS[this.tightness]!
+    if (this.isSeen) this.seenIn = this.isPhone ? PHONE : ROOMS[this.tightness]!
+    return this.seenIn
   }
 
   override receive(next: View, placed: Layout): void {

@@ -153,10 +153,11 @@ test('a picture that was hidden is where it was, though it gets its width back b
   const { stage, motion } = staged({ focus: ['b1', null, null] })
   ;[stage.width, stage.height] = [390, 500]
   stage.receive(viewOf(), laid({ boxes: row(3, 700), width: 2000, height: 3000 }))
-  const { camera } = motion
+  const [{ camera }, { room }] = [motion, stage]
   for (const [width, height] of [[0, 500], [0, 0], [390, 0], [390, 500]]) {
     ;[stage.width, stage.height] = [width!, height!]
     stage.reopen()
+    expect(stage.room).toBe(room)
   }
   expect(motion.camera).toBe(camera)
 })

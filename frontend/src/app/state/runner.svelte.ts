@@ -464,7 +464,7 @@ export class Runner {
       view.change({ run: trace.id, ...change })
       return
     }
-    this.rest(trace, before)
+    this.rest(trace, before, manner === 'kept')
     // A phone shows one view: with nothing to draw, the line that failed says more.
     if (isEmpty) view.phone = 'program'
     // Where the inspector has a place of its own, what went wrong is told without being asked; not over what the
@@ -481,10 +481,12 @@ export class Runner {
     this.restTimer = setTimeout(() => this.draft.held || this.resting(), REST_MS)
   }
 
-  /** What can wait until the reader looks: the list of runs, and what came of fixes. */
-  private rest(trace: Trace, before: Trace | null): void {
+  /** What can wait until the reader looks: the list of runs, where one that is seen again keeps its place, and what came
+   *  of fixes. */
+  private rest(trace: Trace, before: Trace | null, isSeen = false): void {
     void this.learnFixes(trace)
-    this.list(trace, tellingLine(trace.program, before?.program ?? { code: '' }))
+    const isListed = isSeen && this.shown.recent.some(({ id }) => id === trace.id)
+    if (!isListed) this.list(trace, tellingLine(trace.program, before?.program ?? { code: '' }))
     this.draft.turning = false
     this.draft.keep()
   }

@@ -481,8 +481,8 @@ export class Runner {
     this.restTimer = setTimeout(() => this.draft.held || this.resting(), REST_MS)
   }
 
-  /** What can wait until the reader looks: the list of runs, where one that is seen again keeps its place, and what came
-   *  of fixes. */
+  /** What can wait until the reader looks: the list of runs, where one that is seen again keeps its place, and what
+   *  came of fixes. */
   private rest(trace: Trace, before: Trace | null, isSeen = false): void {
     void this.learnFixes(trace)
     const isListed = isSeen && this.shown.recent.some(({ id }) => id === trace.id)

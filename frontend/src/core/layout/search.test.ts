@@ -39,7 +39,8 @@ test('infinite elements are found by their sign, and are no large norm of a valu
   const tensors = trace.tensors.map((one) => (one.id === id ? { ...one, shape: [2], data, summary: null } : one))
   const found = (query: string) =>
     search(graph, new TraceIndex({ ...trace, tensors } as typeof trace), query, said).length > 0
-  expect(['inf', '-inf', '−inf', '+inf', 'nan', 'norm > 1e30'].map(found)).toEqual([true, true, true, false, false, false])
+  expect(['inf', '-inf', '−inf'].map(found)).toEqual([true, true, true])
+  expect(['+inf', 'nan', 'norm > 1e30'].map(found)).toEqual([false, false, false])
 })
 
 test('norms and gradients are compared with a number', () => {

@@ -56,7 +56,7 @@ function conditionsOf(query: string): { conditions: Condition[]; words: string[]
   return { conditions, words }
 }
 
-/** Whether some of its elements are NaN, or infinite, of one sign where that is asked for and the elements are known. */
+/** Whether some elements are NaN, or infinite, of one sign where that is asked for and the elements are known. */
 function holdsOdd(tensor: Tensor, odd: string, sign = ''): boolean {
   const { data } = tensor
   if (odd === 'inf' && sign && data) return data.some((value) => wireNumber(value) === Number(`${sign}Infinity`))

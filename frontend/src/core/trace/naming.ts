@@ -162,8 +162,8 @@ export function briefValue(tensor: Tensor, t: Words): string {
   return brief(tensor)
 }
 
-/** What can stand at the end of a line, the most telling first: a value, also with fewer digits, `2×2 · 3`, a shape. One
- *  of a single axis is written as Python does, for a lone number would be read as the value. */
+/** What can stand at the end of a line, the most telling first: a value, also with fewer digits, `2×2 · 3`, a shape.
+ *  One of a single axis is written as Python does, for a lone number would be read as the value. */
 export function briefLine(tensor: Tensor): string[] {
   const value = brief(tensor)
   if (elements(tensor) === 0 || tensor.shape.length === 0) return [value]

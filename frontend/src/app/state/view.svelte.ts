@@ -5,7 +5,7 @@ import { START } from '../../core/address'
 import { isSmall, sheetOf } from '../../core/layout/fold'
 import { openingChoice } from '../../core/layout/opening'
 import type { Lang, Level, Panel, Selection, Theme, ViewState } from '../../core/state'
-import { visitAt } from '../../core/trace/visits'
+import { stepOfGrads, visitAt } from '../../core/trace/visits'
 import type { Pointed } from '../../core/trace/pointing'
 import { nodeOfStep } from '../../core/trace/steps'
 import { gradientWay, reach, sharing, type Way } from '../../core/trace/ways'
@@ -71,6 +71,11 @@ export class PageView {
     const node = index.node(box.node)
     const at = node && visitAt(index, node, this.state.step, graph.passes ?? [])
     return at ? new Set(gradientWay(index, at).flatMap((id) => find?.ofNode(id)?.id ?? [])) : null
+  })
+  /** The step of which `.grad` is told. */
+  readonly gradsAt: number = $derived.by(() => {
+    const { index, graph } = this.run
+    return index && graph ? stepOfGrads(index, graph, this.state.step) : this.state.step
   })
   /** Groups that are open: the reader's choice, or the opening one. */
   readonly open: ReadonlySet<string> = $derived.by(() => {

@@ -1,6 +1,6 @@
 // The life of every box of one view: all that will ever be shown on it, dated.
 
-import type { Accumulation, Box, Caught, Graph, Pass, Step, Tensor } from '../../api/types'
+import type { Accumulation, Box, Caught, Pass, Step, Tensor } from '../../api/types'
 import type { DrawnLink, Sheet } from '../layout/fold'
 import { nodeOfStep } from '../trace/steps'
 import { push, type TraceIndex, type VisitAt } from '../trace/trace-index'
@@ -34,6 +34,8 @@ export class Lives {
   readonly seeds = new Map<string, Seed[]>()
   readonly linksInto = new Map<string, DrawnLink[]>()
   private readonly shown: ReadonlySet<string>
+  /** In the order they ran. */
+  private readonly passes: readonly Pass[]
   private readonly boxOfNode = new Map<string, string[]>()
   private readonly boxWith = new Map<string, string>()
   private readonly boxOfOp = new Map<string, string>()
@@ -44,6 +46,7 @@ export class Lives {
     readonly sheet: Sheet,
   ) {
     this.shown = new Set(sheet.graph.passes)
+    this.passes = index.trace.passes.filter((pass) => this.shows(pass))
     for (const link of sheet.links) {
       push(this.linksFrom, link.source, link)
       push(this.linksInto, link.target, link)
@@ -138,8 +141,20 @@ export class Lives {
 
   /** Whether the passes shown have all ended, so that what has not come will not come. */
   isOver(step: number): boolean {
-    const passes = this.index.trace.passes.filter((pass) => this.shows(pass))
-    return passes.length > 0 && passes.every((pass) => this.index.passEnd(pass.id) <= step)
+    return this.passes.length > 0 && this.passes.every((pass) => this.index.passEnd(pass.id) <= step)
+  }
+
+  /** The latest of some visits, if no layer's pass has begun since its own: gradients of two passes side by side would
+   *  read as those of one. */
+  latest(visits: readonly VisitAt[], step: number): VisitAt | undefined {
+    const visit = lastVisit(visits, step)
+    return visit && this.isLeft(visit.pass, step) ? undefined : visit
+  }
+
+  /** Whether a later one of the passes shown has begun. Those of other ranks run beside it. */
+  isLeft(pass: Pass, step: number): boolean {
+    const later = this.passes.findLast(({ id, rank }) => rank === pass.rank && this.index.passStart(id) <= step)
+    return later !== undefined && later !== pass
   }
 
   private life(box: Box): Life {
@@ -190,14 +205,6 @@ export class Lives {
       })
     }
   }
-}
-
-/** The step of which a leaf's `.grad` is told: once a pass runs that is not shown, that where the shown ones ended. */
-export function stepOfGrads(index: TraceIndex, { passes = [] }: Pick<Graph, 'passes'>, step: number): number {
-  const end = Math.max(...passes.map((pass) => index.passEnd(pass)))
-  const isLater = (at: number): boolean => at > end && at <= step
-  const isPast = index.trace.passes.some(({ id, visits }) => visits[0] && isLater(index.passStart(id)))
-  return passes[0] && isPast ? end : step
 }
 
 export function latest<T>(list: readonly Dated<T>[], step: number): T | undefined {

@@ -316,6 +316,15 @@ describe('derivatives of derivatives', () => {
     expect(data(end.box(boxNamed(view, 'x')).gradient)).toEqual([6])
   })
 
+  test('what an earlier pass sent stands no longer beside what a later one sends', () => {
+    const y = boxNamed(view, 'y')
+    const lane = view.sheet.links.find((link) => link.target === y)!
+    const first = view.at(stepOf(view, 'pass_end'))
+    expect([first.link(lane).value?.data, data(first.box(y).gradient), first.seed(y)!.state]).toEqual([[12], [1], 'passed'])
+    const later = view.at(stepOf(view, 'pass', 1))
+    expect([later.link(lane).value, later.box(y).gradient.kind, later.seed(y)!.state]).toEqual([null, 'waiting', 'waiting'])
+  })
+
   test('a box that two passes visit tells of the latest one, and a pass lights its own layer', () => {
     const slope = last('p1')
     const visits = view.story.index.visitsOfNode.get(slope.node!)!

@@ -4,9 +4,10 @@ import type { Box, Group, Pass, Step, Tensor } from '../../api/types'
 import { childrenOf, isOfLeaves, type DrawnLink, type Sheet } from '../layout/fold'
 import { nonFiniteText, normOf } from '../words/display'
 import type { TraceIndex, VisitAt } from '../trace/trace-index'
+import { stepOfGrads } from '../trace/visits'
 import { exchangesOf, metBy, type Exchanged } from '../trace/collectives'
 import { groupLife, type GroupLife } from './group-life'
-import { lastVisit, latest, Lives, stepOfGrads, type Life } from './lives'
+import { latest, Lives, type Life } from './lives'
 import { Strips, type Strip } from './strips'
 
 export type Progress = 'future' | 'waiting' | 'forward' | 'current' | 'visited'
@@ -204,7 +205,7 @@ export class Story {
   private paintBox(id: string, step: number, event: Step | undefined, isCurrent: boolean): BoxPaint {
     const life = this.lives.byBox.get(id)!
     const value = latest(life.values, step)
-    const visit = lastVisit(life.visits, step)
+    const visit = this.lives.latest(life.visits, step)
     return {
       progress: this.progress(life, step, isCurrent ? event : undefined),
       value:
@@ -346,7 +347,7 @@ export class Story {
     const forward = !isForward ? 'waiting' : event?.kind === 'op' && currentBox === link.target ? 'current' : 'done'
     if (link.kind === 'exchange') return this.paintExchange(link, step, event)
     if (link.kind !== 'data') return { forward, gradient: 'absent', value: null }
-    const visit = lastVisit(this.lives.crossings(link), step)
+    const visit = this.lives.latest(this.lives.crossings(link), step)
     const value = visit ? (this.index.tensor(visit.visit.left[link.slot ?? -1]) ?? null) : null
     if (!visit || !value) return { forward, gradient: this.lives.isOver(step) ? 'absent' : 'waiting', value: null }
     // The sums of a visit follow it in order.
@@ -385,7 +386,7 @@ export class Story {
   private paintSeed(box: string, step: number, event: Step | undefined): SeedPaint | null {
     const seeds = this.lives.seeds.get(box)
     if (!seeds) return null
-    const shown = seeds.filter((seed) => seed.step <= step).at(-1)
+    const shown = seeds.findLast((seed) => seed.step <= step && !this.lives.isLeft(seed.pass, step))
     const seed = shown ?? seeds[0]!
     const isNow =
       shown !== undefined && event?.kind === 'seed' && event.pass === seed.pass.id && event.root === seed.root

@@ -2,7 +2,8 @@
 
 import type { Accumulation, Box, Caught, Pass, Sum, Tensor } from '../../api/types'
 import type { TraceIndex, VisitAt } from '../trace/trace-index'
-import { lastVisit, stepOfGrads, type Dated, type Life, type Lives } from './lives'
+import { stepOfGrads } from '../trace/visits'
+import { lastVisit, type Dated, type Life, type Lives } from './lives'
 
 export interface Strip {
   kind: 'sum' | 'grad' | 'hook' | 'error'
@@ -57,7 +58,7 @@ export class Strips {
       visits.find((visit) => visit.step > step && this.arrivals(life.box, visit, step) > 0) ??
       lastVisit(visits, step) ??
       visits[0]
-    return shown ? this.sumStrip(life.box, shown, step) : null
+    return shown ? this.sumStrip(life.box, shown, this.lives.isLeft(shown.pass, step) ? 0 : step) : null
   }
 
   hasSum(box: Box, visit: VisitAt): boolean {

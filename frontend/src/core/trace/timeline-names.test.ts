@@ -8,7 +8,7 @@ import { bands, markLabel, named, turnsIn } from './timeline-names'
 import { TraceIndex } from './trace-index'
 
 /** Brackets of a run whose ops belonged to these modules, one step each. */
-function bracketsOf(paths: readonly string[]) {
+function bracketsOf(paths: readonly string[], width = 1000) {
   const { trace } = load('attention')
   const [op, module] = [trace.ops[0]!, trace.modules[0]!]
   const held = [...new Set(paths)].map((path) => ({ ...module, id: path, path, parent: 'net' }))
@@ -18,7 +18,7 @@ function bracketsOf(paths: readonly string[]) {
     ops: paths.map((path, at) => ({ ...op, id: `o${at}`, module: path })),
     timeline: paths.map((_, at) => ({ kind: 'op' as const, op: `o${at}` })),
   })
-  return bands(index, new Track(index, 0, 1000))
+  return bands(index, new Track(index, 0, width))
 }
 
 test('a part that runs again after another has no bracket over the other', () => {
@@ -29,6 +29,15 @@ test('a part that runs again after another has no bracket over the other', () =>
 test('neighbours of one list share a bracket', () => {
   const blocks = Array.from({ length: 40 }, (_, at) => `net.blocks.${at}`)
   expect(bracketsOf(blocks).map(({ text }) => text)).toEqual(['blocks ×40'])
+})
+
+test('parts too short for what their lists are called share a coarser name, at last that of the model', () => {
+  const layers = [1, 2, 3].flatMap((layer) => [0, 1].flatMap((at) => Array<string>(5).fill(`net.layer${layer}.${at}`)))
+  const told = (width: number) => bracketsOf(layers, width).map(({ text }) => text)
+  expect([1000, 300, 150, 70, 50, 30].map(told)).toEqual([
+    ['layer1.0', 'layer1.1', 'layer2.0', 'layer2.1', 'layer3.0', 'layer3.1'],
+    ['layer1 ×2', 'layer2 ×2', 'layer3 ×2'], ['layer1', 'layer2', 'layer3'], ['layer ×3'], ['layer'], ['net'],
+  ])
 })
 
 test('brackets are over the turns of the outermost loop, and share one where they are short', () => {

@@ -129,6 +129,11 @@ export function turnsIn({ boxes, groups }: Pick<Graph, 'boxes' | 'groups'>): Map
   return found
 }
 
+/** A bracket too short for its name, and what it is in: the model, of backward what the pass began with. */
+interface Crowded extends Band {
+  around: string
+}
+
 /** Which turn of a loop the ticks belong to, or else which top part of the model, as brackets: `blocks.0`, `head`;
  *  without a model which function or loop of the program. */
 export function bands(index: TraceIndex, track: Track, turns?: ReadonlyMap<string, string>): Band[] {
@@ -137,14 +142,14 @@ export function bands(index: TraceIndex, track: Track, turns?: ReadonlyMap<strin
   const paths = new Map(modules.map((module) => [module.id, module.path]))
   const roots = modules.filter((module) => module.parent == null).length
   const found: Band[] = []
-  /** Brackets too short for their names. */
-  const crowded: Band[] = []
-  let open: { text: string; first: number; last: number; above: boolean } | null = null
+  const crowded: Crowded[] = []
+  let open: { text: string; first: number; last: number; above: boolean; around: string } | null = null
   const close = (): void => {
     if (open && open.text) {
       const [from, to] = [track.at(open.first), track.at(open.last)]
-      if (hasRoom(open.text, from, to)) found.push({ text: open.text, from, to, above: open.above })
-      else crowded.push({ text: open.text, from, to, above: open.above })
+      const { text, above, around } = open
+      if (hasRoom(text, from, to)) found.push({ text, from, to, above })
+      else crowded.push({ text, from, to, above, around })
     }
     open = null
   }
@@ -155,17 +160,20 @@ export function bands(index: TraceIndex, track: Track, turns?: ReadonlyMap<strin
     const op = index.op(event.kind === 'op' ? event.op : node?.op)
     if (event.kind === 'visit' && !op) return
     const turn = turns?.get(op?.id ?? '')
+    const path = paths.get(op?.module ?? '') ?? ''
     const text = turn !== undefined ? cutEnd(turn, LABEL_SIZE, WIDEST)
-      : scopes ? blockAt(scopes, op?.span?.line) : part(paths.get(op?.module ?? '') ?? '', roots === 1)
+      : scopes ? blockAt(scopes, op?.span?.line) : part(path, roots === 1)
     const above = event.kind === 'visit'
     if (open && open.text === text && open.above === above) open.last = at + 1
     else {
       close()
-      open = { text, first: at + 1, last: at + 1, above }
+      const begun = pass?.roots[0]?.tensor
+      const around = above ? (begun ? tensorName(index, index.tensor(begun)) : '') : path.split('.')[0]!
+      open = { text, first: at + 1, last: at + 1, above, around }
     }
   })
   close()
-  return [...found, ...together(crowded, found)]
+  return together(crowded, found)
 }
 
 /** `def f(x):` → `f`, `for t in range(9):` → `for t in range(9)`: the function a line is in, else the outermost
@@ -181,22 +189,41 @@ function hasRoom(text: string, from: number, to: number): boolean {
   return to - from > textWidth(text, LABEL_SIZE) + 6
 }
 
-/** One bracket over neighbours of one list: `blocks ×12`; what has its name already stands between no neighbours. */
-function together(crowded: readonly Band[], found: readonly Band[]): Band[] {
-  const lists: { name: string; parts: Set<string>; band: Band }[] = []
-  for (const band of crowded) {
-    const name = band.text.replace(/(\.| = | )\d+$/, '')
-    const last = lists.at(-1)
-    const isNext = (end: number): boolean =>
-      !found.some(({ above, from }) => above === band.above && from > end && from < band.from)
-    if (last?.name === name && last.band.above === band.above && isNext(last.band.to)) {
-      last.parts.add(band.text)
-      last.band.to = band.to
-    } else lists.push({ name, parts: new Set([band.text]), band: { ...band } })
+/** Coarser and coarser names: of the list a part is in, of lists that are counted, of what all of it is in. */
+const COARSER: readonly ((band: Crowded) => string)[] = [
+  ({ text }) => text,
+  ({ text }) => text.replace(/(\.| = | )\d+$/, ''),
+  ({ text }) => text.replace(/(\d|\.| = | )+$/, ''),
+  ({ around }) => around,
+]
+
+/** One bracket over neighbours that are too short for their names, by the finest name that has room: `blocks ×12`,
+ *  `layer ×4`, `model`; what has its name already stands between no neighbours. */
+function together(crowded: readonly Crowded[], named: readonly Band[]): Band[] {
+  const found = [...named]
+  let left = crowded
+  for (const [level, name] of COARSER.entries()) {
+    if (level === 0) continue
+    const lists: Crowded[][] = []
+    for (const band of left) {
+      const list = lists.at(-1)
+      const last = list?.at(-1)
+      const isNext = last && name(last) === name(band) && last.above === band.above &&
+        !found.some(({ above, from }) => above === band.above && from > last.to && from < band.from)
+      if (isNext) list!.push(band)
+      else lists.push([band])
+    }
+    left = lists.flatMap((list) => {
+      const [from, to] = [list[0]!.from, list.at(-1)!.to]
+      const whole = name(list[0]!)
+      const parts = new Set(list.map(COARSER[level - 1]!)).size
+      const counted = parts > 1 && level < COARSER.length - 1 ? `${whole} ×${parts}` : whole
+      const text = [counted, whole].find((text) => text && hasRoom(text, from, to))
+      if (text) found.push({ text, from, to, above: list[0]!.above })
+      return text ? [] : list
+    })
   }
-  return lists
-    .map(({ name, parts, band }) => ({ ...band, text: parts.size > 1 ? `${name} ×${parts.size}` : band.text }))
-    .filter(({ text, from, to }) => hasRoom(text, from, to))
+  return found
 }
 
 /** `model.blocks.0.attn` → `blocks.0`; the model's own name stays with several side by side, and before a number. */

@@ -81,6 +81,11 @@ it('writes a norm beside a lane with as many digits as in a box', () => {
   expect([3297.4, 0.07162].map(beside)).toMatchObject([{ text: '‖3297‖' }, { text: '‖0.0716‖' }])
 })
 
+it('writes no list beside a lane that has no room for one, where not all of it is finite either', () => {
+  const data: Tensor['data'] = [-0.25, 'nan', -0.5]
+  expect(gradientLabel(tensor('t1', [3], { data }), 0)).toMatchObject({ text: '‖NaN‖' })
+})
+
 it('writes no numbers into a cell that a phone would cut: fewer digits, ends of a long vector, a picture', () => {
   const vector = (size: number, value: number) => tensor('t1', [size], { data: Array<number>(size).fill(value) })
   const cell = (one: Tensor, tag = '') => cellOf(one, tag, { ...measureOf({}, one), cell: 140 })

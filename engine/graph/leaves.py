@@ -15,7 +15,7 @@ Turns = dict[tuple[Bundle, int | None], set[Bundle]]
 """The groups in a group that take in a leaf each, by the slot it comes in at."""
 _T = TypeVar("_T")
 MANY = 30  # boxes and groups that can be read at once
-PIECE = 20  # leaves of one group
+PIECE = 20  # leaves that can be read at once
 MOST_PARTS = 6  # of a name
 _PART = re.compile(r"\[[^\]]*\]|\.?\w+")
 
@@ -45,24 +45,29 @@ def settle_leaves(whole: Bundle, links: Iterable[Link]) -> None:
     whole.items = _by_owner(kept) if len(kept) > MANY else kept
 
 
-def _by_owner(items: list[Item]) -> list[Item]:
+def _by_owner(items: list[Item], begin: int = 1) -> list[Item]:
     """Leaves in a row that belong to one thing, as `net.layers[0]`, in a group that is called after it: by the fewest
-    parts of their names that tell groups of a size to read apart."""
+    parts of their names that tell things apart. What has many leaves is told by more parts inside."""
 
     def owner(item: Item, parts: int) -> tuple[str, ...] | int:
         names = tuple(_PART.findall(item.name)) if isinstance(item, Draft) and item.kind == "leaf" else ()
         return names[:parts] if len(names) > parts else id(item)
 
-    for parts in range(1, MOST_PARTS):
+    for parts in range(begin, MOST_PARTS):
         rows = [(of, list(row)) for of, row in groupby(items, key=partial(owner, parts=parts))]
-        if len(rows) <= MANY and all(len(row) <= PIECE for _, row in rows):
+        together = [len(row) for _, row in rows if len(row) > 1]
+        if len(rows) <= MANY and (len(together) > 1 or max(together, default=0) <= PIECE):
             return [
                 row[0]
                 if isinstance(of, int) or len(row) == 1
-                else Bundle("line", title="".join(of), span=first_draft(row[0]).span, items=row)
+                else Bundle("line", "".join(of), span=first_draft(row[0]).span, items=_read(row, parts))
                 for of, row in rows
             ]
     return items
+
+
+def _read(leaves: list[Item], parts: int) -> list[Item]:
+    return _by_owner(leaves, parts + 1) if len(leaves) > PIECE else leaves
 
 
 def _home(chain: Chain, slot: int | None, turns: Turns) -> Bundle | None:

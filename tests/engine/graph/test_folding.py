@@ -496,6 +496,18 @@ def test_many_leaves_that_all_turns_use_stand_with_what_they_belong_to() -> None
     assert rows == [("layers[0]", 16), ("layers[1]", 18), ("layers[2]", 4)]
 
 
+def test_a_layer_of_many_leaves_is_a_group_with_a_group_for_each_neuron() -> None:
+    rows = "[[torch.tensor(0.1 + i, requires_grad=True) for i in range(6)] for _ in range(n)]"
+    flat = "[w for row in layer for w in row]"
+    code = f"layers = [{rows} for n in (5, 3)]\nloss = torch.tensor(0.0)\nfor x in (1.0, 0.5, 0.25):\n    out = x\n"
+    code += f"    for layer in layers:\n        for w in {flat}:\n            out = out * w\n    loss = loss + out\n"
+    graph = view(engine.run(f"import torch\n{code}loss.backward()\n"))
+    found = [group for group in graph.groups if group.kind == "line"]
+    assert [(group.title, group.size) for group in found if group.parent is None] == [("layers[0]", 30), ("layers[1]", 18)]
+    inner = [(group.title, group.size) for group in found if group.parent is not None]
+    assert inner == [(f"layers[0][{number}]", 6) for number in range(5)]
+
+
 def _program(seed: int) -> str:
     """A loop of four turns in each of which every op multiplies by the number of the turn; no function is called both
     above and below what the loop itself runs."""

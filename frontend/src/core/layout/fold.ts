@@ -219,8 +219,9 @@ export function childrenOf(sheet: Sheet, group: string): readonly string[] {
 }
 
 /** Whether a group holds leaves alone. */
-export function isOfLeaves(sheet: Sheet, group: string): boolean {
-  return childrenOf(sheet, group).every((id) => sheet.boxes.get(id)?.kind === 'leaf')
+export function isOfLeaves(sheet: Sheet, id: string): boolean {
+  const box = sheet.boxes.get(id)
+  return box ? box.kind === 'leaf' : childrenOf(sheet, id).every((inner) => isOfLeaves(sheet, inner))
 }
 
 /** What stands for a box on screen: itself, or the outermost folded group around it. */

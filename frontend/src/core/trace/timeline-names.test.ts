@@ -40,6 +40,14 @@ test('parts too short for what their lists are called share a coarser name, at l
   ])
 })
 
+test('where no part and no model has room stands what the pass begins with', () => {
+  const { trace } = load('attention')
+  const index = new TraceIndex({ ...trace, modules: [] })
+  const parts = new Map(trace.ops.map(({ id }, at) => [id, `a part called ${'o'.repeat(at)}`]))
+  const told = bands(index, new Track(index, 0, 1000), parts)
+  expect([...new Set(told.map(({ text }) => text))]).toEqual(['mixed[0].sum()'])
+})
+
 test('brackets are over the turns of the outermost loop, and share one where they are short', () => {
   const group = (id: string, title: string, type = '', parent: string | null = null, repeat = 1) =>
     ({ id, title, type, kind: 'loop', parent, repeat }) as Group

@@ -4,10 +4,10 @@ import type { Graph, Pass, Step } from '../../api/types'
 import { brief as briefTerm } from '../words/display'
 import { cutEnd, cutName, textWidth } from '../words/format'
 import type { Words } from '../words/sentences'
-import type { TraceIndex } from './trace-index'
+import { passOfStep, type TraceIndex } from './trace-index'
 import { batchAt, samplesOf } from './batches'
 import { fillingAt } from './filling'
-import { opName, shortType, tensorName } from './naming'
+import { nameOf, opName, shortType, tensorName } from './naming'
 import { Scopes } from './scopes'
 import { nodeOfStep } from './steps'
 import { reductionOf, updateName } from './story'
@@ -129,9 +129,10 @@ export function turnsIn({ boxes, groups }: Pick<Graph, 'boxes' | 'groups'>): Map
   return found
 }
 
-/** A bracket too short for its name, and what it is in: the model, of backward what the pass began with. */
+/** A bracket too short for its name, and what it is in: the model, and what the pass began with. */
 interface Crowded extends Band {
   around: string
+  loss: string
 }
 
 /** Which turn of a loop the ticks belong to, or else which top part of the model, as brackets: `blocks.0`, `head`;
@@ -143,13 +144,13 @@ export function bands(index: TraceIndex, track: Track, turns?: ReadonlyMap<strin
   const roots = modules.filter((module) => module.parent == null).length
   const found: Band[] = []
   const crowded: Crowded[] = []
-  let open: { text: string; first: number; last: number; above: boolean; around: string } | null = null
+  let open: { text: string; first: number; last: number; above: boolean; around: string; loss: string } | null = null
   const close = (): void => {
     if (open && open.text) {
       const [from, to] = [track.at(open.first), track.at(open.last)]
-      const { text, above, around } = open
+      const { text, above, around, loss } = open
       if (hasRoom(text, from, to)) found.push({ text, from, to, above })
-      else crowded.push({ text, from, to, above, around })
+      else crowded.push({ text, from, to, above, around, loss })
     }
     open = null
   }
@@ -167,9 +168,9 @@ export function bands(index: TraceIndex, track: Track, turns?: ReadonlyMap<strin
     if (open && open.text === text && open.above === above) open.last = at + 1
     else {
       close()
-      const begun = pass?.roots[0]?.tensor
-      const around = above ? (begun ? tensorName(index, index.tensor(begun)) : '') : path.split('.')[0]!
-      open = { text, first: at + 1, last: at + 1, above, around }
+      const of = pass ?? index.passes.get(passOfStep(index.trace, at + 1) ?? '')
+      const loss = nameOf(index, index.tensor(of?.roots[0]?.tensor))
+      open = { text, first: at + 1, last: at + 1, above, around: path.split('.')[0]!, loss }
     }
   })
   close()
@@ -189,13 +190,17 @@ function hasRoom(text: string, from: number, to: number): boolean {
   return to - from > textWidth(text, LABEL_SIZE) + 6
 }
 
-/** Coarser and coarser names: of the list a part is in, of lists that are counted, of what all of it is in. */
+/** Coarser and coarser names: of the list a part is in, of lists that are counted, of the model and of what the pass
+ *  began with. */
 const COARSER: readonly ((band: Crowded) => string)[] = [
   ({ text }) => text,
   ({ text }) => text.replace(/(\.| = | )\d+$/, ''),
   ({ text }) => text.replace(/(\d|\.| = | )+$/, ''),
   ({ around }) => around,
+  ({ loss }) => loss,
 ]
+/** So many of them are names of lists. */
+const LISTS = 3
 
 /** One bracket over neighbours that are too short for their names, by the finest name that has room: `blocks ×12`,
  *  `layer ×4`, `model`; what has its name already stands between no neighbours. */
@@ -217,7 +222,7 @@ function together(crowded: readonly Crowded[], named: readonly Band[]): Band[] {
       const [from, to] = [list[0]!.from, list.at(-1)!.to]
       const whole = name(list[0]!)
       const parts = new Set(list.map(COARSER[level - 1]!)).size
-      const counted = parts > 1 && level < COARSER.length - 1 ? `${whole} ×${parts}` : whole
+      const counted = parts > 1 && level < LISTS ? `${whole} ×${parts}` : whole
       const text = [counted, whole].find((text) => text && hasRoom(text, from, to))
       if (text) found.push({ text, from, to, above: list[0]!.above })
       return text ? [] : list

@@ -2332,6 +2332,25 @@ const stories = {
     check(ring.top >= window.top && ring.bottom <= window.bottom, 'on a phone what is pressed goes out of view')
   },
 
+  async 'a small graph too large for its window opens at its loss, whatever was shown before'(page) {
+    const code = 'import torch\nx = torch.tensor([1.0, 2.0], requires_grad=True)\nf = (x ** 3).sum() + x.prod()\n' +
+      'gr, = torch.autograd.grad(f, x, create_graph=True)\npen = (gr ** 2).sum()\npen.backward()\nprint(x.grad)\n'
+    await page.setViewportSize({ width: 1440, height: 900 })
+    await open(page)
+    const places = []
+    for (const before of ['', 'import torch\nm = torch.nn.Sequential(*[torch.nn.Linear(2, 2) for _ in range(40)])\n' +
+      'm(torch.ones(1, 2)).sum().backward()\n']) {
+      if (before) await run(page, before)
+      await run(page, code + '#'.repeat(places.length))
+      await still(page)
+      const [loss, window] = await Promise.all([box(page, 'pen'), page.locator('.gg-scene').first()].map((shown) =>
+        shown.evaluate((node) => node.getBoundingClientRect().toJSON())))
+      check(loss.bottom <= window.bottom && loss.right <= window.right, 'the loss is out of view')
+      places.push([loss.x, loss.y])
+    }
+    check(`${places[0]}` === `${places[1]}`, `the loss stands at ${places.join(' and then at ')}`)
+  },
+
   async 'a tensor of three axes is seen slice by slice'(page) {
     await open(page)
     await run(page, 'import torch\nx = torch.arange(24.).reshape(2, 3, 4).requires_grad_()\n(x * 2).sum().backward()')

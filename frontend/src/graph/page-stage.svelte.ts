@@ -13,6 +13,8 @@ import { isAlike } from './steady'
 
 /** Of more than two pictures next to each other a box is as wide as its pane. */
 const ABREAST = 0.8
+/** What stands around a graph, as its legend, is there so soon after it. */
+const SETTLED_MS = 1000
 /** All that stand on the page. */
 const stages = new Set<PageStage>()
 
@@ -28,6 +30,8 @@ export class PageStage extends Stage {
   /** How tight it was when most of its boxes were seen whole, and how many those were. */
   private best = 0
   private most = 0
+  /** When the graph opened. */
+  private begunAt = 0
   /** Where the last step was. */
   private kept: string | null = null
 
@@ -99,6 +103,7 @@ export class PageStage extends Stage {
 
   protected override openView(): void {
     super.openView()
+    this.begunAt = performance.now()
     this.kept = this.around().focus.find((id) => id !== null) ?? null
   }
 
@@ -107,9 +112,11 @@ export class PageStage extends Stage {
     return abreast > 1 ? `${super.size()} ${focus[2]}` : super.size()
   }
 
-  /** Pictures next to each other are at the same place. */
+  /** Pictures next to each other are at the same place; what has just opened stands as if its window had been as it is
+   *  now, whatever was shown before. */
   protected override get isAnotherRoom(): boolean {
-    return super.isAnotherRoom || (this.around().abreast > 1 && !this.motion.isHeld)
+    const settles = this.isAsOpened && performance.now() - this.begunAt < SETTLED_MS
+    return super.isAnotherRoom || ((settles || this.around().abreast > 1) && !this.motion.isHeld)
   }
 
   /** Pictures next to each other have what they open at in the middle, so that it stands at one height. */

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import type { Layout } from '../core/layout/geometry'
 import type { View } from '../core/paint/view'
 import { NAME, type Camera } from './camera'
@@ -44,6 +44,23 @@ function opened({ width, height }: Size, layout: Partial<Layout>, known: Partial
   stage.receive(viewOf(), laid(layout))
   return motion.camera
 }
+
+test('what has just opened stands as if its window had always been what it is now; later nothing moves for little', () => {
+  const now = vi.spyOn(performance, 'now').mockReturnValue(5000)
+  const layout = { boxes: row(9, 0), width: 700, height: 900 }
+  const { stage, motion } = staged()
+  ;[stage.width, stage.height] = [800, 410]
+  stage.receive(viewOf(), laid(layout))
+  stage.height = 400
+  stage.reopen()
+  expect(motion.camera).toEqual(opened({ width: 800, height: 400 }, layout))
+  now.mockReturnValue(9000)
+  const settled = motion.camera
+  stage.height = 390
+  stage.reopen()
+  expect(motion.camera).toEqual(settled)
+  now.mockRestore()
+})
 
 test('a group begins in view where there is room for what is seen too', () => {
   const boxes = row(9, 0).map((one) => ({ ...one, x: 600 }))

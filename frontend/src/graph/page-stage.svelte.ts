@@ -52,7 +52,8 @@ export class PageStage extends Stage {
   }
 
   override receive(next: View, placed: Layout): void {
-    if (this.width > 0 && next.measure.density === 'lesson' && !this.isPhone && this.tightens(placed)) return
+    const isLesson = next.measure.density === 'lesson'
+    if (this.width > 0 && !this.isPhone && (isLesson ? this.tightens(placed) : this.loosens())) return
     super.receive(next, placed)
   }
 
@@ -74,6 +75,14 @@ export class PageStage extends Stage {
       this.tightness = this.isTrying ? tightness + 1 : this.best
     }
     return this.tightness !== tightness
+  }
+
+  /** Whether another layout is asked for: of what is no small graph the loosest, however the one before was drawn. */
+  private loosens(): boolean {
+    const isTight = this.tightness > 0
+    this.tightness = 0
+    this.tried = null
+    return isTight
   }
 
   override close(): void {

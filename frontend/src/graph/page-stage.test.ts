@@ -45,7 +45,7 @@ function opened({ width, height }: Size, layout: Partial<Layout>, known: Partial
   return motion.camera
 }
 
-test('what has just opened stands as if its window had always been what it is now; later nothing moves for little', () => {
+test('what has just opened stands as if its window had always been as it is; later nothing moves for little', () => {
   const now = vi.spyOn(performance, 'now').mockReturnValue(5000)
   const layout = { boxes: row(9, 0), width: 700, height: 900 }
   const { stage, motion } = staged()
@@ -131,6 +131,18 @@ test('a small graph too large for the window is asked for tighter, and stays so 
   const other = laid({ boxes: [box('c0', 0, 0)], width: 900, height: 400 })
   for (let asked = 0; asked < 7; asked += 1) stage.receive(view, other)
   expect([stage.room === rooms[0], stage.layout]).toEqual([true, other])
+})
+
+test('a model is asked for as loose as ever after a small graph that was tight', () => {
+  const { stage } = staged()
+  ;[stage.width, stage.height] = [700, 500]
+  const [view, model] = [viewOf(), viewOf('n2')]
+  Object.assign(view.measure, { density: 'lesson', spacious: {} })
+  const loose = stage.room
+  for (const width of [900, 600]) stage.receive(view, laid({ boxes: [box('b0', 0, 0)], width, height: 400 }))
+  expect(stage.room).not.toBe(loose)
+  for (const width of [800, 900]) stage.receive(model, laid({ boxes: row(3, 90), width, height: 4000 }))
+  expect([stage.room, stage.layout?.width]).toEqual([loose, 900])
 })
 
 test('a small graph that is too large however tight it is has the loosest layout that shows most of it', () => {

@@ -503,7 +503,10 @@ def test_a_layer_of_many_leaves_is_a_group_with_a_group_for_each_neuron() -> Non
     code += f"    for layer in layers:\n        for w in {flat}:\n            out = out * w\n    loss = loss + out\n"
     graph = view(engine.run(f"import torch\n{code}loss.backward()\n"))
     found = [group for group in graph.groups if group.kind == "line"]
-    assert [(group.title, group.size) for group in found if group.parent is None] == [("layers[0]", 30), ("layers[1]", 18)]
+    assert [(group.title, group.size) for group in found if group.parent is None] == [
+        ("layers[0]", 30),
+        ("layers[1]", 18),
+    ]
     inner = [(group.title, group.size) for group in found if group.parent is not None]
     assert inner == [(f"layers[0][{number}]", 6) for number in range(5)]
 

@@ -320,9 +320,11 @@ describe('derivatives of derivatives', () => {
     const y = boxNamed(view, 'y')
     const lane = view.sheet.links.find((link) => link.target === y)!
     const first = view.at(stepOf(view, 'pass_end'))
-    expect([first.link(lane).value?.data, data(first.box(y).gradient), first.seed(y)!.state]).toEqual([[12], [1], 'passed'])
+    expect(first.link(lane).value?.data).toEqual([12])
+    expect([data(first.box(y).gradient), first.seed(y)!.state]).toEqual([[1], 'passed'])
     const later = view.at(stepOf(view, 'pass', 1))
-    expect([later.link(lane).value, later.box(y).gradient.kind, later.seed(y)!.state]).toEqual([null, 'waiting', 'waiting'])
+    expect(later.link(lane).value).toBe(null)
+    expect([later.box(y).gradient.kind, later.seed(y)!.state]).toEqual(['waiting', 'waiting'])
   })
 
   test('a box that two passes visit tells of the latest one, and a pass lights its own layer', () => {

@@ -2343,7 +2343,7 @@ const stories = {
       if (before) await run(page, before)
       await run(page, code + '#'.repeat(places.length))
       await still(page)
-      const [loss, window] = await Promise.all([box(page, 'pen'), page.locator('.gg-scene').first()].map((shown) =>
+      const [loss, window] = await Promise.all([box(page, 'pen').locator('.box').first(), page.locator('.gg-scene').first()].map((shown) =>
         shown.evaluate((node) => node.getBoundingClientRect().toJSON())))
       check(loss.bottom <= window.bottom && loss.right <= window.right, 'the loss is out of view')
       places.push([loss.x, loss.y])

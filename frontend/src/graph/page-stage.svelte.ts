@@ -1,6 +1,7 @@
 // How a graph too large for its window opens on a page: beside its minimap, with the beginnings of the groups around
 // what is seen.
 
+import { untrack } from 'svelte'
 import { around } from '../core/layout/extent'
 import type { Layout, Placed, Rect } from '../core/layout/geometry'
 import type { Room } from '../core/paint/measure'
@@ -27,6 +28,9 @@ export class PageStage extends Stage {
   /** The latest graph, and whether it is still tried how much it must be tightened to be seen whole. */
   private tried: Layout | null = null
   private isTrying = false
+  /** The window that it was tried in, and whether it is tried in another one. */
+  private triedIn = ''
+  private isTriedAgain = false
   /** How tight it was when most of its boxes were seen whole, and how many those were. */
   private best = 0
   private most = 0
@@ -54,7 +58,27 @@ export class PageStage extends Stage {
   override receive(next: View, placed: Layout): void {
     const isLesson = next.measure.density === 'lesson'
     if (this.width > 0 && !this.isPhone && (isLesson ? this.tightens(placed) : this.loosens())) return
+    const opensAgain = this.isTriedAgain && this.settles
+    this.isTriedAgain = false
     super.receive(next, placed)
+    if (opensAgain) this.openView()
+  }
+
+  /** What was tried in a window that has changed since is tried again. */
+  override reopen(): void {
+    const size = this.size()
+    untrack(() => {
+      if (!this.tried || size === this.triedIn || !(this.isTrying || this.settles)) return
+      this.tried = null
+      this.isTriedAgain = true
+      this.tightness = Number(this.tightness === 0)
+    })
+    super.reopen()
+  }
+
+  /** Whether it has just opened, and nobody has moved it. */
+  private get settles(): boolean {
+    return this.isAsOpened && !this.motion.isHeld && performance.now() - this.begunAt < SETTLED_MS
   }
 
   /** Whether another layout is asked for: of a small graph that is too large for the window the loosest that fits, or
@@ -65,7 +89,7 @@ export class PageStage extends Stage {
     if (!isAlike(this.tried, placed)) {
       this.isTrying = true
       this.tightness = this.most = 0
-      if (tightness === 0) this.tried = placed
+      if (tightness === 0) [this.tried, this.triedIn] = [placed, this.size()]
     }
     if (this.tightness === tightness && this.isTrying) {
       const fits = fitZoom({ x, y, w, h }, this.viewport) >= this.leastWhole
@@ -124,8 +148,7 @@ export class PageStage extends Stage {
   /** Pictures next to each other are at the same place; what has just opened stands as if its window had been as it is
    *  now, whatever was shown before. */
   protected override get isAnotherRoom(): boolean {
-    const settles = this.isAsOpened && performance.now() - this.begunAt < SETTLED_MS
-    return super.isAnotherRoom || ((settles || this.around().abreast > 1) && !this.motion.isHeld)
+    return super.isAnotherRoom || this.settles || (this.around().abreast > 1 && !this.motion.isHeld)
   }
 
   /** Pictures next to each other have what they open at in the middle, so that it stands at one height. */

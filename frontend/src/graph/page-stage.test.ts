@@ -133,6 +133,29 @@ test('a small graph too large for the window is asked for tighter, and stays so 
   expect([stage.room === rooms[0], stage.layout]).toEqual([true, other])
 })
 
+test('a small graph that was tried in a window which was still to change is tried again in the new one', () => {
+  const { stage, motion } = staged()
+  ;[stage.width, stage.height] = [700, 500]
+  const view = viewOf()
+  Object.assign(view.measure, { density: 'lesson', spacious: {} })
+  const all = [900, 650, 650, 650, 650].map((width) => laid({ boxes: [box('b0', 0, 0)], width, height: 400 }))
+  const rooms: unknown[] = []
+  const settle = () => {
+    for (let room: unknown = null; room !== stage.room;) {
+      room = stage.room
+      if (!rooms.includes(room)) rooms.push(room)
+      stage.receive(view, all[rooms.indexOf(room)]!)
+    }
+  }
+  settle()
+  expect(stage.layout).toBe(all[1])
+  stage.width = 1000
+  stage.reopen()
+  settle()
+  expect(stage.layout).toBe(all[0])
+  expect(motion.camera.x).toBe(50)
+})
+
 test('a model is asked for as loose as ever after a small graph that was tight', () => {
   const { stage } = staged()
   ;[stage.width, stage.height] = [700, 500]

@@ -153,8 +153,7 @@ export class Lives {
 
   /** Whether a later one of the passes shown has begun. Those of other ranks run beside it. */
   isLeft(pass: Pass, step: number): boolean {
-    const later = this.passes.findLast(({ id, rank }) => rank === pass.rank && this.index.passStart(id) <= step)
-    return later !== undefined && later !== pass
+    return pass !== this.passes.findLast(({ id, rank }) => rank === pass.rank && this.index.passStart(id) <= step)
   }
 
   private life(box: Box): Life {

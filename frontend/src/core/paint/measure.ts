@@ -323,7 +323,7 @@ function becomeOf(link: DrawnLink, tensor: Tensor, { story, sheet }: Measure): s
 export function gradientLabel(tensor: Tensor, room: number): Display {
   const full = display(tensor)
   if (full.kind !== 'thumb' && (full.kind !== 'matrix' || full.width <= room)) return full
-  const text = full.kind === 'thumb' ? brief(tensor) : briefs([tensor], 0)[0]!
+  const text = briefs([tensor], 0)[0]!
   return { kind: 'number', text, width: textWidth(text, LABEL), height: LABEL_ROW }
 }
 

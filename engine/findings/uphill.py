@@ -1,29 +1,23 @@
-"""Steps that lead the wrong way: a sign that makes the loss grow, or an average run from what it is to follow."""
+"""Steps that lead the wrong way: a sign that makes the loss grow."""
 
 import ast
 import math
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from itertools import islice
 from typing import NamedTuple
 
 from engine.findings.diagnosis import (
-    LEAST_TURNS,
     UNKNOWN,
     Diagnosis,
     argument,
     by_number,
-    extent,
     fed_by,
-    grouped,
     is_of_ones_and_zeros,
-    line,
     near,
-    number,
     numbers_of,
 )
-from engine.findings.losses import LOSS_FUNCTIONS, MADE_BY_LAYERS, PASSING
+from engine.findings.losses import LOSS_FUNCTIONS, PASSING
 from engine.findings.optimizer_code import made_by
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, is_grad, keyword
@@ -34,8 +28,6 @@ BY_NUMBERS = frozenset("add sub mul div neg rsub".split())
 """Ops of one tensor and a number; those that turn the sign among them."""
 MOST_STEPS = 8
 MOST_BEHIND = 60
-_MOST_FACTORS = 4
-_NEXT_TO_NOTHING = 0.1
 UNWANTED = re.compile(
     r"unlike|unlearn|forget|neg(ative)?(?!(ative)?(_?log|\()|at)|bad|wrong|reject|repeat|avoid", re.IGNORECASE
 )
@@ -227,171 +219,6 @@ def _is_of_a_sample(diagnosis: Diagnosis, op: Op) -> bool:
     given = {tensor for each in diagnosis.ops_at(op.span) for tensor in each.inputs if not diagnosis.is_tracked(tensor)}
     calls = (diagnosis.code.call_at(maker.span) for maker in diagnosis.makers_behind(given))
     return any(call is not None and called(call) in ("sample", "rsample", "multinomial") for call in calls)
-
-
-def terms_without_floor(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """What a loss is the smaller for the larger it is, without end: −σ² + log σ², whose negative is the divergence that
-    was meant, and the square of a weight, whose penalty was subtracted."""
-    for passes in diagnosis.passes_by_place.values():
-        for root in (root.tensor for root in passes[0].roots if root.tensor is not None):
-            enters = dict(_signed(diagnosis, root))
-            terms = [diagnosis.maker[tensor] for tensor, sign in enters.items() if sign < 0]
-            added = [diagnosis.maker[tensor] for tensor, sign in enters.items() if sign > 0]
-            has_aim = any(op.name in LOSS_FUNCTIONS or squares_differences(diagnosis, op) for op in added)
-            for term in terms if has_aim else ():  # a bound that is to grow has its error with the other sign
-                given = term.inputs[0]
-                is_divergence = term.name == "exp" and enters.get(given, 0) > 0
-                if not is_divergence and not _is_penalty(diagnosis, term):
-                    continue
-                yield diagnosis.warning(
-                    "divergence_negated" if is_divergence else "penalty_negated",
-                    term,
-                    tensors=(given, *term.outputs),
-                    name=diagnosis.say(given),
-                    term=diagnosis.say(term.outputs[0]) if is_divergence else diagnosis.code.excerpt(term.span),
-                    loss=diagnosis.say(root),
-                    pass_line=line(passes[0].span),
-                )
-
-
-def weights_added_up(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """The weights of a layer summed as they are in a loss, where a penalty takes their sizes: less is always better."""
-    for passes in diagnosis.passes_by_place.values():
-        enters = dict(_signed(diagnosis, passes[0].roots[0].tensor or "")) if len(passes) >= LEAST_TURNS else {}
-        for term in (diagnosis.maker[tensor] for tensor, sign in enters.items() if sign > 0):
-            weight = diagnosis.input_of(term) if term.name in ("sum", "mean") else None
-            least, _ = extent(weight) or (0, 0)  # which stays 0 or more where each step is followed by a clamp
-            if weight is None or least >= 0 or len(weight.shape) < 2 or not _is_made_small(diagnosis, weight.id):
-                continue
-            takers = [taker.name for taker in diagnosis.takers.get(weight.id, ())]
-            if takers.count(term.name) == 1 and not MADE_BY_LAYERS.isdisjoint(takers):  # nothing else holds the sum
-                call = diagnosis.code.call_at(term.span)
-                owner = diagnosis.code.receiver(call) if call is not None and called(call) == term.name else None
-                is_method = isinstance(owner, ast.Name | ast.Attribute) and dotted(owner) != "torch"
-                yield diagnosis.warning(
-                    "weights_added_up",
-                    term,
-                    tensors=(diagnosis.identity(weight.id),),
-                    fix=(diagnosis.code.after(owner, ".abs()"),) if is_method and owner is not None else (),
-                    name=diagnosis.say(weight.id),
-                )
-
-
-def averages_pushed_away(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A copy of the weights that is to follow them, and is moved by a share of its own lead: away from them; or that is
-    to follow slowly, and keeps next to nothing of itself, since the two shares are exchanged."""
-    for ops in grouped(diagnosis.ops_named(("copy_",)), lambda op: op.span).values():
-        kept = {_share_kept(diagnosis, op) for op in ops}
-        share = kept.pop() if len(kept) == 1 else None
-        if len(ops) >= LEAST_TURNS and share is not None and 0 < share <= _NEXT_TO_NOTHING:
-            yield diagnosis.warning(
-                "average_turned",
-                ops[0],
-                tensors=ops[0].outputs[:1],
-                name=_written_into(diagnosis, ops[0]),
-                share=f"{share:.4g}",
-                other_share=f"{1 - share:.4g}",
-            )
-    for ops in grouped(diagnosis.ops_named(("add_", "sub_")), lambda op: op.span).values():
-        op = ops[0]
-        between = _share_of_lead(diagnosis, op) if len(ops) >= LEAST_TURNS else None
-        if between is not None and all(_share_of_lead(diagnosis, each) for each in ops):
-            code, call = diagnosis.code, diagnosis.code.call_at(op.span)
-            turned = {"add_": "sub_", "sub_": "add_"}[op.name]
-            yield diagnosis.warning(
-                "average_pushed_away",
-                op,
-                tensors=between.outputs[:1],
-                fix=(code.replace(call.func, f"{code.text(call.func).removesuffix(op.name)}{turned}"),)
-                if call is not None and called(call) == op.name
-                else (),
-                name=_written_into(diagnosis, op),
-                gap=code.excerpt(between.span),
-                gap_line=line(between.span),
-                op=op.name,
-                turned=turned,
-            )
-
-
-def _share_kept(diagnosis: Diagnosis, op: Op) -> float | None:
-    """The share of its own that a tensor gets back together with the rest of a weight that is trained."""
-    shares: dict[str, float] = {}
-    total = diagnosis.maker.get(op.inputs[-1])
-    for product in map(diagnosis.maker.get, total.inputs if total is not None and total.name == "add" else ()):
-        factor = number(argument(product, "other", 1)) if product is not None and product.name == "mul" else None
-        if product is None or factor is None or len(product.inputs) != 1:
-            return None
-        shares[diagnosis.leaf_of(product.inputs[0]) or diagnosis.tensors[product.inputs[0]].storage or ""] = factor
-    own = diagnosis.tensors[op.inputs[0]].storage or ""
-    is_average = own in shares and len(shares) == 2 and len(shares.keys() & diagnosis.moved) == 1
-    return shares[own] if is_average and math.isclose(sum(shares.values()), 1, abs_tol=1e-6) else None
-
-
-def _written_into(diagnosis: Diagnosis, op: Op) -> str:
-    """How the code calls what an op writes into."""
-    match diagnosis.code.at(op.span):
-        case ast.AugAssign(target=target) | ast.Call(func=ast.Attribute(value=target)):
-            return diagnosis.code.text(target)
-    return diagnosis.say(op.inputs[0])
-
-
-def _share_of_lead(diagnosis: Diagnosis, op: Op) -> Op | None:
-    """The difference of a tensor and a weight that is trained, a positive share of which an op adds to the tensor."""
-    sign, tensor = -1.0 if op.name == "sub_" else 1.0, op.inputs[-1]
-    own = diagnosis.identity(op.inputs[0])
-    for _ in range(_MOST_FACTORS):
-        maker = diagnosis.maker.get(tensor)
-        if maker is None or len(op.inputs) != 2 or len(op.arguments) != 2:
-            return None
-        if maker.name == "sub" and len(maker.inputs) == 2:
-            ends = [diagnosis.leaf_of(given) or diagnosis.identity(given) for given in maker.inputs]
-            other = next((end for end in ends if end != own), "")
-            is_away = sign * (1 if ends[0] == own else -1) > 0
-            return (
-                maker if own in ends and is_away and other in diagnosis.moved and own not in diagnosis.moved else None
-            )
-        factor = number(argument(maker, "other", 1)) if maker.name in ("mul", "div") else -1.0
-        if len(maker.inputs) != 1 or not factor or maker.name not in ("mul", "div", "neg"):
-            return None
-        sign, tensor = sign * factor, maker.inputs[0]
-    return None
-
-
-def _is_penalty(diagnosis: Diagnosis, op: Op) -> bool:
-    """Whether it grows with the size of a weight, which every step of an optimizer is to make its loss smaller by."""
-    return _is_size(op) and _is_made_small(diagnosis, op.inputs[0])
-
-
-def _is_made_small(diagnosis: Diagnosis, tensor: str) -> bool:
-    """Whether it is a leaf that every step of its optimizer moves against the gradient."""
-    leaf = diagnosis.identity(tensor) if diagnosis.is_tracked_leaf(tensor) else ""
-    steps = [step for step in diagnosis.steps if leaf in diagnosis.held_by(step)]
-    return bool(steps) and all(group.get("maximize") != "True" for step in steps for group in step.settings)
-
-
-def _is_size(op: Op) -> bool:
-    """Whether it is 0 for zeros and grows without end away from them."""
-    return is_square(op) or op.name in ("abs", "norm", "vector_norm", "linalg_norm", "linalg_vector_norm")
-
-
-def _signed(diagnosis: Diagnosis, root: str) -> Iterator[tuple[str, int]]:
-    """What a loss is the sum of, and parts of it: 1 with its sign, −1 with the other."""
-    pending = [(root, 1)]
-    for tensor, sign in islice(pending, MOST_BEHIND):
-        maker = diagnosis.maker.get(tensor)
-        if maker is None or not diagnosis.is_followed(tensor):
-            continue
-        yield tensor, sign
-        if maker.name in ("add", "sub", "rsub", "add_", "sub_") or (
-            len(maker.inputs) == 1 and maker.name in KEEPS_SIGN | BY_NUMBERS
-        ):
-            turned = -sign if _negates(maker) else sign
-            flips = (
-                {"sub": (1, -1), "sub_": (1, -1), "rsub": (-1, 1)}.get(maker.name, (1, 1))
-                if len(maker.inputs) == 2
-                else (1,)
-            )
-            pending += [(given, turned * flip) for given, flip in zip(maker.inputs, flips, strict=False)]
 
 
 def _negates(op: Op) -> bool:

@@ -61,7 +61,6 @@ CAUSES = {
     "copied_onto_itself": ("one_memory_for_two",),
     "fed_and_never_moved": ("modules_in_plain_list",),
     "inputs_all_alike": ("one_tensor_many_times",),
-    "sample_without_gradient": ("mean_added_twice",),
     "grad_of_non_leaf": ("grad_none_non_leaf",),
     "grad_none_non_leaf": ("leaf_rebound", "leaf_made_non_leaf"),
     "root_at_zero": ("anomaly_nan",),
@@ -93,11 +92,11 @@ SAID_BETTER = {
 
 POSSIBLE = frozenset(
     "model_without_optimizer trained_while_evaluating evaluated_in_train target_learns real_class_ignored"
-    " likelihood_minimised shuffled_alone shuffled_by_numpy layers_are_one noise_of_all_samples"
-    " inputs_of_another_size fast_weights_without_graph micro_batches_weigh_alike"
+    " likelihood_minimised shuffled_alone shuffled_by_numpy layers_are_one"
+    " inputs_of_another_size micro_batches_weigh_alike"
     " norm_of_last_batch next_place_seen summed_over_samples window_holds_target parts_not_averaged"
     " divergence_averaged sorted_alone loader_of_another_set state_left_over"
-    " probability_for_its_logarithm best_for_done turns_not_built_on"
+    " best_for_done turns_not_built_on"
     " schedule_of_the_wrong_end".split()
 )
 """Codes of what may be meant, or may come of something else; their sentences say so."""

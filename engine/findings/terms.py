@@ -3,31 +3,16 @@ wrong moment."""
 
 import ast
 import math
-import re
-from collections.abc import Iterator, Sequence, Set
-from itertools import takewhile
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from engine.findings.axes import MATRIX_PRODUCTS
-from engine.findings.diagnosis import (
-    LEAST_TURNS,
-    RESETS,
-    Diagnosis,
-    argument,
-    by_number,
-    extent,
-    line,
-    near,
-    number,
-    numbers_of,
-    share_outside,
-    size_of,
-)
-from engine.findings.losses import ELEMENTWISE_LOSSES, LOSS_FUNCTIONS, LOSSES, PASSING, last_maker, said_at
+from engine.findings.diagnosis import RESETS, Diagnosis, argument, by_number, extent, line, near, number, share_outside
+from engine.findings.losses import ELEMENTWISE_LOSSES, LOSS_FUNCTIONS, PASSING, last_maker, said_at
 from engine.findings.uphill import squares_differences
 from engine.findings.zeroing import written_at
 from engine.ops import PASSES, READS
-from engine.program.names import called, dotted, keyword
+from engine.program.names import called, keyword
 from engine.program.spans import holds
 from engine.program.tree import given_by
 from engine.trace import Finding, Op, Pass, Span, Tensor
@@ -37,11 +22,7 @@ CHOICES = frozenset("gt ge lt le eq ne argmax".split())
 """Ops that make a yes, a no or a place of numbers."""
 COPIES_NUMBERS = ("tensor", "as_tensor")
 LEAVES_GRAPH = ("detach", "data")
-FIRST_ORDER = re.compile(r"(first|1st)[-_ ]?order|second_?order *=|fomaml|reptile|一阶", re.IGNORECASE)
-"""How a program says that it leaves second derivatives out on purpose."""
 SCALES = frozenset("mul div neg mean sum squeeze".split())
-PICKS = PASSING | frozenset("mul sum gather getitem index_select clamp".split())
-"""Ops that choose among numbers."""
 NEARLY = 1e-3
 NO_SCORE = 1e-3
 """A score nearer to 0 hides nothing: `-1e-9` for `-1e9`."""
@@ -142,76 +123,6 @@ def terms_that_train_nothing(diagnosis: Diagnosis) -> Iterator[Finding]:
                 )
 
 
-def terms_in_no_loss(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A single number that every turn of a training computes with its graph, and that no pass reaches: one that nothing
-    reads, or that a gradient taken with `create_graph=True` went into."""
-    code, told = diagnosis.code, set[str]()
-    steps = [code.statement_at(step.span) for step in diagnosis.steps[:1]]
-    loops = {loop for step in steps if step is not None for loop in code.loops(step)}
-    read = {node.id for node in code.nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
-    bindings = [each for each in code.bindings if isinstance(each.targets[0], ast.Name) and len(each.targets) == 1]
-    taken = {read for given in diagnosis.escapes.values() for read in given} if bindings else set[str]()
-    named: dict[str, list[str]] = {}
-    for tensor in diagnosis.trace.tensors if bindings else ():
-        for name in tensor.names if tensor.grad_fn is not None else ():
-            named.setdefault(name, []).append(tensor.id)
-    for binding in reversed(bindings) if len(diagnosis.steps) >= LEAST_TURNS else ():
-        name = dotted(binding.targets[0])
-        always = takewhile(lambda above: not isinstance(above, ast.If), code.runs_in(binding))
-        terms = named.get(name, []) if not loops.isdisjoint(always) else []
-        if len(terms) < LEAST_TURNS or not all(_is_left_out(diagnosis, term, taken) for term in terms):
-            continue
-        pass_ = _recorded(diagnosis, terms[0])
-        is_forgotten = name not in read and not name.startswith("_") and _belongs_to_loss(diagnosis, terms[0])
-        maker = diagnosis.maker.get(terms[0])
-        if maker is None or (name in read and any(map(diagnosis.reaches_a_pass, diagnosis.ops_at(maker.span)))):
-            continue  # the loss comes from the same line: computed once more for a report
-        if (pass_ is not None or is_forgotten) and told.isdisjoint(terms):
-            told |= {*terms}
-            begin = diagnosis.op_step.get(maker.id, 0)
-            passes = [each for each in diagnosis.ended if each.kind == "backward"]
-            later = next((each for each in passes if diagnosis.pass_step.get(each.id, -1) > begin), None)
-            yield diagnosis.warning(
-                "term_in_no_loss",
-                binding,
-                tensors=terms[:1],
-                name=name,
-                is_read=str(int(name in read)),
-                is_recorded=str(int(pass_ is not None)),
-                grad_line=line(pass_.span) if pass_ is not None else "",
-                pass_line=line(later.span if later is not None else None),
-            )
-
-
-def _is_left_out(diagnosis: Diagnosis, term: str, taken: Set[str]) -> bool:
-    """Whether it is one number that no pass goes through, and with which, or with the reads of which, nothing is
-    computed that a pass goes through."""
-    node = diagnosis.tensors[term].grad_fn
-    if diagnosis.elements(term) != 1 or node is None or node.node in diagnosis.visited:
-        return False
-    takers = [taker for each in near([term], diagnosis.made_of) for taker in diagnosis.takers.get(each, ())]
-    return not any(diagnosis.reaches_a_pass(op) or op.in_place or op.id in taken for op in takers)
-
-
-def _recorded(diagnosis: Diagnosis, term: str) -> Pass | None:
-    """The gradient of what an optimizer moves that was recorded for the sake of a term."""
-    behind = map(diagnosis.identity, near([term], diagnosis.made_from))
-    given = (diagnosis.given_by[each] for each in behind if each in diagnosis.given_by)
-    kept = (each for each in given if each.create_graph)
-    return next((each for each in kept if not diagnosis.held.isdisjoint(_parameters_of(diagnosis, each))), None)
-
-
-def _belongs_to_loss(diagnosis: Diagnosis, term: str) -> bool:
-    """Whether it was made of parameters alone, or of results that a pass goes back through."""
-
-    def behind(tensor: str) -> tuple[str, ...]:
-        return () if diagnosis.is_parameter(tensor) else diagnosis.made_from(tensor)
-
-    made = list(near([term], behind))
-    is_reached = any(diagnosis.reaches_a_pass(diagnosis.maker[each]) for each in made if each in diagnosis.maker)
-    return is_reached or all(diagnosis.is_parameter(each) for each in made if not behind(each))
-
-
 def _reached(diagnosis: Diagnosis, tensor: str) -> set[str]:
     """The leaves that gradient comes to from a tensor."""
     record = diagnosis.tensors.get(tensor)
@@ -281,61 +192,6 @@ def _slopes(diagnosis: Diagnosis, root: str) -> Iterator[tuple[Op, str, _Cut]]:
         taker = next(filter(diagnosis.reaches_a_pass, takers), None)
         if trained and taker is not None:
             yield taker, tensor, _Cut("grad", min(trained, key=by_number), pass_.span)
-
-
-def fast_weights_without_graph(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Weights `w - lr * g` that a later pass goes through to `w`, where `g` was taken without `create_graph=True`: how
-    `g` depends on `w` is left out."""
-    is_meant = FIRST_ORDER.search(diagnosis.trace.program.code) is not None
-    for op in diagnosis.ops_named(("sub",)) if diagnosis.given_by and not is_meant else ():
-        slope = _slope(diagnosis, op.inputs[1]) if len(op.inputs) == 2 and diagnosis.reaches_a_pass(op) else None
-        pass_ = diagnosis.given_by.get(diagnosis.identity(slope or ""))
-        if pass_ is not None and pass_.create_graph:
-            yield from _cut_weights(diagnosis, op, pass_)
-        if pass_ is None or pass_.create_graph or op.inputs[0] not in (pass_.inputs or ()):
-            continue
-        maker, call = diagnosis.maker.get(op.inputs[0]), diagnosis.code.call_at(pass_.span)
-        weight = maker.inputs[0] if maker is not None and maker.name == "clone" else op.inputs[0]
-        if diagnosis.identity(weight) in diagnosis.moved and call is not None and not keyword(call, "create_graph"):
-            yield diagnosis.warning(
-                "fast_weights_without_graph",
-                pass_.span,
-                tensors=(op.outputs[0], weight),
-                nodes=op.nodes[:1],
-                fix=(diagnosis.code.argument_added(call, "create_graph=True"),),
-                cut=diagnosis.code.excerpt(pass_.span),
-                code=diagnosis.code.excerpt(op.span),
-                made_line=line(op.span),
-                weight=diagnosis.say(weight),
-            )
-
-
-def _cut_weights(diagnosis: Diagnosis, op: Op, pass_: Pass) -> Iterator[Finding]:
-    """Weights `w.data - lr * g` that a later pass goes through to `w` by way of `g` alone."""
-    maker, code = diagnosis.maker.get(op.inputs[0]), diagnosis.code
-    if maker is None or maker.name not in LEAVES_GRAPH or maker.inputs[0] not in (pass_.inputs or ()):
-        return
-    cut, weight = code.at(maker.span), maker.inputs[0]
-    named = cut.func if isinstance(cut, ast.Call) else cut
-    is_trained = diagnosis.identity(weight) in diagnosis.held & diagnosis.fed
-    if is_trained and isinstance(cut, ast.expr) and isinstance(named, ast.Attribute):
-        yield diagnosis.warning(
-            "fast_weights_cut",
-            op,
-            tensors=(op.outputs[0], weight),
-            fix=(code.replace(cut, code.text(named.value)),),
-            cut=code.short(cut),
-            weight=diagnosis.say(weight),
-            kept=code.short(named.value),
-            slope_line=line(pass_.span),
-        )
-
-
-def _slope(diagnosis: Diagnosis, tensor: str) -> str | None:
-    """The gradient that an update is, or is a multiple of."""
-    maker = diagnosis.maker.get(tensor)
-    given = maker.inputs if maker is not None and maker.name in ("mul", "div") else ()
-    return next((each for each in (tensor, *given) if diagnosis.identity(each) in diagnosis.given_by), None)
 
 
 def _cut(diagnosis: Diagnosis, op: Op, term: str | None) -> _Cut | None:
@@ -528,79 +384,6 @@ def focal_of_means(diagnosis: Diagnosis) -> Iterator[Finding]:
             rows=str(given.shape[0]),
         )
         return
-
-
-def logarithms_taken_for_probabilities(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """`(1 - log p) ** gamma` times what is computed from the same scores, as in a focal loss: an `exp` is missing."""
-    for op in diagnosis.ops_named(("rsub",)):
-        if not op.inputs or argument(op, "other", 1) not in ("1", "1.0") or not diagnosis.reaches_a_pass(op):
-            continue
-        log = next((maker for maker in _picked_from(diagnosis, op.inputs[0]) if _is_log(diagnosis, maker)), None)
-        power = next((taker for taker in diagnosis.takers.get(op.outputs[0], ()) if taker.name == "pow"), None)
-        if log is None or power is None or not _weighs(diagnosis, power, log.inputs[0]):
-            continue
-        yield diagnosis.warning(
-            "log_taken_for_probability",
-            op,
-            tensors=(*op.inputs[:1], *op.outputs[:1]),
-            name=diagnosis.say(op.inputs[0]),
-            log_line=line(log.span),
-            power=diagnosis.code.excerpt(power.span),
-            power_line=line(power.span),
-        )
-
-
-def _picked_from(diagnosis: Diagnosis, tensor: str) -> Iterator[Op]:
-    """What made the numbers that some were picked from, by an index or by factors of 0 and 1."""
-
-    def from_picked(tensor: str) -> tuple[str, ...]:
-        maker = diagnosis.maker.get(tensor)
-        if maker is None or maker.name not in PICKS:
-            return ()
-        factors = [diagnosis.tensors.get(given) for given in maker.inputs]
-        is_choice = maker.name != "mul" or any(map(_is_zeros_and_ones, factors))
-        return maker.inputs if is_choice else ()
-
-    return (diagnosis.maker[each] for each in near([tensor], from_picked) if each in diagnosis.maker)
-
-
-def _is_zeros_and_ones(tensor: Tensor | None) -> bool:
-    ends, size = extent(tensor), size_of(tensor)
-    if tensor is None or ends is None or size is None or ends[0] < 0 or ends[1] > 1:
-        return False
-    numbers = numbers_of(tensor)
-    mean = sum(numbers) / len(numbers) if numbers else float(tensor.summary.mean) if tensor.summary is not None else -1
-    return math.isclose(size**2, mean, rel_tol=NEARLY)  # squares are smaller between 0 and 1
-
-
-def _is_log(diagnosis: Diagnosis, op: Op) -> bool:
-    """Whether an op makes the logarithm of a probability."""
-    before = diagnosis.maker.get(op.inputs[0]) if op.inputs else None
-    if op.name == "neg" and before is not None and before.name == "nll_loss":
-        scored = diagnosis.maker.get(before.inputs[0])
-        return _is_of_each_sample(before) and scored is not None and scored.name == "log_softmax"
-    if op.name == "neg":
-        return before is not None and before.name in LOSSES and _is_of_each_sample(before)
-    source = diagnosis.origin(op.inputs[0], ("clamp", "add")) if op.name == "log" else None
-    return op.name in ("log_softmax", "logsigmoid") or (source is not None and source.name in ("softmax", "sigmoid"))
-
-
-def _is_of_each_sample(loss: Op) -> bool:
-    """Whether a loss gives the cost of each sample, which neither weights nor smoothed labels change."""
-    is_plain = not any(given.tensor for given in loss.arguments if given.name in ("weight", "pos_weight"))
-    return is_plain and argument(loss, "reduction") == "'none'" and argument(loss, "label_smoothing") in ("", "0.0")
-
-
-def _weighs(diagnosis: Diagnosis, power: Op, scores: str) -> bool:
-    """Whether a power is multiplied with what was computed from scores."""
-
-    def scaled(tensor: str) -> Iterator[str]:
-        takers = (taker for taker in diagnosis.takers.get(tensor, ()) if taker.name in ("mul", "neg"))
-        return (output for taker in takers for output in taker.outputs)
-
-    weighed = list(near(power.outputs, scaled))
-    factors = {given for each in weighed[1:] for given in diagnosis.made_from(each)}.difference(weighed)
-    return scores in near(factors, diagnosis.made_from)
 
 
 CHOOSES = PASSING | {"gather", "getitem", "index_select"}

@@ -27,7 +27,6 @@ KEEPS_SIGN = PASSING | frozenset("mean sum __getitem__ getitem sqrt detach stack
 BY_NUMBERS = frozenset("add sub mul div neg rsub".split())
 """Ops of one tensor and a number; those that turn the sign among them."""
 MOST_STEPS = 8
-MOST_BEHIND = 60
 UNWANTED = re.compile(
     r"unlike|unlearn|forget|neg(ative)?(?!(ative)?(_?log|\()|at)|bad|wrong|reject|repeat|avoid", re.IGNORECASE
 )

@@ -5,17 +5,7 @@ import ast
 from collections.abc import Iterator
 from itertools import islice, pairwise
 
-from engine.findings.diagnosis import (
-    LEAST_TURNS,
-    Diagnosis,
-    argument,
-    by_number,
-    extent,
-    grouped,
-    line,
-    near,
-    number,
-)
+from engine.findings.diagnosis import LEAST_TURNS, Diagnosis, argument, by_number, extent, grouped, line, near, number
 from engine.findings.losses import ELEMENTWISE_LOSSES, PASSING
 from engine.findings.shared_data import DRAWS
 from engine.ops import DETACHES
@@ -24,8 +14,6 @@ from engine.program.names import called
 from engine.trace import Finding, ModuleCall, Op
 
 MOST_BEHIND = 40
-LEAST_PARTS = 4
-"""A state, an action, a reward and how it went on."""
 FACTORS = ("mul", "squeeze", "unsqueeze", "view", "reshape", "flatten")
 """Ops between a value and its share in a target."""
 

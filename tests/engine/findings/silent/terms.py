@@ -311,78 +311,6 @@ print(loss.item())
 """, cure=(
         ("masked_fill(~mask, 0)", "masked_fill(~mask, float(\"-inf\"))"),
     )),
-    Mistake("term_in_no_loss", 18, """net, judge = nn.Linear(2, 2), nn.Sequential(nn.Linear(2, 8), nn.Tanh(), nn.Linear(8, 1))
-opt = torch.optim.Adam(judge.parameters())
-def penalty(real, made):
-    share = torch.rand(len(real), 1)
-    at = (share * real + (1 - share) * made).requires_grad_(True)
-    slope, = torch.autograd.grad(judge(at).sum(), at, create_graph=True)
-    size = (slope.norm(dim=1) - 1).pow(2).mean()
-    return size
-seen = []
-for _ in range(4):
-    real = torch.randn(6, 2)
-    with torch.no_grad():
-        made = net(torch.randn(6, 2))
-    loss = judge(made).mean() - judge(real).mean()
-    too_steep = penalty(real, made)
-    opt.zero_grad(); loss.backward(); opt.step()
-    seen.append((loss.item(), too_steep.item()))
-print(seen[-1])
-""", cures=(("loss.backward()", "(loss + 10 * too_steep).backward()"), ("    too_steep = penalty(real, made)\n", "    too_steep = penalty(real, made)\n    loss += too_steep\n"), ("create_graph=True)", "retain_graph=True)"))),
-    Mistake("term_in_no_loss", 10, """encoder, decoder = nn.Linear(6, 4), nn.Linear(2, 6)
-opt = torch.optim.Adam([*encoder.parameters(), *decoder.parameters()])
-for _ in range(4):
-    x = torch.rand(8, 6)
-    mean, log_var = encoder(x).chunk(2, -1)
-    rebuilt = decoder(mean + torch.randn_like(mean) * (0.5 * log_var).exp())
-    divergence = -0.5 * (1 + log_var - mean ** 2 - log_var.exp()).sum(1).mean()
-    loss = F.mse_loss(rebuilt, x)
-    opt.zero_grad(); loss.backward(); opt.step()
-""", cures=(("rebuilt, x)", "rebuilt, x) + divergence"), ("loss.backward(); opt.step()", "loss.backward(); opt.step(); print(divergence)"))),
-    Mistake("term_in_no_loss", 11, """model = nn.Linear(5, 1)
-opt = torch.optim.SGD(model.parameters(), lr=0.1)
-def small(net):
-    return sum(p.abs().sum() for p in net.parameters())
-x, y = torch.randn(12, 5), torch.randn(12, 1)
-for _ in range(3):
-    error = F.mse_loss(model(x), y)
-    sparsity = 0.01 * small(model)
-    opt.zero_grad()
-    error.backward()
-    opt.step()
-""", cures=(("error.backward()", "(error + sparsity).backward()"), ("    opt.step()", "    opt.step()\n    print(float(sparsity))"))),
-    Mistake("fast_weights_cut", 12, """W = [torch.randn(4, 3, requires_grad=True), torch.zeros(4, requires_grad=True)]
-opt = torch.optim.Adam(W, lr=0.01)
-def model(x, w):
-    return F.linear(x, w[0], w[1]).tanh().sum(1)
-for _ in range(4):
-    x, y = torch.randn(8, 3), torch.randn(8)
-    inner = F.mse_loss(model(x, W), y)
-    g = torch.autograd.grad(inner, W, create_graph=True)
-    fast = [w.data - 0.1 * d for w, d in zip(W, g)]
-    opt.zero_grad()
-    F.mse_loss(model(x, fast), y).backward()
-    opt.step()
-""", cures=(
-        ("w.data - 0.1", "w - 0.1"),
-        ("F.mse_loss(model(x, fast), y).backward()", "print(F.mse_loss(model(x, fast), y)); F.mse_loss(model(x, W), y).backward()"),
-    ), mends=True),
-    Mistake("fast_weights_cut", 13, """net = nn.Linear(3, 1)
-rate = torch.tensor(0.1, requires_grad=True)
-opt = torch.optim.SGD(net.parameters(), lr=0.01)
-for _ in range(4):
-    x, y = torch.randn(8, 3), torch.randn(8, 1)
-    names, weights = zip(*net.named_parameters())
-    slopes = torch.autograd.grad(F.mse_loss(net(x), y), weights, create_graph=True)
-    adapted = {}
-    for name, weight, slope in zip(names, weights, slopes):
-        adapted[name] = weight.detach() - rate * slope
-    loss = F.mse_loss(torch.func.functional_call(net, adapted, (x,)), y)
-""" + STEP, cures=(
-        ("weight.detach() -", "weight -"),
-        ("torch.optim.SGD(net.parameters(), lr=0.01)", "torch.optim.SGD([rate], lr=0.01)"),
-    ), mends=True),
     Mistake("focal_of_mean", 7, """net = nn.Linear(3, 2)
 x, y = torch.randn(10, 3), torch.randint(0, 2, (10,))
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
@@ -405,40 +333,6 @@ torch.optim.SGD(net.parameters(), lr=0.1).step()
 """, cure=(
         ("(scores, wanted)\n", "(scores, wanted, reduction='sum')\n"),
     )),
-    Mistake("fast_weights_without_graph", 11, """W = [torch.randn(4, 3, requires_grad=True), torch.zeros(4, requires_grad=True)]
-opt = torch.optim.Adam(W, lr=0.01)
-def model(x, w):
-    return F.linear(x, w[0], w[1]).tanh().sum(1)
-for _ in range(4):
-    x, y = torch.randn(8, 3), torch.randn(8)
-    inner = F.mse_loss(model(x, W), y)
-    g = torch.autograd.grad(inner, W)
-    fast = [w - 0.1 * d for w, d in zip(W, g)]
-    opt.zero_grad()
-    F.mse_loss(model(x, fast), y).backward()
-    opt.step()
-""", cure=(("grad(inner, W)", "grad(inner, W, create_graph=True)"),), mends=True),
-    Mistake("fast_weights_without_graph", 15, """class Learner(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.net = nn.Linear(3, 1)
-        self.rate = nn.Parameter(torch.tensor(0.1))
-        self.order = 2
-    def run(self, x, w):
-        return torch.func.functional_call(self.net, w, (x,))
-    def adapt(self, x, y):
-        w = dict(self.net.named_parameters())
-        for _ in range(2):
-            grads = torch.autograd.grad(self.run(x, w).sub(y).pow(2).mean(), list(w.values()))
-            w = {name: p - self.rate * g for (name, p), g in zip(w.items(), grads)}
-        return w
-learner = Learner()
-opt = torch.optim.SGD(learner.parameters(), lr=0.01)
-for _ in range(4):
-    x, y = torch.randn(8, 3), torch.randn(8, 1)
-    loss = learner.run(x, learner.adapt(x, y)).sub(y).pow(2).mean()
-    opt.zero_grad(); loss.backward(); opt.step()
-""", cure=(("list(w.values()))", "list(w.values()), create_graph=False)"),), mends=True),
     Mistake("term_trains_nothing", 10, """make, judge = nn.Linear(3, 4), nn.Linear(4, 1)
 m_opt, j_opt = torch.optim.Adam(make.parameters()), torch.optim.Adam(judge.parameters())
 x, real = torch.randn(6, 3), torch.randn(6, 4)
@@ -466,36 +360,6 @@ for x in torch.randn(4, 5, 3):
     (probe(seen) - 1).square().mean().backward()
     late.step()
 """, cures=(("    probe.zero_grad()\n", ""), ("+ probe(seen)", "+ probe(h)"))),
-    Mistake("log_taken_for_probability", 10, """net, x, y = nn.Linear(4, 3), torch.randn(8, 4), torch.randint(3, (8,))
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-chosen = F.one_hot(y, 3).float()
-for _ in range(3):
-    log_p = F.log_softmax(net(x), 1)
-    p = chosen * log_p
-    rest = 1 - p
-    loss = (-torch.tensor([0.5, 1.0, 1.0]) * rest ** 2 * log_p * chosen).sum(1).mean()
-    opt.zero_grad(); loss.backward(); opt.step()
-""", cures=(
-        ("p = chosen * log_p", "p = chosen * log_p.exp()"),
-        ("p = chosen * log_p", "p = torch.exp(chosen * log_p)"),
-        ("p = chosen * log_p", "p = torch.softmax(net(x), 1) * log_p"),
-        ("rest ** 2 * log_p", "rest * log_p"),
-    )),
-    Mistake("log_taken_for_probability", 8, """class Focal(nn.Module):
-    def forward(self, scores, wanted):
-        cost = F.cross_entropy(scores, wanted, reduction="none")
-        log_p = -cost
-        return (torch.pow(1 - log_p, 2.0) * cost).mean()
-net, x, y = nn.Linear(4, 3), torch.randn(8, 4), torch.randint(3, (8,))
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-for _ in range(3):
-    loss = Focal()(net(x), y)
-    opt.zero_grad(); loss.backward(); opt.step()
-""", cures=(
-        ("log_p = -cost", "log_p = torch.exp(-cost)"),
-        ("log_p = -cost", "log_p = -F.nll_loss(torch.softmax(scores, 1), wanted, reduction='none')"),
-        ("(torch.pow(1 - log_p, 2.0) * cost)", "torch.pow(1 - log_p, 2.0)"),
-    )),
     Mistake("overlap_made_small", 8, """net, x = nn.Linear(4, 6), torch.randn(5, 4)
 t = (torch.rand(5, 6) > 0.5).float()
 def overlap(p):
@@ -540,47 +404,6 @@ for _ in range(3):
     print(loss.item() + sizes.sum().item())
 """),
     ("term_of_choices", OVERLAP.replace("PREDICTED", "p")),
-    ("term_in_no_loss", """model = nn.Linear(5, 1)
-opt = torch.optim.SGD(model.parameters(), lr=0.1)
-x, y, test_x, test_y = torch.randn(12, 5), torch.randn(12, 1), torch.randn(6, 5), torch.randn(6, 1)
-for turn in range(4):
-    guess = model(x)
-    loss = F.mse_loss(guess, y)
-    far = (guess - y).abs().mean()
-    opt.zero_grad(); loss.backward(); opt.step()
-    tested = F.mse_loss(model(test_x), test_y)
-    print(loss.item(), far.item())
-# the loss once more for a report, and what is looked at in some turns
-def bent(at):
-    slope, = torch.autograd.grad(model(at).pow(2).sum(), at, create_graph=True)
-    return slope.pow(2).mean()
-kept = []
-for turn in range(8):
-    opt.zero_grad(); bent(x.clone().requires_grad_()).backward(); opt.step()
-    error = bent(x.clone().requires_grad_())
-    kept.append(error.detach())
-    if turn % 2:
-        at = torch.randn(6, 5, requires_grad=True)
-        slope, = torch.autograd.grad(model(at).pow(2).sum(), at, create_graph=True)
-        size = slope.pow(2).sum()
-        print(size.item())
-# a term that counts from some turn on
-for turn in range(6):
-    at = torch.randn(6, 5, requires_grad=True)
-    slope, = torch.autograd.grad(model(at).pow(2).sum(), at, create_graph=True)
-    size = slope.pow(2).sum()
-    loss = F.mse_loss(model(x), y)
-    if turn == 5:
-        loss = loss + size
-    opt.zero_grad(); loss.backward(); opt.step()
-# derivatives that are looked at, and one that is used as a number
-for turn in range(4):
-    at = torch.randn(6, 5, requires_grad=True)
-    slope, = torch.autograd.grad(model(at).pow(2).sum(), at, create_graph=True)
-    step = slope.norm()
-    loss = F.mse_loss(model(at.detach() + 0.1 / step.item()), y[:6])
-    opt.zero_grad(); loss.backward(); opt.step()
-"""),
     ("term_without_gradient", """x, y = torch.randn(6, 2, requires_grad=True), torch.randn(4, 2)
 opt = torch.optim.SGD([x], lr=0.5)
 for i in range(3):
@@ -589,12 +412,5 @@ for i in range(3):
         plan = torch.softmax(-cost, 1) / 6
     loss = (plan * cost).sum() + (plan.log().sum() - (plan * cost.detach()).sum())
     opt.zero_grad(); loss.backward(); opt.step()
-"""),
-    ("fast_weights_without_graph", """# FOMAML: the gradients are constants
-w = torch.randn(3, requires_grad=True)
-opt = torch.optim.SGD([w], lr=0.1)
-for _ in range(3):
-    g, = torch.autograd.grad((w - 1).pow(2).sum(), w)
-    opt.zero_grad(); ((w - 0.1 * g) + 1).pow(2).sum().backward(); opt.step()
 """),
 )  # fmt: skip

@@ -324,32 +324,6 @@ def weights_along_the_wrong_axis(diagnosis: Diagnosis) -> Iterator[Finding]:
         )
 
 
-def compared_along_another_axis(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Vectors of length 1 along one axis, multiplied with others and summed along another: what comes out is no
-    cosine."""
-    for op in diagnosis.ops_named(("mul", *MATRIX_PRODUCTS)):
-        made = [maker for each in op.inputs if (maker := diagnosis.maker.get(each)) and maker.name == "normalize"]
-        given = diagnosis.output_of(made[0]) if made and made[0].outputs[0] == op.inputs[0] else None
-        if given is None or len(given.shape) != 2 or min(given.shape) < 2 or not diagnosis.reaches_a_pass(op):
-            continue
-        takers = diagnosis.takers.get(op.outputs[0], ()) if op.name == "mul" and len(made) == 2 else ()
-        sums = [(taker, gone_of(taker, 2) or []) for taker in takers if taker.name == "sum"]
-        summed = (op, [1]) if op.name in MATRIX_PRODUCTS else next(iter(sums), None)
-        axis = axis_of(made[0], given, 2)
-        if summed is None or len(summed[1]) != 1 or axis is None or summed[1] == [axis]:
-            continue
-        yield diagnosis.warning(
-            "compared_along_another_axis",
-            made[0],
-            tensors=(given.id, *op.outputs[:1]),
-            name=diagnosis.say(made[0].inputs[0]),
-            shape=times(given),
-            dim=str(axis),
-            other=str(summed[1][0]),
-            sum_line=line(summed[0].span),
-        )
-
-
 def _are_products(diagnosis: Diagnosis, scores: Tensor) -> bool:
     """Whether they were computed as products of queries and keys."""
     return any(maker.name in (*MATRIX_PRODUCTS, "einsum") for maker in diagnosis.back(scores.id, MOST_BACK + 1))

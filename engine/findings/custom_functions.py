@@ -1,18 +1,14 @@
-"""Custom Functions of `torch.autograd`: a backward that is not the derivative of its forward, that writes into what it
-is given, does not read it, gives nothing back, or takes what has no graph."""
+"""Custom Functions of `torch.autograd`: a backward that is not the derivative of its forward, does not read what it is
+given, or gives nothing back."""
 
 import ast
-from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from engine.findings.diagnosis import Diagnosis, by_number, extent, is_alike, size_of
 from engine.findings.ways import unfed
-from engine.program.names import called, dotted, name_written, names_read
+from engine.program.names import dotted, names_read
 from engine.program.tree import defined_in
-from engine.trace import Finding, Node, Op, Pass, Visit
-
-_LEVELS = 3
-"""Passes inside each other, all through one node, from which on that is no chance."""
+from engine.trace import Finding, Node, Op, Visit
 
 
 def backward_does_not_fit(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -42,67 +38,6 @@ def backward_does_not_fit(diagnosis: Diagnosis) -> Iterator[Finding]:
 def _hands_on(diagnosis: Diagnosis, op: Op) -> bool:
     """Whether the values that come out are those that went in."""
     return is_alike(diagnosis.input_of(op), diagnosis.output_of(op))
-
-
-def backward_writes_gradient(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A custom backward that writes into the gradient it is given, which another branch was given too."""
-    if not any(getattr(function, "name", "") == "backward" for function in diagnosis.code.functions):
-        return
-    left = Counter(tensor for pass_ in diagnosis.trace.passes for visit in pass_.visits for tensor in visit.left)
-    for op in diagnosis.trace.ops:
-        function = diagnosis.code.function(statement) if (statement := diagnosis.code.statement_at(op.span)) else None
-        if not op.in_place or not isinstance(function, ast.FunctionDef) or function.name != "backward":
-            continue
-        owner = diagnosis.code.enclosing(function, ast.ClassDef)
-        given = [argument.arg for argument in function.args.args[1:]]
-        name = next((each for each in given if name_written(statement) == each), "")
-        own = {node.id for node in diagnosis.trace.nodes if owner is not None and node.type == f"{owner.name}Backward"}
-        visits = (visit for pass_ in diagnosis.trace.passes for visit in pass_.visits if visit.node in own)
-        terms = (term.tensor for visit in visits for added in visit.sums for term in added.terms)
-        shared = next((tensor for tensor in terms if left[tensor] > 1), None)
-        if owner is None or not name or shared is None or _is_bound_anew(function, name):
-            continue
-        yield diagnosis.warning(
-            "backward_writes_gradient",
-            statement,
-            tensors=(shared,),
-            function=owner.name,
-            given=name,
-        )
-        return
-
-
-def _is_bound_anew(function: ast.FunctionDef, name: str) -> bool:
-    """Whether an argument is given another value in a function."""
-    assigns = (node for node in ast.walk(function) if isinstance(node, ast.Assign))
-    return any(dotted(target) == name for assign in assigns for target in assign.targets)
-
-
-def backward_calls_itself(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A custom backward that differentiates the result of its own forward, whose node is the one it works for."""
-    custom = {node.id: node for node in diagnosis.trace.nodes if node.custom}
-    for pass_ in diagnosis.trace.passes if custom else ():
-        own = next((root for root in pass_.roots if root.node in custom), None)
-        levels = [pass_, *_around(diagnosis, pass_)] if own is not None else []
-        again = [each for each in levels if own is not None and any(root.node == own.node for root in each.roots)]
-        if own is None or own.node is None or len(again) < _LEVELS or len({each.span for each in again[:_LEVELS]}) > 1:
-            continue
-        yield diagnosis.finding(
-            "backward_calls_itself",
-            "error",
-            pass_.span,
-            tensors=filter(None, [own.tensor]),
-            nodes=(own.node,),
-            function=custom[own.node].type.removesuffix("Backward"),
-        )
-        return
-
-
-def _around(diagnosis: Diagnosis, pass_: Pass) -> Iterator[Pass]:
-    """The passes during which one ran, the innermost first."""
-    while pass_.parent is not None and pass_.parent in diagnosis.passes:
-        pass_ = diagnosis.passes[pass_.parent]
-        yield pass_
 
 
 def backward_gives_none(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -201,52 +136,6 @@ def _made_without(diagnosis: Diagnosis, backward: ast.FunctionDef, node: Node) -
     return None
 
 
-def backward_adds_to_gradient(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A custom backward whose result is the gradient it is given times something, and a term besides that does not come
-    of it; what a Function that hands its input on adds, as the slope of a penalty, is on purpose."""
-    for node in diagnosis.trace.nodes:
-        op = diagnosis.op_of_node(node.id) if node.custom and node.id in diagnosis.visited else None
-        classes = diagnosis.code.classes(node.type.removesuffix("Backward")) if op is not None else []
-        backward = defined_in(classes[0], "backward") if len(classes) == 1 else None
-        if op is None or backward is None or len(backward.args.args) != 2 or _hands_on(diagnosis, op):
-            continue
-        given = backward.args.args[1].arg
-        led = _led_to(backward, given)
-        parts = (part for part in ast.walk(backward) if isinstance(part, ast.Return))
-        for value in (part.value.elts if isinstance(part.value, ast.Tuple) else [part.value] for part in parts):
-            terms = [term for each in value if each is not None for term in _terms(each)]
-            loose = [term for term, others in terms if led.isdisjoint(names_read(term)) and led & names_read(others)]
-            if loose and not _is_nothing(backward, loose[0]):
-                yield diagnosis.warning(
-                    "backward_adds_to_gradient",
-                    loose[0],
-                    nodes=(node.id,),
-                    function=classes[0].name,
-                    given=given,
-                    term=diagnosis.code.short(loose[0]),
-                )
-                return
-
-
-def _is_nothing(backward: ast.FunctionDef, term: ast.expr) -> bool:
-    """Whether a term may well be the 0 that a sum begins with."""
-    made = (part for part in ast.walk(backward) if isinstance(part, ast.Assign))
-    values = [part.value for part in made if dotted(term) and dotted(part.targets[0]) == dotted(term)]
-    for value in (term, *values):
-        if isinstance(value, ast.Constant) and not value.value:
-            return True
-        if isinstance(value, ast.Call) and "zeros" in called(value):
-            return True
-    return False
-
-
-def _terms(value: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:
-    """Each side of a sum that is not a factor of anything, with the other side."""
-    match value:
-        case ast.BinOp(left=left, op=ast.Add() | ast.Sub(), right=right):
-            yield from ((left, right), (right, left))
-
-
 def _led_to(function: ast.FunctionDef, given: str) -> set[str]:
     """The names whose values may come of one in a function: a call that stands alone may write into all it is told."""
     led, size = {given}, 0
@@ -260,50 +149,3 @@ def _led_to(function: ast.FunctionDef, given: str) -> set[str]:
             written = part.targets if isinstance(part, ast.Assign) else [part]
             led |= {name.id for target in written for name in ast.walk(target) if isinstance(name, ast.Name)}
     return led
-
-
-def kept_and_not_read(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """An argument of a custom Function that its backward never reads, though it was kept for that: the values are
-    multiplied by it, the gradient is not."""
-    used = {node.type for node in diagnosis.trace.nodes if node.id in diagnosis.visited}
-    for owner in (node for node in diagnosis.code.nodes if isinstance(node, ast.ClassDef)):
-        parts = {part.name: part for part in owner.body if isinstance(part, ast.FunctionDef)}
-        forward, backward = parts.get("forward"), parts.get("backward")
-        if forward is None or backward is None or f"{owner.name}Backward" not in used or not forward.args.args:
-            continue
-        if len(backward.args.args) < 2:
-            continue
-        context, *arguments = (argument.arg for argument in forward.args.args)
-        saves = (node for node in ast.walk(forward) if isinstance(node, ast.Call))
-        saved = {dotted(given) for call in saves if called(call) == "save_for_backward" for given in call.args}
-        read = {node.attr for node in ast.walk(owner) if isinstance(node, ast.Attribute) and _is_read(node)}
-        for kept in (node for node in ast.walk(forward) if isinstance(node, ast.Assign)):
-            attribute = dotted(kept.targets[0]).removeprefix(f"{context}.")
-            name = dotted(kept.value)
-            if dotted(kept.targets[0]) != f"{context}.{attribute}" or name not in arguments or attribute in read:
-                continue
-            if name not in saved and _scales(forward, name):
-                yield diagnosis.warning(
-                    "kept_and_not_read",
-                    kept,
-                    function=owner.name,
-                    argument=name,
-                    attribute=f"{context}.{attribute}",
-                    backward_line=str(backward.lineno),
-                    given=backward.args.args[1].arg,
-                )
-
-
-def _is_read(node: ast.Attribute) -> bool:
-    return isinstance(node.ctx, ast.Load)
-
-
-def _scales(forward: ast.FunctionDef, name: str) -> bool:
-    """Whether what a forward returns is a product or quotient by an argument, which it reads besides only to keep it:
-    `round(x / scale) * scale` undoes what it does."""
-    returned = [node.value for node in ast.walk(forward) if isinstance(node, ast.Return)]
-    read = sum(isinstance(node, ast.Name) and node.id == name for node in ast.walk(forward))
-    match returned:
-        case [ast.BinOp(op=ast.Mult() | ast.Div(), left=left, right=right)]:
-            return read == 2 and name in (dotted(left), dotted(right))
-    return False

@@ -1,11 +1,9 @@
 """How gradient flows through layers: where it fades, grows, is blocked, or is the same for all."""
 
-import ast
 import math
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import combinations, islice, product
+from itertools import islice
 from typing import NamedTuple
 
 from engine.findings.diagnosis import (
@@ -15,7 +13,6 @@ from engine.findings.diagnosis import (
     extent,
     fed_by,
     grouped,
-    is_alike,
     is_zero,
     line,
     near,
@@ -24,8 +21,7 @@ from engine.findings.diagnosis import (
     size_of,
 )
 from engine.findings.losses import LOSS_FUNCTIONS
-from engine.program.edits import Edits
-from engine.program.names import called, dotted, names_read
+from engine.program.names import called
 from engine.trace import Finding, Op, Pass, Span, Tensor
 
 LAYERS = 5
@@ -47,7 +43,6 @@ RESHAPED = ("view", "reshape", "flatten", "squeeze", "unsqueeze", "contiguous")
 LONG = 20
 """Passes of a training that says how far it comes."""
 HARDLY = 0.8
-MOST_TERMS = 8
 FEWEST_FED = 3
 MOST_NEAR_BY = 6
 FEW = 8  # elements; a lesson about `relu(-2)` is no dead layer
@@ -426,112 +421,6 @@ def _starved_by(diagnosis: Diagnosis, node: str) -> list[str]:
     return [leaf for leaf, is_all in zero.items() if is_all]
 
 
-def gradients_cancelled(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Two ways back to one tensor whose gradients are each other's negative in every pass: neither teaches it, as with
-    `z + (q - z)` or a term that undoes another one."""
-    met = grouped(_meetings(diagnosis), lambda each: (each.made.span, each.first, each.second))
-    for (_, first, second), found in met.items():
-        if all(_is_negative(*map(diagnosis.tensors.get, (*each.gradients, each.sum or ""))) for each in found):
-            made = found[0].made.outputs[0]
-            name = diagnosis.say(made)
-            coefficient = _trained_coefficient(diagnosis, made, first, second)
-            where, trained = coefficient or (None, "")
-            kind = "difference" if _is_difference(diagnosis, made, first, second) else "plain"
-            kind = "coefficient" if coefficient is not None else kind
-            yield diagnosis.warning(
-                "gradients_cancelled",
-                second,
-                tensors=found[0].made.outputs[:1],
-                fix=_detached_in(diagnosis, where, name),
-                name=name,
-                trained=diagnosis.say(trained) if trained else "",
-                trained_line=line(where) if where is not None else "",
-                is_coefficient=str(int(kind == "coefficient")),
-                is_difference=str(int(kind == "difference")),
-                is_plain=str(int(kind == "plain")),
-                other_line=line(first),
-                other=diagnosis.code.excerpt(first),
-                count=diagnosis.counted(found),
-            )
-            return
-
-
-def _trained_coefficient(diagnosis: Diagnosis, made: str, first: Span, second: Span) -> tuple[Span, str] | None:
-    """Which of two terms of one value, each a product of it with the same leaf, trains it, and the leaf: the other
-    takes it as a number, as with the temperature of a policy."""
-    factors = {span: _factor(diagnosis, made, span) for span in (first, second)}
-    leaves = [diagnosis.leaves_behind([each]) if each is not None else [] for each in factors.values()]
-    trains = [span for span, each in factors.items() if each is not None and diagnosis.is_tracked(each)]
-    is_one = len(trains) == 1 and None not in factors.values() and leaves[0] == leaves[1] and len(leaves[0]) == 1
-    return (trains[0], leaves[0][0]) if is_one else None
-
-
-def _factor(diagnosis: Diagnosis, made: str, span: Span) -> str | None:
-    """What a term that takes a value at some place is multiplied with."""
-    pending = [op for op in diagnosis.takers.get(made, ()) if op.span == span][:1]
-    given = made
-    for op in islice(pending, MOST_TERMS):
-        others = [each for each in op.inputs if each != given]
-        if op.name == "mul" and len(others) == 1:
-            return others[0]
-        if op.name in ("add", "sub", "neg") and len(others) < 1:
-            given = op.outputs[0]
-            pending += diagnosis.takers.get(given, ())[:1]
-    return None
-
-
-def _detached_in(diagnosis: Diagnosis, span: Span | None, name: str) -> Edits:
-    """A value taken as a number at the one place where an expression names it."""
-    node = diagnosis.code.at(span)
-    named = [each for each in ast.walk(node) if isinstance(each, ast.Name) and each.id == name] if node else []
-    return (diagnosis.code.after(named[0], ".detach()"),) if len(named) == 1 else ()
-
-
-def _is_difference(diagnosis: Diagnosis, made: str, first: Span, second: Span) -> bool:
-    """Whether one of two terms is a difference that the other one is added to, as in `z + (q - z)`."""
-    ops = [op for op in diagnosis.takers.get(made, ()) if op.span in (first, second)]
-    differences = {output for op in ops if op.name == "sub" for output in op.outputs}
-    return any(op.name == "add" and not differences.isdisjoint(op.inputs) for op in ops)
-
-
-class _Meeting(NamedTuple):
-    """Two gradients that arrive at what an op made, and the places they come from, the upper one first."""
-
-    made: Op
-    gradients: tuple[str, str]
-    sum: str | None
-    """What the two alone come to; None where more meet there."""
-    first: Span
-    second: Span
-
-
-def _meetings(diagnosis: Diagnosis) -> Iterator[_Meeting]:
-    visits = ((visit, diagnosis.op_of_node(visit.node)) for pass_ in diagnosis.ended for visit in pass_.visits)
-    sums = ((made, sum_) for visit, made in visits if made is not None and made.outputs for sum_ in visit.sums)
-    for made, sum_ in sums:
-        for pair in combinations(sum_.terms[:MOST_TERMS], 2):
-            ops = [diagnosis.op_of_node(term.node) for term in pair if term.node is not None]
-            spans = sorted((op.span for op in ops if op is not None and op.span is not None), key=_by_line)
-            if len(spans) == 2 and ops[0] is not ops[1]:
-                alone = sum_.total if len(sum_.terms) == 2 else None
-                yield _Meeting(made, (pair[0].tensor, pair[1].tensor), alone, spans[0], spans[1])
-
-
-def _by_line(span: Span) -> tuple[int, int]:
-    return span.line, span.column
-
-
-def _is_negative(one: Tensor | None, other: Tensor | None, both: Tensor | None) -> bool:
-    """Whether all elements of two gradients, of which there are several and not only zeros, are each other's negative;
-    of large ones their sum tells."""
-    if one is None or other is None or one.shape != other.shape or math.prod(one.shape) < 2:
-        return False
-    numbers, others = numbers_of(one), numbers_of(other)
-    if numbers and others:
-        return any(numbers) and all(left == -right for left, right in zip(numbers, others, strict=True))
-    return not is_zero(one) and is_zero(both)
-
-
 def zeros_hold_each_other(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Two matrices in a row that are all zeros and got only zeros in every pass: the gradient of each is a product with
     the other, as where both matrices of a LoRA are filled with zeros."""
@@ -567,41 +456,6 @@ def _turned(diagnosis: Diagnosis, tensor: str) -> str:
     return diagnosis.identity(tensor)
 
 
-def derivatives_taken_again(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """What is named as a second derivative, or computed with the first, and differentiates the function once more: it
-    is the first one again."""
-    code = diagnosis.code
-    asked: dict[tuple[str | None, ...], Pass] = {}
-    for pass_ in diagnosis.ended:
-        if pass_.kind != "grad" or len(pass_.roots) != 1 or len(pass_.results) != 1 or pass_.inputs is None:
-            continue
-        before = asked.setdefault((pass_.roots[0].tensor, *pass_.inputs), pass_)
-        first, again = (diagnosis.tensors.get(each.results[0] or "") for each in (before, pass_))
-        if first is None or again is None or first.id == again.id or not first.requires_grad:
-            continue
-        if not is_alike(first, again):
-            continue
-        for name, further in product(first.names, again.names):
-            binding = next((each for each in code.bindings if further in _bound(each)), None)
-            if binding is None or not (name in names_read(binding.value) or _is_further(name, further)):
-                continue
-            output = diagnosis.say(pass_.roots[0].tensor)
-            calls = (node for node in ast.walk(binding.value) if isinstance(node, ast.Call) and node.args)
-            given = [call.args[0] for call in calls if dotted(call.args[0]) == output and called(call) != "ones_like"]
-            yield diagnosis.warning(
-                "derivative_taken_again",
-                binding,
-                tensors=(first.id, again.id),
-                fix=(code.replace(given[0], name),) if len(given) == 1 else (),
-                name=further,
-                first=name,
-                first_line=line(before.span),
-                output=output,
-                input=diagnosis.say(pass_.inputs[0]),
-            )
-            return
-
-
 def bends_that_are_kinks(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Second derivatives of a network of straight pieces, such as `relu` makes: 0 whatever its weights are."""
     firsts = {result: pass_ for pass_ in diagnosis.ended for result in pass_.results if pass_.create_graph}
@@ -631,13 +485,3 @@ def bends_that_are_kinks(diagnosis: Diagnosis) -> Iterator[Finding]:
             kink=kinks[0].name,
         )
         return
-
-
-def _bound(statement: ast.Assign) -> list[str]:
-    target = statement.targets[0]
-    return [dotted(each) for each in (target.elts if isinstance(target, ast.Tuple) else [target])]
-
-
-def _is_further(name: str, further: str) -> bool:
-    """Whether a name says of something that it is the next derivative: `u_xx` beside `u_x`, `d2y` beside `dy`."""
-    return further == name + name[-1] or re.search("d2|second|hess|lapl|curv", further.lower()) is not None

@@ -8,10 +8,9 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple, TypeAlias
 
 from engine.findings.class_axis import CHOICES, CONVOLUTIONS
-from engine.findings.diagnosis import Diagnosis, argument, extent, grouped, line, near, number, numbers_of
+from engine.findings.diagnosis import Diagnosis, argument, extent, line, number, numbers_of
 from engine.findings.losses import (
     CLASS_LOSSES,
-    ELEMENTWISE_LOSSES,
     MADE_BY_LAYERS,
     PASSING,
     last_maker,
@@ -32,17 +31,6 @@ GUESSES = frozenset((*DETACHES, "softmax", "log_softmax"))
 """Ops that leave the highest score the highest."""
 CUTS = frozenset("gt ge lt le round".split())
 MIDDLE = 0.5
-DRAWING = re.compile(r"rand|normal|uniform|bernoulli|multinomial|poisson|exponential|dropout|gumbel|rrelu|attention")
-"""Ops that may draw at random."""
-MOST_BACK = 20
-WEIGHTS = {
-    "cross_entropy": "weight",
-    "nll_loss": "weight",
-    "binary_cross_entropy_with_logits": "pos_weight",
-}
-"""What losses call the weights of classes."""
-LEAST_UNEVEN = 3.0
-_IN_PROPORTION = 1.5
 Test: TypeAlias = "Callable[[Diagnosis, Op, Tensor], bool]"
 
 
@@ -260,73 +248,6 @@ def _exchanged(diagnosis: Diagnosis, op: Op) -> Edits:
     return diagnosis.code.replace(one, text(other)), diagnosis.code.replace(other, text(one))
 
 
-def losses_of_themselves(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A term of the loss whose two sides are the same formula of the same tensor: it is 0 whatever is learnt."""
-    roots = {root.tensor for pass_ in diagnosis.ended for root in pass_.roots}
-    ops = [op for op in diagnosis.ops_named(("kl_div", *ELEMENTWISE_LOSSES)) if len(op.inputs) > 1]
-    for turns in grouped(ops, lambda op: op.span).values():
-        first, shared = turns[0], [_shared(diagnosis, *_sides(diagnosis, op)) for op in turns]
-        given = shared[0]
-        if given is None or None in shared or roots.isdisjoint(near(first.outputs, diagnosis.made_of)):
-            continue
-        maker, other = (diagnosis.maker.get(side) for side in first.inputs[:2])
-        is_free = maker is not None and maker.span is not None and not diagnosis.is_tracked(first.inputs[0])
-        yield diagnosis.warning(
-            "loss_of_itself",
-            maker if is_free and first.inputs[0] != first.inputs[1] else first,
-            tensors=(*first.inputs[:2], *first.outputs[:1]),
-            nodes=first.nodes[:1],
-            name=diagnosis.say(first.inputs[0]),
-            other=diagnosis.say(first.inputs[1]),
-            given=diagnosis.say(given),
-            loss=first.name,
-            loss_line=line(first.span),
-            other_line=line(other.span if other is not None else first.span),
-        )
-
-
-def _sides(diagnosis: Diagnosis, op: Op) -> tuple[str, str]:
-    """What a loss is lowest of where the two are the same; of `kl_div` the scores that a softmax made both sides of."""
-    one, other = op.inputs[:2]
-    if op.name != "kl_div":
-        return one, other
-    first, second = diagnosis.maker.get(one), diagnosis.maker.get(_attached(diagnosis, other))
-    wanted = ("log_softmax", "log_softmax" if argument(op, "log_target") == "True" else "softmax")
-    if first is None or second is None or (first.name, second.name) != wanted:
-        return one, ""
-    return (first.inputs[0], second.inputs[0]) if argument(first, "dim") == argument(second, "dim") else (one, "")
-
-
-def _shared(diagnosis: Diagnosis, one: str, other: str) -> str | None:
-    """The tensor that two sides were computed from by the same ops with the same options; None where they were not."""
-    for _ in range(MOST_BACK):
-        one, other = (_attached(diagnosis, side) for side in (one, other))
-        if one == other:
-            return one
-        first, second = diagnosis.maker.get(one), diagnosis.maker.get(other)
-        if first is None or second is None or _formula(first, one) != _formula(second, other) or not first.inputs:
-            return None
-        one, other = first.inputs[0], second.inputs[0]
-    return None
-
-
-def _attached(diagnosis: Diagnosis, tensor: str) -> str:
-    """The tensor that another has the numbers of, seen through `detach` and its like."""
-    for op in diagnosis.back(tensor, MOST_BACK):
-        if op.name not in DETACHES or not op.inputs:
-            break
-        tensor = op.inputs[0]
-    return tensor
-
-
-def _formula(op: Op, made: str) -> list[str]:
-    """How an op computes one of its results from its first input; what draws at random gives something else each
-    time."""
-    options = [f"{given.name}={given.text}" for given in op.arguments if given.tensor is None]
-    drawn = [op.id] if DRAWING.search(op.name) and "training=False" not in options else []
-    return [op.name, str(op.outputs.index(made)), *options, *op.inputs[1:], *drawn]
-
-
 def scores_cut_at_half(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Scores from below 0 to above 1, that a loss takes for logits, decided at 0.5 as if they were probabilities."""
     losses = list(diagnosis.ops_named(("binary_cross_entropy_with_logits",)))
@@ -363,54 +284,4 @@ def _at_zero(diagnosis: Diagnosis, op: Op) -> Edits:
     match diagnosis.code.at(op.span):
         case ast.Compare(comparators=[ast.Constant() as bound]):
             return (diagnosis.code.replace(bound, "0"),)
-    return ()
-
-
-def common_classes_weighed_up(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Weights of classes that are in proportion to how often each of them comes, where the rare ones were to weigh
-    more."""
-    ops = (op for op in diagnosis.ops_named(WEIGHTS) if diagnosis.reaches_a_pass(op))
-    for turns in grouped(ops, lambda op: op.span).values():
-        word = WEIGHTS[turns[0].name]
-        weight = next((each.tensor for each in turns[0].arguments if each.name == word and each.tensor), None)
-        weights = [*numbers_of(diagnosis.tensors.get(weight or ""))]
-        weights = [1.0, *weights] if word == "pos_weight" else weights
-        known = [_counts(diagnosis.input_of(op, 1), len(weights)) for op in turns]
-        counts = [sum(each) for each in zip(*known, strict=True)] if weights and all(known) else []
-        if len(counts) < 2 or min(*counts, *weights) <= 0 or max(counts) < LEAST_UNEVEN * min(counts):
-            continue
-        shares = [each / count for each, count in zip(weights, counts, strict=True)]
-        if max(shares) > _IN_PROPORTION * min(shares):
-            continue
-        maker = diagnosis.maker.get(weight or "")
-        yield diagnosis.warning(
-            "common_class_weighed_up",
-            maker or turns[0],
-            tensors=(weight or "", *turns[0].inputs[1:2]),
-            fix=_turned_over(diagnosis, maker) if word == "pos_weight" else (),
-            weights=", ".join(f"{each:.3g}" for each in weights),
-            counts=", ".join(map(str, counts)),
-            word=word,
-            loss_line=line(turns[0].span),
-            is_of_ones=str(int(word == "pos_weight")),
-        )
-
-
-def _counts(target: Tensor | None, classes: int) -> list[int]:
-    """How often each class stands in a target; nothing where anything else does, or where that is not known."""
-    numbers, summary = numbers_of(target), target.summary if target is not None else None
-    if numbers or target is None or summary is None or classes != 2 or (summary.min, summary.max) != (0, 1):
-        counts = [numbers.count(each) for each in range(classes)]
-        return counts if numbers and sum(counts) == len(numbers) else []
-    size = math.prod(target.shape)
-    ones = round(float(summary.mean) * size)
-    return [summary.zeros, ones] if summary.zeros + ones == size else []
-
-
-def _turned_over(diagnosis: Diagnosis, maker: Op | None) -> Edits:
-    """A quotient with its two sides changed for each other."""
-    code = diagnosis.code
-    match code.at(maker.span if maker is not None else None):
-        case ast.BinOp(op=ast.Div(), left=ast.Name() | ast.Call() as one, right=ast.Name() | ast.Call() as other):
-            return code.replace(one, code.text(other)), code.replace(other, code.text(one))
     return ()

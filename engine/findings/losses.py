@@ -5,22 +5,11 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 
-from engine.findings.diagnosis import (
-    LEAST_TURNS,
-    Diagnosis,
-    argument,
-    extent,
-    fed_by,
-    line,
-    near,
-    numbers_of,
-    times,
-    walk,
-)
+from engine.findings.diagnosis import LEAST_TURNS, Diagnosis, argument, extent, line, near, numbers_of, times, walk
 from engine.ops import out_of_place
 from engine.program.edits import Edits
 from engine.program.names import called, dotted
-from engine.trace import Finding, Op, Pass, Span, Tensor
+from engine.trace import Finding, Op, Span, Tensor
 
 STRETCHING = {
     "sub": "difference_broadcast",
@@ -48,7 +37,6 @@ DECIDES = frozenset("gt ge lt le round sign argmax max topk".split())
 CLASS_LOSSES = ("cross_entropy", "nll_loss")
 PARTS = ("chunk", "split")
 WITHOUT_WEIGHTS = 2
-MOST_STEPS = 8
 LOSSES = (*CLASS_LOSSES, "binary_cross_entropy", "binary_cross_entropy_with_logits")
 LOSS_FUNCTIONS = frozenset(
     (
@@ -269,49 +257,6 @@ def said_at(diagnosis: Diagnosis, op: Op, target: Tensor) -> str:
     at = op.inputs.index(target.id) if target.id in op.inputs else 0
     is_written = call is not None and 0 < at < len(call.args)
     return diagnosis.code.short(call.args[at]) if call is not None and is_written else diagnosis.say(target.id)
-
-
-def differences_as_they_are(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A loss that is the mean or sum of plain differences from targets: its slope is the same wherever they lie."""
-    for passes in diagnosis.passes_by_place.values() if diagnosis.steps else ():
-        ways = [_to_difference(diagnosis, pass_) for pass_ in passes[:LEAST_TURNS]]
-        if len(passes) < LEAST_TURNS or not all(ways) or diagnosis.stepped.isdisjoint(fed_by(passes[0])):
-            continue
-        *above, op = ways[0]
-        doubled = next((each for each in above if (each.name, argument(each, "other", 1)) == ("mul", "2")), None)
-        node = diagnosis.code.at(doubled.span) if doubled is not None else None
-        is_shown = isinstance(node, ast.BinOp) and isinstance(node.right, ast.Constant) and node.right.value == 2
-        fix: Edits = ()
-        if isinstance(node, ast.BinOp) and is_shown:
-            fix = (diagnosis.code.replace(node, f"({diagnosis.code.text(node.left)}) ** 2"),)
-        at = int(not diagnosis.is_tracked(op.inputs[0]))
-        yield diagnosis.warning(
-            "difference_as_it_is",
-            op,
-            tensors=(op.inputs[at], op.inputs[1 - at]),
-            fix=fix,
-            predicted=diagnosis.say(op.inputs[at]),
-            target=diagnosis.say(op.inputs[1 - at]),
-            is_doubled=str(int(bool(fix))),
-            pass_line=line(passes[0].span),
-        )
-
-
-def _to_difference(diagnosis: Diagnosis, pass_: Pass) -> list[Op]:
-    """The ops from a loss back to the difference of what a layer gave from data, where each only adds up or scales."""
-    way: list[Op] = []
-    for op in diagnosis.back(pass_.roots[0].tensor if len(pass_.roots) == 1 else None, MOST_STEPS):
-        way.append(op)
-        if op.name in ("sub", "rsub") and len(op.inputs) == 2:
-            data = next((given for given in op.inputs if not diagnosis.is_tracked(given)), None)
-            made = next((given for given in op.inputs if diagnosis.is_tracked(given)), None)
-            ends, maker = extent(diagnosis.tensors.get(data or "")), diagnosis.origin(made, PASSING)
-            is_data = data is not None and all(each.module is None for each in diagnosis.makers_behind((data,)))
-            is_of_layer = maker is not None and maker.module is not None and maker.name in GIVEN
-            return way if is_data and is_of_layer and ends is not None and ends[0] < ends[1] else []
-        if op.name not in ("mean", "sum", *PASSING) and not (op.name in SCALED and len(op.inputs) == 1):
-            break
-    return []
 
 
 def losses_of_the_wrong_kind(diagnosis: Diagnosis) -> Iterator[Finding]:

@@ -4,16 +4,13 @@ copies taken for ties, one layer put into several places, a model that was never
 import ast
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from itertools import pairwise
 from typing import TypeGuard
 
-from engine.findings.diagnosis import Diagnosis, by_number, grouped, is_alike, line, near, numbers_of, says, times
+from engine.findings.diagnosis import Diagnosis, by_number, is_alike, line, near, numbers_of, says, times
 from engine.findings.gradient_flow import PRODUCTS
-from engine.ops import FILLS
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, is_reference, keyword
 from engine.program.spans import holds
-from engine.program.tree import covers
 from engine.trace import Finding, Module, ModuleCall, Op, Span, Tensor
 
 MODES = ("Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout", "BatchNorm1d", "BatchNorm2d", "BatchNorm3d")
@@ -379,62 +376,3 @@ def nothing_loaded(diagnosis: Diagnosis) -> Iterator[Finding]:
                 model=dotted(call.func).removesuffix(".load_state_dict"),
                 given=code.short(call.args[0]),
             )
-
-
-def loads_overwritten(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """`load_state_dict` whose every value was drawn anew or set to one number before anything read it, as by an
-    initialiser that comes too late; or into a model that is made once more."""
-    code = diagnosis.code
-    copies = grouped(diagnosis.ops_named(("copy_",)), lambda op: op.span)
-    for call in (each for each in code.calls if called(each) == "load_state_dict"):
-        loaded = copies.get(code.span(call), [])
-        takers = [_takers(diagnosis, op) for op in loaded]
-        writes = [users[0] for users in takers if len(users) == 1 and _is_filling(users[0])]
-        again = _made_again(diagnosis, call) if loaded and not any(takers) else None
-        is_over = bool(loaded) and len(writes) == len(loaded)
-        is_whole = not is_over or not diagnosis.has_gap(*(diagnosis.op_step[op.id] for op in (loaded[0], writes[-1])))
-        if not (is_over and is_whole) and again is None:
-            continue
-        yield diagnosis.warning(
-            "load_overwritten",
-            again or _run_by(diagnosis, writes[0], call) or writes[0].span,
-            tensors=[diagnosis.identity(op.inputs[0]) for op in loaded[:8]],
-            model=dotted(call.func).removesuffix(".load_state_dict"),
-            write_line=line(writes[0].span) if writes else "",
-            load_line=str(call.lineno),
-            is_made_again=str(int(again is not None)),
-        )
-
-
-def _takers(diagnosis: Diagnosis, load: Op) -> list[Op]:
-    """The ops that were given what was loaded, or its `data` where no other was."""
-    takers = diagnosis.takers.get(load.outputs[0], []) if load.outputs else []
-    is_handed_on = len(takers) == 1 and takers[0].name in ("data", "detach")
-    return diagnosis.takers.get(takers[0].outputs[0], takers) if is_handed_on else takers
-
-
-def _is_filling(op: Op) -> bool:
-    """Whether an op writes other numbers all over a tensor, whatever stood there."""
-    return op.in_place and len(op.inputs) == 1 and (op.name in FILLS or op.name.endswith(("uniform_", "normal_")))
-
-
-def _made_again(diagnosis: Diagnosis, load: ast.Call) -> ast.stmt | None:
-    """The statement below that makes a model as its name was made before, where none between reads the name."""
-    code, name = diagnosis.code, dotted(load.func).removesuffix(".load_state_dict")
-    statement = code.statement(load)
-    made = [each for each in code.bindings if dotted(each.targets[0]) == name and isinstance(each.value, ast.Call)]
-    for before, later in pairwise(sorted(made, key=lambda each: each.lineno)):
-        is_around = before.lineno < load.lineno < later.lineno and statement and later in code.block(statement)
-        is_same = code.text(before.value) == code.text(later.value)
-        between = (each for each in code.nodes if isinstance(each, ast.Name | ast.Attribute) and dotted(each) == name)
-        if is_around and is_same and not any(load.lineno < each.lineno < later.lineno for each in between):
-            return later
-    return None
-
-
-def _run_by(diagnosis: Diagnosis, op: Op, after: ast.Call) -> ast.Call | None:
-    """The call below another that ran the function in which an op stands, or had `apply` run it."""
-    at, functions = op.span.line if op.span is not None else 0, diagnosis.code.functions
-    names = {each.name for each in functions if covers(each, at) and not covers(each, after.lineno)}
-    below = (each for each in diagnosis.code.calls if each.lineno > after.lineno)
-    return next((each for each in below if not names.isdisjoint(map(dotted, (each.func, *each.args)))), None)

@@ -406,14 +406,6 @@ print(loss.item())
 """, cure=(
         ("seq[-1, :, :]", "seq[:, -1, :]"),
     )),
-    Mistake("compared_along_another_axis", 5, """net = nn.Linear(3, 4)
-a, b = F.normalize(net(torch.randn(5, 3)), dim=0), F.normalize(net(torch.randn(5, 3)), dim=0)
-(1 - (a * b).sum(1)).mean().backward()
-""", says={"dim": "0", "other": "1"}),
-    Mistake("compared_along_another_axis", 5, """net = nn.Linear(3, 4)
-a, b = F.normalize(net(torch.randn(5, 3)), dim=0), torch.randn(5, 4)
-F.cross_entropy(a @ b.t(), torch.arange(5)).backward()
-""", says={"dim": "0", "sum_line": "6"}),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
     # capsules: each vote is for one capsule, and each capsule adds up the votes for it
@@ -552,10 +544,6 @@ a = torch.randn(2, 3, 4, requires_grad=True)
 b = a.view(4, 3, 2)
 b.sum().backward()
 print(a.grad.shape)
-"""),
-    ("compared_along_another_axis", """net = nn.Linear(3, 4)
-a, b = F.normalize(net(torch.randn(5, 3)), dim=1), F.normalize(net(torch.randn(5, 3)), dim=1)
-((a * b).sum(1) + (a @ b.t()).mean(1)).mean().backward()
 """),
     ("power_for_axis", """net, p = nn.Linear(3, 4), -1
 h = net(torch.randn(5, 3))

@@ -1,6 +1,6 @@
 """What `engine/findings/gradient_flow.py` finds, and right programs near to it."""
 
-from tests.engine.findings.mistakes import QUANTISER, STEP, Mistake
+from tests.engine.findings.mistakes import STEP, Mistake
 
 BENT = """net = nn.Sequential(nn.Linear(1, 8), nn.ReLU(), nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 1))
 opt = torch.optim.Adam(net.parameters(), lr=0.01)
@@ -167,49 +167,6 @@ x, y = torch.randn(16, 4), torch.randint(0, 3, (16,))
 for _ in range(20):
     loss = F.cross_entropy(head(body(x)), y)
 """ + STEP, cure=(("for _ in range(20):\n", "probe(body(x))\nfor _ in range(20):\n"),)),
-    Mistake("derivative_taken_again", 10, """net = nn.Sequential(nn.Linear(1, 8), nn.Tanh(), nn.Linear(8, 1))
-opt = torch.optim.Adam(net.parameters(), lr=0.01)
-t = torch.linspace(0, 1, 9).view(-1, 1).requires_grad_(True)
-for _ in range(3):
-    u = net(t)
-    u_t = torch.autograd.grad(u, t, torch.ones_like(u), create_graph=True)[0]
-    u_tt = torch.autograd.grad(u, t, torch.ones_like(u_t), create_graph=True)[0]
-    loss = (u_tt + u).square().mean()
-""" + STEP, cures=(
-        ("u_tt = torch.autograd.grad(u,", "u_tt = torch.autograd.grad(u_t,"),
-        ("u_tt = torch.autograd.grad(u, t, torch.ones_like(u_t)", "u_tt = torch.autograd.grad(u * u, t, torch.ones_like(u_t)"),
-    ), mends=True),
-    Mistake("derivative_taken_again", 7, """def motion(path, t):
-    where = path(t)
-    speed = torch.autograd.grad(where, t, torch.ones(5), create_graph=True)[0]
-    second, = torch.autograd.grad(where, t, torch.ones_like(where), create_graph=True)
-    return torch.stack([speed, second])
-print(motion(lambda t: 5 * t - 4.9 * t ** 2, torch.linspace(0, 1, 5, requires_grad=True)))
-""", cures=(
-        ("second, = torch.autograd.grad(where", "second, = torch.autograd.grad(speed"),
-        ("second", "other"),
-    ), mends=True),
-    Mistake("gradients_cancelled", 10, QUANTISER.replace("MADE", "z + (q - z)").replace("AIM", "q") + STEP, says={"is_difference": "1"}, cure=(("z + (q - z)", "z + (q - z).detach()"),)),
-    Mistake("gradients_cancelled", 8, """net, alpha = nn.Linear(3, 4), torch.tensor(0.5, requires_grad=True)
-for _ in range(2):
-    score = net(torch.randn(5, 3))
-    gain = (alpha.detach() * score).mean()
-    price = (-alpha * (score + 3)).mean()
-    (gain + price).backward()
-""", says={"is_coefficient": "1", "trained": "alpha", "trained_line": "8"}, mends=True),
-    Mistake("gradients_cancelled", 8, """net, log_beta = nn.Linear(3, 4), torch.zeros(1, requires_grad=True)
-for _ in range(2):
-    gap = net(torch.randn(5, 3)).tanh()
-    gain = (gap * log_beta.exp().detach()).mean()
-    price = ((gap - 0.2) * log_beta.exp()).mean()
-    (gain - price).backward()
-""", says={"is_coefficient": "1", "trained": "log_beta"}, mends=True),
-    Mistake("gradients_cancelled", 7, """net = nn.Linear(3, 4)
-for _ in range(2):
-    score = net(torch.randn(5, 3))
-    far = (score * 2).mean(); near = (score * -2).mean()
-    (far + near + net.weight.sum()).backward()
-""", says={"is_plain": "1"}),
     Mistake("zeros_hold_each_other", 11, f"""base = nn.Linear(6, 3)
 A = nn.Parameter(torch.zeros(2, 6))
 B = nn.Parameter(torch.zeros(3, 2))
@@ -279,17 +236,4 @@ net(torch.randn(8, 4)).pow(2).sum().backward()
      "opt = torch.optim.SGD(net.parameters(), lr=0.1)\nfor i in range(2):\n    opt.zero_grad()\n    F.cross_entropy(net(torch.randn(4, 2)), torch.tensor([0, 1, 1, 0])).backward()\n    opt.step()\n"),
     ("flat_op", "x = torch.tensor([0.4, 1.6], requires_grad=True)\ny = (x + (x.round() - x).detach()).sum()\ny.backward()\n"),
     ("flat_op", "x = torch.tensor([0.4, 1.6], requires_grad=True)\ny = (x.round() + x).sum()\ny.backward()\n"),
-    ("gradients_cancelled", """net = nn.Linear(6, 4)
-opt = torch.optim.SGD(net.parameters(), lr=0.05)
-y = torch.arange(8).repeat_interleave(5)
-for _ in range(3):
-    z = net(torch.randn(40, 6))
-    d = (z.unsqueeze(0) - z.unsqueeze(1)).pow(2).sum(-1)
-    same = y.unsqueeze(0) == y.unsqueeze(1)
-    far = d.masked_fill(~same, -1.0).max(dim=1).values
-    near = d.masked_fill(same, 1e9).min(dim=1).values
-    opt.zero_grad()
-    F.relu(far - near + 9.0).mean().backward()
-    opt.step()
-"""),
 )  # fmt: skip

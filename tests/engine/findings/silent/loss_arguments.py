@@ -208,46 +208,6 @@ for i in range(2):
 pred = torch.round(out)
 print((pred == y).float().mean())
 """, cure=(("torch.round(out)", "torch.round(torch.sigmoid(out))"),)),
-    Mistake("common_class_weighed_up", 8, """fraud = (torch.arange(400) % 16 == 0).float()
-table = torch.randn(400, 3) + fraud[:, None]
-ones = fraud.sum()
-zeros = len(fraud) - ones
-measure = nn.BCEWithLogitsLoss(pos_weight=ones / zeros)
-net = nn.Linear(3, 1)
-opt = torch.optim.Adam(net.parameters())
-for begin in range(0, 400, 100):
-    loss = measure(net(table[begin : begin + 100]).squeeze(1), fraud[begin : begin + 100])
-    opt.zero_grad(); loss.backward(); opt.step()
-""", cures=(
-        ("=ones / zeros", "=zeros / ones"),
-        ("% 16 == 0", "% 2 == 0"),
-    ), mends=True),
-    Mistake("common_class_weighed_up", 6, """kinds = torch.cat([torch.zeros(60), torch.ones(25), torch.full((8,), 2)]).long()
-counts = torch.bincount(kinds)
-weights = counts / counts.sum()
-net = nn.Linear(4, 3)
-order = torch.randperm(93)
-for part in order.split(31):
-    F.cross_entropy(net(torch.randn(len(part), 4)), kinds[part], weight=weights).backward()
-""", cures=(
-        ("counts / counts.sum()", "counts.sum() / counts"),
-        ("counts / counts.sum()", "torch.tensor([1.0, 1.0, 0.5])"),
-    )),
-    Mistake("loss_of_itself", 9, f"""big, small = nn.Linear(4, 3), nn.Linear(4, 3)
-opt = torch.optim.SGD(small.parameters(), lr=0.1)
-x, y = torch.randn(8, 4), torch.arange(8) % 3
-for _ in range(3):
-    soft, out = big(x).detach() / 2, small(x) / 2
-    student = F.log_softmax(soft, dim=1)
-    loss = F.cross_entropy(out, y) + F.kl_div(student, F.softmax(soft, dim=1), reduction="batchmean")
-{STEP}""", cure=(("log_softmax(soft", "log_softmax(out"),)),
-    Mistake("loss_of_itself", 9, f"""net = nn.Sequential(nn.Linear(4, 8), nn.Dropout(0.0), nn.Tanh(), nn.Linear(8, 3))
-opt = torch.optim.Adam(net.parameters())
-x, y = torch.randn(8, 4), torch.arange(8) % 3
-net.eval()
-for _ in range(3):
-    loss = F.mse_loss(net(x), net(x).detach()) + F.cross_entropy(net(x), y)
-{STEP}""", cure=(("net(x).detach()", "net(x + 0.1 * torch.randn(8, 4)).detach()"),)),
     Mistake("blank_among_targets", 8, """net = nn.Linear(4, 6); opt = torch.optim.SGD(net.parameters(), lr=0.1)
 ctc = nn.CTCLoss(blank=0)
 texts, lengths = torch.tensor([[1, 0, 2], [3, 4, 0]]), torch.tensor([3, 2])
@@ -291,17 +251,6 @@ known = (t >= 0).float()
 F.binary_cross_entropy_with_logits(net(x), t, weight=known).backward()
 """),
     # what is common weighs less; or a little less than its share, as somebody chose it
-    ("common_class_weighed_up", """net, x = nn.Linear(3, 1), torch.randn(60, 3)
-many = (torch.arange(60) % 5 > 0).float()
-F.binary_cross_entropy_with_logits(net(x)[:, 0], many, pos_weight=(1 - many).sum() / many.sum()).backward()
-F.binary_cross_entropy_with_logits(net(x)[:, 0], 1 - many, pos_weight=torch.tensor(0.7)).backward()
-F.binary_cross_entropy_with_logits(net(x)[:, 0], 0.3 * many, pos_weight=torch.tensor(0.25)).backward()
-F.cross_entropy(nn.Linear(3, 2)(x), many.long(), weight=torch.tensor([0.5, 0.5])).backward()
-few = torch.stack((torch.arange(60) < 9, torch.arange(60) < 21), 1).float()
-F.binary_cross_entropy_with_logits(nn.Linear(3, 2)(x), few, pos_weight=torch.tensor([9.0, 3.0])).backward()
-"""),
-    ("loss_of_itself", f"net = nn.Sequential(nn.Linear(4, 8), nn.Dropout(0.5), nn.Linear(8, 4))\nopt = torch.optim.Adam(net.parameters())\nx = torch.randn(8, 4)\nfor _ in range(3):\n    one, other = net(x).chunk(2, 1)\n    loss = F.mse_loss(net(x), net(x)) + F.mse_loss(one, other) + F.l1_loss(one[:, 0], one[:, 1])\n{STEP}"),
-    ("loss_of_itself", f"import copy\nnet = nn.Linear(4, 3)\nold = copy.deepcopy(net)\nopt = torch.optim.Adam(net.parameters())\nx = torch.randn(8, 4)\nfor _ in range(3):\n    loss = F.kl_div(F.log_softmax(net(x), 1), F.softmax(old(x).detach(), 1), reduction='batchmean') + F.mse_loss(net(x), torch.ones(8, 3))\n{STEP}"),
     ("guess_as_target", """student, teacher, x = nn.Linear(2, 3), nn.Linear(2, 3), torch.randn(8, 2)
 F.cross_entropy(student(x), teacher(x).argmax(1)).backward()
 """),

@@ -348,40 +348,6 @@ print(loss.item())
         ("SGD([b1", "SGD([W1, b1"),
         ("retain_graph=True", ""),
     )),
-    Mistake("load_overwritten", 19, """import io
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.body, self.head = nn.Linear(4, 6), nn.Linear(6, 1)
-    def forward(self, x):
-        return self.head(torch.tanh(self.body(x)))
-def begin(part):
-    if isinstance(part, nn.Linear):
-        nn.init.kaiming_normal_(part.weight)
-        part.bias.data.zero_()
-file = io.BytesIO()
-torch.save(Net().body.state_dict(), file)
-net = Net()
-net.body.load_state_dict(torch.load(io.BytesIO(file.getvalue())))
-net.apply(begin)
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-for _ in range(3):
-    opt.zero_grad(); net(torch.randn(5, 4)).square().mean().backward(); opt.step()
-""", cures=(
-        ("net.apply(begin)", "net.head.apply(begin)"),
-        ("net.apply(begin)", "net(torch.randn(5, 4)); net.apply(begin)"),
-    )),
-    Mistake("load_overwritten", 7, """kept = nn.Linear(3, 1).state_dict()
-net = nn.Linear(3, 1)
-net.load_state_dict(kept)
-net = nn.Linear(3, 1)
-opt = torch.optim.Adam(net.parameters())
-net(torch.randn(4, 3)).sum().backward()
-opt.step()
-""", cures=(
-        ("net.load_state_dict(kept)\nnet = nn.Linear(3, 1)\n", "net = nn.Linear(3, 1)\nnet.load_state_dict(kept)\n"),
-        ("(kept)\n", "(kept)\nprint(net.weight.mean())\n"),
-    )),
     Mistake("one_memory_for_two", 5, """student = nn.Linear(4, 3)
 teacher = student
 opt = torch.optim.SGD(student.parameters(), lr=0.1)
